@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* CLC codec, RFC 7609 A.2. See clc.h. */
+#include "env.h"
+#include "byteio.h"
+#include "clc.h"
+
+/* Offsets of the fields, conformance catalogue A.3 to A.6 */
+enum {
+	/* header and peer ID: every message */
+	OFF_EYE		= 0,
+	OFF_TYPE	= 4,
+	OFF_LENGTH	= 5,
+	OFF_VERSION	= 7,	/* high nibble; flag and reserved bits below */
+	OFF_PEER_ID	= 8,
+
+	/* Proposal, Accept, Confirm */
+	OFF_GID		= 16,
+	OFF_MAC		= 32,
+
+	/* Proposal; all behind the growth area move with its length */
+	OFF_P_GROWTH	= 38,
+	OFF_P_AREA	= 40,
+	OFF_P_NET	= 40,
+	OFF_P_PLEN	= 44,
+	OFF_P_N_PREFIX	= 47,
+	OFF_P_PREFIX	= 48,
+
+	/* Accept, Confirm */
+	OFF_A_QPN	= 38,
+	OFF_A_RKEY	= 41,
+	OFF_A_INDEX	= 45,
+	OFF_A_TOKEN	= 46,
+	OFF_A_BSIZE_MTU	= 50,
+	OFF_A_VA	= 52,
+	OFF_A_PSN	= 61,
+
+	/* Decline */
+	OFF_D_DIAGNOSIS	= 16,
+
+	EYE_LEN		= 4,
+	FLAG_BIT	= 0x08,	/* F of Accept, S of Decline */
+	U24_MAX		= 0xffffff,
+};
+
+static_assert((int)OFF_P_PREFIX + (int)EYE_LEN == SMCR_CLC_PROPOSAL_MIN);
+static_assert((int)OFF_A_PSN + 3 + (int)EYE_LEN == SMCR_CLC_ACCEPT_LEN);
+static_assert((int)OFF_D_DIAGNOSIS + 8 + (int)EYE_LEN == SMCR_CLC_DECLINE_LEN);
+
+static int reject(enum smcr_reason *why, enum smcr_reason reason)
+{
+	*why = reason;
+	return -EPROTO;
+}
+
+static bool eye_ok(const u8 *p)
+{
+	return smcr_get_be32(p) == SMCR_EYE_CATCHER;
+}
+
+/**
+ * smcr_clc_decode_hdr() - decode the header that all CLC messages share
+ * @buf: the first bytes of the message
+ * @len: how many there are, at least SMCR_CLC_HDR_LEN
+ * @out: filled on success, untouched on error
+ * @why: reason, set on error
+ *
+ * The length that it returns is one that the type can have, and never more
+ * than SMCR_CLC_MAX_LEN.
+ *
+ * Return: 0 or -EPROTO.
+ */
+int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
+			enum smcr_reason *why)
+{
+	bool len_ok, flag = false;
+	u8 type, version;
+	u16 msg_len;
+
+	if (len < SMCR_CLC_HDR_LEN)
+		return reject(why, SMCR_R_CLC_LENGTH);
+	if (!eye_ok(buf + OFF_EYE))
+		return reject(why, SMCR_R_CLC_EYE_CATCHER);
+
+	type = buf[OFF_TYPE];
+	msg_len = smcr_get_be16(buf + OFF_LENGTH);
+	version = buf[OFF_VERSION] >> 4;
+
+	switch (type) {
+	case SMCR_CLC_PROPOSAL:
+		len_ok = msg_len >= SMCR_CLC_PROPOSAL_MIN &&
+			 msg_len <= SMCR_CLC_MAX_LEN;
+		break;
+	case SMCR_CLC_ACCEPT:
+		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
+		flag = buf[OFF_VERSION] & FLAG_BIT;
+		break;
+	case SMCR_CLC_CONFIRM:
+		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
+		break;
+	case SMCR_CLC_DECLINE:
+		len_ok = msg_len == SMCR_CLC_DECLINE_LEN;
+		flag = buf[OFF_VERSION] & FLAG_BIT;
+		break;
+	default:
+		return reject(why, SMCR_R_CLC_TYPE);
+	}
+
+	/*
+	 * CLC-04, I-33: whoever proposes more than version 1 speaks version 1,
+	 * too; an answer in a version that we did not propose is of no use.
+	 */
+	if (version < SMCR_CLC_VERSION)
+		return reject(why, SMCR_R_CLC_VERSION);
+	if (version > SMCR_CLC_VERSION &&
+	    (type == SMCR_CLC_ACCEPT || type == SMCR_CLC_CONFIRM))
+		return reject(why, SMCR_R_CLC_VERSION);
+	if (!len_ok)
+		return reject(why, SMCR_R_CLC_LENGTH);
+
+	out->type = type;
+	out->version = version;
+	out->flag = flag;
+	out->len = msg_len;
+	return 0;
+}
+
+/* Header, total length and trailing eye catcher of a complete message */
+static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
+			enum smcr_reason *why)
+{
+	int rc = smcr_clc_decode_hdr(buf, len, hdr, why);
+
+	if (rc)
+		return rc;
+	if (len != hdr->len)
+		return reject(why, SMCR_R_CLC_LENGTH);
+	if (!eye_ok(buf + len - EYE_LEN))
+		return reject(why, SMCR_R_CLC_EYE_CATCHER);
+	return 0;
+}
+
+/**
+ * smcr_clc_decode_proposal() - decode a complete Proposal (A.2.2)
+ * @buf: message
+ * @len: its length
+ * @out: filled on success, untouched on error
+ * @why: reason, set on error
+ *
+ * The growth area is skipped unread (CLC-20). Whether the IPv4 or the IPv6
+ * part is the right one is for the caller, who knows the connection.
+ *
+ * Return: 0 or -EPROTO.
+ */
+int smcr_clc_decode_proposal(const u8 *buf, size_t len,
+			     struct smcr_clc_proposal *out,
+			     enum smcr_reason *why)
+{
+	struct smcr_clc_hdr hdr;
+	u32 growth, n, i;
+	const u8 *area;
+	int rc;
+
+	rc = decode_frame(buf, len, &hdr, why);
+	if (rc)
+		return rc;
+	if (hdr.type != SMCR_CLC_PROPOSAL)
+		return reject(why, SMCR_R_CLC_UNEXPECTED);
+
+	growth = smcr_get_be16(buf + OFF_P_GROWTH);
+	if (growth > SMCR_CLC_MAX_GROWTH ||
+	    len < SMCR_CLC_PROPOSAL_MIN + growth)
+		return reject(why, SMCR_R_CLC_LENGTH);
+
+	/* what follows has its offsets behind the growth area */
+	area = buf + growth;
+	n = area[OFF_P_N_PREFIX];
+	if (n > SMCR_CLC_MAX_PREFIX)
+		return reject(why, SMCR_R_CLC_PREFIX);
+	if (len != SMCR_CLC_PROPOSAL_MIN + growth + n * SMCR_CLC_PREFIX_LEN)
+		return reject(why, SMCR_R_CLC_LENGTH);
+	if (area[OFF_P_PLEN] > 32)
+		return reject(why, SMCR_R_CLC_PREFIX);
+	for (i = 0; i < n; i++)
+		if (area[OFF_P_PREFIX + i * SMCR_CLC_PREFIX_LEN + 16] > 128)
+			return reject(why, SMCR_R_CLC_PREFIX);
+	if (smcr_bytes_zero(buf + OFF_GID, sizeof(out->gid)))
+		return reject(why, SMCR_R_CLC_VALUE);
+
+	memset(out, 0, sizeof(*out));
+	out->version = hdr.version;
+	memcpy(out->peer_id, buf + OFF_PEER_ID, sizeof(out->peer_id));
+	memcpy(out->gid, buf + OFF_GID, sizeof(out->gid));
+	memcpy(out->mac, buf + OFF_MAC, sizeof(out->mac));
+	memcpy(out->ipv4_net, area + OFF_P_NET, sizeof(out->ipv4_net));
+	out->ipv4_plen = area[OFF_P_PLEN];
+	out->n_prefix = n;
+	for (i = 0; i < n; i++) {
+		const u8 *p = area + OFF_P_PREFIX + i * SMCR_CLC_PREFIX_LEN;
+
+		memcpy(out->prefix[i].addr, p, sizeof(out->prefix[i].addr));
+		out->prefix[i].plen = p[16];
+	}
+	return 0;
+}
+
+/**
+ * smcr_clc_decode_accept() - decode a complete Accept or Confirm (A.2.3, A.2.4)
+ * @buf: message
+ * @len: its length
+ * @out: filled on success, untouched on error
+ * @why: reason, set on error
+ *
+ * Return: 0 or -EPROTO.
+ */
+int smcr_clc_decode_accept(const u8 *buf, size_t len,
+			   struct smcr_clc_accept *out, enum smcr_reason *why)
+{
+	struct smcr_clc_hdr hdr;
+	int rc;
+
+	rc = decode_frame(buf, len, &hdr, why);
+	if (rc)
+		return rc;
+	if (hdr.type != SMCR_CLC_ACCEPT && hdr.type != SMCR_CLC_CONFIRM)
+		return reject(why, SMCR_R_CLC_UNEXPECTED);
+
+	/* CLC-50 */
+	if (!buf[OFF_A_INDEX] || !smcr_get_be24(buf + OFF_A_QPN) ||
+	    smcr_bytes_zero(buf + OFF_GID, sizeof(out->gid)))
+		return reject(why, SMCR_R_CLC_VALUE);
+
+	memset(out, 0, sizeof(*out));
+	out->type = hdr.type;
+	out->first_contact = hdr.flag;
+	memcpy(out->peer_id, buf + OFF_PEER_ID, sizeof(out->peer_id));
+	memcpy(out->gid, buf + OFF_GID, sizeof(out->gid));
+	memcpy(out->mac, buf + OFF_MAC, sizeof(out->mac));
+	out->qpn = smcr_get_be24(buf + OFF_A_QPN);
+	out->rkey = smcr_get_be32(buf + OFF_A_RKEY);
+	out->index = buf[OFF_A_INDEX];
+	out->token = smcr_get_be32(buf + OFF_A_TOKEN);
+	out->bsize = buf[OFF_A_BSIZE_MTU] >> 4;
+	out->mtu = buf[OFF_A_BSIZE_MTU] & 0x0f;
+	out->va = smcr_get_be64(buf + OFF_A_VA);
+	out->psn = smcr_get_be24(buf + OFF_A_PSN);
+	return 0;
+}
+
+/**
+ * smcr_clc_decode_decline() - decode a complete Decline (A.2.5)
+ * @buf: message
+ * @len: its length
+ * @out: filled on success, untouched on error
+ * @why: reason, set on error
+ *
+ * Return: 0 or -EPROTO.
+ */
+int smcr_clc_decode_decline(const u8 *buf, size_t len,
+			    struct smcr_clc_decline *out,
+			    enum smcr_reason *why)
+{
+	struct smcr_clc_hdr hdr;
+	int rc;
+
+	rc = decode_frame(buf, len, &hdr, why);
+	if (rc)
+		return rc;
+	if (hdr.type != SMCR_CLC_DECLINE)
+		return reject(why, SMCR_R_CLC_UNEXPECTED);
+
+	memset(out, 0, sizeof(*out));
+	out->out_of_sync = hdr.flag;
+	memcpy(out->peer_id, buf + OFF_PEER_ID, sizeof(out->peer_id));
+	out->diagnosis = smcr_get_be32(buf + OFF_D_DIAGNOSIS);
+	return 0;
+}
+
+/* Zeroed message of @msg_len bytes with header, peer ID and both eye catchers */
+static void encode_frame(u8 *buf, u16 msg_len, u8 type, u8 version, bool flag,
+			 const u8 *peer_id)
+{
+	memset(buf, 0, msg_len);
+	smcr_put_be32(buf + OFF_EYE, SMCR_EYE_CATCHER);
+	buf[OFF_TYPE] = type;
+	smcr_put_be16(buf + OFF_LENGTH, msg_len);
+	buf[OFF_VERSION] = (u8)(version << 4 | (flag ? FLAG_BIT : 0));
+	memcpy(buf + OFF_PEER_ID, peer_id, 8);
+	smcr_put_be32(buf + msg_len - EYE_LEN, SMCR_EYE_CATCHER);
+}
+
+/**
+ * smcr_clc_encode_proposal() - encode a Proposal without growth area (A.2.2)
+ * @in: values; the version is sent as it is (own Proposals say 1)
+ * @buf: where to
+ * @len: room there
+ *
+ * Return: length of the message, -EMSGSIZE or -EINVAL.
+ */
+int smcr_clc_encode_proposal(const struct smcr_clc_proposal *in, u8 *buf,
+			     size_t len)
+{
+	u16 msg_len;
+	u32 i;
+
+	if (in->version < SMCR_CLC_VERSION || in->version > 15 ||
+	    in->n_prefix > SMCR_CLC_MAX_PREFIX || in->ipv4_plen > 32 ||
+	    smcr_bytes_zero(in->gid, sizeof(in->gid)))
+		return -EINVAL;
+	for (i = 0; i < in->n_prefix; i++)
+		if (in->prefix[i].plen > 128)
+			return -EINVAL;
+
+	msg_len = SMCR_CLC_PROPOSAL_MIN + in->n_prefix * SMCR_CLC_PREFIX_LEN;
+	if (len < msg_len)
+		return -EMSGSIZE;
+
+	encode_frame(buf, msg_len, SMCR_CLC_PROPOSAL, in->version, false,
+		     in->peer_id);
+	memcpy(buf + OFF_GID, in->gid, sizeof(in->gid));
+	memcpy(buf + OFF_MAC, in->mac, sizeof(in->mac));
+	memcpy(buf + OFF_P_NET, in->ipv4_net, sizeof(in->ipv4_net));
+	buf[OFF_P_PLEN] = in->ipv4_plen;
+	buf[OFF_P_N_PREFIX] = in->n_prefix;
+	for (i = 0; i < in->n_prefix; i++) {
+		u8 *p = buf + OFF_P_PREFIX + i * SMCR_CLC_PREFIX_LEN;
+
+		memcpy(p, in->prefix[i].addr, sizeof(in->prefix[i].addr));
+		p[16] = in->prefix[i].plen;
+	}
+	return msg_len;
+}
+
+/**
+ * smcr_clc_encode_accept() - encode an Accept or Confirm (A.2.3, A.2.4)
+ * @in: values
+ * @buf: where to
+ * @len: room there
+ *
+ * Return: length of the message, -EMSGSIZE or -EINVAL.
+ */
+int smcr_clc_encode_accept(const struct smcr_clc_accept *in, u8 *buf,
+			   size_t len)
+{
+	if (in->type != SMCR_CLC_ACCEPT &&
+	    (in->type != SMCR_CLC_CONFIRM || in->first_contact))
+		return -EINVAL;
+	if (!in->qpn || in->qpn > U24_MAX || in->psn > U24_MAX || !in->index ||
+	    in->bsize > 15 || in->mtu > 15 ||
+	    smcr_bytes_zero(in->gid, sizeof(in->gid)))
+		return -EINVAL;
+	if (len < SMCR_CLC_ACCEPT_LEN)
+		return -EMSGSIZE;
+
+	encode_frame(buf, SMCR_CLC_ACCEPT_LEN, in->type, SMCR_CLC_VERSION,
+		     in->first_contact, in->peer_id);
+	memcpy(buf + OFF_GID, in->gid, sizeof(in->gid));
+	memcpy(buf + OFF_MAC, in->mac, sizeof(in->mac));
+	smcr_put_be24(buf + OFF_A_QPN, in->qpn);
+	smcr_put_be32(buf + OFF_A_RKEY, in->rkey);
+	buf[OFF_A_INDEX] = in->index;
+	smcr_put_be32(buf + OFF_A_TOKEN, in->token);
+	buf[OFF_A_BSIZE_MTU] = (u8)(in->bsize << 4 | in->mtu);
+	smcr_put_be64(buf + OFF_A_VA, in->va);
+	smcr_put_be24(buf + OFF_A_PSN, in->psn);
+	return SMCR_CLC_ACCEPT_LEN;
+}
+
+/**
+ * smcr_clc_encode_decline() - encode a Decline (A.2.5)
+ * @in: values
+ * @buf: where to
+ * @len: room there
+ *
+ * Return: length of the message or -EMSGSIZE.
+ */
+int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
+			    size_t len)
+{
+	if (len < SMCR_CLC_DECLINE_LEN)
+		return -EMSGSIZE;
+
+	encode_frame(buf, SMCR_CLC_DECLINE_LEN, SMCR_CLC_DECLINE,
+		     SMCR_CLC_VERSION, in->out_of_sync, in->peer_id);
+	smcr_put_be32(buf + OFF_D_DIAGNOSIS, in->diagnosis);
+	return SMCR_CLC_DECLINE_LEN;
+}
+
+u8 smcr_bsize_for(u32 rcvbuf, u32 base)
+{
+	u8 bsize = 0;
+
+	while (bsize < SMCR_BSIZE_MAX &&
+	       smcr_bsize_bytes(bsize) - base < rcvbuf)
+		bsize++;
+	return bsize;
+}

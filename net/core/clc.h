@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * CLC codec, RFC 7609 A.2. Values are in host byte order; byte strings (peer
+ * ID, GID, MAC, prefixes) as on the wire.
+ */
+#ifndef _SMCR_CORE_CLC_H
+#define _SMCR_CORE_CLC_H
+
+#include "env.h"
+#include "proto.h"
+#include "reason.h"
+
+struct smcr_clc_hdr {
+	u8 type;		/* enum smcr_clc_type */
+	u8 version;
+	bool flag;		/* F of Accept, S of Decline */
+	u16 len;		/* whole message, both eye catchers included */
+};
+
+struct smcr_clc_prefix {
+	u8 addr[16];
+	u8 plen;		/* 0..128 */
+};
+
+struct smcr_clc_proposal {
+	u8 version;		/* what the peer announced, >= 1 */
+	u8 peer_id[8];
+	u8 gid[16];
+	u8 mac[6];
+	u8 ipv4_net[4];		/* network number; zero on IPv6 */
+	u8 ipv4_plen;		/* 0..32 */
+	u8 n_prefix;		/* 0 on IPv4, 1..8 on IPv6 */
+	struct smcr_clc_prefix prefix[SMCR_CLC_MAX_PREFIX];
+};
+
+/* Accept and Confirm share their layout */
+struct smcr_clc_accept {
+	u8 type;		/* SMCR_CLC_ACCEPT or SMCR_CLC_CONFIRM */
+	bool first_contact;	/* Accept only */
+	u8 peer_id[8];
+	u8 gid[16];
+	u8 mac[6];
+	u32 qpn;		/* 24 bit */
+	u32 rkey;
+	u8 index;		/* 1..255 */
+	u32 token;		/* opaque to the receiver */
+	u8 bsize;		/* not range-checked by the decoder: see bsize_ok() */
+	u8 mtu;			/* not range-checked by the decoder: see mtu_ok() */
+	u64 va;			/* start of the RMB, not of the element */
+	u32 psn;		/* 24 bit */
+};
+
+struct smcr_clc_decline {
+	bool out_of_sync;
+	u8 peer_id[8];
+	u32 diagnosis;		/* meaning is the sender's */
+};
+
+/*
+ * Every decoder returns 0, or -EPROTO with *why set. The header decoder wants
+ * the first SMCR_CLC_HDR_LEN bytes; the others the whole message, exactly
+ * hdr.len bytes of it. Reserved bits are ignored (CLC-02). Both eye catchers
+ * are verified: the leading one by the header decoder, the trailing one by the
+ * body decoders (which check the header again).
+ */
+int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
+			enum smcr_reason *why);
+int smcr_clc_decode_proposal(const u8 *buf, size_t len,
+			     struct smcr_clc_proposal *out,
+			     enum smcr_reason *why);
+/* Accept or Confirm, whichever the type byte says */
+int smcr_clc_decode_accept(const u8 *buf, size_t len,
+			   struct smcr_clc_accept *out, enum smcr_reason *why);
+int smcr_clc_decode_decline(const u8 *buf, size_t len,
+			    struct smcr_clc_decline *out,
+			    enum smcr_reason *why);
+
+/*
+ * Encoders write the whole message and return its length, or -EMSGSIZE when
+ * @len is too small, or -EINVAL for a structure that no message can express.
+ */
+int smcr_clc_encode_proposal(const struct smcr_clc_proposal *in, u8 *buf,
+			     size_t len);
+int smcr_clc_encode_accept(const struct smcr_clc_accept *in, u8 *buf,
+			   size_t len);
+int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
+			    size_t len);
+
+/* Reserved enumeration values are answered with Decline, not termination. */
+static inline bool smcr_mtu_ok(u8 mtu)
+{
+	return mtu >= SMCR_MTU_MIN && mtu <= SMCR_MTU_MAX;
+}
+
+static inline bool smcr_bsize_ok(u8 bsize)
+{
+	return bsize <= SMCR_BSIZE_MAX;
+}
+
+/* Element length in bytes, eye catcher included (A.2.3); @bsize must be ok */
+static inline u32 smcr_bsize_bytes(u8 bsize)
+{
+	return (u32)SMCR_RMBE_MIN << bsize;
+}
+
+/**
+ * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
+ * @rcvbuf: bytes the application wants to be able to receive unread
+ * @base: offset of the data in the element, 0 or SMCR_RMBE_EYE_LEN
+ *
+ * Return: smallest code whose usable bytes hold @rcvbuf, capped at 512 KiB.
+ */
+u8 smcr_bsize_for(u32 rcvbuf, u32 base);
+
+#endif /* _SMCR_CORE_CLC_H */

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connection state machine, RFC 7609 4.8. See close.h.
+ *
+ * transitions[] is all of it: the first row that fits decides. Rows say what a
+ * transition asks for; smcr_close_step() leaves out what nobody would see (an
+ * error after the application closed) or what was done before (a second reset
+ * of the TCP connection), and stops the timer. Rows for the time after own C
+ * have no error: C means that the application closed.
+ *
+ * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the
+ * RFC has no arrow, the item of the conformance catalogue. Arc 2 of Figure 22
+ * is smcr_close_init(), its box 1 the state CLOSED.
+ */
+#include "env.h"
+#include "close.h"
+
+/* What a row may depend on: the facts, and what the machine remembers */
+enum {
+	G_UNREAD	= 1 << 0,
+	G_UNSENT	= 1 << 1,
+	G_UNDRAINED	= 1 << 2,
+	G_TX_CLOSED	= 1 << 3,
+	G_RX_CLOSED	= 1 << 4,
+	G_APP_CLOSED	= 1 << 5,
+	G_WANT_DONE	= 1 << 6,
+	G_WANT_CLOSED	= 1 << 7,
+};
+
+/* Actions of a row that stay inside the machine */
+enum {
+	ACT_WANT_DONE	= 1 << 30,
+	ACT_WANT_CLOSED	= 1 << 29,
+	ACT_INTERNAL	= ACT_WANT_DONE | ACT_WANT_CLOSED,
+};
+
+/* A row that does not change the state */
+#define SMCR_CONN_ST_STAY	NR_SMCR_CONN_ST
+
+/**
+ * struct smcr_close_row - one transition
+ * @from: states, bit numbers are enum smcr_conn_st
+ * @events: events, bit numbers are enum smcr_conn_ev
+ * @guard: G_*, all of them must hold
+ * @to: enum smcr_conn_st, or SMCR_CONN_ST_STAY
+ * @err: errno for an application that has not closed, 0 none
+ * @why: reason if the caller names none; SMCR_R_NONE for an orderly step
+ * @actions: SMCR_ACT_* without ERROR and STOP_TIMER, ACT_*
+ * @arc: RFC arc, or catalogue item
+ */
+struct smcr_close_row {
+	u16 from;
+	u16 events;
+	u16 guard;
+	u8 to;
+	u16 err;
+	enum smcr_reason why;
+	u32 actions;
+	const char *arc;
+};
+
+#define ST(st_)		(1u << SMCR_CONN_ST_##st_)
+#define EV(ev_)		(1u << SMCR_CONN_EV_##ev_)
+#define DO(act_)	SMCR_ACT_##act_
+
+#define ROW(from_, ev_, guard_, to_, actions_, err_, why_, arc_)	\
+	{								\
+		.from = from_,						\
+		.events = EV(ev_),					\
+		.guard = guard_,					\
+		.to = SMCR_CONN_ST_##to_,				\
+		.err = err_,						\
+		.why = SMCR_R_##why_,					\
+		.actions = actions_,					\
+		.arc = arc_,						\
+	}
+
+#define IGNORE(from_, events_)						\
+	{								\
+		.from = from_,						\
+		.events = events_,					\
+		.to = SMCR_CONN_ST_STAY,				\
+		.arc = "ignored",					\
+	}
+
+#define PEER_CLOSE_WAITS (ST(PEER_CLOSE_WAIT1) | ST(PEER_CLOSE_WAIT2))
+#define APP_CLOSE_WAITS	(ST(APP_CLOSE_WAIT1) | ST(APP_CLOSE_WAIT2))
+/* C may have been sent, and then the peer owes its C or A */
+#define PEER_WAITS	(PEER_CLOSE_WAITS | ST(PEER_FIN_CLOSE_WAIT))
+/* neither A was sent nor A received */
+#define OPEN	(ST(ACTIVE) | PEER_WAITS | APP_CLOSE_WAITS |		\
+		 ST(APP_FIN_CLOSE_WAIT))
+#define ABORTING (ST(PEER_ABORT_WAIT) | ST(PROCESS_ABORT))
+#define EV_ALL	((1u << NR_SMCR_CONN_EV) - 1)
+
+#define SEND_C		(DO(SEND_CLOSED) | DO(CLOSE_TIMER))
+#define SEND_A		(DO(PURGE) | DO(SEND_ABORT))
+#define END_FIN		(DO(RELEASE) | DO(TCP_FIN))
+#define END_RST		(DO(RELEASE) | DO(TCP_RST))
+/* the peer's A, or its C (I-28), is still to come */
+#define ABORT_WAIT	(SEND_A | DO(TCP_RST) | DO(ABORT_TIMER))
+/* it came before */
+#define ABORT_END	(SEND_A | END_RST)
+
+static const struct smcr_close_row transitions[] = {
+	IGNORE(ST(CLOSED), EV_ALL),
+
+	/* shutdown(WR) */
+	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), APP_SHUT_WR, G_APP_CLOSED,
+	    STAY, 0, 0, NONE, "CONN-06"),
+	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), APP_SHUT_WR, G_UNDRAINED,
+	    STAY, ACT_WANT_DONE, 0, NONE, "CONN-06"),
+	ROW(ST(ACTIVE), APP_SHUT_WR, 0,
+	    PEER_CLOSE_WAIT1, DO(SEND_DONE), 0, NONE, "F22 3A"),
+	ROW(ST(APP_CLOSE_WAIT1), APP_SHUT_WR, 0,
+	    APP_CLOSE_WAIT2, DO(SEND_DONE), 0, NONE, "F22 4B"),
+	IGNORE(PEER_WAITS | ST(APP_FIN_CLOSE_WAIT) | ST(APP_CLOSE_WAIT2) |
+	       ABORTING, EV(APP_SHUT_WR)),
+
+	/* close() and shutdown(RDWR) */
+	ROW(OPEN, APP_CLOSE, G_APP_CLOSED,
+	    STAY, 0, 0, NONE, "CONN-06"),
+	/* queued while the peer's C came in: as CONN-14 */
+	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
+	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
+	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD | G_UNDRAINED,
+	    STAY, DO(PURGE) | ACT_WANT_CLOSED, 0, NONE, "I-26"),
+	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD,
+	    CLOSED, DO(PURGE) | DO(SEND_CLOSED) | END_FIN, 0, NONE, "I-26"),
+	ROW(OPEN, APP_CLOSE, G_UNREAD,
+	    PEER_ABORT_WAIT, ABORT_WAIT, 0, LOCAL_UNREAD, "F23 1A"),
+	ROW(OPEN, APP_CLOSE, G_UNDRAINED,
+	    STAY, ACT_WANT_CLOSED, 0, NONE, "CONN-06"),
+	ROW(ST(ACTIVE), APP_CLOSE, 0,
+	    PEER_CLOSE_WAIT1, SEND_C, 0, NONE, "F22 3A"),
+	ROW(PEER_CLOSE_WAITS, APP_CLOSE, 0,
+	    STAY, SEND_C, 0, NONE, "I-25"),
+	ROW(ST(APP_FIN_CLOSE_WAIT), APP_CLOSE, 0,
+	    CLOSED, DO(SEND_CLOSED) | END_FIN, 0, NONE, "F22 3D"),
+	ROW(APP_CLOSE_WAITS, APP_CLOSE, G_RX_CLOSED,
+	    CLOSED, DO(SEND_CLOSED) | END_FIN, 0, NONE, "F22 4C"),
+	ROW(APP_CLOSE_WAITS, APP_CLOSE, 0,
+	    PEER_FIN_CLOSE_WAIT, SEND_C, 0, NONE, "F22 4C"),
+	IGNORE(ST(PEER_FIN_CLOSE_WAIT) | ABORTING, EV(APP_CLOSE)),
+
+	/* the drain that a close or shutdown waited for */
+	ROW(OPEN, DRAINED, G_UNDRAINED,
+	    STAY, 0, 0, NONE, "CONN-06"),
+	ROW(ST(ACTIVE), DRAINED, G_WANT_CLOSED,
+	    PEER_CLOSE_WAIT1, SEND_C, 0, NONE, "F22 3A"),
+	ROW(ST(ACTIVE), DRAINED, G_WANT_DONE,
+	    PEER_CLOSE_WAIT1, DO(SEND_DONE), 0, NONE, "F22 3A"),
+	ROW(PEER_CLOSE_WAITS, DRAINED, G_WANT_CLOSED,
+	    STAY, SEND_C, 0, NONE, "I-25"),
+	ROW(ST(APP_FIN_CLOSE_WAIT), DRAINED, G_WANT_CLOSED,
+	    CLOSED, DO(SEND_CLOSED) | END_FIN, 0, NONE, "F22 3D"),
+	ROW(APP_CLOSE_WAITS, DRAINED, G_WANT_CLOSED | G_RX_CLOSED,
+	    CLOSED, DO(SEND_CLOSED) | END_FIN, 0, NONE, "F22 4C"),
+	ROW(APP_CLOSE_WAITS, DRAINED, G_WANT_CLOSED,
+	    PEER_FIN_CLOSE_WAIT, SEND_C, 0, NONE, "F22 4C"),
+	ROW(ST(APP_CLOSE_WAIT1), DRAINED, G_WANT_DONE,
+	    APP_CLOSE_WAIT2, DO(SEND_DONE), 0, NONE, "F22 4B"),
+	IGNORE(OPEN | ABORTING, EV(DRAINED)),
+
+	/* D from the peer */
+	ROW(ST(ACTIVE), RX_DONE, 0,
+	    APP_CLOSE_WAIT1, DO(EOF), 0, NONE, "F22 4A"),
+	ROW(ST(PEER_CLOSE_WAIT1), RX_DONE, 0,
+	    PEER_CLOSE_WAIT2, DO(EOF), 0, NONE, "F22 3B"),
+	IGNORE(ST(PEER_CLOSE_WAIT2) | ST(PEER_FIN_CLOSE_WAIT) |
+	       ST(APP_FIN_CLOSE_WAIT) | APP_CLOSE_WAITS | ABORTING,
+	       EV(RX_DONE)),
+
+	/* C from the peer: who waits to send wakes, too (CONN-19) */
+	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), RX_CLOSED, G_UNSENT,
+	    CLOSED, ABORT_END, ECONNRESET, PEER_CLOSED_UNREAD, "CONN-14"),
+	ROW(ST(ACTIVE), RX_CLOSED, 0,
+	    APP_CLOSE_WAIT1, DO(EOF), 0, NONE, "F22 4A"),
+	ROW(PEER_CLOSE_WAITS, RX_CLOSED, G_TX_CLOSED,
+	    CLOSED, DO(EOF) | END_FIN, 0, NONE, "F22 3C"),
+	ROW(PEER_CLOSE_WAITS, RX_CLOSED, 0,
+	    APP_FIN_CLOSE_WAIT, DO(EOF), 0, NONE, "F22 3C"),
+	ROW(APP_CLOSE_WAITS, RX_CLOSED, 0,
+	    STAY, DO(EOF), 0, NONE, "F22 4A"),
+	ROW(ST(PEER_FIN_CLOSE_WAIT), RX_CLOSED, 0,
+	    CLOSED, DO(EOF) | END_FIN, 0, NONE, "F22 4D"),
+	ROW(ST(PEER_ABORT_WAIT), RX_CLOSED, 0,
+	    CLOSED, END_RST, 0, NONE, "I-28"),
+	IGNORE(ST(APP_FIN_CLOSE_WAIT) | ST(PROCESS_ABORT), EV(RX_CLOSED)),
+
+	/* A from the peer; no A after own C (CONN-30) */
+	ROW(PEER_WAITS, RX_ABORT, G_TX_CLOSED,
+	    CLOSED, DO(PURGE) | END_RST, 0, PEER_ABORT, "I-28"),
+	ROW(ST(APP_FIN_CLOSE_WAIT), RX_ABORT, 0,
+	    CLOSED, ABORT_END, ECONNRESET, PEER_ABORT, "I-28"),
+	ROW(OPEN, RX_ABORT, 0,
+	    PROCESS_ABORT, SEND_A, ECONNRESET, PEER_ABORT, "F23 2A"),
+	ROW(ST(PEER_ABORT_WAIT), RX_ABORT, 0,
+	    CLOSED, END_RST, 0, NONE, "F23 1B"),
+	IGNORE(ST(PROCESS_ABORT), EV(RX_ABORT)),
+
+	ROW(ST(PROCESS_ABORT), TX_ABORT_DONE, 0,
+	    CLOSED, END_RST, 0, NONE, "F23 2B"),
+	IGNORE(OPEN | ST(PEER_ABORT_WAIT), EV(TX_ABORT_DONE)),
+
+	/*
+	 * Active abort. After own C there is no A: reset TCP, and wait on for
+	 * the peer, which may still write.
+	 */
+	ROW(PEER_WAITS, APP_ABORT, G_TX_CLOSED,
+	    STAY, DO(TCP_RST), 0, LOCAL_ABORT, "CONN-30"),
+	ROW(OPEN, APP_ABORT, G_RX_CLOSED,
+	    CLOSED, ABORT_END, 0, LOCAL_ABORT, "I-28"),
+	ROW(OPEN, APP_ABORT, 0,
+	    PEER_ABORT_WAIT, ABORT_WAIT, 0, LOCAL_ABORT, "F23 1A"),
+	IGNORE(ABORTING, EV(APP_ABORT)),
+
+	ROW(PEER_WAITS, VIOLATION, G_TX_CLOSED,
+	    STAY, DO(TCP_RST), 0, CDC_CURSOR, "CONN-30"),
+	ROW(OPEN, VIOLATION, G_RX_CLOSED,
+	    CLOSED, ABORT_END, ECONNABORTED, CDC_CURSOR, "I-28"),
+	ROW(OPEN, VIOLATION, 0,
+	    PEER_ABORT_WAIT, ABORT_WAIT, ECONNABORTED, CDC_CURSOR, "F23 1A"),
+	IGNORE(ABORTING, EV(VIOLATION)),
+
+	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
+	    STAY, 0, 0, TCP_RESET, "CONN-30"),
+	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
+	    CLOSED, ABORT_END, ECONNRESET, TCP_RESET, "I-28"),
+	ROW(OPEN, TCP_RESET, 0,
+	    PEER_ABORT_WAIT, SEND_A | DO(ABORT_TIMER), ECONNRESET, TCP_RESET,
+	    "F23 1A"),
+	IGNORE(ABORTING, EV(TCP_RESET)),
+
+	/* runs only after own C, or own A: CONN-22 */
+	ROW(PEER_WAITS, TIMER, G_TX_CLOSED,
+	    CLOSED, END_RST, 0, CLOSE_TIMEOUT, "CONN-21"),
+	ROW(ST(PEER_ABORT_WAIT), TIMER, 0,
+	    CLOSED, END_RST, 0, ABORT_TIMEOUT, "CONN-26"),
+	IGNORE(OPEN | ST(PROCESS_ABORT), EV(TIMER)),
+
+	ROW(OPEN, LGR_LOST, 0,
+	    CLOSED, DO(PURGE) | END_RST, ECONNRESET, NO_LINK, "CONN-32"),
+	ROW(ABORTING, LGR_LOST, 0,
+	    CLOSED, END_RST, 0, NO_LINK, "CONN-32"),
+
+	ROW(OPEN, CONFLICT, 0,
+	    CLOSED, DO(NO_TX) | DO(PURGE) | END_RST, ECONNRESET,
+	    RMBE_CONFLICT, "RMB-24"),
+	ROW(ABORTING, CONFLICT, 0,
+	    CLOSED, DO(NO_TX) | END_RST, 0, RMBE_CONFLICT, "RMB-24"),
+};
+
+#undef IGNORE
+#undef ROW
+#undef DO
+#undef EV
+#undef ST
+
+static_assert(NR_SMCR_CONN_ST <= 16 && NR_SMCR_CONN_EV <= 16);
+
+static u32 gather(const struct smcr_close *c,
+		  const struct smcr_close_facts *facts)
+{
+	return (facts->unread ? G_UNREAD : 0) |
+	       (facts->unsent ? G_UNSENT : 0) |
+	       (facts->undrained ? G_UNDRAINED : 0) |
+	       (c->tx_closed ? G_TX_CLOSED : 0) |
+	       (c->rx_closed ? G_RX_CLOSED : 0) |
+	       (c->app_closed ? G_APP_CLOSED : 0) |
+	       (c->want_done ? G_WANT_DONE : 0) |
+	       (c->want_closed ? G_WANT_CLOSED : 0);
+}
+
+static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
+{
+	const struct smcr_close_row *row;
+
+	for (row = transitions;
+	     row < transitions + ARRAY_SIZE(transitions); row++)
+		if ((row->from & (1u << st)) && (row->events & (1u << ev)) &&
+		    (row->guard & holds) == row->guard)
+			return row;
+	/* not reached: there is a row for everything */
+	return transitions;
+}
+
+/* A timer runs exactly while the peer owes an answer to our C or A */
+static bool timer_runs(const struct smcr_close *c)
+{
+	return c->st == SMCR_CONN_ST_PEER_ABORT_WAIT ||
+	       (c->st != SMCR_CONN_ST_CLOSED && c->tx_closed);
+}
+
+static void remember_event(struct smcr_close *c, enum smcr_conn_ev ev)
+{
+	switch (ev) {
+	case SMCR_CONN_EV_APP_CLOSE:
+	case SMCR_CONN_EV_APP_ABORT:
+		c->app_closed = true;
+		break;
+	case SMCR_CONN_EV_RX_DONE:
+		c->rx_done = true;
+		break;
+	case SMCR_CONN_EV_RX_CLOSED:
+		c->rx_closed = true;
+		break;
+	case SMCR_CONN_EV_RX_ABORT:
+		c->rx_abort = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void remember_actions(struct smcr_close *c, u32 actions)
+{
+	if (actions & ACT_WANT_DONE)
+		c->want_done = true;
+	if (actions & ACT_WANT_CLOSED) {
+		c->want_done = false;
+		c->want_closed = true;
+	}
+	if (actions & (SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
+		       SMCR_ACT_SEND_ABORT | SMCR_ACT_RELEASE)) {
+		c->want_done = false;
+		c->want_closed = false;
+	}
+	if (actions & SMCR_ACT_SEND_DONE)
+		c->tx_done = true;
+	if (actions & SMCR_ACT_SEND_CLOSED)
+		c->tx_closed = true;
+	if (actions & SMCR_ACT_SEND_ABORT)
+		c->tx_abort = true;
+	if (actions & SMCR_ACT_TCP_RST)
+		c->tcp_rst = true;
+}
+
+void smcr_close_init(struct smcr_close *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->st = SMCR_CONN_ST_ACTIVE;
+}
+
+void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
+		     const struct smcr_close_facts *facts,
+		     enum smcr_reason why, struct smcr_close_out *out)
+{
+	const struct smcr_close_row *row = find(c->st, ev, gather(c, facts));
+	bool timer = timer_runs(c) && ev != SMCR_CONN_EV_TIMER;
+	u32 actions = row->actions;
+
+	out->err = 0;
+	out->why = why && row->why ? why : row->why;
+	out->arc = row->arc;
+
+	if (row->err && !c->app_closed) {
+		actions |= SMCR_ACT_ERROR;
+		out->err = row->err;
+	}
+	if (c->tcp_rst)
+		actions &= ~(SMCR_ACT_TCP_RST | SMCR_ACT_TCP_FIN);
+
+	if (c->st != SMCR_CONN_ST_CLOSED)
+		remember_event(c, ev);
+	remember_actions(c, actions);
+	if (row->to != SMCR_CONN_ST_STAY)
+		c->st = row->to;
+
+	if (timer && !timer_runs(c))
+		actions |= SMCR_ACT_STOP_TIMER;
+	out->actions = actions & ~ACT_INTERNAL;
+}
+
+/* shutdown(WR), close and the peer's C end sending: CONN-19 */
+bool smcr_close_may_send(const struct smcr_close *c)
+{
+	return (c->st == SMCR_CONN_ST_ACTIVE ||
+		c->st == SMCR_CONN_ST_APP_CLOSE_WAIT1) &&
+	       !c->app_closed && !c->want_done && !c->rx_closed;
+}
+
+bool smcr_close_may_tx(const struct smcr_close *c)
+{
+	/* the peer's A is answered at once: rx_abort means tx_abort or CLOSED */
+	return c->st != SMCR_CONN_ST_CLOSED && !c->tx_closed && !c->tx_abort;
+}
+
+bool smcr_close_may_rx(const struct smcr_close *c)
+{
+	return c->st != SMCR_CONN_ST_CLOSED && !c->rx_closed && !c->tx_abort;
+}
+
+const char *smcr_conn_st_name(unsigned int st)
+{
+	static const char * const names[NR_SMCR_CONN_ST] = {
+		[SMCR_CONN_ST_CLOSED] = "Closed",
+		[SMCR_CONN_ST_ACTIVE] = "Active",
+		[SMCR_CONN_ST_PEER_CLOSE_WAIT1] = "PeerCloseWait1",
+		[SMCR_CONN_ST_PEER_CLOSE_WAIT2] = "PeerCloseWait2",
+		[SMCR_CONN_ST_APP_FIN_CLOSE_WAIT] = "AppFinCloseWait",
+		[SMCR_CONN_ST_APP_CLOSE_WAIT1] = "AppCloseWait1",
+		[SMCR_CONN_ST_APP_CLOSE_WAIT2] = "AppCloseWait2",
+		[SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT] = "PeerFinCloseWait",
+		[SMCR_CONN_ST_PEER_ABORT_WAIT] = "PeerAbortWait",
+		[SMCR_CONN_ST_PROCESS_ABORT] = "ProcessAbort",
+	};
+
+	return st < NR_SMCR_CONN_ST ? names[st] : "unknown";
+}
+
+const char *smcr_conn_ev_name(unsigned int ev)
+{
+	static const char * const names[NR_SMCR_CONN_EV] = {
+		[SMCR_CONN_EV_APP_SHUT_WR] = "shutdown-write",
+		[SMCR_CONN_EV_APP_CLOSE] = "close",
+		[SMCR_CONN_EV_APP_ABORT] = "abort",
+		[SMCR_CONN_EV_DRAINED] = "drained",
+		[SMCR_CONN_EV_RX_DONE] = "rx-done",
+		[SMCR_CONN_EV_RX_CLOSED] = "rx-closed",
+		[SMCR_CONN_EV_RX_ABORT] = "rx-abort",
+		[SMCR_CONN_EV_TX_ABORT_DONE] = "tx-abort-done",
+		[SMCR_CONN_EV_TCP_RESET] = "tcp-reset",
+		[SMCR_CONN_EV_TIMER] = "timer",
+		[SMCR_CONN_EV_LGR_LOST] = "lgr-lost",
+		[SMCR_CONN_EV_VIOLATION] = "violation",
+		[SMCR_CONN_EV_CONFLICT] = "conflict",
+	};
+
+	return ev < NR_SMCR_CONN_EV ? names[ev] : "unknown";
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ring positions and wire cursors, RFC 7609 4.3, 4.7, A.4. See cursor.h. */
+#include "env.h"
+#include "cursor.h"
+
+/**
+ * smcr_pos_add() - advance a position
+ * @ring: geometry
+ * @pos: position
+ * @n: number of bytes, 0 to the capacity
+ */
+void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n)
+{
+	u32 to_end = smcr_ring_cap(ring) - pos->off;
+
+	pos->abs += n;
+	if (n < to_end) {
+		pos->off += n;
+	} else {
+		pos->off = n - to_end;
+		pos->wrap++;
+	}
+}
+
+/**
+ * smcr_pos_cursor() - the position as the wire shows it
+ * @ring: geometry
+ * @pos: position
+ *
+ * Return: cursor whose count is in [base, size).
+ */
+struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
+				   const struct smcr_pos *pos)
+{
+	struct smcr_cursor cur = {
+		.wrap = pos->wrap,
+		.count = ring->base + pos->off,
+	};
+
+	return cur;
+}
+
+int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
+		   struct smcr_cursor cur, u64 limit)
+{
+	u32 off, n;
+
+	if (cur.count < ring->base || cur.count >= ring->size)
+		return -ERANGE;
+	off = cur.count - ring->base;
+
+	if (cur.wrap == pos->wrap) {
+		if (off < pos->off)
+			return -EPROTO;
+		n = off - pos->off;
+	} else if (cur.wrap == (u16)(pos->wrap + 1)) {
+		/* one wrap and a larger offset would be more than a ring */
+		if (off > pos->off)
+			return -EPROTO;
+		n = smcr_ring_cap(ring) - pos->off + off;
+	} else {
+		return -EPROTO;
+	}
+	if (limit < pos->abs || n > limit - pos->abs)
+		return -EPROTO;
+
+	pos->abs += n;
+	pos->off = off;
+	pos->wrap = cur.wrap;
+	return (int)n;
+}

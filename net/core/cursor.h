@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Ring positions and wire cursors, RFC 7609 4.3, 4.7, A.4 (reading I-07).
+ *
+ * Inside, a position counts bytes since the start of the connection and never
+ * goes backwards; the offset and the wrap number that the wire wants are
+ * carried along, so that no division is needed on the data path.
+ */
+#ifndef _SMCR_CORE_CURSOR_H
+#define _SMCR_CORE_CURSOR_H
+
+#include "env.h"
+#include "reason.h"
+
+/* Cursor as in a CDC message */
+struct smcr_cursor {
+	u16 wrap;
+	u32 count;
+};
+
+/* Geometry of an element: data lie in [base, size) */
+struct smcr_ring {
+	u32 base;		/* 4 behind an RFC eye catcher, else 0 */
+	u32 size;		/* element length E */
+};
+
+struct smcr_pos {
+	u64 abs;		/* bytes since the start */
+	u32 off;		/* abs modulo capacity: offset from ring.base */
+	u16 wrap;		/* number of wraps modulo 2^16 */
+};
+
+static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
+{
+	return ring->size - ring->base;
+}
+
+/* Advance by @n bytes, 0 <= n <= capacity */
+void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n);
+
+/* The position as the wire shows it: count in [base, size) */
+struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
+				   const struct smcr_pos *pos);
+
+/**
+ * smcr_pos_apply() - advance a position to a cursor that the peer sent
+ * @ring: geometry that the cursor refers to
+ * @pos: last known position, advanced on success, untouched on error
+ * @cur: cursor from the wire
+ * @limit: highest absolute position that is possible now
+ *
+ * The only way peer cursors enter the module. Nothing is clamped: a cursor
+ * outside the element, behind @pos or beyond @limit is refused (CDC-19).
+ *
+ * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
+ * element, or -EPROTO for a position that cannot be.
+ */
+int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
+		   struct smcr_cursor cur, u64 limit);
+
+/* true if sequence number @a is newer than @b, modulo 2^16 (I-06) */
+static inline bool smcr_seq_after(u16 a, u16 b)
+{
+	return (s16)(u16)(a - b) > 0;
+}
+
+#endif /* _SMCR_CORE_CURSOR_H */

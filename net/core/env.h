@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The environment of the pure core, kernel side.
+ *
+ * Everything under net/core may use these headers and nothing else of the
+ * kernel: no locks, no allocation, no time, no I/O, no printing. User space
+ * builds put selftests/unit/shim/env.h, which has the same include guard, in
+ * front of this file with -include.
+ */
+#ifndef _SMCR_CORE_ENV_H
+#define _SMCR_CORE_ENV_H
+
+#include <linux/types.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+
+#endif /* _SMCR_CORE_ENV_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Link-group planning, RFC 7609 2.2, 3.5, C.4. See lgr_plan.h. */
+#include "env.h"
+#include "lgr_plan.h"
+
+/**
+ * smcr_link_matches() - does an Accept or Confirm name this link? (LG-02)
+ * @link: peer's side of the link
+ * @msg: decoded message
+ *
+ * Return: true if peer ID, GID, MAC and QP number are all equal.
+ */
+bool smcr_link_matches(const struct smcr_link_id *link,
+		       const struct smcr_clc_accept *msg)
+{
+	return link->peer_qpn == msg->qpn &&
+	       !memcmp(link->peer_id, msg->peer_id, sizeof(link->peer_id)) &&
+	       !memcmp(link->peer_gid, msg->gid, sizeof(link->peer_gid)) &&
+	       !memcmp(link->peer_mac, msg->mac, sizeof(link->peer_mac));
+}
+
+enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
+					    bool known)
+{
+	if (msg->first_contact)
+		return SMCR_ACCEPT_FIRST;
+	return known ? SMCR_ACCEPT_REUSE : SMCR_ACCEPT_OUT_OF_SYNC;
+}
+
+/**
+ * smcr_max_links() - negotiated maximum number of links (LG-10, I-15)
+ * @server: what the server says, 2..8; anything else is clamped to that
+ * @client: what the client says, 0 for nothing
+ *
+ * Return: 2..8.
+ */
+u8 smcr_max_links(u8 server, u8 client)
+{
+	server = clamp_t(u8, server, SMCR_LINKS_MIN, SMCR_LINKS_MAX);
+	if (!client)
+		return server;
+	return min_t(u8, server, max_t(u8, client, SMCR_LINKS_MIN));
+}
+
+/**
+ * smcr_min_mtu() - effective QP MTU (CLC-38)
+ * @a: own enumeration value
+ * @b: the peer's
+ *
+ * Return: the smaller.
+ */
+u8 smcr_min_mtu(u8 a, u8 b)
+{
+	return min(a, b);
+}
+
+/* true if the first @plen bits of both byte strings are equal */
+static bool prefix_equal(const u8 *a, const u8 *b, u8 plen)
+{
+	u8 bits = plen % 8;
+	u8 bytes = plen / 8;
+
+	if (memcmp(a, b, bytes))
+		return false;
+	return !bits || !((a[bytes] ^ b[bytes]) >> (8 - bits));
+}
+
+/**
+ * smcr_subnet4_matches() - is the proposed IPv4 subnet one of ours? (CLC-25)
+ * @net: network number from the Proposal
+ * @plen: mask length from the Proposal; 0 stands for no subnet
+ * @own_addr: address of an own interface
+ * @own_plen: mask length of it
+ *
+ * Return: true if network number and mask length are equal.
+ */
+bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
+			  u8 own_plen)
+{
+	return plen && plen <= 32 && plen == own_plen &&
+	       prefix_equal(net, own_addr, plen);
+}
+
+/**
+ * smcr_prefix6_matches() - is a proposed IPv6 prefix one of ours? (CLC-26)
+ * @prefix: prefix from the Proposal; length 0 stands for none
+ * @own_addr: address of an own interface
+ * @own_plen: prefix length of it
+ *
+ * Return: true if prefix and prefix length are equal.
+ */
+bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
+			  const u8 own_addr[16], u8 own_plen)
+{
+	return prefix->plen && prefix->plen <= 128 &&
+	       prefix->plen == own_plen &&
+	       prefix_equal(prefix->addr, own_addr, own_plen);
+}
+
+enum smcr_add_link_answer
+smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
+		     bool second_client_nic)
+{
+	if (!smcr_mtu_ok(req->mtu))
+		return SMCR_ADD_LINK_REJECT_MTU;
+	if (!same_server_nic)
+		return second_client_nic ? SMCR_ADD_LINK_ACCEPT_SYM :
+					   SMCR_ADD_LINK_ACCEPT_ASYM;
+	/* both old NICs again would be a parallel link (LG-08) */
+	return second_client_nic ? SMCR_ADD_LINK_ACCEPT_ASYM :
+				   SMCR_ADD_LINK_REJECT_PATH;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Link-group planning: decisions of the rendezvous that depend on nothing but
+ * facts (RFC 7609 2.2, 3.5, C.4).
+ */
+#ifndef _SMCR_CORE_LGR_PLAN_H
+#define _SMCR_CORE_LGR_PLAN_H
+
+#include "env.h"
+#include "clc.h"
+#include "llc.h"
+
+/* The client's view of an Accept (CLC-34, reading I-10) */
+enum smcr_accept_class {
+	SMCR_ACCEPT_FIRST,	/* F=1: new link group */
+	SMCR_ACCEPT_REUSE,	/* F=0 and the link is known */
+	SMCR_ACCEPT_OUT_OF_SYNC,/* F=0 and no link matches: Decline with S */
+};
+
+/* What identifies a link for CLC (LG-02) */
+struct smcr_link_id {
+	u8 peer_id[8];
+	u8 peer_gid[16];
+	u8 peer_mac[6];
+	u32 peer_qpn;
+};
+
+/* true if the link group's link is the one that the message names */
+bool smcr_link_matches(const struct smcr_link_id *link,
+		       const struct smcr_clc_accept *msg);
+
+/**
+ * smcr_accept_classify() - what an Accept starts
+ * @msg: decoded Accept
+ * @known: true if a live link of a client-role group matches @msg
+ */
+enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
+					    bool known);
+
+/* LG-10, I-15: negotiated maximum; @server 2..8, @client as received */
+u8 smcr_max_links(u8 server, u8 client);
+
+/* Effective QP MTU (CLC-38); both must be smcr_mtu_ok() */
+u8 smcr_min_mtu(u8 a, u8 b);
+
+/* Server side of CLC-25: is the proposed IPv4 subnet one of ours? */
+bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
+			  u8 own_plen);
+/* CLC-26 for one prefix and one own address */
+bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
+			  const u8 own_addr[16], u8 own_plen);
+
+/* Client's answer to ADD LINK in a group of one link (LG-20, LG-21, LLC-29) */
+enum smcr_add_link_answer {
+	SMCR_ADD_LINK_ACCEPT_SYM,
+	SMCR_ADD_LINK_ACCEPT_ASYM,
+	SMCR_ADD_LINK_REJECT_PATH,
+	SMCR_ADD_LINK_REJECT_MTU,
+};
+
+/**
+ * smcr_add_link_decide() - client's decision about an offered link
+ * @req: the server's ADD LINK
+ * @same_server_nic: @req names the RNIC of the existing link
+ * @second_client_nic: another RNIC of ours is on that LAN
+ */
+enum smcr_add_link_answer
+smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
+		     bool second_client_nic);
+
+#endif /* _SMCR_CORE_LGR_PLAN_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * LLC codec, RFC 7609 A.3. Every message is 44 bytes in and out.
+ */
+#ifndef _SMCR_CORE_LLC_H
+#define _SMCR_CORE_LLC_H
+
+#include "env.h"
+#include "proto.h"
+#include "reason.h"
+
+struct smcr_llc_confirm_link {
+	u8 mac[6];
+	u8 gid[16];
+	u32 qpn;
+	u8 link_num;
+	u32 user_id;
+	u8 max_links;		/* 0 = not given (client only) */
+	bool no_eye_catcher;	/* low two bits of the flags: sender's RMBEs
+				 * carry no eye catcher (Linux, z/OS; not RFC)
+				 */
+};
+
+struct smcr_llc_add_link {
+	bool rejected;		/* Z, only with reply */
+	u8 reject_reason;	/* enum smcr_add_link_reject, only with Z */
+	u8 mac[6];
+	u8 gid[16];
+	u32 qpn;
+	u8 link_num;
+	u8 mtu;			/* not range-checked: see smcr_mtu_ok() */
+	u32 psn;
+};
+
+struct smcr_llc_rtoken_pair {
+	u32 ref_rkey;		/* as known on the carrying link */
+	u32 new_rkey;
+	u64 new_va;
+};
+
+struct smcr_llc_add_link_cont {
+	u8 link_num;
+	u8 n_rtokens;		/* still to send, those here included */
+	struct smcr_llc_rtoken_pair pair[2];
+};
+
+struct smcr_llc_delete_link {
+	bool all;		/* A */
+	bool orderly;		/* O */
+	u8 link_num;
+	u32 reason;		/* enum smcr_del_link_reason */
+};
+
+struct smcr_llc_rkey_entry {
+	u8 link_num;
+	u32 rkey;
+	u64 va;
+};
+
+struct smcr_llc_confirm_rkey {
+	bool negative;		/* Z */
+	bool retry;		/* C */
+	u8 n_other;		/* other-link entries in the whole exchange */
+	u32 rkey;		/* on the carrying link */
+	u64 va;
+	struct smcr_llc_rkey_entry other[2];
+};
+
+struct smcr_llc_confirm_rkey_cont {
+	bool negative;
+	u8 n_left;		/* entries left, those here included */
+	struct smcr_llc_rkey_entry other[3];
+};
+
+struct smcr_llc_delete_rkey {
+	bool negative;
+	u8 count;		/* 1..8 */
+	u8 error_mask;		/* 0x80 = first */
+	u32 rkey[8];
+};
+
+struct smcr_llc_test_link {
+	u8 data[16];
+};
+
+struct smcr_llc {
+	u8 type;		/* enum smcr_llc_type */
+	bool reply;		/* R */
+	union {
+		struct smcr_llc_confirm_link confirm_link;
+		struct smcr_llc_add_link add_link;
+		struct smcr_llc_add_link_cont add_link_cont;
+		struct smcr_llc_delete_link delete_link;
+		struct smcr_llc_confirm_rkey confirm_rkey;
+		struct smcr_llc_confirm_rkey_cont confirm_rkey_cont;
+		struct smcr_llc_delete_rkey delete_rkey;
+		struct smcr_llc_test_link test_link;
+	};
+};
+
+/**
+ * smcr_llc_decode() - decode one message received on a link
+ * @buf: bytes of the SEND
+ * @len: number of bytes that arrived
+ * @out: filled on success
+ * @why: reason, set on every error
+ *
+ * Return: 0; -ENOMSG for an unknown optional opcode, to be dropped silently
+ * (LLC-06); -EPROTO for anything that means link failure (LLC-07, LLC-08,
+ * MISC-13). CDC (type 0xFE) is not decoded here: see smcr_wr_is_cdc().
+ */
+int smcr_llc_decode(const u8 *buf, size_t len, struct smcr_llc *out,
+		    enum smcr_reason *why);
+
+/**
+ * smcr_llc_encode() - encode one message
+ * @in: message; must be one that smcr_llc_decode() accepts
+ * @buf: SMCR_WR_LEN bytes, wholly written
+ */
+void smcr_llc_encode(const struct smcr_llc *in, u8 buf[SMCR_WR_LEN]);
+
+/* true if the first byte of a received SEND says CDC */
+static inline bool smcr_wr_is_cdc(const u8 *buf)
+{
+	return buf[0] == SMCR_CDC_TYPE;
+}
+
+#endif /* _SMCR_CORE_LLC_H */

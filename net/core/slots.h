@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Small allocators: elements of an RMB, link numbers. Caller-owned storage.
+ */
+#ifndef _SMCR_CORE_SLOTS_H
+#define _SMCR_CORE_SLOTS_H
+
+#include "env.h"
+#include "proto.h"
+
+/*
+ * Elements of one RMB. Next-fit, so that a freed element rests as long as
+ * possible before it is used again. An element is free, busy or quarantined
+ * (ended by an error path: the peer may still hold it, RMB-22, RMB-23).
+ */
+struct smcr_elems {
+	u16 n;			/* number of elements, 1..255 */
+	u16 n_free;
+	u16 next;		/* where the search starts, 0-based */
+	u8 state[SMCR_ELEMS_MAX];	/* SMCR_ELEM_* */
+};
+
+enum { SMCR_ELEM_FREE, SMCR_ELEM_BUSY, SMCR_ELEM_QUARANTINE };
+
+void smcr_elems_init(struct smcr_elems *e, u16 n);
+/* Index 1..n of a free element, now busy; 0 when none is free */
+u8 smcr_elems_get(struct smcr_elems *e);
+/* busy -> free or quarantined; false if @index was not busy */
+bool smcr_elems_put(struct smcr_elems *e, u8 index, bool quarantine);
+/* quarantined -> free; false if @index was not in quarantine */
+bool smcr_elems_release(struct smcr_elems *e, u8 index);
+/* true if no element is busy or quarantined */
+bool smcr_elems_idle(const struct smcr_elems *e);
+
+/*
+ * Link numbers 1..255 of a group (LG-13, I-16): never 0, not reused until all
+ * were used.
+ */
+struct smcr_link_nums {
+	u8 last;		/* number given out last, 0 at the start */
+	u8 used[32];		/* bitmap */
+};
+
+/* Next number, 0 when all 255 are in use */
+u8 smcr_link_num_get(struct smcr_link_nums *l);
+/* A number that the peer assigned; false if 0 or in use */
+bool smcr_link_num_take(struct smcr_link_nums *l, u8 num);
+void smcr_link_num_put(struct smcr_link_nums *l, u8 num);
+
+#endif /* _SMCR_CORE_SLOTS_H */

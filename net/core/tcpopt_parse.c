@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The TCP option in a list of options, RFC 7609 A.1.
+ */
+#include "env.h"
+#include "byteio.h"
+#include "tcpopt_parse.h"
+
+/* Kinds of others that matter here */
+enum {
+	TCPOPT_KIND_EOL	= 0,	/* RFC 9293 3.2 */
+	TCPOPT_KIND_NOP	= 1,
+	TCPOPT_KIND_MD5	= 19,	/* RFC 2385 */
+	TCPOPT_KIND_AO	= 29,	/* RFC 5925 */
+};
+
+/* Length of the first option; 0 if the list ends here or is broken */
+static size_t tcpopt_len(const u8 *opt, size_t len)
+{
+	if (!len || opt[0] == TCPOPT_KIND_EOL)
+		return 0;
+	if (opt[0] == TCPOPT_KIND_NOP)
+		return 1;
+	if (len < 2 || opt[1] < 2 || opt[1] > len)
+		return 0;
+	return opt[1];
+}
+
+static bool tcpopt_is_ours(const u8 *opt, size_t n)
+{
+	return opt[0] == SMCR_TCPOPT_KIND && n == SMCR_TCPOPT_LEN &&
+	       smcr_get_be32(opt + 2) == SMCR_EYE_CATCHER;
+}
+
+bool smcr_tcpopt_find(const u8 *opt, size_t len)
+{
+	size_t n;
+
+	for (n = tcpopt_len(opt, len); n; n = tcpopt_len(opt, len)) {
+		if (tcpopt_is_ours(opt, n))
+			return true;
+		opt += n;
+		len -= n;
+	}
+	return false;
+}
+
+bool smcr_tcpopt_fits(const u8 *opt, size_t len)
+{
+	size_t n;
+
+	if (len > SMCR_TCPOPT_MAX - SMCR_TCPOPT_PADDED)
+		return false;
+	for (n = tcpopt_len(opt, len); n; n = tcpopt_len(opt, len)) {
+		if (opt[0] == TCPOPT_KIND_MD5 || opt[0] == TCPOPT_KIND_AO ||
+		    tcpopt_is_ours(opt, n))
+			return false;
+		opt += n;
+		len -= n;
+	}
+	return !len;
+}
+
+void smcr_tcpopt_put(u8 opt[SMCR_TCPOPT_PADDED])
+{
+	opt[0] = TCPOPT_KIND_NOP;
+	opt[1] = TCPOPT_KIND_NOP;
+	opt[2] = SMCR_TCPOPT_KIND;
+	opt[3] = SMCR_TCPOPT_LEN;
+	smcr_put_be32(opt + 4, SMCR_EYE_CATCHER);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Send planning and window updates, RFC 7609 4.5.1, 4.7.
+ */
+#ifndef _SMCR_CORE_WINDOW_H
+#define _SMCR_CORE_WINDOW_H
+
+#include "env.h"
+#include "cursor.h"
+
+/* What may be written into the peer's element now */
+struct smcr_tx_seg {
+	u32 dst;		/* offset in the element, base included */
+	u32 len;
+};
+
+struct smcr_tx_plan {
+	u32 len;		/* sum of the segments */
+	u8 n_seg;		/* 0..2; 2 when the ring wraps (CDC-17) */
+	struct smcr_tx_seg seg[2];
+	bool blocked;		/* B: window is filled and data remain */
+};
+
+/**
+ * smcr_tx_plan() - plan the next RDMA writes of a connection
+ * @ring: geometry of the peer's element
+ * @prod: next byte to write there
+ * @cons_abs: absolute position that the peer has consumed (last it told)
+ * @unsent: bytes in the local send buffer that were not written yet
+ * @max: upper bound of one plan (send queue, SGEs); never sets @blocked
+ * @out: the plan; len 0 when nothing can be sent
+ *
+ * Never plans more than capacity minus unconsumed (CDC-16). @out->blocked is
+ * true exactly when the window, not @max, stops data from being sent.
+ */
+void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
+		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out);
+
+/* What the receiver knows when it decides on a window update */
+struct smcr_rx_window {
+	u32 cap;		/* capacity of the own element */
+	u64 prod_abs;		/* last producer position from the peer */
+	u64 cons_abs;		/* consumed by the application */
+	u64 told_abs;		/* consumer position in the last CDC sent */
+	bool peer_blocked;	/* B in the peer's last CDC */
+	bool peer_asks;		/* R in the peer's last CDC */
+};
+
+/**
+ * smcr_rx_update_due() - must a CDC be sent just to tell the consumer cursor?
+ * @win: state of the receiving side
+ *
+ * CDC-24: window seen by the sender below half of the buffer and gain at least
+ * a tenth; CDC-26: any gain while the writer is blocked; CDC-27: any gain when
+ * the peer asked. Nothing to tell (no gain) is never due.
+ *
+ * To be asked each time that something was consumed, and when a CDC arrives
+ * that says B or R: consumption that was not worth a message then is now.
+ */
+bool smcr_rx_update_due(const struct smcr_rx_window *win);
+
+#endif /* _SMCR_CORE_WINDOW_H */

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A connection between two model peers, built of nothing but the core: ring
+ * positions, send plans, window updates and the CDC codec. What the kernel
+ * shell does with locks, queues and work requests is here a few lines, so that
+ * the protocol itself can be tested: it must carry every byte, and never leave
+ * a writer waiting for space that the reader has already made.
+ *
+ * The wire is an ordered queue of RDMA writes and CDC messages for each
+ * direction; a test delivers its items when it likes. The bytes of a stream
+ * follow from their position, so no copy of them has to be kept.
+ */
+#ifndef _SMCR_UNIT_MODEL_H
+#define _SMCR_UNIT_MODEL_H
+
+#include "ktap.h"
+
+#include "cdc.h"
+#include "window.h"
+
+/* Rules that a test may break, to see that it would notice */
+enum {
+	BREAK_LATE_B	= 1 << 0,	/* CDC-33: B only together with data */
+	BREAK_B_UPDATE	= 1 << 1,	/* CDC-26: B changes nothing */
+	BREAK_B_ARRIVAL	= 1 << 2,	/* a B that arrives late is not looked at */
+	BREAK_HALF_CDC	= 1 << 3,	/* CDC-18: the cursor covers too much */
+};
+
+struct item {
+	bool is_cdc;
+	u32 dst;		/* RDMA write */
+	u32 len;
+	u64 abs;		/* position of the data in the stream */
+	u8 cdc[SMCR_WR_LEN];
+};
+
+enum { WIRE_MAX = 1024 };
+
+struct wire {
+	struct item item[WIRE_MAX];
+	u32 head, n;
+};
+
+struct peer {
+	const char *name;
+	u32 breaks;		/* BREAK_* */
+	struct wire *out;
+	u64 stream;		/* what this side's bytes are made of */
+
+	/* sending: the peer's element */
+	struct smcr_ring tx;
+	struct smcr_pos prod;
+	struct smcr_pos peer_cons;
+	u64 written;		/* by the application */
+	u64 urg_end;		/* behind the last urgent byte, 0 for none */
+	bool b_told;		/* B in the last CDC */
+	bool p_told;
+	u16 seq;
+	u32 n_cdc;
+
+	/* receiving: the own element */
+	struct smcr_ring rx;
+	u8 *mem;
+	u64 peer_stream;
+	struct smcr_pos peer_prod;
+	struct smcr_pos cons;
+	u64 told;
+	bool peer_b;
+	bool peer_r;
+	bool urg_pending;	/* P seen */
+	u64 urg_mark;		/* position one behind the urgent byte */
+	u64 urg_due;		/* an update is due when this was consumed */
+	u16 peer_seq;
+	u32 n_dup;
+
+	/* trace of what was sent, if the test wants one */
+	char *trace;
+	size_t trace_len;
+};
+
+static inline u8 stream_byte(u64 stream, u64 abs)
+{
+	u64 z = (stream ^ abs >> 3) * 0x9e3779b97f4a7c15ULL;
+
+	return (u8)((z ^ z >> 29) >> (abs & 7) * 7);
+}
+
+static inline struct item *wire_add(struct wire *w)
+{
+	if (w->n == WIRE_MAX)
+		abort();
+	return &w->item[(w->head + w->n++) % WIRE_MAX];
+}
+
+static inline struct item *wire_take(struct wire *w)
+{
+	struct item *item = &w->item[w->head];
+
+	w->head = (w->head + 1) % WIRE_MAX;
+	w->n--;
+	return item;
+}
+
+static inline void peer_trace(struct peer *p, const char *fmt, u32 a, u32 b)
+{
+	if (p->trace)
+		p->trace_len += snprintf(p->trace + p->trace_len, 40, fmt, a, b);
+}
+
+static inline u64 peer_unsent(const struct peer *p)
+{
+	return p->written - p->prod.abs;
+}
+
+static inline u32 peer_unread(const struct peer *p)
+{
+	return (u32)(p->peer_prod.abs - p->cons.abs);
+}
+
+static inline void peer_init(struct peer *p, const char *name, u64 stream,
+			     struct smcr_ring rx)
+{
+	memset(p, 0, sizeof(*p));
+	p->name = name;
+	p->stream = stream;
+	p->rx = rx;
+	p->mem = malloc(rx.size);
+	p->out = calloc(1, sizeof(*p->out));
+	if (!p->mem || !p->out)
+		abort();
+	memset(p->mem, 0xec, rx.base);
+	memset(p->mem + rx.base, 0, smcr_ring_cap(&rx));
+}
+
+static inline void peers_connect(struct peer *a, struct peer *b)
+{
+	a->tx = b->rx;
+	b->tx = a->rx;
+	a->peer_stream = b->stream;
+	b->peer_stream = a->stream;
+}
+
+static inline void peer_exit(struct peer *p)
+{
+	free(p->mem);
+	free(p->out);
+}
+
+static inline void peer_send_cdc(struct peer *p)
+{
+	struct smcr_tx_plan plan;
+	struct smcr_cdc cdc;
+	struct item *item;
+
+	/* max 0: not what could be sent, but whether the window is shut */
+	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs, peer_unsent(p), 0,
+		     &plan);
+
+	memset(&cdc, 0, sizeof(cdc));
+	cdc.seq = ++p->seq;
+	cdc.token = 0xcafe;
+	cdc.prod = smcr_pos_cursor(&p->tx, &p->prod);
+	cdc.cons = smcr_pos_cursor(&p->rx, &p->cons);
+	if (plan.blocked)
+		cdc.pflags |= SMCR_CDC_B;
+	if (p->urg_end)
+		cdc.pflags |= SMCR_CDC_P;
+	if (p->urg_end && p->prod.abs == p->urg_end)
+		cdc.pflags |= SMCR_CDC_U;
+
+	p->told = p->cons.abs;
+	p->b_told = plan.blocked;
+	p->p_told = p->urg_end;
+	p->n_cdc++;
+	item = wire_add(p->out);
+	item->is_cdc = true;
+	smcr_cdc_encode(&cdc, item->cdc);
+	peer_trace(p, "C %u/%u", cdc.prod.count, cdc.prod.wrap);
+	peer_trace(p, " %u/%u", cdc.cons.count, cdc.cons.wrap);
+	peer_trace(p, cdc.pflags ? " %02x\n" : "\n", cdc.pflags, 0);
+}
+
+/* Send up to @max bytes; false if there is nothing (more) to do */
+static inline bool peer_push(struct peer *p, u32 max)
+{
+	u64 unsent = peer_unsent(p);
+	struct smcr_tx_plan plan;
+	u8 i;
+
+	if (p->urg_end && p->prod.abs == p->urg_end) {
+		/* CDC-36: nothing more before the urgent byte was consumed */
+		if (p->peer_cons.abs < p->urg_end)
+			return false;
+		p->urg_end = 0;
+	}
+	if (p->urg_end)
+		unsent = p->urg_end - p->prod.abs;
+
+	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs, unsent, max, &plan);
+	if (!plan.len) {
+		/* CDC-33, CDC-39 */
+		if ((plan.blocked && !p->b_told &&
+		     !(p->breaks & BREAK_LATE_B)) ||
+		    (p->urg_end && !p->p_told)) {
+			peer_send_cdc(p);
+			return true;
+		}
+		return false;
+	}
+
+	for (i = 0; i < plan.n_seg; i++) {
+		struct item *item = wire_add(p->out);
+
+		item->is_cdc = false;
+		item->dst = plan.seg[i].dst;
+		item->len = plan.seg[i].len;
+		item->abs = p->prod.abs;
+		smcr_pos_add(&p->tx, &p->prod, item->len);
+		peer_trace(p, "W %u+%u\n", item->dst, item->len);
+		if (p->breaks & BREAK_HALF_CDC && !i && plan.n_seg == 2) {
+			struct smcr_pos was = p->prod;
+
+			smcr_pos_add(&p->tx, &p->prod, plan.seg[1].len);
+			peer_send_cdc(p);
+			p->prod = was;
+		}
+	}
+	peer_send_cdc(p);
+	return true;
+}
+
+/* The application writes; the last byte is urgent if it says so */
+static inline void peer_write(struct peer *p, u32 n, bool urgent)
+{
+	p->written += n;
+	if (urgent)
+		p->urg_end = p->written;
+}
+
+/* Tell the consumer position if it is time to */
+static inline bool peer_update(struct peer *p)
+{
+	struct smcr_rx_window win = {
+		.cap = smcr_ring_cap(&p->rx),
+		.prod_abs = p->peer_prod.abs,
+		.cons_abs = p->cons.abs,
+		.told_abs = p->told,
+		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
+		.peer_asks = p->peer_r,
+	};
+	/* CDC-37 */
+	bool urgent = p->urg_due && p->cons.abs >= p->urg_due &&
+		      p->told < p->urg_due;
+
+	if (p->urg_due && p->cons.abs >= p->urg_due)
+		p->urg_due = 0;
+	if (!urgent && !smcr_rx_update_due(&win))
+		return false;
+	peer_send_cdc(p);
+	return true;
+}
+
+/* The application reads and compares; false if the data are wrong */
+static inline bool peer_read(struct peer *p, u32 n)
+{
+	bool ok = true;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u32 off = p->cons.off + i;
+
+		if (off >= smcr_ring_cap(&p->rx))
+			off -= smcr_ring_cap(&p->rx);
+		ok &= p->mem[p->rx.base + off] ==
+		      stream_byte(p->peer_stream, p->cons.abs + i);
+		/* a byte is delivered once */
+		p->mem[p->rx.base + off] = (u8)~p->mem[p->rx.base + off];
+	}
+	smcr_pos_add(&p->rx, &p->cons, n);
+	peer_update(p);
+	return ok;
+}
+
+/* Something arrives; false if it breaks a rule */
+static inline bool peer_deliver(struct peer *p, const struct item *item,
+				const struct peer *from)
+{
+	enum smcr_reason why;
+	struct smcr_cdc cdc;
+	u32 i;
+
+	if (!item->is_cdc) {
+		if (item->dst < p->rx.base || item->dst >= p->rx.size ||
+		    item->len > p->rx.size - item->dst)
+			return false;
+		for (i = 0; i < item->len; i++)
+			p->mem[item->dst + i] = stream_byte(from->stream,
+							    item->abs + i);
+		return true;
+	}
+
+	if (smcr_cdc_decode(item->cdc, SMCR_WR_LEN, &cdc, &why) ||
+	    cdc.token != 0xcafe)
+		return false;
+	if (!smcr_seq_after(cdc.seq, p->peer_seq)) {
+		p->n_dup++;
+		return true;
+	}
+	p->peer_seq = cdc.seq;
+	if (smcr_pos_apply(&p->rx, &p->peer_prod, cdc.prod,
+			   p->cons.abs + smcr_ring_cap(&p->rx)) < 0 ||
+	    smcr_pos_apply(&p->tx, &p->peer_cons, cdc.cons, p->prod.abs) < 0)
+		return false;
+	p->peer_b = cdc.pflags & SMCR_CDC_B;
+	p->peer_r = cdc.pflags & SMCR_CDC_R;
+	p->urg_pending = cdc.pflags & SMCR_CDC_P;
+	if (cdc.pflags & SMCR_CDC_U && p->urg_mark != p->peer_prod.abs) {
+		p->urg_mark = p->peer_prod.abs;
+		p->urg_due = p->urg_mark;
+	}
+	/*
+	 * What was consumed and not told is of interest now if the peer says
+	 * so; the thresholds are for the next time that something is consumed
+	 * (Figure 18: one update, not two).
+	 */
+	if ((p->peer_b || p->peer_r) && !(p->breaks & BREAK_B_ARRIVAL))
+		peer_update(p);
+	return true;
+}
+
+#endif /* _SMCR_UNIT_MODEL_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tests of net/core/lgr_plan.c: decisions of the rendezvous. */
+#include "msgs.h"
+
+#include "lgr_plan.h"
+
+TEST(smcr_link_matches__every_part_counts)
+{
+	struct smcr_clc_accept msg;
+	struct smcr_link_id link;
+	u32 i, bit;
+
+	for (i = 0; i < 20; i++) {
+		rnd_accept(&msg);
+		memcpy(link.peer_id, msg.peer_id, 8);
+		memcpy(link.peer_gid, msg.gid, 16);
+		memcpy(link.peer_mac, msg.mac, 6);
+		link.peer_qpn = msg.qpn;
+		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+
+#define FLIPPED(field, bits) do { \
+	for (bit = 0; bit < (bits); bit++) { \
+		flip((u8 *)&link.field, bit); \
+		EXPECT_FALSE(smcr_link_matches(&link, &msg)); \
+		flip((u8 *)&link.field, bit); \
+	} \
+} while (0)
+		FLIPPED(peer_id, 64);
+		FLIPPED(peer_gid, 128);
+		FLIPPED(peer_mac, 48);
+		FLIPPED(peer_qpn, 32);
+#undef FLIPPED
+		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+		/* a new RToken says nothing */
+		msg.rkey++;
+		msg.va++;
+		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+	}
+}
+
+TEST(smcr_accept_classify__truth_table)
+{
+	struct smcr_clc_accept msg;
+	struct smcr_link_id link;
+	u32 differs;
+
+	/* all combinations of F and of what may differ (I-10) */
+	covers("CLC-34");
+	for (differs = 0; differs < 32; differs++) {
+		rnd_accept(&msg);
+		msg.type = SMCR_CLC_ACCEPT;
+		msg.first_contact = differs & 1;
+		memcpy(link.peer_id, msg.peer_id, 8);
+		memcpy(link.peer_gid, msg.gid, 16);
+		memcpy(link.peer_mac, msg.mac, 6);
+		link.peer_qpn = msg.qpn;
+		link.peer_id[0] ^= !!(differs & 2);
+		link.peer_gid[15] ^= !!(differs & 4);
+		link.peer_mac[5] ^= !!(differs & 8);
+		link.peer_qpn ^= !!(differs & 16);
+		EXPECT_EQ(smcr_accept_classify(&msg,
+					       smcr_link_matches(&link, &msg)),
+			  differs & 1 ? SMCR_ACCEPT_FIRST :
+			  differs ? SMCR_ACCEPT_OUT_OF_SYNC :
+				    SMCR_ACCEPT_REUSE);
+	}
+}
+
+TEST(smcr_max_links__truth_table)
+{
+	u32 server, client;
+
+	covers("LG-10");
+	EXPECT_EQ(smcr_max_links(4, 0), 4);
+	EXPECT_EQ(smcr_max_links(4, 2), 2);
+	EXPECT_EQ(smcr_max_links(4, 5), 4);
+	EXPECT_EQ(smcr_max_links(4, 9), 4);
+	EXPECT_EQ(smcr_max_links(4, 1), 2);
+	EXPECT_EQ(smcr_max_links(8, 255), 8);
+	for (server = 2; server <= 8; server++)
+		for (client = 0; client < 256; client++) {
+			u32 want = client < 2 ? 2 : client;
+
+			if (!client || want > server)
+				want = server;
+			EXPECT_EQ(smcr_max_links((u8)server, (u8)client), want);
+		}
+	/* a server out of its range */
+	for (server = 0; server < 256; server++)
+		for (client = 0; client < 256; client++) {
+			u8 max = smcr_max_links((u8)server, (u8)client);
+
+			EXPECT_TRUE(max >= 2 && max <= 8);
+		}
+}
+
+TEST(smcr_min_mtu__pairs)
+{
+	u8 a, b;
+
+	for (a = 1; a <= 5; a++)
+		for (b = 1; b <= 5; b++)
+			EXPECT_EQ(smcr_min_mtu(a, b), a < b ? a : b);
+}
+
+TEST(smcr_subnet4_matches__table)
+{
+	static const struct {
+		u8 net[4], plen, own[4], own_plen;
+		bool match;
+	} row[] = {
+		{ { 192, 168, 10, 0 }, 24, { 192, 168, 10, 2 }, 24, true },
+		{ { 192, 168, 10, 0 }, 24, { 192, 168, 11, 2 }, 24, false },
+		{ { 192, 168, 10, 0 }, 24, { 192, 168, 10, 2 }, 20, false },
+		{ { 192, 168, 0, 0 }, 20, { 192, 168, 15, 255 }, 20, true },
+		{ { 192, 168, 0, 0 }, 20, { 192, 168, 16, 0 }, 20, false },
+		{ { 10, 0, 0, 0 }, 8, { 10, 255, 1, 2 }, 8, true },
+		{ { 10, 0, 0, 0 }, 7, { 11, 0, 0, 1 }, 7, true },
+		{ { 10, 0, 0, 0 }, 7, { 12, 0, 0, 1 }, 7, false },
+		{ { 10, 0, 0, 1 }, 32, { 10, 0, 0, 1 }, 32, true },
+		{ { 10, 0, 0, 1 }, 32, { 10, 0, 0, 2 }, 32, false },
+		{ { 10, 0, 0, 0 }, 31, { 10, 0, 0, 1 }, 31, true },
+		/* no subnet: what a Proposal over IPv6 has */
+		{ { 0, 0, 0, 0 }, 0, { 10, 0, 0, 2 }, 0, false },
+		{ { 0, 0, 0, 0 }, 33, { 0, 0, 0, 0 }, 33, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++)
+		EXPECT_EQ(smcr_subnet4_matches(row[i].net, row[i].plen,
+					       row[i].own, row[i].own_plen),
+			  row[i].match);
+}
+
+TEST(smcr_subnet4_matches__every_bit)
+{
+	u8 net[4], own[4], plen;
+	u32 bit;
+
+	for (plen = 1; plen <= 32; plen++) {
+		rnd_bytes(net, 4);
+		memcpy(own, net, 4);
+		for (bit = 0; bit < 32; bit++) {
+			flip(own, bit);
+			EXPECT_EQ(smcr_subnet4_matches(net, plen, own, plen),
+				  bit >= plen);
+			flip(own, bit);
+		}
+	}
+}
+
+TEST(smcr_prefix6_matches__every_bit)
+{
+	struct smcr_clc_prefix prefix;
+	u32 plen, bit;
+	u8 own[16];
+
+	for (plen = 1; plen <= 128; plen++) {
+		rnd_bytes(prefix.addr, 16);
+		prefix.plen = (u8)plen;
+		memcpy(own, prefix.addr, 16);
+		for (bit = 0; bit < 128; bit++) {
+			flip(own, bit);
+			EXPECT_EQ(smcr_prefix6_matches(&prefix, own, (u8)plen),
+				  bit >= plen);
+			flip(own, bit);
+		}
+		/* the same network, cut differently */
+		EXPECT_FALSE(smcr_prefix6_matches(&prefix, own,
+						  (u8)(plen - 1)));
+		EXPECT_FALSE(smcr_prefix6_matches(&prefix, own,
+						  (u8)(plen + 1)));
+	}
+	prefix.plen = 0;
+	EXPECT_FALSE(smcr_prefix6_matches(&prefix, own, 0));
+	prefix.plen = 129;
+	EXPECT_FALSE(smcr_prefix6_matches(&prefix, own, 129));
+}
+
+TEST(smcr_add_link_decide__truth_table)
+{
+	struct smcr_llc_add_link req = { 0 };
+	u32 mtu;
+
+	for (mtu = 0; mtu < 16; mtu++) {
+		bool ok = mtu >= 1 && mtu <= 5;
+
+		req.mtu = (u8)mtu;
+		/* LG-20 */
+		EXPECT_EQ(smcr_add_link_decide(&req, true, false),
+			  ok ? SMCR_ADD_LINK_REJECT_PATH :
+			       SMCR_ADD_LINK_REJECT_MTU);
+		EXPECT_EQ(smcr_add_link_decide(&req, true, true),
+			  ok ? SMCR_ADD_LINK_ACCEPT_ASYM :
+			       SMCR_ADD_LINK_REJECT_MTU);
+		/* LG-21 */
+		EXPECT_EQ(smcr_add_link_decide(&req, false, true),
+			  ok ? SMCR_ADD_LINK_ACCEPT_SYM :
+			       SMCR_ADD_LINK_REJECT_MTU);
+		EXPECT_EQ(smcr_add_link_decide(&req, false, false),
+			  ok ? SMCR_ADD_LINK_ACCEPT_ASYM :
+			       SMCR_ADD_LINK_REJECT_MTU);
+	}
+}
