@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Common ground of the kernel shell: forward declarations, limits, module-wide
+ * objects. Included first by every shell header.
+ */
+#ifndef _SMCR_BASE_H
+#define _SMCR_BASE_H
+
+#include <linux/kernel.h>
+#include <linux/types.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <linux/wait.h>
+#include <net/sock.h>
+
+#include "core/proto.h"
+#include "core/reason.h"
+
+struct smcr_net;
+struct smcr_dev;
+struct smcr_link;
+struct smcr_lgr;
+struct smcr_rmb;
+struct smcr_buf;
+struct smcr_conn;
+struct smcr_sock;
+
+/* Work that may sleep long (rendezvous); unbound, bounded in number */
+extern struct workqueue_struct *smcr_hs_wq;
+/* Short work: LLC, close, teardown. Nothing on it waits for a peer for long. */
+extern struct workqueue_struct *smcr_wq;
+
+/* Timers of the conformance catalogue, B.5; defaults of the sysctls */
+#define SMCR_T_CLC_DEFAULT		(10 * 1000)	/* ms */
+#define SMCR_T_LLC_FIRST_DEFAULT	(10 * 1000)
+#define SMCR_T_LLC_DEFAULT		(4 * 1000)
+#define SMCR_T_LGR_IDLE_DEFAULT		(600 * 1000)
+#define SMCR_T_CLOSE_DEFAULT		(60 * 1000)
+#define SMCR_T_ABORT_DEFAULT		(10 * 1000)
+#define SMCR_T_TESTLINK_DEFAULT		(30 * 1000)
+#define SMCR_T_RMB_FREE_DEFAULT		(60 * 1000)
+
+#define SMCR_BUF_DEFAULT		(128 * 1024)	/* net.smcr.rmem, wmem */
+
+#endif /* _SMCR_BASE_H */

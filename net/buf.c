@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers of equally sized chunks, DMA-mapped chunk by chunk. See buf.h.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "buf.h"
+#include "dev.h"
+
+/*
+ * Large chunks mean few SGEs and few entries of an MR, but are worth no
+ * reclaim; single pages are worth some, but not the OOM killer: the caller can
+ * do with less (RMB-11) or with TCP.
+ */
+#define SMCR_CHUNK_ORDER	3
+#define SMCR_GFP		(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+
+static u32 chunk_size(const struct smcr_buf *buf)
+{
+	return 1U << buf->chunk_shift;
+}
+
+static void chunk_free(struct smcr_buf *buf, struct smcr_chunk *chunk)
+{
+	ib_dma_unmap_page(buf->ibdev, chunk->dma, chunk_size(buf), buf->dir);
+	free_pages((unsigned long)chunk->addr, buf->chunk_shift - PAGE_SHIFT);
+}
+
+static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
+{
+	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
+	struct page *page;
+
+	page = alloc_pages(SMCR_GFP | (order ? __GFP_NORETRY :
+					       __GFP_RETRY_MAYFAIL), order);
+	if (!page)
+		return -ENOMEM;
+	chunk->addr = page_address(page);
+	chunk->dma = ib_dma_map_page(buf->ibdev, page, 0, chunk_size(buf),
+				     buf->dir);
+	if (ib_dma_mapping_error(buf->ibdev, chunk->dma)) {
+		__free_pages(page, order);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct smcr_buf *buf_alloc_order(struct smcr_dev *dev, u32 size,
+					enum dma_data_direction dir,
+					unsigned int order)
+{
+	u32 n = DIV_ROUND_UP(size, PAGE_SIZE << order);
+	struct smcr_buf *buf;
+
+	if (!n || n > U16_MAX)
+		return NULL;
+	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return NULL;
+	buf->ibdev = dev->ibdev;
+	buf->dir = dir;
+	buf->size = size;
+	buf->chunk_shift = PAGE_SHIFT + order;
+	while (buf->n_chunks < n) {
+		if (chunk_alloc(buf, &buf->chunk[buf->n_chunks])) {
+			smcr_buf_free(buf);
+			return NULL;
+		}
+		buf->n_chunks++;
+	}
+	return buf;
+}
+
+/**
+ * smcr_buf_alloc() - allocate, zero and map a buffer
+ * @dev: device; outlives the buffer
+ * @size: bytes
+ * @dir: DMA direction
+ *
+ * Context: process, may sleep.
+ * Return: buffer or ERR_PTR(-ENOMEM). smcr_buf_free() releases it.
+ */
+struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
+				enum dma_data_direction dir)
+{
+	unsigned int order = min_t(unsigned int, SMCR_CHUNK_ORDER,
+				   get_order(size));
+	struct smcr_buf *buf;
+
+	buf = buf_alloc_order(dev, size, dir, order);
+	if (!buf && order)
+		buf = buf_alloc_order(dev, size, dir, 0);
+	return buf ?: ERR_PTR(-ENOMEM);
+}
+
+/**
+ * smcr_buf_free() - unmap and free
+ * @buf: buffer that no device uses any more, or NULL
+ *
+ * Context: process, may sleep.
+ */
+void smcr_buf_free(struct smcr_buf *buf)
+{
+	u32 i;
+
+	if (!buf)
+		return;
+	for (i = 0; i < buf->n_chunks; i++)
+		chunk_free(buf, &buf->chunk[i]);
+	kvfree(buf);
+}
+
+/* DMA address of byte @off, @run as in smcr_buf_at() */
+static u64 buf_dma_at(const struct smcr_buf *buf, u32 off, u32 len, u32 *run)
+{
+	u32 in = off & (chunk_size(buf) - 1);
+
+	*run = min(len, chunk_size(buf) - in);
+	return buf->chunk[off >> buf->chunk_shift].dma + in;
+}
+
+/**
+ * smcr_buf_sync_cpu() - the CPU is going to look at a range
+ * @buf: buffer
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		ib_dma_sync_single_for_cpu(buf->ibdev, dma, run, buf->dir);
+	}
+}
+
+/**
+ * smcr_buf_sync_dev() - the CPU is done with a range
+ * @buf: buffer
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		ib_dma_sync_single_for_device(buf->ibdev, dma, run, buf->dir);
+	}
+}
+
+/**
+ * smcr_buf_zero() - clear a range
+ * @buf: buffer, DMA_TO_DEVICE or DMA_BIDIRECTIONAL
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any, but half a megabyte takes a while.
+ */
+void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 at, run;
+
+	smcr_buf_sync_cpu(buf, off, len);
+	for (at = off; at < off + len; at += run) {
+		void *p = smcr_buf_at(buf, at, off + len - at, &run);
+
+		memset(p, 0, run);
+	}
+	smcr_buf_sync_dev(buf, off, len);
+}
+
+/**
+ * smcr_buf_sges() - SGEs for [off, off+len)
+ * @buf: buffer
+ * @pd: protection domain whose local_dma_lkey is used
+ * @off: start
+ * @len: bytes
+ * @sge: filled
+ * @max: size of @sge
+ *
+ * The range is synced for the device.
+ *
+ * Context: any.
+ * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller.
+ */
+int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
+		  u32 len, struct ib_sge *sge, int max)
+{
+	int n = 0;
+	u32 run;
+
+	smcr_buf_sync_dev(buf, off, len);
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		if (n && sge[n - 1].addr + sge[n - 1].length == dma) {
+			sge[n - 1].length += run;
+			continue;
+		}
+		if (WARN_ON_ONCE(n == max))
+			return -ENOSPC;
+		sge[n].addr = dma;
+		sge[n].length = run;
+		sge[n].lkey = pd->local_dma_lkey;
+		n++;
+	}
+	return n;
+}

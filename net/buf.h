@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory that a device reads or writes: lists of equally sized chunks of
+ * pages, DMA-mapped one by one through ib_dma_*. Send buffers are used with
+ * the PD's local_dma_lkey, RMBs are registered (rmb.h).
+ */
+#ifndef _SMCR_BUF_H
+#define _SMCR_BUF_H
+
+#include <rdma/ib_verbs.h>
+#include "base.h"
+
+/**
+ * struct smcr_buf - a buffer of chunks; everything immutable after creation
+ * @ibdev: device it is mapped for
+ * @dir: DMA direction
+ * @size: bytes
+ * @chunk_shift: log2 of the chunk size
+ * @n_chunks: number of chunks
+ * @chunk: kernel address and DMA address of each
+ * @limbo: next in lgr->limbo, lgr->lock
+ */
+struct smcr_buf {
+	struct ib_device *ibdev;
+	enum dma_data_direction dir;
+	u32 size;
+	u8 chunk_shift;
+	u16 n_chunks;
+	struct smcr_buf *limbo;
+	struct smcr_chunk {
+		void *addr;
+		u64 dma;
+	} chunk[];
+};
+
+/**
+ * smcr_buf_alloc() - allocate, zero and map a buffer
+ * @dev: device
+ * @size: bytes, at most 65535 pages
+ * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
+ *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
+ *
+ * Chunks are as large as can be had cheaply (up to 32 KiB), else pages; the
+ * memory is charged to the caller's memory cgroup.
+ *
+ * Context: process, may sleep.
+ * Return: buffer or ERR_PTR(-ENOMEM). smcr_buf_free() releases it.
+ */
+struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
+				enum dma_data_direction dir);
+void smcr_buf_free(struct smcr_buf *buf);	/* any process context; NULL ok */
+
+/* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */
+static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
+				u32 *run)
+{
+	u32 in = off & ((1U << buf->chunk_shift) - 1);
+
+	*run = min(len, (1U << buf->chunk_shift) - in);
+	return (char *)buf->chunk[off >> buf->chunk_shift].addr + in;
+}
+
+/* memset(0) of [off, off+len), visible to the device; not DMA_FROM_DEVICE */
+void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
+
+/**
+ * smcr_buf_sges() - SGEs for [off, off+len), local_dma_lkey of @pd
+ * @sge: array of @max
+ *
+ * Also syncs the range for the device. Adjacent DMA addresses are merged.
+ *
+ * Context: any.
+ * Return: number of SGEs; the caller made sure with smcr_buf_max_span() that
+ * @max suffices (-ENOSPC if not, which is a bug of the caller).
+ */
+int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
+		  u32 len, struct ib_sge *sge, int max);
+
+/* Bytes that fit @max SGEs wherever they start */
+static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
+{
+	return (u32)(max - 1) << buf->chunk_shift;
+}
+
+/* Make [off, off+len), written by the device, visible to the CPU */
+void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len);
+/* Give [off, off+len), read or written by the CPU, to the device */
+void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len);
+
+#endif /* _SMCR_BUF_H */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Out-of-line parts of compat.h.
+ */
+#include <linux/sysctl.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/net_namespace.h>
+
+struct ctl_table_header *
+smcr_compat_register_net_sysctl(struct net *net, const char *path,
+				struct ctl_table *table, size_t n)
+{
+#ifdef HAVE_REGISTER_NET_SYSCTL_SZ
+	return register_net_sysctl_sz(net, path, table, n);
+#else
+	return register_net_sysctl(net, path, table);
+#endif
+}
+
+#ifdef HAVE_INET_LOOKUP_HASHINFO
+/* Since 6.1 a namespace may have a table of its own */
+#define SMCR_HASHINFO(net)	(net)->ipv4.tcp_death_row.hashinfo,
+#else
+#define SMCR_HASHINFO(net)
+#endif
+
+struct sock *smcr_compat_inet_lookup(struct net *net, __be32 saddr,
+				     __be16 sport, __be32 daddr, u16 dport,
+				     int dif, int sdif)
+{
+	return __inet_lookup_established(net, SMCR_HASHINFO(net) saddr, sport,
+					 daddr, dport, dif, sdif);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+struct sock *smcr_compat_inet6_lookup(struct net *net,
+				      const struct in6_addr *saddr,
+				      __be16 sport,
+				      const struct in6_addr *daddr, u16 dport,
+				      int dif, int sdif)
+{
+	return __inet6_lookup_established(net, SMCR_HASHINFO(net) saddr, sport,
+					  daddr, dport, dif, sdif);
+}
+#endif

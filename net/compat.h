@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the kernels that one source is built for.
+ *
+ * Included in front of every file by Kbuild (-include). The code is written
+ * for the newest API; here it is given to the older kernels. Only this file
+ * and compat.c may look at HAVE_*. These come from net/gen/features.h, which is
+ * included before this file and which Kbuild makes by compiling the probes in
+ * scripts/kfeat with the kernel's own flags. Versions say nothing, because
+ * distributions backport.
+ *
+ * Every entry names the release that brought the new API, and so which release
+ * has to be the oldest supported one before the entry can go.
+ */
+#ifndef _SMCR_COMPAT_H
+#define _SMCR_COMPAT_H
+
+#include <linux/types.h>
+
+struct ctl_table;
+struct ctl_table_header;
+struct in6_addr;
+struct net;
+struct sock;
+
+/*
+ * 6.19: address arguments of proto_ops.bind, .connect, kernel_bind() and
+ * kernel_connect() are struct sockaddr_unsized. A macro and not a typedef, so
+ * that the structure needs no definition here.
+ */
+#ifdef HAVE_SOCKADDR_UNSIZED
+#define SMCR_SOCKADDR	struct sockaddr_unsized
+#else
+#define SMCR_SOCKADDR	struct sockaddr
+#endif
+SMCR_SOCKADDR;
+
+/*
+ * 6.10: proto_ops.accept takes a struct proto_accept_arg. This defines the
+ * static function @op for the table, around the common
+ * int @fn(struct socket *sock, struct socket *newsock, int flags, bool kern).
+ */
+#ifdef HAVE_PROTO_ACCEPT_ARG
+#define SMCR_DEFINE_ACCEPT(op, fn)					\
+static int op(struct socket *sock, struct socket *newsock,		\
+	      struct proto_accept_arg *arg)				\
+{									\
+	return fn(sock, newsock, arg->flags, arg->kern);		\
+}
+#else
+#define SMCR_DEFINE_ACCEPT(op, fn)					\
+static int op(struct socket *sock, struct socket *newsock, int flags,	\
+	      bool kern)						\
+{									\
+	return fn(sock, newsock, flags, kern);				\
+}
+#endif
+
+/*
+ * 6.6: register_net_sysctl_sz(). @table has @n entries and an empty one behind
+ * them, which the older function needs to find the end.
+ */
+struct ctl_table_header *
+smcr_compat_register_net_sysctl(struct net *net, const char *path,
+				struct ctl_table *table, size_t n);
+
+/*
+ * 6.18: the lookups know the namespace's hash table themselves. Addresses as
+ * in a received packet: @saddr and @sport are the peer's.
+ */
+struct sock *smcr_compat_inet_lookup(struct net *net, __be32 saddr,
+				     __be16 sport, __be32 daddr, u16 dport,
+				     int dif, int sdif);
+struct sock *smcr_compat_inet6_lookup(struct net *net,
+				      const struct in6_addr *saddr,
+				      __be16 sport,
+				      const struct in6_addr *daddr, u16 dport,
+				      int dif, int sdif);
+
+/*
+ * Since 6.6 a socket can have SOL_SOCKET options handed to proto_ops.setsockopt.
+ * Before, core code applies them to struct sock and does not tell: see
+ * smcr_sockopt_push(). Goes with 6.6 as the oldest kernel.
+ */
+#ifdef HAVE_SOCK_CUSTOM_SOCKOPT
+#define SMCR_CUSTOM_SOCKOPT	1
+#define smcr_compat_custom_sockopt(sock)				\
+	set_bit(SOCK_CUSTOM_SOCKOPT, &(sock)->flags)
+#else
+#define SMCR_CUSTOM_SOCKOPT	0
+#define smcr_compat_custom_sockopt(sock)	((void)(sock))
+#endif
+
+#endif /* _SMCR_COMPAT_H */

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections: opening and discarding them in the rendezvous, the one place
+ * that feeds the close machine, and the work that follows from it (RFC 7609
+ * 3.5.2, 4.8).
+ */
+#include <linux/random.h>
+#include "conn.h"
+#include "kllc.h"
+#include "sock.h"
+#include "trace.h"
+
+static void smcr_conn_work(struct work_struct *work);
+static void smcr_conn_timer(struct work_struct *work);
+
+/**
+ * smcr_conn_init() - prepare the connection part of a new socket
+ * @conn: zeroed
+ */
+void smcr_conn_init(struct smcr_conn *conn)
+{
+	spin_lock_init(&conn->lock);
+	INIT_LIST_HEAD(&conn->lgr_node);
+	INIT_LIST_HEAD(&conn->sq_wait);
+	INIT_WORK(&conn->work, smcr_conn_work);
+	INIT_DELAYED_WORK(&conn->timer, smcr_conn_timer);
+	conn->rtoken = -1;
+}
+
+static struct smcr_net *smcr_conn_net(const struct smcr_conn *conn)
+{
+	return smcr_conn_sock(conn)->sn;
+}
+
+/* Every queued work holds a reference on the socket */
+static void smcr_conn_queue_work(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_hold(sk);
+	if (!queue_work(smcr_wq, &conn->work))
+		sock_put(sk);
+}
+
+static void smcr_conn_start_timer(struct smcr_conn *conn, int ms)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_hold(sk);
+	if (mod_delayed_work(smcr_wq, &conn->timer, msecs_to_jiffies(ms)))
+		sock_put(sk);	/* it was armed and had its reference */
+}
+
+static void smcr_conn_stop_timer(struct smcr_conn *conn)
+{
+	if (cancel_delayed_work(&conn->timer))
+		sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/**
+ * smcr_conn_open() - give a socket a connection in a link group
+ * @ssk: socket in negotiation
+ * @lgr: link group
+ * @bsize: wanted element size code
+ * @why: reason on failure
+ *
+ * On success the connection holds a reference on @lgr and on the socket; both
+ * end with smcr_conn_discard() or with the release that the close machine
+ * orders. CDC may arrive from now on (CLC-44, CLC-45).
+ *
+ * Context: process, sleeps.
+ * Return: 0 or a negative errno with *why set.
+ */
+int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
+		   enum smcr_reason *why)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	int rc;
+
+	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, why);
+	if (rc)
+		return rc;
+
+	conn->lgr = lgr;
+	conn->link = lgr->link;
+	conn->rx_ring.size = conn->elem.size;
+	conn->rx_ring.base = lgr->base;
+	conn->sndbuf_size = PAGE_ALIGN(max_t(u32, SMCR_RMBE_MIN,
+			(ssk->sk.sk_userlocks & SOCK_SNDBUF_LOCK) ?
+			ssk->sk.sk_sndbuf / 2 : READ_ONCE(ssk->sn->knobs.wmem)));
+	smcr_close_init(&conn->fsm);
+	smcr_lgr_hold(lgr);
+	sock_hold(&ssk->sk);
+
+	do {
+		conn->token = get_random_u32();
+		rc = conn->token ? smcr_lgr_add_conn(lgr, conn) : -EEXIST;
+	} while (rc == -EEXIST);
+	if (rc) {
+		*why = rc == -ENOTCONN ? SMCR_R_NO_LINK : SMCR_R_NO_MEMORY;
+		smcr_rmb_put_elem(&conn->elem, false);
+		conn->lgr = NULL;
+		smcr_lgr_put(lgr);
+		sock_put(&ssk->sk);
+		return rc;
+	}
+	smcr_count(ssk->sn, SMCR_CNT_CONN_CREATED);
+	return 0;
+}
+
+/**
+ * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
+ * @conn: open connection
+ * @m: decoded message, enumerations already checked
+ *
+ * Return: 0; -ENOSPC too many RTokens; -ENOMEM.
+ */
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
+{
+	u32 size = smcr_bsize_bytes(m->bsize);
+	int rtoken;
+
+	rtoken = smcr_lgr_claim_relem(conn->lgr, conn, m->rkey, m->va,
+				      m->index);
+	if (rtoken < 0)
+		return rtoken;
+
+	spin_lock_bh(&conn->lock);
+	conn->rtoken = rtoken;
+	conn->peer_index = m->index;
+	conn->peer_token = m->token;
+	conn->peer_rkey = m->rkey;
+	conn->peer_va = m->va + (u64)(m->index - 1) * size;
+	conn->tx_ring.size = size;
+	conn->tx_ring.base = conn->lgr->base;
+	spin_unlock_bh(&conn->lock);
+	return 0;
+}
+
+/* Peer flags in the order in which they would have happened */
+static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
+{
+	if ((cflags & SMCR_CDC_D) && !conn->fsm.rx_done)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_DONE, SMCR_R_NONE);
+	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_CLOSED,
+				       SMCR_R_NONE);
+	if ((cflags & SMCR_CDC_A) && !conn->fsm.rx_abort)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_ABORT,
+				       SMCR_R_PEER_ABORT);
+}
+
+/**
+ * smcr_conn_activate() - the rendezvous is complete
+ * @conn: open connection with its peer set
+ *
+ * What arrived before (data, end flags) takes effect now (CLC-44).
+ */
+void smcr_conn_activate(struct smcr_conn *conn)
+{
+	if (conn->lgr->base)
+		smcr_rmb_set_eye(&conn->elem);
+
+	spin_lock_bh(&conn->lock);
+	conn->rx_ring.base = conn->lgr->base;
+	conn->tx_ring.base = conn->lgr->base;
+	WRITE_ONCE(conn->active, true);
+	if (conn->early_bad)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_CDC_CONS);
+	else if (conn->early_cflags)
+		smcr_conn_rx_flags(conn, conn->early_cflags);
+	/* the group may have died before there was a state to tell it to */
+	if (READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+				       conn->lgr->why);
+	spin_unlock_bh(&conn->lock);
+}
+
+/* Element, RToken and references go; the socket lock is held if sk is live */
+static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct smcr_lgr *lgr = conn->lgr;
+	struct smcr_buf *sndbuf;
+
+	if (!lgr)
+		return;
+	if (smcr_link_cancel_wait(conn->link, &conn->sq_wait))
+		sock_put(&ssk->sk);
+	smcr_lgr_drop_relem(lgr, conn);
+	smcr_rmb_put_elem(&conn->elem, quarantine);
+
+	spin_lock_bh(&conn->lock);
+	sndbuf = conn->sndbuf;
+	conn->sndbuf = NULL;
+	conn->lgr = NULL;
+	conn->link = NULL;
+	spin_unlock_bh(&conn->lock);
+
+	/* an RDMA WRITE may still be reading it: then it stays until the QP ends */
+	if (conn->tx_signalled == conn->tx_prod.abs)
+		smcr_buf_free(sndbuf);
+	else
+		smcr_lgr_keep_buf(lgr, sndbuf);
+	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
+	smcr_lgr_put(lgr);
+	sock_put(&ssk->sk);
+}
+
+/**
+ * smcr_conn_discard() - undo smcr_conn_open() before activation
+ * @conn: open or not
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_discard(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	/* a connection that became active early may be ending by itself */
+	lock_sock(sk);
+	if (conn->lgr) {
+		smcr_lgr_del_conn(conn->lgr, conn);
+		smcr_conn_release(conn, conn->told_peer);
+	}
+	release_sock(sk);
+}
+
+/*
+ * Carry out what the machine ordered. conn->lock held; things that sleep are
+ * left to smcr_conn_work(). Returns an event that follows at once, or
+ * NR_SMCR_CONN_EV.
+ */
+static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
+				       const struct smcr_close_out *out)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	struct smcr_net *sn = smcr_conn_net(conn);
+	enum smcr_conn_ev next = NR_SMCR_CONN_EV;
+	u32 acts = out->actions;
+	bool work = false;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (acts & SMCR_ACT_PURGE) {
+		conn->purged = true;
+		conn->rx_cons = conn->rx_prod;
+		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
+	}
+	if (acts & SMCR_ACT_NO_TX) {
+		conn->tx_dead = true;
+		conn->tx_owed = 0;
+	}
+	if (acts & (SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
+		    SMCR_ACT_SEND_ABORT)) {
+		smcr_tx_flag(conn, acts & (SMCR_ACT_SEND_DONE |
+					   SMCR_ACT_SEND_CLOSED |
+					   SMCR_ACT_SEND_ABORT));
+		if (!smcr_link_up(conn->link) && (acts & SMCR_ACT_SEND_ABORT))
+			next = SMCR_CONN_EV_TX_ABORT_DONE;
+	}
+	if (acts & SMCR_ACT_EOF) {
+		sk->sk_shutdown |= RCV_SHUTDOWN;
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+	}
+	if (acts & SMCR_ACT_ERROR) {
+		sk->sk_err = out->err;
+		sk->sk_shutdown |= SHUTDOWN_MASK;
+		sk->sk_state = TCP_CLOSE;
+		sk_error_report(sk);
+		sk->sk_state_change(sk);
+	}
+	if (acts & SMCR_ACT_STOP_TIMER)
+		smcr_conn_stop_timer(conn);
+	if (acts & SMCR_ACT_CLOSE_TIMER)
+		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_close));
+	if (acts & SMCR_ACT_ABORT_TIMER)
+		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_abort));
+	if (out->why != SMCR_R_NONE && conn->why == SMCR_R_NONE) {
+		conn->why = out->why;
+		smcr_hit(sn, out->why, conn->lgr->id, conn->token);
+		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
+	}
+	if (acts & SMCR_ACT_TCP_FIN) {
+		set_bit(SMCR_CONN_TODO_FIN, &conn->todo);
+		work = true;
+	}
+	if (acts & SMCR_ACT_TCP_RST) {
+		set_bit(SMCR_CONN_TODO_RST, &conn->todo);
+		work = true;
+	}
+	if (acts & SMCR_ACT_RELEASE) {
+		smcr_lgr_del_conn(conn->lgr, conn);
+		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
+		sk->sk_state = TCP_CLOSE;
+		sk->sk_state_change(sk);	/* a lingering close() waits */
+		work = true;
+	}
+	if (work)
+		smcr_conn_queue_work(conn);
+	return next;
+}
+
+/**
+ * smcr_conn_event_locked() - feed the close machine
+ * @conn: connection, conn->lock held
+ * @ev: what happened
+ * @why: reason, or SMCR_R_NONE for the event's natural one
+ *
+ * The only writer of the connection's state.
+ */
+void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
+			    enum smcr_reason why)
+{
+	struct smcr_close_facts facts;
+	struct smcr_close_out out;
+
+	lockdep_assert_held(&conn->lock);
+
+	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
+		u8 old = conn->fsm.st;
+
+		facts.unread = conn->rx_prod.abs != conn->rx_cons.abs;
+		facts.undrained = conn->tx_done != conn->tx_queued;
+		smcr_close_step(&conn->fsm, ev, &facts, why, &out);
+		trace_smcr_conn_state(conn->token, old, ev, conn->fsm.st,
+				      out.actions);
+		ev = smcr_conn_act(conn, &out);
+		why = SMCR_R_NONE;
+	}
+}
+
+void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
+		     enum smcr_reason why)
+{
+	spin_lock_bh(&conn->lock);
+	smcr_conn_event_locked(conn, ev, why);
+	spin_unlock_bh(&conn->lock);
+}
+
+static bool smcr_conn_ended(const struct smcr_conn *conn)
+{
+	return conn->fsm.tx_closed || conn->fsm.rx_closed ||
+	       conn->fsm.tx_abort || conn->fsm.rx_abort ||
+	       conn->fsm.st == SMCR_CONN_ST_CLOSED;
+}
+
+/**
+ * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
+ * @conn: connection
+ *
+ * Not the end of the data: the peer's D, C or A gets T_CLOSE to arrive.
+ */
+void smcr_conn_tcp_fin(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && !conn->fin_seen && !smcr_conn_ended(conn)) {
+		conn->fin_seen = true;
+		smcr_conn_start_timer(conn, READ_ONCE(
+				smcr_conn_net(conn)->knobs.t_close));
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+static void smcr_conn_timer(struct work_struct *work)
+{
+	struct smcr_conn *conn = container_of(to_delayed_work(work),
+					      struct smcr_conn, timer);
+	struct smcr_net *sn = smcr_conn_net(conn);
+
+	spin_lock_bh(&conn->lock);
+	if (!conn->lgr)
+		goto out;
+	if (conn->fin_seen && !smcr_conn_ended(conn)) {
+		smcr_count(sn, SMCR_CNT_T_CLOSE);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_TCP_FIN);
+	} else if (conn->fsm.st == SMCR_CONN_ST_PEER_ABORT_WAIT) {
+		smcr_count(sn, SMCR_CNT_T_ABORT);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
+				       SMCR_R_ABORT_TIMEOUT);
+	} else if (conn->fsm.st != SMCR_CONN_ST_CLOSED) {
+		smcr_count(sn, SMCR_CNT_T_CLOSE);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
+				       SMCR_R_CLOSE_TIMEOUT);
+	}
+out:
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/*
+ * The sleeping half of the machine's actions. The socket lock keeps a reader
+ * or writer out of the element and the send buffer while they are released.
+ */
+static void smcr_conn_work(struct work_struct *work)
+{
+	struct smcr_conn *conn = container_of(work, struct smcr_conn, work);
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct sock *sk = &ssk->sk;
+	bool orderly, idle;
+
+	lock_sock(sk);
+	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
+		smcr_tcp_reset(ssk);
+	if (test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
+		smcr_tcp_fin(ssk);
+
+	spin_lock_bh(&conn->lock);
+	idle = !conn->tx_pends;
+	orderly = conn->fsm.tx_closed && conn->fsm.rx_closed;
+	spin_unlock_bh(&conn->lock);
+
+	/* the last completion queues this work again */
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->todo)) {
+		smcr_conn_stop_timer(conn);
+		smcr_conn_release(conn, !orderly);
+	}
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/* From the send completion, conn->lock held: was release waiting for it? */
+void smcr_conn_tx_idle(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->todo))
+		smcr_conn_queue_work(conn);
+}
+
+/*
+ * Check and apply the cursors of a CDC as a whole: nothing of an impossible
+ * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
+ */
+static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
+					const struct smcr_cdc *cdc, int *rx,
+					int *freed)
+{
+	struct smcr_pos prod = conn->rx_prod, cons = conn->tx_cons;
+	const struct smcr_ring *rx_ring = &conn->rx_ring;
+
+	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
+			     conn->rx_told + smcr_ring_cap(rx_ring));
+	if (*rx < 0)
+		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
+	if (*rx && conn->fsm.rx_done)
+		return SMCR_R_CDC_DATA_AFTER_DONE;
+
+	*freed = 0;
+	if (conn->active) {
+		*freed = smcr_pos_apply(&conn->tx_ring, &cons, cdc->cons,
+					conn->tx_prod.abs);
+		if (*freed < 0)
+			return *freed == -ERANGE ? SMCR_R_CDC_CURSOR :
+						   SMCR_R_CDC_CONS;
+	} else if (cdc->cons.wrap || cdc->cons.count != rx_ring->base) {
+		/* nothing was sent to it yet */
+		return SMCR_R_CDC_CONS;
+	}
+	conn->rx_prod = prod;
+	conn->tx_cons = cons;
+	return SMCR_R_NONE;
+}
+
+/* One CDC of a known connection, conn->lock held */
+static void smcr_conn_rx_locked(struct smcr_conn *conn,
+				const struct smcr_cdc *cdc)
+{
+	struct smcr_net *sn = smcr_conn_net(conn);
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	enum smcr_reason why;
+	int rx, freed;
+
+	if (!conn->lgr || !smcr_close_may_rx(&conn->fsm)) {
+		/* a close that waits for the peer's last word still hears it */
+		if (conn->lgr && conn->active)
+			smcr_conn_rx_flags(conn, cdc->cflags);
+		return;
+	}
+	if (conn->fsm.rx_closed || conn->fsm.rx_abort) {
+		smcr_hit(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
+			 conn->token);
+		return;
+	}
+	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
+		if (smcr_seq_after(cdc->seq, conn->rx_seq))
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+					       SMCR_R_CDC_VALIDATION);
+		return;
+	}
+	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
+		smcr_hit(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->token);
+		return;
+	}
+
+	why = smcr_conn_apply(conn, cdc, &rx, &freed);
+	if (why == SMCR_R_NONE && conn->active && conn->rx_ring.base &&
+	    !smcr_rmb_eye_ok(&conn->elem))
+		why = SMCR_R_RMBE_EYE_CATCHER;
+	if (why != SMCR_R_NONE) {
+		if (conn->active)
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+					       why);
+		else
+			conn->early_bad = true;
+		return;
+	}
+
+	conn->rx_seq = cdc->seq;
+	conn->peer_blocked = cdc->pflags & SMCR_CDC_B;
+	conn->peer_asks = cdc->pflags & SMCR_CDC_R;
+	conn->rx_bytes += rx;
+	if (!conn->active) {
+		conn->early_cflags |= cdc->cflags;
+		return;
+	}
+	if (rx) {
+		smcr_count_add(sn, SMCR_CNT_BYTES_RX, rx);
+		if (smcr_conn_readable(conn) >= sk->sk_rcvlowat)
+			sk->sk_data_ready(sk);
+	}
+	if (conn->peer_asks && conn->rx_told != conn->rx_cons.abs)
+		conn->tx_ctrl = true;
+	if (freed || conn->tx_ctrl)
+		smcr_tx_push(conn);
+	if (cdc->cflags)
+		smcr_conn_rx_flags(conn, cdc->cflags);
+}
+
+/**
+ * smcr_conn_rx_cdc() - a CDC message arrived on a link of the group
+ * @lgr: the group; its tokens are the only ones that count (CDC-05)
+ * @cdc: decoded message
+ *
+ * Context: softirq.
+ */
+void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc)
+{
+	struct smcr_conn *conn;
+
+	smcr_count(lgr->sn, SMCR_CNT_CDC_RX);
+	trace_smcr_cdc(false, cdc->token, cdc);
+	conn = smcr_lgr_find_conn(lgr, cdc->token);
+	if (!conn) {
+		smcr_hit(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc->token);
+		return;
+	}
+	spin_lock(&conn->lock);
+	smcr_conn_rx_locked(conn, cdc);
+	spin_unlock(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Connections: the SMC-R half of a socket.
+ *
+ * A connection is part of its socket (struct smcr_sock) and shares its
+ * reference count. It is alive from smcr_conn_open() until the close machine
+ * releases it; conn->lgr is non-NULL just as long.
+ */
+#ifndef _SMCR_CONN_H
+#define _SMCR_CONN_H
+
+#include <linux/rhashtable.h>
+#include "base.h"
+#include "buf.h"
+#include "lgr.h"
+#include "core/cdc.h"
+#include "core/close.h"
+#include "core/cursor.h"
+#include "core/window.h"
+
+/**
+ * struct smcr_conn - one connection
+ *
+ * @lock: BH. Guards everything below it unless stated otherwise. Order:
+ *	socket lock > conn lock > link lock. Socket callbacks that only wake
+ *	(sk_data_ready, sk_write_space, sk_error_report) may be called under it.
+ */
+struct smcr_conn {
+	/* set by smcr_conn_open(), cleared by release; read under RCU or ref */
+	struct smcr_lgr *lgr;
+	struct smcr_link *link;
+	u32 token;			/* own alert token */
+	struct rhash_head token_node;
+	struct list_head lgr_node;	/* lgr->conn_list, lgr->lock */
+	struct smcr_elem elem;		/* own element */
+	int rtoken;			/* index in lgr->rtokens, -1 none */
+	u8 peer_index;
+	bool active;			/* rendezvous complete: WRITE_ONCE once */
+
+	spinlock_t lock;
+	struct smcr_close fsm;
+
+	/* receive side */
+	struct smcr_ring rx_ring;
+	struct smcr_pos rx_prod;	/* peer has written up to here */
+	struct smcr_pos rx_cons;	/* application has read; also socket lock */
+	u64 rx_told;			/* rx_cons.abs in the last CDC sent */
+	u16 rx_seq;			/* last processed (SR) */
+	bool peer_blocked;		/* B of the last CDC */
+	bool peer_asks;			/* R of the last CDC */
+
+	/* send side */
+	struct smcr_buf *sndbuf;	/* allocated by the first send */
+	u32 sndbuf_size;
+	u64 tx_queued;			/* bytes put into sndbuf so far; socket lock writes */
+	u64 tx_done;			/* bytes whose write completed */
+	u32 tx_src;			/* offset in sndbuf of the next unsent byte */
+	struct smcr_ring tx_ring;	/* the peer's element */
+	struct smcr_pos tx_prod;	/* written there; .abs = bytes sent */
+	struct smcr_pos tx_cons;	/* peer has consumed */
+	u64 tx_signalled;		/* tx_prod.abs of the last signalled post */
+	u32 peer_token;
+	u32 peer_rkey;
+	u64 peer_va;			/* of the element, base not included */
+	u16 tx_seq;			/* last sent */
+	u32 tx_pends;			/* signalled posts outstanding */
+	bool tx_blocked;		/* B in the last CDC sent */
+	bool tx_ctrl;			/* a CDC without data is owed */
+	bool tx_dead;			/* NO_TX: post nothing */
+	bool tx_more;			/* MSG_MORE, TCP_CORK: hold the tail back */
+	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
+	bool purged;			/* unread data were dropped */
+	bool fin_seen;			/* TCP FIN came too early, timer runs */
+	bool told_peer;			/* Accept or Confirm was sent */
+	u8 early_cflags;		/* D, C, A that came before activation */
+	bool early_bad;			/* violation before activation */
+	struct list_head sq_wait;	/* link->waiters; empty = not waiting */
+
+	/* deferred actions, carried out by smcr_conn_work() */
+	unsigned long todo;		/* SMCR_CONN_TODO_*, atomic bit ops */
+	struct work_struct work;
+	struct delayed_work timer;	/* T_CLOSE or T_ABORT */
+	enum smcr_reason why;		/* reason of an abnormal end */
+
+	/* statistics for display, racy */
+	u64 rx_bytes, tx_bytes;
+};
+
+enum {
+	SMCR_CONN_TODO_FIN,
+	SMCR_CONN_TODO_RST,
+	SMCR_CONN_TODO_RELEASE,
+	SMCR_CONN_TODO_LOG,
+};
+
+void smcr_conn_init(struct smcr_conn *conn);
+
+/**
+ * smcr_conn_open() - give a socket a connection in a link group
+ * @ssk: socket, in negotiation
+ * @lgr: group; a reference is taken on success
+ * @bsize: wanted element size
+ * @why: reason on failure
+ *
+ * Own element is allocated, the token published: CDC may arrive from now on
+ * (CLC-44, CLC-45) but nothing can be sent before smcr_conn_set_peer() and
+ * smcr_conn_activate().
+ */
+int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
+		   enum smcr_reason *why);
+
+/* What the peer's Accept or Confirm says about its side. 0 or -errno. */
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);
+
+/* Rendezvous complete: state ACTIVE, waiting data become visible */
+void smcr_conn_activate(struct smcr_conn *conn);
+
+/* Undo smcr_conn_open() in a negotiation that ends in TCP or an error */
+void smcr_conn_discard(struct smcr_conn *conn);
+
+/**
+ * smcr_conn_event() - feed the close machine
+ * @conn: connection; caller holds a reference on the socket, not conn->lock
+ * @ev: event
+ * @why: reason, or SMCR_R_NONE
+ *
+ * The only writer of the connection's state (with its _locked form). Context:
+ * any up to softirq; what sleeps is left to smcr_conn_work().
+ */
+void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
+		     enum smcr_reason why);
+void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
+			    enum smcr_reason why);
+
+/* TCP FIN while SMC-R is up (CONN-34): T_CLOSE for the peer's D/C/A, then abort */
+void smcr_conn_tcp_fin(struct smcr_conn *conn);
+
+/* From a send completion, conn->lock held: the release may have waited for it */
+void smcr_conn_tx_idle(struct smcr_conn *conn);
+
+/* CDC from the link, softirq */
+void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);
+
+/* Readable bytes (0 when a violation ended the connection) */
+static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
+{
+	return READ_ONCE(conn->rx_prod.abs) - READ_ONCE(conn->rx_cons.abs);
+}
+
+/* Bytes accepted from the application and not yet known to be delivered */
+static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
+{
+	return READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_prod.abs);
+}
+
+/* Room in the send buffer */
+static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
+{
+	return conn->sndbuf_size -
+	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
+}
+
+/* tx.c: send what may be sent now. conn->lock held. */
+void smcr_tx_push(struct smcr_conn *conn);
+/* tx.c: after link->ops->room */
+void smcr_tx_room(struct smcr_link *link);
+/* tx.c: CDC with D, C or A; conn->lock held; called by the event code only */
+void smcr_tx_flag(struct smcr_conn *conn, u32 action);
+/* tx.c: socket lock held, process context. See sock_io.c for the checks before. */
+int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len);
+/* rx.c: likewise */
+int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
+		    int flags);
+/* rx.c: tell the peer what was consumed, if it is due; conn->lock held */
+void smcr_rx_window(struct smcr_conn *conn);
+
+/* MSG_MORE / TCP_CORK released, TCP_NODELAY set: push held-back data */
+void smcr_tx_uncork(struct smcr_conn *conn);
+
+#endif /* _SMCR_CONN_H */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA devices: arrival, removal, ports, and the way from a TCP route to the
+ * device, port and GID that a connection shall use.
+ */
+#ifndef _SMCR_DEV_H
+#define _SMCR_DEV_H
+
+#include <rdma/ib_verbs.h>
+#include <linux/netdevice.h>
+#include "base.h"
+
+/**
+ * struct smcr_dev_port - what is remembered of a port
+ * @gid_end: no valid entry of the GID table is behind this index; written by
+ *	the event handler, read with READ_ONCE
+ * @max_mtu: of the device, verbs enumeration; immutable
+ * @flags: SMCR_PORT_*, atomic bit operations
+ */
+struct smcr_dev_port {
+	int gid_end;
+	u8 max_mtu;
+	unsigned long flags;
+};
+
+enum {
+	SMCR_PORT_CHECK,	/* event_work has to look at the groups on it */
+};
+
+/**
+ * struct smcr_dev - one RDMA device with at least one RoCE port
+ * @ibdev: the device; valid while a reference is held or, for a device found
+ *	on the list, within the RCU section
+ * @node: member of the device list; RCU, changed under the list's mutex
+ * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
+ * @removed: set once when the device goes away; no new user afterwards
+ * @failed: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
+ * @gone: remove() waits here, bounded by the teardown of the link groups
+ * @max_sge: SGEs per send WR that we use
+ * @max_inline: inline bytes that we ask for
+ * @max_mr_pages: pages of one fast-registration MR
+ * @event_handler: registered from add to remove
+ * @event_work: looks at the link groups after an event, on smcr_wq
+ * @port: by port number, from 1
+ */
+struct smcr_dev {
+	struct ib_device *ibdev;
+	struct list_head node;
+	refcount_t refs;
+	bool removed;
+	bool failed;
+	struct completion gone;
+	u32 max_sge;
+	u32 max_inline;
+	u32 max_mr_pages;
+	struct ib_event_handler event_handler;
+	struct work_struct event_work;
+	struct smcr_dev_port port[];
+};
+
+/**
+ * struct smcr_port_id - where a link starts: device, port, GID
+ * @dev: referenced while the structure is in use
+ * @port: port number, from 1
+ * @sgid_index: index of @gid in the port's table
+ * @gid: source GID
+ * @mac: MAC of the netdev behind @gid
+ * @vlan: VLAN ID, or SMCR_NO_VLAN
+ * @mtu: what RoCE can carry on the netdev behind @gid, verbs enumeration
+ */
+struct smcr_port_id {
+	struct smcr_dev *dev;
+	u8 port;
+	u16 sgid_index;
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	u16 vlan;
+	u8 mtu;
+};
+
+#define SMCR_NO_VLAN	0xffff
+
+int smcr_dev_init(void);	/* registers the ib_client */
+void smcr_dev_exit(void);
+
+void smcr_dev_hold(struct smcr_dev *dev);	/* caller holds a reference */
+void smcr_dev_put(struct smcr_dev *dev);	/* any context */
+
+/**
+ * smcr_dev_find() - RDMA device, port and GID for a TCP connection
+ * @net: network namespace of the socket; a device outside it is never used
+ * @ndev: netdev of the route (may be VLAN, bond, macvlan, ...)
+ * @family: AF_INET or AF_INET6 (IPv4-mapped counts as AF_INET)
+ * @laddr: local address of the connection (4 or 16 bytes), preferred as GID
+ * @out: on success filled, with a reference on @out->dev
+ *
+ * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
+ * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
+ * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
+ * into the VLAN of @ndev (LG-16).
+ *
+ * Context: process or softirq, does not sleep: the device is not asked.
+ * Return: 0, or -ENODEV.
+ */
+int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
+		  const void *laddr, struct smcr_port_id *out);
+
+/*
+ * Cheap test for the SYN: would smcr_dev_find() succeed for @ndev? Process or
+ * softirq, does not sleep.
+ */
+bool smcr_dev_exists(struct net *net, struct net_device *ndev);
+
+/*
+ * Is it still what smcr_dev_find() said: device there, port active, GID at its
+ * index? Process or softirq, does not sleep; caller holds @pid->dev.
+ */
+bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
+
+/*
+ * Local peer ID (A.2.1): instance + MAC of an RNIC, constant from the first
+ * device on; before, with a MAC that no device has. Any context.
+ */
+void smcr_local_peer_id(u8 id[8]);
+
+/**
+ * smcr_dev_for_each() - visit every device (netlink dumps)
+ * @net: namespace whose devices are wanted
+ * @fn: called with the device list's mutex held; non-zero stops
+ * @arg: passed on
+ */
+int smcr_dev_for_each(struct net *net,
+		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg);
+
+#endif /* _SMCR_DEV_H */

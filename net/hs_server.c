@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rendezvous, server side (RFC 7609 3.5.1, 3.5.2).
+ */
+#include <linux/random.h>
+#include "core/lgr_plan.h"
+#include "hs.h"
+#include "kllc.h"
+#include "route.h"
+
+/* Group for the client; another first contact of the same peer is waited for */
+static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs, const u8 *peer_id)
+{
+	struct smcr_net *sn = hs->ssk->sn;
+
+	hs->lgr = smcr_lgr_get_server(sn, peer_id, &hs->pid,
+				      msecs_to_jiffies(READ_ONCE(
+						sn->knobs.t_clc)),
+				      &hs->first, &hs->why);
+	return hs->lgr ? SMCR_HS_NEXT : SMCR_HS_DECLINE;
+}
+
+static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
+					  const struct smcr_clc_proposal *p)
+{
+	struct smcr_net *sn = hs->ssk->sn;
+	struct sock *tcp = hs->ssk->tcp->sk;
+	enum smcr_hs_res res;
+	int tries;
+
+	hs->why = SMCR_R_POLICY;
+	if (!READ_ONCE(sn->knobs.enabled))
+		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_IPSEC;
+	if (smcr_route_ipsec(tcp))
+		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_LGR_LIMIT;
+	if (atomic_read(&sn->n_handshakes) > READ_ONCE(sn->knobs.max_handshakes))
+		return SMCR_HS_DECLINE;
+	if (smcr_route_match(tcp, p, &hs->pid, &hs->why))
+		return SMCR_HS_DECLINE;
+
+	/* a group may end between its lookup and its use: once more, then */
+	for (tries = 0; tries < 3; tries++) {
+		res = smcr_srv_group(hs, p->peer_id);
+		if (res != SMCR_HS_NEXT)
+			return res;
+		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+				    &hs->why))
+			return SMCR_HS_NEXT;
+		if (hs->first || hs->why != SMCR_R_NO_LINK)
+			break;
+		smcr_lgr_put(hs->lgr);
+		hs->lgr = NULL;
+	}
+	return SMCR_HS_DECLINE;
+}
+
+static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
+{
+	struct smcr_clc_accept m;
+
+	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
+	hs->ssk->conn.told_peer = true;
+	if (smcr_clc_send_accept(hs->ssk, &m)) {
+		hs->why = SMCR_R_CLC_EOF;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	return SMCR_HS_NEXT;
+}
+
+/* Past the server's point of no return on reuse: RST, never Decline (CLC-56) */
+static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
+{
+	hs->why = why;
+	hs->err = ECONNRESET;
+	return SMCR_HS_FAILED;
+}
+
+static bool smcr_srv_names_link(const struct smcr_lgr *lgr,
+				const struct smcr_clc_accept *conf)
+{
+	const struct smcr_link *link = lgr->link;
+
+	return smcr_link_up(link) && conf->qpn == link->peer_qpn &&
+	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
+	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
+}
+
+static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs,
+					 const struct smcr_clc_accept *conf)
+{
+	struct smcr_conn *conn = &hs->ssk->conn;
+	enum smcr_hs_res res;
+
+	if (memcmp(conf->peer_id, hs->lgr->peer_id, sizeof(conf->peer_id)))
+		return smcr_srv_lost(hs, SMCR_R_CLC_PEER_ID);
+	res = smcr_hs_check_enums(hs, conf, hs->first);
+	if (res != SMCR_HS_NEXT)
+		return hs->first ? res : smcr_srv_lost(hs, hs->why);
+	if (!hs->first && !smcr_srv_names_link(hs->lgr, conf))
+		return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
+	if (smcr_conn_set_peer(conn, conf)) {
+		hs->why = SMCR_R_RMB_LIMIT;
+		return hs->first ? SMCR_HS_DECLINE :
+				   smcr_srv_lost(hs, hs->why);
+	}
+	return SMCR_HS_NEXT;
+}
+
+/* First contact: QP to RTS, CONFIRM LINK over the new link (CLC-47) */
+static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs,
+				      const struct smcr_clc_accept *conf)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+
+	hs->why = SMCR_R_QP_FAIL;
+	if (smcr_link_to_rtr(lgr->link, conf->gid, conf->mac, conf->qpn,
+			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)) ||
+	    smcr_link_to_rts(lgr->link))
+		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_MR_FAIL;
+	if (smcr_rmb_register_all(lgr))
+		return SMCR_HS_DECLINE;
+
+	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_CONFIRM_LINK,
+			true);
+	smcr_hs_fill_confirm_link(lgr, false, &msg);
+	hs->why = SMCR_R_CONFIRM_LINK_FAIL;
+	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first)))
+		return SMCR_HS_DECLINE;		/* CLC-63 */
+	res = smcr_hs_llc_wait(hs, &msg);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
+	    msg.confirm_link.link_num != lgr->link->num)
+		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);	/* LLC-22 */
+	smcr_hs_settle_link(lgr, &msg.confirm_link);
+	return SMCR_HS_NEXT;
+}
+
+static void smcr_srv_fill_add_link(struct smcr_lgr *lgr, struct ib_qp *qp,
+				   u8 num, struct smcr_llc *msg)
+{
+	struct smcr_llc_add_link *al = &msg->add_link;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMCR_LLC_ADD_LINK;
+	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
+	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
+	al->qpn = qp->qp_num;
+	al->link_num = num;
+	al->mtu = lgr->link->pid.mtu;
+	al->psn = get_random_u32() & 0xffffff;
+}
+
+/* The client wants the second link: not yet, in the proper way (LG-25) */
+static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs, u8 num)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_LINK,
+		.delete_link = {
+			.orderly = true,
+			.link_num = num,
+			.reason = SMCR_DEL_LOST_PATH,
+		},
+	};
+
+	smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_DELETE_LINK,
+			true);
+	if (smcr_llc_send(hs->lgr, &msg, 0))
+		return smcr_srv_lost(hs, SMCR_R_ADD_LINK_FAIL);
+	return smcr_hs_llc_wait(hs, &msg);
+}
+
+/* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
+static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+	struct ib_qp *qp;
+	u8 num;
+
+	qp = smcr_link_probe_qp(lgr->link);
+	if (IS_ERR(qp)) {
+		hs->why = SMCR_R_QP_FAIL;
+		return SMCR_HS_DECLINE;
+	}
+	num = smcr_link_num_get(&lgr->nums);
+	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK, true);
+	smcr_srv_fill_add_link(lgr, qp, num, &msg);
+	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first))) {
+		hs->why = SMCR_R_ADD_LINK_FAIL;
+		res = SMCR_HS_DECLINE;		/* CLC-57 */
+	} else {
+		res = smcr_hs_llc_wait(hs, &msg);
+		/* past the point of no return: a Decline is too late */
+		if (res == SMCR_HS_NEXT && msg.add_link.link_num != num)
+			res = smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
+		else if (res == SMCR_HS_NEXT && !msg.add_link.rejected)
+			res = smcr_srv_withdraw(hs, num);
+	}
+	smcr_link_num_put(&lgr->nums, num);
+	ib_destroy_qp(qp);
+	return res;
+}
+
+static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
+				       const struct smcr_clc_accept *conf)
+{
+	enum smcr_hs_res res;
+
+	res = smcr_srv_link(hs, conf);
+	if (res == SMCR_HS_NEXT)
+		res = smcr_srv_add_link(hs);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	smcr_llc_done(hs->lgr);
+	smcr_lgr_activate(hs->lgr);
+	return SMCR_HS_NEXT;
+}
+
+static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
+{
+	struct smcr_clc_msg clc;
+	enum smcr_hs_res res;
+	int rc;
+
+	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_PROPOSAL, hs->deadline, &clc,
+			   &hs->why);
+	if (rc)
+		return smcr_hs_clc_error(hs, rc);
+	if (clc.hdr.type == SMCR_CLC_DECLINE)
+		return smcr_hs_declined(hs, &clc.decline);
+	res = smcr_srv_proposal(hs, &clc.proposal);
+	if (res == SMCR_HS_NEXT)
+		res = smcr_srv_accept(hs);
+	if (res != SMCR_HS_NEXT)
+		return res;
+
+	/* another first contact may have used up the time of this one */
+	hs->deadline = jiffies +
+		msecs_to_jiffies(READ_ONCE(hs->ssk->sn->knobs.t_clc));
+	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_CONFIRM, hs->deadline, &clc,
+			   &hs->why);
+	if (rc)
+		return smcr_hs_clc_error(hs, rc);
+	if (clc.hdr.type == SMCR_CLC_DECLINE)
+		return smcr_hs_declined(hs, &clc.decline);
+	res = smcr_srv_confirm(hs, &clc.accept);
+	if (res == SMCR_HS_NEXT && hs->first)
+		res = smcr_srv_first(hs, &clc.accept);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	smcr_conn_activate(&hs->ssk->conn);
+	return SMCR_HS_DONE;
+}
+
+/**
+ * smcr_hs_server() - rendezvous of an accepted connection
+ * @ssk: child in mode NEG whose TCP connection has data, reference held
+ *
+ * Context: process (smcr_hs_wq), sleeps, bounded by T_CLC and T_LLC_FIRST.
+ */
+void smcr_hs_server(struct smcr_sock *ssk)
+{
+	struct smcr_hs hs = {
+		.ssk = ssk,
+		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(
+						ssk->sn->knobs.t_clc)),
+	};
+	enum smcr_hs_res res = smcr_srv_run(&hs);
+
+	if (res == SMCR_HS_DONE)
+		smcr_count(ssk->sn, hs.first ? SMCR_CNT_SRV_FIRST :
+					       SMCR_CNT_SRV_REUSE);
+	smcr_hs_finish(&hs, res);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CLC messages over the inner TCP socket (RFC 7609 A.2, C.5, C.6): every read
+ * is bounded in time and takes exactly the bytes of one message.
+ */
+#include <net/tcp.h>
+#include "kclc.h"
+#include "trace.h"
+
+/**
+ * smcr_clc_pending() - TCP has something to read, or has ended
+ * @arg: struct smcr_sock in negotiation
+ *
+ * Context: any.
+ */
+bool smcr_clc_pending(void *arg)
+{
+	struct smcr_sock *ssk = arg;
+	struct sock *tcp = ssk->tcp->sk;
+
+	return !skb_queue_empty_lockless(&tcp->sk_receive_queue) ||
+	       READ_ONCE(tcp->sk_shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(tcp->sk_err) ||
+	       READ_ONCE(tcp->sk_state) == TCP_CLOSE ||
+	       test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+}
+
+/**
+ * smcr_hs_tcp_event() - something happened on TCP during the negotiation
+ * @ssk: socket
+ *
+ * Context: any up to softirq.
+ */
+void smcr_hs_tcp_event(struct smcr_sock *ssk)
+{
+	wake_up_all(&ssk->hs_waitq);
+}
+
+/* Exactly @len bytes, or the reason why not */
+static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
+			 unsigned long deadline, enum smcr_reason *why)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		struct kvec vec = { buf + got, len - got };
+		struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+		long left = deadline - jiffies;
+		int rc;
+
+		if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags)) {
+			*why = SMCR_R_NEG_ABORTED;
+			return -ECANCELED;
+		}
+		rc = kernel_recvmsg(ssk->tcp, &msg, &vec, 1, len - got,
+				    MSG_DONTWAIT);
+		if (rc > 0) {
+			got += rc;
+			continue;
+		}
+		if (rc != -EAGAIN) {
+			*why = SMCR_R_CLC_EOF;
+			return -ECONNRESET;
+		}
+		if (left <= 0) {
+			smcr_count(ssk->sn, SMCR_CNT_T_CLC);
+			*why = SMCR_R_CLC_TIMEOUT;
+			return -ETIMEDOUT;
+		}
+		wait_event_timeout(ssk->hs_waitq, smcr_clc_pending(ssk), left);
+	}
+	return 0;
+}
+
+static void smcr_clc_count_rx(struct smcr_sock *ssk, u8 type)
+{
+	static const enum smcr_counter cnt[] = {
+		[SMCR_CLC_PROPOSAL] = SMCR_CNT_CLC_RX_PROPOSAL,
+		[SMCR_CLC_ACCEPT] = SMCR_CNT_CLC_RX_ACCEPT,
+		[SMCR_CLC_CONFIRM] = SMCR_CNT_CLC_RX_CONFIRM,
+		[SMCR_CLC_DECLINE] = SMCR_CNT_CLC_RX_DECLINE,
+	};
+
+	smcr_count(ssk->sn, cnt[type]);
+}
+
+static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
+			   enum smcr_reason *why)
+{
+	switch (msg->hdr.type) {
+	case SMCR_CLC_PROPOSAL:
+		return smcr_clc_decode_proposal(buf, msg->hdr.len,
+						&msg->proposal, why);
+	case SMCR_CLC_ACCEPT:
+	case SMCR_CLC_CONFIRM:
+		return smcr_clc_decode_accept(buf, msg->hdr.len, &msg->accept,
+					      why);
+	default:
+		return smcr_clc_decode_decline(buf, msg->hdr.len,
+					       &msg->decline, why);
+	}
+}
+
+/**
+ * smcr_clc_recv() - read exactly one CLC message
+ * @ssk: socket in negotiation
+ * @want: enum smcr_clc_type that is due; a Decline is always acceptable
+ * @deadline: jiffies
+ * @msg: result
+ * @why: reason on error
+ *
+ * Context: process, sleeps until @deadline at most.
+ * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT; -ECONNRESET TCP ended;
+ * -ECANCELED the socket is being closed.
+ */
+int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
+		  struct smcr_clc_msg *msg, enum smcr_reason *why)
+{
+	u8 *buf;
+	int rc;
+
+	buf = kmalloc(SMCR_CLC_MAX_LEN, GFP_KERNEL);
+	if (!buf) {
+		*why = SMCR_R_NO_MEMORY;
+		return -ENOMEM;
+	}
+	rc = smcr_clc_read(ssk, buf, SMCR_CLC_HDR_LEN, deadline, why);
+	if (!rc)
+		rc = smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &msg->hdr, why);
+	if (!rc && msg->hdr.type != want &&
+	    msg->hdr.type != SMCR_CLC_DECLINE) {
+		*why = SMCR_R_CLC_UNEXPECTED;
+		rc = -EPROTO;
+	}
+	if (!rc)
+		rc = smcr_clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
+				   msg->hdr.len - SMCR_CLC_HDR_LEN, deadline,
+				   why);
+	if (!rc)
+		rc = smcr_clc_decode(buf, msg, why);
+	kfree(buf);
+	if (rc)
+		return rc;
+	smcr_clc_count_rx(ssk, msg->hdr.type);
+	trace_smcr_clc(false, msg->hdr.type, msg->hdr.len, msg->hdr.flag);
+	return 0;
+}
+
+static int smcr_clc_send(struct smcr_sock *ssk, u8 *buf, int len,
+			 enum smcr_counter cnt)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL | MSG_DONTWAIT };
+	struct kvec vec = { buf, len };
+	int rc;
+
+	if (len < 0)
+		return len;
+	/* the send buffer of a new connection holds any CLC message */
+	rc = kernel_sendmsg(ssk->tcp, &msg, &vec, 1, len);
+	if (rc != len)
+		return rc < 0 ? rc : -EPIPE;
+	smcr_count(ssk->sn, cnt);
+	trace_smcr_clc(true, buf[4], len, buf[7] & 0x08);
+	return 0;
+}
+
+int smcr_clc_send_proposal(struct smcr_sock *ssk,
+			   const struct smcr_clc_proposal *p)
+{
+	u8 buf[SMCR_CLC_PROPOSAL_MIN +
+	       SMCR_CLC_MAX_PREFIX * SMCR_CLC_PREFIX_LEN];
+
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_proposal(p, buf, sizeof(buf)),
+			     SMCR_CNT_CLC_TX_PROPOSAL);
+}
+
+int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
+{
+	u8 buf[SMCR_CLC_ACCEPT_LEN];
+
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_accept(a, buf, sizeof(buf)),
+			     a->type == SMCR_CLC_ACCEPT ?
+			     SMCR_CNT_CLC_TX_ACCEPT : SMCR_CNT_CLC_TX_CONFIRM);
+}
+
+int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
+{
+	struct smcr_clc_decline d = {
+		.out_of_sync = why == SMCR_R_OUT_OF_SYNC,
+		.diagnosis = smcr_reason_wire(why),
+	};
+	u8 buf[SMCR_CLC_DECLINE_LEN];
+
+	smcr_local_peer_id(d.peer_id);
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_decline(&d, buf, sizeof(buf)),
+			     SMCR_CNT_CLC_TX_DECLINE);
+}

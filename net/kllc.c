@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * LLC in the kernel: messages are decoded in softirq, queued, and handled in
+ * order by one work per group; what to do with each one is the core's decision
+ * (core/llc_seq.c, RFC 7609 3.5.5.3 and C.7.1).
+ */
+#include <linux/random.h>
+#include "core/cdc.h"
+#include "core/lgr_plan.h"
+#include "conn.h"
+#include "kllc.h"
+#include "pernet.h"
+#include "trace.h"
+
+/* Messages a peer may have queued; a conforming one never has more than a few */
+#define SMCR_LLC_QUEUE_MAX	32
+
+static void smcr_llc_work(struct work_struct *work);
+static void smcr_llc_test_work(struct work_struct *work);
+
+/**
+ * smcr_llc_init() - LLC part of a new group
+ * @lgr: group
+ */
+void smcr_llc_init(struct smcr_lgr *lgr)
+{
+	spin_lock_init(&lgr->llc_lock);
+	INIT_LIST_HEAD(&lgr->llc_queue);
+	INIT_LIST_HEAD(&lgr->llc_later);
+	INIT_WORK(&lgr->llc_work, smcr_llc_work);
+	INIT_DELAYED_WORK(&lgr->test_work, smcr_llc_test_work);
+	lgr->seq.server = lgr->server;
+}
+
+static void smcr_llc_arm_test(struct smcr_lgr *lgr, int ms)
+{
+	if (ms <= 0)
+		return;
+	smcr_lgr_hold(lgr);
+	if (!queue_delayed_work(smcr_wq, &lgr->test_work,
+				msecs_to_jiffies(ms)))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_llc_start() - the group is active: watch idle links with TEST LINK
+ * @lgr: group
+ */
+void smcr_llc_start(struct smcr_lgr *lgr)
+{
+	smcr_llc_arm_test(lgr, READ_ONCE(lgr->sn->knobs.t_testlink));
+}
+
+static void smcr_llc_purge(struct list_head *list)
+{
+	struct smcr_llc_item *item, *tmp;
+
+	list_for_each_entry_safe(item, tmp, list, node) {
+		list_del(&item->node);
+		kfree(item);
+	}
+}
+
+/**
+ * smcr_llc_stop() - no LLC any more
+ * @lgr: group whose link is stopped: nothing arrives
+ *
+ * Context: process, sleeps. Must not run on the group's LLC work.
+ */
+void smcr_llc_stop(struct smcr_lgr *lgr)
+{
+	LIST_HEAD(dead);
+
+	if (cancel_delayed_work_sync(&lgr->test_work))
+		smcr_lgr_put(lgr);
+	if (cancel_work_sync(&lgr->llc_work))
+		smcr_lgr_put(lgr);
+	spin_lock_bh(&lgr->llc_lock);
+	list_splice_init(&lgr->llc_queue, &dead);
+	list_splice_init(&lgr->llc_later, &dead);
+	lgr->llc_len = 0;
+	spin_unlock_bh(&lgr->llc_lock);
+	smcr_llc_purge(&dead);
+}
+
+/* Waiting for the adapter's completion of one LLC message */
+struct smcr_llc_sent {
+	refcount_t refs;
+	struct completion done;
+	bool ok;
+};
+
+static void smcr_llc_sent_put(struct smcr_llc_sent *sent)
+{
+	if (refcount_dec_and_test(&sent->refs))
+		kfree(sent);
+}
+
+static void smcr_llc_sent_done(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_llc_sent *sent = pend->arg;
+
+	sent->ok = ok;
+	complete(&sent->done);
+	smcr_llc_sent_put(sent);
+}
+
+/**
+ * smcr_llc_send() - post one LLC message
+ * @lgr: group
+ * @msg: message
+ * @wait_ms: 0 = do not wait, else for the adapter's completion
+ *
+ * Context: process; sleeps if @wait_ms is not 0.
+ * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full; -ENOMEM;
+ * -ETIMEDOUT no completion; -EIO completed in error.
+ */
+int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		  unsigned int wait_ms)
+{
+	struct smcr_llc_sent *sent = NULL;
+	u8 buf[SMCR_WR_LEN];
+	int rc;
+
+	smcr_llc_encode(msg, buf);
+	if (wait_ms) {
+		sent = kmalloc(sizeof(*sent), GFP_KERNEL);
+		if (!sent)
+			return -ENOMEM;
+		refcount_set(&sent->refs, 2);
+		init_completion(&sent->done);
+		sent->ok = false;
+	}
+	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
+	rc = smcr_link_post(lgr->link, NULL, 0, buf,
+			    sent ? smcr_llc_sent_done : NULL, sent, 0, 0,
+			    false);
+	if (!rc)
+		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
+	if (!sent)
+		return rc;
+	if (rc) {
+		kfree(sent);
+		return rc;
+	}
+	if (!wait_for_completion_timeout(&sent->done,
+					 msecs_to_jiffies(wait_ms)))
+		rc = -ETIMEDOUT;
+	else if (!sent->ok)
+		rc = -EIO;
+	smcr_llc_sent_put(sent);
+	return rc;
+}
+
+/**
+ * smcr_llc_expect() - arm an exchange before its request is sent
+ * @lgr: group
+ * @xchg: enum smcr_llc_xchg
+ * @type: enum smcr_llc_type awaited
+ * @reply: its reply form
+ */
+void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply)
+{
+	spin_lock_bh(&lgr->llc_lock);
+	lgr->seq.xchg = xchg;
+	lgr->seq.awaits = type;
+	lgr->seq.awaits_reply = reply;
+	lgr->answer_valid = false;
+	spin_unlock_bh(&lgr->llc_lock);
+}
+
+/* Caller holds a reference of its own; the work gets another one */
+static void smcr_llc_kick(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (!queue_work(smcr_wq, &lgr->llc_work))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_llc_done() - the exchange is over
+ * @lgr: group
+ *
+ * What was kept for afterwards is handled now (LLC-91); a late answer to an
+ * exchange that ran into its timeout is ignored (I-20).
+ */
+void smcr_llc_done(struct smcr_lgr *lgr)
+{
+	bool more;
+
+	spin_lock_bh(&lgr->llc_lock);
+	if (!lgr->answer_valid && lgr->seq.awaits < ARRAY_SIZE(lgr->late_ok))
+		lgr->late_ok[lgr->seq.awaits] = true;
+	lgr->seq.xchg = SMCR_XCHG_NONE;
+	lgr->seq.awaits = 0;
+	lgr->answer_valid = false;
+	list_splice_tail_init(&lgr->llc_later, &lgr->llc_queue);
+	more = !list_empty(&lgr->llc_queue);
+	spin_unlock_bh(&lgr->llc_lock);
+	if (more)
+		smcr_llc_kick(lgr);
+}
+
+static bool smcr_llc_answered(struct smcr_lgr *lgr)
+{
+	return READ_ONCE(lgr->answer_valid) ||
+	       READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+}
+
+/* A Decline on TCP is looked for this often while the link is waited for */
+#define SMCR_LLC_SLICE	msecs_to_jiffies(20)
+
+/**
+ * smcr_llc_wait() - wait for what smcr_llc_expect() announced
+ * @lgr: group
+ * @out: the message
+ * @ms: bound
+ * @tcp: also stop when this says true; may be NULL
+ * @arg: for @tcp
+ *
+ * Context: process, sleeps.
+ * Return: 0; -ETIMEDOUT; -ENOTCONN group is dead; -EINTR @tcp said so, the
+ * exchange stays armed.
+ */
+int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
+		  bool (*tcp)(void *arg), void *arg)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	int rc;
+
+	for (;;) {
+		long left = end - jiffies;
+
+		if (left > 0)
+			wait_event_timeout(lgr->wait, smcr_llc_answered(lgr),
+					   tcp ? min_t(long, left,
+						       SMCR_LLC_SLICE) : left);
+		if (smcr_llc_answered(lgr))
+			break;
+		if (tcp && tcp(arg))
+			return -EINTR;
+		if (left <= 0)
+			return -ETIMEDOUT;
+	}
+
+	rc = -ENOTCONN;
+	spin_lock_bh(&lgr->llc_lock);
+	if (lgr->answer_valid) {
+		*out = lgr->answer;
+		rc = 0;
+	}
+	spin_unlock_bh(&lgr->llc_lock);
+	return rc;
+}
+
+static void smcr_llc_fail(struct smcr_lgr *lgr, enum smcr_reason why)
+{
+	smcr_link_fail(lgr->link, why);
+}
+
+static void smcr_llc_reply_test(struct smcr_lgr *lgr, struct smcr_llc *msg)
+{
+	smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_RX);
+	msg->reply = true;
+	smcr_llc_send(lgr, msg, 0);
+}
+
+static void smcr_llc_got_test_reply(struct smcr_lgr *lgr,
+				    const struct smcr_llc *msg)
+{
+	bool same;
+
+	spin_lock_bh(&lgr->llc_lock);
+	same = !memcmp(lgr->test_data, msg->test_link.data,
+		       sizeof(lgr->test_data));
+	lgr->seq.test_pending = false;
+	spin_unlock_bh(&lgr->llc_lock);
+	if (!same)
+		smcr_llc_fail(lgr, SMCR_R_LLC_TEST_DATA);
+}
+
+/* CONFIRM RKEY of the peer: with one link there are no other-link entries */
+static void smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_llc *msg)
+{
+	struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
+
+	msg->reply = true;
+	ck->retry = false;
+	ck->negative = ck->n_other != 0;
+	if (ck->negative)	/* a link that is not there (LLC-64) */
+		smcr_hit(lgr->sn, SMCR_R_LLC_VALUE, lgr->id, 0);
+	else if (smcr_lgr_add_rtoken(lgr, ck->rkey, ck->va) < 0)
+		ck->negative = true;
+	smcr_llc_send(lgr, msg, 0);
+}
+
+static void smcr_llc_got_delete_rkey(struct smcr_lgr *lgr,
+				     struct smcr_llc *msg)
+{
+	struct smcr_llc_delete_rkey *dk = &msg->delete_rkey;
+	int i;
+
+	msg->reply = true;
+	dk->error_mask = 0;
+	for (i = 0; i < dk->count; i++) {
+		if (smcr_lgr_del_rtoken(lgr, dk->rkey[i])) {
+			dk->error_mask |= 0x80 >> i;
+			net_info_ratelimited("smcr: link group %u: peer withdraws RKey 0x%x that is unknown or in use\n",
+					     lgr->id, dk->rkey[i]);
+			smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
+		}
+	}
+	dk->negative = dk->error_mask != 0;
+	smcr_llc_send(lgr, msg, 0);
+}
+
+/* An offer of a second link: none here, so in the proper way no */
+static void smcr_llc_refuse_link(struct smcr_lgr *lgr,
+				 const struct smcr_llc *msg)
+{
+	struct smcr_llc no;
+
+	if (lgr->server)	/* a client's notice wants no answer (LG-31) */
+		return;
+	smcr_llc_reject_add_link(lgr, &msg->add_link, &no);
+	smcr_llc_send(lgr, &no, 0);
+}
+
+/**
+ * smcr_llc_reject_add_link() - negative reply to ADD LINK (LG-20, LLC-29)
+ * @lgr: client-role group of one link
+ * @req: the server's offer
+ * @no: the reply to send
+ */
+void smcr_llc_reject_add_link(struct smcr_lgr *lgr,
+			      const struct smcr_llc_add_link *req,
+			      struct smcr_llc *no)
+{
+	bool same = !memcmp(req->gid, lgr->link->peer_gid, sizeof(req->gid)) &&
+		    !memcmp(req->mac, lgr->link->peer_mac, sizeof(req->mac));
+
+	memset(no, 0, sizeof(*no));
+	no->type = SMCR_LLC_ADD_LINK;
+	no->reply = true;
+	no->add_link.rejected = true;
+	no->add_link.link_num = req->link_num;
+	no->add_link.reject_reason =
+		smcr_add_link_decide(req, same, false) ==
+		SMCR_ADD_LINK_REJECT_MTU ? SMCR_ADD_LINK_BAD_MTU :
+					   SMCR_ADD_LINK_NO_ALT_PATH;
+}
+
+static void smcr_llc_unknown_link(struct smcr_lgr *lgr, u8 num)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_LINK,
+		.reply = true,
+		.delete_link = {
+			.link_num = num,
+			.reason = SMCR_DEL_UNKNOWN_LINK,
+		},
+	};
+
+	smcr_llc_send(lgr, &msg, 0);
+}
+
+/* The client asks, the server decides: its own request follows (LG-41, LLC-47) */
+static void smcr_llc_delete_at_server(struct smcr_lgr *lgr,
+				      const struct smcr_llc_delete_link *dl)
+{
+	if (!dl->all && dl->link_num != lgr->link->num)
+		smcr_llc_unknown_link(lgr, dl->link_num);
+	else	/* the only link: the group ends with it */
+		smcr_lgr_kill(lgr, dl->all ? SMCR_R_LGR_DELETED :
+					     SMCR_R_LINK_DELETED,
+			      dl->reason ?: SMCR_DEL_OPERATOR);
+}
+
+static void smcr_llc_delete_at_client(struct smcr_lgr *lgr,
+				      struct smcr_llc *msg)
+{
+	struct smcr_llc_delete_link *dl = &msg->delete_link;
+
+	if (dl->all) {
+		smcr_lgr_kill(lgr, SMCR_R_LGR_DELETED, 0);
+	} else if (dl->link_num != lgr->link->num) {
+		smcr_llc_unknown_link(lgr, dl->link_num);
+	} else {
+		msg->reply = true;
+		smcr_llc_send(lgr, msg, READ_ONCE(lgr->sn->knobs.t_llc));
+		smcr_lgr_kill(lgr, SMCR_R_LINK_DELETED, 0);
+	}
+}
+
+static void smcr_llc_do(struct smcr_lgr *lgr, struct smcr_llc *msg)
+{
+	switch (msg->type) {
+	case SMCR_LLC_TEST_LINK:
+		if (msg->reply)
+			smcr_llc_got_test_reply(lgr, msg);
+		else
+			smcr_llc_reply_test(lgr, msg);
+		break;
+	case SMCR_LLC_DELETE_LINK:
+		if (msg->reply)
+			break;
+		if (lgr->server)
+			smcr_llc_delete_at_server(lgr, &msg->delete_link);
+		else
+			smcr_llc_delete_at_client(lgr, msg);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		smcr_llc_confirm_rkey(lgr, msg);
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		smcr_llc_got_delete_rkey(lgr, msg);
+		break;
+	case SMCR_LLC_ADD_LINK:
+		smcr_llc_refuse_link(lgr, msg);
+		break;
+	default:
+		/* CONFIRM LINK, continuations: only inside an exchange */
+		smcr_llc_fail(lgr, SMCR_R_LLC_UNEXPECTED);
+	}
+}
+
+static void smcr_llc_refuse(struct smcr_lgr *lgr, struct smcr_llc *msg)
+{
+	msg->reply = true;
+	msg->confirm_rkey.negative = true;
+	msg->confirm_rkey.retry = true;
+	smcr_llc_send(lgr, msg, 0);
+}
+
+/* One message; true if @item was kept */
+static bool smcr_llc_handle(struct smcr_lgr *lgr, struct smcr_llc_item *item)
+{
+	enum smcr_llc_verdict verdict;
+	bool late;
+
+	spin_lock_bh(&lgr->llc_lock);
+	late = item->msg.type < ARRAY_SIZE(lgr->late_ok) &&
+	       lgr->late_ok[item->msg.type];
+	verdict = smcr_llc_classify(&lgr->seq, &item->msg, late);
+	if (verdict == SMCR_LLC_ANSWER && lgr->answer_valid)
+		verdict = SMCR_LLC_FAIL;	/* the same answer twice */
+	if (verdict == SMCR_LLC_ANSWER) {
+		lgr->answer = item->msg;
+		WRITE_ONCE(lgr->answer_valid, true);
+	} else if (verdict == SMCR_LLC_QUEUE) {
+		list_add_tail(&item->node, &lgr->llc_later);
+	}
+	spin_unlock_bh(&lgr->llc_lock);
+
+	switch (verdict) {
+	case SMCR_LLC_ANSWER:
+		wake_up_all(&lgr->wait);
+		break;
+	case SMCR_LLC_DO:
+		smcr_llc_do(lgr, &item->msg);
+		break;
+	case SMCR_LLC_REFUSE:
+		smcr_llc_refuse(lgr, &item->msg);
+		break;
+	case SMCR_LLC_FAIL:
+		smcr_llc_fail(lgr, SMCR_R_LLC_UNEXPECTED);
+		break;
+	case SMCR_LLC_QUEUE:
+		return true;
+	case SMCR_LLC_IGNORE:
+		break;
+	}
+	return false;
+}
+
+static void smcr_llc_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, llc_work);
+	struct smcr_llc_item *item;
+
+	for (;;) {
+		spin_lock_bh(&lgr->llc_lock);
+		item = list_first_entry_or_null(&lgr->llc_queue,
+						struct smcr_llc_item, node);
+		if (item) {
+			list_del(&item->node);
+			lgr->llc_len--;
+		}
+		spin_unlock_bh(&lgr->llc_lock);
+		if (!item)
+			break;
+		if (!smcr_llc_handle(lgr, item))
+			kfree(item);
+	}
+	smcr_lgr_put(lgr);
+}
+
+/* Softirq: queue for the work, bounded (LLC must not hold up data, LLC-14) */
+static void smcr_llc_rx(struct smcr_lgr *lgr, const u8 *buf, u32 len)
+{
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_llc_item *item;
+	struct smcr_llc msg;
+	bool flood;
+	int rc;
+
+	smcr_count(lgr->sn, SMCR_CNT_LLC_RX);
+	rc = smcr_llc_decode(buf, len, &msg, &why);
+	if (rc == -ENOMSG) {
+		smcr_hit(lgr->sn, why, lgr->id, 0);
+		return;
+	}
+	if (rc) {
+		smcr_llc_fail(lgr, why);
+		return;
+	}
+	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
+	item = kmalloc(sizeof(*item), GFP_ATOMIC);
+	if (!item) {	/* as if it were lost: the exchange's timer runs */
+		smcr_hit(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
+		return;
+	}
+	item->msg = msg;
+	spin_lock(&lgr->llc_lock);
+	flood = lgr->llc_len >= SMCR_LLC_QUEUE_MAX;
+	if (!flood) {
+		list_add_tail(&item->node, &lgr->llc_queue);
+		lgr->llc_len++;
+	}
+	spin_unlock(&lgr->llc_lock);
+	if (flood) {
+		kfree(item);
+		smcr_llc_fail(lgr, SMCR_R_LLC_FLOOD);
+		return;
+	}
+	smcr_llc_kick(lgr);
+}
+
+/* smcr_link_ops.rx: softirq */
+static void smcr_link_rx(struct smcr_link *link, const u8 *buf, u32 len)
+{
+	enum smcr_reason why = SMCR_R_LLC_LENGTH;
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_cdc cdc;
+
+	if (len != SMCR_WR_LEN) {	/* MISC-13 */
+		smcr_link_fail(link, why);
+		return;
+	}
+	if (!smcr_wr_is_cdc(buf)) {
+		smcr_llc_rx(lgr, buf, len);
+		return;
+	}
+	if (smcr_cdc_decode(buf, len, &cdc, &why))
+		smcr_link_fail(link, why);
+	else
+		smcr_conn_rx_cdc(lgr, &cdc);
+}
+
+/* smcr_link_ops.down: any context. The last link: the group ends (CONN-32). */
+static void smcr_link_down(struct smcr_link *link, enum smcr_reason why)
+{
+	smcr_count(link->lgr->sn, SMCR_CNT_LINK_DOWN);
+	trace_smcr_link(link->lgr->id, link->num, link->st, why);
+	smcr_lgr_kill(link->lgr, why, 0);
+}
+
+const struct smcr_link_ops smcr_link_ops = {
+	.rx = smcr_link_rx,
+	.down = smcr_link_down,
+	.room = smcr_tx_room,
+};
+
+/**
+ * smcr_llc_delete_rkey() - withdraw an RMB from the peer
+ * @lgr: group
+ * @rkey: key on the group's link
+ *
+ * Context: process, sleeps up to T_LLC.
+ * Return: 0 when the peer has forgotten the key or never knew it (LLC-68);
+ * else the RMB must be kept.
+ */
+int smcr_llc_delete_rkey(struct smcr_lgr *lgr, u32 rkey)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_RKEY,
+		.delete_rkey = { .count = 1, .rkey = { rkey } },
+	};
+	struct smcr_llc answer;
+	bool busy;
+	int rc;
+
+	spin_lock_bh(&lgr->llc_lock);
+	busy = lgr->seq.xchg != SMCR_XCHG_NONE;	/* serialised (LLC-15) */
+	if (!busy) {
+		lgr->seq.xchg = SMCR_XCHG_RKEY;
+		lgr->seq.awaits = SMCR_LLC_DELETE_RKEY;
+		lgr->seq.awaits_reply = true;
+		lgr->answer_valid = false;
+	}
+	spin_unlock_bh(&lgr->llc_lock);
+	if (busy)
+		return -EBUSY;
+
+	rc = smcr_llc_send(lgr, &msg, 0);
+	if (!rc)
+		rc = smcr_llc_wait(lgr, &answer,
+				   READ_ONCE(lgr->sn->knobs.t_llc), NULL,
+				   NULL);
+	smcr_llc_done(lgr);
+	if (rc == -ETIMEDOUT) {
+		smcr_count(lgr->sn, SMCR_CNT_T_LLC);
+		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
+	}
+	if (!rc && answer.delete_rkey.negative)
+		net_info_ratelimited("smcr: link group %u: peer does not know RKey 0x%x\n",
+				     lgr->id, rkey);
+	return rc;
+}
+
+/* TEST LINK when the link was silent for a while and somebody depends on it */
+static void smcr_llc_test_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
+					    struct smcr_lgr, test_work);
+	int period = READ_ONCE(lgr->sn->knobs.t_testlink);
+	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
+	bool pending, idle;
+	int next = period;
+
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+		goto out;
+	idle = time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
+			     msecs_to_jiffies(period));
+	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
+	spin_lock_bh(&lgr->llc_lock);
+	pending = lgr->seq.test_pending;
+	if (!pending && idle && READ_ONCE(lgr->n_conns)) {
+		lgr->seq.test_pending = true;
+		memcpy(lgr->test_data, msg.test_link.data,
+		       sizeof(lgr->test_data));
+		next = READ_ONCE(lgr->sn->knobs.t_llc);
+	}
+	spin_unlock_bh(&lgr->llc_lock);
+	if (pending) {
+		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
+		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
+		goto out;
+	}
+	if (next != period) {
+		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
+		smcr_llc_send(lgr, &msg, 0);
+	}
+	smcr_llc_arm_test(lgr, next);
+out:
+	smcr_lgr_put(lgr);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * LLC in the kernel: receiving, answering, and the waits of first contact.
+ */
+#ifndef _SMCR_KLLC_H
+#define _SMCR_KLLC_H
+
+#include "base.h"
+#include "lgr.h"
+
+extern const struct smcr_link_ops smcr_link_ops;
+
+void smcr_llc_init(struct smcr_lgr *lgr);
+void smcr_llc_start(struct smcr_lgr *lgr);	/* TEST LINK on an idle link */
+void smcr_llc_stop(struct smcr_lgr *lgr);	/* process context, sleeps */
+
+/**
+ * smcr_llc_send() - post one LLC message
+ * @lgr: group
+ * @msg: message
+ * @wait_ms: 0 = do not wait; else wait so long for the adapter's completion
+ *
+ * Return: 0, -ENOTCONN, -EAGAIN, -ETIMEDOUT, -EIO (completion error).
+ */
+int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		  unsigned int wait_ms);
+
+/**
+ * smcr_llc_expect() - arm an exchange before its request is sent
+ * @xchg: enum smcr_llc_xchg
+ * @type: enum smcr_llc_type awaited; @reply: its reply form
+ */
+void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply);
+
+/**
+ * smcr_llc_wait() - wait for what smcr_llc_expect() announced
+ * @out: the message
+ * @ms: bound
+ * @tcp: also wake when this says true (a Decline arrived); may be NULL
+ *
+ * Return: 0; -ETIMEDOUT; -ENOTCONN link or group gone; -EINTR @tcp said so.
+ * The exchange stays armed only after -EINTR.
+ */
+int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
+		  bool (*tcp)(void *arg), void *arg);
+
+/**
+ * smcr_llc_delete_rkey() - withdraw an RMB from the peer and wait for its reply
+ * @rkey: key on the group's link
+ *
+ * Context: process, sleeps up to T_LLC. Return: 0 when the peer has forgotten
+ * the key (also when it never knew it), else the RMB must be kept.
+ */
+int smcr_llc_delete_rkey(struct smcr_lgr *lgr, u32 rkey);
+
+/* Negative reply of a client whose group has one link and wants no more */
+void smcr_llc_reject_add_link(struct smcr_lgr *lgr,
+			      const struct smcr_llc_add_link *req,
+			      struct smcr_llc *no);
+
+/* No exchange any more; a late answer of @type is ignored */
+void smcr_llc_done(struct smcr_lgr *lgr);
+
+#endif /* _SMCR_KLLC_H */

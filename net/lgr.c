@@ -1,0 +1,874 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Link groups: creation, lookup, the connections and peer elements in them,
+ * and their end (RFC 7609 2.2, 3.5.4).
+ */
+#include <linux/random.h>
+#include <rdma/ib_cache.h>
+#include "conn.h"
+#include "core/lgr_plan.h"
+#include "kllc.h"
+#include "lgr.h"
+#include "pernet.h"
+#include "sock.h"
+#include "trace.h"
+
+static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
+
+static void smcr_lgr_kill_work(struct work_struct *work);
+static void smcr_lgr_free_work(struct work_struct *work);
+static void smcr_lgr_idle_work(struct work_struct *work);
+static void smcr_lgr_free_limbo(struct smcr_lgr *lgr);
+
+static const struct rhashtable_params smcr_conn_params = {
+	.key_len = sizeof_field(struct smcr_conn, token),
+	.key_offset = offsetof(struct smcr_conn, token),
+	.head_offset = offsetof(struct smcr_conn, token_node),
+	.automatic_shrinking = true,
+};
+
+static const char * const smcr_lgr_st_names[NR_SMCR_LGR_ST] = {
+	[SMCR_LGR_ST_FORMING] = "FORMING",
+	[SMCR_LGR_ST_ACTIVE] = "ACTIVE",
+	[SMCR_LGR_ST_DEAD] = "DEAD",
+};
+
+const char *smcr_lgr_st_name(unsigned int st)
+{
+	return st < NR_SMCR_LGR_ST ? smcr_lgr_st_names[st] : "?";
+}
+
+/* The only writer of lgr->st. Returns false if the group was DEAD already. */
+static bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st,
+			       enum smcr_reason why)
+{
+	u8 old;
+
+	spin_lock_bh(&lgr->lock);
+	old = lgr->st;
+	if (old != SMCR_LGR_ST_DEAD) {
+		lgr->why = why;
+		WRITE_ONCE(lgr->st, st);
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (old == SMCR_LGR_ST_DEAD)
+		return false;
+	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
+	wake_up_all(&lgr->wait);
+	return true;
+}
+
+void smcr_lgr_hold(struct smcr_lgr *lgr)
+{
+	refcount_inc(&lgr->refs);
+}
+
+void smcr_lgr_put(struct smcr_lgr *lgr)
+{
+	if (refcount_dec_and_test(&lgr->refs))
+		queue_work(smcr_wq, &lgr->free_work);
+}
+
+/* Everything of a group that nobody refers to any more. Process context. */
+static void smcr_lgr_free_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, free_work);
+	struct smcr_net *sn = lgr->sn;
+
+	if (lgr->link)
+		smcr_link_stop(lgr->link);
+	smcr_llc_stop(lgr);
+	smcr_lgr_free_limbo(lgr);
+	smcr_rmb_free_all(lgr);
+	if (lgr->link)
+		smcr_link_free(lgr->link);
+	if (lgr->pd)
+		ib_dealloc_pd(lgr->pd);
+	smcr_dev_put(lgr->pid.dev);
+	rhashtable_destroy(&lgr->conns);
+	xa_destroy(&lgr->relems);
+	smcr_count(sn, SMCR_CNT_LGR_FREED);
+
+	spin_lock_bh(&sn->lgr_lock);
+	if (!--sn->lgr_count)
+		wake_up_all(&sn->lgr_wait);
+	spin_unlock_bh(&sn->lgr_lock);
+	kfree(lgr);
+}
+
+static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
+				       const u8 peer_id[8],
+				       const struct smcr_port_id *pid)
+{
+	struct smcr_lgr *lgr;
+	int i;
+
+	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
+	if (!lgr)
+		return NULL;
+	lgr->sn = sn;
+	lgr->server = server;
+	lgr->id = atomic_inc_return(&smcr_lgr_ids);
+	memcpy(lgr->peer_id, peer_id, sizeof(lgr->peer_id));
+	lgr->pid = *pid;
+	lgr->base = READ_ONCE(sn->knobs.eye_catcher) ? SMCR_RMBE_EYE_LEN : 0;
+	lgr->max_links = SMCR_LINKS_MIN;
+	refcount_set(&lgr->refs, 1);
+	spin_lock_init(&lgr->lock);
+	init_waitqueue_head(&lgr->wait);
+	INIT_LIST_HEAD(&lgr->net_node);
+	INIT_LIST_HEAD(&lgr->conn_list);
+	xa_init(&lgr->relems);
+	mutex_init(&lgr->rmb_mutex);
+	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
+		INIT_LIST_HEAD(&lgr->rmbs[i]);
+	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
+	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
+	INIT_WORK(&lgr->kill_work, smcr_lgr_kill_work);
+	INIT_WORK(&lgr->free_work, smcr_lgr_free_work);
+	smcr_llc_init(lgr);
+	if (rhashtable_init(&lgr->conns, &smcr_conn_params)) {
+		kfree(lgr);
+		return NULL;
+	}
+	smcr_dev_hold(pid->dev);
+
+	spin_lock_bh(&sn->lgr_lock);
+	sn->lgr_count++;
+	spin_unlock_bh(&sn->lgr_lock);
+	smcr_count(sn, SMCR_CNT_LGR_CREATED);
+	return lgr;
+}
+
+/* PD, QP and receive queue of a new group */
+static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
+{
+	struct smcr_link *link;
+
+	*why = SMCR_R_DEVICE_GONE;
+	if (READ_ONCE(lgr->pid.dev->removed))
+		return -ENODEV;
+
+	*why = SMCR_R_QP_FAIL;
+	lgr->pd = ib_alloc_pd(lgr->pid.dev->ibdev, 0);
+	if (IS_ERR(lgr->pd)) {
+		int rc = PTR_ERR(lgr->pd);
+
+		lgr->pd = NULL;
+		return rc;
+	}
+	link = smcr_link_create(lgr, &smcr_link_ops, &lgr->pid, lgr->pd);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	link->user_id = get_random_u32();
+	link->num = smcr_link_num_get(&lgr->nums);
+	lgr->link = link;
+	*why = SMCR_R_NONE;
+	return 0;
+}
+
+/*
+ * List a FORMING group. The list's reference is the caller's as well; a
+ * device that is going away takes no new group.
+ */
+static void smcr_lgr_publish(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	list_add_tail(&lgr->net_node, &lgr->sn->lgr_list);
+}
+
+static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
+			       const u8 peer_id[8],
+			       const struct smcr_port_id *pid)
+{
+	return lgr->server == server &&
+	       !memcmp(lgr->peer_id, peer_id, sizeof(lgr->peer_id)) &&
+	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
+	       lgr->pid.port == pid->port;
+}
+
+static bool smcr_lgr_has_room(const struct smcr_lgr *lgr)
+{
+	int max = READ_ONCE(lgr->sn->knobs.max_conns_per_lgr);
+
+	return !max || READ_ONCE(lgr->n_conns) < max;
+}
+
+/* Usable group of a peer, or one that is being formed. lgr_lock held. */
+static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
+					const u8 peer_id[8],
+					const struct smcr_port_id *pid)
+{
+	struct smcr_lgr *lgr, *forming = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (!smcr_lgr_same_peer(lgr, true, peer_id, pid))
+			continue;
+		if (lgr->st == SMCR_LGR_ST_ACTIVE && smcr_lgr_has_room(lgr) &&
+		    smcr_link_up(lgr->link))
+			return lgr;
+		if (lgr->st == SMCR_LGR_ST_FORMING)
+			forming = lgr;
+	}
+	return forming;
+}
+
+/**
+ * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
+ * @sn: namespace
+ * @peer_id: from the Proposal
+ * @pid: own port in the peer's subnet
+ * @timeout: jiffies to wait for another first contact with this peer
+ * @first: set when the caller has to run first contact
+ * @why: reason when NULL is returned
+ *
+ * First contacts are serialised per peer, never globally: whoever lists a
+ * FORMING group first runs it, the others wait for its result.
+ *
+ * Context: process, sleeps.
+ */
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
+				     const struct smcr_port_id *pid,
+				     unsigned long timeout, bool *first,
+				     enum smcr_reason *why)
+{
+	unsigned long deadline = jiffies + timeout;
+	struct smcr_lgr *lgr, *fresh = NULL;
+	long left;
+	int rc;
+
+	*first = false;
+	for (;;) {
+		spin_lock_bh(&sn->lgr_lock);
+		lgr = smcr_lgr_lookup(sn, peer_id, pid);
+		if (lgr)
+			smcr_lgr_hold(lgr);
+		else if (fresh)
+			smcr_lgr_publish(fresh);
+		spin_unlock_bh(&sn->lgr_lock);
+
+		if (!lgr && fresh)
+			break;
+		if (!lgr) {
+			fresh = smcr_lgr_alloc(sn, true, peer_id, pid);
+			if (fresh)
+				continue;
+			*why = SMCR_R_NO_MEMORY;
+			return NULL;
+		}
+		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {
+			if (fresh)
+				smcr_lgr_put(fresh);
+			return lgr;
+		}
+		left = deadline - jiffies;
+		if (left > 0)
+			left = wait_event_timeout(lgr->wait,
+					READ_ONCE(lgr->st) !=
+					SMCR_LGR_ST_FORMING, left);
+		smcr_lgr_put(lgr);
+		if (left <= 0) {
+			if (fresh)
+				smcr_lgr_put(fresh);
+			*why = SMCR_R_LGR_BUSY;
+			return NULL;
+		}
+	}
+
+	rc = smcr_lgr_setup(fresh, why);
+	if (rc) {
+		smcr_lgr_kill(fresh, *why, 0);
+		smcr_lgr_put(fresh);
+		return NULL;
+	}
+	if (READ_ONCE(pid->dev->removed))	/* its removal may have missed us */
+		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
+	*first = true;
+	return fresh;
+}
+
+/**
+ * smcr_lgr_create() - client: new FORMING group for an Accept with F=1
+ * @sn: namespace
+ * @server: own role
+ * @peer_id: peer
+ * @pid: own port
+ * @why: reason on failure
+ *
+ * Return: group with a reference, or NULL.
+ */
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+				 const u8 peer_id[8],
+				 const struct smcr_port_id *pid,
+				 enum smcr_reason *why)
+{
+	struct smcr_lgr *lgr;
+
+	lgr = smcr_lgr_alloc(sn, server, peer_id, pid);
+	if (!lgr) {
+		*why = SMCR_R_NO_MEMORY;
+		return NULL;
+	}
+	if (smcr_lgr_setup(lgr, why)) {
+		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
+		smcr_lgr_put(lgr);
+		return NULL;
+	}
+	spin_lock_bh(&sn->lgr_lock);
+	smcr_lgr_publish(lgr);
+	spin_unlock_bh(&sn->lgr_lock);
+	if (READ_ONCE(pid->dev->removed))
+		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
+	return lgr;
+}
+
+static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
+				const struct smcr_clc_accept *acc)
+{
+	struct smcr_link_id id;
+
+	memcpy(id.peer_id, lgr->peer_id, sizeof(id.peer_id));
+	memcpy(id.peer_gid, lgr->link->peer_gid, sizeof(id.peer_gid));
+	memcpy(id.peer_mac, lgr->link->peer_mac, sizeof(id.peer_mac));
+	id.peer_qpn = lgr->link->peer_qpn;
+	return smcr_link_matches(&id, acc);
+}
+
+/**
+ * smcr_lgr_find_client() - group whose link an Accept names (CLC-34)
+ * @sn: namespace
+ * @acc: Accept
+ * @pid: own port of the connection
+ * @timeout: jiffies to wait for a group that is being settled
+ *
+ * Return: ACTIVE group with a reference, or NULL: out of sync.
+ */
+struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
+				      const struct smcr_clc_accept *acc,
+				      const struct smcr_port_id *pid,
+				      unsigned long timeout)
+{
+	struct smcr_lgr *lgr, *found = NULL;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (!lgr->server && lgr->pid.vlan == pid->vlan &&
+		    lgr->st != SMCR_LGR_ST_DEAD &&
+		    smcr_lgr_names_link(lgr, acc)) {
+			smcr_lgr_hold(lgr);
+			found = lgr;
+			break;
+		}
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	if (!found)
+		return NULL;
+
+	wait_event_timeout(found->wait,
+			   READ_ONCE(found->st) != SMCR_LGR_ST_FORMING,
+			   timeout);
+	if (READ_ONCE(found->st) == SMCR_LGR_ST_ACTIVE &&
+	    smcr_link_up(found->link))
+		return found;
+	smcr_lgr_put(found);
+	return NULL;
+}
+
+/* Last connection gone: the server starts T_LGR_IDLE (LG-39) */
+static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
+{
+	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
+
+	if (!lgr->server || READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+		return;
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)))
+		smcr_lgr_put(lgr);
+}
+
+static void smcr_lgr_idle_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
+					    struct smcr_lgr, idle_work);
+
+	if (!READ_ONCE(lgr->n_conns) &&
+	    READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {
+		smcr_count(lgr->sn, SMCR_CNT_T_LGR_IDLE);
+		smcr_lgr_kill(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
+	}
+	smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_activate() - first contact is settled (LG-52)
+ * @lgr: FORMING group
+ */
+void smcr_lgr_activate(struct smcr_lgr *lgr)
+{
+	smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE);
+	smcr_llc_start(lgr);
+	smcr_lgr_kick_rmb_work(lgr);
+	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
+			     lgr->id);
+}
+
+/**
+ * smcr_lgr_keep_buf() - keep a send buffer until the group's QP is gone
+ * @lgr: group
+ * @buf: buffer or NULL
+ */
+void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf)
+{
+	if (!buf)
+		return;
+	spin_lock_bh(&lgr->lock);
+	buf->limbo = lgr->limbo;
+	lgr->limbo = buf;
+	spin_unlock_bh(&lgr->lock);
+}
+
+static void smcr_lgr_free_limbo(struct smcr_lgr *lgr)
+{
+	struct smcr_buf *buf;
+
+	while ((buf = lgr->limbo)) {
+		lgr->limbo = buf->limbo;
+		smcr_buf_free(buf);
+	}
+}
+
+/**
+ * smcr_lgr_kick_rmb_work() - let the RMB housekeeping run
+ * @lgr: group; any context
+ */
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (!queue_delayed_work(smcr_wq, &lgr->rmb_work, 0))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_kill() - end of a group
+ * @lgr: group; the caller's reference stays its own
+ * @why: reason; only the first caller's counts
+ * @del_reason: enum smcr_del_link_reason to tell the peer, 0 silently
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
+{
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		return;
+	lgr->del_reason = del_reason;
+	smcr_hit(lgr->sn, why, lgr->id, 0);
+	smcr_lgr_hold(lgr);
+	queue_work(smcr_wq, &lgr->kill_work);
+}
+
+/* One connection of the list with a reference, so that no lock is held on it */
+static struct smcr_conn *smcr_lgr_first_conn(struct smcr_lgr *lgr)
+{
+	struct smcr_conn *conn;
+
+	spin_lock_bh(&lgr->lock);
+	conn = list_first_entry_or_null(&lgr->conn_list, struct smcr_conn,
+					lgr_node);
+	if (conn)
+		sock_hold(&smcr_conn_sock(conn)->sk);
+	spin_unlock_bh(&lgr->lock);
+	return conn;
+}
+
+static void smcr_lgr_tell_peer(struct smcr_lgr *lgr)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_LINK,
+		.delete_link = {
+			.all = true,
+			.orderly = true,
+			.reason = lgr->del_reason,
+		},
+	};
+
+	if (lgr->del_reason && lgr->link && smcr_link_up(lgr->link))
+		smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc));
+}
+
+static void smcr_lgr_kill_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, kill_work);
+	struct smcr_net *sn = lgr->sn;
+	struct smcr_conn *conn;
+	bool listed;
+
+	smcr_lgr_tell_peer(lgr);
+
+	while ((conn = smcr_lgr_first_conn(lgr))) {
+		spin_lock_bh(&conn->lock);
+		if (conn->active)
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       lgr->why);
+		spin_unlock_bh(&conn->lock);
+		/* one in negotiation has no state yet: its worker finds out */
+		smcr_lgr_del_conn(lgr, conn);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+	if (lgr->link)
+		smcr_link_stop(lgr->link);
+	if (cancel_delayed_work_sync(&lgr->rmb_work))
+		smcr_lgr_put(lgr);
+	if (cancel_delayed_work(&lgr->idle_work))
+		smcr_lgr_put(lgr);
+	smcr_llc_stop(lgr);
+
+	spin_lock_bh(&sn->lgr_lock);
+	listed = !list_empty(&lgr->net_node);
+	list_del_init(&lgr->net_node);
+	spin_unlock_bh(&sn->lgr_lock);
+	if (listed)
+		smcr_lgr_put(lgr);
+	smcr_lgr_put(lgr);
+}
+
+static bool smcr_lgr_net_idle(struct smcr_net *sn)
+{
+	bool idle;
+
+	spin_lock_bh(&sn->lgr_lock);
+	idle = !sn->lgr_count;
+	spin_unlock_bh(&sn->lgr_lock);
+	return idle;
+}
+
+/**
+ * smcr_lgr_kill_net() - end of a namespace or of the module
+ * @sn: namespace; no new group can be started any more
+ *
+ * Returns when every group is freed; that is bounded by the teardown of the
+ * links. Context: process, sleeps.
+ */
+void smcr_lgr_kill_net(struct smcr_net *sn)
+{
+	struct smcr_lgr *lgr;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node)
+		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
+	spin_unlock_bh(&sn->lgr_lock);
+	while (!wait_event_timeout(sn->lgr_wait, smcr_lgr_net_idle(sn),
+				   30 * HZ))
+		pr_warn("smcr: still waiting for link groups to end\n");
+}
+
+static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
+{
+	struct smcr_lgr *lgr;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node)
+		if (lgr->pid.dev == dev)
+			smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
+	spin_unlock_bh(&sn->lgr_lock);
+}
+
+/**
+ * smcr_lgr_kill_dev() - an RDMA device goes away
+ * @dev: device; smcr_dev_put() of the last group wakes the caller's wait
+ *
+ * Context: process.
+ */
+void smcr_lgr_kill_dev(struct smcr_dev *dev)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		smcr_lgr_kill_dev_net(smcr_net(net), dev);
+	up_read(&net_rwsem);
+}
+
+static bool smcr_lgr_port_ok(const struct smcr_lgr *lgr)
+{
+	const struct ib_gid_attr *attr;
+	struct ib_port_attr port;
+	bool ok;
+
+	if (ib_query_port(lgr->pid.dev->ibdev, lgr->pid.port, &port) ||
+	    port.state != IB_PORT_ACTIVE)
+		return false;
+	attr = rdma_get_gid_attr(lgr->pid.dev->ibdev, lgr->pid.port,
+				 lgr->pid.sgid_index);
+	if (IS_ERR(attr))
+		return false;
+	ok = !memcmp(&attr->gid, &lgr->pid.gid, sizeof(attr->gid));
+	rdma_put_gid_attr(attr);
+	return ok;
+}
+
+/* Next group on @dev/@port behind the group number @after; reference taken */
+static struct smcr_lgr *smcr_lgr_next_on(struct smcr_net *sn,
+					 struct smcr_dev *dev, u8 port,
+					 u32 after)
+{
+	struct smcr_lgr *lgr, *found = NULL;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (lgr->pid.dev == dev && lgr->pid.port == port &&
+		    lgr->id > after && (!found || lgr->id < found->id))
+			found = lgr;
+	}
+	if (found)
+		smcr_lgr_hold(found);
+	spin_unlock_bh(&sn->lgr_lock);
+	return found;
+}
+
+/**
+ * smcr_lgr_port_event() - a port changed: groups without a usable GID end
+ * @dev: device
+ * @port: port number
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_port_event(struct smcr_dev *dev, u8 port)
+{
+	struct smcr_lgr *lgr;
+	struct net *net;
+	u32 after;
+
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		after = 0;
+		while ((lgr = smcr_lgr_next_on(smcr_net(net), dev, port,
+					       after))) {
+			after = lgr->id;
+			if (!smcr_lgr_port_ok(lgr))
+				smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
+			smcr_lgr_put(lgr);
+		}
+	}
+	up_read(&net_rwsem);
+}
+
+/**
+ * smcr_lgr_add_conn() - publish a connection under its token
+ * @lgr: group
+ * @conn: connection, token chosen
+ *
+ * Return: 0; -EEXIST token taken, choose another; -ENOTCONN group is dead;
+ * -ENOMEM.
+ */
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_conn *conn)
+{
+	int rc;
+
+	rc = rhashtable_lookup_insert_fast(&lgr->conns, &conn->token_node,
+					   smcr_conn_params);
+	if (rc)
+		return rc == -EEXIST ? rc : -ENOMEM;
+
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st == SMCR_LGR_ST_DEAD) {
+		rc = -ENOTCONN;
+	} else {
+		list_add_tail(&conn->lgr_node, &lgr->conn_list);
+		lgr->n_conns++;
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (rc)
+		rhashtable_remove_fast(&lgr->conns, &conn->token_node,
+				       smcr_conn_params);
+	return rc;
+}
+
+/**
+ * smcr_lgr_del_conn() - the token means nothing any more
+ * @lgr: group
+ * @conn: connection; not listed is fine
+ *
+ * Context: any up to softirq; the connection's lock may be held.
+ */
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_conn *conn)
+{
+	bool last = false, listed;
+
+	spin_lock_bh(&lgr->lock);
+	listed = !list_empty(&conn->lgr_node);
+	if (listed) {
+		list_del_init(&conn->lgr_node);
+		last = !--lgr->n_conns;
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (!listed)
+		return;
+	rhashtable_remove_fast(&lgr->conns, &conn->token_node,
+			       smcr_conn_params);
+	if (last)
+		smcr_lgr_arm_idle(lgr);
+}
+
+/**
+ * smcr_lgr_find_conn() - connection of a token, with a reference
+ * @lgr: group on whose link the token came
+ * @token: alert token
+ *
+ * The socket's memory is freed after a grace period (SOCK_RCU_FREE).
+ */
+struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
+{
+	struct smcr_conn *conn;
+
+	rcu_read_lock();
+	conn = rhashtable_lookup(&lgr->conns, &token, smcr_conn_params);
+	if (conn && !refcount_inc_not_zero(&smcr_conn_sock(conn)->sk.sk_refcnt))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
+{
+	int i, free = -ENOSPC;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++) {
+		struct smcr_rtoken *rt = &lgr->rtokens[i];
+
+		if (rt->valid && rt->rkey == rkey && rt->va == va)
+			return i;
+		if (!rt->valid && free < 0)
+			free = i;
+	}
+	if (add && free >= 0) {
+		lgr->rtokens[free].rkey = rkey;
+		lgr->rtokens[free].va = va;
+		lgr->rtokens[free].used = 0;
+		lgr->rtokens[free].valid = true;
+	}
+	return add ? free : -ENOENT;
+}
+
+/**
+ * smcr_lgr_add_rtoken() - CONFIRM RKEY: the peer has a new RMB
+ * @lgr: group
+ * @rkey: key on the group's link
+ * @va: address
+ *
+ * Return: index or -ENOSPC.
+ */
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
+{
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	i = smcr_lgr_rtoken(lgr, rkey, va, true);
+	spin_unlock_bh(&lgr->lock);
+	return i;
+}
+
+/**
+ * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
+ * @lgr: group
+ * @rkey: key on the group's link
+ *
+ * Return: 0; -ENOENT unknown; -EBUSY connections write there (RMB-25).
+ */
+int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
+{
+	int i, rc = -ENOENT;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++) {
+		struct smcr_rtoken *rt = &lgr->rtokens[i];
+
+		if (!rt->valid || rt->rkey != rkey)
+			continue;
+		rc = rt->used ? -EBUSY : 0;
+		if (!rc)
+			rt->valid = false;
+		break;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return rc;
+}
+
+static unsigned long smcr_relem_key(int rtoken, u8 index)
+{
+	return (unsigned long)rtoken << 8 | index;
+}
+
+static void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
+{
+	spin_lock_bh(&lgr->lock);
+	lgr->rtokens[rtoken].used--;
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_claim_relem() - the peer gave @conn an element of its RMB
+ * @lgr: group
+ * @conn: new owner
+ * @rkey: RKey of the RMB, learned here when new (with one link CLC suffices)
+ * @va: address of the RMB
+ * @index: element
+ *
+ * Another live connection that still holds the element loses it: the peer,
+ * its owner, says that it is free (RMB-24).
+ *
+ * Context: process.
+ * Return: index of the RToken; -ENOSPC; -ENOMEM.
+ */
+int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
+			 u32 rkey, u64 va, u8 index)
+{
+	struct smcr_conn *old;
+	unsigned long key;
+	int rt, rc;
+
+	spin_lock_bh(&lgr->lock);
+	rt = smcr_lgr_rtoken(lgr, rkey, va, true);
+	if (rt >= 0)
+		lgr->rtokens[rt].used++;
+	spin_unlock_bh(&lgr->lock);
+	if (rt < 0)
+		return rt;
+	key = smcr_relem_key(rt, index);
+
+	/* memory first, so that the swap itself can be done under RCU */
+	rc = xa_reserve_bh(&lgr->relems, key, GFP_KERNEL);
+	if (rc) {
+		smcr_lgr_unuse_rtoken(lgr, rt);
+		return rc;
+	}
+	rcu_read_lock();
+	old = xa_store_bh(&lgr->relems, key, conn, GFP_ATOMIC);
+	if (old && !refcount_inc_not_zero(&smcr_conn_sock(old)->sk.sk_refcnt))
+		old = NULL;
+	rcu_read_unlock();
+	if (old) {
+		smcr_conn_event(old, SMCR_CONN_EV_CONFLICT,
+				SMCR_R_RMBE_CONFLICT);
+		sock_put(&smcr_conn_sock(old)->sk);
+	}
+	return rt;
+}
+
+/**
+ * smcr_lgr_drop_relem() - @conn does not write to its peer element any more
+ * @lgr: group
+ * @conn: connection
+ */
+void smcr_lgr_drop_relem(struct smcr_lgr *lgr, struct smcr_conn *conn)
+{
+	if (conn->rtoken < 0)
+		return;
+	/* a newer owner keeps what it got */
+	xa_cmpxchg_bh(&lgr->relems, smcr_relem_key(conn->rtoken,
+						   conn->peer_index),
+		      conn, NULL, GFP_ATOMIC);
+	smcr_lgr_unuse_rtoken(lgr, conn->rtoken);
+	conn->rtoken = -1;
+}

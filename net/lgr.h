@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Link groups: RFC 7609 2.2, 3.5.
+ *
+ * Lifetime: smcr_lgr_get_server()/_create() return a reference. Further
+ * references: the namespace's list (until smcr_lgr_kill()), every connection,
+ * every negotiation that uses the group, queued works. The last put queues
+ * the teardown (QP, MRs, PD, memory), which always runs in process context.
+ */
+#ifndef _SMCR_LGR_H
+#define _SMCR_LGR_H
+
+#include <linux/rhashtable.h>
+#include <linux/xarray.h>
+#include "base.h"
+#include "link.h"
+#include "rmb.h"
+#include "core/clc.h"
+#include "core/llc.h"
+#include "core/llc_seq.h"
+#include "core/slots.h"
+
+enum smcr_lgr_st {
+	SMCR_LGR_ST_FORMING,	/* first contact under way: not for reuse */
+	SMCR_LGR_ST_ACTIVE,
+	SMCR_LGR_ST_DEAD,	/* killed: off the list, connections lost */
+	NR_SMCR_LGR_ST
+};
+
+/* RToken of an RMB of the peer, as known on the group's link */
+struct smcr_rtoken {
+	u32 rkey;
+	u64 va;
+	u16 used;		/* connections that write there */
+	bool valid;
+};
+
+/* One received LLC message on its way to process context */
+struct smcr_llc_item {
+	struct list_head node;
+	struct smcr_llc msg;
+};
+
+/**
+ * struct smcr_lgr - a link group
+ *
+ * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
+ *
+ * @st: enum smcr_lgr_st; written under @lock by smcr_lgr_set_state() only
+ * @wait: woken on state changes and LLC answers
+ * @why: reason of DEAD
+ * @node/net_node: sn->lgr_list, sn->lgr_lock
+ * @link: the one link; set before the group is published, destroyed in
+ *	the final teardown
+ * @conns: by alert token; RCU readers, writers under @lock
+ * @n_conns: connections; @lock
+ * @rtokens, @relems: RTokens of the peer and elements of the peer in use
+ *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
+ * @rmb_mutex: guards rmbs[], their elements, n_rmbs; may be held while an MR
+ *	is registered
+ * @llc_lock: guards llc_queue, llc_len, seq, answer; BH
+ */
+struct smcr_lgr {
+	struct smcr_net *sn;
+	struct list_head net_node;
+	refcount_t refs;
+	bool server;
+	u32 id;
+	u8 peer_id[8];
+	struct smcr_port_id pid;
+	struct ib_pd *pd;
+	struct smcr_link *link;
+	u8 max_links;
+	u32 base;		/* data offset in elements: 0 or 4 */
+
+	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
+	u8 st;
+	enum smcr_reason why;
+	wait_queue_head_t wait;
+	struct rhashtable conns;
+	unsigned int n_conns;
+	struct list_head conn_list;	/* smcr_conn.lgr_node; @lock */
+	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
+	struct xarray relems;
+	struct smcr_buf *limbo;	/* send buffers a WRITE may still read; @lock */
+
+	struct mutex rmb_mutex;
+	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
+	unsigned int n_rmbs;
+	u32 next_rmb_id;
+	struct delayed_work rmb_work;	/* frees idle RMBs, quarantine, prepares ahead */
+
+	spinlock_t llc_lock;
+	struct list_head llc_queue;
+	unsigned int llc_len;
+	struct list_head llc_later;	/* QUEUE verdicts, until the exchange ends */
+	struct smcr_llc_seq seq;
+	bool answer_valid;
+	struct smcr_llc answer;
+	bool late_ok[16];	/* abandoned exchanges by type */
+	struct work_struct llc_work;
+
+	struct delayed_work idle_work;
+	struct delayed_work test_work;
+	u8 test_data[16];	/* of the TEST LINK under way; llc_lock */
+	struct work_struct kill_work;
+	struct work_struct free_work;
+	u32 del_reason;		/* DELETE LINK to send when killed, 0 none */
+	bool redundant;		/* false: single link, display only (LG-53) */
+	struct smcr_link_nums nums;	/* link numbers, server */
+};
+
+/**
+ * smcr_lgr_get_server() - server: group for a Proposal (CLC-24, CLC-69)
+ * @sn: namespace
+ * @peer_id: from the Proposal
+ * @pid: own port that matches the peer's subnet
+ * @timeout: jiffies to wait for another first contact of the same peer
+ * @first: set to true when the caller has to run first contact
+ * @why: reason when there is none
+ *
+ * Return: group with a reference: ACTIVE (reuse, room for a connection), or
+ * FORMING and *first true; NULL with *why.
+ */
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
+				     const struct smcr_port_id *pid,
+				     unsigned long timeout, bool *first,
+				     enum smcr_reason *why);
+
+/* Client: group whose link an Accept names (waits for FORMING); NULL unknown */
+struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
+				      const struct smcr_clc_accept *acc,
+				      const struct smcr_port_id *pid,
+				      unsigned long timeout);
+
+/* New FORMING group, listed, with PD, QP in INIT; reference returned */
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+				 const u8 peer_id[8],
+				 const struct smcr_port_id *pid,
+				 enum smcr_reason *why);
+
+/* First contact is settled: usable for others (LG-52) */
+void smcr_lgr_activate(struct smcr_lgr *lgr);
+
+/*
+ * End of a group: unlisted, its connections get LGR_LOST, QP to ERR. Only the
+ * first caller's reason counts. @del_reason: enum smcr_del_link_reason to tell
+ * the peer first (bounded), 0 = silently. Any context; the work is done on
+ * smcr_wq.
+ */
+void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+
+void smcr_lgr_hold(struct smcr_lgr *lgr);
+void smcr_lgr_put(struct smcr_lgr *lgr);
+
+/* All groups of a namespace / on a device; returns when they are freed (bounded) */
+void smcr_lgr_kill_net(struct smcr_net *sn);
+void smcr_lgr_kill_dev(struct smcr_dev *dev);
+/* Process context: groups on this port that lost their GID or port end */
+void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
+
+/* Connections: see conn.h for the object. Token is random, unique in the group. */
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_conn *conn);
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_conn *conn);
+/* By token, with a reference on the socket; RCU inside; softirq ok */
+struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
+
+/**
+ * smcr_lgr_claim_relem() - the peer gave @conn an element of its RMB
+ * @lgr: group
+ * @conn: new owner
+ * @rkey, @va: RToken, learned here when new (CLC is enough with one link)
+ * @index: element
+ *
+ * A live connection that holds the element already loses it (RMB-24).
+ * Return: index of the RToken, or -ENOSPC (255 RTokens in use), -ENOMEM.
+ */
+int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
+			 u32 rkey, u64 va, u8 index);
+void smcr_lgr_drop_relem(struct smcr_lgr *lgr, struct smcr_conn *conn);
+
+/* The peer's RMBs, as CONFIRM RKEY and DELETE RKEY say */
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
+int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
+
+/* Keep a send buffer until the group's QP is gone; NULL is fine */
+void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
+
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
+
+const char *smcr_lgr_st_name(unsigned int st);
+
+#endif /* _SMCR_LGR_H */

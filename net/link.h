@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A link: one RC queue pair and its completion queue, RFC 7609 section 2.
+ *
+ * The link knows nothing about connections or LLC: it posts what it is given
+ * and hands over what arrives through struct smcr_link_ops.
+ */
+#ifndef _SMCR_LINK_H
+#define _SMCR_LINK_H
+
+#include <rdma/ib_verbs.h>
+#include "base.h"
+#include "dev.h"
+
+/* Own record of the QP's state (never asked back from the device) */
+enum smcr_link_st {
+	SMCR_LINK_ST_RESET,
+	SMCR_LINK_ST_INIT,
+	SMCR_LINK_ST_RTR,
+	SMCR_LINK_ST_RTS,
+	SMCR_LINK_ST_ERR,
+	NR_SMCR_LINK_ST
+};
+
+enum {
+	SMCR_SQ_DEPTH		= 256,	/* send WRs */
+	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer of
+					 * ours can have outstanding
+					 */
+	SMCR_RQ_BATCH		= 16,	/* replenished together */
+	SMCR_CTRL_RESERVE	= 16,	/* send WRs that data leave to LLC */
+	SMCR_POST_MAX		= 8,	/* send WRs of one smcr_link_post() */
+	SMCR_RX_LEN		= 64,	/* receive buffer: longer SENDs fail */
+	SMCR_MAX_SGE		= 18,	/* 64 KiB of single pages, unaligned */
+};
+
+/**
+ * struct smcr_tx_pend - one signalled work request
+ * @cqe: completion entry
+ * @link: the link
+ * @done: called once with bottom halves off and no lock held, before the entry
+ *	  is recycled; @ok is false when the WR failed or was flushed
+ * @arg: owner's pointer (e.g. the connection, with a reference)
+ * @mark: owner's number (e.g. send buffer position)
+ * @flags: owner's flags
+ * @posted: link->posted after this WR; completing it completes all before
+ * @busy: posted and not yet completed; link->lock
+ * @next: free list; link->lock
+ */
+struct smcr_tx_pend {
+	struct ib_cqe cqe;
+	struct smcr_link *link;
+	void (*done)(struct smcr_tx_pend *pend, bool ok);
+	void *arg;
+	u64 mark;
+	u32 flags;
+	u32 posted;
+	bool busy;
+	struct smcr_tx_pend *next;
+};
+
+/**
+ * struct smcr_link_ops - the way up
+ * @rx: a SEND of @len bytes arrived; softirq; @buf is valid during the call
+ * @down: the link failed; any context up to softirq; called exactly once
+ * @room: send WRs became free while somebody waited for them; softirq
+ */
+struct smcr_link_ops {
+	void (*rx)(struct smcr_link *link, const u8 *buf, u32 len);
+	void (*down)(struct smcr_link *link, enum smcr_reason why);
+	void (*room)(struct smcr_link *link);
+};
+
+/**
+ * struct smcr_link - a link
+ *
+ * Immutable after smcr_link_create(): ops, owner, pid, pd, cq, qp, psn, the
+ * arrays. peer_* are set once by smcr_link_to_rtr().
+ *
+ * @verbs: serialises what is done to the QP as a whole: modify, destroy;
+ *	outside of @lock, sleeps
+ * @qp_err: the device was told to move the QP to ERR; @verbs
+ * @stopped: QP and CQ are gone; @verbs
+ * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
+ *	may outlive smcr_link_stop(); ends in smcr_link_free()
+ * @lock: BH; nests inside a connection's lock. Guards everything below it but
+ *	rq_*. ib_post_send and ib_post_recv are called under it, so that @posted
+ *	follows the order of the send queue and nothing is posted after ERR.
+ * @st: enum smcr_link_st; written by link_set_state() under @lock, read with
+ *	READ_ONCE
+ * @rq_free, @rq_missing: slots to be reposted and their number; completion
+ *	handlers only, which never run side by side on one CQ
+ * @n_pend, @n_rx: what smcr_link_stop() waits for
+ */
+struct smcr_link {
+	const struct smcr_link_ops *ops;
+	struct smcr_lgr *lgr;		/* owner */
+	struct smcr_port_id pid;	/* device reference held */
+	struct ib_pd *pd;		/* the group's */
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	u32 psn;			/* own initial PSN */
+	u8 num;				/* link number, server's choice */
+	u32 user_id;			/* own link user ID */
+	u32 peer_user_id;
+	u32 max_inline;			/* what the QP offers */
+
+	u8 peer_gid[16];
+	u8 peer_mac[6];
+	u32 peer_qpn;
+	u32 peer_psn;
+	u8 mtu;				/* effective, enum */
+
+	struct mutex verbs;		/* QP as a whole, see above */
+	bool qp_err;
+	bool stopped;
+	struct ib_cq *probe_cq;
+
+	spinlock_t lock;		/* all below but rq_*, see above */
+	u8 st;
+	bool down_reported;
+	u32 posted;			/* send WRs posted so far */
+	u32 completed;			/* ... known to be completed */
+	u32 unsignalled;		/* since the last signalled one */
+	struct smcr_tx_pend *free_pends;
+	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
+	struct smcr_rx_slot *rq_free;
+	u32 rq_missing;
+
+	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
+	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */
+	struct smcr_buf *rx_buf;
+	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
+	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */
+	atomic_t n_pend;		/* signalled WRs outstanding */
+	atomic_t n_rx;			/* receives outstanding */
+	wait_queue_head_t drain_wait;
+
+	unsigned long last_rx;		/* jiffies; racy by design */
+	u64 tx_writes, tx_bytes, tx_sends, rx_sends;	/* lock / rx softirq */
+};
+
+/**
+ * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
+ * @lgr: owner
+ * @ops: way up
+ * @pid: device, port, GID; a device reference is taken
+ * @pd: protection domain of the group on that device
+ *
+ * Context: process.
+ * Return: link or ERR_PTR. Ended with smcr_link_stop(), smcr_link_free().
+ */
+struct smcr_link *smcr_link_create(struct smcr_lgr *lgr,
+				   const struct smcr_link_ops *ops,
+				   const struct smcr_port_id *pid,
+				   struct ib_pd *pd);
+
+/* INIT -> RTR towards the peer. @mtu: effective enum. Process context. */
+int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
+		     const u8 mac[6], u32 qpn, u32 psn, u8 mtu);
+int smcr_link_to_rts(struct smcr_link *link);
+
+/*
+ * Move the QP to ERR: everything outstanding is flushed. Idempotent, process
+ * context. smcr_link_fail() only marks and reports (any context).
+ */
+void smcr_link_to_err(struct smcr_link *link);
+void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
+
+/*
+ * The end of a link, process context. smcr_link_stop(): to_err, bounded drain,
+ * QP and CQ destroyed, done(ok=false) called for every WR that never completed;
+ * afterwards no callback comes any more. smcr_link_free() frees the memory
+ * (stops first when that was not done).
+ */
+void smcr_link_stop(struct smcr_link *link);
+void smcr_link_free(struct smcr_link *link);
+
+/*
+ * A second QP just for an ADD LINK that the peer will refuse (LG-18, LG-19).
+ * The caller, who has a reference on the group, ends it with ib_destroy_qp().
+ * Process context. ERR_PTR on failure.
+ */
+struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
+
+/**
+ * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
+ * @link: link in RTS
+ * @w: @n_w RDMA WRITE requests, fully set up except chaining, flags and cqe;
+ *     may be NULL with @n_w 0; less than SMCR_POST_MAX
+ * @msg: SMCR_WR_LEN bytes to SEND after them, copied (inline or slot)
+ * @done, @arg, @mark: as in struct smcr_tx_pend; @done NULL = nobody waits.
+ *	The SEND is signalled when @done is given, or when the send queue
+ *	needs it for its own reclaim.
+ * @data: true for connection traffic, which leaves SMCR_CTRL_RESERVE free
+ *
+ * Context: any up to softirq; the caller may hold its connection's lock.
+ * Return: 0; -EAGAIN no room (nothing posted); -ENOTCONN not in RTS or the
+ * post failed (the link is then failed). @done is called only after 0, maybe
+ * before the caller sees it.
+ */
+int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
+		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
+		   void *arg, u64 mark, u32 flags, bool data);
+
+/*
+ * After -EAGAIN: queue @node until there is room; ops->room() takes it off.
+ * True also if it was queued already. False: there is room by now, or the link
+ * is down: try again (@node was not queued).
+ */
+bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node);
+/* True if @node was queued and is not any more */
+bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node);
+/* First waiter, taken off the queue, if there is room for it; else NULL */
+struct list_head *smcr_link_next_waiter(struct smcr_link *link);
+
+/*
+ * Fast-register @mr (already mapped with ib_map_mr_sg), wait for it. Process.
+ * After an error the link has failed, and @mr has to live until the link is
+ * stopped: the request may still be in the queue.
+ */
+int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access);
+
+static inline bool smcr_link_up(const struct smcr_link *link)
+{
+	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
+}
+
+const char *smcr_link_st_name(unsigned int st);
+
+#endif /* _SMCR_LINK_H */

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The netlink family, the parts that all dumps share, and the counters. */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "base.h"
+#include "stats.h"
+#include "pernet.h"
+#include "dev.h"
+#include "lgr.h"
+#include "tcpopt.h"
+#include "nl.h"
+
+static struct genl_family smcr_nl_family __ro_after_init = {
+	.name		= SMCR_GENL_NAME,
+	.version	= SMCR_GENL_VERSION,
+	.maxattr	= ARRAY_SIZE(smcr_nl_policy) - 1,
+	.policy		= smcr_nl_policy,
+	.small_ops	= smcr_nl_ops,
+	.n_small_ops	= ARRAY_SIZE(smcr_nl_ops),
+	.resv_start_op	= SMCR_CMD_MAX + 1,
+	.netnsok	= true,
+	.parallel_ops	= true,		/* nothing here needs genl's mutex */
+	.module		= THIS_MODULE,
+};
+
+/**
+ * smcr_nl_init() - make the family known
+ *
+ * Return: 0 or -errno.
+ */
+int __init smcr_nl_init(void)
+{
+	return genl_register_family(&smcr_nl_family);
+}
+
+/**
+ * smcr_nl_exit() - take the family back; no request runs afterwards
+ */
+void smcr_nl_exit(void)
+{
+	genl_unregister_family(&smcr_nl_family);
+}
+
+struct smcr_net *smcr_nl_net(const struct netlink_callback *cb)
+{
+	return smcr_net(sock_net(cb->skb->sk));
+}
+
+int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
+		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1])
+{
+	int rc;
+	int i;
+
+	rc = genlmsg_parse(cb->nlh, &smcr_nl_family, attrs, SMCR_A_DEV_NAME,
+			   smcr_nl_policy, cb->extack);
+	if (rc)
+		return rc;
+	for (i = 1; i <= SMCR_A_DEV_NAME; i++) {
+		if (!attrs[i] || test_bit(i, &allowed))
+			continue;
+		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[i],
+				    "the operation has no such filter");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
+{
+	struct nlattr *id = attrs[SMCR_A_LGR_ID];
+	struct nlattr *dev = attrs[SMCR_A_DEV_NAME];
+
+	if (!lgr)
+		return !id && !dev;
+	if (id && lgr->id != nla_get_u32(id))
+		return false;
+	return !dev || !nla_strcmp(dev, dev_name(&lgr->pid.dev->ibdev->dev));
+}
+
+int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
+		 struct netlink_callback *cb, u8 cmd, int attr)
+{
+	msg->skb = skb;
+	msg->hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+			       cb->nlh->nlmsg_seq, &smcr_nl_family,
+			       NLM_F_MULTI, cmd);
+	if (!msg->hdr)
+		return -EMSGSIZE;
+	msg->nest = nla_nest_start(skb, attr);
+	if (msg->nest)
+		return 0;
+	genlmsg_cancel(skb, msg->hdr);
+	return -EMSGSIZE;
+}
+
+int smcr_nl_close(struct smcr_nl_msg *msg, int err)
+{
+	if (err) {
+		genlmsg_cancel(msg->skb, msg->hdr);
+		return err;
+	}
+	nla_nest_end(msg->skb, msg->nest);
+	genlmsg_end(msg->skb, msg->hdr);
+	return 0;
+}
+
+int smcr_nl_result(const struct sk_buff *skb, int err)
+{
+	return err == -EMSGSIZE && skb->len ? skb->len : err;
+}
+
+/* The knobs, all of them int */
+#define SMCR_NL_KNOB(attr, member) \
+	{ SMCR_A_KNOBS_##attr, offsetof(struct smcr_knobs, member) }
+
+static const struct {
+	u16 attr;
+	u16 offset;
+} smcr_nl_knobs[] = {
+	SMCR_NL_KNOB(ENABLED,		enabled),
+	SMCR_NL_KNOB(RMEM,		rmem),
+	SMCR_NL_KNOB(WMEM,		wmem),
+	SMCR_NL_KNOB(EYE_CATCHER,	eye_catcher),
+	SMCR_NL_KNOB(MAX_CONNS_PER_LGR,	max_conns_per_lgr),
+	SMCR_NL_KNOB(MAX_RMBS_PER_LGR,	max_rmbs_per_lgr),
+	SMCR_NL_KNOB(MAX_HANDSHAKES,	max_handshakes),
+	SMCR_NL_KNOB(CLC_TIMEOUT,	t_clc),
+	SMCR_NL_KNOB(LLC_FIRST_TIMEOUT,	t_llc_first),
+	SMCR_NL_KNOB(LLC_TIMEOUT,	t_llc),
+	SMCR_NL_KNOB(LGR_IDLE_TIMEOUT,	t_lgr_idle),
+	SMCR_NL_KNOB(CLOSE_TIMEOUT,	t_close),
+	SMCR_NL_KNOB(ABORT_TIMEOUT,	t_abort),
+	SMCR_NL_KNOB(TESTLINK_INTERVAL,	t_testlink),
+	SMCR_NL_KNOB(RMB_FREE_TIMEOUT,	t_rmb_free),
+	SMCR_NL_KNOB(QP_TIMEOUT,	qp_timeout),
+};
+
+static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMCR_A_SYS_KNOBS);
+	const int *value;
+	size_t i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(smcr_nl_knobs); i++) {
+		value = (const void *)k + smcr_nl_knobs[i].offset;
+		if (nla_put_s32(skb, smcr_nl_knobs[i].attr, READ_ONCE(*value)))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u32 smcr_nl_count_sockets(struct smcr_net *sn)
+{
+	struct hlist_node *node;
+	u32 n = 0;
+
+	spin_lock(&sn->sk_lock);
+	hlist_for_each(node, &sn->sk_list)
+		n++;
+	spin_unlock(&sn->sk_lock);
+	return n;
+}
+
+static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
+{
+	const char *version = THIS_MODULE->version;
+	u8 peer_id[8];
+
+	smcr_local_peer_id(peer_id);
+	if (nla_put_string(skb, SMCR_A_SYS_VERSION, version ?: "unknown") ||
+	    nla_put_string(skb, SMCR_A_SYS_TCPOPT_BACKEND,
+			   smcr_tcpopt_backend()) ||
+	    nla_put(skb, SMCR_A_SYS_PEER_ID, sizeof(peer_id), peer_id) ||
+	    nla_put_u32(skb, SMCR_A_SYS_SOCKETS, smcr_nl_count_sockets(sn)) ||
+	    nla_put_u32(skb, SMCR_A_SYS_LGRS, READ_ONCE(sn->lgr_count)) ||
+	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
+			atomic_read(&sn->n_handshakes)))
+		return -EMSGSIZE;
+	return smcr_nl_put_knobs(skb, &sn->knobs);
+}
+
+int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	rc = smcr_nl_filter(cb, 0, attrs);
+	if (rc || pos->next)
+		return rc;
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_SYS_GET, SMCR_A_SYS);
+	if (rc)
+		return rc;
+	rc = smcr_nl_close(&msg, smcr_nl_put_sys(skb, smcr_nl_net(cb)));
+	if (!rc)
+		pos->next = 1;
+	return smcr_nl_result(skb, rc);
+}
+
+static int smcr_nl_put_counter(struct sk_buff *skb, unsigned int id, u64 value)
+{
+	if (nla_put_u32(skb, SMCR_A_COUNTER_ID, id) ||
+	    nla_put_string(skb, SMCR_A_COUNTER_NAME, smcr_counter_name(id)) ||
+	    nla_put_u64_64bit(skb, SMCR_A_COUNTER_VALUE, value,
+			      SMCR_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_reason(struct sk_buff *skb, unsigned int id, u64 value)
+{
+	u32 wire = smcr_reason_wire(id);
+
+	if (nla_put_u32(skb, SMCR_A_REASON_ID, id) ||
+	    nla_put_string(skb, SMCR_A_REASON_NAME, smcr_reason_name(id)) ||
+	    nla_put_string(skb, SMCR_A_REASON_TEXT, smcr_reason_text(id)) ||
+	    (wire && nla_put_u32(skb, SMCR_A_REASON_DIAGNOSIS, wire)) ||
+	    nla_put_u64_64bit(skb, SMCR_A_REASON_VALUE, value,
+			      SMCR_A_REASON_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* What differs between the dumps of counters and of reasons */
+struct smcr_nl_series {
+	u8 cmd;
+	u8 attr;
+	unsigned int first;
+	unsigned int end;
+	size_t offset;		/* of the values in struct smcr_stats */
+	int (*put)(struct sk_buff *skb, unsigned int id, u64 value);
+};
+
+static int smcr_nl_dump_series(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct smcr_nl_series *s)
+{
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_stats *stats;
+	struct smcr_nl_msg msg;
+	const u64 *value;
+	int rc;
+
+	rc = smcr_nl_filter(cb, 0, attrs);
+	if (rc)
+		return rc;
+	stats = kzalloc(sizeof(*stats), GFP_KERNEL);
+	if (!stats)
+		return -ENOMEM;
+	smcr_stats_read(smcr_nl_net(cb), stats);
+	value = (const void *)stats + s->offset;
+
+	for (; s->first + pos->next < s->end; pos->next++) {
+		unsigned int id = s->first + pos->next;
+
+		rc = smcr_nl_open(&msg, skb, cb, s->cmd, s->attr);
+		if (rc)
+			break;
+		rc = smcr_nl_close(&msg, s->put(skb, id, value[id]));
+		if (rc)
+			break;
+	}
+	kfree(stats);
+	return smcr_nl_result(skb, rc);
+}
+
+int smcr_nl_counter_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	static const struct smcr_nl_series series = {
+		.cmd	= SMCR_CMD_COUNTER_GET,
+		.attr	= SMCR_A_COUNTER,
+		.end	= NR_SMCR_COUNTER,
+		.offset	= offsetof(struct smcr_stats, cnt),
+		.put	= smcr_nl_put_counter,
+	};
+
+	return smcr_nl_dump_series(skb, cb, &series);
+}
+
+int smcr_nl_reason_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	static const struct smcr_nl_series series = {
+		.cmd	= SMCR_CMD_REASON_GET,
+		.attr	= SMCR_A_REASON,
+		.first	= SMCR_R_NONE + 1,
+		.end	= NR_SMCR_REASON,
+		.offset	= offsetof(struct smcr_stats, reason),
+		.put	= smcr_nl_put_reason,
+	};
+
+	return smcr_nl_dump_series(skb, cb, &series);
+}

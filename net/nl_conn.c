@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: sockets and their connections. */
+#include <linux/sock_diag.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/tcp_states.h>
+#include "base.h"
+#include "pernet.h"
+#include "lgr.h"
+#include "conn.h"
+#include "sock.h"
+#include "nl.h"
+
+/* The interface has the module's own numbers */
+static_assert((int)SMCR_NL_MODE_DEAD == (int)SMCR_MODE_DEAD);
+static_assert((int)SMCR_NL_MODE_SMC_R == (int)SMCR_MODE_SMC);
+static_assert((int)SMCR_NL_MODE_TCP == (int)SMCR_MODE_TCP);
+static_assert((int)SMCR_NL_CONN_ACTIVE == (int)SMCR_CONN_ST_ACTIVE);
+static_assert((int)SMCR_NL_CONN_PROCESS_ABORT ==
+	      (int)SMCR_CONN_ST_PROCESS_ABORT);
+static_assert((int)SMCR_NL_CONN_PROCESS_ABORT + 1 == (int)NR_SMCR_CONN_ST);
+static_assert((int)SMCR_NL_TCP_NEW_SYN_RECV == (int)TCP_NEW_SYN_RECV);
+static_assert((int)SMCR_NL_SHUTDOWN_RECV == RCV_SHUTDOWN);
+static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
+
+/* Sockets that are held at a time while they are shown */
+#define SMCR_NL_BATCH	32
+
+/* References on a socket and its inner socket; both NULL for one that ends */
+struct smcr_nl_sock {
+	struct smcr_sock *ssk;
+	struct sock *tcp;
+};
+
+/* @ssk's memory and its inner socket are safe through the caller's lock */
+static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
+{
+	*s = (struct smcr_nl_sock){};
+	if (!smcr_sock_get(ssk))
+		return;
+	s->ssk = ssk;
+	s->tcp = ssk->tcp->sk;
+	sock_hold(s->tcp);
+}
+
+static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, SMCR_A_CONN_PAD);
+}
+
+/*
+ * Addresses are those of the TCP connection. Read without its lock, like
+ * every diag interface does.
+ */
+static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_FAMILY, tcp->sk_family) ||
+	    nla_put_u16(skb, SMCR_A_CONN_LOCAL_PORT, inet->inet_num) ||
+	    nla_put_u16(skb, SMCR_A_CONN_PEER_PORT, ntohs(inet->inet_dport)))
+		return -EMSGSIZE;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6) {
+		if (nla_put_in6_addr(skb, SMCR_A_CONN_LOCAL_ADDR,
+				     &tcp->sk_v6_rcv_saddr) ||
+		    nla_put_in6_addr(skb, SMCR_A_CONN_PEER_ADDR,
+				     &tcp->sk_v6_daddr))
+			return -EMSGSIZE;
+		return 0;
+	}
+#endif
+	if (nla_put_in_addr(skb, SMCR_A_CONN_LOCAL_ADDR,
+			    inet->inet_rcv_saddr) ||
+	    nla_put_in_addr(skb, SMCR_A_CONN_PEER_ADDR, inet->inet_daddr))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct sock *sk)
+{
+	struct user_namespace *ns = sk_user_ns(NETLINK_CB(cb->skb).sk);
+	u32 shutdown = READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK;
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+	u32 cookie[2];
+
+	sock_diag_save_cookie(sk, cookie);
+	if (smcr_nl_put_u64(skb, SMCR_A_CONN_INODE, sock_i_ino(sk)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_COOKIE,
+			    (u64)cookie[1] << 32 | cookie[0]) ||
+	    nla_put_u32(skb, SMCR_A_CONN_UID,
+			from_kuid_munged(ns, READ_ONCE(sk->sk_uid))) ||
+	    (bound && nla_put_u32(skb, SMCR_A_CONN_BOUND_IFINDEX, bound)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_SHUTDOWN, shutdown))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_why(struct sk_buff *skb, enum smcr_reason why, u32 diag)
+{
+	u32 wire = smcr_reason_wire(why);
+
+	if (diag && nla_put_u32(skb, SMCR_A_CONN_PEER_DIAGNOSIS, diag))
+		return -EMSGSIZE;
+	if (why == SMCR_R_NONE)
+		return 0;
+	if (nla_put_u32(skb, SMCR_A_CONN_REASON, why) ||
+	    nla_put_string(skb, SMCR_A_CONN_REASON_NAME,
+			   smcr_reason_name(why)) ||
+	    nla_put_string(skb, SMCR_A_CONN_REASON_TEXT,
+			   smcr_reason_text(why)) ||
+	    (wire && nla_put_u32(skb, SMCR_A_CONN_REASON_DIAGNOSIS, wire)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
+{
+	unsigned int ready, neg;
+
+	spin_lock_bh(&ssk->accept_lock);
+	ready = ssk->n_accept_q;
+	neg = ssk->n_neg_q;
+	spin_unlock_bh(&ssk->accept_lock);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_ACCEPT_QUEUE, ready) ||
+	    nla_put_u32(skb, SMCR_A_CONN_ACCEPT_QUEUE_MAX,
+			READ_ONCE(ssk->sk.sk_max_ack_backlog)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_NEGOTIATING, neg))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_cursor(struct sk_buff *skb, int attr,
+			      const struct smcr_ring *ring,
+			      const struct smcr_pos *pos)
+{
+	struct smcr_cursor cur = smcr_pos_cursor(ring, pos);
+	struct nlattr *nest = nla_nest_start(skb, attr);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SMCR_A_CURSOR_WRAP, cur.wrap) ||
+	    nla_put_u32(skb, SMCR_A_CURSOR_COUNT, cur.count) ||
+	    nla_put_u64_64bit(skb, SMCR_A_CURSOR_BYTES, pos->abs,
+			      SMCR_A_CURSOR_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u32 smcr_nl_conn_flags(const struct smcr_conn *conn)
+{
+	const struct smcr_close *fsm = &conn->fsm;
+	const struct {
+		bool set;
+		u32 flag;
+	} map[] = {
+		{ conn->tx_blocked, SMCR_NL_CONN_FLAG_TX_BLOCKED },
+		{ conn->peer_blocked, SMCR_NL_CONN_FLAG_PEER_BLOCKED },
+		{ conn->peer_asks, SMCR_NL_CONN_FLAG_PEER_ASKS },
+		{ conn->tx_ctrl, SMCR_NL_CONN_FLAG_CTRL_OWED },
+		{ !list_empty(&conn->sq_wait), SMCR_NL_CONN_FLAG_SQ_WAIT },
+		{ conn->tx_dead, SMCR_NL_CONN_FLAG_NO_TX },
+		{ conn->tx_more, SMCR_NL_CONN_FLAG_CORKED },
+		{ fsm->tx_done, SMCR_NL_CONN_FLAG_SENT_DONE },
+		{ fsm->tx_closed, SMCR_NL_CONN_FLAG_SENT_CLOSED },
+		{ fsm->tx_abort, SMCR_NL_CONN_FLAG_SENT_ABORT },
+		{ fsm->rx_done, SMCR_NL_CONN_FLAG_PEER_DONE },
+		{ fsm->rx_closed, SMCR_NL_CONN_FLAG_PEER_CLOSED },
+		{ fsm->rx_abort, SMCR_NL_CONN_FLAG_PEER_ABORT },
+		{ fsm->app_closed, SMCR_NL_CONN_FLAG_APP_CLOSED },
+	};
+	u32 flags = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(map); i++)
+		if (map[i].set)
+			flags |= map[i].flag;
+	return flags;
+}
+
+static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx_ring,
+			       &conn->rx_prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx_ring,
+			       &conn->rx_cons) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx_ring,
+			       &conn->tx_prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx_ring,
+			       &conn->tx_cons) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RX_SEQ, conn->rx_seq) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TX_SEQ, conn->tx_seq) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNREAD,
+			    smcr_conn_readable(conn)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNSENT, smcr_conn_unsent(conn)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_QUEUED,
+			    READ_ONCE(conn->tx_queued) - conn->tx_done) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNCONSUMED,
+			    conn->tx_prod.abs - conn->tx_cons.abs) ||
+	    nla_put_u32(skb, SMCR_A_CONN_FLAGS, smcr_nl_conn_flags(conn)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Where the connection lives; conn->lgr is cleared under conn->lock */
+static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	const struct smcr_lgr *lgr = conn->lgr;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, lgr->id) ||
+	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
+			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
+	    (conn->link &&
+	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, conn->link->num)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->token) ||
+	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->sndbuf_size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->elem.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_INDEX, conn->elem.index))
+		return -EMSGSIZE;
+	if (!conn->active)	/* the peer's side is not known yet */
+		return 0;
+	if (nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->peer_token) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx_ring.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->peer_index))
+		return -EMSGSIZE;
+	return smcr_nl_put_flow(skb, conn);
+}
+
+static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	/* the machine starts with the first connection and keeps its end */
+	if (conn->active &&
+	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx_bytes) ||
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx_bytes)))
+		return -EMSGSIZE;
+	return conn->lgr ? smcr_nl_put_place(skb, conn) : 0;
+}
+
+static bool smcr_nl_port_wanted(const struct nlattr *port,
+				const struct sock *tcp)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+
+	return !port || inet->inet_num == nla_get_u16(port) ||
+	       ntohs(inet->inet_dport) == nla_get_u16(port);
+}
+
+static bool smcr_nl_conn_wanted(struct nlattr **attrs,
+				const struct smcr_conn *conn)
+{
+	struct nlattr *state = attrs[SMCR_A_STATE];
+
+	lockdep_assert_held(&conn->lock);
+
+	if (state && (!conn->active || conn->fsm.st != nla_get_u32(state)))
+		return false;
+	return smcr_nl_lgr_wanted(attrs, conn->lgr);
+}
+
+static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			    const struct smcr_nl_sock *s, u8 mode)
+{
+	struct smcr_sock *ssk = s->ssk;
+	enum smcr_reason why;
+
+	if (nla_put_u32(skb, SMCR_A_CONN_MODE, mode) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TCP_STATE,
+			READ_ONCE(s->tcp->sk_state)) ||
+	    smcr_nl_put_addrs(skb, s->tcp) ||
+	    smcr_nl_put_owner(skb, cb, &ssk->sk))
+		return -EMSGSIZE;
+	if (mode == SMCR_MODE_LISTEN)
+		return smcr_nl_put_queues(skb, ssk);
+	if (mode == SMCR_MODE_INIT)
+		return 0;
+	why = mode == SMCR_MODE_TCP ? READ_ONCE(ssk->fallback_why) :
+				      READ_ONCE(ssk->conn.why);
+	if (nla_put_u32(skb, SMCR_A_CONN_ROLE,
+			ssk->is_client ? SMCR_NL_ROLE_CLIENT :
+					 SMCR_NL_ROLE_SERVER))
+		return -EMSGSIZE;
+	return smcr_nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
+}
+
+/* One socket: 0 shown or not wanted, -EMSGSIZE no room */
+static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct nlattr **attrs,
+			     const struct smcr_nl_sock *s)
+{
+	struct smcr_conn *conn = &s->ssk->conn;
+	u8 mode = READ_ONCE(s->ssk->mode);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	if (attrs[SMCR_A_MODE] && mode != nla_get_u32(attrs[SMCR_A_MODE]))
+		return 0;
+	if (!smcr_nl_port_wanted(attrs[SMCR_A_PORT], s->tcp))
+		return 0;
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_CONN_GET, SMCR_A_CONN);
+	if (rc)
+		return rc;
+	rc = smcr_nl_put_sock(skb, cb, s, mode);
+
+	/* nothing below allocates: the message's memory is there already */
+	spin_lock_bh(&conn->lock);
+	if (!smcr_nl_conn_wanted(attrs, conn))
+		rc = -ENOENT;
+	else if (!rc && mode != SMCR_MODE_INIT && mode != SMCR_MODE_LISTEN)
+		rc = smcr_nl_put_conn(skb, conn);
+	spin_unlock_bh(&conn->lock);
+
+	rc = smcr_nl_close(&msg, rc);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/*
+ * References on what is listed in the namespace, from number @from on. The
+ * inner socket may be gone as soon as the socket is off the list.
+ */
+static unsigned int smcr_nl_hold_socks(struct smcr_net *sn, unsigned int from,
+				       struct smcr_nl_sock *batch)
+{
+	struct smcr_sock *ssk;
+	unsigned int n = 0;
+
+	spin_lock(&sn->sk_lock);
+	hlist_for_each_entry(ssk, &sn->sk_list, net_node) {
+		if (from) {
+			from--;
+			continue;
+		}
+		smcr_nl_hold_sock(&batch[n], ssk);
+		if (++n == SMCR_NL_BATCH)
+			break;
+	}
+	spin_unlock(&sn->sk_lock);
+	return n;
+}
+
+/*
+ * The same for a group's connections whose socket was closed already: they are
+ * off the namespace's list and only the close handshake keeps them.
+ */
+static unsigned int smcr_nl_hold_conns(struct smcr_lgr *lgr, unsigned int from,
+				       struct smcr_nl_sock *batch)
+{
+	struct smcr_conn *conn;
+	struct smcr_sock *ssk;
+	unsigned int n = 0;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, lgr_node) {
+		if (from) {
+			from--;
+			continue;
+		}
+		ssk = smcr_conn_sock(conn);
+		batch[n] = (struct smcr_nl_sock){};
+		if (hlist_unhashed_lockless(&ssk->net_node) &&
+		    READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
+			smcr_nl_hold_sock(&batch[n], ssk);
+		if (++n == SMCR_NL_BATCH)
+			break;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return n;
+}
+
+/* Show a batch and let go of it; *@pos counts what needs not be shown again */
+static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct nlattr **attrs,
+			      const struct smcr_nl_sock *batch, unsigned int n,
+			      unsigned int *pos)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!rc && batch[i].ssk)
+			rc = smcr_nl_dump_sock(skb, cb, attrs, &batch[i]);
+		if (!rc)
+			(*pos)++;
+		if (batch[i].ssk) {
+			sock_put(batch[i].tcp);
+			sock_put(&batch[i].ssk->sk);
+		}
+	}
+	cond_resched();
+	return rc;
+}
+
+static int smcr_nl_dump_socks(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct nlattr **attrs)
+{
+	struct smcr_nl_sock batch[SMCR_NL_BATCH];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	unsigned int n;
+	int rc;
+
+	do {
+		n = smcr_nl_hold_socks(smcr_nl_net(cb), pos->next, batch);
+		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n, &pos->next);
+	} while (!rc && n == SMCR_NL_BATCH);
+	return rc;
+}
+
+static int smcr_nl_dump_conns(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct nlattr **attrs)
+{
+	struct smcr_nl_sock batch[SMCR_NL_BATCH];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_lgr *lgr;
+	unsigned int n;
+	int rc = 0;
+
+	while (!rc) {
+		lgr = smcr_nl_lgr_get(smcr_nl_net(cb), pos->next);
+		if (!lgr)
+			break;
+		n = smcr_nl_hold_conns(lgr, pos->sub, batch);
+		smcr_lgr_put(lgr);
+		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n, &pos->sub);
+		if (!rc && n < SMCR_NL_BATCH) {
+			pos->next++;
+			pos->sub = 0;
+		}
+	}
+	return rc;
+}
+
+int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const unsigned long allowed = BIT(SMCR_A_MODE) | BIT(SMCR_A_STATE) |
+				      BIT(SMCR_A_PORT) | BIT(SMCR_A_LGR_ID) |
+				      BIT(SMCR_A_DEV_NAME);
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	int rc;
+
+	rc = smcr_nl_filter(cb, allowed, attrs);
+	if (!rc && !pos->phase) {
+		rc = smcr_nl_dump_socks(skb, cb, attrs);
+		if (!rc) {
+			pos->phase = 1;
+			pos->next = 0;
+		}
+	}
+	if (!rc)
+		rc = smcr_nl_dump_conns(skb, cb, attrs);
+	return smcr_nl_result(skb, rc);
+}

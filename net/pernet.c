@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Network namespaces.
+ */
+#include <net/netns/generic.h>
+#include "lgr.h"
+#include "pernet.h"
+#include "tcpopt.h"
+
+unsigned int smcr_net_id __read_mostly;
+
+static const struct smcr_knobs smcr_knobs_default = {
+	.enabled		= 1,
+	.rmem			= SMCR_BUF_DEFAULT,
+	.wmem			= SMCR_BUF_DEFAULT,
+	.eye_catcher		= 0,
+	.max_conns_per_lgr	= 0,
+	.max_rmbs_per_lgr	= SMCR_RMBS_MAX,
+	.max_handshakes		= 4096,
+	.t_clc			= SMCR_T_CLC_DEFAULT,
+	.t_llc_first		= SMCR_T_LLC_FIRST_DEFAULT,
+	.t_llc			= SMCR_T_LLC_DEFAULT,
+	.t_lgr_idle		= SMCR_T_LGR_IDLE_DEFAULT,
+	.t_close		= SMCR_T_CLOSE_DEFAULT,
+	.t_abort		= SMCR_T_ABORT_DEFAULT,
+	.t_testlink		= SMCR_T_TESTLINK_DEFAULT,
+	.t_rmb_free		= SMCR_T_RMB_FREE_DEFAULT,
+	.qp_timeout		= 16,		/* 268 ms */
+};
+
+/**
+ * smcr_net() - our part of a network namespace
+ * @net: namespace
+ *
+ * Context: any, while the module is loaded and @net is alive.
+ * Return: never NULL.
+ */
+struct smcr_net *smcr_net(const struct net *net)
+{
+	return net_generic(net, smcr_net_id);
+}
+
+static int __net_init smcr_net_init(struct net *net)
+{
+	struct smcr_net *sn = smcr_net(net);
+	int rc;
+
+	sn->net = net;
+	sn->knobs = smcr_knobs_default;
+	spin_lock_init(&sn->sk_lock);
+	INIT_HLIST_HEAD(&sn->sk_list);
+	spin_lock_init(&sn->lgr_lock);
+	INIT_LIST_HEAD(&sn->lgr_list);
+	init_waitqueue_head(&sn->lgr_wait);
+	atomic_set(&sn->n_handshakes, 0);
+
+	sn->stats = alloc_percpu(struct smcr_stats);
+	if (!sn->stats)
+		return -ENOMEM;
+	rc = smcr_sysctl_register(sn);
+	if (rc)
+		goto err_stats;
+	rc = smcr_tcpopt_net_init(net);
+	if (rc)
+		goto err_sysctl;
+	return 0;
+
+err_sysctl:
+	smcr_sysctl_unregister(sn);
+err_stats:
+	free_percpu(sn->stats);
+	return rc;
+}
+
+/* An RCU grace period passes between this and smcr_net_exit() */
+static void __net_exit smcr_net_pre_exit(struct net *net)
+{
+	smcr_tcpopt_net_exit(net);
+}
+
+/*
+ * No socket is left: each holds its namespace and the module. What may be left
+ * are link groups that wait for a next connection, and what they still do on
+ * the workqueues; all of that counts and reads knobs, so it has to end first.
+ */
+static void __net_exit smcr_net_exit(struct net *net)
+{
+	struct smcr_net *sn = smcr_net(net);
+
+	smcr_lgr_kill_net(sn);
+	smcr_sysctl_unregister(sn);
+	WARN_ON_ONCE(!hlist_empty(&sn->sk_list));
+	WARN_ON_ONCE(atomic_read(&sn->n_handshakes));
+	free_percpu(sn->stats);
+}
+
+static struct pernet_operations smcr_net_ops = {
+	.init		= smcr_net_init,
+	.pre_exit	= smcr_net_pre_exit,
+	.exit		= smcr_net_exit,
+	.id		= &smcr_net_id,
+	.size		= sizeof(struct smcr_net),
+};
+
+/**
+ * smcr_pernet_init() - make our part of every namespace, present and future
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int smcr_pernet_init(void)
+{
+	return register_pernet_subsys(&smcr_net_ops);
+}
+
+/**
+ * smcr_pernet_exit() - undo smcr_pernet_init()
+ *
+ * Context: process, may sleep. Returns when all link groups are freed.
+ */
+void smcr_pernet_exit(void)
+{
+	unregister_pernet_subsys(&smcr_net_ops);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Per network namespace state: knobs, counters, sockets, link groups.
+ */
+#ifndef _SMCR_PERNET_H
+#define _SMCR_PERNET_H
+
+#include <net/net_namespace.h>
+#include "base.h"
+#include "stats.h"
+
+/* Knobs, /proc/sys/net/smcr/. Read with READ_ONCE; changes act on what starts later. */
+struct smcr_knobs {
+	int enabled;		/* 0: every new connection is TCP */
+	int rmem;		/* bytes a receiver can hold, default of SO_RCVBUF */
+	int wmem;		/* send buffer */
+	int eye_catcher;	/* 1: RFC eye catchers even between two of ours */
+	int max_conns_per_lgr;	/* parallel group beyond (CLC-66) */
+	int max_rmbs_per_lgr;	/* 1..255 (CLC-68) */
+	int max_handshakes;	/* unsettled negotiations (SEC-13) */
+	int t_clc;		/* all timers in ms */
+	int t_llc_first;
+	int t_llc;
+	int t_lgr_idle;
+	int t_close;
+	int t_abort;
+	int t_testlink;		/* 0 = off */
+	int t_rmb_free;
+	int qp_timeout;		/* verbs encoding, 4.096 us << n */
+};
+
+struct smcr_net {
+	struct net *net;		/* immutable */
+	struct smcr_knobs knobs;
+	struct smcr_stats __percpu *stats;
+	struct ctl_table_header *sysctl_hdr;
+
+	spinlock_t sk_lock;		/* process context; guards sk_list */
+	struct hlist_head sk_list;	/* smcr_sock.net_node */
+
+	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
+	struct list_head lgr_list;	/* smcr_lgr.net_node */
+	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
+	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
+
+	atomic_t n_handshakes;		/* negotiations under way */
+};
+
+extern unsigned int smcr_net_id;
+
+struct smcr_net *smcr_net(const struct net *net);
+
+int smcr_pernet_init(void);
+void smcr_pernet_exit(void);
+int smcr_sysctl_register(struct smcr_net *sn);
+void smcr_sysctl_unregister(struct smcr_net *sn);
+
+#endif /* _SMCR_PERNET_H */

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The IP side of the rendezvous. See route.h. */
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/xfrm.h>
+#include "core/lgr_plan.h"
+#include "route.h"
+
+bool smcr_route_is_v4(const struct sock *tcp)
+{
+	if (tcp->sk_family == AF_INET)
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_addr_v4mapped(&tcp->sk_v6_daddr);
+#else
+	return false;
+#endif
+}
+
+bool smcr_route_ipsec(struct sock *tcp)
+{
+	bool ipsec = false;
+#ifdef CONFIG_XFRM
+	struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference(tcp->sk_dst_cache);
+	ipsec = rcu_access_pointer(tcp->sk_policy[0]) ||
+		rcu_access_pointer(tcp->sk_policy[1]) || (dst && dst->xfrm);
+	rcu_read_unlock();
+#endif
+	return ipsec;
+}
+
+/* Device that owns the local address; route first. RCU read side. */
+static struct net_device *smcr_route_dev(struct sock *tcp)
+{
+	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
+	struct net *net = sock_net(tcp);
+
+	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
+		return dst->dev;
+	if (smcr_route_is_v4(tcp))
+		return __ip_dev_find(net, inet_sk(tcp)->inet_rcv_saddr, false);
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_dev_find(net, &tcp->sk_v6_rcv_saddr, NULL);
+#else
+	return NULL;
+#endif
+}
+
+int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
+{
+	bool v4 = smcr_route_is_v4(tcp);
+	const void *addr = &inet_sk(tcp)->inet_rcv_saddr;
+	struct net_device *ndev;
+	int rc;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!v4)
+		addr = &tcp->sk_v6_rcv_saddr;
+#endif
+	rcu_read_lock();
+	ndev = smcr_route_dev(tcp);
+	if (ndev)
+		dev_hold(ndev);
+	rcu_read_unlock();
+	if (!ndev)
+		return -ENODEV;
+	rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6, addr,
+			   pid);
+	dev_put(ndev);
+	return rc;
+}
+
+static int smcr_route_subnet4(struct net_device *ndev, __be32 saddr,
+			      struct smcr_clc_proposal *p)
+{
+	struct in_device *in = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa, *best = NULL;
+	__be32 net;
+
+	if (!in)
+		return -ENETUNREACH;
+	in_dev_for_each_ifa_rcu(ifa, in) {
+		if (ifa->ifa_local == saddr) {
+			best = ifa;
+			break;
+		}
+		if (!best && inet_ifa_match(saddr, ifa))
+			best = ifa;
+	}
+	if (!best)
+		return -ENETUNREACH;
+	net = best->ifa_address & best->ifa_mask;
+	memcpy(p->ipv4_net, &net, sizeof(p->ipv4_net));
+	p->ipv4_plen = best->ifa_prefixlen;
+	return 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
+				  const struct in6_addr *prefix, u8 plen)
+{
+	int i;
+
+	for (i = 0; i < p->n_prefix; i++)
+		if (p->prefix[i].plen == plen &&
+		    !memcmp(p->prefix[i].addr, prefix, sizeof(*prefix)))
+			return true;
+	return false;
+}
+
+/* On-link global prefixes; link-local only for a link-local connection */
+static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
+			       struct smcr_clc_proposal *p)
+{
+	struct inet6_dev *in6 = __in6_dev_get(ndev);
+	bool ll = ipv6_addr_type(&tcp->sk_v6_rcv_saddr) & IPV6_ADDR_LINKLOCAL;
+	const struct inet6_ifaddr *ifa;
+	struct in6_addr net;
+
+	if (!in6)
+		return -ENETUNREACH;
+	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
+		bool is_ll = ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL;
+
+		if (p->n_prefix == SMCR_CLC_MAX_PREFIX)
+			break;
+		if (is_ll && !ll)
+			continue;
+		ipv6_addr_prefix(&net, &ifa->addr, ifa->prefix_len);
+		if (smcr_route_has_prefix(p, &net, ifa->prefix_len))
+			continue;
+		memcpy(p->prefix[p->n_prefix].addr, &net, sizeof(net));
+		p->prefix[p->n_prefix++].plen = ifa->prefix_len;
+	}
+	return p->n_prefix ? 0 : -ENETUNREACH;
+}
+#endif
+
+int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
+{
+	struct net_device *ndev;
+	int rc = -ENETUNREACH;
+
+	rcu_read_lock();
+	ndev = smcr_route_dev(tcp);
+	if (ndev && smcr_route_is_v4(tcp))
+		rc = smcr_route_subnet4(ndev, inet_sk(tcp)->inet_rcv_saddr, p);
+#if IS_ENABLED(CONFIG_IPV6)
+	else if (ndev)
+		rc = smcr_route_prefixes(ndev, tcp, p);
+#endif
+	rcu_read_unlock();
+	return rc;
+}
+
+/* An own address of @ndev in a proposed subnet: true, copied to @addr. RCU. */
+static bool smcr_route_match4(struct net_device *ndev,
+			      const struct smcr_clc_proposal *p, u8 addr[16])
+{
+	struct in_device *in = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in || p->n_prefix)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in) {
+		if (smcr_subnet4_matches(p->ipv4_net, p->ipv4_plen,
+					 (const u8 *)&ifa->ifa_local,
+					 ifa->ifa_prefixlen)) {
+			memcpy(addr, &ifa->ifa_local, sizeof(ifa->ifa_local));
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool smcr_route_match6(struct net_device *ndev,
+			      const struct smcr_clc_proposal *p, u8 addr[16])
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct inet6_dev *in6 = __in6_dev_get(ndev);
+	const struct inet6_ifaddr *ifa;
+	int i;
+
+	if (!in6)
+		return false;
+	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
+		for (i = 0; i < p->n_prefix; i++) {
+			if (smcr_prefix6_matches(&p->prefix[i],
+						 ifa->addr.s6_addr,
+						 ifa->prefix_len)) {
+				memcpy(addr, &ifa->addr, sizeof(ifa->addr));
+				return true;
+			}
+		}
+	}
+#endif
+	return false;
+}
+
+static bool smcr_route_match_dev(struct net_device *ndev, bool v4,
+				 const struct smcr_clc_proposal *p,
+				 u8 addr[16])
+{
+	return v4 ? smcr_route_match4(ndev, p, addr) :
+		    smcr_route_match6(ndev, p, addr);
+}
+
+/*
+ * The @nth netdev in a proposed subnet, held; the one of the route counts as
+ * number 0 (asymmetric routing: any other interface in the subnet will do).
+ */
+static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
+					 const struct smcr_clc_proposal *p,
+					 u8 addr[16])
+{
+	struct net_device *ndev, *route, *found = NULL;
+	int i = 0;
+
+	rcu_read_lock();
+	route = smcr_route_dev(tcp);
+	if (route && smcr_route_match_dev(route, v4, p, addr) && i++ == nth) {
+		found = route;
+		goto out;
+	}
+	for_each_netdev_rcu(sock_net(tcp), ndev) {
+		if (ndev != route && smcr_route_match_dev(ndev, v4, p, addr) &&
+		    i++ == nth) {
+			found = ndev;
+			break;
+		}
+	}
+out:
+	if (found)
+		dev_hold(found);
+	rcu_read_unlock();
+	return found;
+}
+
+int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
+		     struct smcr_port_id *pid, enum smcr_reason *why)
+{
+	bool v4 = smcr_route_is_v4(tcp);
+	struct net_device *ndev;
+	int nth, rc = -ENODEV;
+	u8 addr[16];
+
+	*why = SMCR_R_SUBNET;
+	for (nth = 0; rc; nth++) {
+		ndev = smcr_route_nth(tcp, nth, v4, p, addr);
+		if (!ndev)
+			break;
+		*why = SMCR_R_NO_DEVICE;	/* the subnet is there, at least */
+		rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6,
+				   addr, pid);
+		dev_put(ndev);
+	}
+	return rc;
+}

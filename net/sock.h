@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * struct smcr_sock: an AF_SMC socket.
+ *
+ * It owns an inner TCP socket for its whole life. Mode:
+ *
+ *	INIT	nothing decided yet (also: bound)
+ *	LISTEN	inner socket listens
+ *	NEG	TCP connects or the rendezvous runs (smcr_hs_wq)
+ *	SMC	connection over RDMA; the TCP connection is idle
+ *	TCP	fallback: every call is forwarded to the inner socket
+ *	DEAD	connect or negotiation failed; sk_err says why
+ *
+ * The mode is changed by smcr_sock_set_mode() only. sk->sk_state keeps TCP's
+ * numbers for core code that looks at it.
+ */
+#ifndef _SMCR_SOCK_H
+#define _SMCR_SOCK_H
+
+#include <linux/net.h>
+#include <net/sock.h>
+#include "base.h"
+#include "conn.h"
+#include "dev.h"
+#include "pernet.h"
+
+enum smcr_mode {
+	SMCR_MODE_INIT,
+	SMCR_MODE_LISTEN,
+	SMCR_MODE_NEG,
+	SMCR_MODE_SMC,
+	SMCR_MODE_TCP,
+	SMCR_MODE_DEAD,
+	NR_SMCR_MODE
+};
+
+/* protocol argument of socket(AF_SMC, ...) */
+enum { SMCR_PROTO_V4 = 0, SMCR_PROTO_V6 = 1 };
+
+struct smcr_reaper;
+
+/**
+ * struct smcr_sock - socket
+ *
+ * Guarded by the socket lock unless stated. The socket lock nests outside the
+ * inner socket's lock.
+ *
+ * @tcp: valid while the socket is on sn->sk_list (sk_lock) and, in the modes
+ *	NEG and SMC, with a reference. release() closes it itself in the other
+ *	modes; else the last put leaves it to @reaper.
+ *
+ * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
+ */
+struct smcr_sock {
+	struct sock sk;			/* must be first */
+	struct smcr_net *sn;		/* immutable */
+	struct socket *tcp;
+	struct smcr_reaper *reaper;	/* releases tcp in process context */
+	u8 mode;			/* enum smcr_mode; READ_ONCE outside the lock */
+	bool is_client;
+	bool offered;			/* the TCP option was sent */
+	bool opt_sent, opt_seen;	/* tcpopt_nf.c: on own SYN, on SYN-ACK */
+	enum smcr_reason fallback_why;	/* valid in mode TCP */
+	u32 peer_diag;			/* diagnosis of the peer's Decline */
+	struct hlist_node net_node;	/* sn->sk_list, sn->sk_lock */
+	struct smcr_conn conn;
+
+	/* negotiation */
+	struct work_struct hs_work;	/* client: when TCP is up; server: when data came */
+	unsigned long hs_flags;		/* SMCR_HS_*, atomic bit ops */
+	wait_queue_head_t hs_waitq;	/* the worker waits here for CLC messages */
+	struct delayed_work hs_timer;	/* server: silent client */
+	bool nonblock_connect;
+
+	/* listener */
+	struct work_struct accept_work;
+	spinlock_t accept_lock;		/* BH; guards the two below */
+	struct list_head accept_q;	/* ready children */
+	struct list_head neg_q;		/* children in negotiation */
+	unsigned int n_accept_q;
+	unsigned int n_neg_q;
+
+	/* child of a listener */
+	struct smcr_sock *listener;	/* reference held while queued; listener's accept_lock */
+	struct list_head accept_node;
+
+	/* original callbacks of the inner socket */
+	void (*tcp_state_change)(struct sock *sk);
+	void (*tcp_data_ready)(struct sock *sk);
+	void (*tcp_write_space)(struct sock *sk);
+	void (*tcp_error_report)(struct sock *sk);
+
+	unsigned long flags;		/* SMCR_SK_*, atomic bit ops */
+	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
+	u32 urg_seq;			/* told by SIGURG; inner socket's lock */
+	bool corked;			/* TCP_CORK */
+	int defer_accept;
+};
+
+enum {
+	SMCR_HS_QUEUED,		/* hs_work was queued for this negotiation */
+	SMCR_HS_TCP_DATA,	/* TCP has something to read (Decline) */
+	SMCR_HS_ABORT,		/* socket is being closed: give up */
+	SMCR_HS_COUNTED,	/* counted in sn->n_handshakes */
+};
+
+enum {
+	SMCR_SK_NOSPACE,	/* a writer or poller waits for room */
+	SMCR_SK_TCP_FIN,	/* FIN seen while SMC-R is active */
+	SMCR_SK_TCP_ERR,	/* sk_err is a copy of the inner socket's */
+	SMCR_SK_TCP_URG,	/* urg_seq is valid */
+	SMCR_SK_COUNTED,	/* this fallback was counted */
+	SMCR_SK_APP_CLOSED,	/* the close machine got APP_CLOSE */
+	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
+	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
+};
+
+static inline struct smcr_sock *smcr_sk(const struct sock *sk)
+{
+	return (struct smcr_sock *)sk;
+}
+
+static inline struct smcr_sock *smcr_conn_sock(const struct smcr_conn *conn)
+{
+	return container_of(conn, struct smcr_sock, conn);
+}
+
+extern struct proto smcr_proto;
+extern struct proto smcr_proto6;
+extern const struct proto_ops smcr_ops;
+
+/* af_smcr.c */
+int smcr_af_init(void);
+void smcr_af_exit(void);
+/* Allocate; @tcp is owned on success. @kern as in struct net_proto_family. */
+struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
+				  struct socket *tcp, int protocol, int kern);
+void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
+/* The rendezvous is over or will never be: no longer counted */
+void smcr_hs_end(struct smcr_sock *ssk);
+/* One more reference, from a context that does not hold one */
+bool smcr_sock_get(struct smcr_sock *ssk);
+/* Off sn->sk_list: the last owner is about to let go */
+void smcr_sock_unlist(struct smcr_sock *ssk);
+const char *smcr_mode_name(unsigned int mode);
+
+/* sock_tcp.c: the inner socket */
+/* Hook / unhook the inner socket's callbacks (callback lock, BH) */
+void smcr_tcp_hook(struct smcr_sock *ssk);
+void smcr_tcp_unhook(struct smcr_sock *ssk);
+/* TCP's end, process context: orderly, or with RST. Idempotent. */
+void smcr_tcp_fin(struct smcr_sock *ssk);
+void smcr_tcp_reset(struct smcr_sock *ssk);
+/*
+ * Around a call that is forwarded in mode TCP. The inner socket's error is
+ * copied to sk_err, where core code (SO_ERROR) looks; these see to it that it
+ * is reported once, by whoever asks first.
+ */
+void smcr_tcp_err_enter(struct smcr_sock *ssk);
+void smcr_tcp_err_leave(struct smcr_sock *ssk);
+/* Mode NEG: start the rendezvous if it is due, wake it if it waits */
+void smcr_neg_event(struct smcr_sock *ssk);
+/*
+ * What TCP did before the mode was set (data, FIN, RST) is acted upon now. The
+ * socket lock may be held; process context.
+ */
+void smcr_tcp_check(struct smcr_sock *ssk);
+
+/* sock_connect.c */
+int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);
+/* Wait for the end of mode NEG; socket lock held, dropped meanwhile. Rest of @timeo. */
+long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
+/*
+ * Give up a negotiation; socket lock held, dropped meanwhile. On return the
+ * mode is not NEG; it is SMC or TCP when the negotiation was faster.
+ */
+void smcr_neg_abort(struct smcr_sock *ssk);
+/* Back to mode INIT for another connect(); socket lock held, dropped meanwhile */
+void smcr_sock_reset(struct smcr_sock *ssk);
+/* After a forwarded call: the inner socket's socket state is ours */
+void smcr_tcp_state_sync(struct socket *sock);
+/* sock_listen.c */
+void smcr_accept_work(struct work_struct *work);
+void smcr_hs_timer(struct work_struct *work);
+int smcr_listen(struct socket *sock, int backlog);
+int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
+void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
+void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
+void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
+void smcr_listener_stop(struct smcr_sock *lsk);	/* close: abort all children */
+/* sock_io.c */
+int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+__poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait);
+int smcr_shutdown(struct socket *sock, int how);
+int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+int smcr_getname(struct socket *sock, struct sockaddr *addr, int peer);
+/* sockopt.c */
+int smcr_setsockopt(struct socket *sock, int level, int opt, sockptr_t val,
+		    unsigned int len);
+int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
+		    int __user *len);
+int smcr_set_rcvlowat(struct sock *sk, int val);
+void smcr_keepalive(struct sock *sk, int on);
+/* Own options to the inner socket: before TCP's set-up, before forwarded calls */
+void smcr_sockopt_push(struct smcr_sock *ssk);
+void smcr_sockopt_sync(struct smcr_sock *ssk);
+/* Copy what was set on @from (listener) to its child */
+void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from);
+/* What was kept from the inner socket so that it cannot disturb CLC */
+void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
+
+/* fallback.c: one way to TCP, with the reason recorded, counted, traced */
+void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why);
+/* The same with the socket lock held, or for a socket that nobody else knows */
+void smcr_fallback_locked(struct smcr_sock *ssk, enum smcr_reason why);
+/* connect(): plain TCP from the start; counted when TCP is established */
+void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why);
+void smcr_fallback_count(struct smcr_sock *ssk);
+
+/*
+ * hs_client.c, hs_server.c: the rendezvous, on smcr_hs_wq, socket lock not
+ * held, reference held. They end with exactly one of:
+ *	smcr_hs_done()		mode SMC
+ *	smcr_fallback()		mode TCP
+ *	smcr_hs_fail(err)	mode DEAD, sk_err = err, TCP reset
+ */
+void smcr_hs_client(struct smcr_sock *ssk);
+void smcr_hs_server(struct smcr_sock *ssk);
+void smcr_hs_done(struct smcr_sock *ssk);
+void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
+/* from the inner socket's callbacks while in mode NEG */
+void smcr_hs_tcp_event(struct smcr_sock *ssk);
+
+#endif /* _SMCR_SOCK_H */

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * connect(): may the option be offered, TCP's connect without blocking, and
+ * the wait for TCP and the rendezvous, with TCP's return values throughout.
+ */
+#include <linux/sched/signal.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/tcp.h>
+#include "route.h"
+#include "sock.h"
+#include "tcpopt.h"
+
+/**
+ * smcr_wait_neg() - wait for the end of a negotiation
+ * @ssk: socket, socket lock held; dropped while waiting
+ * @timeo: jiffies
+ *
+ * Interruptible. The caller looks at the mode, at signals and at the rest.
+ *
+ * Return: rest of @timeo.
+ */
+long smcr_wait_neg(struct smcr_sock *ssk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &ssk->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (ssk->mode == SMCR_MODE_NEG) {
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+		if (signal_pending(current) || !timeo)
+			break;
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+/* The inner socket as new, RST to the peer if there was a connection */
+static void smcr_tcp_disconnect(struct smcr_sock *ssk)
+{
+	struct sockaddr any = { .sa_family = AF_UNSPEC };
+	struct socket *tcp = ssk->tcp;
+
+	READ_ONCE(tcp->ops)->connect(tcp, (SMCR_SOCKADDR *)&any, sizeof(any),
+				     O_NONBLOCK);
+	xchg(&tcp->sk->sk_err, 0);
+}
+
+/* Wait for a worker that has settled the mode; socket lock dropped */
+static void smcr_hs_flush(struct smcr_sock *ssk)
+{
+	if (!test_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
+		return;
+	release_sock(&ssk->sk);
+	flush_work(&ssk->hs_work);
+	lock_sock(&ssk->sk);
+}
+
+/**
+ * smcr_neg_abort() - give up a negotiation, the socket lives on
+ * @ssk: socket, socket lock held; dropped meanwhile
+ *
+ * Not interruptible, but short: every wait of the worker ends with ABORT.
+ * Afterwards the mode is DEAD, or what the worker reached before it saw that.
+ */
+void smcr_neg_abort(struct smcr_sock *ssk)
+{
+	set_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+	smcr_hs_tcp_event(ssk);
+	if (!test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags)) {
+		WRITE_ONCE(ssk->sk.sk_err, ECONNRESET);	/* as tcp_disconnect() */
+		smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
+	} else {
+		smcr_hs_flush(ssk);
+	}
+	clear_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+}
+
+/**
+ * smcr_sock_reset() - back to mode INIT, for another connect() or listen()
+ * @ssk: socket in mode DEAD, TCP or INIT; socket lock held, dropped meanwhile
+ *
+ * sk_err stays.
+ */
+void smcr_sock_reset(struct smcr_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	smcr_hs_flush(ssk);
+	if (ssk->mode == SMCR_MODE_NEG || ssk->mode == SMCR_MODE_SMC)
+		return;		/* another thread was faster */
+	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
+	smcr_tcp_disconnect(ssk);
+	smcr_tcpopt_offer(ssk->tcp->sk, false);
+	ssk->hs_flags = 0;
+	ssk->is_client = false;
+	ssk->offered = false;
+	ssk->fallback_why = SMCR_R_NONE;
+	ssk->peer_diag = 0;
+	clear_bit(SMCR_SK_TCP_ERR, &ssk->flags);
+	clear_bit(SMCR_SK_TCP_URG, &ssk->flags);
+	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
+	sk->sk_shutdown = 0;
+}
+
+/**
+ * smcr_tcp_state_sync() - take over the inner socket's socket state
+ * @sock: socket in mode TCP, socket lock held; dropped meanwhile
+ *
+ * TCP gave up (failed connect, shutdown in SYN-SENT): the next connect() may
+ * negotiate again.
+ */
+void smcr_tcp_state_sync(struct socket *sock)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	if (ssk->mode != SMCR_MODE_TCP)
+		return;
+	sock->state = ssk->tcp->state;
+	if (sock->state == SS_UNCONNECTED)
+		smcr_sock_reset(ssk);
+}
+
+/* What the route says; the device is looked up again when TCP is up */
+static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
+					 struct dst_entry *dst)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (dst_xfrm(dst) || smcr_route_ipsec(tsk))
+		return SMCR_R_IPSEC;
+	if (!smcr_dev_exists(sock_net(tsk), dst_dev(dst)))
+		return SMCR_R_NO_DEVICE;
+	return SMCR_R_NONE;
+}
+
+static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
+					    __be32 daddr, __be16 dport)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct flowi4 fl4 = {
+		.flowi4_oif = READ_ONCE(tsk->sk_bound_dev_if),
+		.flowi4_mark = READ_ONCE(tsk->sk_mark),
+		.flowi4_proto = IPPROTO_TCP,
+		.flowi4_flags = inet_sk_flowi_flags(tsk),
+		.flowi4_uid = tsk->sk_uid,
+		.daddr = daddr,
+		.saddr = inet_sk(tsk)->inet_saddr,
+		.fl4_dport = dport,
+		.fl4_sport = inet_sk(tsk)->inet_sport,
+	};
+	enum smcr_reason why;
+	struct rtable *rt;
+
+	rt = ip_route_output_flow(sock_net(tsk), &fl4, tsk);
+	if (IS_ERR(rt))		/* TCP will say what is wrong */
+		return SMCR_R_NO_DEVICE;
+	why = smcr_connect_dst(ssk, &rt->dst);
+	ip_rt_put(rt);
+	return why;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
+					    const struct sockaddr_in6 *sin6)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct flowi6 fl6 = {
+		.flowi6_oif = READ_ONCE(tsk->sk_bound_dev_if) ?:
+			      sin6->sin6_scope_id,
+		.flowi6_mark = READ_ONCE(tsk->sk_mark),
+		.flowi6_proto = IPPROTO_TCP,
+		.flowi6_uid = tsk->sk_uid,
+		.daddr = sin6->sin6_addr,
+		.saddr = inet6_sk(tsk)->saddr,
+		.fl6_dport = sin6->sin6_port,
+		.fl6_sport = inet_sk(tsk)->inet_sport,
+	};
+	enum smcr_reason why;
+	struct dst_entry *dst;
+
+	if (ipv6_addr_any(&fl6.daddr))		/* BSD's other name of ::1 */
+		return SMCR_R_NO_DEVICE;
+	dst = ip6_dst_lookup_flow(sock_net(tsk), tsk, &fl6, NULL);
+	if (IS_ERR(dst))
+		return SMCR_R_NO_DEVICE;
+	why = smcr_connect_dst(ssk, dst);
+	dst_release(dst);
+	return why;
+}
+#endif
+
+/* Addresses that TCP will refuse may yield anything but NONE */
+static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
+					   const void *addr, int alen)
+{
+	const struct sockaddr_in *sin = addr;
+
+	if (ssk->sk.sk_protocol == SMCR_PROTO_V4) {
+		if (alen < (int)sizeof(*sin) || sin->sin_family != AF_INET)
+			return SMCR_R_NO_DEVICE;
+		return smcr_connect_route4(ssk, sin->sin_addr.s_addr,
+					   sin->sin_port);
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	if (alen >= SIN6_LEN_RFC2133 && sin->sin_family == AF_INET6) {
+		struct sockaddr_in6 sin6 = {};
+
+		memcpy(&sin6, addr, min_t(size_t, alen, sizeof(sin6)));
+		if (ipv6_addr_v4mapped(&sin6.sin6_addr))
+			return smcr_connect_route4(ssk,
+						   sin6.sin6_addr.s6_addr32[3],
+						   sin6.sin6_port);
+		return smcr_connect_route6(ssk, &sin6);
+	}
+#endif
+	return SMCR_R_NO_DEVICE;
+}
+
+/* May the option be offered? NONE: yes (T-14, T-15, SEC-05) */
+static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
+					   const void *addr, int alen)
+{
+	if (!READ_ONCE(ssk->sn->knobs.enabled))
+		return SMCR_R_POLICY;
+	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
+		return SMCR_R_FASTOPEN;
+	return smcr_connect_route(ssk, addr, alen);
+}
+
+/* Offer SMC-R and start TCP's connect. 0: under way, else what TCP says. */
+static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
+			      int alen)
+{
+	struct socket *tcp = ssk->tcp;
+	int rc;
+
+	smcr_tcpopt_offer(tcp->sk, true);
+	ssk->offered = true;
+	ssk->is_client = true;
+	ssk->hs_flags = 0;
+	smcr_sock_set_mode(ssk, SMCR_MODE_NEG);
+	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
+	if (!rc || rc == -EINPROGRESS) {
+		smcr_neg_event(ssk);
+		return 0;
+	}
+	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
+		return 0;	/* TCP began and failed: the worker says so */
+	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
+	smcr_sock_reset(ssk);
+	return rc;
+}
+
+/* What became of the connection; as the end of inet_stream_connect() */
+static int smcr_connect_result(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	int rc;
+
+	switch (ssk->mode) {
+	case SMCR_MODE_TCP:
+		ssk->tcp->state = SS_CONNECTED;
+		fallthrough;
+	case SMCR_MODE_SMC:
+		if (READ_ONCE(sk->sk_state) != TCP_CLOSE) {
+			sock->state = SS_CONNECTED;
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	rc = sock_error(sk) ?: -ECONNABORTED;
+	if (ssk->mode == SMCR_MODE_SMC) {
+		sock->state = SS_DISCONNECTING;	/* cannot be used again */
+		return rc;
+	}
+	sock->state = SS_UNCONNECTED;
+	smcr_sock_reset(ssk);
+	return rc;
+}
+
+/* Mode NEG, or the mode that it ended in; socket lock held */
+static int smcr_connect_wait(struct socket *sock, int flags, int rc)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	long timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
+
+	if (ssk->mode == SMCR_MODE_NEG) {
+		if (!timeo)
+			return rc;
+		timeo = smcr_wait_neg(ssk, timeo);
+		if (ssk->mode == SMCR_MODE_NEG)	/* the connection goes on */
+			return timeo ? sock_intr_errno(timeo) : rc;
+	}
+	return smcr_connect_result(sock);
+}
+
+/* Mode TCP: connect() is TCP's own, from its first call to its last */
+static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
+			    int flags)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	struct socket *tcp = ssk->tcp;
+	int rc;
+
+	release_sock(sock->sk);		/* it may block */
+	smcr_tcp_err_enter(ssk);
+	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, flags);
+	smcr_tcp_err_leave(ssk);
+	lock_sock(sock->sk);
+	smcr_tcp_state_sync(sock);
+	return rc;
+}
+
+/* AF_UNSPEC: as tcp_disconnect(), but an SMC-R connection cannot do that */
+static int smcr_disconnect(struct socket *sock)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	if (ssk->mode == SMCR_MODE_NEG)
+		smcr_neg_abort(ssk);
+	if (ssk->mode == SMCR_MODE_LISTEN) {
+		smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
+		release_sock(sock->sk);
+		smcr_listener_stop(ssk);
+		lock_sock(sock->sk);
+	}
+	if (ssk->mode == SMCR_MODE_SMC)
+		return -EOPNOTSUPP;
+	smcr_sock_reset(ssk);
+	sock->state = SS_UNCONNECTED;
+	return 0;
+}
+
+static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
+			    int flags)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	enum smcr_reason why;
+	int rc;
+
+	if (ssk->mode == SMCR_MODE_LISTEN)
+		return -EISCONN;
+	smcr_sockopt_push(ssk);
+	why = smcr_connect_check(ssk, addr, alen);
+	if (why != SMCR_R_NONE) {
+		smcr_fallback_early(ssk, why);
+		return smcr_connect_tcp(sock, addr, alen, flags);
+	}
+	rc = smcr_connect_offer(ssk, addr, alen);
+	if (rc)
+		return rc;
+	sock->state = SS_CONNECTING;
+	return smcr_connect_wait(sock, flags, -EINPROGRESS);
+}
+
+static int smcr_connect_locked(struct socket *sock, SMCR_SOCKADDR *addr,
+			       int alen, int flags)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	if (addr->sa_family == AF_UNSPEC)
+		return smcr_disconnect(sock);
+	switch (sock->state) {
+	case SS_CONNECTED:
+		return -EISCONN;
+	case SS_CONNECTING:
+		if (ssk->mode == SMCR_MODE_TCP)
+			return smcr_connect_tcp(sock, addr, alen, flags);
+		return smcr_connect_wait(sock, flags, -EALREADY);
+	case SS_UNCONNECTED:
+		return smcr_connect_new(sock, addr, alen, flags);
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * smcr_connect() - proto_ops.connect
+ * @sock: socket
+ * @addr: peer, or AF_UNSPEC to disconnect
+ * @alen: length of @addr
+ * @flags: O_NONBLOCK
+ *
+ * Return: as inet_stream_connect(); -EOPNOTSUPP for AF_UNSPEC while SMC-R is
+ * in use.
+ */
+int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags)
+{
+	int rc;
+
+	if (alen < (int)sizeof(addr->sa_family))
+		return -EINVAL;
+	lock_sock(sock->sk);
+	rc = smcr_connect_locked(sock, addr, alen, flags);
+	release_sock(sock->sk);
+	return rc;
+}

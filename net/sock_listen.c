@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Listeners: children are taken from TCP by a worker, negotiate on their own,
+ * and come to accept() when that is over.
+ *
+ * A child is on neg_q, then on accept_q; the queue owns the child's first
+ * reference and the child one on its listener. Whoever takes it off the queue
+ * under accept_lock inherits both.
+ */
+#include <linux/sched/signal.h>
+#include <net/tcp.h>
+#include "route.h"
+#include "sock.h"
+#include "tcpopt.h"
+#include "trace.h"
+
+/* Negotiating children count, too (MISC-21); the same limit as TCP's queue */
+static bool smcr_listener_has_room(const struct smcr_sock *lsk)
+{
+	return READ_ONCE(lsk->n_accept_q) + READ_ONCE(lsk->n_neg_q) <=
+	       READ_ONCE(lsk->sk.sk_max_ack_backlog);
+}
+
+static bool smcr_listener_tcp_pending(const struct smcr_sock *lsk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(lsk->tcp->sk);
+
+	return !reqsk_queue_empty(&icsk->icsk_accept_queue);
+}
+
+/**
+ * smcr_listener_kick() - TCP may have children to take
+ * @lsk: listener
+ *
+ * Context: any up to softirq.
+ */
+void smcr_listener_kick(struct smcr_sock *lsk)
+{
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN || !smcr_sock_get(lsk))
+		return;
+	if (!queue_work(smcr_wq, &lsk->accept_work))
+		sock_put(&lsk->sk);
+}
+
+static int smcr_listener_dev(struct smcr_dev *dev, void *arg)
+{
+	return 1;	/* one is enough */
+}
+
+/* Why SMC-R is not offered here; which device is used shows later (T-15) */
+static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
+{
+	if (!READ_ONCE(lsk->sn->knobs.enabled))
+		return SMCR_R_POLICY;
+	if (test_bit(SMCR_SK_FASTOPEN, &lsk->flags))
+		return SMCR_R_FASTOPEN;
+	if (smcr_route_ipsec(lsk->tcp->sk))
+		return SMCR_R_IPSEC;
+	if (!smcr_dev_for_each(sock_net(&lsk->sk), smcr_listener_dev, NULL))
+		return SMCR_R_NO_DEVICE;
+	return SMCR_R_NONE;
+}
+
+/* Again with every batch: devices come and go, the knob is turned */
+static void smcr_listener_offer(struct smcr_sock *lsk)
+{
+	enum smcr_reason why = smcr_listener_check(lsk);
+	bool offer = why == SMCR_R_NONE;
+
+	WRITE_ONCE(lsk->fallback_why, why);
+	if (lsk->offered == offer)
+		return;
+	lsk->offered = offer;
+	smcr_tcpopt_offer(lsk->tcp->sk, offer);
+}
+
+/* Off its queue, accept_lock held. The listener's reference is the caller's. */
+static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	lockdep_assert_held(&lsk->accept_lock);
+
+	list_del_init(&child->accept_node);
+	if (test_bit(SMCR_SK_READY, &child->flags))
+		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q - 1);
+	else
+		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+	WRITE_ONCE(child->listener, NULL);
+}
+
+/**
+ * smcr_child_ready() - a child's negotiation is over
+ * @child: child in mode SMC or TCP
+ *
+ * To the accept queue, unless it is there already or the listener is gone.
+ * Context: process.
+ */
+void smcr_child_ready(struct smcr_sock *child)
+{
+	struct smcr_sock *lsk;
+
+	rcu_read_lock();
+	lsk = READ_ONCE(child->listener);
+	if (!lsk)
+		goto out;
+	spin_lock_bh(&lsk->accept_lock);
+	if (child->listener == lsk &&
+	    !test_and_set_bit(SMCR_SK_READY, &child->flags)) {
+		list_move_tail(&child->accept_node, &lsk->accept_q);
+		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q + 1);
+		lsk->sk.sk_data_ready(&lsk->sk);
+	}
+	spin_unlock_bh(&lsk->accept_lock);
+out:
+	rcu_read_unlock();
+}
+
+/* A child that no application will see: RST. Takes the queue's reference. */
+static void smcr_child_drop(struct smcr_sock *child)
+{
+	smcr_sock_unlist(child);
+	sock_orphan(&child->sk);
+	switch (READ_ONCE(child->mode)) {
+	case SMCR_MODE_SMC:
+		smcr_conn_event(&child->conn, SMCR_CONN_EV_APP_ABORT,
+				SMCR_R_LOCAL_ABORT);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_reset(child);
+		break;
+	default:
+		break;
+	}
+	sock_put(&child->sk);
+}
+
+/**
+ * smcr_child_failed() - a child's negotiation came to nothing
+ * @child: child in mode DEAD; the caller holds a reference
+ *
+ * It is dropped silently; the application never hears of it. Idempotent.
+ * Context: process.
+ */
+void smcr_child_failed(struct smcr_sock *child)
+{
+	struct smcr_sock *lsk;
+	bool queued = false;
+
+	rcu_read_lock();
+	lsk = READ_ONCE(child->listener);
+	if (lsk) {
+		spin_lock_bh(&lsk->accept_lock);
+		queued = child->listener == lsk;
+		if (queued)
+			smcr_child_unlink(lsk, child);
+		spin_unlock_bh(&lsk->accept_lock);
+	}
+	rcu_read_unlock();
+	if (!queued)
+		return;
+	smcr_child_drop(child);
+	smcr_listener_kick(lsk);
+	sock_put(&lsk->sk);
+}
+
+/**
+ * smcr_hs_timer() - a client offered SMC-R and then said nothing (CLC-13)
+ * @work: hs_timer of the child; holds a reference
+ */
+void smcr_hs_timer(struct work_struct *work)
+{
+	struct smcr_sock *child = container_of(to_delayed_work(work),
+					       struct smcr_sock, hs_timer);
+
+	if (!test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
+		smcr_count(child->sn, SMCR_CNT_T_CLC);
+		smcr_hs_fail(child, ETIMEDOUT, SMCR_R_CLC_TIMEOUT);
+		smcr_hs_end(child);
+		smcr_child_failed(child);
+	}
+	sock_put(&child->sk);
+}
+
+static void smcr_child_start_timer(struct smcr_sock *child)
+{
+	int ms = READ_ONCE(child->sn->knobs.t_clc);
+
+	sock_hold(&child->sk);
+	if (!queue_delayed_work(smcr_wq, &child->hs_timer,
+				msecs_to_jiffies(ms)))
+		sock_put(&child->sk);
+}
+
+static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	spin_lock_bh(&lsk->accept_lock);
+	list_add_tail(&child->accept_node, &lsk->neg_q);
+	WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q + 1);
+	spin_unlock_bh(&lsk->accept_lock);
+}
+
+/* Both sides offered: wait for the client's Proposal */
+static void smcr_child_negotiate(struct smcr_sock *lsk,
+				 struct smcr_sock *child)
+{
+	atomic_inc(&child->sn->n_handshakes);
+	set_bit(SMCR_HS_COUNTED, &child->hs_flags);
+	smcr_sock_set_mode(child, SMCR_MODE_NEG);
+	smcr_child_enqueue(lsk, child);
+	smcr_child_start_timer(child);
+	smcr_tcp_hook(child);
+	smcr_neg_event(child);	/* it may have come before the hook */
+}
+
+static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	enum smcr_reason why = READ_ONCE(lsk->fallback_why);
+
+	if (why == SMCR_R_NONE)
+		why = SMCR_R_PEER_NO_SMC;
+	smcr_child_enqueue(lsk, child);
+	smcr_tcp_hook(child);
+	smcr_fallback_locked(child, why);
+}
+
+/*
+ * A new child. The first reference is the queue's; ours keeps it through the
+ * end of this function, in which accept() or a worker may be done with it.
+ */
+static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
+{
+	bool taken = tcp->sk->sk_user_data;	/* by a BPF program: sockmap */
+	struct smcr_sock *child = NULL;
+
+	if (!taken)
+		child = smcr_sock_alloc(sock_net(&lsk->sk), NULL, tcp,
+					lsk->sk.sk_protocol,
+					!lsk->sk.sk_net_refcnt);
+	if (!child) {
+		sock_no_linger(tcp->sk);
+		sock_release(tcp);
+		smcr_hit(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
+		return;
+	}
+	sock_hold(&child->sk);
+	sock_hold(&lsk->sk);
+	child->listener = lsk;
+	smcr_sockopt_inherit(child, lsk);
+	if (smcr_tcpopt_agreed(tcp->sk))
+		smcr_child_negotiate(lsk, child);
+	else
+		smcr_child_plain(lsk, child);
+	sock_put(&child->sk);
+}
+
+/* One child from TCP's queue. False: none, or none for now. */
+static bool smcr_accept_one(struct smcr_sock *lsk)
+{
+	struct socket *tcp;
+	int rc;
+
+	if (!smcr_listener_has_room(lsk)) {
+		if (smcr_listener_tcp_pending(lsk))
+			smcr_count(lsk->sn, SMCR_CNT_BACKLOG_FULL);
+		return false;
+	}
+	rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
+	switch (rc) {
+	case 0:
+		smcr_child_new(lsk, tcp);
+		return true;
+	case -ECONNABORTED:
+		return true;
+	case -EAGAIN:
+	case -EINVAL:
+		return false;
+	default:		/* no memory: TCP keeps it, we come back */
+		schedule_timeout_uninterruptible(HZ / 10);
+		smcr_listener_kick(lsk);
+		return false;
+	}
+}
+
+/**
+ * smcr_accept_work() - take children from TCP
+ * @work: accept_work of a listener; holds a reference
+ *
+ * Touches the inner socket in mode LISTEN only; smcr_listener_stop() waits for
+ * this after the mode was changed.
+ */
+void smcr_accept_work(struct work_struct *work)
+{
+	struct smcr_sock *lsk = container_of(work, struct smcr_sock,
+					     accept_work);
+
+	if (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN)
+		smcr_listener_offer(lsk);
+	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
+	       smcr_accept_one(lsk))
+		cond_resched();
+	sock_put(&lsk->sk);
+}
+
+/* Negotiation of a child that was just taken off its queue */
+static void smcr_child_abort(struct smcr_sock *child)
+{
+	set_bit(SMCR_HS_ABORT, &child->hs_flags);
+	smp_mb__after_atomic();	/* ABORT, then mode; smcr_hs_work() vice versa */
+	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
+		smcr_hs_tcp_event(child);
+		return;
+	}
+	/* nobody works for it and nobody will */
+	if (cancel_delayed_work(&child->hs_timer))
+		sock_put(&child->sk);
+	smcr_hs_end(child);
+	smcr_hit(child->sn, SMCR_R_NEG_ABORTED, 0, 0);
+	smcr_sock_set_mode(child, SMCR_MODE_DEAD);
+	smcr_tcp_reset(child);
+}
+
+/* Any child, off its queue; the caller owns the queue's reference */
+static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
+					   struct list_head *queue)
+{
+	struct smcr_sock *child;
+
+	spin_lock_bh(&lsk->accept_lock);
+	child = list_first_entry_or_null(queue, struct smcr_sock, accept_node);
+	if (child)
+		smcr_child_unlink(lsk, child);
+	spin_unlock_bh(&lsk->accept_lock);
+	if (child)
+		sock_put(&lsk->sk);
+	return child;
+}
+
+/**
+ * smcr_listener_stop() - abort all children
+ * @lsk: former listener: its mode was changed before; the caller holds a
+ *	reference, but not the socket lock
+ *
+ * Waits for accept_work, not for negotiations: their workers see ABORT.
+ */
+void smcr_listener_stop(struct smcr_sock *lsk)
+{
+	struct smcr_sock *child;
+
+	if (cancel_work_sync(&lsk->accept_work))
+		sock_put(&lsk->sk);
+	while ((child = smcr_listener_pop(lsk, &lsk->neg_q))) {
+		smcr_child_abort(child);
+		smcr_child_drop(child);
+	}
+	while ((child = smcr_listener_pop(lsk, &lsk->accept_q)))
+		smcr_child_drop(child);
+}
+
+/**
+ * smcr_listen() - proto_ops.listen
+ * @sock: socket
+ * @backlog: limit of the accept queue, net.core.somaxconn applied
+ *
+ * Return: as inet_listen().
+ */
+int smcr_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	enum smcr_mode old;
+	int rc = -EINVAL;
+
+	lock_sock(sk);
+	old = ssk->mode;
+	if (sock->state != SS_UNCONNECTED ||
+	    (old != SMCR_MODE_INIT && old != SMCR_MODE_LISTEN))
+		goto out;
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (old == SMCR_MODE_INIT) {
+		smcr_sockopt_push(ssk);
+		/* before the first SYN can come in */
+		smcr_listener_offer(ssk);
+		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
+	}
+	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
+	if (rc && old == SMCR_MODE_INIT) {
+		smcr_sock_set_mode(ssk, old);
+		smcr_tcpopt_offer(ssk->tcp->sk, false);
+		ssk->offered = false;
+	}
+	smcr_listener_kick(ssk);	/* a larger backlog has more room */
+out:
+	release_sock(sk);
+	return rc;
+}
+
+/* A ready child; the caller owns its reference. NULL: none. */
+static struct smcr_sock *smcr_accept_dequeue(struct smcr_sock *lsk)
+{
+	struct smcr_sock *child = NULL;
+
+	if (!list_empty_careful(&lsk->accept_q))
+		child = smcr_listener_pop(lsk, &lsk->accept_q);
+	if (child && smcr_listener_tcp_pending(lsk))
+		smcr_listener_kick(lsk);
+	return child;
+}
+
+static bool smcr_is_listening(const struct smcr_sock *lsk)
+{
+	return READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
+	       READ_ONCE(lsk->tcp->sk->sk_state) == TCP_LISTEN;
+}
+
+/* As inet_csk_wait_for_connect(): one sleeper is woken per child */
+static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
+					  int *err)
+{
+	struct smcr_sock *child = NULL;
+	struct sock *sk = &lsk->sk;
+	DEFINE_WAIT(wait);
+
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
+					  TASK_INTERRUPTIBLE);
+		if (list_empty_careful(&lsk->accept_q) &&
+		    smcr_is_listening(lsk))
+			timeo = schedule_timeout(timeo);
+		__set_current_state(TASK_RUNNING);
+		child = smcr_accept_dequeue(lsk);
+		if (child)
+			break;
+		*err = -EINVAL;
+		if (!smcr_is_listening(lsk))
+			break;
+		*err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		*err = -EAGAIN;
+		if (!timeo)
+			break;
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return child;
+}
+
+/**
+ * smcr_do_accept() - proto_ops.accept
+ * @sock: listener
+ * @newsock: BSD socket for the child
+ * @flags: O_NONBLOCK
+ * @kern: unused: the child is what its listener is
+ *
+ * Return: as inet_accept().
+ */
+int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags,
+		   bool kern)
+{
+	struct smcr_sock *lsk = smcr_sk(sock->sk);
+	struct smcr_sock *child;
+	int err = -EAGAIN;
+	long timeo;
+
+	if (!smcr_is_listening(lsk))
+		return -EINVAL;
+	child = smcr_accept_dequeue(lsk);
+	timeo = sock_rcvtimeo(sock->sk, flags & O_NONBLOCK);
+	if (!child && timeo)
+		child = smcr_accept_wait(lsk, timeo, &err);
+	if (!child)
+		return err;
+
+	lock_sock(&child->sk);
+	sock_graft(&child->sk, newsock);
+	release_sock(&child->sk);
+	smcr_compat_custom_sockopt(newsock);
+	newsock->ops = &smcr_ops;
+	newsock->state = SS_CONNECTED;
+	return 0;
+}

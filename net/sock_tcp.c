@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The inner TCP socket: its callbacks, what they mean in each mode, its end.
+ *
+ * The callbacks run with the inner socket locked or its spin lock held, mostly
+ * in softirq. They hold sk_callback_lock for reading, which keeps the owner's
+ * memory: smcr_tcp_unhook() takes it for writing. An event is looked at by
+ * mode; smcr_sock_set_mode() comes back here (smcr_tcp_check()) for what
+ * arrived before the mode was set.
+ */
+#include <net/tcp.h>
+#include "sock.h"
+
+/* NULL: a listener's child that nobody accepted yet, or unhooked just now */
+static struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
+{
+	return __locked_read_sk_user_data_with_flags(tsk, 0);
+}
+
+/* The negotiation has something to do; the caller holds a reference or a hook */
+static void smcr_hs_start(struct smcr_sock *ssk)
+{
+	if (test_bit(SMCR_HS_QUEUED, &ssk->hs_flags) || !smcr_sock_get(ssk))
+		return;
+	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags) ||
+	    !queue_work(smcr_hs_wq, &ssk->hs_work))
+		sock_put(&ssk->sk);
+}
+
+static bool smcr_tcp_has_news(const struct sock *tsk)
+{
+	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
+	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN) ||
+	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
+}
+
+/**
+ * smcr_neg_event() - something happened on TCP in mode NEG
+ * @ssk: socket
+ *
+ * The client's rendezvous starts when TCP is established or has failed; the
+ * server's when the client speaks, so that silent clients cost no worker.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_neg_event(struct smcr_sock *ssk)
+{
+	const struct sock *tsk = ssk->tcp->sk;
+	bool news = smcr_tcp_has_news(tsk);
+
+	if (ssk->is_client) {
+		if ((1 << READ_ONCE(tsk->sk_state)) &
+		    (TCPF_SYN_SENT | TCPF_SYN_RECV))
+			return;
+		smcr_hs_start(ssk);
+	} else if (news) {
+		smcr_hs_start(ssk);
+	}
+	if (news) {
+		set_bit(SMCR_HS_TCP_DATA, &ssk->hs_flags);
+		smcr_hs_tcp_event(ssk);
+	}
+}
+
+/* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
+static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
+{
+	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
+				SMCR_R_TCP_RESET);
+		return;
+	}
+	if (tcp_inq(tsk) > 0)
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_VIOLATION,
+				SMCR_R_TCP_DATA);
+	if (sock_flag(tsk, SOCK_DONE) &&
+	    !test_and_set_bit(SMCR_SK_TCP_FIN, &ssk->flags))
+		smcr_conn_tcp_fin(&ssk->conn);
+}
+
+/* Mode TCP: the error becomes visible where core code looks for it */
+static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	int err = READ_ONCE(tsk->sk_err);
+
+	if (!err || (test_bit(SMCR_SK_TCP_ERR, &ssk->flags) &&
+		     READ_ONCE(ssk->tcp_err) == err))
+		return;
+	WRITE_ONCE(ssk->tcp_err, err);
+	WRITE_ONCE(ssk->sk.sk_err, err);
+	smp_wmb();	/* pairs with the test in smcr_tcp_err_enter() */
+	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
+}
+
+void smcr_tcp_err_enter(struct smcr_sock *ssk)
+{
+	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		return;
+	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	/* SO_ERROR took the copy: the original is spent, too */
+	if (!READ_ONCE(ssk->sk.sk_err) &&
+	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		cmpxchg(&ssk->tcp->sk->sk_err, ssk->tcp_err, 0);
+}
+
+void smcr_tcp_err_leave(struct smcr_sock *ssk)
+{
+	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		return;
+	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	/* the call took the original */
+	if (!READ_ONCE(ssk->tcp->sk->sk_err) &&
+	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		cmpxchg(&ssk->sk.sk_err, ssk->tcp_err, 0);
+}
+
+/* Mode TCP, state change: what TCP tells its own waiters we tell ours */
+static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
+{
+	int state = READ_ONCE(tsk->sk_state);
+	struct sock *sk = &ssk->sk;
+
+	smcr_tcp_copy_err(ssk, tsk);
+	WRITE_ONCE(sk->sk_state, state);
+	if (state == TCP_ESTABLISHED)
+		smcr_fallback_count(ssk);
+	sk->sk_state_change(sk);
+
+	if (state == TCP_ESTABLISHED)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	else if (READ_ONCE(tsk->sk_shutdown) == SHUTDOWN_MASK ||
+		 state == TCP_CLOSE)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_HUP);
+	else if (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/*
+ * SIGURG: TCP cannot send it itself, the inner socket has no file. The read
+ * lock keeps release() from letting the file go.
+ */
+static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	const struct tcp_sock *tp = tcp_sk(tsk);
+	struct sock *sk = &ssk->sk;
+
+	if (likely(!(READ_ONCE(tp->urg_data) & TCP_URG_VALID)))
+		return;
+	if (test_and_set_bit(SMCR_SK_TCP_URG, &ssk->flags) &&
+	    ssk->urg_seq == READ_ONCE(tp->urg_seq))
+		return;
+	ssk->urg_seq = READ_ONCE(tp->urg_seq);
+	read_lock_bh(&sk->sk_callback_lock);
+	sk_send_sigurg(sk);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_LISTEN:	/* somebody else stopped it: accept() ends */
+		if (READ_ONCE(tsk->sk_state) != TCP_LISTEN)
+			ssk->sk.sk_state_change(&ssk->sk);
+		break;
+	case SMCR_MODE_NEG:
+		smcr_neg_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_state(ssk, tsk);
+		break;
+	default:
+		break;
+	}
+}
+
+static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_LISTEN:
+		smcr_listener_kick(ssk);
+		break;
+	case SMCR_MODE_NEG:
+		smcr_neg_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_urg(ssk, tsk);
+		ssk->sk.sk_data_ready(&ssk->sk);
+		break;
+	default:
+		break;
+	}
+}
+
+static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_NEG:
+		smcr_neg_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_copy_err(ssk, tsk);
+		sk_error_report(&ssk->sk);
+		break;
+	default:
+		break;
+	}
+}
+
+static void smcr_tcp_state_change(struct sock *tsk)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	ssk = smcr_tcp_owner(tsk);
+	if (ssk) {
+		ssk->tcp_state_change(tsk);
+		smcr_on_state_change(ssk, tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void smcr_tcp_data_ready(struct sock *tsk)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	ssk = smcr_tcp_owner(tsk);
+	if (ssk) {
+		ssk->tcp_data_ready(tsk);
+		smcr_on_data_ready(ssk, tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/* TCP clears SOCK_NOSPACE exactly when there is room to tell about */
+static void smcr_tcp_write_space(struct sock *tsk)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	ssk = smcr_tcp_owner(tsk);
+	if (ssk) {
+		ssk->tcp_write_space(tsk);
+		if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP && tsk->sk_socket &&
+		    !test_bit(SOCK_NOSPACE, &tsk->sk_socket->flags))
+			ssk->sk.sk_write_space(&ssk->sk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void smcr_tcp_error_report(struct sock *tsk)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	ssk = smcr_tcp_owner(tsk);
+	if (ssk) {
+		ssk->tcp_error_report(tsk);
+		smcr_on_error(ssk, tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void smcr_tcp_save_callbacks(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	const struct smcr_sock *from = ssk->listener;
+
+	/* the child of a hooked listener was born with our callbacks */
+	if (tsk->sk_data_ready == smcr_tcp_data_ready && from) {
+		ssk->tcp_state_change = from->tcp_state_change;
+		ssk->tcp_data_ready = from->tcp_data_ready;
+		ssk->tcp_write_space = from->tcp_write_space;
+		ssk->tcp_error_report = from->tcp_error_report;
+		return;
+	}
+	ssk->tcp_state_change = tsk->sk_state_change;
+	ssk->tcp_data_ready = tsk->sk_data_ready;
+	ssk->tcp_write_space = tsk->sk_write_space;
+	ssk->tcp_error_report = tsk->sk_error_report;
+}
+
+/**
+ * smcr_tcp_hook() - get the inner socket's callbacks
+ * @ssk: socket; a listener's child has its listener set
+ *
+ * No reference is taken: the hook ends in smcr_tcp_unhook(), at the latest
+ * when the socket is destroyed. What arrived before must be looked at
+ * afterwards. Children of the inner socket do not inherit the owner.
+ */
+void smcr_tcp_hook(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	smcr_tcp_save_callbacks(ssk, tsk);
+	tsk->sk_state_change = smcr_tcp_state_change;
+	tsk->sk_data_ready = smcr_tcp_data_ready;
+	tsk->sk_write_space = smcr_tcp_write_space;
+	tsk->sk_error_report = smcr_tcp_error_report;
+	__rcu_assign_sk_user_data_with_flags(tsk, ssk, SK_USER_DATA_NOCOPY);
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_unhook() - give the callbacks back
+ * @ssk: socket
+ *
+ * On return no callback is looking at @ssk any more. Idempotent.
+ *
+ * Context: any up to softirq, but not from a callback.
+ */
+void smcr_tcp_unhook(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	if (smcr_tcp_owner(tsk) == ssk) {
+		tsk->sk_state_change = ssk->tcp_state_change;
+		tsk->sk_data_ready = ssk->tcp_data_ready;
+		tsk->sk_write_space = ssk->tcp_write_space;
+		tsk->sk_error_report = ssk->tcp_error_report;
+		rcu_assign_sk_user_data(tsk, NULL);
+	}
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_check() - look at the inner socket as if it had just called
+ * @ssk: hooked socket
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_tcp_check(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	lock_sock(tsk);
+	switch (ssk->mode) {
+	case SMCR_MODE_NEG:
+		smcr_neg_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_state(ssk, tsk);
+		break;
+	default:
+		break;
+	}
+	release_sock(tsk);
+}
+
+/**
+ * smcr_tcp_fin() - orderly end of the TCP connection
+ * @ssk: socket whose SMC-R connection is through
+ *
+ * Context: process.
+ */
+void smcr_tcp_fin(struct smcr_sock *ssk)
+{
+	kernel_sock_shutdown(ssk->tcp, SHUT_RDWR);
+}
+
+/**
+ * smcr_tcp_reset() - end the TCP connection with RST
+ * @ssk: socket
+ *
+ * The inner socket keeps its addresses, for display and getsockname().
+ *
+ * Context: process.
+ */
+void smcr_tcp_reset(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (READ_ONCE(tsk->sk_state) != TCP_CLOSE)
+		tcp_abort(tsk, ECONNRESET);
+}

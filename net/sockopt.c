@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Socket options. SOL_SOCKET options are kept in our own struct sock, from
+ * which core code answers getsockopt(); what TCP must know of them gets to the
+ * inner socket at once where the kernel lets us see setsockopt(SOL_SOCKET)
+ * (smcr_compat_custom_sockopt()), and in any case by smcr_sockopt_push() and
+ * _sync(). Everything else belongs to TCP, with the exceptions named below.
+ */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "sock.h"
+
+enum smcr_opt_rule {
+	SMCR_OPT_BOTH,		/* default: own socket, then the inner one */
+	SMCR_OPT_OWN,		/* own socket only */
+	SMCR_OPT_CORK,		/* own; the inner one in mode TCP, where it */
+				/* cannot hold back CLC messages */
+	SMCR_OPT_TCP,		/* inner socket only */
+	SMCR_OPT_REFUSE,	/* works inside TCP's data path (SEC-07) */
+	SMCR_OPT_FASTOPEN,	/* before connect() or listen(); excludes SMC-R */
+};
+
+struct smcr_opt {
+	int name;
+	enum smcr_opt_rule rule;
+};
+
+static const struct smcr_opt smcr_socket_opts[] = {
+	{ SO_LINGER,			SMCR_OPT_OWN },	/* smcr_release() */
+	{ SO_PASSCRED,			SMCR_OPT_OWN },
+	{ SO_PASSSEC,			SMCR_OPT_OWN },
+	{ SO_KEEPALIVE,			SMCR_OPT_OWN },	/* smcr_keepalive() */
+	{ SO_RCVLOWAT,			SMCR_OPT_OWN },	/* smcr_set_rcvlowat() */
+	{ SO_RCVTIMEO_OLD,		SMCR_OPT_OWN },	/* smcr_sockopt_sync() */
+	{ SO_RCVTIMEO_NEW,		SMCR_OPT_OWN },
+	{ SO_SNDTIMEO_OLD,		SMCR_OPT_OWN },
+	{ SO_SNDTIMEO_NEW,		SMCR_OPT_OWN },
+	/* core code knows it for AF_INET and AF_INET6 only; value mirrored */
+	{ SO_REUSEPORT,			SMCR_OPT_TCP },
+	{ SO_ATTACH_REUSEPORT_CBPF,	SMCR_OPT_TCP },
+	{ SO_ATTACH_REUSEPORT_EBPF,	SMCR_OPT_TCP },
+	{ SO_DETACH_REUSEPORT_BPF,	SMCR_OPT_TCP },
+	/* filters see packets, and those are TCP's */
+	{ SO_ATTACH_FILTER,		SMCR_OPT_TCP },
+	{ SO_ATTACH_BPF,		SMCR_OPT_TCP },
+	{ SO_DETACH_FILTER,		SMCR_OPT_TCP },
+	{ SO_CNX_ADVICE,		SMCR_OPT_TCP },
+	{ SO_RESERVE_MEM,		SMCR_OPT_TCP },
+	{ SO_ZEROCOPY,			SMCR_OPT_REFUSE },
+	{ SO_PEEK_OFF,			SMCR_OPT_REFUSE },
+};
+
+static const struct smcr_opt smcr_tcp_opts[] = {
+	{ TCP_CORK,			SMCR_OPT_CORK },
+	{ TCP_ULP,			SMCR_OPT_REFUSE },
+	{ TCP_ZEROCOPY_RECEIVE,		SMCR_OPT_REFUSE },
+	{ TCP_REPAIR,			SMCR_OPT_REFUSE },
+	{ TCP_REPAIR_QUEUE,		SMCR_OPT_REFUSE },
+	{ TCP_REPAIR_OPTIONS,		SMCR_OPT_REFUSE },
+	{ TCP_REPAIR_WINDOW,		SMCR_OPT_REFUSE },
+	{ TCP_QUEUE_SEQ,		SMCR_OPT_REFUSE },
+	{ TCP_FASTOPEN,			SMCR_OPT_FASTOPEN },
+	{ TCP_FASTOPEN_CONNECT,		SMCR_OPT_FASTOPEN },
+	{ TCP_FASTOPEN_KEY,		SMCR_OPT_FASTOPEN },
+	{ TCP_FASTOPEN_NO_COOKIE,	SMCR_OPT_FASTOPEN },
+};
+
+static enum smcr_opt_rule smcr_opt_find(const struct smcr_opt *opts, size_t n,
+					int name, enum smcr_opt_rule other)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (opts[i].name == name)
+			return opts[i].rule;
+	return other;
+}
+
+static int smcr_opt_int(sockptr_t val, unsigned int len, int *out)
+{
+	if (len < sizeof(*out))
+		return -EINVAL;
+	return copy_from_sockptr(out, val, sizeof(*out)) ? -EFAULT : 0;
+}
+
+static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
+			       sockptr_t val, unsigned int len)
+{
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(ssk->tcp, level, opt, val, len);
+	return READ_ONCE(ssk->tcp->ops)->setsockopt(ssk->tcp, level, opt, val,
+						    len);
+}
+
+static int smcr_setsockopt_socket(struct socket *sock, int opt, sockptr_t val,
+				  unsigned int len)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	enum smcr_opt_rule rule;
+	int rc = 0;
+
+	rule = smcr_opt_find(smcr_socket_opts, ARRAY_SIZE(smcr_socket_opts),
+			     opt, SMCR_OPT_BOTH);
+	if (rule == SMCR_OPT_REFUSE)
+		return -EOPNOTSUPP;
+	if (rule != SMCR_OPT_TCP)
+		rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
+	if (rc || rule == SMCR_OPT_OWN)
+		return rc;
+	rc = smcr_tcp_setsockopt(ssk, SOL_SOCKET, opt, val, len);
+	if (opt == SO_REUSEPORT)
+		ssk->sk.sk_reuseport = ssk->tcp->sk->sk_reuseport;
+	return rc;
+}
+
+static int smcr_set_cork(struct smcr_sock *ssk, sockptr_t val, unsigned int len)
+{
+	int on, rc;
+
+	rc = smcr_opt_int(val, len, &on);
+	if (rc)
+		return rc;
+	lock_sock(&ssk->sk);
+	ssk->corked = on;
+	if (ssk->mode == SMCR_MODE_TCP)
+		tcp_sock_set_cork(ssk->tcp->sk, on);
+	else if (ssk->mode == SMCR_MODE_SMC && !on)
+		smcr_tx_uncork(&ssk->conn);
+	release_sock(&ssk->sk);
+	return 0;
+}
+
+/* Fast Open puts data on the SYN: either that or SMC-R (T-14) */
+static int smcr_set_fastopen(struct smcr_sock *ssk, int opt, sockptr_t val,
+			     unsigned int len)
+{
+	int on, rc = -EINVAL;
+
+	lock_sock(&ssk->sk);
+	if (ssk->mode != SMCR_MODE_INIT)
+		goto out;
+	rc = smcr_tcp_setsockopt(ssk, SOL_TCP, opt, val, len);
+	if (rc || opt == TCP_FASTOPEN_KEY)	/* a key asks for nothing */
+		goto out;
+	rc = smcr_opt_int(val, len, &on);
+	if (!rc && on)
+		set_bit(SMCR_SK_FASTOPEN, &ssk->flags);
+	else if (!rc)
+		clear_bit(SMCR_SK_FASTOPEN, &ssk->flags);
+out:
+	release_sock(&ssk->sk);
+	return rc;
+}
+
+/* TCP has taken it; what it means for an SMC-R connection */
+static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
+			      unsigned int len)
+{
+	int v;
+
+	if ((opt != TCP_NODELAY && opt != TCP_DEFER_ACCEPT) ||
+	    smcr_opt_int(val, len, &v))
+		return;
+	lock_sock(&ssk->sk);
+	if (opt == TCP_DEFER_ACCEPT)
+		ssk->defer_accept = v;
+	else if (v && ssk->mode == SMCR_MODE_SMC && !ssk->corked)
+		smcr_tx_uncork(&ssk->conn);
+	release_sock(&ssk->sk);
+}
+
+static int smcr_setsockopt_tcp(struct smcr_sock *ssk, int opt, sockptr_t val,
+			       unsigned int len)
+{
+	int rc;
+
+	switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts), opt,
+			      SMCR_OPT_TCP)) {
+	case SMCR_OPT_REFUSE:
+		return -EOPNOTSUPP;
+	case SMCR_OPT_CORK:
+		return smcr_set_cork(ssk, val, len);
+	case SMCR_OPT_FASTOPEN:
+		return smcr_set_fastopen(ssk, opt, val, len);
+	default:
+		rc = smcr_tcp_setsockopt(ssk, SOL_TCP, opt, val, len);
+		if (!rc)
+			smcr_tcp_opt_done(ssk, opt, val, len);
+		return rc;
+	}
+}
+
+/**
+ * smcr_setsockopt() - proto_ops.setsockopt
+ * @sock: socket
+ * @level: SOL_*
+ * @opt: option
+ * @val: value
+ * @len: its length
+ *
+ * Return: 0 or a negative errno; -EOPNOTSUPP for options that would bypass
+ * SMC-R.
+ */
+int smcr_setsockopt(struct socket *sock, int level, int opt, sockptr_t val,
+		    unsigned int len)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	switch (level) {
+	case SOL_SOCKET:
+		return smcr_setsockopt_socket(sock, opt, val, len);
+	case SOL_TCP:
+		return smcr_setsockopt_tcp(ssk, opt, val, len);
+	default:
+		return smcr_tcp_setsockopt(ssk, level, opt, val, len);
+	}
+}
+
+static int smcr_get_cork(struct smcr_sock *ssk, char __user *val,
+			 int __user *len)
+{
+	int on = READ_ONCE(ssk->corked), n;
+
+	if (get_user(n, len))
+		return -EFAULT;
+	if (n < 0)
+		return -EINVAL;
+	n = min_t(int, n, sizeof(on));
+	if (put_user(n, len) || copy_to_user(val, &on, n))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * smcr_getsockopt() - proto_ops.getsockopt
+ * @sock: socket
+ * @level: any but SOL_SOCKET, which core code answers
+ * @opt: option
+ * @val: result
+ * @len: size of @val, then of the result
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
+		    int __user *len)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (level == SOL_TCP) {
+		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
+				      opt, SMCR_OPT_TCP)) {
+		case SMCR_OPT_REFUSE:
+			return -EOPNOTSUPP;
+		case SMCR_OPT_CORK:
+			return smcr_get_cork(ssk, val, len);
+		default:
+			break;
+		}
+	}
+	/* not by way of proto_ops: which of its members is set has changed */
+	return READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
+}
+
+/**
+ * smcr_set_rcvlowat() - proto_ops.set_rcvlowat
+ * @sk: socket, locked
+ * @val: SO_RCVLOWAT
+ *
+ * No more than the element can hold, else readers would wait for ever; before
+ * there is one smcr_sock_set_mode() sees to that. TCP learns it in mode TCP
+ * only: it would have to wake us for every byte of a CLC message.
+ *
+ * Return: 0.
+ */
+int smcr_set_rcvlowat(struct sock *sk, int val)
+{
+	struct smcr_sock *ssk = smcr_sk(sk);
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (ssk->mode == SMCR_MODE_SMC)
+		val = min_t(u32, val, smcr_ring_cap(&ssk->conn.rx_ring));
+	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
+	if (ssk->mode == SMCR_MODE_TCP) {
+		lock_sock(tsk);
+		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, val);
+		release_sock(tsk);
+	}
+	return 0;
+}
+
+/**
+ * smcr_keepalive() - proto.keepalive
+ * @sk: socket, locked
+ * @on: SO_KEEPALIVE
+ *
+ * The TCP connection is kept alive in every mode.
+ */
+void smcr_keepalive(struct sock *sk, int on)
+{
+	struct sock *tsk = smcr_sk(sk)->tcp->sk;
+
+	lock_sock(tsk);
+	READ_ONCE(tsk->sk_prot)->keepalive(tsk, on);
+	sock_valbool_flag(tsk, SOCK_KEEPOPEN, on);
+	release_sock(tsk);
+}
+
+static void smcr_push_flag(struct sock *tsk, const struct sock *sk,
+			   enum sock_flags flag)
+{
+	if (sock_flag(tsk, flag) != sock_flag(sk, flag))
+		sock_valbool_flag(tsk, flag, sock_flag(sk, flag));
+}
+
+/* Options that may change at any time and that TCP looks at when it is called */
+static void smcr_push_live(struct sock *tsk, const struct sock *sk)
+{
+	if (tsk->sk_rcvtimeo != READ_ONCE(sk->sk_rcvtimeo))
+		WRITE_ONCE(tsk->sk_rcvtimeo, READ_ONCE(sk->sk_rcvtimeo));
+	if (tsk->sk_sndtimeo != READ_ONCE(sk->sk_sndtimeo))
+		WRITE_ONCE(tsk->sk_sndtimeo, READ_ONCE(sk->sk_sndtimeo));
+	if (unlikely(sock_flag(tsk, SOCK_URGINLINE) !=
+		     sock_flag(sk, SOCK_URGINLINE))) {
+		lock_sock(tsk);
+		smcr_push_flag(tsk, sk, SOCK_URGINLINE);
+		release_sock(tsk);
+	}
+}
+
+/**
+ * smcr_sockopt_sync() - before a forwarded call in mode TCP
+ * @ssk: socket
+ */
+void smcr_sockopt_sync(struct smcr_sock *ssk)
+{
+	smcr_push_live(ssk->tcp->sk, &ssk->sk);
+}
+
+/**
+ * smcr_sockopt_push() - before bind(), connect(), listen() and fallback
+ * @ssk: socket, socket lock held or not yet known to anybody
+ *
+ * Where core code applied SOL_SOCKET options without telling us; elsewhere both
+ * sides agree already. Timeouts wait for mode TCP.
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_sockopt_push(struct smcr_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (SMCR_CUSTOM_SOCKOPT)
+		return;
+	lock_sock(tsk);
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK) {
+		tsk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+		WRITE_ONCE(tsk->sk_sndbuf, sk->sk_sndbuf);
+	}
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK) {
+		tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+		WRITE_ONCE(tsk->sk_rcvbuf, sk->sk_rcvbuf);
+	}
+	if (tsk->sk_bound_dev_if != sk->sk_bound_dev_if ||
+	    tsk->sk_mark != sk->sk_mark) {
+		WRITE_ONCE(tsk->sk_bound_dev_if, sk->sk_bound_dev_if);
+		WRITE_ONCE(tsk->sk_mark, sk->sk_mark);
+		sk_dst_reset(tsk);
+	}
+	tsk->sk_reuse = sk->sk_reuse;
+	tsk->sk_reuseport = sk->sk_reuseport;
+	if (sk->sk_priority)	/* IP_TOS sets it, too */
+		WRITE_ONCE(tsk->sk_priority, sk->sk_priority);
+	smcr_push_flag(tsk, sk, SOCK_URGINLINE);
+	smcr_push_flag(tsk, sk, SOCK_LOCALROUTE);
+	smcr_push_flag(tsk, sk, SOCK_BROADCAST);
+	smcr_push_flag(tsk, sk, SOCK_DBG);
+	release_sock(tsk);
+}
+
+/**
+ * smcr_sockopt_to_tcp() - give the inner socket what was kept from it
+ * @ssk: socket that goes on as TCP
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_sockopt_to_tcp(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct sock *sk = &ssk->sk;
+
+	smcr_sockopt_push(ssk);
+	smcr_push_live(tsk, sk);
+	if (sk->sk_rcvlowat != 1) {
+		lock_sock(tsk);
+		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, sk->sk_rcvlowat);
+		release_sock(tsk);
+	}
+	if (ssk->corked)
+		tcp_sock_set_cork(tsk, true);
+}
+
+static void smcr_inherit_flag(struct sock *sk, const struct sock *from,
+			      enum sock_flags flag)
+{
+	sock_valbool_flag(sk, flag, sock_flag(from, flag));
+}
+
+/**
+ * smcr_sockopt_inherit() - options of a listener's child
+ * @child: child, not yet known to anybody
+ * @from: its listener
+ *
+ * The inner socket has inherited its own from the inner listener.
+ */
+void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
+{
+	const u8 locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
+	const struct sock *lsk = &from->sk;
+	struct sock *sk = &child->sk;
+
+	sk->sk_userlocks |= lsk->sk_userlocks & locks;
+	sk->sk_rcvbuf = READ_ONCE(lsk->sk_rcvbuf);
+	sk->sk_sndbuf = READ_ONCE(lsk->sk_sndbuf);
+	sk->sk_rcvlowat = READ_ONCE(lsk->sk_rcvlowat);
+	sk->sk_rcvtimeo = READ_ONCE(lsk->sk_rcvtimeo);
+	sk->sk_sndtimeo = READ_ONCE(lsk->sk_sndtimeo);
+	sk->sk_lingertime = READ_ONCE(lsk->sk_lingertime);
+	sk->sk_priority = READ_ONCE(lsk->sk_priority);
+	sk->sk_mark = READ_ONCE(lsk->sk_mark);
+	sk->sk_bound_dev_if = READ_ONCE(lsk->sk_bound_dev_if);
+	sk->sk_reuse = lsk->sk_reuse;
+	sk->sk_reuseport = lsk->sk_reuseport;
+	sk->sk_max_pacing_rate = READ_ONCE(lsk->sk_max_pacing_rate);
+	smcr_inherit_flag(sk, lsk, SOCK_LINGER);
+	smcr_inherit_flag(sk, lsk, SOCK_KEEPOPEN);
+	smcr_inherit_flag(sk, lsk, SOCK_URGINLINE);
+	smcr_inherit_flag(sk, lsk, SOCK_LOCALROUTE);
+	smcr_inherit_flag(sk, lsk, SOCK_BROADCAST);
+	smcr_inherit_flag(sk, lsk, SOCK_DBG);
+	child->corked = from->corked;
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sending: from the application into the send buffer, from there by RDMA
+ * WRITE into the peer's element, announced by a CDC in the same post
+ * (RFC 7609 4.7).
+ */
+#include <linux/sched/signal.h>
+#include "conn.h"
+#include "sock.h"
+#include "trace.h"
+
+/* Bytes of one post: more would only make the receiver wait longer */
+#define SMCR_TX_POST_MAX	(64 * 1024)
+
+static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
+
+/* Cursors and flags of the next CDC, with the producer at @prod */
+static void smcr_tx_fill(const struct smcr_conn *conn,
+			 const struct smcr_pos *prod, bool blocked,
+			 struct smcr_cdc *cdc)
+{
+	cdc->seq = conn->tx_seq + 1;
+	cdc->token = conn->peer_token;
+	cdc->prod = smcr_pos_cursor(&conn->tx_ring, prod);
+	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_cons);
+	cdc->pflags = blocked ? SMCR_CDC_B : 0;
+	cdc->cflags = (conn->fsm.tx_done ? SMCR_CDC_D : 0) |
+		      (conn->fsm.tx_closed ? SMCR_CDC_C : 0) |
+		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
+}
+
+/*
+ * Post @n_w writes and the CDC behind them; account for it when that went
+ * through. @signal: the completion is wanted. Returns as smcr_link_post().
+ */
+static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+			const struct smcr_pos *prod, bool blocked, bool signal)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct smcr_cdc cdc;
+	u8 msg[SMCR_WR_LEN];
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+
+	smcr_tx_fill(conn, prod, blocked, &cdc);
+	smcr_cdc_encode(&cdc, msg);
+	if (signal)
+		sock_hold(&ssk->sk);
+	rc = smcr_link_post(conn->link, w, n_w, msg,
+			    signal ? smcr_tx_done : NULL, conn, prod->abs,
+			    cdc.cflags, true);
+	if (rc) {
+		if (signal)
+			sock_put(&ssk->sk);
+		return rc;
+	}
+	trace_smcr_cdc(true, cdc.token, &cdc);
+	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
+	if (signal) {
+		conn->tx_pends++;
+		conn->tx_signalled = prod->abs;
+	}
+	conn->tx_seq = cdc.seq;
+	conn->tx_prod = *prod;
+	conn->tx_blocked = blocked;
+	conn->rx_told = conn->rx_cons.abs;
+	conn->tx_ctrl = false;
+	return 0;
+}
+
+/* No room in the send queue: in line until there is. False: try again. */
+static bool smcr_tx_wait_room(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_hold(sk);
+	if (smcr_link_wait_room(conn->link, &conn->sq_wait)) {
+		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_TX_SQ_FULL);
+		return true;
+	}
+	sock_put(sk);
+	return false;
+}
+
+/* SGEs of [src, src+len) of the ring of the send buffer, which may wrap */
+static int smcr_tx_sges(struct smcr_conn *conn, u32 src, u32 len,
+			struct ib_sge *sge)
+{
+	u32 first = min(len, conn->sndbuf_size - src);
+	int n;
+
+	n = smcr_buf_sges(conn->sndbuf, conn->lgr->pd, src, first, sge,
+			  SMCR_MAX_SGE);
+	if (first < len)
+		n += smcr_buf_sges(conn->sndbuf, conn->lgr->pd, 0, len - first,
+				   sge + n, SMCR_MAX_SGE - n);
+	return n;
+}
+
+static u32 smcr_tx_post_max(const struct smcr_conn *conn)
+{
+	/* one chunk for an unaligned start, one for the wrap of the ring */
+	return min_t(u32, SMCR_TX_POST_MAX,
+		     smcr_buf_max_span(conn->sndbuf,
+				       conn->link->pid.dev->max_sge - 1));
+}
+
+/* One plan: up to two writes and their CDC in one post */
+static int smcr_tx_post_data(struct smcr_conn *conn,
+			     const struct smcr_tx_plan *plan, u64 unsent)
+{
+	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct smcr_pos prod = conn->tx_prod;
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	u32 src = conn->tx_src;
+	struct ib_rdma_wr w[2];
+	bool signal;
+	int i, rc;
+
+	for (i = 0; i < plan->n_seg; i++) {
+		const struct smcr_tx_seg *seg = &plan->seg[i];
+
+		memset(&w[i], 0, sizeof(w[i]));
+		w[i].wr.opcode = IB_WR_RDMA_WRITE;
+		w[i].wr.sg_list = sge[i];
+		w[i].wr.num_sge = smcr_tx_sges(conn, src, seg->len, sge[i]);
+		w[i].remote_addr = conn->peer_va + seg->dst;
+		w[i].rkey = conn->peer_rkey;
+		src += seg->len;
+		if (src >= conn->sndbuf_size)
+			src -= conn->sndbuf_size;
+	}
+	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
+
+	/* a completion when the buffer runs empty, and every quarter of it */
+	signal = plan->len == unsent || plan->blocked ||
+		 prod.abs - conn->tx_signalled >= conn->sndbuf_size / 4;
+	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
+	if (rc)
+		return rc;
+
+	for (i = 0; i < plan->n_seg; i++)
+		trace_smcr_write(conn->peer_token, w[i].remote_addr,
+				 plan->seg[i].len);
+	conn->tx_src = src;
+	conn->tx_bytes += plan->len;
+	smcr_count_add(ssk->sn, SMCR_CNT_WRITE_TX, plan->n_seg);
+	smcr_count_add(ssk->sn, SMCR_CNT_BYTES_TX, plan->len);
+	if (plan->blocked)
+		smcr_count(ssk->sn, SMCR_CNT_TX_WINDOW_FULL);
+	return 0;
+}
+
+/* Data that may go; true when the send queue stopped us */
+static int smcr_tx_data(struct smcr_conn *conn)
+{
+	struct smcr_tx_plan plan;
+	u64 unsent;
+	int rc;
+
+	while ((unsent = smcr_conn_unsent(conn)) > 0) {
+		/* MSG_MORE: more will come before the wire is idle again */
+		if (conn->tx_more && conn->tx_pends &&
+		    unsent < SMCR_RMBE_MIN / 2)
+			return 0;
+		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
+			     unsent, smcr_tx_post_max(conn), &plan);
+		if (!plan.len) {
+			/* the peer has to know that we wait (CDC-33) */
+			if (!conn->tx_blocked)
+				return smcr_tx_post(conn, NULL, 0,
+						    &conn->tx_prod, true,
+						    false);
+			return 0;
+		}
+		rc = smcr_tx_post_data(conn, &plan, unsent);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* D, C or A that is owed; signalled, so that the element can be let go */
+static int smcr_tx_owed(struct smcr_conn *conn)
+{
+	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod, false, true);
+
+	if (!rc)
+		conn->tx_owed = 0;
+	return rc;
+}
+
+static int smcr_tx_try(struct smcr_conn *conn)
+{
+	int rc;
+
+	if (conn->tx_owed)
+		return smcr_tx_owed(conn);
+	if (!smcr_close_may_tx(&conn->fsm))
+		return 0;
+	rc = smcr_tx_data(conn);
+	if (!rc && conn->tx_ctrl) {
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
+				  conn->tx_blocked, false);
+		if (!rc)
+			smcr_count(smcr_conn_sock(conn)->sn,
+				   SMCR_CNT_CDC_TX_WINDOW);
+	}
+	return rc;
+}
+
+/**
+ * smcr_tx_push() - send what may be sent now
+ * @conn: connection, conn->lock held
+ *
+ * Order: an owed close flag, data, a cursor update that no data carried.
+ * Whatever finds no room waits in the link's line. Any context.
+ */
+void smcr_tx_push(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (!conn->lgr || !conn->active || conn->tx_dead ||
+	    !list_empty_careful(&conn->sq_wait))
+		return;
+	while (smcr_tx_try(conn) == -EAGAIN && !smcr_tx_wait_room(conn))
+		;
+}
+
+/**
+ * smcr_tx_flag() - send D, C or A
+ * @conn: connection, conn->lock held; the machine has set the flag already
+ * @action: SMCR_ACT_SEND_*
+ */
+void smcr_tx_flag(struct smcr_conn *conn, u32 action)
+{
+	conn->tx_owed = action;
+	smcr_tx_push(conn);
+}
+
+/* Completion of a signalled post, softirq (or process when forced) */
+static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_conn *conn = pend->arg;
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	bool wake = false;
+
+	spin_lock_bh(&conn->lock);
+	conn->tx_pends--;
+	if (ok && pend->mark > conn->tx_done) {
+		WRITE_ONCE(conn->tx_done, pend->mark);
+		wake = smcr_conn_wspace(conn) >= conn->sndbuf_size / 3;
+	}
+	if (pend->flags & SMCR_CDC_A)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
+				       SMCR_R_NONE);
+	else if (conn->tx_done == conn->tx_queued &&
+		 (conn->fsm.want_done || conn->fsm.want_closed))
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
+				       SMCR_R_NONE);
+	else if (conn->tx_more)
+		smcr_tx_push(conn);
+	if (!conn->tx_pends)
+		smcr_conn_tx_idle(conn);
+	spin_unlock_bh(&conn->lock);
+
+	if (wake)
+		sk->sk_write_space(sk);
+	sock_put(sk);
+}
+
+/**
+ * smcr_tx_room() - the send queue has room again
+ * @link: link
+ *
+ * Context: softirq, no locks held.
+ */
+void smcr_tx_room(struct smcr_link *link)
+{
+	struct list_head *node;
+
+	while ((node = smcr_link_next_waiter(link))) {
+		struct smcr_conn *conn = container_of(node, struct smcr_conn,
+						      sq_wait);
+
+		spin_lock_bh(&conn->lock);
+		smcr_tx_push(conn);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+}
+
+/**
+ * smcr_tx_uncork() - held-back data go now
+ * @conn: connection
+ */
+void smcr_tx_uncork(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_more = false;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+static int smcr_tx_alloc(struct smcr_conn *conn)
+{
+	struct smcr_buf *buf;
+
+	if (conn->sndbuf || !conn->lgr)
+		return 0;
+	buf = smcr_buf_alloc(conn->lgr->pid.dev, conn->sndbuf_size,
+			     DMA_TO_DEVICE);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	conn->sndbuf = buf;
+	return 0;
+}
+
+/* Copy into the ring behind what is queued; bytes copied or -EFAULT */
+static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
+{
+	u32 off = conn->tx_src + (u32)smcr_conn_unsent(conn);
+	u32 done = 0, run;
+
+	while (off >= conn->sndbuf_size)
+		off -= conn->sndbuf_size;
+	while (done < len) {
+		void *at = smcr_buf_at(conn->sndbuf, off,
+				       min(len - done,
+					   conn->sndbuf_size - off), &run);
+		size_t n = copy_from_iter(at, run, &msg->msg_iter);
+
+		done += n;
+		if (n < run)
+			return done ? done : -EFAULT;
+		off += run;
+		if (off == conn->sndbuf_size)
+			off = 0;
+	}
+	return done;
+}
+
+/* 0 when there is room; else the error that ends the send */
+static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		set_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		smp_mb__after_atomic();	/* pairs with sk_write_space: no lost wake-up */
+		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+		    !smcr_close_may_send(&conn->fsm) ||
+		    smcr_conn_wspace(conn))
+			break;
+		if (!*timeo || signal_pending(current))
+			break;
+		sk_wait_event(sk, timeo,
+			      READ_ONCE(sk->sk_err) ||
+			      (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+			      !smcr_close_may_send(&conn->fsm) ||
+			      smcr_conn_wspace(conn) >=
+					conn->sndbuf_size / 3, &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+
+	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+	    !smcr_close_may_send(&conn->fsm))
+		return -EPIPE;
+	if (smcr_conn_wspace(conn))
+		return 0;
+	return *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
+}
+
+/**
+ * smcr_tx_sendmsg() - queue and send application data
+ * @ssk: socket in mode SMC, socket lock held
+ * @msg: message
+ * @len: bytes
+ *
+ * Returns once the data are in the send buffer (CDC-21).
+ *
+ * Return: bytes taken, or a negative errno (-EPIPE: the caller raises SIGPIPE).
+ */
+int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
+{
+	bool more = (msg->msg_flags & MSG_MORE) || ssk->corked;
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	size_t copied = 0;
+	long timeo;
+	int n, rc = 0;
+
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	while (msg_data_left(msg)) {
+		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+		    !smcr_close_may_send(&conn->fsm)) {
+			rc = -EPIPE;
+			break;
+		}
+		rc = smcr_tx_alloc(conn);
+		if (rc)
+			break;
+		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
+		if (!n) {
+			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+			smcr_tx_uncork(conn);
+			rc = smcr_tx_wait(ssk, &timeo);
+			if (rc)
+				break;
+			continue;
+		}
+		n = smcr_tx_copy(conn, msg, min(n, SMCR_TX_POST_MAX));
+		if (n < 0) {
+			rc = n;
+			break;
+		}
+		spin_lock_bh(&conn->lock);
+		if (!conn->purged) {
+			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
+			conn->tx_more = more && !msg_data_left(msg);
+			smcr_tx_push(conn);
+		}
+		spin_unlock_bh(&conn->lock);
+		copied += n;
+	}
+	if (copied)
+		return copied;
+	if (rc == -EPIPE && sk->sk_err)
+		rc = sock_error(sk);
+	return rc;
+}
