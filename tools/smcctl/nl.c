@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Generic netlink with libmnl. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/genetlink.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "../../include/uapi/linux/smcr_netlink.h"
+#include "cmd.h"
+#include "nl.h"
+
+/* The kernel fills as much of this as it can with one call */
+#define NL_BUF	32768
+
+static struct {
+	struct mnl_socket *sock;
+	uint16_t family;
+	uint32_t seq;
+	char buf[NL_BUF];
+} nl;
+
+/* One exchange */
+struct nl_call {
+	uint16_t nest;
+	int (*fn)(const struct nlattr *nest, void *arg);
+	void *arg;
+	int status;		/* EXIT_* */
+	int err;		/* errno of the kernel's answer */
+	char msg[200];		/* what the kernel says about it, or "" */
+};
+
+static int netns_path(const char *name, char *path, size_t size)
+{
+	const char *c = name;
+
+	while (isdigit((unsigned char)*c))
+		c++;
+	if (strchr(name, '/'))
+		return snprintf(path, size, "%s", name);
+	if (*name && !*c)
+		return snprintf(path, size, "/proc/%s/ns/net", name);
+	return snprintf(path, size, "/run/netns/%s", name);
+}
+
+int netns_enter(const char *name)
+{
+	char path[300];
+	int fd, err;
+
+	if (netns_path(name, path, sizeof(path)) >= (int)sizeof(path))
+		return fail(EXIT_NOTFOUND, "network namespace name is too long");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(EXIT_NOTFOUND, "no network namespace \"%s\" (%s: %s)",
+			    name, path, strerror(errno));
+	err = setns(fd, CLONE_NEWNET) ? errno : 0;
+	close(fd);
+	if (err)
+		return fail(EXIT_KERNEL, "cannot enter network namespace \"%s\": %s",
+			    name, strerror(err));
+	return EXIT_OK;
+}
+
+/* Text of an error message, if the kernel sent one */
+static void call_ext_ack(struct nl_call *call, const struct nlmsghdr *nlh,
+			 size_t offset)
+{
+	const struct nlattr *nla;
+
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) ||
+	    mnl_nlmsg_get_payload_len(nlh) < offset)
+		return;
+	mnl_attr_for_each(nla, nlh, (unsigned int)offset) {
+		if (mnl_attr_get_type(nla) == NLMSGERR_ATTR_MSG &&
+		    mnl_attr_validate(nla, MNL_TYPE_NUL_STRING) >= 0)
+			snprintf(call->msg, sizeof(call->msg), "%s",
+				 mnl_attr_get_str(nla));
+	}
+}
+
+static int on_error(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
+	struct nl_call *call = data;
+	size_t offset = sizeof(*err);
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*err)) {
+		call->err = EBADMSG;
+		return MNL_CB_STOP;
+	}
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		offset += err->msg.nlmsg_len - sizeof(err->msg);
+	call->err = err->error < 0 ? -err->error : err->error;
+	if (call->err)
+		call_ext_ack(call, nlh, offset);
+	return MNL_CB_STOP;
+}
+
+static int on_done(const struct nlmsghdr *nlh, void *data)
+{
+	struct nl_call *call = data;
+	int err = 0;
+
+	if (mnl_nlmsg_get_payload_len(nlh) >= sizeof(err))
+		memcpy(&err, mnl_nlmsg_get_payload(nlh), sizeof(err));
+	if (err < 0) {
+		call->err = -err;
+		call_ext_ack(call, nlh, sizeof(err));
+	}
+	return MNL_CB_STOP;
+}
+
+static int on_message(const struct nlmsghdr *nlh, void *data)
+{
+	struct nl_call *call = data;
+	const struct nlattr *nla;
+
+	mnl_attr_for_each(nla, nlh, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(nla) != call->nest)
+			continue;
+		call->status = call->fn(nla, call->arg);
+		if (call->status != EXIT_OK)
+			return MNL_CB_STOP;
+	}
+	return MNL_CB_OK;
+}
+
+static struct nlmsghdr *nl_request(uint16_t family, uint8_t cmd, uint8_t version,
+				   uint16_t flags)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(nl.buf);
+	struct genlmsghdr *genl;
+
+	nlh->nlmsg_type = family;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	nlh->nlmsg_seq = ++nl.seq;
+	genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+	genl->cmd = cmd;
+	genl->version = version;
+	return nlh;
+}
+
+static int nl_receive(struct nl_call *call)
+{
+	static const mnl_cb_t ctl[] = {
+		[NLMSG_ERROR]	= on_error,
+		[NLMSG_DONE]	= on_done,
+	};
+	unsigned int port = mnl_socket_get_portid(nl.sock);
+	ssize_t len;
+	int more;
+
+	do {
+		len = mnl_socket_recvfrom(nl.sock, nl.buf, sizeof(nl.buf));
+		if (len < 0 && errno == EINTR) {
+			more = MNL_CB_OK;
+			continue;
+		}
+		if (len < 0)
+			return fail(EXIT_KERNEL, "netlink receive: %s",
+				    strerror(errno));
+		more = mnl_cb_run2(nl.buf, (size_t)len, nl.seq, port, on_message,
+				   call, ctl, sizeof(ctl) / sizeof(ctl[0]));
+		if (more < 0)
+			return fail(EXIT_KERNEL, "malformed netlink answer: %s",
+				    strerror(errno));
+	} while (more > MNL_CB_STOP);
+	return EXIT_OK;
+}
+
+/* Send what nl_request() began and handle the answers; errors in @call only */
+static int nl_exchange(const struct nlmsghdr *nlh, struct nl_call *call)
+{
+	int rc;
+
+	if (mnl_socket_sendto(nl.sock, nlh, nlh->nlmsg_len) < 0)
+		return fail(EXIT_KERNEL, "netlink send: %s", strerror(errno));
+	rc = nl_receive(call);
+	return rc != EXIT_OK ? rc : call->status;
+}
+
+/* Report the kernel's refusal */
+static int nl_verdict(const struct nl_call *call)
+{
+	switch (call->err) {
+	case 0:
+		return call->status;
+	case EPERM:
+		return fail(EXIT_KERNEL, "not permitted: this needs CAP_NET_ADMIN");
+	case ENOENT:
+		return fail(EXIT_NOTFOUND, "%s",
+			    *call->msg ? call->msg : strerror(ENOENT));
+	default:
+		return fail(EXIT_KERNEL, "the kernel refuses: %s%s%s",
+			    call->msg, *call->msg ? ": " : "",
+			    strerror(call->err));
+	}
+}
+
+/* CTRL_ATTR_FAMILY_ID is no nest, but one attribute all the same */
+static int on_family(const struct nlattr *nla, void *arg)
+{
+	uint16_t *family = arg;
+
+	if (mnl_attr_validate(nla, MNL_TYPE_U16) >= 0)
+		*family = mnl_attr_get_u16(nla);
+	return EXIT_OK;
+}
+
+static int nl_find_family(void)
+{
+	struct nl_call call = {
+		.nest	= CTRL_ATTR_FAMILY_ID,
+		.fn	= on_family,
+		.arg	= &nl.family,
+	};
+	struct nlmsghdr *nlh;
+	int rc;
+
+	nlh = nl_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_ACK);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, SMCR_GENL_NAME);
+	rc = nl_exchange(nlh, &call);
+	if (rc != EXIT_OK)
+		return rc;
+	if (call.err == ENOENT)
+		return fail(EXIT_NOTFOUND,
+			    "kernel module is not loaded (modprobe smcr)");
+	return nl_verdict(&call);
+}
+
+int nl_open(void)
+{
+	int one = 1;
+
+	if (nl.sock)
+		return EXIT_OK;
+	nl.sock = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
+	if (!nl.sock)
+		return fail(EXIT_KERNEL, "netlink socket: %s", strerror(errno));
+	if (mnl_socket_bind(nl.sock, 0, MNL_SOCKET_AUTOPID) < 0)
+		return fail(EXIT_KERNEL, "netlink bind: %s", strerror(errno));
+	/* Better messages; a kernel without them does as well */
+	mnl_socket_setsockopt(nl.sock, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(nl.sock, NETLINK_CAP_ACK, &one, sizeof(one));
+	return nl_find_family();
+}
+
+void nl_close(void)
+{
+	if (nl.sock)
+		mnl_socket_close(nl.sock);
+	nl.sock = NULL;
+}
+
+static void put_filter(struct nlmsghdr *nlh, const struct nl_filter *f)
+{
+	if (!f->size)
+		mnl_attr_put_strz(nlh, f->attr, f->str);
+	else if (f->size == 2)
+		mnl_attr_put_u16(nlh, f->attr, (uint16_t)f->value);
+	else
+		mnl_attr_put_u32(nlh, f->attr, f->value);
+}
+
+int nl_dump(uint8_t cmd, uint16_t nest, const struct nl_filter *filter,
+	    unsigned int n_filter,
+	    int (*fn)(const struct nlattr *nest, void *arg), void *arg)
+{
+	struct nl_call call = { .nest = nest, .fn = fn, .arg = arg };
+	struct nlmsghdr *nlh;
+	unsigned int i;
+	int rc;
+
+	rc = nl_open();
+	if (rc != EXIT_OK)
+		return rc;
+	nlh = nl_request(nl.family, cmd, SMCR_GENL_VERSION, NLM_F_DUMP);
+	for (i = 0; i < n_filter; i++)
+		put_filter(nlh, &filter[i]);
+	rc = nl_exchange(nlh, &call);
+	return rc != EXIT_OK ? rc : nl_verdict(&call);
+}
+
+int nl_lgr_del(uint32_t id)
+{
+	struct nl_call call = {};
+	struct nlmsghdr *nlh;
+	int rc;
+
+	rc = nl_open();
+	if (rc != EXIT_OK)
+		return rc;
+	nlh = nl_request(nl.family, SMCR_CMD_LGR_DEL, SMCR_GENL_VERSION,
+			 NLM_F_ACK);
+	mnl_attr_put_u32(nlh, SMCR_A_LGR_ID, id);
+	rc = nl_exchange(nlh, &call);
+	return rc != EXIT_OK ? rc : nl_verdict(&call);
+}

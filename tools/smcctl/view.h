@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lists of objects: filter, text table with a line of columns for each object
+ * (-d: and all its attributes), or an array of JSON objects.
+ */
+#ifndef SMCCTL_VIEW_H
+#define SMCCTL_VIEW_H
+
+#include "attr.h"
+
+/* A column of the text table; '>' before the title aligns to the right */
+struct column {
+	const char *title;
+	unsigned int attr;	/* shown as it is, unless there is @text */
+	void (*text)(const struct item *it, char *buf);	/* ATTR_TEXT */
+};
+
+/*
+ * A key of the filter that is no attribute: one of two has the value. Also
+ * used with one to hand an attribute's filter down to the kernel.
+ */
+struct view_key {
+	const char *name;
+	const char *doc;
+	unsigned int a, b;	/* b is 0 for none */
+	uint16_t request;	/* SMCR_A_* if the kernel can filter, else 0 */
+};
+
+struct view {
+	const char *object;	/* as in "smcctl conn" */
+	const struct attr_set *set;
+	uint8_t cmd;
+	uint16_t nest;
+	const struct column *columns;
+	unsigned int n_columns;
+	const struct view_key *keys;
+	unsigned int n_keys;
+	/* Shown without -a? NULL: everything. */
+	bool (*usual)(const struct item *it);
+	/* -d: further lines, may be NULL */
+	void (*notes)(const struct item *it, void (*note)(void *arg, const char *text),
+		      void *arg);
+};
+
+/* [list] [KEY VALUE]... | keys [KEY]; returns an exit status */
+int view_command(const struct view *v, int argc, char **argv);
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#endif /* SMCCTL_VIEW_H */
