@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# smcr: SMC-R (RFC 7609) sockets for Linux. `make help` lists the targets.
+#
+# The module itself is described by Kbuild; this file is for people and CI.
+
+# The kernel to build for: its build folder, or one of 6.1 6.12 7.2 umdbg um.
+# Without either: the running kernel's headers where they are installed, else
+# Debian's stock 6.1, whose headers are fetched into the cache.
+KERNEL	?=
+KDIR	?= $(if $(KERNEL),,$(wildcard /lib/modules/$(shell uname -r)/build))
+TARGET	 = $(or $(KERNEL),$(KDIR),6.1)
+
+PREFIX	?= /usr/local
+DESTDIR	?=
+Q	:= $(if $(V),,@)
+
+# Passed on to Kbuild when given: make modules W=1 C=1 SMCR_DEBUG=1 V=1
+KVARS	:= $(foreach v,W C V GCOV SMCR_DEBUG SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
+
+# Parts that may not be in a tree yet.
+have	= $(wildcard $(1)/Makefile)
+
+.PHONY: all modules tools progs unit fuzz-replay static check check-full check-fast \
+	conformance demo bench install uninstall clean distclean help deps
+.NOTPARALLEL:
+
+all: modules tools progs
+
+help:
+	@echo 'make                 module (smcr.ko), smcctl and the test programs'
+	@echo 'make modules         only the module; KDIR=/path/to/kernel/build or'
+	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um; W=1 C=1 V=1 SMCR_DEBUG=1'
+	@echo 'make tools           only smcctl'
+	@echo 'make unit            unit tests of the core and of the harness'
+	@echo 'make fuzz-replay     all fuzzers over their stored inputs'
+	@echo 'make static          checkpatch, sparse, W=1 on all kernels, kernel-doc ...'
+	@echo 'make check-fast      unit + fuzz-replay + static: minutes, no guests'
+	@echo 'make check           that, and the test suite in guests: debug kernel, and'
+	@echo '                     a smoke test on the stock kernels'
+	@echo 'make check-full      the whole suite on every kernel'
+	@echo 'make conformance     which entries of the RFC catalogue have been shown'
+	@echo 'make demo            two guests, a connection over RDMA, and what it looks like'
+	@echo 'make bench           the benchmarks against TCP and raw verbs'
+	@echo 'make install         module for KDIR, smcctl, man pages (DESTDIR, PREFIX)'
+	@echo 'make deps            the Debian packages for all of this (root)'
+	@echo 'make clean           what was built here; distclean: the cache as well'
+	@echo
+	@echo 'One test case:       selftests/run -k NAME        (selftests/run --help)'
+
+deps:
+	@scripts/deps
+
+modules:
+	@scripts/deps build
+	$(Q)ko=$$(scripts/build-module $(TARGET) $(KVARS)) && cp "$$ko" smcr.ko && \
+		echo "  smcr.ko  for $$(modinfo -F vermagic smcr.ko | cut -d' ' -f1)"
+
+tools:
+ifneq ($(call have,tools/smcctl),)
+	@scripts/deps tools
+	$(Q)$(MAKE) $(if $(V),,-s) -C tools/smcctl
+else
+	@echo "  tools/smcctl: nothing there yet"
+endif
+
+progs:
+ifneq ($(call have,selftests/prog),)
+	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/prog
+else
+	@echo "  selftests/prog: nothing there yet"
+endif
+
+unit fuzz-replay static:
+	@scripts/check $@
+
+check-fast:
+	@scripts/check unit fuzz-replay static
+
+check: tools progs
+	@scripts/check unit fuzz-replay static vm
+
+check-full: tools progs
+	@scripts/check unit fuzz-replay static vm-full
+
+conformance:
+	@scripts/conformance
+
+demo: tools progs
+	@if [ -x scripts/demo ]; then scripts/demo; \
+	else selftests/run -k demo --keep -v; fi
+
+bench: tools progs
+	@if [ -x scripts/bench ]; then scripts/bench; \
+	else selftests/run --kernel um -k tag:bench --keep; fi
+
+INSTALL_MOD_DIR ?= updates
+install: all
+	$(Q)kver=$$(modinfo -F vermagic smcr.ko | cut -d' ' -f1) && \
+	install -D -m 644 smcr.ko "$(DESTDIR)/lib/modules/$$kver/$(INSTALL_MOD_DIR)/smcr.ko" && \
+	{ [ -n "$(DESTDIR)" ] || depmod -a "$$kver"; } && \
+	echo "  installed for $$kver"
+ifneq ($(call have,tools/smcctl),)
+	$(Q)$(MAKE) $(if $(V),,-s) -C tools/smcctl install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+endif
+
+uninstall:
+	$(Q)rm -f "$(DESTDIR)"/lib/modules/*/$(INSTALL_MOD_DIR)/smcr.ko
+ifneq ($(call have,tools/smcctl),)
+	$(Q)$(MAKE) $(if $(V),,-s) -C tools/smcctl uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+endif
+
+clean:
+	$(Q)rm -rf build smcr.ko
+	$(Q)for d in tools/smcctl selftests/prog selftests/unit; do \
+		[ ! -e $$d/Makefile ] || $(MAKE) -s -C $$d clean; done
+
+distclean: clean
+	$(Q)rm -rf "$${SMCR_CACHE:-$$HOME/.cache/smcr}"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Sourced by the other scripts: where things are kept, and how Debian packages
+# are looked up and unpacked without being installed.
+#
+# Everything that is downloaded or built on the side lives in $SMCR_CACHE
+# (default ~/.cache/smcr), outside of the tree, so that `make clean` and a
+# fresh checkout do not cost a kernel build.
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SMCR_CACHE=${SMCR_CACHE:-$HOME/.cache/smcr}
+JOBS=${JOBS:-$(n=$(nproc); echo $((n > 2 ? 2 : n)))}
+mkdir -p "$SMCR_CACHE/dl"
+
+# Progress goes to stderr: the scripts' stdout is their machine-readable result.
+say() { echo "${0##*/}: $*" >&2; }
+die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+need() {
+	local c
+	for c in "$@"; do
+		command -v "$c" >/dev/null || die "needs '$c' (run: sudo scripts/deps)"
+	done
+}
+
+# with_lock NAME CMD...: one process at a time per cached thing, because two
+# engineers (or make -j) often want the same kernel at the same moment.
+with_lock() {
+	local name=$1; shift
+	mkdir -p "$SMCR_CACHE/lock"
+	(
+		flock -n 9 || { say "waiting for another process that prepares $name"; flock 9; }
+		"$@" 9>&-
+	) 9>"$SMCR_CACHE/lock/$name"
+}
+
+# suite_base SUITE: the archive's base URL, taken from apt's own sources so
+# that no host name has to be written down. Security suites have their own.
+suite_base() {
+	local kind=main uri
+	[[ $1 == *-security ]] && kind=security
+	command -v apt-get >/dev/null || die "needs apt (a Debian system)"
+	# One line per configured package list: URI and suite.
+	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+	      awk -v kind="$kind" '
+		kind == "security" && $2 ~ /-security$/ { print $1; exit }
+		kind == "main" && $2 ~ /^(bullseye|bookworm|trixie|forky|sid|stable|oldstable|testing|unstable)$/ { print $1; exit }')
+	[ -n "$uri" ] || die "apt's sources name no Debian $kind archive"
+	echo "${uri%/}"
+}
+
+# packages SUITE [fresh]: path of the suite's package list, downloaded when missing.
+packages() {
+	local suite=$1 f=$SMCR_CACHE/dl/Packages.$1 base
+	if [ ! -s "$f" ] || [ "${2:-}" = fresh ]; then
+		need curl xz
+		base=$(suite_base "$suite") || exit 1
+		say "fetching the package list of $suite"
+		curl -fsSL --retry 3 "$base/dists/$suite/main/binary-amd64/Packages.xz" |
+			xz -dc > "$f.tmp.$$" || { rm -f "$f.tmp.$$"; die "no network, or no suite $suite"; }
+		mv "$f.tmp.$$" "$f"
+	fi
+	echo "$f"
+}
+
+# pkg_field SUITE PACKAGE FIELD: of the last (newest) entry in the list.
+pkg_field() {
+	local list
+	list=$(packages "$1") || return 1
+	awk -v p="$2" -v f="$3:" '
+		/^Package: / { c = $2 }
+		$1 == f && c == p { sub(/^[^:]*: */, ""); v = $0 }
+		END { print v }' "$list"
+}
+
+# unpack_deb SUITE PACKAGE DIR: download, check the list's SHA256, dpkg -x.
+# Returns 1 when the suite has no such package.
+unpack_deb() {
+	local suite=$1 pkg=$2 dir=$3 file sum base deb try
+	for try in 1 2; do
+		file=$(pkg_field "$suite" "$pkg" Filename) || return 1
+		[ -n "$file" ] || return 1
+		sum=$(pkg_field "$suite" "$pkg" SHA256)
+		base=$(suite_base "$suite") || exit 1
+		deb=$SMCR_CACHE/dl/${file##*/}
+		if [ -s "$deb" ] || curl -fsSL --retry 3 -o "$deb.tmp.$$" "$base/$file"; then
+			[ -s "$deb" ] || mv "$deb.tmp.$$" "$deb"
+			break
+		fi
+		rm -f "$deb.tmp.$$"
+		[ "$try" = 1 ] || die "cannot download $pkg of $suite"
+		# The archive moved on since the list was fetched.
+		packages "$suite" fresh >/dev/null
+	done
+	echo "$sum  $deb" | sha256sum -c --quiet >&2 || { rm -f "$deb"; die "$pkg: checksum mismatch"; }
+	mkdir -p "$dir"
+	dpkg -x "$deb" "$dir"
+	rm -f "$deb"
+}

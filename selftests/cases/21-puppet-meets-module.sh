@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A well-behaved puppet and the module: first contact, reuse, data both ways
+# and orderly close, the puppet as client and then as server. The puppet checks
+# every byte on the way (RFC layout, reserved bits, sequence, cursors).
+#
+# covers: CLC-02 CLC-05 CLC-15 CLC-16 CLC-29 CLC-30 CLC-31 CLC-43 CLC-45 CLC-48
+# covers: LLC-01 LLC-02 LLC-18 LLC-19 LLC-20 LLC-27 LLC-28 LG-13 LG-18 LG-20
+# covers: CDC-01 CDC-07 CDC-08 CDC-13 CDC-14 CDC-48 CONN-07 CONN-09 CONN-16 RMB-19
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet smoke
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	# --- the module is the server
+	app_bg socket listen:5000 mark:up slot:1 accept:0 recv:5 send:40000 recv:100000 recv:1=eof close \
+		accept:0 send:100 recv:1=eof close
+	app_end "server program"
+
+	# --- the puppet is the server
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		opt
+		first_contact
+		rx data len=5
+		tx data len=40000
+		rx data len=100000 consume
+		close
+		conn 2
+		set token=0
+		accept
+		reuse
+		rx data len=100
+		tx data len=100
+		close
+		conn 3
+		set token=0xffffffff
+		accept
+		reuse
+		rx data len=100
+		tx data len=100
+		close
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		opt
+		first_contact
+		tx data len=5
+		rx data len=40000 consume
+		tx data len=100000
+		close
+		conn 2
+		connect $PEER 5000
+		reuse
+		rx data len=100
+		close
+	E
+
+	await up2
+	app "client program" socket "connect:$PEER:5001" send:5 recv:40000 send:100000 recv:1=eof close
+	app "client program, token 0" socket "connect:$PEER:5001" send:100 recv:100 recv:1=eof close
+	app "client program, token -1" socket "connect:$PEER:5001" send:100 recv:100 recv:1=eof close
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The small library of the test cases. A case file defines server() (runs in
+# guest 1) and client() (guest 2); either may be missing. An optional host()
+# runs on the host after both have passed (captures are complete by then).
+#
+# A command that fails outside of a condition fails the case; `check` and `eq`
+# record their failure and let the case go on. Time limits given to the
+# functions below count SLOW-fold on slow kernels.
+#
+#   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
+#   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL
+#   $TREE                   the project;  $PROG test programs;  $SMCCTL
+#   $CASEDIR                the case's folder, shared by both guests and the host
+
+# shellcheck source=selftests/lib/guest.sh
+. "$LIB/guest.sh"
+PROG=$TREE/selftests/prog
+SMCCTL=$TREE/tools/smcctl/smcctl
+export PROG SMCCTL
+
+me() { echo "10.77.$1.$ID"; }
+peer() { echo "10.77.$1.$PEER_ID"; }
+me6() { echo "fd77:$1::$ID"; }
+peer6() { echo "fd77:$1::$PEER_ID"; }
+ME=$(me 0) PEER=$(peer 0) ME6=$(me6 0) PEER6=$(peer6 0)
+export ME PEER ME6 PEER6
+
+_failed=0 _soft=
+
+# _verdict STATUS [TEXT]: the first one stands.
+_verdict() { [ -e "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }
+
+# fail MSG: the case has failed, here and now.
+fail() {
+	echo "FAIL: $*"
+	_verdict fail "$ROLE: $*"
+	trap - ERR EXIT
+	kill -TERM "$_main" 2>/dev/null
+	exit 1
+}
+
+# skip MSG: this case cannot be run here.
+skip() {
+	echo "SKIP: $*"
+	_verdict skip "$*"
+	trap - ERR EXIT
+	exit 0
+}
+
+_subtest() {
+	local status=$1; shift
+	# One line; what KTAP would take for a directive must not be in it.
+	printf '%s %s\n' "$status" "${*//[#$'\n']/ }" >> "$CASEDIR/ktap$ID"
+	echo "[$status] $*"
+	[ "$status" = ok ] || _failed=$((_failed + 1))
+}
+
+# check DESC CMD...: a subtest; passes if CMD succeeds.
+check() {
+	local desc=$1 rc=0; shift
+	"$@" || rc=$?
+	if [ $rc = 0 ]; then
+		_subtest ok "$desc"
+	else
+		_subtest 'not ok' "$desc (exit $rc: $*)"
+		_soft=1
+	fi
+	return $rc
+}
+
+# eq DESC ACTUAL EXPECTED: a subtest; passes if both are the same.
+eq() {
+	if [ "$2" = "$3" ]; then
+		_subtest ok "$1"
+	else
+		_subtest 'not ok' "$1: got '$2', expected '$3'"
+		_soft=1
+		return 1
+	fi
+}
+
+# mark NAME [TEXT]: tell the other guest that this point is reached.
+mark() {
+	local name=$1; shift
+	put "$CASEDIR/mark.$name" "$*"
+}
+
+_marked() {
+	[ ! -e "$CASEDIR/mark.$1" ] || return 0
+	[ -e "$CASEDIR/verdict$PEER_ID" ] && [ ! -e "$CASEDIR/mark.$1" ] || return 1
+	local v
+	v=$(<"$CASEDIR/verdict$PEER_ID")
+	case $v in
+	# The peer's word is the case's verdict; ours would only hide it.
+	pass*) fail "the peer ended without '$1'" ;;
+	skip*) skip "${v#skip }" ;;
+	*) _verdict stopped "waiting for '$1' when the peer ended"; trap - ERR EXIT; exit 1 ;;
+	esac
+}
+
+# await NAME [SECONDS]: until the other guest marks NAME; its text is then in
+# $MARK. Fails the case when the time is over or the peer has ended.
+await() {
+	poll "${2:-20}" _marked "$1" || fail "no mark '$1' from the peer within ${2:-20} s x $SLOW"
+	# shellcheck disable=SC2034
+	MARK=$(<"$CASEDIR/mark.$1")
+}
+
+# barrier NAME [SECONDS]: both guests get here before either goes on.
+barrier() {
+	mark "$1.$ID"
+	await "$1.$PEER_ID" "${2:-20}"
+}
+
+# eventually SECONDS CMD...: until CMD succeeds; 1 when the time is over.
+eventually() { poll "$@"; }
+
+# bg CMD...: in the background until the case ends. Its pid is in $BG, its
+# output in the case's folder.
+_nbg=0
+bg() {
+	_nbg=$((_nbg + 1))
+	"$@" > "$CASEDIR/$ROLE-bg$_nbg.log" 2>&1 &
+	# shellcheck disable=SC2034
+	BG=$!
+}
+
+# listening PORT: somebody listens on this TCP port (also below AF_SMC).
+listening() { ss -Hltn "sport = :$1" | grep -q .; }
+
+# counter NAME: the value of one of the module's counters. NAME may be the
+# last part of the path in the JSON.
+counter() {
+	local v
+	v=$("$SMCCTL" -j stats | jq -r --arg n "$1" \
+		'[.. | objects | (.[$n]? // empty), (select(.name? == $n) | .value)] | map(numbers) | if length == 0 then "none" else add end') ||
+		fail "counter $1: smcctl failed"
+	[ "$v" != none ] || fail "there is no counter '$1'"
+	echo "$v"
+}
+
+ko_path() { echo "$KO"; }
+
+# load_smcr [PARAM=VALUE...]: only for cases with `# module: none`.
+load_smcr() {
+	[ -n "$KO" ] || fail "no smcr.ko was built for this run"
+	insmod_smcr "$KO" "$@"
+}
+unload_smcr() { rmmod smcr; }
+
+# want_smcr: the module must be there.
+want_smcr() { [ -d /sys/module/smcr ] || fail "smcr is not loaded"; }
+
+# _err STATUS LINE COMMAND: a command failed outside of a condition.
+_err() {
+	if [ -n "$_soft" ]; then
+		_soft=
+		return
+	fi
+	trap - ERR
+	fail "line $2: exit $1: ${3%%$'\n'*}"
+}
+
+# _run: what case-main calls, with the case file already sourced.
+_run() {
+	_main=$BASHPID
+	declare -F "$ROLE" >/dev/null || { _verdict pass "no $ROLE()"; return; }
+	set -Eu -o pipefail
+	trap '_err $? "$LINENO" "$BASH_COMMAND"' ERR
+	trap '_verdict fail "$ROLE: left with exit $?"' EXIT
+	"$ROLE"
+	trap - ERR EXIT
+	if [ $_failed = 0 ]; then _verdict pass; else _verdict fail "$ROLE: $_failed failed checks"; fi
+}

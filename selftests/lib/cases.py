@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Test cases: selftests/cases/NN-area-name.sh and their header comments."""
+
+import fnmatch
+import os
+import re
+from dataclasses import dataclass, field
+
+HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "module", "params",
+           "capture", "allow-klog", "why"}
+LANES = ("uml", "qemu")
+KERNELS = {"uml": ("umdbg", "um"), "qemu": ("6.1", "6.12", "7.2")}
+MODULES = ("ours", "none", "intree")
+
+
+class CaseError(Exception):
+    """A case file's header is wrong."""
+
+
+@dataclass
+class Case:
+    """One case file."""
+    path: str
+    name: str
+    covers: list = field(default_factory=list)
+    nics: int = 1
+    timeout: int = 60
+    lanes: list = field(default_factory=lambda: list(LANES))
+    kernels: list = field(default_factory=list)     # empty: all
+    tags: list = field(default_factory=list)
+    memory: int = 1024
+    module: list = field(default_factory=lambda: ["ours", "ours"])  # guest 1, guest 2
+    params: str = ""
+    capture: bool = False
+    allow_klog: list = field(default_factory=list)
+    has_host: bool = False
+
+    def runs_on(self, lane, kernel):
+        """Whether the case is meant for this lane and kernel."""
+        return lane in self.lanes and (not self.kernels or kernel in self.kernels)
+
+    def matches(self, patterns):
+        """-k: substring, glob or tag:NAME; any of them; a leading ! excludes."""
+        def one(p):
+            if p.startswith("tag:"):
+                return p[4:] in self.tags
+            if p.startswith("covers:"):
+                return p[7:] in self.covers
+            return fnmatch.fnmatchcase(self.name, p) or p in self.name
+        yes = [p for p in patterns if not p.startswith("!")]
+        no = [p[1:] for p in patterns if p.startswith("!")]
+        return (not yes or any(map(one, yes))) and not any(map(one, no))
+
+
+def parse(path):
+    """Read a case's header: comment lines `# word: value` before the code."""
+    case = Case(path, os.path.basename(path)[:-3])
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for n, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            break
+        m = re.match(r"#\s?([a-z-]+):\s*(.*?)\s*$", line)
+        if not m or m.group(1) not in HEADERS:
+            # A misspelt header must not silently mean the default.
+            if m and " " not in m.group(1) and re.match(r"# (cover|nic|lane|kernel|tag|mem|mod|time|cap)", line):
+                raise CaseError(f"{path}:{n}: unknown header '{m.group(1)}'")
+            continue
+        key, value = m.groups()
+        try:
+            _set(case, key, value)
+        except ValueError as e:
+            raise CaseError(f"{path}:{n}: {key}: {e}") from None
+    case.has_host = bool(re.search(r"^(function\s+)?host\s*\(\)", text, re.M))
+    if not re.search(r"^(function\s+)?(server|client)\s*\(\)", text, re.M):
+        raise CaseError(f"{path}: neither server() nor client()")
+    return case
+
+
+def _choice(words, allowed):
+    for w in words:
+        if w not in allowed:
+            raise ValueError(f"'{w}' is none of {' '.join(allowed)}")
+    return words
+
+
+def _set(case, key, value):
+    """Store one header into the case."""
+    words = value.replace(",", " ").split()
+    if key == "covers":
+        case.covers += words
+    elif key in ("nics", "timeout", "memory"):
+        setattr(case, key, int(value))
+    elif key == "lanes":
+        case.lanes = _choice(words, LANES)
+    elif key == "kernels":
+        case.kernels = _choice(words, sum(KERNELS.values(), ()))
+    elif key == "tags":
+        case.tags += words
+    elif key == "module":
+        _choice(words, MODULES)
+        case.module = (words * 2)[:2]
+    elif key == "params":
+        case.params = value
+    elif key == "capture":
+        case.capture = value == "yes"
+    elif key == "allow-klog":
+        # "REGEX -- why"
+        regex, sep, why = value.partition(" -- ")
+        if not sep or not why:
+            raise ValueError("needs 'REGEX -- reason'")
+        re.compile(regex)
+        case.allow_klog.append(regex)
+
+
+def load(folder):
+    """All cases of a folder in the order of their names."""
+    return [parse(os.path.join(folder, f)) for f in sorted(os.listdir(folder))
+            if re.match(r"\d\d\w*-.*\.sh$", f)]

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Pairs of test guests, by User-Mode Linux or by QEMU.
+
+Guests reach only each other: their network cards are two ends of a unix
+socket. The channel to the host is a folder (hostfs or 9p), see guest and
+case-run in this directory for the other end of it.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+LIB = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(LIB))
+CACHE = os.environ.get("SMCR_CACHE") or os.path.expanduser("~/.cache/smcr")
+
+# Factor for every time limit: what a kernel needs compared to a plain UML.
+SLOW = {"um": 1, "umdbg": 3, "6.1": 4, "6.12": 4, "7.2": 4}
+
+
+class LabError(Exception):
+    """Something below the tests is broken: no kernel, no boot."""
+
+
+def script(name, *args):
+    """Run scripts/NAME, its progress shown; return the words it printed."""
+    cmd = [os.path.join(TREE, "scripts", name), *args]
+    r = subprocess.run(cmd, stdout=subprocess.PIPE, text=True, check=False)
+    if r.returncode:
+        raise LabError(f"scripts/{name} {' '.join(args)} failed")
+    return r.stdout.split()
+
+
+def slow_factor(*kernels):
+    """The larger factor of the pair; SMCR_SLOW multiplies it on busy machines."""
+    return max(SLOW[k] for k in kernels) * int(os.environ.get("SMCR_SLOW", "1"))
+
+
+def _die_with_parent():
+    """In the child: no guest outlives the runner, whatever happens to it."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Guest:
+    """One guest process."""
+
+    def __init__(self, pair, gid, cmd, fds=(), tty=False):
+        self.pair, self.id = pair, gid
+        self.console = os.path.join(pair.out, f"console{gid}.log")
+        self.sent = 0
+        os.makedirs(os.path.join(pair.out, f"cmd{gid}"), exist_ok=True)
+        # QEMU writes the console file itself; this one gets its own complaints.
+        mine = self.console if pair.lane == "uml" else os.path.join(pair.out, f"qemu{gid}.log")
+        with open(mine, "w", encoding="utf-8") as log:
+            self.proc = subprocess.Popen(
+                cmd, stdin=None if tty else subprocess.DEVNULL, stdout=None if tty else log,
+                stderr=None if tty else log, pass_fds=fds,
+                preexec_fn=(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL)) if tty else _die_with_parent)
+        self.tty = tty
+
+    def alive(self):
+        """Whether the guest's process is still there."""
+        return self.proc.poll() is None
+
+    def send(self, code):
+        """Give the guest's agent a piece of bash; returns its base path."""
+        base = os.path.join(self.pair.out, f"cmd{self.id}", f"{self.sent:04d}")
+        self.sent += 1
+        with open(base + ".new", "w", encoding="utf-8") as f:
+            f.write(code)
+        os.rename(base + ".new", base + ".run")
+        return base
+
+    def call(self, code, timeout=60):
+        """send() and wait: (exit code, output); exit code None if it hangs."""
+        base = self.send(code)
+        end = time.time() + timeout
+        while not os.path.exists(base + ".rc"):
+            if time.time() > end or not self.alive():
+                return None, read(base + ".out")
+            time.sleep(0.02)
+        return int(read(base + ".rc") or 1), read(base + ".out")
+
+    def kill(self):
+        """End it, with all the processes it is made of."""
+        try:
+            if self.tty:
+                self.proc.kill()
+            else:
+                os.killpg(self.proc.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.proc.wait()
+
+
+class Pair:
+    """Two guests with `nics` cards each."""
+
+    def __init__(self, lane, kernels, nics, memory, out, tty=0):
+        self.lane, self.kernels, self.nics, self.memory = lane, kernels, nics, memory
+        self.out, self.tty = out, tty
+        self.slow = slow_factor(*kernels)
+        self.guests = []
+        self.socks = []
+        if any(c.isspace() for c in TREE + out):
+            raise LabError("a path with blanks in it cannot be handed to a guest")
+        os.makedirs(out, exist_ok=True)
+
+    def words(self, gid, modroot):
+        """Our part of the guest's kernel command line."""
+        return [f"smcr_tree={TREE}", f"smcr_id={gid}", f"smcr_out={self.out}", f"smcr_mods={modroot}",
+                f"smcr_nics={self.nics}", f"smcr_lane={self.lane}", f"smcr_kernel={self.kernels[gid - 1]}",
+                f"smcr_slow={self.slow}", "printk.devkmsg=on", "loglevel=5", "slab_nomerge",
+                "log_buf_len=1M", "net.ifnames=0"]
+
+    def boot(self):
+        """Start both guests and wait until they see each other."""
+        begin = time.time()
+        (self._boot_uml if self.lane == "uml" else self._boot_qemu)()
+        end = begin + (60 if self.lane == "uml" else 60 * self.slow)
+        waiting = {1, 2}
+        while waiting:
+            for g in self.guests:
+                if g.id in waiting and os.path.exists(self.path(f"ready{g.id}")):
+                    if read(self.path(f"ready{g.id}")).startswith("failed"):
+                        self.halt()
+                        raise LabError(f"guest {g.id}: " + read(self.path(f"boot{g.id}.log")))
+                    waiting.discard(g.id)
+                elif not g.alive():
+                    self.halt()
+                    raise LabError(f"guest {g.id} died while booting:\n" + tail(g.console, 25))
+            if time.time() > end:
+                self.halt()
+                raise LabError(f"guests {sorted(waiting)} did not come up; console of the first:\n" +
+                               tail(self.path(f"console{min(waiting)}.log"), 25))
+            time.sleep(0.02)
+        return time.time() - begin
+
+    def path(self, name):
+        """A file in the pair's folder."""
+        return os.path.join(self.out, name)
+
+    def alive(self):
+        """Both guests run."""
+        return len(self.guests) == 2 and all(g.alive() for g in self.guests)
+
+    def halt(self):
+        """Both at once: a UML whose peer has gone trips over its own driver."""
+        for g in self.guests:
+            try:
+                if not g.tty:
+                    os.killpg(g.proc.pid, signal.SIGSTOP)
+            except ProcessLookupError:
+                pass
+        for g in self.guests:
+            g.kill()
+        self.guests = []
+        shutil.rmtree(self.path("uml"), ignore_errors=True)
+
+    # -- UML ---------------------------------------------------------------
+
+    def _boot_uml(self):
+        pairs = []
+        for _ in range(self.nics):
+            p = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            for s in p:
+                # As forced as root may: net.core.wmem_max of the host is small.
+                s.setsockopt(socket.SOL_SOCKET, 32, 4 << 20)  # SO_SNDBUFFORCE
+                s.setsockopt(socket.SOL_SOCKET, 33, 4 << 20)  # SO_RCVBUFFORCE
+                s.set_inheritable(True)
+            pairs.append(p)
+        for gid in (1, 2):
+            _, linux, modroot, _ = script("umkernel", self.kernels[gid - 1])
+            fds = [p[gid - 1].fileno() for p in pairs]
+            vec = [f"vec{n}:transport=fd,fd={fd},mtu=9000,depth=64,mac=52:54:00:00:0{n}:0{gid},gro=0"
+                   for n, fd in enumerate(fds)]
+            tty = self.tty == gid
+            cmd = [linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+                   f"init={LIB}/init-uml", "con=null", "con0=fd:0,fd:1" if tty else "con0=null,fd:1",
+                   f"uml_dir={self.path('uml')}", f"umid=g{gid}", *vec, *self.words(gid, modroot)]
+            os.makedirs(self.path("uml"), exist_ok=True)
+            self.guests.append(Guest(self, gid, cmd, fds, tty))
+        for p in pairs:
+            for s in p:
+                s.close()
+
+    # -- QEMU --------------------------------------------------------------
+
+    def _boot_qemu(self):
+        qemu = shutil.which("qemu-system-x86_64")
+        if not qemu:
+            raise LabError("needs qemu-system-x86_64 (run: sudo scripts/deps qemu)")
+        # Socket paths are limited to 108 bytes.
+        socks = os.path.join("/tmp", "smcr-" + hashlib.sha1(self.out.encode()).hexdigest()[:12])
+        shutil.rmtree(socks, ignore_errors=True)
+        os.makedirs(socks)
+        self.socks = socks
+        for gid in (1, 2):
+            kver, vmlinuz, modroot, _ = script("kernel", self.kernels[gid - 1])
+            cmd = [qemu, "-accel", "tcg,thread=multi", "-cpu", "max", "-m", str(self.memory), "-smp", "1",
+                   "-display", "none", "-no-reboot", "-nodefaults", "-device", "virtio-rng-pci",
+                   "-kernel", vmlinuz, "-initrd", initrd(kver, modroot),
+                   "-append", " ".join(["console=ttyS0", "panic=-1", "kfence.sample_interval=10",
+                                        *self.words(gid, modroot)]),
+                   "-qmp", f"unix:{socks}/qmp{gid},server=on,wait=off",
+                   "-fsdev", "local,id=h,path=/,security_model=none,readonly=on,multidevs=remap",
+                   "-device", "virtio-9p-pci,fsdev=h,mount_tag=host",
+                   "-fsdev", f"local,id=o,path={self.out},security_model=none",
+                   "-device", "virtio-9p-pci,fsdev=o,mount_tag=out"]
+            tty = self.tty == gid
+            cmd += ["-chardev", "stdio,id=con,signal=off" if tty else f"file,id=con,path={self.path(f'console{gid}.log')}",
+                    "-serial", "chardev:con"]
+            for n in range(self.nics):
+                side = "on" if gid == 1 else "off"
+                cmd += ["-netdev", f"stream,id=n{n},server={side},addr.type=unix,addr.path={socks}/net{n}",
+                        "-device", f"virtio-net-pci,netdev=n{n},mac=52:54:00:00:0{n}:0{gid},host_mtu=4300"]
+            self.guests.append(Guest(self, gid, cmd, (), tty))
+            # The second connects to sockets that the first has to make.
+            end = time.time() + 20
+            while gid == 1 and not all(os.path.exists(f"{socks}/net{n}") for n in range(self.nics)):
+                if time.time() > end or not self.guests[0].alive():
+                    raise LabError("qemu does not start:\n" + tail(self.path("console1.log"), 10))
+                time.sleep(0.02)
+
+    def qmp(self, gid, *commands):
+        """Send commands to a QEMU guest's monitor."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(10)
+            s.connect(f"{self.socks}/qmp{gid}")
+            f = s.makefile("rw")
+            f.readline()
+            for c in ({"execute": "qmp_capabilities"}, *commands):
+                f.write(json.dumps(c) + "\n")
+                f.flush()
+                while True:
+                    answer = json.loads(f.readline())
+                    if "error" in answer:
+                        raise LabError(f"qmp: {answer['error']['desc']}")
+                    if "return" in answer:
+                        break
+
+    def capture(self, folder, on):
+        """QEMU lane: start or stop writing what crosses the cards to files.
+
+        Outside of the guests, so that it costs them nothing.
+        """
+        for n in range(self.nics):
+            if on:
+                self.qmp(1, {"execute": "object-add", "arguments": {
+                    "qom-type": "filter-dump", "id": f"dump{n}", "netdev": f"n{n}",
+                    "file": os.path.join(folder, f"nic{n}.pcap"), "maxlen": 512}})
+            else:
+                self.qmp(1, {"execute": "object-del", "arguments": {"id": f"dump{n}"}})
+
+
+def initrd(kver, modroot):
+    """The initramfs for a kernel, made again when its ingredients changed."""
+    h = hashlib.sha1()
+    for f in ("mkinitrd", "init-qemu"):
+        with open(os.path.join(LIB, f), "rb") as fh:
+            h.update(fh.read())
+    path = os.path.join(CACHE, "kernel", f"initrd-{kver}-{h.hexdigest()[:10]}")
+    if not os.path.exists(path):
+        r = subprocess.run([os.path.join(LIB, "mkinitrd"), kver, modroot, path], check=False)
+        if r.returncode:
+            raise LabError(f"no initramfs for {kver}")
+    return path
+
+
+def read(path):
+    """A file's text, stripped; empty when there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def tail(path, lines):
+    """The last lines of a file, indented for a report."""
+    return "\n".join("    " + l.rstrip("\r") for l in read(path).splitlines()[-lines:])
+
+
+def warn(msg):
+    """A line for the human, beside the KTAP stream."""
+    print(f"run: {msg}", file=sys.stderr)

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of the harness itself: the kernel log scanner on stored reports, case
+headers, the conformance join. Prints KTAP."""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import tempfile
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+
+import cases  # noqa: E402  pylint: disable=wrong-import-position
+import klog  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def load_script(path):
+    """Import an executable without .py in its name."""
+    name = os.path.basename(path)
+    spec = importlib.util.spec_from_loader(name, importlib.machinery.SourceFileLoader(name, path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TOP = os.path.dirname(os.path.dirname(HERE))
+
+# One line (or a few) per kind of report, as kernels print them.
+TROUBLE = {
+    "kasan": "[    6.620000] BUG: KASAN: slab-use-after-free in smcr_conn_put+0x1eb/0x220 [smcr]",
+    "null": "[   12.1] BUG: kernel NULL pointer dereference, address: 0000000000000010",
+    "gpf": "[   12.1] general protection fault, probably for non-canonical address 0xdffffc0000000001: 0000 [#1]",
+    "oops": "[   12.1] Oops: 0000 [#1] PREEMPT SMP NOPTI",
+    "warn": "[   12.1] WARNING: CPU: 0 PID: 812 at net/core/sock.c:3120 sk_stream_kill_queues+0xd3/0xe0",
+    "deadlock": "[    9.3] WARNING: possible circular locking dependency detected",
+    "recursive": "[    9.3] WARNING: possible recursive locking detected",
+    "irq": "[    9.3] WARNING: inconsistent lock state",
+    "rcu": "[    9.3] WARNING: suspicious RCU usage",
+    "atomic": "[    9.3] BUG: sleeping function called from invalid context at mm/slab.h:273",
+    "sched": "[    9.3] BUG: scheduling while atomic: kworker/0:1/11/0x00000002",
+    "hung": "[  242.1] INFO: task smcr_xfer:812 blocked for more than 120 seconds.",
+    "stall": "[   50.1] rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "softlockup": "[   50.1] watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [rmmod:99]",
+    "refcount": "[   50.1] refcount_t: underflow; use-after-free.",
+    "list": "[   50.1] list_del corruption. prev->next should be ffff888, but was dead000000000122",
+    "ubsan": "[   50.1] UBSAN: array-index-out-of-bounds in net/lgr.c:120:9",
+    "odebug": "[   50.1] ODEBUG: free active (active state 0) object: 00000 object type: work_struct hint: x",
+    "ref_tracker": "[   50.1] ref_tracker: eth0@00000 has 1/3 users at",
+    "netdev": "[   50.1] unregister_netdevice: waiting for eth0 to become free. Usage count = 2",
+    "slab": "[   50.1] BUG smcr_conn (Tainted: G O): Objects remaining in smcr_conn on __kmem_cache_shutdown()",
+    "kfence": "[   50.1] BUG: KFENCE: use-after-free read in smcr_tx+0x1/0x2",
+    "panic": "[   50.1] Kernel panic - not syncing: Fatal exception",
+    "workqueue": "[   50.1] BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!",
+    "trace": "[   50.1] Call Trace:",
+    "context": "[   50.1] [ BUG: Invalid wait context ]",
+    "unlock": "[   50.1] WARNING: bad unlock balance detected!",
+    "alloc": "[   50.1] smcr_xfer: page allocation failure: order:9, mode:0xdc0(GFP_KERNEL|__GFP_ZERO)",
+}
+
+HARMLESS = """\
+[    0.000000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar
+[    0.000000] ... MAX_LOCKDEP_ENTRIES:     131072
+[    0.000000] rcu: \tRCU callback double-/use-after-free debug is enabled.
+[    0.000000] rcu: \tRCU lockdep checking is enabled.
+[    0.000000] KernelAddressSanitizer initialized
+[    0.000000] kmemleak: Kernel memory leak detector initialized (mem pool available: 38000)
+[    1.020000] kfence: initialized - using 2097152 bytes for 255 objects at 0x(____ptrval____)
+[    3.170000] eth0 speed is unknown, defaulting to 1000
+[    3.200000] rdma_rxe: loaded
+[    5.940000] smcr-case BEGIN 00-boot
+[    6.940000] smcr: loading out-of-tree module taints kernel.
+[    7.100000] TCP: request_sock_TCP: Possible SYN flooding on port 5000. Sending cookies.
+[    7.200000] smcr: loaded, protocol version 1
+"""
+
+TWO = """\
+[    1.0] before
+[    2.0] ------------[ cut here ]------------
+[    2.0] WARNING: CPU: 0 PID: 8 at net/lgr.c:12 smcr_lgr_put+0x10/0x20 [smcr]
+[    2.0] Modules linked in: smcr(O) rdma_rxe
+[    2.0] Call Trace:
+[    2.0]  <TASK>
+[    2.0]  dump_stack_lvl+0x10/0x20
+[    2.0]  smcr_conn_free+0x10/0x20 [smcr]
+[    2.0]  smcr_release+0x10/0x20 [smcr]
+[    2.0]  </TASK>
+[    2.0] ---[ end trace 0000000000000000 ]---
+[    3.0] between
+[    4.0] BUG: KASAN: slab-use-after-free in smcr_tx+0x1/0x2 [smcr]
+[    4.0] Read of size 8 at addr ffff888101 by task x/12
+[    4.0] Call Trace:
+[    4.0]  smcr_tx+0x1/0x2 [smcr]
+"""
+
+
+def klog__finds_every_kind():
+    """Each stored report is found."""
+    for name, line in TROUBLE.items():
+        found = klog.scan("[ 1.0] all is well\n" + line + "\n[ 60.0] all is well\n")
+        assert len(found) == 1, f"{name}: {found}"
+
+
+def klog__leaves_harmless_alone():
+    """Boot messages and our own marks are no reports."""
+    found = klog.scan(HARMLESS)
+    assert not found, found[0].title
+
+
+def klog__separates_reports():
+    """Two reports are two, each with its own symbols."""
+    found = klog.scan(TWO)
+    assert [r.symbols[0] for r in found] == ["smcr_lgr_put", "smcr_tx"], [r.title for r in found]
+    assert "smcr_conn_free" in found[0].symbols
+    assert not any("between" in t for t in found[0].text)
+
+
+def klog__fingerprint_ignores_numbers():
+    """The same bug at another time, address and pid has the same name."""
+    a = klog.scan(TWO)[1].fingerprint
+    b = klog.scan(TWO.replace("ffff888101", "ffff888999").replace("x/12", "y/977").replace("0x1/0x2", "0x9/0xff"))[1]
+    assert a == b.fingerprint, (a, b.fingerprint)
+    assert a != klog.scan(TWO)[0].fingerprint
+
+
+def klog__allow_needs_a_match():
+    """An exception drops the report it matches, and no other."""
+    found = klog.scan(TWO, [r"at net/lgr\.c:12"])
+    assert [r.symbols[0] for r in found] == ["smcr_tx"]
+
+
+def klog__cuts_out_a_case():
+    """between() takes the last run of the case, and says if it is complete."""
+    log = ("[1.0] smcr-case BEGIN a\n[1.1] old\n[1.2] smcr-case END a\n"
+           "[2.0] smcr-case BEGIN a\n[2.1] new\n[2.2] smcr-case END a\n[3.0] after\n")
+    assert klog.between(log, "a") == ("[2.1] new", True)
+    assert klog.between(log[:-len("[2.2] smcr-case END a\n[3.0] after\n")], "a") == ("[2.1] new", False)
+    assert klog.between(log, "aa") == ("", False)
+
+
+def write_case(text, name="42-area-name.sh"):
+    """A case file in a temporary folder."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def cases__reads_headers():
+    """All headers reach the case."""
+    c = cases.parse(write_case("# SPDX\n#\n# covers: CLC-15 CLC-18\n# covers: T-01\n# nics: 2\n# timeout: 90\n"
+                               "# lanes: qemu\n# tags: smoke, slow\n# memory: 2048\n# module: ours intree\n"
+                               "# params: a=1 b=2\n# capture: yes\n# allow-klog: forcing a failure -- we inject it\n"
+                               "server() { :; }\nhost() { :; }\n"))
+    assert c.covers == ["CLC-15", "CLC-18", "T-01"] and c.nics == 2 and c.timeout == 90
+    assert c.lanes == ["qemu"] and c.tags == ["smoke", "slow"] and c.memory == 2048
+    assert c.module == ["ours", "intree"] and c.params == "a=1 b=2" and c.capture and c.has_host
+    assert c.allow_klog == ["forcing a failure"] and c.name == "42-area-name"
+    assert not c.runs_on("uml", "um") and c.runs_on("qemu", "6.1")
+
+
+def cases__refuses_nonsense():
+    """A wrong header is an error, never a default."""
+    for text in ("# lanes: kvm\nserver() { :; }\n", "# nics: two\nserver() { :; }\n", "# module: smc\nserver() { :; }\n",
+                 "# cover: CLC-1\nserver() { :; }\n", "# allow-klog: BUG\nserver() { :; }\n", "# nics: 1\necho\n"):
+        try:
+            cases.parse(write_case(text))
+        except cases.CaseError:
+            continue
+        raise AssertionError(text)
+
+
+def cases__selects():
+    """-k takes parts of names, globs, tags, covered IDs and exclusions."""
+    c = cases.parse(write_case("# covers: CLC-15\n# tags: smoke\nclient() { :; }\n"))
+    for yes in (["area"], ["42-*"], ["tag:smoke"], ["covers:CLC-15"], ["x", "name"], ["!tag:bench"], []):
+        assert c.matches(yes), yes
+    for no in (["43"], ["tag:slow"], ["covers:CLC-1"], ["area", "!tag:smoke"], ["!area"]):
+        assert not c.matches(no), no
+
+
+def cases__of_this_project():
+    """All of the project's own case files are well-formed."""
+    assert cases.load(os.path.join(TOP, "selftests", "cases"))
+
+
+def conformance__joins():
+    """Shown needs a passed test and no failed one; skips prove nothing."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    entries = [(i, "§1", "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04")]
+    def rec(test, status, covers, kernel="um"):
+        return {"kind": "case", "test": test, "status": status, "covers": covers, "lane": "uml", "kernel": kernel}
+    joined, unknown = conf.join(entries, [
+        rec("old", "fail", ["A-01"]), rec("old", "pass", ["A-01"]),     # only the last run counts
+        rec("x", "pass", ["A-02..03", "A-99"]), rec("y", "timeout", ["A-03"]), rec("z", "skip", ["A-04"])])
+    assert [e["status"] for e in joined] == ["shown", "shown", "failed", "open"], joined
+    assert list(unknown) == ["A-99"]
+
+
+def check__counts():
+    """Only top-level results count; skips are not passes."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    tally = check.Tally()
+    for line in ("ok 1 a", "ok 2 - b # 1.0s/2.0s", "not ok 3 c # TIMEOUT 9.0s", "    ok 1 sub", "    not ok 2 sub",
+                 "ok 4 d # SKIP no device", "okay", "1..4", "# ok 5 e", "not ok - f"):
+        tally.line(line)
+    assert str(tally) == "2 passed, 2 failed, 1 skipped", str(tally)
+
+
+def main():
+    """Run all test functions (those with __ in their name)."""
+    tests = [(n, f) for n, f in globals().items() if "__" in n and not n.startswith("__") and callable(f)]
+    print("KTAP version 1")
+    print(f"1..{len(tests)}")
+    bad = 0
+    for i, (name, func) in enumerate(tests, 1):
+        try:
+            func()
+            print(f"ok {i} {name}")
+        except Exception:  # pylint: disable=broad-except
+            bad += 1
+            print("# " + traceback.format_exc().strip().replace("\n", "\n# "))
+            print(f"not ok {i} {name}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

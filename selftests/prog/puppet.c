@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The puppet peer: script, commands, variables.
+ *
+ *	puppet [-d rxe0] [-g GID_INDEX] [-x] [SCRIPT...]
+ *
+ * Without SCRIPT files the script is read from stdin. One command per line,
+ * '#' begins a comment. Every command is printed with the time; the first
+ * expectation that does not hold ends the script. Exit status: 0 everything
+ * held, 1 not, 2 the script is wrong. All waits are bounded (5 s x $SLOW, or
+ * what the last argument says: 300ms, 2s).
+ *
+ * Connections and links
+ *	conn NAME		use (or make) this connection: TCP + element
+ *	link NAME		use (or make) this link: queue pair
+ *	listen PORT [opt=0]	listen; the SMC option is on unless opt=0
+ *	accept			the next TCP connection becomes this connection
+ *	connect ADDR PORT [opt=0]
+ *	opt [0|1]		did both SYN and SYN-ACK carry the option?
+ *	set NAME=VALUE...	own properties: peer_id gid mac mtu bsize index
+ *				token max_links no_eye link_num net auto_test strict
+ *	qp create|rtr|rts|err|destroy	(rtr: qpn= psn= mtu= gid= override)
+ *
+ * TCP and CLC
+ *	tx proposal|accept|confirm|decline [FIELD=VALUE...] [BYTES...]
+ *	rx proposal|accept|confirm|decline [FIELD=VALUE...]
+ *	tx raw HEX | tx app TEXT | tx app len=N | tx fin | tx rst | tx oob TEXT
+ *	rx app TEXT | rx app len=N | rx eof | rx rst | rx end (either)
+ *	rx none TIME		neither TCP nor any link says anything
+ *	rx none TIME tcp|link	only this one
+ *
+ * LLC, on the current link
+ *	tx llc TYPE [reply=1] [FIELD=VALUE...] [BYTES...] [expect=any|err]
+ *	rx llc TYPE [FIELD=VALUE...]	the next LLC message is this one
+ *	wait llc TYPE [...]		others before it are skipped
+ *	tx send HEX|len=N [expect=...]	any SEND
+ *	rx down				the link is dead (it is sent to until it is)
+ *
+ * CDC and data, on the current connection
+ *	tx cdc [seq=+1] [prod=N] [cons=N] [flags=B,P,U,R,F,D,C,A] [FIELD=VALUE...]
+ *	rx cdc [FIELD=VALUE...] [flags=B,D] [has=D] [hasnot=B]
+ *	wait cdc [...]			skip those that do not fit
+ *	tx data TEXT | tx data len=N	write and announce, as a peer does
+ *	rx data TEXT | rx data len=N	announced by the peer and correct in memory
+ *	consume N [quiet]		move own consumer cursor, and tell
+ *	write off=N len=N [rkey=] [va=] [byte=] [expect=err]	RDMA WRITE
+ *	read off=N len=N [expect=err]	RDMA READ from the peer's element
+ *	fill [off=N] [len=N] [byte=HH]	the own element
+ *	check untouched off=N [len=N] [byte=HH]
+ *	check cdcs N			so many CDCs came on this connection
+ *	first_contact [until=STEP]	the whole thing, as client or as server;
+ *	reuse [until=STEP]		STEP and what follows are left out
+ *	close				C both ways, then the end of TCP
+ *
+ * Others
+ *	let NAME=VALUE		a variable; %NAME or %{NAME} anywhere uses it.
+ *				Known: %token %rkey %va %qpn %index %peer_token
+ *				%peer_rkey %peer_va %peer_index %peer_qpn
+ *				%peer_size %seq %peer_seq %link_num %user_id
+ *	print TEXT
+ *	sleep TIME
+ *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
+ *	await NAME		wait for it; its text becomes %mark
+ *	start			start a stop watch
+ *	elapsed MIN MAX		and look at it
+ *
+ * BYTES change a message after it was encoded: @OFF=HEX sets, xor@OFF=HEX
+ * flips, grow@OFF=HEX inserts, cut=N keeps only N bytes, add=HEX and text=TEXT
+ * append, bytewise sends one byte per segment.
+ * VALUES: a number, hexadecimal digits for byte strings; +N -N ^N are relative
+ * to the default, which is what a correct peer would say.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "puppet.h"
+
+struct self me;
+struct conn *conn, *conns[MAX_CONNS];
+struct link *lnk, *links[MAX_LINKS];
+int slow = 1;
+struct knobs knobs = {
+	.index = -1, .token = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
+	.auto_test = 1, .strict = 1, .retry = 7, .qp_timeout = 14,
+};
+
+static const char *script_name = "stdin";
+static int line_no, depth, offences;
+static char line_text[MAX_LINE];
+static u64 t_begin, t_watch;
+
+static struct {
+	char *name, *val;
+} vars[MAX_VARS];
+
+u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+static void stamp(void)
+{
+	u64 t = now_ms() - t_begin;
+
+	printf("%4llu.%03llu %*s", t / 1000, t % 1000, depth * 2, "");
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	stamp();
+	printf("    ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void complain(const char *word, const char *fmt, va_list ap)
+{
+	printf("%s %s:%d: %s\n%s     ", word, script_name, line_no, line_text,
+	       word);
+	vprintf(fmt, ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+void fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain("FAIL", fmt, ap);
+	va_end(ap);
+	exit(1);
+}
+
+void bad(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain("SCRIPT", fmt, ap);
+	va_end(ap);
+	exit(2);
+}
+
+void offence(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain(knobs.strict ? "FAIL" : "NOTE", fmt, ap);
+	va_end(ap);
+	offences += knobs.strict;
+}
+
+const char *hex(const void *p, size_t len)
+{
+	static char out[4][600];
+	static int n;
+	char *s = out[n++ & 3];
+	size_t i;
+
+	for (i = 0; i < len && i < 290; i++)
+		sprintf(s + 2 * i, "%02x", ((const u8 *)p)[i]);
+	s[2 * i] = 0;
+	return s;
+}
+
+int parse_hex(const char *s, u8 *out, int max)
+{
+	int n = 0, hi = -1;
+
+	for (; *s; s++) {
+		int v;
+
+		if (*s == ':' || *s == '-' || *s == '.' || *s == ' ')
+			continue;
+		if (!isxdigit((unsigned char)*s))
+			bad("'%s': not hexadecimal", s);
+		v = isdigit((unsigned char)*s) ? *s - '0' :
+			tolower((unsigned char)*s) - 'a' + 10;
+		if (hi < 0) {
+			hi = v;
+			continue;
+		}
+		if (n == max)
+			bad("more than %d bytes", max);
+		out[n++] = (u8)(hi << 4 | v);
+		hi = -1;
+	}
+	if (hi >= 0)
+		bad("odd number of hexadecimal digits");
+	return n;
+}
+
+u64 parse_num(const char *s)
+{
+	char *end;
+	u64 v;
+
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (*end == 'k' || *end == 'K') {
+		v *= 1024;
+		end++;
+	}
+	if (!*s || *end || errno)
+		bad("'%s': not a number", s);
+	return v;
+}
+
+bool parse_time(const char *s, u64 *ms)
+{
+	char *end;
+	u64 v;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	v = strtoull(s, &end, 10);
+	if (!strcmp(end, "ms"))
+		*ms = v;
+	else if (!strcmp(end, "s"))
+		*ms = v * 1000;
+	else
+		return false;
+	return true;
+}
+
+u64 take_time(int *argc, char **argv, u64 def)
+{
+	u64 ms = def;
+
+	if (*argc > 0 && parse_time(argv[*argc - 1], &ms))
+		(*argc)--;
+	return ms * (u64)slow;
+}
+
+/* --- variables ---------------------------------------------------------- */
+
+void var_set(const char *name, const char *val)
+{
+	int i;
+
+	for (i = 0; i < MAX_VARS; i++) {
+		if (vars[i].name && strcmp(vars[i].name, name))
+			continue;
+		free(vars[i].val);
+		if (!vars[i].name)
+			vars[i].name = strdup(name);
+		vars[i].val = strdup(val);
+		return;
+	}
+	bad("too many variables");
+}
+
+static const char *var_get(const char *name)
+{
+	static char out[40];
+	u64 v;
+	int i;
+
+	for (i = 0; i < MAX_VARS && vars[i].name; i++)
+		if (!strcmp(vars[i].name, name))
+			return vars[i].val;
+
+	if (!strcmp(name, "peer_id"))
+		return hex(me.peer_id, 8);
+	if (!strcmp(name, "their_peer_id") && conn)
+		return hex(conn->peer_id, 8);
+	if (!strcmp(name, "gid"))
+		return hex(me.gid, 16);
+	if (!strcmp(name, "mac"))
+		return hex(me.mac, 6);
+	if (!strcmp(name, "token") && conn)
+		v = conn->token;
+	else if (!strcmp(name, "index") && conn)
+		v = conn->index;
+	else if (!strcmp(name, "seq") && conn)
+		v = conn->tx_seq;
+	else if (!strcmp(name, "peer_seq") && conn)
+		v = conn->rx_seq;
+	else if (!strcmp(name, "peer_token") && conn)
+		v = conn->peer.token;
+	else if (!strcmp(name, "peer_rkey") && conn)
+		v = conn->peer.rkey;
+	else if (!strcmp(name, "peer_va") && conn)
+		v = conn->peer.va;
+	else if (!strcmp(name, "peer_index") && conn)
+		v = conn->peer.index;
+	else if (!strcmp(name, "peer_qpn") && conn)
+		v = conn->peer.qpn;
+	else if (!strcmp(name, "peer_size") && conn)
+		v = smcr_bsize_bytes(conn->peer.bsize & 7);
+	else if (!strcmp(name, "diag") && conn)
+		v = conn->decline.diagnosis;
+	else if (!strcmp(name, "qpn") && lnk)
+		v = lnk->qpn;
+	else if (!strcmp(name, "psn") && lnk)
+		v = lnk->psn;
+	else if (!strcmp(name, "link_num") && lnk)
+		v = lnk->num;
+	else if (!strcmp(name, "user_id") && lnk)
+		v = lnk->user_id;
+	else if (!strcmp(name, "rkey") && me.rmb_mr)
+		v = me.rmb_mr->rkey;
+	else if (!strcmp(name, "va") && me.rmb)
+		v = (u64)(uintptr_t)me.rmb;
+	else
+		bad("no variable '%s' (here)", name);
+	snprintf(out, sizeof(out), "0x%llx", v);
+	return out;
+}
+
+static void expand(const char *in, char *out, size_t max)
+{
+	size_t n = 0;
+
+	while (*in) {
+		char name[40];
+		const char *v;
+		size_t len = 0;
+		bool brace;
+
+		if (n + 1 >= max)
+			bad("line too long");
+		if (*in != '%') {
+			out[n++] = *in++;
+			continue;
+		}
+		if (*++in == '%') {
+			out[n++] = *in++;
+			continue;
+		}
+		brace = *in == '{';
+		in += brace;
+		while ((isalnum((unsigned char)*in) || *in == '_') &&
+		       len < sizeof(name) - 1)
+			name[len++] = *in++;
+		name[len] = 0;
+		if (brace && *in++ != '}')
+			bad("%%{%s is not closed", name);
+		v = var_get(name);
+		if (n + strlen(v) >= max)
+			bad("line too long");
+		strcpy(out + n, v);
+		n += strlen(v);
+	}
+	out[n] = 0;
+}
+
+/* --- commands ----------------------------------------------------------- */
+
+static void need(int argc, int min)
+{
+	if (argc < min)
+		bad("%d arguments are missing", min - argc);
+}
+
+static struct conn *conn_new(const char *name)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->fd = c->lfd = -1;
+	rx_queue_init(&c->cdc);
+	rx_queue_init(&c->early);
+	return c;
+}
+
+static void cmd_conn(int argc, char **argv)
+{
+	struct conn *prev = conn;
+	int i;
+
+	need(argc, 1);
+	for (i = 0; i < MAX_CONNS && conns[i]; i++)
+		if (!strcmp(conns[i]->name, argv[0]))
+			break;
+	if (i == MAX_CONNS)
+		bad("too many connections");
+	if (!conns[i]) {
+		conns[i] = conn_new(argv[0]);
+		conns[i]->link = lnk;
+		/* they share the listener */
+		if (prev)
+			conns[i]->lfd = prev->lfd;
+	}
+	conn = conns[i];
+	lnk = conn->link;
+}
+
+static void cmd_link(int argc, char **argv)
+{
+	int i;
+
+	need(argc, 1);
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (!strcmp(links[i]->name, argv[0]))
+			break;
+	if (i == MAX_LINKS)
+		bad("too many links");
+	if (!links[i]) {
+		links[i] = calloc(1, sizeof(*links[i]));
+		snprintf(links[i]->name, sizeof(links[i]->name), "%s",
+			 argv[0]);
+		rx_queue_init(&links[i]->llc);
+		links[i]->user_id = (u32)rand();
+	}
+	lnk = links[i];
+	if (conn)
+		conn->link = lnk;
+}
+
+static void cmd_set(int argc, char **argv)
+{
+	static const struct field self_fields[] = {
+		FIELD(struct self, F_HEX, "peer_id", peer_id),
+		FIELD(struct self, F_HEX, "gid", gid),
+		FIELD(struct self, F_HEX, "mac", mac),
+		FIELD(struct self, F_NUM, "mtu", mtu),
+		{ 0 },
+	};
+	static const struct field knob_fields[] = {
+		FIELD(struct knobs, F_NUM, "bsize", bsize),
+		FIELD(struct knobs, F_NUM, "index", index),
+		FIELD(struct knobs, F_NUM, "token", token),
+		FIELD(struct knobs, F_NUM, "max_links", max_links),
+		FIELD(struct knobs, F_NUM, "no_eye", no_eye),
+		FIELD(struct knobs, F_NUM, "link_num", link_num),
+		FIELD(struct knobs, F_NUM, "auto_test", auto_test),
+		FIELD(struct knobs, F_NUM, "strict", strict),
+		FIELD(struct knobs, F_NUM, "retry", retry),
+		FIELD(struct knobs, F_NUM, "qp_timeout", qp_timeout),
+		{ 0 },
+	};
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "net=", 4)) {
+			snprintf(knobs.net, sizeof(knobs.net), "%s",
+				 argv[i] + 4);
+			continue;
+		}
+		if (!strncmp(argv[i], "gid=", 4) ||
+		    !strncmp(argv[i], "mac=", 4))
+			me.gid_picked = true;
+		if (!field_set(self_fields, &me, argv[i]) &&
+		    !field_set(knob_fields, &knobs, argv[i]))
+			bad("'%s': nothing to set", argv[i]);
+	}
+}
+
+static void cmd_let(int argc, char **argv)
+{
+	char *eq;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		eq = strchr(argv[i], '=');
+		if (!eq)
+			bad("let NAME=VALUE");
+		*eq = 0;
+		var_set(argv[i], eq + 1);
+	}
+}
+
+static void cmd_print(int argc, char **argv)
+{
+	int i;
+
+	stamp();
+	for (i = 0; i < argc; i++)
+		printf("%s%s", i ? " " : "", argv[i]);
+	putchar('\n');
+}
+
+static void cmd_sleep(int argc, char **argv)
+{
+	u64 ms;
+
+	need(argc, 1);
+	if (!parse_time(argv[0], &ms))
+		bad("sleep TIME");
+	pump(now_ms() + ms, -1, NULL, NULL);
+}
+
+static void mark_path(char *out, size_t max, const char *name)
+{
+	const char *dir = getenv("CASEDIR");
+
+	snprintf(out, max, "%s/mark.%s", dir ? dir : ".", name);
+}
+
+static void cmd_mark(int argc, char **argv)
+{
+	char path[512], tmp[600];
+	FILE *f;
+	int i;
+
+	need(argc, 1);
+	mark_path(path, sizeof(path), argv[0]);
+	snprintf(tmp, sizeof(tmp), "%s.tmp%d", path, (int)getpid());
+	f = fopen(tmp, "w");
+	if (!f)
+		bad("%s: %s", tmp, strerror(errno));
+	for (i = 1; i < argc; i++)
+		fprintf(f, "%s%s", i > 1 ? " " : "", argv[i]);
+	fputc('\n', f);
+	if (fclose(f) || rename(tmp, path))
+		bad("%s: %s", path, strerror(errno));
+}
+
+static void cmd_await(int argc, char **argv)
+{
+	u64 end = now_ms() + take_time(&argc, argv, 20000);
+	char path[512], text[256] = "";
+	FILE *f;
+
+	need(argc, 1);
+	mark_path(path, sizeof(path), argv[0]);
+	while (access(path, F_OK)) {
+		if (now_ms() > end)
+			fail("nobody marked '%s'", argv[0]);
+		pump(now_ms() + 20, -1, NULL, NULL);
+	}
+	f = fopen(path, "r");
+	if (f && fgets(text, sizeof(text), f))
+		text[strcspn(text, "\n")] = 0;
+	if (f)
+		fclose(f);
+	var_set("mark", text);
+}
+
+static void cmd_start(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	t_watch = now_ms();
+}
+
+static void cmd_elapsed(int argc, char **argv)
+{
+	u64 t = now_ms() - t_watch, lo, hi;
+
+	need(argc, 2);
+	if (!parse_time(argv[0], &lo) || !parse_time(argv[1], &hi))
+		bad("elapsed MIN MAX");
+	say("%llu ms since start", t);
+	if (t < lo || t > hi * (u64)slow)
+		fail("%llu ms are not between %s and %s x %d", t, argv[0],
+		     argv[1], slow);
+}
+
+static void cmd_qp(int argc, char **argv)
+{
+	static const struct field peer_fields[] = {
+		FIELD(struct link, F_NUM, "qpn", peer_qpn),
+		FIELD(struct link, F_NUM, "psn", peer_psn),
+		FIELD(struct link, F_NUM, "mtu", peer_mtu),
+		FIELD(struct link, F_HEX, "gid", peer_gid),
+		FIELD(struct link, F_HEX, "mac", peer_mac),
+		{ 0 },
+	};
+	int i;
+
+	need(argc, 1);
+	for (i = 1; i < argc; i++)
+		if (!field_set(peer_fields, lnk, argv[i]))
+			bad("'%s'?", argv[i]);
+	if (!strcmp(argv[0], "create"))
+		qp_create(lnk);
+	else if (!strcmp(argv[0], "rtr"))
+		qp_rtr(lnk);
+	else if (!strcmp(argv[0], "rts"))
+		qp_rts(lnk);
+	else if (!strcmp(argv[0], "err"))
+		qp_err(lnk);
+	else if (!strcmp(argv[0], "destroy"))
+		qp_destroy(lnk);
+	else
+		bad("qp create|rtr|rts|err|destroy");
+}
+
+static bool is_clc(const char *s)
+{
+	return !strcmp(s, "proposal") || !strcmp(s, "accept") ||
+	       !strcmp(s, "confirm") || !strcmp(s, "decline");
+}
+
+static void cmd_tx(int argc, char **argv)
+{
+	need(argc, 1);
+	if (is_clc(argv[0]))
+		clc_tx(argc, argv);
+	else if (!strcmp(argv[0], "llc"))
+		llc_tx(argc - 1, argv + 1);
+	else if (!strcmp(argv[0], "cdc"))
+		cdc_tx(argc - 1, argv + 1);
+	else if (!strcmp(argv[0], "data"))
+		data_tx(argc - 1, argv + 1);
+	else if (!strcmp(argv[0], "send"))
+		send_raw(argc - 1, argv + 1);
+	else
+		tcp_tx(argc, argv);
+}
+
+static void cmd_rx(int argc, char **argv)
+{
+	need(argc, 1);
+	if (is_clc(argv[0]))
+		clc_rx(argc, argv);
+	else if (!strcmp(argv[0], "llc"))
+		llc_rx(argc - 1, argv + 1, false);
+	else if (!strcmp(argv[0], "cdc"))
+		cdc_rx(argc - 1, argv + 1, false);
+	else if (!strcmp(argv[0], "data"))
+		data_rx(argc - 1, argv + 1);
+	else if (!strcmp(argv[0], "none"))
+		rx_none(argc - 1, argv + 1);
+	else if (!strcmp(argv[0], "down"))
+		link_rx_down(argc - 1, argv + 1);
+	else
+		tcp_rx(argc, argv);
+}
+
+static void cmd_wait(int argc, char **argv)
+{
+	need(argc, 1);
+	if (!strcmp(argv[0], "llc"))
+		llc_rx(argc - 1, argv + 1, true);
+	else if (!strcmp(argv[0], "cdc"))
+		cdc_rx(argc - 1, argv + 1, true);
+	else
+		bad("wait llc|cdc");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(int argc, char **argv);
+} commands[] = {
+	{ "conn", cmd_conn },
+	{ "link", cmd_link },
+	{ "listen", tcp_listen },
+	{ "accept", tcp_accept },
+	{ "connect", tcp_connect },
+	{ "opt", tcp_opt },
+	{ "set", cmd_set },
+	{ "let", cmd_let },
+	{ "print", cmd_print },
+	{ "sleep", cmd_sleep },
+	{ "mark", cmd_mark },
+	{ "await", cmd_await },
+	{ "start", cmd_start },
+	{ "elapsed", cmd_elapsed },
+	{ "qp", cmd_qp },
+	{ "tx", cmd_tx },
+	{ "rx", cmd_rx },
+	{ "wait", cmd_wait },
+	{ "consume", cmd_consume },
+	{ "write", cmd_write },
+	{ "read", cmd_read },
+	{ "fill", cmd_fill },
+	{ "check", cmd_check },
+	{ "first_contact", seq_first_contact },
+	{ "reuse", seq_reuse },
+	{ "close", seq_close },
+};
+
+/* Words, "quoted ones" and name="quoted values" */
+static int split(char *line, char **argv)
+{
+	int argc = 0;
+	char *out;
+
+	for (;;) {
+		while (*line == ' ' || *line == '\t')
+			line++;
+		if (!*line || *line == '#')
+			return argc;
+		if (argc == MAX_ARGS)
+			bad("too many words");
+		argv[argc++] = out = line;
+		while (*line && *line != ' ' && *line != '\t') {
+			if (*line == '"') {
+				line++;
+				while (*line && *line != '"')
+					*out++ = *line++;
+				if (!*line++)
+					bad("quote is not closed");
+			} else {
+				*out++ = *line++;
+			}
+		}
+		if (*line)
+			line++;
+		*out = 0;
+	}
+}
+
+void run_line(const char *line)
+{
+	char text[MAX_LINE], *argv[MAX_ARGS];
+	unsigned int i;
+	int argc;
+
+	while (*line == ' ' || *line == '\t')
+		line++;
+	if (!*line || *line == '#')
+		return;
+	snprintf(line_text, sizeof(line_text), "%s", line);
+	expand(line, text, sizeof(text));
+	stamp();
+	printf("%s\n", text);
+	fflush(stdout);
+	argc = split(text, argv);
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, argv[0]))
+			continue;
+		depth++;
+		commands[i].run(argc - 1, argv + 1);
+		depth--;
+		return;
+	}
+	bad("unknown command '%s'", argv[0]);
+}
+
+static void run_file(FILE *f, const char *name)
+{
+	char line[MAX_LINE];
+
+	script_name = name;
+	line_no = 0;
+	while (fgets(line, sizeof(line), f)) {
+		line_no++;
+		line[strcspn(line, "\r\n")] = 0;
+		run_line(line);
+	}
+}
+
+static void on_alarm(int sig)
+{
+	static const char msg[] = "FAIL puppet: the script took too long\n";
+
+	(void)sig;
+	if (write(1, msg, sizeof(msg) - 1))
+		_exit(1);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *dev = "rxe0", *env = getenv("SLOW");
+	int gid_index = -1, limit = 100, opt;
+	struct timespec ts;
+
+	while ((opt = getopt(argc, argv, "d:g:t:")) >= 0) {
+		switch (opt) {
+		case 'd':
+			dev = optarg;
+			break;
+		case 'g':
+			gid_index = atoi(optarg);
+			break;
+		case 't':
+			limit = atoi(optarg);
+			break;
+		default:
+			fprintf(stderr, "usage: puppet [-d DEV] [-g GID_INDEX] [-t SECONDS] [SCRIPT...]\n");
+			return 2;
+		}
+	}
+	if (env && atoi(env) > 0)
+		slow = atoi(env);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGALRM, on_alarm);
+	alarm((unsigned int)(limit * slow));
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	srand((unsigned int)(ts.tv_nsec ^ getpid()));
+	t_begin = t_watch = now_ms();
+
+	ib_open(dev, gid_index);
+	run_line("link 1");
+	run_line("conn 1");
+	if (optind == argc)
+		run_file(stdin, "stdin");
+	for (; optind < argc; optind++) {
+		FILE *f = fopen(argv[optind], "r");
+
+		if (!f)
+			bad("%s: %s", argv[optind], strerror(errno));
+		run_file(f, argv[optind]);
+		fclose(f);
+	}
+	pump(now_ms() + 1, -1, NULL, NULL);	/* what came last is looked at, too */
+	ib_close();
+	if (offences)
+		printf("FAIL the peer broke the protocol %d times\n", offences);
+	else
+		printf("%s\n", "puppet: all expectations held");
+	return offences != 0;
+}

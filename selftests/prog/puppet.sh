@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases with a puppet peer: . "$PROG/puppet.sh"
+#
+#	pup DESC <<'E' ... E	a subtest: the script passes in the puppet
+#	app DESC CALL...	a subtest: socket calls, see sockcmd.c
+#	pup_bg, app_bg		the same in the background; end with pup_end or
+#				app_end DESC
+#	fast NAME=MS...		shrink timers of the module (net.smcr.t_*)
+
+PUPPET=$PROG/puppet
+SOCKCMD=$PROG/sockcmd
+
+_synopt() {
+	[ ! -d /sys/module/smcr_synopt ] || return 0
+	local ko=$TREE/build/mod/$KERNEL/smcr_synopt.ko
+	[ -e "$ko" ] || skip "no $ko (selftests/mod/build $KERNEL)"
+	[ -x "$PUPPET" ] || skip "no puppet (make -C selftests/prog)"
+	insmod "$ko"
+}
+
+pup() {
+	local desc=$1; shift
+	_synopt
+	# the case goes on: a failed subtest is enough
+	check "$desc" "$PUPPET" "$@" || _soft=
+}
+
+app() {
+	local desc=$1; shift
+	check "$desc" "$SOCKCMD" "$@" || _soft=
+}
+
+pup_bg() {
+	_synopt
+	cat > "$CASEDIR/$ROLE-script"
+	"$PUPPET" "$@" "$CASEDIR/$ROLE-script" > "$CASEDIR/$ROLE-puppet.log" 2>&1 &
+	_pup=$!
+}
+pup_end() {
+	local rc=0
+	wait "$_pup" || rc=$?
+	cat "$CASEDIR/$ROLE-puppet.log"
+	check "$1" test $rc = 0 || _soft=
+}
+
+app_bg() {
+	"$SOCKCMD" "$@" > "$CASEDIR/$ROLE-app.log" 2>&1 &
+	_app=$!
+}
+app_end() {
+	local rc=0
+	wait "$_app" || rc=$?
+	cat "$CASEDIR/$ROLE-app.log"
+	check "$1" test $rc = 0 || _soft=
+}
+
+fast() {
+	local t
+	for t in "$@"; do
+		echo "${t#*=}" > "/proc/sys/net/smcr/${t%%=*}"
+	done
+}

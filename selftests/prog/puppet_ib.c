@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The puppet peer: queue pairs, memory, completions; never spins. */
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "puppet.h"
+
+enum { SQ_DEPTH = 64, T_WR = 10000 };
+
+/* wr_id: receives carry link and slot, sends only the link */
+#define WR_RX		(1ULL << 63)
+#define WR_LINK(id)	((id) >> 32 & 0xff)
+#define WR_SLOT(id)	((id) & 0xffffffff)
+
+static int link_no(const struct link *l)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS; i++)
+		if (links[i] == l)
+			return i;
+	return 0;
+}
+
+/* The MAC of the netdev below the RDMA device */
+static void read_mac(const char *dev)
+{
+	char path[128], mac[32] = "", name[32] = "eth0";
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/0", dev);
+	f = fopen(path, "r");
+	if (f) {
+		if (fgets(name, sizeof(name), f))
+			name[strcspn(name, "\n")] = 0;
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "/sys/class/net/%s/address", name);
+	f = fopen(path, "r");
+	if (!f || !fgets(mac, sizeof(mac), f))
+		bad("no MAC address for %s", dev);
+	fclose(f);
+	mac[strcspn(mac, "\n")] = 0;
+	parse_hex(mac, me.mac, 6);
+}
+
+void ib_open(const char *dev, int gid_index)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	int i;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), dev))
+			break;
+	if (!list || !list[i])
+		bad("no RDMA device %s", dev);
+	me.ctx = ibv_open_device(list[i]);
+	ibv_free_device_list(list);
+	if (!me.ctx)
+		bad("cannot open %s: %s", dev, strerror(errno));
+	me.port = 1;
+	me.pd = ibv_alloc_pd(me.ctx);
+	me.chan = ibv_create_comp_channel(me.ctx);
+	if (!me.pd || !me.chan)
+		bad("PD or channel: %s", strerror(errno));
+	me.cq = ibv_create_cq(me.ctx, 4096, NULL, me.chan, 0);
+	if (!me.cq || ibv_req_notify_cq(me.cq, 0))
+		bad("CQ: %s", strerror(errno));
+	fcntl(me.chan->fd, F_SETFL, fcntl(me.chan->fd, F_GETFL) | O_NONBLOCK);
+	if (ibv_query_port(me.ctx, me.port, &port))
+		bad("ibv_query_port failed");
+	me.mtu = (u8)port.active_mtu;
+	me.gid_index = gid_index < 0 ? 1 : (u8)gid_index;
+	me.gid_picked = gid_index >= 0;
+	if (ibv_query_gid(me.ctx, me.port, me.gid_index, &gid))
+		bad("no GID %d", me.gid_index);
+	memcpy(me.gid, gid.raw, 16);
+	read_mac(dev);
+	smcr_put_be16(me.peer_id, (u16)rand());
+	memcpy(me.peer_id + 2, me.mac, 6);
+}
+
+void ib_close(void)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		qp_destroy(links[i]);
+}
+
+static u8 *map(size_t len)
+{
+	void *p;
+
+	if (posix_memalign(&p, 4096, len))
+		bad("out of memory");
+	memset(p, 0, len);
+	return p;
+}
+
+void ib_memory(void)
+{
+	if (me.rmb)
+		return;
+	me.elem_size = smcr_bsize_bytes(knobs.bsize & 7);
+	me.rmb = map((size_t)me.elem_size * N_ELEMS);
+	me.rmb_mr = ibv_reg_mr(me.pd, me.rmb, (size_t)me.elem_size * N_ELEMS,
+			       IBV_ACCESS_LOCAL_WRITE |
+			       IBV_ACCESS_REMOTE_WRITE);
+	if (!me.rmb_mr)
+		bad("ibv_reg_mr: %s", strerror(errno));
+}
+
+static void ib_staging(void)
+{
+	if (me.tx)
+		return;
+	me.tx = map(TX_LEN);
+	me.tx_mr = ibv_reg_mr(me.pd, me.tx, TX_LEN, IBV_ACCESS_LOCAL_WRITE);
+	if (!me.tx_mr)
+		bad("ibv_reg_mr: %s", strerror(errno));
+}
+
+u8 *my_elem(const struct conn *c)
+{
+	ib_memory();
+	if (!c->index || c->index > N_ELEMS)
+		bad("connection %s has no element", c->name);
+	return me.rmb + (size_t)(c->index - 1) * me.elem_size;
+}
+
+static void post_rx(struct link *l, u32 slot)
+{
+	struct ibv_sge sge = {
+		.addr = (u64)(uintptr_t)(l->rxbuf + (size_t)slot * RX_LEN),
+		.length = RX_LEN,
+		.lkey = l->rxmr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = WR_RX | (u64)link_no(l) << 32 | slot,
+		.sg_list = &sge,
+		.num_sge = 1,
+	}, *ptr;
+
+	if (ibv_post_recv(l->qp, &wr, &ptr))
+		bad("ibv_post_recv: %s", strerror(errno));
+}
+
+void qp_create(struct link *l)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = me.cq,
+		.recv_cq = me.cq,
+		.cap = { .max_send_wr = SQ_DEPTH, .max_recv_wr = RX_DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = me.port,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE |
+				   IBV_ACCESS_REMOTE_WRITE,
+	};
+	u32 i;
+
+	if (l->qp)
+		bad("link %s has a queue pair", l->name);
+	l->qp = ibv_create_qp(me.pd, &init);
+	if (!l->qp)
+		bad("ibv_create_qp: %s", strerror(errno));
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		bad("QP to INIT: %s", strerror(errno));
+	l->state = IBV_QPS_INIT;
+	l->qpn = l->qp->qp_num;
+	l->psn = (u32)rand() & 0xffffff;
+	l->no_eye = knobs.no_eye;
+	l->base = 0;
+	if (!l->rxbuf) {
+		l->rxbuf = map((size_t)RX_DEPTH * RX_LEN);
+		l->rxmr = ibv_reg_mr(me.pd, l->rxbuf, (size_t)RX_DEPTH * RX_LEN,
+				     IBV_ACCESS_LOCAL_WRITE);
+		if (!l->rxmr)
+			bad("ibv_reg_mr: %s", strerror(errno));
+	}
+	for (i = 0; i < RX_DEPTH; i++)
+		post_rx(l, i);
+	ib_memory();
+	ib_staging();
+}
+
+void qp_rtr(struct link *l)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = (enum ibv_mtu)min_t(u8, me.mtu, l->peer_mtu),
+		.dest_qp_num = l->peer_qpn,
+		.rq_psn = l->peer_psn,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12,
+		.ah_attr = { .is_global = 1, .port_num = me.port,
+			     .grh = { .sgid_index = me.gid_index,
+				      .hop_limit = 64 } },
+	};
+
+	if (!l->qp)
+		bad("no queue pair");
+	memcpy(attr.ah_attr.grh.dgid.raw, l->peer_gid, 16);
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+			  IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		bad("QP to RTR (peer %s QP %u): %s", hex(l->peer_gid, 16),
+		    l->peer_qpn, strerror(errno));
+	l->state = IBV_QPS_RTR;
+}
+
+void qp_rts(struct link *l)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.timeout = knobs.qp_timeout,
+		.retry_cnt = knobs.retry,
+		.rnr_retry = 7,
+		.sq_psn = l->psn,
+		.max_rd_atomic = 1,
+	};
+
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
+			  IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		bad("QP to RTS: %s", strerror(errno));
+	l->state = IBV_QPS_RTS;
+}
+
+void qp_err(struct link *l)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE))
+		bad("QP to ERR: %s", strerror(errno));
+	l->state = IBV_QPS_ERR;
+	l->dead = true;
+}
+
+void qp_destroy(struct link *l)
+{
+	if (!l->qp)
+		return;
+	if (ibv_destroy_qp(l->qp))
+		bad("ibv_destroy_qp: %s", strerror(errno));
+	l->qp = NULL;
+	l->state = IBV_QPS_RESET;
+	l->dead = false;
+	l->wr_posted = l->wr_done = 0;
+}
+
+static void completed(const struct ibv_wc *wc)
+{
+	struct link *l = links[WR_LINK(wc->wr_id)];
+	u32 slot = (u32)WR_SLOT(wc->wr_id);
+
+	if (!l || !l->qp || wc->qp_num != l->qpn)
+		return;			/* of a queue pair that is gone */
+	if (!(wc->wr_id & WR_RX)) {
+		l->wr_done++;
+		l->wc_status = wc->status;
+		if (wc->status != IBV_WC_SUCCESS && !l->dead) {
+			say("link %s: %s", l->name,
+			    ibv_wc_status_str(wc->status));
+			l->dead = true;
+		}
+		return;
+	}
+	if (wc->status != IBV_WC_SUCCESS) {
+		if (!l->dead)
+			say("link %s: receive: %s", l->name,
+			    ibv_wc_status_str(wc->status));
+		l->dead = true;
+		return;
+	}
+	if (wc->opcode != IBV_WC_RECV || (wc->wc_flags & IBV_WC_WITH_IMM))
+		offence("write with immediate data");
+	smc_arrived(l, l->rxbuf + (size_t)slot * RX_LEN, wc->byte_len);
+	post_rx(l, slot);
+}
+
+static void reap(void)
+{
+	struct ibv_wc wc[16];
+	struct ibv_cq *cq;
+	void *arg;
+	int i, n;
+
+	while (!ibv_get_cq_event(me.chan, &cq, &arg))
+		ibv_ack_cq_events(cq, 1);
+	do {
+		if (ibv_req_notify_cq(me.cq, 0))
+			bad("ibv_req_notify_cq failed");
+		n = ibv_poll_cq(me.cq, ARRAY_SIZE(wc), wc);
+		if (n < 0)
+			bad("ibv_poll_cq failed");
+		for (i = 0; i < n; i++)
+			completed(&wc[i]);
+	} while (n > 0);
+}
+
+bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg)
+{
+	struct pollfd p[2] = {
+		{ .fd = me.chan->fd, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+
+	for (;;) {
+		u64 t;
+		int n;
+
+		reap();
+		if (done && done(arg))
+			return true;
+		if (fd >= 0 && poll(&p[1], 1, 0) > 0)
+			return true;
+		t = now_ms();
+		if (t >= deadline)
+			return false;
+		n = poll(p, fd >= 0 ? 2 : 1, (int)min_t(u64, deadline - t, 1000));
+		if (n < 0 && errno != EINTR)
+			bad("poll: %s", strerror(errno));
+	}
+}
+
+struct wr_wait {
+	struct link *l;
+	unsigned long n;
+};
+
+static bool wr_over(void *arg)
+{
+	struct wr_wait *w = arg;
+
+	return w->l->wr_done >= w->n;
+}
+
+static int finish(struct link *l, bool wait)
+{
+	struct wr_wait w = { l, ++l->wr_posted };
+
+	/* staging memory is reused: at most one unwaited request at a time */
+	if (!wait) {
+		reap();
+		return 0;
+	}
+	if (!pump(now_ms() + T_WR * (u64)slow, -1, wr_over, &w))
+		fail("a work request never completes");
+	return l->wc_status;
+}
+
+static int post(struct link *l, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *ptr;
+
+	wr->wr_id = (u64)link_no(l) << 32;
+	return ibv_post_send(l->qp, wr, &ptr);
+}
+
+static u8 *stage(const u8 *src, u32 len)
+{
+	static u32 at;
+	u8 *p;
+
+	if (len > TX_LEN)
+		bad("at most %d bytes", TX_LEN);
+	if (at + len > TX_LEN)
+		at = 0;
+	p = me.tx + at;
+	at += len;
+	memcpy(p, src, len);
+	return p;
+}
+
+int ib_send(struct link *l, const u8 *buf, u32 len, bool wait)
+{
+	struct ibv_sge sge = { .length = len };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = &sge,
+				  .num_sge = len ? 1 : 0 };
+
+	if (!l->qp)
+		bad("no queue pair");
+	sge.addr = (u64)(uintptr_t)stage(buf, len);
+	sge.lkey = me.tx_mr->lkey;
+	if (post(l, &wr))
+		bad("ibv_post_send: %s", strerror(errno));
+	return finish(l, wait);
+}
+
+int ib_write(struct link *l, const u8 *src, u32 len, u64 va, u32 rkey,
+	     bool wait)
+{
+	struct ibv_sge sge = { .length = len };
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1,
+		.wr.rdma = { .remote_addr = va, .rkey = rkey },
+	};
+
+	if (!l->qp)
+		bad("no queue pair");
+	sge.addr = (u64)(uintptr_t)stage(src, len);
+	sge.lkey = me.tx_mr->lkey;
+	if (post(l, &wr))
+		bad("ibv_post_send: %s", strerror(errno));
+	return finish(l, wait);
+}
+
+int ib_read(struct link *l, u8 *dst, u32 len, u64 va, u32 rkey)
+{
+	struct ibv_sge sge = { .length = len };
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_READ, .sg_list = &sge, .num_sge = 1,
+		.wr.rdma = { .remote_addr = va, .rkey = rkey },
+	};
+	u8 *p;
+	int rc;
+
+	p = stage(dst, len);
+	sge.addr = (u64)(uintptr_t)p;
+	sge.lkey = me.tx_mr->lkey;
+	if (post(l, &wr))
+		bad("ibv_post_send: %s", strerror(errno));
+	rc = finish(l, true);
+	memcpy(dst, p, len);
+	return rc;
+}

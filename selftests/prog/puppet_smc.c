@@ -1,0 +1,1028 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The puppet peer: LLC, CDC, data. Everything that arrives is held against the
+ * rules for a peer, whether the script looks at it or not: see monitor().
+ */
+#include "puppet.h"
+#include "pattern.h"
+
+enum { T_RX = 5000 };
+
+void rx_queue_init(struct rxqueue *q)
+{
+	q->head = NULL;
+	q->tail = &q->head;
+}
+
+static void rx_put(struct rxqueue *q, const u8 *buf, u32 len)
+{
+	struct rxmsg *m = calloc(1, sizeof(*m));
+
+	m->len = min_t(u32, len, RX_LEN);
+	memcpy(m->buf, buf, m->len);
+	*q->tail = m;
+	q->tail = &m->next;
+}
+
+struct rxmsg *rx_take(struct rxqueue *q)
+{
+	struct rxmsg *m = q->head;
+
+	if (!m)
+		return NULL;
+	q->head = m->next;
+	if (!q->head)
+		q->tail = &q->head;
+	return m;
+}
+
+/* --- fields ------------------------------------------------------------- */
+
+#define LLC(kind_, name_, member_) FIELD(struct smcr_llc, kind_, name_, member_)
+
+static const struct field confirm_link_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_HEX, "mac", confirm_link.mac),
+	LLC(F_HEX, "gid", confirm_link.gid),
+	LLC(F_NUM, "qpn", confirm_link.qpn),
+	LLC(F_NUM, "link", confirm_link.link_num),
+	LLC(F_NUM, "user_id", confirm_link.user_id),
+	LLC(F_NUM, "max_links", confirm_link.max_links),
+	LLC(F_BOOL, "no_eye", confirm_link.no_eye_catcher),
+	{ 0 },
+};
+
+static const struct field add_link_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_BOOL, "rejected", add_link.rejected),
+	LLC(F_NUM, "reason", add_link.reject_reason),
+	LLC(F_HEX, "mac", add_link.mac),
+	LLC(F_HEX, "gid", add_link.gid),
+	LLC(F_NUM, "qpn", add_link.qpn),
+	LLC(F_NUM, "link", add_link.link_num),
+	LLC(F_NUM, "mtu", add_link.mtu),
+	LLC(F_NUM, "psn", add_link.psn),
+	{ 0 },
+};
+
+static const struct field add_link_cont_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_NUM, "link", add_link_cont.link_num),
+	LLC(F_NUM, "n", add_link_cont.n_rtokens),
+	LLC(F_NUM, "ref1", add_link_cont.pair[0].ref_rkey),
+	LLC(F_NUM, "rkey1", add_link_cont.pair[0].new_rkey),
+	LLC(F_NUM, "va1", add_link_cont.pair[0].new_va),
+	LLC(F_NUM, "ref2", add_link_cont.pair[1].ref_rkey),
+	LLC(F_NUM, "rkey2", add_link_cont.pair[1].new_rkey),
+	LLC(F_NUM, "va2", add_link_cont.pair[1].new_va),
+	{ 0 },
+};
+
+static const struct field delete_link_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_BOOL, "all", delete_link.all),
+	LLC(F_BOOL, "orderly", delete_link.orderly),
+	LLC(F_NUM, "link", delete_link.link_num),
+	LLC(F_NUM, "reason", delete_link.reason),
+	{ 0 },
+};
+
+static const struct field confirm_rkey_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_BOOL, "negative", confirm_rkey.negative),
+	LLC(F_BOOL, "retry", confirm_rkey.retry),
+	LLC(F_NUM, "n", confirm_rkey.n_other),
+	LLC(F_NUM, "rkey", confirm_rkey.rkey),
+	LLC(F_NUM, "va", confirm_rkey.va),
+	LLC(F_NUM, "link1", confirm_rkey.other[0].link_num),
+	LLC(F_NUM, "rkey1", confirm_rkey.other[0].rkey),
+	LLC(F_NUM, "va1", confirm_rkey.other[0].va),
+	LLC(F_NUM, "link2", confirm_rkey.other[1].link_num),
+	LLC(F_NUM, "rkey2", confirm_rkey.other[1].rkey),
+	LLC(F_NUM, "va2", confirm_rkey.other[1].va),
+	{ 0 },
+};
+
+static const struct field confirm_rkey_cont_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_BOOL, "negative", confirm_rkey_cont.negative),
+	LLC(F_NUM, "n", confirm_rkey_cont.n_left),
+	LLC(F_NUM, "link1", confirm_rkey_cont.other[0].link_num),
+	LLC(F_NUM, "rkey1", confirm_rkey_cont.other[0].rkey),
+	LLC(F_NUM, "va1", confirm_rkey_cont.other[0].va),
+	{ 0 },
+};
+
+static const struct field delete_rkey_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_BOOL, "negative", delete_rkey.negative),
+	LLC(F_NUM, "n", delete_rkey.count),
+	LLC(F_NUM, "mask", delete_rkey.error_mask),
+	LLC(F_NUM, "rkey1", delete_rkey.rkey[0]),
+	LLC(F_NUM, "rkey2", delete_rkey.rkey[1]),
+	LLC(F_NUM, "rkey3", delete_rkey.rkey[2]),
+	{ 0 },
+};
+
+static const struct field test_link_fields[] = {
+	LLC(F_BOOL, "reply", reply),
+	LLC(F_HEX, "data", test_link.data),
+	{ 0 },
+};
+
+static const struct {
+	const char *name;
+	u8 type;
+	const struct field *fields;
+} llc_types[] = {
+	{ "confirm_link", SMCR_LLC_CONFIRM_LINK, confirm_link_fields },
+	{ "add_link", SMCR_LLC_ADD_LINK, add_link_fields },
+	{ "add_link_cont", SMCR_LLC_ADD_LINK_CONT, add_link_cont_fields },
+	{ "delete_link", SMCR_LLC_DELETE_LINK, delete_link_fields },
+	{ "confirm_rkey", SMCR_LLC_CONFIRM_RKEY, confirm_rkey_fields },
+	{ "confirm_rkey_cont", SMCR_LLC_CONFIRM_RKEY_CONT,
+	  confirm_rkey_cont_fields },
+	{ "delete_rkey", SMCR_LLC_DELETE_RKEY, delete_rkey_fields },
+	{ "test_link", SMCR_LLC_TEST_LINK, test_link_fields },
+};
+
+static const struct field cdc_fields[] = {
+	FIELD(struct smcr_cdc, F_NUM, "seq", seq),
+	FIELD(struct smcr_cdc, F_NUM, "token", token),
+	FIELD(struct smcr_cdc, F_NUM, "prod_wrap", prod.wrap),
+	FIELD(struct smcr_cdc, F_NUM, "prod", prod.count),
+	FIELD(struct smcr_cdc, F_NUM, "cons_wrap", cons.wrap),
+	FIELD(struct smcr_cdc, F_NUM, "cons", cons.count),
+	FIELD(struct smcr_cdc, F_NUM, "pflags", pflags),
+	FIELD(struct smcr_cdc, F_NUM, "cflags", cflags),
+	{ 0 },
+};
+
+static const char flag_letters[] = "BPURF...DCA";
+
+/* "B,D": producer flags in the low byte, connection flags in the next */
+static u16 parse_flags(const char *s)
+{
+	u16 out = 0;
+
+	for (; *s; s++) {
+		const char *at;
+
+		if (*s == ',' || *s == '-' || *s == '0')
+			continue;
+		at = strchr(flag_letters, *s);
+		if (!at || *s == '.')
+			bad("flag '%c'?", *s);
+		out |= (u16)(at - flag_letters < 8 ?
+			     0x80 >> (at - flag_letters) :
+			     0x8000 >> (at - flag_letters - 8));
+	}
+	return out;
+}
+
+static const char *flag_text(const struct smcr_cdc *c)
+{
+	static char out[16];
+	char *p = out;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		if (c->pflags & 0x80 >> i)
+			*p++ = flag_letters[i];
+	for (i = 0; i < 3; i++)
+		if (c->cflags & 0x80 >> i)
+			*p++ = flag_letters[8 + i];
+	if (p == out)
+		*p++ = '-';
+	*p = 0;
+	return out;
+}
+
+/* --- what arrives ------------------------------------------------------- */
+
+/* Ring geometry: known when both elements and the eye-catcher rule are */
+void conn_rings(struct conn *c)
+{
+	struct rxmsg *m;
+
+	if (c->ringed || !c->have_peer || !c->index)
+		return;
+	c->rx_ring.base = c->tx_ring.base = c->link->base;
+	c->rx_ring.size = smcr_bsize_bytes(c->bsize & 7);
+	c->tx_ring.size = smcr_bsize_bytes(c->peer.bsize & 7);
+	c->ringed = true;
+	while ((m = rx_take(&c->early))) {
+		smc_arrived(c->link, m->buf, m->len);
+		free(m);
+	}
+}
+
+/*
+ * What no peer may do, whatever the script is about: CDC-08, CDC-12, CDC-14,
+ * CDC-16, CDC-44, CDC-46, RMB-26, reserved bits.
+ */
+static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
+{
+	struct smcr_pos prod = c->rx_prod;
+	int rc;
+
+	if (!smcr_bytes_zero(buf + 8, 2) || !smcr_bytes_zero(buf + 16, 2) ||
+	    (buf[24] & 0x07) || (buf[25] & 0x1f) ||
+	    !smcr_bytes_zero(buf + 26, 18))
+		offence("CDC: reserved bits are set: %s", hex(buf, 44));
+	if (cdc->pflags & SMCR_CDC_F) {
+		offence("CDC: F with only one link");
+		return;
+	}
+	if (cdc->seq != (u16)(c->rx_seq + 1))
+		offence("CDC: sequence %u follows %u", cdc->seq, c->rx_seq);
+	if (c->rx_cflags & (SMCR_CDC_C | SMCR_CDC_A))
+		offence("CDC after the peer's C or A");
+	if ((c->rx_cflags & SMCR_CDC_D) && !(cdc->cflags & SMCR_CDC_D))
+		offence("CDC: D was taken back");
+	if ((c->rx_cflags & SMCR_CDC_D) &&
+	    (cdc->prod.count != c->last.prod.count ||
+	     cdc->prod.wrap != c->last.prod.wrap))
+		offence("CDC: data after D");
+
+	rc = smcr_pos_apply(&c->rx_ring, &prod, cdc->prod,
+			    c->rx_told + smcr_ring_cap(&c->rx_ring));
+	if (rc < 0)
+		offence("CDC: producer %u/%u cannot be after %u/%u, told %llu",
+			cdc->prod.count, cdc->prod.wrap, c->rx_prod.off,
+			c->rx_prod.wrap, c->rx_told);
+	else
+		c->rx_prod = prod;
+	rc = smcr_pos_apply(&c->tx_ring, &c->tx_cons, cdc->cons,
+			    c->tx_prod.abs);
+	if (rc < 0)
+		offence("CDC: consumer %u/%u cannot be after %u/%u of %llu",
+			cdc->cons.count, cdc->cons.wrap, c->tx_cons.off,
+			c->tx_cons.wrap, c->tx_prod.abs);
+	c->rx_seq = cdc->seq;
+	c->rx_cflags |= cdc->cflags;
+	c->rx_pflags = cdc->pflags;
+}
+
+static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
+{
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_cdc cdc;
+	struct conn *c = NULL;
+	int i;
+
+	if (smcr_cdc_decode(buf, len, &cdc, &why)) {
+		offence("CDC is malformed: %s", smcr_reason_text(why));
+		return;
+	}
+	for (i = 0; i < MAX_CONNS && conns[i]; i++)
+		if (conns[i]->index && conns[i]->token == cdc.token &&
+		    conns[i]->link == l)
+			c = conns[i];
+	if (!c) {
+		offence("CDC for token 0x%08x, which is none of ours",
+			cdc.token);
+		return;
+	}
+	conn_rings(c);
+	if (!c->ringed) {
+		rx_put(&c->early, buf, len);
+		return;
+	}
+	say("[%s] < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, cdc.seq,
+	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
+	    flag_text(&cdc));
+	monitor(c, &cdc, buf);
+	c->last = cdc;
+	c->n_cdc++;
+	rx_put(&c->cdc, buf, len);
+}
+
+static bool probing;		/* link_rx_down() wants no replies */
+
+static void llc_arrived(struct link *l, const u8 *buf, u32 len)
+{
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_llc m;
+
+	if (!smcr_llc_decode(buf, len, &m, &why) &&
+	    m.type == SMCR_LLC_TEST_LINK) {
+		if (m.reply && probing)
+			return;
+		if (!m.reply) {
+			memcpy(l->last_test, m.test_link.data, 16);
+			if (knobs.auto_test) {
+				u8 out[SMCR_WR_LEN];
+
+				say("link %s: TEST LINK answered", l->name);
+				m.reply = true;
+				smcr_llc_encode(&m, out);
+				ib_send(l, out, SMCR_WR_LEN, false);
+				return;
+			}
+		}
+	}
+	say("link %s: < llc %s", l->name, hex(buf, len));
+	rx_put(&l->llc, buf, len);
+}
+
+void smc_arrived(struct link *l, const u8 *buf, u32 len)
+{
+	if (len != SMCR_WR_LEN) {
+		offence("a SEND of %u bytes: %s", len, hex(buf, len));
+		return;
+	}
+	if (smcr_wr_is_cdc(buf))
+		cdc_arrived(l, buf, len);
+	else
+		llc_arrived(l, buf, len);
+}
+
+static bool has_rx(void *arg)
+{
+	return ((struct rxqueue *)arg)->head;
+}
+
+/* --- sending ------------------------------------------------------------ */
+
+static void send_wire(const struct wire *w)
+{
+	int rc = ib_send(lnk, w->buf, (u32)w->len, !w->nowait);
+
+	if (w->nowait || w->any)
+		return;
+	if (w->err && rc == IBV_WC_SUCCESS)
+		fail("the peer took it");
+	if (!w->err && rc != IBV_WC_SUCCESS)
+		fail("%s", ibv_wc_status_str((enum ibv_wc_status)rc));
+}
+
+void send_raw(int argc, char **argv)
+{
+	struct wire w = { .len = 0 };
+	int from = 1;
+
+	if (argc < 1)
+		bad("tx send HEX|len=N");
+	if (!strncmp(argv[0], "len=", 4)) {
+		w.len = (int)parse_num(argv[0] + 4);
+		if (w.len > SEND_MAX)
+			bad("at most %d", SEND_MAX);
+		pattern_fill(w.buf, 0, (unsigned long)w.len);
+	} else {
+		w.len = parse_hex(argv[0], w.buf, SEND_MAX);
+	}
+	wire_apply(&w, argc - from, argv + from);
+	send_wire(&w);
+}
+
+static void llc_defaults(struct smcr_llc *m)
+{
+	struct smcr_llc_confirm_link *cl = &m->confirm_link;
+	struct smcr_llc_add_link *al = &m->add_link;
+	int i;
+
+	switch (m->type) {
+	case SMCR_LLC_CONFIRM_LINK:
+		if (!lnk->num)
+			lnk->num = knobs.link_num;
+		memcpy(cl->mac, me.mac, 6);
+		memcpy(cl->gid, me.gid, 16);
+		cl->qpn = lnk->qpn;
+		cl->link_num = lnk->num;
+		cl->user_id = lnk->user_id;
+		cl->max_links = knobs.max_links;
+		cl->no_eye_catcher = lnk->no_eye;
+		break;
+	case SMCR_LLC_ADD_LINK:
+		al->link_num = (u8)(lnk->num + 1);
+		if (m->reply) {		/* as a peer with one NIC says it */
+			al->rejected = true;
+			al->reject_reason = SMCR_ADD_LINK_NO_ALT_PATH;
+			break;
+		}
+		memcpy(al->mac, me.mac, 6);
+		memcpy(al->gid, me.gid, 16);
+		al->qpn = lnk->qpn + 100;
+		al->mtu = me.mtu;
+		al->psn = (u32)rand() & 0xffffff;
+		break;
+	case SMCR_LLC_DELETE_LINK:
+		m->delete_link.link_num = lnk->num;
+		m->delete_link.reason = SMCR_DEL_LOST_PATH;
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		m->confirm_rkey.rkey = me.rmb_mr->rkey;
+		m->confirm_rkey.va = (u64)(uintptr_t)me.rmb;
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		m->delete_rkey.count = 1;
+		m->delete_rkey.rkey[0] = me.rmb_mr->rkey;
+		break;
+	case SMCR_LLC_TEST_LINK:
+		memcpy(m->test_link.data, lnk->last_test, 16);
+		for (i = 0; !m->reply && i < 16; i++)
+			m->test_link.data[i] = (u8)rand();
+		break;
+	}
+}
+
+static int llc_type(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(llc_types); i++)
+		if (!strcmp(llc_types[i].name, name))
+			return (int)i;
+	bad("LLC type '%s'?", name);
+}
+
+void llc_tx(int argc, char **argv)
+{
+	struct wire w = { .len = SMCR_WR_LEN };
+	static char used[] = "";
+	struct smcr_llc m = { 0 };
+	int t, i;
+
+	if (argc < 1)
+		bad("tx llc TYPE");
+	t = llc_type(argv[0]);
+	m.type = llc_types[t].type;
+	/* the defaults depend on whether it is a reply */
+	for (i = 1; i < argc; i++)
+		if (!strncmp(argv[i], "reply=", 6))
+			m.reply = parse_num(argv[i] + 6) != 0;
+	llc_defaults(&m);
+	for (i = 1; i < argc; i++)
+		if (field_set(llc_types[t].fields, &m, argv[i]))
+			argv[i] = used;
+	smcr_llc_encode(&m, w.buf);
+	wire_apply(&w, argc - 1, argv + 1);
+	send_wire(&w);
+}
+
+/* 1 fits, 0 does not (check_text), for llc, cdc and the last cdc */
+static bool fits(const struct field *fields, const void *obj, const u8 *buf,
+		 int argc, char **argv, const struct smcr_cdc *cdc)
+{
+	u16 have = cdc ? (u16)(cdc->pflags | cdc->cflags << 8) : 0;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		enum check c = CHECK_NONE;
+
+		if (cdc && !strncmp(argv[i], "flags=", 6))
+			c = have == parse_flags(argv[i] + 6) ? CHECK_OK :
+							       CHECK_MISS;
+		else if (cdc && !strncmp(argv[i], "has=", 4))
+			c = (have & parse_flags(argv[i] + 4)) ==
+			    parse_flags(argv[i] + 4) ? CHECK_OK : CHECK_MISS;
+		else if (cdc && !strncmp(argv[i], "hasnot=", 7))
+			c = have & parse_flags(argv[i] + 7) ? CHECK_MISS :
+							      CHECK_OK;
+		if (c == CHECK_MISS)
+			snprintf(check_text, sizeof(check_text),
+				 "flags are %s", flag_text(cdc));
+		if (c == CHECK_NONE)
+			c = field_check(fields, obj, argv[i]);
+		if (c == CHECK_NONE)
+			c = wire_check(buf, SMCR_WR_LEN, argv[i]);
+		if (c == CHECK_NONE)
+			bad("'%s': no such field", argv[i]);
+		if (c == CHECK_MISS)
+			return false;
+	}
+	return true;
+}
+
+static void got_llc(const struct smcr_llc *m)
+{
+	const struct smcr_llc_confirm_link *cl = &m->confirm_link;
+
+	if (m->type != SMCR_LLC_CONFIRM_LINK)
+		return;
+	if (memcmp(cl->mac, lnk->peer_mac, 6) ||
+	    memcmp(cl->gid, lnk->peer_gid, 16) || cl->qpn != lnk->peer_qpn)
+		offence("CONFIRM LINK differs from what CLC announced");
+	if (m->reply && cl->link_num != lnk->num)
+		offence("link number %u was not echoed", lnk->num);
+	if (m->reply && cl->max_links > knobs.max_links)
+		offence("client wants more links than the server");
+	lnk->num = cl->link_num;
+	lnk->max_links = cl->max_links;
+	lnk->peer_no_eye = cl->no_eye_catcher;
+	lnk->base = lnk->no_eye && cl->no_eye_catcher ? 0 : SMCR_RMBE_EYE_LEN;
+}
+
+void llc_rx(int argc, char **argv, bool skip)
+{
+	u64 end = now_ms() + take_time(&argc, argv, T_RX);
+	enum smcr_reason why;
+	struct smcr_llc m;
+	struct rxmsg *msg;
+	char text[1024];
+	int t, rc;
+	bool ok;
+
+	if (argc < 1)
+		bad("rx llc TYPE");
+	t = llc_type(argv[0]);
+	for (;;) {
+		if (!pump(end, -1, has_rx, &lnk->llc))
+			fail("no %s came%s", argv[0],
+			     lnk->dead ? " (the link is dead)" : "");
+		msg = rx_take(&lnk->llc);
+		why = SMCR_R_NONE;
+		rc = smcr_llc_decode(msg->buf, msg->len, &m, &why);
+		if (rc)
+			fail("malformed LLC message: %s: %s",
+			     smcr_reason_text(why), hex(msg->buf, msg->len));
+		ok = m.type == llc_types[t].type;
+		if (!ok)
+			snprintf(check_text, sizeof(check_text),
+				 "LLC type %u came", m.type);
+		else
+			ok = fits(llc_types[t].fields, &m, msg->buf, argc - 1,
+				  argv + 1, NULL);
+		free(msg);
+		if (ok)
+			break;
+		if (!skip)
+			fail("%s: %s", argv[0], check_text);
+	}
+	field_show(llc_types[t].fields, &m, text, sizeof(text));
+	say("got%s", text);
+	got_llc(&m);
+}
+
+/* --- CDC ---------------------------------------------------------------- */
+
+static void need_conn(void)
+{
+	conn_rings(conn);
+	if (!conn->ringed)
+		bad("the connection is not complete");
+}
+
+static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 told)
+{
+	struct conn *c = conn;
+
+	/* before it goes: the answer may come before the completion */
+	if (!w->skip) {
+		if (smcr_seq_after(cdc->seq, c->tx_seq))
+			c->tx_seq = cdc->seq;
+		c->tx_cflags |= cdc->cflags;
+		c->rx_told = told;
+	}
+	send_wire(w);
+}
+
+static void cdc_fill(struct smcr_cdc *cdc)
+{
+	cdc->seq = (u16)(conn->tx_seq + 1);
+	cdc->token = conn->peer.token;
+	cdc->prod = smcr_pos_cursor(&conn->tx_ring, &conn->tx_prod);
+	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_cons);
+	cdc->pflags = 0;
+	cdc->cflags = conn->tx_cflags;
+}
+
+void cdc_tx(int argc, char **argv)
+{
+	struct wire w = { .len = SMCR_WR_LEN };
+	static char used[] = "";
+	struct smcr_cdc cdc;
+	int i;
+
+	need_conn();
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "advance=", 8)) {
+			smcr_pos_add(&conn->tx_ring, &conn->tx_prod,
+				     (u32)parse_num(argv[i] + 8));
+			argv[i] = used;
+		}
+	}
+	cdc_fill(&cdc);
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "flags=", 6)) {
+			u16 f = parse_flags(argv[i] + 6);
+
+			cdc.pflags = (u8)f;
+			cdc.cflags = (u8)(f >> 8);
+			argv[i] = used;
+		} else if (field_set(cdc_fields, &cdc, argv[i])) {
+			argv[i] = used;
+		}
+	}
+	smcr_cdc_encode(&cdc, w.buf);
+	wire_apply(&w, argc, argv);
+	cdc_send(&cdc, &w, conn->rx_cons.abs);
+}
+
+void cdc_rx(int argc, char **argv, bool skip)
+{
+	u64 end = now_ms() + take_time(&argc, argv, T_RX);
+	enum smcr_reason why;
+	struct smcr_cdc cdc;
+	struct rxmsg *msg;
+	bool ok;
+
+	need_conn();
+	for (;;) {
+		if (!pump(end, -1, has_rx, &conn->cdc))
+			fail("no %sCDC came%s%s", skip ? "such " : "",
+			     skip ? ", the last one: flags " : "",
+			     skip ? flag_text(&conn->last) : "");
+		msg = rx_take(&conn->cdc);
+		smcr_cdc_decode(msg->buf, msg->len, &cdc, &why);
+		ok = fits(cdc_fields, &cdc, msg->buf, argc, argv, &cdc);
+		free(msg);
+		if (ok)
+			return;
+		if (!skip)
+			fail("CDC %u: %s", cdc.seq, check_text);
+	}
+}
+
+/* --- silence, death ------------------------------------------------------ */
+
+struct none {
+	bool tcp, link;
+	char what[600];
+};
+
+static bool something(void *arg)
+{
+	struct none *n = arg;
+	int i;
+
+	if (n->tcp && tcp_readable(conn)) {
+		snprintf(n->what, sizeof(n->what), "TCP has something");
+		return true;
+	}
+	for (i = 0; n->link && i < MAX_LINKS && links[i]; i++) {
+		if (links[i]->llc.head) {
+			snprintf(n->what, sizeof(n->what), "LLC %s",
+				 hex(links[i]->llc.head->buf, SMCR_WR_LEN));
+			return true;
+		}
+	}
+	for (i = 0; n->link && i < MAX_CONNS && conns[i]; i++) {
+		if (conns[i]->cdc.head) {
+			snprintf(n->what, sizeof(n->what),
+				 "CDC for connection %s: %s", conns[i]->name,
+				 hex(conns[i]->cdc.head->buf, SMCR_WR_LEN));
+			return true;
+		}
+	}
+	return false;
+}
+
+void rx_none(int argc, char **argv)
+{
+	struct none n = { .tcp = true, .link = true };
+	u64 ms;
+
+	if (argc < 1 || !parse_time(argv[0], &ms))
+		bad("rx none TIME [tcp|link]");
+	if (argc > 1 && !strcmp(argv[1], "tcp"))
+		n.link = false;
+	else if (argc > 1)
+		n.tcp = false;
+	if (conn->fd < 0)
+		n.tcp = false;
+	if (pump(now_ms() + ms, n.tcp ? conn->fd : -1, something, &n)) {
+		something(&n);
+		fail("there should be silence: %s", n.what);
+	}
+}
+
+static bool link_dead(void *arg)
+{
+	return ((struct link *)arg)->dead;
+}
+
+void link_rx_down(int argc, char **argv)
+{
+	u64 end = now_ms() + take_time(&argc, argv, 2 * T_RX);
+	struct smcr_llc m = { .type = SMCR_LLC_TEST_LINK };
+	u8 buf[SMCR_WR_LEN];
+
+	probing = true;
+	while (!lnk->dead) {
+		smcr_llc_encode(&m, buf);
+		ib_send(lnk, buf, SMCR_WR_LEN, true);
+		pump(now_ms() + 100, -1, link_dead, lnk);
+		if (!lnk->dead && now_ms() > end)
+			fail("the link is alive");
+	}
+	probing = false;
+}
+
+/* --- data ---------------------------------------------------------------- */
+
+static u64 elem_va(void)
+{
+	return conn->peer.va + (u64)(conn->peer.index - 1) *
+	       smcr_bsize_bytes(conn->peer.bsize & 7);
+}
+
+struct range {
+	u64 off, len, pos, rkey, va;
+	int byte;
+	bool has_pos, err, any;
+};
+
+static void parse_range(struct range *r, int argc, char **argv)
+{
+	u8 b;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "off=", 4))
+			r->off = parse_num(argv[i] + 4);
+		else if (!strncmp(argv[i], "len=", 4))
+			r->len = parse_num(argv[i] + 4);
+		else if (!strncmp(argv[i], "pos=", 4))
+			r->pos = parse_num(argv[i] + 4), r->has_pos = true;
+		else if (!strncmp(argv[i], "rkey=", 5))
+			r->rkey = parse_num(argv[i] + 5);
+		else if (!strncmp(argv[i], "va=", 3))
+			r->va = parse_num(argv[i] + 3);
+		else if (!strncmp(argv[i], "byte=", 5))
+			parse_hex(argv[i] + 5, &b, 1), r->byte = b;
+		else if (!strcmp(argv[i], "expect=err"))
+			r->err = true;
+		else if (!strcmp(argv[i], "expect=any"))
+			r->any = true;
+		else
+			bad("'%s'?", argv[i]);
+	}
+}
+
+static void check_wc(const struct range *r, int rc)
+{
+	if (rc != IBV_WC_SUCCESS)
+		say("%s", ibv_wc_status_str((enum ibv_wc_status)rc));
+	if (r->any)
+		return;
+	if (r->err && rc == IBV_WC_SUCCESS)
+		fail("the peer's memory took it");
+	if (!r->err && rc != IBV_WC_SUCCESS)
+		fail("%s", ibv_wc_status_str((enum ibv_wc_status)rc));
+}
+
+static u8 scratch[TX_LEN];
+
+void cmd_write(int argc, char **argv)
+{
+	struct range r = { .byte = -1, .rkey = conn->peer.rkey };
+
+	r.va = elem_va();
+	parse_range(&r, argc, argv);
+	if (!r.len || r.len > TX_LEN)
+		bad("len=1..%d", TX_LEN);
+	if (!r.has_pos)		/* where it belongs, in this lap of the ring */
+		r.pos = conn->tx_prod.abs - conn->tx_prod.off + r.off -
+			conn->tx_ring.base;
+	if (r.byte >= 0)
+		memset(scratch, r.byte, r.len);
+	else
+		pattern_fill(scratch, r.pos, r.len);
+	check_wc(&r, ib_write(lnk, scratch, (u32)r.len, r.va + r.off,
+			      (u32)r.rkey, true));
+}
+
+void cmd_read(int argc, char **argv)
+{
+	struct range r = { .byte = -1, .rkey = conn->peer.rkey, .len = 16 };
+
+	r.va = elem_va();
+	parse_range(&r, argc, argv);
+	check_wc(&r, ib_read(lnk, scratch, (u32)r.len, r.va + r.off,
+			     (u32)r.rkey));
+}
+
+static bool window_moved(void *arg)
+{
+	return conn->tx_prod.abs - conn->tx_cons.abs <
+	       smcr_ring_cap(&conn->tx_ring) ||
+	       lnk->dead || (conn->rx_cflags & (SMCR_CDC_A | SMCR_CDC_C)) ||
+	       (arg && now_ms() > *(u64 *)arg);
+}
+
+/* As a peer sends: WRITE (two at the end of the ring), CDC; waits for window */
+void data_tx(int argc, char **argv)
+{
+	u64 end = now_ms() + take_time(&argc, argv, 4 * T_RX), left, done = 0;
+	const char *text = NULL;
+	bool quiet = false;
+	u16 flags = 0;
+	int i;
+
+	need_conn();
+	if (argc < 1)
+		bad("tx data TEXT|len=N");
+	if (!strncmp(argv[0], "len=", 4)) {
+		left = parse_num(argv[0] + 4);
+	} else {
+		text = argv[0];
+		left = strlen(text);
+	}
+	for (i = 1; i < argc; i++) {
+		if (!strncmp(argv[i], "flags=", 6))
+			flags = parse_flags(argv[i] + 6);
+		else if (!strcmp(argv[i], "quiet"))
+			quiet = true;
+		else
+			bad("'%s'?", argv[i]);
+	}
+	while (left) {
+		struct wire w = { .len = SMCR_WR_LEN };
+		struct smcr_tx_plan plan;
+		struct smcr_cdc cdc;
+		int s;
+
+		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
+			     left, TX_LEN / 2, &plan);
+		if (!plan.len) {
+			if (!pump(end, -1, window_moved, NULL) || lnk->dead)
+				fail("the window stays closed, %llu bytes left",
+				     left);
+			if (conn->rx_cflags & (SMCR_CDC_A | SMCR_CDC_C))
+				fail("the peer has closed");
+			continue;
+		}
+		for (s = 0; s < plan.n_seg; s++) {
+			u32 n = plan.seg[s].len;
+			int rc;
+
+			if (text)
+				memcpy(scratch, text + done, n);
+			else
+				pattern_fill(scratch, conn->tx_prod.abs +
+					     (s ? plan.seg[0].len : 0), n);
+			rc = ib_write(lnk, scratch, n,
+				      elem_va() + plan.seg[s].dst,
+				      conn->peer.rkey, true);
+			if (rc)
+				fail("write: %s", ibv_wc_status_str(
+					     (enum ibv_wc_status)rc));
+			done += n;
+		}
+		smcr_pos_add(&conn->tx_ring, &conn->tx_prod, plan.len);
+		left -= plan.len;
+		if (quiet)
+			continue;
+		cdc_fill(&cdc);
+		cdc.pflags = (u8)(flags | (plan.blocked ? SMCR_CDC_B : 0));
+		cdc.cflags |= (u8)(flags >> 8);
+		smcr_cdc_encode(&cdc, w.buf);
+		cdc_send(&cdc, &w, conn->rx_cons.abs);
+	}
+}
+
+struct data_wait {
+	u64 abs;
+};
+
+static bool data_there(void *arg)
+{
+	return conn->rx_prod.abs >= ((struct data_wait *)arg)->abs;
+}
+
+/* A byte range of the own ring, at most the capacity */
+static void ring_copy(const struct smcr_ring *ring, const struct smcr_pos *from,
+		      u8 *out, u32 len)
+{
+	u32 cap = smcr_ring_cap(ring), first = min_t(u32, len, cap - from->off);
+	const u8 *e = my_elem(conn);
+
+	memcpy(out, e + ring->base + from->off, first);
+	memcpy(out + first, e + ring->base, len - first);
+}
+
+/*
+ * What was announced must be in memory already (CDC-04, CDC-18). More than a
+ * ring full is consumed on the way.
+ */
+void data_rx(int argc, char **argv)
+{
+	u64 end = now_ms() + take_time(&argc, argv, 2 * T_RX), left, start;
+	const char *text = NULL;
+	bool keep = false, eat = false;
+	u32 cap;
+	int i;
+
+	need_conn();
+	if (argc < 1)
+		bad("rx data TEXT|len=N");
+	if (!strncmp(argv[0], "len=", 4)) {
+		left = parse_num(argv[0] + 4);
+	} else {
+		text = argv[0];
+		left = strlen(text);
+	}
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "keep"))
+			keep = true;	/* the CDCs, for rx cdc */
+		else if (!strcmp(argv[i], "consume"))
+			eat = true;
+		else
+			bad("'%s'?", argv[i]);
+	}
+	cap = smcr_ring_cap(&conn->rx_ring);
+	start = conn->rx_seen.abs;
+	while (left) {
+		u32 n = (u32)min_t(u64, left, eat ? cap / 4 : cap);
+		struct data_wait w = { conn->rx_seen.abs + n };
+		struct rxmsg *m;
+
+		if (!pump(end, -1, data_there, &w))
+			fail("only %llu of %llu bytes were announced",
+			     conn->rx_prod.abs - start,
+			     left + conn->rx_seen.abs - start);
+		ring_copy(&conn->rx_ring, &conn->rx_seen, scratch, n);
+		if (text ? memcmp(scratch, text, n) :
+			   pattern_diff(scratch, conn->rx_seen.abs, n) >= 0)
+			fail("wrong data at %llu + %ld: %s", conn->rx_seen.abs,
+			     text ? 0 : pattern_diff(scratch,
+						     conn->rx_seen.abs, n),
+			     hex(scratch, min_t(u32, n, 64)));
+		smcr_pos_add(&conn->rx_ring, &conn->rx_seen, n);
+		left -= n;
+		/* those that say more than that data are there stay */
+		while (!keep && conn->cdc.head && !conn->cdc.head->buf[25]) {
+			m = rx_take(&conn->cdc);
+			free(m);
+		}
+		if (eat) {
+			struct wire out = { .len = SMCR_WR_LEN };
+			struct smcr_cdc cdc;
+
+			conn->rx_cons = conn->rx_seen;
+			cdc_fill(&cdc);
+			smcr_cdc_encode(&cdc, out.buf);
+			cdc_send(&cdc, &out, conn->rx_cons.abs);
+		}
+	}
+}
+
+void cmd_consume(int argc, char **argv)
+{
+	struct wire w = { .len = SMCR_WR_LEN };
+	struct smcr_cdc cdc;
+
+	need_conn();
+	if (argc < 1)
+		bad("consume N");
+	smcr_pos_add(&conn->rx_ring, &conn->rx_cons, (u32)parse_num(argv[0]));
+	if (argc > 1 && !strcmp(argv[1], "quiet"))
+		return;
+	cdc_fill(&cdc);
+	smcr_cdc_encode(&cdc, w.buf);
+	cdc_send(&cdc, &w, conn->rx_cons.abs);
+}
+
+void cmd_fill(int argc, char **argv)
+{
+	struct range r = { .byte = 0xee, .len = me.elem_size };
+
+	parse_range(&r, argc, argv);
+	if (r.off + r.len > me.elem_size)
+		r.len = me.elem_size - r.off;
+	memset(my_elem(conn) + r.off, r.byte, r.len);
+}
+
+void cmd_check(int argc, char **argv)
+{
+	struct range r = { .byte = 0xee };
+	const u8 *p;
+	u64 i;
+
+	if (argc < 1)
+		bad("check untouched|cdcs|cdc");
+	if (!strcmp(argv[0], "untouched")) {
+		parse_range(&r, argc - 1, argv + 1);
+		if (!r.len)
+			r.len = me.elem_size - r.off;
+		p = my_elem(conn) + r.off;
+		for (i = 0; i < r.len; i++)
+			if (p[i] != r.byte)
+				fail("byte %llu of the element is %02x",
+				     r.off + i, p[i]);
+	} else if (!strcmp(argv[0], "cdcs") && argc > 1) {
+		if (conn->n_cdc != parse_num(argv[1]))
+			fail("%u CDCs came", conn->n_cdc);
+	} else if (!strcmp(argv[0], "cdc")) {
+		u8 buf[SMCR_WR_LEN];
+
+		smcr_cdc_encode(&conn->last, buf);
+		if (!fits(cdc_fields, &conn->last, buf, argc - 1, argv + 1,
+			  &conn->last))
+			fail("the last CDC: %s", check_text);
+	} else {
+		bad("check %s?", argv[0]);
+	}
+}
