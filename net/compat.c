@@ -18,19 +18,20 @@ smcr_compat_register_net_sysctl(struct net *net, const char *path,
 #endif
 }
 
-#ifdef HAVE_INET_LOOKUP_HASHINFO
 /* Since 6.1 a namespace may have a table of its own */
-#define SMCR_HASHINFO(net)	(net)->ipv4.tcp_death_row.hashinfo,
+#ifdef HAVE_INET_LOOKUP_HASHINFO
+#define smcr_lookup(fn, net, ...) \
+	fn(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #else
-#define SMCR_HASHINFO(net)
+#define smcr_lookup(fn, net, ...) fn(net, __VA_ARGS__)
 #endif
 
 struct sock *smcr_compat_inet_lookup(struct net *net, __be32 saddr,
 				     __be16 sport, __be32 daddr, u16 dport,
 				     int dif, int sdif)
 {
-	return __inet_lookup_established(net, SMCR_HASHINFO(net) saddr, sport,
-					 daddr, dport, dif, sdif);
+	return smcr_lookup(__inet_lookup_established, net, saddr, sport, daddr,
+			   dport, dif, sdif);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -40,7 +41,7 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 				      const struct in6_addr *daddr, u16 dport,
 				      int dif, int sdif)
 {
-	return __inet6_lookup_established(net, SMCR_HASHINFO(net) saddr, sport,
-					  daddr, dport, dif, sdif);
+	return smcr_lookup(__inet6_lookup_established, net, saddr, sport,
+			   daddr, dport, dif, sdif);
 }
 #endif

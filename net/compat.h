@@ -78,9 +78,9 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 				      int dif, int sdif);
 
 /*
- * Since 6.6 a socket can have SOL_SOCKET options handed to proto_ops.setsockopt.
+ * 6.6: a socket can have SOL_SOCKET options handed to proto_ops.setsockopt.
  * Before, core code applies them to struct sock and does not tell: see
- * smcr_sockopt_push(). Goes with 6.6 as the oldest kernel.
+ * smcr_sockopt_push().
  */
 #ifdef HAVE_SOCK_CUSTOM_SOCKOPT
 #define SMCR_CUSTOM_SOCKOPT	1

@@ -323,6 +323,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		u8 old = conn->fsm.st;
 
 		facts.unread = conn->rx_prod.abs != conn->rx_cons.abs;
+		facts.unsent = smcr_conn_unsent(conn) > 0;
 		facts.undrained = conn->tx_done != conn->tx_queued;
 		smcr_close_step(&conn->fsm, ev, &facts, why, &out);
 		trace_smcr_conn_state(conn->token, old, ev, conn->fsm.st,
@@ -409,7 +410,7 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_tcp_fin(ssk);
 
 	spin_lock_bh(&conn->lock);
-	idle = !conn->tx_pends;
+	idle = !conn->tx_pends && !conn->tx_owed;
 	orderly = conn->fsm.tx_closed && conn->fsm.rx_closed;
 	spin_unlock_bh(&conn->lock);
 
@@ -465,26 +466,38 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	return SMCR_R_NONE;
 }
 
+/* New bytes in the element, conn->lock held */
+static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX, len);
+	if (!conn->fsm.app_closed) {
+		if (smcr_conn_readable(conn) >= READ_ONCE(sk->sk_rcvlowat))
+			sk->sk_data_ready(sk);
+		return;
+	}
+	/*
+	 * Nobody will read it. As long as own data wait for their drain that
+	 * is an abort, as on TCP; two such sides would wait for ever.
+	 */
+	if (conn->fsm.want_closed)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_APP_ABORT,
+				       SMCR_R_LOCAL_UNREAD);
+	else
+		conn->rx_cons = conn->rx_prod;
+}
+
 /* One CDC of a known connection, conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				const struct smcr_cdc *cdc)
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
 	enum smcr_reason why;
 	int rx, freed;
 
-	if (!conn->lgr || !smcr_close_may_rx(&conn->fsm)) {
-		/* a close that waits for the peer's last word still hears it */
-		if (conn->lgr && conn->active)
-			smcr_conn_rx_flags(conn, cdc->cflags);
+	if (!conn->lgr)
 		return;
-	}
-	if (conn->fsm.rx_closed || conn->fsm.rx_abort) {
-		smcr_hit(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
-			 conn->token);
-		return;
-	}
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
 		if (smcr_seq_after(cdc->seq, conn->rx_seq))
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
@@ -493,6 +506,17 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
 		smcr_hit(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->token);
+		return;
+	}
+	if (conn->fsm.rx_closed || conn->fsm.rx_abort) {
+		smcr_hit(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
+			 conn->token);
+		return;
+	}
+	if (!smcr_close_may_rx(&conn->fsm)) {
+		/* after our A only the peer's last word counts */
+		conn->rx_seq = cdc->seq;
+		smcr_conn_rx_flags(conn, cdc->cflags);
 		return;
 	}
 
@@ -517,12 +541,11 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		conn->early_cflags |= cdc->cflags;
 		return;
 	}
-	if (rx) {
-		smcr_count_add(sn, SMCR_CNT_BYTES_RX, rx);
-		if (smcr_conn_readable(conn) >= sk->sk_rcvlowat)
-			sk->sk_data_ready(sk);
-	}
-	if (conn->peer_asks && conn->rx_told != conn->rx_cons.abs)
+	if (rx)
+		smcr_conn_rx_data(conn, rx);
+	/* it waits for space or asks for news, and there is some (CDC-26, CDC-27) */
+	if ((conn->peer_asks || conn->peer_blocked) &&
+	    conn->rx_told != conn->rx_cons.abs)
 		conn->tx_ctrl = true;
 	if (freed || conn->tx_ctrl)
 		smcr_tx_push(conn);

@@ -164,6 +164,8 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 void smcr_tx_push(struct smcr_conn *conn);
 /* tx.c: after link->ops->room */
 void smcr_tx_room(struct smcr_link *link);
+/* tx.c: after smcr_link_stop() */
+void smcr_tx_link_gone(struct smcr_link *link);
 /* tx.c: CDC with D, C or A; conn->lock held; called by the event code only */
 void smcr_tx_flag(struct smcr_conn *conn, u32 action);
 /* tx.c: socket lock held, process context. See sock_io.c for the checks before. */

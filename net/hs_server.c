@@ -236,6 +236,10 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 		return smcr_hs_clc_error(hs, rc);
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
 		return smcr_hs_declined(hs, &clc.decline);
+	if (clc.too_new) {
+		hs->why = SMCR_R_CLC_VERSION;
+		return SMCR_HS_DECLINE;
+	}
 	res = smcr_srv_proposal(hs, &clc.proposal);
 	if (res == SMCR_HS_NEXT)
 		res = smcr_srv_accept(hs);

@@ -119,6 +119,7 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
 	u8 *buf;
 	int rc;
 
+	msg->too_new = false;
 	buf = kmalloc(SMCR_CLC_MAX_LEN, GFP_KERNEL);
 	if (!buf) {
 		*why = SMCR_R_NO_MEMORY;
@@ -136,10 +137,14 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
 		rc = smcr_clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
 				   msg->hdr.len - SMCR_CLC_HDR_LEN, deadline,
 				   why);
-	if (!rc)
+	if (!rc) {
 		rc = smcr_clc_decode(buf, msg, why);
+		/* not malformed but unknown: the peer gets a Decline */
+		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
+			       msg->hdr.version > SMCR_CLC_VERSION;
+	}
 	kfree(buf);
-	if (rc)
+	if (rc && !msg->too_new)
 		return rc;
 	smcr_clc_count_rx(ssk, msg->hdr.type);
 	trace_smcr_clc(false, msg->hdr.type, msg->hdr.len, msg->hdr.flag);

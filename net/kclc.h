@@ -11,6 +11,7 @@
 /* One received CLC message */
 struct smcr_clc_msg {
 	struct smcr_clc_hdr hdr;
+	bool too_new;		/* Proposal of a later version, body unusable */
 	union {
 		struct smcr_clc_proposal proposal;
 		struct smcr_clc_accept accept;	/* Accept and Confirm */

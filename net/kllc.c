@@ -442,6 +442,8 @@ static bool smcr_llc_handle(struct smcr_lgr *lgr, struct smcr_llc_item *item)
 	late = item->msg.type < ARRAY_SIZE(lgr->late_ok) &&
 	       lgr->late_ok[item->msg.type];
 	verdict = smcr_llc_classify(&lgr->seq, &item->msg, late);
+	if (verdict == SMCR_LLC_ANSWER && item->msg.type == SMCR_LLC_TEST_LINK)
+		verdict = SMCR_LLC_DO;		/* nobody sleeps for it */
 	if (verdict == SMCR_LLC_ANSWER && lgr->answer_valid)
 		verdict = SMCR_LLC_FAIL;	/* the same answer twice */
 	if (verdict == SMCR_LLC_ANSWER) {

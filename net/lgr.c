@@ -4,7 +4,6 @@
  * and their end (RFC 7609 2.2, 3.5.4).
  */
 #include <linux/random.h>
-#include <rdma/ib_cache.h>
 #include "conn.h"
 #include "core/lgr_plan.h"
 #include "kllc.h"
@@ -444,8 +443,9 @@ static void smcr_lgr_free_limbo(struct smcr_lgr *lgr)
  */
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
 {
+	/* not smcr_wq: it may wait for an answer that LLC work delivers there */
 	smcr_lgr_hold(lgr);
-	if (!queue_delayed_work(smcr_wq, &lgr->rmb_work, 0))
+	if (mod_delayed_work(smcr_hs_wq, &lgr->rmb_work, 0))
 		smcr_lgr_put(lgr);
 }
 
@@ -515,8 +515,10 @@ static void smcr_lgr_kill_work(struct work_struct *work)
 		smcr_lgr_del_conn(lgr, conn);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}
-	if (lgr->link)
+	if (lgr->link) {
 		smcr_link_stop(lgr->link);
+		smcr_tx_link_gone(lgr->link);
+	}
 	if (cancel_delayed_work_sync(&lgr->rmb_work))
 		smcr_lgr_put(lgr);
 	if (cancel_delayed_work(&lgr->idle_work))
@@ -589,24 +591,6 @@ void smcr_lgr_kill_dev(struct smcr_dev *dev)
 	up_read(&net_rwsem);
 }
 
-static bool smcr_lgr_port_ok(const struct smcr_lgr *lgr)
-{
-	const struct ib_gid_attr *attr;
-	struct ib_port_attr port;
-	bool ok;
-
-	if (ib_query_port(lgr->pid.dev->ibdev, lgr->pid.port, &port) ||
-	    port.state != IB_PORT_ACTIVE)
-		return false;
-	attr = rdma_get_gid_attr(lgr->pid.dev->ibdev, lgr->pid.port,
-				 lgr->pid.sgid_index);
-	if (IS_ERR(attr))
-		return false;
-	ok = !memcmp(&attr->gid, &lgr->pid.gid, sizeof(attr->gid));
-	rdma_put_gid_attr(attr);
-	return ok;
-}
-
 /* Next group on @dev/@port behind the group number @after; reference taken */
 static struct smcr_lgr *smcr_lgr_next_on(struct smcr_net *sn,
 					 struct smcr_dev *dev, u8 port,
@@ -645,7 +629,7 @@ void smcr_lgr_port_event(struct smcr_dev *dev, u8 port)
 		while ((lgr = smcr_lgr_next_on(smcr_net(net), dev, port,
 					       after))) {
 			after = lgr->id;
-			if (!smcr_lgr_port_ok(lgr))
+			if (!smcr_dev_pid_ok(&lgr->pid))
 				smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
 			smcr_lgr_put(lgr);
 		}

@@ -712,7 +712,7 @@ static int link_modify_rts(struct smcr_link *link)
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTS,
 		.timeout = READ_ONCE(link->lgr->sn->knobs.qp_timeout),
-		.retry_cnt = 7,
+		.retry_cnt = 6,		/* 7 is for ever on rxe */
 		.rnr_retry = 7,		/* for ever */
 		.sq_psn = link->psn,
 		.max_rd_atomic = 1,

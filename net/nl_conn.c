@@ -50,14 +50,14 @@ static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 
 /*
  * Addresses are those of the TCP connection. Read without its lock, like
- * every diag interface does.
+ * every diag interface does. inet_sport outlives the port's release.
  */
 static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
 
 	if (nla_put_u32(skb, SMCR_A_CONN_FAMILY, tcp->sk_family) ||
-	    nla_put_u16(skb, SMCR_A_CONN_LOCAL_PORT, inet->inet_num) ||
+	    nla_put_u16(skb, SMCR_A_CONN_LOCAL_PORT, ntohs(inet->inet_sport)) ||
 	    nla_put_u16(skb, SMCR_A_CONN_PEER_PORT, ntohs(inet->inet_dport)))
 		return -EMSGSIZE;
 #if IS_ENABLED(CONFIG_IPV6)
@@ -250,9 +250,12 @@ static bool smcr_nl_port_wanted(const struct nlattr *port,
 				const struct sock *tcp)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
+	__be16 wanted;
 
-	return !port || inet->inet_num == nla_get_u16(port) ||
-	       ntohs(inet->inet_dport) == nla_get_u16(port);
+	if (!port)
+		return true;
+	wanted = htons(nla_get_u16(port));
+	return inet->inet_sport == wanted || inet->inet_dport == wanted;
 }
 
 static bool smcr_nl_conn_wanted(struct nlattr **attrs,

@@ -25,7 +25,7 @@ static const struct smcr_knobs smcr_knobs_default = {
 	.t_abort		= SMCR_T_ABORT_DEFAULT,
 	.t_testlink		= SMCR_T_TESTLINK_DEFAULT,
 	.t_rmb_free		= SMCR_T_RMB_FREE_DEFAULT,
-	.qp_timeout		= 16,		/* 268 ms */
+	.qp_timeout		= 17,		/* 537 ms, six retries */
 };
 
 /**

@@ -17,7 +17,7 @@
  *   what the hook found on the SYN waits in a per-CPU variable. Later copies
  *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11).
  * - Server, from then on: the copy of the SYN that TCP keeps because of
- *   save_syn and hands on from request to child. If the SYN-ACK went without
+ *   save_syn and hands on from request to child. If the SYN-ACK goes without
  *   the option although the SYN had it, the copy is thrown away. TCP makes
  *   none with SYN cookies, and such a SYN-ACK belongs to no request (T-12).
  *
@@ -247,6 +247,7 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 
 	if (!req->rsk_listener || !sk_is_tcp(req->rsk_listener) ||
 	    !smcr_tcpopt_offers(req->rsk_listener) ||
+	    tcp_rsk(req)->tfo_listener ||
 	    !smcr_tcp_syn(skb, pf, &h) || !h.th.ack)
 		return NF_ACCEPT;
 	may_add = smcr_tcpopt_may_add(skb, &h);
@@ -261,6 +262,22 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 	return NF_ACCEPT;
 }
 
+/*
+ * A socket that is no request any more sends a SYN-ACK: the child that TCP Fast
+ * Open makes at once (T-14), not seen by anybody yet. Later copies come from
+ * the request again. Or simultaneous open (T-17), without a saved SYN.
+ */
+static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
+					  struct sock *sk)
+{
+	struct smcr_tcphdr h;
+
+	if (sk_is_tcp(sk) && smcr_tcpopt_offers(sk) &&
+	    smcr_tcp_syn(skb, pf, &h))
+		tcp_saved_syn_free(tcp_sk(sk));
+	return NF_ACCEPT;
+}
+
 static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
 {
@@ -271,6 +288,8 @@ static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 	switch (READ_ONCE(sk->sk_state)) {
 	case TCP_SYN_SENT:
 		return smcr_tcpopt_out_syn(skb, state->pf, sk);
+	case TCP_SYN_RECV:
+		return smcr_tcpopt_out_child(skb, state->pf, sk);
 	case TCP_NEW_SYN_RECV:
 		return smcr_tcpopt_out_synack(skb, state->pf, state->net,
 					      inet_reqsk(sk));
@@ -435,6 +454,7 @@ static void smcr_tcpopt_start(void)
 		 * that offers: nothing would be known about it at LOCAL_OUT.
 		 */
 		synchronize_net();
+		/* Pairs with the acquire above */
 		smp_store_release(&smcr_tcpopt_ready, true);
 	}
 	mutex_unlock(&smcr_tcpopt_mutex);

@@ -6,10 +6,13 @@
 #include "sock.h"
 #include "core/cdc.h"
 
+/* The same number that netlink and SO_COOKIE give; made at the first look */
 static u64 smcr_sock_cookie(const struct sock *sk)
 {
-	/* The cookie is made at the first look */
-	return atomic64_read(&sk->sk_cookie);
+	u32 cookie[2];
+
+	sock_diag_save_cookie((struct sock *)sk, cookie);
+	return (u64)cookie[1] << 32 | cookie[0];
 }
 
 #define CREATE_TRACE_POINTS

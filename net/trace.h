@@ -3,8 +3,10 @@
  * Tracepoints: /sys/kernel/tracing/events/smcr/.
  *
  * Objects are named by the numbers that netlink shows as well (link group id,
- * alert token, socket cookie), never by address. Only trace.c, which creates
- * the events, needs the definitions of the structures passed here.
+ * alert token, socket cookie), never by address. Reasons are recorded as words,
+ * so that filters can be written with them: why == "no-device". Only trace.c,
+ * which creates the events, needs the definitions of the structures and
+ * functions that the assignments use.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smcr
@@ -20,366 +22,408 @@
 struct smcr_cdc;
 
 /*
- * Numbers to words. The lists are expanded twice: TRACE_DEFINE_ENUM tells user
- * space the values, __print_symbolic the words.
+ * Numbers to words, for readers in user space as well: these learn the values
+ * of the enumerators from TRACE_DEFINE_ENUM.
  */
-#undef SMCR_TR_CONN_STATES
-#define SMCR_TR_CONN_STATES(E, L) \
-	E(SMCR_CONN_ST_CLOSED,			"closed") \
-	E(SMCR_CONN_ST_ACTIVE,			"active") \
-	E(SMCR_CONN_ST_PEER_CLOSE_WAIT1,	"peer-close-wait1") \
-	E(SMCR_CONN_ST_PEER_CLOSE_WAIT2,	"peer-close-wait2") \
-	E(SMCR_CONN_ST_APP_FIN_CLOSE_WAIT,	"app-fin-close-wait") \
-	E(SMCR_CONN_ST_APP_CLOSE_WAIT1,		"app-close-wait1") \
-	E(SMCR_CONN_ST_APP_CLOSE_WAIT2,		"app-close-wait2") \
-	E(SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT,	"peer-fin-close-wait") \
-	E(SMCR_CONN_ST_PEER_ABORT_WAIT,		"peer-abort-wait") \
-	L(SMCR_CONN_ST_PROCESS_ABORT,		"process-abort")
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_CLOSED);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_ACTIVE);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_CLOSE_WAIT1);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_CLOSE_WAIT2);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_FIN_CLOSE_WAIT);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_CLOSE_WAIT1);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_CLOSE_WAIT2);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_ABORT_WAIT);
+TRACE_DEFINE_ENUM(SMCR_CONN_ST_PROCESS_ABORT);
 
-#undef SMCR_TR_CONN_EVENTS
-#define SMCR_TR_CONN_EVENTS(E, L) \
-	E(SMCR_CONN_EV_APP_SHUT_WR,	"app-shut-wr") \
-	E(SMCR_CONN_EV_APP_CLOSE,	"app-close") \
-	E(SMCR_CONN_EV_APP_ABORT,	"app-abort") \
-	E(SMCR_CONN_EV_DRAINED,		"drained") \
-	E(SMCR_CONN_EV_RX_DONE,		"rx-done") \
-	E(SMCR_CONN_EV_RX_CLOSED,	"rx-closed") \
-	E(SMCR_CONN_EV_RX_ABORT,	"rx-abort") \
-	E(SMCR_CONN_EV_TX_ABORT_DONE,	"tx-abort-done") \
-	E(SMCR_CONN_EV_TCP_RESET,	"tcp-reset") \
-	E(SMCR_CONN_EV_TIMER,		"timer") \
-	E(SMCR_CONN_EV_LGR_LOST,	"lgr-lost") \
-	E(SMCR_CONN_EV_VIOLATION,	"violation") \
-	L(SMCR_CONN_EV_CONFLICT,	"conflict")
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_SHUT_WR);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_CLOSE);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_ABORT);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_DRAINED);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_DONE);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_CLOSED);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_ABORT);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_TX_ABORT_DONE);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_TCP_RESET);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_TIMER);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_LGR_LOST);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_VIOLATION);
+TRACE_DEFINE_ENUM(SMCR_CONN_EV_CONFLICT);
 
-#undef SMCR_TR_MODES
-#define SMCR_TR_MODES(E, L) \
-	E(SMCR_MODE_INIT,	"init") \
-	E(SMCR_MODE_LISTEN,	"listen") \
-	E(SMCR_MODE_NEG,	"neg") \
-	E(SMCR_MODE_SMC,	"smc") \
-	E(SMCR_MODE_TCP,	"tcp") \
-	L(SMCR_MODE_DEAD,	"dead")
+TRACE_DEFINE_ENUM(SMCR_ACT_PURGE);
+TRACE_DEFINE_ENUM(SMCR_ACT_SEND_DONE);
+TRACE_DEFINE_ENUM(SMCR_ACT_SEND_CLOSED);
+TRACE_DEFINE_ENUM(SMCR_ACT_SEND_ABORT);
+TRACE_DEFINE_ENUM(SMCR_ACT_EOF);
+TRACE_DEFINE_ENUM(SMCR_ACT_ERROR);
+TRACE_DEFINE_ENUM(SMCR_ACT_CLOSE_TIMER);
+TRACE_DEFINE_ENUM(SMCR_ACT_ABORT_TIMER);
+TRACE_DEFINE_ENUM(SMCR_ACT_STOP_TIMER);
+TRACE_DEFINE_ENUM(SMCR_ACT_TCP_FIN);
+TRACE_DEFINE_ENUM(SMCR_ACT_TCP_RST);
+TRACE_DEFINE_ENUM(SMCR_ACT_RELEASE);
+TRACE_DEFINE_ENUM(SMCR_ACT_NO_TX);
 
-#undef SMCR_TR_LGR_STATES
-#define SMCR_TR_LGR_STATES(E, L) \
-	E(SMCR_LGR_ST_FORMING,	"forming") \
-	E(SMCR_LGR_ST_ACTIVE,	"active") \
-	L(SMCR_LGR_ST_DEAD,	"dead")
+TRACE_DEFINE_ENUM(SMCR_MODE_INIT);
+TRACE_DEFINE_ENUM(SMCR_MODE_LISTEN);
+TRACE_DEFINE_ENUM(SMCR_MODE_NEG);
+TRACE_DEFINE_ENUM(SMCR_MODE_SMC);
+TRACE_DEFINE_ENUM(SMCR_MODE_TCP);
+TRACE_DEFINE_ENUM(SMCR_MODE_DEAD);
 
-#undef SMCR_TR_LINK_STATES
-#define SMCR_TR_LINK_STATES(E, L) \
-	E(SMCR_LINK_ST_RESET,	"reset") \
-	E(SMCR_LINK_ST_INIT,	"init") \
-	E(SMCR_LINK_ST_RTR,	"rtr") \
-	E(SMCR_LINK_ST_RTS,	"rts") \
-	L(SMCR_LINK_ST_ERR,	"err")
+TRACE_DEFINE_ENUM(SMCR_LGR_ST_FORMING);
+TRACE_DEFINE_ENUM(SMCR_LGR_ST_ACTIVE);
+TRACE_DEFINE_ENUM(SMCR_LGR_ST_DEAD);
 
-#undef SMCR_TR_CLC_TYPES
-#define SMCR_TR_CLC_TYPES(E, L) \
-	E(SMCR_CLC_PROPOSAL,	"proposal") \
-	E(SMCR_CLC_ACCEPT,	"accept") \
-	E(SMCR_CLC_CONFIRM,	"confirm") \
-	L(SMCR_CLC_DECLINE,	"decline")
+TRACE_DEFINE_ENUM(SMCR_LINK_ST_RESET);
+TRACE_DEFINE_ENUM(SMCR_LINK_ST_INIT);
+TRACE_DEFINE_ENUM(SMCR_LINK_ST_RTR);
+TRACE_DEFINE_ENUM(SMCR_LINK_ST_RTS);
+TRACE_DEFINE_ENUM(SMCR_LINK_ST_ERR);
 
-#undef SMCR_TR_LLC_TYPES
-#define SMCR_TR_LLC_TYPES(E, L) \
-	E(SMCR_LLC_CONFIRM_LINK,	"confirm-link") \
-	E(SMCR_LLC_ADD_LINK,		"add-link") \
-	E(SMCR_LLC_ADD_LINK_CONT,	"add-link-cont") \
-	E(SMCR_LLC_DELETE_LINK,		"delete-link") \
-	E(SMCR_LLC_CONFIRM_RKEY,	"confirm-rkey") \
-	E(SMCR_LLC_TEST_LINK,		"test-link") \
-	E(SMCR_LLC_CONFIRM_RKEY_CONT,	"confirm-rkey-cont") \
-	L(SMCR_LLC_DELETE_RKEY,		"delete-rkey")
+TRACE_DEFINE_ENUM(SMCR_CLC_PROPOSAL);
+TRACE_DEFINE_ENUM(SMCR_CLC_ACCEPT);
+TRACE_DEFINE_ENUM(SMCR_CLC_CONFIRM);
+TRACE_DEFINE_ENUM(SMCR_CLC_DECLINE);
 
-/* SMCR_REASONS has no last entry of its own; the sentinel serves as one */
-#undef SMCR_TR_REASON_ENUM
-#define SMCR_TR_REASON_ENUM(name, wire, kebab, text) \
-	TRACE_DEFINE_ENUM(SMCR_R_##name);
-#undef SMCR_TR_REASON_WORD
-#define SMCR_TR_REASON_WORD(name, wire, kebab, text) { SMCR_R_##name, kebab },
-#undef smcr_tr_reason
-#define smcr_tr_reason(why) \
-	__print_symbolic(why, SMCR_REASONS(SMCR_TR_REASON_WORD) \
-			 { NR_SMCR_REASON, "invalid" })
+TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_LINK);
+TRACE_DEFINE_ENUM(SMCR_LLC_ADD_LINK);
+TRACE_DEFINE_ENUM(SMCR_LLC_ADD_LINK_CONT);
+TRACE_DEFINE_ENUM(SMCR_LLC_DELETE_LINK);
+TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_RKEY);
+TRACE_DEFINE_ENUM(SMCR_LLC_TEST_LINK);
+TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_RKEY_CONT);
+TRACE_DEFINE_ENUM(SMCR_LLC_DELETE_RKEY);
 
-#undef SMCR_TR_ENUM
-#define SMCR_TR_ENUM(value, word)	TRACE_DEFINE_ENUM(value);
-#undef SMCR_TR_WORD
-#define SMCR_TR_WORD(value, word)	{ value, word },
-#undef SMCR_TR_LAST
-#define SMCR_TR_LAST(value, word)	{ value, word }
-#undef smcr_tr_word
-#define smcr_tr_word(value, list) \
-	__print_symbolic(value, list(SMCR_TR_WORD, SMCR_TR_LAST))
+TRACE_DEFINE_ENUM(SMCR_CDC_B);
+TRACE_DEFINE_ENUM(SMCR_CDC_P);
+TRACE_DEFINE_ENUM(SMCR_CDC_U);
+TRACE_DEFINE_ENUM(SMCR_CDC_R);
+TRACE_DEFINE_ENUM(SMCR_CDC_F);
 
-SMCR_REASONS(SMCR_TR_REASON_ENUM)
-TRACE_DEFINE_ENUM(NR_SMCR_REASON);
-SMCR_TR_CONN_STATES(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_CONN_EVENTS(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_MODES(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_LGR_STATES(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_LINK_STATES(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_CLC_TYPES(SMCR_TR_ENUM, SMCR_TR_ENUM)
-SMCR_TR_LLC_TYPES(SMCR_TR_ENUM, SMCR_TR_ENUM)
+TRACE_DEFINE_ENUM(SMCR_CDC_D);
+TRACE_DEFINE_ENUM(SMCR_CDC_C);
+TRACE_DEFINE_ENUM(SMCR_CDC_A);
 
-/* A reason was counted; see smcr_hit(). 0 = no link group, no connection. */
+#define smcr_tr_conn_st(v) \
+	__print_symbolic(v, { SMCR_CONN_ST_CLOSED, "Closed" }, \
+			 { SMCR_CONN_ST_ACTIVE, "Active" }, \
+			 { SMCR_CONN_ST_PEER_CLOSE_WAIT1, "PeerCloseWait1" }, \
+			 { SMCR_CONN_ST_PEER_CLOSE_WAIT2, "PeerCloseWait2" }, \
+			 { SMCR_CONN_ST_APP_FIN_CLOSE_WAIT, "AppFinCloseWait" }, \
+			 { SMCR_CONN_ST_APP_CLOSE_WAIT1, "AppCloseWait1" }, \
+			 { SMCR_CONN_ST_APP_CLOSE_WAIT2, "AppCloseWait2" }, \
+			 { SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT, "PeerFinCloseWait" }, \
+			 { SMCR_CONN_ST_PEER_ABORT_WAIT, "PeerAbortWait" }, \
+			 { SMCR_CONN_ST_PROCESS_ABORT, "ProcessAbort" })
+
+#define smcr_tr_conn_ev(v) \
+	__print_symbolic(v, { SMCR_CONN_EV_APP_SHUT_WR, "shutdown-write" }, \
+			 { SMCR_CONN_EV_APP_CLOSE, "close" }, \
+			 { SMCR_CONN_EV_APP_ABORT, "abort" }, \
+			 { SMCR_CONN_EV_DRAINED, "drained" }, \
+			 { SMCR_CONN_EV_RX_DONE, "rx-done" }, \
+			 { SMCR_CONN_EV_RX_CLOSED, "rx-closed" }, \
+			 { SMCR_CONN_EV_RX_ABORT, "rx-abort" }, \
+			 { SMCR_CONN_EV_TX_ABORT_DONE, "tx-abort-done" }, \
+			 { SMCR_CONN_EV_TCP_RESET, "tcp-reset" }, \
+			 { SMCR_CONN_EV_TIMER, "timer" }, \
+			 { SMCR_CONN_EV_LGR_LOST, "lgr-lost" }, \
+			 { SMCR_CONN_EV_VIOLATION, "violation" }, \
+			 { SMCR_CONN_EV_CONFLICT, "conflict" })
+
+#define smcr_tr_act(v) \
+	__print_flags(v, "|", \
+		      { SMCR_ACT_PURGE, "purge" }, \
+		      { SMCR_ACT_SEND_DONE, "send-done" }, \
+		      { SMCR_ACT_SEND_CLOSED, "send-closed" }, \
+		      { SMCR_ACT_SEND_ABORT, "send-abort" }, \
+		      { SMCR_ACT_EOF, "eof" }, \
+		      { SMCR_ACT_ERROR, "error" }, \
+		      { SMCR_ACT_CLOSE_TIMER, "close-timer" }, \
+		      { SMCR_ACT_ABORT_TIMER, "abort-timer" }, \
+		      { SMCR_ACT_STOP_TIMER, "stop-timer" }, \
+		      { SMCR_ACT_TCP_FIN, "tcp-fin" }, \
+		      { SMCR_ACT_TCP_RST, "tcp-rst" }, \
+		      { SMCR_ACT_RELEASE, "release" }, \
+		      { SMCR_ACT_NO_TX, "no-tx" })
+
+#define smcr_tr_mode(v) \
+	__print_symbolic(v, { SMCR_MODE_INIT, "init" }, \
+			 { SMCR_MODE_LISTEN, "listen" }, \
+			 { SMCR_MODE_NEG, "neg" }, \
+			 { SMCR_MODE_SMC, "smc" }, \
+			 { SMCR_MODE_TCP, "tcp" }, \
+			 { SMCR_MODE_DEAD, "dead" })
+
+#define smcr_tr_lgr_st(v) \
+	__print_symbolic(v, { SMCR_LGR_ST_FORMING, "FORMING" }, \
+			 { SMCR_LGR_ST_ACTIVE, "ACTIVE" }, \
+			 { SMCR_LGR_ST_DEAD, "DEAD" })
+
+#define smcr_tr_link_st(v) \
+	__print_symbolic(v, { SMCR_LINK_ST_RESET, "RESET" }, \
+			 { SMCR_LINK_ST_INIT, "INIT" }, \
+			 { SMCR_LINK_ST_RTR, "RTR" }, \
+			 { SMCR_LINK_ST_RTS, "RTS" }, \
+			 { SMCR_LINK_ST_ERR, "ERR" })
+
+#define smcr_tr_clc(v) \
+	__print_symbolic(v, { SMCR_CLC_PROPOSAL, "proposal" }, \
+			 { SMCR_CLC_ACCEPT, "accept" }, \
+			 { SMCR_CLC_CONFIRM, "confirm" }, \
+			 { SMCR_CLC_DECLINE, "decline" })
+
+#define smcr_tr_llc(v) \
+	__print_symbolic(v, { SMCR_LLC_CONFIRM_LINK, "confirm-link" }, \
+			 { SMCR_LLC_ADD_LINK, "add-link" }, \
+			 { SMCR_LLC_ADD_LINK_CONT, "add-link-cont" }, \
+			 { SMCR_LLC_DELETE_LINK, "delete-link" }, \
+			 { SMCR_LLC_CONFIRM_RKEY, "confirm-rkey" }, \
+			 { SMCR_LLC_TEST_LINK, "test-link" }, \
+			 { SMCR_LLC_CONFIRM_RKEY_CONT, "confirm-rkey-cont" }, \
+			 { SMCR_LLC_DELETE_RKEY, "delete-rkey" })
+
+#define smcr_tr_pflags(v) \
+	__print_flags(v, "", \
+		      { SMCR_CDC_B, "B" }, \
+		      { SMCR_CDC_P, "P" }, \
+		      { SMCR_CDC_U, "U" }, \
+		      { SMCR_CDC_R, "R" }, \
+		      { SMCR_CDC_F, "F" })
+
+#define smcr_tr_cflags(v) \
+	__print_flags(v, "", \
+		      { SMCR_CDC_D, "D" }, \
+		      { SMCR_CDC_C, "C" }, \
+		      { SMCR_CDC_A, "A" })
+
+/* Longest reason and a bit; a word that does not fit is cut */
+#define SMCR_TR_WORD	24
+
+/* A reason was counted, see smcr_hit(); 0 = no link group, no connection */
 TRACE_EVENT(smcr_reason,
-	TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
-	TP_ARGS(why, lgr_id, token),
-	TP_STRUCT__entry(
-		__field(u32, why)
-		__field(u32, lgr_id)
-		__field(u32, token)
-	),
-	TP_fast_assign(
-		__entry->why = why;
-		__entry->lgr_id = lgr_id;
-		__entry->token = token;
-	),
-	TP_printk("why=%s lgr=%u token=%08x", smcr_tr_reason(__entry->why),
-		  __entry->lgr_id, __entry->token)
+	    TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
+	    TP_ARGS(why, lgr_id, token),
+	    TP_STRUCT__entry(__field(u32, lgr_id)
+			     __field(u32, token)
+			     __array(char, why, SMCR_TR_WORD)),
+	    TP_fast_assign(__entry->lgr_id = lgr_id;
+			   __entry->token = token;
+			   strscpy(__entry->why, smcr_reason_name(why),
+				   sizeof(__entry->why));),
+	    TP_printk("why=%s lgr=%u token=%08x",
+		      __entry->why,
+		      __entry->lgr_id,
+		      __entry->token)
 );
 
-/* Step of the close machine; actions is SMCR_ACT_* */
+/* Step of the close machine */
 TRACE_EVENT(smcr_conn_state,
-	TP_PROTO(u32 token, u8 old, u8 ev, u8 new, u32 actions),
-	TP_ARGS(token, old, ev, new, actions),
-	TP_STRUCT__entry(
-		__field(u32, token)
-		__field(u32, actions)
-		__field(u8, old)
-		__field(u8, ev)
-		__field(u8, new)
-	),
-	TP_fast_assign(
-		__entry->token = token;
-		__entry->actions = actions;
-		__entry->old = old;
-		__entry->ev = ev;
-		__entry->new = new;
-	),
-	TP_printk("token=%08x %s + %s -> %s actions=%s", __entry->token,
-		  smcr_tr_word(__entry->old, SMCR_TR_CONN_STATES),
-		  smcr_tr_word(__entry->ev, SMCR_TR_CONN_EVENTS),
-		  smcr_tr_word(__entry->new, SMCR_TR_CONN_STATES),
-		  __print_flags(__entry->actions, "|",
-				{ SMCR_ACT_PURGE,	"purge" },
-				{ SMCR_ACT_SEND_DONE,	"send-done" },
-				{ SMCR_ACT_SEND_CLOSED,	"send-closed" },
-				{ SMCR_ACT_SEND_ABORT,	"send-abort" },
-				{ SMCR_ACT_EOF,		"eof" },
-				{ SMCR_ACT_ERROR,	"error" },
-				{ SMCR_ACT_CLOSE_TIMER,	"close-timer" },
-				{ SMCR_ACT_ABORT_TIMER,	"abort-timer" },
-				{ SMCR_ACT_STOP_TIMER,	"stop-timer" },
-				{ SMCR_ACT_TCP_FIN,	"tcp-fin" },
-				{ SMCR_ACT_TCP_RST,	"tcp-rst" },
-				{ SMCR_ACT_RELEASE,	"release" },
-				{ SMCR_ACT_NO_TX,	"no-tx" }))
+	    TP_PROTO(u32 token, u8 old, u8 ev, u8 new, u32 actions),
+	    TP_ARGS(token, old, ev, new, actions),
+	    TP_STRUCT__entry(__field(u32, token)
+			     __field(u32, actions)
+			     __field(u8, old)
+			     __field(u8, ev)
+			     __field(u8, new)),
+	    TP_fast_assign(__entry->token = token;
+			   __entry->actions = actions;
+			   __entry->old = old;
+			   __entry->ev = ev;
+			   __entry->new = new;),
+	    TP_printk("token=%08x %s + %s -> %s actions=%s",
+		      __entry->token,
+		      smcr_tr_conn_st(__entry->old),
+		      smcr_tr_conn_ev(__entry->ev),
+		      smcr_tr_conn_st(__entry->new),
+		      smcr_tr_act(__entry->actions))
 );
 
 /* The socket's mode changed; the cookie is that of SO_COOKIE */
 TRACE_EVENT(smcr_mode,
-	TP_PROTO(const struct sock *sk, u8 old, u8 new),
-	TP_ARGS(sk, old, new),
-	TP_STRUCT__entry(
-		__field(u64, cookie)
-		__field(u8, old)
-		__field(u8, new)
-	),
-	TP_fast_assign(
-		__entry->cookie = smcr_sock_cookie(sk);
-		__entry->old = old;
-		__entry->new = new;
-	),
-	TP_printk("sk=%llu %s -> %s", __entry->cookie,
-		  smcr_tr_word(__entry->old, SMCR_TR_MODES),
-		  smcr_tr_word(__entry->new, SMCR_TR_MODES))
+	    TP_PROTO(const struct sock *sk, u8 old, u8 new),
+	    TP_ARGS(sk, old, new),
+	    TP_STRUCT__entry(__field(u64, cookie)
+			     __field(u8, old)
+			     __field(u8, new)),
+	    TP_fast_assign(__entry->cookie = smcr_sock_cookie(sk);
+			   __entry->old = old;
+			   __entry->new = new;),
+	    TP_printk("sk=%llu %s -> %s",
+		      __entry->cookie,
+		      smcr_tr_mode(__entry->old),
+		      smcr_tr_mode(__entry->new))
 );
 
 /* CLC message; flag is F of an Accept, S of a Decline */
 TRACE_EVENT(smcr_clc,
-	TP_PROTO(bool tx, u8 type, u16 len, bool flag),
-	TP_ARGS(tx, type, len, flag),
-	TP_STRUCT__entry(
-		__field(u16, len)
-		__field(u8, type)
-		__field(bool, tx)
-		__field(bool, flag)
-	),
-	TP_fast_assign(
-		__entry->len = len;
-		__entry->type = type;
-		__entry->tx = tx;
-		__entry->flag = flag;
-	),
-	TP_printk("%s %s len=%u flag=%d", __entry->tx ? "tx" : "rx",
-		  smcr_tr_word(__entry->type, SMCR_TR_CLC_TYPES),
-		  __entry->len, __entry->flag)
+	    TP_PROTO(bool tx, u8 type, u16 len, bool flag),
+	    TP_ARGS(tx, type, len, flag),
+	    TP_STRUCT__entry(__field(u16, len)
+			     __field(u8, type)
+			     __field(bool, tx)
+			     __field(bool, flag)),
+	    TP_fast_assign(__entry->len = len;
+			   __entry->type = type;
+			   __entry->tx = tx;
+			   __entry->flag = flag;),
+	    TP_printk("%s %s len=%u flag=%d",
+		      __entry->tx ? "tx" : "rx",
+		      smcr_tr_clc(__entry->type),
+		      __entry->len,
+		      __entry->flag)
 );
 
+/* LLC message */
 TRACE_EVENT(smcr_llc,
-	TP_PROTO(bool tx, u32 lgr_id, u8 type, bool reply),
-	TP_ARGS(tx, lgr_id, type, reply),
-	TP_STRUCT__entry(
-		__field(u32, lgr_id)
-		__field(u8, type)
-		__field(bool, tx)
-		__field(bool, reply)
-	),
-	TP_fast_assign(
-		__entry->lgr_id = lgr_id;
-		__entry->type = type;
-		__entry->tx = tx;
-		__entry->reply = reply;
-	),
-	TP_printk("%s lgr=%u %s%s", __entry->tx ? "tx" : "rx", __entry->lgr_id,
-		  smcr_tr_word(__entry->type, SMCR_TR_LLC_TYPES),
-		  __entry->reply ? " reply" : "")
+	    TP_PROTO(bool tx, u32 lgr_id, u8 type, bool reply),
+	    TP_ARGS(tx, lgr_id, type, reply),
+	    TP_STRUCT__entry(__field(u32, lgr_id)
+			     __field(u8, type)
+			     __field(bool, tx)
+			     __field(bool, reply)),
+	    TP_fast_assign(__entry->lgr_id = lgr_id;
+			   __entry->type = type;
+			   __entry->tx = tx;
+			   __entry->reply = reply;),
+	    TP_printk("%s lgr=%u %s%s",
+		      __entry->tx ? "tx" : "rx",
+		      __entry->lgr_id,
+		      smcr_tr_llc(__entry->type),
+		      __entry->reply ? " reply" : "")
 );
 
 /* CDC message; token is the one in the message, the receiver's */
 TRACE_EVENT(smcr_cdc,
-	TP_PROTO(bool tx, u32 token, const struct smcr_cdc *cdc),
-	TP_ARGS(tx, token, cdc),
-	TP_STRUCT__entry(
-		__field(u32, token)
-		__field(u32, prod_count)
-		__field(u32, cons_count)
-		__field(u16, prod_wrap)
-		__field(u16, cons_wrap)
-		__field(u16, seq)
-		__field(u8, pflags)
-		__field(u8, cflags)
-		__field(bool, tx)
-	),
-	TP_fast_assign(
-		__entry->token = token;
-		__entry->prod_count = cdc->prod.count;
-		__entry->cons_count = cdc->cons.count;
-		__entry->prod_wrap = cdc->prod.wrap;
-		__entry->cons_wrap = cdc->cons.wrap;
-		__entry->seq = cdc->seq;
-		__entry->pflags = cdc->pflags;
-		__entry->cflags = cdc->cflags;
-		__entry->tx = tx;
-	),
-	TP_printk("%s token=%08x seq=%u prod=%u/%u cons=%u/%u pflags=%s cflags=%s",
-		  __entry->tx ? "tx" : "rx", __entry->token, __entry->seq,
-		  __entry->prod_wrap, __entry->prod_count,
-		  __entry->cons_wrap, __entry->cons_count,
-		  __print_flags(__entry->pflags, "",
-				{ SMCR_CDC_B, "B" }, { SMCR_CDC_P, "P" },
-				{ SMCR_CDC_U, "U" }, { SMCR_CDC_R, "R" },
-				{ SMCR_CDC_F, "F" }),
-		  __print_flags(__entry->cflags, "",
-				{ SMCR_CDC_D, "D" }, { SMCR_CDC_C, "C" },
-				{ SMCR_CDC_A, "A" }))
+	    TP_PROTO(bool tx, u32 token, const struct smcr_cdc *cdc),
+	    TP_ARGS(tx, token, cdc),
+	    TP_STRUCT__entry(__field(u32, token)
+			     __field(u32, prod_count)
+			     __field(u32, cons_count)
+			     __field(u16, prod_wrap)
+			     __field(u16, cons_wrap)
+			     __field(u16, seq)
+			     __field(u8, pflags)
+			     __field(u8, cflags)
+			     __field(bool, tx)),
+	    TP_fast_assign(__entry->token = token;
+			   __entry->prod_count = cdc->prod.count;
+			   __entry->cons_count = cdc->cons.count;
+			   __entry->prod_wrap = cdc->prod.wrap;
+			   __entry->cons_wrap = cdc->cons.wrap;
+			   __entry->seq = cdc->seq;
+			   __entry->pflags = cdc->pflags;
+			   __entry->cflags = cdc->cflags;
+			   __entry->tx = tx;),
+	    TP_printk("%s token=%08x seq=%u prod=%u/%u cons=%u/%u pflags=%s cflags=%s",
+		      __entry->tx ? "tx" : "rx",
+		      __entry->token,
+		      __entry->seq,
+		      __entry->prod_wrap, __entry->prod_count,
+		      __entry->cons_wrap, __entry->cons_count,
+		      smcr_tr_pflags(__entry->pflags),
+		      smcr_tr_cflags(__entry->cflags))
 );
 
 /* One RDMA WRITE request was posted */
 TRACE_EVENT(smcr_write,
-	TP_PROTO(u32 token, u64 addr, u32 len),
-	TP_ARGS(token, addr, len),
-	TP_STRUCT__entry(
-		__field(u64, addr)
-		__field(u32, token)
-		__field(u32, len)
-	),
-	TP_fast_assign(
-		__entry->addr = addr;
-		__entry->token = token;
-		__entry->len = len;
-	),
-	TP_printk("token=%08x addr=0x%llx len=%u", __entry->token,
-		  __entry->addr, __entry->len)
+	    TP_PROTO(u32 token, u64 addr, u32 len),
+	    TP_ARGS(token, addr, len),
+	    TP_STRUCT__entry(__field(u64, addr)
+			     __field(u32, token)
+			     __field(u32, len)),
+	    TP_fast_assign(__entry->addr = addr;
+			   __entry->token = token;
+			   __entry->len = len;),
+	    TP_printk("token=%08x addr=0x%llx len=%u",
+		      __entry->token,
+		      __entry->addr,
+		      __entry->len)
 );
 
+/* State of a link group */
 TRACE_EVENT(smcr_lgr,
-	TP_PROTO(u32 id, bool server, u8 old, u8 new, enum smcr_reason why),
-	TP_ARGS(id, server, old, new, why),
-	TP_STRUCT__entry(
-		__field(u32, lgr_id)
-		__field(u32, why)
-		__field(bool, server)
-		__field(u8, old)
-		__field(u8, new)
-	),
-	TP_fast_assign(
-		__entry->lgr_id = id;
-		__entry->why = why;
-		__entry->server = server;
-		__entry->old = old;
-		__entry->new = new;
-	),
-	TP_printk("lgr=%u %s %s -> %s why=%s", __entry->lgr_id,
-		  __entry->server ? "server" : "client",
-		  smcr_tr_word(__entry->old, SMCR_TR_LGR_STATES),
-		  smcr_tr_word(__entry->new, SMCR_TR_LGR_STATES),
-		  smcr_tr_reason(__entry->why))
+	    TP_PROTO(u32 id, bool server, u8 old, u8 new,
+		     enum smcr_reason why),
+	    TP_ARGS(id, server, old, new, why),
+	    TP_STRUCT__entry(__field(u32, lgr_id)
+			     __field(bool, server)
+			     __field(u8, old)
+			     __field(u8, new)
+			     __array(char, why, SMCR_TR_WORD)),
+	    TP_fast_assign(__entry->lgr_id = id;
+			   __entry->server = server;
+			   __entry->old = old;
+			   __entry->new = new;
+			   strscpy(__entry->why, smcr_reason_name(why),
+				   sizeof(__entry->why));),
+	    TP_printk("lgr=%u %s %s -> %s why=%s",
+		      __entry->lgr_id,
+		      __entry->server ? "server" : "client",
+		      smcr_tr_lgr_st(__entry->old),
+		      smcr_tr_lgr_st(__entry->new),
+		      __entry->why)
 );
 
+/* State of a link */
 TRACE_EVENT(smcr_link,
-	TP_PROTO(u32 lgr_id, u8 num, u8 st, enum smcr_reason why),
-	TP_ARGS(lgr_id, num, st, why),
-	TP_STRUCT__entry(
-		__field(u32, lgr_id)
-		__field(u32, why)
-		__field(u8, num)
-		__field(u8, st)
-	),
-	TP_fast_assign(
-		__entry->lgr_id = lgr_id;
-		__entry->why = why;
-		__entry->num = num;
-		__entry->st = st;
-	),
-	TP_printk("lgr=%u link=%u %s why=%s", __entry->lgr_id, __entry->num,
-		  smcr_tr_word(__entry->st, SMCR_TR_LINK_STATES),
-		  smcr_tr_reason(__entry->why))
+	    TP_PROTO(u32 lgr_id, u8 num, u8 st, enum smcr_reason why),
+	    TP_ARGS(lgr_id, num, st, why),
+	    TP_STRUCT__entry(__field(u32, lgr_id)
+			     __field(u8, num)
+			     __field(u8, st)
+			     __array(char, why, SMCR_TR_WORD)),
+	    TP_fast_assign(__entry->lgr_id = lgr_id;
+			   __entry->num = num;
+			   __entry->st = st;
+			   strscpy(__entry->why, smcr_reason_name(why),
+				   sizeof(__entry->why));),
+	    TP_printk("lgr=%u link=%u %s why=%s",
+		      __entry->lgr_id,
+		      __entry->num,
+		      smcr_tr_link_st(__entry->st),
+		      __entry->why)
 );
 
 /* The socket goes on as TCP; peer_diag is that of a received Decline */
 TRACE_EVENT(smcr_fallback,
-	TP_PROTO(const struct smcr_sock *ssk),
-	TP_ARGS(ssk),
-	TP_STRUCT__entry(
-		__field(u64, cookie)
-		__field(u32, why)
-		__field(u32, peer_diag)
-		__field(bool, client)
-	),
-	TP_fast_assign(
-		__entry->cookie = smcr_sock_cookie(&ssk->sk);
-		__entry->why = ssk->fallback_why;
-		__entry->peer_diag = ssk->peer_diag;
-		__entry->client = ssk->is_client;
-	),
-	TP_printk("sk=%llu %s why=%s peer_diag=0x%08x", __entry->cookie,
-		  __entry->client ? "client" : "server",
-		  smcr_tr_reason(__entry->why), __entry->peer_diag)
+	    TP_PROTO(const struct smcr_sock *ssk),
+	    TP_ARGS(ssk),
+	    TP_STRUCT__entry(__field(u64, cookie)
+			     __field(u32, peer_diag)
+			     __field(bool, client)
+			     __array(char, why, SMCR_TR_WORD)),
+	    TP_fast_assign(__entry->cookie = smcr_sock_cookie(&ssk->sk);
+			   __entry->peer_diag = ssk->peer_diag;
+			   __entry->client = ssk->is_client;
+			   strscpy(__entry->why, smcr_reason_name(ssk->fallback_why),
+				   sizeof(__entry->why));),
+	    TP_printk("sk=%llu %s why=%s peer_diag=0x%08x",
+		      __entry->cookie,
+		      __entry->client ? "client" : "server",
+		      __entry->why,
+		      __entry->peer_diag)
 );
 
-/* Life of an RMB; what: "create", "register", "free", ... (15 characters) */
+/* Life of an RMB; what is a short word: create, register, free */
 TRACE_EVENT(smcr_rmb,
-	TP_PROTO(u32 lgr_id, u32 rmb_id, const char *what, u8 bsize),
-	TP_ARGS(lgr_id, rmb_id, what, bsize),
-	TP_STRUCT__entry(
-		__field(u32, lgr_id)
-		__field(u32, rmb_id)
-		__field(u8, bsize)
-		__array(char, what, 16)
-	),
-	TP_fast_assign(
-		__entry->lgr_id = lgr_id;
-		__entry->rmb_id = rmb_id;
-		__entry->bsize = bsize;
-		strscpy(__entry->what, what, sizeof(__entry->what));
-	),
-	TP_printk("lgr=%u rmb=%u %s bsize=%u", __entry->lgr_id,
-		  __entry->rmb_id, __entry->what, __entry->bsize)
+	    TP_PROTO(u32 lgr_id, u32 rmb_id, const char *what, u8 bsize),
+	    TP_ARGS(lgr_id, rmb_id, what, bsize),
+	    TP_STRUCT__entry(__field(u32, lgr_id)
+			     __field(u32, rmb_id)
+			     __field(u8, bsize)
+			     __array(char, what, SMCR_TR_WORD)),
+	    TP_fast_assign(__entry->lgr_id = lgr_id;
+			   __entry->rmb_id = rmb_id;
+			   __entry->bsize = bsize;
+			   strscpy(__entry->what, what,
+				   sizeof(__entry->what));),
+	    TP_printk("lgr=%u rmb=%u %s bsize=%u",
+		      __entry->lgr_id,
+		      __entry->rmb_id,
+		      __entry->what,
+		      __entry->bsize)
 );
 
 #endif /* _SMCR_TRACE_H */

@@ -219,13 +219,18 @@ static int smcr_tx_try(struct smcr_conn *conn)
  */
 void smcr_tx_push(struct smcr_conn *conn)
 {
+	int rc;
+
 	lockdep_assert_held(&conn->lock);
 
 	if (!conn->lgr || !conn->active || conn->tx_dead ||
 	    !list_empty_careful(&conn->sq_wait))
 		return;
-	while (smcr_tx_try(conn) == -EAGAIN && !smcr_tx_wait_room(conn))
-		;
+	do {
+		rc = smcr_tx_try(conn);
+	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
+	if (rc && rc != -EAGAIN)	/* the link is gone, and so is the flag */
+		conn->tx_owed = 0;
 }
 
 /**
@@ -286,6 +291,34 @@ void smcr_tx_room(struct smcr_link *link)
 
 		spin_lock_bh(&conn->lock);
 		smcr_tx_push(conn);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+}
+
+/**
+ * smcr_tx_link_gone() - nobody in line will ever get room
+ * @link: stopped link
+ *
+ * What they owed cannot be sent any more; a release may have waited for it.
+ * Context: process.
+ */
+void smcr_tx_link_gone(struct smcr_link *link)
+{
+	struct smcr_conn *conn;
+
+	for (;;) {
+		spin_lock_bh(&link->lock);
+		conn = list_first_entry_or_null(&link->waiters,
+						struct smcr_conn, sq_wait);
+		if (conn)
+			list_del_init(&conn->sq_wait);
+		spin_unlock_bh(&link->lock);
+		if (!conn)
+			return;
+		spin_lock_bh(&conn->lock);
+		conn->tx_owed = 0;
+		smcr_conn_tx_idle(conn);
 		spin_unlock_bh(&conn->lock);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}

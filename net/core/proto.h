@@ -32,9 +32,11 @@ enum {
 	SMCR_CLC_MAX_PREFIX	= 8,
 	SMCR_CLC_PREFIX_LEN	= 17,
 	SMCR_CLC_MAX_GROWTH	= 256,	/* growth area we are willing to skip */
-	/* longest CLC message that we read */
-	SMCR_CLC_MAX_LEN	= SMCR_CLC_PROPOSAL_MIN + SMCR_CLC_MAX_GROWTH +
-				  SMCR_CLC_MAX_PREFIX * SMCR_CLC_PREFIX_LEN,
+	/*
+	 * Longest CLC message that we read: ours are shorter, but Proposals of
+	 * later versions carry more, and want an answer.
+	 */
+	SMCR_CLC_MAX_LEN	= 1024,
 };
 
 /* LLC and CDC messages, RFC 7609 A.3 and A.4: always 44 bytes */

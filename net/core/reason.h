@@ -5,7 +5,7 @@
  * Decline (0 = never on the wire), the counter name and the text that smcctl
  * prints. Append only: the numbers are part of the netlink interface.
  *
- * Adding one: a row here, a line in Documentation/reasons.rst, a test.
+ * Adding one: a row here, run scripts/docs-tables, a test.
  *
  *	X(NAME, wire diagnosis, "kebab-name", "text")
  */
@@ -45,7 +45,7 @@
 	X(CLC_TYPE,		0, "clc-type", "CLC message type is unknown") \
 	X(CLC_UNEXPECTED,	0, "clc-unexpected", "CLC message is not the one that is due") \
 	X(CLC_LENGTH,		0, "clc-length", "CLC length is impossible") \
-	X(CLC_VERSION,		0, "clc-version", "CLC version is not usable") \
+	X(CLC_VERSION,		0x030c0000, "clc-version", "CLC version is not usable") \
 	X(CLC_PREFIX,		0, "clc-prefix", "CLC subnet or prefix list is inconsistent") \
 	X(CLC_VALUE,		0, "clc-value", "CLC field is out of range") \
 	X(CLC_PEER_ID,		0, "clc-peer-id", "CLC peer ID changed within the negotiation") \

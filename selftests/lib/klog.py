@@ -81,6 +81,7 @@ _TROUBLE = re.compile("|".join(PATTERNS))
 _ALLOW = re.compile("|".join(p for p, _ in ALLOW))
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[^]]*\])? ?")
 _SYMBOL = re.compile(r"(?:\? )?(?:\[<[0-9a-f]+>\] )?([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+")
+_GUESS = re.compile(r"(?:\] |^\s+)\? ")
 _CUT = re.compile(r"------------\[ cut here \]")
 _END = re.compile(r"---\[ end |^={10,}|^-{30,}$")
 # In every trace, and so worth nothing for telling two apart.
@@ -137,7 +138,8 @@ def scan(text, allow=()):
             current, quiet = Report(n, line.strip()), 0
             reports.append(current)
         current.text.append(raw)
-        if len(current.symbols) < 12:
+        # "? symbol": found on the stack, not part of the trace.
+        if len(current.symbols) < 12 and not _GUESS.search(line):
             current.symbols += _SYMBOL.findall(line)[:1]
         quiet = 0 if trouble or _SYMBOL.search(line) else quiet + 1
         if quiet > 40 or (_END.search(line) and len(current.text) > 3 and line.startswith("---[")):

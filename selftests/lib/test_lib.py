@@ -191,6 +191,7 @@ def cases__of_this_project():
 def conformance__joins():
     """Shown needs a passed test and no failed one; skips prove nothing."""
     conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    conf.CASES = None
     entries = [(i, "§1", "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04")]
     def rec(test, status, covers, kernel="um"):
         return {"kind": "case", "test": test, "status": status, "covers": covers, "lane": "uml", "kernel": kernel}

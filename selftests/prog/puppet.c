@@ -84,7 +84,7 @@ struct link *lnk, *links[MAX_LINKS];
 int slow = 1;
 struct knobs knobs = {
 	.index = -1, .token = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
-	.auto_test = 1, .strict = 1, .retry = 7, .qp_timeout = 14,
+	.auto_test = 1, .strict = 1, .retry = 6, .qp_timeout = 14,
 };
 
 static const char *script_name = "stdin";

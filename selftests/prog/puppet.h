@@ -39,7 +39,7 @@ enum {
 	RX_LEN		= 256,
 	SEND_MAX	= 8192,		/* longest SEND that a script may ask for */
 	TX_LEN		= 1 << 20,	/* staging area for RDMA WRITEs */
-	N_ELEMS		= 8,		/* elements of the own RMB */
+	N_ELEMS		= 16,		/* elements of the own RMB */
 };
 
 /* A SEND that arrived */

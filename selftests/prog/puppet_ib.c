@@ -251,6 +251,10 @@ void qp_err(struct link *l)
 
 void qp_destroy(struct link *l)
 {
+	struct rxmsg *m;
+
+	while ((m = rx_take(&l->llc)))
+		free(m);
 	if (!l->qp)
 		return;
 	if (ibv_destroy_qp(l->qp))
@@ -259,6 +263,7 @@ void qp_destroy(struct link *l)
 	l->state = IBV_QPS_RESET;
 	l->dead = false;
 	l->wr_posted = l->wr_done = 0;
+	l->num = 0;
 }
 
 static void completed(const struct ibv_wc *wc)

@@ -93,6 +93,8 @@ void seq_reuse(int argc, char **argv)
 /* F.8: C both ways, whoever was first, then the end of TCP */
 void seq_close(int argc, char **argv)
 {
+	struct rxmsg *m;
+
 	(void)argc;
 	(void)argv;
 	run_line("tx cdc flags=C");
@@ -101,4 +103,6 @@ void seq_close(int argc, char **argv)
 	run_line("tx fin");
 	run_line("rx eof");
 	run_line("tx close");
+	while ((m = rx_take(&conn->cdc)))
+		free(m);
 }

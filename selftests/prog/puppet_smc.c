@@ -985,14 +985,25 @@ void cmd_consume(int argc, char **argv)
 	cdc_send(&cdc, &w, conn->rx_cons.abs);
 }
 
+/* The elements behind the own one can be named, too */
+static u8 *range_of(const struct range *r)
+{
+	u8 *p = my_elem(conn) + r->off;
+
+	if (p + r->len > me.rmb + (size_t)me.elem_size * N_ELEMS)
+		bad("beyond the RMB");
+	return p;
+}
+
 void cmd_fill(int argc, char **argv)
 {
-	struct range r = { .byte = 0xee, .len = me.elem_size };
+	struct range r = { .byte = 0xee };
 
+	ib_memory();
 	parse_range(&r, argc, argv);
-	if (r.off + r.len > me.elem_size)
+	if (!r.len && r.off < me.elem_size)
 		r.len = me.elem_size - r.off;
-	memset(my_elem(conn) + r.off, r.byte, r.len);
+	memset(range_of(&r), r.byte, r.len);
 }
 
 void cmd_check(int argc, char **argv)
@@ -1007,7 +1018,7 @@ void cmd_check(int argc, char **argv)
 		parse_range(&r, argc - 1, argv + 1);
 		if (!r.len)
 			r.len = me.elem_size - r.off;
-		p = my_elem(conn) + r.off;
+		p = range_of(&r);
 		for (i = 0; i < r.len; i++)
 			if (p[i] != r.byte)
 				fail("byte %llu of the element is %02x",

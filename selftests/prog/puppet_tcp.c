@@ -269,6 +269,10 @@ static void rx_end(u64 end, bool fin, bool rst, const char *what)
 		     hex(buf, (size_t)max_t(int, n, 1)));
 	}
 	say("TCP ended by %s", n ? strerror(-n) : "FIN");
+	if (n < 0) {
+		close(conn->fd);
+		conn->fd = -1;
+	}
 	if (n == 0 && !fin)
 		fail("%s: a FIN came", what);
 	if (n < 0 && !rst)
@@ -416,16 +420,31 @@ static void proposal_defaults(struct smcr_clc_proposal *p)
 	}
 }
 
+/* An element that no connection with a living TCP connection has */
+static u8 free_index(void)
+{
+	static u8 next;
+	int i, tries;
+
+	for (tries = 0; tries < N_ELEMS; tries++) {
+		next = (u8)(next % N_ELEMS + 1);
+		for (i = 0; i < MAX_CONNS && conns[i]; i++)
+			if (conns[i]->index == next && conns[i]->fd >= 0)
+				break;
+		if (i == MAX_CONNS || !conns[i])
+			return next;
+	}
+	bad("all elements are in use: set index=");
+}
+
 static void accept_defaults(struct smcr_clc_accept *a, u8 type)
 {
-	static u8 next_index;
-
 	ib_memory();
 	if (!lnk->qp)
 		bad("no queue pair yet: qp create");
 	if (!conn->index) {
 		conn->index = knobs.index >= 0 ? (u8)knobs.index :
-			      (u8)(next_index++ % N_ELEMS + 1);
+			      free_index();
 		conn->token = knobs.token >= 0 ? (u32)knobs.token :
 			      (u32)rand() ^ (u32)rand() << 16;
 	}

@@ -97,6 +97,9 @@ void field_show(const struct field *f, const void *obj, char *out, size_t max)
 
 	*out = 0;
 	for (; f->name && n + 60 < max; f++) {
+		if (f->type == F_HEX &&
+		    smcr_bytes_zero((const u8 *)obj + f->off, f->len))
+			continue;
 		if (f->type == F_HEX)
 			n += (size_t)snprintf(out + n, max - n, " %s=%s",
 				f->name, hex((const u8 *)obj + f->off, f->len));

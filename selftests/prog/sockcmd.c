@@ -15,7 +15,7 @@
  *	write:N				one call, result is what it took
  *	fill				send until it would block (non-blocking)
  *	recvsome:N  peek:N		one call
- *	sendtext:TEXT  recvtext:N	(recvtext prints what came)
+ *	sendtext:TEXT  recvtext:N  recvhex:N	(they print what came)
  *	oob:TEXT
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
  *	sndbuf:N  rcvbuf:N  nodelay:0|1  keepalive:SECONDS
@@ -281,12 +281,12 @@ static void do_recv(unsigned long n, int flags, int once)
 	number((long)done);
 }
 
-static void do_recvtext(unsigned long n)
+static void do_recvtext(unsigned long n, int hex)
 {
-	unsigned long done = 0;
+	unsigned long done = 0, i;
 
-	if (n > 200)
-		bad("recvtext: at most 200");
+	if (n > 100)
+		bad("recvtext: at most 100");
 	while (done < n) {
 		ssize_t rc = recv(s->fd, buf + done, n - done, 0);
 
@@ -300,8 +300,11 @@ static void do_recvtext(unsigned long n)
 	}
 	if (!done)
 		snprintf(result, sizeof(result), "eof");
-	else
+	else if (!hex)
 		snprintf(result, sizeof(result), "%.*s", (int)done, buf);
+	else
+		for (i = 0; i < done; i++)
+			snprintf(result + 2 * i, 3, "%02x", buf[i]);
 }
 
 static const struct {
@@ -426,8 +429,8 @@ static void run(const char *call, char *arg)
 		outcome(send(s->fd, arg, strlen(arg), MSG_NOSIGNAL));
 	} else if (!strcmp(call, "oob")) {
 		outcome(send(s->fd, arg, strlen(arg), MSG_NOSIGNAL | MSG_OOB));
-	} else if (!strcmp(call, "recvtext")) {
-		do_recvtext(n);
+	} else if (!strcmp(call, "recvtext") || !strcmp(call, "recvhex")) {
+		do_recvtext(n, call[4] == 'h');
 	} else if (!strcmp(call, "shut")) {
 		outcome(shutdown(s->fd, !strcmp(arg, "rd") ? SHUT_RD :
 				 !strcmp(arg, "wr") ? SHUT_WR : SHUT_RDWR));
@@ -500,7 +503,7 @@ static int counts(const char *call)
 static int prints(const char *call)
 {
 	return !strncmp(call, "poll", 4) || !strcmp(call, "recvtext") ||
-	       !strcmp(call, "inq") || !strcmp(call, "outq") ||
+	       !strcmp(call, "recvhex") || !strcmp(call, "inq") || !strcmp(call, "outq") ||
 	       !strcmp(call, "recvsome") || !strcmp(call, "fill") ||
 	       !strcmp(call, "peek");
 }

@@ -140,18 +140,20 @@ static inline const char *close_check_end(struct close_life *l,
 					  enum smcr_conn_ev ev, u32 acts)
 {
 	const struct smcr_close *c = &l->c;
+	bool closed = c->st == SMCR_CONN_ST_CLOSED;
+	bool conflict = ev == SMCR_CONN_EV_CONFLICT;
 	u32 ends = acts & CLOSE_ENDS;
 
-	if (!!(acts & SMCR_ACT_RELEASE) != (c->st == SMCR_CONN_ST_CLOSED))
+	if (!!(acts & SMCR_ACT_RELEASE) != closed)
 		return "RELEASE belongs to entering Closed";
 	if (ends == CLOSE_ENDS || (ends && l->tcp_ended))
 		return "TCP ended twice";
 	l->tcp_ended |= !!ends;
-	if (c->st == SMCR_CONN_ST_CLOSED && !l->tcp_ended)
+	if (closed && !l->tcp_ended)
 		return "Closed, but TCP was not ended";
 	if ((acts & SMCR_ACT_TCP_FIN) && !(c->tx_closed && c->rx_closed))
 		return "FIN before both sides sent C";
-	if (!!(acts & SMCR_ACT_NO_TX) != (ev == SMCR_CONN_EV_CONFLICT))
+	if (!!(acts & SMCR_ACT_NO_TX) != conflict)
 		return "NO_TX belongs to a conflict";
 	if ((acts & SMCR_ACT_NO_TX) && (acts & CLOSE_SENDS))
 		return "CDC in a conflict";
@@ -165,7 +167,7 @@ static inline const char *close_check_app(struct close_life *l,
 {
 	bool error = out->actions & SMCR_ACT_ERROR;
 
-	if (error != (out->err != 0))
+	if (error != !!out->err)
 		return "errno and ERROR differ";
 	if (error && (l->failed || old->app_closed))
 		return "error again, or for nobody";

@@ -562,13 +562,14 @@ static void print_pair(const struct pair *p)
 		const struct side *s = &p->s[i];
 		const struct smcr_close *c = &s->l.c;
 
-		printf("#   %c %s tx %d%d%d rx %d%d%d app %d want %d%d; left %u unsent %u unread %u credit %u pend %u%s%s%s; sent:",
-		       "AB"[i], smcr_conn_st_name(c->st), c->tx_done,
-		       c->tx_closed, c->tx_abort, c->rx_done, c->rx_closed,
-		       c->rx_abort, c->app_closed, c->want_done, c->want_closed,
-		       s->left, s->unsent, s->unread, s->credit, s->pend,
-		       s->owed ? " owed" : "", s->rst ? " rst" : "",
-		       s->dead ? " dead" : "");
+		printf("#   %c %s tx %d%d%d rx %d%d%d app %d want %d%d", "AB"[i],
+		       smcr_conn_st_name(c->st), c->tx_done, c->tx_closed,
+		       c->tx_abort, c->rx_done, c->rx_closed, c->rx_abort,
+		       c->app_closed, c->want_done, c->want_closed);
+		printf("; left %u unsent %u unread %u credit %u pend %u",
+		       s->left, s->unsent, s->unread, s->credit, s->pend);
+		printf("%s%s%s; sent:", s->owed ? " owed" : "",
+		       s->rst ? " rst" : "", s->dead ? " dead" : "");
 		for (k = 0; k < s->n; k++)
 			printf(" %u/%u/%x", s->q[k].data, s->q[k].credit,
 			       s->q[k].flags);

@@ -146,7 +146,7 @@ TEST(smcr_pos_apply__difference_of_sum)
 	}
 }
 
-/* How many of all cursors there are are accepted at @abs, up to a ring ahead */
+/* How many of all cursors are accepted at @abs, up to a ring ahead */
 static u32 accepted(const struct smcr_ring *ring, u64 abs)
 {
 	u32 cap = smcr_ring_cap(ring);

@@ -159,6 +159,7 @@ TEST(smcr_prefix6_matches__every_bit)
 		rnd_bytes(prefix.addr, 16);
 		prefix.plen = (u8)plen;
 		memcpy(own, prefix.addr, 16);
+		EXPECT_TRUE(smcr_prefix6_matches(&prefix, own, (u8)plen));
 		for (bit = 0; bit < 128; bit++) {
 			flip(own, bit);
 			EXPECT_EQ(smcr_prefix6_matches(&prefix, own, (u8)plen),

@@ -173,6 +173,9 @@ TEST(smcr_link_num_get__all)
 	EXPECT_EQ(smcr_link_num_get(&l), 33);
 	EXPECT_EQ(smcr_link_num_get(&l), 77);
 	EXPECT_EQ(smcr_link_num_get(&l), 0);
+	/* the one given out last is the only one, too */
+	smcr_link_num_put(&l, 77);
+	EXPECT_EQ(smcr_link_num_get(&l), 77);
 }
 
 TEST(smcr_link_num_get__rests_longest)

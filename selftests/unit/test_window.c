@@ -37,6 +37,7 @@ TEST(smcr_tx_plan__properties)
 			u32 max = rnd(4) ? rnd(2 * cap + 1) : ~0U;
 			struct smcr_tx_plan plan;
 			u64 want = cap - used;
+			bool blocked;
 
 			smcr_tx_plan(ring, &prod, cons, unsent, max, &plan);
 
@@ -65,8 +66,8 @@ TEST(smcr_tx_plan__properties)
 			}
 
 			/* B: the window is shut now, and data remain */
-			EXPECT_EQ(plan.blocked, plan.len == cap - used &&
-						unsent > plan.len);
+			blocked = plan.len == cap - used && unsent > plan.len;
+			EXPECT_EQ(plan.blocked, blocked);
 		}
 	}
 }

@@ -147,7 +147,7 @@ static struct nlmsghdr *nl_request(uint16_t family, uint8_t cmd, uint8_t version
 
 static int nl_receive(struct nl_call *call)
 {
-	static const mnl_cb_t ctl[] = {
+	static mnl_cb_t ctl[] = {
 		[NLMSG_ERROR]	= on_error,
 		[NLMSG_DONE]	= on_done,
 	};
@@ -227,9 +227,11 @@ static int nl_find_family(void)
 	rc = nl_exchange(nlh, &call);
 	if (rc != EXIT_OK)
 		return rc;
-	if (call.err == ENOENT)
-		return fail(EXIT_NOTFOUND,
-			    "kernel module is not loaded (modprobe smcr)");
+	if (call.err == ENOENT) {
+		fputs("smcr: kernel module is not loaded (modprobe smcr)\n",
+		      stderr);
+		return EXIT_NOTFOUND;
+	}
 	return nl_verdict(&call);
 }
 

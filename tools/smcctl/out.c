@@ -155,6 +155,18 @@ struct table *table_new(const char *const *titles, unsigned int n)
 	return t;
 }
 
+/* Nothing that moves the cursor gets into a table */
+static char *plain_text(const char *text)
+{
+	char *copy = xstrdup(text);
+	char *c;
+
+	for (c = copy; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	return copy;
+}
+
 static void table_add(struct table *t, int column, const char *text)
 {
 	if (t->n_cells == t->room) {
@@ -162,7 +174,7 @@ static void table_add(struct table *t, int column, const char *text)
 		t->cell = xrealloc(t->cell, t->room * sizeof(*t->cell));
 	}
 	t->cell[t->n_cells].column = column;
-	t->cell[t->n_cells].text = xstrdup(text);
+	t->cell[t->n_cells].text = plain_text(text);
 	t->n_cells++;
 }
 

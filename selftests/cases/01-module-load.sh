@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The module comes and goes, again and again, and offers its sockets while it
+# is there. (Also the template for new cases.)
+#
+# tags: smoke
+
+offered() { grep -q '^SMC' /proc/net/protocols; }
+
+common() {
+	local n
+	want_smcr
+	check "AF_SMC is offered" offered
+	for ((n = 0; n < 3; n++)); do
+		unload_smcr
+		load_smcr
+	done
+	check "AF_SMC is offered again" offered
+}
+
+server() {
+	common
+	mark loaded
+	await loaded.too
+}
+
+client() {
+	common
+	await loaded
+	mark loaded.too
+	check "the peer still answers" ping -q -c1 -W2 "$PEER"
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Decline in place of every CLC message, and in the LLC part of first contact:
+# both go on with TCP at once, bytes behind it are the application's, the value
+# of the diagnosis does not matter, an ordinary one leaves the link group alone
+# and one with S=1 does not.
+#
+# covers: CLC-08 CLC-11 CLC-28 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59 CLC-60 CONN-32
+# module: ours ours
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
+
+server() {
+	# --- the module is the server
+	app_bg limit:60 socket listen:5000 mark:up slot:1 \
+		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" \
+		slot:2 accept:0 recv:5 \
+		slot:1 "${ECHO[@]}" slot:2 send:5 recv:5 \
+		slot:1 accept:0 recv:5 send:5 recv:1=eof close slot:2 recv:1=ECONNRESET close \
+		slot:1 "${ECHO[@]}"
+	app_end "module as server"
+
+	# --- the puppet is the server
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		# instead of Accept; the data in the same segment
+		accept
+		rx proposal
+		tx decline diag=0xdeadbeef text="hello"
+		rx app "world"
+		tx fin
+		rx eof
+		# what looks like CLC is data from now on
+		conn look
+		accept
+		rx proposal
+		tx decline diag=0
+		rx app "go"
+		tx raw e2d4c3d904001c1012ab020000000c010000000100000000e2d4c3d9
+		tx fin
+		rx eof
+		# byte by byte
+		conn slowly
+		accept
+		rx proposal
+		tx decline bytewise
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		# instead of CONFIRM LINK
+		conn late
+		accept
+		first_contact until=rts
+		tx decline
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		# instead of ADD LINK
+		conn later
+		accept
+		first_contact until=add_link
+		tx decline
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		# S=1 in reuse: the client forgets the group that it named
+		conn keep
+		accept
+		first_contact
+		rx data len=5
+		conn sync
+		accept
+		rx proposal
+		tx decline s=0
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		conn keep
+		tx data len=5
+		close
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		# instead of Proposal, then data at once
+		connect $PEER 5000
+		tx decline diag=0x12345678 add=0184078a0d
+		rx none 1ms link
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	pup "instead of Confirm" <<-E
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	pup "instead of Confirm, byte by byte" <<-E
+		connect $PEER 5000
+		tx proposal bytewise
+		rx accept first=1
+		tx decline bytewise
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	pup "instead of the CONFIRM LINK reply" <<-E
+		connect $PEER 5000
+		first_contact until=rts
+		start
+		tx decline diag=0
+		tx app len=5
+		rx app len=5
+		elapsed 0ms 1500ms
+		tx fin
+		rx eof
+	E
+	pup "instead of the ADD LINK reply" <<-E
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	pup "an ordinary Decline leaves the group alone, S=1 ends it" <<-E
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		conn 2
+		connect $PEER 5000
+		reuse until=confirm
+		tx decline s=0
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn 1
+		rx data len=5
+		tx data len=5
+		conn 3
+		connect $PEER 5000
+		reuse until=confirm
+		tx decline s=1
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn 1
+		rx rst
+		rx down
+		# the next one is a first contact again
+		qp destroy
+		conn 4
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+	E
+
+	await up2
+	app "instead of Accept" socket "connect:$PEER:5001" recvtext:5=hello sendtext:world recv:1=eof close
+	app "no CLC any more" socket "connect:$PEER:5001" sendtext:go recvhex:28=e2d4c3d904001c1012ab020000000c010000000100000000e2d4c3d9 recv:1=eof close
+	app "slowly" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "instead of CONFIRM LINK" start socket "connect:$PEER:5001" elapsed:0:1500 send:5 recv:5 recv:1=eof close
+	app "instead of ADD LINK" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "the group survives a Decline" \
+		socket "connect:$PEER:5001" send:5 slot:1 \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		slot:0 recv:5 recv:1=eof close
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What a receiver has to put up with: messages in pieces, a growth area, a
+# higher version in the Proposal, reserved bits that are set.
+#
+# covers: CLC-02 CLC-04 CLC-08 CLC-20 LLC-09
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
+
+server() {
+	app_bg limit:60 socket listen:5000 mark:up slot:1 \
+		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}"
+	app_end "server program"
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		# Accept, one byte per segment
+		accept
+		rx proposal
+		qp create
+		tx accept bytewise
+		rx confirm
+		qp rtr
+		qp rts
+		# reserved bits of LLC, too
+		tx llc confirm_link @2=ff xor@3=7c @35=ffffffffffffffffff
+		rx llc confirm_link reply=1
+		tx llc add_link @2=f0 xor@3=3f xor@30=f0 @34=ffffffffffffffffffff
+		rx llc add_link reply=1 rejected=1
+		rx data len=5
+		tx data len=5
+		close
+		# reserved bits of Accept, byte 7, 51 and 60
+		conn 2
+		accept
+		rx proposal
+		tx accept xor@7=07 @51=ff @60=ff
+		rx confirm
+		rx data len=5
+		tx data len=5
+		close
+		# Decline with all reserved bits
+		conn 3
+		accept
+		rx proposal
+		tx decline xor@7=07 @20=ffffffff
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "version 15, one byte per segment" <<-E
+		connect $PEER 5000
+		tx proposal version=15 bytewise
+		rx accept first=1 @7=18
+		qp create
+		qp rtr
+		tx confirm bytewise
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1 @2=ff xor@3=7c @35=ffffffffffffffffff
+		rx llc add_link
+		tx llc add_link reply=1 xor@2=f0 xor@3=3f
+		tx data len=5
+		rx data len=5
+		close
+		# version 2, growth area of 8 bytes, all reserved bits set
+		conn 2
+		connect $PEER 5000
+		tx proposal version=2 @5=003c @38=0008 @45=ffff xor@7=0f grow@40=0102030405060708
+		rx accept first=0 @7=10
+		tx confirm xor@7=0f @51=ff @60=ff
+		tx data len=5
+		rx data len=5
+		close
+		# the largest growth area that is skipped
+		conn 3
+		connect $PEER 5000
+		tx proposal @5=0134 @38=0100 grow@40=$(printf 'e2d4c3d9%.0s' {1..64})
+		rx accept first=0
+		tx confirm
+		tx data len=5
+		rx data len=5
+		close
+	E
+	pup "data in one segment with Decline" <<-E
+		connect $PEER 5000
+		tx proposal
+		rx accept
+		tx decline add=0184078a0d
+		rx app len=5
+		tx fin
+		rx eof
+	E
+
+	await up2
+	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "client program, reuse" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "client program, fallback" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+}

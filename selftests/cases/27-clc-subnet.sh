@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Only peers in a directly attached subnet get an Accept; others get a Decline
+# and go on with TCP.
+#
+# covers: CLC-25 CLC-26 CLC-28 CLC-53 SEC-02 MISC-11
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	local i calls=()
+	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
+	app_bg limit:60 socket listen:5000 mark:up slot:1 "${calls[@]}"
+	app_end "IPv4"
+	calls=()
+	for i in {1..4}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
+	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 "${calls[@]}"
+	app_end "IPv6"
+}
+
+declined() {
+	local what
+	for what in "$@"; do
+		n=$((n + 1))
+		cat <<-E
+			conn $n
+			connect $ADDR $PORT
+			tx proposal $what
+			rx decline s=0 diag=0x03070000
+			tx app len=5
+			rx app len=5
+			tx fin
+			rx eof
+		E
+	done
+}
+
+client() {
+	local n=1 ADDR=$PEER PORT=5000
+	await up
+	pup "foreign IPv4 subnets are declined" < <(declined net=10.78.0.0/24 net=10.77.0.0/16 net=10.77.0.0/25 \
+		net=10.77.0.2/32 net=0.0.0.0/0)
+	pup "the right one is not" <<-E
+		connect $PEER 5000
+		tx proposal net=10.77.0.0/24
+		rx accept
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	await up6
+	ADDR=$PEER6 PORT=5006
+	pup "foreign prefixes" < <(declined "noprefix prefix=fd78:0::/64" "noprefix prefix=fd77::/32 prefix=fd77:0:0:1::/64" \
+		"noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8 9)")
+	pup "the last of eight prefixes matches" <<-E
+		connect $PEER6 5006
+		tx proposal noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8) prefix=fd77:0::/64
+		rx accept
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+}

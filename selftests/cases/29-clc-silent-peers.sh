@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Fifty clients that complete the TCP handshake and then say nothing, or stop
+# in the middle, cost nobody else anything; the number of negotiations is
+# bounded; a listener that closes takes them along.
+#
+# covers: CLC-14 CLC-69 CONN-38 SEC-13
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg limit:60 socket listen:5000:128 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:1=eof close slot:0 await:stop close mark:stopped
+	app_end "server program"
+	fast max_handshakes=3
+	app_bg limit:60 socket listen:5002:128 mark:up2 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "one too many was declined"
+}
+
+silent() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		echo "conn $2$i"
+		echo "connect $PEER $3"
+		[ -z "${4:-}" ] || echo "$4"
+	done
+}
+
+good() {
+	cat <<-E
+		conn good$1
+		set peer_id=000${1}525400000002
+		connect $PEER 5000
+		start
+		first_contact
+		tx data len=5
+		rx data len=5
+		elapsed 0ms 1s
+		close
+		qp destroy
+	E
+}
+
+client() {
+	await up
+	pup "fifty silent peers" < <(
+		silent 40 s 5000
+		silent 10 p 5000 "tx proposal cut=20"
+		good 1
+		# one that stops behind the Accept; others of that peer wait for it,
+		# but other peers do not
+		echo "set peer_id=0009525400000002"
+		silent 3 a 5000 "tx proposal"
+		echo "conn a0"
+		echo "rx accept first=1"
+		good 2
+		echo "mark stop"
+		for c in s0 s39 p9 a0; do echo "conn $c"; echo "rx rst"; done)
+	await up2
+	pup "the fourth is declined" < <(
+		silent 3 s 5002 "tx proposal cut=10"
+		cat <<-E
+			conn more
+			sleep 200ms
+			connect $PEER 5002
+			tx proposal
+			rx decline diag=0x06090000
+			tx app len=5
+			rx app len=5
+			tx fin
+			rx eof
+		E
+	)
+}

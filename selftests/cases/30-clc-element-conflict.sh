@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The peer gives an element to a new connection that an old one still uses: the
+# old one is reset, nothing of it is written any more, the new one works.
+#
+# covers: CLC-40 RMB-24
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc rmb
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	# --- offered in Confirm
+	app_bg socket listen:5000 mark:up \
+		slot:1 accept:0 recv:5 sndbuf:100000 fill mark:filled \
+		slot:2 accept:0 recv:5 send:5 \
+		slot:1 recv:1=ECONNRESET close slot:2 recv:1=eof close
+	app_end "server program"
+
+	# --- offered in Accept
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		set index=3
+		accept
+		first_contact
+		rx data len=16384
+		# the window is closed, the program has more
+		check cdc has=B
+		conn 2
+		accept
+		rx proposal
+		tx accept
+		rx confirm
+		conn 1
+		rx rst
+		conn 2
+		fill
+		tx data len=5
+		rx data len=5
+		check untouched off=5
+		conn 1
+		rx none 200ms link
+		conn 2
+		close
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		set index=3
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		await filled
+		rx data len=16384
+		check cdc has=B
+		conn 2
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm cut=0
+		fill
+		tx confirm
+		conn 1
+		rx rst
+		conn 2
+		tx data len=5
+		rx data len=5
+		check untouched off=5
+		conn 1
+		rx none 200ms link
+		conn 2
+		close
+	E
+	await up2
+	app "client program" socket "connect:$PEER:5001" fill slot:1 socket "connect:$PEER:5001" recv:5 send:5 \
+		slot:0 recv:1=ECONNRESET send:1=EPIPE close slot:1 recv:1=eof close
+}

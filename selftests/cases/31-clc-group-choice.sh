@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Which link group a connection belongs to: a Confirm that names no link of it
+# ends in RST and never in Decline; F=1 from a server that is known starts a
+# parallel group; F=1 with the QP number of a live link means that this one is
+# stale; a client with a new peer ID is a new peer.
+#
+# covers: CLC-24 CLC-34 CLC-42 CLC-46 CLC-56 CLC-66 CLC-67 CLC-70 CLC-60
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:1 send:5 recv:1=eof close
+	app_end "server program"
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		first_contact
+		rx data len=5
+		# a parallel group
+		conn 2
+		link 2
+		accept
+		first_contact
+		rx data len=5
+		tx data len=5
+		close
+		# both are in use for more connections
+		conn 3
+		link 1
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		close
+		conn 4
+		link 2
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		close
+		# F=1 with the QP number of link 1: the client drops that group
+		conn 5
+		link 1
+		accept
+		rx proposal
+		tx accept first=1
+		rx confirm
+		conn 1
+		rx rst
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		conn qpn
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm qpn=^1
+		rx rst
+		conn gid
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm gid=~
+		rx rst
+		conn mac
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm mac=~
+		rx rst
+		conn mtu
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm bsize=7
+		rx rst
+		conn good
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		rx data len=5
+		close
+		# the same host after a restart: nothing is known any more
+		set peer_id=7777525400000002
+		conn new
+		link 2
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+		conn 1
+		rx data len=5
+		close
+	E
+
+	await up2
+	app "client program" socket "connect:$PEER:5001" send:5 \
+		slot:1 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		socket nonblock "connect:$PEER:5001=EINPROGRESS" slot:0 recv:1=ECONNRESET close
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Data and flags that overtake the Confirm are kept until it has come, and lost
+# by nobody; what is impossible ends the connection then.
+#
+# covers: CLC-29 CLC-43 CLC-44 CLC-45 CDC-48 CDC-19
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc cdc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg socket listen:5000 mark:up slot:1 accept:0 recv:5 start \
+		slot:2 accept:0 elapsed:400:2500 recv:5 send:5 recv:1=eof close \
+		slot:3 accept:0 recv:5 recv:1=eof send:5=EPIPE close \
+		slot:4 accept:0=ok recv:1=ECONNABORTED close \
+		slot:5 accept:0 recv:65536 recv:1=eof close \
+		slot:1 send:5 recv:1=eof close
+	fast rmem=65536
+	app_end "server program"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		sleep 100ms
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		conn early
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm cut=0
+		tx data len=5
+		rx none 500ms
+		tx confirm
+		rx data len=5
+		close
+		conn flags
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm cut=0
+		tx data len=5
+		tx cdc flags=C
+		tx confirm
+		wait cdc has=C
+		rx eof
+		tx close
+		conn impossible
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm cut=0
+		tx cdc cons=1
+		rx none 100ms
+		tx confirm
+		wait cdc has=A
+		tx cdc flags=A
+		rx rst
+		# the whole ring at once, right behind the Confirm
+		conn full
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm
+		tx data len=65536
+		close
+		conn 1
+		rx data len=5
+		close
+	E
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# CONFIRM LINK of the first link: values that differ from what CLC announced
+# are an error (the client declines, the server resets); user IDs and the
+# peer's number of links do no harm.
+#
+# covers: LLC-18 LLC-20 LLC-21 LLC-22 LG-09 LG-10 LG-14 CLC-47
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet llc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	local i calls=()
+	for i in {1..4}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
+	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}"
+	app_end "accept() returned only the good ones"
+
+	pup_bg < <(
+		echo "listen 5001"
+		echo "mark up2"
+		for i in 'mac=~' 'gid=~' 'qpn=^2'; do
+			cat <<-E
+				conn $i
+				accept
+				first_contact until=confirm_link
+				tx llc confirm_link $i
+				rx decline s=0 diag=0x06070000
+				rx app len=5
+				tx app len=5
+				tx fin
+				rx eof
+				qp destroy
+			E
+		done
+		cat <<-E
+			# the reply instead of the request
+			conn reply
+			accept
+			first_contact until=confirm_link
+			tx llc confirm_link reply=1
+			rx rst
+			qp destroy
+			set max_links=8 link_num=200
+			conn max
+			accept
+			first_contact
+			rx data len=5
+			tx data len=5
+			close
+		E
+	)
+	pup_end "puppet as server"
+}
+
+client() {
+	local i n=0
+	await up
+	pup "wrong values in the reply" < <(
+		for i in 'link=77' 'link=0' 'qpn=^2' 'gid=~' 'mac=~'; do
+			cat <<-E
+				conn $i
+				connect $PEER 5000
+				first_contact until=confirm_link_reply
+				tx llc confirm_link reply=1 $i
+				rx rst
+				qp destroy
+			E
+		done
+		cat <<-E
+			# only servers ask
+			conn ask
+			connect $PEER 5000
+			first_contact until=confirm_link_reply
+			tx llc confirm_link reply=0
+			rx rst
+			qp destroy
+		E
+	)
+	pup "any number of links and any user ID will do" < <(
+		for i in 'max_links=0' 'max_links=1' 'max_links=9' 'user_id=0'; do
+			n=$((n + 1))
+			cat <<-E
+				conn $i
+				connect $PEER 5000
+				set peer_id=000${n}525400000002
+				first_contact until=confirm_link
+				rx llc confirm_link reply=0 max_links>=2 max_links<=8 link!=0
+				qp rts
+				tx llc confirm_link reply=1 $i
+				rx llc add_link
+				tx llc add_link reply=1
+				tx data len=5
+				rx data len=5
+				close
+				qp destroy
+			E
+		done
+	)
+	await up2
+	for i in mac gid qpn; do
+		app "declined: $i" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	done
+	app "a reply that nobody asked for" socket "connect:$PEER:5001=ECONNRESET" close
+	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What is no LLC or CDC message ends the link and its connections; unknown
+# optional opcodes do nothing.
+#
+# covers: LLC-06 LLC-07 LLC-08 MISC-13 CDC-01 CONN-32 SEC-10 SEC-11 LG-44
+# module: ours ours
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet llc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+z42=$(printf '00%.0s' {1..42})
+DEADLY=(002c 052c 0a2c 3f2c 402c 7f2c c02c c12c ff2c 072b 072d fe2b fe00)
+LENGTHS=(0 1 43 45 64 65 4096)
+
+server() {
+	local i calls=()
+	for i in "${DEADLY[@]}" "${LENGTHS[@]}" reply; do
+		calls+=(accept:0 recv:5 recv:1=ECONNRESET close)
+	done
+	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program"
+
+	pup_bg <<-E
+		listen 5001
+		mark up2
+		accept
+		first_contact
+		rx data len=5
+		tx send 052c$z42 expect=any
+		rx rst
+		rx down
+		qp destroy
+		conn 2
+		accept
+		first_contact
+		rx data len=5
+		tx send len=45 expect=any
+		rx rst
+		rx down
+		qp destroy
+		conn 3
+		accept
+		first_contact
+		tx send 802c$z42
+		tx data len=5
+		rx data len=5
+		close
+	E
+	pup_end "puppet as server"
+}
+
+dies() {
+	n=$((n + 1))
+	cat <<-E
+		conn $n
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		$1
+		rx rst
+		rx down
+		qp destroy
+	E
+}
+
+client() {
+	local n=0 i
+	await up
+	pup "unknown opcodes and impossible length bytes" < <(
+		for i in "${DEADLY[@]}"; do dies "tx send $i$z42 expect=any"; done)
+	pup "SENDs that are not 44 bytes long" < <(
+		for i in "${LENGTHS[@]}"; do dies "tx send len=$i expect=any"; done)
+	pup "a reply that nobody asked for" < <(dies "tx llc confirm_link reply=1 expect=any")
+	pup "unknown optional opcodes" <<-E
+		connect $PEER 5000
+		first_contact
+		tx send 802c$z42
+		tx send 9f2c$z42
+		tx send bf00$z42
+		rx none 200ms
+		tx data len=5
+		rx data len=5
+		close
+	E
+	await up2
+	app "client: opcode" socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close
+	app "client: length" socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close
+	app "client: optional" socket "connect:$PEER:5001" recv:5 send:5 recv:1=eof close
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# DELETE LINK in both roles: unknown links, the only link, the whole group, the
+# idle timer, the removal of the module.
+#
+# covers: LLC-03 LLC-04 LLC-47 LLC-48 LLC-49 LLC-76 LLC-81 LG-36 LG-38 LG-39 LG-40 LG-41 LG-43 CONN-32 RMB-27
+# module: none none
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet llc lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	load_smcr
+	fast t_lgr_idle=60000
+	app_bg limit:40 socket listen:5000 mark:up slot:1 \
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 recv:1=ECONNRESET close \
+		slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program"
+	unload_smcr
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		# a link that does not exist; then the only one
+		accept
+		first_contact
+		rx data len=5
+		tx llc delete_link link=77
+		rx llc delete_link reply=1 link=77 reason=0x100000
+		tx data len=5
+		tx llc delete_link
+		rx llc delete_link reply=1 link=%link_num
+		rx rst
+		rx down
+		qp destroy
+		# the whole group: no reply
+		conn 2
+		accept
+		first_contact
+		rx data len=5
+		tx llc delete_link all=1 reason=0x20000
+		rx none 200ms link
+		rx rst
+		rx down
+		qp destroy
+		# the client's module is removed while the group is idle
+		conn 3
+		accept
+		first_contact
+		rx data len=5
+		tx data len=5
+		close
+		mark idle
+		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		# unknown link
+		tx llc delete_link link=77
+		rx llc delete_link reply=1 link=77 reason=0x100000
+		rx data len=5
+		# a notice about the only link: the server's own request answers it
+		tx llc delete_link
+		rx llc delete_link reply=0 reason=0x10000
+		tx llc delete_link reply=1 expect=any
+		rx rst
+		rx down
+		qp destroy
+		# the whole group; two connections
+		conn 2
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		tx llc delete_link all=1 orderly=1 reason=0x20000
+		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
+		rx rst
+		rx down
+		qp destroy
+		# in the middle of first contact
+		conn 3
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx llc delete_link all=1 reason=0x40000 expect=any
+		rx rst
+		rx down
+		qp destroy
+		# the server's module is removed while the group is idle
+		conn 4
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
+		rx down
+	E
+	await up2
+	load_smcr
+	app "deleted by the server" socket "connect:$PEER:5001" send:5 recv:5 recv:1=ECONNRESET send:1=EPIPE close \
+		socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	await idle
+	unload_smcr
+}

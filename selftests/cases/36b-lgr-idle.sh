@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A server's group without connections ends after T_LGR_IDLE, not earlier; a
+# connection in between keeps it; a client's group waits for its server.
+#
+# covers: LG-39 LG-40 LLC-48 CLC-31
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	fast t_lgr_idle=1000
+	app_bg limit:40 socket listen:5000 mark:up slot:1 \
+		accept:0 recv:5 send:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program"
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		first_contact
+		rx data len=5
+		tx data len=5
+		close
+		rx none 2s link
+		conn 2
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		close
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+		rx none 600ms link
+		conn 2
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		rx data len=5
+		close
+		start
+		rx llc delete_link reply=0 all=1 link=0 reason=0x30000 4s
+		elapsed 700ms 2s
+		rx down
+		qp destroy
+		conn 3
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+	E
+	fast t_lgr_idle=500
+	await up2
+	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close sleep:2500 \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# ADD LINK in a lab with one network card per side: refused in the proper way,
+# withdrawn when the client accepts what would be a parallel link, and nobody
+# sends data before that is settled.
+#
+# covers: LG-08 LG-20 LG-23 LG-25 LG-26 LG-31 LG-32 LLC-28 LLC-29 LLC-31 LLC-35 CLC-65 CONN-02
+# module: ours ours
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet llc lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg limit:40 socket listen:5000 mark:up slot:1 \
+		accept:0 send:5 recv:5 recv:1=eof close \
+		accept:0 send:5 recv:5 recv:1=eof close await:done
+	app_end "server program"
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		first_contact until=add_link
+		# nothing may be said before ADD LINK was answered
+		rx none 500ms
+		tx llc add_link mtu=0 link=5
+		rx llc add_link reply=1 rejected=1 reason=2 link=5 @2=02 @3=c0
+		# later ones
+		tx llc add_link mtu=6 link=6
+		rx llc add_link reply=1 rejected=1 reason=2 link=6
+		tx llc add_link link=7
+		rx llc add_link reply=1 rejected=1 reason=1 link=7
+		tx llc add_link link=255 @2=f0 @34=ffffffffffffffffffff
+		rx llc add_link reply=1 rejected=1 reason=1 link=255
+		rx data len=5
+		tx data len=5
+		close
+		qp destroy
+		# an offer without queue pair or number
+		conn 2
+		accept
+		first_contact
+		rx data len=5
+		tx llc add_link @26=000000 expect=any
+		rx rst
+		rx down
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		rx none 300ms
+		# accepted over the same pair of cards: that would be a parallel link
+		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5
+		rx llc delete_link reply=0 all=0 link=2
+		rx none 300ms
+		tx llc delete_link reply=1 link=2
+		rx data len=5
+		# notices are not answered here
+		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		rx none 300ms
+		tx data len=5
+		close
+		qp destroy
+		# refused for the other reason
+		set peer_id=0002525400000002
+		conn 2
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx llc add_link reply=1 rejected=1 reason=2
+		rx data len=5
+		tx data len=5
+		close
+		qp destroy
+		# another link number than the one that was offered
+		set peer_id=0003525400000002
+		conn 3
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx llc add_link reply=1 link=9 expect=any
+		rx rst
+		rx down
+		mark done
+	E
+	await up2
+	app "client program" start socket "connect:$PEER:5001" elapsed:450:3000 send:5 recv:5 recv:1=eof close \
+		socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close
+}

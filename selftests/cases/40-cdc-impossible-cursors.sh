@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Cursors that cannot be end the connection (A and RST) and are not acted upon;
+# other connections of the link do not notice.
+#
+# covers: CDC-12 CDC-15 CDC-19 SEC-11 CONN-23 CONN-24 CONN-25
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet cdc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+# Element of 64 KiB, five bytes written and read, nothing sent by the module.
+BAD=("prod=65536" "prod=0xffffffff" "prod=65540" "prod=4" "prod=0"
+	"prod=6 prod_wrap=1" "prod=5 prod_wrap=2" "prod=5 prod_wrap=0xffff" "prod=100 prod_wrap=2"
+	"cons=1" "cons=65535" "cons=0x80000000" "cons_wrap=1" "cons=0 cons_wrap=0xffff" "cons=16384")
+
+server() {
+	local i calls=()
+	fast rmem=65536
+	for i in "${BAD[@]}"; do calls+=(accept:0 recv:5 recv:1=ECONNABORTED poll:0 send:1=EPIPE close); done
+	app_bg limit:40 socket listen:5000 mark:up slot:2 accept:0 recv:5 slot:1 "${calls[@]}" slot:2 send:5 recv:5 recv:1=eof close
+	app_end "server program"
+	eq "violations" "$(($(counter cdc-cursor) + $(counter cdc-prod) + $(counter cdc-cons)))" ${#BAD[@]}
+
+	pup_bg < <(
+		echo "listen 5001"
+		echo "mark up2"
+		echo "accept"
+		echo "first_contact"
+		for i in "prod=65536" "prod=6 prod_wrap=1" "cons=1"; do
+			cat <<-E
+				conn $i
+				accept
+				reuse
+				tx data len=5
+				rx none 50ms link
+				tx cdc $i
+				wait cdc has=A
+				tx cdc flags=A
+				rx rst
+			E
+		done
+		echo "conn 1"
+		echo "tx data len=5"
+		echo "close"
+	)
+	pup_end "puppet as server"
+}
+
+client() {
+	local i n=10 calls=()
+	await up
+	pup "puppet as client" < <(
+		cat <<-E
+			connect $PEER 5000
+			first_contact
+			tx data len=5
+		E
+		for i in "${BAD[@]}"; do
+			n=$((n + 1))
+			cat <<-E
+				conn $n
+				connect $PEER 5000
+				reuse
+				tx data len=5
+				rx none 50ms
+				tx cdc $i
+				wait cdc has=A
+				# what comes now is ignored
+				tx cdc prod=5000
+				tx cdc flags=A
+				rx rst
+			E
+		done
+		echo "conn 1"
+		echo "rx data len=5"
+		echo "tx data len=5"
+		echo "close"
+	)
+	fast rmem=65536
+	for i in 1 2 3; do calls+=(socket "connect:$PEER:5001" recv:5 recv:1=ECONNABORTED close); done
+	await up2
+	app "client program" slot:2 socket "connect:$PEER:5001" slot:1 "${calls[@]}" slot:2 recv:5 recv:1=eof close
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The module as reader: when consumption is told by a CDC of its own.
+#
+# covers: CDC-20 CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 MISC-18
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet cdc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	fast rmem=65536
+	app_bg socket listen:5000 mark:up slot:1 accept:0 \
+		recv:10000 mark:a await:b recv:1000 mark:b2 await:c recv:1000 mark:c2 await:d recv:5600 mark:d2 \
+		await:e recv:1 mark:e2 await:f recv:1 mark:f2 await:g recv:1 mark:g2 \
+		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 await:k close
+	app_end "server program"
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		connect $PEER 5000
+		first_contact
+		# 10000 written and read: more than half of 65536 is left, no update
+		tx data len=10000
+		await a
+		rx none 300ms
+		# 40000 more: 15536 left. 1000 read: with the 10000 from before it is
+		# more than a tenth (CDC-24), counted from what was told (CDC-29)
+		tx data len=40000
+		rx none 100ms
+		mark b
+		rx cdc cons=11000 cons_wrap=0 flags=0
+		await b2
+		# 26536 of 65536 left, gain of 1000: less than a tenth
+		mark c
+		await c2
+		rx none 300ms
+		# and 5600: 6600 in all, 6554 is a tenth
+		mark d
+		rx cdc cons=17600 flags=0
+		await d2
+		# 33136 left is more than half: one byte is not worth it
+		mark e
+		await e2
+		rx none 300ms
+		# the writer says that it is blocked: any consumption counts
+		tx cdc flags=B
+		mark f
+		rx cdc cons=17602 flags=0
+		await f2
+		# not blocked any more
+		tx cdc flags=0
+		mark g
+		await g2
+		rx none 300ms
+		# R with something untold: at once
+		tx cdc flags=R
+		rx cdc cons=17603 flags=0
+		# R with nothing untold, then one byte is read
+		tx cdc flags=R
+		rx none 200ms
+		mark h
+		rx cdc cons=17604 flags=0
+		await h2
+		tx cdc flags=0
+		mark i
+		await i2
+		rx none 300ms
+		# a CDC for another reason carries it along
+		mark j
+		rx cdc cons=17605 prod=1 flags=0
+		# the module has sent as many CDCs as were due
+		check cdcs 6
+		tx cdc flags=C
+		mark k
+		# what it did not read is dropped, C answers C
+		wait cdc has=C
+		rx eof
+	E
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Sending and receiving as on TCP, IPv4.
+#
+# covers: MISC-01 CONN-17 MISC-08
+# timeout: 180
+# lanes: uml qemu
+# tags: api
+# shellcheck source=selftests/cases/api/api.sh
+. "$TREE/selftests/cases/api/api.sh"
+
+server() { api_server; }
+client() { api_client "$API/data.api" 4; }

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# poll, select and epoll as on TCP, IPv4.
+#
+# covers: MISC-01 CONN-08 CONN-13
+# timeout: 180
+# lanes: uml qemu
+# tags: api
+# shellcheck source=selftests/cases/api/api.sh
+. "$TREE/selftests/cases/api/api.sh"
+
+server() { api_server; }
+client() { api_client "$API/poll.api" 4; }

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases that run programs over the module: did the connections really use
+# SMC-R? Sourced after case.sh.
+
+# smc_stats: "NAME VALUE" of every counter and reason that is not zero.
+smc_stats() {
+	"$SMCCTL" -j stats | jq -r '.. | objects |
+		(select(has("name") and has("value")) | "\(.name) \(.value)"),
+		(to_entries[] | select(.value | type == "number") | "\(.key) \(.value)")' | sort -u
+}
+
+# smc_sum NAME...: the sum of these counters. 0 for those that are not there.
+smc_sum() {
+	local s
+	s=$(smc_stats) || fail "smcctl stats failed"
+	awk -v want="$*" 'BEGIN { n = split(want, w); for (i = 1; i <= n; i++) ok[w[i]] = 1 }
+		$1 in ok { sum += $2 } END { print sum + 0 }' <<< "$s"
+}
+
+smc_clients() { smc_sum client-first-contacts client-reuses; }
+smc_servers() { smc_sum server-first-contacts server-reuses; }
+smc_fallbacks() { smc_sum client-fallbacks server-fallbacks; }
+
+# smc_reset: from here on count for smc_was and tcp_was.
+smc_reset() { _smc_conns=$(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) _smc_falls=$(smc_fallbacks); }
+
+# smc_was DESC MIN [MAX]: since smc_reset MIN (to MAX) connections used SMC-R
+# on this side, and none fell back.
+smc_was() {
+	local n f
+	n=$(($(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) - _smc_conns))
+	f=$(($(smc_fallbacks) - _smc_falls))
+	check "$1: SMC-R connections ($n, wanted $2${3:+ to $3})" test "$n" -ge "$2" -a "$n" -le "${3:-${2/#0/999999999}}" || :
+	eq "$1: fallbacks" "$f" 0 || :
+}
+
+# tcp_was DESC N: since smc_reset none used SMC-R and N fell back.
+tcp_was() {
+	local n f
+	n=$(($(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) - _smc_conns))
+	f=$(($(smc_fallbacks) - _smc_falls))
+	eq "$1: SMC-R connections" "$n" 0 || :
+	eq "$1: fallbacks" "$f" "$2" || :
+}
+
+# smc_idle: no connection is left, whatever state it was in.
+smc_idle() { [ "$(smc_sum conn-created)" = "$(smc_sum conn-freed)" ]; }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* smcctl conn: sockets and their connections. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "../../include/uapi/linux/smcr_netlink.h"
+#include "gen/attrs.h"
+#include "cmd.h"
+#include "diag.h"
+#include "view.h"
+
+static void text_mode(const struct item *it, char *buf)
+{
+	uint64_t mode = item_uint(it, SMCR_A_CONN_MODE);
+
+	item_text(it, SMCR_A_CONN_MODE, buf);
+	if (mode == SMCR_NL_MODE_SMC_R)
+		strcpy(buf, "SMC-R");
+	else if (mode == SMCR_NL_MODE_TCP)
+		strcpy(buf, "TCP");
+}
+
+/* Of the protocol that carries the data */
+static void text_state(const struct item *it, char *buf)
+{
+	bool smc = item_uint(it, SMCR_A_CONN_MODE) == SMCR_NL_MODE_SMC_R;
+	char *c;
+
+	item_text(it, smc ? SMCR_A_CONN_STATE : SMCR_A_CONN_TCP_STATE, buf);
+	for (c = buf; *c; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c += 'A' - 'a';
+}
+
+static void text_endpoint(const struct item *it, unsigned int addr,
+			  unsigned int port, char *buf)
+{
+	bool v6 = it->tb[addr] && mnl_attr_get_payload_len(it->tb[addr]) == 16;
+	char host[ATTR_TEXT];
+
+	snprintf(buf, ATTR_TEXT, v6 ? "[%.60s]:%" PRIu64 : "%.60s:%" PRIu64,
+		 item_text(it, addr, host), item_uint(it, port));
+}
+
+static void text_local(const struct item *it, char *buf)
+{
+	text_endpoint(it, SMCR_A_CONN_LOCAL_ADDR, SMCR_A_CONN_LOCAL_PORT, buf);
+}
+
+static void text_peer(const struct item *it, char *buf)
+{
+	if (item_uint(it, SMCR_A_CONN_PEER_PORT))
+		text_endpoint(it, SMCR_A_CONN_PEER_ADDR, SMCR_A_CONN_PEER_PORT,
+			      buf);
+	else
+		strcpy(buf, "*");
+}
+
+static void text_link(const struct item *it, char *buf)
+{
+	if (item_has(it, SMCR_A_CONN_LGR_ID))
+		snprintf(buf, ATTR_TEXT, "%" PRIu64 "/%" PRIu64,
+			 item_uint(it, SMCR_A_CONN_LGR_ID),
+			 item_uint(it, SMCR_A_CONN_LINK_NUM));
+	else
+		strcpy(buf, "-");
+}
+
+/* Why it is not, or no longer, an SMC-R connection */
+static void text_reason(const struct item *it, char *buf)
+{
+	uint32_t code = (uint32_t)item_uint(it, SMCR_A_CONN_PEER_DIAGNOSIS);
+	const char *said = diag_text(code);
+
+	if (!item_has(it, SMCR_A_CONN_REASON_TEXT) && !code)
+		strcpy(buf, "-");
+	else if (!code)
+		snprintf(buf, ATTR_TEXT, "%.200s",
+			 item_str(it, SMCR_A_CONN_REASON_TEXT));
+	else
+		snprintf(buf, ATTR_TEXT, "%.120s: %s (0x%08x)",
+			 item_has(it, SMCR_A_CONN_REASON_TEXT) ?
+			 item_str(it, SMCR_A_CONN_REASON_TEXT) : "peer declined",
+			 said ? said : "unknown diagnosis", code);
+}
+
+static void note_cursor(const struct item *it, unsigned int type, char *buf,
+			size_t size)
+{
+	struct item cur;
+
+	buf[0] = '\0';
+	if (!item_has(it, type))
+		return;
+	item_parse(&cur, &smcr_set_cursor, it->tb[type]);
+	snprintf(buf, size, "%s %" PRIu64 ":%" PRIu64 " (%" PRIu64 ")",
+		 it->set->attr[type].name,
+		 item_uint(&cur, SMCR_A_CURSOR_WRAP),
+		 item_uint(&cur, SMCR_A_CURSOR_COUNT),
+		 item_uint(&cur, SMCR_A_CURSOR_BYTES));
+}
+
+static void note_cursors(const struct item *it,
+			 void (*note)(void *arg, const char *text), void *arg)
+{
+	static const unsigned int types[] = {
+		SMCR_A_CONN_RX_PROD, SMCR_A_CONN_RX_CONS,
+		SMCR_A_CONN_TX_PROD, SMCR_A_CONN_TX_CONS,
+	};
+	char line[400] = "", word[100];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		note_cursor(it, types[i], word, sizeof(word));
+		if (*line && *word)
+			strcat(line, "  ");
+		strcat(line, word);
+	}
+	if (*line)
+		note(arg, line);
+}
+
+static bool conn_usual(const struct item *it)
+{
+	uint64_t mode = item_uint(it, SMCR_A_CONN_MODE);
+
+	return mode != SMCR_NL_MODE_INIT && mode != SMCR_NL_MODE_LISTEN;
+}
+
+static const struct column columns[] = {
+	{ "Mode", 0, text_mode },
+	{ "State", 0, text_state },
+	{ "Role", SMCR_A_CONN_ROLE, NULL },
+	{ "Local", 0, text_local },
+	{ "Peer", 0, text_peer },
+	{ "Link", 0, text_link },
+	{ ">Unread", SMCR_A_CONN_UNREAD, NULL },
+	{ ">Unsent", SMCR_A_CONN_UNSENT, NULL },
+	{ ">UID", SMCR_A_CONN_UID, NULL },
+	{ "Reason", 0, text_reason },
+};
+
+static const struct view_key keys[] = {
+	{ "port", "local or peer port", SMCR_A_CONN_LOCAL_PORT,
+	  SMCR_A_CONN_PEER_PORT, SMCR_A_PORT },
+	{ "addr", "local or peer address", SMCR_A_CONN_LOCAL_ADDR,
+	  SMCR_A_CONN_PEER_ADDR, 0 },
+	{ "mode", NULL, SMCR_A_CONN_MODE, 0, SMCR_A_MODE },
+	{ "state", NULL, SMCR_A_CONN_STATE, 0, SMCR_A_STATE },
+	{ "lgr-id", NULL, SMCR_A_CONN_LGR_ID, 0, SMCR_A_LGR_ID },
+	{ "dev-name", NULL, SMCR_A_CONN_DEV_NAME, 0, SMCR_A_DEV_NAME },
+};
+
+static const struct view view = {
+	.object		= "conn",
+	.set		= &smcr_set_conn,
+	.cmd		= SMCR_CMD_CONN_GET,
+	.nest		= SMCR_A_CONN,
+	.columns	= columns,
+	.n_columns	= ARRAY_SIZE(columns),
+	.keys		= keys,
+	.n_keys		= ARRAY_SIZE(keys),
+	.usual		= conn_usual,
+	.notes		= note_cursors,
+};
+
+int cmd_conn(int argc, char **argv)
+{
+	return view_command(&view, argc, argv);
+}

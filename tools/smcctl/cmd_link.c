@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* smcctl link: the links of link groups. */
+#include "../../include/uapi/linux/smcr_netlink.h"
+#include "gen/attrs.h"
+#include "cmd.h"
+#include "view.h"
+
+static const struct column columns[] = {
+	{ ">Group", SMCR_A_LINK_LGR_ID, NULL },
+	{ ">Link", SMCR_A_LINK_LINK_NUM, NULL },
+	{ "State", SMCR_A_LINK_STATE, NULL },
+	{ "Device", SMCR_A_LINK_DEV_NAME, NULL },
+	{ ">Port", SMCR_A_LINK_PORT, NULL },
+	{ "GID", SMCR_A_LINK_GID, NULL },
+	{ ">QPN", SMCR_A_LINK_QPN, NULL },
+	{ "Peer GID", SMCR_A_LINK_PEER_GID, NULL },
+	{ ">Peer QPN", SMCR_A_LINK_PEER_QPN, NULL },
+	{ ">MTU", SMCR_A_LINK_MTU, NULL },
+	{ ">Writes", SMCR_A_LINK_TX_WRITES, NULL },
+	{ ">Bytes", SMCR_A_LINK_TX_BYTES, NULL },
+};
+
+static const struct view_key keys[] = {
+	{ "lgr-id", NULL, SMCR_A_LINK_LGR_ID, 0, SMCR_A_LGR_ID },
+	{ "dev-name", NULL, SMCR_A_LINK_DEV_NAME, 0, SMCR_A_DEV_NAME },
+};
+
+static const struct view view = {
+	.object		= "link",
+	.set		= &smcr_set_link,
+	.cmd		= SMCR_CMD_LINK_GET,
+	.nest		= SMCR_A_LINK,
+	.columns	= columns,
+	.n_columns	= ARRAY_SIZE(columns),
+	.keys		= keys,
+	.n_keys		= ARRAY_SIZE(keys),
+};
+
+int cmd_link(int argc, char **argv)
+{
+	return view_command(&view, argc, argv);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* smcctl show: all at a glance. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../include/uapi/linux/smcr_netlink.h"
+#include "gen/attrs.h"
+#include "attr.h"
+#include "cmd.h"
+#include "nl.h"
+#include "out.h"
+#include "series.h"
+
+#define TOP_REASONS	5
+#define NR_MODES	(SMCR_NL_MODE_DEAD + 1)
+
+struct overview {
+	void *sys;			/* copy of the attribute */
+	uint64_t modes[NR_MODES];
+	unsigned int n_devs, n_lgrs, n_lgr_conns;
+	char devs[200];
+	struct series reasons;
+};
+
+static int on_sys(const struct nlattr *nest, void *arg)
+{
+	struct overview *o = arg;
+
+	free(o->sys);
+	o->sys = xrealloc(NULL, nest->nla_len);
+	memcpy(o->sys, nest, nest->nla_len);
+	return EXIT_OK;
+}
+
+static int on_conn(const struct nlattr *nest, void *arg)
+{
+	struct overview *o = arg;
+	struct item it;
+	uint64_t mode;
+
+	item_parse(&it, &smcr_set_conn, nest);
+	mode = item_uint(&it, SMCR_A_CONN_MODE);
+	if (mode < NR_MODES)
+		o->modes[mode]++;
+	return EXIT_OK;
+}
+
+static int on_lgr(const struct nlattr *nest, void *arg)
+{
+	struct overview *o = arg;
+	struct item it;
+
+	item_parse(&it, &smcr_set_lgr, nest);
+	o->n_lgrs++;
+	o->n_lgr_conns += (unsigned int)item_uint(&it, SMCR_A_LGR_CONNS);
+	return EXIT_OK;
+}
+
+static int on_dev(const struct nlattr *nest, void *arg)
+{
+	struct overview *o = arg;
+	size_t len = strlen(o->devs);
+	struct item it;
+
+	item_parse(&it, &smcr_set_dev, nest);
+	o->n_devs++;
+	snprintf(o->devs + len, sizeof(o->devs) - len, "%s%s", len ? " " : "",
+		 item_str(&it, SMCR_A_DEV_DEV_NAME));
+	return EXIT_OK;
+}
+
+static int overview_read(struct overview *o)
+{
+	static const struct {
+		uint8_t cmd;
+		uint16_t nest;
+		int (*fn)(const struct nlattr *nest, void *arg);
+	} dumps[] = {
+		{ SMCR_CMD_SYS_GET, SMCR_A_SYS, on_sys },
+		{ SMCR_CMD_CONN_GET, SMCR_A_CONN, on_conn },
+		{ SMCR_CMD_LGR_GET, SMCR_A_LGR, on_lgr },
+		{ SMCR_CMD_DEV_GET, SMCR_A_DEV, on_dev },
+	};
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+		rc = nl_dump(dumps[i].cmd, dumps[i].nest, NULL, 0, dumps[i].fn,
+			     o);
+		if (rc != EXIT_OK)
+			return rc;
+	}
+	rc = series_reasons(&o->reasons);
+	series_sort(&o->reasons);
+	return rc;
+}
+
+/* The most frequent ones; -a: all that happened */
+static bool reason_shown(const struct overview *o, size_t i)
+{
+	return i < o->reasons.n && o->reasons.s[i].value &&
+	       (i < TOP_REASONS || opt.all);
+}
+
+static void json_overview(const struct overview *o)
+{
+	const struct attr_desc *mode = &smcr_set_conn.attr[SMCR_A_CONN_MODE];
+	struct item sys;
+	size_t i;
+
+	js_object(NULL);
+	js_object("sys");
+	if (o->sys) {
+		item_parse(&sys, &smcr_set_sys, o->sys);
+		item_json(&sys);
+	}
+	js_end();
+	js_uint("devices", o->n_devs);
+	js_uint("linkgroups", o->n_lgrs);
+	js_object("modes");
+	for (i = 0; i < NR_MODES; i++)
+		js_uint(enum_name(mode->en, (uint32_t)i), o->modes[i]);
+	js_end();
+	js_array("reasons");
+	for (i = 0; reason_shown(o, i); i++) {
+		js_object(NULL);
+		js_str("name", o->reasons.s[i].name);
+		js_str("text", o->reasons.s[i].text);
+		js_uint("value", o->reasons.s[i].value);
+		js_end();
+	}
+	js_end();
+	js_end();
+}
+
+static void text_knobs(const struct item *sys)
+{
+	char buf[ATTR_TEXT];
+	struct item knobs;
+	unsigned int i;
+
+	if (!item_has(sys, SMCR_A_SYS_KNOBS))
+		return;
+	item_parse(&knobs, &smcr_set_knobs, sys->tb[SMCR_A_SYS_KNOBS]);
+	puts("Settings");
+	for (i = 1; i <= smcr_set_knobs.max; i++)
+		printf("  %-20s %10s  %s\n", smcr_set_knobs.attr[i].name,
+		       item_text(&knobs, i, buf), smcr_set_knobs.attr[i].doc);
+}
+
+static void text_sys(const struct overview *o)
+{
+	char peer[ATTR_TEXT];
+	struct item sys, knobs;
+
+	if (!o->sys)
+		return;
+	item_parse(&sys, &smcr_set_sys, o->sys);
+	printf("Module       version %s, TCP option: %s\n",
+	       item_str(&sys, SMCR_A_SYS_VERSION),
+	       item_str(&sys, SMCR_A_SYS_TCPOPT_BACKEND));
+	printf("Peer ID      %s\n", item_text(&sys, SMCR_A_SYS_PEER_ID, peer));
+	if (!item_has(&sys, SMCR_A_SYS_KNOBS))
+		return;
+	item_parse(&knobs, &smcr_set_knobs, sys.tb[SMCR_A_SYS_KNOBS]);
+	if (!item_uint(&knobs, SMCR_A_KNOBS_ENABLED))
+		puts("Disabled     new connections use TCP (net.smcr.enabled is 0)");
+}
+
+static void text_overview(const struct overview *o)
+{
+	struct item sys;
+	size_t i;
+
+	text_sys(o);
+	printf("Devices      %u%s%s\n", o->n_devs, *o->devs ? ": " : "",
+	       o->devs);
+	printf("Link groups  %u with %u connections\n", o->n_lgrs,
+	       o->n_lgr_conns);
+	printf("Sockets      %" PRIu64 " SMC-R, %" PRIu64 " TCP, %" PRIu64
+	       " negotiating, %" PRIu64 " listening, %" PRIu64 " other\n",
+	       o->modes[SMCR_NL_MODE_SMC_R], o->modes[SMCR_NL_MODE_TCP],
+	       o->modes[SMCR_NL_MODE_NEGOTIATING],
+	       o->modes[SMCR_NL_MODE_LISTEN],
+	       o->modes[SMCR_NL_MODE_INIT] + o->modes[SMCR_NL_MODE_DEAD]);
+	if (reason_shown(o, 0))
+		puts("Reasons of fallbacks and errors so far");
+	for (i = 0; reason_shown(o, i); i++)
+		printf("  %10" PRIu64 "  %-20s %s\n", o->reasons.s[i].value,
+		       o->reasons.s[i].name, o->reasons.s[i].text);
+	if (opt.detail && o->sys) {
+		item_parse(&sys, &smcr_set_sys, o->sys);
+		text_knobs(&sys);
+	}
+}
+
+int cmd_show(int argc, char **argv)
+{
+	struct overview o = {};
+	int rc;
+
+	if (argc)
+		return usage_error("show does not understand \"%s\"", argv[0]);
+	rc = overview_read(&o);
+	if (rc == EXIT_OK) {
+		if (opt.json)
+			json_overview(&o);
+		else
+			text_overview(&o);
+	}
+	series_free(&o.reasons);
+	free(o.sys);
+	return rc;
+}

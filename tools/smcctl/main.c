@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* smcctl: shows what SMC-R does. Options and choice of the object. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "nl.h"
+
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
+struct options opt;
+
+static const struct object objects[] = {
+	{ "show", NULL, "", "overview: module, devices, groups, reasons", cmd_show },
+	{ "conn", "connection", "[list] [KEY VALUE]... | keys [KEY]",
+	  "connections, their mode and why some use TCP", cmd_conn },
+	{ "linkgroup", "lgr", "[list] [KEY VALUE]... | delete ID | keys [KEY]",
+	  "link groups", cmd_linkgroup },
+	{ "link", NULL, "[list] [KEY VALUE]... | keys [KEY]",
+	  "links: queue pairs and their counters", cmd_link },
+	{ "device", "dev", "[list] [KEY VALUE]... | keys [KEY]",
+	  "RDMA devices and ports", cmd_device },
+	{ "rmb", NULL, "[list] [KEY VALUE]... | keys [KEY]",
+	  "receive memory and its elements", cmd_rmb },
+	{ "stats", NULL, "[--reasons] [--diff SECONDS]",
+	  "counters and reasons", cmd_stats },
+	{ "run", NULL, "[-v] [--library FILE] [--] PROGRAM [ARGUMENT]...",
+	  "start a program whose TCP sockets become SMC-R", cmd_run },
+};
+
+#define NR_OBJECTS	(sizeof(objects) / sizeof(objects[0]))
+
+enum { OPT_REASONS = 256, OPT_DIFF, OPT_VERSION };
+
+static const struct option long_options[] = {
+	{ "all",	no_argument,		NULL, 'a' },
+	{ "detail",	no_argument,		NULL, 'd' },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ "json",	no_argument,		NULL, 'j' },
+	{ "pretty",	no_argument,		NULL, 'p' },
+	{ "netns",	required_argument,	NULL, 'n' },
+	{ "watch",	required_argument,	NULL, 'w' },
+	{ "reasons",	no_argument,		NULL, OPT_REASONS },
+	{ "diff",	required_argument,	NULL, OPT_DIFF },
+	{ "version",	no_argument,		NULL, OPT_VERSION },
+	{ }
+};
+
+static void complain(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("smcctl: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+int usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain(fmt, ap);
+	va_end(ap);
+	fputs("Try \"smcctl --help\".\n", stderr);
+	return EXIT_USAGE;
+}
+
+int fail(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain(fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+bool matches(const char *word, const char *name)
+{
+	return *word && !strncmp(word, name, strlen(word));
+}
+
+static void help(void)
+{
+	size_t i;
+
+	puts("Usage: smcctl [OPTIONS] OBJECT [ARGUMENTS]\n\nObjects:");
+	for (i = 0; i < NR_OBJECTS; i++)
+		printf("  %-10s %s\n", objects[i].name, objects[i].help);
+	puts("\nOptions:\n"
+	     "  -a, --all            also what is usually left out\n"
+	     "  -d, --detail         every attribute\n"
+	     "  -j, --json           JSON\n"
+	     "  -p, --pretty         JSON with line breaks\n"
+	     "  -n, --netns NETNS    in this network namespace (name, PID or path)\n"
+	     "  -w, --watch SECONDS  again and again\n"
+	     "      --reasons        stats: only the reasons\n"
+	     "      --diff SECONDS   stats: what happens in that time\n"
+	     "  -h, --help           this text; smcctl OBJECT --help for one object\n"
+	     "      --version        version of smcctl\n"
+	     "\n"
+	     "Exit status: 0 done, 1 wrong usage, 2 error of the kernel, 3 not found.");
+}
+
+static void help_object(const struct object *o)
+{
+	printf("smcctl %s: %s\n\nUsage: smcctl [OPTIONS] %s%s%s\n", o->name,
+	       o->help, o->name, *o->args ? " " : "", o->args);
+	if (strstr(o->args, "KEY"))
+		printf("\n\"smcctl %s keys\" lists the keys, \"smcctl %s keys KEY\" the values of one.\n",
+		       o->name, o->name);
+}
+
+static int parse_seconds(const char *name, const char *word, double *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(word, &end);
+	if (errno || end == word || *end || !(*value > 0) || *value > 86400)
+		return usage_error("%s takes a number of seconds, not \"%s\"",
+				   name, word);
+	return EXIT_OK;
+}
+
+static int option(int c, bool *want_help)
+{
+	switch (c) {
+	case 'a':
+		opt.all = true;
+		break;
+	case 'd':
+		opt.detail = true;
+		break;
+	case 'p':
+		opt.pretty = true;
+		opt.json = true;
+		break;
+	case 'j':
+		opt.json = true;
+		break;
+	case 'n':
+		opt.netns = optarg;
+		break;
+	case 'w':
+		return parse_seconds("--watch", optarg, &opt.watch);
+	case OPT_REASONS:
+		opt.reasons = true;
+		break;
+	case OPT_DIFF:
+		return parse_seconds("--diff", optarg, &opt.diff);
+	case OPT_VERSION:
+		puts("smcctl " VERSION);
+		exit(EXIT_OK);
+	case 'h':
+		*want_help = true;
+		break;
+	default:	/* getopt has complained */
+		fputs("Try \"smcctl --help\".\n", stderr);
+		return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
+/* @stop: leave everything from the first word on alone */
+static int parse_options(int argc, char **argv, bool stop, bool *want_help)
+{
+	const char *letters = stop ? "+adhjn:pw:" : "adhjn:pw:";
+	int rc = EXIT_OK;
+	int c;
+
+	while (rc == EXIT_OK &&
+	       (c = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
+		rc = option(c, want_help);
+	return rc;
+}
+
+static const struct object *find_object(const char *word)
+{
+	const struct object *found = NULL;
+	size_t i, n = 0;
+
+	for (i = 0; i < NR_OBJECTS; i++) {
+		const struct object *o = &objects[i];
+
+		if (!strcmp(word, o->name) ||
+		    (o->alias && !strcmp(word, o->alias)))
+			return o;
+		if (matches(word, o->name) ||
+		    (o->alias && matches(word, o->alias))) {
+			found = o;
+			n++;
+		}
+	}
+	if (n == 1)
+		return found;
+	usage_error(n ? "\"%s\" is ambiguous" : "there is no object \"%s\"",
+		    word);
+	return NULL;
+}
+
+static int check_options(const struct object *o)
+{
+	bool stats = o->run == cmd_stats;
+
+	if (o->run == cmd_run && (opt.json || opt.watch || opt.all || opt.detail))
+		return usage_error("run takes none of -a, -d, -j, -p, -w");
+	if (!stats && (opt.reasons || opt.diff > 0))
+		return usage_error("--reasons and --diff belong to stats");
+	if (opt.diff > 0 && opt.watch > 0)
+		return usage_error("--diff and --watch exclude each other");
+	return EXIT_OK;
+}
+
+static void wait_seconds(double seconds)
+{
+	struct timespec ts = { .tv_sec = (time_t)seconds };
+
+	ts.tv_nsec = (long)((seconds - (double)ts.tv_sec) * 1e9);
+	nanosleep(&ts, NULL);
+}
+
+static int run_object(const struct object *o, int argc, char **argv)
+{
+	int rc;
+
+	if (opt.netns) {
+		rc = netns_enter(opt.netns);
+		if (rc != EXIT_OK)
+			return rc;
+	}
+	for (;;) {
+		if (opt.watch > 0 && !opt.json && isatty(STDOUT_FILENO))
+			fputs("\033[H\033[2J", stdout);
+		rc = o->run(argc, argv);
+		if (rc != EXIT_OK || !(opt.watch > 0))
+			return rc;
+		fflush(stdout);
+		if (ferror(stdout))
+			return rc;
+		wait_seconds(opt.watch);
+	}
+}
+
+/* Output that could not be written must not look like success */
+static int finish(int rc)
+{
+	nl_close();
+	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE &&
+	    rc == EXIT_OK)
+		return fail(EXIT_KERNEL, "writing the output failed: %s",
+			    strerror(errno));
+	return rc;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct object *o = &objects[0];
+	bool want_help = false;
+	int rc;
+
+	rc = parse_options(argc, argv, true, &want_help);
+	if (rc != EXIT_OK)
+		return rc;
+	if (want_help) {
+		help();
+		return EXIT_OK;
+	}
+	if (optind < argc) {
+		if (!strcmp(argv[optind], "help")) {
+			help();
+			return EXIT_OK;
+		}
+		o = find_object(argv[optind]);
+		if (!o)
+			return EXIT_USAGE;
+		argc -= optind;
+		argv += optind;
+		optind = 0;	/* begin anew, now with argv[0] the object */
+		/* what follows "run" is for run and the program */
+		if (o->run != cmd_run)
+			rc = parse_options(argc, argv, false, &want_help);
+		else
+			optind = 1;
+	}
+	if (rc == EXIT_OK && !want_help)
+		rc = check_options(o);
+	if (rc != EXIT_OK)
+		return rc;
+	if (want_help) {
+		help_object(o);
+		return EXIT_OK;
+	}
+	return run_object(o, argc - optind, argv + optind);
+}
+
+int main(int argc, char **argv)
+{
+	return finish(dispatch(argc, argv));
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Arguments, refusals and exit statuses.
+# shellcheck source=tools/smcctl/tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ctl --help
+ok "--help" both status 0 out_has linkgroup
+ctl --version
+ok "--version" both status 0 out_has smcctl
+for o in show conn linkgroup link device rmb stats run; do
+	ctl $o --help
+	ok "$o --help" both status 0 out_has Usage
+done
+
+ctl nonsense
+ok "unknown object" both status 1 err_has 'no object "nonsense"'
+ctl s
+ok "ambiguous object" both status 1 err_has ambiguous
+ctl li
+ok "ambiguous beginning of link and linkgroup" both status 1 err_has ambiguous
+ctl linkg
+ok "beginning of an object" both status 0 out_has 'Peer ID'
+ctl lgr
+ok "alias" both status 0 out_has 'Peer ID'
+ctl --frobnicate
+ok "unknown option" both status 1 err_has frobnicate
+ctl conn nokey 1
+ok "unknown key" both status 1 err_has 'no key "nokey"'
+ctl conn port
+ok "key without value" both status 1 err_has 'value must follow'
+ctl conn port 70000
+ok "number out of range" both status 1 err_has 'too large'
+ctl conn -- port -1
+ok "negative number" both status 1 err_has 'not a number'
+ctl conn port ten
+ok "no number" both status 1 err_has 'not a number'
+ctl conn addr 1.2.3
+ok "no address" both status 1 err_has 'not an address'
+ctl conn state SLEEPING
+ok "unknown state lists the states" both status 1 err_has peer-close-wait1
+ctl conn uid 1 uid 2
+ok "key given twice" both status 1 err_has twice
+ctl conn list state ACTIVE
+ok "state in capitals" status 0
+ctl conn state peer_close_wait1
+ok "state with underscores" status 0
+ctl conn keys
+ok "keys" both status 0 out_has 'local or peer port'
+ctl conn keys mode
+ok "values of a key" both status 0 out_has smc-r
+ctl conn keys nokey
+ok "values of an unknown key" status 1
+ctl -j conn keys
+ok "keys as JSON" json
+ctl linkgroup delete
+ok "delete without ID" status 1
+ctl linkgroup delete 1 2
+ok "delete with two IDs" status 1
+ctl linkgroup delete 99999999999
+ok "delete with an ID out of range" both status 1 err_has 'not the ID'
+ctl linkgroup delete 7
+ok "delete" both status 0 silent
+FAKE=empty ctl linkgroup delete 7
+ok "delete what is not there" both status 3 err_has 'no link group has this lgr-id'
+ctl show --reasons
+ok "--reasons only with stats" both status 1 err_has stats
+ctl stats --diff 0
+ok "--diff 0" status 1
+ctl stats --diff x
+ok "--diff x" both status 1 err_has seconds
+ctl stats --diff 1 -w 1
+ok "--diff and --watch" status 1
+ctl stats nonsense
+ok "stats with a word" status 1
+ctl -n no/such/netns show
+ok "unknown network namespace" both status 3 err_has 'no network namespace'
+FAKE=denied ctl conn
+ok "not permitted" both status 2 err_has CAP_NET_ADMIN
+FAKE=broken ctl conn
+ok "dump that ends with an error" both status 2 err_has 'the fake kernel is in a mood'
+FAKE=absent ctl conn
+ok "module not loaded: status" status 3
+ok "module not loaded: sentence" [ "$err" = "smcr: kernel module is not loaded (modprobe smcr)" ]
+ok "module not loaded: no output" silent
+FAKE=absent ctl -j show
+ok "module not loaded: no output as JSON either" both status 3 silent
+run "$SMCCTL" show
+if [ ! -e /sys/module/smcr ]; then
+	ok "really not loaded" both status 3 err_has 'not loaded'
+fi
+run sh -c "LD_PRELOAD=./tests/fakekernel.so $SMCCTL -d conn > /dev/full"
+ok "full disk is an error" both status 2 err_has 'writing the output'
+finish

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A libc whose kernel has AF_SMC: preloaded behind the library under test. The
+ * sockets are TCP's; the family and protocol asked for are remembered. Says on
+ * stderr what was asked for. FAKESMC=0: the kernel has no AF_SMC.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define AF_SMC_NUMBER	43
+#define MAX_FD		64
+
+static int smc[MAX_FD];		/* protocol + 1 */
+
+int socket(int domain, int type, int protocol)
+{
+	int (*real)(int, int, int) =
+		(int (*)(int, int, int))(uintptr_t)dlsym(RTLD_NEXT, "socket");
+	const char *have = getenv("FAKESMC");
+	int fd;
+
+	fprintf(stderr, "kernel: socket(%d, %#x, %d)\n", domain, type, protocol);
+	if (domain != AF_SMC_NUMBER) {
+		fd = real(domain, type, protocol);
+		if (fd >= 0 && fd < MAX_FD)
+			smc[fd] = 0;
+		return fd;
+	}
+	if (have && !strcmp(have, "0")) {
+		errno = EAFNOSUPPORT;
+		return -1;
+	}
+	fd = real(protocol ? AF_INET6 : AF_INET, type, 0);
+	if (fd >= 0 && fd < MAX_FD)
+		smc[fd] = protocol + 1;
+	return fd;
+}
+
+int getsockopt(int fd, int level, int name, void *restrict value,
+	       socklen_t *restrict len)
+{
+	int (*real)(int, int, int, void *, socklen_t *) =
+		(int (*)(int, int, int, void *, socklen_t *))(uintptr_t)
+		dlsym(RTLD_NEXT, "getsockopt");
+	int rc = real(fd, level, name, value, len);
+
+	if (rc || level != SOL_SOCKET || fd < 0 || fd >= MAX_FD || !smc[fd])
+		return rc;
+	if (name == SO_DOMAIN)
+		*(int *)value = AF_SMC_NUMBER;
+	else if (name == SO_PROTOCOL)
+		*(int *)value = smc[fd] - 1;
+	return 0;
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# JSON is valid, complete and stable; text says what people ask for.
+# shellcheck source=tools/smcctl/tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Nothing at all is right when the first question failed already
+json_or_error() { if [ -z "$out" ]; then status 2; else json; fi; }
+
+for mood in full empty garbage broken; do
+	for o in show conn linkgroup link device rmb stats; do
+		for opts in -j -p -ja; do
+			FAKE=$mood ctl $opts $o
+			ok "$o $opts: JSON, kernel $mood" json_or_error
+		done
+		FAKE=$mood ctl -da $o
+		ok "$o -da: text, kernel $mood" [ "$rc" -le 2 ]
+	done
+done
+
+# Keys are the attribute names of the specification.
+cat > "$tmp/keys.py" <<'PY'
+import json, sys, yaml
+spec = yaml.safe_load(open('../../Documentation/netlink/specs/smcr.yaml'))
+sets = {s['name']: s for s in spec['attribute-sets']}
+def check(name, obj):
+    attrs = {a['name']: a for a in sets[name]['attributes'] if a['type'] != 'pad'}
+    assert set(obj) == set(attrs), set(obj) ^ set(attrs)
+    for k, v in obj.items():
+        nested = attrs[k].get('nested-attributes')
+        for sub in (v if isinstance(v, list) else [v]) if nested else []:
+            check(nested, sub)
+check(sys.argv[1], json.load(sys.stdin)[0])
+PY
+same_keys() { printf '%s' "$out" | python3 "$tmp/keys.py" "$1"; }
+for pair in conn:conn linkgroup:lgr link:link device:dev rmb:rmb; do
+	ctl -ja "${pair%:*}"
+	ok "${pair%:*}: keys as specified" same_keys "${pair#*:}"
+done
+
+ctl -ja conn
+ok "hostile strings survive" expr_of "d[2]['reason-text'] == 'quote\" back\\\\ tab\t \x01'"
+ok "64-bit values are exact" expr_of "d[2]['cookie'] == 2**64 - 1"
+ok "unknown enum values are numbers" expr_of "d[2]['mode'] == 2**32 - 1"
+ok "flags are a list" expr_of "'tx-blocked' in d[2]['flags']"
+ctl conn
+ok "fallback in words" out_has "peer declined: no SMC-R device (0x03030002)"
+ok "fallback: mode and addresses" out_has "TCP          ESTABLISHED  -           127.0.0.1:4711   127.0.0.2:80"
+ctl conn port 4711
+ok "filter shows" out_has 127.0.0.2:80
+ctl -j conn port 4711
+ok "filter hides" expr_of "len(d) == 1"
+ctl -j conn addr 127.0.0.2
+ok "filter by address" expr_of "len(d) == 1 and d[0]['peer-port'] == 80"
+ctl -j conn port 4712
+ok "nothing found is an empty list" expr_of "d == []"
+ctl -j conn
+ok "listeners are left out" expr_of "not [c for c in d if c['mode'] == 'listen']"
+ctl -j stats
+ok "counters by name" expr_of "d['counters']['second'] == 5"
+ctl -j stats --reasons
+ok "--reasons" expr_of "'counters' not in d and len(d['reasons']) == 3"
+FAKE=empty ctl stats
+ok "nothing counted" out_has "No fallback"
+ctl stats --diff 0.2
+ok "--diff: constant counters are left out" both status 0 out_has "Nothing was counted"
+ctl -ja stats --diff 0.2
+ok "--diff as JSON" expr_of "d['counters']['name'] == 0 and 0.1 < d['seconds'] < 20"
+ctl show
+ok "show: reasons" out_has "Reasons of fallbacks"
+ctl -d show
+ok "show -d: settings" out_has max-handshakes
+run timeout 1 env LD_PRELOAD=./tests/fakekernel.so "$SMCCTL" -j -w 0.2 show
+ok "--watch repeats" [ "$(printf '%s\n' "$out" | wc -l)" -ge 2 ]
+
+# Every diagnosis code that the module can send is explained.
+missing=
+for code in $(grep -oE '0x0[1-9][0-9a-f]{6}' ../../net/core/reason.h); do
+	grep -q "$code" diag.c || missing+=" $code"
+done
+ok "all diagnosis codes have a text$missing" [ -z "$missing" ]
+run python3 ../../scripts/ynl-gen --check
+ok "generated files are up to date" status 0
+finish
