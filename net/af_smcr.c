@@ -316,10 +316,14 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	return 0;
 }
 
-/* What SO_LINGER waits for (CONN-36): the close handshake */
+/* What SO_LINGER waits for (CONN-36): everything, our C included, delivered */
 static bool smcr_close_is_through(const struct smcr_sock *ssk)
 {
-	return READ_ONCE(ssk->conn.fsm.st) == SMCR_CONN_ST_CLOSED;
+	const struct smcr_conn *conn = &ssk->conn;
+
+	return READ_ONCE(conn->fsm.st) == SMCR_CONN_ST_CLOSED ||
+	       (READ_ONCE(conn->fsm.tx_closed) && !READ_ONCE(conn->tx_owed) &&
+		!READ_ONCE(conn->tx_pends));
 }
 
 static void smcr_linger(struct smcr_sock *ssk, long timeo)

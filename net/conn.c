@@ -331,6 +331,8 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = smcr_conn_act(conn, &out);
 		why = SMCR_R_NONE;
 	}
+	if (conn->fsm.want_done || conn->fsm.want_closed)
+		smcr_tx_flush(conn);
 }
 
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
@@ -430,6 +432,11 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 
 	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->todo))
 		smcr_conn_queue_work(conn);
+	if (conn->fsm.tx_closed) {	/* a lingering close() */
+		struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+		sk->sk_state_change(sk);
+	}
 }
 
 /*
@@ -547,6 +554,11 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if ((conn->peer_asks || conn->peer_blocked) &&
 	    conn->rx_told != conn->rx_cons.abs)
 		conn->tx_ctrl = true;
+	if (freed) {
+		smcr_tx_reclaim(conn, conn->tx_cons.abs);
+		if (!conn->lgr)
+			return;
+	}
 	if (freed || conn->tx_ctrl)
 		smcr_tx_push(conn);
 	if (cdc->cflags)

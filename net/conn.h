@@ -67,6 +67,7 @@ struct smcr_conn {
 	bool tx_blocked;		/* B in the last CDC sent */
 	bool tx_ctrl;			/* a CDC without data is owed */
 	bool tx_dead;			/* NO_TX: post nothing */
+	bool tx_flush;			/* somebody waits for tx_done to catch up */
 	bool tx_more;			/* MSG_MORE, TCP_CORK: hold the tail back */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
@@ -162,6 +163,9 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 
 /* tx.c: send what may be sent now. conn->lock held. */
 void smcr_tx_push(struct smcr_conn *conn);
+/* tx.c: delivered up to @mark; ask for a completion. conn->lock held. */
+void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
+void smcr_tx_flush(struct smcr_conn *conn);
 /* tx.c: after link->ops->room */
 void smcr_tx_room(struct smcr_link *link);
 /* tx.c: after smcr_link_stop() */

@@ -564,6 +564,21 @@ void smcr_lgr_kill_net(struct smcr_net *sn)
 		pr_warn("smcr: still waiting for link groups to end\n");
 }
 
+/**
+ * smcr_lgr_kill_all() - end of the module: smcr_lgr_kill_net() everywhere
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_kill_all(void)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		smcr_lgr_kill_net(smcr_net(net));
+	up_read(&net_rwsem);
+}
+
 static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
 {
 	struct smcr_lgr *lgr;

@@ -155,6 +155,7 @@ void smcr_lgr_put(struct smcr_lgr *lgr);
 
 /* All groups of a namespace / on a device; returns when they are freed (bounded) */
 void smcr_lgr_kill_net(struct smcr_net *sn);
+void smcr_lgr_kill_all(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
 /* Process context: groups on this port that lost their GID or port end */
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);

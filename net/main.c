@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 #include "base.h"
 #include "dev.h"
+#include "lgr.h"
 #include "nl.h"
 #include "pernet.h"
 #include "sock.h"
@@ -96,7 +97,8 @@ static void __exit smcr_exit(void)
 	/* Entry points: nobody comes in any more */
 	smcr_af_exit();
 	smcr_nl_exit();
-	/* Link groups: first those on a device, i.e. all that are not dying yet */
+	/* Link groups: the peers are told (LG-43) while there still is a device */
+	smcr_lgr_kill_all();
 	smcr_dev_exit();
 	smcr_pernet_exit();
 	smcr_tcpopt_exit();

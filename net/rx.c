@@ -4,6 +4,7 @@
  * the window updates that follow (RFC 7609 4.5.1, 4.7).
  */
 #include <linux/sched/signal.h>
+#include <net/tcp.h>
 #include "conn.h"
 #include "sock.h"
 #include "trace.h"
@@ -75,8 +76,11 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 }
 
 /* Nothing to read: 1 wait, 0 end of data, or the error. As tcp_recvmsg(). */
-static int smcr_rx_idle(struct sock *sk, size_t copied, long timeo)
+static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo)
 {
+	const struct smcr_close *fsm = &ssk->conn.fsm;
+	struct sock *sk = &ssk->sk;
+
 	if (copied) {
 		if (sk->sk_err || sk->sk_state == TCP_CLOSE ||
 		    (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
@@ -84,6 +88,8 @@ static int smcr_rx_idle(struct sock *sk, size_t copied, long timeo)
 			return 0;
 		return 1;
 	}
+	if (READ_ONCE(fsm->rx_done) || READ_ONCE(fsm->rx_closed))
+		return 0;	/* the end came before any error */
 	if (sk->sk_err)
 		return sock_error(sk);
 	if (sk->sk_shutdown & RCV_SHUTDOWN || sk->sk_state == TCP_CLOSE)
@@ -109,6 +115,15 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 		      READ_ONCE(sk->sk_state) == TCP_CLOSE, &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
+/* TCP_INQ: how much is left, as tcp_recvmsg() tells */
+static void smcr_rx_inq(struct smcr_sock *ssk, struct msghdr *msg)
+{
+	int inq = min_t(u64, smcr_conn_readable(&ssk->conn), INT_MAX);
+
+	if (tcp_sk(ssk->tcp->sk)->recvmsg_inq)
+		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
 /**
@@ -150,10 +165,13 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		}
 		if (copied >= target)
 			break;
-		rc = smcr_rx_idle(sk, copied, timeo);
+		rc = smcr_rx_idle(ssk, copied, timeo);
 		if (rc <= 0)
 			break;
 		smcr_rx_wait(ssk, &timeo, skip);
 	}
-	return copied ? copied : rc;
+	if (!copied && rc < 0)
+		return rc;
+	smcr_rx_inq(ssk, msg);
+	return copied;
 }

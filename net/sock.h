@@ -60,6 +60,7 @@ struct smcr_sock {
 	bool is_client;
 	bool offered;			/* the TCP option was sent */
 	bool opt_sent, opt_seen;	/* tcpopt_nf.c: on own SYN, on SYN-ACK */
+	bool opt_paused;		/* tcpopt_*.c: listener, not for new SYNs */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
 	struct hlist_node net_node;	/* sn->sk_list, sn->sk_lock */

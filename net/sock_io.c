@@ -294,7 +294,8 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 
 	/* the connection sets bits, too */
 	spin_lock_bh(&conn->lock);
-	over = smcr_conn_over(conn);
+	over = smcr_conn_over(conn) ||
+	       (conn->fsm.tx_done && (conn->fsm.rx_done || conn->fsm.rx_closed));
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&conn->lock);
 
@@ -386,9 +387,9 @@ int smcr_shutdown(struct socket *sock, int how)
 }
 
 /* What SIOCINQ and its like tell about an SMC-R connection */
-static int smcr_ioctl_value(const struct smcr_sock *ssk, unsigned int cmd)
+static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 {
-	const struct smcr_conn *conn = &ssk->conn;
+	struct smcr_conn *conn = &ssk->conn;
 	u64 n;
 
 	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC)
@@ -399,6 +400,11 @@ static int smcr_ioctl_value(const struct smcr_sock *ssk, unsigned int cmd)
 		break;
 	case SIOCOUTQ:		/* until the peer's adapter has it */
 		n = READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done);
+		if (n) {	/* who asks will ask again until it is 0 */
+			spin_lock_bh(&conn->lock);
+			smcr_tx_flush(conn);
+			spin_unlock_bh(&conn->lock);
+		}
 		break;
 	case SIOCOUTQNSD:
 		n = smcr_conn_unsent(conn);

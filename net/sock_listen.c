@@ -379,6 +379,7 @@ int smcr_listen(struct socket *sock, int backlog)
 	if (old == SMCR_MODE_INIT) {
 		smcr_sockopt_push(ssk);
 		/* before the first SYN can come in */
+		smcr_tcpopt_listen(ssk->tcp->sk);
 		smcr_listener_offer(ssk);
 		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
 	}

@@ -17,10 +17,26 @@ void smcr_tcpopt_net_exit(struct net *net);
 
 /**
  * smcr_tcpopt_offer() - put the option on this socket's SYN / SYN-ACKs
- * @tcp: inner socket, before connect() or listen()
+ * @tcp: hooked inner socket: a client's before connect(), a listener's before
+ *	listen() or later
  * @on: true to offer
+ *
+ * A listener's answer may change at any time. Connections that are being made
+ * meanwhile keep the one that they got, in their SYN-ACKs and for
+ * smcr_tcpopt_agreed(), if smcr_tcpopt_listen() came before listen().
+ *
+ * Context: process, may sleep; takes the inner socket's lock.
  */
 void smcr_tcpopt_offer(struct sock *tcp, bool on);
+
+/**
+ * smcr_tcpopt_listen() - prepare a listener, which offers nothing yet
+ * @tcp: hooked inner socket, before listen(); smcr_tcpopt_offer() with false
+ *	undoes it if listen() fails
+ *
+ * Context: process, may sleep; takes the inner socket's lock.
+ */
+void smcr_tcpopt_listen(struct sock *tcp);
 
 /**
  * smcr_tcpopt_agreed() - both SYN and SYN-ACK carried the option

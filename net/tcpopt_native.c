@@ -8,6 +8,7 @@
 #include <linux/jump_label.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include "sock.h"
 #include "tcpopt.h"
 
 /**
@@ -54,9 +55,56 @@ void smcr_tcpopt_net_exit(struct net *net)
 {
 }
 
+/*
+ * TCP asks this for every SYN with the option; true = as if it had none. That
+ * is how a listener changes its answer: syn_smc also decides about SYN-ACKs
+ * sent again and about children, which must not change their mind.
+ */
+static bool smcr_tcpopt_paused(const struct sock *sk)
+{
+	rwlock_t *lock = &((struct sock *)sk)->sk_callback_lock;
+	const struct smcr_sock *ssk;
+	bool paused;
+
+	/* Keeps the socket behind sk_user_data from going away */
+	read_lock_bh(lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	paused = !ssk || READ_ONCE(ssk->opt_paused);
+	read_unlock_bh(lock);
+	return paused;
+}
+
+/* Inner socket's lock held */
+static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
+{
+	struct tcp_sock *tp = tcp_sk(tcp);
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tcp->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	if (ssk)
+		WRITE_ONCE(ssk->opt_paused, paused);
+	read_unlock_bh(&tcp->sk_callback_lock);
+	/* TCP reads the pointer twice: never NULL again once it listens */
+	tp->smc_hs_congested = on ? smcr_tcpopt_paused : NULL;
+	tp->syn_smc = on;
+}
+
 void smcr_tcpopt_offer(struct sock *tcp, bool on)
 {
-	WRITE_ONCE(tcp_sk(tcp)->syn_smc, on);
+	lock_sock(tcp);
+	if (tcp->sk_state == TCP_LISTEN)
+		smcr_tcpopt_set(tcp, true, !on);
+	else
+		smcr_tcpopt_set(tcp, on, false);
+	release_sock(tcp);
+}
+
+void smcr_tcpopt_listen(struct sock *tcp)
+{
+	lock_sock(tcp);
+	smcr_tcpopt_set(tcp, true, true);
+	release_sock(tcp);
 }
 
 bool smcr_tcpopt_agreed(struct sock *tcp)

@@ -129,7 +129,7 @@ static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
 	struct smcr_sock *ssk;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ssk = rcu_dereference_sk_user_data(sk);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
 	if (ssk) {
 		WRITE_ONCE(ssk->opt_sent, sent);
 		WRITE_ONCE(ssk->opt_seen, false);
@@ -142,10 +142,22 @@ static void smcr_tcpopt_note_synack(struct sock *sk, bool seen)
 	struct smcr_sock *ssk;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ssk = rcu_dereference_sk_user_data(sk);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
 	if (ssk)
 		WRITE_ONCE(ssk->opt_seen, seen);
 	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static bool smcr_tcpopt_paused(struct sock *sk)
+{
+	const struct smcr_sock *ssk;
+	bool paused;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	paused = !ssk || READ_ONCE(ssk->opt_paused);
+	read_unlock_bh(&sk->sk_callback_lock);
+	return paused;
 }
 
 /* Data ride on the SYN (T-14), or its header is full (T-13) or signed */
@@ -228,11 +240,13 @@ static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
  */
 static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 {
-	if (opt && req->saved_syn && !may_add) {
-		kfree(req->saved_syn);
-		req->saved_syn = NULL;
-	}
-	return opt && req->saved_syn;
+	if (!opt || !req->saved_syn)
+		return false;
+	if (may_add && !smcr_tcpopt_paused(req->rsk_listener))
+		return true;
+	kfree(req->saved_syn);
+	req->saved_syn = NULL;
+	return false;
 }
 
 /* A SYN-ACK leaves */
@@ -257,7 +271,9 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 	    syn->sport == h.th.dest && syn->dport == h.th.source)
 		ireq->smc_ok = smcr_tcpopt_decide(req, syn->opt, may_add);
 
-	if (ireq->smc_ok && may_add && smcr_tcpopt_add(skb, pf, &h))
+	/* Requests older than the listener's offer have no saved SYN */
+	if (ireq->smc_ok && READ_ONCE(req->saved_syn) && may_add &&
+	    smcr_tcpopt_add(skb, pf, &h))
 		return NF_DROP;
 	return NF_ACCEPT;
 }
@@ -460,21 +476,49 @@ static void smcr_tcpopt_start(void)
 	mutex_unlock(&smcr_tcpopt_mutex);
 }
 
+/* Inner socket's lock held */
+static void smcr_tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&tcp->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	if (ssk)
+		WRITE_ONCE(ssk->opt_paused, paused);
+	read_unlock_bh(&tcp->sk_callback_lock);
+	tcp_sk(tcp)->save_syn = save_syn;
+}
+
 void smcr_tcpopt_offer(struct sock *tcp, bool on)
 {
-	struct tcp_sock *tp = tcp_sk(tcp);
+	u8 save_syn;
 
 	if (on)
 		smcr_tcpopt_start();
 
 	lock_sock(tcp);
-	if (!on) {
-		if (smcr_tcpopt_offers(tcp))
-			tp->save_syn = 0;
-	} else if (tp->save_syn != 2 && tcp->sk_state != TCP_LISTEN) {
-		/* A listener may have requests of which nothing is known */
-		tp->save_syn = SMCR_SAVE_SYN;
+	save_syn = tcp_sk(tcp)->save_syn;
+	if (tcp->sk_state == TCP_LISTEN) {
+		/*
+		 * Its requests are ours, or have no saved SYN, except when the
+		 * application wanted that: then nothing is known about them.
+		 */
+		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
+			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
+	} else if (on && save_syn != 2) {
+		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, false);
+	} else if (!on && save_syn == SMCR_SAVE_SYN) {
+		smcr_tcpopt_set(tcp, 0, false);
 	}
+	release_sock(tcp);
+}
+
+void smcr_tcpopt_listen(struct sock *tcp)
+{
+	smcr_tcpopt_start();
+	lock_sock(tcp);
+	if (tcp_sk(tcp)->save_syn != 2)
+		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, true);
 	release_sock(tcp);
 }
 

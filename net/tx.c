@@ -60,6 +60,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	if (signal) {
 		conn->tx_pends++;
 		conn->tx_signalled = prod->abs;
+		conn->tx_flush = false;
 	}
 	conn->tx_seq = cdc.seq;
 	conn->tx_prod = *prod;
@@ -133,8 +134,11 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	}
 	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
 
-	/* a completion when the buffer runs empty, and every quarter of it */
-	signal = plan->len == unsent || plan->blocked ||
+	/*
+	 * A completion for every quarter of the buffer, or when somebody waits
+	 * for the end; mostly the peer's consumer cursor is here before it.
+	 */
+	signal = (plan->len == unsent && conn->tx_flush) || plan->blocked ||
 		 prod.abs - conn->tx_signalled >= conn->sndbuf_size / 4;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
@@ -191,8 +195,16 @@ static int smcr_tx_owed(struct smcr_conn *conn)
 	return rc;
 }
 
+/* Is a completion wanted that no post under way will bring? */
+static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
+{
+	return conn->tx_flush && !conn->tx_pends &&
+	       conn->tx_done != conn->tx_prod.abs;
+}
+
 static int smcr_tx_try(struct smcr_conn *conn)
 {
+	bool flush;
 	int rc;
 
 	if (conn->tx_owed)
@@ -200,9 +212,10 @@ static int smcr_tx_try(struct smcr_conn *conn)
 	if (!smcr_close_may_tx(&conn->fsm))
 		return 0;
 	rc = smcr_tx_data(conn);
-	if (!rc && conn->tx_ctrl) {
+	flush = smcr_tx_needs_flush(conn);
+	if (!rc && (conn->tx_ctrl || flush)) {
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
-				  conn->tx_blocked, false);
+				  conn->tx_blocked, flush);
 		if (!rc)
 			smcr_count(smcr_conn_sock(conn)->sn,
 				   SMCR_CNT_CDC_TX_WINDOW);
@@ -244,35 +257,65 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 	smcr_tx_push(conn);
 }
 
+/**
+ * smcr_tx_reclaim() - everything up to @mark has been delivered
+ * @conn: connection, conn->lock held
+ * @mark: absolute position; a completion says so, or the peer's consumer cursor
+ *
+ * Context: any.
+ */
+void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+
+	lockdep_assert_held(&conn->lock);
+
+	if (mark <= conn->tx_done)
+		return;
+	WRITE_ONCE(conn->tx_done, mark);
+	if (conn->tx_done == conn->tx_queued &&
+	    (conn->fsm.want_done || conn->fsm.want_closed))
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
+				       SMCR_R_NONE);
+	/* room first, then the flag: the other way round than who waits */
+	smp_mb();
+	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
+	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
+		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		ssk->sk.sk_write_space(&ssk->sk);
+	}
+}
+
+/**
+ * smcr_tx_flush() - somebody waits until everything is delivered
+ * @conn: connection, conn->lock held
+ *
+ * Makes sure that a completion will tell.
+ */
+void smcr_tx_flush(struct smcr_conn *conn)
+{
+	conn->tx_flush = true;
+	smcr_tx_push(conn);
+}
+
 /* Completion of a signalled post, softirq (or process when forced) */
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 {
 	struct smcr_conn *conn = pend->arg;
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
-	bool wake = false;
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_pends--;
-	if (ok && pend->mark > conn->tx_done) {
-		WRITE_ONCE(conn->tx_done, pend->mark);
-		wake = smcr_conn_wspace(conn) >= conn->sndbuf_size / 3;
-	}
+	if (ok)
+		smcr_tx_reclaim(conn, pend->mark);
 	if (pend->flags & SMCR_CDC_A)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
-	else if (conn->tx_done == conn->tx_queued &&
-		 (conn->fsm.want_done || conn->fsm.want_closed))
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
-				       SMCR_R_NONE);
-	else if (conn->tx_more)
+	if (conn->tx_more || conn->tx_flush)
 		smcr_tx_push(conn);
 	if (!conn->tx_pends)
 		smcr_conn_tx_idle(conn);
 	spin_unlock_bh(&conn->lock);
-
-	if (wake)
-		sk->sk_write_space(sk);
-	sock_put(sk);
+	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
 /**

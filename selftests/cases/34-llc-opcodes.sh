@@ -19,7 +19,7 @@ LENGTHS=(0 1 43 45 64 65 4096)
 server() {
 	local i calls=()
 	for i in "${DEADLY[@]}" "${LENGTHS[@]}" reply; do
-		calls+=(accept:0 recv:5 recv:1=ECONNRESET close)
+		calls+=(accept:0 recv:5 send:5 recv:1=ECONNRESET close)
 	done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
@@ -60,6 +60,7 @@ dies() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		$1
 		rx rst
 		rx down

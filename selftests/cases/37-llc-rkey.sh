@@ -49,6 +49,7 @@ dies() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		tx llc $1 expect=any
 		rx rst
 		rx down
@@ -61,7 +62,7 @@ DEADLY=("confirm_rkey @4=09" "confirm_rkey reply=1" "delete_rkey n=1 @4=00" "del
 
 server() {
 	local i calls=()
-	for i in "${DEADLY[@]}"; do calls+=(accept:0 recv:5 recv:1=ECONNRESET close); done
+	for i in "${DEADLY[@]}"; do calls+=(accept:0 recv:5 send:5 recv:1=ECONNRESET close); done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close "${calls[@]}"
 	app_end "server program"
 

@@ -29,7 +29,7 @@ client() {
 	pup "tokens" <<-E
 		connect $PEER 5000
 		first_contact
-		let t1=%peer_token
+		let t1=%peer_token id=%peer_id
 		tx data len=5
 		# a second peer with a link group of its own
 		set peer_id=0002525400000002
@@ -88,6 +88,7 @@ client() {
 		rx eof
 
 		# F with a number that did not arrive yet: data were lost
+		set peer_id=%id
 		conn 3
 		connect $PEER 5000
 		reuse

@@ -48,8 +48,10 @@ client() {
 		mark e
 		await e2
 		rx none 300ms
-		# the writer says that it is blocked: any consumption counts
+		# the writer says that it is blocked: any consumption counts, also
+		# what was read before
 		tx cdc flags=B
+		rx cdc cons=17601 flags=0
 		mark f
 		rx cdc cons=17602 flags=0
 		await f2
@@ -75,7 +77,7 @@ client() {
 		mark j
 		rx cdc cons=17605 prod=1 flags=0
 		# the module has sent as many CDCs as were due
-		check cdcs 6
+		check cdcs 7
 		tx cdc flags=C
 		mark k
 		# what it did not read is dropped, C answers C

@@ -956,7 +956,7 @@ static void op_fill(struct call *c)
 	say_result(c->o, rc, errno);
 }
 
-/* drain NAME BYTES [MS]: receive to the end; are these all? */
+/* drain NAME BYTES|- [MS]: receive to the end; are these all? */
 static void op_drain(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -969,7 +969,7 @@ static void op_drain(struct call *c)
 		rc = recv(s->fd, buffer(), 65536, 0);
 		say_data(c->o, s, iobuf, rc, true);
 	} while (rc > 0);
-	say(c->o, "%s, then ", s->rx == want ? "all" : s->rx > want ? "TOO MUCH" :
+	say(c->o, "%s, then ", c->a[2][0] == '-' ? "some" : s->rx == want ? "all" : s->rx > want ? "TOO MUCH" :
 	    s->rx ? "part" : "nothing");
 	say_result(c->o, rc, errno);
 }

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# IPv6 sockets, IPv4-mapped addresses, as on TCP.
+#
+# covers: MISC-01 MISC-02 MISC-11
+# timeout: 180
+# lanes: uml qemu
+# tags: api
+# shellcheck source=selftests/cases/api/api.sh
+. "$TREE/selftests/cases/api/api.sh"
+
+server() { api_server; }
+client() { api_client "$API/connect.api" map; }

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measures and demonstrates stream sockets of any family: TCP, or AF_SMC with
+ * whichever module provides it. The same code, the same calls for all of them.
+ *
+ *	bench [-s] [-B BYTES] server PORT [WORKERS]
+ *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
+ *	bench ...             HOST PORT rtt SECONDS SIZE
+ *	bench ...             HOST PORT conn SECONDS PARALLEL
+ *	bench ...             HOST PORT idle CONNECTIONS	until its stdin ends
+ *	bench ...             HOST PORT quit
+ *	bench [-s] recv PORT FILE
+ *	bench [-s] send HOST PORT FILE
+ *
+ * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes. A measurement
+ * prints one line of JSON, with the number of connections that it made: the
+ * caller must see that they all were what they are said to be.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef AF_SMC
+#define AF_SMC 43
+#endif
+#define MAX_SIZE (4u << 20)
+
+/* What a connection is for; the first bytes on it. */
+struct request {
+	uint8_t op;			/* b, r, c, i, x (drop the idle ones), q */
+	uint8_t pad[3];
+	uint32_t size;			/* rtt: bytes per message, big endian */
+};
+
+/* What the server says after a bulk transfer. */
+struct report {
+	uint64_t bytes;			/* big endian, both */
+	uint64_t busy;			/* permille of the server's CPUs */
+};
+
+static int family = AF_INET;
+static int bufsize;
+static struct sockaddr_in peer;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* The share of time that this machine's CPUs were not idle. */
+struct load {
+	unsigned long long idle, all;
+};
+
+static struct load load(void)
+{
+	unsigned long long v[8] = { 0 };
+	struct load l = { 0 };
+	FILE *f = fopen("/proc/stat", "r");
+
+	if (!f || fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", v, v + 1, v + 2, v + 3,
+			 v + 4, v + 5, v + 6, v + 7) < 4)
+		err(1, "/proc/stat");
+	fclose(f);
+	for (int i = 0; i < 8; i++)
+		l.all += v[i];
+	l.idle = v[3] + v[4];
+	return l;
+}
+
+static double busy(struct load before)
+{
+	struct load l = load();
+
+	return l.all == before.all ? 0 :
+	       1 - (double)(l.idle - before.idle) / (l.all - before.all);
+}
+
+/* All of it, or an end of the program: for sides that know what to expect. */
+static void put(int fd, const void *buf, size_t n)
+{
+	while (n) {
+		ssize_t r = write(fd, buf, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			err(1, "write");
+		buf = (const char *)buf + r;
+		n -= r;
+	}
+}
+
+/* false at the end of the stream. */
+static bool get_or_eof(int fd, void *buf, size_t n)
+{
+	while (n) {
+		ssize_t r = read(fd, buf, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			err(1, "read");
+		if (!r)
+			return false;
+		buf = (char *)buf + r;
+		n -= r;
+	}
+	return true;
+}
+
+static void get(int fd, void *buf, size_t n)
+{
+	if (!get_or_eof(fd, buf, n))
+		errx(1, "connection ended early");
+}
+
+static int new_socket(void)
+{
+	int one = 1, s = socket(family, SOCK_STREAM, 0);
+
+	if (s < 0)
+		err(1, "socket(%s)", family == AF_SMC ? "AF_SMC" : "AF_INET");
+	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (bufsize && (setsockopt(s, SOL_SOCKET, SO_SNDBUF, &bufsize, sizeof(bufsize)) ||
+			setsockopt(s, SOL_SOCKET, SO_RCVBUF, &bufsize, sizeof(bufsize))))
+		err(1, "setsockopt");
+	return s;
+}
+
+static int listen_on(const char *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
+	int s = new_socket();
+
+	if (bind(s, (struct sockaddr *)&a, sizeof(a)) || listen(s, 1024))
+		err(1, "port %s", port);
+	return s;
+}
+
+static int accept_one(int s)
+{
+	int one = 1, c;
+
+	do
+		c = accept(s, NULL, NULL);
+	while (c < 0 && (errno == EINTR || errno == ECONNABORTED));
+	if (c < 0)
+		err(1, "accept");
+	setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return c;
+}
+
+static int connect_to_peer(void)
+{
+	int s = new_socket();
+
+	if (connect(s, (struct sockaddr *)&peer, sizeof(peer)))
+		err(1, "connect");
+	return s;
+}
+
+/* ------------------------------------------------------------------ server */
+
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static int *held, nheld;
+
+static void hold(int c)
+{
+	pthread_mutex_lock(&held_lock);
+	held = realloc(held, (nheld + 1) * sizeof(*held));
+	if (!held)
+		err(1, "memory");
+	held[nheld++] = c;
+	pthread_mutex_unlock(&held_lock);
+}
+
+static void drop_held(void)
+{
+	pthread_mutex_lock(&held_lock);
+	while (nheld)
+		close(held[--nheld]);
+	pthread_mutex_unlock(&held_lock);
+}
+
+static void serve(int c, char *buf)
+{
+	struct request q;
+	struct load l;
+	struct report r = { 0 };
+	uint32_t size;
+	ssize_t n;
+
+	if (!get_or_eof(c, &q, sizeof(q)))
+		goto out;
+	size = ntohl(q.size);
+	switch (q.op) {
+	case 'b':
+		l = load();
+		while ((n = read(c, buf, MAX_SIZE)) > 0)
+			r.bytes += n;
+		if (n < 0)
+			err(1, "read");
+		r.busy = htobe64(busy(l) * 1000);
+		r.bytes = htobe64(r.bytes);
+		put(c, &r, sizeof(r));
+		break;
+	case 'r':
+		if (!size || size > MAX_SIZE)
+			errx(1, "size %u", size);
+		while (get_or_eof(c, buf, size))
+			put(c, buf, size);
+		break;
+	case 'c':
+		put(c, &q, 1);
+		/* The client closes first. */
+		while (read(c, buf, 1) > 0)
+			;
+		break;
+	case 'i':
+		put(c, &q, 1);
+		hold(c);
+		return;
+	case 'x':
+		drop_held();
+		put(c, &q, 1);
+		break;
+	case 'q':
+		put(c, &q, 1);
+		while (read(c, buf, 1) > 0)
+			;
+		close(c);
+		exit(0);
+	default:
+		errx(1, "unknown request");
+	}
+out:
+	close(c);
+}
+
+static int listener;
+
+static void *worker(void *arg)
+{
+	char *buf = malloc(MAX_SIZE);
+
+	(void)arg;
+	if (!buf)
+		err(1, "memory");
+	for (;;)
+		serve(accept_one(listener), buf);
+	return NULL;
+}
+
+static void start(pthread_t *t, void *(*fn)(void *), void *arg)
+{
+	pthread_attr_t a;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 128 << 10);
+	errno = pthread_create(t, &a, fn, arg);
+	if (errno)
+		err(1, "thread");
+}
+
+static void server(const char *port, int workers)
+{
+	pthread_t t;
+
+	listener = listen_on(port);
+	while (--workers > 0)
+		start(&t, worker, NULL);
+	worker(NULL);
+}
+
+/* ------------------------------------------------------------------ client */
+
+static int begin(char op, uint32_t size)
+{
+	struct request q = { .op = op, .size = htonl(size) };
+	int s = connect_to_peer();
+
+	put(s, &q, sizeof(q));
+	return s;
+}
+
+static void bulk(double secs, uint32_t size, char *buf)
+{
+	uint64_t sent = 0;
+	struct report r;
+	struct load l;
+	double t0, t;
+	int s = begin('b', 0);
+
+	l = load();
+	t0 = now();
+	while (now() - t0 < secs) {
+		put(s, buf, size);
+		sent += size;
+	}
+	if (shutdown(s, SHUT_WR))
+		err(1, "shutdown");
+	/* Counts when the other program has read it, not when it is queued here. */
+	get(s, &r, sizeof(r));
+	t = now() - t0;
+	if (be64toh(r.bytes) != sent)
+		errx(1, "sent %llu, arrived %llu", (unsigned long long)sent,
+		     (unsigned long long)be64toh(r.bytes));
+	close(s);
+	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.4f, \"bytes\": %llu, \"mbs\": %.3f, "
+	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f}\n", size, t, (unsigned long long)sent,
+	       sent / t / 1e6, busy(l), be64toh(r.busy) / 1e3);
+}
+
+static int cmp(const void *a, const void *b)
+{
+	const float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void rtt(double secs, uint32_t size, char *buf)
+{
+	enum { MAX = 1 << 20 };
+	float *us = malloc(MAX * sizeof(*us));
+	double t0, t, last;
+	struct load l;
+	int n = 0, s = begin('r', size);
+
+	if (!us)
+		err(1, "memory");
+	/* The first exchanges also wait for the other program to start. */
+	for (int i = 0; i < 3; i++) {
+		put(s, buf, size);
+		get(s, buf, size);
+	}
+	l = load();
+	t0 = last = now();
+	do {
+		put(s, buf, size);
+		get(s, buf, size);
+		t = now();
+		us[n++] = (t - last) * 1e6;
+		last = t;
+	} while (t - t0 < secs && n < MAX);
+	t -= t0;
+	close(s);
+	qsort(us, n, sizeof(*us), cmp);
+	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.4f, \"n\": %d, \"us\": %.2f, "
+	       "\"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"conns\": 1, \"busy\": %.3f}\n",
+	       size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l));
+}
+
+static atomic_long made;
+static double stop_at;
+
+static void *connector(void *arg)
+{
+	char c;
+
+	do {
+		int s = begin('c', 0);
+
+		get(s, &c, 1);
+		close(s);
+		made++;
+	} while (now() < stop_at);
+	return arg;
+}
+
+static void conn(double secs, int parallel)
+{
+	pthread_t t[1024];
+	double t0;
+	struct load l = load();
+
+	if (parallel < 1 || parallel > 1024)
+		errx(1, "parallel: 1..1024");
+	t0 = now();
+	stop_at = t0 + secs;
+	for (int i = 0; i < parallel; i++)
+		start(&t[i], connector, NULL);
+	for (int i = 0; i < parallel; i++)
+		pthread_join(t[i], NULL);
+	t0 = now() - t0;
+	printf("{\"what\": \"conn\", \"size\": %d, \"seconds\": %.4f, \"per_s\": %.2f, \"conns\": %ld, "
+	       "\"busy\": %.3f}\n", parallel, t0, made / t0, (long)made, busy(l));
+}
+
+static void idle(int n)
+{
+	int *s = calloc(n, sizeof(*s));
+	char c;
+
+	if (!s)
+		err(1, "memory");
+	for (int i = 0; i < n; i++) {
+		s[i] = begin('i', 0);
+		get(s[i], &c, 1);
+	}
+	printf("{\"what\": \"idle\", \"size\": %d, \"conns\": %d}\n", n, n);
+	fflush(stdout);
+	/* Whoever wants to know what they cost can look now. */
+	while (read(0, &c, 1) > 0)
+		;
+	for (int i = 0; i < n; i++)
+		close(s[i]);
+	n = begin('x', 0);
+	get(n, &c, 1);
+	close(n);
+}
+
+/* ------------------------------------------------------------------- files */
+
+/* A file: its length in 8 bytes, its bytes; back comes the length again. */
+
+static void progress(uint64_t done, double t, double *last, bool always)
+{
+	if (!always && t - *last < .25)
+		return;
+	*last = t;
+	printf("%llu %.3f\n", (unsigned long long)done, t);
+	fflush(stdout);
+}
+
+static void recv_file(const char *port, const char *path)
+{
+	size_t size = 256 << 10;
+	char *buf = malloc(size);
+	uint64_t len, done = 0;
+	double t0, last = 0;
+	int l = listen_on(port), s, fd;
+
+	if (!buf)
+		err(1, "memory");
+	puts("listening");
+	fflush(stdout);
+	s = accept_one(l);
+	close(l);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	if (fd < 0)
+		err(1, "%s", path);
+	get(s, &len, sizeof(len));
+	t0 = now();
+	while (done < be64toh(len)) {
+		ssize_t n = read(s, buf, size);
+
+		if (n < 0)
+			err(1, "read");
+		if (!n)
+			errx(1, "connection ended early");
+		put(fd, buf, n);
+		done += n;
+		progress(done, now() - t0, &last, false);
+	}
+	put(s, &len, sizeof(len));
+	progress(done, now() - t0, &last, true);
+	while (read(s, buf, size) > 0)
+		;
+	close(s);
+	if (close(fd))
+		err(1, "%s", path);
+}
+
+static void send_file(const char *path)
+{
+	int fd = open(path, O_RDONLY), s = connect_to_peer();
+	double t0, last = 0;
+	uint64_t len, back;
+	struct stat st;
+	off_t done = 0;
+
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "%s", path);
+	t0 = now();
+	len = htobe64(st.st_size);
+	put(s, &len, sizeof(len));
+	while (done < st.st_size) {
+		ssize_t n = sendfile(s, fd, &done, 1 << 20);
+
+		if (n < 0)
+			err(1, "sendfile");
+		if (!n)
+			errx(1, "%s became shorter", path);
+		progress(done, now() - t0, &last, false);
+	}
+	get(s, &back, sizeof(back));
+	if (back != len)
+		errx(1, "the receiver wants another length");
+	progress(done, now() - t0, &last, true);
+	close(s);
+}
+
+/* -------------------------------------------------------------------- main */
+
+static void usage(void)
+{
+	fputs("usage: bench [-s] [-B BYTES] server PORT [WORKERS]\n"
+	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | rtt SECONDS SIZE |\n"
+	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
+	      "       bench [-s] recv PORT FILE | send HOST PORT FILE\n", stderr);
+	exit(2);
+}
+
+static void set_peer(const char *host, const char *port)
+{
+	peer.sin_family = AF_INET;
+	peer.sin_port = htons(atoi(port));
+	if (inet_pton(AF_INET, host, &peer.sin_addr) != 1)
+		errx(1, "%s is no IPv4 address", host);
+}
+
+int main(int argc, char **argv)
+{
+	int o, n = 0;
+	uint32_t size;
+	double secs;
+	char *buf, c;
+
+	/* options come first, always: a later argument is never one */
+	while ((o = getopt(argc, argv, "+sB:")) != -1) {
+		if (o == 's')
+			family = AF_SMC;
+		else if (o == 'B')
+			bufsize = atoi(optarg);
+		else
+			usage();
+	}
+	argv += optind;
+	argc -= optind;
+	signal(SIGPIPE, SIG_IGN);
+	if (argc >= 2 && !strcmp(argv[0], "server")) {
+		server(argv[1], argc > 2 ? atoi(argv[2]) : 1);
+	} else if (argc == 3 && !strcmp(argv[0], "recv")) {
+		recv_file(argv[1], argv[2]);
+		return 0;
+	} else if (argc == 4 && !strcmp(argv[0], "send")) {
+		set_peer(argv[1], argv[2]);
+		send_file(argv[3]);
+		return 0;
+	}
+	if (argc < 3)
+		usage();
+	set_peer(argv[0], argv[1]);
+	secs = argc > 3 ? atof(argv[3]) : 0;
+	size = argc > 4 ? atoi(argv[4]) : 0;
+	buf = calloc(1, MAX_SIZE);
+	if (!buf)
+		err(1, "memory");
+	memset(buf, 0x5a, MAX_SIZE);
+	if (!strcmp(argv[2], "bulk") && argc == 5 && size && size <= MAX_SIZE) {
+		bulk(secs, size, buf);
+	} else if (!strcmp(argv[2], "rtt") && argc == 5 && size && size <= MAX_SIZE) {
+		rtt(secs, size, buf);
+	} else if (!strcmp(argv[2], "conn") && argc == 5) {
+		conn(secs, size);
+	} else if (!strcmp(argv[2], "idle") && argc == 4) {
+		idle(atoi(argv[3]));
+	} else if (!strcmp(argv[2], "quit") && argc == 3) {
+		n = begin('q', 0);
+		get(n, &c, 1);
+		close(n);
+	} else {
+		usage();
+	}
+	return 0;
+}

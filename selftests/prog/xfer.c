@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bulk transfer with every byte checked, in one direction or both at once.
+ *
+ *	xfer server PORT [WORD=VALUE...]
+ *	xfer client HOST PORT [WORD=VALUE...]
+ *
+ *	fam=smc|tcp	socket family (smc)
+ *	send=N recv=N	bytes of this side; k, m and g multiply. The other side
+ *			has to be told the reverse.
+ *	wchunk=A[:B]	bytes per send call, at random between A and B (64k)
+ *	rchunk=A[:B]	bytes per receive call
+ *	conns=N		connections, one after the other (1)
+ *	par=N		of them at a time (1)
+ *	sndbuf= rcvbuf=	set before connect and listen
+ *	rdelay=MS	the receiver waits before it starts
+ *	pause=MS	after every receive call
+ *	idle=MS		give up when nothing moves for so long (20000)
+ *	seed=N		of the chunk sizes
+ *	half=0		do not end with shutdown(WR); the receiver counts
+ *	endless=1	until an error or the end of data; exit status 0 if it ends so
+ *
+ * Prints one line with bytes and rate; a wrong byte, a short stream or silence
+ * is exit status 1.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#include "pattern.h"
+
+#ifndef AF_SMC
+#define AF_SMC	43
+#endif
+
+static struct {
+	bool smc, half, endless;
+	uint64_t send, recv;
+	unsigned int wmin, wmax, rmin, rmax, conns, par, idle, rdelay, pause;
+	int sndbuf, rcvbuf;
+	unsigned int seed;
+} opt = {
+	.smc = true, .half = true, .wmin = 65536, .wmax = 65536, .rmin = 65536,
+	.rmax = 65536, .conns = 1, .par = 1, .idle = 20000, .seed = 1,
+};
+
+struct stream {
+	int fd;
+	unsigned int seed;
+	int rc;
+	uint64_t bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int next_conn, failed;
+static uint64_t total_sent, total_received;
+static struct sockaddr_storage peer;
+static socklen_t peer_len;
+static int listener = -1;
+
+static int complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fprintf(stderr, "xfer: ");
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	return 1;
+}
+
+static uint64_t number(const char *s, char **end)
+{
+	uint64_t v = strtoull(s, end, 0);
+
+	switch (**end) {
+	case 'g':
+		v <<= 10;
+		/* fallthrough */
+	case 'm':
+		v <<= 10;
+		/* fallthrough */
+	case 'k':
+		v <<= 10;
+		(*end)++;
+	}
+	return v;
+}
+
+static void range(const char *s, unsigned int *lo, unsigned int *hi)
+{
+	char *end;
+
+	*lo = *hi = (unsigned int)number(s, &end);
+	if (*end == ':')
+		*hi = (unsigned int)number(end + 1, &end);
+}
+
+static int options(int argc, char **argv)
+{
+	for (; argc; argc--, argv++) {
+		char *eq = strchr(*argv, '='), *end;
+		const char *v = eq ? eq + 1 : "";
+		uint64_t n = number(v, &end);
+
+		if (!eq)
+			return complain("'%s' has no value", *argv);
+		*eq = 0;
+		if (!strcmp(*argv, "fam"))
+			opt.smc = !strcmp(v, "smc");
+		else if (!strcmp(*argv, "send"))
+			opt.send = n;
+		else if (!strcmp(*argv, "recv"))
+			opt.recv = n;
+		else if (!strcmp(*argv, "wchunk"))
+			range(v, &opt.wmin, &opt.wmax);
+		else if (!strcmp(*argv, "rchunk"))
+			range(v, &opt.rmin, &opt.rmax);
+		else if (!strcmp(*argv, "conns"))
+			opt.conns = (unsigned int)n;
+		else if (!strcmp(*argv, "par"))
+			opt.par = (unsigned int)n;
+		else if (!strcmp(*argv, "sndbuf"))
+			opt.sndbuf = (int)n;
+		else if (!strcmp(*argv, "rcvbuf"))
+			opt.rcvbuf = (int)n;
+		else if (!strcmp(*argv, "rdelay"))
+			opt.rdelay = (unsigned int)n;
+		else if (!strcmp(*argv, "pause"))
+			opt.pause = (unsigned int)n;
+		else if (!strcmp(*argv, "idle"))
+			opt.idle = (unsigned int)n;
+		else if (!strcmp(*argv, "seed"))
+			opt.seed = (unsigned int)n;
+		else if (!strcmp(*argv, "half"))
+			opt.half = n;
+		else if (!strcmp(*argv, "endless"))
+			opt.endless = n;
+		else
+			return complain("'%s' is unknown", *argv);
+	}
+	if (opt.endless)
+		opt.send = opt.recv = UINT64_MAX;
+	return 0;
+}
+
+static unsigned int draw(unsigned int *seed, unsigned int lo, unsigned int hi)
+{
+	return lo == hi ? lo : lo + (unsigned int)rand_r(seed) % (hi - lo + 1);
+}
+
+static void timeouts(int fd)
+{
+	struct timeval tv = { opt.idle / 1000, opt.idle % 1000 * 1000 };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+}
+
+static int open_socket(int family)
+{
+	int fd = opt.smc ? socket(AF_SMC, SOCK_STREAM, family == AF_INET6) :
+			   socket(family, SOCK_STREAM, 0);
+
+	if (fd < 0) {
+		complain("socket: %m");
+		exit(1);
+	}
+	if (opt.sndbuf)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &opt.sndbuf, sizeof(int));
+	if (opt.rcvbuf)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &opt.rcvbuf, sizeof(int));
+	return fd;
+}
+
+static void *sender(void *arg)
+{
+	struct stream *s = arg;
+	unsigned char *buf = malloc(opt.wmax ? opt.wmax : 1);
+
+	while (s->bytes < opt.send) {
+		size_t n = draw(&s->seed, opt.wmin, opt.wmax);
+		ssize_t rc;
+
+		if (n > opt.send - s->bytes)
+			n = opt.send - s->bytes;
+		pattern_fill(buf, s->bytes, n);
+		rc = send(s->fd, buf, n, MSG_NOSIGNAL);
+		if (rc <= 0) {
+			s->rc = opt.endless && errno != EAGAIN ? 0 :
+				complain("send after %llu bytes: %m",
+					 (unsigned long long)s->bytes);
+			break;
+		}
+		s->bytes += (uint64_t)rc;
+	}
+	if (opt.half)
+		shutdown(s->fd, SHUT_WR);
+	free(buf);
+	return NULL;
+}
+
+static void *receiver(void *arg)
+{
+	struct stream *s = arg;
+	unsigned char *buf = malloc(opt.rmax ? opt.rmax : 1);
+	ssize_t rc = 1;
+
+	usleep(opt.rdelay * 1000);
+	while (opt.half || s->bytes < opt.recv) {
+		size_t n = draw(&s->seed, opt.rmin, opt.rmax);
+		long bad;
+
+		rc = recv(s->fd, buf, n, 0);
+		if (rc <= 0)
+			break;
+		bad = pattern_diff(buf, s->bytes, (size_t)rc);
+		if (bad >= 0) {
+			s->rc = complain("byte %llu is wrong",
+					 (unsigned long long)s->bytes + (unsigned long)bad);
+			break;
+		}
+		s->bytes += (uint64_t)rc;
+		if (opt.pause)
+			usleep(opt.pause * 1000);
+	}
+	if (opt.endless) {
+		if (rc < 0 && errno == EAGAIN)
+			s->rc = complain("nothing came for %u ms", opt.idle);
+	} else if (rc < 0) {
+		s->rc = complain("recv after %llu bytes: %m", (unsigned long long)s->bytes);
+	} else if (!s->rc && s->bytes != opt.recv) {
+		s->rc = complain("%llu bytes, expected %llu", (unsigned long long)s->bytes,
+				 (unsigned long long)opt.recv);
+	}
+	free(buf);
+	return NULL;
+}
+
+static int one(int fd, unsigned int seed)
+{
+	struct stream tx = { .fd = fd, .seed = seed }, rx = { .fd = fd, .seed = seed + 77 };
+	pthread_t t;
+
+	timeouts(fd);
+	pthread_create(&t, NULL, sender, &tx);
+	receiver(&rx);
+	if (opt.endless)
+		shutdown(fd, SHUT_RDWR);
+	pthread_join(t, NULL);
+	if (close(fd))
+		tx.rc = complain("close: %m");
+	pthread_mutex_lock(&lock);
+	total_sent += tx.bytes;
+	total_received += rx.bytes;
+	pthread_mutex_unlock(&lock);
+	return tx.rc || rx.rc;
+}
+
+static void *worker(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		unsigned int n = __atomic_fetch_add(&next_conn, 1, __ATOMIC_RELAXED);
+		int fd;
+
+		if (n >= opt.conns)
+			return NULL;
+		if (listener >= 0) {
+			fd = accept(listener, NULL, NULL);
+		} else {
+			fd = open_socket(peer.ss_family);
+			if (connect(fd, (void *)&peer, peer_len)) {
+				close(fd);
+				fd = -1;
+			}
+		}
+		if (fd < 0)
+			complain("%s: %m", listener >= 0 ? "accept" : "connect");
+		if (fd < 0 || one(fd, opt.seed + n))
+			__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
+	}
+}
+
+static int open_listener(const char *port)
+{
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port)) };
+	int on = 1;
+
+	listener = open_socket(AF_INET6);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(listener, (void *)&a, sizeof(a)) || listen(listener, 1024))
+		return complain("port %s: %m", port);
+	return 0;
+}
+
+static int resolve(const char *host, const char *port)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *ai;
+
+	if (getaddrinfo(host, port, &hints, &ai))
+		return complain("'%s' is no address", host);
+	memcpy(&peer, ai->ai_addr, ai->ai_addrlen);
+	peer_len = ai->ai_addrlen;
+	freeaddrinfo(ai);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool server = argc >= 3 && !strcmp(argv[1], "server");
+	struct timespec a, b;
+	double seconds;
+	unsigned int i;
+
+	if (!server && (argc < 4 || strcmp(argv[1], "client"))) {
+		fprintf(stderr, "usage: xfer server PORT [WORD=VALUE...]\n"
+				"       xfer client HOST PORT [WORD=VALUE...]\n");
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (options(argc - (server ? 3 : 4), argv + (server ? 3 : 4)))
+		return 2;
+	if (server ? open_listener(argv[2]) : resolve(argv[2], argv[3]))
+		return 1;
+	pthread_t threads[opt.par];
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (i = 0; i < opt.par; i++)
+		if (pthread_create(&threads[i], &attr, worker, NULL))
+			return complain("no thread %u", i);
+	for (i = 0; i < opt.par; i++)
+		pthread_join(threads[i], NULL);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	printf("%s: sent %llu received %llu in %.2f s, %.1f MB/s, %u of %u failed\n",
+	       failed ? "FAILED" : "OK", (unsigned long long)total_sent,
+	       (unsigned long long)total_received, seconds,
+	       (double)(total_sent + total_received) / seconds / 1e6, failed, opt.conns);
+	return failed ? 1 : 0;
+}
