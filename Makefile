@@ -36,12 +36,12 @@ help:
 	@echo 'make fuzz-replay     all fuzzers over their stored inputs'
 	@echo 'make static          checkpatch, sparse, W=1 on all kernels, kernel-doc ...'
 	@echo 'make check-fast      unit + fuzz-replay + static: minutes, no guests'
-	@echo 'make check           that, and the test suite in guests: debug kernel, and'
-	@echo '                     a smoke test on the stock kernels'
-	@echo 'make check-full      the whole suite on every kernel'
+	@echo 'make check           that, and a smoke test in two guests with the stock kernel'
+	@echo 'make check-full      after it: all cases under the debug kernel, and the smoke'
+	@echo '                     test on the other stock kernels'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
-	@echo 'make demo            two guests, a connection over RDMA, and what it looks like'
-	@echo 'make bench           the benchmarks against TCP and raw verbs'
+	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
+	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
 	@echo 'make install         module for KDIR, smcctl, man pages (DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
@@ -81,18 +81,18 @@ check: tools progs
 	@scripts/check unit fuzz-replay static vm
 
 check-full: tools progs
-	@scripts/check unit fuzz-replay static vm-full
+	@scripts/check vm-full
 
 conformance:
 	@scripts/conformance
 
-demo: tools progs
-	@if [ -x scripts/demo ]; then scripts/demo; \
-	else selftests/run -k demo --keep -v; fi
+# Both see to their packages and programs themselves. SIZE=1G FILE=/path
+# KERNEL=6.12 for the demo; ARGS='--lane qemu --quick' for the benchmarks.
+demo:
+	@scripts/demo $(ARGS)
 
-bench: tools progs
-	@if [ -x scripts/bench ]; then scripts/bench; \
-	else selftests/run --kernel um -k tag:bench --keep; fi
+bench:
+	@scripts/bench $(ARGS)
 
 INSTALL_MOD_DIR ?= updates
 install: all

@@ -57,6 +57,32 @@ static void smcr_conn_stop_timer(struct smcr_conn *conn)
 		sock_put(&smcr_conn_sock(conn)->sk);
 }
 
+/* As new: an earlier connect() on this socket may have ended in TCP */
+static void smcr_conn_reset(struct smcr_conn *conn)
+{
+	static const struct smcr_pos start;
+
+	conn->active = false;
+	conn->told_peer = false;
+	conn->early_cflags = 0;
+	conn->early_bad = false;
+	conn->rx_prod = start;
+	conn->rx_cons = start;
+	conn->rx_told = 0;
+	conn->rx_seq = 0;
+	conn->peer_blocked = false;
+	conn->peer_asks = false;
+	conn->tx_queued = 0;
+	conn->tx_done = 0;
+	conn->tx_src = 0;
+	conn->tx_prod = start;
+	conn->tx_cons = start;
+	conn->tx_signalled = 0;
+	conn->tx_seq = 0;
+	conn->why = SMCR_R_NONE;
+	smcr_close_init(&conn->fsm);
+}
+
 /**
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in negotiation
@@ -88,7 +114,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	conn->sndbuf_size = PAGE_ALIGN(max_t(u32, SMCR_RMBE_MIN,
 			(ssk->sk.sk_userlocks & SOCK_SNDBUF_LOCK) ?
 			ssk->sk.sk_sndbuf / 2 : READ_ONCE(ssk->sn->knobs.wmem)));
-	smcr_close_init(&conn->fsm);
+	smcr_conn_reset(conn);
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
 
@@ -266,7 +292,11 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	}
 	if (acts & SMCR_ACT_ERROR) {
-		sk->sk_err = out->err;
+		/* as tcp_reset() in CLOSE-WAIT */
+		bool half = conn->fsm.rx_done && !conn->fsm.tx_done;
+
+		WRITE_ONCE(sk->sk_err, out->err == ECONNRESET && half ?
+				       EPIPE : out->err);
 		sk->sk_shutdown |= SHUTDOWN_MASK;
 		sk->sk_state = TCP_CLOSE;
 		sk_error_report(sk);
@@ -331,8 +361,10 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = smcr_conn_act(conn, &out);
 		why = SMCR_R_NONE;
 	}
-	if (conn->fsm.want_done || conn->fsm.want_closed)
+	if (conn->lgr && (conn->fsm.want_done || conn->fsm.want_closed)) {
 		smcr_tx_flush(conn);
+		smcr_llc_probe(conn->lgr);
+	}
 }
 
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,

@@ -51,6 +51,26 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 	smcr_llc_arm_test(lgr, READ_ONCE(lgr->sn->knobs.t_testlink));
 }
 
+/* A link with a pending close is looked after this soon */
+#define SMCR_LLC_PROBE	HZ
+
+/**
+ * smcr_llc_probe() - somebody waits for completions on this link
+ * @lgr: group
+ *
+ * If the link falls silent, TEST LINK is sent soon and not after t_testlink:
+ * its acknowledgment covers what was posted before, should that one be lost,
+ * and a dead peer shows. Context: any.
+ */
+void smcr_llc_probe(struct smcr_lgr *lgr)
+{
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE || xchg(&lgr->probe, 1))
+		return;
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->test_work, SMCR_LLC_PROBE))
+		smcr_lgr_put(lgr);
+}
+
 static void smcr_llc_purge(struct list_head *list)
 {
 	struct smcr_llc_item *item, *tmp;
@@ -627,13 +647,16 @@ static void smcr_llc_test_work(struct work_struct *work)
 					    struct smcr_lgr, test_work);
 	int period = READ_ONCE(lgr->sn->knobs.t_testlink);
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
+	unsigned long silence = msecs_to_jiffies(period);
 	bool pending, idle;
 	int next = period;
 
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		goto out;
-	idle = time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
-			     msecs_to_jiffies(period));
+	if (xchg(&lgr->probe, 0))
+		silence = SMCR_LLC_PROBE;
+	idle = silence && time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
+					silence);
 	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
 	spin_lock_bh(&lgr->llc_lock);
 	pending = lgr->seq.test_pending;

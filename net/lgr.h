@@ -102,6 +102,7 @@ struct smcr_lgr {
 
 	struct delayed_work idle_work;
 	struct delayed_work test_work;
+	int probe;		/* a close waits: test soon; xchg */
 	u8 test_data[16];	/* of the TEST LINK under way; llc_lock */
 	struct work_struct kill_work;
 	struct work_struct free_work;

@@ -70,7 +70,8 @@ static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
 				SMCR_R_TCP_RESET);
 		return;
 	}
-	if (tcp_inq(tsk) > 0)
+	/* the next byte does not count while it is urgent */
+	if (tcp_inq(tsk) > 0 || READ_ONCE(tcp_sk(tsk)->urg_data))
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_VIOLATION,
 				SMCR_R_TCP_DATA);
 	if (sock_flag(tsk, SOCK_DONE) &&

@@ -427,7 +427,6 @@ void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 	sk->sk_rcvtimeo = READ_ONCE(lsk->sk_rcvtimeo);
 	sk->sk_sndtimeo = READ_ONCE(lsk->sk_sndtimeo);
 	sk->sk_lingertime = READ_ONCE(lsk->sk_lingertime);
-	sk->sk_priority = READ_ONCE(lsk->sk_priority);
 	sk->sk_mark = READ_ONCE(lsk->sk_mark);
 	sk->sk_bound_dev_if = READ_ONCE(lsk->sk_bound_dev_if);
 	sk->sk_reuse = lsk->sk_reuse;

@@ -255,7 +255,7 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 					   struct request_sock *req)
 {
 	struct inet_request_sock *ireq = inet_rsk(req);
-	const struct smcr_syn *syn;
+	struct smcr_syn *syn;
 	struct smcr_tcphdr h;
 	bool may_add;
 
@@ -268,8 +268,10 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 
 	syn = this_cpu_ptr(&smcr_last_syn);
 	if (syn->net == net && syn->seq + 1 == ntohl(h.th.ack_seq) &&
-	    syn->sport == h.th.dest && syn->dport == h.th.source)
+	    syn->sport == h.th.dest && syn->dport == h.th.source) {
 		ireq->smc_ok = smcr_tcpopt_decide(req, syn->opt, may_add);
+		syn->net = NULL;	/* once */
+	}
 
 	/* Requests older than the listener's offer have no saved SYN */
 	if (ireq->smc_ok && READ_ONCE(req->saved_syn) && may_add &&

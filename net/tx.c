@@ -60,7 +60,9 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	if (signal) {
 		conn->tx_pends++;
 		conn->tx_signalled = prod->abs;
-		conn->tx_flush = false;
+		/* one in the midst of the data does not tell of their end */
+		if (prod->abs == conn->tx_queued)
+			conn->tx_flush = false;
 	}
 	conn->tx_seq = cdc.seq;
 	conn->tx_prod = *prod;

@@ -30,7 +30,7 @@ export ME PEER ME6 PEER6
 _failed=0 _soft=
 
 # _verdict STATUS [TEXT]: the first one stands.
-_verdict() { [ -e "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }
+_verdict() { [ -s "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }
 
 # fail MSG: the case has failed, here and now.
 fail() {
@@ -88,8 +88,8 @@ mark() {
 }
 
 _marked() {
-	[ ! -e "$CASEDIR/mark.$1" ] || return 0
-	[ -e "$CASEDIR/verdict$PEER_ID" ] && [ ! -e "$CASEDIR/mark.$1" ] || return 1
+	[ ! -s "$CASEDIR/mark.$1" ] || return 0
+	[ -s "$CASEDIR/verdict$PEER_ID" ] && [ ! -s "$CASEDIR/mark.$1" ] || return 1
 	local v
 	v=$(<"$CASEDIR/verdict$PEER_ID")
 	case $v in
@@ -166,7 +166,7 @@ _err() {
 # _run: what case-main calls, with the case file already sourced.
 _run() {
 	_main=$BASHPID
-	declare -F "$ROLE" >/dev/null || { _verdict pass "no $ROLE()"; return; }
+	declare -F "$ROLE" >/dev/null || { echo "no $ROLE()"; _verdict pass; return; }
 	set -Eu -o pipefail
 	trap '_err $? "$LINENO" "$BASH_COMMAND"' ERR
 	trap '_verdict fail "$ROLE: left with exit $?"' EXIT

@@ -129,7 +129,7 @@ class Pair:
         waiting = {1, 2}
         while waiting:
             for g in self.guests:
-                if g.id in waiting and os.path.exists(self.path(f"ready{g.id}")):
+                if g.id in waiting and read(self.path(f"ready{g.id}")):
                     if read(self.path(f"ready{g.id}")).startswith("failed"):
                         self.halt()
                         raise LabError(f"guest {g.id}: " + read(self.path(f"boot{g.id}.log")))

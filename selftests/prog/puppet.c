@@ -524,11 +524,12 @@ static void cmd_await(int argc, char **argv)
 {
 	u64 end = now_ms() + take_time(&argc, argv, 20000);
 	char path[512], text[256] = "";
+	struct stat st;
 	FILE *f;
 
 	need(argc, 1);
 	mark_path(path, sizeof(path), argv[0]);
-	while (access(path, F_OK)) {
+	while (stat(path, &st) || !st.st_size) {
 		if (now_ms() > end)
 			fail("nobody marked '%s'", argv[0]);
 		pump(now_ms() + 20, -1, NULL, NULL);

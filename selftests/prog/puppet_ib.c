@@ -232,6 +232,8 @@ void qp_rts(struct link *l)
 		.max_rd_atomic = 1,
 	};
 
+	if (!l->qp)
+		bad("no queue pair");
 	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
 			  IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
@@ -243,6 +245,8 @@ void qp_err(struct link *l)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
+	if (!l->qp)
+		return;
 	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE))
 		bad("QP to ERR: %s", strerror(errno));
 	l->state = IBV_QPS_ERR;
@@ -433,6 +437,8 @@ int ib_read(struct link *l, u8 *dst, u32 len, u64 va, u32 rkey)
 	u8 *p;
 	int rc;
 
+	if (!l->qp)
+		bad("no queue pair");
 	p = stage(dst, len);
 	sge.addr = (u64)(uintptr_t)p;
 	sge.lkey = me.tx_mr->lkey;

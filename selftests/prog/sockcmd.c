@@ -43,6 +43,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "pattern.h"
@@ -348,18 +349,20 @@ static void do_mark(const char *name)
 		 getenv("CASEDIR") ?: ".", name);
 	snprintf(tmp, sizeof(tmp), "%s.tmp%d", path, (int)getpid());
 	f = fopen(tmp, "w");
-	if (!f || fclose(f))
+	if (!f || fputc('\n', f) == EOF || fclose(f))
 		bad(tmp);
 	outcome(rename(tmp, path));
 }
 
+/* As in case.sh: a mark is there when it is not empty */
 static void do_await(const char *name)
 {
+	struct stat st;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/mark.%s",
 		 getenv("CASEDIR") ?: ".", name);
-	while (access(path, F_OK)) {
+	while (stat(path, &st) || !st.st_size) {
 		if (late) {
 			snprintf(result, sizeof(result), "TIMEOUT");
 			return;

@@ -290,6 +290,8 @@ static void *worker(void *arg)
 				fd = -1;
 			}
 		}
+		if (fd < 0 && opt.endless)
+			continue;	/* the other side died before */
 		if (fd < 0)
 			complain("%s: %m", listener >= 0 ? "accept" : "connect");
 		if (fd < 0 || one(fd, opt.seed + n))
@@ -306,6 +308,8 @@ static int open_listener(const char *port)
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(listener, (void *)&a, sizeof(a)) || listen(listener, 1024))
 		return complain("port %s: %m", port);
+	if (opt.endless)
+		timeouts(listener);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 /* Exit statuses, also what the functions here return */
 enum {
 	EXIT_OK		= 0,

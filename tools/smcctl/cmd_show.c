@@ -85,7 +85,7 @@ static int overview_read(struct overview *o)
 	size_t i;
 	int rc;
 
-	for (i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
 		rc = nl_dump(dumps[i].cmd, dumps[i].nest, NULL, 0, dumps[i].fn,
 			     o);
 		if (rc != EXIT_OK)

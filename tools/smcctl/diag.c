@@ -4,6 +4,7 @@
  * these are the ones that Linux peers and peers of our own kind send.
  */
 #include <stddef.h>
+#include "cmd.h"
 #include "diag.h"
 
 static const struct {
@@ -64,7 +65,7 @@ const char *diag_text(uint32_t code)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		if (codes[i].code == code)
 			return codes[i].text;
 	return NULL;

@@ -35,8 +35,6 @@ static const struct object objects[] = {
 	  "start a program whose TCP sockets become SMC-R", cmd_run },
 };
 
-#define NR_OBJECTS	(sizeof(objects) / sizeof(objects[0]))
-
 enum { OPT_REASONS = 256, OPT_DIFF, OPT_VERSION };
 
 static const struct option long_options[] = {
@@ -87,12 +85,12 @@ bool matches(const char *word, const char *name)
 	return *word && !strncmp(word, name, strlen(word));
 }
 
-static void help(void)
+static void print_usage(void)
 {
 	size_t i;
 
 	puts("Usage: smcctl [OPTIONS] OBJECT [ARGUMENTS]\n\nObjects:");
-	for (i = 0; i < NR_OBJECTS; i++)
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
 		printf("  %-10s %s\n", objects[i].name, objects[i].help);
 	puts("\nOptions:\n"
 	     "  -a, --all            also what is usually left out\n"
@@ -113,9 +111,10 @@ static void help_object(const struct object *o)
 {
 	printf("smcctl %s: %s\n\nUsage: smcctl [OPTIONS] %s%s%s\n", o->name,
 	       o->help, o->name, *o->args ? " " : "", o->args);
-	if (strstr(o->args, "KEY"))
-		printf("\n\"smcctl %s keys\" lists the keys, \"smcctl %s keys KEY\" the values of one.\n",
-		       o->name, o->name);
+	if (!strstr(o->args, "KEY"))
+		return;
+	printf("\n\"smcctl %s keys\" lists the keys, ", o->name);
+	printf("\"smcctl %s keys KEY\" the values of one.\n", o->name);
 }
 
 static int parse_seconds(const char *name, const char *word, double *value)
@@ -187,7 +186,7 @@ static const struct object *find_object(const char *word)
 	const struct object *found = NULL;
 	size_t i, n = 0;
 
-	for (i = 0; i < NR_OBJECTS; i++) {
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
 		const struct object *o = &objects[i];
 
 		if (!strcmp(word, o->name) ||
@@ -270,12 +269,12 @@ static int dispatch(int argc, char **argv)
 	if (rc != EXIT_OK)
 		return rc;
 	if (want_help) {
-		help();
+		print_usage();
 		return EXIT_OK;
 	}
 	if (optind < argc) {
 		if (!strcmp(argv[optind], "help")) {
-			help();
+			print_usage();
 			return EXIT_OK;
 		}
 		o = find_object(argv[optind]);

@@ -165,7 +165,7 @@ static int nl_receive(struct nl_call *call)
 			return fail(EXIT_KERNEL, "netlink receive: %s",
 				    strerror(errno));
 		more = mnl_cb_run2(nl.buf, (size_t)len, nl.seq, port, on_message,
-				   call, ctl, sizeof(ctl) / sizeof(ctl[0]));
+				   call, ctl, ARRAY_SIZE(ctl));
 		if (more < 0)
 			return fail(EXIT_KERNEL, "malformed netlink answer: %s",
 				    strerror(errno));

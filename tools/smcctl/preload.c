@@ -40,7 +40,7 @@ typedef int (*getsockopt_fn)(int fd, int level, int name, void *value,
 
 static socket_fn real_socket(void)
 {
-	static _Atomic(socket_fn) cached;
+	static _Atomic socket_fn cached;
 	socket_fn fn = atomic_load(&cached);
 
 	if (!fn) {
@@ -52,7 +52,7 @@ static socket_fn real_socket(void)
 
 static getsockopt_fn real_getsockopt(void)
 {
-	static _Atomic(getsockopt_fn) cached;
+	static _Atomic getsockopt_fn cached;
 	getsockopt_fn fn = atomic_load(&cached);
 
 	if (!fn) {

@@ -45,6 +45,4 @@ struct view {
 /* [list] [KEY VALUE]... | keys [KEY]; returns an exit status */
 int view_command(const struct view *v, int argc, char **argv);
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
 #endif /* SMCCTL_VIEW_H */

@@ -16,16 +16,19 @@
 #define AF_SMC_NUMBER	43
 #define MAX_FD		64
 
+typedef int (*socket_fn)(int domain, int type, int protocol);
+typedef int (*getsockopt_fn)(int fd, int level, int name, void *value,
+			     socklen_t *len);
+
 static int smc[MAX_FD];		/* protocol + 1 */
 
 int socket(int domain, int type, int protocol)
 {
-	int (*real)(int, int, int) =
-		(int (*)(int, int, int))(uintptr_t)dlsym(RTLD_NEXT, "socket");
+	socket_fn real = (socket_fn)(uintptr_t)dlsym(RTLD_NEXT, "socket");
 	const char *have = getenv("FAKESMC");
 	int fd;
 
-	fprintf(stderr, "kernel: socket(%d, %#x, %d)\n", domain, type, protocol);
+	fprintf(stderr, "asked for %d, %#x, %d\n", domain, type, protocol);
 	if (domain != AF_SMC_NUMBER) {
 		fd = real(domain, type, protocol);
 		if (fd >= 0 && fd < MAX_FD)
@@ -45,9 +48,8 @@ int socket(int domain, int type, int protocol)
 int getsockopt(int fd, int level, int name, void *restrict value,
 	       socklen_t *restrict len)
 {
-	int (*real)(int, int, int, void *, socklen_t *) =
-		(int (*)(int, int, int, void *, socklen_t *))(uintptr_t)
-		dlsym(RTLD_NEXT, "getsockopt");
+	getsockopt_fn real =
+		(getsockopt_fn)(uintptr_t)dlsym(RTLD_NEXT, "getsockopt");
 	int rc = real(fd, level, name, value, len);
 
 	if (rc || level != SOL_SOCKET || fd < 0 || fd >= MAX_FD || !smc[fd])

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The TCP connection below an SMC-R connection: a FIN is not the end of the
+# data, payload is a violation, urgent data, too.
+#
+# covers: CONN-03 CONN-34 CONN-35 CLC-61 MISC-22 KA-10
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet conn
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	fast t_close=1000
+	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:2500 close \
+		accept:0 recv:5 send:5 recv:5 recv:1=eof close \
+		accept:0 recv:5 recv:1=ECONNABORTED close \
+		accept:0 recv:5 recv:1=ECONNABORTED close \
+		accept:0 recv:5 recv:1=ECONNABORTED close \
+		slot:1 send:5 recv:1=eof close
+	app_end "server program"
+	eq "payload was counted" "$(counter tcp-data)" 3
+	eq "early FIN was counted" "$(counter tcp-fin)" 1
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		first_contact
+		rx data len=5
+		tx app "x"
+		wait cdc has=A
+		tx cdc flags=A
+		rx rst
+		conn 2
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		tx fin
+		tx cdc flags=C
+		wait cdc has=C
+		rx eof
+	E
+	pup_end "puppet as server"
+}
+
+new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
+
+client() {
+	await up
+	pup "puppet as client" < <(
+		echo "connect $PEER 5000"
+		echo "first_contact"
+		echo "tx data len=5"
+
+		echo "# FIN only: SMC-R goes on for T_CLOSE, then A and RST"
+		new fin
+		cat <<-E
+			tx fin
+			mark fin
+			start
+			rx data len=5
+			tx data len=20
+			rx none 300ms
+			wait cdc has=A 4s
+			elapsed 700ms 2s
+			tx cdc flags=A
+			rx rst
+		E
+		echo "# FIN and then, in time, C"
+		new late
+		cat <<-E
+			rx data len=5
+			tx fin
+			sleep 300ms
+			tx data len=5
+			tx cdc flags=C
+			wait cdc flags=C
+			rx eof
+		E
+		echo "# payload"
+		new payload
+		cat <<-E
+			tx app "hello"
+			wait cdc has=A
+			tx cdc flags=A
+			rx rst
+		E
+		echo "# urgent payload"
+		new urgent
+		cat <<-E
+			tx oob "!"
+			wait cdc has=A
+			tx cdc flags=A
+			rx rst
+		E
+		echo "# a CLC message has no business there, either"
+		new clc
+		cat <<-E
+			tx decline
+			wait cdc has=A
+			tx cdc flags=A
+			rx rst
+			conn 1
+			rx data len=5
+			close
+		E
+	)
+	await up2
+	app "client program: payload" socket "connect:$PEER:5001" send:5 recv:1=ECONNABORTED close
+	app "client program: FIN before C" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+}

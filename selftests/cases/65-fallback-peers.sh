@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Whoever does not want SMC-R gets plain TCP, and neither the application nor
+# the wire shows anything else: plain TCP peers on either side, the option
+# stripped on its way, the module switched off, SYN cookies, Fast Open, MD5.
+# The options are read from the packets by tcpdump in the guest.
+#
+# covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-13 T-14 T-15 T-16 MISC-07 MISC-22
+# timeout: 120
+# lanes: uml qemu
+# tags: fallback
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+X=$PROG/xfer
+
+# watch NAME PORT: packets of this port until seen()
+watch() {
+	tcpdump --immediate-mode -i eth0 -n -s 0 -U -w "$CASEDIR/$1.pcap" "tcp port $2" > "$CASEDIR/$1.dump" 2>&1 &
+	_dump=$!
+	poll 10 grep -q 'listening on' "$CASEDIR/$1.dump" || fail "tcpdump does not start"
+}
+watched() { nap 0.3; kill -INT "$_dump"; wait "$_dump" || :; }
+
+# packets NAME FILTER: in hex, one line each
+packets() {
+	tcpdump -r "$CASEDIR/$1.pcap" -n -xx "$2" 2>/dev/null |
+		awk '/^[0-9]/ { if (l) print l; l = "" } /^\t0x/ { sub(/^\t0x[0-9a-f]*: */, ""); gsub(/ /, ""); l = l $0 } END { if (l) print l }'
+}
+SYN='tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn'
+SYNACK='tcp[tcpflags] & (tcp-syn|tcp-ack) == (tcp-syn|tcp-ack)'
+with() { packets "$1" "$2" | grep -c fe06e2d4c3d9 || :; }
+any() { packets "$1" "$2" | grep -c . || :; }
+# CLC bytes in a payload: not in a SYN
+clc() { packets "$1" 'tcp[tcpflags] & tcp-syn == 0' | grep -c "e2d4c3d90[1-4]" || :; }
+
+# on_wire NAME SYNS SYNACKS CLC: yes, no for each
+on_wire() {
+	local s
+	s=$(with "$1" "$SYN")
+	check "$1: option on the SYN: $2" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$2" || :
+	s=$(with "$1" "$SYNACK")
+	check "$1: option on the SYN-ACK: $3" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$3" || :
+	s=$(clc "$1")
+	check "$1: CLC messages: $4" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$4" || :
+	check "$1: every SYN is like the others" test "$(with "$1" "$SYN")" = 0 -o "$(with "$1" "$SYN")" = "$(any "$1" "$SYN")" || :
+}
+
+# srv NAME PORT FAM: one server for the client's step NAME
+srv() {
+	local name=$1 port=$2 fam=$3; shift 3
+	smc_reset
+	bg "$X" server "$port" fam="$fam" send=50k recv=30k "$@"
+	local pid=$BG
+	poll 10 listening "$port"
+	mark "up.$name"
+	check "$name: server" wait "$pid"
+}
+
+# clt NAME PORT FAM [WORD...]
+clt() {
+	local name=$1 port=$2 fam=$3; shift 3
+	await "up.$name" 40
+	smc_reset
+	watch "$name" "$port"
+	check "$name: client" "$X" client "$PEER" "$port" fam="$fam" send=30k recv=50k "$@" || :
+	watched
+}
+
+strip() { nft add table ip strip; nft add chain ip strip c "{ type filter hook $1 priority 0 ; }"; nft add rule ip strip c tcp dport "$2" reset tcp option 254 || return; nft add rule ip strip c tcp sport "$2" reset tcp option 254; }
+unstrip() { nft delete table ip strip; }
+objects() { rdma resource show | head -1; }
+
+server() {
+	local cookies before n
+	srv both 5001 smc; smc_was both 1 1
+	srv tcp-server 5002 tcp; tcp_was tcp-server 0
+	before=$(objects)
+	srv tcp-client 5003 smc; tcp_was tcp-client 1
+	eq "tcp-client: no RDMA resources are used" "$(objects)" "$before" || :
+	srv syn-stripped 5004 smc; tcp_was syn-stripped 1
+	# The server cannot see that its SYN-ACK lost the option, and what comes
+	# is not a Proposal: the end of the connection (SEC-10), but no hang.
+	strip output 5005 || fail "nft cannot strip"
+	smc_reset
+	bg "$X" server 5005 send=50k recv=30k
+	poll 10 listening 5005
+	mark up.synack-stripped
+	await synack-stripped 40
+	unstrip
+	kill "$BG"
+	eq "synack-stripped: SMC-R connections" "$(($(smc_servers) - _smc_conns))" 0 || :
+	srv client-off 5006 smc; tcp_was client-off 1
+	echo 0 > /proc/sys/net/smcr/enabled
+	srv server-off 5007 smc; tcp_was server-off 1
+	echo 1 > /proc/sys/net/smcr/enabled
+	cookies=$(</proc/sys/net/ipv4/tcp_syncookies)
+	echo 2 > /proc/sys/net/ipv4/tcp_syncookies
+	n=$(smc_sum server-first-contacts server-reuses server-fallbacks)
+	srv cookies 5008 smc
+	# either it is remembered, or it is not advertised
+	eq "cookies: one way or the other" "$(($(smc_sum server-first-contacts server-reuses server-fallbacks) - n))" 1 || :
+	echo "$cookies" > /proc/sys/net/ipv4/tcp_syncookies
+	smc_reset
+	bg "$PROG/sockapi" server smc 9100
+	wait "$BG" || fail "sockapi server"
+	srv again 5010 smc; smc_was again 1 1
+	nft add table ip drop; nft add chain ip drop c '{ type filter hook input priority 0 ; }'
+	nft add rule ip drop c tcp dport 5011 reject with tcp reset
+	bg "$X" server 5011 send=50k recv=30k
+	poll 10 listening 5011
+	mark up.filtered
+	await filtered
+	nft delete table ip drop
+}
+
+client() {
+	clt both 5001 smc; on_wire both yes yes yes; smc_was both 1 1
+	# RDMA payload is not on TCP: sequence numbers count CLC only
+	check "both: nothing but CLC on TCP" test "$(tcpdump -r "$CASEDIR/both.pcap" -n 'greater 1000' 2>/dev/null | wc -l)" = 0 || :
+	clt tcp-server 5002 smc; on_wire tcp-server yes no no; tcp_was tcp-server 1
+	clt tcp-client 5003 tcp; on_wire tcp-client no no no
+	strip output 5004 || fail "nft cannot strip"
+	clt syn-stripped 5004 smc; unstrip; tcp_was syn-stripped 1
+	on_wire syn-stripped no no no
+	await up.synack-stripped
+	smc_reset
+	watch synack-stripped 5005
+	check "synack-stripped: no hang" timeout $((5 * SLOW)) bash -c "'$X' client $PEER 5005 send=30k recv=50k || [ \$? = 1 ]" || :
+	watched
+	on_wire synack-stripped yes no no; tcp_was synack-stripped 1
+	mark synack-stripped
+	echo 0 > /proc/sys/net/smcr/enabled
+	clt client-off 5006 smc; on_wire client-off no no no; tcp_was client-off 1
+	echo 1 > /proc/sys/net/smcr/enabled
+	clt server-off 5007 smc; on_wire server-off yes no no; tcp_was server-off 1
+	clt cookies 5008 smc
+	# whatever it was, both sides agree
+	check "cookies: option on the SYN-ACK just if CLC follows" test \
+		"$([ "$(with cookies "$SYNACK")" -gt 0 ] && echo y)" = "$([ "$(clc cookies)" -gt 0 ] && echo y)" || :
+	watch tfo 10008
+	"$PROG/sockapi" client smc "$PEER" 9100 4 > "$CASEDIR/tfo.txt" <<-'E'
+		== Fast Open
+		S socket l
+		S set l TCP_FASTOPEN 5
+		S bind l 0
+		S listen l
+		C socket a
+		C set a TCP_FASTOPEN_CONNECT 1
+		C connect a
+		C send a 10
+		S accept l b
+		S recv b 10
+		S send b 5
+		C recv a 5
+	E
+	watched
+	cat "$CASEDIR/tfo.txt"
+	check "Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo.txt" || :
+	eq "Fast Open: SYNs with the option" "$(with tfo "$SYN")" 0 || :
+	clt again 5010 smc; smc_was again 1 1
+	await up.filtered
+	check "a filter refuses the connection" bash -c "! '$X' client $PEER 5011 send=30k recv=50k 2> '$CASEDIR/refused'"
+	check "as TCP does" grep -q 'connect: Connection refused' "$CASEDIR/refused" || :
+	mark filtered
+}

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The guests' part of the benchmarks; started by bench.py, on the host.
+
+    benchguest.py server SPEC       in guest 1: ends when guest 2 says so
+    benchguest.py client SPEC       in guest 2: measures, one JSON line for each point
+
+The two talk over a TCP connection of their own, so that nobody polls while
+something is measured.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+LIB = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(LIB))
+sys.path.insert(0, LIB)
+sys.dont_write_bytecode = True
+import intree  # noqa: E402  pylint: disable=wrong-import-position
+
+PROG = os.path.join(TREE, "selftests", "prog")
+SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
+CONTROL, PORT = 4998, 5000
+SERVER = "10.77.0.1"
+
+
+def sh(*cmd, timeout=120):
+    """Run a command; its output. RuntimeError with its complaints otherwise."""
+    try:
+        r = subprocess.run(cmd, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired as e:
+        raise RuntimeError(f"{os.path.basename(cmd[0])}: no end after {timeout} s") from e
+    if r.returncode:
+        raise RuntimeError(f"{os.path.basename(cmd[0])}: {(r.stderr or r.stdout).strip()[-300:]}")
+    return r.stdout
+
+
+class Side:
+    """Loading, unloading and counting for one implementation."""
+
+    def __init__(self, spec):
+        self.spec, self.name = spec, spec["impl"]
+
+    def load(self):
+        """Nobody else's module may be there: they share an address family."""
+        for m in ("smcr", "smc_diag", "smc"):
+            self.unload(m)
+        if self.name == "smcr":
+            for m in sh("modinfo", "-F", "depends", self.spec["ko"]).strip().split(","):
+                if m:
+                    sh("modprobe", m)
+            sh("insmod", self.spec["ko"])
+        elif self.name == "intree":
+            sh("modprobe", "smc")
+            intree.setup("eth0", "rxe0")
+        for name, value in self.spec["sysctl"].items():
+            with open("/proc/sys/" + name, "w", encoding="ascii") as f:
+                f.write(str(value))
+
+    def unload(self, module=None):
+        """rmmod, with the patience that closing connections need."""
+        module = module or {"smcr": "smcr", "intree": "smc"}.get(self.name)
+        end = time.time() + 30 * self.spec["slow"]
+        while module and os.path.isdir(f"/sys/module/{module}"):
+            r = subprocess.run(["rmmod", module], capture_output=True, text=True, check=False)
+            if r.returncode and time.time() > end:
+                raise RuntimeError(f"rmmod {module}: {r.stderr.strip()}")
+            if r.returncode:
+                time.sleep(0.2)
+
+    def counts(self):
+        """What says how connections were made here: {client, server, fallbacks}."""
+        if self.name == "intree":
+            return intree.stats()
+        if self.name != "smcr":
+            return {"client": 0, "server": 0, "fallbacks": 0}
+        flat = {}
+
+        def walk(x):
+            if isinstance(x, dict):
+                if isinstance(x.get("name"), str) and isinstance(x.get("value"), int):
+                    flat[x["name"]] = x["value"]
+                for k, v in x.items():
+                    if isinstance(v, int):
+                        flat.setdefault(k, v)
+                    walk(v)
+            elif isinstance(x, list):
+                for v in x:
+                    walk(v)
+        walk(json.loads(sh(SMCCTL, "-j", "stats")))
+        for must in ("client-first-contacts", "client-reuses"):
+            if must not in flat:
+                raise RuntimeError(f"smcctl -j stats has no {must}")
+        return {s: flat.get(f"{s}-first-contacts", 0) + flat.get(f"{s}-reuses", 0) for s in ("client", "server")} | {
+            "fallbacks": flat.get("client-fallbacks", 0) + flat.get("server-fallbacks", 0)}
+
+
+def free_memory():
+    """Bytes, with nothing in caches that could be given back."""
+    time.sleep(0.3)
+    for _ in range(2):
+        with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
+            f.write("3")
+    time.sleep(0.2)
+    with open("/proc/meminfo", encoding="ascii") as f:
+        return int(re.search(r"MemFree:\s+(\d+)", f.read())[1]) * 1024
+
+
+# ---------------------------------------------------------------- guest 1
+
+def serve(spec):
+    """Do what guest 2 asks for, until it hangs up."""
+    side = Side(spec)
+    listener = socket.create_server(("", CONTROL))
+    proc = None
+    try:
+        side.load()
+        flags = ["-s"] if spec["impl"] in ("smcr", "intree") else []
+        if spec["impl"] != "verbs":
+            proc = subprocess.Popen([f"{PROG}/bench", *flags, "server", str(PORT), "64"])
+        status = "ok"
+    except (RuntimeError, OSError) as e:
+        status = f"guest 1: {e}"
+    listener.settimeout(60 * spec["slow"])
+    conn, _ = listener.accept()
+    with conn, conn.makefile("rw") as f:
+        def say(what):
+            f.write(json.dumps(what) + "\n")
+            f.flush()
+        say(status)
+        one = None
+        for line in f:
+            words = json.loads(line)
+            try:
+                if words[0] == "memory":
+                    say(free_memory())
+                elif words[0] == "counts":
+                    say(side.counts())
+                elif words[0] == "start":       # a server for one point, e.g. perftest's
+                    one = subprocess.Popen(words[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    say("ok")
+                elif words[0] == "end":
+                    try:
+                        one.wait(10 * spec["slow"])
+                    except subprocess.TimeoutExpired:
+                        one.kill()
+                        one.wait()
+                    say("ok")
+            except (RuntimeError, OSError) as e:
+                say(f"guest 1: {e}")
+    if proc:
+        # It was told to quit; if it does not, then not nicely.
+        try:
+            proc.wait(10 * spec["slow"])
+        except subprocess.TimeoutExpired:
+            proc.kill()
+            proc.wait()
+    side.unload()
+
+
+# ---------------------------------------------------------------- guest 2
+
+class Client:
+    """Takes the points of one series."""
+
+    def __init__(self, spec, out):
+        self.spec, self.out = spec, out
+        self.side = Side(spec)
+        self.flags = ["-s"] if spec["impl"] in ("smcr", "intree") else []
+        self.control = None
+        self.total = 0
+
+    def ask(self, *words):
+        """Of guest 1."""
+        if words:
+            self.control.write(json.dumps(words) + "\n")
+            self.control.flush()
+        answer = json.loads(self.control.readline())
+        if isinstance(answer, str) and answer != "ok":
+            raise RuntimeError(answer)
+        return answer
+
+    def emit(self, **what):
+        """A line for the host."""
+        self.out.write(json.dumps(what) + "\n")
+        self.out.flush()
+
+    def connect(self):
+        """To guest 1's side, which may still be loading."""
+        end = time.time() + 30 * self.spec["slow"]
+        while True:
+            try:
+                s = socket.create_connection((SERVER, CONTROL), 10)
+                s.settimeout(120 * self.spec["slow"])
+                self.control = s.makefile("rw")
+                break
+            except OSError:
+                if time.time() > end:
+                    raise
+                time.sleep(0.1)
+        self.ask()
+
+    def bench(self, *args):
+        """The program, against its server in guest 1."""
+        return [f"{PROG}/bench", *self.flags, SERVER, str(PORT), *map(str, args)]
+
+    def run(self):
+        """The series."""
+        self.side.load()
+        self.connect()
+        if self.spec["impl"] != "verbs":
+            self.ready()
+        for p in self.spec["points"]:
+            before = self.side.counts()
+            try:
+                got = getattr(self, ("verbs_" if self.spec["impl"] == "verbs" else "do_") + p["what"])(p)
+                void = self.void(before, got)
+            except (RuntimeError, OSError, ValueError, IndexError) as e:
+                got, void = {}, f"failed: {e}"
+            self.emit(**{**got, **p, "void": void})
+        if self.spec["impl"] != "verbs":
+            sh(*self.bench("quit"))
+            self.total += 1
+            end = self.ask("counts")
+            # What guest 1 saw is the other half of the claim.
+            if self.flags and (end["server"] != self.total or end["fallbacks"]):
+                self.emit(what="series", void=f"guest 1 counts {end}, {self.total} connections were made")
+        self.side.unload()
+        self.emit(what="end", void="")
+
+    def ready(self):
+        """Until guest 1's program listens, and the first contact is over."""
+        end = time.time() + 20 * self.spec["slow"]
+        while True:
+            try:
+                sh(*self.bench("conn", 0, 1))
+                self.total += 1
+                return
+            except RuntimeError as e:
+                if "refused" not in str(e) or time.time() > end:
+                    raise
+                time.sleep(0.2)
+
+    def void(self, before, got):
+        """Why a point does not count; empty if it does."""
+        conns = got.pop("conns", 0)
+        self.total += conns
+        if not self.flags:
+            return ""
+        after = self.side.counts()
+        made, falls = after["client"] - before["client"], after["fallbacks"] - before["fallbacks"]
+        if made == conns and not falls:
+            return ""
+        return f"{conns} connections: {made} by {self.spec['impl']}, {falls} fell back {after.get('reasons', '')}"
+
+    def simple(self, p):
+        """bulk, rtt, conn."""
+        secs = self.spec["seconds"]
+        return json.loads(sh(*self.bench(p["what"], secs, p["size"]), timeout=30 + 10 * secs * self.spec["slow"]))
+
+    do_bulk = do_rtt = do_conn = simple
+
+    def do_idle(self, p):
+        """Bytes per connection that has nothing to do, in both guests."""
+        mine, theirs = free_memory(), self.ask("memory")
+        with subprocess.Popen(self.bench("idle", p["size"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as proc:
+            if not proc.stdout.readline():
+                raise RuntimeError("idle connections were not made")
+            held = [(mine - free_memory()) / p["size"], (theirs - self.ask("memory")) / p["size"]]
+            proc.stdin.close()
+            if proc.wait(60 * self.spec["slow"]):
+                raise RuntimeError("idle connections did not end well")
+        return {"client": round(held[0]), "server": round(held[1]), "bytes": round(sum(held)), "conns": p["size"] + 1}
+
+    # -- raw verbs: perftest, or our own program where that does not work ----
+
+    def perftest(self, prog, *args):
+        """Start its server, run its client; the last line of numbers."""
+        cmd = [prog, "-F", "-d", "rxe0", *args]
+        self.ask("start", *cmd)
+        try:
+            for attempt in range(50):
+                try:
+                    text = sh(*cmd, SERVER, timeout=60 + 30 * self.spec["slow"])
+                    break
+                except RuntimeError as e:
+                    if attempt == 49 or "onnect" not in str(e):
+                        raise
+                    time.sleep(0.2)
+        finally:
+            self.ask("end")
+        lines = [l.split() for l in text.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+", l)]
+        return [float(x) for x in lines[-1]]
+
+    def verbs_bulk(self, p):
+        """ib_write_bw, waiting for events as a kernel module does."""
+        iters = max(20, min(5000, int(self.spec["seconds"] * 30e6 / p["size"])))
+        v = self.perftest("ib_write_bw", "-e", "-s", str(p["size"]), "-n", str(iters))
+        # "MB" are MiB there
+        return {"mbs": v[3] * 1.048576, "n": iters}
+
+    def verbs_rtt(self, p):
+        """ib_send_lat -e; it prints half of a round trip."""
+        iters = max(20, int(self.spec["seconds"] * 500))
+        v = self.perftest("ib_send_lat", "-e", "-s", str(p["size"]), "-n", str(iters))
+        return {"us": 2 * v[5], "median": 2 * v[4], "max": 2 * v[3], "n": iters}
+
+
+def main():
+    """The command line."""
+    with open(sys.argv[2], encoding="utf-8") as f:
+        spec = json.load(f)
+    if sys.argv[1] == "server":
+        serve(spec)
+        return
+    with open(sys.argv[2] + ".out", "w", encoding="utf-8") as out:
+        client = Client(spec, out)
+        try:
+            client.run()
+        except (RuntimeError, OSError, ValueError) as e:
+            client.emit(what="series", void=f"series failed: {e}")
+            client.emit(what="end", void="")
+            if client.control:
+                client.control.close()
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

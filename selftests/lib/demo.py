@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The demonstration: a file through AF_SMC between two guests, and the proof.
+
+Started by scripts/demo, which explains the environment variables.
+"""
+
+import argparse
+import hashlib
+import json
+import mmap
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lab import CACHE, TREE, LabError, Pair, read, script  # noqa: E402  pylint: disable=wrong-import-position
+from roce import OPCODES, WRITES, Traffic  # noqa: E402  pylint: disable=wrong-import-position
+
+BENCH = os.path.join(TREE, "selftests", "prog", "bench")
+SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
+SNAP = 256                  # bytes kept of each packet: headers, CLC messages, a piece of the file
+BEGIN = time.time()
+TTY = sys.stdout.isatty()
+
+
+class Demo:
+    """Everything that is shown, and whether it is as it should be."""
+
+    def __init__(self, args):
+        self.args = args
+        self.bad = []
+        self.size = 0
+        self.slow = int(os.environ.get("SMCR_SLOW", "1"))
+        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-demo-{os.getpid()}")
+        self.file = os.path.join(self.out, "file")
+        self.pair = None
+
+    def verdict(self, ok, text):
+        """A claim, and whether it holds."""
+        print(f"  {'yes' if ok else 'NO '}  {text}")
+        if not ok:
+            self.bad.append(text)
+
+    # -- preparation -------------------------------------------------------
+
+    def build(self):
+        """The module, the tools, the guests' kernel."""
+        step(f"building smcr.ko for Debian's stock {self.args.kernel} kernel (unpacks its packages the first time)")
+        script("kernel", self.args.kernel)
+        path = script("build-module", self.args.kernel)[-1]
+        for what in (["tools/smcctl"], ["selftests/prog", "bench"]):
+            run(["make", "-s", "-C", os.path.join(TREE, what[0]), *what[1:]])
+        os.makedirs(self.out)
+        self.ko = shutil.copy(path, os.path.join(self.out, "smcr.ko"))
+
+    def make_file(self):
+        """The file, in a place that the guests can read."""
+        if self.args.file:
+            shutil.copyfile(self.args.file, self.file)
+        else:
+            rnd = random.Random(7609)
+            with open(self.file, "wb") as f:
+                left = self.args.size
+                while left:
+                    n = min(left, 1 << 20)
+                    f.write(rnd.randbytes(n))
+                    left -= n
+        self.size = os.path.getsize(self.file)
+        if not self.size:
+            raise LabError("the file is empty")
+        h = hashlib.sha256()
+        with open(self.file, "rb") as f:
+            while block := f.read(1 << 20):
+                h.update(block)
+        return h.hexdigest()
+
+    def call(self, gid, code, timeout=60, fatal=True):
+        """Run something in a guest and return what it printed."""
+        rc, text = self.pair.guests[gid - 1].call(code, timeout * self.pair.slow)
+        if rc != 0 and fatal:
+            raise LabError(f"guest {gid}: {'hangs' if rc is None else f'exit {rc}'}: {code}\n{text}")
+        return text
+
+    def both(self, code, timeout=60):
+        """The same in both guests at the same time."""
+        bases = [g.send(code) for g in self.pair.guests]
+        end = time.time() + timeout * self.pair.slow
+        for g, base in zip(self.pair.guests, bases):
+            while not os.path.exists(base + ".rc"):
+                if time.time() > end or not g.alive():
+                    raise LabError(f"guest {g.id} hangs: {code}\n{read(base + '.out')}")
+                time.sleep(0.02)
+        return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
+
+    def boot(self):
+        """Two guests, the module in them, the file in guest 2's memory."""
+        mib = (self.size >> 20) + 1
+        step(f"booting two QEMU guests with soft RoCE, {768 + mib} MiB each (no hardware virtualisation needed)")
+        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, 768 + mib, self.out)
+        self.pair.boot()
+        for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && mkdir -p /run/demo && '
+                                  f'mount -t tmpfs -o size={mib + 16}M demo /run/demo && uname -r'):
+            if rc:
+                raise LabError(text)
+        print("  guest 1: 10.77.0.1, the receiver;  guest 2: 10.77.0.2, the sender;  kernel "
+              f"{text.splitlines()[-1]}, smcr.ko loaded")
+        self.call(2, "cp $OUT/file /run/demo/file")
+
+    # -- one transfer ------------------------------------------------------
+
+    def transfer(self, name, smc):
+        """The file from guest 2 to guest 1: seconds, and the tables seen meanwhile."""
+        flag, port, pcap = ("-s ", 5000, "smc") if smc else ("", 5001, "tcp")
+        path = lambda what: os.path.join(self.out, f"{pcap}-{what}")  # noqa: E731
+        self.capture(path("wire.pcap"), pcap, True)
+        self.call(1, f"({BENCH} {flag}recv {port} /run/demo/got > $OUT/{pcap}-recv 2>&1; "
+                     f"echo $? > $OUT/{pcap}-recv.rc) > /dev/null 2>&1 & "
+                     f"for i in $(seq 300); do grep -q listening $OUT/{pcap}-recv && exit; sleep 0.1; done; exit 1")
+        self.call(2, f"({BENCH} {flag}send 10.77.0.1 {port} /run/demo/file > $OUT/{pcap}-send 2>&1; "
+                     f"echo $? > $OUT/{pcap}-send.rc) > /dev/null 2>&1 &")
+        bar, tables, asked = Bar(name, self.size), None, None
+        end = time.time() + (120 + self.size / 1e6) * self.slow
+        # (A file exists for a moment before there is something in it.)
+        while not all(read(path(f"{w}.rc")) for w in ("send", "recv")):
+            line = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("recv")))
+            if line:
+                bar.show(int(line[-1][0]), float(line[-1][1]))
+            if smc and line and asked is None and int(line[-1][0]) > self.size / 5:
+                asked = [g.send(f"for t in conn linkgroup; do {SMCCTL} $t || exit; {SMCCTL} -j $t "
+                                f"> $OUT/{pcap}-${{t}}{g.id}.json || exit; done") for g in self.pair.guests]
+                flowing = int(line[-1][0])
+            if asked and tables is None and all(os.path.exists(b + ".rc") for b in asked):
+                tables = [read(b + ".out") for b in asked]
+                bar.gap()
+                print(f"\n  meanwhile, with the data flowing ({flowing >> 20} MiB have arrived):")
+                for gid, text in enumerate(tables, 1):
+                    print(f"  guest {gid}# smcctl conn; smcctl linkgroup\n" + indent(text))
+                print()
+            if not self.pair.alive() or time.time() > end or read(path("send.rc")) not in ("", "0"):
+                break
+            time.sleep(0.1)
+        bar.gap()
+        done = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("send")))
+        self.capture(path("wire.pcap"), pcap, False)
+        if read(path("send.rc")) != "0" or read(path("recv.rc")) != "0" or not done:
+            raise LabError(f"the transfer over {name} failed:\n" +
+                           indent("sender:   " + read(path("send"))[-300:] + "\nreceiver: " + read(path("recv"))[-300:]))
+        if smc:
+            self.verdict(tables is not None and self.flowed(), "both sides showed an SMC-R connection with bytes "
+                         "in flight, in one link group")
+        return float(done[-1][1])
+
+    def capture(self, path, name, on):
+        """What crosses the wire, seen from the host: costs the guests nothing."""
+        cmd = {"execute": "object-add", "arguments": {"qom-type": "filter-dump", "id": f"dump-{name}", "netdev": "n0",
+                                                      "file": path, "maxlen": SNAP}}
+        self.pair.qmp(1, cmd if on else {"execute": "object-del", "arguments": {"id": f"dump-{name}"}})
+
+    def flowed(self):
+        """What the tables of the running connection must have said."""
+        for gid in (1, 2):
+            conns = [c for c in records(read(os.path.join(self.out, f"smc-conn{gid}.json")))
+                     if "5000" in json.dumps(c) and "smc" in str(c.get("mode", "")).lower()]
+            groups = records(read(os.path.join(self.out, f"smc-linkgroup{gid}.json")))
+            if len(conns) < 1 or len(groups) != 1:
+                return False
+        return True
+
+    # -- the proof ---------------------------------------------------------
+
+    def prove(self, digest):
+        """Checksums, counters, and what was on the wire."""
+        step("the proof")
+        sums = [hashes.split()[0] if rc == 0 and hashes else "none" for rc, hashes in
+                self.both("sha256sum /run/demo/got /run/demo/file 2>/dev/null | head -1", 300)]
+        print(f"  sha256 of the file                 {digest}\n  sha256 in guest 2 (before sending) {sums[1]}\n"
+              f"  sha256 in guest 1 (as received)    {sums[0]}")
+        self.verdict(sums[0] == sums[1] == digest, "the file arrived intact")
+
+        for gid, side in ((2, "client"), (1, "server")):
+            stats = counters(self.call(gid, f"{SMCCTL} -j stats"))
+            smc = stats.get(f"{side}-first-contacts", 0) + stats.get(f"{side}-reuses", 0)
+            falls = stats.get("client-fallbacks", 0) + stats.get("server-fallbacks", 0)
+            self.verdict(smc == 1 and falls == 0, f"guest {gid} counts {smc} SMC-R connection as {side} and {falls} "
+                         "fallbacks to TCP")
+
+        t = Traffic(os.path.join(self.out, "smc-wire.pcap"))
+        print(f"\n  on the wire (captured by QEMU on the host; {t.frames} frames):")
+        for op in sorted(t.opcodes):
+            n, size = t.opcodes[op]
+            print(f"    RoCEv2 udp/4791  0x{op:02x} {OPCODES.get(op, ('?',))[0]:26} {n:8} packets {size:13} bytes")
+        print(f"    TCP payload           {'both directions, all ports':26} {'':16} {t.tcp_bytes():13} bytes")
+        clc = t.clc()
+        print(f"      = {', '.join(clc) if clc else 'NOT only CLC messages'}\n")
+
+        sender, want = socket.inet_aton("10.77.0.2"), self.size + 8
+        got, reth = t.written(sender), t.reth(sender)
+        again = f"; {t.repeated} packets were repeated and are counted once" if t.repeated else ""
+        self.verdict(got == want, f"RDMA WRITEs of guest 2 carried {got} bytes: the file's {self.size} and its length"
+                     f" (8){again}")
+        self.verdict(reth == want, f"so do the lengths in their headers (RETH): {reth}")
+        good, all_ = self.compare(t, sender)
+        self.verdict(good == all_ > 0, f"{good} of {all_} WRITE packets begin with the bytes that the file has at "
+                     "their place in the stream")
+        self.verdict(clc is not None and len(clc) == 3 and t.tcp_bytes() < 4096,
+                     f"TCP carried {t.tcp_bytes()} bytes: the three CLC messages of the negotiation, nothing of the file")
+
+    def compare(self, t, sender):
+        """The kept beginning of each WRITE packet against the file."""
+        good = all_ = 0
+        with open(self.file, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            for key in t.flows:
+                if key[0] != sender:
+                    continue
+                for offset, _, head in t.stream(key):
+                    skip = max(0, 8 - offset)
+                    piece = head[skip:]
+                    at = offset + skip - 8
+                    all_ += 1
+                    good += m[at:at + len(piece)] == piece
+        return good, all_
+
+    def prove_tcp(self):
+        """The other way round, or else a blind proof would be one, too."""
+        t = Traffic(os.path.join(self.out, "tcp-wire.pcap"))
+        self.verdict(t.tcp_bytes() >= self.size and t.written() == 0,
+                     f"and with an AF_INET socket the same capture shows {t.tcp_bytes()} bytes on TCP and "
+                     f"{t.written()} in RDMA WRITEs")
+
+    def run(self):
+        """All of it; returns the exit status."""
+        self.build()
+        step("making the file")
+        digest = self.make_file()
+        print(f"  {self.args.file or 'pseudo-random'}, {self.size} bytes")
+        self.boot()
+        step("AF_SMC: sendfile() in guest 2, read() in guest 1")
+        smc = self.transfer("AF_SMC", True)
+        self.prove(digest)
+        step("the same program, guests and file over TCP")
+        tcp = self.transfer("TCP", False)
+        self.prove_tcp()
+        step("result")
+        rate = lambda t: self.size / t / 1e6  # noqa: E731
+        print(f"  AF_SMC  {smc:8.1f} s  {rate(smc):8.1f} MB/s   RDMA by rxe: software, CRC and 4 KiB packets\n"
+              f"  TCP     {tcp:8.1f} s  {rate(tcp):8.1f} MB/s\n"
+              f"  Emulated processors and soft RoCE: neither is a figure of real hardware (`make bench` compares with "
+              "raw verbs).")
+        for _, text in self.both("rmmod smcr && ! lsmod | grep -q '^smcr '"):
+            if text:
+                self.verdict(False, f"smcr.ko could be unloaded: {text}")
+        print()
+        if self.bad:
+            print(f"demo: FAILED ({len(self.bad)} claims do not hold), logs in {self.out}")
+            return 1
+        print(f"demo: {self.size} bytes went by RDMA WRITE, none by TCP. {time.time() - BEGIN:.0f} s in all.")
+        return 0
+
+
+class Bar:
+    """Progress, for terminals and for logs."""
+
+    def __init__(self, name, size):
+        self.name, self.size, self.next, self.open = name, size, 0, False
+
+    def show(self, done, t):
+        """So many bytes after so many seconds."""
+        text = (f"  {self.name}  {100 * done // self.size:3}%  {done >> 20:5} of {self.size >> 20} MiB  {t:6.1f} s  "
+                f"{done / max(t, .001) / 1e6:6.1f} MB/s")
+        if TTY:
+            n = 20 * done // self.size
+            print(f"\r{text}  [{'#' * n}{'.' * (20 - n)}]", end="", flush=True)
+            self.open = True
+        elif 10 * done // self.size >= self.next:
+            print(text, flush=True)
+            self.next = 10 * done // self.size + 1
+
+    def gap(self):
+        """Something else is printed next."""
+        if self.open:
+            print()
+        self.open = False
+
+
+def step(text):
+    """A heading, with the time."""
+    print(f"\n== {text}  [{time.time() - BEGIN:.0f} s]", flush=True)
+
+
+def indent(text):
+    """For what others printed."""
+    return re.sub("(?m)^", "    ", text)
+
+
+def run(cmd):
+    """A command that must work."""
+    if subprocess.run(cmd, check=False, stdout=sys.stderr).returncode:
+        raise LabError(" ".join(cmd) + " failed")
+
+
+def records(text):
+    """The objects of a list in smcctl's JSON, wherever it is."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return []
+    while isinstance(data, dict):
+        lists = [v for v in data.values() if isinstance(v, list)]
+        if not lists:
+            return [data]
+        data = lists[0]
+    return data
+
+
+def counters(text):
+    """smcctl -j stats as {name: value}."""
+    found = {}
+
+    def walk(x):
+        if isinstance(x, dict):
+            if isinstance(x.get("name"), str) and isinstance(x.get("value"), int):
+                found[x["name"]] = x["value"]
+            for k, v in x.items():
+                if isinstance(v, int):
+                    found.setdefault(k, v)
+                walk(v)
+        elif isinstance(x, list):
+            for v in x:
+                walk(v)
+    walk(json.loads(text))
+    return found
+
+
+def size(text):
+    """256M, 1G, 5000."""
+    m = re.fullmatch(r"(\d+)([KMG]?)(i?B)?", text.strip(), re.I)
+    if not m or not int(m[1]):
+        raise argparse.ArgumentTypeError(f"not a size: {text}")
+    return int(m[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[m[2].upper()]
+
+
+def main():
+    """The command line."""
+    env = os.environ
+    p = argparse.ArgumentParser(description="A file through AF_SMC between two guests, and the proof")
+    p.add_argument("--size", type=size, default=env.get("SIZE") or "256M", help="default 256M")
+    p.add_argument("--file", default=env.get("FILE") or None, help="a file instead of random bytes")
+    p.add_argument("--kernel", choices=("6.1", "6.12", "7.2"), default="6.1")
+    p.add_argument("--keep", action="store_true", default=bool(env.get("KEEP")), help="keep logs and captures")
+    if env.get("KERNEL"):
+        p.set_defaults(kernel=env["KERNEL"])
+    args = p.parse_args()
+    if args.kernel not in ("6.1", "6.12", "7.2"):
+        p.error(f"no stock kernel: {args.kernel}")
+    demo = Demo(args)
+    for s in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, lambda *_: sys.exit(1))
+    status = 1
+    try:
+        status = demo.run()
+    except (LabError, OSError) as e:
+        print(f"\ndemo: FAILED: {e}\nlogs: {demo.out}")
+    except KeyboardInterrupt:
+        print("\ndemo: interrupted")
+    finally:
+        if demo.pair:
+            demo.pair.halt()
+        if not status and not args.keep:
+            shutil.rmtree(demo.out, ignore_errors=True)
+        elif os.path.exists(demo.file):
+            os.unlink(demo.file)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
