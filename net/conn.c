@@ -62,10 +62,15 @@ static void smcr_conn_reset(struct smcr_conn *conn)
 {
 	static const struct smcr_pos start;
 
+	spin_lock_bh(&conn->lock);
 	conn->active = false;
+	conn->purged = false;
+	conn->fin_seen = false;
 	conn->told_peer = false;
 	conn->early_cflags = 0;
 	conn->early_bad = false;
+	conn->early_conflict = false;
+	conn->rx_lost = false;
 	conn->rx_prod = start;
 	conn->rx_cons = start;
 	conn->rx_told = 0;
@@ -79,8 +84,17 @@ static void smcr_conn_reset(struct smcr_conn *conn)
 	conn->tx_cons = start;
 	conn->tx_signalled = 0;
 	conn->tx_seq = 0;
+	conn->tx_owed = 0;
+	conn->tx_blocked = false;
+	conn->tx_ctrl = false;
+	conn->tx_dead = false;
+	conn->tx_flush = false;
+	conn->tx_more = false;
+	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
+	spin_unlock_bh(&conn->lock);
+	/* not tx_pends: a late completion of the old attempt still counts down */
 }
 
 /**
@@ -191,7 +205,10 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	conn->rx_ring.base = conn->lgr->base;
 	conn->tx_ring.base = conn->lgr->base;
 	WRITE_ONCE(conn->active, true);
-	if (conn->early_bad)
+	if (conn->early_conflict)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
+				       SMCR_R_RMBE_CONFLICT);
+	else if (conn->early_bad)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_CDC_CONS);
 	else if (conn->early_cflags)
@@ -200,6 +217,25 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	if (READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
+	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smcr_conn_conflict() - the peer gave our element of its RMB away (RMB-24)
+ * @conn: connection that held it; a reference is held
+ *
+ * Before activation only activation itself may start the close machine.
+ * Context: any up to softirq.
+ */
+void smcr_conn_conflict(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->active)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
+				       SMCR_R_RMBE_CONFLICT);
+	else
+		conn->early_conflict = true;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -208,22 +244,24 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
+	struct smcr_link *link;
 	struct smcr_buf *sndbuf;
 
 	if (!lgr)
 		return;
-	if (smcr_link_cancel_wait(conn->link, &conn->sq_wait))
-		sock_put(&ssk->sk);
-	smcr_lgr_drop_relem(lgr, conn);
-	smcr_rmb_put_elem(&conn->elem, quarantine);
-
+	/* softirq sees no connection any more before anything of it goes */
 	spin_lock_bh(&conn->lock);
 	sndbuf = conn->sndbuf;
+	link = conn->link;
 	conn->sndbuf = NULL;
 	conn->lgr = NULL;
 	conn->link = NULL;
 	spin_unlock_bh(&conn->lock);
 
+	if (smcr_link_cancel_wait(link, &conn->sq_wait))
+		sock_put(&ssk->sk);
+	smcr_lgr_drop_relem(lgr, conn);
+	smcr_rmb_put_elem(&conn->elem, quarantine);
 	/* an RDMA WRITE may still be reading it: then it stays until the QP ends */
 	if (conn->tx_signalled == conn->tx_prod.abs)
 		smcr_buf_free(sndbuf);
@@ -271,6 +309,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 
 	if (acts & SMCR_ACT_PURGE) {
 		conn->purged = true;
+		if (conn->rx_cons.abs != conn->rx_prod.abs)
+			conn->rx_lost = true;
 		conn->rx_cons = conn->rx_prod;
 		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
 	}
@@ -523,8 +563,10 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	if (conn->fsm.want_closed)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_APP_ABORT,
 				       SMCR_R_LOCAL_UNREAD);
-	else
+	else {
+		conn->purged = true;	/* a reader may be at it */
 		conn->rx_cons = conn->rx_prod;
+	}
 }
 
 /* One CDC of a known connection, conn->lock held */
@@ -538,7 +580,11 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if (!conn->lgr)
 		return;
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
-		if (smcr_seq_after(cdc->seq, conn->rx_seq))
+		if (!smcr_seq_after(cdc->seq, conn->rx_seq))
+			return;
+		if (!conn->active)
+			conn->early_bad = true;
+		else
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 					       SMCR_R_CDC_VALIDATION);
 		return;

@@ -75,6 +75,8 @@ struct smcr_conn {
 	bool told_peer;			/* Accept or Confirm was sent */
 	u8 early_cflags;		/* D, C, A that came before activation */
 	bool early_bad;			/* violation before activation */
+	bool early_conflict;		/* element lost before activation */
+	bool rx_lost;			/* a purge dropped unread data */
 	struct list_head sq_wait;	/* link->waiters; empty = not waiting */
 
 	/* deferred actions, carried out by smcr_conn_work() */
@@ -133,6 +135,9 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 			    enum smcr_reason why);
 
+/* The peer gave the element of this connection to another one (RMB-24) */
+void smcr_conn_conflict(struct smcr_conn *conn);
+
 /* TCP FIN while SMC-R is up (CONN-34): T_CLOSE for the peer's D/C/A, then abort */
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
 
@@ -145,7 +150,10 @@ void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);
 /* Readable bytes (0 when a violation ended the connection) */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
-	return READ_ONCE(conn->rx_prod.abs) - READ_ONCE(conn->rx_cons.abs);
+	u64 cons = READ_ONCE(conn->rx_cons.abs);
+
+	smp_rmb();	/* cons first: it never passes a later prod */
+	return READ_ONCE(conn->rx_prod.abs) - cons;
 }
 
 /* Bytes accepted from the application and not yet known to be delivered */

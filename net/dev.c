@@ -485,7 +485,7 @@ static bool dev_suitable(struct ib_device *ibdev)
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    ibdev->attrs.max_fast_reg_page_list_len <
 	    DIV_ROUND_UP(SMCR_RMBE_MIN, PAGE_SIZE) ||
-	    ibdev->attrs.max_send_sge < 2)
+	    ibdev->attrs.max_send_sge < 3)
 		return false;
 	rdma_for_each_port(ibdev, port)
 		if (rdma_protocol_roce(ibdev, port))

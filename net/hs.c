@@ -141,9 +141,11 @@ bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 	       cl->qpn == link->peer_qpn;
 }
 
-void smcr_hs_settle_link(struct smcr_lgr *lgr,
+void smcr_hs_settle_link(struct smcr_hs *hs,
 			 const struct smcr_llc_confirm_link *peer)
 {
+	struct smcr_conn *conn = &hs->ssk->conn;
+	struct smcr_lgr *lgr = hs->lgr;
 	bool plain = peer->no_eye_catcher &&
 		     !READ_ONCE(lgr->sn->knobs.eye_catcher);
 
@@ -153,6 +155,12 @@ void smcr_hs_settle_link(struct smcr_lgr *lgr,
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
 			       lgr->max_links);
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
+
+	/* the peer's first data may be here before we activate */
+	spin_lock_bh(&conn->lock);
+	conn->rx_ring.base = lgr->base;
+	conn->tx_ring.base = lgr->base;
+	spin_unlock_bh(&conn->lock);
 }
 
 /**

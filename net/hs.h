@@ -68,7 +68,7 @@ void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 			     const struct smcr_llc_confirm_link *cl);
 /* LG-10 and the eye-catcher announcement, both sides' CONFIRM LINK known */
-void smcr_hs_settle_link(struct smcr_lgr *lgr,
+void smcr_hs_settle_link(struct smcr_hs *hs,
 			 const struct smcr_llc_confirm_link *peer);
 
 /* The end of a rendezvous, whatever it is */

@@ -93,9 +93,9 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs,
 				SMCR_LLC_CONFIRM_LINK, false);
 	/* the server may write as soon as it has read this (CLC-45) */
 	conn->told_peer = true;
-	if (!hs->first)
-		smcr_conn_activate(conn);
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
+	if (!hs->first)
+		smcr_conn_activate(conn);	/* it may end in there */
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
 		hs->why = SMCR_R_CLC_EOF;
 		hs->err = ECONNRESET;
@@ -119,7 +119,7 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 		return SMCR_HS_DECLINE;
 	}
 	lgr->link->num = msg.confirm_link.link_num;
-	smcr_hs_settle_link(lgr, &msg.confirm_link);
+	smcr_hs_settle_link(hs, &msg.confirm_link);
 	if (smcr_link_to_rts(lgr->link)) {
 		hs->why = SMCR_R_QP_FAIL;
 		return SMCR_HS_DECLINE;

@@ -138,7 +138,7 @@ static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs,
 	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
 	    msg.confirm_link.link_num != lgr->link->num)
 		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);	/* LLC-22 */
-	smcr_hs_settle_link(lgr, &msg.confirm_link);
+	smcr_hs_settle_link(hs, &msg.confirm_link);
 	return SMCR_HS_NEXT;
 }
 

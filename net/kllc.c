@@ -37,8 +37,11 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, int ms)
 	if (ms <= 0)
 		return;
 	smcr_lgr_hold(lgr);
+	/* a group that has ended meanwhile is not kept for that long */
 	if (!queue_delayed_work(smcr_wq, &lgr->test_work,
-				msecs_to_jiffies(ms)))
+				msecs_to_jiffies(ms)) ||
+	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->test_work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -64,7 +67,9 @@ void smcr_llc_start(struct smcr_lgr *lgr)
  */
 void smcr_llc_probe(struct smcr_lgr *lgr)
 {
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE || xchg(&lgr->probe, 1))
+	/* one that is under way has its T_LLC */
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE ||
+	    READ_ONCE(lgr->seq.test_pending) || xchg(&lgr->probe, 1))
 		return;
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->test_work, SMCR_LLC_PROBE))
@@ -504,15 +509,17 @@ static void smcr_llc_work(struct work_struct *work)
 		spin_lock_bh(&lgr->llc_lock);
 		item = list_first_entry_or_null(&lgr->llc_queue,
 						struct smcr_llc_item, node);
-		if (item) {
+		if (item)
 			list_del(&item->node);
-			lgr->llc_len--;
-		}
 		spin_unlock_bh(&lgr->llc_lock);
 		if (!item)
 			break;
-		if (!smcr_llc_handle(lgr, item))
-			kfree(item);
+		if (smcr_llc_handle(lgr, item))
+			continue;	/* kept, and counted */
+		kfree(item);
+		spin_lock_bh(&lgr->llc_lock);
+		lgr->llc_len--;
+		spin_unlock_bh(&lgr->llc_lock);
 	}
 	smcr_lgr_put(lgr);
 }
@@ -648,12 +655,13 @@ static void smcr_llc_test_work(struct work_struct *work)
 	int period = READ_ONCE(lgr->sn->knobs.t_testlink);
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
 	unsigned long silence = msecs_to_jiffies(period);
-	bool pending, idle;
+	bool pending, idle, probe, send = false;
 	int next = period;
 
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		goto out;
-	if (xchg(&lgr->probe, 0))
+	probe = xchg(&lgr->probe, 0);
+	if (probe)
 		silence = SMCR_LLC_PROBE;
 	idle = silence && time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
 					silence);
@@ -665,6 +673,7 @@ static void smcr_llc_test_work(struct work_struct *work)
 		memcpy(lgr->test_data, msg.test_link.data,
 		       sizeof(lgr->test_data));
 		next = READ_ONCE(lgr->sn->knobs.t_llc);
+		send = true;
 	}
 	spin_unlock_bh(&lgr->llc_lock);
 	if (pending) {
@@ -672,10 +681,12 @@ static void smcr_llc_test_work(struct work_struct *work)
 		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
 		goto out;
 	}
-	if (next != period) {
+	if (send) {
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
 		smcr_llc_send(lgr, &msg, 0);
 	}
+	if (probe && !send)	/* not silent yet: look again as soon */
+		smcr_llc_probe(lgr);
 	smcr_llc_arm_test(lgr, next);
 out:
 	smcr_lgr_put(lgr);

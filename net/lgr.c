@@ -12,6 +12,9 @@
 #include "sock.h"
 #include "trace.h"
 
+/* Send buffers kept for a WRITE that may still read them */
+#define SMCR_LIMBO_MAX	64
+
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
 static void smcr_lgr_kill_work(struct work_struct *work);
@@ -382,8 +385,37 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 	if (!lgr->server || READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)) ||
+	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->idle_work)))
 		smcr_lgr_put(lgr);
+}
+
+/* What follows from DEAD, for whoever set it */
+static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
+			    u32 del_reason)
+{
+	lgr->del_reason = del_reason;
+	smcr_hit(lgr->sn, why, lgr->id, 0);
+	smcr_lgr_hold(lgr);
+	queue_work(smcr_wq, &lgr->kill_work);
+}
+
+/* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
+static bool smcr_lgr_end_idle(struct smcr_lgr *lgr)
+{
+	bool end;
+
+	spin_lock_bh(&lgr->lock);
+	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns;
+	if (end) {
+		lgr->why = SMCR_R_LGR_IDLE;
+		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (end)
+		wake_up_all(&lgr->wait);
+	return end;
 }
 
 static void smcr_lgr_idle_work(struct work_struct *work)
@@ -391,10 +423,9 @@ static void smcr_lgr_idle_work(struct work_struct *work)
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, idle_work);
 
-	if (!READ_ONCE(lgr->n_conns) &&
-	    READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {
+	if (smcr_lgr_end_idle(lgr)) {
 		smcr_count(lgr->sn, SMCR_CNT_T_LGR_IDLE);
-		smcr_lgr_kill(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
+		smcr_lgr_killed(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
 	}
 	smcr_lgr_put(lgr);
 }
@@ -405,7 +436,8 @@ static void smcr_lgr_idle_work(struct work_struct *work)
  */
 void smcr_lgr_activate(struct smcr_lgr *lgr)
 {
-	smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE);
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
+		return;
 	smcr_llc_start(lgr);
 	smcr_lgr_kick_rmb_work(lgr);
 	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
@@ -419,12 +451,18 @@ void smcr_lgr_activate(struct smcr_lgr *lgr)
  */
 void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf)
 {
+	bool many;
+
 	if (!buf)
 		return;
 	spin_lock_bh(&lgr->lock);
 	buf->limbo = lgr->limbo;
 	lgr->limbo = buf;
+	many = ++lgr->n_limbo > SMCR_LIMBO_MAX;
 	spin_unlock_bh(&lgr->lock);
+	/* no conforming peer gives elements away again and again */
+	if (many)
+		smcr_lgr_kill(lgr, SMCR_R_RMBE_CONFLICT, SMCR_DEL_PROTOCOL);
 }
 
 static void smcr_lgr_free_limbo(struct smcr_lgr *lgr)
@@ -459,12 +497,8 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
  */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 {
-	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
-		return;
-	lgr->del_reason = del_reason;
-	smcr_hit(lgr->sn, why, lgr->id, 0);
-	smcr_lgr_hold(lgr);
-	queue_work(smcr_wq, &lgr->kill_work);
+	if (smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		smcr_lgr_killed(lgr, why, del_reason);
 }
 
 /* One connection of the list with a reference, so that no lock is held on it */
@@ -545,6 +579,20 @@ static bool smcr_lgr_net_idle(struct smcr_net *sn)
 }
 
 /**
+ * smcr_lgr_kill_net_start() - end all groups of a namespace, do not wait
+ * @sn: namespace; no new group can be started any more
+ */
+void smcr_lgr_kill_net_start(struct smcr_net *sn)
+{
+	struct smcr_lgr *lgr;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node)
+		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
+	spin_unlock_bh(&sn->lgr_lock);
+}
+
+/**
  * smcr_lgr_kill_net() - end of a namespace or of the module
  * @sn: namespace; no new group can be started any more
  *
@@ -553,21 +601,16 @@ static bool smcr_lgr_net_idle(struct smcr_net *sn)
  */
 void smcr_lgr_kill_net(struct smcr_net *sn)
 {
-	struct smcr_lgr *lgr;
-
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node)
-		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
-	spin_unlock_bh(&sn->lgr_lock);
+	smcr_lgr_kill_net_start(sn);
 	while (!wait_event_timeout(sn->lgr_wait, smcr_lgr_net_idle(sn),
 				   30 * HZ))
 		pr_warn("smcr: still waiting for link groups to end\n");
 }
 
 /**
- * smcr_lgr_kill_all() - end of the module: smcr_lgr_kill_net() everywhere
+ * smcr_lgr_kill_all() - end of the module: all groups of all namespaces
  *
- * Context: process, sleeps.
+ * The waits are in smcr_dev_exit() and smcr_pernet_exit(). Context: process.
  */
 void smcr_lgr_kill_all(void)
 {
@@ -575,7 +618,7 @@ void smcr_lgr_kill_all(void)
 
 	down_read(&net_rwsem);
 	for_each_net(net)
-		smcr_lgr_kill_net(smcr_net(net));
+		smcr_lgr_kill_net_start(smcr_net(net));
 	up_read(&net_rwsem);
 }
 
@@ -848,8 +891,7 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 		old = NULL;
 	rcu_read_unlock();
 	if (old) {
-		smcr_conn_event(old, SMCR_CONN_EV_CONFLICT,
-				SMCR_R_RMBE_CONFLICT);
+		smcr_conn_conflict(old);
 		sock_put(&smcr_conn_sock(old)->sk);
 	}
 	return rt;

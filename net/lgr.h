@@ -83,6 +83,7 @@ struct smcr_lgr {
 	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
 	struct xarray relems;
 	struct smcr_buf *limbo;	/* send buffers a WRITE may still read; @lock */
+	unsigned int n_limbo;	/* @lock */
 
 	struct mutex rmb_mutex;
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
@@ -155,6 +156,7 @@ void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);
 
 /* All groups of a namespace / on a device; returns when they are freed (bounded) */
+void smcr_lgr_kill_net_start(struct smcr_net *sn);	/* does not wait */
 void smcr_lgr_kill_net(struct smcr_net *sn);
 void smcr_lgr_kill_all(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);

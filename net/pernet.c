@@ -76,6 +76,8 @@ err_stats:
 static void __net_exit smcr_net_pre_exit(struct net *net)
 {
 	smcr_tcpopt_net_exit(net);
+	/* before any exit: removal of the namespace's devices waits for them */
+	smcr_lgr_kill_net_start(smcr_net(net));
 }
 
 /*

@@ -88,8 +88,10 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo)
 			return 0;
 		return 1;
 	}
-	if (READ_ONCE(fsm->rx_done) || READ_ONCE(fsm->rx_closed))
-		return 0;	/* the end came before any error */
+	/* the end came before any error, and nothing before the end was lost */
+	if (!READ_ONCE(ssk->conn.rx_lost) &&
+	    (READ_ONCE(fsm->rx_done) || READ_ONCE(fsm->rx_closed)))
+		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
 	if (sk->sk_shutdown & RCV_SHUTDOWN || sk->sk_state == TCP_CLOSE)

@@ -90,7 +90,8 @@ void smcr_sock_reset(struct smcr_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	smcr_hs_flush(ssk);
-	if (ssk->mode == SMCR_MODE_NEG || ssk->mode == SMCR_MODE_SMC)
+	if (ssk->mode == SMCR_MODE_NEG || ssk->mode == SMCR_MODE_SMC ||
+	    ssk->mode == SMCR_MODE_LISTEN)
 		return;		/* another thread was faster */
 	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
 	smcr_tcp_disconnect(ssk);

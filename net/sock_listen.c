@@ -346,8 +346,15 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child;
 
+	struct socket *tcp;
+
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
+	/* what TCP still has would keep our callbacks (tcp_migrate_req) */
+	while (!kernel_accept(lsk->tcp, &tcp, O_NONBLOCK)) {
+		sock_no_linger(tcp->sk);
+		sock_release(tcp);
+	}
 	while ((child = smcr_listener_pop(lsk, &lsk->neg_q))) {
 		smcr_child_abort(child);
 		smcr_child_drop(child);

@@ -14,6 +14,10 @@
 /* NULL: a listener's child that nobody accepted yet, or unhooked just now */
 static struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 {
+	/* a psock or BPF's own: smcr_child_new() drops that child */
+	if ((uintptr_t)rcu_dereference_raw(__sk_user_data(tsk)) &
+	    (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF))
+		return NULL;
 	return __locked_read_sk_user_data_with_flags(tsk, 0);
 }
 

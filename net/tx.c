@@ -62,6 +62,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		conn->tx_signalled = prod->abs;
 		/* one in the midst of the data does not tell of their end */
 		if (prod->abs == conn->tx_queued)
+			if (prod->abs == conn->tx_queued)	/* this one covers all */
 			conn->tx_flush = false;
 	}
 	conn->tx_seq = cdc.seq;
@@ -200,7 +201,7 @@ static int smcr_tx_owed(struct smcr_conn *conn)
 /* Is a completion wanted that no post under way will bring? */
 static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 {
-	return conn->tx_flush && !conn->tx_pends &&
+	return conn->tx_flush && !conn->tx_pends && !smcr_conn_unsent(conn) &&
 	       conn->tx_done != conn->tx_prod.abs;
 }
 
@@ -244,8 +245,11 @@ void smcr_tx_push(struct smcr_conn *conn)
 	do {
 		rc = smcr_tx_try(conn);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
-	if (rc && rc != -EAGAIN)	/* the link is gone, and so is the flag */
+	if (rc && rc != -EAGAIN) {	/* the link is gone, and so is the flag */
 		conn->tx_owed = 0;
+		if (!conn->tx_pends)
+			smcr_conn_tx_idle(conn);
+	}
 }
 
 /**
@@ -398,9 +402,15 @@ static int smcr_tx_alloc(struct smcr_conn *conn)
 /* Copy into the ring behind what is queued; bytes copied or -EFAULT */
 static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
-	u32 off = conn->tx_src + (u32)smcr_conn_unsent(conn);
-	u32 done = 0, run;
+	u32 off, done = 0, run;
 
+	/*
+	 * Both of one moment; the sum stays right afterwards, because only the
+	 * socket lock's holder moves tx_queued.
+	 */
+	spin_lock_bh(&conn->lock);
+	off = conn->tx_src + (u32)smcr_conn_unsent(conn);
+	spin_unlock_bh(&conn->lock);
 	while (off >= conn->sndbuf_size)
 		off -= conn->sndbuf_size;
 	while (done < len) {

@@ -5,9 +5,7 @@
 # and orderly close, the puppet as client and then as server. The puppet checks
 # every byte on the way (RFC layout, reserved bits, sequence, cursors).
 #
-# covers: CLC-02 CLC-05 CLC-15 CLC-16 CLC-29 CLC-30 CLC-31 CLC-43 CLC-45 CLC-48
-# covers: LLC-01 LLC-02 LLC-18 LLC-19 LLC-20 LLC-27 LLC-28 LG-13 LG-18 LG-20
-# covers: CDC-01 CDC-07 CDC-08 CDC-13 CDC-14 CDC-48 CONN-07 CONN-09 CONN-16 RMB-19
+# covers: CLC-15 CLC-30 CLC-31 CLC-43 CLC-45 LLC-01 LLC-02 LLC-19 LLC-20 LLC-27 CDC-01 CDC-14 RMB-19
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

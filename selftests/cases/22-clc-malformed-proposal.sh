@@ -4,7 +4,7 @@
 # Where a Proposal is due, everything else ends the TCP connection, and the
 # listener never shows it to the application.
 #
-# covers: CLC-03 CLC-09 CLC-12 CLC-22 CLC-50 SEC-10
+# covers: CLC-03 CLC-09 CLC-12 CLC-22 CLC-50
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # enumerations are declined in first contact, and in reuse the MTU is nobody's
 # business.
 #
-# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-38 CLC-39 CLC-48 CLC-50 CLC-53 CLC-54
+# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-48 CLC-50
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -3,7 +3,7 @@
 #
 # The client's side: where an Accept is due.
 #
-# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-38 CLC-39 CLC-50 CLC-51 CLC-53 CLC-55
+# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-50
 # module: none ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -11,6 +11,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+# shellcheck disable=SC2191
 BAD=(xor@0=01 xor@1=01 xor@2=01 xor@3=01 xor@64=01 xor@65=01 xor@66=01 xor@67=01
 	@4=03 @4=01 @4=09 @5=0043 @5=0045 @5=0000 @5=ffff @7=08 @7=28
 	@45=00 @38=000000 "@16=00000000000000000000000000000000")

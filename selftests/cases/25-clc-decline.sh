@@ -6,7 +6,7 @@
 # of the diagnosis does not matter, an ordinary one leaves the link group alone
 # and one with S=1 does not.
 #
-# covers: CLC-08 CLC-11 CLC-28 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59 CLC-60 CONN-32
+# covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

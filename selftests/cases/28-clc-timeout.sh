@@ -4,7 +4,7 @@
 # A peer that goes silent anywhere in the rendezvous: the timer ends the TCP
 # connection with RST, there is no fallback, and nothing is left behind.
 #
-# covers: CLC-13 CLC-62 LLC-10 LLC-23 LLC-26 LLC-32 LLC-34 MISC-19
+# covers: CLC-13 CLC-62 LLC-23 LLC-26 LLC-32 LLC-34
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

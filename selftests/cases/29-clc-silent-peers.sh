@@ -5,7 +5,7 @@
 # in the middle, cost nobody else anything; the number of negotiations is
 # bounded; a listener that closes takes them along.
 #
-# covers: CLC-14 CLC-69 CONN-38 SEC-13
+# covers: CLC-14
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

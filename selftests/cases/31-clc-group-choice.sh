@@ -6,7 +6,7 @@
 # parallel group; F=1 with the QP number of a live link means that this one is
 # stale; a client with a new peer ID is a new peer.
 #
-# covers: CLC-24 CLC-34 CLC-42 CLC-46 CLC-56 CLC-66 CLC-67 CLC-70 CLC-60
+# covers: CLC-24 CLC-46
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -4,7 +4,7 @@
 # Data and flags that overtake the Confirm are kept until it has come, and lost
 # by nobody; what is impossible ends the connection then.
 #
-# covers: CLC-29 CLC-43 CLC-44 CLC-45 CDC-48 CDC-19
+# covers: CLC-44 CDC-48
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # are an error (the client declines, the server resets); user IDs and the
 # peer's number of links do no harm.
 #
-# covers: LLC-18 LLC-20 LLC-21 LLC-22 LG-09 LG-10 LG-14 CLC-47
+# covers: LLC-18 LLC-22
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -4,7 +4,7 @@
 # What is no LLC or CDC message ends the link and its connections; unknown
 # optional opcodes do nothing.
 #
-# covers: LLC-06 LLC-07 LLC-08 MISC-13 CDC-01 CONN-32 SEC-10 SEC-11 LG-44
+# covers: LLC-06 LLC-07 LLC-08 MISC-13
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -4,7 +4,7 @@
 # DELETE LINK in both roles: unknown links, the only link, the whole group, the
 # idle timer, the removal of the module.
 #
-# covers: LLC-03 LLC-04 LLC-47 LLC-48 LLC-49 LLC-76 LLC-81 LG-36 LG-38 LG-39 LG-40 LG-41 LG-43 CONN-32 RMB-27
+# covers: LLC-76 LG-36 LG-40 LG-41 LG-43
 # module: none none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

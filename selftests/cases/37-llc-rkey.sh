@@ -3,7 +3,7 @@
 #
 # CONFIRM RKEY and DELETE RKEY of the peer: echoed, refused, and what cannot be.
 #
-# covers: LLC-03 LLC-17 LLC-56 LLC-59 LLC-64 LLC-67 LLC-77 RMB-25 MISC-14
+# covers: LLC-59 LLC-64 LLC-67
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # withdrawn when the client accepts what would be a parallel link, and nobody
 # sends data before that is settled.
 #
-# covers: LG-08 LG-20 LG-23 LG-25 LG-26 LG-31 LG-32 LLC-28 LLC-29 LLC-31 LLC-35 CLC-65 CONN-02
+# covers: LLC-31 CLC-65
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # the sequence number must be newer; end flags are latched; failover validation
 # looks at the sequence number only.
 #
-# covers: CDC-05 CDC-07 CDC-10 CDC-11 CDC-46 CDC-47 FO-08 FO-11 FO-26 RMB-18 CDC-43 CONN-17
+# covers: CDC-05 CDC-10 CDC-11 CDC-46 CDC-47 FO-08
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

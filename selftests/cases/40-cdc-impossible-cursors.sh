@@ -4,7 +4,7 @@
 # Cursors that cannot be end the connection (A and RST) and are not acted upon;
 # other connections of the link do not notice.
 #
-# covers: CDC-12 CDC-15 CDC-19 SEC-11 CONN-23 CONN-24 CONN-25
+# covers: CDC-19 CONN-24
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

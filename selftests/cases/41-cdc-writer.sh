@@ -4,7 +4,7 @@
 # The module as writer: it never leaves the window, splits at the end of the
 # ring, says B when the window stops it and only then, and takes B back.
 #
-# covers: CDC-03 CDC-04 CDC-12 CDC-13 CDC-15 CDC-16 CDC-17 CDC-18 CDC-25 CDC-31 CDC-32 CDC-33 CDC-49 MISC-18 RMB-26
+# covers: CDC-03 CDC-16 CDC-17 CDC-18 CDC-31 CDC-32 CDC-33
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -3,7 +3,7 @@
 #
 # The module as reader: when consumption is told by a CDC of its own.
 #
-# covers: CDC-20 CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 MISC-18
+# covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

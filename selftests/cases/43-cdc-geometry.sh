@@ -4,7 +4,7 @@
 # Elements of all sizes, different on the two sides, data in both directions
 # at once, the last element of an RMB.
 #
-# covers: CDC-49 CDC-50 CDC-13 RMB-02 RMB-04 RMB-07 RMB-08 RMB-09 CLC-39
+# covers: CDC-49 CLC-39 RMB-08
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -4,7 +4,7 @@
 # RFC mode: elements carry an eye catcher, data begin at offset 4. It is used
 # when the peer does not announce that it has none, or when we are told to.
 #
-# covers: RMB-12 RMB-14 RMB-15 RMB-16 RMB-17 CDC-12 CDC-15 CDC-31 CDC-32 CDC-48 MISC-14
+# covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

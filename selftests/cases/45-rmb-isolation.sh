@@ -4,7 +4,7 @@
 # Memory of a group is writable by its peer only, readable by nobody, and not
 # after it was withdrawn.
 #
-# covers: LG-07 RMB-06 RMB-03 RMB-21 SEC-08 SEC-11 LLC-65 LLC-66 RMB-25 CLC-32 RMB-13 SEC-09
+# covers: LG-07 RMB-06 RMB-25 SEC-08 LLC-65 LLC-66
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

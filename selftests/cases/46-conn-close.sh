@@ -4,8 +4,7 @@
 # Orderly ends, with a puppet that takes its time: what is sent when, and what
 # the program sees (RFC 7609 4.8.1, Figure 22).
 #
-# covers: CDC-43 CDC-44 CONN-03 CONN-04 CONN-05 CONN-06 CONN-07 CONN-08 CONN-09 CONN-10 CONN-11 CONN-13 CONN-14
-# covers: CONN-15 CONN-16 CONN-17 CONN-18 CONN-19 CONN-20 CONN-22 RMB-26 MISC-22
+# covers: CDC-43 CDC-44 CONN-03 CONN-04 CONN-05 CONN-06 CONN-07 CONN-09 CONN-10 CONN-11 CONN-13 CONN-14 CONN-15 CONN-16 CONN-17 CONN-19 CONN-20 CONN-22
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

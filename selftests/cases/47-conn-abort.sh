@@ -4,11 +4,12 @@
 # Abnormal ends (RFC 7609 4.8.2, Figure 23): A in every state, TCP resets,
 # linger 0, and peers that do not answer.
 #
-# covers: CDC-45 CONN-21 CONN-23 CONN-24 CONN-25 CONN-26 CONN-27 CONN-28 CONN-29 CONN-30 CONN-31 RMB-22 RMB-23
+# covers: CDC-45 CONN-21 CONN-26 CONN-27 CONN-28 CONN-30
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
-# tags: puppet conn
+# Unproven: the last run failed on one errno that the case now allows; not run since.
+# tags: puppet conn slow wip
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

@@ -4,11 +4,12 @@
 # The TCP connection below an SMC-R connection: a FIN is not the end of the
 # data, payload is a violation, urgent data, too.
 #
-# covers: CONN-03 CONN-34 CONN-35 CLC-61 MISC-22 KA-10
+# covers: CONN-34 CONN-35
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
-# tags: puppet conn
+# Unproven: failed: urgent payload on TCP went unnoticed (reported); not run since.
+# tags: puppet conn slow wip
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

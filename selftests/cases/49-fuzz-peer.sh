@@ -5,11 +5,11 @@
 # connection, the link or the negotiation as it likes, but not itself, and a
 # well-behaved peer next door works all the time. SEED=n repeats a run.
 #
-# covers: SEC-10 SEC-11 SEC-13 CLC-60 CONN-31 CONN-38 RMB-27 MISC-20
 # module: ours none
 # timeout: 120
 # kernels: umdbg um 6.1 6.12
-# tags: puppet fuzz
+# Unproven: every run so far timed out; the puppet fault it found is mended, the time-out is not explained.
+# tags: puppet fuzz slow wip
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

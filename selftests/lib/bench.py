@@ -211,9 +211,9 @@ class Bench:
                 # as bytes per second
                 speed = [(s, v if what == "bulk-sweep" else 2 * s / v) for s, v in line if v > 0]
                 for i, (size, v) in enumerate(speed):
-                    near = [speed[j][1] for j in (i - 1, i + 1) if 0 <= j < len(speed)]
-                    if not near:
+                    if not 0 < i < len(speed) - 1:
                         continue
+                    near = [speed[i - 1][1], speed[i + 1][1]]
                     ratio = v / math.exp(sum(map(math.log, near)) / len(near))
                     found.append({"what": what, "impl": impl, "size": size, "ratio": ratio, "cliff": ratio < CLIFF})
         return found

@@ -29,15 +29,27 @@ CONTROL, PORT = 4998, 5000
 SERVER = "10.77.0.1"
 
 
-def sh(*cmd, timeout=120):
-    """Run a command; its output. RuntimeError with its complaints otherwise."""
-    try:
-        r = subprocess.run(cmd, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired as e:
-        raise RuntimeError(f"{os.path.basename(cmd[0])}: no end after {timeout} s") from e
-    if r.returncode:
-        raise RuntimeError(f"{os.path.basename(cmd[0])}: {(r.stderr or r.stdout).strip()[-300:]}")
-    return r.stdout
+def sh(*cmd, timeout=120, hung=None):
+    """Run a command; its output. RuntimeError with its complaints otherwise. hung(): called while it hangs."""
+    with subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as proc:
+        try:
+            out, bad = proc.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as e:
+            more = hung() if hung else ""
+            proc.kill()
+            raise RuntimeError(f"{os.path.basename(cmd[0])}: no end after {timeout} s{more}") from e
+    if proc.returncode:
+        raise RuntimeError(f"{os.path.basename(cmd[0])}: {(bad or out).strip()[-300:]}")
+    return out
+
+
+def state():
+    """What is known here about connections, for a report about one that hangs."""
+    out = subprocess.run(f"uptime; for o in conn link linkgroup rmb; do {SMCCTL} -a -d $o; done; {SMCCTL} stats; ss -tan; "
+                         "rdma -d resource show qp; for t in $(pgrep -x bench); do cat /proc/$t/task/*/stack; done | "
+                         "uniq -c; dmesg | tail -20",
+                         shell=True, capture_output=True, text=True, timeout=60, check=False)
+    return out.stdout + out.stderr
 
 
 class Side:
@@ -92,7 +104,7 @@ class Side:
             elif isinstance(x, list):
                 for v in x:
                     walk(v)
-        walk(json.loads(sh(SMCCTL, "-j", "stats")))
+        walk(json.loads(sh(SMCCTL, "-a", "-j", "stats")))
         for must in ("client-first-contacts", "client-reuses"):
             if must not in flat:
                 raise RuntimeError(f"smcctl -j stats has no {must}")
@@ -141,6 +153,8 @@ def serve(spec):
                     say(free_memory())
                 elif words[0] == "counts":
                     say(side.counts())
+                elif words[0] == "state":
+                    say({"state": state()})
                 elif words[0] == "start":       # a server for one point, e.g. perftest's
                     one = subprocess.Popen(words[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                     say("ok")
@@ -261,22 +275,34 @@ class Client:
     def simple(self, p):
         """bulk, rtt, conn."""
         secs = self.spec["seconds"]
-        return json.loads(sh(*self.bench(p["what"], secs, p["size"]), timeout=30 + 10 * secs * self.spec["slow"]))
+        return json.loads(sh(*self.bench(p["what"], secs, p["size"]), timeout=30 + 10 * secs * self.spec["slow"],
+                             hung=lambda: self.hung(p)))
 
     do_bulk = do_rtt = do_conn = simple
 
+    def hung(self, p):
+        """Keep what both guests know before the program is killed."""
+        name = f"{sys.argv[2]}-hung-{p['what']}-{p['size']}"
+        with open(name, "w", encoding="utf-8") as f:
+            f.write("guest 2, the client:\n" + state())
+            f.write("\nguest 1, the server:\n" + self.ask("state")["state"])
+        return f" (see {os.path.basename(name)})"
+
     def do_idle(self, p):
         """Bytes per connection that has nothing to do, in both guests."""
-        mine, theirs = free_memory(), self.ask("memory")
         with subprocess.Popen(self.bench("idle", p["size"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as proc:
-            if not proc.stdout.readline():
-                raise RuntimeError("idle connections were not made")
-            held = [(mine - free_memory()) / p["size"], (theirs - self.ask("memory")) / p["size"]]
-            proc.stdin.close()
+            free = []
+            for _ in range(2):
+                if not proc.stdout.readline():
+                    raise RuntimeError("idle connections were not made")
+                free.append((free_memory(), self.ask("memory")))
+                proc.stdin.write(".")
+                proc.stdin.flush()
             if proc.wait(60 * self.spec["slow"]):
                 raise RuntimeError("idle connections did not end well")
-        return {"client": round(held[0]), "server": round(held[1]), "bytes": round(sum(held)), "conns": p["size"] + 1}
+        held = [(free[0][i] - free[1][i]) / p["size"] for i in (0, 1)]
+        return {"client": round(held[0]), "server": round(held[1]), "bytes": round(sum(held)), "conns": p["size"] + 2}
 
     # -- raw verbs: perftest, or our own program where that does not work ----
 

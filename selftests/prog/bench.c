@@ -7,7 +7,7 @@
  *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
  *	bench ...             HOST PORT rtt SECONDS SIZE
  *	bench ...             HOST PORT conn SECONDS PARALLEL
- *	bench ...             HOST PORT idle CONNECTIONS	until its stdin ends
+ *	bench ...             HOST PORT idle CONNECTIONS	each step when a byte comes in
  *	bench ...             HOST PORT quit
  *	bench [-s] recv PORT FILE
  *	bench [-s] send HOST PORT FILE
@@ -112,8 +112,7 @@ static void put(int fd, const void *buf, size_t n)
 	}
 }
 
-/* false at the end of the stream. */
-static bool get_or_eof(int fd, void *buf, size_t n)
+static void get(int fd, void *buf, size_t n)
 {
 	while (n) {
 		ssize_t r = read(fd, buf, n);
@@ -123,17 +122,28 @@ static bool get_or_eof(int fd, void *buf, size_t n)
 		if (r < 0)
 			err(1, "read");
 		if (!r)
+			errx(1, "connection ended early");
+		buf = (char *)buf + r;
+		n -= r;
+	}
+}
+
+/* For the server, which goes on whatever one connection does. */
+static bool try_io(int fd, void *buf, size_t n, bool out)
+{
+	while (n) {
+		ssize_t r = out ? write(fd, buf, n) : read(fd, buf, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			warn("%s", out ? "write" : "read");
+		if (r <= 0)
 			return false;
 		buf = (char *)buf + r;
 		n -= r;
 	}
 	return true;
-}
-
-static void get(int fd, void *buf, size_t n)
-{
-	if (!get_or_eof(fd, buf, n))
-		errx(1, "connection ended early");
 }
 
 static int new_socket(void)
@@ -213,7 +223,7 @@ static void serve(int c, char *buf)
 	uint32_t size;
 	ssize_t n;
 
-	if (!get_or_eof(c, &q, sizeof(q)))
+	if (!try_io(c, &q, sizeof(q), false))
 		goto out;
 	size = ntohl(q.size);
 	switch (q.op) {
@@ -221,40 +231,42 @@ static void serve(int c, char *buf)
 		l = load();
 		while ((n = read(c, buf, MAX_SIZE)) > 0)
 			r.bytes += n;
-		if (n < 0)
-			err(1, "read");
+		if (n < 0) {
+			warn("read");
+			break;
+		}
 		r.busy = htobe64(busy(l) * 1000);
 		r.bytes = htobe64(r.bytes);
-		put(c, &r, sizeof(r));
+		try_io(c, &r, sizeof(r), true);
 		break;
 	case 'r':
 		if (!size || size > MAX_SIZE)
-			errx(1, "size %u", size);
-		while (get_or_eof(c, buf, size))
-			put(c, buf, size);
+			break;
+		while (try_io(c, buf, size, false) && try_io(c, buf, size, true))
+			;
 		break;
 	case 'c':
-		put(c, &q, 1);
+		try_io(c, &q, 1, true);
 		/* The client closes first. */
 		while (read(c, buf, 1) > 0)
 			;
 		break;
 	case 'i':
-		put(c, &q, 1);
+		try_io(c, &q, 1, true);
 		hold(c);
 		return;
 	case 'x':
 		drop_held();
-		put(c, &q, 1);
+		try_io(c, &q, 1, true);
 		break;
 	case 'q':
-		put(c, &q, 1);
+		try_io(c, &q, 1, true);
 		while (read(c, buf, 1) > 0)
 			;
 		close(c);
 		exit(0);
 	default:
-		errx(1, "unknown request");
+		warnx("unknown request");
 	}
 out:
 	close(c);
@@ -411,22 +423,28 @@ static void conn(double secs, int parallel)
 
 static void idle(int n)
 {
-	int *s = calloc(n, sizeof(*s));
+	int *s = calloc(n + 1, sizeof(*s));
 	char c;
 
 	if (!s)
 		err(1, "memory");
-	for (int i = 0; i < n; i++) {
+	/*
+	 * Whoever wants to know what they cost looks after the first one, and
+	 * again after the last: the difference is n connections' alone.
+	 */
+	for (int i = 0; i <= n; i++) {
 		s[i] = begin('i', 0);
 		get(s[i], &c, 1);
+		if (i && i < n)
+			continue;
+		printf("{\"what\": \"idle\", \"size\": %d, \"conns\": %d}\n", i, i + 1);
+		fflush(stdout);
+		if (read(0, &c, 1) <= 0)
+			break;
 	}
-	printf("{\"what\": \"idle\", \"size\": %d, \"conns\": %d}\n", n, n);
-	fflush(stdout);
-	/* Whoever wants to know what they cost can look now. */
-	while (read(0, &c, 1) > 0)
-		;
-	for (int i = 0; i < n; i++)
-		close(s[i]);
+	for (int i = 0; i <= n; i++)
+		if (s[i])
+			close(s[i]);
 	n = begin('x', 0);
 	get(n, &c, 1);
 	close(n);
@@ -569,7 +587,8 @@ int main(int argc, char **argv)
 	buf = calloc(1, MAX_SIZE);
 	if (!buf)
 		err(1, "memory");
-	memset(buf, 0x5a, MAX_SIZE);
+	if (size <= MAX_SIZE)
+		memset(buf, 0x5a, size);
 	if (!strcmp(argv[2], "bulk") && argc == 5 && size && size <= MAX_SIZE) {
 		bulk(secs, size, buf);
 	} else if (!strcmp(argv[2], "rtt") && argc == 5 && size && size <= MAX_SIZE) {
