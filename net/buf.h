@@ -63,7 +63,7 @@ static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 /* memset(0) of [off, off+len), visible to the device; not DMA_FROM_DEVICE */
 void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
 
-/**
+/*
  * smcr_buf_sges() - SGEs for [off, off+len), local_dma_lkey of @pd
  * @sge: array of @max
  *

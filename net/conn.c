@@ -97,6 +97,16 @@ static void smcr_conn_reset(struct smcr_conn *conn)
 	/* not tx_pends: a late completion of the old attempt still counts down */
 }
 
+/* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */
+static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
+{
+	u32 want = READ_ONCE(ssk->sn->knobs.wmem);
+
+	if (ssk->sk.sk_userlocks & SOCK_SNDBUF_LOCK)
+		want = ssk->sk.sk_sndbuf / 2;
+	return PAGE_ALIGN(max_t(u32, want, SMCR_RMBE_MIN));
+}
+
 /**
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in negotiation
@@ -125,9 +135,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	conn->link = lgr->link;
 	conn->rx_ring.size = conn->elem.size;
 	conn->rx_ring.base = lgr->base;
-	conn->sndbuf_size = PAGE_ALIGN(max_t(u32, SMCR_RMBE_MIN,
-			(ssk->sk.sk_userlocks & SOCK_SNDBUF_LOCK) ?
-			ssk->sk.sk_sndbuf / 2 : READ_ONCE(ssk->sn->knobs.wmem)));
+	conn->sndbuf_size = smcr_conn_sndbuf_size(ssk);
 	smcr_conn_reset(conn);
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
@@ -430,11 +438,12 @@ static bool smcr_conn_ended(const struct smcr_conn *conn)
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
+	struct smcr_net *sn = smcr_conn_net(conn);
+
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr && !conn->fin_seen && !smcr_conn_ended(conn)) {
 		conn->fin_seen = true;
-		smcr_conn_start_timer(conn, READ_ONCE(
-				smcr_conn_net(conn)->knobs.t_close));
+		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_close));
 	}
 	spin_unlock_bh(&conn->lock);
 }
@@ -560,10 +569,10 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	 * Nobody will read it. As long as own data wait for their drain that
 	 * is an abort, as on TCP; two such sides would wait for ever.
 	 */
-	if (conn->fsm.want_closed)
+	if (conn->fsm.want_closed) {
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_APP_ABORT,
 				       SMCR_R_LOCAL_UNREAD);
-	else {
+	} else {
 		conn->purged = true;	/* a reader may be at it */
 		conn->rx_cons = conn->rx_prod;
 	}

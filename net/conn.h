@@ -18,7 +18,7 @@
 #include "core/cursor.h"
 #include "core/window.h"
 
-/**
+/*
  * struct smcr_conn - one connection
  *
  * @lock: BH. Guards everything below it unless stated otherwise. Order:
@@ -37,7 +37,7 @@ struct smcr_conn {
 	u8 peer_index;
 	bool active;			/* rendezvous complete: WRITE_ONCE once */
 
-	spinlock_t lock;
+	spinlock_t lock;		/* BH; guards the rest */
 	struct smcr_close fsm;
 
 	/* receive side */

@@ -29,7 +29,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	smcr_local_peer_id(m->peer_id);
 	memcpy(m->gid, link->pid.gid.raw, sizeof(m->gid));
 	memcpy(m->mac, link->pid.mac, sizeof(m->mac));
-	m->qpn = link->qp->qp_num;
+	m->qpn = link->qpn;
 	m->rkey = conn->elem.rmb->mr->rkey;
 	m->index = conn->elem.index;
 	m->token = conn->token;
@@ -98,8 +98,7 @@ enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg)
 	case 0:
 		return SMCR_HS_NEXT;
 	case -EINTR:
-		hs->deadline = jiffies +
-			msecs_to_jiffies(READ_ONCE(sn->knobs.t_clc));
+		hs->deadline = jiffies + smcr_knob_jiffies(sn, t_clc);
 		return smcr_hs_tcp_instead(hs);
 	case -ETIMEDOUT:
 		smcr_count(sn, SMCR_CNT_T_LLC_FIRST);
@@ -124,7 +123,7 @@ void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 	msg->reply = reply;
 	memcpy(cl->mac, link->pid.mac, sizeof(cl->mac));
 	memcpy(cl->gid, link->pid.gid.raw, sizeof(cl->gid));
-	cl->qpn = link->qp->qp_num;
+	cl->qpn = link->qpn;
 	cl->link_num = link->num;
 	cl->user_id = link->user_id;
 	cl->max_links = lgr->max_links;

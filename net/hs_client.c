@@ -43,8 +43,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 					const struct smcr_clc_accept *acc)
 {
-	unsigned long left = msecs_to_jiffies(READ_ONCE(
-				hs->ssk->sn->knobs.t_clc));
+	unsigned long left = smcr_knob_jiffies(hs->ssk->sn, t_clc);
 	struct smcr_lgr *known;
 
 	known = smcr_lgr_find_client(hs->ssk->sn, acc, &hs->pid,
@@ -131,8 +130,7 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
 			false);
 	smcr_hs_fill_confirm_link(lgr, true, &msg);
-	if (smcr_llc_send(lgr, &msg, READ_ONCE(
-			  lgr->sn->knobs.t_llc_first))) {
+	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first))) {
 		hs->why = SMCR_R_CONFIRM_LINK_FAIL;
 		return SMCR_HS_DECLINE;		/* CLC-63 */
 	}
@@ -214,8 +212,7 @@ void smcr_hs_client(struct smcr_sock *ssk)
 {
 	struct smcr_hs hs = {
 		.ssk = ssk,
-		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(
-						ssk->sn->knobs.t_clc)),
+		.deadline = jiffies + smcr_knob_jiffies(ssk->sn, t_clc),
 	};
 	enum smcr_hs_res res = smcr_clnt_run(&hs);
 

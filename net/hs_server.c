@@ -14,8 +14,7 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs, const u8 *peer_id)
 	struct smcr_net *sn = hs->ssk->sn;
 
 	hs->lgr = smcr_lgr_get_server(sn, peer_id, &hs->pid,
-				      msecs_to_jiffies(READ_ONCE(
-						sn->knobs.t_clc)),
+				      smcr_knob_jiffies(sn, t_clc),
 				      &hs->first, &hs->why);
 	return hs->lgr ? SMCR_HS_NEXT : SMCR_HS_DECLINE;
 }
@@ -247,8 +246,7 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 		return res;
 
 	/* another first contact may have used up the time of this one */
-	hs->deadline = jiffies +
-		msecs_to_jiffies(READ_ONCE(hs->ssk->sn->knobs.t_clc));
+	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
 	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_CONFIRM, hs->deadline, &clc,
 			   &hs->why);
 	if (rc)
@@ -274,8 +272,7 @@ void smcr_hs_server(struct smcr_sock *ssk)
 {
 	struct smcr_hs hs = {
 		.ssk = ssk,
-		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(
-						ssk->sn->knobs.t_clc)),
+		.deadline = jiffies + smcr_knob_jiffies(ssk->sn, t_clc),
 	};
 	enum smcr_hs_res res = smcr_srv_run(&hs);
 

@@ -26,14 +26,14 @@ void smcr_llc_stop(struct smcr_lgr *lgr);	/* process context, sleeps */
 int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		  unsigned int wait_ms);
 
-/**
+/*
  * smcr_llc_expect() - arm an exchange before its request is sent
  * @xchg: enum smcr_llc_xchg
  * @type: enum smcr_llc_type awaited; @reply: its reply form
  */
 void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply);
 
-/**
+/*
  * smcr_llc_wait() - wait for what smcr_llc_expect() announced
  * @out: the message
  * @ms: bound
@@ -45,7 +45,7 @@ void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply);
 int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
 		  bool (*tcp)(void *arg), void *arg);
 
-/**
+/*
  * smcr_llc_delete_rkey() - withdraw an RMB from the peer and wait for its reply
  * @rkey: key on the group's link
  *

@@ -216,6 +216,14 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	return forming;
 }
 
+/* Until first contact is settled, one way or the other; rest of @timeout */
+static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout)
+{
+	return wait_event_timeout(lgr->wait,
+				  READ_ONCE(lgr->st) != SMCR_LGR_ST_FORMING,
+				  timeout);
+}
+
 /**
  * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
@@ -266,9 +274,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
 		}
 		left = deadline - jiffies;
 		if (left > 0)
-			left = wait_event_timeout(lgr->wait,
-					READ_ONCE(lgr->st) !=
-					SMCR_LGR_ST_FORMING, left);
+			left = smcr_lgr_wait_formed(lgr, left);
 		smcr_lgr_put(lgr);
 		if (left <= 0) {
 			if (fresh)
@@ -367,9 +373,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	if (!found)
 		return NULL;
 
-	wait_event_timeout(found->wait,
-			   READ_ONCE(found->st) != SMCR_LGR_ST_FORMING,
-			   timeout);
+	smcr_lgr_wait_formed(found, timeout);
 	if (READ_ONCE(found->st) == SMCR_LGR_ST_ACTIVE &&
 	    smcr_link_up(found->link))
 		return found;

@@ -41,7 +41,7 @@ struct smcr_llc_item {
 	struct smcr_llc msg;
 };
 
-/**
+/*
  * struct smcr_lgr - a link group
  *
  * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
@@ -85,13 +85,13 @@ struct smcr_lgr {
 	struct smcr_buf *limbo;	/* send buffers a WRITE may still read; @lock */
 	unsigned int n_limbo;	/* @lock */
 
-	struct mutex rmb_mutex;
+	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
 	unsigned int n_rmbs;
 	u32 next_rmb_id;
 	struct delayed_work rmb_work;	/* frees idle RMBs, quarantine, prepares ahead */
 
-	spinlock_t llc_lock;
+	spinlock_t llc_lock;	/* BH; LLC queues, seq, answer */
 	struct list_head llc_queue;
 	unsigned int llc_len;
 	struct list_head llc_later;	/* QUEUE verdicts, until the exchange ends */
@@ -169,7 +169,7 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_conn *conn);
 /* By token, with a reference on the socket; RCU inside; softirq ok */
 struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 
-/**
+/*
  * smcr_lgr_claim_relem() - the peer gave @conn an element of its RMB
  * @lgr: group
  * @conn: new owner

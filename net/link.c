@@ -660,6 +660,7 @@ static int link_create_qp(struct smcr_link *link)
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	link->qp = qp;
+	link->qpn = qp->qp_num;
 	return 0;
 }
 

@@ -71,7 +71,7 @@ struct smcr_link_ops {
 	void (*room)(struct smcr_link *link);
 };
 
-/**
+/*
  * struct smcr_link - a link
  *
  * Immutable after smcr_link_create(): ops, owner, pid, pd, cq, qp, psn, the
@@ -99,6 +99,7 @@ struct smcr_link {
 	struct ib_pd *pd;		/* the group's */
 	struct ib_cq *cq;
 	struct ib_qp *qp;
+	u32 qpn;			/* outlives the QP */
 	u32 psn;			/* own initial PSN */
 	u8 num;				/* link number, server's choice */
 	u32 user_id;			/* own link user ID */
@@ -183,7 +184,7 @@ void smcr_link_free(struct smcr_link *link);
  */
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 
-/**
+/*
  * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
  * @link: link in RTS
  * @w: @n_w RDMA WRITE requests, fully set up except chaining, flags and cqe;

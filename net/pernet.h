@@ -46,6 +46,10 @@ struct smcr_net {
 	atomic_t n_handshakes;		/* negotiations under way */
 };
 
+/* A timer knob in jiffies */
+#define smcr_knob_jiffies(sn, knob) \
+	msecs_to_jiffies(READ_ONCE((sn)->knobs.knob))
+
 extern unsigned int smcr_net_id;
 
 struct smcr_net *smcr_net(const struct net *net);

@@ -39,7 +39,7 @@ enum { SMCR_PROTO_V4 = 0, SMCR_PROTO_V6 = 1 };
 
 struct smcr_reaper;
 
-/**
+/*
  * struct smcr_sock - socket
  *
  * Guarded by the socket lock unless stated. The socket lock nests outside the

@@ -62,7 +62,6 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		conn->tx_signalled = prod->abs;
 		/* one in the midst of the data does not tell of their end */
 		if (prod->abs == conn->tx_queued)
-			if (prod->abs == conn->tx_queued)	/* this one covers all */
 			conn->tx_flush = false;
 	}
 	conn->tx_seq = cdc.seq;

@@ -16,9 +16,9 @@ server() {
 	fast t_testlink=300 t_llc=600
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
 		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 recv:1=ECONNRESET close \
-		accept:0 recv:5 recv:1=ECONNRESET close \
-		accept:0 recv:5 recv:1=ECONNRESET close
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close
 	app_end "server program"
 
 	pup_bg <<-'E'
@@ -71,6 +71,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		rx llc test_link reply=0 3s
 		tx llc test_link reply=1 xor@19=01 expect=any
 		rx rst
@@ -81,6 +82,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		rx llc test_link reply=0 3s
 		start
 		rx rst 3s
@@ -92,6 +94,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		tx llc test_link reply=1 expect=any
 		rx rst
 		rx down

@@ -42,7 +42,7 @@ server() {
 		accept
 		first_contact
 		rx data len=5
-		tx llc delete_link all=1 reason=0x20000
+		tx llc delete_link all=1 reason=0x20000 expect=any
 		rx none 200ms link
 		rx rst
 		rx down
@@ -82,7 +82,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
-		tx llc delete_link all=1 orderly=1 reason=0x20000
+		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=any
 		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
 		rx rst
 		rx down

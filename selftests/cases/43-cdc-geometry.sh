@@ -20,7 +20,7 @@ server() {
 	for i in "${SIZES[@]}"; do
 		n=$((n + 1))
 		[ $n = 1 ] || calls+=(slot:0 "rcvbuf:${i##* }")
-		calls+=(mark:up$n slot:1 accept:0 send:300000 recv:300000 send:1 recv:1=eof close)
+		calls+=("mark:up$n" slot:1 accept:0 send:300000 recv:300000 send:1 recv:1=eof close)
 	done
 	# a receive buffer is inherited from the listener
 	fast rmem=524288	# more than SO_RCVBUF may ask for here

@@ -40,6 +40,8 @@ server() {
 		conn 2
 		accept
 		reuse
+		# connect() has returned when the client speaks
+		rx data len=1
 		write off=3 len=1 byte=00
 		tx data len=5
 		wait cdc has=A
@@ -124,5 +126,5 @@ client() {
 	fast eye_catcher=1 rmem=16384
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:40000 recv:40000 recv:1=eof close
-	app "damaged" socket "connect:$PEER:5001" recv:1=ECONNABORTED close
+	app "damaged" socket "connect:$PEER:5001" send:1 recv:1=ECONNABORTED close
 }

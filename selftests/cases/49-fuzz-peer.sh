@@ -16,6 +16,7 @@
 server() {
 	fast t_clc=300 t_llc_first=300 t_llc=300 t_abort=200 t_close=300
 	# Accepts whatever comes, reads a little, writes a little, closes.
+	# shellcheck disable=SC2046
 	bg "$SOCKCMD" -t 100 socket listen:5000 slot:1 limit:2 $(
 		for _ in {1..400}; do echo accept:0=any recvsome:100=any write:10=any recvsome:1000=any close=any; done)
 	# The neighbour's connection.

@@ -22,8 +22,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lab import CACHE, TREE, LabError, Pair, read, script  # noqa: E402  pylint: disable=wrong-import-position
 
-IMPLS = ("tcp", "smcr", "intree", "verbs")
-LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
+IMPLS = ("tcp", "smcr", "intree", "verbs", "perftest")
+LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs", "perftest": "perftest"}
 # unit, its field, and whether more is better
 UNIT = {"bulk": ("MB/s", "mbs", True), "rtt": ("us", "us", False), "conn": ("conn/s", "per_s", True),
         "idle": ("KiB", "bytes", False)}
@@ -45,11 +45,10 @@ def plan(args, impl, rmbe):
     if args.quick:
         bulk, rtt, conn, idle, steps = [1 * K, 64 * K, 1024 * K], [1, 64 * K], [1, 16], 32, 4
     sweep = [rmbe // 2 + rmbe * i // steps for i in range(steps + 1)]
-    if impl == "verbs":
+    raw = impl in ("verbs", "perftest")
+    if raw:
         conn, sweep = [], []
-        # perftest has no smaller message in this mode
-        rtt = [max(2, s) for s in rtt]
-    points = [{"what": "idle", "size": idle}] if impl != "verbs" else []
+    points = [] if raw else [{"what": "idle", "size": idle}]
     points += [{"what": "bulk", "size": s} for s in bulk]
     points += [{"what": "rtt", "size": s} for s in rtt]
     points += [{"what": "conn", "size": s} for s in conn]
@@ -75,7 +74,7 @@ class Bench:
         """Build, boot."""
         a = self.args
         path = script("build-module", a.kernel)[-1]
-        for d, *what in (["tools/smcctl"], ["selftests/prog", "bench"]):
+        for d, *what in (["tools/smcctl"], ["selftests/prog", "bench", "verbs"]):
             if subprocess.run(["make", "-s", "-C", os.path.join(TREE, d), *what], check=False, stdout=sys.stderr).returncode:
                 raise LabError(f"{d} does not build")
         os.makedirs(self.out)
@@ -116,6 +115,7 @@ class Bench:
                     self.pair.path(name + ".out")).splitlines() and len(lines) == len(seen):
                 if not seen or seen[-1].get("what") != "end":
                     seen.append({"what": "series", "void": "guest 2: " + read(bases[1] + ".out")[-400:]})
+                    self.show(impl, run, 0, 0, seen[-1])
                 break
             time.sleep(0.2)
         for b in bases:
@@ -125,6 +125,7 @@ class Bench:
                 time.sleep(0.05)
         if read(bases[0] + ".rc") != "0":
             seen.append({"what": "series", "void": "guest 1: " + read(bases[0] + ".out")[-400:]})
+            self.show(impl, run, 0, 0, seen[-1])
         # A void series makes all of its points void.
         spoilt = next((s["void"] for s in seen if s["what"] == "series"), "")
         done = [s for s in seen if s["what"] not in ("series", "end")]
@@ -187,18 +188,7 @@ class Bench:
                 if impl != "smcr" and ours and v["median"]:
                     row["ratios"][impl] = ours / v["median"] if more else v["median"] / ours
             rows.append(row)
-        self.borrow(rows)
         return rows
-
-    @staticmethod
-    def borrow(rows):
-        """Verbs have no message of 1 byte: compare with 2."""
-        rtt = {r["size"]: r for r in rows if r["what"] == "rtt"}
-        if 1 in rtt and 2 in rtt and list(rtt[2]["values"]) == ["verbs"]:
-            rtt[1]["values"]["verbs"] = rtt[2]["values"]["verbs"]
-            if "smcr" in rtt[1]["values"]:
-                rtt[1]["ratios"]["verbs"] = rtt[2]["values"]["verbs"]["median"] / rtt[1]["values"]["smcr"]["median"]
-            rows.remove(rtt[2])
 
     @staticmethod
     def cliffs(rows):
@@ -331,7 +321,7 @@ def arguments():
     p.add_argument("--runs", type=int, metavar="N", help="default: 5, quick: 1")
     p.add_argument("--seconds", type=float, help="per point (default: 1 on uml, 2 on qemu, quick: 0.5)")
     p.add_argument("--quick", action="store_true", help="few points, once: does it work")
-    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all that the kernel has)")
+    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs,perftest (default: all that the kernel has)")
     p.add_argument("--only", default="", help="of bulk,rtt,conn,idle (default: all)")
     p.add_argument("--no-sweep", action="store_true", help="leave out the sizes around an RMBE")
     p.add_argument("--rmbe", type=int, default=131072, help="element size that the sweep goes around (default 131072)")
@@ -345,7 +335,8 @@ def arguments():
     a.runs = a.runs or (1 if a.quick else 5)
     a.seconds = a.seconds or (0.5 if a.quick else 1 if a.lane == "uml" else 2)
     a.only = [x for x in a.only.split(",") if x]
-    can = ["tcp", "smcr"] + (["intree"] if a.kernel in ("um", "6.12") else []) + ["verbs"]
+    can = ["tcp", "smcr"] + (["intree"] if a.kernel in ("um", "6.12") else []) + ["verbs"] + (
+        ["perftest"] if a.lane == "qemu" else [])
     a.impls = [x for x in a.impls.split(",") if x] or can
     for x in a.impls:
         if x not in can:

@@ -46,7 +46,7 @@ def sh(*cmd, timeout=120, hung=None):
 def state():
     """What is known here about connections, for a report about one that hangs."""
     out = subprocess.run(f"uptime; for o in conn link linkgroup rmb; do {SMCCTL} -a -d $o; done; {SMCCTL} stats; ss -tan; "
-                         "rdma -d resource show qp; for t in $(pgrep -x bench); do cat /proc/$t/task/*/stack; done | "
+                         "rdma -d resource show qp; for t in $(pgrep -x 'bench|verbs'); do echo; cat /proc/$t/task/*/stack; done | "
                          "uniq -c; dmesg | tail -20",
                          shell=True, capture_output=True, text=True, timeout=60, check=False)
     return out.stdout + out.stderr
@@ -133,7 +133,7 @@ def serve(spec):
     try:
         side.load()
         flags = ["-s"] if spec["impl"] in ("smcr", "intree") else []
-        if spec["impl"] != "verbs":
+        if spec["impl"] not in ("verbs", "perftest"):
             proc = subprocess.Popen([f"{PROG}/bench", *flags, "server", str(PORT), "64"])
         status = "ok"
     except (RuntimeError, OSError) as e:
@@ -188,6 +188,7 @@ class Client:
         self.flags = ["-s"] if spec["impl"] in ("smcr", "intree") else []
         self.control = None
         self.total = 0
+        self.raw = spec["impl"] in ("verbs", "perftest")
 
     def ask(self, *words):
         """Of guest 1."""
@@ -227,17 +228,17 @@ class Client:
         """The series."""
         self.side.load()
         self.connect()
-        if self.spec["impl"] != "verbs":
+        if not self.raw:
             self.ready()
         for p in self.spec["points"]:
             before = self.side.counts()
             try:
-                got = getattr(self, ("verbs_" if self.spec["impl"] == "verbs" else "do_") + p["what"])(p)
+                got = getattr(self, f"{self.spec['impl'] if self.raw else 'do'}_{p['what']}")(p)
                 void = self.void(before, got)
             except (RuntimeError, OSError, ValueError, IndexError) as e:
                 got, void = {}, f"failed: {e}"
             self.emit(**{**got, **p, "void": void})
-        if self.spec["impl"] != "verbs":
+        if not self.raw:
             sh(*self.bench("quit"))
             self.total += 1
             end = self.ask("counts")
@@ -304,37 +305,52 @@ class Client:
         held = [(free[0][i] - free[1][i]) / p["size"] for i in (0, 1)]
         return {"client": round(held[0]), "server": round(held[1]), "bytes": round(sum(held)), "conns": p["size"] + 2}
 
-    # -- raw verbs: perftest, or our own program where that does not work ----
+    # -- raw verbs ---------------------------------------------------------
 
-    def perftest(self, prog, *args):
-        """Start its server, run its client; the last line of numbers."""
-        cmd = [prog, "-F", "-d", "rxe0", *args]
-        self.ask("start", *cmd)
+    def against(self, server, client, timeout, hung=None):
+        """Start a server in guest 1, run its client here when it listens."""
+        self.ask("start", *server)
         try:
-            for attempt in range(50):
+            for attempt in range(100):
                 try:
-                    text = sh(*cmd, SERVER, timeout=60 + 30 * self.spec["slow"])
-                    break
+                    return sh(*client, timeout=timeout, hung=hung)
                 except RuntimeError as e:
-                    if attempt == 49 or "onnect" not in str(e):
+                    if attempt == 99 or "onnect" not in str(e):
                         raise
-                    time.sleep(0.2)
+                    time.sleep(0.1)
         finally:
             self.ask("end")
+        return ""
+
+    def verbs(self, p):
+        """Our own program: waits for events, as a socket's user does."""
+        secs = self.spec["seconds"]
+        cmd = [f"{PROG}/verbs", "rxe0"]
+        return json.loads(self.against([*cmd, "server", "5001"],
+                                       [*cmd, SERVER, "5001", p["what"], str(secs), str(p["size"])],
+                                       30 + 10 * secs * self.spec["slow"], lambda: self.hung(p)))
+
+    verbs_bulk = verbs_rtt = verbs
+
+    def perftest(self, prog, *args):
+        """The line of numbers that it prints. Not on UML, where it finds no clock."""
+        cmd = [prog, "-F", "-d", "rxe0", *args]
+        text = self.against(cmd, [*cmd, SERVER], 30 + 30 * self.spec["slow"])
         lines = [l.split() for l in text.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+", l)]
+        if not lines:
+            raise RuntimeError(f"{prog}: no result in: {text[-300:]}")
         return [float(x) for x in lines[-1]]
 
-    def verbs_bulk(self, p):
-        """ib_write_bw, waiting for events as a kernel module does."""
+    def perftest_bulk(self, p):
+        """ib_write_bw -e: with completion events."""
         iters = max(20, min(5000, int(self.spec["seconds"] * 30e6 / p["size"])))
         v = self.perftest("ib_write_bw", "-e", "-s", str(p["size"]), "-n", str(iters))
-        # "MB" are MiB there
-        return {"mbs": v[3] * 1.048576, "n": iters}
+        return {"mbs": v[3] * 1.048576, "n": iters}      # its MB are MiB
 
-    def verbs_rtt(self, p):
+    def perftest_rtt(self, p):
         """ib_send_lat -e; it prints half of a round trip."""
         iters = max(20, int(self.spec["seconds"] * 500))
-        v = self.perftest("ib_send_lat", "-e", "-s", str(p["size"]), "-n", str(iters))
+        v = self.perftest("ib_send_lat", "-e", "-s", str(max(2, p["size"])), "-n", str(iters))
         return {"us": 2 * v[5], "median": 2 * v[4], "max": 2 * v[3], "n": iters}
 
 

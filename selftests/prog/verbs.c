@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Raw verbs, measured as bench.c measures sockets: what is there to be had.
+ * Waits for completion events, as a kernel module and as bench's blocking
+ * calls do; perftest needs a processor clock that User-Mode Linux has not got.
+ *
+ *	verbs DEVICE server PORT
+ *	verbs DEVICE HOST PORT bulk SECONDS SIZE	RDMA WRITE
+ *	verbs DEVICE HOST PORT rtt SECONDS SIZE		RDMA WRITE with immediate, both ways
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <infiniband/verbs.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEPTH 64
+#define MAX_SIZE (1u << 20)
+
+/* What the two sides tell each other over TCP; both have the same machine. */
+struct hello {
+	union ibv_gid gid;
+	uint64_t addr;
+	uint32_t qpn, rkey, size;
+	uint8_t rtt;
+};
+
+static struct ibv_context *ctx;
+static struct ibv_comp_channel *channel;
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static struct ibv_mr *mr;
+static char *buf;
+static struct hello me, peer;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void transfer(int s, void *p, size_t n, bool out)
+{
+	if ((out ? send(s, p, n, 0) : recv(s, p, n, MSG_WAITALL)) != (ssize_t)n)
+		err(1, "control connection");
+}
+
+static void open_device(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_qp_init_attr qa = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_pd *pd;
+
+	for (; list && *list; list++)
+		if (!strcmp(ibv_get_device_name(*list), name))
+			ctx = ibv_open_device(*list);
+	if (!ctx)
+		errx(1, "no RDMA device %s", name);
+	buf = aligned_alloc(4096, MAX_SIZE);
+	pd = ibv_alloc_pd(ctx);
+	channel = ibv_create_comp_channel(ctx);
+	if (!buf || !pd || !channel)
+		errx(1, "%s: no resources", name);
+	memset(buf, 0x5a, MAX_SIZE);
+	mr = ibv_reg_mr(pd, buf, MAX_SIZE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	cq = ibv_create_cq(ctx, 2 * DEPTH, NULL, channel, 0);
+	qa.send_cq = cq;
+	qa.recv_cq = cq;
+	qp = ibv_create_qp(pd, &qa);
+	if (!mr || !cq || !qp)
+		errx(1, "%s: no resources", name);
+	me.addr = (uintptr_t)buf;
+	me.rkey = mr->rkey;
+	me.qpn = qp->qp_num;
+}
+
+/* The GID that holds this end's IPv4 address. */
+static int gid_of(int s)
+{
+	struct sockaddr_in a;
+	socklen_t len = sizeof(a);
+
+	if (getsockname(s, (struct sockaddr *)&a, &len))
+		err(1, "getsockname");
+	for (int i = 0; i < 64 && !ibv_query_gid(ctx, 1, i, &me.gid); i++)
+		if (!memcmp(me.gid.raw, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) &&
+		    !memcmp(me.gid.raw + 12, &a.sin_addr, 4))
+			return i;
+	errx(1, "no GID for this address");
+}
+
+static void post_recv(void)
+{
+	struct ibv_recv_wr wr = { 0 }, *bad;
+
+	if (ibv_post_recv(qp, &wr, &bad))
+		errx(1, "ibv_post_recv");
+}
+
+/* The last message of a round trip says so: immediate data 1. */
+static void post_write(uint32_t size, bool immediate, bool last)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = size, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.imm_data = htonl(last),
+		.wr.rdma = { .remote_addr = peer.addr, .rkey = peer.rkey },
+	};
+
+	if (ibv_post_send(qp, &wr, &bad))
+		errx(1, "ibv_post_send");
+}
+
+static void connect_qp(int s, int gid)
+{
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	struct ibv_port_attr port;
+	char c = 0;
+
+	if (ibv_query_port(ctx, 1, &port))
+		errx(1, "ibv_query_port");
+	if (ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		errx(1, "INIT");
+	for (int i = 0; i < DEPTH; i++)
+		post_recv();
+	a.qp_state = IBV_QPS_RTR;
+	a.path_mtu = port.active_mtu;
+	a.dest_qp_num = peer.qpn;
+	a.max_dest_rd_atomic = 1;
+	a.min_rnr_timer = 5;
+	a.ah_attr.is_global = 1;
+	a.ah_attr.grh.dgid = peer.gid;
+	a.ah_attr.grh.sgid_index = gid;
+	a.ah_attr.grh.hop_limit = 64;
+	a.ah_attr.port_num = 1;
+	if (ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		errx(1, "RTR");
+	a.qp_state = IBV_QPS_RTS;
+	a.timeout = 17;
+	a.retry_cnt = 6;
+	a.rnr_retry = 7;
+	a.max_rd_atomic = 1;
+	if (ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		errx(1, "RTS");
+	/* Neither may send before the other can receive. */
+	transfer(s, &c, 1, true);
+	transfer(s, &c, 1, false);
+}
+
+static int sends, recvs;		/* completions that nobody has asked for yet */
+static bool ended;
+
+/* Wait for at least one completion, and count all that are there. */
+static void reap(void)
+{
+	struct ibv_wc wc[16];
+	bool armed = false;
+	struct ibv_cq *q;
+	void *unused;
+	int n;
+
+	for (;;) {
+		n = ibv_poll_cq(cq, 16, wc);
+		if (n < 0)
+			errx(1, "ibv_poll_cq");
+		for (int i = 0; i < n; i++) {
+			if (wc[i].status != IBV_WC_SUCCESS)
+				errx(1, "completion: %s", ibv_wc_status_str(wc[i].status));
+			if (wc[i].opcode & IBV_WC_RECV) {
+				recvs++;
+				ended = wc[i].imm_data == htonl(1);
+			} else {
+				sends++;
+			}
+		}
+		if (n)
+			return;
+		if (armed) {
+			if (ibv_get_cq_event(channel, &q, &unused))
+				err(1, "ibv_get_cq_event");
+			ibv_ack_cq_events(q, 1);
+			armed = false;
+			continue;
+		}
+		/* What came between the two is seen by one more look. */
+		if (ibv_req_notify_cq(cq, 0))
+			errx(1, "ibv_req_notify_cq");
+		armed = true;
+	}
+}
+
+static void wait_recv(void)
+{
+	while (!recvs)
+		reap();
+	recvs--;
+	post_recv();
+}
+
+static void wait_send(void)
+{
+	while (!sends)
+		reap();
+	sends--;
+}
+
+static void bulk(double secs, uint32_t size)
+{
+	double t0 = now(), t;
+	uint64_t n = 0;
+	int out = 0;
+
+	while (now() - t0 < secs) {
+		while (out < DEPTH) {
+			post_write(size, false, false);
+			out++;
+		}
+		wait_send();
+		out--;
+		n++;
+	}
+	while (out) {
+		wait_send();
+		out--;
+		n++;
+	}
+	t = now() - t0;
+	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.4f, \"bytes\": %llu, \"mbs\": %.3f}\n", size, t,
+	       (unsigned long long)n * size, n * size / t / 1e6);
+}
+
+static void echo(uint32_t size)
+{
+	wait_recv();
+	post_write(size, true, false);
+	wait_send();
+}
+
+static void rtt(double secs, uint32_t size)
+{
+	double t0 = 0, t = 0;
+	long n = -3;			/* not the first ones */
+
+	do {
+		if (!n)
+			t0 = now();
+		post_write(size, true, false);
+		wait_recv();
+		wait_send();
+		n++;
+		t = now();
+	} while (n < 1 || t - t0 < secs);
+	t -= t0;
+	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.4f, \"n\": %ld, \"us\": %.2f}\n", size, t, n, t / n * 1e6);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	bool server = argc == 4 && !strcmp(argv[2], "server");
+	int one = 1, s, l, gid;
+	char c = 0;
+
+	if (!server && argc != 7)
+		errx(2, "usage: verbs DEVICE server PORT | verbs DEVICE HOST PORT bulk|rtt SECONDS SIZE");
+	a.sin_port = htons(atoi(argv[3]));
+	s = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (server) {
+		l = s;
+		if (bind(l, (struct sockaddr *)&a, sizeof(a)) || listen(l, 1))
+			err(1, "port %s", argv[3]);
+		s = accept(l, NULL, NULL);
+	} else {
+		inet_pton(AF_INET, argv[2], &a.sin_addr);
+		if (connect(s, (struct sockaddr *)&a, sizeof(a)))
+			err(1, "connect");
+		me.rtt = !strcmp(argv[4], "rtt");
+		me.size = atoi(argv[6]);
+		if (!me.size || me.size > MAX_SIZE)
+			errx(2, "size");
+	}
+	open_device(argv[1]);
+	gid = gid_of(s);
+	transfer(s, &me, sizeof(me), true);
+	transfer(s, &peer, sizeof(peer), false);
+	connect_qp(s, gid);
+	if (server && peer.rtt) {
+		while (!ended || recvs)
+			echo(peer.size);
+	} else if (!server) {
+		(me.rtt ? rtt : bulk)(atof(argv[5]), me.size);
+		if (me.rtt) {
+			post_write(me.size, true, true);
+			wait_recv();
+		}
+	}
+	/* Nobody goes before the other has got everything. */
+	transfer(s, &c, 1, true);
+	transfer(s, &c, 1, false);
+	return 0;
+}
