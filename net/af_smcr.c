@@ -322,6 +322,7 @@ static bool smcr_close_is_through(const struct smcr_sock *ssk)
 	const struct smcr_conn *conn = &ssk->conn;
 
 	return READ_ONCE(conn->fsm.st) == SMCR_CONN_ST_CLOSED ||
+	       READ_ONCE(conn->fsm.tx_abort) ||
 	       (READ_ONCE(conn->fsm.tx_closed) && !READ_ONCE(conn->tx_owed) &&
 		!READ_ONCE(conn->tx_pends));
 }

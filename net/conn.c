@@ -372,8 +372,10 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	if (acts & SMCR_ACT_RELEASE) {
 		smcr_lgr_del_conn(conn->lgr, conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
-		sk->sk_state = TCP_CLOSE;
-		sk->sk_state_change(sk);	/* a lingering close() waits */
+		if (sk->sk_state != TCP_CLOSE) {
+			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
+			sk->sk_state_change(sk);	/* a lingering close() */
+		}
 		work = true;
 	}
 	if (work)

@@ -66,7 +66,7 @@ client() {
 				conn $i
 				connect $PEER 5000
 				first_contact until=confirm_link_reply
-				tx llc confirm_link reply=1 $i
+				tx llc confirm_link reply=1 $i expect=any
 				rx rst
 				qp destroy
 			E
@@ -91,7 +91,7 @@ client() {
 				first_contact until=confirm_link
 				rx llc confirm_link reply=0 max_links>=2 max_links<=8 link!=0
 				qp rts
-				tx llc confirm_link reply=1 $i
+				tx llc confirm_link reply=1 $i expect=any
 				rx llc add_link
 				tx llc add_link reply=1
 				tx data len=5

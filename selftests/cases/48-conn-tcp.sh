@@ -9,7 +9,7 @@
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # Unproven: failed: urgent payload on TCP went unnoticed (reported); not run since.
-# tags: puppet conn slow wip
+# tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

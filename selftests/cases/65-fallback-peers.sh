@@ -106,13 +106,13 @@ server() {
 	bg "$PROG/sockapi" server smc 9100
 	wait "$BG" || fail "sockapi server"
 	srv again 5010 smc; smc_was again 1 1
-	nft add table ip drop; nft add chain ip drop c '{ type filter hook input priority 0 ; }'
-	nft add rule ip drop c tcp dport 5011 reject with tcp reset
+	nft add table ip filt; nft add chain ip filt c '{ type filter hook input priority 0 ; }'
+	nft add rule ip filt c tcp dport 5011 reject with tcp reset
 	bg "$X" server 5011 send=50k recv=30k
 	poll 10 listening 5011
 	mark up.filtered
 	await filtered
-	nft delete table ip drop
+	nft delete table ip filt
 }
 
 client() {

@@ -104,12 +104,33 @@ class Side:
             elif isinstance(x, list):
                 for v in x:
                     walk(v)
-        walk(json.loads(sh(SMCCTL, "-a", "-j", "stats")))
+        data = json.loads(sh(SMCCTL, "-a", "-j", "stats"))
+        walk(data)
         for must in ("client-first-contacts", "client-reuses"):
             if must not in flat:
                 raise RuntimeError(f"smcctl -j stats has no {must}")
         return {s: flat.get(f"{s}-first-contacts", 0) + flat.get(f"{s}-reuses", 0) for s in ("client", "server")} | {
-            "fallbacks": flat.get("client-fallbacks", 0) + flat.get("server-fallbacks", 0)}
+            "fallbacks": flat.get("client-fallbacks", 0) + flat.get("server-fallbacks", 0), "reasons": reasons(data)}
+
+
+def reasons(data):
+    """What smcctl's statistics name as reasons: the names that are no counters."""
+    found = {}
+
+    def walk(x, below):
+        if isinstance(x, dict):
+            name = x.get("name") or x.get("reason")
+            if "reason" in below and isinstance(name, str):
+                n = sum(v for v in x.values() if isinstance(v, int) and not isinstance(v, bool))
+                if n:
+                    found[name] = {k: v for k, v in x.items() if isinstance(v, int) and v}
+            for k, v in x.items():
+                walk(v, k)
+        elif isinstance(x, list):
+            for v in x:
+                walk(v, below)
+    walk(data, "")
+    return found
 
 
 def free_memory():
