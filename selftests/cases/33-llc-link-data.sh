@@ -9,7 +9,7 @@
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
-# tags: puppet llc
+# tags: puppet llc wip
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

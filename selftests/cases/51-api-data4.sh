@@ -6,7 +6,7 @@
 # covers: MISC-01 CONN-17 MISC-08
 # timeout: 180
 # lanes: uml qemu
-# tags: api
+# tags: api wip
 # shellcheck source=selftests/cases/api/api.sh
 . "$TREE/selftests/cases/api/api.sh"
 

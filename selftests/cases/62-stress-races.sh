@@ -7,7 +7,7 @@
 # covers: CONN-18 CONN-29 CONN-30 CONN-20
 # timeout: 240
 # lanes: uml qemu
-# tags: stress
+# tags: stress wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
