@@ -7,7 +7,7 @@
 # timeout: 120
 # lanes: uml qemu
 # memory: 2048
-# tags: stress
+# tags: stress wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -7,7 +7,7 @@
 # covers: MISC-20 LG-20
 # timeout: 300
 # lanes: uml qemu
-# tags: stress slow
+# tags: stress slow wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

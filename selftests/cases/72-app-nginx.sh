@@ -7,7 +7,7 @@
 # covers: MISC-01 MISC-08 CONN-06 CONN-17
 # timeout: 150
 # lanes: uml qemu
-# tags: app
+# tags: app wip
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 

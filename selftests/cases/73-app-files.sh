@@ -7,7 +7,7 @@
 # covers: MISC-01 CONN-17 MISC-08
 # timeout: 120
 # lanes: uml qemu
-# tags: app
+# tags: app wip
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 

@@ -8,7 +8,7 @@
 # module: none
 # timeout: 150
 # lanes: uml qemu
-# tags: lifecycle
+# tags: lifecycle wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

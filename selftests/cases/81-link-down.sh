@@ -7,7 +7,7 @@
 # covers: CONN-32 CONN-33 MISC-16 LG-43 LG-44
 # timeout: 150
 # lanes: uml qemu
-# tags: lifecycle
+# tags: lifecycle wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

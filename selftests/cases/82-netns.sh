@@ -7,7 +7,7 @@
 # covers: SEC-14 T-15 MISC-20
 # timeout: 90
 # lanes: uml qemu
-# tags: lifecycle
+# tags: lifecycle wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

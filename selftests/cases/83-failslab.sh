@@ -8,7 +8,7 @@
 # timeout: 150
 # lanes: uml
 # kernels: umdbg
-# tags: fault
+# tags: fault wip
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 F=/sys/kernel/debug/failslab
