@@ -214,7 +214,7 @@ class Bench:
         out.append(f"smcr benchmark: {a.lane} lane, kernel {a.kernel}, {a.runs} runs of {a.seconds} s per point, "
                    f"{time.strftime('%Y-%m-%d %H:%M')}")
         out.append(f"host: {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end; {git()}")
-        out.append("Medians, and (maximum - minimum) / median in percent. Ratios: how many times as fast (as small, for "
+        out.append("Medians, ± half of (maximum - minimum) in percent of it. Ratios: how many times as fast (as small, for "
                    "memory) as the other smcr is;\nabove 1 smcr is better. Software RDMA: compare with raw verbs.\n")
         impls = [i for i in IMPLS if any(i in r["values"] for r in rows)]
         others = [i for i in impls if i != "smcr"]

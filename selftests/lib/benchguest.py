@@ -356,7 +356,7 @@ class Client:
     def perftest(self, prog, *args):
         """The line of numbers that it prints. Not on UML, where it finds no clock."""
         cmd = [prog, "-F", "-d", "rxe0", *args]
-        text = self.against(cmd, [*cmd, SERVER], 30 + 30 * self.spec["slow"])
+        text = self.against(cmd, [*cmd, SERVER], 20 + 5 * self.spec["seconds"] * self.spec["slow"])
         lines = [l.split() for l in text.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+", l)]
         if not lines:
             raise RuntimeError(f"{prog}: no result in: {text[-300:]}")
