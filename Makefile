@@ -66,6 +66,7 @@ endif
 
 progs:
 ifneq ($(call have,selftests/prog),)
+	@scripts/deps progs
 	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/prog
 else
 	@echo "  selftests/prog: nothing there yet"
