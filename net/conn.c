@@ -326,11 +326,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		conn->tx_dead = true;
 		conn->tx_owed = 0;
 	}
-	if (acts & (SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
-		    SMCR_ACT_SEND_ABORT)) {
-		smcr_tx_flag(conn, acts & (SMCR_ACT_SEND_DONE |
-					   SMCR_ACT_SEND_CLOSED |
-					   SMCR_ACT_SEND_ABORT));
+	if (acts & SMCR_ACT_SEND) {
+		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
 		if (!smcr_link_up(conn->link) && (acts & SMCR_ACT_SEND_ABORT))
 			next = SMCR_CONN_EV_TX_ABORT_DONE;
 	}

@@ -93,7 +93,6 @@ enum {
 	SMCR_CONN_TODO_FIN,
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
-	SMCR_CONN_TODO_LOG,
 };
 
 void smcr_conn_init(struct smcr_conn *conn);

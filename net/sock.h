@@ -71,7 +71,6 @@ struct smcr_sock {
 	unsigned long hs_flags;		/* SMCR_HS_*, atomic bit ops */
 	wait_queue_head_t hs_waitq;	/* the worker waits here for CLC messages */
 	struct delayed_work hs_timer;	/* server: silent client */
-	bool nonblock_connect;
 
 	/* listener */
 	struct work_struct accept_work;
@@ -100,7 +99,6 @@ struct smcr_sock {
 
 enum {
 	SMCR_HS_QUEUED,		/* hs_work was queued for this negotiation */
-	SMCR_HS_TCP_DATA,	/* TCP has something to read (Decline) */
 	SMCR_HS_ABORT,		/* socket is being closed: give up */
 	SMCR_HS_COUNTED,	/* counted in sn->n_handshakes */
 };

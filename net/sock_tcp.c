@@ -60,10 +60,8 @@ void smcr_neg_event(struct smcr_sock *ssk)
 	} else if (news) {
 		smcr_hs_start(ssk);
 	}
-	if (news) {
-		set_bit(SMCR_HS_TCP_DATA, &ssk->hs_flags);
+	if (news)
 		smcr_hs_tcp_event(ssk);
-	}
 }
 
 /* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */

@@ -58,6 +58,8 @@ enum {
 	SMCR_ACT_TCP_FIN	= 1 << 9,  /* orderly end of the TCP connection */
 	SMCR_ACT_TCP_RST	= 1 << 10, /* reset the TCP connection */
 	SMCR_ACT_RELEASE	= 1 << 11, /* element and token are free */
+	SMCR_ACT_SEND		= SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
+				  SMCR_ACT_SEND_ABORT,
 	SMCR_ACT_NO_TX		= 1 << 12, /* post no RDMA write from now on */
 };
 

@@ -10,6 +10,7 @@
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet llc wip
+# wip: a torn-down QP may not acknowledge what the puppet sent
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

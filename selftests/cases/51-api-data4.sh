@@ -7,6 +7,7 @@
 # timeout: 180
 # lanes: uml qemu
 # tags: api wip
+# wip: SO_RCVLOWAT transcript differed from TCP in the debug lane; not explained
 # shellcheck source=selftests/cases/api/api.sh
 . "$TREE/selftests/cases/api/api.sh"
 

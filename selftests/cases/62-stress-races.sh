@@ -8,6 +8,7 @@
 # timeout: 240
 # lanes: uml qemu
 # tags: stress wip
+# wip: 2 of 2000 racing aborts dropped unread data (CONN-27)
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

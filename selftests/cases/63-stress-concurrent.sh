@@ -8,6 +8,7 @@
 # lanes: uml qemu
 # memory: 2048
 # tags: stress wip
+# wip: has not had an accepted run in the debug lane
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

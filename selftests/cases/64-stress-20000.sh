@@ -8,6 +8,7 @@
 # timeout: 300
 # lanes: uml qemu
 # tags: stress slow wip
+# wip: has not had an accepted run in the debug lane
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

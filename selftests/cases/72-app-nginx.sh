@@ -8,6 +8,7 @@
 # timeout: 150
 # lanes: uml qemu
 # tags: app wip
+# wip: no verdict in over six minutes in the debug lane
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 

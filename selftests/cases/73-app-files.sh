@@ -8,6 +8,7 @@
 # timeout: 120
 # lanes: uml qemu
 # tags: app wip
+# wip: has not had an accepted run in the debug lane
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 

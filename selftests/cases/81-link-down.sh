@@ -8,6 +8,7 @@
 # timeout: 150
 # lanes: uml qemu
 # tags: lifecycle wip
+# wip: has not had an accepted run in the debug lane
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -9,6 +9,7 @@
 # lanes: uml
 # kernels: umdbg
 # tags: fault wip
+# wip: has not had an accepted run in the debug lane
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 F=/sys/kernel/debug/failslab
