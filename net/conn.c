@@ -656,7 +656,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
  * @lgr: the group; its tokens are the only ones that count (CDC-05)
  * @cdc: decoded message
  *
- * Context: softirq.
+ * Context: softirq, or process on a software device.
  */
 void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc)
 {
@@ -669,8 +669,8 @@ void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc)
 		smcr_hit(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc->token);
 		return;
 	}
-	spin_lock(&conn->lock);
+	spin_lock_bh(&conn->lock);
 	smcr_conn_rx_locked(conn, cdc);
-	spin_unlock(&conn->lock);
+	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }

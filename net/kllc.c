@@ -550,13 +550,13 @@ static void smcr_llc_rx(struct smcr_lgr *lgr, const u8 *buf, u32 len)
 		return;
 	}
 	item->msg = msg;
-	spin_lock(&lgr->llc_lock);
+	spin_lock_bh(&lgr->llc_lock);
 	flood = lgr->llc_len >= SMCR_LLC_QUEUE_MAX;
 	if (!flood) {
 		list_add_tail(&item->node, &lgr->llc_queue);
 		lgr->llc_len++;
 	}
-	spin_unlock(&lgr->llc_lock);
+	spin_unlock_bh(&lgr->llc_lock);
 	if (flood) {
 		kfree(item);
 		smcr_llc_fail(lgr, SMCR_R_LLC_FLOOD);

@@ -641,6 +641,17 @@ static struct ib_qp *link_new_qp(struct smcr_link *link, u32 inline_size)
 	return qp;
 }
 
+/*
+ * An adapter's completion comes by interrupt, with a softirq behind it. A
+ * software device's comes from a worker, where a softirq waits for ksoftirqd;
+ * the high-priority workqueue of completions is there sooner.
+ */
+static enum ib_poll_context link_poll_ctx(const struct smcr_link *link)
+{
+	return ib_uses_virt_dma(link->pid.dev->ibdev) ? IB_POLL_WORKQUEUE :
+							IB_POLL_SOFTIRQ;
+}
+
 static int link_create_qp(struct smcr_link *link)
 {
 	struct smcr_dev *dev = link->pid.dev;
@@ -649,7 +660,7 @@ static int link_create_qp(struct smcr_link *link)
 
 	cq = ib_alloc_cq_any(dev->ibdev, link,
 			     SMCR_SQ_DEPTH + SMCR_RQ_DEPTH + SMCR_CQ_SLACK,
-			     IB_POLL_SOFTIRQ);
+			     link_poll_ctx(link));
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	link->cq = cq;
@@ -815,7 +826,7 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
 	cq = link->probe_cq;
 	if (!cq) {
 		cq = ib_alloc_cq_any(link->pid.dev->ibdev, link, 2,
-				     IB_POLL_SOFTIRQ);
+				     link_poll_ctx(link));
 		if (!IS_ERR(cq))
 			link->probe_cq = cq;
 	}
