@@ -8,6 +8,13 @@
 #include "env.h"
 #include "cursor.h"
 
+/*
+ * A shut window that opens by less than this, or by less than an eighth of the
+ * ring, is left until there is more: else a slow reader and a fast writer go
+ * on exchanging crumbs, a message and a completion for each.
+ */
+#define SMCR_TX_CRUMB	8192U
+
 /* What may be written into the peer's element now */
 struct smcr_tx_seg {
 	u32 dst;		/* offset in the element, base included */
@@ -30,8 +37,9 @@ struct smcr_tx_plan {
  * @max: upper bound of one plan (send queue, SGEs); never sets @blocked
  * @out: the plan; len 0 when nothing can be sent
  *
- * Never plans more than capacity minus unconsumed (CDC-16). @out->blocked is
- * true exactly when the window, not @max, stops data from being sent.
+ * Never plans more than capacity minus unconsumed (CDC-16), and no crumbs of a
+ * window that is too small for @unsent. @out->blocked is true exactly when the
+ * window, not @max, stops data from being sent.
  */
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out);

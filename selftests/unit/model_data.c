@@ -50,13 +50,15 @@ static enum outcome settle(void)
 static bool wakeup_lost(const struct peer *w, const struct peer *r)
 {
 	bool hold = w->urg_end && w->prod.abs == w->urg_end;
+	u32 cap = smcr_ring_cap(&w->tx);
+	u32 space = cap - (u32)(w->prod.abs - w->peer_cons.abs);
 
 	if (!peer_unsent(w))
 		return false;
 	if (hold)
 		return r->cons.abs >= w->urg_end;
-	return r->cons.abs != w->peer_cons.abs ||
-	       w->prod.abs - w->peer_cons.abs < smcr_ring_cap(&w->tx);
+	return r->cons.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
+	       space >= max(min(cap / 8, SMCR_TX_CRUMB), 1U);
 }
 
 static enum outcome check_settled(void)
