@@ -100,7 +100,7 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 	trace_smcr_mode(sk, ssk->mode, mode);
 	if (mode == SMCR_MODE_SMC)	/* see smcr_set_rcvlowat() */
 		sk->sk_rcvlowat = min_t(u32, sk->sk_rcvlowat,
-					smcr_ring_cap(&ssk->conn.rx_ring));
+					smcr_conn_max_lowat(&ssk->conn));
 	/* conn->lock: the connection writes sk_state, too */
 	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_state, smcr_mode_state(ssk, mode));

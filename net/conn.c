@@ -89,7 +89,6 @@ static void smcr_conn_reset(struct smcr_conn *conn)
 	conn->tx_ctrl = false;
 	conn->tx_dead = false;
 	conn->tx_flush = false;
-	conn->tx_more = false;
 	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);

@@ -68,7 +68,6 @@ struct smcr_conn {
 	bool tx_ctrl;			/* a CDC without data is owed */
 	bool tx_dead;			/* NO_TX: post nothing */
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
-	bool tx_more;			/* MSG_MORE, TCP_CORK: hold the tail back */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
 	bool fin_seen;			/* TCP FIN came too early, timer runs */
@@ -155,6 +154,15 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 	return READ_ONCE(conn->rx_prod.abs) - cons;
 }
 
+/*
+ * Upper bound of SO_RCVLOWAT: a peer may leave a rest of the ring empty, see
+ * SMCR_TX_CRUMB. As TCP: half.
+ */
+static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
+{
+	return max(smcr_ring_cap(&conn->rx_ring) / 2, 1U);
+}
+
 /* Bytes accepted from the application and not yet known to be delivered */
 static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
 {
@@ -186,8 +194,5 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
 /* rx.c: tell the peer what was consumed, if it is due; conn->lock held */
 void smcr_rx_window(struct smcr_conn *conn);
-
-/* MSG_MORE / TCP_CORK released, TCP_NODELAY set: push held-back data */
-void smcr_tx_uncork(struct smcr_conn *conn);
 
 #endif /* _SMCR_CONN_H */

@@ -163,7 +163,7 @@ static u32 smcr_nl_conn_flags(const struct smcr_conn *conn)
 		{ conn->tx_ctrl, SMCR_NL_CONN_FLAG_CTRL_OWED },
 		{ !list_empty(&conn->sq_wait), SMCR_NL_CONN_FLAG_SQ_WAIT },
 		{ conn->tx_dead, SMCR_NL_CONN_FLAG_NO_TX },
-		{ conn->tx_more, SMCR_NL_CONN_FLAG_CORKED },
+		{ smcr_conn_sock(conn)->corked, SMCR_NL_CONN_FLAG_CORKED },
 		{ fsm->tx_done, SMCR_NL_CONN_FLAG_SENT_DONE },
 		{ fsm->tx_closed, SMCR_NL_CONN_FLAG_SENT_CLOSED },
 		{ fsm->tx_abort, SMCR_NL_CONN_FLAG_SENT_ABORT },

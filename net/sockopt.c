@@ -124,8 +124,6 @@ static int smcr_set_cork(struct smcr_sock *ssk, sockptr_t val, unsigned int len)
 	ssk->corked = on;
 	if (ssk->mode == SMCR_MODE_TCP)
 		tcp_sock_set_cork(ssk->tcp->sk, on);
-	else if (ssk->mode == SMCR_MODE_SMC && !on)
-		smcr_tx_uncork(&ssk->conn);
 	release_sock(&ssk->sk);
 	return 0;
 }
@@ -158,14 +156,10 @@ static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
 {
 	int v;
 
-	if ((opt != TCP_NODELAY && opt != TCP_DEFER_ACCEPT) ||
-	    smcr_opt_int(val, len, &v))
+	if (opt != TCP_DEFER_ACCEPT || smcr_opt_int(val, len, &v))
 		return;
 	lock_sock(&ssk->sk);
-	if (opt == TCP_DEFER_ACCEPT)
-		ssk->defer_accept = v;
-	else if (v && ssk->mode == SMCR_MODE_SMC && !ssk->corked)
-		smcr_tx_uncork(&ssk->conn);
+	ssk->defer_accept = v;
 	release_sock(&ssk->sk);
 }
 
@@ -267,8 +261,8 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
  * @sk: socket, locked
  * @val: SO_RCVLOWAT
  *
- * No more than the element can hold, else readers would wait for ever; before
- * there is one smcr_sock_set_mode() sees to that. TCP learns it in mode TCP
+ * No more than smcr_conn_max_lowat(), else readers would wait for ever; before
+ * there is an element smcr_sock_set_mode() sees to that. TCP learns it in mode TCP
  * only: it would have to wake us for every byte of a CLC message.
  *
  * Return: 0.
@@ -279,7 +273,7 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	struct sock *tsk = ssk->tcp->sk;
 
 	if (ssk->mode == SMCR_MODE_SMC)
-		val = min_t(u32, val, smcr_ring_cap(&ssk->conn.rx_ring));
+		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
 	if (ssk->mode == SMCR_MODE_TCP) {
 		lock_sock(tsk);

@@ -12,6 +12,12 @@
 /* Bytes of one post: more would only make the receiver wait longer */
 #define SMCR_TX_POST_MAX	(64 * 1024)
 
+/*
+ * Less than this waits while a signalled post is under way, and so grows into
+ * a post that is worth its completion; a request on an idle wire never waits.
+ */
+#define SMCR_TX_HOLD		(16 * 1024)
+
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
 
 /* Cursors and flags of the next CDC, with the producer at @prod */
@@ -101,6 +107,11 @@ static int smcr_tx_sges(struct smcr_conn *conn, u32 src, u32 len,
 	return n;
 }
 
+static u32 smcr_tx_hold(const struct smcr_conn *conn)
+{
+	return min_t(u32, SMCR_TX_HOLD, conn->sndbuf_size / 2);
+}
+
 static u32 smcr_tx_post_max(const struct smcr_conn *conn)
 {
 	/* one chunk for an unaligned start, one for the wrap of the ring */
@@ -137,11 +148,11 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
 
 	/*
-	 * A completion for every quarter of the buffer, or when somebody waits
-	 * for the end; mostly the peer's consumer cursor is here before it.
+	 * A completion for every stretch that may be held back behind it, or
+	 * when somebody waits for the end.
 	 */
 	signal = (plan->len == unsent && conn->tx_flush) || plan->blocked ||
-		 prod.abs - conn->tx_signalled >= conn->sndbuf_size / 4;
+		 prod.abs - conn->tx_signalled >= smcr_tx_hold(conn) / 2;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
@@ -158,7 +169,7 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	return 0;
 }
 
-/* Data that may go; true when the send queue stopped us */
+/* Data that may go; errno of smcr_link_post() when something stopped us */
 static int smcr_tx_data(struct smcr_conn *conn)
 {
 	struct smcr_tx_plan plan;
@@ -166,9 +177,9 @@ static int smcr_tx_data(struct smcr_conn *conn)
 	int rc;
 
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
-		/* MSG_MORE: more will come before the wire is idle again */
-		if (conn->tx_more && conn->tx_pends &&
-		    unsent < SMCR_RMBE_MIN / 2)
+		/* smcr_tx_done() looks again */
+		if (conn->tx_pends && !conn->tx_flush &&
+		    unsent < smcr_tx_hold(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
 			     unsent, smcr_tx_post_max(conn), &plan);
@@ -303,7 +314,7 @@ void smcr_tx_flush(struct smcr_conn *conn)
 	smcr_tx_push(conn);
 }
 
-/* Completion of a signalled post, softirq (or process when forced) */
+/* Completion of a signalled post; softirq or process, see link_poll_ctx() */
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 {
 	struct smcr_conn *conn = pend->arg;
@@ -315,7 +326,7 @@ static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 	if (pend->flags & SMCR_CDC_A)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
-	if (conn->tx_more || conn->tx_flush)
+	if (conn->tx_flush || smcr_conn_unsent(conn))
 		smcr_tx_push(conn);
 	if (!conn->tx_pends)
 		smcr_conn_tx_idle(conn);
@@ -370,18 +381,6 @@ void smcr_tx_link_gone(struct smcr_link *link)
 		spin_unlock_bh(&conn->lock);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}
-}
-
-/**
- * smcr_tx_uncork() - held-back data go now
- * @conn: connection
- */
-void smcr_tx_uncork(struct smcr_conn *conn)
-{
-	spin_lock_bh(&conn->lock);
-	conn->tx_more = false;
-	smcr_tx_push(conn);
-	spin_unlock_bh(&conn->lock);
 }
 
 static int smcr_tx_alloc(struct smcr_conn *conn)
@@ -474,7 +473,6 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
  */
 int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 {
-	bool more = (msg->msg_flags & MSG_MORE) || ssk->corked;
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 	size_t copied = 0;
@@ -495,7 +493,6 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
 		if (!n) {
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-			smcr_tx_uncork(conn);
 			rc = smcr_tx_wait(ssk, &timeo);
 			if (rc)
 				break;
@@ -509,7 +506,6 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		spin_lock_bh(&conn->lock);
 		if (!conn->purged) {
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
-			conn->tx_more = more && !msg_data_left(msg);
 			smcr_tx_push(conn);
 		}
 		spin_unlock_bh(&conn->lock);
