@@ -43,6 +43,6 @@ extern struct workqueue_struct *smcr_wq;
 #define SMCR_T_TESTLINK_DEFAULT		(30 * 1000)
 #define SMCR_T_RMB_FREE_DEFAULT		(60 * 1000)
 
-#define SMCR_BUF_DEFAULT		(128 * 1024)	/* net.smcr.rmem, wmem */
+#define SMCR_BUF_DEFAULT		(256 * 1024)	/* net.smcr.rmem, wmem */
 
 #endif /* _SMCR_BASE_H */

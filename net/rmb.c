@@ -22,7 +22,7 @@
 
 #define SMCR_RMB_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define SMCR_RMB_FIRST		(256U << 10)	/* first RMB of a class ... */
-#define SMCR_RMB_FIRST_ELEMS	4		/* ... but so many elements */
+#define SMCR_RMB_FIRST_ELEMS	2		/* ... but so many elements */
 #define SMCR_RMB_LOW		8		/* prepare when under 1/8 is free */
 #define SMCR_RMB_EYE		0xd9d4c2c5U	/* "RMBE" in EBCDIC, our choice */
 

@@ -324,7 +324,7 @@ def arguments():
     p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs,perftest (default: all that the kernel has)")
     p.add_argument("--only", default="", help="of bulk,rtt,conn,idle (default: all)")
     p.add_argument("--no-sweep", action="store_true", help="leave out the sizes around an RMBE")
-    p.add_argument("--rmbe", type=int, default=131072, help="element size that the sweep goes around (default 131072)")
+    p.add_argument("--rmbe", type=int, default=262144, help="element size that the sweep goes around (default 262144)")
     p.add_argument("--buffers", type=int, help="net.{smcr,smc}.{r,w}mem for both modules (default: their own defaults)")
     p.add_argument("--strict", action="store_true", help="a cliff is a failure")
     p.add_argument("-v", "--verbose", action="store_true", help="every measurement")
