@@ -79,7 +79,11 @@ static void smcr_conn_reset(struct smcr_conn *conn)
 	conn->peer_asks = false;
 	conn->tx_queued = 0;
 	conn->tx_done = 0;
+	conn->sndbuf_size = 0;
 	conn->tx_src = 0;
+	conn->tx_in = 0;
+	conn->tx_old_end = 0;
+	conn->tx_acked = 0;
 	conn->tx_prod = start;
 	conn->tx_cons = start;
 	conn->tx_signalled = 0;
@@ -134,7 +138,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	conn->link = lgr->link;
 	conn->rx_ring.size = conn->elem.size;
 	conn->rx_ring.base = lgr->base;
-	conn->sndbuf_size = smcr_conn_sndbuf_size(ssk);
+	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
 	smcr_conn_reset(conn);
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
@@ -252,15 +256,17 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_link *link;
-	struct smcr_buf *sndbuf;
+	struct smcr_buf *sndbuf, *old;
 
 	if (!lgr)
 		return;
 	/* softirq sees no connection any more before anything of it goes */
 	spin_lock_bh(&conn->lock);
 	sndbuf = conn->sndbuf;
+	old = conn->sndbuf_old;
 	link = conn->link;
 	conn->sndbuf = NULL;
+	conn->sndbuf_old = NULL;
 	conn->lgr = NULL;
 	conn->link = NULL;
 	spin_unlock_bh(&conn->lock);
@@ -269,11 +275,14 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
 		sock_put(&ssk->sk);
 	smcr_lgr_drop_relem(lgr, conn);
 	smcr_rmb_put_elem(&conn->elem, quarantine);
-	/* an RDMA WRITE may still be reading it: then it stays until the QP ends */
-	if (conn->tx_signalled == conn->tx_prod.abs)
+	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
+	if (conn->tx_signalled == conn->tx_prod.abs) {
 		smcr_buf_free(sndbuf);
-	else
+		smcr_buf_free(old);
+	} else {
 		smcr_lgr_keep_buf(lgr, sndbuf);
+		smcr_lgr_keep_buf(lgr, old);
+	}
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);

@@ -51,7 +51,12 @@ struct smcr_conn {
 
 	/* send side */
 	struct smcr_buf *sndbuf;	/* allocated by the first send */
-	u32 sndbuf_size;
+	struct smcr_buf *sndbuf_old;	/* the one before, see smcr_tx_grow() */
+	u32 sndbuf_size;		/* of sndbuf; socket lock writes */
+	u32 sndbuf_max;			/* what it may grow to */
+	u32 tx_in;			/* offset in sndbuf of the next byte; socket lock */
+	u64 tx_old_end;			/* bytes before it are in sndbuf_old */
+	u64 tx_acked;			/* a completion told so: nothing reads them any more */
 	u64 tx_queued;			/* bytes put into sndbuf so far; socket lock writes */
 	u64 tx_done;			/* bytes whose write completed */
 	u32 tx_src;			/* offset in sndbuf of the next unsent byte */

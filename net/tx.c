@@ -18,6 +18,9 @@
  */
 #define SMCR_TX_HOLD		(16 * 1024)
 
+/* First send buffer; see smcr_tx_grow() */
+#define SMCR_TX_FIRST		(16 * 1024)
+
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
 
 /* Cursors and flags of the next CDC, with the producer at @prod */
@@ -92,17 +95,23 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 	return false;
 }
 
-/* SGEs of [src, src+len) of the ring of the send buffer, which may wrap */
-static int smcr_tx_sges(struct smcr_conn *conn, u32 src, u32 len,
-			struct ib_sge *sge)
+/* The buffer that the next unsent byte is in: see smcr_tx_grow() */
+static struct smcr_buf *smcr_tx_src_buf(const struct smcr_conn *conn)
 {
-	u32 first = min(len, conn->sndbuf_size - src);
+	return conn->tx_prod.abs < conn->tx_old_end ? conn->sndbuf_old :
+						      conn->sndbuf;
+}
+
+/* SGEs of [src, src+len) of the ring @buf, which may wrap */
+static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
+			u32 src, u32 len, struct ib_sge *sge)
+{
+	u32 first = min(len, buf->size - src);
 	int n;
 
-	n = smcr_buf_sges(conn->sndbuf, conn->lgr->pd, src, first, sge,
-			  SMCR_MAX_SGE);
+	n = smcr_buf_sges(buf, conn->lgr->pd, src, first, sge, SMCR_MAX_SGE);
 	if (first < len)
-		n += smcr_buf_sges(conn->sndbuf, conn->lgr->pd, 0, len - first,
+		n += smcr_buf_sges(buf, conn->lgr->pd, 0, len - first,
 				   sge + n, SMCR_MAX_SGE - n);
 	return n;
 }
@@ -114,16 +123,22 @@ static u32 smcr_tx_hold(const struct smcr_conn *conn)
 
 static u32 smcr_tx_post_max(const struct smcr_conn *conn)
 {
+	u64 prod = conn->tx_prod.abs;
+	u32 max;
+
 	/* one chunk for an unaligned start, one for the wrap of the ring */
-	return min_t(u32, SMCR_TX_POST_MAX,
-		     smcr_buf_max_span(conn->sndbuf,
-				       conn->link->pid.dev->max_sge - 1));
+	max = min_t(u32, SMCR_TX_POST_MAX,
+		    smcr_buf_max_span(smcr_tx_src_buf(conn),
+				      conn->link->pid.dev->max_sge - 1));
+	return prod < conn->tx_old_end ? min_t(u64, max,
+					       conn->tx_old_end - prod) : max;
 }
 
 /* One plan: up to two writes and their CDC in one post */
 static int smcr_tx_post_data(struct smcr_conn *conn,
 			     const struct smcr_tx_plan *plan, u64 unsent)
 {
+	struct smcr_buf *buf = smcr_tx_src_buf(conn);
 	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct smcr_pos prod = conn->tx_prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
@@ -138,12 +153,13 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 		memset(&w[i], 0, sizeof(w[i]));
 		w[i].wr.opcode = IB_WR_RDMA_WRITE;
 		w[i].wr.sg_list = sge[i];
-		w[i].wr.num_sge = smcr_tx_sges(conn, src, seg->len, sge[i]);
+		w[i].wr.num_sge = smcr_tx_sges(conn, buf, src, seg->len,
+						sge[i]);
 		w[i].remote_addr = conn->peer_va + seg->dst;
 		w[i].rkey = conn->peer_rkey;
 		src += seg->len;
-		if (src >= conn->sndbuf_size)
-			src -= conn->sndbuf_size;
+		if (src >= buf->size)
+			src -= buf->size;
 	}
 	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
 
@@ -160,7 +176,7 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	for (i = 0; i < plan->n_seg; i++)
 		trace_smcr_write(conn->peer_token, w[i].remote_addr,
 				 plan->seg[i].len);
-	conn->tx_src = src;
+	conn->tx_src = prod.abs == conn->tx_old_end ? 0 : src;
 	conn->tx_bytes += plan->len;
 	smcr_count_add(ssk->sn, SMCR_CNT_WRITE_TX, plan->n_seg);
 	smcr_count_add(ssk->sn, SMCR_CNT_BYTES_TX, plan->len);
@@ -321,8 +337,10 @@ static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_pends--;
-	if (ok)
+	if (ok) {
+		WRITE_ONCE(conn->tx_acked, pend->mark);
 		smcr_tx_reclaim(conn, pend->mark);
+	}
 	if (pend->flags & SMCR_CDC_A)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
@@ -383,34 +401,74 @@ void smcr_tx_link_gone(struct smcr_link *link)
 	}
 }
 
-static int smcr_tx_alloc(struct smcr_conn *conn)
+static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 {
+	u32 size = conn->sndbuf_max;
 	struct smcr_buf *buf;
 
 	if (conn->sndbuf || !conn->lgr)
 		return 0;
-	buf = smcr_buf_alloc(conn->lgr->pid.dev, conn->sndbuf_size,
-			     DMA_TO_DEVICE);
+	if (len <= SMCR_TX_FIRST)
+		size = min_t(u32, size, SMCR_TX_FIRST);
+	buf = smcr_buf_alloc(conn->lgr->pid.dev, size, DMA_TO_DEVICE);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	conn->sndbuf = buf;
+	WRITE_ONCE(conn->sndbuf_size, size);
+	WRITE_ONCE(conn->sndbuf, buf);
 	return 0;
+}
+
+/*
+ * The buffer that smcr_tx_grow() took out of use, once no WRITE reads it: a
+ * completion says so. The peer's word would not do, it may lie.
+ */
+static void smcr_tx_free_old(struct smcr_conn *conn)
+{
+	struct smcr_buf *old = NULL;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->tx_acked >= conn->tx_old_end) {
+		old = conn->sndbuf_old;
+		conn->sndbuf_old = NULL;
+	}
+	spin_unlock_bh(&conn->lock);
+	smcr_buf_free(old);
+}
+
+/*
+ * The first buffer is small when the first message is. The first that does not
+ * fit gets all of SO_SNDBUF: it goes there, what is in the old buffer is sent
+ * from there. False when that cannot be or has been.
+ */
+static bool smcr_tx_grow(struct smcr_conn *conn)
+{
+	struct smcr_buf *buf;
+
+	if (conn->sndbuf_size >= conn->sndbuf_max || !conn->lgr)
+		return false;
+	buf = smcr_buf_alloc(conn->lgr->pid.dev, conn->sndbuf_max,
+			     DMA_TO_DEVICE);
+	if (IS_ERR(buf)) {	/* not again for every send */
+		conn->sndbuf_max = conn->sndbuf_size;
+		return false;
+	}
+	spin_lock_bh(&conn->lock);
+	conn->sndbuf_old = conn->sndbuf;
+	conn->tx_old_end = conn->tx_queued;
+	if (!smcr_conn_unsent(conn))
+		conn->tx_src = 0;
+	conn->tx_in = 0;
+	WRITE_ONCE(conn->sndbuf, buf);
+	WRITE_ONCE(conn->sndbuf_size, conn->sndbuf_max);
+	spin_unlock_bh(&conn->lock);
+	return true;
 }
 
 /* Copy into the ring behind what is queued; bytes copied or -EFAULT */
 static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
-	u32 off, done = 0, run;
+	u32 off = conn->tx_in, done = 0, run;
 
-	/*
-	 * Both of one moment; the sum stays right afterwards, because only the
-	 * socket lock's holder moves tx_queued.
-	 */
-	spin_lock_bh(&conn->lock);
-	off = conn->tx_src + (u32)smcr_conn_unsent(conn);
-	spin_unlock_bh(&conn->lock);
-	while (off >= conn->sndbuf_size)
-		off -= conn->sndbuf_size;
 	while (done < len) {
 		void *at = smcr_buf_at(conn->sndbuf, off,
 				       min(len - done,
@@ -418,13 +476,14 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 		size_t n = copy_from_iter(at, run, &msg->msg_iter);
 
 		done += n;
-		if (n < run)
-			return done ? done : -EFAULT;
-		off += run;
+		off += n;
 		if (off == conn->sndbuf_size)
 			off = 0;
+		if (n < run)
+			break;
 	}
-	return done;
+	conn->tx_in = off;
+	return done ?: -EFAULT;
 }
 
 /* 0 when there is room; else the error that ends the send */
@@ -487,10 +546,14 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			rc = -EPIPE;
 			break;
 		}
-		rc = smcr_tx_alloc(conn);
+		rc = smcr_tx_alloc(conn, msg_data_left(msg));
 		if (rc)
 			break;
+		if (unlikely(conn->sndbuf_old))
+			smcr_tx_free_old(conn);
 		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
+		if (n < msg_data_left(msg) && smcr_tx_grow(conn))
+			continue;
 		if (!n) {
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 			rc = smcr_tx_wait(ssk, &timeo);
