@@ -28,8 +28,13 @@ struct smcr_buf;
 struct smcr_conn;
 struct smcr_sock;
 
-/* Work that may sleep long (rendezvous); unbound, bounded in number */
+/*
+ * Work that may sleep long; unbound, bounded in number. What peers can start
+ * (rendezvous as server, their part in RMB housekeeping) must not hold up what
+ * we start ourselves (rendezvous as client).
+ */
 extern struct workqueue_struct *smcr_hs_wq;
+extern struct workqueue_struct *smcr_srv_wq;
 /* Short work: LLC, close, teardown. Nothing on it waits for a peer for long. */
 extern struct workqueue_struct *smcr_wq;
 

@@ -229,8 +229,8 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 	enum smcr_hs_res res;
 	int rc;
 
-	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_PROPOSAL, hs->deadline, &clc,
-			   &hs->why);
+	/* all of it is there: see smcr_neg_event() */
+	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_PROPOSAL, jiffies, &clc, &hs->why);
 	if (rc)
 		return smcr_hs_clc_error(hs, rc);
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
@@ -245,7 +245,6 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 	if (res != SMCR_HS_NEXT)
 		return res;
 
-	/* another first contact may have used up the time of this one */
 	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
 	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_CONFIRM, hs->deadline, &clc,
 			   &hs->why);
@@ -264,16 +263,13 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 
 /**
  * smcr_hs_server() - rendezvous of an accepted connection
- * @ssk: child in mode NEG whose TCP connection has data, reference held
+ * @ssk: child in mode NEG whose client's Proposal is there, reference held
  *
- * Context: process (smcr_hs_wq), sleeps, bounded by T_CLC and T_LLC_FIRST.
+ * Context: process (smcr_srv_wq), sleeps, bounded by T_CLC and T_LLC_FIRST.
  */
 void smcr_hs_server(struct smcr_sock *ssk)
 {
-	struct smcr_hs hs = {
-		.ssk = ssk,
-		.deadline = jiffies + smcr_knob_jiffies(ssk->sn, t_clc),
-	};
+	struct smcr_hs hs = { .ssk = ssk };
 	enum smcr_hs_res res = smcr_srv_run(&hs);
 
 	if (res == SMCR_HS_DONE)

@@ -36,6 +36,56 @@ void smcr_hs_tcp_event(struct smcr_sock *ssk)
 	wake_up_all(&ssk->hs_waitq);
 }
 
+/* Up to @len bytes that nobody has read yet; the inner socket is locked */
+static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
+{
+	u32 seq = tcp_sk(tsk)->copied_seq, got = 0;
+	struct sk_buff *skb;
+
+	skb_queue_walk(&tsk->sk_receive_queue, skb) {
+		u32 off = seq - TCP_SKB_CB(skb)->seq, n;
+
+		if (TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN)
+			off--;
+		if (off >= skb->len)
+			continue;
+		n = min(skb->len - off, len - got);
+		if (skb_copy_bits(skb, off, buf + got, n))
+			break;
+		got += n;
+		seq += n;
+		if (got == len)
+			break;
+	}
+	return got;
+}
+
+/**
+ * smcr_hs_proposal_due() - smcr_clc_recv() of a Proposal would not wait
+ * @ssk: server's child in negotiation, inner socket locked
+ *
+ * The whole message is there, or what shows that it will never be one.
+ * Context: any up to softirq.
+ */
+bool smcr_hs_proposal_due(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	enum smcr_reason why;
+	struct smcr_clc_hdr hdr;
+	u8 buf[SMCR_CLC_HDR_LEN];
+
+	if ((tsk->sk_shutdown & RCV_SHUTDOWN) || tsk->sk_err ||
+	    tsk->sk_state == TCP_CLOSE)
+		return true;
+	if (smcr_clc_peek(tsk, buf, sizeof(buf)) < sizeof(buf))
+		return false;
+	if (smcr_clc_decode_hdr(buf, sizeof(buf), &hdr, &why))
+		return true;
+	if (hdr.type != SMCR_CLC_PROPOSAL && hdr.type != SMCR_CLC_DECLINE)
+		return true;
+	return tcp_inq(tsk) >= hdr.len;
+}
+
 /* Exactly @len bytes, or the reason why not */
 static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 			 unsigned long deadline, enum smcr_reason *why)

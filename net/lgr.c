@@ -487,7 +487,7 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
 {
 	/* not smcr_wq: it may wait for an answer that LLC work delivers there */
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_hs_wq, &lgr->rmb_work, 0))
+	if (mod_delayed_work(smcr_srv_wq, &lgr->rmb_work, 0))
 		smcr_lgr_put(lgr);
 }
 

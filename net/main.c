@@ -18,14 +18,33 @@
 #include "sock.h"
 #include "tcpopt.h"
 
-/* Negotiations at work at the same time; each sleeps most of its life */
+/*
+ * Negotiations at work at the same time, on each side. What one of them can
+ * wait for, and how long, is listed in Documentation/architecture.rst.
+ */
 #define SMCR_HS_ACTIVE	512
 
 struct workqueue_struct *smcr_hs_wq;
+struct workqueue_struct *smcr_srv_wq;
 struct workqueue_struct *smcr_wq;
 
+static void smcr_wq_destroy(struct workqueue_struct **wq)
+{
+	if (*wq)
+		destroy_workqueue(*wq);
+	*wq = NULL;
+}
+
+static void smcr_wq_exit(void)
+{
+	/* Negotiations leave work to smcr_wq */
+	smcr_wq_destroy(&smcr_hs_wq);
+	smcr_wq_destroy(&smcr_srv_wq);
+	smcr_wq_destroy(&smcr_wq);
+}
+
 /*
- * Both are unbound: their works sleep in verbs, in TCP and in waits, and none
+ * All are unbound: their works sleep in verbs, in TCP and in waits, and none
  * has data warm in the cache of the CPU that queued it. WQ_MEM_RECLAIM would
  * promise that the works need no memory to go on, but tearing down and setting
  * up QPs does, and it forbids to wait for works on queues without it.
@@ -33,21 +52,12 @@ struct workqueue_struct *smcr_wq;
 static int __init smcr_wq_init(void)
 {
 	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, SMCR_HS_ACTIVE);
-	if (!smcr_hs_wq)
-		return -ENOMEM;
+	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, SMCR_HS_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	if (!smcr_wq) {
-		destroy_workqueue(smcr_hs_wq);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static void smcr_wq_exit(void)
-{
-	/* Negotiations leave work to smcr_wq */
-	destroy_workqueue(smcr_hs_wq);
-	destroy_workqueue(smcr_wq);
+	if (smcr_hs_wq && smcr_srv_wq && smcr_wq)
+		return 0;
+	smcr_wq_exit();
+	return -ENOMEM;
 }
 
 static int __init smcr_init(void)

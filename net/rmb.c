@@ -93,7 +93,7 @@ static bool lgr_dead(const struct smcr_lgr *lgr)
 
 /*
  * The caller has a reference on the group, the queued work gets another one.
- * smcr_hs_wq: the work waits for the peer's answer to DELETE RKEY.
+ * smcr_srv_wq: the work waits for the peer's answer to DELETE RKEY.
  */
 static void rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -101,9 +101,9 @@ static void rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 
 	smcr_lgr_hold(lgr);
 	if (delay)
-		queued = queue_delayed_work(smcr_hs_wq, &lgr->rmb_work, delay);
+		queued = queue_delayed_work(smcr_srv_wq, &lgr->rmb_work, delay);
 	else
-		queued = !mod_delayed_work(smcr_hs_wq, &lgr->rmb_work, 0);
+		queued = !mod_delayed_work(smcr_srv_wq, &lgr->rmb_work, 0);
 	/* smcr_lgr_kill() cancels; do it here if that came too early for us */
 	if (!queued ||
 	    (lgr_dead(lgr) && cancel_delayed_work(&lgr->rmb_work)))

@@ -6,7 +6,7 @@
  *
  *	INIT	nothing decided yet (also: bound)
  *	LISTEN	inner socket listens
- *	NEG	TCP connects or the rendezvous runs (smcr_hs_wq)
+ *	NEG	TCP connects or the rendezvous runs
  *	SMC	connection over RDMA; the TCP connection is idle
  *	TCP	fallback: every call is forwarded to the inner socket
  *	DEAD	connect or negotiation failed; sk_err says why
@@ -67,10 +67,10 @@ struct smcr_sock {
 	struct smcr_conn conn;
 
 	/* negotiation */
-	struct work_struct hs_work;	/* client: when TCP is up; server: when data came */
+	struct work_struct hs_work;	/* client: when TCP is up; server: with a Proposal */
 	unsigned long hs_flags;		/* SMCR_HS_*, atomic bit ops */
 	wait_queue_head_t hs_waitq;	/* the worker waits here for CLC messages */
-	struct delayed_work hs_timer;	/* server: silent client */
+	struct delayed_work hs_timer;	/* server: no whole Proposal */
 
 	/* listener */
 	struct work_struct accept_work;
@@ -218,8 +218,8 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why);
 void smcr_fallback_count(struct smcr_sock *ssk);
 
 /*
- * hs_client.c, hs_server.c: the rendezvous, on smcr_hs_wq, socket lock not
- * held, reference held. They end with exactly one of:
+ * hs_client.c, hs_server.c: the rendezvous, on smcr_hs_wq and smcr_srv_wq,
+ * socket lock not held, reference held. They end with exactly one of:
  *	smcr_hs_done()		mode SMC
  *	smcr_fallback()		mode TCP
  *	smcr_hs_fail(err)	mode DEAD, sk_err = err, TCP reset
@@ -230,5 +230,7 @@ void smcr_hs_done(struct smcr_sock *ssk);
 void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
 /* from the inner socket's callbacks while in mode NEG */
 void smcr_hs_tcp_event(struct smcr_sock *ssk);
+/* Inner socket locked: is a whole Proposal there, or the sign that none comes? */
+bool smcr_hs_proposal_due(struct smcr_sock *ssk);
 
 #endif /* _SMCR_SOCK_H */

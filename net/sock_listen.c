@@ -164,7 +164,7 @@ void smcr_child_failed(struct smcr_sock *child)
 }
 
 /**
- * smcr_hs_timer() - a client offered SMC-R and then said nothing (CLC-13)
+ * smcr_hs_timer() - a client offered SMC-R and then no Proposal (CLC-13)
  * @work: hs_timer of the child; holds a reference
  */
 void smcr_hs_timer(struct work_struct *work)
@@ -209,7 +209,7 @@ static void smcr_child_negotiate(struct smcr_sock *lsk,
 	smcr_child_enqueue(lsk, child);
 	smcr_child_start_timer(child);
 	smcr_tcp_hook(child);
-	smcr_neg_event(child);	/* it may have come before the hook */
+	smcr_tcp_check(child);	/* it may have come before the hook */
 }
 
 static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)

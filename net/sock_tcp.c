@@ -27,7 +27,8 @@ static void smcr_hs_start(struct smcr_sock *ssk)
 	if (test_bit(SMCR_HS_QUEUED, &ssk->hs_flags) || !smcr_sock_get(ssk))
 		return;
 	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags) ||
-	    !queue_work(smcr_hs_wq, &ssk->hs_work))
+	    !queue_work(ssk->is_client ? smcr_hs_wq : smcr_srv_wq,
+			&ssk->hs_work))
 		sock_put(&ssk->sk);
 }
 
@@ -40,10 +41,11 @@ static bool smcr_tcp_has_news(const struct sock *tsk)
 
 /**
  * smcr_neg_event() - something happened on TCP in mode NEG
- * @ssk: socket
+ * @ssk: socket; a server's child with its inner socket locked
  *
  * The client's rendezvous starts when TCP is established or has failed; the
- * server's when the client speaks, so that silent clients cost no worker.
+ * server's when the whole Proposal is there, so that a client that says
+ * nothing, or not all of it, costs a timer but no worker.
  *
  * Context: any up to softirq.
  */
@@ -57,7 +59,8 @@ void smcr_neg_event(struct smcr_sock *ssk)
 		    (TCPF_SYN_SENT | TCPF_SYN_RECV))
 			return;
 		smcr_hs_start(ssk);
-	} else if (news) {
+	} else if (!test_bit(SMCR_HS_QUEUED, &ssk->hs_flags) &&
+		   smcr_hs_proposal_due(ssk)) {
 		smcr_hs_start(ssk);
 	}
 	if (news)
