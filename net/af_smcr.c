@@ -494,6 +494,7 @@ struct proto smcr_proto = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
+	.release_cb	= smcr_conn_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 
@@ -501,6 +502,7 @@ struct proto smcr_proto6 = {
 	.name		= "SMC6",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
+	.release_cb	= smcr_conn_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 

@@ -35,7 +35,16 @@ struct smcr_sock;
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
-/* Short work: LLC, close, teardown. Nothing on it waits for a peer for long. */
+/*
+ * Work that takes the lock of a socket which applications know, or of its inner
+ * one: a thread that holds it may be in a page fault that user space answers
+ * when it likes (userfaultfd, FUSE).
+ */
+extern struct workqueue_struct *smcr_sock_wq;
+/*
+ * Short work: LLC, timers, teardown. Nothing on it waits for a peer for long,
+ * nor for user memory.
+ */
 extern struct workqueue_struct *smcr_wq;
 
 /* Timers of the conformance catalogue, B.5; defaults of the sysctls */

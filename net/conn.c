@@ -38,7 +38,7 @@ static void smcr_conn_queue_work(struct smcr_conn *conn)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	sock_hold(sk);
-	if (!queue_work(smcr_wq, &conn->work))
+	if (!queue_work(smcr_sock_wq, &conn->work))
 		sock_put(sk);
 }
 
@@ -483,6 +483,41 @@ out:
 }
 
 /*
+ * lock_sock() that does not wait. The owner may be copying from or to memory
+ * that user space provides when it likes; thousands of such threads must not
+ * take up all the workers. False: the owner queues the work again on its way
+ * out, see smcr_conn_release_cb().
+ */
+static bool smcr_conn_trylock(struct smcr_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	bool got;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	got = !sock_owned_by_user_nocheck(sk);
+	if (got)
+		sk->sk_lock.owned = 1;
+	else
+		set_bit(SMCR_SK_CONN_WORK, &ssk->flags);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (got)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return got;
+}
+
+/**
+ * smcr_conn_release_cb() - proto.release_cb: the socket lock is being given up
+ * @sk: socket, its spin lock held
+ */
+void smcr_conn_release_cb(struct sock *sk)
+{
+	struct smcr_sock *ssk = smcr_sk(sk);
+
+	if (test_and_clear_bit(SMCR_SK_CONN_WORK, &ssk->flags))
+		smcr_conn_queue_work(&ssk->conn);
+}
+
+/*
  * The sleeping half of the machine's actions. The socket lock keeps a reader
  * or writer out of the element and the send buffer while they are released.
  */
@@ -493,7 +528,8 @@ static void smcr_conn_work(struct work_struct *work)
 	struct sock *sk = &ssk->sk;
 	bool orderly, idle;
 
-	lock_sock(sk);
+	if (!smcr_conn_trylock(ssk))
+		goto out;
 	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
 		smcr_tcp_reset(ssk);
 	if (test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
@@ -510,6 +546,7 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_conn_release(conn, !orderly);
 	}
 	release_sock(sk);
+out:
 	sock_put(sk);
 }
 

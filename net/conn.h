@@ -146,6 +146,8 @@ void smcr_conn_tcp_fin(struct smcr_conn *conn);
 
 /* From a send completion, conn->lock held: the release may have waited for it */
 void smcr_conn_tx_idle(struct smcr_conn *conn);
+/* proto.release_cb: work that found the socket lock taken is queued again */
+void smcr_conn_release_cb(struct sock *sk);
 
 /* CDC from the link, softirq */
 void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);

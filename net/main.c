@@ -19,13 +19,15 @@
 #include "tcpopt.h"
 
 /*
- * Negotiations at work at the same time, on each side. What one of them can
- * wait for, and how long, is listed in Documentation/architecture.rst.
+ * Works that may sleep long, at the same time on each of these queues. What one
+ * of them can wait for, and how long, is listed in
+ * Documentation/architecture.rst.
  */
-#define SMCR_HS_ACTIVE	512
+#define SMCR_ACTIVE	512
 
 struct workqueue_struct *smcr_hs_wq;
 struct workqueue_struct *smcr_srv_wq;
+struct workqueue_struct *smcr_sock_wq;
 struct workqueue_struct *smcr_wq;
 
 static void smcr_wq_destroy(struct workqueue_struct **wq)
@@ -37,9 +39,10 @@ static void smcr_wq_destroy(struct workqueue_struct **wq)
 
 static void smcr_wq_exit(void)
 {
-	/* Negotiations leave work to smcr_wq */
+	/* Negotiations and connections leave work to smcr_wq */
 	smcr_wq_destroy(&smcr_hs_wq);
 	smcr_wq_destroy(&smcr_srv_wq);
+	smcr_wq_destroy(&smcr_sock_wq);
 	smcr_wq_destroy(&smcr_wq);
 }
 
@@ -51,10 +54,11 @@ static void smcr_wq_exit(void)
  */
 static int __init smcr_wq_init(void)
 {
-	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, SMCR_HS_ACTIVE);
-	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, SMCR_HS_ACTIVE);
+	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	if (smcr_hs_wq && smcr_srv_wq && smcr_wq)
+	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_wq)
 		return 0;
 	smcr_wq_exit();
 	return -ENOMEM;

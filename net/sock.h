@@ -112,6 +112,7 @@ enum {
 	SMCR_SK_APP_CLOSED,	/* the close machine got APP_CLOSE */
 	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
 	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
+	SMCR_SK_CONN_WORK,	/* conn.work waits for the owner of the socket lock */
 };
 
 static inline struct smcr_sock *smcr_sk(const struct sock *sk)

@@ -38,7 +38,7 @@ void smcr_listener_kick(struct smcr_sock *lsk)
 {
 	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN || !smcr_sock_get(lsk))
 		return;
-	if (!queue_work(smcr_wq, &lsk->accept_work))
+	if (!queue_work(smcr_sock_wq, &lsk->accept_work))
 		sock_put(&lsk->sk);
 }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads that hang in recv() with the socket lock held: the memory that they
+ * receive into is provided by userfaultfd, that is, never.
+ *
+ *	stuck HOST PORT N
+ *
+ * Opens N AF_SMC connections, on each of which the server has to send
+ * something. Prints "stuck N" when all threads are in the page fault, and then
+ * waits for SIGTERM, which ends them and the connections.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef AF_SMC
+#define AF_SMC	43
+#endif
+
+static long page;
+static char *memory;
+
+struct reader {
+	int fd;
+	int number;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "stuck: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int fault_memory(int n)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		die("userfaultfd");
+	memory = mmap(NULL, (size_t)(n * page), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		die("mmap");
+	reg.range.start = (unsigned long)memory;
+	reg.range.len = (unsigned long)(n * page);
+	if (ioctl(fd, UFFDIO_REGISTER, &reg))
+		die("UFFDIO_REGISTER");
+	return fd;
+}
+
+static void *reader(void *arg)
+{
+	struct reader *r = arg;
+	ssize_t n = recv(r->fd, memory + r->number * page, (size_t)page, 0);
+
+	printf("%d: recv gave %zd\n", r->number, n);	/* it must not return */
+	fflush(stdout);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *ai;
+	int i, n = argc == 4 ? atoi(argv[3]) : 0, uffd;
+	struct rlimit files = { 4096, 4096 };
+	struct reader *readers;
+	pthread_attr_t attr;
+	pthread_t t;
+
+	if (n <= 0 || getaddrinfo(argv[1], argv[2], &hints, &ai)) {
+		fprintf(stderr, "usage: stuck HOST PORT N\n");
+		return 2;
+	}
+	setrlimit(RLIMIT_NOFILE, &files);
+	page = sysconf(_SC_PAGESIZE);
+	uffd = fault_memory(n);
+	readers = calloc((size_t)n, sizeof(*readers));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < n; i++) {
+		readers[i].number = i;
+		readers[i].fd = socket(AF_SMC, SOCK_STREAM, ai->ai_family == AF_INET6);
+		if (readers[i].fd < 0 ||
+		    connect(readers[i].fd, ai->ai_addr, ai->ai_addrlen))
+			die("connect");
+		errno = pthread_create(&t, &attr, reader, &readers[i]);
+		if (errno)
+			die("pthread_create");
+	}
+	for (i = 0; i < n; i++) {
+		struct uffd_msg msg;
+
+		if (read(uffd, &msg, sizeof(msg)) != sizeof(msg) ||
+		    msg.event != UFFD_EVENT_PAGEFAULT)
+			die("page fault");
+	}
+	printf("stuck %d\n", n);
+	fflush(stdout);
+	for (;;)
+		pause();
+}
