@@ -3,6 +3,7 @@
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
+#include <net/ip6_route.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 #include <net/xfrm.h>
@@ -114,7 +115,40 @@ static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
 	return false;
 }
 
-/* On-link global prefixes; link-local only for a link-local connection */
+/*
+ * Prefix of the on-link route by which @ndev reaches the peer. An address may
+ * not tell: DHCPv6 gives out /128, and what is on-link comes with the router's
+ * advertisement (RFC 5942). RCU read side.
+ */
+static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
+			      struct smcr_clc_prefix *onlink)
+{
+	const struct fib6_info *from;
+	struct rt6_info *rt;
+	bool found = false;
+
+	rt = rt6_lookup(sock_net(tcp), &tcp->sk_v6_daddr, NULL, ndev->ifindex,
+			NULL, RT6_LOOKUP_F_IFACE);
+	if (!rt)
+		return false;
+	from = rcu_dereference(rt->from);
+	if (from && rt->dst.dev == ndev && from->fib6_dst.plen &&
+	    from->fib6_dst.plen < 128 &&
+	    !(rt->rt6i_flags & (RTF_GATEWAY | RTF_REJECT | RTF_LOCAL |
+				RTF_ANYCAST))) {
+		memcpy(onlink->addr, &from->fib6_dst.addr,
+		       sizeof(onlink->addr));
+		onlink->plen = from->fib6_dst.plen;
+		found = true;
+	}
+	ip6_rt_put(rt);
+	return found;
+}
+
+/*
+ * The prefix of the peer's route, and those of our addresses; link-local ones
+ * only for a link-local connection. A single address is no subnet.
+ */
 static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 			       struct smcr_clc_proposal *p)
 {
@@ -125,12 +159,14 @@ static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 
 	if (!in6)
 		return -ENETUNREACH;
+	if (smcr_route_onlink(ndev, tcp, &p->prefix[0]))
+		p->n_prefix = 1;
 	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
 		bool is_ll = ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL;
 
 		if (p->n_prefix == SMCR_CLC_MAX_PREFIX)
 			break;
-		if (is_ll && !ll)
+		if ((is_ll && !ll) || ifa->prefix_len == 128)
 			continue;
 		ipv6_addr_prefix(&net, &ifa->addr, ifa->prefix_len);
 		if (smcr_route_has_prefix(p, &net, ifa->prefix_len))
@@ -179,36 +215,53 @@ static bool smcr_route_match4(struct net_device *ndev,
 	return false;
 }
 
-static bool smcr_route_match6(struct net_device *ndev,
+#if IS_ENABLED(CONFIG_IPV6)
+static bool smcr_route_proposed(const struct smcr_clc_proposal *p,
+				const struct in6_addr *own, u8 plen)
+{
+	int i;
+
+	for (i = 0; i < p->n_prefix; i++)
+		if (smcr_prefix6_matches(&p->prefix[i], own->s6_addr, plen))
+			return true;
+	return false;
+}
+#endif
+
+static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 			      const struct smcr_clc_proposal *p, u8 addr[16])
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct inet6_dev *in6 = __in6_dev_get(ndev);
+	struct smcr_clc_prefix onlink = {};
 	const struct inet6_ifaddr *ifa;
-	int i;
 
 	if (!in6)
 		return false;
+	smcr_route_onlink(ndev, tcp, &onlink);
 	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
-		for (i = 0; i < p->n_prefix; i++) {
-			if (smcr_prefix6_matches(&p->prefix[i],
-						 ifa->addr.s6_addr,
-						 ifa->prefix_len)) {
-				memcpy(addr, &ifa->addr, sizeof(ifa->addr));
-				return true;
-			}
+		u8 plen = ifa->prefix_len;
+
+		/* the address is in it, the route says how large it is */
+		if (plen == 128 && smcr_prefix6_matches(&onlink,
+							ifa->addr.s6_addr,
+							onlink.plen))
+			plen = onlink.plen;
+		if (smcr_route_proposed(p, &ifa->addr, plen)) {
+			memcpy(addr, &ifa->addr, sizeof(ifa->addr));
+			return true;
 		}
 	}
 #endif
 	return false;
 }
 
-static bool smcr_route_match_dev(struct net_device *ndev, bool v4,
-				 const struct smcr_clc_proposal *p,
+static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
+				 bool v4, const struct smcr_clc_proposal *p,
 				 u8 addr[16])
 {
 	return v4 ? smcr_route_match4(ndev, p, addr) :
-		    smcr_route_match6(ndev, p, addr);
+		    smcr_route_match6(ndev, tcp, p, addr);
 }
 
 /*
@@ -224,12 +277,14 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 
 	rcu_read_lock();
 	route = smcr_route_dev(tcp);
-	if (route && smcr_route_match_dev(route, v4, p, addr) && i++ == nth) {
+	if (route && smcr_route_match_dev(route, tcp, v4, p, addr) &&
+	    i++ == nth) {
 		found = route;
 		goto out;
 	}
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
-		if (ndev != route && smcr_route_match_dev(ndev, v4, p, addr) &&
+		if (ndev != route &&
+		    smcr_route_match_dev(ndev, tcp, v4, p, addr) &&
 		    i++ == nth) {
 			found = ndev;
 			break;

@@ -22,7 +22,8 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid);
 /**
  * smcr_route_proposal() - subnet or prefixes of the outgoing interface
  * @tcp: established TCP socket
- * @p: the IPv4 or the IPv6 part is filled (CLC-18, CLC-19, I-35)
+ * @p: the IPv4 or the IPv6 part is filled (CLC-18, CLC-19, I-35); IPv6
+ *	prefixes are those of addresses and of the peer's on-link route
  *
  * Return: 0, or -ENETUNREACH when the interface has none.
  */
