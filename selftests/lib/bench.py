@@ -66,6 +66,7 @@ class Bench:
         self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-bench-{os.getpid()}")
         self.points = []            # every valid measurement, with impl and run
         self.voids = []
+        self.notes = []             # what was not as the command line wanted it
         self.pair = None
         self.ko = None
         self.series = 0
@@ -128,7 +129,7 @@ class Bench:
             self.show(impl, run, 0, 0, seen[-1])
         # A void series makes all of its points void.
         spoilt = next((s["void"] for s in seen if s["what"] == "series"), "")
-        done = [s for s in seen if s["what"] not in ("series", "end")]
+        done = [s for s in seen if s["what"] not in ("series", "end", "note")]
         for s in done:
             s.update(impl=impl, run=run)
             if spoilt or s["void"]:
@@ -144,6 +145,11 @@ class Bench:
     def show(self, impl, run, n, of, s):
         """Progress."""
         if s["what"] == "end":
+            return
+        if s["what"] == "note":
+            if s["text"] not in self.notes:
+                self.notes.append(s["text"])
+                say(f"note: {s['text']}")
             return
         unit = UNIT.get(s["what"])
         value = s.get(unit[1]) if unit else None
@@ -214,6 +220,7 @@ class Bench:
         out.append(f"smcr benchmark: {a.lane} lane, kernel {a.kernel}, {a.runs} runs of {a.seconds} s per point, "
                    f"{time.strftime('%Y-%m-%d %H:%M')}")
         out.append(f"host: {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end; {git()}")
+        out += [f"note: {n}" for n in self.notes]
         out.append("Medians, ± half of (maximum - minimum) in percent of it. Ratios: how many times as fast (as small, for "
                    "memory) as the other smcr is;\nabove 1 smcr is better. Software RDMA: compare with raw verbs.\n")
         impls = [i for i in IMPLS if any(i in r["values"] for r in rows)]
@@ -265,7 +272,7 @@ class Bench:
             json.dump({"lane": self.args.lane, "kernel": self.args.kernel, "runs": self.args.runs,
                        "seconds": self.args.seconds, "rmbe": self.args.rmbe, "buffers": self.args.buffers,
                        "revision": git(), "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "load": os.getloadavg(),
-                       "cpus": os.cpu_count(), "summary": rows, "neighbours": cliffs, "points": self.points,
+                       "cpus": os.cpu_count(), "notes": self.notes, "summary": rows, "neighbours": cliffs, "points": self.points,
                        "void": self.voids}, f, indent=1)
         with open(stem + ".txt", "w", encoding="utf-8") as f:
             f.write(text)
@@ -325,7 +332,8 @@ def arguments():
     p.add_argument("--only", default="", help="of bulk,rtt,conn,idle (default: all)")
     p.add_argument("--no-sweep", action="store_true", help="leave out the sizes around an RMBE")
     p.add_argument("--rmbe", type=int, default=262144, help="element size that the sweep goes around (default 262144)")
-    p.add_argument("--buffers", type=int, help="net.{smcr,smc}.{r,w}mem for both modules (default: their own defaults)")
+    p.add_argument("--buffers", type=int, help="net.{smcr,smc}.{r,w}mem for both modules, as far as "
+                   "the range of each goes (default: their own defaults)")
     p.add_argument("--strict", action="store_true", help="a cliff is a failure")
     p.add_argument("-v", "--verbose", action="store_true", help="every measurement")
     a = p.parse_args()

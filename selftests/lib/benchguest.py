@@ -9,6 +9,7 @@ The two talk over a TCP connection of their own, so that nobody polls while
 something is measured.
 """
 
+import errno
 import json
 import os
 import re
@@ -52,11 +53,41 @@ def state():
     return out.stdout + out.stderr
 
 
+def write_knob(path, value):
+    """Whether the kernel takes this value."""
+    try:
+        with open(path, "w", encoding="ascii") as f:
+            f.write(str(value))
+    except OSError as e:
+        if e.errno != errno.EINVAL:
+            raise
+        return False
+    return True
+
+
+def set_knob(name, want):
+    """As near to what is wanted as the knob's own range goes; the value that it has then."""
+    path = "/proc/sys/" + name
+    if write_knob(path, want):
+        return want
+    with open(path, encoding="ascii") as f:
+        good = int(f.read())
+    bad = want
+    while abs(bad - good) > 1:
+        middle = (good + bad) // 2
+        if write_knob(path, middle):
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
 class Side:
     """Loading, unloading and counting for one implementation."""
 
     def __init__(self, spec):
         self.spec, self.name = spec, spec["impl"]
+        self.notes = []
 
     def load(self):
         """Nobody else's module may be there: they share an address family."""
@@ -70,9 +101,10 @@ class Side:
         elif self.name == "intree":
             sh("modprobe", "smc")
             intree.setup("eth0", "rxe0")
-        for name, value in self.spec["sysctl"].items():
-            with open("/proc/sys/" + name, "w", encoding="ascii") as f:
-                f.write(str(value))
+        for name, want in self.spec["sysctl"].items():
+            value = set_knob(name, want)
+            if value != want:
+                self.notes.append(f"{name.replace('/', '.')} is {value}: {want} is out of its range")
 
     def unload(self, module=None):
         """rmmod, with the patience that closing connections need."""
@@ -247,8 +279,14 @@ class Client:
 
     def run(self):
         """The series."""
-        self.side.load()
+        try:
+            self.side.load()
+        except (RuntimeError, OSError):
+            self.connect()      # guest 1 waits for us, and ends when we hang up
+            raise
         self.connect()
+        for text in self.side.notes:
+            self.emit(what="note", text=text, void="")
         if not self.raw:
             self.ready()
         for p in self.spec["points"]:
