@@ -213,8 +213,6 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		smcr_rmb_set_eye(&conn->elem);
 
 	spin_lock_bh(&conn->lock);
-	conn->rx_ring.base = conn->lgr->base;
-	conn->tx_ring.base = conn->lgr->base;
 	WRITE_ONCE(conn->active, true);
 	if (conn->early_conflict)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,

@@ -71,7 +71,7 @@ struct smcr_lgr {
 	struct ib_pd *pd;
 	struct smcr_link *link;
 	u8 max_links;
-	u32 base;		/* data offset in elements: 0 or 4 */
+	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
 
 	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
 	u8 st;
@@ -108,7 +108,6 @@ struct smcr_lgr {
 	struct work_struct kill_work;
 	struct work_struct free_work;
 	u32 del_reason;		/* DELETE LINK to send when killed, 0 none */
-	bool redundant;		/* false: single link, display only (LG-53) */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 

@@ -108,7 +108,7 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
 			lgr->base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
 	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->max_links) ||
-	    nla_put_u8(skb, SMCR_A_LGR_REDUNDANT, lgr->redundant))
+	    nla_put_u8(skb, SMCR_A_LGR_REDUNDANT, false))	/* LG-53: one link */
 		return -EMSGSIZE;
 	if (why == SMCR_R_NONE)
 		return 0;
