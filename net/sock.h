@@ -39,6 +39,14 @@ enum { SMCR_PROTO_V4 = 0, SMCR_PROTO_V6 = 1 };
 
 struct smcr_reaper;
 
+/* Callbacks of a TCP socket */
+struct smcr_tcp_calls {
+	void (*state_change)(struct sock *sk);
+	void (*data_ready)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
 /*
  * struct smcr_sock - socket
  *
@@ -84,11 +92,7 @@ struct smcr_sock {
 	struct smcr_sock *listener;	/* reference held while queued; listener's accept_lock */
 	struct list_head accept_node;
 
-	/* original callbacks of the inner socket */
-	void (*tcp_state_change)(struct sock *sk);
-	void (*tcp_data_ready)(struct sock *sk);
-	void (*tcp_write_space)(struct sock *sk);
-	void (*tcp_error_report)(struct sock *sk);
+	struct smcr_tcp_calls tcp_calls;	/* the inner socket's own callbacks */
 
 	unsigned long flags;		/* SMCR_SK_*, atomic bit ops */
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */

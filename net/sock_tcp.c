@@ -221,77 +221,90 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
+/* The owner stays until smcr_tcp_leave() */
+static struct smcr_sock *smcr_tcp_enter(struct sock *tsk)
+	__acquires(&tsk->sk_callback_lock)
+{
+	read_lock_bh(&tsk->sk_callback_lock);
+	return smcr_tcp_owner(tsk);
+}
+
+static void smcr_tcp_leave(struct sock *tsk)
+	__releases(&tsk->sk_callback_lock)
+{
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
 static void smcr_tcp_state_change(struct sock *tsk)
 {
-	struct smcr_sock *ssk;
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
-	read_lock_bh(&tsk->sk_callback_lock);
-	ssk = smcr_tcp_owner(tsk);
 	if (ssk) {
-		ssk->tcp_state_change(tsk);
+		ssk->tcp_calls.state_change(tsk);
 		smcr_on_state_change(ssk, tsk);
 	}
-	read_unlock_bh(&tsk->sk_callback_lock);
+	smcr_tcp_leave(tsk);
 }
 
 static void smcr_tcp_data_ready(struct sock *tsk)
 {
-	struct smcr_sock *ssk;
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
-	read_lock_bh(&tsk->sk_callback_lock);
-	ssk = smcr_tcp_owner(tsk);
 	if (ssk) {
-		ssk->tcp_data_ready(tsk);
+		ssk->tcp_calls.data_ready(tsk);
 		smcr_on_data_ready(ssk, tsk);
 	}
-	read_unlock_bh(&tsk->sk_callback_lock);
+	smcr_tcp_leave(tsk);
 }
 
 /* TCP clears SOCK_NOSPACE exactly when there is room to tell about */
 static void smcr_tcp_write_space(struct sock *tsk)
 {
-	struct smcr_sock *ssk;
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
-	read_lock_bh(&tsk->sk_callback_lock);
-	ssk = smcr_tcp_owner(tsk);
 	if (ssk) {
-		ssk->tcp_write_space(tsk);
+		ssk->tcp_calls.write_space(tsk);
 		if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP && tsk->sk_socket &&
 		    !test_bit(SOCK_NOSPACE, &tsk->sk_socket->flags))
 			ssk->sk.sk_write_space(&ssk->sk);
 	}
-	read_unlock_bh(&tsk->sk_callback_lock);
+	smcr_tcp_leave(tsk);
 }
 
 static void smcr_tcp_error_report(struct sock *tsk)
 {
-	struct smcr_sock *ssk;
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
-	read_lock_bh(&tsk->sk_callback_lock);
-	ssk = smcr_tcp_owner(tsk);
 	if (ssk) {
-		ssk->tcp_error_report(tsk);
+		ssk->tcp_calls.error_report(tsk);
 		smcr_on_error(ssk, tsk);
 	}
-	read_unlock_bh(&tsk->sk_callback_lock);
+	smcr_tcp_leave(tsk);
 }
 
-static void smcr_tcp_save_callbacks(struct smcr_sock *ssk, const struct sock *tsk)
-{
-	const struct smcr_sock *from = ssk->listener;
+static const struct smcr_tcp_calls smcr_tcp_ours = {
+	.state_change	= smcr_tcp_state_change,
+	.data_ready	= smcr_tcp_data_ready,
+	.write_space	= smcr_tcp_write_space,
+	.error_report	= smcr_tcp_error_report,
+};
 
-	/* the child of a hooked listener was born with our callbacks */
-	if (tsk->sk_data_ready == smcr_tcp_data_ready && from) {
-		ssk->tcp_state_change = from->tcp_state_change;
-		ssk->tcp_data_ready = from->tcp_data_ready;
-		ssk->tcp_write_space = from->tcp_write_space;
-		ssk->tcp_error_report = from->tcp_error_report;
-		return;
-	}
-	ssk->tcp_state_change = tsk->sk_state_change;
-	ssk->tcp_data_ready = tsk->sk_data_ready;
-	ssk->tcp_write_space = tsk->sk_write_space;
-	ssk->tcp_error_report = tsk->sk_error_report;
+static void smcr_tcp_get_calls(const struct sock *tsk,
+			       struct smcr_tcp_calls *calls)
+{
+	calls->state_change = tsk->sk_state_change;
+	calls->data_ready = tsk->sk_data_ready;
+	calls->write_space = tsk->sk_write_space;
+	calls->error_report = tsk->sk_error_report;
+}
+
+static void smcr_tcp_set_calls(struct sock *tsk,
+			       const struct smcr_tcp_calls *calls)
+{
+	tsk->sk_state_change = calls->state_change;
+	tsk->sk_data_ready = calls->data_ready;
+	tsk->sk_write_space = calls->write_space;
+	tsk->sk_error_report = calls->error_report;
 }
 
 /**
@@ -307,11 +320,12 @@ void smcr_tcp_hook(struct smcr_sock *ssk)
 	struct sock *tsk = ssk->tcp->sk;
 
 	write_lock_bh(&tsk->sk_callback_lock);
-	smcr_tcp_save_callbacks(ssk, tsk);
-	tsk->sk_state_change = smcr_tcp_state_change;
-	tsk->sk_data_ready = smcr_tcp_data_ready;
-	tsk->sk_write_space = smcr_tcp_write_space;
-	tsk->sk_error_report = smcr_tcp_error_report;
+	/* the child of a hooked listener was born with our callbacks */
+	if (tsk->sk_data_ready == smcr_tcp_data_ready && ssk->listener)
+		ssk->tcp_calls = ssk->listener->tcp_calls;
+	else
+		smcr_tcp_get_calls(tsk, &ssk->tcp_calls);
+	smcr_tcp_set_calls(tsk, &smcr_tcp_ours);
 	__rcu_assign_sk_user_data_with_flags(tsk, ssk, SK_USER_DATA_NOCOPY);
 	write_unlock_bh(&tsk->sk_callback_lock);
 }
@@ -330,10 +344,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	if (smcr_tcp_owner(tsk) == ssk) {
-		tsk->sk_state_change = ssk->tcp_state_change;
-		tsk->sk_data_ready = ssk->tcp_data_ready;
-		tsk->sk_write_space = ssk->tcp_write_space;
-		tsk->sk_error_report = ssk->tcp_error_report;
+		smcr_tcp_set_calls(tsk, &ssk->tcp_calls);
 		rcu_assign_sk_user_data(tsk, NULL);
 	}
 	write_unlock_bh(&tsk->sk_callback_lock);
