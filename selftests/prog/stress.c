@@ -24,12 +24,10 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,14 +35,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "pattern.h"
+#include "stream.h"
 
-#ifndef AF_SMC
-#define AF_SMC	43
-#endif
 #define CHUNK	8192
 
 struct plan {
@@ -66,38 +61,6 @@ static struct sockaddr_storage peer;
 static socklen_t peer_len;
 static int listener = -1;
 static unsigned int next_conn, failed, by_end[128];
-
-static int complain(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fprintf(stderr, "stress: ");
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	return 1;
-}
-
-static int open_socket(int family)
-{
-	int fd = opt.smc ? socket(AF_SMC, SOCK_STREAM, family == AF_INET6) :
-			   socket(family, SOCK_STREAM, 0);
-
-	if (fd < 0) {
-		complain("socket: %m");
-		exit(1);
-	}
-	return fd;
-}
-
-static void timeouts(int fd)
-{
-	struct timeval tv = { opt.idle / 1000, opt.idle % 1000 * 1000 };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
-}
 
 /* 0 or an errno */
 static int put(int fd, uint32_t n)
@@ -301,7 +264,7 @@ static void *server_thread(void *arg)
 			__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
 			continue;
 		}
-		timeouts(fd);
+		set_timeouts(fd, opt.idle);
 		rc = recv_plan(fd, &p);
 		if (!rc)
 			rc = exchange(fd, &p, false);
@@ -313,9 +276,9 @@ static void *server_thread(void *arg)
 
 static int client_connect(void)
 {
-	int fd = open_socket(peer.ss_family);
+	int fd = open_stream(opt.smc, peer.ss_family);
 
-	timeouts(fd);
+	set_timeouts(fd, opt.idle);
 	if (!connect(fd, (void *)&peer, peer_len))
 		return fd;
 	complain("connect: %m");
@@ -347,11 +310,12 @@ static void *client_thread(void *arg)
 }
 
 /* All at once. "open" and "used" on stdout are for whoever measures. */
-static int hold_all(void)
+static void *hold_all(void *arg)
 {
 	int *fds = calloc(opt.conns, sizeof(int));
 	unsigned int i, bad = 0;
 
+	(void)arg;
 	for (i = 0; i < opt.conns; i++) {
 		fds[i] = client_connect();
 		bad += fds[i] < 0;
@@ -371,7 +335,8 @@ static int hold_all(void)
 	fflush(stdout);
 	for (i = 0; i < opt.conns; i++)
 		close(fds[i]);
-	return (int)bad;
+	failed = bad;
+	return NULL;
 }
 
 static int options(int argc, char **argv)
@@ -406,33 +371,16 @@ static int options(int argc, char **argv)
 	return 0;
 }
 
-static int start(bool server, const char *host, const char *port)
+static int open_listener(const char *port)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_family = server ? AF_INET6 : 0,
-				  .ai_flags = AI_NUMERICHOST | (server ? AI_PASSIVE : 0) }, *ai;
-	int on = 1;
-
-	if (getaddrinfo(host, port, &hints, &ai))
-		return complain("'%s' is no address", host);
-	memcpy(&peer, ai->ai_addr, ai->ai_addrlen);
-	peer_len = ai->ai_addrlen;
-	freeaddrinfo(ai);
-	if (!server)
-		return 0;
-	listener = open_socket(AF_INET6);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(listener, (void *)&peer, peer_len) || listen(listener, 4096))
-		return complain("port %s: %m", port);
-	return 0;
+	listener = open_stream(opt.smc, AF_INET6);
+	return listen_on(listener, port);
 }
 
 int main(int argc, char **argv)
 {
 	bool server = argc >= 3 && !strcmp(argv[1], "server");
 	struct rlimit files = { 65536, 65536 };
-	pthread_attr_t attr;
-	struct timespec a, b;
 	unsigned int i;
 	double seconds;
 
@@ -445,24 +393,15 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (options(argc - (server ? 3 : 4), argv + (server ? 3 : 4)))
 		return 2;
-	if (start(server, server ? NULL : argv[2], argv[server ? 2 : 3]))
+	if (server ? open_listener(argv[2]) :
+		     resolve(argv[2], argv[3], &peer, &peer_len))
 		return 1;
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	if (!server && opt.hold) {
-		failed = (unsigned int)hold_all();
-	} else {
-		pthread_t *t = calloc(opt.par, sizeof(*t));
-
-		pthread_attr_init(&attr);
-		pthread_attr_setstacksize(&attr, 65536);
-		for (i = 0; i < opt.par; i++)
-			if (pthread_create(&t[i], &attr, server ? server_thread : client_thread, NULL))
-				return complain("no thread %u", i);
-		for (i = 0; i < opt.par; i++)
-			pthread_join(t[i], NULL);
-	}
-	clock_gettime(CLOCK_MONOTONIC, &b);
-	seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	if (!server && opt.hold)
+		seconds = run_threads(1, hold_all);
+	else
+		seconds = run_threads(opt.par, server ? server_thread : client_thread);
+	if (seconds < 0)
+		return 1;
 	printf("%s: %u connections in %.2f s, %.0f /s, %u failed;",
 	       failed ? "FAILED" : "OK", opt.conns, seconds, opt.conns / seconds, failed);
 	for (i = 0; i < 128; i++)

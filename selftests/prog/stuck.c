@@ -9,25 +9,15 @@
  * something. Prints "stuck N" when all threads are in the page fault, and then
  * waits for SIGTERM, which ends them and the connections.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <netdb.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef AF_SMC
-#define AF_SMC	43
-#endif
+#include "stream.h"
 
 static long page;
 static char *memory;
@@ -39,7 +29,7 @@ struct reader {
 
 static void die(const char *what)
 {
-	fprintf(stderr, "stuck: %s: %s\n", what, strerror(errno));
+	complain("%s: %m", what);
 	exit(1);
 }
 
@@ -74,14 +64,15 @@ static void *reader(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *ai;
+	struct sockaddr_storage peer;
+	socklen_t len = 0;
 	int i, n = argc == 4 ? atoi(argv[3]) : 0, uffd;
 	struct rlimit files = { 4096, 4096 };
 	struct reader *readers;
 	pthread_attr_t attr;
 	pthread_t t;
 
-	if (n <= 0 || getaddrinfo(argv[1], argv[2], &hints, &ai)) {
+	if (n <= 0 || resolve(argv[1], argv[2], &peer, &len)) {
 		fprintf(stderr, "usage: stuck HOST PORT N\n");
 		return 2;
 	}
@@ -93,9 +84,8 @@ int main(int argc, char **argv)
 	pthread_attr_setstacksize(&attr, 65536);
 	for (i = 0; i < n; i++) {
 		readers[i].number = i;
-		readers[i].fd = socket(AF_SMC, SOCK_STREAM, ai->ai_family == AF_INET6);
-		if (readers[i].fd < 0 ||
-		    connect(readers[i].fd, ai->ai_addr, ai->ai_addrlen))
+		readers[i].fd = open_stream(true, peer.ss_family);
+		if (connect(readers[i].fd, (void *)&peer, len))
 			die("connect");
 		errno = pthread_create(&t, &attr, reader, &readers[i]);
 		if (errno)

@@ -25,27 +25,21 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "pattern.h"
-
-#ifndef AF_SMC
-#define AF_SMC	43
-#endif
+#include "stream.h"
 
 static struct {
 	bool smc, half, endless;
@@ -71,18 +65,6 @@ static uint64_t total_sent, total_received;
 static struct sockaddr_storage peer;
 static socklen_t peer_len;
 static int listener = -1;
-
-static int complain(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fprintf(stderr, "xfer: ");
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	return 1;
-}
 
 static uint64_t number(const char *s, char **end)
 {
@@ -164,23 +146,10 @@ static unsigned int draw(unsigned int *seed, unsigned int lo, unsigned int hi)
 	return lo == hi ? lo : lo + (unsigned int)rand_r(seed) % (hi - lo + 1);
 }
 
-static void timeouts(int fd)
-{
-	struct timeval tv = { opt.idle / 1000, opt.idle % 1000 * 1000 };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
-}
-
 static int open_socket(int family)
 {
-	int fd = opt.smc ? socket(AF_SMC, SOCK_STREAM, family == AF_INET6) :
-			   socket(family, SOCK_STREAM, 0);
+	int fd = open_stream(opt.smc, family);
 
-	if (fd < 0) {
-		complain("socket: %m");
-		exit(1);
-	}
 	if (opt.sndbuf)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &opt.sndbuf, sizeof(int));
 	if (opt.rcvbuf)
@@ -257,7 +226,7 @@ static int one(int fd, unsigned int seed)
 	struct stream tx = { .fd = fd, .seed = seed }, rx = { .fd = fd, .seed = seed + 77 };
 	pthread_t t;
 
-	timeouts(fd);
+	set_timeouts(fd, opt.idle);
 	pthread_create(&t, NULL, sender, &tx);
 	receiver(&rx);
 	if (opt.endless)
@@ -301,36 +270,16 @@ static void *worker(void *arg)
 
 static int open_listener(const char *port)
 {
-	struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port)) };
-	int on = 1;
-
 	listener = open_socket(AF_INET6);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(listener, (void *)&a, sizeof(a)) || listen(listener, 1024))
-		return complain("port %s: %m", port);
 	if (opt.endless)
-		timeouts(listener);
-	return 0;
-}
-
-static int resolve(const char *host, const char *port)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *ai;
-
-	if (getaddrinfo(host, port, &hints, &ai))
-		return complain("'%s' is no address", host);
-	memcpy(&peer, ai->ai_addr, ai->ai_addrlen);
-	peer_len = ai->ai_addrlen;
-	freeaddrinfo(ai);
-	return 0;
+		set_timeouts(listener, opt.idle);
+	return listen_on(listener, port);
 }
 
 int main(int argc, char **argv)
 {
 	bool server = argc >= 3 && !strcmp(argv[1], "server");
-	struct timespec a, b;
 	double seconds;
-	unsigned int i;
 
 	if (!server && (argc < 4 || strcmp(argv[1], "client"))) {
 		fprintf(stderr, "usage: xfer server PORT [WORD=VALUE...]\n"
@@ -340,21 +289,12 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (options(argc - (server ? 3 : 4), argv + (server ? 3 : 4)))
 		return 2;
-	if (server ? open_listener(argv[2]) : resolve(argv[2], argv[3]))
+	if (server ? open_listener(argv[2]) :
+		     resolve(argv[2], argv[3], &peer, &peer_len))
 		return 1;
-	pthread_t threads[opt.par];
-	pthread_attr_t attr;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 65536);
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	for (i = 0; i < opt.par; i++)
-		if (pthread_create(&threads[i], &attr, worker, NULL))
-			return complain("no thread %u", i);
-	for (i = 0; i < opt.par; i++)
-		pthread_join(threads[i], NULL);
-	clock_gettime(CLOCK_MONOTONIC, &b);
-	seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	seconds = run_threads(opt.par, worker);
+	if (seconds < 0)
+		return 1;
 	printf("%s: sent %llu received %llu in %.2f s, %.1f MB/s, %u of %u failed\n",
 	       failed ? "FAILED" : "OK", (unsigned long long)total_sent,
 	       (unsigned long long)total_received, seconds,
