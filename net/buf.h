@@ -41,7 +41,8 @@ struct smcr_buf {
  *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
  *
  * Chunks are as large as can be had cheaply (up to 32 KiB), else pages; the
- * memory is charged to the caller's memory cgroup.
+ * memory is charged to the caller's memory cgroup. Workers have none, so what
+ * connections share (RMBs) is nobody's: Documentation/sockets.rst.
  *
  * Context: process, may sleep.
  * Return: buffer or ERR_PTR(-ENOMEM). smcr_buf_free() releases it.

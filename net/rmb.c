@@ -193,7 +193,7 @@ static struct smcr_rmb *rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	struct smcr_rmb *rmb;
 	int rc = -ENOMEM;
 
-	rmb = kvzalloc(struct_size(rmb, held_since, n), GFP_KERNEL_ACCOUNT);
+	rmb = kvzalloc(struct_size(rmb, held_since, n), GFP_KERNEL);
 	if (!rmb)
 		return ERR_PTR(rc);
 	rmb->lgr = lgr;

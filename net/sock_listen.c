@@ -7,6 +7,7 @@
  * reference and the child one on its listener. Whoever takes it off the queue
  * under accept_lock inherits both.
  */
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "route.h"
@@ -281,6 +282,16 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
 	}
 }
 
+/* Who pays for children: whoever made the listener (SEC-14) */
+static struct mem_cgroup *smcr_listener_memcg(const struct smcr_sock *lsk)
+{
+#ifdef CONFIG_MEMCG
+	return lsk->tcp->sk->sk_memcg;
+#else
+	return NULL;
+#endif
+}
+
 /**
  * smcr_accept_work() - take children from TCP
  * @work: accept_work of a listener; holds a reference
@@ -292,12 +303,14 @@ void smcr_accept_work(struct work_struct *work)
 {
 	struct smcr_sock *lsk = container_of(work, struct smcr_sock,
 					     accept_work);
+	struct mem_cgroup *old = set_active_memcg(smcr_listener_memcg(lsk));
 
 	if (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN)
 		smcr_listener_offer(lsk);
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       smcr_accept_one(lsk))
 		cond_resched();
+	set_active_memcg(old);
 	sock_put(&lsk->sk);
 }
 
