@@ -23,6 +23,8 @@ server() {
 	check "server over SMC-R" wait "$smc"
 	check "server over TCP" wait "$tcp"
 	smc_was "server" 3 3
+	eq "first contact of one group" "$(counter server-first-contacts)" 1 || :
+	eq "no counter of a reason" "$(counter subnet)" 0 || :
 }
 
 client() {

@@ -134,7 +134,7 @@ listening() { ss -Hltn "sport = :$1" | grep -q .; }
 # last part of the path in the JSON.
 counter() {
 	local v
-	v=$("$SMCCTL" -j stats | jq -r --arg n "$1" \
+	v=$("$SMCCTL" -a -j stats | jq -r --arg n "$1" \
 		'[.. | objects | (.[$n]? // empty), (select(.name? == $n) | .value)] | map(numbers) | if length == 0 then "none" else add end') ||
 		fail "counter $1: smcctl failed"
 	[ "$v" != none ] || fail "there is no counter '$1'"
