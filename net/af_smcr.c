@@ -190,19 +190,43 @@ static void smcr_hs_unwanted(struct smcr_sock *ssk)
 	}
 }
 
-/* Runs with a reference, once per negotiation */
+/*
+ * Between two turns of a server's rendezvous it belongs to nobody: what comes
+ * first, message, timer or the listener's end, sets QUEUED again. True if that
+ * is us.
+ */
+static bool smcr_hs_park(struct smcr_sock *ssk)
+{
+	clear_bit_unlock(SMCR_HS_QUEUED, &ssk->hs_flags);
+	smp_mb__after_atomic();		/* QUEUED, then ABORT; smcr_child_abort() */
+	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags))
+		return !test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags);
+	smcr_tcp_check(ssk);	/* the message may have come before */
+	/* this work runs once at a time: if it is queued, it ends the timer */
+	smcr_child_start_timer(ssk);
+	return false;
+}
+
+/* Runs with a reference, once per negotiation; twice for a server */
 static void smcr_hs_work(struct work_struct *work)
 {
 	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
 
 	if (cancel_delayed_work(&ssk->hs_timer))
 		sock_put(&ssk->sk);
-	if (!ssk->is_client)
-		smcr_hs_server(ssk);
-	else if (smcr_tcp_is_up(ssk))
-		smcr_hs_client(ssk);
-	else
-		smcr_connect_failed(ssk);
+	if (ssk->is_client) {
+		if (smcr_tcp_is_up(ssk))
+			smcr_hs_client(ssk);
+		else
+			smcr_connect_failed(ssk);
+	} else {
+		while (smcr_hs_server(ssk)) {
+			if (!smcr_hs_park(ssk)) {
+				sock_put(&ssk->sk);
+				return;
+			}
+		}
+	}
 	smcr_hs_end(ssk);
 	smp_mb();	/* mode, then ABORT; smcr_child_abort() the other way round */
 	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags))

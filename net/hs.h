@@ -7,12 +7,13 @@
 #include "lgr.h"
 
 /**
- * struct smcr_hs - one rendezvous, on its worker's stack
+ * struct smcr_hs - one rendezvous, its worker's own
  * @ssk: socket
  * @pid: own port; a device reference while pid.dev is set
  * @lgr: link group, a reference
  * @first: first contact
- * @deadline: jiffies, end of the CLC part (T_CLC)
+ * @deadline: jiffies, end of a wait for a CLC message (T_CLC); client, and
+ *	Decline instead of LLC
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost
  */

@@ -3,6 +3,7 @@
  * The rendezvous, server side (RFC 7609 3.5.1, 3.5.2).
  */
 #include <linux/random.h>
+#include <linux/slab.h>
 #include "core/lgr_plan.h"
 #include "hs.h"
 #include "kllc.h"
@@ -223,13 +224,13 @@ static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
+/* Proposal and Accept */
+static enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 {
 	struct smcr_clc_msg clc;
 	enum smcr_hs_res res;
 	int rc;
 
-	/* all of it is there: see smcr_neg_event() */
 	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_PROPOSAL, jiffies, &clc, &hs->why);
 	if (rc)
 		return smcr_hs_clc_error(hs, rc);
@@ -242,12 +243,17 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 	res = smcr_srv_proposal(hs, &clc.proposal);
 	if (res == SMCR_HS_NEXT)
 		res = smcr_srv_accept(hs);
-	if (res != SMCR_HS_NEXT)
-		return res;
+	return res;
+}
 
-	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
-	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_CONFIRM, hs->deadline, &clc,
-			   &hs->why);
+/* Confirm, and first contact */
+static enum smcr_hs_res smcr_srv_end(struct smcr_hs *hs)
+{
+	struct smcr_clc_msg clc;
+	enum smcr_hs_res res;
+	int rc;
+
+	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_CONFIRM, jiffies, &clc, &hs->why);
 	if (rc)
 		return smcr_hs_clc_error(hs, rc);
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
@@ -263,17 +269,39 @@ static enum smcr_hs_res smcr_srv_run(struct smcr_hs *hs)
 
 /**
  * smcr_hs_server() - rendezvous of an accepted connection
- * @ssk: child in mode NEG whose client's Proposal is there, reference held
+ * @ssk: child in mode NEG, reference held
+ *
+ * To be called when the client's next message is there, or its time is over:
+ * nothing in here waits for a CLC message.
  *
  * Context: process (smcr_srv_wq), sleeps, bounded by T_CLC and T_LLC_FIRST.
+ * Return: true if the client's Confirm is due next, false at the end.
  */
-void smcr_hs_server(struct smcr_sock *ssk)
+bool smcr_hs_server(struct smcr_sock *ssk)
 {
-	struct smcr_hs hs = { .ssk = ssk };
-	enum smcr_hs_res res = smcr_srv_run(&hs);
+	struct smcr_hs *hs = ssk->hs;
+	enum smcr_hs_res res;
 
+	if (hs) {
+		res = smcr_srv_end(hs);
+	} else {
+		hs = kzalloc(sizeof(*hs), GFP_KERNEL);
+		if (!hs) {
+			smcr_hs_fail(ssk, ENOMEM, SMCR_R_NO_MEMORY);
+			return false;
+		}
+		hs->ssk = ssk;
+		res = smcr_srv_begin(hs);
+		if (res == SMCR_HS_NEXT) {
+			ssk->hs = hs;
+			return true;
+		}
+	}
 	if (res == SMCR_HS_DONE)
-		smcr_count(ssk->sn, hs.first ? SMCR_CNT_SRV_FIRST :
-					       SMCR_CNT_SRV_REUSE);
-	smcr_hs_finish(&hs, res);
+		smcr_count(ssk->sn, hs->first ? SMCR_CNT_SRV_FIRST :
+						SMCR_CNT_SRV_REUSE);
+	ssk->hs = NULL;
+	smcr_hs_finish(hs, res);
+	kfree(hs);
+	return false;
 }

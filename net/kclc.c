@@ -61,14 +61,15 @@ static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
 }
 
 /**
- * smcr_hs_proposal_due() - smcr_clc_recv() of a Proposal would not wait
- * @ssk: server's child in negotiation, inner socket locked
+ * smcr_hs_clc_due() - smcr_clc_recv() of the client's message would not wait
+ * @ssk: server's child in negotiation that nobody works for; inner socket locked
  *
  * The whole message is there, or what shows that it will never be one.
  * Context: any up to softirq.
  */
-bool smcr_hs_proposal_due(struct smcr_sock *ssk)
+bool smcr_hs_clc_due(struct smcr_sock *ssk)
 {
+	u8 want = READ_ONCE(ssk->hs) ? SMCR_CLC_CONFIRM : SMCR_CLC_PROPOSAL;
 	struct sock *tsk = ssk->tcp->sk;
 	enum smcr_reason why;
 	struct smcr_clc_hdr hdr;
@@ -81,7 +82,7 @@ bool smcr_hs_proposal_due(struct smcr_sock *ssk)
 		return false;
 	if (smcr_clc_decode_hdr(buf, sizeof(buf), &hdr, &why))
 		return true;
-	if (hdr.type != SMCR_CLC_PROPOSAL && hdr.type != SMCR_CLC_DECLINE)
+	if (hdr.type != want && hdr.type != SMCR_CLC_DECLINE)
 		return true;
 	return tcp_inq(tsk) >= hdr.len;
 }

@@ -37,6 +37,7 @@ enum smcr_mode {
 /* protocol argument of socket(AF_SMC, ...) */
 enum { SMCR_PROTO_V4 = 0, SMCR_PROTO_V6 = 1 };
 
+struct smcr_hs;
 struct smcr_reaper;
 
 /* Callbacks of a TCP socket */
@@ -75,10 +76,11 @@ struct smcr_sock {
 	struct smcr_conn conn;
 
 	/* negotiation */
-	struct work_struct hs_work;	/* client: when TCP is up; server: with a Proposal */
+	struct work_struct hs_work;	/* client: when TCP is up; server: with a message */
+	struct smcr_hs *hs;		/* server, after Accept; owner of QUEUED */
 	unsigned long hs_flags;		/* SMCR_HS_*, atomic bit ops */
 	wait_queue_head_t hs_waitq;	/* the worker waits here for CLC messages */
-	struct delayed_work hs_timer;	/* server: no whole Proposal */
+	struct delayed_work hs_timer;	/* server: no whole message */
 
 	/* listener */
 	struct work_struct accept_work;
@@ -102,7 +104,7 @@ struct smcr_sock {
 };
 
 enum {
-	SMCR_HS_QUEUED,		/* hs_work was queued for this negotiation */
+	SMCR_HS_QUEUED,		/* hs_work has or had its turn; a server's goes twice */
 	SMCR_HS_ABORT,		/* socket is being closed: give up */
 	SMCR_HS_COUNTED,	/* counted in sn->n_handshakes */
 };
@@ -186,6 +188,7 @@ void smcr_tcp_state_sync(struct socket *sock);
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);
 void smcr_hs_timer(struct work_struct *work);
+void smcr_child_start_timer(struct smcr_sock *child);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
@@ -230,12 +233,13 @@ void smcr_fallback_count(struct smcr_sock *ssk);
  *	smcr_hs_fail(err)	mode DEAD, sk_err = err, TCP reset
  */
 void smcr_hs_client(struct smcr_sock *ssk);
-void smcr_hs_server(struct smcr_sock *ssk);
+/* true: not yet, the client has to say more */
+bool smcr_hs_server(struct smcr_sock *ssk);
 void smcr_hs_done(struct smcr_sock *ssk);
 void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
 /* from the inner socket's callbacks while in mode NEG */
 void smcr_hs_tcp_event(struct smcr_sock *ssk);
-/* Inner socket locked: is a whole Proposal there, or the sign that none comes? */
-bool smcr_hs_proposal_due(struct smcr_sock *ssk);
+/* Inner socket locked: is the message due there, or the sign that it never is? */
+bool smcr_hs_clc_due(struct smcr_sock *ssk);
 
 #endif /* _SMCR_SOCK_H */

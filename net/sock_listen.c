@@ -164,8 +164,16 @@ void smcr_child_failed(struct smcr_sock *child)
 	sock_put(&lsk->sk);
 }
 
+/* The second turn of the rendezvous, for whoever has set QUEUED */
+static void smcr_child_resume(struct smcr_sock *child)
+{
+	sock_hold(&child->sk);
+	if (!queue_work(smcr_srv_wq, &child->hs_work))
+		sock_put(&child->sk);
+}
+
 /**
- * smcr_hs_timer() - a client offered SMC-R and then no Proposal (CLC-13)
+ * smcr_hs_timer() - a client offered SMC-R and then no message (CLC-13)
  * @work: hs_timer of the child; holds a reference
  */
 void smcr_hs_timer(struct work_struct *work)
@@ -173,7 +181,13 @@ void smcr_hs_timer(struct work_struct *work)
 	struct smcr_sock *child = container_of(to_delayed_work(work),
 					       struct smcr_sock, hs_timer);
 
-	if (!test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
+	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
+		sock_put(&child->sk);
+		return;
+	}
+	if (child->hs) {	/* its worker has things to undo */
+		smcr_child_resume(child);
+	} else {
 		smcr_count(child->sn, SMCR_CNT_T_CLC);
 		smcr_hs_fail(child, ETIMEDOUT, SMCR_R_CLC_TIMEOUT);
 		smcr_hs_end(child);
@@ -182,7 +196,11 @@ void smcr_hs_timer(struct work_struct *work)
 	sock_put(&child->sk);
 }
 
-static void smcr_child_start_timer(struct smcr_sock *child)
+/**
+ * smcr_child_start_timer() - the client owes us a message
+ * @child: child in negotiation, a reference held
+ */
+void smcr_child_start_timer(struct smcr_sock *child)
 {
 	int ms = READ_ONCE(child->sn->knobs.t_clc);
 
@@ -321,6 +339,10 @@ static void smcr_child_abort(struct smcr_sock *child)
 	smp_mb__after_atomic();	/* ABORT, then mode; smcr_hs_work() vice versa */
 	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
 		smcr_hs_tcp_event(child);
+		return;
+	}
+	if (child->hs) {
+		smcr_child_resume(child);
 		return;
 	}
 	/* nobody works for it and nobody will */

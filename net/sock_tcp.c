@@ -44,8 +44,9 @@ static bool smcr_tcp_has_news(const struct sock *tsk)
  * @ssk: socket; a server's child with its inner socket locked
  *
  * The client's rendezvous starts when TCP is established or has failed; the
- * server's when the whole Proposal is there, so that a client that says
- * nothing, or not all of it, costs a timer but no worker.
+ * server's when the whole Proposal is there, and goes on when the Confirm is,
+ * so that a client that says nothing, or not all of it, costs a timer but no
+ * worker.
  *
  * Context: any up to softirq.
  */
@@ -59,8 +60,9 @@ void smcr_neg_event(struct smcr_sock *ssk)
 		    (TCPF_SYN_SENT | TCPF_SYN_RECV))
 			return;
 		smcr_hs_start(ssk);
-	} else if (!test_bit(SMCR_HS_QUEUED, &ssk->hs_flags) &&
-		   smcr_hs_proposal_due(ssk)) {
+	} else if (!test_bit_acquire(SMCR_HS_QUEUED, &ssk->hs_flags) &&
+		   smcr_hs_clc_due(ssk)) {
+		/* acquire: with smcr_hs_park(), which message is due */
 		smcr_hs_start(ssk);
 	}
 	if (news)
