@@ -130,6 +130,10 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	struct smcr_conn *conn = &ssk->conn;
 	int rc;
 
+	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection stays what it is */
+		*why = SMCR_R_NO_MEMORY;
+		return -EBUSY;
+	}
 	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, why);
 	if (rc)
 		return rc;

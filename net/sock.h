@@ -181,8 +181,11 @@ long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
  * mode is not NEG; it is SMC or TCP when the negotiation was faster.
  */
 void smcr_neg_abort(struct smcr_sock *ssk);
-/* Back to mode INIT for another connect(); socket lock held, dropped meanwhile */
-void smcr_sock_reset(struct smcr_sock *ssk);
+/*
+ * Back to mode INIT for another connect(); socket lock held, dropped meanwhile.
+ * False: another thread was faster and the socket is not unconnected.
+ */
+bool smcr_sock_reset(struct smcr_sock *ssk);
 /* After a forwarded call: the inner socket's socket state is ours */
 void smcr_tcp_state_sync(struct socket *sock);
 /* sock_listen.c */

@@ -61,38 +61,41 @@ static void smcr_hs_flush(struct smcr_sock *ssk)
 
 /**
  * smcr_neg_abort() - give up a negotiation, the socket lives on
- * @ssk: socket, socket lock held; dropped meanwhile
+ * @ssk: socket in mode NEG, socket lock held; dropped meanwhile
  *
  * Not interruptible, but short: every wait of the worker ends with ABORT.
- * Afterwards the mode is DEAD, or what the worker reached before it saw that.
+ * Afterwards the mode is not NEG: DEAD, or what the worker reached before it
+ * saw that, or what another thread made of it.
  */
 void smcr_neg_abort(struct smcr_sock *ssk)
 {
-	set_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-	smcr_hs_tcp_event(ssk);
-	if (!test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags)) {
-		WRITE_ONCE(ssk->sk.sk_err, ECONNRESET);	/* as tcp_disconnect() */
-		smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-	} else {
+	struct sock *sk = &ssk->sk;
+
+	while (ssk->mode == SMCR_MODE_NEG) {
+		set_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+		smcr_hs_tcp_event(ssk);
+		if (!test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags)) {
+			/* as tcp_disconnect() */
+			WRITE_ONCE(sk->sk_err, ECONNRESET);
+			smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
+			break;
+		}
 		smcr_hs_flush(ssk);
+		if (ssk->mode != SMCR_MODE_NEG)
+			break;
+		/* smcr_hs_start() is between QUEUED and queue_work() */
+		release_sock(sk);
+		schedule_timeout_uninterruptible(1);
+		lock_sock(sk);
 	}
 	clear_bit(SMCR_HS_ABORT, &ssk->hs_flags);
 }
 
-/**
- * smcr_sock_reset() - back to mode INIT, for another connect() or listen()
- * @ssk: socket in mode DEAD, TCP or INIT; socket lock held, dropped meanwhile
- *
- * sk_err stays.
- */
-void smcr_sock_reset(struct smcr_sock *ssk)
+/* Mode INIT, the inner socket as new. No worker is at it. */
+static void smcr_sock_to_init(struct smcr_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	smcr_hs_flush(ssk);
-	if (ssk->mode == SMCR_MODE_NEG || ssk->mode == SMCR_MODE_SMC ||
-	    ssk->mode == SMCR_MODE_LISTEN)
-		return;		/* another thread was faster */
 	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
 	smcr_tcp_disconnect(ssk);
 	smcr_tcpopt_offer(ssk->tcp->sk, false);
@@ -108,6 +111,27 @@ void smcr_sock_reset(struct smcr_sock *ssk)
 }
 
 /**
+ * smcr_sock_reset() - back to mode INIT, for another connect() or listen()
+ * @ssk: socket in mode DEAD, TCP or INIT; socket lock held, dropped meanwhile
+ *
+ * sk_err stays. When another thread did something else with the socket while
+ * the lock was dropped, it is left alone.
+ *
+ * Return: true if the socket was reset; only then it is unconnected.
+ */
+bool smcr_sock_reset(struct smcr_sock *ssk)
+{
+	enum smcr_mode mode = ssk->mode;
+
+	smcr_hs_flush(ssk);
+	if (ssk->mode != mode || mode == SMCR_MODE_NEG ||
+	    mode == SMCR_MODE_SMC || mode == SMCR_MODE_LISTEN)
+		return false;
+	smcr_sock_to_init(ssk);
+	return true;
+}
+
+/**
  * smcr_tcp_state_sync() - take over the inner socket's socket state
  * @sock: socket in mode TCP, socket lock held; dropped meanwhile
  *
@@ -118,11 +142,12 @@ void smcr_tcp_state_sync(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
+	smcr_hs_flush(ssk);	/* it may let others in: first of all */
 	if (ssk->mode != SMCR_MODE_TCP)
 		return;
 	sock->state = ssk->tcp->state;
 	if (sock->state == SS_UNCONNECTED)
-		smcr_sock_reset(ssk);
+		smcr_sock_to_init(ssk);
 }
 
 /* What the route says; the device is looked up again when TCP is up */
@@ -251,8 +276,7 @@ static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 	}
 	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
 		return 0;	/* TCP began and failed: the worker says so */
-	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-	smcr_sock_reset(ssk);
+	smcr_sock_to_init(ssk);
 	return rc;
 }
 
@@ -281,8 +305,8 @@ static int smcr_connect_result(struct socket *sock)
 		sock->state = SS_DISCONNECTING;	/* cannot be used again */
 		return rc;
 	}
-	sock->state = SS_UNCONNECTED;
-	smcr_sock_reset(ssk);
+	if (smcr_sock_reset(ssk))
+		sock->state = SS_UNCONNECTED;
 	return rc;
 }
 
@@ -334,8 +358,8 @@ static int smcr_disconnect(struct socket *sock)
 	}
 	if (ssk->mode == SMCR_MODE_SMC)
 		return -EOPNOTSUPP;
-	smcr_sock_reset(ssk);
-	sock->state = SS_UNCONNECTED;
+	if (smcr_sock_reset(ssk))
+		sock->state = SS_UNCONNECTED;
 	return 0;
 }
 
@@ -346,8 +370,14 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	enum smcr_reason why;
 	int rc;
 
-	if (ssk->mode == SMCR_MODE_LISTEN)
+	switch (ssk->mode) {
+	case SMCR_MODE_INIT:
+		break;
+	case SMCR_MODE_TCP:	/* another thread's connect() or MSG_FASTOPEN */
+		return smcr_connect_tcp(sock, addr, alen, flags);
+	default:		/* LISTEN, or in the hands of another thread */
 		return -EISCONN;
+	}
 	smcr_sockopt_push(ssk);
 	why = smcr_connect_check(ssk, addr, alen);
 	if (why != SMCR_R_NONE) {

@@ -312,8 +312,8 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 /* Mode NEG or what it became; as TCP in SYN-SENT: back to the start */
 static int smcr_shutdown_undo(struct socket *sock)
 {
-	smcr_sock_reset(smcr_sk(sock->sk));
-	sock->state = SS_UNCONNECTED;
+	if (smcr_sock_reset(smcr_sk(sock->sk)))
+		sock->state = SS_UNCONNECTED;
 	return 0;
 }
 
