@@ -416,16 +416,6 @@ static void smcr_release_tcp(struct smcr_sock *ssk)
 	smcr_tcp_drop(ssk);
 }
 
-static void smcr_release_listen(struct smcr_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	lock_sock(sk);
-	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
-	release_sock(sk);
-	smcr_listener_stop(ssk);
-}
-
 static int smcr_release(struct socket *sock)
 {
 	struct smcr_sock *ssk;
@@ -436,10 +426,10 @@ static int smcr_release(struct socket *sock)
 		return 0;
 	ssk = smcr_sk(sk);
 	smcr_sock_unlist(ssk);
-	if (ssk->mode == SMCR_MODE_LISTEN)
-		smcr_release_listen(ssk);
 
 	lock_sock(sk);
+	if (ssk->mode == SMCR_MODE_LISTEN)
+		smcr_listener_stop(ssk);
 	if (ssk->mode == SMCR_MODE_NEG)
 		own = smcr_release_neg(ssk);
 	if (ssk->mode == SMCR_MODE_SMC) {

@@ -197,7 +197,8 @@ int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool 
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
 void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
 void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
-void smcr_listener_stop(struct smcr_sock *lsk);	/* close: abort all children */
+void smcr_listener_stop(struct smcr_sock *lsk);	/* abort all children; socket lock held */
+void smcr_listener_undo(struct socket *sock);	/* back to mode INIT; socket lock held */
 /* sock_io.c */
 int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);

@@ -351,10 +351,8 @@ static int smcr_disconnect(struct socket *sock)
 	if (ssk->mode == SMCR_MODE_NEG)
 		smcr_neg_abort(ssk);
 	if (ssk->mode == SMCR_MODE_LISTEN) {
-		smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
-		release_sock(sock->sk);
-		smcr_listener_stop(ssk);
-		lock_sock(sock->sk);
+		smcr_listener_undo(sock);
+		return 0;
 	}
 	if (ssk->mode == SMCR_MODE_SMC)
 		return -EOPNOTSUPP;

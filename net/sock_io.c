@@ -319,15 +319,9 @@ static int smcr_shutdown_undo(struct socket *sock)
 
 static int smcr_shutdown_listen(struct socket *sock, int how)
 {
-	struct smcr_sock *ssk = smcr_sk(sock->sk);
-
-	if (!(how & RCV_SHUTDOWN))
-		return 0;
-	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
-	release_sock(sock->sk);
-	smcr_listener_stop(ssk);
-	lock_sock(sock->sk);
-	return smcr_shutdown_undo(sock);
+	if (how & RCV_SHUTDOWN)
+		smcr_listener_undo(sock);
+	return 0;
 }
 
 static int smcr_shutdown_tcp(struct socket *sock, int how)

@@ -315,7 +315,7 @@ static struct mem_cgroup *smcr_listener_memcg(const struct smcr_sock *lsk)
  * @work: accept_work of a listener; holds a reference
  *
  * Touches the inner socket in mode LISTEN only; smcr_listener_stop() waits for
- * this after the mode was changed.
+ * this after the mode was changed, with the listener's socket lock held.
  */
 void smcr_accept_work(struct work_struct *work)
 {
@@ -370,32 +370,68 @@ static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
 	return child;
 }
 
+/*
+ * What TCP still has was born with our callbacks. It must not get to another
+ * listener with them, as TCP lets it when the inner one is closed
+ * (SO_REUSEPORT): children that come from now on are born with TCP's own, and
+ * those that were there before end here.
+ */
+static void smcr_listener_drain(struct smcr_sock *lsk)
+{
+	struct sock *tsk = lsk->tcp->sk;
+	struct socket *tcp;
+	u32 n;
+
+	smcr_tcp_unhook(lsk);
+	/* softirq may be in the midst of copying the listener to a child */
+	if (rcu_access_pointer(tsk->sk_reuseport_cb))
+		synchronize_rcu();
+	n = READ_ONCE(tsk->sk_ack_backlog);
+	while (n-- && !kernel_accept(lsk->tcp, &tcp, O_NONBLOCK)) {
+		sock_no_linger(tcp->sk);
+		sock_release(tcp);
+	}
+}
+
 /**
- * smcr_listener_stop() - abort all children
- * @lsk: former listener: its mode was changed before; the caller holds a
- *	reference, but not the socket lock
+ * smcr_listener_stop() - a listener ends: abort all children
+ * @lsk: listener, socket lock held
  *
- * Waits for accept_work, not for negotiations: their workers see ABORT.
+ * The mode is INIT afterwards; the inner socket is not hooked any more and
+ * listens until the caller closes or disconnects it. Waits for accept_work,
+ * not for negotiations: their workers see ABORT.
  */
 void smcr_listener_stop(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child;
 
-	struct socket *tcp;
-
+	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
+	/* it takes no socket lock but those of inner sockets */
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
-	/* what TCP still has would keep our callbacks (tcp_migrate_req) */
-	while (!kernel_accept(lsk->tcp, &tcp, O_NONBLOCK)) {
-		sock_no_linger(tcp->sk);
-		sock_release(tcp);
-	}
+	smcr_listener_drain(lsk);
 	while ((child = smcr_listener_pop(lsk, &lsk->neg_q))) {
 		smcr_child_abort(child);
 		smcr_child_drop(child);
 	}
 	while ((child = smcr_listener_pop(lsk, &lsk->accept_q)))
 		smcr_child_drop(child);
+}
+
+/**
+ * smcr_listener_undo() - shutdown() or connect(AF_UNSPEC) of a listener
+ * @sock: listener, socket lock held
+ *
+ * Unconnected, and as if listen() had never been called.
+ */
+void smcr_listener_undo(struct socket *sock)
+{
+	struct smcr_sock *lsk = smcr_sk(sock->sk);
+
+	smcr_listener_stop(lsk);
+	if (smcr_sock_reset(lsk))
+		sock->state = SS_UNCONNECTED;
+	smcr_tcp_hook(lsk);
 }
 
 /**
