@@ -444,6 +444,7 @@ static int smcr_release(struct socket *sock)
 		/* a worker that settled the mode may still be on its way out */
 		if (test_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
 			flush_work(&ssk->hs_work);
+		flush_work(&ssk->conn.work);
 		smcr_release_tcp(ssk);
 	}
 	sock_put(sk);

@@ -294,7 +294,9 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
  * smcr_conn_discard() - undo smcr_conn_open() before activation
  * @conn: open or not
  *
- * Context: process, sleeps.
+ * On return no work or timer of the connection is left, and none will come.
+ *
+ * Context: process, sleeps; not on the connection's work, no socket lock held.
  */
 void smcr_conn_discard(struct smcr_conn *conn)
 {
@@ -307,6 +309,15 @@ void smcr_conn_discard(struct smcr_conn *conn)
 		smcr_conn_release(conn, conn->told_peer);
 	}
 	release_sock(sk);
+
+	/* what it ordered is not for the socket's next connection */
+	spin_lock_bh(&conn->lock);
+	conn->todo = 0;
+	spin_unlock_bh(&conn->lock);
+	if (cancel_work_sync(&conn->work))
+		sock_put(sk);
+	if (cancel_delayed_work_sync(&conn->timer))
+		sock_put(sk);
 }
 
 /*
