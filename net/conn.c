@@ -606,7 +606,10 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
-	conn->rx_prod = prod;
+	conn->rx_prod.off = prod.off;
+	conn->rx_prod.wrap = prod.wrap;
+	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
+	WRITE_ONCE(conn->rx_prod.abs, prod.abs);
 	conn->tx_cons = cons;
 	return SMCR_R_NONE;
 }

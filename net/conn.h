@@ -152,13 +152,20 @@ void smcr_conn_release_cb(struct sock *sk);
 /* CDC from the link, softirq */
 void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);
 
-/* Readable bytes (0 when a violation ended the connection) */
+/*
+ * Readable bytes (0 when a violation ended the connection). What is read from
+ * the element afterwards is as new as the producer; smcr_conn_apply() has the
+ * other half.
+ */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
 	u64 cons = READ_ONCE(conn->rx_cons.abs);
+	u64 prod;
 
 	smp_rmb();	/* cons first: it never passes a later prod */
-	return READ_ONCE(conn->rx_prod.abs) - cons;
+	prod = READ_ONCE(conn->rx_prod.abs);
+	smp_rmb();	/* prod, then the data that it announces */
+	return prod - cons;
 }
 
 /*
