@@ -891,9 +891,16 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 	}
 	rcu_read_lock();
 	old = xa_store_bh(&lgr->relems, key, conn, GFP_ATOMIC);
-	if (old && !refcount_inc_not_zero(&smcr_conn_sock(old)->sk.sk_refcnt))
+	/* an old owner may have let go meanwhile, and its memory went with it */
+	rc = xa_err(old);
+	if (rc || (old &&
+		   !refcount_inc_not_zero(&smcr_conn_sock(old)->sk.sk_refcnt)))
 		old = NULL;
 	rcu_read_unlock();
+	if (rc) {
+		smcr_lgr_unuse_rtoken(lgr, rt);
+		return rc;
+	}
 	if (old) {
 		smcr_conn_conflict(old);
 		sock_put(&smcr_conn_sock(old)->sk);
