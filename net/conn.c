@@ -57,12 +57,21 @@ static void smcr_conn_stop_timer(struct smcr_conn *conn)
 		sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* As new: an earlier connect() on this socket may have ended in TCP */
-static void smcr_conn_reset(struct smcr_conn *conn)
+/*
+ * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
+ * The token comes with the group: softirq that still has the old one in its
+ * hands must not find both together.
+ */
+static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 {
 	static const struct smcr_pos start;
 
 	spin_lock_bh(&conn->lock);
+	conn->lgr = lgr;
+	conn->link = lgr->link;
+	conn->token = 0;
+	conn->rx_ring.size = conn->elem.size;
+	conn->rx_ring.base = lgr->base;
 	conn->active = false;
 	conn->purged = false;
 	conn->fin_seen = false;
@@ -138,23 +147,24 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	if (rc)
 		return rc;
 
-	conn->lgr = lgr;
-	conn->link = lgr->link;
-	conn->rx_ring.size = conn->elem.size;
-	conn->rx_ring.base = lgr->base;
-	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
-	smcr_conn_reset(conn);
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
+	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
+	smcr_conn_reset(conn, lgr);
 
 	do {
+		spin_lock_bh(&conn->lock);
 		conn->token = get_random_u32();
+		spin_unlock_bh(&conn->lock);
 		rc = conn->token ? smcr_lgr_add_conn(lgr, conn) : -EEXIST;
 	} while (rc == -EEXIST);
 	if (rc) {
 		*why = rc == -ENOTCONN ? SMCR_R_NO_LINK : SMCR_R_NO_MEMORY;
-		smcr_rmb_put_elem(&conn->elem, false);
+		spin_lock_bh(&conn->lock);
 		conn->lgr = NULL;
+		conn->link = NULL;
+		spin_unlock_bh(&conn->lock);
+		smcr_rmb_put_elem(&conn->elem, false);
 		smcr_lgr_put(lgr);
 		sock_put(&ssk->sk);
 		return rc;
