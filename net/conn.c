@@ -656,8 +656,6 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	enum smcr_reason why;
 	int rx, freed;
 
-	if (!conn->lgr)
-		return;
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
 		if (!smcr_seq_after(cdc->seq, conn->rx_seq))
 			return;
@@ -741,7 +739,9 @@ void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc)
 		return;
 	}
 	spin_lock_bh(&conn->lock);
-	smcr_conn_rx_locked(conn, cdc);
+	/* the socket may have a connection that was opened since the lookup */
+	if (conn->lgr == lgr && conn->token == cdc->token)
+		smcr_conn_rx_locked(conn, cdc);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
