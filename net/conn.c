@@ -362,6 +362,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		if (!smcr_link_up(conn->link) && (acts & SMCR_ACT_SEND_ABORT))
 			next = SMCR_CONN_EV_TX_ABORT_DONE;
 	}
+	if (acts & SMCR_ACT_SEND_ABORT)
+		sk->sk_state_change(sk);	/* a lingering close() */
 	if (acts & SMCR_ACT_EOF) {
 		sk->sk_shutdown |= RCV_SHUTDOWN;
 		sk->sk_state_change(sk);
