@@ -275,6 +275,10 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
+	/* as tcp_set_rcvlowat(): what is there may be enough by now */
+	if (ssk->mode == SMCR_MODE_SMC &&
+	    smcr_conn_readable(&ssk->conn) >= sk->sk_rcvlowat)
+		sk->sk_data_ready(sk);
 	if (ssk->mode == SMCR_MODE_TCP) {
 		lock_sock(tsk);
 		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, val);
