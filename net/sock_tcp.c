@@ -214,6 +214,7 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
 		break;
+	case SMCR_MODE_LISTEN:	/* only its end is an error */
 	case SMCR_MODE_TCP:
 		smcr_tcp_copy_err(ssk, tsk);
 		sk_error_report(&ssk->sk);
