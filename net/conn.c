@@ -712,6 +712,10 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	    conn->rx_told != conn->rx_cons.abs)
 		conn->tx_ctrl = true;
 	if (freed) {
+		/* it reads what a close waits for; a FIN has its own time */
+		if (conn->fsm.want_closed && !conn->fin_seen)
+			smcr_conn_start_timer(conn,
+					      READ_ONCE(sn->knobs.t_close));
 		smcr_tx_reclaim(conn, conn->tx_cons.abs);
 		if (!conn->lgr)
 			return;

@@ -94,6 +94,8 @@ struct smcr_close_row {
 #define EV_ALL	((1u << NR_SMCR_CONN_EV) - 1)
 
 #define SEND_C		(DO(SEND_CLOSED) | DO(CLOSE_TIMER))
+/* C after the drain, for which the peer has to take the data */
+#define WANT_C		(ACT_WANT_CLOSED | DO(CLOSE_TIMER))
 #define SEND_A		(DO(PURGE) | DO(SEND_ABORT))
 #define END_FIN		(DO(RELEASE) | DO(TCP_FIN))
 #define END_RST		(DO(RELEASE) | DO(TCP_RST))
@@ -124,13 +126,13 @@ static const struct smcr_close_row transitions[] = {
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
 	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD | G_UNDRAINED,
-	    STAY, DO(PURGE) | ACT_WANT_CLOSED, 0, NONE, "I-26"),
+	    STAY, DO(PURGE) | WANT_C, 0, NONE, "I-26"),
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD,
 	    CLOSED, DO(PURGE) | DO(SEND_CLOSED) | END_FIN, 0, NONE, "I-26"),
 	ROW(OPEN, APP_CLOSE, G_UNREAD,
 	    PEER_ABORT_WAIT, ABORT_WAIT, 0, LOCAL_UNREAD, "F23 1A"),
 	ROW(OPEN, APP_CLOSE, G_UNDRAINED,
-	    STAY, ACT_WANT_CLOSED, 0, NONE, "CONN-06"),
+	    STAY, WANT_C, 0, NONE, "CONN-06"),
 	ROW(ST(ACTIVE), APP_CLOSE, 0,
 	    PEER_CLOSE_WAIT1, SEND_C, 0, NONE, "F22 3A"),
 	ROW(PEER_CLOSE_WAITS, APP_CLOSE, 0,
@@ -232,9 +234,13 @@ static const struct smcr_close_row transitions[] = {
 	    "F23 1A"),
 	IGNORE(ABORTING, EV(TCP_RESET)),
 
-	/* runs only after own C, or own A: CONN-22 */
+	/* runs only after close, or own A: CONN-22 */
 	ROW(PEER_WAITS, TIMER, G_TX_CLOSED,
 	    CLOSED, END_RST, 0, CLOSE_TIMEOUT, "CONN-21"),
+	ROW(OPEN, TIMER, G_WANT_CLOSED | G_RX_CLOSED,
+	    CLOSED, ABORT_END, 0, CLOSE_TIMEOUT, "I-28"),
+	ROW(OPEN, TIMER, G_WANT_CLOSED,
+	    PEER_ABORT_WAIT, ABORT_WAIT, 0, CLOSE_TIMEOUT, "CONN-21"),
 	ROW(ST(PEER_ABORT_WAIT), TIMER, 0,
 	    CLOSED, END_RST, 0, ABORT_TIMEOUT, "CONN-26"),
 	IGNORE(OPEN | ST(PROCESS_ABORT), EV(TIMER)),
@@ -285,11 +291,15 @@ static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
 	return transitions;
 }
 
-/* A timer runs exactly while the peer owes an answer to our C or A */
+/*
+ * A timer runs exactly while the peer owes something to an application that
+ * has closed: to take its data, or the answer to our C or A.
+ */
 static bool timer_runs(const struct smcr_close *c)
 {
 	return c->st == SMCR_CONN_ST_PEER_ABORT_WAIT ||
-	       (c->st != SMCR_CONN_ST_CLOSED && c->tx_closed);
+	       (c->st != SMCR_CONN_ST_CLOSED &&
+		(c->tx_closed || c->want_closed));
 }
 
 static void remember_event(struct smcr_close *c, enum smcr_conn_ev ev)

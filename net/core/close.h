@@ -123,7 +123,10 @@ void smcr_close_init(struct smcr_close *c);
  *   APP_ABORT (SMCR_R_LOCAL_UNREAD), as on TCP: otherwise two sides that both
  *   closed with full windows wait for each other. After own C they are dropped;
  * - DRAINED when want_done or want_closed is set and nothing is undrained;
- *   to feed it at other times does no harm.
+ *   to feed it at other times does no harm;
+ * - while want_closed, to start T_CLOSE anew when the peer has consumed data:
+ *   a slow reader gets everything, one that takes nothing any more does not
+ *   keep the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,

@@ -116,7 +116,8 @@ static inline const char *close_check_timer(struct close_life *l,
 {
 	const struct smcr_close *c = &l->c;
 	bool due = c->st == SMCR_CONN_ST_PEER_ABORT_WAIT ||
-		   (c->st != SMCR_CONN_ST_CLOSED && c->tx_closed);
+		   (c->st != SMCR_CONN_ST_CLOSED &&
+		    (c->tx_closed || c->want_closed));
 
 	if (ev == SMCR_CONN_EV_TIMER)
 		l->timer = false;
@@ -124,7 +125,8 @@ static inline const char *close_check_timer(struct close_life *l,
 		return "stops a timer that does not run";
 	if (acts & SMCR_ACT_STOP_TIMER)
 		l->timer = false;
-	if ((acts & SMCR_ACT_CLOSE_TIMER) && !(c->app_closed && c->tx_closed))
+	if ((acts & SMCR_ACT_CLOSE_TIMER) &&
+	    !(c->app_closed && (c->tx_closed || c->want_closed)))
 		return "T_CLOSE before the application closed";
 	if ((acts & SMCR_ACT_ABORT_TIMER) &&
 	    c->st != SMCR_CONN_ST_PEER_ABORT_WAIT)

@@ -132,6 +132,12 @@ static bool w_abnormal_open(struct want *w, const struct smcr_close *c,
 			STATE(CLOSED) : STATE(PROCESS_ABORT), false);
 		w_error(w, ECONNRESET, SMCR_R_PEER_ABORT);
 		return true;
+	case SMCR_CONN_EV_TIMER:	/* the peer took nothing any more */
+		if (c->want_closed) {
+			w_active_abort(w, c, true);
+			w->why = SMCR_R_CLOSE_TIMEOUT;
+		}
+		return true;
 	default:
 		return false;
 	}
@@ -187,6 +193,7 @@ static void w_close(struct want *w, const struct smcr_close_facts *facts,
 {
 	if (facts->undrained) {
 		w->pend_closed = true;
+		w->acts |= ACT(CLOSE_TIMER);
 		return;
 	}
 	w_to(w, to, ACT(SEND_CLOSED));
@@ -394,10 +401,14 @@ static struct want part_d(const struct smcr_close *c, enum smcr_conn_ev ev,
 			       w.why == SMCR_R_NONE;
 
 		w.acts |= ACT(RELEASE) | (orderly ? ACT(TCP_FIN) : ACT(TCP_RST));
-		if ((c->tx_closed || c->st == STATE(PEER_ABORT_WAIT)) &&
+		if ((c->tx_closed || c->want_closed ||
+		     c->st == STATE(PEER_ABORT_WAIT)) &&
 		    ev != SMCR_CONN_EV_TIMER)
 			w.acts |= ACT(STOP_TIMER);
 	}
+	/* the peer's A ends the wait for its reading */
+	if (c->want_closed && w.to == STATE(PROCESS_ABORT))
+		w.acts |= ACT(STOP_TIMER);
 	if (c->tcp_rst)
 		w.acts &= ~(ACT(TCP_RST) | ACT(TCP_FIN));
 	if (c->app_closed)
