@@ -557,15 +557,18 @@ static void smcr_conn_work(struct work_struct *work)
 		goto out;
 	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
 		smcr_tcp_reset(ssk);
-	if (test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
-		smcr_tcp_fin(ssk);
 
 	spin_lock_bh(&conn->lock);
 	idle = !conn->tx_pends && !conn->tx_owed;
 	orderly = conn->fsm.tx_closed && conn->fsm.rx_closed;
 	spin_unlock_bh(&conn->lock);
 
-	/* the last completion queues this work again */
+	/*
+	 * FIN comes with RELEASE and after our C, which may still be in line for
+	 * the send queue (CONN-03). The last completion queues this work again.
+	 */
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
+		smcr_tcp_fin(ssk);
 	if (idle && test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->todo)) {
 		smcr_conn_stop_timer(conn);
 		smcr_conn_release(conn, !orderly);
