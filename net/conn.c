@@ -702,7 +702,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 
 	conn->rx_seq = cdc->seq;
 	conn->peer_blocked = cdc->pflags & SMCR_CDC_B;
-	conn->peer_asks = cdc->pflags & SMCR_CDC_R;
+	conn->peer_asks = smcr_cdc_asks(cdc->pflags);
 	conn->rx_bytes += rx;
 	if (!conn->active) {
 		conn->early_cflags |= cdc->cflags;

@@ -47,7 +47,7 @@ struct smcr_conn {
 	u64 rx_told;			/* rx_cons.abs in the last CDC sent */
 	u16 rx_seq;			/* last processed (SR) */
 	bool peer_blocked;		/* B of the last CDC */
-	bool peer_asks;			/* R of the last CDC */
+	bool peer_asks;			/* R, P or U of the last CDC */
 
 	/* send side */
 	struct smcr_buf *sndbuf;	/* allocated by the first send */

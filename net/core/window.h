@@ -7,6 +7,7 @@
 
 #include "env.h"
 #include "cursor.h"
+#include "proto.h"
 
 /*
  * A shut window that opens by less than this, or by less than an eighth of the
@@ -51,19 +52,32 @@ struct smcr_rx_window {
 	u64 cons_abs;		/* consumed by the application */
 	u64 told_abs;		/* consumer position in the last CDC sent */
 	bool peer_blocked;	/* B in the peer's last CDC */
-	bool peer_asks;		/* R in the peer's last CDC */
+	bool peer_asks;		/* smcr_cdc_asks() of the peer's last CDC */
 };
+
+/**
+ * smcr_cdc_asks() - does the writer wait for news of the consumer cursor?
+ * @pflags: producer flags of its CDC
+ *
+ * R says so (CDC-27). A writer of urgent data sends nothing behind them until
+ * it knows that they were consumed, whatever the window (CDC-37): P and U ask
+ * as well.
+ */
+static inline bool smcr_cdc_asks(u8 pflags)
+{
+	return pflags & (SMCR_CDC_R | SMCR_CDC_P | SMCR_CDC_U);
+}
 
 /**
  * smcr_rx_update_due() - must a CDC be sent just to tell the consumer cursor?
  * @win: state of the receiving side
  *
  * CDC-24: window seen by the sender below half of the buffer and gain at least
- * a tenth; CDC-26: any gain while the writer is blocked; CDC-27: any gain when
- * the peer asked. Nothing to tell (no gain) is never due.
+ * a tenth; CDC-26: any gain while the writer is blocked; CDC-27, CDC-37: any
+ * gain when the peer asked. Nothing to tell (no gain) is never due.
  *
  * To be asked each time that something was consumed, and when a CDC arrives
- * that says B or R: consumption that was not worth a message then is now.
+ * that says B or asks: consumption that was not worth a message then is now.
  */
 bool smcr_rx_update_due(const struct smcr_rx_window *win);
 

@@ -3,7 +3,7 @@
 #
 # The module as reader: when consumption is told by a CDC of its own.
 #
-# covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30
+# covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 CDC-37
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -16,7 +16,8 @@ server() {
 	app_bg socket listen:5000 mark:up slot:1 accept:0 \
 		recv:10000 mark:a await:b recv:1000 mark:b2 await:c recv:1000 mark:c2 await:d recv:5600 mark:d2 \
 		await:e recv:1 mark:e2 await:f recv:1 mark:f2 await:g recv:1 mark:g2 \
-		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 await:k close
+		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 recv:32395 mark:j2 \
+		await:u recv:5 mark:u2 await:v recv:4 mark:v2 await:k close
 	app_end "server program"
 }
 
@@ -78,6 +79,21 @@ client() {
 		rx cdc cons=17605 prod=1 flags=0
 		# the module has sent as many CDCs as were due
 		check cdcs 7
+		# everything is read; more than half is left, no update
+		await j2
+		rx none 300ms
+		# urgent data: the writer waits until they were consumed, whatever
+		# the window (Figure 20); and what was untold before is told at once
+		tx data len=5 flags=P,U
+		rx cdc cons=50000 flags=0
+		mark u
+		rx cdc cons=50005 flags=0
+		await u2
+		# the data behind them are ordinary again
+		tx data len=5
+		mark v
+		await v2
+		rx none 300ms
 		tx cdc flags=C
 		mark k
 		# what it did not read is dropped, C answers C

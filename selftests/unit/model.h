@@ -66,10 +66,9 @@ struct peer {
 	struct smcr_pos cons;
 	u64 told;
 	bool peer_b;
-	bool peer_r;
+	bool peer_asks;
 	bool urg_pending;	/* P seen */
 	u64 urg_mark;		/* position one behind the urgent byte */
-	u64 urg_due;		/* an update is due when this was consumed */
 	u16 peer_seq;
 	u32 n_dup;
 
@@ -246,15 +245,10 @@ static inline bool peer_update(struct peer *p)
 		.cons_abs = p->cons.abs,
 		.told_abs = p->told,
 		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
-		.peer_asks = p->peer_r,
+		.peer_asks = p->peer_asks,
 	};
-	/* CDC-37 */
-	bool urgent = p->urg_due && p->cons.abs >= p->urg_due &&
-		      p->told < p->urg_due;
 
-	if (p->urg_due && p->cons.abs >= p->urg_due)
-		p->urg_due = 0;
-	if (!urgent && !smcr_rx_update_due(&win))
+	if (!smcr_rx_update_due(&win))
 		return false;
 	peer_send_cdc(p);
 	return true;
@@ -312,18 +306,16 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	    smcr_pos_apply(&p->tx, &p->peer_cons, cdc.cons, p->prod.abs) < 0)
 		return false;
 	p->peer_b = cdc.pflags & SMCR_CDC_B;
-	p->peer_r = cdc.pflags & SMCR_CDC_R;
+	p->peer_asks = smcr_cdc_asks(cdc.pflags);
 	p->urg_pending = cdc.pflags & SMCR_CDC_P;
-	if (cdc.pflags & SMCR_CDC_U && p->urg_mark != p->peer_prod.abs) {
+	if (cdc.pflags & SMCR_CDC_U)
 		p->urg_mark = p->peer_prod.abs;
-		p->urg_due = p->urg_mark;
-	}
 	/*
 	 * What was consumed and not told is of interest now if the peer says
 	 * so; the thresholds are for the next time that something is consumed
 	 * (Figure 18: one update, not two).
 	 */
-	if ((p->peer_b || p->peer_r) && !(p->breaks & BREAK_B_ARRIVAL))
+	if ((p->peer_b || p->peer_asks) && !(p->breaks & BREAK_B_ARRIVAL))
 		peer_update(p);
 	return true;
 }

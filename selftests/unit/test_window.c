@@ -188,6 +188,16 @@ TEST(smcr_rx_update_due__flags)
 	}
 }
 
+TEST(smcr_cdc_asks__flags)
+{
+	u32 flags;
+
+	/* B has a rule of its own, F carries no cursor */
+	covers("CDC-27 CDC-37");
+	for (flags = 0; flags <= 0xff; flags++)
+		EXPECT_EQ(smcr_cdc_asks((u8)flags), !!(flags & 0x70));
+}
+
 TEST(smcr_rx_update_due__never_negative)
 {
 	struct smcr_rx_window win = { .cap = 100, .prod_abs = 300 };
@@ -353,7 +363,7 @@ TEST(flow__scenario_4_full_window)
 
 TEST(flow__scenario_5_urgent_window_open)
 {
-	covers("MISC-18");
+	covers("MISC-18 CDC-37");
 	scenario(9996 + 996);
 	peer_write(&host_a, 500, true);
 	peer_write(&host_a, 1000, false);
