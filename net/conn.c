@@ -689,8 +689,12 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 
 	why = smcr_conn_apply(conn, cdc, &rx, &freed);
 	if (why == SMCR_R_NONE && conn->active && conn->rx_ring.base &&
-	    !smcr_rmb_eye_ok(&conn->elem))
+	    !smcr_rmb_eye_ok(&conn->elem)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
+		net_info_ratelimited("smcr: link group %u: eye catcher of element %u of RMB 0x%x was overwritten\n",
+				     conn->lgr->id, conn->elem.index,
+				     conn->elem.rmb->mr->rkey);
+	}
 	if (why != SMCR_R_NONE) {
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,

@@ -94,8 +94,13 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	link_set_state(link, SMCR_LINK_ST_ERR, why);
 	spin_unlock_bh(&link->lock);
 
-	if (first)
-		link->ops->down(link, why);
+	if (!first)
+		return;
+	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
+			     link->lgr->id, (int)sizeof(link->lgr->peer_id),
+			     link->lgr->peer_id, link->num,
+			     smcr_reason_name(why));
+	link->ops->down(link, why);
 }
 
 static bool link_is_err(const struct smcr_link *link)

@@ -23,6 +23,7 @@ server() {
 	done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
+	check "link failures are logged" grep -q "link .* failed: llc-opcode" <(dmesg)
 
 	pup_bg <<-E
 		listen 5001

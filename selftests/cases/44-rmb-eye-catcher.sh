@@ -24,6 +24,7 @@ server() {
 	app_end "server program"
 	check "eye catchers are looked at" test "$(counter rmbe-eye-catcher-checks)" -gt 0
 	eq "damage was counted" "$(counter rmbe-eye-catcher)" 4
+	check "damage was logged" grep -q "eye catcher of element .* was overwritten" <(dmesg)
 
 	# --- the module as client, by its own wish
 	pup_bg <<-'E'

@@ -75,6 +75,8 @@ HARMLESS = """\
 [    6.940000] smcr: loading out-of-tree module taints kernel.
 [    7.100000] TCP: request_sock_TCP: Possible SYN flooding on port 5000. Sending cookies.
 [    7.200000] smcr: loaded, protocol version 1
+[    7.210000] smcr: link group 3, peer 1234506a7b8c: link 1 failed: llc-opcode
+[    7.220000] smcr: link group 3: eye catcher of element 2 of RMB 0x1a2b was overwritten
 """
 
 TWO = """\
