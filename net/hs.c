@@ -60,6 +60,12 @@ enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 	return SMCR_HS_FAILED;
 }
 
+enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
+{
+	hs->why = SMCR_R_NEG_ABORTED;
+	return smcr_hs_clc_error(hs, -ECANCELED);
+}
+
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d)
 {

@@ -52,6 +52,9 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 /* Result of smcr_clc_recv() when it was not 0 */
 enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc);
 
+/* The negotiation was given up meanwhile */
+enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs);
+
 /* A Decline came (CLC-52, CLC-36) */
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);

@@ -47,7 +47,10 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 	struct smcr_lgr *known;
 
 	known = smcr_lgr_find_client(hs->ssk->sn, acc, &hs->pid,
-				     acc->first_contact ? 0 : left);
+				     acc->first_contact ? 0 : left,
+				     smcr_clc_aborted, hs->ssk);
+	if (!known && smcr_clc_aborted(hs->ssk))
+		return smcr_hs_aborted(hs);
 	switch (smcr_accept_classify(acc, known)) {
 	case SMCR_ACCEPT_REUSE:
 		hs->lgr = known;
@@ -109,6 +112,7 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	struct smcr_lgr *lgr = hs->lgr;
 	enum smcr_hs_res res;
 	struct smcr_llc msg;
+	int rc;
 
 	res = smcr_hs_llc_wait(hs, &msg);
 	if (res != SMCR_HS_NEXT)
@@ -130,7 +134,12 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
 			false);
 	smcr_hs_fill_confirm_link(lgr, true, &msg);
-	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first))) {
+	rc = smcr_llc_send_stop(lgr, &msg,
+				READ_ONCE(lgr->sn->knobs.t_llc_first),
+				smcr_clc_aborted, hs->ssk);
+	if (rc == -ECANCELED)
+		return smcr_hs_aborted(hs);
+	if (rc) {
 		hs->why = SMCR_R_CONFIRM_LINK_FAIL;
 		return SMCR_HS_DECLINE;		/* CLC-63 */
 	}

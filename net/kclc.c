@@ -26,6 +26,19 @@ bool smcr_clc_pending(void *arg)
 }
 
 /**
+ * smcr_clc_aborted() - the negotiation is to be given up
+ * @arg: struct smcr_sock in negotiation
+ *
+ * Context: any.
+ */
+bool smcr_clc_aborted(void *arg)
+{
+	struct smcr_sock *ssk = arg;
+
+	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+}
+
+/**
  * smcr_hs_tcp_event() - something happened on TCP during the negotiation
  * @ssk: socket
  *
@@ -99,7 +112,7 @@ static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 		long left = deadline - jiffies;
 		int rc;
 
-		if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags)) {
+		if (smcr_clc_aborted(ssk)) {
 			*why = SMCR_R_NEG_ABORTED;
 			return -ECANCELED;
 		}

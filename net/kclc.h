@@ -42,5 +42,7 @@ int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why);
 
 /* true if TCP has something to read, or ended; for smcr_llc_wait() */
 bool smcr_clc_pending(void *ssk);
+/* true if the negotiation is to be given up */
+bool smcr_clc_aborted(void *ssk);
 
 #endif /* _SMCR_KCLC_H */

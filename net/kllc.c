@@ -130,18 +130,44 @@ static void smcr_llc_sent_done(struct smcr_tx_pend *pend, bool ok)
 	smcr_llc_sent_put(sent);
 }
 
+/* What may end a wait is looked at this often: ABORT, a Decline on TCP */
+#define SMCR_LLC_SLICE	msecs_to_jiffies(20)
+
+/* 0; -ETIMEDOUT; -ECANCELED @stop said so; -EIO */
+static int smcr_llc_sent_wait(struct smcr_llc_sent *sent, unsigned int ms,
+			      bool (*stop)(void *arg), void *arg)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+
+	for (;;) {
+		long left = max_t(long, end - jiffies, 1);
+
+		if (wait_for_completion_timeout(&sent->done, stop ?
+						min_t(long, left,
+						      SMCR_LLC_SLICE) : left))
+			return sent->ok ? 0 : -EIO;
+		if (stop && stop(arg))
+			return -ECANCELED;
+		if (time_after_eq(jiffies, end))
+			return -ETIMEDOUT;
+	}
+}
+
 /**
- * smcr_llc_send() - post one LLC message
+ * smcr_llc_send_stop() - post one LLC message
  * @lgr: group
  * @msg: message
  * @wait_ms: 0 = do not wait, else for the adapter's completion
+ * @stop: ends the wait when it says true; may be NULL
+ * @arg: for @stop
  *
  * Context: process; sleeps if @wait_ms is not 0.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full; -ENOMEM;
- * -ETIMEDOUT no completion; -EIO completed in error.
+ * -ETIMEDOUT no completion; -EIO completed in error; -ECANCELED @stop said so.
  */
-int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		  unsigned int wait_ms)
+int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		       unsigned int wait_ms, bool (*stop)(void *arg),
+		       void *arg)
 {
 	struct smcr_llc_sent *sent = NULL;
 	u8 buf[SMCR_WR_LEN];
@@ -168,13 +194,23 @@ int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		kfree(sent);
 		return rc;
 	}
-	if (!wait_for_completion_timeout(&sent->done,
-					 msecs_to_jiffies(wait_ms)))
-		rc = -ETIMEDOUT;
-	else if (!sent->ok)
-		rc = -EIO;
+	rc = smcr_llc_sent_wait(sent, wait_ms, stop, arg);
 	smcr_llc_sent_put(sent);
 	return rc;
+}
+
+/**
+ * smcr_llc_send() - smcr_llc_send_stop() with nothing that ends the wait
+ * @lgr: group
+ * @msg: message
+ * @wait_ms: 0 = do not wait, else for the adapter's completion
+ *
+ * Return: as there.
+ */
+int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		  unsigned int wait_ms)
+{
+	return smcr_llc_send_stop(lgr, msg, wait_ms, NULL, NULL);
 }
 
 /**
@@ -231,9 +267,6 @@ static bool smcr_llc_answered(struct smcr_lgr *lgr)
 	return READ_ONCE(lgr->answer_valid) ||
 	       READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
 }
-
-/* A Decline on TCP is looked for this often while the link is waited for */
-#define SMCR_LLC_SLICE	msecs_to_jiffies(20)
 
 /**
  * smcr_llc_wait() - wait for what smcr_llc_expect() announced

@@ -25,6 +25,10 @@ void smcr_llc_stop(struct smcr_lgr *lgr);	/* process context, sleeps */
  */
 int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		  unsigned int wait_ms);
+/* The same; also stops waiting when @stop says true: -ECANCELED */
+int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		       unsigned int wait_ms, bool (*stop)(void *arg),
+		       void *arg);
 
 /*
  * smcr_llc_expect() - arm an exchange before its request is sent

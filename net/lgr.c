@@ -216,12 +216,26 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	return forming;
 }
 
-/* Until first contact is settled, one way or the other; rest of @timeout */
-static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout)
+/* What may end a wait is looked at this often */
+#define SMCR_LGR_SLICE	msecs_to_jiffies(20)
+
+/*
+ * Until first contact is settled, one way or the other, or @stop says so; rest
+ * of @timeout.
+ */
+static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout,
+				 bool (*stop)(void *arg), void *arg)
 {
-	return wait_event_timeout(lgr->wait,
-				  READ_ONCE(lgr->st) != SMCR_LGR_ST_FORMING,
-				  timeout);
+	while (READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING && timeout > 0 &&
+	       !(stop && stop(arg))) {
+		long slice = stop ? min_t(long, timeout, SMCR_LGR_SLICE) :
+				    timeout;
+
+		timeout -= slice;
+		timeout += wait_event_timeout(lgr->wait, READ_ONCE(lgr->st) !=
+					      SMCR_LGR_ST_FORMING, slice);
+	}
+	return timeout;
 }
 
 /**
@@ -274,7 +288,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
 		}
 		left = deadline - jiffies;
 		if (left > 0)
-			left = smcr_lgr_wait_formed(lgr, left);
+			left = smcr_lgr_wait_formed(lgr, left, NULL, NULL);
 		smcr_lgr_put(lgr);
 		if (left <= 0) {
 			if (fresh)
@@ -349,13 +363,16 @@ static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
  * @acc: Accept
  * @pid: own port of the connection
  * @timeout: jiffies to wait for a group that is being settled
+ * @stop: ends the wait when it says true
+ * @arg: for @stop
  *
  * Return: ACTIVE group with a reference, or NULL: out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
 				      const struct smcr_port_id *pid,
-				      unsigned long timeout)
+				      unsigned long timeout,
+				      bool (*stop)(void *arg), void *arg)
 {
 	struct smcr_lgr *lgr, *found = NULL;
 
@@ -373,7 +390,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	if (!found)
 		return NULL;
 
-	smcr_lgr_wait_formed(found, timeout);
+	smcr_lgr_wait_formed(found, timeout, stop, arg);
 	if (READ_ONCE(found->st) == SMCR_LGR_ST_ACTIVE &&
 	    smcr_link_up(found->link))
 		return found;

@@ -128,11 +128,15 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
 				     unsigned long timeout, bool *first,
 				     enum smcr_reason *why);
 
-/* Client: group whose link an Accept names (waits for FORMING); NULL unknown */
+/*
+ * Client: group whose link an Accept names (waits for FORMING until @stop says
+ * true); NULL unknown
+ */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
 				      const struct smcr_port_id *pid,
-				      unsigned long timeout);
+				      unsigned long timeout,
+				      bool (*stop)(void *arg), void *arg);
 
 /* New FORMING group, listed, with PD, QP in INIT; reference returned */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,

@@ -63,7 +63,8 @@ static void smcr_hs_flush(struct smcr_sock *ssk)
  * smcr_neg_abort() - give up a negotiation, the socket lives on
  * @ssk: socket in mode NEG, socket lock held; dropped meanwhile
  *
- * Not interruptible, but short: every wait of the worker ends with ABORT.
+ * Not interruptible, but short: the worker's waits for the peer end with ABORT;
+ * registering memory is the adapter's, and has T_LLC.
  * Afterwards the mode is not NEG: DEAD, or what the worker reached before it
  * saw that, or what another thread made of it.
  */
