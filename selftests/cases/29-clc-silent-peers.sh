@@ -55,9 +55,9 @@ client() {
 		# one that stops behind the Accept; others of that peer wait for it,
 		# but other peers do not
 		echo "set peer_id=0009525400000002"
-		silent 3 a 5000 "tx proposal"
-		echo "conn a0"
+		silent 1 a 5000 "tx proposal"
 		echo "rx accept first=1"
+		silent 2 b 5000 "tx proposal"
 		good 2
 		echo "mark stop"
 		for c in s0 s39 p9 a0; do echo "conn $c"; echo "rx rst"; done)
