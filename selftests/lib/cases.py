@@ -2,6 +2,7 @@
 """Test cases: selftests/cases/NN-area-name.sh and their header comments."""
 
 import fnmatch
+import hashlib
 import os
 import re
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Case:
     capture: bool = False
     allow_klog: list = field(default_factory=list)
     has_host: bool = False
+    digest: str = ""
 
     def runs_on(self, lane, kernel):
         """Whether the case is meant for this lane and kernel."""
@@ -57,6 +59,7 @@ def parse(path):
     case = Case(path, os.path.basename(path)[:-3])
     with open(path, encoding="utf-8") as f:
         text = f.read()
+    case.digest = digest(text)
     for n, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith("#"):
             break
@@ -111,6 +114,26 @@ def _set(case, key, value):
             raise ValueError("needs 'REGEX -- reason'")
         re.compile(regex)
         case.allow_klog.append(regex)
+
+
+def digest(text):
+    """Of a test, as it is kept with its results. What a test claims is no part of what it does."""
+    text = re.sub(r"(?m)^# covers:.*\n|^\s*covers\([^)]*\);\n", "", text)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def load_units(folder):
+    """Of each unit test what it covers, and its file's digest: {"test_cdc:name": (covers, digest)}."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        if not re.match(r"(test|model)_\w+\.c$", name):
+            continue
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            text = f.read()
+        for m in re.finditer(r"(?ms)^TEST\((\w+)\)\n(.*?)^}$", text):
+            words = re.findall(r'covers\("([^"]*)"\)', m.group(2))
+            found[f"{name[:-2]}:{m.group(1)}"] = (" ".join(words).split(), digest(text))
+    return found
 
 
 def load(folder):

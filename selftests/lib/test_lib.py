@@ -163,6 +163,9 @@ def cases__reads_headers():
     assert c.module == ["ours", "intree"] and c.params == "a=1 b=2" and c.capture and c.has_host
     assert c.allow_klog == ["forcing a failure"] and c.name == "42-area-name"
     assert not c.runs_on("uml", "um") and c.runs_on("qemu", "6.1")
+    # what it claims is no part of what it does
+    text = "# covers: CLC-15\nserver() { :; }\n"
+    assert cases.digest(text) == cases.digest(text.replace("15", "16")) != cases.digest(text.replace(":;", "false;"))
 
 
 def cases__refuses_nonsense():
@@ -193,15 +196,58 @@ def cases__of_this_project():
 def conformance__joins():
     """Shown needs a passed test and no failed one; skips prove nothing."""
     conf = load_script(os.path.join(TOP, "scripts", "conformance"))
-    conf.CASES = None
-    entries = [(i, "§1", "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04")]
-    def rec(test, status, covers, kernel="um"):
-        return {"kind": "case", "test": test, "status": status, "covers": covers, "lane": "uml", "kernel": kernel}
-    joined, unknown = conf.join(entries, [
-        rec("old", "fail", ["A-01"]), rec("old", "pass", ["A-01"]),     # only the last run counts
-        rec("x", "pass", ["A-02..03", "A-99"]), rec("y", "timeout", ["A-03"]), rec("z", "skip", ["A-04"])])
-    assert [e["status"] for e in joined] == ["shown", "shown", "failed", "open"], joined
+    entries = [(i, "§1", "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04", "A-05", "A-06", "A-07")]
+    def rec(test, status, digest="now", kernel="um"):
+        # what it covered when it ran is not asked
+        return {"kind": "case", "test": test, "status": status, "covers": ["A-07"], "digest": digest, "lane": "uml",
+                "kernel": kernel}
+    claimed = {("case", t): (c.split(), "now") for t, c in (
+        ("old", "A-01"), ("x", "A-02..03 A-99"), ("y", "A-03"), ("z", "A-04"), ("changed", "A-05"), ("new", "A-06"))}
+    records = [
+        rec("old", "fail"), rec("old", "pass"),     # only the last run counts
+        rec("x", "pass"), rec("x", "pass", kernel="umdbg"), rec("y", "timeout"), rec("z", "skip"),
+        rec("changed", "fail", "then"), rec("changed", "pass", "then", "umdbg"), rec("gone", "pass")]
+    joined, unknown = conf.join(entries, records, claimed)
+    assert [e["status"] for e in joined] == ["shown", "shown", "failed", "open", "stale", "open", "open"], joined
     assert list(unknown) == ["A-99"]
+    assert joined[1]["shown_in"] == ["uml:um", "uml:umdbg"] and joined[2]["tests"] == ["x@um", "x@umdbg", "y@um (timeout)"]
+    assert joined[4]["tests"] == ["changed@um (stale)", "changed@umdbg (stale)"] and joined[5]["tests"] == ["new (not run)"]
+    # one lane, one kernel
+    joined, _ = conf.join(entries, records, claimed, kernels=["umdbg"])
+    assert [e["status"] for e in joined] == ["open", "shown", "shown", "open", "stale", "open", "open"], joined
+    joined, _ = conf.join(entries, records, claimed, lanes=["qemu"])
+    assert not any(e["status"] == "shown" for e in joined), joined
+    # a result of old, without a digest, is of nobody knows what
+    joined, _ = conf.join(entries, [{"kind": "case", "test": "old", "status": "pass", "covers": ["A-01"]}], claimed)
+    assert joined[0]["status"] == "stale", joined
+
+
+def conformance__units():
+    """Results of unit tests belong to their file; what it claims does not change it."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    source = 'TEST(foo__a)\n{\n\tcovers("A-01 A-02");\n\tx();\n}\n\nstatic void x(void)\n{\n\tcovers("A-09");\n}\n\nTEST(foo__b)\n{\n}\n'
+    with tempfile.TemporaryDirectory() as d:
+        def units(text):
+            with open(os.path.join(d, "test_foo.c"), "w", encoding="utf-8") as f:
+                f.write(text)
+            return cases.load_units(d)
+        first = units(source)
+        assert first["test_foo:foo__a"][0] == ["A-01", "A-02"] and first["test_foo:foo__b"][0] == [], first
+        digest = first["test_foo:foo__a"][1]
+        assert units(source.replace("A-02", "A-03"))["test_foo:foo__a"] == (["A-01", "A-03"], digest)
+        assert units(source.replace("\tx();", "\ty();"))["test_foo:foo__a"][1] != digest
+    rec = {"kind": "unit", "test": "test_foo:foo__a", "status": "pass", "digest": digest}
+    claimed = {("unit", "test_foo:foo__a"): (["A-01"], digest)}
+    joined, _ = conf.join([("A-01", "", "MUST", "")], [rec], claimed)
+    assert joined[0]["status"] == "shown" and joined[0]["shown_in"] == ["unit"], joined
+    joined, _ = conf.join([("A-01", "", "MUST", "")], [rec], claimed, kernels=["um"])
+    assert joined[0]["status"] == "open", joined
+
+
+def conformance__of_this_project():
+    """Every unit test that covers something is found with it."""
+    units = cases.load_units(os.path.join(TOP, "selftests", "unit"))
+    assert sum(bool(c) for c, _ in units.values()) > 20 and all(d for _, d in units.values())
 
 
 def check__counts():
