@@ -4,7 +4,7 @@
 # What a receiver has to put up with: messages in pieces, a growth area, a
 # higher version in the Proposal, reserved bits that are set.
 #
-# covers: CLC-02 CLC-04 CLC-08 CLC-20 LLC-09
+# covers: CLC-02 CLC-04 CLC-08 LLC-09
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

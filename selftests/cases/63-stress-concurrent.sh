@@ -3,7 +3,7 @@
 #
 # A thousand connections at once, first idle, then used; what an idle one costs.
 #
-# covers: RMB-19 MISC-08 SEC-13
+# covers: MISC-08
 # timeout: 120
 # lanes: uml qemu
 # memory: 2048

@@ -4,7 +4,7 @@
 # 20,000 connections, one after the other in eight threads, and no memory is
 # lost on the way.
 #
-# covers: MISC-20 LG-20
+# covers: MISC-20
 # timeout: 300
 # lanes: uml qemu
 # tags: stress slow wip

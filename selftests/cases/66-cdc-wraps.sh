@@ -4,7 +4,7 @@
 # More than 65,536 CDC messages on a connection (their sequence number wraps),
 # and more than 65,536 rounds of a ring (the wrap number of the cursors wraps).
 #
-# covers: CDC-05 CDC-06 CDC-12 CDC-16
+# covers: CDC-08 CDC-12 CDC-13 CDC-16
 # timeout: 200
 # lanes: uml qemu
 # kernels: um 6.1 6.12 7.2

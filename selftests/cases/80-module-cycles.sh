@@ -4,7 +4,7 @@
 # Loading and unloading with traffic in between. rmmod of a module in use is
 # refused and disturbs nobody; afterwards it works.
 #
-# covers: MISC-20 LG-41
+# covers: MISC-20
 # module: none
 # timeout: 150
 # lanes: uml qemu

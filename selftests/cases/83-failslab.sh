@@ -4,7 +4,7 @@
 # Memory runs out at every tenth, fiftieth, two-hundredth allocation of the
 # programs: whatever fails says so, nothing hangs, nothing is lost.
 #
-# covers: MISC-20 CLC-57 CONN-38
+# covers: MISC-20 CONN-38
 # timeout: 150
 # lanes: uml
 # kernels: umdbg
