@@ -2,11 +2,15 @@
 /*
  * The rendezvous: steps that both roles share, and its end (RFC 7609 3.5, C).
  */
+#include <linux/delay.h>
 #include <net/tcp.h>
 #include "core/lgr_plan.h"
 #include "hs.h"
 #include "kllc.h"
 #include "trace.h"
+
+/* A client's patience for the server's Decline before it sends its own */
+#define SMCR_HS_CROSS_MS	200
 
 u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 {
@@ -223,6 +227,27 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 	}
 }
 
+/*
+ * CONFIRM LINK or its reply did not get through, and perhaps the peer's did not
+ * either: it declines as well, and of two Declines that cross on TCP each is
+ * data to the other side. The server's timers began first: its client leaves it
+ * a while.
+ */
+static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
+{
+	unsigned long end = jiffies;
+
+	if (hs->ssk->is_client)
+		end += msecs_to_jiffies(SMCR_HS_CROSS_MS);
+	while (!smcr_clc_pending(hs->ssk)) {
+		if (time_after_eq(jiffies, end))
+			return SMCR_HS_DECLINE;
+		msleep(10);
+	}
+	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
+	return smcr_hs_tcp_instead(hs);
+}
+
 /**
  * smcr_hs_finish() - the end of a rendezvous
  * @hs: rendezvous
@@ -235,6 +260,8 @@ void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res)
 {
 	struct smcr_sock *ssk = hs->ssk;
 
+	if (res == SMCR_HS_DECLINE && hs->why == SMCR_R_CONFIRM_LINK_FAIL)
+		res = smcr_hs_crossed(hs);
 	if (res != SMCR_HS_DONE)
 		smcr_hs_undo(hs);
 	if (res == SMCR_HS_DECLINE && smcr_clc_send_decline(ssk, hs->why)) {
