@@ -6,6 +6,7 @@ headers, the conformance join. Prints KTAP."""
 import importlib.machinery
 import importlib.util
 import os
+import struct
 import sys
 import tempfile
 import traceback
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
+import wire  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def load_script(path):
@@ -248,6 +250,73 @@ def conformance__of_this_project():
     """Every unit test that covers something is found with it."""
     units = cases.load_units(os.path.join(TOP, "selftests", "unit"))
     assert sum(bool(c) for c, _ in units.values()) > 20 and all(d for _, d in units.values())
+
+
+class Pcap:
+    """A capture, packet by packet: one TCP connection and one queue pair each way."""
+
+    def __init__(self):
+        self.data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+        self.seq = {True: 100, False: 900}
+
+    def frame(self, up, proto, body):
+        """A frame of the client or of the server."""
+        ends = [bytes((10, 0, 0, 2)), bytes((10, 0, 0, 1))]
+        src, dst = ends if up else ends[::-1]
+        eth = bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 0, 0, 64, proto, 0, src, dst) + body
+        # what is too short for Ethernet is filled up
+        eth += bytes(max(0, 60 - len(eth)))
+        self.data += struct.pack("<IIII", 0, 0, len(eth), len(eth)) + eth
+
+    def tcp(self, up, flags, payload=b"", again=False):
+        """A segment."""
+        ports = (4000, 5000) if up else (5000, 4000)
+        seq = self.seq[up] - (len(payload) if again else 0)
+        self.frame(up, 6, struct.pack(">HHIIBBHHH", *ports, seq, 0, 0x50, flags, 0, 0, 0) + payload)
+        if not again:
+            self.seq[up] += len(payload) + bool(flags & 3)
+
+    def roce(self, up, opcode, psn, payload):
+        """A packet of the reliable connection."""
+        bth = bytes((opcode, 0)) + b"\xff\xff" + struct.pack(">II", 7, psn)
+        self.frame(up, 17, struct.pack(">HHHH", 1, 4791, 24 + len(payload), 0) + bth + payload + bytes(4))
+
+    def read(self):
+        """What the reader makes of it."""
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
+            f.write(self.data)
+            f.flush()
+            return wire.Capture(f.name)
+
+
+def wire__reads():
+    """CLC in pieces and twice, what is left on TCP, LLC, CDC, WRITE, refusals."""
+    proposal = wire.EYE + bytes((1, 0, 52, 0x10)) + bytes(range(8)) + bytes(range(16)) + bytes(range(6)) + bytes((0, 0)) + \
+        bytes((10, 0, 0, 0, 24, 0, 0, 0)) + wire.EYE
+    p = Pcap()
+    p.tcp(True, 2)
+    p.tcp(False, 0x12)
+    p.tcp(True, 0x10)
+    p.tcp(True, 0x18, proposal[:20])
+    p.tcp(True, 0x18, proposal[20:])
+    p.tcp(True, 0x18, proposal[20:], again=True)
+    p.tcp(False, 0x18, b"hello")
+    p.roce(False, 4, 1, bytes((1, 44, 0, 0x80)) + bytes(6) + bytes(16) + bytes((0, 0, 9, 3)) + bytes(14))
+    p.roce(True, 10, 5, struct.pack(">QII", 0x1000, 77, 3) + b"abc" + bytes(1))
+    p.roce(True, 4, 6, bytes((0xfe, 44, 0, 1, 0, 0, 0, 8)) + bytes(16) + b"\x80\x40" + bytes(18))
+    p.roce(True, 4, 6, bytes((0xfe, 44, 0, 1, 0, 0, 0, 8)) + bytes(16) + b"\x80\x40" + bytes(18))
+    p.roce(True, 4, 7, bytes(43))
+    p.roce(False, 0x11, 7, bytes((0x21, 0, 0, 0)))
+    p.tcp(True, 0x11)
+    c = p.read()
+    assert [(m.type, m.up, m.framed, m.net, m.plen) for m in c.clc] == [(1, True, True, bytes((10, 0, 0, 0)), 24)], c.clc
+    conn = c.conns()[0]
+    assert conn.proposal and not conn.accept and c.tcp[conn.conn] == {True: b"", False: b"hello"}
+    assert c.ends[conn.conn][True].seq == 52 and len(c.silent[conn.conn]) == 1
+    assert [(m.type, m.reply, m.qpn, m.get("link")) for m in c.sends] == [(1, True, 7, 3), (0xfe, False, 7, None)], c.sends
+    assert c.sends[0].said.qpn == 9 and (c.sends[1].seq, c.sends[1].token, c.sends[1].flags, c.sends[1].ends) == (1, 8, 0x80, 0x40)
+    assert [(w.va, w.rkey, w.length, w.psn) for w in c.writes] == [(0x1000, 77, 3, 5)]
+    assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21]
 
 
 def check__counts():
