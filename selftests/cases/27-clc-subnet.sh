@@ -4,7 +4,7 @@
 # Only peers in a directly attached subnet get an Accept; others get a Decline
 # and go on with TCP.
 #
-# covers: CLC-25 CLC-26
+# covers: CLC-25 CLC-26 CLC-28 SEC-02
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

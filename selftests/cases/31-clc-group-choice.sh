@@ -6,7 +6,7 @@
 # parallel group; F=1 with the QP number of a live link means that this one is
 # stale; a client with a new peer ID is a new peer.
 #
-# covers: CLC-24 CLC-46
+# covers: CLC-24 CLC-46 CLC-66
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

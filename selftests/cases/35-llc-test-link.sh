@@ -4,7 +4,7 @@
 # TEST LINK: answered at once with the same data, at any time, in both roles;
 # sent on an idle link; a wrong, a missing and an unasked-for answer end it.
 #
-# covers: LLC-70 LLC-71 LLC-72 LLC-73 KA-11
+# covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 KA-03 KA-04 KA-11
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -4,7 +4,7 @@
 # DELETE LINK in both roles: unknown links, the only link, the whole group, the
 # idle timer, the removal of the module.
 #
-# covers: LLC-76 LG-36 LG-40 LG-41 LG-43
+# covers: LLC-03 LLC-48 LLC-76 LG-36 LG-40 LG-41 LG-43
 # module: none none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

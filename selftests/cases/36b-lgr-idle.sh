@@ -4,7 +4,7 @@
 # A server's group without connections ends after T_LGR_IDLE, not earlier; a
 # connection in between keeps it; a client's group waits for its server.
 #
-# covers: LG-39 CLC-31
+# covers: LG-39 LLC-48 CLC-31
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -3,7 +3,7 @@
 #
 # CONFIRM RKEY and DELETE RKEY of the peer: echoed, refused, and what cannot be.
 #
-# covers: LLC-59 LLC-64 LLC-67
+# covers: LLC-03 LLC-59 LLC-64 LLC-67
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # withdrawn when the client accepts what would be a parallel link, and nobody
 # sends data before that is settled.
 #
-# covers: LLC-31 CLC-65
+# covers: CLC-65 CONN-02 LLC-03 LLC-29 LLC-31
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

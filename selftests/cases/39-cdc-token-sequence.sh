@@ -5,7 +5,7 @@
 # the sequence number must be newer; end flags are latched; failover validation
 # looks at the sequence number only.
 #
-# covers: CDC-05 CDC-10 CDC-11 CDC-46 CDC-47 FO-08
+# covers: CDC-05 CDC-10 CDC-11 CDC-46 CDC-47 FO-08 FO-26
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -22,6 +22,7 @@ server() {
 	app_end "server program"
 	eq "unknown tokens were counted" "$(counter cdc-token)" 4
 	eq "old messages were counted" "$(counter cdc-old)" 6
+	eq "failed validations were counted" "$(counter cdc-validation)" 2
 }
 
 client() {
