@@ -242,7 +242,7 @@ static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 	while (!smcr_clc_pending(hs->ssk)) {
 		if (time_after_eq(jiffies, end))
 			return SMCR_HS_DECLINE;
-		msleep(10);
+		msleep(20);
 	}
 	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
 	return smcr_hs_tcp_instead(hs);
