@@ -17,6 +17,7 @@
 #include "core/byteio.h"
 #include "dev.h"
 #include "lgr.h"
+#include "pernet.h"
 
 /* An RMB has at most so many bytes, whatever the device could map at once */
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
@@ -25,7 +26,7 @@
 static DEFINE_MUTEX(smcr_dev_mutex);	/* writers of smcr_devs, dumps */
 static LIST_HEAD(smcr_devs);		/* smcr_dev.node; RCU readers */
 
-static u16 smcr_instance;		/* random, set once at module load */
+static atomic_t smcr_instances;	/* begins at random when the module is loaded */
 static u64 smcr_spare_mac;		/* random, set once at module load */
 static atomic64_t smcr_rnic_mac = ATOMIC64_INIT(0);	/* cmpxchg from 0, once */
 
@@ -40,7 +41,8 @@ static void peer_id_offer(const u8 mac[ETH_ALEN])
 }
 
 /**
- * smcr_local_peer_id() - this host's peer ID, RFC 7609 A.2.1
+ * smcr_local_peer_id() - a namespace's peer ID, RFC 7609 A.2.1
+ * @sn: namespace; each one is a TCP/IP stack of its own
  * @id: filled: instance number, MAC of an RNIC
  *
  * The same from the first device on until the module is unloaded, even when
@@ -48,19 +50,33 @@ static void peer_id_offer(const u8 mac[ETH_ALEN])
  *
  * Context: any.
  */
-void smcr_local_peer_id(u8 id[8])
+void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8])
 {
 	u64 mac = atomic64_read(&smcr_rnic_mac);
 
-	smcr_put_be16(id, smcr_instance);
+	smcr_put_be16(id, sn->instance);
 	u64_to_ether_addr(mac ?: smcr_spare_mac, id + 2);
 }
 
-static void peer_id_init(void)
+/**
+ * smcr_peer_instance() - instance number for a new namespace's peer ID
+ *
+ * Counted, so that no two of the last 65536 namespaces have the same.
+ * Context: any.
+ */
+u16 smcr_peer_instance(void)
+{
+	return (u16)atomic_inc_return(&smcr_instances);
+}
+
+/**
+ * smcr_peer_id_init() - before the first namespace is set up
+ */
+void __init smcr_peer_id_init(void)
 {
 	u8 mac[ETH_ALEN];
 
-	get_random_bytes(&smcr_instance, sizeof(smcr_instance));
+	atomic_set(&smcr_instances, get_random_u16());
 	eth_random_addr(mac);
 	smcr_spare_mac = ether_addr_to_u64(mac);
 }
@@ -600,7 +616,6 @@ static struct ib_client smcr_ib_client = {
  */
 int __init smcr_dev_init(void)
 {
-	peer_id_init();
 	return ib_register_client(&smcr_ib_client);
 }
 

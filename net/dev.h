@@ -118,10 +118,12 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev);
 bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
 
 /*
- * Local peer ID (A.2.1): instance + MAC of an RNIC, constant from the first
- * device on; before, with a MAC that no device has. Any context.
+ * Local peer ID (A.2.1): the namespace's instance + MAC of an RNIC, constant
+ * from the first device on; before, with a MAC that no device has. Any context.
  */
-void smcr_local_peer_id(u8 id[8]);
+void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
+u16 smcr_peer_instance(void);
+void smcr_peer_id_init(void);
 
 /**
  * smcr_dev_for_each() - visit every device (netlink dumps)

@@ -30,7 +30,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	memset(m, 0, sizeof(*m));
 	m->type = type;
 	m->first_contact = type == SMCR_CLC_ACCEPT && hs->first;
-	smcr_local_peer_id(m->peer_id);
+	smcr_local_peer_id(hs->ssk->sn, m->peer_id);
 	memcpy(m->gid, link->pid.gid.raw, sizeof(m->gid));
 	memcpy(m->mac, link->pid.mac, sizeof(m->mac));
 	m->qpn = link->qpn;

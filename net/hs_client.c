@@ -28,7 +28,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 		return SMCR_HS_DECLINE;
 	}
 	p.version = SMCR_CLC_VERSION;
-	smcr_local_peer_id(p.peer_id);
+	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
 	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
 	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
 	if (smcr_clc_send_proposal(hs->ssk, &p)) {

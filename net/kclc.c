@@ -262,7 +262,7 @@ int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
 	};
 	u8 buf[SMCR_CLC_DECLINE_LEN];
 
-	smcr_local_peer_id(d.peer_id);
+	smcr_local_peer_id(ssk->sn, d.peer_id);
 	return smcr_clc_send(ssk, buf,
 			     smcr_clc_encode_decline(&d, buf, sizeof(buf)),
 			     SMCR_CNT_CLC_TX_DECLINE);

@@ -171,7 +171,7 @@ static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 	const char *version = THIS_MODULE->version;
 	u8 peer_id[8];
 
-	smcr_local_peer_id(peer_id);
+	smcr_local_peer_id(sn, peer_id);
 	if (nla_put_string(skb, SMCR_A_SYS_VERSION, version ?: "unknown") ||
 	    nla_put_string(skb, SMCR_A_SYS_TCPOPT_BACKEND,
 			   smcr_tcpopt_backend()) ||

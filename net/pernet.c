@@ -46,6 +46,7 @@ static int __net_init smcr_net_init(struct net *net)
 	int rc;
 
 	sn->net = net;
+	sn->instance = smcr_peer_instance();
 	sn->knobs = smcr_knobs_default;
 	spin_lock_init(&sn->sk_lock);
 	INIT_HLIST_HEAD(&sn->sk_list);
@@ -110,8 +111,9 @@ static struct pernet_operations smcr_net_ops = {
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int smcr_pernet_init(void)
+int __init smcr_pernet_init(void)
 {
+	smcr_peer_id_init();
 	return register_pernet_subsys(&smcr_net_ops);
 }
 

@@ -31,6 +31,7 @@ struct smcr_knobs {
 
 struct smcr_net {
 	struct net *net;		/* immutable */
+	u16 instance;			/* of the peer ID; immutable */
 	struct smcr_knobs knobs;
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
