@@ -45,6 +45,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 {
 	unsigned long left = smcr_knob_jiffies(hs->ssk->sn, t_clc);
 	struct smcr_lgr *known;
+	struct smcr_peer peer;
 
 	known = smcr_lgr_find_client(hs->ssk->sn, acc, &hs->pid,
 				     acc->first_contact ? 0 : left,
@@ -66,7 +67,10 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 		smcr_lgr_put(known);
 	}
 	hs->first = true;
-	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, acc->peer_id, &hs->pid,
+	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
+	memcpy(peer.gid, acc->gid, sizeof(peer.gid));
+	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
+	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
 				  &hs->why);
 	if (!hs->lgr)
 		return SMCR_HS_DECLINE;

@@ -10,11 +10,16 @@
 #include "route.h"
 
 /* Group for the client; another first contact of the same peer is waited for */
-static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs, const u8 *peer_id)
+static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs,
+				       const struct smcr_clc_proposal *p)
 {
 	struct smcr_net *sn = hs->ssk->sn;
+	struct smcr_peer peer;
 
-	hs->lgr = smcr_lgr_get_server(sn, peer_id, &hs->pid,
+	memcpy(peer.id, p->peer_id, sizeof(peer.id));
+	memcpy(peer.gid, p->gid, sizeof(peer.gid));
+	memcpy(peer.mac, p->mac, sizeof(peer.mac));
+	hs->lgr = smcr_lgr_get_server(sn, &peer, &hs->pid,
 				      smcr_knob_jiffies(sn, t_clc),
 				      &hs->first, &hs->why);
 	return hs->lgr ? SMCR_HS_NEXT : SMCR_HS_DECLINE;
@@ -42,7 +47,7 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 
 	/* a group may end between its lookup and its use: once more, then */
 	for (tries = 0; tries < 3; tries++) {
-		res = smcr_srv_group(hs, p->peer_id);
+		res = smcr_srv_group(hs, p);
 		if (res != SMCR_HS_NEXT)
 			return res;
 		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
@@ -94,7 +99,7 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs,
 	struct smcr_conn *conn = &hs->ssk->conn;
 	enum smcr_hs_res res;
 
-	if (memcmp(conf->peer_id, hs->lgr->peer_id, sizeof(conf->peer_id)))
+	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
 		return smcr_srv_lost(hs, SMCR_R_CLC_PEER_ID);
 	res = smcr_hs_check_enums(hs, conf, hs->first);
 	if (res != SMCR_HS_NEXT)

@@ -99,7 +99,7 @@ static void smcr_lgr_free_work(struct work_struct *work)
 }
 
 static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
-				       const u8 peer_id[8],
+				       const struct smcr_peer *peer,
 				       const struct smcr_port_id *pid)
 {
 	struct smcr_lgr *lgr;
@@ -111,7 +111,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->sn = sn;
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
-	memcpy(lgr->peer_id, peer_id, sizeof(lgr->peer_id));
+	lgr->peer = *peer;
 	lgr->pid = *pid;
 	lgr->base = READ_ONCE(sn->knobs.eye_catcher) ? SMCR_RMBE_EYE_LEN : 0;
 	lgr->max_links = SMCR_LINKS_MIN;
@@ -180,11 +180,11 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 }
 
 static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
-			       const u8 peer_id[8],
+			       const struct smcr_peer *peer,
 			       const struct smcr_port_id *pid)
 {
 	return lgr->server == server &&
-	       !memcmp(lgr->peer_id, peer_id, sizeof(lgr->peer_id)) &&
+	       !memcmp(&lgr->peer, peer, sizeof(lgr->peer)) &&
 	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
 	       lgr->pid.port == pid->port;
 }
@@ -198,14 +198,14 @@ static bool smcr_lgr_has_room(const struct smcr_lgr *lgr)
 
 /* Usable group of a peer, or one that is being formed. lgr_lock held. */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
-					const u8 peer_id[8],
+					const struct smcr_peer *peer,
 					const struct smcr_port_id *pid)
 {
 	struct smcr_lgr *lgr, *forming = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
-		if (!smcr_lgr_same_peer(lgr, true, peer_id, pid))
+		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
 		if (lgr->st == SMCR_LGR_ST_ACTIVE && smcr_lgr_has_room(lgr) &&
 		    smcr_link_up(lgr->link))
@@ -241,7 +241,7 @@ static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout,
 /**
  * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
- * @peer_id: from the Proposal
+ * @peer: from the Proposal
  * @pid: own port in the peer's subnet
  * @timeout: jiffies to wait for another first contact with this peer
  * @first: set when the caller has to run first contact
@@ -252,7 +252,8 @@ static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout,
  *
  * Context: process, sleeps.
  */
-struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
+				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
 				     unsigned long timeout, bool *first,
 				     enum smcr_reason *why)
@@ -265,7 +266,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
 	*first = false;
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
-		lgr = smcr_lgr_lookup(sn, peer_id, pid);
+		lgr = smcr_lgr_lookup(sn, peer, pid);
 		if (lgr)
 			smcr_lgr_hold(lgr);
 		else if (fresh)
@@ -275,7 +276,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
 		if (!lgr && fresh)
 			break;
 		if (!lgr) {
-			fresh = smcr_lgr_alloc(sn, true, peer_id, pid);
+			fresh = smcr_lgr_alloc(sn, true, peer, pid);
 			if (fresh)
 				continue;
 			*why = SMCR_R_NO_MEMORY;
@@ -314,20 +315,20 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
  * smcr_lgr_create() - client: new FORMING group for an Accept with F=1
  * @sn: namespace
  * @server: own role
- * @peer_id: peer
+ * @peer: from the Accept
  * @pid: own port
  * @why: reason on failure
  *
  * Return: group with a reference, or NULL.
  */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
-				 const u8 peer_id[8],
+				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr;
 
-	lgr = smcr_lgr_alloc(sn, server, peer_id, pid);
+	lgr = smcr_lgr_alloc(sn, server, peer, pid);
 	if (!lgr) {
 		*why = SMCR_R_NO_MEMORY;
 		return NULL;
@@ -350,7 +351,7 @@ static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
 {
 	struct smcr_link_id id;
 
-	memcpy(id.peer_id, lgr->peer_id, sizeof(id.peer_id));
+	memcpy(id.peer_id, lgr->peer.id, sizeof(id.peer_id));
 	memcpy(id.peer_gid, lgr->link->peer_gid, sizeof(id.peer_gid));
 	memcpy(id.peer_mac, lgr->link->peer_mac, sizeof(id.peer_mac));
 	id.peer_qpn = lgr->link->peer_qpn;
@@ -457,6 +458,11 @@ static void smcr_lgr_idle_work(struct work_struct *work)
  */
 void smcr_lgr_activate(struct smcr_lgr *lgr)
 {
+	/* a client may confirm with another RNIC than it proposed */
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	memcpy(lgr->peer.gid, lgr->link->peer_gid, sizeof(lgr->peer.gid));
+	memcpy(lgr->peer.mac, lgr->link->peer_mac, sizeof(lgr->peer.mac));
+	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
 	smcr_llc_start(lgr);

@@ -27,6 +27,16 @@ enum smcr_lgr_st {
 	NR_SMCR_LGR_ST
 };
 
+/*
+ * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
+ * by others, and a peer can have several RNICs.
+ */
+struct smcr_peer {
+	u8 id[8];
+	u8 gid[16];
+	u8 mac[6];
+};
+
 /* RToken of an RMB of the peer, as known on the group's link */
 struct smcr_rtoken {
 	u32 rkey;
@@ -66,7 +76,7 @@ struct smcr_lgr {
 	refcount_t refs;
 	bool server;
 	u32 id;
-	u8 peer_id[8];
+	struct smcr_peer peer;	/* as proposed; as confirmed when ACTIVE */
 	struct smcr_port_id pid;
 	struct ib_pd *pd;
 	struct smcr_link *link;
@@ -114,7 +124,7 @@ struct smcr_lgr {
 /**
  * smcr_lgr_get_server() - server: group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
- * @peer_id: from the Proposal
+ * @peer: from the Proposal
  * @pid: own port that matches the peer's subnet
  * @timeout: jiffies to wait for another first contact of the same peer
  * @first: set to true when the caller has to run first contact
@@ -123,7 +133,8 @@ struct smcr_lgr {
  * Return: group with a reference: ACTIVE (reuse, room for a connection), or
  * FORMING and *first true; NULL with *why.
  */
-struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn, const u8 peer_id[8],
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
+				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
 				     unsigned long timeout, bool *first,
 				     enum smcr_reason *why);
@@ -140,7 +151,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 
 /* New FORMING group, listed, with PD, QP in INIT; reference returned */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
-				 const u8 peer_id[8],
+				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why);
 

@@ -96,8 +96,8 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 			lgr->server ? SMCR_NL_ROLE_SERVER :
 				      SMCR_NL_ROLE_CLIENT) ||
 	    nla_put_u32(skb, SMCR_A_LGR_STATE, st) ||
-	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer_id),
-		    lgr->peer_id) ||
+	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer.id),
+		    lgr->peer.id) ||
 	    (lgr->pid.vlan != SMCR_NO_VLAN &&
 	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->pid.vlan)) ||
 	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME,

@@ -4,7 +4,7 @@
 # Which link group a connection belongs to: a Confirm that names no link of it
 # ends in RST and never in Decline; F=1 from a server that is known starts a
 # parallel group; F=1 with the QP number of a live link means that this one is
-# stale; a client with a new peer ID is a new peer.
+# stale; a client with a new peer ID or another RNIC is a new peer.
 #
 # covers: CLC-24 CLC-46 CLC-66
 # module: ours ours
@@ -16,6 +16,8 @@
 
 server() {
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 send:5 recv:1=eof close
@@ -95,6 +97,27 @@ client() {
 		tx data len=5
 		rx data len=5
 		close
+		# somebody else who says that he is this peer gets a group of his own,
+		# and has nothing to say about the first one
+		conn other_mac
+		link other
+		connect $PEER 5000
+		tx proposal mac=~
+		rx accept first=1
+		tx decline s=1
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn other_gid
+		connect $PEER 5000
+		tx proposal gid=~
+		rx accept first=1
+		tx decline s=1
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
 		# the same host after a restart: nothing is known any more
 		set peer_id=7777525400000002
 		conn new
