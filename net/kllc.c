@@ -32,14 +32,13 @@ void smcr_llc_init(struct smcr_lgr *lgr)
 	lgr->seq.server = lgr->server;
 }
 
-static void smcr_llc_arm_test(struct smcr_lgr *lgr, int ms)
+static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 {
-	if (ms <= 0)
+	if (!delay)
 		return;
 	smcr_lgr_hold(lgr);
 	/* a group that has ended meanwhile is not kept for that long */
-	if (!queue_delayed_work(smcr_wq, &lgr->test_work,
-				msecs_to_jiffies(ms)) ||
+	if (!queue_delayed_work(smcr_wq, &lgr->test_work, delay) ||
 	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->test_work)))
 		smcr_lgr_put(lgr);
@@ -51,7 +50,7 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, int ms)
  */
 void smcr_llc_start(struct smcr_lgr *lgr)
 {
-	smcr_llc_arm_test(lgr, READ_ONCE(lgr->sn->knobs.t_testlink));
+	smcr_llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
 /* A link with a pending close is looked after this soon */
@@ -685,11 +684,11 @@ static void smcr_llc_test_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, test_work);
-	int period = READ_ONCE(lgr->sn->knobs.t_testlink);
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
-	unsigned long silence = msecs_to_jiffies(period);
+	unsigned long silence = smcr_knob_jiffies(lgr->sn, t_testlink);
+	unsigned long next = silence;
 	bool pending, idle, probe, send = false;
-	int next = period;
+	long left = 0;
 
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		goto out;
@@ -701,14 +700,23 @@ static void smcr_llc_test_work(struct work_struct *work)
 	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
 	spin_lock_bh(&lgr->llc_lock);
 	pending = lgr->seq.test_pending;
+	if (pending)
+		left = lgr->test_due - jiffies;
 	if (!pending && idle && READ_ONCE(lgr->n_conns)) {
 		lgr->seq.test_pending = true;
 		memcpy(lgr->test_data, msg.test_link.data,
 		       sizeof(lgr->test_data));
-		next = READ_ONCE(lgr->sn->knobs.t_llc);
+		next = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
+		lgr->test_due = jiffies + next;
 		send = true;
 	}
 	spin_unlock_bh(&lgr->llc_lock);
+	if (pending && left > 0) {	/* a probe was armed meanwhile */
+		if (probe)
+			WRITE_ONCE(lgr->probe, 1);
+		smcr_llc_arm_test(lgr, left);
+		goto out;
+	}
 	if (pending) {
 		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
 		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);

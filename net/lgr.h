@@ -115,6 +115,7 @@ struct smcr_lgr {
 	struct delayed_work test_work;
 	int probe;		/* a close waits: test soon; xchg */
 	u8 test_data[16];	/* of the TEST LINK under way; llc_lock */
+	unsigned long test_due;	/* jiffies, end of its T_LLC; llc_lock */
 	struct work_struct kill_work;
 	struct work_struct free_work;
 	u32 del_reason;		/* DELETE LINK to send when killed, 0 none */
