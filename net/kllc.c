@@ -695,8 +695,10 @@ static void smcr_llc_test_work(struct work_struct *work)
 	probe = xchg(&lgr->probe, 0);
 	if (probe)
 		silence = SMCR_LLC_PROBE;
-	idle = silence && time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
-					silence);
+	idle = silence &&
+	       (time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
+				       silence) ||
+		smcr_link_stuck(lgr->link, silence));
 	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
 	spin_lock_bh(&lgr->llc_lock);
 	pending = lgr->seq.test_pending;

@@ -255,7 +255,8 @@ static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 		return NULL;
 	link->free_pends = pend->next;
 	pend->busy = true;
-	atomic_inc(&link->n_pend);
+	if (atomic_inc_return(&link->n_pend) == 1)
+		WRITE_ONCE(link->last_tx, jiffies);
 	return pend;
 }
 
@@ -272,6 +273,7 @@ static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 {
 	bool room;
 
+	WRITE_ONCE(link->last_tx, jiffies);
 	spin_lock_bh(&link->lock);
 	if ((s32)(pend->posted - link->completed) > 0)
 		link->completed = pend->posted;
@@ -295,6 +297,24 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (pend_retire(link, pend))
 		link->ops->room(link);
 	link_settle(link, &link->n_pend);
+}
+
+/**
+ * smcr_link_stuck() - does the peer's adapter not take what is sent?
+ * @link: link
+ * @time: jiffies
+ *
+ * A peer that posts no receives holds up the send queue for ever, RNR NAK by
+ * RNR NAK, and can still be heard.
+ *
+ * Context: any.
+ * Return: true if signalled WRs are outstanding and none has completed for
+ * @time.
+ */
+bool smcr_link_stuck(const struct smcr_link *link, unsigned long time)
+{
+	return atomic_read(&link->n_pend) &&
+	       time_after_eq(jiffies, READ_ONCE(link->last_tx) + time);
 }
 
 /* WRs without a pend complete only in error */
@@ -730,7 +750,7 @@ static int link_modify_rts(struct smcr_link *link)
 		.qp_state = IB_QPS_RTS,
 		.timeout = READ_ONCE(link->lgr->sn->knobs.qp_timeout),
 		.retry_cnt = 6,		/* 7 is for ever on rxe */
-		.rnr_retry = 7,		/* for ever */
+		.rnr_retry = 7,		/* for ever, but see smcr_link_stuck() */
 		.sq_psn = link->psn,
 		.max_rd_atomic = 1,
 	};

@@ -138,6 +138,9 @@ struct smcr_link {
 	wait_queue_head_t drain_wait;
 
 	unsigned long last_rx;		/* jiffies; racy by design */
+	unsigned long last_tx;		/* ... of the last completion, or of the
+					 * first signalled WR after a pause; same
+					 */
 	u64 tx_writes, tx_bytes, tx_sends, rx_sends;	/* lock / rx softirq */
 };
 
@@ -226,6 +229,9 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 {
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
 }
+
+/* Signalled WRs are outstanding and none has completed for @time jiffies */
+bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);
 
 const char *smcr_link_st_name(unsigned int st);
 

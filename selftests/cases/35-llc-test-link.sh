@@ -18,6 +18,7 @@ server() {
 		accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close
 	app_end "server program"
 
@@ -99,6 +100,20 @@ client() {
 		rx rst
 		rx down
 	E
+	pup "talks but takes nothing" < <(
+		cat <<-E
+			set peer_id=0005525400000002 auto_test=0 rq=2 repost=0
+			connect $PEER 5000
+			first_contact
+			tx data len=5
+		E
+		for _ in {1..30}; do
+			echo "tx llc test_link nowait"
+			echo "sleep 100ms"
+		done
+		echo "rx rst 100ms"
+		echo "rx down"
+	)
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }

@@ -19,6 +19,7 @@
  *	opt [0|1]		did both SYN and SYN-ACK carry the option?
  *	set NAME=VALUE...	own properties: peer_id gid mac mtu bsize index
  *				token max_links no_eye link_num net auto_test strict
+ *				rq (receives of a queue pair) repost
  *	qp create|rtr|rts|err|destroy	(rtr: qpn= psn= mtu= gid= override)
  *
  * TCP and CLC
@@ -85,6 +86,7 @@ int slow = 1;
 struct knobs knobs = {
 	.index = -1, .token = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
 	.auto_test = 1, .strict = 1, .retry = 6, .qp_timeout = 14,
+	.repost = 1, .rq = RX_DEPTH,
 };
 
 static const char *script_name = "stdin";
@@ -438,6 +440,8 @@ static void cmd_set(int argc, char **argv)
 		FIELD(struct knobs, F_NUM, "no_eye", no_eye),
 		FIELD(struct knobs, F_NUM, "link_num", link_num),
 		FIELD(struct knobs, F_NUM, "auto_test", auto_test),
+		FIELD(struct knobs, F_NUM, "rq", rq),
+		FIELD(struct knobs, F_NUM, "repost", repost),
 		FIELD(struct knobs, F_NUM, "strict", strict),
 		FIELD(struct knobs, F_NUM, "retry", retry),
 		FIELD(struct knobs, F_NUM, "qp_timeout", qp_timeout),

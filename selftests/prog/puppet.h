@@ -140,6 +140,8 @@ struct knobs {
 	u8 auto_test;			/* answer TEST LINK by ourselves */
 	u8 strict;			/* what the peer does wrong fails the script */
 	u8 retry, qp_timeout;
+	u8 repost;			/* receives are posted again */
+	u16 rq;				/* receives of a new queue pair */
 	u16 plen;
 	char net[64];			/* subnet of the Proposal, a.b.c.d/n */
 };

@@ -190,7 +190,7 @@ void qp_create(struct link *l)
 		if (!l->rxmr)
 			bad("ibv_reg_mr: %s", strerror(errno));
 	}
-	for (i = 0; i < RX_DEPTH; i++)
+	for (i = 0; i < min_t(u32, knobs.rq, RX_DEPTH); i++)
 		post_rx(l, i);
 	ib_memory();
 	ib_staging();
@@ -297,7 +297,8 @@ static void completed(const struct ibv_wc *wc)
 	if (wc->opcode != IBV_WC_RECV || (wc->wc_flags & IBV_WC_WITH_IMM))
 		offence("write with immediate data");
 	smc_arrived(l, l->rxbuf + (size_t)slot * RX_LEN, wc->byte_len);
-	post_rx(l, slot);
+	if (knobs.repost)
+		post_rx(l, slot);
 }
 
 static void reap(void)
