@@ -679,7 +679,10 @@ int smcr_llc_delete_rkey(struct smcr_lgr *lgr, u32 rkey)
 	return rc;
 }
 
-/* TEST LINK when the link was silent for a while and somebody depends on it */
+/*
+ * TEST LINK when the link was silent for a while. Without connections, too: a
+ * client would keep the group of a server that is gone for ever.
+ */
 static void smcr_llc_test_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -704,7 +707,7 @@ static void smcr_llc_test_work(struct work_struct *work)
 	pending = lgr->seq.test_pending;
 	if (pending)
 		left = lgr->test_due - jiffies;
-	if (!pending && idle && READ_ONCE(lgr->n_conns)) {
+	if (!pending && idle) {
 		lgr->seq.test_pending = true;
 		memcpy(lgr->test_data, msg.test_link.data,
 		       sizeof(lgr->test_data));

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # A server's group without connections ends after T_LGR_IDLE, not earlier; a
-# connection in between keeps it; a client's group waits for its server.
+# connection in between keeps it; a client's group waits for its server, for as
+# long as that one answers TEST LINK.
 #
 # covers: LG-39 LLC-48 CLC-31
 # module: ours ours
@@ -35,6 +36,10 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
+		# ... that is there: TEST LINK asks without a connection, too
+		set auto_test=0
+		rx llc test_link reply=0 3s
+		rx down
 	E
 	pup_end "puppet as server"
 }
@@ -66,7 +71,7 @@ client() {
 		rx data len=5
 		close
 	E
-	fast t_lgr_idle=500
+	fast t_lgr_idle=500 t_testlink=300 t_llc=600
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close sleep:2500 \
 		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
