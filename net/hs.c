@@ -80,7 +80,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 			     d->out_of_sync ? ", out of sync" : "");
 	/* it does not know the group that we named (CLC-36) */
 	if (d->out_of_sync && hs->lgr && !hs->first)
-		smcr_lgr_kill(hs->lgr, SMCR_R_OUT_OF_SYNC, 0);
+		smcr_lgr_doubt(hs->lgr);
 	return SMCR_HS_DECLINED;
 }
 

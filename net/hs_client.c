@@ -62,8 +62,8 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 	case SMCR_ACCEPT_FIRST:
 		break;
 	}
-	if (known) {	/* the server has forgotten that link (I-10) */
-		smcr_lgr_kill(known, SMCR_R_OUT_OF_SYNC, 0);
+	if (known) {	/* has the server forgotten that link? (I-10) */
+		smcr_llc_verify(known);
 		smcr_lgr_put(known);
 	}
 	hs->first = true;

@@ -75,6 +75,25 @@ void smcr_llc_probe(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 }
 
+/**
+ * smcr_llc_verify() - is the peer's end of the link still there?
+ * @lgr: group
+ *
+ * TEST LINK is sent now, silence or not, and fails the link if it is not
+ * answered within T_LLC. Context: any.
+ */
+void smcr_llc_verify(struct smcr_lgr *lgr)
+{
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+		return;
+	xchg(&lgr->verify, 1);
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->test_work, 0) ||
+	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->test_work)))
+		smcr_lgr_put(lgr);
+}
+
 static void smcr_llc_purge(struct list_head *list)
 {
 	struct smcr_llc_item *item, *tmp;
@@ -698,10 +717,11 @@ static void smcr_llc_test_work(struct work_struct *work)
 	probe = xchg(&lgr->probe, 0);
 	if (probe)
 		silence = SMCR_LLC_PROBE;
-	idle = silence &&
-	       (time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
-				       silence) ||
-		smcr_link_stuck(lgr->link, silence));
+	idle = xchg(&lgr->verify, 0) ||
+	       (silence &&
+		(time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
+					silence) ||
+		 smcr_link_stuck(lgr->link, silence)));
 	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
 	spin_lock_bh(&lgr->llc_lock);
 	pending = lgr->seq.test_pending;

@@ -207,7 +207,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
-		if (lgr->st == SMCR_LGR_ST_ACTIVE && smcr_lgr_has_room(lgr) &&
+		if (lgr->st == SMCR_LGR_ST_ACTIVE && !READ_ONCE(lgr->no_reuse) &&
+		    smcr_lgr_has_room(lgr) &&
 		    smcr_link_up(lgr->link))
 			return lgr;
 		if (lgr->st == SMCR_LGR_ST_FORMING)
@@ -402,7 +403,8 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 /* Last connection gone: the server starts T_LGR_IDLE (LG-39) */
 static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 {
-	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
+	int ms = READ_ONCE(lgr->no_reuse) ? 0 :
+		 READ_ONCE(lgr->sn->knobs.t_lgr_idle);
 
 	if (!lgr->server || READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		return;
@@ -450,6 +452,27 @@ static void smcr_lgr_idle_work(struct work_struct *work)
 		smcr_lgr_killed(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
 	}
 	smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_doubt() - the peer, or who claims to be it, denies the group
+ * @lgr: group; the caller has a reference
+ *
+ * RFC 7609 has a peer that is told "out of sync" clean up (CLC-36). What says
+ * so is a message on somebody's TCP connection, and the group has connections
+ * of others: it ends at once for new connections, and for the old ones when
+ * TEST LINK confirms that the other end is gone (T_LLC at most). A group
+ * without connections, now or later, ends.
+ *
+ * Context: any.
+ */
+void smcr_lgr_doubt(struct smcr_lgr *lgr)
+{
+	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
+	WRITE_ONCE(lgr->no_reuse, true);
+	if (lgr->server && !READ_ONCE(lgr->n_conns))
+		smcr_lgr_arm_idle(lgr);
+	smcr_llc_verify(lgr);
 }
 
 /**

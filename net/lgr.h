@@ -114,11 +114,13 @@ struct smcr_lgr {
 	struct delayed_work idle_work;
 	struct delayed_work test_work;
 	int probe;		/* a close waits: test soon; xchg */
+	int verify;		/* the link is in doubt: test now; xchg */
 	u8 test_data[16];	/* of the TEST LINK under way; llc_lock */
 	unsigned long test_due;	/* jiffies, end of its T_LLC; llc_lock */
 	struct work_struct kill_work;
 	struct work_struct free_work;
 	u32 del_reason;		/* DELETE LINK to send when killed, 0 none */
+	bool no_reuse;		/* the peer denies it: for no new connection */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 
@@ -166,6 +168,12 @@ void smcr_lgr_activate(struct smcr_lgr *lgr);
  * smcr_wq.
  */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+
+/*
+ * Somebody who may be the peer says that he does not know the group: no new
+ * connection gets into it, and TEST LINK finds out. Any context.
+ */
+void smcr_lgr_doubt(struct smcr_lgr *lgr);
 
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);

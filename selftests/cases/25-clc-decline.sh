@@ -3,8 +3,9 @@
 #
 # Decline in place of every CLC message, and in the LLC part of first contact:
 # both go on with TCP at once, bytes behind it are the application's, the value
-# of the diagnosis does not matter, an ordinary one leaves the link group alone
-# and one with S=1 does not.
+# of the diagnosis does not matter, an ordinary one leaves the link group alone.
+# After one with S=1 the group gets no new connection; those it has live as long
+# as the link answers TEST LINK, for S=1 may come from somebody else.
 #
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
@@ -18,12 +19,13 @@ ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
 server() {
 	# --- the module is the server
+	fast t_llc=1000
 	app_bg limit:60 socket listen:5000 mark:up slot:1 \
 		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" \
 		slot:2 accept:0 recv:5 \
 		slot:1 "${ECHO[@]}" slot:2 send:5 recv:5 \
-		slot:1 accept:0 recv:5 send:5 recv:1=eof close slot:2 recv:1=ECONNRESET close \
-		slot:1 "${ECHO[@]}"
+		slot:1 "${ECHO[@]}" slot:2 recv:5 send:5 recv:1=eof close slot:1 "${ECHO[@]}" \
+		slot:2 accept:0 recv:5 slot:1 "${ECHO[@]}" slot:2 recv:1=ECONNRESET close
 	app_end "module as server"
 
 	# --- the puppet is the server
@@ -146,7 +148,7 @@ client() {
 		tx fin
 		rx eof
 	E
-	pup "an ordinary Decline leaves the group alone, S=1 ends it" <<-E
+	pup "an ordinary Decline leaves the group alone, S=1 has it looked after" <<-E
 		connect $PEER 5000
 		first_contact
 		tx data len=5
@@ -169,17 +171,43 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
+		# whoever said that: the link is asked, and answers
 		conn 1
-		rx rst
-		rx down
-		# the next one is a first contact again
-		qp destroy
+		tx data len=5
+		rx data len=5
+		# but it is for no new connection, and ends with its last one
 		conn 4
+		link 2
 		connect $PEER 5000
 		first_contact
 		tx data len=5
 		rx data len=5
 		close
+		conn 1
+		link 1
+		close
+		rx llc delete_link reply=0 all=1 reason=0x30000
+		rx down
+		qp destroy
+		# a link that does not answer ends with its connections
+		conn 5
+		link 2
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		set auto_test=0
+		conn 6
+		connect $PEER 5000
+		reuse until=confirm
+		tx decline s=1
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		rx llc test_link reply=0
+		conn 5
+		rx rst
+		rx down
 	E
 
 	await up2

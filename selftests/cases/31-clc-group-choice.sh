@@ -52,13 +52,16 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
-		# F=1 with the QP number of link 1: the client drops that group
+		# F=1 with the QP number of link 1: the client asks the old link, and
+		# drops that group when there is no answer
+		set auto_test=0
 		conn 5
 		link 1
 		accept
 		rx proposal
 		tx accept first=1
 		rx confirm
+		wait llc test_link reply=0
 		conn 1
 		rx rst
 	E
@@ -132,6 +135,7 @@ client() {
 		close
 	E
 
+	fast t_llc=1000
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:5 \
 		slot:1 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
