@@ -71,6 +71,14 @@ void smcr_lgr_put(struct smcr_lgr *lgr)
 		queue_work(smcr_wq, &lgr->free_work);
 }
 
+static void smcr_lgr_uncount(struct smcr_net *sn)
+{
+	spin_lock_bh(&sn->lgr_lock);
+	if (!--sn->lgr_count)
+		wake_up_all(&sn->lgr_wait);
+	spin_unlock_bh(&sn->lgr_lock);
+}
+
 /* Everything of a group that nobody refers to any more. Process context. */
 static void smcr_lgr_free_work(struct work_struct *work)
 {
@@ -91,23 +99,91 @@ static void smcr_lgr_free_work(struct work_struct *work)
 	xa_destroy(&lgr->relems);
 	smcr_count(sn, SMCR_CNT_LGR_FREED);
 
-	spin_lock_bh(&sn->lgr_lock);
-	if (!--sn->lgr_count)
-		wake_up_all(&sn->lgr_wait);
-	spin_unlock_bh(&sn->lgr_lock);
+	smcr_lgr_uncount(sn);
 	kfree(lgr);
+}
+
+/* What follows from DEAD, for whoever set it */
+static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
+			    u32 del_reason)
+{
+	lgr->del_reason = del_reason;
+	smcr_hit(lgr->sn, why, lgr->id, 0);
+	smcr_lgr_hold(lgr);
+	queue_work(smcr_wq, &lgr->kill_work);
+}
+
+/* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
+static bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
+{
+	bool end;
+
+	spin_lock_bh(&lgr->lock);
+	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns;
+	if (end) {
+		lgr->why = why;
+		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (end)
+		wake_up_all(&lgr->wait);
+	return end;
+}
+
+/* The group that was without a connection for longest ends; true if it did */
+static bool smcr_lgr_evict(struct smcr_net *sn)
+{
+	struct smcr_lgr *lgr, *oldest = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE ||
+		    READ_ONCE(lgr->n_conns))
+			continue;
+		if (!oldest || time_before(READ_ONCE(lgr->idle_since),
+					   READ_ONCE(oldest->idle_since)))
+			oldest = lgr;
+	}
+	/* it may have got a connection just now */
+	if (!oldest || !smcr_lgr_end_idle(oldest, SMCR_R_LGR_LIMIT))
+		return false;
+	smcr_lgr_killed(oldest, SMCR_R_LGR_LIMIT, SMCR_DEL_INACTIVE);
+	return true;
+}
+
+/*
+ * Room for another group (SEC-13), if need be in place of an idle one? Those
+ * take a while to be freed: there can be as many again of them.
+ */
+static bool smcr_lgr_admit(struct smcr_net *sn)
+{
+	unsigned int max = READ_ONCE(sn->knobs.max_lgrs);
+	bool ok;
+
+	spin_lock_bh(&sn->lgr_lock);
+	ok = sn->lgr_count < max ||
+	     (sn->lgr_count < 2 * max && smcr_lgr_evict(sn));
+	if (ok)
+		sn->lgr_count++;
+	spin_unlock_bh(&sn->lgr_lock);
+	return ok;
 }
 
 static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 				       const struct smcr_peer *peer,
-				       const struct smcr_port_id *pid)
+				       const struct smcr_port_id *pid,
+				       enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr;
 	int i;
 
+	*why = SMCR_R_LGR_LIMIT;
+	if (!smcr_lgr_admit(sn))
+		return NULL;
+	*why = SMCR_R_NO_MEMORY;
 	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
 	if (!lgr)
-		return NULL;
+		goto err_count;
 	lgr->sn = sn;
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
@@ -129,17 +205,17 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	INIT_WORK(&lgr->kill_work, smcr_lgr_kill_work);
 	INIT_WORK(&lgr->free_work, smcr_lgr_free_work);
 	smcr_llc_init(lgr);
-	if (rhashtable_init(&lgr->conns, &smcr_conn_params)) {
-		kfree(lgr);
-		return NULL;
-	}
+	if (rhashtable_init(&lgr->conns, &smcr_conn_params))
+		goto err_lgr;
 	smcr_dev_hold(pid->dev);
-
-	spin_lock_bh(&sn->lgr_lock);
-	sn->lgr_count++;
-	spin_unlock_bh(&sn->lgr_lock);
 	smcr_count(sn, SMCR_CNT_LGR_CREATED);
 	return lgr;
+
+err_lgr:
+	kfree(lgr);
+err_count:
+	smcr_lgr_uncount(sn);
+	return NULL;
 }
 
 /* PD, QP and receive queue of a new group */
@@ -169,14 +245,26 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 	return 0;
 }
 
+static u64 smcr_peer_hash(const u8 peer_id[8])
+{
+	u64 hash;
+
+	memcpy(&hash, peer_id, sizeof(hash));
+	return hash;
+}
+
 /*
  * List a FORMING group. The list's reference is the caller's as well; a
  * device that is going away takes no new group.
  */
 static void smcr_lgr_publish(struct smcr_lgr *lgr)
 {
+	struct smcr_net *sn = lgr->sn;
+
+	lockdep_assert_held(&sn->lgr_lock);
 	smcr_lgr_hold(lgr);
-	list_add_tail(&lgr->net_node, &lgr->sn->lgr_list);
+	list_add_tail(&lgr->net_node, &sn->lgr_list);
+	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
 }
 
 static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
@@ -204,7 +292,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	struct smcr_lgr *lgr, *forming = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+			       smcr_peer_hash(peer->id)) {
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
 		if (lgr->st == SMCR_LGR_ST_ACTIVE && !READ_ONCE(lgr->no_reuse) &&
@@ -277,10 +366,9 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		if (!lgr && fresh)
 			break;
 		if (!lgr) {
-			fresh = smcr_lgr_alloc(sn, true, peer, pid);
+			fresh = smcr_lgr_alloc(sn, true, peer, pid, why);
 			if (fresh)
 				continue;
-			*why = SMCR_R_NO_MEMORY;
 			return NULL;
 		}
 		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {
@@ -329,11 +417,9 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 {
 	struct smcr_lgr *lgr;
 
-	lgr = smcr_lgr_alloc(sn, server, peer, pid);
-	if (!lgr) {
-		*why = SMCR_R_NO_MEMORY;
+	lgr = smcr_lgr_alloc(sn, server, peer, pid, why);
+	if (!lgr)
 		return NULL;
-	}
 	if (smcr_lgr_setup(lgr, why)) {
 		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
 		smcr_lgr_put(lgr);
@@ -379,7 +465,8 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	struct smcr_lgr *lgr, *found = NULL;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+			       smcr_peer_hash(acc->peer_id)) {
 		if (!lgr->server && lgr->pid.vlan == pid->vlan &&
 		    lgr->st != SMCR_LGR_ST_DEAD &&
 		    smcr_lgr_names_link(lgr, acc)) {
@@ -415,39 +502,12 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 }
 
-/* What follows from DEAD, for whoever set it */
-static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
-			    u32 del_reason)
-{
-	lgr->del_reason = del_reason;
-	smcr_hit(lgr->sn, why, lgr->id, 0);
-	smcr_lgr_hold(lgr);
-	queue_work(smcr_wq, &lgr->kill_work);
-}
-
-/* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
-static bool smcr_lgr_end_idle(struct smcr_lgr *lgr)
-{
-	bool end;
-
-	spin_lock_bh(&lgr->lock);
-	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns;
-	if (end) {
-		lgr->why = SMCR_R_LGR_IDLE;
-		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
-	}
-	spin_unlock_bh(&lgr->lock);
-	if (end)
-		wake_up_all(&lgr->wait);
-	return end;
-}
-
 static void smcr_lgr_idle_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, idle_work);
 
-	if (smcr_lgr_end_idle(lgr)) {
+	if (smcr_lgr_end_idle(lgr, SMCR_R_LGR_IDLE)) {
 		smcr_count(lgr->sn, SMCR_CNT_T_LGR_IDLE);
 		smcr_lgr_killed(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
 	}
@@ -612,6 +672,7 @@ static void smcr_lgr_kill_work(struct work_struct *work)
 	spin_lock_bh(&sn->lgr_lock);
 	listed = !list_empty(&lgr->net_node);
 	list_del_init(&lgr->net_node);
+	hash_del(&lgr->hash_node);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (listed)
 		smcr_lgr_put(lgr);
@@ -792,6 +853,8 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_conn *conn)
 	if (listed) {
 		list_del_init(&conn->lgr_node);
 		last = !--lgr->n_conns;
+		if (last)
+			WRITE_ONCE(lgr->idle_since, jiffies);
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (!listed)

@@ -59,11 +59,12 @@ struct smcr_llc_item {
  * @st: enum smcr_lgr_st; written under @lock by smcr_lgr_set_state() only
  * @wait: woken on state changes and LLC answers
  * @why: reason of DEAD
- * @node/net_node: sn->lgr_list, sn->lgr_lock
+ * @net_node, @hash_node: sn->lgr_list, sn->lgr_hash; sn->lgr_lock
  * @link: the one link; set before the group is published, destroyed in
  *	the final teardown
  * @conns: by alert token; RCU readers, writers under @lock
  * @n_conns: connections; @lock
+ * @idle_since: jiffies when @n_conns went to 0; racy by design
  * @rtokens, @relems: RTokens of the peer and elements of the peer in use
  *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
  * @rmb_mutex: guards rmbs[], their elements, n_rmbs; may be held while an MR
@@ -73,6 +74,7 @@ struct smcr_llc_item {
 struct smcr_lgr {
 	struct smcr_net *sn;
 	struct list_head net_node;
+	struct hlist_node hash_node;
 	refcount_t refs;
 	bool server;
 	u32 id;
@@ -89,6 +91,7 @@ struct smcr_lgr {
 	wait_queue_head_t wait;
 	struct rhashtable conns;
 	unsigned int n_conns;
+	unsigned long idle_since;
 	struct list_head conn_list;	/* smcr_conn.lgr_node; @lock */
 	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
 	struct xarray relems;

@@ -14,6 +14,7 @@ static const struct smcr_knobs smcr_knobs_default = {
 	.rmem			= SMCR_BUF_DEFAULT,
 	.wmem			= SMCR_BUF_DEFAULT,
 	.eye_catcher		= 0,
+	.max_lgrs		= 1024,
 	.max_conns_per_lgr	= 0,
 	.max_rmbs_per_lgr	= SMCR_RMBS_MAX,
 	.max_handshakes		= 4096,
@@ -52,6 +53,7 @@ static int __net_init smcr_net_init(struct net *net)
 	INIT_HLIST_HEAD(&sn->sk_list);
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgr_list);
+	hash_init(sn->lgr_hash);
 	init_waitqueue_head(&sn->lgr_wait);
 	atomic_set(&sn->n_handshakes, 0);
 

@@ -5,6 +5,7 @@
 #ifndef _SMCR_PERNET_H
 #define _SMCR_PERNET_H
 
+#include <linux/hashtable.h>
 #include <net/net_namespace.h>
 #include "base.h"
 #include "stats.h"
@@ -15,6 +16,7 @@ struct smcr_knobs {
 	int rmem;		/* bytes a receiver can hold, default of SO_RCVBUF */
 	int wmem;		/* send buffer */
 	int eye_catcher;	/* 1: RFC eye catchers even between two of ours */
+	int max_lgrs;		/* link groups (SEC-13) */
 	int max_conns_per_lgr;	/* parallel group beyond (CLC-66) */
 	int max_rmbs_per_lgr;	/* 1..255 (CLC-68) */
 	int max_handshakes;	/* unsettled negotiations (SEC-13) */
@@ -41,6 +43,7 @@ struct smcr_net {
 
 	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
 	struct list_head lgr_list;	/* smcr_lgr.net_node */
+	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.hash_node, by peer ID */
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 

@@ -32,6 +32,7 @@ static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(rmem, SMCR_RMBE_MIN, SMCR_RMBE_MIN << SMCR_BSIZE_MAX),
 	SMCR_KNOB(wmem, SMCR_RMBE_MIN, 4 * 1024 * 1024),
 	SMCR_KNOB(eye_catcher, 0, 1),
+	SMCR_KNOB(max_lgrs, 1, 65535),
 	SMCR_KNOB(max_conns_per_lgr, 0, 65535),
 	SMCR_KNOB(max_rmbs_per_lgr, 1, SMCR_RMBS_MAX),
 	SMCR_KNOB(max_handshakes, 1, 1 << 20),

@@ -367,6 +367,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "local ACK timeout of queue pairs, 4.096 us times 2 to this power",
 		.kind	= KIND_S32,
 	},
+	[SMCR_A_KNOBS_MAX_LGRS] = {
+		.name	= "max-lgrs",
+		.doc	= "link groups",
+		.kind	= KIND_S32,
+	},
 };
 
 const struct attr_set smcr_set_knobs = {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The number of link groups is bounded: beyond max_lgrs the one that is without
+# a connection for longest ends, and its peer is told; if all are in use a first
+# contact is declined, and connections of known peers go on.
+#
+# covers: SEC-13
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
+
+server() {
+	fast max_lgrs=2
+	app_bg limit:60 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 "${ECHO[@]}" "${ECHO[@]}" \
+		accept:0 recv:5 slot:3 "${ECHO[@]}" "${ECHO[@]}" \
+		slot:2 send:5 recv:1=eof close slot:1 send:5 recv:1=eof close
+	app_end "server program"
+	check "two groups are left" test "$("$SMCCTL" -j linkgroup | jq '[.. | objects | select(has("lgr-id"))] | length')" -le 2
+}
+
+peer() {
+	# the one before is without its connection when that is freed
+	echo "sleep 300ms"
+	echo "set peer_id=000${1}525400000002"
+	echo "conn $1"
+	echo "link $1"
+	echo "connect $PEER 5000"
+	echo "first_contact"
+	echo "tx data len=5"
+}
+
+client() {
+	await up
+	pup "groups of five peers" < <(
+		peer 1			# keeps its connection
+		peer 2
+		echo "rx data len=5"
+		echo "close"
+		# in place of the idle one
+		peer 3
+		echo "rx data len=5"
+		echo "close"
+		echo "link 2"
+		echo "rx llc delete_link reply=0 all=1 link=0 reason=0x30000"
+		echo "rx down"
+		peer 4			# keeps its connection, too
+		cat <<-E
+			link 3
+			rx llc delete_link reply=0 all=1 link=0 reason=0x30000
+			rx down
+			# no room
+			set peer_id=0005525400000002
+			conn 5
+			connect $PEER 5000
+			tx proposal
+			rx decline s=0 diag=0x06090000
+			tx app len=5
+			rx app len=5
+			tx fin
+			rx eof
+			# a known peer needs none
+			set peer_id=0001525400000002
+			conn 1b
+			link 1
+			connect $PEER 5000
+			reuse
+			tx data len=5
+			rx data len=5
+			close
+			conn 4
+			link 4
+			rx data len=5
+			close
+			conn 1
+			link 1
+			rx data len=5
+			close
+		E
+	)
+}
