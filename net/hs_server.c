@@ -9,6 +9,12 @@
 #include "kllc.h"
 #include "route.h"
 
+/*
+ * The client hears something in time, whatever happens: Linux gives a server
+ * six seconds for its Accept or Decline.
+ */
+#define SMCR_FORMING_WAIT	msecs_to_jiffies(3000)
+
 /* Group for the client; another first contact of the same peer is waited for */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs,
 				       const struct smcr_clc_proposal *p)
@@ -20,7 +26,8 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs,
 	memcpy(peer.gid, p->gid, sizeof(peer.gid));
 	memcpy(peer.mac, p->mac, sizeof(peer.mac));
 	hs->lgr = smcr_lgr_get_server(sn, &peer, &hs->pid,
-				      smcr_knob_jiffies(sn, t_clc),
+				      min(smcr_knob_jiffies(sn, t_clc),
+					  SMCR_FORMING_WAIT),
 				      &hs->first, &hs->why);
 	return hs->lgr ? SMCR_HS_NEXT : SMCR_HS_DECLINE;
 }

@@ -328,6 +328,22 @@ static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout,
 	return timeout;
 }
 
+/*
+ * Worth a try of one's own after another first contact with this peer failed?
+ * Only if that was a matter of its TCP connection, and not of the path.
+ */
+static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
+{
+	switch (lgr->why) {
+	case SMCR_R_CLC_EOF:
+	case SMCR_R_NEG_ABORTED:
+	case SMCR_R_PEER_DECLINED:
+		return !lgr->link || !lgr->link->peer_qpn;
+	default:
+		return READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD;
+	}
+}
+
 /**
  * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
@@ -379,6 +395,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		left = deadline - jiffies;
 		if (left > 0)
 			left = smcr_lgr_wait_formed(lgr, left, NULL, NULL);
+		if (!smcr_lgr_may_retry(lgr))
+			left = 0;
 		smcr_lgr_put(lgr);
 		if (left <= 0) {
 			if (fresh)

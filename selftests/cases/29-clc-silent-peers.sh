@@ -63,6 +63,25 @@ client() {
 		echo "rx accept first=1"
 		silent 2 b 5000 "tx proposal"
 		good 2
+		# they hear about it in time for a Linux client ...
+		echo "conn a1"
+		echo "rx decline s=0 diag=0x060b0000"
+		# ... and at once when the first contact failed for all of them
+		echo "set peer_id=000a525400000002"
+		silent 2 f 5000 "tx proposal"
+		cat <<-E
+			conn f0
+			rx accept first=1
+			qp create
+			sleep 200ms
+			start
+			tx confirm mtu=9
+			rx decline s=0 diag=0x06050000
+			conn f1
+			rx decline s=0 diag=0x060b0000
+			elapsed 0ms 1s
+			qp destroy
+		E
 		echo "mark stop"
 		for c in s0 s39 p9 a0; do echo "conn $c"; echo "rx rst"; done)
 	await up2
