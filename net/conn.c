@@ -429,6 +429,12 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 
 	lockdep_assert_held(&conn->lock);
 
+	/* the peer gave up the group, and then TCP: that is one event, not two */
+	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
+	    READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD) {
+		ev = SMCR_CONN_EV_LGR_LOST;
+		why = conn->lgr->why;
+	}
 	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
 		u8 old = conn->fsm.st;
 

@@ -171,6 +171,75 @@ static int smcr_llc_sent_wait(struct smcr_llc_sent *sent, unsigned int ms,
 	}
 }
 
+static int smcr_llc_send_finish(struct smcr_llc_sent *sent, unsigned int ms,
+				bool (*stop)(void *arg), void *arg)
+{
+	int rc;
+
+	if (IS_ERR(sent))
+		return PTR_ERR(sent);
+	rc = smcr_llc_sent_wait(sent, ms, stop, arg);
+	smcr_llc_sent_put(sent);
+	return rc;
+}
+
+static int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+			 struct smcr_llc_sent *sent)
+{
+	u8 buf[SMCR_WR_LEN];
+	int rc;
+
+	smcr_llc_encode(msg, buf);
+	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
+	rc = smcr_link_post(lgr->link, NULL, 0, buf,
+			    sent ? smcr_llc_sent_done : NULL, sent, 0, 0,
+			    false);
+	if (!rc)
+		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
+	return rc;
+}
+
+/**
+ * smcr_llc_send_begin() - post one LLC message whose completion is waited for
+ * @lgr: group
+ * @msg: message
+ *
+ * Context: process.
+ * Return: for smcr_llc_send_end(); or ERR_PTR() of -ENOTCONN link is down,
+ * -EAGAIN send queue full, -ENOMEM.
+ */
+struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
+					  const struct smcr_llc *msg)
+{
+	struct smcr_llc_sent *sent;
+	int rc;
+
+	sent = kmalloc(sizeof(*sent), GFP_KERNEL);
+	if (!sent)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&sent->refs, 2);
+	init_completion(&sent->done);
+	sent->ok = false;
+	rc = smcr_llc_post(lgr, msg, sent);
+	if (!rc)
+		return sent;
+	kfree(sent);
+	return ERR_PTR(rc);
+}
+
+/**
+ * smcr_llc_send_end() - wait for the adapter's completion
+ * @sent: from smcr_llc_send_begin(), or its error
+ * @wait_ms: bound
+ *
+ * Context: process, sleeps.
+ * Return: 0; error of @sent; -ETIMEDOUT no completion; -EIO completed in error.
+ */
+int smcr_llc_send_end(struct smcr_llc_sent *sent, unsigned int wait_ms)
+{
+	return smcr_llc_send_finish(sent, wait_ms, NULL, NULL);
+}
+
 /**
  * smcr_llc_send_stop() - post one LLC message
  * @lgr: group
@@ -187,34 +256,10 @@ int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		       unsigned int wait_ms, bool (*stop)(void *arg),
 		       void *arg)
 {
-	struct smcr_llc_sent *sent = NULL;
-	u8 buf[SMCR_WR_LEN];
-	int rc;
-
-	smcr_llc_encode(msg, buf);
-	if (wait_ms) {
-		sent = kmalloc(sizeof(*sent), GFP_KERNEL);
-		if (!sent)
-			return -ENOMEM;
-		refcount_set(&sent->refs, 2);
-		init_completion(&sent->done);
-		sent->ok = false;
-	}
-	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(lgr->link, NULL, 0, buf,
-			    sent ? smcr_llc_sent_done : NULL, sent, 0, 0,
-			    false);
-	if (!rc)
-		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
-	if (!sent)
-		return rc;
-	if (rc) {
-		kfree(sent);
-		return rc;
-	}
-	rc = smcr_llc_sent_wait(sent, wait_ms, stop, arg);
-	smcr_llc_sent_put(sent);
-	return rc;
+	if (!wait_ms)
+		return smcr_llc_post(lgr, msg, NULL);
+	return smcr_llc_send_finish(smcr_llc_send_begin(lgr, msg), wait_ms,
+				    stop, arg);
 }
 
 /**
@@ -440,16 +485,14 @@ static void smcr_llc_unknown_link(struct smcr_lgr *lgr, u8 num)
 	smcr_llc_send(lgr, &msg, 0);
 }
 
-/* The client asks, the server decides: its own request follows (LG-41, LLC-47) */
+/* The client asks, the server decides: its own request follows (LLC-47) */
 static void smcr_llc_delete_at_server(struct smcr_lgr *lgr,
 				      const struct smcr_llc_delete_link *dl)
 {
-	if (!dl->all && dl->link_num != lgr->link->num)
+	if (dl->link_num != lgr->link->num)
 		smcr_llc_unknown_link(lgr, dl->link_num);
 	else	/* the only link: the group ends with it */
-		smcr_lgr_kill(lgr, dl->all ? SMCR_R_LGR_DELETED :
-					     SMCR_R_LINK_DELETED,
-			      dl->reason ?: SMCR_DEL_OPERATOR);
+		smcr_lgr_kill_asked(lgr, SMCR_R_LINK_DELETED, dl);
 }
 
 static void smcr_llc_delete_at_client(struct smcr_lgr *lgr,
@@ -457,9 +500,7 @@ static void smcr_llc_delete_at_client(struct smcr_lgr *lgr,
 {
 	struct smcr_llc_delete_link *dl = &msg->delete_link;
 
-	if (dl->all) {
-		smcr_lgr_kill(lgr, SMCR_R_LGR_DELETED, 0);
-	} else if (dl->link_num != lgr->link->num) {
+	if (dl->link_num != lgr->link->num) {
 		smcr_llc_unknown_link(lgr, dl->link_num);
 	} else {
 		msg->reply = true;
@@ -575,6 +616,32 @@ static void smcr_llc_work(struct work_struct *work)
 	smcr_lgr_put(lgr);
 }
 
+/*
+ * What ends a group takes effect here, in softirq: the reset of the TCP
+ * connections that follows it must not be the first that they hear of it.
+ */
+static bool smcr_llc_rx_delete(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	bool over = READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+
+	if (msg->type != SMCR_LLC_DELETE_LINK)
+		return false;
+	if (over && lgr->server == msg->reply) {	/* the answer to ours */
+		WRITE_ONCE(lgr->del_heard, true);
+		wake_up_all(&lgr->wait);
+	}
+	if (over)
+		return true;
+	if (msg->reply || !msg->delete_link.all)
+		return false;
+	if (lgr->server)	/* its own request follows (LG-41) */
+		smcr_lgr_kill_asked(lgr, SMCR_R_LGR_DELETED,
+				    &msg->delete_link);
+	else
+		smcr_lgr_kill(lgr, SMCR_R_LGR_DELETED, 0);
+	return true;
+}
+
 /* Softirq: queue for the work, bounded (LLC must not hold up data, LLC-14) */
 static void smcr_llc_rx(struct smcr_lgr *lgr, const u8 *buf, u32 len)
 {
@@ -595,6 +662,8 @@ static void smcr_llc_rx(struct smcr_lgr *lgr, const u8 *buf, u32 len)
 		return;
 	}
 	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
+	if (smcr_llc_rx_delete(lgr, &msg))
+		return;
 	item = kmalloc(sizeof(*item), GFP_ATOMIC);
 	if (!item) {	/* as if it were lost: the exchange's timer runs */
 		smcr_hit(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
@@ -643,6 +712,7 @@ static void smcr_link_down(struct smcr_link *link, enum smcr_reason why)
 	smcr_count(link->lgr->sn, SMCR_CNT_LINK_DOWN);
 	trace_smcr_link(link->lgr->id, link->num, link->st, why);
 	smcr_lgr_kill(link->lgr, why, 0);
+	wake_up_all(&link->lgr->wait);
 }
 
 const struct smcr_link_ops smcr_link_ops = {

@@ -31,6 +31,12 @@ int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		       unsigned int wait_ms, bool (*stop)(void *arg),
 		       void *arg);
 
+/* The same in two steps; every begin has its end */
+struct smcr_llc_sent;
+struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
+					  const struct smcr_llc *msg);
+int smcr_llc_send_end(struct smcr_llc_sent *sent, unsigned int wait_ms);
+
 /*
  * smcr_llc_expect() - arm an exchange before its request is sent
  * @xchg: enum smcr_llc_xchg

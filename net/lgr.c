@@ -107,7 +107,12 @@ static void smcr_lgr_free_work(struct work_struct *work)
 static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 			    u32 del_reason)
 {
-	lgr->del_reason = del_reason;
+	lgr->del.reason = del_reason;
+	if (!lgr->del_asked) {
+		lgr->del.all = true;
+		lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
+				   del_reason == SMCR_DEL_INACTIVE;
+	}
 	smcr_hit(lgr->sn, why, lgr->id, 0);
 	smcr_lgr_hold(lgr);
 	queue_work(smcr_wq, &lgr->kill_work);
@@ -625,8 +630,27 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
  */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 {
-	if (smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
-		smcr_lgr_killed(lgr, why, del_reason);
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		return;
+	smcr_lgr_killed(lgr, why, del_reason);
+}
+
+/**
+ * smcr_lgr_kill_asked() - server: the client wants its only link to end
+ * @lgr: group
+ * @why: reason
+ * @req: the client's DELETE LINK, which the server's own one answers
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
+			 const struct smcr_llc_delete_link *req)
+{
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		return;
+	lgr->del = *req;
+	lgr->del_asked = true;
+	smcr_lgr_killed(lgr, why, req->reason ?: SMCR_DEL_OPERATOR);
 }
 
 /* One connection of the list with a reference, so that no lock is held on it */
@@ -643,29 +667,41 @@ static struct smcr_conn *smcr_lgr_first_conn(struct smcr_lgr *lgr)
 	return conn;
 }
 
-static void smcr_lgr_tell_peer(struct smcr_lgr *lgr)
+/* NULL: there is nothing to tell, or no way to */
+static struct smcr_llc_sent *smcr_lgr_tell_peer(struct smcr_lgr *lgr)
 {
 	struct smcr_llc msg = {
 		.type = SMCR_LLC_DELETE_LINK,
-		.delete_link = {
-			.all = true,
-			.orderly = true,
-			.reason = lgr->del_reason,
-		},
+		.delete_link = lgr->del,
 	};
 
-	if (lgr->del_reason && lgr->link && smcr_link_up(lgr->link))
-		smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc));
+	if (!lgr->del.reason || !lgr->link || !smcr_link_up(lgr->link))
+		return NULL;
+	return smcr_llc_send_begin(lgr, &msg);
 }
 
-static void smcr_lgr_kill_work(struct work_struct *work)
+/*
+ * The adapter's word that it arrived; then the peer's: a server waits for the
+ * reply about a single link (LG-35), and a client has only asked (LG-41), which
+ * it need not wait for when the link is about to fail (LG-37). T_LLC at most.
+ */
+static void smcr_lgr_told(struct smcr_lgr *lgr, struct smcr_llc_sent *sent)
 {
-	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, kill_work);
-	struct smcr_net *sn = lgr->sn;
-	struct smcr_conn *conn;
-	bool listed;
+	int ms = READ_ONCE(lgr->sn->knobs.t_llc);
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	long left;
 
-	smcr_lgr_tell_peer(lgr);
+	if (!sent || smcr_llc_send_end(sent, ms))
+		return;
+	left = end - jiffies;
+	if (left > 0 && (lgr->server ? !lgr->del.all : lgr->del.orderly))
+		wait_event_timeout(lgr->wait, READ_ONCE(lgr->del_heard) ||
+					      !smcr_link_up(lgr->link), left);
+}
+
+static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
+{
+	struct smcr_conn *conn;
 
 	while ((conn = smcr_lgr_first_conn(lgr))) {
 		spin_lock_bh(&conn->lock);
@@ -677,6 +713,22 @@ static void smcr_lgr_kill_work(struct work_struct *work)
 		smcr_lgr_del_conn(lgr, conn);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}
+}
+
+static void smcr_lgr_kill_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, kill_work);
+	struct smcr_net *sn = lgr->sn;
+	struct smcr_llc_sent *sent;
+	bool listed;
+
+	sent = smcr_lgr_tell_peer(lgr);
+	/* who takes the initiative does not let a TCP reset be the first news */
+	if (!lgr->del_asked)
+		smcr_lgr_told(lgr, sent);
+	smcr_lgr_lose_conns(lgr);
+	if (lgr->del_asked)
+		smcr_lgr_told(lgr, sent);
 	if (lgr->link) {
 		smcr_link_stop(lgr->link);
 		smcr_tx_link_gone(lgr->link);

@@ -122,7 +122,9 @@ struct smcr_lgr {
 	unsigned long test_due;	/* jiffies, end of its T_LLC; llc_lock */
 	struct work_struct kill_work;
 	struct work_struct free_work;
-	u32 del_reason;		/* DELETE LINK to send when killed, 0 none */
+	struct smcr_llc_delete_link del; /* to send when killed, if .reason */
+	bool del_asked;		/* the client wanted it */
+	bool del_heard;		/* the peer's answer to @del came; any context */
 	bool no_reuse;		/* the peer denies it: for no new connection */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
@@ -171,6 +173,10 @@ void smcr_lgr_activate(struct smcr_lgr *lgr);
  * smcr_wq.
  */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+
+/* The same for a server that is asked to by the client's @req; any context */
+void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
+			 const struct smcr_llc_delete_link *req);
 
 /*
  * Somebody who may be the peer says that he does not know the group: no new

@@ -47,7 +47,8 @@ server() {
 		rx rst
 		rx down
 		qp destroy
-		# the client's module is removed while the group is idle
+		# the client's module is removed while the group is idle; it asks for
+		# the end of the group, and waits for the answer
 		conn 3
 		accept
 		first_contact
@@ -56,6 +57,11 @@ server() {
 		close
 		mark idle
 		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
+		tx llc test_link
+		sleep 500ms
+		tx llc test_link
+		tx llc delete_link all=1 orderly=1 reason=0x20000
+		rx down
 	E
 	pup_end "puppet as server"
 }
@@ -72,7 +78,7 @@ client() {
 		rx data len=5
 		# a notice about the only link: the server's own request answers it
 		tx llc delete_link
-		rx llc delete_link reply=0 reason=0x10000
+		rx llc delete_link reply=0 all=0 orderly=0 link=%link_num reason=0x10000
 		tx llc delete_link reply=1 expect=any
 		rx rst
 		rx down
