@@ -11,6 +11,7 @@
 #include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/reboot.h>
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -608,6 +609,17 @@ static struct ib_client smcr_ib_client = {
 	.remove = smcr_dev_remove,
 };
 
+/* Only a hint: nothing may keep the system from going down */
+static int dev_reboot(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	smcr_lgr_shutdown();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block dev_reboot_nb = {
+	.notifier_call = dev_reboot,
+};
+
 /**
  * smcr_dev_init() - look for RDMA devices from now on
  *
@@ -616,7 +628,15 @@ static struct ib_client smcr_ib_client = {
  */
 int __init smcr_dev_init(void)
 {
-	return ib_register_client(&smcr_ib_client);
+	int rc;
+
+	rc = ib_register_client(&smcr_ib_client);
+	if (rc)
+		return rc;
+	rc = register_reboot_notifier(&dev_reboot_nb);
+	if (rc)
+		ib_unregister_client(&smcr_ib_client);
+	return rc;
 }
 
 /**
@@ -626,5 +646,6 @@ int __init smcr_dev_init(void)
  */
 void smcr_dev_exit(void)
 {
+	unregister_reboot_notifier(&dev_reboot_nb);
 	ib_unregister_client(&smcr_ib_client);
 }

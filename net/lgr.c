@@ -3,6 +3,7 @@
  * Link groups: creation, lookup, the connections and peer elements in them,
  * and their end (RFC 7609 2.2, 3.5.4).
  */
+#include <linux/delay.h>
 #include <linux/random.h>
 #include "conn.h"
 #include "core/lgr_plan.h"
@@ -803,6 +804,32 @@ void smcr_lgr_kill_all(void)
 	up_read(&net_rwsem);
 }
 
+static bool smcr_lgr_any(void)
+{
+	struct net *net;
+	bool any = false;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		any = any || !list_empty(&smcr_net(net)->lgr_list);
+	up_read(&net_rwsem);
+	return any;
+}
+
+/**
+ * smcr_lgr_shutdown() - the system goes down: peers are told (LG-43)
+ *
+ * Context: process, sleeps, two seconds at most.
+ */
+void smcr_lgr_shutdown(void)
+{
+	unsigned long end = jiffies + 2 * HZ;
+
+	smcr_lgr_kill_all();
+	while (smcr_lgr_any() && time_before(jiffies, end))
+		msleep(20);
+}
+
 static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
 {
 	struct smcr_lgr *lgr;
@@ -810,13 +837,16 @@ static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
 	spin_lock_bh(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgr_list, net_node)
 		if (lgr->pid.dev == dev)
-			smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
+			smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE,
+				      SMCR_DEL_LOST_PATH);
 	spin_unlock_bh(&sn->lgr_lock);
 }
 
 /**
  * smcr_lgr_kill_dev() - an RDMA device goes away
  * @dev: device; smcr_dev_put() of the last group wakes the caller's wait
+ *
+ * Its queue pairs still work, as far as the device does: the peers are told.
  *
  * Context: process.
  */

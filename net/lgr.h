@@ -191,6 +191,7 @@ void smcr_lgr_put(struct smcr_lgr *lgr);
 void smcr_lgr_kill_net_start(struct smcr_net *sn);	/* does not wait */
 void smcr_lgr_kill_net(struct smcr_net *sn);
 void smcr_lgr_kill_all(void);
+void smcr_lgr_shutdown(void);	/* reboot: does not wait for all of them */
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
 /* Process context: groups on this port that lost their GID or port end */
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
