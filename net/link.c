@@ -163,23 +163,12 @@ static int link_replenish(struct smcr_link *link)
 	return rc;
 }
 
-/*
- * An RDMA WRITE with immediate data takes a receive as well but leaves the
- * buffer alone: no message of ours has that form, so it has no length.
- */
-static u32 rx_len(const struct ib_wc *wc)
-{
-	if (wc->opcode != IB_WC_RECV)
-		return 0;
-	return min_t(u32, wc->byte_len, SMCR_RX_LEN);
-}
-
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smcr_rx_slot *slot = container_of(wc->wr_cqe,
 						 struct smcr_rx_slot, cqe);
 	struct smcr_link *link = slot->link;
-	u32 len, run;
+	u32 run;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		link_wc_error(link, wc);
@@ -187,12 +176,20 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	len = rx_len(wc);
 	WRITE_ONCE(link->last_rx, jiffies);
-	link->rx_sends++;
-	smcr_buf_sync_cpu(link->rx_buf, slot_off(slot), SMCR_RX_LEN);
-	link->ops->rx(link, smcr_buf_at(link->rx_buf, slot_off(slot),
-					SMCR_RX_LEN, &run), len);
+	if (likely(wc->opcode == IB_WC_RECV)) {
+		link->rx_sends++;
+		smcr_buf_sync_cpu(link->rx_buf, slot_off(slot), SMCR_RX_LEN);
+		link->ops->rx(link, smcr_buf_at(link->rx_buf, slot_off(slot),
+						SMCR_RX_LEN, &run),
+			      min_t(u32, wc->byte_len, SMCR_RX_LEN));
+	} else {
+		/*
+		 * RDMA WRITE with immediate data: it took a receive, left the
+		 * buffer alone, and says nothing that CDC does not (I-04).
+		 */
+		smcr_count(link->lgr->sn, SMCR_CNT_RX_IMM);
+	}
 
 	slot_give_back(slot);
 	if (link->rq_missing >= SMCR_RQ_BATCH && link_replenish(link))

@@ -63,7 +63,9 @@
 	X(T_RMB_FREE,		"timer-rmb-free") \
 	X(T_CLOSE,		"timer-close") \
 	X(T_ABORT,		"timer-abort") \
-	X(T_TESTLINK,		"timer-testlink")
+	X(T_TESTLINK,		"timer-testlink") \
+	/* appended */ \
+	X(RX_IMM,		"rx-write-with-immediate")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

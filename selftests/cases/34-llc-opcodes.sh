@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # What is no LLC or CDC message ends the link and its connections; unknown
-# optional opcodes do nothing.
+# optional opcodes and immediate data do nothing.
 #
 # covers: LLC-06 LLC-07 LLC-08 MISC-13
 # module: ours ours
@@ -21,9 +21,11 @@ server() {
 	for i in "${DEADLY[@]}" "${LENGTHS[@]}" reply; do
 		calls+=(accept:0 recv:5 send:5 recv:1=ECONNRESET close)
 	done
-	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close
+	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
 	check "link failures are logged" grep -q "link .* failed: llc-opcode" <(dmesg)
+	eq "immediate data was counted" "$(counter rx-write-with-immediate)" 600
 
 	pup_bg <<-E
 		listen 5001
@@ -88,6 +90,18 @@ client() {
 		rx data len=5
 		close
 	E
+	# more than there are receives
+	pup "immediate data with RDMA WRITE say nothing" < <(
+		echo "set peer_id=0002525400000002"
+		echo "connect $PEER 5000"
+		echo "first_contact"
+		for i in {1..600}; do echo "write off=0 len=5 imm"; done
+		cat <<-E
+			tx data len=5
+			rx data len=5
+			close
+		E
+	)
 	await up2
 	app "client: opcode" socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close
 	app "client: length" socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close

@@ -44,7 +44,7 @@
  *	tx data TEXT | tx data len=N	write and announce, as a peer does
  *	rx data TEXT | rx data len=N	announced by the peer and correct in memory
  *	consume N [quiet]		move own consumer cursor, and tell
- *	write off=N len=N [rkey=] [va=] [byte=] [expect=err]	RDMA WRITE
+ *	write off=N len=N [rkey=] [va=] [byte=] [imm] [expect=err]	RDMA WRITE
  *	read off=N len=N [expect=err]	RDMA READ from the peer's element
  *	fill [off=N] [len=N] [byte=HH]	the own element
  *	check untouched off=N [len=N] [byte=HH]

@@ -227,7 +227,7 @@ void qp_err(struct link *l);
 void qp_destroy(struct link *l);
 int ib_send(struct link *l, const u8 *buf, u32 len, bool wait);
 int ib_write(struct link *l, const u8 *src, u32 len, u64 va, u32 rkey,
-	     bool wait);
+	     bool imm, bool wait);
 int ib_read(struct link *l, u8 *dst, u32 len, u64 va, u32 rkey);
 /* Handle events until @ms are over, or @fd (or -1) is readable: then true */
 bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg);

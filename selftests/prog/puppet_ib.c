@@ -411,11 +411,12 @@ int ib_send(struct link *l, const u8 *buf, u32 len, bool wait)
 }
 
 int ib_write(struct link *l, const u8 *src, u32 len, u64 va, u32 rkey,
-	     bool wait)
+	     bool imm, bool wait)
 {
 	struct ibv_sge sge = { .length = len };
 	struct ibv_send_wr wr = {
-		.opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1,
+		.opcode = imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+		.sg_list = &sge, .num_sge = 1, .imm_data = 0xffffffff,
 		.wr.rdma = { .remote_addr = va, .rkey = rkey },
 	};
 

@@ -731,7 +731,7 @@ static u64 elem_va(void)
 struct range {
 	u64 off, len, pos, rkey, va;
 	int byte;
-	bool has_pos, err, any;
+	bool has_pos, err, any, imm;
 };
 
 static void parse_range(struct range *r, int argc, char **argv)
@@ -756,6 +756,8 @@ static void parse_range(struct range *r, int argc, char **argv)
 			r->err = true;
 		else if (!strcmp(argv[i], "expect=any"))
 			r->any = true;
+		else if (!strcmp(argv[i], "imm"))
+			r->imm = true;
 		else
 			bad("'%s'?", argv[i]);
 	}
@@ -791,7 +793,7 @@ void cmd_write(int argc, char **argv)
 	else
 		pattern_fill(scratch, r.pos, r.len);
 	check_wc(&r, ib_write(lnk, scratch, (u32)r.len, r.va + r.off,
-			      (u32)r.rkey, true));
+			      (u32)r.rkey, r.imm, true));
 }
 
 void cmd_read(int argc, char **argv)
@@ -865,7 +867,7 @@ void data_tx(int argc, char **argv)
 					     (s ? plan.seg[0].len : 0), n);
 			rc = ib_write(lnk, scratch, n,
 				      elem_va() + plan.seg[s].dst,
-				      conn->peer.rkey, true);
+				      conn->peer.rkey, false, true);
 			if (rc)
 				fail("write: %s", ibv_wc_status_str(
 					     (enum ibv_wc_status)rc));
