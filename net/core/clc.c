@@ -167,8 +167,7 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 		return reject(why, SMCR_R_CLC_UNEXPECTED);
 
 	growth = smcr_get_be16(buf + OFF_P_GROWTH);
-	if (growth > SMCR_CLC_MAX_GROWTH ||
-	    len < SMCR_CLC_PROPOSAL_MIN + growth)
+	if (len < SMCR_CLC_PROPOSAL_MIN + growth)
 		return reject(why, SMCR_R_CLC_LENGTH);
 
 	/* what follows has its offsets behind the growth area */

@@ -31,7 +31,6 @@ enum {
 	SMCR_CLC_DECLINE_LEN	= 28,
 	SMCR_CLC_MAX_PREFIX	= 8,
 	SMCR_CLC_PREFIX_LEN	= 17,
-	SMCR_CLC_MAX_GROWTH	= 256,	/* growth area we are willing to skip */
 	/*
 	 * Longest CLC message that we read: ours are shorter, but Proposals of
 	 * later versions carry more, and want an answer.

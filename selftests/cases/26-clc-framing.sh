@@ -89,7 +89,7 @@ client() {
 		# the largest growth area that is skipped
 		conn 3
 		connect $PEER 5000
-		tx proposal @5=0134 @38=0100 grow@40=$(printf 'e2d4c3d9%.0s' {1..64})
+		tx proposal @5=0400 @38=03cc grow@40=$(printf 'e2d4c3d9%.0s' {1..243})
 		rx accept first=0
 		tx confirm
 		tx data len=5

@@ -2,7 +2,7 @@
 /* Tests of net/core/clc.c: the CLC codec, RFC 7609 A.2. */
 #include "msgs.h"
 
-enum { ROUNDS = 3000, BIG = 512 };
+enum { ROUNDS = 3000, BIG = 1536 };
 
 static const u8 eye[4] = { 0xe2, 0xd4, 0xc3, 0xd9 };
 
@@ -458,7 +458,8 @@ TEST(smcr_clc_decode_proposal__growth)
 	EXPECT_EQ(buf[38] << 8 | buf[39], 0);
 
 	for (n = 0; n <= 8; n++) {
-		for (growth = 0; growth <= 256; growth++) {
+		for (growth = 0;
+		     52 + growth + n * 17 <= SMCR_CLC_MAX_LEN; growth++) {
 			/* the area may hold anything, eye catchers too */
 			size_t len = raw_proposal(buf, growth, n, 0xff);
 
@@ -501,8 +502,8 @@ TEST(smcr_clc_decode_proposal__inconsistent)
 		EXPECT_NE(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
 			  SMCR_R_NONE);
 	}
-	/* more growth than we are willing to skip */
-	len = raw_proposal(buf, 257, 0, 0);
+	/* more growth than a message can hold */
+	len = raw_proposal(buf, SMCR_CLC_MAX_LEN - 52 + 1, 0, 0);
 	EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
 		  SMCR_R_CLC_LENGTH);
 	/* mask length */
