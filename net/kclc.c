@@ -203,9 +203,13 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
 				   why);
 	if (!rc) {
 		rc = smcr_clc_decode(buf, msg, why);
-		/* not malformed but unknown: the peer gets a Decline */
+		/*
+		 * Not malformed but unknown: the peer gets a Decline. Both eye
+		 * catchers have to say that it was a message at all.
+		 */
 		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
-			       msg->hdr.version > SMCR_CLC_VERSION;
+			       msg->hdr.version > SMCR_CLC_VERSION &&
+			       *why != SMCR_R_CLC_EYE_CATCHER;
 	}
 	kfree(buf);
 	if (rc && !msg->too_new)

@@ -43,6 +43,7 @@ client() {
 	await up
 	# Each byte of the leading and of the trailing eye catcher.
 	pup "eye catchers" < <(for i in 0 1 2 3 48 49 50 51; do bad xor@$i=01; done)
+	pup "eye catchers of a later version" < <(for i in 0 3 48 51; do bad "version=2 xor@$i=01"; done)
 	pup "unknown message types" < <(bad @4=00 @4=05 @4=ff)
 	pup "length is not that of a Proposal" < <(bad @5=0000 @5=0007 @5=0033 "@5=0035 add=00" "@5=ffff" "@5=0034 cut=40 text=SMCSMCSMCSMC")
 	pup "version 0" < <(bad @7=00)
