@@ -121,7 +121,8 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	res = smcr_hs_llc_wait(hs, &msg);
 	if (res != SMCR_HS_NEXT)
 		return res;
-	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link)) {
+	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
+	    !msg.confirm_link.link_num) {
 		hs->why = SMCR_R_BAD_LINK_DATA;
 		return SMCR_HS_DECLINE;
 	}

@@ -83,13 +83,9 @@ static int reject(enum smcr_reason *why, enum smcr_reason reason)
 	return -EPROTO;
 }
 
-static int decode_confirm_link(const u8 *buf,
-			       struct smcr_llc_confirm_link *out,
-			       enum smcr_reason *why)
+/* A bad link number has an answer of its own in first contact (LLC-21) */
+static int decode_confirm_link(const u8 *buf, struct smcr_llc_confirm_link *out)
 {
-	if (!buf[OFF_LINK_NUM])
-		return reject(why, SMCR_R_LLC_VALUE);
-
 	memcpy(out->mac, buf + OFF_MAC, sizeof(out->mac));
 	memcpy(out->gid, buf + OFF_GID, sizeof(out->gid));
 	out->qpn = smcr_get_be24(buf + OFF_QPN);
@@ -245,7 +241,7 @@ static int decode_body(const u8 *buf, struct smcr_llc *out,
 {
 	switch (out->type) {
 	case SMCR_LLC_CONFIRM_LINK:
-		return decode_confirm_link(buf, &out->confirm_link, why);
+		return decode_confirm_link(buf, &out->confirm_link);
 	case SMCR_LLC_ADD_LINK:
 		return decode_add_link(buf, out->reply, &out->add_link, why);
 	case SMCR_LLC_ADD_LINK_CONT:

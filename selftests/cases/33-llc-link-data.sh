@@ -23,7 +23,7 @@ server() {
 	pup_bg < <(
 		echo "listen 5001"
 		echo "mark up2"
-		for i in 'mac=~' 'gid=~' 'qpn=^2'; do
+		for i in 'mac=~' 'gid=~' 'qpn=^2' 'link=0'; do
 			cat <<-E
 				conn $i
 				accept
@@ -103,7 +103,7 @@ client() {
 		done
 	)
 	await up2
-	for i in mac gid qpn; do
+	for i in mac gid qpn link; do
 		app "declined: $i" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	done
 	app "a reply that nobody asked for" socket "connect:$PEER:5001=ECONNRESET" close

@@ -242,8 +242,10 @@ TEST(smcr_llc_decode__confirm_link)
 	EXPECT_EQ(m.confirm_link.user_id, 0x0a0b0c0d);
 
 	smcr_llc_encode(&m, buf);
+	/* a bad number is for first contact to judge (LLC-21, LLC-22) */
 	buf[29] = 0;
-	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_LLC_VALUE);
+	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
+	EXPECT_EQ(m.confirm_link.link_num, 0);
 }
 
 TEST(smcr_llc_decode__no_eye_catcher)
