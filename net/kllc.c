@@ -544,8 +544,12 @@ static void smcr_llc_do(struct smcr_lgr *lgr, struct smcr_llc *msg)
 static void smcr_llc_refuse(struct smcr_lgr *lgr, struct smcr_llc *msg)
 {
 	msg->reply = true;
-	msg->confirm_rkey.negative = true;
-	msg->confirm_rkey.retry = true;
+	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
+		msg->confirm_rkey.negative = true;
+		msg->confirm_rkey.retry = true;
+	} else {	/* the rest of the message is echoed (LLC-59) */
+		msg->confirm_rkey_cont.negative = true;
+	}
 	smcr_llc_send(lgr, msg, 0);
 }
 

@@ -89,6 +89,8 @@ client() {
 			# inside of the server's exchange: not now
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 			rx llc confirm_rkey reply=1 negative=1 retry=1
+			tx llc confirm_rkey_cont n=3 link1=2 rkey1=1 va1=1 @18=02 @31=02
+			rx llc confirm_rkey_cont reply=1 negative=1 n=3 @0=082c00a0 @5=02 @18=02 @31=02
 			tx llc confirm_link reply=1
 			rx llc add_link
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
