@@ -40,6 +40,12 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	enum smcr_hs_res res;
 	int tries;
 
+	/* the part for the other address family is filled (CLC-22) */
+	if (smcr_route_is_v4(tcp) == (p->n_prefix > 0)) {
+		hs->why = SMCR_R_CLC_PREFIX;
+		hs->err = EPROTO;
+		return SMCR_HS_FAILED;
+	}
 	hs->why = SMCR_R_POLICY;
 	if (!READ_ONCE(sn->knobs.enabled))
 		return SMCR_HS_DECLINE;

@@ -51,6 +51,7 @@ client() {
 	pup "growth area beyond the length" < <(bad @38=0001 @38=0008 @38=ffff "@38=fff0 @5=0134 add=$(printf '00%.0s' {1..256})")
 	pup "IPv4 prefix longer than 32" < <(bad @44=21 @44=ff)
 	pup "IPv6 prefix longer than 128" < <(bad "prefix=fd77:0::/64 @64=81")
+	pup "IPv6 prefixes on IPv4" < <(bad "prefix=fd77:0::/64" "net=10.77.0.0/24 prefix=fd77:0::/64 prefix=fd77:1::/64")
 	pup "zero GID" < <(bad "@16=$(printf '00%.0s' {1..16})")
 	pup "application data" < <(bad_raw 'tx app "GET / HTTP/1.0"' 'tx app "0123456789012345678901234567890123456789012345678901234567890123456789"')
 	pup "Accept from a client" < <(bad_raw "tx raw e2d4c3d90200441834cd020000000501fe80000000000000000000fffe000501020000000501000111a1b2c3d401cafe0001230000007f0012340000000a0b0ce2d4c3d9")

@@ -59,6 +59,15 @@ client() {
 	ADDR=$PEER6 PORT=5006
 	pup "foreign prefixes" < <(declined "noprefix prefix=fd78:0::/64" "noprefix prefix=fd77::/32 prefix=fd77:0:0:1::/64" \
 		"noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8 9)")
+	pup "no prefix at all on IPv6 is no Proposal for IPv6" <<-E
+		connect $PEER6 5006
+		tx proposal noprefix
+		rx rst
+		conn 2
+		connect $PEER6 5006
+		tx proposal noprefix net=10.77.0.0/24
+		rx rst
+	E
 	pup "the last of eight prefixes matches" <<-E
 		connect $PEER6 5006
 		tx proposal noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8) prefix=fd77:0::/64
