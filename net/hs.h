@@ -60,6 +60,15 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);
 
 /*
+ * The peer's T_LLC_FIRST runs while we wait for the adapter's word that our
+ * message arrived. Half of it, so that a Decline is there in time (LLC-11).
+ */
+static inline unsigned int smcr_hs_sent_ms(const struct smcr_hs *hs)
+{
+	return READ_ONCE(hs->ssk->sn->knobs.t_llc_first) / 2;
+}
+
+/*
  * Wait for an LLC message of first contact; a Decline on TCP ends it
  * (CLC-59). @type, @reply: as smcr_llc_expect(), which was called before.
  */

@@ -139,12 +139,11 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
 			false);
 	smcr_hs_fill_confirm_link(lgr, true, &msg);
-	rc = smcr_llc_send_stop(lgr, &msg,
-				READ_ONCE(lgr->sn->knobs.t_llc_first),
+	rc = smcr_llc_send_stop(lgr, &msg, smcr_hs_sent_ms(hs),
 				smcr_clc_aborted, hs->ssk);
 	if (rc == -ECANCELED)
 		return smcr_hs_aborted(hs);
-	if (rc) {
+	if (rc && !smcr_llc_answered(lgr)) {
 		hs->why = SMCR_R_CONFIRM_LINK_FAIL;
 		return SMCR_HS_DECLINE;		/* CLC-63 */
 	}

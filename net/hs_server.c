@@ -148,7 +148,9 @@ static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs,
 			true);
 	smcr_hs_fill_confirm_link(lgr, false, &msg);
 	hs->why = SMCR_R_CONFIRM_LINK_FAIL;
-	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first)))
+	/* not heard in time, but answered: it did arrive */
+	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
+	    !smcr_llc_answered(lgr))
 		return SMCR_HS_DECLINE;		/* CLC-63 */
 	res = smcr_hs_llc_wait(hs, &msg);
 	if (res != SMCR_HS_NEXT)
@@ -195,23 +197,18 @@ static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs, u8 num)
 }
 
 /* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
-static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
+static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs, struct ib_qp *qp)
 {
 	struct smcr_lgr *lgr = hs->lgr;
 	enum smcr_hs_res res;
 	struct smcr_llc msg;
-	struct ib_qp *qp;
 	u8 num;
 
-	qp = smcr_link_probe_qp(lgr->link);
-	if (IS_ERR(qp)) {
-		hs->why = SMCR_R_QP_FAIL;
-		return SMCR_HS_DECLINE;
-	}
 	num = smcr_link_num_get(&lgr->nums);
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK, true);
 	smcr_srv_fill_add_link(lgr, qp, num, &msg);
-	if (smcr_llc_send(lgr, &msg, READ_ONCE(lgr->sn->knobs.t_llc_first))) {
+	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
+	    !smcr_llc_answered(lgr)) {
 		hs->why = SMCR_R_ADD_LINK_FAIL;
 		res = SMCR_HS_DECLINE;		/* CLC-57 */
 	} else {
@@ -223,7 +220,6 @@ static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
 			res = smcr_srv_withdraw(hs, num);
 	}
 	smcr_link_num_put(&lgr->nums, num);
-	ib_destroy_qp(qp);
 	return res;
 }
 
@@ -231,10 +227,18 @@ static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 				       const struct smcr_clc_accept *conf)
 {
 	enum smcr_hs_res res;
+	struct ib_qp *qp;
 
+	/* what can fail here does so while there is a way back (CLC-57) */
+	qp = smcr_link_probe_qp(hs->lgr->link);
+	if (IS_ERR(qp)) {
+		hs->why = SMCR_R_QP_FAIL;
+		return SMCR_HS_DECLINE;
+	}
 	res = smcr_srv_link(hs, conf);
 	if (res == SMCR_HS_NEXT)
-		res = smcr_srv_add_link(hs);
+		res = smcr_srv_add_link(hs, qp);
+	ib_destroy_qp(qp);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	smcr_llc_done(hs->lgr);

@@ -325,9 +325,20 @@ void smcr_llc_done(struct smcr_lgr *lgr)
 		smcr_llc_kick(lgr);
 }
 
-static bool smcr_llc_answered(struct smcr_lgr *lgr)
+/**
+ * smcr_llc_answered() - has what smcr_llc_expect() announced arrived?
+ * @lgr: group
+ *
+ * Context: any.
+ */
+bool smcr_llc_answered(const struct smcr_lgr *lgr)
 {
-	return READ_ONCE(lgr->answer_valid) ||
+	return READ_ONCE(lgr->answer_valid);
+}
+
+static bool smcr_llc_settled(const struct smcr_lgr *lgr)
+{
+	return smcr_llc_answered(lgr) ||
 	       READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
 }
 
@@ -353,10 +364,10 @@ int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
 		long left = end - jiffies;
 
 		if (left > 0)
-			wait_event_timeout(lgr->wait, smcr_llc_answered(lgr),
+			wait_event_timeout(lgr->wait, smcr_llc_settled(lgr),
 					   tcp ? min_t(long, left,
 						       SMCR_LLC_SLICE) : left);
-		if (smcr_llc_answered(lgr))
+		if (smcr_llc_settled(lgr))
 			break;
 		if (tcp && tcp(arg))
 			return -EINTR;

@@ -44,6 +44,8 @@ int smcr_llc_send_end(struct smcr_llc_sent *sent, unsigned int wait_ms);
  */
 void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply);
 
+bool smcr_llc_answered(const struct smcr_lgr *lgr);	/* ... has arrived */
+
 /*
  * smcr_llc_wait() - wait for what smcr_llc_expect() announced
  * @out: the message
