@@ -189,11 +189,17 @@ static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs, u8 num)
 		},
 	};
 
+	enum smcr_hs_res res;
+
 	smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_DELETE_LINK,
 			true);
 	if (smcr_llc_send(hs->lgr, &msg, 0))
 		return smcr_srv_lost(hs, SMCR_R_ADD_LINK_FAIL);
-	return smcr_hs_llc_wait(hs, &msg);
+	res = smcr_hs_llc_wait(hs, &msg);
+	/* a reply is to what it names (I-20) */
+	if (res == SMCR_HS_NEXT && msg.delete_link.link_num != num)
+		res = smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
+	return res;
 }
 
 /* The attempt at a second link that the RFC demands (LG-18, LLC-34) */

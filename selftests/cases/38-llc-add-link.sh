@@ -88,6 +88,17 @@ client() {
 		tx llc add_link reply=1 link=9 expect=any
 		rx rst
 		rx down
+		qp destroy
+		# another link number in the reply to the withdrawal
+		set peer_id=0004525400000002
+		conn 4
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5
+		rx llc delete_link reply=0 all=0 link=2
+		tx llc delete_link reply=1 link=9 expect=any
+		rx rst
+		rx down
 		mark done
 	E
 	await up2
