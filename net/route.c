@@ -228,6 +228,17 @@ static bool smcr_route_proposed(const struct smcr_clc_proposal *p,
 }
 #endif
 
+static bool smcr_route_is_ll(const struct sock *tcp)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return !smcr_route_is_v4(tcp) &&
+	       ipv6_addr_type(&tcp->sk_v6_rcv_saddr) & IPV6_ADDR_LINKLOCAL;
+#else
+	return false;
+#endif
+}
+
+/* fe80::/64 is on every link: it says something only about such a connection */
 static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 			      const struct smcr_clc_proposal *p, u8 addr[16])
 {
@@ -235,6 +246,7 @@ static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 	struct inet6_dev *in6 = __in6_dev_get(ndev);
 	struct smcr_clc_prefix onlink = {};
 	const struct inet6_ifaddr *ifa;
+	bool ll = smcr_route_is_ll(tcp);
 
 	if (!in6)
 		return false;
@@ -242,6 +254,8 @@ static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
 		u8 plen = ifa->prefix_len;
 
+		if (!ll && ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL)
+			continue;
 		/* the address is in it, the route says how large it is */
 		if (plen == 128 && smcr_prefix6_matches(&onlink,
 							ifa->addr.s6_addr,
@@ -273,6 +287,7 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 					 u8 addr[16])
 {
 	struct net_device *ndev, *route, *found = NULL;
+	bool ll = smcr_route_is_ll(tcp);
 	int i = 0;
 
 	rcu_read_lock();
@@ -282,6 +297,8 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 		found = route;
 		goto out;
 	}
+	if (ll)		/* its link is the route's, and no other */
+		goto out;
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
 		if (ndev != route &&
 		    smcr_route_match_dev(ndev, tcp, v4, p, addr) &&
