@@ -164,6 +164,7 @@ void smcr_hs_settle_link(struct smcr_hs *hs,
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
 			       lgr->max_links);
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
+	lgr->link->llc_form = smcr_llc_form(plain);
 
 	/* the peer's first data may be here before we activate */
 	spin_lock_bh(&conn->lock);

@@ -189,7 +189,7 @@ static int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 	u8 buf[SMCR_WR_LEN];
 	int rc;
 
-	smcr_llc_encode(msg, buf);
+	smcr_llc_encode(msg, lgr->link->llc_form, buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
 	rc = smcr_link_post(lgr->link, NULL, 0, buf,
 			    sent ? smcr_llc_sent_done : NULL, sent, 0, 0,
@@ -667,7 +667,7 @@ static void smcr_llc_rx(struct smcr_lgr *lgr, const u8 *buf, u32 len)
 	int rc;
 
 	smcr_count(lgr->sn, SMCR_CNT_LLC_RX);
-	rc = smcr_llc_decode(buf, len, &msg, &why);
+	rc = smcr_llc_decode(buf, len, lgr->link->llc_form, &msg, &why);
 	if (rc == -ENOMSG) {
 		smcr_hit(lgr->sn, why, lgr->id, 0);
 		return;

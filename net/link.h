@@ -104,6 +104,7 @@ struct smcr_link {
 	u8 num;				/* link number, server's choice */
 	u32 user_id;			/* own link user ID */
 	u32 peer_user_id;
+	u8 llc_form;			/* enum smcr_llc_form; with CONFIRM LINK */
 	u32 max_inline;			/* what the QP offers */
 
 	u8 peer_gid[16];

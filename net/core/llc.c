@@ -25,6 +25,7 @@ enum {
 	/* ADD LINK */
 	OFF_AL_MTU	= 30,	/* low nibble */
 	OFF_AL_PSN	= 31,
+	AL_PAD		= 2,	/* SMCR_LLC_PADDED: GID and what follows */
 
 	/* ADD LINK CONTINUATION */
 	OFF_AC_LINK_NUM	= 4,
@@ -101,26 +102,27 @@ static int decode_confirm_link(const u8 *buf, struct smcr_llc_confirm_link *out)
  * that matters but its reason (I-49). Whether a request is a notice or an
  * offer follows from the roles: see smcr_llc_classify().
  */
-static int decode_add_link(const u8 *buf, bool reply,
+static int decode_add_link(const u8 *buf, bool reply, enum smcr_llc_form form,
 			   struct smcr_llc_add_link *out,
 			   enum smcr_reason *why)
 {
 	bool rejected = reply && (buf[OFF_FLAGS] & FLAG_ADD_REJECTED);
+	const u8 *p = form == SMCR_LLC_PADDED ? buf + AL_PAD : buf;
 
-	if (!rejected && smcr_bytes_zero(buf + OFF_GID, sizeof(out->gid)))
+	if (!rejected && smcr_bytes_zero(p + OFF_GID, sizeof(out->gid)))
 		return reject(why, SMCR_R_LLC_VALUE);
 	if (reply && !rejected &&
-	    (!buf[OFF_LINK_NUM] || !smcr_get_be24(buf + OFF_QPN)))
+	    (!p[OFF_LINK_NUM] || !smcr_get_be24(p + OFF_QPN)))
 		return reject(why, SMCR_R_LLC_VALUE);
 
 	out->rejected = rejected;
 	out->reject_reason = rejected ? buf[OFF_REASON] & 0x0f : 0;
 	memcpy(out->mac, buf + OFF_MAC, sizeof(out->mac));
-	memcpy(out->gid, buf + OFF_GID, sizeof(out->gid));
-	out->qpn = smcr_get_be24(buf + OFF_QPN);
-	out->link_num = buf[OFF_LINK_NUM];
-	out->mtu = buf[OFF_AL_MTU] & 0x0f;
-	out->psn = smcr_get_be24(buf + OFF_AL_PSN);
+	memcpy(out->gid, p + OFF_GID, sizeof(out->gid));
+	out->qpn = smcr_get_be24(p + OFF_QPN);
+	out->link_num = p[OFF_LINK_NUM];
+	out->mtu = p[OFF_AL_MTU] & 0x0f;
+	out->psn = smcr_get_be24(p + OFF_AL_PSN);
 	return 0;
 }
 
@@ -236,14 +238,15 @@ static int decode_delete_rkey(const u8 *buf, bool reply,
 	return 0;
 }
 
-static int decode_body(const u8 *buf, struct smcr_llc *out,
-		       enum smcr_reason *why)
+static int decode_body(const u8 *buf, enum smcr_llc_form form,
+		       struct smcr_llc *out, enum smcr_reason *why)
 {
 	switch (out->type) {
 	case SMCR_LLC_CONFIRM_LINK:
 		return decode_confirm_link(buf, &out->confirm_link);
 	case SMCR_LLC_ADD_LINK:
-		return decode_add_link(buf, out->reply, &out->add_link, why);
+		return decode_add_link(buf, out->reply, form, &out->add_link,
+				       why);
 	case SMCR_LLC_ADD_LINK_CONT:
 		return decode_add_link_cont(buf, &out->add_link_cont, why);
 	case SMCR_LLC_DELETE_LINK:
@@ -264,8 +267,8 @@ static int decode_body(const u8 *buf, struct smcr_llc *out,
 	}
 }
 
-int smcr_llc_decode(const u8 *buf, size_t len, struct smcr_llc *out,
-		    enum smcr_reason *why)
+int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
+		    struct smcr_llc *out, enum smcr_reason *why)
 {
 	if (len != SMCR_WR_LEN)
 		return reject(why, SMCR_R_LLC_LENGTH);
@@ -293,7 +296,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, struct smcr_llc *out,
 	memset(out, 0, sizeof(*out));
 	out->type = buf[OFF_TYPE];
 	out->reply = buf[OFF_FLAGS] & FLAG_REPLY;
-	return decode_body(buf, out, why);
+	return decode_body(buf, form, out, why);
 }
 
 static void encode_confirm_link(const struct smcr_llc_confirm_link *in,
@@ -310,18 +313,20 @@ static void encode_confirm_link(const struct smcr_llc_confirm_link *in,
 }
 
 static void encode_add_link(const struct smcr_llc_add_link *in, bool reply,
-			    u8 *buf)
+			    enum smcr_llc_form form, u8 *buf)
 {
+	u8 *p = form == SMCR_LLC_PADDED ? buf + AL_PAD : buf;
+
 	if (reply && in->rejected) {
 		buf[OFF_FLAGS] |= FLAG_ADD_REJECTED;
 		buf[OFF_REASON] = in->reject_reason & 0x0f;
 	}
 	memcpy(buf + OFF_MAC, in->mac, sizeof(in->mac));
-	memcpy(buf + OFF_GID, in->gid, sizeof(in->gid));
-	smcr_put_be24(buf + OFF_QPN, in->qpn);
-	buf[OFF_LINK_NUM] = in->link_num;
-	buf[OFF_AL_MTU] = in->mtu & 0x0f;
-	smcr_put_be24(buf + OFF_AL_PSN, in->psn);
+	memcpy(p + OFF_GID, in->gid, sizeof(in->gid));
+	smcr_put_be24(p + OFF_QPN, in->qpn);
+	p[OFF_LINK_NUM] = in->link_num;
+	p[OFF_AL_MTU] = in->mtu & 0x0f;
+	smcr_put_be24(p + OFF_AL_PSN, in->psn);
 }
 
 static void encode_add_link_cont(const struct smcr_llc_add_link_cont *in,
@@ -404,7 +409,8 @@ static void encode_delete_rkey(const struct smcr_llc_delete_rkey *in,
 		smcr_put_be32(buf + OFF_DR_RKEY + i * 4, in->rkey[i]);
 }
 
-void smcr_llc_encode(const struct smcr_llc *in, u8 buf[SMCR_WR_LEN])
+void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
+		     u8 buf[SMCR_WR_LEN])
 {
 	memset(buf, 0, SMCR_WR_LEN);
 	buf[OFF_TYPE] = in->type;
@@ -416,7 +422,7 @@ void smcr_llc_encode(const struct smcr_llc *in, u8 buf[SMCR_WR_LEN])
 		encode_confirm_link(&in->confirm_link, buf);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		encode_add_link(&in->add_link, in->reply, buf);
+		encode_add_link(&in->add_link, in->reply, form, buf);
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
 		encode_add_link_cont(&in->add_link_cont, buf);

@@ -98,10 +98,31 @@ struct smcr_llc {
 	};
 };
 
+/*
+ * Where the fields of ADD LINK are. Deployed peers (Linux, z/OS) have two
+ * reserved bytes between MAC and GID that RFC 7609's Figure 31 does not have
+ * (I-41). Nothing in the message tells: see smcr_llc_form().
+ */
+enum smcr_llc_form {
+	SMCR_LLC_RFC,
+	SMCR_LLC_PADDED,
+};
+
+/**
+ * smcr_llc_form() - form of ADD LINK on a link, from both CONFIRM LINK messages
+ * @no_eye_catcher: both sides said so, which deployed peers do and RFC 7609
+ *	does not know
+ */
+static inline enum smcr_llc_form smcr_llc_form(bool no_eye_catcher)
+{
+	return no_eye_catcher ? SMCR_LLC_PADDED : SMCR_LLC_RFC;
+}
+
 /**
  * smcr_llc_decode() - decode one message received on a link
  * @buf: bytes of the SEND
  * @len: number of bytes that arrived
+ * @form: of ADD LINK on that link
  * @out: filled on success
  * @why: reason, set on every error
  *
@@ -109,15 +130,17 @@ struct smcr_llc {
  * (LLC-06); -EPROTO for anything that means link failure (LLC-07, LLC-08,
  * MISC-13). CDC (type 0xFE) is not decoded here: see smcr_wr_is_cdc().
  */
-int smcr_llc_decode(const u8 *buf, size_t len, struct smcr_llc *out,
-		    enum smcr_reason *why);
+int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
+		    struct smcr_llc *out, enum smcr_reason *why);
 
 /**
  * smcr_llc_encode() - encode one message
  * @in: message; must be one that smcr_llc_decode() accepts
+ * @form: of ADD LINK on that link
  * @buf: SMCR_WR_LEN bytes, wholly written
  */
-void smcr_llc_encode(const struct smcr_llc *in, u8 buf[SMCR_WR_LEN]);
+void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
+		     u8 buf[SMCR_WR_LEN]);
 
 /* true if the first byte of a received SEND says CDC */
 static inline bool smcr_wr_is_cdc(const u8 *buf)

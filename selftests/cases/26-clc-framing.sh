@@ -33,7 +33,7 @@ server() {
 		# reserved bits of LLC, too
 		tx llc confirm_link @2=ff xor@3=7c @35=ffffffffffffffffff
 		rx llc confirm_link reply=1
-		tx llc add_link @2=f0 xor@3=3f xor@30=f0 @34=ffffffffffffffffffff
+		tx llc add_link @2=f0 xor@3=3f @10=ffff xor@32=f0 @36=ffffffffffffffff
 		rx llc add_link reply=1 rejected=1
 		rx data len=5
 		tx data len=5

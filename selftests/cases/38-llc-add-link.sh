@@ -27,24 +27,37 @@ server() {
 		# nothing may be said before ADD LINK was answered
 		rx none 500ms
 		tx llc add_link mtu=0 link=5
-		rx llc add_link reply=1 rejected=1 reason=2 link=5 @2=02 @3=c0
+		rx llc add_link reply=1 rejected=1 reason=2 link=5 @2=02 @3=c0 @29=0000 @31=05
 		# later ones
 		tx llc add_link mtu=6 link=6
 		rx llc add_link reply=1 rejected=1 reason=2 link=6
 		tx llc add_link link=7
 		rx llc add_link reply=1 rejected=1 reason=1 link=7
-		tx llc add_link link=255 @2=f0 @34=ffffffffffffffffffff
+		tx llc add_link link=255 @2=f0 @10=ffff @36=ffffffffffffffff
 		rx llc add_link reply=1 rejected=1 reason=1 link=255
 		rx data len=5
 		tx data len=5
 		close
 		qp destroy
+		# a peer of the RFC's text: eye catchers, and no two bytes of padding in
+		# front of the GID
+		set no_eye=0
+		conn rfc
+		accept
+		first_contact until=add_link
+		tx llc add_link link=5
+		rx llc add_link reply=1 rejected=1 reason=1 link=5 @29=05 @31=00
+		rx data len=5
+		tx data len=5
+		close
+		qp destroy
+		set no_eye=1
 		# an offer without queue pair or number
 		conn 2
 		accept
 		first_contact
 		rx data len=5
-		tx llc add_link @26=000000 expect=any
+		tx llc add_link @28=000000 expect=any
 		rx rst
 		rx down
 	E
@@ -103,5 +116,6 @@ client() {
 	E
 	await up2
 	app "client program" start socket "connect:$PEER:5001" elapsed:450:3000 send:5 recv:5 recv:1=eof close \
+		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
 		socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close
 }

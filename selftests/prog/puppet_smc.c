@@ -298,6 +298,12 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	rx_put(&c->cdc, buf, len);
 }
 
+/* As the module decides it, with CONFIRM LINK */
+static enum smcr_llc_form llc_form(const struct link *l)
+{
+	return l->base ? SMCR_LLC_RFC : SMCR_LLC_PADDED;
+}
+
 static bool probing;		/* link_rx_down() wants no replies */
 
 static void llc_arrived(struct link *l, const u8 *buf, u32 len)
@@ -305,7 +311,7 @@ static void llc_arrived(struct link *l, const u8 *buf, u32 len)
 	enum smcr_reason why = SMCR_R_NONE;
 	struct smcr_llc m;
 
-	if (!smcr_llc_decode(buf, len, &m, &why) &&
+	if (!smcr_llc_decode(buf, len, llc_form(l), &m, &why) &&
 	    m.type == SMCR_LLC_TEST_LINK) {
 		if (m.reply && probing)
 			return;
@@ -316,7 +322,7 @@ static void llc_arrived(struct link *l, const u8 *buf, u32 len)
 
 				say("link %s: TEST LINK answered", l->name);
 				m.reply = true;
-				smcr_llc_encode(&m, out);
+				smcr_llc_encode(&m, llc_form(l), out);
 				ib_send(l, out, SMCR_WR_LEN, false);
 				return;
 			}
@@ -456,7 +462,7 @@ void llc_tx(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (field_set(llc_types[t].fields, &m, argv[i]))
 			argv[i] = used;
-	smcr_llc_encode(&m, w.buf);
+	smcr_llc_encode(&m, llc_form(lnk), w.buf);
 	wire_apply(&w, argc - 1, argv + 1);
 	send_wire(&w);
 }
@@ -533,7 +539,7 @@ void llc_rx(int argc, char **argv, bool skip)
 			     lnk->dead ? " (the link is dead)" : "");
 		msg = rx_take(&lnk->llc);
 		why = SMCR_R_NONE;
-		rc = smcr_llc_decode(msg->buf, msg->len, &m, &why);
+		rc = smcr_llc_decode(msg->buf, msg->len, llc_form(lnk), &m, &why);
 		if (rc)
 			fail("malformed LLC message: %s: %s",
 			     smcr_reason_text(why), hex(msg->buf, msg->len));
@@ -711,7 +717,7 @@ void link_rx_down(int argc, char **argv)
 
 	probing = true;
 	while (!lnk->dead) {
-		smcr_llc_encode(&m, buf);
+		smcr_llc_encode(&m, llc_form(lnk), buf);
 		ib_send(lnk, buf, SMCR_WR_LEN, true);
 		pump(now_ms() + 100, -1, link_dead, lnk);
 		if (!lnk->dead && now_ms() > end)

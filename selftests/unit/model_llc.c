@@ -66,7 +66,7 @@ static void send(struct side *s, u8 num, const struct smcr_llc *m)
 		return;		/* the queue pair at the other end is gone */
 	if (l->n[s->peer] == DEPTH)
 		abort();
-	smcr_llc_encode(m, l->q[s->peer][(l->head[s->peer] +
+	smcr_llc_encode(m, SMCR_LLC_RFC, l->q[s->peer][(l->head[s->peer] +
 					  l->n[s->peer]++) % DEPTH]);
 }
 
@@ -470,7 +470,7 @@ static bool deliver(void)
 	i = can[rnd(n)];
 	side = i & 1;
 	l = &links[i / 2];
-	if (smcr_llc_decode(l->q[side][l->head[side]], SMCR_WR_LEN, &m, &why))
+	if (smcr_llc_decode(l->q[side][l->head[side]], SMCR_WR_LEN, SMCR_LLC_RFC, &m, &why))
 		fail("does not decode");
 	l->head[side] = (l->head[side] + 1) % DEPTH;
 	l->n[side]--;

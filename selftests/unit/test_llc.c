@@ -21,7 +21,7 @@ static enum smcr_reason decode(const u8 *buf, size_t len, struct smcr_llc *out)
 	u8 *copy = exact(buf, len);
 	int rc;
 
-	rc = smcr_llc_decode(copy, len, out, &why);
+	rc = smcr_llc_decode(copy, len, SMCR_LLC_RFC, out, &why);
 	exact_free(copy, len);
 	EXPECT_EQ(rc, why == SMCR_R_NONE ? 0 :
 		      why == SMCR_R_LLC_OPTIONAL ? -ENOMSG : -EPROTO);
@@ -38,7 +38,7 @@ static struct smcr_llc golden(const char *name)
 	ASSERT_EQ(v->len, 44);
 	ASSERT_EQ(decode(v->bytes, v->len, &m), SMCR_R_NONE);
 	memset(buf, 0xee, sizeof(buf));
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_MEM(buf, v->bytes, 44);
 	return m;
 }
@@ -62,7 +62,7 @@ TEST(smcr_llc_decode__length)
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		memset(buf, 0, sizeof(buf));
 		rnd_llc(&m, llc_types[i]);
-		smcr_llc_encode(&m, buf);
+		smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 		for (len = 0; len < sizeof(buf); len++)
 			EXPECT_EQ(decode(buf, len, &m), len == 44 ?
 				  SMCR_R_NONE : SMCR_R_LLC_LENGTH);
@@ -105,7 +105,7 @@ TEST(smcr_llc_decode__reply_flag)
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		for (n = 0; n < 20; n++) {
 			rnd_llc(&m, llc_types[i]);
-			smcr_llc_encode(&m, buf);
+			smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 			EXPECT_EQ(buf[0], llc_types[i]);
 			EXPECT_EQ(buf[1], 44);
 			EXPECT_EQ(!!(buf[3] & 0x80), m.reply);
@@ -180,7 +180,7 @@ TEST(smcr_llc_decode__reserved_bits)
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		for (n = 0; n < 1000; n++) {
 			rnd_llc(&m, llc_types[i]);
-			smcr_llc_encode(&m, buf);
+			smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 			reserved(buf, mask);
 			for (j = 0; j < 44; j++) {
 				ASSERT_EQ(buf[j] & mask[j], 0);
@@ -202,13 +202,13 @@ TEST(smcr_llc_decode__bit_flips)
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		for (n = 0; n < 20; n++) {
 			rnd_llc(&m, llc_types[i]);
-			smcr_llc_encode(&m, buf);
+			smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 			for (bit = 0; bit < 44 * 8; bit++) {
 				u8 enc[44];
 
 				flip(buf, bit);
 				if (decode(buf, 44, &m) == SMCR_R_NONE) {
-					smcr_llc_encode(&m, enc);
+					smcr_llc_encode(&m, SMCR_LLC_RFC, enc);
 					EXPECT_EQ(decode(enc, 44, &again),
 						  SMCR_R_NONE);
 					EXPECT_MEM(&m, &again, sizeof(m));
@@ -241,7 +241,7 @@ TEST(smcr_llc_decode__confirm_link)
 	EXPECT_EQ(m.confirm_link.qpn, 0x222);
 	EXPECT_EQ(m.confirm_link.user_id, 0x0a0b0c0d);
 
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	/* a bad number is for first contact to judge (LLC-21, LLC-22) */
 	buf[29] = 0;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
@@ -255,11 +255,11 @@ TEST(smcr_llc_decode__no_eye_catcher)
 	int low;
 
 	for (low = 0; low < 4; low++) {
-		smcr_llc_encode(&m, buf);
+		smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 		buf[3] = (u8)(buf[3] & ~3) | low;
 		ASSERT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 		EXPECT_EQ(m.confirm_link.no_eye_catcher, low != 0);
-		smcr_llc_encode(&m, buf);
+		smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 		EXPECT_EQ(buf[3] & 3, low ? 3 : 0);
 	}
 }
@@ -287,7 +287,7 @@ TEST(smcr_llc_decode__add_link)
 	EXPECT_EQ(m.add_link.psn, 0x654321);
 
 	/* an accepting reply must be usable */
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	buf[29] = 0;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_LLC_VALUE);
 	buf[29] = 2;
@@ -308,6 +308,76 @@ TEST(smcr_llc_decode__add_link)
 	EXPECT_MEM(m.add_link.gid, zero, 16);
 }
 
+/* Two bytes more in front of the GID, two less at the end, in all three forms */
+TEST(smcr_llc_decode__add_link_padded)
+{
+	static const char * const names[] = {
+		"ADD LINK request", "ADD LINK reply, accepted",
+		"ADD LINK reply, rejected",
+	};
+	enum smcr_reason why;
+	struct smcr_llc m, out;
+	u8 want[44], buf[44];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct vector *v = vector(names[i]);
+
+		m = golden(names[i]);
+		memset(want, 0, sizeof(want));
+		memcpy(want, v->bytes, 10);
+		memcpy(want + 12, v->bytes + 10, 24);
+		memset(buf, 0xee, sizeof(buf));
+		smcr_llc_encode(&m, SMCR_LLC_PADDED, buf);
+		EXPECT_MEM(buf, want, 44);
+		/* reserved bytes are ignored */
+		memset(buf + 10, 0xff, 2);
+		memset(buf + 36, 0xff, 8);
+		ASSERT_EQ(smcr_llc_decode(buf, 44, SMCR_LLC_PADDED, &out,
+					  &why), 0);
+		EXPECT_MEM(&out, &m, sizeof(m));
+	}
+	/* an accepting reply must be usable in this form, too */
+	m = golden("ADD LINK reply, accepted");
+	smcr_llc_encode(&m, SMCR_LLC_PADDED, buf);
+	buf[31] = 0;
+	EXPECT_EQ(smcr_llc_decode(buf, 44, SMCR_LLC_PADDED, &out, &why),
+		  -EPROTO);
+	/* other messages have only one form */
+	m = golden("CONFIRM LINK request");
+	smcr_llc_encode(&m, SMCR_LLC_PADDED, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, want);
+	EXPECT_MEM(buf, want, 44);
+	/* the RFC's form unless both sides do without eye catchers */
+	EXPECT_EQ(smcr_llc_form(false), SMCR_LLC_RFC);
+	EXPECT_EQ(smcr_llc_form(true), SMCR_LLC_PADDED);
+}
+
+/* Bytes written down by hand from linux-smc's layout: GID 12, QPN 28, ... */
+TEST(smcr_llc_decode__add_link_linux)
+{
+	static const u8 bytes[44] = {
+		0x02, 44, 0, 0,
+		2, 0, 0, 0, 0x05, 0x02, 0, 0,
+		0xfe, 0x80, [23] = 0xff, 0xfe, 0, 0x05, 0x02,
+		0x00, 0x00, 0x07,	/* QPN */
+		2,			/* link number */
+		3,			/* MTU */
+		0x12, 0x34, 0x56,	/* PSN */
+	};
+	enum smcr_reason why;
+	struct smcr_llc m;
+
+	ASSERT_EQ(smcr_llc_decode(bytes, 44, SMCR_LLC_PADDED, &m, &why), 0);
+	EXPECT_MEM(m.add_link.mac, ms2, 6);
+	EXPECT_EQ(m.add_link.gid[0], 0xfe);
+	EXPECT_EQ(m.add_link.gid[15], 0x02);
+	EXPECT_EQ(m.add_link.qpn, 7);
+	EXPECT_EQ(m.add_link.link_num, 2);
+	EXPECT_EQ(m.add_link.mtu, 3);
+	EXPECT_EQ(m.add_link.psn, 0x123456);
+}
+
 TEST(smcr_llc_decode__add_link_notice)
 {
 	struct smcr_llc m;
@@ -318,7 +388,7 @@ TEST(smcr_llc_decode__add_link_notice)
 	m.type = SMCR_LLC_ADD_LINK;
 	memcpy(m.add_link.mac, mc2, 6);
 	memcpy(m.add_link.gid, gc2, 16);
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_MEM(buf + 26, zero, 8);
 	ASSERT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	EXPECT_MEM(m.add_link.gid, gc2, 16);
@@ -354,7 +424,7 @@ TEST(smcr_llc_decode__add_link_cont)
 	EXPECT_EQ(m.add_link_cont.pair[1].new_va, 0x00007f0056790000);
 
 	/* announced two, one is empty */
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	memset(buf + 24, 0, 16);
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_LLC_COUNT);
 	buf[39] = 1;
@@ -388,7 +458,7 @@ TEST(smcr_llc_decode__delete_link)
 
 	/* "all" has no number, even if someone gives one */
 	m.delete_link.link_num = 7;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[4], 0);
 	buf[4] = 7;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
@@ -401,7 +471,7 @@ TEST(smcr_llc_decode__delete_link)
 
 	/* link 0 is unknown, too, and has its answer */
 	m.delete_link.link_num = 0;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 }
 
@@ -428,7 +498,7 @@ TEST(smcr_llc_decode__confirm_rkey)
 	EXPECT_EQ(m.confirm_rkey.retry, true);
 
 	/* Z and C mean nothing in a request, C nothing without Z */
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	buf[3] = 0x30;
 	ASSERT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	EXPECT_EQ(m.confirm_rkey.negative, false);
@@ -469,7 +539,7 @@ TEST(smcr_llc_decode__confirm_rkey_links)
 		m.confirm_rkey.va = 0x2222222222222222;
 		m.confirm_rkey.n_other = links - 1;
 		rnd_entries(m.confirm_rkey.other, 2);
-		smcr_llc_encode(&m, buf);
+		smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 		EXPECT_EQ(buf[4], links - 1);
 		EXPECT_EQ(buf[5] << 24 | buf[6] << 16 | buf[7] << 8 | buf[8],
 			  0x11111111);
@@ -499,7 +569,7 @@ TEST(smcr_llc_decode__confirm_rkey_cont)
 			  0x1000000000000004 + i);
 	}
 
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	for (n = 0; n < 256; n++) {
 		buf[4] = (u8)n;
 		EXPECT_EQ(decode(buf, 44, &m), n && n <= 6 ?
@@ -539,7 +609,7 @@ TEST(smcr_llc_decode__delete_rkey)
 	EXPECT_EQ(m.delete_rkey.negative, true);
 	EXPECT_EQ(m.delete_rkey.error_mask, 0x40);
 
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	for (n = 0; n < 256; n++) {
 		buf[4] = (u8)n;
 		EXPECT_EQ(decode(buf, 44, &m), n && n <= 8 ?
@@ -587,7 +657,7 @@ TEST(smcr_llc_encode__round_trip)
 		for (type = 0; type < ARRAY_SIZE(llc_types); type++) {
 			rnd_llc(&in, llc_types[type]);
 			memset(buf, 0xee, sizeof(buf));
-			smcr_llc_encode(&in, buf);
+			smcr_llc_encode(&in, SMCR_LLC_RFC, buf);
 			EXPECT_EQ(buf[44], 0xee);
 			ASSERT_EQ(decode(buf, 44, &out), SMCR_R_NONE);
 			EXPECT_MEM(&in, &out, sizeof(in));
@@ -605,11 +675,11 @@ TEST(smcr_llc_encode__ignores_the_meaningless)
 	m.type = SMCR_LLC_ADD_LINK;
 	m.add_link.rejected = true;
 	m.add_link.reject_reason = 0xff;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[2], 0);
 	EXPECT_EQ(buf[3], 0);
 	m.reply = true;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[2], 0x0f);
 	EXPECT_EQ(buf[3], 0xc0);
 
@@ -617,24 +687,24 @@ TEST(smcr_llc_encode__ignores_the_meaningless)
 	m.type = SMCR_LLC_CONFIRM_RKEY;
 	m.confirm_rkey.negative = true;
 	m.confirm_rkey.retry = true;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[3], 0);
 	m.reply = true;
 	m.confirm_rkey.negative = false;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[3], 0x80);
 
 	memset(&m, 0, sizeof(m));
 	m.type = SMCR_LLC_DELETE_RKEY;
 	m.delete_rkey.count = 200;
 	m.delete_rkey.error_mask = 0xff;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[4], 8);
 	EXPECT_EQ(buf[5], 0);
 
 	/* not a type: a header, nothing more */
 	m.type = 0x05;
-	smcr_llc_encode(&m, buf);
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[0], 5);
 	EXPECT_EQ(buf[1], 44);
 	EXPECT_MEM(buf + 4, zero, 16);

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		buf[1] = SMCR_WR_LEN;
 		for (i = 3; i < SMCR_WR_LEN && i < 3 + (op >> 4 & 7) * 6; i++)
 			buf[i] = fuzz_u8(&in);
-		if (smcr_llc_decode(buf, sizeof(buf), &m, &why))
+		if (smcr_llc_decode(buf, sizeof(buf), SMCR_LLC_RFC, &m, &why))
 			continue;
 		verdict = smcr_llc_classify(&seq, &m, late);
 		must_be_verdict(&seq, &m, late, verdict);
