@@ -97,8 +97,8 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	if (!first)
 		return;
 	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
-			     link->lgr->id, (int)sizeof(link->lgr->peer_id),
-			     link->lgr->peer_id, link->num,
+			     link->lgr->id, (int)sizeof(link->lgr->peer.id),
+			     link->lgr->peer.id, link->num,
 			     smcr_reason_name(why));
 	link->ops->down(link, why);
 }
