@@ -31,7 +31,9 @@
  *	rx none TIME tcp|link	only this one
  *
  * LLC, on the current link
- *	tx llc TYPE [reply=1] [FIELD=VALUE...] [BYTES...] [expect=any|err]
+ *	tx llc TYPE [reply=1] [FIELD=VALUE...] [BYTES...] [expect=any|err|gone]
+ *		gone: the peer took it, or was torn down by it and acknowledges
+ *		nothing any more; its adapter may not refuse it
  *	rx llc TYPE [FIELD=VALUE...]	the next LLC message is this one
  *	wait llc TYPE [...]		others before it are skipped
  *	tx send HEX|len=N [expect=...]	any SEND
@@ -54,10 +56,14 @@
  *	close				C both ways, then the end of TCP
  *
  * Others
+ *	fuzz SEED SECONDS [COUNT]	attacks with random damage on a module that
+ *				listens on %port of %addr, or on the one that connects
+ *				if there is a listener; see puppet_fuzz.c
  *	let NAME=VALUE		a variable; %NAME or %{NAME} anywhere uses it.
  *				Known: %token %rkey %va %qpn %index %peer_token
  *				%peer_rkey %peer_va %peer_index %peer_qpn
- *				%peer_size %seq %peer_seq %link_num %user_id
+ *				%peer_size %peer_psn %seq %peer_seq %link_num
+ *				%user_id; %proposal: the last one that came, in hex
  *	print TEXT
  *	sleep TIME
  *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
@@ -73,6 +79,7 @@
  */
 #include <ctype.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -93,6 +100,10 @@ static const char *script_name = "stdin";
 static int line_no, depth, offences;
 static char line_text[MAX_LINE];
 static u64 t_begin, t_watch;
+
+u64 try_until;
+static bool trying;
+static jmp_buf try_env;
 
 static struct {
 	char *name, *val;
@@ -140,8 +151,10 @@ void fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain("FAIL", fmt, ap);
+	complain(trying ? "NOTE" : "FAIL", fmt, ap);
 	va_end(ap);
+	if (trying)
+		longjmp(try_env, 1);
 	exit(1);
 }
 
@@ -150,8 +163,10 @@ void bad(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain("SCRIPT", fmt, ap);
+	complain(trying ? "NOTE" : "SCRIPT", fmt, ap);
 	va_end(ap);
+	if (trying)	/* the queue pair is in error, the element unknown... */
+		longjmp(try_env, 1);
 	exit(2);
 }
 
@@ -297,6 +312,8 @@ static const char *var_get(const char *name)
 		v = conn->peer.rkey;
 	else if (!strcmp(name, "peer_va") && conn)
 		v = conn->peer.va;
+	else if (!strcmp(name, "peer_psn") && conn)
+		v = conn->peer.psn;
 	else if (!strcmp(name, "peer_index") && conn)
 		v = conn->peer.index;
 	else if (!strcmp(name, "peer_qpn") && conn)
@@ -399,6 +416,28 @@ static void cmd_conn(int argc, char **argv)
 	}
 	conn = conns[i];
 	lnk = conn->link;
+}
+
+/* Its TCP connection is closed; the names behind it move up */
+void conn_forget(struct conn *c)
+{
+	struct rxmsg *m;
+	int i;
+
+	for (i = 0; i < MAX_CONNS && conns[i] != c; i++)
+		;
+	if (i == MAX_CONNS)
+		return;
+	for (; i < MAX_CONNS - 1; i++)
+		conns[i] = conns[i + 1];
+	conns[MAX_CONNS - 1] = NULL;
+	while ((m = rx_take(&c->cdc)) || (m = rx_take(&c->early)))
+		free(m);
+	if (c->fd >= 0)
+		close(c->fd);
+	if (conn == c)
+		conn = conns[0];
+	free(c);
 }
 
 static void cmd_link(int argc, char **argv)
@@ -676,6 +715,7 @@ static const struct {
 	{ "read", cmd_read },
 	{ "fill", cmd_fill },
 	{ "check", cmd_check },
+	{ "fuzz", cmd_fuzz },
 	{ "first_contact", seq_first_contact },
 	{ "reuse", seq_reuse },
 	{ "close", seq_close },
@@ -737,6 +777,23 @@ void run_line(const char *line)
 		return;
 	}
 	bad("unknown command '%s'", argv[0]);
+}
+
+bool try_line(const char *line, u64 until)
+{
+	volatile int was = depth;
+	volatile bool ok = false;
+
+	try_until = until;
+	trying = true;
+	if (!setjmp(try_env)) {
+		run_line(line);
+		ok = true;
+	}
+	trying = false;
+	try_until = 0;
+	depth = was;
+	return ok;
 }
 
 static void run_file(FILE *f, const char *name)

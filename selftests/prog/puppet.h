@@ -10,6 +10,7 @@
  *	puppet_ib.c	queue pairs, memory, completions
  *	puppet_smc.c	LLC, CDC, data
  *	puppet_seq.c	macros: whole rendezvous, whole close
+ *	puppet_fuzz.c	random damage to all of it
  */
 #ifndef _PUPPET_H
 #define _PUPPET_H
@@ -157,6 +158,10 @@ _Noreturn void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void offence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 u64 now_ms(void);
 void run_line(const char *line);	/* for macros; shown with an indent */
+/* The same; an expectation that does not hold is not the script's. @until: ms */
+bool try_line(const char *line, u64 until);
+extern u64 try_until;			/* no wait beyond it, if not 0 */
+void conn_forget(struct conn *c);
 void var_set(const char *name, const char *val);
 const char *hex(const void *p, size_t len);
 int parse_hex(const char *s, u8 *out, int max);	/* bytes, or bad() */
@@ -195,6 +200,7 @@ struct wire {
 	int len;
 	bool bytewise, nowait, any;	/* any: completion status does not matter */
 	bool err;			/* completion must be an error */
+	bool gone;			/* fine, or nobody there to acknowledge */
 	bool skip;			/* do not count a CDC as sent */
 };
 /* @off=hex, xor@off=hex, cut=n, add=hex, text=.., grow=hex, bytewise, ... */
@@ -252,6 +258,9 @@ void data_rx(int argc, char **argv);
 void cmd_consume(int argc, char **argv);
 void cmd_fill(int argc, char **argv);
 void cmd_check(int argc, char **argv);
+
+/* --- puppet_fuzz.c --- */
+void cmd_fuzz(int argc, char **argv);
 
 /* --- puppet_seq.c --- */
 void seq_first_contact(int argc, char **argv);

@@ -328,6 +328,8 @@ bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg)
 		{ .fd = fd, .events = POLLIN },
 	};
 
+	if (try_until)
+		deadline = min_t(u64, deadline, try_until);
 	for (;;) {
 		u64 t;
 		int n;

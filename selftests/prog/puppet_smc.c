@@ -357,6 +357,8 @@ static void send_wire(const struct wire *w)
 
 	if (w->nowait || w->any)
 		return;
+	if (w->gone && rc == IBV_WC_RETRY_EXC_ERR)
+		return;
 	if (w->err && rc == IBV_WC_SUCCESS)
 		fail("the peer took it");
 	if (!w->err && rc != IBV_WC_SUCCESS)

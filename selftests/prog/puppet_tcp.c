@@ -597,6 +597,7 @@ void clc_rx(int argc, char **argv)
 	clc_reserved(buf, h.len, h.type);
 
 	if (h.type == SMCR_CLC_PROPOSAL) {
+		var_set("proposal", hex(buf, h.len));
 		rc = smcr_clc_decode_proposal(buf, h.len, &conn->prop, &why);
 		id = conn->prop.peer_id;
 	} else if (h.type == SMCR_CLC_DECLINE) {

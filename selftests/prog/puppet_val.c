@@ -226,6 +226,8 @@ bool wire_arg(struct wire *w, const char *arg)
 		w->any = true;
 	} else if (!strcmp(arg, "expect=err")) {
 		w->err = true;
+	} else if (!strcmp(arg, "expect=gone")) {
+		w->gone = true;
 	} else if (!strcmp(arg, "skip")) {
 		w->skip = true;
 	} else {
