@@ -74,7 +74,7 @@ client() {
 		tx data len=5
 		rx data len=5
 		rx llc test_link reply=0 3s
-		tx llc test_link reply=1 xor@19=01 expect=any
+		tx llc test_link reply=1 xor@19=01 expect=gone
 		rx rst
 		rx down
 	E
@@ -96,7 +96,7 @@ client() {
 		first_contact
 		tx data len=5
 		rx data len=5
-		tx llc test_link reply=1 expect=any
+		tx llc test_link reply=1 expect=gone
 		rx rst
 		rx down
 	E

@@ -42,7 +42,7 @@ server() {
 		accept
 		first_contact
 		rx data len=5
-		tx llc delete_link all=1 reason=0x20000 expect=any
+		tx llc delete_link all=1 reason=0x20000 expect=gone
 		rx none 200ms link
 		rx rst
 		rx down
@@ -79,7 +79,7 @@ client() {
 		# a notice about the only link: the server's own request answers it
 		tx llc delete_link
 		rx llc delete_link reply=0 all=0 orderly=0 link=%link_num reason=0x10000
-		tx llc delete_link reply=1 expect=any
+		tx llc delete_link reply=1 expect=gone
 		rx rst
 		rx down
 		qp destroy
@@ -88,7 +88,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
-		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=any
+		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone
 		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
 		rx rst
 		rx down
@@ -97,7 +97,7 @@ client() {
 		conn 3
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		tx llc delete_link all=1 reason=0x40000 expect=any
+		tx llc delete_link all=1 reason=0x40000 expect=gone
 		rx rst
 		rx down
 		qp destroy

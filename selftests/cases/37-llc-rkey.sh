@@ -50,7 +50,7 @@ dies() {
 		first_contact
 		tx data len=5
 		rx data len=5
-		tx llc $1 expect=any
+		tx llc $1 expect=gone
 		rx rst
 		rx down
 		qp destroy
