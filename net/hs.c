@@ -122,6 +122,25 @@ enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg)
 	}
 }
 
+enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
+{
+	const struct smcr_lgr *lgr = hs->lgr;
+
+	hs->why = why;
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD)
+		return SMCR_HS_DECLINE;
+	switch (lgr->why) {
+	case SMCR_R_LINK_ERROR:
+	case SMCR_R_LINK_DEVICE:
+	case SMCR_R_LGR_SHUTDOWN:
+		return SMCR_HS_DECLINE;
+	default:
+		hs->why = lgr->why;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+}
+
 void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 			       struct smcr_llc *msg)
 {

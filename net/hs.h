@@ -74,6 +74,13 @@ static inline unsigned int smcr_hs_sent_ms(const struct smcr_hs *hs)
  */
 enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg);
 
+/*
+ * The link of a first contact could not be brought up or sent on: Decline
+ * (CLC-57, CLC-63), unless it is the peer's word that ended it. Then TCP is
+ * reset (SEC-10), whether or not that word came before our completion did.
+ */
+enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
+
 /* Own CONFIRM LINK values */
 void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 			       struct smcr_llc *msg);

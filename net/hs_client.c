@@ -128,14 +128,10 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	}
 	lgr->link->num = msg.confirm_link.link_num;
 	smcr_hs_settle_link(hs, &msg.confirm_link);
-	if (smcr_link_to_rts(lgr->link)) {
-		hs->why = SMCR_R_QP_FAIL;
-		return SMCR_HS_DECLINE;
-	}
-	if (smcr_rmb_register_all(lgr)) {
-		hs->why = SMCR_R_MR_FAIL;
-		return SMCR_HS_DECLINE;
-	}
+	if (smcr_link_to_rts(lgr->link))
+		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
+	if (smcr_rmb_register_all(lgr))
+		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
 			false);
 	smcr_hs_fill_confirm_link(lgr, true, &msg);
@@ -143,10 +139,8 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 				smcr_clc_aborted, hs->ssk);
 	if (rc == -ECANCELED)
 		return smcr_hs_aborted(hs);
-	if (rc && !smcr_llc_answered(lgr)) {
-		hs->why = SMCR_R_CONFIRM_LINK_FAIL;
-		return SMCR_HS_DECLINE;		/* CLC-63 */
-	}
+	if (rc && !smcr_llc_answered(lgr))
+		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
 	return SMCR_HS_NEXT;
 }
 

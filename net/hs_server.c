@@ -135,23 +135,20 @@ static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs,
 	enum smcr_hs_res res;
 	struct smcr_llc msg;
 
-	hs->why = SMCR_R_QP_FAIL;
 	if (smcr_link_to_rtr(lgr->link, conf->gid, conf->mac, conf->qpn,
 			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)) ||
 	    smcr_link_to_rts(lgr->link))
-		return SMCR_HS_DECLINE;
-	hs->why = SMCR_R_MR_FAIL;
+		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
 	if (smcr_rmb_register_all(lgr))
-		return SMCR_HS_DECLINE;
+		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
 
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_CONFIRM_LINK,
 			true);
 	smcr_hs_fill_confirm_link(lgr, false, &msg);
-	hs->why = SMCR_R_CONFIRM_LINK_FAIL;
 	/* not heard in time, but answered: it did arrive */
 	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
 	    !smcr_llc_answered(lgr))
-		return SMCR_HS_DECLINE;		/* CLC-63 */
+		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
 	res = smcr_hs_llc_wait(hs, &msg);
 	if (res != SMCR_HS_NEXT)
 		return res;
@@ -202,6 +199,12 @@ static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs, u8 num)
 	return res;
 }
 
+/* The client's answer to the offer of link @num (LLC-22, LLC-29) */
+static bool smcr_srv_add_link_ok(const struct smcr_llc_add_link *al, u8 num)
+{
+	return al->link_num == num && (al->rejected || smcr_mtu_ok(al->mtu));
+}
+
 /* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
 static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs, struct ib_qp *qp)
 {
@@ -215,12 +218,12 @@ static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs, struct ib_qp *qp)
 	smcr_srv_fill_add_link(lgr, qp, num, &msg);
 	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
 	    !smcr_llc_answered(lgr)) {
-		hs->why = SMCR_R_ADD_LINK_FAIL;
-		res = SMCR_HS_DECLINE;		/* CLC-57 */
+		res = smcr_hs_link_failed(hs, SMCR_R_ADD_LINK_FAIL);
 	} else {
 		res = smcr_hs_llc_wait(hs, &msg);
 		/* past the point of no return: a Decline is too late */
-		if (res == SMCR_HS_NEXT && msg.add_link.link_num != num)
+		if (res == SMCR_HS_NEXT &&
+		    !smcr_srv_add_link_ok(&msg.add_link, num))
 			res = smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
 		else if (res == SMCR_HS_NEXT && !msg.add_link.rejected)
 			res = smcr_srv_withdraw(hs, num);

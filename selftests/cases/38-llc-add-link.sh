@@ -57,7 +57,7 @@ server() {
 		accept
 		first_contact
 		rx data len=5
-		tx llc add_link @28=000000 expect=any
+		tx llc add_link @28=000000 expect=gone
 		rx rst
 		rx down
 	E
@@ -98,18 +98,27 @@ client() {
 		conn 3
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		tx llc add_link reply=1 link=9 expect=any
+		tx llc add_link reply=1 link=9 expect=gone
 		rx rst
 		rx down
 		qp destroy
-		# another link number in the reply to the withdrawal
+		# accepted, with an MTU that there is not
 		set peer_id=0004525400000002
 		conn 4
 		connect $PEER 5000
 		first_contact until=add_link_reply
+		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=6 expect=gone
+		rx rst
+		rx down
+		qp destroy
+		# another link number in the reply to the withdrawal
+		set peer_id=0005525400000002
+		conn 5
+		connect $PEER 5000
+		first_contact until=add_link_reply
 		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5
 		rx llc delete_link reply=0 all=0 link=2
-		tx llc delete_link reply=1 link=9 expect=any
+		tx llc delete_link reply=1 link=9 expect=gone
 		rx rst
 		rx down
 		mark done
