@@ -225,8 +225,9 @@ static const struct smcr_close_row transitions[] = {
 	    PEER_ABORT_WAIT, ABORT_WAIT, ECONNABORTED, CDC_CURSOR, "F23 1A"),
 	IGNORE(ABORTING, EV(VIOLATION)),
 
+	/* it will not close any more: its A, if anything, is still to come */
 	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
-	    STAY, 0, 0, TCP_RESET, "CONN-30"),
+	    STAY, DO(ABORT_TIMER), 0, TCP_RESET, "CONN-30"),
 	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
 	    CLOSED, ABORT_END, ECONNRESET, TCP_RESET, "I-28"),
 	ROW(OPEN, TCP_RESET, 0,

@@ -129,8 +129,9 @@ static inline const char *close_check_timer(struct close_life *l,
 	    !(c->app_closed && (c->tx_closed || c->want_closed)))
 		return "T_CLOSE before the application closed";
 	if ((acts & SMCR_ACT_ABORT_TIMER) &&
-	    c->st != SMCR_CONN_ST_PEER_ABORT_WAIT)
-		return "T_ABORT outside PeerAbortWait";
+	    c->st != SMCR_CONN_ST_PEER_ABORT_WAIT &&
+	    !(ev == SMCR_CONN_EV_TCP_RESET && c->tx_closed))
+		return "T_ABORT without an abort";
 	if (acts & (SMCR_ACT_CLOSE_TIMER | SMCR_ACT_ABORT_TIMER))
 		l->timer = true;
 	if (l->timer != due)

@@ -156,6 +156,7 @@ static bool w_abnormal_closed(struct want *w, enum smcr_conn_ev ev)
 		w->why = SMCR_R_CDC_CURSOR;
 		return true;
 	case SMCR_CONN_EV_TCP_RESET:
+		w->acts |= ACT(ABORT_TIMER);
 		w->why = SMCR_R_TCP_RESET;
 		return true;
 	case SMCR_CONN_EV_RX_ABORT:
