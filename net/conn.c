@@ -380,6 +380,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		sk_error_report(sk);
 		sk->sk_state_change(sk);
 	}
+	if (acts & (SMCR_ACT_EOF | SMCR_ACT_ERROR))
+		smcr_child_news(smcr_conn_sock(conn));
 	if (acts & SMCR_ACT_STOP_TIMER)
 		smcr_conn_stop_timer(conn);
 	if (acts & SMCR_ACT_CLOSE_TIMER)
@@ -641,6 +643,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX, len);
+	smcr_child_news(smcr_conn_sock(conn));
 	if (!conn->fsm.app_closed) {
 		if (smcr_conn_readable(conn) >= READ_ONCE(sk->sk_rcvlowat))
 			sk->sk_data_ready(sk);

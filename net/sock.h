@@ -100,7 +100,7 @@ struct smcr_sock {
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
 	u32 urg_seq;			/* told by SIGURG; inner socket's lock */
 	bool corked;			/* TCP_CORK */
-	int defer_accept;
+	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */
 };
 
 enum {
@@ -119,6 +119,7 @@ enum {
 	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
 	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.work waits for the owner of the socket lock */
+	SMCR_SK_DEFERRED,	/* child stays in neg_q until it has news */
 };
 
 static inline struct smcr_sock *smcr_sk(const struct sock *sk)
@@ -164,6 +165,8 @@ void smcr_tcp_reset(struct smcr_sock *ssk);
  */
 void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
+/* There is something to receive, or nothing will come any more */
+bool smcr_tcp_has_news(const struct sock *tsk);
 /* Mode NEG: start the rendezvous if it is due, wake it if it waits */
 void smcr_neg_event(struct smcr_sock *ssk);
 /*
@@ -197,6 +200,14 @@ int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool 
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
 void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
 void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
+void smcr_child_undefer(struct smcr_sock *child);
+/* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
+static inline void smcr_child_news(struct smcr_sock *child)
+{
+	if (unlikely(test_bit(SMCR_SK_DEFERRED, &child->flags)))
+		smcr_child_undefer(child);
+}
+
 void smcr_listener_stop(struct smcr_sock *lsk);	/* abort all children; socket lock held */
 void smcr_listener_undo(struct socket *sock);	/* back to mode INIT; socket lock held */
 /* sock_io.c */

@@ -15,6 +15,8 @@
 #include "tcpopt.h"
 #include "trace.h"
 
+#define SMCR_DEFER_MAX	0x7fff		/* seconds */
+
 /* Negotiating children count, too (MISC-21); the same limit as TCP's queue */
 static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 {
@@ -88,14 +90,57 @@ static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 	WRITE_ONCE(child->listener, NULL);
 }
 
+static bool smcr_child_has_news(const struct smcr_sock *child)
+{
+	if (child->mode == SMCR_MODE_TCP)
+		return smcr_tcp_has_news(child->tcp->sk);
+	return smcr_conn_readable(&child->conn) ||
+	       (child->sk.sk_shutdown & RCV_SHUTDOWN) || child->sk.sk_err;
+}
+
 /**
- * smcr_child_ready() - a child's negotiation is over
- * @child: child in mode SMC or TCP
+ * smcr_child_undefer() - TCP_DEFER_ACCEPT: it is accept()'s turn now
+ * @child: deferred child
  *
- * To the accept queue, unless it is there already or the listener is gone.
- * Context: process.
+ * Context: any up to softirq; the connection's lock may be held.
  */
-void smcr_child_ready(struct smcr_sock *child)
+void smcr_child_undefer(struct smcr_sock *child)
+{
+	if (!smcr_sock_get(child))
+		return;
+	if (mod_delayed_work(smcr_wq, &child->hs_timer, 0))
+		sock_put(&child->sk);	/* it was armed and had its reference */
+}
+
+/*
+ * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for its first data, so
+ * that the wait for the real ones begins here. The child keeps its place among
+ * those in negotiation; data, their end, an error or the timer move it on.
+ */
+static bool smcr_child_defer(const struct smcr_sock *lsk,
+			     struct smcr_sock *child)
+{
+	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
+	bool news;
+
+	/* without a negotiation TCP has waited already */
+	if (secs <= 0 || !test_bit(SMCR_HS_QUEUED, &child->hs_flags))
+		return false;
+	sock_hold(&child->sk);
+	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
+		sock_put(&child->sk);
+	/* in mode SMC the lock orders flag and look */
+	spin_lock_bh(&child->conn.lock);
+	set_bit(SMCR_SK_DEFERRED, &child->flags);
+	smp_mb__after_atomic();	/* in mode TCP this; TCP queues, then calls */
+	news = smcr_child_has_news(child);
+	spin_unlock_bh(&child->conn.lock);
+	if (news)
+		smcr_child_undefer(child);
+	return true;
+}
+
+static void smcr_child_to_queue(struct smcr_sock *child, bool may_defer)
 {
 	struct smcr_sock *lsk;
 
@@ -105,6 +150,7 @@ void smcr_child_ready(struct smcr_sock *child)
 		goto out;
 	spin_lock_bh(&lsk->accept_lock);
 	if (child->listener == lsk &&
+	    !(may_defer && smcr_child_defer(lsk, child)) &&
 	    !test_and_set_bit(SMCR_SK_READY, &child->flags)) {
 		list_move_tail(&child->accept_node, &lsk->accept_q);
 		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
@@ -114,6 +160,19 @@ void smcr_child_ready(struct smcr_sock *child)
 	spin_unlock_bh(&lsk->accept_lock);
 out:
 	rcu_read_unlock();
+}
+
+/**
+ * smcr_child_ready() - a child's negotiation is over
+ * @child: child in mode SMC or TCP
+ *
+ * To the accept queue, unless it is there already or the listener is gone; with
+ * TCP_DEFER_ACCEPT when it has data. Once per child.
+ * Context: process.
+ */
+void smcr_child_ready(struct smcr_sock *child)
+{
+	smcr_child_to_queue(child, true);
 }
 
 /* A child that no application will see: RST. Takes the queue's reference. */
@@ -175,6 +234,8 @@ static void smcr_child_resume(struct smcr_sock *child)
 /**
  * smcr_hs_timer() - a client offered SMC-R and then no message (CLC-13)
  * @work: hs_timer of the child; holds a reference
+ *
+ * After the negotiation: the end of a deferred accept().
  */
 void smcr_hs_timer(struct work_struct *work)
 {
@@ -192,6 +253,8 @@ void smcr_hs_timer(struct work_struct *work)
 		smcr_hs_fail(child, ETIMEDOUT, SMCR_R_CLC_TIMEOUT);
 		smcr_hs_end(child);
 		smcr_child_failed(child);
+	} else if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags)) {
+		smcr_child_to_queue(child, false);
 	}
 	sock_put(&child->sk);
 }
@@ -338,6 +401,8 @@ static void smcr_child_abort(struct smcr_sock *child)
 	set_bit(SMCR_HS_ABORT, &child->hs_flags);
 	smp_mb__after_atomic();	/* ABORT, then mode; smcr_hs_work() vice versa */
 	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
+		if (cancel_delayed_work(&child->hs_timer))	/* deferred */
+			sock_put(&child->sk);
 		smcr_hs_tcp_event(child);
 		return;
 	}

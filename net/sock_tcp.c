@@ -32,7 +32,7 @@ static void smcr_hs_start(struct smcr_sock *ssk)
 		sock_put(&ssk->sk);
 }
 
-static bool smcr_tcp_has_news(const struct sock *tsk)
+bool smcr_tcp_has_news(const struct sock *tsk)
 {
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
 	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN) ||
@@ -178,6 +178,7 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 		break;
 	case SMCR_MODE_TCP:
 		smcr_tcp_mirror_state(ssk, tsk);
+		smcr_child_news(ssk);
 		break;
 	default:
 		break;
@@ -199,6 +200,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 	case SMCR_MODE_TCP:
 		smcr_tcp_mirror_urg(ssk, tsk);
 		ssk->sk.sk_data_ready(&ssk->sk);
+		smcr_child_news(ssk);
 		break;
 	default:
 		break;
