@@ -3,11 +3,10 @@
 #
 # Sending and receiving as on TCP, IPv4.
 #
-# covers: MISC-01 CONN-17 MISC-08
+# covers: MISC-01 CONN-17 MISC-08 CDC-20
 # timeout: 180
 # lanes: uml qemu
-# tags: api wip
-# wip: SO_RCVLOWAT transcript differed from TCP in the debug lane; not explained
+# tags: api
 # shellcheck source=selftests/cases/api/api.sh
 . "$TREE/selftests/cases/api/api.sh"
 

@@ -3,7 +3,7 @@
 #
 # poll, select and epoll as on TCP, IPv4.
 #
-# covers: MISC-01 CONN-08 CONN-13
+# covers: MISC-01 CONN-08 CONN-13 CDC-20
 # timeout: 180
 # lanes: uml qemu
 # tags: api
