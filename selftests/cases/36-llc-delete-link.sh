@@ -17,7 +17,7 @@ server() {
 	fast t_lgr_idle=60000
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
-		accept:0 recv:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
 	unload_smcr
@@ -32,7 +32,7 @@ server() {
 		tx llc delete_link link=77
 		rx llc delete_link reply=1 link=77 reason=0x100000
 		tx data len=5
-		tx llc delete_link
+		tx llc delete_link expect=gone
 		rx llc delete_link reply=1 link=%link_num
 		rx rst
 		rx down
@@ -83,11 +83,12 @@ client() {
 		rx rst
 		rx down
 		qp destroy
-		# the whole group; two connections
+		# the whole group; what was not read by then is lost with it (CONN-32)
 		conn 2
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		rx data len=5
 		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone
 		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
 		rx rst

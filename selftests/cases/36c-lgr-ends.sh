@@ -43,7 +43,7 @@ server() {
 
 	# --- the puppet ends a group, and TCP in the same breath
 	fast t_close=60000 t_abort=500
-	app_bg limit:40 socket listen:5002 mark:up4 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
+	app_bg limit:40 socket listen:5002 mark:up4 slot:1 accept:0 recv:5 send:5 slot:2 accept:0 recv:5 send:5 \
 		slot:1 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
 	app_end "server program"
 	eq "RST was not the reason" "$(smc_sum tcp-reset)" 0
@@ -83,11 +83,12 @@ client() {
 		connect $PEER 5002
 		first_contact
 		tx data len=5
+		rx data len=5
 		conn 2
 		connect $PEER 5002
 		reuse
 		tx data len=5
-		sleep 100ms
+		rx data len=5
 		tx llc delete_link all=1 reason=0x20000 expect=gone
 		tx rst
 		conn 1
