@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the module's CLC messages say: the Proposal, whose form follows the
+# address family and whose content does not depend on what the client knows of
+# the server, and which costs nothing; the peer ID, one per life of the module;
+# initial PSNs and the MTU, which both sides act upon.
+#
+# covers: CLC-05 CLC-06 CLC-16 CLC-17 CLC-18 CLC-19 CLC-21 CLC-23 CLC-38 CLC-49
+# nics: 2
+# module: none none
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+# refuse NAME PROPOSAL-FIELDS...: a rendezvous up to the Proposal
+refuse() {
+	local name=$1; shift
+	cat <<-E
+		conn $name
+		accept
+		rx proposal $*
+		tx decline
+		tx fin
+		rx eof
+		tx close
+	E
+}
+
+server() {
+	ip addr add 10.77.0.201/24 dev eth0
+	ip addr add 10.77.0.202/24 dev eth0
+	ip route add 10.78.16.0/20 dev eth0
+	ip route add 10.79.7.0/25 dev eth0
+	pup_bg < <(
+		echo "listen 5000"
+		echo "mark up"
+		# 52 bytes; the length is in the header, the offset of the network says 0
+		refuse v4 @4=01 @5=0034 @38=0000 n_prefix=0 net=0a4d0000 plen=24 @48=e2d4c3d9
+		refuse mapped @5=0034 n_prefix=0 net=0a4d0000 plen=24
+		refuse v4-20 @5=0034 n_prefix=0 net=0a4e1000 plen=20
+		refuse v4-second @5=0034 n_prefix=0 net=0a4f0700 plen=25
+	)
+	pup_end "puppet as server, IPv4"
+
+	pup_bg < <(
+		echo "listen 5001 v6"
+		echo "mark up6"
+		refuse v6 @5=0045 n_prefix=1 net=00000000 plen=0 prefix1=fd770000000000000000000000000000 plen1=64 @65=e2d4c3d9
+		refuse many @5=00bc n_prefix=8 net=00000000 plen=0 @184=e2d4c3d9
+	)
+	pup_end "puppet as server, IPv6"
+
+	pup_bg <<-'E'
+		listen 5002
+		mark up2
+		# no queue pair, no memory, until an Accept says that it is worth it
+		conn 1
+		accept
+		rx proposal
+		mark proposed
+		await counted
+		let id=%their_peer_id first=%proposal
+		tx close
+		# 1 KiB here, 4 KiB there: the smaller one holds, in both directions
+		conn 2
+		set mtu=3
+		accept
+		rx proposal @0=%first
+		qp create
+		tx accept first=1
+		rx confirm peer_id=%id mtu=5
+		let psn=%peer_psn
+		qp rtr
+		qp rts
+		tx llc confirm_link
+		rx llc confirm_link reply=1
+		tx llc add_link
+		rx llc add_link reply=1
+		tx data len=20000
+		rx data len=20000 consume
+		# reuse: the same words, as if the server was not known; then MTU and PSN
+		# mean nothing
+		conn 3
+		accept
+		rx proposal @0=%first
+		tx accept first=0 mtu=0 psn=0
+		rx confirm peer_id=%id
+		tx data len=20000
+		rx data len=20000 consume
+		close
+		conn 2
+		close
+		link 2
+		conn 4
+		accept
+		first_contact until=confirm
+		# another queue pair starts elsewhere
+		rx confirm peer_id=%id psn!=%psn
+		tx decline
+		tx fin
+		rx eof
+		mark first %id
+		# another life of the module
+		conn 5
+		accept
+		rx proposal peer_id!=%id @10=52540000
+		let id=%their_peer_id
+		tx decline
+		tx fin
+		rx eof
+		# the card whose MAC is in it may go; GID and MAC are of the card in use
+		conn 6
+		accept
+		rx proposal peer_id=%id gid=00000000000000000000ffff0a4d0102 mac=525400000102 net=0a4d0100
+		tx decline
+		tx fin
+		rx eof
+		conn 7
+		accept
+		rx proposal peer_id=%id gid=00000000000000000000ffff0a4d0002 mac=525400000002 net=0a4d0000
+		tx decline
+		tx fin
+		rx eof
+	E
+	pup_end "puppet as server, identity"
+}
+
+knows() { "$SMCCTL" device | grep -qw "$1"; }
+
+# one ADDRESS PORT [FAMILY]: a connection that is declined
+one() { app "$1" socket:"${3:-smc}" "connect:$1:$2" recv:1=eof close; }
+
+client() {
+	local i before
+	load_smcr
+	await up
+	one "$PEER" 5000
+	one "::ffff:$PEER" 5000 smc6
+	# other masks: only this side's interface has them
+	ip addr add 10.78.17.2/20 dev eth0
+	ip addr add 10.79.7.66/25 dev eth0
+	ip addr add 10.79.7.67/25 dev eth0
+	ip route add 10.77.0.201/32 dev eth0 src 10.78.17.2
+	ip route add 10.77.0.202/32 dev eth0 src 10.79.7.67
+	one 10.77.0.201 5000
+	one 10.77.0.202 5000
+
+	await up6
+	one "$PEER6" 5001 smc6
+	for i in {1..9}; do ip addr add "fd88:$i::2/64" dev eth0 nodad; done
+	one "$PEER6" 5001 smc6
+
+	await up2
+	before=$(rdma resource show qp | wc -l)/$(rdma resource show mr | wc -l)/$(rdma resource show cq | wc -l)
+	app_bg socket nonblock "connect:$PEER:5002=EINPROGRESS" pollfor:ERR:20000=any close
+	await proposed
+	eq "a Proposal costs nothing" "$(rdma resource show qp | wc -l)/$(rdma resource show mr | wc -l)/$(rdma resource show cq | wc -l)" "$before"
+	mark counted
+	app_end "not answered"
+	app "client program" slot:1 socket "connect:$PEER:5002" recv:20000 send:20000 \
+		slot:2 socket "connect:$PEER:5002" recv:20000 send:20000 recv:1=eof close slot:1 recv:1=eof close
+	one "$PEER" 5002
+	await first
+	unload_smcr
+	load_smcr
+	one "$PEER" 5002
+	rdma link delete rxe0
+	one "$(peer 1)" 5002
+	rdma link add rxe0 type rxe netdev eth0
+	poll 10 knows rxe0
+	rdma link delete rxe1
+	one "$PEER" 5002
+	rdma link add rxe1 type rxe netdev eth1
+	unload_smcr
+}

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Several negotiations of one peer at once: all but the first wait until its
+# first contact is settled, none is told of a link that is not, and one of them
+# takes over when the first comes to nothing. A full group: a parallel one with
+# elements of its own, or a Decline. Who a peer is, its ID says and not its
+# address.
+#
+# covers: CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
+# module: ours ours
+# timeout: 100
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+# together N: N connections, all accepted before any of them ends.
+together() {
+	local i
+	for ((i = 1; i <= $1; i++)); do echo "slot:$i" accept:0 recv:5; done
+	for ((i = 1; i <= $1; i++)); do echo "slot:$i" send:5; done
+	for ((i = 1; i <= $1; i++)); do echo "slot:$i" recv:1=eof close; done
+}
+
+# shellcheck disable=SC2046
+server() {
+	app_bg limit:40 socket listen:5000 mark:up $(together 3) $(together 2)
+	app_end "at once"
+
+	fast max_conns_per_lgr=2
+	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
+		slot:3 accept:0 recv:5 recv:1=ECONNRESET close slot:4 accept:0 recv:5 \
+		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close slot:4 send:5 recv:1=eof close
+	app_end "two connections per group"
+
+	# four elements of this size are an RMB; the next connection needs another
+	fast max_conns_per_lgr=0 max_rmbs_per_lgr=1 rmem=65536
+	app_bg limit:40 socket listen:5003 mark:up3 $(together 5)
+	app_end "one RMB per group"
+	eq "one connection found no element" "$(counter rmb-limit)" 1
+	fast max_rmbs_per_lgr=255
+
+	# --- the module is the client: two hosts behind one address, one behind two
+	ip addr add 10.77.0.101/24 dev eth0
+	pup_bg <<-'E'
+		listen 5001
+		mark up4
+		set peer_id=0011525400000001
+		conn a1
+		accept
+		first_contact
+		rx data len=5
+		# another host answers for the same address
+		set peer_id=0022525400000001
+		conn b1
+		link 2
+		accept
+		first_contact
+		rx data len=5
+		# the first one again, by its second address
+		set peer_id=0011525400000001
+		conn a2
+		link 1
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		close
+		set peer_id=0022525400000001
+		conn b2
+		link 2
+		accept
+		reuse
+		rx data len=5
+		tx data len=5
+		close
+		# a link of one host in the name of the other: unknown
+		conn c
+		accept
+		rx proposal
+		tx accept first=0 peer_id=0011525400000001
+		rx decline s=1
+		tx close
+		# and the groups did not notice
+		set peer_id=0011525400000001
+		conn a1
+		tx data len=5
+		close
+		conn b1
+		tx data len=5
+		close
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	local i other=10.77.0.101
+	await up
+	pup "at once: the first one succeeds" < <(
+		cat <<-E
+			conn 1
+			connect $PEER 5000
+			tx proposal
+			rx accept first=1
+			let q=%peer_qpn
+			qp create
+			qp rtr
+		E
+		for i in 2 3; do printf '%s\n' "conn $i" "connect $PEER 5000" "tx proposal"; done
+		cat <<-E
+			rx none 300ms tcp
+			conn 1
+			tx confirm
+			rx llc confirm_link
+			qp rts
+			tx llc confirm_link reply=1
+			rx llc add_link
+			# the link is confirmed, but first contact is not settled
+			conn 2
+			rx none 300ms tcp
+			conn 1
+			tx llc add_link reply=1
+		E
+		for i in 2 3; do printf '%s\n' "conn $i" "rx accept first=0 qpn=%q" "tx confirm"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "tx data len=5"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "close"; done
+	)
+	pup "at once: the first one gives up" <<-E
+		set peer_id=0002525400000002
+		conn 1
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1
+		conn 2
+		connect $PEER 5000
+		tx proposal
+		rx none 300ms tcp
+		# nobody else is declined or reset for that
+		conn 1
+		tx rst
+		# the other one now has to do it
+		conn 2
+		rx accept first=1
+		let q=%peer_qpn
+		qp create
+		qp rtr
+		tx confirm
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=5
+		conn 3
+		connect $PEER 5000
+		tx proposal
+		rx accept first=0 qpn=%q
+		tx confirm
+		tx data len=5
+		rx data len=5
+		conn 2
+		rx data len=5
+		close
+		conn 3
+		close
+	E
+
+	await up2
+	pup "a parallel group" <<-E
+		set peer_id=0003525400000002
+		conn 1
+		connect $PEER 5002
+		first_contact
+		tx data len=5
+		let rkey=%peer_rkey va=%peer_va qpn=%peer_qpn
+		conn 2
+		connect $PEER 5002
+		reuse
+		tx data len=5
+		# two are enough
+		conn 3
+		link 2
+		connect $PEER 5002
+		first_contact until=confirm
+		tx confirm
+		# own RMB, own queue pair, the complete first contact
+		rx llc confirm_link reply=0 qpn!=%qpn
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=5
+		write off=0 len=5 rkey=%rkey va=%va expect=err
+		rx rst
+		qp destroy
+		conn 4
+		link 3
+		connect $PEER 5002
+		first_contact
+		tx data len=5
+		# the old group lives
+		conn 1
+		rx data len=5
+		close
+		conn 2
+		rx data len=5
+		close
+		conn 4
+		rx data len=5
+		close
+	E
+
+	await up3
+	pup "a full group" < <(
+		cat <<-E
+			set peer_id=0004525400000002
+			conn 1
+			connect $PEER 5003
+			first_contact
+			tx data len=5
+		E
+		for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5003" "reuse" "tx data len=5"; done
+		cat <<-E
+			conn 5
+			connect $PEER 5003
+			tx proposal
+			rx decline s=0 diag=0x06020000
+			tx app len=5
+			rx app len=5
+			tx fin
+		E
+		for i in 1 2 3 4; do printf '%s\n' "conn $i" "rx data len=5"; done
+		for i in 1 2 3 4; do printf '%s\n' "conn $i" "close"; done
+		printf '%s\n' "conn 5" "rx eof"
+	)
+	await up4
+	app "client program" slot:1 socket "connect:$PEER:5001" send:5 \
+		slot:2 socket "connect:$PEER:5001" send:5 \
+		slot:3 socket "connect:$other:5001" send:5 recv:5 recv:1=eof close \
+		slot:3 socket "connect:$other:5001" send:5 recv:5 recv:1=eof close \
+		slot:3 socket "connect:$PEER:5001" recv:1=eof close \
+		slot:1 recv:5 recv:1=eof close slot:2 recv:5 recv:1=eof close
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# An element that had another owner before: a peer that announces data which it
+# never wrote gets zeros, not what the earlier connection left, and the earlier
+# connection's token says nothing any more. Elements of several sizes in one
+# group. RMBs that nobody uses are kept for a while, and then withdrawn even if
+# the peer does not know them.
+#
+# covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
+# module: ours none
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet rmb
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+zeros=$(printf '00%.0s' {1..60})
+
+server() {
+	local i calls=() old=(accept:0 recv:16384 recv:1=eof close)
+	fast rmem=65536 t_abort=200
+	app_bg limit:30 socket listen:5000 mark:up slot:9 accept:0 recv:5 slot:1 "${old[@]}" "${old[@]}" "${old[@]}" \
+		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close \
+		accept:0 recv:16384 mark:unread recv:1=ECONNRESET close "${old[@]}" "${old[@]}" \
+		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close slot:9 send:5 recv:1=eof close
+	app_end "nothing of an earlier connection is seen"
+	eq "its token is unknown" "$(counter cdc-token)" 1
+
+	app_bg limit:30 socket rcvbuf:16384 listen:5001 slot:1 socket listen:5002 slot:2 socket rcvbuf:200000 listen:5003 mark:up2 \
+		slot:3 accept:0 recv:100000 send:100000 slot:4 accept:1 recv:100000 send:100000 \
+		slot:5 accept:2 recv:100000 send:100000 slot:3 recv:1=eof close slot:4 recv:1=eof close slot:5 recv:1=eof close
+	app_end "elements of three sizes"
+
+	fast t_rmb_free=800 t_abort=200 t_lgr_idle=60000
+	for i in {1..6}; do calls+=("slot:$i" accept:0 recv:5); done
+	for i in {1..6}; do calls+=("slot:$i" send:5); done
+	for i in {1..6}; do calls+=("slot:$i" recv:1=eof close); done
+	app_bg limit:20 socket rcvbuf:65536 listen:5004 mark:up3 "${calls[@]}"
+	app_end "more than one RMB"
+}
+
+old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
+
+client() {
+	local i
+	await up
+	pup "an element with a past" < <(
+		# four elements, given out in turn: 1 stays in use
+		printf '%s\n' "conn 9" "connect $PEER 5000" "first_contact" "tx data len=5"
+		old 2
+		echo "let token=%peer_token index=%peer_index rkey=%peer_rkey"
+		echo "close"
+		for i in 3 4; do old $i; echo "close"; done
+		cat <<-E
+			conn 2b
+			connect $PEER 5000
+			tx proposal
+			rx accept first=0 index=%index rkey=%rkey token!=%token
+			tx confirm
+			# the old token does not end the new connection
+			tx cdc token=%token flags=A skip
+			# nothing was written
+			tx cdc advance=60
+			rx data len=5
+			close
+		E
+		# an end that the peer may not know of yet: kept back for T_ABORT, then cleared
+		old 3a
+		cat <<-E
+			let index=%peer_index
+			await unread
+			tx cdc flags=A
+			wait cdc has=A
+			rx rst
+			sleep 600ms
+		E
+		for i in 4a 2c; do old $i; echo "close"; done
+		cat <<-E
+			conn 3b
+			connect $PEER 5000
+			tx proposal
+			rx accept first=0 index=%index rkey=%rkey
+			tx confirm
+			tx cdc advance=60
+			rx data len=5
+			close
+			conn 9
+			rx data len=5
+			close
+		E
+	)
+	await up2
+	pup "one group, three sizes" <<-E
+		set peer_id=0002525400000002 bsize=1
+		conn 1
+		connect $PEER 5001
+		tx proposal
+		rx accept first=1 bsize=0
+		qp create
+		qp rtr
+		tx confirm
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=100000
+		rx data len=100000 consume
+		conn 2
+		connect $PEER 5002
+		tx proposal
+		rx accept first=0 bsize=2
+		tx confirm
+		tx data len=100000
+		rx data len=100000 consume
+		conn 3
+		connect $PEER 5003
+		tx proposal
+		rx accept first=0 bsize=4
+		tx confirm
+		tx data len=100000
+		rx data len=100000 consume
+		conn 1
+		close
+		conn 2
+		close
+		conn 3
+		close
+	E
+	await up3
+	pup "withdrawn" < <(
+		cat <<-E
+			set peer_id=0003525400000002
+			conn c1
+			connect $PEER 5004
+			first_contact
+			tx data len=5
+			let rkey1=%peer_rkey va1=%peer_va
+		E
+		for i in 2 3 4 5 6; do printf '%s\n' "conn c$i" "connect $PEER 5004" "reuse" "tx data len=5"; done
+		for i in 1 2 3 4 5 6; do printf '%s\n' "conn c$i" "rx data len=5"; done
+		for i in 1 2 3 4; do printf '%s\n' "conn c$i" "close"; done
+		cat <<-E
+			# not at once: connections come and go
+			conn c5
+			rx none 400ms link
+			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 5s
+			# never heard of it: then nobody here can write to it
+			tx llc delete_rkey reply=1 negative=1 n=1 rkey1=%rkey1 mask=0x80
+			rx none 300ms link
+			# the link and the other RMB live
+			close
+			conn c6
+			close
+			write off=0 len=16 rkey=%rkey1 va=%va1 byte=77 expect=err
+		E
+	)
+}
