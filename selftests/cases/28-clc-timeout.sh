@@ -29,16 +29,19 @@ server() {
 		conn half
 		accept
 		rx proposal
+		start
 		qp create
 		tx accept cut=67
-		start
 		rx rst 4s
 		elapsed 800ms 2s
 		qp destroy
 		conn confirmlink
 		accept
-		first_contact until=confirm_link
+		first_contact until=confirm
+		rx confirm
 		start
+		qp rtr
+		qp rts
 		rx rst 4s
 		elapsed 1200ms 2500ms
 		qp destroy
