@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# When the module declines, with which diagnosis, and when it is too late for
+# that. A Decline is the last CLC message and TCP goes on at once; it comes in
+# place of a message that is due and never behind one's own; what could not be
+# sent in first contact is declined up to the point of no return, and after it
+# there is only RST, and no byte of the application on TCP.
+#
+# covers: CLC-28 CLC-51 CLC-56 CLC-57 CLC-58 CLC-60 CLC-61 CLC-63
+# module: ours ours
+# timeout: 100
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+echo5=(accept:0 recv:5 send:5 recv:1=eof close)
+
+qps() { rdma resource show qp | grep -c 'comm \[smcr' || :; }
+
+server() {
+	local i calls=()
+	# 4 ms x 7: a queue pair that is gone is noticed soon
+	fast qp_timeout=10 t_llc_first=1500
+	for i in policy limit; do calls+=("${echo5[@]}"); done
+	for i in confirm_link add_link; do calls+=("${echo5[@]}"); done
+	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}"
+	await policy
+	fast enabled=0
+	mark off
+	await limit
+	fast enabled=1 max_handshakes=1
+	mark one
+	await unlimited
+	fast max_handshakes=4096
+	mark many
+	app_end "declined connections work over TCP"
+
+	eq "no queue pair is left" "$(qps)" 0
+	eq "no link group is left" "$(counter lgr-created)" "$(counter lgr-freed)"
+	# a link that is silent is looked after soon
+	fast t_testlink=300 t_llc=300
+	app_bg limit:40 socket listen:5005 mark:up5 slot:1 \
+		accept:0 recv:5 slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:1 recv:1=ECONNRESET close \
+		accept:0 recv:5 fill recv:1=ECONNRESET close
+	app_end "after the point of no return"
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		# the CONFIRM LINK reply finds nobody: the client declines
+		conn reply
+		accept
+		first_contact until=rts
+		# this side expects another PSN, and takes nothing
+		qp rtr psn=-8
+		qp rts
+		tx llc confirm_link
+		rx decline s=0 diag=0x02010000
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		# reuse: the link goes after the client's Confirm
+		conn 1
+		accept
+		first_contact
+		rx data len=5
+		conn reuse
+		accept
+		rx proposal
+		tx accept first=0
+		rx confirm
+		tx send 052c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 expect=gone
+		rx rst
+		conn 1
+		rx rst
+		qp destroy
+		# the client's RDMA device goes after its Proposal: first the Accept
+		conn device
+		accept
+		rx proposal
+		mark gone
+		await removed
+		rx none 500ms tcp
+		qp create
+		tx accept first=1
+		rx decline s=0
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+	E
+	pup_end "puppet as server"
+}
+
+client() {
+	await up
+	pup "instead of Accept" <<-E
+		# the server's mind changes after the SYN
+		conn policy
+		connect $PEER 5000
+		opt
+		mark policy
+		await off
+		tx proposal
+		rx decline s=0 diag=0x06010000
+		# nothing more of CLC; TCP goes on at once
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		mark limit
+		await one
+		# one negotiation at a time, and this one is not finished
+		conn first
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1
+		conn limit
+		connect $PEER 5000
+		tx proposal
+		rx decline s=0 diag=0x06090000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn first
+		tx rst
+		mark unlimited
+		await many
+	E
+	pup "what cannot be sent is declined" <<-E
+		# CONFIRM LINK is not what this side expects next, and not acknowledged
+		conn confirm_link
+		connect $PEER 5000
+		first_contact until=qp
+		qp create
+		qp rtr psn=-8
+		tx confirm
+		rx decline s=0 diag=0x02010000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		# no room for ADD LINK
+		conn add_link
+		set peer_id=0002525400000002 rx=1
+		connect $PEER 5000
+		first_contact until=add_link
+		rx decline s=0 diag=0x02020000
+		set rx=0
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+	E
+	await up5
+	pup "no Decline after the point of no return" <<-E
+		# reuse: the link goes between Accept and Confirm
+		conn 1
+		connect $PEER 5005
+		first_contact
+		tx data len=5
+		conn 2
+		connect $PEER 5005
+		reuse
+		tx data len=5
+		rx data len=5
+		close
+		conn 3
+		connect $PEER 5005
+		reuse until=confirm
+		tx send 052c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 expect=gone
+		conn 1
+		rx rst
+		conn 3
+		tx confirm expect=any
+		rx rst
+		qp destroy
+		# a link that dies under a connection: nothing comes on TCP but RST
+		conn 4
+		connect $PEER 5005
+		first_contact
+		tx data len=5
+		rx data len=16384
+		qp destroy
+		rx rst
+	E
+
+	await up2
+	fast qp_timeout=10 t_llc_first=2000
+	app "declined: CONFIRM LINK reply" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "reset: reuse" socket "connect:$PEER:5001" send:5 slot:1 socket 'connect:'"$PEER"':5001' 'recv:1=ECONNRESET' close \
+		slot:0 recv:1=ECONNRESET close
+	app_bg socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	await gone
+	# the removal waits for negotiations that hold the device
+	bg rdma link delete rxe0
+	mark removed
+	app_end "declined: device"
+	check "the device went" wait "$BG"
+	rdma link add rxe0 type rxe netdev eth0
+}
