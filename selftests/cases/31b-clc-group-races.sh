@@ -11,7 +11,8 @@
 # module: ours ours
 # timeout: 100
 # kernels: umdbg um 6.1 6.12
-# tags: puppet clc lgr
+# tags: puppet clc lgr wip
+# wip: the order of two closes was a race of the script; mended, not run since
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
@@ -125,7 +126,9 @@ client() {
 		for i in 2 3; do printf '%s\n' "conn $i" "rx accept first=0 qpn=%q" "tx confirm"; done
 		for i in 1 2 3; do printf '%s\n' "conn $i" "tx data len=5"; done
 		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
-		for i in 1 2 3; do printf '%s\n' "conn $i" "close"; done
+		# the program does not know which of them it accepted first
+		for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
 	)
 	pup "at once: the first one gives up" <<-E
 		set peer_id=0002525400000002
