@@ -243,18 +243,15 @@ void smcr_hs_timer(struct work_struct *work)
 					       struct smcr_sock, hs_timer);
 
 	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
-		sock_put(&child->sk);
-		return;
-	}
-	if (child->hs) {	/* its worker has things to undo */
+		if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
+			smcr_child_to_queue(child, false);
+	} else if (child->hs) {	/* its worker has things to undo */
 		smcr_child_resume(child);
 	} else {
 		smcr_count(child->sn, SMCR_CNT_T_CLC);
 		smcr_hs_fail(child, ETIMEDOUT, SMCR_R_CLC_TIMEOUT);
 		smcr_hs_end(child);
 		smcr_child_failed(child);
-	} else if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags)) {
-		smcr_child_to_queue(child, false);
 	}
 	sock_put(&child->sk);
 }
