@@ -11,6 +11,7 @@
  *	slot:N				choose the slot, 0..511
  *	accept:N			accept from slot N into the current one
  *	bind:ADDR:PORT  listen:PORT[:BACKLOG]  connect:ADDR:PORT
+ *	disconnect			connect(AF_UNSPEC)
  *	send:N  recv:N			all N bytes of the test stream, checked
  *	write:N				one call, result is what it took
  *	fill				send until it would block (non-blocking)
@@ -164,6 +165,13 @@ static void do_addr(const char *call, char *arg)
 		outcome(bind(s->fd, (struct sockaddr *)&ss, len));
 	else
 		outcome(connect(s->fd, (struct sockaddr *)&ss, len));
+}
+
+static void do_disconnect(void)
+{
+	struct sockaddr any = { .sa_family = AF_UNSPEC };
+
+	outcome(connect(s->fd, &any, sizeof(any)));
 }
 
 static void do_listen(char *arg)
@@ -414,6 +422,8 @@ static void run(const char *call, char *arg)
 		do_accept((int)n);
 	} else if (!strcmp(call, "bind") || !strcmp(call, "connect")) {
 		do_addr(call, arg);
+	} else if (!strcmp(call, "disconnect")) {
+		do_disconnect();
 	} else if (!strcmp(call, "listen")) {
 		do_listen(arg);
 	} else if (!strcmp(call, "send")) {

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# close() with data that the peer does not take: it lives on as long as the peer
+# reads at all, T_CLOSE longer, and then it is aborted. A lingering close()
+# returns when that happens, not when the peer has answered.
+#
+# covers: CONN-06 CONN-21 CONN-36
+# module: ours none
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet conn
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+server() {
+	# the window of the puppet is 16384 bytes
+	fast t_close=1500 t_abort=30000
+	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 accept:0 recv:5 sndbuf:200000 send:50000 start close elapsed:0:500 mark:shut \
+		accept:0 recv:5 sndbuf:200000 send:50000 close mark:slow \
+		accept:0 recv:5 sndbuf:200000 send:50000 shut:wr mark:half sleep:4000 recv:5 close \
+		accept:0 recv:5 sndbuf:200000 send:50000 linger:60 mark:linger start close elapsed:200:5000 mark:back \
+		slot:1 send:5 recv:1=eof close
+	app_end "server program"
+	eq "T_CLOSE ran out" "$(counter timer-close)" 1
+	eq "T_ABORT ran out" "$(smc_sum timer-abort)" 0
+	eq "reason" "$(counter close-timeout)" 1
+}
+
+new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
+
+client() {
+	await up
+	pup "puppet as client" < <(
+		echo "connect $PEER 5000"
+		echo "first_contact"
+		echo "tx data len=5"
+
+		echo "# nothing is ever consumed: A, not C, and RST"
+		new shut
+		cat <<-E
+			rx data len=16384
+			await shut
+			start
+			wait cdc has=A hasnot=C,D 8s
+			elapsed 1s 3s
+			tx cdc flags=A
+			rx rst
+		E
+
+		echo "# a little now and then: everything comes, after 4 s all in all"
+		new slow
+		cat <<-E
+			await slow
+			rx data len=16384
+			sleep 1s
+			consume 10000
+			rx data len=10000
+			sleep 1s
+			consume 10000
+			rx data len=10000
+			sleep 1s
+			consume 10000
+			rx data len=10000
+			sleep 1s
+			consume 10000
+			rx data len=3616
+			wait cdc has=C
+			tx cdc flags=C
+			rx eof
+			tx fin
+		E
+
+		echo "# shutdown(WR) is no close: it has all the time (CONN-22)"
+		new half
+		cat <<-E
+			await half
+			rx data len=16384
+			rx none 3s
+			consume 16384
+			rx data len=16384
+			consume 16384
+			rx data len=16384
+			consume 16384
+			rx data len=848
+			wait cdc has=D hasnot=C
+			tx data len=5
+			tx cdc flags=D
+			wait cdc has=C
+			tx cdc flags=D,C
+			rx eof
+			tx fin
+		E
+
+		echo "# TCP is reset while close() lingers; our A comes late"
+		new linger
+		cat <<-E
+			await linger
+			rx data len=16384
+			sleep 300ms
+			tx rst
+			wait cdc has=A
+			await back
+			tx cdc flags=A
+			conn 1
+			rx data len=5
+			close
+		E
+	)
+}
