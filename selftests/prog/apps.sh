@@ -2,11 +2,33 @@
 # shellcheck shell=bash
 #
 # For cases with unmodified programs, started through the preload library.
+#
+# What a case does over SMC-R it does over TCP as well, with the same programs
+# and the same checks: a program that fails only in the first is our fault.
+# $VIA tells which: smc or tcp.
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+VIA=smc
 
-# over PROG ARG...: over SMC-R
-over() { "$SMCCTL" run -- "$@"; }
+# via PORT: the port of this service for $VIA.
+via() { if [ "$VIA" = smc ]; then echo "$1"; else echo "$(($1 + 10000))"; fi; }
+
+# over PROG ARG...: over $VIA.
+over() { if [ "$VIA" = smc ]; then "$SMCCTL" run -- "$@"; else "$@"; fi; }
+
+# serve PROG ARG...: over $VIA in the background. $BG is the program itself and
+# not a shell around it, so that it gets our signals.
+serve() { if [ "$VIA" = smc ]; then bg "$SMCCTL" run -- "$@"; else bg "$@"; fi; }
+
+# both FUNCTION: with each $VIA.
+both() { for VIA in tcp smc; do "$@"; done; }
+
+# try DESC CMD...: check, for $VIA; the case goes on.
+try() { check "$VIA: $1" "${@:2}" || :; }
+same() { eq "$VIA: $1" "$2" "$3" || :; }
+
+# into FILE CMD...: what it prints goes there; for use with try.
+into() { "${@:2}" > "$1"; }
 
 need() {
 	local p
@@ -14,6 +36,7 @@ need() {
 	[ -x "$SMCCTL" ] && [ -e "${SMCCTL%/*}/libsmcr-preload.so" ] || skip "smcctl is not built"
 }
 
-# A place of this guest's own that is not shared
+# A place of this guest's own that is not shared; the case before may have
+# left its files there
 APPDIR=/tmp/app
-mkdir -p $APPDIR
+[ "$ROLE" = host ] || { rm -rf $APPDIR && mkdir -p $APPDIR; }
