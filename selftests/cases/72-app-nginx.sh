@@ -8,13 +8,14 @@
 # timeout: 120
 # lanes: uml qemu
 # tags: app wip
-# wip: the bounds of the count, and the debug lane, have had no run
+# wip: has had no run in the debug lane
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 N=$((300 / SLOW)) C=8
 # curl: three files, IPv6, many over one, the status; ab: two files, for each
-# request and for each client. ab counts a connection when it is established
-# and not when it begins: its last may be C - 1 too many, also over TCP.
+# request and for each client. ab begins up to C - 1 connections more than it
+# has requests for, and closes them without a word: the longer connect() takes,
+# the more of them.
 CONNS=$((3 + 1 + 1 + 1 + 2 * (N + C)))
 MAX=$((CONNS + 2 * (C - 1)))
 
