@@ -3,13 +3,13 @@
 #
 # Whoever does not want SMC-R gets plain TCP, and neither the application nor
 # the wire shows anything else: plain TCP peers on either side, the option
-# stripped on its way, the module switched off, SYN cookies, Fast Open, MD5.
+# stripped on its way, the module switched off, SYN cookies, Fast Open.
 # The options are read from the packets by tcpdump in the guest.
 #
-# covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-13 T-14 T-15 T-16 MISC-07 MISC-22
+# covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-14 T-15 T-16 MISC-07 MISC-22
 # timeout: 120
 # lanes: uml qemu
-# tags: fallback
+# tags: fallback tcpopt
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
