@@ -20,6 +20,7 @@
  *	oob:TEXT
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
  *	sndbuf:N  rcvbuf:N  nodelay:0|1  keepalive:SECONDS
+ *	md5:ADDR  ao:ADDR		sign segments from and to this peer
  *	block  nonblock  poll:MS	poll prints the events, e.g. IN,RDHUP
  *	pollfor:EVENTS:MS		wait until one of these events is there
  *	soerror  inq  outq
@@ -392,6 +393,36 @@ static void do_keepalive(int seconds)
 	option(IPPROTO_TCP, TCP_KEEPINTVL, seconds);
 }
 
+/* TCP_AO_ADD_KEY of Linux 6.7 */
+struct ao_key {
+	struct sockaddr_storage addr;
+	char alg_name[64];
+	int ifindex;
+	unsigned int flags;
+	unsigned short reserved;
+	unsigned char prefix, sndid, rcvid, maclen, keyflags, keylen, key[80];
+} __attribute__((aligned(8)));
+
+static void do_sign(const char *call, const char *addr)
+{
+	struct tcp_md5sig md5 = { .tcpm_keylen = 6, .tcpm_key = "secret" };
+	struct ao_key ao = {
+		.alg_name = "hmac(sha1)", .sndid = 1, .rcvid = 1,
+		.keylen = 6, .key = "secret",
+	};
+
+	if (!addr)
+		bad("the peer's address is missing");
+	address(&md5.tcpm_addr, addr, "0");
+	address(&ao.addr, addr, "0");
+	ao.prefix = s->family == AF_INET6 ? 128 : 32;
+	if (*call == 'm')
+		outcome(setsockopt(s->fd, IPPROTO_TCP, TCP_MD5SIG, &md5,
+				   sizeof(md5)));
+	else
+		outcome(setsockopt(s->fd, IPPROTO_TCP, 38, &ao, sizeof(ao)));
+}
+
 static void do_elapsed(char *arg)
 {
 	char *max = arg ? strchr(arg, ':') : NULL;
@@ -461,6 +492,8 @@ static void run(const char *call, char *arg)
 		option(IPPROTO_TCP, TCP_NODELAY, (int)n);
 	} else if (!strcmp(call, "keepalive")) {
 		do_keepalive((int)n);
+	} else if (!strcmp(call, "md5") || !strcmp(call, "ao")) {
+		do_sign(call, arg);
 	} else if (!strcmp(call, "block") || !strcmp(call, "nonblock")) {
 		v = fcntl(s->fd, F_GETFL);
 		outcome(fcntl(s->fd, F_SETFL, *call == 'b' ? v & ~O_NONBLOCK :
