@@ -14,13 +14,20 @@
  *			first, s by the server first, h half-close, b both at
  *			once, r reset by the client, R reset by the server,
  *			u close with unread data (chsbrRu)
- *	hold=MS		the client first opens all `conns` connections, holds
- *			them idle for so long, uses each once, then closes
+ *	gate=PATH	the client first opens all `conns` connections, waits
+ *			until PATH.use exists, uses each once, waits until
+ *			PATH.close exists, then closes
  *	seed=N
  *	idle=MS		an operation that takes longer has hung (30000)
  *
  * The client tells the server in the first 16 bytes what will happen, so that
  * both know what they have to see. Exit status 1 when something else is seen.
+ *
+ * An abort by one side (r, R) drops what the other one has not read yet
+ * (RFC 7609 4.8.2, as TCP's RST may). A client that aborts with nothing to
+ * read first has not even a sign that the plan was read: the server may see
+ * the reset instead of it. Such losses are counted; "unseen" of the server must
+ * not be more than "unanswered" of the client.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,8 +57,8 @@ struct plan {
 
 static struct {
 	bool smc;
-	unsigned int conns, par, max, hold, seed, idle;
-	const char *ends;
+	unsigned int conns, par, max, seed, idle;
+	const char *ends, *gate;
 } opt = {
 	.smc = true, .conns = 100, .par = 1, .max = 20000, .seed = 1,
 	.idle = 30000, .ends = "chsbrRu",
@@ -61,6 +68,8 @@ static struct sockaddr_storage peer;
 static socklen_t peer_len;
 static int listener = -1;
 static unsigned int next_conn, failed, by_end[128];
+/* resets: instead of the plan, amid the data; clients' aborts with down == 0 */
+static unsigned int unseen, dropped, unanswered;
 
 /* 0 or an errno */
 static int put(int fd, uint32_t n)
@@ -216,8 +225,10 @@ static int exchange(int fd, const struct plan *p, bool client)
 		      &sent, &got)) {
 		/* a reset does not wait until everything was read */
 		if (p->end == (client ? 'R' : 'r') && (!sent || is_reset(sent)) &&
-		    (!got || is_reset(got)))
+		    (!got || is_reset(got))) {
+			__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
 			return 0;
+		}
 		return complain("%u %c: send %d receive %d", p->number, p->end, sent, got);
 	}
 	return finish(fd, p, client);
@@ -230,11 +241,19 @@ static int send_plan(int fd, const struct plan *p)
 	return rc == sizeof(*p) ? 0 : complain("%u: plan: %zd %m", p->number, rc);
 }
 
+/* 0; 1 when a reset came before it, which main() counts; 2 for all else */
 static int recv_plan(int fd, struct plan *p)
 {
 	ssize_t rc = recv(fd, p, sizeof(*p), MSG_WAITALL);
 
-	return rc == sizeof(*p) ? 0 : complain("plan: %zd %m", rc);
+	if (rc == sizeof(*p))
+		return 0;
+	if (rc < 0 && is_reset(errno)) {
+		__atomic_fetch_add(&unseen, 1, __ATOMIC_RELAXED);
+		return 1;
+	}
+	complain("plan: %zd %m", rc);
+	return 2;
 }
 
 static struct plan draw(unsigned int number)
@@ -267,8 +286,8 @@ static void *server_thread(void *arg)
 		set_timeouts(fd, opt.idle);
 		rc = recv_plan(fd, &p);
 		if (!rc)
-			rc = exchange(fd, &p, false);
-		if (rc)
+			rc = exchange(fd, &p, false) ? 2 : 0;
+		if (rc > 1)
 			__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
 		close(fd);
 	}
@@ -304,9 +323,25 @@ static void *client_thread(void *arg)
 		if (rc)
 			__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&by_end[p.end & 127], 1, __ATOMIC_RELAXED);
+		if (p.end == 'r' && !p.down)
+			__atomic_fetch_add(&unanswered, 1, __ATOMIC_RELAXED);
 		if (fd >= 0)
 			close(fd);
 	}
+}
+
+static int await_gate(const char *which)
+{
+	unsigned int ms;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s.%s", opt.gate, which);
+	for (ms = 0; access(path, F_OK); ms += 20) {
+		if (ms > opt.idle)
+			return complain("nobody made %s", path);
+		usleep(20000);
+	}
+	return 0;
 }
 
 /* All at once. "open" and "used" on stdout are for whoever measures. */
@@ -322,7 +357,7 @@ static void *hold_all(void *arg)
 	}
 	printf("open %u\n", opt.conns - bad);
 	fflush(stdout);
-	usleep(opt.hold * 1000);
+	bad += (unsigned int)await_gate("use");
 	for (i = 0; i < opt.conns; i++) {
 		struct plan p = { .up = 100, .down = 100, .end = 'c', .number = i };
 
@@ -331,8 +366,9 @@ static void *hold_all(void *arg)
 		if (send_plan(fds[i], &p) || exchange(fds[i], &p, true))
 			bad++;
 	}
-	printf("used\n");
+	printf("used %u\n", opt.conns - bad);
 	fflush(stdout);
+	bad += (unsigned int)await_gate("close");
 	for (i = 0; i < opt.conns; i++)
 		close(fds[i]);
 	failed = bad;
@@ -359,8 +395,8 @@ static int options(int argc, char **argv)
 			opt.max = n;
 		else if (!strcmp(*argv, "ends"))
 			opt.ends = eq;
-		else if (!strcmp(*argv, "hold"))
-			opt.hold = n;
+		else if (!strcmp(*argv, "gate"))
+			opt.gate = eq;
 		else if (!strcmp(*argv, "seed"))
 			opt.seed = n;
 		else if (!strcmp(*argv, "idle"))
@@ -396,7 +432,7 @@ int main(int argc, char **argv)
 	if (server ? open_listener(argv[2]) :
 		     resolve(argv[2], argv[3], &peer, &peer_len))
 		return 1;
-	if (!server && opt.hold)
+	if (!server && opt.gate)
 		seconds = run_threads(1, hold_all);
 	else
 		seconds = run_threads(opt.par, server ? server_thread : client_thread);
@@ -407,6 +443,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < 128; i++)
 		if (by_end[i])
 			printf(" %c %u", (int)i, by_end[i]);
+	if (server)
+		printf(" unseen %u dropped %u", unseen, dropped);
+	else
+		printf(" unanswered %u", unanswered);
 	printf("\n");
 	return failed ? 1 : 0;
 }
