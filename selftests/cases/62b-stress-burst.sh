@@ -12,7 +12,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((50 / SLOW))
+N=$((50 / SLOW / SLOW))
 BULK=$((16 / SLOW))
 
 server() {
