@@ -14,8 +14,6 @@
 
 N=$((30 / SLOW))
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
-
 # end_of PID: the exit status of a process that has to end by itself
 end_of() {
 	poll 15 gone "$1" || return 99

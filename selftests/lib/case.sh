@@ -127,6 +127,14 @@ bg() {
 	BG=$!
 }
 
+# gone PID: it has ended. Not by kill -0, which still finds a zombie, and bash
+# may not reap before it forks the next time.
+gone() {
+	local state
+	read -r _ _ state _ < "/proc/$1/stat" || return 0
+	[ "$state" = Z ]
+} 2>/dev/null
+
 # listening PORT: somebody listens on this TCP port (also below AF_SMC).
 listening() { ss -Hltn "sport = :$1" | grep -q .; }
 
