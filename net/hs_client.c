@@ -68,7 +68,6 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs,
 	}
 	hs->first = true;
 	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
-	memcpy(peer.gid, acc->gid, sizeof(peer.gid));
 	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
 	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
 				  &hs->why);

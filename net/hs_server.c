@@ -23,7 +23,6 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs,
 	struct smcr_peer peer;
 
 	memcpy(peer.id, p->peer_id, sizeof(peer.id));
-	memcpy(peer.gid, p->gid, sizeof(peer.gid));
 	memcpy(peer.mac, p->mac, sizeof(peer.mac));
 	hs->lgr = smcr_lgr_get_server(sn, &peer, &hs->pid,
 				      min(smcr_knob_jiffies(sn, t_clc),

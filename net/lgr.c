@@ -273,12 +273,17 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
 }
 
+/*
+ * By ID and RNIC. Not by GID: a host names another one of the same RNIC when
+ * TCP is IPv6, and its group is as good for that.
+ */
 static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
 			       const struct smcr_peer *peer,
 			       const struct smcr_port_id *pid)
 {
 	return lgr->server == server &&
-	       !memcmp(&lgr->peer, peer, sizeof(lgr->peer)) &&
+	       !memcmp(lgr->peer.id, peer->id, sizeof(peer->id)) &&
+	       !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac)) &&
 	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
 	       lgr->pid.port == pid->port;
 }
@@ -567,7 +572,6 @@ void smcr_lgr_activate(struct smcr_lgr *lgr)
 {
 	/* a client may confirm with another RNIC than it proposed */
 	spin_lock_bh(&lgr->sn->lgr_lock);
-	memcpy(lgr->peer.gid, lgr->link->peer_gid, sizeof(lgr->peer.gid));
 	memcpy(lgr->peer.mac, lgr->link->peer_mac, sizeof(lgr->peer.mac));
 	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))

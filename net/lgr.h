@@ -33,7 +33,6 @@ enum smcr_lgr_st {
  */
 struct smcr_peer {
 	u8 id[8];
-	u8 gid[16];
 	u8 mac[6];
 };
 
