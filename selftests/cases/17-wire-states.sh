@@ -39,7 +39,8 @@ server() {
 	mr=$(mrs)
 	check "and memory for it ($mr)" test "$mr" -ge 1 || :
 	mark accept.seen
-	step confirm "Confirm came, CONFIRM LINK was sent" RTS
+	# the second one is for the ADD LINK that has to follow (LG-18)
+	step confirm "Confirm came, CONFIRM LINK was sent" RESET,RTS
 	step declined "declined in CONFIRM LINK" ""
 	check "no memory region is left" eventually 3 is mrs 0 || echo "but: $(mrs)"
 	app_end "server program"
