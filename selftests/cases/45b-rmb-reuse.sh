@@ -33,8 +33,8 @@ server() {
 	app_end "elements of three sizes"
 
 	fast t_rmb_free=800 t_abort=200 t_lgr_idle=60000
-	for i in {1..6}; do calls+=("slot:$i" accept:0 recv:5); done
-	for i in {1..6}; do calls+=("slot:$i" send:5); done
+	# the answer before the next one connects: accept() takes them in that order
+	for i in {1..6}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
 	for i in {1..6}; do calls+=("slot:$i" recv:1=eof close); done
 	app_bg limit:20 socket rcvbuf:65536 listen:5004 mark:up3 "${calls[@]}"
 	app_end "more than one RMB"
@@ -136,10 +136,10 @@ client() {
 			connect $PEER 5004
 			first_contact
 			tx data len=5
+			rx data len=5
 			let rkey1=%peer_rkey va1=%peer_va
 		E
-		for i in 2 3 4 5 6; do printf '%s\n' "conn c$i" "connect $PEER 5004" "reuse" "tx data len=5"; done
-		for i in 1 2 3 4 5 6; do printf '%s\n' "conn c$i" "rx data len=5"; done
+		for i in 2 3 4 5 6; do printf '%s\n' "conn c$i" "connect $PEER 5004" "reuse" "tx data len=5" "rx data len=5"; done
 		for i in 1 2 3 4; do printf '%s\n' "conn c$i" "close"; done
 		cat <<-E
 			# not at once: connections come and go
