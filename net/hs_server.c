@@ -40,7 +40,7 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	int tries;
 
 	/* the part for the other address family is filled (CLC-22) */
-	if (smcr_route_is_v4(tcp) == (p->n_prefix > 0)) {
+	if (smcr_route_is_v4(tcp) == !!p->n_prefix) {
 		hs->why = SMCR_R_CLC_PREFIX;
 		hs->err = EPROTO;
 		return SMCR_HS_FAILED;

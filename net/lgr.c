@@ -700,8 +700,9 @@ static void smcr_lgr_told(struct smcr_lgr *lgr, struct smcr_llc_sent *sent)
 		return;
 	left = end - jiffies;
 	if (left > 0 && (lgr->server ? !lgr->del.all : lgr->del.orderly))
-		wait_event_timeout(lgr->wait, READ_ONCE(lgr->del_heard) ||
-					      !smcr_link_up(lgr->link), left);
+		wait_event_timeout(lgr->wait,
+				   READ_ONCE(lgr->del_heard) ||
+				   !smcr_link_up(lgr->link), left);
 }
 
 static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)

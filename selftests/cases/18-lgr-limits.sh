@@ -77,12 +77,13 @@ client() {
 	smc_was "a hundred at once" 100 100
 	eq "one first contact" "$(smc_sum client-first-contacts) $(smc_sum lgr-created)" "2 2" || :
 	await up2
-	bg "$PROG/stress" client "$PEER" 5000 conns=$N hold=$((2000 * SLOW)) ends=c
+	bg "$PROG/stress" client "$PEER" 5000 conns=$N gate="$CASEDIR/gate" idle=$((30000 * SLOW)) ends=c
 	local p=$BG
 	is_open() { grep -q "^open $N" "$CASEDIR/client-bg1.log"; }
 	poll 40 is_open || fail "not all are open"
 	eq "$N connections: one queue pair" "$(qps)" 1 || :
 	mark open
 	await seen
+	touch "$CASEDIR/gate.use" "$CASEDIR/gate.close"
 	check "$N connections: client" wait "$p"
 }

@@ -22,10 +22,10 @@ server() {
 	fast t_llc=1000
 	app_bg limit:60 socket listen:5000 mark:up slot:1 \
 		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" \
-		slot:2 accept:0 recv:5 \
+		slot:2 accept:0 mark:first recv:5 \
 		slot:1 "${ECHO[@]}" slot:2 send:5 recv:5 \
-		slot:1 "${ECHO[@]}" slot:2 recv:5 send:5 recv:1=eof close slot:1 "${ECHO[@]}" \
-		slot:2 accept:0 recv:5 slot:1 "${ECHO[@]}" slot:2 recv:1=ECONNRESET close
+		slot:1 "${ECHO[@]}" slot:2 recv:5 send:5 slot:1 "${ECHO[@]}" slot:2 recv:1=eof close \
+		slot:2 accept:0 mark:fifth recv:5 slot:1 "${ECHO[@]}" slot:2 recv:1=ECONNRESET close
 	app_end "module as server"
 
 	# --- the puppet is the server
@@ -152,6 +152,8 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
+		# accept() takes them as their negotiations end
+		await first
 		conn 2
 		connect $PEER 5000
 		reuse until=confirm
@@ -195,6 +197,7 @@ client() {
 		connect $PEER 5000
 		reuse
 		tx data len=5
+		await fifth
 		set auto_test=0
 		conn 6
 		connect $PEER 5000

@@ -149,11 +149,11 @@ client() {
 		qp destroy
 		# no room for ADD LINK
 		conn add_link
-		set peer_id=0002525400000002 rx=1
+		set peer_id=0002525400000002 rq=1 repost=0
 		connect $PEER 5000
 		first_contact until=add_link
 		rx decline s=0 diag=0x02020000
-		set rx=0
+		set rq=256 repost=1
 		tx app len=5
 		rx app len=5
 		tx fin

@@ -60,7 +60,8 @@ server() {
 		tx llc test_link
 		sleep 500ms
 		tx llc test_link
-		tx llc delete_link all=1 orderly=1 reason=0x20000
+		# the client need not live to acknowledge it
+		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=any
 		rx down
 	E
 	pup_end "puppet as server"

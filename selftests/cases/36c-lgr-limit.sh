@@ -47,11 +47,13 @@ client() {
 		peer 3
 		echo "rx data len=5"
 		echo "close"
+		echo "conn 2"
 		echo "link 2"
 		echo "rx llc delete_link reply=0 all=1 link=0 reason=0x30000"
 		echo "rx down"
 		peer 4			# keeps its connection, too
 		cat <<-E
+			conn 3
 			link 3
 			rx llc delete_link reply=0 all=1 link=0 reason=0x30000
 			rx down

@@ -47,10 +47,14 @@ one() {
 	ends "$1 $2" "${p[0]}"
 	ends "$1 $2" "${p[1]}"
 	barrier "$1-$2-ended"
+	# The peer's adapter had DELETE LINK before TCP was reset, but nothing
+	# orders what its CPU sees first: single connections may hear it from TCP.
 	if [ "$ROLE" != "$1" ]; then
 		eq "$1 $2: the $ROLE was told" "$(($(smc_sum lgr-deleted) - told > 0))" 1 || :
+		check "$1 $2: not only TCP told the connections" test "$(($(smc_sum tcp-reset) - reset))" -lt 2 || :
+	else
+		eq "$1 $2: no connection of the $ROLE blames TCP" "$(($(smc_sum tcp-reset) - reset))" 0 || :
 	fi
-	eq "$1 $2: no connection of the $ROLE heard it from TCP" "$(($(smc_sum tcp-reset) - reset))" 0 || :
 	[ "$ROLE$2" != "$1device" ] || rdma link add rxe0 type rxe netdev eth0
 	barrier "$1-$2-done"
 }
