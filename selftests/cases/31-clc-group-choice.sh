@@ -112,11 +112,12 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
+		# another GID of the same RNIC: an IPv6 connection names one
 		conn other_gid
 		connect $PEER 5000
 		tx proposal gid=~
-		rx accept first=1
-		tx decline s=1
+		rx accept first=0
+		tx decline s=0
 		tx app len=5
 		rx app len=5
 		tx fin
