@@ -12,7 +12,6 @@
 . "$PROG/smc.sh"
 
 ends() {
-	gone() { ! kill -0 "$1" 2>/dev/null; }
 	poll 15 gone "$2" || { check "$1: $ROLE does not hang" false || :; kill -KILL "$2"; }
 	wait "$2" || :
 }
