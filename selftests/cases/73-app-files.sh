@@ -95,7 +95,7 @@ rsync_tree() {
 }
 
 over_ssh() {
-	local opts=(-F /dev/null -i $APPDIR/key -o BatchMode=yes -o StrictHostKeyChecking=no
+	local opts=(-F /dev/null -i "$APPDIR/key" -o BatchMode=yes -o StrictHostKeyChecking=no
 		    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR) there=$APPDIR/$VIA
 	same "ssh, a command with input" \
 		"$(over ssh "${opts[@]}" -p "$(via 2200)" "root@$PEER" sha256sum < $APPDIR/part | cut -c1-64)" "$(sum $APPDIR/part)"
