@@ -13,7 +13,6 @@
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet clc
-# Unproven: the order of the clients with one peer ID changed; not run since.
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
@@ -64,7 +63,7 @@ client() {
 		silent 2 b 5000 "tx proposal"
 		good 2
 		# they hear about it in time for a Linux client ...
-		echo "conn a1"
+		echo "conn b0"
 		echo "rx decline s=0 diag=0x060b0000"
 		# ... and at once when the first contact failed for all of them
 		echo "set peer_id=000a525400000002"

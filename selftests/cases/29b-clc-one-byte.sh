@@ -28,7 +28,9 @@ server() {
 	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 mark:up \
 		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:over
 	await attacked 40
-	eq "negotiations that wait" "$(held)" $((EACH * ${#PORTS[@]}))
+	# the puppets are done when their kernel has the bytes, not when this one has
+	all() { [ "$(held)" = $((EACH * ${#PORTS[@]})) ]; }
+	check "every one of them is in negotiation" eventually 20 all
 	smc_reset
 	mark go
 	await in
