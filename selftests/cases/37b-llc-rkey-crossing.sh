@@ -17,11 +17,12 @@ server() {
 	local i calls=()
 	app_bg limit:40 socket listen:5001 mark:up1 slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program of the first contact"
+	ended() { [ "$(counter rmb-freed)" = 1 ]; }
+	check "the group of the first contact has ended" eventually 20 ended
 	# four elements per RMB of this size
 	fast rmem=65536 t_rmb_free=500 t_llc=700 t_lgr_idle=60000
 	for end in eof ECONNRESET ECONNRESET ECONNRESET; do
-		for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5); done
-		for i in {1..5}; do calls+=("slot:$i" send:5); done
+		for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
 		for i in {1..4}; do calls+=("slot:$i" recv:1=eof close); done
 		calls+=(slot:5)
 		[ $end != eof ] || calls+=(recv:5 send:5)
@@ -29,7 +30,7 @@ server() {
 	done
 	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}"
 	await freed
-	freed() { [ "$(counter rmb-freed)" = 1 ]; }
+	freed() { [ "$(counter rmb-freed)" = 2 ]; }
 	check "what the peer does not know is freed" eventually 3 freed
 	mark freed.seen
 	app_end "server program"
@@ -50,9 +51,10 @@ delete_rkey() {
 		else
 			echo "reuse"
 		fi
+		# the next one when this one is accepted: the server's slots are in this order
 		echo "tx data len=5"
+		echo "rx data len=5"
 	done
-	for i in 1 2 3 4 5; do echo "conn g$1c$i"; echo "rx data len=5"; done
 	for i in 1 2 3 4; do echo "conn g$1c$i"; echo "close"; done
 	cat <<-E
 		conn g$1c5
