@@ -85,8 +85,9 @@ client() {
 		tx llc delete_link
 		rx none 300ms link
 		tx llc add_link reply=1
-		# with its only link the group ends
-		rx llc delete_link reply=0 all=1 link=0 reason=0x10000
+		# with its only link the group ends (as in 36)
+		rx llc delete_link reply=0 all=0 link=%link_num reason=0x10000
+		tx llc delete_link reply=1 expect=any
 		rx rst
 		rx down
 		mark ended
