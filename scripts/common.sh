@@ -41,8 +41,8 @@ suite_base() {
 	local kind=main uri
 	[[ $1 == *-security ]] && kind=security
 	command -v apt-get >/dev/null || die "needs apt (a Debian system)"
-	# One line per configured package list: URI and suite.
-	uri=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+	# One line per configured package list, fetched yet or not: URI and suite.
+	uri=$(apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
 	      awk -v kind="$kind" '
 		kind == "security" && $2 ~ /-security$/ { print $1; exit }
 		kind == "main" && $2 ~ /^(bullseye|bookworm|trixie|forky|sid|stable|oldstable|testing|unstable)$/ { print $1; exit }')
