@@ -159,7 +159,7 @@ static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
 
 	if (dst_xfrm(dst) || smcr_route_ipsec(tsk))
 		return SMCR_R_IPSEC;
-	if (!smcr_dev_exists(sock_net(tsk), dst_dev(dst)))
+	if (!smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev)))
 		return SMCR_R_NO_DEVICE;
 	return SMCR_R_NONE;
 }
