@@ -139,6 +139,17 @@ static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
 	return 0;
 }
 
+/*
+ * Version 2 tells in bits that version 1 reserves what it offers for version 1:
+ * 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
+ */
+static bool offers_v1(u8 byte)
+{
+	u8 path = byte & 0x03;
+
+	return path == 0 || path == 3;
+}
+
 /**
  * smcr_clc_decode_proposal() - decode a complete Proposal (A.2.2)
  * @buf: message
@@ -156,8 +167,9 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 			     enum smcr_reason *why)
 {
 	struct smcr_clc_hdr hdr;
-	u32 growth, n, i;
+	u32 growth, n, i, end;
 	const u8 *area;
+	bool later;
 	int rc;
 
 	rc = decode_frame(buf, len, &hdr, why);
@@ -166,6 +178,9 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 	if (hdr.type != SMCR_CLC_PROPOSAL)
 		return reject(why, SMCR_R_CLC_UNEXPECTED);
 
+	later = hdr.version > SMCR_CLC_VERSION;
+	if (later && !offers_v1(buf[OFF_VERSION]))
+		return reject(why, SMCR_R_CLC_VERSION);
 	growth = smcr_get_be16(buf + OFF_P_GROWTH);
 	if (len < SMCR_CLC_PROPOSAL_MIN + growth)
 		return reject(why, SMCR_R_CLC_LENGTH);
@@ -175,7 +190,9 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 	n = area[OFF_P_N_PREFIX];
 	if (n > SMCR_CLC_MAX_PREFIX)
 		return reject(why, SMCR_R_CLC_PREFIX);
-	if (len != SMCR_CLC_PROPOSAL_MIN + growth + n * SMCR_CLC_PREFIX_LEN)
+	/* a later version may have more behind what version 1 has */
+	end = SMCR_CLC_PROPOSAL_MIN + growth + n * SMCR_CLC_PREFIX_LEN;
+	if (later ? len < end : len != end)
 		return reject(why, SMCR_R_CLC_LENGTH);
 	if (area[OFF_P_PLEN] > 32)
 		return reject(why, SMCR_R_CLC_PREFIX);

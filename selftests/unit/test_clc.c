@@ -192,6 +192,9 @@ TEST(smcr_clc_decode_hdr__version)
 		for (version = 0; version < 16; version++) {
 			enum smcr_reason want = SMCR_R_NONE;
 
+			/* reserved in version 1, an offer without it in later ones */
+			if (type == SMCR_CLC_PROPOSAL && version > 1)
+				low &= 0x0c;
 			if (!version || (version != 1 && !any))
 				want = SMCR_R_CLC_VERSION;
 			buf[7] = (u8)(version << 4 | low);
@@ -402,6 +405,39 @@ TEST(smcr_clc_decode_proposal__ipv4)
 	EXPECT_EQ(out.proposal.n_prefix, 0);
 	ASSERT_EQ(encode(SMCR_CLC_PROPOSAL, &out, buf, BIG), v->len);
 	EXPECT_MEM(buf, v->bytes, v->len);
+}
+
+/* A client that offers versions 1 and 2 has more behind its prefixes */
+TEST(smcr_clc_decode_proposal__later_version)
+{
+	const struct vector *v = vector("Proposal, IPv4, net");
+	static const bool v1[4] = { true, false, false, true };
+	union any out;
+	u8 buf[BIG];
+	size_t len;
+	u8 path;
+
+	covers("CLC-04");
+	ASSERT_EQ(v->len, 52);
+	len = v->len + 72;
+	for (path = 0; path < 4; path++) {
+		memset(buf, 0x5a, sizeof(buf));
+		memcpy(buf, v->bytes, v->len - 4);
+		memcpy(buf + len - 4, v->bytes + v->len - 4, 4);
+		buf[6] = (u8)len;
+		buf[7] = (u8)(0x20 | path);
+		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
+			  v1[path] ? SMCR_R_NONE : SMCR_R_CLC_VERSION);
+		if (v1[path]) {
+			EXPECT_EQ(out.proposal.version, 2);
+			EXPECT_MEM(out.proposal.gid, gc, 16);
+			EXPECT_EQ(out.proposal.ipv4_plen, 24);
+		}
+		/* version 1 has nothing there, and reserved bits */
+		buf[7] = (u8)(0x10 | path);
+		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
+			  SMCR_R_CLC_LENGTH);
+	}
 }
 
 TEST(smcr_clc_decode_proposal__ipv6)
