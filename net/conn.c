@@ -463,11 +463,12 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 	spin_unlock_bh(&conn->lock);
 }
 
+/* FIN on TCP needs no more explanation; after D it is a half-close, too */
 static bool smcr_conn_ended(const struct smcr_conn *conn)
 {
-	return conn->fsm.tx_closed || conn->fsm.rx_closed ||
-	       conn->fsm.tx_abort || conn->fsm.rx_abort ||
-	       conn->fsm.st == SMCR_CONN_ST_CLOSED;
+	return conn->fsm.rx_done || conn->fsm.rx_closed ||
+	       conn->fsm.rx_abort || conn->fsm.tx_closed ||
+	       conn->fsm.tx_abort || conn->fsm.st == SMCR_CONN_ST_CLOSED;
 }
 
 /**
@@ -505,7 +506,7 @@ static void smcr_conn_timer(struct work_struct *work)
 		smcr_count(sn, SMCR_CNT_T_ABORT);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
 				       SMCR_R_ABORT_TIMEOUT);
-	} else if (conn->fsm.st != SMCR_CONN_ST_CLOSED) {
+	} else if (conn->fsm.want_closed || conn->fsm.tx_closed) {
 		smcr_count(sn, SMCR_CNT_T_CLOSE);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
 				       SMCR_R_CLOSE_TIMEOUT);
@@ -729,7 +730,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		conn->tx_ctrl = true;
 	if (freed) {
 		/* it reads what a close waits for; a FIN has its own time */
-		if (conn->fsm.want_closed && !conn->fin_seen)
+		if (conn->fsm.want_closed &&
+		    (!conn->fin_seen || conn->fsm.rx_done))
 			smcr_conn_start_timer(conn,
 					      READ_ONCE(sn->knobs.t_close));
 		smcr_tx_reclaim(conn, conn->tx_cons.abs);

@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 #
 # The TCP connection below an SMC-R connection: a FIN is not the end of the
-# data, payload is a violation, urgent data, too.
+# data and behind D a half-close that may last; payload is a violation, urgent
+# data, too.
 #
-# covers: CONN-34 CONN-35
+# covers: CONN-17 CONN-34 CONN-35
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
-# Unproven: failed: urgent payload on TCP went unnoticed (reported); not run since.
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
@@ -18,6 +18,7 @@ server() {
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:2500 close \
 		accept:0 recv:5 send:5 recv:5 recv:1=eof close \
+		accept:0 recv:5 recv:1=eof await:half send:5 close \
 		accept:0 recv:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 recv:1=ECONNABORTED close \
@@ -81,6 +82,18 @@ client() {
 			tx data len=5
 			tx cdc flags=C
 			wait cdc flags=C
+			rx eof
+		E
+		echo "# D and FIN: half-closed for longer than T_CLOSE"
+		new half
+		cat <<-E
+			tx cdc flags=D
+			tx fin
+			rx none 3s
+			mark half
+			rx data len=5
+			wait cdc has=C
+			tx cdc flags=C
 			rx eof
 		E
 		echo "# payload"
