@@ -122,6 +122,23 @@ enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg)
 	}
 }
 
+enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
+				  const struct smcr_llc *msg,
+				  enum smcr_reason why)
+{
+	int rc = smcr_llc_send_stop(hs->lgr, msg, smcr_hs_sent_ms(hs),
+				    smcr_clc_pending, hs->ssk);
+
+	if (rc == -ECANCELED) {	/* a Decline, or TCP has ended (CLC-59) */
+		hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
+		return smcr_hs_tcp_instead(hs);
+	}
+	/* not heard in time, but answered: it did arrive */
+	if (rc && !smcr_llc_answered(hs->lgr))
+		return smcr_hs_link_failed(hs, why);
+	return SMCR_HS_NEXT;
+}
+
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 {
 	const struct smcr_lgr *lgr = hs->lgr;

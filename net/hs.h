@@ -75,6 +75,14 @@ static inline unsigned int smcr_hs_sent_ms(const struct smcr_hs *hs)
 enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg);
 
 /*
+ * Sends one and waits for the adapter's word. TCP that has something to say is
+ * heard meanwhile; @why: what a link that did not carry it is called.
+ */
+enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
+				  const struct smcr_llc *msg,
+				  enum smcr_reason why);
+
+/*
  * The link of a first contact could not be brought up or sent on: Decline
  * (CLC-57, CLC-63), unless it is the peer's word that ended it. Then TCP is
  * reset (SEC-10), whether or not that word came before our completion did.

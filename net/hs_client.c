@@ -115,9 +115,11 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	struct smcr_lgr *lgr = hs->lgr;
 	enum smcr_hs_res res;
 	struct smcr_llc msg;
-	int rc;
 
 	res = smcr_hs_llc_wait(hs, &msg);
+	/* nothing was said on the link: when it is gone, TCP still can be had */
+	if (res == SMCR_HS_FAILED && READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD)
+		return smcr_hs_link_failed(hs, hs->why);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
@@ -134,13 +136,7 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
 			false);
 	smcr_hs_fill_confirm_link(lgr, true, &msg);
-	rc = smcr_llc_send_stop(lgr, &msg, smcr_hs_sent_ms(hs),
-				smcr_clc_aborted, hs->ssk);
-	if (rc == -ECANCELED)
-		return smcr_hs_aborted(hs);
-	if (rc && !smcr_llc_answered(lgr))
-		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
-	return SMCR_HS_NEXT;
+	return smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL);
 }
 
 /* The server's attempt at a second link: none here (LG-20) */

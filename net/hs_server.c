@@ -144,11 +144,9 @@ static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs,
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_CONFIRM_LINK,
 			true);
 	smcr_hs_fill_confirm_link(lgr, false, &msg);
-	/* not heard in time, but answered: it did arrive */
-	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
-	    !smcr_llc_answered(lgr))
-		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
-	res = smcr_hs_llc_wait(hs, &msg);
+	res = smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL);
+	if (res == SMCR_HS_NEXT)
+		res = smcr_hs_llc_wait(hs, &msg);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
@@ -201,7 +199,8 @@ static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs, u8 num)
 /* The client's answer to the offer of link @num (LLC-22, LLC-29) */
 static bool smcr_srv_add_link_ok(const struct smcr_llc_add_link *al, u8 num)
 {
-	return al->link_num == num && (al->rejected || smcr_mtu_ok(al->mtu));
+	/* in a refusal nothing else matters (I-49) */
+	return al->rejected || (al->link_num == num && smcr_mtu_ok(al->mtu));
 }
 
 /* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
@@ -215,10 +214,8 @@ static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs, struct ib_qp *qp)
 	num = smcr_link_num_get(&lgr->nums);
 	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK, true);
 	smcr_srv_fill_add_link(lgr, qp, num, &msg);
-	if (smcr_llc_send(lgr, &msg, smcr_hs_sent_ms(hs)) &&
-	    !smcr_llc_answered(lgr)) {
-		res = smcr_hs_link_failed(hs, SMCR_R_ADD_LINK_FAIL);
-	} else {
+	res = smcr_hs_llc_send(hs, &msg, SMCR_R_ADD_LINK_FAIL);
+	if (res == SMCR_HS_NEXT) {
 		res = smcr_hs_llc_wait(hs, &msg);
 		/* past the point of no return: a Decline is too late */
 		if (res == SMCR_HS_NEXT &&

@@ -83,12 +83,12 @@ client() {
 		tx data len=5
 		close
 		qp destroy
-		# refused for the other reason
+		# refused for the other reason, and without the link's number
 		set peer_id=0002525400000002
 		conn 2
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		tx llc add_link reply=1 rejected=1 reason=2
+		tx llc add_link reply=1 rejected=1 reason=2 link=0
 		rx data len=5
 		tx data len=5
 		close
@@ -98,7 +98,7 @@ client() {
 		conn 3
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		tx llc add_link reply=1 link=9 expect=gone
+		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5 link=9 expect=gone
 		rx rst
 		rx down
 		qp destroy
