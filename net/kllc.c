@@ -570,6 +570,10 @@ static bool smcr_llc_handle(struct smcr_lgr *lgr, struct smcr_llc_item *item)
 	enum smcr_llc_verdict verdict;
 	bool late;
 
+	/* the link is to go: its commands are stale (LLC-54) */
+	if (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	    item->msg.type != SMCR_LLC_TEST_LINK)
+		return false;
 	spin_lock_bh(&lgr->llc_lock);
 	late = item->msg.type < ARRAY_SIZE(lgr->late_ok) &&
 	       lgr->late_ok[item->msg.type];

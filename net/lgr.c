@@ -153,7 +153,9 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 	/* it may have got a connection just now */
 	if (!oldest || !smcr_lgr_end_idle(oldest, SMCR_R_LGR_LIMIT))
 		return false;
-	smcr_lgr_killed(oldest, SMCR_R_LGR_LIMIT, SMCR_DEL_INACTIVE);
+	/* inactivity is for servers to say (LG-38) */
+	smcr_lgr_killed(oldest, SMCR_R_LGR_LIMIT, oldest->server ?
+			SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
 	return true;
 }
 
