@@ -816,10 +816,12 @@ void cmd_read(int argc, char **argv)
 
 static bool window_moved(void *arg)
 {
-	return conn->tx_prod.abs - conn->tx_cons.abs <
-	       smcr_ring_cap(&conn->tx_ring) ||
-	       lnk->dead || (conn->rx_cflags & (SMCR_CDC_A | SMCR_CDC_C)) ||
-	       (arg && now_ms() > *(u64 *)arg);
+	struct smcr_tx_plan plan;
+
+	smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
+		     *(u64 *)arg, TX_LEN / 2, &plan);
+	return plan.len || lnk->dead ||
+	       (conn->rx_cflags & (SMCR_CDC_A | SMCR_CDC_C));
 }
 
 /* As a peer sends: WRITE (two at the end of the ring), CDC; waits for window */
@@ -827,7 +829,7 @@ void data_tx(int argc, char **argv)
 {
 	u64 end = now_ms() + take_time(&argc, argv, 4 * T_RX), left, done = 0;
 	const char *text = NULL;
-	bool quiet = false;
+	bool quiet = false, told = false;
 	u16 flags = 0;
 	int i;
 
@@ -857,7 +859,15 @@ void data_tx(int argc, char **argv)
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
 			     left, TX_LEN / 2, &plan);
 		if (!plan.len) {
-			if (!pump(end, -1, window_moved, NULL) || lnk->dead)
+			/* the reader has to know that somebody waits (CDC-33) */
+			if (!told && !quiet) {
+				cdc_fill(&cdc);
+				cdc.pflags = SMCR_CDC_B;
+				smcr_cdc_encode(&cdc, w.buf);
+				cdc_send(&cdc, &w, conn->rx_cons.abs);
+				told = true;
+			}
+			if (!pump(end, -1, window_moved, &left) || lnk->dead)
 				fail("the window stays closed, %llu bytes left",
 				     left);
 			if (conn->rx_cflags & (SMCR_CDC_A | SMCR_CDC_C))
@@ -890,6 +900,7 @@ void data_tx(int argc, char **argv)
 		cdc.cflags |= (u8)(flags >> 8);
 		smcr_cdc_encode(&cdc, w.buf);
 		cdc_send(&cdc, &w, conn->rx_cons.abs);
+		told = plan.blocked;
 	}
 }
 
