@@ -5,6 +5,7 @@
  * 3.5.2, 4.8).
  */
 #include <linux/random.h>
+#include <net/tcp.h>
 #include "conn.h"
 #include "kllc.h"
 #include "sock.h"
@@ -223,10 +224,14 @@ static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
  */
 void smcr_conn_activate(struct smcr_conn *conn)
 {
+	const struct sock *tsk = smcr_conn_sock(conn)->tcp->sk;
+
 	if (conn->lgr->base)
 		smcr_rmb_set_eye(&conn->elem);
 
 	spin_lock_bh(&conn->lock);
+	/* a listener's children have it from TCP */
+	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	WRITE_ONCE(conn->active, true);
 	if (conn->early_conflict)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
@@ -247,14 +252,17 @@ void smcr_conn_activate(struct smcr_conn *conn)
 /**
  * smcr_conn_conflict() - the peer gave our element of its RMB away (RMB-24)
  * @conn: connection that held it; a reference is held
+ * @lgr: group in which it did
  *
  * Before activation only activation itself may start the close machine.
  * Context: any up to softirq.
  */
-void smcr_conn_conflict(struct smcr_conn *conn)
+void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->active)
+	if (conn->lgr != lgr)	/* it has let go of the element meanwhile */
+		;
+	else if (conn->active)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
 	else

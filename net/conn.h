@@ -72,6 +72,7 @@ struct smcr_conn {
 	bool tx_blocked;		/* B in the last CDC sent */
 	bool tx_ctrl;			/* a CDC without data is owed */
 	bool tx_dead;			/* NO_TX: post nothing */
+	bool tx_nodelay;		/* TCP_NODELAY */
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
@@ -139,7 +140,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 			    enum smcr_reason why);
 
 /* The peer gave the element of this connection to another one (RMB-24) */
-void smcr_conn_conflict(struct smcr_conn *conn);
+void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr);
 
 /* TCP FIN while SMC-R is up (CONN-34): T_CLOSE for the peer's D/C/A, then abort */
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
@@ -194,6 +195,7 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 void smcr_tx_push(struct smcr_conn *conn);
 /* tx.c: delivered up to @mark; ask for a completion. conn->lock held. */
 void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
+void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);
 void smcr_tx_flush(struct smcr_conn *conn);
 /* tx.c: after link->ops->room */
 void smcr_tx_room(struct smcr_link *link);

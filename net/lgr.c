@@ -248,7 +248,8 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 		return PTR_ERR(link);
 	link->user_id = get_random_u32();
 	link->num = smcr_link_num_get(&lgr->nums);
-	lgr->link = link;
+	/* a server's group is known already */
+	smp_store_release(&lgr->link, link);
 	*why = SMCR_R_NONE;
 	return 0;
 }
@@ -694,7 +695,8 @@ static struct smcr_llc_sent *smcr_lgr_tell_peer(struct smcr_lgr *lgr)
  */
 static void smcr_lgr_told(struct smcr_lgr *lgr, struct smcr_llc_sent *sent)
 {
-	int ms = READ_ONCE(lgr->sn->knobs.t_llc);
+	/* whoever takes down the device or the namespace waits, too */
+	int ms = min(READ_ONCE(lgr->sn->knobs.t_llc), SMCR_T_LLC_DEFAULT);
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	long left;
 
@@ -713,13 +715,18 @@ static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
 
 	while ((conn = smcr_lgr_first_conn(lgr))) {
 		spin_lock_bh(&conn->lock);
-		if (conn->active)
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-					       lgr->why);
+		/* a client may have given it up, and be in another group */
+		if (conn->lgr == lgr) {
+			/* in negotiation it has no state: its worker finds out */
+			if (conn->active)
+				smcr_conn_event_locked(conn,
+						       SMCR_CONN_EV_LGR_LOST,
+						       lgr->why);
+			smcr_lgr_del_conn(lgr, conn);
+		}
 		spin_unlock_bh(&conn->lock);
-		/* one in negotiation has no state yet: its worker finds out */
-		smcr_lgr_del_conn(lgr, conn);
 		sock_put(&smcr_conn_sock(conn)->sk);
+		cond_resched();
 	}
 }
 
@@ -1118,7 +1125,7 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 		return rc;
 	}
 	if (old) {
-		smcr_conn_conflict(old);
+		smcr_conn_conflict(old, lgr);
 		sock_put(&smcr_conn_sock(old)->sk);
 	}
 	return rt;
