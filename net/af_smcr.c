@@ -333,7 +333,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 		sock_release(tcp);
 		return -ENOBUFS;
 	}
-	smcr_tcp_hook(ssk);
+	smcr_tcp_hook(ssk, NULL);
 	sock->state = SS_UNCONNECTED;
 	sock->ops = &smcr_ops;
 	smcr_compat_custom_sockopt(sock);

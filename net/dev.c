@@ -385,6 +385,27 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 }
 
 /**
+ * smcr_dev_any() - is there an RDMA device for a namespace?
+ * @net: namespace
+ *
+ * Context: any, does not sleep.
+ */
+bool smcr_dev_any(const struct net *net)
+{
+	const struct smcr_dev *dev;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &smcr_devs, node) {
+		found = dev_usable(dev, net);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/**
  * smcr_dev_for_each() - visit every device of a namespace (netlink dumps)
  * @net: namespace
  * @fn: called with the device list's mutex held; non-zero stops

@@ -125,6 +125,9 @@ void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
 u16 smcr_peer_instance(void);
 void smcr_peer_id_init(void);
 
+/* Is there one for the namespace at all? Any context. */
+bool smcr_dev_any(const struct net *net);
+
 /**
  * smcr_dev_for_each() - visit every device (netlink dumps)
  * @net: namespace whose devices are wanted

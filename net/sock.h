@@ -99,6 +99,8 @@ struct smcr_sock {
 	unsigned long flags;		/* SMCR_SK_*, atomic bit ops */
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
 	u32 urg_seq;			/* told by SIGURG; inner socket's lock */
+	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
+	u32 pushed_mark;		/* SO_MARK, the same; see smcr_sockopt_push() */
 	bool corked;			/* TCP_CORK */
 	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */
 };
@@ -153,7 +155,7 @@ const char *smcr_mode_name(unsigned int mode);
 
 /* sock_tcp.c: the inner socket */
 /* Hook / unhook the inner socket's callbacks (callback lock, BH) */
-void smcr_tcp_hook(struct smcr_sock *ssk);
+void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
 void smcr_tcp_unhook(struct smcr_sock *ssk);
 /* TCP's end, process context: orderly, or with RST. Idempotent. */
 void smcr_tcp_fin(struct smcr_sock *ssk);

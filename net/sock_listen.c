@@ -45,11 +45,6 @@ void smcr_listener_kick(struct smcr_sock *lsk)
 		sock_put(&lsk->sk);
 }
 
-static int smcr_listener_dev(struct smcr_dev *dev, void *arg)
-{
-	return 1;	/* one is enough */
-}
-
 /* Why SMC-R is not offered here; which device is used shows later (T-15) */
 static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 {
@@ -59,7 +54,7 @@ static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 		return SMCR_R_FASTOPEN;
 	if (smcr_route_ipsec(lsk->tcp->sk))
 		return SMCR_R_IPSEC;
-	if (!smcr_dev_for_each(sock_net(&lsk->sk), smcr_listener_dev, NULL))
+	if (!smcr_dev_any(sock_net(&lsk->sk)))
 		return SMCR_R_NO_DEVICE;
 	return SMCR_R_NONE;
 }
@@ -287,7 +282,7 @@ static void smcr_child_negotiate(struct smcr_sock *lsk,
 	smcr_sock_set_mode(child, SMCR_MODE_NEG);
 	smcr_child_enqueue(lsk, child);
 	smcr_child_start_timer(child);
-	smcr_tcp_hook(child);
+	smcr_tcp_hook(child, lsk);
 	smcr_tcp_check(child);	/* it may have come before the hook */
 }
 
@@ -298,7 +293,7 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 	if (why == SMCR_R_NONE)
 		why = SMCR_R_PEER_NO_SMC;
 	smcr_child_enqueue(lsk, child);
-	smcr_tcp_hook(child);
+	smcr_tcp_hook(child, lsk);
 	smcr_fallback_locked(child, why);
 }
 
@@ -381,14 +376,18 @@ void smcr_accept_work(struct work_struct *work)
 {
 	struct smcr_sock *lsk = container_of(work, struct smcr_sock,
 					     accept_work);
-	struct mem_cgroup *old = set_active_memcg(smcr_listener_memcg(lsk));
+	struct mem_cgroup *old;
 
-	if (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN)
-		smcr_listener_offer(lsk);
+	/* one that was kicked as the listener stopped comes too late */
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN)
+		goto out;
+	old = set_active_memcg(smcr_listener_memcg(lsk));
+	smcr_listener_offer(lsk);
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       smcr_accept_one(lsk))
 		cond_resched();
 	set_active_memcg(old);
+out:
 	sock_put(&lsk->sk);
 }
 
@@ -432,6 +431,8 @@ static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
 	return child;
 }
 
+#define SMCR_DRAIN_TRIES	100
+
 /*
  * What TCP still has was born with our callbacks. It must not get to another
  * listener with them, as TCP lets it when the inner one is closed
@@ -442,6 +443,7 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
 {
 	struct sock *tsk = lsk->tcp->sk;
 	struct socket *tcp;
+	int rc, tries = 0;
 	u32 n;
 
 	smcr_tcp_unhook(lsk);
@@ -449,9 +451,18 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
 	if (rcu_access_pointer(tsk->sk_reuseport_cb))
 		synchronize_rcu();
 	n = READ_ONCE(tsk->sk_ack_backlog);
-	while (n-- && !kernel_accept(lsk->tcp, &tcp, O_NONBLOCK)) {
-		sock_no_linger(tcp->sk);
-		sock_release(tcp);
+	while (n) {
+		rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
+		if (!rc) {
+			sock_no_linger(tcp->sk);
+			sock_release(tcp);
+			n--;
+		} else if (rc == -EAGAIN || rc == -EINVAL ||
+			   ++tries == SMCR_DRAIN_TRIES) {
+			break;		/* no more, or no end of errors */
+		} else {		/* a shortage of memory passes */
+			schedule_timeout_uninterruptible(1);
+		}
 	}
 }
 
@@ -493,7 +504,7 @@ void smcr_listener_undo(struct socket *sock)
 	smcr_listener_stop(lsk);
 	if (smcr_sock_reset(lsk))
 		sock->state = SS_UNCONNECTED;
-	smcr_tcp_hook(lsk);
+	smcr_tcp_hook(lsk, NULL);
 }
 
 /**

@@ -314,20 +314,21 @@ static void smcr_tcp_set_calls(struct sock *tsk,
 
 /**
  * smcr_tcp_hook() - get the inner socket's callbacks
- * @ssk: socket; a listener's child has its listener set
+ * @ssk: socket
+ * @from: listener whose child it is, or NULL; the caller holds a reference
  *
  * No reference is taken: the hook ends in smcr_tcp_unhook(), at the latest
  * when the socket is destroyed. What arrived before must be looked at
  * afterwards. Children of the inner socket do not inherit the owner.
  */
-void smcr_tcp_hook(struct smcr_sock *ssk)
+void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {
 	struct sock *tsk = ssk->tcp->sk;
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	/* the child of a hooked listener was born with our callbacks */
-	if (tsk->sk_data_ready == smcr_tcp_data_ready && ssk->listener)
-		ssk->tcp_calls = ssk->listener->tcp_calls;
+	if (tsk->sk_data_ready == smcr_tcp_data_ready && from)
+		ssk->tcp_calls = from->tcp_calls;
 	else
 		smcr_tcp_get_calls(tsk, &ssk->tcp_calls);
 	smcr_tcp_set_calls(tsk, &smcr_tcp_ours);
