@@ -156,10 +156,14 @@ static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
 {
 	int v;
 
-	if (opt != TCP_DEFER_ACCEPT || smcr_opt_int(val, len, &v))
+	if ((opt != TCP_DEFER_ACCEPT && opt != TCP_NODELAY) ||
+	    smcr_opt_int(val, len, &v))
 		return;
 	lock_sock(&ssk->sk);
-	ssk->defer_accept = v;
+	if (opt == TCP_NODELAY)
+		smcr_tx_set_nodelay(&ssk->conn, v);
+	else
+		ssk->defer_accept = v;
 	release_sock(&ssk->sk);
 }
 
@@ -360,9 +364,14 @@ void smcr_sockopt_push(struct smcr_sock *ssk)
 		tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 		WRITE_ONCE(tsk->sk_rcvbuf, sk->sk_rcvbuf);
 	}
-	if (tsk->sk_bound_dev_if != sk->sk_bound_dev_if ||
-	    tsk->sk_mark != sk->sk_mark) {
+	/* TCP chooses its own, too: link-local addresses, VRFs, tcp_fwmark_accept */
+	if (ssk->pushed_if != sk->sk_bound_dev_if) {
+		ssk->pushed_if = sk->sk_bound_dev_if;
 		WRITE_ONCE(tsk->sk_bound_dev_if, sk->sk_bound_dev_if);
+		sk_dst_reset(tsk);
+	}
+	if (ssk->pushed_mark != sk->sk_mark) {
+		ssk->pushed_mark = sk->sk_mark;
 		WRITE_ONCE(tsk->sk_mark, sk->sk_mark);
 		sk_dst_reset(tsk);
 	}
@@ -437,4 +446,6 @@ void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 	smcr_inherit_flag(sk, lsk, SOCK_BROADCAST);
 	smcr_inherit_flag(sk, lsk, SOCK_DBG);
 	child->corked = from->corked;
+	child->pushed_if = sk->sk_bound_dev_if;
+	child->pushed_mark = sk->sk_mark;
 }
