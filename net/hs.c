@@ -40,7 +40,8 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->bsize = conn->elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
 	m->va = conn->elem.rmb->va;
-	m->psn = link->psn;
+	/* known to the peer already; for anybody else it is a key to the QP */
+	m->psn = hs->first ? link->psn : 0;
 }
 
 enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,

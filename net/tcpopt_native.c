@@ -85,8 +85,9 @@ static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 	if (ssk)
 		WRITE_ONCE(ssk->opt_paused, paused);
 	read_unlock_bh(&tcp->sk_callback_lock);
-	/* TCP reads the pointer twice: never NULL again once it listens */
-	tp->smc_hs_congested = on ? smcr_tcpopt_paused : NULL;
+	/* TCP reads the pointer twice, without a lock: never NULL again */
+	if (on)
+		tp->smc_hs_congested = smcr_tcpopt_paused;
 	tp->syn_smc = on;
 }
 

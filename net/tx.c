@@ -194,7 +194,7 @@ static int smcr_tx_data(struct smcr_conn *conn)
 
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
 		/* smcr_tx_done() looks again */
-		if (conn->tx_pends && !conn->tx_flush &&
+		if (conn->tx_pends && !conn->tx_flush && !conn->tx_nodelay &&
 		    unsent < smcr_tx_hold(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
@@ -316,6 +316,21 @@ void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
 		ssk->sk.sk_write_space(&ssk->sk);
 	}
+}
+
+/**
+ * smcr_tx_set_nodelay() - small data wait for nothing (CDC-22)
+ * @conn: connection, with or without a link group
+ * @on: TCP_NODELAY
+ *
+ * Context: any.
+ */
+void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_nodelay = on;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
 }
 
 /**
