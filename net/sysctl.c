@@ -18,6 +18,7 @@ struct smcr_knob {
 	size_t off;
 	int min;
 	int max;
+	bool worker;		/* a worker that all namespaces share waits so long */
 };
 
 #define SMCR_KNOB(member, lo, hi) { \
@@ -26,6 +27,17 @@ struct smcr_knob {
 	.min	= (lo), \
 	.max	= (hi), \
 }
+
+#define SMCR_KNOB_WORKER(member) { \
+	.name	= #member, \
+	.off	= offsetof(struct smcr_knobs, member), \
+	.min	= SMCR_MS_MIN, \
+	.max	= SMCR_MS_MAX, \
+	.worker	= true, \
+}
+
+/* For whoever is root in a namespace of his own only */
+static const int smcr_worker_max = 60 * 1000;
 
 static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(enabled, 0, 1),
@@ -36,9 +48,9 @@ static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(max_conns_per_lgr, 0, 65535),
 	SMCR_KNOB(max_rmbs_per_lgr, 1, SMCR_RMBS_MAX),
 	SMCR_KNOB(max_handshakes, 1, 1 << 20),
-	SMCR_KNOB(t_clc, SMCR_MS_MIN, SMCR_MS_MAX),
-	SMCR_KNOB(t_llc_first, SMCR_MS_MIN, SMCR_MS_MAX),
-	SMCR_KNOB(t_llc, SMCR_MS_MIN, SMCR_MS_MAX),
+	SMCR_KNOB_WORKER(t_clc),
+	SMCR_KNOB_WORKER(t_llc_first),
+	SMCR_KNOB_WORKER(t_llc),
 	SMCR_KNOB(t_lgr_idle, SMCR_MS_MIN, SMCR_MS_DAY),
 	SMCR_KNOB(t_close, SMCR_MS_MIN, SMCR_MS_MAX),
 	SMCR_KNOB(t_abort, SMCR_MS_MIN, SMCR_MS_MAX),
@@ -74,6 +86,8 @@ int smcr_sysctl_register(struct smcr_net *sn)
 		table[i].proc_handler = proc_dointvec_minmax;
 		table[i].extra1 = (void *)&knob->min;
 		table[i].extra2 = (void *)&knob->max;
+		if (knob->worker && !net_eq(sn->net, &init_net))
+			table[i].extra2 = (void *)&smcr_worker_max;
 	}
 	sn->sysctl_hdr = smcr_compat_register_net_sysctl(sn->net, "net/smcr",
 							 table, i);
