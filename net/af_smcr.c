@@ -207,7 +207,34 @@ static bool smcr_hs_park(struct smcr_sock *ssk)
 	return false;
 }
 
-/* Runs with a reference, once per negotiation; twice for a server */
+/*
+ * Another first contact with this peer is under way: again when the timer says
+ * so. QUEUED stays set. True if the next turn is to be taken at once.
+ */
+static bool smcr_hs_later(struct smcr_sock *ssk, int ms)
+{
+	set_bit(SMCR_HS_LATER, &ssk->hs_flags);
+	sock_hold(&ssk->sk);
+	if (!queue_delayed_work(smcr_wq, &ssk->hs_timer,
+				msecs_to_jiffies(ms)))
+		sock_put(&ssk->sk);
+	smp_mb();		/* LATER, then ABORT; smcr_child_abort() */
+	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags) &&
+	       test_and_clear_bit(SMCR_HS_LATER, &ssk->hs_flags);
+}
+
+/* A server's turns; false: another one is to come, in another run */
+static bool smcr_hs_server_turns(struct smcr_sock *ssk)
+{
+	int ms;
+
+	while ((ms = smcr_hs_server(ssk)) >= 0)
+		if (!(ms ? smcr_hs_later(ssk, ms) : smcr_hs_park(ssk)))
+			return false;
+	return true;
+}
+
+/* Runs with a reference, once per negotiation; several times for a server */
 static void smcr_hs_work(struct work_struct *work)
 {
 	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
@@ -219,13 +246,9 @@ static void smcr_hs_work(struct work_struct *work)
 			smcr_hs_client(ssk);
 		else
 			smcr_connect_failed(ssk);
-	} else {
-		while (smcr_hs_server(ssk)) {
-			if (!smcr_hs_park(ssk)) {
-				sock_put(&ssk->sk);
-				return;
-			}
-		}
+	} else if (!smcr_hs_server_turns(ssk)) {
+		sock_put(&ssk->sk);
+		return;
 	}
 	smcr_hs_end(ssk);
 	smp_mb();	/* mode, then ABORT; smcr_child_abort() the other way round */

@@ -308,6 +308,8 @@ void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res)
 	}
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);
+	if (hs->forming)
+		smcr_lgr_put(hs->forming);
 	if (hs->pid.dev)
 		smcr_dev_put(hs->pid.dev);
 

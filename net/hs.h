@@ -21,7 +21,11 @@ struct smcr_hs {
 	struct smcr_sock *ssk;
 	struct smcr_port_id pid;
 	struct smcr_lgr *lgr;
+	struct smcr_lgr *forming;	/* server: its first contact is waited for */
+	struct smcr_peer peer;		/* server: from the Proposal */
+	unsigned int delay;		/* server: ms to the next look at @forming */
 	bool first;
+	bool accepted;			/* server: the Accept was sent */
 	unsigned long deadline;
 	enum smcr_reason why;
 	int err;
@@ -35,6 +39,7 @@ enum smcr_hs_res {
 	SMCR_HS_TCP,		/* TCP without a word (nothing was negotiated) */
 	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
 	SMCR_HS_DONE,
+	SMCR_HS_WAIT,		/* not yet the end: again after hs->delay */
 };
 
 /* Own values for Accept or Confirm */

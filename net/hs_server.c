@@ -15,20 +15,43 @@
  */
 #define SMCR_FORMING_WAIT	msecs_to_jiffies(3000)
 
-/* Group for the client; another first contact of the same peer is waited for */
-static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs,
-				       const struct smcr_clc_proposal *p)
-{
-	struct smcr_net *sn = hs->ssk->sn;
-	struct smcr_peer peer;
+#define SMCR_FORMING_LOOK	80	/* ms between looks, after some shorter ones */
 
-	memcpy(peer.id, p->peer_id, sizeof(peer.id));
-	memcpy(peer.mac, p->mac, sizeof(peer.mac));
-	hs->lgr = smcr_lgr_get_server(sn, &peer, &hs->pid,
-				      min(smcr_knob_jiffies(sn, t_clc),
-					  SMCR_FORMING_WAIT),
-				      &hs->first, &hs->why);
-	return hs->lgr ? SMCR_HS_NEXT : SMCR_HS_DECLINE;
+/* Group for the client; another first contact of the same peer comes before */
+static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
+{
+	hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
+				      &hs->forming, &hs->first, &hs->why);
+	if (hs->lgr)
+		return SMCR_HS_NEXT;
+	if (!hs->forming || time_after_eq(jiffies, hs->deadline))
+		return SMCR_HS_DECLINE;
+	hs->delay = clamp(2 * hs->delay, 5, SMCR_FORMING_LOOK);
+	return SMCR_HS_WAIT;
+}
+
+/* A group, and in it a connection */
+static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+	int tries;
+
+	if (smcr_clc_aborted(hs->ssk))
+		return smcr_hs_aborted(hs);
+	/* a group may end between its lookup and its use: once more, then */
+	for (tries = 0; tries < 3; tries++) {
+		res = smcr_srv_group(hs);
+		if (res != SMCR_HS_NEXT)
+			return res;
+		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+				    &hs->why))
+			return SMCR_HS_NEXT;
+		if (hs->first || hs->why != SMCR_R_NO_LINK)
+			break;
+		smcr_lgr_put(hs->lgr);
+		hs->lgr = NULL;
+	}
+	return SMCR_HS_DECLINE;
 }
 
 static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
@@ -36,8 +59,6 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 {
 	struct smcr_net *sn = hs->ssk->sn;
 	struct sock *tcp = hs->ssk->tcp->sk;
-	enum smcr_hs_res res;
-	int tries;
 
 	/* the part for the other address family is filled (CLC-22) */
 	if (smcr_route_is_v4(tcp) == !!p->n_prefix) {
@@ -57,20 +78,11 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	if (smcr_route_match(tcp, p, &hs->pid, &hs->why))
 		return SMCR_HS_DECLINE;
 
-	/* a group may end between its lookup and its use: once more, then */
-	for (tries = 0; tries < 3; tries++) {
-		res = smcr_srv_group(hs, p);
-		if (res != SMCR_HS_NEXT)
-			return res;
-		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
-				    &hs->why))
-			return SMCR_HS_NEXT;
-		if (hs->first || hs->why != SMCR_R_NO_LINK)
-			break;
-		smcr_lgr_put(hs->lgr);
-		hs->lgr = NULL;
-	}
-	return SMCR_HS_DECLINE;
+	memcpy(hs->peer.id, p->peer_id, sizeof(hs->peer.id));
+	memcpy(hs->peer.mac, p->mac, sizeof(hs->peer.mac));
+	hs->deadline = jiffies + min(smcr_knob_jiffies(sn, t_clc),
+				     SMCR_FORMING_WAIT);
+	return smcr_srv_join(hs);
 }
 
 static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
@@ -79,6 +91,7 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 
 	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
 	hs->ssk->conn.told_peer = true;
+	hs->accepted = true;
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
 		hs->why = SMCR_R_CLC_EOF;
 		hs->err = ECONNRESET;
@@ -251,11 +264,10 @@ static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-/* Proposal and Accept */
+/* Proposal */
 static enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 {
 	struct smcr_clc_msg clc;
-	enum smcr_hs_res res;
 	int rc;
 
 	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_PROPOSAL, jiffies, &clc, &hs->why);
@@ -267,10 +279,7 @@ static enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 		hs->why = SMCR_R_CLC_VERSION;
 		return SMCR_HS_DECLINE;
 	}
-	res = smcr_srv_proposal(hs, &clc.proposal);
-	if (res == SMCR_HS_NEXT)
-		res = smcr_srv_accept(hs);
-	return res;
+	return smcr_srv_proposal(hs, &clc.proposal);
 }
 
 /* Confirm, and first contact */
@@ -298,31 +307,39 @@ static enum smcr_hs_res smcr_srv_end(struct smcr_hs *hs)
  * smcr_hs_server() - rendezvous of an accepted connection
  * @ssk: child in mode NEG, reference held
  *
- * To be called when the client's next message is there, or its time is over:
- * nothing in here waits for a CLC message.
+ * To be called when the client's next message is there, or its time is over, or
+ * when it said to come back: nothing in here waits for a CLC message, nor for
+ * another rendezvous.
  *
  * Context: process (smcr_srv_wq), sleeps, bounded by T_CLC and T_LLC_FIRST.
- * Return: true if the client's Confirm is due next, false at the end.
+ * Return: -1 at the end; 0 if the client's Confirm is due; else the ms after which
+ * to call again.
  */
-bool smcr_hs_server(struct smcr_sock *ssk)
+int smcr_hs_server(struct smcr_sock *ssk)
 {
 	struct smcr_hs *hs = ssk->hs;
 	enum smcr_hs_res res;
 
-	if (hs) {
+	if (hs && hs->accepted) {
 		res = smcr_srv_end(hs);
+	} else if (hs) {
+		res = smcr_srv_join(hs);
 	} else {
 		hs = kzalloc(sizeof(*hs), GFP_KERNEL);
 		if (!hs) {
 			smcr_hs_fail(ssk, ENOMEM, SMCR_R_NO_MEMORY);
-			return false;
+			return -1;
 		}
 		hs->ssk = ssk;
 		res = smcr_srv_begin(hs);
-		if (res == SMCR_HS_NEXT) {
-			ssk->hs = hs;
-			return true;
-		}
+		ssk->hs = hs;
+	}
+	if (res == SMCR_HS_WAIT)
+		return hs->delay;
+	if (res == SMCR_HS_NEXT) {
+		res = smcr_srv_accept(hs);
+		if (res == SMCR_HS_NEXT)
+			return 0;
 	}
 	if (res == SMCR_HS_DONE)
 		smcr_count(ssk->sn, hs->first ? SMCR_CNT_SRV_FIRST :
@@ -330,5 +347,5 @@ bool smcr_hs_server(struct smcr_sock *ssk)
 	ssk->hs = NULL;
 	smcr_hs_finish(hs, res);
 	kfree(hs);
-	return false;
+	return -1;
 }

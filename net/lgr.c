@@ -363,27 +363,36 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @sn: namespace
  * @peer: from the Proposal
  * @pid: own port in the peer's subnet
- * @timeout: jiffies to wait for another first contact with this peer
+ * @forming: group whose first contact the caller has waited for, or NULL; on
+ *	return NULL, or one to wait for before the next try, with a reference
  * @first: set when the caller has to run first contact
  * @why: reason when NULL is returned
  *
  * First contacts are serialised per peer, never globally: whoever lists a
- * FORMING group first runs it, the others wait for its result.
+ * FORMING group first runs it, the others come back when that has ended. They
+ * do not sleep for it: a peer could let it last and send any number of them.
  *
  * Context: process, sleeps.
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
-				     unsigned long timeout, bool *first,
+				     struct smcr_lgr **forming, bool *first,
 				     enum smcr_reason *why)
 {
-	unsigned long deadline = jiffies + timeout;
-	struct smcr_lgr *lgr, *fresh = NULL;
-	long left;
+	struct smcr_lgr *lgr = *forming, *fresh = NULL;
 	int rc;
 
 	*first = false;
+	if (lgr) {
+		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING)
+			goto busy;
+		rc = smcr_lgr_may_retry(lgr);
+		smcr_lgr_put(lgr);
+		*forming = NULL;
+		if (!rc)
+			goto busy;
+	}
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
 		lgr = smcr_lgr_lookup(sn, peer, pid);
@@ -406,18 +415,10 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				smcr_lgr_put(fresh);
 			return lgr;
 		}
-		left = deadline - jiffies;
-		if (left > 0)
-			left = smcr_lgr_wait_formed(lgr, left, NULL, NULL);
-		if (!smcr_lgr_may_retry(lgr))
-			left = 0;
-		smcr_lgr_put(lgr);
-		if (left <= 0) {
-			if (fresh)
-				smcr_lgr_put(fresh);
-			*why = SMCR_R_LGR_BUSY;
-			return NULL;
-		}
+		if (fresh)
+			smcr_lgr_put(fresh);
+		*forming = lgr;		/* or it has died just now: next time */
+		goto busy;
 	}
 
 	rc = smcr_lgr_setup(fresh, why);
@@ -430,6 +431,10 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
 	*first = true;
 	return fresh;
+
+busy:
+	*why = SMCR_R_LGR_BUSY;
+	return NULL;
 }
 
 /**

@@ -133,7 +133,8 @@ struct smcr_lgr {
  * @sn: namespace
  * @peer: from the Proposal
  * @pid: own port that matches the peer's subnet
- * @timeout: jiffies to wait for another first contact of the same peer
+ * @forming: in: group that was waited for, or NULL; out: NULL, or group whose
+ *	first contact comes before, with a reference
  * @first: set to true when the caller has to run first contact
  * @why: reason when there is none
  *
@@ -143,7 +144,7 @@ struct smcr_lgr {
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
-				     unsigned long timeout, bool *first,
+				     struct smcr_lgr **forming, bool *first,
 				     enum smcr_reason *why);
 
 /*

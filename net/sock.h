@@ -107,6 +107,7 @@ struct smcr_sock {
 
 enum {
 	SMCR_HS_QUEUED,		/* hs_work has or had its turn; a server's goes twice */
+	SMCR_HS_LATER,		/* ... and takes it again: whoever clears this queues it */
 	SMCR_HS_ABORT,		/* socket is being closed: give up */
 	SMCR_HS_COUNTED,	/* counted in sn->n_handshakes */
 };
@@ -250,8 +251,8 @@ void smcr_fallback_count(struct smcr_sock *ssk);
  *	smcr_hs_fail(err)	mode DEAD, sk_err = err, TCP reset
  */
 void smcr_hs_client(struct smcr_sock *ssk);
-/* true: not yet, the client has to say more */
-bool smcr_hs_server(struct smcr_sock *ssk);
+/* < 0: ended; 0: the client's Confirm is due; > 0: again in so many ms */
+int smcr_hs_server(struct smcr_sock *ssk);
 void smcr_hs_done(struct smcr_sock *ssk);
 void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
 /* from the inner socket's callbacks while in mode NEG */

@@ -238,7 +238,9 @@ void smcr_hs_timer(struct work_struct *work)
 					       struct smcr_sock, hs_timer);
 
 	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
-		if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
+		if (test_and_clear_bit(SMCR_HS_LATER, &child->hs_flags))
+			smcr_child_resume(child);
+		else if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
 			smcr_child_to_queue(child, false);
 	} else if (child->hs) {	/* its worker has things to undo */
 		smcr_child_resume(child);
@@ -399,6 +401,8 @@ static void smcr_child_abort(struct smcr_sock *child)
 	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
 		if (cancel_delayed_work(&child->hs_timer))	/* deferred */
 			sock_put(&child->sk);
+		if (test_and_clear_bit(SMCR_HS_LATER, &child->hs_flags))
+			smcr_child_resume(child);
 		smcr_hs_tcp_event(child);
 		return;
 	}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# One client lets its first contact last, six hundred others of the same peer
+# have to wait for it, more than there are workers: other peers do not. Who
+# waited is told in time for a Linux client.
+#
+# covers: CLC-69 SEC-13
+# module: ours ours
+# timeout: 90
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+EACH=300
+
+server() {
+	fast t_clc=60000
+	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 mark:up \
+		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:told
+	await attacked 60
+	mark go
+	await in
+	mark over
+	app_end "server program"
+}
+
+# attack PORT HOLD: the first of them gets an Accept and says no more
+attack() {
+	local i
+	echo "set peer_id=000b525400000002"
+	if [ -n "$2" ]; then
+		cat <<-E
+			conn first
+			connect $PEER $1
+			tx proposal
+			rx accept first=1
+			mark first
+		E
+	fi
+	for ((i = 0; i < EACH; i++)); do
+		echo "conn s$i"
+		echo "connect $PEER $1"
+		echo "tx proposal"
+	done
+	echo "mark held$1"
+	echo "await over"
+	echo "conn s0"
+	echo "rx decline s=0 diag=0x060b0000 4s"
+}
+
+client() {
+	local port pids=()
+	await up
+	_synopt
+	attack 5001 1 > "$CASEDIR/attack5001"
+	attack 5002 "" > "$CASEDIR/attack5002"
+	bg "$PUPPET" "$CASEDIR/attack5001"
+	pids+=("$BG")
+	await first
+	bg "$PUPPET" "$CASEDIR/attack5002"
+	pids+=("$BG")
+	for port in 5001 5002; do await "held$port" 60; done
+	mark attacked
+	await go
+	smc_reset
+	app "another peer" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close
+	await over
+	smc_was "honest host" 1 1
+	for port in "${pids[@]}"; do check "who had to wait was told" wait "$port" || :; done
+	mark told
+}
