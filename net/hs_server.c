@@ -282,6 +282,20 @@ static enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 	return smcr_srv_proposal(hs, &clc.proposal);
 }
 
+/*
+ * The group has ended, and the client owes us its Confirm, which is when it can
+ * be told (CLC-51): hold nothing until then that the end of the device waits for.
+ */
+static void smcr_srv_let_go(struct smcr_hs *hs)
+{
+	hs->why = hs->lgr->why;
+	smcr_conn_discard(&hs->ssk->conn);
+	smcr_lgr_put(hs->lgr);
+	hs->lgr = NULL;
+	smcr_dev_put(hs->pid.dev);
+	hs->pid.dev = NULL;
+}
+
 /* Confirm, and first contact */
 static enum smcr_hs_res smcr_srv_end(struct smcr_hs *hs)
 {
@@ -294,6 +308,8 @@ static enum smcr_hs_res smcr_srv_end(struct smcr_hs *hs)
 		return smcr_hs_clc_error(hs, rc);
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
 		return smcr_hs_declined(hs, &clc.decline);
+	if (!hs->lgr)
+		return hs->first ? SMCR_HS_DECLINE : smcr_srv_lost(hs, hs->why);
 	res = smcr_srv_confirm(hs, &clc.accept);
 	if (res == SMCR_HS_NEXT && hs->first)
 		res = smcr_srv_first(hs, &clc.accept);
@@ -321,6 +337,10 @@ int smcr_hs_server(struct smcr_sock *ssk)
 	enum smcr_hs_res res;
 
 	if (hs && hs->accepted) {
+		if (hs->lgr && READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD) {
+			smcr_srv_let_go(hs);
+			return 0;
+		}
 		res = smcr_srv_end(hs);
 	} else if (hs) {
 		res = smcr_srv_join(hs);

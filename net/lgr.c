@@ -719,6 +719,9 @@ static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
 	struct smcr_conn *conn;
 
 	while ((conn = smcr_lgr_first_conn(lgr))) {
+		struct smcr_sock *ssk = smcr_conn_sock(conn);
+		bool child = false;
+
 		spin_lock_bh(&conn->lock);
 		/* a client may have given it up, and be in another group */
 		if (conn->lgr == lgr) {
@@ -727,10 +730,14 @@ static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
 				smcr_conn_event_locked(conn,
 						       SMCR_CONN_EV_LGR_LOST,
 						       lgr->why);
+			else
+				child = !ssk->is_client;
 			smcr_lgr_del_conn(lgr, conn);
 		}
 		spin_unlock_bh(&conn->lock);
-		sock_put(&smcr_conn_sock(conn)->sk);
+		if (child)
+			smcr_child_lgr_lost(ssk);
+		sock_put(&ssk->sk);
 		cond_resched();
 	}
 }

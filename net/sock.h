@@ -203,6 +203,7 @@ int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool 
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
 void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
 void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
+void smcr_child_lgr_lost(struct smcr_sock *ssk);	/* its link group has ended */
 void smcr_child_undefer(struct smcr_sock *child);
 /* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
 static inline void smcr_child_news(struct smcr_sock *child)

@@ -227,6 +227,19 @@ static void smcr_child_resume(struct smcr_sock *child)
 }
 
 /**
+ * smcr_child_lgr_lost() - the link group of a child in negotiation has ended
+ * @child: server's child; the caller holds a reference
+ *
+ * One that waits for its Confirm gives up what it holds of the group.
+ * Context: process.
+ */
+void smcr_child_lgr_lost(struct smcr_sock *child)
+{
+	if (!test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags))
+		smcr_child_resume(child);
+}
+
+/**
  * smcr_hs_timer() - a client offered SMC-R and then no message (CLC-13)
  * @work: hs_timer of the child; holds a reference
  *

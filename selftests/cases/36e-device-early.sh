@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The RDMA device goes between Accept and Confirm: its removal does not wait for
+# the client, and that one is declined when its Confirm comes.
+#
+# covers: CLC-51 CLC-58
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet lgr
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	local begin
+	fast t_clc=20000
+	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	await accepted
+	begin=${EPOCHREALTIME/./}
+	rdma link delete rxe0
+	check "the device goes at once" test $((${EPOCHREALTIME/./} - begin)) -lt 5000000 || :
+	mark gone
+	app_end "the connection goes on as TCP"
+	rdma link add rxe0 type rxe netdev eth0
+}
+
+client() {
+	await up
+	pup "Accept, and the device goes" <<-E
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1
+		mark accepted
+		await gone
+		rx none 300ms
+		qp create
+		tx confirm
+		rx decline s=0
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+}
