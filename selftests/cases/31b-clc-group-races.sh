@@ -11,8 +11,7 @@
 # module: ours ours
 # timeout: 100
 # kernels: umdbg um 6.1 6.12
-# tags: puppet clc lgr wip
-# wip: the order of two closes was a race of the script; mended, not run since
+# tags: puppet clc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
