@@ -204,7 +204,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	init_waitqueue_head(&lgr->wait);
 	INIT_LIST_HEAD(&lgr->net_node);
 	INIT_LIST_HEAD(&lgr->conn_list);
-	xa_init(&lgr->relems);
+	/* taken with bottom halves off, so an allocation below it has to know */
+	xa_init_flags(&lgr->relems, XA_FLAGS_LOCK_BH);
 	mutex_init(&lgr->rmb_mutex);
 	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
 		INIT_LIST_HEAD(&lgr->rmbs[i]);
