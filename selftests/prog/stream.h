@@ -34,10 +34,15 @@ static inline int complain(const char *fmt, ...)
 }
 
 /* @family is that of the addresses */
+static inline int try_stream(bool smc, int family)
+{
+	return smc ? socket(AF_SMC, SOCK_STREAM, family == AF_INET6) :
+		     socket(family, SOCK_STREAM, 0);
+}
+
 static inline int open_stream(bool smc, int family)
 {
-	int fd = smc ? socket(AF_SMC, SOCK_STREAM, family == AF_INET6) :
-		       socket(family, SOCK_STREAM, 0);
+	int fd = try_stream(smc, family);
 
 	if (fd < 0) {
 		complain("socket: %m");

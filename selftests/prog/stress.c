@@ -124,6 +124,11 @@ static void end_reset(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 }
 
+static bool is_reset(int rc)
+{
+	return rc == ECONNRESET || rc == ECONNABORTED || rc == EPIPE;
+}
+
 struct put_arg {
 	int fd;
 	uint32_t n;
@@ -135,6 +140,9 @@ static void *put_thread(void *p)
 	struct put_arg *a = p;
 
 	a->rc = put(a->fd, a->n);
+	/* the peer waits for the rest, and this side maybe for the peer */
+	if (a->rc && !is_reset(a->rc))
+		shutdown(a->fd, SHUT_RDWR);
 	return NULL;
 }
 
@@ -148,7 +156,7 @@ static int both_ways(int fd, uint32_t out, uint32_t in, int *sent, int *got)
 	/* what surely fits needs no thread */
 	if (out <= 16000 || !in) {
 		a.rc = put(fd, out);
-		*got = take(fd, in);
+		*got = a.rc ? 0 : take(fd, in);
 	} else {
 		pthread_attr_init(&attr);
 		pthread_attr_setstacksize(&attr, 65536);
@@ -160,11 +168,6 @@ static int both_ways(int fd, uint32_t out, uint32_t in, int *sent, int *got)
 	}
 	*sent = a.rc;
 	return a.rc || *got;
-}
-
-static bool is_reset(int rc)
-{
-	return rc == ECONNRESET || rc == ECONNABORTED || rc == EPIPE;
 }
 
 /* How this side ends the connection, and what it must see */
@@ -191,8 +194,8 @@ static int finish(int fd, const struct plan *p, bool client)
 		first = client == (p->end == 'r');
 		break;
 	case 'u':		/* the server leaves a byte of the client unread */
-		if (client)
-			put(fd, 1);
+		if (client && put(fd, 1))
+			return complain("%u u: send: %m", p->number);
 		first = !client;
 		break;
 	default:
@@ -295,8 +298,12 @@ static void *server_thread(void *arg)
 
 static int client_connect(void)
 {
-	int fd = open_stream(opt.smc, peer.ss_family);
+	int fd = try_stream(opt.smc, peer.ss_family);
 
+	if (fd < 0) {
+		complain("socket: %m");
+		return -1;
+	}
 	set_timeouts(fd, opt.idle);
 	if (!connect(fd, (void *)&peer, peer_len))
 		return fd;
