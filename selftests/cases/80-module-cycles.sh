@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A hundred times: load, traffic, rmmod while it runs. rmmod of a module in use
-# is refused and disturbs nobody. Then one side's program is killed and its
-# module unloaded at once, while the other side still sends: that one sees an
-# end, and unloads as well. A client that asks for the end of the group stays
-# until the server has answered (LG-41): nobody has to wait for the ACK timeout
-# of a queue pair whose peer has gone.
+# A hundred times (six in the debug lane): load, traffic, rmmod while it runs.
+# rmmod of a module in use is refused and disturbs nobody. Then one side's
+# program is killed and its module unloaded at once, while the other side still
+# sends: that one sees an end, and unloads as well. A client that asks for the
+# end of the group stays until the server has answered (LG-41): nobody has to
+# wait for the ACK timeout of a queue pair whose peer has gone.
 #
 # covers: MISC-20
 # module: none
 # timeout: 300
 # lanes: uml
-# tags: lifecycle stress wip
-# wip: passed on um; not run again on umdbg since gone() replaced kill -0
+# tags: lifecycle stress
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((100 / SLOW / SLOW))
+N=$((SLOW > 1 ? 6 : 100))
 
 gone_smcr() { rmmod smcr 2> "$CASEDIR/rmmod.$ROLE" || [ ! -d /sys/module/smcr ]; }
 refused() { ! rmmod smcr 2> "$CASEDIR/refused.$ROLE"; }
