@@ -176,7 +176,8 @@ static enum smcr_hs_res smcr_clnt_run(struct smcr_hs *hs)
 		return SMCR_HS_TCP;
 	}
 	if (!smcr_tcpopt_agreed(hs->ssk->tcp->sk)) {
-		hs->why = SMCR_R_PEER_NO_SMC;
+		hs->why = READ_ONCE(hs->ssk->opt_crossed) ?
+			  SMCR_R_SIMULTANEOUS_OPEN : SMCR_R_PEER_NO_SMC;
 		return SMCR_HS_TCP;
 	}
 	res = smcr_clnt_propose(hs);

@@ -70,6 +70,7 @@ struct smcr_sock {
 	bool offered;			/* the TCP option was sent */
 	bool opt_sent, opt_seen;	/* tcpopt_nf.c: on own SYN, on SYN-ACK */
 	bool opt_paused;		/* tcpopt_*.c: listener, not for new SYNs */
+	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
 	struct hlist_node net_node;	/* sn->sk_list, sn->sk_lock */
@@ -158,6 +159,7 @@ const char *smcr_mode_name(unsigned int mode);
 /* Hook / unhook the inner socket's callbacks (callback lock, BH) */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
 void smcr_tcp_unhook(struct smcr_sock *ssk);
+struct smcr_sock *smcr_tcp_owner(const struct sock *tsk);
 /* TCP's end, process context: orderly, or with RST. Idempotent. */
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);

@@ -103,6 +103,7 @@ static void smcr_sock_to_init(struct smcr_sock *ssk)
 	ssk->hs_flags = 0;
 	ssk->is_client = false;
 	ssk->offered = false;
+	ssk->opt_crossed = false;
 	ssk->fallback_why = SMCR_R_NONE;
 	ssk->peer_diag = 0;
 	clear_bit(SMCR_SK_TCP_ERR, &ssk->flags);

@@ -11,8 +11,14 @@
 #include <net/tcp.h>
 #include "sock.h"
 
-/* NULL: a listener's child that nobody accepted yet, or unhooked just now */
-static struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
+/**
+ * smcr_tcp_owner() - whose inner socket is it?
+ * @tsk: inner socket or child of one, sk_callback_lock held for reading
+ *
+ * Return: its AF_SMC socket; NULL: a listener's child that nobody accepted yet,
+ * or unhooked just now.
+ */
+struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 {
 	/* a psock or BPF's own: smcr_child_new() drops that child */
 	if ((uintptr_t)rcu_dereference_raw(__sk_user_data(tsk)) &

@@ -4,8 +4,16 @@
  * whoever implements AF_SMC turns it on. TCP then sends the option for sockets
  * with tcp_sock.syn_smc, and clears that member when the other side's SYN or
  * SYN-ACK had no option; it sends none with SYN cookies.
+ *
+ * What it does not know is simultaneous open (T-17), where a client's own socket
+ * sends the SYN-ACK, with the option, and is content with that of the SYN. A
+ * peer that saw only the SYN-ACK takes itself for a client and sends a Proposal.
+ * A netfilter hook keeps these SYN-ACKs back.
  */
 #include <linux/jump_label.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "sock.h"
@@ -36,23 +44,77 @@ void smcr_tcpopt_exit(void)
 	static_branch_dec(&tcp_have_smc);
 }
 
+/*
+ * The client's socket answers a SYN: its first SYN-ACK is dropped, as if it was
+ * lost, and the copies that follow have no option, nor does it count as agreed.
+ * Not blanked in place: TCP-AO signs options. TCP transmits with the socket
+ * locked, so that syn_smc, a bit among others, may be written.
+ */
+static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+	struct smcr_sock *ssk;
+	bool crossed;
+
+	if (!sk || READ_ONCE(sk->sk_state) != TCP_SYN_RECV ||
+	    !sk_is_tcp(sk) || !tcp_sk(sk)->syn_smc)
+		return NF_ACCEPT;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = smcr_tcp_owner(sk);
+	/* else a child that TCP Fast Open made early */
+	crossed = ssk && ssk->is_client;
+	if (crossed)
+		WRITE_ONCE(ssk->opt_crossed, true);
+	read_unlock_bh(&sk->sk_callback_lock);
+	if (!crossed)
+		return NF_ACCEPT;
+	tcp_sk(sk)->syn_smc = 0;
+	return NF_DROP;
+}
+
+static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
+	{
+		.hook		= smcr_tcpopt_out,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP_PRI_FIRST,
+	},
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		.hook		= smcr_tcpopt_out,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP6_PRI_FIRST,
+	},
+#endif
+};
+
 /**
- * smcr_tcpopt_net_init() - prepare a namespace
+ * smcr_tcpopt_net_init() - hook into a namespace
  * @net: namespace
  *
- * Return: 0.
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
  */
 int smcr_tcpopt_net_init(struct net *net)
 {
-	return 0;
+	return nf_register_net_hooks(net, smcr_tcpopt_hooks,
+				     ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
 /**
  * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
  * @net: namespace
+ *
+ * Context: process, may sleep. A hook may still run until an RCU grace period
+ * has passed.
  */
 void smcr_tcpopt_net_exit(struct net *net)
 {
+	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,
+				ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
 /*

@@ -283,16 +283,23 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 /*
  * A socket that is no request any more sends a SYN-ACK: the child that TCP Fast
  * Open makes at once (T-14), not seen by anybody yet. Later copies come from
- * the request again. Or simultaneous open (T-17), without a saved SYN.
+ * the request again. Or simultaneous open (T-17), a client without a saved SYN.
  */
 static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
 					  struct sock *sk)
 {
+	struct smcr_sock *ssk;
 	struct smcr_tcphdr h;
 
-	if (sk_is_tcp(sk) && smcr_tcpopt_offers(sk) &&
-	    smcr_tcp_syn(skb, pf, &h))
-		tcp_saved_syn_free(tcp_sk(sk));
+	if (!sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	    !smcr_tcp_syn(skb, pf, &h))
+		return NF_ACCEPT;
+	tcp_saved_syn_free(tcp_sk(sk));
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = smcr_tcp_owner(sk);
+	if (ssk && ssk->is_client)
+		WRITE_ONCE(ssk->opt_crossed, true);
+	read_unlock_bh(&sk->sk_callback_lock);
 	return NF_ACCEPT;
 }
 
@@ -546,7 +553,9 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 	rcu_read_lock();
 	ssk = rcu_dereference_sk_user_data(tcp);
 	if (ssk)
-		agreed = READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen);
+		agreed = READ_ONCE(ssk->opt_sent) &&
+			 READ_ONCE(ssk->opt_seen) &&
+			 !READ_ONCE(ssk->opt_crossed);
 	rcu_read_unlock();
 	return agreed;
 }
