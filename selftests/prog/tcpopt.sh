@@ -9,25 +9,49 @@ OM=$PROG/optmangle
 # tcpopt_backend: native or netfilter
 tcpopt_backend() { "$SMCCTL" -j show | jq -r '[.. | objects | ."tcpopt-backend"? // empty] | first'; }
 
-# watch NAME PORT: packets of this port until watched
+# begin: from here on count for since and saw, with one call of smcctl each
+_snap() {
+	local s
+	s=$(smc_stats) || fail "smcctl stats failed"
+	awk '$1 ~ /^(client|server)-(first-contacts|reuses)$/ { s += $2 }
+		$1 ~ /^(client|server)-fallbacks$/ { f += $2 }
+		$1 == "simultaneous-open" { o += $2 }
+		END { print s + 0, f + 0, o + 0 }' <<< "$s"
+}
+begin() { read -r -a _then <<< "$(_snap)"; }
+# since: SMC-R connections, fallbacks and simultaneous opens of this side
+since() {
+	local now
+	read -r -a now <<< "$(_snap)"
+	echo "$((now[0] - _then[0])) $((now[1] - _then[1])) $((now[2] - _then[2]))"
+}
+saw() { eq "$1: SMC-R connections, fallbacks, simultaneous opens" "$(since)" "$2" || :; }
+
+# watch NAME PORT[-PORT]: packets of these ports until watched; in both guests
+# if need be. By headers and CLC only: with whole packets the ring has room for
+# 8 of them.
+pcap() { echo "$CASEDIR/$ROLE-$1.pcap"; }
 watch() {
-	tcpdump --immediate-mode -i eth0 -n -s 0 -U -w "$CASEDIR/$1.pcap" "tcp port $2" > "$CASEDIR/$1.dump" 2>&1 &
+	local log=$CASEDIR/$ROLE-$1.dump
+	tcpdump --immediate-mode -i eth0 -n -s 256 -U -w "$(pcap "$1")" "tcp portrange $2" > "$log" 2>&1 &
 	_dump=$!
-	poll 10 grep -q 'listening on' "$CASEDIR/$1.dump" || fail "tcpdump does not start"
+	poll 10 grep -q 'listening on' "$log" || fail "tcpdump does not start"
 }
 watched() { nap 0.3; kill -INT "$_dump"; wait "$_dump" || :; }
 
 # packets NAME FILTER: in hex, one line each
 packets() {
-	tcpdump -r "$CASEDIR/$1.pcap" -n -xx "$2" 2>/dev/null |
+	tcpdump -r "$(pcap "$1")" -n -xx "$2" 2>/dev/null |
 		awk '/^[0-9]/ { if (l) print l; l = "" } /^\t0x/ { sub(/^\t0x[0-9a-f]*: */, ""); gsub(/ /, ""); l = l $0 } END { if (l) print l }'
 }
-SYN='tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn'
-SYNACK='tcp[tcpflags] & (tcp-syn|tcp-ack) == (tcp-syn|tcp-ack)'
+# tcp[] is for IPv4 only; IPv6 without extension headers
+SYN='(tcp[13] & 0x12 == 2 or ip6[53] & 0x12 == 2)'
+SYNACK='(tcp[13] & 0x12 == 0x12 or ip6[53] & 0x12 == 0x12)'
+NO_SYN='(tcp[13] & 2 == 0 or ip6[53] & 2 == 0)'
 with() { packets "$1" "$2" | grep -c fe06e2d4c3d9 || :; }
 any() { packets "$1" "$2" | grep -c . || :; }
 # CLC bytes in a payload: not in a SYN
-clc() { packets "$1" 'tcp[tcpflags] & tcp-syn == 0' | grep -c "e2d4c3d90[1-4]" || :; }
+clc() { packets "$1" "$NO_SYN" | grep -c "e2d4c3d90[1-4]" || :; }
 
 # on_wire NAME SYNS SYNACKS CLC: yes, no for each
 on_wire() {
@@ -55,12 +79,17 @@ mangle() {
 		fail "nft cannot queue"
 }
 mangled() { grep -q "$1" "$CASEDIR/$ROLE-mangle.log"; }
-# unmangle DESC: it did its work
+# unmangle DESC [N]: it did its work, on N connections
 unmangle() {
 	nft delete table inet mangle
 	kill "$_mangle" 2>/dev/null || :
-	check "$1: the middlebox has changed something" mangled ' ' || :
 	check "$1: the middlebox has no complaint" wait "$_mangle" || :
+	if [ -z "${2:-}" ]; then
+		check "$1: the middlebox has changed something" mangled ' ' || :
+	else
+		eq "$1: connections that the middlebox has changed" \
+			"$(grep -o 'conn [0-9]*' "$CASEDIR/$ROLE-mangle.log" | sort -u | wc -l)" "$2" || :
+	fi
 }
 
 # lose NAME HOOK MATCH: the first packet that the nft expression matches is lost
