@@ -9,8 +9,7 @@
 # covers: T-06 T-13
 # kernels: umdbg um
 # why: Debian's kernels are built without TCP-AO
-# tags: tcpopt wip
-# wip: has not been run yet
+# tags: tcpopt
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh
@@ -25,7 +24,7 @@ badly_signed() {
 }
 
 srv() {
-	smc_reset
+	begin
 	app_bg "$@" "listen:$_port" "mark:up.$_port" slot:1 accept:0 recv:2000 send:3000 recv:1=eof close
 	app_end "$_port: server"
 }
@@ -33,10 +32,10 @@ srv() {
 server() {
 	local _port
 	_port=5001; srv socket "md5:$PEER"
-	if [ "$(tcpopt_backend)" = native ]; then smc_was md5 1 1; else tcp_was md5 1; fi
-	_port=5002; srv socket "ao:$PEER"; tcp_was ao 1
+	if [ "$(tcpopt_backend)" = native ]; then saw md5 "1 0 0"; else saw md5 "0 1 0"; fi
+	_port=5002; srv socket "ao:$PEER"; saw ao "0 1 0"
 	_port=5003; srv socket:smc6 "md5:$PEER6"
-	if [ "$(tcpopt_backend)" = native ]; then smc_was md5-6 1 1; else tcp_was md5-6 1; fi
+	if [ "$(tcpopt_backend)" = native ]; then saw md5-6 "1 0 0"; else saw md5-6 "0 1 0"; fi
 	eq "segments badly signed" "$(badly_signed)" 0 || :
 }
 
@@ -44,7 +43,7 @@ server() {
 clt() {
 	local name=$1 port=$2 addr=$3; shift 3
 	await "up.$port"
-	smc_reset
+	begin
 	watch "$name" "$port"
 	app "$name: client" "$@" "connect:$addr:$port" send:2000 recv:3000 shut:wr recv:1=eof close
 	watched
@@ -56,7 +55,7 @@ full() {
 	local all signed others
 	all=$(any "$1" "$SYN or $SYNACK")
 	signed=$(packets "$1" "$SYN or $SYNACK" | grep -c "$2" || :)
-	others=$(tcpdump -r "$CASEDIR/$1.pcap" -n "$SYN or $SYNACK" 2>/dev/null | grep mss | grep wscale | grep -c sackOK || :)
+	others=$(tcpdump -r "$(pcap "$1")" -n "$SYN or $SYNACK" 2>/dev/null | grep mss | grep wscale | grep -c sackOK || :)
 	check "$1: SYN and SYN-ACK are there" test "$all" -ge 2 || :
 	eq "$1: signed SYNs and SYN-ACKs" "$signed" "$all" || :
 	eq "$1: with MSS, window scaling and SACK" "$others" "$all" || :
@@ -68,15 +67,15 @@ client() {
 	clt md5 5001 "$PEER" socket "md5:$PEER"
 	full md5 1312
 	on_wire md5 $yes $yes $yes
-	if [ $yes = yes ]; then smc_was md5 1 1; else tcp_was md5 1; fi
+	if [ $yes = yes ]; then saw md5 "1 0 0"; else saw md5 "0 1 0"; fi
 
 	clt ao 5002 "$PEER" socket "ao:$PEER"
 	full ao 1d10
 	on_wire ao no no no
-	tcp_was ao 1
-	check "ao: SYN with timestamps" test "$(tcpdump -r "$CASEDIR/ao.pcap" -n "$SYN" 2>/dev/null | grep -c 'TS val')" -ge 1 || :
+	saw ao "0 1 0"
+	check "ao: SYN with timestamps" test "$(tcpdump -r "$(pcap ao)" -n "$SYN" 2>/dev/null | grep -c 'TS val')" -ge 1 || :
 
 	clt md5-6 5003 "$PEER6" socket:smc6 "md5:$PEER6"
-	if [ $yes = yes ]; then smc_was md5-6 1 1; else tcp_was md5-6 1; fi
+	if [ $yes = yes ]; then saw md5-6 "1 0 0"; else saw md5-6 "0 1 0"; fi
 	eq "segments badly signed" "$(badly_signed)" 0 || :
 }
