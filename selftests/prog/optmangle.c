@@ -3,8 +3,10 @@
  * optmangle: a middlebox. It gets packets from an nftables rule
  * (`queue num N`), changes the TCP options of some and lets them go on.
  *
- *	optmangle N WHICH:ACTION...
+ *	optmangle N [each] WHICH:ACTION...
  *
+ *	each	the first connection gets the first rule and no other, the
+ *		second one the second, and so on
  *	WHICH	syn, synack, ack (no SYN and no payload) or any
  *	ACTION	set=HEX		this is the whole list of options
  *		add=HEX		behind what is there
@@ -16,7 +18,8 @@
  * HEX has a multiple of 4 bytes, so that nothing is padded. A list that would
  * be longer than 40 bytes is an error, as is a packet without IPv4 or IPv6.
  *
- * Prints "ready" when it is, and one line for each packet it changed. Ends with
+ * Prints "ready" when it is, and one line for each packet it changed, with the
+ * number of its connection. Ends with
  * SIGTERM; exit status 1 if it could not do what it was told.
  */
 #include <arpa/inet.h>
@@ -38,7 +41,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { OPT_MAX = 40, N_RULES = 8, N_HELD = 64, BUF = 70000 };
+enum { OPT_MAX = 40, N_RULES = 16, N_HELD = 64, N_CONNS = 64, BUF = 70000 };
 
 static const uint8_t smcr_opt[] = { 0xfe, 6, 0xe2, 0xd4, 0xc3, 0xd9 };
 
@@ -48,10 +51,10 @@ static struct rule {
 	unsigned int len;
 } rules[N_RULES];
 
-static int n_rules, nl, n_held;
-static uint32_t held[N_HELD];
+static int n_rules, nl, n_held, n_conns;
+static uint32_t held[N_HELD], conns[N_CONNS];
 static uint16_t queue;
-static bool released;
+static bool each, released;
 static volatile sig_atomic_t ending, release;
 
 static void die(const char *fmt, ...)
@@ -216,6 +219,21 @@ static void strip(uint8_t *opt, size_t len)
 			memset(opt + i, 1, sizeof(smcr_opt));
 }
 
+/* By its ports; packets of one direction */
+static int conn_number(const struct tcphdr *th)
+{
+	uint32_t ports = (uint32_t)th->source << 16 | th->dest;
+	int i;
+
+	for (i = 0; i < n_conns; i++)
+		if (conns[i] == ports)
+			return i;
+	if (n_conns == N_CONNS)
+		die("too many connections");
+	conns[n_conns] = ports;
+	return n_conns++;
+}
+
 /* Returns the packet's new length */
 static size_t apply(const struct rule *r, uint8_t *pkt, size_t len, size_t off)
 {
@@ -234,8 +252,8 @@ static size_t apply(const struct rule *r, uint8_t *pkt, size_t len, size_t off)
 		}
 		len = insert(pkt, len, off, opt, r);
 	}
-	printf("%s %s: %u bytes of options\n", r->which, r->action,
-	       th->doff * 4u - (unsigned int)sizeof(*th));
+	printf("conn %d: %s %s: %u bytes of options\n", conn_number(th),
+	       r->which, r->action, th->doff * 4u - (unsigned int)sizeof(*th));
 	seal(pkt, len, off);
 	return len;
 }
@@ -260,6 +278,8 @@ static void packet(uint32_t id, uint8_t *pkt, size_t len)
 	    pkt[pkt[0] >> 4 == 4 ? 9 : 6] != IPPROTO_TCP)
 		die("a packet that is not TCP");
 	for (i = 0; i < n_rules; i++) {
+		if (each && i != conn_number(th))
+			continue;
 		if (!is(rules[i].which, th, len - off - th->doff * 4u))
 			continue;
 		if (!strcmp(rules[i].action, "hold")) {
@@ -309,11 +329,11 @@ static void message(struct nlmsghdr *h)
 
 static void parse(char *word)
 {
-	struct rule *r = &rules[n_rules++];
+	struct rule *r = &rules[n_rules];
 	char *action = strchr(word, ':'), *hex;
 	unsigned int byte;
 
-	if (n_rules > N_RULES || !action)
+	if (n_rules++ == N_RULES || !action)
 		die("'%s'? WHICH:ACTION", word);
 	*action++ = 0;
 	r->which = word;
@@ -341,9 +361,10 @@ int main(int argc, char **argv)
 	int i, n;
 
 	if (argc < 3)
-		die("optmangle N WHICH:ACTION...");
+		die("optmangle N [each] WHICH:ACTION...");
 	queue = (uint16_t)atoi(argv[1]);
-	for (i = 2; i < argc; i++)
+	each = !strcmp(argv[2], "each");
+	for (i = 2 + each; i < argc; i++)
 		parse(argv[i]);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
