@@ -12,40 +12,10 @@
 # tags: fallback tcpopt
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/tcpopt.sh
+. "$PROG/tcpopt.sh"
 
 X=$PROG/xfer
-
-# watch NAME PORT: packets of this port until seen()
-watch() {
-	tcpdump --immediate-mode -i eth0 -n -s 0 -U -w "$CASEDIR/$1.pcap" "tcp port $2" > "$CASEDIR/$1.dump" 2>&1 &
-	_dump=$!
-	poll 10 grep -q 'listening on' "$CASEDIR/$1.dump" || fail "tcpdump does not start"
-}
-watched() { nap 0.3; kill -INT "$_dump"; wait "$_dump" || :; }
-
-# packets NAME FILTER: in hex, one line each
-packets() {
-	tcpdump -r "$CASEDIR/$1.pcap" -n -xx "$2" 2>/dev/null |
-		awk '/^[0-9]/ { if (l) print l; l = "" } /^\t0x/ { sub(/^\t0x[0-9a-f]*: */, ""); gsub(/ /, ""); l = l $0 } END { if (l) print l }'
-}
-SYN='tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn'
-SYNACK='tcp[tcpflags] & (tcp-syn|tcp-ack) == (tcp-syn|tcp-ack)'
-with() { packets "$1" "$2" | grep -c fe06e2d4c3d9 || :; }
-any() { packets "$1" "$2" | grep -c . || :; }
-# CLC bytes in a payload: not in a SYN
-clc() { packets "$1" 'tcp[tcpflags] & tcp-syn == 0' | grep -c "e2d4c3d90[1-4]" || :; }
-
-# on_wire NAME SYNS SYNACKS CLC: yes, no for each
-on_wire() {
-	local s
-	s=$(with "$1" "$SYN")
-	check "$1: option on the SYN: $2" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$2" || :
-	s=$(with "$1" "$SYNACK")
-	check "$1: option on the SYN-ACK: $3" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$3" || :
-	s=$(clc "$1")
-	check "$1: CLC messages: $4" test "$([ "$s" -gt 0 ] && echo yes || echo no)" = "$4" || :
-	check "$1: every SYN is like the others" test "$(with "$1" "$SYN")" = 0 -o "$(with "$1" "$SYN")" = "$(any "$1" "$SYN")" || :
-}
 
 # srv NAME PORT FAM: one server for the client's step NAME
 srv() {
@@ -68,8 +38,6 @@ clt() {
 	watched
 }
 
-strip() { nft add table ip strip; nft add chain ip strip c "{ type filter hook $1 priority 0 ; }"; nft add rule ip strip c tcp dport "$2" reset tcp option 254 || return; nft add rule ip strip c tcp sport "$2" reset tcp option 254; }
-unstrip() { nft delete table ip strip; }
 objects() { rdma resource show | head -1; }
 
 server() {
@@ -118,7 +86,7 @@ server() {
 client() {
 	clt both 5001 smc; on_wire both yes yes yes; smc_was both 1 1
 	# RDMA payload is not on TCP: sequence numbers count CLC only
-	check "both: nothing but CLC on TCP" test "$(tcpdump -r "$CASEDIR/both.pcap" -n 'greater 1000' 2>/dev/null | wc -l)" = 0 || :
+	check "both: nothing but CLC on TCP" test "$(tcpdump -r "$(pcap both)" -n 'greater 1000' 2>/dev/null | wc -l)" = 0 || :
 	clt tcp-server 5002 smc; on_wire tcp-server yes no no; tcp_was tcp-server 1
 	clt tcp-client 5003 tcp; on_wire tcp-client no no no
 	strip output 5004 || fail "nft cannot strip"
