@@ -67,7 +67,7 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 		return SMCR_HS_FAILED;
 	}
 	hs->why = SMCR_R_POLICY;
-	if (!READ_ONCE(sn->knobs.enabled))
+	if (!smcr_policy_allows(sn, inet_sk(tcp)->inet_num))
 		return SMCR_HS_DECLINE;
 	hs->why = SMCR_R_IPSEC;
 	if (smcr_route_ipsec(tcp))

@@ -2,6 +2,7 @@
 /*
  * Network namespaces.
  */
+#include <linux/bitmap.h>
 #include <net/netns/generic.h>
 #include "lgr.h"
 #include "pernet.h"
@@ -60,9 +61,13 @@ static int __net_init smcr_net_init(struct net *net)
 	sn->stats = alloc_percpu(struct smcr_stats);
 	if (!sn->stats)
 		return -ENOMEM;
+	rc = -ENOMEM;
+	sn->excluded_ports = bitmap_zalloc(SMCR_PORTS, GFP_KERNEL);
+	if (!sn->excluded_ports)
+		goto err_stats;
 	rc = smcr_sysctl_register(sn);
 	if (rc)
-		goto err_stats;
+		goto err_ports;
 	rc = smcr_tcpopt_net_init(net);
 	if (rc)
 		goto err_sysctl;
@@ -70,6 +75,8 @@ static int __net_init smcr_net_init(struct net *net)
 
 err_sysctl:
 	smcr_sysctl_unregister(sn);
+err_ports:
+	bitmap_free(sn->excluded_ports);
 err_stats:
 	free_percpu(sn->stats);
 	return rc;
@@ -96,6 +103,7 @@ static void __net_exit smcr_net_exit(struct net *net)
 	smcr_sysctl_unregister(sn);
 	WARN_ON_ONCE(!hlist_empty(&sn->sk_list));
 	WARN_ON_ONCE(atomic_read(&sn->n_handshakes));
+	bitmap_free(sn->excluded_ports);
 	free_percpu(sn->stats);
 }
 

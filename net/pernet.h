@@ -5,6 +5,7 @@
 #ifndef _SMCR_PERNET_H
 #define _SMCR_PERNET_H
 
+#include <linux/bitops.h>
 #include <linux/hashtable.h>
 #include <net/net_namespace.h>
 #include "base.h"
@@ -31,10 +32,13 @@ struct smcr_knobs {
 	int qp_timeout;		/* verbs encoding, 4.096 us << n */
 };
 
+#define SMCR_PORTS	65536		/* TCP ports */
+
 struct smcr_net {
 	struct net *net;		/* immutable */
 	u16 instance;			/* of the peer ID; immutable */
 	struct smcr_knobs knobs;
+	unsigned long *excluded_ports;	/* SMCR_PORTS bits; only the sysctl writes */
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
 
@@ -53,6 +57,20 @@ struct smcr_net {
 /* A timer knob in jiffies */
 #define smcr_knob_jiffies(sn, knob) \
 	msecs_to_jiffies(READ_ONCE((sn)->knobs.knob))
+
+/**
+ * smcr_policy_allows() - may this service use SMC-R? (SEC-04)
+ * @sn: namespace
+ * @port: TCP port that the server listens on, host byte order
+ *
+ * Context: any.
+ * Return: false if everything or this port is excluded.
+ */
+static inline bool smcr_policy_allows(const struct smcr_net *sn, u16 port)
+{
+	return READ_ONCE(sn->knobs.enabled) &&
+	       !test_bit(port, sn->excluded_ports);
+}
 
 extern unsigned int smcr_net_id;
 

@@ -248,11 +248,22 @@ static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 	return SMCR_R_NO_DEVICE;
 }
 
-/* May the option be offered? NONE: yes (T-14, T-15, SEC-05) */
+/* Port that is connected to; 0 for an address that TCP will refuse */
+static u16 smcr_connect_port(const void *addr, int alen)
+{
+	const struct sockaddr_in *sin = addr;
+
+	/* struct sockaddr_in6 has it in the same place */
+	if (alen < (int)offsetofend(struct sockaddr_in, sin_port))
+		return 0;
+	return ntohs(sin->sin_port);
+}
+
+/* May the option be offered? NONE: yes (T-14, T-15, SEC-04, SEC-05) */
 static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 					   const void *addr, int alen)
 {
-	if (!READ_ONCE(ssk->sn->knobs.enabled))
+	if (!smcr_policy_allows(ssk->sn, smcr_connect_port(addr, alen)))
 		return SMCR_R_POLICY;
 	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
 		return SMCR_R_FASTOPEN;

@@ -48,7 +48,7 @@ void smcr_listener_kick(struct smcr_sock *lsk)
 /* Why SMC-R is not offered here; which device is used shows later (T-15) */
 static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 {
-	if (!READ_ONCE(lsk->sn->knobs.enabled))
+	if (!smcr_policy_allows(lsk->sn, inet_sk(lsk->tcp->sk)->inet_num))
 		return SMCR_R_POLICY;
 	if (test_bit(SMCR_SK_FASTOPEN, &lsk->flags))
 		return SMCR_R_FASTOPEN;

@@ -72,8 +72,8 @@ int smcr_sysctl_register(struct smcr_net *sn)
 	struct ctl_table *table;
 	size_t i;
 
-	/* One more: older kernels want an empty entry at the end */
-	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 1, sizeof(*table), GFP_KERNEL);
+	/* One for the ports; older kernels want an empty entry at the end */
+	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 2, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(smcr_knobs); i++) {
@@ -89,6 +89,12 @@ int smcr_sysctl_register(struct smcr_net *sn)
 		if (knob->worker && !net_eq(sn->net, &init_net))
 			table[i].extra2 = (void *)&smcr_worker_max;
 	}
+	table[i].procname = "excluded_ports";
+	table[i].data = &sn->excluded_ports;
+	table[i].maxlen = SMCR_PORTS;
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_do_large_bitmap;
+	i++;
 	sn->sysctl_hdr = smcr_compat_register_net_sysctl(sn->net, "net/smcr",
 							 table, i);
 	if (!sn->sysctl_hdr) {
