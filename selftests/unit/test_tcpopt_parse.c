@@ -159,6 +159,22 @@ TEST(smcr_tcpopt_put__bytes)
 	EXPECT_TRUE(find(opt, sizeof(opt)));
 }
 
+/* That no other file has the number is looked for by scripts/static */
+TEST(smcr_tcpopt_put__one_constant)
+{
+	u8 opt[SMCR_TCPOPT_PADDED];
+	u32 kind;
+
+	covers("MISC-12");
+	smcr_tcpopt_put(opt);
+	EXPECT_EQ(opt[2], SMCR_TCPOPT_KIND);
+	EXPECT_FALSE(fits(opt, sizeof(opt)));	/* it is there */
+	for (kind = 0; kind < 256; kind++) {
+		opt[2] = (u8)kind;
+		EXPECT_EQ(find(opt, sizeof(opt)), kind == SMCR_TCPOPT_KIND);
+	}
+}
+
 TEST(smcr_tcpopt_put__behind_others)
 {
 	u8 opt[40];
