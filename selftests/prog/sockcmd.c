@@ -21,6 +21,9 @@
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
  *	sndbuf:N  rcvbuf:N  nodelay:0|1  keepalive:SECONDS
  *	md5:ADDR  ao:ADDR		sign segments from and to this peer
+ *	ipsec				a policy of this socket: it sends in ESP only
+ *	ulp:NAME  repair  zcrecv  zcsend  sockmap  sockhash  mmap
+ *					what would work inside of TCP's data path
  *	block  nonblock  poll:MS	poll prints the events, e.g. IN,RDHUP
  *	pollfor:EVENTS:MS		wait until one of these events is there
  *	soerror  inq  outq
@@ -35,7 +38,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/sockios.h>
+#include <linux/xfrm.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -44,8 +49,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "pattern.h"
@@ -423,6 +430,75 @@ static void do_sign(const char *call, const char *addr)
 		outcome(setsockopt(s->fd, IPPROTO_TCP, 38, &ao, sizeof(ao)));
 }
 
+/* IPv4, transport mode; the host has the keys */
+static void do_ipsec(void)
+{
+	struct {
+		struct xfrm_userpolicy_info info;
+		struct xfrm_user_tmpl tmpl;
+	} pol = {
+		.info = {
+			.sel.family = AF_INET, .dir = XFRM_POLICY_OUT,
+			.lft = { XFRM_INF, XFRM_INF, XFRM_INF, XFRM_INF },
+		},
+		.tmpl = {
+			.id.proto = IPPROTO_ESP, .family = AF_INET, .reqid = 1,
+			.aalgos = ~0U, .ealgos = ~0U, .calgos = ~0U,
+		},
+	};
+
+	outcome(setsockopt(s->fd, IPPROTO_IP, IP_XFRM_POLICY, &pol,
+			   sizeof(pol)));
+}
+
+/* Into a map from which BPF programs would take over its data */
+static void do_sockmap(unsigned int type)
+{
+	union bpf_attr attr = {
+		.map_type = type, .key_size = 4, .value_size = 4,
+		.max_entries = 1,
+	};
+	int map, key = 0;
+
+	map = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	if (map < 0) {
+		snprintf(result, sizeof(result), "nomap");
+		return;
+	}
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (unsigned int)map;
+	attr.key = (unsigned long)&key;
+	attr.value = (unsigned long)&s->fd;
+	outcome((int)syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr,
+			     sizeof(attr)));
+	close(map);
+}
+
+static void do_bypass(const char *call, const char *arg)
+{
+	struct tcp_zerocopy_receive zc = { .address = 0 };
+	socklen_t len = sizeof(zc);
+	void *p;
+
+	if (!strcmp(call, "ulp")) {
+		outcome(setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, arg,
+				   (socklen_t)strlen(arg)));
+	} else if (!strcmp(call, "repair")) {
+		option(IPPROTO_TCP, TCP_REPAIR, 1);
+	} else if (!strcmp(call, "zcrecv")) {
+		outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE,
+				   &zc, &len));
+	} else if (!strcmp(call, "zcsend")) {
+		option(SOL_SOCKET, SO_ZEROCOPY, 1);
+	} else if (!strcmp(call, "mmap")) {
+		p = mmap(NULL, 65536, PROT_READ, MAP_SHARED, s->fd, 0);
+		outcome(p == MAP_FAILED ? -1 : 0);
+	} else {
+		do_sockmap(!strcmp(call, "sockmap") ? BPF_MAP_TYPE_SOCKMAP :
+			   BPF_MAP_TYPE_SOCKHASH);
+	}
+}
+
 static void do_elapsed(char *arg)
 {
 	char *max = arg ? strchr(arg, ':') : NULL;
@@ -494,6 +570,13 @@ static void run(const char *call, char *arg)
 		do_keepalive((int)n);
 	} else if (!strcmp(call, "md5") || !strcmp(call, "ao")) {
 		do_sign(call, arg);
+	} else if (!strcmp(call, "ipsec")) {
+		do_ipsec();
+	} else if (!strcmp(call, "ulp") || !strcmp(call, "repair") ||
+		   !strcmp(call, "zcrecv") || !strcmp(call, "zcsend") ||
+		   !strcmp(call, "mmap") || !strcmp(call, "sockmap") ||
+		   !strcmp(call, "sockhash")) {
+		do_bypass(call, arg);
 	} else if (!strcmp(call, "block") || !strcmp(call, "nonblock")) {
 		v = fcntl(s->fd, F_GETFL);
 		outcome(fcntl(s->fd, F_SETFL, *call == 'b' ? v & ~O_NONBLOCK :
