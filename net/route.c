@@ -21,6 +21,12 @@ bool smcr_route_is_v4(const struct sock *tcp)
 #endif
 }
 
+/* The second: keys are being negotiated, and packets wait for them */
+bool smcr_route_dst_ipsec(const struct dst_entry *dst)
+{
+	return dst_xfrm(dst) || (dst->flags & DST_XFRM_QUEUE);
+}
+
 bool smcr_route_ipsec(struct sock *tcp)
 {
 	bool ipsec = false;
@@ -30,7 +36,8 @@ bool smcr_route_ipsec(struct sock *tcp)
 	rcu_read_lock();
 	dst = rcu_dereference(tcp->sk_dst_cache);
 	ipsec = rcu_access_pointer(tcp->sk_policy[0]) ||
-		rcu_access_pointer(tcp->sk_policy[1]) || (dst && dst->xfrm);
+		rcu_access_pointer(tcp->sk_policy[1]) ||
+		(dst && smcr_route_dst_ipsec(dst));
 	rcu_read_unlock();
 #endif
 	return ipsec;

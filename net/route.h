@@ -44,7 +44,8 @@ int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 /* true if the connection runs over IPv4 (IPv4-mapped included, CLC-23) */
 bool smcr_route_is_v4(const struct sock *tcp);
 
-/* true if IPsec applies to the connection (SEC-05) */
+/* true if IPsec applies to the connection (SEC-05); of a route, to its packets */
 bool smcr_route_ipsec(struct sock *tcp);
+bool smcr_route_dst_ipsec(const struct dst_entry *dst);
 
 #endif /* _SMCR_ROUTE_H */

@@ -158,7 +158,7 @@ static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
 {
 	struct sock *tsk = ssk->tcp->sk;
 
-	if (dst_xfrm(dst) || smcr_route_ipsec(tsk))
+	if (smcr_route_dst_ipsec(dst) || smcr_route_ipsec(tsk))
 		return SMCR_R_IPSEC;
 	if (!smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev)))
 		return SMCR_R_NO_DEVICE;
