@@ -709,9 +709,11 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if (why == SMCR_R_NONE && conn->active && conn->rx_ring.base &&
 	    !smcr_rmb_eye_ok(&conn->elem)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
-		net_info_ratelimited("smcr: link group %u: eye catcher of element %u of RMB 0x%x was overwritten\n",
-				     conn->lgr->id, conn->elem.index,
-				     conn->elem.rmb->mr->rkey);
+		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
+				     conn->lgr->id,
+				     (int)sizeof(conn->lgr->peer.id),
+				     conn->lgr->peer.id, conn->elem.index,
+				     conn->elem.rmb->mr->rkey, conn->token);
 	}
 	if (why != SMCR_R_NONE) {
 		if (conn->active)

@@ -7,6 +7,7 @@
 #include "core/lgr_plan.h"
 #include "hs.h"
 #include "kllc.h"
+#include "route.h"
 #include "trace.h"
 
 /* A client's patience for the server's Decline before it sends its own */
@@ -253,6 +254,28 @@ void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why)
 		smcr_child_failed(ssk);
 }
 
+/* What the peer logs as a diagnosis from our ID, in words */
+static void smcr_hs_log_decline(const struct smcr_sock *ssk,
+				enum smcr_reason why)
+{
+	const struct sock *tsk = ssk->tcp->sk;
+	u16 lport = inet_sk(tsk)->inet_num;
+	u16 rport = ntohs(inet_sk(tsk)->inet_dport);
+
+	if (smcr_route_is_v4(tsk))
+		net_info_ratelimited("smcr: declined %pI4:%u, local port %u, diagnosis 0x%08x: %s\n",
+				     &inet_sk(tsk)->inet_daddr, rport, lport,
+				     smcr_reason_wire(why),
+				     smcr_reason_text(why));
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		net_info_ratelimited("smcr: declined [%pI6c]:%u, local port %u, diagnosis 0x%08x: %s\n",
+				     &tsk->sk_v6_daddr, rport, lport,
+				     smcr_reason_wire(why),
+				     smcr_reason_text(why));
+#endif
+}
+
 /* The connection and, in first contact, the whole group are given up */
 static void smcr_hs_undo(struct smcr_hs *hs)
 {
@@ -302,9 +325,12 @@ void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res)
 		res = smcr_hs_crossed(hs);
 	if (res != SMCR_HS_DONE)
 		smcr_hs_undo(hs);
-	if (res == SMCR_HS_DECLINE && smcr_clc_send_decline(ssk, hs->why)) {
-		hs->err = ECONNRESET;
-		res = SMCR_HS_FAILED;
+	if (res == SMCR_HS_DECLINE) {
+		smcr_hs_log_decline(ssk, hs->why);
+		if (smcr_clc_send_decline(ssk, hs->why)) {
+			hs->err = ECONNRESET;
+			res = SMCR_HS_FAILED;
+		}
 	}
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);

@@ -423,6 +423,10 @@ static void smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_llc *msg)
 		smcr_hit(lgr->sn, SMCR_R_LLC_VALUE, lgr->id, 0);
 	else if (smcr_lgr_add_rtoken(lgr, ck->rkey, ck->va) < 0)
 		ck->negative = true;
+	if (ck->negative)
+		net_info_ratelimited("smcr: link group %u, peer %*phN: RKey 0x%x refused\n",
+				     lgr->id, (int)sizeof(lgr->peer.id),
+				     lgr->peer.id, ck->rkey);
 	smcr_llc_send(lgr, msg, 0);
 }
 
@@ -437,8 +441,10 @@ static void smcr_llc_got_delete_rkey(struct smcr_lgr *lgr,
 	for (i = 0; i < dk->count; i++) {
 		if (smcr_lgr_del_rtoken(lgr, dk->rkey[i])) {
 			dk->error_mask |= 0x80 >> i;
-			net_info_ratelimited("smcr: link group %u: peer withdraws RKey 0x%x that is unknown or in use\n",
-					     lgr->id, dk->rkey[i]);
+			net_info_ratelimited("smcr: link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
+					     lgr->id,
+					     (int)sizeof(lgr->peer.id),
+					     lgr->peer.id, dk->rkey[i]);
 			smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
 		}
 	}
@@ -782,8 +788,9 @@ int smcr_llc_delete_rkey(struct smcr_lgr *lgr, u32 rkey)
 		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
 	}
 	if (!rc && answer.delete_rkey.negative)
-		net_info_ratelimited("smcr: link group %u: peer does not know RKey 0x%x\n",
-				     lgr->id, rkey);
+		net_info_ratelimited("smcr: link group %u, peer %*phN does not know RKey 0x%x\n",
+				     lgr->id, (int)sizeof(lgr->peer.id),
+				     lgr->peer.id, rkey);
 	return rc;
 }
 

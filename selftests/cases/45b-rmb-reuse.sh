@@ -7,7 +7,7 @@
 # group. RMBs that nobody uses are kept for a while, and then withdrawn even if
 # the peer does not know them.
 #
-# covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
+# covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69 MISC-14
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
@@ -38,6 +38,8 @@ server() {
 	for i in {1..6}; do calls+=("slot:$i" recv:1=eof close); done
 	app_bg limit:20 socket rcvbuf:65536 listen:5004 mark:up3 "${calls[@]}"
 	app_end "more than one RMB"
+	check "that the peer did not know one was logged" \
+		grep -qE "link group [0-9]+, peer [0-9a-f]{16} does not know RKey 0x[0-9a-f]+" <(dmesg)
 }
 
 old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
