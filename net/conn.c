@@ -338,6 +338,19 @@ void smcr_conn_discard(struct smcr_conn *conn)
 		sock_put(sk);
 }
 
+/* The error for the application, as TCP would have it */
+static int smcr_conn_errno(const struct smcr_conn *conn,
+			   const struct smcr_close_out *out)
+{
+	int err = out->err;
+
+	if (out->why == SMCR_R_KEEPALIVE)
+		err = ETIMEDOUT;
+	else if (err == ECONNRESET && conn->fsm.rx_done && !conn->fsm.tx_done)
+		err = EPIPE;	/* as tcp_reset() in CLOSE-WAIT */
+	return err;
+}
+
 /*
  * Carry out what the machine ordered. conn->lock held; things that sleep are
  * left to smcr_conn_work(). Returns an event that follows at once, or
@@ -378,11 +391,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	}
 	if (acts & SMCR_ACT_ERROR) {
-		/* as tcp_reset() in CLOSE-WAIT */
-		bool half = conn->fsm.rx_done && !conn->fsm.tx_done;
-
-		WRITE_ONCE(sk->sk_err, out->err == ECONNRESET && half ?
-				       EPIPE : out->err);
+		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
 		sk->sk_shutdown |= SHUTDOWN_MASK;
 		sk->sk_state = TCP_CLOSE;
 		sk_error_report(sk);

@@ -36,6 +36,11 @@ struct smcr_conn {
 	int rtoken;			/* index in lgr->rtokens, -1 none */
 	u8 peer_index;
 	bool active;			/* rendezvous complete: WRITE_ONCE once */
+	/* keepalive, jiffies; lgr->lock */
+	unsigned long ka_since;		/* begin of mode SMC */
+	int ka_idle;			/* TCP_KEEPIDLE, 0 = no keepalive */
+	int ka_intvl;
+	int ka_cnt;
 
 	spinlock_t lock;		/* BH; guards the rest */
 	struct smcr_close fsm;

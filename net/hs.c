@@ -6,6 +6,7 @@
 #include <net/tcp.h>
 #include "core/lgr_plan.h"
 #include "hs.h"
+#include "keepalive.h"
 #include "kllc.h"
 #include "route.h"
 #include "trace.h"
@@ -224,6 +225,7 @@ void smcr_hs_done(struct smcr_sock *ssk)
 
 	lock_sock(sk);
 	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
+	smcr_keepalive_start(ssk);
 	release_sock(sk);
 	smcr_tcp_check(ssk);
 	if (!ssk->is_client)

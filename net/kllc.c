@@ -8,6 +8,7 @@
 #include "core/cdc.h"
 #include "core/lgr_plan.h"
 #include "conn.h"
+#include "keepalive.h"
 #include "kllc.h"
 #include "pernet.h"
 #include "trace.h"
@@ -66,12 +67,30 @@ void smcr_llc_start(struct smcr_lgr *lgr)
  */
 void smcr_llc_probe(struct smcr_lgr *lgr)
 {
-	/* one that is under way has its T_LLC */
+	/* one that is under way has its T_LLC, unless it is keepalive's */
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE ||
-	    READ_ONCE(lgr->seq.test_pending) || xchg(&lgr->probe, 1))
+	    (READ_ONCE(lgr->seq.test_pending) &&
+	     !READ_ONCE(lgr->test_patient)) || xchg(&lgr->probe, 1))
 		return;
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->test_work, SMCR_LLC_PROBE))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_llc_look() - when TEST LINK is due may have changed
+ * @lgr: group
+ *
+ * Context: any.
+ */
+void smcr_llc_look(struct smcr_lgr *lgr)
+{
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+		return;
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->test_work, 0) ||
+	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->test_work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -87,11 +106,7 @@ void smcr_llc_verify(struct smcr_lgr *lgr)
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		return;
 	xchg(&lgr->verify, 1);
-	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->test_work, 0) ||
-	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
-	     cancel_delayed_work(&lgr->test_work)))
-		smcr_lgr_put(lgr);
+	smcr_llc_look(lgr);
 }
 
 static void smcr_llc_purge(struct list_head *list)
@@ -406,8 +421,13 @@ static void smcr_llc_got_test_reply(struct smcr_lgr *lgr,
 	same = !memcmp(lgr->test_data, msg->test_link.data,
 		       sizeof(lgr->test_data));
 	lgr->seq.test_pending = false;
+	lgr->test_keep = false;
+	lgr->test_patient = false;
+	lgr->test_owed--;
 	spin_unlock_bh(&lgr->llc_lock);
-	if (!same)
+	if (same)
+		smcr_llc_look(lgr);
+	else
 		smcr_llc_fail(lgr, SMCR_R_LLC_TEST_DATA);
 }
 
@@ -581,9 +601,15 @@ static bool smcr_llc_handle(struct smcr_lgr *lgr, struct smcr_llc_item *item)
 	    item->msg.type != SMCR_LLC_TEST_LINK)
 		return false;
 	spin_lock_bh(&lgr->llc_lock);
-	late = item->msg.type < ARRAY_SIZE(lgr->late_ok) &&
-	       lgr->late_ok[item->msg.type];
+	if (item->msg.type == SMCR_LLC_TEST_LINK)	/* several probes */
+		late = lgr->test_owed;
+	else
+		late = item->msg.type < ARRAY_SIZE(lgr->late_ok) &&
+		       lgr->late_ok[item->msg.type];
 	verdict = smcr_llc_classify(&lgr->seq, &item->msg, late);
+	if (verdict == SMCR_LLC_IGNORE &&
+	    item->msg.type == SMCR_LLC_TEST_LINK)
+		lgr->test_owed--;
 	if (verdict == SMCR_LLC_ANSWER && item->msg.type == SMCR_LLC_TEST_LINK)
 		verdict = SMCR_LLC_DO;		/* nobody sleeps for it */
 	if (verdict == SMCR_LLC_ANSWER && lgr->answer_valid)
@@ -734,10 +760,16 @@ static void smcr_link_rx(struct smcr_link *link, const u8 *buf, u32 len)
 /* smcr_link_ops.down: any context. The last link: the group ends (CONN-32). */
 static void smcr_link_down(struct smcr_link *link, enum smcr_reason why)
 {
-	smcr_count(link->lgr->sn, SMCR_CNT_LINK_DOWN);
-	trace_smcr_link(link->lgr->id, link->num, link->st, why);
-	smcr_lgr_kill(link->lgr, why, 0);
-	wake_up_all(&link->lgr->wait);
+	struct smcr_lgr *lgr = link->lgr;
+
+	/* keepalive asked, and this is its answer (KA-04) */
+	if (READ_ONCE(lgr->test_keep) &&
+	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
+		why = SMCR_R_KEEPALIVE;
+	smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
+	trace_smcr_link(lgr->id, link->num, link->st, why);
+	smcr_lgr_kill(lgr, why, 0);
+	wake_up_all(&lgr->wait);
 }
 
 const struct smcr_link_ops smcr_link_ops = {
@@ -794,62 +826,124 @@ int smcr_llc_delete_rkey(struct smcr_lgr *lgr, u32 rkey)
 	return rc;
 }
 
+enum smcr_llc_test {
+	SMCR_LLC_TEST_WAIT,
+	SMCR_LLC_TEST_SEND,
+	SMCR_LLC_TEST_FAIL,
+};
+
+/*
+ * The table in Documentation/keepalive.rst. @idle: the link is to be tested,
+ * whatever the connections want. *@next: when to look again, jiffies.
+ */
+static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
+					     const struct smcr_keepalive *ka,
+					     long *next)
+{
+	long t_llc = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
+
+	lockdep_assert_held(&lgr->llc_lock);
+	if (!lgr->seq.test_pending) {
+		if (!idle && ka->left > 0) {
+			*next = ka->left;
+			return SMCR_LLC_TEST_WAIT;
+		}
+		lgr->seq.test_pending = true;
+		lgr->test_keep = ka->left <= 0;
+		lgr->test_patient = !idle;
+		lgr->test_left = ka->cnt - 1;
+		lgr->test_intvl = ka->intvl;
+		if (!lgr->test_owed)
+			get_random_bytes(lgr->test_data,
+					 sizeof(lgr->test_data));
+	} else {
+		/* an interval as long as one likes is for silent peers only */
+		if (lgr->test_patient &&
+		    (idle || time_after(READ_ONCE(lgr->link->last_rx),
+					lgr->test_at))) {
+			lgr->test_patient = false;
+			lgr->test_due = jiffies + t_llc;
+		}
+		*next = lgr->test_due - jiffies;
+		if (*next > 0)
+			return SMCR_LLC_TEST_WAIT;
+		if (!lgr->test_patient || lgr->test_left <= 0)
+			return SMCR_LLC_TEST_FAIL;
+		lgr->test_left--;
+	}
+	lgr->test_owed++;
+	*next = lgr->test_patient ? lgr->test_intvl : t_llc;
+	lgr->test_at = jiffies;
+	lgr->test_due = jiffies + *next;
+	return SMCR_LLC_TEST_SEND;
+}
+
+/* How long until the link was silent for @watch; 0 or less: it is. */
+static long smcr_llc_silent_in(const struct smcr_link *link,
+			       unsigned long watch)
+{
+	long left = READ_ONCE(link->last_rx) + watch - jiffies;
+
+	if (smcr_link_stuck(link, watch))
+		return 0;
+	return left;
+}
+
 /*
  * TEST LINK when the link was silent for a while. Without connections, too: a
- * client would keep the group of a server that is gone for ever.
+ * client would keep the group of a server that is gone for ever. And when the
+ * keepalive of a connection wants it.
  */
 static void smcr_llc_test_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, test_work);
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
-	unsigned long silence = smcr_knob_jiffies(lgr->sn, t_testlink);
-	unsigned long next = silence;
-	bool pending, idle, probe, send = false;
-	long left = 0;
+	unsigned long watch = smcr_knob_jiffies(lgr->sn, t_testlink);
+	long next = LONG_MAX, quiet = LONG_MAX;
+	struct smcr_keepalive ka;
+	enum smcr_llc_test what;
+	bool probe, idle, wait;
 
 	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		goto out;
 	probe = xchg(&lgr->probe, 0);
 	if (probe)
-		silence = SMCR_LLC_PROBE;
-	idle = xchg(&lgr->verify, 0) ||
-	       (silence &&
-		(time_after_eq(jiffies, READ_ONCE(lgr->link->last_rx) +
-					silence) ||
-		 smcr_link_stuck(lgr->link, silence)));
-	get_random_bytes(msg.test_link.data, sizeof(msg.test_link.data));
+		watch = SMCR_LLC_PROBE;
+	if (watch)
+		quiet = smcr_llc_silent_in(lgr->link, watch);
+	idle = xchg(&lgr->verify, 0) || quiet <= 0;
+	smcr_keepalive_due(lgr, &ka);
+
 	spin_lock_bh(&lgr->llc_lock);
-	pending = lgr->seq.test_pending;
-	if (pending)
-		left = lgr->test_due - jiffies;
-	if (!pending && idle) {
-		lgr->seq.test_pending = true;
-		memcpy(lgr->test_data, msg.test_link.data,
-		       sizeof(lgr->test_data));
-		next = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
-		lgr->test_due = jiffies + next;
-		send = true;
-	}
+	wait = lgr->seq.test_pending;
+	what = smcr_llc_test_step(lgr, idle, &ka, &next);
+	memcpy(msg.test_link.data, lgr->test_data, sizeof(lgr->test_data));
 	spin_unlock_bh(&lgr->llc_lock);
-	if (pending && left > 0) {	/* a probe was armed meanwhile */
-		if (probe)
+
+	switch (what) {
+	case SMCR_LLC_TEST_WAIT:
+		if (wait && probe)	/* armed meanwhile */
 			WRITE_ONCE(lgr->probe, 1);
-		smcr_llc_arm_test(lgr, left);
+		if (!wait && probe)	/* not silent yet: look again as soon */
+			smcr_llc_probe(lgr);
+		break;
+	case SMCR_LLC_TEST_SEND:
+		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
+		if (!smcr_llc_send(lgr, &msg, 0))
+			break;
+		/* not even the reserve of the send queue is left (LLC-12) */
+		smcr_llc_fail(lgr, SMCR_R_LINK_ERROR);
 		goto out;
-	}
-	if (pending) {
+	case SMCR_LLC_TEST_FAIL:
 		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
 		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
 		goto out;
 	}
-	if (send) {
-		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
-		smcr_llc_send(lgr, &msg, 0);
-	}
-	if (probe && !send)	/* not silent yet: look again as soon */
-		smcr_llc_probe(lgr);
-	smcr_llc_arm_test(lgr, next);
+	if (quiet > 0)
+		next = min(next, quiet);
+	if (next != LONG_MAX)
+		smcr_llc_arm_test(lgr, next);
 out:
 	smcr_lgr_put(lgr);
 }

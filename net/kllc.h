@@ -14,6 +14,7 @@ void smcr_llc_init(struct smcr_lgr *lgr);
 void smcr_llc_start(struct smcr_lgr *lgr);	/* TEST LINK on an idle link */
 void smcr_llc_probe(struct smcr_lgr *lgr);	/* soon, if it is silent */
 void smcr_llc_verify(struct smcr_lgr *lgr);	/* TEST LINK now */
+void smcr_llc_look(struct smcr_lgr *lgr);	/* is it due? */
 void smcr_llc_stop(struct smcr_lgr *lgr);	/* process context, sleeps */
 
 /**

@@ -117,8 +117,17 @@ struct smcr_lgr {
 	struct delayed_work test_work;
 	int probe;		/* a close waits: test soon; xchg */
 	int verify;		/* the link is in doubt: test now; xchg */
-	u8 test_data[16];	/* of the TEST LINK under way; llc_lock */
-	unsigned long test_due;	/* jiffies, end of its T_LLC; llc_lock */
+	int ka_min;		/* no keepalive before, jiffies; 0 none; @lock */
+
+	/* TEST LINK; llc_lock */
+	u8 test_data[16];	/* of those that are unanswered, all the same */
+	unsigned int test_owed;	/* how many */
+	unsigned long test_at;	/* jiffies, the last one was sent */
+	unsigned long test_due;	/* jiffies, end of the wait for an answer */
+	bool test_keep;		/* a connection's keepalive wanted it */
+	bool test_patient;	/* ... and its interval counts, not T_LLC */
+	int test_left;		/* further probes of it */
+	long test_intvl;
 	struct work_struct kill_work;
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del; /* to send when killed, if .reason */

@@ -939,6 +939,7 @@ static struct smcr_link *link_alloc(struct smcr_lgr *lgr,
 	link->unsignalled_cqe.done = tx_unsignalled_done;
 	init_waitqueue_head(&link->drain_wait);
 	link->last_rx = jiffies;
+	link->last_tx = link->last_rx;
 	smcr_dev_hold(pid->dev);
 	return link;
 }

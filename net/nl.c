@@ -136,6 +136,7 @@ static const struct {
 	SMCR_NL_KNOB(RMB_FREE_TIMEOUT,	t_rmb_free),
 	SMCR_NL_KNOB(QP_TIMEOUT,	qp_timeout),
 	SMCR_NL_KNOB(MAX_LGRS,		max_lgrs),
+	SMCR_NL_KNOB(KEEPALIVE_FLOOR,	keepalive_floor),
 };
 
 static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)

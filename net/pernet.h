@@ -30,6 +30,7 @@ struct smcr_knobs {
 	int t_testlink;		/* 0 = off */
 	int t_rmb_free;
 	int qp_timeout;		/* verbs encoding, 4.096 us << n */
+	int keepalive_floor;	/* ms; for TCP only, 0 = none */
 };
 
 #define SMCR_PORTS	65536		/* TCP ports */

@@ -104,6 +104,7 @@ struct smcr_sock {
 	u32 pushed_mark;		/* SO_MARK, the same; see smcr_sockopt_push() */
 	bool corked;			/* TCP_CORK */
 	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */
+	int keepidle;			/* TCP_KEEPIDLE in jiffies, if TCP has another */
 };
 
 enum {

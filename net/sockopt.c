@@ -8,6 +8,7 @@
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include "keepalive.h"
 #include "sock.h"
 
 enum smcr_opt_rule {
@@ -156,15 +157,33 @@ static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
 {
 	int v;
 
-	if ((opt != TCP_DEFER_ACCEPT && opt != TCP_NODELAY) ||
-	    smcr_opt_int(val, len, &v))
-		return;
-	lock_sock(&ssk->sk);
-	if (opt == TCP_NODELAY)
-		smcr_tx_set_nodelay(&ssk->conn, v);
-	else
+	switch (opt) {
+	case TCP_DEFER_ACCEPT:
+		if (smcr_opt_int(val, len, &v))
+			break;
+		lock_sock(&ssk->sk);
 		ssk->defer_accept = v;
-	release_sock(&ssk->sk);
+		release_sock(&ssk->sk);
+		break;
+	case TCP_NODELAY:
+		if (smcr_opt_int(val, len, &v))
+			break;
+		lock_sock(&ssk->sk);
+		smcr_tx_set_nodelay(&ssk->conn, v);
+		release_sock(&ssk->sk);
+		break;
+	case TCP_KEEPIDLE:
+	case TCP_KEEPINTVL:
+	case TCP_KEEPCNT:
+		lock_sock(&ssk->sk);
+		if (ssk->mode == SMCR_MODE_SMC) {
+			if (opt == TCP_KEEPIDLE)
+				smcr_keepalive_floor(ssk);
+			smcr_keepalive_changed(ssk);
+		}
+		release_sock(&ssk->sk);
+		break;
+	}
 }
 
 static int smcr_setsockopt_tcp(struct smcr_sock *ssk, int opt, sockptr_t val,
@@ -214,17 +233,16 @@ int smcr_setsockopt(struct socket *sock, int level, int opt, sockptr_t val,
 	}
 }
 
-static int smcr_get_cork(struct smcr_sock *ssk, char __user *val,
-			 int __user *len)
+static int smcr_get_int(int value, char __user *val, int __user *len)
 {
-	int on = READ_ONCE(ssk->corked), n;
+	int n;
 
 	if (get_user(n, len))
 		return -EFAULT;
 	if (n < 0)
 		return -EINVAL;
-	n = min_t(int, n, sizeof(on));
-	if (put_user(n, len) || copy_to_user(val, &on, n))
+	n = min_t(int, n, sizeof(value));
+	if (put_user(n, len) || copy_to_user(val, &value, n))
 		return -EFAULT;
 	return 0;
 }
@@ -244,6 +262,7 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	struct sock *tsk = ssk->tcp->sk;
+	int idle;
 
 	if (level == SOL_TCP) {
 		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
@@ -251,10 +270,13 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		case SMCR_OPT_REFUSE:
 			return -EOPNOTSUPP;
 		case SMCR_OPT_CORK:
-			return smcr_get_cork(ssk, val, len);
+			return smcr_get_int(READ_ONCE(ssk->corked), val, len);
 		default:
 			break;
 		}
+		idle = READ_ONCE(ssk->keepidle);
+		if (opt == TCP_KEEPIDLE && idle)
+			return smcr_get_int(idle / HZ, val, len);
 	}
 	/* not by way of proto_ops: which of its members is set has changed */
 	return READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
@@ -296,16 +318,19 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
  * @sk: socket, locked
  * @on: SO_KEEPALIVE
  *
- * The TCP connection is kept alive in every mode.
+ * The TCP connection is kept alive in every mode, and in mode SMC the link is.
  */
 void smcr_keepalive(struct sock *sk, int on)
 {
-	struct sock *tsk = smcr_sk(sk)->tcp->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	struct sock *tsk = ssk->tcp->sk;
 
 	lock_sock(tsk);
 	READ_ONCE(tsk->sk_prot)->keepalive(tsk, on);
 	sock_valbool_flag(tsk, SOCK_KEEPOPEN, on);
 	release_sock(tsk);
+	if (ssk->mode == SMCR_MODE_SMC)
+		smcr_keepalive_changed(ssk);
 }
 
 static void smcr_push_flag(struct sock *tsk, const struct sock *sk,

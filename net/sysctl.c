@@ -58,6 +58,8 @@ static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(t_rmb_free, SMCR_MS_MIN, SMCR_MS_DAY),
 	/* 4.096 us << n; 0 would mean to wait for ever */
 	SMCR_KNOB(qp_timeout, 8, 22),
+	/* TCP_KEEPIDLE ends at 32767 s */
+	SMCR_KNOB(keepalive_floor, 0, 32767 * 1000),
 };
 
 /**

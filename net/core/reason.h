@@ -91,7 +91,8 @@
 	X(TCP_DATA,		0, "tcp-data", "payload on TCP after the switch to SMC-R") \
 	X(CLOSE_TIMEOUT,	0, "close-timeout", "peer did not finish the close in time") \
 	X(ABORT_TIMEOUT,	0, "abort-timeout", "peer did not answer the abort in time") \
-	X(NEG_ABORTED,		0, "neg-aborted", "socket closed during the negotiation")
+	X(NEG_ABORTED,		0, "neg-aborted", "socket closed during the negotiation") \
+	X(KEEPALIVE,		0, "keepalive", "peer did not answer the TEST LINK of keepalive")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

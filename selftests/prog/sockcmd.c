@@ -19,7 +19,9 @@
  *	sendtext:TEXT  recvtext:N  recvhex:N	(they print what came)
  *	oob:TEXT
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
- *	sndbuf:N  rcvbuf:N  nodelay:0|1  keepalive:SECONDS
+ *	sndbuf:N  rcvbuf:N  nodelay:0|1
+ *	keepalive:IDLE[:INTVL[:CNT]]	seconds, 0 = off; INTVL is IDLE if not given
+ *	keepidle			prints TCP_KEEPIDLE
  *	md5:ADDR  ao:ADDR		sign segments from and to this peer
  *	ipsec				a policy of this socket: it sends in ESP only
  *	ulp:NAME  repair  zcrecv  zcsend  sockmap  sockhash  mmap
@@ -393,11 +395,20 @@ static void option(int level, int opt, int value)
 	outcome(setsockopt(s->fd, level, opt, &value, sizeof(value)));
 }
 
-static void do_keepalive(int seconds)
+static void do_keepalive(const char *arg)
 {
-	option(SOL_SOCKET, SO_KEEPALIVE, 1);
-	option(IPPROTO_TCP, TCP_KEEPIDLE, seconds);
-	option(IPPROTO_TCP, TCP_KEEPINTVL, seconds);
+	int idle = 0, intvl = 0, cnt = 0, n;
+
+	n = arg ? sscanf(arg, "%d:%d:%d", &idle, &intvl, &cnt) : 0;
+	if (n < 1)
+		bad("keepalive:IDLE[:INTVL[:CNT]]");
+	option(SOL_SOCKET, SO_KEEPALIVE, idle != 0);
+	if (!idle)
+		return;
+	option(IPPROTO_TCP, TCP_KEEPIDLE, idle);
+	option(IPPROTO_TCP, TCP_KEEPINTVL, n > 1 ? intvl : idle);
+	if (n > 2)
+		option(IPPROTO_TCP, TCP_KEEPCNT, cnt);
 }
 
 /* TCP_AO_ADD_KEY of Linux 6.7 */
@@ -567,7 +578,13 @@ static void run(const char *call, char *arg)
 	} else if (!strcmp(call, "nodelay")) {
 		option(IPPROTO_TCP, TCP_NODELAY, (int)n);
 	} else if (!strcmp(call, "keepalive")) {
-		do_keepalive((int)n);
+		do_keepalive(arg);
+	} else if (!strcmp(call, "keepidle")) {
+		socklen_t len = sizeof(v);
+
+		if (!outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &v,
+					&len)))
+			number(v);
 	} else if (!strcmp(call, "md5") || !strcmp(call, "ao")) {
 		do_sign(call, arg);
 	} else if (!strcmp(call, "ipsec")) {
@@ -634,7 +651,7 @@ static int prints(const char *call)
 	return !strncmp(call, "poll", 4) || !strcmp(call, "recvtext") ||
 	       !strcmp(call, "recvhex") || !strcmp(call, "inq") || !strcmp(call, "outq") ||
 	       !strcmp(call, "recvsome") || !strcmp(call, "fill") ||
-	       !strcmp(call, "peek");
+	       !strcmp(call, "keepidle") || !strcmp(call, "peek");
 }
 
 /* @want is A|B|C */

@@ -372,6 +372,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "link groups",
 		.kind	= KIND_S32,
 	},
+	[SMCR_A_KNOBS_KEEPALIVE_FLOOR] = {
+		.name	= "keepalive-floor",
+		.doc	= "shortest TCP_KEEPIDLE of TCP below SMC-R, ms, 0 any",
+		.kind	= KIND_S32,
+	},
 };
 
 const struct attr_set smcr_set_knobs = {
