@@ -226,9 +226,6 @@ void smcr_conn_activate(struct smcr_conn *conn)
 {
 	const struct sock *tsk = smcr_conn_sock(conn)->tcp->sk;
 
-	if (conn->lgr->base)
-		smcr_rmb_set_eye(&conn->elem);
-
 	spin_lock_bh(&conn->lock);
 	/* a listener's children have it from TCP */
 	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;

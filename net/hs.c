@@ -205,6 +205,8 @@ void smcr_hs_settle_link(struct smcr_hs *hs,
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
 	lgr->link->llc_form = smcr_llc_form(plain);
 
+	if (plain)
+		smcr_rmb_clear_eye(&conn->elem);
 	/* the peer's first data may be here before we activate */
 	spin_lock_bh(&conn->lock);
 	conn->rx_ring.base = lgr->base;

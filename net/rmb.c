@@ -84,6 +84,12 @@ static bool rmb_newest(const struct smcr_rmb *rmb)
 	return list_is_last(&rmb->node, &rmb->lgr->rmbs[rmb->bsize]);
 }
 
+/* First contact: there is no link to register on */
+static bool lgr_forming(const struct smcr_lgr *lgr)
+{
+	return READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING;
+}
+
 /* Housekeeping */
 
 static bool lgr_dead(const struct smcr_lgr *lgr)
@@ -364,6 +370,26 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem)
 	return rc;
 }
 
+static u8 *elem_eye(const struct smcr_elem *elem)
+{
+	u32 run;
+
+	return smcr_buf_at(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN, &run);
+}
+
+static bool elem_eye_ok(const struct smcr_elem *elem)
+{
+	smcr_buf_sync_cpu(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+	return smcr_get_be32(elem_eye(elem)) == SMCR_RMB_EYE;
+}
+
+/* Before the index is announced: the owner does not write afterwards (RMB-16) */
+static void rmb_set_eye(const struct smcr_elem *elem)
+{
+	smcr_put_be32(elem_eye(elem), SMCR_RMB_EYE);
+	smcr_buf_sync_dev(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+}
+
 /**
  * smcr_rmb_get_elem() - element for a new connection
  * @lgr: group with a link; the caller has a reference
@@ -393,8 +419,9 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	}
 	if (low && smcr_link_up(lgr->link))
 		rmb_work_arm(lgr, 0);
-	if (lgr->base)
-		smcr_rmb_set_eye(elem);
+	/* in first contact the peer has not said yet whether it needs one */
+	if (lgr->base || lgr_forming(lgr))
+		rmb_set_eye(elem);
 	return 0;
 }
 
@@ -435,24 +462,18 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 		rmb_work_arm(lgr, idle_jiffies(lgr));
 }
 
-static u8 *elem_eye(const struct smcr_elem *elem)
-{
-	u32 run;
-
-	return smcr_buf_at(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN, &run);
-}
-
 /**
- * smcr_rmb_set_eye() - set the eye catcher (RMB-12)
- * @elem: element whose index is not announced yet, or into whose first bytes
- *	  the peer will not write
+ * smcr_rmb_clear_eye() - the peer takes the element for data from the first byte
+ * @elem: element of a first contact, before the peer may write
  *
- * Context: any.
+ * What a peer that may not yet has written there stays.
+ *
+ * Context: process.
  */
-void smcr_rmb_set_eye(const struct smcr_elem *elem)
+void smcr_rmb_clear_eye(const struct smcr_elem *elem)
 {
-	smcr_put_be32(elem_eye(elem), SMCR_RMB_EYE);
-	smcr_buf_sync_dev(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+	if (elem_eye_ok(elem))
+		smcr_buf_zero(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
 }
 
 /**
@@ -465,8 +486,7 @@ void smcr_rmb_set_eye(const struct smcr_elem *elem)
 bool smcr_rmb_eye_ok(const struct smcr_elem *elem)
 {
 	smcr_count(elem->rmb->lgr->sn, SMCR_CNT_EYE_CHECKS);
-	smcr_buf_sync_cpu(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
-	return smcr_get_be32(elem_eye(elem)) == SMCR_RMB_EYE;
+	return elem_eye_ok(elem);
 }
 
 /* The work */

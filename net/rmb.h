@@ -57,7 +57,7 @@ struct smcr_elem {
  * @lgr: link group
  * @bsize: wanted element size code
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses
- *	  them already
+ *	  them or may still come to
  * @why: reason on failure
  *
  * Takes a free element or creates a new RMB (smaller sizes are tried when
@@ -91,8 +91,8 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr);
  */
 void smcr_rmb_work(struct work_struct *work);
 
-/* Set the eye catcher of an element (RFC mode); check it (false: damaged) */
-void smcr_rmb_set_eye(const struct smcr_elem *elem);
+/* The eye catcher of an element: not used after all; intact? (RFC mode) */
+void smcr_rmb_clear_eye(const struct smcr_elem *elem);
 bool smcr_rmb_eye_ok(const struct smcr_elem *elem);
 
 #endif /* _SMCR_RMB_H */
