@@ -18,7 +18,8 @@
  *	connect ADDR PORT [opt=0]
  *	opt [0|1]		did both SYN and SYN-ACK carry the option?
  *	set NAME=VALUE...	own properties: peer_id gid mac mtu bsize index
- *				token max_links no_eye link_num net auto_test strict
+ *				token max_links no_eye link_num net auto_test
+ *				auto_rkey (CONFIRM RKEY is answered) strict
  *				rq (receives of a queue pair) repost
  *	qp create|rtr|rts|err|destroy	(rtr: qpn= psn= mtu= gid= override)
  *
@@ -63,7 +64,9 @@
  *				Known: %token %rkey %va %qpn %index %peer_token
  *				%peer_rkey %peer_va %peer_index %peer_qpn
  *				%peer_size %peer_psn %seq %peer_seq %link_num
- *				%user_id; %proposal: the last one that came, in hex
+ *				%user_id; %asked_rkey %asked_va: of the last CONFIRM
+ *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as it told
+ *				us; %proposal: the last one that came, in hex
  *	print TEXT
  *	sleep TIME
  *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
@@ -92,7 +95,7 @@ struct link *lnk, *links[MAX_LINKS];
 int slow = 1;
 struct knobs knobs = {
 	.index = -1, .token = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
-	.auto_test = 1, .strict = 1, .retry = 6, .qp_timeout = 14,
+	.auto_test = 1, .auto_rkey = 1, .strict = 1, .retry = 6, .qp_timeout = 14,
 	.repost = 1, .rq = RX_DEPTH,
 };
 
@@ -280,6 +283,29 @@ void var_set(const char *name, const char *val)
 	bad("too many variables");
 }
 
+/* The RKeys that the peer has told us of, by their numbers */
+static const char *peer_rmbs(const struct link *l)
+{
+	static char out[MAX_LINE / 2];
+	u32 last = 0;
+	size_t n = 0;
+
+	out[0] = 0;
+	for (;;) {
+		const u32 *next = NULL;
+		unsigned int i;
+
+		for (i = 0; i < l->n_rmbs; i++)
+			if (l->rmbs[i].rkey > last &&
+			    (!next || l->rmbs[i].rkey < *next))
+				next = &l->rmbs[i].rkey;
+		if (!next || n > sizeof(out) - 12)
+			return out;
+		last = *next;
+		n += (size_t)sprintf(out + n, "%s%u", n ? "," : "", last);
+	}
+}
+
 static const char *var_get(const char *name)
 {
 	static char out[40];
@@ -298,6 +324,8 @@ static const char *var_get(const char *name)
 		return hex(me.gid, 16);
 	if (!strcmp(name, "mac"))
 		return hex(me.mac, 6);
+	if (!strcmp(name, "peer_rmbs") && lnk)
+		return peer_rmbs(lnk);
 	if (!strcmp(name, "token") && conn)
 		v = conn->token;
 	else if (!strcmp(name, "index") && conn)
@@ -330,6 +358,10 @@ static const char *var_get(const char *name)
 		v = lnk->num;
 	else if (!strcmp(name, "user_id") && lnk)
 		v = lnk->user_id;
+	else if (!strcmp(name, "asked_rkey") && lnk)
+		v = lnk->asked.confirm_rkey.rkey;
+	else if (!strcmp(name, "asked_va") && lnk)
+		v = lnk->asked.confirm_rkey.va;
 	else if (!strcmp(name, "rkey") && me.rmb_mr)
 		v = me.rmb_mr->rkey;
 	else if (!strcmp(name, "va") && me.rmb)
@@ -479,6 +511,7 @@ static void cmd_set(int argc, char **argv)
 		FIELD(struct knobs, F_NUM, "no_eye", no_eye),
 		FIELD(struct knobs, F_NUM, "link_num", link_num),
 		FIELD(struct knobs, F_NUM, "auto_test", auto_test),
+		FIELD(struct knobs, F_NUM, "auto_rkey", auto_rkey),
 		FIELD(struct knobs, F_NUM, "rq", rq),
 		FIELD(struct knobs, F_NUM, "repost", repost),
 		FIELD(struct knobs, F_NUM, "strict", strict),

@@ -70,6 +70,12 @@ struct link {
 	u32 peer_qpn, peer_psn;
 	u8 peer_mtu;
 	u8 last_test[16];		/* data of the last TEST LINK that came */
+	struct smcr_llc asked;		/* the last CONFIRM RKEY that came */
+	struct {
+		u32 rkey;
+		u64 va;
+	} rmbs[SMCR_RMBS_MAX];		/* the peer's, as it told us */
+	unsigned int n_rmbs;
 	struct rxqueue llc;
 	u8 *rxbuf;
 	struct ibv_mr *rxmr;
@@ -139,6 +145,7 @@ struct knobs {
 	u8 no_eye;
 	u8 link_num;
 	u8 auto_test;			/* answer TEST LINK by ourselves */
+	u8 auto_rkey;			/* ... CONFIRM RKEY: yes */
 	u8 strict;			/* what the peer does wrong fails the script */
 	u8 retry, qp_timeout;
 	u8 repost;			/* receives are posted again */
@@ -244,6 +251,10 @@ void rx_queue_init(struct rxqueue *q);
 struct rxmsg *rx_take(struct rxqueue *q);
 void smc_arrived(struct link *l, const u8 *buf, u32 len);
 void conn_rings(struct conn *c);
+/* The peer told us of an RMB; it withdraws it; does it use one of them? */
+void rmb_learn(struct link *l, u32 rkey, u64 va);
+void rmb_forget(struct link *l, u32 rkey);
+void rmb_check(const struct smcr_clc_accept *a);
 void llc_tx(int argc, char **argv);
 void llc_rx(int argc, char **argv, bool skip);
 void cdc_tx(int argc, char **argv);

@@ -268,6 +268,7 @@ void qp_destroy(struct link *l)
 	l->dead = false;
 	l->wr_posted = l->wr_done = 0;
 	l->num = 0;
+	l->n_rmbs = 0;
 }
 
 static void completed(const struct ibv_wc *wc)

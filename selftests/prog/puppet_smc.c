@@ -306,28 +306,100 @@ static enum smcr_llc_form llc_form(const struct link *l)
 
 static bool probing;		/* link_rx_down() wants no replies */
 
+static void auto_reply(struct link *l, struct smcr_llc *m)
+{
+	u8 out[SMCR_WR_LEN];
+
+	m->reply = true;
+	smcr_llc_encode(m, llc_form(l), out);
+	ib_send(l, out, SMCR_WR_LEN, false);
+}
+
+void rmb_learn(struct link *l, u32 rkey, u64 va)
+{
+	if (l->n_rmbs == SMCR_RMBS_MAX) {
+		offence("more than %d RMBs", SMCR_RMBS_MAX);
+		return;
+	}
+	l->rmbs[l->n_rmbs].rkey = rkey;
+	l->rmbs[l->n_rmbs++].va = va;
+}
+
+void rmb_forget(struct link *l, u32 rkey)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->n_rmbs; i++) {
+		if (l->rmbs[i].rkey != rkey)
+			continue;
+		l->rmbs[i] = l->rmbs[--l->n_rmbs];
+		return;
+	}
+}
+
+/*
+ * No connection uses an RMB of which we do not know yet (LLC-55, CLC-32,
+ * CLC-41), or not any more.
+ */
+void rmb_check(const struct smcr_clc_accept *a)
+{
+	const struct link *l = NULL;
+	unsigned int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (links[i]->qp && links[i]->peer_qpn == a->qpn)
+			l = links[i];
+	for (i = 0; l && i < l->n_rmbs; i++)
+		if (l->rmbs[i].rkey == a->rkey && l->rmbs[i].va == a->va)
+			return;
+	if (l)
+		offence("CLC names RKey 0x%x, which was not confirmed",
+			a->rkey);
+}
+
+/* What is answered without the script: true */
+static bool llc_auto(struct link *l, struct smcr_llc *m)
+{
+	int i;
+
+	switch (m->type) {
+	case SMCR_LLC_TEST_LINK:
+		if (m->reply)
+			return probing;
+		memcpy(l->last_test, m->test_link.data, 16);
+		if (!knobs.auto_test)
+			return false;
+		say("link %s: TEST LINK answered", l->name);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		if (m->reply)
+			return false;
+		l->asked = *m;
+		if (!knobs.auto_rkey)
+			return false;
+		say("link %s: CONFIRM RKEY 0x%x answered", l->name,
+		    m->confirm_rkey.rkey);
+		rmb_learn(l, m->confirm_rkey.rkey, m->confirm_rkey.va);
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		for (i = 0; !m->reply && i < m->delete_rkey.count; i++)
+			rmb_forget(l, m->delete_rkey.rkey[i]);
+		return false;
+	default:
+		return false;
+	}
+	auto_reply(l, m);
+	return true;
+}
+
 static void llc_arrived(struct link *l, const u8 *buf, u32 len)
 {
 	enum smcr_reason why = SMCR_R_NONE;
 	struct smcr_llc m;
 
 	if (!smcr_llc_decode(buf, len, llc_form(l), &m, &why) &&
-	    m.type == SMCR_LLC_TEST_LINK) {
-		if (m.reply && probing)
-			return;
-		if (!m.reply) {
-			memcpy(l->last_test, m.test_link.data, 16);
-			if (knobs.auto_test) {
-				u8 out[SMCR_WR_LEN];
-
-				say("link %s: TEST LINK answered", l->name);
-				m.reply = true;
-				smcr_llc_encode(&m, llc_form(l), out);
-				ib_send(l, out, SMCR_WR_LEN, false);
-				return;
-			}
-		}
-	}
+	    llc_auto(l, &m))
+		return;
 	say("link %s: < llc %s", l->name, hex(buf, len));
 	rx_put(&l->llc, buf, len);
 }
@@ -420,6 +492,10 @@ static void llc_defaults(struct smcr_llc *m)
 		m->delete_link.reason = SMCR_DEL_LOST_PATH;
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
+		if (m->reply) {		/* an echo */
+			m->confirm_rkey = lnk->asked.confirm_rkey;
+			break;
+		}
 		m->confirm_rkey.rkey = me.rmb_mr->rkey;
 		m->confirm_rkey.va = (u64)(uintptr_t)me.rmb;
 		break;
@@ -464,6 +540,9 @@ void llc_tx(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (field_set(llc_types[t].fields, &m, argv[i]))
 			argv[i] = used;
+	if (m.type == SMCR_LLC_CONFIRM_RKEY && m.reply &&
+	    !m.confirm_rkey.negative)
+		rmb_learn(lnk, m.confirm_rkey.rkey, m.confirm_rkey.va);
 	smcr_llc_encode(&m, llc_form(lnk), w.buf);
 	wire_apply(&w, argc - 1, argv + 1);
 	send_wire(&w);

@@ -542,7 +542,10 @@ static void got_accept(const struct smcr_clc_accept *a)
 		lnk->peer_qpn = a->qpn;
 		lnk->peer_psn = a->psn;
 		lnk->peer_mtu = a->mtu;
+		lnk->n_rmbs = 0;
+		rmb_learn(lnk, a->rkey, a->va);
 	}
+	rmb_check(a);
 	if (!smcr_mtu_ok(a->mtu) || !smcr_bsize_ok(a->bsize))
 		offence("reserved MTU or Bsize");
 }
