@@ -30,11 +30,12 @@ struct smcr_sock;
 
 /*
  * Work that may sleep long; unbound, bounded in number. What peers can start
- * (rendezvous as server, their part in RMB housekeeping) must not hold up what
- * we start ourselves (rendezvous as client).
+ * (rendezvous as server) must not hold up what we start ourselves (rendezvous
+ * as client), and both wait for RMBs.
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
+extern struct workqueue_struct *smcr_rmb_wq;
 /*
  * Work that takes the lock of a socket which applications know, or of its inner
  * one: a thread that holds it may be in a page fault that user space answers

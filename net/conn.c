@@ -120,6 +120,14 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
 	return PAGE_ALIGN(max_t(u32, want, SMCR_RMBE_MIN));
 }
 
+/* The negotiation is to be given up */
+static bool smcr_conn_given_up(void *arg)
+{
+	const struct smcr_sock *ssk = arg;
+
+	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+}
+
 /**
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in negotiation
@@ -144,7 +152,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
-	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, why);
+	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, smcr_conn_given_up,
+			       ssk, why);
 	if (rc)
 		return rc;
 

@@ -88,7 +88,8 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs,
 	struct smcr_clc_accept m;
 
 	if (smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk), &hs->why))
-		return SMCR_HS_DECLINE;
+		return hs->why == SMCR_R_NEG_ABORTED ? smcr_hs_aborted(hs) :
+						       SMCR_HS_DECLINE;
 	if (smcr_conn_set_peer(conn, acc)) {
 		hs->why = SMCR_R_RMB_LIMIT;
 		return SMCR_HS_DECLINE;

@@ -46,6 +46,8 @@ static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
 		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
 				    &hs->why))
 			return SMCR_HS_NEXT;
+		if (hs->why == SMCR_R_NEG_ABORTED)
+			return smcr_hs_aborted(hs);
 		if (hs->first || hs->why != SMCR_R_NO_LINK)
 			break;
 		smcr_lgr_put(hs->lgr);

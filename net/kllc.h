@@ -60,6 +60,15 @@ int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
 		  bool (*tcp)(void *arg), void *arg);
 
 /*
+ * smcr_llc_confirm_rkey() - tell the peer of a new RMB and wait for its reply
+ * @rkey: key on the group's link; @va: address there
+ *
+ * Context: process, sleeps up to T_LLC. Return: 0 when the peer knows the RMB;
+ * -EREMOTEIO it does not want it; -EAGAIN not now, several times.
+ */
+int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, u32 rkey, u64 va);
+
+/*
  * smcr_llc_delete_rkey() - withdraw an RMB from the peer and wait for its reply
  * @rkey: key on the group's link
  *

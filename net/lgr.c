@@ -209,6 +209,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	mutex_init(&lgr->rmb_mutex);
 	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
 		INIT_LIST_HEAD(&lgr->rmbs[i]);
+	lgr->rmb_pause = jiffies;
 	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
 	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
 	INIT_WORK(&lgr->kill_work, smcr_lgr_kill_work);
@@ -628,9 +629,8 @@ static void smcr_lgr_free_limbo(struct smcr_lgr *lgr)
  */
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
 {
-	/* not smcr_wq: it may wait for an answer that LLC work delivers there */
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_srv_wq, &lgr->rmb_work, 0))
+	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0))
 		smcr_lgr_put(lgr);
 }
 

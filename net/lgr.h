@@ -66,8 +66,8 @@ struct smcr_llc_item {
  * @idle_since: jiffies when @n_conns went to 0; racy by design
  * @rtokens, @relems: RTokens of the peer and elements of the peer in use
  *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
- * @rmb_mutex: guards rmbs[], their elements, n_rmbs; may be held while an MR
- *	is registered
+ * @rmb_mutex: guards rmbs[], their elements, n_rmbs, rmb_want[], rmb_pause; in
+ *	first contact held while an MR is registered
  * @llc_lock: guards llc_queue, llc_len, seq, answer; BH
  */
 struct smcr_lgr {
@@ -101,7 +101,9 @@ struct smcr_lgr {
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
 	unsigned int n_rmbs;
 	u32 next_rmb_id;
-	struct delayed_work rmb_work;	/* frees idle RMBs, quarantine, prepares ahead */
+	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
+	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
+	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
 
 	spinlock_t llc_lock;	/* BH; LLC queues, seq, answer */
 	struct list_head llc_queue;

@@ -27,6 +27,7 @@
 
 struct workqueue_struct *smcr_hs_wq;
 struct workqueue_struct *smcr_srv_wq;
+struct workqueue_struct *smcr_rmb_wq;
 struct workqueue_struct *smcr_sock_wq;
 struct workqueue_struct *smcr_wq;
 
@@ -43,6 +44,7 @@ static void smcr_wq_exit(void)
 	smcr_wq_destroy(&smcr_hs_wq);
 	smcr_wq_destroy(&smcr_srv_wq);
 	smcr_wq_destroy(&smcr_sock_wq);
+	smcr_wq_destroy(&smcr_rmb_wq);
 	smcr_wq_destroy(&smcr_wq);
 }
 
@@ -57,8 +59,9 @@ static int __init smcr_wq_init(void)
 	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_wq)
+	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq && smcr_wq)
 		return 0;
 	smcr_wq_exit();
 	return -ENOMEM;

@@ -3,9 +3,10 @@
  * RMBs of a link group: memory, registration, elements (RFC 7609 2.1, 4.1 to
  * 4.4, 3.5.5.2.1 and 3.5.5.2.2). See rmb.h.
  *
- * An RMB is linked and its elements are used only under lgr->rmb_mutex. It is
- * freed by smcr_rmb_work() alone while the group lives, which therefore may
- * drop the mutex without losing the RMB it looks at.
+ * An RMB is linked and its elements are used only under lgr->rmb_mutex. From
+ * the end of first contact on smcr_rmb_work() alone adds and frees them. It may
+ * therefore drop the mutex without losing the RMB it looks at, and there are
+ * never two CONFIRM RKEY or DELETE RKEY of ours under way (LLC-15).
  */
 #include <linux/bitmap.h>
 #include <linux/bits.h>
@@ -84,7 +85,7 @@ static bool rmb_newest(const struct smcr_rmb *rmb)
 	return list_is_last(&rmb->node, &rmb->lgr->rmbs[rmb->bsize]);
 }
 
-/* First contact: there is no link to register on */
+/* First contact: there is no link to register on or to tell the peer over */
 static bool lgr_forming(const struct smcr_lgr *lgr)
 {
 	return READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING;
@@ -99,7 +100,8 @@ static bool lgr_dead(const struct smcr_lgr *lgr)
 
 /*
  * The caller has a reference on the group, the queued work gets another one.
- * smcr_srv_wq: the work waits for the peer's answer to DELETE RKEY.
+ * A queue of its own: the work waits for the peer's answer to CONFIRM RKEY and
+ * DELETE RKEY, which smcr_wq delivers, and negotiations wait for the work.
  */
 static void rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -107,9 +109,9 @@ static void rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 
 	smcr_lgr_hold(lgr);
 	if (delay)
-		queued = queue_delayed_work(smcr_srv_wq, &lgr->rmb_work, delay);
+		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmb_work, delay);
 	else
-		queued = !mod_delayed_work(smcr_srv_wq, &lgr->rmb_work, 0);
+		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0);
 	/* smcr_lgr_kill() cancels; do it here if that came too early for us */
 	if (!queued ||
 	    (lgr_dead(lgr) && cancel_delayed_work(&lgr->rmb_work)))
@@ -193,7 +195,11 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 	kvfree(rmb);
 }
 
-/* An RMB that is not linked yet, of @n elements; or -ENOMEM or -EIO */
+/*
+ * An RMB that is not linked yet, of @n elements; or -ENOMEM or -EIO. First
+ * contact's worker is over when the work begins with it: @next_rmb_id needs no
+ * lock.
+ */
 static struct smcr_rmb *rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 {
 	struct smcr_rmb *rmb;
@@ -217,17 +223,17 @@ static struct smcr_rmb *rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 		rmb_destroy(rmb);
 		return ERR_PTR(rc == -ENOMEM ? rc : -EIO);
 	}
+	rmb->id = ++lgr->next_rmb_id;
+	smcr_count(lgr->sn, SMCR_CNT_RMB_CREATED);
+	trace_smcr_rmb(lgr->id, rmb->id, "create", bsize);
 	return rmb;
 }
 
 static void rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
-	rmb->id = ++lgr->next_rmb_id;
 	list_add_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
 	lgr->n_rmbs++;
-	smcr_count(lgr->sn, SMCR_CNT_RMB_CREATED);
-	trace_smcr_rmb(lgr->id, rmb->id, "create", rmb->bsize);
 }
 
 static void rmb_free(struct smcr_rmb *rmb)
@@ -237,12 +243,12 @@ static void rmb_free(struct smcr_rmb *rmb)
 	rmb_destroy(rmb);
 }
 
+/* After an error other than -ENOMEM it has to live as long as the link */
 static int rmb_register(struct smcr_rmb *rmb)
 {
 	struct smcr_lgr *lgr = rmb->lgr;
 	int rc;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
 	if (rmb->registered)
 		return 0;
 	rc = smcr_link_reg_mr(lgr->link, rmb->mr, SMCR_RMB_ACCESS);
@@ -314,22 +320,77 @@ static struct smcr_rmb *rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 	return NULL;
 }
 
-/* Another RMB of the class, smaller when memory is short (RMB-11) */
-static struct smcr_rmb *rmb_add(struct smcr_lgr *lgr, u8 bsize)
+/* An RMB of the class, smaller when memory is short (RMB-11) */
+static struct smcr_rmb *rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n)
 {
 	struct smcr_rmb *rmb;
-	u32 n;
 
-	if (rmb_limit_reached(lgr))
-		return ERR_PTR(-ENOSPC);
-	n = rmb_elems_wanted(lgr, bsize);
 	do {
 		rmb = rmb_create(lgr, bsize, n);
 		n /= 2;
 	} while (rmb == ERR_PTR(-ENOMEM) && n);
-	if (!IS_ERR(rmb))
-		rmb_link(lgr, rmb);
 	return rmb;
+}
+
+/* The first RMB of a group that is being formed: CLC tells the peer of it */
+static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
+{
+	struct smcr_rmb *rmb;
+
+	if (rmb_limit_reached(lgr))
+		return -ENOSPC;
+	rmb = rmb_create_some(lgr, bsize, rmb_elems_wanted(lgr, bsize));
+	if (IS_ERR(rmb))
+		return PTR_ERR(rmb);
+	rmb_link(lgr, rmb);
+	return 0;
+}
+
+/* Who waits for an RMB */
+struct rmb_wait {
+	unsigned long end;	/* jiffies */
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
+/* What may end a wait is looked at this often */
+#define RMB_SLICE	msecs_to_jiffies(100)
+
+/*
+ * Another RMB of the class from the work: 0 there was one, but it may be full
+ * by now; else why not. rmb_mutex is dropped meanwhile.
+ */
+static int rmb_await(struct smcr_lgr *lgr, u8 bsize, const struct rmb_wait *w)
+{
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	u32 tries = want->tries;
+	int rc = 0;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (rmb_limit_reached(lgr))
+		return -ENOSPC;
+	want->wanted = true;
+	mutex_unlock(&lgr->rmb_mutex);
+	smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
+	rmb_work_arm(lgr, 0);
+	while (!rc) {
+		long left = w->end - jiffies;
+
+		if (left > 0)
+			wait_event_timeout(lgr->wait, lgr_dead(lgr) ||
+					   READ_ONCE(want->tries) != tries,
+					   min_t(long, left, RMB_SLICE));
+		if (READ_ONCE(want->tries) != tries)
+			break;
+		if (lgr_dead(lgr))
+			rc = -ENOTCONN;
+		else if (w->stop && w->stop(w->arg))
+			rc = -ECANCELED;
+		else if (left <= 0)
+			rc = -ETIMEDOUT;
+	}
+	mutex_lock(&lgr->rmb_mutex);
+	return rc ?: want->rc;
 }
 
 static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
@@ -339,25 +400,32 @@ static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 	elem->index = smcr_elems_get(&rmb->elems);
 	elem->size = smcr_bsize_bytes(rmb->bsize);
 	elem->off = (elem->index - 1) * elem->size;
-	rmb->announced = true;
 }
 
 static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
-			    struct smcr_elem *elem)
+			    struct smcr_elem *elem, const struct rmb_wait *w)
 {
-	struct smcr_rmb *rmb = rmb_with_room(lgr, bsize);
+	struct smcr_rmb *rmb;
+	int rc = 0;
 
-	if (!rmb)
-		rmb = rmb_add(lgr, bsize);
-	if (IS_ERR(rmb))
-		return PTR_ERR(rmb);
-	if (smcr_link_up(lgr->link) && rmb_register(rmb))
-		return -EIO;
+	for (;;) {
+		/* the RMBs of a dead group may not be registered */
+		if (lgr_dead(lgr))
+			return -ENOTCONN;
+		rmb = rmb_with_room(lgr, bsize);
+		if (rmb)
+			break;
+		if (rc)
+			return rc;
+		rc = lgr_forming(lgr) ? rmb_add_first(lgr, bsize) :
+					rmb_await(lgr, bsize, w);
+	}
 	rmb_take(rmb, elem);
 	return 0;
 }
 
-static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem)
+static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
+		   const struct rmb_wait *w)
 {
 	int rc;
 
@@ -365,9 +433,30 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem)
 	while (bsize && smcr_bsize_bytes(bsize) > rmb_bytes_max(lgr))
 		bsize--;
 	do {
-		rc = rmb_get_of_class(lgr, bsize, elem);
+		rc = rmb_get_of_class(lgr, bsize, elem, w);
 	} while (rc == -ENOMEM && bsize--);
 	return rc;
+}
+
+static enum smcr_reason rmb_reason(int rc)
+{
+	switch (rc) {
+	case -ENOMEM:
+		return SMCR_R_NO_MEMORY;
+	case -ENOSPC:
+		return SMCR_R_RMB_LIMIT;
+	case -EREMOTEIO:
+		return SMCR_R_RKEY_REFUSED;
+	case -ENOTCONN:
+		return SMCR_R_NO_LINK;
+	case -ECANCELED:
+		return SMCR_R_NEG_ABORTED;
+	case -ETIMEDOUT:
+	case -EAGAIN:
+		return SMCR_R_LGR_BUSY;
+	default:
+		return SMCR_R_MR_FAIL;
+	}
 }
 
 static u8 *elem_eye(const struct smcr_elem *elem)
@@ -395,26 +484,37 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
  * @elem: filled on success
+ * @stop: ends a wait when it says true; may be NULL
+ * @arg: for @stop
  * @why: reason on failure
  *
- * Context: process, sleeps (bounded by the registration, T_LLC).
- * Return: 0; -ENOMEM, -ENOSPC (RMB limit), -EIO (registration).
+ * Context: process, sleeps: a little more than T_LLC, so that a CONFIRM RKEY
+ * which is not answered has ended the link before.
+ * Return: 0; -ENOMEM, -ENOSPC RMB limit, -ENOTCONN the group has ended,
+ * -ECANCELED @stop said so, -EREMOTEIO the peer does not want the RMB,
+ * -ETIMEDOUT or -EAGAIN it did not say in time, -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
+		      bool (*stop)(void *arg), void *arg,
 		      enum smcr_reason *why)
 {
+	unsigned long ms = READ_ONCE(lgr->sn->knobs.t_llc);
+	struct rmb_wait w = {
+		.end = jiffies + msecs_to_jiffies(ms + ms / 4),
+		.stop = stop,
+		.arg = arg,
+	};
 	bool low;
 	int rc;
 
 	mutex_lock(&lgr->rmb_mutex);
-	rc = rmb_get(lgr, min_t(u8, bsize, SMCR_BSIZE_MAX), elem);
+	rc = rmb_get(lgr, min_t(u8, bsize, SMCR_BSIZE_MAX), elem, &w);
 	low = !rc && class_low(lgr, elem->rmb->bsize) &&
 	      !rmb_limit_reached(lgr);
 	mutex_unlock(&lgr->rmb_mutex);
 
 	if (rc) {
-		*why = rc == -ENOMEM ? SMCR_R_NO_MEMORY :
-		       rc == -ENOSPC ? SMCR_R_RMB_LIMIT : SMCR_R_MR_FAIL;
+		*why = rmb_reason(rc);
 		return rc;
 	}
 	if (low && smcr_link_up(lgr->link))
@@ -576,12 +676,10 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 	return NULL;
 }
 
-/* The peer forgets the RKey first (LLC-66); it never knew an unused one */
+/* The peer forgets the RKey first (LLC-66) */
 static int rmb_withdraw(struct smcr_rmb *rmb)
 {
 	smcr_count(rmb->lgr->sn, SMCR_CNT_T_RMB_FREE);
-	if (!rmb->announced)
-		return 0;
 	trace_smcr_rmb(rmb->lgr->id, rmb->id, "withdraw", rmb->bsize);
 	return smcr_llc_delete_rkey(rmb->lgr, rmb->mr->rkey);
 }
@@ -616,52 +714,120 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	return true;
 }
 
+/* Somebody waits: the work has been queued again */
+static bool rmbs_wanted(const struct smcr_lgr *lgr)
+{
+	int i;
+
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++)
+		if (READ_ONCE(lgr->rmb_want[i].wanted))
+			return true;
+	return false;
+}
+
 static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 {
 	unsigned long next;
 
 	do {
 		next = RMB_NEVER;
-	} while (!lgr_dead(lgr) && rmb_free_idle(lgr, &next));
+	} while (!lgr_dead(lgr) && !rmbs_wanted(lgr) &&
+		 rmb_free_idle(lgr, &next));
 	return next;
 }
 
 /*
- * The next RMB of a class before somebody has to wait for it (RMB-10). The
- * memory is got without the mutex; if a connection was faster, or the limit is
- * reached, it was in vain.
+ * Registered, and the peer knows its RToken (LLC-55). An RMB that the peer does
+ * not want is gone; whoever needs one next asks again (LLC-60).
+ */
+static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	int rc;
+
+	rc = rmb_register(rmb);
+	if (rc && rc != -ENOMEM) {	/* the link has failed: keep the MR */
+		mutex_lock(&lgr->rmb_mutex);
+		rmb_link(lgr, rmb);
+		mutex_unlock(&lgr->rmb_mutex);
+		return rc;
+	}
+	if (!rc)
+		rc = smcr_llc_confirm_rkey(lgr, rmb->mr->rkey, rmb->va);
+	if (rc) {
+		rmb_free(rmb);
+		return rc;
+	}
+	trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
+	mutex_lock(&lgr->rmb_mutex);
+	rmb_link(lgr, rmb);
+	mutex_unlock(&lgr->rmb_mutex);
+	return 0;
+}
+
+static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
+{
+	struct smcr_rmb *rmb;
+
+	/* ahead of need memory is not worth much effort */
+	rmb = wanted ? rmb_create_some(lgr, bsize, n) :
+		       rmb_create(lgr, bsize, n);
+	return IS_ERR(rmb) ? PTR_ERR(rmb) : rmb_publish(lgr, rmb);
+}
+
+/* How many elements the next RMB of a class shall have; 0: none is needed */
+static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
+{
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (rmb_limit_reached(lgr))
+		return 0;
+	if (wanted ? !!rmb_with_room(lgr, bsize) :
+		     !class_low(lgr, bsize) ||
+		     time_before(jiffies, lgr->rmb_pause))
+		return 0;
+	return rmb_elems_wanted(lgr, bsize);
+}
+
+/*
+ * The next RMB of a class, if somebody waits for it or before somebody has to
+ * (RMB-10).
  */
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 {
-	struct smcr_rmb *rmb;
-	u32 n = 0;
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	bool wanted;
+	int rc = 0;
+	u32 n;
 
 	mutex_lock(&lgr->rmb_mutex);
-	if (class_low(lgr, bsize) && !rmb_limit_reached(lgr))
-		n = rmb_elems_wanted(lgr, bsize);
+	wanted = want->wanted;
+	n = rmb_due(lgr, bsize, wanted);
+	if (!n && wanted && rmb_limit_reached(lgr))
+		rc = -ENOSPC;
 	mutex_unlock(&lgr->rmb_mutex);
-	if (!n)
+	if (!n && !wanted)
 		return;
-
-	rmb = rmb_create(lgr, bsize, n);
-	if (IS_ERR(rmb))
-		return;
+	if (n)
+		rc = rmb_build(lgr, bsize, n, wanted);
 
 	mutex_lock(&lgr->rmb_mutex);
-	if (class_low(lgr, bsize) && !rmb_limit_reached(lgr)) {
-		rmb_link(lgr, rmb);
-		rmb_register(rmb);
-		rmb = NULL;
+	if (rc == -EREMOTEIO || rc == -EAGAIN)
+		lgr->rmb_pause = jiffies + idle_jiffies(lgr);
+	/* who came while one was tried ahead of need gets a try of its own */
+	if (wanted || !rc) {
+		WRITE_ONCE(want->wanted, false);
+		want->rc = rc;
+		WRITE_ONCE(want->tries, want->tries + 1);
 	}
 	mutex_unlock(&lgr->rmb_mutex);
-	if (rmb)
-		rmb_destroy(rmb);
+	wake_up_all(&lgr->wait);
 }
 
 static void rmbs_prepare(struct smcr_lgr *lgr)
 {
 	u8 i;
 
+	if (lgr_forming(lgr))
+		return;
 	for (i = 0; i <= SMCR_BSIZE_MAX && smcr_link_up(lgr->link); i++)
 		rmb_prepare(lgr, i);
 }

@@ -22,8 +22,7 @@
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
- * @registered: REG_MR has completed; set under lgr->rmb_mutex
- * @announced: the peer may know the rkey; lgr->rmb_mutex
+ * @registered: REG_MR has completed; set under lgr->rmb_mutex once it is linked
  * @va: address announced to the peer (start of the RMB)
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -38,10 +37,21 @@ struct smcr_rmb {
 	u8 bsize;
 	struct smcr_elems elems;
 	bool registered;
-	bool announced;
 	u64 va;
 	unsigned long idle_since;
 	unsigned long held_since[];
+};
+
+/**
+ * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmb_mutex
+ * @wanted: a connection waits for another RMB
+ * @tries: attempts to add one that are over
+ * @rc: result of the last of them
+ */
+struct smcr_rmb_want {
+	bool wanted;
+	u32 tries;
+	int rc;
 };
 
 /* One element, as a connection holds it */
@@ -58,16 +68,21 @@ struct smcr_elem {
  * @bsize: wanted element size code
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses
  *	  them or may still come to
+ * @stop: ends a wait when it says true; may be NULL
+ * @arg: for @stop
  * @why: reason on failure
  *
- * Takes a free element or creates a new RMB (smaller sizes are tried when
- * memory is short, RMB-11). When the link is up (RTS) the RMB is registered
- * on return; in first contact smcr_rmb_register_all() follows later.
+ * Takes a free element, or one of a new RMB (smaller sizes are tried when
+ * memory is short, RMB-11). In an active group every element that is to be had
+ * is in an RMB that is registered and known to the peer (LLC-55); if there is
+ * none, smcr_rmb_work() adds one while the caller waits. In first contact
+ * smcr_rmb_register_all() follows later, and CLC tells the peer.
  *
- * Context: process, may sleep (bounded by the registration, T_LLC).
- * Return: 0, -ENOMEM, -ENOSPC (RMB limit), -EIO (registration).
+ * Context: process, may sleep (a little more than T_LLC).
+ * Return: 0, or a negative errno with *why set.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
+		      bool (*stop)(void *arg), void *arg,
 		      enum smcr_reason *why);
 
 /**
@@ -86,8 +101,9 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr);
 void smcr_rmb_free_all(struct smcr_lgr *lgr);
 
 /*
- * lgr->rmb_work: ends quarantines, frees idle RMBs, prepares the next one. A
- * queued one owns a reference on the group.
+ * lgr->rmb_work: adds RMBs to an active group, ahead of need or because somebody
+ * waits; ends quarantines, frees idle RMBs. A queued one owns a reference on
+ * the group.
  */
 void smcr_rmb_work(struct work_struct *work);
 

@@ -51,6 +51,7 @@
 	X(LINK_DOWN,		"link-down") \
 	X(RMB_CREATED,		"rmb-created") \
 	X(RMB_FREED,		"rmb-freed") \
+	X(RMB_WAITS,		"rmb-waits") \
 	X(CONN_CREATED,		"conn-created") \
 	X(CONN_FREED,		"conn-freed") \
 	X(CONN_ABORTED,		"conn-aborted") \

@@ -38,7 +38,7 @@
 	X(DEVICE_GONE,		0x06080000, "device-gone", "RDMA device went away during negotiation") \
 	X(LGR_LIMIT,		0x06090000, "lgr-limit", "too many link groups or negotiations") \
 	X(RKEY_REFUSED,		0x060a0000, "rkey-refused", "peer refused the RKey of a new RMB") \
-	X(LGR_BUSY,		0x060b0000, "lgr-busy", "first contact with this peer was not settled in time") \
+	X(LGR_BUSY,		0x060b0000, "lgr-busy", "an exchange with this peer was not settled in time") \
 	X(SIMULTANEOUS_OPEN,	0x060c0000, "simultaneous-open", "TCP simultaneous open has no client and server") \
 	/* CLC protocol errors */ \
 	X(CLC_EYE_CATCHER,	0, "clc-eye-catcher", "CLC eye catcher is wrong") \
