@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The RNIC in Accept is that of the subnet which the client proposes, whatever
+# way the TCP packets take.
+#
+# covers: CLC-27
+# module: ours none
+# nics: 2
+# timeout: 30
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+mac() { tr -d : < "/sys/class/net/eth$1/address"; }
+gid4() {
+	local a
+	IFS=. read -ra a <<< "$1"
+	printf '00000000000000000000ffff%02x%02x%02x%02x' "${a[@]}"
+}
+
+server() {
+	local echo5=(slot:1 accept:0 recv:5 send:5 recv:1=eof close)
+	mark macs "$(mac 0) $(mac 1)"
+	app_bg limit:20 socket listen:5000 mark:up "${echo5[@]}" "${echo5[@]}" "${echo5[@]}"
+	app_end "server program"
+}
+
+# asked SUBNET GID MAC: TCP goes by eth0
+asked() {
+	cat <<-E
+		conn $1
+		connect $PEER 5000
+		tx proposal net=$1
+		rx accept first=1 gid=$2 mac=$3
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+}
+
+client() {
+	local mac0 mac1
+	await macs
+	read -r mac0 mac1 <<< "$MARK"
+	await up
+	pup "the card of the subnet" < <(
+		asked 10.77.0.0/24 "$(gid4 "$PEER")" "$mac0"
+		asked 10.77.1.0/24 "$(gid4 "$(peer 1)")" "$mac1"
+	)
+	# and what it names works: this end is in that subnet, and TCP is not
+	pup "data by that card" -d rxe1 <<-E
+		set net=10.77.1.0/24
+		conn 2
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1 gid=$(gid4 "$(peer 1)") mac=$mac1
+		qp create
+		qp rtr
+		tx confirm
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=5
+		rx data len=5
+		close
+		qp destroy
+	E
+}
