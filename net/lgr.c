@@ -1011,7 +1011,9 @@ struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 	return conn;
 }
 
-static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
+/* Known, or new; @confirmed: by CONFIRM RKEY, or by first contact */
+static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va,
+			   bool confirmed)
 {
 	int i, free = -ENOSPC;
 
@@ -1019,18 +1021,21 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
 	for (i = 0; i < SMCR_RMBS_MAX; i++) {
 		struct smcr_rtoken *rt = &lgr->rtokens[i];
 
-		if (rt->valid && rt->rkey == rkey && rt->va == va)
+		if (rt->valid && rt->rkey == rkey && rt->va == va) {
+			rt->confirmed |= confirmed;
 			return i;
+		}
 		if (!rt->valid && free < 0)
 			free = i;
 	}
-	if (add && free >= 0) {
-		lgr->rtokens[free].rkey = rkey;
-		lgr->rtokens[free].va = va;
-		lgr->rtokens[free].used = 0;
-		lgr->rtokens[free].valid = true;
-	}
-	return add ? free : -ENOENT;
+	if (free >= 0)
+		lgr->rtokens[free] = (struct smcr_rtoken) {
+			.rkey = rkey,
+			.va = va,
+			.valid = true,
+			.confirmed = confirmed,
+		};
+	return free;
 }
 
 /**
@@ -1068,9 +1073,10 @@ int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
 
 		if (!rt->valid || rt->rkey != rkey)
 			continue;
+		/* a connection's end may be on its way: forgotten with it */
 		rc = rt->used ? -EBUSY : 0;
-		if (!rc)
-			rt->valid = false;
+		rt->valid = rt->used;
+		rt->confirmed = false;
 		break;
 	}
 	spin_unlock_bh(&lgr->lock);
@@ -1082,10 +1088,14 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 	return (unsigned long)rtoken << 8 | index;
 }
 
+/* One that was withdrawn, or never confirmed, is forgotten with its last user */
 static void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
+	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+
 	spin_lock_bh(&lgr->lock);
-	lgr->rtokens[rtoken].used--;
+	if (!--rt->used && !rt->confirmed)
+		rt->valid = false;
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -1111,7 +1121,8 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 	int rt, rc;
 
 	spin_lock_bh(&lgr->lock);
-	rt = smcr_lgr_rtoken(lgr, rkey, va, true);
+	rt = smcr_lgr_rtoken(lgr, rkey, va,
+			     READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
 		lgr->rtokens[rt].used++;
 	spin_unlock_bh(&lgr->lock);

@@ -42,6 +42,7 @@ struct smcr_rtoken {
 	u64 va;
 	u16 used;		/* connections that write there */
 	bool valid;
+	bool confirmed;		/* stays without a connection, until withdrawn */
 };
 
 /* One received LLC message on its way to process context */

@@ -36,7 +36,7 @@ rkeys() {
 		rx llc confirm_rkey reply=1 negative=0
 		tx llc delete_rkey n=1 rkey1=0x11223344
 		rx llc delete_rkey reply=1 negative=0 mask=0
-		# one that a connection writes to stays
+		# one that a connection writes to stays, for so long
 		tx llc delete_rkey n=1 rkey1=%rkey
 		rx llc delete_rkey reply=1 negative=1 mask=0x80
 	E
@@ -101,6 +101,12 @@ client() {
 		E
 		rkeys
 		echo "close"
+		# what was withdrawn meanwhile is forgotten with its connection
+		cat <<-E
+			sleep 500ms
+			tx llc delete_rkey n=1 rkey1=%rkey
+			rx llc delete_rkey reply=1 negative=1 mask=0x80
+		E
 	)
 	pup "impossible ones end the link" < <(for i in "${DEADLY[@]}"; do dies "$i"; done)
 	await up2
