@@ -8,8 +8,7 @@
 # covers: CONN-32 CONN-33 MISC-16 LG-44
 # timeout: 150
 # lanes: uml qemu
-# tags: lifecycle wip
-# wip: the census takes the new number of a device that was away for a leak; the first connection afterwards can be TCP
+# tags: lifecycle
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
@@ -23,6 +22,19 @@ knobs() {
 	echo 2000 > /proc/sys/net/smcr/t_testlink
 	echo 1000 > /proc/sys/net/smcr/t_llc
 }
+
+# The device is here, its port up, and it knows this side's address: ib_core adds
+# GIDs in a work item of its own, and until then new connections are rightly TCP.
+usable() {
+	local gid
+	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${ME//./ })
+	grep -q ACTIVE /sys/class/infiniband/rxe0/ports/1/state && grep -qsx "$gid" /sys/class/infiniband/rxe0/ports/1/gids/*
+} 2>/dev/null
+
+# A side that lost its address cannot tell the other one that the group has ended.
+# As long as that one believes in it, it offers it to new connections, which are
+# declined as out of sync and rightly TCP (RFC 7609 C.4).
+no_group() { [ "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | length')" = 0 ]; }
 
 # under_load NAME PID: it has to end by itself
 survives() {
@@ -50,6 +62,8 @@ server() {
 		survives "$w" "$p"
 		barrier "ended.$w" 90
 		[ "$w" != rdma-server ] || rdma link add rxe0 type rxe netdev eth0
+		poll 20 usable || fail "$w: the device does not come back"
+		check "$w: the old group ends here" eventually 10 no_group || :
 		barrier "again.$w" 60
 		bg "$PROG/xfer" server $((port + 1)) send=100k recv=100k
 		p=$BG
@@ -88,8 +102,10 @@ client() {
 		address) ip addr add "$ME/24" dev eth0; ip addr add "$ME6/64" dev eth0 nodad ;;
 		rdma-client) rdma link add rxe0 type rxe netdev eth0 ;;
 		esac
+		poll 20 usable || fail "$w: the device does not come back"
 		reaches() { ping -q -c1 -W1 "$PEER" > /dev/null; }
 		poll 20 reaches || fail "$w: the peer does not come back"
+		check "$w: the old group ends here" eventually 10 no_group || :
 		barrier "again.$w" 60
 		await "up2.$w"
 		check "$w: afterwards" "$PROG/xfer" client "$PEER" $((port + 1)) send=100k recv=100k
