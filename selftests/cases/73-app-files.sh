@@ -8,12 +8,12 @@
 # covers: MISC-01 CONN-17 MISC-08
 # timeout: 150
 # lanes: uml qemu
-# tags: app wip
-# wip: has had no run in the debug lane
+# tags: app
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
-BIG=$((200 << 20))
-[ "$KERNEL" != umdbg ] || BIG=$((20 << 20))	# where every byte is looked at
+BIG=$((200 << 20)) TREES=(Documentation selftests/cases)
+# where every byte is looked at
+[ "$KERNEL" != umdbg ] || BIG=$((8 << 20)) TREES=(Documentation)
 PART=$((BIG / 20))
 CONNS=$((3 + 3 + 3 + 2))	# socat and nc, rsync, ssh, http
 
@@ -58,11 +58,13 @@ one_receive() {
 }
 
 server() {
-	local receivers=()
+	local receivers=() p
 	need socat nc rsync python3 sshd
 	mkdir -p /run/sshd $APPDIR/tree
 	ssh-keygen -q -t ed25519 -N "" -f $APPDIR/hostkey
-	cp -r "$TREE/net" "$TREE/Documentation" "$TREE/selftests/cases" $APPDIR/tree
+	mkdir $APPDIR/tree/net
+	cp -r "$TREE/net/main.c" "$TREE/net/core" $APPDIR/tree/net
+	for p in "${TREES[@]}"; do cp -r "$TREE/$p" $APPDIR/tree; done
 	ln -s net/main.c $APPDIR/tree/link
 	head -c $PART /dev/urandom > $APPDIR/tree/middle
 	tree_sums $APPDIR/tree > "$CASEDIR/tree"
