@@ -22,6 +22,7 @@
  *				auto_rkey (CONFIRM RKEY is answered) strict
  *				rq (receives of a queue pair) repost
  *	qp create|rtr|rts|err|destroy	(rtr: qpn= psn= mtu= gid= override)
+ *	qp receives N		post more of them (after set rq= repost=0)
  *
  * TCP and CLC
  *	tx proposal|accept|confirm|decline [FIELD=VALUE...] [BYTES...]
@@ -651,6 +652,11 @@ static void cmd_qp(int argc, char **argv)
 	int i;
 
 	need(argc, 1);
+	if (!strcmp(argv[0], "receives")) {
+		need(argc, 2);
+		qp_receives(lnk, parse_num(argv[1]));
+		return;
+	}
 	for (i = 1; i < argc; i++)
 		if (!field_set(peer_fields, lnk, argv[i]))
 			bad("'%s'?", argv[i]);
@@ -665,7 +671,7 @@ static void cmd_qp(int argc, char **argv)
 	else if (!strcmp(argv[0], "destroy"))
 		qp_destroy(lnk);
 	else
-		bad("qp create|rtr|rts|err|destroy");
+		bad("qp create|receives|rtr|rts|err|destroy");
 }
 
 static bool is_clc(const char *s)

@@ -79,6 +79,7 @@ struct link {
 	struct rxqueue llc;
 	u8 *rxbuf;
 	struct ibv_mr *rxmr;
+	u32 rx_slots;			/* of rxbuf, in use */
 	unsigned long wr_posted, wr_done;
 	int wc_status;			/* of the last completed send */
 };
@@ -234,6 +235,7 @@ void ib_open(const char *dev, int gid_index);
 void ib_close(void);
 void ib_memory(void);			/* the own RMB, once */
 void qp_create(struct link *l);
+void qp_receives(struct link *l, u64 n);
 void qp_rtr(struct link *l);
 void qp_rts(struct link *l);
 void qp_err(struct link *l);

@@ -152,6 +152,15 @@ static void post_rx(struct link *l, u32 slot)
 		bad("ibv_post_recv: %s", strerror(errno));
 }
 
+/* More receives of a queue pair that was made with few of them */
+void qp_receives(struct link *l, u64 n)
+{
+	if (!l->qp || l->rx_slots + n > RX_DEPTH)
+		bad("no queue pair, or too many receives");
+	while (n--)
+		post_rx(l, l->rx_slots++);
+}
+
 void qp_create(struct link *l)
 {
 	struct ibv_qp_init_attr init = {
@@ -192,6 +201,7 @@ void qp_create(struct link *l)
 	}
 	for (i = 0; i < min_t(u32, knobs.rq, RX_DEPTH); i++)
 		post_rx(l, i);
+	l->rx_slots = i;
 	ib_memory();
 	ib_staging();
 }

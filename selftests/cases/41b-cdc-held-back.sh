@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# While a post is under way (the puppet has no receive for its CDC, so that no
+# completion comes) small sends wait behind it, and leave as one when it is
+# through, TCP_NODELAY or not: no timer is needed, for what holds them back
+# always ends. Nothing waits when little is under way. And until the completion
+# comes the send buffer is not used again.
+#
+# covers: CDC-22 CDC-23
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet cdc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+small() { for _ in {1..20}; do echo send:100; done; }
+
+server() {
+	local n calls=()
+	fast t_testlink=0
+	for n in 0 1; do
+		# shellcheck disable=SC2207
+		calls+=(slot:1 accept:0 "nodelay:$n" "await:go$n" send:100 "mark:first$n" "await:more$n" send:10000 $(small) "mark:sent$n" \
+			recv:1=eof close)
+	done
+	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}"
+	app_end "small sends"
+
+	app_bg limit:40 socket sndbuf:32768 listen:5001 mark:up2 slot:1 accept:0 await:go nonblock fill=32768 mark:full \
+		await:late pollfor:OUT:100=none write:1=EAGAIN mark:waited block pollfor:OUT:5000=OUT send:32768 send:5000 recv:1=eof close
+	app_end "a send buffer that is under way"
+}
+
+client() {
+	local n
+	await up
+	for n in 0 1; do
+		pup "held back, and gathered; TCP_NODELAY=$n" <<-E
+			# receives for CONFIRM LINK, ADD LINK and the first CDC
+			set peer_id=000${n}525400000002 rq=3 repost=0
+			connect $PEER 5000
+			first_contact
+			fill
+			mark go$n
+			await first$n
+			# nothing was under way: at once
+			rx data len=100 1s
+			mark more$n
+			await sent$n
+			sleep 200ms
+			# the long one is written, its CDC is not taken, the others are not written
+			check untouched off=10100 len=6000
+			check cdcs 1
+			qp receives 100
+			rx data len=12000
+			rx none 200ms
+			check cdcs 3
+			close
+		E
+	done
+	await up2
+	pup "not used again before the completion" <<-E
+		set peer_id=0002525400000002 rq=2 repost=0 bsize=2
+		connect $PEER 5001
+		first_contact
+		fill
+		mark go
+		await full
+		sleep 300ms
+		mark late
+		await waited
+		# written, but not said; and nothing behind it
+		check untouched off=32768 len=32768
+		check cdcs 0
+		qp receives 200
+		# what was under way is what the application sent
+		rx data len=70536 consume
+		close
+	E
+}
