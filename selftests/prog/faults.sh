@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases that let allocations of one part of the module fail, and of nobody
+# else: . "$PROG/faults.sh" (umdbg: fault injection with a stack trace filter)
+#
+#	faulty KIND REGEX	KIND failslab or fail_page_alloc: below the
+#				functions of the module whose names match (those of
+#				one source file: what is between them fails, too)
+#	refuse KIND TIMES	so many from now on, -1 all, 0 none
+FAULTS=/sys/kernel/debug
+
+faulty() {
+	local f=$FAULTS/$1 lo hi
+	[ -e "$f/require-start" ] || skip "no stack trace filter for $1"
+	lo=$(grep -E " [tT] $2[[:space:]]+\[smcr\]" /proc/kallsyms | cut -d' ' -f1 | sort)
+	[ -n "$lo" ] || fail "no function $2"
+	hi=$(tail -n 1 <<< "$lo") lo=$(head -n 1 <<< "$lo")
+	# up to the next function behind them
+	hi=$(grep '\[smcr\]' /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$hi" | tail -n 1)
+	echo 0 > "$f/probability"
+	echo "0x$lo" > "$f/require-start"
+	echo "0x$hi" > "$f/require-end"
+	echo 32 > "$f/stacktrace-depth"
+	[ ! -e "$f/min-order" ] || echo 0 > "$f/min-order"
+	[ ! -e "$f/ignore-gfp-wait" ] || echo N > "$f/ignore-gfp-wait"
+	echo N > "$f/task-filter"
+	echo 0 > "$f/verbose"
+	echo 1 > "$f/interval"
+	echo 0 > "$f/space"
+	echo "$1: from 0x$lo to 0x$hi"
+}
+
+refuse() {
+	local f=$FAULTS/$1 p=100
+	[ "$2" != 0 ] || p=0
+	echo "$2" > "$f/times"
+	echo $p > "$f/probability"
+}
