@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# poll() of a connection whose SMC-R negotiation was declined: those of TCP.
+#
+# covers: CLC-64
+# timeout: 180
+# lanes: uml qemu
+# tags: api fallback
+# shellcheck source=selftests/cases/api/api.sh
+. "$TREE/selftests/cases/api/api.sh"
+
+server() {
+	api_full_server
+	api_server
+	mark ended
+}
+client() {
+	api_full_client
+	api_client "$API/poll.api" 4
+	await ended
+}
