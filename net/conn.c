@@ -78,7 +78,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->fin_seen = false;
 	conn->told_peer = false;
 	conn->early_cflags = 0;
-	conn->early_bad = false;
+	conn->early_bad = SMCR_R_NONE;
 	conn->early_conflict = false;
 	conn->rx_lost = false;
 	conn->rx_prod = start;
@@ -244,7 +244,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 				       SMCR_R_RMBE_CONFLICT);
 	else if (conn->early_bad)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-				       SMCR_R_CDC_CONS);
+				       conn->early_bad);
 	else if (conn->early_cflags)
 		smcr_conn_rx_flags(conn, conn->early_cflags);
 	/* the group may have died before there was a state to tell it to */
@@ -698,7 +698,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		if (!smcr_seq_after(cdc->seq, conn->rx_seq))
 			return;
 		if (!conn->active)
-			conn->early_bad = true;
+			conn->early_bad = SMCR_R_CDC_VALIDATION;
 		else
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 					       SMCR_R_CDC_VALIDATION);
@@ -721,7 +721,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 
 	why = smcr_conn_apply(conn, cdc, &rx, &freed);
-	if (why == SMCR_R_NONE && conn->active && conn->rx_ring.base &&
+	if (why == SMCR_R_NONE && conn->rx_ring.base &&
 	    !smcr_rmb_eye_ok(&conn->elem)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
@@ -735,7 +735,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 					       why);
 		else
-			conn->early_bad = true;
+			conn->early_bad = why;
 		return;
 	}
 

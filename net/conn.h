@@ -84,7 +84,7 @@ struct smcr_conn {
 	bool fin_seen;			/* TCP FIN came too early, timer runs */
 	bool told_peer;			/* Accept or Confirm was sent */
 	u8 early_cflags;		/* D, C, A that came before activation */
-	bool early_bad;			/* violation before activation */
+	enum smcr_reason early_bad;	/* violation before activation */
 	bool early_conflict;		/* element lost before activation */
 	bool rx_lost;			/* a purge dropped unread data */
 	struct list_head sq_wait;	/* link->waiters; empty = not waiting */
