@@ -354,11 +354,16 @@ def main():
     p.add_argument("--file", default=env.get("FILE") or None, help="a file instead of random bytes")
     p.add_argument("--kernel", choices=("6.1", "6.12", "7.2"), default="6.1")
     p.add_argument("--keep", action="store_true", default=bool(env.get("KEEP")), help="keep logs and captures")
+    p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     if env.get("KERNEL"):
         p.set_defaults(kernel=env["KERNEL"])
     args = p.parse_args()
     if args.kernel not in ("6.1", "6.12", "7.2"):
         p.error(f"no stock kernel: {args.kernel}")
+    if args.file and not (os.path.isfile(args.file) and os.access(args.file, os.R_OK) and os.path.getsize(args.file)):
+        p.error(f"{args.file}: no file with something in it that can be read")
+    if args.check:
+        return 0
     demo = Demo(args)
     for s in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, lambda *_: sys.exit(1))
