@@ -6,10 +6,17 @@
 
 # The kernel to build for: its build folder, or one of 6.1 6.12 7.2 umdbg um.
 # Without either: the running kernel's headers where they are installed, else
-# Debian's stock 6.1, whose headers are fetched into the cache.
+# Debian's stock 6.1, whose headers are fetched into the cache; `make modules`
+# says so, and `make install` then refuses.
 KERNEL	?=
-KDIR	?= $(if $(KERNEL),,$(wildcard /lib/modules/$(shell uname -r)/build))
-TARGET	 = $(or $(KERNEL),$(KDIR),6.1)
+KDIR	?=
+ifneq ($(and $(KERNEL),$(KDIR)),)
+$(error KERNEL and KDIR exclude each other)
+endif
+RUNNING	:= $(shell uname -r)
+CHOSEN	:= $(or $(KERNEL),$(abspath $(KDIR)))
+TARGET	:= $(or $(CHOSEN),$(wildcard /lib/modules/$(RUNNING)/build),6.1)
+no-headers = no headers for the running kernel $(RUNNING) (apt install linux-headers-$(RUNNING))
 
 PREFIX	?= /usr/local
 DESTDIR	?=
@@ -43,7 +50,7 @@ help:
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
 	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
-	@echo 'make install         module for KDIR, smcctl, man pages (DESTDIR, PREFIX)'
+	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
 	@echo
@@ -52,8 +59,12 @@ help:
 deps:
 	@scripts/deps
 
+# With a kernel build folder of one's own, its compiler is one's own as well.
 modules:
-	@scripts/deps build
+ifeq ($(TARGET)$(CHOSEN),6.1)
+	@echo "$(no-headers): building for Debian's 6.1" >&2
+endif
+	@scripts/deps $(if $(KDIR),module,build)
 	$(Q)ko=$$(scripts/build-module $(TARGET) $(KVARS)) && cp "$$ko" smcr.ko && \
 		echo "  smcr.ko  for $$(modinfo -F vermagic smcr.ko | cut -d' ' -f1)"
 
@@ -97,8 +108,11 @@ bench:
 	@scripts/bench $(ARGS)
 
 INSTALL_MOD_DIR ?= updates
-install: all
+install: modules tools
 	$(Q)kver=$$(modinfo -F vermagic smcr.ko | cut -d' ' -f1) && \
+	if [ -z "$(DESTDIR)$(CHOSEN)" ] && [ "$$kver" != "$(RUNNING)" ]; then \
+		echo "make install: smcr.ko is for $$kver: $(no-headers);" \
+			"KERNEL= or KDIR= if you mean it" >&2; exit 1; fi && \
 	install -D -m 644 smcr.ko "$(DESTDIR)/lib/modules/$$kver/$(INSTALL_MOD_DIR)/smcr.ko" && \
 	{ [ -n "$(DESTDIR)" ] || depmod -a "$$kver"; } && \
 	echo "  installed for $$kver"
