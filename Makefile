@@ -107,6 +107,8 @@ demo:
 bench:
 	@scripts/bench $(ARGS)
 
+# Both modules answer to AF_SMC, and whichever comes first has it: without the
+# blacklist a program's socket() loads the kernel's own. It loads ours with it.
 INSTALL_MOD_DIR ?= updates
 install: modules tools
 	$(Q)kver=$$(modinfo -F vermagic smcr.ko | cut -d' ' -f1) && \
@@ -114,6 +116,7 @@ install: modules tools
 		echo "make install: smcr.ko is for $$kver: $(no-headers);" \
 			"KERNEL= or KDIR= if you mean it" >&2; exit 1; fi && \
 	install -D -m 644 smcr.ko "$(DESTDIR)/lib/modules/$$kver/$(INSTALL_MOD_DIR)/smcr.ko" && \
+	install -D -m 644 scripts/modprobe.conf "$(DESTDIR)/etc/modprobe.d/smcr.conf" && \
 	{ [ -n "$(DESTDIR)" ] || depmod -a "$$kver"; } && \
 	echo "  installed for $$kver"
 ifneq ($(call have,tools/smcctl),)
@@ -121,7 +124,7 @@ ifneq ($(call have,tools/smcctl),)
 endif
 
 uninstall:
-	$(Q)rm -f "$(DESTDIR)"/lib/modules/*/$(INSTALL_MOD_DIR)/smcr.ko
+	$(Q)rm -f "$(DESTDIR)"/lib/modules/*/$(INSTALL_MOD_DIR)/smcr.ko "$(DESTDIR)/etc/modprobe.d/smcr.conf"
 ifneq ($(call have,tools/smcctl),)
 	$(Q)$(MAKE) $(if $(V),,-s) -C tools/smcctl uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 endif

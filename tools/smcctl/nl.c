@@ -227,11 +227,10 @@ static int nl_find_family(void)
 	rc = nl_exchange(nlh, &call);
 	if (rc != EXIT_OK)
 		return rc;
-	if (call.err == ENOENT) {
-		fputs("smcr: kernel module is not loaded (modprobe smcr)\n",
-		      stderr);
-		return EXIT_NOTFOUND;
-	}
+	if (call.err == ENOENT && !access("/sys/module/smc", F_OK))
+		return fail(EXIT_NOTFOUND, "the in-tree module smc is loaded and owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr");
+	if (call.err == ENOENT)
+		return fail(EXIT_NOTFOUND, "the kernel module smcr is not loaded (modprobe smcr)");
 	return nl_verdict(&call);
 }
 

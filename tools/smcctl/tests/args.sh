@@ -81,7 +81,11 @@ FAKE=broken ctl conn
 ok "dump that ends with an error" both status 2 err_has 'the fake kernel is in a mood'
 FAKE=absent ctl conn
 ok "module not loaded: status" status 3
-ok "module not loaded: sentence" [ "$err" = "smcr: kernel module is not loaded (modprobe smcr)" ]
+if [ -e /sys/module/smc ]; then
+	ok "module not loaded: sentence" err_has 'modprobe -r smc_diag smc'
+else
+	ok "module not loaded: sentence" [ "$err" = "smcctl: the kernel module smcr is not loaded (modprobe smcr)" ]
+fi
 ok "module not loaded: no output" silent
 FAKE=absent ctl -j show
 ok "module not loaded: no output as JSON either" both status 3 silent
