@@ -55,14 +55,16 @@ int netns_enter(const char *name)
 	if (netns_path(name, path, sizeof(path)) >= (int)sizeof(path))
 		return fail(EXIT_NOTFOUND, "network namespace name is too long");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 && errno == ENOENT)
 		return fail(EXIT_NOTFOUND, "no network namespace \"%s\" (%s: %s)",
 			    name, path, strerror(errno));
-	err = setns(fd, CLONE_NEWNET) ? errno : 0;
-	close(fd);
+	err = fd < 0 || setns(fd, CLONE_NEWNET) ? errno : 0;
+	if (fd >= 0)
+		close(fd);
 	if (err)
-		return fail(EXIT_KERNEL, "cannot enter network namespace \"%s\": %s",
-			    name, strerror(err));
+		return fail(EXIT_KERNEL, "cannot enter network namespace \"%s\": %s%s",
+			    name, strerror(err), err == EPERM || err == EACCES ?
+			    " (needs root: CAP_SYS_ADMIN)" : "");
 	return EXIT_OK;
 }
 

@@ -75,6 +75,12 @@ ctl stats nonsense
 ok "stats with a word" status 1
 ctl -n no/such/netns show
 ok "unknown network namespace" both status 3 err_has 'no network namespace'
+ctl -n /etc/passwd show
+ok "no network namespace at all" both status 2 err_has 'cannot enter'
+if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
+	run setpriv --bounding-set=-all --inh-caps=-all "$SMCCTL" -n /proc/self/ns/net show
+	ok "network namespace without privileges" both status 2 err_has CAP_SYS_ADMIN
+fi
 FAKE=denied ctl conn
 ok "not permitted" both status 2 err_has CAP_NET_ADMIN
 FAKE=broken ctl conn
