@@ -9,12 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "cmd.h"
 
 #define LIBRARY	"libsmcr-preload.so"
+
+#ifndef AF_SMC
+#define AF_SMC	43
+#endif
 
 #ifndef LIBDIR
 #define LIBDIR "/usr/local/lib"
@@ -29,6 +34,7 @@ enum {
 struct run_options {
 	const char *library;	/* --library */
 	bool verbose;		/* -v */
+	bool quiet;		/* -q */
 };
 
 /* The library next to smcctl (build tree), else the installed one */
@@ -204,12 +210,25 @@ static void check_program(const char *name)
 	}
 }
 
+/* Warn when the library will not get any of its sockets */
+static void check_kernel(void)
+{
+	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		fprintf(stderr, "smcctl: warning: no SMC-R here (%s): sockets stay TCP\n",
+			strerror(errno));
+	else
+		close(fd);
+}
+
 static void help_run(void)
 {
 	puts("smcctl run: start a program whose TCP sockets become SMC-R\n"
 	     "\n"
-	     "Usage: smcctl [-n NETNS] run [-v] [--library FILE] [--] PROGRAM [ARGUMENT]...\n"
+	     "Usage: smcctl [-n NETNS] run [-qv] [--library FILE] [--] PROGRAM [ARGUMENT]...\n"
 	     "\n"
+	     "  -q, --quiet         no warning when SMC-R is not available, or not to PROGRAM\n"
 	     "  -v, --verbose       the program says on stderr when SMC-R is not available\n"
 	     "      --library FILE  another " LIBRARY "\n"
 	     "\n"
@@ -221,6 +240,7 @@ static int parse_run(int argc, char **argv, struct run_options *ro, bool *done)
 {
 	static const struct option options[] = {
 		{ "help",	no_argument,		NULL, 'h' },
+		{ "quiet",	no_argument,		NULL, 'q' },
 		{ "verbose",	no_argument,		NULL, 'v' },
 		{ "library",	required_argument,	NULL, 'l' },
 		{ }
@@ -228,12 +248,15 @@ static int parse_run(int argc, char **argv, struct run_options *ro, bool *done)
 	int c;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "+hv", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+hqv", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			help_run();
 			*done = true;
 			return EXIT_OK;
+		case 'q':
+			ro->quiet = true;
+			break;
 		case 'v':
 			ro->verbose = true;
 			break;
@@ -267,7 +290,10 @@ int cmd_run(int argc, char **argv)
 		rc = set_environment(&ro, library);
 	if (rc != EXIT_OK)
 		return rc;
-	check_program(argv[0]);
+	if (!ro.quiet) {
+		check_kernel();
+		check_program(argv[0]);
+	}
 	execvp(argv[0], argv);
 	return fail(errno == ENOENT ? STATUS_MISSING : STATUS_CANNOT, "%s: %s",
 		    argv[0], strerror(errno));

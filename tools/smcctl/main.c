@@ -31,7 +31,7 @@ static const struct object objects[] = {
 	  "receive memory and its elements", cmd_rmb },
 	{ "stats", NULL, "[--reasons] [--diff SECONDS]",
 	  "counters and reasons", cmd_stats },
-	{ "run", NULL, "[-v] [--library FILE] [--] PROGRAM [ARGUMENT]...",
+	{ "run", NULL, "[-qv] [--library FILE] [--] PROGRAM [ARGUMENT]...",
 	  "start a program whose TCP sockets become SMC-R", cmd_run },
 };
 

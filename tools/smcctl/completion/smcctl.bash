@@ -54,8 +54,11 @@ _smcctl() {
 	_smcctl_position
 	COMPREPLY=()
 	if [ "$obj" = run ]; then
-		if [ "$nth" = 0 ] && [[ $cur == -* ]]; then
-			_smcctl_words "-v --verbose --library --help"
+		if [ "$nth" = 0 ] && [ "$prev" = --library ]; then
+			compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		elif [ "$nth" = 0 ] && [[ $cur == -* ]]; then
+			_smcctl_words "-q --quiet -v --verbose --library --help"
 		elif declare -F _command_offset > /dev/null; then
 			_command_offset $((objpos + 1))
 		else

@@ -34,4 +34,6 @@ words --pr
 ok "options" [ "$out" = " --pretty " ]
 words run --lib
 ok "options of run" [ "$out" = " --library " ]
+words run --library ./libsmcr-pre
+ok "file of --library" [ "$out" = " ./libsmcr-preload.so " ]
 finish

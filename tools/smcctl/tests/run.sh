@@ -38,8 +38,15 @@ if ${CC:-cc} -static -o "$tmp/static" "$tmp/s.c" 2>/dev/null; then
 	run "$SMCCTL" run "$tmp/script"
 	ok "script of a static interpreter" both status 5 err_has 'statically linked'
 fi
-run "$SMCCTL" run sh -c true
-ok "ordinary program: no warning" [ -z "$err" ]
+run "$SMCCTL" run -q sh -c true
+ok "-q: no warning" [ "$rc$err" = 0 ]
+run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=1 "$SMCCTL" run sh -c true
+ok "ordinary program, SMC-R: no warning" [ "$(grep -c warning <<< "$err")" = 0 ]
+run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run sh -c 'exit 6'
+ok "no SMC-R: warned about, and run" both status 6 err_has 'warning: no SMC-R here ('
+ok "no SMC-R: one line" [ "$(grep -c warning <<< "$err")" = 1 ]
+run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run --quiet sh -c 'exit 6'
+ok "no SMC-R, --quiet" [ "$rc/$(grep -c warning <<< "$err")" = 6/0 ]
 
 # What programs see; behind the library, fakesmc.so plays the kernel.
 show() { run env LD_PRELOAD="$PWD/libsmcr-preload.so:$PWD/tests/fakesmc.so" "$@" ./tests/sockets; }
