@@ -264,7 +264,9 @@ static int parse_run(int argc, char **argv, struct run_options *ro, bool *done)
 			ro->library = optarg;
 			break;
 		default:
-			return usage_error("see: smcctl run --help");
+			/* getopt has complained */
+			fputs("Try \"smcctl run --help\".\n", stderr);
+			return EXIT_USAGE;
 		}
 	}
 	return EXIT_OK;
@@ -277,7 +279,7 @@ int cmd_run(int argc, char **argv)
 	bool done = false;
 	int rc;
 
-	/* argv[-1] is the word "run" */
+	/* argv[-1] is for "run" */
 	rc = parse_run(argc + 1, argv - 1, &ro, &done);
 	if (rc != EXIT_OK || done)
 		return rc;

@@ -17,6 +17,9 @@
 
 struct options opt;
 
+/* As messages and getopt say it: "smcctl", or "smcctl OBJECT" */
+static char myself[40] = "smcctl";
+
 static const struct object objects[] = {
 	{ "show", NULL, "", "overview: module, devices, groups, reasons", cmd_show },
 	{ "conn", "connection", "[list] [KEY VALUE]... | keys [KEY]",
@@ -66,7 +69,7 @@ int usage_error(const char *fmt, ...)
 	va_start(ap, fmt);
 	complain(fmt, ap);
 	va_end(ap);
-	fputs("Try \"smcctl --help\".\n", stderr);
+	fprintf(stderr, "Try \"%s --help\".\n", myself);
 	return EXIT_USAGE;
 }
 
@@ -111,6 +114,12 @@ static void help_object(const struct object *o)
 {
 	printf("smcctl %s: %s\n\nUsage: smcctl [OPTIONS] %s%s%s\n", o->name,
 	       o->help, o->name, *o->args ? " " : "", o->args);
+	if (o->run == cmd_stats)
+		puts("\n"
+		     "  -a, --all            zeros as well\n"
+		     "      --reasons        only the reasons: how often each was the cause of a\n"
+		     "                       fallback, an abort or a link failure\n"
+		     "      --diff SECONDS   only what is counted in that time, and how fast");
 	if (!strstr(o->args, "KEY"))
 		return;
 	printf("\n\"smcctl %s keys\" lists the keys, ", o->name);
@@ -162,7 +171,7 @@ static int option(int c, bool *want_help)
 		*want_help = true;
 		break;
 	default:	/* getopt has complained */
-		fputs("Try \"smcctl --help\".\n", stderr);
+		fprintf(stderr, "Try \"%s --help\".\n", myself);
 		return EXIT_USAGE;
 	}
 	return EXIT_OK;
@@ -265,6 +274,7 @@ static int dispatch(int argc, char **argv)
 	bool want_help = false;
 	int rc;
 
+	argv[0] = myself;
 	rc = parse_options(argc, argv, true, &want_help);
 	if (rc != EXIT_OK)
 		return rc;
@@ -282,6 +292,8 @@ static int dispatch(int argc, char **argv)
 			return EXIT_USAGE;
 		argc -= optind;
 		argv += optind;
+		snprintf(myself, sizeof(myself), "smcctl %s", o->name);
+		argv[0] = myself;
 		optind = 0;	/* begin anew, now with argv[0] the object */
 		/* what follows "run" is for run and the program */
 		if (o->run != cmd_run)

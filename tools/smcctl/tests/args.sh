@@ -25,6 +25,13 @@ ctl lgr
 ok "alias" both status 0 out_has 'Peer ID'
 ctl --frobnicate
 ok "unknown option" both status 1 err_has frobnicate
+ctl conn --frobnicate
+ok "unknown option of an object: who says so" err_has "smcctl conn: unrecognized option '--frobnicate'"
+ok "unknown option of an object: whose help" both status 1 err_has 'Try "smcctl conn --help"'
+ctl run --frobnicate
+ok "unknown option of run" both err_has "smcctl run: unrecognized option" err_has 'Try "smcctl run --help"'
+ctl stats --help
+ok "stats --help explains its options" both out_has "--reasons   " out_has "--diff SECONDS   "
 ctl conn nokey 1
 ok "unknown key" both status 1 err_has 'no key "nokey"'
 ctl conn port
