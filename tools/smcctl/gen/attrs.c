@@ -354,7 +354,7 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 	},
 	[SMCR_A_KNOBS_TESTLINK_INTERVAL] = {
 		.name	= "testlink-interval",
-		.doc	= "silence after which a link is tested, ms, 0 off",
+		.doc	= "silence after which a link is tested, ms; 0 only when a close waits or keepalive asks",
 		.kind	= KIND_S32,
 	},
 	[SMCR_A_KNOBS_RMB_FREE_TIMEOUT] = {

@@ -69,7 +69,12 @@ ok "--diff as JSON" expr_of "d['counters']['name'] == 0 and 0.1 < d['seconds'] <
 ctl show
 ok "show: reasons" out_has "Reasons of fallbacks"
 ctl -d show
-ok "show -d: settings" out_has max-handshakes
+ok "show -d: settings" out_has max_handshakes
+files=$(grep -oE 'SMCR_KNOB(_WORKER)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$' | sort)
+ok "show -d: settings are called as in /proc/sys" [ "$files" = \
+	"$(sed -n '/^Settings/,$s/^  \([a-z_]*\) .*/\1/p' <<< "$out" | sort)" ]
+ctl -j show
+ok "show: JSON has the names of the specification" expr_of "'clc-timeout' in d['sys']['knobs']"
 run timeout 1 env LD_PRELOAD=./tests/fakekernel.so "$SMCCTL" -j -w 0.2 show
 ok "--watch repeats" [ "$(printf '%s\n' "$out" | wc -l)" -ge 2 ]
 
