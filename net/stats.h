@@ -9,7 +9,7 @@
 #include "base.h"
 
 /*
- *	X(NAME, "kebab-name")
+ * X(NAME, name in kebab case), one a line.
  * Append only: the numbers are part of the netlink interface.
  */
 #define SMCR_COUNTERS(X) \
