@@ -230,7 +230,8 @@ static int nl_find_family(void)
 	if (rc != EXIT_OK)
 		return rc;
 	if (call.err == ENOENT && !access("/sys/module/smc", F_OK))
-		return fail(EXIT_NOTFOUND, "the in-tree module smc is loaded and owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr");
+		return fail(EXIT_NOTFOUND,
+			    "the in-tree module smc is loaded and owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr");
 	if (call.err == ENOENT)
 		return fail(EXIT_NOTFOUND, "the kernel module smcr is not loaded (modprobe smcr)");
 	return nl_verdict(&call);
