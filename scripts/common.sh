@@ -8,14 +8,20 @@
 # (default ~/.cache/smcr), outside of the tree, so that `make clean` and a
 # fresh checkout do not cost a kernel build.
 
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-SMCR_CACHE=${SMCR_CACHE:-$HOME/.cache/smcr}
-JOBS=${JOBS:-$(n=$(nproc); echo $((n > 2 ? 2 : n)))}
-mkdir -p "$SMCR_CACHE/dl"
-
 # Progress goes to stderr: the scripts' stdout is their machine-readable result.
 say() { echo "${0##*/}: $*" >&2; }
 die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+# The comment at the script's beginning is its help.
+case ${1:-} in
+-h|--help) awk 'NR > 3 && !/^#/ { exit } NR > 3 { sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
+esac
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SMCR_CACHE=${SMCR_CACHE:-${HOME:-/nonexistent}/.cache/smcr}
+JOBS=${JOBS:-$(n=$(nproc); echo $((n > 2 ? 2 : n)))}
+mkdir -p "$SMCR_CACHE/dl" 2>/dev/null && [ -w "$SMCR_CACHE/dl" ] ||
+	die "cannot write to $SMCR_CACHE (SMCR_CACHE=DIR names another place)"
 
 need() {
 	local c
