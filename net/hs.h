@@ -11,9 +11,13 @@
  * @ssk: socket
  * @pid: own port; a device reference while pid.dev is set
  * @lgr: link group, a reference
+ * @forming: server: group whose first contact comes before ours, a reference
+ * @peer: server: from the Proposal
+ * @delay: server: ms to the next look at @forming
  * @first: first contact
+ * @accepted: server: the Accept was sent
  * @deadline: jiffies, end of a wait for a CLC message (T_CLC); client, and
- *	Decline instead of LLC
+ *	Decline instead of LLC; server: end of the waits for @forming
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost
  */
@@ -21,11 +25,11 @@ struct smcr_hs {
 	struct smcr_sock *ssk;
 	struct smcr_port_id pid;
 	struct smcr_lgr *lgr;
-	struct smcr_lgr *forming;	/* server: its first contact is waited for */
-	struct smcr_peer peer;		/* server: from the Proposal */
-	unsigned int delay;		/* server: ms to the next look at @forming */
+	struct smcr_lgr *forming;
+	struct smcr_peer peer;
+	unsigned int delay;
 	bool first;
-	bool accepted;			/* server: the Accept was sent */
+	bool accepted;
 	unsigned long deadline;
 	enum smcr_reason why;
 	int err;

@@ -474,12 +474,13 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
 			sock_no_linger(tcp->sk);
 			sock_release(tcp);
 			n--;
-		} else if (rc == -EAGAIN || rc == -EINVAL ||
-			   ++tries == SMCR_DRAIN_TRIES) {
-			break;		/* no more, or no end of errors */
-		} else {		/* a shortage of memory passes */
-			schedule_timeout_uninterruptible(1);
+			continue;
 		}
+		if (rc == -EAGAIN || rc == -EINVAL)	/* no more */
+			break;
+		if (++tries == SMCR_DRAIN_TRIES)
+			break;
+		schedule_timeout_uninterruptible(1);	/* no memory: that passes */
 	}
 }
 
