@@ -198,8 +198,9 @@ static void smcr_hs_unwanted(struct smcr_sock *ssk)
 static bool smcr_hs_park(struct smcr_sock *ssk)
 {
 	clear_bit_unlock(SMCR_HS_QUEUED, &ssk->hs_flags);
-	smp_mb__after_atomic();		/* QUEUED, then ABORT; smcr_child_abort() */
-	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags))
+	/* QUEUED, then the rest; smcr_child_abort(), smcr_child_lgr_lost() */
+	smp_mb__after_atomic();
+	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags) || smcr_hs_lgr_lost(ssk))
 		return !test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags);
 	smcr_tcp_check(ssk);	/* the message may have come before */
 	/* this work runs once at a time: if it is queued, it ends the timer */

@@ -133,6 +133,7 @@ static bool smcr_conn_given_up(void *arg)
  * @ssk: socket in negotiation
  * @lgr: link group
  * @bsize: wanted element size code
+ * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr and on the socket; both
@@ -143,7 +144,7 @@ static bool smcr_conn_given_up(void *arg)
  * Return: 0 or a negative errno with *why set.
  */
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
-		   enum smcr_reason *why)
+		   struct smcr_rmb_wish *wish, enum smcr_reason *why)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	int rc;
@@ -153,7 +154,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		return -EBUSY;
 	}
 	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, smcr_conn_given_up,
-			       ssk, why);
+			       ssk, wish, why);
 	if (rc)
 		return rc;
 

@@ -119,6 +119,7 @@ enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg)
 		hs->err = ETIMEDOUT;
 		return SMCR_HS_FAILED;
 	default:
+		hs->link_lost = true;
 		hs->why = hs->lgr->why;
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;

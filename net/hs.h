@@ -13,11 +13,13 @@
  * @lgr: link group, a reference
  * @forming: server: group whose first contact comes before ours, a reference
  * @peer: server: from the Proposal
- * @delay: server: ms to the next look at @forming
+ * @wish: server: RMB that is waited for
+ * @delay: server: ms to the next look at @forming or @wish
  * @first: first contact
  * @accepted: server: the Accept was sent
+ * @link_lost: smcr_hs_llc_wait() ended with the group
  * @deadline: jiffies, end of a wait for a CLC message (T_CLC); client, and
- *	Decline instead of LLC; server: end of the waits for @forming
+ *	Decline instead of LLC; server: end of the wait for @forming or @wish
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost
  */
@@ -27,9 +29,11 @@ struct smcr_hs {
 	struct smcr_lgr *lgr;
 	struct smcr_lgr *forming;
 	struct smcr_peer peer;
+	struct smcr_rmb_wish wish;
 	unsigned int delay;
 	bool first;
 	bool accepted;
+	bool link_lost;
 	unsigned long deadline;
 	enum smcr_reason why;
 	int err;

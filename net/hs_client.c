@@ -87,7 +87,8 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs,
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_clc_accept m;
 
-	if (smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk), &hs->why))
+	if (smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk), NULL,
+			   &hs->why))
 		return hs->why == SMCR_R_NEG_ABORTED ? smcr_hs_aborted(hs) :
 						       SMCR_HS_DECLINE;
 	if (smcr_conn_set_peer(conn, acc)) {
@@ -119,8 +120,8 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 
 	res = smcr_hs_llc_wait(hs, &msg);
 	/* nothing was said on the link: when it is gone, TCP still can be had */
-	if (res == SMCR_HS_FAILED && READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD)
-		return smcr_hs_link_failed(hs, hs->why);
+	if (res == SMCR_HS_FAILED && hs->link_lost)
+		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||

@@ -15,7 +15,18 @@
  */
 #define SMCR_FORMING_WAIT	msecs_to_jiffies(3000)
 
-#define SMCR_FORMING_LOOK	80	/* ms between looks, after some shorter ones */
+/* More for an RMB that is not confirmed: the link fails first */
+#define SMCR_RMB_WAIT		msecs_to_jiffies(2000)
+#define SMCR_LATER_MAX		80	/* ms between looks, after some shorter ones */
+
+/* No worker sleeps for what a peer can make last */
+static enum smcr_hs_res smcr_srv_later(struct smcr_hs *hs, unsigned long end)
+{
+	if (time_after_eq(jiffies, end))
+		return SMCR_HS_DECLINE;
+	hs->delay = clamp(2 * hs->delay, 5, SMCR_LATER_MAX);
+	return SMCR_HS_WAIT;
+}
 
 /* Group for the client; another first contact of the same peer comes before */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
@@ -24,17 +35,15 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 				      &hs->forming, &hs->first, &hs->why);
 	if (hs->lgr)
 		return SMCR_HS_NEXT;
-	if (!hs->forming || time_after_eq(jiffies, hs->deadline))
-		return SMCR_HS_DECLINE;
-	hs->delay = clamp(2 * hs->delay, 5, SMCR_FORMING_LOOK);
-	return SMCR_HS_WAIT;
+	return hs->forming ? smcr_srv_later(hs, hs->deadline) :
+			     SMCR_HS_DECLINE;
 }
 
 /* A group, and in it a connection */
 static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
-	int tries;
+	int tries, rc;
 
 	if (smcr_clc_aborted(hs->ssk))
 		return smcr_hs_aborted(hs);
@@ -43,15 +52,18 @@ static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
 		res = smcr_srv_group(hs);
 		if (res != SMCR_HS_NEXT)
 			return res;
-		if (!smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
-				    &hs->why))
+		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+				    &hs->wish, &hs->why);
+		if (!rc)
 			return SMCR_HS_NEXT;
-		if (hs->why == SMCR_R_NEG_ABORTED)
-			return smcr_hs_aborted(hs);
-		if (hs->first || hs->why != SMCR_R_NO_LINK)
+		if (hs->first || (rc != -EINPROGRESS &&
+				  hs->why != SMCR_R_NO_LINK))
 			break;
 		smcr_lgr_put(hs->lgr);
 		hs->lgr = NULL;
+		if (rc == -EINPROGRESS)
+			return smcr_srv_later(hs, hs->deadline +
+					      SMCR_RMB_WAIT);
 	}
 	return SMCR_HS_DECLINE;
 }
@@ -322,6 +334,19 @@ static enum smcr_hs_res smcr_srv_end(struct smcr_hs *hs)
 }
 
 /**
+ * smcr_hs_lgr_lost() - has the link group ended that the rendezvous holds?
+ * @ssk: child whose rendezvous is ours
+ *
+ * Context: any.
+ */
+bool smcr_hs_lgr_lost(const struct smcr_sock *ssk)
+{
+	const struct smcr_lgr *lgr = ssk->hs->lgr;
+
+	return lgr && READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+}
+
+/**
  * smcr_hs_server() - rendezvous of an accepted connection
  * @ssk: child in mode NEG, reference held
  *
@@ -339,7 +364,7 @@ int smcr_hs_server(struct smcr_sock *ssk)
 	enum smcr_hs_res res;
 
 	if (hs && hs->accepted) {
-		if (hs->lgr && READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD) {
+		if (smcr_hs_lgr_lost(ssk)) {
 			smcr_srv_let_go(hs);
 			return 0;
 		}

@@ -351,7 +351,34 @@ struct rmb_wait {
 	unsigned long end;	/* jiffies */
 	bool (*stop)(void *arg);
 	void *arg;
+	struct smcr_rmb_wish *wish;	/* not NULL: does not sleep */
 };
+
+/*
+ * As rmb_await(), for one that comes back: -EINPROGRESS until an attempt that
+ * began after the wish has ended. The caller arms the work.
+ */
+static int rmb_wish(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_wish *wish)
+{
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	u32 mine = wish->tries[bsize];
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (rmb_limit_reached(lgr))
+		return -ENOSPC;
+	if (mine && (s32)(want->tries - mine) >= 0) {
+		wish->tries[bsize] = 0;
+		if (want->rc)
+			return want->rc;
+		mine = 0;	/* others took it all */
+	}
+	if (!mine) {
+		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
+		wish->tries[bsize] = want->tries + 1 ?: 1;
+		want->wanted = true;
+	}
+	return -EINPROGRESS;
+}
 
 /* What may end a wait is looked at this often */
 #define RMB_SLICE	msecs_to_jiffies(100)
@@ -417,8 +444,12 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 			break;
 		if (rc)
 			return rc;
-		rc = lgr_forming(lgr) ? rmb_add_first(lgr, bsize) :
-					rmb_await(lgr, bsize, w);
+		if (lgr_forming(lgr))
+			rc = rmb_add_first(lgr, bsize);
+		else if (w->wish)
+			return rmb_wish(lgr, bsize, w->wish);
+		else
+			rc = rmb_await(lgr, bsize, w);
 	}
 	rmb_take(rmb, elem);
 	return 0;
@@ -453,6 +484,7 @@ static enum smcr_reason rmb_reason(int rc)
 		return SMCR_R_NEG_ABORTED;
 	case -ETIMEDOUT:
 	case -EAGAIN:
+	case -EINPROGRESS:
 		return SMCR_R_LGR_BUSY;
 	default:
 		return SMCR_R_MR_FAIL;
@@ -486,9 +518,10 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @elem: filled on success
  * @stop: ends a wait when it says true; may be NULL
  * @arg: for @stop
+ * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
  * @why: reason on failure
  *
- * Context: process, sleeps: a little more than T_LLC, so that a CONFIRM RKEY
+ * Context: process, sleeps; without @wish a little more than T_LLC, so that a CONFIRM RKEY
  * which is not answered has ended the link before.
  * Return: 0; -ENOMEM, -ENOSPC RMB limit, -ENOTCONN the group has ended,
  * -ECANCELED @stop said so, -EREMOTEIO the peer does not want the RMB,
@@ -496,16 +529,22 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 		      bool (*stop)(void *arg), void *arg,
-		      enum smcr_reason *why)
+		      struct smcr_rmb_wish *wish, enum smcr_reason *why)
 {
 	unsigned long ms = READ_ONCE(lgr->sn->knobs.t_llc);
 	struct rmb_wait w = {
 		.end = jiffies + msecs_to_jiffies(ms + ms / 4),
 		.stop = stop,
 		.arg = arg,
+		.wish = wish,
 	};
 	bool low;
 	int rc;
+
+	if (wish && wish->lgr_id != lgr->id) {	/* that was another group */
+		memset(wish, 0, sizeof(*wish));
+		wish->lgr_id = lgr->id;
+	}
 
 	mutex_lock(&lgr->rmb_mutex);
 	rc = rmb_get(lgr, min_t(u8, bsize, SMCR_BSIZE_MAX), elem, &w);
@@ -513,6 +552,8 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	      !rmb_limit_reached(lgr);
 	mutex_unlock(&lgr->rmb_mutex);
 
+	if (rc == -EINPROGRESS)
+		rmb_work_arm(lgr, 0);
 	if (rc) {
 		*why = rmb_reason(rc);
 		return rc;

@@ -62,6 +62,12 @@ struct smcr_elem {
 	u32 size;		/* element length */
 };
 
+/* What a caller that does not sleep has asked for; zero to begin with */
+struct smcr_rmb_wish {
+	u32 lgr_id;
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* the attempt that will answer it, or 0 */
+};
+
 /**
  * smcr_rmb_get_elem() - element for a new connection
  * @lgr: link group
@@ -70,6 +76,7 @@ struct smcr_elem {
  *	  them or may still come to
  * @stop: ends a wait when it says true; may be NULL
  * @arg: for @stop
+ * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
  * @why: reason on failure
  *
  * Takes a free element, or one of a new RMB (smaller sizes are tried when
@@ -83,7 +90,7 @@ struct smcr_elem {
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 		      bool (*stop)(void *arg), void *arg,
-		      enum smcr_reason *why);
+		      struct smcr_rmb_wish *wish, enum smcr_reason *why);
 
 /**
  * smcr_rmb_put_elem() - the connection is over

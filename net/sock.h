@@ -257,6 +257,7 @@ void smcr_fallback_count(struct smcr_sock *ssk);
 void smcr_hs_client(struct smcr_sock *ssk);
 /* < 0: ended; 0: the client's Confirm is due; > 0: again in so many ms */
 int smcr_hs_server(struct smcr_sock *ssk);
+bool smcr_hs_lgr_lost(const struct smcr_sock *ssk);
 void smcr_hs_done(struct smcr_sock *ssk);
 void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
 /* from the inner socket's callbacks while in mode NEG */
