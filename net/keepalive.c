@@ -12,16 +12,16 @@
 /**
  * smcr_keepalive_floor() - limit the probes of the idle TCP connection (KA-08)
  * @ssk: socket in mode SMC, socket lock held
+ * @idle: TCP_KEEPIDLE as the application wants it, jiffies
  *
  * The inner socket has what the application set last. That is what counts for
  * TEST LINK, and what getsockopt() shows.
  */
-void smcr_keepalive_floor(struct smcr_sock *ssk)
+void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 {
 	int floor = DIV_ROUND_UP(READ_ONCE(ssk->sn->knobs.keepalive_floor),
 				 1000);
 	struct sock *tsk = ssk->tcp->sk;
-	int idle = keepalive_time_when(tcp_sk(tsk));
 
 	if (idle >= floor * HZ) {
 		WRITE_ONCE(ssk->keepidle, 0);
@@ -72,7 +72,7 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 {
 	/* its idle time begins, however long the link was silent */
 	ssk->conn.ka_since = jiffies;
-	smcr_keepalive_floor(ssk);
+	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));
 	smcr_keepalive_changed(ssk);
 }
 

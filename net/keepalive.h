@@ -25,7 +25,7 @@ struct smcr_keepalive {
 void smcr_keepalive_start(struct smcr_sock *ssk);
 void smcr_keepalive_changed(struct smcr_sock *ssk);
 /* TCP_KEEPIDLE was set on the inner socket: the floor, socket lock held */
-void smcr_keepalive_floor(struct smcr_sock *ssk);
+void smcr_keepalive_floor(struct smcr_sock *ssk, int idle);
 
 /* Any context */
 void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka);

@@ -852,7 +852,7 @@ static int smcr_llc_confirm_rkey_once(struct smcr_lgr *lgr,
  *
  * With one link the first entry is the whole set (LLC-56).
  *
- * Context: process, sleeps up to T_LLC for each reply.
+ * Context: process, sleeps up to two times T_LLC.
  * Return: 0 when the peer knows the RMB; -EREMOTEIO it does not want it;
  * -EAGAIN not now, several times; -ENOTCONN or -ETIMEDOUT: the link has failed.
  */
@@ -862,11 +862,13 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, u32 rkey, u64 va)
 		.type = SMCR_LLC_CONFIRM_RKEY,
 		.confirm_rkey = { .rkey = rkey, .va = va },
 	};
+	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 
 	for (tries = 1; ; tries++) {
 		rc = smcr_llc_confirm_rkey_once(lgr, &msg);
-		if (rc != -EAGAIN || tries == SMCR_LLC_RKEY_TRIES)
+		if (rc != -EAGAIN || tries == SMCR_LLC_RKEY_TRIES ||
+		    time_after(jiffies, end))
 			return rc;
 		wait_event_timeout(lgr->wait, READ_ONCE(lgr->st) ==
 				   SMCR_LGR_ST_DEAD,
@@ -926,6 +928,7 @@ static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
 		lgr->test_keep = ka->left <= 0;
 		lgr->test_patient = !idle;
 		lgr->test_left = ka->cnt - 1;
+		lgr->test_begin = jiffies;
 		lgr->test_intvl = ka->intvl;
 		if (!lgr->test_owed)
 			get_random_bytes(lgr->test_data,
@@ -941,8 +944,14 @@ static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
 		*next = lgr->test_due - jiffies;
 		if (*next > 0)
 			return SMCR_LLC_TEST_WAIT;
-		if (!lgr->test_patient || lgr->test_left <= 0)
+		if (!lgr->test_patient)
 			return SMCR_LLC_TEST_FAIL;
+		if (lgr->test_left <= 0) {
+			/* others are on this link: one's haste is not theirs */
+			*next = lgr->test_begin + t_llc - jiffies;
+			return *next > 0 ? SMCR_LLC_TEST_WAIT :
+					   SMCR_LLC_TEST_FAIL;
+		}
 		lgr->test_left--;
 	}
 	lgr->test_owed++;
@@ -960,6 +969,9 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 
 	if (smcr_link_stuck(link, watch))
 		return 0;
+	if (left > 0 && atomic_read(&link->n_pend))	/* stuck before? */
+		left = clamp((long)(READ_ONCE(link->last_tx) + watch -
+				    jiffies), 1L, left);
 	return left;
 }
 

@@ -1073,6 +1073,10 @@ int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
 
 		if (!rt->valid || rt->rkey != rkey)
 			continue;
+		if (!rt->confirmed && rt->used) {	/* withdrawn before */
+			rc = -EBUSY;
+			continue;
+		}
 		/* a connection's end may be on its way: forgotten with it */
 		rc = rt->used ? -EBUSY : 0;
 		rt->valid = rt->used;

@@ -125,6 +125,7 @@ struct smcr_lgr {
 	/* TEST LINK; llc_lock */
 	u8 test_data[16];	/* of those that are unanswered, all the same */
 	unsigned int test_owed;	/* how many */
+	unsigned long test_begin;	/* jiffies, the first one was sent */
 	unsigned long test_at;	/* jiffies, the last one was sent */
 	unsigned long test_due;	/* jiffies, end of the wait for an answer */
 	bool test_keep;		/* a connection's keepalive wanted it */

@@ -175,10 +175,12 @@ static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
 	case TCP_KEEPIDLE:
 	case TCP_KEEPINTVL:
 	case TCP_KEEPCNT:
+		if (smcr_opt_int(val, len, &v))
+			break;
 		lock_sock(&ssk->sk);
 		if (ssk->mode == SMCR_MODE_SMC) {
 			if (opt == TCP_KEEPIDLE)
-				smcr_keepalive_floor(ssk);
+				smcr_keepalive_floor(ssk, v * HZ);
 			smcr_keepalive_changed(ssk);
 		}
 		release_sock(&ssk->sk);
