@@ -42,6 +42,7 @@ struct smcr_net {
 	unsigned long *excluded_ports;	/* SMCR_PORTS bits; only the sysctl writes */
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
+	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
 
 	spinlock_t sk_lock;		/* process context; guards sk_list */
 	struct hlist_head sk_list;	/* smcr_sock.net_node */

@@ -392,6 +392,8 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() */
 	smcr_sockopt_push(ssk);
 	why = smcr_connect_check(ssk, addr, alen);
+	if (why == SMCR_R_NONE && smcr_tcpopt_client(sock_net(sock->sk)))
+		why = SMCR_R_NO_MEMORY;
 	if (why != SMCR_R_NONE) {
 		smcr_fallback_early(ssk, why);
 		return smcr_connect_tcp(sock, addr, alen, flags);

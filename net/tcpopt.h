@@ -15,6 +15,12 @@ void smcr_tcpopt_exit(void);
 int smcr_tcpopt_net_init(struct net *net);
 void smcr_tcpopt_net_exit(struct net *net);
 
+/*
+ * Before the first client of a namespace offers anything; 0 or -errno. Process
+ * context, may sleep.
+ */
+int smcr_tcpopt_client(struct net *net);
+
 /**
  * smcr_tcpopt_offer() - put the option on this socket's SYN / SYN-ACKs
  * @tcp: hooked inner socket: a client's before connect(), a listener's before

@@ -11,6 +11,7 @@
  * A netfilter hook keeps these SYN-ACKs back.
  */
 #include <linux/jump_label.h>
+#include <linux/mutex.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
@@ -91,21 +92,43 @@ static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
 #endif
 };
 
+/* Guards smcr_net.tcpopt_hooked; taken with a socket's lock held */
+static DEFINE_MUTEX(smcr_tcpopt_mutex);
+
+int smcr_tcpopt_net_init(struct net *net)
+{
+	return 0;
+}
+
 /**
- * smcr_tcpopt_net_init() - hook into a namespace
- * @net: namespace
+ * smcr_tcpopt_client() - hook into a namespace, once
+ * @net: namespace, which a socket holds
+ *
+ * The hook sees every packet that is sent, so it is not there for namespaces
+ * without clients.
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int smcr_tcpopt_net_init(struct net *net)
+int smcr_tcpopt_client(struct net *net)
 {
-	return nf_register_net_hooks(net, smcr_tcpopt_hooks,
-				     ARRAY_SIZE(smcr_tcpopt_hooks));
+	struct smcr_net *sn = smcr_net(net);
+	int rc = 0;
+
+	if (READ_ONCE(sn->tcpopt_hooked))
+		return 0;
+	mutex_lock(&smcr_tcpopt_mutex);
+	if (!sn->tcpopt_hooked)
+		rc = nf_register_net_hooks(net, smcr_tcpopt_hooks,
+					   ARRAY_SIZE(smcr_tcpopt_hooks));
+	if (!rc)
+		WRITE_ONCE(sn->tcpopt_hooked, true);
+	mutex_unlock(&smcr_tcpopt_mutex);
+	return rc;
 }
 
 /**
- * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
+ * smcr_tcpopt_net_exit() - undo smcr_tcpopt_client()
  * @net: namespace
  *
  * Context: process, may sleep. A hook may still run until an RCU grace period
@@ -113,6 +136,8 @@ int smcr_tcpopt_net_init(struct net *net)
  */
 void smcr_tcpopt_net_exit(struct net *net)
 {
+	if (!smcr_net(net)->tcpopt_hooked)
+		return;
 	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,
 				ARRAY_SIZE(smcr_tcpopt_hooks));
 }

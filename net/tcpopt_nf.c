@@ -452,6 +452,11 @@ int smcr_tcpopt_net_init(struct net *net)
 				     ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
+int smcr_tcpopt_client(struct net *net)
+{
+	return 0;
+}
+
 /**
  * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
  * @net: namespace
