@@ -17,14 +17,18 @@
 
 /* More for an RMB that is not confirmed: the link fails first */
 #define SMCR_RMB_WAIT		msecs_to_jiffies(2000)
-#define SMCR_LATER_MAX		80	/* ms between looks, after some shorter ones */
 
-/* No worker sleeps for what a peer can make last */
+/*
+ * No worker sleeps for what a peer can make last. Each look comes after twice
+ * the time of the last one: few of them, and none much later than it might.
+ */
 static enum smcr_hs_res smcr_srv_later(struct smcr_hs *hs, unsigned long end)
 {
-	if (time_after_eq(jiffies, end))
+	long left = end - jiffies;
+
+	if (left <= 0)
 		return SMCR_HS_DECLINE;
-	hs->delay = clamp(2 * hs->delay, 5, SMCR_LATER_MAX);
+	hs->delay = max(min(2 * hs->delay, jiffies_to_msecs(left)), 5U);
 	return SMCR_HS_WAIT;
 }
 

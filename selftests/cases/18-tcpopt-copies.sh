@@ -123,20 +123,20 @@ client() {
 
 	# the server: says so in a Decline
 	await up.server-off; begin; watch server-off 5006
-	lose l6 input "$(synacks 5006)"
+	lose_all l6 input "$(synacks 5006)"
 	clt 5006
 	poll 10 lost l6 || fail "no SYN-ACK"
 	mark lost.server-off
-	await server-is-off
+	await server-is-off; regain l6
 	done_ server-off
 	copies server-off "$SYNACK" yes; saw server-off "0 1 0"
 	# and the reverse
 	await up.server-on; begin; watch server-on 5007
-	lose l7 input "$(synacks 5007)"
+	lose_all l7 input "$(synacks 5007)"
 	clt 5007
 	poll 10 lost l7 || fail "no SYN-ACK"
 	mark lost.server-on
-	await server-is-on
+	await server-is-on; regain l7
 	done_ server-on
 	copies server-on "$SYNACK" no; saw server-on "0 1 0"
 

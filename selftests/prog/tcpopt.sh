@@ -94,4 +94,7 @@ unmangle() {
 
 # lose NAME HOOK MATCH: the first packet that the nft expression matches is lost
 lose() { nft "add table inet $1; add chain inet $1 c { type filter hook $2 priority 0 ; }; add rule inet $1 c $3 numgen inc mod 1000 0 counter drop"; }
+# lose_all TABLE HOOK FILTER: every one of them until regain TABLE
+lose_all() { nft "add table inet $1; add chain inet $1 c { type filter hook $2 priority 0 ; }; add rule inet $1 c $3 counter drop"; }
+regain() { nft delete table inet "$1"; }
 lost() { nft list table inet "$1" | grep -q 'packets [1-9]'; }
