@@ -19,8 +19,9 @@ EACH=300
 
 server() {
 	fast t_clc=60000
-	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 mark:up \
-		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:told
+	# who is told goes to accept() as TCP: the honest one has a listener of its own
+	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 \
+		slot:4 socket listen:5003 mark:up slot:3 accept:4 recv:5 send:5 recv:1=eof close mark:in await:told
 	await attacked 60
 	mark go
 	await in
@@ -67,7 +68,7 @@ client() {
 	mark attacked
 	await go
 	smc_reset
-	app "another peer" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close
+	app "another peer" start socket "connect:$PEER:5003" send:5 recv:5 elapsed:0:2000 close
 	await over
 	smc_was "honest host" 1 1
 	for port in "${pids[@]}"; do check "who had to wait was told" wait "$port" || :; done
