@@ -3,9 +3,9 @@
 #
 # While a post is under way (the puppet has no receive for its CDC, so that no
 # completion comes) small sends wait behind it, and leave as one when it is
-# through, TCP_NODELAY or not: no timer is needed, for what holds them back
-# always ends. Nothing waits when little is under way. And until the completion
-# comes the send buffer is not used again.
+# through; with TCP_NODELAY each leaves by itself. No timer is needed, for what
+# holds them back always ends. Nothing waits when little is under way. And until
+# the completion comes the send buffer is not used again.
 #
 # covers: CDC-22 CDC-23
 # module: ours none
@@ -34,10 +34,12 @@ server() {
 }
 
 client() {
-	local n
+	local n cdcs
 	await up
 	for n in 0 1; do
-		pup "held back, and gathered; TCP_NODELAY=$n" <<-E
+		# the long one, and the small ones together or one by one
+		cdcs=$((n ? 22 : 3))
+		pup "TCP_NODELAY=$n: $cdcs messages" <<-E
 			# receives for CONFIRM LINK, ADD LINK and the first CDC
 			set peer_id=000${n}525400000002 rq=3 repost=0
 			connect $PEER 5000
@@ -56,7 +58,7 @@ client() {
 			qp receives 100
 			rx data len=12000
 			rx none 200ms
-			check cdcs 3
+			check cdcs $cdcs
 			close
 		E
 	done
