@@ -112,6 +112,7 @@ client() {
 		== Fast Open
 		S socket l
 		S set l TCP_FASTOPEN 5
+		S set l REUSEADDR 1
 		S bind l 0
 		S listen l
 		C socket a
