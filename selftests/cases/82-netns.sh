@@ -38,7 +38,7 @@ client() {
 		local p=$BG
 		n1_listens() { in_ns n1 ss -Hltn 'sport = :5000' | grep -q .; }
 		poll 10 n1_listens
-		bg_ns n1 tcpdump --immediate-mode -i v1 -n -U -c 2 -w "$CASEDIR/$i.pcap" "tcp port 5000 and tcp[tcpflags] & tcp-syn != 0"
+		bg_ns n1 tcpdump --immediate-mode -i v1 -n -U -c 2 -w "$(pcap "$i")" "tcp port 5000 and tcp[tcpflags] & tcp-syn != 0"
 		local d=$BG
 		poll 10 grep -q "listening on" "$CASEDIR/$ROLE-bg$_nbg.log"
 		check "a connection in namespaces without RDMA is TCP" in_ns n2 "$PROG/xfer" client 10.99.0.1 5000 send=100k recv=100k
