@@ -444,12 +444,10 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 			break;
 		if (rc)
 			return rc;
-		if (lgr_forming(lgr))
-			rc = rmb_add_first(lgr, bsize);
-		else if (w->wish)
+		if (w->wish && !lgr_forming(lgr))
 			return rmb_wish(lgr, bsize, w->wish);
-		else
-			rc = rmb_await(lgr, bsize, w);
+		rc = lgr_forming(lgr) ? rmb_add_first(lgr, bsize) :
+					rmb_await(lgr, bsize, w);
 	}
 	rmb_take(rmb, elem);
 	return 0;
