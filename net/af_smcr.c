@@ -204,21 +204,18 @@ static bool smcr_hs_park(struct smcr_sock *ssk)
 		return !test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags);
 	smcr_tcp_check(ssk);	/* the message may have come before */
 	/* this work runs once at a time: if it is queued, it ends the timer */
-	smcr_child_start_timer(ssk);
+	smcr_child_start_timer(ssk, READ_ONCE(ssk->sn->knobs.t_clc));
 	return false;
 }
 
 /*
- * Another first contact with this peer is under way: again when the timer says
- * so. QUEUED stays set. True if the next turn is to be taken at once.
+ * Another first contact with this peer, or a new RMB, comes before: again when
+ * the timer says so. QUEUED stays set. True if the next turn is to be taken at once.
  */
 static bool smcr_hs_later(struct smcr_sock *ssk, int ms)
 {
 	set_bit(SMCR_HS_LATER, &ssk->hs_flags);
-	sock_hold(&ssk->sk);
-	if (!queue_delayed_work(smcr_wq, &ssk->hs_timer,
-				msecs_to_jiffies(ms)))
-		sock_put(&ssk->sk);
+	smcr_child_start_timer(ssk, ms);
 	smp_mb();		/* LATER, then ABORT; smcr_child_abort() */
 	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags) &&
 	       test_and_clear_bit(SMCR_HS_LATER, &ssk->hs_flags);

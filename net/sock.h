@@ -200,7 +200,7 @@ void smcr_tcp_state_sync(struct socket *sock);
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);
 void smcr_hs_timer(struct work_struct *work);
-void smcr_child_start_timer(struct smcr_sock *child);
+void smcr_child_start_timer(struct smcr_sock *child, int ms);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */

@@ -267,13 +267,12 @@ void smcr_hs_timer(struct work_struct *work)
 }
 
 /**
- * smcr_child_start_timer() - the client owes us a message
+ * smcr_child_start_timer() - the client owes us a message, or has to wait
  * @child: child in negotiation, a reference held
+ * @ms: until smcr_hs_timer()
  */
-void smcr_child_start_timer(struct smcr_sock *child)
+void smcr_child_start_timer(struct smcr_sock *child, int ms)
 {
-	int ms = READ_ONCE(child->sn->knobs.t_clc);
-
 	sock_hold(&child->sk);
 	if (!queue_delayed_work(smcr_wq, &child->hs_timer,
 				msecs_to_jiffies(ms)))
@@ -296,7 +295,7 @@ static void smcr_child_negotiate(struct smcr_sock *lsk,
 	set_bit(SMCR_HS_COUNTED, &child->hs_flags);
 	smcr_sock_set_mode(child, SMCR_MODE_NEG);
 	smcr_child_enqueue(lsk, child);
-	smcr_child_start_timer(child);
+	smcr_child_start_timer(child, READ_ONCE(child->sn->knobs.t_clc));
 	smcr_tcp_hook(child, lsk);
 	smcr_tcp_check(child);	/* it may have come before the hook */
 }
