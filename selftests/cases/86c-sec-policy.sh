@@ -16,15 +16,7 @@
 . "$PROG/puppet.sh"
 KNOB=/proc/sys/net/smcr/excluded_ports
 
-# srv NAME PORT, clt NAME PORT HOST: one connection each way
-srv() {
-	smc_reset
-	bg "$PROG/xfer" server "$2" send=50k recv=30k
-	local pid=$BG
-	poll 10 listening "$2"
-	mark "up.$1"
-	check "$1: server" wait "$pid" || :
-}
+# clt NAME PORT HOST: the client of smc_serve
 clt() {
 	await "up.$1" 40
 	smc_reset
@@ -43,11 +35,11 @@ server() {
 	check "a port that is none is refused" bash -c "! echo 65536 > $KNOB" 2> /dev/null || :
 	echo 5001,5010-5019 > $KNOB
 	eq "ports and ranges" "$(<$KNOB)" 5001,5010-5019 || :
-	srv here 5001; tcp_was here 1
-	srv range 5019; tcp_was range 1
-	srv six 5010; tcp_was six 1
-	srv beside 5020; smc_was beside 1 1
-	srv there 5003; tcp_was there 1
+	smc_serve here 5001; tcp_was here 1
+	smc_serve range 5019; tcp_was range 1
+	smc_serve six 5010; tcp_was six 1
+	smc_serve beside 5020; smc_was beside 1 1
+	smc_serve there 5003; tcp_was there 1
 	eq "other namespaces are not concerned" "$(unshare -n cat $KNOB)" "" || :
 	check "the reason is named" test "$(counter policy)" -ge 3 || :
 	# a listener from before: the first to come may get an offer, and a Decline
@@ -59,7 +51,7 @@ server() {
 	app_end "turned under a listener: server" && tcp_was "turned under a listener" 1
 	echo > $KNOB
 	eq "and empty again" "$(<$KNOB)" "" || :
-	srv again 5001; smc_was again 1 1
+	smc_serve again 5001; smc_was again 1 1
 	mark end
 	_app=$first
 	app_end "what used SMC-R goes on: server"

@@ -37,15 +37,7 @@ watch() {
 watched() { nap 0.3; kill -INT "$_dump"; wait "$_dump" || :; }
 n_of() { tcpdump -r "$CASEDIR/$1.pcap" -n "$2" 2> /dev/null | wc -l; }
 
-# srv NAME PORT [WORD...], clt NAME PORT HOST
-srv() {
-	smc_reset
-	bg "$PROG/xfer" server "$2" send=50k recv=30k
-	local pid=$BG
-	poll 10 listening "$2"
-	mark "up.$1"
-	check "$1: server" wait "$pid" || :
-}
+# clt NAME PORT HOST: the client of smc_serve
 clt() {
 	await "up.$1" 40
 	smc_reset
@@ -63,7 +55,7 @@ protected() {
 
 server() {
 	modprobe -a esp4 esp6 || skip "no ESP"
-	srv before 5000; smc_was before 1 1
+	smc_serve before 5000; smc_was before 1 1
 	# both hosts, ports 5001 to 5003 by TCP
 	sa "$ME" "$PEER" 0x101; sa "$PEER" "$ME" 0x102
 	sa "$ME6" "$PEER6" 0x101; sa "$PEER6" "$ME6" 0x102
@@ -72,19 +64,19 @@ server() {
 	policy out "$ME6" "$PEER6" required proto tcp sport 5001
 	policy in "$PEER6" "$ME6" required proto tcp dport 5001
 	mark policies
-	srv both 5001; tcp_was both 1
-	srv six 5001; tcp_was six 1
-	srv beside 5002; smc_was beside 1 1
+	smc_serve both 5001; tcp_was both 1
+	smc_serve six 5001; tcp_was six 1
+	smc_serve beside 5002; smc_was beside 1 1
 	# the server protects what it sends, but takes what it gets; the client
 	# knows the keys only
 	policy out "$ME" "$PEER" required proto tcp sport 5003
-	srv server 5003; tcp_was server 1
+	smc_serve server 5003; tcp_was server 1
 	check "server: the reason is named" test "$(counter ipsec)" -ge 1 || :
 	# one socket of the client, no policy of the host
 	smc_reset
 	app_bg limit:60 socket listen:5004 mark:up.socket accept:0 recv:5 send:5 close
 	app_end "socket: server"; tcp_was socket 1
-	srv after 5002; smc_was after 1 1
+	smc_serve after 5002; smc_was after 1 1
 }
 
 client() {

@@ -23,23 +23,13 @@ sa() {
 }
 n_of() { tcpdump -r "$CASEDIR/$1.pcap" -n "$2" 2> /dev/null | wc -l; }
 
-# srv NAME PORT
-srv() {
-	smc_reset
-	bg "$PROG/xfer" server "$2" send=50k recv=30k
-	local pid=$BG
-	poll 10 listening "$2"
-	mark "up.$1"
-	check "$1: server" wait "$pid" || :
-}
-
 server() {
 	modprobe esp4 || skip "no ESP"
-	srv before 5000; smc_was before 1 1
+	smc_serve before 5000; smc_was before 1 1
 	sa "$ME" "$PEER" 0x101; sa "$PEER" "$ME" 0x102
 	mark keys
-	srv dropped 5001; tcp_was dropped 1
-	srv queued 5002; tcp_was queued 1
+	smc_serve dropped 5001; tcp_was dropped 1
+	smc_serve queued 5002; tcp_was queued 1
 }
 
 # demand NAME PORT: the keys come while it connects

@@ -47,3 +47,13 @@ tcp_was() {
 
 # smc_idle: no connection is left, whatever state it was in.
 smc_idle() { [ "$(smc_sum conn-created)" = "$(smc_sum conn-freed)" ]; }
+
+# smc_serve NAME PORT: the server of one connection, up with the mark up.NAME
+smc_serve() {
+	smc_reset
+	bg "$PROG/xfer" server "$2" send=50k recv=30k
+	local pid=$BG
+	poll 10 listening "$2"
+	mark "up.$1"
+	check "$1: server" wait "$pid" || :
+}
