@@ -216,6 +216,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 /* Peer flags in the order in which they would have happened */
 static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
+	smp_wmb();	/* the data, then their end; smcr_rx_recvmsg() */
 	if ((cflags & SMCR_CDC_D) && !conn->fsm.rx_done)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_DONE, SMCR_R_NONE);
 	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed)

@@ -75,10 +75,21 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Nothing to read: 1 wait, 0 end of data, or the error. As tcp_recvmsg(). */
+/* The peer ended in good order; nothing before the end was lost */
+static bool smcr_rx_ended(const struct smcr_conn *conn)
+{
+	if (!READ_ONCE(conn->fsm.rx_done) && !READ_ONCE(conn->fsm.rx_closed))
+		return false;
+	smp_rmb();	/* an abort that loses data may follow the end */
+	return !READ_ONCE(conn->rx_lost);
+}
+
+/*
+ * Nothing was to be read: 1 wait, 0 end of data, or the error. As
+ * tcp_recvmsg(), but for the lock: data may have come meanwhile.
+ */
 static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo)
 {
-	const struct smcr_close *fsm = &ssk->conn.fsm;
 	struct sock *sk = &ssk->sk;
 
 	if (copied) {
@@ -88,9 +99,7 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo)
 			return 0;
 		return 1;
 	}
-	/* the end came before any error, and nothing before the end was lost */
-	if (!READ_ONCE(ssk->conn.rx_lost) &&
-	    (READ_ONCE(fsm->rx_done) || READ_ONCE(fsm->rx_closed)))
+	if (smcr_rx_ended(&ssk->conn))	/* before any error */
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -168,6 +177,9 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		if (copied >= target)
 			break;
 		rc = smcr_rx_idle(ssk, copied, timeo);
+		/* the end may have come just now, and data before it */
+		if (!rc && smcr_conn_readable(conn) > skip)
+			continue;
 		if (rc <= 0)
 			break;
 		smcr_rx_wait(ssk, &timeo, skip);

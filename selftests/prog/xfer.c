@@ -15,6 +15,7 @@
  *	sndbuf= rcvbuf=	set before connect and listen
  *	rdelay=MS	the receiver waits before it starts
  *	pause=MS	after every receive call
+ *	spin=1		receive calls do not wait
  *	idle=MS		give up when nothing moves for so long (20000)
  *	seed=N		of the chunk sizes
  *	half=0		do not end with shutdown(WR); the receiver counts
@@ -42,7 +43,7 @@
 #include "stream.h"
 
 static struct {
-	bool smc, half, endless;
+	bool smc, half, endless, spin;
 	uint64_t send, recv;
 	unsigned int wmin, wmax, rmin, rmax, conns, par, idle, rdelay, pause;
 	int sndbuf, rcvbuf;
@@ -131,6 +132,8 @@ static int options(int argc, char **argv)
 			opt.seed = (unsigned int)n;
 		else if (!strcmp(*argv, "half"))
 			opt.half = n;
+		else if (!strcmp(*argv, "spin"))
+			opt.spin = n;
 		else if (!strcmp(*argv, "endless"))
 			opt.endless = n;
 		else
@@ -195,7 +198,9 @@ static void *receiver(void *arg)
 		size_t n = draw(&s->seed, opt.rmin, opt.rmax);
 		long bad;
 
-		rc = recv(s->fd, buf, n, 0);
+		rc = recv(s->fd, buf, n, opt.spin ? MSG_DONTWAIT : 0);
+		if (opt.spin && rc < 0 && errno == EAGAIN)
+			continue;
 		if (rc <= 0)
 			break;
 		bad = pattern_diff(buf, s->bytes, (size_t)rc);
