@@ -29,8 +29,7 @@ server() {
 	app_end "TEST LINK"
 
 	fast t_testlink=0 rmem=65536 t_rmb_free=500
-	for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5); done
-	for i in {1..5}; do calls+=("slot:$i" send:5); done
+	for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
 	for i in {1..4}; do calls+=("slot:$i" recv:1=eof close); done
 	app_bg limit:40 socket listen:5003 mark:up3 "${calls[@]}" slot:5 recv:1=ECONNRESET close
 	app_end "DELETE RKEY"
@@ -126,9 +125,8 @@ client() {
 			echo "conn $i"
 			echo "connect $PEER 5003"
 			if [ "$i" = 1 ]; then echo "first_contact"; else echo "reuse"; fi
-			echo "tx data len=5"
+			printf '%s\n' "tx data len=5" "rx data len=5"
 		done
-		for i in {1..5}; do printf '%s\n' "conn $i" "rx data len=5"; done
 		for i in {1..4}; do printf '%s\n' "conn $i" "close"; done
 		cat <<-E
 			conn 5
