@@ -19,9 +19,9 @@ server() {
 		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:2500 close \
 		accept:0 recv:5 send:5 recv:5 recv:1=eof close \
 		accept:0 recv:5 recv:1=eof await:half send:5 close \
-		accept:0 recv:5 recv:1=ECONNABORTED close \
-		accept:0 recv:5 recv:1=ECONNABORTED close \
-		accept:0 recv:5 recv:1=ECONNABORTED close \
+		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
+		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
+		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		slot:1 send:5 recv:1=eof close
 	app_end "server program"
 	eq "payload was counted" "$(counter tcp-data)" 3
@@ -99,6 +99,7 @@ client() {
 		echo "# payload"
 		new payload
 		cat <<-E
+			rx data len=5
 			tx app "hello"
 			wait cdc has=A
 			tx cdc flags=A
@@ -107,6 +108,7 @@ client() {
 		echo "# urgent payload"
 		new urgent
 		cat <<-E
+			rx data len=5
 			tx oob "!"
 			wait cdc has=A
 			tx cdc flags=A
@@ -115,6 +117,7 @@ client() {
 		echo "# a CLC message has no business there, either"
 		new clc
 		cat <<-E
+			rx data len=5
 			tx decline
 			wait cdc has=A
 			tx cdc flags=A

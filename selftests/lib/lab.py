@@ -21,6 +21,8 @@ LIB = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(LIB))
 CACHE = os.environ.get("SMCR_CACHE") or os.path.expanduser("~/.cache/smcr")
 
+LIBC = ctypes.CDLL(None)    # loaded here: little is safe between fork and exec
+
 # Factor for every time limit: what a kernel needs compared to a plain UML.
 SLOW = {"um": 1, "umdbg": 3, "6.1": 4, "6.12": 4, "7.2": 4}
 
@@ -44,9 +46,8 @@ def slow_factor(*kernels):
 
 
 def _die_with_parent():
-    """In the child: no guest outlives the runner, whatever happens to it."""
-    os.setsid()
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    """In the child: no guest outlives the thread that runs it, whatever happens to that."""
+    LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 class Guest:
@@ -62,8 +63,7 @@ class Guest:
         with open(mine, "w", encoding="utf-8") as log:
             self.proc = subprocess.Popen(
                 cmd, stdin=None if tty else subprocess.DEVNULL, stdout=None if tty else log,
-                stderr=None if tty else log, pass_fds=fds,
-                preexec_fn=(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL)) if tty else _die_with_parent)
+                stderr=None if tty else log, pass_fds=fds, start_new_session=not tty, preexec_fn=_die_with_parent)
         self.tty = tty
 
     def alive(self):
