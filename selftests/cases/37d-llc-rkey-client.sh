@@ -77,7 +77,7 @@ server() {
 		cat <<-'E'
 			rx none 200ms tcp
 			# LLC-87
-			tx llc delete_link
+			tx llc delete_link expect=gone
 			rx llc delete_link reply=1
 			rx decline s=0 diag=0x030a0000 1s
 		E
