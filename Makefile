@@ -80,6 +80,7 @@ progs:
 ifneq ($(call have,selftests/prog),)
 	@scripts/deps progs
 	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/prog
+	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/rdma
 else
 	@echo "  selftests/prog: nothing there yet"
 endif
@@ -131,7 +132,7 @@ endif
 
 clean:
 	$(Q)rm -rf build smcr.ko
-	$(Q)for d in tools/smcctl selftests/prog selftests/unit; do \
+	$(Q)for d in tools/smcctl selftests/prog selftests/rdma selftests/unit; do \
 		[ ! -e $$d/Makefile ] || $(MAKE) -s -C $$d clean; done
 
 distclean: clean
