@@ -314,8 +314,9 @@ static struct rdma_cm_event *expect(struct rdma_event_channel *ch, enum rdma_cm_
 		rd_fail(what, "no answer within %d s", rd.wait / 1000);
 	if (e->event == type)
 		return e;
-	if (e->event == RDMA_CM_EVENT_REJECTED && e->status == 28)
-		rd_fail(what, "rejected: nobody listens on this port (reason 28)");
+	/* 8: invalid service ID, and the port is a part of that. */
+	if (e->event == RDMA_CM_EVENT_REJECTED && e->status == 8)
+		rd_fail(what, "rejected: nobody listens on this port (reason 8)");
 	if (e->event == RDMA_CM_EVENT_REJECTED)
 		rd_fail(what, "rejected (reason %d)", e->status);
 	rd_fail(what, "%s, %s", rdma_event_str(e->event), e->status < 0 ? strerror(-e->status) : "no more is known");
@@ -335,16 +336,23 @@ static void look(struct rd_conn *c)
 
 /* ---- connections ------------------------------------------------------------ */
 
-static void make_cq(struct rd_conn *c, struct rd_cq *q, unsigned int depth)
+void rd_make_cq(struct ibv_context *context, struct rd_cq *q, unsigned int depth)
 {
-	q->channel = ibv_create_comp_channel(c->id->verbs);
+	q->armed = false;
+	q->channel = ibv_create_comp_channel(context);
 	if (!q->channel)
 		rd_fail_errno("ibv_create_comp_channel");
 	if (fcntl(q->channel->fd, F_SETFL, fcntl(q->channel->fd, F_GETFL) | O_NONBLOCK))
 		rd_fail_errno("completion channel");
-	q->cq = ibv_create_cq(c->id->verbs, (int)depth + 1, NULL, q->channel, 0);
+	q->cq = ibv_create_cq(context, (int)depth + 1, NULL, q->channel, 0);
 	if (!q->cq)
 		rd_fail_errno("ibv_create_cq");
+}
+
+void rd_free_cq(struct rd_cq *q)
+{
+	ibv_destroy_cq(q->cq);
+	ibv_destroy_comp_channel(q->channel);
 }
 
 static struct rd_conn *equip(struct rdma_cm_id *id, const struct rd_conf *conf)
@@ -369,8 +377,8 @@ static struct rd_conn *equip(struct rdma_cm_id *id, const struct rd_conf *conf)
 	c->pd = conf->pd ? conf->pd : ibv_alloc_pd(id->verbs);
 	if (!c->pd)
 		rd_fail_errno("ibv_alloc_pd");
-	make_cq(c, &c->send, conf->send_wr);
-	make_cq(c, &c->recv, conf->recv_wr);
+	rd_make_cq(id->verbs, &c->send, conf->send_wr);
+	rd_make_cq(id->verbs, &c->recv, conf->recv_wr);
 	qa.send_cq = c->send.cq;
 	qa.recv_cq = c->recv.cq;
 	qa.cap.max_send_wr = conf->send_wr;
@@ -518,20 +526,14 @@ void rd_quiet(struct rd_conn *c)
 		wait_gone(c, rd.wait < 2000 ? rd.wait : 2000);
 }
 
-static void free_cq(struct rd_cq *q)
-{
-	ibv_destroy_cq(q->cq);
-	ibv_destroy_comp_channel(q->channel);
-}
-
 void rd_close(struct rd_conn *c)
 {
 	struct rdma_event_channel *ch = c->id->channel;
 
 	rd_quiet(c);
 	rdma_destroy_qp(c->id);
-	free_cq(&c->send);
-	free_cq(&c->recv);
+	rd_free_cq(&c->send);
+	rd_free_cq(&c->recv);
 	rdma_destroy_id(c->id);
 	rdma_destroy_event_channel(ch);
 	if (c->own_pd && ibv_dealloc_pd(c->pd))
@@ -608,26 +610,40 @@ static void must_post(struct rd_conn *c, const struct rd_wr *wr)
 
 void rd_write(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len, uint64_t to_off)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_RDMA_WRITE, .mem = mem, .off = off, .len = len,
-				      .to = c->peer, .to_off = to_off });
+	struct rd_wr wr = {
+		.id = id, .op = IBV_WR_RDMA_WRITE, .mem = mem, .off = off, .len = len, .to = c->peer,
+		.to_off = to_off,
+	};
+
+	must_post(c, &wr);
 }
 
 void rd_write_imm(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len, uint64_t to_off,
 		  uint32_t imm)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_RDMA_WRITE_WITH_IMM, .mem = mem, .off = off, .len = len,
-				      .to = c->peer, .to_off = to_off, .imm = imm });
+	struct rd_wr wr = {
+		.id = id, .op = IBV_WR_RDMA_WRITE_WITH_IMM, .mem = mem, .off = off, .len = len,
+		.to = c->peer, .to_off = to_off, .imm = imm,
+	};
+
+	must_post(c, &wr);
 }
 
 void rd_read(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len, uint64_t from_off)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_RDMA_READ, .mem = mem, .off = off, .len = len,
-				      .to = c->peer, .to_off = from_off });
+	struct rd_wr wr = {
+		.id = id, .op = IBV_WR_RDMA_READ, .mem = mem, .off = off, .len = len, .to = c->peer,
+		.to_off = from_off,
+	};
+
+	must_post(c, &wr);
 }
 
 void rd_send(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_SEND, .mem = mem, .off = off, .len = len });
+	struct rd_wr wr = { .id = id, .op = IBV_WR_SEND, .mem = mem, .off = off, .len = len };
+
+	must_post(c, &wr);
 }
 
 void rd_recv(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len)
@@ -640,15 +656,23 @@ void rd_recv(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t of
 
 void rd_fetch_add(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, uint64_t to_off, uint64_t add)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_ATOMIC_FETCH_AND_ADD, .mem = mem, .off = off, .len = 8,
-				      .to = c->peer, .to_off = to_off, .add = add });
+	struct rd_wr wr = {
+		.id = id, .op = IBV_WR_ATOMIC_FETCH_AND_ADD, .mem = mem, .off = off, .len = 8,
+		.to = c->peer, .to_off = to_off, .add = add,
+	};
+
+	must_post(c, &wr);
 }
 
 void rd_compare_swap(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, uint64_t to_off,
 		     uint64_t compare, uint64_t swap)
 {
-	must_post(c, &(struct rd_wr){ .id = id, .op = IBV_WR_ATOMIC_CMP_AND_SWP, .mem = mem, .off = off, .len = 8,
-				      .to = c->peer, .to_off = to_off, .add = compare, .swap = swap });
+	struct rd_wr wr = {
+		.id = id, .op = IBV_WR_ATOMIC_CMP_AND_SWP, .mem = mem, .off = off, .len = 8,
+		.to = c->peer, .to_off = to_off, .add = compare, .swap = swap,
+	};
+
+	must_post(c, &wr);
 }
 
 /* ---- completions ------------------------------------------------------------ */
@@ -670,7 +694,7 @@ bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 {
 	int64_t until = rd_now() + (ms < 0 ? rd.wait : ms);
 	struct pollfd p[2] = { { .fd = q->channel->fd, .events = POLLIN },
-			       { .fd = c->id->channel->fd, .events = POLLIN } };
+			       { .fd = c ? c->id->channel->fd : -1, .events = POLLIN } };
 	bool last = false;
 	int n;
 
@@ -689,11 +713,12 @@ bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 		}
 		if (last)
 			return false;
-		if (!c->gone && rd_now() < until)
+		if (!(c && c->gone) && rd_now() < until)
 			poll(p, 2, (int)(until - rd_now()) + 1);
 		drain(q);
-		look(c);
-		last = c->gone || rd_now() >= until;
+		if (c)
+			look(c);
+		last = (c && c->gone) || rd_now() >= until;
 	}
 }
 

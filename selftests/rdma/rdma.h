@@ -63,7 +63,7 @@ extern struct rd_args rd;
  * --help (0), a wrong command line (2) and without a device (4).
  */
 void rd_start(int argc, char **argv, const char *about, struct rd_option *options, bool one_sided);
-/* The value of an option, as text; as a number (suffix k, m, g: powers of 1024) within the limits, else exit 2. */
+/* An option as text; as a number (suffix k, m, g: powers of 1024) within the limits, else exit status 2. */
 const char *rd_option(const char *name);
 uint64_t rd_number(const char *name, uint64_t min, uint64_t max);
 
@@ -199,16 +199,17 @@ struct rd_wr {
 	struct rd_cap to;		/* remote: READ, WRITE, atomics */
 	uint64_t to_off;		/* beyond .to.addr; not checked against .to.length */
 	uint32_t imm;			/* host order */
-	uint64_t add, swap;		/* FETCH_AND_ADD: add. CMP_AND_SWP: add is what is compared with, swap the new value */
+	uint64_t add;			/* FETCH_AND_ADD; CMP_AND_SWP: what is compared with */
+	uint64_t swap;			/* CMP_AND_SWP: the new value */
 	bool silent;			/* no completion unless it fails */
 	bool inlined;			/* copy the bytes now: mem may be changed at once and needs no registration */
 };
 
-/* 0, or what ibv_post_send/recv returned: ENOMEM when the queue is full. Posts in the given order, one doorbell each. */
+/* 0, or what ibv_post_send/recv returned: ENOMEM when the queue is full. One doorbell each. */
 int rd_post(struct rd_conn *c, const struct rd_wr *wr);
 int rd_post_recv(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len);
 
-/* The usual ones: all signaled; they end the program if they cannot be posted. @off: in the peer's memory and in ours. */
+/* The usual ones: all signaled; they end the program if they cannot be posted. Remote is what .peer describes. */
 void rd_write(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len, uint64_t to_off);
 void rd_write_imm(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, size_t len, uint64_t to_off,
 		  uint32_t imm);
@@ -220,13 +221,17 @@ void rd_fetch_add(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size
 void rd_compare_swap(struct rd_conn *c, uint64_t id, const struct rd_mem *mem, size_t off, uint64_t to_off,
 		     uint64_t compare, uint64_t swap);
 
+/* For queue pairs without rdma_cm. */
+void rd_make_cq(struct ibv_context *context, struct rd_cq *q, unsigned int depth);
+void rd_free_cq(struct rd_cq *q);
+
 /*
  * The next completion of &c->send or &c->recv, of any status, within @ms (-1:
- * rd.wait). False when there is none by then, or when the peer has
- * disconnected and the queue is empty.
+ * rd.wait). Of a failed one only wr_id, status and qp_num mean anything. False when there is none by then, or when the peer has
+ * disconnected and the queue is empty. @c NULL: a queue without a connection.
  */
 bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms);
-/* The next completion, which must be @id's and a success. Of a failed one only wr_id, status and qp_num mean anything. */
+/* The next completion, which must be @id's and a success. */
 struct ibv_wc rd_done(struct rd_conn *c, struct rd_cq *q, uint64_t id);
 /* The next completion, which must be @id's, with this status: printed and counted as a check. */
 bool rd_ends(struct rd_conn *c, struct rd_cq *q, uint64_t id, enum ibv_wc_status status, const char *text);
