@@ -11,8 +11,9 @@ ROCE_PORT = 4791
 CLC_EYE = bytes.fromhex("e2d4c3d9")     # "SMCR" in EBCDIC
 CLC_NAMES = {1: "Proposal", 2: "Accept", 3: "Confirm", 4: "Decline"}
 
-# Opcodes of reliable connections (InfiniBand Architecture, 9.2): name, bytes
-# of extended headers in front of the payload. 16 bytes of them are the RETH.
+# Opcodes of reliable connections (InfiniBand Architecture, 9.2), and the only
+# one of datagrams that is seen here (the CM's): name, bytes of extended headers
+# in front of the payload.
 OPCODES = {
     0x00: ("SEND First", 0), 0x01: ("SEND Middle", 0), 0x02: ("SEND Last", 0), 0x03: ("SEND Last imm", 4),
     0x04: ("SEND Only", 0), 0x05: ("SEND Only imm", 4),
@@ -20,24 +21,43 @@ OPCODES = {
     0x09: ("RDMA WRITE Last imm", 4), 0x0a: ("RDMA WRITE Only", 16), 0x0b: ("RDMA WRITE Only imm", 20),
     0x0c: ("RDMA READ Request", 16), 0x0d: ("RDMA READ Response First", 4),
     0x0e: ("RDMA READ Response Middle", 0), 0x0f: ("RDMA READ Response Last", 4),
-    0x10: ("RDMA READ Response Only", 4), 0x11: ("Acknowledge", 4),
+    0x10: ("RDMA READ Response Only", 4), 0x11: ("Acknowledge", 4), 0x12: ("Atomic Acknowledge", 12),
+    0x13: ("COMPARE AND SWAP", 28), 0x14: ("FETCH AND ADD", 28), 0x64: ("UD SEND Only", 8),
 }
+RETH = (0x06, 0x0a, 0x0b, 0x0c)
+AETH = (0x0d, 0x0f, 0x10, 0x11, 0x12)
+IMMEDIATE = (0x03, 0x05, 0x09, 0x0b)
+
 WRITES = range(0x06, 0x0c)
 
 
 class Roce:
-    """One RoCEv2 packet of a reliable connection."""
-    __slots__ = ("src", "dst", "opcode", "qp", "psn", "length", "dma_length", "head")
+    """One RoCEv2 packet."""
+    __slots__ = ("src", "dst", "sport", "opcode", "qp", "psn", "length", "udp_length", "dma_length", "ext", "head")
 
-    def __init__(self, src, dst, data, udp_payload):
-        self.src, self.dst, self.opcode = src, dst, data[0]
+    def __init__(self, src, dst, sport, data, udp_payload):
+        self.src, self.dst, self.sport, self.opcode = src, dst, sport, data[0]
+        self.udp_length = udp_payload + 8
         self.qp = int.from_bytes(data[5:8], "big")
         self.psn = int.from_bytes(data[9:12], "big")
         ext = OPCODES.get(self.opcode, ("", 0))[1]
         # BTH, extended headers; behind the payload its padding and the CRC.
         self.length = udp_payload - 12 - ext - ((data[1] >> 4) & 3) - 4
         self.dma_length = int.from_bytes(data[24:28], "big") if ext >= 16 and self.opcode in WRITES else None
+        self.ext = data[12:12 + ext]
         self.head = data[12 + ext:12 + ext + self.length]
+
+    def reth(self):
+        """Address, key and length of the remote memory, or None."""
+        return struct.unpack_from(">QII", self.ext) if self.opcode in RETH else None
+
+    def syndrome(self):
+        """Of the AETH: 0x00-0x1f acknowledged, 0x20-0x3f receiver not ready, 0x60-0x64 refused; or None."""
+        return self.ext[0] if self.opcode in AETH else None
+
+    def immediate(self):
+        """The immediate data, or None."""
+        return int.from_bytes(self.ext[-4:], "big") if self.opcode in IMMEDIATE else None
 
 
 class Tcp:
@@ -54,6 +74,11 @@ class Tcp:
 
 def packets(path):
     """Every packet of the file as Roce, Tcp or None (anything else)."""
+    return map(packet, frames(path))
+
+
+def frames(path):
+    """The bytes of every packet of the file."""
     with open(path, "rb") as f:
         magic = f.read(4)
         order = {b"\xd4\xc3\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">"}.get(magic)
@@ -65,8 +90,7 @@ def packets(path):
             h = f.read(16)
             if len(h) < 16:
                 return
-            data = f.read(head.unpack(h)[2])
-            yield packet(data)
+            yield f.read(head.unpack(h)[2])
 
 
 def packet(data):
@@ -82,7 +106,7 @@ def packet(data):
         return None
     body = data[off:]
     if proto == 17 and len(body) >= 20 and body[2:4] == struct.pack(">H", ROCE_PORT):
-        return Roce(src, dst, body[8:], int.from_bytes(body[4:6], "big") - 8)
+        return Roce(src, dst, int.from_bytes(body[:2], "big"), body[8:], int.from_bytes(body[4:6], "big") - 8)
     if proto == 6 and len(body) >= 20:
         return Tcp(src, dst, body, length)
     return None

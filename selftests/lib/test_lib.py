@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
+import roce  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -317,6 +318,28 @@ def wire__reads():
     assert c.sends[0].said.qpn == 9 and (c.sends[1].seq, c.sends[1].token, c.sends[1].flags, c.sends[1].ends) == (1, 8, 0x80, 0x40)
     assert [(w.va, w.rkey, w.length, w.psn) for w in c.writes] == [(0x1000, 77, 3, 5)]
     assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21]
+
+
+def roce__reads():
+    """Extended headers, padding, what is no RoCEv2."""
+    p = Pcap()
+    p.tcp(True, 2)
+    p.roce(True, 0x0a, 5, struct.pack(">QII", 0x1000, 77, 3) + b"abc")
+    p.roce(True, 0x0b, 6, struct.pack(">QIII", 0x1000, 77, 2, 0x01020304) + b"xy")
+    p.roce(True, 0x09, 7, struct.pack(">I", 9) + b"end")
+    p.roce(False, 0x11, 7, bytes((0x62, 0, 0, 1)))
+    p.roce(True, 0x14, 8, struct.pack(">QIQQ", 0x1000, 77, 5, 0))
+    p.roce(True, 0x04, 9, b"")
+    with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
+        f.write(p.data)
+        f.flush()
+        got = list(roce.packets(f.name))
+    assert got[0] is None or got[0].length == 0, got[0]
+    assert [(r.opcode, r.psn, r.sport, r.reth(), r.syndrome(), r.immediate(), r.length, r.head) for r in got[1:]] == [
+        (0x0a, 5, 1, (0x1000, 77, 3), None, None, 3, b"abc"), (0x0b, 6, 1, (0x1000, 77, 2), None, 0x01020304, 2, b"xy"),
+        (0x09, 7, 1, None, None, 9, 3, b"end"), (0x11, 7, 1, None, 0x62, None, 0, b""),
+        (0x14, 8, 1, None, None, None, 0, b""), (0x04, 9, 1, None, None, None, 0, b"")], got
+    assert [r.udp_length for r in got[4:]] == [28, 52, 24], got
 
 
 def check__counts():

@@ -202,17 +202,9 @@ class Capture:
         return found
 
 
-class Report:
-    """The checks, and what the hosts say."""
-
-    def __init__(self, folder):
-        self.bad = 0
-        self.cap = Capture(f"{folder}/wire.pcap")
-        self.facts = []
-        for path in (f"{folder}/facts{i}.json" for i in (1, 2)):
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as f:
-                    self.facts.append(json.load(f))
+class Checks:
+    """Prints them and counts the bad ones."""
+    bad = 0
 
     def eq(self, text, got, want):
         """One check."""
@@ -226,6 +218,18 @@ class Report:
     def true(self, text, got, why=""):
         """One check."""
         self.eq(text, (bool(got), "" if got else why), (True, ""))
+
+
+class Report(Checks):
+    """The checks, and what the hosts say."""
+
+    def __init__(self, folder):
+        self.cap = Capture(f"{folder}/wire.pcap")
+        self.facts = []
+        for path in (f"{folder}/facts{i}.json" for i in (1, 2)):
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as f:
+                    self.facts.append(json.load(f))
 
 
 def hexa(text):

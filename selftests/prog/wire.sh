@@ -6,7 +6,7 @@
 #	wire_start FILTER	capture what passes the cards of this guest
 #	wire_stop
 #	facts			what this host says of itself
-#	wire_says CHECK		in host(): the checks of lib/wire.py
+#	wire_says CHECK [READER]	in host(): the checks of lib/wire.py, or of another reader
 
 wire_start() {
 	tcpdump --immediate-mode -B 65536 -i "${WIRE_DEV:-eth0}" -n -s 0 -U -w "$CASEDIR/wire.pcap" "$1" > "$CASEDIR/wire.dump" 2>&1 &
@@ -36,7 +36,7 @@ facts() {
 
 wire_says() {
 	local line rc=0
-	python3 "$TREE/selftests/lib/wire.py" "$1" "$CASEDIR" > "$CASEDIR/wire.txt" 2> "$CASEDIR/wire.err" || rc=$?
+	python3 "$TREE/selftests/lib/${2:-wire.py}" "$1" "$CASEDIR" > "$CASEDIR/wire.txt" 2> "$CASEDIR/wire.err" || rc=$?
 	cat "$CASEDIR/wire.err"
 	while IFS= read -r line; do
 		case $line in

@@ -159,7 +159,7 @@ static void help(const char *about, bool one_sided)
 	printf("Exit status: 0 as it should be, 1 not so, 2 wrong command line, 4 no RDMA device.\n");
 }
 
-static void find_device(void)
+void rd_need_device(void)
 {
 	struct ibv_device **list;
 	int n = 0;
@@ -211,7 +211,6 @@ void rd_start(int argc, char **argv, const char *about, struct rd_option *option
 			rd_wrong("there is no option '%.*s' (--help)", (int)(eq - argv[i]), argv[i]);
 		o->value = eq + 1;
 	}
-	find_device();
 }
 
 /* ---- memory ---------------------------------------------------------------- */
@@ -397,6 +396,7 @@ struct rdma_cm_id *rd_listen(const char *port)
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port)) };
 	struct rdma_cm_id *id;
 
+	rd_need_device();
 	if (rdma_create_id(event_channel(), &id, NULL, RDMA_PS_TCP))
 		rd_fail_errno("rdma_create_id");
 	if (rdma_bind_addr(id, (struct sockaddr *)&any) || rdma_listen(id, 8))
@@ -474,8 +474,10 @@ struct rd_conn *rd_open(const char *host, const char *port, const struct rd_conf
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
 	struct rdma_cm_id *id;
-	int rc = getaddrinfo(host, port, &hints, &ai);
+	int rc;
 
+	rd_need_device();
+	rc = getaddrinfo(host, port, &hints, &ai);
 	if (rc)
 		rd_fail(host, "%s", gai_strerror(rc));
 	if (rdma_create_id(event_channel(), &id, NULL, RDMA_PS_TCP))

@@ -58,14 +58,15 @@ struct rd_args {
 extern struct rd_args rd;
 
 /*
- * Reads the command line into `rd` and the table, then looks whether there is
- * any RDMA device. Output is line buffered from here on. Ends the program for
- * --help (0), a wrong command line (2) and without a device (4).
+ * Reads the command line into `rd` and the table. Output is line buffered from
+ * here on. Ends the program for --help (0) and a wrong command line (2).
  */
 void rd_start(int argc, char **argv, const char *about, struct rd_option *options, bool one_sided);
 /* An option as text; as a number (suffix k, m, g: powers of 1024) within the limits, else exit status 2. */
 const char *rd_option(const char *name);
 uint64_t rd_number(const char *name, uint64_t min, uint64_t max);
+/* Ends the program (4) on a machine without any RDMA device. rd_listen and rd_open begin with it. */
+void rd_need_device(void);
 
 /* "program: what: why" and exit status 1; _errno adds strerror(errno). */
 void rd_fail(const char *what, const char *why, ...) RD_PRINTF(2, 3) RD_NORETURN;

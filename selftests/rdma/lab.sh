@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases with the programs of this folder: . "$RDMA/lab.sh"
+#
+#	rdma_server NAME PORT [KEY=VALUE...]	start it; it listens afterwards
+#	rdma_served NAME			it has ended, with success
+#	rdma_client NAME HOST PORT [KEY=VALUE...]
+#
+# Each of the programs' own checks becomes a subtest.
+
+_limit=wait=$((10 * SLOW))
+
+# Below the CM's port space; there is no socket.
+cm_listening() { rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "; }
+
+# said FILE RC: the program's own checks, and that it came to its end.
+said() {
+	local line n=0
+	cat "$1"
+	while IFS= read -r line; do
+		case $line in
+		ok\ *) _subtest ok "$_name: ${line#ok }"; n=$((n + 1)) ;;
+		not\ ok\ *) _subtest 'not ok' "$_name: ${line#not ok }"; n=$((n + 1)) ;;
+		esac
+	done < "$1"
+	check "$_name, $ROLE: it ends with success" test "$2" = 0 -a $n -gt 0 || :
+}
+
+rdma_server() {
+	local name=$1 port=$2; shift 2
+	bg "$RDMA/$name" server "$port" "$_limit" "$@"
+	poll 10 cm_listening "$port" || fail "$name does not listen: $(cat "$CASEDIR/$ROLE-bg$_nbg.log")"
+}
+
+rdma_served() {
+	local rc=0
+	_name=$1
+	wait "$BG" || rc=$?
+	said "$CASEDIR/$ROLE-bg$_nbg.log" $rc
+}
+
+rdma_client() {
+	local rc=0
+	_name=$1; shift
+	"$RDMA/$_name" client "$@" "$_limit" > "$CASEDIR/$_name.out" 2>&1 || rc=$?
+	said "$CASEDIR/$_name.out" $rc
+}
