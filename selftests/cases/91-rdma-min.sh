@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The smallest RDMA: a capability in private data, a WRITE and a READ, and what
+# that is on the wire; over IPv6 as well; rping 1000 times with its data
+# compared. And how the programs say that they were called wrongly, that nobody
+# listens, and that there is no RDMA here.
+#
+# module: none
+# timeout: 60
+# lanes: uml qemu
+# tags: rdma stock
+# shellcheck source=selftests/rdma/lab.sh
+. "$RDMA/lab.sh"
+# shellcheck source=selftests/prog/wire.sh
+. "$PROG/wire.sh"
+
+server() {
+	rdma_server rc_min 7471
+	mark one
+	rdma_served rc_min
+	rdma_server rc_min 7471
+	mark two
+	rdma_served rc_min
+	# Its messages would come in the midst of the lines.
+	bg sh -c 'exec rping -s -a "$ME" -p 7174 -C 1000 -V -v 2> "$CASEDIR/rping.err"'
+	poll 10 cm_listening 7174
+	mark rping
+	check "rping, server" wait "$BG" || :
+	eq "rping, server: lines with data" "$(grep -c '^server ping data: rdma-ping-' "$CASEDIR/server-bg$_nbg.log")" 1000 || :
+}
+
+# says STATUS TEXT CMD...: the program ends with one line that holds TEXT.
+says() {
+	local status=$1 text=$2 rc=0 out; shift 2
+	out=$("$@" 2>&1) || rc=$?
+	eq "$text: exit status" $rc "$status" || :
+	eq "$text: lines" "$(wc -l <<< "$out")" 1 || :
+	check "$text: said by '$out'" grep -qF -- "$text" <<< "$out" || :
+}
+
+client() {
+	local p
+	wire_start 'udp port 4791 or ether proto 0x8915'
+	await one
+	rdma_client rc_min "$PEER" 7471
+	nap 0.5
+	wire_stop
+	mv "$CASEDIR/rc_min.out" "$CASEDIR/rc_min.v4"
+	await two
+	rdma_client rc_min "$PEER6" 7471
+	mv "$CASEDIR/rc_min.v4" "$CASEDIR/rc_min.out"
+
+	await rping
+	check "rping, client" rping -c -a "$PEER" -p 7174 -C 1000 -V -v > "$CASEDIR/rping.out" 2>&1 || :
+	eq "rping, client: lines with data" "$(grep -c '^ping data: rdma-ping-' "$CASEDIR/rping.out")" 1000 || :
+	eq "rping: data that differ" "$(grep -ci 'mismatch' "$CASEDIR/rping.out" || :)" 0 || :
+
+	says 1 "nobody listens on this port" "$RDMA/rc_min" client "$PEER" 7999
+	says 1 "no answer within 1 s" "$RDMA/rc_min" server 7999 wait=1
+	for p in rc_min write_imm caps ops; do
+		says 2 "'server PORT' or 'client HOST PORT' is needed" "$RDMA/$p"
+		says 2 "there is no option 'colour'" "$RDMA/$p" server 7999 colour=red
+		says 2 "port=0: a number from 1 to 65535" "$RDMA/$p" client "$PEER" 0
+	done
+	says 2 "'server' is not KEY=VALUE" "$RDMA/qp_walk" server
+	check "--help" grep -q '^usage: ' <("$RDMA/rc_min" --help) || :
+	says 4 "no RDMA device 'rxe9'" "$RDMA/qp_walk" device=rxe9
+	rdma link delete rxe0
+	for p in rc_min write_imm caps ops; do
+		says 4 "this machine has no RDMA device" "$RDMA/$p" client "$PEER" 7999
+	done
+	says 4 "this machine has no RDMA device" "$RDMA/qp_walk"
+	rdma link add rxe0 type rxe netdev eth0
+}
+
+host() {
+	wire_says rc_min rdmawire.py
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# One of each operation of a reliable connection: SEND, with immediate, WRITE,
+# READ, COMPARE AND SWAP, FETCH AND ADD. What both ends see, and every header of
+# them on the wire.
+#
+# module: none
+# timeout: 60
+# lanes: uml qemu
+# tags: rdma stock
+# shellcheck source=selftests/rdma/lab.sh
+. "$RDMA/lab.sh"
+# shellcheck source=selftests/prog/wire.sh
+. "$PROG/wire.sh"
+
+server() {
+	rdma_server ops 7471
+	mark ready
+	rdma_served ops
+}
+
+client() {
+	wire_start 'udp port 4791 or ether proto 0x8915'
+	await ready
+	rdma_client ops "$PEER" 7471
+	nap 0.5
+	wire_stop
+}
+
+host() {
+	wire_says ops rdmawire.py
+}
