@@ -211,6 +211,11 @@ static void is(struct end *e, enum ibv_qp_state state, bool listed)
 	kernel_says(e, state, listed);
 }
 
+static const char *result(int rc)
+{
+	return !rc ? "accepted" : strerrorname_np(rc) ? strerrorname_np(rc) : "another error";
+}
+
 /* Transitions that must be refused, although every attribute that they want is there. */
 static void refuses(struct end *e, enum ibv_qp_state now, const struct end *peer, const enum ibv_qp_state *to, int n)
 {
@@ -218,7 +223,7 @@ static void refuses(struct end *e, enum ibv_qp_state now, const struct end *peer
 		int rc = go(e, to[i], peer);
 
 		rd_check(rc == EINVAL, "%s to %s is refused: %s", rd_state_name(now), rd_state_name(to[i]),
-			 rc ? strerrorname_np(rc) : "no, it was done");
+			 result(rc));
 		rd_check(rd_state(e->qp) == now, "and the state is still %s", rd_state_name(now));
 	}
 }
@@ -241,18 +246,24 @@ static void posts(void)
 	make(&peer);
 	printf("-- posts in RESET, INIT, RTR\n");
 	rc = post_recv(&e, 1);
+	printf("RESET: receive request: %s\n", result(rc));
 	rule(rc, "recv-in-reset", "RESET: a receive request is refused");
 	rc = post_send(&e, 1, IBV_WR_RDMA_WRITE);
+	printf("RESET: send request: %s\n", result(rc));
 	rule(rc == EINVAL, "send-in-reset", "RESET: a send request is refused with EINVAL");
 	must_go(&e, IBV_QPS_INIT, &peer);
 	rc = post_recv(&e, 2);
+	printf("INIT: receive request: %s\n", result(rc));
 	rd_check(!rc, "INIT: a receive request is accepted");
 	rc = post_send(&e, 2, IBV_WR_RDMA_WRITE);
+	printf("INIT: send request: %s\n", result(rc));
 	rule(rc == EINVAL, "send-in-init", "INIT: a send request is refused with EINVAL");
 	must_go(&e, IBV_QPS_RTR, &peer);
 	rc = post_recv(&e, 3);
+	printf("RTR: receive request: %s\n", result(rc));
 	rd_check(!rc, "RTR: a receive request is accepted");
 	rc = post_send(&e, 3, IBV_WR_RDMA_WRITE);
+	printf("RTR: send request: %s\n", result(rc));
 	rule(rc == EINVAL, "send-in-rtr", "RTR: a send request is refused with EINVAL");
 	must_go(&e, IBV_QPS_RTS, &peer);
 	must_go(&peer, IBV_QPS_INIT, &e);
