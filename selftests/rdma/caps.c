@@ -128,6 +128,7 @@ static void ask(struct rd_conn *c, int k)
 		tx.buf[i] = i & 0x7f;
 	rd_recv(c, 1, &word, 0, 8);
 	rd_connect(c, NULL);
+	printf("client: connection %d, %s\n", k, names[k]);
 	rd_equal("length of the capability", c->peer.length, LEN);
 	if (k == RIGHT || k == REVOKED) {
 		rd_write(c, 3, &tx, OFF, BYTES, 0);
@@ -165,7 +166,6 @@ int main(int argc, char **argv)
 			serve(listener, k, allow && allow == k);
 			continue;
 		}
-		printf("client: connection %d, %s\n", k, names[k]);
 		ask(rd_open(rd.host, rd.port, NULL), k);
 	}
 	if (listener)
