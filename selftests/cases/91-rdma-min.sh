@@ -7,7 +7,7 @@
 # listens, and that there is no RDMA here.
 #
 # module: none
-# timeout: 60
+# timeout: 90
 # lanes: uml qemu
 # tags: rdma stock
 # shellcheck source=selftests/rdma/lab.sh
