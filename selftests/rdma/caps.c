@@ -52,7 +52,6 @@ static void serve(struct rdma_cm_id *listener, int k, bool allow)
 	uint8_t *all = mmap(NULL, ALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct rd_mem mem = { .buf = all + OFF, .len = LEN };
 	struct rd_cap cap;
-	int64_t until;
 
 	if (all == MAP_FAILED || !other)
 		rd_fail_errno("resources");
@@ -88,9 +87,7 @@ static void serve(struct rdma_cm_id *listener, int k, bool allow)
 		rd_wait_gone(c);
 		rd_check(rd_state(c->qp) == IBV_QPS_RTS, "the server's queue pair is still in RTS");
 	} else {
-		for (until = rd_now() + rd.wait; rd_state(c->qp) != IBV_QPS_ERR && !c->gone && rd_now() < until;)
-			rd_nap(5);
-		rd_check(rd_state(c->qp) == IBV_QPS_ERR, "the server's queue pair is in ERR");
+		rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the server's queue pair is in ERR");
 	}
 	rd_quiet(c);
 	rd_check(guarded(all, k == RIGHT || k == REVOKED), "%s: memory is as it should be, guards included", names[k]);
@@ -115,7 +112,7 @@ static void write_ends(struct rd_conn *c, int k, const struct rd_mem *tx)
 	/* 0xff is in none of the patterns: should it arrive, it is seen. */
 	rd_write(c, 9, tx, 0, BYTES, to_off);
 	rd_ends(c, &c->send, 9, IBV_WC_REM_ACCESS_ERR, names[k]);
-	rd_check(rd_state(c->qp) == IBV_QPS_ERR, "the client's queue pair is in ERR");
+	rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the client's queue pair is in ERR");
 }
 
 static void ask(struct rd_conn *c, int k)

@@ -553,6 +553,18 @@ enum ibv_qp_state rd_state(struct ibv_qp *qp)
 	return a.qp_state;
 }
 
+bool rd_reaches(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	int64_t until = rd_now() + rd.wait;
+
+	while (rd_state(qp) != state) {
+		if (rd_now() > until)
+			return false;
+		rd_nap(5);
+	}
+	return true;
+}
+
 const char *rd_state_name(enum ibv_qp_state state)
 {
 	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };

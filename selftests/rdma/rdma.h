@@ -188,6 +188,8 @@ void rd_quiet(struct rd_conn *c);
 
 /* As the device says, by ibv_query_qp. */
 enum ibv_qp_state rd_state(struct ibv_qp *qp);
+/* Whether it comes to this state: a completion with an error may be seen shortly before ERR. */
+bool rd_reaches(struct ibv_qp *qp, enum ibv_qp_state state);
 const char *rd_state_name(enum ibv_qp_state state);
 
 /* ---- work ---------------------------------------------------------------- */

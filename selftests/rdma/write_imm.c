@@ -172,7 +172,7 @@ static void client(int hold)
 		} else if (k == 1) {
 			rd_write_imm(c, 7, &tx, 0, 18, 0, 1);
 			rd_ends(c, &c->send, 7, IBV_WC_RNR_RETRY_EXC_ERR, "no receive request, no repetition");
-			rd_check(rd_state(c->qp) == IBV_QPS_ERR, "the queue pair is in ERR");
+			rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the queue pair is in ERR");
 		} else {
 			rd_write_imm(c, 7, &tx, 0, messages[0].len, 0, messages[0].imm);
 			rd_check(!rd_next(c, &c->send, &wc, hold), "incomplete after %d ms without a request", hold);
