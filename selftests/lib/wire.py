@@ -18,7 +18,9 @@ import sys
 
 EYE = bytes.fromhex("e2d4c3d9")
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = 1, 2, 3, 4
-CONFIRM_LINK, ADD_LINK, DELETE_LINK, TEST_LINK, CDC = 1, 2, 4, 7, 0xfe
+CONFIRM_LINK, ADD_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK, DELETE_RKEY, CDC = 1, 2, 4, 6, 7, 9, 0xfe
+LLC_NAMES = {1: "CONFIRM LINK", 2: "ADD LINK", 3: "ADD LINK CONTINUATION", 4: "DELETE LINK", 6: "CONFIRM RKEY",
+             7: "TEST LINK", 8: "CONFIRM RKEY CONTINUATION", 9: "DELETE RKEY"}
 SEND_ONLY, ACK = 0x04, 0x11
 WRITES = {0x06: "first", 0x07: "middle", 0x08: "last", 0x0a: "only"}
 IMMEDIATE = (0x03, 0x05, 0x09, 0x0b)
@@ -35,27 +37,41 @@ class Msg(dict):
 
 
 def clc(raw):
-    """Figures 26 to 30."""
+    """Figures 26 to 30. A message that is too short for its figure lacks fields; see sound()."""
     m = Msg(raw=raw, type=raw[4], length=num(raw, 5, 2), byte7=raw[7], peer_id=raw[8:16],
             framed=raw[:4] == EYE == raw[-4:])
-    if m.type == PROPOSAL:
-        g = num(raw, 38, 2)
-        n = raw[47 + g]
-        m.update(gid=raw[16:32], mac=raw[32:38], growth=g, net=raw[40 + g:44 + g], plen=raw[44 + g],
-                 reserved=raw[45 + g:47 + g],
-                 prefixes=[(raw[48 + g + 17 * i:64 + g + 17 * i], raw[64 + g + 17 * i]) for i in range(n)])
-    elif m.type in (ACCEPT, CONFIRM):
-        m.update(gid=raw[16:32], mac=raw[32:38], qpn=num(raw, 38, 3), rkey=num(raw, 41, 4), index=raw[45],
-                 token=num(raw, 46, 4), bsize=raw[50] >> 4, mtu=raw[50] & 15, va=num(raw, 52, 8), psn=num(raw, 61, 3),
-                 reserved=bytes((raw[51], raw[60])), size=16384 << (raw[50] >> 4))
-    elif m.type == DECLINE:
-        m.update(diagnosis=num(raw, 16, 4), reserved=raw[20:24])
+    try:
+        if m.type == PROPOSAL:
+            g = num(raw, 38, 2)
+            n = raw[47 + g]
+            m.update(gid=raw[16:32], mac=raw[32:38], growth=g, net=raw[40 + g:44 + g], plen=raw[44 + g],
+                     reserved=raw[45 + g:47 + g],
+                     prefixes=[(raw[48 + g + 17 * i:64 + g + 17 * i], raw[64 + g + 17 * i]) for i in range(n)])
+        elif m.type in (ACCEPT, CONFIRM):
+            m.update(gid=raw[16:32], mac=raw[32:38], qpn=num(raw, 38, 3), rkey=num(raw, 41, 4), index=raw[45],
+                     token=num(raw, 46, 4), bsize=raw[50] >> 4, mtu=raw[50] & 15, va=num(raw, 52, 8), psn=num(raw, 61, 3),
+                     reserved=bytes((raw[51], raw[60])), size=16384 << (raw[50] >> 4))
+        elif m.type == DECLINE:
+            m.update(diagnosis=num(raw, 16, 4), reserved=raw[20:24])
+    except IndexError:
+        pass
     return m
 
 
-def link_msg(raw):
-    """Figures 31 to 41: what is SENT on a link."""
+def sound(m):
+    """Whether the parts of a CLC message fill it just as the figures say."""
+    want = {ACCEPT: 68, CONFIRM: 68, DECLINE: 28}
+    if m.type == PROPOSAL and "prefixes" in m:
+        want[PROPOSAL] = 52 + m.growth + 17 * len(m.prefixes)
+    return m.framed and m.length == len(m.raw) == want.get(m.type)
+
+
+def link_msg(raw, padded=False):
+    """Figures 31 to 41: what is SENT on a link. Padded: who does without eye
+    catchers has two bytes before the GID of ADD LINK, as Linux (I-41)."""
     m = Msg(raw=raw, type=raw[0], length=raw[1], reply=bool(raw[3] & 0x80))
+    if padded and m.type == ADD_LINK:
+        raw = raw[:10] + raw[12:] + bytes(2)
     if m.type == CONFIRM_LINK:
         m.update(mac=raw[4:10], gid=raw[10:26], qpn=num(raw, 26, 3), link=raw[29], user_id=num(raw, 30, 4),
                  max_links=raw[34], flags=raw[3] & 0x7f, reserved=raw[2:3] + raw[35:])
@@ -66,11 +82,60 @@ def link_msg(raw):
     elif m.type == DELETE_LINK:
         m.update(all=bool(raw[3] & 0x40), orderly=bool(raw[3] & 0x20), link=raw[4], reason=num(raw, 5, 4),
                  reserved=bytes((raw[2], raw[3] & 0x1f)) + raw[9:])
+    elif m.type == CONFIRM_RKEY:
+        m.update(negative=bool(raw[3] & 0x20), rkey=num(raw, 5, 4), va=num(raw, 9, 8),
+                 others=[(raw[o], num(raw, o + 1, 4), num(raw, o + 5, 8)) for o in (17, 30)[:raw[4]]])
+    elif m.type == DELETE_RKEY:
+        m.update(negative=bool(raw[3] & 0x20), mask=raw[5], rkeys=[num(raw, 8 + 4 * i, 4) for i in range(min(raw[4], 8))])
     elif m.type == CDC:
         m.update(seq=num(raw, 2, 2), token=num(raw, 4, 4), prod_wrap=num(raw, 10, 2), prod=num(raw, 12, 4),
                  cons_wrap=num(raw, 18, 2), cons=num(raw, 20, 4), flags=raw[24], ends=raw[25],
                  reserved=raw[8:10] + raw[16:18] + bytes((raw[24] & 7, raw[25] & 0x1f)) + raw[26:])
     return m
+
+
+class Stream:
+    """One direction of a TCP connection, put in order. CLC messages are taken
+    from its beginning; what comes behind them stays in `data`."""
+
+    def __init__(self, first):
+        self.first = self.next = first & 0xffffffff
+        self.data = b""
+        self.later = {}
+        self.plain = False      # something that is no CLC message has come
+
+    def feed(self, seq, payload):
+        """A segment, wherever it belongs. Returns the CLC messages that are complete now."""
+        if payload:
+            self.later[seq] = max(self.later.get(seq, b""), payload, key=len)
+        moved = True
+        while moved:
+            moved = False
+            for at in [self.next] if self.next in self.later else list(self.later):
+                skip = self.next - at & 0xffffffff
+                if skip < 0x80000000:       # begins at or before what is due
+                    part = self.later.pop(at)[skip:]
+                    self.next = self.next + len(part) & 0xffffffff
+                    self.data += part
+                    moved = True
+                    break
+        found = []
+        while not self.plain and self.data[:4] == EYE and len(self.data) >= 8 and num(self.data, 5, 2) >= 28:
+            length = num(self.data, 5, 2)
+            if len(self.data) < length:
+                break
+            found.append(clc(self.data[:length]))
+            self.data = self.data[length:]
+        return found
+
+    def spill(self):
+        """What can be no part of a CLC message any more; it is forgotten here."""
+        if not self.plain and (EYE.startswith(self.data[:4]) or self.data[:4] == EYE and
+                               (len(self.data) < 8 or num(self.data, 5, 2) >= 28)):
+            return b""
+        self.plain = True
+        data, self.data = self.data, b""
+        return data
 
 
 class Capture:
@@ -164,30 +229,21 @@ class Capture:
             return
         key = (conn, up)
         if flags & 2:
-            self._streams[key] = Msg(next=seq + 1 & 0xffffffff, first=seq + 1 & 0xffffffff, data=b"", later={})
+            self._streams[key] = Stream(seq + 1)
             self.tcp.setdefault(conn, {True: b"", False: b""})
             return
         s = self._streams.get(key)
         if not s:
             return
-        if payload:
-            s.later[seq] = payload
-        elif not flags & 5:
+        if not payload and not flags & 5:
             self.silent.setdefault(conn, []).append(
                 Msg(at=self.at, up=up, seq=seq - s.first & 0xffffffff, ack=num(data, 8, 4),
                     time=self.sec + self.usec / 1e6))
-        while s.next in s.later:
-            part = s.later.pop(s.next)
-            s["next"] = s.next + len(part) & 0xffffffff
-            s["data"] += part
         if flags & 1:
             self.ends.setdefault(conn, {}).setdefault(up, Msg(at=self.at, seq=(seq + len(payload) - s.first) & 0xffffffff))
-        while s.data[:4] == EYE and len(s.data) >= 8 and len(s.data) >= num(s.data, 5, 2) >= 28:
-            length = num(s.data, 5, 2)
-            m = clc(s.data[:length])
+        for m in s.feed(seq, payload):
             m.update(at=self.at, conn=conn, up=up)
             self.clc.append(m)
-            s["data"] = s.data[length:]
         self.tcp[conn][up] = s.data
 
     def conns(self):
@@ -343,9 +399,8 @@ def llc_first(r, c, user_ids=True):
     if len(on) < 5:
         return
     ask, answer, offer, no = [m.said for m in on[:4]]
-    # who does without eye catchers has two bytes before the GID, as Linux (I-41)
     if ask.flags & answer.flags:
-        offer, no = (link_msg(m.raw[:10] + m.raw[12:] + bytes(2)) for m in (offer, no))
+        offer, no = (link_msg(m.raw, True) for m in (offer, no))
     r.true("all that after Confirm", on[0].at > f.at)
     r.true("no data before that is settled", all(w.at > on[3].at for w in r.cap.writes
                                                 if (w.src, w.qpn) in {(on[0].src, f.qpn), (on[0].dst, a.qpn)}))
