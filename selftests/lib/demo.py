@@ -21,7 +21,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lab import CACHE, TREE, LabError, Pair, read, script  # noqa: E402  pylint: disable=wrong-import-position
-from roce import OPCODES, WRITES, Traffic  # noqa: E402  pylint: disable=wrong-import-position
+from roce import OPCODES, Traffic  # noqa: E402  pylint: disable=wrong-import-position
 
 BENCH = os.path.join(TREE, "selftests", "prog", "bench")
 SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
@@ -30,16 +30,15 @@ BEGIN = time.time()
 TTY = sys.stdout.isatty()
 
 
-class Demo:
-    """Everything that is shown, and whether it is as it should be."""
+class Show:
+    """Two QEMU guests with a stock kernel and the module; what is claimed about them, and whether it holds."""
+    NAME, PROG = "show", "bench"        # PROG: of selftests/prog
 
     def __init__(self, args):
         self.args = args
         self.bad = []
-        self.size = 0
         self.slow = int(os.environ.get("SMCR_SLOW", "1"))
-        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-demo-{os.getpid()}")
-        self.file = os.path.join(self.out, "file")
+        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-{self.NAME}-{os.getpid()}")
         self.pair = None
 
     def verdict(self, ok, text):
@@ -55,10 +54,76 @@ class Demo:
         step(f"building smcr.ko for Debian's stock {self.args.kernel} kernel (unpacks its packages the first time)")
         script("kernel", self.args.kernel)
         path = script("build-module", self.args.kernel)[-1]
-        for what in (["tools/smcctl"], ["selftests/prog", "bench"]):
+        for what in (["tools/smcctl"], ["selftests/prog", self.PROG]):
             run(["make", "-s", "-C", os.path.join(TREE, what[0]), *what[1:]])
         os.makedirs(self.out)
         self.ko = shutil.copy(path, os.path.join(self.out, "smcr.ko"))
+
+    def call(self, gid, code, timeout=60, fatal=True):
+        """Run something in a guest and return what it printed."""
+        rc, text = self.pair.guests[gid - 1].call(code, timeout * self.pair.slow)
+        if rc != 0 and fatal:
+            raise LabError(f"guest {gid}: {'hangs' if rc is None else f'exit {rc}'}: {code}\n{text}")
+        return text
+
+    def both(self, code, timeout=60):
+        """The same in both guests at the same time."""
+        bases = [g.send(code) for g in self.pair.guests]
+        end = time.time() + timeout * self.pair.slow
+        for g, base in zip(self.pair.guests, bases):
+            while not os.path.exists(base + ".rc"):
+                if time.time() > end or not g.alive():
+                    raise LabError(f"guest {g.id} hangs: {code}\n{read(base + '.out')}")
+                time.sleep(0.02)
+        return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
+
+    def boot(self, mib, then="true"):
+        """Two guests with so much memory, the module in them; then a command in both. Returns its output."""
+        step(f"booting two QEMU guests with soft RoCE, {mib} MiB each (no hardware virtualisation needed)")
+        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, mib, self.out)
+        self.pair.boot()
+        for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && {then} && uname -r'):
+            if rc:
+                raise LabError(text)
+        return text
+
+    def clean(self, status):
+        """After the guests have gone."""
+        if not status and not self.args.keep:
+            shutil.rmtree(self.out, ignore_errors=True)
+
+    def unload(self):
+        """The module has to go without complaint."""
+        for _, text in self.both("rmmod smcr && ! lsmod | grep -q '^smcr '"):
+            if text:
+                self.verdict(False, f"smcr.ko could be unloaded: {text}")
+
+    def play(self):
+        """run(), whatever comes; the guests end with it. Returns the exit status."""
+        for s in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(s, lambda *_: sys.exit(1))
+        status = 1
+        try:
+            status = self.run()
+        except (LabError, OSError) as e:
+            print(f"\n{self.NAME}: FAILED: {e}\nlogs: {self.out}")
+        except KeyboardInterrupt:
+            print(f"\n{self.NAME}: interrupted")
+        finally:
+            if self.pair:
+                self.pair.halt()
+            self.clean(status)
+        return status
+
+
+class Demo(Show):
+    """A file from one guest to the other, and the proof."""
+    NAME = "demo"
+
+    def __init__(self, args):
+        super().__init__(args)
+        self.size = 0
+        self.file = os.path.join(self.out, "file")
 
     def make_file(self):
         """The file, in a place that the guests can read."""
@@ -81,37 +146,19 @@ class Demo:
                 h.update(block)
         return h.hexdigest()
 
-    def call(self, gid, code, timeout=60, fatal=True):
-        """Run something in a guest and return what it printed."""
-        rc, text = self.pair.guests[gid - 1].call(code, timeout * self.pair.slow)
-        if rc != 0 and fatal:
-            raise LabError(f"guest {gid}: {'hangs' if rc is None else f'exit {rc}'}: {code}\n{text}")
-        return text
-
-    def both(self, code, timeout=60):
-        """The same in both guests at the same time."""
-        bases = [g.send(code) for g in self.pair.guests]
-        end = time.time() + timeout * self.pair.slow
-        for g, base in zip(self.pair.guests, bases):
-            while not os.path.exists(base + ".rc"):
-                if time.time() > end or not g.alive():
-                    raise LabError(f"guest {g.id} hangs: {code}\n{read(base + '.out')}")
-                time.sleep(0.02)
-        return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
-
-    def boot(self):
-        """Two guests, the module in them, the file in guest 2's memory."""
+    def boot_with_file(self):
+        """The guests, and the file in guest 2's memory."""
         mib = (self.size >> 20) + 1
-        step(f"booting two QEMU guests with soft RoCE, {768 + mib} MiB each (no hardware virtualisation needed)")
-        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, 768 + mib, self.out)
-        self.pair.boot()
-        for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && mkdir -p /run/demo && '
-                                  f'mount -t tmpfs -o size={mib + 16}M demo /run/demo && uname -r'):
-            if rc:
-                raise LabError(text)
+        text = self.boot(768 + mib, f"mkdir -p /run/demo && mount -t tmpfs -o size={mib + 16}M demo /run/demo")
         print("  guest 1: 10.77.0.1, the receiver;  guest 2: 10.77.0.2, the sender;  kernel "
               f"{text.splitlines()[-1]}, smcr.ko loaded")
         self.call(2, "cp $OUT/file /run/demo/file")
+
+    def clean(self, status):
+        """Logs may be of use, the file is not."""
+        super().clean(status)
+        if os.path.exists(self.file):
+            os.unlink(self.file)
 
     # -- one transfer ------------------------------------------------------
 
@@ -240,7 +287,7 @@ class Demo:
         step("making the file")
         digest = self.make_file()
         print(f"  {self.args.file or 'pseudo-random'}, {self.size} bytes")
-        self.boot()
+        self.boot_with_file()
         step("AF_SMC: sendfile() in guest 2, read() in guest 1")
         smc = self.transfer("AF_SMC", True)
         self.prove(digest)
@@ -253,9 +300,7 @@ class Demo:
               f"  TCP     {tcp:8.1f} s  {rate(tcp):8.1f} MB/s\n"
               f"  Emulated processors and soft RoCE: neither is a figure of real hardware (`make bench` compares with "
               "raw verbs).")
-        for _, text in self.both("rmmod smcr && ! lsmod | grep -q '^smcr '"):
-            if text:
-                self.verdict(False, f"smcr.ko could be unloaded: {text}")
+        self.unload()
         print()
         if self.bad:
             print(f"demo: FAILED ({len(self.bad)} claims do not hold), logs in {self.out}")
@@ -364,24 +409,7 @@ def main():
         p.error(f"{args.file}: no file with something in it that can be read")
     if args.check:
         return 0
-    demo = Demo(args)
-    for s in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(s, lambda *_: sys.exit(1))
-    status = 1
-    try:
-        status = demo.run()
-    except (LabError, OSError) as e:
-        print(f"\ndemo: FAILED: {e}\nlogs: {demo.out}")
-    except KeyboardInterrupt:
-        print("\ndemo: interrupted")
-    finally:
-        if demo.pair:
-            demo.pair.halt()
-        if not status and not args.keep:
-            shutil.rmtree(demo.out, ignore_errors=True)
-        elif os.path.exists(demo.file):
-            os.unlink(demo.file)
-    return status
+    return Demo(args).play()
 
 
 if __name__ == "__main__":
