@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of scripts/lab-explain: every check fails for the doctored capture that
+was made for it, and for no other; strange input is refused. Prints KTAP."""
+
+import contextlib
+import gzip
+import importlib.machinery
+import importlib.util
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+import xml.dom.minidom
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+
+import explain  # noqa: E402  pylint: disable=wrong-import-position
+
+LAB = os.path.join(os.path.dirname(HERE), "lab")
+FIXTURES = os.path.join(LAB, "fixtures")
+GOOD = os.path.join(FIXTURES, "good.pcap.gz")
+loader = importlib.machinery.SourceFileLoader("doctor", os.path.join(LAB, "doctor"))
+doctor = importlib.util.module_from_spec(importlib.util.spec_from_loader("doctor", loader))
+loader.exec_module(doctor)
+MARKER = doctor.MARKER.hex()
+# What a session of plain verbs has nothing to do with.
+SMC_ONLY = {"syn-option", "clc-order", "confirm-link", "dest-qp", "rkey-range", "opcodes", "cdc-after-write", "cdc-seq", "tcp-quiet"}
+
+
+def run(*args):
+    """Exit status, output, complaints."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            rc = explain.main(list(args))
+        except SystemExit as e:
+            rc = e.code
+    return rc, out.getvalue(), err.getvalue()
+
+
+def verdicts(path, *more):
+    """Exit status, {check: verdict}, the whole record."""
+    rc, out, err = run("--json", *(more or ("--checks", "--stats")), "--marker", MARKER, path)
+    assert out, err
+    record = json.loads(out)
+    return rc, {c["name"]: c["verdict"] for c in record["checks"]}, record
+
+
+@contextlib.contextmanager
+def capture(packets):
+    """A file with these packets, or these bytes."""
+    with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
+        if isinstance(packets, bytes):
+            f.write(packets)
+            f.flush()
+        else:
+            doctor.save(f.name, packets)
+        yield f.name
+
+
+def good():
+    """The good capture's packets."""
+    return [p.copy() for p in doctor.load(GOOD)]
+
+
+def good__holds():
+    """Nothing fails in the good capture, and every check has something to judge."""
+    rc, v, record = verdicts(GOOD)
+    assert rc == 0 and set(v.values()) == {"ok"} and list(v) == [c[0] for c in explain.CHECKS], v
+    assert record["complete"] and all(c["judged"] for c in record["checks"])
+    planes = {p["plane"]: p["packets"] for p in record["stats"]["planes"]}
+    assert sum(planes.values()) == record["stats"]["frames"] == len(good()) and all(
+        planes[p] for p in ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ACK")), planes
+
+
+def fixtures__are_complete():
+    """Every check has a doctored capture, and the captures are those that the script makes."""
+    made = doctor.all_of(doctor.load(GOOD))
+    assert {n.split(".")[0] for n in made} == {c[0] for c in explain.CHECKS}
+    there = {f.removesuffix(".pcap.gz") for f in os.listdir(FIXTURES)}
+    assert there == set(made) | {"good", "verbs"}, there ^ set(made)
+    for name, packets in made.items():
+        stored = doctor.load(os.path.join(FIXTURES, name + ".pcap.gz"))
+        assert [p.data for p in stored] == [p.data for p in packets], f"{name}: another one than the script makes"
+
+
+def fixture(name):
+    """Exactly one check fails, and no other loses what it judged."""
+    want = name.split(".")[0]
+    rc, v, record = verdicts(os.path.join(FIXTURES, name + ".pcap.gz"))
+    assert rc == 1 and {n for n, x in v.items() if x == "FAILED"} == {want}, [c for c in record["checks"] if c["verdict"] == "FAILED"]
+    assert {x for n, x in v.items() if n != want} == {"ok"}, v
+    bad = next(c for c in record["checks"] if c["name"] == want)
+    assert bad["failed"] and bad["where"], bad
+
+
+def verbs__alone():
+    """A session of plain verbs: told, and what is SMC-R's is not applicable, never ok."""
+    _, v, record = verdicts(os.path.join(FIXTURES, "verbs.pcap.gz"), "--timeline", "--checks")
+    assert {n for n, x in v.items() if x == "n/a"} == SMC_ONLY, v
+    # a marker that is nowhere proves nothing
+    assert {n for n, x in v.items() if x == "FAILED"} == {"marker"}, v
+    kinds = {r["kind"] for r in record["timeline"]}
+    assert {"CM REQ", "CM REP", "CM RTU", "SEND", "READ request", "READ response", "WRITE", "ACK"} <= kinds, kinds
+    rc, out, _ = run("--checks", os.path.join(FIXTURES, "verbs.pcap.gz"))
+    assert rc == 0 and "n/a     cdc-seq" in out and "\n5 hold, 0 failed, 10 not applicable" in out, out[-300:]
+
+
+def repeated__is_no_error():
+    """A packet that its sender repeats is named, and fails nothing."""
+    ps = good()
+    i = doctor.only(ps)
+    ps.insert(i + 1, ps[i].copy())
+    with capture(ps) as path:
+        rc, v, record = verdicts(path, "--checks", "--stats", "--timeline")
+    assert rc == 0 and set(v.values()) == {"ok"} and record["stats"]["repeated"] == 1, v
+    assert [r for r in record["timeline"] if r["kind"] == "repeated WRITE"]
+
+
+def crossed__is_no_error():
+    """A packet that was captured before its predecessor leaves no hole, and what it announces is judged later."""
+    ps = good()
+    w = doctor.only(ps)
+    c = doctor.find(ps, lambda p: p.said == 0xfe and p.up == ps[w].up and p.psn == (ps[w].psn + 1 & 0xffffff))
+    ps[w], ps[c] = ps[c], ps[w]
+    with capture(ps) as path:
+        rc, v, _ = verdicts(path)
+    assert rc == 0 and set(v.values()) == {"ok"}, v
+
+
+def late__is_not_judged():
+    """A capture that begins within the session: nothing fails, and what cannot be judged is not called ok."""
+    ps = good()
+    with capture(ps[doctor.find(ps, lambda p: p.said == 0xfe):]) as path:
+        rc, v, _ = verdicts(path)
+    assert "FAILED" not in v.values() and rc == 0, v
+    # the first connection's group is older than the capture, and so is what the others use
+    assert {"confirm-link", "rkey-range", "cdc-after-write"} <= {n for n, x in v.items() if x == "n/a"}, v
+
+
+def cut__is_said():
+    """A file that ends within a packet: what is there is told, the exit status is 2."""
+    with gzip.open(GOOD, "rb") as f:
+        data = f.read()
+    with capture(data[:len(data) * 2 // 3]) as path:
+        rc, out, err = run("--timeline", path)
+    assert rc == 2 and "CONFIRM LINK" in out and "cut short in the middle of a packet" in err and err.count("\n") == 1, err
+
+
+def snaplen__fails():
+    """Packets of which only the beginning was kept are not dissected."""
+    ps = good()
+    data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 96, 1)
+    for p in ps:
+        data += struct.pack("<IIII", p.sec, p.usec, min(96, len(p.data)), len(p.data)) + p.data[:96]
+    with capture(data) as path:
+        rc, v, _ = verdicts(path)
+    assert rc == 1 and v["dissected"] == "FAILED" and v["psn"] == v["no-rocev1"] == "ok", v
+
+
+def cooked__is_the_same():
+    """Linux cooked captures, both versions."""
+    for link, head in ((113, lambda p: struct.pack(">HHH8s", 0, 1, 6, p.data[6:12] + bytes(2)) + p.data[12:14]),
+                       (276, lambda p: p.data[12:14] + struct.pack(">HIHBB8s", 0, 2, 1, 0, 6, p.data[6:12] + bytes(2)))):
+        data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, link)
+        for p in good():
+            d = head(p) + p.data[14:]
+            data += struct.pack("<IIII", p.sec, p.usec, len(d), len(d)) + d
+        with capture(data) as path:
+            rc, v, _ = verdicts(path)
+        assert rc == 0 and set(v.values()) == {"ok"}, (link, v)
+
+
+def pcapng__is_the_same():
+    """The newer format."""
+    block = lambda t, body: struct.pack("<II", t, len(body) + 12) + body + struct.pack("<I", len(body) + 12)  # noqa: E731
+    data = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)) + block(1, struct.pack("<HHI", 1, 0, 0))
+    for p in good():
+        t = p.sec * 1000000 + p.usec
+        data += block(6, struct.pack("<IIIII", 0, t >> 32, t & 0xffffffff, len(p.data), len(p.data)) + p.data + bytes(-len(p.data) % 4))
+    with capture(data) as path:
+        rc, v, _ = verdicts(path)
+    assert rc == 0 and set(v.values()) == {"ok"}, v
+
+
+def foreign__is_refused():
+    """No RDMA, no SMC-R, no capture, nothing: one line and 2."""
+    dns = doctor.Packet(1, 1, bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 17, 0, b"\x0a\0\0\1", b"\x0a\0\0\2") +
+                        struct.pack(">HHHH", 40000, 53, 20, 0) + bytes(12))
+    plain = [p for p in good() if p.flags is not None and not p.clc()]
+    plain = [p for p in plain if not p.flags & 2]
+    for what, text in (([dns], "no RDMA packet and no SMC-R handshake"), (plain, "no RDMA packet and no SMC-R handshake"),
+                       (b"", "empty"), ([], "without a single frame"), (b"hello world\n" * 9, "no capture file")):
+        with capture(what) as path:
+            rc, _, err = run(path)
+        assert rc == 2 and text in err and err.count("\n") == 1, (text, err)
+    for path, text in (("/nonexistent.pcap", "no such file"), (HERE, "not a file")):
+        rc, _, err = run(path)
+        assert rc == 2 and text in err and err.count("\n") == 1, err
+    # one bad file does not hide the others
+    rc, out, err = run("--checks", "/nonexistent.pcap", GOOD)
+    assert rc == 2 and "14 hold" in out and "no such file" in err
+
+
+def usage__is_checked():
+    """Wrong options are 2; no tshark is one line that names the package."""
+    for args in ([], ["--marker", "12", GOOD], ["--marker", "zz" * 16, GOOD], ["--limit", "-1", GOOD], ["--nonsense", GOOD],
+                 ["--svg", "/dev/null", GOOD, GOOD]):
+        assert run(*args)[0] == 2, args
+    script = os.path.join(os.path.dirname(os.path.dirname(HERE)), "scripts", "lab-explain")
+    with tempfile.TemporaryDirectory() as empty:
+        r = subprocess.run([sys.executable, script, GOOD], env={"PATH": empty}, capture_output=True, text=True, check=False)
+    assert r.returncode == 2 and "apt install tshark" in r.stderr and r.stderr.count("\n") == 1, r.stderr
+    r = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False)
+    assert r.returncode == 0 and "Exit status" in r.stdout
+
+
+def rows__fold():
+    """Folded runs stand for all frames; --all has a row for each; limits are said; parts can be chosen."""
+    folded = verdicts(GOOD, "--timeline", "--checks")[2]["timeline"]
+    all_ = verdicts(GOOD, "--timeline", "--checks", "--all")[2]["timeline"]
+    count = lambda rows, kind: sum(r["count"] for r in rows if r["kind"] == kind)  # noqa: E731
+    for kind in ("WRITE", "CDC", "ACK", "SYN", "CLC Accept", "CONFIRM LINK", "CM REQ", "READ response"):
+        assert count(folded, kind) == count(all_, kind) > 0, kind
+    assert len(folded) < len(all_) and sum(r["bytes"] for r in folded) == sum(r["bytes"] for r in all_)
+    assert {r["frame"] for r in all_} == set(range(1, len(good()) + 1))
+    _, out, _ = run("--timeline", "--limit", "5", GOOD)
+    assert f"... {len(folded) - 5} more rows" in out and "== checks" not in out and "== statistics" not in out, out
+    _, out, _ = run(GOOD)
+    for part in ("== timeline", "== statistics", "== checks", "== sequence diagram"):
+        assert part in out, part
+    assert "CDC token" in out and "sending done" in out and "^ a client that can do SMC-R" in out
+    with tempfile.NamedTemporaryFile(suffix=".svg") as f:
+        assert run("--svg", f.name, "--checks", GOOD)[0] == 0
+        drawn = xml.dom.minidom.parse(f.name).getElementsByTagName("line")
+        arrows = [r for r in folded if r["kind"] not in ("ACK", "ack") and r["plane"] != "other"]
+        assert len(drawn) == len(arrows) + 2, (len(drawn), len(arrows))
+
+
+def psn__goes_round():
+    """Numbers of 24 bits: what is next, a hole, its end, a repetition, a READ."""
+    f = explain.Flow(0xfffffe)
+    assert [f.place(x) for x in (0xfffffe, 0xffffff, 0)] == [("new", 0)] * 3
+    assert f.place(4) == ("gap", 3) and f.holes == [[1, 4]]
+    assert f.place(2) == ("new", 0) and f.holes == [[1, 2], [3, 4]]
+    assert f.place(2) == ("again", 0) and f.place(1) == f.place(3) == ("new", 0) and not f.holes
+    assert f.place(0xfffffe) == ("again", 0) and f.again == 2
+    f.read = 65536                  # takes 16 numbers with packets of 4096 bytes
+    assert f.place(5 + 15) == ("new", 0) and not f.holes
+    f.read = 65536
+    assert f.place(21 + 9) == ("gap", 9)
+
+
+def marker__across_packets():
+    """A marker is found where it is cut in two, and counted once."""
+    m = bytes(range(16))
+    a = explain.Analysis([m], lambda e: None)
+    tails = {True: b""}
+    for part in (b"xx" + m[:7], m[7:] + b"yy", b"", m, m[:8]):
+        a._mark(part, tails, True, None, False)  # pylint: disable=protected-access
+    assert a.found[m][0] == 2, a.found
+
+
+def main():
+    """Run all tests."""
+    tests = [(n, f) for n, f in globals().items() if "__" in n and not n.startswith("__") and callable(f)]
+    tests[2:2] = [("fixture " + doctor.name_of(w), lambda w=w: fixture(doctor.name_of(w))) for w in doctor.WOUNDS]
+    print("KTAP version 1")
+    print(f"1..{len(tests)}")
+    bad = 0
+    for i, (name, func) in enumerate(tests, 1):
+        try:
+            func()
+            print(f"ok {i} {name}")
+        except Exception:  # pylint: disable=broad-except
+            bad += 1
+            print("# " + traceback.format_exc().strip().replace("\n", "\n# "))
+            print(f"not ok {i} {name}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
