@@ -29,7 +29,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_DEBUG SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))
 have	= $(wildcard $(1)/Makefile)
 
 .PHONY: all modules tools progs unit fuzz-replay static check check-full check-fast \
-	conformance demo bench install uninstall clean distclean help deps
+	conformance demo lab-capture bench install uninstall clean distclean help deps
 .NOTPARALLEL:
 
 all: modules tools progs
@@ -49,6 +49,7 @@ help:
 	@echo '                     test on the other stock kernels'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
+	@echo 'make lab-capture     two guests, a session on the wire, captured and explained'
 	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
 	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
@@ -100,10 +101,13 @@ check-full: tools progs
 conformance:
 	@scripts/conformance
 
-# Both see to their packages and programs themselves. SIZE=1G FILE=/path
-# KERNEL=6.12 for the demo; ARGS='--lane qemu --quick' for the benchmarks.
+# All see to their packages and programs themselves. SIZE=1G FILE=/path
+# KERNEL=6.12 for the demo; KERNEL=6.12 for the capture; ARGS='--lane qemu --quick' for the benchmarks.
 demo:
 	@scripts/demo $(ARGS)
+
+lab-capture:
+	@scripts/lab-capture $(ARGS)
 
 bench:
 	@scripts/bench $(ARGS)

@@ -247,7 +247,7 @@ class Pair:
                     if "return" in answer:
                         break
 
-    def capture(self, folder, on):
+    def capture(self, folder, on, maxlen=512):
         """QEMU lane: start or stop writing what crosses the cards to files.
 
         Outside of the guests, so that it costs them nothing.
@@ -256,7 +256,7 @@ class Pair:
             if on:
                 self.qmp(1, {"execute": "object-add", "arguments": {
                     "qom-type": "filter-dump", "id": f"dump{n}", "netdev": f"n{n}",
-                    "file": os.path.join(folder, f"nic{n}.pcap"), "maxlen": 512}})
+                    "file": os.path.join(folder, f"nic{n}.pcap"), "maxlen": maxlen}})
             else:
                 self.qmp(1, {"execute": "object-del", "arguments": {"id": f"dump{n}"}})
 
