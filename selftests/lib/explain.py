@@ -489,7 +489,8 @@ class Analysis:
             text = f"peer ID {m.peer_id.hex()}, diagnosis {m.diagnosis:#010x}"
         else:
             how = "" if m.type == CONFIRM else "first contact, " if m.byte7 & 8 else "on a known link, "
-            text = (f"{how}QP {m.qpn:#x}, first PSN {m.psn}, MTU {MTUS.get(m.mtu, '?')}, RKey {m.rkey:#x}, address {m.va:#x}, element {m.index} of "
+            how += f"QP {m.qpn:#x}" + (f", first PSN {m.psn}" if m.psn else "")
+            text = (f"{how}, MTU {MTUS.get(m.mtu, '?')}, RKey {m.rkey:#x}, address {m.va:#x}, element {m.index} of "
                     f"{nbytes(m.size)}, token {m.token:#010x}")
         self._event(f, src, dst, "CLC", "CLC " + name, text)
         if m.type in (ACCEPT, CONFIRM):
