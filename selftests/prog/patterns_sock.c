@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The workloads of patterns.h over a stream socket: AF_SMC, or TCP with -t.
+ * What RDMA does with memory a stream has to ask for: put and flag are messages,
+ * and get is a question that the other side answers when it awaits a flag.
+ */
+#include <endian.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "patterns.h"
+#include "stream.h"
+
+enum { PUT, GET, DATA, FLAG };
+
+struct message {
+	uint32_t op, flag;		/* big endian, all of it */
+	uint64_t off, len;
+};
+
+struct link {
+	int fd;
+};
+
+static bool tcp;
+static int listener;
+
+static void all_out(int fd, const void *buf, size_t n)
+{
+	while (n) {
+		ssize_t r = send(fd, buf, n, MSG_NOSIGNAL);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			err(1, "send");
+		buf = (const char *)buf + r;
+		n -= (size_t)r;
+	}
+}
+
+static void all_in(int fd, void *buf, size_t n)
+{
+	while (n) {
+		ssize_t r = recv(fd, buf, n, 0);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			err(1, "recv");
+		if (!r)
+			errx(1, "the other side has gone");
+		buf = (char *)buf + r;
+		n -= (size_t)r;
+	}
+}
+
+static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t flag)
+{
+	struct message m = { .op = htobe32(op), .flag = htobe32(flag), .off = htobe64(off), .len = htobe64(len) };
+
+	all_out(l->fd, &m, sizeof(m));
+	if (op == PUT || op == DATA)
+		all_out(l->fd, at(off), len);
+}
+
+/* The next message; data have been put where they belong. */
+static struct message hear(struct link *l)
+{
+	struct message m;
+
+	all_in(l->fd, &m, sizeof(m));
+	m.op = be32toh(m.op);
+	m.flag = be32toh(m.flag);
+	m.off = be64toh(m.off);
+	m.len = be64toh(m.len);
+	if (m.off > memory_size() || m.len > memory_size() - m.off)
+		errx(1, "the other side names memory that is not there");
+	if (m.op == PUT || m.op == DATA)
+		all_in(l->fd, at(m.off), m.len);
+	return m;
+}
+
+static void put(struct link *l, size_t off, size_t len)
+{
+	say(l, PUT, off, len, 0);
+}
+
+static void put_flag(struct link *l, size_t off, size_t len, uint32_t flag)
+{
+	if (len)
+		put(l, off, len);
+	say(l, FLAG, 0, 0, flag);
+}
+
+static void get(struct link *l, size_t off, size_t len)
+{
+	struct message m;
+
+	say(l, GET, off, len, 0);
+	m = hear(l);
+	if (m.op != DATA || m.off != off || m.len != len)
+		errx(1, "not the answer to a get");
+}
+
+static uint32_t await(struct link *l)
+{
+	struct message m;
+
+	for (;;) {
+		m = hear(l);
+		if (m.op == FLAG)
+			return m.flag;
+		if (m.op == GET)
+			say(l, DATA, m.off, m.len, 0);
+	}
+}
+
+static struct link *new_link(int fd)
+{
+	struct link *l = malloc(sizeof(*l));
+	int on = 1;
+
+	if (!l)
+		err(1, "memory");
+	l->fd = fd;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	set_timeouts(fd, 60000);
+	return l;
+}
+
+static void carrier_listen(const char *port, void *mem, size_t size)
+{
+	(void)mem;
+	(void)size;
+	listener = open_stream(!tcp, AF_INET6);
+	if (listen_on(listener, port))
+		exit(1);
+}
+
+static struct link *carrier_accept(void)
+{
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd < 0)
+		err(1, "accept");
+	return new_link(fd);
+}
+
+static struct link *carrier_connect(const char *host, const char *port, void *mem, size_t size)
+{
+	struct sockaddr_storage a;
+	socklen_t len = 0;
+	int fd;
+
+	(void)mem;
+	(void)size;
+	if (resolve(host, port, &a, &len))
+		exit(2);
+	fd = open_stream(!tcp, a.ss_family);
+	if (connect(fd, (void *)&a, len))
+		err(1, "connect");
+	return new_link(fd);
+}
+
+static void carrier_close(struct link *l)
+{
+	if (close(l->fd))
+		err(1, "close");
+	free(l);
+}
+
+static const char *carrier_name(void)
+{
+	return tcp ? "tcp" : "smc";
+}
+
+static void option(int o)
+{
+	tcp = o == 't';
+}
+
+int main(int argc, char **argv)
+{
+	return patterns_main(argc, argv, "t", option, "-t  TCP instead of AF_SMC");
+}
