@@ -10,9 +10,10 @@
  *	bench ...             HOST PORT idle CONNECTIONS	each step when a byte comes in
  *	bench ...             HOST PORT quit
  *	bench [-s] recv PORT FILE
- *	bench [-s] send HOST PORT FILE
+ *	bench [-s] [-w BYTES] send HOST PORT FILE
  *
- * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes. A measurement
+ * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes; with -w the file is
+ * sent with write() of so many bytes, else with sendfile(). A measurement
  * prints one line of JSON, with the number of connections that it made: the
  * caller must see that they all were what they are said to be.
  */
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -42,6 +44,7 @@
 #define AF_SMC 43
 #endif
 #define MAX_SIZE (4u << 20)
+#define MAX_READ (256u << 10)
 
 /* What a connection is for; the first bytes on it. */
 struct request {
@@ -58,6 +61,7 @@ struct report {
 
 static int family = AF_INET;
 static int bufsize;
+static size_t write_size;
 static struct sockaddr_in peer;
 
 static double now(void)
@@ -452,7 +456,11 @@ static void idle(int n)
 
 /* ------------------------------------------------------------------- files */
 
-/* A file: its length in 8 bytes, its bytes; back comes the length again. */
+/*
+ * A file: its length in 8 bytes; back comes the length when there is memory for
+ * it; its bytes; back comes the length again. Files are mapped, so that reading
+ * and writing them is no part of what is measured.
+ */
 
 static void progress(uint64_t done, double t, double *last, bool always)
 {
@@ -463,42 +471,56 @@ static void progress(uint64_t done, double t, double *last, bool always)
 	fflush(stdout);
 }
 
+static char *map(const char *path, int fd, size_t len, int prot)
+{
+	char *p = mmap(NULL, len, prot, MAP_SHARED | MAP_POPULATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		err(1, "%s", path);
+	return p;
+}
+
 static void recv_file(const char *port, const char *path)
 {
-	size_t size = 256 << 10;
-	char *buf = malloc(size);
-	uint64_t len, done = 0;
+	uint64_t len, size, done = 0;
 	double t0, last = 0;
 	int l = listen_on(port), s, fd;
+	char *to, c;
 
-	if (!buf)
-		err(1, "memory");
 	puts("listening");
 	fflush(stdout);
 	s = accept_one(l);
 	close(l);
-	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	fd = open(path, O_CREAT | O_RDWR, 0600);
 	if (fd < 0)
 		err(1, "%s", path);
 	get(s, &len, sizeof(len));
+	size = be64toh(len);
+	if (ftruncate(fd, size))
+		err(1, "%s", path);
+	/* A full file system is an error here, not a SIGBUS later. */
+	errno = posix_fallocate(fd, 0, size);
+	if (errno)
+		err(1, "%s", path);
+	to = map(path, fd, size, PROT_READ | PROT_WRITE);
+	put(s, &len, sizeof(len));
 	t0 = now();
-	while (done < be64toh(len)) {
-		ssize_t n = read(s, buf, size);
+	while (done < size) {
+		ssize_t n = read(s, to + done, size - done < MAX_READ ? size - done : MAX_READ);
 
 		if (n < 0)
 			err(1, "read");
 		if (!n)
 			errx(1, "connection ended early");
-		put(fd, buf, n);
 		done += n;
 		progress(done, now() - t0, &last, false);
 	}
 	put(s, &len, sizeof(len));
 	progress(done, now() - t0, &last, true);
-	while (read(s, buf, size) > 0)
+	while (read(s, &c, 1) > 0)
 		;
 	close(s);
-	if (close(fd))
+	if (munmap(to, size) || close(fd))
 		err(1, "%s", path);
 }
 
@@ -507,21 +529,35 @@ static void send_file(const char *path)
 	int fd = open(path, O_RDONLY), s = connect_to_peer();
 	double t0, last = 0;
 	uint64_t len, back;
+	char *from = NULL;
 	struct stat st;
 	off_t done = 0;
 
 	if (fd < 0 || fstat(fd, &st))
 		err(1, "%s", path);
-	t0 = now();
+	if (!st.st_size)
+		errx(1, "%s is empty", path);
+	if (write_size)
+		from = map(path, fd, st.st_size, PROT_READ);
 	len = htobe64(st.st_size);
 	put(s, &len, sizeof(len));
+	get(s, &back, sizeof(back));
+	t0 = now();
 	while (done < st.st_size) {
-		ssize_t n = sendfile(s, fd, &done, 1 << 20);
+		size_t n = st.st_size - done;
 
-		if (n < 0)
-			err(1, "sendfile");
-		if (!n)
-			errx(1, "%s became shorter", path);
+		if (write_size) {
+			n = n < write_size ? n : write_size;
+			put(s, from + done, n);
+			done += n;
+		} else {
+			ssize_t r = sendfile(s, fd, &done, 1 << 20);
+
+			if (r < 0)
+				err(1, "sendfile");
+			if (!r)
+				errx(1, "%s became shorter", path);
+		}
 		progress(done, now() - t0, &last, false);
 	}
 	get(s, &back, sizeof(back));
@@ -538,7 +574,7 @@ static void usage(void)
 	fputs("usage: bench [-s] [-B BYTES] server PORT [WORKERS]\n"
 	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | rtt SECONDS SIZE |\n"
 	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
-	      "       bench [-s] recv PORT FILE | send HOST PORT FILE\n", stderr);
+	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
 	exit(2);
 }
 
@@ -558,11 +594,13 @@ int main(int argc, char **argv)
 	char *buf, c;
 
 	/* options come first, always: a later argument is never one */
-	while ((o = getopt(argc, argv, "+sB:")) != -1) {
+	while ((o = getopt(argc, argv, "+sB:w:")) != -1) {
 		if (o == 's')
 			family = AF_SMC;
 		else if (o == 'B')
 			bufsize = atoi(optarg);
+		else if (o == 'w')
+			write_size = strtoul(optarg, NULL, 0);
 		else
 			usage();
 	}
