@@ -37,6 +37,11 @@ CLIFF = 0.6                 # this fraction of the neighbours' speed is called a
 K = 1024
 
 
+def same(point):
+    """What tells one point of a series from another."""
+    return tuple(point.get(k) for k in ("what", "size", "sweep", "tool", "offload", "nth"))
+
+
 def plan(args, impl, rmbe):
     """The points of one series. Memory comes first: freed buffers are kept for a while."""
     bulk = [1 * K, 4 * K, 16 * K, 64 * K, 256 * K, 1024 * K]
@@ -60,10 +65,14 @@ def plan(args, impl, rmbe):
 class Bench:
     """One pair of guests, and what was measured in it."""
 
+    name = "bench"
+    memory = 1024               # MiB of each guest
+    programs = (["tools/smcctl"], ["selftests/prog", "bench", "verbs"])
+
     def __init__(self, args):
         self.args = args
         self.impls = [i for i in IMPLS if i in args.impls]
-        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-bench-{os.getpid()}")
+        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-{self.name}-{os.getpid()}")
         self.points = []            # every valid measurement, with impl and run
         self.voids = []
         self.notes = []             # what was not as the command line wanted it
@@ -75,13 +84,18 @@ class Bench:
         """Build, boot."""
         a = self.args
         path = script("build-module", a.kernel)[-1]
-        for d, *what in (["tools/smcctl"], ["selftests/prog", "bench", "verbs"]):
+        for d, *what in self.programs:
             if subprocess.run(["make", "-s", "-C", os.path.join(TREE, d), *what], check=False, stdout=sys.stderr).returncode:
                 raise LabError(f"{d} does not build")
         os.makedirs(self.out)
         self.ko = shutil.copy(path, os.path.join(self.out, "smcr.ko"))
-        self.pair = Pair(a.lane, (a.kernel, a.kernel), 1, 1024, os.path.join(self.out, "pair"))
+        self.pair = Pair(a.lane, (a.kernel, a.kernel), 1, self.memory, os.path.join(self.out, "pair"))
         took = self.pair.boot()
+        self.booted(took)
+
+    def booted(self, took):
+        """Both guests are up."""
+        a = self.args
         say(f"{a.lane} {a.kernel}: two guests, up after {took:.0f} s; {', '.join(LABEL[i] for i in self.impls)}; "
             f"{a.runs} runs of {a.seconds} s per point; logs in {self.out}")
 
@@ -90,7 +104,7 @@ class Bench:
         self.series += 1
         a = self.args
         spec = {"impl": impl, "ko": self.ko, "slow": self.pair.slow, "seconds": a.seconds, "points": points,
-                "sysctl": {}, "lane": a.lane}
+                "sysctl": {}, "lane": a.lane, **self.more_spec()}
         if a.buffers and impl in ("smcr", "intree"):
             name = {"smcr": "smcr", "intree": "smc"}[impl]
             spec["sysctl"] = {f"net/{name}/rmem": a.buffers, f"net/{name}/wmem": a.buffers}
@@ -100,7 +114,7 @@ class Bench:
         begin = time.time()
         bases = [g.send(f'exec python3 "$LIB/benchguest.py" {r} "$OUT/{name}"')
                  for g, r in zip(self.pair.guests, ("server", "client"))]
-        end = begin + 60 * self.pair.slow + len(points) * (10 + 4 * a.seconds) * self.pair.slow
+        end = begin + 60 * self.pair.slow + self.patience(points)
         seen = []
         while not seen or seen[-1].get("what") != "end":
             lines = read(self.pair.path(name + ".out")).splitlines()
@@ -139,8 +153,16 @@ class Bench:
                 self.points.append(s)
         if spoilt and not done:
             self.voids.append({"impl": impl, "run": run, "what": "series", "size": 0, "void": spoilt})
-        good = {(s["what"], s["size"], s.get("sweep")) for s in done if not s["void"]}
-        return [p for p in points if (p["what"], p["size"], p.get("sweep")) not in good]
+        good = {same(s) for s in done if not s["void"]}
+        return [p for p in points if same(p) not in good]
+
+    def more_spec(self):
+        """What else the guests have to know."""
+        return {}
+
+    def patience(self, points):
+        """Seconds in which these must have been measured."""
+        return len(points) * (10 + 4 * self.args.seconds) * self.pair.slow
 
     def show(self, impl, run, n, of, s):
         """Progress."""

@@ -10,6 +10,7 @@ something is measured.
 """
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -25,6 +26,7 @@ sys.dont_write_bytecode = True
 import intree  # noqa: E402  pylint: disable=wrong-import-position
 
 PROG = os.path.join(TREE, "selftests", "prog")
+RDMA = os.path.join(TREE, "selftests", "rdma")
 SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
 CONTROL, PORT = 4998, 5000
 SERVER = "10.77.0.1"
@@ -80,6 +82,31 @@ def set_knob(name, want):
         else:
             bad = middle
     return good
+
+
+def cpu_seconds():
+    """What this guest's processor has worked since it started, for whomever."""
+    with open("/proc/stat", encoding="ascii") as f:
+        v = [int(x) for x in f.readline().split()[1:9]]
+    return (sum(v) - v[3] - v[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def sha256(path):
+    """Of a file."""
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        while block := f.read(1 << 20):
+            h.update(block)
+    return h.hexdigest()
+
+
+def set_offload(on):
+    """TSO, GSO and GRO of eth0, as far as the card lets go of them; {name: is it on}."""
+    for name in ("tso", "gso", "gro"):
+        subprocess.run(["ethtool", "-K", "eth0", name, "on" if on else "off"], check=False, capture_output=True)
+    text = sh("ethtool", "-k", "eth0")
+    names = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload"}
+    return {short: f"{name}: on" in text for short, name in names.items()}
 
 
 class Side:
@@ -211,9 +238,22 @@ def serve(spec):
                 elif words[0] == "start":       # a server for one point, e.g. perftest's
                     one = subprocess.Popen(words[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                     say("ok")
+                elif words[0] == "cpu":
+                    say(cpu_seconds())
+                elif words[0] == "offload":
+                    say(set_offload(words[1]))
+                elif words[0] == "unlink":
+                    if os.path.exists(words[1]):
+                        os.unlink(words[1])
+                    say("ok")
+                elif words[0] == "sha256":
+                    say({"sha256": sha256(words[1])})
+                elif words[0] == "listen":      # as start, and wait until it says that it listens
+                    one = subprocess.Popen(words[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                    say("ok" if "listening" in one.stdout.readline() else f"{words[1]} does not listen")
                 elif words[0] == "end":
                     try:
-                        one.wait(10 * spec["slow"])
+                        one.communicate(timeout=10 * spec["slow"])
                     except subprocess.TimeoutExpired:
                         one.kill()
                         one.wait()
@@ -364,6 +404,50 @@ class Client:
         held = [(free[0][i] - free[1][i]) / p["size"] for i in (0, 1)]
         return {"client": round(held[0]), "server": round(held[1]), "bytes": round(sum(held)), "conns": p["size"] + 2}
 
+    # -- one file ----------------------------------------------------------
+
+    def file(self, server, client):
+        """Move the file; what the client printed, and what else is asked of such a transfer."""
+        to = self.spec["to"]
+        self.ask("unlink", to)
+        try:
+            self.ask("listen", *server)
+            before = [self.ask("cpu"), cpu_seconds()]
+            text = sh(*client, timeout=self.spec["patience"])
+            cpu = [cpu_seconds() - before[1], self.ask("cpu") - before[0]]
+        finally:
+            self.ask("end")
+        return text, {"cpu_client": round(cpu[0], 2), "cpu_server": round(cpu[1], 2),
+                      "sha256": self.ask("sha256", to)["sha256"], "conns": 1}
+
+    def do_file(self, p):
+        """With write() and read(), as any socket program would."""
+        offload = p.get("offload", True)
+        state = [self.ask("offload", offload), set_offload(offload)]
+        if not offload and (any(state[0].values()) or any(state[1].values())):
+            raise RuntimeError(f"segmentation cannot be turned off: {state}")
+        prog = [f"{PROG}/bench", *self.flags]
+        try:
+            text, more = self.file([*prog, "recv", "5002", self.spec["to"]],
+                                   [*prog, "-w", str(self.spec["write"]), "send", SERVER, "5002", self.spec["from"]])
+        finally:
+            self.ask("offload", True)
+            set_offload(True)
+        n, secs = text.split()[-2:]
+        if int(n) != p["size"]:
+            raise RuntimeError(f"{n} bytes were sent")
+        return {"seconds": float(secs), "mbs": int(n) / float(secs) / 1e6, "segmentation": state[1], **more}
+
+    def verbs_file(self, p):
+        """By RDMA WRITE into its place."""
+        text, more = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "--file", self.spec["to"]],
+                               [f"{RDMA}/bulk", "client", SERVER, "7471", "-j", "--chunk", str(self.spec["chunk"]),
+                                "--file", self.spec["from"]])
+        got = json.loads(text.splitlines()[-1])
+        if got["bytes"] != p["size"] or not got["equal"]:
+            raise RuntimeError(f"bulk: {text.strip()}")
+        return {"seconds": got["seconds"], "mbs": got["bytes"] / got["seconds"] / 1e6, "setup": got.get("setup"), **more}
+
     # -- raw verbs ---------------------------------------------------------
 
     def against(self, server, client, timeout, hung=None):
@@ -411,6 +495,16 @@ class Client:
         iters = max(20, int(self.spec["seconds"] * 500))
         v = self.perftest("ib_send_lat", "-e", "-s", str(max(2, p["size"])), "-n", str(iters))
         return {"us": 2 * v[5], "median": 2 * v[4], "max": 2 * v[3], "n": iters}
+
+    def perftest_ceiling(self, p):
+        """One of perftest's programs at one size: MB/s, or us as it prints them."""
+        secs = self.spec["seconds"] * p.get("times", 1)
+        bw = p["tool"].endswith("_bw")
+        # A message costs about a millisecond there, whatever its size.
+        iters = int(secs / (2e-4 + p["size"] / 30e6)) if bw else int(secs / (2e-3 + p["size"] / 15e6))
+        iters = max(20, min(20000, iters))
+        v = self.perftest(p["tool"], "-s", str(p["size"]), "-n", str(iters))
+        return {"value": v[3] * 1.048576 if bw else v[4], "n": iters}
 
 
 def main():

@@ -127,24 +127,9 @@ class Demo(Show):
 
     def make_file(self):
         """The file, in a place that the guests can read."""
-        if self.args.file:
-            shutil.copyfile(self.args.file, self.file)
-        else:
-            rnd = random.Random(7609)
-            with open(self.file, "wb") as f:
-                left = self.args.size
-                while left:
-                    n = min(left, 1 << 20)
-                    f.write(rnd.randbytes(n))
-                    left -= n
+        digest = make_file(self.file, self.args.size, self.args.file)
         self.size = os.path.getsize(self.file)
-        if not self.size:
-            raise LabError("the file is empty")
-        h = hashlib.sha256()
-        with open(self.file, "rb") as f:
-            while block := f.read(1 << 20):
-                h.update(block)
-        return h.hexdigest()
+        return digest
 
     def boot_with_file(self):
         """The guests, and the file in guest 2's memory."""
@@ -332,6 +317,26 @@ class Bar:
         if self.open:
             print()
         self.open = False
+
+
+def make_file(path, length, source=None):
+    """A copy of a file, or pseudo-random bytes, always the same; its sha256."""
+    if source:
+        shutil.copyfile(source, path)
+    else:
+        rnd = random.Random(7609)
+        with open(path, "wb") as f:
+            while length:
+                n = min(length, 1 << 20)
+                f.write(rnd.randbytes(n))
+                length -= n
+    if not os.path.getsize(path):
+        raise LabError("the file is empty")
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        while block := f.read(1 << 20):
+            h.update(block)
+    return h.hexdigest()
 
 
 def step(text):
