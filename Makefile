@@ -29,7 +29,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_DEBUG SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))
 have	= $(wildcard $(1)/Makefile)
 
 .PHONY: all modules tools progs unit fuzz-replay static check check-full check-fast \
-	conformance demo lab-capture bench install uninstall clean distclean help deps
+	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
 all: modules tools progs
@@ -51,6 +51,7 @@ help:
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
 	@echo 'make lab-capture     two guests, a session on the wire, captured and explained'
 	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
+	@echo 'make lab-report      RDMA WRITE, AF_SMC and TCP compared, as a page; SIZE=1G ARGS=--help'
 	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
@@ -111,6 +112,9 @@ lab-capture:
 
 bench:
 	@scripts/bench $(ARGS)
+
+lab-report:
+	@scripts/lab-report $(ARGS)
 
 # Both modules answer to AF_SMC, and whichever comes first has it: without the
 # blacklist a program's socket() loads the kernel's own. It loads ours with it.

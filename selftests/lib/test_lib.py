@@ -17,6 +17,8 @@ sys.dont_write_bytecode = True
 
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
+import labhtml  # noqa: E402  pylint: disable=wrong-import-position
+import labreport  # noqa: E402  pylint: disable=wrong-import-position
 import roce  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -340,6 +342,99 @@ def roce__reads():
         (0x09, 7, 1, None, None, 9, 3, b"end"), (0x11, 7, 1, None, 0x62, None, 0, b""),
         (0x14, 8, 1, None, None, None, 0, b""), (0x04, 9, 1, None, None, None, 0, b"")], got
     assert [r.udp_length for r in got[4:]] == [28, 52, 24], got
+
+
+def lab_points(after=30.0, **mbs):
+    """Three runs, each 10 % slower than the one before; 1 GiB."""
+    out = []
+
+    def ceiling(phase, value, run=0, nth=0):
+        out.append({"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
+                    "impl": "perftest", "value": value})
+    for n, value in enumerate((20.0, 30.0, 90.0)):      # one of them nonsense
+        ceiling("before", value, nth=n)
+        ceiling("after", after + n - 1, nth=n)
+    for run, part in ((1, 1.0), (2, .9), (3, .8)):
+        ceiling("round", 30.0 * part, run)
+        for name, speed in mbs.items():
+            impl, off = ("tcp", name == "tcp") if name.startswith("tcp") else (name, None)
+            out.append({"what": "file", "impl": impl, "phase": "round", "run": run, "size": 1 << 30, "sha256": "a", "cpu_client": 3.0,
+                        "cpu_server": 4.0, "seconds": 1073.741824 / (speed * part), "mbs": speed * part} |
+                       ({"offload": off} if off is not None else {}))
+    return out
+
+
+def lab_data(points, runs=3, names=("smcr",)):
+    """As labreport makes it."""
+    series, ceiling = labreport.series_of(points, "a"), labreport.ceiling_of(points)
+    return {"lab": 1, "time": "now", "revision": "smcr x", "kernel": "6.12", "size": 1 << 30, "runs": runs, "quick": False, "took": 60.0,
+            "write": 1 << 20, "chunk": 4 << 20, "guest": {}, "series": series, "ceiling": ceiling,
+            "machine": {"cpu": "a<b", "cpus": 2, "memory_mib": None, "kernel": "6", "qemu": None, "load_before": (1, 1, 1),
+                        "load_after": (2, 2, 2)},
+            "table": labreport.table_of(points), "targets": labreport.targets_of(series, ceiling, runs),
+            "void": labreport.why_void(series, ceiling, runs, names), "notes": [], "taken_again": []}
+
+
+def lab__medians():
+    """Median and spread; nothing of nothing; both kinds of TCP apart."""
+    assert labreport.spread([3, None, 1, 2]) == {"median": 2, "min": 1, "max": 3, "n": 3}
+    assert labreport.spread([]) is None and labreport.spread([None]) is None
+    s = labreport.series_of(lab_points(tcp=100.0, **{"tcp-noseg": 40.0}), "a")
+    assert [(n, x["mbs"]["median"], x["mbs"]["n"]) for n, x in s.items()] == [("tcp", 90.0, 3), ("tcp-noseg", 36.0, 3)], s
+    assert s["tcp"]["cpu"]["median"] == 7.0 and s["tcp"]["setup"] is None
+
+
+def lab__pairs_runs():
+    """Ratios within a run: what slows both sides does not show; a run without its partner does not count."""
+    d = lab_data(lab_points(smcr=29.0, intree=25.0))
+    held = {t["text"]: (t["held"], t["value"]) for t in d["targets"]}
+    first, second = list(held.values())[:2]
+    assert first[0] is True and abs(first[1] - 29 / 30) < 1e-9 and second[0] is True and abs(second[1] - 29 / 25) < 1e-9, held
+    assert labreport.paired({1: 10.0, 2: 10.0}, {2: 5.0, 3: 1.0}) == {"median": 2.0, "min": 2.0, "max": 2.0, "n": 1}
+    assert labreport.paired({}, {1: 1.0}) is None
+
+
+def lab__void():
+    """Of a ceiling the median counts, 10 % is allowed; missing and wrong runs are void, too."""
+    assert labreport.moved([20, 30, 90], [30, 31, 29]) == 0 and labreport.moved([], [1]) is None
+    for after, void in ((32.9, False), (33.1, True), (27.1, False), (26.9, True)):
+        d = lab_data(lab_points(after=after, smcr=29.0))
+        assert bool(d["void"]) == void and [t["held"] for t in d["targets"] if t["id"] == "L7"] == [not void], (after, d["void"])
+    assert lab_data(lab_points(smcr=29.0), 4)["void"] == ["AF_SMC, smcr: 3 of 4 runs are valid"]
+    assert lab_data(lab_points(smcr=29.0), 3, ("smcr", "intree"))["void"] == ["AF_SMC, in-tree: 0 of 3 runs are valid"]
+    points = lab_points(smcr=29.0)
+    points[-1]["sha256"] = "b"
+    d = lab_data(points)
+    assert len(d["void"]) == 1 and "something else arrived" in d["void"][0] and d["targets"][2]["held"] is False
+    assert "not measured both before and after" in lab_data([p for p in points if p["phase"] != "after"])["void"][0]
+
+
+def lab__targets():
+    """Not held is said, and not measured is neither."""
+    held = lambda d: [t["held"] for t in d["targets"][:2]]  # noqa: E731
+    assert held(lab_data(lab_points(smcr=26.9, intree=27.0))) == [False, False]
+    assert held(lab_data(lab_points(smcr=27.1))) == [True, None]
+    assert held(lab_data(lab_points(intree=27.0))) == [None, None]
+
+
+def lab__renders():
+    """Whatever is missing, both reports come out, say so, and quote what is foreign."""
+    everything = {"smcr": 29.0, "intree": 25.0, "verbs": 30.0, "tcp": 90.0, "tcp-noseg": 30.0}
+    explained = '{"checks": [{"verdict": "FAILED", "text": "PSN", "where": ["frame 3"]}, {"verdict": "ok", "text": "CLC", "judged": 2}]}'
+    for drop in [None, *everything]:
+        points = lab_points(**{k: v for k, v in everything.items() if k != drop})
+        d = lab_data(points, 3, everything)
+        page, text = labhtml.html(d, {}), labhtml.markdown(d, {})
+        for name, (_, label, _, _) in labreport.SERIES.items():
+            assert (f"<b>{label}</b>" in page) == (name != drop) and (f"| {label} |" in text) == (name != drop), (drop, name)
+        assert ("Void: " in page and "Void: " in text) == (drop is not None), drop
+        assert "a&lt;b" in page and "a<b" not in page and "<img" not in page
+    page = labhtml.html(d, {"plot-cpu.svg": "<svg/>", "timeline.txt": "1 <SYN>", "explain.json": explained})
+    assert page.count("<img") == 1 and "1 &lt;SYN&gt;" in page and "PSN (frame 3)" in page and ">FAILED<" in page
+    assert labhtml.checks_of({"explain.json": explained}) == [(False, "PSN (frame 3)"), (True, "CLC (2 times)")]
+    assert labhtml.checks_of({"explain.json": "{"}) == [] and labhtml.checks_of({}) == []
+    nothing = lab_data([])
+    assert nothing["void"] and "not measured" in labhtml.html(nothing, {}) and labhtml.markdown(nothing, {})
 
 
 def check__counts():
