@@ -351,9 +351,9 @@ def lab_points(after=30.0, **mbs):
     def ceiling(phase, value, run=0, nth=0):
         out.append({"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
                     "impl": "perftest", "value": value})
-    for n, value in enumerate((20.0, 30.0, 90.0)):      # one of them nonsense
-        ceiling("before", value, nth=n)
-        ceiling("after", after + n - 1, nth=n)
+    for n, part in enumerate((.9, 1.0, 4.0)):           # one of them nonsense
+        ceiling("before", 30.0 * part, nth=n)
+        ceiling("after", after / part, nth=n)
     for run, part in ((1, 1.0), (2, .9), (3, .8)):
         ceiling("round", 30.0 * part, run)
         for name, speed in mbs.items():
