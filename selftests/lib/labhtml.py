@@ -11,7 +11,9 @@ import json
 import os
 
 GIB = 1 << 30
-PICTURES = ("plot-throughput.svg", "plot-cpu.svg", "plot-ceiling.svg", "diagram.svg")
+PICTURES = ("plot-throughput.svg", "plot-cpu.svg", "plot-ceiling.svg")
+CAPTURE = ("diagram.svg", "timeline.txt", "explain.json")
+LINES = 150                 # of the timeline that the page shows
 SPEAKS = {True: "held", False: "NOT held", None: "not measured"}
 CHECKED = {True: "ok", False: "FAILED", None: "n/a"}
 
@@ -32,7 +34,7 @@ def size_name(n):
 def extras(folder):
     """What lies beside report.json: {name: text}; of the capture only what is there."""
     found = {}
-    for name in PICTURES + ("timeline.txt", "explain.json"):
+    for name in PICTURES + CAPTURE:
         path = os.path.join(folder, name)
         if os.path.exists(path) and os.path.getsize(path):
             with open(path, encoding="utf-8", errors="replace") as f:
@@ -195,8 +197,15 @@ def markdown(data, extra):
         out += ["## A connection, frame by frame", ""]
         out += [f"* {CHECKED[h]}: {t}" for h, t in checks] + [""]
         if "timeline.txt" in extra:
-            out += ["```", extra["timeline.txt"].rstrip(), "```", ""]
+            out += ["```", timeline(extra), "```", ""]
     return "\n".join(out)
+
+
+def timeline(extra):
+    """As much of it as anybody reads here."""
+    lines = extra["timeline.txt"].rstrip().splitlines()
+    more = len(lines) - LINES
+    return "\n".join(lines[:LINES] + ([f"... and {more} more lines in timeline.txt"] if more > 0 else []))
 
 
 def cell(v):
@@ -300,10 +309,8 @@ def capture_html(extra):
                    "".join(f"<li>{tag(h, CHECKED)}<span>{esc(t)}</span></li>" for h, t in checks) + "</ul></div>")
     out.append(picture(extra, "diagram.svg", "What the two hosts said to each other, in order.", "sequence diagram"))
     if "timeline.txt" in extra:
-        long = extra["timeline.txt"].count("\n") > 60
-        pre = f"<pre>{esc(extra['timeline.txt'].rstrip())}</pre>"
-        out.append('<div class="card">' + (f"<details><summary>The timeline, frame by frame</summary>{pre}</details>" if long else pre) +
-                   "</div>")
+        out.append('<div class="card"><details open><summary>The timeline</summary>'
+                   f"<pre>{esc(timeline(extra))}</pre></details></div>")
     return "\n".join(out)
 
 

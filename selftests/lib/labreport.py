@@ -313,7 +313,11 @@ def machine():
 
 
 def capture(folder, notes):
-    """The annotated capture, by its own script; what of it is there now."""
+    """The annotated capture, by its own script; copies of what it found, to the report."""
+    for name in labhtml.CAPTURE:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            os.unlink(path)
     script = os.path.join(TREE, "scripts", "lab-capture")
     if not os.access(script, os.X_OK):
         notes.append("There is no scripts/lab-capture in this tree: no capture.")
@@ -322,11 +326,18 @@ def capture(folder, notes):
     say("now a short capture, explained frame by frame (scripts/lab-capture)")
     r = subprocess.run([script], check=False)
     if r.returncode:
-        notes.append(f"scripts/lab-capture ended with {r.returncode}: see its output.")
-    for name in ("timeline.txt", "explain.json", "diagram.svg", "capture.pcap"):
-        path = os.path.join(folder, name)
-        if os.path.exists(path) and os.path.getmtime(path) < begin - 1:
-            notes.append(f"{name} is from an earlier capture.")
+        notes.append(f"scripts/lab-capture ended with {r.returncode}: see the checks of the capture.")
+    new = [p for p in glob.glob(os.path.join(TREE, "build", "lab", "**", "explain.json"), recursive=True)
+           if os.path.getmtime(p) >= begin]
+    if not new:
+        notes.append("scripts/lab-capture left no explain.json.")
+        return
+    found = os.path.dirname(max(new, key=os.path.getmtime))
+    notes.append(f"The capture is in {os.path.relpath(found, TREE)}.")
+    os.makedirs(folder, exist_ok=True)
+    for name in labhtml.CAPTURE:
+        if os.path.exists(os.path.join(found, name)) and os.path.realpath(found) != os.path.realpath(folder):
+            shutil.copy(os.path.join(found, name), folder)
 
 
 def write(data, folder):
