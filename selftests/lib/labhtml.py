@@ -64,7 +64,7 @@ def span(v, digits=1):
     """Median, and from least to greatest."""
     if not v:
         return "-"
-    if v["n"] == 1:
+    if f"{v['min']:.{digits}f}" == f"{v['max']:.{digits}f}":
         return f"{v['median']:.{digits}f}"
     return f"{v['median']:.{digits}f} ({v['min']:.{digits}f}–{v['max']:.{digits}f})"
 
@@ -115,10 +115,9 @@ def verdict_line(data):
 
 def how(data):
     """How it was measured: sentences."""
-    g, segmentation = data["guest"], "-"
-    for s in data["series"].values():
-        if s["how"].startswith("ethtool") and s["values"]:
-            segmentation = ", ".join(f"{k} {'on' if v else 'off'}" for k, v in (s["values"][0]["segmentation"] or {}).items())
+    g = data["guest"]
+    features = {n: ", ".join(f"{k} {'on' if v else 'off'}" for k, v in (s["values"][0]["segmentation"] or {}).items())
+                for n, s in data["series"].items() if n.startswith("tcp")}
     out = [
         f"One file of {size_name(data['size'])} goes from guest 2 to guest 1, {data['runs']} times on each path; the paths take turns "
         "within a run. Given are medians, with the least and the greatest in parentheses.",
@@ -134,8 +133,8 @@ def how(data):
         f"before, once in every run, {len(data['ceiling']['after'])} times after. Ratios are formed within a run and the median of "
         "these is given, so that a slow minute of the machine slows both sides. If the medians before and after lie more than "
         f"{data['ceiling']['limit']:.0%} apart, all of this is void.",
-        f"Without GSO/GRO: {segmentation}, checked with ethtool in both guests. (The emulated card itself offers no TSO.)"
-        if segmentation != "-" else "TCP without GSO and GRO was not measured.",
+        "TCP, as ethtool -k says in the sender's guest: " + ("; ".join(f"{data['series'][n]['label']}: {f}" for n, f in features.items())
+                                                              or "not measured") + ".",
     ]
     setup = data["series"].get("verbs", {}).get("setup")
     if setup:
