@@ -24,7 +24,7 @@ import threading
 import time
 from collections import OrderedDict
 
-from roce import CLC_NAMES, OPCODES, ROCE_PORT, WRITES, Roce
+from roce import CLC_NAMES, IMMEDIATE, OPCODES, ROCE_PORT, WRITES, Roce
 from wire import (ACCEPT, ACK, ADD_LINK, CDC, CONFIRM, CONFIRM_LINK, CONFIRM_RKEY, DECLINE, DELETE_LINK, DELETE_RKEY,
                   EYE, LLC_NAMES, PROPOSAL, TEST_LINK, Msg, Stream, ip_of, link_msg, sound)
 
@@ -51,7 +51,6 @@ CM_NAMES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x1
 NAKS = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error", 3: "remote operational error",
         4: "invalid RD request"}
 SMC_OPCODES = {*range(0x00, 0x05), *range(0x06, 0x0b), 0x11} - {0x09}
-IMMEDIATE = (0x09, 0x0b)
 FLAGS = ((0x80, "write blocked"), (0x40, "urgent pending"), (0x20, "urgent present"), (0x10, "cursor update requested"),
          (0x08, "failover validation"))
 ENDS = ((0x80, "sending done"), (0x40, "closed"), (0x20, "abnormal close"))
@@ -357,7 +356,7 @@ class Analysis:
         data = f.bytes("udp.payload")
         if len(data) < 16 or data[1] & 15 or data[0] not in OPCODES or (dst, int.from_bytes(data[5:8], "big")) not in self.qps:
             return None
-        return Roce(src, dst, data, (f.int("udp.length") or 8) - 8)
+        return Roce(src, dst, None, data, (f.int("udp.length") or 8) - 8)
 
     # -- TCP and CLC ---------------------------------------------------------
 
