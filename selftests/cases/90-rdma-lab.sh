@@ -8,7 +8,7 @@
 # nics: 2
 # timeout: 60
 # lanes: uml qemu
-# tags: rdma stock
+# tags: rdma
 # shellcheck source=selftests/rdma/lab.sh
 . "$RDMA/lab.sh"
 

@@ -9,7 +9,7 @@
 # module: none
 # timeout: 90
 # lanes: uml qemu
-# tags: rdma stock
+# tags: rdma
 # shellcheck source=selftests/rdma/lab.sh
 . "$RDMA/lab.sh"
 # shellcheck source=selftests/prog/wire.sh

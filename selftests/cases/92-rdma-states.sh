@@ -9,7 +9,7 @@
 # module: none
 # timeout: 60
 # lanes: uml qemu
-# tags: rdma stock
+# tags: rdma
 # shellcheck source=selftests/rdma/lab.sh
 . "$RDMA/lab.sh"
 

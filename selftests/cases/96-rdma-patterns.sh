@@ -7,7 +7,7 @@
 #
 # timeout: 120
 # lanes: uml qemu
-# tags: rdma stock
+# tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 PATTERNS="ps rendezvous batch"

@@ -8,7 +8,7 @@
 # timeout: 120
 # lanes: uml qemu
 # memory: 1536
-# tags: rdma stock
+# tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 MIB=64
