@@ -148,7 +148,11 @@ struct rd_conf {
 	 * each side rules over the other's sender.
 	 */
 	uint8_t rnr_retry;
-	uint8_t rnr_timer;		/* and after which time: an IBTA code; 12: 0.64 ms, 20: 10.24 ms */
+	/*
+	 * And after which time: an IBTA code; 12: 0.64 ms, 20: 10.24 ms. It is
+	 * set once the QP is in RTS; an RNR NAK just before that asks for 655 ms.
+	 */
+	uint8_t rnr_timer;
 	struct ibv_pd *pd;		/* NULL: one per connection */
 };
 

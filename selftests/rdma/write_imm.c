@@ -125,6 +125,9 @@ static void server(void)
 			rd_wait_gone(c);
 			rd_check(filled(mem.buf, SIZE, 0), "the refused WRITE has changed nothing");
 		} else {
+			/* Before rd_accept() returns the RNR timer may still be that of rdma_cm. */
+			rd_send(c, 3, NULL, 0, 0);
+			rd_done(c, &c->send, 3);
 			await_word(c, &bufs);
 			rd_check(filled(mem.buf, SIZE, 0), "without a request nothing was written");
 			rd_recv(c, 0, &bufs, 64, 64);
@@ -165,6 +168,7 @@ static void client(int hold)
 
 		for (size_t i = 0; i < SIZE; i++)
 			tx.buf[i] = byte_at(i);
+		rd_recv(c, 3, NULL, 0, 0);
 		rd_connect(c, &cap);
 		printf("client: connection '%s'\n", names[k]);
 		if (k == 0) {
@@ -174,6 +178,7 @@ static void client(int hold)
 			rd_ends(c, &c->send, 7, IBV_WC_RNR_RETRY_EXC_ERR, "no receive request, no repetition");
 			rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the queue pair is in ERR");
 		} else {
+			rd_done(c, &c->recv, 3);
 			rd_write_imm(c, 7, &tx, 0, messages[0].len, 0, messages[0].imm);
 			rd_check(!rd_next(c, &c->send, &wc, hold), "incomplete after %d ms without a request", hold);
 			*(volatile uint8_t *)word.buf = 1;
