@@ -86,12 +86,12 @@ static void serve(struct rdma_cm_id *listener, int k, bool allow)
 		if (!rd_next(c, &c->send, &wc, -1))
 			rd_fail("send queue", "the word has no completion");
 	}
-	if (k == RIGHT) {
-		rd_wait_gone(c);
-		rd_check(rd_state(c->qp) == IBV_QPS_RTS, "the server's queue pair is still in RTS");
-	} else {
+	if (k != RIGHT)
 		rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the server's queue pair is in ERR");
-	}
+	rd_wait_gone(c);
+	/* It is not the client's end that makes it ERR. */
+	if (k == RIGHT)
+		rd_check(rd_state(c->qp) == IBV_QPS_RTS, "the server's queue pair is still in RTS");
 	rd_quiet(c);
 	rd_check(guarded(all, k == RIGHT || k == REVOKED), "%s: memory is as it should be, guards included", names[k]);
 	if (mem.mr && ibv_dereg_mr(mem.mr))
@@ -141,11 +141,8 @@ static void ask(struct rd_conn *c, int k)
 		rd_done(c, &c->send, 5);
 		rd_done(c, &c->recv, 1);
 	}
-	if (k != RIGHT) {
+	if (k != RIGHT)
 		write_ends(c, k, &tx);
-		/* The server has to see its state before it hears of the end. */
-		rd_wait_gone(c);
-	}
 	rd_quiet(c);
 	rd_free(&tx);
 	rd_free(&word);

@@ -704,12 +704,14 @@ static void drain(struct rd_cq *q)
 		rd_fail_errno("ibv_get_cq_event");
 }
 
+#define GRACE 1000	/* milliseconds */
+
 bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 {
 	int64_t until = rd_now() + (ms < 0 ? rd.wait : ms);
 	struct pollfd p[2] = { { .fd = q->channel->fd, .events = POLLIN },
 			       { .fd = c ? c->id->channel->fd : -1, .events = POLLIN } };
-	bool last = false;
+	bool last = false, gone = false;
 	int n;
 
 	for (;;) {
@@ -727,12 +729,18 @@ bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 		}
 		if (last)
 			return false;
-		if (!(c && c->gone) && rd_now() < until)
+		if (c && c->gone && !gone) {
+			/* The CM may be faster than what was acknowledged before it. */
+			gone = true;
+			if (until > rd_now() + GRACE)
+				until = rd_now() + GRACE;
+		}
+		if (rd_now() < until)
 			poll(p, 2, (int)(until - rd_now()) + 1);
 		drain(q);
 		if (c)
 			look(c);
-		last = (c && c->gone) || rd_now() >= until;
+		last = rd_now() >= until;
 	}
 }
 

@@ -234,8 +234,9 @@ void rd_free_cq(struct rd_cq *q);
 
 /*
  * The next completion of &c->send or &c->recv, of any status, within @ms (-1:
- * rd.wait). Of a failed one only wr_id, status and qp_num mean anything. False when there is none by then, or when the peer has
- * disconnected and the queue is empty. @c NULL: a queue without a connection.
+ * rd.wait). False when there is none by then, or within a second after the
+ * peer has disconnected. Of a failed one only wr_id, status and qp_num mean
+ * anything. @c NULL: a queue without a connection.
  */
 bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms);
 /* The next completion, which must be @id's and a success. */
