@@ -26,6 +26,7 @@ from roce import OPCODES, Traffic  # noqa: E402  pylint: disable=wrong-import-po
 BENCH = os.path.join(TREE, "selftests", "prog", "bench")
 SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
 SNAP = 256                  # bytes kept of each packet: headers, CLC messages, a piece of the file
+LEAST = 32 << 20
 BEGIN = time.time()
 TTY = sys.stdout.isatty()
 
@@ -412,6 +413,8 @@ def main():
         p.error(f"no stock kernel: {args.kernel}")
     if args.file and not (os.path.isfile(args.file) and os.access(args.file, os.R_OK) and os.path.getsize(args.file)):
         p.error(f"{args.file}: no file with something in it that can be read")
+    if (os.path.getsize(args.file) if args.file else args.size) < LEAST:
+        p.error(f"at least {LEAST >> 20}M: the tables are to be seen while the data flows")
     if args.check:
         return 0
     return Demo(args).play()
