@@ -84,13 +84,6 @@ def set_knob(name, want):
     return good
 
 
-def cpu_seconds():
-    """What this guest's processor has worked since it started, for whomever."""
-    with open("/proc/stat", encoding="ascii") as f:
-        v = [int(x) for x in f.readline().split()[1:9]]
-    return (sum(v) - v[3] - v[4]) / os.sysconf("SC_CLK_TCK")
-
-
 def sha256(path):
     """Of a file."""
     h = hashlib.sha256()
@@ -238,8 +231,6 @@ def serve(spec):
                 elif words[0] == "start":       # a server for one point, e.g. perftest's
                     one = subprocess.Popen(words[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                     say("ok")
-                elif words[0] == "cpu":
-                    say(cpu_seconds())
                 elif words[0] == "offload":
                     say(set_offload(words[1]))
                 elif words[0] == "unlink":
@@ -252,12 +243,13 @@ def serve(spec):
                     one = subprocess.Popen(words[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                     say("ok" if "listening" in one.stdout.readline() else f"{words[1]} does not listen")
                 elif words[0] == "end":
+                    out = ""
                     try:
-                        one.communicate(timeout=10 * spec["slow"])
+                        out, _ = one.communicate(timeout=10 * spec["slow"])
                     except subprocess.TimeoutExpired:
                         one.kill()
                         one.wait()
-                    say("ok")
+                    say({"printed": out or ""})
             except (RuntimeError, OSError) as e:
                 say(f"guest 1: {e}")
     if proc:
@@ -332,9 +324,10 @@ class Client:
         for p in self.spec["points"]:
             before = self.side.counts()
             try:
-                got = getattr(self, f"{self.spec['impl'] if self.raw else 'do'}_{p['what']}")(p)
+                kind = "perftest" if p["what"] == "ceiling" else self.spec["impl"] if self.raw else "do"
+                got = getattr(self, f"{kind}_{p['what']}")(p)
                 void = self.void(before, got)
-            except (RuntimeError, OSError, ValueError, IndexError) as e:
+            except (RuntimeError, OSError, ValueError, LookupError, TypeError) as e:
                 got, void = {}, "failed: " + " ".join(str(e).split())
             self.emit(**{**got, **p, "void": void})
         if not self.raw:
@@ -407,18 +400,15 @@ class Client:
     # -- one file ----------------------------------------------------------
 
     def file(self, server, client):
-        """Move the file; what the client printed, and what else is asked of such a transfer."""
+        """Move the file; what both programs printed, and the sha256 of what arrived."""
         to = self.spec["to"]
         self.ask("unlink", to)
         try:
             self.ask("listen", *server)
-            before = [self.ask("cpu"), cpu_seconds()]
             text = sh(*client, timeout=self.spec["patience"])
-            cpu = [cpu_seconds() - before[1], self.ask("cpu") - before[0]]
         finally:
-            self.ask("end")
-        return text, {"cpu_client": round(cpu[0], 2), "cpu_server": round(cpu[1], 2),
-                      "sha256": self.ask("sha256", to)["sha256"], "conns": 1}
+            theirs = self.ask("end")["printed"]
+        return text, theirs, self.ask("sha256", to)["sha256"]
 
     def do_file(self, p):
         """With write() and read(), as any socket program would."""
@@ -428,25 +418,28 @@ class Client:
             raise RuntimeError(f"segmentation cannot be turned off: {state}")
         prog = [f"{PROG}/bench", *self.flags]
         try:
-            text, more = self.file([*prog, "recv", "5002", self.spec["to"]],
-                                   [*prog, "-w", str(self.spec["write"]), "send", SERVER, "5002", self.spec["from"]])
+            *texts, digest = self.file([*prog, "recv", "5002", self.spec["to"]],
+                                       [*prog, "-w", str(self.spec["write"]), "send", SERVER, "5002", self.spec["from"]])
         finally:
             self.ask("offload", True)
             set_offload(True)
-        n, secs = text.split()[-2:]
+        n, secs = texts[0].split()[-2:]
         if int(n) != p["size"]:
             raise RuntimeError(f"{n} bytes were sent")
-        return {"seconds": float(secs), "mbs": int(n) / float(secs) / 1e6, "segmentation": state[1], **more}
+        cpu = [float(re.search(r"(?m)^cpu ([\d.]+)$", t)[1]) for t in texts]
+        return {"seconds": float(secs), "mbs": int(n) / float(secs) / 1e6, "cpu_client": cpu[0], "cpu_server": cpu[1],
+                "sha256": digest, "conns": 1, "segmentation": state[1]}
 
     def verbs_file(self, p):
         """By RDMA WRITE into its place."""
-        text, more = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "--file", self.spec["to"]],
-                               [f"{RDMA}/bulk", "client", SERVER, "7471", "-j", "--chunk", str(self.spec["chunk"]),
-                                "--file", self.spec["from"]])
-        got = json.loads(text.splitlines()[-1])
+        *texts, digest = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "--file", self.spec["to"]],
+                                   [f"{RDMA}/bulk", "client", SERVER, "7471", "-j", "--chunk", str(self.spec["chunk"]),
+                                    "--file", self.spec["from"]])
+        got, theirs = (json.loads(t.splitlines()[-1]) for t in texts)
         if got["bytes"] != p["size"] or not got["equal"]:
-            raise RuntimeError(f"bulk: {text.strip()}")
-        return {"seconds": got["seconds"], "mbs": got["bytes"] / got["seconds"] / 1e6, "setup": got.get("setup"), **more}
+            raise RuntimeError(f"bulk: {texts[0].strip()}")
+        return {"seconds": got["seconds"], "mbs": got["bytes"] / got["seconds"] / 1e6, "setup": got["setup"],
+                "cpu_client": got["machine_cpu_seconds"], "cpu_server": theirs["machine_cpu_seconds"], "sha256": digest, "conns": 1}
 
     # -- raw verbs ---------------------------------------------------------
 

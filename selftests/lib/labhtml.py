@@ -14,7 +14,7 @@ GIB = 1 << 30
 PICTURES = ("plot-throughput.svg", "plot-cpu.svg", "plot-ceiling.svg")
 CAPTURE = ("diagram.svg", "timeline.txt", "explain.json")
 LINES = 150                 # of the timeline that the page shows
-SPEAKS = {True: "held", False: "NOT held", None: "not measured"}
+SPEAKS = {True: "held", False: "NOT held", None: "not judged"}
 CHECKED = {True: "ok", False: "FAILED", None: "n/a"}
 
 
@@ -69,23 +69,12 @@ def span(v, digits=1):
     return f"{v['median']:.{digits}f} ({v['min']:.{digits}f}–{v['max']:.{digits}f})"
 
 
-def ratio_to_ceiling(data, series):
-    """Median of the ratios to the ceiling of the same run."""
-    runs = {int(r): v for r, v in data["ceiling"]["runs"].items()}
-    ratios = sorted(v["mbs"] / runs[v["run"]] for v in series["values"] if runs.get(v["run"]))
-    if not ratios:
-        return None
-    middle = len(ratios) // 2
-    return ratios[middle] if len(ratios) % 2 else (ratios[middle - 1] + ratios[middle]) / 2
-
-
 def rows(data):
     """The headline table: (label, how, seconds, MB/s, ratio, cpu sender, cpu receiver, sha256)."""
     out = []
     for s in data["series"].values():
-        r = ratio_to_ceiling(data, s)
-        out.append((s["label"], s["how"], span(s["seconds"]), span(s["mbs"]), "-" if r is None else f"{r:.2f}",
-                    span(s["cpu_sender"]), span(s["cpu_receiver"]), f"{s['equal']} of {len(s['values'])}"))
+        out.append((s["label"], s["how"], span(s["seconds"]), span(s["mbs"]), span(s["of_ceiling"], 2), span(s["cpu_sender"]),
+                    span(s["cpu_receiver"]), f"{s['equal']} of {len(s['values'])}"))
     top = data["ceiling"]["all"]
     if top:
         out.append((f"{data['ceiling']['tool']}, {size_name(data['ceiling']['size'])}", "perftest: the ceiling", "-", span(top),
@@ -127,12 +116,13 @@ def how(data):
         f"{size_name(data['write'])} and read() of up to 256 KiB, into the same place; the same program for all socket paths.",
         "An AF_SMC run counts only if the counters of both modules say that its connections used SMC-R and that none fell "
         "back to TCP. A run that was not so is void and taken again.",
-        "CPU seconds are those of the whole guest (/proc/stat), both guests, for 1 GiB: soft RoCE works in the kernel, and a "
+        "CPU seconds are those of the whole guest (/proc/stat) while the clock runs, for 1 GiB: soft RoCE works in the kernel, and a "
         "process' own time would not show it.",
         f"The ceiling is {data['ceiling']['tool']} at {size_name(data['ceiling']['size'])}: {len(data['ceiling']['before'])} times "
-        f"before, once in every run, {len(data['ceiling']['after'])} times after. Ratios are formed within a run and the median of "
-        "these is given, so that a slow minute of the machine slows both sides. If the medians before and after lie more than "
-        f"{data['ceiling']['limit']:.0%} apart, all of this is void.",
+        f"before, once ahead of every transfer, {len(data['ceiling']['after'])} times after. A transfer is set against the mean of "
+        "the ceilings just before and just after it, so that a slow minute of the machine slows both. If the medians "
+        f"before and after all of it lie more than {data['ceiling']['limit']:.0%} apart, the numbers are void and the targets are "
+        "not judged.",
         "TCP, as ethtool -k says in the sender's guest: " + ("; ".join(f"{data['series'][n]['label']}: {f}" for n, f in features.items())
                                                               or "not measured") + ".",
     ]

@@ -345,23 +345,19 @@ def roce__reads():
 
 
 def lab_points(after=30.0, **mbs):
-    """Three runs, each 10 % slower than the one before; 1 GiB."""
-    out = []
-
+    """Three runs, each 10 % slower than the one before; 1 GiB. In their order."""
     def ceiling(phase, value, run=0, nth=0):
-        out.append({"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
-                    "impl": "perftest", "value": value})
-    for n, part in enumerate((.9, 1.0, 4.0)):           # one of them nonsense
-        ceiling("before", 30.0 * part, nth=n)
-        ceiling("after", after / part, nth=n)
+        return {"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
+                "impl": "perftest", "value": value}
+    skewed = tuple(enumerate((.9, 1.0, 4.0)))           # one of them nonsense
+    out = [ceiling("before", 30.0 * part, nth=n) for n, part in skewed]
     for run, part in ((1, 1.0), (2, .9), (3, .8)):
-        ceiling("round", 30.0 * part, run)
         for name, speed in mbs.items():
-            impl, off = ("tcp", name == "tcp") if name.startswith("tcp") else (name, None)
-            out.append({"what": "file", "impl": impl, "phase": "round", "run": run, "size": 1 << 30, "sha256": "a", "cpu_client": 3.0,
-                        "cpu_server": 4.0, "seconds": 1073.741824 / (speed * part), "mbs": speed * part} |
-                       ({"offload": off} if off is not None else {}))
-    return out
+            impl, more = ("tcp", {"offload": name == "tcp"}) if name.startswith("tcp") else (name, {})
+            out.append(ceiling("run", 30.0 * part, run))
+            out.append({"what": "file", "impl": impl, "phase": "run", "run": run, "size": 1 << 30, "sha256": "a", "cpu_client": 3.0,
+                        "cpu_server": 4.0, "seconds": 1073.741824 / (speed * part), "mbs": speed * part, **more})
+    return out + [ceiling("after", after / part, nth=n) for n, part in skewed]
 
 
 def lab_data(points, runs=3, names=("smcr",)):
@@ -381,17 +377,22 @@ def lab__medians():
     assert labreport.spread([]) is None and labreport.spread([None]) is None
     s = labreport.series_of(lab_points(tcp=100.0, **{"tcp-noseg": 40.0}), "a")
     assert [(n, x["mbs"]["median"], x["mbs"]["n"]) for n, x in s.items()] == [("tcp", 90.0, 3), ("tcp-noseg", 36.0, 3)], s
-    assert s["tcp"]["cpu"]["median"] == 7.0 and s["tcp"]["setup"] is None
+    assert s["tcp"]["cpu_receiver"]["median"] == 4.0 and s["tcp"]["setup"] is None
 
 
-def lab__pairs_runs():
-    """Ratios within a run: what slows both sides does not show; a run without its partner does not count."""
-    d = lab_data(lab_points(smcr=29.0, intree=25.0))
-    held = {t["text"]: (t["held"], t["value"]) for t in d["targets"]}
-    first, second = list(held.values())[:2]
-    assert first[0] is True and abs(first[1] - 29 / 30) < 1e-9 and second[0] is True and abs(second[1] - 29 / 25) < 1e-9, held
+def lab__pairs():
+    """Ratios of what was measured together: what slows both sides does not show."""
+    series = labreport.series_of(lab_points(smcr=29.0, intree=25.0), "a")
+    # The ceiling after the last of a run is the next run's first, 10 % lower; after the last of all, 30 / 0.9.
+    assert [v["ceiling"] for v in series["smcr"]["values"]] == [30.0, 27.0, 24.0], series["smcr"]
+    assert [round(v["ceiling"], 3) for v in series["intree"]["values"]] == [28.5, 25.5, round((24 + 30 / .9) / 2, 3)]
+    assert abs(series["smcr"]["of_ceiling"]["median"] - 29 / 30) < 1e-9
+    ratio = labreport.paired(*(labreport.by_run(series[n]["values"], "mbs") for n in ("smcr", "intree")))
+    assert abs(ratio["min"] - 29 / 25) < 1e-9 and abs(ratio["max"] - 29 / 25) < 1e-9, ratio
     assert labreport.paired({1: 10.0, 2: 10.0}, {2: 5.0, 3: 1.0}) == {"median": 2.0, "min": 2.0, "max": 2.0, "n": 1}
     assert labreport.paired({}, {1: 1.0}) is None
+    alone = [p for p in lab_points(smcr=29.0) if p["what"] == "file"]
+    assert labreport.series_of(alone, "a")["smcr"]["of_ceiling"] is None
 
 
 def lab__void():
@@ -403,18 +404,20 @@ def lab__void():
     assert lab_data(lab_points(smcr=29.0), 4)["void"] == ["AF_SMC, smcr: 3 of 4 runs are valid"]
     assert lab_data(lab_points(smcr=29.0), 3, ("smcr", "intree"))["void"] == ["AF_SMC, in-tree: 0 of 3 runs are valid"]
     points = lab_points(smcr=29.0)
-    points[-1]["sha256"] = "b"
+    [p for p in points if p["what"] == "file"][-1]["sha256"] = "b"
     d = lab_data(points)
     assert len(d["void"]) == 1 and "something else arrived" in d["void"][0] and d["targets"][2]["held"] is False
     assert "not measured both before and after" in lab_data([p for p in points if p["phase"] != "after"])["void"][0]
 
 
 def lab__targets():
-    """Not held is said, and not measured is neither."""
+    """Not held is said; neither is what was not measured, or not on a quiet machine."""
     held = lambda d: [t["held"] for t in d["targets"][:2]]  # noqa: E731
     assert held(lab_data(lab_points(smcr=26.9, intree=27.0))) == [False, False]
-    assert held(lab_data(lab_points(smcr=27.1))) == [True, None]
+    assert held(lab_data(lab_points(smcr=29.0, intree=27.0))) == [True, True]
+    assert held(lab_data(lab_points(smcr=29.0))) == [True, None]
     assert held(lab_data(lab_points(intree=27.0))) == [None, None]
+    assert held(lab_data(lab_points(after=20.0, smcr=29.0, intree=27.0))) == [None, None], "judged although void"
 
 
 def lab__renders():
@@ -434,7 +437,7 @@ def lab__renders():
     assert labhtml.checks_of({"explain.json": explained}) == [(False, "PSN (frame 3)"), (True, "CLC (2 times)")]
     assert labhtml.checks_of({"explain.json": "{"}) == [] and labhtml.checks_of({}) == []
     nothing = lab_data([])
-    assert nothing["void"] and "not measured" in labhtml.html(nothing, {}) and labhtml.markdown(nothing, {})
+    assert nothing["void"] and "not judged" in labhtml.html(nothing, {}) and labhtml.markdown(nothing, {})
 
 
 def check__counts():

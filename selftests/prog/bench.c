@@ -39,6 +39,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "load.h"
 
 #ifndef AF_SMC
 #define AF_SMC 43
@@ -70,35 +71,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-/* The share of time that this machine's CPUs were not idle. */
-struct load {
-	unsigned long long idle, all;
-};
-
-static struct load load(void)
-{
-	unsigned long long v[8] = { 0 };
-	struct load l = { 0 };
-	FILE *f = fopen("/proc/stat", "r");
-
-	if (!f || fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", v, v + 1, v + 2, v + 3,
-			 v + 4, v + 5, v + 6, v + 7) < 4)
-		err(1, "/proc/stat");
-	fclose(f);
-	for (int i = 0; i < 8; i++)
-		l.all += v[i];
-	l.idle = v[3] + v[4];
-	return l;
-}
-
-static double busy(struct load before)
-{
-	struct load l = load();
-
-	return l.all == before.all ? 0 :
-	       1 - (double)(l.idle - before.idle) / (l.all - before.all);
 }
 
 /* All of it, or an end of the program: for sides that know what to expect. */
@@ -459,7 +431,8 @@ static void idle(int n)
 /*
  * A file: its length in 8 bytes; back comes the length when there is memory for
  * it; its bytes; back comes the length again. Files are mapped, so that reading
- * and writing them is no part of what is measured.
+ * and writing them is no part of what is measured. Both sides print bytes and
+ * seconds again and again, and in the end how long the machine worked meanwhile.
  */
 
 static void progress(uint64_t done, double t, double *last, bool always)
@@ -486,6 +459,7 @@ static void recv_file(const char *port, const char *path)
 	double t0, last = 0;
 	int l = listen_on(port), s, fd;
 	char *to, c;
+	struct load l0;
 
 	puts("listening");
 	fflush(stdout);
@@ -504,6 +478,7 @@ static void recv_file(const char *port, const char *path)
 		err(1, "%s", path);
 	to = map(path, fd, size, PROT_READ | PROT_WRITE);
 	put(s, &len, sizeof(len));
+	l0 = load();
 	t0 = now();
 	while (done < size) {
 		ssize_t n = read(s, to + done, size - done < MAX_READ ? size - done : MAX_READ);
@@ -516,6 +491,7 @@ static void recv_file(const char *port, const char *path)
 		progress(done, now() - t0, &last, false);
 	}
 	put(s, &len, sizeof(len));
+	printf("cpu %.2f\n", busy_seconds(l0));
 	progress(done, now() - t0, &last, true);
 	while (read(s, &c, 1) > 0)
 		;
@@ -527,10 +503,11 @@ static void recv_file(const char *port, const char *path)
 static void send_file(const char *path)
 {
 	int fd = open(path, O_RDONLY), s = connect_to_peer();
-	double t0, last = 0;
+	double t0, t, last = 0;
 	uint64_t len, back;
 	char *from = NULL;
 	struct stat st;
+	struct load l0;
 	off_t done = 0;
 
 	if (fd < 0 || fstat(fd, &st))
@@ -542,6 +519,7 @@ static void send_file(const char *path)
 	len = htobe64(st.st_size);
 	put(s, &len, sizeof(len));
 	get(s, &back, sizeof(back));
+	l0 = load();
 	t0 = now();
 	while (done < st.st_size) {
 		size_t n = st.st_size - done;
@@ -563,7 +541,9 @@ static void send_file(const char *path)
 	get(s, &back, sizeof(back));
 	if (back != len)
 		errx(1, "the receiver wants another length");
-	progress(done, now() - t0, &last, true);
+	t = now() - t0;
+	printf("cpu %.2f\n", busy_seconds(l0));
+	progress(done, t, &last, true);
 	close(s);
 }
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "../prog/load.h"
 #include "rdma.h"
 
 #define MAX_SIZE	0xffffffffu	/* a capability's length has 32 bits */
@@ -166,8 +167,9 @@ static int server(void)
 	uint8_t digest[DIGEST];
 	struct rd_mem reply;
 	struct rd_cap cap;
+	struct load before;
 	struct ibv_wc wc;
-	double setup, used;
+	double setup, used, machine;
 	size_t size;
 
 	puts("listening");
@@ -179,22 +181,26 @@ static int server(void)
 	setup = prepare(c, rd_option("file"), size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	reply = rd_memory(c->pd, DIGEST, 0);
 	rd_recv(c, 1, NULL, 0, 0);
-	used = cpu();
 	cap = rd_cap_of(&mem);
 	rd_accept(c, &cap);
+	before = load();
+	used = cpu();
 	if (!rd_next(c, &c->recv, &wc, patience(size)))
 		rd_fail("client", "it ended before everything was here");
 	if (wc.status != IBV_WC_SUCCESS || wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM || be32toh(wc.imm_data) != DONE)
 		rd_fail("client", "an end that is none: %s", ibv_wc_status_str(wc.status));
 	used = cpu() - used;
+	machine = busy_seconds(before);
 	sha256(digest);
 	memcpy(reply.buf, digest, DIGEST);
 	/* The client ends when it has this: nobody waits for its being acknowledged. */
 	if (rd_post(c, &(struct rd_wr){ .op = IBV_WR_SEND, .mem = &reply, .len = DIGEST, .silent = true }))
 		rd_fail("client", "cannot be told the sha256");
 	rd_wait_gone(c);
-	printf(json ? "{\"role\": \"server\", \"bytes\": %zu, \"setup\": %.4f, \"cpu_seconds\": %.4f" :
-		      "received %zu bytes; registering took %.3f s, the process worked for %.3f s\n", size, setup, used);
+	printf(json ? "{\"role\": \"server\", \"bytes\": %zu, \"setup\": %.4f, \"cpu_seconds\": %.4f, "
+		      "\"machine_cpu_seconds\": %.2f" :
+		      "received %zu bytes; registering took %.3f s, the process worked for %.3f s, the machine for %.2f s\n",
+	       size, setup, used, machine);
 	hex("sha256", digest);
 	if (json)
 		puts("}");
@@ -214,7 +220,8 @@ static int client(void)
 	bool in = rd_number("inline", 0, 1);
 	struct rd_conf conf = rd_defaults;
 	uint64_t posted = 0, done = 0, all;
-	double setup, used, t0, t, last = 0;
+	double setup, used, machine, t0, t, last = 0;
+	struct load before;
 	uint8_t digest[DIGEST];
 	struct rd_mem reply;
 	struct rd_conn *c;
@@ -241,6 +248,7 @@ static int client(void)
 	rd_connect(c, &(struct rd_cap){ .length = (uint32_t)size });
 	if (c->peer.length != size)
 		rd_fail("server", "it gave a capability for %u bytes instead of %zu", c->peer.length, size);
+	before = load();
 	used = cpu();
 	t0 = now();
 	while (done < all) {
@@ -263,18 +271,19 @@ static int client(void)
 	}
 	t = now() - t0;
 	used = cpu() - used;
+	machine = busy_seconds(before);
 	sha256(digest);
 	if (!rd_next(c, &c->recv, &wc, patience(size)) || wc.status != IBV_WC_SUCCESS)
 		rd_fail("server", "it does not tell its sha256");
 	equal = !memcmp(digest, reply.buf, DIGEST);
 	if (json)
 		printf("{\"role\": \"client\", \"bytes\": %zu, \"chunk\": %zu, \"depth\": %u, \"inline\": %s, "
-		       "\"setup\": %.4f, \"seconds\": %.4f, \"mib_s\": %.3f, \"cpu_seconds\": %.4f, \"equal\": %s",
-		       size, chunk, depth,
-		       in ? "true" : "false", setup, t, (double)size / t / (1 << 20), used, equal ? "true" : "false");
+		       "\"setup\": %.4f, \"seconds\": %.4f, \"mib_s\": %.3f, \"cpu_seconds\": %.4f, "
+		       "\"machine_cpu_seconds\": %.2f, \"equal\": %s", size, chunk, depth, in ? "true" : "false", setup, t,
+		       (double)size / t / (1 << 20), used, machine, equal ? "true" : "false");
 	else
-		printf("sent %zu bytes in %.3f s, %.1f MiB/s; registering took %.3f s, the process worked for %.3f s\n",
-		       size, t, (double)size / t / (1 << 20), setup, used);
+		printf("sent %zu bytes in %.3f s, %.1f MiB/s; registering took %.3f s, the process worked for %.3f s, "
+		       "the machine for %.2f s\n", size, t, (double)size / t / (1 << 20), setup, used, machine);
 	hex("sha256", digest);
 	hex("peer_sha256", reply.buf);
 	if (json)

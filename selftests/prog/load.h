@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How much of a machine's time its processors were not idle, for whomever they worked. */
+#ifndef _LOAD_H
+#define _LOAD_H
+
+#include <err.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct load {
+	unsigned long long idle, all;	/* ticks, of all processors together */
+};
+
+static inline struct load load(void)
+{
+	unsigned long long v[8] = { 0 };
+	struct load l = { 0 };
+	FILE *f = fopen("/proc/stat", "r");
+
+	if (!f || fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", v, v + 1, v + 2, v + 3,
+			 v + 4, v + 5, v + 6, v + 7) < 4)
+		err(1, "/proc/stat");
+	fclose(f);
+	for (int i = 0; i < 8; i++)
+		l.all += v[i];
+	l.idle = v[3] + v[4];
+	return l;
+}
+
+/* As a part of the time since then */
+static inline double busy(struct load before)
+{
+	struct load l = load();
+
+	return l.all == before.all ? 0 :
+	       1 - (double)(l.idle - before.idle) / (double)(l.all - before.all);
+}
+
+/* In seconds */
+static inline double busy_seconds(struct load before)
+{
+	struct load l = load();
+
+	return (double)((l.all - before.all) - (l.idle - before.idle)) / (double)sysconf(_SC_CLK_TCK);
+}
+
+#endif /* _LOAD_H */
