@@ -2,7 +2,9 @@
 /*
  * Out-of-line parts of compat.h.
  */
+#include <linux/socket.h>
 #include <linux/sysctl.h>
+#include <linux/uio.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 #include <net/net_namespace.h>
@@ -45,3 +47,14 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 			   daddr, dport, dif, sdif);
 }
 #endif
+
+bool smcr_compat_page_follows(const struct msghdr *msg)
+{
+#ifdef MSG_SENDPAGE_NOTLAST
+	/* user space may set the flag, but has no memory of this kind */
+	return (msg->msg_flags & MSG_SENDPAGE_NOTLAST) &&
+	       iov_iter_is_kvec(&msg->msg_iter);
+#else
+	return false;
+#endif
+}

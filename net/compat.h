@@ -20,6 +20,7 @@
 struct ctl_table;
 struct ctl_table_header;
 struct in6_addr;
+struct msghdr;
 struct net;
 struct sock;
 
@@ -90,5 +91,11 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 #define SMCR_CUSTOM_SOCKOPT	0
 #define smcr_compat_custom_sockopt(sock)	((void)(sock))
 #endif
+
+/*
+ * 6.5: sendfile() and splice() send all pages of a pipe at once. Before, page
+ * by page: whether another one follows the one in @msg.
+ */
+bool smcr_compat_page_follows(const struct msghdr *msg);
 
 #endif /* _SMCR_COMPAT_H */

@@ -78,6 +78,7 @@ struct smcr_conn {
 	bool tx_ctrl;			/* a CDC without data is owed */
 	bool tx_dead;			/* NO_TX: post nothing */
 	bool tx_nodelay;		/* TCP_NODELAY */
+	bool tx_more;			/* MSG_MORE: the last send goes on */
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */

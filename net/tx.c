@@ -121,6 +121,14 @@ static u32 smcr_tx_hold(const struct smcr_conn *conn)
 	return min_t(u32, SMCR_TX_HOLD, conn->sndbuf_size / 2);
 }
 
+/* What waits for more of it while a completion is still to come */
+static u32 smcr_tx_gather(const struct smcr_conn *conn)
+{
+	if (conn->tx_more)
+		return min_t(u32, SMCR_TX_POST_MAX, conn->sndbuf_size / 2);
+	return conn->tx_nodelay ? 0 : smcr_tx_hold(conn);
+}
+
 static u32 smcr_tx_post_max(const struct smcr_conn *conn)
 {
 	u64 prod = conn->tx_prod.abs;
@@ -194,8 +202,8 @@ static int smcr_tx_data(struct smcr_conn *conn)
 
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
 		/* smcr_tx_done() looks again */
-		if (conn->tx_pends && !conn->tx_flush && !conn->tx_nodelay &&
-		    unsent < smcr_tx_hold(conn))
+		if (conn->tx_pends && !conn->tx_flush &&
+		    unsent < smcr_tx_gather(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
 			     unsent, smcr_tx_post_max(conn), &plan);
@@ -501,6 +509,15 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 	return done ?: -EFAULT;
 }
 
+/* Nothing is held back for what cannot come before room is made */
+static void smcr_tx_push_more(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_more = false;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
 /* 0 when there is room; else the error that ends the send */
 static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 {
@@ -571,6 +588,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			continue;
 		if (!n) {
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+			smcr_tx_push_more(conn);
 			rc = smcr_tx_wait(ssk, &timeo);
 			if (rc)
 				break;
@@ -584,7 +602,10 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		spin_lock_bh(&conn->lock);
 		if (!conn->purged) {
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
-			smcr_tx_push(conn);
+			conn->tx_more = msg->msg_flags & MSG_MORE;
+			if (!smcr_compat_page_follows(msg) ||
+			    smcr_conn_unsent(conn) >= SMCR_TX_POST_MAX)
+				smcr_tx_push(conn);
 		}
 		spin_unlock_bh(&conn->lock);
 		copied += n;
