@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections import OrderedDict
 
 from roce import CLC_NAMES, IMMEDIATE, OPCODES, ROCE_PORT, WRITES, Roce
@@ -57,6 +58,7 @@ ENDS = ((0x80, "sending done"), (0x40, "closed"), (0x20, "abnormal close"))
 MTUS = {1: 256, 2: 512, 3: 1024, 4: 2048, 5: 4096}
 PLANES = ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ATOMIC", "ACK", "other")
 ROWS, LINES, JSON_ROWS = 2000, 300, 100000      # limits: timeline, diagram, either in JSON
+RECENT, HOLES = 1024, 4096                      # of a queue pair: packets whose contents are compared, gaps that are followed
 CONNS = 20000                                   # TCP connections that are followed at a time
 
 # Printed below the first line of its kind.
@@ -235,35 +237,52 @@ class Flow:
 
     def __init__(self, start):
         self.next = start               # PSN that is due
+        self.announced = start is not None
+        self.done = 0                   # how many PSNs are behind us, since the first one
         self.holes = []                 # [from, to): PSNs that were left out
-        self.read = 0                   # length of a READ request that was the last packet
+        self.recent = OrderedDict()     # PSN: what was in it
+        self.reads = None               # the READ request that was the last packet: PSN, (address, RKey, length)
         self.element = None             # where the WRITE goes that is under way
         self.waiting = []               # CDCs that cannot be judged before a hole is closed
         self.again = 0
         self.tail = b""
 
     def place(self, psn):
-        """new, again or gap; the size of the gap."""
+        """new, again, gap, or before (the first one); the size of the gap."""
         if self.next is None:
             self.next = psn
         ahead = psn - self.next & 0xffffff
-        if ahead == 0:
-            self.next = psn + 1 & 0xffffff
-            return "new", 0
         if ahead < 0x800000:
             self.next = psn + 1 & 0xffffff
-            if self.read and any(-(-self.read // m) - 1 == ahead for m in MTUS.values()):
+            self.done += ahead + 1
+            if not ahead or self.reads and any(-(-self.reads[1][2] // m) - 1 == ahead for m in MTUS.values()):
                 return "new", 0         # a READ takes as many PSNs as its response has packets
             self.holes.append([psn - ahead & 0xffffff, psn])
-            del self.holes[:-64]
             return "gap", ahead
         for h in self.holes:
             if psn - h[0] & 0xffffff < (h[1] - h[0] & 0xffffff):
                 self.holes.remove(h)
                 self.holes += [x for x in ([h[0], psn], [psn + 1 & 0xffffff, h[1]]) if x[0] != x[1]]
                 return "new", 0
+        if (self.next - psn & 0xffffff) > self.done:
+            return "before", 0
         self.again += 1
         return "again", 0
+
+    def reread(self, psn, reth):
+        """Whether a READ request asks for the rest of the last one, from a lost response on."""
+        if not self.reads or not all(reth) or not all(self.reads[1]):
+            return False
+        first, (va, rkey, length) = self.reads
+        packets, skip = psn - first & 0xffffff, reth[0] - va
+        return rkey == reth[1] and 0 < skip < length and skip + reth[2] == length and skip in [packets * m for m in MTUS.values()]
+
+    def same(self, psn, content):
+        """Whether this is what was in the packet of this number, as far as that is known."""
+        old = self.recent.setdefault(psn, content)
+        if len(self.recent) > RECENT:
+            self.recent.popitem(False)
+        return old == content
 
 
 class Analysis:
@@ -583,7 +602,7 @@ class Analysis:
         if op not in OPCODES:
             self._event(f, src, dst, "other", "unknown", f"opcode {op:#04x}, QP {qpn:#x}")
             return "other", f"opcode {op:#04x} is not known"
-        return self._request(f, Msg(src=src, dst=dst, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc,
+        return self._request(f, Msg(src=src, dst=dst, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc, head=data[12:12 + ext],
                                     pair=pair, named=named))
 
     def _response(self, f, src, dst, op, qpn, psn, size, synd, payload):
@@ -624,9 +643,22 @@ class Analysis:
 
     def _request(self, f, p):
         flow = self._flow(p.src, p.dst, p.qpn)
-        state, gap = flow.place(p.psn)
-        flow.read = p.reth[2] or 0 if p.op == 0x0c else 0
-        self.checks["psn"].judge(True)
+        psn, who = self.checks["psn"], f"{p.src} to QP {p.qpn:#x}: PSN {p.psn}"
+        state, gap = ("again", 0) if p.op == 0x0c and flow.reread(p.psn, p.reth) else flow.place(p.psn)
+        if state == "before" and not flow.announced:
+            # Its first packet may have crossed another one, or be older than the capture.
+            psn.note("PSNs before the first one of the capture were not judged", who)
+            state = "again"
+        else:
+            psn.judge(state != "before", f.at, f"{who} is before the announced first one")
+        if state != "again":
+            flow.recent.pop(p.psn, None)        # of the last round
+            flow.reads = (p.psn, tuple(x or 0 for x in p.reth)) if p.op == 0x0c else None
+        if not flow.same(p.psn, (p.op, p.size, zlib.crc32(p.head + p.payload))):
+            psn.judge(False, f.at, f"{who} again, but with other contents")
+        if len(flow.holes) > HOLES:
+            a, b = flow.holes.pop(0)
+            psn.judge(False, f.at, f"{p.src} to QP {p.qpn:#x}: PSN {a} to {b - 1 & 0xffffff} did not come, and {HOLES} other gaps are open")
         self.again += state == "again"
         p.update(flow=flow, new=state != "again", again="repeated " if state == "again" else "",
                  where=f"QP {p.qpn:#x}, PSN {p.psn}" + (f", {gap} PSNs left out before it" if gap else ""))

@@ -252,10 +252,67 @@ def psn__goes_round():
     assert f.place(2) == ("new", 0) and f.holes == [[1, 2], [3, 4]]
     assert f.place(2) == ("again", 0) and f.place(1) == f.place(3) == ("new", 0) and not f.holes
     assert f.place(0xfffffe) == ("again", 0) and f.again == 2
-    f.read = 65536                  # takes 16 numbers with packets of 4096 bytes
+    f.reads = (4, (0x1000, 7, 65536))       # takes 16 numbers with packets of 4096 bytes
     assert f.place(5 + 15) == ("new", 0) and not f.holes
-    f.read = 65536
+    f.reads = (20, (0x1000, 7, 65536))
     assert f.place(21 + 9) == ("gap", 9)
+    # before the first one, also after many rounds
+    f = explain.Flow(5)
+    assert [f.place(x)[0] for x in (4, 5, 4, 5)] == ["before", "new", "before", "again"]
+    for i in range(6, 1 << 25, 1 << 22):
+        f.place(i & 0xffffff)
+        assert f.place(i & 0xffffff)[0] == "again", i
+
+
+def holes__are_many():
+    """Hundreds of packets that came late are no repetitions, and fail nothing."""
+    ps = good()
+    w = ps[doctor.only(ps)]
+    i = doctor.find(ps, lambda p: p.roce and p.up == w.up and p.qpn == w.qpn and p.opcode != 0x11, -1)
+    last, c = ps[i], []
+    for n in range(1, 401):
+        p = last.copy()
+        p.psn = last.psn + n
+        # TEST LINK: of no connection
+        p.data[54:98] = bytes((7, 44)) + bytes(42)
+        c.append(p.seal())
+    ps[i + 1:i + 1] = c[1::2] + c[::2]
+    with capture(ps) as path:
+        rc, v, record = verdicts(path)
+    assert rc == 0 and set(v.values()) == {"ok"} and record["stats"]["repeated"] == 0, (v, record["stats"]["repeated"])
+
+
+def read__from_its_middle():
+    """A READ whose last response was lost is asked for again from there: no error, and no gap."""
+    ps = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz"))]
+    r, a = doctor.find(ps, lambda p: p.opcode == 0x0c), doctor.find(ps, lambda p: p.opcode == 0x10)
+    ask, answer = ps[r], ps[a]
+    va = int.from_bytes(ask.data[54:62], "big")
+
+    def request(psn, at, length):
+        p = ask.copy()
+        p.psn = psn
+        p.data[54:62], p.data[66:70] = struct.pack(">Q", at), struct.pack(">I", length)
+        return p.seal()
+
+    def response(opcode, psn, length):
+        p = answer.copy()
+        p.data[42], p.data[43], p.psn = opcode, p.data[43] & 0xcf, psn
+        p.data[54:] = (b"" if opcode == 0x0e else bytes((0, 0, 0, 1))) + bytes(length + 4)
+        return p.seal()
+
+    psn = ask.psn
+    later = [p for p in ps[r + 1:] if p is not answer]
+    for p in later:
+        if p.roce and p.up == ask.up and p.qpn == ask.qpn and p.opcode != 0x11:
+            p.psn += 2
+            p.seal()
+    head = ps[:r] + [request(psn, va, 10000), response(0x0d, psn, 4096), response(0x0e, psn + 1, 4096)]
+    tail = [response(0x10, psn + 2, 1808)] + later
+    for again, good_ in (((psn + 2, va + 8192, 1808), True), ((psn + 2, va + 8000, 2000), False)):
+        with capture(head + [request(*again)] + tail) as path:
+            rc, out, _ = run("--checks", "--stats", path)
+        assert (rc == 0) == good_ and ("Repeated: 1" in out) == good_, (again, out)
 
 
 def marker__across_packets():
