@@ -46,7 +46,7 @@ pinged() {
 
 client() {
 	local p rping
-	wire_start 'udp port 4791 or ether proto 0x8915'
+	wire_start 'not arp and not icmp6 and not igmp'
 	await one
 	rdma_client rc_min "$PEER" 7471
 	nap 0.5

@@ -21,7 +21,7 @@ server() {
 }
 
 client() {
-	wire_start 'udp port 4791 or ether proto 0x8915'
+	wire_start 'not arp and not icmp6 and not igmp'
 	await ready
 	rdma_client ops "$PEER" 7471
 	nap 0.5

@@ -30,7 +30,8 @@ server() {
 }
 
 client() {
-	wire_start 'tcp port 5000 or udp port 4791'
+	# everything: what a filter hides cannot be found in the wrong place
+	wire_start 'not arp and not icmp6'
 	smc_reset
 	mark capture
 	check "client of the session" session_client "$PEER" "${SIZES[@]}"
