@@ -16,6 +16,7 @@ import argparse
 import ipaddress
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,14 +26,15 @@ import time
 import zlib
 from collections import OrderedDict
 
-from roce import CLC_NAMES, IMMEDIATE, OPCODES, ROCE_PORT, WRITES, Roce
+from roce import CLC_NAMES, EYE, IMMEDIATE, OPCODES, ROCE_PORT, WRITES, Roce
 from wire import (ACCEPT, ACK, ADD_LINK, CDC, CONFIRM, CONFIRM_LINK, CONFIRM_RKEY, DECLINE, DELETE_LINK, DELETE_RKEY,
-                  EYE, LLC_NAMES, PROPOSAL, TEST_LINK, Msg, Stream, ip_of, link_msg, sound)
+                  LLC_NAMES, PROPOSAL, TEST_LINK, Msg, Stream, ip_of, link_msg, sound)
 
 # What tshark is asked for, per frame. Several values of one field are separated by FIELD.
 FIELD = "\x1f"
 FIELDS = (
     "frame.time_epoch", "frame.len", "frame.cap_len", "frame.protocols", "_ws.malformed", "_ws.expert.severity",
+    "_ws.expert.message",
     "eth.type", "vlan.etype", "sll.etype", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst",
     "tcp.srcport", "tcp.dstport", "tcp.flags", "tcp.seq_raw", "tcp.options", "tcp.payload",
     "udp.dstport", "udp.length", "udp.payload", "smc.clc_msg", "smc.llc_msg",
@@ -45,13 +47,15 @@ FIELDS = (
     "infiniband.cm.rtu.localcommid", "infiniband.cm.rtu.remotecommid", "infiniband.cm.rej.reason",
 )
 ERROR = 0x800000                # of tshark's expert information
+# What tshark says of IP and UDP, in any version; of the layers behind them it may be wrong.
+IN_FRONT = re.compile("checksum|bogus|bad length value|IP payload", re.I)
 EXID = EYE                      # of the TCP option: 254, 6, these four bytes
 ROCEV1 = 0x8915
 CM_QP, UD_SEND = 1, 0x64
 CM_NAMES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP", 0x19: "LAP", 0x1a: "APR"}
 NAKS = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error", 3: "remote operational error",
         4: "invalid RD request"}
-SMC_OPCODES = {*range(0x00, 0x05), *range(0x06, 0x0b), 0x11} - {0x09}
+SMC_OPCODES = {*range(0x00, 0x05), *range(0x06, 0x0b), 0x11} - {0x03, 0x09}
 FLAGS = ((0x80, "write blocked"), (0x40, "urgent pending"), (0x20, "urgent present"), (0x10, "cursor update requested"),
          (0x08, "failover validation"))
 ENDS = ((0x80, "sending done"), (0x40, "closed"), (0x20, "abnormal close"))
@@ -122,7 +126,9 @@ def tshark(path):
     """The frames of a file; raises BadInput when there are none, or at the place where the file is broken."""
     if not shutil.which("tshark"):
         raise BadInput("tshark is not there (Debian: apt install tshark)")
-    cmd = ["tshark", "-n", "-r", path, "-M", "50000", "-o", "tcp.try_heuristic_first:TRUE", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=" + FIELD]
+    cmd = ["tshark", "-n", "-r", path, "-M", "50000", "-o", "tcp.try_heuristic_first:TRUE",
+           # RoCEv2 has a checksum of its own: soft RoCE sends 0 with IPv6 also
+           "-o", "udp.ignore_ipv6_zero_checksum:TRUE", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=" + FIELD]
     for f in FIELDS:
         cmd += ["-e", f]
     with tempfile.TemporaryDirectory(prefix="lab-explain-") as home:
@@ -198,7 +204,7 @@ CHECKS = (
     ("confirm-link", "CONFIRM LINK and its reply come before the first CDC and WRITE of a link", NO_SMC),
     ("dest-qp", "packets go to queue pairs that CLC or ADD LINK have named", NO_SMC),
     ("rkey-range", "WRITEs stay within memory that CLC or CONFIRM RKEY have announced", NO_SMC),
-    ("opcodes", "SMC-R uses opcodes 0x00-0x04, 0x06-0x0a and 0x11 only", NO_SMC),
+    ("opcodes", "SMC-R uses opcodes 0x00-0x02, 0x04, 0x06-0x08, 0x0a and 0x11 only", NO_SMC),
     ("psn", "PSNs are contiguous modulo 2^24, repetitions aside", "no request of a reliable connection"),
     ("cdc-after-write", "no CDC announces what was not written before it", NO_SMC),
     ("cdc-seq", "CDC sequence numbers of a connection are 1, 2, 3...", NO_SMC),
@@ -330,21 +336,24 @@ class Analysis:
             src, dst = (str(ipaddress.ip_address(ip_of(ipaddress.IPv6Address(f.text(f"infiniband.grh.{x}") or "::").packed)))
                         for x in ("sgid", "dgid"))
         stray = None
-        if qp is None and f.text("udp.dstport"):
-            stray = self._stray(f, src, dst)
+        if f.text("udp.dstport") not in ("", str(ROCE_PORT)):
+            # tshark takes a datagram from port 4791 for RoCE, too
+            qp, stray = None, self._stray(f, src, dst)
         plane = "other"
-        if qp is not None or stray:
+        if {"icmp", "icmpv6"} & set(protocols):
+            why = "" if why.startswith("tshark") and self._foreign(f, "icmp", "icmpv6") else why    # quotes the beginning of another frame
+        elif qp is not None or stray:
             self.checks["no-rocev1"].judge(ROCEV1 not in types, f.at, "RoCEv1")
             self.checks["udp-4791"].judge(not stray, f.at, f"a packet to a known queue pair, but to UDP port {f.text('udp.dstport')}")
             plane, problem = self._roce(f, src, dst, stray)
-            if bad and plane in ("WRITE", "READ", "SEND") and why.startswith("tshark") and "infiniband" not in f.text("_ws.malformed").lower():
+            if bad and plane in ("WRITE", "READ", "SEND") and why.startswith("tshark") and self._foreign(f, "infiniband"):
                 self.checks["dissected"].note("tshark takes payload for a protocol that it is not")
                 why = ""
             why = why or problem
         elif f.text("tcp.srcport") and src:
             plane = "TCP"
             problem, agreed, ours = self._tcp(f, src, dst)
-            if bad and not ours and why.startswith("tshark") and protocols[-1] != "tcp":
+            if bad and not ours and why.startswith("tshark") and self._foreign(f, "tcp"):
                 self.checks["dissected"].note("tshark takes data of an application for a protocol that it is not")
                 why = ""
             # What tshark makes of a Proposal counts for less than the RFC's figure.
@@ -363,6 +372,15 @@ class Analysis:
         s = self.stats[plane]
         s[0] += 1
         s[1] += length
+
+    @staticmethod
+    def _foreign(f, *layers):
+        """Whether only what is behind these layers can be what tshark complains of."""
+        protocols = f.text("frame.protocols").split(":")
+        at = next((protocols.index(x) for x in layers if x in protocols), len(protocols))
+        told = f.text("_ws.malformed").lower()
+        return bool(protocols[at + 1:]) and not any(re.search(rf"\b{x}\b", told) for x in protocols[:at + 1]) and not any(
+            IN_FRONT.search(x) for x in f.all("_ws.expert.message"))
 
     def _event(self, f, src, dst, plane, kind, text, fold=None, **more):
         self.tell(Msg(at=f.at, time=f.time - self.begin, src=src or "-", dst=dst or "-", plane=plane, kind=kind, text=text,
@@ -669,7 +687,10 @@ class Analysis:
             plane, problem = "READ", ""
             self._event(f, p.src, p.dst, "READ", p.again + "READ request", f"{p.where}, RKey {rkey or 0:#x}, address {va or 0:#x}, "
                         f"{length} bytes", fold=("RQ", p.again, p.src, p.dst, p.qpn), psn=p.psn)
-        elif p.op in (0x13, 0x14):
+        elif p.op == 0x1c:
+            plane, problem = "READ", ""
+            self._event(f, p.src, p.dst, "READ", p.again + "FLUSH", p.where, fold=("FL", p.again, p.src, p.dst, p.qpn), psn=p.psn)
+        elif p.op in (0x13, 0x14, 0x1d):
             plane, problem = "ATOMIC", ""
             self._event(f, p.src, p.dst, "ATOMIC", f"{p.again}ATOMIC {OPCODES[p.op][0]}", p.where,
                         fold=("AQ", p.op, p.again, p.src, p.dst, p.qpn), psn=p.psn)
@@ -1129,6 +1150,12 @@ def explain(path, args, title):
     rows, diagram = [], Diagram()
     printer = Printer(args.limit)
     listeners = []
+    if args.svg:
+        try:
+            with open(args.svg, "w", encoding="utf-8"):
+                pass
+        except OSError as e:
+            raise BadInput(f"--svg {args.svg}: {e.strerror}") from e
     if args.timeline and args.json:
         listeners.append(lambda row: rows.append(row) if len(rows) < JSON_ROWS else None)
     if args.timeline and not args.json:

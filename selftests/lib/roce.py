@@ -8,7 +8,7 @@ the headers, never from what was kept of a packet.
 import struct
 
 ROCE_PORT = 4791
-CLC_EYE = bytes.fromhex("e2d4c3d9")     # "SMCR" in EBCDIC
+EYE = bytes.fromhex("e2d4c3d9")     # "SMCR" in EBCDIC
 CLC_NAMES = {1: "Proposal", 2: "Accept", 3: "Confirm", 4: "Decline"}
 
 # Opcodes of reliable connections (InfiniBand Architecture, 9.2), and the only
@@ -22,7 +22,8 @@ OPCODES = {
     0x0c: ("RDMA READ Request", 16), 0x0d: ("RDMA READ Response First", 4),
     0x0e: ("RDMA READ Response Middle", 0), 0x0f: ("RDMA READ Response Last", 4),
     0x10: ("RDMA READ Response Only", 4), 0x11: ("Acknowledge", 4), 0x12: ("Atomic Acknowledge", 12),
-    0x13: ("COMPARE AND SWAP", 28), 0x14: ("FETCH AND ADD", 28), 0x64: ("UD SEND Only", 8),
+    0x13: ("COMPARE AND SWAP", 28), 0x14: ("FETCH AND ADD", 28),
+    0x16: ("SEND Last inv", 4), 0x17: ("SEND Only inv", 4), 0x1c: ("FLUSH", 20), 0x1d: ("ATOMIC WRITE", 16), 0x64: ("UD SEND Only", 8),
 }
 RETH = (0x06, 0x0a, 0x0b, 0x0c)
 AETH = (0x0d, 0x0f, 0x10, 0x11, 0x12)
@@ -179,7 +180,7 @@ class Traffic:
                 data += head
             while data:
                 length = int.from_bytes(data[5:7], "big")
-                if data[:4] != CLC_EYE or not 12 <= length <= len(data) or data[length - 4:length] != CLC_EYE:
+                if data[:4] != EYE or not 12 <= length <= len(data) or data[length - 4:length] != EYE:
                     return None
                 names.append((data[4], length))
                 data = data[length:]

@@ -22,6 +22,7 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 import explain  # noqa: E402  pylint: disable=wrong-import-position
+import rdmawire  # noqa: E402  pylint: disable=wrong-import-position
 
 LAB = os.path.join(os.path.dirname(HERE), "lab")
 FIXTURES = os.path.join(LAB, "fixtures")
@@ -83,7 +84,7 @@ def good__holds():
 def fixtures__are_complete():
     """Every check has a doctored capture, and the captures are those that the script makes."""
     made = doctor.all_of(doctor.load(GOOD))
-    assert {n.split(".")[0] for n in made} == {c[0] for c in explain.CHECKS}
+    assert {n.split(".")[0] for n in made} - {"good6"} == {c[0] for c in explain.CHECKS}
     there = {f.removesuffix(".pcap.gz") for f in os.listdir(FIXTURES)}
     assert there == set(made) | {"good", "verbs"}, there ^ set(made)
     for name, packets in made.items():
@@ -111,6 +112,70 @@ def verbs__alone():
     assert {"CM REQ", "CM REP", "CM RTU", "SEND", "READ request", "READ response", "WRITE", "ACK"} <= kinds, kinds
     rc, out, _ = run("--checks", os.path.join(FIXTURES, "verbs.pcap.gz"))
     assert rc == 0 and "n/a     cdc-seq" in out and "\n5 hold, 0 failed, 10 not applicable" in out, out[-300:]
+
+
+def ipv6__is_the_same():
+    """Over IPv6, where soft RoCE sends the UDP checksum 0."""
+    rc, v, record = verdicts(os.path.join(FIXTURES, "good6.pcap.gz"))
+    want = verdicts(GOOD)[2]
+    assert rc == 0 and set(v.values()) == {"ok"}, v
+    assert [c["judged"] for c in record["checks"]] == [c["judged"] for c in want["checks"]]
+
+
+def quoted__is_no_packet():
+    """An ICMP error that quotes a RoCE packet, whole or its beginning, is no RoCE packet; nor is a quoted TCP segment one of TCP."""
+    for what, keep in ((lambda p: p.said == 0xfe, None), (lambda p: p.said == 0xfe, 40), (lambda p: p.clc() == 2, 28)):
+        ps = good()
+        i = doctor.find(ps, what)
+        o = ps[i]
+        icmp = b"\x03\x03" + bytes(6) + bytes(o.data[14:])[:keep]
+        head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0, bytes(o.data[30:34]), bytes(o.data[26:30]))
+        ps.insert(i + 1, doctor.Packet(o.sec, o.usec, bytes(o.data[6:12] + o.data[:6]) + b"\x08\x00" + head + icmp))
+        with capture(ps) as path:
+            rc, v, record = verdicts(path)
+        assert rc == 0 and set(v.values()) == {"ok"} and record["stats"]["repeated"] == 0, (keep, v)
+        assert [p["packets"] for p in record["stats"]["planes"] if p["plane"] == "other"] == [1]
+
+
+def opcodes__of_verbs():
+    """SEND with invalidate, FLUSH and ATOMIC WRITE are known, with their lengths."""
+    for opcode, ext, plane in ((0x16, 4, "SEND"), (0x17, 4, "SEND"), (0x1c, 20, "READ"), (0x1d, 16, "ATOMIC")):
+        ps = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz"))]
+        p = ps[doctor.find(ps, lambda p: p.opcode == 4)]
+        size = len(p.data) - 58 - (p.data[43] >> 4 & 3)
+        p.data[42] = opcode
+        p.data[54:54] = bytes(ext)
+        p.seal()
+        with capture(ps) as path:
+            rc, out, _ = run("--json", "--checks", "--stats", "--timeline", "--all", path)
+        record = json.loads(out)
+        assert rc == 0, (opcode, [c for c in record["checks"] if c["failed"]])
+        assert record["stats"]["opcodes"][f"{opcode:#04x}"]["bytes"] == size, (opcode, size, record["stats"]["opcodes"])
+        assert [r["plane"] for r in record["timeline"] if r["frame"] == ps.index(p) + 1] == [plane]
+
+
+def in_front__is_not_excused():
+    """What is wrong with IP or UDP counts, whatever tshark takes the payload for."""
+    ps = good()
+    p = ps[doctor.only(ps)]
+    p.data[38:40] = struct.pack(">H", 60000)
+    with capture(ps) as path:
+        rc, v, _ = verdicts(path)
+    assert rc == 1 and v["dissected"] == "FAILED", v
+    told = {"frame.protocols": "eth:ethertype:ip:udp:infiniband:rpcordma", "_ws.malformed": "", "_ws.expert.message": ""}
+
+    class Told(explain.Frame):
+        """A frame of which only this is known."""
+        __slots__ = ()
+
+        def __init__(self, **more):  # pylint: disable=super-init-not-called
+            self.v = dict(told, **{f"_ws.{k}": v for k, v in more.items()})
+    foreign = lambda **x: explain.Analysis._foreign(Told(**{k.replace("expert_", "expert."): v for k, v in x.items()}), "infiniband")  # noqa: E731,E501 pylint: disable=protected-access
+    assert foreign(malformed="Malformed Packet: RPCoRDMA", expert_message="Malformed Packet (Exception occurred)")
+    assert not foreign(malformed="Malformed Packet: InfiniBand") and not foreign(malformed="Malformed Packet: UDP")
+    assert not foreign(expert_message="Malformed Packet (Exception occurred)" + explain.FIELD + "Bad checksum [should be 0x1234]")
+    told["frame.protocols"] = "eth:ethertype:ip:udp:infiniband"
+    assert not foreign(expert_message="anything")
 
 
 def repeated__is_no_error():
@@ -214,6 +279,8 @@ def usage__is_checked():
     for args in ([], ["--marker", "12", GOOD], ["--marker", "zz" * 16, GOOD], ["--limit", "-1", GOOD], ["--nonsense", GOOD],
                  ["--svg", "/dev/null", GOOD, GOOD]):
         assert run(*args)[0] == 2, args
+    rc, out, err = run("--svg", "/nonexistent/x.svg", GOOD)
+    assert rc == 2 and not out and err.count("\n") == 1 and "/nonexistent/x.svg: No such file" in err, (out, err)
     script = os.path.join(os.path.dirname(os.path.dirname(HERE)), "scripts", "lab-explain")
     with tempfile.TemporaryDirectory() as empty:
         r = subprocess.run([sys.executable, script, GOOD], env={"PATH": empty}, capture_output=True, text=True, check=False)
@@ -313,6 +380,31 @@ def read__from_its_middle():
         with capture(head + [request(*again)] + tail) as path:
             rc, out, _ = run("--checks", "--stats", path)
         assert (rc == 0) == good_ and ("Repeated: 1" in out) == good_, (again, out)
+
+
+def programs__are_read_beside_others():
+    """rdmawire.py: what a kernel says by itself is left out, another frame is said; neither breaks the other checks."""
+    verbs = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz"))]
+    arp = doctor.Packet(1, 1, bytes(12) + b"\x08\x06" + bytes(28))
+    mld = doctor.Packet(1, 1, bytes(12) + b"\x86\xdd" + bytes(6) + b"\0\1" + bytes(32) + b"\x3a" + bytes(23))
+    igmp = doctor.Packet(1, 1, bytes(12) + b"\x08\x00\x46" + bytes(8) + b"\x02" + bytes(22))
+    tcp = next(p for p in good() if p.flags is not None)
+    old = doctor.Packet(1, 1, bytes(12) + b"\x89\x15" + bytes(60))
+    port = next(p for p in verbs if p.opcode == 4).copy()
+    port.data[36:38] = struct.pack(">H", 4790)
+    heard = {}
+    for name, more in (("none", []), ("background", [arp, mld, igmp]), ("tcp", [tcp]), ("rocev1", [old]), ("port", [port])):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            doctor.save(os.path.join(folder, "wire.pcap"), more + verbs)
+            with open(os.path.join(folder, "x.out"), "w", encoding="utf-8"):
+                pass
+            rdmawire.Lab("x", folder).common(1)
+        heard[name] = [line.split(":")[0].removeprefix("not ok ") for line in out.getvalue().splitlines() if line.startswith("not ok")]
+    every, v1 = "every frame is UDP to port 4791", "none has EtherType 0x8915, that of RoCEv1"
+    # the port is rping's, not that of the programs
+    rest = heard["none"]
+    assert every not in rest and v1 not in rest and len(rest) <= 3, rest
+    assert heard == {"none": rest, "background": rest, "tcp": [every] + rest, "rocev1": [every, v1] + rest, "port": [every] + rest}, heard
 
 
 def marker__across_packets():

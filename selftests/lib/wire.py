@@ -16,14 +16,15 @@ import re
 import struct
 import sys
 
-EYE = bytes.fromhex("e2d4c3d9")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from roce import EYE, IMMEDIATE  # noqa: E402  pylint: disable=wrong-import-position
+
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = 1, 2, 3, 4
 CONFIRM_LINK, ADD_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK, DELETE_RKEY, CDC = 1, 2, 4, 6, 7, 9, 0xfe
 LLC_NAMES = {1: "CONFIRM LINK", 2: "ADD LINK", 3: "ADD LINK CONTINUATION", 4: "DELETE LINK", 6: "CONFIRM RKEY",
              7: "TEST LINK", 8: "CONFIRM RKEY CONTINUATION", 9: "DELETE RKEY"}
 SEND_ONLY, ACK = 0x04, 0x11
 WRITES = {0x06: "first", 0x07: "middle", 0x08: "last", 0x0a: "only"}
-IMMEDIATE = (0x03, 0x05, 0x09, 0x0b)
 
 
 def num(data, off, length):
