@@ -465,10 +465,12 @@ class Analysis:
                 self.checks["clc-order"].judge(False, f.at, f"{c.name()}: both offer SMC-R, but there is no Proposal")
                 c.option[True] = None
         if payload and not said:
-            smc = c.smc()
+            loud = c.smc() and (rest or s.data or s.later)
+            if loud:
+                c.plain_at = c.plain_at or f.at
             self._event(f, src, dst, "TCP", "data", f"{sport} > {dport}, {len(payload)} bytes" +
-                        (" on TCP of an SMC-R connection!" if smc and rest else ""),
-                        fold=None if smc and rest else ("data", src, sport, dst, dport), size=len(payload))
+                        (" on TCP of an SMC-R connection!" if loud else ""),
+                        fold=None if loud else ("data", src, sport, dst, dport), size=len(payload))
         if flags & 4:
             self._event(f, src, dst, "TCP", "RST", f"{sport} > {dport}")
             self._forget(key)
@@ -568,7 +570,8 @@ class Analysis:
         """The end of a TCP connection."""
         c = self.conns.pop(key, None)
         if c and c.smc():
-            n = sum(c.plain.values())
+            # what looks like the beginning of a CLC message, and what stands behind missing bytes
+            n = sum(c.plain.values()) + sum(len(s.data) + sum(map(len, s.later.values())) for s in c.streams.values())
             self.checks["tcp-quiet"].judge(not n, c.plain_at, f"{c.name()}: {n} bytes that are no CLC message")
 
     # -- RoCE ----------------------------------------------------------------
