@@ -161,6 +161,11 @@ def tshark(path):
         raise BadInput("a capture without a single frame")
 
 
+def home(link, host):
+    """Whose memory is meant: a host's address on the first link of the group."""
+    return link.home.get(host, host) if link else host
+
+
 # -- what is judged ----------------------------------------------------------
 
 class Check:
@@ -226,6 +231,7 @@ class Conn:
         self.said = {}                  # what, by its type
         self.plain = {True: 0, False: 0}
         self.plain_at = None
+        self.memory = []                # elements of both sides
         self.fins = set()
         self.tail = {True: b"", False: b""}     # for markers
 
@@ -249,6 +255,8 @@ class Flow:
         self.recent = OrderedDict()     # PSN: what was in it
         self.reads = None               # the READ request that was the last packet: PSN, (address, RKey, length)
         self.element = None             # where the WRITE goes that is under way
+        self.left = None                # how much of it is still to come; None: not known
+        self.writes = []                # WRITEs whose places cannot be judged before a hole is closed
         self.waiting = []               # CDCs that cannot be judged before a hole is closed
         self.again = 0
         self.tail = b""
@@ -309,7 +317,7 @@ class Analysis:
         self.flows = {}
         self.elements = {}              # (host, token)
         self.ranges = {}                # (host, RKey): {start: element}
-        self.alias = {}                 # (host, RKey on another link): (RKey, shift)
+        self.unnamed = set()            # queue pairs that nobody has named
         self.found = {m: [0, 0, None] for m in markers}         # RDMA, TCP, where
         self.cm = OrderedDict()         # communication IDs
         self.overruled = 0
@@ -477,6 +485,9 @@ class Analysis:
         elif flags & 1:
             self._event(f, src, dst, "TCP", "FIN", f"{sport} > {dport}")
             c.fins.add(up)
+            if len(c.fins) == 2:
+                for e in c.memory:
+                    e.over = e.over or f.at
         elif not payload:
             self._event(f, src, dst, "TCP", "ack", f"{sport} > {dport}", fold=("ack", src, sport, dst, dport))
             if len(c.fins) == 2:
@@ -536,14 +547,17 @@ class Analysis:
 
     def _announced(self, c, m, f):
         """The queue pair and the memory of one side."""
-        owner = addr(m.gid)
-        self.qps[owner, m.qpn] = "smc"
+        link = self.links.get((addr(m.gid), m.qpn))
+        owner = home(link, addr(m.gid))
+        self.qps[addr(m.gid), m.qpn] = "smc"
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
-        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=None, wraps=0, wrap=0, link=None)
+        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=None, wraps=0, wrap=0, link=None,
+                pos=0, by=None, done=False, twin=None, over=None)
         if start in old:
             self.elements.pop((owner, old[start].token), None)
         old[start] = self.elements[owner, m.token] = e
+        c.memory.append(e)
         a, x = c.said.get(ACCEPT), c.said.get(CONFIRM)
         if not a or not x or a.byte7 >> 4 != 1 or x.byte7 >> 4 != 1:
             return
@@ -552,19 +566,25 @@ class Analysis:
         if a.byte7 & 8:
             pair.whole = pair.whole if pair.contact else not pair.early
             pair.contact = f.at
-            link = Msg(at=f.at, ask=None, answer=None, base=None, judged=False, ends={(server, a.qpn), (client, x.qpn)})
-            for end in link.ends:
-                self.links[end] = link
-            pair.link = link
-            for way, psn in (((server, client, x.qpn), a.psn), ((client, server, a.qpn), x.psn)):
-                self.start[way] = psn
-                self._settle(way)
-        for e in (self.elements.get((server, a.token)), self.elements.get((client, x.token))):
-            if e:
-                e.link = self.links.get((server, a.qpn))
+            self._link(f, Msg(links=[], memory={}, more=False), (server, a.qpn, a.psn, server), (client, x.qpn, x.psn, client))
+        for e in c.memory:
+            e.link = self.links.get((server, a.qpn))
+            e.twin = next((y for y in c.memory if y.owner != e.owner), None)
+
+    def _link(self, f, group, *ends, number=None, base=None):
+        """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link."""
+        link = Msg(at=f.at, ask=None, answer=None, base=base, judged=False, group=group, number=number, asked=None, over=False,
+                   home={x[0]: x[3] for x in ends})
+        group.links.append(link)
+        for mine, peer in (ends, ends[::-1]):
+            self.links[mine[0], mine[1]] = link
+            self.qps[mine[0], mine[1]] = "smc"
+            way = (mine[0], peer[0], peer[1])
+            self.start[way] = mine[2]
+            self._settle(way)
 
     def _pair(self, a, b):
-        return self.pairs.setdefault(frozenset((a, b)), Msg(contact=0, early=0, whole=False, link=None))
+        return self.pairs.setdefault(frozenset((a, b)), Msg(contact=0, early=0, whole=False))
 
     def _forget(self, key):
         """The end of a TCP connection."""
@@ -609,7 +629,11 @@ class Analysis:
             pair.early = pair.early or f.at
             self.qps[dst, qpn] = kind = "smc?"
         smc = kind in ("smc", "smc?")
+        if kind is None and pair.contact and pair.whole and (dst, qpn) not in self.unnamed and op == 0x04 and named and self._older(dst, payload):
+            self.qps[dst, qpn] = kind = "smc?"
+            self.checks["dest-qp"].note("a link group that is older than the capture was not judged", f"frame {f.at}")
         if kind is None and pair.contact and pair.whole:
+            self.unnamed.add((dst, qpn))
             self.checks["dest-qp"].judge(False, f.at, f"queue pair {qpn:#x} of {dst} was not named by anybody")
             smc = True
         elif kind == "smc":
@@ -623,8 +647,17 @@ class Analysis:
         if op not in OPCODES:
             self._event(f, src, dst, "other", "unknown", f"opcode {op:#04x}, QP {qpn:#x}")
             return "other", f"opcode {op:#04x} is not known"
+        link = self.links.get((dst, qpn))
         return self._request(f, Msg(src=src, dst=dst, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc, head=data[12:12 + ext],
+                                    link=link, owner=home(link, dst), me=home(link, src),
+                                    whole=pair.whole and pair.contact and kind != "smc?",
                                     pair=pair, named=named))
+
+    def _older(self, dst, payload):
+        """Whether this is what an idle group says that nobody has seen beginning: no CONFIRM LINK, and no CDC of a connection that is known."""
+        m = link_msg(payload) if len(payload) == 44 else None
+        return m and m.length == 44 and (m.type in LLC_NAMES and m.type != CONFIRM_LINK or
+                                         m.type == CDC and (dst, m.token) not in self.elements)
 
     def _response(self, f, src, dst, op, qpn, psn, size, synd, payload):
         where = f"QP {qpn:#x}, PSN {psn}"
@@ -681,7 +714,7 @@ class Analysis:
             a, b = flow.holes.pop(0)
             psn.judge(False, f.at, f"{p.src} to QP {p.qpn:#x}: PSN {a} to {b - 1 & 0xffffff} did not come, and {HOLES} other gaps are open")
         self.again += state == "again"
-        p.update(flow=flow, new=state != "again", again="repeated " if state == "again" else "",
+        p.update(flow=flow, front=p.psn == flow.next - 1 & 0xffffff, new=state != "again", again="repeated " if state == "again" else "",
                  where=f"QP {p.qpn:#x}, PSN {p.psn}" + (f", {gap} PSNs left out before it" if gap else ""))
         if p.op in WRITES:
             plane, problem = self._write(f, p), ""
@@ -701,6 +734,8 @@ class Analysis:
             plane, problem = self._send(f, p)
         if p.new:
             self._mark(p.payload, flow.__dict__, "tail", f, False)
+        if flow.writes and not flow.holes:
+            self._in_order(flow)
         if not flow.holes and flow.waiting:
             for at, element, text, due in flow.waiting:
                 self.checks["cdc-after-write"].judge(element.written >= due, at, text)
@@ -717,6 +752,8 @@ class Analysis:
             where = f"RKey {rkey:#x}, address {va:#x}, {nbytes(length)}"
         else:
             va, where = None, "continued"
+        if p.new and p.smc:
+            self._length(f, p, length)
         if p.new and p.flow.element:
             p.flow.element.written += p.size
         self._event(f, p.src, p.dst, "WRITE", f"{p.again}WRITE", f"{OPCODES[p.op][0][11:]}, {p.where}, {where}",
@@ -726,24 +763,77 @@ class Analysis:
             p.flow.rkey = rkey
         return "WRITE"
 
+    def _length(self, f, p, length):
+        """A WRITE has as many bytes as its RETH says; not known if its packets were not captured in order."""
+        flow, first = p.flow, p.op in (0x06, 0x0a, 0x0b)
+        if not p.front or not first and (flow.left is None or flow.holes):
+            flow.left = None
+            return
+        flow.left = (length if first else flow.left) - p.size
+        if flow.left < 0 or (flow.left == 0) != (p.op >= 0x08):
+            self.checks["rkey-range"].judge(False, f.at, f"{OPCODES[p.op][0]}: {abs(flow.left)} bytes too {'many' if flow.left < 0 else 'few'} "
+                                            "for the length in the RETH" if flow.left else f"{OPCODES[p.op][0]}, but nothing is left to come")
+            flow.left = None
+
+    def _known(self, p, rkey):
+        """What was announced under an RKey of this link: elements, and how far their addresses are from those on this link."""
+        found = [(e, 0) for e in self.ranges.get((p.owner, rkey), {}).values() if not p.link or e.link in (None, p.link)]
+        for m in p.link.group.memory.get(p.owner, ()) if p.link else ():
+            here = m.get(p.link.number)
+            for number, (other, va) in m.items() if here and here[0] == rkey else ():
+                found += [(e, here[1] - va) for e in self.ranges.get((p.owner, other), {}).values()
+                          if e.link is not p.link and e.link and e.link.number == number]
+        return found
+
     def _element(self, f, p, va, rkey, length):
         """The announced element that a WRITE belongs to."""
-        real, shift = self.alias.get((p.dst, rkey), (rkey, 0))
-        known = self.ranges.get((p.dst, real), {})
-        at = va - shift
-        e = next((x for x in known.values() if x.start <= at < x.start + x.size), None)
-        if p.pair.whole and p.pair.contact:
-            ok = e and at + length <= e.start + e.size
-            self.checks["rkey-range"].judge(ok, f.at, f"RKey {rkey:#x}, address {va:#x}, {length} bytes: " + (
-                f"beyond the element at {e.start:#x}, {e.size} bytes" if e else
-                "within no element of this RKey" if known else "nobody has announced this RKey"))
-        else:
-            self.checks["rkey-range"].note("WRITEs of connections that are older than the capture were not judged")
+        known = self._known(p, rkey)
+        e, shift = next(((x, y) for x, y in known if x.start <= va - y < x.start + x.size), (None, 0))
+        check = self.checks["rkey-range"]
+        if not p.whole:
+            check.note("WRITEs of connections that are older than the capture were not judged")
+            return e
+        if not e and p.link and p.link.group.more:
+            check.note("RKeys of messages that go on in a CONTINUATION are not read: WRITEs were not judged")
+            return None
+        at, base = (va - shift - e.start, e.link.base if e.link else None) if e else (0, None)
+        why = ("within no element of this RKey" if known else "nobody has announced this RKey") if not e else \
+            f"beyond the element at {e.start:#x}, {e.size} bytes" if at + length > e.size else \
+            f"into the eye catcher at {e.start:#x}" if at < (base or 0) else \
+            f"the element's connection has ended in frame {e.over}" if e.over else ""
+        check.judge(not why, f.at, f"RKey {rkey:#x}, address {va:#x}, {length} bytes: {why}")
+        if e and p.new and base is None:
+            e.pos = None                # known from the next WRITE on
+        elif e and p.new:
+            if e.by not in (None, p.flow):
+                # Of data that another link did not bring, a part comes again.
+                e.pos = None
+                check.note("data moved to another link: where they go on was not judged")
+            e.by = p.flow
+            if why:
+                e.pos = None if e.pos is None else e.pos + length
+            else:
+                p.flow.writes.append((f.at, e, at, length, base))
+        if len(p.flow.writes) > 1000:
+            p.flow.writes.pop(0)[1].pos = None
         return e or (p.flow.element if known else None)
+
+    def _in_order(self, flow):
+        """WRITEs go on where the last one of the element ended, and at its end from the beginning."""
+        todo, flow.writes = flow.writes, []
+        fits = lambda w: w[1].pos is None or w[2] == w[4] + w[1].pos % (w[1].size - w[4])  # noqa: E731
+        while todo:
+            w = next(filter(fits, todo), todo[0])       # as captured, or as sent
+            todo.remove(w)
+            at, e, off, length, base = w
+            if not fits(w):
+                self.checks["rkey-range"].judge(False, at, f"offset {off} of the element at {e.start:#x}, but the next byte belongs to "
+                                                f"offset {base + e.pos % (e.size - base)}")
+            e.pos = (off - base if e.pos is None else e.pos) + length
 
     def _confirmed(self, f, p, what):
         """CONFIRM LINK before everything else."""
-        link = self.links.get((p.dst, p.qpn)) or p.pair.link
+        link = p.link
         if link and not link.judged:
             link.judged = True
             self.checks["confirm-link"].judge(link.ask is not None and link.answer is not None, f.at,
@@ -760,8 +850,7 @@ class Analysis:
         if len(raw) != 44:
             self._event(f, p.src, p.dst, "LLC", "?", f"{p.where}, {p.size} bytes: no LLC message has this length")
             return "LLC", f"a SEND of {p.size} bytes on an SMC-R link" if f.int("frame.cap_len") == f.int("frame.len") else ""
-        link = self.links.get((p.dst, p.qpn)) or p.pair.link
-        m = link_msg(raw, bool(link and link.base == 0))
+        m = link_msg(raw, bool(p.link and p.link.base == 0))
         problem = ""
         if p.named != "stray" and (not p.named or int(p.named, 0) != m.type):
             problem = f"message type {m.type:#04x}: tshark sees {p.named or 'no SMC-R message'}"
@@ -776,28 +865,65 @@ class Analysis:
         self._event(f, p.src, p.dst, "LLC", p.again + name + (" reply" if m.reply else ""),
                     f"QP {p.qpn:#x}, PSN {p.psn}{llc_text(m)}")
         if p.new:
-            self._llc(p, m)
+            self._llc(f, p, m)
         return "LLC", problem
 
-    def _llc(self, p, m):
+    def _llc(self, f, p, m):
+        link = p.link
         if m.type == CONFIRM_LINK:
-            link = self.links.get((p.src, m.qpn)) or p.pair.link
+            link = link or self.links.get((p.src, m.qpn))
             if link:
+                link.number = m.link
                 link.answer, link.ask = (m.flags, link.ask) if m.reply else (link.answer, m.flags)
-                if link.ask is not None and link.answer is not None:
+                if link.ask is not None and link.answer is not None and link is link.group.links[0]:
                     # Both do without eye catchers: data begin at 0 and not at 4.
                     link.base = 0 if link.ask & link.answer else 4
-        elif m.type == ADD_LINK and not m.get("rejected") and m.qpn:
-            self.qps[p.src, m.qpn] = "smc"
-            self.start[p.src, p.dst, m.qpn] = None
+        elif not link:
+            if m.type == ADD_LINK and not m.get("rejected") and m.qpn:
+                self.qps[p.src, m.qpn] = "smc?"         # of a group that is older than the capture
+        elif m.type == ADD_LINK:
+            self._add_link(f, p, m)
+        elif m.type in (3, 8):                          # CONTINUATIONs
+            link.group.more = True
         elif m.type == CONFIRM_RKEY and not m.reply:
-            for _, rkey, va in m.others:
-                self.alias[p.src, rkey] = (m.rkey, va - m.va)
-            self.ranges.setdefault((p.src, m.rkey), {})
+            link.group.memory.setdefault(p.me, []).append({link.number: (m.rkey, m.va), **{n: (rkey, va) for n, rkey, va in m.others}})
         elif m.type == DELETE_RKEY and not m.reply:
-            for rkey in m.rkeys:
-                for e in self.ranges.pop((p.src, rkey), {}).values():
-                    self.elements.pop((p.src, e.token), None)
+            gone = {(link.number, x) for x in m.rkeys}
+            kept = []
+            for memory in link.group.memory.get(p.me, []):
+                here = {(n, x[0]) for n, x in memory.items()}
+                if here & gone:
+                    gone |= here
+                else:
+                    kept.append(memory)
+            link.group.memory[p.me] = kept
+            for number, rkey in gone:
+                known = self.ranges.get((p.me, rkey), {})
+                for e in [x for x in known.values() if x.link and x.link.group is link.group and x.link.number == number]:
+                    del known[e.start]
+                    self.elements.pop((p.me, e.token), None)
+        elif m.type == DELETE_LINK and m.reply:
+            for x in link.group.links:
+                x.over = x.over or m.all or x.number == m.link
+            if all(x.over for x in link.group.links):
+                for e in self.elements.values():
+                    if e.link and e.link.group is link.group:
+                        e.over = e.over or f.at
+
+    def _add_link(self, f, p, m):
+        """Another link of the group, once both sides have named its ends."""
+        group = p.link.group
+        if not m.reply:
+            p.link.asked = (p.src, m)
+            return
+        who, ask = p.link.asked or (None, None)
+        if m.get("rejected") or who != p.dst or not m.qpn:
+            return
+        mine, theirs = addr(m.gid), addr(ask.gid)
+        old, new = p.pair, self._pair(mine, theirs)
+        if not new.contact:
+            new.contact, new.whole = old.contact, old.whole and not new.early
+        self._link(f, group, (mine, m.qpn, m.psn, p.me), (theirs, ask.qpn, ask.psn, p.owner), number=m.link, base=p.link.base)
 
     def _cdc(self, f, p, m):
         self.stats["CDC"][2] += p.size
@@ -809,8 +935,8 @@ class Analysis:
         if not p.new:
             return "CDC"
         self._confirmed(f, p, "CDC")
-        whole = p.pair.whole and p.pair.contact
-        e = self.elements.get((p.dst, m.token))
+        whole = p.whole
+        e = self.elements.get((p.owner, m.token))
         if not e:
             if whole:
                 self.checks["cdc-seq"].judge(False, f.at, f"token {m.token:#010x} was not announced")
@@ -821,6 +947,10 @@ class Analysis:
             due = 1 if e.seq is None else e.seq + 1 & 0xffff
             self.checks["cdc-seq"].judge(m.seq == due, f.at, f"token {m.token:#010x}: seq {m.seq} instead of {due}")
             e.seq = m.seq
+        if m.ends & 0x60:               # closed, or abnormal close
+            e.done = True
+            if e.twin and e.twin.done:
+                e.over = e.twin.over = f.at
         base = e.link.base if e.link else None
         if base is None:
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")

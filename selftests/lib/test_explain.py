@@ -200,6 +200,60 @@ def crossed__is_no_error():
     assert rc == 0 and set(v.values()) == {"ok"}, v
 
 
+def second_link__is_judged():
+    """A second link that was confirmed is in order; the first PSN of its ADD LINK counts."""
+    for shift in (0, 1):
+        ps = good()
+        ask, cdc = doctor.second_link(ps)
+        i = ps.index(cdc)
+        say, answer = cdc.copy(), ps[doctor.find(ps, lambda p: p.said == 1 and p.data[57] & 0x80)].copy()
+        say.data[54:98] = ps[doctor.find(ps, lambda p: p.said == 1 and not p.data[57] & 0x80)].data[54:98]
+        at = 66 if ask.data[66:76] == bytes(10) else 64
+        server_qp = int.from_bytes(ask.data[at + 16:at + 19], "big")
+        say.data[80:83], say.data[83] = server_qp.to_bytes(3, "big"), ask.data[at + 19]
+        answer.data[80:83], answer.data[83] = (0x20).to_bytes(3, "big"), ask.data[at + 19]
+        answer.qpn = server_qp
+        reply = ps[doctor.find(ps, lambda p: p.said == 2 and p.data[57] & 0x80)]
+        answer.psn = int.from_bytes(reply.data[at + 21:at + 24], "big") - shift
+        cdc.psn += 1
+        cdc.seal()
+        ps[i:i] = [say.seal(), answer.seal()]
+        with capture(ps) as path:
+            rc, v, record = verdicts(path)
+        bad = {n for n, x in v.items() if x != "ok"}
+        assert (rc, bad) == (shift, {"psn"} if shift else set()), [c for c in record["checks"] if c["failed"]]
+        assert next(c["judged"] for c in record["checks"] if c["name"] == "confirm-link") == 2
+
+
+def older_group__is_noted():
+    """A group that is older than the capture speaks behind a new first contact; a queue pair that is just wrong still fails."""
+    for what, fine in ((7, True), (4, True), (1, False), (0xfe, False)):
+        ps = good()
+        p = ps[doctor.find(ps, lambda p: p.said == 0xfe, -1)].copy()
+        p.qpn, p.psn = 0x99, 77
+        p.data[54] = what
+        if what != 0xfe:
+            p.data[56:98] = bytes(42)
+        ps.insert(doctor.find(ps, lambda p: p.said == 0xfe, -1) + 1, p.seal())
+        with capture(ps) as path:
+            rc, v, record = verdicts(path)
+        assert (rc == 0) == fine and (v["dest-qp"] == "ok") == fine, (what, [c for c in record["checks"] if c["failed"]])
+        assert bool([n for c in record["checks"] if c["name"] == "dest-qp" for n in c["notes"]]) == fine
+
+
+def flags__decide_the_base():
+    """Without the flags of CONFIRM LINK each element has an eye catcher, and the first WRITEs go onto it."""
+    ps = good()
+    for p in ps:
+        if p.said == 1:
+            p.data[57] &= 0x80
+            p.seal()
+    with capture(ps) as path:
+        rc, v, record = verdicts(path)
+    assert rc == 1 and v["rkey-range"] == "FAILED", v
+    assert "into the eye catcher" in next(c["where"][0] for c in record["checks"] if c["name"] == "rkey-range")
+
+
 def late__is_not_judged():
     """A capture that begins within the session: nothing fails, and what cannot be judged is not called ok."""
     ps = good()
