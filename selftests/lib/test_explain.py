@@ -225,6 +225,31 @@ def second_link__is_judged():
         assert next(c["judged"] for c in record["checks"] if c["name"] == "confirm-link") == 2
 
 
+def rkeys__by_group_and_link():
+    """CONFIRM RKEY names one memory on several links, whichever announced it; until DELETE RKEY, and for no other group."""
+    a = explain.Analysis([], lambda e: None)
+    msg = explain.Msg
+    group, other = (msg(links=[], memory={}, more=False) for _ in range(2))
+    links = [msg(group=g, number=n, home={}, base=0) for g, n in ((group, 1), (group, 2), (other, 1))]
+    one, two, three = links
+    e = msg(owner="S", rkey=7, start=0x1000, size=0x4000, token=5, link=one)
+    a.ranges["S", 7] = {0x1000: e}
+    a.elements["S", 5] = e
+    frame, known = msg(at=1), lambda link, rkey: a._known(msg(owner="S", link=link), rkey)  # noqa: E731 pylint: disable=protected-access
+    say = lambda link, raw: a._llc(frame, msg(link=link, me="S"), explain.link_msg(raw.ljust(44, b"\0")))  # noqa: E731 pylint: disable=protected-access
+    assert known(one, 7) == [(e, 0)] and not known(two, 9) and not known(two, 7)
+    delete = bytes((9, 44, 0, 0, 1, 0, 0, 0)) + struct.pack(">I", 9)
+    for carrier, mine, there, number in ((one, (7, 0x1000), (9, 0x8000), 2), (two, (9, 0x8000), (7, 0x1000), 1)):
+        a.ranges["S", 7] = {0x1000: e}
+        say(carrier, bytes((6, 44, 0, 0, 1)) + struct.pack(">IQBIQ", *mine, number, *there))
+        assert known(one, 7) == [(e, 0)] and known(two, 9) == [(e, 0x7000)], number
+        assert not known(two, 7) and not known(three, 9) and not known(three, 7)
+        say(one, delete)                # 9 is nothing on link 1
+        assert known(two, 9)
+        say(two, delete)
+        assert not known(two, 9) and not known(one, 7) and not a.ranges["S", 7]
+
+
 def older_group__is_noted():
     """A group that is older than the capture speaks behind a new first contact; a queue pair that is just wrong still fails."""
     for what, fine in ((7, True), (4, True), (1, False), (0xfe, False)):
