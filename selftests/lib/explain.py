@@ -37,7 +37,7 @@ FIELDS = (
     "_ws.expert.message",
     "eth.type", "vlan.etype", "sll.etype", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst",
     "tcp.srcport", "tcp.dstport", "tcp.flags", "tcp.seq_raw", "tcp.options", "tcp.payload",
-    "udp.dstport", "udp.length", "udp.payload", "smc.clc_msg", "smc.llc_msg",
+    "udp.srcport", "udp.dstport", "udp.length", "udp.payload", "smc.clc_msg", "smc.llc_msg",
     "infiniband.grh.sgid", "infiniband.grh.dgid", "infiniband.grh.paylen",
     "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.bth.padcnt",
     "infiniband.reth.va", "infiniband.reth.r_key", "infiniband.reth.dmalen",
@@ -353,6 +353,8 @@ class Analysis:
         elif qp is not None or stray:
             self.checks["no-rocev1"].judge(ROCEV1 not in types, f.at, "RoCEv1")
             self.checks["udp-4791"].judge(not stray, f.at, f"a packet to a known queue pair, but to UDP port {f.text('udp.dstport')}")
+            if (f.int("udp.srcport") or 0xc000) < 0xc000:
+                self.checks["udp-4791"].note("source ports below 0xc000; RoCEv2 recommends those from 0xc000 on", f"frame {f.at}")
             plane, problem = self._roce(f, src, dst, stray)
             if bad and plane in ("WRITE", "READ", "SEND") and why.startswith("tshark") and self._foreign(f, "infiniband"):
                 self.checks["dissected"].note("tshark takes payload for a protocol that it is not")

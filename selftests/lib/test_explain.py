@@ -250,6 +250,19 @@ def rkeys__by_group_and_link():
         assert not known(two, 9) and not known(one, 7) and not a.ranges["S", 7]
 
 
+def source_port__is_noted():
+    """Packets from port 4791: allowed, but not as recommended."""
+    ps = good()
+    for p in ps:
+        if p.roce:
+            p.data[34:36] = struct.pack(">H", 4791)
+            p.seal()
+    with capture(ps) as path:
+        rc, v, record = verdicts(path)
+    notes = lambda r: [c["notes"] for c in r["checks"] if c["name"] == "udp-4791"][0]  # noqa: E731
+    assert rc == 0 and set(v.values()) == {"ok"} and "0xc000" in notes(record)[0] and not notes(verdicts(GOOD)[2]), notes(record)
+
+
 def older_group__is_noted():
     """A group that is older than the capture speaks behind a new first contact; a queue pair that is just wrong still fails."""
     for what, fine in ((7, True), (4, True), (1, False), (0xfe, False)):
