@@ -98,8 +98,8 @@ def verdict_line(data):
     """One sentence on top of everything."""
     if data["void"]:
         return "Void: " + "; ".join(data["void"]) + "."
-    return "Valid: " + (f"the ceiling moved by {data['ceiling']['moved']:.1%} from before to after, every run arrived intact, "
-                        "and every AF_SMC run was SMC-R.")
+    return "Valid: " + (f"the ceiling moved by {data['ceiling']['moved']:.1%} between before, the runs and after, every run "
+                        "arrived intact, and every AF_SMC run was SMC-R.")
 
 
 def how(data):
@@ -120,8 +120,8 @@ def how(data):
         "process' own time would not show it.",
         f"The ceiling is {data['ceiling']['tool']} at {size_name(data['ceiling']['size'])}: {len(data['ceiling']['before'])} times "
         f"before, once ahead of every transfer, {len(data['ceiling']['after'])} times after. A transfer is set against the mean of "
-        "the ceilings just before and just after it, so that a slow minute of the machine slows both. If the medians "
-        f"before and after all of it lie more than {data['ceiling']['limit']:.0%} apart, the numbers are void and the targets are "
+        "the ceilings just before and just after it, so that a slow minute of the machine slows both. If two of the "
+        f"medians before, within the runs and after lie more than {data['ceiling']['limit']:.0%} apart, the numbers are void and the targets are "
         "not judged.",
         "TCP, as ethtool -k says in the sender's guest: " + ("; ".join(f"{data['series'][n]['label']}: {f}" for n, f in features.items())
                                                               or "not measured") + ".",

@@ -344,17 +344,17 @@ def roce__reads():
     assert [r.udp_length for r in got[4:]] == [28, 52, 24], got
 
 
-def lab_points(after=30.0, **mbs):
-    """Three runs, each 10 % slower than the one before; 1 GiB. In their order."""
+def lab_points(after=30.0, within=30.0, **mbs):
+    """Three runs, one 10 % faster and one 20 % slower than usual; 1 GiB. In their order."""
     def ceiling(phase, value, run=0, nth=0):
         return {"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
                 "impl": "perftest", "value": value}
     skewed = tuple(enumerate((.9, 1.0, 4.0)))           # one of them nonsense
     out = [ceiling("before", 30.0 * part, nth=n) for n, part in skewed]
-    for run, part in ((1, 1.0), (2, .9), (3, .8)):
+    for run, part in ((1, 1.1), (2, 1.0), (3, .8)):
         for name, speed in mbs.items():
             impl, more = ("tcp", {"offload": name == "tcp"}) if name.startswith("tcp") else (name, {})
-            out.append(ceiling("run", 30.0 * part, run))
+            out.append(ceiling("run", within * part, run))
             out.append({"what": "file", "impl": impl, "phase": "run", "run": run, "size": 1 << 30, "sha256": "a", "cpu_client": 3.0,
                         "cpu_server": 4.0, "seconds": 1073.741824 / (speed * part), "mbs": speed * part, **more})
     return out + [ceiling("after", after / part, nth=n) for n, part in skewed]
@@ -376,16 +376,16 @@ def lab__medians():
     assert labreport.spread([3, None, 1, 2]) == {"median": 2, "min": 1, "max": 3, "n": 3}
     assert labreport.spread([]) is None and labreport.spread([None]) is None
     s = labreport.series_of(lab_points(tcp=100.0, **{"tcp-noseg": 40.0}), "a")
-    assert [(n, x["mbs"]["median"], x["mbs"]["n"]) for n, x in s.items()] == [("tcp", 90.0, 3), ("tcp-noseg", 36.0, 3)], s
+    assert [(n, x["mbs"]["median"], x["mbs"]["n"]) for n, x in s.items()] == [("tcp", 100.0, 3), ("tcp-noseg", 40.0, 3)], s
     assert s["tcp"]["cpu_receiver"]["median"] == 4.0 and s["tcp"]["setup"] is None
 
 
 def lab__pairs():
     """Ratios of what was measured together: what slows both sides does not show."""
     series = labreport.series_of(lab_points(smcr=29.0, intree=25.0), "a")
-    # The ceiling after the last of a run is the next run's first, 10 % lower; after the last of all, 30 / 0.9.
-    assert [v["ceiling"] for v in series["smcr"]["values"]] == [30.0, 27.0, 24.0], series["smcr"]
-    assert [round(v["ceiling"], 3) for v in series["intree"]["values"]] == [28.5, 25.5, round((24 + 30 / .9) / 2, 3)]
+    # The ceiling after the last of a run is the next run's first, a lower one; after the last of all, 30 / 0.9.
+    assert [round(v["ceiling"], 3) for v in series["smcr"]["values"]] == [33.0, 30.0, 24.0], series["smcr"]
+    assert [round(v["ceiling"], 3) for v in series["intree"]["values"]] == [31.5, 27.0, round((24 + 30 / .9) / 2, 3)]
     assert abs(series["smcr"]["of_ceiling"]["median"] - 29 / 30) < 1e-9
     ratio = labreport.paired(*(labreport.by_run(series[n]["values"], "mbs") for n in ("smcr", "intree")))
     assert abs(ratio["min"] - 29 / 25) < 1e-9 and abs(ratio["max"] - 29 / 25) < 1e-9, ratio
@@ -398,16 +398,26 @@ def lab__pairs():
 def lab__void():
     """Of a ceiling the median counts, 10 % is allowed; missing and wrong runs are void, too."""
     assert labreport.moved([20, 30, 90], [30, 31, 29]) == 0 and labreport.moved([], [1]) is None
+    assert labreport.moved([100], [], [100]) is None and labreport.moved([100], [40], [100]) == 1.5
+    for within, void in ((32.9, False), (33.1, True), (27.4, False), (26.9, True), (12.0, True)):
+        d = lab_data(lab_points(within=within, smcr=29.0))
+        assert bool(d["void"]) == void and [t["held"] for t in d["targets"] if t["id"] == "L7"] == [not void], (within, d["void"])
     for after, void in ((32.9, False), (33.1, True), (27.1, False), (26.9, True)):
         d = lab_data(lab_points(after=after, smcr=29.0))
         assert bool(d["void"]) == void and [t["held"] for t in d["targets"] if t["id"] == "L7"] == [not void], (after, d["void"])
     assert lab_data(lab_points(smcr=29.0), 4)["void"] == ["AF_SMC, smcr: 3 of 4 runs are valid"]
-    assert lab_data(lab_points(smcr=29.0), 3, ("smcr", "intree"))["void"] == ["AF_SMC, in-tree: 0 of 3 runs are valid"]
+    d = lab_data(lab_points(smcr=29.0), 3, ("smcr", "intree"))
+    assert d["void"] == ["AF_SMC, in-tree: 0 of 3 runs are valid", "not measured: " + d["targets"][1]["text"]], d["void"]
     points = lab_points(smcr=29.0)
     [p for p in points if p["what"] == "file"][-1]["sha256"] = "b"
     d = lab_data(points)
     assert len(d["void"]) == 1 and "something else arrived" in d["void"][0] and d["targets"][2]["held"] is False
-    assert "not measured both before and after" in lab_data([p for p in points if p["phase"] != "after"])["void"][0]
+    for phase in ("before", "run", "after"):
+        d = lab_data([p for p in lab_points(smcr=29.0) if p["what"] != "ceiling" or p["phase"] != phase])
+        assert "not measured before, within the runs and after" in d["void"][0] and f"0 {phase}" in d["void"][0], d["void"]
+    d = lab_data([p for p in lab_points(smcr=29.0, intree=29.0) if (p["what"], p.get("impl"), p["run"]) not in
+                  (("file", "smcr", 3), ("file", "intree", 1), ("file", "intree", 2))], 1, ("smcr", "intree"))
+    assert d["void"] == ["not measured: " + d["targets"][1]["text"]], "no run has both, " + str(d["void"])
 
 
 def lab__targets():
@@ -418,6 +428,14 @@ def lab__targets():
     assert held(lab_data(lab_points(smcr=29.0))) == [True, None]
     assert held(lab_data(lab_points(intree=27.0))) == [None, None]
     assert held(lab_data(lab_points(after=20.0, smcr=29.0, intree=27.0))) == [None, None], "judged although void"
+
+
+def lab__status():
+    """Void is 1; missed targets are 3 for who requires them; what cannot be compared here is not missed."""
+    missed, held = lab_data(lab_points(smcr=20.0)), lab_data(lab_points(smcr=29.0))
+    assert [labreport.status(missed, r) for r in (False, True)] == [0, 3]
+    assert [labreport.status(held, r) for r in (False, True)] == [0, 0]
+    assert labreport.status(lab_data(lab_points(smcr=20.0, within=12.0)), True) == 1
 
 
 def lab__renders():
