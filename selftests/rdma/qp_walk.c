@@ -23,7 +23,7 @@ static struct rd_option options[] = {
 	{ }
 };
 
-enum { DEPTH = 16, FLUSHED = 8, PAGE = 4096, SOFT_ROCE_VENDOR = 0xffffff };
+enum { DEPTH = 16, FLUSHED = 8, SURPLUS = 50 /* ms */, LIMIT = 1000, PAGE = 4096, SOFT_ROCE_VENDOR = 0xffffff };
 
 struct end {
 	struct ibv_qp *qp;
@@ -177,6 +177,33 @@ static int count(struct rd_cq *q, enum ibv_wc_status status, int want, int ms, i
 	return n;
 }
 
+/*
+ * Of the requests @first to @first + @want - 1, those that are completed once with @status before @until. Everything
+ * else is in @others: other numbers, a second time, another status, and what comes when all of them are there.
+ */
+static int collect(struct rd_cq *q, enum ibv_wc_status status, uint64_t first, int want, int64_t until, int *others)
+{
+	uint64_t seen = 0;
+	struct ibv_wc wc;
+	int n = 0;
+
+	*others = 0;
+	while (*others < DEPTH) {
+		int64_t left = n < want ? until - rd_now() : SURPLUS;
+
+		if (left < 0 || !rd_next(NULL, q, &wc, (int)left))
+			break;
+		if (wc.status != status || wc.wr_id < first || wc.wr_id >= first + (uint64_t)want ||
+		    seen & 1ull << (wc.wr_id - first)) {
+			++*others;
+		} else {
+			seen |= 1ull << (wc.wr_id - first);
+			n++;
+		}
+	}
+	return n;
+}
+
 /* The state of a queue pair as the kernel's resource tracking has it, which lists them by port: none before INIT. */
 static void kernel_says(const struct end *e, enum ibv_qp_state state, bool listed)
 {
@@ -287,36 +314,44 @@ static void posts(void)
 
 static void error_state(struct end *e, struct end *peer)
 {
+	/* Numbers of their own, so that nothing late is taken for what was posted after it. */
+	enum { EARLY = 0, LATE_RECV = 100, LATE_SEND = 200 };
+	int64_t since;
 	int n, others;
 
 	/* Sends that find no receive request wait, as rnr_retry is 7. */
 	for (int i = 0; i < FLUSHED; i++)
-		if (post_recv(e, (uint64_t)i) || post_send(e, (uint64_t)i, IBV_WR_SEND))
+		if (post_recv(e, EARLY + (uint64_t)i) || post_send(e, EARLY + (uint64_t)i, IBV_WR_SEND))
 			rd_fail("RTS", "a request was not accepted");
 	rd_check(!count(&e->send, IBV_WC_SUCCESS, 1, 100, &others) && !others &&
 		 !count(&e->recv, IBV_WC_SUCCESS, 1, 0, &others) && !others,
 		 "%d send and %d receive requests wait", FLUSHED, FLUSHED);
+	since = rd_now();
 	must_go(e, IBV_QPS_ERR, peer);
+	n = collect(&e->send, IBV_WC_WR_FLUSH_ERR, EARLY, FLUSHED, since + LIMIT, &others);
+	rd_check(n == FLUSHED && !others,
+		 "%d of %d send requests come back flushed, each once, within 1 s of ERR, %d otherwise",
+		 n, FLUSHED, others);
+	n = collect(&e->recv, IBV_WC_WR_FLUSH_ERR, EARLY, FLUSHED, since + LIMIT, &others);
+	rd_check(n == FLUSHED && !others,
+		 "%d of %d receive requests come back flushed, each once, within 1 s of ERR, %d otherwise",
+		 n, FLUSHED, others);
 	is(e, IBV_QPS_ERR, true);
-	n = count(&e->send, IBV_WC_WR_FLUSH_ERR, FLUSHED, 1000, &others);
-	rd_check(n == FLUSHED && !others, "%d of %d send requests come back flushed within 1 s, %d otherwise", n,
-		 FLUSHED, others);
-	n = count(&e->recv, IBV_WC_WR_FLUSH_ERR, FLUSHED, 1000, &others);
-	rd_check(n == FLUSHED && !others, "%d of %d receive requests come back flushed within 1 s, %d otherwise", n,
-		 FLUSHED, others);
 
+	since = rd_now();
 	for (int i = 0; i < FLUSHED; i++)
-		if (post_recv(e, (uint64_t)i))
+		if (post_recv(e, LATE_RECV + (uint64_t)i))
 			rd_fail("ERR", "a receive request was not accepted");
-	n = count(&e->recv, IBV_WC_WR_FLUSH_ERR, FLUSHED, 1000, &others);
+	n = collect(&e->recv, IBV_WC_WR_FLUSH_ERR, LATE_RECV, FLUSHED, since + LIMIT, &others);
 	rule(n == FLUSHED && !others, "recv-in-err-kept", "receive requests posted in ERR are accepted and come back");
 	if (n != FLUSHED)
 		printf("   %d of %d came back, %d otherwise\n", n, FLUSHED, others);
 	others = 0;
+	since = rd_now();
 	for (int i = 0; i < FLUSHED; i++)
-		others += post_send(e, (uint64_t)i, IBV_WR_SEND) != 0;
+		others += post_send(e, LATE_SEND + (uint64_t)i, IBV_WR_SEND) != 0;
 	rd_check(!others, "send requests posted in ERR are accepted, all but %d", others);
-	n = count(&e->send, IBV_WC_WR_FLUSH_ERR, FLUSHED, 1000, &others);
+	n = collect(&e->send, IBV_WC_WR_FLUSH_ERR, LATE_SEND, FLUSHED, since + LIMIT, &others);
 	rd_check(n == FLUSHED && !others, "and %d of %d come back, %d otherwise", n, FLUSHED, others);
 	REFUSES(e, IBV_QPS_ERR, peer, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS);
 }
@@ -326,9 +361,9 @@ static void exchange(struct end *e, struct end *peer)
 	int n, others;
 
 	rd_check(!post_recv(peer, 1) && !post_send(e, 1, IBV_WR_SEND), "RTS: both requests are accepted");
-	n = count(&e->send, IBV_WC_SUCCESS, 1, rd.wait, &others);
+	n = collect(&e->send, IBV_WC_SUCCESS, 1, 1, rd_now() + rd.wait, &others);
 	rd_check(n == 1 && !others, "the SEND completes");
-	n = count(&peer->recv, IBV_WC_SUCCESS, 1, rd.wait, &others);
+	n = collect(&peer->recv, IBV_WC_SUCCESS, 1, 1, rd_now() + rd.wait, &others);
 	rd_check(n == 1 && !others, "and so does the peer's receive request");
 }
 
