@@ -25,6 +25,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -330,6 +331,24 @@ static void result(const char *role, const char *carrier, bool digests, double a
 	puts("\"}");
 }
 
+/* Both sides must have been told the same; both say what differs. */
+static void agree(struct link *l, const struct pattern *p)
+{
+	static const char *const what[] = { "-w", "-n", "-b", "-s", "the number of the pattern" };
+	const uint32_t here[] = { shape.workers, shape.rounds, (uint32_t)shape.bytes, shape.seed,
+				  (uint32_t)(p - patterns) };
+	enum { N = sizeof(here) / sizeof(*here) };
+	uint32_t there[N];
+
+	for (int i = 0; i < N; i++)
+		put_flag(l, 0, 0, here[i]);
+	for (int i = 0; i < N; i++)
+		there[i] = await(l);
+	for (int i = 0; i < N; i++)
+		if (here[i] != there[i])
+			errx(1, "%s is %u here and %u on the other side", what[i], here[i], there[i]);
+}
+
 static void run_server(const struct pattern *p, const char *port)
 {
 	double t;
@@ -339,8 +358,10 @@ static void run_server(const struct pattern *p, const char *port)
 	fflush(stdout);
 	for (unsigned int i = 0; i < shape.workers; i++) {
 		struct link *l = carrier_accept();
-		uint32_t w = await(l);
+		uint32_t w;
 
+		agree(l, p);
+		w = await(l);
 		if (w >= shape.workers || links[w])
 			errx(1, "a second worker %u, or too many", w);
 		links[w] = l;
@@ -361,6 +382,7 @@ static void run_worker(const struct pattern *p, const char *host, const char *po
 	struct link *l = carrier_connect(host, port, memory, memory_size());
 	double t;
 
+	agree(l, p);
 	put_flag(l, 0, 0, shape.worker);
 	expect(l, shape.rounds);
 	t = seconds();
@@ -378,37 +400,54 @@ static unsigned int number(const char *what, const char *text, unsigned int min,
 
 	errno = 0;
 	n = strtoul(text, &end, 0);
-	if (end != text && (*end == 'k' || *end == 'K')) {
-		n <<= 10;
+	if (*end == 'k' || *end == 'K') {
+		n = n > ULONG_MAX >> 10 ? ULONG_MAX : n << 10;
 		end++;
 	}
-	if (errno || end == text || *end || n < min || n > max)
+	if (*text < '0' || *text > '9' || errno || *end || n < min || n > max)
 		errx(2, "%s: %s is not %u to %u", what, text, min, max);
 	return (unsigned int)n;
 }
 
-static void usage(const char *more)
+/* The carriers read it in decimal digits. */
+static const char *port_of(const char *text)
 {
-	fprintf(stderr, "usage: %s [OPTION...] ps|rendezvous|batch server PORT\n"
-		"       %s [OPTION...] ps|rendezvous|batch worker HOST PORT\n"
-		"       %s [OPTION...] ps|rendezvous|batch local	the digest that must come out\n"
-		"  -w N  workers (1)            -i N  which of them this is (0)\n"
-		"  -n N  rounds (20)            -b BYTES  parameters, contribution, batch (256k)\n"
-		"  -s N  seed (7609)            %s\n",
-		program_invocation_short_name, program_invocation_short_name, program_invocation_short_name, more);
-	exit(2);
+	if (text[strspn(text, "0123456789")])
+		errx(2, "port: %s is not a number", text);
+	number("port", text, 1, 65535);
+	return text;
+}
+
+static void help(const char *more)
+{
+	printf("usage: %s [OPTION...] ps|rendezvous|batch server PORT\n"
+	       "       %s [OPTION...] ps|rendezvous|batch worker HOST PORT\n"
+	       "       %s [OPTION...] ps|rendezvous|batch local	the digest that must come out\n"
+	       "  -w N  workers (1)            -i N  which of them this is (0)\n"
+	       "  -n N  rounds (20)            -b BYTES  parameters, contribution, batch (256k)\n"
+	       "  -s N  seed (7609)            %s\n",
+	       program_invocation_short_name, program_invocation_short_name, program_invocation_short_name, more);
+	exit(0);
+}
+
+static void usage(void)
+{
+	errx(2, "ps, rendezvous or batch, then 'server PORT', 'worker HOST PORT' or 'local' is needed (--help)");
 }
 
 /* @letters: the carrier's own options, without arguments, which go to @option */
-static int patterns_main(int argc, char **argv, const char *letters, void (*option)(int), const char *help)
+static int patterns_main(int argc, char **argv, const char *letters, void (*option)(int), const char *more)
 {
+	static const struct option words[] = { { "help", no_argument, NULL, 'h' }, { } };
 	const struct pattern *p = NULL;
 	char all[32];
 	int o;
 
-	snprintf(all, sizeof(all), "w:i:n:b:s:%s", letters);
-	while ((o = getopt(argc, argv, all)) != -1) {
-		if (o == 'w')
+	snprintf(all, sizeof(all), ":hw:i:n:b:s:%s", letters);
+	while ((o = getopt_long(argc, argv, all, words, NULL)) != -1) {
+		if (o == 'h')
+			help(more);
+		else if (o == 'w')
 			shape.workers = number("-w", optarg, 1, MAX_WORKERS);
 		else if (o == 'i')
 			shape.worker = number("-i", optarg, 0, MAX_WORKERS - 1);
@@ -418,15 +457,19 @@ static int patterns_main(int argc, char **argv, const char *letters, void (*opti
 			shape.bytes = number("-b", optarg, 4, 16 << 20) & ~3u;
 		else if (o == 's')
 			shape.seed = number("-s", optarg, 0, 65535);
+		else if (o == '?' && optopt)
+			errx(2, "there is no option -%c (--help)", optopt);
 		else if (o == '?')
-			usage(help);
+			errx(2, "there is no option %s (--help)", argv[optind - 1]);
+		else if (o == ':')
+			errx(2, "-%c needs a value (--help)", optopt);
 		else
 			option(o);
 	}
 	argv += optind;
 	argc -= optind;
 	if (argc < 2)
-		usage(help);
+		usage();
 	for (unsigned int i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
 		if (!strcmp(argv[0], patterns[i].name))
 			p = &patterns[i];
@@ -446,14 +489,14 @@ static int patterns_main(int argc, char **argv, const char *letters, void (*opti
 	if (p->local == ps_local)
 		first_parameters(at(0));
 	if (argc == 3 && !strcmp(argv[1], "server")) {
-		run_server(p, argv[2]);
+		run_server(p, port_of(argv[2]));
 	} else if (argc == 4 && !strcmp(argv[1], "worker")) {
-		run_worker(p, argv[2], argv[3]);
+		run_worker(p, argv[2], port_of(argv[3]));
 	} else if (argc == 2 && !strcmp(argv[1], "local")) {
 		p->local();
 		result("local", "none", true, 0);
 	} else {
-		usage(help);
+		usage();
 	}
 	return 0;
 }

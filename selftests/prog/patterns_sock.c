@@ -6,6 +6,7 @@
  */
 #include <endian.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "stream.h"
 
 enum { PUT, GET, DATA, FLAG };
+enum { PATIENCE = 60000 };		/* milliseconds, for every single wait */
 
 struct message {
 	uint32_t op, flag;		/* big endian, all of it */
@@ -126,7 +128,7 @@ static struct link *new_link(int fd)
 		err(1, "memory");
 	l->fd = fd;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	set_timeouts(fd, 60000);
+	set_timeouts(fd, PATIENCE);
 	return l;
 }
 
@@ -141,8 +143,13 @@ static void carrier_listen(const char *port, void *mem, size_t size)
 
 static struct link *carrier_accept(void)
 {
-	int fd = accept(listener, NULL, NULL);
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	int fd = poll(&p, 1, PATIENCE);
 
+	if (!fd)
+		errx(1, "no worker within %d s", PATIENCE / 1000);
+	if (fd > 0)
+		fd = accept(listener, NULL, NULL);
 	if (fd < 0)
 		err(1, "accept");
 	return new_link(fd);
@@ -159,6 +166,7 @@ static struct link *carrier_connect(const char *host, const char *port, void *me
 	if (resolve(host, port, &a, &len))
 		exit(2);
 	fd = open_stream(!tcp, a.ss_family);
+	set_timeouts(fd, PATIENCE);
 	if (connect(fd, (void *)&a, len))
 		err(1, "connect");
 	return new_link(fd);

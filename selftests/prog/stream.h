@@ -59,11 +59,22 @@ static inline void set_timeouts(int fd, unsigned int ms)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
+/* In decimal digits; 0: it is none. */
+static inline uint16_t port_number(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && n <= 65535 ? (uint16_t)n : 0;
+}
+
 static inline int resolve(const char *host, const char *port,
 			  struct sockaddr_storage *addr, socklen_t *len)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *ai;
 
+	if (!port_number(port))
+		return complain("port %s: not a number from 1 to 65535", port);
 	if (getaddrinfo(host, port, &hints, &ai))
 		return complain("'%s' is no address", host);
 	memcpy(addr, ai->ai_addr, ai->ai_addrlen);
@@ -75,9 +86,11 @@ static inline int resolve(const char *host, const char *port,
 /* @fd takes IPv6 addresses */
 static inline int listen_on(int fd, const char *port)
 {
-	struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port)) };
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons(port_number(port)) };
 	int on = 1;
 
+	if (!a.sin6_port)
+		return complain("port %s: not a number from 1 to 65535", port);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (void *)&a, sizeof(a)) || listen(fd, 4096))
 		return complain("port %s: %m", port);

@@ -58,8 +58,8 @@ static double cpu(void)
 }
 
 /*
- * --size 1G, --size=1G, --inline and -j, wherever they stand, are other ways to
- * say size=1G, inline=1 and json=1 at the end.
+ * --size 1G, --size=1G, --inline, --inline 0 and -j, wherever they stand, are
+ * other ways to say size=1G, inline=1, inline=0 and json=1 at the end.
  */
 static char **plain_words(int *argc, char **argv)
 {
@@ -73,11 +73,22 @@ static char **plain_words(int *argc, char **argv)
 
 		if (!strcmp(a, "-j")) {
 			a = "json=1";
-		} else if (!strcmp(a, "--inline")) {
-			a = "inline=1";
-		} else if (!strncmp(a, "--", 2) && strcmp(a, "--help")) {
+		} else if (!strncmp(a, "--", 2) && strcmp(a, "--help") && strchr(a, '=')) {
 			a += 2;
-			if (!strchr(a, '=') && i + 1 < *argc && asprintf(&a, "%s=%s", a, argv[++i]) < 0)
+		} else if (!strncmp(a, "--", 2) && strcmp(a, "--help")) {
+			const char *value = i + 1 < *argc ? argv[i + 1] : "--";
+
+			if (!strcmp(a, "--json") || !strcmp(a, "--inline")) {
+				if (!strcmp(value, "0") || !strcmp(value, "1"))
+					i++;
+				else
+					value = "1";
+			} else if (!strncmp(value, "--", 2)) {
+				rd_wrong("%s needs a value (--help)", a);
+			} else {
+				i++;
+			}
+			if (asprintf(&a, "%s=%s", a + 2, value) < 0)
 				rd_fail_errno("memory");
 		}
 		if (strchr(a, '='))
