@@ -8,6 +8,7 @@
 # module: none
 # timeout: 60
 # lanes: uml qemu
+# kernels: um 6.1 6.12 7.2
 # tags: rdma
 # shellcheck source=selftests/rdma/lab.sh
 . "$RDMA/lab.sh"

@@ -3,13 +3,16 @@
 #
 # The same work carried by verbs, by AF_SMC and by TCP: a parameter server, a
 # rendezvous and batches, each with two workers. Every carrier ends with the very
-# bits that one process computes without any; AF_SMC was SMC-R.
+# bits that one process computes without any; AF_SMC was SMC-R. Ends that were
+# not told the same say so, and so is what is wrong in the arguments.
 #
 # timeout: 120
 # lanes: uml qemu
 # tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/rdma/lab.sh
+. "$RDMA/lab.sh"
 PATTERNS="ps rendezvous batch"
 WORK=(-w 2 -n 12 -b 128k)
 
@@ -26,12 +29,12 @@ carrier() {
 digest() { sed -n 's/.*"digest": "\([0-9a-f]\{64\}\)".*/\1/p' "$1"; }
 
 # step FILE: the median of a round's time
-step() { sed -n 's/.*"step_ms": \([0-9.]*\),.*/\1/p' "$1"; }
+step() { sed -n 's/.*"step_ms": \([0-9][0-9.]*\),.*/\1/p' "$1"; }
 
 up() { grep -qs listening "$1"; }
 
 server() {
-	local p c out
+	local p c out rc
 	smc_reset
 	for p in $PATTERNS; do
 		"$PROG/patterns_sock" "${WORK[@]}" "$p" local > "$CASEDIR/$p-local"
@@ -45,10 +48,21 @@ server() {
 			check "$p over $c: server" wait "$BG" || :
 			eq "$p over $c: the bits" "$(digest "$out")" "$(digest "$CASEDIR/$p-local")" || :
 			await "done.$p.$c" 60
+			check "$p over $c: a round's time is told" test -n "$(step "$CASEDIR/$p-$c-worker0")" || :
 			echo "# $p over $c: a round takes $(step "$CASEDIR/$p-$c-worker0") ms"
 		done
 	done
 	smc_was "server" 6 6
+	for c in verbs smc tcp; do
+		out=$CASEDIR/differ-$c-server
+		# shellcheck disable=SC2046
+		bg into "$out" $(carrier $c) -b 64k ps server 5000
+		poll 15 up "$out" || fail "$c: no server"
+		mark "differ.$c"
+		rc=0
+		wait "$BG" || rc=$?
+		eq "$c: the server does not go on with another size" $rc 1 || :
+	done
 }
 
 client() {
@@ -73,10 +87,16 @@ client() {
 		done
 	done
 	smc_was "client" 6 6
-}
-
-# into FILE CMD...: its standard output; complaints stay in the log
-into() {
-	local f=$1; shift
-	"$@" > "$f"
+	for c in verbs smc tcp; do
+		await "differ.$c" 60
+		# shellcheck disable=SC2046
+		says 1 "-b is 131072 here and 65536 on the other side" $(carrier $c) ps worker "$PEER" 5000
+	done
+	for p in "$RDMA/patterns" "$PROG/patterns_sock"; do
+		says 2 "port: 99999 is not 1 to 65535" "$p" ps server 99999
+		says 2 "-s: 18014398509481984k is not 0 to 65535" "$p" -s 18014398509481984k ps local
+		says 2 "there is no option --colour" "$p" --colour ps local
+		says 2 "(--help)" "$p" ps
+		check "${p##*/} --help" grep -q '^usage: ' <("$p" --help) || :
+	done
 }

@@ -11,27 +11,16 @@
 # tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/rdma/lab.sh
+. "$RDMA/lab.sh"
 MIB=64
 # arguments of the client, one after the other
-RUNS=("size=${MIB}m" "size=1000001 chunk=65537 depth=3" "--size=5000 --chunk 500 --inline --depth 64" "size=1")
+RUNS=("size=${MIB}m" "size=1000001 chunk=65537 depth=3" "--size=5000 --chunk 500 --inline --depth 64"
+	"--json --size 3000 --chunk 100 --inline 1" "size=1")
 
-# said FILE KEY: a word or number of the JSON in it
-said() { jq -r ".$2" < "$1"; }
+# field FILE KEY: a word or number of the JSON in it
+field() { jq -r ".$2" < "$1"; }
 sum() { sha256sum < "$1" | cut -d' ' -f1; }
-# into FILE CMD...: its standard output; complaints stay in the log
-into() {
-	local f=$1; shift
-	"$@" > "$f"
-}
-# one_line RC TEXT CMD...: it ends so, and says this and nothing else
-one_line() {
-	local rc=0 want=$1 text=$2 out; shift 2
-	out=$("$@" 2>&1) || rc=$?
-	if [ "$rc" != "$want" ] || [ "$(wc -l <<< "$out")" != 1 ] || [[ $out != *$text* ]]; then
-		echo "# exit $rc: $out"
-		return 1
-	fi
-}
 
 # serve NAME CMD...: a server of one transfer, up with the mark up.NAME; its output in NAME-server
 serve() {
@@ -71,15 +60,18 @@ client() {
 		out=$CASEDIR/bulk$i.json
 		# shellcheck disable=SC2086
 		check "${RUNS[i]}" into "$out" "$RDMA/bulk" client "$PEER" 7471 ${RUNS[i]} -j wait=60 || :
-		eq "${RUNS[i]}: it says so itself" "$(said "$out" equal)" true || :
-		mark "sent$i" "$(said "$out" sha256)"
+		eq "${RUNS[i]}: it says so itself" "$(field "$out" equal)" true || :
+		mark "sent$i" "$(field "$out" sha256)"
 	done
-	eq "64 MiB were $MIB MiB" "$(said "$CASEDIR/bulk0.json" bytes)" $((MIB << 20)) || :
+	eq "64 MiB were $MIB MiB" "$(field "$CASEDIR/bulk0.json" bytes)" $((MIB << 20)) || :
 	check "a rate" jq -e '.mib_s > 0 and .seconds > 0' "$CASEDIR/bulk0.json" > /dev/null || :
-	check "a chunk that is not inline" one_line 2 inline "$RDMA/bulk" client "$PEER" 7471 --inline --chunk 4k || :
-	check "no size" one_line 2 size "$RDMA/bulk" client "$PEER" 7471 --size 5q || :
-	check "nobody there" one_line 1 rejected "$RDMA/bulk" client "$PEER" 7999 size=1m || :
-	check "no such file" one_line 1 'No such file' "$RDMA/bulk" client "$PEER" 7471 file=/run/none || :
+	says 2 "inline: a chunk of 512 bytes at most" "$RDMA/bulk" client "$PEER" 7471 --inline --chunk 4k
+	says 2 'size=5q: a number' "$RDMA/bulk" client "$PEER" 7471 --size 5q
+	says 1 "nobody listens on this port" "$RDMA/bulk" client "$PEER" 7999 size=1m
+	says 1 'No such file' "$RDMA/bulk" client "$PEER" 7471 file=/run/none
+	says 2 "--size needs a value" "$RDMA/bulk" client "$PEER" 7471 --size --json
+	says 2 "there is no option 'colour'" "$RDMA/bulk" client "$PEER" 7471 --json --colour red
+	says 2 "port=99999" "$RDMA/bulk" server 99999 --inline
 	mkdir -p /run/bulk && mount -t tmpfs -o size=$((MIB + 8))M bulk /run/bulk
 	head -c ${MIB}M /dev/urandom > /run/bulk/file
 	smc_reset

@@ -20,7 +20,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lab import CACHE, TREE, LabError, Pair, read, script  # noqa: E402  pylint: disable=wrong-import-position
+from lab import CACHE, TREE, LabError, Pair, human, read, script  # noqa: E402  pylint: disable=wrong-import-position
 
 IMPLS = ("tcp", "smcr", "intree", "verbs", "perftest")
 LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs", "perftest": "perftest"}
@@ -178,7 +178,7 @@ class Bench:
         if s["void"]:
             print(f"  run {run} {impl:7} VOID {s['what']} {s.get('size', '')}: {s['void']}", flush=True)
         elif self.args.verbose:
-            print(f"  run {run} {impl:7} {n:3}/{of} {s['what']:5} {human(s['size']):>8} {value:12.1f} {unit[0]}", flush=True)
+            print(f"  run {run} {impl:7} {n:3}/{of} {s['what']:5} {human(s['size']):>11} {value:12.1f} {unit[0]}", flush=True)
 
     def run(self):
         """All runs."""
@@ -252,7 +252,7 @@ class Bench:
             if not mine:
                 continue
             out.append(title)
-            out.append(f"{'':>9}" + "".join(f"{LABEL[i]:>20}" for i in impls) + "  |" +
+            out.append(f"{'':>11}" + "".join(f"{LABEL[i]:>20}" for i in impls) + "  |" +
                        "".join(f"{'/ ' + LABEL[i]:>14}" for i in others if "smcr" in impls))
             for r in mine:
                 scale = K if what == "idle" else 1
@@ -263,7 +263,7 @@ class Bench:
                     cells.append(f"{number(v['median'] / scale):>13} ±{spread / 2:3.0f}% " if v else f"{'-':>20}")
                 ratios = [f"{r['ratios'][i]:14.2f}" if i in r["ratios"] else f"{'-':>14}"
                           for i in others if "smcr" in impls]
-                out.append(f"{human(r['size']) if what not in ('conn', 'idle') else r['size']:>9}" + "".join(cells) +
+                out.append(f"{human(r['size']) if what not in ('conn', 'idle') else r['size']:>11}" + "".join(cells) +
                            "  |" + "".join(ratios))
             out.append("")
         if cliffs:
@@ -319,14 +319,6 @@ class Bench:
 def say(text):
     """For the terminal."""
     print(f"bench: {text}", flush=True)
-
-
-def human(size):
-    """1 KiB and so on."""
-    for unit, n in (("MiB", K * K), ("KiB", K)):
-        if size >= n:
-            return f"{size / n:g} {unit}" if size * 8 % n == 0 else f"{size}"
-    return f"{size} B"
 
 
 def number(x):

@@ -118,6 +118,9 @@ barrier() {
 # eventually SECONDS CMD...: until CMD succeeds; 1 when the time is over.
 eventually() { poll "$@"; }
 
+# into FILE CMD...: its standard output goes there; complaints stay in the log.
+into() { "${@:2}" > "$1"; }
+
 # bg CMD...: in the background until the case ends. Its pid is in $BG, its
 # output in the case's folder.
 _nbg=0

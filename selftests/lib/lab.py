@@ -275,6 +275,14 @@ def initrd(kver, modroot):
     return path
 
 
+def human(n):
+    """1 GiB, 64 KiB, 1.5 MiB, 16,380 B: with a unit where a few digits are exact."""
+    for unit, by in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if n >= by and n * 8 % by == 0:
+            return f"{n / by:g} {unit}"
+    return f"{n:,} B"
+
+
 def read(path):
     """A file's text, stripped; empty when there is none."""
     try:

@@ -9,8 +9,11 @@ import base64
 import html as escape_html
 import json
 import os
+import sys
 
-GIB = 1 << 30
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lab import human  # noqa: E402  pylint: disable=wrong-import-position
+
 PICTURES = ("plot-throughput.svg", "plot-cpu.svg", "plot-ceiling.svg")
 CAPTURE = ("diagram.svg", "timeline.txt", "explain.json")
 LINES = 150                 # of the timeline that the page shows
@@ -21,14 +24,6 @@ CHECKED = {True: "ok", False: "FAILED", None: "n/a"}
 def esc(text):
     """For HTML."""
     return escape_html.escape(str(text))
-
-
-def size_name(n):
-    """1 GiB, 64 KiB, 300 B."""
-    for unit, by in (("GiB", GIB), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if n >= by and n % (by // 4) == 0:
-            return f"{n / by:g} {unit}"
-    return f"{n:,} B"
 
 
 def extras(folder):
@@ -77,7 +72,7 @@ def rows(data):
                     span(s["cpu_receiver"]), f"{s['equal']} of {len(s['values'])}"))
     top = data["ceiling"]["all"]
     if top:
-        out.append((f"{data['ceiling']['tool']}, {size_name(data['ceiling']['size'])}", "perftest: the ceiling", "-", span(top),
+        out.append((f"{data['ceiling']['tool']}, {human(data['ceiling']['size'])}", "perftest: the ceiling", "-", span(top),
                     "1", "-", "-", "-"))
     return out
 
@@ -108,17 +103,17 @@ def how(data):
     features = {n: ", ".join(f"{k} {'on' if v else 'off'}" for k, v in (s["values"][0]["segmentation"] or {}).items())
                 for n, s in data["series"].items() if n.startswith("tcp")}
     out = [
-        f"One file of {size_name(data['size'])} goes from guest 2 to guest 1, {data['runs']} times on each path; the paths take turns "
+        f"One file of {human(data['size'])} goes from guest 2 to guest 1, {data['runs']} times on each path; the paths take turns "
         "within a run. Given are medians, with the least and the greatest in parentheses.",
         "The clock runs while bytes move. Before it starts, both ends have mapped their memory (a tmpfs), and the verbs "
         "program has registered it. After it stops, sha256 of what arrived is compared with that of what was sent.",
-        f"RDMA WRITE: {size_name(data['chunk'])} chunks, 16 under way, straight into their place. Sockets: write() of "
-        f"{size_name(data['write'])} and read() of up to 256 KiB, into the same place; the same program for all socket paths.",
+        f"RDMA WRITE: {human(data['chunk'])} chunks, 16 under way, straight into their place. Sockets: write() of "
+        f"{human(data['write'])} and read() of up to 256 KiB, into the same place; the same program for all socket paths.",
         "An AF_SMC run counts only if the counters of both modules say that its connections used SMC-R and that none fell "
         "back to TCP. A run that was not so is void and taken again.",
         "CPU seconds are those of the whole guest (/proc/stat) while the clock runs, for 1 GiB: soft RoCE works in the kernel, and a "
         "process' own time would not show it.",
-        f"The ceiling is {data['ceiling']['tool']} at {size_name(data['ceiling']['size'])}: {len(data['ceiling']['before'])} times "
+        f"The ceiling is {data['ceiling']['tool']} at {human(data['ceiling']['size'])}: {len(data['ceiling']['before'])} times "
         f"before, once ahead of every transfer, {len(data['ceiling']['after'])} times after. A transfer is set against the mean of "
         "the ceilings just before and just after it, so that a slow minute of the machine slows both. If two of the "
         f"medians before, within the runs and after lie more than {data['ceiling']['limit']:.0%} apart, the numbers are void and the targets are "
@@ -128,7 +123,7 @@ def how(data):
     ]
     setup = data["series"].get("verbs", {}).get("setup")
     if setup:
-        out.append(f"Registering {size_name(data['size'])} took the sender {span(setup, 2)} s, not in the seconds above.")
+        out.append(f"Registering {human(data['size'])} took the sender {span(setup, 2)} s, not in the seconds above.")
     if g:
         out.append(f"Guests: Linux {g['kernel']}, {g['cpus']} CPU, {g['memory_mib']} MiB, MTU {g['mtu']}, path MTU {g['path_mtu']}, "
                    f"rdma_rxe, perftest {g['perftest']}.")
@@ -175,7 +170,7 @@ def markdown(data, extra):
     out += ["", "## How it was measured", ""] + [f"* {x}" for x in how(data)] + ["", CANNOT, ""]
     if data["table"]:
         out += ["## The ceiling table", "", "| Tool | Size | Before | After | |", "|---|---:|---:|---:|---|"]
-        out += [f"| {r['tool']} | {size_name(r['size'])} | {cell(r['before'])} | {cell(r['after'])} | {r['unit']} |" for r in data["table"]]
+        out += [f"| {r['tool']} | {human(r['size'])} | {cell(r['before'])} | {cell(r['after'])} | {r['unit']} |" for r in data["table"]]
         out.append("")
     out += ["## Machine", ""] + [f"* {x}" for x in machine(data)] + [""]
     if data["notes"]:
@@ -282,7 +277,7 @@ def ceiling_html(data):
            "</tr></thead><tbody>"]
     for s in sizes:
         cells = [by.get((t, s), {"before": None, "after": None}) for t in tools]
-        out.append(f"<tr><td>{esc(size_name(s))}</td>" +
+        out.append(f"<tr><td>{esc(human(s))}</td>" +
                    "".join(f"<td>{cell(c['before'])} / {cell(c['after'])}</td>" for c in cells) + "</tr>")
     return "\n".join(out + ["</tbody></table>"])
 
@@ -309,9 +304,9 @@ def html(data, extra):
     kind = "void" if data["void"] else "valid"
     out = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-           f"<title>RDMA WRITE, AF_SMC and TCP: {esc(size_name(data['size']))}</title><style>{STYLE}</style></head><body><main>",
+           f"<title>RDMA WRITE, AF_SMC and TCP: {esc(human(data['size']))}</title><style>{STYLE}</style></head><body><main>",
            "<h1>RDMA WRITE, AF_SMC and TCP on the same two guests</h1>",
-           f'<p class="sub">{esc(size_name(data["size"]))}, {data["runs"]} alternated run{"s" if data["runs"] != 1 else ""}, Linux '
+           f'<p class="sub">{esc(human(data["size"]))}, {data["runs"]} alternated run{"s" if data["runs"] != 1 else ""}, Linux '
            f'{esc(data["guest"].get("kernel", data["kernel"]))}, soft RoCE in emulated machines · {esc(data["revision"])} · '
            f'{esc(data["time"])}{" · a quick try, no findings" if data["quick"] else ""}</p>',
            f'<p class="banner {kind}">{esc(verdict_line(data))}</p>',

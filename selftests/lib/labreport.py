@@ -24,10 +24,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import labhtml  # noqa: E402  pylint: disable=wrong-import-position
-from bench import Bench, git, human  # noqa: E402  pylint: disable=wrong-import-position
+from bench import Bench, git  # noqa: E402  pylint: disable=wrong-import-position
 from demo import make_file, size as parse_size  # noqa: E402  pylint: disable=wrong-import-position
 from labcapture import KERNELS as CAPTURE_KERNELS  # noqa: E402  pylint: disable=wrong-import-position
-from lab import TREE, LabError, read  # noqa: E402  pylint: disable=wrong-import-position
+from lab import TREE, LabError, human, read  # noqa: E402  pylint: disable=wrong-import-position
 
 GIB = 1 << 30
 # version: where Debian has it

@@ -371,6 +371,12 @@ def lab_data(points, runs=3, names=("smcr",)):
             "void": labreport.why_void(series, ceiling, runs, names), "notes": [], "taken_again": []}
 
 
+def lab__sizes():
+    """A unit only where it is exact, or nearly as short."""
+    assert [labhtml.human(n) for n in (1 << 30, 3 << 19, 65536, 65535, 64, 1536)] == [
+        "1 GiB", "1.5 MiB", "64 KiB", "65,535 B", "64 B", "1.5 KiB"]
+
+
 def lab__medians():
     """Median and spread; nothing of nothing; both kinds of TCP apart."""
     assert labreport.spread([3, None, 1, 2]) == {"median": 2, "min": 1, "max": 3, "n": 3}

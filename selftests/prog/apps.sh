@@ -27,9 +27,6 @@ both() { for VIA in tcp smc; do "$@"; done; }
 try() { check "$VIA: $1" "${@:2}" || :; }
 same() { eq "$VIA: $1" "$2" "$3" || :; }
 
-# into FILE CMD...: what it prints goes there; for use with try.
-into() { "${@:2}" > "$1"; }
-
 need() {
 	local p
 	for p; do command -v "$p" > /dev/null || skip "there is no $p"; done

@@ -331,8 +331,12 @@ static void result(const char *role, const char *carrier, bool digests, double a
 	puts("\"}");
 }
 
-/* Both sides must have been told the same; both say what differs. */
-static void agree(struct link *l, const struct pattern *p)
+/*
+ * Both sides must have been told the same; both say what differs. The worker
+ * speaks first: the server's answer shows that all of it has arrived, so that
+ * neither loses the other's words by ending at once.
+ */
+static void agree(struct link *l, const struct pattern *p, bool first)
 {
 	static const char *const what[] = { "-w", "-n", "-b", "-s", "the number of the pattern" };
 	const uint32_t here[] = { shape.workers, shape.rounds, (uint32_t)shape.bytes, shape.seed,
@@ -340,10 +344,12 @@ static void agree(struct link *l, const struct pattern *p)
 	enum { N = sizeof(here) / sizeof(*here) };
 	uint32_t there[N];
 
-	for (int i = 0; i < N; i++)
+	for (int i = 0; first && i < N; i++)
 		put_flag(l, 0, 0, here[i]);
 	for (int i = 0; i < N; i++)
 		there[i] = await(l);
+	for (int i = 0; !first && i < N; i++)
+		put_flag(l, 0, 0, here[i]);
 	for (int i = 0; i < N; i++)
 		if (here[i] != there[i])
 			errx(1, "%s is %u here and %u on the other side", what[i], here[i], there[i]);
@@ -360,7 +366,7 @@ static void run_server(const struct pattern *p, const char *port)
 		struct link *l = carrier_accept();
 		uint32_t w;
 
-		agree(l, p);
+		agree(l, p, false);
 		w = await(l);
 		if (w >= shape.workers || links[w])
 			errx(1, "a second worker %u, or too many", w);
@@ -382,7 +388,7 @@ static void run_worker(const struct pattern *p, const char *host, const char *po
 	struct link *l = carrier_connect(host, port, memory, memory_size());
 	double t;
 
-	agree(l, p);
+	agree(l, p, true);
 	put_flag(l, 0, 0, shape.worker);
 	expect(l, shape.rounds);
 	t = seconds();

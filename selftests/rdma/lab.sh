@@ -7,6 +7,8 @@
 #	rdma_served NAME			it has ended, with success
 #	rdma_client NAME HOST PORT [KEY=VALUE...]
 #
+#	says STATUS TEXT CMD...			it ends so, with one line that holds TEXT
+#
 # Each of the programs' own checks becomes a subtest.
 
 _limit=wait=$((10 * SLOW))
@@ -25,6 +27,14 @@ said() {
 		esac
 	done < "$1"
 	check "$_name, $ROLE: it ends with success" test "$2" = 0 -a $n -gt 0 || :
+}
+
+says() {
+	local status=$1 text=$2 rc=0 out; shift 2
+	out=$("$@" 2>&1) || rc=$?
+	eq "$text: exit status" $rc "$status" || :
+	eq "$text: lines" "$(wc -l <<< "$out")" 1 || :
+	check "$text: said by '$out'" grep -qF -- "$text" <<< "$out" || :
 }
 
 rdma_server() {
