@@ -435,7 +435,7 @@ class Client:
 
     def verbs_file(self, p):
         """By RDMA WRITE into its place."""
-        *texts, digest = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "--file", self.spec["to"]],
+        *texts, digest = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "wait=120", "--file", self.spec["to"]],
                                    [f"{RDMA}/bulk", "client", SERVER, "7471", "-j", "--chunk", str(self.spec["chunk"]),
                                     "--file", self.spec["from"]])
         got, theirs = (json.loads(t.splitlines()[-1]) for t in texts)

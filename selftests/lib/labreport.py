@@ -200,7 +200,7 @@ class Report(Bench):
         args.lane, args.impls, args.buffers = "qemu", ["perftest"], None
         super().__init__(args)
         self.memory = 896 + 2 * (args.size >> 20)
-        self.names = [n for n in SERIES if n != "intree" or args.kernel == "6.12"]
+        self.names = [n for n in args.paths if n != "intree" or args.kernel == "6.12"]
         self.samples = 3 if args.quick else 5
         self.sizes = (64, 65536) if args.quick else SIZES
         self.all = expected(args.size, args.runs, self.names, self.sizes, self.samples, int(os.environ.get("SMCR_SLOW", "1")))
@@ -208,7 +208,7 @@ class Report(Bench):
         self.begin = time.time()
         self.digest = None
         self.machine, self.guest = machine(), {}
-        if args.kernel != "6.12":
+        if args.kernel != "6.12" and "intree" in args.paths:
             self.notes.append(f"The in-tree module is compared only on 6.12 ({KERNELS['6.12']}), not on {args.kernel} "
                               f"({KERNELS[args.kernel]}).")
         self.phase = ""
@@ -418,6 +418,14 @@ def say(text):
     print(f"lab-report: {text}", flush=True)
 
 
+def paths(text):
+    """verbs,smcr"""
+    names = text.split(",")
+    if not set(names) <= set(SERIES):
+        raise argparse.ArgumentTypeError(f"not of {','.join(SERIES)}: {text}")
+    return [n for n in SERIES if n in names]
+
+
 def arguments():
     """The command line."""
     env = os.environ
@@ -427,6 +435,7 @@ def arguments():
     p.add_argument("--kernel", choices=KERNELS, default=env.get("KERNEL") or "6.12",
                    help="default 6.12 (KERNEL=): only it has an in-tree "
                    "module to compare with")
+    p.add_argument("--paths", type=paths, default=list(SERIES), metavar="NAME,...", help=f"of {','.join(SERIES)} (default: all)")
     p.add_argument("--quick", action="store_true", help="little, once: does it work")
     p.add_argument("--no-capture", action="store_true", help="without the annotated capture")
     p.add_argument("--require", action="store_true", help="exit status 3 when a target is missed")
