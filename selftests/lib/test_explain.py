@@ -14,7 +14,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import traceback
 import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +22,7 @@ sys.dont_write_bytecode = True
 
 import explain  # noqa: E402  pylint: disable=wrong-import-position
 import rdmawire  # noqa: E402  pylint: disable=wrong-import-position
+from test_lib import run_tests, tests_of  # noqa: E402  pylint: disable=wrong-import-position
 
 LAB = os.path.join(os.path.dirname(HERE), "lab")
 FIXTURES = os.path.join(LAB, "fixtures")
@@ -511,20 +511,9 @@ def marker__across_packets():
 
 def main():
     """Run all tests."""
-    tests = [(n, f) for n, f in globals().items() if "__" in n and not n.startswith("__") and callable(f)]
+    tests = tests_of(globals())
     tests[2:2] = [("fixture " + doctor.name_of(w), lambda w=w: fixture(doctor.name_of(w))) for w in doctor.WOUNDS]
-    print("KTAP version 1")
-    print(f"1..{len(tests)}")
-    bad = 0
-    for i, (name, func) in enumerate(tests, 1):
-        try:
-            func()
-            print(f"ok {i} {name}")
-        except Exception:  # pylint: disable=broad-except
-            bad += 1
-            print("# " + traceback.format_exc().strip().replace("\n", "\n# "))
-            print(f"not ok {i} {name}")
-    return 1 if bad else 0
+    return run_tests(tests)
 
 
 if __name__ == "__main__":

@@ -474,9 +474,8 @@ def check__counts():
     assert str(tally) == "2 passed, 2 failed, 1 skipped", str(tally)
 
 
-def main():
-    """Run all test functions (those with __ in their name)."""
-    tests = [(n, f) for n, f in globals().items() if "__" in n and not n.startswith("__") and callable(f)]
+def run_tests(tests):
+    """[(name, function)]: as KTAP. The exit status."""
     print("KTAP version 1")
     print(f"1..{len(tests)}")
     bad = 0
@@ -491,5 +490,10 @@ def main():
     return 1 if bad else 0
 
 
+def tests_of(module):
+    """All test functions (those with __ in their name)."""
+    return [(n, f) for n, f in module.items() if "__" in n and not n.startswith("__") and callable(f)]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(tests_of(globals())))
