@@ -103,7 +103,8 @@ def how(data):
     features = {n: ", ".join(f"{k} {'on' if v else 'off'}" for k, v in (s["values"][0]["segmentation"] or {}).items())
                 for n, s in data["series"].items() if n.startswith("tcp")}
     out = [
-        f"One file of {human(data['size'])} goes from guest 2 to guest 1, {data['runs']} times on each path; the paths take turns "
+        f"One file of {human(data['size'])} goes from guest 2 to guest 1, "
+        f"{'once' if data['runs'] == 1 else str(data['runs']) + ' times'} on each path; the paths take turns "
         "within a run. Given are medians, with the least and the greatest in parentheses.",
         "The clock runs while bytes move. Before it starts, both ends have mapped their memory (a tmpfs), and the verbs "
         "program has registered it. After it stops, sha256 of what arrived is compared with that of what was sent.",
@@ -196,7 +197,7 @@ def timeline(extra):
 
 def cell(v):
     """A number of the table."""
-    return "-" if v is None else f"{v:,.1f}" if v < 1000 else f"{v:,.0f}"
+    return "-" if v is None else f"{v:.2f}" if v < 10 else f"{v:,.1f}" if v < 1000 else f"{v:,.0f}"
 
 
 def again(data, bullet):
@@ -316,8 +317,8 @@ def html(data, extra):
            '<div class="card"><ul class="targets">' +
            "".join(f"<li>{tag(t['held'], SPEAKS)}<span>{esc(t['text'])}{esc(figure(t))} <small>{esc(t['id'])}</small></span></li>"
                    for t in data["targets"]) + "</ul></div>",
-           picture(extra, "plot-throughput.svg", "More is better. The dashed line is what raw verbs reach here: the honest ceiling of "
-                   "everything that goes by RDMA. TCP does not go by RDMA.", "throughput of each path"),
+           picture(extra, "plot-throughput.svg", "More is better. The dashed line is what perftest reaches with raw verbs here: what may be "
+                   "expected of a path by RDMA. TCP is none.", "throughput of each path"),
            picture(extra, "plot-cpu.svg", "Less is better. Software RDMA pays for every 4 KiB packet; hardware would not.",
                    "processor time of each path")]
     if data["table"]:
