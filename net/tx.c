@@ -9,8 +9,9 @@
 #include "sock.h"
 #include "trace.h"
 
-/* Bytes of one post: more would only make the receiver wait longer */
-#define SMCR_TX_POST_MAX	(64 * 1024)
+/* Bytes of a post, and what has to fit beside a larger one; see smcr_tx_part() */
+#define SMCR_TX_POST		(64 * 1024)
+#define SMCR_TX_BESIDE		(256 * 1024)
 
 /*
  * Less than this waits while a signalled post is under way, and so grows into
@@ -121,11 +122,23 @@ static u32 smcr_tx_hold(const struct smcr_conn *conn)
 	return min_t(u32, SMCR_TX_HOLD, conn->sndbuf_size / 2);
 }
 
+/*
+ * Bytes of one post. Each costs both hosts some packets and wake-ups, but the
+ * peer shall read one while others arrive: only a large ring gets larger ones.
+ */
+static u32 smcr_tx_part(const struct smcr_conn *conn)
+{
+	u32 whole = min(smcr_ring_cap(&conn->tx_ring), conn->sndbuf_size);
+
+	return max_t(u32, SMCR_TX_POST + SMCR_TX_BESIDE, whole) -
+	       SMCR_TX_BESIDE;
+}
+
 /* What waits for more of it while a completion is still to come */
 static u32 smcr_tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx_more)
-		return min_t(u32, SMCR_TX_POST_MAX, conn->sndbuf_size / 2);
+		return min_t(u32, SMCR_TX_POST, conn->sndbuf_size / 2);
 	return conn->tx_nodelay ? 0 : smcr_tx_hold(conn);
 }
 
@@ -135,7 +148,7 @@ static u32 smcr_tx_post_max(const struct smcr_conn *conn)
 	u32 max;
 
 	/* one chunk for an unaligned start, one for the wrap of the ring */
-	max = min_t(u32, SMCR_TX_POST_MAX,
+	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(smcr_tx_src_buf(conn),
 				      conn->link->pid.dev->max_sge - 1));
 	return prod < conn->tx_old_end ? min_t(u64, max,
@@ -594,7 +607,11 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 				break;
 			continue;
 		}
-		n = smcr_tx_copy(conn, msg, min(n, SMCR_TX_POST_MAX));
+		/* the first bytes do not wait for the copying of many */
+		n = smcr_tx_copy(conn, msg,
+				 min_t(u32, n, READ_ONCE(conn->tx_pends) ?
+					       smcr_tx_part(conn) :
+					       SMCR_TX_POST));
 		if (n < 0) {
 			rc = n;
 			break;
@@ -604,7 +621,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
 			conn->tx_more = msg->msg_flags & MSG_MORE;
 			if (!smcr_compat_page_follows(msg) ||
-			    smcr_conn_unsent(conn) >= SMCR_TX_POST_MAX)
+			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
 				smcr_tx_push(conn);
 		}
 		spin_unlock_bh(&conn->lock);
