@@ -94,10 +94,10 @@ to_client() { echo "tcp sport $1 tcp flags & (syn|ack|rst) == (syn|ack)"; }
 # clt DESC PORT FAM [CONNS]
 clt() { check "$1" "$X" client "$PEER" "$2" fam="$3" conns="${4:-1}" send=1k recv=2k idle=$((5000 * SLOW)) || :; }
 
-# status PORT FAM CONNS: connections at once, in 0.4 s or not at all
+# status PORT FAM CONNS: connections at once, in a second or not at all
 status() {
 	_status=0
-	timeout $((4 * SLOW))e-1 "$X" client "$PEER" "$1" fam="$2" conns="$3" par="$3" send=1k recv=2k || _status=$?
+	timeout "$SLOW" "$X" client "$PEER" "$1" fam="$2" conns="$3" par="$3" send=1k recv=2k || _status=$?
 }
 # like DESC STATUS: with SMC-R on one side it was as without
 like() {

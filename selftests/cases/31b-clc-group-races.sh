@@ -30,7 +30,7 @@ server() {
 
 	fast max_conns_per_lgr=2
 	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
-		slot:3 accept:0 recv:5 recv:1=ECONNRESET close slot:4 accept:0 recv:5 \
+		slot:3 accept:0 recv:5 mark:read recv:1=ECONNRESET close slot:4 accept:0 recv:5 \
 		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close slot:4 send:5 recv:1=eof close
 	app_end "two connections per group"
 
@@ -194,6 +194,8 @@ client() {
 		rx llc add_link
 		tx llc add_link reply=1
 		tx data len=5
+		# what is unread when the connection ends is lost
+		await read
 		write off=0 len=5 rkey=%rkey va=%va expect=err
 		rx rst
 		qp destroy

@@ -22,7 +22,8 @@ server() {
 		slot:4 accept:0 recv:5 close mark:closed \
 		slot:5 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:4 accept:0 recv:5 send:5 recv:1=eof close \
-		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close slot:3 send:5 recv:1=eof close
+		slot:1 send:5 slot:2 send:5 slot:3 send:5 \
+		slot:1 recv:1=eof close slot:2 recv:1=eof close slot:3 recv:1=eof close
 	await silent
 	check "the element is reserved" used 4
 	await over 20
@@ -69,7 +70,10 @@ client() {
 			rx data len=5
 			close
 		E
-		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5" "close"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
+		# the program does not know which of them it accepted first
+		for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
+		for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
 		echo "qp destroy"
 	)
 }

@@ -72,6 +72,7 @@ unstrip() { nft delete table ip strip; }
 # the nft expression matches go through optmangle, until unmangle
 mangle() {
 	local hook=$1 match=$2; shift 2
+	rm -f "$CASEDIR/$ROLE-mangle.log"	# "ready" shall be this one's
 	"$OM" 7 "$@" > "$CASEDIR/$ROLE-mangle.log" 2>&1 &
 	_mangle=$!
 	poll 10 grep -q ready "$CASEDIR/$ROLE-mangle.log" || fail "optmangle does not start"
