@@ -6,12 +6,8 @@
 # bits that one process computes without any; AF_SMC was SMC-R. Ends that were
 # not told the same say so, and so is what is wrong in the arguments.
 #
-# Not on the debug kernel: there a worker's soft RoCE has been seen to leave
-# without acknowledging the last word that it got, for which the server waits.
-#
 # timeout: 120
 # lanes: uml qemu
-# kernels: um 6.1 6.12 7.2
 # tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
