@@ -264,7 +264,7 @@ def table_html(data):
     names = list(data["series"])
     out = ["<table><thead><tr>" + "".join(f"<th>{esc(h)}</th>" for h in HEAD) + "</tr></thead><tbody>"]
     for i, r in enumerate(rows(data)):
-        kind = ' class="ceiling"' if i >= len(names) else ' class="ours"' if names[i] == "smcr" else ""
+        kind = ' class="ceiling"' if i >= len(names) else ' class="ours"' if names[i].startswith("smcr") else ""
         out.append(f"<tr{kind}><td><b>{esc(r[0])}</b><small>{esc(r[1])}</small></td>" +
                    "".join(f"<td>{split_range(x)}</td>" for x in r[2:]) + "</tr>")
     return "\n".join(out + ["</tbody></table>"])

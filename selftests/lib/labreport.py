@@ -32,13 +32,17 @@ from lab import TREE, LabError, human, read  # noqa: E402  pylint: disable=wrong
 GIB = 1 << 30
 # version: where Debian has it
 KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.2": "trixie-backports"}
-# name: which module's, label, how it is moved, expected seconds for 1 GiB (a first guess only)
+# name: which module's, what else its points are told, label, how it is moved, expected seconds for 1 GiB (a first guess only)
+BUFFERS = 512 << 10         # rmem and wmem: the largest element there is
+LARGE = {"buffers": BUFFERS}
 SERIES = {
-    "verbs": ("verbs", "RDMA WRITE", "raw verbs, our bulk program, 4 MiB chunks", 36),
-    "smcr": ("smcr", "AF_SMC, smcr", "this module, plain write() and read()", 38),
-    "intree": ("intree", "AF_SMC, in-tree", "the kernel's own smc.ko, plain write() and read()", 42),
-    "tcp": ("tcp", "TCP", "with GSO and GRO, plain write() and read()", 12),
-    "tcp-noseg": ("tcp", "TCP, no GSO/GRO", "gso_max_segs 1, gro off, tso off, both guests", 36)}
+    "verbs": ("verbs", {}, "RDMA WRITE", "raw verbs, our bulk program, 4 MiB chunks", 36),
+    "smcr": ("smcr", {}, "AF_SMC, smcr", "this module as it is, plain write() and read()", 44),
+    "smcr-512k": ("smcr", LARGE, "AF_SMC, smcr, 512 KiB", "the same with rmem and wmem of 512 KiB", 38),
+    "intree": ("intree", {}, "AF_SMC, in-tree", "the kernel's own smc.ko as it is, plain write() and read()", 60),
+    "intree-512k": ("intree", LARGE, "AF_SMC, in-tree, 512 KiB", "the same with rmem and wmem of 512 KiB", 50),
+    "tcp": ("tcp", {"offload": True}, "TCP", "with GSO and GRO, plain write() and read()", 12),
+    "tcp-noseg": ("tcp", {"offload": False}, "TCP, no GSO/GRO", "gso_max_segs 1, gro off, tso off, both guests", 36)}
 TOOLS = ("ib_write_bw", "ib_send_bw", "ib_read_bw", "ib_write_lat", "ib_send_lat", "ib_read_lat")
 SIZES = (64, 1024, 4096, 16384, 65536, 1048576)
 CEILING = ("ib_write_bw", 65536)
@@ -90,11 +94,17 @@ def ceilings_beside(points):
     return out
 
 
+def name_of(point):
+    """The series that a transfer belongs to."""
+    told = {k: point[k] for k in ("offload", "buffers") if k in point}
+    return next(n for n, (impl, more, *_) in SERIES.items() if (impl, more) == (point["impl"], told))
+
+
 def series_of(points, digest):
     """Of every series what was measured, with medians."""
     found, files = {}, ceilings_beside(points)
-    for name, (impl, label, how, _) in SERIES.items():
-        mine = [(p, c) for p, c in files if p["impl"] == impl and (impl != "tcp" or p["offload"] == (name == "tcp"))]
+    for name, (_, _, label, how, _) in SERIES.items():
+        mine = [(p, c) for p, c in files if name_of(p) == name]
         if not mine:
             continue
         values = [{"run": p["run"], "seconds": p["seconds"], "mbs": p["mbs"], "setup": p.get("setup"), "ceiling": c,
@@ -134,10 +144,11 @@ def targets_of(series, ceiling, runs):
     def add(name, needs, text, ratio, least):
         out.append({"id": name, "needs": needs, "text": text, "value": ratio and ratio["median"], "spread": ratio, "least": least,
                     "held": None if ratio is None or not quiet else ratio["median"] >= least})
-    ours = by_run(series["smcr"]["values"], "mbs") if "smcr" in series else {}
-    add("L6", ["smcr"], "AF_SMC with smcr reaches 0.90 of ib_write_bw at 64 KiB", series["smcr"]["of_ceiling"] if ours else None, .90)
-    add("L6", ["smcr", "intree"], "AF_SMC with smcr is at least as fast as the in-tree module",
-        paired(ours, by_run(series["intree"]["values"], "mbs")) if "intree" in series else None, 1.0)
+    for us, them in (("smcr", "intree"), ("smcr-512k", "intree-512k")):
+        add("L6", [us], f"{SERIES[us][2]} reaches 0.90 of ib_write_bw at 64 KiB",
+            series[us]["of_ceiling"] if us in series else None, .90)
+        add("L6", [us, them], f"{SERIES[us][2]} is at least as fast as {SERIES[them][2]}",
+            paired(*(by_run(series[n]["values"], "mbs") for n in (us, them))) if us in series and them in series else None, 1.0)
     done = sum(len(s["values"]) for s in series.values())
     equal = sum(s["equal"] for s in series.values())
     out.append({"id": "L6", "text": "the sha256 of what arrived is that of what was sent, every time", "value": equal,
@@ -145,10 +156,11 @@ def targets_of(series, ceiling, runs):
     m = ceiling["moved"]
     out.append({"id": "L7", "text": f"the ceiling moved by no more than {LIMIT:.0%} between before, the runs and after", "value": m,
                 "most": LIMIT, "held": None if m is None else m <= LIMIT})
-    if ours and "verbs" in series:
-        ratio = paired(ours, by_run(series["verbs"]["values"], "mbs"))
-        out.append({"id": "no target", "text": "AF_SMC with smcr as a part of RDMA WRITE by bulk, which sleeps while it waits",
-                    "value": ratio["median"] if ratio else None, "spread": ratio, "held": None})
+    for name in ("smcr", "smcr-512k"):
+        if name in series and "verbs" in series:
+            ratio = paired(*(by_run(series[n]["values"], "mbs") for n in (name, "verbs")))
+            out.append({"id": "no target", "text": f"{SERIES[name][2]} as a part of RDMA WRITE by bulk, which sleeps while it waits",
+                        "value": ratio["median"] if ratio else None, "spread": ratio, "held": None})
     complete = {n: len(s["values"]) for n, s in series.items()}
     out.append({"id": "L6", "text": f"every series has {runs} valid runs", "value": min(complete.values(), default=0),
                 "of": runs, "held": bool(complete) and min(complete.values()) >= runs})
@@ -167,7 +179,7 @@ def why_void(series, ceiling, runs, wanted):
     for name in wanted:
         n = len(series[name]["values"]) if name in series else 0
         if n < runs:
-            why.append(f"{SERIES[name][1]}: {n} of {runs} runs are valid")
+            why.append(f"{SERIES[name][2]}: {n} of {runs} runs are valid")
     for t in targets_of(series, ceiling, runs):
         if t["value"] is None and "needs" in t and set(t["needs"]) <= set(wanted):
             why.append(f"not measured: {t['text']}")
@@ -185,7 +197,7 @@ def expected(size, runs, names, sizes, samples, slow=1):
 
 def cost(name, size):
     """Of one transfer, with its checksum and what is around it."""
-    return (SERIES[name][3] + SHA256) * size / GIB + SETUP
+    return (SERIES[name][4] + SHA256) * size / GIB + SETUP
 
 
 # ------------------------------------------------------------- measuring
@@ -200,7 +212,7 @@ class Report(Bench):
         args.lane, args.impls, args.buffers = "qemu", ["perftest"], None
         super().__init__(args)
         self.memory = 896 + 2 * (args.size >> 20)
-        self.names = [n for n in args.paths if n != "intree" or args.kernel == "6.12"]
+        self.names = [n for n in args.paths if SERIES[n][0] != "intree" or args.kernel == "6.12"]
         self.samples = 3 if args.quick else 5
         self.sizes = (64, 65536) if args.quick else SIZES
         self.all = expected(args.size, args.runs, self.names, self.sizes, self.samples, int(os.environ.get("SMCR_SLOW", "1")))
@@ -208,7 +220,7 @@ class Report(Bench):
         self.begin = time.time()
         self.digest = None
         self.machine, self.guest = machine(), {}
-        if args.kernel != "6.12" and "intree" in args.paths:
+        if len(self.names) < len(args.paths):
             self.notes.append(f"The in-tree module is compared only on 6.12 ({KERNELS['6.12']}), not on {args.kernel} "
                               f"({KERNELS[args.kernel]}).")
         self.phase = ""
@@ -268,10 +280,10 @@ class Report(Bench):
         part = 100 * self.done / self.all
         head = f"  {min(part, 99):3.0f} %  {self.left():18}  {self.phase:12}"
         if what == "file":
-            name = "tcp-noseg" if s.get("offload") is False else impl
+            name = name_of({**s, "impl": impl})
             self.step(cost(name, s["size"]))
             cpu = (s["cpu_client"] + s["cpu_server"]) * GIB / s["size"]
-            print(f"{head}  {SERIES[name][1]:16} {s['seconds']:7.1f} s {s['mbs']:7.1f} MB/s  {cpu:6.1f} CPU s/GiB  "
+            print(f"{head}  {SERIES[name][2]:24} {s['seconds']:7.1f} s {s['mbs']:7.1f} MB/s  {cpu:6.1f} CPU s/GiB  "
                   f"sha256 {'equal' if s['sha256'] == self.digest else 'NOT EQUAL'}", flush=True)
         elif "nth" in s:
             self.step(SAMPLE)
@@ -315,12 +327,11 @@ class Report(Bench):
         self.ceilings("before")
         for run in range(1, a.runs + 1):
             show = f"run {run} of {a.runs}"
-            for impl in ("verbs", "smcr", "intree", "tcp"):
-                points, names = [], [n for n in self.names if SERIES[n][0] == impl]
-                for nth, n in enumerate(names):
-                    points += [self.sample(nth), {"what": "file", "size": a.size} | ({"offload": n == "tcp"} if impl == "tcp" else {})]
-                if points:
-                    self.measure("run", impl, run, points, show)
+            for name in self.names:
+                impl, more, *_ = SERIES[name]
+                a.buffers = more.get("buffers")
+                self.measure("run", impl, run, [self.sample(0), {"what": "file", "size": a.size, **more}], show)
+        a.buffers = None
         self.ceilings("after")
 
     # -- what comes of it ----------------------------------------------------

@@ -353,7 +353,7 @@ def lab_points(after=30.0, within=30.0, **mbs):
     out = [ceiling("before", 30.0 * part, nth=n) for n, part in skewed]
     for run, part in ((1, 1.1), (2, 1.0), (3, .8)):
         for name, speed in mbs.items():
-            impl, more = ("tcp", {"offload": name == "tcp"}) if name.startswith("tcp") else (name, {})
+            impl, more = labreport.SERIES[name][:2]
             out.append(ceiling("run", within * part, run))
             out.append({"what": "file", "impl": impl, "phase": "run", "run": run, "size": 1 << 30, "sha256": "a", "cpu_client": 3.0,
                         "cpu_server": 4.0, "seconds": 1073.741824 / (speed * part), "mbs": speed * part, **more})
@@ -417,7 +417,7 @@ def lab__void():
     points = lab_points(smcr=29.0)
     [p for p in points if p["what"] == "file"][-1]["sha256"] = "b"
     d = lab_data(points)
-    assert len(d["void"]) == 1 and "something else arrived" in d["void"][0] and d["targets"][2]["held"] is False
+    assert len(d["void"]) == 1 and "something else arrived" in d["void"][0] and d["targets"][4]["held"] is False
     for phase in ("before", "run", "after"):
         d = lab_data([p for p in lab_points(smcr=29.0) if p["what"] != "ceiling" or p["phase"] != phase])
         assert "not measured before, within the runs and after" in d["void"][0] and f"0 {phase}" in d["void"][0], d["void"]
@@ -446,13 +446,13 @@ def lab__status():
 
 def lab__renders():
     """Whatever is missing, both reports come out, say so, and quote what is foreign."""
-    everything = {"smcr": 29.0, "intree": 25.0, "verbs": 30.0, "tcp": 90.0, "tcp-noseg": 30.0}
+    everything = {"smcr": 29.0, "intree": 25.0, "smcr-512k": 29.5, "intree-512k": 26.0, "verbs": 30.0, "tcp": 90.0, "tcp-noseg": 30.0}
     explained = '{"checks": [{"verdict": "FAILED", "text": "PSN", "where": ["frame 3"]}, {"verdict": "ok", "text": "CLC", "judged": 2}]}'
     for drop in [None, *everything]:
         points = lab_points(**{k: v for k, v in everything.items() if k != drop})
         d = lab_data(points, 3, everything)
         page, text = labhtml.html(d, {}), labhtml.markdown(d, {})
-        for name, (_, label, _, _) in labreport.SERIES.items():
+        for name, (_, _, label, *_) in labreport.SERIES.items():
             assert (f"<b>{label}</b>" in page) == (name != drop) and (f"| {label} |" in text) == (name != drop), (drop, name)
         assert ("Void: " in page and "Void: " in text) == (drop is not None), drop
         assert "a&lt;b" in page and "a<b" not in page and "<img" not in page
