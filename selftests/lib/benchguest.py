@@ -86,11 +86,8 @@ def set_knob(name, want):
 
 def sha256(path):
     """Of a file."""
-    h = hashlib.sha256()
     with open(path, "rb") as f:
-        while block := f.read(1 << 20):
-            h.update(block)
-    return h.hexdigest()
+        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def set_offload(on):
@@ -500,7 +497,10 @@ class Client:
         iters = int(secs / (2e-4 + p["size"] / 30e6)) if bw else int(secs / (2e-3 + p["size"] / 15e6))
         iters = max(20, min(20000, iters))
         v = self.perftest(p["tool"], "-s", str(p["size"]), "-n", str(iters))
-        return {"value": v[3] * 1.048576 if bw else v[4], "n": iters}
+        value = v[3] * 1.048576 if bw else v[4]
+        if value <= 0:
+            raise RuntimeError(f"{p['tool']} says {value}")
+        return {"value": value, "n": iters}
 
 
 def main():

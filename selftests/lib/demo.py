@@ -333,11 +333,8 @@ def make_file(path, length, source=None):
                 length -= n
     if not os.path.getsize(path):
         raise LabError("the file is empty")
-    h = hashlib.sha256()
     with open(path, "rb") as f:
-        while block := f.read(1 << 20):
-            h.update(block)
-    return h.hexdigest()
+        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def step(text):
