@@ -359,6 +359,14 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
 	return err;
 }
 
+/* Unread data are dropped. conn->lock held; a reader may be at it */
+static void smcr_conn_purge_rx(struct smcr_conn *conn)
+{
+	WRITE_ONCE(conn->purged, true);
+	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
+	conn->rx_cons = conn->rx_prod;
+}
+
 /*
  * Carry out what the machine ordered. conn->lock held; things that sleep are
  * left to smcr_conn_work(). Returns an event that follows at once, or
@@ -376,10 +384,11 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (acts & SMCR_ACT_PURGE) {
-		conn->purged = true;
-		if (conn->rx_cons.abs != conn->rx_prod.abs)
+		/* nothing that the peer says from now on makes it an end */
+		if (conn->rx_cons.abs != conn->rx_prod.abs ||
+		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
 			conn->rx_lost = true;
-		conn->rx_cons = conn->rx_prod;
+		smcr_conn_purge_rx(conn);
 		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
 	}
 	if (acts & SMCR_ACT_NO_TX) {
@@ -400,6 +409,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_ERROR) {
 		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
+		smp_wmb();	/* pairs with smcr_poll_own() */
 		sk->sk_shutdown |= SHUTDOWN_MASK;
 		sk->sk_state = TCP_CLOSE;
 		sk_error_report(sk);
@@ -683,8 +693,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_APP_ABORT,
 				       SMCR_R_LOCAL_UNREAD);
 	} else {
-		conn->purged = true;	/* a reader may be at it */
-		conn->rx_cons = conn->rx_prod;
+		smcr_conn_purge_rx(conn);
 	}
 }
 

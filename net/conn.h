@@ -87,7 +87,7 @@ struct smcr_conn {
 	u8 early_cflags;		/* D, C, A that came before activation */
 	enum smcr_reason early_bad;	/* violation before activation */
 	bool early_conflict;		/* element lost before activation */
-	bool rx_lost;			/* a purge dropped unread data */
+	bool rx_lost;			/* a purge dropped data, or the end of them */
 	struct list_head sq_wait;	/* link->waiters; empty = not waiting */
 
 	/* deferred actions, carried out by smcr_conn_work() */

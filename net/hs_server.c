@@ -35,10 +35,15 @@ static enum smcr_hs_res smcr_srv_later(struct smcr_hs *hs, unsigned long end)
 /* Group for the client; another first contact of the same peer comes before */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 {
+	bool waited = hs->forming;
+
 	hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
 				      &hs->forming, &hs->first, &hs->why);
-	if (hs->lgr)
+	if (hs->lgr) {
+		if (waited)
+			hs->delay = 0;	/* an RMB is another thing to wait for */
 		return SMCR_HS_NEXT;
+	}
 	return hs->forming ? smcr_srv_later(hs, hs->deadline) :
 			     SMCR_HS_DECLINE;
 }

@@ -33,17 +33,20 @@ void smcr_rx_window(struct smcr_conn *conn)
 }
 
 /*
- * Copy @len readable bytes that start @skip bytes behind the consumer. The
- * window keeps the peer from writing there; a peer that does all the same
- * only spoils its own data.
+ * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when
+ * they were purged just now. The window keeps the peer from writing there; a
+ * peer that does all the same only spoils its own data.
  */
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			u32 len)
 {
 	u32 cap = smcr_ring_cap(&conn->rx_ring);
-	u32 off = conn->rx_cons.off + skip;
+	u32 off = READ_ONCE(conn->rx_cons.off) + skip;
 	u32 done = 0, run, at;
 
+	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
+	if (READ_ONCE(conn->purged))
+		return 0;
 	if (off >= cap)
 		off -= cap;
 	while (done < len) {
@@ -78,38 +81,40 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 /* The peer ended in good order; nothing before the end was lost */
 static bool smcr_rx_ended(const struct smcr_conn *conn)
 {
-	if (!READ_ONCE(conn->fsm.rx_done) && !READ_ONCE(conn->fsm.rx_closed))
-		return false;
-	smp_rmb();	/* an abort that loses data may follow the end */
-	return !READ_ONCE(conn->rx_lost);
+	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx_lost;
 }
 
 /*
- * Nothing was to be read: 1 wait, 0 end of data, or the error. As
- * tcp_recvmsg(), but for the lock: data may have come meanwhile.
+ * Not more than @skip bytes were to be read: 1 wait, 0 end of data, or the
+ * error; as tcp_recvmsg(). A step of the close machine is seen as a whole: an
+ * end with the data before it, a purge with its error.
  */
-static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo)
+static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
+			u32 skip)
 {
+	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
+	bool shut;
+	int rc;
 
-	if (copied) {
-		if (sk->sk_err || sk->sk_state == TCP_CLOSE ||
-		    (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
-		    signal_pending(current))
-			return 0;
-		return 1;
-	}
-	if (smcr_rx_ended(&ssk->conn))	/* before any error */
-		return 0;
-	if (sk->sk_err)
-		return sock_error(sk);
-	if (sk->sk_shutdown & RCV_SHUTDOWN || sk->sk_state == TCP_CLOSE)
-		return 0;
-	if (!timeo)
-		return -EAGAIN;
-	if (signal_pending(current))
-		return sock_intr_errno(timeo);
-	return 1;
+	spin_lock_bh(&conn->lock);
+	shut = sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN);
+	if (smcr_conn_readable(conn) > skip)	/* came just now */
+		rc = 1;
+	else if (copied)
+		rc = !shut && !sk->sk_err && timeo && !signal_pending(current);
+	else if (smcr_rx_ended(conn))		/* before any error */
+		rc = 0;
+	else if (sk->sk_err)
+		rc = sock_error(sk);
+	else if (shut)
+		rc = 0;
+	else if (!timeo)
+		rc = -EAGAIN;
+	else
+		rc = signal_pending(current) ? sock_intr_errno(timeo) : 1;
+	spin_unlock_bh(&conn->lock);
+	return rc;
 }
 
 static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
@@ -170,16 +175,13 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 				break;
 			}
 			copied += n;
-			if (!(flags & MSG_PEEK))
+			if (n && !(flags & MSG_PEEK))
 				smcr_rx_consume(conn, n);
 			continue;
 		}
 		if (copied >= target)
 			break;
-		rc = smcr_rx_idle(ssk, copied, timeo);
-		/* the end may have come just now, and data before it */
-		if (!rc && smcr_conn_readable(conn) > skip)
-			continue;
+		rc = smcr_rx_idle(ssk, copied, timeo, skip);
 		if (rc <= 0)
 			break;
 		smcr_rx_wait(ssk, &timeo, skip);

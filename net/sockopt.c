@@ -17,6 +17,7 @@ enum smcr_opt_rule {
 	SMCR_OPT_CORK,		/* own; the inner one in mode TCP, where it */
 				/* cannot hold back CLC messages */
 	SMCR_OPT_TCP,		/* inner socket only */
+	SMCR_OPT_INT,		/* inner socket, and means something here, too */
 	SMCR_OPT_REFUSE,	/* works inside TCP's data path (SEC-07) */
 	SMCR_OPT_FASTOPEN,	/* before connect() or listen(); excludes SMC-R */
 };
@@ -52,6 +53,11 @@ static const struct smcr_opt smcr_socket_opts[] = {
 };
 
 static const struct smcr_opt smcr_tcp_opts[] = {
+	{ TCP_DEFER_ACCEPT,		SMCR_OPT_INT },
+	{ TCP_NODELAY,			SMCR_OPT_INT },
+	{ TCP_KEEPIDLE,			SMCR_OPT_INT },
+	{ TCP_KEEPINTVL,		SMCR_OPT_INT },
+	{ TCP_KEEPCNT,			SMCR_OPT_INT },
 	{ TCP_CORK,			SMCR_OPT_CORK },
 	{ TCP_ULP,			SMCR_OPT_REFUSE },
 	{ TCP_ZEROCOPY_RECEIVE,		SMCR_OPT_REFUSE },
@@ -151,48 +157,38 @@ out:
 	return rc;
 }
 
-/* TCP has taken it; what it means for an SMC-R connection */
-static void smcr_tcp_opt_done(struct smcr_sock *ssk, int opt, sockptr_t val,
-			      unsigned int len)
+/*
+ * For TCP, and then for the SMC-R connection. The value is looked at once:
+ * another thread may write there.
+ */
+static int smcr_set_tcp_int(struct smcr_sock *ssk, int opt, sockptr_t val,
+			    unsigned int len)
 {
-	int v;
+	int rc, v;
 
-	switch (opt) {
-	case TCP_DEFER_ACCEPT:
-		if (smcr_opt_int(val, len, &v))
-			break;
-		lock_sock(&ssk->sk);
+	rc = smcr_opt_int(val, len, &v);
+	if (!rc)
+		rc = smcr_tcp_setsockopt(ssk, SOL_TCP, opt, KERNEL_SOCKPTR(&v),
+					 sizeof(v));
+	if (rc)
+		return rc;
+	lock_sock(&ssk->sk);
+	if (opt == TCP_DEFER_ACCEPT) {
 		ssk->defer_accept = v;
-		release_sock(&ssk->sk);
-		break;
-	case TCP_NODELAY:
-		if (smcr_opt_int(val, len, &v))
-			break;
-		lock_sock(&ssk->sk);
+	} else if (opt == TCP_NODELAY) {
 		smcr_tx_set_nodelay(&ssk->conn, v);
-		release_sock(&ssk->sk);
-		break;
-	case TCP_KEEPIDLE:
-	case TCP_KEEPINTVL:
-	case TCP_KEEPCNT:
-		if (smcr_opt_int(val, len, &v))
-			break;
-		lock_sock(&ssk->sk);
-		if (ssk->mode == SMCR_MODE_SMC) {
-			if (opt == TCP_KEEPIDLE)
-				smcr_keepalive_floor(ssk, v * HZ);
-			smcr_keepalive_changed(ssk);
-		}
-		release_sock(&ssk->sk);
-		break;
+	} else if (ssk->mode == SMCR_MODE_SMC) {
+		if (opt == TCP_KEEPIDLE)
+			smcr_keepalive_floor(ssk, v * HZ);
+		smcr_keepalive_changed(ssk);
 	}
+	release_sock(&ssk->sk);
+	return 0;
 }
 
 static int smcr_setsockopt_tcp(struct smcr_sock *ssk, int opt, sockptr_t val,
 			       unsigned int len)
 {
-	int rc;
-
 	switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts), opt,
 			      SMCR_OPT_TCP)) {
 	case SMCR_OPT_REFUSE:
@@ -201,11 +197,10 @@ static int smcr_setsockopt_tcp(struct smcr_sock *ssk, int opt, sockptr_t val,
 		return smcr_set_cork(ssk, val, len);
 	case SMCR_OPT_FASTOPEN:
 		return smcr_set_fastopen(ssk, opt, val, len);
+	case SMCR_OPT_INT:
+		return smcr_set_tcp_int(ssk, opt, val, len);
 	default:
-		rc = smcr_tcp_setsockopt(ssk, SOL_TCP, opt, val, len);
-		if (!rc)
-			smcr_tcp_opt_done(ssk, opt, val, len);
-		return rc;
+		return smcr_tcp_setsockopt(ssk, SOL_TCP, opt, val, len);
 	}
 }
 

@@ -620,7 +620,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		if (!conn->purged) {
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
 			conn->tx_more = msg->msg_flags & MSG_MORE;
-			if (!smcr_compat_page_follows(msg) ||
+			if (!conn->tx_pends || !smcr_compat_page_follows(msg) ||
 			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
 				smcr_tx_push(conn);
 		}
@@ -629,7 +629,12 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	}
 	if (copied)
 		return copied;
-	if (rc == -EPIPE && sk->sk_err)
-		rc = sock_error(sk);
+	if (rc == -EPIPE) {
+		/* in one step of the machine the error comes after the state */
+		spin_lock_bh(&conn->lock);
+		if (sk->sk_err)
+			rc = sock_error(sk);
+		spin_unlock_bh(&conn->lock);
+	}
 	return rc;
 }

@@ -8,7 +8,6 @@
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
-# Unproven: the last run failed on one errno that the case now allows; not run since.
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

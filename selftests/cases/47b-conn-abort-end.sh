@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What a peer says behind our A is no end of the stream: its data were dropped,
+# and a reader who took a D or C for the end would believe to have all of them.
+# Neither is a D whose data nobody had read when the peer gave up. One that came
+# when all was read stays an end.
+#
+# covers: CONN-24
+# module: ours none
+# timeout: 30
+# kernels: umdbg um 6.1 6.12
+# tags: puppet conn
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:2 accept:0 recv:5 await:violation recv:1=ECONNABORTED close \
+		accept:0 recv:5 await:reset recv:1=ECONNRESET close \
+		accept:0 recv:5 await:unread recv:1=EPIPE close \
+		accept:0 recv:5 await:read recv:1=eof close \
+		slot:1 send:5 recv:1=eof close
+	app_end "server program"
+}
+
+new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; echo "rx none 100ms"; }
+
+client() {
+	await up
+	pup "puppet as client" < <(
+		echo "connect $PEER 5000"
+		echo "first_contact"
+		echo "tx data len=5"
+
+		echo "# an impossible cursor; D behind the module's A"
+		new violation
+		cat <<-E
+			tx cdc cons=1
+			wait cdc has=A
+			tx data len=100
+			tx cdc flags=D
+			rx none 100ms link
+			mark violation
+			tx cdc flags=D,A
+			rx rst
+		E
+
+		echo "# RST of TCP overtakes data and C"
+		new reset
+		cat <<-E
+			tx rst
+			wait cdc has=A
+			tx data len=100
+			tx cdc flags=C
+			rx none 100ms link
+			mark reset
+		E
+
+		echo "# data and D that nobody has read"
+		new unread
+		cat <<-E
+			tx data len=100
+			tx cdc flags=D
+			tx cdc flags=D,A
+			wait cdc has=A
+			rx rst
+			mark unread
+		E
+
+		echo "# D when all was read"
+		new read
+		cat <<-E
+			tx cdc flags=D
+			tx cdc flags=D,A
+			wait cdc has=A
+			rx rst
+			mark read
+			conn 1
+			rx data len=5
+			close
+		E
+	)
+}
