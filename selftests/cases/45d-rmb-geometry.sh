@@ -26,7 +26,7 @@ server() {
 	calls+=(await:full)
 	for ((i = N + 1; i; i--)); do calls+=("slot:$i" recv:65536 send:1 recv:1=eof close); done
 	calls+=(slot:50 socket rcvbuf:200000 listen:5001 mark:up2 slot:1 accept:50 recv:5 mark:sizes await:seen send:5 recv:1=eof close \
-		slot:2 accept:0 recv:1=ECONNRESET close)
+		slot:2 accept:0 mark:accepted recv:1=ECONNRESET close)
 	app_bg limit:35 slot:0 socket listen:5000 mark:up "${calls[@]}"
 	await full_rmb
 	fast max_rmbs_per_lgr=255
@@ -74,6 +74,8 @@ client() {
 			conn last
 			connect $PEER 5000
 			reuse
+			# a group that ends before its Confirm is read makes no connection
+			await accepted
 			write off=$((N * 65536)) len=16 rkey=%rkey va=%va byte=66 expect=err
 			rx rst
 			qp destroy
