@@ -68,8 +68,19 @@ client() {
 	for p in rc_min write_imm caps ops; do
 		says 2 "'server PORT' or 'client HOST PORT' is needed" "$RDMA/$p"
 		says 2 "there is no option 'colour'" "$RDMA/$p" server 7999 colour=red
-		says 2 "port=0: a number from 1 to 65535" "$RDMA/$p" client "$PEER" 0
+		says 2 "port: 0 is not 1 to 65535" "$RDMA/$p" client "$PEER" 0
+		says 2 "port: 7k is not 1 to 65535" "$RDMA/$p" server 7k wait=1
+		says 2 "port: 0x1d2f is not 1 to 65535" "$RDMA/$p" server 0x1d2f wait=1
+		says 2 "port: 7k is not 1 to 65535" "$RDMA/$p" client "$PEER" 7k
 	done
+	says 2 "port: 65536 is not 1 to 65535" "$RDMA/rc_min" server 65536 wait=1
+	says 2 "port: '' is not 1 to 65535" "$RDMA/rc_min" server '' wait=1
+	says 2 "HOST is empty" "$RDMA/rc_min" client '' 7999
+	says 1 "no RDMA device on the way to 127.0.0.1" "$RDMA/rc_min" client 127.0.0.1 7999
+	bg "$RDMA/rc_min" server 07998 "$_limit"
+	poll 10 cm_listening 7998 || fail "rc_min does not listen"
+	says 1 "port 7998 is in use" "$RDMA/rc_min" server 7998 wait=1
+	kill "$BG"
 	says 2 "'server' is not KEY=VALUE" "$RDMA/qp_walk" server
 	check "--help" grep -q '^usage: ' <("$RDMA/rc_min" --help) || :
 	says 4 "no RDMA device 'rxe9'" "$RDMA/qp_walk" device=rxe9

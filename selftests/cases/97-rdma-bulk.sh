@@ -71,7 +71,9 @@ client() {
 	says 1 'No such file' "$RDMA/bulk" client "$PEER" 7471 file=/run/none
 	says 2 "--size needs a value" "$RDMA/bulk" client "$PEER" 7471 --size --json
 	says 2 "there is no option 'colour'" "$RDMA/bulk" client "$PEER" 7471 --json --colour red
-	says 2 "port=99999" "$RDMA/bulk" server 99999 --inline
+	says 2 "port: 99999 is not 1 to 65535" "$RDMA/bulk" server 99999 --inline
+	says 1 "/nope/x: No such file" "$RDMA/bulk" server 7998 file=/nope/x
+	says 1 "/dev/null: not a file" "$RDMA/bulk" server 7998 file=/dev/null
 	mkdir -p /run/bulk && mount -t tmpfs -o size=$((MIB + 8))M bulk /run/bulk
 	head -c ${MIB}M /dev/urandom > /run/bulk/file
 	smc_reset

@@ -26,6 +26,10 @@
 #define DIGEST		32
 #define DONE		0x42554c4bu
 
+static const char about[] =
+	"Moves many bytes by RDMA WRITE and compares their sha256 at both ends.\n"
+	"Options may also be written --size 1g, --size=1g, --inline, -j.";
+
 static struct rd_option options[] = {
 	{ "size", "1g", "client: bytes to move" },
 	{ "chunk", "4m", "client: bytes of each RDMA WRITE" },
@@ -101,18 +105,31 @@ static char **plain_words(int *argc, char **argv)
 	return words;
 }
 
-/* From or to a file, or from nothing but numbers; returns how long it took to register it. */
-static double prepare(struct rd_conn *c, const char *path, size_t size, int access)
+/* What file= names, or -1 without it. Before anything else: nobody shall wait, or be let wait, for nothing. */
+static int file(struct stat *st)
 {
+	const char *path = rd_option("file");
+	int fd;
+
+	if (!*path)
+		return -1;
+	/* Linux 6.1 pins no page of a shared mapping that cannot be written. */
+	fd = open(path, rd.server ? O_CREAT | O_RDWR : O_RDWR, 0600);
+	if (fd < 0 || fstat(fd, st))
+		rd_fail_errno(path);
+	if (!S_ISREG(st->st_mode))
+		rd_fail(path, "not a file");
+	return fd;
+}
+
+/* From or to a file, or from nothing but numbers; returns how long it took to register it. */
+static double prepare(struct rd_conn *c, int fd, size_t size, int access)
+{
+	const char *path = rd_option("file");
 	double t;
 
 	mem.len = size;
-	if (*path) {
-		/* Linux 6.1 pins no page of a shared mapping that cannot be written. */
-		int fd = open(path, rd.server ? O_CREAT | O_RDWR : O_RDWR, 0600);
-
-		if (fd < 0)
-			rd_fail_errno(path);
+	if (fd >= 0) {
 		if (rd.server) {
 			if (ftruncate(fd, (off_t)size))
 				rd_fail_errno(path);
@@ -126,8 +143,8 @@ static double prepare(struct rd_conn *c, const char *path, size_t size, int acce
 		mem.buf = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	}
 	if (mem.buf == MAP_FAILED)
-		rd_fail_errno(*path ? path : "memory");
-	if (!*path && !rd.server) {
+		rd_fail_errno(fd >= 0 ? path : "memory");
+	if (fd < 0 && !rd.server) {
 		/* No two words alike, and so no two chunks. */
 		for (size_t i = 0; i < size / 8; i++)
 			((uint64_t *)mem.buf)[i] = (i + 1) * 0x9e3779b97f4a7c15ull;
@@ -173,6 +190,8 @@ static int patience(size_t size)
 
 static int server(void)
 {
+	struct stat st;
+	int fd = file(&st);
 	struct rdma_cm_id *l = rd_listen(rd.port);
 	struct rd_conn *c;
 	uint8_t digest[DIGEST];
@@ -189,7 +208,7 @@ static int server(void)
 	size = c->peer.length;
 	if (!size)
 		rd_fail("client", "it does not say how long it is");
-	setup = prepare(c, rd_option("file"), size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	setup = prepare(c, fd, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	reply = rd_memory(c->pd, DIGEST, 0);
 	rd_recv(c, 1, NULL, 0, 0);
 	cap = rd_cap_of(&mem);
@@ -225,7 +244,6 @@ static int server(void)
 
 static int client(void)
 {
-	const char *path = rd_option("file");
 	size_t size = rd_number("size", 1, MAX_SIZE), chunk = rd_number("chunk", 1, 1u << 30);
 	unsigned int depth = (unsigned int)rd_number("depth", 1, 8192);
 	bool in = rd_number("inline", 0, 1);
@@ -239,21 +257,21 @@ static int client(void)
 	struct ibv_wc wc;
 	struct stat st;
 	bool equal;
+	int fd;
 
 	if (in && chunk > MAX_INLINE)
 		rd_wrong("inline: a chunk of %d bytes at most (chunk=%d)", MAX_INLINE, MAX_INLINE);
-	if (*path) {
-		if (stat(path, &st))
-			rd_fail_errno(path);
-		if (!S_ISREG(st.st_mode) || !st.st_size || st.st_size > MAX_SIZE)
-			rd_fail(path, "not a file of 1 to %u bytes", MAX_SIZE);
+	fd = file(&st);
+	if (fd >= 0) {
+		if (!st.st_size || st.st_size > MAX_SIZE)
+			rd_fail(rd_option("file"), "not a file of 1 to %u bytes", MAX_SIZE);
 		size = (size_t)st.st_size;
 	}
 	all = (size + chunk - 1) / chunk;
 	conf.send_wr = depth;
 	conf.inline_bytes = in ? (unsigned int)chunk : 0;
 	c = rd_open(rd.host, rd.port, &conf);
-	setup = prepare(c, path, size, 0);
+	setup = prepare(c, fd, size, 0);
 	reply = rd_memory(c->pd, DIGEST, IBV_ACCESS_LOCAL_WRITE);
 	rd_recv(c, 0, &reply, 0, DIGEST);
 	/* The server answers when it has prepared as much. */
@@ -313,7 +331,7 @@ static int client(void)
 int main(int argc, char **argv)
 {
 	argv = plain_words(&argc, argv);
-	rd_start(argc, argv, "Moves many bytes by RDMA WRITE and compares their sha256 at both ends.", options, false);
+	rd_start(argc, argv, about, options, false);
 	json = rd_number("json", 0, 1);
 	return rd.server ? server() : client();
 }

@@ -12,7 +12,8 @@ static const char about[] =
 	"for captures.";
 
 static struct rd_option options[] = {
-	{ "size", "10000", "bytes of SEND, WRITE and READ; above the path MTU they take several packets" },
+	{ "size", "10000", "bytes of SEND, WRITE and READ, the same on both sides; above the path MTU\n"
+	  "\tthey take several packets" },
 	{ }
 };
 

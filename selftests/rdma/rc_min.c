@@ -12,7 +12,7 @@ static const char about[] =
 	"client, which WRITEs a text into it and READs it back.";
 
 static struct rd_option options[] = {
-	{ "text", "client-wrote-this", "what the client writes, with a zero byte behind it" },
+	{ "text", "client-wrote-this", "what the client writes, with a zero byte behind it; the same on both sides" },
 	{ }
 };
 

@@ -139,6 +139,17 @@ static uint64_t number(const char *name, const char *text, uint64_t min, uint64_
 	return n << shift;
 }
 
+/* Decimal and nothing else: a port that was meant otherwise would be another port. */
+static uint16_t port_of(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long n = strtoul(text, NULL, 10);
+
+	if (!digits || text[digits] || n < 1 || n > 65535)
+		rd_wrong("port: %s is not 1 to 65535", *text ? text : "''");
+	return (uint16_t)n;
+}
+
 uint64_t rd_number(const char *name, uint64_t min, uint64_t max)
 {
 	return number(name, rd_option(name), min, max);
@@ -194,7 +205,9 @@ void rd_start(int argc, char **argv, const char *about, struct rd_option *option
 			rd_wrong("'server PORT' or 'client HOST PORT' is needed (--help)");
 		rd.host = rd.server ? NULL : argv[2];
 		rd.port = argv[i - 1];
-		number("port", rd.port, 1, 65535);
+		if (rd.host && !*rd.host)
+			rd_wrong("HOST is empty (--help)");
+		port_of(rd.port);
 	}
 	for (; i < argc; i++) {
 		struct rd_option *o;
@@ -305,6 +318,14 @@ static struct rdma_cm_event *event(struct rdma_event_channel *ch, int64_t until)
 	}
 }
 
+/* The way to an address may lead over an interface without RDMA: lo, for one's own. */
+static void no_way(const char *host, int error)
+{
+	if (error == ENODEV)
+		rd_fail("", "no RDMA device on the way to %s; use the card's address", host);
+	rd_fail(host, "%s", strerror(error));
+}
+
 static struct rdma_cm_event *expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, const char *what)
 {
 	struct rdma_cm_event *e = event(ch, rd_now() + rd.wait);
@@ -313,6 +334,8 @@ static struct rdma_cm_event *expect(struct rdma_event_channel *ch, enum rdma_cm_
 		rd_fail(what, "no answer within %d s", rd.wait / 1000);
 	if (e->event == type)
 		return e;
+	if (e->event == RDMA_CM_EVENT_ADDR_ERROR && e->status < 0)
+		no_way(what, -e->status);
 	/* 8: invalid service ID, and the port is a part of that. */
 	if (e->event == RDMA_CM_EVENT_REJECTED && e->status == 8)
 		rd_fail(what, "rejected: nobody listens on this port (reason 8)");
@@ -393,14 +416,18 @@ static struct rd_conn *equip(struct rdma_cm_id *id, const struct rd_conf *conf)
 
 struct rdma_cm_id *rd_listen(const char *port)
 {
-	struct sockaddr_in6 any = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port)) };
+	struct sockaddr_in6 any = { .sin6_family = AF_INET6, .sin6_port = htons(port_of(port)) };
 	struct rdma_cm_id *id;
 
 	rd_need_device();
 	if (rdma_create_id(event_channel(), &id, NULL, RDMA_PS_TCP))
 		rd_fail_errno("rdma_create_id");
-	if (rdma_bind_addr(id, (struct sockaddr *)&any) || rdma_listen(id, 8))
+	if (rdma_bind_addr(id, (struct sockaddr *)&any) || rdma_listen(id, 8)) {
+		/* A listener to every address has it: rdma_cm says this when the port is taken. */
+		if (errno == EADDRNOTAVAIL || errno == EADDRINUSE)
+			rd_fail("listen", "port %u is in use", ntohs(any.sin6_port));
 		rd_fail_errno("listen");
+	}
 	return id;
 }
 
@@ -472,7 +499,7 @@ void rd_accept(struct rd_conn *c, const struct rd_cap *give)
 
 struct rd_conn *rd_open(const char *host, const char *port, const struct rd_conf *conf)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *ai;
 	struct rdma_cm_id *id;
 	int rc;
 
@@ -483,11 +510,11 @@ struct rd_conn *rd_open(const char *host, const char *port, const struct rd_conf
 	if (rdma_create_id(event_channel(), &id, NULL, RDMA_PS_TCP))
 		rd_fail_errno("rdma_create_id");
 	if (rdma_resolve_addr(id, NULL, ai->ai_addr, rd.wait))
-		rd_fail_errno(host);
+		no_way(host, errno);
 	rdma_ack_cm_event(expect(id->channel, RDMA_CM_EVENT_ADDR_RESOLVED, host));
 	freeaddrinfo(ai);
 	if (rdma_resolve_route(id, rd.wait))
-		rd_fail_errno(host);
+		no_way(host, errno);
 	rdma_ack_cm_event(expect(id->channel, RDMA_CM_EVENT_ROUTE_RESOLVED, host));
 	return equip(id, conf);
 }

@@ -51,7 +51,7 @@ struct rd_option {
 
 struct rd_args {
 	bool server;
-	const char *host, *port;	/* NULL when one-sided; host: NULL in a server */
+	const char *host, *port;	/* NULL when one-sided; host: NULL in a server. The port is checked */
 	int wait;			/* milliseconds */
 };
 
@@ -158,7 +158,7 @@ struct rd_conf {
 
 extern const struct rd_conf rd_defaults;	/* 64, 64, 0, 7, 12, NULL */
 
-/* Listens on every address, IPv4 and IPv6. */
+/* Listens on every address, IPv4 and IPv6. Ports are decimal digits, 1 to 65535, else exit status 2. */
 struct rdma_cm_id *rd_listen(const char *port);
 void rd_unlisten(struct rdma_cm_id *listener);
 

@@ -17,7 +17,7 @@ static const char about[] =
 	"receiver, and what happens when it has no receive request.";
 
 static struct rd_option options[] = {
-	{ "hold", "300", "connection 'patient': milliseconds without a receive request" },
+	{ "hold", "300", "client: connection 'patient': milliseconds without a receive request" },
 	{ }
 };
 
