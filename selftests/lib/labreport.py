@@ -20,6 +20,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -391,6 +392,44 @@ def capture(folder, notes, kernel):
             shutil.copy(os.path.join(found, name), folder)
 
 
+def load(path):
+    """The report in a file that write() made; ValueError with the reason when it is none."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
+    except OSError as e:
+        raise ValueError(e.strerror) from e
+    except ValueError as e:
+        raise ValueError("not JSON") from e
+    if not isinstance(data, dict) or data.get("lab") != 1:
+        raise ValueError("not a report of scripts/lab-report")
+    try:
+        # All that reads it, so that nothing is written if one of them cannot.
+        labhtml.markdown(data, {})
+        labhtml.html(data, {})
+        summary(data)
+        status(data, True)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+        raise ValueError(f"a report with something missing or wrong in it ({type(e).__name__}: {e})") from e
+    return data
+
+
+def unwritable(folder):
+    """Why no report can be written there; None when it can. Makes the folder."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        for name in ("report.json", "report.md", "report.html"):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                with open(path, "a", encoding="utf-8"):
+                    pass
+    except OSError as e:
+        return f"{e.filename if os.path.exists(e.filename or '') else folder}: {e.strerror}"
+    return None
+
+
 def write(data, folder):
     """JSON, pictures, Markdown, HTML."""
     os.makedirs(folder, exist_ok=True)
@@ -413,13 +452,16 @@ def status(data, require):
     return 3 if require and any(t["held"] is False for t in data["targets"]) else 0
 
 
+def summary(data):
+    """The short of it, for the terminal."""
+    return "\n".join([labhtml.headline(data)] +
+                     [f"  {labhtml.verdict(t):12} {t['id']}: {t['text']}{labhtml.figure(t)}" for t in data["targets"]] +
+                     [f"  VOID: {w}" for w in data["void"]])
+
+
 def conclude(data, folder, require):
-    """The short of it, for the terminal; the exit status."""
-    print("\n" + labhtml.headline(data))
-    for t in data["targets"]:
-        print(f"  {labhtml.verdict(t):12} {t['id']}: {t['text']}{labhtml.figure(t)}")
-    for w in data["void"]:
-        print(f"  VOID: {w}")
+    """Says what came of it; the exit status."""
+    print("\n" + summary(data))
     say(f"report: {os.path.relpath(folder)}/report.html, report.md, report.json")
     return status(data, require)
 
@@ -427,6 +469,12 @@ def conclude(data, folder, require):
 def say(text):
     """For the terminal."""
     print(f"lab-report: {text}", flush=True)
+
+
+def wrong(text):
+    """For what argparse cannot know; the exit status."""
+    print(f"lab-report: {text}", file=sys.stderr)
+    return 2
 
 
 def paths(text):
@@ -440,7 +488,10 @@ def paths(text):
 def arguments():
     """The command line."""
     env = os.environ
-    p = argparse.ArgumentParser(prog="scripts/lab-report", description="RDMA WRITE, AF_SMC and TCP compared, as a report")
+    p = argparse.ArgumentParser(
+        prog="scripts/lab-report", description="RDMA WRITE, AF_SMC and TCP compared, as a report. It takes about 40 minutes on two "
+        "idle CPUs, with --quick some minutes.", epilog="Exit status: 0 the numbers are valid; 1 they are void (the report says why), "
+        "or there are none; 2 wrong arguments; 3 valid, but a target is missed (only with --require).")
     p.add_argument("--size", type=parse_size, default=env.get("SIZE") or None, help="bytes to move (default 1G, quick: 32M)")
     p.add_argument("--runs", type=int, metavar="N", help="default: 5, quick: 1")
     p.add_argument("--kernel", choices=KERNELS, default=env.get("KERNEL") or "6.12",
@@ -463,8 +514,6 @@ def arguments():
         p.error(f"argument --runs: {a.runs} is not 1 to 100")
     if not 1 << 20 <= a.size <= 2 * GIB:
         p.error(f"argument --size: {a.size} is not 1M to 2G")
-    if a.render and not os.path.isfile(a.render):
-        p.error(f"argument --render: there is no {a.render}")
     a.seconds = .3 if a.quick else .5
     a.verbose = False
     return a
@@ -473,11 +522,16 @@ def arguments():
 def main():
     """Returns the exit status."""
     args = arguments()
+    try:
+        data = load(args.render) if args.render is not None else None
+    except ValueError as e:
+        return wrong(f"--render {args.render}: {e}")
+    bad = unwritable(args.out)
+    if bad:
+        return wrong(f"--out: {bad}")
     if args.check:
         return 0
-    if args.render:
-        with open(args.render, encoding="utf-8") as f:
-            data = json.load(f)
+    if data:
         write(data, args.out)
         return conclude(data, args.out, args.require)
     report = Report(args)

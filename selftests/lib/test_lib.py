@@ -3,13 +3,18 @@
 """Tests of the harness itself: the kernel log scanner on stored reports, case
 headers, the conformance join. Prints KTAP."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
+import json
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import traceback
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -462,6 +467,43 @@ def lab__renders():
     assert labhtml.checks_of({"explain.json": "{"}) == [] and labhtml.checks_of({}) == []
     nothing = lab_data([])
     assert nothing["void"] and "not judged" in labhtml.html(nothing, {}) and labhtml.markdown(nothing, {})
+
+
+def lab__files():
+    """What is no report, and a folder that cannot be written to: one line, 2, and nothing is touched."""
+    def complaint(*args):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), unittest.mock.patch("sys.argv", ["", *args]):
+            assert labreport.main() == 2, args
+        assert not out.getvalue() and err.getvalue().count("\n") == 1, (args, out.getvalue(), err.getvalue())
+        return err.getvalue()
+
+    good = json.dumps(lab_data(lab_points(smcr=29.0)))
+    files = {"good": good, "empty": "", "braces": "{}", "list": "[1]", "text": "no JSON", "bench": '{"runs": 3, "series": {}}',
+             "lab": '{"lab": 1}', "other": good.replace('"lab": 1', '"lab": 2'), "cut": good[:-20],
+             "torn": good.replace('"median"', '"mode"'), "binary": "\udc80"}
+    with tempfile.TemporaryDirectory() as tmp:
+        for name, text in files.items():
+            with open(os.path.join(tmp, name), "w", encoding="utf-8", errors="surrogateescape") as f:
+                f.write(text)
+        out = os.path.join(tmp, "out")
+        for name in [*list(files)[1:], "", "missing", "empty/below"]:
+            for more in ([], ["--check"]):
+                said = complaint("--render", os.path.join(tmp, name), "--out", out, *more)
+                assert said.startswith("lab-report: --render ") and not os.path.exists(out), (name, said)
+        complaint("--render=", "--out", out)
+        for where in ("empty", "empty/below", "/proc/none"):
+            where = os.path.join(tmp, where)
+            for args in (["--check"], ["--render", os.path.join(tmp, "good")]):
+                assert f"--out: {where}: " in complaint(*args, "--out", where), where
+        os.makedirs(os.path.join(out, "report.md"))
+        assert "report.md: " in complaint("--check", "--out", out) and os.listdir(out) == ["report.md"]
+        os.rmdir(os.path.join(out, "report.md"))
+        r = subprocess.run([os.path.join(TOP, "scripts", "lab-report"), "--render", os.path.join(tmp, "good"), "--out", out],
+                           capture_output=True, text=True, check=False)
+        assert r.returncode == 0 and {"report.json", "report.md", "report.html"} <= set(os.listdir(out)), r
+        with open(os.path.join(out, "report.json"), encoding="utf-8") as f:
+            assert json.load(f) == json.loads(good)
 
 
 def check__counts():
