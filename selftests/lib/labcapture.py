@@ -106,7 +106,8 @@ def main():
     """The command line."""
     p = argparse.ArgumentParser(prog="lab-capture", description=(
         "Two QEMU guests with a stock kernel, soft RoCE and smcr; a short session over SMC-R and one over rdma_cm, captured on "
-        "the host; what scripts/lab-explain says about it"), epilog="Exit status: 0 if all checks hold. Results: build/lab/")
+        "the host; what scripts/lab-explain says about it"), epilog="Exit status: 0 all checks of lab-explain hold; 1 one does not, or the guests or the session failed; 2 wrong arguments. "
+        "Results: build/lab/")
     p.add_argument("--kernel", default=os.environ.get("KERNEL") or KERNELS[0], help=f"{' or '.join(KERNELS)} (default 6.1; KERNEL=)")
     p.add_argument("--sizes", type=numbers, default=SIZES, metavar="N,N...", help=f"bytes per connection (default {SIZES})")
     p.add_argument("--keep", action="store_true", help="keep the guests' logs")
