@@ -39,6 +39,7 @@ help:
 	@echo 'make modules         only the module; KDIR=/path/to/kernel/build or'
 	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um; W=1 C=1 V=1 SMCR_DEBUG=1'
 	@echo 'make tools           only smcctl'
+	@echo 'make progs           only the test programs, those of the RDMA lab among them'
 	@echo 'make unit            unit tests of the core and of the harness'
 	@echo 'make fuzz-replay     all fuzzers over their stored inputs'
 	@echo 'make static          checkpatch, sparse, W=1 on all kernels, kernel-doc ...'
@@ -49,14 +50,18 @@ help:
 	@echo '                     test on the other stock kernels'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
-	@echo 'make lab-capture     two guests, a session on the wire, captured and explained'
+	@echo 'make lab-capture     two guests, a session on the wire, captured and explained;'
+	@echo '                     KERNEL=6.12 ARGS=--help'
 	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
-	@echo 'make lab-report      RDMA WRITE, AF_SMC and TCP compared, as a page; SIZE=1G ARGS=--help'
+	@echo 'make lab-report      RDMA WRITE, AF_SMC and TCP compared, as a page; SIZE=1G KERNEL=6.1'
+	@echo '                     ARGS=--help'
 	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
 	@echo
 	@echo 'One test case:       selftests/run -k NAME        (selftests/run --help)'
+	@echo 'A shell in a guest:  selftests/run --shell        (Documentation/rdma-lab/)'
+	@echo 'What a capture says: scripts/lab-explain FILE     (scripts/lab-explain --help)'
 
 deps:
 	@scripts/deps
