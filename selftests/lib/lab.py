@@ -50,6 +50,19 @@ def _die_with_parent():
     LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def offspring(pid):
+    """All processes below one, by /proc."""
+    below = {}
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        words = read(f"/proc/{p}/stat").rpartition(")")[2].split()
+        if words:
+            below.setdefault(int(words[1]), []).append(int(p))
+    found = list(below.get(pid, []))
+    for p in found:
+        found += below.get(p, [])
+    return found
+
+
 class Guest:
     """One guest process."""
 
@@ -91,13 +104,12 @@ class Guest:
 
     def kill(self):
         """End it, with all the processes it is made of."""
-        try:
-            if self.tty:
-                self.proc.kill()
-            else:
-                os.killpg(self.proc.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        # With the terminal it is in our own group, and a UML's helper for the window size in a session of its own.
+        for pid in [self.proc.pid, *offspring(self.proc.pid)] if self.tty else [-self.proc.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         self.proc.wait()
 
 
@@ -172,9 +184,12 @@ class Pair:
         for _ in range(self.nics):
             p = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for s in p:
-                # As forced as root may: net.core.wmem_max of the host is small.
-                s.setsockopt(socket.SOL_SOCKET, 32, 4 << 20)  # SO_SNDBUFFORCE
-                s.setsockopt(socket.SOL_SOCKET, 33, 4 << 20)  # SO_RCVBUFFORCE
+                # As forced as root may: net.core.wmem_max of the host is small. Others get as much as it allows.
+                for force, plain in ((32, socket.SO_SNDBUF), (33, socket.SO_RCVBUF)):  # SO_SNDBUFFORCE, SO_RCVBUFFORCE
+                    try:
+                        s.setsockopt(socket.SOL_SOCKET, force, 4 << 20)
+                    except PermissionError:
+                        s.setsockopt(socket.SOL_SOCKET, plain, 4 << 20)
                 s.set_inheritable(True)
             pairs.append(p)
         for gid in (1, 2):
