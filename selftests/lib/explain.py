@@ -63,6 +63,7 @@ MTUS = {1: 256, 2: 512, 3: 1024, 4: 2048, 5: 4096}
 PLANES = ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ATOMIC", "ACK", "other")
 ROWS, LINES, JSON_ROWS = 2000, 300, 100000      # limits: timeline, diagram, either in JSON
 RECENT, HOLES = 1024, 4096                      # of a queue pair: packets whose contents are compared, gaps that are followed
+WAITING = 10000                                 # and packets that wait for the end of a gap
 CONNS = 20000                                   # TCP connections that are followed at a time
 
 # Printed below the first line of its kind.
@@ -254,10 +255,11 @@ class Flow:
         self.holes = []                 # [from, to): PSNs that were left out
         self.recent = OrderedDict()     # PSN: what was in it
         self.reads = None               # the READ request that was the last packet: PSN, (address, RKey, length)
+        self.waiting = []               # PSN, call, arguments: what cannot be judged before a hole is closed
+        self.lost = False               # a hole is not closed any more
+        # in the order of PSNs:
         self.element = None             # where the WRITE goes that is under way
         self.left = None                # how much of it is still to come; None: not known
-        self.writes = []                # WRITEs whose places cannot be judged before a hole is closed
-        self.waiting = []               # CDCs that cannot be judged before a hole is closed
         self.again = 0
         self.tail = b""
 
@@ -554,7 +556,7 @@ class Analysis:
         self.qps[addr(m.gid), m.qpn] = "smc"
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
-        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=None, wraps=0, wrap=0, link=None,
+        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, wraps=0, wrap=0, link=None,
                 pos=0, by=None, done=False, twin=None, over=None)
         if start in old:
             self.elements.pop((owner, old[start].token), None)
@@ -692,10 +694,10 @@ class Analysis:
         """The end of a queue pair, or of the capture: what was left out and never repeated?"""
         flow = self.flows.pop(key, None)
         if flow:
+            flow.lost = bool(flow.holes)
             for a, b in flow.holes:
                 self.checks["psn"].judge(False, None, f"{key[0]} to QP {key[2]:#x}: PSN {a} to {b - 1 & 0xffffff} never came")
-            if flow.waiting:
-                self.checks["cdc-after-write"].note(f"{len(flow.waiting)} CDC not judged: packets before them are missing")
+            self._in_order(flow)
 
     def _request(self, f, p):
         flow = self._flow(p.src, p.dst, p.qpn)
@@ -714,9 +716,10 @@ class Analysis:
             psn.judge(False, f.at, f"{who} again, but with other contents")
         if len(flow.holes) > HOLES:
             a, b = flow.holes.pop(0)
+            flow.lost = True
             psn.judge(False, f.at, f"{p.src} to QP {p.qpn:#x}: PSN {a} to {b - 1 & 0xffffff} did not come, and {HOLES} other gaps are open")
         self.again += state == "again"
-        p.update(flow=flow, front=p.psn == flow.next - 1 & 0xffffff, new=state != "again", again="repeated " if state == "again" else "",
+        p.update(flow=flow, new=state != "again", again="repeated " if state == "again" else "",
                  where=f"QP {p.qpn:#x}, PSN {p.psn}" + (f", {gap} PSNs left out before it" if gap else ""))
         if p.op in WRITES:
             plane, problem = self._write(f, p), ""
@@ -736,28 +739,30 @@ class Analysis:
             plane, problem = self._send(f, p)
         if p.new:
             self._mark(p.payload, flow.__dict__, "tail", f, False)
-        if flow.writes and not flow.holes:
+        p.update(payload=b"", head=b"")
+        flow.lost = flow.lost or len(flow.waiting) > WAITING
+        if not flow.holes or flow.lost:
             self._in_order(flow)
-        if not flow.holes and flow.waiting:
-            for at, element, text, due in flow.waiting:
-                self.checks["cdc-after-write"].judge(element.written >= due, at, text)
-            flow.waiting = []
         return plane, problem
+
+    @staticmethod
+    def _in_order(flow):
+        """What was sent is judged as its receiver takes it: by PSN."""
+        todo, flow.waiting = flow.waiting, []
+        for _, call, args in sorted(todo, key=lambda w: w[0] - flow.next & 0xffffff):
+            call(*args)
 
     def _write(self, f, p):
         va, rkey, length = p.reth
         self.stats["WRITE"][2] += p.size
+        known = None
         if va is not None and rkey is not None and p.op in (0x06, 0x0a, 0x0b):
-            if p.smc:
-                self._confirmed(f, p, "WRITE")
-                p.flow.element = self._element(f, p, va, rkey, length)
+            known = self._known(p, rkey) if p.smc else None
             where = f"RKey {rkey:#x}, address {va:#x}, {nbytes(length)}"
         else:
             va, where = None, "continued"
         if p.new and p.smc:
-            self._length(f, p, length)
-        if p.new and p.flow.element:
-            p.flow.element.written += p.size
+            p.flow.waiting.append((p.psn, self._written, (f.at, p, known)))
         self._event(f, p.src, p.dst, "WRITE", f"{p.again}WRITE", f"{OPCODES[p.op][0][11:]}, {p.where}, {where}",
                     fold=("WRITE", p.again, p.src, p.dst, p.qpn, rkey or p.flow.__dict__.get("rkey")),
                     psn=p.psn, size=p.size, va=va, end=None if va is None else va + length, rkey=rkey)
@@ -765,15 +770,26 @@ class Analysis:
             p.flow.rkey = rkey
         return "WRITE"
 
-    def _length(self, f, p, length):
-        """A WRITE has as many bytes as its RETH says; not known if its packets were not captured in order."""
-        flow, first = p.flow, p.op in (0x06, 0x0a, 0x0b)
-        if not p.front or not first and (flow.left is None or flow.holes):
+    def _written(self, at, p, known):
+        """A packet of a WRITE, in its turn. Known: what its RKey stands for; None if it begins no WRITE."""
+        flow = p.flow
+        if known is not None:
+            self._confirmed(at, p, "WRITE")
+            flow.element = self._element(at, p, known)
+        self._length(at, p, known is not None)
+        e = flow.element
+        if e:
+            e.written = None if flow.lost or e.written is None else e.written + p.size
+
+    def _length(self, at, p, first):
+        """A WRITE has as many bytes as its RETH says."""
+        flow = p.flow
+        if flow.lost or not first and flow.left is None:
             flow.left = None
             return
-        flow.left = (length if first else flow.left) - p.size
+        flow.left = (p.reth[2] if first else flow.left) - p.size
         if flow.left < 0 or (flow.left == 0) != (p.op >= 0x08):
-            self.checks["rkey-range"].judge(False, f.at, f"{OPCODES[p.op][0]}: {abs(flow.left)} bytes too {'many' if flow.left < 0 else 'few'} "
+            self.checks["rkey-range"].judge(False, at, f"{OPCODES[p.op][0]}: {abs(flow.left)} bytes too {'many' if flow.left < 0 else 'few'} "
                                             "for the length in the RETH" if flow.left else f"{OPCODES[p.op][0]}, but nothing is left to come")
             flow.left = None
 
@@ -787,9 +803,9 @@ class Analysis:
                           if e.link is not p.link and e.link and e.link.number == number]
         return found
 
-    def _element(self, f, p, va, rkey, length):
+    def _element(self, at, p, known):
         """The announced element that a WRITE belongs to."""
-        known = self._known(p, rkey)
+        va, rkey, length = p.reth
         e, shift = next(((x, y) for x, y in known if x.start <= va - y < x.start + x.size), (None, 0))
         check = self.checks["rkey-range"]
         if not p.whole:
@@ -798,47 +814,40 @@ class Analysis:
         if not e and p.link and p.link.group.more:
             check.note("RKeys of messages that go on in a CONTINUATION are not read: WRITEs were not judged")
             return None
-        at, base = (va - shift - e.start, e.link.base if e.link else None) if e else (0, None)
+        off, base = (va - shift - e.start, e.link.base if e.link else None) if e else (0, None)
         why = ("within no element of this RKey" if known else "nobody has announced this RKey") if not e else \
-            f"beyond the element at {e.start:#x}, {e.size} bytes" if at + length > e.size else \
-            f"into the eye catcher at {e.start:#x}" if at < (base or 0) else \
+            f"beyond the element at {e.start:#x}, {e.size} bytes" if off + length > e.size else \
+            f"into the eye catcher at {e.start:#x}" if off < (base or 0) else \
             f"the element's connection has ended in frame {e.over}" if e.over else ""
-        check.judge(not why, f.at, f"RKey {rkey:#x}, address {va:#x}, {length} bytes: {why}")
-        if e and p.new and base is None:
-            e.pos = None                # known from the next WRITE on
-        elif e and p.new:
-            if e.by not in (None, p.flow):
-                # Of data that another link did not bring, a part comes again.
-                e.pos = None
-                check.note("data moved to another link: where they go on was not judged")
-            e.by = p.flow
-            if why:
-                e.pos = None if e.pos is None else e.pos + length
-            else:
-                p.flow.writes.append((f.at, e, at, length, base))
-        if len(p.flow.writes) > 1000:
-            p.flow.writes.pop(0)[1].pos = None
+        check.judge(not why, at, f"RKey {rkey:#x}, address {va:#x}, {length} bytes: {why}")
+        if e:
+            self._goes_on(at, p.flow, e, off, length, base, why)
         return e or (p.flow.element if known else None)
 
-    def _in_order(self, flow):
+    def _goes_on(self, at, flow, e, off, length, base, wrong):
         """WRITEs go on where the last one of the element ended, and at its end from the beginning."""
-        todo, flow.writes = flow.writes, []
-        fits = lambda w: w[1].pos is None or w[2] == w[4] + w[1].pos % (w[1].size - w[4])  # noqa: E731
-        while todo:
-            w = next(filter(fits, todo), todo[0])       # as captured, or as sent
-            todo.remove(w)
-            at, e, off, length, base = w
-            if not fits(w):
-                self.checks["rkey-range"].judge(False, at, f"offset {off} of the element at {e.start:#x}, but the next byte belongs to "
-                                                f"offset {base + e.pos % (e.size - base)}")
-            e.pos = (off - base if e.pos is None else e.pos) + length
+        if base is None or flow.lost:
+            e.pos = None                # known from the next WRITE on
+            return
+        if e.by not in (None, flow):
+            # Of data that another link did not bring, a part comes again.
+            e.pos = None
+            self.checks["rkey-range"].note("data moved to another link: where they go on was not judged")
+        e.by = flow
+        if wrong:
+            e.pos = None if e.pos is None else e.pos + length
+            return
+        due = off if e.pos is None else base + e.pos % (e.size - base)
+        if off != due:
+            self.checks["rkey-range"].judge(False, at, f"offset {off} of the element at {e.start:#x}, but the next byte belongs to offset {due}")
+        e.pos = (off - base if e.pos is None else e.pos) + length
 
-    def _confirmed(self, f, p, what):
+    def _confirmed(self, at, p, what):
         """CONFIRM LINK before everything else."""
         link = p.link
         if link and not link.judged:
             link.judged = True
-            self.checks["confirm-link"].judge(link.ask is not None and link.answer is not None, f.at,
+            self.checks["confirm-link"].judge(link.ask is not None and link.answer is not None, at,
                                               f"{what}, but CONFIRM LINK " + ("was not said" if link.ask is None else "has no reply"))
 
     def _send(self, f, p):
@@ -875,11 +884,7 @@ class Analysis:
         if m.type == CONFIRM_LINK:
             link = link or self.links.get((p.src, m.qpn))
             if link:
-                link.number = m.link
-                link.answer, link.ask = (m.flags, link.ask) if m.reply else (link.answer, m.flags)
-                if link.ask is not None and link.answer is not None and link is link.group.links[0]:
-                    # Both do without eye catchers: data begin at 0 and not at 4.
-                    link.base = 0 if link.ask & link.answer else 4
+                p.flow.waiting.append((p.psn, self._confirms, (f.at, p, m, link)))
         elif not link:
             if m.type == ADD_LINK and not m.get("rejected") and m.qpn:
                 self.qps[p.src, m.qpn] = "smc?"         # of a group that is older than the capture
@@ -912,6 +917,15 @@ class Analysis:
                     if e.link and e.link.group is link.group:
                         e.over = e.over or f.at
 
+    @staticmethod
+    def _confirms(_, __, m, link):
+        """CONFIRM LINK or its reply, in its turn."""
+        link.number = m.link
+        link.answer, link.ask = (m.flags, link.ask) if m.reply else (link.answer, m.flags)
+        if link.ask is not None and link.answer is not None and link is link.group.links[0]:
+            # Both do without eye catchers: data begin at 0 and not at 4.
+            link.base = 0 if link.ask & link.answer else 4
+
     def _add_link(self, f, p, m):
         """Another link of the group, once both sides have named its ends."""
         group = p.link.group
@@ -934,39 +948,53 @@ class Analysis:
         self._event(f, p.src, p.dst, "CDC", p.again + "CDC", where + (", " + ", ".join(flags) if flags else ""),
                     fold=None if m.ends or m.flags & 0x68 or p.again else ("CDC", p.src, p.dst, m.token), seq=m.seq, token=m.token,
                     psn=p.psn, words=flags, prod=f"{m.prod_wrap}:{m.prod}", cons=f"{m.cons_wrap}:{m.cons}")
-        if not p.new:
-            return "CDC"
-        self._confirmed(f, p, "CDC")
-        whole = p.whole
-        e = self.elements.get((p.owner, m.token))
+        if p.new:
+            p.flow.waiting.append((p.psn, self._cdc_due, (f.at, p, m, self.elements.get((p.owner, m.token)))))
+        return "CDC"
+
+    def _cdc_due(self, at, p, m, e):
+        """A CDC, in its turn."""
+        self._confirmed(at, p, "CDC")
         if not e:
-            if whole:
-                self.checks["cdc-seq"].judge(False, f.at, f"token {m.token:#010x} was not announced")
+            if p.whole:
+                self.checks["cdc-seq"].judge(False, at, f"token {m.token:#010x} was not announced")
             else:
                 self.checks["cdc-seq"].note("connections that are older than the capture were not judged")
-            return "CDC"
-        if not m.flags & 0x08:          # failover validation repeats a number
-            due = 1 if e.seq is None else e.seq + 1 & 0xffff
-            self.checks["cdc-seq"].judge(m.seq == due, f.at, f"token {m.token:#010x}: seq {m.seq} instead of {due}")
-            e.seq = m.seq
+            return
         if m.ends & 0x60:               # closed, or abnormal close
             e.done = True
             if e.twin and e.twin.done:
-                e.over = e.twin.over = f.at
+                e.over = e.twin.over = at
+        if p.flow.lost:
+            e.seq = e.written = None
+            for name in ("cdc-seq", "cdc-after-write"):
+                self.checks[name].note("CDCs behind missing packets were not judged", f"frame {at}")
+            return
+        self._numbered(at, m, e)
+        self._covered(at, m, e)
+
+    def _numbered(self, at, m, e):
+        """Sequence numbers of a connection."""
+        if m.flags & 0x08:
+            return                      # failover validation repeats a number
+        if e.seq is not None:
+            due = e.seq + 1 & 0xffff
+            self.checks["cdc-seq"].judge(m.seq == due, at, f"token {m.token:#010x}: seq {m.seq} instead of {due}")
+        e.seq = m.seq
+
+    def _covered(self, at, m, e):
+        """What a producer cursor announces has been written."""
         base = e.link.base if e.link else None
         if base is None:
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")
-            return "CDC"
+            return
         e.wraps += m.prod_wrap - e.wrap & 0xffff
         e.wrap = m.prod_wrap
+        if e.written is None:
+            return
         due = e.wraps * (e.size - base) + m.prod - base
-        text = f"token {m.token:#010x}, seq {m.seq}: announces {due} bytes, {e.written} have been written"
-        if p.flow.holes:
-            p.flow.waiting.append((f.at, e, text, due))
-            del p.flow.waiting[:-1000]
-        else:
-            self.checks["cdc-after-write"].judge(e.written >= due, f.at, text)
-        return "CDC"
+        self.checks["cdc-after-write"].judge(e.written >= due, at, f"token {m.token:#010x}, seq {m.seq}: announces {due} bytes, "
+                                             f"{e.written} have been written")
 
     # -- datagrams: the connection manager -----------------------------------
 
@@ -1029,10 +1057,10 @@ class Analysis:
 
     def finish(self):
         """The last verdicts."""
-        for key in list(self.conns):
-            self._forget(key)
         for key in list(self.flows):
             self._settle(key)
+        for key in list(self.conns):
+            self._forget(key)
         if self.overruled:
             self.checks["dissected"].note(f"tshark calls {self.overruled} IPv4 Proposals malformed, as it does with all of version 1; "
                                           "they fit the RFC's figure byte by byte")
