@@ -51,7 +51,7 @@ ERROR = 0x800000                # of tshark's expert information
 IN_FRONT = re.compile("checksum|bogus|bad length value|IP payload", re.I)
 EXID = EYE                      # of the TCP option: 254, 6, these four bytes
 ROCEV1 = 0x8915
-CM_QP, UD_SEND = 1, 0x64
+CM_QP, UD_SEND, CNP = 1, 0x64, 0x81
 CM_NAMES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP", 0x19: "LAP", 0x1a: "APR"}
 NAKS = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error", 3: "remote operational error",
         4: "invalid RD request"}
@@ -233,12 +233,14 @@ class Conn:
         self.plain = {True: 0, False: 0}
         self.plain_at = None
         self.memory = []                # elements of both sides
+        self.used = 0                   # the first frame on RDMA that is about it
+        self.gone = False
         self.fins = set()
         self.tail = {True: b"", False: b""}     # for markers
 
     def smc(self):
-        """Whether it is used for SMC-R."""
-        return ACCEPT in self.said and CONFIRM in self.said and DECLINE not in self.said
+        """Whether it is used for SMC-R; what has begun cannot be declined."""
+        return ACCEPT in self.said and CONFIRM in self.said and (DECLINE not in self.said or bool(self.used))
 
     def name(self):
         """For people."""
@@ -312,14 +314,15 @@ class Analysis:
         self.frames = self.bytes = self.begin = self.end = self.again = self.naks = self.rnr = self.smc = 0
         self.clc_bytes = self.tcp_bytes = 0
         self.conns = OrderedDict()
-        self.pairs = {}                 # hosts: whether everything since the first contact is here
+        self.pairs = {}                 # hosts: their first contact
         self.qps = {}                   # (host, QPN): what it is
         self.links = {}                 # (host, QPN): link
         self.start = {}                 # (src, dst, QPN): PSN
         self.flows = {}
         self.elements = {}              # (host, token)
         self.ranges = {}                # (host, RKey): {start: element}
-        self.unnamed = set()            # queue pairs that nobody has named
+        self.old = set()                # queue pairs that nobody has named, but used before a first contact
+        self.opening = {}               # (host, QPN): the connection whose Accept opens a link by it
         self.found = {m: [0, 0, None] for m in markers}         # RDMA, TCP, where
         self.cm = OrderedDict()         # communication IDs
         self.overruled = 0
@@ -444,7 +447,12 @@ class Analysis:
             c.streams[up] = Stream(seq + 1)
             kind = "SYN" if up else "SYN-ACK"
             self._event(f, src, dst, "TCP", kind, f"{sport} > {dport}, " + (
-                "option 254, ExID e2d4c3d9" if c.option[up] else "without the SMC-R option"), remark=c.option[up])
+                "option 254, ExID e2d4c3d9" if c.option[up] else "without the SMC-R option") +
+                        (f", {len(payload)} bytes with it" if payload else ""), remark=c.option[up])
+            if payload:
+                self._mark(payload, c.tail, up, f, True)
+                c.plain[up] += len(payload)
+                c.plain_at = c.plain_at or f.at
             return problem, agreed, True
         if up not in c.streams:
             c.streams[up] = Stream(seq)
@@ -463,6 +471,10 @@ class Analysis:
             problem = f"tshark sees CLC messages {named}, the RFC's figures {[m.type for m in said]}"
         agreed = bool(said) and said[0].type == PROPOSAL and named == [PROPOSAL] and all(sound(m) for m in said)
         for m in said:
+            if c.stage == "C" and c.used:
+                c.plain[up] += len(m.raw)       # it looks like CLC, but nothing is left to negotiate
+                c.plain_at = c.plain_at or f.at
+                continue
             self.clc_bytes += len(m.raw)
             if m.type not in CLC_NAMES or m.byte7 >> 4 == 1 and not sound(m):
                 problem = "a CLC message that does not fit its figure"
@@ -556,28 +568,35 @@ class Analysis:
         self.qps[addr(m.gid), m.qpn] = "smc"
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
-        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, wraps=0, wrap=0, link=None,
-                pos=0, by=None, done=False, twin=None, over=None)
+        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, wraps=0, wrap=0, link=None,
+                pos=0, by=None, done=False, twin=None, over=None, conn=c)
         if start in old:
             self.elements.pop((owner, old[start].token), None)
         old[start] = self.elements[owner, m.token] = e
         c.memory.append(e)
+        if m.type == ACCEPT and m.byte7 & 8:
+            self.opening[addr(m.gid), m.qpn] = c
         a, x = c.said.get(ACCEPT), c.said.get(CONFIRM)
         if not a or not x or a.byte7 >> 4 != 1 or x.byte7 >> 4 != 1:
             return
         server, client = addr(a.gid), addr(x.gid)
         pair = self._pair(server, client)
         if a.byte7 & 8:
-            pair.whole = pair.whole if pair.contact else not pair.early
             pair.contact = f.at
+            self.opening.pop((server, a.qpn), None)
             self._link(f, Msg(links=[], memory={}, more=False), (server, a.qpn, a.psn, server), (client, x.qpn, x.psn, client))
+        else:
+            one, other = self.links.get((server, a.qpn)), self.links.get((client, x.qpn))
+            if one is not other:
+                self.checks["dest-qp"].judge(False, f.at, f"{c.name()}: queue pairs {a.qpn:#x} of Accept and {x.qpn:#x} of Confirm are not the "
+                                             "two ends of a link")
         for e in c.memory:
             e.link = self.links.get((server, a.qpn))
             e.twin = next((y for y in c.memory if y.owner != e.owner), None)
 
     def _link(self, f, group, *ends, number=None, base=None):
         """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link."""
-        link = Msg(at=f.at, ask=None, answer=None, base=base, judged=False, group=group, number=number, asked=None, over=False,
+        link = Msg(at=f.at, ask=None, answer=None, to=None, wrong="", ends={x[:2] for x in ends}, base=base, judged=False, group=group, number=number, asked=None, over=False,
                    home={x[0]: x[3] for x in ends})
         group.links.append(link)
         for mine, peer in (ends, ends[::-1]):
@@ -588,15 +607,35 @@ class Analysis:
             self._settle(way)
 
     def _pair(self, a, b):
-        return self.pairs.setdefault(frozenset((a, b)), Msg(contact=0, early=0, whole=False))
+        return self.pairs.setdefault(frozenset((a, b)), Msg(contact=0))
 
     def _forget(self, key):
         """The end of a TCP connection."""
         c = self.conns.pop(key, None)
-        if c and c.smc():
+        if not c:
+            return
+        c.gone = True
+        self._unfinished(c)
+        a = c.said.get(ACCEPT)
+        if a and a.get("qpn") and self.opening.get((addr(a.gid), a.qpn)) is c:
+            del self.opening[addr(a.gid), a.qpn]
+        if c.smc():
             # what looks like the beginning of a CLC message, and what stands behind missing bytes
             n = sum(c.plain.values()) + sum(len(s.data) + sum(map(len, s.later.values())) for s in c.streams.values())
             self.checks["tcp-quiet"].judge(not n, c.plain_at, f"{c.name()}: {n} bytes that are no CLC message")
+
+    def _used(self, c, at):
+        """RDMA of a connection. Its Confirm may still come, if it was lost."""
+        if not c.used:
+            c.used = at
+            if c.gone:
+                self._unfinished(c)
+
+    def _unfinished(self, c):
+        """Without Confirm there is no SMC-R."""
+        if c.whole and c.used and CONFIRM not in c.said:
+            self.checks["clc-order"].judge(False, c.used, f"{c.name()}: RDMA, but the last message was " + (
+                CLC_NAMES[max(c.said)] if c.said else "none"))
 
     # -- RoCE ----------------------------------------------------------------
 
@@ -622,26 +661,31 @@ class Analysis:
         n = self.opcodes.setdefault(op, [0, 0])
         n[0] += 1
         n[1] += size
+        kind = self.qps.get((dst, qpn))
         if qpn == CM_QP or op >> 5:
+            if op != (UD_SEND if qpn == CM_QP else CNP) and (qpn == CM_QP or kind in ("smc", "smc?")):
+                self.checks["opcodes"].judge(False, f.at, f"{op:#04x} to queue pair {qpn:#x}, " + (
+                    "which takes UD SEND only" if qpn == CM_QP else "a reliable connection"))
             return self._datagram(f, src, dst, op, qpn)
         payload = data[12 + ext:12 + ext + size]
         pair = self._pair(src, dst)
-        kind = self.qps.get((dst, qpn))
         named = "stray" if stray else f.text("smc.llc_msg")
-        if kind is None and named and size == 44 and op == 0x04 and not pair.contact:
+        if kind is None and not pair.contact:
+            self.old.add((dst, qpn))
+        if kind is None and named and size == 44 and op == 0x04 and (dst, qpn) in self.old:
             # A link of a group that is older than the capture.
-            pair.early = pair.early or f.at
             self.qps[dst, qpn] = kind = "smc?"
+            self._unannounced(f, src, dst, payload)
         smc = kind in ("smc", "smc?")
-        if kind is None and pair.contact and pair.whole and (dst, qpn) not in self.unnamed and op == 0x04 and named and self._older(dst, payload):
-            self.qps[dst, qpn] = kind = "smc?"
-            self.checks["dest-qp"].note("a link group that is older than the capture was not judged", f"frame {f.at}")
-        if kind is None and pair.contact and pair.whole:
-            self.unnamed.add((dst, qpn))
+        if kind is None and (dst, qpn) not in self.old:
             self.checks["dest-qp"].judge(False, f.at, f"queue pair {qpn:#x} of {dst} was not named by anybody")
             smc = True
         elif kind == "smc":
             self.checks["dest-qp"].judge(True)
+            if (dst, qpn) in self.opening:
+                self._used(self.opening[dst, qpn], f.at)
+        elif kind == "cm" and pair.contact and self._ours(dst, op, payload, reth, named):
+            self.checks["dest-qp"].judge(False, f.at, f"what belongs to SMC-R goes to queue pair {qpn:#x} of {dst}, which the CM has named")
         if smc:
             self.smc += 1
             self.checks["opcodes"].judge(op in SMC_OPCODES, f.at, f"{op:#04x} {OPCODES.get(op, ('unknown',))[0]}" + (
@@ -654,14 +698,25 @@ class Analysis:
         link = self.links.get((dst, qpn))
         return self._request(f, Msg(src=src, dst=dst, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc, head=data[12:12 + ext],
                                     link=link, owner=home(link, dst), me=home(link, src),
-                                    whole=pair.whole and pair.contact and kind != "smc?",
+                                    whole=pair.contact and kind != "smc?",
                                     pair=pair, named=named))
 
-    def _older(self, dst, payload):
-        """Whether this is what an idle group says that nobody has seen beginning: no CONFIRM LINK, and no CDC of a connection that is known."""
-        m = link_msg(payload) if len(payload) == 44 else None
-        return m and m.length == 44 and (m.type in LLC_NAMES and m.type != CONFIRM_LINK or
-                                         m.type == CDC and (dst, m.token) not in self.elements)
+    def _unannounced(self, f, src, dst, payload):
+        """A queue pair that nobody has named, but a link begins here: what has the connection to say that asked for it?"""
+        m = link_msg(payload)
+        if m.type != CONFIRM_LINK or m.reply:
+            return
+        conns = [c for c in self.conns.values() if {c.client, c.server} == {src, dst}]
+        for c in conns if all(c.whole for c in conns) else ():
+            if c.stage in ("P", "A"):
+                self._used(c, f.at)
+
+    def _ours(self, dst, op, payload, reth, named):
+        """Whether this is a message of SMC-R, or a WRITE into memory that was announced for it."""
+        if op in WRITES:
+            return reth[0] is not None and any(e.start <= reth[0] < e.start + e.size for e in self.ranges.get((dst, reth[1]), {}).values())
+        m = link_msg(payload) if op == 0x04 and named and len(payload) == 44 else None
+        return m and m.length == 44 and (m.type in LLC_NAMES or m.type == CDC and (dst, m.token) in self.elements)
 
     def _response(self, f, src, dst, op, qpn, psn, size, synd, payload):
         where = f"QP {qpn:#x}, PSN {psn}"
@@ -779,6 +834,7 @@ class Analysis:
         self._length(at, p, known is not None)
         e = flow.element
         if e:
+            self._used(e.conn, at)
             e.written = None if flow.lost or e.written is None else e.written + p.size
 
     def _length(self, at, p, first):
@@ -847,8 +903,8 @@ class Analysis:
         link = p.link
         if link and not link.judged:
             link.judged = True
-            self.checks["confirm-link"].judge(link.ask is not None and link.answer is not None, at,
-                                              f"{what}, but CONFIRM LINK " + ("was not said" if link.ask is None else "has no reply"))
+            why = link.wrong or ("was not said" if link.ask is None else "has no reply" if link.answer is None else "")
+            self.checks["confirm-link"].judge(not why, at, f"{what}, but CONFIRM LINK {why}")
 
     def _send(self, f, p):
         """What goes into posted buffers: LLC and CDC, or what verbs programs have to say."""
@@ -918,8 +974,17 @@ class Analysis:
                         e.over = e.over or f.at
 
     @staticmethod
-    def _confirms(_, __, m, link):
+    def _confirms(at, p, m, link):
         """CONFIRM LINK or its reply, in its turn."""
+        to = (p.dst, p.qpn)
+        why = "names another queue pair or GID than its sender's" if (addr(m.gid), m.qpn) not in link.ends - {to} else \
+            "names another link" if link.number not in (None, m.link) else \
+            "has a reply before it" if m.reply and link.ask is None else \
+            "has a reply from the same side" if m.reply and link.to == to else ""
+        if not link.wrong and why:
+            link.wrong = f"{why} (frame {at})"
+        if not m.reply:
+            link.to = to
         link.number = m.link
         link.answer, link.ask = (m.flags, link.ask) if m.reply else (link.answer, m.flags)
         if link.ask is not None and link.answer is not None and link is link.group.links[0]:
@@ -937,8 +1002,7 @@ class Analysis:
             return
         mine, theirs = addr(m.gid), addr(ask.gid)
         old, new = p.pair, self._pair(mine, theirs)
-        if not new.contact:
-            new.contact, new.whole = old.contact, old.whole and not new.early
+        new.contact = new.contact or old.contact
         self._link(f, group, (mine, m.qpn, m.psn, p.me), (theirs, ask.qpn, ask.psn, p.owner), number=m.link, base=p.link.base)
 
     def _cdc(self, f, p, m):
@@ -961,6 +1025,9 @@ class Analysis:
             else:
                 self.checks["cdc-seq"].note("connections that are older than the capture were not judged")
             return
+        self._used(e.conn, at)
+        if e.link and p.link and e.link.group is not p.link.group:
+            self.checks["dest-qp"].judge(False, at, f"CDC, token {m.token:#010x}, on a link of another group than its connection's")
         if m.ends & 0x60:               # closed, or abnormal close
             e.done = True
             if e.twin and e.twin.done:
@@ -975,12 +1042,14 @@ class Analysis:
 
     def _numbered(self, at, m, e):
         """Sequence numbers of a connection."""
-        if m.flags & 0x08:
-            return                      # failover validation repeats a number
+        if m.flags & 0x08:              # failover validation: what comes behind this number may come again
+            e.seen = m.seq
+            return
         if e.seq is not None:
             due = e.seq + 1 & 0xffff
-            self.checks["cdc-seq"].judge(m.seq == due, at, f"token {m.token:#010x}: seq {m.seq} instead of {due}")
-        e.seq = m.seq
+            again = e.seen is not None and 0 < (m.seq - e.seen & 0xffff) <= (due - e.seen & 0xffff)
+            self.checks["cdc-seq"].judge(m.seq == due or again, at, f"token {m.token:#010x}: seq {m.seq} instead of {due}")
+        e.seq, e.seen = m.seq, None
 
     def _covered(self, at, m, e):
         """What a producer cursor announces has been written."""
@@ -988,7 +1057,7 @@ class Analysis:
         if base is None:
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")
             return
-        e.wraps += m.prod_wrap - e.wrap & 0xffff
+        e.wraps += (m.prod_wrap - e.wrap + 0x8000 & 0xffff) - 0x8000
         e.wrap = m.prod_wrap
         if e.written is None:
             return
