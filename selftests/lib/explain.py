@@ -587,7 +587,8 @@ class Analysis:
             self._link(f, Msg(links=[], memory={}, more=False), (server, a.qpn, a.psn, server), (client, x.qpn, x.psn, client))
         else:
             one, other = self.links.get((server, a.qpn)), self.links.get((client, x.qpn))
-            if one is not other:
+            known = {(server, a.qpn), (client, x.qpn)} & self.old
+            if one is not other or not one and not known and pair.contact:
                 self.checks["dest-qp"].judge(False, f.at, f"{c.name()}: queue pairs {a.qpn:#x} of Accept and {x.qpn:#x} of Confirm are not the "
                                              "two ends of a link")
         for e in c.memory:
@@ -874,7 +875,7 @@ class Analysis:
         why = ("within no element of this RKey" if known else "nobody has announced this RKey") if not e else \
             f"beyond the element at {e.start:#x}, {e.size} bytes" if off + length > e.size else \
             f"into the eye catcher at {e.start:#x}" if off < (base or 0) else \
-            f"the element's connection has ended in frame {e.over}" if e.over else ""
+            f"the element's connection has ended in frame {e.over}" if e.over and e.over < at else ""
         check.judge(not why, at, f"RKey {rkey:#x}, address {va:#x}, {length} bytes: {why}")
         if e:
             self._goes_on(at, p.flow, e, off, length, base, why)
@@ -1031,7 +1032,7 @@ class Analysis:
         if m.ends & 0x60:               # closed, or abnormal close
             e.done = True
             if e.twin and e.twin.done:
-                e.over = e.twin.over = at
+                e.over = e.twin.over = e.over or at
         if p.flow.lost:
             e.seq = e.written = None
             for name in ("cdc-seq", "cdc-after-write"):

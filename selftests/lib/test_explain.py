@@ -200,24 +200,121 @@ def crossed__is_no_error():
     assert rc == 0 and set(v.values()) == {"ok"}, v
 
 
+def fine(ps, again=None):
+    """Nothing fails, and nothing is left unjudged; so many packets were repeated."""
+    with capture(ps) as path:
+        rc, v, record = verdicts(path)
+    assert rc == 0 and set(v.values()) == {"ok"}, [c for c in record["checks"] if c["verdict"] != "ok"]
+    assert again in (None, record["stats"]["repeated"]), record["stats"]["repeated"]
+
+
+def requests(ps, like, begin=0):
+    """The requests that go the same way as this one, from there on."""
+    return [p for p in ps[begin:] if p.roce and p.up == like.up and p.qpn == like.qpn and p.opcode < 0x0d]
+
+
+def resent(ps, i, more):
+    """Packet i is lost before the capture, so its sender goes back: so many others are seen before it, and again behind it."""
+    p = ps.pop(i)
+    behind = requests(ps, p, i)[:more]
+    at = ps.index(behind[-1]) + 1
+    ps[at:at] = [p] + [q.copy() for q in behind]
+
+
+def lost__is_no_error():
+    """What came again behind others is judged by its PSN: a CDC, the end of a WRITE of another connection, CONFIRM LINK's reply."""
+    for what, more in ((lambda p: p.said == 0xfe, 2), (lambda p: p.said == 0xfe, 7), (lambda p: p.opcode == 8, 4),
+                       (lambda p: p.said == 1 and p.data[57] & 0x80, 4), (lambda p: p.opcode == 6, 3)):
+        ps = good()
+        resent(ps, doctor.find(ps, what), more)
+        fine(ps, more)
+
+
+def cdcs__may_cross():
+    """Two CDCs, one after the other, are captured the other way round."""
+    ps = good()
+    c = next(p for p, q in zip(requests(ps, ps[doctor.only(ps)]), requests(ps, ps[doctor.only(ps)])[1:]) if p.said == q.said == 0xfe)
+    i, j = ps.index(c), ps.index(next(q for q in requests(ps, c, ps.index(c) + 1)))
+    ps[i], ps[j] = ps[j], ps[i]
+    fine(ps, 0)
+
+
+def repeated__needs_no_memory():
+    """A WRITE that comes again when the connection has ended, or its RKey was deleted, fails nothing."""
+    ps = good()
+    w = doctor.only(ps)
+    end = doctor.find(ps, lambda p: p.said == 0xfe and p.up == ps[w].up and p.data[79] & 0x40)
+    ps.insert(end + 1, ps[w].copy())
+    fine(ps, 1)
+    ps = good()
+    w = ps[doctor.only(ps)]
+    delete = ps[doctor.find(ps, lambda p: p.said == 7 and p.up != w.up, -1)]
+    delete.data[54:98] = bytes((9, 44, 0, 0, 1, 0, 0, 0)) + w.data[62:66] + bytes(32)
+    ps.insert(ps.index(delete.seal()) + 1, [p for p in requests(ps, w) if p.opcode == 0x0a][-1].copy())
+    fine(ps, 1)
+
+
+def congestion__is_no_error():
+    """A congestion notification (CNP) goes to the queue pair, and is no request."""
+    ps = good()
+    p = ps[doctor.find(ps, lambda p: p.opcode == 0x11)].copy()
+    p.data[42], p.psn = 0x81, 0
+    p.data[54:-4] = bytes(16)
+    ps.append(p.seal())
+    fine(ps)
+
+
+def failover__may_repeat():
+    """Behind a failover validation message, CDCs come again with their old numbers; but none is left out."""
+    for shift, good_ in ((0, True), (1, True), (2, False)):
+        ps = confirmed_link()
+        cdc = ps[doctor.find(ps, lambda p: p.said == 0xfe and p.qpn == 0x20)]
+        number = int.from_bytes(cdc.data[56:58], "big")
+        again = cdc.copy()
+        cdc.data[56:58], cdc.data[78] = struct.pack(">H", number - 2), cdc.data[78] | 0x08
+        again.data[56:58], again.psn = struct.pack(">H", number - 1 + shift), cdc.psn + 1
+        cdc.seal()
+        ps.insert(ps.index(cdc) + 1, again.seal())
+        with capture(ps) as path:
+            rc, v, _ = verdicts(path)
+        assert (rc == 0) == good_ and {n for n, x in v.items() if x == "FAILED"} == (set() if good_ else {"cdc-seq"}), (shift, v)
+
+
+def handshakes__must_end():
+    """RDMA of connections whose Confirm, or Accept and Confirm, are nowhere; without RDMA they are in order."""
+    for gone in ((3,), (2, 3)):
+        ps = [p for p in good() if p.clc() not in gone]
+        with capture(ps) as path:
+            rc, v, _ = verdicts(path)
+        assert rc == 1 and {n for n, x in v.items() if x == "FAILED"} == {"clc-order"}, v
+    with capture([p for p in ps if not p.roce or p.opcode == 0x64]) as path:
+        assert verdicts(path)[1]["clc-order"] == "ok"
+
+
+def confirmed_link(shift=0):
+    """The good session with a second link, that is confirmed, and a CDC on it. Shift: of the first PSN."""
+    ps = good()
+    ask, cdc = doctor.second_link(ps)
+    i = ps.index(cdc)
+    say, answer = cdc.copy(), ps[doctor.find(ps, lambda p: p.said == 1 and p.data[57] & 0x80)].copy()
+    say.data[54:98] = ps[doctor.find(ps, lambda p: p.said == 1 and not p.data[57] & 0x80)].data[54:98]
+    at = 66 if ask.data[66:76] == bytes(10) else 64
+    server_qp = int.from_bytes(ask.data[at + 16:at + 19], "big")
+    say.data[80:83], say.data[83] = server_qp.to_bytes(3, "big"), ask.data[at + 19]
+    answer.data[80:83], answer.data[83] = (0x20).to_bytes(3, "big"), ask.data[at + 19]
+    answer.qpn = server_qp
+    reply = ps[doctor.find(ps, lambda p: p.said == 2 and p.data[57] & 0x80)]
+    answer.psn = int.from_bytes(reply.data[at + 21:at + 24], "big") - shift
+    cdc.psn += 1
+    cdc.seal()
+    ps[i:i] = [say.seal(), answer.seal()]
+    return ps
+
+
 def second_link__is_judged():
     """A second link that was confirmed is in order; the first PSN of its ADD LINK counts."""
     for shift in (0, 1):
-        ps = good()
-        ask, cdc = doctor.second_link(ps)
-        i = ps.index(cdc)
-        say, answer = cdc.copy(), ps[doctor.find(ps, lambda p: p.said == 1 and p.data[57] & 0x80)].copy()
-        say.data[54:98] = ps[doctor.find(ps, lambda p: p.said == 1 and not p.data[57] & 0x80)].data[54:98]
-        at = 66 if ask.data[66:76] == bytes(10) else 64
-        server_qp = int.from_bytes(ask.data[at + 16:at + 19], "big")
-        say.data[80:83], say.data[83] = server_qp.to_bytes(3, "big"), ask.data[at + 19]
-        answer.data[80:83], answer.data[83] = (0x20).to_bytes(3, "big"), ask.data[at + 19]
-        answer.qpn = server_qp
-        reply = ps[doctor.find(ps, lambda p: p.said == 2 and p.data[57] & 0x80)]
-        answer.psn = int.from_bytes(reply.data[at + 21:at + 24], "big") - shift
-        cdc.psn += 1
-        cdc.seal()
-        ps[i:i] = [say.seal(), answer.seal()]
+        ps = confirmed_link(shift)
         with capture(ps) as path:
             rc, v, record = verdicts(path)
         bad = {n for n, x in v.items() if x != "ok"}
@@ -263,20 +360,23 @@ def source_port__is_noted():
     assert rc == 0 and set(v.values()) == {"ok"} and "0xc000" in notes(record)[0] and not notes(verdicts(GOOD)[2]), notes(record)
 
 
-def older_group__is_noted():
-    """A group that is older than the capture speaks behind a new first contact; a queue pair that is just wrong still fails."""
-    for what, fine in ((7, True), (4, True), (1, False), (0xfe, False)):
-        ps = good()
-        p = ps[doctor.find(ps, lambda p: p.said == 0xfe, -1)].copy()
-        p.qpn, p.psn = 0x99, 77
-        p.data[54] = what
-        if what != 0xfe:
-            p.data[56:98] = bytes(42)
-        ps.insert(doctor.find(ps, lambda p: p.said == 0xfe, -1) + 1, p.seal())
-        with capture(ps) as path:
-            rc, v, record = verdicts(path)
-        assert (rc == 0) == fine and (v["dest-qp"] == "ok") == fine, (what, [c for c in record["checks"] if c["failed"]])
-        assert bool([n for c in record["checks"] if c["name"] == "dest-qp" for n in c["notes"]]) == fine
+def older_group__is_left_out():
+    """A group that is older than the capture may speak, if it did before the first contact; a queue pair that is just wrong fails."""
+    for what in (7, 4, 1, 0xfe):
+        for first in (True, False):
+            ps = good()
+            p = ps[doctor.find(ps, lambda p: p.said == 0xfe, -1)].copy()
+            p.qpn, p.psn, p.data[54] = 0x99, 77, what
+            if what != 0xfe:
+                p.data[56:98] = bytes(42)
+            ps += [p.seal(), p.copy()]
+            if first:
+                ps.insert(0, ps.pop(-2))
+            with capture(ps) as path:
+                rc, v, record = verdicts(path)
+            assert (rc == 0) == first and {n for n, x in v.items() if x == "FAILED"} <= {"dest-qp", "cdc-seq"}, (what, first, [
+                c for c in record["checks"] if c["failed"]])
+            assert (v["dest-qp"] == "ok") == first, v
 
 
 def flags__decide_the_base():
