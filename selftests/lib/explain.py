@@ -13,6 +13,7 @@ queue pairs and open connections, not with the capture's length.
 """
 
 import argparse
+import contextlib
 import ipaddress
 import json
 import os
@@ -1267,7 +1268,7 @@ class Diagram:
     """Rows as arrows between hosts; acknowledgments are left out."""
     WIDTH = 64
 
-    def __init__(self, limit=LINES):
+    def __init__(self, limit):
         self.hosts, self.rows, self.limit, self.more = [], [], limit, 0
 
     def __call__(self, row):
@@ -1372,6 +1373,34 @@ def print_checks(checks):
 
 # -- the program -----------------------------------------------------------------
 
+@contextlib.contextmanager
+def picture(path, capture):
+    """What is put into this list becomes the file: at the end, and at once."""
+    drawn, new = [], path
+    try:
+        if os.path.exists(path) and os.path.samefile(path, capture):
+            raise BadInput(f"--svg {path}: that is the capture")
+        if not os.path.exists(path) or os.path.isfile(path):
+            new = f"{os.path.realpath(path)}.{os.getpid()}"
+        f = open(new, "w", encoding="utf-8")  # pylint: disable=consider-using-with
+    except OSError as e:
+        raise BadInput(f"--svg {path}: {e.strerror}") from e
+    try:
+        yield drawn
+        try:
+            with f:
+                f.write("".join(drawn))
+            if new != path:
+                os.replace(new, os.path.realpath(path))
+        except OSError as e:
+            raise BadInput(f"--svg {path}: {e.strerror}") from e
+    except BaseException:
+        f.close()
+        if new != path:
+            os.unlink(new)
+        raise
+
+
 def explain(path, args, title):
     """One file. Returns the exit status."""
     if not os.path.isfile(path):
@@ -1380,15 +1409,18 @@ def explain(path, args, title):
         raise BadInput("cannot be read")
     if not os.path.getsize(path):
         raise BadInput("an empty file")
-    rows, diagram = [], Diagram()
+    with picture(args.svg, path) if args.svg else contextlib.nullcontext([]) as drawn:
+        checks, broken = tell(path, args, title, drawn)
+    if broken:
+        raise BadInput(broken)
+    return 1 if any(c["verdict"] == "FAILED" for c in checks) else 0
+
+
+def tell(path, args, title, drawn):
+    """The output. Returns the checks, and where the file is broken."""
+    rows, diagram = [], Diagram(args.arrows)
     printer = Printer(args.limit)
     listeners = []
-    if args.svg:
-        try:
-            with open(args.svg, "w", encoding="utf-8"):
-                pass
-        except OSError as e:
-            raise BadInput(f"--svg {args.svg}: {e.strerror}") from e
     if args.timeline and args.json:
         listeners.append(lambda row: rows.append(row) if len(rows) < JSON_ROWS else None)
     if args.timeline and not args.json:
@@ -1451,13 +1483,10 @@ def explain(path, args, title):
             print("\n== sequence diagram (acknowledgments left out)")
             print("\n".join(diagram.text()))
     if args.svg:
-        with open(args.svg, "w", encoding="utf-8") as f:
-            f.write(diagram.svg())
+        drawn.append(diagram.svg())
         if diagram.more:
             say(f"{args.svg}: the first {diagram.limit} arrows, {diagram.more} are left out")
-    if broken:
-        raise BadInput(broken)
-    return 1 if any(c["verdict"] == "FAILED" for c in checks) else 0
+    return checks, broken
 
 
 def say(text):
@@ -1482,13 +1511,14 @@ def main(argv=None):
         "Tells what is in a capture of SMC-R or of plain RDMA on Ethernet (RoCEv2), and checks it. "
         "All parts are shown unless some are chosen."), epilog=(
         "Exit status: 0 all checks hold that are applicable, 1 a check failed, 2 wrong usage, or a file that cannot be read "
-        "or has nothing of RDMA in it. Documentation/rdma-lab/captures.rst explains the output."))
+        "or has nothing of RDMA in it, or output that cannot be written. Documentation/rdma-lab/captures.rst explains the output."))
     p.add_argument("file", nargs="+", help="pcap or pcapng")
     for name, what in (("timeline", "what happened, in order"), ("stats", "packets and bytes per plane"),
                        ("checks", "what must hold, and does it?"), ("diagram", "arrows between the hosts")):
         p.add_argument("--" + name, action="store_true", help=what)
     p.add_argument("--all", action="store_true", help="one row per frame instead of folded runs")
-    p.add_argument("--limit", type=int, metavar="N", help=f"rows of the timeline; 0 is no limit (default {ROWS}, with --all 0)")
+    p.add_argument("--limit", type=int, metavar="N", help="rows of the timeline and arrows of the diagram; 0 is no limit "
+                   f"(default {ROWS} and {LINES}; with --all no limit of rows)")
     p.add_argument("--marker", type=marker, action="append", default=[], metavar="HEX",
                    help="16 bytes that must be in RDMA payload and not on TCP (repeatable)")
     p.add_argument("--svg", metavar="FILE", help="the diagram as a picture (one capture only)")
@@ -1496,12 +1526,29 @@ def main(argv=None):
     args = p.parse_args(argv)
     if args.svg and len(args.file) > 1:
         p.error("--svg takes one capture")
+    args.arrows = LINES if args.limit is None else args.limit
     if args.limit is None:
         args.limit = 0 if args.all else ROWS
     if args.limit < 0:
         p.error("--limit: not below 0")
-    if not any((args.timeline, args.stats, args.checks, args.diagram, args.svg)):
+    if not any((args.timeline, args.stats, args.checks, args.diagram)):
         args.timeline = args.stats = args.checks = args.diagram = True
+    try:
+        status = explain_all(args)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        say("interrupted")
+    except BrokenPipeError:             # nobody reads it any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as e:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        say(f"output: {e.strerror}")
+    return 2
+
+
+def explain_all(args):
+    """All files, also behind one that is broken. Returns the exit status."""
     status = 0
     for i, path in enumerate(args.file):
         try:
@@ -1510,11 +1557,5 @@ def main(argv=None):
             sys.stdout.flush()
             say(f"{path}: {e}")
             rc = 2
-        except KeyboardInterrupt:
-            say("interrupted")
-            return 2
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            return 2
         status = max(status, rc)
     return status

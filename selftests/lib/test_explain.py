@@ -481,6 +481,50 @@ def usage__is_checked():
     assert r.returncode == 0 and "Exit status" in r.stdout
 
 
+def output__is_kept_or_refused():
+    """The capture is not overwritten; a picture takes its place at the end only, beside all other parts; output that fails is one line, or none."""
+    script = os.path.join(os.path.dirname(os.path.dirname(HERE)), "scripts", "lab-explain")
+    with tempfile.TemporaryDirectory() as d:
+        mine, link, svg = (os.path.join(d, x) for x in ("x.pcap", "y", "z.svg"))
+        doctor.save(mine, good())
+        os.symlink(mine, link)
+        before = os.path.getsize(mine)
+        for to in (mine, link):
+            rc, out, err = run("--svg", to, mine)
+            assert rc == 2 and not out and "that is the capture" in err and err.count("\n") == 1, err
+        with open(svg, "w", encoding="utf-8") as f:
+            f.write("old")
+        with capture([p for p in good() if p.proto == 6 and not p.flags & 2 and not p.payload]) as path:
+            assert run("--svg", svg, path)[0] == 2
+        with open(svg, encoding="utf-8") as f:
+            assert f.read() == "old"
+        rc, out, _ = run("--json", "--svg", svg, mine)
+        assert rc == 0 and {"timeline", "stats", "checks", "diagram"} <= set(json.loads(out))
+        assert len(xml.dom.minidom.parse(svg).getElementsByTagName("line")) > 50
+        assert os.path.getsize(mine) == before and sorted(os.listdir(d)) == ["x.pcap", "y", "z.svg"], os.listdir(d)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            r = subprocess.run([sys.executable, script, mine], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert r.returncode == 2 and r.stderr == "lab-explain: output: No space left on device\n", r
+        for more in ([], ["--checks"]):
+            with subprocess.Popen([sys.executable, script, *more, mine], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+                p.stdout.close()
+                assert p.stderr.read() == b"" and p.wait() == 2, more
+
+
+def limits__hold_for_both():
+    """--limit is about rows of the timeline and arrows of the diagram; 0 is none."""
+    ps = good()
+    w = ps[doctor.only(ps)]
+    i = doctor.find(ps, lambda p: p.roce and p.up == w.up and p.qpn == w.qpn and p.opcode != 0x11, -1)
+    for n in range(1, 401):
+        p = ps[i].copy()
+        p.psn += n
+        ps.append(p.seal())
+    with capture(ps) as path:
+        some, all_, few = (run("--diagram", *x, path)[1] for x in ([], ["--limit", "0"], ["--limit", "7"]))
+    assert "more arrows" in some and "more arrows" not in all_ and all_.count("TEST LINK") > 400 and few.count("\n") < 20
+
+
 def rows__fold():
     """Folded runs stand for all frames; --all has a row for each; limits are said; parts can be chosen."""
     folded = verdicts(GOOD, "--timeline", "--checks")[2]["timeline"]
