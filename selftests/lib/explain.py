@@ -713,6 +713,13 @@ class Analysis:
             if c.stage in ("P", "A"):
                 self._used(c, f.at)
 
+    def _not_first(self, f, p):
+        """A link begins on a queue pair that Confirm has named, but it does not belong to a first contact."""
+        conns = [c for c in self.conns.values() if {c.client, c.server} == {p.src, p.dst}]
+        for c in conns if all(c.whole for c in conns) else ():
+            if c.stage == "C" and c.said[CONFIRM].get("qpn") == p.qpn:
+                self.checks["clc-order"].judge(False, f.at, f"{c.name()}: CONFIRM LINK, but Accept says nothing of a first contact")
+
     def _ours(self, dst, op, payload, reth, named):
         """Whether this is a message of SMC-R, or a WRITE into memory that was announced for it."""
         if op in WRITES:
@@ -943,6 +950,8 @@ class Analysis:
             link = link or self.links.get((p.src, m.qpn))
             if link:
                 p.flow.waiting.append((p.psn, self._confirms, (f.at, p, m, link)))
+            elif not m.reply:
+                self._not_first(f, p)
         elif not link:
             if m.type == ADD_LINK and not m.get("rejected") and m.qpn:
                 self.qps[p.src, m.qpn] = "smc?"         # of a group that is older than the capture

@@ -291,6 +291,17 @@ def handshakes__must_end():
         assert verdicts(path)[1]["clc-order"] == "ok"
 
 
+def first_contact__has_its_flag():
+    """A link that begins in the capture, by an Accept on a known link."""
+    ps = good()
+    p = ps[doctor.find(ps, lambda p: p.clc() == 2)]
+    p.data[34 + (p.data[46] >> 4) * 4 + 7] &= ~8
+    p.seal()
+    with capture(ps) as path:
+        rc, v, _ = verdicts(path)
+    assert rc == 1 and {n for n, x in v.items() if x == "FAILED"} == {"clc-order"}, v
+
+
 def confirmed_link(shift=0):
     """The good session with a second link, that is confirmed, and a CDC on it. Shift: of the first PSN."""
     ps = good()
