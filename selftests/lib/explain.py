@@ -86,6 +86,7 @@ REMARKS = {
     "CM REQ": "connection manager, a datagram (UD SEND only, 0x64) to queue pair 1: the client's queue pair, and the PSN that it expects first",
     "CM REP": "the server's",
     "CM RTU": "ready to use",
+    "CM REJ": "refused; reason 8: nobody listens on this port (yet)",
     "READ request": "RETH: which memory of the peer",
     "READ response": "AETH and data, no RETH: the PSN tells which request is answered",
     "SEND": "goes into a buffer that the peer has posted; no address, no DETH on a reliable connection",
