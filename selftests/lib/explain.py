@@ -64,6 +64,7 @@ MTUS = {1: 256, 2: 512, 3: 1024, 4: 2048, 5: 4096}
 PLANES = ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ATOMIC", "ACK", "other")
 ROWS, LINES, JSON_ROWS = 2000, 300, 100000      # limits: timeline, diagram, either in JSON
 RECENT, HOLES = 1024, 4096                      # of a queue pair: packets whose contents are compared, gaps that are followed
+FAR = 65536                                     # what is not in flight behind a PSN
 WAITING = 10000                                 # and packets that wait for the end of a gap
 CONNS = 20000                                   # TCP connections that are followed at a time
 
@@ -129,7 +130,7 @@ def tshark(path):
     """The frames of a file; raises BadInput when there are none, or at the place where the file is broken."""
     if not shutil.which("tshark"):
         raise BadInput("tshark is not there (Debian: apt install tshark)")
-    cmd = ["tshark", "-n", "-r", path, "-M", "50000", "-o", "tcp.try_heuristic_first:TRUE",
+    cmd = ["tshark", "-n", "-r", path, "-M", "50000", "-o", "tcp.try_heuristic_first:TRUE", "-o", "tcp.reassemble_out_of_order:TRUE",
            # RoCEv2 has a checksum of its own: soft RoCE sends 0 with IPv6 also
            "-o", "udp.ignore_ipv6_zero_checksum:TRUE", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=" + FIELD]
     for f in FIELDS:
@@ -214,7 +215,7 @@ CHECKS = (
     ("rkey-range", "WRITEs stay within memory that CLC or CONFIRM RKEY have announced", NO_SMC),
     ("opcodes", "SMC-R uses opcodes 0x00-0x02, 0x04, 0x06-0x08, 0x0a and 0x11 only", NO_SMC),
     ("psn", "PSNs are contiguous modulo 2^24, repetitions aside", "no request of a reliable connection"),
-    ("cdc-after-write", "no CDC announces what was not written before it", NO_SMC),
+    ("cdc-after-write", "no CDC announces what was not written before it, or takes it back", NO_SMC),
     ("cdc-seq", "CDC sequence numbers of a connection are 1, 2, 3...", NO_SMC),
     ("tcp-quiet", "no byte of the application is on TCP of an SMC-R connection", NO_SMC),
     ("cm-order", "connection manager: REQ, REP, RTU, by datagrams to queue pair 1", "no connection manager packet"),
@@ -249,6 +250,23 @@ class Conn:
         return f"{self.client}:{self.cport} > {self.server}:{self.sport}"
 
 
+class Cursor:
+    """How far a connection has come."""
+
+    def __init__(self):
+        self.wrap, self.wraps, self.least = 0, 0, 0
+
+    def stands(self, wrap, at, base, size):
+        """Bytes since the beginning (None: outside of the element), and how many it were before."""
+        self.wraps += (wrap - self.wrap + 0x8000 & 0xffff) - 0x8000
+        self.wrap, before = wrap, self.least
+        if not base <= at < size:
+            return None, before
+        now = self.wraps * (size - base) + at - base
+        self.least = max(before, now)
+        return now, before
+
+
 class Flow:
     """Requests from one host to a queue pair of another."""
 
@@ -263,7 +281,7 @@ class Flow:
         self.lost = False               # a hole is not closed any more
         # in the order of PSNs:
         self.element = None             # where the WRITE goes that is under way
-        self.left = None                # how much of it is still to come; None: not known
+        self.left = 0 if self.announced else None       # how much of it is still to come; None: not known
         self.again = 0
         self.tail = b""
 
@@ -375,7 +393,9 @@ class Analysis:
                 why = ""
             # What tshark makes of a Proposal counts for less than the RFC's figure.
             if bad and agreed and why.startswith("tshark"):
-                self.overruled += 1
+                self.overruled += agreed == "proposal"
+                if agreed == "cut":
+                    self.checks["dissected"].note("tshark does not know a CLC message whose first bytes come alone", f"frame {f.at}")
                 why = ""
             why = why or problem
         elif f.text("udp.dstport") == str(ROCE_PORT):
@@ -415,7 +435,7 @@ class Analysis:
     # -- TCP and CLC ---------------------------------------------------------
 
     def _tcp(self, f, src, dst):
-        """Returns a problem, whether our reader finds a Proposal sound that tshark named, whether this was CLC at all."""
+        """Returns a problem, where our reader knows CLC better than tshark (proposal, cut), whether this was CLC at all."""
         sport, dport = f.int("tcp.srcport"), f.int("tcp.dstport")
         flags, payload = f.int("tcp.flags") or 0, f.bytes("tcp.payload")
         seq = f.int("tcp.seq_raw") or 0
@@ -443,7 +463,7 @@ class Analysis:
         while len(self.conns) > CONNS:
             self._forget(next(iter(self.conns)))
             self.checks["tcp-quiet"].note(f"more than {CONNS} TCP connections at a time: the oldest were no longer followed")
-        problem, agreed = "", False
+        problem, agreed = "", ""
         if flags & 2:
             c.option[up] = self._option(f.bytes("tcp.options"))
             c.streams[up] = Stream(seq + 1)
@@ -471,7 +491,8 @@ class Analysis:
         named = [int(x) for x in f.all("smc.clc_msg")]
         if [m.type for m in said] != named and (said or named) and not old and not f.text("_ws.malformed"):
             problem = f"tshark sees CLC messages {named}, the RFC's figures {[m.type for m in said]}"
-        agreed = bool(said) and said[0].type == PROPOSAL and named == [PROPOSAL] and all(sound(m) for m in said)
+        if said and all(sound(m) for m in said):
+            agreed = "proposal" if said[0].type == PROPOSAL and named == [PROPOSAL] else "cut" if payload[:4] != EYE else ""
         for m in said:
             if c.stage == "C" and c.used:
                 c.plain[up] += len(m.raw)       # it looks like CLC, but nothing is left to negotiate
@@ -570,7 +591,7 @@ class Analysis:
         self.qps[addr(m.gid), m.qpn] = "smc"
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
-        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, wraps=0, wrap=0, link=None,
+        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(), cons=Cursor(), link=None,
                 pos=0, by=None, done=False, twin=None, over=None, conn=c)
         if start in old:
             self.elements.pop((owner, old[start].token), None)
@@ -767,6 +788,10 @@ class Analysis:
     def _request(self, f, p):
         flow = self._flow(p.src, p.dst, p.qpn)
         psn, who = self.checks["psn"], f"{p.src} to QP {p.qpn:#x}: PSN {p.psn}"
+        if flow.next is not None and not flow.announced and FAR < (p.psn - flow.next & 0xffffff) < (1 << 24) - FAR:
+            psn.note("queue pairs with another PSN, far away: taken for new ones", who)
+            self._settle((p.src, p.dst, p.qpn))
+            flow = self._flow(p.src, p.dst, p.qpn)
         state, gap = ("again", 0) if p.op == 0x0c and flow.reread(p.psn, p.reth) else flow.place(p.psn)
         if state == "before" and not flow.announced:
             # Its first packet may have crossed another one, or be older than the capture.
@@ -839,6 +864,7 @@ class Analysis:
         """A packet of a WRITE, in its turn. Known: what its RKey stands for; None if it begins no WRITE."""
         flow = p.flow
         if known is not None:
+            self._whole(at, flow)
             self._confirmed(at, p, "WRITE")
             flow.element = self._element(at, p, known)
         self._length(at, p, known is not None)
@@ -846,6 +872,12 @@ class Analysis:
         if e:
             self._used(e.conn, at)
             e.written = None if flow.lost or e.written is None else e.written + p.size
+
+    def _whole(self, at, flow):
+        """Before a WRITE or a CDC the last WRITE has ended."""
+        if flow.left and not flow.lost:
+            self.checks["rkey-range"].judge(False, at, f"the WRITE before it lacks {flow.left} bytes of the length in its RETH")
+            flow.left = None
 
     def _length(self, at, p, first):
         """A WRITE has as many bytes as its RETH says."""
@@ -929,7 +961,9 @@ class Analysis:
             return "LLC", f"a SEND of {p.size} bytes on an SMC-R link" if f.int("frame.cap_len") == f.int("frame.len") else ""
         m = link_msg(raw, bool(p.link and p.link.base == 0))
         problem = ""
-        if p.named != "stray" and (not p.named or int(p.named, 0) != m.type):
+        if m.type >> 6 == 2:
+            pass                        # to be ignored by who does not know it
+        elif p.named != "stray" and (not p.named or int(p.named, 0) != m.type):
             problem = f"message type {m.type:#04x}: tshark sees {p.named or 'no SMC-R message'}"
         elif m.type != CDC and m.type not in LLC_NAMES:
             problem = f"message type {m.type:#04x} is not known"
@@ -1030,6 +1064,7 @@ class Analysis:
 
     def _cdc_due(self, at, p, m, e):
         """A CDC, in its turn."""
+        self._whole(at, p.flow)
         self._confirmed(at, p, "CDC")
         if not e:
             if p.whole:
@@ -1069,13 +1104,20 @@ class Analysis:
         if base is None:
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")
             return
-        e.wraps += (m.prod_wrap - e.wrap + 0x8000 & 0xffff) - 0x8000
-        e.wrap = m.prod_wrap
-        if e.written is None:
-            return
-        due = e.wraps * (e.size - base) + m.prod - base
-        self.checks["cdc-after-write"].judge(e.written >= due, at, f"token {m.token:#010x}, seq {m.seq}: announces {due} bytes, "
-                                             f"{e.written} have been written")
+        check, who, t = self.checks["cdc-after-write"], f"token {m.token:#010x}, seq {m.seq}:", e.twin
+        if m.flags & 0x08:              # and what is announced then was announced before
+            e.prod.least = e.cons.least = 0
+        if e.written is not None:
+            due, before = e.prod.stands(m.prod_wrap, m.prod, base, e.size)
+            check.judge(due is not None and before <= due <= e.written, at, f"{who} " + (
+                "a producer cursor outside of the element" if due is None else
+                f"announces {due} bytes, {e.written} have been written, {before} were announced before"))
+        if t and t.written is not None and not (t.by and t.by.holes):
+            due, before = e.cons.stands(m.cons_wrap, m.cons, base, t.size)
+            if due is None or not before <= due <= t.written:
+                check.judge(False, at, f"{who} " + (
+                    "a consumer cursor outside of the element" if due is None else
+                    f"says that {due} bytes were read, {t.written} have been written, {before} were said to be read before"))
 
     # -- datagrams: the connection manager -----------------------------------
 

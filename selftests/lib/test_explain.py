@@ -264,6 +264,39 @@ def congestion__is_no_error():
     fine(ps)
 
 
+def optional__is_ignored():
+    """An LLC message whose type begins with the bits 10 may be unknown."""
+    ps = good()
+    p = ps[doctor.find(ps, lambda p: p.said == 7, -1)]
+    p.data[54] = 0x85
+    p.seal()
+    fine(ps)
+
+
+def accept__in_two_segments():
+    """A CLC message is cut anywhere, and its parts may cross."""
+    for at, crossed in ((3, False), (34, False), (34, True)):
+        ps = good()
+        i = doctor.find(ps, lambda p: p.clc() == 2)
+        parts = ps[i].copy(), ps[i].copy()
+        head = 34 + (ps[i].data[46] >> 4) * 4
+        parts[0].data[head:], parts[1].data[head:] = ps[i].payload[:at], ps[i].payload[at:]
+        parts[1].data[38:42] = struct.pack(">I", int.from_bytes(ps[i].data[38:42], "big") + at & 0xffffffff)
+        ps[i:i + 1] = [p.seal() for p in (parts[::-1] if crossed else parts)]
+        fine(ps, 0)
+
+
+def queue_pairs__are_used_again():
+    """Programs without a connection manager: the same queue pairs a second time, with other PSNs."""
+    ps = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz")) if p.roce and p.opcode != 0x64]
+    for p in [p.copy() for p in ps]:
+        p.psn += 100000
+        ps.append(p.seal())
+    with capture(ps) as path:
+        rc, out, _ = run("--checks", path)
+    assert rc == 0 and "taken for new ones" in out, out
+
+
 def failover__may_repeat():
     """Behind a failover validation message, CDCs come again with their old numbers; but none is left out."""
     for shift, good_ in ((0, True), (1, True), (2, False)):
