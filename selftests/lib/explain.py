@@ -591,8 +591,8 @@ class Analysis:
         self.qps[addr(m.gid), m.qpn] = "smc"
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
-        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(), cons=Cursor(), link=None,
-                pos=0, by=None, done=False, twin=None, over=None, conn=c)
+        e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(),
+                cons=Cursor(), link=None, pos=0, by=None, done=False, twin=None, over=None, conn=c)
         if start in old:
             self.elements.pop((owner, old[start].token), None)
         old[start] = self.elements[owner, m.token] = e
@@ -620,8 +620,8 @@ class Analysis:
 
     def _link(self, f, group, *ends, number=None, base=None):
         """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link."""
-        link = Msg(at=f.at, ask=None, answer=None, to=None, wrong="", ends={x[:2] for x in ends}, base=base, judged=False, group=group, number=number, asked=None, over=False,
-                   home={x[0]: x[3] for x in ends})
+        link = Msg(at=f.at, ask=None, answer=None, to=None, wrong="", ends={x[:2] for x in ends}, base=base, judged=False, group=group,
+                   number=number, asked=None, over=False, home={x[0]: x[3] for x in ends})
         group.links.append(link)
         for mine, peer in (ends, ends[::-1]):
             self.links[mine[0], mine[1]] = link
@@ -699,6 +699,7 @@ class Analysis:
         if kind is None and named and size == 44 and op == 0x04 and (dst, qpn) in self.old:
             # A link of a group that is older than the capture.
             self.qps[dst, qpn] = kind = "smc?"
+            self.checks["dest-qp"].note("a link group that is older than the capture was not judged", f"frame {f.at}")
             self._unannounced(f, src, dst, payload)
         smc = kind in ("smc", "smc?")
         if kind is None and (dst, qpn) not in self.old:
@@ -788,7 +789,7 @@ class Analysis:
     def _request(self, f, p):
         flow = self._flow(p.src, p.dst, p.qpn)
         psn, who = self.checks["psn"], f"{p.src} to QP {p.qpn:#x}: PSN {p.psn}"
-        if flow.next is not None and not flow.announced and FAR < (p.psn - flow.next & 0xffffff) < (1 << 24) - FAR:
+        if flow.next is not None and not flow.announced and not flow.reads and FAR < (p.psn - flow.next & 0xffffff) < (1 << 24) - FAR:
             psn.note("queue pairs with another PSN, far away: taken for new ones", who)
             self._settle((p.src, p.dst, p.qpn))
             flow = self._flow(p.src, p.dst, p.qpn)
@@ -990,6 +991,7 @@ class Analysis:
         elif not link:
             if m.type == ADD_LINK and not m.get("rejected") and m.qpn:
                 self.qps[p.src, m.qpn] = "smc?"         # of a group that is older than the capture
+                self.old.add((p.src, m.qpn))
         elif m.type == ADD_LINK:
             self._add_link(f, p, m)
         elif m.type in (3, 8):                          # CONTINUATIONs
@@ -1105,8 +1107,9 @@ class Analysis:
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")
             return
         check, who, t = self.checks["cdc-after-write"], f"token {m.token:#010x}, seq {m.seq}:", e.twin
-        if m.flags & 0x08:              # and what is announced then was announced before
+        if m.flags & 0x08:              # no news; what follows was announced before
             e.prod.least = e.cons.least = 0
+            return
         if e.written is not None:
             due, before = e.prod.stands(m.prod_wrap, m.prod, base, e.size)
             check.judge(due is not None and before <= due <= e.written, at, f"{who} " + (

@@ -3,12 +3,14 @@
 """Tests of scripts/lab-explain: every check fails for the doctored capture that
 was made for it, and for no other; strange input is refused. Prints KTAP."""
 
+import concurrent.futures
 import contextlib
 import gzip
 import importlib.machinery
 import importlib.util
 import io
 import json
+import multiprocessing
 import os
 import struct
 import subprocess
@@ -304,7 +306,7 @@ def failover__may_repeat():
         cdc = ps[doctor.find(ps, lambda p: p.said == 0xfe and p.qpn == 0x20)]
         number = int.from_bytes(cdc.data[56:58], "big")
         again = cdc.copy()
-        cdc.data[56:58], cdc.data[78] = struct.pack(">H", number - 2), cdc.data[78] | 0x08
+        cdc.data[56:58], cdc.data[64:80] = struct.pack(">H", number - 2), bytes(14) + bytes((0x08, 0))
         again.data[56:58], again.psn = struct.pack(">H", number - 1 + shift), cdc.psn + 1
         cdc.seal()
         ps.insert(ps.index(cdc) + 1, again.seal())
@@ -701,7 +703,19 @@ def main():
     """Run all tests."""
     tests = tests_of(globals())
     tests[2:2] = [("fixture " + doctor.name_of(w), lambda w=w: fixture(doctor.name_of(w))) for w in doctor.WOUNDS]
-    return run_tests(tests)
+    # each of them waits for tshark
+    with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+        TESTS.update(tests)
+        done = [(name, pool.submit(one, name).result) for name, _ in tests]
+        return run_tests(done)
+
+
+TESTS = {}
+
+
+def one(name):
+    """Run one test, in a process of its own."""
+    TESTS[name]()
 
 
 if __name__ == "__main__":
