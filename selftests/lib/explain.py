@@ -109,8 +109,9 @@ class Frame:
         self.time = float(self.v["frame.time_epoch"] or 0)
 
     def text(self, name):
-        """The field's first value; "" if it is not there."""
-        return self.v[name].split(FIELD, 1)[0]
+        """The field's first value; "" if it is not there, or was cut off."""
+        t = self.v[name].split(FIELD, 1)[0]
+        return "" if t == "<MISSING>" else t
 
     def all(self, name):
         """All values of a field."""
@@ -728,8 +729,8 @@ class Analysis:
 
     def _unannounced(self, f, src, dst, payload):
         """A queue pair that nobody has named, but a link begins here: what has the connection to say that asked for it?"""
-        m = link_msg(payload)
-        if m.type != CONFIRM_LINK or m.reply:
+        m = link_msg(payload) if len(payload) == 44 else None
+        if not m or m.type != CONFIRM_LINK or m.reply:
             return
         conns = [c for c in self.conns.values() if {c.client, c.server} == {src, dst}]
         for c in conns if all(c.whole for c in conns) else ():
@@ -847,7 +848,7 @@ class Analysis:
         va, rkey, length = p.reth
         self.stats["WRITE"][2] += p.size
         known = None
-        if va is not None and rkey is not None and p.op in (0x06, 0x0a, 0x0b):
+        if None not in p.reth and p.op in (0x06, 0x0a, 0x0b):
             known = self._known(p, rkey) if p.smc else None
             where = f"RKey {rkey:#x}, address {va:#x}, {nbytes(length)}"
         else:
