@@ -2,9 +2,10 @@
 /*
  * Three workloads of machine learning, with the same arithmetic whatever
  * carries the bytes. The carrier is the program that includes this:
- * ../rdma/patterns.c (RDMA WRITE, READ, WRITE with immediate) or
- * patterns_sock.c (a stream socket). Whoever computes something else, or the
- * same in another order, ends with another digest.
+ * ../rdma/patterns.c (RDMA WRITE, READ, WRITE with immediate), patterns_sock.c
+ * (a stream socket) or patterns_gloo.cc (the library gloo; hence this is C and
+ * C++). Whoever computes something else, or the same in another order, ends
+ * with another digest.
  *
  *	ps		parameter server. A worker pulls the parameters (READ),
  *			pushes its gradient (WRITE), says so (WRITE with immediate)
@@ -48,12 +49,28 @@ static void get(struct link *l, size_t off, size_t len);
 static void put_flag(struct link *l, size_t off, size_t len, uint32_t flag);
 static uint32_t await(struct link *l);
 
-/* The server makes its memory accessible and takes connections, a worker makes one. */
-static void carrier_listen(const char *port, void *memory, size_t size);
+/*
+ * The server makes its memory accessible and takes connections, a worker makes
+ * one. @args: what followed "server" or "worker" on the command line
+ */
+static void carrier_listen(char **args, void *memory, size_t size);
 static struct link *carrier_accept(void);
-static struct link *carrier_connect(const char *host, const char *port, void *memory, size_t size);
+static struct link *carrier_connect(char **args, void *memory, size_t size);
 static void carrier_close(struct link *l);
 static const char *carrier_name(void);
+
+/* The carrier's part of the command line */
+struct syntax {
+	const char *server, *worker;	/* the words that follow these */
+	const char *letters;		/* options of its own, without arguments */
+	void (*option)(int letter);
+	const char *more;		/* of --help */
+};
+
+/* Patterns that only this carrier has: members of patterns[] */
+#ifndef CARRIER_PATTERNS
+#define CARRIER_PATTERNS
+#endif
 
 /* --- what both ends must be told alike --- */
 static struct shape {
@@ -61,7 +78,7 @@ static struct shape {
 	unsigned int workers, worker, rounds, seed;
 	size_t bytes;			/* of the parameters, a contribution, a batch */
 } shape = {
-	.workers = 1, .rounds = 20, .seed = 7609, .bytes = 256 << 10,
+	.pattern = NULL, .workers = 1, .worker = 0, .rounds = 20, .seed = 7609, .bytes = 256 << 10,
 };
 
 static unsigned char *memory;
@@ -92,6 +109,16 @@ static size_t piece(unsigned int i)
 static void *at(size_t off)
 {
 	return memory + off;
+}
+
+static float *floats(size_t off)
+{
+	return (float *)at(off);
+}
+
+static uint32_t *integers(size_t off)
+{
+	return (uint32_t *)at(off);
 }
 
 static size_t memory_size(void)
@@ -167,7 +194,7 @@ static void ps_server(void)
 		/* Nobody may still be reading what apply() changes. */
 		expect_all(step);
 		for (unsigned int w = 0; w < shape.workers; w++)
-			apply(at(0), at(piece(1 + w)));
+			apply(floats(0), floats(piece(1 + w)));
 		release_all(step);
 		took[step] = seconds() - t;
 	}
@@ -182,7 +209,7 @@ static void ps_worker(struct link *l)
 		double t = seconds();
 
 		get(l, 0, shape.bytes);
-		gradient(at(mine), at(0), shape.worker, step);
+		gradient(floats(mine), floats(0), shape.worker, step);
 		put(l, mine, shape.bytes);
 		put_flag(l, 0, 0, step);
 		expect(l, step);
@@ -196,9 +223,9 @@ static void ps_local(void)
 {
 	for (unsigned int step = 0; step < shape.rounds; step++) {
 		for (unsigned int w = 0; w < shape.workers; w++)
-			gradient(at(piece(1 + w)), at(0), w, step);
+			gradient(floats(piece(1 + w)), floats(0), w, step);
 		for (unsigned int w = 0; w < shape.workers; w++)
-			apply(at(0), at(piece(1 + w)));
+			apply(floats(0), floats(piece(1 + w)));
 	}
 	digest_add(at(0), shape.bytes);
 }
@@ -213,7 +240,7 @@ static void rendezvous_server(void)
 		expect_all(round);
 		memset(at(0), 0, shape.bytes);
 		for (unsigned int w = 0; w < shape.workers; w++)
-			add(at(0), at(piece(1 + w)));
+			add(integers(0), integers(piece(1 + w)));
 		release_all(round);
 		took[round] = seconds() - t;
 		digest_add(at(0), shape.bytes);
@@ -227,7 +254,7 @@ static void rendezvous_worker(struct link *l)
 	for (unsigned int round = 0; round < shape.rounds; round++) {
 		double t;
 
-		words(at(mine), shape.worker, round);
+		words(integers(mine), shape.worker, round);
 		t = seconds();
 		put_flag(l, mine, shape.bytes, round);
 		expect(l, round);
@@ -242,8 +269,8 @@ static void rendezvous_local(void)
 	for (unsigned int round = 0; round < shape.rounds; round++) {
 		memset(at(0), 0, shape.bytes);
 		for (unsigned int w = 0; w < shape.workers; w++) {
-			words(at(piece(1 + w)), w, round);
-			add(at(0), at(piece(1 + w)));
+			words(integers(piece(1 + w)), w, round);
+			add(integers(0), integers(piece(1 + w)));
 		}
 		digest_add(at(0), shape.bytes);
 	}
@@ -276,7 +303,7 @@ static void batch_worker(struct link *l)
 
 		if (b >= SLOTS)
 			expect(l, b - SLOTS);
-		words(at(slot(shape.worker, b)), shape.worker, b);
+		words(integers(slot(shape.worker, b)), shape.worker, b);
 		put(l, slot(shape.worker, b), shape.bytes);
 		put_flag(l, 0, 0, b);
 		took[b] = seconds() - t;
@@ -289,7 +316,7 @@ static void batch_local(void)
 {
 	for (unsigned int b = 0; b < shape.rounds; b++)
 		for (unsigned int w = 0; w < shape.workers; w++) {
-			words(at(slot(w, b)), w, b);
+			words(integers(slot(w, b)), w, b);
 			digest_add(at(slot(w, b)), shape.bytes);
 		}
 }
@@ -304,7 +331,9 @@ static const struct pattern {
 	{ "ps", ps_server, ps_worker, ps_local, true },
 	{ "rendezvous", rendezvous_server, rendezvous_worker, rendezvous_local, true },
 	{ "batch", batch_server, batch_worker, batch_local, false },
+	CARRIER_PATTERNS
 };
+enum { PATTERNS = sizeof(patterns) / sizeof(*patterns) };
 
 /* --- both ends --- */
 static int by_size(const void *a, const void *b)
@@ -355,11 +384,11 @@ static void agree(struct link *l, const struct pattern *p, bool first)
 			errx(1, "%s is %u here and %u on the other side", what[i], here[i], there[i]);
 }
 
-static void run_server(const struct pattern *p, const char *port)
+static void run_server(const struct pattern *p, char **args)
 {
 	double t;
 
-	carrier_listen(port, memory, memory_size());
+	carrier_listen(args, memory, memory_size());
 	puts("listening");
 	fflush(stdout);
 	for (unsigned int i = 0; i < shape.workers; i++) {
@@ -383,9 +412,9 @@ static void run_server(const struct pattern *p, const char *port)
 	result("server", carrier_name(), true, t);
 }
 
-static void run_worker(const struct pattern *p, const char *host, const char *port)
+static void run_worker(const struct pattern *p, char **args)
 {
-	struct link *l = carrier_connect(host, port, memory, memory_size());
+	struct link *l = carrier_connect(args, memory, memory_size());
 	double t;
 
 	agree(l, p, true);
@@ -416,7 +445,7 @@ static unsigned int number(const char *what, const char *text, unsigned int min,
 }
 
 /* The carriers read it in decimal digits. */
-static const char *port_of(const char *text)
+static inline const char *port_of(const char *text)
 {
 	if (text[strspn(text, "0123456789")])
 		errx(2, "port: %s is not a number", text);
@@ -424,35 +453,50 @@ static const char *port_of(const char *text)
 	return text;
 }
 
-static void help(const char *more)
+static void help(const struct syntax *s)
 {
-	printf("usage: %s [OPTION...] ps|rendezvous|batch server PORT\n"
-	       "       %s [OPTION...] ps|rendezvous|batch worker HOST PORT\n"
-	       "       %s [OPTION...] ps|rendezvous|batch local	the digest that must come out\n"
+	printf("usage: %s [OPTION...] PATTERN server %s\n"
+	       "       %s [OPTION...] PATTERN worker %s\n"
+	       "       %s [OPTION...] PATTERN local	the digest that must come out\n"
+	       "  PATTERN:", program_invocation_short_name, s->server, program_invocation_short_name, s->worker,
+	       program_invocation_short_name);
+	for (unsigned int i = 0; i < PATTERNS; i++)
+		printf(" %s", patterns[i].name);
+	printf("\n"
 	       "  -w N  workers (1)            -i N  which of them this is (0)\n"
 	       "  -n N  rounds (20)            -b BYTES  parameters, contribution, batch (256k)\n"
-	       "  -s N  seed (7609)            %s\n",
-	       program_invocation_short_name, program_invocation_short_name, program_invocation_short_name, more);
+	       "  -s N  seed (7609)            %s\n", s->more);
 	exit(0);
 }
 
-static void usage(void)
+static void usage(const struct syntax *s)
 {
-	errx(2, "ps, rendezvous or batch, then 'server PORT', 'worker HOST PORT' or 'local' is needed (--help)");
+	errx(2, "a pattern, then 'server %s', 'worker %s' or 'local' is needed (--help)", s->server, s->worker);
 }
 
-/* @letters: the carrier's own options, without arguments, which go to @option */
-static int patterns_main(int argc, char **argv, const char *letters, void (*option)(int), const char *more)
+/* Whether @args are as many as @words has words */
+static bool as_many(char **args, const char *words)
+{
+	int n = 1;
+
+	while (*words)
+		n += *words++ == ' ';
+	while (*args++)
+		n--;
+	return !n;
+}
+
+static int patterns_main(int argc, char **argv, const struct syntax *s)
 {
 	static const struct option words[] = { { "help", no_argument, NULL, 'h' }, { } };
 	const struct pattern *p = NULL;
 	char all[32];
 	int o;
 
-	snprintf(all, sizeof(all), ":hw:i:n:b:s:%s", letters);
+	snprintf(all, sizeof(all), ":hw:i:n:b:s:%s", s->letters);
 	while ((o = getopt_long(argc, argv, all, words, NULL)) != -1) {
 		if (o == 'h')
-			help(more);
+			help(s);
 		else if (o == 'w')
 			shape.workers = number("-w", optarg, 1, MAX_WORKERS);
 		else if (o == 'i')
@@ -470,17 +514,17 @@ static int patterns_main(int argc, char **argv, const char *letters, void (*opti
 		else if (o == ':')
 			errx(2, "-%c needs a value (--help)", optopt);
 		else
-			option(o);
+			s->option(o);
 	}
 	argv += optind;
 	argc -= optind;
 	if (argc < 2)
-		usage();
-	for (unsigned int i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		usage(s);
+	for (unsigned int i = 0; i < PATTERNS; i++)
 		if (!strcmp(argv[0], patterns[i].name))
 			p = &patterns[i];
 	if (!p)
-		errx(2, "no pattern %s: ps, rendezvous or batch", argv[0]);
+		errx(2, "no pattern %s (--help)", argv[0]);
 	if (shape.worker >= shape.workers)
 		errx(2, "worker %u of %u: they count from 0", shape.worker, shape.workers);
 	shape.pattern = p->name;
@@ -488,21 +532,21 @@ static int patterns_main(int argc, char **argv, const char *letters, void (*opti
 	if (posix_memalign((void **)&memory, 4096, memory_size()))
 		errx(1, "no memory");
 	memset(memory, 0, memory_size());
-	took = calloc(shape.rounds, sizeof(*took));
+	took = (double *)calloc(shape.rounds, sizeof(*took));
 	digest = EVP_MD_CTX_new();
 	if (!took || !digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1)
 		errx(1, "no memory, or no sha256");
 	if (p->local == ps_local)
-		first_parameters(at(0));
-	if (argc == 3 && !strcmp(argv[1], "server")) {
-		run_server(p, port_of(argv[2]));
-	} else if (argc == 4 && !strcmp(argv[1], "worker")) {
-		run_worker(p, argv[2], port_of(argv[3]));
-	} else if (argc == 2 && !strcmp(argv[1], "local")) {
+		first_parameters(floats(0));
+	if (!strcmp(argv[1], "server") && as_many(argv + 2, s->server)) {
+		run_server(p, argv + 2);
+	} else if (!strcmp(argv[1], "worker") && as_many(argv + 2, s->worker)) {
+		run_worker(p, argv + 2);
+	} else if (!strcmp(argv[1], "local") && argc == 2) {
 		p->local();
 		result("local", "none", true, 0);
 	} else {
-		usage();
+		usage(s);
 	}
 	return 0;
 }

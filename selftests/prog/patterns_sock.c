@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The workloads of patterns.h over a stream socket: AF_SMC, or TCP with -t.
- * What RDMA does with memory a stream has to ask for: put and flag are messages,
- * and get is a question that the other side answers when it awaits a flag.
+ * Messages are big endian.
  */
 #include <endian.h>
 #include <netinet/tcp.h>
@@ -11,15 +10,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "patterns.h"
+#include "patterns_message.h"
 #include "stream.h"
 
-enum { PUT, GET, DATA, FLAG };
 enum { PATIENCE = 60000 };		/* milliseconds, for every single wait */
-
-struct message {
-	uint32_t op, flag;		/* big endian, all of it */
-	uint64_t off, len;
-};
 
 struct link {
 	int fd;
@@ -63,11 +57,10 @@ static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t fl
 	struct message m = { .op = htobe32(op), .flag = htobe32(flag), .off = htobe64(off), .len = htobe64(len) };
 
 	all_out(l->fd, &m, sizeof(m));
-	if (op == PUT || op == DATA)
+	if (has_data(op))
 		all_out(l->fd, at(off), len);
 }
 
-/* The next message; data have been put where they belong. */
 static struct message hear(struct link *l)
 {
 	struct message m;
@@ -77,46 +70,10 @@ static struct message hear(struct link *l)
 	m.flag = be32toh(m.flag);
 	m.off = be64toh(m.off);
 	m.len = be64toh(m.len);
-	if (m.off > memory_size() || m.len > memory_size() - m.off)
-		errx(1, "the other side names memory that is not there");
-	if (m.op == PUT || m.op == DATA)
+	within_memory(&m);
+	if (has_data(m.op))
 		all_in(l->fd, at(m.off), m.len);
 	return m;
-}
-
-static void put(struct link *l, size_t off, size_t len)
-{
-	say(l, PUT, off, len, 0);
-}
-
-static void put_flag(struct link *l, size_t off, size_t len, uint32_t flag)
-{
-	if (len)
-		put(l, off, len);
-	say(l, FLAG, 0, 0, flag);
-}
-
-static void get(struct link *l, size_t off, size_t len)
-{
-	struct message m;
-
-	say(l, GET, off, len, 0);
-	m = hear(l);
-	if (m.op != DATA || m.off != off || m.len != len)
-		errx(1, "not the answer to a get");
-}
-
-static uint32_t await(struct link *l)
-{
-	struct message m;
-
-	for (;;) {
-		m = hear(l);
-		if (m.op == FLAG)
-			return m.flag;
-		if (m.op == GET)
-			say(l, DATA, m.off, m.len, 0);
-	}
 }
 
 static struct link *new_link(int fd)
@@ -132,12 +89,12 @@ static struct link *new_link(int fd)
 	return l;
 }
 
-static void carrier_listen(const char *port, void *mem, size_t size)
+static void carrier_listen(char **args, void *mem, size_t size)
 {
 	(void)mem;
 	(void)size;
 	listener = open_stream(!tcp, AF_INET6);
-	if (listen_on(listener, port))
+	if (listen_on(listener, port_of(args[0])))
 		exit(1);
 }
 
@@ -155,7 +112,7 @@ static struct link *carrier_accept(void)
 	return new_link(fd);
 }
 
-static struct link *carrier_connect(const char *host, const char *port, void *mem, size_t size)
+static struct link *carrier_connect(char **args, void *mem, size_t size)
 {
 	struct sockaddr_storage a;
 	socklen_t len = 0;
@@ -163,7 +120,7 @@ static struct link *carrier_connect(const char *host, const char *port, void *me
 
 	(void)mem;
 	(void)size;
-	if (resolve(host, port, &a, &len))
+	if (resolve(args[0], port_of(args[1]), &a, &len))
 		exit(2);
 	fd = open_stream(!tcp, a.ss_family);
 	set_timeouts(fd, PATIENCE);
@@ -191,5 +148,7 @@ static void option(int o)
 
 int main(int argc, char **argv)
 {
-	return patterns_main(argc, argv, "t", option, "-t  TCP instead of AF_SMC");
+	static const struct syntax syntax = { "PORT", "HOST PORT", "t", option, "-t  TCP instead of AF_SMC" };
+
+	return patterns_main(argc, argv, &syntax);
 }

@@ -89,8 +89,10 @@ static uint32_t await(struct link *l)
 	return be32toh(wc.imm_data);
 }
 
-static void carrier_listen(const char *port, void *mem, size_t size)
+static void carrier_listen(char **args, void *mem, size_t size)
 {
+	const char *port = port_of(args[0]);
+
 	start("server", NULL, port);
 	area = mem;
 	area_size = size;
@@ -107,8 +109,9 @@ static struct link *carrier_accept(void)
 	return l;
 }
 
-static struct link *carrier_connect(const char *host, const char *port, void *mem, size_t size)
+static struct link *carrier_connect(char **args, void *mem, size_t size)
 {
+	const char *host = args[0], *port = port_of(args[1]);
 	struct rd_conn *c;
 	struct link *l;
 
@@ -152,5 +155,7 @@ static void option(int o)
 
 int main(int argc, char **argv)
 {
-	return patterns_main(argc, argv, "", option, "");
+	static const struct syntax syntax = { "PORT", "HOST PORT", "", option, "" };
+
+	return patterns_main(argc, argv, &syntax);
 }
