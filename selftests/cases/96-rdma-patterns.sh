@@ -11,6 +11,8 @@
 # tags: rdma
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/patterns.sh
+. "$PROG/patterns.sh"
 # shellcheck source=selftests/rdma/lab.sh
 . "$RDMA/lab.sh"
 PATTERNS="ps rendezvous batch"
@@ -25,23 +27,11 @@ carrier() {
 	esac
 }
 
-# digest FILE: of the result in it. "" is not a digest.
-digest() { sed -n 's/.*"digest": "\([0-9a-f]\{64\}\)".*/\1/p' "$1"; }
-
-# step FILE: the median of a round's time
-step() { sed -n 's/.*"step_ms": \([0-9][0-9.]*\),.*/\1/p' "$1"; }
-
-up() { grep -qs listening "$1"; }
-
-# into(), of a program that is to fail: in its place, so that no failure of ours is left
-fails_into() { exec "${@:2}" > "$1"; }
-
 server() {
 	local p c out rc
 	smc_reset
 	for p in $PATTERNS; do
-		"$PROG/patterns_sock" "${WORK[@]}" "$p" local > "$CASEDIR/$p-local"
-		check "$p: a digest" test -n "$(digest "$CASEDIR/$p-local")" || :
+		local_digest "$p" "${WORK[@]}"
 		for c in verbs smc tcp; do
 			out=$CASEDIR/$p-$c-server
 			# shellcheck disable=SC2046
@@ -51,8 +41,7 @@ server() {
 			check "$p over $c: server" wait "$BG" || :
 			eq "$p over $c: the bits" "$(digest "$out")" "$(digest "$CASEDIR/$p-local")" || :
 			await "done.$p.$c" 60
-			check "$p over $c: a round's time is told" test -n "$(step "$CASEDIR/$p-$c-worker0")" || :
-			echo "# $p over $c: a round takes $(step "$CASEDIR/$p-$c-worker0") ms"
+			told "$p over $c" "$CASEDIR/$p-$c-worker0"
 		done
 	done
 	smc_was "server" 6 6

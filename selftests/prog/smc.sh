@@ -26,14 +26,14 @@ smc_fallbacks() { smc_sum client-fallbacks server-fallbacks; }
 # smc_reset: from here on count for smc_was and tcp_was.
 smc_reset() { _smc_conns=$(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) _smc_falls=$(smc_fallbacks); }
 
-# smc_was DESC MIN [MAX]: since smc_reset MIN (to MAX) connections used SMC-R
-# on this side, and none fell back.
+# smc_was DESC MIN [MAX [FALLBACKS]]: since smc_reset MIN (to MAX) connections used
+# SMC-R on this side, and none (FALLBACKS) fell back.
 smc_was() {
 	local n f
 	n=$(($(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) - _smc_conns))
 	f=$(($(smc_fallbacks) - _smc_falls))
 	check "$1: SMC-R connections ($n, wanted $2${3:+ to $3})" test "$n" -ge "$2" -a "$n" -le "${3:-${2/#0/999999999}}" || :
-	eq "$1: fallbacks" "$f" 0 || :
+	eq "$1: fallbacks" "$f" "${4:-0}" || :
 }
 
 # tcp_was DESC N: since smc_reset none used SMC-R and N fell back.
