@@ -32,8 +32,6 @@ server() {
 	app_end "server program"
 }
 
-new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
-
 client() {
 	await up
 	pup "puppet as client" < <(

@@ -30,8 +30,6 @@ server() {
 	eq "reason" "$(counter close-timeout)" 1
 }
 
-new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
-
 client() {
 	await up
 	pup "puppet as client" < <(

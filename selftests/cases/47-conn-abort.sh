@@ -33,8 +33,6 @@ server() {
 	eq "T_CLOSE ran out" "$(counter timer-close)" 1
 }
 
-new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
-
 client() {
 	await up
 	pup "puppet as client" < <(

@@ -24,8 +24,6 @@ server() {
 	app_end "server program"
 }
 
-new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; echo "rx none 100ms"; }
-
 client() {
 	await up
 	pup "puppet as client" < <(
@@ -36,6 +34,7 @@ client() {
 		echo "# an impossible cursor; D behind the module's A"
 		new violation
 		cat <<-E
+			rx none 100ms
 			tx cdc cons=1
 			wait cdc has=A
 			tx data len=100
@@ -49,6 +48,7 @@ client() {
 		echo "# RST of TCP overtakes data and C"
 		new reset
 		cat <<-E
+			rx none 100ms
 			tx rst
 			wait cdc has=A
 			tx data len=100
@@ -60,6 +60,7 @@ client() {
 		echo "# data and D that nobody has read"
 		new unread
 		cat <<-E
+			rx none 100ms
 			tx data len=100
 			tx cdc flags=D
 			tx cdc flags=D,A
@@ -71,6 +72,7 @@ client() {
 		echo "# D when all was read"
 		new read
 		cat <<-E
+			rx none 100ms
 			tx cdc flags=D
 			tx cdc flags=D,A
 			wait cdc has=A

@@ -50,8 +50,6 @@ server() {
 	pup_end "puppet as server"
 }
 
-new() { echo "conn $1"; echo "connect $PEER 5000"; echo "reuse"; echo "tx data len=5"; }
-
 client() {
 	await up
 	pup "puppet as client" < <(

@@ -20,6 +20,9 @@ _synopt() {
 	insmod "$ko"
 }
 
+# new NAME: lines for the puppet: one more connection to port 5000, and 5 bytes on it
+new() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=5"; }
+
 pup() {
 	local desc=$1; shift
 	_synopt
