@@ -8,7 +8,7 @@
 #
 # timeout: 120
 # lanes: uml qemu
-# tags: rdma
+# tags: rdma nodebug
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/patterns.sh

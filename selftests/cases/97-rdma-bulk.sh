@@ -8,7 +8,7 @@
 # timeout: 120
 # lanes: uml qemu
 # memory: 1536
-# tags: rdma
+# tags: rdma nodebug
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/rdma/lab.sh

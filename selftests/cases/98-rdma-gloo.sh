@@ -11,7 +11,7 @@
 # timeout: 150
 # lanes: uml qemu
 # kernels: um umdbg 6.1 6.12 7.2
-# tags: rdma app
+# tags: rdma app nodebug
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 # shellcheck source=selftests/prog/patterns.sh
