@@ -61,7 +61,7 @@ help:
 	@echo
 	@echo 'One test case:       selftests/run -k NAME        (selftests/run --help)'
 	@echo 'A shell in a guest:  selftests/run --shell        (Documentation/rdma-lab/)'
-	@echo 'What a capture says: scripts/lab-explain FILE     (scripts/lab-explain --help)'
+	@echo 'What a capture says: lab/lab-explain FILE         (lab/lab-explain --help)'
 
 deps:
 	@scripts/deps
@@ -87,7 +87,7 @@ progs:
 ifneq ($(call have,selftests/prog),)
 	@scripts/deps progs
 	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/prog
-	$(Q)$(MAKE) $(if $(V),,-s) -C selftests/rdma
+	$(Q)$(MAKE) $(if $(V),,-s) -C lab
 else
 	@echo "  selftests/prog: nothing there yet"
 endif
@@ -110,16 +110,16 @@ conformance:
 # All see to their packages and programs themselves. SIZE=1G FILE=/path
 # KERNEL=6.12 for the demo; KERNEL=6.12 for the capture; ARGS='--lane qemu --quick' for the benchmarks.
 demo:
-	@scripts/demo $(ARGS)
+	@lab/demo $(ARGS)
 
 lab-capture:
-	@scripts/lab-capture $(ARGS)
+	@lab/lab-capture $(ARGS)
 
 bench:
-	@scripts/bench $(ARGS)
+	@lab/bench $(ARGS)
 
 lab-report:
-	@scripts/lab-report $(ARGS)
+	@lab/lab-report $(ARGS)
 
 # Both modules answer to AF_SMC, and whichever comes first has it: without the
 # blacklist a program's socket() loads the kernel's own. It loads ours with it.
@@ -145,7 +145,7 @@ endif
 
 clean:
 	$(Q)rm -rf build smcr.ko
-	$(Q)for d in tools/smcctl selftests/prog selftests/rdma selftests/unit; do \
+	$(Q)for d in tools/smcctl selftests/prog lab selftests/unit; do \
 		[ ! -e $$d/Makefile ] || $(MAKE) -s -C $$d clean; done
 
 distclean: clean

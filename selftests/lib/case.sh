@@ -11,15 +11,16 @@
 #
 #   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
 #   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL
-#   $TREE                   the project;  $PROG test programs;  $RDMA those of verbs alone;  $SMCCTL
+#   $TREE                   the project;  $PROG test programs;  $LAB the RDMA lab, $RDMA its programs;  $SMCCTL
 #   $CASEDIR                the case's folder, shared by both guests and the host
 
 # shellcheck source=selftests/lib/guest.sh
 . "$LIB/guest.sh"
 PROG=$TREE/selftests/prog
-RDMA=$TREE/selftests/rdma
+LAB=$TREE/lab
+RDMA=$LAB/rdma
 SMCCTL=$TREE/tools/smcctl/smcctl
-export PROG RDMA SMCCTL
+export PROG LAB RDMA SMCCTL
 
 me() { echo "10.77.$1.$ID"; }
 peer() { echo "10.77.$1.$PEER_ID"; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Test cases: selftests/cases/NN-area-name.sh and their header comments."""
+"""Test cases: NN-area-name.sh in selftests/cases and lab/cases, and their header comments."""
 
 import fnmatch
 import hashlib
@@ -12,6 +12,8 @@ HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "m
 LANES = ("uml", "qemu")
 KERNELS = {"uml": ("umdbg", "um"), "qemu": ("6.1", "6.12", "7.2")}
 MODULES = ("ours", "none", "intree")
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = [os.path.join(TREE, d, "cases") for d in ("selftests", "lab")]
 
 
 class CaseError(Exception):
@@ -136,7 +138,8 @@ def load_units(folder):
     return found
 
 
-def load(folder):
-    """All cases of a folder in the order of their names."""
-    return [parse(os.path.join(folder, f)) for f in sorted(os.listdir(folder))
-            if re.match(r"\d\d\w*-.*\.sh$", f)]
+def load(folder=None):
+    """All cases of a folder, by default of the project's folders, in the order of their names."""
+    found = [parse(os.path.join(d, f)) for d in ([folder] if folder else FOLDERS) for f in os.listdir(d)
+             if re.match(r"\d\d\w*-.*\.sh$", f)]
+    return sorted(found, key=lambda case: case.name)

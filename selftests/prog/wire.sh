@@ -36,7 +36,7 @@ facts() {
 
 wire_says() {
 	local line rc=0
-	python3 "$TREE/selftests/lib/${2:-wire.py}" "$1" "$CASEDIR" > "$CASEDIR/wire.txt" 2> "$CASEDIR/wire.err" || rc=$?
+	python3 "${2:-$LIB/wire.py}" "$1" "$CASEDIR" > "$CASEDIR/wire.txt" 2> "$CASEDIR/wire.err" || rc=$?
 	cat "$CASEDIR/wire.err"
 	while IFS= read -r line; do
 		case $line in

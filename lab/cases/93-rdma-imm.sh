@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# WRITE with immediate data: its value and length arrive exactly, it takes one
+# receive request, also when it carries no byte or several packets. Without a
+# request it ends with an error or waits, as the receiver's RNR retry says.
+#
+# module: none
+# timeout: 60
+# lanes: uml qemu
+# kernels: um 6.1 6.12 7.2
+# tags: rdma
+# shellcheck source=lab/rdma/lab.sh
+. "$RDMA/lab.sh"
+# shellcheck source=selftests/prog/wire.sh
+. "$PROG/wire.sh"
+
+server() {
+	rdma_server write_imm 7471
+	mark ready
+	rdma_served write_imm
+}
+
+client() {
+	wire_start 'not arp and not icmp6 and not igmp'
+	await ready
+	rdma_client write_imm "$PEER" 7471 hold=300
+	nap 0.5
+	wire_stop
+}
+
+host() {
+	wire_says write_imm "$LAB/lib/rdmawire.py"
+}

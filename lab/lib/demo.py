@@ -1,0 +1,422 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The demonstration: a file through AF_SMC between two guests, and the proof.
+
+Started by lab/demo, which explains the environment variables.
+"""
+
+import argparse
+import hashlib
+import json
+import mmap
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
+from lab import CACHE, TREE, LabError, Pair, read, script  # noqa: E402  pylint: disable=wrong-import-position
+from roce import OPCODES, Traffic  # noqa: E402  pylint: disable=wrong-import-position
+
+BENCH = os.path.join(TREE, "lab", "prog", "bench")
+SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
+SNAP = 256                  # bytes kept of each packet: headers, CLC messages, a piece of the file
+LEAST = 32 << 20
+BEGIN = time.time()
+TTY = sys.stdout.isatty()
+
+
+class Show:
+    """Two QEMU guests with a stock kernel and the module; what is claimed about them, and whether it holds."""
+    NAME, PROG = "show", ("lab/prog", "bench")    # PROG: its folder, its name
+
+    def __init__(self, args):
+        self.args = args
+        self.bad = []
+        self.slow = int(os.environ.get("SMCR_SLOW", "1"))
+        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-{self.NAME}-{os.getpid()}")
+        self.pair = None
+
+    def verdict(self, ok, text):
+        """A claim, and whether it holds."""
+        print(f"  {'yes' if ok else 'NO '}  {text}")
+        if not ok:
+            self.bad.append(text)
+
+    # -- preparation -------------------------------------------------------
+
+    def build(self):
+        """The module, the tools, the guests' kernel."""
+        step(f"building smcr.ko for Debian's stock {self.args.kernel} kernel (unpacks its packages the first time)")
+        script("kernel", self.args.kernel)
+        path = script("build-module", self.args.kernel)[-1]
+        for what in (["tools/smcctl"], self.PROG):
+            run(["make", "-s", "-C", os.path.join(TREE, what[0]), *what[1:]])
+        os.makedirs(self.out)
+        self.ko = shutil.copy(path, os.path.join(self.out, "smcr.ko"))
+
+    def call(self, gid, code, timeout=60, fatal=True):
+        """Run something in a guest and return what it printed."""
+        rc, text = self.pair.guests[gid - 1].call(code, timeout * self.pair.slow)
+        if rc != 0 and fatal:
+            raise LabError(f"guest {gid}: {'hangs' if rc is None else f'exit {rc}'}: {code}\n{text}")
+        return text
+
+    def both(self, code, timeout=60):
+        """The same in both guests at the same time."""
+        bases = [g.send(code) for g in self.pair.guests]
+        end = time.time() + timeout * self.pair.slow
+        for g, base in zip(self.pair.guests, bases):
+            while not os.path.exists(base + ".rc"):
+                if time.time() > end or not g.alive():
+                    raise LabError(f"guest {g.id} hangs: {code}\n{read(base + '.out')}")
+                time.sleep(0.02)
+        return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
+
+    def boot(self, mib, then="true"):
+        """Two guests with so much memory, the module in them; then a command in both. Returns its output."""
+        step(f"booting two QEMU guests with soft RoCE, {mib} MiB each (no hardware virtualisation needed)")
+        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, mib, self.out)
+        self.pair.boot()
+        for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && {then} && uname -r'):
+            if rc:
+                raise LabError(text)
+        return text
+
+    def clean(self, status):
+        """After the guests have gone."""
+        if not status and not self.args.keep:
+            shutil.rmtree(self.out, ignore_errors=True)
+
+    def unload(self):
+        """The module has to go without complaint."""
+        for _, text in self.both("rmmod smcr && ! lsmod | grep -q '^smcr '"):
+            if text:
+                self.verdict(False, f"smcr.ko could be unloaded: {text}")
+
+    def play(self):
+        """run(), whatever comes; the guests end with it. Returns the exit status."""
+        for s in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(s, lambda *_: sys.exit(1))
+        status = 1
+        try:
+            status = self.run()
+        except (LabError, OSError) as e:
+            print(f"\n{self.NAME}: FAILED: {e}\nlogs: {self.out}")
+        except KeyboardInterrupt:
+            print(f"\n{self.NAME}: interrupted")
+        finally:
+            if self.pair:
+                self.pair.halt()
+            self.clean(status)
+        return status
+
+
+class Demo(Show):
+    """A file from one guest to the other, and the proof."""
+    NAME = "demo"
+
+    def __init__(self, args):
+        super().__init__(args)
+        self.size = 0
+        self.file = os.path.join(self.out, "file")
+
+    def make_file(self):
+        """The file, in a place that the guests can read."""
+        digest = make_file(self.file, self.args.size, self.args.file)
+        self.size = os.path.getsize(self.file)
+        return digest
+
+    def boot_with_file(self):
+        """The guests, and the file in guest 2's memory."""
+        mib = (self.size >> 20) + 1
+        text = self.boot(768 + mib, f"mkdir -p /run/demo && mount -t tmpfs -o size={mib + 16}M demo /run/demo")
+        print("  guest 1: 10.77.0.1, the receiver;  guest 2: 10.77.0.2, the sender;  kernel "
+              f"{text.splitlines()[-1]}, smcr.ko loaded")
+        self.call(2, "cp $OUT/file /run/demo/file")
+
+    def clean(self, status):
+        """Logs may be of use, the file is not."""
+        super().clean(status)
+        if os.path.exists(self.file):
+            os.unlink(self.file)
+
+    # -- one transfer ------------------------------------------------------
+
+    def transfer(self, name, smc):
+        """The file from guest 2 to guest 1: seconds, and the tables seen meanwhile."""
+        flag, port, pcap = ("-s ", 5000, "smc") if smc else ("", 5001, "tcp")
+        path = lambda what: os.path.join(self.out, f"{pcap}-{what}")  # noqa: E731
+        self.capture(path("wire.pcap"), pcap, True)
+        self.call(1, f"({BENCH} {flag}recv {port} /run/demo/got > $OUT/{pcap}-recv 2>&1; "
+                     f"echo $? > $OUT/{pcap}-recv.rc) > /dev/null 2>&1 & "
+                     f"for i in $(seq 300); do grep -q listening $OUT/{pcap}-recv && exit; sleep 0.1; done; exit 1")
+        self.call(2, f"({BENCH} {flag}send 10.77.0.1 {port} /run/demo/file > $OUT/{pcap}-send 2>&1; "
+                     f"echo $? > $OUT/{pcap}-send.rc) > /dev/null 2>&1 &")
+        bar, tables, asked = Bar(name, self.size), None, None
+        end = time.time() + (120 + self.size / 1e6) * self.slow
+        # (A file exists for a moment before there is something in it.)
+        while not all(read(path(f"{w}.rc")) for w in ("send", "recv")):
+            line = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("recv")))
+            if line:
+                bar.show(int(line[-1][0]), float(line[-1][1]))
+            if smc and line and asked is None and int(line[-1][0]) > self.size / 5:
+                asked = [g.send(f"for t in conn linkgroup; do {SMCCTL} $t || exit; {SMCCTL} -j $t "
+                                f"> $OUT/{pcap}-${{t}}{g.id}.json || exit; done") for g in self.pair.guests]
+                flowing = int(line[-1][0])
+            if asked and tables is None and all(os.path.exists(b + ".rc") for b in asked):
+                tables = [read(b + ".out") for b in asked]
+                bar.gap()
+                print(f"\n  meanwhile, with the data flowing ({flowing >> 20} MiB have arrived):")
+                for gid, text in enumerate(tables, 1):
+                    print(f"  guest {gid}# smcctl conn; smcctl linkgroup\n" + indent(text))
+                print()
+            if not self.pair.alive() or time.time() > end or read(path("send.rc")) not in ("", "0"):
+                break
+            time.sleep(0.1)
+        bar.gap()
+        done = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("send")))
+        self.capture(path("wire.pcap"), pcap, False)
+        if read(path("send.rc")) != "0" or read(path("recv.rc")) != "0" or not done:
+            raise LabError(f"the transfer over {name} failed:\n" +
+                           indent("sender:   " + read(path("send"))[-300:] + "\nreceiver: " + read(path("recv"))[-300:]))
+        if smc:
+            self.verdict(tables is not None and self.flowed(), "both sides showed an SMC-R connection with bytes "
+                         "in flight, in one link group")
+        return float(done[-1][1])
+
+    def capture(self, path, name, on):
+        """What crosses the wire, seen from the host: costs the guests nothing."""
+        cmd = {"execute": "object-add", "arguments": {"qom-type": "filter-dump", "id": f"dump-{name}", "netdev": "n0",
+                                                      "file": path, "maxlen": SNAP}}
+        self.pair.qmp(1, cmd if on else {"execute": "object-del", "arguments": {"id": f"dump-{name}"}})
+
+    def flowed(self):
+        """What the tables of the running connection must have said."""
+        for gid in (1, 2):
+            conns = [c for c in records(read(os.path.join(self.out, f"smc-conn{gid}.json")))
+                     if "5000" in json.dumps(c) and "smc" in str(c.get("mode", "")).lower()]
+            groups = records(read(os.path.join(self.out, f"smc-linkgroup{gid}.json")))
+            if len(conns) < 1 or len(groups) != 1:
+                return False
+        return True
+
+    # -- the proof ---------------------------------------------------------
+
+    def prove(self, digest):
+        """Checksums, counters, and what was on the wire."""
+        step("the proof")
+        sums = [hashes.split()[0] if rc == 0 and hashes else "none" for rc, hashes in
+                self.both("sha256sum /run/demo/got /run/demo/file 2>/dev/null | head -1", 300)]
+        print(f"  sha256 of the file                 {digest}\n  sha256 in guest 2 (before sending) {sums[1]}\n"
+              f"  sha256 in guest 1 (as received)    {sums[0]}")
+        self.verdict(sums[0] == sums[1] == digest, "the file arrived intact")
+
+        for gid, side in ((2, "client"), (1, "server")):
+            stats = counters(self.call(gid, f"{SMCCTL} -j stats"))
+            smc = stats.get(f"{side}-first-contacts", 0) + stats.get(f"{side}-reuses", 0)
+            falls = stats.get("client-fallbacks", 0) + stats.get("server-fallbacks", 0)
+            self.verdict(smc == 1 and falls == 0, f"guest {gid} counts {smc} SMC-R connection as {side} and {falls} "
+                         "fallbacks to TCP")
+
+        t = Traffic(os.path.join(self.out, "smc-wire.pcap"))
+        print(f"\n  on the wire (captured by QEMU on the host; {t.frames} frames):")
+        for op in sorted(t.opcodes):
+            n, size = t.opcodes[op]
+            print(f"    RoCEv2 udp/4791  0x{op:02x} {OPCODES.get(op, ('?',))[0]:26} {n:8} packets {size:13} bytes")
+        print(f"    TCP payload           {'both directions, all ports':26} {'':16} {t.tcp_bytes():13} bytes")
+        clc = t.clc()
+        print(f"      = {', '.join(clc) if clc else 'NOT only CLC messages'}\n")
+
+        sender, want = socket.inet_aton("10.77.0.2"), self.size + 8
+        got, reth = t.written(sender), t.reth(sender)
+        again = f"; {t.repeated} packets were repeated and are counted once" if t.repeated else ""
+        self.verdict(got == want, f"RDMA WRITEs of guest 2 carried {got} bytes: the file's {self.size} and its length"
+                     f" (8){again}")
+        self.verdict(reth == want, f"so do the lengths in their headers (RETH): {reth}")
+        good, all_ = self.compare(t, sender)
+        self.verdict(good == all_ > 0, f"{good} of {all_} WRITE packets begin with the bytes that the file has at "
+                     "their place in the stream")
+        self.verdict(clc is not None and len(clc) == 3 and t.tcp_bytes() < 4096,
+                     f"TCP carried {t.tcp_bytes()} bytes: the three CLC messages of the negotiation, nothing of the file")
+
+    def compare(self, t, sender):
+        """The kept beginning of each WRITE packet against the file."""
+        good = all_ = 0
+        with open(self.file, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            for key in t.flows:
+                if key[0] != sender:
+                    continue
+                for offset, _, head in t.stream(key):
+                    skip = max(0, 8 - offset)
+                    piece = head[skip:]
+                    at = offset + skip - 8
+                    all_ += 1
+                    good += m[at:at + len(piece)] == piece
+        return good, all_
+
+    def prove_tcp(self):
+        """The other way round, or else a blind proof would be one, too."""
+        t = Traffic(os.path.join(self.out, "tcp-wire.pcap"))
+        self.verdict(t.tcp_bytes() >= self.size and t.written() == 0,
+                     f"and with an AF_INET socket the same capture shows {t.tcp_bytes()} bytes on TCP and "
+                     f"{t.written()} in RDMA WRITEs")
+
+    def run(self):
+        """All of it; returns the exit status."""
+        self.build()
+        step("making the file")
+        digest = self.make_file()
+        print(f"  {self.args.file or 'pseudo-random'}, {self.size} bytes")
+        self.boot_with_file()
+        step("AF_SMC: sendfile() in guest 2, read() in guest 1")
+        smc = self.transfer("AF_SMC", True)
+        self.prove(digest)
+        step("the same program, guests and file over TCP")
+        tcp = self.transfer("TCP", False)
+        self.prove_tcp()
+        step("result")
+        rate = lambda t: self.size / t / 1e6  # noqa: E731
+        print(f"  AF_SMC  {smc:8.1f} s  {rate(smc):8.1f} MB/s   RDMA by rxe: software, CRC and 4 KiB packets\n"
+              f"  TCP     {tcp:8.1f} s  {rate(tcp):8.1f} MB/s\n"
+              f"  Emulated processors and soft RoCE: neither is a figure of real hardware (`make bench` compares with "
+              "raw verbs).")
+        self.unload()
+        print()
+        if self.bad:
+            print(f"demo: FAILED ({len(self.bad)} claims do not hold), logs in {self.out}")
+            return 1
+        print(f"demo: {self.size} bytes went by RDMA WRITE, none by TCP. {time.time() - BEGIN:.0f} s in all.")
+        return 0
+
+
+class Bar:
+    """Progress, for terminals and for logs."""
+
+    def __init__(self, name, size):
+        self.name, self.size, self.next, self.open = name, size, 0, False
+
+    def show(self, done, t):
+        """So many bytes after so many seconds."""
+        text = (f"  {self.name}  {100 * done // self.size:3}%  {done >> 20:5} of {self.size >> 20} MiB  {t:6.1f} s  "
+                f"{done / max(t, .001) / 1e6:6.1f} MB/s")
+        if TTY:
+            n = 20 * done // self.size
+            print(f"\r{text}  [{'#' * n}{'.' * (20 - n)}]", end="", flush=True)
+            self.open = True
+        elif 10 * done // self.size >= self.next:
+            print(text, flush=True)
+            self.next = 10 * done // self.size + 1
+
+    def gap(self):
+        """Something else is printed next."""
+        if self.open:
+            print()
+        self.open = False
+
+
+def make_file(path, length, source=None):
+    """A copy of a file, or pseudo-random bytes, always the same; its sha256."""
+    if source:
+        shutil.copyfile(source, path)
+    else:
+        rnd = random.Random(7609)
+        with open(path, "wb") as f:
+            while length:
+                n = min(length, 1 << 20)
+                f.write(rnd.randbytes(n))
+                length -= n
+    if not os.path.getsize(path):
+        raise LabError("the file is empty")
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def step(text):
+    """A heading, with the time."""
+    print(f"\n== {text}  [{time.time() - BEGIN:.0f} s]", flush=True)
+
+
+def indent(text):
+    """For what others printed."""
+    return re.sub("(?m)^", "    ", text)
+
+
+def run(cmd):
+    """A command that must work."""
+    if subprocess.run(cmd, check=False, stdout=sys.stderr).returncode:
+        raise LabError(" ".join(cmd) + " failed")
+
+
+def records(text):
+    """The objects of a list in smcctl's JSON, wherever it is."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return []
+    while isinstance(data, dict):
+        lists = [v for v in data.values() if isinstance(v, list)]
+        if not lists:
+            return [data]
+        data = lists[0]
+    return data
+
+
+def counters(text):
+    """smcctl -j stats as {name: value}."""
+    found = {}
+
+    def walk(x):
+        if isinstance(x, dict):
+            if isinstance(x.get("name"), str) and isinstance(x.get("value"), int):
+                found[x["name"]] = x["value"]
+            for k, v in x.items():
+                if isinstance(v, int):
+                    found.setdefault(k, v)
+                walk(v)
+        elif isinstance(x, list):
+            for v in x:
+                walk(v)
+    walk(json.loads(text))
+    return found
+
+
+def size(text):
+    """256M, 1G, 5000."""
+    m = re.fullmatch(r"(\d+)([KMG]?)(i?B)?", text.strip(), re.I)
+    if not m or not int(m[1]):
+        raise argparse.ArgumentTypeError(f"not a size: {text}")
+    return int(m[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[m[2].upper()]
+
+
+def main():
+    """The command line."""
+    env = os.environ
+    p = argparse.ArgumentParser(description="A file through AF_SMC between two guests, and the proof")
+    p.add_argument("--size", type=size, default=env.get("SIZE") or "256M", help="default 256M")
+    p.add_argument("--file", default=env.get("FILE") or None, help="a file instead of random bytes")
+    p.add_argument("--kernel", choices=("6.1", "6.12", "7.2"), default="6.1")
+    p.add_argument("--keep", action="store_true", default=bool(env.get("KEEP")), help="keep logs and captures")
+    p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
+    if env.get("KERNEL"):
+        p.set_defaults(kernel=env["KERNEL"])
+    args = p.parse_args()
+    if args.kernel not in ("6.1", "6.12", "7.2"):
+        p.error(f"no stock kernel: {args.kernel}")
+    if args.file and not (os.path.isfile(args.file) and os.access(args.file, os.R_OK) and os.path.getsize(args.file)):
+        p.error(f"{args.file}: no file with something in it that can be read")
+    if (os.path.getsize(args.file) if args.file else args.size) < LEAST:
+        p.error(f"at least {LEAST >> 20}M: the tables are to be seen while the data flows")
+    if args.check:
+        return 0
+    return Demo(args).play()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
