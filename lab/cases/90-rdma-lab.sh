@@ -24,19 +24,19 @@ gids() {
 
 common() {
 	local n mapped up all
-	eq "RDMA links that are active" "$(rdma link | grep -c 'state ACTIVE physical_state LINK_UP')" 2 || :
+	eq "RDMA links that are active" "$(rdma link | grep -c 'state ACTIVE physical_state LINK_UP')" 2
 	for n in 0 1; do
-		check "eth$n: MTU of at least 4300" test "$(<"/sys/class/net/eth$n/mtu")" -ge 4300 || :
-		eq "rxe$n: path MTU" "$(ibv_devinfo -d "rxe$n" -i 1 | awk '$1 == "active_mtu:" { print $2 }')" 4096 || :
+		check "eth$n: MTU of at least 4300" test "$(<"/sys/class/net/eth$n/mtu")" -ge 4300
+		eq "rxe$n: path MTU" "$(ibv_devinfo -d "rxe$n" -i 1 | awk '$1 == "active_mtu:" { print $2 }')" 4096
 		printf -v mapped '0000:0000:0000:0000:0000:ffff:0a4d:%02x%02x' "$n" "$ID"
 		all=$(gids "$n")
 		echo "$all"
-		check "rxe$n: a RoCEv2 GID is the IPv4 address" grep -qx "RoCE v2, eth$n, $mapped" <<< "$all" || :
-		eq "rxe$n: GIDs of RoCEv1" "$(grep -c 'RoCE v1' <<< "$all" || :)" 0 || :
+		check "rxe$n: a RoCEv2 GID is the IPv4 address" grep -qx "RoCE v2, eth$n, $mapped" <<< "$all"
+		eq "rxe$n: GIDs of RoCEv1" "$(grep -c 'RoCE v1' <<< "$all" || :)" 0
 	done
 	read -r _ up < "$OUT/ready$ID"
-	check "ready after $up s, less than 60" test "${up%.*}" -lt 60 || :
-	eq "no default route" "$(ip route show default; ip -6 route show default)" "" || :
+	check "ready after $up s, less than 60" test "${up%.*}" -lt 60
+	eq "no default route" "$(ip route show default; ip -6 route show default)" ""
 }
 
 server() {

@@ -28,7 +28,7 @@ serve() {
 	bg into "$CASEDIR/$name-server" "$@"
 	poll 15 grep -qs listening "$CASEDIR/$name-server" || fail "$name: no server"
 	mark "up.$name"
-	check "$name: server" wait "$BG" || :
+	check "$name: server" wait "$BG"
 }
 
 server() {
@@ -37,19 +37,19 @@ server() {
 	for i in "${!RUNS[@]}"; do
 		serve "run$i" "$RDMA/bulk" server 7471 -j wait=60
 		await "sent$i" 60
-		eq "run $i: what arrived is what was sent" "$(tail -1 "$CASEDIR/run$i-server" | jq -r .sha256)" "$MARK" || :
+		eq "run $i: what arrived is what was sent" "$(tail -1 "$CASEDIR/run$i-server" | jq -r .sha256)" "$MARK"
 	done
 	smc_reset
 	serve verbs "$RDMA/bulk" server 7471 --file /run/bulk/verbs wait=60
 	await file 60
 	local want=$MARK
-	eq "the file by RDMA WRITE" "$(sum /run/bulk/verbs)" "$want" || :
+	eq "the file by RDMA WRITE" "$(sum /run/bulk/verbs)" "$want"
 	rm /run/bulk/verbs
 	serve smc "$LAB/prog/bench" -s recv 5000 /run/bulk/smc
-	eq "the file by AF_SMC" "$(sum /run/bulk/smc)" "$want" || :
+	eq "the file by AF_SMC" "$(sum /run/bulk/smc)" "$want"
 	rm /run/bulk/smc
 	serve tcp "$LAB/prog/bench" recv 5001 /run/bulk/tcp
-	eq "the file by TCP" "$(sum /run/bulk/tcp)" "$want" || :
+	eq "the file by TCP" "$(sum /run/bulk/tcp)" "$want"
 	smc_was "server" 1 1
 }
 
@@ -59,12 +59,12 @@ client() {
 		await "up.run$i" 60
 		out=$CASEDIR/bulk$i.json
 		# shellcheck disable=SC2086
-		check "${RUNS[i]}" into "$out" "$RDMA/bulk" client "$PEER" 7471 ${RUNS[i]} -j wait=60 || :
-		eq "${RUNS[i]}: it says so itself" "$(field "$out" equal)" true || :
+		check "${RUNS[i]}" into "$out" "$RDMA/bulk" client "$PEER" 7471 ${RUNS[i]} -j wait=60
+		eq "${RUNS[i]}: it says so itself" "$(field "$out" equal)" true
 		mark "sent$i" "$(field "$out" sha256)"
 	done
-	eq "64 MiB were $MIB MiB" "$(field "$CASEDIR/bulk0.json" bytes)" $((MIB << 20)) || :
-	check "a rate" jq -e '.mib_s > 0 and .seconds > 0' "$CASEDIR/bulk0.json" > /dev/null || :
+	eq "64 MiB were $MIB MiB" "$(field "$CASEDIR/bulk0.json" bytes)" $((MIB << 20))
+	check "a rate" jq -e '.mib_s > 0 and .seconds > 0' "$CASEDIR/bulk0.json" > /dev/null
 	says 2 "inline: a chunk of 512 bytes at most" "$RDMA/bulk" client "$PEER" 7471 --inline --chunk 4k
 	says 2 'size=5q: a number' "$RDMA/bulk" client "$PEER" 7471 --size 5q
 	says 1 "nobody listens on this port" "$RDMA/bulk" client "$PEER" 7999 size=1m
@@ -78,11 +78,11 @@ client() {
 	head -c ${MIB}M /dev/urandom > /run/bulk/file
 	smc_reset
 	await up.verbs 60
-	check "a file by RDMA WRITE" "$RDMA/bulk" client "$PEER" 7471 --file /run/bulk/file wait=60 || :
+	check "a file by RDMA WRITE" "$RDMA/bulk" client "$PEER" 7471 --file /run/bulk/file wait=60
 	mark file "$(sum /run/bulk/file)"
 	await up.smc 60
-	check "a file by AF_SMC" "$LAB/prog/bench" -s -w 1048576 send "$PEER" 5000 /run/bulk/file || :
+	check "a file by AF_SMC" "$LAB/prog/bench" -s -w 1048576 send "$PEER" 5000 /run/bulk/file
 	await up.tcp 60
-	check "a file by TCP" "$LAB/prog/bench" -w 1048576 send "$PEER" 5001 /run/bulk/file || :
+	check "a file by TCP" "$LAB/prog/bench" -w 1048576 send "$PEER" 5001 /run/bulk/file
 	smc_was "client" 1 1
 }

@@ -26,15 +26,15 @@ said() {
 		not\ ok\ *) _subtest 'not ok' "$_name: ${line#not ok }"; n=$((n + 1)) ;;
 		esac
 	done < "$1"
-	check "$_name, $ROLE: it ends with success" test "$2" = 0 -a $n -gt 0 || :
+	check "$_name, $ROLE: it ends with success" test "$2" = 0 -a $n -gt 0
 }
 
 says() {
 	local status=$1 text=$2 rc=0 out; shift 2
 	out=$("$@" 2>&1) || rc=$?
-	eq "$text: exit status" $rc "$status" || :
-	eq "$text: lines" "$(wc -l <<< "$out")" 1 || :
-	check "$text: said by '$out'" grep -qF -- "$text" <<< "$out" || :
+	eq "$text: exit status" $rc "$status"
+	eq "$text: lines" "$(wc -l <<< "$out")" 1
+	check "$text: said by '$out'" grep -qF -- "$text" <<< "$out"
 }
 
 rdma_server() {

@@ -35,7 +35,7 @@ srv() {
 }
 served() {
 	local pid
-	for pid in "${_srv[@]}"; do check "$1: server" wait "$pid" || :; done
+	for pid in "${_srv[@]}"; do check "$1: server" wait "$pid"; done
 }
 
 # clt PORT [HOST [FAM]]
@@ -43,7 +43,7 @@ _clt=()
 clt() { bg "$X" client "${2:-$PEER}" "$1" fam="${3:-smc}" send=1k recv=2k; _clt+=("$BG"); }
 done_() {
 	local pid
-	for pid in "${_clt[@]}"; do check "$1: client" wait "$pid" || :; done
+	for pid in "${_clt[@]}"; do check "$1: client" wait "$pid"; done
 	_clt=()
 	watched
 }
@@ -52,11 +52,11 @@ done_() {
 copies() {
 	local n w
 	n=$(any "$1" "$2") w=$(with "$1" "$2")
-	check "$1: there are copies" test "$n" -ge 2 || :
+	check "$1: there are copies" test "$n" -ge 2
 	if [ "$3" = yes ]; then
-		eq "$1: copies with the option" "$w" "$n" || :
+		eq "$1: copies with the option" "$w" "$n"
 	else
-		eq "$1: copies with the option" "$w" 0 || :
+		eq "$1: copies with the option" "$w" 0
 	fi
 }
 # sent NAME FILTER: the first one is in the capture
@@ -88,13 +88,13 @@ server() {
 	bg "$X" server 5011 conns=40 par=4 send=2k recv=1k
 	poll 10 listening 5011
 	mark up.mixed
-	check "mixed: server" wait "$BG" || :
+	check "mixed: server" wait "$BG"
 	local n all
 	all=$(since) n=${all%% *}
 	await mixed
-	eq "mixed: both sides agree" "$all" "$MARK" || :
-	eq "mixed: everybody is counted" "$all" "$n $((40 - n)) 0" || :
-	check "mixed: there was both" test "$n" -gt 0 -a "$n" -lt 40 || :
+	eq "mixed: both sides agree" "$all" "$MARK"
+	eq "mixed: everybody is counted" "$all" "$n $((40 - n)) 0"
+	check "mixed: there was both" test "$n" -gt 0 -a "$n" -lt 40
 }
 
 client() {
@@ -162,18 +162,18 @@ client() {
 	clt 5008 "$PEER" tcp; clt 5009; clt 5010
 	done_ unlike
 	copies unlike "dst port 5008 and $SYN" no
-	eq "plain: SYN-ACKs with the option" "$(with unlike "src port 5008 and $SYNACK")" 0 || :
+	eq "plain: SYN-ACKs with the option" "$(with unlike "src port 5008 and $SYNACK")" 0
 	check "5009: one SYN had the option, others not" \
-		test "$(with unlike "dst port 5009 and $SYN")" = 1 -a "$(any unlike "dst port 5009 and $SYN")" -ge 2 || :
+		test "$(with unlike "dst port 5009 and $SYN")" = 1 -a "$(any unlike "dst port 5009 and $SYN")" -ge 2
 	copies unlike "src port 5009 and $SYNACK" yes
 	check "5010: one SYN had no option, others had" \
 		test "$(with unlike "dst port 5010 and $SYN")" -ge 1 -a \
-		"$(with unlike "dst port 5010 and $SYN")" = $(($(any unlike "dst port 5010 and $SYN") - 1)) || :
+		"$(with unlike "dst port 5010 and $SYN")" = $(($(any unlike "dst port 5010 and $SYN") - 1))
 	copies unlike "src port 5010 and $SYNACK" no
 	saw unlike "1 1 0"
 
 	await up.mixed; begin
 	nft "add table inet mixed; add chain inet mixed c { type filter hook output priority 0 ; }; add rule inet mixed c $(syns 5011) numgen random mod 2 == 0 reset tcp option 254"
-	check "mixed: client" "$X" client "$PEER" 5011 conns=40 par=4 send=1k recv=2k || :
+	check "mixed: client" "$X" client "$PEER" 5011 conns=40 par=4 send=1k recv=2k
 	mark mixed "$(since)"
 }

@@ -56,7 +56,7 @@ server() {
 	mark up5000
 	b=0
 	wait "$a" || b=$?
-	eq "the last link is lost: the server sees an error" "$b" 0 || :
+	eq "the last link is lost: the server sees an error" "$b" 0
 
 	app_bg limit:60 socket listen:5010 mark:up5010 slot:1 accept:0 recv:10 send:10 slot:2 accept:0 recv:10 send:10 await:kept \
 		slot:1 recv:10 send:10 recv:1=eof close slot:2 recv:1=eof close \
@@ -91,7 +91,7 @@ client() {
 	cut_ 'input output' 'udp dport 4791'
 	b=0
 	wait "$a" || b=$?
-	eq "the last link is lost: the client sees an error" "$b" 0 || :
+	eq "the last link is lost: the client sees an error" "$b" 0
 	heal
 
 	await up5010
@@ -101,7 +101,7 @@ client() {
 	await idle
 	smc_was "keepalive" 2 2
 	nap 3.2
-	eq "TCP is established" "$(ss -Htn state established 'dport = :5010' | wc -l)" 2 || :
+	eq "TCP is established" "$(ss -Htn state established 'dport = :5010' | wc -l)" 2
 	mark kept
 	app_end "keepalive: client"
 	wire_stop

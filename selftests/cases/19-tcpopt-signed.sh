@@ -36,7 +36,7 @@ server() {
 	_port=5002; srv socket "ao:$PEER"; saw ao "0 1 0"
 	_port=5003; srv socket:smc6 "md5:$PEER6"
 	if [ "$(tcpopt_backend)" = native ]; then saw md5-6 "1 0 0"; else saw md5-6 "0 1 0"; fi
-	eq "segments badly signed" "$(badly_signed)" 0 || :
+	eq "segments badly signed" "$(badly_signed)" 0
 }
 
 # clt NAME PORT ADDR CALL...
@@ -56,9 +56,9 @@ full() {
 	all=$(any "$1" "$SYN or $SYNACK")
 	signed=$(packets "$1" "$SYN or $SYNACK" | grep -c "$2" || :)
 	others=$(tcpdump -r "$(pcap "$1")" -n "$SYN or $SYNACK" 2>/dev/null | grep mss | grep wscale | grep -c sackOK || :)
-	check "$1: SYN and SYN-ACK are there" test "$all" -ge 2 || :
-	eq "$1: signed SYNs and SYN-ACKs" "$signed" "$all" || :
-	eq "$1: with MSS, window scaling and SACK" "$others" "$all" || :
+	check "$1: SYN and SYN-ACK are there" test "$all" -ge 2
+	eq "$1: signed SYNs and SYN-ACKs" "$signed" "$all"
+	eq "$1: with MSS, window scaling and SACK" "$others" "$all"
 }
 
 client() {
@@ -73,9 +73,9 @@ client() {
 	full ao 1d10
 	on_wire ao no no no
 	saw ao "0 1 0"
-	check "ao: SYN with timestamps" test "$(tcpdump -r "$(pcap ao)" -n "$SYN" 2>/dev/null | grep -c 'TS val')" -ge 1 || :
+	check "ao: SYN with timestamps" test "$(tcpdump -r "$(pcap ao)" -n "$SYN" 2>/dev/null | grep -c 'TS val')" -ge 1
 
 	clt md5-6 5003 "$PEER6" socket:smc6 "md5:$PEER6"
 	if [ $yes = yes ]; then saw md5-6 "1 0 0"; else saw md5-6 "0 1 0"; fi
-	eq "segments badly signed" "$(badly_signed)" 0 || :
+	eq "segments badly signed" "$(badly_signed)" 0
 }

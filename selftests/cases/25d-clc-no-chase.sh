@@ -51,18 +51,18 @@ client() {
 	usable() { "$SMCCTL" -ja device | jq -e '[.. | objects | select(."dev-name"? == "rxe0" and (.removed? | not))] | length > 0' > /dev/null; }
 	unusable() { ! usable; }
 	await up
-	check "there is a device" usable || :
+	check "there is a device" usable
 	smc_reset
 	app_bg limit:30 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await proposed
 	# it may have to wait for the end of the rendezvous
 	rdma link delete rxe0 &
 	del=$!
-	check "the device is not used any more" eventually 10 unusable || :
+	check "the device is not used any more" eventually 10 unusable
 	mark removed
 	app_end "over TCP"
 	tcp_was "client" 1
-	check "the device is gone" wait "$del" || :
+	check "the device is gone" wait "$del"
 	rdma link add rxe0 type rxe netdev eth0
 	smc_reset
 	mark back

@@ -39,7 +39,7 @@ server() {
 	app_end "DELETE LINK"
 	await over4
 	all_freed() { [ "$(counter lgr-created)" = "$(counter lgr-freed)" ]; }
-	check "no group waits for an answer" eventually 3 all_freed || :
+	check "no group waits for an answer" eventually 3 all_freed
 
 	pup_bg <<-'E'
 		listen 5001

@@ -48,7 +48,7 @@ server() {
 	app_end "server program"
 	# soft RoCE brings the DELETE LINK through two workers, TCP's RST needs none:
 	# a connection may hear of either first, the group of one only
-	check "the group is known to have been deleted" test "$(smc_sum lgr-deleted)" -ge 1 || :
+	check "the group is known to have been deleted" test "$(smc_sum lgr-deleted)" -ge 1
 	rsts=$(smc_sum tcp-reset)
 	app_bg limit:40 socket listen:5003 mark:up5 slot:1 accept:0 recv:5 close
 	app_end "server program that closes"

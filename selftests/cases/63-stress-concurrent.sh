@@ -22,7 +22,7 @@ used() {
 cost() {
 	local each=$((($(used) - $2) / N))
 	echo "$ROLE: $each KiB for each $1 connection"
-	check "each $1 connection costs at most $3 KiB ($each)" test $each -le "$3" || :
+	check "each $1 connection costs at most $3 KiB ($each)" test $each -le "$3"
 }
 
 # An element of 256 KiB, and an eighth of all that is kept in reserve (rmb.c);

@@ -34,7 +34,7 @@ clt() {
 	await "up.$name" 40
 	smc_reset
 	watch "$name" "$port"
-	check "$name: client" "$X" client "$PEER" "$port" fam="$fam" send=30k recv=50k "$@" || :
+	check "$name: client" "$X" client "$PEER" "$port" fam="$fam" send=30k recv=50k "$@"
 	watched
 }
 
@@ -46,7 +46,7 @@ server() {
 	srv tcp-server 5002 tcp; tcp_was tcp-server 0
 	before=$(objects)
 	srv tcp-client 5003 smc; tcp_was tcp-client 1
-	eq "tcp-client: no RDMA resources are used" "$(objects)" "$before" || :
+	eq "tcp-client: no RDMA resources are used" "$(objects)" "$before"
 	srv syn-stripped 5004 smc; tcp_was syn-stripped 1
 	# The server cannot see that its SYN-ACK lost the option, and what comes
 	# is not a Proposal: the end of the connection (SEC-10), but no hang.
@@ -58,7 +58,7 @@ server() {
 	await synack-stripped 40
 	unstrip
 	kill "$BG"
-	eq "synack-stripped: SMC-R connections" "$(($(smc_servers) - _smc_conns))" 0 || :
+	eq "synack-stripped: SMC-R connections" "$(($(smc_servers) - _smc_conns))" 0
 	srv client-off 5006 smc; tcp_was client-off 1
 	echo 0 > /proc/sys/net/smcr/enabled
 	srv server-off 5007 smc; tcp_was server-off 1
@@ -68,7 +68,7 @@ server() {
 	n=$(smc_sum server-first-contacts server-reuses server-fallbacks)
 	srv cookies 5008 smc
 	# either it is remembered, or it is not advertised
-	eq "cookies: one way or the other" "$(($(smc_sum server-first-contacts server-reuses server-fallbacks) - n))" 1 || :
+	eq "cookies: one way or the other" "$(($(smc_sum server-first-contacts server-reuses server-fallbacks) - n))" 1
 	echo "$cookies" > /proc/sys/net/ipv4/tcp_syncookies
 	smc_reset
 	bg "$PROG/sockapi" server smc 9100
@@ -86,7 +86,7 @@ server() {
 client() {
 	clt both 5001 smc; on_wire both yes yes yes; smc_was both 1 1
 	# RDMA payload is not on TCP: sequence numbers count CLC only
-	check "both: nothing but CLC on TCP" test "$(tcpdump -r "$(pcap both)" -n 'greater 1000' 2>/dev/null | wc -l)" = 0 || :
+	check "both: nothing but CLC on TCP" test "$(tcpdump -r "$(pcap both)" -n 'greater 1000' 2>/dev/null | wc -l)" = 0
 	clt tcp-server 5002 smc; on_wire tcp-server yes no no; tcp_was tcp-server 1
 	clt tcp-client 5003 tcp; on_wire tcp-client no no no
 	strip output 5004 || fail "nft cannot strip"
@@ -95,7 +95,7 @@ client() {
 	await up.synack-stripped
 	smc_reset
 	watch synack-stripped 5005
-	check "synack-stripped: no hang" timeout $((5 * SLOW)) bash -c "'$X' client $PEER 5005 send=30k recv=50k || [ \$? = 1 ]" || :
+	check "synack-stripped: no hang" timeout $((5 * SLOW)) bash -c "'$X' client $PEER 5005 send=30k recv=50k || [ \$? = 1 ]"
 	watched
 	on_wire synack-stripped yes no no; tcp_was synack-stripped 1
 	mark synack-stripped
@@ -106,7 +106,7 @@ client() {
 	clt cookies 5008 smc
 	# whatever it was, both sides agree
 	check "cookies: option on the SYN-ACK just if CLC follows" test \
-		"$([ "$(with cookies "$SYNACK")" -gt 0 ] && echo y)" = "$([ "$(clc cookies)" -gt 0 ] && echo y)" || :
+		"$([ "$(with cookies "$SYNACK")" -gt 0 ] && echo y)" = "$([ "$(clc cookies)" -gt 0 ] && echo y)"
 	watch tfo 10008
 	"$PROG/sockapi" client smc "$PEER" 9100 4 > "$CASEDIR/tfo.txt" <<-'E'
 		== Fast Open
@@ -126,11 +126,11 @@ client() {
 	E
 	watched
 	cat "$CASEDIR/tfo.txt"
-	check "Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo.txt" || :
-	eq "Fast Open: SYNs with the option" "$(with tfo "$SYN")" 0 || :
+	check "Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo.txt"
+	eq "Fast Open: SYNs with the option" "$(with tfo "$SYN")" 0
 	clt again 5010 smc; smc_was again 1 1
 	await up.filtered
 	check "a filter refuses the connection" bash -c "! '$X' client $PEER 5011 send=30k recv=50k 2> '$CASEDIR/refused'"
-	check "as TCP does" grep -q 'connect: Connection refused' "$CASEDIR/refused" || :
+	check "as TCP does" grep -q 'connect: Connection refused' "$CASEDIR/refused"
 	mark filtered
 }

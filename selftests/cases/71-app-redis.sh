@@ -32,7 +32,7 @@ server() {
 	await finished 140
 	smc_was server $MIN $MAX
 	kill "${pids[@]}"
-	for p in "${pids[@]}"; do check "redis-server ends" wait "$p" || :; done
+	for p in "${pids[@]}"; do check "redis-server ends" wait "$p"; done
 }
 
 one_client() {

@@ -45,7 +45,7 @@ server() {
 	await finished 110
 	smc_was server $CONNS $CONNS
 	kill -INT "${pids[@]}"
-	for p in "${pids[@]}"; do check "postgres ends" wait "$p" || :; done
+	for p in "${pids[@]}"; do check "postgres ends" wait "$p"; done
 }
 
 # bench N [OPTION]: every transaction was done.

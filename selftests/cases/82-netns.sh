@@ -30,9 +30,9 @@ client() {
 		ip -n n1 link set v1 up
 		ip -n n2 link set v2 up
 		peer_ids() { "$SMCCTL" show; in_ns n1 "$SMCCTL" show; in_ns n2 "$SMCCTL" show; }
-		eq "each namespace has a peer ID of its own" "$(peer_ids | sed -n 's/^Peer ID *//p' | sort -u | wc -l)" 3 || :
+		eq "each namespace has a peer ID of its own" "$(peer_ids | sed -n 's/^Peer ID *//p' | sort -u | wc -l)" 3
 		in_ns n1 bash -c 'echo 0 > /proc/sys/net/smcr/enabled'
-		eq "knobs are each namespace's own" "$(</proc/sys/net/smcr/enabled)$(in_ns n2 cat /proc/sys/net/smcr/enabled)" 11 || :
+		eq "knobs are each namespace's own" "$(</proc/sys/net/smcr/enabled)$(in_ns n2 cat /proc/sys/net/smcr/enabled)" 11
 		smc_reset
 		bg_ns n1 "$PROG/xfer" server 5000 send=100k recv=100k
 		local p=$BG
@@ -44,10 +44,10 @@ client() {
 		check "a connection in namespaces without RDMA is TCP" in_ns n2 "$PROG/xfer" client 10.99.0.1 5000 send=100k recv=100k
 		check "server" wait "$p"
 		wait "$d"
-		eq "SYN and SYN-ACK" "$(any "$i" "$SYN")$(any "$i" "$SYNACK")" 11 || :
-		eq "neither has the option" "$(with "$i" "$SYN")$(with "$i" "$SYNACK")" 00 || :
-		eq "this namespace counted nothing" "$(($(smc_clients) + $(smc_fallbacks) - _smc_conns - _smc_falls))" 0 || :
-		eq "the other one did" "$(in_ns n2 "$SMCCTL" -j stats | jq '[.. | objects | ."client-fallbacks"? // empty] | add')" 1 || :
+		eq "SYN and SYN-ACK" "$(any "$i" "$SYN")$(any "$i" "$SYNACK")" 11
+		eq "neither has the option" "$(with "$i" "$SYN")$(with "$i" "$SYNACK")" 00
+		eq "this namespace counted nothing" "$(($(smc_clients) + $(smc_fallbacks) - _smc_conns - _smc_falls))" 0
+		eq "the other one did" "$(in_ns n2 "$SMCCTL" -j stats | jq '[.. | objects | ."client-fallbacks"? // empty] | add')" 1
 		# with processes and connections in them
 		bg_ns n1 "$PROG/xfer" server 5001 endless=1 idle=10000
 		local a=$BG

@@ -34,13 +34,13 @@ server() {
 	poll 10 listening 5001
 	mark ready
 	await backwards 90
-	check "incoming connection" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:2000 recv:1=eof close || :
+	check "incoming connection" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:2000 recv:1=eof close
 	mark back
-	check "peer of the hanging threads" wait "$peer" || :
-	check "peer of the others" wait "$good" || :
+	check "peer of the hanging threads" wait "$peer"
+	check "peer of the others" wait "$good"
 	smc_was "peer" $((N + 3)) $((N + 3))
 	await killed 60
-	check "every connection is released" eventually 30 smc_idle || :
+	check "every connection is released" eventually 30 smc_idle
 }
 
 # The connections and groups that are gone, since
@@ -65,25 +65,25 @@ client() {
 	await aborted
 	mark later
 	await over
-	check "another connection goes on" wait "$good" || :
-	check "and is released" eventually 5 freed conn-freed 1 || :
+	check "another connection goes on" wait "$good"
+	check "and is released" eventually 5 freed conn-freed 1
 
 	bg "$SOCKCMD" limit:60 socket listen:5002 slot:1 accept:0 recv:5 send:5 close
 	poll 10 listening 5002
 	mark backwards
 	await back
-	check "incoming connection" wait "$BG" || :
-	check "its group ends when it is idle" eventually 10 freed lgr-freed 1 || :
+	check "incoming connection" wait "$BG"
+	check "its group ends when it is idle" eventually 10 freed lgr-freed 1
 
-	eq "the group of the threads is left" "$(groups length)" 1 || :
-	check "it is deleted" "$SMCCTL" linkgroup delete "$(groups '.[0]')" || :
-	check "and goes" eventually 10 no_group || :
-	check "outgoing connection" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close || :
+	eq "the group of the threads is left" "$(groups length)" 1
+	check "it is deleted" "$SMCCTL" linkgroup delete "$(groups '.[0]')"
+	check "and goes" eventually 10 no_group
+	check "outgoing connection" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close
 	smc_was "host of the threads" $((N + 3)) $((N + 3))
 
-	check "none of the threads came back" test "$(wc -l < "$CASEDIR/client-bg1.log")" = 1 || :
-	eq "their connections" "$(smc_sum conn-created)" $(($(smc_sum conn-freed) + N)) || :
+	check "none of the threads came back" test "$(wc -l < "$CASEDIR/client-bg1.log")" = 1
+	eq "their connections" "$(smc_sum conn-created)" $(($(smc_sum conn-freed) + N))
 	kill "$hang"
-	check "every connection is released" eventually 30 smc_idle || :
+	check "every connection is released" eventually 30 smc_idle
 	mark killed
 }

@@ -44,20 +44,20 @@ srv() {
 	local pid=$BG
 	poll 10 listening "$2"
 	mark "up.$1"
-	check "$1: server" wait "$pid" || :
+	check "$1: server" wait "$pid"
 }
 clt() {
 	await "up.$1" 40
 	tcpdump --immediate-mode -B 16384 -i eth0 -n -s 200 -U -w "$CASEDIR/$1.pcap" > "$CASEDIR/$1.dump" 2>&1 &
 	local dump=$! v
 	poll 10 grep -q 'listening on' "$CASEDIR/$1.dump" || fail "tcpdump does not start"
-	check "$1: client" "$PROG/xfer" client "$3" "$2" send=30k recv=50k || :
+	check "$1: client" "$PROG/xfer" client "$3" "$2" send=30k recv=50k
 	nap 0.3; kill -INT $dump; wait $dump || :
 	for v in 0 10 20; do
 		if [ "$v" = "$4" ]; then
-			check "$1: RoCE frames in VLAN $v ($(frames "$1" "$v"))" test "$(frames "$1" "$v")" -gt 15 || :
+			check "$1: RoCE frames in VLAN $v ($(frames "$1" "$v"))" test "$(frames "$1" "$v")" -gt 15
 		else
-			eq "$1: RoCE frames in VLAN $v" "$(frames "$1" "$v")" 0 || :
+			eq "$1: RoCE frames in VLAN $v" "$(frames "$1" "$v")" 0
 		fi
 	done
 }
@@ -79,14 +79,14 @@ server() {
 	srv ten-six 5010
 	srv twenty-again 5020
 	smc_was "all of them" 7 7
-	eq "groups" "$(smc_sum server-first-contacts) $(smc_sum server-reuses)" "3 4" || :
+	eq "groups" "$(smc_sum server-first-contacts) $(smc_sum server-reuses)" "3 4"
 	"$SMCCTL" -ja lgr > "$CASEDIR/lgr1.json"
-	eq "their VLANs" "$(jq -c '[.[] | .vlan // 0] | sort' "$CASEDIR/lgr1.json")" "[0,10,20]" || :
+	eq "their VLANs" "$(jq -c '[.[] | .vlan // 0] | sort' "$CASEDIR/lgr1.json")" "[0,10,20]"
 	mark links "$(groups | tr '\n' ';')"
 	await gone
 	poll 20 left_alone || "$SMCCTL" -a lgr
 	eq "the group in the VLAN that the peer left has ended" \
-		"$("$SMCCTL" -ja lgr | jq -c '[.[] | select(."state" == "active") | (.vlan // 0)] | sort')" "[0,10]" || :
+		"$("$SMCCTL" -ja lgr | jq -c '[.[] | select(."state" == "active") | (.vlan // 0)] | sort')" "[0,10]"
 	srv without 5000
 	mark end
 }
@@ -106,15 +106,15 @@ client() {
 	clt ten-six 5010 "$(peer6 110)" 10
 	clt twenty-again 5020 "$(peer 120)" 20
 	smc_was "all of them" 7 7
-	eq "groups" "$(smc_sum client-first-contacts) $(smc_sum client-reuses)" "3 4" || :
+	eq "groups" "$(smc_sum client-first-contacts) $(smc_sum client-reuses)" "3 4"
 	"$SMCCTL" -ja lgr > "$CASEDIR/lgr2.json"
 	"$SMCCTL" -a link
-	eq "their VLANs" "$(jq -c '[.[] | .vlan // 0] | sort' "$CASEDIR/lgr2.json")" "[0,10,20]" || :
+	eq "their VLANs" "$(jq -c '[.[] | .vlan // 0] | sort' "$CASEDIR/lgr2.json")" "[0,10,20]"
 	await links
-	eq "links are the same on both hosts, by user ID" "$(groups | tr '\n' ';')" "$MARK" || :
+	eq "links are the same on both hosts, by user ID" "$(groups | tr '\n' ';')" "$MARK"
 	# out of VLAN 20
 	ip link delete eth0.20
-	check "no way into VLAN 20" bash -c "! timeout 5 '$PROG/xfer' client $(peer 120) 5020 send=30k recv=50k" || :
+	check "no way into VLAN 20" bash -c "! timeout 5 '$PROG/xfer' client $(peer 120) 5020 send=30k recv=50k"
 	mark gone
 	clt without 5000 "$PEER" 0
 	await end

@@ -43,14 +43,14 @@ demand() {
 	poll 10 grep -q 'listening on' "$CASEDIR/$1.dump" || fail "tcpdump does not start"
 	bg "$PROG/xfer" client "$PEER" "$2" send=30k recv=50k
 	nap 0.5
-	eq "$1: nothing is sent without keys" "$(n_of "$1" "tcp or esp")" 0 || :
+	eq "$1: nothing is sent without keys" "$(n_of "$1" "tcp or esp")" 0
 	sa "$ME" "$PEER" 0x102; sa "$PEER" "$ME" 0x101
-	check "$1: client" wait "$BG" || :
+	check "$1: client" wait "$BG"
 	nap 0.3; kill -INT $dump; wait $dump || :
 	tcp_was "$1" 1
-	check "$1: what it sends is in ESP" test "$(n_of "$1" "esp and src host $ME")" -gt 3 || :
-	eq "$1: nothing of its TCP in the clear" "$(n_of "$1" "tcp and src host $ME")" 0 || :
-	eq "$1: no data by RDMA" "$(n_of "$1" "udp port 4791 and greater 200")" 0 || :
+	check "$1: what it sends is in ESP" test "$(n_of "$1" "esp and src host $ME")" -gt 3
+	eq "$1: nothing of its TCP in the clear" "$(n_of "$1" "tcp and src host $ME")" 0
+	eq "$1: no data by RDMA" "$(n_of "$1" "udp port 4791 and greater 200")" 0
 }
 
 client() {
@@ -58,7 +58,7 @@ client() {
 	modprobe esp4 || skip "no ESP"
 	await up.before 40
 	smc_reset
-	check "before: client" "$PROG/xfer" client "$PEER" 5000 send=30k recv=50k || :
+	check "before: client" "$PROG/xfer" client "$PEER" 5000 send=30k recv=50k
 	smc_was before 1 1
 	await keys
 	for p in 5001 5002; do

@@ -196,6 +196,39 @@ def cases__selects():
         assert not c.matches(no), no
 
 
+def run_side(body):
+    """host() with this body, as the runner runs it: (verdict, subtests, output)."""
+    path = write_case("host() {\n" + body + "\n}\n")
+    with tempfile.TemporaryDirectory() as d:
+        env = dict(os.environ, LIB=HERE, CASEDIR=d, TREE=TOP, ID="0", LANE="uml", KERNEL="um", SLOW="1", NICS="1")
+        r = subprocess.run(["bash", os.path.join(HERE, "case-main"), path], env=env, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30, check=False)
+        def left(name):
+            try:
+                with open(os.path.join(d, name), encoding="utf-8") as f:
+                    return f.read().strip()
+            except FileNotFoundError:
+                return ""
+        return left("verdict0"), left("ktap0").splitlines(), r.stdout
+
+
+def cases__failed_checks():
+    """check and eq return 0 and fail the case; passes is for conditions; other commands fail it at once."""
+    assert run_side("check a true; eq b 1 1; passes c true")[:2] == ("pass", ["ok a", "ok b", "ok c"])
+    verdict, subtests, out = run_side("check a false\n check b true\n eq c 1 2\n echo went on")
+    assert verdict == "fail host: 2 failed checks" and "went on" in out, (verdict, out)
+    assert subtests == ["not ok a (exit 1: false)", "ok b", "not ok c: got '1', expected '2'"], subtests
+    # as the last command, in a function, in a subshell, in the background
+    for body in ("check a false", "eq a 1 2", "f() { check a false; }\n f", "(check a false)\n true",
+                 "check a false | cat", "check a false & wait $!", "echo $(eq a 1 2)", "passes a false || true"):
+        assert run_side(body)[0] == "fail host: 1 failed checks", body
+    assert "instead" in run_side("passes a false || echo instead")[2]
+    assert "instead" not in run_side("passes a true || echo instead")[2]
+    # one failed check is no excuse for the next command
+    verdict, _, out = run_side("check a false\n false\n echo went on")
+    assert verdict == "fail host: line 3: exit 1: false" and "went on" not in out, (verdict, out)
+
+
 def cases__of_this_project():
     """All of the project's own case files are well-formed."""
     assert cases.load()

@@ -24,8 +24,8 @@ serve() { if [ "$VIA" = smc ]; then bg "$SMCCTL" run -- "$@"; else bg "$@"; fi; 
 both() { for VIA in tcp smc; do "$@"; done; }
 
 # try DESC CMD...: check, for $VIA; the case goes on.
-try() { check "$VIA: $1" "${@:2}" || :; }
-same() { eq "$VIA: $1" "$2" "$3" || :; }
+try() { check "$VIA: $1" "${@:2}"; }
+same() { eq "$VIA: $1" "$2" "$3"; }
 
 need() {
 	local p
