@@ -49,11 +49,20 @@ skip() {
 	exit 0
 }
 
+# _failed: how many checks have failed. Counted in the file: some were made in a
+# subshell.
+_failed() {
+	local n
+	n=$(grep -sc '^not ok ' "$CASEDIR/ktap$ID") || :
+	echo "${n:-0}"
+}
+
 _subtest() {
 	local status=$1; shift
 	# One line; what KTAP would take for a directive must not be in it.
 	printf '%s %s\n' "$status" "${*//[#$'\n']/ }" >> "$CASEDIR/ktap$ID"
 	echo "[$status] $*"
+	[ "$status" = ok ] || : > "$CASEDIR/failed$ID"
 }
 
 # passes DESC CMD...: a subtest; passes if CMD succeeds. For conditions: its
@@ -96,7 +105,10 @@ _marked() {
 	# The peer's word is the case's verdict; ours would only hide it.
 	pass*) fail "the peer ended without '$1'" ;;
 	skip*) skip "${v#skip }" ;;
-	*) _verdict stopped "waiting for '$1' when the peer ended"; trap - ERR EXIT; exit 1 ;;
+	*)	# unless our own failed checks are why it ended
+		if [ "$(_failed)" = 0 ]; then _verdict stopped "waiting for '$1' when the peer ended"
+		else _verdict fail "$ROLE: $(_failed) failed checks"; fi
+		trap - ERR EXIT; exit 1 ;;
 	esac
 }
 
@@ -179,8 +191,5 @@ _run() {
 	trap '_verdict fail "$ROLE: left with exit $?"' EXIT
 	"$ROLE"
 	trap - ERR EXIT
-	# Counted in the file: some were made in a subshell.
-	local failed
-	failed=$(grep -sc '^not ok ' "$CASEDIR/ktap$ID")
-	if [ "${failed:-0}" = 0 ]; then _verdict pass; else _verdict fail "$ROLE: $failed failed checks"; fi
+	if [ "$(_failed)" = 0 ]; then _verdict pass; else _verdict fail "$ROLE: $(_failed) failed checks"; fi
 }
