@@ -28,7 +28,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_DEBUG SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
 
-.PHONY: all modules tools progs unit fuzz-replay static check check-full check-fast \
+.PHONY: all modules tools progs unit fuzz-replay static check check-budget check-full check-fast \
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
@@ -48,6 +48,7 @@ help:
 	@echo 'make check-full      after it: all cases under the debug kernel, the stress cases'
 	@echo '                     in full numbers under a plain one, and the smoke'
 	@echo '                     test on the other stock kernels'
+	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
 	@echo 'make lab-capture     two guests, a session on the wire, captured and explained;'
@@ -100,6 +101,9 @@ check-fast:
 
 check: tools progs
 	@scripts/check unit fuzz-replay static vm
+
+check-budget: tools progs
+	@scripts/check vm-budget
 
 check-full: tools progs
 	@scripts/check vm-full

@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
 import roce  # noqa: E402  pylint: disable=wrong-import-position
+import verdict  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -378,6 +379,232 @@ def roce__reads():
         (0x09, 7, 1, None, None, 9, 3, b"end"), (0x11, 7, 1, None, 0x62, None, 0, b""),
         (0x14, 8, 1, None, None, None, 0, b""), (0x04, 9, 1, None, None, None, 0, b"")], got
     assert [r.udp_length for r in got[4:]] == [28, 52, 24], got
+
+
+def refuses(error, func, *args):
+    """Whether func(*args) raises that error; returns its text."""
+    try:
+        func(*args)
+    except error as e:
+        return str(e)
+    raise AssertionError(f"took {args}")
+
+
+def verdict__results():
+    """Results read back as they were written; anything odd is an error with its line."""
+    good = "umdbg\t22-a\tpass\t10.9\t2026-01-02\t0123456789ab\nunit\ttest_x:y\tskip\t0.0\t2026-01-02\t-\n"
+    rows = verdict.parse_rows(good)
+    assert verdict.format_rows(rows).endswith(good) and verdict.format_rows(rows).startswith("# SPDX")
+    assert verdict.parse_rows(verdict.format_rows(rows)) == rows
+    assert rows[("umdbg", "22-a")].seconds == 10.9 and verdict.parse_rows("# only\n\n") == {}
+    line = good.splitlines()[0]
+    for old, new in (("umdbg", "6.9"), ("22-a", " "), ("pass", "ok"), ("10.9", "x"), ("2026-01-02", "2026-13-02"),
+                     ("0123456789ab", "0123"), ("\tpass", ""), ("ab", "ab\tQ"), ("ab", "ab\tP\tP")):
+        said = refuses(verdict.FormatError, verdict.parse_rows, "#\n" + line.replace(old, new), "name")
+        assert said.startswith("name:2: "), said
+    refuses(verdict.FormatError, verdict.parse_rows, line + "\n" + line)
+
+
+def row(place="umdbg", test="22-a", result="pass", date="2026-01-02", tree="a" * 12, seconds=10.0, recent=""):
+    """A result."""
+    return verdict.Row(place, test, result, seconds, date, tree, recent)
+
+
+def rows(*made):
+    """Results by their key."""
+    return {r.key: r for r in made}
+
+
+def verdict__history():
+    """The history knows how the last runs ended, and survives what is no history."""
+    history = {}
+    for n, result in enumerate(("fail", "pass", "flaky", "timeout", "skip", "pass", "pass", "pass", "pass")):
+        history = verdict.remember(history, [row(result=result, date=f"2026-01-02T00:00:0{n}")])
+    (known,) = history.values()
+    assert known.recent == "PXTSPPPP" and known.verdict == "pass" and known.date.endswith("08"), known
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "sub", "history.tsv")
+        verdict.save_history(path, [row(), row(place="unit")])
+        verdict.save_history(path, [row(result="fail")])
+        assert [r.recent for _, r in sorted(verdict.load_history(path).items())] == ["PF", "P"]
+        for junk in ("x", "\udc80"):
+            with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+                f.write(junk)
+            assert verdict.load_history(path) == {}
+        verdict.save_history(path, [row()])
+        assert len(verdict.load_history(path)) == 1
+
+
+def verdict__lately():
+    """A failure counts until enough runs have passed; so does a committed one."""
+    for recent, bad in (("P", False), ("FPPPPP", False), ("FPPPP", True), ("XP", True), ("TP", True), ("SP", False), ("", False)):
+        assert verdict.lately_bad(row(recent=recent)) == bad, recent
+    assert not verdict.lately_bad(None) and verdict.lately_bad(row(result="flaky")) and not verdict.lately_bad(row(result="skip"))
+
+
+def verdict__commits():
+    """The newest result of a tree of the branch is committed, for today's tests only."""
+    old = rows(row(), row(test="gone"), row(test="here"))
+    new = rows(row(result="fail", date="2026-01-02T10:00:00", tree="b" * 12), row(test="here", tree="c" * 12, date="2026-02-02T10:00:00"),
+               row(test="new", tree="b" * 12), row(test="other", tree="c" * 12))
+    tests = [("umdbg", t) for t in ("22-a", "here", "new", "other", "never")]
+    out = verdict.newest(old, new, {"b" * 12}, tests)
+    assert {k[1]: (r.verdict, r.tree[0]) for k, r in out.items()} == {
+        "22-a": ("fail", "b"), "here": ("pass", "a"), "new": ("pass", "b")}, out
+
+
+def verdict__flaky_list():
+    """An entry needs a case, a kernel, a date and an analysis."""
+    why = "    The peer's timer\n\tends before ours when the host is loaded.\n"
+    good = "# text\n\n37b-x umdbg 2026-01-02\n" + why + "22-a um 2026-01-02\n" + why
+    found = verdict.parse_flaky(good, {"37b-x", "22-a"})
+    assert list(found) == [("umdbg", "37b-x"), ("um", "22-a")]
+    assert found[("um", "22-a")].why == "The peer's timer ends before ours when the host is loaded."
+    for old, new, said in (("37b-x", "37c", "no case"), ("umdbg", "unit", "no kernel"), ("umdbg", "6.9", "no kernel"),
+                           ("2026-01-02", "2026-1-2", "no date"), ("2026-01-02", "2026-02-30", "no date"),
+                           (" 2026-01-02", "", "not CASE"), (why, "", "no analysis"), (why, "\tload\n", "no analysis"),
+                           ("22-a um", "37b-x umdbg", "second time"), ("# text", " text", "of nothing")):
+        assert said in refuses(verdict.FormatError, verdict.parse_flaky, good.replace(old, new), {"37b-x", "22-a"}), new
+
+
+def verdict__reads_runs():
+    """What selftests/run prints: results, reasons and where the logs are."""
+    r = verdict.Reader()
+    for line in ("# lane uml, kernel umdbg, logs in /run/x", "ok 1 a # 1.0s/2.5s", "    not ok 1 sub", "not ok 2 b # TIMEOUT 9.0s/12.0s",
+                 "# guest 1: slow", "# second", "# --- guest 1 server.log", "# a line", "#     kernel", "# fingerprint: x",
+                 "# logs: /run/x/pair1/002-b", "# again: selftests/run", "ok 3 c # SKIP no device", "not ok 4 d # 1.0s/1.5s", "# why",
+                 "# logs: /run/x/pair2/004-d", "# left out: e", "# Totals: pass:1"):
+        r.feed(line)
+    assert r.logs == "/run/x" and [(o.name, o.verdict, o.seconds) for o in r.out] == [
+        ("a", "pass", 2.5), ("b", "timeout", 12.0), ("c", "skip", 0.0), ("d", "fail", 1.5)], r.out
+    assert [(o.reasons, o.logs) for o in r.out] == [([], ""), (["guest 1: slow", "second"], "/run/x/pair1/002-b"), ([], ""),
+                                                    (["why"], "/run/x/pair2/004-d")], r.out
+
+
+def verdict__second_try():
+    """A second try helps only a listed case, and never in a strict run; what fails twice has failed."""
+    out = verdict.Outcome
+    first = [out("a", "fail"), out("b", "timeout"), out("c", "fail"), out("d", "fail")]
+    second = [out("a", "pass"), out("b", "pass"), out("c", "timeout")]
+    entry = verdict.Flaky("a", "um", "2026-01-02", "why")
+    listed = {("um", "a"): entry, ("umdbg", "b"): entry, ("um", "c"): entry}
+    assert verdict.settle(first, second, listed, "um", False) == [
+        ("a", "flaky", True, entry), ("b", "flaky", False, None), ("c", "fail", False, None), ("d", "fail", False, None)]
+    assert [x[2] for x in verdict.settle(first, second, listed, "um", True)] == [False] * 4
+    assert verdict.settle(first, [out("a", "skip")], listed, "um", False)[0][1:3] == ("fail", False)
+
+
+def verdict__affected():
+    """By the map, and whatever is not known is affected."""
+    names = ("map", "other", "none", "new", "lost", "same")
+    trees = {"map": "a", "other": "a", "none": "a", "lost": "b", "same": "c"}
+    committed = rows(*(row(test=t, tree=tree * 12) for t, tree in trees.items()))
+    executes = {"map": {"tx.c", "core/cdc.c"}, "other": {"rx.c"}, "same": {"tx.c"}, "new": {"rx.c"}, "lost": {"rx.c"}}
+
+    def of(*files, place="umdbg"):
+        changed = {"a" * 12: set(files), "b" * 12: None, "c" * 12: set()}
+        pairs = {(place, t) for t in names}
+        known = {(place, k[1]): r for k, r in committed.items()}
+        return {t for _, t in verdict.affected(pairs, known, changed, executes, lambda c: f"selftests/cases/{c}.sh")} - {"new", "lost"}
+    assert of("net/core/cdc.c") == {"map", "none"} and of("net/rx.c") == {"other", "none"}
+    assert of("net/new.c") == {"none"} and of("README.md") == set() == of("selftests/run")
+    assert of("selftests/cases/other.sh") == {"other"}
+    assert {"new", "lost"} <= {t for _, t in verdict.affected({("umdbg", t) for t in names}, committed, {"a" * 12: set(), "b" * 12: None,
+                               "c" * 12: set()}, executes, str)}
+    executes["map"] = {"tcpopt_native.c"}
+    assert of("net/tcpopt_nf.c") == {"none"} and of("net/tcpopt_nf.c", place="umdbg-nf") == {"map", "none"}
+
+
+def verdict__map():
+    """The map reads back; a line that is none is an error."""
+    made = {"22-a": {"tx.c", "core/cdc.c"}, "23-b": {"rx.c"}}
+    assert verdict.parse_map(verdict.format_map(made)) == made
+    for bad in ("22-a", "22-a\t", "22-a tx.c", "a\tx.c\na\tx.c"):
+        refuses(verdict.FormatError, verdict.parse_map, bad)
+
+
+def verdict__rotates():
+    """The longest not run comes first, a third by the commit; over commits everybody has a turn."""
+    pairs = [("um", f"{n:02d}") for n in range(30)]
+    ran = {p: n for n, p in enumerate(pairs, 1)}
+    order = verdict.rotation(pairs, ran, "head")
+    assert sorted(order) == pairs and order == verdict.rotation(pairs, ran, "head")
+    assert order[:2] == pairs[:2] and set(pairs[:6]) <= set(order[:9]), order
+    assert verdict.rotation(pairs, {}, "head") != verdict.rotation(pairs, {}, "other")
+    assert ("um", "new") in verdict.rotation(pairs + [("um", "new")], ran, "head")[:1], "what never ran comes first"
+    # a machine that forgets: its history is always the same
+    seen = set()
+    for commit in range(60):
+        seen |= set(verdict.rotation(pairs, ran, str(commit))[:9])
+    assert seen == set(pairs), set(pairs) - seen
+
+
+def verdict__budget():
+    """What must run is chosen in any case, the rest in order as far as it fits, with what its place costs."""
+    places = {n: verdict.Place(n, [], [], [], jobs, start) for n, jobs, start in (("umdbg", 2, 40), ("7.2", 1, 50))}
+    pairs = [("7.2", "smoke"), ("umdbg", "bad"), ("umdbg", "hit"), ("umdbg", "long"), ("umdbg", "r1"), ("7.2", "r2")]
+    classes = {pairs[0]: verdict.MUST, pairs[1]: verdict.BAD, pairs[2]: verdict.AFFECTED}
+    order = verdict.in_order(pairs, classes, {}, "x")
+    assert order[:3] == pairs[:3] and set(order) == set(pairs)
+    cost = {p: 20 for p in pairs} | {("umdbg", "long"): 300}
+
+    def chosen(limit):
+        plan = verdict.pack(pairs, places, classes, cost, limit)
+        assert sorted(plan.left + [(p, c) for p, cs in plan.chosen.items() for c in cs]) == sorted(pairs)
+        assert sum(plan.seconds.values()) <= limit or plan.chosen == {"7.2": ["smoke"]}
+        return plan.chosen
+    assert chosen(0) == chosen(-5) == chosen(89) == {"7.2": ["smoke"]} and chosen(129) == {"7.2": ["smoke", "r2"]}
+    assert chosen(130) == {"7.2": ["smoke"], "umdbg": ["bad", "hit"]}
+    assert chosen(139) == chosen(130) and chosen(140) == {"7.2": ["smoke"], "umdbg": ["bad", "hit", "r1"]}
+    assert chosen(160) == {"7.2": ["smoke", "r2"], "umdbg": ["bad", "hit", "r1"]} and "long" in chosen(600)["umdbg"]
+    assert verdict.wall(places["umdbg"], []) == 0 and verdict.wall(places["umdbg"], [300, 20]) == 340
+    assert verdict.by_needs(["c", "b", "a"], {"a": (2, 1), "b": (1, 1), "c": (1, 1)}, {"a"}) == ["a", "b", "c"]
+
+
+def verdict__expects():
+    """This machine's time counts more than another's; that of a failure says nothing."""
+    mine, theirs = rows(row(seconds=5.0)), rows(row(seconds=9.0))
+    assert verdict.expected("umdbg", "22-a", theirs, mine, 12) == 5.0 and verdict.expected("umdbg", "22-a", theirs, {}, 12) == 9.0
+    assert verdict.expected("umdbg", "23", theirs, mine, 12) == 12
+    assert verdict.expected("umdbg", "22-a", rows(row(result="timeout", seconds=300)), {}, 12) == 12
+
+
+def verdict__of_this_project():
+    """The files that are kept are well-formed; every place is one."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    verdict.load_rows(verdict.LAST)
+    verdict.load_map()
+    assert check.flaky() == 0
+    assert {p.name for p in (check.VM, *check.VM_FULL)} <= set(verdict.PLACES)
+    for p in check.VM_FULL:
+        assert check.universe(p, check.load_cases())[0], p
+
+
+def check__flaky():
+    """guests(): a case that passes at the second try is a failure unless it is listed; the history knows."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    place = verdict.Place("um", ["--kernel", "um"], ["x"], [])
+    entry = verdict.Flaky("a", "um", "2026-01-02", "why")
+    said = "not ok 1 a # 1.0s/2.0s\n# it broke\n# logs: /first\nok 2 b # 1.0s/2.0s\n"
+    again = "ok 1 a # 1.0s/2.0s\n"
+    for listed, strict, count in (({}, False, "1 passed, 1 failed"), ({("um", "a"): entry}, False, "2 passed, 0 failed"),
+                                  ({("um", "a"): entry}, True, "1 passed, 1 failed")):
+        texts, saved, out = [said, again], [], io.StringIO()
+
+        def run(tally, title, cmd, record=None, reader=None, texts=texts):
+            assert record is None and cmd[0] == "selftests/run" and title
+            for line in texts.pop(0).splitlines():
+                reader.feed(line)
+                tally.line(line)
+        with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True), \
+                unittest.mock.patch.object(verdict, "load_flaky", lambda cases, listed=listed: listed), \
+                unittest.mock.patch.object(verdict, "save_history", lambda path, new, saved=saved: saved.extend(new)), \
+                contextlib.redirect_stdout(out):
+            tally = check.Tally()
+            check.guests(tally, place, strict=strict)
+        assert str(tally) == count and not texts, (str(tally), count)
+        assert [(r.test, r.verdict) for r in saved] == [("a", "flaky"), ("b", "pass")], saved
+        assert "FLAKY: a on um" in out.getvalue() and "it broke" in out.getvalue() and "/first" in out.getvalue()
 
 
 def check__counts():
