@@ -286,8 +286,29 @@ def conformance__units():
     assert joined[0]["status"] == "open", joined
 
 
+def conformance__document():
+    """Status and tests per entry, from the committed results; what no entry has is found."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    entries = [(i, "§1", "MUST†" if i == "B-01" else "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04", "B-01")]
+    claimed = {("case", "x"): (["A-01..02"], "d"), ("case", "y"): (["A-02", "Z-09"], "d"), ("unit", "t:u"): (["A-01"], "d"),
+               ("case", "z"): (["B-01"], "d"), ("case", "new"): (["A-03"], "d")}
+    known = rows(row("um", "x"), row("umdbg", "x"), row("um", "y", "timeout"), row("unit", "t:u", date="2026-01-03"),
+                 row("6.1", "z", "flaky"), row("um", "z"), row("um", "gone", "fail"))
+    text = conf.document(entries, known, claimed)
+    for line in ("* ``A-01`` MUST, shown: ``x`` (um, umdbg), ``t:u`` (unit)", "* ``A-02`` MUST, failed: ``x`` (um, umdbg), ``y`` (um timeout)",
+                 "* ``A-03`` MUST, not run: ``new`` (not run)", "* ``A-04`` MUST, no test", "* ``B-01`` MUST†, flaky: ``z`` (6.1 flaky, um)",
+                 "A     4        1      1       0      1        1        1 of 4", "all   5        1      1       1      1        1        1 of 5",
+                 "Results: 2026-01-02 of the tree aaaaaaaaaaaa; 2026-01-03 of the tree aaaaaaaaaaaa."):
+        assert line + "\n" in text, (line, text)
+    assert conf.unknown_ids(entries, claimed) == [("Z-09", "y")]
+    assert conf.ENTRY.match("- **CLC-01** · §3.2, §A.1 · MUST · Text · with a dot.").groups()[3] == "Text · with a dot."
+    assert not conf.ENTRY.match("- [ ] **CLC-01** · §3.2 · MUST · Text.")
+
+
 def conformance__of_this_project():
-    """Every unit test that covers something is found with it."""
+    """Every unit test that covers something is found with it; the catalogue has its entries."""
+    assert len(load_script(os.path.join(TOP, "scripts", "conformance")).catalogue(os.path.join(
+        TOP, "Documentation", "rfc7609-conformance.md"))) == 420
     units = cases.load_units(os.path.join(TOP, "selftests", "unit"))
     assert sum(bool(c) for c, _ in units.values()) > 20 and all(d for _, d in units.values())
 
