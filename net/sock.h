@@ -204,6 +204,7 @@ void smcr_child_start_timer(struct smcr_sock *child, int ms);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
+bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own);
 void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
 void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
 void smcr_child_lgr_lost(struct smcr_sock *ssk);	/* its link group has ended */

@@ -17,11 +17,40 @@
 
 #define SMCR_DEFER_MAX	0x7fff		/* seconds */
 
-/* Negotiating children count, too (MISC-21); the same limit as TCP's queue */
+/*
+ * The same limit as TCP's queue. Negotiating children count, too (MISC-21), but
+ * however many they are, half of the backlog is left for those that TCP alone
+ * has to do with.
+ */
 static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 {
-	return READ_ONCE(lsk->n_accept_q) + READ_ONCE(lsk->n_neg_q) <=
-	       READ_ONCE(lsk->sk.sk_max_ack_backlog);
+	unsigned int max = READ_ONCE(lsk->sk.sk_max_ack_backlog);
+
+	return READ_ONCE(lsk->n_accept_q) +
+	       min(READ_ONCE(lsk->n_neg_q), max / 2) <= max;
+}
+
+/**
+ * smcr_listener_busy() - a SYN offers SMC-R: do enough negotiate already?
+ * @lsk: listener
+ * @own: 1 if TCP counts the SYN's own request already, 0 if not
+ *
+ * Past half of the backlog the SYN is answered as plain TCP. What TCP holds
+ * may negotiate as soon as we take it, and so counts, whatever it is.
+ *
+ * Context: any up to softirq; no lock of the inner socket is needed.
+ */
+bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
+{
+	const struct sock *tsk = lsk->tcp->sk;
+	unsigned int n = READ_ONCE(lsk->n_neg_q) +
+			 READ_ONCE(tsk->sk_ack_backlog) +
+			 inet_csk_reqsk_queue_len(tsk);
+
+	if (n <= READ_ONCE(lsk->sk.sk_max_ack_backlog) / 2 + own)
+		return false;
+	smcr_count(lsk->sn, SMCR_CNT_LISTEN_HALF);
+	return true;
 }
 
 static bool smcr_listener_tcp_pending(const struct smcr_sock *lsk)

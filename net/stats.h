@@ -66,7 +66,8 @@
 	X(T_ABORT,		"timer-abort") \
 	X(T_TESTLINK,		"timer-testlink") \
 	/* appended */ \
-	X(RX_IMM,		"rx-write-with-immediate")
+	X(RX_IMM,		"rx-write-with-immediate") \
+	X(LISTEN_HALF,		"listen-half-full")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

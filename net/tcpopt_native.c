@@ -156,7 +156,8 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	/* Keeps the socket behind sk_user_data from going away */
 	read_lock_bh(lock);
 	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
-	paused = !ssk || READ_ONCE(ssk->opt_paused);
+	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
+		 smcr_listener_busy(ssk, 0);
 	read_unlock_bh(lock);
 	return paused;
 }

@@ -155,7 +155,8 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
-	paused = !ssk || READ_ONCE(ssk->opt_paused);
+	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
+		 smcr_listener_busy(ssk, 1);
 	read_unlock_bh(&sk->sk_callback_lock);
 	return paused;
 }

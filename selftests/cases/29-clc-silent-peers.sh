@@ -5,8 +5,8 @@
 # in the middle, cost nobody else anything; the number of negotiations is
 # bounded; a listener that closes takes them along.
 #
-# The backlog counts connections that are still in negotiation (MISC-21), so it
-# has to be larger than their number here.
+# More than twice their number as backlog, so that the listener still offers
+# SMC-R to the others; 29d is about one that does not.
 #
 # covers: CLC-14
 # module: ours none

@@ -25,7 +25,7 @@ held() { "$SMCCTL" -j show | jq '[.. | .handshakes? // empty] | add'; }
 server() {
 	# they are held for longer than the case takes
 	fast t_clc=100000
-	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 mark:up \
+	app_bg limit:100 slot:1 socket listen:5001:1024 slot:2 socket listen:5002:1024 mark:up \
 		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:over
 	await attacked 40
 	# the puppets are done when their kernel has the bytes, not when this one has
