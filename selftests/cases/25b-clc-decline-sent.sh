@@ -7,7 +7,7 @@
 # sent in first contact is declined up to the point of no return, and after it
 # there is only RST, and no byte of the application on TCP.
 #
-# covers: CLC-28 CLC-51 CLC-56 CLC-57 CLC-58 CLC-60 CLC-61 CLC-63
+# covers: CLC-28 CLC-51 CLC-56 CLC-57 CLC-58 CLC-60 CLC-61 CLC-63 SEC-13
 # module: ours ours
 # timeout: 100
 # kernels: umdbg um 6.1 6.12

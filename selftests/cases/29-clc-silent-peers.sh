@@ -8,7 +8,7 @@
 # More than twice their number as backlog, so that the listener still offers
 # SMC-R to the others; 29d is about one that does not.
 #
-# covers: CLC-14
+# covers: CLC-14 SEC-13
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -6,7 +6,7 @@
 # with the attacked host takes less than 2 s in either direction, also on the
 # attacked port.
 #
-# covers: SEC-13
+# covers: CLC-14
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # have to wait for it, more than there are workers: other peers do not. Who
 # waited is told in time for a Linux client.
 #
-# covers: CLC-69 SEC-13
+# covers: CLC-14 CLC-69
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

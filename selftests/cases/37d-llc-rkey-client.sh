@@ -5,7 +5,7 @@
 # The server changes the group at that moment, says no, or nothing; the link
 # goes; the application gives up.
 #
-# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-85 LLC-87 RMB-10
+# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-85 RMB-10
 # module: none ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -76,7 +76,7 @@ server() {
 		fifth 3.5
 		cat <<-'E'
 			rx none 200ms tcp
-			# LLC-87
+			# LLC-87, as far as there is a group to repeat it in: this was the only link
 			tx llc delete_link expect=gone
 			rx llc delete_link reply=1
 			rx decline s=0 diag=0x030a0000 1s

@@ -3,7 +3,7 @@
 #
 # connect, accept, listen and bind as on TCP, IPv4.
 #
-# covers: MISC-01 MISC-02 MISC-21 CONN-38
+# covers: MISC-01 MISC-02 CONN-38
 # timeout: 180
 # lanes: uml qemu
 # tags: api

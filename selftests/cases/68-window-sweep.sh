@@ -3,7 +3,7 @@
 #
 # Messages of half to one and a half times the element: no size stalls.
 #
-# covers: CDC-33 MISC-18
+# covers: CDC-33
 # timeout: 150
 # lanes: uml qemu
 # tags: data

@@ -5,7 +5,7 @@
 # sides see an error in time, and new connections find the device when it is
 # back.
 #
-# covers: CONN-32 CONN-33 MISC-16 LG-44
+# covers: CONN-32 CONN-33 LG-44
 # timeout: 150
 # lanes: uml qemu
 # tags: lifecycle

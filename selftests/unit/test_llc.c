@@ -530,8 +530,7 @@ TEST(smcr_llc_decode__confirm_rkey_links)
 	struct smcr_llc m;
 	u8 buf[44], links;
 
-	/* NumTkns for 1, 2, 3 links is 0, 1, 2, and the rest of it zero */
-	covers("LLC-56");
+	/* NumTkns for 1, 2, 3 links is 0, 1, 2, and the rest of it zero (LLC-56) */
 	for (links = 1; links <= 3; links++) {
 		memset(&m, 0, sizeof(m));
 		m.type = SMCR_LLC_CONFIRM_RKEY;

@@ -413,7 +413,7 @@ TEST(smcr_rtoken_count_step__all)
 	static const u8 few[] = { 0, 1, 2, 3, 5, 255 };
 	u32 n;
 
-	covers("LLC-38");
+	/* LLC-38; the module of today has no exchange that counts so */
 	for (n = 0; n < ARRAY_SIZE(few); n++)
 		count_all(few[n]);
 	for (n = 0; n < 256; n++)

@@ -293,7 +293,6 @@ static void scenario_end(void)
 
 TEST(flow__scenario_1_unconstrained)
 {
-	covers("MISC-18");
 	scenario(0);
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
@@ -305,7 +304,6 @@ TEST(flow__scenario_1_unconstrained)
 
 TEST(flow__scenario_2_send_receive)
 {
-	covers("MISC-18");
 	scenario(0);
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
@@ -322,7 +320,7 @@ TEST(flow__scenario_2_send_receive)
 
 TEST(flow__scenario_3_constrained)
 {
-	covers("MISC-18 CDC-29");
+	covers("CDC-29");
 	scenario(0);
 	peer_write(&host_a, 3000, false);
 	step(&host_a);
@@ -341,7 +339,7 @@ TEST(flow__scenario_3_constrained)
 TEST(flow__scenario_4_full_window)
 {
 	/* capacity 9996; 8996 and 1000 bytes a round, 8 of 20000 remain */
-	covers("MISC-18 CDC-15 CDC-32");
+	covers("CDC-15 CDC-32");
 	scenario(9996 + 1000);
 	peer_write(&host_a, 20000, false);
 	step(&host_a);
@@ -363,7 +361,7 @@ TEST(flow__scenario_4_full_window)
 
 TEST(flow__scenario_5_urgent_window_open)
 {
-	covers("MISC-18 CDC-37");
+	covers("CDC-37");
 	scenario(9996 + 996);
 	peer_write(&host_a, 500, true);
 	peer_write(&host_a, 1000, false);
@@ -383,7 +381,6 @@ TEST(flow__scenario_5_urgent_window_open)
 
 TEST(flow__scenario_6_urgent_window_closed)
 {
-	covers("MISC-18");
 	scenario(9996 + 996);
 	peer_write(&host_a, 9996, false);
 	step(&host_a);
