@@ -124,6 +124,23 @@ server() {
 		tx decline
 		tx fin
 		rx eof
+		# and the other way round: 4 KiB here, its card can do 1 KiB
+		mark narrow
+		conn 8
+		link 8
+		set mtu=5
+		accept
+		first_contact until=confirm
+		rx confirm mtu=3
+		qp rtr
+		qp rts
+		tx llc confirm_link
+		rx llc confirm_link reply=1
+		tx llc add_link
+		rx llc add_link reply=1
+		tx data len=20000
+		rx data len=20000 consume
+		close
 	E
 	pup_end "puppet as server, identity"
 }
@@ -174,5 +191,8 @@ client() {
 	rdma link delete rxe1
 	one "$PEER" 5002
 	rdma link add rxe1 type rxe netdev eth1
+	await narrow
+	ip link set eth0 mtu 1500
+	app "a smaller MTU here" socket "connect:$PEER:5002" recv:20000 send:20000 recv:1=eof close
 	unload_smcr
 }

@@ -16,13 +16,16 @@ server() {
 	# The only one that accept() may return is the good one at the end.
 	app_bg limit:60 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "only the good client was accepted"
+	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "IPv6: only the good client was accepted"
 }
 
+to=$PEER port=5000
 bad() {
 	local what
 	for what in "$@"; do
 		echo "conn $((++n))"
-		echo "connect $PEER 5000"
+		echo "connect $to $port"
 		echo "tx proposal $what"
 		echo "rx rst"
 	done
@@ -71,6 +74,21 @@ client() {
 	E
 	pup "a good client afterwards" <<-E
 		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		close
+	E
+
+	await up6
+	to=$PEER6 port=5006
+	# what is wrong is looked at before what fits: two prefixes, either one of them
+	pup "IPv6: prefix longer than 128" < <(bad "@64=81" "@64=ff" "prefix=fd77:9::/64 @64=81" "prefix=fd77:9::/64 @81=81")
+	pup "IPv6: no prefix" < <(bad "noprefix" "noprefix net=10.77.0.0/24")
+	pup "IPv6: prefix count and length disagree" < <(bad "@47=00" "@47=02" "@47=09")
+	pup "IPv6: a good client afterwards" <<-E
+		set peer_id=0002525400000002
+		connect $PEER6 5006
 		first_contact
 		tx data len=5
 		rx data len=5

@@ -28,6 +28,11 @@ server() {
 		slot:2 accept:0 mark:fifth recv:5 slot:1 "${ECHO[@]}" slot:2 recv:1=ECONNRESET close
 	app_end "module as server"
 
+	# a link that is silent by itself is not looked after here
+	fast t_testlink=60000
+	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
+	app_end "module as server, a group that nobody knows"
+
 	# --- the puppet is the server
 	pup_bg <<-'E'
 		listen 5001
@@ -210,6 +215,29 @@ client() {
 		rx llc test_link reply=0
 		conn 5
 		rx rst
+		rx down
+	E
+
+	await up3
+	pup "S=1 has the link tested at once, and without an answer it ends" <<-E
+		set peer_id=0003525400000002 auto_test=0
+		conn 1
+		connect $PEER 5002
+		first_contact
+		tx data len=5
+		conn 2
+		connect $PEER 5002
+		reuse until=confirm
+		rx none 200ms link
+		tx decline s=1
+		# nothing else on this link asks for a test
+		rx llc test_link reply=0 300ms
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn 1
+		rx rst 3s
 		rx down
 	E
 

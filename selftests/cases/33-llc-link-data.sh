@@ -10,7 +10,7 @@
 # with the message that is wrong, so that this one may find nobody who
 # acknowledges it (expect=gone), while all that came before was acknowledged.
 #
-# covers: LLC-18 LLC-21 LLC-22
+# covers: LG-10 LLC-18 LLC-21 LLC-22
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -18,11 +18,15 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+max_links() { "$SMCCTL" -j linkgroup | jq -c '[.. | objects | ."max-links"? // empty] | unique'; }
+
 server() {
 	local i calls=()
 	for i in {1..4}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	app_end "accept() returned only the good ones"
+	# the smaller of both, and this one says 2 (I-15: 1 counts as 2)
+	eq "links that the groups may have" "$(max_links)" "[2]"
 
 	pup_bg < <(
 		echo "listen 5001"
@@ -53,7 +57,12 @@ server() {
 			set max_links=8 link_num=200
 			conn max
 			accept
-			first_contact
+			first_contact until=confirm_link
+			tx llc confirm_link
+			# 0 is no answer, and more than 2 would be none of its own
+			rx llc confirm_link reply=1 link=200 max_links=2
+			tx llc add_link
+			rx llc add_link reply=1
 			rx data len=5
 			tx data len=5
 			close
@@ -112,4 +121,5 @@ client() {
 	done
 	app "a reply that nobody asked for" socket "connect:$PEER:5001=ECONNRESET" close
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	eq "links that the group may have" "$(max_links)" "[2]"
 }

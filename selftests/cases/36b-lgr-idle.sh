@@ -60,7 +60,7 @@ client() {
 		rx data len=5
 		close
 		start
-		rx llc delete_link reply=0 all=1 link=0 reason=0x30000 4s
+		rx llc delete_link reply=0 all=1 orderly=1 link=0 reason=0x30000 4s
 		elapsed 700ms 2s
 		rx down
 		qp destroy

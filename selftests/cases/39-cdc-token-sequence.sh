@@ -18,7 +18,8 @@ server() {
 		accept:0 recv:5 slot:2 accept:0 recv:5 slot:1 send:5 recv:5 slot:2 send:5 recv:1=eof close \
 		slot:1 await:f3 recv:20 recv:1=eof send:5 await:d send:5 close \
 		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
-		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close
+		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
+		slot:3 accept:0 recv:5 shut:wr recv:5 recv:5 recv:1=eof close
 	app_end "server program"
 	eq "unknown tokens were counted" "$(counter cdc-token)" 4
 	eq "old messages were counted" "$(counter cdc-old)" 6
@@ -108,5 +109,20 @@ client() {
 		wait cdc has=A
 		tx cdc flags=A
 		rx rst
+
+		# the module repeats its own D in whatever it says afterwards
+		conn 5
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		wait cdc flags=D
+		tx data len=5 flags=R
+		rx cdc cons=10 flags=D
+		tx data len=5 flags=R
+		rx cdc cons=15 flags=D
+		tx cdc flags=C
+		wait cdc flags=D,C
+		rx eof
+		tx fin
 	E
 }

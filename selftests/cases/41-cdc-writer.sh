@@ -15,7 +15,8 @@
 server() {
 	app_bg socket listen:5000 mark:up slot:1 accept:0 sndbuf:200000 \
 		send:40000 await:second send:9000 await:exact send:16384 await:one send:1 recv:7 send:1 close \
-		slot:2 accept:0 sndbuf:200000 send:100000 await:split send:8000 await:split2 send:16384 close
+		slot:2 accept:0 sndbuf:200000 send:100000 await:split send:8000 await:split2 send:16384 close \
+		accept:0 sndbuf:200000 send:40000 recv:5 recv:5 recv:1=eof close
 	app_end "server program"
 }
 
@@ -94,6 +95,27 @@ client() {
 		rx data len=16384 consume
 		wait cdc has=C
 		tx cdc flags=C
+		rx eof
+	E
+	pup "B stays in what is said without data" <<-E
+		set peer_id=0003525400000002
+		connect $PEER 5000
+		first_contact
+		rx cdc prod_wrap=1 prod=0 cons=0 flags=B
+		rx data len=16384
+		# R: what was read is told at once, and the writer is as blocked as before
+		tx data len=5 flags=R
+		rx cdc prod_wrap=1 prod=0 cons=5 flags=B
+		consume 16384
+		rx cdc prod_wrap=2 prod=0 cons=5 flags=B
+		rx data len=16384
+		consume 16384
+		rx data len=7232 consume
+		# not blocked any more, and that is said as well
+		tx data len=5 flags=R
+		rx cdc prod=7232 cons=10 flags=0
+		tx cdc flags=D,C
+		wait cdc has=C
 		rx eof
 	E
 }

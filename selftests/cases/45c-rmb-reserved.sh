@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 #
 # A peer that never says C or A: its element stays with the connection until
-# T_CLOSE has run out, however its TCP connection ended, and is given out again
-# afterwards.
+# T_CLOSE has run out, or T_ABORT after a RST of its TCP connection, and is given
+# out again afterwards. Until then there is no other one: a group's memory is
+# bounded (max_rmbs_per_lgr).
 #
-# covers: RMB-22 RMB-23
+# covers: RMB-22 RMB-23 SEC-13
 # module: ours none
-# timeout: 45
+# timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet rmb conn
 # shellcheck source=selftests/prog/puppet.sh
@@ -16,64 +17,80 @@
 used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
 
 server() {
+	local end=(slot:1 send:5 slot:2 send:5 slot:3 send:5 slot:1 recv:1=eof close slot:2 recv:1=eof close slot:3 recv:1=eof close)
+	local how
 	# four elements, and no more than that
-	fast rmem=65536 max_rmbs_per_lgr=1 t_close=4000 t_abort=300
-	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 slot:3 accept:0 recv:5 \
-		slot:4 accept:0 recv:5 close mark:closed \
-		slot:5 accept:0 recv:5 send:5 recv:1=eof close \
-		slot:4 accept:0 recv:5 send:5 recv:1=eof close \
-		slot:1 send:5 slot:2 send:5 slot:3 send:5 \
-		slot:1 recv:1=eof close slot:2 recv:1=eof close slot:3 recv:1=eof close
-	await silent
-	check "the element is reserved" used 4
-	await over 20
-	check "it is free again" eventually 5 used 3
-	mark free
-	app_end "server program"
-	eq "T_CLOSE ran out" "$(counter timer-close)" 1
+	fast rmem=65536 max_rmbs_per_lgr=1 t_close=3000 t_abort=2000 t_lgr_idle=300
+	for how in fin rst; do
+		app_bg limit:30 socket listen:5000 "mark:up.$how" slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 slot:3 accept:0 recv:5 \
+			slot:4 accept:0 recv:5 close "mark:closed.$how" \
+			slot:5 accept:0 recv:5 send:5 recv:1=eof close \
+			slot:4 accept:0 recv:5 send:5 recv:1=eof close "${end[@]}"
+		await "silent.$how"
+		check "$how: the element is reserved" used 4
+		await "over.$how" 20
+		check "$how: it is free again" eventually 8 used 3
+		mark "free.$how"
+		app_end "$how: server program"
+		# the next peer's elements are counted alone
+		check "$how: the group is gone" eventually 10 used null
+	done
+	eq "T_CLOSE ran out" "$(counter timer-close)" 2
+}
+
+# silent HOW: a connection that is closed by its program ends so, and says no C
+silent() {
+	local i
+	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "tx data len=5"
+	for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "tx data len=5"; done
+	cat <<-E
+		let index=%peer_index rkey=%peer_rkey
+		await closed.$1
+		start
+		wait cdc has=C
+		tx $1
+		sleep 1s
+		mark silent.$1
+		# nobody else gets it
+		conn 5
+		connect $PEER 5000
+		tx proposal
+		rx decline s=0 diag=0x06020000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	if [ "$1" = fin ]; then
+		printf '%s\n' "conn 4" "rx rst 10s" "elapsed 2s 5s"
+	else
+		echo "sleep 1200ms"
+	fi
+	cat <<-E
+		mark over.$1
+		await free.$1 20s
+		# that time, and as long again in quarantine after an end in disorder
+		elapsed 3s 7s
+		conn 6
+		connect $PEER 5000
+		tx proposal
+		rx accept first=0 index=%index rkey=%rkey
+		tx confirm
+		tx data len=5
+		rx data len=5
+		close
+	E
+	for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
+	# the program does not know which of them it accepted first
+	for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
+	for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
+	echo "qp destroy"
 }
 
 client() {
-	local i
-	await up
-	pup "puppet as client" < <(
-		printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "tx data len=5"
-		for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "tx data len=5"; done
-		cat <<-E
-			let index=%peer_index rkey=%peer_rkey
-			await closed
-			start
-			wait cdc has=C
-			tx fin
-			sleep 1s
-			mark silent
-			# nobody else gets it
-			conn 5
-			connect $PEER 5000
-			tx proposal
-			rx decline s=0 diag=0x06020000
-			tx app len=5
-			rx app len=5
-			tx fin
-			rx eof
-			conn 4
-			rx rst 10s
-			elapsed 3s 6s
-			mark over
-			await free 20s
-			conn 6
-			connect $PEER 5000
-			tx proposal
-			rx accept first=0 index=%index rkey=%rkey
-			tx confirm
-			tx data len=5
-			rx data len=5
-			close
-		E
-		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
-		# the program does not know which of them it accepted first
-		for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
-		for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
-		echo "qp destroy"
-	)
+	local how
+	for how in fin rst; do
+		await "up.$how" 30
+		pup "$how: puppet as client" < <(silent $how)
+	done
 }

@@ -3,9 +3,11 @@
 #
 # close() with data that the peer does not take: it lives on as long as the peer
 # reads at all, T_CLOSE longer, and then it is aborted. A lingering close()
-# returns when that happens, not when the peer has answered.
+# returns when that happens, not when the peer has answered. C is not even posted
+# before the completions of all that was written (a puppet without receives
+# withholds them).
 #
-# covers: CONN-06 CONN-21 CONN-36
+# covers: CONN-06 CONN-21 CONN-36 RMB-26
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
@@ -22,8 +24,14 @@ server() {
 		slot:2 accept:0 recv:5 sndbuf:200000 send:50000 start close elapsed:0:500 mark:shut \
 		accept:0 recv:5 sndbuf:200000 send:50000 close mark:slow \
 		accept:0 recv:5 sndbuf:200000 send:50000 shut:wr mark:half sleep:4000 recv:5 close \
+		accept:0 recv:5 send:5000 close mark:held \
 		accept:0 recv:5 sndbuf:200000 send:50000 linger:60 mark:linger start close elapsed:200:5000 mark:back \
 		slot:1 send:5 recv:1=eof close
+	await posted 40
+	# of two connections the one without a program: its data are written, not completed
+	closing() { "$SMCCTL" -ja conn | jq -c '[.. | objects | select(has("tx-seq") and ."tx-seq" > 0)] | map([."tx-seq", .state])'; }
+	eq "no C before the completions" "$(closing)" '[[1,"active"]]'
+	mark seen
 	app_end "server program"
 	eq "T_CLOSE ran out" "$(counter timer-close)" 1
 	eq "T_ABORT ran out" "$(smc_sum timer-abort)" 0
@@ -91,6 +99,32 @@ client() {
 			tx cdc flags=D,C
 			rx eof
 			tx fin
+		E
+
+		echo "# written, and nothing of it completed"
+		cat <<-E
+			let id=%peer_id
+			conn held
+			set peer_id=0002525400000002 rq=2 repost=0
+			link held
+			connect $PEER 5000
+			first_contact
+			fill
+			tx data len=5
+			await held
+			sleep 200ms
+			check untouched off=5000 len=1000
+			check cdcs 0
+			mark posted
+			await seen
+			qp receives 100
+			rx data len=5000
+			wait cdc flags=C
+			tx cdc flags=C
+			rx eof
+			tx fin
+			conn 1
+			set peer_id=%id rq=256 repost=1
 		E
 
 		echo "# TCP is reset while close() lingers; our A comes late"

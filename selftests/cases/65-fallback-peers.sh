@@ -73,6 +73,8 @@ server() {
 	smc_reset
 	bg "$PROG/sockapi" server smc 9100
 	wait "$BG" || fail "sockapi server"
+	bg "$PROG/sockapi" server smc 9101
+	wait "$BG" || fail "sockapi server, a listener with Fast Open"
 	srv again 5010 smc; smc_was again 1 1
 	nft add table ip filt; nft add chain ip filt c '{ type filter hook input priority 0 ; }'
 	nft add rule ip filt c tcp dport 5011 reject with tcp reset
@@ -128,6 +130,29 @@ client() {
 	cat "$CASEDIR/tfo.txt"
 	check "Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo.txt"
 	eq "Fast Open: SYNs with the option" "$(with tfo "$SYN")" 0
+	# a client that does offer SMC-R: who takes data in SYNs does not answer so,
+	# or the first bytes of the stream would be taken for CLC
+	watch tfo-listener 10008
+	"$PROG/sockapi" client smc "$PEER" 9101 4 > "$CASEDIR/tfo-listener.txt" <<-'E'
+		== a listener with Fast Open
+		S socket l
+		S set l TCP_FASTOPEN 5
+		S set l REUSEADDR 1
+		S bind l 0
+		S listen l
+		C socket a
+		C connect a
+		C send a 10
+		S accept l b
+		S recv b 10
+		S send b 5
+		C recv a 5
+	E
+	watched
+	cat "$CASEDIR/tfo-listener.txt"
+	check "a listener with Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo-listener.txt"
+	check "a listener with Fast Open: the SYN had the option" test "$(with tfo-listener "$SYN")" -gt 0
+	eq "a listener with Fast Open: SYN-ACKs with the option" "$(with tfo-listener "$SYNACK")" 0
 	clt again 5010 smc; smc_was again 1 1
 	await up.filtered
 	check "a filter refuses the connection" bash -c "! '$X' client $PEER 5011 send=30k recv=50k 2> '$CASEDIR/refused'"
