@@ -22,8 +22,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
 sys.dont_write_bytecode = True
 
-import explain  # noqa: E402  pylint: disable=wrong-import-position
+from explain import model, program  # noqa: E402  pylint: disable=wrong-import-position
+from explain.analysis import Analysis  # noqa: E402  pylint: disable=wrong-import-position
+from explain.capture import FIELD, Frame  # noqa: E402  pylint: disable=wrong-import-position
+from explain.checks import CHECKS  # noqa: E402  pylint: disable=wrong-import-position
 import rdmawire  # noqa: E402  pylint: disable=wrong-import-position
+import wire  # noqa: E402  pylint: disable=wrong-import-position
 from test_lib import run_tests, tests_of  # noqa: E402  pylint: disable=wrong-import-position
 
 LAB = os.path.dirname(HERE)
@@ -42,7 +46,7 @@ def run(*args):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            rc = explain.main(list(args))
+            rc = program.main(list(args))
         except SystemExit as e:
             rc = e.code
     return rc, out.getvalue(), err.getvalue()
@@ -76,7 +80,7 @@ def good():
 def good__holds():
     """Nothing fails in the good capture, and every check has something to judge."""
     rc, v, record = verdicts(GOOD)
-    assert rc == 0 and set(v.values()) == {"ok"} and list(v) == [c[0] for c in explain.CHECKS], v
+    assert rc == 0 and set(v.values()) == {"ok"} and list(v) == [c[0] for c in CHECKS], v
     assert record["complete"] and all(c["judged"] for c in record["checks"])
     planes = {p["plane"]: p["packets"] for p in record["stats"]["planes"]}
     assert sum(planes.values()) == record["stats"]["frames"] == len(good()) and all(
@@ -86,7 +90,7 @@ def good__holds():
 def fixtures__are_complete():
     """Every check has a doctored capture, and the captures are those that the script makes."""
     made = doctor.all_of(doctor.load(GOOD))
-    assert {n.split(".")[0] for n in made} - {"good6"} == {c[0] for c in explain.CHECKS}
+    assert {n.split(".")[0] for n in made} - {"good6"} == {c[0] for c in CHECKS}
     there = {f.removesuffix(".pcap.gz") for f in os.listdir(FIXTURES)}
     assert there == set(made) | {"good", "verbs"}, there ^ set(made)
     for name, packets in made.items():
@@ -166,16 +170,16 @@ def in_front__is_not_excused():
     assert rc == 1 and v["dissected"] == "FAILED", v
     told = {"frame.protocols": "eth:ethertype:ip:udp:infiniband:rpcordma", "_ws.malformed": "", "_ws.expert.message": ""}
 
-    class Told(explain.Frame):
+    class Told(Frame):
         """A frame of which only this is known."""
         __slots__ = ()
 
         def __init__(self, **more):  # pylint: disable=super-init-not-called
             self.v = dict(told, **{f"_ws.{k}": v for k, v in more.items()})
-    foreign = lambda **x: explain.Analysis._foreign(Told(**{k.replace("expert_", "expert."): v for k, v in x.items()}), "infiniband")  # noqa: E731,E501 pylint: disable=protected-access
+    foreign = lambda **x: Analysis._foreign(Told(**{k.replace("expert_", "expert."): v for k, v in x.items()}), "infiniband")  # noqa: E731,E501 pylint: disable=protected-access
     assert foreign(malformed="Malformed Packet: RPCoRDMA", expert_message="Malformed Packet (Exception occurred)")
     assert not foreign(malformed="Malformed Packet: InfiniBand") and not foreign(malformed="Malformed Packet: UDP")
-    assert not foreign(expert_message="Malformed Packet (Exception occurred)" + explain.FIELD + "Bad checksum [should be 0x1234]")
+    assert not foreign(expert_message="Malformed Packet (Exception occurred)" + FIELD + "Bad checksum [should be 0x1234]")
     told["frame.protocols"] = "eth:ethertype:ip:udp:infiniband"
     assert not foreign(expert_message="anything")
 
@@ -370,8 +374,8 @@ def second_link__is_judged():
 
 def rkeys__by_group_and_link():
     """CONFIRM RKEY names one memory on several links, whichever announced it; until DELETE RKEY, and for no other group."""
-    a = explain.Analysis([], lambda e: None)
-    msg = explain.Msg
+    a = Analysis([], lambda e: None)
+    msg = wire.Msg
     group, other = (msg(links=[], memory={}, more=False) for _ in range(2))
     links = [msg(group=g, number=n, home={}, base=0) for g, n in ((group, 1), (group, 2), (other, 1))]
     one, two, three = links
@@ -379,7 +383,7 @@ def rkeys__by_group_and_link():
     a.ranges["S", 7] = {0x1000: e}
     a.elements["S", 5] = e
     frame, known = msg(at=1), lambda link, rkey: a._known(msg(owner="S", link=link), rkey)  # noqa: E731 pylint: disable=protected-access
-    say = lambda link, raw: a._llc(frame, msg(link=link, me="S"), explain.link_msg(raw.ljust(44, b"\0")))  # noqa: E731 pylint: disable=protected-access
+    say = lambda link, raw: a._llc(frame, msg(link=link, me="S"), wire.link_msg(raw.ljust(44, b"\0")))  # noqa: E731 pylint: disable=protected-access
     assert known(one, 7) == [(e, 0)] and not known(two, 9) and not known(two, 7)
     delete = bytes((9, 44, 0, 0, 1, 0, 0, 0)) + struct.pack(">I", 9)
     for carrier, mine, there, number in ((one, (7, 0x1000), (9, 0x8000), 2), (two, (9, 0x8000), (7, 0x1000), 1)):
@@ -595,7 +599,7 @@ def rows__fold():
 
 def psn__goes_round():
     """Numbers of 24 bits: what is next, a hole, its end, a repetition, a READ."""
-    f = explain.Flow(0xfffffe)
+    f = model.Flow(0xfffffe)
     assert [f.place(x) for x in (0xfffffe, 0xffffff, 0)] == [("new", 0)] * 3
     assert f.place(4) == ("gap", 3) and f.holes == [[1, 4]]
     assert f.place(2) == ("new", 0) and f.holes == [[1, 2], [3, 4]]
@@ -606,7 +610,7 @@ def psn__goes_round():
     f.reads = (20, (0x1000, 7, 65536))
     assert f.place(21 + 9) == ("gap", 9)
     # before the first one, also after many rounds
-    f = explain.Flow(5)
+    f = model.Flow(5)
     assert [f.place(x)[0] for x in (4, 5, 4, 5)] == ["before", "new", "before", "again"]
     for i in range(6, 1 << 25, 1 << 22):
         f.place(i & 0xffffff)
@@ -692,7 +696,7 @@ def programs__are_read_beside_others():
 def marker__across_packets():
     """A marker is found where it is cut in two, and counted once."""
     m = bytes(range(16))
-    a = explain.Analysis([m], lambda e: None)
+    a = Analysis([m], lambda e: None)
     tails = {True: b""}
     for part in (b"xx" + m[:7], m[7:] + b"yy", b"", m, m[:8]):
         a._mark(part, tails, True, None, False)  # pylint: disable=protected-access

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures that several modules share, and their names for people."""
+
+import ipaddress
+
+from wire import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, DELETE_RKEY, TEST_LINK, ip_of
+
+CM_QP = 1                       # queue pair of the connection manager
+UD_SEND = 0x64                  # the only opcode there
+MTUS = {1: 256, 2: 512, 3: 1024, 4: 2048, 5: 4096}
+PLANES = ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ATOMIC", "ACK", "other")
+
+
+def llc_text(m):
+    """What an LLC message says."""
+    if m.type == CONFIRM_LINK:
+        return (f", link {m.link}, QP {m.qpn:#x}, GID {addr(m.gid)}, user ID {m.user_id:#010x}, at most {m.max_links} links" +
+                (", no eye catchers" if m.flags else ""))
+    if m.type == ADD_LINK:
+        if m.rejected:
+            return f", link {m.link} rejected, reason {m.reason}"
+        return f", link {m.link}, QP {m.qpn:#x}, GID {addr(m.gid)}, first PSN {m.psn}"
+    if m.type == DELETE_LINK:
+        return (f", {'all links' if m.all else f'link {m.link}'}, {'orderly' if m.orderly else 'at once'}, "
+                f"reason {m.reason:#010x}")
+    if m.type == CONFIRM_RKEY:
+        return f", RKey {m.rkey:#x}, address {m.va:#x}" + (", negative" if m.negative else "")
+    if m.type == DELETE_RKEY:
+        return ", RKeys " + " ".join(f"{k:#x}" for k in m.rkeys) + (", negative" if m.negative else "")
+    return f", {m.raw[4:20].hex()}" if m.type == TEST_LINK else ""
+
+
+def addr(raw):
+    """An address or GID for people."""
+    return str(ipaddress.ip_address(ip_of(raw) if len(raw) == 16 else raw))
+
+
+def nbytes(n):
+    """64 B, 2 MiB, 16380 B: powers of two only where they are exact."""
+    n = n or 0
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if n >= 1 << shift and not n & ((1 << shift) - 1):
+            return f"{n >> shift} {unit}"
+    return f"{n} B"
