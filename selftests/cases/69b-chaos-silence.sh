@@ -28,10 +28,7 @@ N=$((SLOW > 1 ? 6 : 30))
 CONNECT=7 OTHERS=3 TCP=5
 
 knobs() {
-	local k
-	for k in t_lgr_idle=100 qp_timeout=15 t_testlink=500 t_llc=500 t_clc=1000 t_llc_first=1000 t_close=1500 t_abort=1000; do
-		echo "${k#*=}" > "/proc/sys/net/smcr/${k%=*}"
-	done
+	fast t_lgr_idle=100 qp_timeout=15 t_testlink=500 t_llc=500 t_clc=1000 t_llc_first=1000 t_close=1500 t_abort=1000
 	# the same for what became TCP
 	sysctl -qw net.ipv4.tcp_syn_retries=1 net.ipv4.tcp_synack_retries=1 net.ipv4.tcp_retries2=3 \
 		net.ipv4.tcp_orphan_retries=1 net.ipv4.tcp_keepalive_probes=2 net.ipv4.tcp_keepalive_intvl=1

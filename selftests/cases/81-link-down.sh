@@ -22,8 +22,7 @@ WHAT="address rdma-client rdma-server"
 # A side that waits for the other one's window has nothing under way, and learns
 # from TEST LINK only.
 knobs() {
-	echo 2000 > /proc/sys/net/smcr/t_testlink
-	echo 1000 > /proc/sys/net/smcr/t_llc
+	fast t_testlink=2000 t_llc=1000
 }
 
 # The device is here, its port up, and it knows this side's address: ib_core adds

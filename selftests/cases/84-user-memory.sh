@@ -50,7 +50,7 @@ no_group() { [ "$(groups length)" = 0 ]; }
 
 client() {
 	local hang good
-	echo 500 > /proc/sys/net/smcr/t_lgr_idle
+	fast t_lgr_idle=500
 	await ready
 	smc_reset
 	bg "$PROG/stuck" "$PEER" 5000 $N

@@ -65,8 +65,7 @@ clt() {
 server() {
 	modprobe 8021q || skip "no VLANs"
 	# a peer that is gone is noticed by asking
-	echo 1500 > /proc/sys/net/smcr/t_testlink
-	echo 1000 > /proc/sys/net/smcr/t_llc
+	fast t_testlink=1500 t_llc=1000
 	vlan 10
 	vlan 20
 	mark vlans

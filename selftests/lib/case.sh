@@ -11,6 +11,7 @@
 #
 #   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
 #   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL
+#   $BUSY                   the part of $SLOW that is this machine's (SMCR_SLOW)
 #   $TREE                   the project;  $PROG test programs;  $LAB the RDMA lab, $RDMA its programs;  $SMCCTL
 #   $CASEDIR                the case's folder, shared by both guests and the host
 
@@ -162,6 +163,18 @@ counter() {
 		fail "counter $1: smcctl failed"
 	[ "$v" != none ] || fail "there is no counter '$1'"
 	echo "$v"
+}
+
+# fast NAME=VALUE...: knobs of the module (net.smcr.*). Timers (t_*) count
+# BUSY-fold, as does every limit that a peer keeps on a busy machine: values are
+# chosen for an idle one with the debug kernel.
+fast() {
+	local t v
+	for t in "$@"; do
+		v=${t#*=}
+		[[ $t != t_* ]] || v=$((v * BUSY))
+		echo "$v" > "/proc/sys/net/smcr/${t%%=*}"
+	done
 }
 
 ko_path() { echo "$KO"; }

@@ -40,9 +40,14 @@ def script(name, *args):
     return r.stdout.split()
 
 
+def busy():
+    """How many times as long everything may take on this machine."""
+    return int(os.environ.get("SMCR_SLOW") or "1")
+
+
 def slow_factor(*kernels):
     """The larger factor of the pair; SMCR_SLOW multiplies it on busy machines."""
-    return max(SLOW[k] for k in kernels) * int(os.environ.get("SMCR_SLOW", "1"))
+    return max(SLOW[k] for k in kernels) * busy()
 
 
 def _die_with_parent():
@@ -130,7 +135,7 @@ class Pair:
         """Our part of the guest's kernel command line."""
         return [f"smcr_tree={TREE}", f"smcr_id={gid}", f"smcr_out={self.out}", f"smcr_mods={modroot}",
                 f"smcr_nics={self.nics}", f"smcr_lane={self.lane}", f"smcr_kernel={self.kernels[gid - 1]}",
-                f"smcr_slow={self.slow}", "printk.devkmsg=on", "loglevel=5", "slab_nomerge",
+                f"smcr_slow={self.slow}", f"smcr_busy={busy()}", "printk.devkmsg=on", "loglevel=5", "slab_nomerge",
                 "log_buf_len=1M", "net.ifnames=0"]
 
     def boot(self):
@@ -138,7 +143,7 @@ class Pair:
         begin = time.time()
         (self._boot_uml if self.lane == "uml" else self._boot_qemu)()
         end = begin + (60 if self.lane == "uml" else 60 * self.slow)
-        waiting = {1, 2}
+        waiting = {g.id for g in self.guests}
         while waiting:
             for g in self.guests:
                 if g.id in waiting and read(self.path(f"ready{g.id}")):
@@ -162,7 +167,7 @@ class Pair:
 
     def alive(self):
         """Both guests run."""
-        return len(self.guests) == 2 and all(g.alive() for g in self.guests)
+        return bool(self.guests) and all(g.alive() for g in self.guests)
 
     def halt(self):
         """Both at once: a UML whose peer has gone trips over its own driver."""
@@ -209,30 +214,32 @@ class Pair:
 
     # -- QEMU --------------------------------------------------------------
 
-    def _boot_qemu(self):
+    def qemu(self, gid, accel, append=()):
+        """The command of a QEMU guest, but for its console, its monitor and its cards."""
         qemu = shutil.which("qemu-system-x86_64")
         if not qemu:
             raise LabError("needs qemu-system-x86_64 (run: sudo scripts/deps qemu)")
+        kver, vmlinuz, modroot, _ = script("kernel", self.kernels[gid - 1])
+        return [qemu, *accel, "-cpu", "max", "-m", str(self.memory), "-smp", "1",
+                "-display", "none", "-no-reboot", "-nodefaults", "-device", "virtio-rng-pci",
+                "-kernel", vmlinuz, "-initrd", initrd(kver, modroot),
+                "-append", " ".join(["console=ttyS0", "panic=-1", *append, *self.words(gid, modroot)]),
+                "-fsdev", "local,id=h,path=/,security_model=none,readonly=on,multidevs=remap",
+                "-device", "virtio-9p-pci,fsdev=h,mount_tag=host",
+                "-fsdev", f"local,id=o,path={self.out},security_model=none",
+                "-device", "virtio-9p-pci,fsdev=o,mount_tag=out", "-serial", "chardev:con"]
+
+    def _boot_qemu(self):
         # Socket paths are limited to 108 bytes.
         socks = os.path.join("/tmp", "smcr-" + hashlib.sha1(self.out.encode()).hexdigest()[:12])
         shutil.rmtree(socks, ignore_errors=True)
         os.makedirs(socks)
         self.socks = socks
         for gid in (1, 2):
-            kver, vmlinuz, modroot, _ = script("kernel", self.kernels[gid - 1])
-            cmd = [qemu, "-accel", "tcg,thread=multi", "-cpu", "max", "-m", str(self.memory), "-smp", "1",
-                   "-display", "none", "-no-reboot", "-nodefaults", "-device", "virtio-rng-pci",
-                   "-kernel", vmlinuz, "-initrd", initrd(kver, modroot),
-                   "-append", " ".join(["console=ttyS0", "panic=-1", "kfence.sample_interval=10",
-                                        *self.words(gid, modroot)]),
-                   "-qmp", f"unix:{socks}/qmp{gid},server=on,wait=off",
-                   "-fsdev", "local,id=h,path=/,security_model=none,readonly=on,multidevs=remap",
-                   "-device", "virtio-9p-pci,fsdev=h,mount_tag=host",
-                   "-fsdev", f"local,id=o,path={self.out},security_model=none",
-                   "-device", "virtio-9p-pci,fsdev=o,mount_tag=out"]
+            cmd = [*self.qemu(gid, ("-accel", "tcg,thread=multi"), ("kfence.sample_interval=10",)),
+                   "-qmp", f"unix:{socks}/qmp{gid},server=on,wait=off"]
             tty = self.tty == gid
-            cmd += ["-chardev", "stdio,id=con,signal=off" if tty else f"file,id=con,path={self.path(f'console{gid}.log')}",
-                    "-serial", "chardev:con"]
+            cmd += ["-chardev", "stdio,id=con,signal=off" if tty else f"file,id=con,path={self.path(f'console{gid}.log')}"]
             for n in range(self.nics):
                 side = "on" if gid == 1 else "off"
                 cmd += ["-netdev", f"stream,id=n{n},server={side},addr.type=unix,addr.path={socks}/net{n}",

@@ -7,7 +7,6 @@
 #	app DESC CALL...	a subtest: socket calls, see sockcmd.c
 #	pup_bg, app_bg		the same in the background; end with pup_end or
 #				app_end DESC
-#	fast NAME=MS...		shrink timers of the module (net.smcr.t_*)
 
 PUPPET=$PROG/puppet
 SOCKCMD=$PROG/sockcmd
@@ -56,11 +55,4 @@ app_end() {
 	wait "$_app" || rc=$?
 	cat "$CASEDIR/$ROLE-app.log"
 	check "$1" test $rc = 0
-}
-
-fast() {
-	local t
-	for t in "$@"; do
-		echo "${t#*=}" > "/proc/sys/net/smcr/${t%%=*}"
-	done
 }
