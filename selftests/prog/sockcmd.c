@@ -19,7 +19,8 @@
  *	sendtext:TEXT  recvtext:N  recvhex:N	(they print what came)
  *	oob:TEXT
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
- *	sndbuf:N  rcvbuf:N  nodelay:0|1
+ *	set:OPTION:VALUE		an option by the names of sockwords.c, e.g. TCP_MAXSEG
+ *	sndbuf:N  rcvbuf:N  nodelay:0|1	short for some of them
  *	keepalive:IDLE[:INTVL[:CNT]]	seconds, 0 = off; INTVL is IDLE if not given
  *	keepidle			prints TCP_KEEPIDLE
  *	md5:ADDR  ao:ADDR		sign segments from and to this peer
@@ -37,7 +38,7 @@
  * expected when nothing is said: success, all the bytes. Several results are
  * possible as A|B; "=any" takes all. Exit status 1 if something was different.
  */
-#include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -55,13 +56,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "pattern.h"
-
-#ifndef AF_SMC
-#define AF_SMC 43
-#endif
+#include "sockwords.h"
 
 enum { N_SLOTS = 512, CHUNK = 65536 };
 
@@ -71,24 +68,23 @@ static struct slot {
 	unsigned long long sent, rcvd;
 } slots[N_SLOTS], *s = slots;
 
+/* One call: its name, what stands behind the colon, and that as a number */
+struct call {
+	const char *name;
+	char *arg;
+	unsigned long n;
+};
+
 static char result[256];
 static int slow = 1, limit = 10;
 static volatile sig_atomic_t late;
-static long long watch;
+static double watch;
 static unsigned char buf[CHUNK];
 
 static void on_alarm(int sig)
 {
 	(void)sig;
 	late = 1;
-}
-
-static long long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
 static void bad(const char *what)
@@ -125,13 +121,14 @@ static void number(long n)
 	snprintf(result, sizeof(result), "%ld", n);
 }
 
-static void do_socket(const char *kind)
+static void do_socket(struct call *c)
 {
+	const char *kind = c->arg;
 	int smc = !kind || !strncmp(kind, "smc", 3);
 	int v6 = kind && kind[3] == '6';
 
 	s->family = v6 ? AF_INET6 : AF_INET;
-	s->fd = socket(smc ? AF_SMC : s->family, SOCK_STREAM, smc ? v6 : 0);
+	s->fd = try_stream(smc, s->family);
 	s->sent = s->rcvd = 0;
 	if (!outcome(s->fd)) {
 		int on = 1;
@@ -140,53 +137,33 @@ static void do_socket(const char *kind)
 	}
 }
 
-static socklen_t address(struct sockaddr_storage *ss, const char *addr,
-			 const char *port)
+static void do_addr(struct call *c)
 {
-	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *a4 = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (s->family == AF_INET6) {
-		a6->sin6_family = AF_INET6;
-		a6->sin6_port = htons((unsigned short)atoi(port));
-		if (*addr && inet_pton(AF_INET6, addr, &a6->sin6_addr) != 1)
-			bad(addr);
-		return sizeof(*a6);
-	}
-	a4->sin_family = AF_INET;
-	a4->sin_port = htons((unsigned short)atoi(port));
-	if (*addr && inet_pton(AF_INET, addr, &a4->sin_addr) != 1)
-		bad(addr);
-	return sizeof(*a4);
-}
-
-static void do_addr(const char *call, char *arg)
-{
-	char *port = arg ? strrchr(arg, ':') : NULL;
+	char *arg = c->arg, *port = arg ? strrchr(arg, ':') : NULL;
 	struct sockaddr_storage ss;
 	socklen_t len;
 
 	if (!port)
 		bad("ADDR:PORT is missing");
 	*port++ = 0;
-	len = address(&ss, arg, port);
-	if (*call == 'b')
+	len = sock_address(&ss, s->family, *arg ? arg : NULL, atoi(port));
+	if (*c->name == 'b')
 		outcome(bind(s->fd, (struct sockaddr *)&ss, len));
 	else
 		outcome(connect(s->fd, (struct sockaddr *)&ss, len));
 }
 
-static void do_disconnect(void)
+static void do_disconnect(struct call *c)
 {
 	struct sockaddr any = { .sa_family = AF_UNSPEC };
 
+	(void)c;
 	outcome(connect(s->fd, &any, sizeof(any)));
 }
 
-static void do_listen(char *arg)
+static void do_listen(struct call *c)
 {
-	char *backlog = arg ? strchr(arg, ':') : NULL;
+	char *arg = c->arg, *backlog = arg ? strchr(arg, ':') : NULL;
 	struct sockaddr_storage ss;
 	socklen_t len;
 
@@ -194,23 +171,25 @@ static void do_listen(char *arg)
 		bad("listen:PORT");
 	if (backlog)
 		*backlog++ = 0;
-	len = address(&ss, "", arg);
+	len = sock_address(&ss, s->family, NULL, atoi(arg));
 	if (outcome(bind(s->fd, (struct sockaddr *)&ss, len)))
 		return;
 	outcome(listen(s->fd, backlog ? atoi(backlog) : 64));
 }
 
-static void do_accept(int from)
+static void do_accept(struct call *c)
 {
+	unsigned long from = c->n < N_SLOTS ? c->n : 0;
+
 	s->fd = accept(slots[from].fd, NULL, NULL);
 	s->family = slots[from].family;
 	s->sent = s->rcvd = 0;
 	outcome(s->fd);
 }
 
-static void do_send(unsigned long n)
+static void do_send(struct call *c)
 {
-	unsigned long done = 0;
+	unsigned long n = c->n, done = 0;
 
 	while (done < n) {
 		unsigned long len = n - done < CHUNK ? n - done : CHUNK;
@@ -231,8 +210,9 @@ static void do_send(unsigned long n)
 	number((long)done);
 }
 
-static void do_write(unsigned long n)
+static void do_write(struct call *c)
 {
+	unsigned long n = c->n;
 	unsigned char *p = malloc(n);
 	ssize_t rc;
 
@@ -245,11 +225,12 @@ static void do_write(unsigned long n)
 	number(rc);
 }
 
-static void do_fill(void)
+static void do_fill(struct call *c)
 {
 	unsigned long done = 0;
 	ssize_t rc;
 
+	(void)c;
 	for (;;) {
 		pattern_fill(buf, s->sent, CHUNK);
 		rc = send(s->fd, buf, CHUNK, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -264,9 +245,10 @@ static void do_fill(void)
 		number((long)done);
 }
 
-static void do_recv(unsigned long n, int flags, int once)
+static void do_recv(struct call *c)
 {
-	unsigned long done = 0;
+	int flags = *c->name == 'p' ? MSG_PEEK : 0, once = strcmp(c->name, "recv");
+	unsigned long n = c->n, done = 0;
 
 	while (done < n) {
 		unsigned long len = n - done < CHUNK ? n - done : CHUNK;
@@ -300,9 +282,10 @@ static void do_recv(unsigned long n, int flags, int once)
 	number((long)done);
 }
 
-static void do_recvtext(unsigned long n, int hex)
+static void do_recvtext(struct call *c)
 {
-	unsigned long done = 0, i;
+	unsigned long n = c->n, done = 0, i;
+	int hex = c->name[4] == 'h';
 
 	if (n > 100)
 		bad("recvtext: at most 100");
@@ -326,45 +309,42 @@ static void do_recvtext(unsigned long n, int hex)
 			snprintf(result + 2 * i, 3, "%02x", buf[i]);
 }
 
-static const struct {
-	const char *name;
-	short bit;
-} events[] = {
-	{ "IN", POLLIN }, { "PRI", POLLPRI }, { "OUT", POLLOUT },
-	{ "ERR", POLLERR }, { "HUP", POLLHUP }, { "RDHUP", POLLRDHUP },
-};
-
-static void do_poll(const char *want, int ms)
+/* poll:MS  pollfor:EVENTS:MS */
+static void do_poll(struct call *c)
 {
 	struct pollfd p = { .fd = s->fd,
 			    .events = POLLIN | POLLPRI | POLLOUT | POLLRDHUP };
-	size_t i, n = 0;
+	char *ms = NULL, *x;
+	const struct name *e;
+	size_t n = 0;
 
-	if (want) {
-		p.events = 0;
-		for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-			if (strstr(want, events[i].name))
-				p.events |= events[i].bit;
+	if (c->name[4]) {
+		ms = c->arg ? strrchr(c->arg, ':') : NULL;
+		if (!ms)
+			bad("pollfor:EVENTS:MS");
+		*ms++ = 0;
+		p.events = (short)flags_of(poll_events, c->arg);
 	}
-	if (poll(&p, 1, ms) < 0) {
+	if (poll(&p, 1, ms ? atoi(ms) * slow : (int)c->n) < 0) {
 		outcome(-1);
 		return;
 	}
 	snprintf(result, sizeof(result), "none");
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (p.revents & events[i].bit)
+	for (e = poll_events; e->name; e++)
+		if (p.revents & e->value)
 			n += (size_t)snprintf(result + n, sizeof(result) - n,
-					      "%s%s", n ? "," : "",
-					      events[i].name);
+					      "%s%s", n ? "," : "", e->name);
+	for (x = result; n && *x; x++)
+		*x = (char)toupper(*x);
 }
 
-static void do_mark(const char *name)
+static void do_mark(struct call *c)
 {
 	char path[512], tmp[600];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/mark.%s",
-		 getenv("CASEDIR") ?: ".", name);
+		 getenv("CASEDIR") ?: ".", c->arg);
 	snprintf(tmp, sizeof(tmp), "%s.tmp%d", path, (int)getpid());
 	f = fopen(tmp, "w");
 	if (!f || fputc('\n', f) == EOF || fclose(f))
@@ -373,13 +353,13 @@ static void do_mark(const char *name)
 }
 
 /* As in case.sh: a mark is there when it is not empty */
-static void do_await(const char *name)
+static void do_await(struct call *c)
 {
 	struct stat st;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/mark.%s",
-		 getenv("CASEDIR") ?: ".", name);
+		 getenv("CASEDIR") ?: ".", c->arg);
 	while (stat(path, &st) || !st.st_size) {
 		if (late) {
 			snprintf(result, sizeof(result), "TIMEOUT");
@@ -390,25 +370,29 @@ static void do_await(const char *name)
 	snprintf(result, sizeof(result), "ok");
 }
 
-static void option(int level, int opt, int value)
+static void set_option(const char *option, const char *value)
 {
-	outcome(setsockopt(s->fd, level, opt, &value, sizeof(value)));
+	outcome(option_set(s->fd, option_of(option), value, -1));
 }
 
-static void do_keepalive(const char *arg)
+static void do_keepalive(struct call *c)
 {
-	int idle = 0, intvl = 0, cnt = 0, n;
+	char *arg = c->arg, *intvl = arg ? strchr(arg, ':') : NULL, *cnt;
 
-	n = arg ? sscanf(arg, "%d:%d:%d", &idle, &intvl, &cnt) : 0;
-	if (n < 1)
+	if (!arg)
 		bad("keepalive:IDLE[:INTVL[:CNT]]");
-	option(SOL_SOCKET, SO_KEEPALIVE, idle != 0);
-	if (!idle)
+	if (intvl)
+		*intvl++ = 0;
+	cnt = intvl ? strchr(intvl, ':') : NULL;
+	if (cnt)
+		*cnt++ = 0;
+	set_option("KEEPALIVE", atoi(arg) ? "1" : "0");
+	if (!atoi(arg))
 		return;
-	option(IPPROTO_TCP, TCP_KEEPIDLE, idle);
-	option(IPPROTO_TCP, TCP_KEEPINTVL, n > 1 ? intvl : idle);
-	if (n > 2)
-		option(IPPROTO_TCP, TCP_KEEPCNT, cnt);
+	set_option("TCP_KEEPIDLE", arg);
+	set_option("TCP_KEEPINTVL", intvl ? intvl : arg);
+	if (cnt)
+		set_option("TCP_KEEPCNT", cnt);
 }
 
 /* TCP_AO_ADD_KEY of Linux 6.7 */
@@ -421,8 +405,9 @@ struct ao_key {
 	unsigned char prefix, sndid, rcvid, maclen, keyflags, keylen, key[80];
 } __attribute__((aligned(8)));
 
-static void do_sign(const char *call, const char *addr)
+static void do_sign(struct call *c)
 {
+	const char *addr = c->arg;
 	struct tcp_md5sig md5 = { .tcpm_keylen = 6, .tcpm_key = "secret" };
 	struct ao_key ao = {
 		.alg_name = "hmac(sha1)", .sndid = 1, .rcvid = 1,
@@ -431,10 +416,10 @@ static void do_sign(const char *call, const char *addr)
 
 	if (!addr)
 		bad("the peer's address is missing");
-	address(&md5.tcpm_addr, addr, "0");
-	address(&ao.addr, addr, "0");
+	sock_address(&ao.addr, s->family, addr, 0);
+	md5.tcpm_addr = ao.addr;
 	ao.prefix = s->family == AF_INET6 ? 128 : 32;
-	if (*call == 'm')
+	if (*c->name == 'm')
 		outcome(setsockopt(s->fd, IPPROTO_TCP, TCP_MD5SIG, &md5,
 				   sizeof(md5)));
 	else
@@ -442,7 +427,7 @@ static void do_sign(const char *call, const char *addr)
 }
 
 /* IPv4, transport mode; the host has the keys */
-static void do_ipsec(void)
+static void do_ipsec(struct call *c)
 {
 	struct {
 		struct xfrm_userpolicy_info info;
@@ -458,15 +443,17 @@ static void do_ipsec(void)
 		},
 	};
 
+	(void)c;
 	outcome(setsockopt(s->fd, IPPROTO_IP, IP_XFRM_POLICY, &pol,
 			   sizeof(pol)));
 }
 
 /* Into a map from which BPF programs would take over its data */
-static void do_sockmap(unsigned int type)
+static void do_sockmap(struct call *c)
 {
 	union bpf_attr attr = {
-		.map_type = type, .key_size = 4, .value_size = 4,
+		.map_type = !strcmp(c->name, "sockmap") ? BPF_MAP_TYPE_SOCKMAP : BPF_MAP_TYPE_SOCKHASH,
+		 .key_size = 4, .value_size = 4,
 		.max_entries = 1,
 	};
 	int map, key = 0;
@@ -485,35 +472,27 @@ static void do_sockmap(unsigned int type)
 	close(map);
 }
 
-static void do_bypass(const char *call, const char *arg)
+static void do_zcrecv(struct call *c)
 {
 	struct tcp_zerocopy_receive zc = { .address = 0 };
 	socklen_t len = sizeof(zc);
-	void *p;
 
-	if (!strcmp(call, "ulp")) {
-		outcome(setsockopt(s->fd, IPPROTO_TCP, TCP_ULP, arg,
-				   (socklen_t)strlen(arg)));
-	} else if (!strcmp(call, "repair")) {
-		option(IPPROTO_TCP, TCP_REPAIR, 1);
-	} else if (!strcmp(call, "zcrecv")) {
-		outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE,
-				   &zc, &len));
-	} else if (!strcmp(call, "zcsend")) {
-		option(SOL_SOCKET, SO_ZEROCOPY, 1);
-	} else if (!strcmp(call, "mmap")) {
-		p = mmap(NULL, 65536, PROT_READ, MAP_SHARED, s->fd, 0);
-		outcome(p == MAP_FAILED ? -1 : 0);
-	} else {
-		do_sockmap(!strcmp(call, "sockmap") ? BPF_MAP_TYPE_SOCKMAP :
-			   BPF_MAP_TYPE_SOCKHASH);
-	}
+	(void)c;
+	outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &zc, &len));
 }
 
-static void do_elapsed(char *arg)
+static void do_mmap(struct call *c)
 {
-	char *max = arg ? strchr(arg, ':') : NULL;
-	long long t = now_ms() - watch;
+	void *p = mmap(NULL, 65536, PROT_READ, MAP_SHARED, s->fd, 0);
+
+	(void)c;
+	outcome(p == MAP_FAILED ? -1 : 0);
+}
+
+static void do_elapsed(struct call *c)
+{
+	char *arg = c->arg, *max = arg ? strchr(arg, ':') : NULL;
+	long long t = (long long)(now_ms() - watch);
 
 	if (!max)
 		bad("elapsed:MIN:MAX");
@@ -523,135 +502,159 @@ static void do_elapsed(char *arg)
 		number((long)t);
 }
 
-static void run(const char *call, char *arg)
+static void do_slot(struct call *c)
 {
-	unsigned long n = arg ? strtoul(arg, NULL, 0) : 0;
-	struct linger lin = { .l_onoff = 1, .l_linger = (int)n };
-	int v = 0;
+	if (c->n >= N_SLOTS)
+		bad("slot 0..511");
+	s = &slots[c->n];
+	outcome(0);
+}
 
-	if (!strcmp(call, "socket")) {
-		do_socket(arg);
-	} else if (!strcmp(call, "slot")) {
-		if (n >= N_SLOTS)
-			bad("slot 0..511");
-		s = &slots[n];
-		outcome(0);
-	} else if (!strcmp(call, "accept")) {
-		do_accept((int)n);
-	} else if (!strcmp(call, "bind") || !strcmp(call, "connect")) {
-		do_addr(call, arg);
-	} else if (!strcmp(call, "disconnect")) {
-		do_disconnect();
-	} else if (!strcmp(call, "listen")) {
-		do_listen(arg);
-	} else if (!strcmp(call, "send")) {
-		do_send(n);
-	} else if (!strcmp(call, "write")) {
-		do_write(n);
-	} else if (!strcmp(call, "fill")) {
-		do_fill();
-	} else if (!strcmp(call, "recv")) {
-		do_recv(n, 0, 0);
-	} else if (!strcmp(call, "recvsome")) {
-		do_recv(n, 0, 1);
-	} else if (!strcmp(call, "peek")) {
-		do_recv(n, MSG_PEEK, 1);
-	} else if (!strcmp(call, "sendtext")) {
-		outcome(send(s->fd, arg, strlen(arg), MSG_NOSIGNAL));
-	} else if (!strcmp(call, "oob")) {
-		outcome(send(s->fd, arg, strlen(arg), MSG_NOSIGNAL | MSG_OOB));
-	} else if (!strcmp(call, "recvtext") || !strcmp(call, "recvhex")) {
-		do_recvtext(n, call[4] == 'h');
-	} else if (!strcmp(call, "shut")) {
-		outcome(shutdown(s->fd, !strcmp(arg, "rd") ? SHUT_RD :
-				 !strcmp(arg, "wr") ? SHUT_WR : SHUT_RDWR));
-	} else if (!strcmp(call, "close")) {
-		outcome(close(s->fd));
-		s->fd = -1;
-	} else if (!strcmp(call, "linger")) {
-		outcome(setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &lin,
-				   sizeof(lin)));
-	} else if (!strcmp(call, "sndbuf")) {
-		option(SOL_SOCKET, SO_SNDBUF, (int)n);
-	} else if (!strcmp(call, "rcvbuf")) {
-		option(SOL_SOCKET, SO_RCVBUF, (int)n);
-	} else if (!strcmp(call, "nodelay")) {
-		option(IPPROTO_TCP, TCP_NODELAY, (int)n);
-	} else if (!strcmp(call, "keepalive")) {
-		do_keepalive(arg);
-	} else if (!strcmp(call, "keepidle")) {
-		socklen_t len = sizeof(v);
+static void do_text(struct call *c)
+{
+	outcome(send(s->fd, c->arg, strlen(c->arg), MSG_NOSIGNAL |
+		     (*c->name == 'o' ? MSG_OOB : 0)));
+}
 
-		if (!outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &v,
-					&len)))
-			number(v);
-	} else if (!strcmp(call, "md5") || !strcmp(call, "ao")) {
-		do_sign(call, arg);
-	} else if (!strcmp(call, "ipsec")) {
-		do_ipsec();
-	} else if (!strcmp(call, "ulp") || !strcmp(call, "repair") ||
-		   !strcmp(call, "zcrecv") || !strcmp(call, "zcsend") ||
-		   !strcmp(call, "mmap") || !strcmp(call, "sockmap") ||
-		   !strcmp(call, "sockhash")) {
-		do_bypass(call, arg);
-	} else if (!strcmp(call, "block") || !strcmp(call, "nonblock")) {
-		v = fcntl(s->fd, F_GETFL);
-		outcome(fcntl(s->fd, F_SETFL, *call == 'b' ? v & ~O_NONBLOCK :
-			      v | O_NONBLOCK));
-	} else if (!strcmp(call, "poll")) {
-		do_poll(NULL, (int)n);
-	} else if (!strcmp(call, "pollfor")) {
-		char *ms = arg ? strrchr(arg, ':') : NULL;
+static void do_shut(struct call *c)
+{
+	outcome(shutdown(s->fd, (int)by_name(hows, c->arg, strlen(c->arg))));
+}
 
-		if (!ms)
-			bad("pollfor:EVENTS:MS");
-		*ms++ = 0;
-		do_poll(arg, atoi(ms) * slow);
-	} else if (!strcmp(call, "soerror")) {
-		socklen_t len = sizeof(v);
+static void do_close(struct call *c)
+{
+	(void)c;
+	outcome(close(s->fd));
+	s->fd = -1;
+}
 
-		if (!outcome(getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &v, &len)) &&
-		    v)
-			snprintf(result, sizeof(result), "%s",
-				 strerrorname_np(v));
-	} else if (!strcmp(call, "inq")) {
-		if (!outcome(ioctl(s->fd, SIOCINQ, &v)))
-			number(v);
-	} else if (!strcmp(call, "outq")) {
-		if (!outcome(ioctl(s->fd, SIOCOUTQ, &v)))
-			number(v);
-	} else if (!strcmp(call, "limit")) {
-		limit = (int)n;
-		outcome(0);
-	} else if (!strcmp(call, "sleep")) {
-		usleep((useconds_t)n * 1000);
-		outcome(0);
-	} else if (!strcmp(call, "start")) {
-		watch = now_ms();
-		outcome(0);
-	} else if (!strcmp(call, "elapsed")) {
-		do_elapsed(arg);
-	} else if (!strcmp(call, "mark")) {
-		do_mark(arg);
-	} else if (!strcmp(call, "await")) {
-		do_await(arg);
-	} else {
-		bad(call);
+/* 0: abort */
+static void do_linger(struct call *c)
+{
+	char value[32];
+
+	snprintf(value, sizeof(value), "1,%lu", c->n);
+	set_option("LINGER", value);
+}
+
+/* set:OPTION:VALUE */
+static void do_set(struct call *c)
+{
+	char *value = c->arg ? strchr(c->arg, ':') : NULL;
+
+	if (!value)
+		bad("set:OPTION:VALUE");
+	*value++ = 0;
+	set_option(c->arg, value);
+}
+
+static void do_keepidle(struct call *c)
+{
+	socklen_t len = sizeof(int);
+	int v;
+
+	(void)c;
+	if (!outcome(getsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &v, &len)))
+		number(v);
+}
+
+static void do_soerror(struct call *c)
+{
+	socklen_t len = sizeof(int);
+	int v;
+
+	(void)c;
+	if (!outcome(getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &v, &len)) && v)
+		snprintf(result, sizeof(result), "%s", strerrorname_np(v));
+}
+
+static void do_block(struct call *c)
+{
+	int v = fcntl(s->fd, F_GETFL);
+
+	outcome(fcntl(s->fd, F_SETFL, *c->name == 'b' ? v & ~O_NONBLOCK : v | O_NONBLOCK));
+}
+
+static void do_queue(struct call *c)
+{
+	int v;
+
+	if (!outcome(ioctl(s->fd, *c->name == 'i' ? SIOCINQ : SIOCOUTQ, &v)))
+		number(v);
+}
+
+static void do_limit(struct call *c)
+{
+	limit = (int)c->n;
+	outcome(0);
+}
+
+static void do_sleep(struct call *c)
+{
+	usleep((useconds_t)c->n * 1000);
+	outcome(0);
+}
+
+static void do_start(struct call *c)
+{
+	(void)c;
+	watch = now_ms();
+	outcome(0);
+}
+
+/* What is expected when nothing is said */
+enum want { OK, ALL, ANY };
+
+static const struct {
+	const char *name;
+	void (*fn)(struct call *c);
+	enum want want;
+	const char *option;	/* instead of fn: VALUE is for this one */
+	const char *value;	/* if none is given */
+} calls[] = {
+	{ "socket", .fn = do_socket }, { "slot", .fn = do_slot }, { "accept", .fn = do_accept },
+	{ "bind", .fn = do_addr }, { "connect", .fn = do_addr },
+	{ "disconnect", .fn = do_disconnect }, { "listen", .fn = do_listen },
+	{ "send", .fn = do_send, .want = ALL }, { "write", .fn = do_write, .want = ALL },
+	{ "fill", .fn = do_fill, .want = ANY }, { "recv", .fn = do_recv, .want = ALL },
+	{ "recvsome", .fn = do_recv, .want = ANY }, { "peek", .fn = do_recv, .want = ANY },
+	{ "sendtext", .fn = do_text }, { "oob", .fn = do_text },
+	{ "recvtext", .fn = do_recvtext, .want = ANY },
+	{ "recvhex", .fn = do_recvtext, .want = ANY }, { "shut", .fn = do_shut },
+	{ "close", .fn = do_close }, { "linger", .fn = do_linger }, { "set", .fn = do_set },
+	{ "sndbuf", .option = "SNDBUF" }, { "rcvbuf", .option = "RCVBUF" },
+	{ "nodelay", .option = "TCP_NODELAY" }, { "ulp", .option = "TCP_ULP" },
+	{ "repair", .option = "TCP_REPAIR", .value = "1" },
+	{ "zcsend", .option = "ZEROCOPY", .value = "1" }, { "keepalive", .fn = do_keepalive },
+	{ "keepidle", .fn = do_keepidle, .want = ANY }, { "md5", .fn = do_sign },
+	{ "ao", .fn = do_sign }, { "ipsec", .fn = do_ipsec }, { "zcrecv", .fn = do_zcrecv },
+	{ "mmap", .fn = do_mmap }, { "sockmap", .fn = do_sockmap },
+	{ "sockhash", .fn = do_sockmap }, { "block", .fn = do_block },
+	{ "nonblock", .fn = do_block }, { "poll", .fn = do_poll, .want = ANY },
+	{ "pollfor", .fn = do_poll, .want = ANY }, { "soerror", .fn = do_soerror },
+	{ "inq", .fn = do_queue, .want = ANY }, { "outq", .fn = do_queue, .want = ANY },
+	{ "limit", .fn = do_limit }, { "sleep", .fn = do_sleep }, { "start", .fn = do_start },
+	{ "elapsed", .fn = do_elapsed }, { "mark", .fn = do_mark }, { "await", .fn = do_await },
+};
+
+/* Returns what is expected of it unless something else is */
+static enum want run(struct call *c)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		if (strcmp(calls[i].name, c->name))
+			continue;
+		if (calls[i].fn)
+			calls[i].fn(c);
+		else if (c->arg || calls[i].value)
+			set_option(calls[i].option, c->arg ? c->arg : calls[i].value);
+		else
+			bad("a value is missing");
+		return calls[i].want;
 	}
-}
-
-static int counts(const char *call)
-{
-	return !strcmp(call, "send") || !strcmp(call, "recv") ||
-	       !strcmp(call, "write");
-}
-
-static int prints(const char *call)
-{
-	return !strncmp(call, "poll", 4) || !strcmp(call, "recvtext") ||
-	       !strcmp(call, "recvhex") || !strcmp(call, "inq") || !strcmp(call, "outq") ||
-	       !strcmp(call, "recvsome") || !strcmp(call, "fill") ||
-	       !strcmp(call, "keepidle") || !strcmp(call, "peek");
+	unknown("call", c->name, strlen(c->name));
+	return OK;
 }
 
 /* @want is A|B|C */
@@ -671,8 +674,11 @@ static int one_of(const char *want, const char *have)
 
 static int step(char *word)
 {
-	char *want = strrchr(word, '='), *arg, call[32], shown[128];
+	char *want = strrchr(word, '='), *arg, shown[128];
+	static const char *const wants[] = { [OK] = "ok", [ANY] = "any" };
 	struct sigaction sa = { .sa_handler = on_alarm };
+	struct call call;
+	enum want kind;
 
 	if (want)
 		*want++ = 0;
@@ -680,15 +686,15 @@ static int step(char *word)
 	arg = strchr(word, ':');
 	if (arg)
 		*arg++ = 0;
-	snprintf(call, sizeof(call), "%s", word);
-	if (!want)
-		want = counts(call) ? arg : prints(call) ? "any" : "ok";
+	call = (struct call){ word, arg ? strdup(arg) : NULL, arg ? strtoul(arg, NULL, 0) : 0 };
 
 	late = 0;
 	sigaction(SIGALRM, &sa, NULL);		/* no SA_RESTART */
 	alarm((unsigned int)(limit * slow));
-	run(call, arg ? strdup(arg) : NULL);
+	kind = run(&call);
 	alarm(0);
+	if (!want)
+		want = kind == ALL ? arg : (char *)wants[kind];
 	if (one_of(want, result)) {
 		printf("%s: %s\n", shown, result);
 		return 0;
