@@ -198,20 +198,37 @@ static int smcr_llc_send_finish(struct smcr_llc_sent *sent, unsigned int ms,
 	return rc;
 }
 
-static int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-			 struct smcr_llc_sent *sent)
+/**
+ * smcr_llc_send_cb() - post one LLC message
+ * @lgr: group
+ * @msg: message
+ * @done: called once at completion after 0 was returned; NULL: nobody waits
+ * @arg: for @done
+ * @mark: for @done
+ *
+ * Context: any.
+ * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
+ */
+int smcr_llc_send_cb(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		     void (*done)(struct smcr_tx_pend *pend, bool ok),
+		     void *arg, u64 mark)
 {
 	u8 buf[SMCR_WR_LEN];
 	int rc;
 
 	smcr_llc_encode(msg, lgr->link->llc_form, buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(lgr->link, NULL, 0, buf,
-			    sent ? smcr_llc_sent_done : NULL, sent, 0, 0,
-			    false);
+	rc = smcr_link_post(lgr->link, NULL, 0, buf, done, arg, mark, 0, false);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;
+}
+
+static int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+			 struct smcr_llc_sent *sent)
+{
+	return smcr_llc_send_cb(lgr, msg, sent ? smcr_llc_sent_done : NULL,
+				sent, 0);
 }
 
 /**
