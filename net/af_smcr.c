@@ -145,125 +145,12 @@ static void smcr_tcp_drop(struct smcr_sock *ssk)
 	sock_release(tcp);
 }
 
-/**
- * smcr_hs_end() - the rendezvous is over, or will never be
- * @ssk: socket
- */
-void smcr_hs_end(struct smcr_sock *ssk)
-{
-	if (test_and_clear_bit(SMCR_HS_COUNTED, &ssk->hs_flags))
-		atomic_dec(&ssk->sn->n_handshakes);
-}
-
-/* TCP's connect() failed: no negotiation, nothing to count */
-static void smcr_connect_failed(struct smcr_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	lock_sock(sk);
-	WRITE_ONCE(sk->sk_err, -sock_error(ssk->tcp->sk) ?: ECONNABORTED);
-	sk->sk_shutdown = SHUTDOWN_MASK;
-	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-	release_sock(sk);
-	sk_error_report(sk);
-}
-
-static bool smcr_tcp_is_up(const struct smcr_sock *ssk)
-{
-	return (1 << READ_ONCE(ssk->tcp->sk->sk_state)) &
-	       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
-}
-
-/* The owner went away while the rendezvous was running (CONN-38) */
-static void smcr_hs_unwanted(struct smcr_sock *ssk)
-{
-	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_SMC:
-		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_APP_ABORT,
-				SMCR_R_NEG_ABORTED);
-		break;
-	case SMCR_MODE_TCP:
-		smcr_tcp_reset(ssk);
-		break;
-	default:
-		break;
-	}
-}
-
-/*
- * Between two turns of a server's rendezvous it belongs to nobody: what comes
- * first, message, timer or the listener's end, sets QUEUED again. True if that
- * is us.
- */
-static bool smcr_hs_park(struct smcr_sock *ssk)
-{
-	clear_bit_unlock(SMCR_HS_QUEUED, &ssk->hs_flags);
-	/* QUEUED, then the rest; smcr_child_abort(), smcr_child_lgr_lost() */
-	smp_mb__after_atomic();
-	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags) || smcr_hs_lgr_lost(ssk))
-		return !test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags);
-	smcr_tcp_check(ssk);	/* the message may have come before */
-	/* this work runs once at a time: if it is queued, it ends the timer */
-	smcr_child_start_timer(ssk, READ_ONCE(ssk->sn->knobs.t_clc));
-	return false;
-}
-
-/*
- * Another first contact with this peer, or a new RMB, comes before: again when
- * the timer says so. QUEUED stays set. True if the next turn is to be taken at once.
- */
-static bool smcr_hs_later(struct smcr_sock *ssk, int ms)
-{
-	set_bit(SMCR_HS_LATER, &ssk->hs_flags);
-	smcr_child_start_timer(ssk, ms);
-	smp_mb();		/* LATER, then ABORT; smcr_child_abort() */
-	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags) &&
-	       test_and_clear_bit(SMCR_HS_LATER, &ssk->hs_flags);
-}
-
-/* A server's turns; false: another one is to come, in another run */
-static bool smcr_hs_server_turns(struct smcr_sock *ssk)
-{
-	int ms;
-
-	while ((ms = smcr_hs_server(ssk)) >= 0)
-		if (!(ms ? smcr_hs_later(ssk, ms) : smcr_hs_park(ssk)))
-			return false;
-	return true;
-}
-
-/* Runs with a reference, once per negotiation; several times for a server */
-static void smcr_hs_work(struct work_struct *work)
-{
-	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
-
-	if (cancel_delayed_work(&ssk->hs_timer))
-		sock_put(&ssk->sk);
-	if (ssk->is_client) {
-		if (smcr_tcp_is_up(ssk))
-			smcr_hs_client(ssk);
-		else
-			smcr_connect_failed(ssk);
-	} else if (!smcr_hs_server_turns(ssk)) {
-		sock_put(&ssk->sk);
-		return;
-	}
-	smcr_hs_end(ssk);
-	smp_mb();	/* mode, then ABORT; smcr_child_abort() the other way round */
-	if (test_bit(SMCR_HS_ABORT, &ssk->hs_flags))
-		smcr_hs_unwanted(ssk);
-	if (!ssk->is_client && READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
-		smcr_child_failed(ssk);
-	sock_put(&ssk->sk);
-}
-
 static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 {
 	ssk->sn = sn;
 	ssk->mode = SMCR_MODE_INIT;
 	smcr_conn_init(&ssk->conn);
 	INIT_WORK(&ssk->hs_work, smcr_hs_work);
-	init_waitqueue_head(&ssk->hs_waitq);
 	INIT_DELAYED_WORK(&ssk->hs_timer, smcr_hs_timer);
 	INIT_WORK(&ssk->accept_work, smcr_accept_work);
 	spin_lock_init(&ssk->accept_lock);
@@ -407,21 +294,6 @@ static void smcr_release_smc(struct smcr_sock *ssk)
 		smcr_linger(ssk, sk->sk_lingertime);
 }
 
-/*
- * Socket lock held. True when nobody runs the negotiation, so that the inner
- * socket is ours; else the worker sees ABORT and ends it (CONN-38).
- */
-static bool smcr_release_neg(struct smcr_sock *ssk)
-{
-	set_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-	if (!test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags)) {
-		smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-		return true;
-	}
-	smcr_hs_tcp_event(ssk);
-	return false;
-}
-
 /* The inner socket is closed with the application's linger setting */
 static void smcr_release_tcp(struct smcr_sock *ssk)
 {
@@ -451,8 +323,9 @@ static int smcr_release(struct socket *sock)
 	lock_sock(sk);
 	if (ssk->mode == SMCR_MODE_LISTEN)
 		smcr_listener_stop(ssk);
+	/* the inner socket is the handshake's, if a worker is at that (CONN-38) */
 	if (ssk->mode == SMCR_MODE_NEG)
-		own = smcr_release_neg(ssk);
+		own = smcr_hs_stop(ssk);
 	if (ssk->mode == SMCR_MODE_SMC) {
 		own = false;
 		smcr_release_smc(ssk);
@@ -462,9 +335,6 @@ static int smcr_release(struct socket *sock)
 	release_sock(sk);
 
 	if (own) {
-		/* a worker that settled the mode may still be on its way out */
-		if (test_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
-			flush_work(&ssk->hs_work);
 		flush_work(&ssk->conn.work);
 		smcr_release_tcp(ssk);
 	}
@@ -530,7 +400,7 @@ struct proto smcr_proto = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
-	.release_cb	= smcr_conn_release_cb,
+	.release_cb	= smcr_sock_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 
@@ -538,7 +408,7 @@ struct proto smcr_proto6 = {
 	.name		= "SMC6",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
-	.release_cb	= smcr_conn_release_cb,
+	.release_cb	= smcr_sock_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 

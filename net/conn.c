@@ -120,20 +120,12 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
 	return PAGE_ALIGN(max_t(u32, want, SMCR_RMBE_MIN));
 }
 
-/* The negotiation is to be given up */
-static bool smcr_conn_given_up(void *arg)
-{
-	const struct smcr_sock *ssk = arg;
-
-	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-}
-
 /**
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in negotiation
  * @lgr: link group
  * @bsize: wanted element size code
- * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
+ * @wish: what to come back with after -EINPROGRESS, when a new RMB may be there
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr and on the socket; both
@@ -153,8 +145,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
-	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, smcr_conn_given_up,
-			       ssk, wish, why);
+	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, NULL, NULL, wish, why);
 	if (rc)
 		return rc;
 
@@ -228,7 +219,7 @@ static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 }
 
 /**
- * smcr_conn_activate() - the rendezvous is complete
+ * smcr_conn_activate() - the handshake is complete
  * @conn: open connection with its peer set
  *
  * What arrived before (data, end flags) takes effect now (CLC-44).
@@ -320,21 +311,19 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
  * smcr_conn_discard() - undo smcr_conn_open() before activation
  * @conn: open or not
  *
- * On return no work or timer of the connection is left, and none will come.
+ * On return no work or timer of the connection is left, and none will come. The
+ * socket lock keeps away one that became active early and is ending by itself.
  *
- * Context: process, sleeps; not on the connection's work, no socket lock held.
+ * Context: process, sleeps; socket lock held, which neither of them waits for.
  */
 void smcr_conn_discard(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
-	/* a connection that became active early may be ending by itself */
-	lock_sock(sk);
 	if (conn->lgr) {
 		smcr_lgr_del_conn(conn->lgr, conn);
 		smcr_conn_release(conn, conn->told_peer);
 	}
-	release_sock(sk);
 
 	/* what it ordered is not for the socket's next connection */
 	spin_lock_bh(&conn->lock);
@@ -342,6 +331,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (cancel_work_sync(&conn->work))
 		sock_put(sk);
+	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
 	if (cancel_delayed_work_sync(&conn->timer))
 		sock_put(sk);
 }
@@ -551,13 +541,19 @@ out:
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/*
- * lock_sock() that does not wait. The owner may be copying from or to memory
- * that user space provides when it likes; thousands of such threads must not
- * take up all the workers. False: the owner queues the work again on its way
- * out, see smcr_conn_release_cb().
+/**
+ * smcr_sock_trylock() - lock_sock() that does not wait
+ * @ssk: socket
+ * @flag: SMCR_SK_CONN_WORK or SMCR_SK_HS_WORK
+ *
+ * The owner may be copying from or to memory that user space provides when it
+ * likes; thousands of such threads must not take up all the workers.
+ *
+ * Context: process.
+ * Return: false if somebody has the lock, who then starts what @flag names on
+ * the way out: smcr_sock_release_cb().
  */
-static bool smcr_conn_trylock(struct smcr_sock *ssk)
+bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
 {
 	struct sock *sk = &ssk->sk;
 	bool got;
@@ -567,7 +563,7 @@ static bool smcr_conn_trylock(struct smcr_sock *ssk)
 	if (got)
 		sk->sk_lock.owned = 1;
 	else
-		set_bit(SMCR_SK_CONN_WORK, &ssk->flags);
+		set_bit(flag, &ssk->flags);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	if (got)
 		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
@@ -575,15 +571,17 @@ static bool smcr_conn_trylock(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_conn_release_cb() - proto.release_cb: the socket lock is being given up
+ * smcr_sock_release_cb() - proto.release_cb: the socket lock is being given up
  * @sk: socket, its spin lock held
  */
-void smcr_conn_release_cb(struct sock *sk)
+void smcr_sock_release_cb(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 
 	if (test_and_clear_bit(SMCR_SK_CONN_WORK, &ssk->flags))
 		smcr_conn_queue_work(&ssk->conn);
+	if (test_and_clear_bit(SMCR_SK_HS_WORK, &ssk->flags))
+		smcr_hs_kick(ssk);
 }
 
 /*
@@ -597,7 +595,7 @@ static void smcr_conn_work(struct work_struct *work)
 	struct sock *sk = &ssk->sk;
 	bool orderly, idle;
 
-	if (!smcr_conn_trylock(ssk))
+	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK))
 		goto out;
 	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
 		smcr_tcp_reset(ssk);

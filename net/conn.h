@@ -35,7 +35,7 @@ struct smcr_conn {
 	struct smcr_elem elem;		/* own element */
 	int rtoken;			/* index in lgr->rtokens, -1 none */
 	u8 peer_index;
-	bool active;			/* rendezvous complete: WRITE_ONCE once */
+	bool active;			/* handshake complete: WRITE_ONCE once */
 	/* keepalive, jiffies; lgr->lock */
 	unsigned long ka_since;		/* begin of mode SMC */
 	int ka_idle;			/* TCP_KEEPIDLE, 0 = no keepalive */
@@ -126,7 +126,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 /* What the peer's Accept or Confirm says about its side. 0 or -errno. */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);
 
-/* Rendezvous complete: state ACTIVE, waiting data become visible */
+/* Handshake complete: state ACTIVE, waiting data become visible */
 void smcr_conn_activate(struct smcr_conn *conn);
 
 /* Undo smcr_conn_open() in a negotiation that ends in TCP or an error */
@@ -154,8 +154,9 @@ void smcr_conn_tcp_fin(struct smcr_conn *conn);
 
 /* From a send completion, conn->lock held: the release may have waited for it */
 void smcr_conn_tx_idle(struct smcr_conn *conn);
+bool smcr_sock_trylock(struct smcr_sock *ssk, int flag);
 /* proto.release_cb: work that found the socket lock taken is queued again */
-void smcr_conn_release_cb(struct sock *sk);
+void smcr_sock_release_cb(struct sock *sk);
 
 /* CDC from the link, softirq */
 void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);

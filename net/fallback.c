@@ -45,11 +45,16 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 }
 
 /**
- * smcr_fallback_locked() - see smcr_fallback()
- * @ssk: socket, socket lock held or not yet known to anybody
- * @why: reason
+ * smcr_fallback() - a negotiation ends in TCP
+ * @ssk: socket with TCP established; socket lock held or not yet known to anybody
+ * @why: reason, recorded, counted and traced
+ *
+ * Data that TCP holds already are seen by whoever is woken here; a listener's
+ * child goes to accept().
+ *
+ * Context: process.
  */
-void smcr_fallback_locked(struct smcr_sock *ssk, enum smcr_reason why)
+void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why)
 {
 	if (ssk->mode == SMCR_MODE_TCP)
 		return;
@@ -59,21 +64,4 @@ void smcr_fallback_locked(struct smcr_sock *ssk, enum smcr_reason why)
 	smcr_tcp_check(ssk);
 	if (!ssk->is_client)
 		smcr_child_ready(ssk);
-}
-
-/**
- * smcr_fallback() - a negotiation ends in TCP
- * @ssk: socket in mode NEG with TCP established; reference held
- * @why: reason, recorded, counted and traced
- *
- * Data that TCP holds already are seen by whoever is woken here; a listener's
- * child goes to accept().
- *
- * Context: process; takes the socket lock.
- */
-void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why)
-{
-	lock_sock(&ssk->sk);
-	smcr_fallback_locked(ssk, why);
-	release_sock(&ssk->sk);
 }

@@ -1,18 +1,129 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rendezvous: steps that both roles share, and its end (RFC 7609 3.5, C).
+ * The handshake: the machine that runs its steps, those that both roles share,
+ * and its end (RFC 7609 3.5, C). The states are in core/hs_turn.c; this file is
+ * the only one that changes them.
  */
-#include <linux/delay.h>
+#include <linux/slab.h>
 #include <net/tcp.h>
+#include "core/hs_turn.h"
 #include "core/lgr_plan.h"
 #include "hs.h"
 #include "keepalive.h"
 #include "kllc.h"
 #include "route.h"
-#include "trace.h"
 
 /* A client's patience for the server's Decline before it sends its own */
 #define SMCR_HS_CROSS_MS	200
+
+/* ssk->hs_sent */
+enum { SMCR_HS_SENT_NOT, SMCR_HS_SENT_OK, SMCR_HS_SENT_BAD };
+
+/* The one place that changes a handshake's state */
+static enum smcr_turn_act smcr_hs_turn(struct smcr_sock *ssk,
+				       enum smcr_turn_ev ev)
+{
+	u32 old = READ_ONCE(ssk->hs_turn);
+	struct smcr_turn_step next;
+
+	/* a full barrier also when the word stays: see smcr_hs_kick() */
+	do {
+		next = smcr_turn_next(old, ev);
+	} while (!try_cmpxchg(&ssk->hs_turn, &old, next.word));
+	WARN_ON_ONCE(next.act == SMCR_TURN_BUG);
+	return next.act;
+}
+
+static bool smcr_hs_stopped(const struct smcr_sock *ssk)
+{
+	return READ_ONCE(ssk->hs_turn) & SMCR_TURN_STOP;
+}
+
+/**
+ * smcr_hs_kick() - something happened that a handshake may wait for
+ * @ssk: socket; a reference or something else keeps its memory
+ *
+ * What is written before is seen by the step that runs next. Too many kicks do
+ * no harm: every step looks for what it waits for.
+ * Context: any.
+ */
+void smcr_hs_kick(struct smcr_sock *ssk)
+{
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_KICK) != SMCR_TURN_QUEUE ||
+	    !smcr_sock_get(ssk))
+		return;
+	/* one that came too late for a stopped handshake may still be queued */
+	if (!queue_work(ssk->is_client ? smcr_hs_wq : smcr_srv_wq,
+			&ssk->hs_work))
+		sock_put(&ssk->sk);
+}
+
+static void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until)
+{
+	long left = until - jiffies;
+
+	sock_hold(&ssk->sk);
+	if (mod_delayed_work(smcr_wq, &ssk->hs_timer, max(left, 0L)))
+		sock_put(&ssk->sk);	/* it was armed and had its reference */
+}
+
+/**
+ * smcr_hs_timer() - the wait of a handshake is over
+ * @work: hs_timer of a socket; holds a reference
+ *
+ * After the handshake: the end of a deferred accept().
+ */
+void smcr_hs_timer(struct work_struct *work)
+{
+	struct smcr_sock *ssk = container_of(to_delayed_work(work),
+					     struct smcr_sock, hs_timer);
+
+	smcr_hs_kick(ssk);
+	smcr_child_defer_end(ssk);
+	sock_put(&ssk->sk);
+}
+
+/* Somebody was woken on the wait queue of a group; its lock is held */
+static int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode,
+			 int sync, void *key)
+{
+	struct smcr_hs *hs = container_of(watch, struct smcr_hs, watch);
+
+	/* who waits for another first contact is not interested in its steps */
+	if (READ_ONCE(hs->forming) != hs->watched ||
+	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
+		smcr_hs_kick(hs->ssk);
+	return 0;
+}
+
+void smcr_hs_unwatch(struct smcr_hs *hs)
+{
+	if (!hs->watched)
+		return;
+	remove_wait_queue(&hs->watched->wait, &hs->watch);
+	smcr_lgr_put(hs->watched);
+	hs->watched = NULL;
+}
+
+void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
+{
+	if (hs->watched == lgr)
+		return;
+	smcr_hs_unwatch(hs);
+	smcr_lgr_hold(lgr);
+	hs->watched = lgr;
+	add_wait_queue(&lgr->wait, &hs->watch);
+}
+
+enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
+			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
+			      unsigned int ms)
+{
+	hs->step = step;
+	hs->timed = true;
+	hs->until = jiffies + msecs_to_jiffies(ms);
+	return SMCR_HS_NEXT;
+}
 
 u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 {
@@ -61,16 +172,40 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
+/* Result of smcr_clc_recv() when it was not 0 */
+static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 {
-	hs->err = rc == -ECANCELED ? ECONNABORTED : -rc;
+	hs->err = -rc;
 	return SMCR_HS_FAILED;
 }
 
-enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
+/* Nobody wants the connection any more */
+static enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	return smcr_hs_clc_error(hs, -ECANCELED);
+	/* as tcp_disconnect(), while there is nothing but TCP */
+	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
+	return SMCR_HS_FAILED;
+}
+
+enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
+			     struct smcr_clc_msg *clc)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	struct sock *tsk = ssk->tcp->sk;
+	bool due;
+	int rc;
+
+	/* TCP's lock: from here on its callbacks know what is waited for */
+	lock_sock(tsk);
+	WRITE_ONCE(ssk->hs_want, want);
+	due = smcr_hs_clc_due(ssk);
+	release_sock(tsk);
+	if (!due && !smcr_hs_expired(hs))
+		return SMCR_HS_WAIT;
+	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
+	rc = smcr_clc_recv(ssk, want, clc, &hs->why);
+	return rc ? smcr_hs_clc_error(hs, rc) : SMCR_HS_NEXT;
 }
 
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
@@ -90,57 +225,106 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 /* Something arrived on TCP while LLC was due: a Decline or the end */
 static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 {
+	enum smcr_hs_res res;
 	struct smcr_clc_msg clc;
-	int rc;
 
-	rc = smcr_clc_recv(hs->ssk, SMCR_CLC_DECLINE, hs->deadline, &clc,
-			   &hs->why);
-	if (rc)
-		return smcr_hs_clc_error(hs, rc);
-	return smcr_hs_declined(hs, &clc.decline);
+	res = smcr_hs_clc(hs, SMCR_CLC_DECLINE, &clc);
+	return res == SMCR_HS_NEXT ? smcr_hs_declined(hs, &clc.decline) : res;
 }
 
-enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg)
+static enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 {
-	struct smcr_net *sn = hs->ssk->sn;
+	return smcr_hs_goto(hs, smcr_hs_tcp_instead,
+			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
+}
+
+/* Has TCP something to say? If not yet, it kicks when it has. */
+static bool smcr_hs_tcp_news(struct smcr_hs *hs)
+{
+	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);
+	smp_mb();	/* pairs with TCP, which queues and then calls back */
+	return smcr_tcp_has_news(hs->ssk->tcp->sk);
+}
+
+/* Send completion of an LLC message; softirq. @pend->arg holds a reference. */
+static void smcr_hs_llc_sent(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_sock *ssk = pend->arg;
+
+	/* not of an earlier handshake of the socket */
+	if (READ_ONCE(ssk->hs_send_no) == pend->mark) {
+		WRITE_ONCE(ssk->hs_sent, ok ? SMCR_HS_SENT_OK :
+					      SMCR_HS_SENT_BAD);
+		smcr_hs_kick(ssk);
+	}
+	sock_put(&ssk->sk);
+}
+
+/*
+ * The peer's T_LLC_FIRST runs while we wait for the send completion. Half of it,
+ * so that a Decline is there in time (LLC-11).
+ */
+enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
+				  const struct smcr_llc *msg,
+				  enum smcr_reason why,
+				  enum smcr_hs_res (*step)(struct smcr_hs *hs))
+{
+	struct smcr_sock *ssk = hs->ssk;
 	int rc;
 
-	rc = smcr_llc_wait(hs->lgr, msg, READ_ONCE(sn->knobs.t_llc_first),
-			   smcr_clc_pending, hs->ssk);
-	switch (rc) {
-	case 0:
+	smcr_hs_watch(hs, hs->lgr);
+	WRITE_ONCE(ssk->hs_sent, SMCR_HS_SENT_NOT);
+	WRITE_ONCE(ssk->hs_send_no, ssk->hs_send_no + 1);
+	hs->sending = true;
+	hs->send_why = why;
+	sock_hold(&ssk->sk);
+	rc = smcr_llc_send_cb(hs->lgr, msg, smcr_hs_llc_sent, ssk,
+			      ssk->hs_send_no);
+	if (rc) {
+		sock_put(&ssk->sk);
+		return smcr_hs_link_failed(hs, why);
+	}
+	return smcr_hs_goto(hs, step,
+			    READ_ONCE(ssk->sn->knobs.t_llc_first) / 2);
+}
+
+static enum smcr_hs_res smcr_hs_llc_timeout(struct smcr_hs *hs)
+{
+	if (hs->sending)
+		return smcr_hs_link_failed(hs, hs->send_why);
+	smcr_count(hs->ssk->sn, SMCR_CNT_T_LLC_FIRST);
+	hs->why = SMCR_R_LLC_TIMEOUT;
+	hs->err = ETIMEDOUT;
+	return SMCR_HS_FAILED;
+}
+
+enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
+			     bool *got)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	int rc;
+
+	*got = false;
+	if (hs->sending && READ_ONCE(ssk->hs_sent) == SMCR_HS_SENT_OK) {
+		hs->sending = false;
+		hs->until = jiffies + smcr_knob_jiffies(ssk->sn, t_llc_first);
+	}
+	rc = smcr_llc_wait(hs->lgr, msg, 0, NULL, NULL);
+	if (!rc) {	/* then our message did arrive, too */
+		hs->sending = false;
+		*got = true;
 		return SMCR_HS_NEXT;
-	case -EINTR:
-		hs->deadline = jiffies + smcr_knob_jiffies(sn, t_clc);
-		return smcr_hs_tcp_instead(hs);
-	case -ETIMEDOUT:
-		smcr_count(sn, SMCR_CNT_T_LLC_FIRST);
-		hs->why = SMCR_R_LLC_TIMEOUT;
-		hs->err = ETIMEDOUT;
-		return SMCR_HS_FAILED;
-	default:
-		hs->link_lost = true;
+	}
+	if (hs->sending && READ_ONCE(ssk->hs_sent) == SMCR_HS_SENT_BAD)
+		return smcr_hs_link_failed(hs, hs->send_why);
+	if (rc == -ENOTCONN && !hs->sending) {
 		hs->why = hs->lgr->why;
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
-}
-
-enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
-				  const struct smcr_llc *msg,
-				  enum smcr_reason why)
-{
-	int rc = smcr_llc_send_stop(hs->lgr, msg, smcr_hs_sent_ms(hs),
-				    smcr_clc_pending, hs->ssk);
-
-	if (rc == -ECANCELED) {	/* a Decline, or TCP has ended (CLC-59) */
-		hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
-		return smcr_hs_tcp_instead(hs);
-	}
-	/* not heard in time, but answered: it did arrive */
-	if (rc && !smcr_llc_answered(hs->lgr))
-		return smcr_hs_link_failed(hs, why);
-	return SMCR_HS_NEXT;
+	if (smcr_hs_tcp_news(hs))	/* a Decline, or TCP has ended (CLC-59) */
+		return smcr_hs_goto_instead(hs);
+	return smcr_hs_expired(hs) ? smcr_hs_llc_timeout(hs) : SMCR_HS_WAIT;
 }
 
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
@@ -215,50 +399,6 @@ void smcr_hs_settle_link(struct smcr_hs *hs,
 	spin_unlock_bh(&conn->lock);
 }
 
-/**
- * smcr_hs_done() - the connection runs over SMC-R
- * @ssk: socket whose connection is active
- *
- * What TCP did in the meantime is looked at once more: from now on the
- * callbacks treat it as events of the SMC-R connection.
- */
-void smcr_hs_done(struct smcr_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	lock_sock(sk);
-	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
-	smcr_keepalive_start(ssk);
-	release_sock(sk);
-	smcr_tcp_check(ssk);
-	if (!ssk->is_client)
-		smcr_child_ready(ssk);
-}
-
-/**
- * smcr_hs_fail() - the connection is lost
- * @ssk: socket in negotiation
- * @err: positive errno for the application
- * @why: reason
- */
-void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why)
-{
-	struct sock *sk = &ssk->sk;
-
-	smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
-	smcr_hit(ssk->sn, why, 0, 0);
-	lock_sock(sk);
-	WRITE_ONCE(sk->sk_err, err);
-	sk->sk_shutdown = SHUTDOWN_MASK;
-	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-	smcr_tcp_reset(ssk);
-	release_sock(sk);
-	if (ssk->is_client)
-		sk_error_report(sk);
-	else
-		smcr_child_failed(ssk);
-}
-
 /* What the peer logs as a diagnosis from our ID, in words */
 static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 				enum smcr_reason why)
@@ -281,18 +421,6 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 #endif
 }
 
-/* The connection and, in first contact, the whole group are given up */
-static void smcr_hs_undo(struct smcr_hs *hs)
-{
-	smcr_conn_discard(&hs->ssk->conn);
-	if (!hs->lgr)
-		return;
-	if (hs->first) {
-		smcr_llc_done(hs->lgr);
-		smcr_lgr_kill(hs->lgr, hs->why, 0);
-	}
-}
-
 /*
  * CONFIRM LINK or its reply did not get through, and perhaps the peer's did not
  * either: it declines as well, and of two Declines that cross on TCP each is
@@ -301,33 +429,137 @@ static void smcr_hs_undo(struct smcr_hs *hs)
  */
 static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 {
-	unsigned long end = jiffies;
-
-	if (hs->ssk->is_client)
-		end += msecs_to_jiffies(SMCR_HS_CROSS_MS);
-	while (!smcr_clc_pending(hs->ssk)) {
-		if (time_after_eq(jiffies, end))
-			return SMCR_HS_DECLINE;
-		msleep(20);
-	}
-	hs->deadline = jiffies + smcr_knob_jiffies(hs->ssk->sn, t_clc);
-	return smcr_hs_tcp_instead(hs);
+	if (smcr_hs_tcp_news(hs))
+		return smcr_hs_goto_instead(hs);
+	return smcr_hs_expired(hs) ? SMCR_HS_DECLINE : SMCR_HS_WAIT;
 }
 
-/**
- * smcr_hs_finish() - the end of a rendezvous
- * @hs: rendezvous
- * @res: how it ended
- *
- * Context: process, sleeps. The socket may be gone afterwards unless the
- * caller holds a reference.
- */
-void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res)
+/* Steps until one of them waits or ends the handshake */
+static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+
+	do {
+		if (smcr_hs_stopped(hs->ssk))
+			return smcr_hs_aborted(hs);
+		res = hs->step(hs);
+		if (res == SMCR_HS_DECLINE && !hs->crossed &&
+		    hs->why == SMCR_R_CONFIRM_LINK_FAIL) {
+			hs->crossed = true;
+			res = smcr_hs_goto(hs, smcr_hs_crossed,
+					   hs->ssk->is_client ?
+					   SMCR_HS_CROSS_MS : 0);
+		}
+	} while (res == SMCR_HS_NEXT);
+	return res;
+}
+
+/* The connection and, in first contact, the whole group are given up */
+static void smcr_hs_undo(struct smcr_hs *hs)
+{
+	smcr_conn_discard(&hs->ssk->conn);
+	if (hs->lgr && hs->first) {
+		smcr_llc_done(hs->lgr);
+		smcr_lgr_kill(hs->lgr, hs->why, 0);
+	}
+}
+
+/* What the handshake holds, but for its memory */
+static void smcr_hs_release(struct smcr_hs *hs)
+{
+	smcr_hs_unwatch(hs);
+	if (hs->probe)
+		ib_destroy_qp(hs->probe);
+	if (hs->probe_num)
+		smcr_link_num_put(&hs->lgr->nums, hs->probe_num);
+	if (hs->lgr)
+		smcr_lgr_put(hs->lgr);
+	if (hs->forming)
+		smcr_lgr_put(hs->forming);
+	if (hs->pid.dev)
+		smcr_dev_put(hs->pid.dev);
+}
+
+/* The connection runs over SMC-R */
+static void smcr_hs_done(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 
-	if (res == SMCR_HS_DECLINE && hs->why == SMCR_R_CONFIRM_LINK_FAIL)
-		res = smcr_hs_crossed(hs);
+	if (ssk->is_client)
+		smcr_count(ssk->sn, hs->first ? SMCR_CNT_CLNT_FIRST :
+						SMCR_CNT_CLNT_REUSE);
+	else
+		smcr_count(ssk->sn, hs->first ? SMCR_CNT_SRV_FIRST :
+						SMCR_CNT_SRV_REUSE);
+	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
+	smcr_keepalive_start(ssk);
+	/* from now on the callbacks take what TCP does for events of SMC-R */
+	smcr_tcp_check(ssk);
+	if (!ssk->is_client)
+		smcr_child_ready(ssk);
+}
+
+/* The connection is lost */
+static void smcr_hs_fail(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	struct sock *sk = &ssk->sk;
+
+	/* given up before anything was said: no negotiation has failed */
+	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
+		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
+	if (!hs->fresh || !ssk->is_client)
+		smcr_hit(ssk->sn, hs->why, 0, 0);
+	WRITE_ONCE(sk->sk_err, hs->err ?: ECONNRESET);
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
+	smcr_tcp_reset(ssk);
+	if (ssk->is_client)
+		sk_error_report(sk);
+}
+
+/* TCP's connect() failed: no negotiation, nothing to count */
+static void smcr_hs_no_tcp(struct smcr_hs *hs)
+{
+	struct sock *sk = &hs->ssk->sk;
+
+	WRITE_ONCE(sk->sk_err,
+		   -sock_error(hs->ssk->tcp->sk) ?: ECONNABORTED);
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	smcr_sock_set_mode(hs->ssk, SMCR_MODE_DEAD);
+	sk_error_report(sk);
+}
+
+/* The owner went away while the handshake was running (CONN-38) */
+static void smcr_hs_unwanted(struct smcr_sock *ssk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_SMC:
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_APP_ABORT,
+				SMCR_R_NEG_ABORTED);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_reset(ssk);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * The end: the mode is settled and the state ENDED before the socket lock is
+ * dropped. Who has that lock and sees another mode than NEG need not wait for
+ * any thread.
+ */
+static void smcr_hs_finish(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	enum smcr_hs_res res = hs->res;
+
+	/* accept() may have use for it; it takes no lock of ours */
+	if (cancel_delayed_work_sync(&ssk->hs_timer))
+		sock_put(&ssk->sk);
+	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE)
 		smcr_hs_undo(hs);
 	if (res == SMCR_HS_DECLINE) {
@@ -337,21 +569,182 @@ void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res)
 			res = SMCR_HS_FAILED;
 		}
 	}
-	if (hs->lgr)
-		smcr_lgr_put(hs->lgr);
-	if (hs->forming)
-		smcr_lgr_put(hs->forming);
-	if (hs->pid.dev)
-		smcr_dev_put(hs->pid.dev);
+	smcr_hs_release(hs);
+	if (!ssk->is_client)
+		atomic_dec(&ssk->sn->n_handshakes);
 
 	switch (res) {
 	case SMCR_HS_DONE:
-		smcr_hs_done(ssk);
+		smcr_hs_done(hs);
 		break;
 	case SMCR_HS_FAILED:
-		smcr_hs_fail(ssk, hs->err ?: ECONNRESET, hs->why);
+		smcr_hs_fail(hs);
+		break;
+	case SMCR_HS_NO_TCP:
+		smcr_hs_no_tcp(hs);
 		break;
 	default:
 		smcr_fallback(ssk, hs->why);
 	}
+	ssk->hs = NULL;
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_END) == SMCR_TURN_UNWANTED)
+		smcr_hs_unwanted(ssk);
+	kfree(hs);
+}
+
+/* With the turn, without the socket lock; the caller holds a reference */
+static void smcr_hs_run(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = ssk->hs;
+
+	do {
+		if (!hs->over) {
+			hs->res = smcr_hs_steps(hs);
+			hs->over = hs->res != SMCR_HS_WAIT;
+		}
+		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
+			smcr_hs_finish(hs);
+			release_sock(&ssk->sk);
+			if (!ssk->is_client &&
+			    READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
+				smcr_child_failed(ssk);
+			return;
+		}
+		/* else its owner kicks: smcr_sock_release_cb() */
+		if (!hs->over && hs->timed)
+			smcr_hs_arm(ssk, hs->until);
+	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);
+}
+
+/**
+ * smcr_hs_work() - the turn of a handshake
+ * @work: hs_work of a socket; holds a reference
+ *
+ * Context: process. Sleeps for memory, verbs and TCP, not for the peer, nor for
+ * a lock that is held while user memory is copied.
+ */
+void smcr_hs_work(struct work_struct *work)
+{
+	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
+
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RUN) == SMCR_TURN_OURS)
+		smcr_hs_run(ssk);
+	sock_put(&ssk->sk);
+}
+
+/**
+ * smcr_hs_stop() - nobody wants the handshake any more
+ * @ssk: socket, socket lock held
+ *
+ * One that no thread is at ends here and now.
+ *
+ * Return: true if it has ended; false if another thread will end it soon and
+ * undo its result.
+ */
+bool smcr_hs_stop(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs;
+
+	switch (smcr_hs_turn(ssk, SMCR_TURN_EV_STOP)) {
+	case SMCR_TURN_OURS:
+		hs = ssk->hs;
+		if (!hs->over)
+			hs->res = smcr_hs_aborted(hs);
+		smcr_hs_finish(hs);
+		return true;
+	case SMCR_TURN_LATER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * smcr_hs_new() - memory for a handshake
+ * @ssk: socket without one
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int smcr_hs_new(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL);
+
+	if (!hs)
+		return -ENOMEM;
+	hs->ssk = ssk;
+	hs->fresh = true;
+	init_waitqueue_func_entry(&hs->watch, smcr_hs_woken);
+	ssk->hs = hs;
+	return 0;
+}
+
+/**
+ * smcr_hs_drop() - the socket has no handshake, or none any more
+ * @ssk: socket, socket lock held or not yet known to anybody; not in mode NEG
+ */
+void smcr_hs_drop(struct smcr_sock *ssk)
+{
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RESET) == SMCR_TURN_BUG)
+		return;
+	kfree(ssk->hs);
+	ssk->hs = NULL;
+}
+
+/**
+ * smcr_hs_begin() - the handshake of smcr_hs_new() begins
+ * @ssk: socket in mode NEG, socket lock held or not yet known to anybody
+ *
+ * A client's waits for TCP, a server's for the Proposal (CLC-13). The caller
+ * looks at TCP afterwards: smcr_tcp_check().
+ */
+void smcr_hs_begin(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = ssk->hs;
+
+	ssk->hs_up = 0;
+	if (ssk->is_client) {
+		hs->step = smcr_clnt_begin;
+		WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_TCP);
+	} else {
+		smcr_hs_goto(hs, smcr_srv_begin,
+			     READ_ONCE(ssk->sn->knobs.t_clc));
+		WRITE_ONCE(ssk->hs_want, SMCR_CLC_PROPOSAL);
+		atomic_inc(&ssk->sn->n_handshakes);
+		smcr_hs_arm(ssk, hs->until);
+	}
+	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
+}
+
+/**
+ * smcr_hs_tcp_event() - something happened on TCP in mode NEG
+ * @ssk: socket, inner socket locked
+ *
+ * The handshake is kicked only when what it waits for is complete: a peer that
+ * says nothing, or not all of it, costs a timer but no worker.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_hs_tcp_event(struct smcr_sock *ssk)
+{
+	const struct sock *tsk = ssk->tcp->sk;
+	bool kick;
+
+	switch (READ_ONCE(ssk->hs_want)) {
+	case SMCR_HS_WANT_NOTHING:
+		return;
+	case SMCR_HS_WANT_TCP:
+		kick = !((1 << READ_ONCE(tsk->sk_state)) &
+			 (TCPF_SYN_SENT | TCPF_SYN_RECV));
+		/* T_CLC begins, whenever a worker has time (CLC-14) */
+		if (kick && !ssk->hs_up)
+			WRITE_ONCE(ssk->hs_up, jiffies ?: 1);
+		break;
+	case SMCR_HS_WANT_NEWS:
+		kick = smcr_tcp_has_news(tsk);
+		break;
+	default:
+		kick = smcr_hs_clc_due(ssk);
+	}
+	if (kick)
+		smcr_hs_kick(ssk);
 }

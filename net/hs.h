@@ -1,54 +1,108 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Steps of the rendezvous that both roles share. */
+/*
+ * The handshake: CLC over TCP and, in first contact, LLC over the new link
+ * (RFC 7609 3.5). A step machine per socket: no step waits for the peer. One
+ * that cannot go on says SMCR_HS_WAIT, and is called again after an event or
+ * when its time is over; meanwhile no thread is at it.
+ */
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
 
 #include "kclc.h"
 #include "lgr.h"
 
+/* What a step says; all but NEXT and WAIT end the handshake */
+enum smcr_hs_res {
+	SMCR_HS_NEXT,		/* go on with hs->step */
+	SMCR_HS_WAIT,		/* the same step again: event, or hs->until */
+	SMCR_HS_DECLINE,	/* tell the peer, go on with TCP */
+	SMCR_HS_DECLINED,	/* the peer said so, go on with TCP */
+	SMCR_HS_TCP,		/* TCP without a word (nothing was negotiated) */
+	SMCR_HS_NO_TCP,		/* TCP's own connect() failed */
+	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
+	SMCR_HS_DONE,
+};
+
 /**
- * struct smcr_hs - one rendezvous, its worker's own
+ * struct smcr_hs - one handshake; belongs to whoever has the turn (hs_turn.h)
  * @ssk: socket
+ * @step: what to do next
+ * @until: jiffies, end of the wait that @step is in
+ * @timed: @until counts
+ * @fresh: nothing was said yet
  * @pid: own port; a device reference while pid.dev is set
  * @lgr: link group, a reference
- * @forming: server: group whose first contact comes before ours, a reference
+ * @forming: group whose first contact comes before ours, a reference
+ * @watched: group whose wait queue has @watch, a reference
+ * @watch: kicks the handshake
  * @peer: server: from the Proposal
- * @wish: server: RMB that is waited for
- * @delay: server: ms to the next look at @forming or @wish
+ * @acc: client: the Accept
+ * @wish: RMB that is waited for
+ * @probe: server, first contact: queue pair of the ADD LINK, or NULL
+ * @probe_num: its link number
+ * @rmb_wait: server: @until has the time for an RMB
  * @first: first contact
- * @accepted: server: the Accept was sent
- * @link_lost: smcr_hs_llc_wait() ended with the group
- * @deadline: jiffies, end of a wait for a CLC message (T_CLC); client, and
- *	Decline instead of LLC; server: end of the wait for @forming or @wish
+ * @sending: the send completion of our last LLC message is waited for
+ * @send_why: what a link that did not carry it is called
+ * @crossed: the peer's Decline was given its time to come
+ * @over: @res is how it ends; what is left needs the socket lock
+ * @res: result
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost
  */
 struct smcr_hs {
 	struct smcr_sock *ssk;
+	enum smcr_hs_res (*step)(struct smcr_hs *hs);
+	unsigned long until;
+	bool timed;
+	bool fresh;
 	struct smcr_port_id pid;
 	struct smcr_lgr *lgr;
 	struct smcr_lgr *forming;
-	struct smcr_peer peer;
+	struct smcr_lgr *watched;
+	wait_queue_entry_t watch;
+	union {
+		struct smcr_peer peer;
+		struct smcr_clc_accept acc;
+	};
 	struct smcr_rmb_wish wish;
-	unsigned int delay;
+	struct ib_qp *probe;
+	u8 probe_num;
+	bool rmb_wait;
 	bool first;
-	bool accepted;
-	bool link_lost;
-	unsigned long deadline;
+	bool sending;
+	enum smcr_reason send_why;
+	bool crossed;
+	bool over;
+	enum smcr_hs_res res;
 	enum smcr_reason why;
 	int err;
 };
 
-/* What a rendezvous step says; everything but NEXT ends the rendezvous */
-enum smcr_hs_res {
-	SMCR_HS_NEXT,
-	SMCR_HS_DECLINE,	/* tell the peer, go on with TCP */
-	SMCR_HS_DECLINED,	/* the peer said so, go on with TCP */
-	SMCR_HS_TCP,		/* TCP without a word (nothing was negotiated) */
-	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
-	SMCR_HS_DONE,
-	SMCR_HS_WAIT,		/* not yet the end: again after hs->delay */
-};
+/* The first steps */
+enum smcr_hs_res smcr_clnt_begin(struct smcr_hs *hs);
+enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs);
+
+/* The next step is @step; it may wait for @ms */
+enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
+			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
+			      unsigned int ms);
+/* The wait that the step is in is over */
+static inline bool smcr_hs_expired(const struct smcr_hs *hs)
+{
+	return time_after_eq(jiffies, hs->until);
+}
+
+/*
+ * The CLC message that is due. NEXT: here it is (or a Decline); WAIT; else how
+ * the handshake ends.
+ */
+enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
+			     struct smcr_clc_msg *clc);
+
+/* Be kicked when the group's state changes or an LLC answer or RMB comes */
+void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr);
+void smcr_hs_unwatch(struct smcr_hs *hs);
 
 /* Own values for Accept or Confirm */
 void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
@@ -62,38 +116,26 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 				     const struct smcr_clc_accept *m,
 				     bool check_mtu);
 
-/* Result of smcr_clc_recv() when it was not 0 */
-enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc);
-
-/* The negotiation was given up meanwhile */
-enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs);
-
 /* A Decline came (CLC-52, CLC-36) */
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);
 
 /*
- * The peer's T_LLC_FIRST runs while we wait for the adapter's word that our
- * message arrived. Half of it, so that a Decline is there in time (LLC-11).
- */
-static inline unsigned int smcr_hs_sent_ms(const struct smcr_hs *hs)
-{
-	return READ_ONCE(hs->ssk->sn->knobs.t_llc_first) / 2;
-}
-
-/*
- * Wait for an LLC message of first contact; a Decline on TCP ends it
- * (CLC-59). @type, @reply: as smcr_llc_expect(), which was called before.
- */
-enum smcr_hs_res smcr_hs_llc_wait(struct smcr_hs *hs, struct smcr_llc *msg);
-
-/*
- * Sends one and waits for the adapter's word. TCP that has something to say is
- * heard meanwhile; @why: what a link that did not carry it is called.
+ * Post an LLC message of first contact, then go to @step, which gets the answer
+ * with smcr_hs_llc(). @why: what a link that does not carry it is called.
  */
 enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
 				  const struct smcr_llc *msg,
-				  enum smcr_reason why);
+				  enum smcr_reason why,
+				  enum smcr_hs_res (*step)(struct smcr_hs *hs));
+
+/*
+ * The LLC message that smcr_llc_expect() announced: NEXT, WAIT, or how the
+ * handshake ends. A Decline on TCP ends the wait (CLC-59): NEXT, with another
+ * step than @step.
+ */
+enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
+			     bool *got);
 
 /*
  * The link of a first contact could not be brought up or sent on: Decline
@@ -111,8 +153,5 @@ bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 /* LG-10 and the eye-catcher announcement, both sides' CONFIRM LINK known */
 void smcr_hs_settle_link(struct smcr_hs *hs,
 			 const struct smcr_llc_confirm_link *peer);
-
-/* The end of a rendezvous, whatever it is */
-void smcr_hs_finish(struct smcr_hs *hs, enum smcr_hs_res res);
 
 #endif /* _SMCR_HS_H */

@@ -1,53 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLC messages over the inner TCP socket (RFC 7609 A.2, C.5, C.6): every read
- * is bounded in time and takes exactly the bytes of one message.
+ * CLC messages over the inner TCP socket (RFC 7609 A.2, C.5, C.6): no read waits,
+ * and each takes exactly the bytes of one message.
  */
 #include <net/tcp.h>
 #include "kclc.h"
 #include "trace.h"
-
-/**
- * smcr_clc_pending() - TCP has something to read, or has ended
- * @arg: struct smcr_sock in negotiation
- *
- * Context: any.
- */
-bool smcr_clc_pending(void *arg)
-{
-	struct smcr_sock *ssk = arg;
-	struct sock *tcp = ssk->tcp->sk;
-
-	return !skb_queue_empty_lockless(&tcp->sk_receive_queue) ||
-	       READ_ONCE(tcp->sk_shutdown) & RCV_SHUTDOWN ||
-	       READ_ONCE(tcp->sk_err) ||
-	       READ_ONCE(tcp->sk_state) == TCP_CLOSE ||
-	       test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-}
-
-/**
- * smcr_clc_aborted() - the negotiation is to be given up
- * @arg: struct smcr_sock in negotiation
- *
- * Context: any.
- */
-bool smcr_clc_aborted(void *arg)
-{
-	struct smcr_sock *ssk = arg;
-
-	return test_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-}
-
-/**
- * smcr_hs_tcp_event() - something happened on TCP during the negotiation
- * @ssk: socket
- *
- * Context: any up to softirq.
- */
-void smcr_hs_tcp_event(struct smcr_sock *ssk)
-{
-	wake_up_all(&ssk->hs_waitq);
-}
 
 /* Up to @len bytes that nobody has read yet; the inner socket is locked */
 static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
@@ -74,15 +32,15 @@ static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
 }
 
 /**
- * smcr_hs_clc_due() - smcr_clc_recv() of the client's message would not wait
- * @ssk: server's child in negotiation that nobody works for; inner socket locked
+ * smcr_hs_clc_due() - has the CLC message come that the handshake waits for?
+ * @ssk: socket in negotiation with ssk->hs_want set; inner socket locked
  *
  * The whole message is there, or what shows that it will never be one.
  * Context: any up to softirq.
  */
 bool smcr_hs_clc_due(struct smcr_sock *ssk)
 {
-	u8 want = READ_ONCE(ssk->hs) ? SMCR_CLC_CONFIRM : SMCR_CLC_PROPOSAL;
+	u8 want = READ_ONCE(ssk->hs_want);
 	struct sock *tsk = ssk->tcp->sk;
 	enum smcr_reason why;
 	struct smcr_clc_hdr hdr;
@@ -102,20 +60,15 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 
 /* Exactly @len bytes, or the reason why not */
 static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
-			 unsigned long deadline, enum smcr_reason *why)
+			 enum smcr_reason *why)
 {
 	size_t got = 0;
 
 	while (got < len) {
 		struct kvec vec = { buf + got, len - got };
 		struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
-		long left = deadline - jiffies;
 		int rc;
 
-		if (smcr_clc_aborted(ssk)) {
-			*why = SMCR_R_NEG_ABORTED;
-			return -ECANCELED;
-		}
 		rc = kernel_recvmsg(ssk->tcp, &msg, &vec, 1, len - got,
 				    MSG_DONTWAIT);
 		if (rc > 0) {
@@ -126,12 +79,9 @@ static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 			*why = SMCR_R_CLC_EOF;
 			return -ECONNRESET;
 		}
-		if (left <= 0) {
-			smcr_count(ssk->sn, SMCR_CNT_T_CLC);
-			*why = SMCR_R_CLC_TIMEOUT;
-			return -ETIMEDOUT;
-		}
-		wait_event_timeout(ssk->hs_waitq, smcr_clc_pending(ssk), left);
+		smcr_count(ssk->sn, SMCR_CNT_T_CLC);
+		*why = SMCR_R_CLC_TIMEOUT;
+		return -ETIMEDOUT;
 	}
 	return 0;
 }
@@ -169,16 +119,18 @@ static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
  * smcr_clc_recv() - read exactly one CLC message
  * @ssk: socket in negotiation
  * @want: enum smcr_clc_type that is due; a Decline is always acceptable
- * @deadline: jiffies
  * @msg: result
  * @why: reason on error
  *
- * Context: process, sleeps until @deadline at most.
- * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT; -ECONNRESET TCP ended;
- * -ECANCELED the socket is being closed.
+ * Consumes exactly the message's length (CLC-08). Does not wait for the peer:
+ * to be called when smcr_hs_clc_due(), or when its time is over.
+ *
+ * Context: process.
+ * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT not complete;
+ * -ECONNRESET TCP ended; -ENOMEM.
  */
-int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
-		  struct smcr_clc_msg *msg, enum smcr_reason *why)
+int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
+		  enum smcr_reason *why)
 {
 	u8 *buf;
 	int rc;
@@ -189,7 +141,7 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
 		*why = SMCR_R_NO_MEMORY;
 		return -ENOMEM;
 	}
-	rc = smcr_clc_read(ssk, buf, SMCR_CLC_HDR_LEN, deadline, why);
+	rc = smcr_clc_read(ssk, buf, SMCR_CLC_HDR_LEN, why);
 	if (!rc)
 		rc = smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &msg->hdr, why);
 	if (!rc && msg->hdr.type != want &&
@@ -199,8 +151,7 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, unsigned long deadline,
 	}
 	if (!rc)
 		rc = smcr_clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
-				   msg->hdr.len - SMCR_CLC_HDR_LEN, deadline,
-				   why);
+				   msg->hdr.len - SMCR_CLC_HDR_LEN, why);
 	if (!rc) {
 		rc = smcr_clc_decode(buf, msg, why);
 		/*

@@ -322,28 +322,6 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	return forming;
 }
 
-/* What may end a wait is looked at this often */
-#define SMCR_LGR_SLICE	msecs_to_jiffies(20)
-
-/*
- * Until first contact is settled, one way or the other, or @stop says so; rest
- * of @timeout.
- */
-static long smcr_lgr_wait_formed(struct smcr_lgr *lgr, long timeout,
-				 bool (*stop)(void *arg), void *arg)
-{
-	while (READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING && timeout > 0 &&
-	       !(stop && stop(arg))) {
-		long slice = stop ? min_t(long, timeout, SMCR_LGR_SLICE) :
-				    timeout;
-
-		timeout -= slice;
-		timeout += wait_event_timeout(lgr->wait, READ_ONCE(lgr->st) !=
-					      SMCR_LGR_ST_FORMING, slice);
-	}
-	return timeout;
-}
-
 /*
  * Worth a try of one's own after another first contact with this peer failed?
  * Only if that was a matter of its TCP connection, and not of the path.
@@ -489,17 +467,13 @@ static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
  * @sn: namespace
  * @acc: Accept
  * @pid: own port of the connection
- * @timeout: jiffies to wait for a group that is being settled
- * @stop: ends the wait when it says true
- * @arg: for @stop
  *
- * Return: ACTIVE group with a reference, or NULL: out of sync.
+ * Return: group with a reference, not DEAD when it was looked up; FORMING: the
+ * caller comes back when its first contact is settled. NULL: out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
-				      const struct smcr_port_id *pid,
-				      unsigned long timeout,
-				      bool (*stop)(void *arg), void *arg)
+				      const struct smcr_port_id *pid)
 {
 	struct smcr_lgr *lgr, *found = NULL;
 
@@ -515,15 +489,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 		}
 	}
 	spin_unlock_bh(&sn->lgr_lock);
-	if (!found)
-		return NULL;
-
-	smcr_lgr_wait_formed(found, timeout, stop, arg);
-	if (READ_ONCE(found->st) == SMCR_LGR_ST_ACTIVE &&
-	    smcr_link_up(found->link))
-		return found;
-	smcr_lgr_put(found);
-	return NULL;
+	return found;
 }
 
 /* Last connection gone: the server starts T_LGR_IDLE (LG-39) */

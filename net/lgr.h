@@ -160,15 +160,10 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     struct smcr_lgr **forming, bool *first,
 				     enum smcr_reason *why);
 
-/*
- * Client: group whose link an Accept names (waits for FORMING until @stop says
- * true); NULL unknown
- */
+/* Client: group whose link an Accept names, perhaps still FORMING; NULL unknown */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
-				      const struct smcr_port_id *pid,
-				      unsigned long timeout,
-				      bool (*stop)(void *arg), void *arg);
+				      const struct smcr_port_id *pid);
 
 /* New FORMING group, listed, with PD, QP in INIT; reference returned */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,

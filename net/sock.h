@@ -6,7 +6,7 @@
  *
  *	INIT	nothing decided yet (also: bound)
  *	LISTEN	inner socket listens
- *	NEG	TCP connects or the rendezvous runs
+ *	NEG	TCP connects or the handshake runs
  *	SMC	connection over RDMA; the TCP connection is idle
  *	TCP	fallback: every call is forwarded to the inner socket
  *	DEAD	connect or negotiation failed; sk_err says why
@@ -76,12 +76,15 @@ struct smcr_sock {
 	struct hlist_node net_node;	/* sn->sk_list, sn->sk_lock */
 	struct smcr_conn conn;
 
-	/* negotiation */
-	struct work_struct hs_work;	/* client: when TCP is up; server: with a message */
-	struct smcr_hs *hs;		/* server, after Accept; owner of QUEUED */
-	unsigned long hs_flags;		/* SMCR_HS_*, atomic bit ops */
-	wait_queue_head_t hs_waitq;	/* the worker waits here for CLC messages */
-	struct delayed_work hs_timer;	/* server: no whole message */
+	/* handshake; hs.c */
+	struct smcr_hs *hs;		/* of whoever has the turn */
+	u32 hs_turn;			/* core/hs_turn.h; smcr_hs_turn() only */
+	struct work_struct hs_work;
+	struct delayed_work hs_timer;	/* end of a wait; also of a deferred accept() */
+	u8 hs_want;			/* enum smcr_clc_type or SMCR_HS_WANT_* */
+	unsigned long hs_up;		/* client: jiffies, TCP was established; 0 not */
+	u64 hs_send_no;			/* number of its last LLC message */
+	int hs_sent;			/* what became of that; softirq writes */
 
 	/* listener */
 	struct work_struct accept_work;
@@ -107,11 +110,11 @@ struct smcr_sock {
 	int keepidle;			/* TCP_KEEPIDLE in jiffies, if TCP has another */
 };
 
+/* hs_want: what of TCP a handshake waits for, but for CLC messages */
 enum {
-	SMCR_HS_QUEUED,		/* hs_work has or had its turn; a server's goes twice */
-	SMCR_HS_LATER,		/* ... and takes it again: whoever clears this queues it */
-	SMCR_HS_ABORT,		/* socket is being closed: give up */
-	SMCR_HS_COUNTED,	/* counted in sn->n_handshakes */
+	SMCR_HS_WANT_NOTHING	= 0,
+	SMCR_HS_WANT_TCP	= 0x80,	/* to be established, or to fail */
+	SMCR_HS_WANT_NEWS	= 0x81,	/* anything: LLC is due */
 };
 
 enum {
@@ -124,6 +127,7 @@ enum {
 	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
 	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.work waits for the owner of the socket lock */
+	SMCR_SK_HS_WORK,	/* the handshake does */
 	SMCR_SK_DEFERRED,	/* child stays in neg_q until it has news */
 };
 
@@ -148,8 +152,6 @@ void smcr_af_exit(void);
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, int protocol, int kern);
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
-/* The rendezvous is over or will never be: no longer counted */
-void smcr_hs_end(struct smcr_sock *ssk);
 /* One more reference, from a context that does not hold one */
 bool smcr_sock_get(struct smcr_sock *ssk);
 /* Off sn->sk_list: the last owner is about to let go */
@@ -173,8 +175,6 @@ void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
 /* There is something to receive, or nothing will come any more */
 bool smcr_tcp_has_news(const struct sock *tsk);
-/* Mode NEG: start the rendezvous if it is due, wake it if it waits */
-void smcr_neg_event(struct smcr_sock *ssk);
 /*
  * What TCP did before the mode was set (data, FIN, RST) is acted upon now. The
  * socket lock may be held; process context.
@@ -186,21 +186,20 @@ int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);
 /* Wait for the end of mode NEG; socket lock held, dropped meanwhile. Rest of @timeo. */
 long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
 /*
- * Give up a negotiation; socket lock held, dropped meanwhile. On return the
- * mode is not NEG; it is SMC or TCP when the negotiation was faster.
+ * Give up a negotiation; socket lock held, dropped meanwhile. 0: the mode is not
+ * NEG; it is SMC or TCP when the negotiation was faster. Else a signal came.
  */
-void smcr_neg_abort(struct smcr_sock *ssk);
+int smcr_neg_abort(struct smcr_sock *ssk);
 /*
- * Back to mode INIT for another connect(); socket lock held, dropped meanwhile.
- * False: another thread was faster and the socket is not unconnected.
+ * Back to mode INIT for another connect(); socket lock held. False: the socket
+ * is not unconnected.
  */
 bool smcr_sock_reset(struct smcr_sock *ssk);
 /* After a forwarded call: the inner socket's socket state is ours */
 void smcr_tcp_state_sync(struct socket *sock);
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);
-void smcr_hs_timer(struct work_struct *work);
-void smcr_child_start_timer(struct smcr_sock *child, int ms);
+void smcr_child_defer_end(struct smcr_sock *child);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
 void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
@@ -240,30 +239,26 @@ void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 /* What was kept from the inner socket so that it cannot disturb CLC */
 void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
 
-/* fallback.c: one way to TCP, with the reason recorded, counted, traced */
+/*
+ * fallback.c: one way to TCP, with the reason recorded, counted, traced. With the
+ * socket lock held, or for a socket that nobody else knows.
+ */
 void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why);
-/* The same with the socket lock held, or for a socket that nobody else knows */
-void smcr_fallback_locked(struct smcr_sock *ssk, enum smcr_reason why);
 /* connect(): plain TCP from the start; counted when TCP is established */
 void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why);
 void smcr_fallback_count(struct smcr_sock *ssk);
 
-/*
- * hs_client.c, hs_server.c: the rendezvous, on smcr_hs_wq and smcr_srv_wq,
- * socket lock not held, reference held. They end with exactly one of:
- *	smcr_hs_done()		mode SMC
- *	smcr_fallback()		mode TCP
- *	smcr_hs_fail(err)	mode DEAD, sk_err = err, TCP reset
- */
-void smcr_hs_client(struct smcr_sock *ssk);
-/* < 0: ended; 0: the client's Confirm is due; > 0: again in so many ms */
-int smcr_hs_server(struct smcr_sock *ssk);
-bool smcr_hs_lgr_lost(const struct smcr_sock *ssk);
-void smcr_hs_done(struct smcr_sock *ssk);
-void smcr_hs_fail(struct smcr_sock *ssk, int err, enum smcr_reason why);
-/* from the inner socket's callbacks while in mode NEG */
+/* hs.c: the handshake. It ends in mode SMC, TCP or DEAD. */
+int smcr_hs_new(struct smcr_sock *ssk);
+void smcr_hs_begin(struct smcr_sock *ssk);
+void smcr_hs_drop(struct smcr_sock *ssk);
+void smcr_hs_kick(struct smcr_sock *ssk);
+bool smcr_hs_stop(struct smcr_sock *ssk);
+void smcr_hs_work(struct work_struct *work);
+void smcr_hs_timer(struct work_struct *work);
+/* From the inner socket's callbacks while in mode NEG */
 void smcr_hs_tcp_event(struct smcr_sock *ssk);
-/* Inner socket locked: is the message due there, or the sign that it never is? */
+/* kclc.c; inner socket locked: is the message due there, or the sign that it never is? */
 bool smcr_hs_clc_due(struct smcr_sock *ssk);
 
 #endif /* _SMCR_SOCK_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * connect(): may the option be offered, TCP's connect without blocking, and
- * the wait for TCP and the rendezvous, with TCP's return values throughout.
+ * the wait for TCP and the handshake, with TCP's return values throughout.
  */
 #include <linux/sched/signal.h>
 #include <net/ip6_route.h>
@@ -49,50 +49,25 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
 	xchg(&tcp->sk->sk_err, 0);
 }
 
-/* Wait for a worker that has settled the mode; socket lock dropped */
-static void smcr_hs_flush(struct smcr_sock *ssk)
-{
-	if (!test_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
-		return;
-	release_sock(&ssk->sk);
-	flush_work(&ssk->hs_work);
-	lock_sock(&ssk->sk);
-}
-
 /**
  * smcr_neg_abort() - give up a negotiation, the socket lives on
  * @ssk: socket in mode NEG, socket lock held; dropped meanwhile
  *
- * Not interruptible, but short: the worker's waits for the peer end with ABORT;
- * registering memory is the adapter's, and has T_LLC.
- * Afterwards the mode is not NEG: DEAD, or what the worker reached before it
- * saw that, or what another thread made of it.
+ * A handshake that waits ends here and now; one that a worker is at, when that
+ * has come to its next step. Afterwards the mode is not NEG: DEAD, or what was
+ * reached before, or what another thread made of it.
+ *
+ * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
  */
-void smcr_neg_abort(struct smcr_sock *ssk)
+int smcr_neg_abort(struct smcr_sock *ssk)
 {
-	struct sock *sk = &ssk->sk;
-
-	while (ssk->mode == SMCR_MODE_NEG) {
-		set_bit(SMCR_HS_ABORT, &ssk->hs_flags);
-		smcr_hs_tcp_event(ssk);
-		if (!test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags)) {
-			/* as tcp_disconnect() */
-			WRITE_ONCE(sk->sk_err, ECONNRESET);
-			smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
-			break;
-		}
-		smcr_hs_flush(ssk);
-		if (ssk->mode != SMCR_MODE_NEG)
-			break;
-		/* smcr_hs_start() is between QUEUED and queue_work() */
-		release_sock(sk);
-		schedule_timeout_uninterruptible(1);
-		lock_sock(sk);
-	}
-	clear_bit(SMCR_HS_ABORT, &ssk->hs_flags);
+	if (smcr_hs_stop(ssk))
+		return 0;
+	smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
+	return ssk->mode == SMCR_MODE_NEG ? -ERESTARTSYS : 0;
 }
 
-/* Mode INIT, the inner socket as new. No worker is at it. */
+/* Mode INIT, the inner socket as new */
 static void smcr_sock_to_init(struct smcr_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
@@ -100,7 +75,7 @@ static void smcr_sock_to_init(struct smcr_sock *ssk)
 	smcr_sock_set_mode(ssk, SMCR_MODE_INIT);
 	smcr_tcp_disconnect(ssk);
 	smcr_tcpopt_offer(ssk->tcp->sk, false);
-	ssk->hs_flags = 0;
+	smcr_hs_drop(ssk);
 	ssk->is_client = false;
 	ssk->offered = false;
 	ssk->opt_crossed = false;
@@ -114,28 +89,29 @@ static void smcr_sock_to_init(struct smcr_sock *ssk)
 
 /**
  * smcr_sock_reset() - back to mode INIT, for another connect() or listen()
- * @ssk: socket in mode DEAD, TCP or INIT; socket lock held, dropped meanwhile
+ * @ssk: socket, socket lock held
  *
- * sk_err stays. When another thread did something else with the socket while
- * the lock was dropped, it is left alone.
+ * sk_err stays. What another thread has made of the socket while the lock was
+ * dropped is left alone.
  *
  * Return: true if the socket was reset; only then it is unconnected.
  */
 bool smcr_sock_reset(struct smcr_sock *ssk)
 {
-	enum smcr_mode mode = ssk->mode;
-
-	smcr_hs_flush(ssk);
-	if (ssk->mode != mode || mode == SMCR_MODE_NEG ||
-	    mode == SMCR_MODE_SMC || mode == SMCR_MODE_LISTEN)
+	switch (ssk->mode) {
+	case SMCR_MODE_NEG:
+	case SMCR_MODE_SMC:
+	case SMCR_MODE_LISTEN:
 		return false;
-	smcr_sock_to_init(ssk);
-	return true;
+	default:
+		smcr_sock_to_init(ssk);
+		return true;
+	}
 }
 
 /**
  * smcr_tcp_state_sync() - take over the inner socket's socket state
- * @sock: socket in mode TCP, socket lock held; dropped meanwhile
+ * @sock: socket in mode TCP, socket lock held
  *
  * TCP gave up (failed connect, shutdown in SYN-SENT): the next connect() may
  * negotiate again.
@@ -144,7 +120,6 @@ void smcr_tcp_state_sync(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
-	smcr_hs_flush(ssk);	/* it may let others in: first of all */
 	if (ssk->mode != SMCR_MODE_TCP)
 		return;
 	sock->state = ssk->tcp->state;
@@ -280,17 +255,15 @@ static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 	smcr_tcpopt_offer(tcp->sk, true);
 	ssk->offered = true;
 	ssk->is_client = true;
-	ssk->hs_flags = 0;
 	smcr_sock_set_mode(ssk, SMCR_MODE_NEG);
 	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
-	if (!rc || rc == -EINPROGRESS) {
-		smcr_neg_event(ssk);
-		return 0;
+	if (rc && rc != -EINPROGRESS) {
+		smcr_sock_to_init(ssk);
+		return rc;
 	}
-	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags))
-		return 0;	/* TCP began and failed: the worker says so */
-	smcr_sock_to_init(ssk);
-	return rc;
+	smcr_hs_begin(ssk);
+	smcr_tcp_check(ssk);	/* what TCP did before */
+	return 0;
 }
 
 /* What became of the connection; as the end of inet_stream_connect() */
@@ -361,8 +334,12 @@ static int smcr_disconnect(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
-	if (ssk->mode == SMCR_MODE_NEG)
-		smcr_neg_abort(ssk);
+	if (ssk->mode == SMCR_MODE_NEG) {
+		int rc = smcr_neg_abort(ssk);
+
+		if (rc)
+			return rc;
+	}
 	if (ssk->mode == SMCR_MODE_LISTEN) {
 		smcr_listener_undo(sock);
 		return 0;
@@ -392,7 +369,8 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() */
 	smcr_sockopt_push(ssk);
 	why = smcr_connect_check(ssk, addr, alen);
-	if (why == SMCR_R_NONE && smcr_tcpopt_client(sock_net(sock->sk)))
+	if (why == SMCR_R_NONE && (smcr_tcpopt_client(sock_net(sock->sk)) ||
+				   smcr_hs_new(ssk)))
 		why = SMCR_R_NO_MEMORY;
 	if (why != SMCR_R_NONE) {
 		smcr_fallback_early(ssk, why);

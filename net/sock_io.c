@@ -344,7 +344,10 @@ static int smcr_shutdown_locked(struct socket *sock, int how)
 	struct smcr_sock *ssk = smcr_sk(sk);
 
 	if (ssk->mode == SMCR_MODE_NEG) {
-		smcr_neg_abort(ssk);
+		int rc = smcr_neg_abort(ssk);
+
+		if (rc)
+			return rc;
 		if (ssk->mode == SMCR_MODE_DEAD)
 			return smcr_shutdown_undo(sock);
 	}

@@ -148,7 +148,7 @@ static bool smcr_child_defer(const struct smcr_sock *lsk,
 	bool news;
 
 	/* without a negotiation TCP has waited already */
-	if (secs <= 0 || !test_bit(SMCR_HS_QUEUED, &child->hs_flags))
+	if (secs <= 0 || !child->hs)
 		return false;
 	sock_hold(&child->sk);
 	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
@@ -247,14 +247,6 @@ void smcr_child_failed(struct smcr_sock *child)
 	sock_put(&lsk->sk);
 }
 
-/* The second turn of the rendezvous, for whoever has set QUEUED */
-static void smcr_child_resume(struct smcr_sock *child)
-{
-	sock_hold(&child->sk);
-	if (!queue_work(smcr_srv_wq, &child->hs_work))
-		sock_put(&child->sk);
-}
-
 /**
  * smcr_child_lgr_lost() - the link group of a child in negotiation has ended
  * @child: server's child; the caller holds a reference
@@ -264,48 +256,17 @@ static void smcr_child_resume(struct smcr_sock *child)
  */
 void smcr_child_lgr_lost(struct smcr_sock *child)
 {
-	if (!test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags))
-		smcr_child_resume(child);
+	smcr_hs_kick(child);
 }
 
 /**
- * smcr_hs_timer() - a client offered SMC-R and then no message (CLC-13)
- * @work: hs_timer of the child; holds a reference
- *
- * After the negotiation: the end of a deferred accept().
+ * smcr_child_defer_end() - hs_timer: a deferred accept() waits no more
+ * @child: any socket
  */
-void smcr_hs_timer(struct work_struct *work)
+void smcr_child_defer_end(struct smcr_sock *child)
 {
-	struct smcr_sock *child = container_of(to_delayed_work(work),
-					       struct smcr_sock, hs_timer);
-
-	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
-		if (test_and_clear_bit(SMCR_HS_LATER, &child->hs_flags))
-			smcr_child_resume(child);
-		else if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
-			smcr_child_to_queue(child, false);
-	} else if (child->hs) {	/* its worker has things to undo */
-		smcr_child_resume(child);
-	} else {
-		smcr_count(child->sn, SMCR_CNT_T_CLC);
-		smcr_hs_fail(child, ETIMEDOUT, SMCR_R_CLC_TIMEOUT);
-		smcr_hs_end(child);
-		smcr_child_failed(child);
-	}
-	sock_put(&child->sk);
-}
-
-/**
- * smcr_child_start_timer() - the client owes us a message, or has to wait
- * @child: child in negotiation, a reference held
- * @ms: until smcr_hs_timer()
- */
-void smcr_child_start_timer(struct smcr_sock *child, int ms)
-{
-	sock_hold(&child->sk);
-	if (!queue_delayed_work(smcr_wq, &child->hs_timer,
-				msecs_to_jiffies(ms)))
-		sock_put(&child->sk);
+	if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
+		smcr_child_to_queue(child, false);
 }
 
 static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
@@ -320,11 +281,9 @@ static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 static void smcr_child_negotiate(struct smcr_sock *lsk,
 				 struct smcr_sock *child)
 {
-	atomic_inc(&child->sn->n_handshakes);
-	set_bit(SMCR_HS_COUNTED, &child->hs_flags);
 	smcr_sock_set_mode(child, SMCR_MODE_NEG);
+	smcr_hs_begin(child);
 	smcr_child_enqueue(lsk, child);
-	smcr_child_start_timer(child, READ_ONCE(child->sn->knobs.t_clc));
 	smcr_tcp_hook(child, lsk);
 	smcr_tcp_check(child);	/* it may have come before the hook */
 }
@@ -337,7 +296,7 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 		why = SMCR_R_PEER_NO_SMC;
 	smcr_child_enqueue(lsk, child);
 	smcr_tcp_hook(child, lsk);
-	smcr_fallback_locked(child, why);
+	smcr_fallback(child, why);
 }
 
 /*
@@ -347,23 +306,29 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
 	bool taken = tcp->sk->sk_user_data;	/* by a BPF program: sockmap */
+	bool agreed = smcr_tcpopt_agreed(tcp->sk);
 	struct smcr_sock *child = NULL;
 
 	if (!taken)
 		child = smcr_sock_alloc(sock_net(&lsk->sk), NULL, tcp,
 					lsk->sk.sk_protocol,
 					!lsk->sk.sk_net_refcnt);
-	if (!child) {
-		sock_no_linger(tcp->sk);
-		sock_release(tcp);
+	if (!child || (agreed && smcr_hs_new(child))) {
 		smcr_hit(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
+		sock_no_linger(tcp->sk);
+		if (child) {
+			smcr_sock_unlist(child);
+			sock_put(&child->sk);	/* its inner socket goes along */
+		} else {
+			sock_release(tcp);
+		}
 		return;
 	}
 	sock_hold(&child->sk);
 	sock_hold(&lsk->sk);
 	child->listener = lsk;
 	smcr_sockopt_inherit(child, lsk);
-	if (smcr_tcpopt_agreed(tcp->sk))
+	if (agreed)
 		smcr_child_negotiate(lsk, child);
 	else
 		smcr_child_plain(lsk, child);
@@ -437,27 +402,11 @@ out:
 /* Negotiation of a child that was just taken off its queue */
 static void smcr_child_abort(struct smcr_sock *child)
 {
-	set_bit(SMCR_HS_ABORT, &child->hs_flags);
-	smp_mb__after_atomic();	/* ABORT, then mode; smcr_hs_work() vice versa */
-	if (test_and_set_bit(SMCR_HS_QUEUED, &child->hs_flags)) {
-		if (cancel_delayed_work(&child->hs_timer))	/* deferred */
-			sock_put(&child->sk);
-		if (test_and_clear_bit(SMCR_HS_LATER, &child->hs_flags))
-			smcr_child_resume(child);
-		smcr_hs_tcp_event(child);
-		return;
-	}
-	if (child->hs) {
-		smcr_child_resume(child);
-		return;
-	}
-	/* nobody works for it and nobody will */
-	if (cancel_delayed_work(&child->hs_timer))
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smcr_hs_stop(child);
+	release_sock(&child->sk);
+	if (cancel_delayed_work(&child->hs_timer))	/* deferred */
 		sock_put(&child->sk);
-	smcr_hs_end(child);
-	smcr_hit(child->sn, SMCR_R_NEG_ABORTED, 0, 0);
-	smcr_sock_set_mode(child, SMCR_MODE_DEAD);
-	smcr_tcp_reset(child);
 }
 
 /* Any child, off its queue; the caller owns the queue's reference */
@@ -518,7 +467,7 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
  *
  * The mode is INIT afterwards; the inner socket is not hooked any more and
  * listens until the caller closes or disconnects it. Waits for accept_work,
- * not for negotiations: their workers see ABORT.
+ * not for negotiations: one that a worker is at ends by itself.
  */
 void smcr_listener_stop(struct smcr_sock *lsk)
 {

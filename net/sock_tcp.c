@@ -27,52 +27,11 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	return __locked_read_sk_user_data_with_flags(tsk, 0);
 }
 
-/* The negotiation has something to do; the caller holds a reference or a hook */
-static void smcr_hs_start(struct smcr_sock *ssk)
-{
-	if (test_bit(SMCR_HS_QUEUED, &ssk->hs_flags) || !smcr_sock_get(ssk))
-		return;
-	if (test_and_set_bit(SMCR_HS_QUEUED, &ssk->hs_flags) ||
-	    !queue_work(ssk->is_client ? smcr_hs_wq : smcr_srv_wq,
-			&ssk->hs_work))
-		sock_put(&ssk->sk);
-}
-
 bool smcr_tcp_has_news(const struct sock *tsk)
 {
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
 	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN) ||
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
-}
-
-/**
- * smcr_neg_event() - something happened on TCP in mode NEG
- * @ssk: socket; a server's child with its inner socket locked
- *
- * The client's rendezvous starts when TCP is established or has failed; the
- * server's when the whole Proposal is there, and goes on when the Confirm is,
- * so that a client that says nothing, or not all of it, costs a timer but no
- * worker.
- *
- * Context: any up to softirq.
- */
-void smcr_neg_event(struct smcr_sock *ssk)
-{
-	const struct sock *tsk = ssk->tcp->sk;
-	bool news = smcr_tcp_has_news(tsk);
-
-	if (ssk->is_client) {
-		if ((1 << READ_ONCE(tsk->sk_state)) &
-		    (TCPF_SYN_SENT | TCPF_SYN_RECV))
-			return;
-		smcr_hs_start(ssk);
-	} else if (!test_bit_acquire(SMCR_HS_QUEUED, &ssk->hs_flags) &&
-		   smcr_hs_clc_due(ssk)) {
-		/* acquire: with smcr_hs_park(), which message is due */
-		smcr_hs_start(ssk);
-	}
-	if (news)
-		smcr_hs_tcp_event(ssk);
 }
 
 /* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
@@ -177,7 +136,7 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 			ssk->sk.sk_state_change(&ssk->sk);
 		break;
 	case SMCR_MODE_NEG:
-		smcr_neg_event(ssk);
+		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
@@ -198,7 +157,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_listener_kick(ssk);
 		break;
 	case SMCR_MODE_NEG:
-		smcr_neg_event(ssk);
+		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
@@ -217,7 +176,7 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
 	case SMCR_MODE_NEG:
-		smcr_neg_event(ssk);
+		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
@@ -375,7 +334,7 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 	lock_sock(tsk);
 	switch (ssk->mode) {
 	case SMCR_MODE_NEG:
-		smcr_neg_event(ssk);
+		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
