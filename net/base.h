@@ -43,10 +43,14 @@ extern struct workqueue_struct *smcr_rmb_wq;
  */
 extern struct workqueue_struct *smcr_sock_wq;
 /*
- * Short work: LLC, timers, teardown. Nothing on it waits for a peer for long,
- * nor for user memory.
+ * Short work: LLC, timers. Nothing on it waits for a peer, nor for user memory.
  */
 extern struct workqueue_struct *smcr_wq;
+/*
+ * The ends of link groups: verbs, and what a device takes to flush a queue
+ * pair. Nothing on it waits for a peer.
+ */
+extern struct workqueue_struct *smcr_end_wq;
 
 /* Timers of the conformance catalogue, B.5; defaults of the sysctls */
 #define SMCR_T_CLC_DEFAULT		(10 * 1000)	/* ms */

@@ -278,8 +278,8 @@ enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
 	hs->sending = true;
 	hs->send_why = why;
 	sock_hold(&ssk->sk);
-	rc = smcr_llc_send_cb(hs->lgr, msg, smcr_hs_llc_sent, ssk,
-			      ssk->hs_send_no);
+	rc = smcr_llc_post(hs->lgr, msg, smcr_hs_llc_sent, ssk,
+			   ssk->hs_send_no);
 	if (rc) {
 		sock_put(&ssk->sk);
 		return smcr_hs_link_failed(hs, why);

@@ -199,19 +199,19 @@ static int smcr_llc_send_finish(struct smcr_llc_sent *sent, unsigned int ms,
 }
 
 /**
- * smcr_llc_send_cb() - post one LLC message
+ * smcr_llc_post() - post one LLC message
  * @lgr: group
  * @msg: message
  * @done: called once at completion after 0 was returned; NULL: nobody waits
  * @arg: for @done
  * @mark: for @done
  *
- * Context: any.
+ * Context: any up to softirq.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
  */
-int smcr_llc_send_cb(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		     void (*done)(struct smcr_tx_pend *pend, bool ok),
-		     void *arg, u64 mark)
+int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		  void (*done)(struct smcr_tx_pend *pend, bool ok), void *arg,
+		  u64 mark)
 {
 	u8 buf[SMCR_WR_LEN];
 	int rc;
@@ -224,24 +224,9 @@ int smcr_llc_send_cb(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 	return rc;
 }
 
-static int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-			 struct smcr_llc_sent *sent)
-{
-	return smcr_llc_send_cb(lgr, msg, sent ? smcr_llc_sent_done : NULL,
-				sent, 0);
-}
-
-/**
- * smcr_llc_send_begin() - post one LLC message whose completion is waited for
- * @lgr: group
- * @msg: message
- *
- * Context: process.
- * Return: for smcr_llc_send_end(); or ERR_PTR() of -ENOTCONN link is down,
- * -EAGAIN send queue full, -ENOMEM.
- */
-struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
-					  const struct smcr_llc *msg)
+/* ERR_PTR() of what smcr_llc_post() said, or of -ENOMEM */
+static struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
+						 const struct smcr_llc *msg)
 {
 	struct smcr_llc_sent *sent;
 	int rc;
@@ -252,24 +237,11 @@ struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
 	refcount_set(&sent->refs, 2);
 	init_completion(&sent->done);
 	sent->ok = false;
-	rc = smcr_llc_post(lgr, msg, sent);
+	rc = smcr_llc_post(lgr, msg, smcr_llc_sent_done, sent, 0);
 	if (!rc)
 		return sent;
 	kfree(sent);
 	return ERR_PTR(rc);
-}
-
-/**
- * smcr_llc_send_end() - wait for the adapter's completion
- * @sent: from smcr_llc_send_begin(), or its error
- * @wait_ms: bound
- *
- * Context: process, sleeps.
- * Return: 0; error of @sent; -ETIMEDOUT no completion; -EIO completed in error.
- */
-int smcr_llc_send_end(struct smcr_llc_sent *sent, unsigned int wait_ms)
-{
-	return smcr_llc_send_finish(sent, wait_ms, NULL, NULL);
 }
 
 /**
@@ -289,7 +261,7 @@ int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		       void *arg)
 {
 	if (!wait_ms)
-		return smcr_llc_post(lgr, msg, NULL);
+		return smcr_llc_post(lgr, msg, NULL, NULL, 0);
 	return smcr_llc_send_finish(smcr_llc_send_begin(lgr, msg), wait_ms,
 				    stop, arg);
 }
@@ -540,28 +512,17 @@ static void smcr_llc_unknown_link(struct smcr_lgr *lgr, u8 num)
 	smcr_llc_send(lgr, &msg, 0);
 }
 
-/* The client asks, the server decides: its own request follows (LLC-47) */
-static void smcr_llc_delete_at_server(struct smcr_lgr *lgr,
-				      const struct smcr_llc_delete_link *dl)
+/*
+ * A client asks, and the server's own request follows (LLC-47); what a server
+ * says is answered by a reply (LG-36).
+ */
+static void smcr_llc_got_delete_link(struct smcr_lgr *lgr,
+				     const struct smcr_llc_delete_link *dl)
 {
 	if (dl->link_num != lgr->link->num)
 		smcr_llc_unknown_link(lgr, dl->link_num);
 	else	/* the only link: the group ends with it */
 		smcr_lgr_kill_asked(lgr, SMCR_R_LINK_DELETED, dl);
-}
-
-static void smcr_llc_delete_at_client(struct smcr_lgr *lgr,
-				      struct smcr_llc *msg)
-{
-	struct smcr_llc_delete_link *dl = &msg->delete_link;
-
-	if (dl->link_num != lgr->link->num) {
-		smcr_llc_unknown_link(lgr, dl->link_num);
-	} else {
-		msg->reply = true;
-		smcr_llc_send(lgr, msg, READ_ONCE(lgr->sn->knobs.t_llc));
-		smcr_lgr_kill(lgr, SMCR_R_LINK_DELETED, 0);
-	}
 }
 
 static void smcr_llc_do(struct smcr_lgr *lgr, struct smcr_llc *msg)
@@ -574,12 +535,8 @@ static void smcr_llc_do(struct smcr_lgr *lgr, struct smcr_llc *msg)
 			smcr_llc_reply_test(lgr, msg);
 		break;
 	case SMCR_LLC_DELETE_LINK:
-		if (msg->reply)
-			break;
-		if (lgr->server)
-			smcr_llc_delete_at_server(lgr, &msg->delete_link);
-		else
-			smcr_llc_delete_at_client(lgr, msg);
+		if (!msg->reply)
+			smcr_llc_got_delete_link(lgr, &msg->delete_link);
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
 		smcr_llc_got_confirm_rkey(lgr, msg);
@@ -695,10 +652,8 @@ static bool smcr_llc_rx_delete(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 
 	if (msg->type != SMCR_LLC_DELETE_LINK)
 		return false;
-	if (over && lgr->server == msg->reply) {	/* the answer to ours */
-		WRITE_ONCE(lgr->del_heard, true);
-		wake_up_all(&lgr->wait);
-	}
+	if (over && lgr->server == msg->reply)	/* the answer to ours */
+		smcr_lgr_del_heard(lgr);
 	if (over)
 		return true;
 	if (msg->reply || !msg->delete_link.all)
@@ -787,7 +742,7 @@ static void smcr_link_down(struct smcr_link *link, enum smcr_reason why)
 	smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 	trace_smcr_link(lgr->id, link->num, link->st, why);
 	smcr_lgr_kill(lgr, why, 0);
-	wake_up_all(&lgr->wait);
+	smcr_lgr_end_kick(lgr);
 }
 
 const struct smcr_link_ops smcr_link_ops = {

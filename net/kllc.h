@@ -33,15 +33,9 @@ int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		       void *arg);
 
 /* Does not wait: @done is called once after 0, see struct smcr_tx_pend */
-int smcr_llc_send_cb(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		     void (*done)(struct smcr_tx_pend *pend, bool ok),
-		     void *arg, u64 mark);
-
-/* The same in two steps; every begin has its end */
-struct smcr_llc_sent;
-struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
-					  const struct smcr_llc *msg);
-int smcr_llc_send_end(struct smcr_llc_sent *sent, unsigned int wait_ms);
+int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
+		  void (*done)(struct smcr_tx_pend *pend, bool ok), void *arg,
+		  u64 mark);
 
 /*
  * smcr_llc_expect() - arm an exchange before its request is sent

@@ -16,9 +16,16 @@
 /* Send buffers kept for a WRITE that may still read them */
 #define SMCR_LIMBO_MAX	64
 
+/*
+ * Whoever takes the device or the namespace away waits for the groups: a peer
+ * that is there has acknowledged DELETE LINK long before, and has answered.
+ */
+#define SMCR_T_HURRY_DEV	1000	/* ms */
+#define SMCR_T_HURRY_NET	300
+
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
-static void smcr_lgr_kill_work(struct work_struct *work);
+static void smcr_lgr_end_work(struct work_struct *work);
 static void smcr_lgr_free_work(struct work_struct *work);
 static void smcr_lgr_idle_work(struct work_struct *work);
 static void smcr_lgr_free_limbo(struct smcr_lgr *lgr);
@@ -41,24 +48,43 @@ const char *smcr_lgr_st_name(unsigned int st)
 	return st < NR_SMCR_LGR_ST ? smcr_lgr_st_names[st] : "?";
 }
 
-/* The only writer of lgr->st. Returns false if the group was DEAD already. */
-static bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st,
-			       enum smcr_reason why)
+/* How long the end of a group waits for the peer, at most */
+static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
 {
-	u8 old;
+	return msecs_to_jiffies(min(READ_ONCE(lgr->sn->knobs.t_llc),
+				    SMCR_T_LLC_DEFAULT));
+}
 
-	spin_lock_bh(&lgr->lock);
-	old = lgr->st;
-	if (old != SMCR_LGR_ST_DEAD) {
-		lgr->why = why;
-		WRITE_ONCE(lgr->st, st);
-	}
-	spin_unlock_bh(&lgr->lock);
+/*
+ * The only writer of lgr->st, which begins as FORMING. Returns false if the
+ * group was DEAD already.
+ */
+static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
+				      enum smcr_reason why)
+{
+	u8 old = lgr->st;
+
+	lockdep_assert_held(&lgr->lock);
 	if (old == SMCR_LGR_ST_DEAD)
 		return false;
+	if (st == SMCR_LGR_ST_DEAD)
+		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
+	lgr->why = why;
+	WRITE_ONCE(lgr->st, st);
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
 	wake_up_all(&lgr->wait);
 	return true;
+}
+
+static bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st,
+			       enum smcr_reason why)
+{
+	bool ok;
+
+	spin_lock_bh(&lgr->lock);
+	ok = smcr_lgr_set_state_locked(lgr, st, why);
+	spin_unlock_bh(&lgr->lock);
+	return ok;
 }
 
 void smcr_lgr_hold(struct smcr_lgr *lgr)
@@ -69,7 +95,7 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 void smcr_lgr_put(struct smcr_lgr *lgr)
 {
 	if (refcount_dec_and_test(&lgr->refs))
-		queue_work(smcr_wq, &lgr->free_work);
+		queue_work(smcr_end_wq, &lgr->free_work);
 }
 
 static void smcr_lgr_uncount(struct smcr_net *sn)
@@ -115,8 +141,8 @@ static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 				   del_reason == SMCR_DEL_INACTIVE;
 	}
 	smcr_hit(lgr->sn, why, lgr->id, 0);
-	smcr_lgr_hold(lgr);
-	queue_work(smcr_wq, &lgr->kill_work);
+	smcr_lgr_hold(lgr);	/* until SMCR_LGR_END_RELEASE is done */
+	queue_delayed_work(smcr_end_wq, &lgr->end_work, 0);
 }
 
 /* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
@@ -125,14 +151,9 @@ static bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 	bool end;
 
 	spin_lock_bh(&lgr->lock);
-	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns;
-	if (end) {
-		lgr->why = why;
-		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
-	}
+	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns &&
+	      smcr_lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
 	spin_unlock_bh(&lgr->lock);
-	if (end)
-		wake_up_all(&lgr->wait);
 	return end;
 }
 
@@ -212,7 +233,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->rmb_pause = jiffies;
 	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
 	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
-	INIT_WORK(&lgr->kill_work, smcr_lgr_kill_work);
+	INIT_DELAYED_WORK(&lgr->end_work, smcr_lgr_end_work);
 	INIT_WORK(&lgr->free_work, smcr_lgr_free_work);
 	smcr_llc_init(lgr);
 	if (rhashtable_init(&lgr->conns, &smcr_conn_params))
@@ -438,7 +459,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	if (!lgr)
 		return NULL;
 	if (smcr_lgr_setup(lgr, why)) {
-		WRITE_ONCE(lgr->st, SMCR_LGR_ST_DEAD);
+		smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, *why);
 		smcr_lgr_put(lgr);
 		return NULL;
 	}
@@ -616,10 +637,11 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 }
 
 /**
- * smcr_lgr_kill_asked() - server: the client wants its only link to end
+ * smcr_lgr_kill_asked() - the peer wants the only link, or the group, to end
  * @lgr: group
  * @why: reason
- * @req: the client's DELETE LINK, which the server's own one answers
+ * @req: the peer's DELETE LINK: a server answers with one of its own, a client
+ *	with the reply to it
  *
  * Context: any up to softirq.
  */
@@ -630,7 +652,8 @@ void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
 		return;
 	lgr->del = *req;
 	lgr->del_asked = true;
-	smcr_lgr_killed(lgr, why, req->reason ?: SMCR_DEL_OPERATOR);
+	smcr_lgr_killed(lgr, why, lgr->server ? req->reason ?: SMCR_DEL_OPERATOR :
+						req->reason);
 }
 
 /* One connection of the list with a reference, so that no lock is held on it */
@@ -645,40 +668,6 @@ static struct smcr_conn *smcr_lgr_first_conn(struct smcr_lgr *lgr)
 		sock_hold(&smcr_conn_sock(conn)->sk);
 	spin_unlock_bh(&lgr->lock);
 	return conn;
-}
-
-/* NULL: there is nothing to tell, or no way to */
-static struct smcr_llc_sent *smcr_lgr_tell_peer(struct smcr_lgr *lgr)
-{
-	struct smcr_llc msg = {
-		.type = SMCR_LLC_DELETE_LINK,
-		.delete_link = lgr->del,
-	};
-
-	if (!lgr->del.reason || !lgr->link || !smcr_link_up(lgr->link))
-		return NULL;
-	return smcr_llc_send_begin(lgr, &msg);
-}
-
-/*
- * The adapter's word that it arrived; then the peer's: a server waits for the
- * reply about a single link (LG-35), and a client has only asked (LG-41), which
- * it need not wait for when the link is about to fail (LG-37). T_LLC at most.
- */
-static void smcr_lgr_told(struct smcr_lgr *lgr, struct smcr_llc_sent *sent)
-{
-	/* whoever takes down the device or the namespace waits, too */
-	int ms = min(READ_ONCE(lgr->sn->knobs.t_llc), SMCR_T_LLC_DEFAULT);
-	unsigned long end = jiffies + msecs_to_jiffies(ms);
-	long left;
-
-	if (!sent || smcr_llc_send_end(sent, ms))
-		return;
-	left = end - jiffies;
-	if (left > 0 && (lgr->server ? !lgr->del.all : lgr->del.orderly))
-		wait_event_timeout(lgr->wait,
-				   READ_ONCE(lgr->del_heard) ||
-				   !smcr_link_up(lgr->link), left);
 }
 
 static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
@@ -709,20 +698,121 @@ static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
 	}
 }
 
-static void smcr_lgr_kill_work(struct work_struct *work)
+/**
+ * smcr_lgr_end_kick() - what the end of a group waits for may have come
+ * @lgr: group; not yet released, as long as its link can call back
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_end_kick(struct smcr_lgr *lgr)
 {
-	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, kill_work);
+	spin_lock_bh(&lgr->lock);
+	if (lgr->end == SMCR_LGR_END_TOLD)
+		mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_del_heard() - the peer's answer to our DELETE LINK has come
+ * @lgr: dead group
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_del_heard(struct smcr_lgr *lgr)
+{
+	WRITE_ONCE(lgr->del_heard, true);
+	smcr_lgr_end_kick(lgr);
+}
+
+/* Room in the send queue is not announced to us: DELETE LINK is tried again */
+#define SMCR_LGR_RETRY	msecs_to_jiffies(20)
+
+/* Completion of DELETE LINK, softirq; the latest comes from smcr_link_stop() */
+static void smcr_lgr_del_sent(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_lgr *lgr = pend->arg;
+
+	/* the answer may be waited for, unless it cannot come any more */
+	if (!ok)
+		WRITE_ONCE(lgr->del_heard, true);
+	WRITE_ONCE(lgr->del_sent, true);
+	smcr_lgr_end_kick(lgr);
+}
+
+/* 0; -EAGAIN the send queue is full; else there is nothing to tell, or no way */
+static int smcr_lgr_tell_peer(struct smcr_lgr *lgr)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_LINK,
+		.reply = lgr->del_asked && !lgr->server,
+		.delete_link = lgr->del,
+	};
+
+	if (!lgr->del.reason && !msg.reply)
+		return -ENODATA;
+	if (!lgr->link || !smcr_link_up(lgr->link))
+		return -ENOTCONN;
+	return smcr_llc_post(lgr, &msg, smcr_lgr_del_sent, lgr, 0);
+}
+
+/*
+ * Enough is known of our DELETE LINK: the adapter's word that it arrived; then
+ * the peer's. A server waits for the reply about a single link (LG-35), and a
+ * client has only asked (LG-41), which it need not wait for when the link is
+ * about to fail (LG-37). Its reply wants no answer.
+ */
+static bool smcr_lgr_told(const struct smcr_lgr *lgr)
+{
+	bool wants = lgr->server ? !lgr->del.all :
+				   lgr->del.orderly && !lgr->del_asked;
+
+	return READ_ONCE(lgr->del_heard) || !smcr_link_up(lgr->link) ||
+	       (READ_ONCE(lgr->del_sent) && !wants);
+}
+
+/*
+ * One step towards the release. Returns jiffies until the next one, 0: there is
+ * nothing to wait for any more.
+ */
+static unsigned long smcr_lgr_end_step(struct smcr_lgr *lgr)
+{
+	u8 end = lgr->end;
+	long left;
+	int rc;
+
+	if (end == SMCR_LGR_END_TELL) {
+		rc = smcr_lgr_tell_peer(lgr);
+		if (rc != -EAGAIN)
+			end = rc ? SMCR_LGR_END_RELEASE : SMCR_LGR_END_TOLD;
+		/* who takes the initiative does not let a TCP reset be the
+		 * first news; who was asked has no reason to wait
+		 */
+		if (lgr->del_asked)
+			smcr_lgr_lose_conns(lgr);
+	}
+	spin_lock_bh(&lgr->lock);
+	left = lgr->end_due - jiffies;
+	if (left <= 0 || (end == SMCR_LGR_END_TOLD && smcr_lgr_told(lgr)))
+		end = SMCR_LGR_END_RELEASE;
+	lgr->end = end;
+	spin_unlock_bh(&lgr->lock);
+	if (end == SMCR_LGR_END_RELEASE)
+		return 0;
+	return end == SMCR_LGR_END_TELL ? min_t(long, left, SMCR_LGR_RETRY) :
+					  left;
+}
+
+/*
+ * Nothing here waits for the peer. smcr_lgr_end_kick() has queued the work for
+ * the last time before SMCR_LGR_END_RELEASE was set.
+ */
+static void smcr_lgr_release(struct smcr_lgr *lgr)
+{
 	struct smcr_net *sn = lgr->sn;
-	struct smcr_llc_sent *sent;
 	bool listed;
 
-	sent = smcr_lgr_tell_peer(lgr);
-	/* who takes the initiative does not let a TCP reset be the first news */
-	if (!lgr->del_asked)
-		smcr_lgr_told(lgr, sent);
+	cancel_delayed_work(&lgr->end_work);
 	smcr_lgr_lose_conns(lgr);
-	if (lgr->del_asked)
-		smcr_lgr_told(lgr, sent);
 	if (lgr->link) {
 		smcr_link_stop(lgr->link);
 		smcr_tx_link_gone(lgr->link);
@@ -741,6 +831,39 @@ static void smcr_lgr_kill_work(struct work_struct *work)
 	if (listed)
 		smcr_lgr_put(lgr);
 	smcr_lgr_put(lgr);
+}
+
+/*
+ * The end of a group as a state machine, so that no peer holds a worker: posts
+ * DELETE LINK, comes back when something has happened or the time is over.
+ */
+static void smcr_lgr_end_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
+					    struct smcr_lgr, end_work);
+	unsigned long next = smcr_lgr_end_step(lgr);
+
+	/* a kick that came meanwhile has queued it already, for now */
+	if (next)
+		queue_delayed_work(smcr_end_wq, &lgr->end_work, next);
+	else
+		smcr_lgr_release(lgr);
+}
+
+/* A dead group does not take longer than this any more */
+static void smcr_lgr_hurry(struct smcr_lgr *lgr, unsigned int ms)
+{
+	unsigned long delay = msecs_to_jiffies(ms);
+
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st == SMCR_LGR_ST_DEAD &&
+	    time_before(jiffies + delay, lgr->end_due)) {
+		lgr->end_due = jiffies + delay;
+		/* it looks at the new time */
+		if (lgr->end == SMCR_LGR_END_TOLD)
+			mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
+	}
+	spin_unlock_bh(&lgr->lock);
 }
 
 static bool smcr_lgr_net_idle(struct smcr_net *sn)
@@ -762,8 +885,10 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
 	struct smcr_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node)
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
 		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
+		smcr_lgr_hurry(lgr, SMCR_T_HURRY_NET);
+	}
 	spin_unlock_bh(&sn->lgr_lock);
 }
 
@@ -828,10 +953,12 @@ static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
 	struct smcr_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node)
-		if (lgr->pid.dev == dev)
-			smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE,
-				      SMCR_DEL_LOST_PATH);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (lgr->pid.dev != dev)
+			continue;
+		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, SMCR_DEL_LOST_PATH);
+		smcr_lgr_hurry(lgr, SMCR_T_HURRY_DEV);
+	}
 	spin_unlock_bh(&sn->lgr_lock);
 }
 

@@ -27,6 +27,13 @@ enum smcr_lgr_st {
 	NR_SMCR_LGR_ST
 };
 
+/* What a DEAD group has come to; nobody waits in a worker for the next step */
+enum smcr_lgr_end {
+	SMCR_LGR_END_TELL,	/* DELETE LINK is to be posted, if there is one */
+	SMCR_LGR_END_TOLD,	/* it is: its completion, then the peer's answer */
+	SMCR_LGR_END_RELEASE,	/* connections, link and works go */
+};
+
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
  * by others, and a peer can have several RNICs.
@@ -56,9 +63,13 @@ struct smcr_llc_item {
  *
  * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
  *
- * @st: enum smcr_lgr_st; written under @lock by smcr_lgr_set_state() only
+ * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only
  * @wait: woken on state changes and LLC answers
  * @why: reason of DEAD
+ * @end: enum smcr_lgr_end; written under @lock by @end_work only
+ * @end_due: jiffies, when @end becomes RELEASE at the latest; @lock
+ * @end_work: owns a reference from DEAD on until the group is released
+ * @del, @del_asked: set by whoever set DEAD, before @end_work begins
  * @net_node, @hash_node: sn->lgr_list, sn->lgr_hash; sn->lgr_lock
  * @link: the one link; set before the group is published, destroyed in
  *	the final teardown
@@ -132,11 +143,14 @@ struct smcr_lgr {
 	bool test_patient;	/* ... and its interval counts, not T_LLC */
 	int test_left;		/* further probes of it */
 	long test_intvl;
-	struct work_struct kill_work;
+	u8 end;
+	unsigned long end_due;
+	struct delayed_work end_work;
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del; /* to send when killed, if .reason */
-	bool del_asked;		/* the client wanted it */
-	bool del_heard;		/* the peer's answer to @del came; any context */
+	bool del_asked;		/* the peer wanted it */
+	bool del_sent;		/* the adapter is done with @del; WRITE_ONCE */
+	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
 	bool no_reuse;		/* the peer denies it: for no new connection */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
@@ -178,13 +192,17 @@ void smcr_lgr_activate(struct smcr_lgr *lgr);
  * End of a group: unlisted, its connections get LGR_LOST, QP to ERR. Only the
  * first caller's reason counts. @del_reason: enum smcr_del_link_reason to tell
  * the peer first (bounded), 0 = silently. Any context; the work is done on
- * smcr_wq.
+ * smcr_end_wq.
  */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
 
-/* The same for a server that is asked to by the client's @req; any context */
+/* The same because of the peer's @req; any context */
 void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
 			 const struct smcr_llc_delete_link *req);
+
+/* Link down, answer to our DELETE LINK; any context */
+void smcr_lgr_end_kick(struct smcr_lgr *lgr);
+void smcr_lgr_del_heard(struct smcr_lgr *lgr);
 
 /*
  * Somebody who may be the peer says that he does not know the group: no new

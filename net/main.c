@@ -30,6 +30,7 @@ struct workqueue_struct *smcr_srv_wq;
 struct workqueue_struct *smcr_rmb_wq;
 struct workqueue_struct *smcr_sock_wq;
 struct workqueue_struct *smcr_wq;
+struct workqueue_struct *smcr_end_wq;
 
 static void smcr_wq_destroy(struct workqueue_struct **wq)
 {
@@ -40,12 +41,13 @@ static void smcr_wq_destroy(struct workqueue_struct **wq)
 
 static void smcr_wq_exit(void)
 {
-	/* Negotiations and connections leave work to smcr_wq */
+	/* Negotiations and connections leave work to smcr_wq, all to the last */
 	smcr_wq_destroy(&smcr_hs_wq);
 	smcr_wq_destroy(&smcr_srv_wq);
 	smcr_wq_destroy(&smcr_sock_wq);
 	smcr_wq_destroy(&smcr_rmb_wq);
 	smcr_wq_destroy(&smcr_wq);
+	smcr_wq_destroy(&smcr_end_wq);
 }
 
 /*
@@ -61,7 +63,9 @@ static int __init smcr_wq_init(void)
 	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq && smcr_wq)
+	smcr_end_wq = alloc_workqueue("smcr_end", WQ_UNBOUND, 0);
+	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq &&
+	    smcr_wq && smcr_end_wq)
 		return 0;
 	smcr_wq_exit();
 	return -ENOMEM;
