@@ -54,6 +54,8 @@ help:
 	@echo 'make lab-capture     two guests, a session on the wire, captured and explained;'
 	@echo '                     KERNEL=6.12 ARGS=--help'
 	@echo 'make bench           against TCP, the in-tree module and raw verbs; ARGS=--help'
+	@echo '                     ARGS=--exact: cost in instructions, the same however busy this'
+	@echo '                     machine is; --compare=REV, --gate, --profile'
 	@echo 'make lab-report      RDMA WRITE, AF_SMC and TCP compared, as a page; SIZE=1G KERNEL=6.1'
 	@echo '                     ARGS=--help'
 	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'

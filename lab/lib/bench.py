@@ -337,6 +337,8 @@ def arguments():
     """The command line."""
     p = argparse.ArgumentParser(prog="lab/bench", description=__doc__.split("\n", maxsplit=1)[0],
                                 epilog="\n".join(__doc__.split("\n")[2:]))
+    p.add_argument("--exact", action="store_true", help="cost in instructions instead: another lane, with options of its own "
+                   "(--exact --help)")
     p.add_argument("--lane", choices=("uml", "qemu"), default="uml", help="default: uml")
     p.add_argument("--kernel", choices=("um", "6.1", "6.12", "7.2"), help="default: um, or 6.12 in the qemu lane; "
                    "the in-tree module can be compared on um and 6.12")
@@ -370,6 +372,9 @@ def arguments():
 
 def main():
     """Returns the exit status."""
+    if "--exact" in sys.argv:
+        import exact  # pylint: disable=import-outside-toplevel
+        return exact.main()
     args = arguments()
     if args.check:
         return 0

@@ -120,7 +120,7 @@ class Side:
             sh("insmod", self.spec["ko"])
         elif self.name == "intree":
             sh("modprobe", "smc")
-            intree.setup("eth0", "rxe0")
+            intree.setup(*self.spec.get("devices", ("eth0", "rxe0")))
         for name, want in self.spec["sysctl"].items():
             value = set_knob(name, want)
             if value != want:

@@ -39,6 +39,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "exact.h"
 #include "load.h"
 
 #ifndef AF_SMC
@@ -299,10 +300,11 @@ static void bulk(double secs, uint32_t size, char *buf)
 	uint64_t sent = 0;
 	struct report r;
 	struct load l;
-	double t0, t;
+	double t0, t, idle;
 	int s = begin('b', 0);
 
 	l = load();
+	idle = exact_begin();
 	t0 = now();
 	while (now() - t0 < secs) {
 		put(s, buf, size);
@@ -313,13 +315,14 @@ static void bulk(double secs, uint32_t size, char *buf)
 	/* Counts when the other program has read it, not when it is queued here. */
 	get(s, &r, sizeof(r));
 	t = now() - t0;
+	idle = exact_end(idle);
 	if (be64toh(r.bytes) != sent)
 		errx(1, "sent %llu, arrived %llu", (unsigned long long)sent,
 		     (unsigned long long)be64toh(r.bytes));
 	close(s);
-	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.4f, \"bytes\": %llu, \"mbs\": %.3f, "
-	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f}\n", size, t, (unsigned long long)sent,
-	       sent / t / 1e6, busy(l), be64toh(r.busy) / 1e3);
+	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.7f, \"bytes\": %llu, \"mbs\": %.3f, "
+	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f, \"idle\": %.7f}\n", size, t,
+	       (unsigned long long)sent, sent / t / 1e6, busy(l), be64toh(r.busy) / 1e3, idle);
 }
 
 static int cmp(const void *a, const void *b)
@@ -333,7 +336,7 @@ static void rtt(double secs, uint32_t size, char *buf)
 {
 	enum { MAX = 1 << 20 };
 	float *us = malloc(MAX * sizeof(*us));
-	double t0, t, last;
+	double t0, t, last, idle;
 	struct load l;
 	int n = 0, s = begin('r', size);
 
@@ -345,6 +348,7 @@ static void rtt(double secs, uint32_t size, char *buf)
 		get(s, buf, size);
 	}
 	l = load();
+	idle = exact_begin();
 	t0 = last = now();
 	do {
 		put(s, buf, size);
@@ -354,11 +358,12 @@ static void rtt(double secs, uint32_t size, char *buf)
 		last = t;
 	} while (t - t0 < secs && n < MAX);
 	t -= t0;
+	idle = exact_end(idle);
 	close(s);
 	qsort(us, n, sizeof(*us), cmp);
-	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.4f, \"n\": %d, \"us\": %.2f, "
-	       "\"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"conns\": 1, \"busy\": %.3f}\n",
-	       size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l));
+	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.7f, \"n\": %d, \"us\": %.2f, "
+	       "\"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"conns\": 1, \"busy\": %.3f, \"idle\": %.7f}\n",
+	       size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l), idle);
 }
 
 static atomic_long made;
@@ -381,11 +386,12 @@ static void *connector(void *arg)
 static void conn(double secs, int parallel)
 {
 	pthread_t t[1024];
-	double t0;
+	double t0, idle;
 	struct load l = load();
 
 	if (parallel < 1 || parallel > 1024)
 		errx(1, "parallel: 1..1024");
+	idle = exact_begin();
 	t0 = now();
 	stop_at = t0 + secs;
 	for (int i = 0; i < parallel; i++)
@@ -393,8 +399,9 @@ static void conn(double secs, int parallel)
 	for (int i = 0; i < parallel; i++)
 		pthread_join(t[i], NULL);
 	t0 = now() - t0;
-	printf("{\"what\": \"conn\", \"size\": %d, \"seconds\": %.4f, \"per_s\": %.2f, \"conns\": %ld, "
-	       "\"busy\": %.3f}\n", parallel, t0, made / t0, (long)made, busy(l));
+	idle = exact_end(idle);
+	printf("{\"what\": \"conn\", \"size\": %d, \"seconds\": %.7f, \"per_s\": %.2f, \"conns\": %ld, "
+	       "\"busy\": %.3f, \"idle\": %.7f}\n", parallel, t0, made / t0, (long)made, busy(l), idle);
 }
 
 static void idle(int n)

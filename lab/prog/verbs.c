@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "exact.h"
 
 #define DEPTH 64
 #define MAX_SIZE (1u << 20)
@@ -227,7 +228,7 @@ static void wait_send(void)
 
 static void bulk(double secs, uint32_t size)
 {
-	double t0 = now(), t;
+	double idle = exact_begin(), t0 = now(), t;
 	uint64_t n = 0;
 	int out = 0;
 
@@ -246,8 +247,8 @@ static void bulk(double secs, uint32_t size)
 		n++;
 	}
 	t = now() - t0;
-	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.4f, \"bytes\": %llu, \"mbs\": %.3f}\n", size, t,
-	       (unsigned long long)n * size, n * size / t / 1e6);
+	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.7f, \"bytes\": %llu, \"mbs\": %.3f, \"idle\": %.7f}\n",
+	       size, t, (unsigned long long)n * size, n * size / t / 1e6, exact_end(idle));
 }
 
 static void echo(uint32_t size)
@@ -259,12 +260,14 @@ static void echo(uint32_t size)
 
 static void rtt(double secs, uint32_t size)
 {
-	double t0 = 0, t = 0;
+	double t0 = 0, t = 0, idle = 0;
 	long n = -3;			/* not the first ones */
 
 	do {
-		if (!n)
+		if (!n) {
+			idle = exact_begin();
 			t0 = now();
+		}
 		post_write(size, true, false);
 		wait_recv();
 		wait_send();
@@ -272,7 +275,8 @@ static void rtt(double secs, uint32_t size)
 		t = now();
 	} while (n < 1 || t - t0 < secs);
 	t -= t0;
-	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.4f, \"n\": %ld, \"us\": %.2f}\n", size, t, n, t / n * 1e6);
+	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.7f, \"n\": %ld, \"us\": %.2f, \"idle\": %.7f}\n",
+	       size, t, n, t / n * 1e6, exact_end(idle));
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The exact lane: cost in instructions (lab/bench --exact).
+
+One QEMU guest whose clock counts instructions, two nanoseconds each, and jumps
+over the time in which there is nothing to do; both ends of every connection are
+in it, over soft RoCE on lo. What it measures does not depend on how busy this
+machine is, and repeats within 1 %. An operation is one write (bulk), one
+message there and back (rtt), or connect + 1 byte echo + close (conn).
+
+The figures of a commit are in lab/exact-KERNEL.json. --gate fails when a point
+of smcr is more than 3 % dearer; a commit that means it runs --update. They hold
+for the versions of the guest's software that they were taken with: when those
+are others by now, --gate compares with the module of the commit that updated
+the figures last, measured beside the present one.
+"""
+
+import argparse
+import bisect
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
+from lab import CACHE, TREE, LabError, Pair, human, read, script  # noqa: E402  pylint: disable=wrong-import-position
+
+K = 1024
+IMPLS = ("tcp", "smcr", "intree", "verbs")
+LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
+POINTS = [("bulk", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("rtt", 64), ("rtt", 4 * K), ("rtt", 64 * K),
+          ("conn", 1), ("conn", 16)]
+SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
+LIMIT = 1.03                # dearer than this fails the gate
+ABOUT = "exact"             # what it is called in messages
+
+
+class Solo(Pair):
+    """One guest, alone."""
+
+    def __init__(self, kernel, out, plugin=""):
+        super().__init__("qemu", (kernel, kernel), 0, 1024, out)
+        self.plugin = plugin
+
+    def _boot_qemu(self):
+        # No randomness in addresses, no samples of KFENCE: runs repeat.
+        accel = ["-accel", "tcg,thread=single", "-icount", f"shift={SHIFT},sleep=off"]
+        if self.plugin:
+            accel += ["-plugin", self.plugin]
+        from lab import Guest  # pylint: disable=import-outside-toplevel
+        self.guests.append(Guest(self, 1, [*self.qemu(1, accel, ("nokaslr", "kfence.sample_interval=0")),
+                                           "-chardev", f"file,id=con,path={self.path('console1.log')}"]))
+
+
+def name_of(point):
+    """bulk 64 KiB, conn 16."""
+    what, size = point
+    return f"{what} {human(size) if what != 'conn' else size}"
+
+
+def git(*args):
+    """Its output; empty when it fails, or is not there."""
+    try:
+        r = subprocess.run(["git", "-C", TREE, *args], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return r.stdout.strip() if r.returncode == 0 else ""
+
+
+def say(text):
+    """For the terminal."""
+    print(f"{ABOUT}: {text}", flush=True)
+
+
+def make(folder):
+    """Build what is there."""
+    if subprocess.run(["make", "-s", "-C", folder], stdout=sys.stderr, check=False).returncode:
+        raise LabError(f"{folder} does not build")
+
+
+class Revision:
+    """The module and smcctl of another commit, built in the cache."""
+
+    def __init__(self, rev, kernel):
+        self.commit = git("rev-parse", "--verify", "-q", rev + "^{commit}")
+        if not self.commit:
+            raise LabError(f"no revision '{rev}' here")
+        kver = script("kernel", kernel)[0]
+        self.folder = os.path.join(CACHE, "exact", self.commit[:16])
+        self.ko = os.path.join(self.folder, f"smcr-{kver}.ko")
+        self.smcctl = os.path.join(self.folder, "tree", "tools", "smcctl", "smcctl")
+        if os.path.exists(self.ko) and os.path.exists(self.smcctl):
+            return
+        tree = os.path.join(self.folder, "tree")
+        say(f"building {self.commit[:12]}")
+        shutil.rmtree(tree, ignore_errors=True)
+        os.makedirs(tree)
+        with subprocess.Popen(["git", "-C", TREE, "archive", self.commit], stdout=subprocess.PIPE) as tar:
+            if subprocess.run(["tar", "-x", "-C", tree], stdin=tar.stdout, check=False).returncode:
+                raise LabError(f"{self.commit[:12]} cannot be unpacked")
+        make(os.path.join(tree, "tools", "smcctl"))
+        r = subprocess.run([os.path.join(tree, "scripts", "build-module"), kernel], stdout=subprocess.PIPE, text=True, check=False,
+                           env={k: v for k, v in os.environ.items() if k != "SMCR_BUILD"})
+        if r.returncode:
+            raise LabError(f"the module of {self.commit[:12]} does not build")
+        shutil.copy(r.stdout.split()[-1], self.ko)
+        shutil.rmtree(os.path.join(tree, "build"), ignore_errors=True)
+
+
+class Exact:
+    """One guest and what was measured in it."""
+
+    def __init__(self, args):
+        self.args = args
+        self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-exact-{os.getpid()}")
+        self.figures_path = os.path.join(TREE, "lab", f"exact-{args.kernel}.json")
+        self.guest = None
+        self.values = {}            # (series, point): [{us, insns, idle}]
+        self.order = []             # of the points of each series, as they were measured
+        self.system = ""
+
+    # -- measuring ---------------------------------------------------------
+
+    def measure(self, base=None):
+        """Boot, take all series; `base`: a Revision that is measured beside smcr."""
+        a = self.args
+        os.makedirs(self.out)
+        for folder in ("tools/smcctl", "lab/prog"):
+            make(os.path.join(TREE, folder))
+        points = [p for p in POINTS if not a.only or p[0] in a.only]
+        series = []
+        for impl in IMPLS:
+            if impl not in a.impls:
+                continue
+            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w != "conn"]
+            if impl == "smcr":
+                ko = shutil.copy(script("build-module", a.kernel)[-1], os.path.join(self.out, "smcr.ko"))
+                if base:
+                    series.append({"name": "base", "impl": impl, "ko": base.ko, "smcctl": base.smcctl, "points": todo})
+                series.append({"name": impl, "impl": impl, "ko": ko, "points": todo})
+            else:
+                series.append({"name": impl, "impl": impl, "points": todo})
+        plugin = ""
+        if a.profile:
+            so = os.path.join(self.out, "exactprof.so")
+            if subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", so, os.path.join(HERE, "exactprof.c")],
+                              check=False).returncode:
+                raise LabError("the profiler does not build")
+            plugin = f"{so},out={self.out}/blocks"
+        self.guest = Solo(a.kernel, os.path.join(self.out, "guest"), plugin)
+        begin = time.time()
+        booted = self.guest.boot()
+        spec = {"series": series, "seconds": a.seconds, "runs": a.runs, "profile": a.profile, "slow": self.guest.slow,
+                "ns": 1 << SHIFT, "out": self.guest.path("")}
+        path = self.guest.path("spec")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(dict(spec, out="/run/smcr/out"), f)
+        job = self.guest.guests[0].send(f'exec python3 "$TREE/lab/lib/exactguest.py" "$OUT/spec"')
+        self.follow(path + ".out", job, begin + booted + 60 * self.guest.slow +
+                    a.runs * sum(len(s["points"]) for s in series) * (10 + 20 * a.seconds) * (3 if a.profile else 1) *
+                    int(os.environ.get("SMCR_SLOW", "1")))
+        say(f"guest up after {booted:.0f} s, measured after {time.time() - begin:.0f} s; logs in {self.out}")
+        self.guest.halt()
+        bad = [line for line in self.order if line.get("bad")]
+        if bad:
+            raise LabError("\n".join(f"{b['series']} {name_of((b['what'], b['size']))}: {b['bad']}" for b in bad))
+
+    def follow(self, path, job, end):
+        """Read the guest's lines until the last."""
+        seen = 0
+        while True:
+            over = os.path.exists(job + ".rc")
+            lines = read(path).splitlines()
+            while seen < len(lines):
+                try:
+                    line = json.loads(lines[seen])
+                except ValueError:
+                    break           # not yet all of it
+                seen += 1
+                if line["what"] == "end":
+                    self.system = line["system"]
+                    return
+                self.order.append(line)
+                if not line.get("bad"):
+                    self.values.setdefault((line["series"], (line["what"], line["size"])), []).append(line)
+                if self.args.verbose:
+                    print("  " + json.dumps(line), flush=True)
+            if over or not self.guest.alive() or time.time() > end:
+                raise LabError(f"the guest {'ended early' if over else 'hangs' if self.guest.alive() else 'died'}: "
+                               f"{read(job + '.out')[-400:]}; logs in {self.out}")
+            time.sleep(.1)
+
+    def value(self, series, point, what="us"):
+        """Of all runs; None where nothing was measured."""
+        found = self.values.get((series, point))
+        return statistics.median(v[what] for v in found) if found else None
+
+    def about(self):
+        """What the figures depend on beside the module: programs and kernel that the guest runs."""
+        def first(*cmd):
+            r = subprocess.run(cmd, capture_output=True, text=True, check=False)
+            return (r.stdout.strip() or "?").splitlines()[0]
+        return {"kernel": self.system, "qemu": first("qemu-system-x86_64", "--version"), "gcc": first("gcc", "--version"),
+                "libc": first("getconf", "GNU_LIBC_VERSION"), "seconds": self.args.seconds, "shift": SHIFT}
+
+    # -- results -----------------------------------------------------------
+
+    def table(self):
+        """For people."""
+        names = ["base"] if any(s == "base" for s, _ in self.values) else []
+        names += [i for i in IMPLS if any(s == i for s, _ in self.values)]
+        lines = [f"{'':14}" + "".join(f"{LABEL.get(n, n):>26}" for n in names),
+                 f"{'':14}" + "".join(f"{'us/op':>12}{'instr/op':>14}" for _ in names)]
+        for point in POINTS:
+            if not any(p == point for _, p in self.values):
+                continue
+            cells = [f"{name_of(point):14}"]
+            for n in names:
+                us = self.value(n, point)
+                cells.append(f"{us:12.2f}{self.value(n, point, 'insns'):14,.0f}" if us else f"{'-':>12}{'-':>14}")
+            lines.append("".join(cells))
+        if self.args.runs > 1:
+            worst = max(((max(v["us"] for v in vs) / min(v["us"] for v in vs) - 1) * 100, f"{LABEL.get(s, s)} {name_of(p)}")
+                        for (s, p), vs in self.values.items())
+            lines.append(f"medians of {self.args.runs} runs; the largest spread is {worst[0]:.2f} % ({worst[1]})")
+        return "\n".join(lines)
+
+    def ratios(self, before, title):
+        """smcr's points against `before`: {point: us}. Returns the names of those that are too dear."""
+        print(f"\n{title}")
+        dear, cheap = [], []
+        for point in POINTS:
+            now, then = self.value("smcr", point), before.get(point)
+            if not now or not then:
+                continue
+            ratio = now / then
+            print(f"{name_of(point):14}{then:12.2f} us/op {now:12.2f} us/op  x {ratio:.3f}"
+                  f"{'  DEARER' if ratio > LIMIT else '  cheaper' if ratio < 2 - LIMIT else ''}")
+            (dear if ratio > LIMIT else cheap if ratio < 2 - LIMIT else []).append(name_of(point))
+        if cheap:
+            say(f"cheaper than before: {', '.join(cheap)} (lab/bench --exact --update keeps it so)")
+        return dear
+
+    def profile(self):
+        """Where the instructions went, of all points in their order."""
+        blocks = read(os.path.join(self.out, "blocks")).split("end")
+        # The warm-up of each series was marked as well.
+        at, text = 0, []
+        for line, first in zip(self.order, [True] + [a["series"] != b["series"] or a["run"] != b["run"]
+                                                     for a, b in zip(self.order, self.order[1:])]):
+            if first and line["series"] != "verbs":
+                at += 3
+            counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10))) for l in blocks[at].splitlines() if l]
+            at += 1
+            text.append(report(line, counts, symbols(self.guest.path(f"kallsyms-{line['series']}"))))
+        return "\n".join(text)
+
+    def write(self, text):
+        """JSON and text, as the other benchmarks' results."""
+        folder = os.path.join(TREE, "build", "bench")
+        os.makedirs(folder, exist_ok=True)
+        stem = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-exact-{self.args.kernel}")
+        with open(stem + ".json", "w", encoding="utf-8") as f:
+            json.dump({"revision": git("describe", "--always", "--dirty"), "about": self.about(), "points": self.order}, f, indent=1)
+        with open(stem + ".txt", "w", encoding="utf-8") as f:
+            f.write(text + "\n")
+        say(f"results: {stem}.{{json,txt}}")
+
+    # -- figures -----------------------------------------------------------
+
+    def figures(self):
+        """The committed ones; None without."""
+        try:
+            with open(self.figures_path, encoding="utf-8") as f:
+                return json.load(f)
+        except FileNotFoundError:
+            return None
+        except ValueError as e:
+            raise LabError(f"{self.figures_path}: {e}") from e
+
+    def update(self):
+        """Write them, one point a line."""
+        impls = {}
+        for (series, point), _ in self.values.items():
+            impls.setdefault(series, {})[" ".join(map(str, point))] = [round(self.value(series, point), 3),
+                                                                      round(self.value(series, point, "insns"))]
+        rows = ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
+            f"{json.dumps(k)}: {json.dumps(v)}" for k, v in points.items()) + "}" for i, points in impls.items())
+        with open(self.figures_path, "w", encoding="utf-8") as f:
+            f.write('{"about": ' + json.dumps(self.about(), indent=1) + ',\n "us and instructions per operation": {\n  ' + rows + "}}\n")
+        say(f"written: {os.path.relpath(self.figures_path, TREE)}")
+
+    def gate(self):
+        """Returns the exit status."""
+        known = self.figures()
+        if not known:
+            raise LabError(f"there are no figures for {self.args.kernel} (--update)")
+        changed = [k for k, v in self.about().items() if known["about"].get(k) != v]
+        if not changed:
+            before = {(k.split()[0], int(k.split()[1])): v[0]
+                      for k, v in known["us and instructions per operation"]["smcr"].items()}
+            dear = self.ratios(before, "against the figures of " + os.path.relpath(self.figures_path, TREE))
+        else:
+            rev = git("log", "-1", "--format=%H", "--", self.figures_path)
+            if not rev:
+                raise LabError(f"the figures are of another {', '.join(changed)}, and there is no git history to measure their "
+                               "commit anew")
+            say(f"the figures are of another {', '.join(changed)}: measuring the module of their commit, {rev[:12]}, too")
+            other = Exact(self.args)
+            other.out += "-2"
+            other.run_guest(Revision(rev, self.args.kernel))
+            dear = other.ratios({p: other.value("base", p) for p in POINTS}, f"against {rev[:12]}")
+        if dear:
+            say(f"FAILED: dearer by more than {(LIMIT - 1) * 100:.0f} %: {', '.join(dear)} "
+                "(a commit that means it runs lab/bench --exact --update)")
+            return 1
+        say(f"no point of smcr is dearer by more than {(LIMIT - 1) * 100:.0f} %")
+        return 0
+
+    def run_guest(self, base=None):
+        """measure(), and no guest stays whatever happens."""
+        try:
+            self.measure(base)
+        finally:
+            if self.guest:
+                self.guest.halt()
+
+    def run(self):
+        """Returns the exit status."""
+        a = self.args
+        base = Revision(a.compare, a.kernel) if a.compare else None
+        self.run_guest(base)
+        text = self.table()
+        if a.profile:
+            text += "\n\n" + self.profile()
+        print("\n" + text + "\n")
+        self.write(text)
+        if a.update:
+            self.update()
+        if a.compare:
+            dear = self.ratios({p: self.value("base", p) for p in POINTS}, f"against {a.compare} ({base.commit[:12]})")
+            return 1 if a.gate and dear else 0
+        return self.gate() if a.gate else 0
+
+
+def symbols(path):
+    """kallsyms: (addresses, names), sorted."""
+    found = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            m = re.match(r"([0-9a-f]+) [tTwW] (\S+)(?:\s+\[(\S+)\])?", line)
+            if m:
+                found.append((int(m[1], 16), m[2] + (f" [{m[3]}]" if m[3] else "")))
+    found.sort()
+    return [f[0] for f in found], [f[1] for f in found]
+
+
+def report(line, counts, syms):
+    """The functions that an operation's instructions go to."""
+    addrs, names = syms
+    sums = {}
+    for addr, insns in counts:
+        i = bisect.bisect_right(addrs, addr) - 1
+        name = "programs" if addr < 1 << 47 else names[i] if i >= 0 else "?"
+        sums[name] = sums.get(name, 0) + insns
+    total = sum(sums.values())
+    modules = {}
+    for name, n in sums.items():
+        m = re.search(r"\[(.*)\]$", name)
+        key = m[1] if m else name if name == "programs" else "kernel"
+        modules[key] = modules.get(key, 0) + n
+    out = [f"{LABEL.get(line['series'], line['series'])} {name_of((line['what'], line['size']))}: "
+           f"{total / line['n']:,.0f} instructions per operation: " +
+           ", ".join(f"{k} {n / total * 100:.1f} %" for k, n in sorted(modules.items(), key=lambda x: -x[1])[:6])]
+    for name, n in sorted(sums.items(), key=lambda x: -x[1])[:25]:
+        out.append(f"  {n / line['n']:12,.0f} {n / total * 100:6.1f} %  {name}")
+    return "\n".join(out) + "\n"
+
+
+def arguments():
+    """The command line."""
+    p = argparse.ArgumentParser(prog="lab/bench", description=__doc__.split("\n", maxsplit=1)[0],
+                                epilog="\n".join(__doc__.split("\n")[2:]), formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--exact", action="store_true", help="this lane")
+    p.add_argument("--kernel", choices=("6.1", "6.12", "7.2"), default="6.12", help="default: 6.12; only it has an in-tree smc "
+                   "that can be compared")
+    p.add_argument("--seconds", type=float, default=.3, help="per point, of the guest's time (default: 0.3)")
+    p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
+    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all; with --gate or --compare: smcr)")
+    p.add_argument("--only", default="", help="of bulk,rtt,conn (default: all)")
+    p.add_argument("--compare", metavar="REV", help="also the module of this revision, in the same guest, and the ratios")
+    p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
+                   "(or than REV)")
+    p.add_argument("--update", action="store_true", help="write the figures, to be committed")
+    p.add_argument("--profile", action="store_true", help="the functions that the instructions go to")
+    p.add_argument("-v", "--verbose", action="store_true", help="every measurement")
+    p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
+    a = p.parse_args()
+    can = [i for i in IMPLS if i != "intree" or a.kernel == "6.12"]
+    a.impls = [x for x in a.impls.split(",") if x] or (["smcr"] if a.gate or a.compare else can)
+    a.only = [x for x in a.only.split(",") if x]
+    for x in a.impls:
+        if x not in can:
+            p.error(f"{x}: not on {a.kernel}, which has {', '.join(can)}")
+    if a.runs < 1 or not 0 < a.seconds <= 60:
+        p.error("--runs and --seconds are positive")
+    if (a.gate or a.compare) and "smcr" not in a.impls:
+        p.error("--gate and --compare are about smcr")
+    if a.update and (a.impls != can or a.only or a.gate or a.compare or a.profile):
+        p.error("--update takes all points, and nothing else")
+    return a
+
+
+def main():
+    """Returns the exit status."""
+    args = arguments()
+    if args.check:
+        return 0
+    for s in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, lambda *_: sys.exit(1))
+    try:
+        return Exact(args).run()
+    except (LabError, OSError) as e:
+        say(f"FAILED: {e}")
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

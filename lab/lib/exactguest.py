@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The guest's part of the exact lane; started by exact.py, on the host.
+
+    exactguest.py SPEC      measures all series of SPEC, one JSON line for each point into SPEC.out
+
+Client and server are both in this guest, over soft RoCE on lo.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import benchguest  # noqa: E402  pylint: disable=wrong-import-position
+from benchguest import PROG, Side, sh  # noqa: E402  pylint: disable=wrong-import-position
+
+HOST, PORT, RAW_PORT = "127.0.0.1", 7631, 7632
+DEVICES = ("lo", "rxelo")
+
+
+class Series:
+    """One implementation's points."""
+
+    def __init__(self, spec, series, emit):
+        self.spec, self.series, self.emit = spec, series, emit
+        self.impl = series["impl"]
+        self.side = Side({"impl": self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {}, "devices": DEVICES})
+        self.flags = ["-s"] if self.impl in ("smcr", "intree") else []
+
+    def run(self):
+        """Load, warm up, measure, unload."""
+        benchguest.SMCCTL = self.series.get("smcctl") or benchguest.SMCCTL
+        self.side.load()
+        if self.spec["profile"]:
+            # where the functions of this series are
+            shutil.copyfile("/proc/kallsyms", f"{self.spec['out']}/kallsyms-{self.series['name']}")
+        if self.impl == "verbs":
+            for p in self.series["points"]:
+                self.point(p, self.verbs)
+        else:
+            with subprocess.Popen([f"{PROG}/bench", *self.flags, "server", str(PORT), "64"]) as server:
+                try:
+                    self.warm_up()
+                    for p in self.series["points"]:
+                        self.point(p, self.sockets)
+                finally:
+                    server.kill()
+        self.side.unload()
+
+    def warm_up(self):
+        """Until the server listens; then what only the first connections pay for."""
+        for last in range(50):
+            try:
+                self.sockets({"what": "conn", "size": 1}, .05)
+                break
+            except RuntimeError as e:
+                if "refused" not in str(e) or last == 49:
+                    raise
+                time.sleep(.1)
+        for what, size in (("bulk", 1 << 20), ("rtt", 1024)):
+            self.sockets({"what": what, "size": size}, .02)
+
+    def sockets(self, p, seconds=None):
+        """One measurement; all its connections were of the kind that they are said to be."""
+        before = self.side.counts()
+        got = json.loads(sh(f"{PROG}/bench", *self.flags, HOST, str(PORT), p["what"], str(seconds or self.spec["seconds"]),
+                            str(p["size"]), timeout=600))
+        if self.flags:
+            # The server counts a connection when its Confirm has come.
+            after = self.side.counts()
+            made = {k: after[k] - before[k] for k in ("client", "server", "fallbacks")}
+            if made != {"client": got["conns"], "server": got["conns"], "fallbacks": 0}:
+                raise RuntimeError(f"{got['conns']} connections, but {made} {after.get('reasons', '')}")
+        return got
+
+    def verbs(self, p):
+        """The same by queue pairs of our own."""
+        with subprocess.Popen([f"{PROG}/verbs", DEVICES[1], "server", str(RAW_PORT)]) as server:
+            try:
+                for last in range(50):
+                    try:
+                        return json.loads(sh(f"{PROG}/verbs", DEVICES[1], HOST, str(RAW_PORT), p["what"],
+                                             str(self.spec["seconds"]), str(p["size"]), timeout=600))
+                    except RuntimeError as e:
+                        if "refused" not in str(e) or last == 49:
+                            raise
+                        time.sleep(.1)
+            finally:
+                server.kill()
+        return None
+
+    def point(self, p, how):
+        """Measure and tell."""
+        try:
+            got = how(p)
+        except (RuntimeError, ValueError, KeyError) as e:
+            self.emit(series=self.series["name"], **p, bad=" ".join(str(e).split()))
+            return
+        n = {"bulk": lambda: got["bytes"] / p["size"], "rtt": lambda: got["n"], "conn": lambda: got["conns"]}[p["what"]]()
+        self.emit(series=self.series["name"], **p, n=n, us=got["seconds"] / n * 1e6,
+                  insns=(got["seconds"] - got["idle"]) / n * 1e9 / self.spec["ns"], idle=got["idle"] / got["seconds"])
+
+
+def main():
+    """The command line."""
+    with open(sys.argv[1], encoding="utf-8") as f:
+        spec = json.load(f)
+    with open(sys.argv[1] + ".out", "w", encoding="utf-8") as out:
+        def emit(**what):
+            out.write(json.dumps(what) + "\n")
+            out.flush()
+        sh("rdma", "link", "add", DEVICES[1], "type", "rxe", "netdev", DEVICES[0])
+        sh("ip", "link", "set", "lo", "mtu", "9000")
+        time.sleep(1)           # virtual
+        for run in range(1, spec["runs"] + 1):
+            for series in spec["series"]:
+                try:
+                    Series(spec, series, lambda **w: emit(run=run, **w)).run()  # pylint: disable=cell-var-from-loop
+                except (RuntimeError, OSError) as e:
+                    emit(run=run, series=series["name"], what="series", size=0, bad=" ".join(str(e).split()))
+        emit(what="end", system=" ".join(os.uname()[2:4]))
+
+
+if __name__ == "__main__":
+    main()
