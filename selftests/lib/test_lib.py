@@ -628,6 +628,72 @@ def check__flaky():
         assert "FLAKY: a on um" in out.getvalue() and "it broke" in out.getvalue() and "/first" in out.getvalue()
 
 
+class FakeHost:
+    """A machine for scripts/hostcheck that has everything, but for what a test takes away."""
+
+    def __init__(self, **other):
+        self.values = dict({"xstate": 2696, "memory_dir": "/dev/shm", "try_exec": None, "free": 100000, "memory": 100000,
+                            "program": True, "cold": False}, **other)
+
+    def __getattr__(self, name):
+        value = self.values[name]
+
+        def answer(*args):
+            if isinstance(value, OSError):
+                raise value
+            return value(*args) if callable(value) else value
+        return answer
+
+
+def hostcheck__says_what_is_missing():
+    """Each requirement alone: one line, of the lanes that need it only."""
+    hc = load_script(os.path.join(TOP, "scripts", "hostcheck"))
+
+    def missing(lanes=hc.LANES, pairs=1, guest=hc.GUEST, **other):
+        return [(name, text) for name, ok, text in hc.check(FakeHost(**other), lanes, pairs, guest) if not ok]
+
+    def names(*args, **other):
+        return [name for name, _ in missing(*args, **other)]
+
+    assert names() == [] and hc.xstate_room() == 11264
+    for length, bad in ((832, []), (11008, []), (11264, []), (11265, ["xstate"]), (20000, ["xstate"])):     # AMX: 11008
+        assert names(xstate=length) == bad, length
+        assert names(("qemu",), xstate=length) == []
+    assert "20000 bytes" in missing(xstate=20000)[0][1]
+    denied = PermissionError(1, "Operation not permitted")
+    assert names(xstate=denied) == ["ptrace"] and names(("qemu",), xstate=denied) == []
+    assert names(try_exec=denied) == ["shm"] and "noexec" in missing(try_exec=denied, memory_dir="/x")[0][1]
+    assert missing(try_exec=denied, memory_dir="/x")[0][1].startswith("/x: ") and names(("qemu",), try_exec=denied) == []
+    assert names(free=lambda d: 900 if d == "/dev/shm" else 100000) == ["shm"]
+    assert names(free=lambda d: 1100 if d == "/dev/shm" else 100000) == []
+    assert names(("uml",), 2, free=lambda d: 1100 if d == "/dev/shm" else 100000) == ["shm"], "two pairs need more"
+    assert names(memory=1500) == ["memory"] and names(memory=1600) == [] and names(("qemu",), 2, memory=1600) == ["memory"]
+    assert names(guest=2048, memory=1600) == ["memory"]
+    little = lambda d: 2000 if d == hc.CACHE else 100000  # noqa: E731
+    assert names(free=little) == [] and names(free=little, cold=True) == ["disk"]
+    assert names(program=False) == ["qemu"] and names(("uml",), program=False) == []
+    for _, text in missing(xstate=20000, try_exec=denied, memory=1, free=1, program=False):
+        assert "\n" not in text
+
+
+def hostcheck__of_this_machine():
+    """The real questions have answers, and --json tells what the lines do."""
+    hc = load_script(os.path.join(TOP, "scripts", "hostcheck"))
+    with tempfile.TemporaryDirectory() as d:
+        assert hc.Host.free(os.path.join(d, "not", "there")) > 0
+        hc.Host.try_exec(d)
+    assert hc.Host.memory() > 0 and hc.Host.memory_dir()
+    try:
+        assert 512 <= hc.Host.xstate() < 1 << 17
+    except OSError:
+        pass        # not to be traced here
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), unittest.mock.patch("sys.argv", ["", "--json"]), \
+            unittest.mock.patch.object(hc, "Host", lambda: FakeHost(memory=1)):
+        assert hc.main() == 1
+    assert [x["name"] for x in json.loads(out.getvalue()) if not x["ok"]] == ["memory"]
+
+
 def check__counts():
     """Only top-level results count; skips are not passes."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
