@@ -22,8 +22,8 @@ PREFIX	?= /usr/local
 DESTDIR	?=
 Q	:= $(if $(V),,@)
 
-# Passed on to Kbuild when given: make modules W=1 C=1 SMCR_DEBUG=1 V=1
-KVARS	:= $(foreach v,W C V GCOV SMCR_DEBUG SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
+# Passed on to Kbuild when given: make modules W=1 C=1 V=1
+KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
 
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
@@ -37,7 +37,7 @@ all: modules tools progs
 help:
 	@echo 'make                 module (smcr.ko), smcctl and the test programs'
 	@echo 'make modules         only the module; KDIR=/path/to/kernel/build or'
-	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um; W=1 C=1 V=1 SMCR_DEBUG=1'
+	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um; W=1 C=1 V=1'
 	@echo 'make tools           only smcctl'
 	@echo 'make progs           only the test programs, those of the RDMA lab among them'
 	@echo 'make unit            unit tests of the core and of the harness'
