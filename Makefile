@@ -28,7 +28,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
 
-.PHONY: all modules tools progs unit fuzz-replay static check check-budget check-full check-fast \
+.PHONY: all modules tools progs unit fuzz-replay static check check-budget check-full check-fast hooks \
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
@@ -40,7 +40,7 @@ help:
 	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um; W=1 C=1 V=1'
 	@echo 'make tools           only smcctl'
 	@echo 'make progs           only the test programs, those of the RDMA lab among them'
-	@echo 'make unit            unit tests of the core and of the harness'
+	@echo 'make unit            unit tests of the core, the harness and smcctl: no root, no network'
 	@echo 'make fuzz-replay     all fuzzers over their stored inputs'
 	@echo 'make static          checkpatch, sparse, W=1 on all kernels, kernel-doc ...'
 	@echo 'make check-fast      unit + fuzz-replay + static: minutes, no guests'
@@ -60,6 +60,7 @@ help:
 	@echo '                     ARGS=--help'
 	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
 	@echo 'make deps            the Debian packages for all of this (root)'
+	@echo 'make hooks           git runs quick checks before each commit (CONTRIBUTING.md)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
 	@echo
 	@echo 'One test case:       selftests/run -k NAME        (selftests/run --help)'
@@ -68,6 +69,9 @@ help:
 
 deps:
 	@scripts/deps
+
+hooks:
+	@git config core.hooksPath scripts/hooks && echo '  git runs scripts/hooks before each commit'
 
 # With a kernel build folder of one's own, its compiler is one's own as well.
 modules:
