@@ -3,14 +3,13 @@
 """Tests of lab/lab-explain: every check fails for the doctored capture that
 was made for it, and for no other; strange input is refused. Prints KTAP."""
 
-import concurrent.futures
 import contextlib
+import functools
 import gzip
 import importlib.machinery
 import importlib.util
 import io
 import json
-import multiprocessing
 import os
 import struct
 import subprocess
@@ -26,9 +25,9 @@ from explain import model, program  # noqa: E402  pylint: disable=wrong-import-p
 from explain.analysis import Analysis  # noqa: E402  pylint: disable=wrong-import-position
 from explain.capture import FIELD, Frame  # noqa: E402  pylint: disable=wrong-import-position
 from explain.checks import CHECKS  # noqa: E402  pylint: disable=wrong-import-position
+import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import rdmawire  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
-from test_lib import run_tests, tests_of  # noqa: E402  pylint: disable=wrong-import-position
 
 LAB = os.path.dirname(HERE)
 FIXTURES = os.path.join(LAB, "fixtures")
@@ -703,24 +702,7 @@ def marker__across_packets():
     assert a.found[m][0] == 2, a.found
 
 
-def main():
-    """Run all tests."""
-    tests = tests_of(globals())
-    tests[2:2] = [("fixture " + doctor.name_of(w), lambda w=w: fixture(doctor.name_of(w))) for w in doctor.WOUNDS]
-    # each of them waits for tshark
-    with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
-        TESTS.update(tests)
-        done = [(name, pool.submit(one, name).result) for name, _ in tests]
-        return run_tests(done)
-
-
-TESTS = {}
-
-
-def one(name):
-    """Run one test, in a process of its own."""
-    TESTS[name]()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    # each of them waits for tshark
+    ktap.main(os.cpu_count(), [ktap.named("fixture " + doctor.name_of(w), functools.partial(fixture, doctor.name_of(w)))
+                               for w in doctor.WOUNDS])

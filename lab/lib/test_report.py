@@ -15,9 +15,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
 sys.dont_write_bytecode = True
 
+import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import labhtml  # noqa: E402  pylint: disable=wrong-import-position
 import labreport  # noqa: E402  pylint: disable=wrong-import-position
-from test_lib import run_tests, tests_of  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def lab_points(after=30.0, within=30.0, **mbs):
@@ -178,4 +178,4 @@ def report__files():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(tests_of(globals())))
+    ktap.main()
