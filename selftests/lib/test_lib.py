@@ -230,6 +230,65 @@ def cases__failed_checks():
     assert verdict == "fail host: line 3: exit 1: false" and "went on" not in out, (verdict, out)
 
 
+MUTANT = """\
+Wrong: the second sum is a difference
+Kills: test_x:a 42-area
+--- a/net/x.c
++++ b/net/x.c
+@@ -7 +7 @@ int two(int a, int b)
+-	return a + b;
++	return a - b;
+"""
+MUTATED = """\
+int one(int a, int b)
+{
+	return a + b;
+}
+
+int two(int a, int b)
+{
+	return a + b;
+}
+"""
+
+
+def mutate__applies():
+    """A hunk is found by its text within its function; one that could be meant twice, or nowhere, is refused."""
+    mutate = load_script(os.path.join(TOP, "scripts", "mutate"))
+    with tempfile.TemporaryDirectory() as d:
+        def tried(patch, text=MUTATED, ids=("CLC-36",), tests=("test_x:a", "42-area")):
+            os.makedirs(os.path.join(d, "net"), exist_ok=True)
+            with open(os.path.join(d, "net", "x.c"), "w", encoding="utf-8") as f:
+                f.write(text)
+            with open(os.path.join(d, "CLC-36-sum.patch"), "w", encoding="utf-8") as f:
+                f.write(patch)
+            m = mutate.Mutant(os.path.join(d, "CLC-36-sum.patch"))
+            with unittest.mock.patch.object(mutate, "TOP", d):
+                problems = list(m.problems(set(ids), set(tests)))
+            return problems or m.applied(d)["net/x.c"]
+        want = MUTATED[::-1].replace("b + a", "b - a", 1)[::-1]
+        assert tried(MUTANT) == want
+        # the function has moved, and another one was put before it
+        assert tried(MUTANT, "int more;\n\n" + MUTATED) == "int more;\n\n" + want
+        assert "2 times" in tried(MUTANT.replace("@@ int two(int a, int b)", "@@"))[0]
+        assert "2 times" in tried(MUTANT, MUTATED.replace("\treturn a + b;\n", "\treturn a + b;\n" * 2))[0]
+        assert "0 times" in tried(MUTANT, MUTATED.replace("a + b", "b + a"))[0]
+        assert tried(MUTANT.replace("b/net/x.c", "b/net/y.c")) == ["there is no net/y.c"]
+        assert tried(MUTANT, ids=["CLC-35"]) and tried(MUTANT, tests=["test_x:a"]) and tried(MUTANT, tests=[])
+        assert tried(MUTANT.replace("Wrong:", "wrong")) == ["no line 'Wrong: ...'"]
+        assert tried(MUTANT.replace("b/net/", "b/selftests/")) == ["selftests/x.c is not in net/"]
+    assert list(mutate.expand(["A-01", "B-08..10"])) == ["A-01", "B-08", "B-09", "B-10"]
+
+
+def mutate__of_this_project():
+    """Every mutant applies, and has tests that claim its entry."""
+    mutate = load_script(os.path.join(TOP, "scripts", "mutate"))
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        rc = mutate.check(mutate.load(), mutate.Tests())
+    assert rc == 0, out.getvalue()
+    assert len(mutate.rotate(mutate.load(), 5)) == 5
+
+
 def cases__of_this_project():
     """All of the project's own case files are well-formed."""
     assert cases.load()
