@@ -135,13 +135,19 @@ static void smcr_sock_destruct(struct sock *sk)
 	queue_work(smcr_wq, &reaper->work);
 }
 
-/* Close the inner socket here and now; nobody else may be using it */
+/*
+ * Close the inner socket here and now; nobody else may be using it. It has its
+ * owner up to the end, so that rules for owners let the FIN through. With a
+ * file, sock_release() would leave its memory to that.
+ */
 static void smcr_tcp_drop(struct smcr_sock *ssk)
 {
 	struct socket *tcp = ssk->tcp;
 
 	smcr_tcp_unhook(ssk);
 	ssk->tcp = NULL;
+	READ_ONCE(tcp->ops)->release(tcp);	/* detaches tcp->sk */
+	tcp->file = NULL;
 	sock_release(tcp);
 }
 
@@ -241,6 +247,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 		sock_release(tcp);
 		return -ENOBUFS;
 	}
+	smcr_tcp_own(ssk, sock);
 	smcr_tcp_hook(ssk, NULL);
 	sock->state = SS_UNCONNECTED;
 	sock->ops = &smcr_ops;
@@ -330,6 +337,8 @@ static int smcr_release(struct socket *sock)
 		own = false;
 		smcr_release_smc(ssk);
 	}
+	if (!own)
+		smcr_tcp_disown(ssk);
 	sock_orphan(sk);
 	sock->sk = NULL;
 	release_sock(sk);
@@ -348,8 +357,10 @@ static int smcr_bind(struct socket *sock, SMCR_SOCKADDR *addr, int alen)
 	int rc;
 
 	lock_sock(sock->sk);
-	if (ssk->mode == SMCR_MODE_INIT)
+	if (ssk->mode == SMCR_MODE_INIT) {
+		smcr_tcp_own(ssk, sock);
 		smcr_sockopt_push(ssk);
+	}
 	/* the checks of the family are TCP's */
 	rc = READ_ONCE(ssk->tcp->ops)->bind(ssk->tcp, addr, alen);
 	release_sock(sock->sk);

@@ -163,6 +163,9 @@ const char *smcr_mode_name(unsigned int mode);
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
 void smcr_tcp_unhook(struct smcr_sock *ssk);
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk);
+void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock);
+void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk);
+void smcr_tcp_disown(struct smcr_sock *ssk);
 /* TCP's end, process context: orderly, or with RST. Idempotent. */
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);

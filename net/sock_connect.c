@@ -367,6 +367,7 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 		return -EISCONN;
 	}
 	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() */
+	smcr_tcp_own(ssk, sock);
 	smcr_sockopt_push(ssk);
 	why = smcr_connect_check(ssk, addr, alen);
 	if (why == SMCR_R_NONE && (smcr_tcpopt_client(sock_net(sock->sk)) ||

@@ -65,8 +65,10 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	int rc;
 
 	lock_sock(sock->sk);
-	if (ssk->mode == SMCR_MODE_INIT && sock->state == SS_UNCONNECTED)
+	if (ssk->mode == SMCR_MODE_INIT && sock->state == SS_UNCONNECTED) {
+		smcr_tcp_own(ssk, sock);
 		smcr_fallback_early(ssk, SMCR_R_FASTOPEN);
+	}
 	rc = ssk->mode == SMCR_MODE_TCP ? 0 : -EISCONN;
 	release_sock(sock->sk);
 	if (rc)

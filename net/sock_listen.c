@@ -327,6 +327,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	sock_hold(&child->sk);
 	sock_hold(&lsk->sk);
 	child->listener = lsk;
+	smcr_tcp_own_child(child, lsk);
 	smcr_sockopt_inherit(child, lsk);
 	if (agreed)
 		smcr_child_negotiate(lsk, child);
@@ -523,6 +524,7 @@ int smcr_listen(struct socket *sock, int backlog)
 		goto out;
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (old == SMCR_MODE_INIT) {
+		smcr_tcp_own(ssk, sock);
 		smcr_sockopt_push(ssk);
 		/* before the first SYN can come in */
 		smcr_tcpopt_listen(ssk->tcp->sk);
@@ -619,6 +621,7 @@ int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags,
 
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
+	smcr_tcp_own(child, newsock);
 	release_sock(&child->sk);
 	smcr_compat_custom_sockopt(newsock);
 	newsock->ops = &smcr_ops;

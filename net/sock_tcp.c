@@ -108,14 +108,10 @@ static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 }
 
-/*
- * SIGURG: TCP cannot send it itself, the inner socket has no file. The read
- * lock keeps release() from letting the file go.
- */
+/* SIGURG comes from TCP itself, SIGIO for urgent data from us: it is our file */
 static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	const struct tcp_sock *tp = tcp_sk(tsk);
-	struct sock *sk = &ssk->sk;
 
 	if (likely(!(READ_ONCE(tp->urg_data) & TCP_URG_VALID)))
 		return;
@@ -123,9 +119,7 @@ static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 	    ssk->urg_seq == READ_ONCE(tp->urg_seq))
 		return;
 	ssk->urg_seq = READ_ONCE(tp->urg_seq);
-	read_lock_bh(&sk->sk_callback_lock);
-	sk_send_sigurg(sk);
-	read_unlock_bh(&sk->sk_callback_lock);
+	sk_wake_async(&ssk->sk, SOCK_WAKE_URG, POLL_PRI);
 }
 
 static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
@@ -319,6 +313,80 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 		rcu_assign_sk_user_data(tsk, NULL);
 	}
 	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/* Inner socket's callback lock held, if there is somebody else who knows it */
+static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
+			       kuid_t uid, kgid_t gid)
+{
+	struct sock *tsk = tcp->sk;
+
+	SOCK_INODE(tcp)->i_ino = inode ? inode->i_ino : 0;
+	SOCK_INODE(tcp)->i_uid = uid;
+	SOCK_INODE(tcp)->i_gid = gid;
+	sk_set_socket(tsk, tcp);	/* some kernels keep a copy of the inode's */
+	WRITE_ONCE(tsk->sk_uid, uid);
+}
+
+/**
+ * smcr_tcp_own() - the inner socket belongs to whom the AF_SMC socket belongs
+ * @ssk: socket
+ * @sock: its BSD socket
+ *
+ * Packet filters look at the file, routing rules at the user, diag interfaces
+ * at user and inode. Called whenever TCP is about to send on behalf of the
+ * application for the first time: socket() comes before there is a file.
+ *
+ * Context: process; @sock cannot be released meanwhile.
+ */
+void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock)
+{
+	const struct inode *inode = SOCK_INODE(sock);
+	struct socket *tcp = ssk->tcp;
+
+	write_lock_bh(&tcp->sk->sk_callback_lock);
+	smcr_tcp_set_owner(tcp, inode, inode->i_uid, inode->i_gid);
+	tcp->file = sock->file;
+	write_unlock_bh(&tcp->sk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_own_child() - until accept() a child is its listener's, as TCP's is
+ * @child: child, not yet known to anybody
+ * @lsk: its listener
+ *
+ * It has the user, but neither file nor inode.
+ */
+void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
+{
+	const struct inode *inode = SOCK_INODE(lsk->tcp);
+
+	smcr_tcp_set_owner(child->tcp, NULL, inode->i_uid, inode->i_gid);
+	child->sk.sk_uid = inode->i_uid;
+	security_sk_clone(&lsk->sk, &child->sk);
+}
+
+/**
+ * smcr_tcp_disown() - the application's file is about to go, the inner socket stays
+ * @ssk: socket
+ *
+ * The user stays, as with TCP's orphans.
+ *
+ * Context: process; takes the inner socket's lock, under which TCP itself looks
+ * at the file.
+ */
+void smcr_tcp_disown(struct smcr_sock *ssk)
+{
+	struct socket *tcp = ssk->tcp;
+	struct sock *tsk = tcp->sk;
+
+	lock_sock(tsk);
+	write_lock_bh(&tsk->sk_callback_lock);
+	tcp->file = NULL;
+	smcr_tcp_set_owner(tcp, NULL, SOCK_INODE(tcp)->i_uid,
+			   SOCK_INODE(tcp)->i_gid);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
 }
 
 /**
