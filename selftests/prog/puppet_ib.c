@@ -12,7 +12,7 @@ enum { SQ_DEPTH = 64, T_WR = 10000 };
 
 /* wr_id: receives carry link and slot, sends only the link */
 #define WR_RX		(1ULL << 63)
-#define WR_LINK(id)	((id) >> 32 & 0xff)
+#define WR_LINK(id)	((id) >> 32 & 0xffff)
 #define WR_SLOT(id)	((id) & 0xffffffff)
 
 static int link_no(const struct link *l)
