@@ -32,7 +32,8 @@ static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	page = alloc_pages(SMCR_GFP | (order ? __GFP_NORETRY :
+	/* compound: one reference keeps all of a chunk, see smcr_buf_keep() */
+	page = alloc_pages(SMCR_GFP | (order ? __GFP_NORETRY | __GFP_COMP :
 					       __GFP_RETRY_MAYFAIL), order);
 	if (!page)
 		return -ENOMEM;
@@ -62,6 +63,7 @@ static struct smcr_buf *buf_alloc_order(struct smcr_dev *dev, u32 size,
 	buf->dir = dir;
 	buf->size = size;
 	buf->chunk_shift = PAGE_SHIFT + order;
+	refcount_set(&buf->refs, 1);
 	while (buf->n_chunks < n) {
 		if (chunk_alloc(buf, &buf->chunk[buf->n_chunks])) {
 			smcr_buf_free(buf);
@@ -94,9 +96,17 @@ struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
 	return buf ?: ERR_PTR(-ENOMEM);
 }
 
+static void buf_put(struct smcr_buf *buf)
+{
+	if (refcount_dec_and_test(&buf->refs))
+		kvfree(buf);
+}
+
 /**
  * smcr_buf_free() - unmap and free
  * @buf: buffer that no device uses any more, or NULL
+ *
+ * What smcr_buf_keep() holds stays as it is, for the CPU.
  *
  * Context: process, may sleep.
  */
@@ -108,7 +118,46 @@ void smcr_buf_free(struct smcr_buf *buf)
 		return;
 	for (i = 0; i < buf->n_chunks; i++)
 		chunk_free(buf, &buf->chunk[i]);
-	kvfree(buf);
+	buf_put(buf);
+}
+
+/**
+ * smcr_buf_keep() - keep a range readable
+ * @buf: buffer
+ * @off: start
+ * @len: bytes, not 0; what the device writes there is complete
+ *
+ * The CPU can read the range until smcr_buf_unkeep(), even after smcr_buf_free()
+ * and the end of the device; it must not be synced any more. Needs no memory, so
+ * that it cannot fail.
+ *
+ * Context: any.
+ */
+void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 i = off >> buf->chunk_shift;
+
+	smcr_buf_sync_cpu(buf, off, len);
+	refcount_inc(&buf->refs);
+	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
+		get_page(virt_to_page(buf->chunk[i].addr));
+}
+
+/**
+ * smcr_buf_unkeep() - end of smcr_buf_keep()
+ * @buf: buffer, freed or not
+ * @off: as there
+ * @len: as there
+ *
+ * Context: process, may sleep.
+ */
+void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 i = off >> buf->chunk_shift;
+
+	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
+		put_page(virt_to_page(buf->chunk[i].addr));
+	buf_put(buf);
 }
 
 /* DMA address of byte @off, @run as in smcr_buf_at() */

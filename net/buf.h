@@ -7,6 +7,7 @@
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
 
+#include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 #include "base.h"
 
@@ -18,6 +19,7 @@
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
  * @chunk: kernel address and DMA address of each
+ * @refs: one until smcr_buf_free(), and one for each smcr_buf_keep()
  * @limbo: next in lgr->limbo, lgr->lock
  */
 struct smcr_buf {
@@ -26,6 +28,7 @@ struct smcr_buf {
 	u32 size;
 	u8 chunk_shift;
 	u16 n_chunks;
+	refcount_t refs;
 	struct smcr_buf *limbo;
 	struct smcr_chunk {
 		void *addr;
@@ -50,6 +53,9 @@ struct smcr_buf {
 struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);	/* any process context; NULL ok */
+
+void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
+void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
 
 /* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */
 static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
