@@ -47,6 +47,8 @@ static void smcr_conn_start_timer(struct smcr_conn *conn, int ms)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
+	lockdep_assert_held(&conn->lock);
+	conn->timer_end = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
 	if (mod_delayed_work(smcr_wq, &conn->timer, msecs_to_jiffies(ms)))
 		sock_put(sk);	/* it was armed and had its reference */
@@ -71,10 +73,13 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->lgr = lgr;
 	conn->link = lgr->link;
 	conn->token = 0;
+	conn->rx_buf = conn->elem.rmb->buf;
 	conn->rx_ring.size = conn->elem.size;
 	conn->rx_ring.base = lgr->base;
 	conn->active = false;
 	conn->purged = false;
+	conn->tx_dropped = false;
+	conn->rest = false;
 	conn->fin_seen = false;
 	conn->told_peer = false;
 	conn->early_cflags = 0;
@@ -210,9 +215,11 @@ static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 	smp_wmb();	/* the data, then their end; smcr_rx_recvmsg() */
 	if ((cflags & SMCR_CDC_D) && !conn->fsm.rx_done)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_DONE, SMCR_R_NONE);
-	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed)
+	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed) {
+		smcr_rx_peer_closed(conn);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_CLOSED,
 				       SMCR_R_NONE);
+	}
 	if ((cflags & SMCR_CDC_A) && !conn->fsm.rx_abort)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_ABORT,
 				       SMCR_R_PEER_ABORT);
@@ -269,31 +276,35 @@ void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Element, RToken and references go; the socket lock is held if sk is live */
-static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
+/* Unread data are dropped. conn->lock held; a reader may be at it */
+static void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
-	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	WRITE_ONCE(conn->purged, true);
+	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
+	conn->rx_cons = conn->rx_prod;
+}
+
+/*
+ * What sending needs goes: place in line, RToken, send buffers. The machine is
+ * in CLOSED or was never started, so that nothing is posted any more.
+ */
+static void smcr_conn_release_tx(struct smcr_conn *conn)
+{
 	struct smcr_lgr *lgr = conn->lgr;
-	struct smcr_link *link;
 	struct smcr_buf *sndbuf, *old;
 
 	if (!lgr)
 		return;
-	/* softirq sees no connection any more before anything of it goes */
 	spin_lock_bh(&conn->lock);
 	sndbuf = conn->sndbuf;
 	old = conn->sndbuf_old;
-	link = conn->link;
 	conn->sndbuf = NULL;
 	conn->sndbuf_old = NULL;
-	conn->lgr = NULL;
-	conn->link = NULL;
 	spin_unlock_bh(&conn->lock);
 
-	if (smcr_link_cancel_wait(link, &conn->sq_wait))
-		sock_put(&ssk->sk);
+	if (smcr_link_cancel_wait(conn->link, &conn->sq_wait))
+		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_lgr_drop_relem(lgr, conn);
-	smcr_rmb_put_elem(&conn->elem, quarantine);
 	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
 	if (conn->tx_signalled == conn->tx_prod.abs) {
 		smcr_buf_free(sndbuf);
@@ -302,6 +313,69 @@ static void smcr_conn_release(struct smcr_conn *conn, bool quarantine)
 		smcr_lgr_keep_buf(lgr, sndbuf);
 		smcr_lgr_keep_buf(lgr, old);
 	}
+}
+
+/*
+ * The group has ended and the application still reads: what the unread data are
+ * in leaves the group, which gives out no elements any more. False if they were
+ * purged just now.
+ */
+static bool smcr_conn_keep_rest(struct smcr_conn *conn)
+{
+	u32 off = conn->rx_cons.off, len = (u32)smcr_conn_readable(conn);
+	u32 cap = smcr_ring_cap(&conn->rx_ring);
+
+	lockdep_assert_held(&conn->lock);
+
+	if (!len)
+		return false;
+	if (len > cap - off) {	/* they wrap */
+		off = 0;
+		len = cap;
+	}
+	conn->keep_off = conn->elem.off + conn->rx_ring.base + off;
+	conn->keep_len = len;
+	smcr_buf_keep(conn->rx_buf, conn->keep_off, conn->keep_len);
+	return true;
+}
+
+static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->rest = false;
+	spin_unlock_bh(&conn->lock);
+	smcr_buf_unkeep(conn->rx_buf, conn->keep_off, conn->keep_len);
+	conn->keep_len = 0;
+}
+
+/*
+ * Element and references go, the former as soon as all was read. The socket
+ * lock is held if sk is live.
+ */
+static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct smcr_lgr *lgr = conn->lgr;
+	bool rest;
+
+	/* who reads or closes, or ends the group, queues the work again */
+	if (!lgr || (smcr_conn_readable(conn) &&
+		     READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD))
+		return;
+	clear_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
+	smcr_lgr_del_conn(lgr, conn);
+	/* softirq sees no connection any more before the element goes */
+	spin_lock_bh(&conn->lock);
+	rest = smcr_conn_keep_rest(conn);
+	conn->rest = rest;
+	conn->lgr = NULL;
+	conn->link = NULL;
+	spin_unlock_bh(&conn->lock);
+
+	if (rest)
+		conn->elem.rmb = NULL;
+	else
+		smcr_rmb_put_elem(&conn->elem, quarantine);
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
@@ -320,10 +394,16 @@ void smcr_conn_discard(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
+	spin_lock_bh(&conn->lock);
+	smcr_conn_purge_rx(conn);
+	conn->rest = false;
+	spin_unlock_bh(&conn->lock);
 	if (conn->lgr) {
-		smcr_lgr_del_conn(conn->lgr, conn);
-		smcr_conn_release(conn, conn->told_peer);
+		smcr_conn_release_tx(conn);
+		smcr_conn_release_rx(conn, conn->told_peer);
 	}
+	if (conn->keep_len)
+		smcr_conn_unkeep_rest(conn);
 
 	/* what it ordered is not for the socket's next connection */
 	spin_lock_bh(&conn->lock);
@@ -334,6 +414,18 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
 	if (cancel_delayed_work_sync(&conn->timer))
 		sock_put(sk);
+}
+
+/**
+ * smcr_conn_rest_read() - the application has read what there was
+ * @conn: closed connection with conn->rest, conn->lock held
+ */
+void smcr_conn_rest_read(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (!smcr_conn_readable(conn))
+		smcr_conn_queue_work(conn);
 }
 
 /* The error for the application, as TCP would have it */
@@ -347,14 +439,6 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
 	else if (err == ECONNRESET && conn->fsm.rx_done && !conn->fsm.tx_done)
 		err = EPIPE;	/* as tcp_reset() in CLOSE-WAIT */
 	return err;
-}
-
-/* Unread data are dropped. conn->lock held; a reader may be at it */
-static void smcr_conn_purge_rx(struct smcr_conn *conn)
-{
-	WRITE_ONCE(conn->purged, true);
-	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
-	conn->rx_cons = conn->rx_prod;
 }
 
 /*
@@ -379,6 +463,9 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
 			conn->rx_lost = true;
 		smcr_conn_purge_rx(conn);
+	}
+	if (acts & (SMCR_ACT_PURGE | SMCR_ACT_DROP_TX)) {
+		conn->tx_dropped = true;
 		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
 	}
 	if (acts & SMCR_ACT_NO_TX) {
@@ -427,9 +514,13 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		work = true;
 	}
 	if (acts & SMCR_ACT_RELEASE) {
-		smcr_lgr_del_conn(conn->lgr, conn);
+		/* a reader may be left, and has to hear of the group's end */
+		conn->rest = smcr_conn_readable(conn);
+		if (!conn->rest)
+			smcr_lgr_del_conn(conn->lgr, conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
-		if (sk->sk_state != TCP_CLOSE) {
+		/* who reads on finds an orderly end: the peer's C */
+		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* a lingering close() */
 		}
@@ -438,6 +529,22 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	if (work)
 		smcr_conn_queue_work(conn);
 	return next;
+}
+
+/* What is left to happen in CLOSED when there is still something to read */
+static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
+{
+	switch (ev) {
+	case SMCR_CONN_EV_APP_CLOSE:
+	case SMCR_CONN_EV_APP_ABORT:
+		smcr_conn_purge_rx(conn);
+		fallthrough;
+	case SMCR_CONN_EV_LGR_LOST:
+		smcr_conn_queue_work(conn);
+		break;
+	default:
+		break;
+	}
 }
 
 /**
@@ -461,6 +568,10 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 	    READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD) {
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
+	}
+	if (conn->rest) {	/* the machine is through, the reader is not */
+		smcr_conn_rest_event(conn, ev);
+		return;
 	}
 	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
 		u8 old = conn->fsm.st;
@@ -521,7 +632,8 @@ static void smcr_conn_timer(struct work_struct *work)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
-	if (!conn->lgr)
+	/* armed again while this run waited for the lock: not its time */
+	if (!conn->lgr || time_before(jiffies, conn->timer_end))
 		goto out;
 	if (conn->fin_seen && !smcr_conn_ended(conn)) {
 		smcr_count(sn, SMCR_CNT_T_CLOSE);
@@ -613,8 +725,13 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_tcp_fin(ssk);
 	if (idle && test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->todo)) {
 		smcr_conn_stop_timer(conn);
-		smcr_conn_release(conn, !orderly);
+		smcr_conn_release_tx(conn);
+		set_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
 	}
+	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->todo))
+		smcr_conn_release_rx(conn, !orderly);
+	else if (conn->keep_len && !smcr_conn_readable(conn))
+		smcr_conn_unkeep_rest(conn);
 	release_sock(sk);
 out:
 	sock_put(sk);
@@ -695,6 +812,17 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	}
 }
 
+/*
+ * Does T_CLOSE run, for a peer that reads what we wrote before the close? A FIN
+ * has its own time, and so has what follows from a reset.
+ */
+static bool smcr_conn_closing(const struct smcr_conn *conn)
+{
+	return (conn->fsm.want_closed || conn->fsm.tx_closed) &&
+	       conn->why == SMCR_R_NONE &&
+	       (!conn->fin_seen || smcr_conn_ended(conn));
+}
+
 /* One CDC of a known connection, conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				const struct smcr_cdc *cdc)
@@ -763,14 +891,10 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	    conn->rx_told != conn->rx_cons.abs)
 		conn->tx_ctrl = true;
 	if (freed) {
-		/* it reads what a close waits for; a FIN has its own time */
-		if (conn->fsm.want_closed &&
-		    (!conn->fin_seen || conn->fsm.rx_done))
+		if (conn->fsm.app_closed && smcr_conn_closing(conn))
 			smcr_conn_start_timer(conn,
 					      READ_ONCE(sn->knobs.t_close));
 		smcr_tx_reclaim(conn, conn->tx_cons.abs);
-		if (!conn->lgr)
-			return;
 	}
 	if (freed || conn->tx_ctrl)
 		smcr_tx_push(conn);

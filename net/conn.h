@@ -33,6 +33,8 @@ struct smcr_conn {
 	struct rhash_head token_node;
 	struct list_head lgr_node;	/* lgr->conn_list, lgr->lock */
 	struct smcr_elem elem;		/* own element */
+	struct smcr_buf *rx_buf;	/* ... is in it; socket lock */
+	u32 keep_off, keep_len;		/* smcr_buf_keep() of it; socket lock */
 	int rtoken;			/* index in lgr->rtokens, -1 none */
 	u8 peer_index;
 	bool active;			/* handshake complete: WRITE_ONCE once */
@@ -50,6 +52,7 @@ struct smcr_conn {
 	struct smcr_pos rx_prod;	/* peer has written up to here */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
 	u64 rx_told;			/* rx_cons.abs in the last CDC sent */
+	unsigned long rx_tell_at;	/* jiffies; smcr_rx_peer_closed() */
 	u16 rx_seq;			/* last processed (SR) */
 	bool peer_blocked;		/* B of the last CDC */
 	bool peer_asks;			/* R, P or U of the last CDC */
@@ -82,6 +85,8 @@ struct smcr_conn {
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
+	bool tx_dropped;		/* unsent data were: queue no more */
+	bool rest;			/* closed, but unread data were left */
 	bool fin_seen;			/* TCP FIN came too early, timer runs */
 	bool told_peer;			/* Accept or Confirm was sent */
 	u8 early_cflags;		/* D, C, A that came before activation */
@@ -94,6 +99,7 @@ struct smcr_conn {
 	unsigned long todo;		/* SMCR_CONN_TODO_*, atomic bit ops */
 	struct work_struct work;
 	struct delayed_work timer;	/* T_CLOSE or T_ABORT */
+	unsigned long timer_end;	/* jiffies; an earlier run is stale */
 	enum smcr_reason why;		/* reason of an abnormal end */
 
 	/* statistics for display, racy */
@@ -104,6 +110,7 @@ enum {
 	SMCR_CONN_TODO_FIN,
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
+	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */
 };
 
 void smcr_conn_init(struct smcr_conn *conn);
@@ -151,6 +158,9 @@ void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr);
 
 /* TCP FIN while SMC-R is up (CONN-34): T_CLOSE for the peer's D/C/A, then abort */
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
+
+/* The application has read to the end; conn->lock held */
+void smcr_conn_rest_read(struct smcr_conn *conn);
 
 /* From a send completion, conn->lock held: the release may have waited for it */
 void smcr_conn_tx_idle(struct smcr_conn *conn);
@@ -218,5 +228,6 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
 /* rx.c: tell the peer what was consumed, if it is due; conn->lock held */
 void smcr_rx_window(struct smcr_conn *conn);
+void smcr_rx_peer_closed(struct smcr_conn *conn);
 
 #endif /* _SMCR_CONN_H */

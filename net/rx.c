@@ -10,6 +10,36 @@
 #include "trace.h"
 
 /**
+ * smcr_rx_peer_closed() - the peer's C came
+ * @conn: connection, conn->lock held
+ *
+ * It ends the connection after T_CLOSE, unless it hears now and then that
+ * somebody reads (CONN-21): the first time if that takes long. Its T_CLOSE is
+ * not known, but ours, and what is usual.
+ */
+void smcr_rx_peer_closed(struct smcr_conn *conn)
+{
+	int t_close = READ_ONCE(smcr_conn_sock(conn)->sn->knobs.t_close);
+
+	lockdep_assert_held(&conn->lock);
+	conn->rx_tell_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
+}
+
+/*
+ * The window rules say nothing to a peer that will write nothing more. Behind
+ * the last byte comes our own C.
+ */
+static bool smcr_rx_closer_waits(struct smcr_conn *conn)
+{
+	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
+	    conn->rx_cons.abs == conn->rx_told ||
+	    time_before(jiffies, conn->rx_tell_at))
+		return false;
+	smcr_rx_peer_closed(conn);
+	return true;
+}
+
+/**
  * smcr_rx_window() - tell the peer what was consumed, if it is due
  * @conn: connection, conn->lock held
  */
@@ -26,7 +56,7 @@ void smcr_rx_window(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	if (!smcr_rx_update_due(&win))
+	if (!smcr_rx_update_due(&win) && !smcr_rx_closer_waits(conn))
 		return;
 	conn->tx_ctrl = true;
 	smcr_tx_push(conn);
@@ -40,8 +70,10 @@ void smcr_rx_window(struct smcr_conn *conn)
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			u32 len)
 {
+	u32 begin = conn->elem.off + conn->rx_ring.base;
 	u32 cap = smcr_ring_cap(&conn->rx_ring);
 	u32 off = READ_ONCE(conn->rx_cons.off) + skip;
+	const struct smcr_buf *buf = conn->rx_buf;
 	u32 done = 0, run, at;
 
 	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
@@ -54,9 +86,10 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 		const void *src;
 		size_t got;
 
-		at = conn->elem.off + conn->rx_ring.base + off;
-		src = smcr_buf_at(conn->elem.rmb->buf, at, n, &run);
-		smcr_buf_sync_cpu(conn->elem.rmb->buf, at, run);
+		at = begin + off;
+		src = smcr_buf_at(buf, at, n, &run);
+		if (likely(!conn->keep_len))
+			smcr_buf_sync_cpu(buf, at, run);
 		got = copy_to_iter(src, run, &msg->msg_iter);
 		done += got;
 		if (got < run)
@@ -71,7 +104,7 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 {
 	spin_lock_bh(&conn->lock);
-	if (!conn->purged && conn->lgr) {
+	if (!conn->purged) {
 		smcr_pos_add(&conn->rx_ring, &conn->rx_cons, n);
 		smcr_rx_window(conn);
 	}
@@ -98,6 +131,8 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 	int rc;
 
 	spin_lock_bh(&conn->lock);
+	if (unlikely(conn->rest))
+		smcr_conn_rest_read(conn);
 	shut = sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN);
 	if (smcr_conn_readable(conn) > skip)	/* came just now */
 		rc = 1;

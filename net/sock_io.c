@@ -14,11 +14,15 @@ static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
 	return READ_ONCE(ssk->tcp->ops);	/* IPV6_ADDRFORM changes them */
 }
 
-/* The connection is over, whatever the application still has to read */
-static bool smcr_conn_over(const struct smcr_conn *conn)
+/*
+ * The connection is over, whatever the application still has to read. One that
+ * the peer has closed looks half-closed until the application closes, too.
+ */
+static bool smcr_conn_over(const struct smcr_sock *ssk)
 {
-	switch (READ_ONCE(conn->fsm.st)) {
+	switch (READ_ONCE(ssk->conn.fsm.st)) {
 	case SMCR_CONN_ST_CLOSED:
+		return READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
 	case SMCR_CONN_ST_PEER_ABORT_WAIT:
 	case SMCR_CONN_ST_PROCESS_ABORT:
 		return true;
@@ -299,7 +303,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 
 	/* the connection sets bits, too */
 	spin_lock_bh(&conn->lock);
-	over = smcr_conn_over(conn) ||
+	over = smcr_conn_over(ssk) ||
 	       (conn->fsm.tx_done && (conn->fsm.rx_done || conn->fsm.rx_closed));
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&conn->lock);

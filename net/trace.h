@@ -63,6 +63,7 @@ TRACE_DEFINE_ENUM(SMCR_ACT_TCP_FIN);
 TRACE_DEFINE_ENUM(SMCR_ACT_TCP_RST);
 TRACE_DEFINE_ENUM(SMCR_ACT_RELEASE);
 TRACE_DEFINE_ENUM(SMCR_ACT_NO_TX);
+TRACE_DEFINE_ENUM(SMCR_ACT_DROP_TX);
 
 TRACE_DEFINE_ENUM(SMCR_MODE_INIT);
 TRACE_DEFINE_ENUM(SMCR_MODE_LISTEN);
@@ -146,7 +147,8 @@ TRACE_DEFINE_ENUM(SMCR_CDC_A);
 		      { SMCR_ACT_TCP_FIN, "tcp-fin" }, \
 		      { SMCR_ACT_TCP_RST, "tcp-rst" }, \
 		      { SMCR_ACT_RELEASE, "release" }, \
-		      { SMCR_ACT_NO_TX, "no-tx" })
+		      { SMCR_ACT_NO_TX, "no-tx" }, \
+		      { SMCR_ACT_DROP_TX, "drop-tx" })
 
 #define smcr_tr_mode(v) \
 	__print_symbolic(v, { SMCR_MODE_INIT, "init" }, \

@@ -617,7 +617,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			break;
 		}
 		spin_lock_bh(&conn->lock);
-		if (!conn->purged) {
+		if (!conn->tx_dropped) {
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
 			conn->tx_more = msg->msg_flags & MSG_MORE;
 			if (!conn->tx_pends || !smcr_compat_page_follows(msg) ||

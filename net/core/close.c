@@ -103,6 +103,8 @@ struct smcr_close_row {
 #define ABORT_WAIT	(SEND_A | DO(TCP_RST) | DO(ABORT_TIMER))
 /* it came before */
 #define ABORT_END	(SEND_A | END_RST)
+/* the same, but what the peer wrote before its C stays readable */
+#define READER_END	(DO(DROP_TX) | DO(SEND_ABORT) | END_RST)
 
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL),
@@ -175,7 +177,7 @@ static const struct smcr_close_row transitions[] = {
 
 	/* C from the peer: who waits to send wakes, too (CONN-19) */
 	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), RX_CLOSED, G_UNSENT,
-	    CLOSED, ABORT_END, ECONNRESET, PEER_CLOSED_UNREAD, "CONN-14"),
+	    CLOSED, READER_END, ECONNRESET, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(ST(ACTIVE), RX_CLOSED, 0,
 	    APP_CLOSE_WAIT1, DO(EOF), 0, NONE, "F22 4A"),
 	ROW(PEER_CLOSE_WAITS, RX_CLOSED, G_TX_CLOSED,
@@ -220,7 +222,7 @@ static const struct smcr_close_row transitions[] = {
 	ROW(PEER_WAITS, VIOLATION, G_TX_CLOSED,
 	    STAY, DO(TCP_RST), 0, CDC_CURSOR, "CONN-30"),
 	ROW(OPEN, VIOLATION, G_RX_CLOSED,
-	    CLOSED, ABORT_END, ECONNABORTED, CDC_CURSOR, "I-28"),
+	    CLOSED, READER_END, ECONNABORTED, CDC_CURSOR, "I-28"),
 	ROW(OPEN, VIOLATION, 0,
 	    PEER_ABORT_WAIT, ABORT_WAIT, ECONNABORTED, CDC_CURSOR, "F23 1A"),
 	IGNORE(ABORTING, EV(VIOLATION)),
@@ -228,8 +230,9 @@ static const struct smcr_close_row transitions[] = {
 	/* it will not close any more: its A, if anything, is still to come */
 	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
 	    STAY, DO(ABORT_TIMER), 0, TCP_RESET, "CONN-30"),
+	/* the peer's T_CLOSE ended before our application did: no error */
 	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
-	    CLOSED, ABORT_END, ECONNRESET, TCP_RESET, "I-28"),
+	    CLOSED, READER_END, 0, TCP_RESET, "I-28"),
 	ROW(OPEN, TCP_RESET, 0,
 	    PEER_ABORT_WAIT, SEND_A | DO(ABORT_TIMER), ECONNRESET, TCP_RESET,
 	    "F23 1A"),
@@ -246,11 +249,16 @@ static const struct smcr_close_row transitions[] = {
 	    CLOSED, END_RST, 0, ABORT_TIMEOUT, "CONN-26"),
 	IGNORE(OPEN | ST(PROCESS_ABORT), EV(TIMER)),
 
+	ROW(OPEN, LGR_LOST, G_RX_CLOSED,
+	    CLOSED, DO(DROP_TX) | END_RST, 0, NO_LINK, "CONN-32"),
 	ROW(OPEN, LGR_LOST, 0,
 	    CLOSED, DO(PURGE) | END_RST, ECONNRESET, NO_LINK, "CONN-32"),
 	ROW(ABORTING, LGR_LOST, 0,
 	    CLOSED, END_RST, 0, NO_LINK, "CONN-32"),
 
+	ROW(OPEN, CONFLICT, G_RX_CLOSED,
+	    CLOSED, DO(NO_TX) | DO(DROP_TX) | END_RST, 0,
+	    RMBE_CONFLICT, "RMB-24"),
 	ROW(OPEN, CONFLICT, 0,
 	    CLOSED, DO(NO_TX) | DO(PURGE) | END_RST, ECONNRESET,
 	    RMBE_CONFLICT, "RMB-24"),

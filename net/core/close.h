@@ -57,10 +57,11 @@ enum {
 	SMCR_ACT_STOP_TIMER	= 1 << 8,
 	SMCR_ACT_TCP_FIN	= 1 << 9,  /* orderly end of the TCP connection */
 	SMCR_ACT_TCP_RST	= 1 << 10, /* reset the TCP connection */
-	SMCR_ACT_RELEASE	= 1 << 11, /* element and token are free */
+	SMCR_ACT_RELEASE	= 1 << 11, /* element and token are free, see below */
 	SMCR_ACT_SEND		= SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
 				  SMCR_ACT_SEND_ABORT,
 	SMCR_ACT_NO_TX		= 1 << 12, /* post no RDMA write from now on */
+	SMCR_ACT_DROP_TX	= 1 << 13, /* drop unsent data; unread ones stay */
 };
 
 /* What the machine remembers. Guarded by the owner's lock. */
@@ -116,6 +117,11 @@ void smcr_close_init(struct smcr_close *c);
  * SEND_ABORT comes once in a connection's life, SEND_DONE at most once and
  * before them, RELEASE and one of TCP_FIN and TCP_RST once.
  *
+ * What the peer wrote before its C is the application's: only its own close
+ * (or an A that came with the C) drops it, no end of TCP, link or group does.
+ * RELEASE may therefore find unread data. The element is then free when they
+ * were read, or when the application has closed.
+ *
  * What the caller owes the machine:
  * - of one CDC: first the cursors, if smcr_close_may_rx(), then D, C, A;
  * - data after the peer's D are a VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
@@ -124,9 +130,10 @@ void smcr_close_init(struct smcr_close *c);
  *   closed with full windows wait for each other. After own C they are dropped;
  * - DRAINED when want_done or want_closed is set and nothing is undrained;
  *   to feed it at other times does no harm;
- * - while want_closed, to start T_CLOSE anew when the peer has consumed data:
- *   a slow reader gets everything, one that takes nothing any more does not
- *   keep the connection for ever.
+ * - while want_closed or after own C, unless the connection is ending for
+ *   another reason, to start T_CLOSE anew when the peer has consumed data: a
+ *   slow reader gets everything, one that takes nothing any more does not keep
+ *   the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,

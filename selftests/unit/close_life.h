@@ -12,7 +12,7 @@
 #define CLOSE_SENDS	(SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED | \
 			 SMCR_ACT_SEND_ABORT)
 #define CLOSE_ENDS	(SMCR_ACT_TCP_FIN | SMCR_ACT_TCP_RST)
-#define CLOSE_ALL_ACTS	((SMCR_ACT_NO_TX << 1) - 1)
+#define CLOSE_ALL_ACTS	((SMCR_ACT_DROP_TX << 1) - 1)
 
 struct close_life {
 	struct smcr_close c;
@@ -179,6 +179,16 @@ static inline const char *close_check_app(struct close_life *l,
 	if ((out->actions & SMCR_ACT_PURGE) && !old->app_closed && !error &&
 	    ev != SMCR_CONN_EV_APP_CLOSE && ev != SMCR_CONN_EV_APP_ABORT)
 		return "data dropped behind the application's back";
+	if ((out->actions & SMCR_ACT_PURGE) && l->c.rx_closed &&
+	    !l->c.app_closed && !l->c.rx_abort)
+		return "data from before the peer's C dropped";
+	if ((out->actions & SMCR_ACT_DROP_TX) &&
+	    (!l->c.rx_closed || out->actions & SMCR_ACT_PURGE))
+		return "DROP_TX belongs to an end after the peer's C";
+	if (error && old->rx_closed && (ev == SMCR_CONN_EV_TCP_RESET ||
+					ev == SMCR_CONN_EV_LGR_LOST ||
+					ev == SMCR_CONN_EV_CONFLICT))
+		return "error after an orderly end";
 	l->failed |= error;
 	if ((out->actions & SMCR_ACT_EOF) &&
 	    ev != SMCR_CONN_EV_RX_DONE && ev != SMCR_CONN_EV_RX_CLOSED)

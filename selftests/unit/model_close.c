@@ -162,10 +162,10 @@ static void act(struct pair *p, int i, enum smcr_conn_ev ev,
 	struct side *s = &p->s[i], *peer = &p->s[!i];
 	u32 acts = out->actions;
 
-	if (acts & SMCR_ACT_PURGE) {
+	if (acts & SMCR_ACT_PURGE)
 		s->unread = 0;
+	if (acts & (SMCR_ACT_PURGE | SMCR_ACT_DROP_TX))
 		s->unsent = 0;
-	}
 	if (acts & CLOSE_SENDS)
 		s->owed = true;
 	if (acts & SMCR_ACT_EOF)
@@ -191,8 +191,10 @@ static void act(struct pair *p, int i, enum smcr_conn_ev ev,
 		s->left = 0;
 		s->credit = 0;
 		s->owe = 0;
-		s->unread = 0;
 		s->rst = false;
+		/* after the peer's C there may still be a reader */
+		MUST(!s->unread || (s->l.c.rx_closed && !s->l.c.app_closed),
+		     "data left, but nobody to read them");
 	}
 	if (!smcr_close_may_send(&s->l.c))
 		s->left = 0;
@@ -210,8 +212,13 @@ static void feed(struct pair *p, int i, enum smcr_conn_ev ev,
 		.unsent = s->unsent,
 		.undrained = s->unsent || s->pend,
 	};
+	bool kept = !s->l.c.app_closed && !s->l.c.rx_abort &&
+		    (s->l.c.rx_closed || ev == SMCR_CONN_EV_RX_CLOSED) &&
+		    ev != SMCR_CONN_EV_APP_CLOSE &&
+		    ev != SMCR_CONN_EV_APP_ABORT &&
+		    ev != SMCR_CONN_EV_RX_ABORT;
+	u8 st = s->l.c.st, unread = s->unread;
 	struct smcr_close_out out;
-	u8 st = s->l.c.st;
 	const char *text;
 	size_t len;
 
@@ -223,6 +230,8 @@ static void feed(struct pair *p, int i, enum smcr_conn_ev ev,
 			 smcr_conn_st_name(s->l.c.st));
 	}
 	act(p, i, ev, &out);
+	MUST(!kept || s->unread == unread,
+	     "data from before the peer's C were lost");
 }
 
 static bool can_post(const struct pair *p, const struct side *s)
@@ -369,9 +378,9 @@ static bool enabled(const struct pair *p, int i, enum move move)
 	case DIE_FAULT:
 	case VIOLATION_FAULT:
 		return open && may_fail(p, move);
-	case CONFLICT_FAULT:
-		return open && (closed(peer) || peer->dead) &&
-		       may_fail(p, move);
+	case CONFLICT_FAULT:	/* an element that is still read stays its own */
+		return open && may_fail(p, move) &&
+		       ((closed(peer) && !peer->unread) || peer->dead);
 	default:
 		return false;
 	}
@@ -1033,6 +1042,14 @@ TEST(close_model__combinations)
 		  " PeerAbortWait Closed", " ProcessAbort Closed" },
 		{ "Lw.w.cPxLt",
 		  " PeerAbortWait", "" },
+		/* who reads when the peer has gone gets everything */
+		{ "Lw.c.Lt.Pr",
+		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
+		{ "Ps.Lw.c.Lt.Pr",
+		  " AppCloseWait1 PeerFinCloseWait Closed",
+		  " PeerCloseWait1 AppFinCloseWait Closed" },
+		/* and when own data can not be sent any more */
+		{ "Lw.Pw.w.LrcpPdPr.", " PeerCloseWait1 Closed", " Closed" },
 	};
 	struct pair p;
 	unsigned int i;

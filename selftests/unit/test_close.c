@@ -110,6 +110,15 @@ static void w_active_abort(struct want *w, const struct smcr_close *c,
 	w_abort(w, c->rx_closed ? STATE(CLOSED) : STATE(PEER_ABORT_WAIT), rst);
 }
 
+/* The peer is done, the reader is not: what it wrote before its C stays */
+static void w_keep_rx(struct want *w, const struct smcr_close *c)
+{
+	if (c->rx_closed) {
+		w->acts &= ~ACT(PURGE);
+		w->acts |= ACT(DROP_TX);
+	}
+}
+
 /* The columns on the right: abnormal ends before own C */
 static bool w_abnormal_open(struct want *w, const struct smcr_close *c,
 			    enum smcr_conn_ev ev)
@@ -121,11 +130,13 @@ static bool w_abnormal_open(struct want *w, const struct smcr_close *c,
 		return true;
 	case SMCR_CONN_EV_VIOLATION:
 		w_active_abort(w, c, true);
+		w_keep_rx(w, c);
 		w_error(w, ECONNABORTED, SMCR_R_CDC_CURSOR);
 		return true;
 	case SMCR_CONN_EV_TCP_RESET:
 		w_active_abort(w, c, false);
-		w_error(w, ECONNRESET, SMCR_R_TCP_RESET);
+		w_keep_rx(w, c);
+		w_error(w, c->rx_closed ? 0 : ECONNRESET, SMCR_R_TCP_RESET);
 		return true;
 	case SMCR_CONN_EV_RX_ABORT:
 		w_abort(w, c->st == STATE(APP_FIN_CLOSE_WAIT) ?
@@ -173,13 +184,16 @@ static bool w_abnormal_closed(struct want *w, enum smcr_conn_ev ev)
 }
 
 /* Any state but Closed */
-static bool w_lost(struct want *w, enum smcr_conn_ev ev, bool aborting)
+static bool w_lost(struct want *w, const struct smcr_close *c,
+		   enum smcr_conn_ev ev, bool aborting)
 {
 	if (ev != SMCR_CONN_EV_LGR_LOST && ev != SMCR_CONN_EV_CONFLICT)
 		return false;
 	w_to(w, STATE(CLOSED), aborting ? 0 : ACT(PURGE));
-	if (!aborting)
-		w->err = ECONNRESET;
+	if (!aborting) {
+		w_keep_rx(w, c);
+		w->err = c->rx_closed ? 0 : ECONNRESET;
+	}
 	w->why = SMCR_R_NO_LINK;
 	if (ev == SMCR_CONN_EV_CONFLICT) {
 		w->acts |= ACT(NO_TX);
@@ -245,6 +259,8 @@ static void d_active(struct want *w, const struct smcr_close *c,
 	} else if (ev == SMCR_CONN_EV_RX_CLOSED) {
 		if (facts->unsent) {
 			w_reset_undeliverable(w);
+			w->acts &= ~ACT(PURGE);	/* our reader goes on */
+			w->acts |= ACT(DROP_TX);
 			w->err = ECONNRESET;
 		} else {
 			w_to(w, STATE(APP_CLOSE_WAIT1), ACT(EOF));
@@ -329,6 +345,8 @@ static void d_app_close_wait(struct want *w, const struct smcr_close *c,
 	} else if (ev == SMCR_CONN_EV_RX_CLOSED) {
 		if (facts->unsent && first) {
 			w_reset_undeliverable(w);
+			w->acts &= ~ACT(PURGE);	/* our reader goes on */
+			w->acts |= ACT(DROP_TX);
 			w->err = ECONNRESET;
 		} else {
 			w->acts |= ACT(EOF);
@@ -365,7 +383,7 @@ static struct want part_d(const struct smcr_close *c, enum smcr_conn_ev ev,
 
 	if (c->st == STATE(CLOSED))
 		return w;
-	if (!w_lost(&w, ev, aborting)) {
+	if (!w_lost(&w, c, ev, aborting)) {
 		switch (c->st) {
 		case STATE(ACTIVE):
 			d_active(&w, c, ev, facts);
