@@ -236,6 +236,8 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	const struct sock *tsk = smcr_conn_sock(conn)->tcp->sk;
 
 	spin_lock_bh(&conn->lock);
+	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
+		       conn->rx_prod.abs);
 	/* a listener's children have it from TCP */
 	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	WRITE_ONCE(conn->active, true);
