@@ -6,7 +6,7 @@
 # bounded; a listener that closes takes them along.
 #
 # More than twice their number as backlog, so that the listener still offers
-# SMC-R to the others; 29d is about one that does not.
+# SMC-R to the others; 29h is about one that does not.
 #
 # covers: CLC-14 SEC-13
 # module: ours none
