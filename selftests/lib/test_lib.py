@@ -597,7 +597,7 @@ def verdict__affected():
 
 def verdict__map():
     """The map reads back; a line that is none is an error."""
-    made = {"22-a": {"tx.c", "core/cdc.c"}, "23-b": {"rx.c"}}
+    made = {"22-a": {"tx.c", "core/cdc.c"}, "23-b": {"rx.c"}, "24-c": set()}
     assert verdict.parse_map(verdict.format_map(made)) == made
     for bad in ("22-a", "22-a\t", "22-a tx.c", "a\tx.c\na\tx.c"):
         refuses(verdict.FormatError, verdict.parse_map, bad)
@@ -647,6 +647,7 @@ def verdict__expects():
     assert verdict.expected("umdbg", "22-a", theirs, mine, 12) == 5.0 and verdict.expected("umdbg", "22-a", theirs, {}, 12) == 9.0
     assert verdict.expected("umdbg", "23", theirs, mine, 12) == 12
     assert verdict.expected("umdbg", "22-a", rows(row(result="timeout", seconds=300)), {}, 12) == 12
+    assert [verdict.slow_factor(x) for x in (0.4, 1, 1.5, 1.7, 2.9, 3.1, 50)] == [1, 1, 1, 2, 2, 3, 3]
 
 
 def verdict__of_this_project():

@@ -229,7 +229,7 @@ def load_flaky(cases):
 # -- what a case executes --------------------------------------------------
 
 def parse_map(text, name="selftests/results/map.tsv"):
-    """{case: set of files below net/}."""
+    """{case: set of files below net/}; "-" stands for none."""
     found = {}
     for n, line in enumerate(text.splitlines(), 1):
         if not line or line.startswith("#"):
@@ -237,14 +237,14 @@ def parse_map(text, name="selftests/results/map.tsv"):
         case, tab, files = line.partition("\t")
         if not tab or not files.split() or not re.fullmatch(r"\S+", case) or case in found:
             raise FormatError(f"{name}:{n}: not CASE<tab>FILE...")
-        found[case] = set(files.split())
+        found[case] = set(files.split()) - {"-"}
     return found
 
 
 def format_map(found):
     """The text of such a file."""
     return ("# SPDX-License-Identifier: GPL-2.0-only\n# case\tfiles of net/ that it executes, by scripts/case-map\n" +
-            "".join(f"{case}\t{' '.join(sorted(files))}\n" for case, files in sorted(found.items())))
+            "".join(f"{case}\t{' '.join(sorted(files)) or '-'}\n" for case, files in sorted(found.items())))
 
 
 def load_map():
@@ -371,6 +371,11 @@ def expected(place, case, committed, history, default):
     return max(row.seconds, 1.0) if row and row.verdict in ("pass", "flaky") else default
 
 
+def slow_factor(ratio):
+    """By what to multiply time limits (SMCR_SLOW) where cases take `ratio` times as long as they did."""
+    return 1 if ratio < 1.6 else 2 if ratio < 3 else 3
+
+
 # -- what selftests/run says -----------------------------------------------
 
 @dataclass
@@ -432,9 +437,9 @@ def settle(first, second, listed, place, strict):
 # -- git -------------------------------------------------------------------
 
 def git(*args, **env):
-    """Output of a git command, or None."""
+    """Output of a git command, or None. The tree may be somebody else's."""
     try:
-        r = subprocess.run(["git", *args], cwd=TOP, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        r = subprocess.run(["git", "-c", "safe.directory=*", *args], cwd=TOP, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                            env={**os.environ, **env})
     except OSError:
         return None
