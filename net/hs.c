@@ -478,6 +478,8 @@ static void smcr_hs_release(struct smcr_hs *hs)
 		smcr_lgr_put(hs->forming);
 	if (hs->pid.dev)
 		smcr_dev_put(hs->pid.dev);
+	if (hs->slot)
+		atomic_dec(&hs->ssk->sn->n_first);
 }
 
 /* The connection runs over SMC-R */

@@ -42,6 +42,7 @@ enum smcr_hs_res {
  * @probe_num: its link number
  * @rmb_wait: server: @until has the time for an RMB
  * @first: first contact
+ * @slot: server: counted in sn->n_first
  * @sending: the send completion of our last LLC message is waited for
  * @send_why: what a link that did not carry it is called
  * @crossed: the peer's Decline was given its time to come
@@ -70,6 +71,7 @@ struct smcr_hs {
 	u8 probe_num;
 	bool rmb_wait;
 	bool first;
+	bool slot;
 	bool sending;
 	enum smcr_reason send_why;
 	bool crossed;

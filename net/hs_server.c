@@ -32,6 +32,18 @@ static enum smcr_hs_res smcr_srv_delete_link(struct smcr_hs *hs);
 /* More for an RMB that is not confirmed: the link fails first */
 #define SMCR_RMB_WAIT		2000	/* ms */
 
+/* One more first contact may be under way: it costs a queue pair and an RMB */
+static bool smcr_srv_slot(struct smcr_hs *hs)
+{
+	struct smcr_net *sn = hs->ssk->sn;
+
+	hs->slot = atomic_inc_return(&sn->n_first) <=
+		   READ_ONCE(sn->knobs.max_first_contacts);
+	if (!hs->slot)
+		atomic_dec(&sn->n_first);
+	return hs->slot;
+}
+
 /* Group for the client; another first contact of the same peer comes before */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 {
@@ -39,7 +51,12 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 
 	for (;;) {
 		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
-					      &forming, &hs->first, &hs->why);
+					      &forming, smcr_srv_slot(hs),
+					      &hs->first, &hs->why);
+		if (!hs->first && hs->slot) {
+			atomic_dec(&hs->ssk->sn->n_first);
+			hs->slot = false;
+		}
 		WRITE_ONCE(hs->forming, forming);
 		if (hs->lgr)
 			return SMCR_HS_NEXT;

@@ -366,6 +366,7 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @pid: own port in the peer's subnet
  * @forming: group whose first contact the caller has waited for, or NULL; on
  *	return NULL, or one to wait for before the next try, with a reference
+ * @may_first: the caller may run first contact
  * @first: set when the caller has to run first contact
  * @why: reason when NULL is returned
  *
@@ -378,8 +379,8 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
-				     struct smcr_lgr **forming, bool *first,
-				     enum smcr_reason *why)
+				     struct smcr_lgr **forming, bool may_first,
+				     bool *first, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = *forming, *fresh = NULL;
 	int rc;
@@ -405,6 +406,10 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 
 		if (!lgr && fresh)
 			break;
+		if (!lgr && !may_first) {
+			*why = SMCR_R_FIRST_LIMIT;
+			return NULL;
+		}
 		if (!lgr) {
 			fresh = smcr_lgr_alloc(sn, true, peer, pid, why);
 			if (fresh)

@@ -162,6 +162,7 @@ struct smcr_lgr {
  * @pid: own port that matches the peer's subnet
  * @forming: in: group that was waited for, or NULL; out: NULL, or group whose
  *	first contact comes before, with a reference
+ * @may_first: the caller may run first contact
  * @first: set to true when the caller has to run first contact
  * @why: reason when there is none
  *
@@ -171,8 +172,8 @@ struct smcr_lgr {
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid,
-				     struct smcr_lgr **forming, bool *first,
-				     enum smcr_reason *why);
+				     struct smcr_lgr **forming, bool may_first,
+				     bool *first, enum smcr_reason *why);
 
 /* Client: group whose link an Accept names, perhaps still FORMING; NULL unknown */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,

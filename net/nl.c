@@ -137,6 +137,7 @@ static const struct {
 	SMCR_NL_KNOB(QP_TIMEOUT,	qp_timeout),
 	SMCR_NL_KNOB(MAX_LGRS,		max_lgrs),
 	SMCR_NL_KNOB(KEEPALIVE_FLOOR,	keepalive_floor),
+	SMCR_NL_KNOB(MAX_FIRST_CONTACTS, max_first_contacts),
 };
 
 static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)

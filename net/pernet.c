@@ -19,6 +19,7 @@ static const struct smcr_knobs smcr_knobs_default = {
 	.max_conns_per_lgr	= 0,
 	.max_rmbs_per_lgr	= SMCR_RMBS_MAX,
 	.max_handshakes		= 4096,
+	.max_first_contacts	= 256,
 	.t_clc			= SMCR_T_CLC_DEFAULT,
 	.t_llc_first		= SMCR_T_LLC_FIRST_DEFAULT,
 	.t_llc			= SMCR_T_LLC_DEFAULT,
@@ -57,6 +58,7 @@ static int __net_init smcr_net_init(struct net *net)
 	hash_init(sn->lgr_hash);
 	init_waitqueue_head(&sn->lgr_wait);
 	atomic_set(&sn->n_handshakes, 0);
+	atomic_set(&sn->n_first, 0);
 
 	sn->stats = alloc_percpu(struct smcr_stats);
 	if (!sn->stats)
@@ -103,6 +105,7 @@ static void __net_exit smcr_net_exit(struct net *net)
 	smcr_sysctl_unregister(sn);
 	WARN_ON_ONCE(!hlist_empty(&sn->sk_list));
 	WARN_ON_ONCE(atomic_read(&sn->n_handshakes));
+	WARN_ON_ONCE(atomic_read(&sn->n_first));
 	bitmap_free(sn->excluded_ports);
 	free_percpu(sn->stats);
 }

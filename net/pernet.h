@@ -21,6 +21,7 @@ struct smcr_knobs {
 	int max_conns_per_lgr;	/* parallel group beyond (CLC-66) */
 	int max_rmbs_per_lgr;	/* 1..255 (CLC-68) */
 	int max_handshakes;	/* unsettled negotiations (SEC-13) */
+	int max_first_contacts;	/* ... as server that form a group (SEC-13) */
 	int t_clc;		/* all timers in ms */
 	int t_llc_first;
 	int t_llc;
@@ -54,6 +55,7 @@ struct smcr_net {
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 
 	atomic_t n_handshakes;		/* negotiations under way */
+	atomic_t n_first;		/* ... that may form a group */
 };
 
 /* A timer knob in jiffies */

@@ -48,6 +48,7 @@ static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(max_conns_per_lgr, 0, 65535),
 	SMCR_KNOB(max_rmbs_per_lgr, 1, SMCR_RMBS_MAX),
 	SMCR_KNOB(max_handshakes, 1, 1 << 20),
+	SMCR_KNOB(max_first_contacts, 1, 65535),
 	SMCR_KNOB_WORKER(t_clc),
 	SMCR_KNOB_WORKER(t_llc_first),
 	SMCR_KNOB_WORKER(t_llc),

@@ -92,7 +92,8 @@
 	X(CLOSE_TIMEOUT,	0, "close-timeout", "peer did not finish the close in time") \
 	X(ABORT_TIMEOUT,	0, "abort-timeout", "peer did not answer the abort in time") \
 	X(NEG_ABORTED,		0, "neg-aborted", "socket closed during the negotiation") \
-	X(KEEPALIVE,		0, "keepalive", "peer did not answer the TEST LINK of keepalive")
+	X(KEEPALIVE,		0, "keepalive", "peer did not answer the TEST LINK of keepalive") \
+	X(FIRST_LIMIT,		0x060d0000, "first-limit", "too many first contacts under way")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

@@ -10,7 +10,7 @@
  * enum smcr_nl_mode
  * @SMCR_NL_MODE_INIT: nothing decided yet
  * @SMCR_NL_MODE_LISTEN: the socket listens
- * @SMCR_NL_MODE_NEGOTIATING: TCP connects, or the rendezvous runs
+ * @SMCR_NL_MODE_NEGOTIATING: TCP connects, or the handshake runs
  * @SMCR_NL_MODE_SMC_R: data go over RDMA
  * @SMCR_NL_MODE_TCP: fallback, see the reason
  * @SMCR_NL_MODE_DEAD: connect or negotiation failed
@@ -202,6 +202,7 @@ enum {
 	SMCR_A_KNOBS_QP_TIMEOUT,
 	SMCR_A_KNOBS_MAX_LGRS,
 	SMCR_A_KNOBS_KEEPALIVE_FLOOR,
+	SMCR_A_KNOBS_MAX_FIRST_CONTACTS,
 
 	__SMCR_A_KNOBS_MAX,
 	SMCR_A_KNOBS_MAX = (__SMCR_A_KNOBS_MAX - 1)

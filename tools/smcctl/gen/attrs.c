@@ -7,7 +7,7 @@
 static const struct enum_entry enum_mode_entries[] = {
 	{ SMCR_NL_MODE_INIT, "init", "nothing decided yet" },
 	{ SMCR_NL_MODE_LISTEN, "listen", "the socket listens" },
-	{ SMCR_NL_MODE_NEGOTIATING, "negotiating", "TCP connects, or the rendezvous runs" },
+	{ SMCR_NL_MODE_NEGOTIATING, "negotiating", "TCP connects, or the handshake runs" },
 	{ SMCR_NL_MODE_SMC_R, "smc-r", "data go over RDMA" },
 	{ SMCR_NL_MODE_TCP, "tcp", "fallback, see the reason" },
 	{ SMCR_NL_MODE_DEAD, "dead", "connect or negotiation failed" },
@@ -375,6 +375,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 	[SMCR_A_KNOBS_KEEPALIVE_FLOOR] = {
 		.name	= "keepalive-floor",
 		.doc	= "shortest TCP_KEEPIDLE of TCP below SMC-R, ms, 0 any",
+		.kind	= KIND_S32,
+	},
+	[SMCR_A_KNOBS_MAX_FIRST_CONTACTS] = {
+		.name	= "max-first-contacts",
+		.doc	= "first contacts of clients at the same time",
 		.kind	= KIND_S32,
 	},
 };
