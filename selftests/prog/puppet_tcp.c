@@ -54,7 +54,7 @@ void tcp_listen(int argc, char **argv)
 	a.sin_port = a6.sin6_port = htons((u16)parse_num(argv[0]));
 	rc = conn->v6 ? bind(fd, (struct sockaddr *)&a6, sizeof(a6)) :
 			bind(fd, (struct sockaddr *)&a, sizeof(a));
-	if (rc || listen(fd, 128))
+	if (rc || listen(fd, 1024))
 		bad("listen: %s", strerror(errno));
 	conn->lfd = fd;
 }
