@@ -6,6 +6,8 @@
  * (smcr_compat_custom_sockopt()), and in any case by smcr_sockopt_push() and
  * _sync(). Everything else belongs to TCP, with the exceptions named below.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "keepalive.h"
@@ -90,13 +92,86 @@ static int smcr_opt_int(sockptr_t val, unsigned int len, int *out)
 	return copy_from_sockptr(out, val, sizeof(*out)) ? -EFAULT : 0;
 }
 
-static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
-			       sockptr_t val, unsigned int len)
+static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
+			    sockptr_t val, unsigned int len)
 {
 	if (level == SOL_SOCKET)
 		return sock_setsockopt(ssk->tcp, level, opt, val, len);
 	return READ_ONCE(ssk->tcp->ops)->setsockopt(ssk->tcp, level, opt, val,
 						    len);
+}
+
+/* May there be a handshake, now or soon? It needs the inner socket's lock. */
+static bool smcr_opt_unsettled(const struct smcr_sock *ssk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_SMC:
+	case SMCR_MODE_TCP:
+	case SMCR_MODE_LISTEN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What TCP copies with its lock held in ways that no copy of ours prevents */
+static bool smcr_opt_copies_locked(int level, int opt)
+{
+	switch (level) {
+	case SOL_SOCKET:	/* the value points to more */
+		return opt == SO_ATTACH_FILTER ||
+		       opt == SO_ATTACH_REUSEPORT_CBPF;
+	case SOL_IP:		/* results */
+		return opt == IP_MSFILTER || opt == MCAST_MSFILTER;
+	case SOL_IPV6:
+		return opt == IPV6_2292PKTOPTIONS || opt == MCAST_MSFILTER;
+	default:
+		return false;
+	}
+}
+
+/* Until the mode is settled; 0, or a signal came */
+static int smcr_opt_wait(struct smcr_sock *ssk)
+{
+	int rc = 0;
+
+	lock_sock(&ssk->sk);
+	if (ssk->mode == SMCR_MODE_NEG) {
+		smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
+		if (ssk->mode == SMCR_MODE_NEG)
+			rc = -ERESTARTSYS;
+	}
+	release_sock(&ssk->sk);
+	return rc;
+}
+
+/* No option whose value is longer is read with the lock held */
+#define SMCR_OPT_COPY_MAX	(64U << 10)
+
+/*
+ * TCP copies many options with its lock held, and the page fault may take as
+ * long as user space likes. A handshake's worker would wait for that.
+ */
+static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
+			       sockptr_t val, unsigned int len)
+{
+	void *copy;
+	int rc;
+
+	if (!smcr_opt_unsettled(ssk))
+		return smcr_tcp_forward(ssk, level, opt, val, len);
+	if (level == SOL_SOCKET && smcr_opt_copies_locked(level, opt)) {
+		rc = smcr_opt_wait(ssk);
+		return rc ?: smcr_tcp_forward(ssk, level, opt, val, len);
+	}
+	if (sockptr_is_null(val) || !len || len > SMCR_OPT_COPY_MAX)
+		return smcr_tcp_forward(ssk, level, opt, val, len);
+	copy = memdup_sockptr(val, len);
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	rc = smcr_tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
+	kfree(copy);
+	return rc;
 }
 
 static int smcr_setsockopt_socket(struct socket *sock, int opt, sockptr_t val,
@@ -274,6 +349,12 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		idle = READ_ONCE(ssk->keepidle);
 		if (opt == TCP_KEEPIDLE && idle)
 			return smcr_get_int(idle / HZ, val, len);
+	}
+	if (smcr_opt_copies_locked(level, opt) && smcr_opt_unsettled(ssk)) {
+		int rc = smcr_opt_wait(ssk);
+
+		if (rc)
+			return rc;
 	}
 	/* not by way of proto_ops: which of its members is set has changed */
 	return READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
