@@ -358,14 +358,6 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	enum smcr_reason why;
 	int rc;
 
-	switch (ssk->mode) {
-	case SMCR_MODE_INIT:
-		break;
-	case SMCR_MODE_TCP:	/* another thread's connect() or MSG_FASTOPEN */
-		return smcr_connect_tcp(sock, addr, alen, flags);
-	default:		/* LISTEN, or in the hands of another thread */
-		return -EISCONN;
-	}
 	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() */
 	smcr_tcp_own(ssk, sock);
 	smcr_sockopt_push(ssk);
@@ -384,22 +376,61 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	return smcr_connect_wait(sock, flags, -EINPROGRESS);
 }
 
+enum smcr_connect_do {
+	SMCR_CONNECT_EINVAL,
+	SMCR_CONNECT_EISCONN,
+	SMCR_CONNECT_NEW,	/* the first call */
+	SMCR_CONNECT_WAIT,	/* for the handshake, or take what became of it */
+	SMCR_CONNECT_TCP,	/* TCP's own: it keeps the state of the socket */
+};
+
+/*
+ * What connect() does, by the socket's state and by mode. UNCONNECTED with
+ * another mode than INIT: another thread is at it, MSG_FASTOPEN made it TCP, or
+ * it listens. CONNECTING with the modes SMC and DEAD: connect() did not wait, and
+ * this call learns the result. The rows that are missing are EINVAL.
+ */
+static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
+	[SS_UNCONNECTED] = {
+		[SMCR_MODE_INIT]	= SMCR_CONNECT_NEW,
+		[SMCR_MODE_LISTEN]	= SMCR_CONNECT_EISCONN,
+		[SMCR_MODE_NEG]		= SMCR_CONNECT_EISCONN,
+		[SMCR_MODE_SMC]		= SMCR_CONNECT_EISCONN,
+		[SMCR_MODE_TCP]		= SMCR_CONNECT_TCP,
+		[SMCR_MODE_DEAD]	= SMCR_CONNECT_EISCONN,
+	},
+	[SS_CONNECTING] = {
+		[SMCR_MODE_INIT]	= SMCR_CONNECT_WAIT,
+		[SMCR_MODE_LISTEN]	= SMCR_CONNECT_WAIT,
+		[SMCR_MODE_NEG]		= SMCR_CONNECT_WAIT,
+		[SMCR_MODE_SMC]		= SMCR_CONNECT_WAIT,
+		[SMCR_MODE_TCP]		= SMCR_CONNECT_TCP,
+		[SMCR_MODE_DEAD]	= SMCR_CONNECT_WAIT,
+	},
+	[SS_CONNECTED] = {
+		[0 ... NR_SMCR_MODE - 1] = SMCR_CONNECT_EISCONN,
+	},
+};
+
 static int smcr_connect_locked(struct socket *sock, SMCR_SOCKADDR *addr,
 			       int alen, int flags)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	u8 what = SMCR_CONNECT_EINVAL;
 
 	if (addr->sa_family == AF_UNSPEC)
 		return smcr_disconnect(sock);
-	switch (sock->state) {
-	case SS_CONNECTED:
+	if (sock->state < ARRAY_SIZE(smcr_connect_table))
+		what = smcr_connect_table[sock->state][ssk->mode];
+	switch (what) {
+	case SMCR_CONNECT_EISCONN:
 		return -EISCONN;
-	case SS_CONNECTING:
-		if (ssk->mode == SMCR_MODE_TCP)
-			return smcr_connect_tcp(sock, addr, alen, flags);
-		return smcr_connect_wait(sock, flags, -EALREADY);
-	case SS_UNCONNECTED:
+	case SMCR_CONNECT_NEW:
 		return smcr_connect_new(sock, addr, alen, flags);
+	case SMCR_CONNECT_WAIT:
+		return smcr_connect_wait(sock, flags, -EALREADY);
+	case SMCR_CONNECT_TCP:
+		return smcr_connect_tcp(sock, addr, alen, flags);
 	default:
 		return -EINVAL;
 	}
