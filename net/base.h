@@ -29,12 +29,12 @@ struct smcr_conn;
 struct smcr_sock;
 
 /*
- * Work that may sleep long; unbound, bounded in number. What peers can start
- * (rendezvous as server) must not hold up what we start ourselves (rendezvous
- * as client), and both wait for RMBs.
+ * Steps of handshakes, as client and as server: what peers start must not be in
+ * line before what we start ourselves. No step waits for the peer.
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
+/* RMBs: asks the peer, at most one work for each group */
 extern struct workqueue_struct *smcr_rmb_wq;
 /*
  * Work that takes the lock of a socket which applications know, or of its inner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections: opening and discarding them in the rendezvous, the one place
+ * Connections: opening and discarding them in the handshake, the one place
  * that feeds the close machine, and the work that follows from it (RFC 7609
  * 3.5.2, 4.8).
  */

@@ -19,8 +19,8 @@
 #include "tcpopt.h"
 
 /*
- * Works that may sleep long, at the same time on each of these queues. What one
- * of them can wait for, and how long, is listed in
+ * Works that may sleep long, at the same time on each of the queues whose works
+ * do. What they can wait for, and how long, is listed in
  * Documentation/architecture.rst.
  */
 #define SMCR_ACTIVE	512
@@ -58,8 +58,8 @@ static void smcr_wq_exit(void)
  */
 static int __init smcr_wq_init(void)
 {
-	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, SMCR_ACTIVE);
-	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, 0);
+	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, 0);
 	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The IP side of the rendezvous. See route.h. */
+/* The IP side of the handshake. See route.h. */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>

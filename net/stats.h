@@ -13,7 +13,7 @@
  * Append only: the numbers are part of the netlink interface.
  */
 #define SMCR_COUNTERS(X) \
-	/* rendezvous, by role */ \
+	/* handshake, by role */ \
 	X(CLNT_FIRST,		"client-first-contacts") \
 	X(CLNT_REUSE,		"client-reuses") \
 	X(SRV_FIRST,		"server-first-contacts") \

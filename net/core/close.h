@@ -98,7 +98,7 @@ struct smcr_close_out {
 };
 
 /**
- * smcr_close_init() - start in ACTIVE: the rendezvous is complete
+ * smcr_close_init() - start in ACTIVE: the handshake is complete
  * @c: machine; zeroed memory is a machine in CLOSED
  */
 void smcr_close_init(struct smcr_close *c);

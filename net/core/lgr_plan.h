@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link-group planning: decisions of the rendezvous that depend on nothing but
+ * Link-group planning: decisions of the handshake that depend on nothing but
  * facts (RFC 7609 2.2, 3.5, C.4).
  */
 #ifndef _SMCR_CORE_LGR_PLAN_H
