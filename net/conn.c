@@ -716,7 +716,9 @@ static void smcr_conn_work(struct work_struct *work)
 
 	spin_lock_bh(&conn->lock);
 	idle = !conn->tx_pends && !conn->tx_owed;
-	orderly = conn->fsm.tx_closed && conn->fsm.rx_closed;
+	/* both have said C or A: nobody writes any more (RMB-22) */
+	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
+		  (conn->fsm.rx_closed || conn->fsm.rx_abort);
 	spin_unlock_bh(&conn->lock);
 
 	/*
