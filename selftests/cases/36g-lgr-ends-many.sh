@@ -87,9 +87,9 @@ client() {
 			echo "conn $i"
 			echo "tx llc delete_link nowait"
 		done
-		# the last of them has arrived, and the first one's answer has come
-		echo "wait llc delete_link reply=0"
 		echo "mark dying"
+		# the last of them is answered as soon as the first
+		echo "wait llc delete_link reply=0 1s"
 		echo "await over 60s"
 	} >> "$script"
 	bg "$PUPPET" -t 110 "$script"
