@@ -51,8 +51,9 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 
 	for (;;) {
 		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
-					      &forming, smcr_srv_slot(hs),
-					      &hs->first, &hs->why);
+					      smcr_hs_bsize(hs->ssk), &forming,
+					      smcr_srv_slot(hs), &hs->first,
+					      &hs->why);
 		if (!hs->first && hs->slot) {
 			atomic_dec(&hs->ssk->sn->n_first);
 			hs->slot = false;
@@ -92,7 +93,7 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 	enum smcr_hs_res res;
 	int tries, rc;
 
-	/* a group may end between its lookup and its use: once more, then */
+	/* a group may end, or fill up, between its lookup and its use */
 	for (tries = 0; tries < 3; tries++) {
 		res = smcr_srv_group(hs);
 		if (res != SMCR_HS_NEXT)
@@ -103,7 +104,8 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 			return SMCR_HS_DONE;
 		if (rc == -EINPROGRESS && !hs->first)
 			return smcr_srv_await_rmb(hs);
-		if (hs->first || hs->why != SMCR_R_NO_LINK)
+		if (hs->first || (hs->why != SMCR_R_NO_LINK &&
+				  hs->why != SMCR_R_RMB_LIMIT))
 			break;
 		smcr_lgr_put(hs->lgr);
 		hs->lgr = NULL;

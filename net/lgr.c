@@ -314,17 +314,22 @@ static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
 	       lgr->pid.port == pid->port;
 }
 
-static bool smcr_lgr_has_room(const struct smcr_lgr *lgr)
+static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
 {
 	int max = READ_ONCE(lgr->sn->knobs.max_conns_per_lgr);
 
-	return !max || READ_ONCE(lgr->n_conns) < max;
+	return (!max || READ_ONCE(lgr->n_conns) < max) &&
+	       smcr_rmb_has_room(lgr, bsize);
 }
 
-/* Usable group of a peer, or one that is being formed. lgr_lock held. */
+/*
+ * Usable group of a peer, or one that is being formed. *@full: no RMB can be
+ * added to one that would do otherwise.
+ */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 					const struct smcr_peer *peer,
-					const struct smcr_port_id *pid)
+					const struct smcr_port_id *pid,
+					u8 bsize, bool *full)
 {
 	struct smcr_lgr *lgr, *forming = NULL;
 
@@ -333,12 +338,14 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 			       smcr_peer_hash(peer->id)) {
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
-		if (lgr->st == SMCR_LGR_ST_ACTIVE && !READ_ONCE(lgr->no_reuse) &&
-		    smcr_lgr_has_room(lgr) &&
-		    smcr_link_up(lgr->link))
-			return lgr;
 		if (lgr->st == SMCR_LGR_ST_FORMING)
 			forming = lgr;
+		if (lgr->st != SMCR_LGR_ST_ACTIVE ||
+		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link))
+			continue;
+		if (smcr_lgr_has_room(lgr, bsize))
+			return lgr;
+		*full |= !smcr_rmb_has_room(lgr, bsize);
 	}
 	return forming;
 }
@@ -364,6 +371,7 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @sn: namespace
  * @peer: from the Proposal
  * @pid: own port in the peer's subnet
+ * @bsize: wanted element size code
  * @forming: group whose first contact the caller has waited for, or NULL; on
  *	return NULL, or one to wait for before the next try, with a reference
  * @may_first: the caller may run first contact
@@ -374,15 +382,19 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * FORMING group first runs it, the others come back when that has ended. They
  * do not sleep for it: a peer could let it last and send any number of them.
  *
+ * A group that has all the RMBs it may have, and no free element of the size,
+ * gets a parallel one beside it (RFC 7609 3.5.3).
+ *
  * Context: process, sleeps.
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
-				     const struct smcr_port_id *pid,
+				     const struct smcr_port_id *pid, u8 bsize,
 				     struct smcr_lgr **forming, bool may_first,
 				     bool *first, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = *forming, *fresh = NULL;
+	bool full = false;
 	int rc;
 
 	*first = false;
@@ -397,7 +409,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	}
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
-		lgr = smcr_lgr_lookup(sn, peer, pid);
+		lgr = smcr_lgr_lookup(sn, peer, pid, bsize, &full);
 		if (lgr)
 			smcr_lgr_hold(lgr);
 		else if (fresh)
@@ -414,6 +426,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 			fresh = smcr_lgr_alloc(sn, true, peer, pid, why);
 			if (fresh)
 				continue;
+			if (full && *why == SMCR_R_LGR_LIMIT)
+				*why = SMCR_R_RMB_LIMIT;
 			return NULL;
 		}
 		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {

@@ -78,8 +78,9 @@ struct smcr_llc_item {
  * @idle_since: jiffies when @n_conns went to 0; racy by design
  * @rtokens, @relems: RTokens of the peer and elements of the peer in use
  *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
- * @rmb_mutex: guards rmbs[], their elements, n_rmbs, rmb_want[], rmb_pause; in
- *	first contact held while an MR is registered
+ * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
+ *	rmb_pause; in first contact held while an MR is registered
+ * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
  * @llc_lock: guards llc_queue, llc_len, seq, answer; BH
  */
 struct smcr_lgr {
@@ -112,6 +113,7 @@ struct smcr_lgr {
 	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
 	unsigned int n_rmbs;
+	unsigned int n_free[SMCR_BSIZE_MAX + 1];
 	u32 next_rmb_id;
 	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
 	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
@@ -160,6 +162,8 @@ struct smcr_lgr {
  * @sn: namespace
  * @peer: from the Proposal
  * @pid: own port that matches the peer's subnet
+ * @bsize: element size code that is wanted: a group without room for another one
+ *	is passed over
  * @forming: in: group that was waited for, or NULL; out: NULL, or group whose
  *	first contact comes before, with a reference
  * @may_first: the caller may run first contact
@@ -171,7 +175,7 @@ struct smcr_lgr {
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
-				     const struct smcr_port_id *pid,
+				     const struct smcr_port_id *pid, u8 bsize,
 				     struct smcr_lgr **forming, bool may_first,
 				     bool *first, enum smcr_reason *why);
 

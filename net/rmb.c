@@ -77,7 +77,41 @@ static bool rmb_limit_reached(const struct smcr_lgr *lgr)
 {
 	unsigned int max = READ_ONCE(lgr->sn->knobs.max_rmbs_per_lgr);
 
-	return lgr->n_rmbs >= min_t(unsigned int, max, SMCR_RMBS_MAX);
+	return READ_ONCE(lgr->n_rmbs) >=
+	       min_t(unsigned int, max, SMCR_RMBS_MAX);
+}
+
+/* What an element is at most as large as */
+static u8 bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
+{
+	bsize = min_t(u8, bsize, SMCR_BSIZE_MAX);
+	while (bsize && smcr_bsize_bytes(bsize) > rmb_bytes_max(lgr))
+		bsize--;
+	return bsize;
+}
+
+/**
+ * smcr_rmb_has_room() - can a group take another connection?
+ * @lgr: group
+ * @bsize: wanted element size code
+ *
+ * What it says may be out of date at once: smcr_rmb_get_elem() knows.
+ *
+ * Context: any.
+ * Return: false if no element of that size is free and the group has all the
+ * RMBs that it may have.
+ */
+bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize)
+{
+	return READ_ONCE(lgr->n_free[bsize_cap(lgr, bsize)]) ||
+	       !rmb_limit_reached(lgr);
+}
+
+/* Free elements come to a class, or leave it */
+static void class_add_free(struct smcr_lgr *lgr, u8 bsize, int n)
+{
+	lockdep_assert_held(&lgr->rmb_mutex);
+	WRITE_ONCE(lgr->n_free[bsize], lgr->n_free[bsize] + n);
 }
 
 static bool rmb_newest(const struct smcr_rmb *rmb)
@@ -233,7 +267,8 @@ static void rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
 	list_add_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
-	lgr->n_rmbs++;
+	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
+	class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
 
 static void rmb_free(struct smcr_rmb *rmb)
@@ -299,7 +334,7 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry_safe(rmb, tmp, &lgr->rmbs[i], node) {
 			list_del(&rmb->node);
-			lgr->n_rmbs--;
+			WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
 			rmb_free(rmb);
 		}
 	}
@@ -425,6 +460,7 @@ static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 	lockdep_assert_held(&rmb->lgr->rmb_mutex);
 	elem->rmb = rmb;
 	elem->index = smcr_elems_get(&rmb->elems);
+	class_add_free(rmb->lgr, rmb->bsize, -1);
 	elem->size = smcr_bsize_bytes(rmb->bsize);
 	elem->off = (elem->index - 1) * elem->size;
 }
@@ -459,8 +495,7 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	int rc;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
-	while (bsize && smcr_bsize_bytes(bsize) > rmb_bytes_max(lgr))
-		bsize--;
+	bsize = bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, elem, w);
 	} while (rc == -ENOMEM && bsize--);
@@ -545,7 +580,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	}
 
 	mutex_lock(&lgr->rmb_mutex);
-	rc = rmb_get(lgr, min_t(u8, bsize, SMCR_BSIZE_MAX), elem, &w);
+	rc = rmb_get(lgr, bsize, elem, &w);
 	low = !rc && class_low(lgr, elem->rmb->bsize) &&
 	      !rmb_limit_reached(lgr);
 	mutex_unlock(&lgr->rmb_mutex);
@@ -587,10 +622,12 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 
 	mutex_lock(&lgr->rmb_mutex);
 	smcr_elems_put(&rmb->elems, elem->index, quarantine);
-	if (quarantine)
+	if (quarantine) {
 		rmb->held_since[elem->index - 1] = jiffies;
-	else
+	} else {
 		rmb->idle_since = jiffies;
+		class_add_free(lgr, rmb->bsize, 1);
+	}
 	idle = smcr_elems_idle(&rmb->elems) && !rmb_newest(rmb);
 	mutex_unlock(&lgr->rmb_mutex);
 
@@ -670,6 +707,7 @@ static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
 	mutex_lock(&lgr->rmb_mutex);
 	for_each_set_bit(i, due, SMCR_ELEMS_MAX)
 		smcr_elems_release(&rmb->elems, i + 1);
+	class_add_free(lgr, rmb->bsize, bitmap_weight(due, SMCR_ELEMS_MAX));
 	rmb->idle_since = jiffies;
 	return next;
 }
@@ -709,6 +747,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			if (left)
 				continue;
 			list_del_init(&rmb->node);
+			class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
 	}
@@ -741,8 +780,9 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	if (rc) {
 		rmb->idle_since = jiffies;
 		list_add(&rmb->node, &lgr->rmbs[rmb->bsize]);
+		class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 	} else {
-		lgr->n_rmbs--;
+		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
 	}
 	mutex_unlock(&lgr->rmb_mutex);
 	if (rc) {

@@ -92,6 +92,9 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 		      bool (*stop)(void *arg), void *arg,
 		      struct smcr_rmb_wish *wish, enum smcr_reason *why);
 
+/* Is there an element for another connection, or may there be one? Any context */
+bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
+
 /**
  * smcr_rmb_put_elem() - the connection is over
  * @elem: element, zeroed here; @elem->rmb is NULL afterwards

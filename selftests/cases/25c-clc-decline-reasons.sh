@@ -112,6 +112,9 @@ client() {
 			connect $PEER 5000
 			reuse
 			tx data len=5
+			# no parallel group, either
+			mark lgrs
+			await lgrs.set
 			conn rmb
 			connect $PEER 5000
 			tx proposal
@@ -120,8 +123,6 @@ client() {
 		tcp
 		cat <<-E
 			# another peer
-			mark lgrs
-			await lgrs.set
 			set peer_id=0002525400000002
 			conn lgr
 			connect $PEER 5000

@@ -20,7 +20,7 @@ server() {
 	local end=(slot:1 send:5 slot:2 send:5 slot:3 send:5 slot:1 recv:1=eof close slot:2 recv:1=eof close slot:3 recv:1=eof close)
 	local how
 	# four elements, and no more than that
-	fast rmem=65536 max_rmbs_per_lgr=1 t_close=3000 t_abort=2000 t_lgr_idle=300 t_llc=500
+	fast rmem=65536 max_rmbs_per_lgr=1 max_lgrs=1 t_close=3000 t_abort=2000 t_lgr_idle=300 t_llc=500
 	for how in fin rst; do
 		app_bg limit:30 socket listen:5000 "mark:up.$how" slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 slot:3 accept:0 recv:5 \
 			slot:4 accept:0 recv:5 close "mark:closed.$how" \

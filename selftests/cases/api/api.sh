@@ -62,6 +62,7 @@ api_full_server() {
 	# an RMB of this size has two elements
 	echo 524288 > /proc/sys/net/smcr/rmem
 	echo 1 > /proc/sys/net/smcr/max_rmbs_per_lgr
+	echo 1 > /proc/sys/net/smcr/max_lgrs
 	bg "$PROG/sockcmd" limit:170 socket listen:8000 mark:listens slot:1 accept:0 recv:1 slot:2 accept:0 recv:1 mark:full await:ended
 	await full
 }
