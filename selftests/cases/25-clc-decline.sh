@@ -30,7 +30,7 @@ server() {
 
 	# a link that is silent by itself is not looked after here
 	fast t_testlink=60000
-	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
+	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
 	app_end "module as server, a group that nobody knows"
 
 	# --- the puppet is the server
@@ -225,6 +225,15 @@ client() {
 		connect $PEER 5002
 		first_contact
 		tx data len=5
+		# S is for that alone: what is declined for another reason has it not
+		conn subnet
+		connect $PEER 5002
+		tx proposal net=10.99.0.0/24
+		rx decline s=0 diag=0x03070000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
 		conn 2
 		connect $PEER 5002
 		reuse until=confirm

@@ -22,7 +22,7 @@ server() {
 		slot:1 accept:0 recv:5 send:5 await:far keepalive:$((30 * SLOW)) await:on keepalive:$k:$SLOW:3 \
 		slot:2 accept:0 keepalive:$k:$SLOW:3 recv:5 send:5 mark:both \
 		slot:1 recv:4 await:off keepalive:0 slot:2 keepalive:0 \
-		slot:3 accept:0 keepalive:$k:$SLOW:3 recv:1=ETIMEDOUT soerror close \
+		slot:3 accept:0 keepalive:$((2 * SLOW)):$SLOW:3 recv:1=ETIMEDOUT soerror close \
 		slot:1 recv:1=ETIMEDOUT close slot:2 recv:1=ETIMEDOUT close
 	app_end "server program"
 }
@@ -85,8 +85,9 @@ client() {
 			connect $PEER 5000
 			start
 			reuse
-			rx llc test_link reply=0 3s
-			elapsed 900ms 1900ms
+			rx llc test_link reply=0 4s
+			elapsed 1900ms 2900ms
+			# the interval is another one than the idle time
 			start
 			rx llc test_link reply=0
 			elapsed 900ms 1700ms

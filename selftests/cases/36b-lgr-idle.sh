@@ -58,6 +58,8 @@ client() {
 		reuse
 		tx data len=5
 		rx data len=5
+		# for longer than the timer would have run
+		rx none 1200ms link
 		close
 		start
 		rx llc delete_link reply=0 all=1 orderly=1 link=0 reason=0x30000 4s

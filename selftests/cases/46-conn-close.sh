@@ -126,9 +126,10 @@ client() {
 			rx data len=16384
 			check cdc has=B
 			tx cdc flags=C
-			mark f
+			# at once, and not when the program does something
 			rx cdc has=A
 			rx rst
+			mark f
 		E
 
 		echo "# close with unread data, in Active"
