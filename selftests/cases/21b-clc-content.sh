@@ -15,7 +15,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# refuse NAME PROPOSAL-FIELDS...: a rendezvous up to the Proposal
+# refuse NAME PROPOSAL-FIELDS...: a handshake up to the Proposal
 refuse() {
 	local name=$1; shift
 	cat <<-E

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# While the rendezvous runs neither program gets the socket: connect() and
+# While the handshake runs neither program gets the socket: connect() and
 # accept() wait, nothing can be sent, polled for or received, step by step until
 # the attempt at a second link is settled. Then data go at once, call by call.
 #

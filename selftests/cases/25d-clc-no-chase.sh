@@ -55,7 +55,7 @@ client() {
 	smc_reset
 	app_bg limit:30 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await proposed
-	# it may have to wait for the end of the rendezvous
+	# it may have to wait for the end of the handshake
 	rdma link delete rxe0 &
 	del=$!
 	check "the device is not used any more" eventually 10 unusable

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A peer that goes silent anywhere in the rendezvous: the timer ends the TCP
+# A peer that goes silent anywhere in the handshake: the timer ends the TCP
 # connection with RST, there is no fallback, and nothing is left behind.
 #
 # covers: CLC-13 CLC-62 LLC-23 LLC-26 LLC-32 LLC-34

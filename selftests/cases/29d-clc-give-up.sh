@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # shutdown() and connect(AF_UNSPEC) of a client that negotiates return at once,
-# whatever the rendezvous waits for; the socket can be used again.
+# whatever the handshake waits for; the socket can be used again.
 #
 # covers: CONN-38
 # module: none ours

@@ -26,7 +26,7 @@ server() {
 	eq "damage was counted" "$(counter rmbe-eye-catcher)" 4
 	check "damage was logged" grep -q "eye catcher of element .* was overwritten" <(dmesg)
 
-	# --- the module as client, by its own wish
+	# --- the module as client, which asks for it itself
 	pup_bg <<-'E'
 		listen 5001
 		mark up2

@@ -67,7 +67,7 @@ round_ends() {
 }
 
 # sound ROUND LOG: a receive timeout is a hang, -2 are wrong bytes, -3 bytes after the end;
-# a rendezvous whose message was lost for want of memory ends by its timer
+# a handshake whose message was lost for want of memory ends by its timer
 sound() {
 	local bad
 	bad=$(grep -v "connect: Connection timed out" "$2" |

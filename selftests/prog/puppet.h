@@ -9,7 +9,7 @@
  *	puppet_tcp.c	TCP and CLC
  *	puppet_ib.c	queue pairs, memory, completions
  *	puppet_smc.c	LLC, CDC, data
- *	puppet_seq.c	macros: whole rendezvous, whole close
+ *	puppet_seq.c	macros: whole handshakes, whole close
  *	puppet_fuzz.c	random damage to all of it
  */
 #ifndef _PUPPET_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of net/core/lgr_plan.c: decisions of the rendezvous. */
+/* Tests of net/core/lgr_plan.c: decisions of the handshake. */
 #include "msgs.h"
 
 #include "lgr_plan.h"

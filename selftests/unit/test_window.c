@@ -37,15 +37,15 @@ TEST(smcr_tx_plan__properties)
 			u32 max = rnd(4) ? rnd(2 * cap + 1) : ~0U;
 			struct smcr_tx_plan plan;
 			u64 want = cap - used;
-			bool blocked, crumb;
+			bool blocked, silly;
 
 			smcr_tx_plan(ring, &prod, cons, unsent, max, &plan);
 
-			/* as much as possible, never more, but no crumbs */
-			crumb = unsent > want && want < 8192 && want < cap / 8;
-			blocked = crumb || (max >= want && unsent > want);
+			/* as much as possible, never more, but no silly window */
+			silly = unsent > want && want < 8192 && want < cap / 8;
+			blocked = silly || (max >= want && unsent > want);
 			want = want < unsent ? want : unsent;
-			want = crumb ? 0 : want < max ? want : max;
+			want = silly ? 0 : want < max ? want : max;
 			ASSERT_EQ(plan.len, want);
 
 			/* one piece, or two around the end of the ring */
