@@ -4,7 +4,7 @@
 # The same work carried by verbs, by AF_SMC and by TCP: a parameter server, a
 # rendezvous and batches, each with two workers. Every carrier ends with the very
 # bits that one process computes without any; AF_SMC was SMC-R. Ends that were
-# not told the same say so, and so is what is wrong in the arguments.
+# not given the same arguments say so, and wrong arguments are refused.
 #
 # timeout: 120
 # lanes: uml qemu

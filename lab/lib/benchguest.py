@@ -253,7 +253,7 @@ def serve(spec):
             except (RuntimeError, OSError) as e:
                 say(f"guest 1: {e}")
     if proc:
-        # It was told to quit; if it does not, then not nicely.
+        # It was asked to quit; if it does not, it is killed.
         try:
             proc.wait(10 * spec["slow"])
         except subprocess.TimeoutExpired:

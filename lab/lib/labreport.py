@@ -34,7 +34,7 @@ from lab import TREE, LabError, human, read  # noqa: E402  pylint: disable=wrong
 GIB = 1 << 30
 # version: where Debian has it
 KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.2": "trixie-backports"}
-# name: which module's, what else its points are told, label, how it is moved, expected seconds for 1 GiB (a first guess only)
+# name: which module's, what else its points have, label, how it is moved, expected seconds for 1 GiB (a first guess only)
 BUFFERS = 512 << 10         # rmem and wmem: the largest element there is
 LARGE = {"buffers": BUFFERS}
 SERIES = {

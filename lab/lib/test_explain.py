@@ -108,7 +108,7 @@ def fixture(name):
 
 
 def verbs__alone():
-    """A session of plain verbs: told, and what is SMC-R's is not applicable, never ok."""
+    """A session of plain verbs: shown, and what is SMC-R's is not applicable, never ok."""
     _, v, record = verdicts(os.path.join(FIXTURES, "verbs.pcap.gz"), "--timeline", "--checks")
     assert {n for n, x in v.items() if x == "n/a"} == SMC_ONLY, v
     # a marker that is nowhere proves nothing
@@ -452,7 +452,7 @@ def late__is_not_judged():
 
 
 def cut__is_said():
-    """A file that ends within a packet: what is there is told, the exit status is 2."""
+    """A file that ends within a packet: what is there is shown, the exit status is 2."""
     with gzip.open(GOOD, "rb") as f:
         data = f.read()
     with capture(data[:len(data) * 2 // 3]) as path:
@@ -461,7 +461,7 @@ def cut__is_said():
 
 
 def snaplen__fails():
-    """Packets of which only the beginning was kept are not dissected; wherever they were cut, it is told."""
+    """Packets of which only the beginning was kept are not dissected; wherever they were cut, the verdict says so."""
     for length in (96, 68, 54):
         data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, length, 1)
         for p in good():

@@ -72,7 +72,7 @@ struct syntax {
 #define CARRIER_PATTERNS
 #endif
 
-/* --- what both ends must be told alike --- */
+/* --- arguments that both ends must have alike --- */
 static struct shape {
 	const char *pattern;
 	unsigned int workers, worker, rounds, seed;
@@ -361,7 +361,7 @@ static void result(const char *role, const char *carrier, bool digests, double a
 }
 
 /*
- * Both sides must have been told the same; both say what differs. The worker
+ * Both sides need the same arguments; both say what differs. The worker
  * speaks first: the server's answer shows that all of it has arrived, so that
  * neither loses the other's words by ending at once.
  */

@@ -79,7 +79,7 @@ static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t fl
 	if (has_data(op)) {
 		Buffer &b = l->sent[off];
 
-		/* Goes when the other side has heard of it. Who writes there again has been told that it came. */
+		/* The last send from there has arrived, or it would not be written again: this does not wait. */
 		if (b)
 			finish_send(b);
 		b = context->createUnboundBuffer(at(off), len);

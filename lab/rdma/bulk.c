@@ -2,7 +2,7 @@
 /*
  * Moves much by RDMA WRITE, as fast as one connection goes, and proves that it
  * arrived: both ends compute the sha256 of what they have, after the clock has
- * stopped. Memory is registered before it starts; what that took is told apart.
+ * stopped. Memory is registered before it starts; that time is printed apart.
  *
  * The client says in the private data how long it is (a capability with
  * nothing but a length); the server registers as much and answers with the

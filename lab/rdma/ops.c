@@ -77,7 +77,7 @@ static void server(void)
 	rd_check(wc.opcode == IBV_WC_RECV && wc.wc_flags & IBV_WC_WITH_IMM && !wc.byte_len &&
 		 ntohl(wc.imm_data) == IMM, "a RECV of no bytes with this immediate");
 
-	/* Of WRITE, READ and the atomics nobody is told; the client says when it is done. */
+	/* WRITE, READ and the atomics give no completion here; the client says when it is done. */
 	rd_done(c, &c->recv, 3);
 	rd_check(holds(mem.buf + area, 2), "the bytes of the WRITE");
 	rd_equal("the word after COMPARE AND SWAP twice and FETCH AND ADD", word_at(mem.buf + 2 * area), second + 5);

@@ -34,7 +34,7 @@ static void server(void)
 	rd_wait_gone(c);
 	printf("server: the client has gone; the memory holds '%.64s'\n", (char *)mem.buf);
 	rd_check(!strcmp((char *)mem.buf, text), "the text has come into the memory");
-	/* The server has been told of nothing: that is what one-sided means. */
+	/* The server has got no completion: that is what one-sided means. */
 	rd_check(!rd_next(c, &c->send, &wc, 0) && !rd_next(c, &c->recv, &wc, 0), "and no completion told of it");
 	rd_free(&mem);
 	rd_close(c);

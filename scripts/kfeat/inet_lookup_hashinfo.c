@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* until 6.17: the socket lookups are told which hash table to use */
+/* until 6.17: the socket lookups have an argument for the hash table */
 #include <net/inet_hashtables.h>
 
 struct sock *probe(struct net *net, struct inet_hashinfo *hash);

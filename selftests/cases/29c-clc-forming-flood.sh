@@ -3,7 +3,7 @@
 #
 # One client lets its first contact last, six hundred others of the same peer
 # have to wait for it, more than there are workers: other peers do not. Who
-# waited is told in time for a Linux client.
+# waited gets its answer in time for a Linux client.
 #
 # covers: CLC-14 CLC-69
 # module: ours ours
@@ -19,7 +19,7 @@ EACH=300
 
 server() {
 	fast t_clc=60000
-	# who is told goes to accept() as TCP: the honest one has a listener of its own
+	# a declined one goes to accept() as TCP: the honest one has a listener of its own
 	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 \
 		slot:4 socket listen:5003 mark:up slot:3 accept:4 recv:5 send:5 recv:1=eof close mark:in await:told
 	await attacked 60

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Several negotiations of one peer at once: all but the first wait until its
-# first contact is settled, none is told of a link that is not, and one of them
+# first contact is settled, none gets a link that does not exist, and one of them
 # takes over when the first comes to nothing. A full group: a parallel one with
 # elements of its own, or a Decline. Who a peer is, its ID says and not its
 # address.

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # smcctl linkgroup delete, on the client and on the server, and the removal of
-# the RDMA device: the peer is told before its connections are reset.
+# the RDMA device: the peer gets DELETE LINK before its connections are reset.
 #
 # covers: LG-41 LG-42 LG-43
 # timeout: 60

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The number of link groups is bounded: beyond max_lgrs the one that is without
-# a connection for longest ends, and its peer is told; if all are in use a first
+# a connection for longest ends, and its peer is notified; if all are in use a first
 # contact is declined, and connections of known peers go on.
 #
 # covers: SEC-13

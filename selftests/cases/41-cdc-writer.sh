@@ -61,7 +61,7 @@ client() {
 		rx cdc prod=16232 prod_wrap=3 flags=0
 		rx data len=16384
 		rx none 200ms
-		# one byte more finds the window closed: told, without data
+		# one byte more finds the window closed: announced, without data
 		mark one
 		rx cdc prod=16232 prod_wrap=3 flags=B
 		rx none 200ms

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module as reader: when consumption is told by a CDC of its own.
+# The module as reader: when consumption is announced by a CDC of its own.
 #
 # covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 CDC-37
 # module: ours none
@@ -31,7 +31,7 @@ client() {
 		await a
 		rx none 300ms
 		# 40000 more: 15536 left. 1000 read: with the 10000 from before it is
-		# more than a tenth (CDC-24), counted from what was told (CDC-29)
+		# more than a tenth (CDC-24), counted from what was announced (CDC-29)
 		tx data len=40000
 		rx none 100ms
 		mark b
@@ -83,7 +83,7 @@ client() {
 		await j2
 		rx none 300ms
 		# urgent data: the writer waits until they were consumed, whatever
-		# the window (Figure 20); and what was untold before is told at once
+		# the window (Figure 20); and what was not announced before is announced at once
 		tx data len=5 flags=P,U
 		rx cdc cons=50000 flags=0
 		mark u

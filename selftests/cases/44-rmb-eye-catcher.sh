@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # RFC mode: elements carry an eye catcher, data begin at offset 4. It is used
-# when the peer does not announce that it has none, or when we are told to.
+# when the peer does not announce that it has none, or when the knob says so.
 #
 # covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15
 # module: ours ours

@@ -54,7 +54,7 @@ side() {
 	echo "timers: $(smc_sum timer-close timer-abort)"
 }
 
-# what was random is told: seed=NUMBER in the log
+# the seed is in the log: seed=NUMBER
 server() {
 	local seed=${SRANDOM:0:9}
 	mark seed "$seed"

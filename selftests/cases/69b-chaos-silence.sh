@@ -193,7 +193,7 @@ side() {
 		"$(smc_stats | grep ^timer- | tr '\n' ' ')"
 }
 
-# what was random is told: seed=NUMBER in the log
+# the seed is in the log: seed=NUMBER
 server() {
 	local seed=${SRANDOM:0:9}
 	mark seed "$seed"

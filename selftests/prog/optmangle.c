@@ -20,7 +20,7 @@
  *
  * Prints "ready" when it is, and one line for each packet it changed, with the
  * number of its connection. Ends with
- * SIGTERM; exit status 1 if it could not do what it was told.
+ * SIGTERM; exit status 1 if it could not do what the arguments say.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -66,7 +66,7 @@
  *				%peer_rkey %peer_va %peer_index %peer_qpn
  *				%peer_size %peer_psn %seq %peer_seq %link_num
  *				%user_id; %asked_rkey %asked_va: of the last CONFIRM
- *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as it told
+ *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as announced
  *				us; %proposal: the last one that came, in hex
  *	print TEXT
  *	sleep TIME
@@ -284,7 +284,7 @@ void var_set(const char *name, const char *val)
 	bad("too many variables");
 }
 
-/* The RKeys that the peer has told us of, by their numbers */
+/* The RKeys that the peer has announced, by their numbers */
 static const char *peer_rmbs(const struct link *l)
 {
 	static char out[MAX_LINE / 2];

@@ -74,7 +74,7 @@ struct link {
 	struct {
 		u32 rkey;
 		u64 va;
-	} rmbs[SMCR_RMBS_MAX];		/* the peer's, as it told us */
+	} rmbs[SMCR_RMBS_MAX];		/* the peer's, as announced */
 	unsigned int n_rmbs;
 	struct rxqueue llc;
 	u8 *rxbuf;
@@ -253,7 +253,7 @@ void rx_queue_init(struct rxqueue *q);
 struct rxmsg *rx_take(struct rxqueue *q);
 void smc_arrived(struct link *l, const u8 *buf, u32 len);
 void conn_rings(struct conn *c);
-/* The peer told us of an RMB; it withdraws it; does it use one of them? */
+/* The peer announces an RMB; it withdraws it; does it use one of them? */
 void rmb_learn(struct link *l, u32 rkey, u64 va);
 void rmb_forget(struct link *l, u32 rkey);
 void rmb_check(const struct smcr_clc_accept *a);

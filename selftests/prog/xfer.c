@@ -7,7 +7,7 @@
  *
  *	fam=smc|tcp	socket family (smc)
  *	send=N recv=N	bytes of this side; k, m and g multiply. The other side
- *			has to be told the reverse.
+ *			needs the reverse.
  *	wchunk=A[:B]	bytes per send call, at random between A and B (64k)
  *	rchunk=A[:B]	bytes per receive call
  *	conns=N		connections, one after the other (1)

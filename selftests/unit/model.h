@@ -311,7 +311,7 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	if (cdc.pflags & SMCR_CDC_U)
 		p->urg_mark = p->peer_prod.abs;
 	/*
-	 * What was consumed and not told is of interest now if the peer says
+	 * What was consumed and not announced is of interest now if the peer says
 	 * so; the thresholds are for the next time that something is consumed
 	 * (Figure 18: one update, not two).
 	 */

@@ -42,7 +42,7 @@ struct side {
 	u8 unsent;
 	u8 unread;
 	u8 credit;		/* free bytes known in the peer's element */
-	u8 owe;			/* bytes read that the peer was not told of */
+	u8 owe;			/* bytes read that were not announced to the peer */
 	u8 pend;		/* posts not completed */
 	bool owed;		/* D, C or A is to be posted */
 	bool final_posted;	/* C or A was posted */
@@ -812,7 +812,7 @@ static void explore(const struct rules *r)
 	space_free();
 }
 
-/* Nobody is ever told of an error who did nothing wrong, no byte is lost */
+/* No error without a cause of one's own, no byte is lost */
 TEST(close_model__polite)
 {
 	static const struct rules all[] = {

@@ -178,7 +178,7 @@ TEST(smcr_rx_update_due__flags)
 {
 	u32 window, gain;
 
-	/* CDC-26, CDC-27: any gain at all, but no gain is never told */
+	/* CDC-26, CDC-27: any gain at all, but no gain is never announced */
 	for (window = 0; window <= 100; window++) {
 		for (gain = 1; gain <= 100 - window; gain++) {
 			EXPECT_TRUE(due(100, window, gain, true, false));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A capture of RDMA on Ethernet, told and checked: the program behind lab/lab-explain.
+"""A capture of RDMA on Ethernet, explained and checked: the program behind lab/lab-explain.
 
     capture     frames, as tshark takes them apart
     model       connections, queue pairs, links and memory, as far as they are known

@@ -84,12 +84,12 @@ class Analysis(Handshakes, Packets):
         """Whether only what is behind these layers can be what tshark complains of."""
         protocols = f.text("frame.protocols").split(":")
         at = next((protocols.index(x) for x in layers if x in protocols), len(protocols))
-        told = f.text("_ws.malformed").lower()
-        return bool(protocols[at + 1:]) and not any(re.search(rf"\b{x}\b", told) for x in protocols[:at + 1]) and not any(
+        said = f.text("_ws.malformed").lower()
+        return bool(protocols[at + 1:]) and not any(re.search(rf"\b{x}\b", said) for x in protocols[:at + 1]) and not any(
             IN_FRONT.search(x) for x in f.all("_ws.expert.message"))
 
     def _stray(self, f, src, dst):
-        """A RoCE packet in a datagram to another port, told by its queue pair."""
+        """A RoCE packet in a datagram to another port, known by its queue pair."""
         if f.int("udp.dstport") == ROCE_PORT or not self.qps:
             return None
         data = f.bytes("udp.payload")

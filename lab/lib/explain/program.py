@@ -82,13 +82,13 @@ def tell(path, args, title, drawn):
         print(f"{'' if not title else chr(10)}{path}")
     if args.timeline and not args.json:
         print("\n== timeline")
-    began, told, broken = time.time(), time.time(), None
+    began, said, broken = time.time(), time.time(), None
     try:
         for f in tshark(path):
             a.frame(f)
-            if not f.at % 1000 and time.time() - told > 5:
-                told = time.time()
-                say(f"{path}: {f.at} frames, {f.at / (told - began):.0f} per second")
+            if not f.at % 1000 and time.time() - said > 5:
+                said = time.time()
+                say(f"{path}: {f.at} frames, {f.at / (said - began):.0f} per second")
     except BadInput as e:
         if not a.frames:
             raise
