@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import traceback
 import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,6 +21,7 @@ sys.dont_write_bytecode = True
 
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
+import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import roce  # noqa: E402  pylint: disable=wrong-import-position
 import verdict  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
@@ -764,26 +764,5 @@ def check__counts():
     assert str(tally) == "2 passed, 2 failed, 1 skipped", str(tally)
 
 
-def run_tests(tests):
-    """[(name, function)]: as KTAP. The exit status."""
-    print("KTAP version 1")
-    print(f"1..{len(tests)}")
-    bad = 0
-    for i, (name, func) in enumerate(tests, 1):
-        try:
-            func()
-            print(f"ok {i} {name}")
-        except Exception:  # pylint: disable=broad-except
-            bad += 1
-            print("# " + traceback.format_exc().strip().replace("\n", "\n# "))
-            print(f"not ok {i} {name}")
-    return 1 if bad else 0
-
-
-def tests_of(module):
-    """All test functions (those with __ in their name)."""
-    return [(n, f) for n, f in module.items() if "__" in n and not n.startswith("__") and callable(f)]
-
-
 if __name__ == "__main__":
-    sys.exit(run_tests(tests_of(globals())))
+    ktap.main()
