@@ -160,3 +160,13 @@ def between(text, name):
         elif inside:
             out.append(line)
     return "\n".join(out), complete
+
+
+def leaks(text):
+    """kmemleak's report: [(jiffies at which the object was made, its part of the text)]."""
+    found = []
+    for part in re.split(r"(?m)^(?=unreferenced object )", text):
+        m = re.search(r"(?m)^  comm .*, jiffies (\d+)", part)
+        if part.startswith("unreferenced object "):
+            found.append((int(m.group(1)) if m else 0, part))
+    return found

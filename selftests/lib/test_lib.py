@@ -152,6 +152,58 @@ def klog__cuts_out_a_case():
     assert klog.between(log, "aa") == ("", False)
 
 
+LEAKS = """\
+unreferenced object 0xffff8881 (size 64):
+  comm "insmod", pid 9, jiffies 1500
+  hex dump (first 32 bytes):
+    00 00 00 00
+  backtrace (crc 0):
+    [<0000>] kmalloc+0x1/0x2
+unreferenced object 0xffff8882 (size 32):
+  comm "kworker/0:1", pid 7, jiffies 2999
+  backtrace (crc 0):
+"""
+
+
+def run__charges_leaks():
+    """A leak fails the case in whose time the object was made; a guest that cannot be asked fails the last one."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    assert [when for when, _ in klog.leaks(LEAKS)] == [1500, 2999] and klog.leaks("") == []
+    assert "".join(text for _, text in klog.leaks(LEAKS)) == LEAKS
+
+    def look(said, module="ours", missing=(), kernel="umdbg"):
+        """Three cases, begun at 1000, 2000 and 3000; what guest 2 says."""
+        with tempfile.TemporaryDirectory() as d:
+            def guest(gid):
+                def send(_):
+                    base = os.path.join(d, f"leaks{gid}")
+                    for end, text in ((".out", said if gid == 2 else ""), (".rc", "0")):
+                        with open(base + end, "w", encoding="utf-8") as f:
+                            f.write(text)
+                    return base
+                return unittest.mock.Mock(id=gid, alive=lambda: True, send=send)
+            runner = object.__new__(run.Runner)
+            runner.kernels, runner.slow, runner.held = (kernel, kernel), 1, []
+            runner.pair = unittest.mock.Mock(guests=[guest(1), guest(2)], alive=lambda: True)
+            for name, begun in (("a", 1000), ("b", 2000), ("c", 3000)):
+                res = run.Result(unittest.mock.Mock(module=[module] * 2))
+                res.case.name, res.status, res.folder = name, "pass", os.path.join(d, name)
+                os.mkdir(res.folder)
+                for gid in (1, 2):
+                    with open(os.path.join(res.folder, f"jiffies{gid}"), "w", encoding="utf-8") as f:
+                        f.write(str(begun))
+                runner.held.append(res)
+            res.missing = set(missing)
+            runner.look_for_leaks()
+            return [(r.case.name, r.status, os.path.exists(os.path.join(r.folder, "client-kmemleak.log")))
+                    for r in runner.held if r.reasons]
+    assert look("") == [] and look(LEAKS, kernel="um") == [] and look(LEAKS, "intree") == []
+    assert look(LEAKS) == [("a", "fail", True), ("b", "fail", True)]
+    assert look(LEAKS.replace("1500", "20")) == [("a", "fail", True), ("b", "fail", True)], "older than all: the first"
+    assert look(LEAKS.replace("2999", "9999")) == [("a", "fail", True), ("c", "fail", True)]
+    assert look("", missing={2}) == [("c", "fail", False)]
+
+
 def write_case(text, name="42-area-name.sh"):
     """A case file in a temporary folder."""
     folder = tempfile.mkdtemp()
