@@ -655,6 +655,24 @@ def verdict__map():
         refuses(verdict.FormatError, verdict.parse_map, bad)
 
 
+def verdict__executes():
+    """What a case calls beyond loading the module, of gcov's reports."""
+    made = load_script(os.path.join(TOP, "scripts", "case-map"))
+
+    def report(cwd, **counts):
+        return json.dumps({"current_working_directory": cwd, "files": [
+            {"file": f.replace("__", "/") + ".c", "functions": [{"name": n, "execution_count": c} for n, c in fs.items()]}
+            for f, fs in counts.items()]}) + "\n"
+    text = report("/b/net", tx={"tx_send": 3, "tx_init": 1, "tx_odd": 0}, core__cdc={"get": 1}) + \
+        report("/elsewhere", **{"tx": {"x": 1}}) + report("/b", **{"net__rx": {"rx_init": 1}, "net__gen__f": {"x": 1}})
+    found = made.called(text, "/b")
+    assert found == {("tx.c", "tx_send"), ("tx.c", "tx_init"), ("core/cdc.c", "get"), ("rx.c", "rx_init")}, found
+    assert made.executes({"a": found, "b": {("rx.c", "rx_init")}}, {("tx.c", "tx_init"), ("rx.c", "rx_init")}) == {
+        "a": {"tx.c", "core/cdc.c"}, "b": set()}
+    alone = [c.name for c in cases.load() if made.without_module(c)]
+    assert "90-rdma-lab" in alone and not {"01-module-load", "10-smoke-echo", "80-module-cycles"} & set(alone), alone
+
+
 def verdict__rotates():
     """The longest not run comes first, a third by the commit; over commits everybody has a turn."""
     pairs = [("um", f"{n:02d}") for n in range(30)]
