@@ -95,6 +95,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->tx_queued = 0;
 	conn->tx_done = 0;
 	conn->sndbuf_size = 0;
+	conn->grow_at = jiffies;
 	conn->tx_src = 0;
 	conn->tx_in = 0;
 	conn->tx_old_end = 0;

@@ -62,6 +62,7 @@ struct smcr_conn {
 	struct smcr_buf *sndbuf_old;	/* the one before, see smcr_tx_grow() */
 	u32 sndbuf_size;		/* of sndbuf; socket lock writes */
 	u32 sndbuf_max;			/* what it may grow to */
+	unsigned long grow_at;		/* ... from then on, jiffies; it has failed before */
 	u32 tx_in;			/* offset in sndbuf of the next byte; socket lock */
 	u64 tx_old_end;			/* bytes before it are in sndbuf_old */
 	u64 tx_acked;			/* a completion told so: nothing reads them any more */
@@ -207,6 +208,13 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 {
 	return conn->sndbuf_size -
 	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
+}
+
+/* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
+static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
+{
+	return READ_ONCE(conn->sndbuf_size) < conn->sndbuf_max &&
+	       time_after_eq(jiffies, READ_ONCE(conn->grow_at));
 }
 
 /* tx.c: send what may be sent now. conn->lock held. */

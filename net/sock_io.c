@@ -204,15 +204,23 @@ out:
 	return rc;
 }
 
-/* At least a third is free, as on TCP; also when a send would fail at once */
+/*
+ * At least a third is free, as on TCP, or can be had by sending; also when a send
+ * would fail at once. Nobody waits for that third before there was none left:
+ * who asks before each send would otherwise sleep and wake for each.
+ */
 static bool smcr_is_writable(const struct smcr_sock *ssk)
 {
 	const struct smcr_conn *conn = &ssk->conn;
+	u32 room;
 
 	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC || !READ_ONCE(conn->sndbuf) ||
 	    !smcr_close_may_send(&conn->fsm))
 		return true;
-	return smcr_conn_wspace(conn) >= conn->sndbuf_size / 3;
+	room = smcr_conn_wspace(conn);
+	return room >= conn->sndbuf_size / 3 || smcr_conn_may_grow(conn) ||
+	       (room >= conn->sndbuf_size / 16 &&
+		!test_bit(SMCR_SK_NOSPACE, &ssk->flags));
 }
 
 static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)

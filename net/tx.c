@@ -19,8 +19,9 @@
  */
 #define SMCR_TX_HOLD		(16 * 1024)
 
-/* First send buffer; see smcr_tx_grow() */
+/* First send buffer, and when to try again to get more; see smcr_tx_grow() */
 #define SMCR_TX_FIRST		(16 * 1024)
+#define SMCR_TX_REGROW		HZ
 
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
 
@@ -310,6 +311,20 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 	smcr_tx_push(conn);
 }
 
+/* There may be more room in the send buffer by now: who waits for it? */
+static void smcr_tx_space(struct smcr_conn *conn)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+
+	/* room first, then the flag: the other way round than who waits */
+	smp_mb();
+	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
+	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
+		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		ssk->sk.sk_write_space(&ssk->sk);
+	}
+}
+
 /**
  * smcr_tx_reclaim() - everything up to @mark has been delivered
  * @conn: connection, conn->lock held
@@ -319,8 +334,6 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
  */
 void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 {
-	struct smcr_sock *ssk = smcr_conn_sock(conn);
-
 	lockdep_assert_held(&conn->lock);
 
 	if (mark <= conn->tx_done)
@@ -330,13 +343,7 @@ void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 	    (conn->fsm.want_done || conn->fsm.want_closed))
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
 				       SMCR_R_NONE);
-	/* room first, then the flag: the other way round than who waits */
-	smp_mb();
-	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
-	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
-		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
-		ssk->sk.sk_write_space(&ssk->sk);
-	}
+	smcr_tx_space(conn);
 }
 
 /**
@@ -474,18 +481,20 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
 /*
  * The first buffer is small when the first message is. The first that does not
  * fit gets all of SO_SNDBUF: it goes there, what is in the old buffer is sent
- * from there. False when that cannot be or has been.
+ * from there. False when that cannot be now or has been. Until it has been,
+ * poll() says that there is room, or who asks before each send stays with the
+ * small one.
  */
 static bool smcr_tx_grow(struct smcr_conn *conn)
 {
 	struct smcr_buf *buf;
 
-	if (conn->sndbuf_size >= conn->sndbuf_max || !conn->lgr)
+	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
 	buf = smcr_buf_alloc(conn->lgr->pid.dev, conn->sndbuf_max,
 			     DMA_TO_DEVICE);
 	if (IS_ERR(buf)) {	/* not again for every send */
-		conn->sndbuf_max = conn->sndbuf_size;
+		WRITE_ONCE(conn->grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
 	spin_lock_bh(&conn->lock);
@@ -496,6 +505,7 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 	conn->tx_in = 0;
 	WRITE_ONCE(conn->sndbuf, buf);
 	WRITE_ONCE(conn->sndbuf_size, conn->sndbuf_max);
+	smcr_tx_space(conn);
 	spin_unlock_bh(&conn->lock);
 	return true;
 }

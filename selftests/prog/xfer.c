@@ -16,6 +16,7 @@
  *	rdelay=MS	the receiver waits before it starts
  *	pause=MS	after every receive call
  *	spin=1		receive calls do not wait
+ *	poll=1		send calls do not wait either: poll() comes before each
  *	idle=MS		give up when nothing moves for so long (20000)
  *	seed=N		of the chunk sizes
  *	half=0		do not end with shutdown(WR); the receiver counts
@@ -43,7 +44,7 @@
 #include "stream.h"
 
 static struct {
-	bool smc, half, endless, spin;
+	bool smc, half, endless, spin, poll;
 	uint64_t send, recv;
 	unsigned int wmin, wmax, rmin, rmax, conns, par, idle, rdelay, pause;
 	int sndbuf, rcvbuf;
@@ -134,6 +135,8 @@ static int options(int argc, char **argv)
 			opt.half = n;
 		else if (!strcmp(*argv, "spin"))
 			opt.spin = n;
+		else if (!strcmp(*argv, "poll"))
+			opt.poll = n;
 		else if (!strcmp(*argv, "endless"))
 			opt.endless = n;
 		else
@@ -172,7 +175,18 @@ static void *sender(void *arg)
 		if (n > opt.send - s->bytes)
 			n = opt.send - s->bytes;
 		pattern_fill(buf, s->bytes, n);
-		rc = send(s->fd, buf, n, MSG_NOSIGNAL);
+		if (opt.poll) {
+			struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+
+			if (poll(&p, 1, (int)opt.idle) <= 0) {
+				s->rc = complain("no room after %llu bytes",
+						 (unsigned long long)s->bytes);
+				break;
+			}
+		}
+		rc = send(s->fd, buf, n, MSG_NOSIGNAL | (opt.poll ? MSG_DONTWAIT : 0));
+		if (rc < 0 && opt.poll && errno == EAGAIN)
+			continue;
 		if (rc <= 0) {
 			s->rc = opt.endless && errno != EAGAIN ? 0 :
 				complain("send after %llu bytes: %m",
