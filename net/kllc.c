@@ -218,7 +218,7 @@ int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 
 	smcr_llc_encode(msg, lgr->link->llc_form, buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(lgr->link, NULL, 0, buf, done, arg, mark, 0, false);
+	rc = smcr_link_post(lgr->link, NULL, 0, buf, done, arg, mark, 0, NULL);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;

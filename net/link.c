@@ -242,6 +242,29 @@ static int link_admit(const struct smcr_link *link, u32 n, u32 reserve)
 	return link_wrs_free(link) < n + reserve ? -EAGAIN : 0;
 }
 
+/*
+ * First come, first served: while somebody is in line, what becomes free is for
+ * whoever smcr_link_next_waiter() has taken off it.
+ */
+static bool link_is_next(const struct smcr_link *link,
+			 const struct list_head *who)
+{
+	return link->turn ? link->turn == who : list_empty(&link->waiters);
+}
+
+/* Connection traffic of @who: one post for each turn */
+static int link_admit_data(struct smcr_link *link, u32 n,
+			   const struct list_head *who)
+{
+	int rc = link_admit(link, n, SMCR_CTRL_RESERVE);
+
+	if (!rc && unlikely(!link_is_next(link, who)))
+		rc = -EAGAIN;
+	if (!rc)
+		link->turn = NULL;
+	return rc;
+}
+
 /* There are as many as send WRs, and each one out has a WR of its own */
 static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 {
@@ -436,15 +459,18 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
  * @arg: for @done
  * @mark: for @done
  * @flags: for @done
- * @data: leave SMCR_CTRL_RESERVE requests free
+ * @who: the connection's place in line, NULL for control messages, which need
+ *	not wait their turn and may use the last SMCR_CTRL_RESERVE requests
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: 0; -EAGAIN no room, nothing posted; -ENOTCONN link not in RTS or
- * failed by this. @done is called exactly once after 0, else never.
+ * Return: 0; -EAGAIN no room, or others come before, nothing posted; -ENOTCONN
+ * link not in RTS or failed by this: some of @w may have been posted. @done is
+ * called exactly once after 0, else never.
  */
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
-		   void *arg, u64 mark, u32 flags, bool data)
+		   void *arg, u64 mark, u32 flags,
+		   const struct list_head *who)
 {
 	const struct smcr_tx_pend tmpl = {
 		.done = done,
@@ -458,7 +484,8 @@ int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		return -ENOTCONN;
 
 	spin_lock_bh(&link->lock);
-	rc = link_admit(link, n_w + 1, data ? SMCR_CTRL_RESERVE : 0);
+	rc = who ? link_admit_data(link, n_w + 1, who) :
+		   link_admit(link, n_w + 1, 0);
 	if (!rc)
 		rc = link_post_locked(link, w, n_w, msg, &tmpl);
 	spin_unlock_bh(&link->lock);
@@ -475,9 +502,11 @@ int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
  * @link: link
  * @node: list head of the waiter; what keeps it alive is up to the caller
  *
+ * Who lost the room in his turn (to control messages) stays first.
+ *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: true if @node is in line; false if there is room by now, or never
- * will be: try again.
+ * Return: true if @node is in line; false if there is room by now and it is
+ * next, or there never will be: try again.
  */
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 {
@@ -485,8 +514,12 @@ bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 
 	spin_lock_bh(&link->lock);
 	queued = !list_empty(node);
-	if (!queued && link->st == SMCR_LINK_ST_RTS && !link_has_room(link)) {
-		list_add_tail(node, &link->waiters);
+	if (!queued && link->st == SMCR_LINK_ST_RTS &&
+	    !(link_has_room(link) && link_is_next(link, node))) {
+		if (link->turn == node)
+			list_add(node, &link->waiters);
+		else
+			list_add_tail(node, &link->waiters);
 		queued = true;
 	}
 	spin_unlock_bh(&link->lock);
@@ -516,7 +549,9 @@ bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
  * smcr_link_next_waiter() - who is first in line, if there is room for it
  * @link: link
  *
- * Context: any up to softirq.
+ * To be called until it returns NULL: the turn of the one before ends with it.
+ *
+ * Context: any up to softirq, by one caller at a time.
  * Return: the waiter, not in line any more; NULL if there is none or no room.
  */
 struct list_head *smcr_link_next_waiter(struct smcr_link *link)
@@ -528,6 +563,7 @@ struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 		node = link->waiters.next;
 		list_del_init(node);
 	}
+	link->turn = node;
 	spin_unlock_bh(&link->lock);
 	return node;
 }

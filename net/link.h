@@ -126,6 +126,7 @@ struct smcr_link {
 	u32 unsignalled;		/* since the last signalled one */
 	struct smcr_tx_pend *free_pends;
 	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
+	const struct list_head *turn;	/* taken off there, posts next */
 	struct smcr_rx_slot *rq_free;
 	u32 rq_missing;
 
@@ -197,26 +198,31 @@ struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
  * @done, @arg, @mark: as in struct smcr_tx_pend; @done NULL = nobody waits.
  *	The SEND is signalled when @done is given, or when the send queue
  *	needs it for its own reclaim.
- * @data: true for connection traffic, which leaves SMCR_CTRL_RESERVE free
+ * @who: the connection's place in line, whose traffic waits its turn and leaves
+ *	SMCR_CTRL_RESERVE free; NULL for control messages
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
  * Return: 0; -EAGAIN no room (nothing posted); -ENOTCONN not in RTS or the
- * post failed (the link is then failed). @done is called only after 0, maybe
- * before the caller sees it.
+ * post failed: the link is then failed, and part of @w may have been posted.
+ * @done is called only after 0, maybe before the caller sees it.
  */
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
-		   void *arg, u64 mark, u32 flags, bool data);
+		   void *arg, u64 mark, u32 flags,
+		   const struct list_head *who);
 
 /*
  * After -EAGAIN: queue @node until there is room; ops->room() takes it off.
- * True also if it was queued already. False: there is room by now, or the link
- * is down: try again (@node was not queued).
+ * True also if it was queued already. False: there is room by now and nobody
+ * before us, or the link is down: try again (@node was not queued).
  */
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node);
 /* True if @node was queued and is not any more */
 bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node);
-/* First waiter, taken off the queue, if there is room for it; else NULL */
+/*
+ * First waiter, taken off the queue, if there is room for it; else NULL. Its
+ * next post goes before all others, or it is first in line again.
+ */
 struct list_head *smcr_link_next_waiter(struct smcr_link *link);
 
 /*

@@ -60,7 +60,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		sock_hold(&ssk->sk);
 	rc = smcr_link_post(conn->link, w, n_w, msg,
 			    signal ? smcr_tx_done : NULL, conn, prod->abs,
-			    cdc.cflags, true);
+			    cdc.cflags, &conn->sq_wait);
 	if (rc) {
 		if (signal)
 			sock_put(&ssk->sk);
