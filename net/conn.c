@@ -109,6 +109,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->tx_ctrl = false;
 	conn->tx_dead = false;
 	conn->tx_flush = false;
+	conn->tx_unsure = false;
 	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
@@ -309,7 +310,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_lgr_drop_relem(lgr, conn);
 	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
-	if (conn->tx_signalled == conn->tx_prod.abs) {
+	if (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {

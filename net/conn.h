@@ -84,6 +84,7 @@ struct smcr_conn {
 	bool tx_nodelay;		/* TCP_NODELAY */
 	bool tx_more;			/* MSG_MORE: the last send goes on */
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
+	bool tx_unsure;			/* a post failed: some of it may be under way */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
 	bool tx_dropped;		/* unsent data were: queue no more */

@@ -64,6 +64,9 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	if (rc) {
 		if (signal)
 			sock_put(&ssk->sk);
+		/* it may have failed behind the first writes of several */
+		if (rc != -EAGAIN)
+			conn->tx_unsure = true;
 		return rc;
 	}
 	trace_smcr_cdc(true, cdc.token, &cdc);
