@@ -375,13 +375,17 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 	struct sock *tsk = ssk->tcp->sk;
+	bool enough;
 
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
+	/* data that come now see the new value, or are seen here */
+	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
+	enough = smcr_conn_readable(&ssk->conn) >= sk->sk_rcvlowat;
+	spin_unlock_bh(&ssk->conn.lock);
 	/* as tcp_set_rcvlowat(): what is there may be enough by now */
-	if (ssk->mode == SMCR_MODE_SMC &&
-	    smcr_conn_readable(&ssk->conn) >= sk->sk_rcvlowat)
+	if (ssk->mode == SMCR_MODE_SMC && enough)
 		sk->sk_data_ready(sk);
 	if (ssk->mode == SMCR_MODE_TCP) {
 		lock_sock(tsk);
