@@ -211,10 +211,14 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 	return 0;
 }
 
-/* Peer flags in the order in which they would have happened */
+/*
+ * Peer flags in the order in which they would have happened. Readers see them
+ * with the data before them: smcr_rx_idle() takes the lock.
+ */
 static void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
-	smp_wmb();	/* the data, then their end; smcr_rx_recvmsg() */
+	lockdep_assert_held(&conn->lock);
+
 	if ((cflags & SMCR_CDC_D) && !conn->fsm.rx_done)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_DONE, SMCR_R_NONE);
 	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed) {

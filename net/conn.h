@@ -198,7 +198,7 @@ static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
 	return max(smcr_ring_cap(&conn->rx_ring) / 2, 1U);
 }
 
-/* Bytes accepted from the application and not yet known to be delivered */
+/* Bytes accepted from the application that no write was posted for */
 static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
 {
 	return READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_prod.abs);

@@ -38,8 +38,10 @@ enum {
  * struct smcr_tx_pend - one signalled work request
  * @cqe: completion entry
  * @link: the link
- * @done: called once with bottom halves off and no lock held, before the entry
- *	  is recycled; @ok is false when the WR failed or was flushed
+ * @done: called once, before the entry is recycled, with no lock held but
+ *	  link->verbs when the link is stopped; softirq, or process context on a
+ *	  software device. @ok is false when the WR failed, was flushed, or never
+ *	  completed
  * @arg: owner's pointer (e.g. the connection, with a reference)
  * @mark: owner's number (e.g. send buffer position)
  * @flags: owner's flags
@@ -61,9 +63,12 @@ struct smcr_tx_pend {
 
 /**
  * struct smcr_link_ops - the way up
- * @rx: a SEND of @len bytes arrived; softirq; @buf is valid during the call
+ * @rx: a SEND of @len bytes arrived; @buf is valid during the call
  * @down: the link failed; any context up to softirq; called exactly once
- * @room: send WRs became free while somebody waited for them; softirq
+ * @room: send WRs became free while somebody waited for them
+ *
+ * @rx and @room: softirq, or process context on a software device; one at a
+ * time for each link.
  */
 struct smcr_link_ops {
 	void (*rx)(struct smcr_link *link, const u8 *buf, u32 len);
