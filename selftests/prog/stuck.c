@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that hang in recv() with the socket lock held: the memory that they
- * receive into is provided by userfaultfd, that is, never.
+ * Threads that hang with a socket lock held: the memory that the call copies to
+ * or from is provided by userfaultfd, that is, never.
  *
- *	stuck HOST PORT N
+ *	stuck HOST PORT N [recv|linger|ipopts]
  *
- * Opens N AF_SMC connections, on each of which the server has to send
- * something. Prints "stuck N" when all threads are in the page fault, and then
- * waits for SIGTERM, which ends them and the connections.
+ * Opens N AF_SMC connections. recv, the default: on each of them the server has to
+ * send something. linger, ipopts: connect() is still under way when they call
+ * setsockopt(SO_LINGER), which the socket itself has, or setsockopt(IP_OPTIONS),
+ * which TCP has; four bytes of the value are there, the next four are not. Prints
+ * "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
+ * which ends them and the connections.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +22,14 @@
 #include <unistd.h>
 #include "stream.h"
 
-static long page;
-static char *memory;
-
 struct reader {
 	int fd;
 	int number;
 };
+
+static long page;
+static char *memory;
+static const char *call;
 
 static void die(const char *what)
 {
@@ -37,27 +41,41 @@ static int fault_memory(int n)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC);
+	int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC), i;
 
 	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
 		die("userfaultfd");
-	memory = mmap(NULL, (size_t)(n * page), PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, (size_t)(2 * n * page), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		die("mmap");
-	reg.range.start = (unsigned long)memory;
-	reg.range.len = (unsigned long)(n * page);
-	if (ioctl(fd, UFFDIO_REGISTER, &reg))
-		die("UFFDIO_REGISTER");
+	for (i = 0; i < n; i++) {	/* one page that is there, one that is not */
+		memset(memory + 2 * i * page, 1, (size_t)page);
+		reg.range.start = (unsigned long)(memory + (2 * i + 1) * page);
+		reg.range.len = (unsigned long)page;
+		if (ioctl(fd, UFFDIO_REGISTER, &reg))
+			die("UFFDIO_REGISTER");
+	}
 	return fd;
+}
+
+static ssize_t hang(const struct reader *r)
+{
+	char *missing = memory + (2 * r->number + 1) * page;
+
+	if (!strcmp(call, "linger"))
+		return setsockopt(r->fd, SOL_SOCKET, SO_LINGER, missing - 4, 8);
+	if (!strcmp(call, "ipopts"))
+		return setsockopt(r->fd, IPPROTO_IP, IP_OPTIONS, missing - 4, 8);
+	return recv(r->fd, missing, (size_t)page, 0);
 }
 
 static void *reader(void *arg)
 {
 	struct reader *r = arg;
-	ssize_t n = recv(r->fd, memory + r->number * page, (size_t)page, 0);
+	ssize_t n = hang(r);
 
-	printf("%d: recv gave %zd\n", r->number, n);	/* it must not return */
+	printf("%d: %s gave %zd\n", r->number, call, n);	/* it must not return */
 	fflush(stdout);
 	return NULL;
 }
@@ -66,16 +84,17 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_storage peer;
 	socklen_t len = 0;
-	int i, n = argc == 4 ? atoi(argv[3]) : 0, uffd;
+	int i, n = argc >= 4 ? atoi(argv[3]) : 0, uffd;
 	struct rlimit files = { 4096, 4096 };
 	struct reader *readers;
 	pthread_attr_t attr;
 	pthread_t t;
 
 	if (n <= 0 || resolve(argv[1], argv[2], &peer, &len)) {
-		fprintf(stderr, "usage: stuck HOST PORT N\n");
+		fprintf(stderr, "usage: stuck HOST PORT N [recv|linger|ipopts]\n");
 		return 2;
 	}
+	call = argc > 4 ? argv[4] : "recv";
 	setrlimit(RLIMIT_NOFILE, &files);
 	page = sysconf(_SC_PAGESIZE);
 	uffd = fault_memory(n);
@@ -85,7 +104,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < n; i++) {
 		readers[i].number = i;
 		readers[i].fd = open_stream(true, peer.ss_family);
-		if (connect(readers[i].fd, (void *)&peer, len))
+		if (strcmp(call, "recv"))
+			fcntl(readers[i].fd, F_SETFL, O_NONBLOCK);
+		if (connect(readers[i].fd, (void *)&peer, len) &&
+		    errno != EINPROGRESS)
 			die("connect");
 		errno = pthread_create(&t, &attr, reader, &readers[i]);
 		if (errno)
