@@ -152,7 +152,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
-	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, NULL, NULL, wish, why);
+	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, wish, why);
 	if (rc)
 		return rc;
 

@@ -381,16 +381,8 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 	return 0;
 }
 
-/* Who waits for an RMB */
-struct rmb_wait {
-	unsigned long end;	/* jiffies */
-	bool (*stop)(void *arg);
-	void *arg;
-	struct smcr_rmb_wish *wish;	/* not NULL: does not sleep */
-};
-
 /*
- * As rmb_await(), for one that comes back: -EINPROGRESS until an attempt that
+ * Another RMB of the class from the work: -EINPROGRESS until an attempt that
  * began after the wish has ended. The caller arms the work.
  */
 static int rmb_wish(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_wish *wish)
@@ -415,46 +407,6 @@ static int rmb_wish(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_wish *wish)
 	return -EINPROGRESS;
 }
 
-/* What may end a wait is looked at this often */
-#define RMB_SLICE	msecs_to_jiffies(100)
-
-/*
- * Another RMB of the class from the work: 0 there was one, but it may be full
- * by now; else why not. rmb_mutex is dropped meanwhile.
- */
-static int rmb_await(struct smcr_lgr *lgr, u8 bsize, const struct rmb_wait *w)
-{
-	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
-	u32 tries = want->tries;
-	int rc = 0;
-
-	lockdep_assert_held(&lgr->rmb_mutex);
-	if (rmb_limit_reached(lgr))
-		return -ENOSPC;
-	want->wanted = true;
-	mutex_unlock(&lgr->rmb_mutex);
-	smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
-	rmb_work_arm(lgr, 0);
-	while (!rc) {
-		long left = w->end - jiffies;
-
-		if (left > 0)
-			wait_event_timeout(lgr->wait, lgr_dead(lgr) ||
-					   READ_ONCE(want->tries) != tries,
-					   min_t(long, left, RMB_SLICE));
-		if (READ_ONCE(want->tries) != tries)
-			break;
-		if (lgr_dead(lgr))
-			rc = -ENOTCONN;
-		else if (w->stop && w->stop(w->arg))
-			rc = -ECANCELED;
-		else if (left <= 0)
-			rc = -ETIMEDOUT;
-	}
-	mutex_lock(&lgr->rmb_mutex);
-	return rc ?: want->rc;
-}
-
 static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 {
 	lockdep_assert_held(&rmb->lgr->rmb_mutex);
@@ -466,7 +418,7 @@ static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 }
 
 static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
-			    struct smcr_elem *elem, const struct rmb_wait *w)
+			    struct smcr_elem *elem, struct smcr_rmb_wish *wish)
 {
 	struct smcr_rmb *rmb;
 	int rc = 0;
@@ -480,24 +432,23 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 			break;
 		if (rc)
 			return rc;
-		if (w->wish && !lgr_forming(lgr))
-			return rmb_wish(lgr, bsize, w->wish);
-		rc = lgr_forming(lgr) ? rmb_add_first(lgr, bsize) :
-					rmb_await(lgr, bsize, w);
+		if (!lgr_forming(lgr))
+			return rmb_wish(lgr, bsize, wish);
+		rc = rmb_add_first(lgr, bsize);
 	}
 	rmb_take(rmb, elem);
 	return 0;
 }
 
 static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		   const struct rmb_wait *w)
+		   struct smcr_rmb_wish *wish)
 {
 	int rc;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
 	bsize = bsize_cap(lgr, bsize);
 	do {
-		rc = rmb_get_of_class(lgr, bsize, elem, w);
+		rc = rmb_get_of_class(lgr, bsize, elem, wish);
 	} while (rc == -ENOMEM && bsize--);
 	return rc;
 }
@@ -513,8 +464,6 @@ static enum smcr_reason rmb_reason(int rc)
 		return SMCR_R_RKEY_REFUSED;
 	case -ENOTCONN:
 		return SMCR_R_NO_LINK;
-	case -ECANCELED:
-		return SMCR_R_NEG_ABORTED;
 	case -ETIMEDOUT:
 	case -EAGAIN:
 	case -EINPROGRESS:
@@ -549,38 +498,27 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
  * @elem: filled on success
- * @stop: ends a wait when it says true; may be NULL
- * @arg: for @stop
- * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
+ * @wish: what was asked for before; the caller's
  * @why: reason on failure
  *
- * Context: process, sleeps; without @wish a little more than T_LLC, so that a CONFIRM RKEY
- * which is not answered has ended the link before.
- * Return: 0; -ENOMEM, -ENOSPC RMB limit, -ENOTCONN the group has ended,
- * -ECANCELED @stop said so, -EREMOTEIO the peer does not want the RMB,
- * -ETIMEDOUT or -EAGAIN it did not say in time, -EIO.
+ * Context: process, sleeps for memory, not for the peer.
+ * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is
+ * woken; -ENOMEM, -ENOSPC RMB limit, -ENOTCONN the group has ended, -EREMOTEIO
+ * the peer does not want the RMB, -EAGAIN it did not say in time, -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      bool (*stop)(void *arg), void *arg,
 		      struct smcr_rmb_wish *wish, enum smcr_reason *why)
 {
-	unsigned long ms = READ_ONCE(lgr->sn->knobs.t_llc);
-	struct rmb_wait w = {
-		.end = jiffies + msecs_to_jiffies(ms + ms / 4),
-		.stop = stop,
-		.arg = arg,
-		.wish = wish,
-	};
 	bool low;
 	int rc;
 
-	if (wish && wish->lgr_id != lgr->id) {	/* that was another group */
+	if (wish->lgr_id != lgr->id) {	/* that was another group */
 		memset(wish, 0, sizeof(*wish));
 		wish->lgr_id = lgr->id;
 	}
 
 	mutex_lock(&lgr->rmb_mutex);
-	rc = rmb_get(lgr, bsize, elem, &w);
+	rc = rmb_get(lgr, bsize, elem, wish);
 	low = !rc && class_low(lgr, elem->rmb->bsize) &&
 	      !rmb_limit_reached(lgr);
 	mutex_unlock(&lgr->rmb_mutex);

@@ -74,22 +74,19 @@ struct smcr_rmb_wish {
  * @bsize: wanted element size code
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses
  *	  them or may still come to
- * @stop: ends a wait when it says true; may be NULL
- * @arg: for @stop
- * @wish: NULL to wait for a new RMB, else come back after -EINPROGRESS
+ * @wish: what was asked for before
  * @why: reason on failure
  *
  * Takes a free element, or one of a new RMB (smaller sizes are tried when
  * memory is short, RMB-11). In an active group every element that is to be had
  * is in an RMB that is registered and known to the peer (LLC-55); if there is
- * none, smcr_rmb_work() adds one while the caller waits. In first contact
+ * none, smcr_rmb_work() adds one, and the caller comes back. In first contact
  * smcr_rmb_register_all() follows later, and CLC tells the peer.
  *
- * Context: process, may sleep (a little more than T_LLC).
- * Return: 0, or a negative errno with *why set.
+ * Context: process, may sleep.
+ * Return: 0, -EINPROGRESS, or another negative errno with *why set.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      bool (*stop)(void *arg), void *arg,
 		      struct smcr_rmb_wish *wish, enum smcr_reason *why);
 
 /* Is there an element for another connection, or may there be one? Any context */

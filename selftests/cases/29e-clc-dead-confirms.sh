@@ -7,7 +7,7 @@
 # honest host that has a group is served as fast as without them, and so is
 # what the attacked host connects to itself.
 #
-# covers: SEC-13 MISC-21
+# covers: SEC-13
 # module: ours ours
 # memory: 2048
 # timeout: 120
