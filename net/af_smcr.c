@@ -155,6 +155,7 @@ static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 {
 	ssk->sn = sn;
 	ssk->mode = SMCR_MODE_INIT;
+	ssk->pushed_cpu = -1;
 	smcr_conn_init(&ssk->conn);
 	INIT_WORK(&ssk->hs_work, smcr_hs_work);
 	INIT_DELAYED_WORK(&ssk->hs_timer, smcr_hs_timer);

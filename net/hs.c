@@ -499,6 +499,8 @@ static void smcr_hs_done(struct smcr_hs *hs)
 	smcr_tcp_check(ssk);
 	if (!ssk->is_client)
 		smcr_child_ready(ssk);
+	else
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);	/* as TCP's connect() */
 }
 
 /* The connection is lost */

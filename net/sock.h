@@ -105,6 +105,8 @@ struct smcr_sock {
 	u32 urg_seq;			/* told by SIGURG; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
 	u32 pushed_mark;		/* SO_MARK, the same; see smcr_sockopt_push() */
+	int pushed_cpu;			/* SO_INCOMING_CPU; TCP writes its own, too */
+	const void *pushed_filter;	/* SO_ATTACH_FILTER; inner socket's lock */
 	bool corked;			/* TCP_CORK */
 	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */
 	int keepidle;			/* TCP_KEEPIDLE in jiffies, if TCP has another */

@@ -3,6 +3,7 @@
  * connect(): may the option be offered, TCP's connect without blocking, and
  * the wait for TCP and the handshake, with TCP's return values throughout.
  */
+#include <linux/bpf-cgroup.h>
 #include <linux/sched/signal.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -144,20 +145,13 @@ static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
 					    __be32 daddr, __be16 dport)
 {
 	struct sock *tsk = ssk->tcp->sk;
-	struct flowi4 fl4 = {
-		.flowi4_oif = READ_ONCE(tsk->sk_bound_dev_if),
-		.flowi4_mark = READ_ONCE(tsk->sk_mark),
-		.flowi4_proto = IPPROTO_TCP,
-		.flowi4_flags = inet_sk_flowi_flags(tsk),
-		.flowi4_uid = tsk->sk_uid,
-		.daddr = daddr,
-		.saddr = inet_sk(tsk)->inet_saddr,
-		.fl4_dport = dport,
-		.fl4_sport = inet_sk(tsk)->inet_sport,
-	};
+	struct flowi4 fl4 = {};
 	enum smcr_reason why;
 	struct rtable *rt;
 
+	ip_route_connect_init(&fl4, daddr, inet_sk(tsk)->inet_saddr,
+			      READ_ONCE(tsk->sk_bound_dev_if), IPPROTO_TCP,
+			      inet_sk(tsk)->inet_sport, dport, tsk);
 	rt = ip_route_output_flow(sock_net(tsk), &fl4, tsk);
 	if (IS_ERR(rt))		/* TCP will say what is wrong */
 		return SMCR_R_NO_DEVICE;
@@ -177,6 +171,8 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 		.flowi6_mark = READ_ONCE(tsk->sk_mark),
 		.flowi6_proto = IPPROTO_TCP,
 		.flowi6_uid = tsk->sk_uid,
+		.flowlabel = ip6_make_flowinfo(READ_ONCE(inet6_sk(tsk)->tclass),
+					       0),
 		.daddr = sin6->sin6_addr,
 		.saddr = inet6_sk(tsk)->saddr,
 		.fl6_dport = sin6->sin6_port,
@@ -202,6 +198,10 @@ static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 {
 	const struct sockaddr_in *sin = addr;
 
+	/* a BPF program may choose another one: what matters is seen later */
+	if (BPF_CGROUP_PRE_CONNECT_ENABLED(ssk->tcp->sk) &&
+	    smcr_dev_any(sock_net(&ssk->sk)))
+		return SMCR_R_NONE;
 	if (ssk->sk.sk_protocol == SMCR_PROTO_V4) {
 		if (alen < (int)sizeof(*sin) || sin->sin_family != AF_INET)
 			return SMCR_R_NO_DEVICE;

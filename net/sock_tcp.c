@@ -37,7 +37,8 @@ bool smcr_tcp_has_news(const struct sock *tsk)
 /* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
 static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
 {
-	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
+	/* an error alone is an ICMP message's, with IP_RECVERR: TCP goes on */
+	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
 				SMCR_R_TCP_RESET);
 		return;

@@ -6,6 +6,8 @@
  * (smcr_compat_custom_sockopt()), and in any case by smcr_sockopt_push() and
  * _sync(). Everything else belongs to TCP, with the exceptions named below.
  */
+#include <linux/errqueue.h>
+#include <linux/filter.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/tcp.h>
@@ -340,6 +342,8 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
 				      opt, SMCR_OPT_TCP)) {
 		case SMCR_OPT_REFUSE:
+			if (opt == TCP_ULP)	/* TCP says that there is none */
+				break;
 			return -EOPNOTSUPP;
 		case SMCR_OPT_CORK:
 			return smcr_get_int(READ_ONCE(ssk->corked), val, len);
@@ -437,13 +441,112 @@ static void smcr_push_live(struct sock *tsk, const struct sock *sk)
 	}
 }
 
+/* Filters see packets, and those are TCP's. Both sockets have a reference then. */
+static void smcr_push_filter(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct sk_filter *fp;
+
+	if (rcu_access_pointer(ssk->sk.sk_filter) == READ_ONCE(ssk->pushed_filter))
+		return;
+	lock_sock(tsk);
+	rcu_read_lock();
+	fp = rcu_dereference(ssk->sk.sk_filter);
+	if (fp && !refcount_inc_not_zero(&fp->refcnt))
+		fp = NULL;	/* just taken off; its successor is for the next call */
+	rcu_read_unlock();
+	sk_detach_filter(tsk);
+	if (fp)			/* what sk_detach_filter() gives back */
+		atomic_add(bpf_prog_size(fp->prog->len), &tsk->sk_omem_alloc);
+	rcu_assign_pointer(tsk->sk_filter, fp);
+	WRITE_ONCE(ssk->pushed_filter, fp);
+	release_sock(tsk);
+}
+
+static void smcr_push_int(struct smcr_sock *ssk, int opt, int val)
+{
+	sock_setsockopt(ssk->tcp, SOL_SOCKET, opt, KERNEL_SOCKPTR(&val),
+			sizeof(val));
+}
+
+/* By way of setsockopt(): it turns the machine's timestamps on and off */
+static void smcr_push_timestamps(struct smcr_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk, *tsk = ssk->tcp->sk;
+	bool fresh = sock_flag(sk, SOCK_TSTAMP_NEW);
+	bool ns = sock_flag(sk, SOCK_RCVTSTAMPNS);
+	bool on = sock_flag(sk, SOCK_RCVTSTAMP);
+
+	if (on != sock_flag(tsk, SOCK_RCVTSTAMP) ||
+	    ns != sock_flag(tsk, SOCK_RCVTSTAMPNS) ||
+	    (on && fresh != sock_flag(tsk, SOCK_TSTAMP_NEW))) {
+		if (ns)
+			smcr_push_int(ssk, fresh ? SO_TIMESTAMPNS_NEW :
+						   SO_TIMESTAMPNS_OLD, on);
+		else
+			smcr_push_int(ssk, fresh ? SO_TIMESTAMP_NEW :
+						   SO_TIMESTAMP_OLD, on);
+	}
+	if (READ_ONCE(sk->sk_tsflags) != READ_ONCE(tsk->sk_tsflags)) {
+		struct so_timestamping ts = {
+			.flags = READ_ONCE(sk->sk_tsflags),
+			.bind_phc = READ_ONCE(sk->sk_bind_phc),
+		};
+
+		sock_setsockopt(ssk->tcp, SOL_SOCKET, fresh ?
+				SO_TIMESTAMPING_NEW : SO_TIMESTAMPING_OLD,
+				KERNEL_SOCKPTR(&ts), sizeof(ts));
+	}
+}
+
+static void smcr_push_pacing(struct sock *tsk, const struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	if (rate == READ_ONCE(tsk->sk_max_pacing_rate))
+		return;
+	if (rate != ~0UL)
+		cmpxchg(&tsk->sk_pacing_status, SK_PACING_NONE,
+			SK_PACING_NEEDED);
+	WRITE_ONCE(tsk->sk_max_pacing_rate, rate);
+	WRITE_ONCE(tsk->sk_pacing_rate, min(tsk->sk_pacing_rate, rate));
+}
+
+/*
+ * Options of which core code told us nothing and which may change while TCP is
+ * in use. No lock is needed where both are equal.
+ */
+static void smcr_push_silent(struct smcr_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+	struct sock *tsk = ssk->tcp->sk;
+	int cpu = READ_ONCE(sk->sk_incoming_cpu);
+
+	smcr_push_filter(ssk);
+	smcr_push_timestamps(ssk);
+	smcr_push_pacing(tsk, sk);
+	if (cpu >= 0 && cpu != READ_ONCE(ssk->pushed_cpu)) {
+		WRITE_ONCE(ssk->pushed_cpu, cpu);
+		WRITE_ONCE(tsk->sk_incoming_cpu, cpu);
+	}
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(tsk->sk_ll_usec, READ_ONCE(sk->sk_ll_usec));
+	WRITE_ONCE(tsk->sk_prefer_busy_poll, READ_ONCE(sk->sk_prefer_busy_poll));
+	WRITE_ONCE(tsk->sk_busy_poll_budget, READ_ONCE(sk->sk_busy_poll_budget));
+#endif
+}
+
 /**
  * smcr_sockopt_sync() - before a forwarded call in mode TCP
  * @ssk: socket
+ *
+ * Context: process; may take the inner socket's lock.
  */
 void smcr_sockopt_sync(struct smcr_sock *ssk)
 {
 	smcr_push_live(ssk->tcp->sk, &ssk->sk);
+	if (!SMCR_CUSTOM_SOCKOPT)
+		smcr_push_silent(ssk);
 }
 
 /**
@@ -491,6 +594,7 @@ void smcr_sockopt_push(struct smcr_sock *ssk)
 	smcr_push_flag(tsk, sk, SOCK_BROADCAST);
 	smcr_push_flag(tsk, sk, SOCK_DBG);
 	release_sock(tsk);
+	smcr_push_silent(ssk);
 }
 
 /**
@@ -546,6 +650,16 @@ void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 	sk->sk_reuse = lsk->sk_reuse;
 	sk->sk_reuseport = lsk->sk_reuseport;
 	sk->sk_max_pacing_rate = READ_ONCE(lsk->sk_max_pacing_rate);
+	sk->sk_tsflags = READ_ONCE(lsk->sk_tsflags);
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	sk->sk_ll_usec = READ_ONCE(lsk->sk_ll_usec);
+	sk->sk_prefer_busy_poll = READ_ONCE(lsk->sk_prefer_busy_poll);
+	sk->sk_busy_poll_budget = READ_ONCE(lsk->sk_busy_poll_budget);
+#endif
+	/* what they turn on in the machine is the inner socket's */
+	smcr_inherit_flag(sk, lsk, SOCK_RCVTSTAMP);
+	smcr_inherit_flag(sk, lsk, SOCK_RCVTSTAMPNS);
+	smcr_inherit_flag(sk, lsk, SOCK_TSTAMP_NEW);
 	smcr_inherit_flag(sk, lsk, SOCK_LINGER);
 	smcr_inherit_flag(sk, lsk, SOCK_KEEPOPEN);
 	smcr_inherit_flag(sk, lsk, SOCK_URGINLINE);
