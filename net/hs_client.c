@@ -157,7 +157,7 @@ static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
 static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 {
 	const struct smcr_clc_accept *acc = &hs->acc;
-	struct smcr_peer peer;
+	struct smcr_peer peer = {};
 
 	hs->first = true;
 	memcpy(peer.id, acc->peer_id, sizeof(peer.id));

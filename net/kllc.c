@@ -414,10 +414,12 @@ static void smcr_llc_got_test_reply(struct smcr_lgr *lgr,
 	lgr->test_patient = false;
 	lgr->test_owed--;
 	spin_unlock_bh(&lgr->llc_lock);
-	if (same)
-		smcr_llc_look(lgr);
-	else
+	if (!same) {
 		smcr_llc_fail(lgr, SMCR_R_LLC_TEST_DATA);
+		return;
+	}
+	smcr_lgr_trust(lgr);
+	smcr_llc_look(lgr);
 }
 
 /* CONFIRM RKEY of the peer: with one link there are no other-link entries */

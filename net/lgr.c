@@ -338,7 +338,9 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 			       smcr_peer_hash(peer->id)) {
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
-		if (lgr->st == SMCR_LGR_ST_FORMING)
+		/* anybody can send a Proposal in the name of this peer */
+		if (lgr->st == SMCR_LGR_ST_FORMING &&
+		    ipv6_addr_equal(&lgr->peer.addr, &peer->addr))
 			forming = lgr;
 		if (lgr->st != SMCR_LGR_ST_ACTIVE ||
 		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link))
@@ -378,7 +380,8 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @first: set when the caller has to run first contact
  * @why: reason when NULL is returned
  *
- * First contacts are serialised per peer, never globally: whoever lists a
+ * First contacts are serialised per peer and the address that it comes from,
+ * never globally: whoever lists a
  * FORMING group first runs it, the others come back when that has ended. They
  * do not sleep for it: a peer could let it last and send any number of them.
  *
@@ -535,8 +538,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 /* Last connection gone: the server starts T_LGR_IDLE (LG-39) */
 static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 {
-	int ms = READ_ONCE(lgr->no_reuse) ? 0 :
-		 READ_ONCE(lgr->sn->knobs.t_lgr_idle);
+	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
 
 	if (!lgr->server || READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
 		return;
@@ -565,9 +567,9 @@ static void smcr_lgr_idle_work(struct work_struct *work)
  *
  * RFC 7609 has a peer that is told "out of sync" clean up (CLC-36). What says
  * so is a message on somebody's TCP connection, and the group has connections
- * of others: it ends at once for new connections, and for the old ones when
- * TEST LINK confirms that the other end is gone (T_LLC at most). A group
- * without connections, now or later, ends.
+ * of others: no new connection gets into it until TEST LINK has asked the other
+ * end. A peer that has lost the link cannot answer, and the group ends (T_LLC
+ * at most).
  *
  * Context: any.
  */
@@ -575,9 +577,22 @@ void smcr_lgr_doubt(struct smcr_lgr *lgr)
 {
 	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
 	WRITE_ONCE(lgr->no_reuse, true);
-	if (lgr->server && !READ_ONCE(lgr->n_conns))
-		smcr_lgr_arm_idle(lgr);
 	smcr_llc_verify(lgr);
+}
+
+/**
+ * smcr_lgr_trust() - the other end of the link has answered TEST LINK
+ * @lgr: group
+ *
+ * Whoever raised the doubt was not the peer, or was wrong: he has kept others
+ * out of the group for one round trip, and costs no more than that each time.
+ *
+ * Context: any.
+ */
+void smcr_lgr_trust(struct smcr_lgr *lgr)
+{
+	if (READ_ONCE(lgr->no_reuse))
+		WRITE_ONCE(lgr->no_reuse, false);
 }
 
 /**

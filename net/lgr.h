@@ -10,6 +10,7 @@
 #ifndef _SMCR_LGR_H
 #define _SMCR_LGR_H
 
+#include <linux/in6.h>
 #include <linux/rhashtable.h>
 #include <linux/xarray.h>
 #include "base.h"
@@ -36,11 +37,13 @@ enum smcr_lgr_end {
 
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
- * by others, and a peer can have several RNICs.
+ * by others, and a peer can have several RNICs. ID and MAC are what a Proposal
+ * says; @addr is where its TCP connection comes from (server, else zero).
  */
 struct smcr_peer {
 	u8 id[8];
 	u8 mac[6];
+	struct in6_addr addr;
 };
 
 /* RToken of an RMB of the peer, as known on the group's link */
@@ -153,7 +156,7 @@ struct smcr_lgr {
 	bool del_asked;		/* the peer wanted it */
 	bool del_sent;		/* the adapter is done with @del; WRITE_ONCE */
 	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
-	bool no_reuse;		/* the peer denies it: for no new connection */
+	bool no_reuse;		/* denied, TEST LINK asks: for no new connection */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 
@@ -214,6 +217,8 @@ void smcr_lgr_del_heard(struct smcr_lgr *lgr);
  * connection gets into it, and TEST LINK finds out. Any context.
  */
 void smcr_lgr_doubt(struct smcr_lgr *lgr);
+/* TEST LINK was answered: the peer did not say so. Any context. */
+void smcr_lgr_trust(struct smcr_lgr *lgr);
 
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);

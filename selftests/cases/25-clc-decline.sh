@@ -4,8 +4,8 @@
 # Decline in place of every CLC message, and in the LLC part of first contact:
 # both go on with TCP at once, bytes behind it are the application's, the value
 # of the diagnosis does not matter, an ordinary one leaves the link group alone.
-# After one with S=1 the group gets no new connection; those it has live as long
-# as the link answers TEST LINK, for S=1 may come from somebody else.
+# After one with S=1 TEST LINK decides, for S=1 may come from somebody else: when
+# it is answered the group goes on and takes new connections, else it ends.
 #
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
@@ -182,23 +182,18 @@ client() {
 		conn 1
 		tx data len=5
 		rx data len=5
-		# but it is for no new connection, and ends with its last one
+		sleep 300ms
+		# and the group is as good as before
 		conn 4
-		link 2
 		connect $PEER 5000
-		first_contact
+		reuse
 		tx data len=5
 		rx data len=5
 		close
 		conn 1
-		link 1
 		close
-		rx llc delete_link reply=0 all=1 reason=0x30000
-		rx down
-		qp destroy
 		# a link that does not answer ends with its connections
 		conn 5
-		link 2
 		connect $PEER 5000
 		reuse
 		tx data len=5
@@ -213,6 +208,13 @@ client() {
 		tx fin
 		rx eof
 		rx llc test_link reply=0
+		# meanwhile it is for no new connection
+		conn 7
+		link 2
+		connect $PEER 5000
+		tx proposal
+		rx accept first=1
+		tx rst
 		conn 5
 		rx rst
 		rx down

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Somebody claims to be another host: his Proposal names its peer ID and MAC, and
+# he says no more. The host itself, which comes from another address, makes its
+# first contact meanwhile as if nothing were. From one address first contacts of
+# a peer come one after the other.
+#
+# covers: SEC-13
+# module: ours none
+# timeout: 40
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	ip addr add 10.77.0.101/24 dev eth0
+	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close slot:1 recv:1=eof close
+	app_end "server program"
+}
+
+client() {
+	# what goes to the server's second address comes from our second one
+	ip addr add 10.77.0.102/24 dev eth0
+	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+	await up
+	pup "half a first contact in another's name" <<-E
+		set peer_id=0001525400000002
+		conn forger
+		connect 10.77.0.101 5000
+		tx proposal
+		rx accept first=1
+		conn host
+		link 2
+		connect $PEER 5000
+		start
+		tx proposal
+		rx accept first=1
+		elapsed 0ms 1000ms
+		qp create
+		qp rtr
+		tx confirm
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=5
+		rx data len=5
+		# and further connections of the host join its group
+		conn second
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		rx data len=5
+		close
+		conn host
+		close
+		conn forger
+		tx rst
+	E
+}
