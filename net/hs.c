@@ -500,7 +500,7 @@ static void smcr_hs_done(struct smcr_hs *hs)
 	if (!ssk->is_client)
 		smcr_child_ready(ssk);
 	else
-		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);	/* as TCP's connect() */
+		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT); /* as TCP */
 }
 
 /* The connection is lost */
