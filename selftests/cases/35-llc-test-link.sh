@@ -21,6 +21,10 @@ server() {
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		accept:0 recv:5 close
 	app_end "server program"
+	# for their own reason, and not because the next question was not answered; a
+	# reason counts for the link and for its connection
+	eq "other data" "$(counter llc-test-data)" 2
+	eq "an answer without a question" "$(counter llc-unexpected)" 2
 
 	pup_bg <<-'E'
 		listen 5001
