@@ -28,7 +28,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
 
-.PHONY: all modules tools progs unit fuzz-replay static check check-budget check-full check-fast hooks \
+.PHONY: all modules tools progs unit fuzz-replay static check mutants check-budget check-full check-fast hooks \
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
@@ -49,6 +49,7 @@ help:
 	@echo '                     in full numbers under a plain one, and the smoke'
 	@echo '                     test on the other stock kernels'
 	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
+	@echo 'make mutants         six wrong changes that tests have to notice, five minutes at most'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
 	@echo 'make lab-capture     two guests, a session on the wire, captured and explained;'
@@ -107,6 +108,9 @@ check-fast:
 
 check: tools progs
 	@scripts/check unit fuzz-replay static vm
+
+mutants:
+	@scripts/mutate --rotate 6
 
 check-budget: tools progs
 	@scripts/check vm-budget
