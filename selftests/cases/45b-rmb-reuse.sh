@@ -7,7 +7,7 @@
 # group. RMBs that nobody uses are kept for a while, and then withdrawn even if
 # the peer does not know them.
 #
-# covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69 MISC-14
+# covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

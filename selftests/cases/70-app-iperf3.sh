@@ -4,7 +4,7 @@
 # iperf3, unmodified: one stream, four, backwards, both ways, IPv6. Over SMC-R
 # and over TCP.
 #
-# covers: MISC-01 MISC-03 MISC-11
+# covers: MISC-01 MISC-11
 # timeout: 120
 # lanes: uml qemu
 # tags: app

@@ -4,7 +4,7 @@
 # redis-server and redis-benchmark, unmodified: 1, 16 and 64 clients, with and
 # without pipelining. Over SMC-R and over TCP.
 #
-# covers: MISC-01 MISC-03
+# covers: MISC-01
 # timeout: 150
 # lanes: uml qemu
 # tags: app
