@@ -17,7 +17,7 @@
 negotiating() {
 	"$SMCCTL" -ja conn | jq "[.[] | select(.\"local-port\" == $1) | .negotiating | numbers] | add"
 }
-negotiate() { [ "$(negotiating "$1")" "$2" "$3" ]; }
+negotiate() { test "$(negotiating "$1")" "$2" "$3"; }
 
 # plain N: accepts N connections and serves the last one
 plain() {
