@@ -5,7 +5,7 @@
 # reader or of the writer is removed, the writer's module unloaded, the group
 # deleted. That waits for no reader, and each of them reads to the last byte.
 #
-# covers: CONN-13 CONN-32 MISC-16
+# covers: CONN-13 CONN-32
 # timeout: 120
 # tags: conn lifecycle
 # shellcheck source=selftests/prog/smc.sh
