@@ -28,7 +28,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
 
-.PHONY: all modules tools progs unit fuzz-replay static check mutants check-budget check-full check-fast hooks \
+.PHONY: all modules tools progs unit fuzz-replay static check check-cost mutants check-budget check-full check-fast hooks \
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
@@ -50,6 +50,7 @@ help:
 	@echo '                     test on the other stock kernels'
 	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
 	@echo 'make mutants         six wrong changes that tests have to notice, five minutes at most'
+	@echo 'make check-cost      instructions per operation, against the committed figures'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'
 	@echo 'make demo            two guests, a file over RDMA, and the proof; SIZE=1G FILE=...'
 	@echo 'make lab-capture     two guests, a session on the wire, captured and explained;'
@@ -111,6 +112,8 @@ check: tools progs
 
 mutants:
 	@scripts/mutate --rotate 6
+check-cost: tools progs
+	@scripts/check cost
 
 check-budget: tools progs
 	@scripts/check vm-budget
