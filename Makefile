@@ -112,6 +112,7 @@ check: tools progs
 
 mutants:
 	@scripts/mutate --rotate 6
+
 check-cost: tools progs
 	@scripts/check cost
 
