@@ -714,9 +714,11 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 			     READ_ONCE(ssk->sn->knobs.t_clc));
 		WRITE_ONCE(ssk->hs_want, SMCR_CLC_PROPOSAL);
 		atomic_inc(&ssk->sn->n_handshakes);
-		smcr_hs_arm(ssk, hs->until);
 	}
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
+	/* a timer that is over before BEGIN would be lost; no TCP event is due yet */
+	if (hs->timed)
+		smcr_hs_arm(ssk, hs->until);
 }
 
 /**
