@@ -53,17 +53,39 @@ bool smcr_sock_get(struct smcr_sock *ssk)
 	return refcount_inc_not_zero(&ssk->sk.sk_refcnt);
 }
 
+static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
+{
+	struct smcr_net *sn = ssk->sn;
+
+	spin_lock_bh(&sn->sk_lock);
+	if (ssk->counted)
+		sn->n_socks--;
+	ssk->counted = false;
+	if (all)
+		smcr_ids_del(&sn->socks, &ssk->net_node);
+	spin_unlock_bh(&sn->sk_lock);
+}
+
 /**
- * smcr_sock_unlist() - take a socket off its namespace's list
+ * smcr_sock_uncount() - the application has closed it, its connection goes on
  * @ssk: socket
  *
- * Context: process. Idempotent.
+ * Dumps show it until the last reference is put. Context: any. Idempotent.
+ */
+void smcr_sock_uncount(struct smcr_sock *ssk)
+{
+	smcr_sock_delist(ssk, false);
+}
+
+/**
+ * smcr_sock_unlist() - a socket that dumps do not show any more
+ * @ssk: socket
+ *
+ * Context: any. Idempotent.
  */
 void smcr_sock_unlist(struct smcr_sock *ssk)
 {
-	spin_lock(&ssk->sn->sk_lock);
-	hlist_del_init(&ssk->net_node);
-	spin_unlock(&ssk->sn->sk_lock);
+	smcr_sock_delist(ssk, true);
 }
 
 /* The number that core code and tools expect in sk_state */
@@ -125,6 +147,7 @@ static void smcr_sock_destruct(struct sock *sk)
 	struct smcr_sock *ssk = smcr_sk(sk);
 	struct smcr_reaper *reaper = ssk->reaper;
 
+	smcr_sock_unlist(ssk);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	if (!ssk->tcp) {
 		kfree(reaper);
@@ -218,9 +241,11 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 	smcr_sock_init_bufs(sk, sn);
 	ssk->tcp = tcp;
 	ssk->reaper = reaper;
-	spin_lock(&sn->sk_lock);
-	hlist_add_head(&ssk->net_node, &sn->sk_list);
-	spin_unlock(&sn->sk_lock);
+	spin_lock_bh(&sn->sk_lock);
+	smcr_ids_add(&sn->socks, &ssk->net_node);
+	sn->n_socks++;
+	ssk->counted = true;
+	spin_unlock_bh(&sn->sk_lock);
 	return ssk;
 }
 
@@ -326,7 +351,7 @@ static int smcr_release(struct socket *sock)
 	if (!sk)
 		return 0;
 	ssk = smcr_sk(sk);
-	smcr_sock_unlist(ssk);
+	smcr_sock_uncount(ssk);
 
 	lock_sock(sk);
 	if (ssk->mode == SMCR_MODE_LISTEN)
@@ -338,7 +363,9 @@ static int smcr_release(struct socket *sock)
 		own = false;
 		smcr_release_smc(ssk);
 	}
-	if (!own)
+	if (own)
+		smcr_sock_unlist(ssk);
+	else
 		smcr_tcp_disown(ssk);
 	sock_orphan(sk);
 	sock->sk = NULL;

@@ -224,6 +224,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	spin_lock_init(&lgr->lock);
 	init_waitqueue_head(&lgr->wait);
 	INIT_LIST_HEAD(&lgr->net_node);
+	RB_CLEAR_NODE(&lgr->net_id.rb);
 	INIT_LIST_HEAD(&lgr->conn_list);
 	/* taken with bottom halves off, so an allocation below it has to know */
 	xa_init_flags(&lgr->relems, XA_FLAGS_LOCK_BH);
@@ -296,6 +297,7 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 	lockdep_assert_held(&sn->lgr_lock);
 	smcr_lgr_hold(lgr);
 	list_add_tail(&lgr->net_node, &sn->lgr_list);
+	smcr_ids_add(&sn->lgrs, &lgr->net_id);
 	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
 }
 
@@ -860,6 +862,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	spin_lock_bh(&sn->lgr_lock);
 	listed = !list_empty(&lgr->net_node);
 	list_del_init(&lgr->net_node);
+	smcr_ids_del(&sn->lgrs, &lgr->net_id);
 	hash_del(&lgr->hash_node);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (listed)

@@ -14,6 +14,7 @@
 #include <linux/rhashtable.h>
 #include <linux/xarray.h>
 #include "base.h"
+#include "ids.h"
 #include "link.h"
 #include "rmb.h"
 #include "core/clc.h"
@@ -73,7 +74,8 @@ struct smcr_llc_item {
  * @end_due: jiffies, when @end becomes RELEASE at the latest; @lock
  * @end_work: owns a reference from DEAD on until the group is released
  * @del, @del_asked: set by whoever set DEAD, before @end_work begins
- * @net_node, @hash_node: sn->lgr_list, sn->lgr_hash; sn->lgr_lock
+ * @net_node, @net_id, @hash_node: sn->lgr_list, sn->lgrs, sn->lgr_hash;
+ *	sn->lgr_lock
  * @link: the one link; set before the group is published, destroyed in
  *	the final teardown
  * @conns: by alert token; RCU readers, writers under @lock
@@ -89,6 +91,7 @@ struct smcr_llc_item {
 struct smcr_lgr {
 	struct smcr_net *sn;
 	struct list_head net_node;
+	struct smcr_id net_id;
 	struct hlist_node hash_node;
 	refcount_t refs;
 	bool server;

@@ -67,6 +67,13 @@ int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 	return 0;
 }
 
+void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
+{
+	u32 seq = READ_ONCE(sn->socks.gen) + READ_ONCE(sn->lgrs.gen);
+
+	cb->seq = seq ?: 1;	/* 0: never looked */
+}
+
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
 {
 	struct nlattr *id = attrs[SMCR_A_LGR_ID];
@@ -88,6 +95,7 @@ int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 			       NLM_F_MULTI, cmd);
 	if (!msg->hdr)
 		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, msg->hdr);
 	msg->nest = nla_nest_start(skb, attr);
 	if (msg->nest)
 		return 0;
@@ -157,18 +165,6 @@ static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)
 	return 0;
 }
 
-static u32 smcr_nl_count_sockets(struct smcr_net *sn)
-{
-	struct hlist_node *node;
-	u32 n = 0;
-
-	spin_lock(&sn->sk_lock);
-	hlist_for_each(node, &sn->sk_list)
-		n++;
-	spin_unlock(&sn->sk_lock);
-	return n;
-}
-
 static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 {
 	const char *version = THIS_MODULE->version;
@@ -179,7 +175,7 @@ static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 	    nla_put_string(skb, SMCR_A_SYS_TCPOPT_BACKEND,
 			   smcr_tcpopt_backend()) ||
 	    nla_put(skb, SMCR_A_SYS_PEER_ID, sizeof(peer_id), peer_id) ||
-	    nla_put_u32(skb, SMCR_A_SYS_SOCKETS, smcr_nl_count_sockets(sn)) ||
+	    nla_put_u32(skb, SMCR_A_SYS_SOCKETS, READ_ONCE(sn->n_socks)) ||
 	    nla_put_u32(skb, SMCR_A_SYS_LGRS, READ_ONCE(sn->lgr_count)) ||
 	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
 			atomic_read(&sn->n_handshakes)))

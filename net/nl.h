@@ -22,17 +22,21 @@ void smcr_nl_exit(void);
 
 /**
  * struct smcr_nl_pos - where a dump goes on, in netlink_callback.ctx
- * @phase: which of several lists
- * @next: number of the next object
- * @sub: number of the next part of it
+ * @begun: the dump has set @end
+ * @next: number of the next object, of those that are numbered from 0
+ * @after: number of the last object that was shown (ids.h)
+ * @end: what is newer came after the dump had begun, and is not shown
+ * @sub: the last part of the object behind @after that was shown
  *
- * Objects that come or go between two calls may be shown twice or not at all,
- * as in other dumps of the kernel.
+ * Every object that is there during the whole dump is shown once. When others
+ * came or went meanwhile, NLM_F_DUMP_INTR says so: smcr_nl_look().
  */
 struct smcr_nl_pos {
-	unsigned int phase;
+	bool begun;
 	unsigned int next;
-	unsigned int sub;
+	u64 after;
+	u64 end;
+	u64 sub;
 };
 
 static inline struct smcr_nl_pos *smcr_nl_pos(struct netlink_callback *cb)
@@ -54,8 +58,8 @@ struct smcr_net *smcr_nl_net(const struct netlink_callback *cb);
 int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1]);
 
-/* Group number @n of the namespace with a reference, or NULL */
-struct smcr_lgr *smcr_nl_lgr_get(struct smcr_net *sn, unsigned int n);
+/* Sockets and groups are looked at: what was shown before must fit to that */
+void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb);
 
 /* Does @lgr satisfy the filter's lgr-id and dev-name? NULL has none of them. */
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr);

@@ -28,6 +28,7 @@ static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
 
 /* References on a socket and its inner socket; both NULL for one that ends */
 struct smcr_nl_sock {
+	u64 id;
 	struct smcr_sock *ssk;
 	struct sock *tcp;
 };
@@ -35,7 +36,7 @@ struct smcr_nl_sock {
 /* @ssk's memory and its inner socket are safe through the caller's lock */
 static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 {
-	*s = (struct smcr_nl_sock){};
+	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
 	if (!smcr_sock_get(ssk))
 		return;
 	s->ssk = ssk;
@@ -326,65 +327,36 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/*
- * References on what is listed in the namespace, from number @from on. The
- * inner socket may be gone as soon as the socket is off the list.
- */
-static unsigned int smcr_nl_hold_socks(struct smcr_net *sn, unsigned int from,
+/* References on the sockets behind those that were shown, at most a batch */
+static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
 				       struct smcr_nl_sock *batch)
 {
-	struct smcr_sock *ssk;
+	struct smcr_net *sn = smcr_nl_net(cb);
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_id *node;
 	unsigned int n = 0;
 
-	spin_lock(&sn->sk_lock);
-	hlist_for_each_entry(ssk, &sn->sk_list, net_node) {
-		if (from) {
-			from--;
-			continue;
-		}
-		smcr_nl_hold_sock(&batch[n], ssk);
-		if (++n == SMCR_NL_BATCH)
-			break;
-	}
-	spin_unlock(&sn->sk_lock);
+	spin_lock_bh(&sn->sk_lock);
+	smcr_nl_look(sn, cb);
+	if (!pos->begun)
+		pos->end = sn->socks.last;
+	pos->begun = true;
+	for (node = smcr_ids_after(&sn->socks, pos->after);
+	     node && node->id <= pos->end && n < SMCR_NL_BATCH;
+	     node = smcr_ids_next(node))
+		smcr_nl_hold_sock(&batch[n++], container_of(node,
+							    struct smcr_sock,
+							    net_node));
+	spin_unlock_bh(&sn->sk_lock);
 	return n;
 }
 
-/*
- * The same for a group's connections whose socket was closed already: they are
- * off the namespace's list and only the close handshake keeps them.
- */
-static unsigned int smcr_nl_hold_conns(struct smcr_lgr *lgr, unsigned int from,
-				       struct smcr_nl_sock *batch)
-{
-	struct smcr_conn *conn;
-	struct smcr_sock *ssk;
-	unsigned int n = 0;
-
-	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, lgr_node) {
-		if (from) {
-			from--;
-			continue;
-		}
-		ssk = smcr_conn_sock(conn);
-		batch[n] = (struct smcr_nl_sock){};
-		if (hlist_unhashed_lockless(&ssk->net_node) &&
-		    READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
-			smcr_nl_hold_sock(&batch[n], ssk);
-		if (++n == SMCR_NL_BATCH)
-			break;
-	}
-	spin_unlock_bh(&lgr->lock);
-	return n;
-}
-
-/* Show a batch and let go of it; *@pos counts what needs not be shown again */
+/* Show a batch and let go of it */
 static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct nlattr **attrs,
-			      const struct smcr_nl_sock *batch, unsigned int n,
-			      unsigned int *pos)
+			      const struct smcr_nl_sock *batch, unsigned int n)
 {
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
 	unsigned int i;
 	int rc = 0;
 
@@ -392,7 +364,7 @@ static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 		if (!rc && batch[i].ssk)
 			rc = smcr_nl_dump_sock(skb, cb, attrs, &batch[i]);
 		if (!rc)
-			(*pos)++;
+			pos->after = batch[i].id;
 		if (batch[i].ssk) {
 			sock_put(batch[i].tcp);
 			sock_put(&batch[i].ssk->sk);
@@ -402,63 +374,26 @@ static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 	return rc;
 }
 
-static int smcr_nl_dump_socks(struct sk_buff *skb, struct netlink_callback *cb,
-			      struct nlattr **attrs)
-{
-	struct smcr_nl_sock batch[SMCR_NL_BATCH];
-	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
-	unsigned int n;
-	int rc;
-
-	do {
-		n = smcr_nl_hold_socks(smcr_nl_net(cb), pos->next, batch);
-		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n, &pos->next);
-	} while (!rc && n == SMCR_NL_BATCH);
-	return rc;
-}
-
-static int smcr_nl_dump_conns(struct sk_buff *skb, struct netlink_callback *cb,
-			      struct nlattr **attrs)
-{
-	struct smcr_nl_sock batch[SMCR_NL_BATCH];
-	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
-	struct smcr_lgr *lgr;
-	unsigned int n;
-	int rc = 0;
-
-	while (!rc) {
-		lgr = smcr_nl_lgr_get(smcr_nl_net(cb), pos->next);
-		if (!lgr)
-			break;
-		n = smcr_nl_hold_conns(lgr, pos->sub, batch);
-		smcr_lgr_put(lgr);
-		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n, &pos->sub);
-		if (!rc && n < SMCR_NL_BATCH) {
-			pos->next++;
-			pos->sub = 0;
-		}
-	}
-	return rc;
-}
-
+/*
+ * Sockets that the application has closed are among them while the close
+ * handshake keeps them.
+ */
 int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const unsigned long allowed = BIT(SMCR_A_MODE) | BIT(SMCR_A_STATE) |
 				      BIT(SMCR_A_PORT) | BIT(SMCR_A_LGR_ID) |
 				      BIT(SMCR_A_DEV_NAME);
 	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
-	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_nl_sock batch[SMCR_NL_BATCH];
+	unsigned int n;
 	int rc;
 
 	rc = smcr_nl_filter(cb, allowed, attrs);
-	if (!rc && !pos->phase) {
-		rc = smcr_nl_dump_socks(skb, cb, attrs);
-		if (!rc) {
-			pos->phase = 1;
-			pos->next = 0;
-		}
-	}
-	if (!rc)
-		rc = smcr_nl_dump_conns(skb, cb, attrs);
+	if (rc)
+		return rc;
+	do {
+		n = smcr_nl_hold_socks(cb, batch);
+		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n);
+	} while (!rc && n == SMCR_NL_BATCH);
 	return smcr_nl_result(skb, rc);
 }

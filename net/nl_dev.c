@@ -11,6 +11,9 @@
 static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
 
+/* Groups that are counted with the lock held */
+#define SMCR_NL_LGRS	256
+
 /* What smcr_nl_show_dev() needs besides the device */
 struct smcr_nl_dev_dump {
 	struct sk_buff *skb;
@@ -23,14 +26,26 @@ struct smcr_nl_dev_dump {
 static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 			      u32 port)
 {
-	struct smcr_lgr *lgr;
+	const struct smcr_lgr *lgr;
+	struct smcr_id *node;
+	unsigned int i;
+	u64 after = 0;
 	u32 n = 0;
 
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node)
-		if (lgr->pid.dev == dev && (!port || lgr->pid.port == port))
-			n++;
-	spin_unlock_bh(&sn->lgr_lock);
+	do {	/* there may be very many of them */
+		spin_lock_bh(&sn->lgr_lock);
+		node = smcr_ids_after(&sn->lgrs, after);
+		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
+			lgr = container_of(node, struct smcr_lgr, net_id);
+			if (lgr->pid.dev == dev &&
+			    (!port || lgr->pid.port == port))
+				n++;
+			after = node->id;
+			node = smcr_ids_next(node);
+		}
+		spin_unlock_bh(&sn->lgr_lock);
+		cond_resched();
+	} while (node);
 	return n;
 }
 

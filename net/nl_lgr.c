@@ -14,20 +14,26 @@ static_assert((int)SMCR_NL_LGR_DEAD + 1 == (int)NR_SMCR_LGR_ST);
 static_assert((int)SMCR_NL_LINK_RTS == (int)SMCR_LINK_ST_RTS);
 static_assert((int)SMCR_NL_LINK_ERROR + 1 == (int)NR_SMCR_LINK_ST);
 
-struct smcr_lgr *smcr_nl_lgr_get(struct smcr_net *sn, unsigned int n)
+/* The first group behind the one that was shown last, with a reference, or NULL */
+static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
 {
-	struct smcr_lgr *lgr, *found = NULL;
+	struct smcr_net *sn = smcr_nl_net(cb);
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_lgr *lgr = NULL;
+	struct smcr_id *node;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
-		if (n--)
-			continue;
+	smcr_nl_look(sn, cb);
+	if (!pos->begun)
+		pos->end = sn->lgrs.last;
+	pos->begun = true;
+	node = smcr_ids_after(&sn->lgrs, pos->after);
+	if (node && node->id <= pos->end) {
+		lgr = container_of(node, struct smcr_lgr, net_id);
 		smcr_lgr_hold(lgr);	/* the list has a reference */
-		found = lgr;
-		break;
 	}
 	spin_unlock_bh(&sn->lgr_lock);
-	return found;
+	return lgr;
 }
 
 static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
@@ -64,16 +70,16 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 
 	rc = smcr_nl_filter(cb, allowed, attrs);
 	while (!rc) {
-		lgr = smcr_nl_lgr_get(smcr_nl_net(cb), pos->next);
+		lgr = smcr_nl_lgr_next(cb);
 		if (!lgr)
 			break;
 		if (smcr_nl_lgr_wanted(attrs, lgr))
 			rc = show(skb, cb, lgr);
-		smcr_lgr_put(lgr);
 		if (!rc) {
-			pos->next++;
+			pos->after = lgr->net_id.id;
 			pos->sub = 0;
 		}
+		smcr_lgr_put(lgr);
 		cond_resched();
 	}
 	return smcr_nl_result(skb, rc);
@@ -301,12 +307,17 @@ static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_close(&msg, smcr_nl_put_rmb(skb, rmb, admin));
 }
 
+/* Grows along the lists of a group, which there is no other number for */
+static u64 smcr_nl_rmb_place(const struct smcr_rmb *rmb)
+{
+	return (u64)(rmb->bsize + 1) << 32 | rmb->id;
+}
+
 static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 			     struct smcr_lgr *lgr)
 {
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
 	struct smcr_rmb *rmb;
-	unsigned int n = 0;
 	int rc;
 	int i;
 
@@ -314,12 +325,12 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 	rc = mutex_lock_killable(&lgr->rmb_mutex);
 	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			if (n++ < pos->sub)
+			if (smcr_nl_rmb_place(rmb) <= pos->sub)
 				continue;
 			rc = smcr_nl_show_rmb(skb, cb, rmb);
 			if (rc)
 				break;
-			pos->sub++;
+			pos->sub = smcr_nl_rmb_place(rmb);
 		}
 	}
 	if (rc != -EINTR)

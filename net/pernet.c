@@ -52,9 +52,10 @@ static int __net_init smcr_net_init(struct net *net)
 	sn->instance = smcr_peer_instance();
 	sn->knobs = smcr_knobs_default;
 	spin_lock_init(&sn->sk_lock);
-	INIT_HLIST_HEAD(&sn->sk_list);
+	smcr_ids_init(&sn->socks);
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgr_list);
+	smcr_ids_init(&sn->lgrs);
 	hash_init(sn->lgr_hash);
 	init_waitqueue_head(&sn->lgr_wait);
 	atomic_set(&sn->n_handshakes, 0);
@@ -103,7 +104,7 @@ static void __net_exit smcr_net_exit(struct net *net)
 
 	smcr_lgr_kill_net(sn);
 	smcr_sysctl_unregister(sn);
-	WARN_ON_ONCE(!hlist_empty(&sn->sk_list));
+	WARN_ON_ONCE(!RB_EMPTY_ROOT(&sn->socks.root));
 	WARN_ON_ONCE(atomic_read(&sn->n_handshakes));
 	WARN_ON_ONCE(atomic_read(&sn->n_first));
 	bitmap_free(sn->excluded_ports);

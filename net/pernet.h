@@ -9,6 +9,7 @@
 #include <linux/hashtable.h>
 #include <net/net_namespace.h>
 #include "base.h"
+#include "ids.h"
 #include "stats.h"
 
 /* Knobs, /proc/sys/net/smcr/. Read with READ_ONCE; changes act on what starts later. */
@@ -45,11 +46,13 @@ struct smcr_net {
 	struct ctl_table_header *sysctl_hdr;
 	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
 
-	spinlock_t sk_lock;		/* process context; guards sk_list */
-	struct hlist_head sk_list;	/* smcr_sock.net_node */
+	spinlock_t sk_lock;		/* BH; guards the two below */
+	struct smcr_ids socks;		/* smcr_sock.net_node */
+	unsigned int n_socks;		/* that the application has not closed */
 
 	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
 	struct list_head lgr_list;	/* smcr_lgr.net_node */
+	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net_id; lgr_lock */
 	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.hash_node, by peer ID */
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */

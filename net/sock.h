@@ -54,9 +54,10 @@ struct smcr_tcp_calls {
  * Guarded by the socket lock unless stated. The socket lock nests outside the
  * inner socket's lock.
  *
- * @tcp: valid while the socket is on sn->sk_list (sk_lock) and, in the modes
- *	NEG and SMC, with a reference. release() closes it itself in the other
- *	modes; else the last put leaves it to @reaper.
+ * @tcp: valid with a reference that was taken while the socket is in
+ *	sn->socks (sk_lock). release() closes it itself, and unlists the socket
+ *	before, unless the mode is NEG or SMC; else the last put leaves it to
+ *	@reaper.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
  */
@@ -73,7 +74,8 @@ struct smcr_sock {
 	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
-	struct hlist_node net_node;	/* sn->sk_list, sn->sk_lock */
+	struct smcr_id net_node;	/* sn->socks, sn->sk_lock */
+	bool counted;			/* in sn->n_socks; sn->sk_lock */
 	struct smcr_conn conn;
 
 	/* handshake; hs.c */
@@ -156,7 +158,7 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
 /* One more reference, from a context that does not hold one */
 bool smcr_sock_get(struct smcr_sock *ssk);
-/* Off sn->sk_list: the last owner is about to let go */
+void smcr_sock_uncount(struct smcr_sock *ssk);
 void smcr_sock_unlist(struct smcr_sock *ssk);
 const char *smcr_mode_name(unsigned int mode);
 

@@ -147,6 +147,19 @@ static struct nlmsghdr *nl_request(uint16_t family, uint8_t cmd, uint8_t version
 	return nlh;
 }
 
+/*
+ * The kernel shows what is there all the time exactly once, so that a dump in
+ * which others came or went need not be repeated. libmnl would stop at the flag.
+ */
+static void nl_go_on(void *buf, ssize_t len)
+{
+	struct nlmsghdr *nlh = buf;
+	int left = (int)len;
+
+	for (; mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
+		nlh->nlmsg_flags &= (uint16_t)~NLM_F_DUMP_INTR;
+}
+
 static int nl_receive(struct nl_call *call)
 {
 	static mnl_cb_t ctl[] = {
@@ -166,6 +179,7 @@ static int nl_receive(struct nl_call *call)
 		if (len < 0)
 			return fail(EXIT_KERNEL, "netlink receive: %s",
 				    strerror(errno));
+		nl_go_on(nl.buf, len);
 		more = mnl_cb_run2(nl.buf, (size_t)len, nl.seq, port, on_message,
 				   call, ctl, ARRAY_SIZE(ctl));
 		if (more < 0)

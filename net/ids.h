@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of one kind by a number that only grows: what a dump goes on by. It
+ * finds its place again whatever came and went meanwhile, in O(log n). Guarded
+ * by a lock of the owner's.
+ */
+#ifndef _SMCR_IDS_H
+#define _SMCR_IDS_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+struct smcr_ids {
+	struct rb_root root;
+	u64 last;		/* number of the newest object */
+	u32 gen;		/* changes with every object that comes or goes */
+};
+
+struct smcr_id {
+	struct rb_node rb;	/* cleared while the object is not listed */
+	u64 id;
+};
+
+static inline void smcr_ids_init(struct smcr_ids *ids)
+{
+	ids->root = RB_ROOT;
+}
+
+/* The object gets the next number */
+static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
+{
+	struct rb_node **link = &ids->root.rb_node, *parent = NULL;
+
+	node->id = ++ids->last;
+	WRITE_ONCE(ids->gen, ids->gen + 1);
+	while (*link) {		/* the last one of all */
+		parent = *link;
+		link = &parent->rb_right;
+	}
+	rb_link_node(&node->rb, parent, link);
+	rb_insert_color(&node->rb, &ids->root);
+}
+
+/* Idempotent; also for an object that was never added, if it was cleared */
+static inline void smcr_ids_del(struct smcr_ids *ids, struct smcr_id *node)
+{
+	if (RB_EMPTY_NODE(&node->rb))
+		return;
+	WRITE_ONCE(ids->gen, ids->gen + 1);
+	rb_erase(&node->rb, &ids->root);
+	RB_CLEAR_NODE(&node->rb);
+}
+
+static inline struct smcr_id *smcr_ids_next(const struct smcr_id *node)
+{
+	return rb_entry_safe(rb_next(&node->rb), struct smcr_id, rb);
+}
+
+/* The first object behind number @id, or NULL */
+static inline struct smcr_id *smcr_ids_after(const struct smcr_ids *ids, u64 id)
+{
+	struct rb_node *rb = ids->root.rb_node;
+	struct smcr_id *node, *found = NULL;
+
+	while (rb) {
+		node = rb_entry(rb, struct smcr_id, rb);
+		if (node->id > id) {
+			found = node;
+			rb = rb->rb_left;
+		} else {
+			rb = rb->rb_right;
+		}
+	}
+	return found;
+}
+
+#endif /* _SMCR_IDS_H */

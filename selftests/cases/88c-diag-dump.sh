@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A dump of very many sockets shows each that is there all the time exactly
+# once, whatever others come and go meanwhile, and says when some did. Its cost
+# grows with their number and not with the square of that.
+#
+# timeout: 120
+# memory: 2048
+# tags: diag
+
+listed() {
+	local n
+	for _ in 1 2 3 4 5; do
+		n=$("$SMCCTL" -ja conn | jq length) && [ "$n" -gt 200 ] || return 1
+	done
+}
+
+server() {
+	ulimit -n 65536
+	check "sockets come and go during a dump" "$PROG/nldump.py" churn 1000
+	bg "$PROG/nldump.py" noise 300
+	poll 20 grep -q up "$CASEDIR/server-bg1.log" || fail "no noise"
+	check "smcctl is content with that" listed
+	kill "$BG"
+	wait "$BG" || :
+	check "the cost of eight times as many" "$PROG/nldump.py" cost 2000
+}
