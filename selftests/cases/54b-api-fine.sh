@@ -18,15 +18,15 @@ FINE=$PROG/sockfine.py
 D=/tmp/fine
 
 server() {
-	local i calls=() echo=(recvtext:5 sendtext:12345)
+	local calls=() echo=(recvtext:5 sendtext:12345)
 	# port 5000 is TCP's, 5001 runs over SMC-R
 	bg "$PROG/sockcmd" limit:50 socket:tcp listen:5000 slot:1 \
 		accept:0 "${echo[@]}" close accept:0 "${echo[@]}" close \
 		accept:0 "${echo[@]}" "${echo[@]}" "${echo[@]}" close \
 		accept:0 "${echo[@]}" "${echo[@]}" close
-	for i in 1 2; do calls+=(accept:0 "${echo[@]}" close); done
+	for _ in 1 2; do calls+=(accept:0 "${echo[@]}" close); done
 	calls+=(accept:0 "${echo[@]}" "${echo[@]}" "${echo[@]}" recv:1=eof close)
-	for i in 1 2; do calls+=(accept:0 "${echo[@]}" close); done
+	for _ in 1 2; do calls+=(accept:0 "${echo[@]}" close); done
 	bg "$PROG/sockcmd" limit:50 socket listen:5001 slot:1 "${calls[@]}"
 	poll 10 listening 5000
 	poll 10 listening 5001
@@ -48,7 +48,7 @@ server() {
 }
 
 client() {
-	local smc=("$SMCCTL" run --) fifo=$D.in pid
+	local smc=("$SMCCTL" run --) pid
 	await ready
 	smc_reset
 	check "TCP: TCP_ULP" "$FINE" ulp "$PEER" 5000
@@ -77,16 +77,16 @@ client() {
 
 	ip route add 192.0.2.1 dev dummy0
 	mkdir -p /sys/fs/cgroup/fine
-	mkfifo "$fifo"
-	exec 8<> "$fifo"
-	bg "$FINE" connect4 /sys/fs/cgroup/fine 192.0.2.1 "$PEER" < "$fifo"
+	bg "$FINE" connect4 /sys/fs/cgroup/fine 192.0.2.1 "$PEER"
 	poll 10 grep -q attached "$CASEDIR/client-bg2.log" || fail "no BPF program"
+	# shellcheck disable=SC2317
 	in_group() {
-		echo $BASHPID > /sys/fs/cgroup/fine/cgroup.procs
+		echo "$BASHPID" > /sys/fs/cgroup/fine/cgroup.procs
 		exec "$@"
 	}
 	bg in_group "${smc[@]}" "$FINE" ulp 192.0.2.1 5001
 	check "SMC: address from a BPF program" wait "$BG"
+	rmdir /sys/fs/cgroup/fine	# and its program
 	smc_was client 5 5
 
 	mark fallback

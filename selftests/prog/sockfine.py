@@ -10,7 +10,7 @@
                                    about the connection to PORT of this host
   sockfine.py tos HOST PORT TOS    connect with IP_TOS
   sockfine.py connect4 CGROUP FROM TO    a BPF program that connects to TO who
-                                   asks for FROM, until standard input ends
+                                   asks for FROM, as long as the group exists
   sockfine.py filter HOST PORT     SO_ATTACH_FILTER that drops, then none
   sockfine.py stamp HOST PORT      SO_TIMESTAMP
 
@@ -104,9 +104,12 @@ def icmp(port, iface, go):
             continue
         p = sniff.recv(2048)
         tcp = p[(p[0] & 15) * 4:]
-        # our own packets: what they acknowledge is what the peer sends next
-        if p[9] == 6 and struct.unpack("!H", tcp[:2])[0] == port:
-            last = p[16:20], p[12:16], tcp[2:4], tcp[8:12]
+        if p[9] == 6 and struct.unpack("!H", tcp[2:4])[0] == port:
+            # where the peer will go on
+            seq, = struct.unpack("!I", tcp[4:8])
+            seq += struct.unpack("!H", p[2:4])[0] - (p[0] & 15) * 4 - (tcp[12] >> 4) * 4
+            seq = seq + bool(tcp[13] & 2) & 0xffffffff
+            last = p[12:16], p[16:20], tcp[:2], struct.pack("!I", seq)
     if not last:
         die("no packet of the connection")
     peer, me, sport, seq = last
@@ -157,8 +160,7 @@ def connect4(cgroup, old, new):
     dirfd = os.open(cgroup, os.O_RDONLY)
     bpf(8, struct.pack("=IIII", dirfd, fd, 10, 0))
     print("attached", flush=True)
-    sys.stdin.read()
-    bpf(9, struct.pack("=IIII", dirfd, fd, 10, 0))
+    signal.pause()
 
 
 def filter_(host, port):
