@@ -3,7 +3,8 @@
 #
 # Whoever does not want SMC-R gets plain TCP, and neither the application nor
 # the wire shows anything else: plain TCP peers on either side, the option
-# stripped on its way, the module switched off, SYN cookies, Fast Open.
+# stripped on its way, the module switched off, SYN cookies, Fast Open, no RDMA
+# device on the other side.
 # The options are read from the packets by tcpdump in the guest.
 #
 # covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-14 T-15 T-16 MISC-07 MISC-22
@@ -83,6 +84,10 @@ server() {
 	mark up.filtered
 	await filtered
 	nft delete table ip filt
+	# no RDMA device here: the client cannot know
+	rdma link delete rxe0
+	srv no-device 5012 smc; tcp_was no-device 1
+	rdma link add rxe0 type rxe netdev eth0
 }
 
 client() {
@@ -158,4 +163,5 @@ client() {
 	check "a filter refuses the connection" bash -c "! '$X' client $PEER 5011 send=30k recv=50k 2> '$CASEDIR/refused'"
 	check "as TCP does" grep -q 'connect: Connection refused' "$CASEDIR/refused"
 	mark filtered
+	clt no-device 5012 smc; on_wire no-device yes no no; tcp_was no-device 1
 }
