@@ -402,6 +402,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
+	sock_owned_by_me(sk);
 	spin_lock_bh(&conn->lock);
 	smcr_conn_purge_rx(conn);
 	conn->rest = false;

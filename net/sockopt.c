@@ -116,7 +116,7 @@ static bool smcr_opt_unsettled(const struct smcr_sock *ssk)
 	}
 }
 
-/* What TCP copies with its lock held in ways that no copy of ours prevents */
+/* What TCP copies under its lock in ways that no copy of ours prevents */
 static bool smcr_opt_copies_locked(int level, int opt)
 {
 	switch (level) {
@@ -151,7 +151,7 @@ static int smcr_opt_wait(struct smcr_sock *ssk)
 #define SMCR_OPT_COPY_MAX	(64U << 10)
 
 /*
- * TCP copies many options with its lock held, and the page fault may take as
+ * TCP copies many options under its lock, and the page fault may take as
  * long as user space likes. A handshake's worker would wait for that.
  */
 static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
