@@ -62,6 +62,11 @@ extern struct workqueue_struct *smcr_end_wq;
 #define SMCR_T_TESTLINK_DEFAULT		(30 * 1000)
 #define SMCR_T_RMB_FREE_DEFAULT		(60 * 1000)
 
+/* Also the most that a namespace other than the initial one can have */
+#define SMCR_MAX_LGRS_DEFAULT		1024
+#define SMCR_MAX_HANDSHAKES_DEFAULT	4096
+#define SMCR_MAX_FIRST_DEFAULT		256
+
 #define SMCR_BUF_DEFAULT		(256 * 1024)	/* net.smcr.rmem, wmem */
 
 #endif /* _SMCR_BASE_H */

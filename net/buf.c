@@ -7,6 +7,8 @@
 #include <linux/slab.h>
 #include "buf.h"
 #include "dev.h"
+#include "lgr.h"
+#include "pernet.h"
 
 /*
  * Large chunks mean few SGEs and few entries of an MR, but are worth no
@@ -15,6 +17,35 @@
  */
 #define SMCR_CHUNK_ORDER	3
 #define SMCR_GFP		(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+
+/* Bytes of all namespaces */
+static atomic_long_t buf_host_mem = ATOMIC_LONG_INIT(0);
+
+static long buf_bytes(const struct smcr_buf *buf)
+{
+	return (long)buf->n_chunks << buf->chunk_shift;
+}
+
+static void buf_uncharge(struct smcr_net *sn, long bytes)
+{
+	atomic_long_sub(bytes, &sn->mem);
+	atomic_long_sub(bytes, &buf_host_mem);
+}
+
+/* false: one of the limits is in the way; @must: it is not heeded */
+static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
+{
+	long max_host = (long)READ_ONCE(smcr_max_mem_host) << 10;
+	long max = (long)READ_ONCE(sn->knobs.max_mem) << 10;
+	bool ok = atomic_long_add_return(bytes, &sn->mem) <= max;
+
+	ok &= atomic_long_add_return(bytes, &buf_host_mem) <= max_host;
+	if (ok || must)
+		return true;
+	buf_uncharge(sn, bytes);
+	smcr_count(sn, SMCR_CNT_MEM_REFUSED);
+	return false;
+}
 
 static u32 chunk_size(const struct smcr_buf *buf)
 {
@@ -47,59 +78,77 @@ static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
 	return 0;
 }
 
-static struct smcr_buf *buf_alloc_order(struct smcr_dev *dev, u32 size,
+static void buf_put(struct smcr_buf *buf)
+{
+	if (refcount_dec_and_test(&buf->refs))
+		kvfree(buf);
+}
+
+static void buf_free_chunks(struct smcr_buf *buf)
+{
+	u32 i;
+
+	for (i = 0; i < buf->n_chunks; i++)
+		chunk_free(buf, &buf->chunk[i]);
+	buf_put(buf);
+}
+
+static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 					enum dma_data_direction dir,
 					unsigned int order)
 {
+	bool must = dir == DMA_TO_DEVICE && size <= SMCR_BUF_SMALL;
 	u32 n = DIV_ROUND_UP(size, PAGE_SIZE << order);
 	struct smcr_buf *buf;
 
 	if (!n || n > U16_MAX)
 		return NULL;
+	if (!buf_charge(lgr->sn, (long)n << (PAGE_SHIFT + order), must))
+		return ERR_PTR(-ENOBUFS);
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL_ACCOUNT);
 	if (!buf)
-		return NULL;
-	buf->ibdev = dev->ibdev;
+		goto err;
+	buf->ibdev = lgr->pid.dev->ibdev;
+	buf->sn = lgr->sn;
 	buf->dir = dir;
 	buf->size = size;
 	buf->chunk_shift = PAGE_SHIFT + order;
 	refcount_set(&buf->refs, 1);
 	while (buf->n_chunks < n) {
-		if (chunk_alloc(buf, &buf->chunk[buf->n_chunks])) {
-			smcr_buf_free(buf);
-			return NULL;
-		}
+		if (chunk_alloc(buf, &buf->chunk[buf->n_chunks]))
+			goto err_chunks;
 		buf->n_chunks++;
 	}
 	return buf;
+
+err_chunks:
+	buf_free_chunks(buf);
+err:
+	buf_uncharge(lgr->sn, (long)n << (PAGE_SHIFT + order));
+	return NULL;
 }
 
 /**
  * smcr_buf_alloc() - allocate, zero and map a buffer
- * @dev: device; outlives the buffer
+ * @lgr: link group; its namespace pays, its device outlives the buffer
  * @size: bytes
  * @dir: DMA direction
  *
  * Context: process, may sleep.
- * Return: buffer or ERR_PTR(-ENOMEM). smcr_buf_free() releases it.
+ * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS a limit of the namespace or of
+ * the host. smcr_buf_free() releases it.
  */
-struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
+struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir)
 {
 	unsigned int order = min_t(unsigned int, SMCR_CHUNK_ORDER,
 				   get_order(size));
 	struct smcr_buf *buf;
 
-	buf = buf_alloc_order(dev, size, dir, order);
+	buf = buf_alloc_order(lgr, size, dir, order);
 	if (!buf && order)
-		buf = buf_alloc_order(dev, size, dir, 0);
+		buf = buf_alloc_order(lgr, size, dir, 0);
 	return buf ?: ERR_PTR(-ENOMEM);
-}
-
-static void buf_put(struct smcr_buf *buf)
-{
-	if (refcount_dec_and_test(&buf->refs))
-		kvfree(buf);
 }
 
 /**
@@ -112,13 +161,10 @@ static void buf_put(struct smcr_buf *buf)
  */
 void smcr_buf_free(struct smcr_buf *buf)
 {
-	u32 i;
-
 	if (!buf)
 		return;
-	for (i = 0; i < buf->n_chunks; i++)
-		chunk_free(buf, &buf->chunk[i]);
-	buf_put(buf);
+	buf_uncharge(buf->sn, buf_bytes(buf));
+	buf_free_chunks(buf);
 }
 
 /**
@@ -129,7 +175,7 @@ void smcr_buf_free(struct smcr_buf *buf)
  *
  * The CPU can read the range until smcr_buf_unkeep(), even after smcr_buf_free()
  * and the end of the device; it must not be synced any more. Needs no memory, so
- * that it cannot fail.
+ * that it cannot fail; the caller keeps the namespace.
  *
  * Context: any.
  */
@@ -138,6 +184,7 @@ void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
 	u32 i = off >> buf->chunk_shift;
 
 	smcr_buf_sync_cpu(buf, off, len);
+	buf_charge(buf->sn, len, true);
 	refcount_inc(&buf->refs);
 	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
 		get_page(virt_to_page(buf->chunk[i].addr));
@@ -157,6 +204,7 @@ void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
 
 	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
 		put_page(virt_to_page(buf->chunk[i].addr));
+	buf_uncharge(buf->sn, len);
 	buf_put(buf);
 }
 

@@ -14,6 +14,7 @@
 /**
  * struct smcr_buf - a buffer of chunks; everything immutable after creation
  * @ibdev: device it is mapped for
+ * @sn: namespace whose share of memory it is taken from
  * @dir: DMA direction
  * @size: bytes
  * @chunk_shift: log2 of the chunk size
@@ -24,6 +25,7 @@
  */
 struct smcr_buf {
 	struct ib_device *ibdev;
+	struct smcr_net *sn;
 	enum dma_data_direction dir;
 	u32 size;
 	u8 chunk_shift;
@@ -38,19 +40,23 @@ struct smcr_buf {
 
 /**
  * smcr_buf_alloc() - allocate, zero and map a buffer
- * @dev: device
+ * @lgr: link group: its namespace, and the device to map it for
  * @size: bytes, at most 65535 pages
  * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
  *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
  *
  * Chunks are as large as can be had cheaply (up to 32 KiB), else pages; the
- * memory is charged to the caller's memory cgroup. Workers have none, so what
- * connections share (RMBs) is nobody's: Documentation/sockets.rst.
+ * memory is charged to the caller's memory cgroup, in a worker to the one that
+ * it has set: Documentation/sockets.rst. It counts against max_mem of the
+ * namespace and max_mem_host; a send buffer that a connection cannot do without
+ * (SMCR_BUF_SMALL) is given even then.
  *
  * Context: process, may sleep.
- * Return: buffer or ERR_PTR(-ENOMEM). smcr_buf_free() releases it.
+ * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS one of the two limits.
+ * smcr_buf_free() releases it.
  */
-struct smcr_buf *smcr_buf_alloc(struct smcr_dev *dev, u32 size,
+#define SMCR_BUF_SMALL	(16 * 1024)
+struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);	/* any process context; NULL ok */
 

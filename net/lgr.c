@@ -268,8 +268,11 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 		return rc;
 	}
 	link = smcr_link_create(lgr, &smcr_link_ops, &lgr->pid, lgr->pd);
-	if (IS_ERR(link))
+	if (IS_ERR(link)) {
+		if (PTR_ERR(link) == -ENOBUFS)
+			*why = SMCR_R_MEM_LIMIT;
 		return PTR_ERR(link);
+	}
 	link->user_id = get_random_u32();
 	link->num = smcr_link_num_get(&lgr->nums);
 	/* a server's group is known already */

@@ -944,14 +944,16 @@ static int link_alloc_arrays(struct smcr_link *link)
 	return 0;
 }
 
-static int link_alloc_buf(struct smcr_buf **buf, struct smcr_dev *dev,
+static int link_alloc_buf(struct smcr_buf **buf, struct smcr_lgr *lgr,
 			  u32 size, enum dma_data_direction dir)
 {
-	*buf = smcr_buf_alloc(dev, size, dir);
-	if (!IS_ERR(*buf))
-		return 0;
-	*buf = NULL;
-	return -ENOMEM;
+	int rc;
+
+	*buf = smcr_buf_alloc(lgr, size, dir);
+	rc = PTR_ERR_OR_ZERO(*buf);
+	if (rc)
+		*buf = NULL;
+	return rc;
 }
 
 static struct smcr_link *link_alloc(struct smcr_lgr *lgr,
@@ -982,18 +984,17 @@ static struct smcr_link *link_alloc(struct smcr_lgr *lgr,
 
 static int link_setup(struct smcr_link *link)
 {
-	struct smcr_dev *dev = link->pid.dev;
 	int rc;
 
 	rc = link_alloc_arrays(link);
 	if (!rc)
-		rc = link_alloc_buf(&link->rx_buf, dev,
+		rc = link_alloc_buf(&link->rx_buf, link->lgr,
 				    SMCR_RQ_DEPTH * SMCR_RX_LEN,
 				    DMA_FROM_DEVICE);
 	if (!rc)
 		rc = link_create_qp(link);
 	if (!rc && link->max_inline < SMCR_WR_LEN)
-		rc = link_alloc_buf(&link->tx_buf, dev,
+		rc = link_alloc_buf(&link->tx_buf, link->lgr,
 				    SMCR_SQ_DEPTH * SMCR_TX_SLOT,
 				    DMA_TO_DEVICE);
 	if (!rc)

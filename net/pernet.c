@@ -3,23 +3,25 @@
  * Network namespaces.
  */
 #include <linux/bitmap.h>
+#include <linux/mm.h>
 #include <net/netns/generic.h>
 #include "lgr.h"
 #include "pernet.h"
 #include "tcpopt.h"
 
 unsigned int smcr_net_id __read_mostly;
+int smcr_max_mem_host __read_mostly;
 
 static const struct smcr_knobs smcr_knobs_default = {
 	.enabled		= 1,
 	.rmem			= SMCR_BUF_DEFAULT,
 	.wmem			= SMCR_BUF_DEFAULT,
 	.eye_catcher		= 0,
-	.max_lgrs		= 1024,
+	.max_lgrs		= SMCR_MAX_LGRS_DEFAULT,
 	.max_conns_per_lgr	= 0,
 	.max_rmbs_per_lgr	= SMCR_RMBS_MAX,
-	.max_handshakes		= 4096,
-	.max_first_contacts	= 256,
+	.max_handshakes		= SMCR_MAX_HANDSHAKES_DEFAULT,
+	.max_first_contacts	= SMCR_MAX_FIRST_DEFAULT,
 	.t_clc			= SMCR_T_CLC_DEFAULT,
 	.t_llc_first		= SMCR_T_LLC_FIRST_DEFAULT,
 	.t_llc			= SMCR_T_LLC_DEFAULT,
@@ -30,6 +32,10 @@ static const struct smcr_knobs smcr_knobs_default = {
 	.t_rmb_free		= SMCR_T_RMB_FREE_DEFAULT,
 	.qp_timeout		= 17,		/* 537 ms, six retries */
 };
+
+/* This part of the host's memory is for all of us, and of that for a namespace */
+#define SMCR_MEM_SHARE	4
+#define SMCR_MEM_MIN	1024		/* KiB, and what the knobs begin with */
 
 /**
  * smcr_net() - our part of a network namespace
@@ -51,6 +57,10 @@ static int __net_init smcr_net_init(struct net *net)
 	sn->net = net;
 	sn->instance = smcr_peer_instance();
 	sn->knobs = smcr_knobs_default;
+	sn->mem_cap = net_eq(net, &init_net) ? INT_MAX :
+		      max(READ_ONCE(smcr_max_mem_host) / SMCR_MEM_SHARE,
+			  SMCR_MEM_MIN);
+	sn->knobs.max_mem = min(sn->mem_cap, READ_ONCE(smcr_max_mem_host));
 	spin_lock_init(&sn->sk_lock);
 	smcr_ids_init(&sn->socks);
 	spin_lock_init(&sn->lgr_lock);
@@ -128,6 +138,9 @@ static struct pernet_operations smcr_net_ops = {
 int __init smcr_pernet_init(void)
 {
 	smcr_peer_id_init();
+	smcr_max_mem_host = clamp_t(u64, ((u64)totalram_pages() <<
+					  (PAGE_SHIFT - 10)) / SMCR_MEM_SHARE,
+				    SMCR_MEM_MIN, INT_MAX);
 	return register_pernet_subsys(&smcr_net_ops);
 }
 

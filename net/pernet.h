@@ -33,6 +33,7 @@ struct smcr_knobs {
 	int t_rmb_free;
 	int qp_timeout;		/* verbs encoding, 4.096 us << n */
 	int keepalive_floor;	/* ms; for TCP only, 0 = none */
+	int max_mem;		/* KiB of buffers, see smcr_max_mem_host */
 };
 
 #define SMCR_PORTS	65536		/* TCP ports */
@@ -59,7 +60,12 @@ struct smcr_net {
 
 	atomic_t n_handshakes;		/* negotiations under way */
 	atomic_t n_first;		/* ... that may form a group */
+	atomic_long_t mem;		/* bytes of buffers; buf.c */
+	int mem_cap;			/* KiB, what max_mem may be set to; immutable */
 };
+
+/* KiB of buffers in all namespaces; a knob of the initial one. READ_ONCE */
+extern int smcr_max_mem_host;
 
 /* A timer knob in jiffies */
 #define smcr_knob_jiffies(sn, knob) \

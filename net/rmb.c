@@ -164,6 +164,12 @@ static unsigned long idle_jiffies(const struct smcr_lgr *lgr)
 
 /* Life of an RMB */
 
+/* Less might be had: the system is out of memory, or a limit is near */
+static bool rmb_short(long rc)
+{
+	return rc == -ENOMEM || rc == -ENOBUFS;
+}
+
 static int rmb_map(struct smcr_rmb *rmb)
 {
 	const struct smcr_buf *buf = rmb->buf;
@@ -230,7 +236,7 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * An RMB that is not linked yet, of @n elements; or -ENOMEM or -EIO. First
+ * An RMB that is not linked yet, of @n elements; or -ENOMEM, -ENOBUFS or -EIO. First
  * contact's worker is over when the work begins with it: @next_rmb_id needs no
  * lock.
  */
@@ -247,15 +253,16 @@ static struct smcr_rmb *rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	rmb->idle_since = jiffies;
 	smcr_elems_init(&rmb->elems, n);
 
-	rmb->buf = smcr_buf_alloc(lgr->pid.dev, n * smcr_bsize_bytes(bsize),
+	rmb->buf = smcr_buf_alloc(lgr, n * smcr_bsize_bytes(bsize),
 				  DMA_BIDIRECTIONAL);
-	if (IS_ERR(rmb->buf))
+	rc = PTR_ERR_OR_ZERO(rmb->buf);
+	if (rc)
 		rmb->buf = NULL;
 	else
 		rc = rmb_alloc_mr(rmb, lgr->pd);
 	if (rc) {
 		rmb_destroy(rmb);
-		return ERR_PTR(rc == -ENOMEM ? rc : -EIO);
+		return ERR_PTR(rmb_short(rc) ? rc : -EIO);
 	}
 	rmb->id = ++lgr->next_rmb_id;
 	smcr_count(lgr->sn, SMCR_CNT_RMB_CREATED);
@@ -363,7 +370,7 @@ static struct smcr_rmb *rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	do {
 		rmb = rmb_create(lgr, bsize, n);
 		n /= 2;
-	} while (rmb == ERR_PTR(-ENOMEM) && n);
+	} while (IS_ERR(rmb) && rmb_short(PTR_ERR(rmb)) && n);
 	return rmb;
 }
 
@@ -433,7 +440,8 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 		if (rc)
 			return rc;
 		if (!lgr_forming(lgr))
-			return rmb_wish(lgr, bsize, wish);
+			return wish->short_of & BIT(bsize) ? wish->rc :
+			       rmb_wish(lgr, bsize, wish);
 		rc = rmb_add_first(lgr, bsize);
 	}
 	rmb_take(rmb, elem);
@@ -449,7 +457,11 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	bsize = bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, elem, wish);
-	} while (rc == -ENOMEM && bsize--);
+		if (rmb_short(rc)) {	/* next time, too */
+			wish->short_of |= BIT(bsize);
+			wish->rc = rc;
+		}
+	} while (rmb_short(rc) && bsize--);
 	return rc;
 }
 
@@ -458,6 +470,8 @@ static enum smcr_reason rmb_reason(int rc)
 	switch (rc) {
 	case -ENOMEM:
 		return SMCR_R_NO_MEMORY;
+	case -ENOBUFS:
+		return SMCR_R_MEM_LIMIT;
 	case -ENOSPC:
 		return SMCR_R_RMB_LIMIT;
 	case -EREMOTEIO:
@@ -503,8 +517,9 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  *
  * Context: process, sleeps for memory, not for the peer.
  * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is
- * woken; -ENOMEM, -ENOSPC RMB limit, -ENOTCONN the group has ended, -EREMOTEIO
- * the peer does not want the RMB, -EAGAIN it did not say in time, -EIO.
+ * woken; -ENOMEM, -ENOBUFS memory limit, -ENOSPC RMB limit, -ENOTCONN the group
+ * has ended, -EREMOTEIO the peer does not want the RMB, -EAGAIN it did not say in
+ * time, -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 		      struct smcr_rmb_wish *wish, enum smcr_reason *why)
@@ -827,7 +842,7 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 		rc = rmb_build(lgr, bsize, n, wanted);
 
 	mutex_lock(&lgr->rmb_mutex);
-	if (rc == -EREMOTEIO || rc == -EAGAIN)
+	if (rc == -EREMOTEIO || rc == -EAGAIN || rc == -ENOBUFS)
 		lgr->rmb_pause = jiffies + idle_jiffies(lgr);
 	/* who came while one was tried ahead of need gets a try of its own */
 	if (wanted || !rc) {

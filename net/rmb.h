@@ -66,6 +66,8 @@ struct smcr_elem {
 struct smcr_rmb_wish {
 	u32 lgr_id;
 	u32 tries[SMCR_BSIZE_MAX + 1];	/* the attempt that will answer it, or 0 */
+	u8 short_of;		/* classes for which there was no memory, bits */
+	int rc;			/* ... and why */
 };
 
 /**

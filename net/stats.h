@@ -67,7 +67,8 @@
 	X(T_TESTLINK,		"timer-testlink") \
 	/* appended */ \
 	X(RX_IMM,		"rx-write-with-immediate") \
-	X(LISTEN_HALF,		"listen-half-full")
+	X(LISTEN_HALF,		"listen-half-full") \
+	X(MEM_REFUSED,		"memory-refused")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

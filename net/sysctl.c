@@ -10,6 +10,7 @@
 #include "pernet.h"
 
 #define SMCR_MS_MIN	100
+#define SMCR_MS_MINUTE	(60 * 1000)
 #define SMCR_MS_MAX	(60 * 60 * 1000)
 #define SMCR_MS_DAY	(24 * 60 * 60 * 1000)
 
@@ -18,7 +19,7 @@ struct smcr_knob {
 	size_t off;
 	int min;
 	int max;
-	bool worker;		/* a worker that all namespaces share waits so long */
+	int max_ns;		/* outside of the initial namespace; 0 = @max */
 };
 
 #define SMCR_KNOB(member, lo, hi) { \
@@ -28,30 +29,34 @@ struct smcr_knob {
 	.max	= (hi), \
 }
 
-#define SMCR_KNOB_WORKER(member) { \
+/*
+ * What all namespaces share: the time of workers, queue pairs and unsettled
+ * negotiations. Whoever is root in a namespace of his own only can take less of
+ * it than by default, not more.
+ */
+#define SMCR_KNOB_SHARED(member, lo, hi, hi_ns) { \
 	.name	= #member, \
 	.off	= offsetof(struct smcr_knobs, member), \
-	.min	= SMCR_MS_MIN, \
-	.max	= SMCR_MS_MAX, \
-	.worker	= true, \
+	.min	= (lo), \
+	.max	= (hi), \
+	.max_ns	= (hi_ns), \
 }
-
-/* For whoever is root in a namespace of his own only */
-static const int smcr_worker_max = 60 * 1000;
 
 static const struct smcr_knob smcr_knobs[] = {
 	SMCR_KNOB(enabled, 0, 1),
 	SMCR_KNOB(rmem, SMCR_RMBE_MIN, SMCR_RMBE_MIN << SMCR_BSIZE_MAX),
 	SMCR_KNOB(wmem, SMCR_RMBE_MIN, 4 * 1024 * 1024),
 	SMCR_KNOB(eye_catcher, 0, 1),
-	SMCR_KNOB(max_lgrs, 1, 65535),
+	SMCR_KNOB_SHARED(max_lgrs, 1, 65535, SMCR_MAX_LGRS_DEFAULT),
 	SMCR_KNOB(max_conns_per_lgr, 0, 65535),
 	SMCR_KNOB(max_rmbs_per_lgr, 1, SMCR_RMBS_MAX),
-	SMCR_KNOB(max_handshakes, 1, 1 << 20),
-	SMCR_KNOB(max_first_contacts, 1, 65535),
-	SMCR_KNOB_WORKER(t_clc),
-	SMCR_KNOB_WORKER(t_llc_first),
-	SMCR_KNOB_WORKER(t_llc),
+	SMCR_KNOB_SHARED(max_handshakes, 1, 1 << 20,
+			 SMCR_MAX_HANDSHAKES_DEFAULT),
+	SMCR_KNOB_SHARED(max_first_contacts, 1, 65535,
+			 SMCR_MAX_FIRST_DEFAULT),
+	SMCR_KNOB_SHARED(t_clc, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
+	SMCR_KNOB_SHARED(t_llc_first, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
+	SMCR_KNOB_SHARED(t_llc, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
 	SMCR_KNOB(t_lgr_idle, SMCR_MS_MIN, SMCR_MS_DAY),
 	SMCR_KNOB(t_close, SMCR_MS_MIN, SMCR_MS_MAX),
 	SMCR_KNOB(t_abort, SMCR_MS_MIN, SMCR_MS_MAX),
@@ -62,6 +67,28 @@ static const struct smcr_knob smcr_knobs[] = {
 	/* TCP_KEEPIDLE ends at 32767 s */
 	SMCR_KNOB(keepalive_floor, 0, 32767 * 1000),
 };
+
+/* The memory of a namespace, and of all; the next free index */
+static size_t smcr_sysctl_mem(struct smcr_net *sn, struct ctl_table *table,
+			      size_t i)
+{
+	table[i].procname = "max_mem";
+	table[i].data = &sn->knobs.max_mem;
+	table[i].maxlen = sizeof(int);
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_dointvec_minmax;
+	table[i].extra1 = SYSCTL_ZERO;
+	table[i++].extra2 = &sn->mem_cap;
+	if (!net_eq(sn->net, &init_net))
+		return i;
+	table[i].procname = "max_mem_host";
+	table[i].data = &smcr_max_mem_host;
+	table[i].maxlen = sizeof(int);
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_dointvec_minmax;
+	table[i++].extra1 = SYSCTL_ZERO;
+	return i;
+}
 
 /**
  * smcr_sysctl_register() - create the knobs of a namespace
@@ -75,8 +102,8 @@ int smcr_sysctl_register(struct smcr_net *sn)
 	struct ctl_table *table;
 	size_t i;
 
-	/* One for the ports; older kernels want an empty entry at the end */
-	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 2, sizeof(*table), GFP_KERNEL);
+	/* The special ones; older kernels want an empty entry at the end */
+	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 4, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(smcr_knobs); i++) {
@@ -89,9 +116,10 @@ int smcr_sysctl_register(struct smcr_net *sn)
 		table[i].proc_handler = proc_dointvec_minmax;
 		table[i].extra1 = (void *)&knob->min;
 		table[i].extra2 = (void *)&knob->max;
-		if (knob->worker && !net_eq(sn->net, &init_net))
-			table[i].extra2 = (void *)&smcr_worker_max;
+		if (knob->max_ns && !net_eq(sn->net, &init_net))
+			table[i].extra2 = (void *)&knob->max_ns;
 	}
+	i = smcr_sysctl_mem(sn, table, i);
 	table[i].procname = "excluded_ports";
 	table[i].data = &sn->excluded_ports;
 	table[i].maxlen = SMCR_PORTS;

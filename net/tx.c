@@ -20,7 +20,7 @@
 #define SMCR_TX_HOLD		(16 * 1024)
 
 /* First send buffer, and when to try again to get more; see smcr_tx_grow() */
-#define SMCR_TX_FIRST		(16 * 1024)
+#define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
 static void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
@@ -456,7 +456,11 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 		return 0;
 	if (len <= SMCR_TX_FIRST)
 		size = min_t(u32, size, SMCR_TX_FIRST);
-	buf = smcr_buf_alloc(conn->lgr->pid.dev, size, DMA_TO_DEVICE);
+	buf = smcr_buf_alloc(conn->lgr, size, DMA_TO_DEVICE);
+	if (IS_ERR(buf) && size > SMCR_TX_FIRST) {
+		size = SMCR_TX_FIRST;
+		buf = smcr_buf_alloc(conn->lgr, size, DMA_TO_DEVICE);
+	}
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	WRITE_ONCE(conn->sndbuf_size, size);
@@ -494,8 +498,7 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	buf = smcr_buf_alloc(conn->lgr->pid.dev, conn->sndbuf_max,
-			     DMA_TO_DEVICE);
+	buf = smcr_buf_alloc(conn->lgr, conn->sndbuf_max, DMA_TO_DEVICE);
 	if (IS_ERR(buf)) {	/* not again for every send */
 		WRITE_ONCE(conn->grow_at, jiffies + SMCR_TX_REGROW);
 		return false;

@@ -93,7 +93,8 @@
 	X(ABORT_TIMEOUT,	0, "abort-timeout", "peer did not answer the abort in time") \
 	X(NEG_ABORTED,		0, "neg-aborted", "socket closed during the negotiation") \
 	X(KEEPALIVE,		0, "keepalive", "peer did not answer the TEST LINK of keepalive") \
-	X(FIRST_LIMIT,		0x060d0000, "first-limit", "too many first contacts under way")
+	X(FIRST_LIMIT,		0x060d0000, "first-limit", "too many first contacts under way") \
+	X(MEM_LIMIT,		0x060e0000, "mem-limit", "memory limit of the namespace or of the host")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

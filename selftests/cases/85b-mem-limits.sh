@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# RMBs and other buffers are bounded in bytes, for a namespace and for the host:
+# connections beyond that are declined for this reason and run over TCP, those
+# that there are go on, and when the limit is raised there is SMC-R again. Root
+# in a further namespace can lower the limits of what all share, not raise them.
+#
+# covers: SEC-13
+# timeout: 60
+# tags: lifecycle
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+N=12
+KNOBS=/proc/sys/net/smcr
+
+# limited KNOB MARK: the first element is 256 KiB, more than two do not fit
+limited() {
+	local i calls=() knob=$1 old
+	old=$(<$KNOBS/$knob)
+	for ((i = 1; i <= N; i++)); do calls+=("slot:$i" accept:0 recv:5 send:5); done
+	calls+=("mark:full$2" "await:more$2" slot:20 accept:0 recv:5 send:5)
+	for ((i = 1; i <= N; i++)); do calls+=("slot:$i" send:50000 recv:50000 recv:1=eof close); done
+	calls+=(slot:20 recv:1=eof close)
+	smc_reset
+	echo 600 > "$KNOBS/$knob"
+	refused=$(smc_sum memory-refused) why=$(smc_sum mem-limit)
+	bg "$PROG/sockcmd" limit:50 slot:0 socket "listen:$3:64" "mark:up$2" "${calls[@]}"
+	await "full$2" 40
+	echo "$knob: refused $(($(smc_sum memory-refused) - refused)) times, fallbacks $(($(smc_fallbacks) - _smc_falls))"
+	check "$knob: some were refused" test "$(($(smc_sum memory-refused) - refused))" -gt 0 || :
+	check "$knob: the first ones use SMC-R" test $(($(smc_servers) - _smc_conns)) -ge 2 || :
+	check "$knob: the others are TCP" test $(($(smc_fallbacks) - _smc_falls)) -ge 4 || :
+	eq "$knob: for this reason" "$(($(smc_sum mem-limit) - why))" $(($(smc_fallbacks) - _smc_falls)) || :
+	smc_reset
+	echo "$old" > "$KNOBS/$knob"
+	mark "more$2"
+	check "$knob: server" wait "$BG" || :
+	smc_was "$knob: SMC-R again" 1 1
+	check "$knob: every connection is released" eventually 20 smc_idle || :
+}
+
+server() {
+	local k
+	limited max_mem 1 5001
+	limited max_mem_host 2 5002
+	ip netns add limits
+	for k in max_lgrs max_handshakes max_mem; do
+		check "a namespace may lower $k" ip netns exec limits bash -c "echo 512 > $KNOBS/$k" || :
+		check "and not raise it" ip netns exec limits bash -c "! echo $((4 * $(<$KNOBS/$k))) > $KNOBS/$k" 2> /dev/null || :
+		check "here it can be raised" bash -c "echo $((2 * $(<$KNOBS/$k))) > $KNOBS/$k" || :
+	done
+	check "the host's limit is not for it to see" ip netns exec limits test ! -e $KNOBS/max_mem_host || :
+	ip netns del limits
+}
+
+client() {
+	local i n calls
+	for n in 1 2; do
+		calls=()
+		for ((i = 1; i <= N; i++)); do calls+=("slot:$i" socket "connect:$PEER:500$n" send:5 recv:5); done
+		calls+=("await:more$n" slot:20 socket "connect:$PEER:500$n" send:5 recv:5)
+		for ((i = 1; i <= N; i++)); do calls+=("slot:$i" recv:50000 send:50000 close); done
+		calls+=(slot:20 close)
+		await "up$n" 40
+		check "client $n" "$PROG/sockcmd" limit:50 "${calls[@]}" || :
+	done
+}
