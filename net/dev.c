@@ -355,7 +355,7 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 }
 
 /**
- * smcr_dev_pid_ok() - are device, port and GID still there?
+ * smcr_dev_pid_ok() - are device, port, GID and its MAC still there?
  * @pid: from smcr_dev_find(); the caller holds @pid->dev
  *
  * A GID that was removed and came back at another index is another GID: queue
@@ -368,6 +368,7 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 {
 	const struct smcr_dev *dev = pid->dev;
 	const struct ib_gid_attr *attr;
+	u8 mac[ETH_ALEN];
 	bool ok;
 
 	if (READ_ONCE(dev->removed) || READ_ONCE(dev->failed) ||
@@ -376,10 +377,10 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 	attr = rdma_get_gid_attr(dev->ibdev, pid->port, pid->sgid_index);
 	if (IS_ERR(attr))
 		return false;
-	rcu_read_lock();
+	/* the MAC cannot be read when there is no netdev behind the GID */
 	ok = !memcmp(&attr->gid, &pid->gid, sizeof(pid->gid)) &&
-	     !IS_ERR(rdma_read_gid_attr_ndev_rcu(attr));
-	rcu_read_unlock();
+	     !rdma_read_gid_l2_fields(attr, NULL, mac) &&
+	     ether_addr_equal_unaligned(mac, pid->mac);
 	rdma_put_gid_attr(attr);
 	return ok;
 }

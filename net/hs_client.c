@@ -337,5 +337,6 @@ static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs)
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
+	smcr_lgr_kick_rmb_work(lgr);
 	return SMCR_HS_DONE;
 }

@@ -302,6 +302,7 @@ static enum smcr_hs_res smcr_srv_formed(struct smcr_hs *hs)
 	smcr_hs_unwatch(hs);
 	smcr_llc_done(lgr);
 	smcr_lgr_activate(lgr);
+	smcr_lgr_kick_rmb_work(lgr);
 	return smcr_srv_done(hs);
 }
 

@@ -18,6 +18,7 @@
 
 static void smcr_llc_work(struct work_struct *work);
 static void smcr_llc_test_work(struct work_struct *work);
+static void smcr_llc_out_work(struct work_struct *work);
 
 /**
  * smcr_llc_init() - LLC part of a new group
@@ -29,7 +30,9 @@ void smcr_llc_init(struct smcr_lgr *lgr)
 	INIT_LIST_HEAD(&lgr->llc_queue);
 	INIT_LIST_HEAD(&lgr->llc_later);
 	INIT_WORK(&lgr->llc_work, smcr_llc_work);
+	INIT_LIST_HEAD(&lgr->llc_out);
 	INIT_DELAYED_WORK(&lgr->test_work, smcr_llc_test_work);
+	INIT_DELAYED_WORK(&lgr->llc_out_work, smcr_llc_out_work);
 	lgr->seq.server = lgr->server;
 }
 
@@ -133,9 +136,14 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 	if (cancel_work_sync(&lgr->llc_work))
 		smcr_lgr_put(lgr);
+	/* after what queues it */
+	if (cancel_delayed_work_sync(&lgr->llc_out_work))
+		smcr_lgr_put(lgr);
 	spin_lock_bh(&lgr->llc_lock);
 	list_splice_init(&lgr->llc_queue, &dead);
 	list_splice_init(&lgr->llc_later, &dead);
+	list_splice_init(&lgr->llc_out, &dead);
+	lgr->llc_n_out = 0;
 	lgr->llc_len = 0;
 	spin_unlock_bh(&lgr->llc_lock);
 	smcr_llc_purge(&dead);
@@ -394,11 +402,85 @@ static void smcr_llc_fail(struct smcr_lgr *lgr, enum smcr_reason why)
 	smcr_link_fail(lgr->link, why);
 }
 
+/* The send queue is looked at this often when it had no room for a reply */
+#define SMCR_LLC_RETRY	msecs_to_jiffies(20)
+
+static void smcr_llc_arm_out(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (!queue_delayed_work(smcr_wq, &lgr->llc_out_work, SMCR_LLC_RETRY))
+		smcr_lgr_put(lgr);
+}
+
+/* Behind those that wait already. A peer that takes no replies gets no more. */
+static void smcr_llc_put_out(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	struct smcr_llc_item *item = kmalloc(sizeof(*item), GFP_KERNEL);
+	bool flood;
+
+	if (!item) {
+		smcr_llc_fail(lgr, SMCR_R_NO_MEMORY);
+		return;
+	}
+	item->msg = *msg;
+	spin_lock_bh(&lgr->llc_lock);
+	flood = lgr->llc_n_out >= SMCR_LLC_QUEUE_MAX;
+	if (!flood) {
+		list_add_tail(&item->node, &lgr->llc_out);
+		WRITE_ONCE(lgr->llc_n_out, lgr->llc_n_out + 1);
+	}
+	spin_unlock_bh(&lgr->llc_lock);
+	if (flood) {
+		kfree(item);
+		smcr_llc_fail(lgr, SMCR_R_LLC_FLOOD);
+		return;
+	}
+	smcr_llc_arm_out(lgr);
+}
+
+/*
+ * A reply to the peer, now or when the send queue has room, in their order.
+ * Context: process; the group's LLC work, which alone adds to llc_out.
+ */
+static void smcr_llc_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	if (READ_ONCE(lgr->llc_n_out) ||
+	    smcr_llc_post(lgr, msg, NULL, NULL, 0) == -EAGAIN)
+		smcr_llc_put_out(lgr, msg);
+}
+
+static void smcr_llc_out_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
+					    struct smcr_lgr, llc_out_work);
+	struct smcr_llc_item *item;
+
+	for (;;) {
+		spin_lock_bh(&lgr->llc_lock);
+		item = list_first_entry_or_null(&lgr->llc_out,
+						struct smcr_llc_item, node);
+		spin_unlock_bh(&lgr->llc_lock);
+		if (!item)
+			break;
+		if (smcr_llc_post(lgr, &item->msg, NULL, NULL, 0) == -EAGAIN) {
+			smcr_llc_arm_out(lgr);
+			break;
+		}
+		/* counted until it is posted: none overtakes it */
+		spin_lock_bh(&lgr->llc_lock);
+		list_del(&item->node);
+		WRITE_ONCE(lgr->llc_n_out, lgr->llc_n_out - 1);
+		spin_unlock_bh(&lgr->llc_lock);
+		kfree(item);
+	}
+	smcr_lgr_put(lgr);
+}
+
 static void smcr_llc_reply_test(struct smcr_lgr *lgr, struct smcr_llc *msg)
 {
 	smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_RX);
 	msg->reply = true;
-	smcr_llc_send(lgr, msg, 0);
+	smcr_llc_reply(lgr, msg);
 }
 
 static void smcr_llc_got_test_reply(struct smcr_lgr *lgr,
@@ -439,7 +521,7 @@ static void smcr_llc_got_confirm_rkey(struct smcr_lgr *lgr,
 		net_info_ratelimited("smcr: link group %u, peer %*phN: RKey 0x%x refused\n",
 				     lgr->id, (int)sizeof(lgr->peer.id),
 				     lgr->peer.id, ck->rkey);
-	smcr_llc_send(lgr, msg, 0);
+	smcr_llc_reply(lgr, msg);
 }
 
 static void smcr_llc_got_delete_rkey(struct smcr_lgr *lgr,
@@ -461,7 +543,7 @@ static void smcr_llc_got_delete_rkey(struct smcr_lgr *lgr,
 		}
 	}
 	dk->negative = dk->error_mask != 0;
-	smcr_llc_send(lgr, msg, 0);
+	smcr_llc_reply(lgr, msg);
 }
 
 /* An offer of a second link: none here, so in the proper way no */
@@ -473,7 +555,7 @@ static void smcr_llc_refuse_link(struct smcr_lgr *lgr,
 	if (lgr->server)	/* a client's notice wants no answer (LG-31) */
 		return;
 	smcr_llc_reject_add_link(lgr, &msg->add_link, &no);
-	smcr_llc_send(lgr, &no, 0);
+	smcr_llc_reply(lgr, &no);
 }
 
 /**
@@ -511,7 +593,7 @@ static void smcr_llc_unknown_link(struct smcr_lgr *lgr, u8 num)
 		},
 	};
 
-	smcr_llc_send(lgr, &msg, 0);
+	smcr_llc_reply(lgr, &msg);
 }
 
 /*
@@ -564,7 +646,7 @@ static void smcr_llc_refuse(struct smcr_lgr *lgr, struct smcr_llc *msg)
 	} else {	/* the rest of the message is echoed (LLC-59) */
 		msg->confirm_rkey_cont.negative = true;
 	}
-	smcr_llc_send(lgr, msg, 0);
+	smcr_llc_reply(lgr, msg);
 }
 
 /* One message; true if @item was kept */

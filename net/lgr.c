@@ -119,7 +119,7 @@ static void smcr_lgr_free_work(struct work_struct *work)
 	smcr_rmb_free_all(lgr);
 	if (lgr->link)
 		smcr_link_free(lgr->link);
-	if (lgr->pd)
+	if (lgr->pd && !lgr->mr_leaked)
 		ib_dealloc_pd(lgr->pd);
 	smcr_dev_put(lgr->pid.dev);
 	rhashtable_destroy(&lgr->conns);
@@ -455,7 +455,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		smcr_lgr_put(fresh);
 		return NULL;
 	}
-	if (READ_ONCE(pid->dev->removed))	/* its removal may have missed us */
+	/* removal of the device, or an event of the port, may have missed us */
+	if (!smcr_dev_pid_ok(pid))
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
 	*first = true;
 	return fresh;
@@ -493,7 +494,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	spin_lock_bh(&sn->lgr_lock);
 	smcr_lgr_publish(lgr);
 	spin_unlock_bh(&sn->lgr_lock);
-	if (READ_ONCE(pid->dev->removed))
+	if (!smcr_dev_pid_ok(pid))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
 	return lgr;
 }
@@ -603,6 +604,9 @@ void smcr_lgr_trust(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_activate() - first contact is settled (LG-52)
  * @lgr: FORMING group
+ *
+ * smcr_lgr_kick_rmb_work() comes when the last message of first contact is on
+ * its way: CONFIRM RKEY must not overtake that.
  */
 void smcr_lgr_activate(struct smcr_lgr *lgr)
 {
@@ -613,7 +617,6 @@ void smcr_lgr_activate(struct smcr_lgr *lgr)
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
 	smcr_llc_start(lgr);
-	smcr_lgr_kick_rmb_work(lgr);
 	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
 			     lgr->id);
 }

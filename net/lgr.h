@@ -122,6 +122,7 @@ struct smcr_lgr {
 	unsigned int n_free[SMCR_BSIZE_MAX + 1];
 	u32 next_rmb_id;
 	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
+	bool mr_leaked;		/* an MR could not be deregistered: @pd stays, too */
 	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
 	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
 
@@ -134,6 +135,9 @@ struct smcr_lgr {
 	struct smcr_llc answer;
 	bool late_ok[16];	/* abandoned exchanges by type */
 	struct work_struct llc_work;
+	struct list_head llc_out;	/* replies that found no room; @llc_lock */
+	unsigned int llc_n_out;		/* @llc_lock */
+	struct delayed_work llc_out_work;
 
 	struct delayed_work idle_work;
 	struct delayed_work test_work;

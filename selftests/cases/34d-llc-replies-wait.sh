@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A peer asks more often than the send queue is deep and takes no answers
+# meanwhile: the replies that find no room wait, and none of them is lost. One
+# that goes on like that is not waited for without a bound: its link fails.
+#
+# covers: LLC-14
+# module: ours none
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet llc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	app_bg limit:50 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:1 accept:0 recv:5 recv:1=ECONNRESET close
+	app_end "server program"
+	check "a flood" test "$(counter llc-flood)" -ge 1
+}
+
+# asks N: CONFIRM LINK and ADD LINK need a receive each, six are left
+asks() {
+	local i
+	cat <<-E
+		set rq=8 repost=0
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+	E
+	for ((i = 0; i < $1; i++)); do echo "tx llc test_link${2:+ $2}"; done
+}
+
+client() {
+	local i
+	await up
+	pup "280 questions" < <(
+		asks 280
+		echo "set repost=1"
+		echo "qp receives 200"
+		for ((i = 0; i < 280; i++)); do echo "rx llc test_link reply=1"; done
+		printf '%s\n' "rx data len=5" "close"
+	)
+	pup "400 questions" < <(
+		asks 330 expect=any
+		echo "rx rst"
+	)
+}
