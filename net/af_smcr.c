@@ -312,6 +312,8 @@ static void smcr_release_smc(struct smcr_sock *ssk)
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 
+	sock_owned_by_me(sk);
+
 	spin_lock_bh(&conn->lock);
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	spin_unlock_bh(&conn->lock);

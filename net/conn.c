@@ -287,6 +287,8 @@ void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 /* Unread data are dropped. conn->lock held; a reader may be at it */
 static void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
+
 	WRITE_ONCE(conn->purged, true);
 	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
 	conn->rx_cons = conn->rx_prod;
@@ -403,6 +405,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	sock_owned_by_me(sk);
+
 	spin_lock_bh(&conn->lock);
 	smcr_conn_purge_rx(conn);
 	conn->rest = false;
@@ -699,6 +702,8 @@ void smcr_sock_release_cb(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 
+	lockdep_assert_held(&sk->sk_lock.slock);
+
 	if (test_and_clear_bit(SMCR_SK_CONN_WORK, &ssk->flags))
 		smcr_conn_queue_work(&ssk->conn);
 	if (test_and_clear_bit(SMCR_SK_HS_WORK, &ssk->flags))
@@ -804,6 +809,8 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
+	lockdep_assert_held(&conn->lock);
+
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX, len);
 	smcr_child_news(smcr_conn_sock(conn));
 	if (!conn->fsm.app_closed) {
@@ -841,6 +848,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
 	int rx, freed;
+
+	lockdep_assert_held(&conn->lock);
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
 		if (!smcr_seq_after(cdc->seq, conn->rx_seq))

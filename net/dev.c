@@ -168,6 +168,8 @@ static bool gid_on(const struct ib_gid_attr *attr,
 {
 	const struct net_device *on = rdma_read_gid_attr_ndev_rcu(attr);
 
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
+
 	return !IS_ERR(on) && on == ndev;
 }
 
@@ -258,6 +260,8 @@ static void search_ports(struct dev_search *s,
 {
 	struct smcr_dev *dev;
 	u32 port;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
 
 	list_for_each_entry_rcu(dev, &smcr_devs, node) {
 		if (!dev_usable(dev, s->net))

@@ -39,6 +39,8 @@ static void smcr_fallback_switch(struct smcr_sock *ssk, enum smcr_reason why)
  */
 void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 {
+	sock_owned_by_me(&ssk->sk);
+
 	ssk->is_client = true;
 	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
 	smcr_fallback_switch(ssk, why);

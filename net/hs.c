@@ -90,6 +90,7 @@ static int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode,
 	struct smcr_hs *hs = container_of(watch, struct smcr_hs, watch);
 
 	lockdep_assert_held(&hs->watched->wait.lock);
+
 	/* who waits for another first contact is not interested in its steps */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
@@ -651,6 +652,7 @@ bool smcr_hs_stop(struct smcr_sock *ssk)
 	struct smcr_hs *hs;
 
 	sock_owned_by_me(&ssk->sk);
+
 	switch (smcr_hs_turn(ssk, SMCR_TURN_EV_STOP)) {
 	case SMCR_TURN_OURS:
 		hs = ssk->hs;

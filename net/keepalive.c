@@ -23,6 +23,8 @@ void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 				 1000);
 	struct sock *tsk = ssk->tcp->sk;
 
+	sock_owned_by_me(&ssk->sk);
+
 	if (idle >= floor * HZ) {
 		WRITE_ONCE(ssk->keepidle, 0);
 		return;
@@ -45,6 +47,8 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
 	struct smcr_lgr *lgr = conn->lgr;
 	bool sooner;
 	int idle = 0;
+
+	sock_owned_by_me(&ssk->sk);
 
 	if (!lgr)
 		return;
@@ -70,6 +74,8 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
  */
 void smcr_keepalive_start(struct smcr_sock *ssk)
 {
+	sock_owned_by_me(&ssk->sk);
+
 	/* its idle time begins, however long the link was silent */
 	ssk->conn.ka_since = jiffies;
 	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));

@@ -195,6 +195,8 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	long timeo;
 	int n, rc = 0;
 
+	sock_owned_by_me(sk);
+
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	while (copied < len) {

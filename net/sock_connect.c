@@ -27,6 +27,8 @@ long smcr_wait_neg(struct smcr_sock *ssk, long timeo)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = &ssk->sk;
 
+	sock_owned_by_me(sk);
+
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (ssk->mode == SMCR_MODE_NEG) {
 		release_sock(sk);
@@ -62,6 +64,8 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
  */
 int smcr_neg_abort(struct smcr_sock *ssk)
 {
+	sock_owned_by_me(&ssk->sk);
+
 	if (smcr_hs_stop(ssk))
 		return 0;
 	smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
@@ -99,6 +103,8 @@ static void smcr_sock_to_init(struct smcr_sock *ssk)
  */
 bool smcr_sock_reset(struct smcr_sock *ssk)
 {
+	sock_owned_by_me(&ssk->sk);
+
 	switch (ssk->mode) {
 	case SMCR_MODE_NEG:
 	case SMCR_MODE_SMC:
@@ -120,6 +126,8 @@ bool smcr_sock_reset(struct smcr_sock *ssk)
 void smcr_tcp_state_sync(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	sock_owned_by_me(sock->sk);
 
 	if (ssk->mode != SMCR_MODE_TCP)
 		return;
@@ -301,6 +309,8 @@ static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	long timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
+
+	sock_owned_by_me(sock->sk);
 
 	if (ssk->mode == SMCR_MODE_NEG) {
 		if (!timeo)

@@ -37,6 +37,8 @@ static bool smcr_conn_over(const struct smcr_sock *ssk)
  */
 static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 {
+	sock_owned_by_me(&ssk->sk);
+
 	if (ssk->mode != SMCR_MODE_NEG)
 		return 0;
 	if (!timeo)
@@ -308,6 +310,8 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 	bool over;
+
+	sock_owned_by_me(sk);
 
 	/* the connection sets bits, too */
 	spin_lock_bh(&conn->lock);

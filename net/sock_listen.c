@@ -474,6 +474,8 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child;
 
+	sock_owned_by_me(&lsk->sk);
+
 	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
 	/* it takes no socket lock but those of inner sockets */
 	if (cancel_work_sync(&lsk->accept_work))
@@ -496,6 +498,8 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 void smcr_listener_undo(struct socket *sock)
 {
 	struct smcr_sock *lsk = smcr_sk(sock->sk);
+
+	sock_owned_by_me(sock->sk);
 
 	smcr_listener_stop(lsk);
 	if (smcr_sock_reset(lsk))

@@ -20,6 +20,8 @@
  */
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 {
+	lockdep_assert_held(&tsk->sk_callback_lock);
+
 	/* a psock or BPF's own: smcr_child_new() drops that child */
 	if ((uintptr_t)rcu_dereference_raw(__sk_user_data(tsk)) &
 	    (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF))

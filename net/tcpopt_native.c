@@ -168,6 +168,8 @@ static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 	struct tcp_sock *tp = tcp_sk(tcp);
 	struct smcr_sock *ssk;
 
+	sock_owned_by_me(tcp);
+
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
 	if (ssk)

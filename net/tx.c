@@ -310,6 +310,8 @@ void smcr_tx_push(struct smcr_conn *conn)
  */
 void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 {
+	lockdep_assert_held(&conn->lock);
+
 	conn->tx_owed = action;
 	smcr_tx_push(conn);
 }
@@ -372,6 +374,8 @@ void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
  */
 void smcr_tx_flush(struct smcr_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
+
 	conn->tx_flush = true;
 	smcr_tx_push(conn);
 }
@@ -598,6 +602,8 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	size_t copied = 0;
 	long timeo;
 	int n, rc = 0;
+
+	sock_owned_by_me(sk);
 
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);

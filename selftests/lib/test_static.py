@@ -52,7 +52,7 @@ class LockComments(unittest.TestCase):
     def test_knows_what_is_no_claim(self):
         """No lock, a lock that may be held, somebody else's lock; a comment that belongs to something else."""
         for comment in ("no lock held", "the connection's lock may be held", "process context, no socket lock held",
-                        "socket lock held or not yet known to anybody", "called with the list's mutex held", "a reference is held"):
+                        "socket lock held or not yet known to anybody", "called with the list's mutex held", "TCP copies with its lock held", "a reference is held"):
             self.assertEqual(self.found(a_c=f"/* {comment} */\nvoid f(void)\n{{\n\tg();\n}}\n"), [], comment)
         self.assertEqual(self.found(a_c="/* a->lock held */\nint x;\n\nvoid f(void)\n{\n\tg();\n}\n"), [])
 
