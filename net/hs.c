@@ -311,7 +311,7 @@ enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 		hs->sending = false;
 		hs->until = jiffies + smcr_knob_jiffies(ssk->sn, t_llc_first);
 	}
-	rc = smcr_llc_wait(hs->lgr, msg, 0, NULL, NULL);
+	rc = smcr_llc_wait(hs->lgr, msg, 0);
 	if (!rc) {	/* then our message did arrive, too */
 		hs->sending = false;
 		*got = true;

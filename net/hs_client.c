@@ -332,7 +332,7 @@ static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs)
 	smcr_lgr_activate(lgr);
 	smcr_llc_reject_add_link(lgr, &msg.add_link, &no);
 	smcr_conn_activate(&hs->ssk->conn);
-	if (smcr_llc_send(lgr, &no, 0)) {
+	if (smcr_llc_send(lgr, &no)) {
 		hs->why = SMCR_R_ADD_LINK_FAIL;
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;

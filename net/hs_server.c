@@ -320,7 +320,7 @@ static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs)
 
 	smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_DELETE_LINK,
 			true);
-	if (smcr_llc_send(hs->lgr, &msg, 0))
+	if (smcr_llc_send(hs->lgr, &msg))
 		return smcr_srv_lost(hs, SMCR_R_ADD_LINK_FAIL);
 	return smcr_hs_goto(hs, smcr_srv_delete_link,
 			    READ_ONCE(hs->ssk->sn->knobs.t_llc_first));

@@ -149,63 +149,6 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	smcr_llc_purge(&dead);
 }
 
-/* Waiting for the adapter's completion of one LLC message */
-struct smcr_llc_sent {
-	refcount_t refs;
-	struct completion done;
-	bool ok;
-};
-
-static void smcr_llc_sent_put(struct smcr_llc_sent *sent)
-{
-	if (refcount_dec_and_test(&sent->refs))
-		kfree(sent);
-}
-
-static void smcr_llc_sent_done(struct smcr_tx_pend *pend, bool ok)
-{
-	struct smcr_llc_sent *sent = pend->arg;
-
-	sent->ok = ok;
-	complete(&sent->done);
-	smcr_llc_sent_put(sent);
-}
-
-/* What may end a wait is looked at this often: ABORT, a Decline on TCP */
-#define SMCR_LLC_SLICE	msecs_to_jiffies(20)
-
-/* 0; -ETIMEDOUT; -ECANCELED @stop said so; -EIO */
-static int smcr_llc_sent_wait(struct smcr_llc_sent *sent, unsigned int ms,
-			      bool (*stop)(void *arg), void *arg)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(ms);
-
-	for (;;) {
-		long left = max_t(long, end - jiffies, 1);
-
-		if (wait_for_completion_timeout(&sent->done, stop ?
-						min_t(long, left,
-						      SMCR_LLC_SLICE) : left))
-			return sent->ok ? 0 : -EIO;
-		if (stop && stop(arg))
-			return -ECANCELED;
-		if (time_after_eq(jiffies, end))
-			return -ETIMEDOUT;
-	}
-}
-
-static int smcr_llc_send_finish(struct smcr_llc_sent *sent, unsigned int ms,
-				bool (*stop)(void *arg), void *arg)
-{
-	int rc;
-
-	if (IS_ERR(sent))
-		return PTR_ERR(sent);
-	rc = smcr_llc_sent_wait(sent, ms, stop, arg);
-	smcr_llc_sent_put(sent);
-	return rc;
-}
-
 /**
  * smcr_llc_post() - post one LLC message
  * @lgr: group
@@ -232,60 +175,16 @@ int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 	return rc;
 }
 
-/* ERR_PTR() of what smcr_llc_post() said, or of -ENOMEM */
-static struct smcr_llc_sent *smcr_llc_send_begin(struct smcr_lgr *lgr,
-						 const struct smcr_llc *msg)
-{
-	struct smcr_llc_sent *sent;
-	int rc;
-
-	sent = kmalloc(sizeof(*sent), GFP_KERNEL);
-	if (!sent)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&sent->refs, 2);
-	init_completion(&sent->done);
-	sent->ok = false;
-	rc = smcr_llc_post(lgr, msg, smcr_llc_sent_done, sent, 0);
-	if (!rc)
-		return sent;
-	kfree(sent);
-	return ERR_PTR(rc);
-}
-
 /**
- * smcr_llc_send_stop() - post one LLC message
+ * smcr_llc_send() - smcr_llc_post() of which nobody wants to hear
  * @lgr: group
  * @msg: message
- * @wait_ms: 0 = do not wait, else for the adapter's completion
- * @stop: ends the wait when it says true; may be NULL
- * @arg: for @stop
- *
- * Context: process; sleeps if @wait_ms is not 0.
- * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full; -ENOMEM;
- * -ETIMEDOUT no completion; -EIO completed in error; -ECANCELED @stop said so.
- */
-int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		       unsigned int wait_ms, bool (*stop)(void *arg),
-		       void *arg)
-{
-	if (!wait_ms)
-		return smcr_llc_post(lgr, msg, NULL, NULL, 0);
-	return smcr_llc_send_finish(smcr_llc_send_begin(lgr, msg), wait_ms,
-				    stop, arg);
-}
-
-/**
- * smcr_llc_send() - smcr_llc_send_stop() with nothing that ends the wait
- * @lgr: group
- * @msg: message
- * @wait_ms: 0 = do not wait, else for the adapter's completion
  *
  * Return: as there.
  */
-int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		  unsigned int wait_ms)
+int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
-	return smcr_llc_send_stop(lgr, msg, wait_ms, NULL, NULL);
+	return smcr_llc_post(lgr, msg, NULL, NULL, 0);
 }
 
 /**
@@ -358,34 +257,18 @@ static bool smcr_llc_settled(const struct smcr_lgr *lgr)
  * smcr_llc_wait() - wait for what smcr_llc_expect() announced
  * @lgr: group
  * @out: the message
- * @ms: bound
- * @tcp: also stop when this says true; may be NULL
- * @arg: for @tcp
+ * @ms: bound; 0: only look
  *
- * Context: process, sleeps.
- * Return: 0; -ETIMEDOUT; -ENOTCONN group is dead; -EINTR @tcp said so, the
- * exchange stays armed.
+ * Context: process, sleeps if @ms is not 0.
+ * Return: 0; -ETIMEDOUT; -ENOTCONN group is dead.
  */
-int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
-		  bool (*tcp)(void *arg), void *arg)
+int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	int rc;
 
-	for (;;) {
-		long left = end - jiffies;
-
-		if (left > 0)
-			wait_event_timeout(lgr->wait, smcr_llc_settled(lgr),
-					   tcp ? min_t(long, left,
-						       SMCR_LLC_SLICE) : left);
-		if (smcr_llc_settled(lgr))
-			break;
-		if (tcp && tcp(arg))
-			return -EINTR;
-		if (left <= 0)
-			return -ETIMEDOUT;
-	}
+	if (!wait_event_timeout(lgr->wait, smcr_llc_settled(lgr),
+				msecs_to_jiffies(ms)))
+		return -ETIMEDOUT;
 
 	rc = -ENOTCONN;
 	spin_lock_bh(&lgr->llc_lock);
@@ -445,7 +328,7 @@ static void smcr_llc_put_out(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 static void smcr_llc_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
 	if (READ_ONCE(lgr->llc_n_out) ||
-	    smcr_llc_post(lgr, msg, NULL, NULL, 0) == -EAGAIN)
+	    smcr_llc_send(lgr, msg) == -EAGAIN)
 		smcr_llc_put_out(lgr, msg);
 }
 
@@ -462,7 +345,7 @@ static void smcr_llc_out_work(struct work_struct *work)
 		spin_unlock_bh(&lgr->llc_lock);
 		if (!item)
 			break;
-		if (smcr_llc_post(lgr, &item->msg, NULL, NULL, 0) == -EAGAIN) {
+		if (smcr_llc_send(lgr, &item->msg) == -EAGAIN) {
 			smcr_llc_arm_out(lgr);
 			break;
 		}
@@ -857,10 +740,9 @@ static int smcr_llc_rkey_xchg(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 	if (busy)
 		return -EBUSY;
 
-	rc = smcr_llc_send(lgr, msg, 0);
+	rc = smcr_llc_send(lgr, msg);
 	if (!rc)
-		rc = smcr_llc_wait(lgr, answer, READ_ONCE(lgr->sn->knobs.t_llc),
-				   NULL, NULL);
+		rc = smcr_llc_wait(lgr, answer, READ_ONCE(lgr->sn->knobs.t_llc));
 	smcr_llc_done(lgr);
 	if (rc == -ETIMEDOUT) {
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC);
@@ -1072,7 +954,7 @@ static void smcr_llc_test_work(struct work_struct *work)
 		break;
 	case SMCR_LLC_TEST_SEND:
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
-		if (!smcr_llc_send(lgr, &msg, 0))
+		if (!smcr_llc_send(lgr, &msg))
 			break;
 		/* not even the reserve of the send queue is left (LLC-12) */
 		smcr_llc_fail(lgr, SMCR_R_LINK_ERROR);

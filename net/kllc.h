@@ -17,21 +17,7 @@ void smcr_llc_verify(struct smcr_lgr *lgr);	/* TEST LINK now */
 void smcr_llc_look(struct smcr_lgr *lgr);	/* is it due? */
 void smcr_llc_stop(struct smcr_lgr *lgr);	/* process context, sleeps */
 
-/**
- * smcr_llc_send() - post one LLC message
- * @lgr: group
- * @msg: message
- * @wait_ms: 0 = do not wait; else wait so long for the adapter's completion
- *
- * Return: 0, -ENOTCONN, -EAGAIN, -ETIMEDOUT, -EIO (completion error).
- */
-int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		  unsigned int wait_ms);
-/* The same; also stops waiting when @stop says true: -ECANCELED */
-int smcr_llc_send_stop(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		       unsigned int wait_ms, bool (*stop)(void *arg),
-		       void *arg);
-
+int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg);
 /* Does not wait: @done is called once after 0, see struct smcr_tx_pend */
 int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
 		  void (*done)(struct smcr_tx_pend *pend, bool ok), void *arg,
@@ -46,17 +32,8 @@ void smcr_llc_expect(struct smcr_lgr *lgr, u8 xchg, u8 type, bool reply);
 
 bool smcr_llc_answered(const struct smcr_lgr *lgr);	/* ... has arrived */
 
-/*
- * smcr_llc_wait() - wait for what smcr_llc_expect() announced
- * @out: the message
- * @ms: bound
- * @tcp: also wake when this says true (a Decline arrived); may be NULL
- *
- * Return: 0; -ETIMEDOUT; -ENOTCONN link or group gone; -EINTR @tcp said so.
- * The exchange stays armed only after -EINTR.
- */
-int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms,
-		  bool (*tcp)(void *arg), void *arg);
+/* @ms: 0 only looks */
+int smcr_llc_wait(struct smcr_lgr *lgr, struct smcr_llc *out, unsigned int ms);
 
 /*
  * smcr_llc_confirm_rkey() - tell the peer of a new RMB and wait for its reply
