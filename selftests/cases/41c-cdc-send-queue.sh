@@ -6,7 +6,7 @@
 #
 # covers: CDC-21
 # timeout: 90
-# tags: cdc
+# tags: cdc nodebug
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
