@@ -35,8 +35,9 @@ silent() {
 		echo "rx proposal"
 	done
 	echo "mark held$1"
-	# connect() is over, and each of them is reset
-	for i in 0 $((EACH - 1)); do echo "conn s$i"; echo "rx end 60s"; done
+	# connect() is over, and each of them is reset; who ends before the last
+	# of them is resets it itself
+	for ((i = 0; i < EACH; i++)); do echo "conn s$i"; echo "rx end 60s"; done
 }
 
 server() {

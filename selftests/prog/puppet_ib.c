@@ -312,24 +312,31 @@ static void completed(const struct ibv_wc *wc)
 		post_rx(l, slot);
 }
 
+/*
+ * One completion at a time: handling one may wait for another (a reply's), and
+ * that wait must not overtake what was polled before it.
+ */
 static void reap(void)
 {
-	struct ibv_wc wc[16];
 	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	bool any;
 	void *arg;
-	int i, n;
+	int n;
 
 	while (!ibv_get_cq_event(me.chan, &cq, &arg))
 		ibv_ack_cq_events(cq, 1);
 	do {
 		if (ibv_req_notify_cq(me.cq, 0))
 			bad("ibv_req_notify_cq failed");
-		n = ibv_poll_cq(me.cq, ARRAY_SIZE(wc), wc);
+		any = false;
+		while ((n = ibv_poll_cq(me.cq, 1, &wc)) > 0) {
+			completed(&wc);
+			any = true;
+		}
 		if (n < 0)
 			bad("ibv_poll_cq failed");
-		for (i = 0; i < n; i++)
-			completed(&wc[i]);
-	} while (n > 0);
+	} while (any);
 }
 
 bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg)

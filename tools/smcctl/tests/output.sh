@@ -70,7 +70,7 @@ ctl show
 ok "show: reasons" out_has "Reasons of fallbacks"
 ctl -d show
 ok "show -d: settings" out_has max_handshakes
-files=$(grep -oE 'SMCR_KNOB(_WORKER)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$' | sort)
+files=$(grep -oE 'SMCR_KNOB(_[A-Z]+)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$' | sort)
 ok "show -d: settings are called as in /proc/sys" [ "$files" = \
 	"$(sed -n '/^Settings/,$s/^  \([a-z_]*\) .*/\1/p' <<< "$out" | sort)" ]
 ctl -j show
