@@ -38,6 +38,9 @@ struct smcr_buf {
 	} chunk[];
 };
 
+/* What max_mem does not refuse, bytes: see smcr_buf_alloc() */
+#define SMCR_BUF_SMALL	(16 * 1024)
+
 /**
  * smcr_buf_alloc() - allocate, zero and map a buffer
  * @lgr: link group: its namespace, and the device to map it for
@@ -55,7 +58,6 @@ struct smcr_buf {
  * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS one of the two limits.
  * smcr_buf_free() releases it.
  */
-#define SMCR_BUF_SMALL	(16 * 1024)
 struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);	/* any process context; NULL ok */
