@@ -359,23 +359,25 @@ static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 }
 
 /*
- * Element and references go, the former as soon as all was read. The socket
- * lock is held if sk is live.
+ * Element and references go. @keep: what is unread stays for the reader, which
+ * takes a group that gives out no elements any more; else what a CDC brought
+ * since the caller looked is dropped. The socket lock is held if sk is live.
  */
-static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine)
+static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
+				 bool keep)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
 	bool rest;
 
-	/* who reads or closes, or ends the group, queues the work again */
-	if (!lgr || (smcr_conn_readable(conn) &&
-		     READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD))
+	if (!lgr)
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
 	smcr_lgr_del_conn(lgr, conn);
 	/* softirq sees no connection any more before the element goes */
 	spin_lock_bh(&conn->lock);
+	if (!keep && smcr_conn_readable(conn))
+		smcr_conn_purge_rx(conn);
 	rest = smcr_conn_keep_rest(conn);
 	conn->rest = rest;
 	conn->lgr = NULL;
@@ -389,6 +391,15 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine)
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
+}
+
+/* When all was read; who reads or closes, or ends the group, comes back here */
+static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
+{
+	bool dead = conn->lgr && READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD;
+
+	if (dead || !smcr_conn_readable(conn))
+		smcr_conn_release_rx(conn, quarantine, dead);
 }
 
 /**
@@ -412,7 +423,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (conn->lgr) {
 		smcr_conn_release_tx(conn);
-		smcr_conn_release_rx(conn, conn->told_peer);
+		smcr_conn_release_rx(conn, conn->told_peer, false);
 	}
 	if (conn->keep_len)
 		smcr_conn_unkeep_rest(conn);
@@ -745,7 +756,7 @@ static void smcr_conn_work(struct work_struct *work)
 		set_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
 	}
 	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->todo))
-		smcr_conn_release_rx(conn, !orderly);
+		smcr_conn_release_read(conn, !orderly);
 	else if (conn->keep_len && !smcr_conn_readable(conn))
 		smcr_conn_unkeep_rest(conn);
 	release_sock(sk);

@@ -231,7 +231,16 @@ static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 	struct smcr_clc_msg clc;
 
 	res = smcr_hs_clc(hs, SMCR_CLC_DECLINE, &clc);
-	return res == SMCR_HS_NEXT ? smcr_hs_declined(hs, &clc.decline) : res;
+	if (res == SMCR_HS_NEXT)
+		return smcr_hs_declined(hs, &clc.decline);
+	/* a peer that does not end its message keeps no group and no device */
+	if (res == SMCR_HS_WAIT && hs->lgr &&
+	    READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD) {
+		hs->why = hs->lgr->why;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	return res;
 }
 
 static enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
@@ -708,6 +717,8 @@ void smcr_hs_drop(struct smcr_sock *ssk)
 void smcr_hs_begin(struct smcr_sock *ssk)
 {
 	struct smcr_hs *hs = ssk->hs;
+	unsigned long until;
+	bool timed;
 
 	ssk->hs_up = 0;
 	if (ssk->is_client) {
@@ -719,10 +730,12 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 		WRITE_ONCE(ssk->hs_want, SMCR_CLC_PROPOSAL);
 		atomic_inc(&ssk->sn->n_handshakes);
 	}
+	timed = hs->timed;
+	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/* a timer that is over before BEGIN would be lost; no TCP event is due yet */
-	if (hs->timed)
-		smcr_hs_arm(ssk, hs->until);
+	if (timed)
+		smcr_hs_arm(ssk, until);
 }
 
 /**

@@ -169,14 +169,20 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
+/*
+ * Also called for what is put on the error queue, a time stamp for example,
+ * without TCP's lock: the receive queue is not looked at here.
+ */
 static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
 	case SMCR_MODE_NEG:
-		smcr_hs_tcp_event(ssk);
+		if (READ_ONCE(tsk->sk_err))
+			smcr_hs_kick(ssk);
 		break;
 	case SMCR_MODE_SMC:
-		smcr_smc_event(ssk, tsk);
+		if (READ_ONCE(tsk->sk_state) == TCP_CLOSE)
+			smcr_smc_event(ssk, tsk);
 		break;
 	case SMCR_MODE_LISTEN:	/* only its end is an error */
 	case SMCR_MODE_TCP:
