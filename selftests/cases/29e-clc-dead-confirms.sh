@@ -12,7 +12,7 @@
 # memory: 2048
 # timeout: 120
 # kernels: umdbg um 6.1 6.12
-# tags: puppet clc
+# tags: puppet clc stress nodebug
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh
@@ -55,7 +55,7 @@ server() {
 	fast t_clc=60000 t_llc_first=40000 qp_timeout=18 max_first_contacts=$LIMIT
 	usual_serve 5000
 	for port in "${PORTS[@]}"; do
-		bg "$SOCKCMD" limit:100 socket "listen:$port:512" await:over close
+		bg "$SOCKCMD" limit:100 socket "listen:$port:1200" await:over close
 		poll 10 listening "$port"
 	done
 	await serving

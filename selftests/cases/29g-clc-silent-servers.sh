@@ -11,7 +11,7 @@
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
-# tags: puppet clc
+# tags: puppet clc stress nodebug
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh

@@ -10,7 +10,7 @@
 # module: ours ours
 # timeout: 120
 # kernels: umdbg um 6.1 6.12
-# tags: puppet lgr
+# tags: puppet lgr stress nodebug
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh

@@ -10,7 +10,7 @@
 # timeout: 60
 # lanes: qemu
 # kernels: 6.1 6.12
-# tags: sec
+# tags: sec stock
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -7,7 +7,7 @@
 #
 # timeout: 120
 # memory: 2048
-# tags: diag
+# tags: diag stress nodebug
 
 listed() {
 	local n

@@ -108,7 +108,7 @@ def cost(nl, n):
     large = best()
     print(f"{n} sockets: {small * 1e3:.1f} ms, {8 * n}: {large * 1e3:.1f} ms, "
           f"{large / small:.1f}-fold")
-    sys.exit(large > 14 * small)
+    sys.exit(large > 18 * small)
 
 
 def noise(_, n):
