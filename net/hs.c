@@ -224,6 +224,14 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 	return SMCR_HS_DECLINED;
 }
 
+/* The group in which first contact runs has ended */
+static enum smcr_hs_res smcr_hs_lgr_died(struct smcr_hs *hs)
+{
+	hs->why = hs->lgr->why;
+	hs->err = ECONNRESET;
+	return SMCR_HS_FAILED;
+}
+
 /* Something arrived on TCP while LLC was due: a Decline or the end */
 static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 {
@@ -235,11 +243,8 @@ static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 		return smcr_hs_declined(hs, &clc.decline);
 	/* a peer that does not end its message keeps no group and no device */
 	if (res == SMCR_HS_WAIT && hs->lgr &&
-	    READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD) {
-		hs->why = hs->lgr->why;
-		hs->err = ECONNRESET;
-		return SMCR_HS_FAILED;
-	}
+	    READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD)
+		return smcr_hs_lgr_died(hs);
 	return res;
 }
 
@@ -328,11 +333,8 @@ enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 	}
 	if (hs->sending && READ_ONCE(ssk->hs_sent) == SMCR_HS_SENT_BAD)
 		return smcr_hs_link_failed(hs, hs->send_why);
-	if (rc == -ENOTCONN && !hs->sending) {
-		hs->why = hs->lgr->why;
-		hs->err = ECONNRESET;
-		return SMCR_HS_FAILED;
-	}
+	if (rc == -ENOTCONN && !hs->sending)
+		return smcr_hs_lgr_died(hs);
 	if (smcr_hs_tcp_news(hs))	/* a Decline, or TCP has ended (CLC-59) */
 		return smcr_hs_goto_instead(hs);
 	return smcr_hs_expired(hs) ? smcr_hs_llc_timeout(hs) : SMCR_HS_WAIT;
