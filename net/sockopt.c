@@ -132,8 +132,12 @@ static bool smcr_opt_copies_locked(int level, int opt)
 	}
 }
 
-/* Until the mode is settled; 0, or a signal came */
-static int smcr_opt_wait(struct smcr_sock *ssk)
+/*
+ * Waits while there is a handshake. If one may still begin, the AF_SMC socket's
+ * lock is held on return (*held): connect() waits for it, and no worker needs it
+ * before that. Return: 0, or a signal came.
+ */
+static int smcr_opt_alone(struct smcr_sock *ssk, bool *held)
 {
 	int rc = 0;
 
@@ -143,7 +147,9 @@ static int smcr_opt_wait(struct smcr_sock *ssk)
 		if (ssk->mode == SMCR_MODE_NEG)
 			rc = -ERESTARTSYS;
 	}
-	release_sock(&ssk->sk);
+	*held = !rc && smcr_opt_unsettled(ssk);
+	if (!*held)
+		release_sock(&ssk->sk);
 	return rc;
 }
 
@@ -157,14 +163,18 @@ static int smcr_opt_wait(struct smcr_sock *ssk)
 static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 			       sockptr_t val, unsigned int len)
 {
+	bool held = false;
 	void *copy;
 	int rc;
 
 	if (!smcr_opt_unsettled(ssk))
 		return smcr_tcp_forward(ssk, level, opt, val, len);
 	if (level == SOL_SOCKET && smcr_opt_copies_locked(level, opt)) {
-		rc = smcr_opt_wait(ssk);
-		return rc ?: smcr_tcp_forward(ssk, level, opt, val, len);
+		rc = smcr_opt_alone(ssk, &held);
+		rc = rc ?: smcr_tcp_forward(ssk, level, opt, val, len);
+		if (held)
+			release_sock(&ssk->sk);
+		return rc;
 	}
 	if (sockptr_is_null(val) || !len || len > SMCR_OPT_COPY_MAX)
 		return smcr_tcp_forward(ssk, level, opt, val, len);
@@ -336,7 +346,8 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	struct sock *tsk = ssk->tcp->sk;
-	int idle;
+	bool held = false;
+	int idle, rc = 0;
 
 	if (level == SOL_TCP) {
 		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
@@ -354,14 +365,13 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		if (opt == TCP_KEEPIDLE && idle)
 			return smcr_get_int(idle / HZ, val, len);
 	}
-	if (smcr_opt_copies_locked(level, opt) && smcr_opt_unsettled(ssk)) {
-		int rc = smcr_opt_wait(ssk);
-
-		if (rc)
-			return rc;
-	}
+	if (smcr_opt_copies_locked(level, opt) && smcr_opt_unsettled(ssk))
+		rc = smcr_opt_alone(ssk, &held);
 	/* not by way of proto_ops: which of its members is set has changed */
-	return READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
+	rc = rc ?: READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
+	if (held)
+		release_sock(&ssk->sk);
+	return rc;
 }
 
 /**
