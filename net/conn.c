@@ -256,7 +256,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	else if (conn->early_cflags)
 		smcr_conn_rx_flags(conn, conn->early_cflags);
 	/* the group may have died before there was a state to tell it to */
-	if (READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD)
+	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
 	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
@@ -396,7 +396,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 /* When all was read; who reads or closes, or ends the group, comes back here */
 static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 {
-	bool dead = conn->lgr && READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD;
+	bool dead = conn->lgr && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD;
 
 	if (dead || !smcr_conn_readable(conn))
 		smcr_conn_release_rx(conn, quarantine, dead);
@@ -588,7 +588,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 
 	/* the peer gave up the group, and then TCP: that is one event, not two */
 	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
-	    READ_ONCE(conn->lgr->st) == SMCR_LGR_ST_DEAD) {
+	    smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD) {
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}

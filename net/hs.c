@@ -243,7 +243,7 @@ static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 		return smcr_hs_declined(hs, &clc.decline);
 	/* a peer that does not end its message keeps no group and no device */
 	if (res == SMCR_HS_WAIT && hs->lgr &&
-	    READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD)
+	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
 		return smcr_hs_lgr_died(hs);
 	return res;
 }
@@ -345,7 +345,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	const struct smcr_lgr *lgr = hs->lgr;
 
 	hs->why = why;
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD)
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return SMCR_HS_DECLINE;
 	switch (lgr->why) {
 	case SMCR_R_LINK_ERROR:

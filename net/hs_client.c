@@ -180,11 +180,11 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
  */
 static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
-	if (hs->acc.first_contact || READ_ONCE(lgr->st) != SMCR_LGR_ST_FORMING)
+	if (hs->acc.first_contact || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
 		return true;
 	WRITE_ONCE(hs->forming, lgr);
 	smcr_hs_watch(hs, lgr);
-	return READ_ONCE(lgr->st) != SMCR_LGR_ST_FORMING ||
+	return smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING ||
 	       smcr_hs_expired(hs);
 }
 
@@ -291,7 +291,7 @@ static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
 
 	res = smcr_hs_llc(hs, &msg, &got);
 	/* nothing was said on the link: when it is gone, TCP still can be had */
-	if (res == SMCR_HS_FAILED && READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD)
+	if (res == SMCR_HS_FAILED && smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
 		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
 	if (!got)
 		return res;

@@ -407,7 +407,7 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 	struct smcr_clc_msg clc;
 	enum smcr_hs_res res;
 
-	if (hs->lgr && READ_ONCE(hs->lgr->st) == SMCR_LGR_ST_DEAD) {
+	if (hs->lgr && smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD) {
 		smcr_srv_let_go(hs);
 		lost = hs->why;
 	}

@@ -43,7 +43,7 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 	smcr_lgr_hold(lgr);
 	/* a group that has ended meanwhile is not kept for that long */
 	if (!queue_delayed_work(smcr_wq, &lgr->test_work, delay) ||
-	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->test_work)))
 		smcr_lgr_put(lgr);
 }
@@ -71,7 +71,7 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 void smcr_llc_probe(struct smcr_lgr *lgr)
 {
 	/* one that is under way has its T_LLC, unless it is keepalive's */
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE ||
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
 	    (READ_ONCE(lgr->seq.test_pending) &&
 	     !READ_ONCE(lgr->test_patient)) || xchg(&lgr->probe, 1))
 		return;
@@ -88,11 +88,11 @@ void smcr_llc_probe(struct smcr_lgr *lgr)
  */
 void smcr_llc_look(struct smcr_lgr *lgr)
 {
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->test_work, 0) ||
-	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->test_work)))
 		smcr_lgr_put(lgr);
 }
@@ -106,7 +106,7 @@ void smcr_llc_look(struct smcr_lgr *lgr)
  */
 void smcr_llc_verify(struct smcr_lgr *lgr)
 {
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	xchg(&lgr->verify, 1);
 	smcr_llc_look(lgr);
@@ -250,7 +250,7 @@ bool smcr_llc_answered(const struct smcr_lgr *lgr)
 static bool smcr_llc_settled(const struct smcr_lgr *lgr)
 {
 	return smcr_llc_answered(lgr) ||
-	       READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+	       smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
 }
 
 /**
@@ -539,7 +539,7 @@ static bool smcr_llc_handle(struct smcr_lgr *lgr, struct smcr_llc_item *item)
 	bool late;
 
 	/* the link is to go: its commands are stale (LLC-54) */
-	if (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	    item->msg.type != SMCR_LLC_TEST_LINK)
 		return false;
 	spin_lock_bh(&lgr->llc_lock);
@@ -615,7 +615,7 @@ static void smcr_llc_work(struct work_struct *work)
  */
 static bool smcr_llc_rx_delete(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
-	bool over = READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+	bool over = smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
 
 	if (msg->type != SMCR_LLC_DELETE_LINK)
 		return false;
@@ -808,7 +808,7 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, u32 rkey, u64 va)
 		if (rc != -EAGAIN || tries == SMCR_LLC_RKEY_TRIES ||
 		    time_after(jiffies, end))
 			return rc;
-		wait_event_timeout(lgr->wait, READ_ONCE(lgr->st) ==
+		wait_event_timeout(lgr->wait, smcr_lgr_state(lgr) ==
 				   SMCR_LGR_ST_DEAD,
 				   (tries - 1) * SMCR_LLC_RKEY_PAUSE);
 	}
@@ -929,7 +929,7 @@ static void smcr_llc_test_work(struct work_struct *work)
 	enum smcr_llc_test what;
 	bool probe, idle, wait;
 
-	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		goto out;
 	probe = xchg(&lgr->probe, 0);
 	if (probe)

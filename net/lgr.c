@@ -70,7 +70,7 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	if (st == SMCR_LGR_ST_DEAD)
 		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
 	lgr->why = why;
-	WRITE_ONCE(lgr->st, st);
+	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
 	wake_up_all(&lgr->wait);
 	return true;
@@ -164,7 +164,7 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 
 	lockdep_assert_held(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
-		if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE ||
+		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
 		    READ_ONCE(lgr->n_conns))
 			continue;
 		if (!oldest || time_before(READ_ONCE(lgr->idle_since),
@@ -363,13 +363,15 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
  */
 static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
 {
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
+		return true;
 	switch (lgr->why) {
 	case SMCR_R_CLC_EOF:
 	case SMCR_R_NEG_ABORTED:
 	case SMCR_R_PEER_DECLINED:
 		return !lgr->link || !lgr->link->peer_qpn;
 	default:
-		return READ_ONCE(lgr->st) != SMCR_LGR_ST_DEAD;
+		return false;
 	}
 }
 
@@ -407,7 +409,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 
 	*first = false;
 	if (lgr) {
-		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING)
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			goto busy;
 		rc = smcr_lgr_may_retry(lgr);
 		smcr_lgr_put(lgr);
@@ -438,7 +440,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				*why = SMCR_R_RMB_LIMIT;
 			return NULL;
 		}
-		if (READ_ONCE(lgr->st) == SMCR_LGR_ST_ACTIVE) {
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
 			if (fresh)
 				smcr_lgr_put(fresh);
 			return lgr;
@@ -546,11 +548,11 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 {
 	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
 
-	if (!lgr->server || READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+	if (!lgr->server || smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)) ||
-	    (READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD &&
+	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->idle_work)))
 		smcr_lgr_put(lgr);
 }
@@ -1262,7 +1264,7 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 
 	spin_lock_bh(&lgr->lock);
 	rt = smcr_lgr_rtoken(lgr, rkey, va,
-			     READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING);
+			     smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
 		lgr->rtokens[rt].used++;
 	spin_unlock_bh(&lgr->lock);

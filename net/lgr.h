@@ -67,9 +67,10 @@ struct smcr_llc_item {
  *
  * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
  *
- * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only
+ * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
+ *	read under @lock or by smcr_lgr_state()
  * @wait: woken on state changes and LLC answers
- * @why: reason of DEAD
+ * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
  * @end: enum smcr_lgr_end; written under @lock by @end_work only
  * @end_due: jiffies, when @end becomes RELEASE at the latest; @lock
  * @end_work: owns a reference from DEAD on until the group is released
@@ -267,6 +268,20 @@ int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
 void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
 
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
+
+/**
+ * smcr_lgr_state() - state of a group, without its lock
+ * @lgr: link group
+ *
+ * Any context. After DEAD was seen @lgr->why is its reason.
+ *
+ * Return: enum smcr_lgr_st.
+ */
+static inline u8 smcr_lgr_state(const struct smcr_lgr *lgr)
+{
+	/* pairs with smp_store_release() in smcr_lgr_set_state_locked() */
+	return smp_load_acquire(&lgr->st);
+}
 
 const char *smcr_lgr_st_name(unsigned int st);
 

@@ -122,14 +122,14 @@ static bool rmb_newest(const struct smcr_rmb *rmb)
 /* First contact: there is no link to register on or to tell the peer over */
 static bool lgr_forming(const struct smcr_lgr *lgr)
 {
-	return READ_ONCE(lgr->st) == SMCR_LGR_ST_FORMING;
+	return smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING;
 }
 
 /* Housekeeping */
 
 static bool lgr_dead(const struct smcr_lgr *lgr)
 {
-	return READ_ONCE(lgr->st) == SMCR_LGR_ST_DEAD;
+	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
 }
 
 /*
