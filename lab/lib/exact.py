@@ -5,8 +5,8 @@
 One QEMU guest whose clock counts instructions, two nanoseconds each, and jumps
 over the time in which there is nothing to do; both ends of every connection are
 in it, over soft RoCE on lo. What it measures does not depend on how busy this
-machine is. An operation is one write (bulk), one
-message there and back (rtt), or connect + 1 byte echo + close (conn).
+machine is. An operation is one write (bulk), one write with poll() before it
+(poll), one message there and back (rtt), or connect + 1 byte echo + close (conn).
 
 The figures of a commit are in lab/exact-KERNEL.json. --gate fails when a point
 of smcr is more than 3 % dearer; a commit that means it runs --update. They hold
@@ -34,7 +34,7 @@ from lab import CACHE, TREE, LabError, Pair, human, read, script  # noqa: E402  
 K = 1024
 IMPLS = ("tcp", "smcr", "intree", "verbs")
 LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
-POINTS = [("bulk", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("rtt", 64), ("rtt", 4 * K), ("rtt", 64 * K),
+POINTS = [("bulk", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("rtt", 4 * K), ("rtt", 64 * K),
           ("conn", 1), ("conn", 16)]
 SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
 TIMES = 3                   # measurements of a point; the one in the middle counts
@@ -141,7 +141,7 @@ class Exact:
         for impl in IMPLS:
             if impl not in a.impls:
                 continue
-            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w != "conn"]
+            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w not in ("conn", "poll")]
             if impl == "smcr":
                 ko = shutil.copy(script("build-module", a.kernel)[-1], os.path.join(self.out, "smcr.ko"))
                 if base:
@@ -397,7 +397,7 @@ def arguments():
     p.add_argument("--seconds", type=float, default=.2, help="of the guest's time, three times per point (default: 0.2)")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
     p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all; with --gate or --compare: smcr)")
-    p.add_argument("--only", default="", help="of bulk,rtt,conn (default: all)")
+    p.add_argument("--only", default="", help="of bulk,poll,rtt,conn (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in the same guest, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
                    "(or than REV)")

@@ -111,7 +111,7 @@ class Series:
         except (RuntimeError, ValueError, KeyError) as e:
             self.emit(series=self.series["name"], **p, bad=" ".join(str(e).split()))
             return
-        count = {"bulk": lambda g: g["bytes"] / p["size"], "rtt": lambda g: g["n"], "conn": lambda g: g["conns"]}[p["what"]]
+        count = {"bulk": lambda g: g["bytes"] / p["size"], "poll": lambda g: g["bytes"] / p["size"], "rtt": lambda g: g["n"], "conn": lambda g: g["conns"]}[p["what"]]
         nth = sorted(range(len(found)), key=lambda i: found[i]["seconds"] / count(found[i]))[len(found) // 2]
         got, n = found[nth], count(found[nth])
         self.emit(nth=nth, series=self.series["name"], **p, n=n, us=got["seconds"] / n * 1e6,
@@ -130,9 +130,9 @@ def scheduler(what):
     if "slice" not in scheduler.__dict__:
         with open(SLICE, encoding="ascii") as f:
             scheduler.slice = f.read().strip()
-    if not benchguest.write_knob(SCHED + "features", "WAKEUP_PREEMPTION" if what == "bulk" else "NO_WAKEUP_PREEMPTION"):
+    if not benchguest.write_knob(SCHED + "features", "WAKEUP_PREEMPTION" if what in ("bulk", "poll") else "NO_WAKEUP_PREEMPTION"):
         raise RuntimeError("this kernel's scheduler has no WAKEUP_PREEMPTION")
-    benchguest.write_knob(SLICE, scheduler.slice if what == "bulk" else 100000000)
+    benchguest.write_knob(SLICE, scheduler.slice if what in ("bulk", "poll") else 100000000)
 
 
 def main():

@@ -5,6 +5,7 @@
  *
  *	bench [-s] [-B BYTES] server PORT [WORKERS]
  *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
+ *	bench ...             HOST PORT poll SECONDS SIZE	bulk, with poll() before each write
  *	bench ...             HOST PORT rtt SECONDS SIZE
  *	bench ...             HOST PORT conn SECONDS PARALLEL
  *	bench ...             HOST PORT idle CONNECTIONS	each step when a byte comes in
@@ -24,6 +25,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -295,7 +297,35 @@ static int begin(char op, uint32_t size)
 	return s;
 }
 
-static void bulk(double secs, uint32_t size, char *buf)
+/* As put(), of programs that never block in a write */
+static void put_polled(int fd, const char *buf, size_t n)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	while (n) {
+		ssize_t r;
+
+		if (poll(&p, 1, -1) < 0)
+			err(1, "poll");
+		r = write(fd, buf, n);
+		if (r < 0 && errno != EAGAIN)
+			err(1, "write");
+		if (r > 0) {
+			buf += r;
+			n -= r;
+		}
+	}
+}
+
+static void nonblock(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK))
+		err(1, "fcntl");
+}
+
+static void bulk(double secs, uint32_t size, char *buf, bool polled)
 {
 	uint64_t sent = 0;
 	struct report r;
@@ -303,13 +333,20 @@ static void bulk(double secs, uint32_t size, char *buf)
 	double t0, t, idle;
 	int s = begin('b', 0);
 
+	if (polled)
+		nonblock(s, true);
 	l = load();
 	idle = exact_begin();
 	t0 = now();
 	while (now() - t0 < secs) {
-		put(s, buf, size);
+		if (polled)
+			put_polled(s, buf, size);
+		else
+			put(s, buf, size);
 		sent += size;
 	}
+	if (polled)
+		nonblock(s, false);
 	if (shutdown(s, SHUT_WR))
 		err(1, "shutdown");
 	/* Counts when the other program has read it, not when it is queued here. */
@@ -320,8 +357,8 @@ static void bulk(double secs, uint32_t size, char *buf)
 		errx(1, "sent %llu, arrived %llu", (unsigned long long)sent,
 		     (unsigned long long)be64toh(r.bytes));
 	close(s);
-	printf("{\"what\": \"bulk\", \"size\": %u, \"seconds\": %.7f, \"bytes\": %llu, \"mbs\": %.3f, "
-	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f, \"idle\": %.7f}\n", size, t,
+	printf("{\"what\": \"%s\", \"size\": %u, \"seconds\": %.7f, \"bytes\": %llu, \"mbs\": %.3f, "
+	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f, \"idle\": %.7f}\n", polled ? "poll" : "bulk", size, t,
 	       (unsigned long long)sent, sent / t / 1e6, busy(l), be64toh(r.busy) / 1e3, idle);
 }
 
@@ -559,7 +596,7 @@ static void send_file(const char *path)
 static void usage(void)
 {
 	fputs("usage: bench [-s] [-B BYTES] server PORT [WORKERS]\n"
-	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | rtt SECONDS SIZE |\n"
+	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | poll SECONDS SIZE | rtt SECONDS SIZE |\n"
 	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
 	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
 	exit(2);
@@ -614,8 +651,8 @@ int main(int argc, char **argv)
 		err(1, "memory");
 	if (size <= MAX_SIZE)
 		memset(buf, 0x5a, size);
-	if (!strcmp(argv[2], "bulk") && argc == 5 && size && size <= MAX_SIZE) {
-		bulk(secs, size, buf);
+	if ((!strcmp(argv[2], "bulk") || !strcmp(argv[2], "poll")) && argc == 5 && size && size <= MAX_SIZE) {
+		bulk(secs, size, buf, argv[2][0] == 'p');
 	} else if (!strcmp(argv[2], "rtt") && argc == 5 && size && size <= MAX_SIZE) {
 		rtt(secs, size, buf);
 	} else if (!strcmp(argv[2], "conn") && argc == 5) {
