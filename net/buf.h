@@ -21,7 +21,7 @@
  * @n_chunks: number of chunks
  * @chunk: kernel address and DMA address of each
  * @refs: one until smcr_buf_free(), and one for each smcr_buf_keep()
- * @limbo: next in lgr->limbo, lgr->lock
+ * @reclaim_next: next in lgr->reclaim, lgr->lock
  */
 struct smcr_buf {
 	struct ib_device *ibdev;
@@ -31,7 +31,7 @@ struct smcr_buf {
 	u8 chunk_shift;
 	u16 n_chunks;
 	refcount_t refs;
-	struct smcr_buf *limbo;
+	struct smcr_buf *reclaim_next;
 	struct smcr_chunk {
 		void *addr;
 		u64 dma;

@@ -13,8 +13,8 @@
 #include "sock.h"
 #include "trace.h"
 
-/* Send buffers kept for a WRITE that may still read them */
-#define SMCR_LIMBO_MAX	64
+/* Length of the reclaim list: send buffers that a WRITE may still read */
+#define SMCR_RECLAIM_MAX	64
 
 /*
  * Whoever takes the device or the namespace away waits for the groups: a peer
@@ -28,7 +28,7 @@ static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 static void smcr_lgr_end_work(struct work_struct *work);
 static void smcr_lgr_free_work(struct work_struct *work);
 static void smcr_lgr_idle_work(struct work_struct *work);
-static void smcr_lgr_free_limbo(struct smcr_lgr *lgr);
+static void smcr_lgr_free_reclaim(struct smcr_lgr *lgr);
 
 static const struct rhashtable_params smcr_conn_params = {
 	.key_len = sizeof_field(struct smcr_conn, token),
@@ -115,7 +115,7 @@ static void smcr_lgr_free_work(struct work_struct *work)
 	if (lgr->link)
 		smcr_link_stop(lgr->link);
 	smcr_llc_stop(lgr);
-	smcr_lgr_free_limbo(lgr);
+	smcr_lgr_free_reclaim(lgr);
 	smcr_rmb_free_all(lgr);
 	if (lgr->link)
 		smcr_link_free(lgr->link);
@@ -635,21 +635,21 @@ void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf)
 	if (!buf)
 		return;
 	spin_lock_bh(&lgr->lock);
-	buf->limbo = lgr->limbo;
-	lgr->limbo = buf;
-	many = ++lgr->n_limbo > SMCR_LIMBO_MAX;
+	buf->reclaim_next = lgr->reclaim;
+	lgr->reclaim = buf;
+	many = ++lgr->n_reclaim > SMCR_RECLAIM_MAX;
 	spin_unlock_bh(&lgr->lock);
 	/* no conforming peer gives elements away again and again */
 	if (many)
 		smcr_lgr_kill(lgr, SMCR_R_RMBE_CONFLICT, SMCR_DEL_PROTOCOL);
 }
 
-static void smcr_lgr_free_limbo(struct smcr_lgr *lgr)
+static void smcr_lgr_free_reclaim(struct smcr_lgr *lgr)
 {
 	struct smcr_buf *buf;
 
-	while ((buf = lgr->limbo)) {
-		lgr->limbo = buf->limbo;
+	while ((buf = lgr->reclaim)) {
+		lgr->reclaim = buf->reclaim_next;
 		smcr_buf_free(buf);
 	}
 }

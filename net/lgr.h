@@ -114,8 +114,8 @@ struct smcr_lgr {
 	struct list_head conn_list;	/* smcr_conn.lgr_node; @lock */
 	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
 	struct xarray relems;
-	struct smcr_buf *limbo;	/* send buffers a WRITE may still read; @lock */
-	unsigned int n_limbo;	/* @lock */
+	struct smcr_buf *reclaim;	/* send buffers a WRITE may still read; @lock */
+	unsigned int n_reclaim;	/* @lock */
 
 	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
