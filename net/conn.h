@@ -190,8 +190,8 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 }
 
 /*
- * Upper bound of SO_RCVLOWAT: a peer may leave a rest of the ring empty, see
- * SMCR_TX_CRUMB. As TCP: half.
+ * Upper bound of SO_RCVLOWAT, half of the ring as with TCP: a peer that avoids
+ * silly windows need not fill the ring, see SMCR_TX_SWS_MIN.
  */
 static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
 {

@@ -10,18 +10,18 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 	u64 used = prod->abs - cons_abs;
 	u32 to_end = cap - prod->off;
 	u32 space, n;
-	bool crumb;
+	bool silly;
 
 	/* used > cap cannot be: smcr_pos_apply() let no such cursor in */
 	space = used < cap ? cap - (u32)used : 0;
-	/* the reader sees B and will tell of more room (CDC-26) */
-	crumb = unsent > space && space < min(cap / 8, SMCR_TX_CRUMB);
-	n = crumb ? 0 : min(space, max);
+	/* the reader sees B and announces more room (CDC-26) */
+	silly = unsent > space && space < min(cap / 8, SMCR_TX_SWS_MIN);
+	n = silly ? 0 : min(space, max);
 	if (unsent < n)
 		n = (u32)unsent;
 
 	memset(out, 0, sizeof(*out));
-	out->blocked = crumb || (n == space && unsent > n);
+	out->blocked = silly || (n == space && unsent > n);
 	out->len = n;
 	if (!n)
 		return;

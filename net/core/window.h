@@ -10,11 +10,12 @@
 #include "proto.h"
 
 /*
- * A shut window that opens by less than this, or by less than an eighth of the
- * ring, is left until there is more: else a slow reader and a fast writer go
- * on exchanging crumbs, a message and a completion for each.
+ * Silly-window avoidance: a closed window that opens by less than this and by
+ * less than an eighth of the ring is not used until it is larger. Otherwise a
+ * slow reader and a fast writer exchange small segments, each of which costs a
+ * message and a completion.
  */
-#define SMCR_TX_CRUMB	8192U
+#define SMCR_TX_SWS_MIN	8192U
 
 /* What may be written into the peer's element now */
 struct smcr_tx_seg {
@@ -33,14 +34,14 @@ struct smcr_tx_plan {
  * smcr_tx_plan() - plan the next RDMA writes of a connection
  * @ring: geometry of the peer's element
  * @prod: next byte to write there
- * @cons_abs: absolute position that the peer has consumed (last it told)
+ * @cons_abs: absolute position that the peer has consumed (as it last announced)
  * @unsent: bytes in the local send buffer that were not written yet
  * @max: upper bound of one plan (send queue, SGEs); never sets @blocked
  * @out: the plan; len 0 when nothing can be sent
  *
- * Never plans more than capacity minus unconsumed (CDC-16), and no crumbs of a
- * window that is too small for @unsent. @out->blocked is true exactly when the
- * window, not @max, stops data from being sent.
+ * Never plans more than capacity minus unconsumed (CDC-16), and nothing when the
+ * window is too small for @unsent and below SMCR_TX_SWS_MIN. @out->blocked is
+ * true exactly when the window, not @max, stops data from being sent.
  */
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out);

@@ -58,7 +58,7 @@ static bool wakeup_lost(const struct peer *w, const struct peer *r)
 	if (hold)
 		return r->cons.abs >= w->urg_end;
 	return r->cons.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
-	       space >= max(min(cap / 8, SMCR_TX_CRUMB), 1U);
+	       space >= max(min(cap / 8, SMCR_TX_SWS_MIN), 1U);
 }
 
 static enum outcome check_settled(void)
