@@ -81,14 +81,14 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->tx_dropped = false;
 	conn->rest = false;
 	conn->fin_seen = false;
-	conn->told_peer = false;
+	conn->clc_sent = false;
 	conn->early_cflags = 0;
 	conn->early_bad = SMCR_R_NONE;
 	conn->early_conflict = false;
 	conn->rx_lost = false;
 	conn->rx_prod = start;
 	conn->rx_cons = start;
-	conn->rx_told = 0;
+	conn->rx_announced = 0;
 	conn->rx_seq = 0;
 	conn->peer_blocked = false;
 	conn->peer_asks = false;
@@ -423,7 +423,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (conn->lgr) {
 		smcr_conn_release_tx(conn);
-		smcr_conn_release_rx(conn, conn->told_peer, false);
+		smcr_conn_release_rx(conn, conn->clc_sent, false);
 	}
 	if (conn->keep_len)
 		smcr_conn_unkeep_rest(conn);
@@ -790,7 +790,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	const struct smcr_ring *rx_ring = &conn->rx_ring;
 
 	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
-			     conn->rx_told + smcr_ring_cap(rx_ring));
+			     conn->rx_announced + smcr_ring_cap(rx_ring));
 	if (*rx < 0)
 		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
 	if (*rx && conn->fsm.rx_done)
@@ -919,7 +919,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_data(conn, rx);
 	/* it waits for space or asks for news, and there is some (CDC-26, CDC-27) */
 	if ((conn->peer_asks || conn->peer_blocked) &&
-	    conn->rx_told != conn->rx_cons.abs)
+	    conn->rx_announced != conn->rx_cons.abs)
 		conn->tx_ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn))

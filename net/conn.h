@@ -51,7 +51,7 @@ struct smcr_conn {
 	struct smcr_ring rx_ring;
 	struct smcr_pos rx_prod;	/* peer has written up to here */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
-	u64 rx_told;			/* rx_cons.abs in the last CDC sent */
+	u64 rx_announced;		/* rx_cons.abs in the last CDC sent */
 	unsigned long rx_tell_at;	/* jiffies; smcr_rx_peer_closed() */
 	u16 rx_seq;			/* last processed (SR) */
 	bool peer_blocked;		/* B of the last CDC */
@@ -90,7 +90,7 @@ struct smcr_conn {
 	bool tx_dropped;		/* unsent data were: queue no more */
 	bool rest;			/* closed, but unread data were left */
 	bool fin_seen;			/* TCP FIN came too early, timer runs */
-	bool told_peer;			/* Accept or Confirm was sent */
+	bool clc_sent;			/* Accept or Confirm was sent */
 	u8 early_cflags;		/* D, C, A that came before activation */
 	enum smcr_reason early_bad;	/* violation before activation */
 	bool early_conflict;		/* element lost before activation */

@@ -669,7 +669,7 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
  * smcr_lgr_kill() - end of a group
  * @lgr: group; the caller's reference stays its own
  * @why: reason; only the first caller's counts
- * @del_reason: enum smcr_del_link_reason to tell the peer, 0 silently
+ * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none
  *
  * Context: any up to softirq.
  */
@@ -751,7 +751,7 @@ static void smcr_lgr_lose_conns(struct smcr_lgr *lgr)
 void smcr_lgr_end_kick(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->lock);
-	if (lgr->end == SMCR_LGR_END_TOLD)
+	if (lgr->end == SMCR_LGR_END_SENT)
 		mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
 	spin_unlock_bh(&lgr->lock);
 }
@@ -768,7 +768,7 @@ void smcr_lgr_del_heard(struct smcr_lgr *lgr)
 	smcr_lgr_end_kick(lgr);
 }
 
-/* Room in the send queue is not announced to us: DELETE LINK is tried again */
+/* No callback comes when a full send queue has room: DELETE LINK is tried again */
 #define SMCR_LGR_RETRY	msecs_to_jiffies(20)
 
 /* Completion of DELETE LINK, softirq; the latest comes from smcr_link_stop() */
@@ -783,8 +783,8 @@ static void smcr_lgr_del_sent(struct smcr_tx_pend *pend, bool ok)
 	smcr_lgr_end_kick(lgr);
 }
 
-/* 0; -EAGAIN the send queue is full; else there is nothing to tell, or no way */
-static int smcr_lgr_tell_peer(struct smcr_lgr *lgr)
+/* 0; -EAGAIN the send queue is full; else no message is due, or no link is up */
+static int smcr_lgr_send_del(struct smcr_lgr *lgr)
 {
 	struct smcr_llc msg = {
 		.type = SMCR_LLC_DELETE_LINK,
@@ -800,18 +800,19 @@ static int smcr_lgr_tell_peer(struct smcr_lgr *lgr)
 }
 
 /*
- * Enough is known of our DELETE LINK: the adapter's word that it arrived; then
- * the peer's. A server waits for the reply about a single link (LG-35), and a
- * client has only asked (LG-41), which it need not wait for when the link is
- * about to fail (LG-37). Its reply wants no answer.
+ * Wait for the send completion of DELETE LINK, then for the peer's message, if
+ * one follows: a server gets a reply about a single link (LG-35), a client that
+ * asked for an orderly end gets the server's own DELETE LINK (LG-41). A client
+ * whose link is about to fail need not wait (LG-37), and its own reply has no
+ * answer.
  */
-static bool smcr_lgr_told(const struct smcr_lgr *lgr)
+static bool smcr_lgr_del_done(const struct smcr_lgr *lgr)
 {
-	bool wants = lgr->server ? !lgr->del.all :
-				   lgr->del.orderly && !lgr->del_asked;
+	bool answered = lgr->server ? !lgr->del.all :
+				      lgr->del.orderly && !lgr->del_asked;
 
 	return READ_ONCE(lgr->del_heard) || !smcr_link_up(lgr->link) ||
-	       (READ_ONCE(lgr->del_sent) && !wants);
+	       (READ_ONCE(lgr->del_sent) && !answered);
 }
 
 /*
@@ -824,25 +825,26 @@ static unsigned long smcr_lgr_end_step(struct smcr_lgr *lgr)
 	long left;
 	int rc;
 
-	if (end == SMCR_LGR_END_TELL) {
-		rc = smcr_lgr_tell_peer(lgr);
+	if (end == SMCR_LGR_END_SEND) {
+		rc = smcr_lgr_send_del(lgr);
 		if (rc != -EAGAIN)
-			end = rc ? SMCR_LGR_END_RELEASE : SMCR_LGR_END_TOLD;
-		/* who takes the initiative does not let a TCP reset be the
-		 * first news; who was asked has no reason to wait
+			end = rc ? SMCR_LGR_END_RELEASE : SMCR_LGR_END_SENT;
+		/*
+		 * If we initiate the end, DELETE LINK goes before the TCP
+		 * resets; if the peer asked for it, there is no need to wait.
 		 */
 		if (lgr->del_asked)
 			smcr_lgr_lose_conns(lgr);
 	}
 	spin_lock_bh(&lgr->lock);
 	left = lgr->end_due - jiffies;
-	if (left <= 0 || (end == SMCR_LGR_END_TOLD && smcr_lgr_told(lgr)))
+	if (left <= 0 || (end == SMCR_LGR_END_SENT && smcr_lgr_del_done(lgr)))
 		end = SMCR_LGR_END_RELEASE;
 	lgr->end = end;
 	spin_unlock_bh(&lgr->lock);
 	if (end == SMCR_LGR_END_RELEASE)
 		return 0;
-	return end == SMCR_LGR_END_TELL ? min_t(long, left, SMCR_LGR_RETRY) :
+	return end == SMCR_LGR_END_SEND ? min_t(long, left, SMCR_LGR_RETRY) :
 					  left;
 }
 
@@ -905,7 +907,7 @@ static void smcr_lgr_hurry(struct smcr_lgr *lgr, unsigned int ms)
 	    time_before(jiffies + delay, lgr->end_due)) {
 		lgr->end_due = jiffies + delay;
 		/* it looks at the new time */
-		if (lgr->end == SMCR_LGR_END_TOLD)
+		if (lgr->end == SMCR_LGR_END_SENT)
 			mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
 	}
 	spin_unlock_bh(&lgr->lock);

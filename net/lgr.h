@@ -31,8 +31,8 @@ enum smcr_lgr_st {
 
 /* What a DEAD group has come to; nobody waits in a worker for the next step */
 enum smcr_lgr_end {
-	SMCR_LGR_END_TELL,	/* DELETE LINK is to be posted, if there is one */
-	SMCR_LGR_END_TOLD,	/* it is: its completion, then the peer's answer */
+	SMCR_LGR_END_SEND,	/* DELETE LINK is to be posted, if one is due */
+	SMCR_LGR_END_SENT,	/* posted: send completion, then the peer's answer */
 	SMCR_LGR_END_RELEASE,	/* connections, link and works go */
 };
 

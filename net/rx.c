@@ -32,7 +32,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
-	    conn->rx_cons.abs == conn->rx_told ||
+	    conn->rx_cons.abs == conn->rx_announced ||
 	    time_before(jiffies, conn->rx_tell_at))
 		return false;
 	smcr_rx_peer_closed(conn);
@@ -49,7 +49,7 @@ void smcr_rx_window(struct smcr_conn *conn)
 		.cap = smcr_ring_cap(&conn->rx_ring),
 		.prod_abs = conn->rx_prod.abs,
 		.cons_abs = conn->rx_cons.abs,
-		.told_abs = conn->rx_told,
+		.announced_abs = conn->rx_announced,
 		.peer_blocked = conn->peer_blocked,
 		.peer_asks = conn->peer_asks,
 	};

@@ -81,7 +81,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	conn->tx_seq = cdc.seq;
 	conn->tx_prod = *prod;
 	conn->tx_blocked = blocked;
-	conn->rx_told = conn->rx_cons.abs;
+	conn->rx_announced = conn->rx_cons.abs;
 	conn->tx_ctrl = false;
 	return 0;
 }

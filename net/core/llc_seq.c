@@ -90,7 +90,7 @@ static enum smcr_llc_verdict at_server_request(const struct smcr_llc_seq *seq,
 static enum smcr_llc_verdict at_client_request(const struct smcr_llc_seq *seq,
 					       const struct smcr_llc *msg)
 {
-	bool told = awaited(seq, SMCR_LLC_DELETE_LINK, false);
+	bool awaits_delete = awaited(seq, SMCR_LLC_DELETE_LINK, false);
 	u8 xchg = seq->xchg;
 
 	/* a server's offer names QP and link; only a notice may not (I-14) */
@@ -104,7 +104,7 @@ static enum smcr_llc_verdict at_client_request(const struct smcr_llc_seq *seq,
 	 * The server may have an exchange of its own to finish before it takes
 	 * up our DELETE LINK (LLC-75, LLC-86): ours has not begun yet.
 	 */
-	if (xchg == SMCR_XCHG_DELETE_LINK && told)
+	if (xchg == SMCR_XCHG_DELETE_LINK && awaits_delete)
 		xchg = SMCR_XCHG_NONE;
 	/* an offer answers our notice, but not in the middle of another one */
 	if (xchg == SMCR_XCHG_ADD_LINK && msg->type == SMCR_LLC_ADD_LINK &&
@@ -164,7 +164,7 @@ enum smcr_llc_verdict smcr_llc_classify(const struct smcr_llc_seq *seq,
  * @n_rtokens: from the message
  *
  * @c->left is then what later messages of this direction still bring. A side
- * that has told all keeps sending 0 for as long as the other one has not
+ * that has announced all keeps sending 0 for as long as the other one has not
  * (LLC-39).
  *
  * Return: 0, or -EPROTO when the count does not continue the earlier ones

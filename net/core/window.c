@@ -38,8 +38,8 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 
 bool smcr_rx_update_due(const struct smcr_rx_window *win)
 {
-	u64 gain = win->cons_abs - win->told_abs;
-	u64 used = win->prod_abs - win->told_abs;
+	u64 gain = win->cons_abs - win->announced_abs;
+	u64 used = win->prod_abs - win->announced_abs;
 	u64 space = used < win->cap ? win->cap - used : 0;
 
 	if (!gain)

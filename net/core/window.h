@@ -51,7 +51,7 @@ struct smcr_rx_window {
 	u32 cap;		/* capacity of the own element */
 	u64 prod_abs;		/* last producer position from the peer */
 	u64 cons_abs;		/* consumed by the application */
-	u64 told_abs;		/* consumer position in the last CDC sent */
+	u64 announced_abs;	/* consumer position in the last CDC sent */
 	bool peer_blocked;	/* B in the peer's last CDC */
 	bool peer_asks;		/* smcr_cdc_asks() of the peer's last CDC */
 };

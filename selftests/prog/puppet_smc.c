@@ -246,11 +246,11 @@ static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
 		offence("CDC: data after D");
 
 	rc = smcr_pos_apply(&c->rx_ring, &prod, cdc->prod,
-			    c->rx_told + smcr_ring_cap(&c->rx_ring));
+			    c->rx_announced + smcr_ring_cap(&c->rx_ring));
 	if (rc < 0)
-		offence("CDC: producer %u/%u cannot be after %u/%u, told %llu",
+		offence("CDC: producer %u/%u cannot be after %u/%u, announced %llu",
 			cdc->prod.count, cdc->prod.wrap, c->rx_prod.off,
-			c->rx_prod.wrap, c->rx_told);
+			c->rx_prod.wrap, c->rx_announced);
 	else
 		c->rx_prod = prod;
 	rc = smcr_pos_apply(&c->tx_ring, &c->tx_cons, cdc->cons,
@@ -651,7 +651,7 @@ static void need_conn(void)
 		bad("the connection is not complete");
 }
 
-static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 told)
+static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 announced)
 {
 	struct conn *c = conn;
 
@@ -660,7 +660,7 @@ static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 told)
 		if (smcr_seq_after(cdc->seq, c->tx_seq))
 			c->tx_seq = cdc->seq;
 		c->tx_cflags |= cdc->cflags;
-		c->rx_told = told;
+		c->rx_announced = announced;
 	}
 	send_wire(w);
 }
@@ -908,7 +908,7 @@ void data_tx(int argc, char **argv)
 {
 	u64 end = now_ms() + take_time(&argc, argv, 4 * T_RX), left, done = 0;
 	const char *text = NULL;
-	bool quiet = false, told = false;
+	bool quiet = false, sent_b = false;
 	u16 flags = 0;
 	int i;
 
@@ -939,12 +939,12 @@ void data_tx(int argc, char **argv)
 			     left, TX_LEN / 2, &plan);
 		if (!plan.len) {
 			/* the reader has to know that somebody waits (CDC-33) */
-			if (!told && !quiet) {
+			if (!sent_b && !quiet) {
 				cdc_fill(&cdc);
 				cdc.pflags = SMCR_CDC_B;
 				smcr_cdc_encode(&cdc, w.buf);
 				cdc_send(&cdc, &w, conn->rx_cons.abs);
-				told = true;
+				sent_b = true;
 			}
 			if (!pump(end, -1, window_moved, &left) || lnk->dead)
 				fail("the window stays closed, %llu bytes left",
@@ -979,7 +979,7 @@ void data_tx(int argc, char **argv)
 		cdc.cflags |= (u8)(flags >> 8);
 		smcr_cdc_encode(&cdc, w.buf);
 		cdc_send(&cdc, &w, conn->rx_cons.abs);
-		told = plan.blocked;
+		sent_b = plan.blocked;
 	}
 }
 

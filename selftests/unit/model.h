@@ -53,8 +53,8 @@ struct peer {
 	struct smcr_pos peer_cons;
 	u64 written;		/* by the application */
 	u64 urg_end;		/* behind the last urgent byte, 0 for none */
-	bool b_told;		/* B in the last CDC */
-	bool p_told;
+	bool b_sent;		/* B in the last CDC */
+	bool p_sent;
 	u16 seq;
 	u32 n_cdc;
 
@@ -64,7 +64,7 @@ struct peer {
 	u64 peer_stream;
 	struct smcr_pos peer_prod;
 	struct smcr_pos cons;
-	u64 told;
+	u64 announced;
 	bool peer_b;
 	bool peer_asks;
 	bool urg_pending;	/* P seen */
@@ -167,9 +167,9 @@ static inline void peer_send_cdc(struct peer *p)
 	if (p->urg_end && p->prod.abs == p->urg_end)
 		cdc.pflags |= SMCR_CDC_U;
 
-	p->told = p->cons.abs;
-	p->b_told = plan.blocked;
-	p->p_told = p->urg_end;
+	p->announced = p->cons.abs;
+	p->b_sent = plan.blocked;
+	p->p_sent = p->urg_end;
 	p->n_cdc++;
 	item = wire_add(p->out);
 	item->is_cdc = true;
@@ -198,9 +198,9 @@ static inline bool peer_push(struct peer *p, u32 max)
 	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs, unsent, max, &plan);
 	if (!plan.len) {
 		/* CDC-33, CDC-39 */
-		if ((plan.blocked && !p->b_told &&
+		if ((plan.blocked && !p->b_sent &&
 		     !(p->breaks & BREAK_LATE_B)) ||
-		    (p->urg_end && !p->p_told)) {
+		    (p->urg_end && !p->p_sent)) {
 			peer_send_cdc(p);
 			return true;
 		}
@@ -243,7 +243,7 @@ static inline bool peer_update(struct peer *p)
 		.cap = smcr_ring_cap(&p->rx),
 		.prod_abs = p->peer_prod.abs,
 		.cons_abs = p->cons.abs,
-		.told_abs = p->told,
+		.announced_abs = p->announced,
 		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
 		.peer_asks = p->peer_asks,
 	};

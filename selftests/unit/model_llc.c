@@ -35,7 +35,7 @@ struct side {
 	u8 carrier;		/* link that carries the running exchange */
 	u8 subject;		/* link that is added or deleted */
 	u8 tell;		/* RTokens left to tell */
-	struct smcr_rtoken_count told;
+	struct smcr_rtoken_count announced;
 	struct held held[DEPTH];
 	u32 n_held;
 	u32 want_rkey;
@@ -181,7 +181,7 @@ static void add_start(struct side *s)
 	s->subject = smcr_link_num_get(&nums);
 	m.add_link.link_num = s->subject;
 	s->tell = (u8)rnd(6);
-	s->told = (struct smcr_rtoken_count){ 0 };
+	s->announced = (struct smcr_rtoken_count){ 0 };
 	xchg_start(s, SMCR_XCHG_ADD_LINK, via, m.type, true);
 	send(s, via, &m);
 }
@@ -268,7 +268,7 @@ static void client_add(struct side *s, u8 num, const struct smcr_llc *m)
 	}
 	s->subject = m->add_link.link_num;
 	s->tell = (u8)rnd(6);
-	s->told = (struct smcr_rtoken_count){ 0 };
+	s->announced = (struct smcr_rtoken_count){ 0 };
 	if (links[s->subject].up[CLIENT])
 		fail("link number in use");
 	memset(&links[s->subject], 0, sizeof(links[0]));
@@ -342,14 +342,14 @@ static void advance(struct side *s, u8 num, const struct smcr_llc *m)
 		s->seq.awaits = SMCR_LLC_ADD_LINK_CONT;
 		return;
 	case SMCR_LLC_ADD_LINK_CONT:
-		if (smcr_rtoken_count_step(&s->told,
+		if (smcr_rtoken_count_step(&s->announced,
 					   m->add_link_cont.n_rtokens))
 			fail("RToken counts");
 		if (s->me == CLIENT) {
 			cont(s, true);
-			if (!s->tell && !s->told.left)
+			if (!s->tell && !s->announced.left)
 				s->seq.awaits = SMCR_LLC_CONFIRM_LINK;
-		} else if (s->tell || s->told.left) {
+		} else if (s->tell || s->announced.left) {
 			cont(s, false);
 		} else {
 			confirm_link(s, false);

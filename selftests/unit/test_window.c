@@ -139,7 +139,7 @@ static bool due(u32 cap, u32 window, u32 gain, bool b, bool r)
 	struct smcr_rx_window win = {
 		.cap = cap,
 		.prod_abs = 1000000 + cap - window,
-		.told_abs = 1000000,
+		.announced_abs = 1000000,
 		.cons_abs = 1000000 + gain,
 		.peer_blocked = b,
 		.peer_asks = r,
@@ -202,7 +202,7 @@ TEST(smcr_rx_update_due__never_negative)
 {
 	struct smcr_rx_window win = { .cap = 100, .prod_abs = 300 };
 
-	/* more than a ring is untold: cannot be, and is no window */
+	/* more than a ring is unannounced: cannot be, and is no window */
 	win.cons_abs = 10;
 	EXPECT_TRUE(smcr_rx_update_due(&win));
 }
@@ -229,7 +229,7 @@ static void scenario(u64 abs)
 	host_a.written = abs;
 	host_b.peer_prod = host_a.prod;
 	host_b.cons = host_a.prod;
-	host_b.told = abs;
+	host_b.announced = abs;
 	trace[0] = 0;
 }
 

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 	struct fuzz_in in = { data, len };
 	struct smcr_rtoken_count count = { 0 };
 	struct smcr_llc_seq seq = { .server = fuzz_u8(&in) & 1 };
-	u32 told = 0;
+	u32 announced = 0;
 
 	while (in.left) {
 		u8 op = fuzz_u8(&in), buf[SMCR_WR_LEN] = { 0 }, i;
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 			seq.test_pending = op & 0x40;
 			if (seq.xchg == SMCR_XCHG_ADD_LINK)
 				count = (struct smcr_rtoken_count){ 0 };
-			told = 0;
+			announced = 0;
 			continue;
 		}
 
@@ -91,9 +91,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 					   m.add_link_cont.n_rtokens))
 			continue;
 		/* nobody can announce more than the first message did */
-		told += 2;
+		announced += 2;
 		MUST(count.left <= 253);
-		MUST(!count.left || told <= 254);
+		MUST(!count.left || announced <= 254);
 	}
 	return 0;
 }

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 	peer_cons = prod;
 	start_at(&rx, &peer_prod, (u64)fuzz_u16(&in) << (fuzz_u8(&in) & 31));
 	cons = peer_prod;
-	win.told_abs = cons.abs;
+	win.announced_abs = cons.abs;
 
 	while (in.left) {
 		u8 op = fuzz_u8(&in);
@@ -124,8 +124,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 			win.peer_blocked = op & 0x80;
 			win.peer_asks = op & 0x40;
 			if (smcr_rx_update_due(&win)) {
-				MUST(win.told_abs != cons.abs);
-				win.told_abs = cons.abs;
+				MUST(win.announced_abs != cons.abs);
+				win.announced_abs = cons.abs;
 			}
 			break;
 		}
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		must_be_pos(&rx, &cons);
 		MUST(prod.abs - peer_cons.abs <= smcr_ring_cap(&tx));
 		MUST(peer_prod.abs - cons.abs <= win.cap);
-		MUST(cons.abs - win.told_abs <= (1ULL << 62));
+		MUST(cons.abs - win.announced_abs <= (1ULL << 62));
 	}
 	return 0;
 }
