@@ -132,7 +132,7 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * @ssk: socket in negotiation
  * @lgr: link group
  * @bsize: wanted element size code
- * @wish: what to come back with after -EINPROGRESS, when a new RMB may be there
+ * @req: the caller's requests so far, for the next try after -EINPROGRESS
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr and on the socket; both
@@ -143,7 +143,7 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * Return: 0 or a negative errno with *why set.
  */
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
-		   struct smcr_rmb_wish *wish, enum smcr_reason *why)
+		   struct smcr_rmb_req *req, enum smcr_reason *why)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	int rc;
@@ -152,7 +152,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
-	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, wish, why);
+	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, req, why);
 	if (rc)
 		return rc;
 

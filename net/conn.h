@@ -122,7 +122,7 @@ void smcr_conn_init(struct smcr_conn *conn);
  * @ssk: socket, in negotiation
  * @lgr: group; a reference is taken on success
  * @bsize: wanted element size
- * @wish: as smcr_rmb_get_elem()
+ * @req: as smcr_rmb_get_elem()
  * @why: reason on failure
  *
  * Own element is allocated, the token published: CDC may arrive from now on
@@ -130,7 +130,7 @@ void smcr_conn_init(struct smcr_conn *conn);
  * smcr_conn_activate().
  */
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
-		   struct smcr_rmb_wish *wish, enum smcr_reason *why);
+		   struct smcr_rmb_req *req, enum smcr_reason *why);
 
 /* What the peer's Accept or Confirm says about its side. 0 or -errno. */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);

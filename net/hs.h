@@ -37,7 +37,7 @@ enum smcr_hs_res {
  * @watch: kicks the handshake
  * @peer: server: from the Proposal
  * @acc: client: the Accept
- * @wish: RMB that is waited for
+ * @rmb_req: what was asked of the group's RMBs, see smcr_rmb_get_elem()
  * @probe: server, first contact: queue pair of the ADD LINK, or NULL
  * @probe_num: its link number
  * @rmb_wait: server: @until has the time for an RMB
@@ -66,7 +66,7 @@ struct smcr_hs {
 		struct smcr_peer peer;
 		struct smcr_clc_accept acc;
 	};
-	struct smcr_rmb_wish wish;
+	struct smcr_rmb_req rmb_req;
 	struct ib_qp *probe;
 	u8 probe_num;
 	bool rmb_wait;

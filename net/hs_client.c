@@ -228,7 +228,7 @@ static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 
 	for (;;) {
 		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
-				    &hs->wish, &hs->why);
+				    &hs->rmb_req, &hs->why);
 		if (!rc)
 			return SMCR_HS_NEXT;
 		if (rc != -EINPROGRESS || smcr_hs_expired(hs))

@@ -99,7 +99,7 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 		if (res != SMCR_HS_NEXT)
 			return res;
 		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
-				    &hs->wish, &hs->why);
+				    &hs->rmb_req, &hs->why);
 		if (!rc)
 			return SMCR_HS_DONE;
 		if (rc == -EINPROGRESS && !hs->first)

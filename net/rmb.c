@@ -396,26 +396,26 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 }
 
 /*
- * Another RMB of the class from the work: -EINPROGRESS until an attempt that
- * began after the wish has ended. The caller arms the work.
+ * Ask rmb_work for another RMB of the class: -EINPROGRESS until an attempt that
+ * began after the request is over. The caller arms the work.
  */
-static int rmb_wish(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_wish *wish)
+static int rmb_request(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_req *req)
 {
 	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
-	u32 mine = wish->tries[bsize];
+	u32 mine = req->tries[bsize];
 
 	lockdep_assert_held(&lgr->rmb_mutex);
 	if (rmb_limit_reached(lgr))
 		return -ENOSPC;
 	if (mine && (s32)(want->tries - mine) >= 0) {
-		wish->tries[bsize] = 0;
+		req->tries[bsize] = 0;
 		if (want->rc)
 			return want->rc;
 		mine = 0;	/* others took it all */
 	}
 	if (!mine) {
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
-		wish->tries[bsize] = want->tries + 1 ?: 1;
+		req->tries[bsize] = want->tries + 1 ?: 1;
 		want->wanted = true;
 	}
 	return -EINPROGRESS;
@@ -432,7 +432,7 @@ static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 }
 
 static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
-			    struct smcr_elem *elem, struct smcr_rmb_wish *wish)
+			    struct smcr_elem *elem, struct smcr_rmb_req *req)
 {
 	struct smcr_rmb *rmb;
 	int rc = 0;
@@ -447,8 +447,8 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 		if (rc)
 			return rc;
 		if (!lgr_forming(lgr))
-			return wish->short_of & BIT(bsize) ? wish->rc :
-			       rmb_wish(lgr, bsize, wish);
+			return req->short_of & BIT(bsize) ? req->rc :
+			       rmb_request(lgr, bsize, req);
 		rc = rmb_add_first(lgr, bsize);
 	}
 	rmb_take(rmb, elem);
@@ -456,17 +456,17 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 }
 
 static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		   struct smcr_rmb_wish *wish)
+		   struct smcr_rmb_req *req)
 {
 	int rc;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
 	bsize = bsize_cap(lgr, bsize);
 	do {
-		rc = rmb_get_of_class(lgr, bsize, elem, wish);
+		rc = rmb_get_of_class(lgr, bsize, elem, req);
 		if (rmb_short(rc)) {	/* next time, too */
-			wish->short_of |= BIT(bsize);
-			wish->rc = rc;
+			req->short_of |= BIT(bsize);
+			req->rc = rc;
 		}
 	} while (rmb_short(rc) && bsize--);
 	return rc;
@@ -519,7 +519,7 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
  * @elem: filled on success
- * @wish: what was asked for before; the caller's
+ * @req: the caller's requests so far
  * @why: reason on failure
  *
  * Context: process, sleeps for memory, not for the peer.
@@ -529,18 +529,18 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * time, -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      struct smcr_rmb_wish *wish, enum smcr_reason *why)
+		      struct smcr_rmb_req *req, enum smcr_reason *why)
 {
 	bool low;
 	int rc;
 
-	if (wish->lgr_id != lgr->id) {	/* that was another group */
-		memset(wish, 0, sizeof(*wish));
-		wish->lgr_id = lgr->id;
+	if (req->lgr_id != lgr->id) {	/* that was another group */
+		memset(req, 0, sizeof(*req));
+		req->lgr_id = lgr->id;
 	}
 
 	mutex_lock(&lgr->rmb_mutex);
-	rc = rmb_get(lgr, bsize, elem, wish);
+	rc = rmb_get(lgr, bsize, elem, req);
 	low = !rc && class_low(lgr, elem->rmb->bsize) &&
 	      !rmb_limit_reached(lgr);
 	mutex_unlock(&lgr->rmb_mutex);

@@ -62,10 +62,10 @@ struct smcr_elem {
 	u32 size;		/* element length */
 };
 
-/* What a caller that does not sleep has asked for; zero to begin with */
-struct smcr_rmb_wish {
+/* Requests of a caller that does not sleep for an RMB; zero to begin with */
+struct smcr_rmb_req {
 	u32 lgr_id;
-	u32 tries[SMCR_BSIZE_MAX + 1];	/* the attempt that will answer it, or 0 */
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* attempt that settles the request, or 0 */
 	u8 short_of;		/* classes for which there was no memory, bits */
 	int rc;			/* ... and why */
 };
@@ -76,7 +76,7 @@ struct smcr_rmb_wish {
  * @bsize: wanted element size code
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses
  *	  them or may still come to
- * @wish: what was asked for before
+ * @req: the caller's requests so far
  * @why: reason on failure
  *
  * Takes a free element, or one of a new RMB (smaller sizes are tried when
@@ -89,7 +89,7 @@ struct smcr_rmb_wish {
  * Return: 0, -EINPROGRESS, or another negative errno with *why set.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      struct smcr_rmb_wish *wish, enum smcr_reason *why);
+		      struct smcr_rmb_req *req, enum smcr_reason *why);
 
 /* Is there an element for another connection, or may there be one? Any context */
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
