@@ -872,7 +872,7 @@ static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
 			get_random_bytes(lgr->test_data,
 					 sizeof(lgr->test_data));
 	} else {
-		/* an interval as long as one likes is for silent peers only */
+		/* only a silent peer gets keepalive's interval instead of T_LLC */
 		if (lgr->test_patient &&
 		    (idle || time_after(READ_ONCE(lgr->link->last_rx),
 					lgr->test_at))) {
@@ -885,7 +885,7 @@ static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
 		if (!lgr->test_patient)
 			return SMCR_LLC_TEST_FAIL;
 		if (lgr->test_left <= 0) {
-			/* others are on this link: one's haste is not theirs */
+			/* the link is shared: a short keepalive does not fail it before T_LLC */
 			*next = lgr->test_begin + t_llc - jiffies;
 			return *next > 0 ? SMCR_LLC_TEST_WAIT :
 					   SMCR_LLC_TEST_FAIL;
@@ -914,9 +914,9 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 }
 
 /*
- * TEST LINK when the link was silent for a while. Without connections, too: a
- * client would keep the group of a server that is gone for ever. And when the
- * keepalive of a connection wants it.
+ * TEST LINK is sent when the link was silent for a while, also without
+ * connections, since a client would otherwise keep the group of a server that is
+ * gone for ever; and when the keepalive of a connection asks for it.
  */
 static void smcr_llc_test_work(struct work_struct *work)
 {
