@@ -19,7 +19,6 @@ struct smcr_cdc {
 	u8 cflags;		/* SMCR_CDC_D | C | A; rest dropped */
 };
 
-/* 0, or -EPROTO (length is not 44): a link failure (MISC-13) */
 int smcr_cdc_decode(const u8 *buf, size_t len, struct smcr_cdc *out,
 		    enum smcr_reason *why);
 void smcr_cdc_encode(const struct smcr_cdc *in, u8 buf[SMCR_WR_LEN]);

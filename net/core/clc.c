@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CLC codec, RFC 7609 A.2. See clc.h. */
+/*
+ * CLC codec, RFC 7609 A.2.
+ *
+ * The body decoders take the whole message, exactly hdr.len bytes of it, check
+ * the header again, and verify the trailing eye catcher; the header decoder
+ * verifies the leading one. Reserved bits are ignored (CLC-02). Encoders write
+ * the whole message: -EMSGSIZE when it does not fit, -EINVAL for a structure
+ * that no message can express.
+ */
 #include "env.h"
 #include "byteio.h"
 #include "clc.h"
@@ -401,6 +409,13 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
 	return SMCR_CLC_DECLINE_LEN;
 }
 
+/**
+ * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
+ * @rcvbuf: bytes the application wants to be able to receive unread
+ * @base: offset of the data in the element, 0 or SMCR_RMBE_EYE_LEN
+ *
+ * Return: smallest code whose usable bytes hold @rcvbuf, capped at 512 KiB.
+ */
 u8 smcr_bsize_for(u32 rcvbuf, u32 base)
 {
 	u8 bsize = 0;

@@ -56,29 +56,17 @@ struct smcr_clc_decline {
 	u32 diagnosis;		/* meaning is the sender's */
 };
 
-/*
- * Every decoder returns 0, or -EPROTO with *why set. The header decoder wants
- * the first SMCR_CLC_HDR_LEN bytes; the others the whole message, exactly
- * hdr.len bytes of it. Reserved bits are ignored (CLC-02). Both eye catchers
- * are verified: the leading one by the header decoder, the trailing one by the
- * body decoders (which check the header again).
- */
 int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 			enum smcr_reason *why);
 int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 			     struct smcr_clc_proposal *out,
 			     enum smcr_reason *why);
-/* Accept or Confirm, whichever the type byte says */
 int smcr_clc_decode_accept(const u8 *buf, size_t len,
 			   struct smcr_clc_accept *out, enum smcr_reason *why);
 int smcr_clc_decode_decline(const u8 *buf, size_t len,
 			    struct smcr_clc_decline *out,
 			    enum smcr_reason *why);
 
-/*
- * Encoders write the whole message and return its length, or -EMSGSIZE when
- * @len is too small, or -EINVAL for a structure that no message can express.
- */
 int smcr_clc_encode_proposal(const struct smcr_clc_proposal *in, u8 *buf,
 			     size_t len);
 int smcr_clc_encode_accept(const struct smcr_clc_accept *in, u8 *buf,
@@ -103,13 +91,6 @@ static inline u32 smcr_bsize_bytes(u8 bsize)
 	return (u32)SMCR_RMBE_MIN << bsize;
 }
 
-/**
- * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
- * @rcvbuf: bytes the application wants to be able to receive unread
- * @base: offset of the data in the element, 0 or SMCR_RMBE_EYE_LEN
- *
- * Return: smallest code whose usable bytes hold @rcvbuf, capped at 512 KiB.
- */
 u8 smcr_bsize_for(u32 rcvbuf, u32 base);
 
 #endif /* _SMCR_CORE_CLC_H */

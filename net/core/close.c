@@ -355,12 +355,48 @@ static void remember_actions(struct smcr_close *c, u32 actions)
 		c->tcp_rst = true;
 }
 
+/**
+ * smcr_close_init() - start in ACTIVE: the handshake is complete
+ * @c: machine; zeroed memory is a machine in CLOSED
+ */
 void smcr_close_init(struct smcr_close *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->st = SMCR_CONN_ST_ACTIVE;
 }
 
+/**
+ * smcr_close_step() - one event
+ * @c: machine, updated
+ * @ev: what happened
+ * @facts: state of the buffers right now
+ * @why: reason to report for VIOLATION and the other abnormal events,
+ *	 SMCR_R_NONE for the event's natural one
+ * @out: what the caller has to do
+ *
+ * Every (state, event) pair is defined; events that mean nothing in a state
+ * return no action. After CLOSED no event has an action. SEND_CLOSED or
+ * SEND_ABORT comes once in a connection's life, SEND_DONE at most once and
+ * before them, RELEASE and one of TCP_FIN and TCP_RST once.
+ *
+ * What the peer wrote before its C is the application's: only its own close
+ * (or an A that came with the C) drops it, no end of TCP, link or group does.
+ * RELEASE may therefore find unread data. The element is then free when they
+ * were read, or when the application has closed.
+ *
+ * What the caller owes the machine:
+ * - of one CDC: first the cursors, if smcr_close_may_rx(), then D, C, A;
+ * - data after the peer's D are a VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
+ * - data that arrive while a close waits for the drain (want_closed) are an
+ *   APP_ABORT (SMCR_R_LOCAL_UNREAD), as on TCP: otherwise two sides that both
+ *   closed with full windows wait for each other. After own C they are dropped;
+ * - DRAINED when want_done or want_closed is set and nothing is undrained;
+ *   to feed it at other times does no harm;
+ * - while want_closed or after own C, unless the connection is ending for
+ *   another reason, to start T_CLOSE anew when the peer has consumed data: a
+ *   slow reader gets everything, one that takes nothing any more does not keep
+ *   the connection for ever.
+ */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
 		     enum smcr_reason why, struct smcr_close_out *out)
@@ -391,7 +427,13 @@ void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 	out->actions = actions & ~ACT_INTERNAL;
 }
 
-/* shutdown(WR), close and the peer's C end sending: CONN-19 */
+/**
+ * smcr_close_may_send() - may the application queue data (CONN-19)
+ * @c: machine
+ *
+ * Return: false after own shutdown, close or abort, and after the peer's C or
+ * A: EPIPE or the error reported.
+ */
 bool smcr_close_may_send(const struct smcr_close *c)
 {
 	return (c->st == SMCR_CONN_ST_ACTIVE ||
@@ -399,17 +441,37 @@ bool smcr_close_may_send(const struct smcr_close *c)
 	       !c->app_closed && !c->want_done && !c->rx_closed;
 }
 
+/**
+ * smcr_close_may_tx() - may a WRITE or a CDC be posted
+ * @c: machine; for SEND_* actions the state before the step counts
+ *
+ * Return: false after own C or A, after the peer's A, and in CLOSED.
+ */
 bool smcr_close_may_tx(const struct smcr_close *c)
 {
 	/* the peer's A is answered at once: rx_abort means tx_abort or CLOSED */
 	return c->st != SMCR_CONN_ST_CLOSED && !c->tx_closed && !c->tx_abort;
 }
 
+/**
+ * smcr_close_may_rx() - do the cursors of the peer's CDCs count
+ * @c: machine
+ *
+ * After D from the peer they still do: its consumer cursor lets own data flow.
+ *
+ * Return: false after the peer's C or A, after own A, and in CLOSED.
+ */
 bool smcr_close_may_rx(const struct smcr_close *c)
 {
 	return c->st != SMCR_CONN_ST_CLOSED && !c->rx_closed && !c->tx_abort;
 }
 
+/**
+ * smcr_conn_st_name() - name of a state as in the RFC
+ * @st: enum smcr_conn_st
+ *
+ * Return: static string, "unknown" for a value outside the enum.
+ */
 const char *smcr_conn_st_name(unsigned int st)
 {
 	static const char * const names[NR_SMCR_CONN_ST] = {
@@ -428,6 +490,12 @@ const char *smcr_conn_st_name(unsigned int st)
 	return st < NR_SMCR_CONN_ST ? names[st] : "unknown";
 }
 
+/**
+ * smcr_conn_ev_name() - short name of an event, for tracing
+ * @ev: enum smcr_conn_ev
+ *
+ * Return: static string, "unknown" for a value outside the enum.
+ */
 const char *smcr_conn_ev_name(unsigned int ev)
 {
 	static const char * const names[NR_SMCR_CONN_EV] = {

@@ -40,6 +40,19 @@ struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
 	return cur;
 }
 
+/**
+ * smcr_pos_apply() - advance a position to a cursor that the peer sent
+ * @ring: geometry that the cursor refers to
+ * @pos: last known position, advanced on success, untouched on error
+ * @cur: cursor from the wire
+ * @limit: highest absolute position that is possible now
+ *
+ * The only way peer cursors enter the module. Nothing is clamped: a cursor
+ * outside the element, behind @pos or beyond @limit is refused (CDC-19).
+ *
+ * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
+ * element, or -EPROTO for a position that cannot be.
+ */
 int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 		   struct smcr_cursor cur, u64 limit)
 {

@@ -35,26 +35,9 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 	return ring->size - ring->base;
 }
 
-/* Advance by @n bytes, 0 <= n <= capacity */
 void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n);
-
-/* The position as the wire shows it: count in [base, size) */
 struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
 				   const struct smcr_pos *pos);
-
-/**
- * smcr_pos_apply() - advance a position to a cursor that the peer sent
- * @ring: geometry that the cursor refers to
- * @pos: last known position, advanced on success, untouched on error
- * @cur: cursor from the wire
- * @limit: highest absolute position that is possible now
- *
- * The only way peer cursors enter the module. Nothing is clamped: a cursor
- * outside the element, behind @pos or beyond @limit is refused (CDC-19).
- *
- * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
- * element, or -EPROTO for a position that cannot be.
- */
 int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 		   struct smcr_cursor cur, u64 limit);
 

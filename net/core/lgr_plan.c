@@ -19,6 +19,11 @@ bool smcr_link_matches(const struct smcr_link_id *link,
 	       !memcmp(link->peer_mac, msg->mac, sizeof(link->peer_mac));
 }
 
+/**
+ * smcr_accept_classify() - what an Accept starts
+ * @msg: decoded Accept
+ * @known: true if a live link of a client-role group matches @msg
+ */
 enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 					    bool known)
 {
@@ -97,6 +102,12 @@ bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
 	       prefix_equal(prefix->addr, own_addr, own_plen);
 }
 
+/**
+ * smcr_add_link_decide() - client's decision about an offered link
+ * @req: the server's ADD LINK
+ * @same_server_nic: @req names the RNIC of the existing link
+ * @second_client_nic: another RNIC of ours is on that LAN
+ */
 enum smcr_add_link_answer
 smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
 		     bool second_client_nic)

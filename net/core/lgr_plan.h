@@ -25,28 +25,14 @@ struct smcr_link_id {
 	u32 peer_qpn;
 };
 
-/* true if the link group's link is the one that the message names */
 bool smcr_link_matches(const struct smcr_link_id *link,
 		       const struct smcr_clc_accept *msg);
-
-/**
- * smcr_accept_classify() - what an Accept starts
- * @msg: decoded Accept
- * @known: true if a live link of a client-role group matches @msg
- */
 enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 					    bool known);
-
-/* LG-10, I-15: negotiated maximum; @server 2..8, @client as received */
 u8 smcr_max_links(u8 server, u8 client);
-
-/* Effective QP MTU (CLC-38); both must be smcr_mtu_ok() */
 u8 smcr_min_mtu(u8 a, u8 b);
-
-/* Server side of CLC-25: is the proposed IPv4 subnet one of ours? */
 bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
 			  u8 own_plen);
-/* CLC-26 for one prefix and one own address */
 bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
 			  const u8 own_addr[16], u8 own_plen);
 
@@ -58,12 +44,6 @@ enum smcr_add_link_answer {
 	SMCR_ADD_LINK_REJECT_MTU,
 };
 
-/**
- * smcr_add_link_decide() - client's decision about an offered link
- * @req: the server's ADD LINK
- * @same_server_nic: @req names the RNIC of the existing link
- * @second_client_nic: another RNIC of ours is on that LAN
- */
 enum smcr_add_link_answer
 smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
 		     bool second_client_nic);

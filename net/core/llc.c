@@ -267,6 +267,18 @@ static int decode_body(const u8 *buf, enum smcr_llc_form form,
 	}
 }
 
+/**
+ * smcr_llc_decode() - decode one message received on a link
+ * @buf: bytes of the SEND
+ * @len: number of bytes that arrived
+ * @form: of ADD LINK on that link
+ * @out: filled on success
+ * @why: reason, set on every error
+ *
+ * Return: 0; -ENOMSG for an unknown optional opcode, to be dropped silently
+ * (LLC-06); -EPROTO for anything that means link failure (LLC-07, LLC-08,
+ * MISC-13). CDC (type 0xFE) is not decoded here: see smcr_wr_is_cdc().
+ */
 int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 		    struct smcr_llc *out, enum smcr_reason *why)
 {
@@ -409,6 +421,12 @@ static void encode_delete_rkey(const struct smcr_llc_delete_rkey *in,
 		smcr_put_be32(buf + OFF_DR_RKEY + i * 4, in->rkey[i]);
 }
 
+/**
+ * smcr_llc_encode() - encode one message
+ * @in: message; must be one that smcr_llc_decode() accepts
+ * @form: of ADD LINK on that link
+ * @buf: SMCR_WR_LEN bytes, wholly written
+ */
 void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
 		     u8 buf[SMCR_WR_LEN])
 {

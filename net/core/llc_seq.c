@@ -139,6 +139,24 @@ static enum smcr_llc_verdict classify_reply(const struct smcr_llc_seq *seq,
 	return late_ok ? SMCR_LLC_IGNORE : SMCR_LLC_FAIL;
 }
 
+/**
+ * smcr_llc_classify() - verdict on one arriving message
+ * @seq: what runs now
+ * @msg: the message, decoded
+ * @late_ok: an own exchange of that type was abandoned on this link before
+ *
+ * TEST LINK requests are always DO; whole-group DELETE LINK is always DO
+ * (LLC-73..91). A reply that nobody waits for is FAIL, except the late reply of
+ * an abandoned exchange (I-20), whatever runs meanwhile: IGNORE. A client that
+ * takes up a server's ADD LINK or DELETE LINK in the middle of an own RKEY
+ * exchange (LLC-85, LLC-87) has abandoned that one.
+ *
+ * For either side an exchange ends when it has posted or received the last
+ * message of it. A client's own ADD LINK or DELETE LINK notice is no exchange,
+ * but the client may let @seq->awaits name the request that answers it. What
+ * arrives on a link that the client asked to delete does not come here, except
+ * whole-group DELETE LINK (LLC-54).
+ */
 enum smcr_llc_verdict smcr_llc_classify(const struct smcr_llc_seq *seq,
 					const struct smcr_llc *msg,
 					bool late_ok)

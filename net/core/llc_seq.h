@@ -36,24 +36,6 @@ struct smcr_llc_seq {
 	bool test_pending;	/* an own TEST LINK is unanswered */
 };
 
-/**
- * smcr_llc_classify() - verdict on one arriving message
- * @seq: what runs now
- * @msg: the message, decoded
- * @late_ok: an own exchange of that type was abandoned on this link before
- *
- * TEST LINK requests are always DO; whole-group DELETE LINK is always DO
- * (LLC-73..91). A reply that nobody waits for is FAIL, except the late reply of
- * an abandoned exchange (I-20), whatever runs meanwhile: IGNORE. A client that
- * takes up a server's ADD LINK or DELETE LINK in the middle of an own RKEY
- * exchange (LLC-85, LLC-87) has abandoned that one.
- *
- * For either side an exchange ends when it has posted or received the last
- * message of it. A client's own ADD LINK or DELETE LINK notice is no exchange,
- * but the client may let @seq->awaits name the request that answers it. What
- * arrives on a link that the client asked to delete does not come here, except
- * whole-group DELETE LINK (LLC-54).
- */
 enum smcr_llc_verdict smcr_llc_classify(const struct smcr_llc_seq *seq,
 					const struct smcr_llc *msg,
 					bool late_ok);
@@ -64,7 +46,6 @@ struct smcr_rtoken_count {
 	u8 left;
 };
 
-/* 0, or -EPROTO when the count does not continue the earlier ones */
 int smcr_rtoken_count_step(struct smcr_rtoken_count *c, u8 n_rtokens);
 
 #endif /* _SMCR_CORE_LLC_SEQ_H */

@@ -23,13 +23,9 @@ struct smcr_elems {
 enum { SMCR_ELEM_FREE, SMCR_ELEM_BUSY, SMCR_ELEM_QUARANTINE };
 
 void smcr_elems_init(struct smcr_elems *e, u16 n);
-/* Index 1..n of a free element, now busy; 0 when none is free */
 u8 smcr_elems_get(struct smcr_elems *e);
-/* busy -> free or quarantined; false if @index was not busy */
 bool smcr_elems_put(struct smcr_elems *e, u8 index, bool quarantine);
-/* quarantined -> free; false if @index was not in quarantine */
 bool smcr_elems_release(struct smcr_elems *e, u8 index);
-/* true if no element is busy or quarantined */
 bool smcr_elems_idle(const struct smcr_elems *e);
 
 /*
@@ -41,9 +37,7 @@ struct smcr_link_nums {
 	u8 used[32];		/* bitmap */
 };
 
-/* Next number, 0 when all 255 are in use */
 u8 smcr_link_num_get(struct smcr_link_nums *l);
-/* A number that the peer assigned; false if 0 or in use */
 bool smcr_link_num_take(struct smcr_link_nums *l, u8 num);
 void smcr_link_num_put(struct smcr_link_nums *l, u8 num);
 

@@ -32,6 +32,14 @@ static bool tcpopt_is_ours(const u8 *opt, size_t n)
 	       smcr_get_be32(opt + 2) == SMCR_EYE_CATCHER;
 }
 
+/**
+ * smcr_tcpopt_find() - is the option there?
+ * @opt: options of a TCP header
+ * @len: their length
+ *
+ * Kind, length and identifier must all be right (T-09, T-10). The list ends at
+ * an EOL and at the first option that is broken; nothing is read behind @len.
+ */
 bool smcr_tcpopt_find(const u8 *opt, size_t len)
 {
 	size_t n;
@@ -45,6 +53,15 @@ bool smcr_tcpopt_find(const u8 *opt, size_t len)
 	return false;
 }
 
+/**
+ * smcr_tcpopt_fits() - may the option be put behind these?
+ * @opt: options of a TCP header
+ * @len: their length
+ *
+ * No if there is no room (T-13); if they are signed (MD5, AO), because the
+ * signature covers the header's length; if nobody would read behind the last
+ * one; if the option is there already.
+ */
 bool smcr_tcpopt_fits(const u8 *opt, size_t len)
 {
 	size_t n;
@@ -61,6 +78,7 @@ bool smcr_tcpopt_fits(const u8 *opt, size_t len)
 	return !len;
 }
 
+/* Write the option, padded: 01 01 FE 06 E2 D4 C3 D9 (T-01) */
 void smcr_tcpopt_put(u8 opt[SMCR_TCPOPT_PADDED])
 {
 	opt[0] = TCPOPT_KIND_NOP;

@@ -3,6 +3,19 @@
 #include "env.h"
 #include "window.h"
 
+/**
+ * smcr_tx_plan() - plan the next RDMA writes of a connection
+ * @ring: geometry of the peer's element
+ * @prod: next byte to write there
+ * @cons_abs: absolute position that the peer has consumed (as it last announced)
+ * @unsent: bytes in the local send buffer that were not written yet
+ * @max: upper bound of one plan (send queue, SGEs); never sets @blocked
+ * @out: the plan; len 0 when nothing can be sent
+ *
+ * Never plans more than capacity minus unconsumed (CDC-16), and nothing when the
+ * window is too small for @unsent and below SMCR_TX_SWS_MIN. @out->blocked is
+ * true exactly when the window, not @max, stops data from being sent.
+ */
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out)
 {
@@ -36,6 +49,17 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 	}
 }
 
+/**
+ * smcr_rx_update_due() - must a CDC be sent just to tell the consumer cursor?
+ * @win: state of the receiving side
+ *
+ * CDC-24: window seen by the sender below half of the buffer and gain at least
+ * a tenth; CDC-26: any gain while the writer is blocked; CDC-27, CDC-37: any
+ * gain when the peer asked. Nothing to tell (no gain) is never due.
+ *
+ * To be asked each time that something was consumed, and when a CDC arrives
+ * that says B or asks: consumption that was not worth a message then is now.
+ */
 bool smcr_rx_update_due(const struct smcr_rx_window *win)
 {
 	u64 gain = win->cons_abs - win->announced_abs;
