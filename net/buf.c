@@ -131,12 +131,19 @@ err:
 /**
  * smcr_buf_alloc() - allocate, zero and map a buffer
  * @lgr: link group; its namespace pays, its device outlives the buffer
- * @size: bytes
- * @dir: DMA direction
+ * @size: bytes, at most 65535 pages
+ * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
+ *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
+ *
+ * Chunks are as large as can be had cheaply (up to 32 KiB), else pages. The
+ * memory is charged to the caller's memory cgroup, in a worker to the one that
+ * it has set: Documentation/sockets.rst. It counts against max_mem of the
+ * namespace and max_mem_host; a send buffer that a connection cannot do without
+ * (SMCR_BUF_SMALL) is given even beyond them.
  *
  * Context: process, may sleep.
- * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS a limit of the namespace or of
- * the host. smcr_buf_free() releases it.
+ * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS one of the two limits.
+ * smcr_buf_free() releases it.
  */
 struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir)
@@ -285,10 +292,11 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
  * @sge: filled
  * @max: size of @sge
  *
- * The range is synced for the device.
+ * The range is synced for the device. Adjacent DMA addresses are merged.
  *
  * Context: any.
- * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller.
+ * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller: see
+ * smcr_buf_max_span().
  */
 int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
 		  u32 len, struct ib_sge *sge, int max)

@@ -41,26 +41,9 @@ struct smcr_buf {
 /* What max_mem does not refuse, bytes: see smcr_buf_alloc() */
 #define SMCR_BUF_SMALL	(16 * 1024)
 
-/**
- * smcr_buf_alloc() - allocate, zero and map a buffer
- * @lgr: link group: its namespace, and the device to map it for
- * @size: bytes, at most 65535 pages
- * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
- *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
- *
- * Chunks are as large as can be had cheaply (up to 32 KiB), else pages; the
- * memory is charged to the caller's memory cgroup, in a worker to the one that
- * it has set: Documentation/sockets.rst. It counts against max_mem of the
- * namespace and max_mem_host; a send buffer that a connection cannot do without
- * (SMCR_BUF_SMALL) is given even then.
- *
- * Context: process, may sleep.
- * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS one of the two limits.
- * smcr_buf_free() releases it.
- */
 struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir);
-void smcr_buf_free(struct smcr_buf *buf);	/* any process context; NULL ok */
+void smcr_buf_free(struct smcr_buf *buf);
 
 void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
 void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
@@ -75,19 +58,8 @@ static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 	return (char *)buf->chunk[off >> buf->chunk_shift].addr + in;
 }
 
-/* memset(0) of [off, off+len), visible to the device; not DMA_FROM_DEVICE */
 void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
 
-/*
- * smcr_buf_sges() - SGEs for [off, off+len), local_dma_lkey of @pd
- * @sge: array of @max
- *
- * Also syncs the range for the device. Adjacent DMA addresses are merged.
- *
- * Context: any.
- * Return: number of SGEs; the caller made sure with smcr_buf_max_span() that
- * @max suffices (-ENOSPC if not, which is a bug of the caller).
- */
 int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
 		  u32 len, struct ib_sge *sge, int max);
 
@@ -97,9 +69,7 @@ static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
 	return (u32)(max - 1) << buf->chunk_shift;
 }
 
-/* Make [off, off+len), written by the device, visible to the CPU */
 void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len);
-/* Give [off, off+len), read or written by the CPU, to the device */
 void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len);
 
 #endif /* _SMCR_BUF_H */

@@ -380,7 +380,8 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @sn: namespace
  * @peer: from the Proposal
  * @pid: own port in the peer's subnet
- * @bsize: wanted element size code
+ * @bsize: wanted element size code; a group without room for such an element is
+ *	passed over
  * @forming: group whose first contact the caller has waited for, or NULL; on
  *	return NULL, or one to wait for before the next try, with a reference
  * @may_first: the caller may run first contact
@@ -388,14 +389,16 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  * @why: reason when NULL is returned
  *
  * First contacts are serialised per peer and the address that it comes from,
- * never globally: whoever lists a
- * FORMING group first runs it, the others come back when that has ended. They
- * do not sleep for it: a peer could let it last and send any number of them.
+ * never globally: who lists a FORMING group first runs it, the others come back
+ * when that has ended. They do not sleep meanwhile: a peer could make it last
+ * and send any number of Proposals.
  *
  * A group that has all the RMBs it may have, and no free element of the size,
  * gets a parallel one beside it (RFC 7609 3.5.3).
  *
  * Context: process, sleeps.
+ * Return: group with a reference: ACTIVE with room for a connection, or FORMING
+ * and *@first true; NULL with *@why.
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
@@ -476,7 +479,8 @@ busy:
  * @pid: own port
  * @why: reason on failure
  *
- * Return: group with a reference, or NULL.
+ * Context: process, sleeps.
+ * Return: group with a reference, listed, with PD and a QP in INIT; or NULL.
  */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 const struct smcr_peer *peer,

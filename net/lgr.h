@@ -168,105 +168,43 @@ struct smcr_lgr {
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 
-/**
- * smcr_lgr_get_server() - server: group for a Proposal (CLC-24, CLC-69)
- * @sn: namespace
- * @peer: from the Proposal
- * @pid: own port that matches the peer's subnet
- * @bsize: element size code that is wanted: a group without room for another one
- *	is passed over
- * @forming: in: group that was waited for, or NULL; out: NULL, or group whose
- *	first contact comes before, with a reference
- * @may_first: the caller may run first contact
- * @first: set to true when the caller has to run first contact
- * @why: reason when there is none
- *
- * Return: group with a reference: ACTIVE (reuse, room for a connection), or
- * FORMING and *first true; NULL with *why.
- */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     const struct smcr_peer *peer,
 				     const struct smcr_port_id *pid, u8 bsize,
 				     struct smcr_lgr **forming, bool may_first,
 				     bool *first, enum smcr_reason *why);
-
-/* Client: group whose link an Accept names, perhaps still FORMING; NULL unknown */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
 				      const struct smcr_port_id *pid);
-
-/* New FORMING group, listed, with PD, QP in INIT; reference returned */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why);
-
-/* First contact is settled: usable for others (LG-52) */
 void smcr_lgr_activate(struct smcr_lgr *lgr);
-
-/*
- * End of a group: unlisted, its connections get LGR_LOST, QP to ERR. Only the
- * first caller's reason counts. @del_reason: enum smcr_del_link_reason to tell
- * the peer first (bounded), 0 = silently. Any context; the work is done on
- * smcr_end_wq.
- */
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
-
-/* The same because of the peer's @req; any context */
 void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
 			 const struct smcr_llc_delete_link *req);
-
-/* Link down, answer to our DELETE LINK; any context */
 void smcr_lgr_end_kick(struct smcr_lgr *lgr);
 void smcr_lgr_del_heard(struct smcr_lgr *lgr);
-
-/*
- * Somebody who may be the peer says that he does not know the group: no new
- * connection gets into it, and TEST LINK finds out. Any context.
- */
 void smcr_lgr_doubt(struct smcr_lgr *lgr);
-/* TEST LINK was answered: the peer did not say so. Any context. */
 void smcr_lgr_trust(struct smcr_lgr *lgr);
-
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);
-
-/* All groups of a namespace / on a device; returns when they are freed (bounded) */
-void smcr_lgr_kill_net_start(struct smcr_net *sn);	/* does not wait */
+void smcr_lgr_kill_net_start(struct smcr_net *sn);
 void smcr_lgr_kill_net(struct smcr_net *sn);
 void smcr_lgr_kill_all(void);
-void smcr_lgr_shutdown(void);	/* reboot: does not wait for all of them */
+void smcr_lgr_shutdown(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
-/* Process context: groups on this port that lost their GID or port end */
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
-
-/* Connections: see conn.h for the object. Token is random, unique in the group. */
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_conn *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_conn *conn);
-/* By token, with a reference on the socket; RCU inside; softirq ok */
 struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
-
-/*
- * smcr_lgr_claim_relem() - the peer gave @conn an element of its RMB
- * @lgr: group
- * @conn: new owner
- * @rkey, @va: RToken, learned here when new (CLC is enough with one link)
- * @index: element
- *
- * A live connection that holds the element already loses it (RMB-24).
- * Return: index of the RToken, or -ENOSPC (255 RTokens in use), -ENOMEM.
- */
 int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 			 u32 rkey, u64 va, u8 index);
 void smcr_lgr_drop_relem(struct smcr_lgr *lgr, struct smcr_conn *conn);
-
-/* The peer's RMBs, as CONFIRM RKEY and DELETE RKEY say */
 int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
 int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
-
-/* Keep a send buffer until the group's QP is gone; NULL is fine */
 void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
-
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 
 /**

@@ -452,10 +452,12 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
 /**
  * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
  * @link: link
- * @w: @n_w RDMA WRITE requests, may be NULL with 0
+ * @w: @n_w RDMA WRITE requests, set up except for chaining, flags and cqe; may be
+ *	NULL with 0
  * @n_w: their number, less than SMCR_POST_MAX
  * @msg: SMCR_WR_LEN bytes to SEND after them, copied
- * @done: called at completion, NULL = nobody waits
+ * @done: called at completion; NULL: the SEND is signalled only if the send queue
+ *	has to be reclaimed
  * @arg: for @done
  * @mark: for @done
  * @flags: for @done
@@ -465,7 +467,7 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
  * Context: any up to softirq; the caller may hold its connection's lock.
  * Return: 0; -EAGAIN no room, or others come before, nothing posted; -ENOTCONN
  * link not in RTS or failed by this: some of @w may have been posted. @done is
- * called exactly once after 0, else never.
+ * called exactly once after 0, perhaps before the caller sees it, else never.
  */
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
@@ -896,6 +898,8 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
  * smcr_link_probe_qp() - a second QP that is never used
  * @link: link; the caller has a reference on the group
  *
+ * For an ADD LINK that the peer will refuse (LG-18, LG-19).
+ *
  * Context: process, sleeps.
  * Return: QP, to be destroyed with ib_destroy_qp() before the caller lets go of
  * the group; ERR_PTR() on failure.
@@ -1079,7 +1083,8 @@ static void link_do_stop(struct smcr_link *link)
  * @link: link
  *
  * Everything is flushed (bounded: a device that does not flush loses its QP
- * all the same), QP and CQ are destroyed. On return no callback of the link is
+ * all the same), QP and CQ are destroyed, and @done of every work request that
+ * never completed is called with ok false. On return no callback of the link is
  * running or will ever be called. Callable again.
  *
  * Context: process, sleeps up to SMCR_DRAIN.

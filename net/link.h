@@ -151,90 +151,25 @@ struct smcr_link {
 	u64 tx_writes, tx_bytes, tx_sends, rx_sends;	/* lock / rx softirq */
 };
 
-/**
- * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
- * @lgr: owner
- * @ops: way up
- * @pid: device, port, GID; a device reference is taken
- * @pd: protection domain of the group on that device
- *
- * Context: process.
- * Return: link or ERR_PTR. Ended with smcr_link_stop(), smcr_link_free().
- */
 struct smcr_link *smcr_link_create(struct smcr_lgr *lgr,
 				   const struct smcr_link_ops *ops,
 				   const struct smcr_port_id *pid,
 				   struct ib_pd *pd);
-
-/* INIT -> RTR towards the peer. @mtu: effective enum. Process context. */
 int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
 		     const u8 mac[6], u32 qpn, u32 psn, u8 mtu);
 int smcr_link_to_rts(struct smcr_link *link);
-
-/*
- * Move the QP to ERR: everything outstanding is flushed. Idempotent, process
- * context. smcr_link_fail() only marks and reports (any context).
- */
 void smcr_link_to_err(struct smcr_link *link);
 void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
-
-/*
- * The end of a link, process context. smcr_link_stop(): to_err, bounded drain,
- * QP and CQ destroyed, done(ok=false) called for every WR that never completed;
- * afterwards no callback comes any more. smcr_link_free() frees the memory
- * (stops first when that was not done).
- */
 void smcr_link_stop(struct smcr_link *link);
 void smcr_link_free(struct smcr_link *link);
-
-/*
- * A second QP just for an ADD LINK that the peer will refuse (LG-18, LG-19).
- * The caller, who has a reference on the group, ends it with ib_destroy_qp().
- * Process context. ERR_PTR on failure.
- */
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
-
-/*
- * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
- * @link: link in RTS
- * @w: @n_w RDMA WRITE requests, fully set up except chaining, flags and cqe;
- *     may be NULL with @n_w 0; less than SMCR_POST_MAX
- * @msg: SMCR_WR_LEN bytes to SEND after them, copied (inline or slot)
- * @done, @arg, @mark: as in struct smcr_tx_pend; @done NULL = nobody waits.
- *	The SEND is signalled when @done is given, or when the send queue
- *	needs it for its own reclaim.
- * @who: the connection's place in line, whose traffic waits its turn and leaves
- *	SMCR_CTRL_RESERVE free; NULL for control messages
- *
- * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: 0; -EAGAIN no room (nothing posted); -ENOTCONN not in RTS or the
- * post failed: the link is then failed, and part of @w may have been posted.
- * @done is called only after 0, maybe before the caller sees it.
- */
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
 		   void *arg, u64 mark, u32 flags,
 		   const struct list_head *who);
-
-/*
- * After -EAGAIN: queue @node until there is room; ops->room() takes it off.
- * True also if it was queued already. False: there is room by now and nobody
- * before us, or the link is down: try again (@node was not queued).
- */
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node);
-/* True if @node was queued and is not any more */
 bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node);
-/*
- * First waiter, taken off the queue, if there is room for it; else NULL. Its
- * next post goes before all others, or it is first in line again.
- */
 struct list_head *smcr_link_next_waiter(struct smcr_link *link);
-
-/*
- * Fast-register @mr (already mapped with ib_map_mr_sg), wait for it. Process.
- * After an error the link has failed, and @mr has to live until the link is
- * stopped: the request may still be in the queue.
- */
 int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access);
 
 static inline bool smcr_link_up(const struct smcr_link *link)
@@ -242,9 +177,7 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
 }
 
-/* Signalled WRs are outstanding and none has completed for @time jiffies */
 bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);
-
 const char *smcr_link_st_name(unsigned int st);
 
 #endif /* _SMCR_LINK_H */

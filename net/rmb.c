@@ -518,9 +518,16 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * smcr_rmb_get_elem() - element for a new connection
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
- * @elem: filled on success
+ * @elem: filled on success: busy, zeroed, eye catcher set if the group uses them
+ *	or may still come to
  * @req: the caller's requests so far
  * @why: reason on failure
+ *
+ * Takes a free element, or one of a new RMB; smaller sizes are tried when memory
+ * is short (RMB-11). In an active group every RMB that gives out elements is
+ * registered and known to the peer (LLC-55); if none has room, smcr_rmb_work()
+ * adds one and the caller comes back. In first contact smcr_rmb_register_all()
+ * follows later, and CLC announces the RMB.
  *
  * Context: process, sleeps for memory, not for the peer.
  * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is

@@ -70,53 +70,13 @@ struct smcr_rmb_req {
 	int rc;			/* ... and why */
 };
 
-/**
- * smcr_rmb_get_elem() - element for a new connection
- * @lgr: link group
- * @bsize: wanted element size code
- * @elem: filled on success: busy, zeroed, eye catcher set if the group uses
- *	  them or may still come to
- * @req: the caller's requests so far
- * @why: reason on failure
- *
- * Takes a free element, or one of a new RMB (smaller sizes are tried when
- * memory is short, RMB-11). In an active group every element that is to be had
- * is in an RMB that is registered and known to the peer (LLC-55); if there is
- * none, smcr_rmb_work() adds one, and the caller comes back. In first contact
- * smcr_rmb_register_all() follows later, and CLC tells the peer.
- *
- * Context: process, may sleep.
- * Return: 0, -EINPROGRESS, or another negative errno with *why set.
- */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 		      struct smcr_rmb_req *req, enum smcr_reason *why);
-
-/* Is there an element for another connection, or may there be one? Any context */
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
-
-/**
- * smcr_rmb_put_elem() - the connection is over
- * @elem: element, zeroed here; @elem->rmb is NULL afterwards
- * @quarantine: the peer did not confirm the end: keep it back for a while
- *
- * Context: process, may sleep.
- */
 void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine);
-
-/* Register all RMBs that are not yet (link is RTS). 0 or -errno. */
 int smcr_rmb_register_all(struct smcr_lgr *lgr);
-
-/* All RMBs of a dying group, after its QP and its connections are gone. */
 void smcr_rmb_free_all(struct smcr_lgr *lgr);
-
-/*
- * lgr->rmb_work: adds RMBs to an active group, ahead of need or because somebody
- * waits; ends quarantines, frees idle RMBs. A queued one owns a reference on
- * the group.
- */
 void smcr_rmb_work(struct work_struct *work);
-
-/* The eye catcher of an element: not used after all; intact? (RFC mode) */
 void smcr_rmb_clear_eye(const struct smcr_elem *elem);
 bool smcr_rmb_eye_ok(const struct smcr_elem *elem);
 
