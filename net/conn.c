@@ -137,7 +137,8 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  *
  * On success the connection holds a reference on @lgr and on the socket; both
  * end with smcr_conn_discard() or with the release that the close machine
- * orders. CDC may arrive from now on (CLC-44, CLC-45).
+ * orders. CDC may arrive from now on (CLC-44, CLC-45), but nothing can be sent
+ * before smcr_conn_set_peer() and smcr_conn_activate().
  *
  * Context: process, sleeps.
  * Return: 0 or a negative errno with *why set.
@@ -576,7 +577,10 @@ static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
  * @ev: what happened
  * @why: reason, or SMCR_R_NONE for the event's natural one
  *
- * The only writer of the connection's state.
+ * The only writer of the machine's state once smcr_conn_open() has set it up.
+ * What sleeps is left to smcr_conn_work().
+ *
+ * Context: any up to softirq.
  */
 void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 			    enum smcr_reason why)
@@ -614,6 +618,14 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 	}
 }
 
+/**
+ * smcr_conn_event() - feed the close machine
+ * @conn: connection; caller holds a reference on the socket, not conn->lock
+ * @ev: event
+ * @why: reason, or SMCR_R_NONE for the event's natural one
+ *
+ * Context: any up to softirq.
+ */
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		     enum smcr_reason why)
 {
@@ -764,7 +776,14 @@ out:
 	sock_put(sk);
 }
 
-/* From the send completion, conn->lock held: was release waiting for it? */
+/**
+ * smcr_conn_tx_idle() - the last signalled send has completed
+ * @conn: connection, conn->lock held
+ *
+ * The release, or a lingering close(), may have waited for it.
+ *
+ * Context: softirq, or process on a software device.
+ */
 void smcr_conn_tx_idle(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);

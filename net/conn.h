@@ -116,61 +116,21 @@ enum {
 };
 
 void smcr_conn_init(struct smcr_conn *conn);
-
-/**
- * smcr_conn_open() - give a socket a connection in a link group
- * @ssk: socket, in negotiation
- * @lgr: group; a reference is taken on success
- * @bsize: wanted element size
- * @req: as smcr_rmb_get_elem()
- * @why: reason on failure
- *
- * Own element is allocated, the token published: CDC may arrive from now on
- * (CLC-44, CLC-45) but nothing can be sent before smcr_conn_set_peer() and
- * smcr_conn_activate().
- */
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why);
-
-/* What the peer's Accept or Confirm says about its side. 0 or -errno. */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);
-
-/* Handshake complete: state ACTIVE, waiting data become visible */
 void smcr_conn_activate(struct smcr_conn *conn);
-
-/* Undo smcr_conn_open() in a negotiation that ends in TCP or an error */
 void smcr_conn_discard(struct smcr_conn *conn);
-
-/**
- * smcr_conn_event() - feed the close machine
- * @conn: connection; caller holds a reference on the socket, not conn->lock
- * @ev: event
- * @why: reason, or SMCR_R_NONE
- *
- * The only writer of the connection's state (with its _locked form). Context:
- * any up to softirq; what sleeps is left to smcr_conn_work().
- */
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		     enum smcr_reason why);
 void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 			    enum smcr_reason why);
-
-/* The peer gave the element of this connection to another one (RMB-24) */
 void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr);
-
-/* TCP FIN while SMC-R is up (CONN-34): T_CLOSE for the peer's D/C/A, then abort */
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
-
-/* The application has read to the end; conn->lock held */
 void smcr_conn_rest_read(struct smcr_conn *conn);
-
-/* From a send completion, conn->lock held: the release may have waited for it */
 void smcr_conn_tx_idle(struct smcr_conn *conn);
 bool smcr_sock_trylock(struct smcr_sock *ssk, int flag);
-/* proto.release_cb: work that found the socket lock taken is queued again */
 void smcr_sock_release_cb(struct sock *sk);
-
-/* CDC from the link, softirq */
 void smcr_conn_rx_cdc(struct smcr_lgr *lgr, const struct smcr_cdc *cdc);
 
 /*
@@ -218,24 +178,18 @@ static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 	       time_after_eq(jiffies, READ_ONCE(conn->grow_at));
 }
 
-/* tx.c: send what may be sent now. conn->lock held. */
+/* tx.c */
 void smcr_tx_push(struct smcr_conn *conn);
-/* tx.c: delivered up to @mark; ask for a completion. conn->lock held. */
 void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);
 void smcr_tx_flush(struct smcr_conn *conn);
-/* tx.c: after link->ops->room */
 void smcr_tx_room(struct smcr_link *link);
-/* tx.c: after smcr_link_stop() */
 void smcr_tx_link_gone(struct smcr_link *link);
-/* tx.c: CDC with D, C or A; conn->lock held; called by the event code only */
 void smcr_tx_flag(struct smcr_conn *conn, u32 action);
-/* tx.c: socket lock held, process context. See sock_io.c for the checks before. */
 int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len);
-/* rx.c: likewise */
+/* rx.c */
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
-/* rx.c: tell the peer what was consumed, if it is due; conn->lock held */
 void smcr_rx_window(struct smcr_conn *conn);
 void smcr_rx_peer_closed(struct smcr_conn *conn);
 

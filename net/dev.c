@@ -312,12 +312,17 @@ static void addr_to_gid(int family, const void *addr, union ib_gid *gid)
 /**
  * smcr_dev_find() - RDMA device, port and GID for a TCP connection
  * @net: network namespace of the socket
- * @ndev: netdev of the route
- * @family: AF_INET or AF_INET6
+ * @ndev: netdev of the route (may be VLAN, bond, macvlan, ...)
+ * @family: AF_INET or AF_INET6 (IPv4-mapped counts as AF_INET)
  * @laddr: local address (4 or 16 bytes), preferred as GID; NULL for none
  * @out: filled on success, with a reference on @out->dev for the caller
  *
- * Context: process or softirq, does not sleep.
+ * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
+ * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
+ * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
+ * into the VLAN of @ndev (LG-16). A device outside @net is never used.
+ *
+ * Context: process or softirq, does not sleep: the device is not asked.
  * Return: 0; -ENODEV, and @out holds no reference.
  */
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,

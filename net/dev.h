@@ -80,60 +80,18 @@ struct smcr_port_id {
 
 #define SMCR_NO_VLAN	0xffff
 
-int smcr_dev_init(void);	/* registers the ib_client */
+int smcr_dev_init(void);
 void smcr_dev_exit(void);
-
-void smcr_dev_hold(struct smcr_dev *dev);	/* caller holds a reference */
-void smcr_dev_put(struct smcr_dev *dev);	/* any context */
-
-/**
- * smcr_dev_find() - RDMA device, port and GID for a TCP connection
- * @net: network namespace of the socket; a device outside it is never used
- * @ndev: netdev of the route (may be VLAN, bond, macvlan, ...)
- * @family: AF_INET or AF_INET6 (IPv4-mapped counts as AF_INET)
- * @laddr: local address of the connection (4 or 16 bytes), preferred as GID
- * @out: on success filled, with a reference on @out->dev
- *
- * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
- * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
- * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
- * into the VLAN of @ndev (LG-16).
- *
- * Context: process or softirq, does not sleep: the device is not asked.
- * Return: 0, or -ENODEV.
- */
+void smcr_dev_hold(struct smcr_dev *dev);
+void smcr_dev_put(struct smcr_dev *dev);
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
 		  const void *laddr, struct smcr_port_id *out);
-
-/*
- * Cheap test for the SYN: would smcr_dev_find() succeed for @ndev? Process or
- * softirq, does not sleep.
- */
 bool smcr_dev_exists(struct net *net, struct net_device *ndev);
-
-/*
- * Is it still what smcr_dev_find() said: device there, port active, GID at its
- * index? Process or softirq, does not sleep; caller holds @pid->dev.
- */
 bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
-
-/*
- * Local peer ID (A.2.1): the namespace's instance + MAC of an RNIC, constant
- * from the first device on; before, with a MAC that no device has. Any context.
- */
 void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
 u16 smcr_peer_instance(void);
 void smcr_peer_id_init(void);
-
-/* Is there one for the namespace at all? Any context. */
 bool smcr_dev_any(const struct net *net);
-
-/**
- * smcr_dev_for_each() - visit every device (netlink dumps)
- * @net: namespace whose devices are wanted
- * @fn: called with the device list's mutex held; non-zero stops
- * @arg: passed on
- */
 int smcr_dev_for_each(struct net *net,
 		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg);
 

@@ -13,7 +13,7 @@
 #include "kllc.h"
 #include "route.h"
 
-/* A client's patience for the server's Decline before it sends its own */
+/* A client waits this long for the server's Decline before it sends its own */
 #define SMCR_HS_CROSS_MS	200
 
 /* ssk->hs_sent */
@@ -83,7 +83,7 @@ void smcr_hs_timer(struct work_struct *work)
 	sock_put(&ssk->sk);
 }
 
-/* Somebody was woken on the wait queue of a group; its lock is held */
+/* Wake-up on the wait queue of a group; its lock is held */
 static int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode,
 			 int sync, void *key)
 {
@@ -91,13 +91,17 @@ static int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode,
 
 	lockdep_assert_held(&hs->watched->wait.lock);
 
-	/* who waits for another first contact is not interested in its steps */
+	/* waiting for another first contact: only its end matters, not its steps */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
 		smcr_hs_kick(hs->ssk);
 	return 0;
 }
 
+/**
+ * smcr_hs_unwatch() - end smcr_hs_watch()
+ * @hs: handshake, watching or not
+ */
 void smcr_hs_unwatch(struct smcr_hs *hs)
 {
 	if (!hs->watched)
@@ -107,6 +111,13 @@ void smcr_hs_unwatch(struct smcr_hs *hs)
 	hs->watched = NULL;
 }
 
+/**
+ * smcr_hs_watch() - be kicked when something happens in a group
+ * @hs: handshake
+ * @lgr: group: its state changes, an LLC answer or an RMB comes
+ *
+ * A reference on @lgr is held until smcr_hs_unwatch() or the next watch.
+ */
 void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
 	if (hs->watched == lgr)
@@ -117,6 +128,14 @@ void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	add_wait_queue(&lgr->wait, &hs->watch);
 }
 
+/**
+ * smcr_hs_goto() - go to the next step
+ * @hs: handshake
+ * @step: the next step
+ * @ms: how long it may wait
+ *
+ * Return: SMCR_HS_NEXT.
+ */
 enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
 			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
 			      unsigned int ms)
@@ -127,6 +146,12 @@ enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
+/**
+ * smcr_hs_bsize() - wanted element size (RMB-08)
+ * @ssk: socket
+ *
+ * Return: size code for SO_RCVBUF if that was set, else for net.smcr.rmem.
+ */
 u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 {
 	u32 want = READ_ONCE(ssk->sn->knobs.rmem);
@@ -136,6 +161,12 @@ u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 	return smcr_bsize_for(want, 0);
 }
 
+/**
+ * smcr_hs_fill_accept() - own values for Accept or Confirm
+ * @hs: handshake with an open connection
+ * @type: SMCR_CLC_ACCEPT or SMCR_CLC_CONFIRM
+ * @m: filled
+ */
 void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 			 struct smcr_clc_accept *m)
 {
@@ -155,10 +186,18 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->bsize = conn->elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
 	m->va = conn->elem.rmb->va;
-	/* known to the peer already; for anybody else it is a key to the QP */
+	/* in a reuse the peer knows it; it would help others to forge packets */
 	m->psn = hs->first ? link->psn : 0;
 }
 
+/**
+ * smcr_hs_check_enums() - reserved MTU or Bsize in the peer's message? (CLC-10)
+ * @hs: handshake
+ * @m: Accept or Confirm
+ * @check_mtu: the MTU counts: first contact
+ *
+ * Return: SMCR_HS_NEXT, or SMCR_HS_DECLINE with @hs->why set.
+ */
 enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 				     const struct smcr_clc_accept *m,
 				     bool check_mtu)
@@ -190,6 +229,15 @@ static enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 	return SMCR_HS_FAILED;
 }
 
+/**
+ * smcr_hs_clc() - receive the CLC message that is due
+ * @hs: handshake
+ * @want: enum smcr_clc_type
+ * @clc: the message, or a Decline
+ *
+ * Return: SMCR_HS_NEXT with @clc filled; SMCR_HS_WAIT it has not come yet; else
+ * how the handshake ends.
+ */
 enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 			     struct smcr_clc_msg *clc)
 {
@@ -210,6 +258,13 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 	return rc ? smcr_hs_clc_error(hs, rc) : SMCR_HS_NEXT;
 }
 
+/**
+ * smcr_hs_declined() - the peer's Decline has come (CLC-52, CLC-36)
+ * @hs: handshake
+ * @d: Decline
+ *
+ * Return: SMCR_HS_DECLINED.
+ */
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d)
 {
@@ -254,7 +309,7 @@ static enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
-/* Has TCP something to say? If not yet, it kicks when it has. */
+/* Has anything arrived on TCP? If not, TCP's callback kicks when it does. */
 static bool smcr_hs_tcp_news(struct smcr_hs *hs)
 {
 	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);
@@ -276,9 +331,17 @@ static void smcr_hs_llc_sent(struct smcr_tx_pend *pend, bool ok)
 	sock_put(&ssk->sk);
 }
 
-/*
- * The peer's T_LLC_FIRST runs while we wait for the send completion. Half of it,
- * so that a Decline is there in time (LLC-11).
+/**
+ * smcr_hs_llc_send() - post an LLC message of first contact
+ * @hs: handshake
+ * @msg: message
+ * @why: reason of the Decline if the message cannot be sent
+ * @step: next step, which gets the answer with smcr_hs_llc()
+ *
+ * The peer's T_LLC_FIRST runs while we wait for the send completion: that wait
+ * ends after half of it, so that a Decline is not too late (LLC-11).
+ *
+ * Return: what comes next.
  */
 enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
 				  const struct smcr_llc *msg,
@@ -314,6 +377,17 @@ static enum smcr_hs_res smcr_hs_llc_timeout(struct smcr_hs *hs)
 	return SMCR_HS_FAILED;
 }
 
+/**
+ * smcr_hs_llc() - receive the LLC message that smcr_llc_expect() announced
+ * @hs: handshake
+ * @msg: the message
+ * @got: set if @msg is filled
+ *
+ * A Decline on TCP, or its end, ends the wait (CLC-59).
+ *
+ * Return: SMCR_HS_NEXT with @msg, or, without, because another step has been
+ * chosen; SMCR_HS_WAIT; else how the handshake ends.
+ */
 enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 			     bool *got)
 {
@@ -340,6 +414,17 @@ enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 	return smcr_hs_expired(hs) ? smcr_hs_llc_timeout(hs) : SMCR_HS_WAIT;
 }
 
+/**
+ * smcr_hs_link_failed() - the link of a first contact cannot be used
+ * @hs: handshake
+ * @why: what failed
+ *
+ * Decline (CLC-57, CLC-63), unless a message of the peer ended the link: then
+ * TCP is reset (SEC-10), whether or not that message came before our send
+ * completion.
+ *
+ * Return: SMCR_HS_DECLINE or SMCR_HS_FAILED, with @hs->why set.
+ */
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 {
 	const struct smcr_lgr *lgr = hs->lgr;
@@ -359,6 +444,12 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	}
 }
 
+/**
+ * smcr_hs_fill_confirm_link() - own values for CONFIRM LINK
+ * @lgr: group
+ * @reply: the reply form
+ * @msg: filled
+ */
 void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 			       struct smcr_llc *msg)
 {
@@ -377,6 +468,13 @@ void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 	cl->no_eye_catcher = !READ_ONCE(lgr->sn->knobs.eye_catcher);
 }
 
+/**
+ * smcr_hs_confirm_link_ok() - check the peer's CONFIRM LINK (LLC-21, LLC-22)
+ * @lgr: group
+ * @cl: the peer's values
+ *
+ * Return: true if they are what CLC announced.
+ */
 bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 			     const struct smcr_llc_confirm_link *cl)
 {
@@ -387,6 +485,13 @@ bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 	       cl->qpn == link->peer_qpn;
 }
 
+/**
+ * smcr_hs_settle_link() - both sides' CONFIRM LINK are known
+ * @hs: handshake
+ * @peer: the peer's values
+ *
+ * Settles the number of links (LG-10), eye catchers and the form of ADD LINK.
+ */
 void smcr_hs_settle_link(struct smcr_hs *hs,
 			 const struct smcr_llc_confirm_link *peer)
 {
@@ -412,7 +517,7 @@ void smcr_hs_settle_link(struct smcr_hs *hs,
 	spin_unlock_bh(&conn->lock);
 }
 
-/* What the peer logs as a diagnosis from our ID, in words */
+/* What the peer sees as a diagnosis code, as a text */
 static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 				enum smcr_reason why)
 {
@@ -435,10 +540,10 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 }
 
 /*
- * CONFIRM LINK or its reply did not get through, and perhaps the peer's did not
- * either: it declines as well, and of two Declines that cross on TCP each is
- * data to the other side. The server's timers began first: its client leaves it
- * a while.
+ * CONFIRM LINK or its reply was not delivered, perhaps in both directions. If
+ * both sides decline, each reads the other's Decline as application data. The
+ * server's timers began first, so the client waits for the server's Decline
+ * before it sends its own.
  */
 static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 {
@@ -522,7 +627,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 	struct smcr_sock *ssk = hs->ssk;
 	struct sock *sk = &ssk->sk;
 
-	/* given up before anything was said: no negotiation has failed */
+	/* given up before any message: no negotiation has failed */
 	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
 		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
 	if (!hs->fresh || !ssk->is_client)

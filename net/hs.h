@@ -81,11 +81,8 @@ struct smcr_hs {
 	int err;
 };
 
-/* The first steps */
 enum smcr_hs_res smcr_clnt_begin(struct smcr_hs *hs);
 enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs);
-
-/* The next step is @step; it may wait for @ms */
 enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
 			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
 			      unsigned int ms);
@@ -95,64 +92,29 @@ static inline bool smcr_hs_expired(const struct smcr_hs *hs)
 	return time_after_eq(jiffies, hs->until);
 }
 
-/*
- * The CLC message that is due. NEXT: here it is (or a Decline); WAIT; else how
- * the handshake ends.
- */
 enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 			     struct smcr_clc_msg *clc);
-
-/* Be kicked when the group's state changes or an LLC answer or RMB comes */
 void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr);
 void smcr_hs_unwatch(struct smcr_hs *hs);
-
-/* Own values for Accept or Confirm */
 void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 			 struct smcr_clc_accept *m);
-
-/* Wanted element size: SO_RCVBUF if set, else net.smcr.rmem (RMB-08) */
 u8 smcr_hs_bsize(const struct smcr_sock *ssk);
-
-/* Reserved MTU or Bsize in the peer's message (CLC-10) */
 enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 				     const struct smcr_clc_accept *m,
 				     bool check_mtu);
-
-/* A Decline came (CLC-52, CLC-36) */
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);
-
-/*
- * Post an LLC message of first contact, then go to @step, which gets the answer
- * with smcr_hs_llc(). @why: what a link that does not carry it is called.
- */
 enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
 				  const struct smcr_llc *msg,
 				  enum smcr_reason why,
 				  enum smcr_hs_res (*step)(struct smcr_hs *hs));
-
-/*
- * The LLC message that smcr_llc_expect() announced: NEXT, WAIT, or how the
- * handshake ends. A Decline on TCP ends the wait (CLC-59): NEXT, with another
- * step than @step.
- */
 enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 			     bool *got);
-
-/*
- * The link of a first contact could not be brought up or sent on: Decline
- * (CLC-57, CLC-63), unless it is the peer's word that ended it. Then TCP is
- * reset (SEC-10), whether or not that word came before our completion did.
- */
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
-
-/* Own CONFIRM LINK values */
 void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 			       struct smcr_llc *msg);
-/* Do the peer's values match what CLC announced? (LLC-21, LLC-22) */
 bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
 			     const struct smcr_llc_confirm_link *cl);
-/* LG-10 and the eye-catcher announcement, both sides' CONFIRM LINK known */
 void smcr_hs_settle_link(struct smcr_hs *hs,
 			 const struct smcr_llc_confirm_link *peer);
 

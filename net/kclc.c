@@ -188,6 +188,14 @@ static int smcr_clc_send(struct smcr_sock *ssk, u8 *buf, int len,
 	return 0;
 }
 
+/**
+ * smcr_clc_send_proposal() - send a Proposal
+ * @ssk: socket in negotiation
+ * @p: message
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
 int smcr_clc_send_proposal(struct smcr_sock *ssk,
 			   const struct smcr_clc_proposal *p)
 {
@@ -199,6 +207,14 @@ int smcr_clc_send_proposal(struct smcr_sock *ssk,
 			     SMCR_CNT_CLC_TX_PROPOSAL);
 }
 
+/**
+ * smcr_clc_send_accept() - send an Accept or a Confirm
+ * @ssk: socket in negotiation
+ * @a: message
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
 int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
 {
 	u8 buf[SMCR_CLC_ACCEPT_LEN];
@@ -209,6 +225,14 @@ int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
 			     SMCR_CNT_CLC_TX_ACCEPT : SMCR_CNT_CLC_TX_CONFIRM);
 }
 
+/**
+ * smcr_clc_send_decline() - send a Decline
+ * @ssk: socket in negotiation
+ * @why: reason, which has a code on the wire
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
 int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
 {
 	struct smcr_clc_decline d = {

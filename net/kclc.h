@@ -22,7 +22,6 @@ struct smcr_clc_msg {
 int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 		  enum smcr_reason *why);
 
-/* 0 or -errno of the TCP socket */
 int smcr_clc_send_proposal(struct smcr_sock *ssk,
 			   const struct smcr_clc_proposal *p);
 int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a);

@@ -21,13 +21,10 @@ struct smcr_keepalive {
 	int cnt;
 };
 
-/* Socket lock held, mode SMC: just now; something about keepalive changed */
 void smcr_keepalive_start(struct smcr_sock *ssk);
 void smcr_keepalive_changed(struct smcr_sock *ssk);
-/* TCP_KEEPIDLE was set on the inner socket: the floor, socket lock held */
 void smcr_keepalive_floor(struct smcr_sock *ssk, int idle);
 
-/* Any context */
 void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka);
 
 #endif /* _SMCR_KEEPALIVE_H */

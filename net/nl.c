@@ -47,6 +47,14 @@ struct smcr_net *smcr_nl_net(const struct netlink_callback *cb)
 	return smcr_net(sock_net(cb->skb->sk));
 }
 
+/**
+ * smcr_nl_filter() - read the request of a dump
+ * @cb: dump
+ * @allowed: mask of BIT(SMCR_A_*) that the operation understands
+ * @attrs: filled; NULL where the request says nothing
+ *
+ * Return: 0, or -EINVAL with a message for attributes that mean nothing here.
+ */
 int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1])
 {
@@ -67,6 +75,12 @@ int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 	return 0;
 }
 
+/**
+ * smcr_nl_look() - sockets and groups are looked at
+ * @sn: namespace
+ * @cb: dump; its seq is that of their lists, so that nl_dump_check_consistent()
+ *	sets NLM_F_DUMP_INTR if one came or went since the last look
+ */
 void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
 {
 	u32 seq = READ_ONCE(sn->socks.gen) + READ_ONCE(sn->lgrs.gen);
@@ -74,6 +88,11 @@ void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
 	cb->seq = seq ?: 1;	/* 0: never looked */
 }
 
+/**
+ * smcr_nl_lgr_wanted() - does a group satisfy the filter's lgr-id and dev-name?
+ * @attrs: from smcr_nl_filter()
+ * @lgr: group; NULL has neither
+ */
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
 {
 	struct nlattr *id = attrs[SMCR_A_LGR_ID];
@@ -86,6 +105,16 @@ bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
 	return !dev || !nla_strcmp(dev, dev_name(&lgr->pid.dev->ibdev->dev));
 }
 
+/**
+ * smcr_nl_open() - begin a message of a dump
+ * @msg: message
+ * @skb: where it goes
+ * @cb: dump
+ * @cmd: command of the answer
+ * @attr: attribute that carries the object
+ *
+ * Return: 0, or -EMSGSIZE.
+ */
 int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 		 struct netlink_callback *cb, u8 cmd, int attr)
 {
@@ -103,6 +132,13 @@ int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 	return -EMSGSIZE;
 }
 
+/**
+ * smcr_nl_close() - end a message
+ * @msg: message; dropped when @err is not 0
+ * @err: 0 or a negative errno
+ *
+ * Return: @err.
+ */
 int smcr_nl_close(struct smcr_nl_msg *msg, int err)
 {
 	if (err) {
@@ -114,6 +150,13 @@ int smcr_nl_close(struct smcr_nl_msg *msg, int err)
 	return 0;
 }
 
+/**
+ * smcr_nl_result() - result of a dump callback
+ * @skb: what was filled
+ * @err: 0 or a negative errno; -EMSGSIZE is no error once something fitted
+ *
+ * Return: length of @skb to be called again, or @err.
+ */
 int smcr_nl_result(const struct sk_buff *skb, int err)
 {
 	return err == -EMSGSIZE && skb->len ? skb->len : err;

@@ -47,21 +47,9 @@ static inline struct smcr_nl_pos *smcr_nl_pos(struct netlink_callback *cb)
 
 struct smcr_net *smcr_nl_net(const struct netlink_callback *cb);
 
-/**
- * smcr_nl_filter() - read the request of a dump
- * @cb: dump
- * @allowed: mask of BIT(SMCR_A_*) that the operation understands
- * @attrs: filled; NULL where the request says nothing
- *
- * Return: 0, or -EINVAL with a message for attributes that mean nothing here.
- */
 int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1]);
-
-/* Sockets and groups are looked at: what was shown before must fit to that */
 void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb);
-
-/* Does @lgr satisfy the filter's lgr-id and dev-name? NULL has none of them. */
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr);
 
 /* One message of a dump, with one object in it */
@@ -70,24 +58,9 @@ struct smcr_nl_msg {
 	void *hdr;
 	struct nlattr *nest;
 };
-
-/**
- * smcr_nl_open() - begin a message of a dump
- * @msg: message
- * @skb: where it goes
- * @cb: dump
- * @cmd: command of the answer
- * @attr: attribute that carries the object
- *
- * Return: 0, or -EMSGSIZE.
- */
 int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 		 struct netlink_callback *cb, u8 cmd, int attr);
-
-/* End the message, or drop it when @err is not 0. Returns @err. */
 int smcr_nl_close(struct smcr_nl_msg *msg, int err);
-
-/* Result of a dump callback: an overflow is no error once something fitted */
 int smcr_nl_result(const struct sk_buff *skb, int err);
 
 #endif /* _SMCR_NL_H */

@@ -10,6 +10,12 @@
 #include "core/lgr_plan.h"
 #include "route.h"
 
+/**
+ * smcr_route_is_v4() - does a connection run over IPv4? (CLC-23)
+ * @tcp: TCP socket
+ *
+ * Return: true for IPv4, IPv4-mapped included.
+ */
 bool smcr_route_is_v4(const struct sock *tcp)
 {
 	if (tcp->sk_family == AF_INET)
@@ -27,6 +33,12 @@ bool smcr_route_dst_ipsec(const struct dst_entry *dst)
 	return dst_xfrm(dst) || (dst->flags & DST_XFRM_QUEUE);
 }
 
+/**
+ * smcr_route_ipsec() - does IPsec apply to a connection? (SEC-05)
+ * @tcp: TCP socket
+ *
+ * Return: true if a policy of the socket or of its route applies.
+ */
 bool smcr_route_ipsec(struct sock *tcp)
 {
 	bool ipsec = false;
@@ -60,6 +72,13 @@ static struct net_device *smcr_route_dev(struct sock *tcp)
 #endif
 }
 
+/**
+ * smcr_route_local() - RDMA port for the outgoing interface of a connection
+ * @tcp: established TCP socket
+ * @pid: filled, with a device reference
+ *
+ * Return: 0 or -ENODEV.
+ */
 int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 {
 	bool v4 = smcr_route_is_v4(tcp);
@@ -185,6 +204,14 @@ static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 }
 #endif
 
+/**
+ * smcr_route_proposal() - subnet or prefixes of the outgoing interface
+ * @tcp: established TCP socket
+ * @p: the IPv4 or the IPv6 part is filled (CLC-18, CLC-19, I-35); IPv6
+ *	prefixes are those of addresses and of the peer's on-link route
+ *
+ * Return: 0, or -ENETUNREACH when the interface has none.
+ */
 int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
 {
 	struct net_device *ndev;
@@ -321,6 +348,15 @@ out:
 	return found;
 }
 
+/**
+ * smcr_route_match() - RDMA port in a subnet that the Proposal names
+ * @tcp: established TCP socket (server side)
+ * @p: Proposal
+ * @pid: filled on success, with a device reference (CLC-25..CLC-27)
+ * @why: SUBNET or NO_DEVICE
+ *
+ * Return: 0 or -ENODEV.
+ */
 int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 		     struct smcr_port_id *pid, enum smcr_reason *why)
 {

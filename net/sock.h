@@ -152,68 +152,44 @@ extern const struct proto_ops smcr_ops;
 /* af_smcr.c */
 int smcr_af_init(void);
 void smcr_af_exit(void);
-/* Allocate; @tcp is owned on success. @kern as in struct net_proto_family. */
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, int protocol, int kern);
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
-/* One more reference, from a context that does not hold one */
 bool smcr_sock_get(struct smcr_sock *ssk);
 void smcr_sock_uncount(struct smcr_sock *ssk);
 void smcr_sock_unlist(struct smcr_sock *ssk);
 const char *smcr_mode_name(unsigned int mode);
 
-/* sock_tcp.c: the inner socket */
-/* Hook / unhook the inner socket's callbacks (callback lock, BH) */
+/* sock_tcp.c */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
 void smcr_tcp_unhook(struct smcr_sock *ssk);
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk);
 void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock);
 void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk);
 void smcr_tcp_disown(struct smcr_sock *ssk);
-/* TCP's end, process context: orderly, or with RST. Idempotent. */
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);
-/*
- * Around a call that is forwarded in mode TCP. The inner socket's error is
- * copied to sk_err, where core code (SO_ERROR) looks; these see to it that it
- * is reported once, by whoever asks first.
- */
 void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
-/* There is something to receive, or nothing will come any more */
 bool smcr_tcp_has_news(const struct sock *tsk);
-/*
- * What TCP did before the mode was set (data, FIN, RST) is acted upon now. The
- * socket lock may be held; process context.
- */
 void smcr_tcp_check(struct smcr_sock *ssk);
 
 /* sock_connect.c */
 int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);
-/* Wait for the end of mode NEG; socket lock held, dropped meanwhile. Rest of @timeo. */
 long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
-/*
- * Give up a negotiation; socket lock held, dropped meanwhile. 0: the mode is not
- * NEG; it is SMC or TCP when the negotiation was faster. Else a signal came.
- */
 int smcr_neg_abort(struct smcr_sock *ssk);
-/*
- * Back to mode INIT for another connect(); socket lock held. False: the socket
- * is not unconnected.
- */
 bool smcr_sock_reset(struct smcr_sock *ssk);
-/* After a forwarded call: the inner socket's socket state is ours */
 void smcr_tcp_state_sync(struct socket *sock);
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);
 void smcr_child_defer_end(struct smcr_sock *child);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
-void smcr_listener_kick(struct smcr_sock *lsk);	/* more children may be taken */
+void smcr_listener_kick(struct smcr_sock *lsk);
 bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own);
-void smcr_child_ready(struct smcr_sock *ssk);	/* negotiation over: to accept() */
-void smcr_child_failed(struct smcr_sock *ssk);	/* drop it */
-void smcr_child_lgr_lost(struct smcr_sock *ssk);	/* its link group has ended */
+void smcr_child_ready(struct smcr_sock *ssk);
+void smcr_child_failed(struct smcr_sock *ssk);
+void smcr_child_lgr_lost(struct smcr_sock *ssk);
 void smcr_child_undefer(struct smcr_sock *child);
 /* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
 static inline void smcr_child_news(struct smcr_sock *child)
@@ -222,8 +198,8 @@ static inline void smcr_child_news(struct smcr_sock *child)
 		smcr_child_undefer(child);
 }
 
-void smcr_listener_stop(struct smcr_sock *lsk);	/* abort all children; socket lock held */
-void smcr_listener_undo(struct socket *sock);	/* back to mode INIT; socket lock held */
+void smcr_listener_stop(struct smcr_sock *lsk);
+void smcr_listener_undo(struct socket *sock);
 /* sock_io.c */
 int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
@@ -238,24 +214,17 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		    int __user *len);
 int smcr_set_rcvlowat(struct sock *sk, int val);
 void smcr_keepalive(struct sock *sk, int on);
-/* Own options to the inner socket: before TCP's set-up, before forwarded calls */
 void smcr_sockopt_push(struct smcr_sock *ssk);
 void smcr_sockopt_sync(struct smcr_sock *ssk);
-/* Copy what was set on @from (listener) to its child */
 void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from);
-/* What was kept from the inner socket so that it cannot disturb CLC */
 void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
 
-/*
- * fallback.c: one way to TCP, with the reason recorded, counted, traced. With the
- * socket lock held, or for a socket that nobody else knows.
- */
+/* fallback.c */
 void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why);
-/* connect(): plain TCP from the start; counted when TCP is established */
 void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why);
 void smcr_fallback_count(struct smcr_sock *ssk);
 
-/* hs.c: the handshake. It ends in mode SMC, TCP or DEAD. */
+/* hs.c */
 int smcr_hs_new(struct smcr_sock *ssk);
 void smcr_hs_begin(struct smcr_sock *ssk);
 void smcr_hs_drop(struct smcr_sock *ssk);
@@ -263,9 +232,8 @@ void smcr_hs_kick(struct smcr_sock *ssk);
 bool smcr_hs_stop(struct smcr_sock *ssk);
 void smcr_hs_work(struct work_struct *work);
 void smcr_hs_timer(struct work_struct *work);
-/* From the inner socket's callbacks while in mode NEG */
 void smcr_hs_tcp_event(struct smcr_sock *ssk);
-/* kclc.c; inner socket locked: is the message due there, or the sign that it never is? */
+/* kclc.c */
 bool smcr_hs_clc_due(struct smcr_sock *ssk);
 
 #endif /* _SMCR_SOCK_H */

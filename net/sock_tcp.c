@@ -29,6 +29,12 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	return __locked_read_sk_user_data_with_flags(tsk, 0);
 }
 
+/**
+ * smcr_tcp_has_news() - is there something to receive?
+ * @tsk: inner socket
+ *
+ * Return: true also if nothing will come any more.
+ */
 bool smcr_tcp_has_news(const struct sock *tsk)
 {
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
@@ -68,6 +74,14 @@ static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
 }
 
+/**
+ * smcr_tcp_err_enter() - before a call that is forwarded in mode TCP
+ * @ssk: socket
+ *
+ * The inner socket's error is copied to sk_err, where core code (SO_ERROR)
+ * looks. Together with smcr_tcp_err_leave(), the error is reported once, to
+ * whoever asks first.
+ */
 void smcr_tcp_err_enter(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
@@ -79,6 +93,10 @@ void smcr_tcp_err_enter(struct smcr_sock *ssk)
 		cmpxchg(&ssk->tcp->sk->sk_err, ssk->tcp_err, 0);
 }
 
+/**
+ * smcr_tcp_err_leave() - after a call that was forwarded in mode TCP
+ * @ssk: socket
+ */
 void smcr_tcp_err_leave(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))

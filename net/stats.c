@@ -40,6 +40,15 @@ void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why)
 	this_cpu_inc(sn->stats->reason[why]);
 }
 
+/**
+ * smcr_hit() - something happened for a reason: count it and trace it
+ * @sn: namespace
+ * @why: reason
+ * @lgr_id: link group concerned, 0 = none
+ * @token: own alert token of the connection concerned, 0 = none
+ *
+ * Context: any.
+ */
 void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 {
 	smcr_count_reason(sn, why);

@@ -92,18 +92,8 @@ static inline void smcr_count(struct smcr_net *sn, enum smcr_counter c)
 
 void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why);
 
-/**
- * smcr_hit() - something happened for a reason: count it and trace it
- * @sn: namespace
- * @why: reason
- * @lgr_id: link group concerned, 0 = none
- * @token: own alert token of the connection concerned, 0 = none
- *
- * Context: any.
- */
 void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token);
 
-/* Sum over the CPUs into @out */
 void smcr_stats_read(struct smcr_net *sn, struct smcr_stats *out);
 const char *smcr_counter_name(unsigned int c);
 
