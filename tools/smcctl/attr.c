@@ -64,6 +64,11 @@ void item_parse(struct item *it, const struct attr_set *set,
 	}
 }
 
+struct nlattr *nest_copy(const struct nlattr *nest)
+{
+	return memcpy(xrealloc(NULL, nest->nla_len), nest, nest->nla_len);
+}
+
 unsigned int attr_by_name(const struct attr_set *set, const char *name)
 {
 	unsigned int i;

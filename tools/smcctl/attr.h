@@ -25,6 +25,9 @@ struct item {
 void item_parse(struct item *it, const struct attr_set *set,
 		const struct nlattr *nest);
 
+/* @nest with all that is in it, to be freed; received ones live until the next */
+struct nlattr *nest_copy(const struct nlattr *nest);
+
 /* Number of the attribute called @name; 0 when there is none */
 unsigned int attr_by_name(const struct attr_set *set, const char *name);
 

@@ -16,7 +16,7 @@
 #define NR_MODES	(SMCR_NL_MODE_DEAD + 1)
 
 struct overview {
-	void *sys;			/* copy of the attribute */
+	struct nlattr *sys;		/* copy of the attribute */
 	uint64_t modes[NR_MODES];
 	unsigned int n_devs, n_lgrs, n_lgr_conns;
 	char devs[200];
@@ -28,8 +28,7 @@ static int on_sys(const struct nlattr *nest, void *arg)
 	struct overview *o = arg;
 
 	free(o->sys);
-	o->sys = xrealloc(NULL, nest->nla_len);
-	memcpy(o->sys, nest, nest->nla_len);
+	o->sys = nest_copy(nest);
 	return EXIT_OK;
 }
 

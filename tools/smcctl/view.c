@@ -22,7 +22,8 @@ struct listing {
 	const struct view *v;
 	struct condition cond[FILTER_MAX];
 	unsigned int n_cond;
-	struct table *table;	/* text only */
+	struct nlattr **found;	/* what passed the filter */
+	size_t n_found;
 };
 
 static const struct view_key *find_key(const struct view *v, const char *name)
@@ -153,9 +154,9 @@ static void show_detail(struct table *t, const struct item *it)
 		table_note(t, line);
 }
 
-static void show_row(struct listing *l, const struct item *it)
+static void show_row(const struct view *v, struct table *t,
+		     const struct item *it)
 {
-	const struct view *v = l->v;
 	char buf[ATTR_TEXT];
 	unsigned int i;
 
@@ -164,13 +165,13 @@ static void show_row(struct listing *l, const struct item *it)
 			v->columns[i].text(it, buf);
 		else
 			item_text(it, v->columns[i].attr, buf);
-		table_cell(l->table, buf);
+		table_cell(t, buf);
 	}
 	if (!opt.detail)
 		return;
-	show_detail(l->table, it);
+	show_detail(t, it);
 	if (v->notes)
-		v->notes(it, note_line, l->table);
+		v->notes(it, note_line, t);
 }
 
 static int on_item(const struct nlattr *nest, void *arg)
@@ -181,22 +182,48 @@ static int on_item(const struct nlattr *nest, void *arg)
 	item_parse(&it, l->v->set, nest);
 	if (!wanted(l, &it))
 		return EXIT_OK;
-	if (opt.json) {
+	l->found = xrealloc(l->found, (l->n_found + 1) * sizeof(*l->found));
+	l->found[l->n_found++] = nest_copy(nest);
+	return EXIT_OK;
+}
+
+static void print_json(const struct listing *l)
+{
+	struct item it;
+	size_t i;
+
+	js_array(NULL);
+	for (i = 0; i < l->n_found; i++) {
+		item_parse(&it, l->v->set, l->found[i]);
 		js_object(NULL);
 		item_json(&it);
 		js_end();
-	} else {
-		show_row(l, &it);
 	}
-	return EXIT_OK;
+	js_end();
+}
+
+static void print_text(const struct listing *l)
+{
+	const char *titles[ATTR_MAX];
+	struct table *t;
+	struct item it;
+	size_t i;
+
+	for (i = 0; i < l->v->n_columns; i++)
+		titles[i] = l->v->columns[i].title;
+	t = table_new(titles, l->v->n_columns);
+	for (i = 0; i < l->n_found; i++) {
+		item_parse(&it, l->v->set, l->found[i]);
+		show_row(l->v, t, &it);
+	}
+	table_end(t);
 }
 
 static int view_list(const struct view *v, int argc, char **argv)
 {
-	const char *titles[ATTR_MAX];
 	struct nl_filter filter[FILTER_MAX];
 	struct listing l = { .v = v };
-	unsigned int i, n;
+	unsigned int n;
 	int rc;
 
 	rc = parse_filter(&l, argc, argv);
@@ -206,17 +233,15 @@ static int view_list(const struct view *v, int argc, char **argv)
 	if (rc != EXIT_OK)
 		return rc;
 	n = kernel_filter(&l, filter);
-	for (i = 0; i < v->n_columns; i++)
-		titles[i] = v->columns[i].title;
-	if (opt.json)
-		js_array(NULL);
-	else
-		l.table = table_new(titles, v->n_columns);
 	rc = nl_dump(v->cmd, v->nest, filter, n, on_item, &l);
-	if (opt.json)
-		js_end();
-	else
-		table_end(l.table);
+	/* part of a list would look like all of it */
+	if (rc == EXIT_OK && opt.json)
+		print_json(&l);
+	else if (rc == EXIT_OK)
+		print_text(&l);
+	while (l.n_found)
+		free(l.found[--l.n_found]);
+	free(l.found);
 	return rc;
 }
 
@@ -241,37 +266,33 @@ static void list_keys(const struct view *v)
 }
 
 /* Values that a key can have, if they have names */
-static int list_values(const struct view *v, const char *key)
+static void list_values(const struct enum_desc *en)
 {
-	const struct enum_desc *en;
-	struct condition c;
 	unsigned int i;
 
-	if (!look_up(v, key, &c))
-		return usage_error("%s has no key \"%s\"", v->object, key);
-	en = v->set->attr[c.a].en;
 	for (i = 0; en && i < en->n; i++)
 		print_key(en->entry[i].name,
 			  en->entry[i].doc ? en->entry[i].doc : "");
-	return EXIT_OK;
 }
 
 static int view_keys(const struct view *v, int argc, char **argv)
 {
-	int rc = EXIT_OK;
+	struct condition c;
 
 	if (argc > 1)
 		return usage_error("one key at most: smcctl %s keys [KEY]",
 				   v->object);
+	if (argc && !look_up(v, argv[0], &c))
+		return usage_error("%s has no key \"%s\"", v->object, argv[0]);
 	if (opt.json)
 		js_object(NULL);
 	if (argc)
-		rc = list_values(v, argv[0]);
+		list_values(v->set->attr[c.a].en);
 	else
 		list_keys(v);
 	if (opt.json)
 		js_end();
-	return rc;
+	return EXIT_OK;
 }
 
 int view_command(const struct view *v, int argc, char **argv)

@@ -58,6 +58,8 @@ ctl conn keys mode
 ok "values of a key" both status 0 out_has smc-r
 ctl conn keys nokey
 ok "values of an unknown key" status 1
+ctl -j conn keys nokey
+ok "values of an unknown key: no empty object as JSON" both status 1 silent
 ctl -j conn keys
 ok "keys as JSON" json
 ctl linkgroup delete
@@ -92,6 +94,14 @@ FAKE=denied ctl conn
 ok "not permitted" both status 2 err_has CAP_NET_ADMIN
 FAKE=broken ctl conn
 ok "dump that ends with an error" both status 2 err_has 'the fake kernel is in a mood'
+for o in conn linkgroup link device rmb; do
+	for mood in denied broken; do
+		FAKE=$mood ctl $o
+		ok "$o, $mood: no heading of a list" both status 2 silent
+		FAKE=$mood ctl -j $o
+		ok "$o, $mood: no empty list as JSON" both status 2 silent
+	done
+done
 FAKE=absent ctl conn
 ok "module not loaded: status" status 3
 if [ -e /sys/module/smc ]; then
