@@ -323,21 +323,54 @@ bool attr_comparable(const struct attr_desc *a)
 	       a->kind != KIND_NONE;
 }
 
-static bool parse_number(const char *word, uint64_t *value)
+/* "5" or "5-9" */
+static bool parse_range(const char *word, uint64_t *low, uint64_t *high)
 {
 	char *end;
 
+	if (!isdigit((unsigned char)*word))
+		return false;
 	errno = 0;
-	*value = strtoull(word, &end, 0);
-	return !errno && end != word && !*end && word[0] != '-';
+	*low = strtoull(word, &end, 0);
+	*high = *low;
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		*high = strtoull(end + 1, &end, 0);
+	return !errno && !*end;
 }
 
-/* An address of either family; returns its length, 0 when it is none */
-static size_t parse_addr(const char *word, uint8_t addr[16])
+/*
+ * An address of either family, or a prefix as in "10.0.0.0/8"; returns the
+ * length of the address, 0 when it is none
+ */
+static size_t parse_addr(const char *word, uint8_t addr[16], unsigned int *bits)
 {
-	if (inet_pton(AF_INET, word, addr) == 1)
-		return 4;
-	return inet_pton(AF_INET6, word, addr) == 1 ? 16 : 0;
+	size_t n = strcspn(word, "/"), len = 0;
+	uint64_t high, low;
+	char host[64];
+
+	if (n >= sizeof(host))
+		return 0;
+	memcpy(host, word, n);
+	host[n] = '\0';
+	if (inet_pton(AF_INET, host, addr) == 1)
+		len = 4;
+	else if (inet_pton(AF_INET6, host, addr) == 1)
+		len = 16;
+	*bits = (unsigned int)len * 8;
+	if (!word[n])
+		return len;
+	if (!parse_range(word + n + 1, &low, &high) || low != high || low > *bits)
+		return 0;
+	*bits = (unsigned int)low;
+	return len;
+}
+
+static bool same_prefix(const uint8_t *a, const uint8_t *b, unsigned int bits)
+{
+	unsigned int rest = bits % 8;
+
+	return !memcmp(a, b, bits / 8) &&
+	       (!rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest)));
 }
 
 static bool check_number(const struct attr_desc *a, const char *word, char *why)
@@ -347,13 +380,17 @@ static bool check_number(const struct attr_desc *a, const char *word, char *why)
 		[KIND_U32] = UINT32_MAX, [KIND_S32] = INT32_MAX,
 		[KIND_U64] = UINT64_MAX,
 	};
-	uint64_t value;
+	uint64_t low, high;
 
-	if (!parse_number(word, &value)) {
+	if (!parse_range(word, &low, &high)) {
 		snprintf(why, ATTR_TEXT, "\"%.40s\" is not a number", word);
 		return false;
 	}
-	if (value > limit[a->kind]) {
+	if (low > high) {
+		snprintf(why, ATTR_TEXT, "no number is in %.40s", word);
+		return false;
+	}
+	if (high > limit[a->kind]) {
 		snprintf(why, ATTR_TEXT, "%.40s is too large, the limit is %" PRIu64,
 			 word, limit[a->kind]);
 		return false;
@@ -378,6 +415,7 @@ static bool check_enum(const struct attr_desc *a, const char *word, char *why)
 
 bool attr_check(const struct attr_desc *a, const char *word, char *why)
 {
+	unsigned int bits;
 	uint8_t addr[16];
 
 	if (a->en)
@@ -387,9 +425,10 @@ bool attr_check(const struct attr_desc *a, const char *word, char *why)
 	case KIND_FLAG:
 		return true;
 	case KIND_BINARY:
-		if (a->hint != HINT_IPV6 || parse_addr(word, addr))
+		if (a->hint != HINT_IPV6 || parse_addr(word, addr, &bits))
 			return true;
-		snprintf(why, ATTR_TEXT, "\"%.40s\" is not an address", word);
+		snprintf(why, ATTR_TEXT,
+			 "\"%.40s\" is not an address, nor a prefix of one", word);
 		return false;
 	default:
 		return check_number(a, word, why);
@@ -400,13 +439,14 @@ static bool equal_binary(const struct attr_desc *a, const struct nlattr *nla,
 			 const char *word)
 {
 	char buf[ATTR_TEXT];
+	unsigned int bits;
 	uint8_t addr[16];
 	size_t len;
 
 	if (a->hint == HINT_IPV6) {
-		len = parse_addr(word, addr);
-		return len == mnl_attr_get_payload_len(nla) &&
-		       !memcmp(addr, mnl_attr_get_payload(nla), len);
+		len = parse_addr(word, addr, &bits);
+		return len && len == mnl_attr_get_payload_len(nla) &&
+		       same_prefix(addr, mnl_attr_get_payload(nla), bits);
 	}
 	binary_text(a, nla, buf);
 	return same_word(buf, word);
@@ -415,8 +455,8 @@ static bool equal_binary(const struct attr_desc *a, const struct nlattr *nla,
 bool item_equal(const struct item *it, unsigned int type, const char *word)
 {
 	const struct attr_desc *a = &it->set->attr[type];
+	uint64_t n, low, high;
 	uint32_t value;
-	uint64_t n;
 
 	if (!it->tb[type])
 		return false;
@@ -434,6 +474,7 @@ bool item_equal(const struct item *it, unsigned int type, const char *word)
 	case KIND_FLAG:
 		return true;
 	default:
-		return parse_number(word, &n) && item_uint(it, type) == n;
+		n = item_uint(it, type);
+		return parse_range(word, &low, &high) && n >= low && n <= high;
 	}
 }

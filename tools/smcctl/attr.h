@@ -49,9 +49,12 @@ const char *enum_name(const struct enum_desc *en, uint32_t value);
 
 /* Can an attribute be compared with a word? */
 bool attr_comparable(const struct attr_desc *a);
-/* Is @word a possible value? Else a message in @why (ATTR_TEXT). */
+/*
+ * Is @word a possible value, or a range of numbers "1-5", or a prefix of an
+ * address "10.0.0.0/8"? Else a message in @why (ATTR_TEXT).
+ */
 bool attr_check(const struct attr_desc *a, const char *word, char *why);
-/* Has the object this value? @word passed attr_check(). */
+/* Has the object this value, or one in this range? @word passed attr_check(). */
 bool item_equal(const struct item *it, unsigned int type, const char *word);
 
 #endif /* SMCCTL_ATTR_H */

@@ -21,12 +21,17 @@ static void text_mode(const struct item *it, char *buf)
 }
 
 /* Of the protocol that carries the data */
+static unsigned int pick_state(const struct item *it)
+{
+	return item_uint(it, SMCR_A_CONN_MODE) == SMCR_NL_MODE_SMC_R ?
+	       SMCR_A_CONN_STATE : SMCR_A_CONN_TCP_STATE;
+}
+
 static void text_state(const struct item *it, char *buf)
 {
-	bool smc = item_uint(it, SMCR_A_CONN_MODE) == SMCR_NL_MODE_SMC_R;
 	char *c;
 
-	item_text(it, smc ? SMCR_A_CONN_STATE : SMCR_A_CONN_TCP_STATE, buf);
+	item_text(it, pick_state(it), buf);
 	for (c = buf; *c; c++)
 		if (*c >= 'a' && *c <= 'z')
 			*c += 'A' - 'a';
@@ -142,13 +147,14 @@ static const struct column columns[] = {
 
 static const struct view_key keys[] = {
 	{ "port", "local or peer port", SMCR_A_CONN_LOCAL_PORT,
-	  SMCR_A_CONN_PEER_PORT, SMCR_A_PORT },
+	  SMCR_A_CONN_PEER_PORT, SMCR_A_PORT, NULL },
 	{ "addr", "local or peer address", SMCR_A_CONN_LOCAL_ADDR,
-	  SMCR_A_CONN_PEER_ADDR, 0 },
-	{ "mode", NULL, SMCR_A_CONN_MODE, 0, SMCR_A_MODE },
-	{ "state", NULL, SMCR_A_CONN_STATE, 0, SMCR_A_STATE },
-	{ "lgr-id", NULL, SMCR_A_CONN_LGR_ID, 0, SMCR_A_LGR_ID },
-	{ "dev-name", NULL, SMCR_A_CONN_DEV_NAME, 0, SMCR_A_DEV_NAME },
+	  SMCR_A_CONN_PEER_ADDR, 0, NULL },
+	{ "mode", NULL, SMCR_A_CONN_MODE, 0, SMCR_A_MODE, NULL },
+	{ "state", "state as it is listed: of SMC-R, or else of TCP",
+	  SMCR_A_CONN_STATE, SMCR_A_CONN_TCP_STATE, SMCR_A_STATE, pick_state },
+	{ "lgr-id", NULL, SMCR_A_CONN_LGR_ID, 0, SMCR_A_LGR_ID, NULL },
+	{ "dev-name", NULL, SMCR_A_CONN_DEV_NAME, 0, SMCR_A_DEV_NAME, NULL },
 };
 
 static const struct view view = {

@@ -78,7 +78,7 @@ static const struct column columns[] = {
 };
 
 static const struct view_key keys[] = {
-	{ "dev-name", NULL, SMCR_A_DEV_DEV_NAME, 0, SMCR_A_DEV_NAME },
+	{ "dev-name", NULL, SMCR_A_DEV_DEV_NAME, 0, SMCR_A_DEV_NAME, NULL },
 };
 
 static const struct view view = {

@@ -24,8 +24,8 @@ static const struct column columns[] = {
 };
 
 static const struct view_key keys[] = {
-	{ "lgr-id", NULL, SMCR_A_LGR_LGR_ID, 0, SMCR_A_LGR_ID },
-	{ "dev-name", NULL, SMCR_A_LGR_DEV_NAME, 0, SMCR_A_DEV_NAME },
+	{ "lgr-id", NULL, SMCR_A_LGR_LGR_ID, 0, SMCR_A_LGR_ID, NULL },
+	{ "dev-name", NULL, SMCR_A_LGR_DEV_NAME, 0, SMCR_A_DEV_NAME, NULL },
 };
 
 static const struct view view = {

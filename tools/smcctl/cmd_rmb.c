@@ -19,7 +19,7 @@ static const struct column columns[] = {
 };
 
 static const struct view_key keys[] = {
-	{ "lgr-id", NULL, SMCR_A_RMB_LGR_ID, 0, SMCR_A_LGR_ID },
+	{ "lgr-id", NULL, SMCR_A_RMB_LGR_ID, 0, SMCR_A_LGR_ID, NULL },
 };
 
 static const struct view view = {

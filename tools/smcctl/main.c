@@ -22,15 +22,15 @@ static char myself[40] = "smcctl";
 
 static const struct object objects[] = {
 	{ "show", NULL, "", "overview: module, devices, groups, reasons", cmd_show },
-	{ "conn", "connection", "[list] [KEY VALUE]... | keys [KEY]",
+	{ "conn", "connection", "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "connections, their mode and why some use TCP", cmd_conn },
-	{ "linkgroup", "lgr", "[list] [KEY VALUE]... | delete ID | keys [KEY]",
+	{ "linkgroup", "lgr", "[list] [[not] KEY VALUE]... | delete ID | keys [KEY]",
 	  "link groups", cmd_linkgroup },
-	{ "link", NULL, "[list] [KEY VALUE]... | keys [KEY]",
+	{ "link", NULL, "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "links: queue pairs and their counters", cmd_link },
-	{ "device", "dev", "[list] [KEY VALUE]... | keys [KEY]",
+	{ "device", "dev", "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "RDMA devices and ports", cmd_device },
-	{ "rmb", NULL, "[list] [KEY VALUE]... | keys [KEY]",
+	{ "rmb", NULL, "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "receive memory and its elements", cmd_rmb },
 	{ "stats", NULL, "[--reasons] [--diff SECONDS]",
 	  "counters and reasons", cmd_stats },
@@ -123,7 +123,9 @@ static void help_object(const struct object *o)
 	if (!strstr(o->args, "KEY"))
 		return;
 	printf("\n\"smcctl %s keys\" lists the keys, ", o->name);
-	printf("\"smcctl %s keys KEY\" the values of one.\n", o->name);
+	printf("\"smcctl %s keys KEY\" the values of one.\n"
+	       "A VALUE can be a range of numbers (1024-65535) or a prefix of addresses\n"
+	       "(10.0.0.0/8).\n", o->name);
 }
 
 static int parse_seconds(const char *name, const char *word, double *value)

@@ -10,12 +10,11 @@
 
 #define FILTER_MAX	16
 
-/* KEY VALUE, looked up */
+/* [not] KEY VALUE, looked up */
 struct condition {
-	const char *key;
+	struct view_key key;
 	const char *word;
-	unsigned int a, b;
-	uint16_t request;
+	bool not;
 };
 
 struct listing {
@@ -36,40 +35,56 @@ static const struct view_key *find_key(const struct view *v, const char *name)
 	return NULL;
 }
 
-static bool look_up(const struct view *v, const char *name, struct condition *c)
+static bool look_up(const struct view *v, const char *name,
+		    struct view_key *key)
 {
-	const struct view_key *key = find_key(v, name);
+	const struct view_key *found = find_key(v, name);
 
-	*c = (struct condition){ .key = name };
-	if (key) {
-		c->a = key->a;
-		c->b = key->b;
-		c->request = key->request;
-		return true;
-	}
-	c->a = attr_by_name(v->set, name);
-	return c->a && attr_comparable(&v->set->attr[c->a]);
+	*key = (struct view_key){ .name = name };
+	if (found)
+		*key = *found;
+	else
+		key->a = attr_by_name(v->set, name);
+	return key->a && attr_comparable(&v->set->attr[key->a]);
 }
 
-static int add_condition(struct listing *l, const char *key, const char *word)
+/* Is @word a value that one of the key's attributes can have? */
+static int check_value(const struct view *v, const struct view_key *key,
+		       const char *word)
+{
+	char why[ATTR_TEXT], why_b[ATTR_TEXT];
+
+	if (attr_check(&v->set->attr[key->a], word, why))
+		return EXIT_OK;
+	if (!key->pick)
+		return usage_error("%s", why);
+	if (attr_check(&v->set->attr[key->b], word, why_b))
+		return EXIT_OK;
+	return usage_error("%s; %s", why, why_b);
+}
+
+static int add_condition(struct listing *l, bool not, const char *key,
+			 const char *word)
 {
 	struct condition *c = &l->cond[l->n_cond];
-	char why[ATTR_TEXT];
 	unsigned int i;
+	int rc;
 
 	if (l->n_cond == FILTER_MAX)
 		return usage_error("too many filters");
-	if (!look_up(l->v, key, c))
+	if (!look_up(l->v, key, &c->key))
 		return usage_error("%s has no key \"%s\" (see: smcctl %s keys)",
 				   l->v->object, key, l->v->object);
 	if (!word)
 		return usage_error("a value must follow \"%s\"", key);
-	for (i = 0; i < l->n_cond; i++)
-		if (!strcmp(l->cond[i].key, key))
+	for (i = 0; i < l->n_cond && !not; i++)
+		if (!l->cond[i].not && !strcmp(l->cond[i].key.name, key))
 			return usage_error("\"%s\" is given twice", key);
-	if (!attr_check(&l->v->set->attr[c->a], word, why))
-		return usage_error("%s", why);
+	rc = check_value(l->v, &c->key, word);
+	if (rc != EXIT_OK)
+		return rc;
 	c->word = word;
+	c->not = not;
 	l->n_cond++;
 	return EXIT_OK;
 }
@@ -77,36 +92,57 @@ static int add_condition(struct listing *l, const char *key, const char *word)
 static int parse_filter(struct listing *l, int argc, char **argv)
 {
 	int rc = EXIT_OK;
+	bool not;
 	int i;
 
-	for (i = 0; i < argc && rc == EXIT_OK; i += 2)
-		rc = add_condition(l, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+	for (i = 0; i < argc && rc == EXIT_OK; i += 2) {
+		not = !strcmp(argv[i], "not") || !strcmp(argv[i], "!");
+		if (not && ++i == argc)
+			return usage_error("a key must follow \"%s\"", argv[i - 1]);
+		rc = add_condition(l, not, argv[i],
+				   i + 1 < argc ? argv[i + 1] : NULL);
+	}
 	return rc;
 }
 
-/* Conditions that the kernel can check */
+/* Conditions that the kernel can check: one value, not negated */
 static unsigned int kernel_filter(const struct listing *l, struct nl_filter *f)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < l->n_cond; i++) {
 		const struct condition *c = &l->cond[i];
-		const struct attr_desc *a = &l->v->set->attr[c->a];
+		const struct attr_desc *a = &l->v->set->attr[c->key.a];
 
-		if (!c->request)
+		if (!c->key.request || c->not)
 			continue;
-		f[n] = (struct nl_filter){ .attr = c->request, .str = c->word };
+		f[n] = (struct nl_filter){
+			.attr = c->key.request, .str = c->word
+		};
 		if (a->kind == KIND_U16)
 			f[n].size = 2;
 		else if (a->kind == KIND_U32)
 			f[n].size = 4;
-		if (a->en)
-			enum_parse(a->en, c->word, &f[n].value);
-		else if (f[n].size)
+		if (a->en && !enum_parse(a->en, c->word, &f[n].value))
+			continue;	/* a value of the key's other attribute */
+		if (!a->en && f[n].size) {
+			if (strchr(c->word, '-'))
+				continue;
 			f[n].value = (uint32_t)strtoul(c->word, NULL, 0);
+		}
 		n++;
 	}
 	return n;
+}
+
+static bool fulfils(const struct condition *c, const struct item *it)
+{
+	const struct view_key *key = &c->key;
+
+	if (key->pick)
+		return item_equal(it, key->pick(it), c->word);
+	return item_equal(it, key->a, c->word) ||
+	       (key->b && item_equal(it, key->b, c->word));
 }
 
 static bool wanted(const struct listing *l, const struct item *it)
@@ -115,13 +151,9 @@ static bool wanted(const struct listing *l, const struct item *it)
 
 	if (!l->n_cond)
 		return opt.all || !l->v->usual || l->v->usual(it);
-	for (i = 0; i < l->n_cond; i++) {
-		const struct condition *c = &l->cond[i];
-
-		if (!item_equal(it, c->a, c->word) &&
-		    (!c->b || !item_equal(it, c->b, c->word)))
+	for (i = 0; i < l->n_cond; i++)
+		if (fulfils(&l->cond[i], it) == l->cond[i].not)
 			return false;
-	}
 	return true;
 }
 
@@ -255,14 +287,19 @@ static void print_key(const char *name, const char *doc)
 
 static void list_keys(const struct view *v)
 {
+	const struct view_key *key;
 	unsigned int i;
 
 	for (i = 0; i < v->n_keys; i++)
 		if (v->keys[i].doc)
 			print_key(v->keys[i].name, v->keys[i].doc);
-	for (i = 1; i <= v->set->max; i++)
-		if (attr_comparable(&v->set->attr[i]))
+	for (i = 1; i <= v->set->max; i++) {
+		if (!attr_comparable(&v->set->attr[i]))
+			continue;
+		key = find_key(v, v->set->attr[i].name);
+		if (!key || !key->doc)
 			print_key(v->set->attr[i].name, v->set->attr[i].doc);
+	}
 }
 
 /* Values that a key can have, if they have names */
@@ -277,18 +314,20 @@ static void list_values(const struct enum_desc *en)
 
 static int view_keys(const struct view *v, int argc, char **argv)
 {
-	struct condition c;
+	struct view_key key;
 
 	if (argc > 1)
 		return usage_error("one key at most: smcctl %s keys [KEY]",
 				   v->object);
-	if (argc && !look_up(v, argv[0], &c))
+	if (argc && !look_up(v, argv[0], &key))
 		return usage_error("%s has no key \"%s\"", v->object, argv[0]);
 	if (opt.json)
 		js_object(NULL);
 	if (argc)
-		list_values(v->set->attr[c.a].en);
-	else
+		list_values(v->set->attr[key.a].en);
+	if (argc && key.pick)
+		list_values(v->set->attr[key.b].en);
+	if (!argc)
 		list_keys(v);
 	if (opt.json)
 		js_end();

@@ -16,14 +16,16 @@ struct column {
 };
 
 /*
- * A key of the filter that is no attribute: one of two has the value. Also
- * used with one to hand an attribute's filter down to the kernel.
+ * A key of the filter that is no attribute: one of two has the value, or the
+ * one of them that @pick names for an object. Also used with one to hand an
+ * attribute's filter down to the kernel.
  */
 struct view_key {
 	const char *name;
-	const char *doc;
+	const char *doc;	/* NULL: the attribute's */
 	unsigned int a, b;	/* b is 0 for none */
-	uint16_t request;	/* SMCR_A_* if the kernel can filter, else 0 */
+	uint16_t request;	/* SMCR_A_* if the kernel can filter by a, else 0 */
+	unsigned int (*pick)(const struct item *it);
 };
 
 struct view {
@@ -42,7 +44,7 @@ struct view {
 		      void *arg);
 };
 
-/* [list] [KEY VALUE]... | keys [KEY]; returns an exit status */
+/* [list] [[not] KEY VALUE]... | keys [KEY]; returns an exit status */
 int view_command(const struct view *v, int argc, char **argv);
 
 #endif /* SMCCTL_VIEW_H */

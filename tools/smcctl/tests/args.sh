@@ -46,8 +46,27 @@ ctl conn addr 1.2.3
 ok "no address" both status 1 err_has 'not an address'
 ctl conn state SLEEPING
 ok "unknown state lists the states" both status 1 err_has peer-close-wait1
+ok "unknown state lists the states of TCP as well" err_has syn-sent
 ctl conn uid 1 uid 2
 ok "key given twice" both status 1 err_has twice
+ctl conn uid 1 not uid 2 not uid 3
+ok "negated keys may be repeated" status 0
+ctl conn not
+ok "nothing to negate" both status 1 err_has 'key must follow "not"'
+ctl conn not port
+ok "negated key without value" both status 1 err_has 'value must follow "port"'
+ctl conn port 9-1
+ok "empty range" both status 1 err_has 'no number is in 9-1'
+ctl conn port 1-70000
+ok "range out of range" both status 1 err_has 'too large'
+for word in 1- -1-5 1--5 1-5x 5-0y; do
+	ctl conn -- port "$word"
+	ok "no range: $word" both status 1 err_has 'not a number'
+done
+for word in 10.0.0.0/33 fd77::/129 10.0.0.0/ 10.0.0.0/8/8 /8 10.0.0.0/-1 10.0.0.0/1-8; do
+	ctl conn addr "$word"
+	ok "no prefix: $word" both status 1 err_has 'not an address, nor a prefix'
+done
 ctl conn list state ACTIVE
 ok "state in capitals" status 0
 ctl conn state peer_close_wait1
@@ -56,6 +75,10 @@ ctl conn keys
 ok "keys" both status 0 out_has 'local or peer port'
 ctl conn keys mode
 ok "values of a key" both status 0 out_has smc-r
+ctl conn keys state
+ok "values of state are those of SMC-R and of TCP" both out_has peer-close-wait1 out_has syn-sent
+ctl conn keys
+ok "each key is listed once" [ -z "$(cut -d' ' -f1 <<< "$out" | sort | uniq -d)" ]
 ctl conn keys nokey
 ok "values of an unknown key" status 1
 ctl -j conn keys nokey

@@ -52,6 +52,30 @@ ctl -j conn port 4711
 ok "filter hides" expr_of "len(d) == 1"
 ctl -j conn addr 127.0.0.2
 ok "filter by address" expr_of "len(d) == 1 and d[0]['peer-port'] == 80"
+ctl -j conn port 4000-5000
+ok "filter by a range of ports" expr_of "[c['local-port'] for c in d] == [4711]"
+ctl -j conn port 80-81
+ok "a range applies to the peer's port as well" expr_of "[c['peer-port'] for c in d] == [80]"
+for prefix in 127.0.0.0/30 127.0.0.2/32 127.0.0.0/8 127.0.0.3/31; do
+	ctl -j conn addr $prefix
+	ok "filter by prefix $prefix" expr_of "len(d) == 1 and d[0]['peer-port'] == 80"
+done
+ctl -j conn addr 128.0.0.0/1
+ok "filter by prefix of one bit" expr_of "len(d) == 1 and d[0]['local-addr'] == '253.119.0.0'"
+ctl -j conn addr 0.0.0.0/0
+ok "prefix of all IPv4 addresses" expr_of "len(d) == 2"
+ctl -j conn addr fd00::/9
+ok "prefix of IPv6 addresses" expr_of "d and all(c['local-addr'] == 'fd77::2' for c in d)"
+ctl -j conn addr 127.0.0.4/31
+ok "another prefix" expr_of "d == []"
+ctl -j conn not port 4711
+ok "negated filter" expr_of "len(d) == 3 and 4711 not in [c['local-port'] for c in d]"
+ctl -j conn '!' addr 127.0.0.0/8 not mode listen
+ok "two negated filters, of several objects" expr_of "d and not [c for c in d if c['mode'] == 'listen' or c['local-addr'] == '127.0.0.1']"
+ctl -j conn state ESTABLISHED
+ok "filter by the state that is shown" expr_of "len(d) == 1 and d[0]['local-port'] == 4711"
+ctl -j conn not state established
+ok "filter by the state that is not shown" expr_of "len(d) == 3"
 ctl -j conn port 4712
 ok "nothing found is an empty list" expr_of "d == []"
 ctl -j conn
