@@ -18,6 +18,7 @@ enum {
 struct options {
 	bool all;		/* -a: also what is usually left out */
 	bool detail;		/* -d: every attribute */
+	bool stats;		/* -s: counters of each object */
 	bool json;		/* -j, -p */
 	bool pretty;		/* -p */
 	bool reasons;		/* stats --reasons */
@@ -52,6 +53,7 @@ int cmd_device(int argc, char **argv);
 int cmd_rmb(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+void help_run(void);
 
 /* Message on stderr with the program's name in front; returns EXIT_USAGE */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -157,6 +157,11 @@ static const struct view_key keys[] = {
 	{ "dev-name", NULL, SMCR_A_CONN_DEV_NAME, 0, SMCR_A_DEV_NAME, NULL },
 };
 
+static const unsigned int stats[] = {
+	SMCR_A_CONN_RX_SEQ, SMCR_A_CONN_TX_SEQ, SMCR_A_CONN_QUEUED,
+	SMCR_A_CONN_UNCONSUMED, SMCR_A_CONN_RX_BYTES, SMCR_A_CONN_TX_BYTES, 0
+};
+
 static const struct view view = {
 	.object		= "conn",
 	.set		= &smcr_set_conn,
@@ -166,6 +171,7 @@ static const struct view view = {
 	.n_columns	= ARRAY_SIZE(columns),
 	.keys		= keys,
 	.n_keys		= ARRAY_SIZE(keys),
+	.stats		= stats,
 	.usual		= conn_usual,
 	.notes		= note_cursors,
 };

@@ -90,6 +90,7 @@ static const struct view view = {
 	.n_columns	= ARRAY_SIZE(columns),
 	.keys		= keys,
 	.n_keys		= ARRAY_SIZE(keys),
+	.id		= "dev-name",
 	.notes		= note_ports,
 };
 

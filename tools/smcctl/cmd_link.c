@@ -25,6 +25,12 @@ static const struct view_key keys[] = {
 	{ "dev-name", NULL, SMCR_A_LINK_DEV_NAME, 0, SMCR_A_DEV_NAME, NULL },
 };
 
+static const unsigned int stats[] = {
+	SMCR_A_LINK_SQ_USED, SMCR_A_LINK_RQ_MISSING, SMCR_A_LINK_IDLE_MS,
+	SMCR_A_LINK_TX_WRITES, SMCR_A_LINK_TX_BYTES, SMCR_A_LINK_TX_SENDS,
+	SMCR_A_LINK_RX_SENDS, 0
+};
+
 static const struct view view = {
 	.object		= "link",
 	.set		= &smcr_set_link,
@@ -34,6 +40,8 @@ static const struct view view = {
 	.n_columns	= ARRAY_SIZE(columns),
 	.keys		= keys,
 	.n_keys		= ARRAY_SIZE(keys),
+	.id		= "lgr-id",
+	.stats		= stats,
 };
 
 int cmd_link(int argc, char **argv)

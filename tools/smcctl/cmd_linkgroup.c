@@ -37,6 +37,7 @@ static const struct view view = {
 	.n_columns	= ARRAY_SIZE(columns),
 	.keys		= keys,
 	.n_keys		= ARRAY_SIZE(keys),
+	.id		= "lgr-id",
 };
 
 static int lgr_delete(int argc, char **argv)

@@ -31,6 +31,7 @@ static const struct view view = {
 	.n_columns	= ARRAY_SIZE(columns),
 	.keys		= keys,
 	.n_keys		= ARRAY_SIZE(keys),
+	.id		= "lgr-id",
 };
 
 int cmd_rmb(int argc, char **argv)

@@ -222,7 +222,7 @@ static void check_kernel(void)
 		close(fd);
 }
 
-static void help_run(void)
+void help_run(void)
 {
 	puts("smcctl run: start a program whose TCP sockets become SMC-R\n"
 	     "\n"

@@ -20,25 +20,28 @@ struct options opt;
 /* As messages and getopt say it: "smcctl", or "smcctl OBJECT" */
 static char myself[40] = "smcctl";
 
+static int cmd_help(int argc, char **argv);
+
 static const struct object objects[] = {
 	{ "show", NULL, "", "overview: module, devices, groups, reasons", cmd_show },
 	{ "conn", "connection", "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "connections, their mode and why some use TCP", cmd_conn },
-	{ "linkgroup", "lgr", "[list] [[not] KEY VALUE]... | delete ID | keys [KEY]",
+	{ "linkgroup", "lgr", "[list] [ID] [[not] KEY VALUE]... | delete ID | keys [KEY]",
 	  "link groups", cmd_linkgroup },
-	{ "link", NULL, "[list] [[not] KEY VALUE]... | keys [KEY]",
+	{ "link", NULL, "[list] [ID] [[not] KEY VALUE]... | keys [KEY]",
 	  "links: queue pairs and their counters", cmd_link },
-	{ "device", "dev", "[list] [[not] KEY VALUE]... | keys [KEY]",
+	{ "device", "dev", "[list] [NAME] [[not] KEY VALUE]... | keys [KEY]",
 	  "RDMA devices and ports", cmd_device },
-	{ "rmb", NULL, "[list] [[not] KEY VALUE]... | keys [KEY]",
+	{ "rmb", NULL, "[list] [ID] [[not] KEY VALUE]... | keys [KEY]",
 	  "receive memory and its elements", cmd_rmb },
 	{ "stats", NULL, "[--reasons] [--diff SECONDS]",
 	  "counters and reasons", cmd_stats },
 	{ "run", NULL, "[-qv] [--library FILE] [--] PROGRAM [ARGUMENT]...",
 	  "start a program whose TCP sockets become SMC-R", cmd_run },
+	{ "help", NULL, "[OBJECT]", "this text, or that of an object", cmd_help },
 };
 
-enum { OPT_REASONS = 256, OPT_DIFF, OPT_VERSION };
+enum { OPT_REASONS = 256, OPT_DIFF };
 
 static const struct option long_options[] = {
 	{ "all",	no_argument,		NULL, 'a' },
@@ -46,11 +49,12 @@ static const struct option long_options[] = {
 	{ "help",	no_argument,		NULL, 'h' },
 	{ "json",	no_argument,		NULL, 'j' },
 	{ "pretty",	no_argument,		NULL, 'p' },
+	{ "statistics",	no_argument,		NULL, 's' },
 	{ "netns",	required_argument,	NULL, 'n' },
 	{ "watch",	required_argument,	NULL, 'w' },
 	{ "reasons",	no_argument,		NULL, OPT_REASONS },
 	{ "diff",	required_argument,	NULL, OPT_DIFF },
-	{ "version",	no_argument,		NULL, OPT_VERSION },
+	{ "version",	no_argument,		NULL, 'V' },
 	{ }
 };
 
@@ -100,18 +104,23 @@ static void print_usage(void)
 	     "  -d, --detail         every attribute\n"
 	     "  -j, --json           JSON\n"
 	     "  -p, --pretty         JSON with line breaks\n"
+	     "  -s, --statistics     conn, link: also the counters of each\n"
 	     "  -n, --netns NETNS    in this network namespace (name, PID or path)\n"
 	     "  -w, --watch SECONDS  again and again\n"
 	     "      --reasons        stats: only the reasons\n"
 	     "      --diff SECONDS   stats: what happens in that time\n"
-	     "  -h, --help           this text; smcctl OBJECT --help for one object\n"
-	     "      --version        version of smcctl\n"
+	     "  -h, --help           this text; smcctl help OBJECT for one object\n"
+	     "  -V, --version        version of smcctl\n"
 	     "\n"
 	     "Exit status: 0 done, 1 wrong usage, 2 error of the kernel, 3 not found.");
 }
 
 static void help_object(const struct object *o)
 {
+	if (o->run == cmd_run) {
+		help_run();
+		return;
+	}
 	printf("smcctl %s: %s\n\nUsage: smcctl [OPTIONS] %s%s%s\n", o->name,
 	       o->help, o->name, *o->args ? " " : "", o->args);
 	if (o->run == cmd_stats)
@@ -156,6 +165,9 @@ static int option(int c, bool *want_help)
 	case 'j':
 		opt.json = true;
 		break;
+	case 's':
+		opt.stats = true;
+		break;
 	case 'n':
 		opt.netns = optarg;
 		break;
@@ -166,7 +178,7 @@ static int option(int c, bool *want_help)
 		break;
 	case OPT_DIFF:
 		return parse_seconds("--diff", optarg, &opt.diff);
-	case OPT_VERSION:
+	case 'V':
 		puts("smcctl " VERSION);
 		exit(EXIT_OK);
 	case 'h':
@@ -182,7 +194,7 @@ static int option(int c, bool *want_help)
 /* @stop: leave everything from the first word on alone */
 static int parse_options(int argc, char **argv, bool stop, bool *want_help)
 {
-	const char *letters = stop ? "+adhjn:pw:" : "adhjn:pw:";
+	const char *letters = stop ? "+adhjn:psVw:" : "adhjn:psVw:";
 	int rc = EXIT_OK;
 	int c;
 
@@ -195,6 +207,7 @@ static int parse_options(int argc, char **argv, bool stop, bool *want_help)
 static const struct object *find_object(const char *word)
 {
 	const struct object *found = NULL;
+	char names[100] = "";
 	size_t i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(objects); i++) {
@@ -206,22 +219,45 @@ static const struct object *find_object(const char *word)
 		if (matches(word, o->name) ||
 		    (o->alias && matches(word, o->alias))) {
 			found = o;
-			n++;
+			strcat(names, n++ ? ", " : "");
+			strcat(names, o->name);
 		}
 	}
 	if (n == 1)
 		return found;
-	usage_error(n ? "\"%s\" is ambiguous" : "there is no object \"%s\"",
-		    word);
+	if (n)
+		usage_error("\"%s\" is ambiguous: %s", word, names);
+	else
+		usage_error("there is no object \"%s\"", word);
 	return NULL;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct object *o;
+
+	if (argc > 1)
+		return usage_error("one object at most: smcctl help [OBJECT]");
+	if (!argc) {
+		print_usage();
+		return EXIT_OK;
+	}
+	o = find_object(argv[0]);
+	if (!o)
+		return EXIT_USAGE;
+	help_object(o);
+	return EXIT_OK;
 }
 
 static int check_options(const struct object *o)
 {
 	bool stats = o->run == cmd_stats;
 
-	if (o->run == cmd_run && (opt.json || opt.watch || opt.all || opt.detail))
-		return usage_error("run takes none of -a, -d, -j, -p, -w");
+	if (o->run == cmd_run &&
+	    (opt.json || opt.watch || opt.all || opt.detail || opt.stats))
+		return usage_error("run takes none of -a, -d, -j, -p, -s, -w");
+	if (opt.stats && o->run != cmd_conn && o->run != cmd_link)
+		return usage_error("-s belongs to conn and link");
 	if (!stats && (opt.reasons || opt.diff > 0))
 		return usage_error("--reasons and --diff belong to stats");
 	if (opt.diff > 0 && opt.watch > 0)
@@ -285,10 +321,6 @@ static int dispatch(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (optind < argc) {
-		if (!strcmp(argv[optind], "help")) {
-			print_usage();
-			return EXIT_OK;
-		}
 		o = find_object(argv[optind]);
 		if (!o)
 			return EXIT_USAGE;

@@ -89,14 +89,32 @@ static int add_condition(struct listing *l, bool not, const char *key,
 	return EXIT_OK;
 }
 
+static bool is_not(const char *word)
+{
+	return !strcmp(word, "not") || !strcmp(word, "!");
+}
+
+/* Does the first word say which object, in place of a key? */
+static bool is_id(const struct view *v, const char *word)
+{
+	char why[ATTR_TEXT];
+	struct view_key key;
+
+	return v->id && !is_not(word) && !look_up(v, word, &key) &&
+	       look_up(v, v->id, &key) &&
+	       attr_check(&v->set->attr[key.a], word, why);
+}
+
 static int parse_filter(struct listing *l, int argc, char **argv)
 {
 	int rc = EXIT_OK;
 	bool not;
-	int i;
+	int i = 0;
 
-	for (i = 0; i < argc && rc == EXIT_OK; i += 2) {
-		not = !strcmp(argv[i], "not") || !strcmp(argv[i], "!");
+	if (argc && is_id(l->v, argv[0]))
+		rc = add_condition(l, false, l->v->id, argv[i++]);
+	for (; i < argc && rc == EXIT_OK; i += 2) {
+		not = is_not(argv[i]);
 		if (not && ++i == argc)
 			return usage_error("a key must follow \"%s\"", argv[i - 1]);
 		rc = add_condition(l, not, argv[i],
@@ -162,8 +180,16 @@ static void note_line(void *arg, const char *text)
 	table_note(arg, text);
 }
 
-/* Every attribute as "name value", as many as fit a line */
-static void show_detail(struct table *t, const struct item *it)
+static bool listed(const unsigned int *types, unsigned int type)
+{
+	while (*types && *types != type)
+		types++;
+	return *types;
+}
+
+/* Attributes as "name value", as many as fit a line; @only these, or NULL */
+static void show_detail(struct table *t, const struct item *it,
+			const unsigned int *only)
 {
 	char line[ATTR_TEXT * 2] = "", word[ATTR_TEXT + 64], buf[ATTR_TEXT];
 	unsigned int i;
@@ -171,7 +197,8 @@ static void show_detail(struct table *t, const struct item *it)
 	for (i = 1; i <= it->set->max; i++) {
 		const struct attr_desc *a = &it->set->attr[i];
 
-		if (!it->tb[i] || a->kind == KIND_NEST)
+		if (!it->tb[i] || a->kind == KIND_NEST ||
+		    (only && !listed(only, i)))
 			continue;
 		snprintf(word, sizeof(word), "%s%s %s", *line ? "  " : "",
 			 a->name, item_text(it, i, buf));
@@ -199,9 +226,11 @@ static void show_row(const struct view *v, struct table *t,
 			item_text(it, v->columns[i].attr, buf);
 		table_cell(t, buf);
 	}
+	if (opt.stats && !opt.detail)
+		show_detail(t, it, v->stats);
 	if (!opt.detail)
 		return;
-	show_detail(t, it);
+	show_detail(t, it, NULL);
 	if (v->notes)
 		v->notes(it, note_line, t);
 }
@@ -266,6 +295,10 @@ static int view_list(const struct view *v, int argc, char **argv)
 		return rc;
 	n = kernel_filter(&l, filter);
 	rc = nl_dump(v->cmd, v->nest, filter, n, on_item, &l);
+	if (rc == EXIT_OK && !l.n_found && argc && is_id(v, argv[0]) &&
+	    l.n_cond == 1)
+		rc = fail(EXIT_NOTFOUND, "no %s has the %s %s", v->object, v->id,
+			  argv[0]);
 	/* part of a list would look like all of it */
 	if (rc == EXIT_OK && opt.json)
 		print_json(&l);

@@ -37,6 +37,8 @@ struct view {
 	unsigned int n_columns;
 	const struct view_key *keys;
 	unsigned int n_keys;
+	const char *id;		/* key of a value without a key; may be NULL */
+	const unsigned int *stats;	/* -s: these attributes, up to 0; or NULL */
 	/* Shown without -a? NULL: everything. */
 	bool (*usual)(const struct item *it);
 	/* -d: further lines, may be NULL */
@@ -44,7 +46,7 @@ struct view {
 		      void *arg);
 };
 
-/* [list] [[not] KEY VALUE]... | keys [KEY]; returns an exit status */
+/* [list] [ID] [[not] KEY VALUE]... | keys [KEY]; returns an exit status */
 int view_command(const struct view *v, int argc, char **argv);
 
 #endif /* SMCCTL_VIEW_H */

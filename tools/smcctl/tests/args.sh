@@ -6,19 +6,30 @@
 
 ctl --help
 ok "--help" both status 0 out_has linkgroup
-ctl --version
-ok "--version" both status 0 out_has smcctl
-for o in show conn linkgroup link device rmb stats run; do
+for v in --version -V; do
+	ctl $v
+	ok "$v" both status 0 out_has "smcctl 1."
+done
+for o in show conn linkgroup link device rmb stats run help; do
 	ctl $o --help
 	ok "$o --help" both status 0 out_has Usage
+	help=$out
+	ctl help $o
+	ok "help $o is the same" [ "$rc$out" = "0$help" ]
 done
+ctl help con
+ok "help of an abbreviated object" both status 0 out_has 'smcctl conn: '
+ctl help nonsense
+ok "help of an unknown object" both status 1 err_has 'no object "nonsense"'
+ctl help conn port
+ok "help of two words" both status 1 err_has 'one object at most'
 
 ctl nonsense
 ok "unknown object" both status 1 err_has 'no object "nonsense"'
 ctl s
-ok "ambiguous object" both status 1 err_has ambiguous
+ok "ambiguous object: names the candidates" both status 1 err_has '"s" is ambiguous: show, stats'
 ctl li
-ok "ambiguous beginning of link and linkgroup" both status 1 err_has ambiguous
+ok "ambiguous beginning of link and linkgroup" both status 1 err_has '"li" is ambiguous: linkgroup, link'
 ctl linkg
 ok "beginning of an object" both status 0 out_has 'Peer ID'
 ctl lgr
@@ -93,8 +104,32 @@ ctl linkgroup delete 99999999999
 ok "delete with an ID out of range" both status 1 err_has 'not the ID'
 ctl linkgroup delete 7
 ok "delete" both status 0 silent
+for w in "" list show; do
+	# shellcheck disable=SC2086 # no word
+	ctl -j linkgroup $w 2
+	ok "linkgroup $w: an ID without its key" both status 0 expr_of "[x['lgr-id'] for x in d] == [2]"
+done
+ctl -j link 2 port 77
+ok "link: an ID and a filter" both status 0 expr_of "d == []"
+ctl -j rmb not lgr-id 2
+ok "rmb: a negated filter is no ID" both status 0 expr_of "len(d) == 2"
+ctl -j device show second
+ok "device: a name without its key" both status 0 expr_of "[x['dev-name'] for x in d] == ['second']"
+ctl linkgroup show 7
+ok "show what is not there" both status 3 err_has 'no linkgroup has the lgr-id 7'
+ok "show what is not there: no list" silent
+ctl linkgroup show 99999999999
+ok "show an ID out of range" status 1
+ctl conn 5
+ok "conn has no IDs" both status 1 err_has 'no key "5"'
 FAKE=empty ctl linkgroup delete 7
 ok "delete what is not there" both status 3 err_has 'no link group has this lgr-id'
+ctl -s show
+ok "-s only with conn and link" both status 1 err_has 'conn and link'
+ctl run -s true
+ok "-s before run only" status 1
+ctl -s run true
+ok "-s not with run" status 1
 ctl show --reasons
 ok "--reasons only with stats" both status 1 err_has stats
 ctl stats --diff 0

@@ -80,6 +80,13 @@ ctl -j conn port 4712
 ok "nothing found is an empty list" expr_of "d == []"
 ctl -j conn
 ok "listeners are left out" expr_of "not [c for c in d if c['mode'] == 'listen']"
+ctl -s conn port 4711
+ok "-s: nothing to count, no line" [ "$(printf '%s\n' "$out" | wc -l)" = 2 ]
+ctl -s conn not port 4711
+ok "-s conn: counters" out_has "  rx-bytes 42  tx-bytes 43"
+ok "-s conn: nothing else" [ -z "$(grep token <<< "$out")" ]
+ctl -s link
+ok "-s link: counters" both out_has "tx-sends" out_has "rx-sends"
 ctl -j stats
 ok "counters by name" expr_of "d['counters']['second'] == 5"
 ctl -j stats --reasons
