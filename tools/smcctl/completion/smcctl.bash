@@ -2,25 +2,62 @@
 # shellcheck shell=bash
 # bash completion for smcctl(8)
 
-# Keys of an object, or the values of one, as smcctl itself knows them
-_smcctl_keys() {
-	"${COMP_WORDS[0]}" "$@" 2>/dev/null | cut -d' ' -f1
+# Asks smcctl itself, of the namespace that the command line names
+_smcctl_ask() {
+	"${COMP_WORDS[0]}" "${netns[@]}" "$@" 2>/dev/null
 }
 
-# Position of the object's word and, counted without options, of the current one
+# Keys of an object, or the values of one
+_smcctl_keys() {
+	_smcctl_ask "$@" | cut -d' ' -f1
+}
+
+# The first column of a list
+_smcctl_column() {
+	local word rest
+	_smcctl_ask "$1" | while read -r word rest; do echo "$word"; done | tail -n +2
+}
+
+# Values of a key: of those that have no names, what there is
+_smcctl_values() {
+	case $1 in
+	dev-name) _smcctl_column device ;;
+	lgr-id) _smcctl_column linkgroup ;;
+	*) _smcctl_keys "$obj" keys "$1" ;;
+	esac
+}
+
+# The object that a word means: its name, an alias or a beginning of these
+_smcctl_object() {
+	local name found=()
+	for name in show conn linkgroup link device rmb stats run help connection lgr dev; do
+		[ "$name" != "$1" ] || { found=("$name"); break; }
+		[[ $name != "$1"* ]] || found+=("$name")
+	done
+	case ${found[*]} in
+	connection | 'conn connection') obj=conn ;;
+	lgr) obj=linkgroup ;;
+	dev | 'device dev') obj=device ;;
+	*' '*) obj=$1 ;;
+	*) obj=${found[0]:-$1} ;;
+	esac
+}
+
+# The object, its position, and the words behind it but for options
 _smcctl_position() {
 	local i
-	obj='' nth=0 first=''
+	obj='' objpos=0 words=() netns=()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-n | --netns | -w | --watch | --diff | --library) i=$((i + 1)) ;;
+		-n | --netns) netns=(-n "${COMP_WORDS[i+1]}"); i=$((i + 1)) ;;
+		-w | --watch | --diff | --library) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$obj" ]; then
-				obj=${COMP_WORDS[i]} objpos=$i
+				_smcctl_object "${COMP_WORDS[i]}"
+				objpos=$i
 			else
-				nth=$((nth + 1))
-				[ -n "$first" ] || first=${COMP_WORDS[i]}
+				words+=("${COMP_WORDS[i]}")
 			fi ;;
 		esac
 	done
@@ -32,32 +69,43 @@ _smcctl_words() {
 }
 
 _smcctl_list() {
-	local skip=0
-	case $first in list | show) skip=1 ;; esac
-	if [ "$first" = keys ]; then
-		[ "$nth" != 1 ] || _smcctl_words "$(_smcctl_keys "$obj" keys)"
-	elif [ $(((nth - skip) % 2)) = 1 ] && [ "$first" != delete ]; then
-		_smcctl_words "$(_smcctl_keys "$obj" keys "${COMP_WORDS[COMP_CWORD-1]}")"
-	elif [ "$nth" = 0 ]; then
-		case $obj in
-		linkgroup | lgr) _smcctl_words "list keys delete $(_smcctl_keys "$obj" keys)" ;;
-		*) _smcctl_words "list keys $(_smcctl_keys "$obj" keys)" ;;
-		esac
-	elif [ "$first" != delete ]; then
-		_smcctl_words "$(_smcctl_keys "$obj" keys)"
+	local word key='' verbs=''
+	case ${words[0]:-} in
+	'')
+		verbs='list keys'
+		[ "$obj" != linkgroup ] || verbs+=' delete' ;;
+	keys)
+		[ ${#words[@]} != 1 ] || _smcctl_words "$(_smcctl_keys "$obj" keys)"
+		return ;;
+	delete | del)
+		[ ${#words[@]} != 1 ] || _smcctl_words "$(_smcctl_values lgr-id)"
+		return ;;
+	list | show) words=("${words[@]:1}") ;;
+	esac
+	for word in "${words[@]}"; do
+		if [ -n "$key" ]; then
+			key=''
+		elif [ "$word" != not ] && [ "$word" != '!' ]; then
+			key=$word
+		fi
+	done
+	if [ -n "$key" ]; then
+		_smcctl_words "$(_smcctl_values "$key")"
+	else
+		_smcctl_words "$verbs not $(_smcctl_keys "$obj" keys)"
 	fi
 }
 
 _smcctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-	local obj objpos=0 nth first
+	local obj objpos words netns
 	_smcctl_position
 	COMPREPLY=()
 	if [ "$obj" = run ]; then
-		if [ "$nth" = 0 ] && [ "$prev" = --library ]; then
+		if [ ${#words[@]} = 0 ] && [ "$prev" = --library ]; then
 			compopt -o filenames 2>/dev/null
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		elif [ "$nth" = 0 ] && [[ $cur == -* ]]; then
+		elif [ ${#words[@]} = 0 ] && [[ $cur == -* ]]; then
 			_smcctl_words "-q --quiet -v --verbose --library --help"
 		elif declare -F _command_offset > /dev/null; then
 			_command_offset $((objpos + 1))
@@ -73,13 +121,15 @@ _smcctl() {
 	-w | --watch | --diff) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_smcctl_words "-a --all -d --detail -j --json -p --pretty -n --netns
-			-w --watch --reasons --diff -h --help --version"
+		_smcctl_words "-a --all -d --detail -j --json -p --pretty -s --statistics
+			-n --netns -w --watch --reasons --diff -h --help -V --version"
 		return
 	fi
 	case $obj in
-	'') _smcctl_words "show conn linkgroup link device rmb stats run" ;;
-	conn | linkgroup | lgr | link | device | dev | rmb) _smcctl_list ;;
+	'') _smcctl_words "show conn linkgroup link device rmb stats run help" ;;
+	conn | linkgroup | link | device | rmb) _smcctl_list ;;
+	help) [ ${#words[@]} != 0 ] || _smcctl_words "show conn linkgroup link device rmb stats run" ;;
+	stats) [ ${#words[@]} != 0 ] || _smcctl_words "--reasons --diff --all" ;;
 	esac
 }
 

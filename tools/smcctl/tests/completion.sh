@@ -30,6 +30,35 @@ words conn mode tcp rol
 ok "a second key" [ "$out" = " role " ]
 words conn keys ta
 ok "no such key" [ "$out" = "  " ]
+words conn mode tcp not rol
+ok "a negated key" [ "$out" = " role " ]
+words conn list not mode tc
+ok "values of a negated key" [ "$out" = " tcp " ]
+words conn not mode tcp peer-p
+ok "a key behind a negated one" [ "$out" = " peer-port " ]
+# The completion runs smcctl by the name that was typed: this one has a kernel.
+real=$SMCCTL SMCCTL=$tmp/smcctl
+printf '#!/bin/sh\nLD_PRELOAD=./tests/fakekernel.so exec %s "$@"\n' "$real" > "$SMCCTL"
+chmod +x "$SMCCTL"
+for o in lg lgr linkgroup con connection conn device dev; do
+	words "$o" ''
+	ok "$o: keys" both out_has " keys " out_has " dev-name "
+done
+words lg delete ''
+ok "delete: link groups" [ "$out" = " 1 2 4294967295 " ]
+words lgr delete 1 ''
+ok "delete: only one" [ "$out" = "  " ]
+words link lgr-id 42
+ok "values of lgr-id" [ "$out" = " 4294967295 " ]
+words conn dev-name sec
+ok "values of dev-name" [ "$out" = " second " ]
+words device dev-name ''
+ok "values of a device's dev-name" out_has " second "
+words help li
+ok "help: objects" [ "$out" = " linkgroup link " ]
+words stats ''
+ok "stats: its options" both out_has " --reasons " out_has " --diff "
+SMCCTL=$real
 words --pr
 ok "options" [ "$out" = " --pretty " ]
 words run --lib
