@@ -226,6 +226,7 @@ client() {
 		conn 1
 		connect $PEER 5002
 		first_contact
+		accepted
 		tx data len=5
 		# S is for that alone: what is declined for another reason has it not
 		conn subnet

@@ -166,6 +166,7 @@ client() {
 		conn 1
 		connect $PEER 5005
 		first_contact
+		accepted
 		tx data len=5
 		conn 2
 		connect $PEER 5005

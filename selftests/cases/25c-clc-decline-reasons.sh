@@ -107,10 +107,12 @@ client() {
 			conn a
 			connect $PEER 5000
 			first_contact
+			accepted
 			tx data len=5
 			conn b
 			connect $PEER 5000
 			reuse
+			accepted
 			tx data len=5
 			# no parallel group, either
 			mark lgrs

@@ -73,6 +73,7 @@ client() {
 	pup "puppet as client" <<-E
 		connect $PEER 5000
 		first_contact
+		accepted
 		tx data len=5
 		conn qpn
 		connect $PEER 5000

@@ -154,6 +154,7 @@ client() {
 		tx llc confirm_link reply=1
 		rx llc add_link
 		tx llc add_link reply=1
+		accepted
 		tx data len=5
 		conn 3
 		connect $PEER 5000
@@ -175,11 +176,13 @@ client() {
 		conn 1
 		connect $PEER 5002
 		first_contact
+		accepted
 		tx data len=5
 		let rkey=%peer_rkey va=%peer_va qpn=%peer_qpn
 		conn 2
 		connect $PEER 5002
 		reuse
+		accepted
 		tx data len=5
 		# two are enough
 		conn 3
@@ -223,9 +226,10 @@ client() {
 			conn 1
 			connect $PEER 5003
 			first_contact
+			accepted
 			tx data len=5
 		E
-		for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5003" "reuse" "tx data len=5"; done
+		for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5003" "reuse" "accepted" "tx data len=5"; done
 		# no element, and no other RMB: a parallel group (RFC 7609 3.5.3)
 		printf '%s\n' "conn 5" "link 2" "connect $PEER 5003" "first_contact" "tx data len=5"
 		for i in 1 2 3 4 5; do printf '%s\n' "conn $i" "rx data len=5"; done

@@ -13,20 +13,20 @@
 . "$PROG/puppet.sh"
 
 server() {
-	app_bg socket listen:5000 mark:up slot:1 accept:0 recv:5 start \
-		slot:2 accept:0 elapsed:400:2500 recv:5 send:5 recv:1=eof close \
+	fast rmem=65536
+	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
+		slot:0 nonblock slot:2 await:early accept:0=EAGAIN mark:held slot:0 block \
+		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:3 accept:0 recv:5 recv:1=eof send:5=EPIPE close \
 		slot:4 accept:0=ok recv:1=ECONNABORTED close \
 		slot:5 accept:0 recv:65536 recv:1=eof close \
 		slot:1 send:5 recv:1=eof close
-	fast rmem=65536
 	app_end "server program"
 }
 
 client() {
 	await up
 	pup "puppet as client" <<-E
-		sleep 100ms
 		connect $PEER 5000
 		first_contact
 		tx data len=5
@@ -35,7 +35,9 @@ client() {
 		reuse until=confirm
 		tx confirm cut=0
 		tx data len=5
-		rx none 500ms
+		rx none 300ms
+		mark early
+		await held
 		tx confirm
 		rx data len=5
 		close

@@ -15,24 +15,33 @@
 
 ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
+conns() { [ $(($(counter conn-created) - $(counter conn-freed))) = "$1" ]; }
+
 server() {
+	local i
 	fast max_lgrs=2
 	app_bg limit:60 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 "${ECHO[@]}" "${ECHO[@]}" \
 		accept:0 recv:5 slot:3 "${ECHO[@]}" "${ECHO[@]}" \
 		slot:2 send:5 recv:1=eof close slot:1 send:5 recv:1=eof close
+	# who ended before is without its connection when that is freed
+	for i in 2 3 4; do
+		await "come$i" 40
+		check "one connection is left before peer $i" eventually 10 conns 1
+		mark "room$i"
+	done
 	app_end "server program"
 	check "two groups are left" test "$("$SMCCTL" -j linkgroup | jq '[.. | objects | select(has("lgr-id"))] | length')" -le 2
 }
 
 peer() {
-	# the one before is without its connection when that is freed
-	echo "sleep 300ms"
+	[ "$1" = 1 ] || printf '%s\n' "mark come$1" "await room$1"
 	echo "set peer_id=000${1}525400000002"
 	echo "conn $1"
 	echo "link $1"
 	echo "connect $PEER 5000"
 	echo "first_contact"
+	echo "accepted"
 	echo "tx data len=5"
 }
 

@@ -50,7 +50,7 @@ four() {
 	for i in 1 2 3 4; do
 		printf '%s\n' "conn $1.$i" "connect $PEER 5000"
 		if [ "$i" = 1 ]; then printf '%s\n' "first_contact" "let rkey1=%peer_rkey"; else echo "reuse"; fi
-		echo "tx data len=5"
+		printf '%s\n' "accepted" "tx data len=5"
 	done
 }
 next() { printf '%s\n' "conn $1" "connect $PEER 5000" "tx proposal"; }

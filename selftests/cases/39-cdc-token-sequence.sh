@@ -31,6 +31,7 @@ client() {
 	pup "tokens" <<-E
 		connect $PEER 5000
 		first_contact
+		accepted
 		let t1=%peer_token id=%peer_id
 		tx data len=5
 		# a second peer with a link group of its own
@@ -39,6 +40,7 @@ client() {
 		link 2
 		connect $PEER 5000
 		first_contact
+		accepted
 		tx data len=5
 		let t2=%peer_token
 		# nobody's token; the index is none, either

@@ -18,7 +18,7 @@ BAD=("prod=65536" "prod=0xffffffff" "prod=65540" "prod=4" "prod=0"
 	"cons=1" "cons=65535" "cons=0x80000000" "cons_wrap=1" "cons=0 cons_wrap=0xffff" "cons=16384")
 
 server() {
-	local i calls=()
+	local i n=0 calls=()
 	fast rmem=65536
 	for i in "${BAD[@]}"; do calls+=(accept:0 recv:5 recv:1=ECONNABORTED poll:0 send:1=EPIPE close); done
 	app_bg limit:40 socket listen:5000 mark:up slot:2 accept:0 recv:5 slot:1 "${calls[@]}" slot:2 send:5 recv:5 recv:1=eof close
@@ -31,12 +31,13 @@ server() {
 		echo "accept"
 		echo "first_contact"
 		for i in "prod=65536" "prod=6 prod_wrap=1" "cons=1"; do
+			n=$((n + 1))
 			cat <<-E
 				conn $i
 				accept
 				reuse
 				tx data len=5
-				rx none 50ms link
+				await got$n
 				tx cdc $i
 				wait cdc has=A
 				tx cdc flags=A
@@ -57,6 +58,7 @@ client() {
 		cat <<-E
 			connect $PEER 5000
 			first_contact
+			accepted
 			tx data len=5
 		E
 		for i in "${BAD[@]}"; do
@@ -65,8 +67,9 @@ client() {
 				conn $n
 				connect $PEER 5000
 				reuse
+				accepted
 				tx data len=5
-				rx none 50ms
+				taken
 				tx cdc $i
 				wait cdc has=A
 				# what comes now is ignored
@@ -81,7 +84,7 @@ client() {
 		echo "close"
 	)
 	fast rmem=65536
-	for i in 1 2 3; do calls+=(socket "connect:$PEER:5001" recv:5 recv:1=ECONNABORTED close); done
+	for i in 1 2 3; do calls+=(socket "connect:$PEER:5001" recv:5 "mark:got$i" recv:1=ECONNABORTED close); done
 	await up2
 	app "client program" slot:2 socket "connect:$PEER:5001" slot:1 "${calls[@]}" slot:2 recv:5 recv:1=eof close
 }

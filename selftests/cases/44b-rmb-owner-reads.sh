@@ -35,6 +35,7 @@ client() {
 		conn 1
 		connect $PEER 5000
 		first_contact
+		accepted
 		tx data len=5
 		conn 2
 		connect $PEER 5000

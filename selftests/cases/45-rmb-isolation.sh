@@ -36,6 +36,7 @@ client() {
 	pup_bg <<-E
 		connect $PEER 5000
 		first_contact
+		accepted
 		tx data len=5
 		mark victim %peer_rkey %peer_va %peer_index %peer_size
 		await attacked 20s
@@ -72,6 +73,7 @@ client() {
 			conn c1
 			connect $PEER 5002
 			first_contact
+			accepted
 			tx data len=5
 			let rkey1=%peer_rkey va1=%peer_va
 		E
@@ -80,6 +82,7 @@ client() {
 				conn c$i
 				connect $PEER 5002
 				reuse
+				accepted
 				tx data len=5
 			E
 		done

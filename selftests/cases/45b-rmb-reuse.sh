@@ -49,7 +49,7 @@ client() {
 	await up
 	pup "an element with a past" < <(
 		# four elements, given out in turn: 1 stays in use
-		printf '%s\n' "conn 9" "connect $PEER 5000" "first_contact" "tx data len=5"
+		printf '%s\n' "conn 9" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
 		old 2
 		echo "let token=%peer_token index=%peer_index rkey=%peer_rkey"
 		echo "close"

@@ -41,8 +41,8 @@ server() {
 # silent HOW: a connection that is closed by its program ends so, and says no C
 silent() {
 	local i
-	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "tx data len=5"
-	for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "tx data len=5"; done
+	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
+	for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
 	cat <<-E
 		let index=%peer_index rkey=%peer_rkey
 		await closed.$1

@@ -48,8 +48,8 @@ client() {
 	local i
 	await up
 	pup "puppet as client" < <(
-		printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "tx data len=5"
-		for i in 2 3; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "tx data len=5"; done
+		printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
+		for i in 2 3; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
 		cat <<-E
 			await none
 			conn 4

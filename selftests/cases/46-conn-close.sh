@@ -36,8 +36,7 @@ client() {
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
-		echo "first_contact"
-		echo "tx data len=5"
+		printf '%s\n' first_contact accepted "tx data len=5"
 
 		echo "# D first; the program sends on, shuts down, then closes"
 		new halfclose
@@ -180,8 +179,12 @@ client() {
 		E
 
 		echo "# both at the same time"
-		new crossing
 		cat <<-E
+			conn crossing
+			connect $PEER 5000
+			reuse
+			accepted
+			tx data len=5
 			tx cdc flags=C
 			wait cdc has=C
 			rx eof

@@ -42,8 +42,7 @@ client() {
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
-		echo "first_contact"
-		echo "tx data len=5"
+		printf '%s\n' first_contact accepted "tx data len=5"
 
 		echo "# nothing is ever consumed: A, not C, and RST"
 		new shut

@@ -35,8 +35,7 @@ client() {
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
-		echo "first_contact"
-		echo "tx data len=5"
+		printf '%s\n' first_contact accepted "tx data len=5"
 
 		echo "# TCP is reset"
 		new reset

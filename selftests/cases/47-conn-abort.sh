@@ -37,8 +37,7 @@ client() {
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
-		echo "first_contact"
-		echo "tx data len=5"
+		printf '%s\n' first_contact accepted "tx data len=5"
 
 		echo "# Active, the program sleeps in recv()"
 		new active
@@ -147,8 +146,12 @@ client() {
 		E
 
 		echo "# both abort"
-		new crossing
 		cat <<-E
+			conn crossing
+			connect $PEER 5000
+			reuse
+			accepted
+			tx data len=5
 			tx cdc flags=A
 			rx cdc has=A
 			rx rst

@@ -54,8 +54,7 @@ client() {
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
-		echo "first_contact"
-		echo "tx data len=5"
+		printf '%s\n' first_contact accepted "tx data len=5"
 
 		echo "# FIN only: SMC-R goes on for T_CLOSE, then A and RST"
 		new fin

@@ -103,6 +103,7 @@ client() {
 	pup "T_CLOSE and others" <<-E
 		connect $PEER 5000
 		first_contact
+		accepted
 		tx data len=5
 		# never closes
 		conn close

@@ -72,6 +72,8 @@
  *	sleep TIME
  *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
  *	await NAME		wait for it; its text becomes %mark
+ *	accepted | taken	until the program over there (sockcmd -a) has accepted
+ *				this connection, has read the first of it
  *	start			start a stop watch
  *	elapsed MIN MAX		and look at it
  *
@@ -83,8 +85,10 @@
  */
 #include <ctype.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -597,26 +601,76 @@ static void cmd_mark(int argc, char **argv)
 		bad("%s: %s", path, strerror(errno));
 }
 
+static void await_mark(char *path, size_t max, const char *name, u64 end)
+{
+	struct stat st;
+
+	mark_path(path, max, name);
+	while (stat(path, &st) || !st.st_size) {
+		if (now_ms() > end)
+			fail("nobody marked '%s'", name);
+		pump(now_ms() + 20, -1, NULL, NULL);
+	}
+}
+
 static void cmd_await(int argc, char **argv)
 {
 	u64 end = now_ms() + take_time(&argc, argv, 20000);
 	char path[512], text[256] = "";
-	struct stat st;
 	FILE *f;
 
 	need(argc, 1);
-	mark_path(path, sizeof(path), argv[0]);
-	while (stat(path, &st) || !st.st_size) {
-		if (now_ms() > end)
-			fail("nobody marked '%s'", argv[0]);
-		pump(now_ms() + 20, -1, NULL, NULL);
-	}
+	await_mark(path, sizeof(path), argv[0], end);
 	f = fopen(path, "r");
 	if (f && fgets(text, sizeof(text), f))
 		text[strcspn(text, "\n")] = 0;
 	if (f)
 		fclose(f);
 	var_set("mark", text);
+}
+
+/* The mark of this name that is about the current connection */
+static void seen_name(char *out, size_t max, const char *what)
+{
+	struct sockaddr_in6 a;	/* the port of either family is there */
+	socklen_t len = sizeof(a);
+
+	if (getsockname(conn->fd, (struct sockaddr *)&a, &len))
+		bad("getsockname: %s", strerror(errno));
+	snprintf(out, max, "%s.%d", what, ntohs(a.sin6_port));
+}
+
+/* The port had another connection before? */
+void seen_forget(void)
+{
+	static const char *const what[] = { "accepted", "taken" };
+	char path[512], name[64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(what); i++) {
+		seen_name(name, sizeof(name), what[i]);
+		mark_path(path, sizeof(path), name);
+		unlink(path);
+	}
+}
+
+static void cmd_seen(const char *what, int argc, char **argv)
+{
+	u64 end = now_ms() + take_time(&argc, argv, 20000);
+	char path[512], name[64];
+
+	seen_name(name, sizeof(name), what);
+	await_mark(path, sizeof(path), name, end);
+}
+
+static void cmd_accepted(int argc, char **argv)
+{
+	cmd_seen("accepted", argc, argv);
+}
+
+static void cmd_taken(int argc, char **argv)
+{
+	cmd_seen("taken", argc, argv);
 }
 
 static void cmd_start(int argc, char **argv)
@@ -743,6 +797,8 @@ static const struct {
 	{ "sleep", cmd_sleep },
 	{ "mark", cmd_mark },
 	{ "await", cmd_await },
+	{ "accepted", cmd_accepted },
+	{ "taken", cmd_taken },
 	{ "start", cmd_start },
 	{ "elapsed", cmd_elapsed },
 	{ "qp", cmd_qp },

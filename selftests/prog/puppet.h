@@ -170,6 +170,7 @@ void run_line(const char *line);	/* for macros; shown with an indent */
 bool try_line(const char *line, u64 until);
 extern u64 try_until;			/* no wait beyond it, if not 0 */
 void conn_forget(struct conn *c);
+void seen_forget(void);			/* what the program said of this port */
 void var_set(const char *name, const char *val);
 const char *hex(const void *p, size_t len);
 int parse_hex(const char *s, u8 *out, int max);	/* bytes, or bad() */

@@ -19,8 +19,9 @@ _synopt() {
 	insmod "$ko"
 }
 
-# new NAME: lines for the puppet: one more connection to port 5000, and 5 bytes on it
-new() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=5"; }
+# new NAME: lines for the puppet: one more connection to port 5000, and 5 bytes on
+# it, which the program (of app_bg) has read before it goes on.
+new() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "accepted" "tx data len=5" "taken"; }
 
 pup() {
 	local desc=$1; shift
@@ -47,7 +48,7 @@ pup_end() {
 }
 
 app_bg() {
-	"$SOCKCMD" "$@" > "$CASEDIR/$ROLE-app.log" 2>&1 &
+	"$SOCKCMD" -a "$@" > "$CASEDIR/$ROLE-app.log" 2>&1 &
 	_app=$!
 }
 app_end() {

@@ -97,6 +97,7 @@ void tcp_connect(int argc, char **argv)
 	freeaddrinfo(ai);
 	if (rc)
 		fail("connect: %s", strerror(errno));
+	seen_forget();
 	established(conn);
 }
 

@@ -5,7 +5,7 @@
  * at a time; a call that does not return in time is interrupted and reported
  * as TIMEOUT.
  *
- *	sockcmd [-t SECONDS] CALL[:ARG...][=EXPECTED] ...
+ *	sockcmd [-a] [-t SECONDS] CALL[:ARG...][=EXPECTED] ...
  *
  *	socket[:smc|smc6|tcp|tcp6]	into the current slot (default smc)
  *	slot:N				choose the slot, 0..511
@@ -33,6 +33,11 @@
  *	limit:SECONDS			for the calls that follow, times $SLOW
  *	sleep:MS  start  elapsed:MIN:MAX (ms)
  *	mark:NAME  await:NAME		files in $CASEDIR, see case.sh
+ *
+ * With -a it marks what it accepts: accepted.PORT, by the peer's port, when
+ * accept() has returned, and taken.PORT at its first byte. accept() returns
+ * connections in the order in which their handshakes end; a peer that wants an
+ * order waits for these marks.
  *
  * Results: "ok", a number of bytes, "eof", an errno name, WRONG-DATA. What is
  * expected when nothing is said: success, all the bytes. Several results are
@@ -66,6 +71,7 @@ static struct slot {
 	int fd;
 	int family;		/* of its addresses */
 	unsigned long long sent, rcvd;
+	int port;		/* of the peer, if others want to know */
 } slots[N_SLOTS], *s = slots;
 
 /* One call: its name, what stands behind the colon, and that as a number */
@@ -76,7 +82,7 @@ struct call {
 };
 
 static char result[256];
-static int slow = 1, limit = 10;
+static int slow = 1, limit = 10, tell;
 static volatile sig_atomic_t late;
 static double watch;
 static unsigned char buf[CHUNK];
@@ -177,14 +183,49 @@ static void do_listen(struct call *c)
 	outcome(listen(s->fd, backlog ? atoi(backlog) : 64));
 }
 
+static void put_mark(const char *name)
+{
+	char path[512], tmp[600];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/mark.%s", getenv("CASEDIR") ?: ".", name);
+	snprintf(tmp, sizeof(tmp), "%s.tmp%d", path, (int)getpid());
+	f = fopen(tmp, "w");
+	if (!f || fputc('\n', f) == EOF || fclose(f) || rename(tmp, path))
+		bad(tmp);
+}
+
+/* For a peer that waits for it, see the top */
+static void tell_peer(const char *what)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.%d", what, s->port);
+	put_mark(name);
+}
+
 static void do_accept(struct call *c)
 {
 	unsigned long from = c->n < N_SLOTS ? c->n : 0;
+	struct sockaddr_in6 a;	/* the port of either family is there */
+	socklen_t len = sizeof(a);
 
 	s->fd = accept(slots[from].fd, NULL, NULL);
 	s->family = slots[from].family;
 	s->sent = s->rcvd = 0;
-	outcome(s->fd);
+	s->port = 0;
+	if (outcome(s->fd) || !tell || getpeername(s->fd, (struct sockaddr *)&a, &len))
+		return;
+	s->port = ntohs(a.sin6_port);
+	tell_peer("accepted");
+}
+
+/* So much more was read */
+static void took(unsigned long n)
+{
+	if (!s->rcvd && s->port)
+		tell_peer("taken");
+	s->rcvd += n;
 }
 
 static void do_send(struct call *c)
@@ -275,7 +316,7 @@ static void do_recv(struct call *c)
 		}
 		done += (unsigned long)rc;
 		if (!(flags & MSG_PEEK))
-			s->rcvd += (unsigned long)rc;
+			took((unsigned long)rc);
 		if (once)
 			break;
 	}
@@ -340,16 +381,8 @@ static void do_poll(struct call *c)
 
 static void do_mark(struct call *c)
 {
-	char path[512], tmp[600];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/mark.%s",
-		 getenv("CASEDIR") ?: ".", c->arg);
-	snprintf(tmp, sizeof(tmp), "%s.tmp%d", path, (int)getpid());
-	f = fopen(tmp, "w");
-	if (!f || fputc('\n', f) == EOF || fclose(f))
-		bad(tmp);
-	outcome(rename(tmp, path));
+	put_mark(c->arg);
+	outcome(0);
 }
 
 /* As in case.sh: a mark is there when it is not empty */
@@ -717,6 +750,10 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-t") && i + 1 < argc) {
 			limit = atoi(argv[++i]);
+			continue;
+		}
+		if (!strcmp(argv[i], "-a")) {
+			tell = 1;
 			continue;
 		}
 		rc |= step(argv[i]);
