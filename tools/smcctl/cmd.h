@@ -19,8 +19,9 @@ struct options {
 	bool all;		/* -a: also what is usually left out */
 	bool detail;		/* -d: every attribute */
 	bool stats;		/* -s: counters of each object */
-	bool json;		/* -j, -p */
-	bool pretty;		/* -p */
+	bool json;		/* -j, --pretty */
+	bool pretty;		/* --pretty */
+	bool processes;		/* -p: who has a socket open */
 	bool reasons;		/* stats --reasons */
 	const char *netns;	/* -n */
 	double diff;		/* stats --diff, seconds; 0 off */

@@ -7,6 +7,8 @@
 #include "gen/attrs.h"
 #include "cmd.h"
 #include "diag.h"
+#include "out.h"
+#include "proc.h"
 #include "view.h"
 
 static void text_mode(const struct item *it, char *buf)
@@ -71,13 +73,64 @@ static void text_link(const struct item *it, char *buf)
 		strcpy(buf, "-");
 }
 
-/* Why it is not, or no longer, an SMC-R connection */
+static const struct holder *holders(const struct item *it, size_t *n)
+{
+	*n = 0;
+	/* 0: before accept(), and after close() */
+	return item_uint(it, SMCR_A_CONN_INODE) ?
+	       proc_holders(item_uint(it, SMCR_A_CONN_INODE), n) : NULL;
+}
+
+static void text_process(const struct item *it, char *buf)
+{
+	const struct holder *h;
+	size_t i, n, len = 0;
+
+	h = holders(it, &n);
+	strcpy(buf, "-");
+	for (i = 0; i < n; i++) {
+		if (len + PROC_NAME + 40 > ATTR_TEXT) {
+			strcpy(buf + len, ",...");
+			return;
+		}
+		len += (size_t)snprintf(buf + len, ATTR_TEXT - len,
+					"%s%s(pid=%d,fd=%d)", i ? "," : "",
+					h[i].name, h[i].pid, h[i].fd);
+	}
+}
+
+static void json_processes(const struct item *it)
+{
+	const struct holder *h;
+	size_t i, n;
+
+	if (!opt.processes)
+		return;
+	h = holders(it, &n);
+	js_array("processes");
+	for (i = 0; i < n; i++) {
+		js_object(NULL);
+		js_str("name", h[i].name);
+		js_int("pid", h[i].pid);
+		js_int("fd", h[i].fd);
+		js_end();
+	}
+	js_end();
+}
+
+/* Why it is not, or no longer, an SMC-R connection; a listener's queues */
 static void text_reason(const struct item *it, char *buf)
 {
 	uint32_t code = (uint32_t)item_uint(it, SMCR_A_CONN_PEER_DIAGNOSIS);
 	const char *said = diag_text(code);
 
-	if (!item_has(it, SMCR_A_CONN_REASON_TEXT) && !code)
+	if (item_uint(it, SMCR_A_CONN_MODE) == SMCR_NL_MODE_LISTEN)
+		snprintf(buf, ATTR_TEXT, "%" PRIu64 " of %" PRIu64
+			 " wait for accept(), %" PRIu64 " negotiate",
+			 item_uint(it, SMCR_A_CONN_ACCEPT_QUEUE),
+			 item_uint(it, SMCR_A_CONN_ACCEPT_QUEUE_MAX),
+			 item_uint(it, SMCR_A_CONN_NEGOTIATING));
+	else if (!item_has(it, SMCR_A_CONN_REASON_TEXT) && !code)
 		strcpy(buf, "-");
 	else if (!code)
 		snprintf(buf, ATTR_TEXT, "%.200s",
@@ -133,16 +186,17 @@ static bool conn_usual(const struct item *it)
 }
 
 static const struct column columns[] = {
-	{ "Mode", 0, text_mode },
-	{ "State", 0, text_state },
-	{ "Role", SMCR_A_CONN_ROLE, NULL },
-	{ "Local", 0, text_local },
-	{ "Peer", 0, text_peer },
-	{ "Link", 0, text_link },
-	{ ">Unread", SMCR_A_CONN_UNREAD, NULL },
-	{ ">Unsent", SMCR_A_CONN_UNSENT, NULL },
-	{ ">UID", SMCR_A_CONN_UID, NULL },
-	{ "Reason", 0, text_reason },
+	{ "Mode", 0, text_mode, NULL },
+	{ "State", 0, text_state, NULL },
+	{ "Role", SMCR_A_CONN_ROLE, NULL, NULL },
+	{ "Local", 0, text_local, NULL },
+	{ "Peer", 0, text_peer, NULL },
+	{ "Link", 0, text_link, NULL },
+	{ ">Unread", SMCR_A_CONN_UNREAD, NULL, NULL },
+	{ ">Unsent", SMCR_A_CONN_UNSENT, NULL, NULL },
+	{ ">UID", SMCR_A_CONN_UID, NULL, NULL },
+	{ "Process", 0, text_process, &opt.processes },
+	{ "Reason", 0, text_reason, NULL },
 };
 
 static const struct view_key keys[] = {
@@ -173,6 +227,7 @@ static const struct view view = {
 	.n_keys		= ARRAY_SIZE(keys),
 	.stats		= stats,
 	.usual		= conn_usual,
+	.json		= json_processes,
 	.notes		= note_cursors,
 };
 

@@ -69,12 +69,12 @@ static void note_ports(const struct item *it,
 }
 
 static const struct column columns[] = {
-	{ "Device", SMCR_A_DEV_DEV_NAME, NULL },
-	{ "Ports", 0, text_ports },
-	{ ">Groups", SMCR_A_DEV_LGRS, NULL },
-	{ ">Inline", SMCR_A_DEV_MAX_INLINE, NULL },
-	{ ">SGEs", SMCR_A_DEV_MAX_SGE, NULL },
-	{ ">MR pages", SMCR_A_DEV_MAX_MR_PAGES, NULL },
+	{ "Device", SMCR_A_DEV_DEV_NAME, NULL, NULL },
+	{ "Ports", 0, text_ports, NULL },
+	{ ">Groups", SMCR_A_DEV_LGRS, NULL, NULL },
+	{ ">Inline", SMCR_A_DEV_MAX_INLINE, NULL, NULL },
+	{ ">SGEs", SMCR_A_DEV_MAX_SGE, NULL, NULL },
+	{ ">MR pages", SMCR_A_DEV_MAX_MR_PAGES, NULL, NULL },
 };
 
 static const struct view_key keys[] = {

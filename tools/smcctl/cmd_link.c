@@ -6,18 +6,18 @@
 #include "view.h"
 
 static const struct column columns[] = {
-	{ ">Group", SMCR_A_LINK_LGR_ID, NULL },
-	{ ">Link", SMCR_A_LINK_LINK_NUM, NULL },
-	{ "State", SMCR_A_LINK_STATE, NULL },
-	{ "Device", SMCR_A_LINK_DEV_NAME, NULL },
-	{ ">Port", SMCR_A_LINK_PORT, NULL },
-	{ "GID", SMCR_A_LINK_GID, NULL },
-	{ ">QPN", SMCR_A_LINK_QPN, NULL },
-	{ "Peer GID", SMCR_A_LINK_PEER_GID, NULL },
-	{ ">Peer QPN", SMCR_A_LINK_PEER_QPN, NULL },
-	{ ">MTU", SMCR_A_LINK_MTU, NULL },
-	{ ">Writes", SMCR_A_LINK_TX_WRITES, NULL },
-	{ ">Bytes", SMCR_A_LINK_TX_BYTES, NULL },
+	{ ">Group", SMCR_A_LINK_LGR_ID, NULL, NULL },
+	{ ">Link", SMCR_A_LINK_LINK_NUM, NULL, NULL },
+	{ "State", SMCR_A_LINK_STATE, NULL, NULL },
+	{ "Device", SMCR_A_LINK_DEV_NAME, NULL, NULL },
+	{ ">Port", SMCR_A_LINK_PORT, NULL, NULL },
+	{ "GID", SMCR_A_LINK_GID, NULL, NULL },
+	{ ">QPN", SMCR_A_LINK_QPN, NULL, NULL },
+	{ "Peer GID", SMCR_A_LINK_PEER_GID, NULL, NULL },
+	{ ">Peer QPN", SMCR_A_LINK_PEER_QPN, NULL, NULL },
+	{ ">MTU", SMCR_A_LINK_MTU, NULL, NULL },
+	{ ">Writes", SMCR_A_LINK_TX_WRITES, NULL, NULL },
+	{ ">Bytes", SMCR_A_LINK_TX_BYTES, NULL, NULL },
 };
 
 static const struct view_key keys[] = {

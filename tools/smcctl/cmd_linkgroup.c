@@ -11,16 +11,16 @@
 #include "view.h"
 
 static const struct column columns[] = {
-	{ ">ID", SMCR_A_LGR_LGR_ID, NULL },
-	{ "Role", SMCR_A_LGR_ROLE, NULL },
-	{ "State", SMCR_A_LGR_STATE, NULL },
-	{ "Peer ID", SMCR_A_LGR_PEER_ID, NULL },
-	{ "Device", SMCR_A_LGR_DEV_NAME, NULL },
-	{ ">Port", SMCR_A_LGR_PORT, NULL },
-	{ ">VLAN", SMCR_A_LGR_VLAN, NULL },
-	{ ">Conns", SMCR_A_LGR_CONNS, NULL },
-	{ ">RMBs", SMCR_A_LGR_RMBS, NULL },
-	{ "Eye catcher", SMCR_A_LGR_EYE_CATCHER, NULL },
+	{ ">ID", SMCR_A_LGR_LGR_ID, NULL, NULL },
+	{ "Role", SMCR_A_LGR_ROLE, NULL, NULL },
+	{ "State", SMCR_A_LGR_STATE, NULL, NULL },
+	{ "Peer ID", SMCR_A_LGR_PEER_ID, NULL, NULL },
+	{ "Device", SMCR_A_LGR_DEV_NAME, NULL, NULL },
+	{ ">Port", SMCR_A_LGR_PORT, NULL, NULL },
+	{ ">VLAN", SMCR_A_LGR_VLAN, NULL, NULL },
+	{ ">Conns", SMCR_A_LGR_CONNS, NULL, NULL },
+	{ ">RMBs", SMCR_A_LGR_RMBS, NULL, NULL },
+	{ "Eye catcher", SMCR_A_LGR_EYE_CATCHER, NULL, NULL },
 };
 
 static const struct view_key keys[] = {

@@ -6,16 +6,16 @@
 #include "view.h"
 
 static const struct column columns[] = {
-	{ ">Group", SMCR_A_RMB_LGR_ID, NULL },
-	{ ">RMB", SMCR_A_RMB_RMB_ID, NULL },
-	{ ">Element", SMCR_A_RMB_ELEMENT_SIZE, NULL },
-	{ ">Elements", SMCR_A_RMB_ELEMENTS, NULL },
-	{ ">Used", SMCR_A_RMB_USED, NULL },
-	{ ">Free", SMCR_A_RMB_FREE, NULL },
-	{ ">Resting", SMCR_A_RMB_QUARANTINED, NULL },
-	{ ">Bytes", SMCR_A_RMB_SIZE, NULL },
-	{ ">Registered", SMCR_A_RMB_REGISTERED, NULL },
-	{ "RKey", SMCR_A_RMB_RKEY, NULL },
+	{ ">Group", SMCR_A_RMB_LGR_ID, NULL, NULL },
+	{ ">RMB", SMCR_A_RMB_RMB_ID, NULL, NULL },
+	{ ">Element", SMCR_A_RMB_ELEMENT_SIZE, NULL, NULL },
+	{ ">Elements", SMCR_A_RMB_ELEMENTS, NULL, NULL },
+	{ ">Used", SMCR_A_RMB_USED, NULL, NULL },
+	{ ">Free", SMCR_A_RMB_FREE, NULL, NULL },
+	{ ">Resting", SMCR_A_RMB_QUARANTINED, NULL, NULL },
+	{ ">Bytes", SMCR_A_RMB_SIZE, NULL, NULL },
+	{ ">Registered", SMCR_A_RMB_REGISTERED, NULL, NULL },
+	{ "RKey", SMCR_A_RMB_RKEY, NULL, NULL },
 };
 
 static const struct view_key keys[] = {

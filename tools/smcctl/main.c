@@ -41,14 +41,15 @@ static const struct object objects[] = {
 	{ "help", NULL, "[OBJECT]", "this text, or that of an object", cmd_help },
 };
 
-enum { OPT_REASONS = 256, OPT_DIFF };
+enum { OPT_REASONS = 256, OPT_DIFF, OPT_PRETTY };
 
 static const struct option long_options[] = {
 	{ "all",	no_argument,		NULL, 'a' },
 	{ "detail",	no_argument,		NULL, 'd' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ "json",	no_argument,		NULL, 'j' },
-	{ "pretty",	no_argument,		NULL, 'p' },
+	{ "pretty",	no_argument,		NULL, OPT_PRETTY },
+	{ "processes",	no_argument,		NULL, 'p' },
 	{ "statistics",	no_argument,		NULL, 's' },
 	{ "netns",	required_argument,	NULL, 'n' },
 	{ "watch",	required_argument,	NULL, 'w' },
@@ -103,7 +104,8 @@ static void print_usage(void)
 	     "  -a, --all            also what is usually left out\n"
 	     "  -d, --detail         every attribute\n"
 	     "  -j, --json           JSON\n"
-	     "  -p, --pretty         JSON with line breaks\n"
+	     "      --pretty         JSON with line breaks\n"
+	     "  -p, --processes      conn: also the processes that have the socket open\n"
 	     "  -s, --statistics     conn, link: also the counters of each\n"
 	     "  -n, --netns NETNS    in this network namespace (name, PID or path)\n"
 	     "  -w, --watch SECONDS  again and again\n"
@@ -159,6 +161,9 @@ static int option(int c, bool *want_help)
 		opt.detail = true;
 		break;
 	case 'p':
+		opt.processes = true;
+		break;
+	case OPT_PRETTY:
 		opt.pretty = true;
 		opt.json = true;
 		break;
@@ -254,8 +259,11 @@ static int check_options(const struct object *o)
 	bool stats = o->run == cmd_stats;
 
 	if (o->run == cmd_run &&
-	    (opt.json || opt.watch || opt.all || opt.detail || opt.stats))
+	    (opt.json || opt.watch || opt.all || opt.detail || opt.stats ||
+	     opt.processes))
 		return usage_error("run takes none of -a, -d, -j, -p, -s, -w");
+	if (opt.processes && o->run != cmd_conn)
+		return usage_error("-p belongs to conn (JSON with line breaks: --pretty)");
 	if (opt.stats && o->run != cmd_conn && o->run != cmd_link)
 		return usage_error("-s belongs to conn and link");
 	if (!stats && (opt.reasons || opt.diff > 0))

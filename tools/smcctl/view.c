@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "nl.h"
 #include "out.h"
+#include "proc.h"
 #include "view.h"
 
 #define FILTER_MAX	16
@@ -213,6 +214,11 @@ static void show_detail(struct table *t, const struct item *it,
 		table_note(t, line);
 }
 
+static bool column_shown(const struct column *c)
+{
+	return !c->only || *c->only;
+}
+
 static void show_row(const struct view *v, struct table *t,
 		     const struct item *it)
 {
@@ -220,6 +226,8 @@ static void show_row(const struct view *v, struct table *t,
 	unsigned int i;
 
 	for (i = 0; i < v->n_columns; i++) {
+		if (!column_shown(&v->columns[i]))
+			continue;
 		if (v->columns[i].text)
 			v->columns[i].text(it, buf);
 		else
@@ -258,6 +266,8 @@ static void print_json(const struct listing *l)
 		item_parse(&it, l->v->set, l->found[i]);
 		js_object(NULL);
 		item_json(&it);
+		if (l->v->json)
+			l->v->json(&it);
 		js_end();
 	}
 	js_end();
@@ -266,13 +276,15 @@ static void print_json(const struct listing *l)
 static void print_text(const struct listing *l)
 {
 	const char *titles[ATTR_MAX];
+	unsigned int n = 0;
 	struct table *t;
 	struct item it;
 	size_t i;
 
 	for (i = 0; i < l->v->n_columns; i++)
-		titles[i] = l->v->columns[i].title;
-	t = table_new(titles, l->v->n_columns);
+		if (column_shown(&l->v->columns[i]))
+			titles[n++] = l->v->columns[i].title;
+	t = table_new(titles, n);
 	for (i = 0; i < l->n_found; i++) {
 		item_parse(&it, l->v->set, l->found[i]);
 		show_row(l->v, t, &it);
@@ -307,6 +319,7 @@ static int view_list(const struct view *v, int argc, char **argv)
 	while (l.n_found)
 		free(l.found[--l.n_found]);
 	free(l.found);
+	proc_forget();
 	return rc;
 }
 

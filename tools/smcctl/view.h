@@ -13,6 +13,7 @@ struct column {
 	const char *title;
 	unsigned int attr;	/* shown as it is, unless there is @text */
 	void (*text)(const struct item *it, char *buf);	/* ATTR_TEXT */
+	const bool *only;	/* shown if this option is given; NULL: always */
 };
 
 /*
@@ -41,6 +42,8 @@ struct view {
 	const unsigned int *stats;	/* -s: these attributes, up to 0; or NULL */
 	/* Shown without -a? NULL: everything. */
 	bool (*usual)(const struct item *it);
+	/* Members of the JSON object that are no attributes, may be NULL */
+	void (*json)(const struct item *it);
 	/* -d: further lines, may be NULL */
 	void (*notes)(const struct item *it, void (*note)(void *arg, const char *text),
 		      void *arg);

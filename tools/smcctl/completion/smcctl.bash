@@ -121,7 +121,7 @@ _smcctl() {
 	-w | --watch | --diff) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_smcctl_words "-a --all -d --detail -j --json -p --pretty -s --statistics
+		_smcctl_words "-a --all -d --detail -j --json --pretty -p --processes -s --statistics
 			-n --netns -w --watch --reasons --diff -h --help -V --version"
 		return
 	fi

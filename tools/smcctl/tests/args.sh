@@ -124,6 +124,10 @@ ctl conn 5
 ok "conn has no IDs" both status 1 err_has 'no key "5"'
 FAKE=empty ctl linkgroup delete 7
 ok "delete what is not there" both status 3 err_has 'no link group has this lgr-id'
+ctl -p show
+ok "-p only with conn; pretty JSON is --pretty" both status 1 err_has 'belongs to conn (JSON with line breaks: --pretty)'
+ctl -p run true
+ok "-p not with run" status 1
 ctl -s show
 ok "-s only with conn and link" both status 1 err_has 'conn and link'
 ctl run -s true

@@ -60,7 +60,7 @@ words stats ''
 ok "stats: its options" both out_has " --reasons " out_has " --diff "
 SMCCTL=$real
 words --pr
-ok "options" [ "$out" = " --pretty " ]
+ok "options" [ "$out" = " --pretty --processes " ]
 words run --lib
 ok "options of run" [ "$out" = " --library " ]
 words run --library ./libsmcr-pre

@@ -9,6 +9,8 @@
  *	denied	every dump fails with EPERM
  *	broken	a dump ends with an error after the first object
  *	garbage	attributes of wrong size
+ *
+ * FAKE_INODE is the inode of the connection that fell back.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -177,6 +179,7 @@ static void put_fallback(void)
 {
 	struct nlmsghdr *nlh = message(FAMILY, NLM_F_MULTI);
 	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+	const char *inode = getenv("FAKE_INODE");
 	struct nlattr *nest;
 
 	genl->cmd = SMCR_CMD_CONN_GET;
@@ -187,6 +190,9 @@ static void put_fallback(void)
 	mnl_attr_put_u16(nlh, SMCR_A_CONN_LOCAL_PORT, 4711);
 	mnl_attr_put_u32(nlh, SMCR_A_CONN_PEER_ADDR, htonl(0x7f000002));
 	mnl_attr_put_u16(nlh, SMCR_A_CONN_PEER_PORT, 80);
+	if (inode)
+		mnl_attr_put_u64(nlh, SMCR_A_CONN_INODE,
+				 strtoull(inode, NULL, 10));
 	mnl_attr_put_strz(nlh, SMCR_A_CONN_REASON_TEXT, "peer declined");
 	mnl_attr_put_u32(nlh, SMCR_A_CONN_PEER_DIAGNOSIS, 0x03030002);
 	mnl_attr_nest_end(nlh, nest);

@@ -9,7 +9,7 @@ json_or_error() { if [ -z "$out" ]; then status 2; else json; fi; }
 
 for mood in full empty garbage broken; do
 	for o in show conn linkgroup link device rmb stats; do
-		for opts in -j -p -ja; do
+		for opts in -j --pretty -ja; do
 			FAKE=$mood ctl $opts $o
 			ok "$o $opts: JSON, kernel $mood" json_or_error
 		done
@@ -80,6 +80,36 @@ ctl -j conn port 4712
 ok "nothing found is an empty list" expr_of "d == []"
 ctl -j conn
 ok "listeners are left out" expr_of "not [c for c in d if c['mode'] == 'listen']"
+# A process of another name than its program's, with a hostile one, has the socket open.
+cat > "$tmp/holder.py" <<'PY'
+import os, socket, subprocess, sys
+a, b = socket.socketpair()
+os.environ['FAKE_INODE'] = str(os.fstat(a.fileno()).st_ino)
+a2 = os.dup(a.fileno())
+with open('/proc/self/comm', 'wb') as f:
+    f.write(b'ho l\x1b\xff"der')
+print(f'want ho l??"der(pid={os.getpid()},fd={a.fileno()}),ho l??"der(pid={os.getpid()},fd={a2})', flush=True)
+print('json', os.getpid(), a.fileno(), a2, flush=True)
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+PY
+# held ARG...: smcctl under that process; what it should say in $want and $json
+held() {
+	run python3 "$tmp/holder.py" env LD_PRELOAD=./tests/fakekernel.so FAKE=full "$SMCCTL" "$@"
+	want=$(sed -n 's/^want //p' <<< "$out")
+	read -r _ pid fd1 fd2 <<< "$(grep '^json ' <<< "$out")"
+	out=$(grep -v -e '^want ' -e '^json ' <<< "$out")
+}
+held -p conn port 4711
+ok "-p: the processes of a socket" both out_has "$want  peer declined" out_has "Process"
+held conn port 4711
+ok "no processes without -p" [ -z "$(grep -e holder -e Process <<< "$out")" ]
+held -j -p conn
+ok "-p: processes as JSON" expr_of "d[-1]['processes'] == [{'name': 'ho l??\"der', 'pid': $pid, 'fd': n} for n in ($fd1, $fd2)]"
+ok "-p: sockets of nobody" expr_of "d[0]['processes'] == []"
+ctl -j conn
+ok "no processes as JSON without -p" expr_of "not [c for c in d if 'processes' in c]"
+ctl conn mode listen
+ok "queues of a listener" out_has "44 of 45 wait for accept(), 46 negotiate"
 ctl -s conn port 4711
 ok "-s: nothing to count, no line" [ "$(printf '%s\n' "$out" | wc -l)" = 2 ]
 ctl -s conn not port 4711
