@@ -21,12 +21,12 @@
 
 # LG-53: the log of this case has it, with the number of the group
 not_redundant() {
-	local log
-	log=$(dmesg | sed -n "/smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-}/,\$p")
-	check "the group is said not to be redundant" grep -qE 'smcr: link group [0-9]+ is not redundant' <<< "$log"
+	check "the group is said not to be redundant" grep -qE 'smcr: link group [0-9]+ is not redundant' <(messages)
+	log_limited
 }
 
 server() {
+	log_all
 	fast eye_catcher=1 rmem=16384
 	smc_reset
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:70000 send:70000 await:seen recv:10 recv:1=eof close
@@ -40,6 +40,7 @@ server() {
 }
 
 client() {
+	log_all
 	fast eye_catcher=1 rmem=32768
 	wire_start 'tcp port 5000 or udp port 4791'
 	await up

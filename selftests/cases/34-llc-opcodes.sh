@@ -18,13 +18,15 @@ LENGTHS=(0 1 43 45 64 65 4096)
 
 server() {
 	local i calls=()
+	log_all
 	for i in "${DEADLY[@]}" "${LENGTHS[@]}" reply; do
 		calls+=(accept:0 recv:5 send:5 recv:1=ECONNRESET close)
 	done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
-	check "link failures are logged" grep -q "link .* failed: llc-opcode" <(dmesg)
+	check "link failures are logged" grep -q "link .* failed: llc-opcode" <(messages)
+	log_limited
 	eq "immediate data was counted" "$(counter rx-write-with-immediate)" 600
 
 	pup_bg <<-E

@@ -14,6 +14,7 @@
 
 server() {
 	local i calls=()
+	log_all
 	fast rmem=16384
 	for i in {1..4}; do calls+=(slot:1 accept:0 recv:5 send:5 recv:1=ECONNABORTED close); done
 	app_bg socket listen:5000 mark:up slot:2 accept:0 sndbuf:200000 send:32768 recv:5 \
@@ -24,7 +25,8 @@ server() {
 	app_end "server program"
 	check "eye catchers are looked at" test "$(counter rmbe-eye-catcher-checks)" -gt 0
 	eq "damage was counted" "$(counter rmbe-eye-catcher)" 4
-	check "damage was logged" grep -q "eye catcher of element .* was overwritten" <(dmesg)
+	check "damage was logged" grep -q "eye catcher of element .* was overwritten" <(messages)
+	log_limited
 
 	# --- the module as client, which asks for it itself
 	pup_bg <<-'E'

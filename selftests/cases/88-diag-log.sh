@@ -19,18 +19,13 @@ HEX16='[0-9a-f]{16}'
 # logged DESC REGEX [MIN [MAX]]: lines of the kernel log since the case began
 logged() {
 	local n
-	n=$(dmesg | sed -n "/smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-}/,\$p" | grep -cE "smcr: $2" || :)
-	passes "$1 ($n lines)" test "$n" -ge "${3:-1}" -a "$n" -le "${4:-999}" || dmesg | grep smcr: | tail -20
+	n=$(messages | grep -cE "smcr: $2" || :)
+	passes "$1 ($n lines)" test "$n" -ge "${3:-1}" -a "$n" -le "${4:-999}" || messages | grep smcr: | tail -20
 }
-# burst: the limit has forgotten what was printed before
-# It is the whole kernel's, and other cases print, too: single lines do without.
-LIMIT=/proc/sys/net/core/message_cost
-burst() { nap $(($(<$LIMIT) + 1)); }
 
 server() {
-	local calls=() limit
-	limit=$(<$LIMIT)
-	echo 0 > $LIMIT
+	local calls=()
+	log_all
 	fast rmem=16384
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close accept:0 recv:5 send:5 recv:1=ECONNRESET close
@@ -46,15 +41,20 @@ server() {
 	logged "a failed link: group, peer, link, why" \
 		"link group [0-9]+, peer $HEX16: link [0-9]+ failed: llc-opcode" 1 1
 
-	# a flood, with the limit's defaults: 10 lines, then one line in 5 s says how
-	# many there were
-	echo "$limit" > $LIMIT
-	burst
+	# a flood: 10 lines of it, or fewer if somebody else prints, and no more for as
+	# long as the limit says, which counts from the first line after a pause
+	echo 1 > /proc/sys/net/core/message_cost
+	nap 1.5
+	calls=(accept:0 recv:1=eof close await:limited)
 	for _ in {1..40}; do calls+=(accept:0 recv:1=eof close); done
 	app_bg limit:40 socket listen:5002 mark:flood slot:1 "${calls[@]}"
+	await first
+	echo 300 > /proc/sys/net/core/message_cost
+	mark limited
 	app_end "flood"
-	eq "all of the flood was declined" "$(counter subnet)" 41
-	logged "but not logged" "declined $PEER:[0-9]+, local port 5002" 5 30
+	eq "all of the flood was declined" "$(counter subnet)" 42
+	logged "but not logged" "declined $PEER:[0-9]+, local port 5002" 5 10
+	log_limited
 	pup_bg <<-'F'
 		listen 5004
 		mark up4
@@ -69,9 +69,7 @@ server() {
 }
 
 client() {
-	local limit
-	limit=$(<$LIMIT)
-	echo 0 > $LIMIT
+	log_all
 	await up
 	pup "puppet as client" <<-E
 		conn declined
@@ -109,13 +107,14 @@ client() {
 	E
 	await flood 60
 	pup "a flood" < <(
-		for i in {1..40}; do
+		for i in {0..40}; do
 			printf '%s\n' "conn f$i" "connect $PEER 5002" "tx proposal net=10.78.0.0/24" "rx decline" "tx fin" "rx eof"
+			[ "$i" != 0 ] || printf '%s\n' "mark first" "await limited"
 		done
 	)
 	# the module as client: Decline and negative answer come from the peer
 	await up4
 	app "declined" socket "connect:$PEER:5004" send:5 recv:5 close
 	logged "a Decline that was received: from whom, why" "peer $HEX16 declined, diagnosis 0x03010000" 1 1
-	echo "$limit" > $LIMIT
+	log_limited
 }

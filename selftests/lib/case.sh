@@ -177,6 +177,14 @@ fast() {
 	done
 }
 
+# messages: the kernel's since this case began.
+messages() { dmesg | awk -v begin="smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-}" 'index($0, begin) { text = "" } { text = text $0 "\n" } END { printf "%s", text }'; }
+
+# log_all, log_limited: every message of the network is in the kernel's log, or as
+# many as usual. That limit is of the whole kernel: others may have used it up.
+log_all() { _cost=$(</proc/sys/net/core/message_cost); echo 0 > /proc/sys/net/core/message_cost; }
+log_limited() { echo "$_cost" > /proc/sys/net/core/message_cost; }
+
 ko_path() { echo "$KO"; }
 
 # load_smcr [PARAM=VALUE...]: only for cases with `# module: none`.
