@@ -17,7 +17,9 @@ server() {
 	app_bg limit:50 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 accept:0 recv:5 recv:1=ECONNRESET close
 	app_end "server program"
-	check "a flood" test "$(counter llc-flood)" -ge 1
+	# a reason counts for the link, once, and for the connection that goes with it
+	eq "a flood" "$(counter llc-flood)" 2
+	eq "links that failed" "$(counter link-down)" 1
 }
 
 # asks N: CONFIRM LINK and ADD LINK need a receive each, six are left
