@@ -43,15 +43,15 @@ server() {
 		tx llc add_link
 		rx llc add_link reply=1 rejected=1
 		# one call, one message, without delay
-		rx cdc prod=1 1s
+		rx cdc prod=1 2s
 		mark n1
-		rx cdc prod=2 1s
+		rx cdc prod=2 2s
 		mark n2
-		rx cdc prod=3 1s
+		rx cdc prod=3 2s
 		mark n3
-		rx cdc prod=4 1s
+		rx cdc prod=4 2s
 		mark n4
-		rx cdc prod=5 1s
+		rx cdc prod=5 2s
 		rx data len=5
 		tx data len=5
 		close

@@ -140,7 +140,7 @@ client() {
 		tx decline diag=0
 		tx app len=5
 		rx app len=5
-		elapsed 0ms 1500ms
+		elapsed 0ms 3s
 		tx fin
 		rx eof
 	E
@@ -173,6 +173,7 @@ client() {
 		conn 3
 		connect $PEER 5000
 		reuse until=confirm
+		set auto_test=0
 		tx decline s=1
 		tx app len=5
 		rx app len=5
@@ -182,7 +183,12 @@ client() {
 		conn 1
 		tx data len=5
 		rx data len=5
-		sleep 300ms
+		rx llc test_link reply=0
+		tx llc test_link reply=1
+		# LLC messages are worked on in their order
+		tx llc test_link
+		rx llc test_link reply=1
+		set auto_test=1
 		# and the group is as good as before
 		conn 4
 		connect $PEER 5000
@@ -243,7 +249,7 @@ client() {
 		rx none 200ms link
 		tx decline s=1
 		# nothing else on this link asks for a test
-		rx llc test_link reply=0 300ms
+		rx llc test_link reply=0 2s
 		tx app len=5
 		rx app len=5
 		tx fin
@@ -257,7 +263,7 @@ client() {
 	app "instead of Accept" socket "connect:$PEER:5001" recvtext:5=hello sendtext:world recv:1=eof close
 	app "no CLC any more" socket "connect:$PEER:5001" sendtext:go recvhex:28=e2d4c3d904001c1012ab020000000c010000000100000000e2d4c3d9 recv:1=eof close
 	app "slowly" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
-	app "instead of CONFIRM LINK" start socket "connect:$PEER:5001" elapsed:0:1500 send:5 recv:5 recv:1=eof close
+	app "instead of CONFIRM LINK" start socket "connect:$PEER:5001" elapsed:0:3000 send:5 recv:5 recv:1=eof close
 	app "instead of ADD LINK" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	app "the group survives a Decline" \
 		socket "connect:$PEER:5001" send:5 slot:1 \

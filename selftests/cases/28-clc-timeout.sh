@@ -24,16 +24,16 @@ server() {
 		accept
 		rx proposal
 		start
-		rx rst 4s
-		elapsed 800ms 2s
+		rx rst 5s
+		elapsed 800ms 5s
 		conn half
 		accept
 		rx proposal
 		start
 		qp create
 		tx accept cut=67
-		rx rst 4s
-		elapsed 800ms 2s
+		rx rst 5s
+		elapsed 800ms 5s
 		qp destroy
 		conn confirmlink
 		accept
@@ -42,15 +42,15 @@ server() {
 		start
 		qp rtr
 		qp rts
-		rx rst 4s
-		elapsed 1200ms 2500ms
+		rx rst 5s
+		elapsed 1200ms 5s
 		qp destroy
 		conn addlink
 		accept
 		first_contact until=add_link
 		start
-		rx rst 4s
-		elapsed 1200ms 2500ms
+		rx rst 5s
+		elapsed 1200ms 5s
 		qp destroy
 		conn good
 		accept
@@ -69,34 +69,34 @@ client() {
 		conn noproposal
 		connect $PEER 5000
 		start
-		rx rst 4s
-		elapsed 800ms 2s
+		rx rst 5s
+		elapsed 800ms 5s
 		conn half
 		connect $PEER 5000
 		tx proposal cut=51
 		start
-		rx rst 4s
-		elapsed 800ms 2s
+		rx rst 5s
+		elapsed 800ms 5s
 		conn noconfirm
 		connect $PEER 5000
 		first_contact until=qp
 		start
-		rx rst 4s
-		elapsed 800ms 2s
+		rx rst 5s
+		elapsed 800ms 5s
 		conn confirmlink
 		connect $PEER 5000
 		first_contact until=rts
 		start
-		rx rst 4s
-		elapsed 1200ms 2500ms
+		rx rst 5s
+		elapsed 1200ms 5s
 		rx none 100ms link
 		qp destroy
 		conn addlink
 		connect $PEER 5000
 		first_contact until=add_link_reply
 		start
-		rx rst 4s
-		elapsed 1200ms 2500ms
+		rx rst 5s
+		elapsed 1200ms 5s
 		qp destroy
 		conn good
 		connect $PEER 5000
@@ -107,9 +107,9 @@ client() {
 	E
 
 	await up2
-	app "no Accept" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:2000 close
-	app "half an Accept" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:2000 close
-	app "no CONFIRM LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:2500 close
-	app "no ADD LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:2500 close
+	app "no Accept" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:5000 close
+	app "half an Accept" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:5000 close
+	app "no CONFIRM LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:5000 close
+	app "no ADD LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:5000 close
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }

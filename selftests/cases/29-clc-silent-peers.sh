@@ -16,12 +16,17 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+held() { [ "$("$SMCCTL" -j show | jq '[.. | .handshakes? // empty] | add')" = "$1" ]; }
+
 server() {
 	app_bg limit:60 socket listen:5000:128 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=eof close slot:0 await:stop close mark:stopped
 	app_end "server program"
 	fast max_handshakes=3
 	app_bg limit:60 socket listen:5002:128 mark:up2 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	await three
+	check "three negotiate" eventually 10 held 3
+	mark three.seen
 	app_end "one too many was declined"
 }
 
@@ -43,7 +48,7 @@ good() {
 		first_contact
 		tx data len=5
 		rx data len=5
-		elapsed 0ms 1s
+		elapsed 0ms 2s
 		close
 		qp destroy
 	E
@@ -78,7 +83,7 @@ client() {
 			rx decline s=0 diag=0x06050000
 			conn f1
 			rx decline s=0 diag=0x060b0000
-			elapsed 0ms 1s
+			elapsed 0ms 2s
 			qp destroy
 		E
 		echo "mark stop"
@@ -87,8 +92,10 @@ client() {
 	pup "the fourth is declined" < <(
 		silent 3 s 5002 "tx proposal cut=10"
 		cat <<-E
+			# TCP had them; now the module has
+			mark three
+			await three.seen
 			conn more
-			sleep 200ms
 			connect $PEER 5002
 			tx proposal
 			rx decline diag=0x06090000

@@ -68,7 +68,7 @@ client() {
 	mark attacked
 	await go
 	smc_reset
-	app "another peer" start socket "connect:$PEER:5003" send:5 recv:5 elapsed:0:2000 close
+	app "another peer" start socket "connect:$PEER:5003" send:5 recv:5 elapsed:0:4000 close
 	await over
 	smc_was "honest host" 1 1
 	for port in "${pids[@]}"; do check "who had to wait was told" wait "$port"; done

@@ -19,9 +19,9 @@ client() {
 	app "give up" socket nonblock "connect:$PEER:5001=EINPROGRESS" await:one \
 		slot:1 socket nonblock "connect:$PEER:5001=EINPROGRESS" await:two \
 		slot:2 socket nonblock "connect:$PEER:5001=EINPROGRESS" await:three sleep:300 \
-		slot:1 poll:0=none start shut:rdwr elapsed:0:800 \
-		slot:2 poll:0=none start disconnect elapsed:0:800 \
-		slot:0 poll:0=none start disconnect elapsed:0:800 \
+		slot:1 poll:0=none start shut:rdwr elapsed:0:2000 \
+		slot:2 poll:0=none start disconnect elapsed:0:2000 \
+		slot:0 poll:0=none start disconnect elapsed:0:2000 \
 		await:four slot:1 block "connect:$PEER:5002" send:5 recv:5 close \
 		slot:2 block "connect:$PEER:5002" send:5 recv:5 close \
 		slot:0 close

@@ -38,7 +38,7 @@ client() {
 		start
 		tx proposal
 		rx accept first=1
-		elapsed 0ms 1000ms
+		elapsed 0ms 2s
 		qp create
 		qp rtr
 		tx confirm

@@ -65,18 +65,18 @@ client() {
 			elapsed 700ms 1900ms
 			rx none 300ms link
 			tx llc test_link reply=1
-			rx none 700ms link
+			rx none 500ms link
 			conn 1
 		E
 		# one of them busy: none
 		for i in {1..4}; do
 			echo "tx data len=1"
-			echo "rx none 700ms link"
+			echo "rx none 500ms link"
 		done
 		cat <<-E
 			start
 			rx llc test_link reply=0 3s
-			elapsed 100ms 1200ms
+			elapsed 100ms 1500ms
 			tx llc test_link reply=1
 			mark off
 			rx none 1300ms link

@@ -42,10 +42,10 @@ client() {
 	await idle
 	smc_was "with a floor" 1 1
 	n=$(counted_ 5010) t0=$(counter test-link-tx)
-	nap 2.7
+	nap 3.7
 	n=$(counted_ 5010) s=$(($(counter test-link-tx) - t0))
 	eq "floor: probes of TCP" "$n" 0
-	check "floor: TEST LINK every second ($s)" test "$s" -ge 2 -a "$s" -le $((4 * SLOW))
+	check "floor: TEST LINK every second ($s)" test "$s" -ge 2 -a "$s" -le $((5 * SLOW))
 	mark second
 	await set
 	n=$(counted_ 5010)
@@ -61,9 +61,9 @@ client() {
 	await idle2
 	smc_was "without" 1 1
 	n=$(counted_ 5010)
-	nap 2.7
+	nap 3.7
 	n=$(counted_ 5010)
-	check "without: probes of TCP ($n)" test "$n" -ge 2 -a "$n" -le $((4 * SLOW))
+	check "without: probes of TCP ($n)" test "$n" -ge 2 -a "$n" -le $((5 * SLOW))
 	nft add table ip cut
 	nft add chain ip cut out "{ type filter hook output priority 0 ; }"
 	nft add rule ip cut out udp dport 4791 drop

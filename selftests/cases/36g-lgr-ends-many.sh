@@ -34,7 +34,7 @@ workers() {
 
 server() {
 	local i calls=() most=0 n
-	fast rmem=16384 t_llc=6000 t_testlink=500
+	fast rmem=16384 t_llc=10000 t_testlink=500
 	# the innocent ones first, then those whose groups will end
 	app_bg limit:110 slot:0 socket listen:5001:512 slot:4 socket listen:5002 mark:up \
 		slot:1 accept:4 recv:5 send:5 recv:1=eof close await:dying \
@@ -89,14 +89,14 @@ client() {
 		done
 		echo "mark dying"
 		# the last of them is answered as soon as the first
-		echo "wait llc delete_link reply=0 1s"
+		echo "wait llc delete_link reply=0 2s"
 		echo "await over 60s"
 	} >> "$script"
 	bg "$PUPPET" -t 110 "$script"
 	i=$BG
 	await dying 100
-	app "the innocent peer" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:1000 close \
-		start socket "connect:$PEER:5002" send:100000 recv:100000 elapsed:0:1500 close
+	app "the innocent peer" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:2500 close \
+		start socket "connect:$PEER:5002" send:100000 recv:100000 elapsed:0:2500 close
 	pup "a first contact" <<-E
 		set peer_id=0999525400000002
 		connect $PEER 5002
@@ -104,11 +104,11 @@ client() {
 		first_contact
 		tx data len=5
 		rx data len=5
-		elapsed 0ms 1500ms
+		elapsed 0ms 2500ms
 		start
 		tx llc test_link
 		wait llc test_link reply=1
-		elapsed 0ms 500ms
+		elapsed 0ms 2500ms
 		close
 	E
 	mark innocent

@@ -18,7 +18,7 @@ in_time() {
 	local desc=$1 begin=${EPOCHREALTIME/./}; shift
 	check "$desc" "$@" || :
 	begin=$(((${EPOCHREALTIME/./} - begin) / 1000))
-	check "$desc: $begin ms" test $begin -lt $((1200 * SLOW)) || :
+	check "$desc: $begin ms" test $begin -lt $((SLOW > 1 ? 3600 : 2500)) || :
 }
 
 server() {

@@ -20,7 +20,7 @@ server() {
 	ended() { [ "$(counter rmb-freed)" = 1 ]; }
 	check "the group of the first contact has ended" eventually 20 ended
 	# four elements per RMB of this size
-	fast rmem=65536 t_rmb_free=500 t_llc=700 t_lgr_idle=60000
+	fast rmem=65536 t_rmb_free=500 t_llc=2000 t_lgr_idle=60000
 	for end in eof ECONNRESET ECONNRESET ECONNRESET; do
 		for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
 		for i in {1..4}; do calls+=("slot:$i" recv:1=eof close); done
@@ -85,11 +85,11 @@ client() {
 		delete_rkey 1
 		cat <<-E
 			tx llc test_link data=000102030405060708090a0b0c0d0e0f
-			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 200ms
+			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 2s
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-			rx llc confirm_rkey reply=1 negative=0 retry=0 200ms
+			rx llc confirm_rkey reply=1 negative=0 retry=0 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
-			rx llc delete_rkey reply=1 negative=0 mask=0 200ms
+			rx llc delete_rkey reply=1 negative=0 mask=0 2s
 			tx llc delete_rkey reply=1 negative=1 mask=0x80 rkey1=%rkey1
 			mark freed
 			await freed.seen
@@ -116,7 +116,7 @@ client() {
 		delete_rkey 3
 		cat <<-E
 			tx llc delete_link all=1 orderly=1 reason=0x20000 expect=any
-			rx llc delete_link reply=0 all=1 link=0 reason=0x20000 200ms
+			rx llc delete_link reply=0 all=1 link=0 reason=0x20000 2s
 			rx rst
 			rx down
 			qp destroy
@@ -126,8 +126,8 @@ client() {
 		delete_rkey 4
 		cat <<-E
 			start
-			rx rst 3s
-			elapsed 500ms 1500ms
+			rx rst 5s
+			elapsed 1500ms 5s
 			rx down
 			qp destroy
 		E

@@ -73,11 +73,11 @@ client() {
 			rx none 300ms
 			# everything else goes on meanwhile
 			tx llc test_link data=000102030405060708090a0b0c0d0e0f
-			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 200ms
+			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 2s
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-			rx llc confirm_rkey reply=1 negative=0 rkey=0x11223344 200ms
+			rx llc confirm_rkey reply=1 negative=0 rkey=0x11223344 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
-			rx llc delete_rkey reply=1 negative=0 mask=0 200ms
+			rx llc delete_rkey reply=1 negative=0 mask=0 2s
 			rx none 100ms
 			tx llc confirm_rkey reply=1 rkey=%new va=%va
 			rx accept first=0 rkey=%new va=%va index=1
@@ -112,7 +112,7 @@ client() {
 		cat <<-E
 			rx llc confirm_rkey reply=0
 			tx llc confirm_rkey reply=1 negative=1
-			rx decline s=0 diag=0x060a0000 1s
+			rx decline s=0 diag=0x060a0000 2s
 		E
 		tcp
 		next 2.6
@@ -125,7 +125,7 @@ client() {
 			conn 2.6
 			sleep 200ms
 			tx llc confirm_rkey reply=1 negative=1
-			rx accept first=0 rkey=%rkey1 1s
+			rx accept first=0 rkey=%rkey1 2s
 		E
 		uses
 		ends 2.2 2.3 2.4
@@ -137,19 +137,19 @@ client() {
 			rx llc confirm_rkey reply=0
 			tx llc confirm_rkey reply=1 negative=1 retry=1
 			# at once, and for somebody who has come meanwhile
-			rx llc confirm_rkey reply=0 n=0 rkey=%asked_rkey va=%asked_va 500ms
+			rx llc confirm_rkey reply=0 n=0 rkey=%asked_rkey va=%asked_va 2s
 		E
 		next 3.5
 		for i in 1 2 3; do
 			printf '%s\n' "tx llc confirm_rkey reply=1 negative=1 retry=1"
-			[ $i = 3 ] || echo "rx llc confirm_rkey reply=0 rkey=%asked_rkey va=%asked_va 500ms"
+			[ $i = 3 ] || echo "rx llc confirm_rkey reply=0 rkey=%asked_rkey va=%asked_va 2s"
 		done
 		# who waits gets an RMB of its own, and no more patience than that
 		for i in 1 2 3 4; do
-			echo "rx llc confirm_rkey reply=0 500ms"
+			echo "rx llc confirm_rkey reply=0 2s"
 			echo "tx llc confirm_rkey reply=1 negative=1 retry=1"
 		done
-		printf '%s\n' "rx decline s=0 diag=0x060b0000 1s" "rx none 300ms link"
+		printf '%s\n' "rx decline s=0 diag=0x060b0000 2s" "rx none 300ms link"
 		tcp
 		ends 3.1 3.2 3.3 3.4
 		echo "qp destroy"

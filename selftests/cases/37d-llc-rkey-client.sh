@@ -41,7 +41,7 @@ server() {
 			tx llc add_link
 			rx llc add_link reply=1 rejected=1
 			tx llc confirm_rkey reply=1 negative=1 retry=1
-			rx llc confirm_rkey reply=0 n=0 rkey=%asked_rkey va=%asked_va 500ms
+			rx llc confirm_rkey reply=0 n=0 rkey=%asked_rkey va=%asked_va 2s
 			tx llc confirm_rkey reply=1
 			rx confirm rkey=%asked_rkey va=%asked_va index=1
 			rx data len=5
@@ -79,7 +79,7 @@ server() {
 			# LLC-87, as far as there is a group to repeat it in: this was the only link
 			tx llc delete_link expect=gone
 			rx llc delete_link reply=1
-			rx decline s=0 diag=0x030a0000 1s
+			rx decline s=0 diag=0x030a0000 2s
 		E
 		tcp
 		resets 3
@@ -109,7 +109,7 @@ client() {
 	await up
 	app "client program" limit:30 "${four[@]}" "${echo5[@]}" "${end4[@]}" \
 		"${four[@]}" "${echo5[@]}" \
-		slot:5 socket nonblock "connect:$PEER:5000=EINPROGRESS" await:waits start shut:rdwr elapsed:0:800 close "${end4[@]}" \
+		slot:5 socket nonblock "connect:$PEER:5000=EINPROGRESS" await:waits start shut:rdwr elapsed:0:1500 close "${end4[@]}" \
 		"${four[@]}" "${echo5[@]}" "${reset4[@]}" "${four[@]}" "${echo5[@]}" "${reset4[@]}"
 	eq "no answer: T_LLC" "$(counter timer-llc)" 1
 	eq "given up" "$(counter neg-aborted)" 1

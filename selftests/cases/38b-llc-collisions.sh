@@ -48,7 +48,7 @@ server() {
 		accept
 		first_contact until=add_link
 		tx llc delete_link all=1 reason=0x20000 expect=any
-		rx rst 1s
+		rx rst 2s
 		rx down
 	E
 	pup_end "puppet as server"
@@ -62,9 +62,9 @@ client() {
 		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5
 		rx llc delete_link reply=0 all=0 link=2
 		tx llc test_link data=000102030405060708090a0b0c0d0e0f
-		rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 200ms
+		rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 2s
 		tx llc delete_link all=1 reason=0x20000 expect=any
-		rx rst 1s
+		rx rst 2s
 		rx down
 		qp destroy
 		set peer_id=0002525400000002

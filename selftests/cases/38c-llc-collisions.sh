@@ -28,14 +28,14 @@ server() {
 		asked 1
 		cat <<-E
 			tx llc test_link data=000102030405060708090a0b0c0d0e0f
-			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 200ms
+			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 2s
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-			rx llc confirm_rkey reply=1 negative=0 retry=0 200ms
+			rx llc confirm_rkey reply=1 negative=0 retry=0 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
-			rx llc delete_rkey reply=1 negative=0 mask=0 200ms
+			rx llc delete_rkey reply=1 negative=0 mask=0 2s
 			# an offer: no, and at once
 			tx llc add_link
-			rx llc add_link reply=1 rejected=1 200ms
+			rx llc add_link reply=1 rejected=1 2s
 			tx llc delete_rkey reply=1 rkey1=%rkey1
 			rx data len=5
 			tx data len=5
@@ -46,7 +46,7 @@ server() {
 		cat <<-E
 			# the only link: the end, which needs no other answer first
 			tx llc delete_link reason=0x10000 orderly=1
-			rx llc delete_link reply=1 1s
+			rx llc delete_link reply=1 2s
 			rx rst
 			rx down
 			qp destroy
@@ -54,7 +54,7 @@ server() {
 		asked 3
 		cat <<-E
 			tx llc delete_link all=1 reason=0x20000 expect=any
-			rx rst 1s
+			rx rst 2s
 			rx down
 			qp destroy
 		E
@@ -87,19 +87,19 @@ client() {
 		# a notice is ignored, a new RMB refused for now, one that goes waits
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-		rx llc confirm_rkey reply=1 negative=1 retry=1 200ms
+		rx llc confirm_rkey reply=1 negative=1 retry=1 2s
 		rx none 200ms link
 		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5
 		rx llc delete_link reply=0 all=0 link=2
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-		rx llc confirm_rkey reply=1 negative=1 retry=1 200ms
+		rx llc confirm_rkey reply=1 negative=1 retry=1 2s
 		tx llc delete_rkey n=1 rkey1=0x99
 		rx none 200ms link
 		tx llc delete_link reply=1 link=2
 		# now is afterwards
-		rx llc delete_rkey reply=1 negative=1 n=1 mask=0x80 rkey1=0x99 1s
+		rx llc delete_rkey reply=1 negative=1 n=1 mask=0x80 rkey1=0x99 2s
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
-		rx llc confirm_rkey reply=1 negative=0 200ms
+		rx llc confirm_rkey reply=1 negative=0 2s
 		tx data len=5
 		rx data len=5
 		close

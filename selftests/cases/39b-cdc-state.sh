@@ -20,8 +20,12 @@ show() {
 
 # then_ N DESC SEQ PROD CONS FLAGS [STATE]: after the N-th step; 1000 bytes were sent, none is read
 then_() {
+	local want
+	want="{\"prod\":$4,\"cons\":$5,\"seq\":$3,\"unread\":$4,\"unconsumed\":$((1000 - $5)),\"state\":\"${7:-active}\",\"flags\":[$6]}"
 	await "cdc$1"
-	eq "$2" "$(show)" "{\"prod\":$4,\"cons\":$5,\"seq\":$3,\"unread\":$4,\"unconsumed\":$((1000 - $5)),\"state\":\"${7:-active}\",\"flags\":[$6]}"
+	shown() { [ "$(show)" = "$want" ]; }
+	eventually 3 shown || :
+	eq "$2" "$(show)" "$want"
 	mark "next$1"
 }
 

@@ -48,7 +48,7 @@ client() {
 			mark go$n
 			await first$n
 			# nothing was under way: at once
-			rx data len=100 1s
+			rx data len=100 2s
 			mark more$n
 			await sent$n
 			sleep 200ms

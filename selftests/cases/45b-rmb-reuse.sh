@@ -17,13 +17,20 @@
 
 zeros=$(printf '00%.0s' {1..60})
 
+# used N: so many elements are in use or in quarantine
+used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
+
 server() {
 	local i calls=() old=(accept:0 recv:16384 recv:1=eof close)
+	log_all
 	fast rmem=65536 t_abort=200
 	app_bg limit:30 socket listen:5000 mark:up slot:9 accept:0 recv:5 slot:1 "${old[@]}" "${old[@]}" "${old[@]}" \
 		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close \
 		accept:0 recv:16384 mark:unread recv:1=ECONNRESET close "${old[@]}" "${old[@]}" \
 		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close slot:9 send:5 recv:1=eof close
+	await aborted 30
+	check "one element is in use, none in quarantine" eventually 10 used 1
+	mark free
 	app_end "nothing of an earlier connection is seen"
 	eq "its token is unknown" "$(counter cdc-token)" 1
 
@@ -39,7 +46,8 @@ server() {
 	app_bg limit:20 socket rcvbuf:65536 listen:5004 mark:up3 "${calls[@]}"
 	app_end "more than one RMB"
 	check "that the peer did not know one was logged" \
-		grep -qE "link group [0-9]+, peer [0-9a-f]{16} does not know RKey 0x[0-9a-f]+" <(dmesg)
+		grep -qE "link group [0-9]+, peer [0-9a-f]{16} does not know RKey 0x[0-9a-f]+" <(messages)
+	log_limited
 }
 
 old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
@@ -75,7 +83,8 @@ client() {
 			tx cdc flags=A
 			wait cdc has=A
 			rx rst
-			sleep 600ms
+			mark aborted
+			await free
 		E
 		for i in 4a 2c; do old $i; echo "close"; done
 		cat <<-E
