@@ -49,7 +49,7 @@ silent() {
 		start
 		wait cdc has=C
 		tx $1
-		sleep 1s
+		sleep 300ms
 		mark silent.$1
 		# nobody else gets it
 		conn 5
@@ -64,7 +64,7 @@ silent() {
 	if [ "$1" = fin ]; then
 		printf '%s\n' "conn 4" "rx rst 10s" "elapsed 2s 5s"
 	else
-		echo "sleep 1200ms"
+		echo "sleep 2s"
 	fi
 	cat <<-E
 		mark over.$1

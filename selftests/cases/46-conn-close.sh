@@ -23,9 +23,9 @@ server() {
 		accept:0 recv:5 shut:rd recv:1=eof send:5 close \
 		accept:0 recv:5 recv:1=eof send:5=EPIPE poll:0 close \
 		accept:0 recv:5 sndbuf:200000 send:50000 await:f 'recv:1=eof|ECONNRESET' 'send:1=ECONNRESET|EPIPE' close \
-		accept:0 recv:5 await:g sleep:100 close \
-		accept:0 recv:5 await:h sleep:100 close \
-		accept:0 recv:5 await:i sleep:100 close \
+		accept:0 recv:5 await:g pollfor:IN:5000=IN close \
+		accept:0 recv:5 await:h pollfor:RDHUP:5000=RDHUP close \
+		accept:0 recv:5 await:i pollfor:RDHUP:5000=any close \
 		accept:0 recv:5 shut:wr recv:10 recv:10 recv:10 recv:1=eof close \
 		accept:0 recv:5 close \
 		slot:1 send:5 recv:1=eof close

@@ -19,9 +19,9 @@
 
 server() {
 	# the window of the puppet is 16384 bytes
-	fast t_close=1500 t_abort=30000
+	fast t_close=2500 t_abort=30000
 	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
-		slot:2 accept:0 recv:5 sndbuf:200000 send:50000 start close elapsed:0:500 mark:shut \
+		slot:2 accept:0 recv:5 sndbuf:200000 send:50000 start close elapsed:0:2000 mark:shut \
 		accept:0 recv:5 sndbuf:200000 send:50000 close mark:slow \
 		accept:0 recv:5 sndbuf:200000 send:50000 shut:wr mark:half sleep:4000 recv:5 close \
 		accept:0 recv:5 send:5000 close mark:held \
@@ -51,7 +51,7 @@ client() {
 			await shut
 			start
 			wait cdc has=A hasnot=C,D 8s
-			elapsed 1s 3s
+			elapsed 2s 5s
 			tx cdc flags=A
 			rx rst
 		E

@@ -11,7 +11,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-T_CLOSE=1000
+T_CLOSE=1500
 # the reader does not notice that the other side gave up
 HALF=poll:0=IN,OUT,RDHUP
 

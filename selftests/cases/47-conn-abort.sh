@@ -20,7 +20,7 @@ server() {
 		accept:0 recv:5 sndbuf:300000 await:full fill await:blocked fill mark:go send:100000=ECONNRESET close \
 		accept:0 recv:5 await:unread recv:1=ECONNRESET close \
 		accept:0 recv:5 shut:wr recv:1=ECONNRESET close \
-		accept:0 recv:5 recv:1=eof pollfor:ERR:3000=ERR,HUP\|IN,ERR,HUP,RDHUP\|ERR,HUP,RDHUP 'send:1=EPIPE|ECONNRESET' close \
+		accept:0 recv:5 recv:1=eof mark:eof pollfor:ERR:3000=ERR,HUP\|IN,ERR,HUP,RDHUP\|ERR,HUP,RDHUP 'send:1=EPIPE|ECONNRESET' close \
 		accept:0 recv:5 close mark:closed \
 		accept:0 recv:5 linger:0 close \
 		accept:0 recv:5 linger:0 close mark:silent \
@@ -88,7 +88,7 @@ client() {
 		new acw
 		cat <<-E
 			tx cdc flags=D
-			rx none 100ms
+			await eof
 			tx cdc flags=D,A
 			rx cdc has=A
 			rx rst
@@ -139,7 +139,7 @@ client() {
 			wait cdc flags=C
 			start
 			rx rst 4s
-			elapsed 800ms 2s
+			elapsed 800ms 4s
 			# the token is not known any more
 			tx data len=5
 			rx none 300ms link

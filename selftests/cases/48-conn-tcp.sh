@@ -16,7 +16,7 @@
 server() {
 	fast t_close=1000
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
-		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:2500 close \
+		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:5000 close \
 		accept:0 recv:5 send:5 recv:5 recv:1=eof close \
 		accept:0 recv:5 recv:1=eof await:half send:5 close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
@@ -66,7 +66,7 @@ client() {
 			tx data len=20
 			rx none 300ms
 			wait cdc has=A 4s
-			elapsed 700ms 2s
+			elapsed 700ms 4s
 			tx cdc flags=A
 			rx rst
 		E

@@ -67,7 +67,8 @@ client() {
 	done
 	# somebody who would negotiate
 	bg ip xfrm monitor acquire
-	nap 0.3
+	hears() { awk '$2 == 6 && $4 != "00000000" { n++ } END { exit !n }' /proc/net/netlink; }
+	poll 10 hears || fail "nobody would negotiate"
 	echo 1 > /proc/sys/net/core/xfrm_larval_drop
 	demand dropped 5001
 	echo 0 > /proc/sys/net/core/xfrm_larval_drop
