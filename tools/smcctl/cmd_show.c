@@ -168,8 +168,8 @@ static void text_knobs(const struct item *sys)
 	item_parse(&knobs, &smcr_set_knobs, sys->tb[SMCR_A_SYS_KNOBS]);
 	puts("Settings (/proc/sys/net/smcr)");
 	for (i = 1; i <= smcr_set_knobs.max; i++)
-		printf("  %-20s %10s  %s\n", knob_file(i, name, sizeof(name)),
-		       item_text(&knobs, i, buf), smcr_set_knobs.attr[i].doc);
+		print_line("  %-20s %10s  %s", knob_file(i, name, sizeof(name)),
+			   item_text(&knobs, i, buf), smcr_set_knobs.attr[i].doc);
 }
 
 static void text_sys(const struct overview *o)
@@ -180,14 +180,15 @@ static void text_sys(const struct overview *o)
 	if (!o->sys)
 		return;
 	item_parse(&sys, &smcr_set_sys, o->sys);
-	printf("Module       version %s, TCP option: %s\n",
-	       item_str(&sys, SMCR_A_SYS_VERSION),
-	       item_str(&sys, SMCR_A_SYS_TCPOPT_BACKEND));
-	printf("Peer ID      %s\n", item_text(&sys, SMCR_A_SYS_PEER_ID, peer));
+	print_line("Module       version %s, TCP option: %s",
+		   item_str(&sys, SMCR_A_SYS_VERSION),
+		   item_str(&sys, SMCR_A_SYS_TCPOPT_BACKEND));
+	print_line("Peer ID      %s", item_text(&sys, SMCR_A_SYS_PEER_ID, peer));
 	if (!item_has(&sys, SMCR_A_SYS_KNOBS))
 		return;
 	item_parse(&knobs, &smcr_set_knobs, sys.tb[SMCR_A_SYS_KNOBS]);
-	if (!item_uint(&knobs, SMCR_A_KNOBS_ENABLED))
+	if (item_has(&knobs, SMCR_A_KNOBS_ENABLED) &&
+	    !item_uint(&knobs, SMCR_A_KNOBS_ENABLED))
 		puts("Disabled     new connections use TCP (net.smcr.enabled is 0)");
 }
 
@@ -197,8 +198,8 @@ static void text_overview(const struct overview *o)
 	size_t i;
 
 	text_sys(o);
-	printf("Devices      %u%s%s\n", o->n_devs, *o->devs ? ": " : "",
-	       o->devs);
+	print_line("Devices      %u%s%s", o->n_devs, *o->devs ? ": " : "",
+		   o->devs);
 	printf("Link groups  %u with %u connections\n", o->n_lgrs,
 	       o->n_lgr_conns);
 	printf("Sockets      %" PRIu64 " SMC-R, %" PRIu64 " TCP, %" PRIu64
@@ -210,8 +211,8 @@ static void text_overview(const struct overview *o)
 	if (reason_shown(o, 0))
 		puts("Reasons of fallbacks and errors so far");
 	for (i = 0; reason_shown(o, i); i++)
-		printf("  %10" PRIu64 "  %-20s %s\n", o->reasons.s[i].value,
-		       o->reasons.s[i].name, o->reasons.s[i].text);
+		print_line("  %10" PRIu64 "  %-20s %s", o->reasons.s[i].value,
+			   o->reasons.s[i].name, o->reasons.s[i].text);
 	if (opt.detail && o->sys) {
 		item_parse(&sys, &smcr_set_sys, o->sys);
 		text_knobs(&sys);

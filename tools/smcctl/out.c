@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* JSON and text tables. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,16 +156,31 @@ struct table *table_new(const char *const *titles, unsigned int n)
 	return t;
 }
 
-/* Nothing that moves the cursor gets into a table */
-static char *plain_text(const char *text)
+char *plain_text(const char *text)
 {
-	char *copy = xstrdup(text);
-	char *c;
+	char *copy = xrealloc(NULL, 4 * strlen(text) + 1);
+	char *to = copy;
 
-	for (c = copy; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			to += sprintf(to, "\\x%02x", *text);
+		else
+			*to++ = *text;
+	*to = '\0';
 	return copy;
+}
+
+void print_line(const char *fmt, ...)
+{
+	char line[1200], *plain;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	plain = plain_text(line);
+	puts(plain);
+	free(plain);
 }
 
 static void table_add(struct table *t, int column, const char *text)

@@ -31,6 +31,11 @@ void table_note(struct table *t, const char *text);
 /* Print and free */
 void table_end(struct table *t);
 
+/* Copy of @text with \xNN for what would move a terminal's cursor; to be freed */
+char *plain_text(const char *text);
+/* printf() of a line by plain_text() */
+void print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* malloc and friends that end the program when there is no memory */
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);

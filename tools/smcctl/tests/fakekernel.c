@@ -9,6 +9,7 @@
  *	denied	every dump fails with EPERM
  *	broken	a dump ends with an error after the first object
  *	garbage	attributes of wrong size
+ *	hostile	strings with control characters, and no settings
  *
  * FAKE_INODE is the inode of the connection that fell back.
  */
@@ -120,7 +121,8 @@ static void put_attr(struct nlmsghdr *nlh, const struct attr_set *set,
 		mnl_attr_put(nlh, (uint16_t)i, 0, NULL);
 		break;
 	case KIND_STRING:
-		mnl_attr_put_strz(nlh, (uint16_t)i, strings[variant] ?
+		mnl_attr_put_strz(nlh, (uint16_t)i, mood("hostile") ?
+				  "\x1b[2J\x7f" : strings[variant] ?
 				  strings[variant] : a->name);
 		break;
 	case KIND_BINARY:
@@ -150,6 +152,8 @@ static void put_set(struct nlmsghdr *nlh, const struct attr_set *set,
 {
 	unsigned int i;
 
+	if (mood("hostile") && set == &smcr_set_knobs)
+		return;
 	for (i = 1; i <= set->max; i++) {
 		if (mood("garbage"))
 			mnl_attr_put(nlh, (uint16_t)i, 3, "abc");

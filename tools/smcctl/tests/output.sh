@@ -18,6 +18,9 @@ for mood in full empty garbage broken; do
 	done
 done
 
+# No control character but the ends of lines
+only_text() { [ -z "$(tr -d '\n' <<< "$out" | tr -d '[:print:]')" ]; }
+
 # Keys are the attribute names of the specification.
 cat > "$tmp/keys.py" <<'PY'
 import json, sys, yaml
@@ -129,6 +132,12 @@ ctl -ja stats --diff 0.2
 ok "--diff as JSON" expr_of "d['counters']['name'] == 0 and 0.1 < d['seconds'] < 20"
 ctl show
 ok "show: reasons" out_has "Reasons of fallbacks"
+for o in show conn linkgroup link device stats; do
+	FAKE=hostile ctl -d $o
+	ok "$o: control characters are escaped" both out_has '\x1b[2J\x7f' only_text x
+done
+FAKE=hostile ctl show
+ok "show: a setting that is not there is not off" [ -z "$(grep Disabled <<< "$out")" ]
 ctl -d show
 ok "show -d: settings" out_has max_handshakes
 files=$(grep -oE 'SMCR_KNOB(_[A-Z]+)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$' | sort)
