@@ -58,6 +58,7 @@ struct smcr_nl_msg {
 	void *hdr;
 	struct nlattr *nest;
 };
+
 int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 		 struct netlink_callback *cb, u8 cmd, int attr);
 int smcr_nl_close(struct smcr_nl_msg *msg, int err);
