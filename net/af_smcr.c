@@ -8,17 +8,6 @@
 #include "sock.h"
 #include "trace.h"
 
-static const char * const smcr_mode_names[] = {
-	[SMCR_MODE_INIT]	= "init",
-	[SMCR_MODE_LISTEN]	= "listen",
-	[SMCR_MODE_NEG]		= "neg",
-	[SMCR_MODE_SMC]		= "smc",
-	[SMCR_MODE_TCP]		= "tcp",
-	[SMCR_MODE_DEAD]	= "dead",
-};
-
-static_assert(ARRAY_SIZE(smcr_mode_names) == NR_SMCR_MODE);
-
 /* Set when the protos are there; see smcr_af_init() */
 static bool smcr_af_ready;
 
@@ -30,17 +19,6 @@ struct smcr_reaper {
 	struct work_struct work;
 	struct socket *tcp;
 };
-
-/**
- * smcr_mode_name() - name of a mode
- * @mode: enum smcr_mode
- *
- * Return: static string, "unknown" outside the enum.
- */
-const char *smcr_mode_name(unsigned int mode)
-{
-	return mode < NR_SMCR_MODE ? smcr_mode_names[mode] : "unknown";
-}
 
 /**
  * smcr_sock_get() - take a reference where none is held

@@ -37,17 +37,6 @@ static const struct rhashtable_params smcr_conn_params = {
 	.automatic_shrinking = true,
 };
 
-static const char * const smcr_lgr_st_names[NR_SMCR_LGR_ST] = {
-	[SMCR_LGR_ST_FORMING] = "FORMING",
-	[SMCR_LGR_ST_ACTIVE] = "ACTIVE",
-	[SMCR_LGR_ST_DEAD] = "DEAD",
-};
-
-const char *smcr_lgr_st_name(unsigned int st)
-{
-	return st < NR_SMCR_LGR_ST ? smcr_lgr_st_names[st] : "?";
-}
-
 /* How long the end of a group waits for the peer, at most */
 static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
 {

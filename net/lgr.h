@@ -22,10 +22,18 @@
 #include "core/llc_seq.h"
 #include "core/slots.h"
 
+/* X(NAME, "name in traces"); netlink has the same names */
+#define SMCR_LGR_STATES(X) \
+	/* first contact under way: not for reuse */ \
+	X(FORMING,	"FORMING") \
+	X(ACTIVE,	"ACTIVE") \
+	/* killed: off the list, connections lost */ \
+	X(DEAD,		"DEAD")
+
 enum smcr_lgr_st {
-	SMCR_LGR_ST_FORMING,	/* first contact under way: not for reuse */
-	SMCR_LGR_ST_ACTIVE,
-	SMCR_LGR_ST_DEAD,	/* killed: off the list, connections lost */
+#define X(name, word) SMCR_LGR_ST_##name,
+	SMCR_LGR_STATES(X)
+#undef X
 	NR_SMCR_LGR_ST
 };
 
@@ -220,7 +228,5 @@ static inline u8 smcr_lgr_state(const struct smcr_lgr *lgr)
 	/* pairs with smp_store_release() in smcr_lgr_set_state_locked() */
 	return smp_load_acquire(&lgr->st);
 }
-
-const char *smcr_lgr_st_name(unsigned int st);
 
 #endif /* _SMCR_LGR_H */

@@ -33,25 +33,6 @@ struct smcr_rx_slot {
 
 /* State */
 
-static const char * const link_st_names[NR_SMCR_LINK_ST] = {
-	[SMCR_LINK_ST_RESET]	= "RESET",
-	[SMCR_LINK_ST_INIT]	= "INIT",
-	[SMCR_LINK_ST_RTR]	= "RTR",
-	[SMCR_LINK_ST_RTS]	= "RTS",
-	[SMCR_LINK_ST_ERR]	= "ERR",
-};
-
-/**
- * smcr_link_st_name() - name of a link state
- * @st: enum smcr_link_st
- *
- * Return: static string, "unknown" for a number outside the enum.
- */
-const char *smcr_link_st_name(unsigned int st)
-{
-	return st < NR_SMCR_LINK_ST ? link_st_names[st] : "unknown";
-}
-
 /* The only writer of link->st; ERR is final. False if it was ERR already. */
 static bool link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 {

@@ -12,13 +12,22 @@
 #include "base.h"
 #include "dev.h"
 
-/* Own record of the QP's state (never asked back from the device) */
+/*
+ * Own record of the QP's state (never asked back from the device)
+ *
+ *	X(NAME, name in netlink, "name in traces")
+ */
+#define SMCR_LINK_STATES(X) \
+	X(RESET,	RESET,	"RESET") \
+	X(INIT,		INIT,	"INIT") \
+	X(RTR,		RTR,	"RTR") \
+	X(RTS,		RTS,	"RTS") \
+	X(ERR,		ERROR,	"ERR")
+
 enum smcr_link_st {
-	SMCR_LINK_ST_RESET,
-	SMCR_LINK_ST_INIT,
-	SMCR_LINK_ST_RTR,
-	SMCR_LINK_ST_RTS,
-	SMCR_LINK_ST_ERR,
+#define X(name, nl, word) SMCR_LINK_ST_##name,
+	SMCR_LINK_STATES(X)
+#undef X
 	NR_SMCR_LINK_ST
 };
 
@@ -178,6 +187,4 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 }
 
 bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);
-const char *smcr_link_st_name(unsigned int st);
-
 #endif /* _SMCR_LINK_H */

@@ -12,13 +12,14 @@
 #include "nl.h"
 
 /* The interface has the module's own numbers */
-static_assert((int)SMCR_NL_MODE_DEAD == (int)SMCR_MODE_DEAD);
-static_assert((int)SMCR_NL_MODE_SMC_R == (int)SMCR_MODE_SMC);
-static_assert((int)SMCR_NL_MODE_TCP == (int)SMCR_MODE_TCP);
-static_assert((int)SMCR_NL_CONN_ACTIVE == (int)SMCR_CONN_ST_ACTIVE);
-static_assert((int)SMCR_NL_CONN_PROCESS_ABORT ==
-	      (int)SMCR_CONN_ST_PROCESS_ABORT);
-static_assert((int)SMCR_NL_CONN_PROCESS_ABORT + 1 == (int)NR_SMCR_CONN_ST);
+#define X(name, nl, word) \
+	static_assert((int)SMCR_NL_MODE_##nl == (int)SMCR_MODE_##name);
+SMCR_MODES(X)
+#undef X
+#define X(name, word) \
+	static_assert((int)SMCR_NL_CONN_##name == (int)SMCR_CONN_ST_##name);
+SMCR_CONN_STATES(X)
+#undef X
 static_assert((int)SMCR_NL_TCP_NEW_SYN_RECV == (int)TCP_NEW_SYN_RECV);
 static_assert((int)SMCR_NL_SHUTDOWN_RECV == RCV_SHUTDOWN);
 static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);

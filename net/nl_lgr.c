@@ -9,10 +9,15 @@
 #include "lgr.h"
 #include "nl.h"
 
-static_assert((int)SMCR_NL_LGR_DEAD == (int)SMCR_LGR_ST_DEAD);
-static_assert((int)SMCR_NL_LGR_DEAD + 1 == (int)NR_SMCR_LGR_ST);
-static_assert((int)SMCR_NL_LINK_RTS == (int)SMCR_LINK_ST_RTS);
-static_assert((int)SMCR_NL_LINK_ERROR + 1 == (int)NR_SMCR_LINK_ST);
+/* The interface has the module's own numbers */
+#define X(name, word) \
+	static_assert((int)SMCR_NL_LGR_##name == (int)SMCR_LGR_ST_##name);
+SMCR_LGR_STATES(X)
+#undef X
+#define X(name, nl, word) \
+	static_assert((int)SMCR_NL_LINK_##nl == (int)SMCR_LINK_ST_##name);
+SMCR_LINK_STATES(X)
+#undef X
 
 /* The first group behind the one that was shown last, with a reference, or NULL */
 static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)

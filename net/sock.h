@@ -2,16 +2,8 @@
 /*
  * struct smcr_sock: an AF_SMC socket.
  *
- * It owns an inner TCP socket for its whole life. Mode:
- *
- *	INIT	nothing decided yet (also: bound)
- *	LISTEN	inner socket listens
- *	NEG	TCP connects or the handshake runs
- *	SMC	connection over RDMA; the TCP connection is idle
- *	TCP	fallback: every call is forwarded to the inner socket
- *	DEAD	connect or negotiation failed; sk_err says why
- *
- * The mode is changed by smcr_sock_set_mode() only. sk->sk_state keeps TCP's
+ * It owns an inner TCP socket for its whole life. Its mode (SMCR_MODES below) is
+ * changed by smcr_sock_set_mode() only. sk->sk_state keeps TCP's
  * numbers for core code that looks at it.
  */
 #ifndef _SMCR_SOCK_H
@@ -24,13 +16,25 @@
 #include "dev.h"
 #include "pernet.h"
 
+/* X(NAME, name in netlink, "name in traces") */
+#define SMCR_MODES(X) \
+	/* nothing decided yet (also: bound) */ \
+	X(INIT,		INIT,		"init") \
+	/* inner socket listens */ \
+	X(LISTEN,	LISTEN,		"listen") \
+	/* TCP connects or the handshake runs */ \
+	X(NEG,		NEGOTIATING,	"neg") \
+	/* connection over RDMA; the TCP connection is idle */ \
+	X(SMC,		SMC_R,		"smc") \
+	/* fallback: every call is forwarded to the inner socket */ \
+	X(TCP,		TCP,		"tcp") \
+	/* connect or negotiation failed; sk_err says why */ \
+	X(DEAD,		DEAD,		"dead")
+
 enum smcr_mode {
-	SMCR_MODE_INIT,
-	SMCR_MODE_LISTEN,
-	SMCR_MODE_NEG,
-	SMCR_MODE_SMC,
-	SMCR_MODE_TCP,
-	SMCR_MODE_DEAD,
+#define X(name, nl, word) SMCR_MODE_##name,
+	SMCR_MODES(X)
+#undef X
 	NR_SMCR_MODE
 };
 
@@ -158,7 +162,6 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
 bool smcr_sock_get(struct smcr_sock *ssk);
 void smcr_sock_uncount(struct smcr_sock *ssk);
 void smcr_sock_unlist(struct smcr_sock *ssk);
-const char *smcr_mode_name(unsigned int mode);
 
 /* sock_tcp.c */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);

@@ -4,7 +4,6 @@
  */
 #include <linux/sock_diag.h>
 #include "sock.h"
-#include "core/cdc.h"
 
 /* The same number that netlink and SO_COOKIE give; made at the first look */
 static u64 smcr_sock_cookie(const struct sock *sk)

@@ -4,9 +4,7 @@
  *
  * Objects are named by the numbers that netlink shows as well (link group id,
  * alert token, socket cookie), never by address. Reasons are recorded as words,
- * so that filters can be written with them: why == "no-device". Only trace.c,
- * which creates the events, needs the definitions of the structures and
- * functions that the assignments use.
+ * so that filters can be written with them: why == "no-device".
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smcr
@@ -15,86 +13,38 @@
 #define _SMCR_TRACE_H
 
 #include <linux/tracepoint.h>
-#include "base.h"
+#include "sock.h"
 #include "stats.h"
+#include "core/cdc.h"
 #include "core/close.h"
 
-struct smcr_cdc;
-
 /*
- * Numbers to words, for readers in user space as well: these learn the values
- * of the enumerators from TRACE_DEFINE_ENUM.
+ * Numbers to words, by the lists beside the enums. SMCR_TR() is used twice: for
+ * TRACE_DEFINE_ENUM, from which readers in user space learn the values of the
+ * enumerators, then for the tables of __print_symbolic(). These need an entry
+ * without a comma at the end: a value that does not occur.
  */
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_CLOSED);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_ACTIVE);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_CLOSE_WAIT1);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_CLOSE_WAIT2);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_FIN_CLOSE_WAIT);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_CLOSE_WAIT1);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_APP_CLOSE_WAIT2);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_PEER_ABORT_WAIT);
-TRACE_DEFINE_ENUM(SMCR_CONN_ST_PROCESS_ABORT);
+#define SMCR_TR_CONN_ST(name, word)	SMCR_TR(SMCR_CONN_ST_##name, word)
+#define SMCR_TR_CONN_EV(name, word)	SMCR_TR(SMCR_CONN_EV_##name, word)
+#define SMCR_TR_ACT(name, bit, word)	SMCR_TR(SMCR_ACT_##name, word)
+#define SMCR_TR_MODE(name, nl, word)	SMCR_TR(SMCR_MODE_##name, word)
+#define SMCR_TR_LGR_ST(name, word)	SMCR_TR(SMCR_LGR_ST_##name, word)
+#define SMCR_TR_LINK_ST(name, nl, word)	SMCR_TR(SMCR_LINK_ST_##name, word)
+#define SMCR_TR_CLC(name, num, word)	SMCR_TR(SMCR_CLC_##name, word)
+#define SMCR_TR_LLC(name, num, word)	SMCR_TR(SMCR_LLC_##name, word)
+#define SMCR_TR_LAST			{ 0xff, "?" }
+#define SMCR_TR_LAST_FLAG		{ 0x80000000, "?" }
 
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_SHUT_WR);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_CLOSE);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_APP_ABORT);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_DRAINED);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_DONE);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_CLOSED);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_RX_ABORT);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_TX_ABORT_DONE);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_TCP_RESET);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_TIMER);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_LGR_LOST);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_VIOLATION);
-TRACE_DEFINE_ENUM(SMCR_CONN_EV_CONFLICT);
-
-TRACE_DEFINE_ENUM(SMCR_ACT_PURGE);
-TRACE_DEFINE_ENUM(SMCR_ACT_SEND_DONE);
-TRACE_DEFINE_ENUM(SMCR_ACT_SEND_CLOSED);
-TRACE_DEFINE_ENUM(SMCR_ACT_SEND_ABORT);
-TRACE_DEFINE_ENUM(SMCR_ACT_EOF);
-TRACE_DEFINE_ENUM(SMCR_ACT_ERROR);
-TRACE_DEFINE_ENUM(SMCR_ACT_CLOSE_TIMER);
-TRACE_DEFINE_ENUM(SMCR_ACT_ABORT_TIMER);
-TRACE_DEFINE_ENUM(SMCR_ACT_STOP_TIMER);
-TRACE_DEFINE_ENUM(SMCR_ACT_TCP_FIN);
-TRACE_DEFINE_ENUM(SMCR_ACT_TCP_RST);
-TRACE_DEFINE_ENUM(SMCR_ACT_RELEASE);
-TRACE_DEFINE_ENUM(SMCR_ACT_NO_TX);
-TRACE_DEFINE_ENUM(SMCR_ACT_DROP_TX);
-
-TRACE_DEFINE_ENUM(SMCR_MODE_INIT);
-TRACE_DEFINE_ENUM(SMCR_MODE_LISTEN);
-TRACE_DEFINE_ENUM(SMCR_MODE_NEG);
-TRACE_DEFINE_ENUM(SMCR_MODE_SMC);
-TRACE_DEFINE_ENUM(SMCR_MODE_TCP);
-TRACE_DEFINE_ENUM(SMCR_MODE_DEAD);
-
-TRACE_DEFINE_ENUM(SMCR_LGR_ST_FORMING);
-TRACE_DEFINE_ENUM(SMCR_LGR_ST_ACTIVE);
-TRACE_DEFINE_ENUM(SMCR_LGR_ST_DEAD);
-
-TRACE_DEFINE_ENUM(SMCR_LINK_ST_RESET);
-TRACE_DEFINE_ENUM(SMCR_LINK_ST_INIT);
-TRACE_DEFINE_ENUM(SMCR_LINK_ST_RTR);
-TRACE_DEFINE_ENUM(SMCR_LINK_ST_RTS);
-TRACE_DEFINE_ENUM(SMCR_LINK_ST_ERR);
-
-TRACE_DEFINE_ENUM(SMCR_CLC_PROPOSAL);
-TRACE_DEFINE_ENUM(SMCR_CLC_ACCEPT);
-TRACE_DEFINE_ENUM(SMCR_CLC_CONFIRM);
-TRACE_DEFINE_ENUM(SMCR_CLC_DECLINE);
-
-TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_LINK);
-TRACE_DEFINE_ENUM(SMCR_LLC_ADD_LINK);
-TRACE_DEFINE_ENUM(SMCR_LLC_ADD_LINK_CONT);
-TRACE_DEFINE_ENUM(SMCR_LLC_DELETE_LINK);
-TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_RKEY);
-TRACE_DEFINE_ENUM(SMCR_LLC_TEST_LINK);
-TRACE_DEFINE_ENUM(SMCR_LLC_CONFIRM_RKEY_CONT);
-TRACE_DEFINE_ENUM(SMCR_LLC_DELETE_RKEY);
+#undef SMCR_TR
+#define SMCR_TR(val, word) TRACE_DEFINE_ENUM(val);
+SMCR_CONN_STATES(SMCR_TR_CONN_ST)
+SMCR_CONN_EVENTS(SMCR_TR_CONN_EV)
+SMCR_CLOSE_ACTIONS(SMCR_TR_ACT)
+SMCR_MODES(SMCR_TR_MODE)
+SMCR_LGR_STATES(SMCR_TR_LGR_ST)
+SMCR_LINK_STATES(SMCR_TR_LINK_ST)
+SMCR_CLC_TYPES(SMCR_TR_CLC)
+SMCR_LLC_TYPES(SMCR_TR_LLC)
 
 TRACE_DEFINE_ENUM(SMCR_CDC_B);
 TRACE_DEFINE_ENUM(SMCR_CDC_P);
@@ -106,85 +56,25 @@ TRACE_DEFINE_ENUM(SMCR_CDC_D);
 TRACE_DEFINE_ENUM(SMCR_CDC_C);
 TRACE_DEFINE_ENUM(SMCR_CDC_A);
 
+#undef SMCR_TR
+#define SMCR_TR(val, word) { val, word },
+
 #define smcr_tr_conn_st(v) \
-	__print_symbolic(v, { SMCR_CONN_ST_CLOSED, "Closed" }, \
-			 { SMCR_CONN_ST_ACTIVE, "Active" }, \
-			 { SMCR_CONN_ST_PEER_CLOSE_WAIT1, "PeerCloseWait1" }, \
-			 { SMCR_CONN_ST_PEER_CLOSE_WAIT2, "PeerCloseWait2" }, \
-			 { SMCR_CONN_ST_APP_FIN_CLOSE_WAIT, "AppFinCloseWait" }, \
-			 { SMCR_CONN_ST_APP_CLOSE_WAIT1, "AppCloseWait1" }, \
-			 { SMCR_CONN_ST_APP_CLOSE_WAIT2, "AppCloseWait2" }, \
-			 { SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT, "PeerFinCloseWait" }, \
-			 { SMCR_CONN_ST_PEER_ABORT_WAIT, "PeerAbortWait" }, \
-			 { SMCR_CONN_ST_PROCESS_ABORT, "ProcessAbort" })
-
+	__print_symbolic(v, SMCR_CONN_STATES(SMCR_TR_CONN_ST) SMCR_TR_LAST)
 #define smcr_tr_conn_ev(v) \
-	__print_symbolic(v, { SMCR_CONN_EV_APP_SHUT_WR, "shutdown-write" }, \
-			 { SMCR_CONN_EV_APP_CLOSE, "close" }, \
-			 { SMCR_CONN_EV_APP_ABORT, "abort" }, \
-			 { SMCR_CONN_EV_DRAINED, "drained" }, \
-			 { SMCR_CONN_EV_RX_DONE, "rx-done" }, \
-			 { SMCR_CONN_EV_RX_CLOSED, "rx-closed" }, \
-			 { SMCR_CONN_EV_RX_ABORT, "rx-abort" }, \
-			 { SMCR_CONN_EV_TX_ABORT_DONE, "tx-abort-done" }, \
-			 { SMCR_CONN_EV_TCP_RESET, "tcp-reset" }, \
-			 { SMCR_CONN_EV_TIMER, "timer" }, \
-			 { SMCR_CONN_EV_LGR_LOST, "lgr-lost" }, \
-			 { SMCR_CONN_EV_VIOLATION, "violation" }, \
-			 { SMCR_CONN_EV_CONFLICT, "conflict" })
-
+	__print_symbolic(v, SMCR_CONN_EVENTS(SMCR_TR_CONN_EV) SMCR_TR_LAST)
 #define smcr_tr_act(v) \
-	__print_flags(v, "|", \
-		      { SMCR_ACT_PURGE, "purge" }, \
-		      { SMCR_ACT_SEND_DONE, "send-done" }, \
-		      { SMCR_ACT_SEND_CLOSED, "send-closed" }, \
-		      { SMCR_ACT_SEND_ABORT, "send-abort" }, \
-		      { SMCR_ACT_EOF, "eof" }, \
-		      { SMCR_ACT_ERROR, "error" }, \
-		      { SMCR_ACT_CLOSE_TIMER, "close-timer" }, \
-		      { SMCR_ACT_ABORT_TIMER, "abort-timer" }, \
-		      { SMCR_ACT_STOP_TIMER, "stop-timer" }, \
-		      { SMCR_ACT_TCP_FIN, "tcp-fin" }, \
-		      { SMCR_ACT_TCP_RST, "tcp-rst" }, \
-		      { SMCR_ACT_RELEASE, "release" }, \
-		      { SMCR_ACT_NO_TX, "no-tx" }, \
-		      { SMCR_ACT_DROP_TX, "drop-tx" })
-
+	__print_flags(v, "|", SMCR_CLOSE_ACTIONS(SMCR_TR_ACT) SMCR_TR_LAST_FLAG)
 #define smcr_tr_mode(v) \
-	__print_symbolic(v, { SMCR_MODE_INIT, "init" }, \
-			 { SMCR_MODE_LISTEN, "listen" }, \
-			 { SMCR_MODE_NEG, "neg" }, \
-			 { SMCR_MODE_SMC, "smc" }, \
-			 { SMCR_MODE_TCP, "tcp" }, \
-			 { SMCR_MODE_DEAD, "dead" })
-
+	__print_symbolic(v, SMCR_MODES(SMCR_TR_MODE) SMCR_TR_LAST)
 #define smcr_tr_lgr_st(v) \
-	__print_symbolic(v, { SMCR_LGR_ST_FORMING, "FORMING" }, \
-			 { SMCR_LGR_ST_ACTIVE, "ACTIVE" }, \
-			 { SMCR_LGR_ST_DEAD, "DEAD" })
-
+	__print_symbolic(v, SMCR_LGR_STATES(SMCR_TR_LGR_ST) SMCR_TR_LAST)
 #define smcr_tr_link_st(v) \
-	__print_symbolic(v, { SMCR_LINK_ST_RESET, "RESET" }, \
-			 { SMCR_LINK_ST_INIT, "INIT" }, \
-			 { SMCR_LINK_ST_RTR, "RTR" }, \
-			 { SMCR_LINK_ST_RTS, "RTS" }, \
-			 { SMCR_LINK_ST_ERR, "ERR" })
-
+	__print_symbolic(v, SMCR_LINK_STATES(SMCR_TR_LINK_ST) SMCR_TR_LAST)
 #define smcr_tr_clc(v) \
-	__print_symbolic(v, { SMCR_CLC_PROPOSAL, "proposal" }, \
-			 { SMCR_CLC_ACCEPT, "accept" }, \
-			 { SMCR_CLC_CONFIRM, "confirm" }, \
-			 { SMCR_CLC_DECLINE, "decline" })
-
+	__print_symbolic(v, SMCR_CLC_TYPES(SMCR_TR_CLC) SMCR_TR_LAST)
 #define smcr_tr_llc(v) \
-	__print_symbolic(v, { SMCR_LLC_CONFIRM_LINK, "confirm-link" }, \
-			 { SMCR_LLC_ADD_LINK, "add-link" }, \
-			 { SMCR_LLC_ADD_LINK_CONT, "add-link-cont" }, \
-			 { SMCR_LLC_DELETE_LINK, "delete-link" }, \
-			 { SMCR_LLC_CONFIRM_RKEY, "confirm-rkey" }, \
-			 { SMCR_LLC_TEST_LINK, "test-link" }, \
-			 { SMCR_LLC_CONFIRM_RKEY_CONT, "confirm-rkey-cont" }, \
-			 { SMCR_LLC_DELETE_RKEY, "delete-rkey" })
+	__print_symbolic(v, SMCR_LLC_TYPES(SMCR_TR_LLC) SMCR_TR_LAST)
 
 #define smcr_tr_pflags(v) \
 	__print_flags(v, "", \

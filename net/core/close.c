@@ -475,16 +475,9 @@ bool smcr_close_may_rx(const struct smcr_close *c)
 const char *smcr_conn_st_name(unsigned int st)
 {
 	static const char * const names[NR_SMCR_CONN_ST] = {
-		[SMCR_CONN_ST_CLOSED] = "Closed",
-		[SMCR_CONN_ST_ACTIVE] = "Active",
-		[SMCR_CONN_ST_PEER_CLOSE_WAIT1] = "PeerCloseWait1",
-		[SMCR_CONN_ST_PEER_CLOSE_WAIT2] = "PeerCloseWait2",
-		[SMCR_CONN_ST_APP_FIN_CLOSE_WAIT] = "AppFinCloseWait",
-		[SMCR_CONN_ST_APP_CLOSE_WAIT1] = "AppCloseWait1",
-		[SMCR_CONN_ST_APP_CLOSE_WAIT2] = "AppCloseWait2",
-		[SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT] = "PeerFinCloseWait",
-		[SMCR_CONN_ST_PEER_ABORT_WAIT] = "PeerAbortWait",
-		[SMCR_CONN_ST_PROCESS_ABORT] = "ProcessAbort",
+#define X(name, word) [SMCR_CONN_ST_##name] = word,
+		SMCR_CONN_STATES(X)
+#undef X
 	};
 
 	return st < NR_SMCR_CONN_ST ? names[st] : "unknown";
@@ -499,19 +492,9 @@ const char *smcr_conn_st_name(unsigned int st)
 const char *smcr_conn_ev_name(unsigned int ev)
 {
 	static const char * const names[NR_SMCR_CONN_EV] = {
-		[SMCR_CONN_EV_APP_SHUT_WR] = "shutdown-write",
-		[SMCR_CONN_EV_APP_CLOSE] = "close",
-		[SMCR_CONN_EV_APP_ABORT] = "abort",
-		[SMCR_CONN_EV_DRAINED] = "drained",
-		[SMCR_CONN_EV_RX_DONE] = "rx-done",
-		[SMCR_CONN_EV_RX_CLOSED] = "rx-closed",
-		[SMCR_CONN_EV_RX_ABORT] = "rx-abort",
-		[SMCR_CONN_EV_TX_ABORT_DONE] = "tx-abort-done",
-		[SMCR_CONN_EV_TCP_RESET] = "tcp-reset",
-		[SMCR_CONN_EV_TIMER] = "timer",
-		[SMCR_CONN_EV_LGR_LOST] = "lgr-lost",
-		[SMCR_CONN_EV_VIOLATION] = "violation",
-		[SMCR_CONN_EV_CONFLICT] = "conflict",
+#define X(name, word) [SMCR_CONN_EV_##name] = word,
+		SMCR_CONN_EVENTS(X)
+#undef X
 	};
 
 	return ev < NR_SMCR_CONN_EV ? names[ev] : "unknown";

@@ -13,55 +13,109 @@
 #include "env.h"
 #include "reason.h"
 
+/*
+ * Each list is the only place where its names are written: enum, trace events
+ * and (states) netlink follow.
+ *
+ *	X(NAME, "name in traces")
+ */
+#define SMCR_CONN_STATES(X) \
+	/* no element in use */ \
+	X(CLOSED,		"Closed") \
+	X(ACTIVE,		"Active") \
+	/* sent D or C, heard nothing */ \
+	X(PEER_CLOSE_WAIT1,	"PeerCloseWait1") \
+	/* sent D or C, peer sent D */ \
+	X(PEER_CLOSE_WAIT2,	"PeerCloseWait2") \
+	/* sent D, peer sent C, app open */ \
+	X(APP_FIN_CLOSE_WAIT,	"AppFinCloseWait") \
+	/* peer sent D or C, we nothing */ \
+	X(APP_CLOSE_WAIT1,	"AppCloseWait1") \
+	/* peer sent D or C, we sent D */ \
+	X(APP_CLOSE_WAIT2,	"AppCloseWait2") \
+	/* sent C, peer only D */ \
+	X(PEER_FIN_CLOSE_WAIT,	"PeerFinCloseWait") \
+	/* sent A */ \
+	X(PEER_ABORT_WAIT,	"PeerAbortWait") \
+	/* peer sent A, own A under way */ \
+	X(PROCESS_ABORT,	"ProcessAbort")
+
 enum smcr_conn_st {
-	SMCR_CONN_ST_CLOSED,		/* no element in use */
-	SMCR_CONN_ST_ACTIVE,
-	SMCR_CONN_ST_PEER_CLOSE_WAIT1,	/* sent D or C, heard nothing */
-	SMCR_CONN_ST_PEER_CLOSE_WAIT2,	/* sent D or C, peer sent D */
-	SMCR_CONN_ST_APP_FIN_CLOSE_WAIT,/* sent D, peer sent C, app open */
-	SMCR_CONN_ST_APP_CLOSE_WAIT1,	/* peer sent D or C, we nothing */
-	SMCR_CONN_ST_APP_CLOSE_WAIT2,	/* peer sent D or C, we sent D */
-	SMCR_CONN_ST_PEER_FIN_CLOSE_WAIT,/* sent C, peer only D */
-	SMCR_CONN_ST_PEER_ABORT_WAIT,	/* sent A */
-	SMCR_CONN_ST_PROCESS_ABORT,	/* peer sent A, own A under way */
+#define X(name, word) SMCR_CONN_ST_##name,
+	SMCR_CONN_STATES(X)
+#undef X
 	NR_SMCR_CONN_ST
 };
 
+#define SMCR_CONN_EVENTS(X) \
+	/* shutdown(WR) */ \
+	X(APP_SHUT_WR,		"shutdown-write") \
+	/* close() or shutdown(RDWR) */ \
+	X(APP_CLOSE,		"close") \
+	/* SO_LINGER 0, linger ran out */ \
+	X(APP_ABORT,		"abort") \
+	/* all writes and their CDCs completed */ \
+	X(DRAINED,		"drained") \
+	/* D, C, A arrived for the first time */ \
+	X(RX_DONE,		"rx-done") \
+	X(RX_CLOSED,		"rx-closed") \
+	X(RX_ABORT,		"rx-abort") \
+	/* own A completed (or can never) */ \
+	X(TX_ABORT_DONE,	"tx-abort-done") \
+	/* RST on the TCP connection */ \
+	X(TCP_RESET,		"tcp-reset") \
+	/* the timer that an action started */ \
+	X(TIMER,		"timer") \
+	/* no link can carry anything more */ \
+	X(LGR_LOST,		"lgr-lost") \
+	/* peer broke a rule: active abort */ \
+	X(VIOLATION,		"violation") \
+	/* element given away by its owner */ \
+	X(CONFLICT,		"conflict")
+
 enum smcr_conn_ev {
-	SMCR_CONN_EV_APP_SHUT_WR,	/* shutdown(WR) */
-	SMCR_CONN_EV_APP_CLOSE,		/* close() or shutdown(RDWR) */
-	SMCR_CONN_EV_APP_ABORT,		/* SO_LINGER 0, linger ran out */
-	SMCR_CONN_EV_DRAINED,		/* all writes and their CDCs completed */
-	SMCR_CONN_EV_RX_DONE,		/* D arrived for the first time */
-	SMCR_CONN_EV_RX_CLOSED,		/* C arrived for the first time */
-	SMCR_CONN_EV_RX_ABORT,		/* A arrived for the first time */
-	SMCR_CONN_EV_TX_ABORT_DONE,	/* own A completed (or can never) */
-	SMCR_CONN_EV_TCP_RESET,		/* RST on the TCP connection */
-	SMCR_CONN_EV_TIMER,		/* the timer that an action started */
-	SMCR_CONN_EV_LGR_LOST,		/* no link can carry anything more */
-	SMCR_CONN_EV_VIOLATION,		/* peer broke a rule: active abort */
-	SMCR_CONN_EV_CONFLICT,		/* element given away by its owner */
+#define X(name, word) SMCR_CONN_EV_##name,
+	SMCR_CONN_EVENTS(X)
+#undef X
 	NR_SMCR_CONN_EV
 };
 
-/* Actions, in the order in which the shell carries them out */
+/*
+ * Actions, in the order in which the shell carries them out
+ *
+ *	X(NAME, bit, "name in traces")
+ */
+#define SMCR_CLOSE_ACTIONS(X) \
+	/* drop unsent and unread data */ \
+	X(PURGE,	0,	"purge") \
+	/* CDC with D; with C; with A: nothing after C or A */ \
+	X(SEND_DONE,	1,	"send-done") \
+	X(SEND_CLOSED,	2,	"send-closed") \
+	X(SEND_ABORT,	3,	"send-abort") \
+	/* readers see the end after the data */ \
+	X(EOF,		4,	"eof") \
+	/* report out.err to the application */ \
+	X(ERROR,	5,	"error") \
+	/* (re)start T_CLOSE, T_ABORT */ \
+	X(CLOSE_TIMER,	6,	"close-timer") \
+	X(ABORT_TIMER,	7,	"abort-timer") \
+	X(STOP_TIMER,	8,	"stop-timer") \
+	/* orderly end of the TCP connection; reset it */ \
+	X(TCP_FIN,	9,	"tcp-fin") \
+	X(TCP_RST,	10,	"tcp-rst") \
+	/* element and token are free, see smcr_close_step() */ \
+	X(RELEASE,	11,	"release") \
+	/* post no RDMA write from now on */ \
+	X(NO_TX,	12,	"no-tx") \
+	/* drop unsent data; unread ones stay */ \
+	X(DROP_TX,	13,	"drop-tx")
+
 enum {
-	SMCR_ACT_PURGE		= 1 << 0,  /* drop unsent and unread data */
-	SMCR_ACT_SEND_DONE	= 1 << 1,  /* CDC with D */
-	SMCR_ACT_SEND_CLOSED	= 1 << 2,  /* CDC with C; nothing after it */
-	SMCR_ACT_SEND_ABORT	= 1 << 3,  /* CDC with A; nothing after it */
-	SMCR_ACT_EOF		= 1 << 4,  /* readers see the end after the data */
-	SMCR_ACT_ERROR		= 1 << 5,  /* report out.err to the application */
-	SMCR_ACT_CLOSE_TIMER	= 1 << 6,  /* (re)start T_CLOSE */
-	SMCR_ACT_ABORT_TIMER	= 1 << 7,  /* (re)start T_ABORT */
-	SMCR_ACT_STOP_TIMER	= 1 << 8,
-	SMCR_ACT_TCP_FIN	= 1 << 9,  /* orderly end of the TCP connection */
-	SMCR_ACT_TCP_RST	= 1 << 10, /* reset the TCP connection */
-	SMCR_ACT_RELEASE	= 1 << 11, /* element and token are free, see below */
+#define X(name, bit, word) SMCR_ACT_##name = 1 << (bit),
+	SMCR_CLOSE_ACTIONS(X)
+#undef X
 	SMCR_ACT_SEND		= SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
 				  SMCR_ACT_SEND_ABORT,
-	SMCR_ACT_NO_TX		= 1 << 12, /* post no RDMA write from now on */
-	SMCR_ACT_DROP_TX	= 1 << 13, /* drop unsent data; unread ones stay */
 };
 
 /* What the machine remembers. Guarded by the owner's lock. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RFC 7609 constants. Every protocol number of the module is here, once.
+ * Message types have their names in traces beside them: X(NAME, number, "name").
  */
 #ifndef _SMCR_CORE_PROTO_H
 #define _SMCR_CORE_PROTO_H
@@ -16,11 +17,16 @@ enum smcr_tcpopt {
 #define SMCR_EYE_CATCHER	0xe2d4c3d9U	/* "SMCR" in EBCDIC, also the ExID */
 
 /* CLC messages, RFC 7609 A.2 */
+#define SMCR_CLC_TYPES(X) \
+	X(PROPOSAL,	1, "proposal") \
+	X(ACCEPT,	2, "accept") \
+	X(CONFIRM,	3, "confirm") \
+	X(DECLINE,	4, "decline")
+
 enum smcr_clc_type {
-	SMCR_CLC_PROPOSAL	= 1,
-	SMCR_CLC_ACCEPT		= 2,
-	SMCR_CLC_CONFIRM	= 3,
-	SMCR_CLC_DECLINE	= 4,
+#define X(name, num, word) SMCR_CLC_##name = (num),
+	SMCR_CLC_TYPES(X)
+#undef X
 };
 
 enum {
@@ -41,15 +47,20 @@ enum {
 /* LLC and CDC messages, RFC 7609 A.3 and A.4: always 44 bytes */
 enum { SMCR_WR_LEN = 44 };
 
+#define SMCR_LLC_TYPES(X) \
+	X(CONFIRM_LINK,		0x01, "confirm-link") \
+	X(ADD_LINK,		0x02, "add-link") \
+	X(ADD_LINK_CONT,	0x03, "add-link-cont") \
+	X(DELETE_LINK,		0x04, "delete-link") \
+	X(CONFIRM_RKEY,		0x06, "confirm-rkey") \
+	X(TEST_LINK,		0x07, "test-link") \
+	X(CONFIRM_RKEY_CONT,	0x08, "confirm-rkey-cont") \
+	X(DELETE_RKEY,		0x09, "delete-rkey")
+
 enum smcr_llc_type {
-	SMCR_LLC_CONFIRM_LINK		= 0x01,
-	SMCR_LLC_ADD_LINK		= 0x02,
-	SMCR_LLC_ADD_LINK_CONT		= 0x03,
-	SMCR_LLC_DELETE_LINK		= 0x04,
-	SMCR_LLC_CONFIRM_RKEY		= 0x06,
-	SMCR_LLC_TEST_LINK		= 0x07,
-	SMCR_LLC_CONFIRM_RKEY_CONT	= 0x08,
-	SMCR_LLC_DELETE_RKEY		= 0x09,
+#define X(name, num, word) SMCR_LLC_##name = (num),
+	SMCR_LLC_TYPES(X)
+#undef X
 };
 
 enum { SMCR_CDC_TYPE = 0xfe };
