@@ -188,7 +188,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
  * @conn: open connection
  * @m: decoded message, enumerations already checked
  *
- * Return: 0; -ENOSPC too many RTokens; -ENOMEM.
+ * Return: 0; -ENOENT its RMB is not known on the link; -ENOSPC too many RTokens;
+ * -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 {

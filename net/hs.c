@@ -191,6 +191,24 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 }
 
 /**
+ * smcr_hs_set_peer() - take the peer's element from its Accept or Confirm
+ * @hs: handshake with an open connection
+ * @m: Accept or Confirm, checked
+ *
+ * Context: process.
+ * Return: 0, or a negative errno with @hs->why set.
+ */
+int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m)
+{
+	int rc = smcr_conn_set_peer(&hs->ssk->conn, m);
+
+	if (rc)
+		hs->why = rc == -ENOENT ? SMCR_R_RKEY_UNKNOWN :
+					  SMCR_R_RMB_LIMIT;
+	return rc;
+}
+
+/**
  * smcr_hs_check_enums() - reserved MTU or Bsize in the peer's message? (CLC-10)
  * @hs: handshake
  * @m: Accept or Confirm
@@ -275,7 +293,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 			     d->out_of_sync ? ", out of sync" : "");
 	/* it does not know the group that we named (CLC-36) */
 	if (d->out_of_sync && hs->lgr && !hs->first)
-		smcr_lgr_doubt(hs->lgr);
+		smcr_lgr_doubt(hs->lgr, hs->lgr->server ? &hs->peer.addr : NULL);
 	return SMCR_HS_DECLINED;
 }
 

@@ -244,10 +244,8 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_clc_accept m;
 
-	if (smcr_conn_set_peer(conn, &hs->acc)) {
-		hs->why = SMCR_R_RMB_LIMIT;
+	if (smcr_hs_set_peer(hs, &hs->acc))
 		return SMCR_HS_DECLINE;
-	}
 	if (hs->first) {
 		smcr_hs_watch(hs, hs->lgr);
 		smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT,

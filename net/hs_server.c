@@ -192,7 +192,6 @@ static bool smcr_srv_names_link(const struct smcr_lgr *lgr,
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
 {
-	struct smcr_conn *conn = &hs->ssk->conn;
 	enum smcr_hs_res res;
 
 	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
@@ -202,11 +201,9 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 		return hs->first ? res : smcr_srv_lost(hs, hs->why);
 	if (!hs->first && !smcr_srv_names_link(hs->lgr, conf))
 		return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
-	if (smcr_conn_set_peer(conn, conf)) {
-		hs->why = SMCR_R_RMB_LIMIT;
+	if (smcr_hs_set_peer(hs, conf))
 		return hs->first ? SMCR_HS_DECLINE :
 				   smcr_srv_lost(hs, hs->why);
-	}
 	return SMCR_HS_NEXT;
 }
 

@@ -294,8 +294,9 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 }
 
 /*
- * By ID and RNIC. Not by GID: a host names another one of the same RNIC when
- * TCP is IPv6, and its group is as good for that.
+ * By ID and RNIC: the one that it prefers, or the one that it took. Not by GID: a
+ * host names another one of the same RNIC when TCP is IPv6, and its group is as
+ * good for that.
  */
 static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
 			       const struct smcr_peer *peer,
@@ -303,7 +304,8 @@ static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
 {
 	return lgr->server == server &&
 	       !memcmp(lgr->peer.id, peer->id, sizeof(peer->id)) &&
-	       !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac)) &&
+	       (!memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac)) ||
+		!memcmp(lgr->confirmed_mac, peer->mac, sizeof(peer->mac))) &&
 	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
 	       lgr->pid.port == pid->port;
 }
@@ -316,34 +318,51 @@ static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
 	       smcr_rmb_has_room(lgr, bsize);
 }
 
+static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
+			       const struct in6_addr *addr)
+{
+	int i;
+
+	for (i = 0; i < lgr->n_denied; i++)
+		if (ipv6_addr_equal(&lgr->denied[i], addr))
+			return true;
+	return false;
+}
+
 /*
  * Usable group of a peer, or one that is being formed. *@full: no RMB can be
- * added to one that would do otherwise.
+ * added to one that would do otherwise. Anybody can form a group in the name of
+ * this peer: the one that this address has formed is preferred, and one that it
+ * has denied is not for it. A host with several addresses has one group.
  */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 					const struct smcr_peer *peer,
 					const struct smcr_port_id *pid,
 					u8 bsize, bool *full)
 {
-	struct smcr_lgr *lgr, *forming = NULL;
+	struct smcr_lgr *lgr, *forming = NULL, *others = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
 			       smcr_peer_hash(peer->id)) {
+		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
+
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
-		/* anybody can send a Proposal in the name of this peer */
-		if (lgr->st == SMCR_LGR_ST_FORMING &&
-		    ipv6_addr_equal(&lgr->peer.addr, &peer->addr))
+		if (lgr->st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
 		if (lgr->st != SMCR_LGR_ST_ACTIVE ||
-		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link))
+		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link) ||
+		    smcr_lgr_denied_by(lgr, &peer->addr))
 			continue;
-		if (smcr_lgr_has_room(lgr, bsize))
+		if (!smcr_lgr_has_room(lgr, bsize))
+			*full |= !smcr_rmb_has_room(lgr, bsize);
+		else if (own)
 			return lgr;
-		*full |= !smcr_rmb_has_room(lgr, bsize);
+		else
+			others = lgr;
 	}
-	return forming;
+	return others ?: forming;
 }
 
 /*
@@ -562,22 +581,43 @@ static void smcr_lgr_idle_work(struct work_struct *work)
 	smcr_lgr_put(lgr);
 }
 
+/* A group that is not offered to @addr any more; true if @addr has formed it */
+static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
+{
+	bool own, known;
+
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	own = ipv6_addr_equal(&lgr->peer.addr, addr);
+	known = smcr_lgr_denied_by(lgr, addr);
+	if (!known) {
+		lgr->n_denied = min(lgr->n_denied + 1, SMCR_DENIED_MAX);
+		memmove(&lgr->denied[1], &lgr->denied[0],
+			(lgr->n_denied - 1) * sizeof(lgr->denied[0]));
+		lgr->denied[0] = *addr;
+	}
+	spin_unlock_bh(&lgr->sn->lgr_lock);
+	return own;
+}
+
 /**
  * smcr_lgr_doubt() - the peer, or who claims to be it, denies the group
  * @lgr: group; the caller has a reference
+ * @addr: where the Decline came from, if it came to a server, else NULL
  *
  * RFC 7609 has a peer that is told "out of sync" clean up (CLC-36). What says
  * so is a message on somebody's TCP connection, and the group has connections
- * of others: no new connection gets into it until TEST LINK has asked the other
- * end. A peer that has lost the link cannot answer, and the group ends (T_LLC
- * at most).
+ * of others: it is not offered to that address any more. TEST LINK asks the
+ * other end, and meanwhile it is offered to nobody, if the address is the one
+ * that has formed the group. A peer that has lost the link cannot answer, and
+ * the group ends (T_LLC at most).
  *
  * Context: any.
  */
-void smcr_lgr_doubt(struct smcr_lgr *lgr)
+void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
-	WRITE_ONCE(lgr->no_reuse, true);
+	if (addr && smcr_lgr_denies(lgr, addr))
+		WRITE_ONCE(lgr->no_reuse, true);
 	smcr_llc_verify(lgr);
 }
 
@@ -607,7 +647,7 @@ void smcr_lgr_activate(struct smcr_lgr *lgr)
 {
 	/* a client may confirm with another RNIC than it proposed */
 	spin_lock_bh(&lgr->sn->lgr_lock);
-	memcpy(lgr->peer.mac, lgr->link->peer_mac, sizeof(lgr->peer.mac));
+	memcpy(lgr->confirmed_mac, lgr->link->peer_mac, ETH_ALEN);
 	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
@@ -1144,9 +1184,8 @@ struct smcr_conn *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 	return conn;
 }
 
-/* Known, or new; @confirmed: by CONFIRM RKEY, or by first contact */
-static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va,
-			   bool confirmed)
+/* Index of an RToken that the peer has confirmed, or, with @add, does so now */
+static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
 {
 	int i, free = -ENOSPC;
 
@@ -1155,18 +1194,20 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va,
 		struct smcr_rtoken *rt = &lgr->rtokens[i];
 
 		if (rt->valid && rt->rkey == rkey && rt->va == va) {
-			rt->confirmed |= confirmed;
-			return i;
+			rt->confirmed |= add;
+			return rt->confirmed ? i : -ENOENT;
 		}
 		if (!rt->valid && free < 0)
 			free = i;
 	}
+	if (!add)
+		return -ENOENT;
 	if (free >= 0)
 		lgr->rtokens[free] = (struct smcr_rtoken) {
 			.rkey = rkey,
 			.va = va,
 			.valid = true,
-			.confirmed = confirmed,
+			.confirmed = true,
 		};
 	return free;
 }
@@ -1225,7 +1266,7 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 	return (unsigned long)rtoken << 8 | index;
 }
 
-/* One that was withdrawn, or never confirmed, is forgotten with its last user */
+/* One that was withdrawn is forgotten with its last user */
 static void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
 	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
@@ -1240,15 +1281,20 @@ static void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
  * smcr_lgr_claim_relem() - the peer gave @conn an element of its RMB
  * @lgr: group
  * @conn: new owner
- * @rkey: RKey of the RMB, learned here when new (with one link CLC suffices)
+ * @rkey: RKey of the RMB
  * @va: address of the RMB
  * @index: element
+ *
+ * First contact makes the RMB known. Later ones have to be confirmed on the link
+ * before CLC names them (RFC 7609 3.5.5.2.1): what a CLC message says may come
+ * from anybody, and a write with an RKey that does not exist ends the link with
+ * the connections of all.
  *
  * Another live connection that still holds the element loses it: the peer,
  * its owner, says that it is free (RMB-24).
  *
  * Context: process.
- * Return: index of the RToken; -ENOSPC; -ENOMEM.
+ * Return: index of the RToken; -ENOENT it was not confirmed; -ENOSPC; -ENOMEM.
  */
 int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 			 u32 rkey, u64 va, u8 index)
@@ -1258,8 +1304,7 @@ int smcr_lgr_claim_relem(struct smcr_lgr *lgr, struct smcr_conn *conn,
 	int rt, rc;
 
 	spin_lock_bh(&lgr->lock);
-	rt = smcr_lgr_rtoken(lgr, rkey, va,
-			     smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING);
+	rt = smcr_lgr_rtoken(lgr, rkey, va, lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
 		lgr->rtokens[rt].used++;
 	spin_unlock_bh(&lgr->lock);

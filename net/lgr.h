@@ -10,6 +10,7 @@
 #ifndef _SMCR_LGR_H
 #define _SMCR_LGR_H
 
+#include <linux/if_ether.h>
 #include <linux/in6.h>
 #include <linux/rhashtable.h>
 #include <linux/xarray.h>
@@ -49,6 +50,9 @@ enum smcr_lgr_end {
  * by others, and a peer can have several RNICs. ID and MAC are what a Proposal
  * says; @addr is where its TCP connection comes from (server, else zero).
  */
+/* Addresses that a server group is not offered to, because they have denied it */
+#define SMCR_DENIED_MAX	4
+
 struct smcr_peer {
 	u8 id[8];
 	u8 mac[6];
@@ -61,7 +65,7 @@ struct smcr_rtoken {
 	u64 va;
 	u16 used;		/* connections that write there */
 	bool valid;
-	bool confirmed;		/* stays without a connection, until withdrawn */
+	bool confirmed;		/* not withdrawn; else gone with its last connection */
 };
 
 /* One received LLC message on its way to process context */
@@ -105,7 +109,11 @@ struct smcr_lgr {
 	refcount_t refs;
 	bool server;
 	u32 id;
-	struct smcr_peer peer;	/* as proposed; as confirmed when ACTIVE */
+	struct smcr_peer peer;	/* as proposed */
+	u8 confirmed_mac[ETH_ALEN];	/* the Confirm's may be another; sn->lgr_lock */
+	/* who has denied the group last, any order; sn->lgr_lock */
+	struct in6_addr denied[SMCR_DENIED_MAX];
+	u8 n_denied;
 	struct smcr_port_id pid;
 	struct ib_pd *pd;
 	struct smcr_link *link;
@@ -172,7 +180,7 @@ struct smcr_lgr {
 	bool del_asked;		/* the peer wanted it */
 	bool del_sent;		/* the adapter is done with @del; WRITE_ONCE */
 	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
-	bool no_reuse;		/* denied, TEST LINK asks: for no new connection */
+	bool no_reuse;		/* denied by its peer, TEST LINK asks: for no new connection */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 
@@ -194,7 +202,7 @@ void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
 			 const struct smcr_llc_delete_link *req);
 void smcr_lgr_end_kick(struct smcr_lgr *lgr);
 void smcr_lgr_del_heard(struct smcr_lgr *lgr);
-void smcr_lgr_doubt(struct smcr_lgr *lgr);
+void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr);
 void smcr_lgr_trust(struct smcr_lgr *lgr);
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);

@@ -4,8 +4,9 @@
 # Decline in place of every CLC message, and in the LLC part of first contact:
 # both go on with TCP at once, bytes behind it are the application's, the value
 # of the diagnosis does not matter, an ordinary one leaves the link group alone.
-# After one with S=1 TEST LINK decides, for S=1 may come from somebody else: when
-# it is answered the group goes on and takes new connections, else it ends.
+# After one with S=1 the group is not offered to that host again, and TEST LINK
+# decides about the rest, for S=1 may come from somebody else: when it is answered
+# the group goes on with its connections, else it ends.
 #
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
@@ -189,10 +190,11 @@ client() {
 		tx llc test_link
 		rx llc test_link reply=1
 		set auto_test=1
-		# and the group is as good as before
+		# and the group goes on with its connections; new ones get another
 		conn 4
+		link 2
 		connect $PEER 5000
-		reuse
+		first_contact
 		tx data len=5
 		rx data len=5
 		close
@@ -200,12 +202,14 @@ client() {
 		close
 		# a link that does not answer ends with its connections
 		conn 5
+		link 2
 		connect $PEER 5000
 		reuse
 		tx data len=5
 		await fifth
 		set auto_test=0
 		conn 6
+		link 2
 		connect $PEER 5000
 		reuse until=confirm
 		tx decline s=1
@@ -216,7 +220,7 @@ client() {
 		rx llc test_link reply=0
 		# meanwhile it is for no new connection
 		conn 7
-		link 2
+		link 3
 		connect $PEER 5000
 		tx proposal
 		rx accept first=1

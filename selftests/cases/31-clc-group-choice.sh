@@ -4,7 +4,8 @@
 # Which link group a connection belongs to: a Confirm that names no link of it
 # ends in RST and never in Decline; F=1 from a server that is known starts a
 # parallel group; F=1 with the QP number of a live link means that this one is
-# stale; a client with a new peer ID or another RNIC is a new peer.
+# stale; a client with a new peer ID or another RNIC is a new peer, and one that
+# takes another RNIC than it prefers is still known.
 #
 # covers: CLC-24 CLC-46 CLC-66
 # module: ours ours
@@ -19,6 +20,7 @@ server() {
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:3 accept:0 recv:5 send:5 slot:2 accept:0 recv:5 send:5 recv:1=eof close slot:3 recv:1=eof close \
 		slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 send:5 recv:1=eof close
 	app_end "server program"
@@ -123,6 +125,34 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
+		# a host that always prefers one RNIC, and takes another
+		set peer_id=5555525400000002
+		conn prefers
+		link 3
+		connect $PEER 5000
+		tx proposal mac=~
+		rx accept first=1
+		qp create
+		qp rtr
+		tx confirm
+		rx llc confirm_link
+		qp rts
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx llc add_link reply=1
+		tx data len=5
+		rx data len=5
+		conn again
+		link 3
+		connect $PEER 5000
+		tx proposal mac=~
+		rx accept first=0
+		tx confirm
+		tx data len=5
+		rx data len=5
+		close
+		conn prefers
+		close
 		# the same host after a restart: nothing is known any more
 		set peer_id=7777525400000002
 		conn new
