@@ -483,7 +483,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (acts & SMCR_ACT_PURGE) {
-		/* nothing that the peer says from now on makes it an end */
+		/* data were dropped: a later D or C must not look like EOF */
 		if (conn->rx_cons.abs != conn->rx_prod.abs ||
 		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
 			conn->rx_lost = true;
@@ -591,7 +591,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* the peer gave up the group, and then TCP: that is one event, not two */
+	/* the peer ended the group, then TCP: one event, not two */
 	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
 	    smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD) {
 		ev = SMCR_CONN_EV_LGR_LOST;
@@ -902,7 +902,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 	if (!smcr_close_may_rx(&conn->fsm)) {
-		/* after our A only the peer's last word counts */
+		/* after our A only the peer's C or A counts */
 		conn->rx_seq = cdc->seq;
 		smcr_conn_rx_flags(conn, cdc->cflags);
 		return;
@@ -937,7 +937,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (rx)
 		smcr_conn_rx_data(conn, rx);
-	/* it waits for space or asks for news, and there is some (CDC-26, CDC-27) */
+	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->peer_asks || conn->peer_blocked) &&
 	    conn->rx_announced != conn->rx_cons.abs)
 		conn->tx_ctrl = true;

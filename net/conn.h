@@ -65,7 +65,7 @@ struct smcr_conn {
 	unsigned long grow_at;		/* ... from then on, jiffies; it has failed before */
 	u32 tx_in;			/* offset in sndbuf of the next byte; socket lock */
 	u64 tx_old_end;			/* bytes before it are in sndbuf_old */
-	u64 tx_acked;			/* a completion told so: nothing reads them any more */
+	u64 tx_acked;			/* send completion: nothing reads them any more */
 	u64 tx_queued;			/* bytes put into sndbuf so far; socket lock writes */
 	u64 tx_done;			/* bytes whose write completed */
 	u32 tx_src;			/* offset in sndbuf of the next unsent byte */

@@ -380,8 +380,9 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 }
 
 /*
- * The group has ended, and the client owes us its Confirm, which is when it can
- * be told (CLC-51): hold nothing until then that the end of the device waits for.
+ * The group has ended while we wait for the client's Confirm, and a Decline can
+ * be sent only after that (CLC-51). Until then hold nothing that the removal of
+ * the device waits for.
  */
 static void smcr_srv_let_go(struct smcr_hs *hs)
 {

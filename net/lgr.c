@@ -17,8 +17,9 @@
 #define SMCR_RECLAIM_MAX	64
 
 /*
- * Whoever takes the device or the namespace away waits for the groups: a peer
- * that is there has acknowledged DELETE LINK long before, and has answered.
+ * The removal of a device or a namespace waits for its groups, but no longer
+ * than this: a peer that is alive has acknowledged and answered DELETE LINK
+ * before.
  */
 #define SMCR_T_HURRY_DEV	1000	/* ms */
 #define SMCR_T_HURRY_NET	300
@@ -119,7 +120,7 @@ static void smcr_lgr_free_work(struct work_struct *work)
 	kfree(lgr);
 }
 
-/* What follows from DEAD, for whoever set it */
+/* To be called by who has set DEAD: counts it and starts end_work */
 static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 			    u32 del_reason)
 {
@@ -170,8 +171,8 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 }
 
 /*
- * Room for another group (SEC-13), if need be in place of an idle one? Those
- * take a while to be freed: there can be as many again of them.
+ * Room for another group (SEC-13), if need be in place of an idle one? Evicted
+ * groups take a while to be freed, so the total may reach 2 x max_lgrs.
  */
 static bool smcr_lgr_admit(struct smcr_net *sn)
 {
@@ -279,8 +280,8 @@ static u64 smcr_peer_hash(const u8 peer_id[8])
 }
 
 /*
- * List a FORMING group. The list's reference is the caller's as well; a
- * device that is going away takes no new group.
+ * List a FORMING group, with a reference of the list's own. The caller checks
+ * the device afterwards: it may have begun to go away before the group was seen.
  */
 static void smcr_lgr_publish(struct smcr_lgr *lgr)
 {
@@ -366,8 +367,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 }
 
 /*
- * Worth a try of one's own after another first contact with this peer failed?
- * Only if that was a matter of its TCP connection, and not of the path.
+ * May the caller try first contact itself after another one with this peer has
+ * failed? Only if the cause was that one's TCP connection, not the path.
  */
 static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
 {
@@ -604,12 +605,13 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
  * @lgr: group; the caller has a reference
  * @addr: where the Decline came from, if it came to a server, else NULL
  *
- * RFC 7609 has a peer that is told "out of sync" clean up (CLC-36). What says
- * so is a message on somebody's TCP connection, and the group has connections
- * of others: it is not offered to that address any more. TEST LINK asks the
- * other end, and meanwhile it is offered to nobody, if the address is the one
- * that has formed the group. A peer that has lost the link cannot answer, and
- * the group ends (T_LLC at most).
+ * RFC 7609 has a peer that receives "out of sync" clean up (CLC-36). But the
+ * message came on one TCP connection, which proves nothing about its sender, and
+ * the group has connections of others. So the group is not offered to that
+ * address again, and TEST LINK verifies the link. If the address is the one that
+ * formed the group, nobody else is offered it until TEST LINK is answered. A
+ * peer that has lost the link does not answer, and the group ends, after T_LLC
+ * at most.
  *
  * Context: any.
  */
@@ -625,8 +627,8 @@ void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
  * smcr_lgr_trust() - the other end of the link has answered TEST LINK
  * @lgr: group
  *
- * Whoever raised the doubt was not the peer, or was wrong: he has kept others
- * out of the group for one round trip, and costs no more than that each time.
+ * The "out of sync" was forged or wrong, and the group is usable again. It has
+ * kept new connections out for one round trip; each forged message costs that.
  *
  * Context: any.
  */
@@ -930,7 +932,7 @@ static void smcr_lgr_end_work(struct work_struct *work)
 		smcr_lgr_release(lgr);
 }
 
-/* A dead group does not take longer than this any more */
+/* Bound the end of a dead group to @ms from now */
 static void smcr_lgr_hurry(struct smcr_lgr *lgr, unsigned int ms)
 {
 	unsigned long delay = msecs_to_jiffies(ms);

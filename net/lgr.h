@@ -178,9 +178,9 @@ struct smcr_lgr {
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del; /* to send when killed, if .reason */
 	bool del_asked;		/* the peer wanted it */
-	bool del_sent;		/* the adapter is done with @del; WRITE_ONCE */
+	bool del_sent;		/* send completion of @del; WRITE_ONCE */
 	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
-	bool no_reuse;		/* denied by its peer, TEST LINK asks: for no new connection */
+	bool no_reuse;		/* no new connection until TEST LINK is answered */
 	struct smcr_link_nums nums;	/* link numbers, server */
 };
 

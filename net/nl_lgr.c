@@ -147,7 +147,7 @@ int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_lgr);
 }
 
-/* What the peer told about its end; set when the QP went to RTR */
+/* What the peer announced of its end; set when the QP went to RTR */
 static int smcr_nl_put_link_peer(struct sk_buff *skb,
 				 const struct smcr_link *link, bool admin)
 {

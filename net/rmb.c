@@ -357,7 +357,7 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 
 /* Elements */
 
-/* The newest first: older RMBs run dry, and only those are ever freed */
+/* The newest first, so that older RMBs drain and can be freed */
 static struct smcr_rmb *rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;

@@ -108,7 +108,7 @@ struct smcr_sock {
 
 	unsigned long flags;		/* SMCR_SK_*, atomic bit ops */
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
-	u32 urg_seq;			/* told by SIGURG; inner socket's lock */
+	u32 urg_seq;			/* announced by SIGURG; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
 	u32 pushed_mark;		/* SO_MARK, the same; see smcr_sockopt_push() */
 	int pushed_cpu;			/* SO_INCOMING_CPU; TCP writes its own, too */

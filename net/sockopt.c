@@ -523,7 +523,7 @@ static void smcr_push_pacing(struct sock *tsk, const struct sock *sk)
 }
 
 /*
- * Options of which core code told us nothing and which may change while TCP is
+ * Options that core code sets without calling us, and which may change while TCP is
  * in use. No lock is needed where both are equal.
  */
 static void smcr_push_silent(struct smcr_sock *ssk)

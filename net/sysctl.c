@@ -30,9 +30,9 @@ struct smcr_knob {
 }
 
 /*
- * What all namespaces share: the time of workers, queue pairs and unsettled
- * negotiations. Whoever is root in a namespace of his own only can take less of
- * it than by default, not more.
+ * Resources that all namespaces share: the time of workers, queue pairs, and
+ * unsettled handshakes. Outside of the initial namespace these knobs can only be
+ * lowered: root there is not root of the host.
  */
 #define SMCR_KNOB_SHARED(member, lo, hi, hi_ns) { \
 	.name	= #member, \

@@ -321,7 +321,7 @@ static void smcr_tx_space(struct smcr_conn *conn)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 
-	/* room first, then the flag: the other way round than who waits */
+	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
 	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
@@ -561,7 +561,7 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
 		set_bit(SMCR_SK_NOSPACE, &ssk->flags);
-		smp_mb__after_atomic();	/* pairs with sk_write_space: no lost wake-up */
+		smp_mb__after_atomic();	/* pairs with smcr_tx_space(): no lost wake-up */
 		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
 		    !smcr_close_may_send(&conn->fsm) ||
 		    smcr_conn_wspace(conn))

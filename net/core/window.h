@@ -44,7 +44,7 @@ struct smcr_rx_window {
 };
 
 /**
- * smcr_cdc_asks() - does the writer wait for news of the consumer cursor?
+ * smcr_cdc_asks() - does the writer ask for the consumer cursor?
  * @pflags: producer flags of its CDC
  *
  * R says so (CDC-27). A writer of urgent data sends nothing behind them until
