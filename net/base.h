@@ -52,21 +52,4 @@ extern struct workqueue_struct *smcr_wq;
  */
 extern struct workqueue_struct *smcr_end_wq;
 
-/* Timers of the conformance catalogue, B.5; defaults of the sysctls */
-#define SMCR_T_CLC_DEFAULT		(10 * 1000)	/* ms */
-#define SMCR_T_LLC_FIRST_DEFAULT	(10 * 1000)
-#define SMCR_T_LLC_DEFAULT		(4 * 1000)
-#define SMCR_T_LGR_IDLE_DEFAULT		(600 * 1000)
-#define SMCR_T_CLOSE_DEFAULT		(60 * 1000)
-#define SMCR_T_ABORT_DEFAULT		(10 * 1000)
-#define SMCR_T_TESTLINK_DEFAULT		(30 * 1000)
-#define SMCR_T_RMB_FREE_DEFAULT		(60 * 1000)
-
-/* Also the most that a namespace other than the initial one can have */
-#define SMCR_MAX_LGRS_DEFAULT		1024
-#define SMCR_MAX_HANDSHAKES_DEFAULT	4096
-#define SMCR_MAX_FIRST_DEFAULT		256
-
-#define SMCR_BUF_DEFAULT		(256 * 1024)	/* net.smcr.rmem, wmem */
-
 #endif /* _SMCR_BASE_H */

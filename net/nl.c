@@ -162,34 +162,17 @@ int smcr_nl_result(const struct sk_buff *skb, int err)
 	return err == -EMSGSIZE && skb->len ? skb->len : err;
 }
 
-/* The knobs, all of them int */
-#define SMCR_NL_KNOB(attr, member) \
-	{ SMCR_A_KNOBS_##attr, offsetof(struct smcr_knobs, member) }
-
 static const struct {
 	u16 attr;
 	u16 offset;
 } smcr_nl_knobs[] = {
-	SMCR_NL_KNOB(ENABLED,		enabled),
-	SMCR_NL_KNOB(RMEM,		rmem),
-	SMCR_NL_KNOB(WMEM,		wmem),
-	SMCR_NL_KNOB(EYE_CATCHER,	eye_catcher),
-	SMCR_NL_KNOB(MAX_CONNS_PER_LGR,	max_conns_per_lgr),
-	SMCR_NL_KNOB(MAX_RMBS_PER_LGR,	max_rmbs_per_lgr),
-	SMCR_NL_KNOB(MAX_HANDSHAKES,	max_handshakes),
-	SMCR_NL_KNOB(CLC_TIMEOUT,	t_clc),
-	SMCR_NL_KNOB(LLC_FIRST_TIMEOUT,	t_llc_first),
-	SMCR_NL_KNOB(LLC_TIMEOUT,	t_llc),
-	SMCR_NL_KNOB(LGR_IDLE_TIMEOUT,	t_lgr_idle),
-	SMCR_NL_KNOB(CLOSE_TIMEOUT,	t_close),
-	SMCR_NL_KNOB(ABORT_TIMEOUT,	t_abort),
-	SMCR_NL_KNOB(TESTLINK_INTERVAL,	t_testlink),
-	SMCR_NL_KNOB(RMB_FREE_TIMEOUT,	t_rmb_free),
-	SMCR_NL_KNOB(QP_TIMEOUT,	qp_timeout),
-	SMCR_NL_KNOB(MAX_LGRS,		max_lgrs),
-	SMCR_NL_KNOB(KEEPALIVE_FLOOR,	keepalive_floor),
-	SMCR_NL_KNOB(MAX_FIRST_CONTACTS, max_first_contacts),
+#define X(member, attr, def, lo, hi, hi_ns) \
+	{ SMCR_A_KNOBS_##attr, offsetof(struct smcr_knobs, member) },
+	SMCR_KNOBS(X)
+#undef X
 };
+
+static_assert(ARRAY_SIZE(smcr_nl_knobs) == SMCR_A_KNOBS_MAX);
 
 static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)
 {

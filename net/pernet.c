@@ -13,24 +13,9 @@ unsigned int smcr_net_id __read_mostly;
 int smcr_max_mem_host __read_mostly;
 
 static const struct smcr_knobs smcr_knobs_default = {
-	.enabled		= 1,
-	.rmem			= SMCR_BUF_DEFAULT,
-	.wmem			= SMCR_BUF_DEFAULT,
-	.eye_catcher		= 0,
-	.max_lgrs		= SMCR_MAX_LGRS_DEFAULT,
-	.max_conns_per_lgr	= 0,
-	.max_rmbs_per_lgr	= SMCR_RMBS_MAX,
-	.max_handshakes		= SMCR_MAX_HANDSHAKES_DEFAULT,
-	.max_first_contacts	= SMCR_MAX_FIRST_DEFAULT,
-	.t_clc			= SMCR_T_CLC_DEFAULT,
-	.t_llc_first		= SMCR_T_LLC_FIRST_DEFAULT,
-	.t_llc			= SMCR_T_LLC_DEFAULT,
-	.t_lgr_idle		= SMCR_T_LGR_IDLE_DEFAULT,
-	.t_close		= SMCR_T_CLOSE_DEFAULT,
-	.t_abort		= SMCR_T_ABORT_DEFAULT,
-	.t_testlink		= SMCR_T_TESTLINK_DEFAULT,
-	.t_rmb_free		= SMCR_T_RMB_FREE_DEFAULT,
-	.qp_timeout		= 17,		/* 537 ms, six retries */
+#define X(member, attr, def, lo, hi, hi_ns) .member = (def),
+	SMCR_KNOBS(X)
+#undef X
 };
 
 /* This part of the host's memory is for all of us, and of that for a namespace */

@@ -10,31 +10,8 @@
 #include <net/net_namespace.h>
 #include "base.h"
 #include "ids.h"
+#include "knobs.h"
 #include "stats.h"
-
-/* Knobs, /proc/sys/net/smcr/. Read with READ_ONCE; changes act on what starts later. */
-struct smcr_knobs {
-	int enabled;		/* 0: every new connection is TCP */
-	int rmem;		/* bytes a receiver can hold, default of SO_RCVBUF */
-	int wmem;		/* send buffer */
-	int eye_catcher;	/* 1: RFC eye catchers even between two of ours */
-	int max_lgrs;		/* link groups (SEC-13) */
-	int max_conns_per_lgr;	/* parallel group beyond (CLC-66) */
-	int max_rmbs_per_lgr;	/* 1..255 (CLC-68) */
-	int max_handshakes;	/* unsettled negotiations (SEC-13) */
-	int max_first_contacts;	/* ... as server that form a group (SEC-13) */
-	int t_clc;		/* all timers in ms */
-	int t_llc_first;
-	int t_llc;
-	int t_lgr_idle;
-	int t_close;
-	int t_abort;
-	int t_testlink;		/* 0 = off */
-	int t_rmb_free;
-	int qp_timeout;		/* verbs encoding, 4.096 us << n */
-	int keepalive_floor;	/* ms; for TCP only, 0 = none */
-	int max_mem;		/* KiB of buffers, see smcr_max_mem_host */
-};
 
 #define SMCR_PORTS	65536		/* TCP ports */
 

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /proc/sys/net/smcr/, one set per network namespace. Documentation/sysctl.rst
- * explains every knob; a knob has its default in pernet.c and its range here.
+ * /proc/sys/net/smcr/, one set per network namespace, by the list in knobs.h.
+ * Documentation/sysctl.rst explains every knob.
  */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
-#include "core/clc.h"
 #include "pernet.h"
-
-#define SMCR_MS_MIN	100
-#define SMCR_MS_MINUTE	(60 * 1000)
-#define SMCR_MS_MAX	(60 * 60 * 1000)
-#define SMCR_MS_DAY	(24 * 60 * 60 * 1000)
 
 struct smcr_knob {
 	const char *name;
@@ -22,50 +16,11 @@ struct smcr_knob {
 	int max_ns;		/* outside of the initial namespace; 0 = @max */
 };
 
-#define SMCR_KNOB(member, lo, hi) { \
-	.name	= #member, \
-	.off	= offsetof(struct smcr_knobs, member), \
-	.min	= (lo), \
-	.max	= (hi), \
-}
-
-/*
- * Resources that all namespaces share: the time of workers, queue pairs, and
- * unsettled handshakes. Outside of the initial namespace these knobs can only be
- * lowered: root there is not root of the host.
- */
-#define SMCR_KNOB_SHARED(member, lo, hi, hi_ns) { \
-	.name	= #member, \
-	.off	= offsetof(struct smcr_knobs, member), \
-	.min	= (lo), \
-	.max	= (hi), \
-	.max_ns	= (hi_ns), \
-}
-
 static const struct smcr_knob smcr_knobs[] = {
-	SMCR_KNOB(enabled, 0, 1),
-	SMCR_KNOB(rmem, SMCR_RMBE_MIN, SMCR_RMBE_MIN << SMCR_BSIZE_MAX),
-	SMCR_KNOB(wmem, SMCR_RMBE_MIN, 4 * 1024 * 1024),
-	SMCR_KNOB(eye_catcher, 0, 1),
-	SMCR_KNOB_SHARED(max_lgrs, 1, 65535, SMCR_MAX_LGRS_DEFAULT),
-	SMCR_KNOB(max_conns_per_lgr, 0, 65535),
-	SMCR_KNOB(max_rmbs_per_lgr, 1, SMCR_RMBS_MAX),
-	SMCR_KNOB_SHARED(max_handshakes, 1, 1 << 20,
-			 SMCR_MAX_HANDSHAKES_DEFAULT),
-	SMCR_KNOB_SHARED(max_first_contacts, 1, 65535,
-			 SMCR_MAX_FIRST_DEFAULT),
-	SMCR_KNOB_SHARED(t_clc, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
-	SMCR_KNOB_SHARED(t_llc_first, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
-	SMCR_KNOB_SHARED(t_llc, SMCR_MS_MIN, SMCR_MS_MAX, SMCR_MS_MINUTE),
-	SMCR_KNOB(t_lgr_idle, SMCR_MS_MIN, SMCR_MS_DAY),
-	SMCR_KNOB(t_close, SMCR_MS_MIN, SMCR_MS_MAX),
-	SMCR_KNOB(t_abort, SMCR_MS_MIN, SMCR_MS_MAX),
-	SMCR_KNOB(t_testlink, 0, SMCR_MS_DAY),
-	SMCR_KNOB(t_rmb_free, SMCR_MS_MIN, SMCR_MS_DAY),
-	/* 4.096 us << n; 0 would mean to wait for ever */
-	SMCR_KNOB(qp_timeout, 8, 22),
-	/* TCP_KEEPIDLE ends at 32767 s */
-	SMCR_KNOB(keepalive_floor, 0, 32767 * 1000),
+#define X(member, attr, def, lo, hi, hi_ns) \
+	{ #member, offsetof(struct smcr_knobs, member), (lo), (hi), (hi_ns) },
+	SMCR_KNOBS(X)
+#undef X
 };
 
 /* The memory of a namespace, and of all; the next free index */

@@ -140,7 +140,7 @@ FAKE=hostile ctl show
 ok "show: a setting that is not there is not off" [ -z "$(grep Disabled <<< "$out")" ]
 ctl -d show
 ok "show -d: settings" out_has max_handshakes
-files=$(grep -oE 'SMCR_KNOB(_[A-Z]+)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$' | sort)
+files=$(sed -nE 's/^\tX\(([a-z_]+),.*/\1/p' ../../net/knobs.h | sort)
 ok "show -d: settings are called as in /proc/sys" [ "$files" = \
 	"$(sed -n '/^Settings/,$s/^  \([a-z_]*\) .*/\1/p' <<< "$out" | sort)" ]
 ctl -j show

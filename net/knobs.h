@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The knobs: /proc/sys/net/smcr/ and the netlink attribute set "knobs", one row
+ * each. A row makes the member of struct smcr_knobs, its default, the file with
+ * its range, and the attribute; scripts/docs-tables compares it with
+ * Documentation/sysctl.rst. All are int; times are ms.
+ *
+ *	X(member, ATTRIBUTE, default, least, most, most elsewhere)
+ *
+ * "elsewhere" is outside of the initial namespace, 0 the same: resources that all
+ * namespaces share (the time of workers, queue pairs, unsettled handshakes) can
+ * only be lowered there, as root there is not root of the host.
+ */
+#ifndef _SMCR_KNOBS_H
+#define _SMCR_KNOBS_H
+
+#define SMCR_T_LLC_DEFAULT	4000
+#define SMCR_MS_DAY		86400000
+
+#define SMCR_KNOBS(X) \
+	/* 0: every new connection is TCP */ \
+	X(enabled, ENABLED, 1, 0, 1, 0) \
+	/* bytes a receiver can hold, default of SO_RCVBUF; send buffer */ \
+	X(rmem, RMEM, 262144, 16384, 524288, 0) \
+	X(wmem, WMEM, 262144, 16384, 4194304, 0) \
+	/* 1: RFC eye catchers even between two of ours */ \
+	X(eye_catcher, EYE_CATCHER, 0, 0, 1, 0) \
+	/* link groups (SEC-13) */ \
+	X(max_lgrs, MAX_LGRS, 1024, 1, 65535, 1024) \
+	/* parallel group beyond (CLC-66); 0 = no limit */ \
+	X(max_conns_per_lgr, MAX_CONNS_PER_LGR, 0, 0, 65535, 0) \
+	/* CLC-68 */ \
+	X(max_rmbs_per_lgr, MAX_RMBS_PER_LGR, 255, 1, 255, 0) \
+	/* unsettled handshakes (SEC-13); as server that form a group */ \
+	X(max_handshakes, MAX_HANDSHAKES, 4096, 1, 1048576, 4096) \
+	X(max_first_contacts, MAX_FIRST_CONTACTS, 256, 1, 65535, 256) \
+	/* timers of the conformance catalogue, B.5 */ \
+	X(t_clc, CLC_TIMEOUT, 10000, 100, 3600000, 60000) \
+	X(t_llc_first, LLC_FIRST_TIMEOUT, 10000, 100, 3600000, 60000) \
+	X(t_llc, LLC_TIMEOUT, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
+	X(t_lgr_idle, LGR_IDLE_TIMEOUT, 600000, 100, SMCR_MS_DAY, 0) \
+	X(t_close, CLOSE_TIMEOUT, 60000, 100, 3600000, 0) \
+	X(t_abort, ABORT_TIMEOUT, 10000, 100, 3600000, 0) \
+	/* 0 = off */ \
+	X(t_testlink, TESTLINK_INTERVAL, 30000, 0, SMCR_MS_DAY, 0) \
+	X(t_rmb_free, RMB_FREE_TIMEOUT, 60000, 100, SMCR_MS_DAY, 0) \
+	/* verbs encoding, 4.096 us << n (17: 537 ms); 0 would be for ever */ \
+	X(qp_timeout, QP_TIMEOUT, 17, 8, 22, 0) \
+	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \
+	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0)
+
+/* READ_ONCE; changes act on what starts later */
+struct smcr_knobs {
+#define X(member, attr, def, lo, hi, hi_ns) int member;
+	SMCR_KNOBS(X)
+#undef X
+	int max_mem;		/* KiB of buffers, see smcr_max_mem_host */
+};
+
+#endif /* _SMCR_KNOBS_H */
