@@ -35,15 +35,15 @@
 	X(max_handshakes, MAX_HANDSHAKES, 4096, 1, 1048576, 4096) \
 	X(max_first_contacts, MAX_FIRST_CONTACTS, 256, 1, 65535, 256) \
 	/* timers of the conformance catalogue, B.5 */ \
-	X(t_clc, CLC_TIMEOUT, 10000, 100, 3600000, 60000) \
-	X(t_llc_first, LLC_FIRST_TIMEOUT, 10000, 100, 3600000, 60000) \
-	X(t_llc, LLC_TIMEOUT, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
-	X(t_lgr_idle, LGR_IDLE_TIMEOUT, 600000, 100, SMCR_MS_DAY, 0) \
-	X(t_close, CLOSE_TIMEOUT, 60000, 100, 3600000, 0) \
-	X(t_abort, ABORT_TIMEOUT, 10000, 100, 3600000, 0) \
+	X(t_clc, T_CLC, 10000, 100, 3600000, 60000) \
+	X(t_llc_first, T_LLC_FIRST, 10000, 100, 3600000, 60000) \
+	X(t_llc, T_LLC, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
+	X(t_lgr_idle, T_LGR_IDLE, 600000, 100, SMCR_MS_DAY, 0) \
+	X(t_close, T_CLOSE, 60000, 100, 3600000, 0) \
+	X(t_abort, T_ABORT, 10000, 100, 3600000, 0) \
 	/* 0 = off */ \
-	X(t_testlink, TESTLINK_INTERVAL, 30000, 0, SMCR_MS_DAY, 0) \
-	X(t_rmb_free, RMB_FREE_TIMEOUT, 60000, 100, SMCR_MS_DAY, 0) \
+	X(t_testlink, T_TESTLINK, 30000, 0, SMCR_MS_DAY, 0) \
+	X(t_rmb_free, T_RMB_FREE, 60000, 100, SMCR_MS_DAY, 0) \
 	/* verbs encoding, 4.096 us << n (17: 537 ms); 0 would be for ever */ \
 	X(qp_timeout, QP_TIMEOUT, 17, 8, 22, 0) \
 	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \

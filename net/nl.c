@@ -170,11 +170,32 @@ static const struct {
 	{ SMCR_A_KNOBS_##attr, offsetof(struct smcr_knobs, member) },
 	SMCR_KNOBS(X)
 #undef X
+	{ SMCR_A_KNOBS_MAX_MEM, offsetof(struct smcr_knobs, max_mem) },
 };
 
-static_assert(ARRAY_SIZE(smcr_nl_knobs) == SMCR_A_KNOBS_MAX);
+/* smcr_nl_put_knobs() has the other two */
+static_assert(ARRAY_SIZE(smcr_nl_knobs) + 2 == SMCR_A_KNOBS_MAX);
 
-static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)
+/* Bytes of excluded_ports that are shown; what is longer ends with "..." */
+#define SMCR_NL_PORTS	512
+
+static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
+{
+	char text[SMCR_NL_PORTS];
+	char *comma;
+
+	if (snprintf(text, sizeof(text), "%*pbl", SMCR_PORTS, ports) >=
+	    sizeof(text)) {
+		/* the last number may be cut */
+		text[sizeof(text) - sizeof("...")] = '\0';
+		comma = strrchr(text, ',');
+		if (comma)
+			strscpy(comma + 1, "...", sizeof("..."));
+	}
+	return nla_put_string(skb, SMCR_A_KNOBS_EXCLUDED_PORTS, text);
+}
+
+static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMCR_A_SYS_KNOBS);
 	const int *value;
@@ -183,10 +204,16 @@ static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_knobs *k)
 	if (!nest)
 		return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(smcr_nl_knobs); i++) {
-		value = (const void *)k + smcr_nl_knobs[i].offset;
+		value = (const void *)&sn->knobs + smcr_nl_knobs[i].offset;
 		if (nla_put_s32(skb, smcr_nl_knobs[i].attr, READ_ONCE(*value)))
 			return -EMSGSIZE;
 	}
+	if (net_eq(sn->net, &init_net) &&
+	    nla_put_s32(skb, SMCR_A_KNOBS_MAX_MEM_HOST,
+			READ_ONCE(smcr_max_mem_host)))
+		return -EMSGSIZE;
+	if (smcr_nl_put_ports(skb, sn->excluded_ports))
+		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
@@ -206,7 +233,7 @@ static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
 			atomic_read(&sn->n_handshakes)))
 		return -EMSGSIZE;
-	return smcr_nl_put_knobs(skb, &sn->knobs);
+	return smcr_nl_put_knobs(skb, sn);
 }
 
 int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

@@ -133,23 +133,11 @@ static void json_overview(const struct overview *o)
 	js_end();
 }
 
-/* The file in /proc/sys/net/smcr of a setting; its attribute may be called otherwise */
+/* The file in /proc/sys/net/smcr of a setting */
 static const char *knob_file(unsigned int type, char *buf, size_t size)
 {
-	static const char *const names[] = {
-		[SMCR_A_KNOBS_CLC_TIMEOUT]	 = "t_clc",
-		[SMCR_A_KNOBS_LLC_FIRST_TIMEOUT] = "t_llc_first",
-		[SMCR_A_KNOBS_LLC_TIMEOUT]	 = "t_llc",
-		[SMCR_A_KNOBS_LGR_IDLE_TIMEOUT]	 = "t_lgr_idle",
-		[SMCR_A_KNOBS_CLOSE_TIMEOUT]	 = "t_close",
-		[SMCR_A_KNOBS_ABORT_TIMEOUT]	 = "t_abort",
-		[SMCR_A_KNOBS_TESTLINK_INTERVAL] = "t_testlink",
-		[SMCR_A_KNOBS_RMB_FREE_TIMEOUT]	 = "t_rmb_free",
-	};
 	char *c;
 
-	if (type < ARRAY_SIZE(names) && names[type])
-		return names[type];
 	snprintf(buf, size, "%s", smcr_set_knobs.attr[type].name);
 	for (c = buf; *c; c++)
 		if (*c == '-')
@@ -167,9 +155,11 @@ static void text_knobs(const struct item *sys)
 		return;
 	item_parse(&knobs, &smcr_set_knobs, sys->tb[SMCR_A_SYS_KNOBS]);
 	puts("Settings (/proc/sys/net/smcr)");
-	for (i = 1; i <= smcr_set_knobs.max; i++)
+	for (i = 1; i <= smcr_set_knobs.max; i++) {
+		item_text(&knobs, i, buf);
 		print_line("  %-20s %10s  %s", knob_file(i, name, sizeof(name)),
-			   item_text(&knobs, i, buf), smcr_set_knobs.attr[i].doc);
+			   *buf ? buf : "empty", smcr_set_knobs.attr[i].doc);
+	}
 }
 
 static void text_sys(const struct overview *o)

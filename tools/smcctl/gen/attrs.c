@@ -322,43 +322,43 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "negotiations at the same time",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_CLC_TIMEOUT] = {
-		.name	= "clc-timeout",
+	[SMCR_A_KNOBS_T_CLC] = {
+		.name	= "t-clc",
 		.doc	= "wait for a CLC message, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_LLC_FIRST_TIMEOUT] = {
-		.name	= "llc-first-timeout",
+	[SMCR_A_KNOBS_T_LLC_FIRST] = {
+		.name	= "t-llc-first",
 		.doc	= "wait for an LLC message in first contact, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_LLC_TIMEOUT] = {
-		.name	= "llc-timeout",
+	[SMCR_A_KNOBS_T_LLC] = {
+		.name	= "t-llc",
 		.doc	= "wait for an LLC answer, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_LGR_IDLE_TIMEOUT] = {
-		.name	= "lgr-idle-timeout",
+	[SMCR_A_KNOBS_T_LGR_IDLE] = {
+		.name	= "t-lgr-idle",
 		.doc	= "life of a link group without connections, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_CLOSE_TIMEOUT] = {
-		.name	= "close-timeout",
+	[SMCR_A_KNOBS_T_CLOSE] = {
+		.name	= "t-close",
 		.doc	= "wait for the peer's close, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_ABORT_TIMEOUT] = {
-		.name	= "abort-timeout",
+	[SMCR_A_KNOBS_T_ABORT] = {
+		.name	= "t-abort",
 		.doc	= "wait for the peer's abort, ms",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_TESTLINK_INTERVAL] = {
-		.name	= "testlink-interval",
+	[SMCR_A_KNOBS_T_TESTLINK] = {
+		.name	= "t-testlink",
 		.doc	= "silence after which a link is tested, ms; 0 only when a close waits or keepalive asks",
 		.kind	= KIND_S32,
 	},
-	[SMCR_A_KNOBS_RMB_FREE_TIMEOUT] = {
-		.name	= "rmb-free-timeout",
+	[SMCR_A_KNOBS_T_RMB_FREE] = {
+		.name	= "t-rmb-free",
 		.doc	= "life of an RMB without connections, ms",
 		.kind	= KIND_S32,
 	},
@@ -381,6 +381,21 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.name	= "max-first-contacts",
 		.doc	= "first contacts of clients at the same time",
 		.kind	= KIND_S32,
+	},
+	[SMCR_A_KNOBS_MAX_MEM] = {
+		.name	= "max-mem",
+		.doc	= "KiB of buffers of the namespace",
+		.kind	= KIND_S32,
+	},
+	[SMCR_A_KNOBS_MAX_MEM_HOST] = {
+		.name	= "max-mem-host",
+		.doc	= "KiB of buffers of all namespaces, only in the initial one",
+		.kind	= KIND_S32,
+	},
+	[SMCR_A_KNOBS_EXCLUDED_PORTS] = {
+		.name	= "excluded-ports",
+		.doc	= "ports that stay on TCP; ends with \"...\" when it was too long",
+		.kind	= KIND_STRING,
 	},
 };
 
