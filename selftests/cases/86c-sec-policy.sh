@@ -35,6 +35,10 @@ server() {
 	check "a port that is none is refused" bash -c "! echo 65536 > $KNOB" 2> /dev/null
 	echo 5001,5010-5019 > $KNOB
 	eq "ports and ranges" "$(<$KNOB)" 5001,5010-5019
+	eq "smcctl has the list" "$("$SMCCTL" -j show | jq -r '.sys.knobs["excluded-ports"]')" 5001,5010-5019
+	seq -s, 7001 2 7301 > $KNOB
+	eq "a long list ends with dots" "$("$SMCCTL" -j show | jq -r '.sys.knobs["excluded-ports"]')" "$(seq -s, 7001 2 7201),..."
+	echo 5001,5010-5019 > $KNOB
 	smc_serve here 5001; tcp_was here 1
 	smc_serve range 5019; tcp_was range 1
 	smc_serve six 5010; tcp_was six 1
