@@ -62,6 +62,8 @@ int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int fail(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+void wait_seconds(double seconds);
+
 /* Is @word the beginning of @name, or all of it? "" is not. */
 bool matches(const char *word, const char *name);
 

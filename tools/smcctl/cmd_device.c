@@ -86,10 +86,7 @@ static const struct view view = {
 	.set		= &smcr_set_dev,
 	.cmd		= SMCR_CMD_DEV_GET,
 	.nest		= SMCR_A_DEV,
-	.columns	= columns,
-	.n_columns	= ARRAY_SIZE(columns),
-	.keys		= keys,
-	.n_keys		= ARRAY_SIZE(keys),
+	VIEW_TABLES(columns, keys),
 	.id		= "dev-name",
 	.notes		= note_ports,
 };

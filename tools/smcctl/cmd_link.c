@@ -36,10 +36,7 @@ static const struct view view = {
 	.set		= &smcr_set_link,
 	.cmd		= SMCR_CMD_LINK_GET,
 	.nest		= SMCR_A_LINK,
-	.columns	= columns,
-	.n_columns	= ARRAY_SIZE(columns),
-	.keys		= keys,
-	.n_keys		= ARRAY_SIZE(keys),
+	VIEW_TABLES(columns, keys),
 	.id		= "lgr-id",
 	.stats		= stats,
 };

@@ -33,10 +33,7 @@ static const struct view view = {
 	.set		= &smcr_set_lgr,
 	.cmd		= SMCR_CMD_LGR_GET,
 	.nest		= SMCR_A_LGR,
-	.columns	= columns,
-	.n_columns	= ARRAY_SIZE(columns),
-	.keys		= keys,
-	.n_keys		= ARRAY_SIZE(keys),
+	VIEW_TABLES(columns, keys),
 	.id		= "lgr-id",
 };
 

@@ -27,10 +27,7 @@ static const struct view view = {
 	.set		= &smcr_set_rmb,
 	.cmd		= SMCR_CMD_RMB_GET,
 	.nest		= SMCR_A_RMB,
-	.columns	= columns,
-	.n_columns	= ARRAY_SIZE(columns),
-	.keys		= keys,
-	.n_keys		= ARRAY_SIZE(keys),
+	VIEW_TABLES(columns, keys),
 	.id		= "lgr-id",
 };
 

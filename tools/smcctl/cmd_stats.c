@@ -30,21 +30,13 @@ static void stats_free(struct stats *st)
 	series_free(&st->reasons);
 }
 
-static void sleep_for(double seconds)
-{
-	struct timespec ts = { .tv_sec = (time_t)seconds };
-
-	ts.tv_nsec = (long)((seconds - (double)ts.tv_sec) * 1e9);
-	nanosleep(&ts, NULL);
-}
-
 /* Make @to what happened in opt.diff seconds; the time that it really took */
 static int stats_diff(struct stats *to, double *seconds)
 {
 	struct stats from = *to;
 	int rc;
 
-	sleep_for(opt.diff);
+	wait_seconds(opt.diff);
 	rc = stats_read(to);
 	series_subtract(&to->counters, &from.counters);
 	series_subtract(&to->reasons, &from.reasons);

@@ -273,7 +273,7 @@ static int check_options(const struct object *o)
 	return EXIT_OK;
 }
 
-static void wait_seconds(double seconds)
+void wait_seconds(double seconds)
 {
 	struct timespec ts = { .tv_sec = (time_t)seconds };
 

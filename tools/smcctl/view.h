@@ -49,6 +49,10 @@ struct view {
 		      void *arg);
 };
 
+/* The members of struct view for these two arrays */
+#define VIEW_TABLES(c, k) \
+	.columns = (c), .n_columns = ARRAY_SIZE(c), .keys = (k), .n_keys = ARRAY_SIZE(k)
+
 /* [list] [ID] [[not] KEY VALUE]... | keys [KEY]; returns an exit status */
 int view_command(const struct view *v, int argc, char **argv);
 
