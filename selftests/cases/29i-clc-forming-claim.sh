@@ -39,23 +39,11 @@ client() {
 		tx proposal
 		rx accept first=1
 		elapsed 0ms 2s
-		qp create
-		qp rtr
-		tx confirm
-		rx llc confirm_link
-		qp rts
-		tx llc confirm_link reply=1
-		rx llc add_link
-		tx llc add_link reply=1
+		first_contact from=qp
 		tx data len=5
 		rx data len=5
 		# and further connections of the host join its group
-		conn second
-		connect $PEER 5000
-		reuse
-		tx data len=5
-		rx data len=5
-		close
+		$(new second; done5)
 		conn host
 		close
 		conn forger

@@ -36,13 +36,7 @@ server() {
 
 peer() {
 	[ "$1" = 1 ] || printf '%s\n' "mark come$1" "await room$1"
-	echo "set peer_id=000${1}525400000002"
-	echo "conn $1"
-	echo "link $1"
-	echo "connect $PEER 5000"
-	echo "first_contact"
-	echo "accepted"
-	echo "tx data len=5"
+	host "$1"
 }
 
 client() {
@@ -50,12 +44,10 @@ client() {
 	pup "groups of five peers" < <(
 		peer 1			# keeps its connection
 		peer 2
-		echo "rx data len=5"
-		echo "close"
+		done5
 		# in place of the idle one
 		peer 3
-		echo "rx data len=5"
-		echo "close"
+		done5
 		echo "conn 2"
 		echo "link 2"
 		echo "rx llc delete_link reply=0 all=1 link=0 reason=0x30000"
@@ -80,19 +72,13 @@ client() {
 			set peer_id=0001525400000002
 			conn 1b
 			link 1
-			connect $PEER 5000
-			reuse
-			tx data len=5
-			rx data len=5
-			close
+			$(new 1b; done5)
 			conn 4
 			link 4
-			rx data len=5
-			close
+			$(done5)
 			conn 1
 			link 1
-			rx data len=5
-			close
+			$(done5)
 		E
 	)
 }

@@ -68,16 +68,8 @@ client() {
 	app "an innocent peer" socket "connect:$PEER:5002" send:5 recv:5 close
 	_synopt
 	for ((i = 1; i <= N; i++)); do
-		cat <<-E
-			set peer_id=$(printf %04x $i)525400000002
-			conn $i
-			link $i
-			connect $PEER 5000
-			first_contact
-			tx data len=5
-			rx data len=5
-			close
-		E
+		host $i
+		done5
 	done > "$script"
 	{
 		echo "mark ready"

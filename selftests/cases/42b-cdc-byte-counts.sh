@@ -68,19 +68,13 @@ client() {
 		tx data len=65536
 		await got
 		close
-		conn early
-		connect $PEER 5001
-		reuse until=confirm
-		tx confirm cut=0
+		$(early early 5001)
 		tx data len=65536
 		tx data len=34464
 		rx none 200ms
 		tx confirm
 		close
-		conn last
-		connect $PEER 5001
-		reuse until=confirm
-		tx confirm cut=0
+		$(early last 5001)
 		tx data len=5
 		tx cdc flags=C
 		tx confirm

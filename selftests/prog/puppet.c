@@ -53,8 +53,9 @@
  *	fill [off=N] [len=N] [byte=HH]	the own element
  *	check untouched off=N [len=N] [byte=HH]
  *	check cdcs N			so many CDCs came on this connection
- *	first_contact [until=STEP]	the whole thing, as client or as server;
- *	reuse [until=STEP]		STEP and what follows are left out
+ *	first_contact [from=STEP] [until=STEP]	the whole thing, as client or
+ *	reuse [from=STEP] [until=STEP]	as server; without what is before from=STEP,
+ *				and without until=STEP and what follows
  *	close				C both ways, then the end of TCP
  *
  * Others

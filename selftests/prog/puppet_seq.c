@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The puppet peer: macros. They run the very commands that a script could say,
- * so that the log shows every step; until=STEP leaves out STEP and the rest.
+ * so that the log shows every step; from=STEP leaves out what is before STEP,
+ * until=STEP leaves out STEP and the rest.
  */
 #include "puppet.h"
 
@@ -54,13 +55,22 @@ static const struct step server_reuse[] = {
 
 static void run_steps(const struct step *s, int argc, char **argv)
 {
-	const char *until = NULL;
+	const char *from = NULL, *until = NULL;
 	char text[16];
+	int i;
 
-	if (argc > 0 && !strncmp(argv[0], "until=", 6))
-		until = argv[0] + 6;
-	else if (argc > 0)
-		bad("until=STEP");
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "until=", 6))
+			until = argv[i] + 6;
+		else if (!strncmp(argv[i], "from=", 5))
+			from = argv[i] + 5;
+		else
+			bad("from=STEP, until=STEP");
+	}
+	while (from && s->name && strcmp(s->name, from))
+		s++;
+	if (!s->name)
+		bad("no step '%s'", from);
 	for (; s->name; s++) {
 		if (until && !strcmp(s->name, until))
 			return;

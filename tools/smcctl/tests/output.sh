@@ -140,14 +140,10 @@ FAKE=hostile ctl show
 ok "show: a setting that is not there is not off" [ -z "$(grep Disabled <<< "$out")" ]
 ctl -d show
 ok "show -d: settings" out_has max_handshakes
-<<<<<<< HEAD
-files=$(sed -nE 's/^\tX\(([a-z_]+),.*/\1/p' ../../net/knobs.h | sort)
-=======
 files=$({
-	grep -oE 'SMCR_KNOB(_[A-Z]+)?\([a-z_]+' ../../net/sysctl.c | sed 's/.*(//' | grep -v '^member$'
+	sed -nE 's/^\tX\(([a-z_]+),.*/\1/p' ../../net/knobs.h
 	sed -n 's/.*procname = "\(.*\)";/\1/p' ../../net/sysctl.c
 } | sort)
->>>>>>> 7caed42 (netlink, smcctl: settings by their sysctl names; ports and memory limits)
 ok "show -d: settings are called as in /proc/sys" [ "$files" = \
 	"$(sed -n '/^Settings/,$s/^  \([a-z_]*\) .*/\1/p' <<< "$out" | sort)" ]
 ctl -j show
