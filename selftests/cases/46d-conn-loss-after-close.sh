@@ -31,6 +31,7 @@ server() {
 	check "every connection is released" eventually 10 released
 }
 
+# the peer's TEST LINK is answered behind the C that came before it: the module has it
 client() {
 	await up
 	pup "puppet as client" < <(
@@ -42,6 +43,8 @@ client() {
 		cat <<-E
 			tx data len=50000
 			tx cdc flags=C
+			tx llc test_link
+			rx llc test_link reply=1
 			rx none 50ms
 			tx rst
 			rx cdc has=A
@@ -55,6 +58,8 @@ client() {
 		cat <<-E
 			tx data len=50000
 			tx cdc flags=C
+			tx llc test_link
+			rx llc test_link reply=1
 			rx none 50ms
 			conn new
 			connect $PEER 5000
@@ -77,6 +82,8 @@ client() {
 		cat <<-E
 			tx data len=50000
 			tx cdc flags=C
+			tx llc test_link
+			rx llc test_link reply=1
 			rx none 50ms
 			tx app len=5
 			rx cdc has=A
@@ -101,6 +108,8 @@ client() {
 		cat <<-E
 			tx data len=50000
 			tx cdc flags=C
+			tx llc test_link
+			rx llc test_link reply=1
 			rx none 50ms
 			tx rst
 			rx cdc has=A
@@ -118,6 +127,8 @@ client() {
 		cat <<-E
 			tx data len=50000
 			tx cdc flags=C
+			tx llc test_link
+			rx llc test_link reply=1
 			rx none 50ms
 			tx rst
 			rx cdc has=A
