@@ -25,7 +25,7 @@ server() {
 	poll 10 listening 5001
 	mark up
 	await backwards 100
-	check "incoming" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:2000 close || :
+	check "incoming" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:4000 close || :
 	mark back
 	await over 60
 }
@@ -46,7 +46,7 @@ client() {
 	done_() { [ "$(smc_sum peer-no-smc)" -ge "$N" ]; }
 	check "handshakes whose lock is free are over" eventually 40 done_ || :
 	smc_reset
-	check "outgoing" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close || :
+	check "outgoing" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:4000 close || :
 	bg "$SOCKCMD" limit:60 socket listen:5002 slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	poll 10 listening 5002
 	mark backwards

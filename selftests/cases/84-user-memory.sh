@@ -34,7 +34,7 @@ server() {
 	poll 10 listening 5001
 	mark ready
 	await backwards 90
-	check "incoming connection" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:2000 recv:1=eof close
+	check "incoming connection" "$SOCKCMD" start socket "connect:$PEER:5002" send:5 recv:5 elapsed:0:4000 recv:1=eof close
 	mark back
 	check "peer of the hanging threads" wait "$peer"
 	check "peer of the others" wait "$good"
@@ -58,7 +58,7 @@ client() {
 	stuck() { grep -q "^stuck $N" "$CASEDIR/client-bg1.log"; }
 	poll 60 stuck || fail "the threads do not hang"
 	bg "$SOCKCMD" limit:60 socket "connect:$PEER:5001" send:5 recv:5 mark:good \
-		await:later start send:5 recv:5 elapsed:0:2000 close mark:over
+		await:later start send:5 recv:5 elapsed:0:4000 close mark:over
 	good=$BG
 	await good
 	mark abort
@@ -78,7 +78,7 @@ client() {
 	eq "the group of the threads is left" "$(groups length)" 1
 	check "it is deleted" "$SMCCTL" linkgroup delete "$(groups '.[0]')"
 	check "and goes" eventually 10 no_group
-	check "outgoing connection" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:2000 close
+	check "outgoing connection" "$SOCKCMD" start socket "connect:$PEER:5001" send:5 recv:5 elapsed:0:4000 close
 	smc_was "host of the threads" $((N + 3)) $((N + 3))
 
 	check "none of the threads came back" test "$(wc -l < "$CASEDIR/client-bg1.log")" = 1
