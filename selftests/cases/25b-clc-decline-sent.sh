@@ -40,7 +40,7 @@ server() {
 	eq "no queue pair is left" "$(qps)" 0
 	eq "no link group is left" "$(counter lgr-created)" "$(counter lgr-freed)"
 	# a link that is silent is looked after soon
-	fast t_testlink=300 t_llc=300
+	fast t_testlink=300 t_llc=1000
 	app_bg limit:40 socket listen:5005 mark:up5 slot:1 \
 		accept:0 recv:5 slot:2 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 recv:1=ECONNRESET close \

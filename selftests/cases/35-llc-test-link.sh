@@ -13,7 +13,7 @@
 . "$PROG/puppet.sh"
 
 server() {
-	fast t_testlink=300 t_llc=600
+	fast t_testlink=300 t_llc=1500
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
 		accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
@@ -90,8 +90,8 @@ client() {
 		rx data len=5
 		rx llc test_link reply=0 3s
 		start
-		rx rst 3s
-		elapsed 400ms 3s
+		rx rst 5s
+		elapsed 1300ms 5s
 		rx down
 	E
 	pup "answer without a question" <<-E

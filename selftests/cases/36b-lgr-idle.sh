@@ -73,7 +73,7 @@ client() {
 		rx data len=5
 		close
 	E
-	fast t_lgr_idle=500 t_testlink=300 t_llc=600
+	fast t_lgr_idle=500 t_testlink=300 t_llc=1500
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close sleep:2500 \
 		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
