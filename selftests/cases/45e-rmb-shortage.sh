@@ -35,7 +35,8 @@ server() {
 	# Eight elements are too many, and if nobody tried ahead of need meanwhile, so
 	# are four and two: each attempt asks for large chunks first and for pages then.
 	# The third RMB is one made ahead of need, when there is memory again.
-	refuse fail_page_alloc 6
+	# Who still tries ahead of need, for the fourth or the fifth, uses some of them up.
+	until refuse fail_page_alloc 6; nap 0.5; [ "$(<$FAULTS/fail_page_alloc/times)" = 6 ]; do :; done
 	mark some
 	await again
 	refuse fail_page_alloc 0
