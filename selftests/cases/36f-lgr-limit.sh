@@ -37,6 +37,7 @@ server() {
 peer() {
 	[ "$1" = 1 ] || printf '%s\n' "mark come$1" "await room$1"
 	host "$1"
+	echo "accepted"
 }
 
 client() {

@@ -27,11 +27,10 @@ new() {
 }
 # early NAME [PORT]: the same up to a Confirm that is not sent yet, and no bytes
 early() { printf '%s\n' "conn $1" "connect $PEER ${2:-5000}" "reuse until=confirm" "tx confirm cut=0"; }
-# host N: another host makes its first contact, and sends 5 bytes when the program
-# (of app_bg) has accepted it; conn N, link N
+# host N: another host makes its first contact, and sends 5 bytes; conn N, link N
 host() {
 	printf '%s\n' "set peer_id=$(printf %04x "$1")525400000002" "conn $1" "link $1" \
-		"connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
+		"connect $PEER 5000" "first_contact" "tx data len=5"
 }
 # done5: the peer's 5 bytes, and an orderly end
 done5() { printf '%s\n' "rx data len=5" "close"; }
