@@ -12,11 +12,15 @@
 
 /*
  * Large chunks mean few SGEs and few entries of an MR, but are worth no
- * reclaim; single pages are worth some, but not the OOM killer: the caller can
- * do with less (RMB-11) or with TCP.
+ * reclaim. Nor would a worker come through it soon: who is above memory.high is
+ * made to wait there, for seconds, and a link group belongs to others, too.
+ * Single pages are worth some, but not the OOM killer: the caller can do with
+ * less (RMB-11) or with TCP.
  */
 #define SMCR_CHUNK_ORDER	3
-#define SMCR_GFP		(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+#define SMCR_GFP		(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
+#define SMCR_GFP_PAGE		(SMCR_GFP | __GFP_RETRY_MAYFAIL)
+#define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
 
 /* Bytes of all namespaces */
 static atomic_long_t buf_host_mem = ATOMIC_LONG_INIT(0);
@@ -58,16 +62,27 @@ static void chunk_free(struct smcr_buf *buf, struct smcr_chunk *chunk)
 	free_pages((unsigned long)chunk->addr, buf->chunk_shift - PAGE_SHIFT);
 }
 
+/* There is no page for this memory cgroup; is there one for the host? */
+static int no_page_error(void)
+{
+	struct page *page = alloc_page(SMCR_GFP_PAGE);
+
+	if (!page)
+		return -ENOMEM;
+	__free_page(page);
+	return -EDQUOT;
+}
+
 static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
 {
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
 	/* compound: one reference keeps all of a chunk, see smcr_buf_keep() */
-	page = alloc_pages(SMCR_GFP | (order ? __GFP_NORETRY | __GFP_COMP :
-					       __GFP_RETRY_MAYFAIL), order);
+	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
+			   __GFP_ACCOUNT, order);
 	if (!page)
-		return -ENOMEM;
+		return order ? -ENOMEM : no_page_error();
 	chunk->addr = page_address(page);
 	chunk->dma = ib_dma_map_page(buf->ibdev, page, 0, chunk_size(buf),
 				     buf->dir);
@@ -100,12 +115,14 @@ static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 	bool must = dir == DMA_TO_DEVICE && size <= SMCR_BUF_SMALL;
 	u32 n = DIV_ROUND_UP(size, PAGE_SIZE << order);
 	struct smcr_buf *buf;
+	int rc = -ENOMEM;
 
 	if (!n || n > U16_MAX)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	if (!buf_charge(lgr->sn, (long)n << (PAGE_SHIFT + order), must))
 		return ERR_PTR(-ENOBUFS);
-	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL_ACCOUNT);
+	/* not charged, lest the worker waits: it is a two-hundredth at most */
+	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
 		goto err;
 	buf->ibdev = lgr->pid.dev->ibdev;
@@ -115,7 +132,8 @@ static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 	buf->chunk_shift = PAGE_SHIFT + order;
 	refcount_set(&buf->refs, 1);
 	while (buf->n_chunks < n) {
-		if (chunk_alloc(buf, &buf->chunk[buf->n_chunks]))
+		rc = chunk_alloc(buf, &buf->chunk[buf->n_chunks]);
+		if (rc)
 			goto err_chunks;
 		buf->n_chunks++;
 	}
@@ -125,7 +143,7 @@ err_chunks:
 	buf_free_chunks(buf);
 err:
 	buf_uncharge(lgr->sn, (long)n << (PAGE_SHIFT + order));
-	return NULL;
+	return ERR_PTR(rc);
 }
 
 /**
@@ -137,13 +155,13 @@ err:
  *
  * Chunks are as large as can be had cheaply (up to 32 KiB), else pages. The
  * memory is charged to the caller's memory cgroup, in a worker to the one that
- * it has set: Documentation/sockets.rst. It counts against max_mem of the
+ * it has made active: Documentation/sockets.rst. It counts against max_mem of the
  * namespace and max_mem_host; a send buffer that a connection cannot do without
  * (SMCR_BUF_SMALL) is given even beyond them.
  *
  * Context: process, may sleep.
- * Return: buffer or ERR_PTR(): -ENOMEM, -ENOBUFS one of the two limits.
- * smcr_buf_free() releases it.
+ * Return: buffer or ERR_PTR(): -ENOMEM, -EDQUOT the memory cgroup is full,
+ * -ENOBUFS a limit of the namespace or of the host. smcr_buf_free() releases it.
  */
 struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir)
@@ -153,9 +171,9 @@ struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 	struct smcr_buf *buf;
 
 	buf = buf_alloc_order(lgr, size, dir, order);
-	if (!buf && order)
+	if (IS_ERR(buf) && PTR_ERR(buf) == -ENOMEM && order)
 		buf = buf_alloc_order(lgr, size, dir, 0);
-	return buf ?: ERR_PTR(-ENOMEM);
+	return buf;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <net/tcp.h>
 #include "conn.h"
 #include "kllc.h"
+#include "memcg.h"
 #include "sock.h"
 #include "trace.h"
 
@@ -153,7 +154,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
-	rc = smcr_rmb_get_elem(lgr, bsize, &conn->elem, req, why);
+	rc = smcr_rmb_get_elem(lgr, bsize, smcr_sk_memcg(&ssk->sk),
+			       &conn->elem, req, why);
 	if (rc)
 		return rc;
 

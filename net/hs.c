@@ -11,6 +11,7 @@
 #include "hs.h"
 #include "keepalive.h"
 #include "kllc.h"
+#include "memcg.h"
 #include "route.h"
 
 /* A client waits this long for the server's Decline before it sends its own */
@@ -736,10 +737,14 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 static void smcr_hs_run(struct smcr_sock *ssk)
 {
 	struct smcr_hs *hs = ssk->hs;
+	struct mem_cgroup *old;
 
 	do {
 		if (!hs->over) {
+			/* who owns the socket pays for a group's first buffers */
+			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
 			hs->res = smcr_hs_steps(hs);
+			set_active_memcg(old);
 			hs->over = hs->res != SMCR_HS_WAIT;
 		}
 		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {

@@ -261,6 +261,8 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 	if (IS_ERR(link)) {
 		if (PTR_ERR(link) == -ENOBUFS)
 			*why = SMCR_R_MEM_LIMIT;
+		if (PTR_ERR(link) == -EDQUOT)
+			*why = SMCR_R_MEMCG_LIMIT;
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();

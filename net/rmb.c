@@ -17,6 +17,7 @@
 #include "core/clc.h"
 #include "kllc.h"
 #include "lgr.h"
+#include "memcg.h"
 #include "pernet.h"
 #include "rmb.h"
 #include "trace.h"
@@ -167,7 +168,7 @@ static unsigned long idle_jiffies(const struct smcr_lgr *lgr)
 /* Less might be had: the system is out of memory, or a limit is near */
 static bool rmb_short(long rc)
 {
-	return rc == -ENOMEM || rc == -ENOBUFS;
+	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
 }
 
 static int rmb_map(struct smcr_rmb *rmb)
@@ -243,9 +244,9 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * An RMB that is not linked yet, of @n elements; or -ENOMEM, -ENOBUFS or -EIO. First
- * contact's worker is over when the work begins with it: @next_rmb_id needs no
- * lock.
+ * An RMB that is not linked yet, of @n elements; or -ENOMEM, -ENOBUFS, -EDQUOT or
+ * -EIO. First contact's worker is over when the work begins with it: @next_rmb_id
+ * needs no lock.
  */
 static struct smcr_rmb *rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 {
@@ -351,6 +352,9 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 			WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
 			rmb_free(rmb);
 		}
+		mem_cgroup_put(lgr->rmb_want[i].payer);
+		mem_cgroup_put(lgr->rmb_want[i].full);
+		memset(&lgr->rmb_want[i], 0, sizeof(lgr->rmb_want[i]));
 	}
 	mutex_unlock(&lgr->rmb_mutex);
 }
@@ -396,10 +400,35 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 }
 
 /*
+ * Who pays for the next RMB of a class: who asks first, unless there was no room
+ * for the last one there. So that others need not wait for a full memory cgroup.
+ */
+static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
+			  struct mem_cgroup *memcg)
+{
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (want->payer == memcg ||
+	    (want->wanted && (!want->full || want->payer != want->full)))
+		return;
+	mem_cgroup_put(want->payer);
+	want->payer = smcr_memcg_get(memcg);
+}
+
+/* What the last attempt came to, for who is charged to @memcg; 0: ask again */
+static int rmb_verdict(const struct smcr_rmb_want *want,
+		       const struct mem_cgroup *memcg)
+{
+	return want->rc == -EDQUOT && want->full != memcg ? 0 : want->rc;
+}
+
+/*
  * Ask rmb_work for another RMB of the class: -EINPROGRESS until an attempt that
  * began after the request is over. The caller arms the work.
  */
-static int rmb_request(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_req *req)
+static int rmb_request(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		    struct smcr_rmb_req *req)
 {
 	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
 	u32 mine = req->tries[bsize];
@@ -409,13 +438,14 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize, struct smcr_rmb_req *req)
 		return -ENOSPC;
 	if (mine && (s32)(want->tries - mine) >= 0) {
 		req->tries[bsize] = 0;
-		if (want->rc)
+		if (rmb_verdict(want, memcg))
 			return want->rc;
-		mine = 0;	/* others took it all */
+		mine = 0;	/* others took it all, or had no room for it */
 	}
 	if (!mine) {
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
 		req->tries[bsize] = want->tries + 1 ?: 1;
+		rmb_set_payer(lgr, bsize, memcg);
 		want->wanted = true;
 	}
 	return -EINPROGRESS;
@@ -432,7 +462,8 @@ static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 }
 
 static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
-			    struct smcr_elem *elem, struct smcr_rmb_req *req)
+			    struct mem_cgroup *memcg, struct smcr_elem *elem,
+			    struct smcr_rmb_req *req)
 {
 	struct smcr_rmb *rmb;
 	int rc = 0;
@@ -448,22 +479,22 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 			return rc;
 		if (!lgr_forming(lgr))
 			return req->short_of & BIT(bsize) ? req->rc :
-			       rmb_request(lgr, bsize, req);
+			       rmb_request(lgr, bsize, memcg, req);
 		rc = rmb_add_first(lgr, bsize);
 	}
 	rmb_take(rmb, elem);
 	return 0;
 }
 
-static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		   struct smcr_rmb_req *req)
+static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		   struct smcr_elem *elem, struct smcr_rmb_req *req)
 {
 	int rc;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
 	bsize = bsize_cap(lgr, bsize);
 	do {
-		rc = rmb_get_of_class(lgr, bsize, elem, req);
+		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
 		if (rmb_short(rc)) {	/* next time, too */
 			req->short_of |= BIT(bsize);
 			req->rc = rc;
@@ -479,6 +510,8 @@ static enum smcr_reason rmb_reason(int rc)
 		return SMCR_R_NO_MEMORY;
 	case -ENOBUFS:
 		return SMCR_R_MEM_LIMIT;
+	case -EDQUOT:
+		return SMCR_R_MEMCG_LIMIT;
 	case -ENOSPC:
 		return SMCR_R_RMB_LIMIT;
 	case -EREMOTEIO:
@@ -518,6 +551,7 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * smcr_rmb_get_elem() - element for a new connection
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
+ * @memcg: whom a new RMB is charged to; a reference of the caller's
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses them
  *	or may still come to
  * @req: the caller's requests so far
@@ -531,12 +565,13 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  *
  * Context: process, sleeps for memory, not for the peer.
  * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is
- * woken; -ENOMEM, -ENOBUFS memory limit, -ENOSPC RMB limit, -ENOTCONN the group
- * has ended, -EREMOTEIO the peer does not want the RMB, -EAGAIN it did not say in
- * time, -EIO.
+ * woken; -ENOMEM, -ENOBUFS memory limit, -EDQUOT that of @memcg, -ENOSPC RMB limit,
+ * -ENOTCONN the group has ended, -EREMOTEIO the peer does not want the RMB, -EAGAIN
+ * it did not say in time, -EIO.
  */
-int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      struct smcr_rmb_req *req, enum smcr_reason *why)
+int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		      struct smcr_elem *elem, struct smcr_rmb_req *req,
+		      enum smcr_reason *why)
 {
 	bool low;
 	int rc;
@@ -547,9 +582,11 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
 	}
 
 	mutex_lock(&lgr->rmb_mutex);
-	rc = rmb_get(lgr, bsize, elem, req);
+	rc = rmb_get(lgr, bsize, memcg, elem, req);
 	low = !rc && class_low(lgr, elem->rmb->bsize) &&
 	      !rmb_limit_reached(lgr);
+	if (low)
+		rmb_set_payer(lgr, elem->rmb->bsize, memcg);
 	mutex_unlock(&lgr->rmb_mutex);
 
 	if (rc == -EINPROGRESS)
@@ -840,22 +877,30 @@ static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	struct mem_cgroup *memcg, *old;
 	bool wanted;
 	int rc = 0;
 	u32 n;
 
 	mutex_lock(&lgr->rmb_mutex);
 	wanted = want->wanted;
+	memcg = smcr_memcg_get(want->payer);
 	n = rmb_due(lgr, bsize, wanted);
 	if (!n && wanted && rmb_limit_reached(lgr))
 		rc = -ENOSPC;
 	mutex_unlock(&lgr->rmb_mutex);
 	if (!n && !wanted)
-		return;
-	if (n)
+		goto out;
+	if (n) {
+		old = set_active_memcg(memcg);
 		rc = rmb_build(lgr, bsize, n, wanted);
+		set_active_memcg(old);
+	}
 
 	mutex_lock(&lgr->rmb_mutex);
+	/* a success says nothing of what had no room */
+	if (rc == -EDQUOT)
+		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || rc == -ENOBUFS)
 		lgr->rmb_pause = jiffies + idle_jiffies(lgr);
 	/* who came while one was tried ahead of need gets a try of its own */
@@ -866,6 +911,8 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 	}
 	mutex_unlock(&lgr->rmb_mutex);
 	wake_up_all(&lgr->wait);
+out:
+	mem_cgroup_put(memcg);
 }
 
 static void rmbs_prepare(struct smcr_lgr *lgr)

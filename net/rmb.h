@@ -47,11 +47,16 @@ struct smcr_rmb {
  * @wanted: a connection waits for another RMB
  * @tries: attempts to add one that are over
  * @rc: result of the last of them
+ * @payer: who asked first since then, or asked last: the next one is charged to
+ *	this memory cgroup; a reference, NULL the root cgroup
+ * @full: who had no room for the last of them; a reference, or NULL
  */
 struct smcr_rmb_want {
 	bool wanted;
 	u32 tries;
 	int rc;
+	struct mem_cgroup *payer;
+	struct mem_cgroup *full;
 };
 
 /* One element, as a connection holds it */
@@ -70,8 +75,9 @@ struct smcr_rmb_req {
 	int rc;			/* ... and why */
 };
 
-int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct smcr_elem *elem,
-		      struct smcr_rmb_req *req, enum smcr_reason *why);
+int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		      struct smcr_elem *elem, struct smcr_rmb_req *req,
+		      enum smcr_reason *why);
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
 void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine);
 int smcr_rmb_register_all(struct smcr_lgr *lgr);

@@ -7,9 +7,9 @@
  * reference and the child one on its listener. Whoever takes it off the queue
  * under accept_lock inherits both.
  */
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
+#include "memcg.h"
 #include "route.h"
 #include "sock.h"
 #include "tcpopt.h"
@@ -328,6 +328,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	sock_hold(&lsk->sk);
 	child->listener = lsk;
 	smcr_tcp_own_child(child, lsk);
+	smcr_sk_memcg_inherit(&child->sk, &lsk->sk);
 	smcr_sockopt_inherit(child, lsk);
 	if (agreed)
 		smcr_child_negotiate(lsk, child);
@@ -364,16 +365,6 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
 	}
 }
 
-/* Who pays for children: whoever made the listener (SEC-14) */
-static struct mem_cgroup *smcr_listener_memcg(const struct smcr_sock *lsk)
-{
-#ifdef CONFIG_MEMCG
-	return lsk->tcp->sk->sk_memcg;
-#else
-	return NULL;
-#endif
-}
-
 /**
  * smcr_accept_work() - take children from TCP
  * @work: accept_work of a listener; holds a reference
@@ -390,7 +381,8 @@ void smcr_accept_work(struct work_struct *work)
 	/* one that was kicked as the listener stopped comes too late */
 	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN)
 		goto out;
-	old = set_active_memcg(smcr_listener_memcg(lsk));
+	/* who made the listener pays for its children (SEC-14) */
+	old = set_active_memcg(smcr_sk_memcg(&lsk->sk));
 	smcr_listener_offer(lsk);
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       smcr_accept_one(lsk))

@@ -465,8 +465,8 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 		size = SMCR_TX_FIRST;
 		buf = smcr_buf_alloc(conn->lgr, size, DMA_TO_DEVICE);
 	}
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
+	if (IS_ERR(buf))	/* what TCP says */
+		return PTR_ERR(buf) == -EDQUOT ? -ENOMEM : PTR_ERR(buf);
 	WRITE_ONCE(conn->sndbuf_size, size);
 	WRITE_ONCE(conn->sndbuf, buf);
 	return 0;
