@@ -51,6 +51,18 @@ static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
 	return false;
 }
 
+/**
+ * smcr_buf_mem() - memory in use
+ * @sn: namespace, NULL for all of them
+ *
+ * Context: any.
+ * Return: bytes of buffers.
+ */
+long smcr_buf_mem(struct smcr_net *sn)
+{
+	return atomic_long_read(sn ? &sn->mem : &buf_host_mem);
+}
+
 static u32 chunk_size(const struct smcr_buf *buf)
 {
 	return 1U << buf->chunk_shift;

@@ -45,6 +45,8 @@ struct smcr_buf *smcr_buf_alloc(struct smcr_lgr *lgr, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);
 
+long smcr_buf_mem(struct smcr_net *sn);
+
 void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
 void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
 

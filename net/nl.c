@@ -6,6 +6,7 @@
 #include "base.h"
 #include "stats.h"
 #include "pernet.h"
+#include "buf.h"
 #include "dev.h"
 #include "lgr.h"
 #include "tcpopt.h"
@@ -218,6 +219,29 @@ static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
 	return 0;
 }
 
+static int smcr_nl_put_kib(struct sk_buff *skb, int attr, int kib)
+{
+	return nla_put_u64_64bit(skb, attr, (u64)kib << 10, SMCR_A_SYS_PAD);
+}
+
+/* What all namespaces have together is for the initial one only to see */
+static int smcr_nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
+{
+	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM, smcr_buf_mem(sn),
+			      SMCR_A_SYS_PAD) ||
+	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_MAX,
+			    READ_ONCE(sn->knobs.max_mem)))
+		return -EMSGSIZE;
+	if (!net_eq(sn->net, &init_net))
+		return 0;
+	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM_HOST, smcr_buf_mem(NULL),
+			      SMCR_A_SYS_PAD) ||
+	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_HOST_MAX,
+			    READ_ONCE(smcr_max_mem_host)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 {
 	const char *version = THIS_MODULE->version;
@@ -231,7 +255,8 @@ static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 	    nla_put_u32(skb, SMCR_A_SYS_SOCKETS, READ_ONCE(sn->n_socks)) ||
 	    nla_put_u32(skb, SMCR_A_SYS_LGRS, READ_ONCE(sn->lgr_count)) ||
 	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
-			atomic_read(&sn->n_handshakes)))
+			atomic_read(&sn->n_handshakes)) ||
+	    smcr_nl_put_mem(skb, sn))
 		return -EMSGSIZE;
 	return smcr_nl_put_knobs(skb, sn);
 }

@@ -182,6 +182,25 @@ static void text_sys(const struct overview *o)
 		puts("Disabled     new connections use TCP (net.smcr.enabled is 0)");
 }
 
+static void text_mem(const struct overview *o)
+{
+	struct item sys;
+
+	if (!o->sys)
+		return;
+	item_parse(&sys, &smcr_set_sys, o->sys);
+	if (!item_has(&sys, SMCR_A_SYS_MEM))
+		return;
+	printf("Memory       %" PRIu64 " KiB of %" PRIu64,
+	       item_uint(&sys, SMCR_A_SYS_MEM) >> 10,
+	       item_uint(&sys, SMCR_A_SYS_MEM_MAX) >> 10);
+	if (item_has(&sys, SMCR_A_SYS_MEM_HOST))
+		printf(", all namespaces %" PRIu64 " KiB of %" PRIu64,
+		       item_uint(&sys, SMCR_A_SYS_MEM_HOST) >> 10,
+		       item_uint(&sys, SMCR_A_SYS_MEM_HOST_MAX) >> 10);
+	putchar('\n');
+}
+
 static void text_overview(const struct overview *o)
 {
 	struct item sys;
@@ -192,6 +211,7 @@ static void text_overview(const struct overview *o)
 		   o->devs);
 	printf("Link groups  %u with %u connections\n", o->n_lgrs,
 	       o->n_lgr_conns);
+	text_mem(o);
 	printf("Sockets      %" PRIu64 " SMC-R, %" PRIu64 " TCP, %" PRIu64
 	       " negotiating, %" PRIu64 " listening, %" PRIu64 " other\n",
 	       o->modes[SMCR_NL_MODE_SMC_R], o->modes[SMCR_NL_MODE_TCP],

@@ -278,6 +278,31 @@ static const struct attr_desc smcr_set_sys_attrs[] = {
 		.kind	= KIND_NEST,
 		.nested	= &smcr_set_knobs,
 	},
+	[SMCR_A_SYS_PAD] = {
+		.name	= "pad",
+		.doc	= "",
+		.kind	= KIND_PAD,
+	},
+	[SMCR_A_SYS_MEM] = {
+		.name	= "mem",
+		.doc	= "bytes of RMBs, send buffers and receive queues of the namespace",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_SYS_MEM_MAX] = {
+		.name	= "mem-max",
+		.doc	= "bytes that it may have, max_mem",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_SYS_MEM_HOST] = {
+		.name	= "mem-host",
+		.doc	= "bytes of all namespaces; to the initial one only",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_SYS_MEM_HOST_MAX] = {
+		.name	= "mem-host-max",
+		.doc	= "bytes that they may have, max_mem_host; to the initial one only",
+		.kind	= KIND_U64,
+	},
 };
 
 const struct attr_set smcr_set_sys = {
