@@ -376,6 +376,10 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 		hs->why = SMCR_R_CLC_VERSION;
 		return SMCR_HS_DECLINE;
 	}
+	if (smcr_tcp_taken(hs->ssk->tcp->sk)) {
+		hs->why = SMCR_R_SOCKMAP;
+		return SMCR_HS_DECLINE;
+	}
 	return smcr_srv_proposal(hs, &clc.proposal);
 }
 

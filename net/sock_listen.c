@@ -305,14 +305,11 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
  */
 static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
-	bool taken = tcp->sk->sk_user_data;	/* by a BPF program: sockmap */
 	bool agreed = smcr_tcpopt_agreed(tcp->sk);
-	struct smcr_sock *child = NULL;
+	struct smcr_sock *child;
 
-	if (!taken)
-		child = smcr_sock_alloc(sock_net(&lsk->sk), NULL, tcp,
-					lsk->sk.sk_protocol,
-					!lsk->sk.sk_net_refcnt);
+	child = smcr_sock_alloc(sock_net(&lsk->sk), NULL, tcp,
+				lsk->sk.sk_protocol, !lsk->sk.sk_net_refcnt);
 	if (!child || (agreed && smcr_hs_new(child))) {
 		smcr_hit(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
 		sock_no_linger(tcp->sk);

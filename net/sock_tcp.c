@@ -8,8 +8,35 @@
  * mode; smcr_sock_set_mode() comes back here (smcr_tcp_check()) for what
  * arrived before the mode was set.
  */
+#include <linux/skmsg.h>
 #include <net/tcp.h>
 #include "sock.h"
+
+/* What a BPF program keeps of a socket is where we would keep its owner */
+static bool smcr_tcp_has_bpf(const struct sock *tsk)
+{
+	return (uintptr_t)rcu_access_pointer(__sk_user_data(tsk)) &
+	       (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF);
+}
+
+/**
+ * smcr_tcp_taken() - has a BPF program taken the connection before we did?
+ * @tsk: inner socket
+ *
+ * A sockops program can put a passive connection into a sockmap as soon as it is
+ * established, and others then redirect its data: it has to stay TCP.
+ *
+ * Context: any.
+ */
+bool smcr_tcp_taken(struct sock *tsk)
+{
+	bool taken;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	taken = smcr_tcp_has_bpf(tsk);
+	read_unlock_bh(&tsk->sk_callback_lock);
+	return taken;
+}
 
 /**
  * smcr_tcp_owner() - whose inner socket is it?
@@ -20,13 +47,16 @@
  */
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 {
+	struct socket *tcp;
+
 	lockdep_assert_held(&tsk->sk_callback_lock);
 
-	/* a psock or BPF's own: smcr_child_new() drops that child */
-	if ((uintptr_t)rcu_dereference_raw(__sk_user_data(tsk)) &
-	    (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF))
-		return NULL;
-	return __locked_read_sk_user_data_with_flags(tsk, 0);
+	if (!smcr_tcp_has_bpf(tsk) &&
+	    rcu_access_pointer(__sk_user_data(tsk)))
+		return __locked_read_sk_user_data_with_flags(tsk, 0);
+	/* taken by a BPF program, which may have given it back */
+	tcp = tsk->sk_socket;
+	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
 }
 
 /**
@@ -298,6 +328,34 @@ static void smcr_tcp_set_calls(struct sock *tsk,
 	tsk->sk_error_report = calls->error_report;
 }
 
+/*
+ * Those of the callbacks that are @from become @to, also where a psock keeps
+ * them while it has put its own in front.
+ */
+static void smcr_tcp_swap_calls(struct sock *tsk,
+				const struct smcr_tcp_calls *from,
+				const struct smcr_tcp_calls *to)
+{
+	struct sk_psock *psock;
+
+	lockdep_assert_held(&tsk->sk_callback_lock);
+	if (tsk->sk_state_change == from->state_change)
+		tsk->sk_state_change = to->state_change;
+	if (tsk->sk_data_ready == from->data_ready)
+		tsk->sk_data_ready = to->data_ready;
+	if (tsk->sk_write_space == from->write_space)
+		tsk->sk_write_space = to->write_space;
+	if (tsk->sk_error_report == from->error_report)
+		tsk->sk_error_report = to->error_report;
+	rcu_read_lock();
+	psock = sk_psock(tsk);
+	if (psock && psock->saved_data_ready == from->data_ready)
+		psock->saved_data_ready = to->data_ready;
+	if (psock && psock->saved_write_space == from->write_space)
+		psock->saved_write_space = to->write_space;
+	rcu_read_unlock();
+}
+
 /**
  * smcr_tcp_hook() - get the inner socket's callbacks
  * @ssk: socket
@@ -305,7 +363,8 @@ static void smcr_tcp_set_calls(struct sock *tsk,
  *
  * No reference is taken: the hook ends in smcr_tcp_unhook(), at the latest
  * when the socket is destroyed. What arrived before must be looked at
- * afterwards. Children of the inner socket do not inherit the owner.
+ * afterwards. Children of the inner socket do not inherit the owner. Of a socket
+ * that a BPF program has taken, the owner is known by the inode only.
  */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {
@@ -313,12 +372,19 @@ void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	/* the child of a hooked listener was born with our callbacks */
+	SOCK_INODE(ssk->tcp)->i_private = ssk;
+	if (smcr_tcp_has_bpf(tsk) && from) {
+		ssk->tcp_calls = from->tcp_calls;
+		smcr_tcp_swap_calls(tsk, &ssk->tcp_calls, &smcr_tcp_ours);
+		goto out;
+	}
 	if (tsk->sk_data_ready == smcr_tcp_data_ready && from)
 		ssk->tcp_calls = from->tcp_calls;
 	else
 		smcr_tcp_get_calls(tsk, &ssk->tcp_calls);
 	smcr_tcp_set_calls(tsk, &smcr_tcp_ours);
 	__rcu_assign_sk_user_data_with_flags(tsk, ssk, SK_USER_DATA_NOCOPY);
+out:
 	write_unlock_bh(&tsk->sk_callback_lock);
 }
 
@@ -336,8 +402,10 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	if (smcr_tcp_owner(tsk) == ssk) {
-		smcr_tcp_set_calls(tsk, &ssk->tcp_calls);
-		rcu_assign_sk_user_data(tsk, NULL);
+		if (__locked_read_sk_user_data_with_flags(tsk, 0) == ssk)
+			rcu_assign_sk_user_data(tsk, NULL);
+		smcr_tcp_swap_calls(tsk, &smcr_tcp_ours, &ssk->tcp_calls);
+		SOCK_INODE(ssk->tcp)->i_private = NULL;
 	}
 	write_unlock_bh(&tsk->sk_callback_lock);
 }

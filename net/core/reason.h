@@ -96,7 +96,8 @@
 	X(FIRST_LIMIT,		0x060d0000, "first-limit", "too many first contacts under way") \
 	X(MEM_LIMIT,		0x060e0000, "mem-limit", "memory limit of the namespace or of the host") \
 	X(MEMCG_LIMIT,		0x060f0000, "memcg-limit", "memory cgroup of the socket is full") \
-	X(RKEY_UNKNOWN,		0x06100000, "rkey-unknown", "peer named an RMB that was not confirmed on the link")
+	X(RKEY_UNKNOWN,		0x06100000, "rkey-unknown", "peer named an RMB that was not confirmed on the link") \
+	X(SOCKMAP,		0x06110000, "sockmap", "a BPF program has put the TCP connection into a sockmap")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,
