@@ -6,7 +6,7 @@
 # is offered from then on. When it has one already it does not get the other's; and
 # a S=1 from elsewhere does not keep it from its group.
 #
-# covers: SEC-13
+# covers: SEC-11
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

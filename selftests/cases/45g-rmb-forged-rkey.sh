@@ -6,7 +6,7 @@
 # all. Whoever sends it loses his own connection, and nobody else loses anything. So
 # does a server whose Accept names another server's link.
 #
-# covers: SEC-13 RMB-10
+# covers: SEC-11
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
