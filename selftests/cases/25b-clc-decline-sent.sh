@@ -74,6 +74,8 @@ server() {
 		rx proposal
 		tx accept first=0
 		rx confirm
+		# connect() may see what comes at once
+		await joined
 		tx send 052c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 expect=gone
 		rx rst
 		conn 1
@@ -197,7 +199,7 @@ client() {
 	await up2
 	fast qp_timeout=10 t_llc_first=2000
 	app "declined: CONFIRM LINK reply" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
-	app "reset: reuse" socket "connect:$PEER:5001" send:5 slot:1 socket 'connect:'"$PEER"':5001' 'recv:1=ECONNRESET' close \
+	app "reset: reuse" socket "connect:$PEER:5001" send:5 slot:1 socket "connect:$PEER:5001" mark:joined recv:1=ECONNRESET close \
 		slot:0 recv:1=ECONNRESET close
 	app_bg socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await gone
