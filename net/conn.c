@@ -852,15 +852,12 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		return;
 	}
 	/*
-	 * Nobody will read it. As long as own data wait for their drain that
-	 * is an abort, as on TCP; two such sides would wait for ever.
+	 * Nobody will read it. It makes room all the same while own data wait
+	 * for their drain, or two such sides would wait for each other.
 	 */
-	if (conn->fsm.want_closed) {
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_APP_ABORT,
-				       SMCR_R_LOCAL_UNREAD);
-	} else {
-		smcr_conn_purge_rx(conn);
-	}
+	smcr_conn_purge_rx(conn);
+	if (conn->fsm.want_closed)
+		smcr_rx_window(conn);
 }
 
 /*

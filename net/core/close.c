@@ -387,9 +387,10 @@ void smcr_close_init(struct smcr_close *c)
  * What the caller owes the machine:
  * - of one CDC: first the cursors, if smcr_close_may_rx(), then D, C, A;
  * - data after the peer's D are a VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - data that arrive while a close waits for the drain (want_closed) are an
- *   APP_ABORT (SMCR_R_LOCAL_UNREAD), as on TCP: otherwise two sides that both
- *   closed with full windows wait for each other. After own C they are dropped;
+ * - data that arrive after the application closed are dropped: what was unread
+ *   counts when it closes, and an A would cost the peer what it has not read yet.
+ *   While a close waits for the drain (want_closed) they count as consumed, or two
+ *   sides that both closed with full windows wait for each other;
  * - DRAINED when want_done or want_closed is set and nothing is undrained;
  *   to feed it at other times does no harm;
  * - while want_closed or after own C, unless the connection is ending for

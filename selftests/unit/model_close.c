@@ -9,8 +9,8 @@
  *
  * A side does what the kernel shell does: of one CDC it takes the cursors, then
  * D, C and A; what the machine wants to send goes out when the send queue has
- * room, with all flags as they are then; data that meet a pending close are an
- * abort, data that meet own C are dropped.
+ * room, with all flags as they are then; data that come after close() are dropped,
+ * and as long as own C has not gone they make room again.
  */
 #include "ktap.h"
 #include "close_life.h"
@@ -275,11 +275,10 @@ static void deliver_data(struct pair *p, int i, u8 data)
 	if (!data)
 		return;
 	MUST(!s->l.c.rx_done, "CDC-43: data after D");
-	if (s->l.c.want_closed) {
+	if (s->l.c.app_closed) {
 		MUST(!rules->polite, "data lost in a polite exchange");
-		feed(p, i, SMCR_CONN_EV_APP_ABORT, SMCR_R_LOCAL_UNREAD);
-	} else if (s->l.c.app_closed) {
-		MUST(!rules->polite, "data lost in a polite exchange");
+		if (smcr_close_may_tx(&s->l.c))
+			s->owe += data;
 	} else {
 		s->unread += data;
 	}
@@ -469,22 +468,26 @@ static void make(struct pair *p, int i, enum move move)
 
 /*
  * What goes on by itself makes this number smaller: it comes to rest. Sends and
- * resets yet to be ordered weigh more than what they leave behind.
+ * resets yet to be ordered weigh more than what they leave behind, bytes more
+ * than the room that is to be announced when they are dropped.
  */
 static u32 unrest(const struct pair *p)
 {
 	u32 sum = 0;
-	int i;
+	int i, k;
 
 	for (i = 0; i < 2; i++) {
 		const struct side *s = &p->s[i];
 		const struct smcr_close *c = &s->l.c;
 		bool last = c->tx_closed || c->tx_abort;
 
+		for (k = 0; k < s->n; k++)
+			sum += 35 * s->q[k].data;
+
 		sum += 100 * (!closed(s) + !s->l.tcp_ended + !last +
 			      !(last || c->tx_done)) +
-		       30 * (s->unsent + s->owe + s->owed) + 10 * s->rst +
-		       8 * s->n + 2 * s->pend;
+		       70 * s->unsent + 30 * (s->owe + s->owed) +
+		       10 * s->rst + 8 * s->n + 2 * s->pend;
 	}
 	return sum;
 }
@@ -1035,6 +1038,14 @@ TEST(close_model__combinations)
 		/* pending closes */
 		{ "LwscPc.",
 		  " AppCloseWait1 Closed", " PeerCloseWait1 Closed" },
+		/* data that come meanwhile are dropped, even if it never reads */
+		{ "Lw.w.cPw.w.r.r.c.",
+		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
+		{ "Lw.w.cPw.Lt.",
+		  " PeerAbortWait Closed", " ProcessAbort Closed" },
+		/* and two with full windows do not wait for each other */
+		{ "LwwPwwLpPpLcPc.",
+		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
 		/* the peer takes the data in time, or never */
 		{ "Lw.w.cPr.Pr.c.",
 		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
