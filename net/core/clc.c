@@ -106,7 +106,10 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
 		break;
 	case SMCR_CLC_DECLINE:
-		len_ok = msg_len == SMCR_CLC_DECLINE_LEN;
+		/* version 2 has 16 bytes more behind what we read of it */
+		len_ok = msg_len == SMCR_CLC_DECLINE_LEN ||
+			 (msg_len == SMCR_CLC_DECLINE2_LEN &&
+			  version > SMCR_CLC_VERSION);
 		flag = buf[OFF_VERSION] & FLAG_BIT;
 		break;
 	default:

@@ -35,6 +35,7 @@ enum {
 	SMCR_CLC_PROPOSAL_MIN	= 52,
 	SMCR_CLC_ACCEPT_LEN	= 68,	/* Accept and Confirm */
 	SMCR_CLC_DECLINE_LEN	= 28,
+	SMCR_CLC_DECLINE2_LEN	= 44,	/* of version 2; it is only received */
 	SMCR_CLC_MAX_PREFIX	= 8,
 	SMCR_CLC_PREFIX_LEN	= 17,
 	/*

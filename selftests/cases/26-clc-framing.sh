@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # What a receiver has to put up with: messages in pieces, a growth area, a
-# higher version in the Proposal, reserved bits that are set.
+# higher version in the Proposal, the longer Decline of version 2, reserved bits
+# that are set.
 #
 # covers: CLC-02 CLC-04 CLC-08 LLC-09
 # module: ours ours
@@ -16,7 +17,7 @@ ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
 server() {
 	app_bg limit:60 socket listen:5000 mark:up slot:1 \
-		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}"
+		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}"
 	app_end "server program"
 
 	pup_bg <<-'E'
@@ -52,6 +53,15 @@ server() {
 		accept
 		rx proposal
 		tx decline xor@7=07 @20=ffffffff
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		# Decline of version 2
+		conn 4
+		accept
+		rx proposal
+		tx decline @5=002c @7=20 grow@24=00000000000000000000000000000000
 		rx app len=5
 		tx app len=5
 		tx fin
@@ -105,9 +115,17 @@ client() {
 		tx fin
 		rx eof
 	E
+	pup "Decline of version 2 instead of Proposal" <<-E
+		connect $PEER 5000
+		tx decline @5=002c @7=20 grow@24=00000000000000000000000000000000 add=0184078a0d
+		rx app len=5
+		tx fin
+		rx eof
+	E
 
 	await up2
 	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	app "client program, reuse" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	app "client program, fallback" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "client program, fallback by version 2" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }

@@ -699,6 +699,35 @@ TEST(smcr_clc_decode_decline__vectors)
 	EXPECT_MEM(buf, v->bytes, v->len);
 }
 
+/* A Decline of version 2 has 16 bytes more in front of its trailer, or is ours */
+TEST(smcr_clc_decode_decline__version_2)
+{
+	const struct vector *v = vector("Decline, S=1");
+	u32 version, len;
+
+	for (version = 1; version < 16; version++)
+		for (len = 16; len <= 100; len++) {
+			bool ok = len == 28 || (len == 44 && version > 1);
+			u8 buf[BIG] = { 0 };
+			union any out;
+
+			memcpy(buf, v->bytes, v->len - 4);
+			memcpy(buf + len - 4, v->bytes, 4);
+			put_len(buf, len);
+			buf[7] = (u8)(version << 4 | 0x08);
+			EXPECT_EQ(decode(SMCR_CLC_DECLINE, buf, len, &out),
+				  ok ? SMCR_R_NONE : SMCR_R_CLC_LENGTH);
+			if (!ok)
+				continue;
+			EXPECT_EQ(out.decline.out_of_sync, true);
+			EXPECT_MEM(out.decline.peer_id, pc, 8);
+			EXPECT_EQ(out.decline.diagnosis, 2);
+			buf[len - 1] ^= 1;
+			EXPECT_EQ(decode(SMCR_CLC_DECLINE, buf, len, &out),
+				  SMCR_R_CLC_EYE_CATCHER);
+		}
+}
+
 TEST(smcr_clc_encode__round_trip)
 {
 	union any in, out;
