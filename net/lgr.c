@@ -16,6 +16,9 @@
 /* Length of the reclaim list: send buffers that a WRITE may still read */
 #define SMCR_RECLAIM_MAX	64
 
+/* One address may have this part of the first contacts that may be under way */
+#define SMCR_FIRST_SHARE	4
+
 /*
  * The removal of a device or a namespace waits for its groups, but no longer
  * than this: a peer that is alive has acknowledged and answered DELETE LINK
@@ -214,6 +217,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	spin_lock_init(&lgr->lock);
 	init_waitqueue_head(&lgr->wait);
 	INIT_LIST_HEAD(&lgr->net_node);
+	INIT_LIST_HEAD(&lgr->form_node);
 	RB_CLEAR_NODE(&lgr->net_id.rb);
 	INIT_LIST_HEAD(&lgr->conn_list);
 	/* taken with bottom halves off, so an allocation below it has to know */
@@ -292,6 +296,8 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 	lockdep_assert_held(&sn->lgr_lock);
 	smcr_lgr_hold(lgr);
 	list_add_tail(&lgr->net_node, &sn->lgr_list);
+	if (lgr->server)
+		list_add_tail(&lgr->form_node, &sn->lgr_forming);
 	smcr_ids_add(&sn->lgrs, &lgr->net_id);
 	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
 }
@@ -369,6 +375,28 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 }
 
 /*
+ * May @addr begin one more first contact? Peer IDs can be made up, and from one
+ * address must not take all that there may be. There are no more of them than
+ * max_first_contacts; those that are over leave the list here.
+ */
+static bool smcr_lgr_share_left(struct smcr_net *sn,
+				const struct in6_addr *addr)
+{
+	int left = max(READ_ONCE(sn->knobs.max_first_contacts) /
+		       SMCR_FIRST_SHARE, 1);
+	struct smcr_lgr *lgr, *next;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	list_for_each_entry_safe(lgr, next, &sn->lgr_forming, form_node) {
+		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
+			list_del_init(&lgr->form_node);
+		else
+			left -= ipv6_addr_equal(&lgr->peer.addr, addr);
+	}
+	return left > 0;
+}
+
+/*
  * May the caller try first contact itself after another one with this peer has
  * failed? Only if the cause was that one's TCP connection, not the path.
  */
@@ -395,7 +423,7 @@ static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
  *	passed over
  * @forming: group whose first contact the caller has waited for, or NULL; on
  *	return NULL, or one to wait for before the next try, with a reference
- * @may_first: the caller may run first contact
+ * @may_first: the caller may run first contact, if its address has a share left
  * @first: set when the caller has to run first contact
  * @why: reason when NULL is returned
  *
@@ -418,7 +446,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     bool *first, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = *forming, *fresh = NULL;
-	bool full = false;
+	bool full = false, may;
 	int rc;
 
 	*first = false;
@@ -434,15 +462,18 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
 		lgr = smcr_lgr_lookup(sn, peer, pid, bsize, &full);
+		may = !lgr && may_first && smcr_lgr_share_left(sn, &peer->addr);
 		if (lgr)
 			smcr_lgr_hold(lgr);
-		else if (fresh)
+		else if (fresh && may)
 			smcr_lgr_publish(fresh);
 		spin_unlock_bh(&sn->lgr_lock);
 
-		if (!lgr && fresh)
+		if (fresh && may)
 			break;
-		if (!lgr && !may_first) {
+		if (!lgr && !may) {
+			if (fresh)
+				smcr_lgr_put(fresh);
 			*why = SMCR_R_FIRST_LIMIT;
 			return NULL;
 		}
@@ -909,6 +940,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	spin_lock_bh(&sn->lgr_lock);
 	listed = !list_empty(&lgr->net_node);
 	list_del_init(&lgr->net_node);
+	list_del_init(&lgr->form_node);
 	smcr_ids_del(&sn->lgrs, &lgr->net_id);
 	hash_del(&lgr->hash_node);
 	spin_unlock_bh(&sn->lgr_lock);

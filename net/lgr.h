@@ -89,6 +89,8 @@ struct smcr_llc_item {
  * @del, @del_asked: set by whoever set DEAD, before @end_work begins
  * @net_node, @net_id, @hash_node: sn->lgr_list, sn->lgrs, sn->lgr_hash;
  *	sn->lgr_lock
+ * @form_node: sn->lgr_forming, of a server's group until somebody finds there
+ *	that its first contact is over; sn->lgr_lock
  * @link: the one link; set before the group is published, destroyed in
  *	the final teardown
  * @conns: by alert token; RCU readers, writers under @lock
@@ -106,6 +108,7 @@ struct smcr_lgr {
 	struct list_head net_node;
 	struct smcr_id net_id;
 	struct hlist_node hash_node;
+	struct list_head form_node;
 	refcount_t refs;
 	bool server;
 	u32 id;

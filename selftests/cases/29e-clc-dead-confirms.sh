@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 #
 # Two thousand first contacts, each under a peer ID of its own, whose Confirm
-# names a queue pair that is not there: six hundred at a time hold a group, more
-# than there ever were workers, and the others are declined as first-limit. An
+# names a queue pair that is not there: six hundred at a time, the share of their
+# address, hold a group, more than there ever were workers, and the others are
+# declined as first-limit. An
 # honest host that has a group is served as fast as without them, and so is
 # what the attacked host connects to itself.
 #
@@ -51,7 +52,7 @@ forming() { "$SMCCTL" -j linkgroup | jq '[.. | objects | select(.state? == "form
 
 server() {
 	# the Confirms are waited for; a dead queue pair shows after 7.5 s
-	fast t_clc=60000 t_llc_first=40000 qp_timeout=18 max_first_contacts=$LIMIT
+	fast t_clc=60000 t_llc_first=40000 qp_timeout=18 max_first_contacts=$((4 * LIMIT))
 	usual_serve 5000
 	for port in "${PORTS[@]}"; do
 		bg "$SOCKCMD" limit:100 socket "listen:$port:1200" await:over close
