@@ -120,7 +120,8 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	struct sock *tcp = hs->ssk->tcp->sk;
 
 	/* the part for the other address family is filled (CLC-22) */
-	if (smcr_route_is_v4(tcp) == !!p->n_prefix) {
+	if (smcr_route_is_v4(tcp) ? p->n_prefix :
+				    !p->n_prefix && p->ipv4_plen) {
 		hs->why = SMCR_R_CLC_PREFIX;
 		hs->err = EPROTO;
 		return SMCR_HS_FAILED;

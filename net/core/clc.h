@@ -29,7 +29,7 @@ struct smcr_clc_proposal {
 	u8 mac[6];
 	u8 ipv4_net[4];		/* network number; zero on IPv6 */
 	u8 ipv4_plen;		/* 0..32 */
-	u8 n_prefix;		/* 0 on IPv4, 1..8 on IPv6 */
+	u8 n_prefix;		/* 0 on IPv4, 1..8 on IPv6 (0 matches nothing) */
 	struct smcr_clc_prefix prefix[SMCR_CLC_MAX_PREFIX];
 };
 

@@ -84,7 +84,7 @@ client() {
 	to=$PEER6 port=5006
 	# what is wrong is looked at before what fits: two prefixes, either one of them
 	pup "IPv6: prefix longer than 128" < <(bad "@64=81" "@64=ff" "prefix=fd77:9::/64 @64=81" "prefix=fd77:9::/64 @81=81")
-	pup "IPv6: no prefix" < <(bad "noprefix" "noprefix net=10.77.0.0/24")
+	pup "IPv6: a subnet of IPv4" < <(bad "noprefix net=10.77.0.0/24" "noprefix net=0.0.0.0/1")
 	pup "IPv6: prefix count and length disagree" < <(bad "@47=00" "@47=02" "@47=09")
 	pup "IPv6: a good client afterwards" <<-E
 		set peer_id=0002525400000002

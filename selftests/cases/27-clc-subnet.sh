@@ -18,7 +18,7 @@ server() {
 	app_bg limit:60 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	app_end "IPv4"
 	calls=()
-	for i in {1..5}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
+	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 "${calls[@]}"
 	app_end "IPv6"
 }
@@ -57,13 +57,9 @@ client() {
 	E
 	await up6
 	ADDR=$PEER6 PORT=5006
-	pup "foreign prefixes" < <(declined "noprefix prefix=fe80::/64" "noprefix prefix=fd78:0::/64" "noprefix prefix=fd77::/32 prefix=fd77:0:0:1::/64" \
+	pup "foreign prefixes, and none" < <(declined "noprefix" "noprefix prefix=fe80::/64" "noprefix prefix=fd78:0::/64" "noprefix prefix=fd77::/32 prefix=fd77:0:0:1::/64" \
 		"noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8 9)")
-	pup "no prefix at all on IPv6 is no Proposal for IPv6" <<-E
-		connect $PEER6 5006
-		tx proposal noprefix
-		rx rst
-		conn 2
+	pup "a subnet of IPv4 in place of prefixes is no Proposal for IPv6" <<-E
 		connect $PEER6 5006
 		tx proposal noprefix net=10.77.0.0/24
 		rx rst
