@@ -5,8 +5,9 @@
 # both go on with TCP at once, bytes behind it are the application's, the value
 # of the diagnosis does not matter, an ordinary one leaves the link group alone.
 # After one with S=1 the group is not offered to that host again, and TEST LINK
-# decides about the rest, for S=1 may come from somebody else: when it is answered
-# the group goes on with its connections, else it ends.
+# decides about the rest, for S=1 may come from somebody else (J-01 of the
+# catalogue): when it is answered the group goes on with its connections, else it
+# ends.
 #
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours

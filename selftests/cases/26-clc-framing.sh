@@ -3,7 +3,9 @@
 #
 # What a receiver has to put up with: messages in pieces, a growth area, a
 # higher version in the Proposal, the longer Decline of version 2, reserved bits
-# that are set.
+# that are set. Of what is reserved the module itself sets two bits of CONFIRM
+# LINK, and it says no PSN when a group is used again (J-05 and J-06 of the
+# catalogue).
 #
 # covers: CLC-02 CLC-04 CLC-08 LLC-09
 # module: ours ours
@@ -33,7 +35,7 @@ server() {
 		qp rts
 		# reserved bits of LLC, too
 		tx llc confirm_link @2=ff xor@3=7c @35=ffffffffffffffffff
-		rx llc confirm_link reply=1
+		rx llc confirm_link reply=1 @3=83
 		tx llc add_link @2=f0 xor@3=3f @10=ffff xor@32=f0 @36=ffffffffffffffff
 		rx llc add_link reply=1 rejected=1
 		rx data len=5
@@ -44,7 +46,7 @@ server() {
 		accept
 		rx proposal
 		tx accept xor@7=07 @51=ff @60=ff
-		rx confirm
+		rx confirm psn=0
 		rx data len=5
 		tx data len=5
 		close
@@ -79,7 +81,7 @@ client() {
 		qp create
 		qp rtr
 		tx confirm bytewise
-		rx llc confirm_link
+		rx llc confirm_link @3=03
 		qp rts
 		tx llc confirm_link reply=1 @2=ff xor@3=7c @35=ffffffffffffffffff
 		rx llc add_link
@@ -91,7 +93,7 @@ client() {
 		conn 2
 		connect $PEER 5000
 		tx proposal version=2 @5=003c @38=0008 @45=ffff xor@7=0f grow@40=0102030405060708
-		rx accept first=0 @7=10
+		rx accept first=0 @7=10 psn=0
 		tx confirm xor@7=0f @51=ff @60=ff
 		tx data len=5
 		rx data len=5

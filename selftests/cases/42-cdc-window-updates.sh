@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module as reader: when consumption is announced by a CDC of its own.
+# The module as reader: when consumption is announced by a CDC of its own. (After
+# the peer's C there is one more reason, J-04 of the catalogue: 46c.)
 #
 # covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 CDC-37
 # module: ours none

@@ -3,9 +3,10 @@
 #
 # After the peer's C nothing that happens to TCP, to the peer's element or to the
 # link group takes away what it wrote before: it is read to the last byte, and
-# then there is the end. Only what the program itself had still to send is lost.
+# then there is the end (J-02 and J-03 of the catalogue). Only what the program
+# itself had still to send is lost.
 #
-# covers: CONN-13 CONN-14 CONN-32 RMB-24
+# covers: CONN-13 CONN-14
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

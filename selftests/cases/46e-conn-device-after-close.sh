@@ -3,9 +3,10 @@
 #
 # The peer has closed, and then the link group ends: the RDMA device of the
 # reader or of the writer is removed, the writer's module unloaded, the group
-# deleted. That waits for no reader, and each of them reads to the last byte.
+# deleted. That waits for no reader, and each of them reads to the last byte (J-02 of the
+# catalogue).
 #
-# covers: CONN-13 CONN-32
+# covers: CONN-13
 # timeout: 120
 # tags: conn lifecycle
 # shellcheck source=selftests/prog/smc.sh
