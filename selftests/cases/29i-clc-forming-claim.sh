@@ -6,7 +6,7 @@
 # first contact meanwhile as if nothing were. From one address first contacts of
 # a peer come one after the other.
 #
-# covers: SEC-13
+# covers: SEC-11
 # module: ours none
 # timeout: 40
 # kernels: umdbg um 6.1 6.12

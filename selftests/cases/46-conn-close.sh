@@ -18,6 +18,7 @@ server() {
 		slot:2 accept:0 recv:5 recv:1=eof pollfor:IN:1=IN send:1000 shut:wr await:a close \
 		accept:0 recv:5 shut:wr recv:7 recv:1=eof mark:b close \
 		accept:0 recv:5 shut:wr close mark:c \
+		accept:0 recv:5 shut:wr recv:1=eof await:c2 close \
 		accept:0 recv:5 send:100000 close mark:d \
 		accept:0 recv:5 shut:rdwr close \
 		accept:0 recv:5 shut:rd recv:1=eof send:5 close \
@@ -73,6 +74,20 @@ client() {
 			wait cdc flags=D,C
 			rx none 200ms
 			tx cdc flags=C
+			rx eof
+			tx fin
+		E
+
+		echo "# the same when D has come meanwhile, in PeerCloseWait2"
+		new both2
+		cat <<-E
+			wait cdc flags=D
+			tx cdc flags=D
+			rx none 200ms
+			mark c2
+			wait cdc flags=D,C
+			rx none 200ms
+			tx cdc flags=D,C
 			rx eof
 			tx fin
 		E

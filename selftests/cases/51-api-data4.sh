@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Sending and receiving as on TCP, IPv4.
+# Sending and receiving as on TCP, IPv4; also what dup() and fork() do to the end.
 #
-# covers: MISC-01 CONN-17 MISC-08 CDC-20
+# covers: MISC-01 CONN-17 CONN-37 MISC-08 CDC-20
 # timeout: 180
 # lanes: uml qemu
 # tags: api

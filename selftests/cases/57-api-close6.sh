@@ -3,7 +3,7 @@
 #
 # The ends of connections as on TCP, IPv6.
 #
-# covers: MISC-11 CONN-04
+# covers: CONN-04
 # timeout: 180
 # lanes: uml qemu
 # tags: api
