@@ -364,12 +364,13 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link) ||
 		    smcr_lgr_denied_by(lgr, &peer->addr))
 			continue;
-		if (!smcr_lgr_has_room(lgr, bsize))
+		if (!smcr_lgr_has_room(lgr, bsize)) {
 			*full |= !smcr_rmb_has_room(lgr, bsize);
-		else if (own)
+			continue;
+		}
+		if (own)
 			return lgr;
-		else
-			others = lgr;
+		others = lgr;
 	}
 	return others ?: forming;
 }

@@ -427,8 +427,8 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
  * Ask rmb_work for another RMB of the class: -EINPROGRESS until an attempt that
  * began after the request is over. The caller arms the work.
  */
-static int rmb_request(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
-		    struct smcr_rmb_req *req)
+static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
+		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
 {
 	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
 	u32 mine = req->tries[bsize];

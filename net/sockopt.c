@@ -133,8 +133,8 @@ static bool smcr_opt_copies_locked(int level, int opt)
 }
 
 /*
- * Waits while there is a handshake. If one may still begin, the AF_SMC socket's
- * lock is held on return (*held): connect() waits for it, and no worker needs it
+ * Waits while there is a handshake. If one may still begin, the socket is locked on
+ * return, and *@held true: connect() has to wait, and no worker needs the socket
  * before that. Return: 0, or a signal came.
  */
 static int smcr_opt_alone(struct smcr_sock *ssk, bool *held)
