@@ -22,6 +22,13 @@
 #define SMCR_GFP_PAGE		(SMCR_GFP | __GFP_RETRY_MAYFAIL)
 #define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
 
+/*
+ * Workers make all but send buffers, and others wait for them: a memory cgroup
+ * that is throttled or reclaims costs them no more than this for a buffer, and
+ * the caller tries less.
+ */
+#define SMCR_RECLAIM_TIME	HZ
+
 /* Bytes of all namespaces */
 static atomic_long_t buf_host_mem = ATOMIC_LONG_INIT(0);
 
@@ -126,6 +133,7 @@ static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 {
 	bool must = dir == DMA_TO_DEVICE && size <= SMCR_BUF_SMALL;
 	u32 n = DIV_ROUND_UP(size, PAGE_SIZE << order);
+	unsigned long end = jiffies + SMCR_RECLAIM_TIME;
 	struct smcr_buf *buf;
 	int rc = -ENOMEM;
 
@@ -145,6 +153,12 @@ static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 	refcount_set(&buf->refs, 1);
 	while (buf->n_chunks < n) {
 		rc = chunk_alloc(buf, &buf->chunk[buf->n_chunks]);
+		if (!rc && !order && dir != DMA_TO_DEVICE &&
+		    (time_after(jiffies, end) ||
+		     smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)) {
+			buf->n_chunks++;
+			rc = -ENOMEM;
+		}
 		if (rc)
 			goto err_chunks;
 		buf->n_chunks++;

@@ -901,11 +901,13 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 	/* a success says nothing of what had no room */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
-	if (rc == -EREMOTEIO || rc == -EAGAIN || rc == -ENOBUFS)
+	if (rc == -EREMOTEIO || rc == -EAGAIN || rmb_short(rc))
 		lgr->rmb_pause = jiffies + idle_jiffies(lgr);
 	/* who came while one was tried ahead of need gets a try of its own */
 	if (wanted || !rc) {
 		WRITE_ONCE(want->wanted, false);
+		mem_cgroup_put(want->payer);	/* who asks next names one */
+		want->payer = NULL;
 		want->rc = rc;
 		WRITE_ONCE(want->tries, want->tries + 1);
 	}
