@@ -377,7 +377,7 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 		hs->why = SMCR_R_CLC_VERSION;
 		return SMCR_HS_DECLINE;
 	}
-	if (smcr_tcp_taken(hs->ssk->tcp->sk)) {
+	if (smcr_tcp_taken(hs->ssk)) {
 		hs->why = SMCR_R_SOCKMAP;
 		return SMCR_HS_DECLINE;
 	}

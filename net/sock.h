@@ -167,7 +167,7 @@ void smcr_sock_unlist(struct smcr_sock *ssk);
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
 void smcr_tcp_unhook(struct smcr_sock *ssk);
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk);
-bool smcr_tcp_taken(struct sock *tsk);
+bool smcr_tcp_taken(struct smcr_sock *ssk);
 void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock);
 void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk);
 void smcr_tcp_disown(struct smcr_sock *ssk);

@@ -19,21 +19,28 @@ static bool smcr_tcp_has_bpf(const struct sock *tsk)
 	       (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF);
 }
 
+/* Not since a BPF program took it, even if that has given it back; callback lock */
+static bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
+{
+	return __locked_read_sk_user_data_with_flags(ssk->tcp->sk, 0) == ssk;
+}
+
 /**
  * smcr_tcp_taken() - has a BPF program taken the connection before we did?
- * @tsk: inner socket
+ * @ssk: socket, hooked
  *
  * A sockops program can put a passive connection into a sockmap as soon as it is
  * established, and others then redirect its data: it has to stay TCP.
  *
  * Context: any.
  */
-bool smcr_tcp_taken(struct sock *tsk)
+bool smcr_tcp_taken(struct smcr_sock *ssk)
 {
+	struct sock *tsk = ssk->tcp->sk;
 	bool taken;
 
 	read_lock_bh(&tsk->sk_callback_lock);
-	taken = smcr_tcp_has_bpf(tsk);
+	taken = !smcr_tcp_is_ours(ssk);
 	read_unlock_bh(&tsk->sk_callback_lock);
 	return taken;
 }
@@ -202,7 +209,11 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_listener_kick(ssk);
 		break;
 	case SMCR_MODE_NEG:
-		smcr_hs_tcp_event(ssk);
+		/* a sockmap calls without TCP's lock: the queue cannot be read */
+		if (smcr_tcp_is_ours(ssk))
+			smcr_hs_tcp_event(ssk);
+		else
+			smcr_hs_kick(ssk);
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
@@ -373,8 +384,9 @@ void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 	write_lock_bh(&tsk->sk_callback_lock);
 	/* the child of a hooked listener was born with our callbacks */
 	SOCK_INODE(ssk->tcp)->i_private = ssk;
-	if (smcr_tcp_has_bpf(tsk) && from) {
-		ssk->tcp_calls = from->tcp_calls;
+	if (smcr_tcp_has_bpf(tsk)) {
+		if (from)
+			ssk->tcp_calls = from->tcp_calls;
 		smcr_tcp_swap_calls(tsk, &ssk->tcp_calls, &smcr_tcp_ours);
 		goto out;
 	}
