@@ -853,10 +853,11 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	}
 	/*
 	 * Nobody will read it. It makes room all the same while own data wait
-	 * for their drain, or two such sides would wait for each other.
+	 * for their drain, or two such sides would wait for each other. Not yet
+	 * after shutdown() alone: a recv() may be copying what was there.
 	 */
 	smcr_conn_purge_rx(conn);
-	if (conn->fsm.want_closed)
+	if (conn->fsm.want_closed && sock_flag(sk, SOCK_DEAD))
 		smcr_rx_window(conn);
 }
 
