@@ -355,12 +355,13 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
 			       smcr_peer_hash(peer->id)) {
 		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
+		u8 st = smcr_lgr_state(lgr);
 
 		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
 			continue;
-		if (lgr->st == SMCR_LGR_ST_FORMING && own)
+		if (st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
-		if (lgr->st != SMCR_LGR_ST_ACTIVE ||
+		if (st != SMCR_LGR_ST_ACTIVE ||
 		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link) ||
 		    smcr_lgr_denied_by(lgr, &peer->addr))
 			continue;
@@ -579,7 +580,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
 			       smcr_peer_hash(acc->peer_id)) {
 		if (!lgr->server && lgr->pid.vlan == pid->vlan &&
-		    lgr->st != SMCR_LGR_ST_DEAD &&
+		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
 		    smcr_lgr_names_link(lgr, acc)) {
 			smcr_lgr_hold(lgr);
 			found = lgr;
