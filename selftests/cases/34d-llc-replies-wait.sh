@@ -19,7 +19,6 @@ server() {
 	app_end "server program"
 	# a reason counts for the link, once, and for the connection that goes with it
 	eq "a flood" "$(counter llc-flood)" 2
-	eq "links that failed" "$(counter link-down)" 1
 }
 
 # asks N: CONFIRM LINK and ADD LINK need a receive each, six are left
