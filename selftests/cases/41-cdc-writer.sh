@@ -14,7 +14,7 @@
 
 server() {
 	app_bg socket listen:5000 mark:up slot:1 accept:0 sndbuf:200000 \
-		send:40000 await:second send:9000 await:exact send:16384 await:one send:1 recv:7 send:1 close \
+		send:40000 await:second send:9000 await:exact send:16384 await:one send:1 recv:7 send:1 close mark:shut \
 		slot:2 accept:0 sndbuf:200000 send:100000 await:split send:8000 await:split2 send:16384 close \
 		accept:0 sndbuf:200000 send:40000 recv:5 recv:5 recv:1=eof close
 	app_end "server program"
@@ -72,6 +72,8 @@ client() {
 		# every CDC carries the consumer cursor, B or not
 		tx data len=7
 		rx cdc prod=16233 cons=7 flags=B
+		# else close() asks in a CDC of its own when the byte was delivered
+		await shut
 		consume 16384
 		rx cdc flags=0 prod=16234
 		rx data len=1
