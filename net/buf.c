@@ -152,13 +152,12 @@ static struct smcr_buf *buf_alloc_order(struct smcr_lgr *lgr, u32 size,
 	buf->chunk_shift = PAGE_SHIFT + order;
 	refcount_set(&buf->refs, 1);
 	while (buf->n_chunks < n) {
-		rc = chunk_alloc(buf, &buf->chunk[buf->n_chunks]);
-		if (!rc && !order && dir != DMA_TO_DEVICE &&
+		if (!order && dir != DMA_TO_DEVICE &&
 		    (time_after(jiffies, end) ||
-		     smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)) {
-			buf->n_chunks++;
+		     smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD))
 			rc = -ENOMEM;
-		}
+		else
+			rc = chunk_alloc(buf, &buf->chunk[buf->n_chunks]);
 		if (rc)
 			goto err_chunks;
 		buf->n_chunks++;

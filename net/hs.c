@@ -457,9 +457,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	case SMCR_R_LGR_SHUTDOWN:
 		return SMCR_HS_DECLINE;
 	default:
-		hs->why = lgr->why;
-		hs->err = ECONNRESET;
-		return SMCR_HS_FAILED;
+		return smcr_hs_lgr_died(hs);
 	}
 }
 

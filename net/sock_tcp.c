@@ -414,7 +414,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	if (smcr_tcp_owner(tsk) == ssk) {
-		if (__locked_read_sk_user_data_with_flags(tsk, 0) == ssk)
+		if (smcr_tcp_is_ours(ssk))
 			rcu_assign_sk_user_data(tsk, NULL);
 		smcr_tcp_swap_calls(tsk, &smcr_tcp_ours, &ssk->tcp_calls);
 		SOCK_INODE(ssk->tcp)->i_private = NULL;
