@@ -58,14 +58,7 @@ client() {
 		connect $PEER 5000
 		tx proposal
 		rx accept first=1 gid=$(gid4 "$(peer 1)") mac=$mac1
-		qp create
-		qp rtr
-		tx confirm
-		rx llc confirm_link
-		qp rts
-		tx llc confirm_link reply=1
-		rx llc add_link
-		tx llc add_link reply=1
+		first_contact from=qp
 		tx data len=5
 		rx data len=5
 		close

@@ -146,14 +146,7 @@ client() {
 		conn 2
 		rx accept first=1
 		let q=%peer_qpn
-		qp create
-		qp rtr
-		tx confirm
-		rx llc confirm_link
-		qp rts
-		tx llc confirm_link reply=1
-		rx llc add_link
-		tx llc add_link reply=1
+		first_contact from=qp
 		accepted
 		tx data len=5
 		conn 3

@@ -39,14 +39,7 @@ client() {
 			connect $PEER 5000
 			tx proposal
 			rx accept bsize=$want
-			qp create
-			qp rtr
-			tx confirm
-			rx llc confirm_link
-			qp rts
-			tx llc confirm_link reply=1
-			rx llc add_link
-			tx llc add_link reply=1
+			first_contact from=qp
 			rx data len=300000 consume
 			tx data len=300000
 			rx data len=1 consume

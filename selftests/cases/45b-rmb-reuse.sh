@@ -108,14 +108,7 @@ client() {
 		connect $PEER 5001
 		tx proposal
 		rx accept first=1 bsize=0
-		qp create
-		qp rtr
-		tx confirm
-		rx llc confirm_link
-		qp rts
-		tx llc confirm_link reply=1
-		rx llc add_link
-		tx llc add_link reply=1
+		first_contact from=qp
 		tx data len=100000
 		rx data len=100000 consume
 		conn 2

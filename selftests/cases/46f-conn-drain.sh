@@ -30,6 +30,12 @@ server() {
 	eq "and it was aborted for that" "$(counter close-timeout)" 1
 }
 
+# last: what is left of 50000 bytes, and C, and no A
+last() {
+	printf '%s\n' "consume 16384" "rx data len=848" "wait cdc has=C hasnot=A" "tx cdc flags=C" \
+		"rx eof" "tx fin"
+}
+
 client() {
 	await up
 	pup "puppet as client" < <(
@@ -70,12 +76,7 @@ client() {
 			tx data len=100
 			consume 16384
 			rx data len=16384
-			consume 16384
-			rx data len=848
-			wait cdc has=C hasnot=A
-			tx cdc flags=C
-			rx eof
-			tx fin
+			$(last)
 		E
 
 		echo "# both windows are full, or nearly: what came late makes room for more"
@@ -92,12 +93,7 @@ client() {
 			rx data len=16384
 			consume 16384
 			rx data len=16384
-			consume 16384
-			rx data len=848
-			wait cdc has=C hasnot=A
-			tx cdc flags=C
-			rx eof
-			tx fin
+			$(last)
 		E
 
 		echo "# it writes now and then, and takes nothing"
