@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # A writer that asks poll() before each send gets the whole send buffer, as one
-# that blocks does, and its bytes arrive.
+# that blocks does, sleeps no oftener, and its bytes arrive.
 #
 # covers: CDC-21
 # timeout: 60
@@ -14,6 +14,8 @@
 N=11
 
 sndbuf() { "$SMCCTL" -j conn | jq '[.. | objects | ."sndbuf-size"? // 0] | max'; }
+
+sleeps() { sed -n 's/.* failed, \([0-9]*\) sleeps$/\1/p' "$1"; }
 
 rate() { sed -n 's/.* s, \([0-9.]*\) MB.*/\1/p' "$1"; }
 
@@ -43,5 +45,8 @@ client() {
 	check "blocking" into blocking "$PROG/xfer" client "$PEER" 5001 send=64m wchunk=16k || :
 	await up2
 	check "poll() first" into polling "$PROG/xfer" client "$PEER" 5001 send=64m wchunk=16k poll=1 || :
+	# With a small buffer it were each of the 4,096 sends. Blocking: some 300.
+	check "not once per send: $(sleeps polling) sleeps, blocking $(sleeps blocking)" \
+		test "$(sleeps polling)" -le $((2 * $(sleeps blocking) + 100)) || :
 	echo "blocking $(rate blocking) MB/s, poll() first $(rate polling) MB/s"
 }

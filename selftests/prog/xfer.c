@@ -22,7 +22,7 @@
  *	half=0		do not end with shutdown(WR); the receiver counts
  *	endless=1	until an error or the end of data; exit status 0 if it ends so
  *
- * Prints one line with bytes and rate; a wrong byte, a short stream or silence
+ * Prints one line with bytes, rate and how often it slept; a wrong byte, a short stream or silence
  * is exit status 1.
  */
 #include <arpa/inet.h>
@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -298,6 +299,7 @@ static int open_listener(const char *port)
 int main(int argc, char **argv)
 {
 	bool server = argc >= 3 && !strcmp(argv[1], "server");
+	struct rusage usage;
 	double seconds;
 
 	if (!server && (argc < 4 || strcmp(argv[1], "client"))) {
@@ -314,9 +316,11 @@ int main(int argc, char **argv)
 	seconds = run_threads(opt.par, worker);
 	if (seconds < 0)
 		return 1;
-	printf("%s: sent %llu received %llu in %.2f s, %.1f MB/s, %u of %u failed\n",
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%s: sent %llu received %llu in %.2f s, %.1f MB/s, %u of %u failed, %ld sleeps\n",
 	       failed ? "FAILED" : "OK", (unsigned long long)total_sent,
 	       (unsigned long long)total_received, seconds,
-	       (double)(total_sent + total_received) / seconds / 1e6, failed, opt.conns);
+	       (double)(total_sent + total_received) / seconds / 1e6, failed, opt.conns,
+	       usage.ru_nvcsw);
 	return failed ? 1 : 0;
 }
