@@ -32,6 +32,7 @@
 #define SMCR_TR_LINK_ST(name, nl, word)	SMCR_TR(SMCR_LINK_ST_##name, word)
 #define SMCR_TR_CLC(name, num, word)	SMCR_TR(SMCR_CLC_##name, word)
 #define SMCR_TR_LLC(name, num, word)	SMCR_TR(SMCR_LLC_##name, word)
+#define SMCR_TR_CDC(name, bit)		SMCR_TR(SMCR_CDC_##name, #name)
 #define SMCR_TR_LAST			{ 0xff, "?" }
 #define SMCR_TR_LAST_FLAG		{ 0x80000000, "?" }
 
@@ -45,16 +46,8 @@ SMCR_LGR_STATES(SMCR_TR_LGR_ST)
 SMCR_LINK_STATES(SMCR_TR_LINK_ST)
 SMCR_CLC_TYPES(SMCR_TR_CLC)
 SMCR_LLC_TYPES(SMCR_TR_LLC)
-
-TRACE_DEFINE_ENUM(SMCR_CDC_B);
-TRACE_DEFINE_ENUM(SMCR_CDC_P);
-TRACE_DEFINE_ENUM(SMCR_CDC_U);
-TRACE_DEFINE_ENUM(SMCR_CDC_R);
-TRACE_DEFINE_ENUM(SMCR_CDC_F);
-
-TRACE_DEFINE_ENUM(SMCR_CDC_D);
-TRACE_DEFINE_ENUM(SMCR_CDC_C);
-TRACE_DEFINE_ENUM(SMCR_CDC_A);
+SMCR_CDC_PFLAGS(SMCR_TR_CDC)
+SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 
 #undef SMCR_TR
 #define SMCR_TR(val, word) { val, word },
@@ -77,18 +70,9 @@ TRACE_DEFINE_ENUM(SMCR_CDC_A);
 	__print_symbolic(v, SMCR_LLC_TYPES(SMCR_TR_LLC) SMCR_TR_LAST)
 
 #define smcr_tr_pflags(v) \
-	__print_flags(v, "", \
-		      { SMCR_CDC_B, "B" }, \
-		      { SMCR_CDC_P, "P" }, \
-		      { SMCR_CDC_U, "U" }, \
-		      { SMCR_CDC_R, "R" }, \
-		      { SMCR_CDC_F, "F" })
-
+	__print_flags(v, "", SMCR_CDC_PFLAGS(SMCR_TR_CDC) SMCR_TR_LAST_FLAG)
 #define smcr_tr_cflags(v) \
-	__print_flags(v, "", \
-		      { SMCR_CDC_D, "D" }, \
-		      { SMCR_CDC_C, "C" }, \
-		      { SMCR_CDC_A, "A" })
+	__print_flags(v, "", SMCR_CDC_CFLAGS(SMCR_TR_CDC) SMCR_TR_LAST_FLAG)
 
 /* Longest reason and a bit; a word that does not fit is cut */
 #define SMCR_TR_WORD	24

@@ -83,18 +83,23 @@ enum smcr_del_link_reason {
 };
 
 /* CDC producer flags (byte 24) and connection state flags (byte 25), A.4 */
-enum {
-	SMCR_CDC_B	= 0x80,	/* writer blocked */
-	SMCR_CDC_P	= 0x40,	/* urgent data pending */
-	SMCR_CDC_U	= 0x20,	/* urgent data present */
-	SMCR_CDC_R	= 0x10,	/* consumer cursor update requested */
-	SMCR_CDC_F	= 0x08,	/* failover validation */
-};
+#define SMCR_CDC_PFLAGS(X)						\
+	X(B, 0x80)	/* writer blocked */				\
+	X(P, 0x40)	/* urgent data pending */			\
+	X(U, 0x20)	/* urgent data present */			\
+	X(R, 0x10)	/* consumer cursor update requested */		\
+	X(F, 0x08)	/* failover validation */
+
+#define SMCR_CDC_CFLAGS(X)						\
+	X(D, 0x80)	/* sending done */				\
+	X(C, 0x40)	/* connection closed */				\
+	X(A, 0x20)	/* abnormal close */
 
 enum {
-	SMCR_CDC_D	= 0x80,	/* sending done */
-	SMCR_CDC_C	= 0x40,	/* connection closed */
-	SMCR_CDC_A	= 0x20,	/* abnormal close */
+#define X(name, bit) SMCR_CDC_##name = (bit),
+	SMCR_CDC_PFLAGS(X)
+	SMCR_CDC_CFLAGS(X)
+#undef X
 };
 
 /* QP MTU enumeration, A.2.3: the same numbers as the verbs' enum ib_mtu */
