@@ -27,7 +27,7 @@ once() {
 	await "up.$1" 20
 	check "$1: client" "$PROG/xfer" client "$PEER" "$2" send=30k recv=50k
 	check "$1: released" eventually 20 smc_idle
-	[ "$1" = two ] || echo 1 > /sys/module/smcr_deregfail/parameters/fail
+	[ "$1" = two ] || echo 1 > /sys/module/smcr_verbsfail/parameters/dereg
 	for i in $("$SMCCTL" -j linkgroup | jq -r '[.. | objects | ."lgr-id"? // empty] | unique[]'); do
 		check "$1: group $i is deleted" "$SMCCTL" linkgroup delete "$i"
 	done
@@ -36,11 +36,11 @@ once() {
 
 client() {
 	local left
-	insmod "$TREE/build/mod/$KERNEL/smcr_deregfail.ko"
+	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko"
 	eq "nothing is in use" "$(mem)" 0
 	once one 5000
 	left=$(mem)
-	eq "one MR was refused" "$(</sys/module/smcr_deregfail/parameters/fail)" 0
+	eq "one MR was refused" "$(</sys/module/smcr_verbsfail/parameters/dereg)" 0
 	check "its memory ($left bytes) is still in use" test "$left" -ge $((256 * 1024))
 	check "the log has it" bash -c "dmesg | grep -q 'rxe0 keeps $left bytes registered, they are lost'"
 	smc_reset
@@ -48,5 +48,5 @@ client() {
 	smc_was two 1 1
 	eq "what the next group had is given back" "$(mem)" "$left"
 	# the MR and its protection domain are there to be given up by who refused
-	rmmod smcr_deregfail
+	rmmod smcr_verbsfail
 }
