@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Holds a thread of smcr at one point, so that what may come in between does
+ * come. Until the parameter is 0 again:
+ *
+ *	work=ADDR	works with this function wait, when they are off the queue
+ *			and have not begun
+ *	llc=TYPE	replies of this LLC type wait before they are posted; for
+ *			those that are sent in process context, without locks
+ *	held		so many threads wait now
+ *
+ * Probes of tracepoints run without preemption, which is all that keeps them from
+ * sleeping. Nobody takes a probe away while it does: unloading waits.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+/* Nothing is held longer, whatever becomes of the test */
+#define HOLD_MAX	(30 * HZ)
+
+static unsigned long work;
+module_param(work, ulong, 0644);
+static unsigned long llc;
+module_param(llc, ulong, 0644);
+
+static atomic_t held = ATOMIC_INIT(0);
+
+static int held_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&held));
+}
+
+static const struct kernel_param_ops held_ops = {
+	.get = held_get,
+};
+
+module_param_cb(held, &held_ops, NULL, 0444);
+
+static void hold(const unsigned long *what)
+{
+	unsigned long end = jiffies + HOLD_MAX;
+
+	atomic_inc(&held);
+	preempt_enable();
+	while (READ_ONCE(*what) && time_before(jiffies, end))
+		msleep(20);
+	preempt_disable();
+	atomic_dec(&held);
+}
+
+static void hold_work(void *data, struct work_struct *w)
+{
+	if (unlikely((unsigned long)w->func == READ_ONCE(work)))
+		hold(&work);
+}
+
+static void hold_llc(void *data, bool tx, u32 lgr_id, u8 type, bool reply)
+{
+	if (tx && reply && type == READ_ONCE(llc))
+		hold(&llc);
+}
+
+static struct tracepoint *tp_work;
+
+static void find_work(struct tracepoint *tp, void *priv)
+{
+	if (!strcmp(tp->name, "workqueue_execute_start"))
+		tp_work = tp;
+}
+
+/* Those of smcr come and go with it */
+static int module_news(struct notifier_block *nb, unsigned long event,
+		       void *data)
+{
+	struct tp_module *tm = data;
+	struct tracepoint *tp;
+	unsigned int i;
+
+	for (i = 0; i < tm->mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&tm->mod->tracepoints_ptrs[i]);
+		if (strcmp(tp->name, "smcr_llc"))
+			continue;
+		if (event == MODULE_STATE_COMING)
+			tracepoint_probe_register(tp, hold_llc, NULL);
+		else
+			tracepoint_probe_unregister(tp, hold_llc, NULL);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block news = {
+	.notifier_call = module_news,
+};
+
+static int __init smcr_hold_init(void)
+{
+	int rc;
+
+	for_each_kernel_tracepoint(find_work, NULL);
+	if (!tp_work)
+		return -ENOENT;
+	rc = tracepoint_probe_register(tp_work, hold_work, NULL);
+	if (!rc)
+		rc = register_tracepoint_module_notifier(&news);
+	return rc;
+}
+
+static void __exit smcr_hold_exit(void)
+{
+	work = 0;
+	llc = 0;
+	while (atomic_read(&held))
+		msleep(20);
+	unregister_tracepoint_module_notifier(&news);
+	tracepoint_probe_unregister(tp_work, hold_work, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+module_init(smcr_hold_init);
+module_exit(smcr_hold_exit);
+MODULE_DESCRIPTION("Holds threads of smcr, for tests");
+MODULE_LICENSE("GPL");
