@@ -38,11 +38,14 @@ session_client() {
 
 ping_server() { timeout $((20 * SLOW)) rping -s -a "$1" -p 7174 -C 2 -v; }
 
-# rping does not wait for its server.
+# rping does not wait for its server. When both pings are through it ends the
+# connection, and has been seen not to come to an end itself.
 ping_client() {
 	local i
 	for ((i = 0; i < 20; i++)); do
-		timeout $((20 * SLOW)) rping -c -a "$1" -p 7174 -C 2 -S 64 -v && return
+		timeout $((10 * SLOW)) stdbuf -oL rping -c -a "$1" -p 7174 -C 2 -S 64 -v > "$CASEDIR/rping" || :
+		cat "$CASEDIR/rping"
+		[ "$(grep -c '^ping data' "$CASEDIR/rping")" = 2 ] && return
 		sleep 0.3
 	done
 	return 1
