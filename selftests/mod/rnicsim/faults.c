@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults: when one happens, and the actions that are the same at every point.
+ *
+ * A fault is set by writing "WHEN [ACTION [ARG]]" to its file; WHEN is
+ *	N	at the N-th pass from now, once
+ *	N+	at the N-th pass and at every one after it
+ *	NxM	at the N-th pass and the M - 1 after it
+ *	pP	at each pass with a probability of P millionths
+ *	0	never
+ * ACTION is one of RS_ACTIONS, "fail" if it is left out; ARG is the errno or
+ * the completion status of "fail".
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+#include "rnicsim.h"
+
+static const char * const action_names[] = {
+#define X(id, name, text) #name,
+	RS_ACTIONS(X)
+#undef X
+};
+
+static void all_qps_to_err(struct rs_dev *dev)
+{
+	struct rs_qp *qp;
+	unsigned long i;
+
+	xa_for_each(&dev->qps, i, qp)
+		rs_qp_to_err(qp, 0);
+}
+
+/* What needs no knowledge of the point; false if the point has to do it */
+static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
+{
+	switch (action) {
+	case RS_A_NONE:
+		break;
+	case RS_A_QP_ERR:
+		if (qp)
+			rs_qp_to_err(qp, 0);
+		break;
+	case RS_A_QP_FATAL:
+		if (qp)
+			rs_qp_to_err(qp, BIT(IB_EVENT_QP_FATAL));
+		break;
+	case RS_A_MUTE:
+		if (qp)
+			qp->mute = true;
+		break;
+	case RS_A_PAUSE:
+		WRITE_ONCE(dev->knob[RS_K_PAUSED], 1);
+		break;
+	case RS_A_PORT_ERR:
+		WRITE_ONCE(dev->down, true);
+		dev->port_up = false;
+		rs_event(dev, IB_EVENT_PORT_ERR);
+		break;
+	case RS_A_PORT_ACTIVE:
+		WRITE_ONCE(dev->down, false);
+		dev->port_up = netif_running(dev->ndev) &&
+			       netif_carrier_ok(dev->ndev);
+		if (dev->port_up)
+			rs_event(dev, IB_EVENT_PORT_ACTIVE);
+		break;
+	case RS_A_GID_CHANGE:
+		rs_event(dev, IB_EVENT_GID_CHANGE);
+		break;
+	case RS_A_DEVICE_FATAL:
+		all_qps_to_err(dev);
+		rs_event(dev, IB_EVENT_DEVICE_FATAL);
+		break;
+	case RS_A_REMOVE:
+		rs_remove(dev);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool due(struct rs_dev *dev, struct rs_fault_set *f)
+{
+	f->passes++;
+	if (f->ppm)
+		return rs_random(dev, 1000000) < f->ppm;
+	if (!f->next || --f->next)
+		return false;
+	if (f->times != U32_MAX)
+		f->times--;
+	if (f->times)
+		f->next = 1;
+	return true;
+}
+
+/**
+ * rs_fault() - a fault point is passed
+ * @dev: device
+ * @pt: point
+ * @qp: queue pair, or NULL
+ * @arg: filled with the argument of what was set, 0 if there is none; or NULL
+ *
+ * Actions that do not depend on the point are done here; the state of the queue
+ * pair may be another one afterwards.
+ *
+ * Context: rs_lock.
+ * Return: RS_A_FAIL and later: for the caller to do; RS_A_NONE: go on.
+ */
+enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
+			struct rs_qp *qp, u32 *arg)
+{
+	struct rs_fault_set *f = &dev->fault[pt];
+	enum rs_action action = f->action;
+
+	lockdep_assert_held(&rs_lock);
+	if (arg)
+		*arg = f->arg;
+	if (!due(dev, f))
+		return RS_A_NONE;
+	f->fired++;
+	return act(dev, action, qp) ? RS_A_NONE : action;
+}
+
+/**
+ * rs_fault_armed() - may a fault happen at a point?
+ * @dev: device
+ * @pt: point
+ *
+ * Context: rs_lock.
+ */
+bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt)
+{
+	return dev->fault[pt].next || dev->fault[pt].ppm;
+}
+
+/**
+ * rs_fault_verb() - rs_fault() for a verb
+ * @dev: device
+ * @pt: point
+ * @qp: queue pair, or NULL
+ * @usual: errno of RS_A_FAIL without an argument
+ *
+ * Context: any, without rs_lock.
+ * Return: 0 or what the verb has to return.
+ */
+int rs_fault_verb(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp,
+		  int usual)
+{
+	enum rs_action action;
+	unsigned long flags;
+	u32 arg;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	action = rs_fault(dev, pt, qp, &arg);
+	spin_unlock_irqrestore(&rs_lock, flags);
+	if (action != RS_A_FAIL)
+		return 0;
+	return arg && usual ? -(int)arg : usual;
+}
+
+/* Files */
+
+static int parse_when(const char *when, struct rs_fault_set *f)
+{
+	char end;
+
+	if (when[0] == 'p')
+		return kstrtou32(when + 1, 10, &f->ppm) || f->ppm > 1000000 ?
+		       -EINVAL : 0;
+	f->times = 1;
+	if (!kstrtou32(when, 10, &f->next))
+		return 0;
+	if (sscanf(when, "%ux%u%c", &f->next, &f->times, &end) == 2)
+		return f->next && f->times ? 0 : -EINVAL;
+	f->times = U32_MAX;
+	if (sscanf(when, "%u%c%c", &f->next, &end, &end) == 2 && end == '+')
+		return f->next ? 0 : -EINVAL;
+	return -EINVAL;
+}
+
+static int parse(char *text, struct rs_fault_set *f)
+{
+	char *when, *action, *arg;
+	int rc;
+
+	text = strim(text);
+	when = strsep(&text, " ");
+	action = strsep(&text, " ");
+	arg = strsep(&text, " ");
+	if (!when || text)
+		return -EINVAL;
+	rc = parse_when(when, f);
+	if (rc)
+		return rc;
+	f->action = RS_A_FAIL;
+	if (action) {
+		rc = match_string(action_names, RS_ACTIONS_N, action);
+		if (rc < 0)
+			return -EINVAL;
+		f->action = rc;
+	}
+	if (arg && (kstrtou32(arg, 10, &f->arg) || f->arg > MAX_ERRNO))
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t fault_write(struct file *f, const char __user *buf, size_t len,
+			   loff_t *pos)
+{
+	const struct rs_file *file = file_inode(f)->i_private;
+	struct rs_fault_set *to = &file->dev->fault[file->i];
+	struct rs_fault_set set = { };
+	unsigned long flags;
+	char text[64];
+	int rc;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	rc = parse(text, &set);
+	if (rc)
+		return rc;
+	spin_lock_irqsave(&rs_lock, flags);
+	set.passes = to->passes;
+	set.fired = to->fired;
+	*to = set;
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return len;
+}
+
+static int fault_show(struct seq_file *seq, void *v)
+{
+	const struct rs_file *file = seq->private;
+	struct rs_fault_set f;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	f = file->dev->fault[file->i];
+	spin_unlock_irqrestore(&rs_lock, flags);
+	seq_printf(seq, "next %u times %u ppm %u action %s arg %u passes %llu fired %llu\n",
+		   f.next, f.times, f.ppm, action_names[f.action], f.arg,
+		   f.passes, f.fired);
+	return 0;
+}
+
+static int fault_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, fault_show, inode->i_private);
+}
+
+const struct file_operations rs_fault_fops = {
+	.owner = THIS_MODULE,
+	.open = fault_open,
+	.read = seq_read,
+	.write = fault_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fault points and what can happen there. A line here is a file in
+ * debugfs/rnicsim/<device>/fault/ and a row in Documentation/rnicsim.rst; the
+ * place in the code calls rs_fault() with its name.
+ */
+#ifndef _RNICSIM_FAULTS_H
+#define _RNICSIM_FAULTS_H
+
+/* X(NAME, name, what "fail" does there) */
+#define RS_FAULTS(X)							\
+	X(ALLOC_PD, alloc_pd, "ENOMEM")					\
+	X(CREATE_CQ, create_cq, "ENOMEM")				\
+	X(CREATE_QP, create_qp, "ENOMEM")				\
+	X(DESTROY_QP, destroy_qp, "nothing, for other actions")		\
+	X(TO_INIT, to_init, "ENOMEM")					\
+	X(TO_RTR, to_rtr, "ENOMEM")					\
+	X(TO_RTS, to_rts, "ENOMEM")					\
+	X(TO_ERR, to_err, "EIO, the queue pair stays as it is")		\
+	X(ALLOC_MR, alloc_mr, "ENOMEM")					\
+	X(MAP_MR, map_mr, "ENOMEM")					\
+	X(DEREG_MR, dereg_mr, "EBUSY, the region stays valid")		\
+	X(DMA_MAP, dma_map, "mapping error, with shadow only")		\
+	X(ADD_GID, add_gid, "ENOMEM")					\
+	X(POST_SEND, post_send, "ENOMEM at this request of the chain")	\
+	X(POST_RECV, post_recv, "ENOMEM at this request of the chain")	\
+	X(REG_MR, reg_mr, "the request completes in error")		\
+	X(TX_WRITE, tx_write, "cut before the first byte of a WRITE")	\
+	X(TX_MID, tx_mid, "cut in the midst of a WRITE")		\
+	X(TX_SEND, tx_send, "cut after the WRITEs, before the SEND")	\
+	X(RX_SEND, rx_send, "receiver not ready NAK")			\
+	X(TX_ACK, tx_ack, "acknowledgment lost")			\
+	X(WC_SEND, wc_send, "completion in error")			\
+	X(WC_RECV, wc_recv, "completion in error")			\
+	X(INTERRUPT, interrupt, "interrupt lost")
+
+/*
+ * X(NAME, name, what it does). The actions from DROP on depend on the point
+ * and are nothing where they make no sense.
+ */
+#define RS_ACTIONS(X)							\
+	X(NONE, none, "nothing, but the hit is counted")		\
+	X(QP_ERR, qp_err, "queue pair to ERR without an event")		\
+	X(QP_FATAL, qp_fatal, "queue pair to ERR and QP_FATAL")		\
+	X(MUTE, mute, "queue pair: nothing leaves or arrives any more")	\
+	X(PAUSE, pause, "device: engine stands still")			\
+	X(PORT_ERR, port_err, "port down until port_active")		\
+	X(PORT_ACTIVE, port_active, "port as its netdev is")		\
+	X(GID_CHANGE, gid_change, "event GID_CHANGE")			\
+	X(DEVICE_FATAL, device_fatal, "event DEVICE_FATAL, all queue pairs to ERR") \
+	X(REMOVE, remove, "device is removed")				\
+	X(FAIL, fail, "what the point says")				\
+	X(DROP, drop, "packet, acknowledgment or completion lost once")	\
+	X(TWICE, twice, "completion doubled")
+
+enum rs_fault_pt {
+#define X(id, name, text) RS_F_##id,
+	RS_FAULTS(X)
+#undef X
+	RS_FAULTS_N
+};
+
+enum rs_action {
+#define X(id, name, text) RS_A_##id,
+	RS_ACTIONS(X)
+#undef X
+	RS_ACTIONS_N
+};
+
+/**
+ * struct rs_fault_set - what is set for a fault point of a device; rs_lock
+ * @next: passes until it happens, counting this one; 0 if not by count
+ * @times: how often it happens from there on, U32_MAX for ever
+ * @ppm: probability of each pass, in millionths
+ * @action: enum rs_action
+ * @arg: errno or completion status for RS_A_FAIL, 0 for the usual one
+ * @passes: times the point was passed
+ * @fired: times it happened
+ */
+struct rs_fault_set {
+	u32 next;
+	u32 times;
+	u32 ppm;
+	u32 action;
+	u32 arg;
+	u64 passes;
+	u64 fired;
+};
+
+#endif /* _RNICSIM_FAULTS_H */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices: made by "rdma link add NAME type rnicsim netdev NETDEV", gone by
+ * "rdma link delete", with their netdev, or with the module; and their ports.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+#include <rdma/rdma_netlink.h>
+#include "rnicsim.h"
+
+DEFINE_SPINLOCK(rs_lock);
+LIST_HEAD(rs_devs);
+
+static DEFINE_MUTEX(link_mutex);	/* one device is made at a time */
+
+/* Ports */
+
+/* rs_lock, or for a look */
+static bool port_up(const struct rs_dev *dev)
+{
+	return !dev->down && netif_running(dev->ndev) &&
+	       netif_carrier_ok(dev->ndev);
+}
+
+/**
+ * rs_port_live() - can packets leave and arrive?
+ * @dev: device
+ *
+ * Context: any.
+ */
+bool rs_port_live(const struct rs_dev *dev)
+{
+	return port_up(dev) && !rs_get(dev, RS_K_PAUSED);
+}
+
+/**
+ * rs_event() - tell the clients of a device
+ * @dev: device
+ * @event: of its port, or of itself
+ *
+ * Context: any.
+ */
+void rs_event(struct rs_dev *dev, enum ib_event_type event)
+{
+	struct ib_event ev = {
+		.device = &dev->ib,
+		.event = event,
+		.element.port_num = 1,
+	};
+
+	ib_dispatch_event(&ev);
+}
+
+/**
+ * rs_port_check() - tell the clients if the port went up or down
+ * @dev: device
+ *
+ * Context: any.
+ */
+void rs_port_check(struct rs_dev *dev)
+{
+	unsigned long flags;
+	bool up, was;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	up = port_up(dev);
+	was = dev->port_up;
+	dev->port_up = up;
+	spin_unlock_irqrestore(&rs_lock, flags);
+
+	if (up != was)
+		rs_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/**
+ * rs_remove() - the device is pulled out
+ * @dev: device
+ *
+ * Context: any.
+ */
+void rs_remove(struct rs_dev *dev)
+{
+	/* without a reference it is on its way out already */
+	if (!ib_device_try_get(&dev->ib))
+		return;
+	ib_unregister_device_queued(&dev->ib);
+	ib_device_put(&dev->ib);
+}
+
+/* With a reference of the RDMA core, or NULL */
+static struct rs_dev *dev_of(const struct net_device *ndev)
+{
+	struct rs_dev *dev, *found = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	list_for_each_entry(dev, &rs_devs, node) {
+		if (dev->ndev == ndev && ib_device_try_get(&dev->ib)) {
+			found = dev;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return found;
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *arg)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(arg);
+	struct rs_dev *dev = dev_of(ndev);
+
+	if (!dev)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		if (!RS_CORE_PORT_EVENTS)
+			rs_port_check(dev);
+		break;
+	case NETDEV_UNREGISTER:
+		ib_unregister_device_queued(&dev->ib);
+		break;
+	default:
+		break;
+	}
+	ib_device_put(&dev->ib);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = {
+	.notifier_call = netdev_event,
+};
+
+/* Devices */
+
+static int dev_new_parent(struct rs_dev *dev)
+{
+	static int id;
+	struct platform_device *pdev;
+	int rc;
+
+	lockdep_assert_held(&link_mutex);
+	pdev = platform_device_register_simple("rnicsim", id++, NULL, 0);
+	if (IS_ERR(pdev))
+		return PTR_ERR(pdev);
+	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (rc) {
+		platform_device_unregister(pdev);
+		return rc;
+	}
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	dev->pdev = pdev;
+	return 0;
+}
+
+static void dev_guid(struct rs_dev *dev)
+{
+	u8 mac[ETH_ALEN];
+
+	ether_addr_copy(mac, dev->ndev->dev_addr);
+	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, mac);
+}
+
+static void dev_describe(struct rs_dev *dev)
+{
+	struct ib_device *ib = &dev->ib;
+
+	ib->node_type = RDMA_NODE_IB_CA;
+	strscpy(ib->node_desc, "rnicsim", sizeof(ib->node_desc));
+	ib->phys_port_cnt = 1;
+	ib->num_comp_vectors = rs_get(dev, RS_K_VECTORS);
+	ib->local_dma_lkey = RS_LOCAL_LKEY;
+	ib->dev.parent = &dev->pdev->dev;
+	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+			       BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
+			       BIT_ULL(IB_USER_VERBS_CMD_POLL_CQ) |
+			       BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	dev_guid(dev);
+	ib_set_device_ops(ib, &rs_dev_ops);
+}
+
+/* Also called for what dev_make() could not finish */
+static void rs_dealloc_driver(struct ib_device *ib)
+{
+	struct rs_dev *dev = to_rs_dev(ib);
+	unsigned long flags;
+
+	rs_debugfs_del(dev);
+	spin_lock_irqsave(&rs_lock, flags);
+	list_del(&dev->node);
+	spin_unlock_irqrestore(&rs_lock, flags);
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->mrs);
+	rs_dma_exit(dev);
+	kvfree(dev->gids);
+	platform_device_unregister(dev->pdev);
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+static const struct ib_device_ops dealloc_ops = {
+	.dealloc_driver = rs_dealloc_driver,
+};
+
+static int dev_init(struct rs_dev *dev, const char *name,
+		    struct net_device *ndev)
+{
+	unsigned long flags;
+	int rc;
+
+	strscpy(dev->name, name, sizeof(dev->name));
+	memcpy(dev->knob, rs_knob_defaults, sizeof(dev->knob));
+	prandom_seed_state(&dev->rnd, rs_get(dev, RS_K_SEED));
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
+	spin_lock_init(&dev->dma_lock);
+	mutex_init(&dev->umem_mutex);
+
+	dev->gid_len = rs_get(dev, RS_K_GID_LEN);
+	dev->gids = kvcalloc(dev->gid_len, sizeof(*dev->gids), GFP_KERNEL);
+	if (!dev->gids)
+		return -ENOMEM;
+	rc = dev_new_parent(dev);
+	if (rc)
+		goto err;
+	rc = rs_dma_init(dev);
+	if (rc)
+		goto err_parent;
+	dev->ndev = ndev;
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	dev->port_up = port_up(dev);
+	dev_describe(dev);
+	ib_set_device_ops(&dev->ib, &dealloc_ops);
+	rs_debugfs_add(dev);
+
+	spin_lock_irqsave(&rs_lock, flags);
+	list_add_tail(&dev->node, &rs_devs);
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return 0;
+
+err_parent:
+	platform_device_unregister(dev->pdev);
+err:
+	kvfree(dev->gids);
+	return rc;
+}
+
+static int dev_make(const char *name, struct net_device *ndev)
+{
+	struct rs_dev *dev;
+	int rc;
+
+	dev = ib_alloc_device(rs_dev, ib);
+	if (!dev)
+		return -ENOMEM;
+	rc = dev_init(dev, name, ndev);
+	if (!rc)
+		rc = ib_device_set_netdev(&dev->ib, ndev, 1);
+	if (!rc)
+		rc = ib_register_device(&dev->ib, name, &dev->pdev->dev);
+	if (rc)
+		ib_dealloc_device(&dev->ib);
+	return rc;
+}
+
+/* Two devices on one netdev could not be told apart by their GIDs */
+static int dev_conflict(const char *name, const struct net_device *ndev)
+{
+	const struct rs_dev *dev;
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	list_for_each_entry(dev, &rs_devs, node)
+		if (dev->ndev == ndev || !strcmp(dev->name, name))
+			rc = -EEXIST;
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return rc;
+}
+
+static int rs_newlink(const char *name, struct net_device *ndev)
+{
+	int rc;
+
+	if (ndev->type != ARPHRD_ETHER || ndev->addr_len != ETH_ALEN)
+		return -EINVAL;
+	mutex_lock(&link_mutex);
+	rc = dev_conflict(name, ndev);
+	if (!rc)
+		rc = dev_make(name, ndev);
+	mutex_unlock(&link_mutex);
+	return rc;
+}
+
+static struct rdma_link_ops link_ops = {
+	.type = "rnicsim",
+	.newlink = rs_newlink,
+};
+
+static int __init rs_init(void)
+{
+	int rc;
+
+	rs_debugfs_init();
+	rc = register_netdevice_notifier(&netdev_nb);
+	if (rc) {
+		rs_debugfs_exit();
+		return rc;
+	}
+	rdma_link_register(&link_ops);
+	return 0;
+}
+
+static void __exit rs_exit(void)
+{
+	rdma_link_unregister(&link_ops);
+	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	unregister_netdevice_notifier(&netdev_nb);
+	rs_debugfs_exit();
+}
+
+module_init(rs_init);
+module_exit(rs_exit);
+MODULE_DESCRIPTION("A test RNIC without wires");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_RDMA_LINK("rnicsim");

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rnicsim: a test RNIC. Documentation/rnicsim.rst says what it models.
+ *
+ * Locks, outer before inner:
+ *	link_mutex	main.c, creation of devices one by one
+ *	rs_lock		everything that the engines touch, of all devices; taken
+ *			with interrupts off, because verbs may be called so
+ *	rs_dev.dma_lock	the shadow mappings of a device
+ *
+ * Lifetimes: a queue pair, a region and a device are found under rs_lock
+ * only. Who destroys one takes it out of its table, then takes and releases
+ * rs_lock, then cancels its timer; nobody can use it after that.
+ */
+#ifndef _RNICSIM_H
+#define _RNICSIM_H
+
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/platform_device.h>
+#include <linux/prandom.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include "compat.h"
+#include "faults.h"
+#include "knobs.h"
+
+#define RS_PIECE_MAX	4096		/* bytes that are copied at once */
+#define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
+#define RS_MAX_CQE	65536
+
+#if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
+#define RS_DMA_OPS	1
+#endif
+
+extern spinlock_t rs_lock;
+extern struct list_head rs_devs;	/* rs_dev.node, rs_lock */
+
+/* An entry of the GID table as the RDMA core wrote it; rs_lock */
+struct rs_gid {
+	bool valid;
+	u8 type;			/* enum ib_gid_type */
+	u8 mac[ETH_ALEN];
+	u16 vlan;			/* 0xffff: none */
+	union ib_gid gid;
+};
+
+/* Files of a device in debugfs */
+struct rs_file {
+	struct rs_dev *dev;
+	unsigned int i;
+};
+
+/* What happened, for the file stats; rs_lock. X(name) */
+#define RS_STATS(X)							\
+	X(sends) X(writes) X(reads) X(local_ops) X(bytes) X(pieces)	\
+	X(rnr_naks) X(retries) X(access_errors) X(request_errors)	\
+	X(dma_faults) X(completions) X(interrupts) X(cq_overruns)
+
+struct rs_stats {
+#define X(name) u64 name;
+	RS_STATS(X)
+#undef X
+};
+
+/**
+ * struct rs_dev - a device with one port
+ * @ib: RDMA core's part
+ * @pdev: the device whose DMA mappings are used
+ * @ndev: netdev, held
+ * @ndev_tracker: of @ndev
+ * @node: in rs_devs
+ * @name: as it was created
+ * @down: PORT_ERR was injected; rs_lock
+ * @port_up: last port state that was announced; rs_lock
+ * @removing: ib_unregister_device_queued() was called; rs_lock
+ * @qps: queue pairs by number
+ * @next_qpn: for xa_alloc_cyclic()
+ * @mrs: regions by index
+ * @next_mr: for xa_alloc_cyclic()
+ * @n_qps: number of queue pairs
+ * @n_cqs: number of completion queues
+ * @n_mrs: number of regions
+ * @gids: GID table of @gid_len entries; rs_lock
+ * @gid_len: its length
+ * @knob: values of RS_KNOBS; written under rs_lock
+ * @rnd: random numbers; rs_lock
+ * @fault: fault points; rs_lock
+ * @stats: counters; rs_lock
+ * @dma_lock: guards @maps and the shadows
+ * @maps: mappings by address, see dma.c
+ * @next_iova: address of the next mapping; dma_lock
+ * @umem_task: who maps user memory, which has no shadow; umem_mutex writes
+ * @umem_mutex: one at a time maps user memory
+ * @dir: in debugfs
+ * @knob_file: for the files there
+ * @fault_file: likewise
+ */
+struct rs_dev {
+	struct ib_device ib;
+	struct platform_device *pdev;
+	struct net_device *ndev;
+	netdevice_tracker ndev_tracker;
+	struct list_head node;
+	char name[IB_DEVICE_NAME_MAX];
+	bool down;
+	bool port_up;
+	bool removing;
+
+	struct xarray qps;
+	u32 next_qpn;
+	struct xarray mrs;
+	u32 next_mr;
+	atomic_t n_qps;
+	atomic_t n_cqs;
+	atomic_t n_mrs;
+
+	struct rs_gid *gids;
+	u32 gid_len;
+
+	u32 knob[RS_KNOBS_N];
+	struct rnd_state rnd;
+	struct rs_fault_set fault[RS_FAULTS_N];
+	struct rs_stats stats;
+
+	spinlock_t dma_lock;	/* see above */
+	struct rb_root maps;
+	u64 next_iova;
+	struct task_struct *umem_task;
+	struct mutex umem_mutex;
+
+	struct dentry *dir;
+	struct rs_file knob_file[RS_KNOBS_N];
+	struct rs_file fault_file[RS_FAULTS_N];
+};
+
+struct rs_ucontext {
+	struct ib_ucontext ib;
+};
+
+struct rs_pd {
+	struct ib_pd ib;
+};
+
+/* A completion, and what it gives back when it is polled */
+struct rs_cqe {
+	struct ib_wc wc;
+	struct rs_qp *qp;
+	bool send;
+	u32 done;	/* sq_free or rq_free after it */
+};
+
+/**
+ * struct rs_cq - completion queue; everything under rs_lock
+ * @ib: RDMA core's part
+ * @ring: @size completions
+ * @size: their number
+ * @head: the next to be filled, free-running
+ * @tail: the next to be polled, free-running
+ * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
+ * @raised: @timer is on its way with an interrupt
+ * @n_since: completions since it was raised
+ * @overrun: a completion was lost
+ * @dead: being destroyed
+ * @timer: the interrupt
+ */
+struct rs_cq {
+	struct ib_cq ib;
+	struct rs_cqe *ring;
+	u32 size;
+	u32 head;
+	u32 tail;
+	u8 armed;
+	bool raised;
+	u32 n_since;
+	bool overrun;
+	bool dead;
+	struct hrtimer timer;
+};
+
+/**
+ * struct rs_mr - memory region; everything under rs_lock once it is in dev->mrs
+ * @ib: RDMA core's part
+ * @idx: index in dev->mrs
+ * @key: of both kinds, index << 8 | variant
+ * @valid: the key may be used
+ * @dma: addresses are DMA addresses, everything is in range
+ * @fast: made by alloc_mr()
+ * @access: IB_ACCESS_*
+ * @iova: address of the first byte
+ * @length: bytes
+ * @page_size: of @pages
+ * @max_pages: room in @pages
+ * @n_pages: pages in use
+ * @pages: DMA addresses
+ * @umem: user memory behind it, or NULL
+ */
+struct rs_mr {
+	struct ib_mr ib;
+	u32 idx;
+	u32 key;
+	bool valid;
+	bool dma;
+	bool fast;
+	int access;
+	u64 iova;
+	u64 length;
+	u32 page_size;
+	u32 max_pages;
+	u32 n_pages;
+	u64 *pages;
+	struct ib_umem *umem;
+};
+
+/* A send work request */
+struct rs_swqe {
+	u64 wr_id;
+	enum ib_wr_opcode op;
+	int flags;
+	u32 len;
+	u32 n_sge;
+	struct ib_sge *sge;		/* room for cap.max_send_sge */
+	u8 *inl;			/* room for cap.max_inline_data */
+	u64 raddr;
+	u32 rkey;			/* or what is invalidated or registered */
+	__be32 imm;
+	int access;			/* REG_MR, and the three below */
+	u64 iova;
+	u64 length;
+	u32 page_size;
+	ktime_t posted;
+	/* the engine's */
+	bool begun;
+	bool delivered;			/* the peer has it, we may not know */
+	u32 sent;			/* bytes placed or on their way */
+	u32 psn;
+	ktime_t ack_at;
+	enum ib_wc_status status;
+};
+
+struct rs_rwqe {
+	u64 wr_id;
+	u32 n_sge;
+	struct ib_sge *sge;		/* room for cap.max_recv_sge */
+};
+
+/* Part of a WRITE that has arrived and is not visible yet */
+struct rs_piece {
+	struct list_head node;
+	u32 rkey;
+	u64 addr;
+	u32 len;
+	u8 data[];
+};
+
+/**
+ * struct rs_qp - RC queue pair; everything under rs_lock
+ * @ib: RDMA core's part
+ * @dev: its device
+ * @state: enum ib_qp_state
+ * @attr: attributes of modify_qp()
+ * @cap: as granted
+ * @sig_all: every send is signalled
+ * @dead: being destroyed
+ * @mute: silent for ever, see RS_A_MUTE
+ * @stopped: a send has failed, the error completion is on its way
+ * @events: IB_EVENT_* to be told, bits
+ * @sgid_index: our entry of the GID table
+ * @dgid: the peer's
+ * @dmac: its MAC
+ * @sq: send queue, @sq_free <= @sq_tail <= @sq_next <= @sq_head, free-running
+ * @sq_free: oldest whose slot is in use: its completion was not polled
+ * @sq_tail: oldest that is not complete
+ * @sq_next: next for the wire
+ * @sq_head: next to be posted
+ * @rq: receive queue
+ * @rq_free: oldest whose slot is in use
+ * @rq_tail: next to be filled by a message
+ * @rq_head: next to be posted
+ * @sges: memory of all SGEs
+ * @inl: memory of all inline data
+ * @sq_psn: of the next message
+ * @rq_psn: that is expected
+ * @retry: left until IB_WC_RETRY_EXC_ERR
+ * @rnr_retry: left until IB_WC_RNR_RETRY_EXC_ERR
+ * @tx_at: time of the next step of sq[sq_next]
+ * @flush_at: time to flush, in ERR
+ * @bag: rs_piece that are to be placed
+ * @bag_at: time to place the next one
+ * @timer: runs all of this
+ */
+struct rs_qp {
+	struct ib_qp ib;
+	struct rs_dev *dev;
+	enum ib_qp_state state;
+	struct ib_qp_attr attr;
+	struct ib_qp_cap cap;
+	bool sig_all;
+	bool dead;
+	bool mute;
+	bool stopped;
+	u32 events;
+
+	u32 sgid_index;
+	union ib_gid dgid;
+	u8 dmac[ETH_ALEN];
+
+	struct rs_swqe *sq;
+	u32 sq_free;
+	u32 sq_tail;
+	u32 sq_next;
+	u32 sq_head;
+	struct rs_rwqe *rq;
+	u32 rq_free;
+	u32 rq_tail;
+	u32 rq_head;
+	struct ib_sge *sges;
+	u8 *inl;
+
+	u32 sq_psn;
+	u32 rq_psn;
+	u32 retry;
+	u32 rnr_retry;
+	ktime_t tx_at;
+	ktime_t flush_at;
+	struct list_head bag;
+	ktime_t bag_at;
+	struct hrtimer timer;
+};
+
+static inline struct rs_dev *to_rs_dev(struct ib_device *ib)
+{
+	return container_of(ib, struct rs_dev, ib);
+}
+
+static inline struct rs_cq *to_rs_cq(struct ib_cq *ib)
+{
+	return container_of(ib, struct rs_cq, ib);
+}
+
+static inline struct rs_qp *to_rs_qp(struct ib_qp *ib)
+{
+	return container_of(ib, struct rs_qp, ib);
+}
+
+static inline struct rs_mr *to_rs_mr(struct ib_mr *ib)
+{
+	return container_of(ib, struct rs_mr, ib);
+}
+
+static inline u32 rs_get(const struct rs_dev *dev, enum rs_knob k)
+{
+	return READ_ONCE(dev->knob[k]);
+}
+
+static inline struct rs_swqe *rs_swqe_at(const struct rs_qp *qp, u32 i)
+{
+	return &qp->sq[i % qp->cap.max_send_wr];
+}
+
+static inline struct rs_rwqe *rs_rwqe_at(const struct rs_qp *qp, u32 i)
+{
+	return &qp->rq[i % qp->cap.max_recv_wr];
+}
+
+/* main.c */
+bool rs_port_live(const struct rs_dev *dev);
+void rs_port_check(struct rs_dev *dev);
+void rs_event(struct rs_dev *dev, enum ib_event_type event);
+void rs_remove(struct rs_dev *dev);
+
+/* verbs.c */
+extern const struct ib_device_ops rs_dev_ops;
+
+/* engine.c */
+int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		 const struct ib_send_wr **bad);
+int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		 const struct ib_recv_wr **bad);
+enum hrtimer_restart rs_qp_timer(struct hrtimer *timer);
+void rs_qp_kick(struct rs_qp *qp);
+void rs_qp_to_err(struct rs_qp *qp, u32 events);
+void rs_qp_reset(struct rs_qp *qp);
+void rs_kick_all(struct rs_dev *dev);
+
+/* cq.c */
+int rs_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		 RS_CREATE_CQ_LAST unused);
+int rs_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
+int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited);
+void rs_cq_clean(struct ib_cq *ibcq, struct rs_qp *qp);
+
+/* mem.c */
+struct ib_mr *rs_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *rs_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max);
+int rs_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n,
+		 unsigned int *off);
+int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+struct ib_mr *rs_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			     u64 iova, int access, RS_DMAH_ARG
+			     struct ib_udata *udata);
+enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w);
+bool rs_mr_check(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
+		 u64 len, int access);
+bool rs_mr_io(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
+	      void *buf, u32 len, int access);
+bool rs_sge_io(struct rs_dev *dev, const struct ib_pd *pd,
+	       const struct ib_sge *sge, u32 n, u32 off, void *buf, u32 len,
+	       int access);
+u64 rs_sge_len(const struct ib_sge *sge, u32 n);
+
+/* dma.c */
+int rs_dma_init(struct rs_dev *dev);
+void rs_dma_exit(struct rs_dev *dev);
+bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write);
+
+/* knobs.c */
+extern u32 rs_knob_defaults[RS_KNOBS_N];
+u32 rs_random(struct rs_dev *dev, u32 below);
+void rs_debugfs_add(struct rs_dev *dev);
+void rs_debugfs_del(struct rs_dev *dev);
+void rs_debugfs_init(void);
+void rs_debugfs_exit(void);
+
+/* faults.c */
+extern const struct file_operations rs_fault_fops;
+enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
+			struct rs_qp *qp, u32 *arg);
+bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt);
+int rs_fault_verb(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp,
+		  int usual);
+
+#endif /* _RNICSIM_H */
