@@ -318,7 +318,7 @@ static int __init rs_init(void)
 static void __exit rs_exit(void)
 {
 	rdma_link_unregister(&link_ops);
-	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	ib_unregister_driver(RDMA_DRIVER_HFI1);
 	unregister_netdevice_notifier(&netdev_nb);
 	rs_debugfs_exit();
 }

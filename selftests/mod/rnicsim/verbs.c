@@ -477,9 +477,15 @@ static int rs_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
+/*
+ * User space: the provider hfi1verbs of rdma-core, in its ABI 1, does everything
+ * by the plain commands of uverbs, also to post and to poll. A device that goes by
+ * that driver's number needs no library of its own. (The driver is not loaded where
+ * rnicsim is.)
+ */
 const struct ib_device_ops rs_dev_ops = {
 	.owner = THIS_MODULE,
-	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.driver_id = RDMA_DRIVER_HFI1,
 	.uverbs_abi_ver = 1,
 
 	.add_gid = rs_add_gid,
