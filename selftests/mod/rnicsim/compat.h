@@ -29,6 +29,13 @@ static inline void rs_hrtimer_setup(struct hrtimer *timer,
 #define RS_CREATE_CQ_LAST	struct ib_udata *
 #endif
 
+/* 7.1: user space has a verb of its own, which must be there */
+#ifdef HAVE_CREATE_USER_CQ
+#define RS_CREATE_USER_CQ	.create_user_cq = rs_create_cq,
+#else
+#define RS_CREATE_USER_CQ
+#endif
+
 /* 6.17: reg_user_mr() gets a handle for DMA hints */
 #ifdef HAVE_REG_USER_MR_DMAH
 #define RS_DMAH_ARG	struct ib_dmah *dmah,

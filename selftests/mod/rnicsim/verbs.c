@@ -494,6 +494,7 @@ const struct ib_device_ops rs_dev_ops = {
 	.alloc_ucontext = rs_alloc_ucontext,
 	.create_cq = rs_create_cq,
 	.create_qp = rs_create_qp,
+	RS_CREATE_USER_CQ
 	.dealloc_pd = rs_dealloc_pd,
 	.dealloc_ucontext = rs_dealloc_ucontext,
 	.del_gid = rs_del_gid,
