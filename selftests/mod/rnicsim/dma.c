@@ -20,6 +20,12 @@ static void dma_fault(struct rs_dev *dev, u64 addr, u32 len, bool write)
 			    write ? "write" : "read", len, addr);
 }
 
+static int dma_limits(struct device *dev)
+{
+	dma_set_max_seg_size(dev, UINT_MAX);
+	return dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
+}
+
 static bool direct_io(struct rs_dev *dev, u64 addr, u8 *buf, u32 len,
 		      bool write)
 {
@@ -324,7 +330,8 @@ int rs_dma_init(struct rs_dev *dev)
 	dev_set_drvdata(&dev->pdev->dev, dev);
 	if (rs_get(dev, RS_K_SHADOW))
 		set_dma_ops(&dev->pdev->dev, &shadow_ops);
-	return 0;
+	/* after the operations: here it is decided whether syncs are skipped */
+	return dma_limits(&dev->pdev->dev);
 }
 
 /* What nobody unmapped is a bug of whoever mapped it */
@@ -362,7 +369,7 @@ bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write)
 int rs_dma_init(struct rs_dev *dev)
 {
 	dev->knob[RS_K_SHADOW] = 0;
-	return 0;
+	return dma_limits(&dev->pdev->dev);
 }
 
 void rs_dma_exit(struct rs_dev *dev)

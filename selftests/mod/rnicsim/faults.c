@@ -65,7 +65,10 @@ static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 			rs_event(dev, IB_EVENT_PORT_ACTIVE);
 		break;
 	case RS_A_GID_CHANGE:
-		rs_event(dev, IB_EVENT_GID_CHANGE);
+		if (ib_device_try_get(&dev->ib)) {
+			schedule_work(&dev->gid_work);
+			ib_device_put(&dev->ib);
+		}
 		break;
 	case RS_A_DEVICE_FATAL:
 		all_qps_to_err(dev);

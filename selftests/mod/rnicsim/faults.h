@@ -46,7 +46,7 @@
 	X(PAUSE, pause, "device: engine stands still")			\
 	X(PORT_ERR, port_err, "port down until port_active")		\
 	X(PORT_ACTIVE, port_active, "port as its netdev is")		\
-	X(GID_CHANGE, gid_change, "event GID_CHANGE")			\
+	X(GID_CHANGE, gid_change, "default GIDs are renewed, with GID_CHANGE")			\
 	X(DEVICE_FATAL, device_fatal, "event DEVICE_FATAL, all queue pairs to ERR") \
 	X(REMOVE, remove, "device is removed")				\
 	X(FAIL, fail, "what the point says")				\

@@ -3,9 +3,9 @@
  * Devices: made by "rdma link add NAME type rnicsim netdev NETDEV", gone by
  * "rdma link delete", with their netdev, or with the module; and their ports.
  */
-#include <linux/dma-mapping.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/rdma_netlink.h>
@@ -75,6 +75,21 @@ void rs_port_check(struct rs_dev *dev)
 		rs_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
+/*
+ * The RDMA core tells its clients of GIDs itself when its table changes, and
+ * passes no such event on. It renews the default GIDs when the netdev's MAC has
+ * changed, or was said to have.
+ */
+static void gid_work(struct work_struct *work)
+{
+	struct rs_dev *dev = container_of(work, struct rs_dev, gid_work);
+
+	rtnl_lock();
+	if (dev->ndev->reg_state == NETREG_REGISTERED)
+		call_netdevice_notifiers(NETDEV_CHANGEADDR, dev->ndev);
+	rtnl_unlock();
+}
+
 /**
  * rs_remove() - the device is pulled out
  * @dev: device
@@ -142,20 +157,11 @@ static int dev_new_parent(struct rs_dev *dev)
 {
 	static int id;
 	struct platform_device *pdev;
-	int rc;
 
 	lockdep_assert_held(&link_mutex);
 	pdev = platform_device_register_simple("rnicsim", id++, NULL, 0);
-	if (IS_ERR(pdev))
-		return PTR_ERR(pdev);
-	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
-	if (rc) {
-		platform_device_unregister(pdev);
-		return rc;
-	}
-	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	dev->pdev = pdev;
-	return 0;
+	return PTR_ERR_OR_ZERO(pdev);
 }
 
 static void dev_guid(struct rs_dev *dev)
@@ -191,6 +197,7 @@ static void rs_dealloc_driver(struct ib_device *ib)
 	unsigned long flags;
 
 	rs_debugfs_del(dev);
+	cancel_work_sync(&dev->gid_work);
 	spin_lock_irqsave(&rs_lock, flags);
 	list_del(&dev->node);
 	spin_unlock_irqrestore(&rs_lock, flags);
@@ -219,6 +226,7 @@ static int dev_init(struct rs_dev *dev, const char *name,
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
 	spin_lock_init(&dev->dma_lock);
 	mutex_init(&dev->umem_mutex);
+	INIT_WORK(&dev->gid_work, gid_work);
 
 	dev->gid_len = rs_get(dev, RS_K_GID_LEN);
 	dev->gids = kvcalloc(dev->gid_len, sizeof(*dev->gids), GFP_KERNEL);

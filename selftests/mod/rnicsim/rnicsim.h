@@ -94,6 +94,7 @@ struct rs_stats {
  * @next_iova: address of the next mapping; dma_lock
  * @umem_task: who maps user memory, which has no shadow; umem_mutex writes
  * @umem_mutex: one at a time maps user memory
+ * @gid_work: renews GIDs, see RS_A_GID_CHANGE
  * @dir: in debugfs
  * @knob_file: for the files there
  * @fault_file: likewise
@@ -131,6 +132,7 @@ struct rs_dev {
 	struct task_struct *umem_task;
 	struct mutex umem_mutex;
 
+	struct work_struct gid_work;
 	struct dentry *dir;
 	struct rs_file knob_file[RS_KNOBS_N];
 	struct rs_file fault_file[RS_FAULTS_N];
