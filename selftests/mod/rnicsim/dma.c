@@ -51,7 +51,7 @@ static bool direct_io(struct rs_dev *dev, u64 addr, u8 *buf, u32 len,
 
 #ifdef RS_DMA_OPS
 
-#define RS_IOVA_FIRST	(1ULL << 32)
+#define RS_IOVA_FIRST	BIT_ULL(32)
 
 /* A mapping; everything but the bytes immutable while it is in dev->maps */
 struct rs_map {

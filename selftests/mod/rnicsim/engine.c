@@ -304,7 +304,7 @@ static enum ib_wc_opcode wc_opcode(enum ib_wr_opcode op)
 
 /* With its fault; false if it was made an error */
 static bool add_cqe(struct rs_qp *qp, struct rs_cqe *cqe, enum rs_fault_pt pt,
-		     struct ib_cq *cq, bool solicited)
+		    struct ib_cq *cq, bool solicited)
 {
 	u32 arg;
 
@@ -385,7 +385,7 @@ static bool rq_complete(struct rs_qp *qp, const struct rs_qp *from,
 		cqe.wc.ex.invalidate_rkey = w->rkey;
 	}
 	ok = add_cqe(qp, &cqe, RS_F_WC_RECV, qp->ib.recv_cq,
-		      w->flags & IB_SEND_SOLICITED);
+		     w->flags & IB_SEND_SOLICITED);
 	if (!ok)
 		rs_qp_to_err(qp, 0);
 	return ok;

@@ -130,7 +130,7 @@ struct rs_dev {
 	struct rb_root maps;
 	u64 next_iova;
 	struct task_struct *umem_task;
-	struct mutex umem_mutex;
+	struct mutex umem_mutex;	/* umem_task */
 
 	struct work_struct gid_work;
 	struct dentry *dir;

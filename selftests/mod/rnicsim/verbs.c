@@ -363,30 +363,38 @@ static void qp_take_attr(struct rs_qp *qp, const struct ib_qp_attr *attr,
 {
 	struct ib_qp_attr *to = &qp->attr;
 
-#define TAKE(bit, field) do { if (mask & (bit)) to->field = attr->field; } while (0)
-	TAKE(IB_QP_PORT, port_num);
-	TAKE(IB_QP_ACCESS_FLAGS, qp_access_flags);
-	TAKE(IB_QP_PATH_MTU, path_mtu);
-	TAKE(IB_QP_DEST_QPN, dest_qp_num);
-	TAKE(IB_QP_TIMEOUT, timeout);
-	TAKE(IB_QP_RETRY_CNT, retry_cnt);
-	TAKE(IB_QP_RNR_RETRY, rnr_retry);
-	TAKE(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
-	TAKE(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
-	TAKE(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	TAKE(IB_QP_RQ_PSN, rq_psn);
-	TAKE(IB_QP_SQ_PSN, sq_psn);
-#undef TAKE
+	if (mask & IB_QP_PORT)
+		to->port_num = attr->port_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		to->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PATH_MTU)
+		to->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_DEST_QPN)
+		to->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_TIMEOUT)
+		to->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		to->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		to->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_RQ_PSN)
+		to->rq_psn = attr->rq_psn;
+	if (mask & IB_QP_SQ_PSN)
+		to->sq_psn = attr->sq_psn;
 	if (mask & IB_QP_AV)
 		qp_take_av(qp, &attr->ah_attr);
 	if (mask & IB_QP_RQ_PSN)
 		qp->rq_psn = attr->rq_psn & 0xffffff;
 	if (mask & IB_QP_SQ_PSN)
 		qp->sq_psn = attr->sq_psn & 0xffffff;
-	if (mask & IB_QP_RETRY_CNT)
-		qp->retry = attr->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
-		qp->rnr_retry = attr->rnr_retry;
+	qp->retry = to->retry_cnt;
+	qp->rnr_retry = to->rnr_retry;
 }
 
 static void qp_to_state(struct rs_qp *qp, enum ib_qp_state next)
