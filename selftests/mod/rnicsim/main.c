@@ -265,6 +265,8 @@ static int dev_make(const char *name, struct net_device *ndev)
 	dev = ib_alloc_device(rs_dev, ib);
 	if (!dev)
 		return -ENOMEM;
+	/* not seen in others when "rdma system set netns exclusive" */
+	write_pnet(&dev->ib.coredev.rdma_net, dev_net(ndev));
 	rc = dev_init(dev, name, ndev);
 	if (!rc)
 		rc = ib_device_set_netdev(&dev->ib, ndev, 1);
