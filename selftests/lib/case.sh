@@ -10,8 +10,9 @@
 # the functions below count SLOW-fold on slow kernels.
 #
 #   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
-#   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL
+#   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL $FABRIC
 #   $BUSY                   the part of $SLOW that is this machine's (SMCR_SLOW)
+#   $RNIC, rnic N, rnic_delete N, rnic_add N   the RDMA device on ethN
 #   $TREE                   the project;  $PROG test programs;  $LAB the RDMA lab, $RDMA its programs;  $SMCCTL
 #   $CASEDIR                the case's folder, shared by both guests and the host
 
@@ -29,6 +30,20 @@ me6() { echo "fd77:$1::$ID"; }
 peer6() { echo "fd77:$1::$PEER_ID"; }
 ME=$(me 0) PEER=$(peer 0) ME6=$(me6 0) PEER6=$(peer6 0)
 export ME PEER ME6 PEER6
+
+# rnic N: the name of this host's RDMA device on ethN; rnic_delete N, rnic_add N: it
+# goes and comes.
+if [ "$FABRIC" = sim ]; then
+	RNIC_TYPE=rnicsim
+	rnic() { echo "sim$1$ID"; }
+else
+	RNIC_TYPE=rxe
+	rnic() { echo "rxe$1"; }
+fi
+RNIC=$(rnic 0)
+export RNIC
+rnic_delete() { rdma link delete "$(rnic "$1")"; }
+rnic_add() { rdma link add "$(rnic "$1")" type $RNIC_TYPE netdev "eth$1"; }
 
 # _verdict STATUS [TEXT]: the first one stands.
 _verdict() { [ -s "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }
@@ -182,17 +197,35 @@ messages() { dmesg | awk -v begin="smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-
 
 # log_all, log_limited: every message of the network is in the kernel's log, or as
 # many as usual. That limit is of the whole kernel: others may have used it up.
-log_all() { _cost=$(</proc/sys/net/core/message_cost); echo 0 > /proc/sys/net/core/message_cost; }
-log_limited() { echo "$_cost" > /proc/sys/net/core/message_cost; }
+log_all() { _cost=$(message_cost); message_cost 0 > /dev/null; }
+log_limited() { message_cost "$_cost" > /dev/null; }
+# message_cost [VALUE]: seconds that a message of the network costs of that limit,
+# before VALUE. It is in the kernel's first namespace.
+message_cost() {
+	local in=()
+	[ "$FABRIC" != sim ] || in=(nsenter --net=/run/smcr/net)
+	# shellcheck disable=SC2016
+	"${in[@]}" bash -c 'f=/proc/sys/net/core/message_cost; cat $f; [ -z "$1" ] || echo "$1" > $f' - "${1:-}"
+}
 
 ko_path() { echo "$KO"; }
 
-# load_smcr [PARAM=VALUE...]: only for cases with `# module: none`.
+# load_smcr [PARAM=VALUE...]: only for cases with `# module: none`. In the
+# simulation both hosts have the same module: who comes first loads it, who goes
+# last removes it, and who does not want it switches it off for himself.
 load_smcr() {
 	[ -n "$KO" ] || fail "no smcr.ko was built for this run"
-	insmod_smcr "$KO" "$@"
+	[ "$FABRIC" = sim ] || { insmod_smcr "$KO" "$@"; return; }
+	: > "$CASEDIR/uses$ID"
+	[ -d /sys/module/smcr ] || insmod_smcr "$KO" "$@" || [ -d /sys/module/smcr ] || return
+	echo 1 > /proc/sys/net/smcr/enabled
 }
-unload_smcr() { rmmod smcr; }
+unload_smcr() {
+	[ "$FABRIC" = sim ] || { rmmod smcr; return; }
+	rm -f "$CASEDIR/uses$ID"
+	# What a program has just closed takes some time, of which none has passed.
+	if [ -e "$CASEDIR/uses$PEER_ID" ]; then echo 0 > /proc/sys/net/smcr/enabled; else poll 2 rmmod smcr; fi
+}
 
 # want_smcr: the module must be there.
 want_smcr() { [ -d /sys/module/smcr ] || fail "smcr is not loaded"; }

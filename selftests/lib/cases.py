@@ -8,7 +8,9 @@ import re
 from dataclasses import dataclass, field
 
 HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "module", "params",
-           "capture", "allow-klog", "why"}
+           "capture", "allow-klog", "fabric", "why"}
+# Why a case cannot be run in the simulation, see sim.GROUPS.
+NO_SIM = ("packets", "kernel", "rxe", "clock")
 LANES = ("uml", "qemu")
 KERNELS = {"uml": ("umdbg", "um"), "qemu": ("6.1", "6.12", "7.2")}
 MODULES = ("ours", "none", "intree")
@@ -36,6 +38,7 @@ class Case:
     params: str = ""
     capture: bool = False
     allow_klog: list = field(default_factory=list)
+    fabric: tuple = ()      # (group, reason) when it needs soft RoCE
     has_host: bool = False
     digest: str = ""
 
@@ -68,7 +71,7 @@ def parse(path):
         m = re.match(r"#\s?([a-z-]+):\s*(.*?)\s*$", line)
         if not m or m.group(1) not in HEADERS:
             # A misspelt header must not silently mean the default.
-            if m and " " not in m.group(1) and re.match(r"# (cover|nic|lane|kernel|tag|mem|mod|time|cap)", line):
+            if m and " " not in m.group(1) and re.match(r"# (cover|nic|lane|kernel|tag|mem|mod|time|cap|fab)", line):
                 raise CaseError(f"{path}:{n}: unknown header '{m.group(1)}'")
             continue
         key, value = m.groups()
@@ -116,11 +119,17 @@ def _set(case, key, value):
             raise ValueError("needs 'REGEX -- reason'")
         re.compile(regex)
         case.allow_klog.append(regex)
+    elif key == "fabric":
+        # "roce -- GROUP: why"
+        m = re.fullmatch(r"roce -- (\w+): (.+)", value)
+        if not m:
+            raise ValueError("needs 'roce -- GROUP: reason'")
+        case.fabric = (_choice(m.groups()[:1], NO_SIM)[0], m.group(2))
 
 
 def digest(text):
-    """Of a test, as it is kept with its results. What a test claims is no part of what it does."""
-    text = re.sub(r"(?m)^# covers:.*\n|^\s*covers\([^)]*\);\n", "", text)
+    """Of a test, as it is kept with its results. What a test claims, and where it cannot run, is no part of what it does."""
+    text = re.sub(r"(?m)^# (?:covers|fabric):.*\n|^\s*covers\([^)]*\);\n", "", text)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -71,7 +71,7 @@ def offspring(pid):
 class Guest:
     """One guest process."""
 
-    def __init__(self, pair, gid, cmd, fds=(), tty=False):
+    def __init__(self, pair, gid, cmd, fds=(), tty=False, **where):
         self.pair, self.id = pair, gid
         self.console = os.path.join(pair.out, f"console{gid}.log")
         self.sent = 0
@@ -81,7 +81,8 @@ class Guest:
         with open(mine, "w", encoding="utf-8") as log:
             self.proc = subprocess.Popen(
                 cmd, stdin=None if tty else subprocess.DEVNULL, stdout=None if tty else log,
-                stderr=None if tty else log, pass_fds=fds, start_new_session=not tty, preexec_fn=_die_with_parent)
+                stderr=None if tty else log, pass_fds=fds, start_new_session=not tty, preexec_fn=_die_with_parent,
+                **where)
         self.tty = tty
 
     def alive(self):
@@ -131,9 +132,9 @@ class Pair:
             raise LabError("a path with blanks in it cannot be handed to a guest")
         os.makedirs(out, exist_ok=True)
 
-    def words(self, gid, modroot):
+    def words(self, gid, modroot, out=None):
         """Our part of the guest's kernel command line."""
-        return [f"smcr_tree={TREE}", f"smcr_id={gid}", f"smcr_out={self.out}", f"smcr_mods={modroot}",
+        return [f"smcr_tree={TREE}", f"smcr_id={gid}", f"smcr_out={out or self.out}", f"smcr_mods={modroot}",
                 f"smcr_nics={self.nics}", f"smcr_lane={self.lane}", f"smcr_kernel={self.kernels[gid - 1]}",
                 f"smcr_slow={self.slow}", f"smcr_busy={busy()}", "printk.devkmsg=on", "loglevel=5", "slab_nomerge",
                 "log_buf_len=1M", "net.ifnames=0"]

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The simulation: both hosts in one UML kernel, in virtual time.
+
+Hosts are network namespaces joined by veth pairs, each with a simulated RNIC.
+Time moves only while everything sleeps, and all randomness comes from a seed:
+the same cases with the same seed write the same kernel log. So nothing from
+outside reaches the guest while it runs: it finds all of its work when it
+starts (lib/simhost in there), and the host only reads what it leaves.
+"""
+
+import itertools
+import os
+import re
+import shutil
+import time
+
+from lab import LIB, TREE, Guest, LabError, Pair, offspring, read, script, tail
+
+START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
+# Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
+# those of soft RoCE.
+KNOBS = {"latency": 20000, "bandwidth": 1000, "gid_types": 2}
+SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
+BATCH = 12                  # cases of one guest, at most
+SPINS = {"um": 60, "umdbg": 240}    # real seconds without any progress: the guest spins
+
+
+class Sim(Pair):
+    """Two hosts in one guest, with all that they will do."""
+
+    def __init__(self, kernel, nics, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
+        super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out)
+        self.seed, self.rnic = seed, rnic
+        self.knobs = {**KNOBS, **(knobs or {})}
+        # Not even a slow kernel takes any time, and other work on this machine does not matter.
+        self.slow = 1
+        self.work = 0
+
+    def add(self, codes):
+        """One more piece of bash for both hosts, {host: code}; both begin with the next one together. Its name."""
+        name = f"{self.work:04d}"
+        self.work += 1
+        for host, code in codes.items():
+            folder = self.path(f"cmd{host}")
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, name + ".run"), "w", encoding="utf-8") as f:
+                f.write(code)
+        return name
+
+    def answer(self, host, name):
+        """What a piece wrote, or None when it has not come to its end."""
+        base = self.path(f"cmd{host}/{name}")
+        return read(base + ".out") if os.path.exists(base + ".rc") else None
+
+    def boot(self):
+        """Start the guest; what it has to do was added before."""
+        begin = time.time()
+        _, linux, modroot, _ = script("umkernel", self.kernels[0])
+        os.makedirs(self.path("uml"), exist_ok=True)
+        if self.rnic:
+            shutil.copy(self.rnic, self.path("rnicsim.ko"))
+        # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
+        cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+               f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
+               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={self.seed}",
+               "initcall_blacklist=rng_init",
+               "smcr_fabric=sim", "smcr_rnic=" + ("rnicsim.ko" if self.rnic else "none"), f"smcr_seed={self.seed}",
+               f"smcr_knobs={','.join(f'{k}={v}' for k, v in self.knobs.items())}", *self.words(0, modroot, "/proc/self/cwd")]
+        self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
+        return time.time() - begin
+
+    def alive(self):
+        """The guest has not ended yet."""
+        return bool(self.guests) and self.guests[0].alive()
+
+    def stopped(self):
+        """Why the guest did not go on with the next case, or nothing."""
+        return read(self.path("stop"))
+
+    def spinning(self):
+        """Of a guest that does not answer: the program that has the processor, as far as can be seen from outside."""
+        root = self.guests[0].proc.pid
+        busy = {}
+        for pid in [root, *offspring(root)]:
+            busy[pid] = ticks(pid)
+        time.sleep(0.5)
+        busy = {pid: ticks(pid) - t for pid, t in busy.items()}
+        most = max(busy, key=lambda pid: busy[pid])
+        if most == root:
+            # The tracer works for the process that makes most system calls.
+            rest = {pid: n for pid, n in busy.items() if pid != root and n}
+            if not rest:
+                return "the kernel"
+            most = max(rest, key=lambda pid: rest[pid])
+        return command_of(most) or "a process"
+
+
+def ticks(pid):
+    """Processor time of a process."""
+    words = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return int(words[11]) + int(words[12]) if len(words) > 12 else 0
+
+
+def command_of(pid):
+    """The command line of a guest's process, which only its own memory has: at the end of its stack."""
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+            # of the guest's memory, which is a file that has no name any more
+            ends = [int(l.split()[0].split("-")[1], 16) for l in f if l.rstrip().endswith("(deleted)") and " rw" in l]
+        with open(f"/proc/{pid}/mem", "rb") as f:
+            for end in sorted(ends, reverse=True):
+                f.seek(end - 4096)
+                found = arguments(f.read(4096))
+                if found:
+                    return found
+    except OSError:
+        pass
+    return ""
+
+
+def arguments(page):
+    """A program's arguments from the last page of its stack, where the environment and its path follow; or only its path."""
+    m = re.search(rb"((?:[ -~\t\n]+\0)*)(/[ -~]+)\0*$", page)
+    if not m:
+        return ""
+    words = m.group(1).decode().split("\0")[:-1]
+    first = next((n for n, w in enumerate(words) if re.match(r"[A-Za-z_]\w*=", w)), len(words))
+    return " ".join(words[:first]) or m.group(2).decode()
+
+
+def why_not(case, kernel):
+    """Why a case cannot be run in the simulation, as (group, reason), or None."""
+    if case.fabric:
+        return case.fabric
+    if case.capture:
+        return "packets", "it captures packets"
+    if "intree" in case.module:
+        return "kernel", "there is one SMC in a kernel"
+    if "uml" not in case.lanes:
+        return "kernel", "it needs " + " ".join(case.lanes)
+    if case.kernels and kernel not in case.kernels:
+        return "kernel", "it needs " + " ".join(case.kernels)
+    return None
+
+
+def grouped(reasons):
+    """The lines that say which cases were not run, and why, by group. reasons: [(case name, group, reason)]."""
+    out = []
+    for group in sorted({g for _, g, _ in reasons}):
+        mine = [(name, why) for name, g, why in reasons if g == group]
+        out.append(f"{GROUPS[group]}: {len(mine)}")
+        out += [f"    {name}: {why}" for name, why in sorted(mine)]
+    return out
+
+
+GROUPS = {
+    "packets": "they look at packets, or do something to them",
+    "kernel": "they need another kernel, or a kernel for each host",
+    "rxe": "they are about soft RoCE",
+    "clock": "they measure the machine",
+}
+
+
+def difference(first, second):
+    """Where the kernel logs of two runs differ: (case or "", line of the first, of the second), or None."""
+    case = ""
+    for a, b in itertools.zip_longest(first.splitlines(), second.splitlines(), fillvalue="(nothing)"):
+        if a != b:
+            return case, a, b
+        m = re.search(r"smcr-case (BEGIN|END) (\S+)", a)
+        if m:
+            case = m.group(2)
+    return None
+
+
+class Watchdog:
+    """A guest that spins never ends: in virtual time a loop that waits for the clock waits for ever."""
+
+    def __init__(self, limit):
+        self.limit, self.seen, self.since = limit, None, time.time()
+
+    def expired(self, state, now=None):
+        """Whether `state` has been the same for too long."""
+        now = time.time() if now is None else now
+        if state != self.seen:
+            self.seen, self.since = state, now
+        return now - self.since > self.limit
+
+
+def sizes(folder):
+    """What changes as long as something moves in a folder."""
+    try:
+        return tuple((e.name, e.stat().st_size) for e in os.scandir(folder))
+    except OSError:
+        return ()

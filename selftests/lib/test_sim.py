@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of the simulation's part of the harness. Prints KTAP."""
+
+import os
+import sys
+import tempfile
+import threading
+import unittest.mock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+
+import cases  # noqa: E402  pylint: disable=wrong-import-position
+import ktap  # noqa: E402  pylint: disable=wrong-import-position
+import sim  # noqa: E402  pylint: disable=wrong-import-position
+from test_lib import TOP, load_script, write_case  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def case_of(header):
+    """A case with these header lines."""
+    return cases.parse(write_case(header + "server() { :; }\n"))
+
+
+def sim__says_why_not():
+    """A case that cannot be simulated has a reason of a known group; all others can."""
+    for header, group in (("", None), ("# module: ours none\n", None), ("# kernels: um 6.12\n", None),
+                          ("# fabric: roce -- packets: it loses some\n", "packets"), ("# capture: yes\n", "packets"),
+                          ("# module: ours intree\n", "kernel"), ("# lanes: qemu\n", "kernel"), ("# kernels: 6.1 umdbg\n", "kernel")):
+        why = sim.why_not(case_of(header), "um")
+        assert (why and why[0]) == group, (header, why)
+        assert not why or why[0] in sim.GROUPS and why[1]
+    assert set(cases.NO_SIM) == set(sim.GROUPS)
+
+
+def sim__header_needs_a_reason():
+    """`# fabric:` without a group and a reason is an error."""
+    for header in ("# fabric: roce\n", "# fabric: sim\n", "# fabric: roce -- it is so\n", "# fabric: roce -- luck: it is so\n",
+                   "# fabrics: roce -- packets: x\n"):
+        try:
+            case_of(header)
+        except cases.CaseError:
+            continue
+        raise AssertionError(header)
+    # where a case cannot run is no part of what it does
+    text = "server() { :; }\n"
+    assert cases.digest(text) == cases.digest("# fabric: roce -- packets: x\n" + text)
+
+
+def sim__tells_what_was_not_run():
+    """By group, with every case and its reason, and never as a result."""
+    lines = sim.grouped([("b", "rxe", "r1"), ("a", "packets", "r2"), ("c", "packets", "r3")])
+    assert [l.strip() for l in lines] == [f"{sim.GROUPS['packets']}: 2", "a: r2", "c: r3", f"{sim.GROUPS['rxe']}: 1", "b: r1"], lines
+    assert not sim.grouped([])
+
+
+LOG = ("[    0.000001] Linux\n[    0.100000] smcr-case BEGIN a\n[    0.200000] x\n[    0.300000] smcr-case END a\n"
+       "[    0.400000] smcr-case BEGIN b\n[    0.500001] y\n")
+
+
+def sim__finds_the_first_difference():
+    """Equal logs are equal; a microsecond, a missing or an additional line is a difference, charged to its case."""
+    assert sim.difference(LOG, LOG) is None
+    assert sim.difference(LOG, LOG.replace("0.500001", "0.500002")) == ("b", "[    0.500001] y", "[    0.500002] y")
+    assert sim.difference(LOG, LOG.replace("] x", "] z"))[0] == "a"
+    assert sim.difference(LOG, LOG.replace("Linux", "linux"))[0] == ""
+    assert sim.difference(LOG, LOG + "[    0.6] z\n") == ("b", "(nothing)", "[    0.6] z")
+    assert sim.difference(LOG, LOG[:LOG.index("[    0.500")])[0] == "b"
+
+
+def sim__watches_for_spinning():
+    """The watchdog barks when nothing has changed for too long, and not before."""
+    dog = sim.Watchdog(10)
+    assert not dog.expired("a", 100) and not dog.expired("a", 110) and dog.expired("a", 110.5)
+    assert not dog.expired("b", 120) and not dog.expired("b", 130) and not dog.expired("a", 131) and dog.expired("a", 142)
+    with tempfile.TemporaryDirectory() as d:
+        before = sim.sizes(d)
+        with open(os.path.join(d, "x"), "w", encoding="utf-8") as f:
+            f.write("y")
+        assert sim.sizes(d) != before and sim.sizes(d + "/none") == ()
+
+
+def sim__reads_arguments():
+    """The end of a stack has a program's arguments, its environment, its path; whatever is in front of them."""
+    env = b"PATH=/bin\0A=b c\0"
+    for page, want in ((b"\x01\xffjunk\0\xfe" * 3 + b"sh\0-c\0while :\0" + env + b"/bin/sh" + b"\0" * 9, "sh -c while :"),
+                       (b"/usr/bin/sh\0x\0" + env + b"/usr/bin/sh\0", "/usr/bin/sh x"),
+                       (env + b"/bin/sh\0", "/bin/sh"), (b"\xf7sh\0/bin/sh\0", "sh"),
+                       (b"\0" * 9, ""), (b"sh\0" + env, ""), (b"\xff/bin/sh\xfe", "")):
+        assert sim.arguments(page) == want, (page, sim.arguments(page))
+
+
+def queue_of(run, needs, rounds=1):
+    """A queue of cases with such needs."""
+    todo = [unittest.mock.Mock(n=n, needs=k) for n, k in enumerate(needs)]
+    return run.Queue(todo, rounds)
+
+
+def sim__fills_guests():
+    """A guest gets cases of the same needs, in their order, not too many, each once."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+
+    def taken(needs, size, rounds=1):
+        queue, out = queue_of(run, needs, rounds), []
+        while batch := queue.batch(size, lambda c: c.needs):
+            out.append([c.n for c in batch])
+        return out
+    assert taken("aaa", 5) == [[0, 1, 2]] and taken("aaab", 2) == [[0, 1], [2], [3]]
+    assert taken("ab", 5, 2) == [[0], [1], [0], [1]] and taken("aa", 5, 2) == [[0, 1], [0, 1]]
+
+
+def sim__goes_on_in_another_guest():
+    """What a guest did not come to is done by the next one, also after the last of the cases; all are reported."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    queue = queue_of(run, "aaaaa")
+    runner = object.__new__(run.SimRunner)
+    runner.args = unittest.mock.Mock(seed=1, twice=False, knob={})
+    runner.kernels, runner.held, runner.pair, runner.boots = ("um", "um"), [], None, 0
+    runner.lock, runner.first, runner.out, runner.rnic = threading.Lock(), runner, "/nonexistent", ""
+    done, guests = [], []
+
+    def follow(batch):
+        """Guests that end after two cases."""
+        guests.append([c.n for c in batch])
+        done.extend(c.n for c in batch[:2])
+        return min(2, len(batch))
+    with unittest.mock.patch.object(sim, "BATCH", 3), unittest.mock.patch.object(sim, "Sim", unittest.mock.Mock()), \
+            unittest.mock.patch.object(run, "settle", lambda *_: None):
+        runner._follow, runner.halt = follow, lambda: None  # pylint: disable=protected-access
+        runner.take(queue, lambda c: (1, c.needs))
+    assert done == [0, 1, 2, 3, 4] and guests == [[0, 1, 2], [2], [3, 4]], (done, guests)
+
+
+if __name__ == "__main__":
+    ktap.main()
