@@ -84,12 +84,12 @@ client() {
 	says 2 "'server' is not KEY=VALUE" "$RDMA/qp_walk" server
 	check "--help" grep -q '^usage: ' <("$RDMA/rc_min" --help)
 	says 4 "no RDMA device 'rxe9'" "$RDMA/qp_walk" device=rxe9
-	rdma link delete rxe0
+	rnic_delete 0
 	for p in rc_min write_imm caps ops; do
 		says 4 "this machine has no RDMA device" "$RDMA/$p" client "$PEER" 7999
 	done
 	says 4 "this machine has no RDMA device" "$RDMA/qp_walk"
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }
 
 host() {

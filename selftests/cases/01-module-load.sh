@@ -4,6 +4,7 @@
 # The module comes and goes, again and again, and offers its sockets while it
 # is there. (Also the template for new cases.)
 #
+# fabric: roce -- kernel: each host loads and unloads the module
 # tags: smoke
 
 offered() { grep -q '^SMC' /proc/net/protocols; }

@@ -11,6 +11,7 @@
 # covers: CDC-01 CDC-03 CDC-04 CDC-12 CDC-18 CDC-44 CONN-03 MISC-15 MISC-22
 # timeout: 60
 # lanes: uml qemu
+# fabric: roce -- packets: it reads RoCE packets
 # tags: wire
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

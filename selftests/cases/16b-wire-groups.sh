@@ -11,6 +11,7 @@
 # module: none none
 # timeout: 90
 # lanes: uml qemu
+# fabric: roce -- packets: it reads RoCE packets
 # tags: wire
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

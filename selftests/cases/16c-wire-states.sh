@@ -9,6 +9,7 @@
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
+# fabric: roce -- packets: it reads RoCE packets
 # tags: puppet wire clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

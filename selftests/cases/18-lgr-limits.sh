@@ -15,9 +15,12 @@
 . "$PROG/puppet.sh"
 
 N=$((300 / SLOW))
-qps() { rdma resource show qp | grep -c smcr || :; }
+qps() { rdma resource show qp link "$(rnic 0)" | grep -c smcr || :; }
 # answers "receiver not ready", sent or got
-rnr() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/{rcvd,send}_rnr_err | awk '{ n += $1 } END { print n }'; }
+rnr() {
+	if [ "$FABRIC" = sim ]; then awk '$1 == "rnr_naks" { print $2 }' "/sys/kernel/debug/rnicsim/$(rnic 0)/stats"; return; fi
+	cat "/sys/class/infiniband/$(rnic 0)"/ports/1/hw_counters/{rcvd,send}_rnr_err | awk '{ n += $1 } END { print n }'
+}
 
 server() {
 	local i open=() first ack first_llc downs

@@ -8,6 +8,7 @@
 # covers: CLC-60 CLC-61 CLC-63 FO-20 KA-06 KA-07 KA-09 KA-10
 # timeout: 120
 # lanes: uml qemu
+# fabric: roce -- packets: it reads RoCE packets, and loses some
 # tags: wire fault
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

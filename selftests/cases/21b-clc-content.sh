@@ -184,13 +184,13 @@ client() {
 	unload_smcr
 	load_smcr
 	one "$PEER" 5002
-	rdma link delete rxe0
+	rnic_delete 0
 	one "$(peer 1)" 5002
-	rdma link add rxe0 type rxe netdev eth0
-	poll 10 knows rxe0
-	rdma link delete rxe1
+	rnic_add 0
+	poll 10 knows "$(rnic 0)"
+	rnic_delete 1
 	one "$PEER" 5002
-	rdma link add rxe1 type rxe netdev eth1
+	rnic_add 1
 	await narrow
 	ip link set eth0 mtu 1500
 	app "a smaller MTU here" socket "connect:$PEER:5002" recv:20000 send:20000 recv:1=eof close

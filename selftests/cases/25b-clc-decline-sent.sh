@@ -204,9 +204,9 @@ client() {
 	app_bg socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await gone
 	# the removal waits for negotiations that hold the device
-	bg rdma link delete rxe0
+	bg rnic_delete 0
 	mark removed
 	app_end "declined: device"
 	check "the device went" wait "$BG"
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }

@@ -16,7 +16,7 @@
 # shellcheck source=selftests/prog/faults.sh
 . "$PROG/faults.sh"
 
-has_rxe0() { "$SMCCTL" device | grep -qw rxe0; }
+has_rxe0() { "$SMCCTL" device | grep -qw "$(rnic 0)"; }
 
 server() {
 	local i calls=() echo5=(accept:0 recv:5 send:5 recv:1=eof close)
@@ -29,10 +29,10 @@ server() {
 		slot:2 send:5 recv:1=eof close slot:3 send:5 recv:1=eof close)
 	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}"
 	await device
-	rdma link delete rxe0
+	rnic_delete 0
 	mark device.set
 	await again
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 	poll 5 has_rxe0
 	mark again.set
 	await policy

@@ -48,7 +48,7 @@ server() {
 
 client() {
 	local del
-	usable() { "$SMCCTL" -ja device | jq -e '[.. | objects | select(."dev-name"? == "rxe0" and (.removed? | not))] | length > 0' > /dev/null; }
+	usable() { "$SMCCTL" -ja device | jq -e --arg dev "$(rnic 0)" '[.. | objects | select(."dev-name"? == $dev and (.removed? | not))] | length > 0' > /dev/null; }
 	unusable() { ! usable; }
 	await up
 	check "there is a device" usable
@@ -56,14 +56,14 @@ client() {
 	app_bg limit:30 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await proposed
 	# it may have to wait for the end of the handshake
-	rdma link delete rxe0 &
+	rnic_delete 0 &
 	del=$!
 	check "the device is not used any more" eventually 10 unusable
 	mark removed
 	app_end "over TCP"
 	tcp_was "client" 1
 	check "the device is gone" wait "$del"
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 	smc_reset
 	mark back
 	app "over SMC-R again" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close

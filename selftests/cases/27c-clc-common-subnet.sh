@@ -52,7 +52,7 @@ client() {
 		asked 10.77.1.0/24 "$(gid4 "$(peer 1)")" "$mac1"
 	)
 	# and what it names works: this end is in that subnet, and TCP is not
-	pup "data by that card" -d rxe1 <<-E
+	pup "data by that card" -d "$(rnic 1)" <<-E
 		set net=10.77.1.0/24
 		conn 2
 		connect $PEER 5000

@@ -117,10 +117,10 @@ client() {
 	app_bg limit:60 socket "connect:$PEER:5003" recv:5 send:5 recv:1=eof close
 	await proposed
 	t=$(date +%s%N)
-	rdma link delete rxe0
+	rnic_delete 0
 	t=$((($(date +%s%N) - t) / 1000000))
 	check "the device goes at once ($t ms)" test "$t" -lt $((3000 * SLOW)) || :
 	mark removed
 	app_end "then it is TCP"
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }

@@ -64,11 +64,9 @@ client() {
 	nap 3.7
 	n=$(counted_ 5010)
 	check "without: probes of TCP ($n)" test "$n" -ge 2 -a "$n" -le $((5 * SLOW))
-	nft add table ip cut
-	nft add chain ip cut out "{ type filter hook output priority 0 ; }"
-	nft add rule ip cut out udp dport 4791 drop
+	rdma_cut
 	app_end "the link is lost"
 	check "the reason" test "$(counter keepalive)" -ge 1
-	nft delete table ip cut
+	rdma_mend
 	nft delete table ip kacount
 }

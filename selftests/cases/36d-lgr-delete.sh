@@ -40,7 +40,7 @@ one() {
 		if [ "$2" = delete ]; then
 			check "$1 $2: smcctl" "$SMCCTL" linkgroup delete "$(the_lgr)"
 		else
-			rdma link delete rxe0
+			rnic_delete 0
 		fi
 	fi
 	ends "$1 $2" "${p[0]}"
@@ -53,7 +53,7 @@ one() {
 	else
 		eq "$1 $2: no connection of the $ROLE blames TCP" "$(($(smc_sum tcp-reset) - reset))" 0
 	fi
-	[ "$ROLE$2" != "$1device" ] || rdma link add rxe0 type rxe netdev eth0
+	[ "$ROLE$2" != "$1device" ] || rnic_add 0
 	barrier "$1-$2-done"
 }
 

@@ -18,11 +18,11 @@ server() {
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	await accepted
 	begin=${EPOCHREALTIME/./}
-	rdma link delete rxe0
+	rnic_delete 0
 	check "the device goes at once" test $((${EPOCHREALTIME/./} - begin)) -lt 5000000
 	mark gone
 	app_end "the connection goes on as TCP"
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }
 
 client() {

@@ -16,23 +16,23 @@ NEW=02:5e:5e:00:00:02
 
 # A macvlan: unlike the guests' cards it changes its MAC while it is up
 mac_setup() {
-	rdma link delete rxe0	# it would have the macvlan's GIDs, too
+	rnic_delete 0	# it would have the macvlan's GIDs, too
 	# nor does eth0 answer for its address: soft RoCE looks at where a packet comes in
 	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
 	ip link add mv0 link eth0 type macvlan mode bridge
 	ip addr add "10.88.0.$ID/24" dev mv0
 	ip link set mv0 up
-	rdma link add rxm type rxe netdev mv0
+	rdma link add "rxm$ID" type $RNIC_TYPE netdev mv0
 	poll 10 rxm_active
 	barrier set-up
 }
 mac_undo() {
 	barrier undo
-	rdma link delete rxm
+	rdma link delete "rxm$ID"
 	ip link del mv0
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }
-rxm_active() { rdma link show rxm/1 | grep -q 'state ACTIVE'; }
+rxm_active() { rdma link show "rxm$ID/1" | grep -q 'state ACTIVE'; }
 lost() { [ "$(smc_sum link-device)" -gt 0 ]; }
 
 server() {

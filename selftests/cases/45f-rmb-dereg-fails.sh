@@ -36,13 +36,13 @@ once() {
 
 client() {
 	local left
-	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko"
+	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko" dev="$(rnic 0)"
 	eq "nothing is in use" "$(mem)" 0
 	once one 5000
 	left=$(mem)
 	eq "one MR was refused" "$(</sys/module/smcr_verbsfail/parameters/dereg)" 0
 	check "its memory ($left bytes) is still in use" test "$left" -ge $((256 * 1024))
-	check "the log has it" bash -c "dmesg | grep -q 'rxe0 keeps $left bytes registered, they are lost'"
+	check "the log has it" bash -c "dmesg | grep -q '$(rnic 0) keeps $left bytes registered, they are lost'"
 	smc_reset
 	once two 5001
 	smc_was two 1 1

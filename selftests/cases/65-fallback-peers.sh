@@ -85,9 +85,9 @@ server() {
 	await filtered
 	nft delete table ip filt
 	# no RDMA device here: the client cannot know
-	rdma link delete rxe0
+	rnic_delete 0
 	srv no-device 5012 smc; tcp_was no-device 1
-	rdma link add rxe0 type rxe netdev eth0
+	rnic_add 0
 }
 
 client() {

@@ -13,6 +13,7 @@
 # timeout: 300
 # lanes: uml
 # tags: lifecycle stress
+# fabric: roce -- kernel: each host loads and unloads the module
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

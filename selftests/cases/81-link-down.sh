@@ -30,7 +30,7 @@ knobs() {
 usable() {
 	local gid
 	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${ME//./ })
-	grep -q ACTIVE /sys/class/infiniband/rxe0/ports/1/state && grep -qsx "$gid" /sys/class/infiniband/rxe0/ports/1/gids/*
+	grep -q ACTIVE "/sys/class/infiniband/$(rnic 0)"/ports/1/state && grep -qsx "$gid" "/sys/class/infiniband/$(rnic 0)"/ports/1/gids/*
 } 2>/dev/null
 
 # A side that lost its address cannot tell the other one that the group has ended.
@@ -58,12 +58,12 @@ server() {
 		mark "up.$w"
 		await "busy.$w" 40
 		if [ "$w" = rdma-server ]; then
-			rdma link delete rxe0
+			rnic_delete 0
 			mark "gone.$w"
 		fi
 		survives "$w" "$p"
 		barrier "ended.$w" 90
-		[ "$w" != rdma-server ] || rdma link add rxe0 type rxe netdev eth0
+		[ "$w" != rdma-server ] || rnic_add 0
 		poll 20 usable || fail "$w: the device does not come back"
 		check "$w: the old group ends here" eventually 10 no_group
 		barrier "again.$w" 60
@@ -94,7 +94,7 @@ client() {
 		case $w in
 		down) ip link set eth0 down ;;
 		address) ip addr del "$ME/24" dev eth0; ip addr del "$ME6/64" dev eth0 ;;
-		rdma-client) rdma link delete rxe0 ;;
+		rdma-client) rnic_delete 0 ;;
 		rdma-server) await "gone.$w" 40 ;;
 		esac
 		survives "$w" "$p"
@@ -105,7 +105,7 @@ client() {
 		barrier "ended.$w" 90
 		case $w in
 		address) ip addr add "$ME/24" dev eth0; ip addr add "$ME6/64" dev eth0 nodad ;;
-		rdma-client) rdma link add rxe0 type rxe netdev eth0 ;;
+		rdma-client) rnic_add 0 ;;
 		esac
 		poll 20 usable || fail "$w: the device does not come back"
 		reaches() { ping -q -c1 -W1 "$PEER" > /dev/null; }

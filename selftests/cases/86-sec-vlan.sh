@@ -25,7 +25,7 @@ has_gid() {
 	local hex a
 	IFS=. read -ra a <<< "$1"
 	hex=$(printf '%02x%02x:%02x%02x' "${a[@]}")
-	grep -q ":ffff:$hex" /sys/class/infiniband/rxe0/ports/1/gids/* 2> /dev/null
+	grep -q ":ffff:$hex" "/sys/class/infiniband/$(rnic 0)"/ports/1/gids/* 2> /dev/null
 }
 # frames NAME VLAN: RoCE with data in this VLAN, 0 = untagged. Control messages of
 # other groups may come at any time.

@@ -9,6 +9,7 @@
 # covers: MISC-09
 # timeout: 90
 # lanes: uml qemu
+# fabric: roce -- packets: it loses packets
 # tags: chaos loss
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

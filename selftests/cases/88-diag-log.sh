@@ -43,13 +43,13 @@ server() {
 
 	# a flood: 10 lines of it, or fewer if somebody else prints, and no more for as
 	# long as the limit says, which counts from the first line after a pause
-	echo 1 > /proc/sys/net/core/message_cost
+	message_cost 1
 	nap 1.5
 	calls=(accept:0 recv:1=eof close await:limited)
 	for _ in {1..40}; do calls+=(accept:0 recv:1=eof close); done
 	app_bg limit:40 socket listen:5002 mark:flood slot:1 "${calls[@]}"
 	await first
-	echo 300 > /proc/sys/net/core/message_cost
+	message_cost 300
 	mark limited
 	app_end "flood"
 	eq "all of the flood was declined" "$(counter subnet)" 42

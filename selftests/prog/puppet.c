@@ -2,7 +2,7 @@
 /*
  * The puppet peer: script, commands, variables.
  *
- *	puppet [-d rxe0] [-g GID_INDEX] [-x] [SCRIPT...]
+ *	puppet [-d $RNIC] [-g GID_INDEX] [-x] [SCRIPT...]
  *
  * Without SCRIPT files the script is read from stdin. One command per line,
  * '#' begins a comment. Every command is printed with the time; the first
@@ -917,7 +917,7 @@ static void on_alarm(int sig)
 
 int main(int argc, char **argv)
 {
-	const char *dev = "rxe0", *env = getenv("SLOW");
+	const char *dev = getenv("RNIC"), *env = getenv("SLOW");
 	int gid_index = -1, limit = 100, opt;
 	struct timespec ts;
 
@@ -937,6 +937,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (!dev)
+		dev = "rxe0";
 	if (env && atoi(env) > 0)
 		slow = atoi(env);
 	signal(SIGPIPE, SIG_IGN);

@@ -48,6 +48,15 @@ tcp_was() {
 # smc_idle: no connection is left, whatever state it was in.
 smc_idle() { [ "$(smc_sum conn-created)" = "$(smc_sum conn-freed)" ]; }
 
+# rdma_cut, rdma_mend: nothing that the RNIC on eth0 says reaches the peer
+rdma_cut() {
+	if [ "$FABRIC" = sim ]; then echo 1 > "/sys/kernel/debug/rnicsim/$RNIC/paused"; return; fi
+	nft "add table inet cut; add chain inet cut out { type filter hook output priority 0 ; }; add rule inet cut out udp dport 4791 drop"
+}
+rdma_mend() {
+	if [ "$FABRIC" = sim ]; then echo 0 > "/sys/kernel/debug/rnicsim/$RNIC/paused"; else nft delete table inet cut; fi
+}
+
 # smc_serve NAME PORT: the server of one connection, up with the mark up.NAME
 smc_serve() {
 	smc_reset

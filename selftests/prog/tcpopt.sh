@@ -98,4 +98,5 @@ lose() { nft "add table inet $1; add chain inet $1 c { type filter hook $2 prior
 # lose_all TABLE HOOK FILTER: every one of them until regain TABLE
 lose_all() { nft "add table inet $1; add chain inet $1 c { type filter hook $2 priority 0 ; }; add rule inet $1 c $3 counter drop"; }
 regain() { nft delete table inet "$1"; }
-lost() { nft list table inet "$1" | grep -q 'packets [1-9]'; }
+# (no pipe: nft would fail when grep does not read to the end)
+lost() { [[ $(nft list table inet "$1") == *"packets "[1-9]* ]]; }
