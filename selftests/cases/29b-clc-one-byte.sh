@@ -24,7 +24,7 @@ held() { "$SMCCTL" -j show | jq '[.. | .handshakes? // empty] | add'; }
 
 server() {
 	# they are held for longer than the case takes
-	fast t_clc=$([ "$FABRIC" = sim ] && echo 60000 || echo 100000)	# the most in a namespace
+	fast "t_clc=$([ "$FABRIC" = sim ] && echo 60000 || echo 100000)"	# the most in a namespace
 	app_bg limit:100 slot:1 socket listen:5001:1024 slot:2 socket listen:5002:1024 mark:up \
 		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:over
 	await attacked 40

@@ -14,38 +14,19 @@
 
 NEW=02:5e:5e:00:00:02
 
-# A macvlan: unlike the guests' cards it changes its MAC while it is up
-mac_setup() {
-	rnic_delete 0	# it would have the macvlan's GIDs, too
-	# nor does eth0 answer for its address: soft RoCE looks at where a packet comes in
-	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
-	ip link add mv0 link eth0 type macvlan mode bridge
-	ip addr add "10.88.0.$ID/24" dev mv0
-	ip link set mv0 up
-	rdma link add "rxm$ID" type $RNIC_TYPE netdev mv0
-	poll 10 rxm_active
-	barrier set-up
-}
-mac_undo() {
-	barrier undo
-	rdma link delete "rxm$ID"
-	ip link del mv0
-	rnic_add 0
-}
-rxm_active() { rdma link show "rxm$ID/1" | grep -q 'state ACTIVE'; }
 lost() { [ "$(smc_sum link-device)" -gt 0 ]; }
 
 server() {
-	mac_setup
+	macvlan_setup
 	bg "$PROG/sockcmd" limit:40 socket listen:5000:8 mark:up slot:1 accept:0 recv:5 send:5 \
 		"recv:1=ECONNRESET|ETIMEDOUT|eof" slot:2 accept:0 recv:50000 send:50000 recv:1=eof
 	check "server" wait "$BG"
 	check "the server knows the new MAC" bash -c "'$SMCCTL' -j link | grep -q $NEW"
-	mac_undo
+	macvlan_undo
 }
 
 client() {
-	mac_setup
+	macvlan_setup
 	await up 20
 	bg "$PROG/sockcmd" limit:40 slot:1 socket connect:10.88.0.1:5000 send:5 recv:5 mark:one \
 		recv:1=ECONNRESET mark:ended slot:2 socket connect:10.88.0.1:5000 send:50000 recv:50000 close
@@ -58,5 +39,5 @@ client() {
 	eq "no group is used again" "$(smc_sum client-reuses)" 0
 	eq "first contacts" "$(smc_sum client-first-contacts)" 2
 	eq "fallbacks" "$(smc_fallbacks)" 0
-	mac_undo
+	macvlan_undo
 }

@@ -16,42 +16,23 @@
 NEW=02:5e:5e:00:00:02
 FAIL=/sys/module/smcr_verbsfail/parameters
 
-# as in 36i: a macvlan changes its MAC while it is up
-mac_setup() {
-	rdma link delete rxe0
-	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
-	ip link add mv0 link eth0 type macvlan mode bridge
-	ip addr add "10.88.0.$ID/24" dev mv0
-	ip link set mv0 up
-	rdma link add rxm type rxe netdev mv0
-	poll 10 rxm_active
-	barrier set-up
-}
-mac_undo() {
-	barrier undo
-	rdma link delete rxm
-	ip link del mv0
-	rdma link add rxe0 type rxe netdev eth0
-}
-rxm_active() { rdma link show rxm/1 | grep -q 'state ACTIVE'; }
-no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
 waits() { [ "$(<$FAIL/held)" = 1 ]; }
 
 # the default GID is made of the MAC, and is the first that comes again
-new_gid() { grep -qx 'fe80:0000:0000:0000:005e:5eff:fe00:0002' /sys/class/infiniband/rxm/ports/1/gids/0; }
-own_gid() { grep -qsh 'ffff:0a58:0002$' /sys/class/infiniband/rxm/ports/1/gids/*; }
+new_gid() { grep -qx 'fe80:0000:0000:0000:005e:5eff:fe00:0002' /sys/class/infiniband/rxm$ID/ports/1/gids/0; }
+own_gid() { grep -qsh 'ffff:0a58:0002$' /sys/class/infiniband/rxm$ID/ports/1/gids/*; }
 
 server() {
-	mac_setup
+	macvlan_setup
 	bg "$PROG/sockcmd" limit:40 socket listen:5000:8 mark:up slot:1 accept:0 recv:50000 send:50000 recv:1=eof
 	check "server" wait "$BG"
 	eq "over SMC-R" "$(smc_servers)" 0
-	mac_undo
+	macvlan_undo
 }
 
 client() {
-	mac_setup
-	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko" dev=rxm
+	macvlan_setup
+	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko" dev="rxm$ID"
 	await up 20
 	echo 1 > $FAIL/hold_create
 	bg "$PROG/sockcmd" limit:40 socket connect:10.88.0.1:5000 send:50000 recv:50000 close
@@ -68,5 +49,5 @@ client() {
 	eq "ended for this reason" "$(smc_sum link-device)" 1
 	check "it is freed" eventually 10 no_group
 	rmmod smcr_verbsfail
-	mac_undo
+	macvlan_undo
 }

@@ -13,7 +13,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-has_gid() { grep -qsh 'ffff:0a63:0001$' /sys/class/infiniband/rxe0/ports/1/gids/*; }
+has_gid() { grep -qsh 'ffff:0a63:0001$' /sys/class/infiniband/$RNIC/ports/1/gids/*; }
 no_gid() { ! has_gid; }
 
 server() {

@@ -11,11 +11,11 @@
 # covers: RMB-26 LG-44 CONN-32
 # timeout: 90
 # lanes: uml
+# fabric: roce -- packets: it counts the packets of soft RoCE, and loses some
 # tags: cdc
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
 one_group() { [ $(($(smc_sum lgr-created) - $(smc_sum lgr-freed))) = 1 ]; }
 mem() { "$SMCCTL" -j show | jq '[.. | objects | .mem? // empty][0]'; }
 fails() { echo "$2" > /sys/module/smcr_verbsfail/parameters/"$1"; }

@@ -20,7 +20,6 @@ server() {
 }
 
 mem() { "$SMCCTL" -j show | jq '[.. | objects | .mem? // empty][0]'; }
-no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
 # once NAME PORT: a connection, and the end of its group
 once() {
 	local i

@@ -64,7 +64,6 @@ heal() {
 	ip neigh del "$PEER" dev eth0 2>/dev/null || :
 }
 
-no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
 # More than 240 packets each way
 DATA="send:20000=any recv:20000=any send:1000000=any recv:1000000=any send:1=any recv:1=any"
 ATAD="recv:20000=any send:20000=any recv:1000000=any send:1000000=any recv:1=any send:1=any"

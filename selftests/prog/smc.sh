@@ -57,6 +57,32 @@ rdma_mend() {
 	if [ "$FABRIC" = sim ]; then echo 0 > "/sys/kernel/debug/rnicsim/$RNIC/paused"; else nft delete table inet cut; fi
 }
 
+# no_group: no link group is left.
+no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
+
+# macvlan_setup: 10.88.0.$ID on a macvlan of its own with an RDMA device, rxm$ID, in place of
+# eth0's. Unlike the guests' cards it changes its MAC while it is up.
+macvlan_setup() {
+	rnic_delete 0	# it would have the macvlan's GIDs, too
+	# nor does eth0 answer for its address: soft RoCE looks at where a packet comes in
+	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
+	ip link add mv0 link eth0 type macvlan mode bridge
+	ip addr add "10.88.0.$ID/24" dev mv0
+	ip link set mv0 up
+	rdma link add "rxm$ID" type "$RNIC_TYPE" netdev mv0
+	poll 10 macvlan_active
+	barrier set-up
+}
+macvlan_active() { rdma link show "rxm$ID/1" | grep -q 'state ACTIVE'; }
+
+# macvlan_undo: both hosts have their own device again
+macvlan_undo() {
+	barrier undo
+	rdma link delete "rxm$ID"
+	ip link del mv0
+	rnic_add 0
+}
+
 # smc_serve NAME PORT: the server of one connection, up with the mark up.NAME
 smc_serve() {
 	smc_reset
