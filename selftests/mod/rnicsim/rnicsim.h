@@ -75,7 +75,6 @@ struct rs_stats {
  * @name: as it was created
  * @down: PORT_ERR was injected; rs_lock
  * @port_up: last port state that was announced; rs_lock
- * @removing: ib_unregister_device_queued() was called; rs_lock
  * @qps: queue pairs by number
  * @next_qpn: for xa_alloc_cyclic()
  * @mrs: regions by index
@@ -108,7 +107,6 @@ struct rs_dev {
 	char name[IB_DEVICE_NAME_MAX];
 	bool down;
 	bool port_up;
-	bool removing;
 
 	struct xarray qps;
 	u32 next_qpn;
@@ -164,7 +162,6 @@ struct rs_cqe {
  * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @raised: @timer is on its way with an interrupt
  * @n_since: completions since it was raised
- * @overrun: a completion was lost
  * @dead: being destroyed
  * @timer: the interrupt
  */
@@ -177,7 +174,6 @@ struct rs_cq {
 	u8 armed;
 	bool raised;
 	u32 n_since;
-	bool overrun;
 	bool dead;
 	struct hrtimer timer;
 };
