@@ -22,7 +22,8 @@ START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
 KNOBS = {"latency": 20000, "bandwidth": 1000, "gid_types": 2}
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 12                  # cases of one guest, at most
-SPINS = {"um": 60, "umdbg": 240}    # real seconds without any progress: the guest spins
+SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any progress: the guest spins
+STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 
 
 class Sim(Pair):
@@ -77,6 +78,12 @@ class Sim(Pair):
         """Why the guest did not go on with the next case, or nothing."""
         return read(self.path("stop"))
 
+    def spent(self):
+        """Processor time of the guest, seconds."""
+        root = self.guests[0].proc.pid if self.guests else 0
+        # its own, that of its processes, and of those that have ended
+        return (sum(map(ticks, [root, *offspring(root)])) + ticks(root, 13)) / os.sysconf("SC_CLK_TCK") if root else 0
+
     def spinning(self):
         """Of a guest that does not answer: the program that has the processor, as far as can be seen from outside."""
         root = self.guests[0].proc.pid
@@ -95,10 +102,10 @@ class Sim(Pair):
         return command_of(most) or "a process"
 
 
-def ticks(pid):
-    """Processor time of a process."""
+def ticks(pid, first=11):
+    """Processor time of a process; 13: of those of its children that have ended."""
     words = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return int(words[11]) + int(words[12]) if len(words) > 12 else 0
+    return int(words[first]) + int(words[first + 1]) if len(words) > 14 else 0
 
 
 def command_of(pid):
@@ -176,15 +183,24 @@ def difference(first, second):
 class Watchdog:
     """A guest that spins never ends: in virtual time a loop that waits for the clock waits for ever."""
 
-    def __init__(self, limit):
-        self.limit, self.seen, self.since = limit, None, time.time()
+    def __init__(self, limit, spent, clock=time.time):
+        self.limit, self.spent, self.clock = limit, spent, clock
+        self.seen = self.since = self.begin = None
+        self.looked = 0
 
-    def expired(self, state, now=None):
-        """Whether `state` has been the same for too long."""
-        now = time.time() if now is None else now
+    def expired(self, state):
+        """Whether `state` is the same although too much processor time was spent. That is asked once in a second."""
+        now = self.clock()
         if state != self.seen:
-            self.seen, self.since = state, now
-        return now - self.since > self.limit
+            self.seen, self.since, self.begin = state, now, None
+            return False
+        if now - self.looked < 1:
+            return False
+        self.looked = now
+        spent = self.spent()
+        if self.begin is None:
+            self.begin = spent
+        return spent - self.begin > self.limit or now - self.since > self.limit * STUCK
 
 
 def sizes(folder):

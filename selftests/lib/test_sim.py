@@ -70,10 +70,18 @@ def sim__finds_the_first_difference():
 
 
 def sim__watches_for_spinning():
-    """The watchdog barks when nothing has changed for too long, and not before."""
-    dog = sim.Watchdog(10)
-    assert not dog.expired("a", 100) and not dog.expired("a", 110) and dog.expired("a", 110.5)
-    assert not dog.expired("b", 120) and not dog.expired("b", 130) and not dog.expired("a", 131) and dog.expired("a", 142)
+    """The watchdog barks when processor time was spent and nothing has changed, or after a very long time."""
+    clock = [100]
+    def look(state, seconds, spent):
+        clock[0] += seconds
+        used[0] += spent
+        return dog.expired(state)
+    used = [50]
+    dog = sim.Watchdog(10, lambda: used[0], lambda: clock[0])
+    assert not any((look("a", 1, 0), look("a", 2, 0), look("a", 2, 9.9))) and look("a", 2, 0.2)
+    # another state; a guest that gets no processor is no guest that spins, for a while
+    assert not any((look("b", 1, 20), look("b", 2, 20), look("b", 100, 5), look("b", 97, 0))) and look("b", 2, 0)
+    assert not any((look("a", 1, 0), look("a", 50, 0), look("b", 1, 0), look("b", 150, 0), look("b", 0.5, 50)))
     with tempfile.TemporaryDirectory() as d:
         before = sim.sizes(d)
         with open(os.path.join(d, "x"), "w", encoding="utf-8") as f:
