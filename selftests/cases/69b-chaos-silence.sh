@@ -15,6 +15,7 @@
 # covers: CONN-33 CONN-32 CONN-38 LG-44 MISC-20
 # timeout: 240
 # lanes: uml
+# fabric: roce -- packets: it counts and drops packets of RoCE
 # tags: stress
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

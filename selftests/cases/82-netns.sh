@@ -29,6 +29,8 @@ client() {
 		ip -n n2 addr add 10.99.0.2/24 dev v2
 		ip -n n1 link set v1 up
 		ip -n n2 link set v2 up
+		paced v1 in_ns n1
+		paced v2 in_ns n2
 		peer_ids() { "$SMCCTL" show; in_ns n1 "$SMCCTL" show; in_ns n2 "$SMCCTL" show; }
 		eq "each namespace has a peer ID of its own" "$(peer_ids | sed -n 's/^Peer ID *//p' | sort -u | wc -l)" 3
 		in_ns n1 bash -c 'echo 0 > /proc/sys/net/smcr/enabled'

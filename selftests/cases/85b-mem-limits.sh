@@ -9,6 +9,7 @@
 #
 # covers: SEC-13
 # timeout: 60
+# fabric: roce -- kernel: it sets a limit that only the first namespace has
 # tags: lifecycle
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

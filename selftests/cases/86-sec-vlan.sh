@@ -9,6 +9,7 @@
 # covers: SEC-01 LG-16 MISC-15
 # timeout: 60
 # lanes: uml qemu
+# fabric: roce -- packets: it reads RoCE frames
 # tags: lgr sec wire
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

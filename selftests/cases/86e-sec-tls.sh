@@ -7,6 +7,7 @@
 # covers: SEC-06
 # timeout: 60
 # lanes: uml qemu
+# fabric: roce -- packets: it reads RoCE packets
 # tags: app sec
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"

@@ -10,6 +10,7 @@
 # covers: SEC-05
 # timeout: 60
 # lanes: uml qemu
+# fabric: roce -- packets: it looks for RoCE packets
 # tags: fallback sec
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

@@ -39,6 +39,12 @@ poll() {
 	done
 }
 
+# paced DEV [CMD...]: in the simulation a wire needs time for what it carries, or
+# whoever sends all the time would send for ever at one moment. CMD runs it there.
+paced() {
+	[ "$FABRIC" != sim ] || "${@:2}" tc qdisc add dev "$1" root netem delay 20us rate 1gbit limit 10000
+}
+
 # insmod_smcr KO [PARAM=VALUE...]: with what it depends on; insmod alone does
 # not look for that.
 insmod_smcr() {
