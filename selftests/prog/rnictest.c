@@ -3,8 +3,9 @@
  * Does rnicsim behave as its documentation says? By verbs, without smcr: both
  * ends of each connection are in this program.
  *
- *	rnictest DEV0 DEV1
+ *	rnictest DEV0 DEV1[@NETNS]
  *
+ * NETNS: file of the network namespace that DEV1 is seen in, if not in this one.
  * Their netdevs have IPv4 addresses of one subnet and reach each other. TAP on standard output. At the end DEV1 is removed. Exit status 1 if a check
  * failed.
  */
@@ -12,12 +13,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <time.h>
 #include <unistd.h>
 #include <infiniband/verbs.h>
@@ -977,6 +980,19 @@ static void removal(void)
 	check(set(&b, "latency", "1000") == ENOENT, "it is gone");
 }
 
+/* To another namespace, with what libibverbs and we look at there */
+static void enter(const char *netns)
+{
+	int fd = open(netns, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || unshare(CLONE_NEWNS) || setns(fd, CLONE_NEWNET) ||
+	    mount("", "/", NULL, MS_SLAVE | MS_REC, NULL) ||
+	    mount("sysfs", "/sys", "sysfs", 0, NULL) ||
+	    mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL))
+		die(netns);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
@@ -985,13 +1001,21 @@ int main(int argc, char **argv)
 		replay, removal,
 	};
 	unsigned int i;
+	char *at;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 3)
 		die("usage: rnictest DEV0 DEV1");
 	usual();
-	if (open_side(&a, argv[1]) || open_side(&b, argv[2]))
-		die("no such device");
+	at = strchr(argv[2], '@');
+	if (at)
+		*at++ = 0;
+	if (open_side(&a, argv[1]))
+		die(argv[1]);
+	if (at)
+		enter(at);
+	if (open_side(&b, argv[2]))
+		die(argv[2]);
 	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++)
 		tests[i]();
 	printf("1..%d\n", n_checks);
