@@ -42,6 +42,8 @@ struct side {
 
 static struct side a, b;
 static int n_checks, n_failed;
+/* DMA_API_DEBUG does not like memory that is mapped twice: regions of their own */
+static uint8_t spare[3][4096] __attribute__((aligned(4096)));
 
 /* Tuned by a test before pair_up() */
 static struct {
@@ -595,9 +597,10 @@ static void fails(const char *what, struct req r, int want, int want_b)
 
 static void keys(void)
 {
-	struct ibv_mr *ro = ibv_reg_mr(b.pd, b.buf, 4096, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *ro = ibv_reg_mr(b.pd, spare[0], 4096,
+				       IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_pd *pd = ibv_alloc_pd(b.ctx);
-	struct ibv_mr *other = ibv_reg_mr(pd, b.buf, 4096, RW);
+	struct ibv_mr *other = ibv_reg_mr(pd, spare[1], 4096, RW);
 	struct req w = { .op = IBV_WR_RDMA_WRITE, .len = 64 }, r;
 	const int flush = IBV_WC_WR_FLUSH_ERR, denied = IBV_WC_REM_ACCESS_ERR;
 
@@ -617,9 +620,11 @@ static void keys(void)
 	fails("a byte before the start", r, denied, flush);
 	r = w;
 	r.rkey = ro->rkey;
+	r.raddr = (uintptr_t)spare[0];
 	pair_up();
 	fails("no remote access", r, denied, flush);
 	r.rkey = other->rkey;
+	r.raddr = (uintptr_t)spare[1];
 	pair_up();
 	fails("another protection domain", r, denied, flush);
 	ibv_dereg_mr(other);
@@ -788,9 +793,9 @@ static void fault_verbs(void)
 	must(&a, "fault/create_qp", "1 fail 5");
 	check(!new_qp(&a, 1, 1, 1) && errno == EIO, "create_qp, with EIO");
 	must(&a, "fault/alloc_mr", "1x2");
-	check(!ibv_reg_mr(a.pd, a.buf, 4096, RW) &&
-	      !ibv_reg_mr(a.pd, a.buf, 4096, RW), "alloc_mr, twice");
-	mr = ibv_reg_mr(a.pd, a.buf, 4096, RW);
+	check(!ibv_reg_mr(a.pd, spare[2], 4096, RW) &&
+	      !ibv_reg_mr(a.pd, spare[2], 4096, RW), "alloc_mr, twice");
+	mr = ibv_reg_mr(a.pd, spare[2], 4096, RW);
 	check(mr, "and not thrice");
 	must(&a, "fault/dereg_mr", "1");
 	check(ibv_dereg_mr(mr) && !ibv_dereg_mr(mr), "dereg_mr");
