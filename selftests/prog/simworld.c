@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs worlds one after the other: simworld [-t] [-d] [-l FOLDER] < LINES,
+ * each line a seed and what of its world is left out ("17 3,4,9"). Writes a
+ * line for each; ends with the first that fails, as it may leave anything
+ * behind. -t: the log of every world, not only of one that failed; -d: the
+ * kernel can let allocations fail; -p: only print how many pieces each has;
+ * -n: the applications alone, over TCP on the loopback of this host, in real time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "simworld.h"
+
+static char *text;
+static size_t used, room;
+static u64 hash;
+static char why[512];
+static struct world world;
+static bool debug;
+static int live = -1;		/* the log of every world, written as it happens */
+
+void say(const char *fmt, ...)
+{
+	char line[512];
+	size_t n, i;
+	u64 t = now();
+	va_list ap;
+
+	n = (size_t)snprintf(line, sizeof(line), "%10llu.%06llu ", (unsigned long long)(t / MS),
+			     (unsigned long long)(t % MS));
+	va_start(ap, fmt);
+	n += (size_t)vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	if (n > sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	for (i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)line[i]) * 0x100000001b3ull;
+	if (used + n > room) {
+		room = room ? room * 2 : 1 << 20;
+		text = realloc(text, room);
+		if (!text)
+			abort();
+	}
+	if (live >= 0 && write(live, line, n) < 0)
+		abort();
+	memcpy(text + used, line, n);
+	used += n;
+}
+
+bool fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (why[0])
+		return false;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	say("FAILED: %s", why);
+	return false;
+}
+
+bool failed(void)
+{
+	return why[0];
+}
+
+/* --- what befalls a world --- */
+
+static bool touches(const struct dist *d, int host, int plane)
+{
+	if (d->off || !d->phase || d->kind < D_CALM)
+		return false;
+	if (d->kind == D_SLAB)
+		return true;
+	return d->host == host && (d->kind == D_LGRDEL || d->plane == plane);
+}
+
+bool tainted(const struct world *w, int host, int plane)
+{
+	int i;
+
+	for (i = 0; i < w->n_dist; i++)
+		if (touches(&w->dist[i], host, plane))
+			return true;
+	return false;
+}
+
+u64 next_dist(const struct world *w)
+{
+	u64 next = ~0ull, t;
+	int i;
+
+	for (i = 0; i < w->n_dist; i++) {
+		const struct dist *d = &w->dist[i];
+
+		if (d->off || d->phase == 2)
+			continue;
+		t = (d->start + (d->phase ? (u64)d->len : 0)) * MS;
+		if (t < next)
+			next = t;
+	}
+	return next;
+}
+
+static bool make_device(const struct world *w, int h, int p)
+{
+	int i, rc;
+
+	if (!w->device[h][p] || dev_there(h, p))
+		return true;
+	for (i = 0; i < w->n_set; i++) {
+		const struct setting *s = &w->set[i];
+
+		if (s->off || s->host != h || s->plane != p)
+			continue;
+		rc = dev_knob(0, 0, s->name, s->val);
+		if (rc)
+			return fail("cannot build: knob %s=%s: %s", s->name, s->val, strerrorname_np(-rc));
+	}
+	rc = dev_add(h, p);
+	if (rc)
+		return fail("cannot build: device s%d%d: %s", h, p, strerrorname_np(-rc));
+	return true;
+}
+
+static void reset_params(const struct world *w, int h, int p);
+
+static bool make_device_reset(const struct world *w, int h, int p)
+{
+	bool ok = make_device(w, h, p);
+
+	reset_params(w, h, p);
+	return ok;
+}
+
+/* Defaults of rnicsim's parameters and of the sysctls that were changed */
+static struct def {
+	char name[24], val[64];
+	int host;
+} defs[512];
+static int n_defs;
+
+static void read_param(const char *name, char *val, size_t size)
+{
+	char path[96];
+	int fd;
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/sys/module/rnicsim/parameters/%s", name);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0) {
+		n = read(fd, val, size - 1);
+		close(fd);
+	}
+	val[n > 0 ? n - (val[n - 1] == '\n') : 0] = '\0';
+}
+
+/* What it was before the first world; @host 0: a parameter of rnicsim */
+static const char *usual(int host, const char *name)
+{
+	int i;
+
+	for (i = 0; i < n_defs; i++)
+		if (defs[i].host == host && !strcmp(defs[i].name, name))
+			return defs[i].val;
+	if (n_defs == 512)
+		abort();
+	snprintf(defs[i].name, sizeof(defs[i].name), "%s", name);
+	defs[i].host = host;
+	if (host)
+		sysctl_get(host, name, defs[i].val, sizeof(defs[i].val));
+	else
+		read_param(name, defs[i].val, sizeof(defs[i].val));
+	n_defs++;
+	return defs[i].val;
+}
+
+static void reset_params(const struct world *w, int h, int p)
+{
+	int i;
+
+	for (i = 0; i < w->n_set; i++)
+		if (w->set[i].host == h && w->set[i].plane == p && !w->set[i].off)
+			dev_knob(0, 0, w->set[i].name, usual(0, w->set[i].name));
+}
+
+static void put_back(struct world *w, struct dist *d)
+{
+	int rc = 0;
+
+	switch (d->kind) {
+	case D_CABLE:
+		rc = link_up(d->host, d->plane, true, true);
+		break;
+	case D_ADMIN:
+		rc = link_up(d->host, d->plane, false, true);
+		break;
+	case D_ADDR:
+		rc = addr_change(d->host, d->plane, d->family, true);
+		break;
+	case D_PAUSE:
+		rc = dev_knob(d->host, d->plane, "paused", "0");
+		break;
+	case D_FAULT:
+		rc = dev_fault(d->host, d->plane, d->name, "0");
+		if (!d->broken)
+			break;
+		dev_del(d->host, d->plane);
+		rc = 0;
+		/* fall through */
+	case D_DEVICE:
+		make_device_reset(w, d->host, d->plane);
+		break;
+	case D_SLAB:
+		rc = put_file("/sys/kernel/debug/failslab/probability", "0");
+		break;
+	default:
+		break;
+	}
+	say("%s %d/%d over: %s", dist_names[d->kind], d->host, d->plane, rc ? strerrorname_np(-rc) : "0");
+}
+
+static void befall(struct world *w, struct dist *d)
+{
+	int rc = 0;
+
+	(void)w;
+	switch (d->kind) {
+	case D_KNOB:
+		rc = dev_knob(d->host, d->plane, d->name, d->val);
+		break;
+	case D_SYSCTL:
+		usual(d->host, d->name);
+		rc = sysctl_set(d->host, d->name, d->val);
+		break;
+	case D_CABLE:
+		rc = link_up(d->host, d->plane, true, false);
+		break;
+	case D_ADMIN:
+		rc = link_up(d->host, d->plane, false, false);
+		break;
+	case D_ADDR:
+		rc = addr_change(d->host, d->plane, d->family, false);
+		break;
+	case D_DEVICE:
+		rc = dev_del(d->host, d->plane);
+		break;
+	case D_PAUSE:
+		rc = dev_knob(d->host, d->plane, "paused", "1");
+		break;
+	case D_FAULT:
+		rc = dev_fault(d->host, d->plane, d->name, d->val);
+		break;
+	case D_LGRDEL:
+		rc = lgr_delete_all(d->host);
+		break;
+	case D_SLAB:
+		put_file("/sys/kernel/debug/failslab/verbose", "0");
+		put_file("/sys/kernel/debug/failslab/times", "-1");
+		put_file("/sys/kernel/debug/failslab/interval", "10");
+		put_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "0");
+		rc = put_file("/sys/kernel/debug/failslab/probability", "2");
+		break;
+	default:
+		break;
+	}
+	say("%s %d/%d %s %s: %s", dist_names[d->kind], d->host, d->plane, d->name, d->val,
+	    rc < 0 ? strerrorname_np(-rc) : "0");
+	/* a device that is not there can have no knobs; any other error is ours */
+	if (rc < 0 && !(rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH))
+		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val, strerrorname_np(-rc));
+}
+
+bool do_dists(struct world *w)
+{
+	u64 t = now();
+	int i;
+
+	for (i = 0; i < w->n_dist; i++) {
+		struct dist *d = &w->dist[i];
+
+		if (d->off)
+			continue;
+		if (!d->phase && t >= d->start * MS) {
+			d->phase = 1;
+			befall(w, d);
+		}
+		if (d->phase == 1 && t >= (d->start + (u64)d->len) * MS) {
+			d->phase = 2;
+			put_back(w, d);
+		}
+	}
+	return !failed();
+}
+
+/* All as it was; several that overlap may have undone each other's undoing */
+void undo_dists(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->n_dist; i++) {
+		struct dist *d = &w->dist[i];
+
+		if (d->off || !d->phase || d->kind < D_CALM)
+			continue;
+		link_up(d->host, d->plane, true, true);
+		link_up(d->host, d->plane, false, true);
+		addr_change(d->host, d->plane, 2, true);
+		addr_change(d->host, d->plane, 10, true);
+		make_device_reset(w, d->host, d->plane);
+	}
+}
+
+/* --- a world from its beginning to its end --- */
+
+static bool build(struct world *w)
+{
+	int h, p, i, rc;
+
+	for (i = 0; i < w->n_set; i++) {
+		struct setting *s = &w->set[i];
+
+		usual(s->plane < 0 ? s->host : 0, s->name);
+		if (s->off || s->plane >= 0)
+			continue;
+		rc = sysctl_set(s->host, s->name, s->val);
+		if (rc)
+			return fail("cannot build: %s=%s: %s", s->name, s->val, strerrorname_np(-rc));
+	}
+	for (h = 1; h <= w->hosts; h++)
+		for (p = 0; p < w->planes; p++)
+			if (!make_device_reset(w, h, p))
+				return false;
+	return true;
+}
+
+static void tear_down(struct world *w)
+{
+	int h, p, i;
+
+	for (h = 1; h <= HOSTS; h++)
+		for (p = 0; p < PLANES; p++)
+			if (dev_there(h, p))
+				dev_del(h, p);
+	for (i = 0; i < w->n_set; i++)
+		if (w->set[i].plane < 0)
+			sysctl_set(w->set[i].host, w->set[i].name, usual(w->set[i].host, w->set[i].name));
+	for (i = 0; i < w->n_dist; i++)
+		if (w->dist[i].kind == D_SYSCTL)
+			sysctl_set(w->dist[i].host, w->dist[i].name, usual(w->dist[i].host, w->dist[i].name));
+}
+
+struct sum {
+	u32 sockets, lgrs, handshakes;
+	u64 mem;
+};
+
+static bool take_census(struct world *w, struct sum *s)
+{
+	struct census c;
+	int h;
+
+	memset(s, 0, sizeof(*s));
+	for (h = 1; h <= w->hosts; h++) {
+		int rc = census(h, &c);
+
+		if (rc)
+			return fail("census of host %d: %s", h, strerrorname_np(-rc));
+		s->sockets += c.sockets;
+		s->lgrs += c.lgrs;
+		s->handshakes += c.handshakes;
+		s->mem += c.mem;
+	}
+	return true;
+}
+
+/* All that connections left behind goes in the time that the documentation names. */
+static bool settle(struct world *w)
+{
+	static const u32 steps[] = { 0, 1, 10, 100, 500, 1000, 2000, 3000 };	/* ms, then every 3 s */
+	u64 begin = now(), sock_due, lgr_due;
+	struct rnd r = { w->seed };
+	bool del = one_in(&r, 2), deleted = false;
+	struct sum s;
+	size_t i;
+	int h;
+
+	sock_due = begin + (w->t_close + w->t_abort + 2 * w->t_llc + w->t_llc_first + 15000ull) * MS;
+	lgr_due = sock_due + (w->t_lgr_idle + 2 * w->t_llc + 20000ull) * MS;
+	for (i = 0;; i++) {
+		if (!take_census(w, &s))
+			return false;
+		if (!s.sockets && !s.handshakes) {
+			if (!s.lgrs)
+				break;
+			if (del && !deleted) {
+				deleted = true;
+				for (h = 1; h <= w->hosts; h++)
+					say("link groups of host %d deleted: %d", h, lgr_delete_all(h));
+				lgr_due = now() + (2 * w->t_llc + 20000ull) * MS;
+			}
+		} else if (now() > sock_due) {
+			for (h = 1; h <= w->hosts; h++)
+				conn_dump(h);
+			return fail("%u sockets and %u handshakes are left", s.sockets, s.handshakes);
+		}
+		if (s.lgrs && now() > lgr_due) {
+			for (h = 1; h <= w->hosts; h++)
+				lgr_dump(h);
+			return fail("%u link groups are left%s", s.lgrs, deleted ? " after their deletion" : "");
+		}
+		run_until(w, now() + (i < 8 ? steps[i] + 1 : s.sockets ? 3000 : 20000) * MS);
+	}
+	if (s.mem)
+		return fail("%llu bytes are in use by nobody", (unsigned long long)s.mem);
+	return true;
+}
+
+static bool sums(struct world *w, const struct counters *a, const struct counters *b)
+{
+	static const char * const pairs[][2] = {
+		{ "conn-created", "conn-freed" }, { "lgr-created", "lgr-freed" }, { "rmb-created", "rmb-freed" },
+	};
+	u64 tx = 0, rx = 0, sf = 0, ss = 0, down = 0;
+	size_t i;
+	int h, k;
+
+#define DELTA(name)	(counter(&b[h], name) - counter(&a[h], name))
+	for (h = 1; h <= w->hosts; h++) {
+		for (i = 0; i < ARRAY_SIZE(pairs); i++)
+			if (DELTA(pairs[i][0]) != DELTA(pairs[i][1]))
+				return fail("host %d: %s %llu, %s %llu", h,
+					    pairs[i][0], (unsigned long long)DELTA(pairs[i][0]),
+					    pairs[i][1], (unsigned long long)DELTA(pairs[i][1]));
+		tx += DELTA("bytes-tx");
+		rx += DELTA("bytes-rx");
+		sf += DELTA("server-fallbacks");
+		ss += DELTA("server-first-contacts") + DELTA("server-reuses");
+		down += DELTA("link-down");
+		for (k = 0; k < b[h].n; k++)
+			if (b[h].val[k] != a[h].val[k])
+				say("host %d: %s %llu", h, b[h].name[k],
+				    (unsigned long long)(b[h].val[k] - a[h].val[k]));
+	}
+	app_smc = (int)ss;
+	app_tcp = (int)sf;
+	if (!w->calm)
+		return true;
+	if (down)
+		return fail("%llu links went down in a calm world", (unsigned long long)down);
+	if (!app_lost && tx != rx)
+		return fail("%llu bytes were sent and %llu received", (unsigned long long)tx, (unsigned long long)rx);
+	if (w->limits || app_early)
+		return true;
+	if ((int)ss < app_want_smc)
+		return fail("%llu connections use SMC-R, %d should", (unsigned long long)ss, app_want_smc);
+	return true;
+}
+
+static bool kernel_is_well(void)
+{
+	char v[32] = "";
+	int fd = open("/proc/sys/kernel/tainted", O_RDONLY);
+
+	if (fd >= 0) {
+		if (read(fd, v, sizeof(v) - 1) < 0)
+			v[0] = '\0';
+		close(fd);
+	}
+	return strtoul(v, NULL, 10) & 0x2a0 ? fail("the kernel is tainted: %s", v) : true;
+}
+
+static void to_kmsg(const char *what, u64 seed)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "smcr-case %s seed-%llu\n", what, (unsigned long long)seed);
+	put_file("/dev/kmsg", line);
+}
+
+static bool run(struct world *w, u64 *virt)
+{
+	static struct counters before[HOSTS + 1], after[HOSTS + 1];
+	int h;
+	bool ok;
+
+	app_begin(w);
+	describe(w);
+	if (native) {
+		w->n_dist = 0;
+		w->limits = true;
+		ok = app_run(w);
+		app_end();
+		*virt = now();
+		return ok;
+	}
+	ok = build(w);
+	for (h = 1; ok && h <= w->hosts; h++)
+		ok = !counters(h, &before[h]) || fail("counters of host %d", h);
+	ok = ok && app_run(w);
+	app_end();
+	ok = ok && settle(w);
+	for (h = 1; ok && h <= w->hosts; h++)
+		ok = !counters(h, &after[h]) || fail("counters of host %d", h);
+	ok = ok && sums(w, before, after);
+	tear_down(w);
+	ok = kernel_is_well() && ok;
+	*virt = now();
+	return ok && !failed();
+}
+
+static void path_of(char *path, size_t size, const char *folder, u64 seed)
+{
+	snprintf(path, size, "%s/log-%llu", folder, (unsigned long long)seed);
+}
+
+static void save(const char *folder, u64 seed)
+{
+	char path[256];
+	FILE *f;
+
+	path_of(path, sizeof(path), folder, seed);
+	f = fopen(path, "w");
+	if (!f)
+		return;
+	fwrite(text, 1, used, f);
+	fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	bool trace = false, print = false, drop[MAX_PIECES];
+	const char *folder = ".";
+	char line[8192];
+	int opt;
+
+	while ((opt = getopt(argc, argv, "tdpnl:")) != -1) {
+		switch (opt) {
+		case 't':
+			trace = true;
+			break;
+		case 'd':
+			debug = true;
+			break;
+		case 'p':
+			print = true;
+			break;
+		case 'n':
+			native = true;
+			break;
+		case 'l':
+			folder = optarg;
+			break;
+		default:
+			fprintf(stderr, "usage: simworld [-t] [-d] [-p] [-n] [-l FOLDER] < LINES\n");
+			return 2;
+		}
+	}
+	setlinebuf(stdout);
+	if (!print && !native)
+		hosts_open();
+	while (fgets(line, sizeof(line), stdin)) {
+		char *p;
+		u64 seed = strtoull(line, &p, 10), virt = 0;
+		bool ok;
+
+		memset(drop, 0, sizeof(drop));
+		while (*p == ' ' || *p == ',') {
+			unsigned long n = strtoul(p + 1, &p, 10);
+
+			if (n < MAX_PIECES)
+				drop[n] = true;
+		}
+		used = 0;
+		hash = 0xcbf29ce484222325ull;
+		why[0] = '\0';
+		generate(&world, seed, debug);
+		if (print) {
+			printf("%llu %d\n", (unsigned long long)seed, world.pieces);
+			continue;
+		}
+		leave_out(&world, drop);
+		if (!native)
+		to_kmsg("BEGIN", seed);
+		if (trace) {
+			char path[256];
+
+			path_of(path, sizeof(path), folder, seed);
+			if (live >= 0)
+				close(live);
+			live = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+		}
+		printf("run %llu\n", (unsigned long long)seed);
+		ok = run(&world, &virt);
+		if (!native)
+		to_kmsg("END", seed);
+		if (!ok && !trace)
+			save(folder, seed);
+		printf("%s %llu %016llx %llu %d %d %d %llu %s\n", ok ? "ok" : "not ok", (unsigned long long)seed,
+		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces, app_smc, app_tcp,
+		       (unsigned long long)app_bytes, why);
+		if (!ok)
+			return 1;
+	}
+	return 0;
+}

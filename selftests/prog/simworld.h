@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A random world: hosts, what they are like, what their applications do and
+ * what befalls them, all from one seed. See selftests/README.md.
+ *
+ * simworld_make.c	makes a world from a seed
+ * simworld_host.c	hosts: namespaces, devices, addresses, sysctls, netlink
+ * simworld_app.c	applications, and the model of what they may see
+ * simworld.c		runs worlds one after the other
+ */
+#ifndef _SIMWORLD_H
+#define _SIMWORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOSTS		4		/* that the guest has; numbered from 1 */
+#define PLANES		4		/* networks, each host has a card in each */
+#define MAX_CONNS	48
+#define MAX_LISTEN	8
+#define MAX_STEPS	4
+#define MAX_DIST	12
+#define MAX_SET		48
+#define MAX_PIECES	1024
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define MS		1000000ull	/* times are ns */
+
+typedef uint64_t u64;
+typedef uint32_t u32;
+
+/* --- random numbers: splitmix64, one stream for each purpose --- */
+struct rnd {
+	u64 s;
+};
+
+u64 rnd(struct rnd *r);
+u32 below(struct rnd *r, u32 n);
+u32 between(struct rnd *r, u32 lo, u32 hi);
+bool one_in(struct rnd *r, u32 n);
+u32 about(struct rnd *r, u32 lo, u32 hi);	/* each order of magnitude alike */
+
+/* --- the world --- */
+enum how_to_end {
+	END_EOF,	/* shutdown(WR) after sending, close() after the peer's EOF */
+	END_CLOSE,	/* close() after sending, whatever is unread */
+	END_RDWR,	/* shutdown(RDWR) after sending, then close() */
+	END_AT,		/* close() at a time */
+	END_ABORT,	/* SO_LINGER 0 and close() at a time */
+};
+
+struct step {
+	bool off;		/* left out */
+	int piece;
+	u32 bytes, chunk, pause;	/* ms after each chunk */
+};
+
+struct opts {
+	int sndbuf, rcvbuf, nodelay, cork, lowat, keepalive, linger, more;
+};
+
+struct side_plan {
+	struct step w[MAX_STEPS], r[MAX_STEPS];
+	int nw, nr;
+	bool noread;
+	enum how_to_end end;
+	u32 end_ms;
+	struct opts opt;
+	u64 rnd;
+};
+
+struct conn_plan {
+	int piece;
+	bool off;
+	bool probe;		/* made at the end, when all is well again */
+	int client, listener;	/* host; index, -1: nobody listens */
+	int server, plane, family;
+	u32 port;
+	u32 start;		/* ms */
+	struct side_plan side[2];	/* client, server */
+};
+
+struct listen_plan {
+	int host, plane, family, backlog;
+	u32 port;
+	int sndbuf, rcvbuf;
+};
+
+enum dist_kind {
+	D_KNOB,		/* what no application may notice comes first */
+	D_SYSCTL,
+	D_CALM,		/* these are fine in a calm world */
+	D_CABLE = D_CALM,
+	D_ADMIN,
+	D_ADDR,
+	D_DEVICE,
+	D_PAUSE,
+	D_FAULT,
+	D_LGRDEL,
+	D_SLAB,
+	D_KINDS
+};
+
+struct dist {
+	int piece;
+	bool off;
+	enum dist_kind kind;
+	int host, plane, family;
+	u32 start, len;		/* ms */
+	char name[32], val[64];
+	bool broken;		/* the device has to be made again afterwards */
+	int phase;		/* 0 before, 1 meanwhile, 2 over */
+};
+
+/* A sysctl of a host, or a knob of one of its devices */
+struct setting {
+	int piece;
+	bool off;
+	int host, plane;	/* plane -1: sysctl */
+	char name[24], val[16];
+};
+
+struct world {
+	u64 seed;
+	int hosts, planes;
+	bool calm;		/* nothing befalls it */
+	bool limits;		/* a limit may make connections TCP */
+	bool device[HOSTS + 1][PLANES];
+	struct listen_plan listen[MAX_LISTEN];
+	int n_listen;
+	struct conn_plan conn[MAX_CONNS];
+	int n_conn;
+	struct dist dist[MAX_DIST];
+	int n_dist;
+	struct setting set[MAX_SET];
+	int n_set;
+	int pieces;
+	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;	/* the longest, ms */
+	u32 t_close_min;
+	u32 lingers;		/* seconds that close() may block, together */
+};
+
+void generate(struct world *w, u64 seed, bool debug);
+void describe(const struct world *w);
+void leave_out(struct world *w, const bool *drop);
+extern const char * const dist_names[];
+extern const char * const end_names[];
+
+/* --- hosts --- */
+void hosts_open(void);
+void enter(int host);
+int put_file(const char *path, const char *val);
+int sysctl_set(int host, const char *name, const char *val);
+bool sysctl_get(int host, const char *name, char *val, size_t size);
+int dev_add(int host, int plane);
+int dev_del(int host, int plane);
+bool dev_there(int host, int plane);
+int dev_knob(int host, int plane, const char *name, const char *val);
+int dev_fault(int host, int plane, const char *point, const char *val);
+int link_up(int host, int plane, bool wire, bool up);
+int addr_change(int host, int plane, int family, bool add);
+int lgr_delete_all(int host);
+void lgr_dump(int host);
+
+struct census {
+	u32 sockets, lgrs, handshakes;
+	u64 mem;
+};
+
+int census(int host, struct census *c);
+
+#define MAX_COUNTERS	128
+struct counters {
+	char name[MAX_COUNTERS][32];
+	u64 val[MAX_COUNTERS];
+	int n;
+};
+
+int counters(int host, struct counters *c);
+u64 counter(const struct counters *c, const char *name);
+int conn_mode(int host, u32 lport, u32 rport);	/* SMCR_NL_MODE_*, -1 none */
+void conn_dump(int host);
+
+/* --- applications --- */
+void app_begin(struct world *w);
+bool app_run(struct world *w);		/* false: failed */
+void app_end(void);
+u64 now(void);
+extern int app_smc, app_tcp;
+extern u64 app_bytes;
+extern bool app_early;			/* one was closed in its handshake, for which others may have waited */
+extern bool native;			/* TCP on this host's loopback: a test of the model itself */
+extern bool app_lost;			/* bytes may have been lost */
+extern int app_want_smc, app_want_tcp;
+void run_until(struct world *w, u64 t);
+
+/* --- log and verdict --- */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* false */
+bool failed(void);
+
+/* --- what befalls the hosts --- */
+bool tainted(const struct world *w, int host, int plane);
+u64 next_dist(const struct world *w);
+bool do_dists(struct world *w);
+void undo_dists(struct world *w);
+
+#endif /* _SIMWORLD_H */

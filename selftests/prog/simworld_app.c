@@ -1,0 +1,873 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The applications of a world, all in one loop, and what each may see:
+ *
+ * - bytes in order, every one checked: its value follows from connection,
+ *   direction and position;
+ * - the end of data only after all that the peer sent before it said so;
+ * - an error only with a cause: the peer's abort, its close() with data unread
+ *   or for longer than t_close, or something that befell one of the two cards;
+ *   and nothing but errors afterwards;
+ * - what epoll announces, and an announcement of what there is;
+ * - an end in time.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../include/uapi/linux/smcr_netlink.h"
+#include "pattern.h"
+#include "simworld.h"
+
+#ifndef AF_SMC
+#define AF_SMC 43
+#endif
+
+#define PERIOD	(1u << 24)	/* of pattern_byte() */
+#define MOST	(1u << 18)	/* bytes of one call */
+#define HASTE	20		/* how much faster time passes on the loopback */
+#define LATER	(300000 * MS)	/* what is disturbed may take so much longer */
+
+enum state { NEW, CONNECTING, OPEN, GONE };
+
+struct end {
+	const struct conn_plan *c;
+	const struct side_plan *p;
+	struct end *peer;
+	int id, side, host, fd;
+	enum state state;
+	u32 ev;			/* asked of epoll */
+	int wi, ri;		/* step */
+	u32 wdone, rdone;	/* bytes of it */
+	u64 wwait, rwait;	/* pause until */
+	u64 tx, rx;
+	bool shut, eof, dead, aborted, closed, rdwr;
+	bool wdead;		/* send() gave an error; what arrived before can still be read */
+	u64 opened, closed_at;
+	u32 lport;
+	struct rnd r;
+	u32 spins;
+	u64 spin_time;
+};
+
+static struct end ends[MAX_CONNS][2];
+static int listeners[MAX_LISTEN];
+static struct world *world;
+static int ep = -1;
+static u64 t0, cur, due_all;
+static unsigned char *table, *in;
+int app_smc, app_tcp, app_want_smc, app_want_tcp;
+u64 app_bytes;
+bool app_lost, app_early, native;
+
+static u64 clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec) * (native ? HASTE : 1);
+}
+
+/* The clock is a system call in a guest: it is read once for each round of the loop. */
+u64 now(void)
+{
+	return cur;
+}
+
+static u64 tick(void)
+{
+	return cur = clock_ns() - t0;
+}
+
+static u64 base_of(const struct end *e)
+{
+	return (u64)(e->id * 2 + e->side + 1) * 0x9e3779b1;
+}
+
+static const unsigned char *pattern(const struct end *from, u64 pos)
+{
+	return table + ((base_of(from) + pos) & (PERIOD - 1));
+}
+
+static bool bad(const struct end *e, const char *what, long val, int err)
+{
+	return fail("connection %d %s: %s (%ld, %s); tx %llu rx %llu, peer tx %llu rx %llu%s%s%s%s", e->id,
+		    e->side ? "server" : "client", what, val, err ? strerrorname_np(err) : "-",
+		    (unsigned long long)e->tx, (unsigned long long)e->rx, (unsigned long long)e->peer->tx,
+		    (unsigned long long)e->peer->rx, e->peer->shut ? ", peer shut" : "",
+		    e->peer->closed ? ", peer closed" : "", e->peer->aborted ? ", peer aborted" : "", e->shut ? ", shut" : "");
+}
+
+static bool disturbed(const struct end *e)
+{
+	return !e->c->probe && (tainted(world, e->c->client, e->c->plane) || tainted(world, e->c->server, e->c->plane));
+}
+
+/* May an operation of @e give @err? */
+static bool cause(const struct end *e, int err, bool sending)
+{
+	const struct end *o = e->peer;
+
+	if (disturbed(e))
+		return true;
+	if (err != ECONNRESET && err != EPIPE)
+		return false;
+	/* a listener that has no place for a connection lets its client believe in it for a while */
+	if (o->state == NEW && e->c->listener >= 0 && world->listen[e->c->listener].backlog < 8)
+		return true;
+	if (o->aborted || o->dead || o->wdead)
+		return true;
+	if (!o->closed)
+		return false;
+	return sending || e->tx > o->rx || now() - o->closed_at >= world->t_close_min * MS;
+}
+
+static void ask_epoll(struct end *e, u32 ev)
+{
+	struct epoll_event ee = { .events = ev, .data.u32 = (u32)(e->id * 2 + e->side) };
+
+	if (ev == e->ev)
+		return;
+	epoll_ctl(ep, !e->ev ? EPOLL_CTL_ADD : ev ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, e->fd, &ee);
+	e->ev = ev;
+}
+
+static void note_close(struct end *e)
+{
+	if (e->closed)
+		return;
+	e->closed = true;
+	e->closed_at = now();
+	if (e->aborted || e->peer->tx > e->rx || e->peer->state == NEW)
+		app_lost = true;
+}
+
+static void shut_down(struct end *e)
+{
+	struct linger l = { 1, 0 };
+
+	if (e->p->end == END_ABORT && !e->dead) {
+		e->aborted = true;
+		setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+	}
+	/* a connection that gave an error has dropped what it had */
+	if (e->dead || e->wdead || e->peer->dead || e->peer->wdead)
+		app_lost = true;
+	note_close(e);
+	if (e->peer->state == NEW)
+		app_early = true;
+	ask_epoll(e, 0);
+	close(e->fd);
+	if (e->p->opt.linger > 0)
+		tick();
+	say("c%d%c close%s", e->id, "cs"[e->side], e->aborted ? " abort" : "");
+	e->fd = -1;
+	e->state = GONE;
+	e->closed_at = now();
+}
+
+static void setopt(int fd, int level, int name, int val)
+{
+	if (setsockopt(fd, level, name, &val, sizeof(val)))
+		say("setsockopt %d %d: %s", level, name, strerrorname_np(errno));
+}
+
+static void set_options(int fd, const struct opts *o)
+{
+	if (o->nodelay)
+		setopt(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (o->cork)
+		setopt(fd, IPPROTO_TCP, TCP_CORK, 1);
+	if (o->sndbuf)
+		setopt(fd, SOL_SOCKET, SO_SNDBUF, o->sndbuf);
+	if (o->rcvbuf)
+		setopt(fd, SOL_SOCKET, SO_RCVBUF, o->rcvbuf);
+	if (o->lowat)
+		setopt(fd, SOL_SOCKET, SO_RCVLOWAT, o->lowat);
+	if (o->keepalive) {
+		setopt(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		setopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, o->keepalive);
+		setopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, o->keepalive);
+	}
+	if (o->linger >= 0) {
+		struct linger l = { 1, o->linger };
+
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+	}
+}
+
+static socklen_t address(struct sockaddr_storage *ss, int family, int plane, int host, u32 port)
+{
+	char text[64];
+
+	memset(ss, 0, sizeof(*ss));
+	ss->ss_family = (sa_family_t)family;
+	if (native)
+		ss->ss_family = family = AF_INET;
+	if (family == AF_INET) {
+		struct sockaddr_in *a = (void *)ss;
+
+		snprintf(text, sizeof(text), native ? "127.77.%d.%d" : "10.77.%d.%d", plane, host);
+		inet_pton(AF_INET, text, &a->sin_addr);
+		a->sin_port = htons((uint16_t)port);
+		return sizeof(*a);
+	}
+	struct sockaddr_in6 *b = (void *)ss;
+
+	snprintf(text, sizeof(text), "fd77:%d::%d", plane, host);
+	inet_pton(AF_INET6, text, &b->sin6_addr);
+	b->sin6_port = htons((uint16_t)port);
+	return sizeof(*b);
+}
+
+static u32 port_of(const struct sockaddr_storage *ss)
+{
+	return ntohs(ss->ss_family == AF_INET ? ((const struct sockaddr_in *)ss)->sin_port :
+			((const struct sockaddr_in6 *)ss)->sin6_port);
+}
+
+static int smc_socket(int host, int family)
+{
+	if (native)
+		return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	enter(host);
+	return socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, family == AF_INET6);
+}
+
+static bool start_listener(int i)
+{
+	const struct listen_plan *l = &world->listen[i];
+	struct sockaddr_storage ss;
+	socklen_t len = address(&ss, l->family, l->plane, l->host, l->port);
+	struct epoll_event ee = { .events = EPOLLIN, .data.u32 = 1000u + (u32)i };
+	int fd = smc_socket(l->host, l->family), one = 1;
+
+	listeners[i] = fd;
+	if (fd < 0)
+		return fail("listener %d: socket: %s", i, strerrorname_np(errno));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (l->sndbuf)
+		setopt(fd, SOL_SOCKET, SO_SNDBUF, l->sndbuf);
+	if (l->rcvbuf)
+		setopt(fd, SOL_SOCKET, SO_RCVBUF, l->rcvbuf);
+	if (bind(fd, (void *)&ss, len) || listen(fd, l->backlog))
+		return fail("listener %d: %s", i, strerrorname_np(errno));
+	return !epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ee);
+}
+
+static void opened(struct end *e)
+{
+	e->state = OPEN;
+	e->opened = now();
+}
+
+/* Only when memory runs out */
+static bool no_socket(struct end *e, int err)
+{
+	e->dead = true;
+	e->closed = true;
+	e->state = GONE;
+	return cause(e, err, true) || bad(e, "socket", -1, err);
+}
+
+static bool start_conn(struct end *e)
+{
+	const struct conn_plan *c = e->c;
+	struct sockaddr_storage ss;
+	socklen_t len = address(&ss, c->family, c->plane, c->server, c->port);
+	int rc, err;
+
+	e->fd = smc_socket(c->client, c->family);
+	if (e->fd < 0)
+		return no_socket(e, errno);
+	set_options(e->fd, &e->p->opt);
+	if (native) {
+		struct sockaddr_storage from;
+
+		address(&from, c->family, c->plane, c->client, 0);
+		if (bind(e->fd, (void *)&from, len))
+			return bad(e, "bind", -1, errno);
+	}
+	rc = connect(e->fd, (void *)&ss, len);
+	err = rc ? errno : 0;
+	len = sizeof(ss);
+	if (!getsockname(e->fd, (void *)&ss, &len))
+		e->lport = port_of(&ss);
+	say("c%d connect from %d:%u to %d: %s", e->id, c->client, e->lport, c->server, err ? strerrorname_np(err) : "0");
+	e->opened = now();
+	if (!rc) {
+		opened(e);
+		return true;
+	}
+	if (err == EINPROGRESS) {
+		e->state = CONNECTING;
+		return true;
+	}
+	e->dead = true;
+	if (!cause(e, err, true) && !(c->listener < 0 && err == ECONNREFUSED))
+		return bad(e, "connect", rc, err);
+	shut_down(e);
+	return true;
+}
+
+static bool connected(struct end *e)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	getsockopt(e->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	say("c%d connected: %s", e->id, err ? strerrorname_np(err) : "0");
+	if (!err) {
+		if (e->c->listener < 0)
+			return bad(e, "connected to nobody", 0, 0);
+		opened(e);
+		return true;
+	}
+	e->dead = true;
+	if (!cause(e, err, true) && !(e->c->listener < 0 && err == ECONNREFUSED))
+		return bad(e, "connect", -1, err);
+	shut_down(e);
+	return true;
+}
+
+static bool accept_some(int i)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	const struct listen_plan *l = &world->listen[i];
+	struct end *who = NULL;
+	int fd, k, host;
+	u32 port;
+
+	if (!native)
+		enter(l->host);
+	fd = accept4(listeners[i], (void *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		say("l%d accept: %s", i, strerrorname_np(errno));
+		/* a connection that was there when epoll looked may be gone */
+		return errno == ECONNABORTED || errno == EAGAIN || tainted(world, l->host, l->plane) ||
+		       fail("listener %d: accept: %s", i, strerrorname_np(errno));
+	}
+	port = port_of(&ss);
+	host = ss.ss_family == AF_INET ? ((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
+	       ((struct sockaddr_in6 *)&ss)->sin6_addr.s6_addr[15];
+	/* a port may have had another owner, who is gone */
+	for (k = 0; k < world->n_conn; k++) {
+		struct end *e = &ends[k][1];
+
+		if (e->state == NEW && e->peer->lport == port && e->c->client == host && e->c->listener == i &&
+		    (!who || who->peer->opened < e->peer->opened))
+			who = e;
+	}
+	if (who) {
+		who->fd = fd;
+		opened(who);
+		set_options(fd, &who->p->opt);
+		say("c%d accepted", who->id);
+		return true;
+	}
+	close(fd);
+	return fail("listener %d: accepted a connection from %d:%u that nobody made", i, host, port);
+}
+
+static const struct step *step(const struct step *st, int n, int *i, u32 *done)
+{
+	for (; *i < n; ++*i, *done = 0)
+		if (!st[*i].off && *done < st[*i].bytes)
+			return &st[*i];
+	return NULL;
+}
+
+static const struct step *w_step(struct end *e)
+{
+	return step(e->p->w, e->p->nw, &e->wi, &e->wdone);
+}
+
+static bool w_wants(struct end *e)
+{
+	return !e->shut && !e->wdead && !e->rdwr && w_step(e) && now() >= e->wwait;
+}
+
+static bool r_wants(struct end *e)
+{
+	return !e->eof && !e->rdwr && !e->p->noread && now() >= e->rwait;
+}
+
+static void no_more_to_send(struct end *e)
+{
+	int how;
+
+	if (e->shut || e->rdwr || w_step(e))
+		return;
+	switch (e->p->end) {
+	case END_CLOSE:
+		shut_down(e);
+		return;
+	case END_RDWR:
+		how = SHUT_RDWR;
+		e->rdwr = true;
+		note_close(e);
+		break;
+	default:
+		how = SHUT_WR;
+	}
+	e->shut = true;
+	if (shutdown(e->fd, how))
+		say("c%d%c shutdown %d: %s", e->id, "cs"[e->side], how, strerrorname_np(errno));
+	else
+		say("c%d%c shutdown %d", e->id, "cs"[e->side], how);
+}
+
+/* It waits for ever if nothing happens between epoll and the call */
+static bool spun(struct end *e, const char *what)
+{
+	u64 t = now();
+
+	if (t != e->spin_time) {
+		e->spin_time = t;
+		e->spins = 0;
+	}
+	if (++e->spins < 20)
+		return false;
+	bad(e, what, e->spins, EAGAIN);
+	return true;
+}
+
+static bool do_send(struct end *e, u32 ev)
+{
+	const struct step *st = w_step(e);
+	u32 n, left = st->bytes - e->wdone;
+	ssize_t rc;
+	int err;
+
+	n = st->chunk > left ? left : st->chunk;
+	if (n > MOST)
+		n = MOST;
+	if (!n)
+		n = left;
+	rc = send(e->fd, pattern(e, e->tx), n, MSG_NOSIGNAL | (e->p->opt.more && one_in(&e->r, 2) ? MSG_MORE : 0));
+	err = rc < 0 ? errno : 0;
+	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
+	if (err == EAGAIN)
+		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
+	if (err) {
+		e->wdead = true;
+		return cause(e, err, true) || bad(e, "send", rc, err);
+	}
+	if (!rc || rc > n)
+		return bad(e, "send", rc, 0);
+	e->tx += (u64)rc;
+	e->wdone += (u32)rc;
+	e->spins = 0;
+	if (st->pause)
+		e->wwait = now() + st->pause * MS;
+	return true;
+}
+
+static bool do_recv(struct end *e, u32 ev)
+{
+	const struct step *st = step(e->p->r, e->p->nr, &e->ri, &e->rdone);
+	u32 n = st ? st->chunk ? st->chunk : 1 : 1 << 16;
+	struct end *o = e->peer;
+	ssize_t rc;
+	int err;
+	long at;
+
+	if (n > MOST)
+		n = MOST;
+	rc = recv(e->fd, in, n, 0);
+	err = rc < 0 ? errno : 0;
+	say("c%d%c recv %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
+	if (err == EAGAIN)
+		return !(ev & EPOLLIN) || !spun(e, "epoll says that it can receive, and it cannot");
+	if (err) {
+		e->dead = true;
+		return cause(e, err, false) || bad(e, "recv", rc, err);
+	}
+	if (e->dead && rc)
+		return bad(e, "recv after an error", rc, 0);
+	if (rc > n)
+		return bad(e, "recv", rc, 0);
+	if (!rc) {
+		if (!e->wdead && !((o->shut || o->closed) && !o->aborted && e->rx == o->tx))
+			/* what it sent and said before it aborted may have come */
+			if (!(o->aborted && o->shut && e->rx == o->tx))
+				return bad(e, "end of data", rc, 0);
+		e->eof = true;
+		return true;
+	}
+	if (e->rx + (u64)rc > o->tx)
+		return bad(e, "more data than were sent", rc, 0);
+	if (memcmp(in, pattern(o, e->rx), (size_t)rc)) {
+		for (at = 0; in[at] == pattern(o, e->rx)[at]; at++)
+			;
+		return bad(e, "data differ at", at, 0);
+	}
+	e->rx += (u64)rc;
+	app_bytes += (u64)rc;
+	e->spins = 0;
+	if (st) {
+		e->rdone += (u32)rc;
+		if (st->pause)
+			e->rwait = now() + st->pause * MS;
+	}
+	return true;
+}
+
+static bool at_time(const struct end *e)
+{
+	return e->p->end == END_AT || e->p->end == END_ABORT;
+}
+
+static u64 end_time(const struct end *e)
+{
+	if (e->rdwr)
+		return e->closed_at + e->p->end_ms % 128 * MS;
+	return at_time(e) ? e->opened + e->p->end_ms * MS : ~0ull;
+}
+
+/* What it does now; @ev: what epoll says */
+static bool drive(struct end *e, u32 ev)
+{
+	if (e->state == CONNECTING && ev & (EPOLLOUT | EPOLLERR | EPOLLHUP) && !connected(e))
+		return false;
+	if (e->state != GONE && e->state != NEW && now() >= end_time(e)) {
+		shut_down(e);
+		return true;
+	}
+	if (e->state != OPEN)
+		return true;
+	if (ev & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP) && r_wants(e) && !do_recv(e, ev))
+		return false;
+	if (!e->dead && ev & (EPOLLOUT | EPOLLERR | EPOLLHUP) && w_wants(e) && !do_send(e, ev))
+		return false;
+	if (e->dead) {
+		/* nothing comes any more but errors */
+		ssize_t rc = recv(e->fd, in, 1, 0);
+
+		if (rc > 0)
+			return bad(e, "recv after an error", rc, 0);
+		rc = send(e->fd, in, 1, MSG_NOSIGNAL);
+		if (rc >= 0)
+			return bad(e, "send after an error", rc, 0);
+		shut_down(e);
+		return true;
+	}
+	if (e->wdead) {
+		ssize_t rc = send(e->fd, in, 1, MSG_NOSIGNAL);
+
+		if (rc >= 0)
+			return bad(e, "send after an error", rc, 0);
+		if (e->eof || e->p->noread || e->rdwr)
+			shut_down(e);
+		return true;
+	}
+	no_more_to_send(e);
+	if (e->state == OPEN && e->eof && e->shut && !at_time(e) && !e->rdwr)
+		shut_down(e);
+	return true;
+}
+
+static void want(struct end *e)
+{
+	u32 ev = 0;
+
+	if (e->state == CONNECTING)
+		ev = EPOLLOUT;
+	else if (e->state == OPEN)
+		ev = (r_wants(e) ? EPOLLIN : 0) | (w_wants(e) ? EPOLLOUT : 0);
+	if (e->state != GONE && e->state != NEW)
+		ask_epoll(e, ev);
+}
+
+static u64 pauses(const struct side_plan *s)
+{
+	u64 t = 0;
+	int i;
+
+	for (i = 0; i < s->nw; i++)
+		if (!s->w[i].off)
+			t += (s->w[i].bytes / (s->w[i].chunk + 1) + 2) * (s->w[i].pause + 12ull);
+	for (i = 0; i < s->nr; i++)
+		if (!s->r[i].off)
+			t += (s->r[i].bytes / (s->r[i].chunk + 1) + 2) * (s->r[i].pause + 12ull);
+	return t + s->end_ms;
+}
+
+/* A short read counts as a chunk, too, so a slow reader may need more of them than planned. */
+static u64 deadline(const struct end *e)
+{
+	const struct conn_plan *c = e->c;
+	u64 t = 8000 + world->lingers * 1000 + pauses(&c->side[0]) * 2 + pauses(&c->side[1]) * 2 + due_all;
+	u64 at = ends[e->id][0].opened + t * MS;
+	int i;
+
+	if (world->limits)
+		at += 40000 * MS;
+	if (!disturbed(e))
+		return at;
+	for (i = 0; i < world->n_dist; i++) {
+		u64 over = (world->dist[i].start + (u64)world->dist[i].len) * MS;
+
+		if (!world->dist[i].off && over > at)
+			at = over;
+	}
+	return at + LATER;
+}
+
+/* A connection that fell back may have lost its peer's reset, and then waits for ever, as TCP does. */
+static bool late(struct end *e)
+{
+	int mode;
+
+	if (e->state == NEW) {
+		e->state = GONE;
+		return true;
+	}
+	if (native)
+		return bad(e, "hangs", 0, 0);
+	mode = e->side ? conn_mode(e->host, e->c->port, e->peer->lport) : conn_mode(e->host, e->lport, e->c->port);
+	if (disturbed(e) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
+		say("c%d%c gives up", e->id, "cs"[e->side]);
+		e->dead = true;
+		shut_down(e);
+		return true;
+	}
+	conn_dump(e->host);
+	conn_dump(e->peer->host);
+	say("mode %d", mode);
+	return bad(e, e->state == CONNECTING ? "connect hangs" : "hangs", (long)(e->wi * 10 + e->ri), 0);
+}
+
+static u64 earliest(u64 t, u64 other)
+{
+	return other < t ? other : t;
+}
+
+/* When something is due next; ~0: never */
+static u64 next_time(bool probes)
+{
+	u64 next = ~0ull, t = now();
+	int i, side;
+
+	for (i = 0; i < world->n_conn; i++) {
+		for (side = 0; side < 2; side++) {
+			struct end *e = &ends[i][side];
+
+			if (e->c->off || e->c->probe != probes)
+				continue;
+			if (e->state == NEW && !side)
+				next = earliest(next, e->c->start * MS);
+			if (e->state == NEW || e->state == GONE)
+				continue;
+			next = earliest(next, end_time(e));
+			next = earliest(next, deadline(e));
+			if (e->wwait > t)
+				next = earliest(next, e->wwait);
+			if (e->rwait > t)
+				next = earliest(next, e->rwait);
+		}
+	}
+	return next;
+}
+
+static bool all_done(bool probes)
+{
+	int i;
+
+	for (i = 0; i < world->n_conn; i++) {
+		struct end *c = &ends[i][0], *s = &ends[i][1];
+
+		if (c->c->off || c->c->probe != probes)
+			continue;
+		if (c->state != GONE || (s->state != GONE && s->state != NEW))
+			return false;
+		/* a connection that was not accepted yet may still come */
+		if (s->state == NEW && c->opened && c->c->listener >= 0 && !c->dead && !c->aborted && now() < c->closed_at + 3000 * MS)
+			return false;
+	}
+	return true;
+}
+
+static bool look(bool probes)
+{
+	u64 t = now();
+	int i, side;
+
+	for (i = 0; i < world->n_conn; i++) {
+		for (side = 0; side < 2; side++) {
+			struct end *e = &ends[i][side];
+
+			if (e->c->off || e->c->probe != probes)
+				continue;
+			if (e->state == NEW && !side && t >= e->c->start * MS && !start_conn(e))
+				return false;
+			/* the time is checked whatever epoll says */
+			if ((e->state == CONNECTING || e->state == OPEN) && (t >= deadline(e)) && !late(e))
+				return false;
+			if (!drive(e, 0))
+				return false;
+			want(e);
+		}
+	}
+	return true;
+}
+
+static bool loop(bool probes, u64 until)
+{
+	struct epoll_event ev[32];
+	u64 t, next;
+	int n, i;
+
+	while (!failed()) {
+		tick();
+		if (!do_dists(world) || !look(probes))
+			return false;
+		t = now();
+		if (t >= until)
+			return true;
+		if (until == ~0ull && all_done(probes) && next_dist(world) == ~0ull)
+			return true;
+		next = earliest(earliest(next_time(probes), next_dist(world)), until);
+		if (next == ~0ull)
+			next = t + 1000 * MS;
+		n = epoll_wait(ep, ev, 32, next <= t ? 0 : (int)((next - t) / MS / (native ? HASTE : 1) + 1));
+		tick();
+		for (i = 0; i < n; i++) {
+			u32 d = ev[i].data.u32;
+
+			if (d >= 1000) {
+				if (!accept_some((int)d - 1000))
+					return false;
+				continue;
+			}
+			if (!drive(&ends[d / 2][d % 2], ev[i].events))
+				return false;
+		}
+	}
+	return false;
+}
+
+void run_until(struct world *w, u64 t)
+{
+	(void)w;
+	while (tick() < t) {
+		u64 ns = t - now();
+		struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+		nanosleep(&ts, NULL);
+	}
+}
+
+void app_begin(struct world *w)
+{
+	int i, side;
+
+	if (!table) {
+		table = malloc(PERIOD + MOST);
+		in = malloc(MOST);
+		pattern_fill(table, 0, PERIOD + MOST);
+	}
+	world = w;
+	t0 = clock_ns();
+	cur = 0;
+	app_smc = app_tcp = app_want_smc = app_want_tcp = 0;
+	app_bytes = 0;
+	app_lost = false;
+	app_early = false;
+	due_all = 0;
+	memset(ends, 0, sizeof(ends));
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	for (i = 0; i < MAX_LISTEN; i++)
+		listeners[i] = -1;
+	for (i = 0; i < w->n_conn; i++) {
+		for (side = 0; side < 2; side++) {
+			struct end *e = &ends[i][side];
+			int k;
+
+			e->c = &w->conn[i];
+			e->p = &e->c->side[side];
+			e->peer = &ends[i][!side];
+			e->id = i;
+			e->side = side;
+			e->host = side ? e->c->server : e->c->client;
+			e->fd = -1;
+			e->r.s = e->p->rnd;
+			/* at 100 Mbit/s, and by 16 KiB in each round trip */
+			for (k = 0; k < e->p->nw; k++)
+				if (!e->p->w[k].off)
+					due_all += e->p->w[k].bytes / 5000 + e->p->w[k].bytes / 8192 * 14;
+		}
+	}
+}
+
+static bool count(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->n_conn; i++) {
+		struct end *c = &ends[i][0], *s = &ends[i][1];
+
+		if (c->c->off || c->c->listener < 0)
+			continue;
+		if (s->opened && w->device[c->c->client][c->c->plane] && w->device[c->c->server][c->c->plane])
+			app_want_smc++;
+		else
+			app_want_tcp++;
+		if (s->state == NEW && c->state == GONE && !c->dead && !c->aborted && !disturbed(c) && c->p->end == END_EOF)
+			return bad(c, "never accepted", 0, 0);
+	}
+	return true;
+}
+
+bool app_run(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->n_listen; i++)
+		if (!start_listener(i))
+			return false;
+	if (!loop(false, ~0ull))
+		return false;
+	undo_dists(w);
+	if (failed())
+		return false;
+	if (!w->calm) {
+		u64 t = now() / MS + w->t_testlink + w->t_llc + w->t_llc_first + 20000;
+
+		say("all is well again");
+		for (i = 0; i < w->n_conn; i++)
+			if (w->conn[i].probe)
+				w->conn[i].start = (u32)t;
+		if (!loop(true, ~0ull))
+			return false;
+	} else {
+		for (i = 0; i < w->n_conn; i++)
+			if (w->conn[i].probe)
+				w->conn[i].off = true;
+	}
+	return count(w);
+}
+
+void app_end(void)
+{
+	int i, side;
+
+	for (i = 0; i < MAX_LISTEN; i++) {
+		if (listeners[i] >= 0)
+			close(listeners[i]);
+		listeners[i] = -1;
+	}
+	for (i = 0; i < world->n_conn; i++)
+		for (side = 0; side < 2; side++)
+			if (ends[i][side].fd >= 0)
+				close(ends[i][side].fd);
+	close(ep);
+}
