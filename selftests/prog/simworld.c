@@ -604,9 +604,9 @@ int main(int argc, char **argv)
 		to_kmsg("END", seed);
 		if (!ok && !trace)
 			save(folder, seed);
-		printf("%s %llu %016llx %llu %d %d %d %llu %s\n", ok ? "ok" : "not ok", (unsigned long long)seed,
+		printf("%s %llu %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok", (unsigned long long)seed,
 		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces, app_smc, app_tcp,
-		       (unsigned long long)app_bytes, why);
+		       (unsigned long long)app_bytes, app_hurt, why);
 		if (!ok)
 			return 1;
 	}

@@ -187,6 +187,7 @@ bool app_run(struct world *w);		/* false: failed */
 void app_end(void);
 u64 now(void);
 extern int app_smc, app_tcp;
+extern int app_hurt;			/* errors that something that befell the hosts excuses */
 extern u64 app_bytes;
 extern bool app_early;			/* one was closed in its handshake, for which others may have waited */
 extern bool native;			/* TCP on this host's loopback: a test of the model itself */

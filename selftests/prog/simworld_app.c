@@ -63,7 +63,7 @@ static struct world *world;
 static int ep = -1;
 static u64 t0, cur, due_all;
 static unsigned char *table, *in;
-int app_smc, app_tcp, app_want_smc, app_want_tcp;
+int app_hurt, app_smc, app_tcp, app_want_smc, app_want_tcp;
 u64 app_bytes;
 bool app_lost, app_early, native;
 
@@ -115,8 +115,10 @@ static bool cause(const struct end *e, int err, bool sending)
 {
 	const struct end *o = e->peer;
 
-	if (disturbed(e))
+	if (disturbed(e)) {
+		app_hurt++;
 		return true;
+	}
 	if (err != ECONNRESET && err != EPIPE)
 		return false;
 	/* a listener that has no place for a connection lets its client believe in it for a while */
@@ -778,7 +780,7 @@ void app_begin(struct world *w)
 	world = w;
 	t0 = clock_ns();
 	cur = 0;
-	app_smc = app_tcp = app_want_smc = app_want_tcp = 0;
+	app_hurt = app_smc = app_tcp = app_want_smc = app_want_tcp = 0;
 	app_bytes = 0;
 	app_lost = false;
 	app_early = false;
