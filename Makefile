@@ -28,7 +28,7 @@ KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)
 
-.PHONY: all modules tools progs unit fuzz-replay static check check-cost mutants check-budget check-full check-fast hooks \
+.PHONY: all modules tools progs unit fuzz-replay static check check-cost check-sim mutants check-budget check-full check-fast hooks \
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
@@ -48,6 +48,7 @@ help:
 	@echo 'make check-full      after it: all cases under the debug kernel, the stress cases'
 	@echo '                     in full numbers under a plain one, and the smoke'
 	@echo '                     test on the other stock kernels'
+	@echo 'make check-sim       all cases that can be simulated, in virtual time, and random worlds'
 	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
 	@echo 'make mutants         six wrong changes that tests have to notice, five minutes at most'
 	@echo 'make check-cost      instructions per operation, against the committed figures'
@@ -115,6 +116,9 @@ mutants:
 
 check-cost: tools progs
 	@scripts/check cost
+
+check-sim: tools progs
+	@scripts/check sim
 
 check-budget: tools progs
 	@scripts/check vm-budget
