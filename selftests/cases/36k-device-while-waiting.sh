@@ -17,6 +17,8 @@ has_gid() { grep -qsh 'ffff:0a63:0001$' /sys/class/infiniband/$RNIC/ports/1/gids
 no_gid() { ! has_gid; }
 
 server() {
+	# it may take a slow machine long to delete an address
+	fast t_clc=40000
 	ip addr add 10.99.0.1/24 dev eth0
 	poll 10 has_gid || fail "no GID for the second address"
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
