@@ -123,7 +123,8 @@ static bool make_device(const struct world *w, int h, int p)
 			continue;
 		rc = dev_knob(0, 0, s->name, s->val);
 		if (rc)
-			return fail("cannot build: knob %s=%s: %s", s->name, s->val, strerrorname_np(-rc));
+			return fail("cannot build: knob %s=%s: %s", s->name, s->val,
+				    strerrorname_np(-rc));
 	}
 	rc = dev_add(h, p);
 	if (rc)
@@ -225,7 +226,8 @@ static void put_back(struct world *w, struct dist *d)
 	default:
 		break;
 	}
-	say("%s %d/%d over: %s", dist_names[d->kind], d->host, d->plane, rc ? strerrorname_np(-rc) : "0");
+	say("%s %d/%d over: %s", dist_names[d->kind], d->host, d->plane, rc ? strerrorname_np(-rc) :
+	    "0");
 }
 
 static void befall(struct world *w, struct dist *d)
@@ -276,7 +278,8 @@ static void befall(struct world *w, struct dist *d)
 	    rc < 0 ? strerrorname_np(-rc) : "0");
 	/* a device that is not there can have no knobs; any other error is ours */
 	if (rc < 0 && !(rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH))
-		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val, strerrorname_np(-rc));
+		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val,
+		     strerrorname_np(-rc));
 }
 
 bool do_dists(struct world *w)
@@ -333,7 +336,8 @@ static bool build(struct world *w)
 			continue;
 		rc = sysctl_set(s->host, s->name, s->val);
 		if (rc)
-			return fail("cannot build: %s=%s: %s", s->name, s->val, strerrorname_np(-rc));
+			return fail("cannot build: %s=%s: %s", s->name, s->val,
+				    strerrorname_np(-rc));
 	}
 	for (h = 1; h <= w->hosts; h++)
 		for (p = 0; p < w->planes; p++)
@@ -352,10 +356,12 @@ static void tear_down(struct world *w)
 				dev_del(h, p);
 	for (i = 0; i < w->n_set; i++)
 		if (w->set[i].plane < 0)
-			sysctl_set(w->set[i].host, w->set[i].name, usual(w->set[i].host, w->set[i].name));
+			sysctl_set(w->set[i].host, w->set[i].name, usual(w->set[i].host,
+									 w->set[i].name));
 	for (i = 0; i < w->n_dist; i++)
 		if (w->dist[i].kind == D_SYSCTL)
-			sysctl_set(w->dist[i].host, w->dist[i].name, usual(w->dist[i].host, w->dist[i].name));
+			sysctl_set(w->dist[i].host, w->dist[i].name, usual(w->dist[i].host,
+									   w->dist[i].name));
 }
 
 struct sum {
@@ -385,7 +391,8 @@ static bool take_census(struct world *w, struct sum *s)
 /* All that connections left behind goes in the time that the documentation names. */
 static bool settle(struct world *w)
 {
-	static const u32 steps[] = { 0, 1, 10, 100, 500, 1000, 2000, 3000 };	/* ms, then every 3 s */
+	/* ms, then every 3 s */
+	static const u32 steps[] = { 0, 1, 10, 100, 500, 1000, 2000, 3000 };
 	u64 begin = now(), sock_due, lgr_due;
 	struct rnd r = { w->seed };
 	bool del = one_in(&r, 2), deleted = false;
@@ -393,7 +400,8 @@ static bool settle(struct world *w)
 	size_t i;
 	int h;
 
-	sock_due = begin + (w->t_close + w->t_abort + 2 * w->t_llc + w->t_llc_first + 15000ull) * MS;
+	sock_due = begin + (w->t_close + w->t_abort + 2 * w->t_llc + w->t_llc_first +
+			    15000ull) * MS;
 	lgr_due = sock_due + (w->t_lgr_idle + 2 * w->t_llc + 20000ull) * MS;
 	for (i = 0;; i++) {
 		if (!take_census(w, &s))
@@ -404,18 +412,21 @@ static bool settle(struct world *w)
 			if (del && !deleted) {
 				deleted = true;
 				for (h = 1; h <= w->hosts; h++)
-					say("link groups of host %d deleted: %d", h, lgr_delete_all(h));
+					say("link groups of host %d deleted: %d", h,
+					    lgr_delete_all(h));
 				lgr_due = now() + (2 * w->t_llc + 20000ull) * MS;
 			}
 		} else if (now() > sock_due) {
 			for (h = 1; h <= w->hosts; h++)
 				conn_dump(h);
-			return fail("%u sockets and %u handshakes are left", s.sockets, s.handshakes);
+			return fail("%u sockets and %u handshakes are left", s.sockets,
+				    s.handshakes);
 		}
 		if (s.lgrs && now() > lgr_due) {
 			for (h = 1; h <= w->hosts; h++)
 				lgr_dump(h);
-			return fail("%u link groups are left%s", s.lgrs, deleted ? " after their deletion" : "");
+			return fail("%u link groups are left%s", s.lgrs, deleted ?
+				    " after their deletion" : "");
 		}
 		run_until(w, now() + (i < 8 ? steps[i] + 1 : s.sockets ? 3000 : 20000) * MS);
 	}
@@ -427,7 +438,8 @@ static bool settle(struct world *w)
 static bool sums(struct world *w, const struct counters *a, const struct counters *b)
 {
 	static const char * const pairs[][2] = {
-		{ "conn-created", "conn-freed" }, { "lgr-created", "lgr-freed" }, { "rmb-created", "rmb-freed" },
+		{ "conn-created", "conn-freed" }, { "lgr-created", "lgr-freed" }, { "rmb-created",
+		"rmb-freed" },
 	};
 	u64 tx = 0, rx = 0, sf = 0, ss = 0, down = 0;
 	size_t i;
@@ -457,11 +469,13 @@ static bool sums(struct world *w, const struct counters *a, const struct counter
 	if (down)
 		return fail("%llu links went down in a calm world", (unsigned long long)down);
 	if (!app_lost && tx != rx)
-		return fail("%llu bytes were sent and %llu received", (unsigned long long)tx, (unsigned long long)rx);
+		return fail("%llu bytes were sent and %llu received", (unsigned long long)tx,
+			    (unsigned long long)rx);
 	if (w->limits || app_early)
 		return true;
 	if ((int)ss < app_want_smc)
-		return fail("%llu connections use SMC-R, %d should", (unsigned long long)ss, app_want_smc);
+		return fail("%llu connections use SMC-R, %d should", (unsigned long long)ss,
+			    app_want_smc);
 	return true;
 }
 
@@ -560,7 +574,8 @@ int main(int argc, char **argv)
 			folder = optarg;
 			break;
 		default:
-			fprintf(stderr, "usage: simworld [-t] [-d] [-p] [-n] [-l FOLDER] < LINES\n");
+			fprintf(stderr,
+				"usage: simworld [-t] [-d] [-p] [-n] [-l FOLDER] < LINES\n");
 			return 2;
 		}
 	}
@@ -588,8 +603,8 @@ int main(int argc, char **argv)
 			continue;
 		}
 		leave_out(&world, drop);
-		if (!native)
-		to_kmsg("BEGIN", seed);
+			if (!native)
+			to_kmsg("BEGIN", seed);
 		if (trace) {
 			char path[256];
 
@@ -604,8 +619,10 @@ int main(int argc, char **argv)
 		to_kmsg("END", seed);
 		if (!ok && !trace)
 			save(folder, seed);
-		printf("%s %llu %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok", (unsigned long long)seed,
-		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces, app_smc, app_tcp,
+		printf("%s %llu %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok",
+		       (unsigned long long)seed,
+		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces,
+		       app_smc, app_tcp,
 		       (unsigned long long)app_bytes, app_hurt, why);
 		if (!ok)
 			return 1;

@@ -135,7 +135,8 @@ struct world {
 	struct setting set[MAX_SET];
 	int n_set;
 	int pieces;
-	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;	/* the longest, ms */
+	/* the longest, ms */
+	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;
 	u32 t_close_min;
 	u32 lingers;		/* seconds that close() may block, together */
 };
@@ -189,8 +190,10 @@ u64 now(void);
 extern int app_smc, app_tcp;
 extern int app_hurt;			/* errors that something that befell the hosts excuses */
 extern u64 app_bytes;
-extern bool app_early;			/* one was closed in its handshake, for which others may have waited */
-extern bool native;			/* TCP on this host's loopback: a test of the model itself */
+/* one was closed in its handshake, for which others may have waited */
+extern bool app_early;
+/* TCP on this host's loopback: a test of the model itself */
+extern bool native;
 extern bool app_lost;			/* bytes may have been lost */
 extern int app_want_smc, app_want_tcp;
 void run_until(struct world *w, u64 t);

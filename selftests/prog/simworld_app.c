@@ -98,16 +98,21 @@ static const unsigned char *pattern(const struct end *from, u64 pos)
 
 static bool bad(const struct end *e, const char *what, long val, int err)
 {
-	return fail("connection %d %s: %s (%ld, %s); tx %llu rx %llu, peer tx %llu rx %llu%s%s%s%s", e->id,
+	return fail("connection %d %s: %s (%ld, %s); tx %llu rx %llu, peer tx %llu rx %llu%s%s%s%s",
+		    e->id,
 		    e->side ? "server" : "client", what, val, err ? strerrorname_np(err) : "-",
-		    (unsigned long long)e->tx, (unsigned long long)e->rx, (unsigned long long)e->peer->tx,
+		    (unsigned long long)e->tx, (unsigned long long)e->rx,
+		    (unsigned long long)e->peer->tx,
 		    (unsigned long long)e->peer->rx, e->peer->shut ? ", peer shut" : "",
-		    e->peer->closed ? ", peer closed" : "", e->peer->aborted ? ", peer aborted" : "", e->shut ? ", shut" : "");
+		    e->peer->closed ? ", peer closed" : "", e->peer->aborted ? ", peer aborted" :
+			    "", e->shut ? ", shut" : "");
 }
 
 static bool disturbed(const struct end *e)
 {
-	return !e->c->probe && (tainted(world, e->c->client, e->c->plane) || tainted(world, e->c->server, e->c->plane));
+	return !e->c->probe && (tainted(world, e->c->client, e->c->plane) || tainted(world,
+										     e->c->server,
+										     e->c->plane));
 }
 
 /* May an operation of @e give @err? */
@@ -209,10 +214,10 @@ static socklen_t address(struct sockaddr_storage *ss, int family, int plane, int
 {
 	char text[64];
 
+	if (native)
+		family = AF_INET;
 	memset(ss, 0, sizeof(*ss));
 	ss->ss_family = (sa_family_t)family;
-	if (native)
-		ss->ss_family = family = AF_INET;
 	if (family == AF_INET) {
 		struct sockaddr_in *a = (void *)ss;
 
@@ -302,7 +307,8 @@ static bool start_conn(struct end *e)
 	len = sizeof(ss);
 	if (!getsockname(e->fd, (void *)&ss, &len))
 		e->lport = port_of(&ss);
-	say("c%d connect from %d:%u to %d: %s", e->id, c->client, e->lport, c->server, err ? strerrorname_np(err) : "0");
+	say("c%d connect from %d:%u to %d: %s", e->id, c->client, e->lport, c->server, err ?
+	    strerrorname_np(err) : "0");
 	e->opened = now();
 	if (!rc) {
 		opened(e);
@@ -354,17 +360,20 @@ static bool accept_some(int i)
 	if (fd < 0) {
 		say("l%d accept: %s", i, strerrorname_np(errno));
 		/* a connection that was there when epoll looked may be gone */
-		return errno == ECONNABORTED || errno == EAGAIN || tainted(world, l->host, l->plane) ||
+		return errno == ECONNABORTED || errno == EAGAIN || tainted(world, l->host,
+									   l->plane) ||
 		       fail("listener %d: accept: %s", i, strerrorname_np(errno));
 	}
 	port = port_of(&ss);
-	host = ss.ss_family == AF_INET ? ((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
+	host = ss.ss_family == AF_INET ?
+		((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
 	       ((struct sockaddr_in6 *)&ss)->sin6_addr.s6_addr[15];
 	/* a port may have had another owner, who is gone */
 	for (k = 0; k < world->n_conn; k++) {
 		struct end *e = &ends[k][1];
 
-		if (e->state == NEW && e->peer->lport == port && e->c->client == host && e->c->listener == i &&
+		if (e->state == NEW && e->peer->lport == port && e->c->client == host &&
+		    e->c->listener == i &&
 		    (!who || who->peer->opened < e->peer->opened))
 			who = e;
 	}
@@ -376,7 +385,8 @@ static bool accept_some(int i)
 		return true;
 	}
 	close(fd);
-	return fail("listener %d: accepted a connection from %d:%u that nobody made", i, host, port);
+	return fail("listener %d: accepted a connection from %d:%u that nobody made", i, host,
+		    port);
 }
 
 static const struct step *step(const struct step *st, int n, int *i, u32 *done)
@@ -454,7 +464,8 @@ static bool do_send(struct end *e, u32 ev)
 		n = MOST;
 	if (!n)
 		n = left;
-	rc = send(e->fd, pattern(e, e->tx), n, MSG_NOSIGNAL | (e->p->opt.more && one_in(&e->r, 2) ? MSG_MORE : 0));
+	rc = send(e->fd, pattern(e, e->tx), n, MSG_NOSIGNAL | (e->p->opt.more && one_in(&e->r, 2) ?
+							       MSG_MORE : 0));
 	err = rc < 0 ? errno : 0;
 	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
 	if (err == EAGAIN)
@@ -607,7 +618,8 @@ static u64 pauses(const struct side_plan *s)
 static u64 deadline(const struct end *e)
 {
 	const struct conn_plan *c = e->c;
-	u64 t = 8000 + world->lingers * 1000 + pauses(&c->side[0]) * 2 + pauses(&c->side[1]) * 2 + due_all;
+	u64 t = 8000 + world->lingers * 1000 + pauses(&c->side[0]) * 2 + pauses(&c->side[1]) * 2 +
+		due_all;
 	u64 at = ends[e->id][0].opened + t * MS;
 	int i;
 
@@ -635,7 +647,9 @@ static bool late(struct end *e)
 	}
 	if (native)
 		return bad(e, "hangs", 0, 0);
-	mode = e->side ? conn_mode(e->host, e->c->port, e->peer->lport) : conn_mode(e->host, e->lport, e->c->port);
+	mode = e->side ? conn_mode(e->host, e->c->port, e->peer->lport) : conn_mode(e->host,
+										    e->lport,
+										    e->c->port);
 	if (disturbed(e) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
 		say("c%d%c gives up", e->id, "cs"[e->side]);
 		e->dead = true;
@@ -645,7 +659,8 @@ static bool late(struct end *e)
 	conn_dump(e->host);
 	conn_dump(e->peer->host);
 	say("mode %d", mode);
-	return bad(e, e->state == CONNECTING ? "connect hangs" : "hangs", (long)(e->wi * 10 + e->ri), 0);
+	return bad(e, e->state == CONNECTING ? "connect hangs" : "hangs", (long)(e->wi * 10 +
+										 e->ri), 0);
 }
 
 static u64 earliest(u64 t, u64 other)
@@ -692,7 +707,8 @@ static bool all_done(bool probes)
 		if (c->state != GONE || (s->state != GONE && s->state != NEW))
 			return false;
 		/* a connection that was not accepted yet may still come */
-		if (s->state == NEW && c->opened && c->c->listener >= 0 && !c->dead && !c->aborted && now() < c->closed_at + 3000 * MS)
+		if (s->state == NEW && c->opened && c->c->listener >= 0 && !c->dead &&
+		    !c->aborted && now() < c->closed_at + 3000 * MS)
 			return false;
 	}
 	return true;
@@ -712,7 +728,8 @@ static bool look(bool probes)
 			if (e->state == NEW && !side && t >= e->c->start * MS && !start_conn(e))
 				return false;
 			/* the time is checked whatever epoll says */
-			if ((e->state == CONNECTING || e->state == OPEN) && (t >= deadline(e)) && !late(e))
+			if ((e->state == CONNECTING || e->state == OPEN) && t >= deadline(e) &&
+			    !late(e))
 				return false;
 			if (!drive(e, 0))
 				return false;
@@ -740,7 +757,8 @@ static bool loop(bool probes, u64 until)
 		next = earliest(earliest(next_time(probes), next_dist(world)), until);
 		if (next == ~0ull)
 			next = t + 1000 * MS;
-		n = epoll_wait(ep, ev, 32, next <= t ? 0 : (int)((next - t) / MS / (native ? HASTE : 1) + 1));
+		n = epoll_wait(ep, ev, 32, next <= t ? 0 : (int)((next - t) / MS / (native ? HASTE :
+										    1) + 1));
 		tick();
 		for (i = 0; i < n; i++) {
 			u32 d = ev[i].data.u32;
@@ -780,7 +798,11 @@ void app_begin(struct world *w)
 	world = w;
 	t0 = clock_ns();
 	cur = 0;
-	app_hurt = app_smc = app_tcp = app_want_smc = app_want_tcp = 0;
+	app_hurt = 0;
+	app_smc = 0;
+	app_tcp = 0;
+	app_want_smc = 0;
+	app_want_tcp = 0;
 	app_bytes = 0;
 	app_lost = false;
 	app_early = false;
@@ -805,7 +827,8 @@ void app_begin(struct world *w)
 			/* at 100 Mbit/s, and by 16 KiB in each round trip */
 			for (k = 0; k < e->p->nw; k++)
 				if (!e->p->w[k].off)
-					due_all += e->p->w[k].bytes / 5000 + e->p->w[k].bytes / 8192 * 14;
+					due_all += e->p->w[k].bytes / 5000 +
+						e->p->w[k].bytes / 8192 * 14;
 		}
 	}
 }
@@ -819,11 +842,13 @@ static bool count(struct world *w)
 
 		if (c->c->off || c->c->listener < 0)
 			continue;
-		if (s->opened && w->device[c->c->client][c->c->plane] && w->device[c->c->server][c->c->plane])
+		if (s->opened && w->device[c->c->client][c->c->plane] &&
+		    w->device[c->c->server][c->c->plane])
 			app_want_smc++;
 		else
 			app_want_tcp++;
-		if (s->state == NEW && c->state == GONE && !c->dead && !c->aborted && !disturbed(c) && c->p->end == END_EOF)
+		if (s->state == NEW && c->state == GONE && !c->dead && !c->aborted &&
+		    !disturbed(c) && c->p->end == END_EOF)
 			return bad(c, "never accepted", 0, 0);
 	}
 	return true;

@@ -199,7 +199,8 @@ int dev_knob(int host, int plane, const char *name, const char *val)
 	char path[96];
 
 	if (host)
-		snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/%s", host, plane, name);
+		snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/%s", host, plane,
+			 name);
 	else
 		snprintf(path, sizeof(path), "/sys/module/rnicsim/parameters/%s", name);
 	return put_file(path, val);
@@ -209,7 +210,8 @@ int dev_fault(int host, int plane, const char *point, const char *val)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane, point);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane,
+		 point);
 	return put_file(path, val);
 }
 
@@ -244,7 +246,8 @@ int addr_change(int host, int plane, int family, bool add)
 	ifa->ifa_prefixlen = family == AF_INET ? 24 : 64;
 	ifa->ifa_flags = family == AF_INET ? 0 : IFA_F_NODAD;
 	ifa->ifa_index = hosts[host].ifindex[plane];
-	snprintf(text, sizeof(text), family == AF_INET ? "10.77.%d.%d" : "fd77:%d::%d", plane, host);
+	snprintf(text, sizeof(text), family == AF_INET ? "10.77.%d.%d" : "fd77:%d::%d", plane,
+		 host);
 	inet_pton(family, text, addr);
 	mnl_attr_put(nlh, IFA_LOCAL, len, addr);
 	if (family == AF_INET) {
@@ -350,7 +353,8 @@ int counters(int host, struct counters *c)
 	c->n = 0;
 	rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_COUNTER_GET, NLM_F_DUMP), counters_cb, c);
 	if (!rc)
-		rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_REASON_GET, NLM_F_DUMP), reasons_cb, c);
+		rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_REASON_GET, NLM_F_DUMP), reasons_cb,
+			 c);
 	return rc;
 }
 
@@ -405,7 +409,8 @@ static int conn_cb(const struct nlmsghdr *nlh, void *arg)
 		}
 	}
 	if (m->host)
-		say("host %d: socket %u-%u mode %u state %u tcp %u flags %#x reason %s", m->host, l, r, mode, state, tcp, fl,
+		say("host %d: socket %u-%u mode %u state %u tcp %u flags %#x reason %s", m->host, l,
+		    r, mode, state, tcp, fl,
 		    reason);
 	if (l == m->lport && r == m->rport)
 		m->mode = (int)mode;

@@ -5,6 +5,7 @@
  * as it was.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "simworld.h"
@@ -12,11 +13,13 @@
 const char * const dist_names[D_KINDS] = {
 	[D_KNOB] = "knob", [D_SYSCTL] = "sysctl", [D_CABLE] = "cable", [D_ADMIN] = "link",
 	[D_ADDR] = "address",
-	[D_DEVICE] = "device", [D_PAUSE] = "pause", [D_FAULT] = "fault", [D_LGRDEL] = "lgr-del", [D_SLAB] = "failslab",
+	[D_DEVICE] = "device", [D_PAUSE] = "pause", [D_FAULT] = "fault", [D_LGRDEL] = "lgr-del",
+	[D_SLAB] = "failslab",
 };
 
 const char * const end_names[] = {
-	[END_EOF] = "eof", [END_CLOSE] = "close", [END_RDWR] = "shut-rdwr", [END_AT] = "close-at", [END_ABORT] = "abort",
+	[END_EOF] = "eof", [END_CLOSE] = "close", [END_RDWR] = "shut-rdwr", [END_AT] = "close-at",
+	[END_ABORT] = "abort",
 };
 
 u64 rnd(struct rnd *r)
@@ -159,7 +162,8 @@ static void gen_settings(struct world *w)
 	for (h = 1; h <= w->hosts; h++) {
 		for (n = (int)below(&r, 5); n; n--) {
 			const struct sysctl *s = &sysctls[below(&r, ARRAY_SIZE(sysctls))];
-			u32 v = s->hi - s->lo < 8 ? between(&r, s->lo, s->hi) : about(&r, s->lo, s->hi);
+			u32 v = s->hi - s->lo < 8 ? between(&r, s->lo, s->hi) : about(&r, s->lo,
+										      s->hi);
 
 			if (!s->limit || w->limits)
 				set(w, h, -1, s->name, v);
@@ -325,7 +329,8 @@ static void gen_fault(struct rnd *r, struct dist *d)
 	d->broken = faults[i].broken;
 }
 
-static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_kind least, enum dist_kind most)
+static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_kind least,
+		     enum dist_kind most)
 {
 	const struct knob *k;
 	const struct sysctl *s;
@@ -347,7 +352,8 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 		snprintf(d->val, sizeof(d->val), "%u", knob_value(r, k));
 	} else if (d->kind == D_SYSCTL) {
 		/* what may be changed without a connection's noticing; see sysctls[] */
-		static const char * const names[] = { "rmem", "wmem", "eye_catcher", "t_rmb_free", "max_conns_per_lgr" };
+		static const char * const names[] = { "rmem", "wmem", "eye_catcher", "t_rmb_free",
+			"max_conns_per_lgr" };
 		const char *name = names[below(r, 5)];
 
 		for (s = sysctls; strcmp(s->name, name); s++)
@@ -410,25 +416,30 @@ static void times(struct world *w)
 		const char *name;
 		size_t at;
 	} t[] = {
-		{ "t_close", offsetof(struct world, t_close) }, { "t_abort", offsetof(struct world, t_abort) },
-		{ "t_llc", offsetof(struct world, t_llc) }, { "t_lgr_idle", offsetof(struct world, t_lgr_idle) },
+		{ "t_close", offsetof(struct world, t_close) }, { "t_abort", offsetof(struct world,
+										      t_abort) },
+		{ "t_llc", offsetof(struct world, t_llc) }, { "t_lgr_idle", offsetof(struct world,
+										     t_lgr_idle) },
 		{ "t_testlink", offsetof(struct world, t_testlink) },
 	};
 	size_t k;
 
-	w->t_close = w->t_close_min = 60000;
+	w->t_close = 60000;
+	w->t_close_min = 60000;
 	w->t_abort = 10000;
 	w->t_llc = 4000;
-	w->t_clc = w->t_llc_first = 10000;
+	w->t_clc = 10000;
+	w->t_llc_first = 10000;
 	w->t_lgr_idle = 600000;
 	w->t_testlink = 30000;
 	for (i = 0; i < w->n_set; i++) {
 		for (k = 0; k < ARRAY_SIZE(t); k++) {
 			u32 v, *at = (u32 *)((char *)w + t[k].at);
 
-			if (w->set[i].off || w->set[i].plane >= 0 || strcmp(w->set[i].name, t[k].name))
+			if (w->set[i].off || w->set[i].plane >= 0 || strcmp(w->set[i].name,
+									    t[k].name))
 				continue;
-			sscanf(w->set[i].val, "%u", &v);
+			v = (u32)strtoul(w->set[i].val, NULL, 10);
 			if (v > *at)
 				*at = v;
 			if (at == &w->t_close && v < w->t_close_min)
@@ -483,21 +494,25 @@ static void describe_side(const struct side_plan *s, const char *who)
 	int k;
 
 	say("  %s: end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d",
-	    who, end_names[s->end], s->noread ? " noread" : "", s->end_ms, s->opt.sndbuf, s->opt.rcvbuf, s->opt.nodelay,
+	    who, end_names[s->end], s->noread ? " noread" : "", s->end_ms, s->opt.sndbuf,
+	    s->opt.rcvbuf, s->opt.nodelay,
 	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more);
 	for (k = 0; k < s->nw; k++)
 		if (!s->w[k].off)
-			say("    piece %d: send %u by %u pause %u", s->w[k].piece, s->w[k].bytes, s->w[k].chunk, s->w[k].pause);
+			say("    piece %d: send %u by %u pause %u", s->w[k].piece, s->w[k].bytes,
+			    s->w[k].chunk, s->w[k].pause);
 	for (k = 0; k < s->nr; k++)
 		if (!s->r[k].off)
-			say("    piece %d: recv %u by %u pause %u", s->r[k].piece, s->r[k].bytes, s->r[k].chunk, s->r[k].pause);
+			say("    piece %d: recv %u by %u pause %u", s->r[k].piece, s->r[k].bytes,
+			    s->r[k].chunk, s->r[k].pause);
 }
 
 void describe(const struct world *w)
 {
 	int i, h, p;
 
-	say("world %llu: %d hosts, %d networks, %s%s, %d pieces", (unsigned long long)w->seed, w->hosts, w->planes,
+	say("world %llu: %d hosts, %d networks, %s%s, %d pieces", (unsigned long long)w->seed,
+	    w->hosts, w->planes,
 	    w->calm ? "calm" : "disturbed", w->limits ? ", limits" : "", w->pieces);
 	for (h = 1; h <= w->hosts; h++)
 		for (p = 0; p < w->planes; p++)
@@ -505,19 +520,24 @@ void describe(const struct world *w)
 				say("host %d has no device on %d", h, p);
 	for (i = 0; i < w->n_set; i++)
 		if (!w->set[i].off)
-			say("piece %d: host %d plane %d %s=%s", w->set[i].piece, w->set[i].host, w->set[i].plane,
+			say("piece %d: host %d plane %d %s=%s", w->set[i].piece, w->set[i].host,
+			    w->set[i].plane,
 			    w->set[i].name, w->set[i].val);
 	for (i = 0; i < w->n_listen; i++)
-		say("listener %d: host %d plane %d family %d backlog %d sndbuf %d rcvbuf %d", i, w->listen[i].host,
-		    w->listen[i].plane, w->listen[i].family == AF_INET ? 4 : 6, w->listen[i].backlog, w->listen[i].sndbuf,
+		say("listener %d: host %d plane %d family %d backlog %d sndbuf %d rcvbuf %d", i,
+		    w->listen[i].host,
+		    w->listen[i].plane, w->listen[i].family == AF_INET ? 4 : 6,
+			    w->listen[i].backlog, w->listen[i].sndbuf,
 		    w->listen[i].rcvbuf);
 	for (i = 0; i < w->n_conn; i++) {
 		const struct conn_plan *c = &w->conn[i];
 
 		if (c->off)
 			continue;
-		say("piece %d: connection %d%s: host %d to listener %d (host %d plane %d) at %u ms", c->piece, i,
-		    c->probe ? " (probe)" : "", c->client, c->listener, c->server, c->plane, c->start);
+		say("piece %d: connection %d%s: host %d to listener %d (host %d plane %d) at %u ms",
+		    c->piece, i,
+		    c->probe ? " (probe)" : "", c->client, c->listener, c->server, c->plane,
+		    c->start);
 		if (c->probe)
 			continue;
 		describe_side(&c->side[0], "client");
@@ -527,7 +547,8 @@ void describe(const struct world *w)
 		const struct dist *d = &w->dist[i];
 
 		if (!d->off)
-			say("piece %d: %s host %d plane %d at %u ms for %u ms %s %s", d->piece, dist_names[d->kind], d->host,
+			say("piece %d: %s host %d plane %d at %u ms for %u ms %s %s", d->piece,
+			    dist_names[d->kind], d->host,
 			    d->plane, d->start, d->len, d->name, d->val);
 	}
 }
