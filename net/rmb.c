@@ -232,10 +232,10 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 {
 	if (rmb->mr && ib_dereg_mr(rmb->mr)) {
 		/* the device may still let the peer write there: never free it */
-		net_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
-				     rmb->lgr->id,
-				     dev_name(&rmb->lgr->pid.dev->ibdev->dev),
-				     rmb->buf->size);
+		pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
+				    rmb->lgr->id,
+				    dev_name(&rmb->lgr->pid.dev->ibdev->dev),
+				    rmb->buf->size);
 		rmb->lgr->mr_leaked = true;
 	} else {
 		smcr_buf_free(rmb->buf);
