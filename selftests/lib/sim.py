@@ -26,7 +26,28 @@ SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any prog
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 
 
-class Sim(Pair):
+class Virtual(Pair):
+    """One guest in virtual time, whatever runs in it."""
+
+    def start(self, seed, *words):
+        """Boot it; `words` are of its init."""
+        _, linux, modroot, _ = script("umkernel", self.kernels[0])
+        os.makedirs(self.path("uml"), exist_ok=True)
+        # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
+        cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+               f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
+               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}", "initcall_blacklist=rng_init",
+               *words, *self.words(0, modroot, "/proc/self/cwd")]
+        self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
+
+    def spent(self):
+        """Processor time of the guest, seconds."""
+        root = self.guests[0].proc.pid if self.guests else 0
+        # its own, that of its processes, and of those that have ended
+        return (sum(map(ticks, [root, *offspring(root)])) + ticks(root, 13)) / os.sysconf("SC_CLK_TCK") if root else 0
+
+
+class Sim(Virtual):
     """Two hosts in one guest, with all that they will do."""
 
     def __init__(self, kernel, nics, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
@@ -56,33 +77,15 @@ class Sim(Pair):
     def boot(self):
         """Start the guest; what it has to do was added before."""
         begin = time.time()
-        _, linux, modroot, _ = script("umkernel", self.kernels[0])
-        os.makedirs(self.path("uml"), exist_ok=True)
         if self.rnic:
             shutil.copy(self.rnic, self.path("rnicsim.ko"))
-        # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
-        cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
-               f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
-               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={self.seed}",
-               "initcall_blacklist=rng_init",
-               "smcr_fabric=sim", "smcr_rnic=" + ("rnicsim.ko" if self.rnic else "none"), f"smcr_seed={self.seed}",
-               f"smcr_knobs={','.join(f'{k}={v}' for k, v in self.knobs.items())}", *self.words(0, modroot, "/proc/self/cwd")]
-        self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
+        self.start(self.seed, "smcr_fabric=sim", "smcr_rnic=" + ("rnicsim.ko" if self.rnic else "none"), f"smcr_seed={self.seed}",
+                   f"smcr_knobs={','.join(f'{k}={v}' for k, v in self.knobs.items())}")
         return time.time() - begin
-
-    def alive(self):
-        """The guest has not ended yet."""
-        return bool(self.guests) and self.guests[0].alive()
 
     def stopped(self):
         """Why the guest did not go on with the next case, or nothing."""
         return read(self.path("stop"))
-
-    def spent(self):
-        """Processor time of the guest, seconds."""
-        root = self.guests[0].proc.pid if self.guests else 0
-        # its own, that of its processes, and of those that have ended
-        return (sum(map(ticks, [root, *offspring(root)])) + ticks(root, 13)) / os.sysconf("SC_CLK_TCK") if root else 0
 
     def spinning(self):
         """Of a guest that does not answer: the program that has the processor, as far as can be seen from outside."""
