@@ -312,38 +312,32 @@ int census(int host, struct census *c)
 	return ask(hosts[host].genl, smcr_msg(SMCR_CMD_SYS_GET, NLM_F_DUMP), census_cb, c);
 }
 
-static int counters_cb(const struct nlmsghdr *nlh, void *arg)
+/* Counters and reasons alike: an attribute @outer with a @name and a @value */
+static int add_counter(struct counters *c, const struct nlmsghdr *nlh, int outer, int name,
+		       int value)
 {
-	struct counters *c = arg;
-	const struct nlattr *n = nested(nlh, SMCR_A_COUNTER), *a;
+	const struct nlattr *n = nested(nlh, outer), *a;
 
 	if (!n || c->n == MAX_COUNTERS)
 		return MNL_CB_OK;
 	mnl_attr_for_each_nested(a, n) {
-		if (mnl_attr_get_type(a) == SMCR_A_COUNTER_NAME)
+		if (mnl_attr_get_type(a) == name)
 			snprintf(c->name[c->n], sizeof(c->name[0]), "%s", mnl_attr_get_str(a));
-		if (mnl_attr_get_type(a) == SMCR_A_COUNTER_VALUE)
+		if (mnl_attr_get_type(a) == value)
 			c->val[c->n] = mnl_attr_get_u64(a);
 	}
 	c->n++;
 	return MNL_CB_OK;
 }
 
+static int counters_cb(const struct nlmsghdr *nlh, void *arg)
+{
+	return add_counter(arg, nlh, SMCR_A_COUNTER, SMCR_A_COUNTER_NAME, SMCR_A_COUNTER_VALUE);
+}
+
 static int reasons_cb(const struct nlmsghdr *nlh, void *arg)
 {
-	struct counters *c = arg;
-	const struct nlattr *n = nested(nlh, SMCR_A_REASON), *a;
-
-	if (!n || c->n == MAX_COUNTERS)
-		return MNL_CB_OK;
-	mnl_attr_for_each_nested(a, n) {
-		if (mnl_attr_get_type(a) == SMCR_A_REASON_NAME)
-			snprintf(c->name[c->n], sizeof(c->name[0]), "%s", mnl_attr_get_str(a));
-		if (mnl_attr_get_type(a) == SMCR_A_REASON_VALUE)
-			c->val[c->n] = mnl_attr_get_u64(a);
-	}
-	c->n++;
-	return MNL_CB_OK;
+	return add_counter(arg, nlh, SMCR_A_REASON, SMCR_A_REASON_NAME, SMCR_A_REASON_VALUE);
 }
 
 int counters(int host, struct counters *c)
