@@ -3,8 +3,8 @@
 #
 # A server's handshake waits for another first contact of the same client while the
 # address, and so the GID, that it has chosen goes from the RDMA port. When its turn
-# has come it makes no group there: it declines at once, and names no GID that is gone. It waits for 3 s
-# at most, in which the debug kernel may not get an address deleted.
+# has come it makes no group there: it declines at once, and names no GID that is gone.
+# It waits for 3 s at most, in which the debug kernel may not get an address deleted.
 #
 # covers: LG-02
 # module: ours none
