@@ -488,7 +488,9 @@ def wire__reads():
     assert [(m.type, m.reply, m.qpn, m.get("link")) for m in c.sends] == [(1, True, 7, 3), (0xfe, False, 7, None)], c.sends
     assert c.sends[0].said.qpn == 9 and (c.sends[1].seq, c.sends[1].token, c.sends[1].flags, c.sends[1].ends) == (1, 8, 0x80, 0x40)
     assert [(w.va, w.rkey, w.length, w.psn) for w in c.writes] == [(0x1000, 77, 3, 5)]
-    assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21]
+    assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21] and c.not_ready() == 0
+    p.roce(False, 0x11, 7, bytes((0x1f, 0, 0, 0)))
+    assert p.read().not_ready() == 1
 
 
 def roce__reads():
