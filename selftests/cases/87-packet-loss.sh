@@ -45,7 +45,7 @@ clt() {
 }
 
 all() {
-	local p
+	local p n=0
 	smc_reset
 	for p in 1 10 100; do
 		barrier "lossy-$p" 60
@@ -57,8 +57,10 @@ all() {
 			xfers $((5000 + 10 * p)) "$1"
 		fi
 		echo "$p of 1000: $(lost) lost"
-		[ $p = 1 ] || check "$p of 1000: packets were lost ($(lost))" test "$(lost)" -gt 0
+		n=$((n + $(lost)))
 	done
+	# Ten of 1000 lose seven packets or more on the average, 100 of 1000 one or two: none of all is never.
+	check "packets were lost ($n)" test "$n" -gt 0
 	smc_was "all of them" 17 17
 	eq "links that failed" "$(counter link-down)" 0
 	eq "first contacts" "$(smc_sum client-first-contacts server-first-contacts)" 1
