@@ -10,6 +10,7 @@
 # lanes: uml qemu
 # kernels: um 6.1 6.12 7.2
 # tags: rdma
+# fabric: roce -- packets: it reads RoCE packets
 # shellcheck source=lab/rdma/lab.sh
 . "$RDMA/lab.sh"
 # shellcheck source=selftests/prog/wire.sh

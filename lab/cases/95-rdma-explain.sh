@@ -10,6 +10,7 @@
 # timeout: 90
 # lanes: uml qemu
 # tags: rdma
+# fabric: roce -- packets: it reads RoCE packets
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/wire.sh

@@ -9,6 +9,7 @@
 # timeout: 120
 # lanes: uml qemu
 # tags: rdma nodebug
+# fabric: roce -- rxe: its programs connect by the RDMA CM, which the simulated RNIC has not got
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=lab/prog/patterns.sh

@@ -9,6 +9,7 @@
 # lanes: uml qemu
 # memory: 1536
 # tags: rdma nodebug
+# fabric: roce -- rxe: its programs connect by the RDMA CM, which the simulated RNIC has not got
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=lab/rdma/lab.sh

@@ -14,6 +14,7 @@
 # timeout: 120
 # kernels: umdbg um 6.1 6.12
 # tags: puppet clc stress nodebug
+# fabric: roce -- kernel: of namespaces only the first one may have so many first contacts
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh

@@ -8,6 +8,7 @@
 # timeout: 120
 # memory: 2048
 # tags: diag stress nodebug
+# fabric: roce -- clock: it measures what a message of a dump takes
 
 listed() {
 	local n
