@@ -65,6 +65,9 @@ PATTERNS = [
     r"unable to destroy",
     r"restrack: .*(leak|not freed|was not)",
     r"kworker.*hogged CPU",
+    r"DMA-API: ",
+    # the simulated RNIC's own: see Documentation/rnicsim.rst
+    r"rnicsim.*: (DMA fault|.* not mapped|.* still mapped)",
 ]
 
 # (regular expression, why it is not our business). Matched per report line.
@@ -72,6 +75,7 @@ ALLOW = [
     (r"kmemleak: Kernel memory leak detector (initialized|will)", "boot message"),
     (r"KASAN: .*initialized|KernelAddressSanitizer initialized", "boot message"),
     (r"kfence: initialized", "boot message"),
+    (r"DMA-API: (preallocated|debugging enabled by|dma_debug_entry pool grown)", "no report"),
     (r"debug is enabled", "boot message"),
     (r"smcr-case ", "the harness's own marks"),
     (r"process '.*' started with executable stack", "not a report"),

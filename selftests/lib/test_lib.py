@@ -67,6 +67,12 @@ TROUBLE = {
     "trace": "[   50.1] Call Trace:",
     "context": "[   50.1] [ BUG: Invalid wait context ]",
     "unlock": "[   50.1] WARNING: bad unlock balance detected!",
+    "dma": "[   50.1] DMA-API: rnicsim rnicsim.0: device driver frees DMA memory with wrong function [device address=0x0000000001]",
+    "dma-off": "[   50.1] DMA-API: debugging out of memory - disabling",
+    "dma-fault": "[   50.1] rnicsim rnicsim.0: DMA fault: write of 44 bytes at 0x1000",
+    "dma-sync": "[   50.1] rnicsim rnicsim.0: sync of 16 bytes at 0x1000, which are not mapped",
+    "dma-unmap": "[   50.1] rnicsim rnicsim.0: 0x1000 is not mapped",
+    "dma-leak": "[   50.1] rnicsim rnicsim.0: 4096 bytes at 0x1000 are still mapped",
     "alloc": "[   50.1] smcr_xfer: page allocation failure: order:9, mode:0xdc0(GFP_KERNEL|__GFP_ZERO)",
 }
 
@@ -77,6 +83,9 @@ HARMLESS = """\
 [    0.000000] rcu: \tRCU lockdep checking is enabled.
 [    0.000000] KernelAddressSanitizer initialized
 [    0.000000] kmemleak: Kernel memory leak detector initialized (mem pool available: 38000)
+[    0.200000] DMA-API: preallocated 65536 debug entries
+[    0.200000] DMA-API: debugging enabled by kernel config
+[    1.010000] DMA-API: dma_debug_entry pool grown to 131072 (200%)
 [    1.020000] kfence: initialized - using 2097152 bytes for 255 objects at 0x(____ptrval____)
 [    3.170000] eth0 speed is unknown, defaulting to 1000
 [    3.200000] rdma_rxe: loaded
