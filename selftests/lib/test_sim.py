@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import sim  # noqa: E402  pylint: disable=wrong-import-position
+import verdict  # noqa: E402  pylint: disable=wrong-import-position
 from test_lib import TOP, load_script, write_case  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -87,6 +88,41 @@ def sim__watches_for_spinning():
         with open(os.path.join(d, "x"), "w", encoding="utf-8") as f:
             f.write("y")
         assert sim.sizes(d) != before and sim.sizes(d + "/none") == ()
+
+
+def check__simulation():
+    """scripts/check sim: no second try, results are kept as those of "sim"; on other RNICs some cases, or all, and no results."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    everything = {c.name: c for c in check.load_cases()}
+    names = check.universe(check.SIM, everything.values())[0]
+    assert "10-smoke-echo" in names and all(sim.why_not(everything[n], "umdbg") is None for n in names)
+    assert check.SIM.name in verdict.PLACES and not {"16-wire-first-contact", "80-module-cycles"} & set(names)
+    said, ran, saved = ["not ok 1 a # 1.0s/2.0s\n# it broke\nok 2 b # 1.0s/2.0s\n"], [], []
+
+    def run(tally, title, cmd, record=None, reader=None):
+        assert record is None and cmd[0] == "selftests/run" and title
+        if "--names" in cmd:
+            with open(cmd[-1], encoding="utf-8") as f:
+                ran.append(([cmd[n + 1] for n, w in enumerate(cmd) if w == "--knob"], f.read().split()))
+        for line in said.pop(0).splitlines() if said else ():
+            reader.feed(line)
+            tally.line(line)
+    with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True), \
+            unittest.mock.patch.object(verdict, "save_history", lambda path, new: saved.extend(new)):
+        tally = check.Tally()
+        check.guests(tally, check.SIM)
+        assert str(tally) == "1 passed, 1 failed" and not ran
+        check.other_rnics(tally, 3)
+        check.other_rnics(tally)
+    assert [(r.place, r.test, r.verdict) for r in saved] == [("sim", "a", "fail"), ("sim", "b", "pass")], saved
+    some, every = ran[:len(check.KNOBS)], ran[len(check.KNOBS):]
+    assert [k for k, _ in some] == [k for k, _ in every] and all(len(n) == 3 for _, n in some)
+    assert len({tuple(n) for _, n in some}) > 1 and all(set(n) == set(every[0][1]) > set(some[0][1]) for _, n in every)
+    assert all(set(n) <= set(names) for _, n in every) and {"10-smoke-echo", "53-api-close4", "47-conn-abort", "41-cdc-writer",
+                                                           "31-clc-group-choice"} <= set(every[0][1])
+    values = {w for k, _ in some for w in k}
+    assert values == {"gid_types=1", "gid_types=2", "max_send_sge=3", "max_send_sge=32", "max_inline=0", "max_inline=44",
+                      "max_inline=512", "vectors=1", "vectors=4", "order=0", "order=1", "order=2"}, values
 
 
 def sim__reads_arguments():

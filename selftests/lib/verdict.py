@@ -29,8 +29,8 @@ FLAKY = os.path.join(TOP, "selftests", "flaky")
 # What a full run writes is no part of the tree that it ran on.
 WRITTEN = ("selftests/results", "Documentation/conformance.rst")
 
-# Where a test runs: a kernel of the lab, with another back-end of the TCP option, or this machine.
-PLACES = (*sum(caselib.KERNELS.values(), ()), "umdbg-nf", "unit")
+# Where a test runs: a kernel of the lab, with another back-end of the TCP option, the simulation, or this machine.
+PLACES = (*sum(caselib.KERNELS.values(), ()), "umdbg-nf", "sim", "unit")
 VERDICTS = ("pass", "fail", "timeout", "skip", "flaky")
 LETTER = {"pass": "P", "fail": "F", "timeout": "T", "skip": "S", "flaky": "X"}
 RECENT = 8                  # runs that the history remembers of a test
