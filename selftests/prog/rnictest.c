@@ -780,9 +780,13 @@ static void placement(void)
 static void fault_verbs(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_port_attr port;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
 
+	must(&a, "fault/query_port", "1");
+	check(ibv_query_port(a.ctx, 1, &port) == EIO &&
+	      !ibv_query_port(a.ctx, 1, &port), "query_port, once");
 	must(&a, "fault/alloc_pd", "2");
 	pd = ibv_alloc_pd(a.ctx);
 	check(pd && !ibv_alloc_pd(a.ctx) && errno == ENOMEM,

@@ -9,6 +9,7 @@
 
 /* X(NAME, name, what "fail" does there) */
 #define RS_FAULTS(X)							\
+	X(QUERY_PORT, query_port, "EIO")				\
 	X(ALLOC_PD, alloc_pd, "ENOMEM")					\
 	X(CREATE_CQ, create_cq, "ENOMEM")				\
 	X(CREATE_QP, create_qp, "ENOMEM")				\

@@ -54,12 +54,15 @@ static int rs_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 static int rs_query_port(struct ib_device *ib, u32 port,
 			 struct ib_port_attr *attr)
 {
-	const struct rs_dev *dev = to_rs_dev(ib);
+	struct rs_dev *dev = to_rs_dev(ib);
 	enum ib_mtu most = ib_mtu_int_to_enum(rs_get(dev, RS_K_MTU));
 	enum ib_mtu now = iboe_get_mtu(READ_ONCE(dev->ndev->mtu));
 	bool up = netif_running(dev->ndev) && netif_carrier_ok(dev->ndev) &&
 		  !READ_ONCE(dev->down);
+	int rc = rs_fault_verb(dev, RS_F_QUERY_PORT, NULL, -EIO);
 
+	if (rc)
+		return rc;
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
 				IB_PORT_PHYS_STATE_DISABLED;
