@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# An adapter refuses one thing of a first contact, whichever, on either side: the data
+# are carried all the same, by TCP or, where less will do (inline data, memory of an RMB),
+# by RDMA; nothing stays behind, and the next connection is over SMC-R. Everything that
+# was set did happen.
+#
+# timeout: 120
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+# point, when: what is refused; who uses SMC-R all the same has a plus
+STEPS='alloc_pd:1 create_cq:1 create_qp:1+ create_qp:1x2 to_init:1 to_rtr:1 to_rts:1 alloc_mr:1+ alloc_mr:1x30 map_mr:1+ map_mr:1x30 reg_mr:1 post_recv:1'
+FAULT=/sys/kernel/debug/rnicsim/$(rnic 0)/fault
+
+# one HOST STEP: with the fault on that host
+one() {
+	local host=$1 step=$2 what point when rc=0
+	what=${step%+} point=${what%:*} when=${what#*:}
+	barrier "begin-$host-$step"
+	poll 20 no_group
+	smc_reset
+	[ "$ID" != "$host" ] || echo "$when" > "$FAULT/$point"
+	if [ "$ID" = 1 ]; then
+		bg "$PROG/xfer" server 5000 send=100k recv=100k
+		poll 10 listening 5000
+		mark "listens-$host-$step"
+		wait "$BG" || rc=$?
+	else
+		await "listens-$host-$step" 20
+		"$PROG/xfer" client "$PEER" 5000 send=100k recv=100k || rc=$?
+	fi
+	eq "$host $step: data" "$rc" 0
+	if [ "$step" != "$what" ]; then smc_was "$host $step" 1 1; else tcp_was "$host $step" 1; fi
+	if [ "$ID" = "$host" ]; then
+		check "$host $step: it happened ($(<"$FAULT/$point"))" grep -qv 'fired 0' "$FAULT/$point"
+		echo 0 > "$FAULT/$point"
+	fi
+	for i in $("$SMCCTL" -j linkgroup | jq -r '[.. | objects | ."lgr-id"? // empty] | unique[]'); do
+		"$SMCCTL" linkgroup delete "$i" || :
+	done
+}
+
+all() {
+	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
+	local host step
+	for host in 1 2; do
+		for step in $STEPS; do one $host "$step"; done
+	done
+	poll 20 no_group
+}
+server() { all; }
+client() { all; }
