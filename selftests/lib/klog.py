@@ -166,6 +166,18 @@ def between(text, name):
     return "\n".join(out), complete
 
 
+def outside(text):
+    """The part of a log that belongs to no case."""
+    out, inside = [], None
+    for line in text.splitlines():
+        m = re.fullmatch(r"smcr-case (BEGIN|END) (\S+)", strip_stamp(line))
+        if m:
+            inside = m.group(2) if m.group(1) == "BEGIN" else None
+        elif not inside:
+            out.append(line)
+    return "\n".join(out)
+
+
 def leaks(text):
     """kmemleak's report: [(jiffies at which the object was made, its part of the text)]."""
     found = []

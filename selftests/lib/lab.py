@@ -86,8 +86,11 @@ class Guest:
         self.tty = tty
 
     def alive(self):
-        """Whether the guest's process is still there."""
-        return self.proc.poll() is None
+        """Whether the guest's process still runs. It stays a zombie, whose processor time can be read, until kill()."""
+        try:
+            return self.proc.returncode is None and os.waitid(os.P_PID, self.proc.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
 
     def send(self, code):
         """Give the guest's agent a piece of bash; returns its base path."""

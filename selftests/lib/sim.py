@@ -47,6 +47,26 @@ class Virtual(Pair):
         return (sum(map(ticks, [root, *offspring(root)])) + ticks(root, 13)) / os.sysconf("SC_CLK_TCK") if root else 0
 
 
+class Meter:
+    """What a guest spends its processor time on, by phases. Those of which more is said are the cases'."""
+
+    OTHERS = ("boot", "between cases", "leaks", "power-off")
+
+    def __init__(self, spent):
+        self.spent, self.phase, self.total, self.sums = spent, "boot", 0.0, {}
+
+    def enter(self, phase):
+        """It is in that phase now. All that was spent since the last look is of the one before."""
+        if phase != self.phase:
+            now = max(self.total, self.spent())
+            self.sums[self.phase] = self.sums.get(self.phase, 0) + now - self.total
+            self.phase, self.total = phase, now
+
+    def cases(self):
+        """What was spent on cases before this phase."""
+        return self.total - sum(self.sums.get(p, 0) for p in self.OTHERS)
+
+
 class Sim(Virtual):
     """Two hosts in one guest, with all that they will do."""
 
@@ -57,6 +77,7 @@ class Sim(Virtual):
         # Not even a slow kernel takes any time, and other work on this machine does not matter.
         self.slow = 1
         self.work = 0
+        self.meter = Meter(self.spent)
 
     def add(self, codes):
         """One more piece of bash for both hosts, {host: code}; both begin with the next one together. Its name."""

@@ -161,6 +161,14 @@ def klog__cuts_out_a_case():
     assert klog.between(log, "aa") == ("", False)
 
 
+def klog__finds_what_is_no_cases():
+    """outside() takes what comes before, between and after cases; a case without an end reaches to the end."""
+    log = ("[0.1] boot\n[1.0] smcr-case BEGIN a\n[1.1] mine\n[1.2] smcr-case END a\n[2.0] between\n"
+           "[2.0] smcr-case BEGIN b\n[2.1] mine\n[2.2] smcr-case END b\n[3.0] after\n")
+    assert klog.outside(log) == "[0.1] boot\n[2.0] between\n[3.0] after"
+    assert klog.outside(log[:log.index("[2.2]")] + "[3.0] mine\n") == "[0.1] boot\n[2.0] between" and klog.outside("") == ""
+
+
 LEAKS = """\
 unreferenced object 0xffff8881 (size 64):
   comm "insmod", pid 9, jiffies 1500

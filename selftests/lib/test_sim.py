@@ -16,6 +16,7 @@ import cases  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import sim  # noqa: E402  pylint: disable=wrong-import-position
 import verdict  # noqa: E402  pylint: disable=wrong-import-position
+from lab import read  # noqa: E402  pylint: disable=wrong-import-position
 from test_lib import TOP, load_script, write_case  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -88,6 +89,21 @@ def sim__watches_for_spinning():
         with open(os.path.join(d, "x"), "w", encoding="utf-8") as f:
             f.write("y")
         assert sim.sizes(d) != before and sim.sizes(d + "/none") == ()
+
+
+def sim__adds_up_processor_time():
+    """Each phase gets what was spent in it; of a case is what was spent since it began; time never runs backwards."""
+    used = [0.0]
+    meter = sim.Meter(lambda: used[0])
+
+    def enter(phase, spent):
+        used[0] += spent
+        meter.enter(phase)
+        return meter.cases()
+    assert meter.cases() == 0 and enter("boot", 1) == 0 and enter("prepare", 4) == 0 and enter("run", 2) == 2
+    assert enter("between cases", 3) == 5 and enter("prepare", 1) == 5 and enter("between cases", 2) == 7
+    used[0] = 0         # the process is gone
+    assert enter("power-off", 0) == 7 and meter.sums == {"boot": 5, "prepare": 4, "run": 3, "between cases": 1}, meter.sums
 
 
 def check__simulation():
@@ -174,6 +190,55 @@ def sim__goes_on_in_another_guest():
         runner._follow, runner.halt = follow, lambda: None  # pylint: disable=protected-access
         runner.take(queue, lambda c: (1, c.needs))
     assert done == [0, 1, 2, 3, 4] and guests == [[0, 1, 2], [2], [3, 4]], (done, guests)
+
+
+class FakeGuest(sim.Sim):
+    """A guest that has done all at once, each case for two seconds of processor time, and says `log` in the end."""
+    log, last = "", "pass"
+
+    def boot(self):
+        self.used, self.polls = 3.0, 0
+        with open(self.path("kmsg1.log"), "w", encoding="utf-8") as f:
+            names = read(self.path("cases")).split()
+            for n, name in enumerate(names, 1):
+                f.write(f"[ 1.0] smcr-case BEGIN {name}\n[ 1.1] x\n[ 1.2] smcr-case END {name}\n")
+                for i in (1, 2):
+                    for what, text in (("verdict", self.last if n == len(names) else "pass"), ("ms", "1500"), ("done", "end")):
+                        with open(self.path(f"{n:03d}-{name}/{what}{i}"), "w", encoding="utf-8") as g:
+                            g.write(text)
+            f.write(self.log)
+        for n in range(1, len(names) + 1):
+            with open(self.path(f"{n:03d}-{names[n - 1]}/phase1"), "w", encoding="utf-8") as g:
+                g.write("end")
+
+    def spent(self):
+        self.used += 2
+        return self.used
+
+    def alive(self):
+        return False
+
+
+def sim__follows_a_guest():
+    """Verdicts, virtual and processor time of each case; what the kernel says outside of cases fails the last one."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    batch = [case_of("# covers: CLC-1\n") for _ in range(2)]
+    for n, c in enumerate(batch):
+        c.name = f"{n}-x"
+    for log, last, want in (("", "pass", ["pass", "pass"]), ("", "fail server: no", ["pass", "fail"]),
+                            ("[ 9.0] BUG: KASAN: x in y\n", "pass", ["pass", "fail"])):
+        with tempfile.TemporaryDirectory() as out, unittest.mock.patch.multiple(FakeGuest, log=log, last=last):
+            runner = object.__new__(run.SimRunner)
+            runner.args = unittest.mock.Mock(seed=1, keep=False)
+            runner.kernels, runner.held, runner.spent, runner.slow = ("um", "um"), [], {}, 1
+            runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
+            runner.pair = FakeGuest("um", 1, 64, out, 1, "")
+            assert runner._follow(batch) == 2  # pylint: disable=protected-access
+            assert [r.status for r in runner.held] == want, [(r.status, r.reasons) for r in runner.held]
+            assert all(r.seconds == 1.5 for r in runner.held)
+            assert not log or "outside" in runner.held[1].reasons[0] and "KASAN" in runner.held[1].reasons[0], runner.held[1].reasons
+            assert sum(runner.spent.values()) > 0 and "power-off" not in runner.spent
+            assert "7 s of processor time (" in runner.costs(7)
 
 
 if __name__ == "__main__":
