@@ -166,18 +166,23 @@ gone() {
 	[ "$state" = Z ]
 } 2>/dev/null
 
-# listening PORT: somebody listens on this TCP port (also below AF_SMC).
-listening() { ss -Hltn "sport = :$1" | grep -q .; }
+# listening PORT: somebody listens on this TCP port (also below AF_SMC). No fork: it is asked in loops.
+listening() {
+	local f lines listener
+	printf -v listener ':%04X 0+:0000 0A ' "$1"
+	for f in /proc/self/net/tcp /proc/self/net/tcp6; do
+		mapfile -t lines < $f
+		if [[ "${lines[*]}" =~ $listener ]]; then return 0; fi
+	done
+	return 1
+}
 
-# counter NAME: the value of one of the module's counters. NAME may be the
-# last part of the path in the JSON.
+# counter NAME: the value of one of the module's counters, or how often a reason occurred.
 counter() {
-	local v
-	v=$("$SMCCTL" -a -j stats | jq -r --arg n "$1" \
-		'[.. | objects | (.[$n]? // empty), (select(.name? == $n) | .value)] | map(numbers) | if length == 0 then "none" else add end') ||
-		fail "counter $1: smcctl failed"
-	[ "$v" != none ] || fail "there is no counter '$1'"
-	echo "$v"
+	local text
+	text=$'\n'$("$SMCCTL" -a stats) || fail "counter $1: smcctl failed"
+	[[ $text =~ $'\n'"$1 "\ *([0-9]+) ]] || fail "there is no counter '$1'"
+	echo "${BASH_REMATCH[1]}"
 }
 
 # fast NAME=VALUE...: knobs of the module (net.smcr.*). Timers (t_*) count

@@ -4,49 +4,78 @@
 # For cases that run programs over the module: did the connections really use
 # SMC-R? Sourced after case.sh.
 
-# smc_stats: "NAME VALUE" of every counter and reason that is not zero.
-smc_stats() {
-	"$SMCCTL" -j stats | jq -r '.. | objects |
-		(select(has("name") and has("value")) | "\(.name) \(.value)"),
-		(to_entries[] | select(.value | type == "number") | "\(.key) \(.value)")' | sort -u
+# smc_read: what the module has counted, for smc_value. One program: on the debug
+# kernel each takes as long as a connection.
+smc_read() { _smc_text=$'\n'$("$SMCCTL" stats) || fail "smcctl stats failed"; }
+
+# smc_value NAME...: the sum of these counters and reasons, in $_smc_sum. 0 for those
+# that are not there.
+smc_value() {
+	local name
+	_smc_sum=0
+	for name; do
+		if [[ $_smc_text =~ $'\n'"$name "\ *([0-9]+) ]]; then _smc_sum=$((_smc_sum + BASH_REMATCH[1])); fi
+	done
 }
+
+# smc_stats: "NAME VALUE" of every counter and reason that is not zero.
+smc_stats() { "$SMCCTL" stats | awk '$2 ~ /^[0-9]+$/ { print $1, $2 }'; }
 
 # smc_sum NAME...: the sum of these counters. 0 for those that are not there.
 smc_sum() {
-	local s
-	s=$(smc_stats) || fail "smcctl stats failed"
-	awk -v want="$*" 'BEGIN { n = split(want, w); for (i = 1; i <= n; i++) ok[w[i]] = 1 }
-		$1 in ok { sum += $2 } END { print sum + 0 }' <<< "$s"
+	local _smc_text _smc_sum
+	smc_read
+	smc_value "$@"
+	echo "$_smc_sum"
 }
 
 smc_clients() { smc_sum client-first-contacts client-reuses; }
 smc_servers() { smc_sum server-first-contacts server-reuses; }
 smc_fallbacks() { smc_sum client-fallbacks server-fallbacks; }
 
+# _smc_since: connections and fallbacks, in $_smc_n and $_smc_f, after smc_reset
+_smc_since() {
+	smc_read
+	smc_value client-first-contacts client-reuses server-first-contacts server-reuses
+	_smc_n=$((_smc_sum - _smc_conns))
+	smc_value client-fallbacks server-fallbacks
+	_smc_f=$((_smc_sum - _smc_falls))
+}
+
 # smc_reset: from here on count for smc_was and tcp_was.
-smc_reset() { _smc_conns=$(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) _smc_falls=$(smc_fallbacks); }
+smc_reset() {
+	_smc_conns=0 _smc_falls=0
+	_smc_since
+	_smc_conns=$_smc_n _smc_falls=$_smc_f
+}
 
 # smc_was DESC MIN [MAX [FALLBACKS]]: since smc_reset MIN (to MAX) connections used
 # SMC-R on this side, and none (FALLBACKS) fell back.
 smc_was() {
-	local n f
-	n=$(($(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) - _smc_conns))
-	f=$(($(smc_fallbacks) - _smc_falls))
-	check "$1: SMC-R connections ($n, wanted $2${3:+ to $3})" test "$n" -ge "$2" -a "$n" -le "${3:-${2/#0/999999999}}"
-	eq "$1: fallbacks" "$f" "${4:-0}"
+	_smc_since
+	check "$1: SMC-R connections ($_smc_n, wanted $2${3:+ to $3})" test "$_smc_n" -ge "$2" -a "$_smc_n" -le "${3:-${2/#0/999999999}}"
+	eq "$1: fallbacks" "$_smc_f" "${4:-0}"
 }
 
 # tcp_was DESC N: since smc_reset none used SMC-R and N fell back.
 tcp_was() {
-	local n f
-	n=$(($(smc_sum client-first-contacts client-reuses server-first-contacts server-reuses) - _smc_conns))
-	f=$(($(smc_fallbacks) - _smc_falls))
-	eq "$1: SMC-R connections" "$n" 0
-	eq "$1: fallbacks" "$f" "$2"
+	_smc_since
+	eq "$1: SMC-R connections" "$_smc_n" 0
+	eq "$1: fallbacks" "$_smc_f" "$2"
+}
+
+# smc_same NAME NAME: two counters have the same value
+smc_same() {
+	local _smc_text _smc_sum one
+	smc_read
+	smc_value "$1"
+	one=$_smc_sum
+	smc_value "$2"
+	[ "$one" = "$_smc_sum" ]
 }
 
 # smc_idle: no connection is left, whatever state it was in.
-smc_idle() { [ "$(smc_sum conn-created)" = "$(smc_sum conn-freed)" ]; }
+smc_idle() { smc_same conn-created conn-freed; }
 
 # rdma_cut, rdma_mend: nothing that the RNIC on eth0 says reaches the peer
 rdma_cut() {
@@ -58,7 +87,7 @@ rdma_mend() {
 }
 
 # no_group: no link group is left.
-no_group() { [ "$(smc_sum lgr-created)" = "$(smc_sum lgr-freed)" ]; }
+no_group() { smc_same lgr-created lgr-freed; }
 
 # macvlan_setup: 10.88.0.$ID on a macvlan of its own with an RDMA device, rxm$ID, in place of
 # eth0's. Unlike the guests' cards it changes its MAC while it is up.
