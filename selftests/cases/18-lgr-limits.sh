@@ -14,7 +14,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-N=$((300 / SLOW))
+N=$((300 / DEAR))
 qps() { rdma resource show qp link "$(rnic 0)" | grep -c smcr || :; }
 # answers "receiver not ready", sent or got
 rnr() {

@@ -12,7 +12,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((1200 / SLOW))
+N=$((1200 / DEAR))
 
 over() {
 	check "every connection is released" eventually 10 smc_idle

@@ -15,7 +15,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((1500 / SLOW / SLOW))
+N=$((1500 / DEAR / DEAR))
 
 over() {
 	check "every connection is released" eventually 10 smc_idle

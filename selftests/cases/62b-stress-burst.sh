@@ -12,8 +12,8 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((50 / SLOW / SLOW))
-BULK=$((16 / SLOW))
+N=$((50 / DEAR / DEAR))
+BULK=$((16 / DEAR))
 
 server() {
 	smc_reset

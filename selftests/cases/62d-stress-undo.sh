@@ -37,7 +37,7 @@ client() {
 	smc_reset
 	check "SO_RCVLOWAT lowered under poll()" "$PROG/sockrace" lowat "$PEER" 5000
 	smc_was "SO_RCVLOWAT" 1 1
-	check "threads that do not agree" "$PROG/sockrace" undo "$PEER" 5000 $((600 / SLOW))
+	check "threads that do not agree" "$PROG/sockrace" undo "$PEER" 5000 $((600 / DEAR))
 	check "every connection is released" eventually 20 smc_idle
 	killed tcp
 	killed smc

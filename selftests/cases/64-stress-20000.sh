@@ -11,7 +11,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((20000 / SLOW / SLOW / SLOW))
+N=$((20000 / DEAR / DEAR / DEAR))
 slab() { awk '/^SUnreclaim/ { print $2 }' /proc/meminfo; }
 
 server() {

@@ -11,7 +11,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((6000 / SLOW))k
+N=$((6000 / DEAR))k
 # server's and client's receive buffer, send buffers, chunk sizes of both
 RUNS="
 16k 512k 64k 64k 65536 65536

@@ -12,7 +12,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((30 / SLOW))
+N=$((30 / DEAR))
 
 # end_of PID: the exit status of a process that has to end by itself
 end_of() {

@@ -41,7 +41,7 @@ one_client() {
 		for p in 1 16; do
 			# twice, at least: with less work than that, clients come too late to do any
 			n=$((2 * c * p))
-			[ $n -ge $((1500 / SLOW)) ] || n=$((1500 / SLOW))
+			[ $n -ge $((1500 / DEAR)) ] || n=$((1500 / DEAR))
 			try "$c clients, pipeline of $p" over redis-benchmark -h "$PEER" -p "$(via 6379)" -c $c -P $p -n $n -d 300 -t set,get -q
 		done
 	done

@@ -10,7 +10,7 @@
 # tags: app stress
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
-N=$((300 / SLOW / SLOW)) C=8
+N=$((300 / DEAR / DEAR)) C=8
 # curl: three files, IPv6, many over one, the status; ab: two files, for each
 # request and for each client. ab begins up to C - 1 connections more than it
 # has requests for, and closes them without a word: the longer connect() takes,
@@ -56,7 +56,7 @@ server() {
 	mkdir -p $APPDIR/www
 	head -c 100 /dev/urandom > $APPDIR/www/small
 	head -c 200000 /dev/urandom > $APPDIR/www/middle
-	head -c $((60000000 / SLOW / SLOW)) /dev/urandom > $APPDIR/www/large
+	head -c $((60000000 / DEAR / DEAR)) /dev/urandom > $APPDIR/www/large
 	(cd $APPDIR/www && sha256sum small middle large) > "$CASEDIR/sums"
 	smc_reset
 	both one_server

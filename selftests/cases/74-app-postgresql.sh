@@ -13,7 +13,7 @@
 PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
 # Clients, transactions of each, and of each with connections of their own: the
 # server forks for each of them, which takes 0.1 s and more, also over TCP.
-C=8 N=$((60 / SLOW / SLOW)) M=$((6 / SLOW))
+C=8 N=$((60 / DEAR / DEAR)) M=$((6 / DEAR))
 # pgbench has one of its own each time, and psql one
 CONNS=$((1 + 1 + C + 1 + C * M + 1))
 # The server refuses to run as root.

@@ -12,6 +12,7 @@
 #   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
 #   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL $FABRIC
 #   $BUSY                   the part of $SLOW that is this machine's (SMCR_SLOW)
+#   $DEAR                   what amounts of work are divided by, see guest.sh
 #   $RNIC, rnic N, rnic_delete N, rnic_add N   the RDMA device on ethN
 #   $TREE                   the project;  $PROG test programs;  $LAB the RDMA lab, $RDMA its programs;  $SMCCTL
 #   $CASEDIR                the case's folder, shared by both guests and the host

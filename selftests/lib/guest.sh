@@ -5,6 +5,10 @@
 
 PEER_ID=$((3 - ID))
 FABRIC=${FABRIC:-roce}
+# How many times as much everything costs as on a plain UML: amounts of work are
+# divided by it. In the simulation nothing takes any time, but it costs all the same.
+case $FABRIC$KERNEL in simumdbg) DEAR=3 ;; sim*) DEAR=1 ;; *) DEAR=$SLOW ;; esac
+export DEAR
 case $ID in 1) ROLE=server ;; 2) ROLE=client ;; *) ROLE=host ;; esac
 
 # nap SECONDS: sleep without a fork (system calls are dear on UML, processes
@@ -42,11 +46,11 @@ poll() {
 # paced DEV [CMD...]: in the simulation a wire needs time for what it carries, or
 # whoever sends all the time would send for ever at one moment. CMD runs it there.
 paced() {
-	[ "$FABRIC" != sim ] || "${@:2}" tc qdisc add dev "$1" root netem delay 20us rate 1gbit limit 10000
+	[ "$FABRIC" != sim ] || "${@:2}" tc qdisc add dev "$1" root netem delay 20us rate $((1000 / DEAR))mbit limit 10000
 }
 
 # insmod_smcr KO [PARAM=VALUE...]: with what it depends on; insmod alone does
-# not look for that.
+# not look for that. (In the simulation that has been there from the start.)
 insmod_smcr() {
 	local m
 	[ "$FABRIC" != sim ] || { insmod "$@"; return; }

@@ -18,8 +18,9 @@ from lab import LIB, TREE, Guest, LabError, Pair, offspring, read, script, tail
 
 START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
 # Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
-# those of soft RoCE.
-KNOBS = {"latency": 20000, "bandwidth": 1000, "gid_types": 2}
+# those of soft RoCE. What moves all it can for some time costs a third on the debug kernel.
+KNOBS = {"latency": 20000, "gid_types": 2}
+BANDWIDTH = {"um": 1000, "umdbg": 333}
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 12                  # cases of one guest, at most
 SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any progress: the guest spins
@@ -73,7 +74,7 @@ class Sim(Virtual):
     def __init__(self, kernel, nics, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
         super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out)
         self.seed, self.rnic = seed, rnic
-        self.knobs = {**KNOBS, **(knobs or {})}
+        self.knobs = {**KNOBS, "bandwidth": BANDWIDTH[kernel], **(knobs or {})}
         # Not even a slow kernel takes any time, and other work on this machine does not matter.
         self.slow = 1
         self.work = 0
