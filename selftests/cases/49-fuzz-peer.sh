@@ -19,6 +19,8 @@
 
 LONG=30		# seconds in each role, the same on slow kernels
 ROUNDS=120	# of the neighbours' conversation
+# there much more happens in a second
+[ "$FABRIC" != sim ] || LONG=$((LONG / DEAR)) ROUNDS=$((ROUNDS / DEAR))
 
 # What the attackers leave behind has to be gone soon, and is not to be large. The
 # neighbours are connected already.
