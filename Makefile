@@ -48,7 +48,7 @@ help:
 	@echo 'make check-full      after it: all cases under the debug kernel, the stress cases'
 	@echo '                     in full numbers under a plain one, and the smoke'
 	@echo '                     test on the other stock kernels'
-	@echo 'make check-sim       all cases that can be simulated, in virtual time, and random worlds'
+	@echo 'make check-sim       all cases that can be simulated, in virtual time, on several RNICs, and random worlds'
 	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
 	@echo 'make mutants         six wrong changes that tests have to notice, five minutes at most'
 	@echo 'make check-cost      instructions per operation, against the committed figures'
