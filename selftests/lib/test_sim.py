@@ -151,6 +151,45 @@ def sim__reads_arguments():
         assert sim.arguments(page) == want, (page, sim.arguments(page))
 
 
+RESULTS = """\
+run 5
+hits live:cable=1 reason:peer-abort=2 reason:peer-abort=1
+ok 5 00000000000000aa 1000 20 2 1 300 0 
+run 6
+hits fault:tx_write/mute=3 counter:bytes-tx=9 counter:t-close=1
+not ok 6 00000000000000bb 1000 20 2 1 300 0 cannot build: knob mtu=9: EINVAL
+"""
+KMSG = "".join(f"[    1.0] smcr-case {w} seed-{s}\n" for s in (5, 6) for w in ("BEGIN", "END"))
+
+
+def worlds__results():
+    """What a guest left is read: verdicts, what happened, a world that did not come to its end, a kernel's report."""
+    worlds = load_script(os.path.join(TOP, "selftests", "sim"))
+    with tempfile.TemporaryDirectory() as d:
+        pair = unittest.mock.Mock(out=d, work=[(5, []), (6, [])], path=lambda name: os.path.join(d, name))
+
+        def put(name, text):
+            with open(os.path.join(d, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        put("results", RESULTS)
+        put("kmsg1.log", KMSG)
+        put("rc", "1")
+        res = worlds.outcome(pair, None)
+        assert [(r.seed, r.passed, r.digest) for r in res] == [(5, True, "00000000000000aa"), (6, False, "00000000000000bb")]
+        assert res[1].why == "cannot build: knob mtu=9: EINVAL" and res[1].kind == "cannot build: knob mtu=N: EINVAL"
+        text = "\n".join(worlds.tally(res))
+        assert "peer-abort 3" in text and "tx_write/mute 3" in text and "t-close 1" in text and "bytes" not in text, text
+        assert "befell cards without: none" in text
+        put("results", RESULTS + "run 7\n")
+        assert [(r.seed, r.why) for r in worlds.outcome(pair, None)][2:] == [(7, "the guest died")]
+        assert worlds.outcome(pair, "it spins")[2].why == "it spins"
+        assert len(worlds.outcome(pair, "budget")) == 2
+        put("kmsg1.log", KMSG.replace("[    1.0] smcr-case END seed-5", "[    1.0] BUG: sleeping function called from invalid "
+                                      "context at x.c:1\n[    1.0] smcr-case END seed-5"))
+        res = worlds.outcome(pair, None)
+        assert not res[0].passed and "kernel: BUG: sleeping" in res[0].why, res[0].why
+
+
 def queue_of(run, needs, rounds=1):
     """A queue of cases with such needs."""
     todo = [unittest.mock.Mock(n=n, needs=k) for n, k in enumerate(needs)]

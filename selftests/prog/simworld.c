@@ -23,6 +23,7 @@ static u64 hash;
 static char why[512];
 static struct world world;
 static bool debug;
+static char hits[16384];		/* what happened, as " KIND:WHAT=N" */
 static int live = -1;		/* the log of every world, written as it happens */
 
 void say(const char *fmt, ...)
@@ -72,6 +73,15 @@ bool failed(void)
 	return why[0];
 }
 
+void hit(const char *kind, const char *what, u64 n)
+{
+	size_t len = strlen(hits);
+
+	if (n)
+		snprintf(hits + len, sizeof(hits) - len, " %s:%s=%llu", kind, what,
+			 (unsigned long long)n);
+}
+
 /* --- what befalls a world --- */
 
 static bool touches(const struct dist *d, int host, int plane)
@@ -110,6 +120,17 @@ u64 next_dist(const struct world *w)
 	return next;
 }
 
+/* Allocations fail at the moment: what cannot be done now is done by undo_dists() */
+static bool no_memory(const struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->n_dist; i++)
+		if (w->dist[i].kind == D_SLAB && w->dist[i].phase == 1)
+			return true;
+	return false;
+}
+
 static bool make_device(const struct world *w, int h, int p)
 {
 	int i, rc;
@@ -122,12 +143,12 @@ static bool make_device(const struct world *w, int h, int p)
 		if (s->off || s->host != h || s->plane != p)
 			continue;
 		rc = dev_knob(0, 0, s->name, s->val);
-		if (rc)
+		if (rc && !no_memory(w))
 			return fail("cannot build: knob %s=%s: %s", s->name, s->val,
 				    strerrorname_np(-rc));
 	}
 	rc = dev_add(h, p);
-	if (rc)
+	if (rc && !no_memory(w))
 		return fail("cannot build: device s%d%d: %s", h, p, strerrorname_np(-rc));
 	return true;
 }
@@ -193,6 +214,22 @@ static void reset_params(const struct world *w, int h, int p)
 			dev_knob(0, 0, w->set[i].name, usual(0, w->set[i].name));
 }
 
+/* How often it happened, by point and action */
+static void count_fault(const struct dist *d)
+{
+	u32 n = dev_fired(d->host, d->plane, d->name);
+	const char *action = strchr(d->val, ' ');
+	char what[64];
+
+	if (n >= d->fired)
+		n -= d->fired;
+	/* the device goes and takes the count along */
+	if (!dev_there(d->host, d->plane) && strstr(d->val, " remove"))
+		n = 1;
+	snprintf(what, sizeof(what), "%s/%s", d->name, action ? action + 1 : "fail");
+	hit("fault", what, n);
+}
+
 static void put_back(struct world *w, struct dist *d)
 {
 	int rc = 0;
@@ -211,6 +248,7 @@ static void put_back(struct world *w, struct dist *d)
 		rc = dev_knob(d->host, d->plane, "paused", "0");
 		break;
 	case D_FAULT:
+		count_fault(d);
 		rc = dev_fault(d->host, d->plane, d->name, "0");
 		if (!d->broken)
 			break;
@@ -221,7 +259,7 @@ static void put_back(struct world *w, struct dist *d)
 		make_device_reset(w, d->host, d->plane);
 		break;
 	case D_SLAB:
-		rc = put_file("/sys/kernel/debug/failslab/probability", "0");
+		hit("memory", d->name, mem_fail(d->name, "0"));
 		break;
 	default:
 		break;
@@ -232,9 +270,8 @@ static void put_back(struct world *w, struct dist *d)
 
 static void befall(struct world *w, struct dist *d)
 {
-	int rc = 0;
+	int rc = 0, alive = app_alive(d->host, d->plane);
 
-	(void)w;
 	switch (d->kind) {
 	case D_KNOB:
 		rc = dev_knob(d->host, d->plane, d->name, d->val);
@@ -259,25 +296,24 @@ static void befall(struct world *w, struct dist *d)
 		rc = dev_knob(d->host, d->plane, "paused", "1");
 		break;
 	case D_FAULT:
+		d->fired = dev_fired(d->host, d->plane, d->name);
 		rc = dev_fault(d->host, d->plane, d->name, d->val);
 		break;
 	case D_LGRDEL:
 		rc = lgr_delete_all(d->host);
 		break;
 	case D_SLAB:
-		put_file("/sys/kernel/debug/failslab/verbose", "0");
-		put_file("/sys/kernel/debug/failslab/times", "-1");
-		put_file("/sys/kernel/debug/failslab/interval", "10");
-		put_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "0");
-		rc = put_file("/sys/kernel/debug/failslab/probability", "2");
+		mem_fail(d->name, d->val);
 		break;
 	default:
 		break;
 	}
 	say("%s %d/%d %s %s: %s", dist_names[d->kind], d->host, d->plane, d->name, d->val,
 	    rc < 0 ? strerrorname_np(-rc) : "0");
+	if (rc >= 0)
+		hit(alive ? "live" : "idle", dist_names[d->kind], 1);
 	/* a device that is not there can have no knobs; any other error is ours */
-	if (rc < 0 && !(rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH))
+	if (rc < 0 && !no_memory(w) && !(rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH))
 		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val,
 		     strerrorname_np(-rc));
 }
@@ -457,10 +493,14 @@ static bool sums(struct world *w, const struct counters *a, const struct counter
 		sf += DELTA("server-fallbacks");
 		ss += DELTA("server-first-contacts") + DELTA("server-reuses");
 		down += DELTA("link-down");
-		for (k = 0; k < b[h].n; k++)
-			if (b[h].val[k] != a[h].val[k])
-				say("host %d: %s %llu", h, b[h].name[k],
-				    (unsigned long long)(b[h].val[k] - a[h].val[k]));
+		for (k = 0; k < b[h].n; k++) {
+			u64 n = b[h].val[k] - a[h].val[k];
+
+			if (!n)
+				continue;
+			say("host %d: %s %llu", h, b[h].name[k], (unsigned long long)n);
+			hit(k < b[h].reasons ? "counter" : "reason", b[h].name[k], n);
+		}
 	}
 	app_smc = (int)ss;
 	app_tcp = (int)sf;
@@ -597,13 +637,14 @@ int main(int argc, char **argv)
 		used = 0;
 		hash = 0xcbf29ce484222325ull;
 		why[0] = '\0';
+		hits[0] = '\0';
 		generate(&world, seed, debug);
 		if (print) {
 			printf("%llu %d\n", (unsigned long long)seed, world.pieces);
 			continue;
 		}
 		leave_out(&world, drop);
-			if (!native)
+		if (!native)
 			to_kmsg("BEGIN", seed);
 		if (trace) {
 			char path[256];
@@ -616,9 +657,11 @@ int main(int argc, char **argv)
 		printf("run %llu\n", (unsigned long long)seed);
 		ok = run(&world, &virt);
 		if (!native)
-		to_kmsg("END", seed);
+			to_kmsg("END", seed);
 		if (!ok && !trace)
 			save(folder, seed);
+		if (hits[0])
+			printf("hits%s\n", hits);
 		printf("%s %llu %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok",
 		       (unsigned long long)seed,
 		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces,

@@ -21,7 +21,7 @@
 #define MAX_LISTEN	8
 #define MAX_STEPS	4
 #define MAX_DIST	12
-#define MAX_SET		48
+#define MAX_SET		192
 #define MAX_PIECES	1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MS		1000000ull	/* times are ns */
@@ -55,6 +55,12 @@ struct step {
 	u32 bytes, chunk, pause;	/* ms after each chunk */
 };
 
+enum io {
+	IO_LEVEL,	/* epoll says when */
+	IO_EDGE,	/* epoll says it once: a wake-up that is lost is lost */
+	IO_BLOCK,	/* two threads that wait in send() and recv() */
+};
+
 struct opts {
 	int sndbuf, rcvbuf, nodelay, cork, lowat, keepalive, linger, more;
 };
@@ -63,6 +69,7 @@ struct side_plan {
 	struct step w[MAX_STEPS], r[MAX_STEPS];
 	int nw, nr;
 	bool noread;
+	enum io io;
 	enum how_to_end end;
 	u32 end_ms;
 	struct opts opt;
@@ -110,6 +117,7 @@ struct dist {
 	char name[32], val[64];
 	bool broken;		/* the device has to be made again afterwards */
 	int phase;		/* 0 before, 1 meanwhile, 2 over */
+	u32 fired;		/* of a fault, before it was set */
 };
 
 /* A sysctl of a host, or a knob of one of its devices */
@@ -138,6 +146,7 @@ struct world {
 	/* the longest, ms */
 	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;
 	u32 t_close_min;
+	bool no_test;		/* a host does not look whether its links are alive */
 	u32 lingers;		/* seconds that close() may block, together */
 };
 
@@ -146,6 +155,7 @@ void describe(const struct world *w);
 void leave_out(struct world *w, const bool *drop);
 extern const char * const dist_names[];
 extern const char * const end_names[];
+extern const char * const io_names[];
 
 /* --- hosts --- */
 void hosts_open(void);
@@ -158,6 +168,8 @@ int dev_del(int host, int plane);
 bool dev_there(int host, int plane);
 int dev_knob(int host, int plane, const char *name, const char *val);
 int dev_fault(int host, int plane, const char *point, const char *val);
+u32 dev_fired(int host, int plane, const char *point);
+u32 mem_fail(const char *what, const char *probability);
 int link_up(int host, int plane, bool wire, bool up);
 int addr_change(int host, int plane, int family, bool add);
 int lgr_delete_all(int host);
@@ -174,7 +186,7 @@ int census(int host, struct census *c);
 struct counters {
 	char name[MAX_COUNTERS][32];
 	u64 val[MAX_COUNTERS];
-	int n;
+	int n, reasons;		/* reasons come behind the counters */
 };
 
 int counters(int host, struct counters *c);
@@ -197,11 +209,13 @@ extern bool native;
 extern bool app_lost;			/* bytes may have been lost */
 extern int app_want_smc, app_want_tcp;
 void run_until(struct world *w, u64 t);
+int app_alive(int host, int plane);	/* ends of connections that are there */
 
 /* --- log and verdict --- */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* false */
 bool failed(void);
+void hit(const char *kind, const char *what, u64 n);
 
 /* --- what befalls the hosts --- */
 bool tainted(const struct world *w, int host, int plane);

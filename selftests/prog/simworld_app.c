@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The applications of a world, all in one loop, and what each may see:
+ * The applications of a world, and what each may see. One loop does it all but
+ * for those that block: they have two threads each. Only one of all these runs at
+ * a time (turn), but for the calls in which they wait.
  *
  * - bytes in order, every one checked: its value follows from connection,
  *   direction and position;
@@ -13,12 +15,15 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +38,11 @@
 #define PERIOD	(1u << 24)	/* of pattern_byte() */
 #define MOST	(1u << 18)	/* bytes of one call */
 #define HASTE	20		/* how much faster time passes on the loopback */
-#define LATER	(300000 * MS)	/* what is disturbed may take so much longer */
+#define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
+#define SLACK	10000		/* ms, beyond what the documentation says */
+#define WAKE	2000		/* epoll: a thread has ended */
+#define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
+#define WRITE_EV (EPOLLOUT | EPOLLERR | EPOLLHUP)
 
 enum state { NEW, CONNECTING, OPEN, GONE };
 
@@ -44,10 +53,15 @@ struct end {
 	int id, side, host, fd;
 	enum state state;
 	u32 ev;			/* asked of epoll */
+	enum io io;
+	u32 ready;		/* IO_EDGE: what epoll said, until it is not so any more */
+	int threads;		/* IO_BLOCK: that run */
+	bool patient;		/* not over SMC-R: TCP's times hold */
 	int wi, ri;		/* step */
 	u32 wdone, rdone;	/* bytes of it */
 	u64 wwait, rwait;	/* pause until */
 	u64 tx, rx;
+	u64 tx_most;		/* tx and what a send() under way may have sent */
 	bool shut, eof, dead, aborted, closed, rdwr;
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 opened, closed_at;
@@ -60,9 +74,11 @@ struct end {
 static struct end ends[MAX_CONNS][2];
 static int listeners[MAX_LISTEN];
 static struct world *world;
-static int ep = -1;
+static int ep = -1, wake = -1;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static u64 t0, cur, due_all;
-static unsigned char *table, *in;
+static unsigned char *table;
+static __thread unsigned char *in;	/* for recv() */
 int app_hurt, app_smc, app_tcp, app_want_smc, app_want_tcp;
 u64 app_bytes;
 bool app_lost, app_early, native;
@@ -133,7 +149,7 @@ static bool cause(const struct end *e, int err, bool sending)
 		return true;
 	if (!o->closed)
 		return false;
-	return sending || e->tx > o->rx || now() - o->closed_at >= world->t_close_min * MS;
+	return sending || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
 }
 
 static void ask_epoll(struct end *e, u32 ev)
@@ -142,8 +158,9 @@ static void ask_epoll(struct end *e, u32 ev)
 
 	if (ev == e->ev)
 		return;
-	epoll_ctl(ep, !e->ev ? EPOLL_CTL_ADD : ev ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, e->fd, &ee);
-	e->ev = ev;
+	/* if there is no memory for it: the next time */
+	if (!epoll_ctl(ep, !e->ev ? EPOLL_CTL_ADD : ev ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, e->fd, &ee))
+		e->ev = ev;
 }
 
 static void note_close(struct end *e)
@@ -152,7 +169,7 @@ static void note_close(struct end *e)
 		return;
 	e->closed = true;
 	e->closed_at = now();
-	if (e->aborted || e->peer->tx > e->rx || e->peer->state == NEW)
+	if (e->aborted || e->peer->tx_most > e->rx || e->peer->state == NEW)
 		app_lost = true;
 }
 
@@ -248,6 +265,8 @@ static int smc_socket(int host, int family)
 	return socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, family == AF_INET6);
 }
 
+static void start_threads(struct end *e);
+
 static bool start_listener(int i)
 {
 	const struct listen_plan *l = &world->listen[i];
@@ -273,6 +292,8 @@ static void opened(struct end *e)
 {
 	e->state = OPEN;
 	e->opened = now();
+	if (e->io == IO_BLOCK)
+		start_threads(e);
 }
 
 /* Only when memory runs out */
@@ -452,24 +473,49 @@ static bool spun(struct end *e, const char *what)
 	return true;
 }
 
+/* Back again; true: nobody wants to know the result any more */
+static bool blocked(const struct end *e, bool let_go)
+{
+	int err = errno;
+
+	if (let_go) {
+		pthread_mutex_lock(&turn);
+		tick();
+	}
+	errno = err;
+	return e->state == GONE;
+}
+
 static bool do_send(struct end *e, u32 ev)
 {
 	const struct step *st = w_step(e);
 	u32 n, left = st->bytes - e->wdone;
+	bool let_go = e->threads;
+	int err, fd = e->fd, more;
 	ssize_t rc;
-	int err;
 
 	n = st->chunk > left ? left : st->chunk;
 	if (n > MOST)
 		n = MOST;
 	if (!n)
 		n = left;
-	rc = send(e->fd, pattern(e, e->tx), n, MSG_NOSIGNAL | (e->p->opt.more && one_in(&e->r, 2) ?
-							       MSG_MORE : 0));
+	more = e->p->opt.more && one_in(&e->r, 2) ? MSG_MORE : 0;
+	e->tx_most = e->tx + n;
+	if (let_go)
+		pthread_mutex_unlock(&turn);
+	rc = send(fd, pattern(e, e->tx), n, MSG_NOSIGNAL | more);
+	if (blocked(e, let_go))
+		return true;
 	err = rc < 0 ? errno : 0;
+	if (err && !let_go)
+		e->tx_most = e->tx;
 	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
-	if (err == EAGAIN)
+	if (err == EAGAIN) {
+		e->ready &= ~EPOLLOUT;
+		if (e->threads)
+			return bad(e, "send does not block", rc, err);
 		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
+	}
 	if (err) {
 		e->wdead = true;
 		return cause(e, err, true) || bad(e, "send", rc, err);
@@ -477,6 +523,7 @@ static bool do_send(struct end *e, u32 ev)
 	if (!rc || rc > n)
 		return bad(e, "send", rc, 0);
 	e->tx += (u64)rc;
+	e->tx_most = e->tx;
 	e->wdone += (u32)rc;
 	e->spins = 0;
 	if (st->pause)
@@ -489,17 +536,28 @@ static bool do_recv(struct end *e, u32 ev)
 	const struct step *st = step(e->p->r, e->p->nr, &e->ri, &e->rdone);
 	u32 n = st ? st->chunk ? st->chunk : 1 : 1 << 16;
 	struct end *o = e->peer;
+	bool let_go = e->threads;
+	int err, fd = e->fd;
 	ssize_t rc;
-	int err;
 	long at;
 
 	if (n > MOST)
 		n = MOST;
-	rc = recv(e->fd, in, n, 0);
+	if (!in)
+		in = malloc(MOST);
+	if (let_go)
+		pthread_mutex_unlock(&turn);
+	rc = recv(fd, in, n, 0);
+	if (blocked(e, let_go))
+		return true;
 	err = rc < 0 ? errno : 0;
 	say("c%d%c recv %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
-	if (err == EAGAIN)
+	if (err == EAGAIN) {
+		e->ready &= ~EPOLLIN;
+		if (e->threads)
+			return bad(e, "recv does not block", rc, err);
 		return !(ev & EPOLLIN) || !spun(e, "epoll says that it can receive, and it cannot");
+	}
 	if (err) {
 		e->dead = true;
 		return cause(e, err, false) || bad(e, "recv", rc, err);
@@ -511,12 +569,15 @@ static bool do_recv(struct end *e, u32 ev)
 	if (!rc) {
 		if (!e->wdead && !((o->shut || o->closed) && !o->aborted && e->rx == o->tx))
 			/* what it sent and said before it aborted may have come */
-			if (!(o->aborted && o->shut && e->rx == o->tx))
-				return bad(e, "end of data", rc, 0);
+			if (!(o->aborted && o->shut && e->rx == o->tx)) {
+				/* one of two that wait gets the error, as with TCP */
+				e->dead = e->threads == 2 && cause(e, ECONNRESET, false);
+				return e->dead || bad(e, "end of data", rc, 0);
+			}
 		e->eof = true;
 		return true;
 	}
-	if (e->rx + (u64)rc > o->tx)
+	if (e->rx + (u64)rc > o->tx_most)
 		return bad(e, "more data than were sent", rc, 0);
 	if (memcmp(in, pattern(o, e->rx), (size_t)rc)) {
 		for (at = 0; in[at] == pattern(o, e->rx)[at]; at++)
@@ -532,6 +593,96 @@ static bool do_recv(struct end *e, u32 ev)
 			e->rwait = now() + st->pause * MS;
 	}
 	return true;
+}
+
+static void nap_until(u64 t)
+{
+	while (tick() < t) {
+		u64 ns = (t - now()) / (native ? HASTE : 1);
+		struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+		pthread_mutex_unlock(&turn);
+		nanosleep(&ts, NULL);
+		pthread_mutex_lock(&turn);
+	}
+}
+
+static void thread_ends(struct end *e)
+{
+	u64 one = 1;
+
+	if (!--e->threads)
+		say("c%d%c its threads have ended", e->id, "cs"[e->side]);
+	if (write(wake, &one, sizeof(one)) < 0)
+		abort();
+}
+
+static void *writer(void *arg)
+{
+	struct end *e = arg;
+
+	pthread_mutex_lock(&turn);
+	while (e->state == OPEN && !e->wdead && !e->dead && w_step(e)) {
+		nap_until(e->wwait);
+		if (e->state != OPEN || !do_send(e, 0))
+			break;
+	}
+	if (e->state == OPEN && !e->wdead && !e->dead && !failed())
+		no_more_to_send(e);
+	thread_ends(e);
+	pthread_mutex_unlock(&turn);
+	return NULL;
+}
+
+static void *reader(void *arg)
+{
+	struct end *e = arg;
+
+	pthread_mutex_lock(&turn);
+	while (e->state == OPEN && !e->eof && !e->dead) {
+		nap_until(e->rwait);
+		if (e->state != OPEN || !do_recv(e, 0))
+			break;
+	}
+	free(in);
+	thread_ends(e);
+	pthread_mutex_unlock(&turn);
+	return NULL;
+}
+
+static void set_blocking(int fd, bool on)
+{
+	int fl = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, on ? fl & ~O_NONBLOCK : fl | O_NONBLOCK);
+}
+
+static void start_threads(struct end *e)
+{
+	void *(*const run[])(void *) = { writer, reader };
+	pthread_attr_t attr;
+	pthread_t t;
+	int i, rc;
+
+	ask_epoll(e, 0);
+	set_blocking(e->fd, true);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 1 << 17);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (i = 0; i < 2; i++) {
+		e->threads++;
+		rc = pthread_create(&t, &attr, run[i], e);
+		if (!rc)
+			continue;
+		e->threads--;
+		/* half of it would do the other half's work in the loop */
+		if (i || !disturbed(e))
+			bad(e, "thread", 0, rc);
+		e->io = IO_LEVEL;
+		set_blocking(e->fd, false);
+		break;
+	}
+	pthread_attr_destroy(&attr);
 }
 
 static bool at_time(const struct end *e)
@@ -555,26 +706,31 @@ static bool drive(struct end *e, u32 ev)
 		shut_down(e);
 		return true;
 	}
-	if (e->state != OPEN)
+	if (e->state != OPEN || e->threads)
 		return true;
-	if (ev & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP) && r_wants(e) && !do_recv(e, ev))
+	if (e->io == IO_BLOCK) {	/* they are through */
+		e->io = IO_LEVEL;
+		set_blocking(e->fd, false);
+	}
+	if (ev & READ_EV && r_wants(e) && !do_recv(e, ev))
 		return false;
-	if (!e->dead && ev & (EPOLLOUT | EPOLLERR | EPOLLHUP) && w_wants(e) && !do_send(e, ev))
+	if (!e->dead && ev & WRITE_EV && w_wants(e) && !do_send(e, ev))
 		return false;
 	if (e->dead) {
 		/* nothing comes any more but errors */
-		ssize_t rc = recv(e->fd, in, 1, 0);
+		unsigned char byte = 0;
+		ssize_t rc = recv(e->fd, &byte, 1, 0);
 
 		if (rc > 0)
 			return bad(e, "recv after an error", rc, 0);
-		rc = send(e->fd, in, 1, MSG_NOSIGNAL);
+		rc = send(e->fd, &byte, 1, MSG_NOSIGNAL);
 		if (rc >= 0)
 			return bad(e, "send after an error", rc, 0);
 		shut_down(e);
 		return true;
 	}
 	if (e->wdead) {
-		ssize_t rc = send(e->fd, in, 1, MSG_NOSIGNAL);
+		ssize_t rc = send(e->fd, "", 1, MSG_NOSIGNAL);
 
 		if (rc >= 0)
 			return bad(e, "send after an error", rc, 0);
@@ -592,8 +748,12 @@ static void want(struct end *e)
 {
 	u32 ev = 0;
 
-	if (e->state == CONNECTING)
+	if (e->io == IO_EDGE)
+		ev = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+	else if (e->state == CONNECTING)
 		ev = EPOLLOUT;
+	else if (e->threads)
+		ev = 0;
 	else if (e->state == OPEN)
 		ev = (r_wants(e) ? EPOLLIN : 0) | (w_wants(e) ? EPOLLOUT : 0);
 	if (e->state != GONE && e->state != NEW)
@@ -628,15 +788,21 @@ static u64 deadline(const struct end *e)
 	if (!disturbed(e))
 		return at;
 	for (i = 0; i < world->n_dist; i++) {
-		u64 over = (world->dist[i].start + (u64)world->dist[i].len) * MS;
+		u64 over = (world->dist[i].start + (u64)world->dist[i].len + t) * MS;
 
 		if (!world->dist[i].off && over > at)
 			at = over;
 	}
-	return at + LATER;
+	if (e->patient || world->no_test)
+		return at + LATER;
+	/* a link that is silent, or answers no more, is noticed in this time: keepalive.rst */
+	return at + (world->t_testlink + world->t_llc + SLACK) * MS;
 }
 
-/* A connection that fell back may have lost its peer's reset, and then waits for ever, as TCP does. */
+/*
+ * A connection that fell back may have lost its peer's reset, and then waits for
+ * ever, as TCP does; one that is being set up has TCP's retransmissions to wait for.
+ */
 static bool late(struct end *e)
 {
 	int mode;
@@ -650,9 +816,16 @@ static bool late(struct end *e)
 	mode = e->side ? conn_mode(e->host, e->c->port, e->peer->lport) : conn_mode(e->host,
 										    e->lport,
 										    e->c->port);
+	if (disturbed(e) && !e->patient && !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
+		e->patient = true;
+		return true;
+	}
 	if (disturbed(e) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
 		say("c%d%c gives up", e->id, "cs"[e->side]);
 		e->dead = true;
+		/* wakes those who wait in it */
+		if (e->threads)
+			shutdown(e->fd, SHUT_RDWR);
 		shut_down(e);
 		return true;
 	}
@@ -661,6 +834,13 @@ static bool late(struct end *e)
 	say("mode %d", mode);
 	return bad(e, e->state == CONNECTING ? "connect hangs" : "hangs", (long)(e->wi * 10 +
 										 e->ri), 0);
+}
+
+/* IO_EDGE: it wants what epoll said before */
+static bool edge_wants(struct end *e)
+{
+	return e->io == IO_EDGE && e->state == OPEN &&
+	       ((e->ready & READ_EV && r_wants(e)) || (e->ready & WRITE_EV && w_wants(e)));
 }
 
 static u64 earliest(u64 t, u64 other)
@@ -686,6 +866,10 @@ static u64 next_time(bool probes)
 				continue;
 			next = earliest(next, end_time(e));
 			next = earliest(next, deadline(e));
+			if (e->threads)
+				continue;
+			if (edge_wants(e))
+				return t;
 			if (e->wwait > t)
 				next = earliest(next, e->wwait);
 			if (e->rwait > t)
@@ -731,8 +915,10 @@ static bool look(bool probes)
 			if ((e->state == CONNECTING || e->state == OPEN) && t >= deadline(e) &&
 			    !late(e))
 				return false;
-			if (!drive(e, 0))
-				return false;
+			do {
+				if (!drive(e, e->ready))
+					return false;
+			} while (edge_wants(e));
 			want(e);
 		}
 	}
@@ -745,8 +931,8 @@ static bool loop(bool probes, u64 until)
 	u64 t, next;
 	int n, i;
 
+	tick();
 	while (!failed()) {
-		tick();
 		if (!do_dists(world) || !look(probes))
 			return false;
 		t = now();
@@ -757,18 +943,31 @@ static bool loop(bool probes, u64 until)
 		next = earliest(earliest(next_time(probes), next_dist(world)), until);
 		if (next == ~0ull)
 			next = t + 1000 * MS;
-		n = epoll_wait(ep, ev, 32, next <= t ? 0 : (int)((next - t) / MS / (native ? HASTE :
-										    1) + 1));
+		n = next <= t ? 0 : (int)((next - t) / MS / (native ? HASTE : 1) + 1);
+		pthread_mutex_unlock(&turn);
+		n = epoll_wait(ep, ev, 32, n);
+		pthread_mutex_lock(&turn);
 		tick();
 		for (i = 0; i < n; i++) {
 			u32 d = ev[i].data.u32;
+			struct end *e;
 
+			if (d == WAKE) {
+				u64 count;
+
+				if (read(wake, &count, sizeof(count)) < 0)
+					abort();
+				continue;
+			}
 			if (d >= 1000) {
 				if (!accept_some((int)d - 1000))
 					return false;
 				continue;
 			}
-			if (!drive(&ends[d / 2][d % 2], ev[i].events))
+			e = &ends[d / 2][d % 2];
+			if (e->io == IO_EDGE)
+				e->ready |= ev[i].events;
+			if (!drive(e, ev[i].events))
 				return false;
 		}
 	}
@@ -778,23 +977,34 @@ static bool loop(bool probes, u64 until)
 void run_until(struct world *w, u64 t)
 {
 	(void)w;
-	while (tick() < t) {
-		u64 ns = t - now();
-		struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	nap_until(t);
+}
 
-		nanosleep(&ts, NULL);
+int app_alive(int host, int plane)
+{
+	int i, n = 0;
+
+	for (i = 0; i < world->n_conn; i++) {
+		const struct conn_plan *c = &world->conn[i];
+
+		if (c->off || c->plane != plane || (c->client != host && c->server != host))
+			continue;
+		n += (ends[i][0].state == OPEN) + (ends[i][1].state == OPEN);
 	}
+	return n;
 }
 
 void app_begin(struct world *w)
 {
+	struct epoll_event ee = { .events = EPOLLIN, .data.u32 = WAKE };
 	int i, side;
 
 	if (!table) {
 		table = malloc(PERIOD + MOST);
-		in = malloc(MOST);
 		pattern_fill(table, 0, PERIOD + MOST);
 	}
+	if (!world)
+		pthread_mutex_lock(&turn);
 	world = w;
 	t0 = clock_ns();
 	cur = 0;
@@ -809,6 +1019,8 @@ void app_begin(struct world *w)
 	due_all = 0;
 	memset(ends, 0, sizeof(ends));
 	ep = epoll_create1(EPOLL_CLOEXEC);
+	wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	epoll_ctl(ep, EPOLL_CTL_ADD, wake, &ee);
 	for (i = 0; i < MAX_LISTEN; i++)
 		listeners[i] = -1;
 	for (i = 0; i < w->n_conn; i++) {
@@ -824,6 +1036,7 @@ void app_begin(struct world *w)
 			e->host = side ? e->c->server : e->c->client;
 			e->fd = -1;
 			e->r.s = e->p->rnd;
+			e->io = e->p->io;
 			/* at 100 Mbit/s, and by 16 KiB in each round trip */
 			for (k = 0; k < e->p->nw; k++)
 				if (!e->p->w[k].off)
@@ -896,5 +1109,6 @@ void app_end(void)
 		for (side = 0; side < 2; side++)
 			if (ends[i][side].fd >= 0)
 				close(ends[i][side].fd);
+	close(wake);
 	close(ep);
 }

@@ -215,6 +215,51 @@ int dev_fault(int host, int plane, const char *point, const char *val)
 	return put_file(path, val);
 }
 
+/* How often a fault has happened on a device; 0 if that is gone */
+u32 dev_fired(int host, int plane, const char *point)
+{
+	char path[96], text[160];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane,
+		 point);
+	if (!get_file(path, text, sizeof(text)))
+		return 0;
+	p = strstr(text, "fired ");
+	return p ? (u32)strtoul(p + 6, NULL, 10) : 0;
+}
+
+/*
+ * Allocations fail (@what: failslab, fail_page_alloc) with @probability in
+ * percent, until it is "0". How many did since the last call.
+ */
+u32 mem_fail(const char *what, const char *probability)
+{
+	static const struct {
+		const char *name, *val;
+	} usual[] = {
+		{ "verbose", "0" }, { "interval", "1" }, { "ignore-gfp-wait", "0" },
+		/* not the single pages of programs */
+		{ "min-order", "1" }, { "times", "1000000" },
+	};
+	char path[96], text[32] = "";
+	u32 n;
+	size_t i;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", what);
+	put_file(path, "0");
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/times", what);
+	get_file(path, text, sizeof(text));
+	n = 1000000 - (u32)strtoul(text, NULL, 10);
+	for (i = 0; i < ARRAY_SIZE(usual); i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/%s", what, usual[i].name);
+		put_file(path, usual[i].val);
+	}
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", what);
+	put_file(path, probability);
+	return n;
+}
+
 int link_up(int host, int plane, bool wire, bool up)
 {
 	int at = wire ? 0 : host;
@@ -346,6 +391,7 @@ int counters(int host, struct counters *c)
 
 	c->n = 0;
 	rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_COUNTER_GET, NLM_F_DUMP), counters_cb, c);
+	c->reasons = c->n;
 	if (!rc)
 		rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_REASON_GET, NLM_F_DUMP), reasons_cb,
 			 c);

@@ -14,12 +14,16 @@ const char * const dist_names[D_KINDS] = {
 	[D_KNOB] = "knob", [D_SYSCTL] = "sysctl", [D_CABLE] = "cable", [D_ADMIN] = "link",
 	[D_ADDR] = "address",
 	[D_DEVICE] = "device", [D_PAUSE] = "pause", [D_FAULT] = "fault", [D_LGRDEL] = "lgr-del",
-	[D_SLAB] = "failslab",
+	[D_SLAB] = "memory",
 };
 
 const char * const end_names[] = {
 	[END_EOF] = "eof", [END_CLOSE] = "close", [END_RDWR] = "shut-rdwr", [END_AT] = "close-at",
 	[END_ABORT] = "abort",
+};
+
+const char * const io_names[] = {
+	[IO_LEVEL] = "level", [IO_EDGE] = "edge", [IO_BLOCK] = "block",
 };
 
 u64 rnd(struct rnd *r)
@@ -92,6 +96,7 @@ static const struct knob {
 	{ "page_list", 64, 1024, false, true },
 	{ "local_lkey", 0, 1, false, false },
 	{ "max_qp_wr", 64, 4096, false, true },
+	{ "shadow", 0, 1, false, false },
 	{ "max_qp", 1, 6, false, true },
 	{ "max_mr", 1, 12, false, true },
 	{ "mtu", 8, 12, true, false },	/* a power of two */
@@ -139,14 +144,32 @@ static const struct sysctl {
 	{ "max_mem", 64, 4096, true },
 };
 
+/* What soft RoCE has not: few SGEs, nothing inline, placement in parts and out of order */
+static void gen_hard(struct world *w, struct rnd *r, int h, int p)
+{
+	set(w, h, p, "order", between(r, 1, 2));
+	set(w, h, p, "piece", 64 + about(r, 1, 2048));
+	if (one_in(r, 2))
+		set(w, h, p, "max_send_sge", between(r, 3, 4));
+	if (one_in(r, 2))
+		set(w, h, p, "max_inline", 0);
+	if (one_in(r, 2))
+		set(w, h, p, "cq_delay", about(r, 1, 300000));
+	if (one_in(r, 2))
+		set(w, h, p, "bandwidth", between(r, 200, 2000));
+	/* parts that wait for their placement meet only if they come faster than they are placed */
+	set(w, h, p, "latency", about(r, 20000, 1000000));
+}
+
 static void gen_settings(struct world *w)
 {
 	struct rnd r = stream(w->seed, 2);
+	bool v1, hard;
 	int h, p, n;
-	bool v1;
 
-	if (one_in(&r, 4))
+	if (one_in(&r, 6))
 		return;		/* as it comes */
+	hard = one_in(&r, 3);
 	w->limits = one_in(&r, 4);
 	/*
 	 * RoCEv1 and RoCEv2 do not understand each other, and nothing in SMC-R tells the peer which
@@ -160,6 +183,9 @@ static void gen_settings(struct world *w)
 			else if (one_in(&r, 3))
 				set(w, h, p, "gid_types", 2);
 	for (h = 1; h <= w->hosts; h++) {
+		/* the longer the adapter tries, the more is up to TEST LINK */
+		if (one_in(&r, 3))
+			set(w, h, -1, "qp_timeout", between(&r, 14, 22));
 		for (n = (int)below(&r, 5); n; n--) {
 			const struct sysctl *s = &sysctls[below(&r, ARRAY_SIZE(sysctls))];
 			u32 v = s->hi - s->lo < 8 ? between(&r, s->lo, s->hi) : about(&r, s->lo,
@@ -169,6 +195,8 @@ static void gen_settings(struct world *w)
 				set(w, h, -1, s->name, v);
 		}
 		for (p = 0; p < w->planes; p++) {
+			if (hard)
+				gen_hard(w, &r, h, p);
 			for (n = (int)below(&r, 6); n; n--) {
 				const struct knob *k = &knobs[below(&r, ARRAY_SIZE(knobs))];
 				u32 v = knob_value(&r, k);
@@ -180,8 +208,10 @@ static void gen_settings(struct world *w)
 	}
 }
 
+/* Calls are what a world's time goes to: few make many of them. */
 static void gen_steps(struct world *w, struct rnd *r, struct step *st, int *n, u32 most, bool slow)
 {
+	u32 calls = one_in(r, 8) ? 300 : 40;
 	int i;
 
 	*n = (int)below(r, MAX_STEPS + 1);
@@ -189,8 +219,8 @@ static void gen_steps(struct world *w, struct rnd *r, struct step *st, int *n, u
 		st[i].piece = w->pieces++;
 		st[i].bytes = about(r, 1, most);
 		st[i].chunk = about(r, 1, 256 << 10);
-		if (st[i].bytes / st[i].chunk > 200)
-			st[i].chunk = st[i].bytes / 200;
+		if (st[i].bytes / st[i].chunk > calls)
+			st[i].chunk = st[i].bytes / calls;
 		if (slow && one_in(r, 3)) {
 			st[i].pause = about(r, 1, 2000);
 			if (st[i].bytes / st[i].chunk > 20)
@@ -234,6 +264,10 @@ static void gen_side(struct world *w, struct rnd *r, struct side_plan *s, u32 mo
 	s->noread = !tame && one_in(r, 16);
 	if (s->noread && s->end == END_EOF)
 		s->end = END_AT;
+	if (one_in(r, 3))
+		s->io = IO_EDGE;
+	else if (s->end == END_EOF && !s->noread && one_in(r, 4))
+		s->io = IO_BLOCK;
 }
 
 static void gen_conns(struct world *w)
@@ -314,16 +348,25 @@ static const struct {
 	{ "destroy_qp", "remove", true },
 };
 
+/* These are passed a few times for each link; the others with every message */
+static bool is_rare(const char *point)
+{
+	return strncmp(point, "tx_", 3) && strncmp(point, "rx_", 3) && strncmp(point, "wc_", 3) &&
+		strncmp(point, "post_", 5);
+}
+
 static void gen_fault(struct rnd *r, struct dist *d)
 {
 	u32 i = below(r, ARRAY_SIZE(faults));
-	u32 n = about(r, 1, 40);
+	u32 n = is_rare(faults[i].point) ? about(r, 1, 6) : about(r, 1, 40);
 
 	snprintf(d->name, sizeof(d->name), "%s", faults[i].point);
 	if (one_in(r, 8))
 		snprintf(d->val, sizeof(d->val), "%u+ %s", n, faults[i].val);
 	else if (one_in(r, 4))
-		snprintf(d->val, sizeof(d->val), "p%u %s", about(r, 1000, 200000), faults[i].val);
+		snprintf(d->val, sizeof(d->val), "p%u %s",
+			 is_rare(faults[i].point) ? between(r, 100000, 500000) :
+						    about(r, 1000, 200000), faults[i].val);
 	else
 		snprintf(d->val, sizeof(d->val), "%u %s", n, faults[i].val);
 	d->broken = faults[i].broken;
@@ -344,6 +387,18 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 	d->family = one_in(r, 2) ? AF_INET : AF_INET6;
 	d->start = about(r, 0, 6000);
 	d->len = about(r, 1, 20000);
+	if (least == D_CALM && w->n_conn && !one_in(r, 4)) {
+		/* while one of the connections goes on */
+		const struct conn_plan *c = &w->conn[below(r, (u32)w->n_conn)];
+
+		d->host = one_in(r, 2) ? c->client : c->server;
+		d->plane = c->plane;
+		d->family = c->family;
+		d->start = c->start + (one_in(r, 2) ? 0 : about(r, 0, 1000));
+		/* most have ended when they have sent all, after some milliseconds */
+		if (!one_in(r, 3))
+			d->start = c->start + below(r, 12);
+	}
 	if (d->kind == D_KNOB) {
 		do
 			k = &knobs[below(r, ARRAY_SIZE(knobs))];
@@ -362,6 +417,17 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 		snprintf(d->val, sizeof(d->val), "%u", about(r, s->lo, s->hi));
 	} else if (d->kind == D_FAULT) {
 		gen_fault(r, d);
+		/* before the link that it is for */
+		if (is_rare(d->name) && one_in(r, 2))
+			d->start = 0;
+		if (d->len < 100)
+			d->len += 100;
+	} else if (d->kind == D_SLAB) {
+		bool pages = one_in(r, 2);
+		u32 percent = pages ? between(r, 10, 100) : between(r, 1, 4);
+
+		snprintf(d->name, sizeof(d->name), "%s", pages ? "fail_page_alloc" : "failslab");
+		snprintf(d->val, sizeof(d->val), "%u", percent);
 	}
 }
 
@@ -424,6 +490,7 @@ static void times(struct world *w)
 	};
 	size_t k;
 
+	w->no_test = false;
 	w->t_close = 60000;
 	w->t_close_min = 60000;
 	w->t_abort = 10000;
@@ -440,6 +507,8 @@ static void times(struct world *w)
 									    t[k].name))
 				continue;
 			v = (u32)strtoul(w->set[i].val, NULL, 10);
+			if (at == &w->t_testlink && !v)
+				w->no_test = true;
 			if (v > *at)
 				*at = v;
 			if (at == &w->t_close && v < w->t_close_min)
@@ -493,9 +562,9 @@ static void describe_side(const struct side_plan *s, const char *who)
 {
 	int k;
 
-	say("  %s: end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d",
-	    who, end_names[s->end], s->noread ? " noread" : "", s->end_ms, s->opt.sndbuf,
-	    s->opt.rcvbuf, s->opt.nodelay,
+	say("  %s: %s end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d",
+	    who, io_names[s->io], end_names[s->end], s->noread ? " noread" : "", s->end_ms,
+	    s->opt.sndbuf, s->opt.rcvbuf, s->opt.nodelay,
 	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more);
 	for (k = 0; k < s->nw; k++)
 		if (!s->w[k].off)
