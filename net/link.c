@@ -843,22 +843,6 @@ static void link_modify_err(struct smcr_link *link)
 	ib_modify_qp(link->qp, &attr, IB_QP_STATE);
 }
 
-/**
- * smcr_link_to_err() - flush everything that is outstanding
- * @link: link; nothing happens if it is flushed already
- *
- * A local decision: ops->down() is not called.
- *
- * Context: process, sleeps.
- */
-void smcr_link_to_err(struct smcr_link *link)
-{
-	mutex_lock(&link->verbs);
-	if (!link->stopped)
-		link_modify_err(link);
-	mutex_unlock(&link->verbs);
-}
-
 static struct ib_cq *link_probe_cq(struct smcr_link *link)
 {
 	struct ib_cq *cq;
