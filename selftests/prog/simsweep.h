@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sweep of faults. simsweep_tab.c: what is swept and what has to come of it;
+ * simsweep.c: how a combination is run. Hosts and devices are those of random
+ * worlds (simworld_host.c).
+ */
+#ifndef _SIMSWEEP_H
+#define _SIMSWEEP_H
+
+#include "simworld.h"
+
+/* X(NAME, name, what happens while the fault is set) */
+#define STEPS(X)									\
+	X(FIRST, first, "the first contact of two hosts")				\
+	X(SETTLE, settle, "the same, but the second message of a kind")			\
+	X(REUSE, reuse, "a second connection, while the first one sends")		\
+	X(DATA, data, "much data both ways")						\
+	X(WINDOW, window, "both windows were full; both readers begin to read")		\
+	X(CLOSE, close, "the client sends and closes, then the server closes")		\
+	X(ABORT, abort, "the client aborts")						\
+	X(CONFIRM, confirm-rkey, "a third connection needs a new RMB")			\
+	X(DELETE, delete-rkey, "an unused RMB is given back, another one is in use")	\
+	X(TEST, test-link, "nothing is sent for a while")				\
+	X(END, end, "the server ends a group without connections")
+
+enum sweep_step {
+#define X(id, name, text) S_##id,
+	STEPS(X)
+#undef X
+	NR_STEPS
+};
+
+enum outcome {
+	O_SMC,		/* all data, over SMC-R: it was not hurt */
+	O_TCP,		/* all data, over TCP */
+	O_RESET,	/* an error at both ends, or at the one that was still open */
+	O_FAILED,	/* connect() failed */
+	O_ENDED,	/* there was no connection, and the group has ended */
+	O_HANGS,
+	NR_OUTCOMES
+};
+
+#define OUTCOMES "unhurt", "TCP", "reset", "connect failed", "group ended", "HANGS"
+
+#define SMC	(1u << O_SMC)
+#define TCP	(1u << O_TCP)
+#define RESET	(1u << O_RESET)
+#define FAILED	(1u << O_FAILED)
+
+/* What a fault does to a link that is up */
+enum kind {
+	K_CALM,		/* nothing that anybody would see */
+	K_MAKE,		/* something cannot be made */
+	K_DEAD,		/* the link fails at once, and this side knows */
+	K_SILENT,	/* nothing is acknowledged any more */
+	K_LOST,		/* a completion, and with it perhaps a message, is lost */
+	K_PORT,		/* the port, or the device, cannot be used any more */
+};
+
+enum off { OFF_NOT, OFF_PORT, OFF_GONE, OFF_PAUSED };
+
+struct fault {
+	const char *point, *when, *action;
+	int arg;
+	enum kind kind;
+	const char *first;	/* reason of the Decline if this happens in first contact */
+	enum off off;		/* what has to be repaired afterwards */
+	bool stays;		/* until the connection is over */
+};
+
+struct expect {
+	u32 x, z;		/* outcomes: of the connection, of a new one in that step */
+	u32 ms;			/* both ends have heard of it by then */
+	const char *why;	/* one of these reasons is counted */
+	const char *because;	/* of an exception */
+};
+
+extern const char * const step_names[];
+extern const char *points[64];
+extern int n_points;
+extern struct fault faults[512];
+extern int n_faults;
+
+void tables(void);
+struct expect expect(enum sweep_step s, int host, const struct fault *f, const char *name);
+const char *not_reached(enum sweep_step s, int host, const struct fault *f);
+bool is_reason(const char *name);
+
+#endif /* _SIMSWEEP_H */

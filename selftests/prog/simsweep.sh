@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For the sweep of faults (prog/simsweep): . "$PROG/simsweep.sh"
+#
+#	sweep STEP	every fault at that step, on either side; or only what $SWEEP matches
+
+# _sweep_host H: its two cards
+_sweep_host() {
+	local p
+	for p in 0 1; do
+		ip -n "h$1" addr add "10.77.$p.$1/24" dev "eth$p"
+		ip -n "h$1" link set "eth$p" up
+		paced "eth$p" ip netns exec "h$1"
+	done
+	ip -n "h$1" link set lo up
+}
+
+_sweep_up() { ip netns exec h1 ping -qc1 -W1 "10.77.$1.2" > /dev/null; }
+
+sweep() {
+	local p line rc=0
+	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
+	ip netns add h1
+	ip netns add h2
+	for p in 0 1; do
+		ip link add "w$p" mtu 9000 address "52:54:00:01:0$p:01" type veth \
+			peer name "eth$p" netns h2 mtu 9000 address "52:54:00:01:0$p:02"
+		ip link set "w$p" netns h1 name "eth$p"
+	done
+	_sweep_host 1
+	_sweep_host 2
+	for p in 0 1; do poll 5 _sweep_up $p; done
+	"$PROG/simsweep" "$1" "${SWEEP:-*}" > "$CASEDIR/sweep.log" || rc=$?
+	while read -r line; do
+		case $line in
+		'ok '*) _subtest ok "${line#ok }" ;;
+		'not ok '*) _subtest 'not ok' "${line#not ok }" ;;
+		*) echo "$line" ;;
+		esac
+	done < "$CASEDIR/sweep.log"
+	[ $rc -le 1 ] || fail "simsweep ended with $rc"
+	# the devices go with their cards
+	for p in 0 1; do ip -n h1 link delete "eth$p"; done
+	ip netns delete h1
+	ip netns delete h2
+}

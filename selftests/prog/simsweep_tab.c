@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is swept, and what has to come of it. expect() derives the outcome from
+ * step, side and kind of fault; each exception has a line in exceptions[] that
+ * says why.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "simsweep.h"
+#include "../mod/rnicsim/faults.h"
+
+const char * const step_names[] = {
+#define X(id, name, text) #name,
+	STEPS(X)
+#undef X
+};
+
+const char *points[64] = {
+#define X(id, name, text) #name,
+	RS_FAULTS(X)
+#undef X
+};
+
+int n_points = RS_FAULTS_N;
+struct fault faults[512];
+int n_faults;
+
+static void add(struct fault f)
+{
+	if (n_faults == ARRAY_SIZE(faults))
+		abort();
+	faults[n_faults++] = f;
+}
+
+#define F(...)		FAULT(false, __VA_ARGS__)
+#define F_STAYS(...)	FAULT(true, __VA_ARGS__)
+#define FAULT(stays_, point_, when_, action_, arg_, kind_, first_)	\
+	{								\
+		.point = point_,					\
+		.when = when_,						\
+		.action = action_,					\
+		.arg = arg_,						\
+		.kind = K_##kind_,					\
+		.first = first_,					\
+		.stays = stays_,					\
+	}
+
+/* Faults that need no rule: point, when, action, argument, kind, reason of a Decline */
+static const struct fault singles[] = {
+	/* what cannot be made */
+	F("alloc_pd", "1", "fail", 0, MAKE, "qp-fail"),
+	F("create_cq", "1", "fail", 0, MAKE, "qp-fail"),
+	F("create_qp", "1", "fail", 0, CALM, NULL),	/* the next try has no inline data */
+	F_STAYS("create_qp", "1+", "fail", 0, MAKE, "qp-fail"),
+	F("to_init", "1", "fail", 0, MAKE, "qp-fail"),
+	F("to_rtr", "1", "fail", 0, MAKE, "qp-fail"),
+	F("to_rts", "1", "fail", 0, MAKE, "qp-fail"),
+	F("alloc_mr", "1", "fail", 0, CALM, NULL),	/* a smaller RMB does as well */
+	F_STAYS("alloc_mr", "1+", "fail", 0, MAKE, "no-memory"),
+	F("alloc_mr", "1", "fail", 5, MAKE, "mr-fail"),
+	F("map_mr", "1", "fail", 0, CALM, NULL),
+	F_STAYS("map_mr", "1+", "fail", 0, MAKE, "no-memory"),
+	F("map_mr", "1", "fail", 5, MAKE, "mr-fail"),
+	F("dma_map", "1", "fail", 0, MAKE, "no-memory"),
+	F("add_gid", "1", "fail", 0, CALM, NULL),
+	/* what cannot be undone */
+	F("to_err", "1", "fail", 0, CALM, NULL),
+	F("dereg_mr", "1", "fail", 0, CALM, NULL),
+	/* posts */
+	F("post_send", "1", "fail", 0, DEAD, "mr-fail confirm-link-fail"),
+	F("post_recv", "1", "fail", 0, DEAD, "qp-fail"),
+	F("reg_mr", "1", "fail", 0, DEAD, "mr-fail"),
+	/* packets: one is lost and sent again, or nothing comes through any more */
+	F("tx_write", "1", "drop", 0, CALM, NULL),
+	F("tx_mid", "1", "drop", 0, CALM, NULL),
+	F("tx_send", "1", "drop", 0, CALM, NULL),
+	F("tx_ack", "1", "drop", 0, CALM, NULL),
+	F("rx_send", "1", "fail", 0, CALM, NULL),
+	F("tx_write", "1", "fail", 0, SILENT, NULL),
+	F("tx_mid", "1", "fail", 0, SILENT, NULL),
+	F("tx_send", "1", "fail", 0, SILENT, "confirm-link-fail"),
+	F_STAYS("tx_ack", "1+", "drop", 0, SILENT, "confirm-link-fail"),
+	F_STAYS("rx_send", "1+", "fail", 0, SILENT, "confirm-link-fail"),
+	F_STAYS("tx_send", "1+", "drop", 0, SILENT, "confirm-link-fail"),
+	/* completions */
+	F("wc_send", "1", "drop", 0, LOST, "mr-fail confirm-link-fail"),
+	F("wc_recv", "1", "drop", 0, LOST, "confirm-link-fail"),
+	F("wc_send", "1", "twice", 0, DEAD, "mr-fail confirm-link-fail"),
+	F("wc_recv", "1", "twice", 0, DEAD, "confirm-link-fail"),
+	F("interrupt", "1", "fail", 0, LOST, "mr-fail confirm-link-fail"),
+};
+
+/* Points at which an action is tried that does the same everywhere */
+static const char * const of_qp[] = {
+	"post_send", "tx_write", "tx_mid", "tx_send", "rx_send", "tx_ack", "wc_send", "wc_recv",
+};
+static const char * const of_device[] = {
+	"create_qp", "to_rts", "alloc_mr", "post_send", "tx_mid", "rx_send", "wc_recv",
+	"destroy_qp",
+};
+
+/* Reasons of a Decline when the first thing that is sent fails: REG_MR, then CONFIRM LINK */
+#define SENDS	"mr-fail confirm-link-fail"
+
+static struct fault event(const char *point, const char *action, enum kind kind, enum off off)
+{
+	return (struct fault){
+		.point = point,
+		.when = "1",
+		.action = action,
+		.kind = kind,
+		.off = off,
+	};
+}
+
+/* The last of enum ib_wc_status */
+#define LAST_STATUS	21
+
+void tables(void)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+		enum off off;
+	} events[] = {
+		{ "port_active", K_CALM, OFF_NOT },
+		{ "gid_change", K_CALM, OFF_NOT },
+		{ "port_err", K_PORT, OFF_PORT },
+		{ "device_fatal", K_PORT, OFF_PORT },
+	};
+	size_t i, k;
+	int st;
+
+	for (i = 0; i < ARRAY_SIZE(singles); i++)
+		add(singles[i]);
+	for (st = 1; st <= LAST_STATUS; st++) {
+		add((struct fault)F("wc_send", "1", "fail", st, DEAD, SENDS));
+		add((struct fault)F("wc_recv", "1", "fail", st, DEAD, "confirm-link-fail"));
+	}
+	for (i = 0; i < ARRAY_SIZE(of_qp); i++) {
+		add((struct fault)F(of_qp[i], "1", "mute", 0, SILENT, SENDS));
+		add((struct fault)F(of_qp[i], "1", "qp_err", 0, DEAD, SENDS));
+		add((struct fault)F(of_qp[i], "1", "qp_fatal", 0, DEAD, SENDS));
+	}
+	for (k = 0; k < ARRAY_SIZE(events); k++)
+		for (i = 0; i < ARRAY_SIZE(of_device); i++)
+			add(event(of_device[i], events[k].name, events[k].kind, events[k].off));
+	add(event("post_send", "pause", K_SILENT, OFF_PAUSED));
+	add(event("wc_recv", "pause", K_SILENT, OFF_PAUSED));
+	for (i = 0; i < RS_FAULTS_N; i++)
+		add(event(points[i], "remove", K_PORT, OFF_GONE));
+}
+
+/* Reasons are counted, and so are objects; only the former say why */
+bool is_reason(const char *name)
+{
+	static const char * const begin[] = {
+		"client-", "server-", "clc-tx", "clc-rx", "llc-tx", "llc-rx", "test-link-",
+		"cdc-tx", "cdc-rx", "rdma-", "bytes-", "tx-", "rmbe-eye-catcher-checks",
+		"lgr-created", "lgr-freed", "rmb-", "conn-", "timer-lgr", "timer-rmb", "listen-",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(begin); i++)
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return false;
+	return true;
+}
+
+/* Points that are not passed in a step, by nature */
+static const struct {
+	const char *steps, *side, *points, *because;
+} natures[] = {
+	{ "*", "*", "add_gid", "no address comes" },
+	{ "!(first|settle)", "*", "alloc_pd|create_cq|create_qp|to_init|to_rtr|to_rts",
+	  "no queue pair is made" },
+	{ "settle", "*",
+	  "alloc_pd|create_cq|create_qp|to_init|to_rtr|to_rts|alloc_mr|map_mr|reg_mr",
+	  "there is only one in a first contact" },
+	{ "settle", "server", "destroy_qp", "there is only one in a first contact" },
+	{ "!(first|confirm-rkey)", "*", "alloc_mr|map_mr|reg_mr", "no RMB is made" },
+	{ "!(end)", "*", "to_err", "no queue pair ends" },
+	{ "!(end|first)", "server", "destroy_qp", "no queue pair ends" },
+	{ "!(end)", "client", "destroy_qp", "no queue pair ends" },
+	{ "!(end|delete-rkey)", "*", "dereg_mr", "no RMB is given back" },
+	{ "!(reuse|data|window|close)", "*", "tx_write|tx_mid", "no data are sent" },
+	{ "close", "server", "tx_write|tx_mid", "the server sends no data" },
+	{ "!(first|settle|data|window)", "*", "post_recv",
+	  "receives are posted again by the batch, and there are too few messages" },
+	{ "test-link|delete-rkey", "*", "wc_send", "these messages are not signalled" },
+	{ "close|delete-rkey|test-link|end", "*", "dma_map", "no memory is mapped" },
+};
+
+/* Of them, a pattern without its own parentheses is a list */
+static bool is_in(const char *list, const char *word)
+{
+	char pattern[128];
+
+	if (list[0] == '*' || list[0] == '!')
+		return !fnmatch(list, word, FNM_EXTMATCH);
+	snprintf(pattern, sizeof(pattern), "@(%s)", list);
+	return !fnmatch(pattern, word, FNM_EXTMATCH);
+}
+
+const char *not_reached(enum sweep_step s, int host, const struct fault *f)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(natures); i++)
+		if (is_in(natures[i].steps, step_names[s]) &&
+		    is_in(natures[i].side, host == 1 ? "client" : "server") &&
+		    is_in(natures[i].points, f->point))
+			return natures[i].because;
+	return NULL;
+}
+
+/* What the rules do not say */
+static const struct {
+	const char *pattern;
+	struct expect x;
+} exceptions[] = {
+	{ "*/dma_map=*", { SMC | TCP, SMC | TCP, ~0u, NULL,
+	  "memory is tried in smaller pieces, and what is not needed at once later" } },
+	{ "settle/server/destroy_qp=*", { SMC, SMC, ~0u, NULL, NULL } },
+};
+
+#define AT_ONCE	200	/* ms */
+#define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
+
+struct expect expect(enum sweep_step s, int host, const struct fault *f, const char *name)
+{
+	struct expect x = { SMC, SMC, ~0u, NULL, NULL };
+	size_t i;
+
+	(void)host;
+	for (i = 0; i < ARRAY_SIZE(exceptions); i++)
+		if (!fnmatch(exceptions[i].pattern, name, FNM_EXTMATCH))
+			return exceptions[i].x;
+	if (s == S_ABORT) {
+		x.x = RESET;
+		return x;
+	}
+	if (!f || f->kind == K_CALM)
+		return x;
+	if (s == S_FIRST || s == S_SETTLE) {
+		/* CLC-57, CLC-58, CLC-63; a message that is lost without a trace: CLC-62 */
+		x.x = f->kind == K_LOST ? SMC | TCP | FAILED : s == S_SETTLE ? TCP | FAILED : TCP;
+		x.why = f->kind == K_LOST || s == S_SETTLE ? NULL : f->first;
+		return x;
+	}
+	x.z = SMC | TCP | RESET | FAILED;
+	switch (f->kind) {
+	case K_MAKE:
+		break;
+	case K_LOST:
+		x.ms = SILENCE;
+		break;
+	case K_DEAD:
+		x.x = RESET;
+		x.ms = AT_ONCE;
+		x.why = "link-error";
+		break;
+	case K_SILENT:
+		x.x = RESET;
+		x.ms = SILENCE;
+		break;
+	default:
+		x.x = RESET;
+		x.ms = AT_ONCE;
+		x.why = "link-device link-error";
+	}
+	if (s == S_CLOSE)
+		x.x |= SMC;
+	return x;
+}

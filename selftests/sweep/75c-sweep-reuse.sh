@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Every fault of the simulated RNIC, on either side, in a second connection joins a link group.
+#
+# timeout: 36000
+# tags: sweep
+# shellcheck source=selftests/prog/simsweep.sh
+. "$PROG/simsweep.sh"
+
+client() { sweep reuse; }
