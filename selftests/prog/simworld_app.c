@@ -516,6 +516,11 @@ static bool do_send(struct end *e, u32 ev)
 			return bad(e, "send does not block", rc, err);
 		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
 	}
+	if (err == ENOMEM && disturbed(e)) {	/* not the connection's end */
+		app_hurt++;
+		e->wwait = now() + 20 * MS;
+		return true;
+	}
 	if (err) {
 		e->wdead = true;
 		return cause(e, err, true) || bad(e, "send", rc, err);
