@@ -166,6 +166,7 @@ def klog__finds_what_is_no_cases():
     log = ("[0.1] boot\n[1.0] smcr-case BEGIN a\n[1.1] mine\n[1.2] smcr-case END a\n[2.0] between\n"
            "[2.0] smcr-case BEGIN b\n[2.1] mine\n[2.2] smcr-case END b\n[3.0] after\n")
     assert klog.outside(log) == "[0.1] boot\n[2.0] between\n[3.0] after"
+    assert klog.outside("[4.0] kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)\n") == ""
     assert klog.outside(log[:log.index("[2.2]")] + "[3.0] mine\n") == "[0.1] boot\n[2.0] between" and klog.outside("") == ""
 
 
@@ -505,9 +506,13 @@ def wire__reads():
     assert [(m.type, m.reply, m.qpn, m.get("link")) for m in c.sends] == [(1, True, 7, 3), (0xfe, False, 7, None)], c.sends
     assert c.sends[0].said.qpn == 9 and (c.sends[1].seq, c.sends[1].token, c.sends[1].flags, c.sends[1].ends) == (1, 8, 0x80, 0x40)
     assert [(w.va, w.rkey, w.length, w.psn) for w in c.writes] == [(0x1000, 77, 3, 5)]
-    assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21] and c.not_ready() == 0
-    p.roce(False, 0x11, 7, bytes((0x1f, 0, 0, 0)))
+    assert c.odd == ["a SEND of 43 bytes"] and c.naks == [0x21] and c.not_ready() == 1
+    # DELETE LINK may find a receiver that has gone; not one that takes it later
+    p.roce(True, 4, 8, bytes((4, 44)) + bytes(42))
+    p.roce(False, 0x11, 8, bytes((0x21, 0, 0, 0)))
     assert p.read().not_ready() == 1
+    p.roce(False, 0x11, 8, bytes((0x1f, 0, 0, 0)))
+    assert p.read().not_ready() == 2
 
 
 def roce__reads():

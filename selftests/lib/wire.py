@@ -224,10 +224,15 @@ class Capture:
 
     def not_ready(self):
         """
-        How often a receiver was not ready for what it took later. The last
-        message of a link may find a receiver that has gone for good.
+        How often a receiver was not ready. DELETE LINK and its reply, which are
+        a link's last messages, may find one that has gone for good.
         """
-        return sum(key in self._acked and (self._acked[key] - psn) & 0xffffff < 0x800000 for key, psn in self.unready)
+        last = {(m.dst, m.src, m.psn) for m in self.sends if m.type == DELETE_LINK}
+        return sum((src, dst, psn) not in last or self._took((src, dst, qpn), psn) for (src, dst, qpn), psn in self.unready)
+
+    def _took(self, key, psn):
+        """Whether a packet was acknowledged in the end."""
+        return key in self._acked and (self._acked[key] - psn) & 0xffffff < 0x800000
 
     # -- TCP: the payload in order; CLC messages are taken from its beginning ----
 
@@ -561,11 +566,11 @@ def faults(r):
     clc_common(r, conns)
     kept, quiet = conns[1:]
     silent = cap.silent[kept.conn]
-    life = silent[-1].time - silent[0].time
+    life = silent[-1].time - silent[0].time if silent else 0
     probes = [m for m in silent if m.up and m.seq == 119]
     r.true("SO_KEEPALIVE: probes on TCP, about one in a second", max(2, life / 2) <= len(probes) <= life,
            f"{len(probes)} in {life:.1f} s")
-    for p, after in zip(probes, [*(n.at for n in probes[1:]), 1 << 60]):
+    for p, after in zip(probes, [*(n.at for n in probes[1:]), min(e.at for e in cap.ends[kept.conn].values())]):
         r.true("a probe is answered", any(not m.up and p.at < m.at < after for m in silent))
     # after the last CLC message and its acknowledgment nothing is left to say before the end
     end = min(e.at for e in cap.ends[quiet.conn].values())
