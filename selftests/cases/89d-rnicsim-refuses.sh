@@ -14,29 +14,38 @@
 STEPS='alloc_pd:1 create_cq:1 create_qp:1+ create_qp:1x2 to_init:1 to_rtr:1 to_rts:1 alloc_mr:1+ alloc_mr:1x30 map_mr:1+ map_mr:1x30 reg_mr:1 post_recv:1'
 FAULT=/sys/kernel/debug/rnicsim/$(rnic 0)/fault
 
-# one HOST STEP: with the fault on that host
-one() {
-	local host=$1 step=$2 what point when rc=0
-	what=${step%+} point=${what%:*} when=${what#*:}
-	barrier "begin-$host-$step"
-	poll 20 no_group
-	smc_reset
-	[ "$ID" != "$host" ] || echo "$when" > "$FAULT/$point"
+# xfer NAME: a connection
+xfer() {
+	local rc=0
+	barrier "begin-$1"
 	if [ "$ID" = 1 ]; then
 		bg "$PROG/xfer" server 5000 send=100k recv=100k
 		poll 10 listening 5000
-		mark "listens-$host-$step"
+		mark "listens-$1"
 		wait "$BG" || rc=$?
 	else
-		await "listens-$host-$step" 20
+		await "listens-$1" 20
 		"$PROG/xfer" client "$PEER" 5000 send=100k recv=100k || rc=$?
 	fi
-	eq "$host $step: data" "$rc" 0
+	eq "$1: data" "$rc" 0
+}
+
+# one HOST STEP: with the fault on that host
+one() {
+	local host=$1 step=$2 what point when
+	what=${step%+} point=${what%:*} when=${what#*:}
+	poll 20 no_group
+	smc_reset
+	[ "$ID" != "$host" ] || echo "$when" > "$FAULT/$point"
+	xfer "$host $step"
 	if [ "$step" != "$what" ]; then smc_was "$host $step" 1 1; else tcp_was "$host $step" 1; fi
 	if [ "$ID" = "$host" ]; then
 		check "$host $step: it happened ($(<"$FAULT/$point"))" grep -qv 'fired 0' "$FAULT/$point"
 		echo 0 > "$FAULT/$point"
 	fi
+	smc_reset
+	xfer "$host $step, then none"
+	smc_was "$host $step, then none" 1 1
 	for i in $("$SMCCTL" -j linkgroup | jq -r '[.. | objects | ."lgr-id"? // empty] | unique[]'); do
 		"$SMCCTL" linkgroup delete "$i" || :
 	done

@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 #
 # An adapter does not say what its port can while the module looks at it for the
-# first time: its MTU is taken for the largest, the netdev's limits it, and
-# connections use SMC-R.
+# first time: connections use SMC-R all the same.
 #
 # module: none none
 # timeout: 60
