@@ -3,8 +3,9 @@
 #
 # A fabric that loses packets (soft RoCE needs no lossless one, retries cope): of
 # the RoCE packets that arrive, 0.1 % and 1 % are dropped on both hosts, then
-# one of ten: streams are correct in both directions, at once, by small and by
-# large writes; no link fails, and no connection is lost or falls back.
+# one of ten, in so short a transfer that sometimes none is lost: streams are
+# correct in both directions, at once, by small and by large writes; no link
+# fails, and no connection is lost or falls back.
 #
 # covers: MISC-09
 # timeout: 90

@@ -174,6 +174,7 @@ static const struct {
 	const char *steps, *side, *points, *because;
 } natures[] = {
 	{ "*", "*", "add_gid", "no address comes" },
+	{ "*", "*", "query_port", "a port is asked when its device comes, and in dumps" },
 	{ "!(first|settle)", "*", "alloc_pd|create_cq|create_qp|to_init|to_rtr|to_rts",
 	  "no queue pair is made" },
 	{ "settle", "*",
