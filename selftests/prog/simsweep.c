@@ -868,19 +868,6 @@ static bool counted(const char *list)
 	return false;
 }
 
-static bool kernel_is_well(void)
-{
-	char v[32] = "";
-	int fd = open("/proc/sys/kernel/tainted", O_RDONLY);
-
-	if (fd >= 0) {
-		if (read(fd, v, sizeof(v) - 1) < 0)
-			v[0] = '\0';
-		close(fd);
-	}
-	return strtoul(v, NULL, 10) & 0x2a0 ? fail("the kernel is tainted: %s", v) : true;
-}
-
 /* Of regions that a device did not let go: documented, and in the log */
 static u64 lost_mem;
 

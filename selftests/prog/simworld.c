@@ -519,19 +519,6 @@ static bool sums(struct world *w, const struct counters *a, const struct counter
 	return true;
 }
 
-static bool kernel_is_well(void)
-{
-	char v[32] = "";
-	int fd = open("/proc/sys/kernel/tainted", O_RDONLY);
-
-	if (fd >= 0) {
-		if (read(fd, v, sizeof(v) - 1) < 0)
-			v[0] = '\0';
-		close(fd);
-	}
-	return strtoul(v, NULL, 10) & 0x2a0 ? fail("the kernel is tainted: %s", v) : true;
-}
-
 static void to_kmsg(const char *what, u64 seed)
 {
 	char line[64];

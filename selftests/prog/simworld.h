@@ -161,6 +161,7 @@ extern const char * const io_names[];
 void hosts_open(void);
 void enter(int host);
 int put_file(const char *path, const char *val);
+bool kernel_is_well(void);		/* else fail() */
 int sysctl_set(int host, const char *name, const char *val);
 bool sysctl_get(int host, const char *name, char *val, size_t size);
 int dev_add(int host, int plane);

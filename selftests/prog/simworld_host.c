@@ -77,6 +77,15 @@ static bool get_file(const char *path, char *val, size_t size)
 	return true;
 }
 
+bool kernel_is_well(void)
+{
+	char v[32] = "";
+
+	get_file("/proc/sys/kernel/tainted", v, sizeof(v));
+	/* a bad page, an oops, a warning */
+	return strtoul(v, NULL, 10) & 0x2a0 ? fail("the kernel is tainted: %s", v) : true;
+}
+
 int sysctl_set(int host, const char *name, const char *val)
 {
 	char path[96];
@@ -206,12 +215,16 @@ int dev_knob(int host, int plane, const char *name, const char *val)
 	return put_file(path, val);
 }
 
+static void fault_path(char *path, size_t size, int host, int plane, const char *point)
+{
+	snprintf(path, size, "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane, point);
+}
+
 int dev_fault(int host, int plane, const char *point, const char *val)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane,
-		 point);
+	fault_path(path, sizeof(path), host, plane, point);
 	return put_file(path, val);
 }
 
@@ -221,8 +234,7 @@ u32 dev_fired(int host, int plane, const char *point)
 	char path[96], text[160];
 	const char *p;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane,
-		 point);
+	fault_path(path, sizeof(path), host, plane, point);
 	if (!get_file(path, text, sizeof(text)))
 		return 0;
 	p = strstr(text, "fired ");
