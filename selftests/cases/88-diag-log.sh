@@ -114,6 +114,7 @@ client() {
 	)
 	# the module as client: Decline and negative answer come from the peer
 	await up4
+	log_all
 	app "declined" socket "connect:$PEER:5004" send:5 recv:5 close
 	logged "a Decline that was received: from whom, why" "peer $HEX16 declined, diagnosis 0x03010000" 1 1
 	log_limited

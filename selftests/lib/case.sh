@@ -203,8 +203,8 @@ messages() { dmesg | awk -v begin="smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-
 
 # log_all, log_limited: every message of the network is in the kernel's log, or as
 # many as usual. That limit is of the whole kernel: others may have used it up.
-log_all() { _cost=$(message_cost); message_cost 0 > /dev/null; }
-log_limited() { message_cost "$_cost" > /dev/null; }
+log_all() { message_cost 0 > /dev/null; }
+log_limited() { message_cost 5 > /dev/null; }
 # message_cost [VALUE]: seconds that a message of the network costs of that limit,
 # before VALUE. It is in the kernel's first namespace.
 message_cost() {
