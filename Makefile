@@ -49,7 +49,7 @@ help:
 	@echo '                     in full numbers under a plain one, and the smoke'
 	@echo '                     test on the other stock kernels'
 	@echo 'make check-sim       all cases that can be simulated, in virtual time, on several RNICs, and random worlds'
-	@echo 'make check-budget    of those what 40 minutes are enough for; SMCR_BUDGET=MINUTES'
+	@echo 'make check-budget    of the others what 35 minutes are enough for; SMCR_BUDGET=MINUTES'
 	@echo 'make mutants         six wrong changes that tests have to notice, five minutes at most'
 	@echo 'make check-cost      instructions per operation, against the committed figures'
 	@echo 'make conformance     which entries of the RFC catalogue have been shown'

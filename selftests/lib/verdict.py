@@ -292,6 +292,7 @@ class Place:
     start: float = 30       # seconds before the first case
     each: float = 12        # seconds of a case of which nothing is known
     group: str = "uml"      # of scripts/deps
+    simulated: bool = True  # those cases, too, that the simulation can run
 
 
 @dataclass
