@@ -133,12 +133,15 @@ def check__simulation():
     assert [(r.place, r.test, r.verdict) for r in saved] == [("sim", "a", "fail"), ("sim", "b", "pass")], saved
     some, every = ran[:len(check.KNOBS)], ran[len(check.KNOBS):]
     assert [k for k, _ in some] == [k for k, _ in every] and all(len(n) == 3 for _, n in some)
-    assert len({tuple(n) for _, n in some}) > 1 and all(set(n) == set(every[0][1]) > set(some[0][1]) for _, n in every)
-    assert all(set(n) <= set(names) for _, n in every) and {"10-smoke-echo", "53-api-close4", "47-conn-abort", "41-cdc-writer",
-                                                           "31-clc-group-choice"} <= set(every[0][1])
-    values = {w for k, _ in some for w in k}
-    assert values == {"gid_types=1", "gid_types=2", "max_send_sge=3", "max_send_sge=32", "max_inline=0", "max_inline=44",
-                      "max_inline=512", "vectors=1", "vectors=4", "order=0", "order=1", "order=2"}, values
+    data_path = set(every[-1][1])
+    assert len({tuple(n) for _, n in some}) > 1 and all(data_path > set(n) for _, n in some)
+    assert all(set(n) == (set(names) if i < check.THOROUGH else data_path) for i, (_, n) in enumerate(every))
+    assert {"10-smoke-echo", "53-api-close4", "47-conn-abort", "41-cdc-writer", "31-clc-group-choice"} <= data_path < set(names)
+    every_value = {"gid_types=1", "gid_types=2", "max_send_sge=3", "max_send_sge=32", "max_inline=0", "max_inline=44",
+                   "max_inline=512", "vectors=1", "vectors=4", "order=0", "order=1", "order=2"}
+    assert {w for k, _ in some for w in k} == every_value
+    usual = {"gid_types=2", "vectors=4", "order=0"}
+    assert usual.union(*(k for k, _ in every[:check.THOROUGH])) == every_value
 
 
 def sim__reads_arguments():
