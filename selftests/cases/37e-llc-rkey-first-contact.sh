@@ -36,13 +36,15 @@ server() {
 
 client() {
 	insmod "$TREE/build/mod/$KERNEL/smcr_hold.ko"
+	local most
+	most=$(</proc/sys/net/smcr/max_mem)
 	# one element of 512 KiB, with two there would be one left
 	fast rmem=524288 max_mem=900
 	await up
 	app_bg limit:30 socket "connect:$PEER:5000" send:5 recv:5 recv:1=eof close
 	await made
 	eq "one RMB" "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("rkey"))] | length')" 1
-	fast max_mem=1000000
+	fast max_mem="$most"
 	echo 2 > /sys/module/smcr_hold/parameters/llc
 	mark low
 	await go
