@@ -462,6 +462,35 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 }
 
 /**
+ * smcr_hs_wire_why() - what a Decline says after a group has ended
+ * @lost: why it ended; some of these reasons have no code on the wire (CLC-54)
+ *
+ * Return: a reason that has one.
+ */
+enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
+{
+	if (smcr_reason_wire(lost))
+		return lost;
+	return lost == SMCR_R_LINK_DEVICE ? SMCR_R_DEVICE_GONE :
+					    SMCR_R_NO_LINK;
+}
+
+/**
+ * smcr_hs_open_failed() - the group took no connection
+ * @hs: handshake, with @hs->why set
+ *
+ * Return: SMCR_HS_DECLINE; @hs->why says why the group of a first contact
+ * has ended, if it has.
+ */
+enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
+{
+	if (hs->first && hs->why == SMCR_R_NO_LINK &&
+	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
+		hs->why = smcr_hs_wire_why(hs->lgr->why);
+	return SMCR_HS_DECLINE;
+}
+
+/**
  * smcr_hs_fill_confirm_link() - own values for CONFIRM LINK
  * @lgr: group
  * @reply: the reply form

@@ -112,6 +112,8 @@ enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
 enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
 			     bool *got);
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
+enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost);
+enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs);
 void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 			       struct smcr_llc *msg);
 bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,

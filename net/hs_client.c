@@ -232,7 +232,7 @@ static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 		if (!rc)
 			return SMCR_HS_NEXT;
 		if (rc != -EINPROGRESS || smcr_hs_expired(hs))
-			return SMCR_HS_DECLINE;
+			return smcr_hs_open_failed(hs);
 		if (hs->watched == hs->lgr)
 			return SMCR_HS_WAIT;
 		smcr_hs_watch(hs, hs->lgr);	/* and once more */

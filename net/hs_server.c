@@ -110,7 +110,7 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 		smcr_lgr_put(hs->lgr);
 		hs->lgr = NULL;
 	}
-	return SMCR_HS_DECLINE;
+	return smcr_hs_open_failed(hs);
 }
 
 static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
@@ -403,15 +403,6 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
 	hs->pid.dev = NULL;
 }
 
-/* Groups end for reasons that have no code on the wire (CLC-54) */
-static enum smcr_reason smcr_srv_decline_why(enum smcr_reason lost)
-{
-	if (smcr_reason_wire(lost))
-		return lost;
-	return lost == SMCR_R_LINK_DEVICE ? SMCR_R_DEVICE_GONE :
-					    SMCR_R_NO_LINK;
-}
-
 /* Confirm, and first contact; smcr_child_lgr_lost() kicks, too */
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 {
@@ -429,7 +420,7 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
 		return smcr_hs_declined(hs, &clc.decline);
 	if (!hs->lgr) {
-		hs->why = smcr_srv_decline_why(lost);
+		hs->why = smcr_hs_wire_why(lost);
 		return hs->first ? SMCR_HS_DECLINE : smcr_srv_lost(hs, lost);
 	}
 	res = smcr_srv_peer(hs, &clc.accept);
