@@ -417,6 +417,8 @@ static void knobs(void)
 	check(!set(&a, "latency", "2000") && get(&a, "latency", NULL) == 2000,
 	      "latency can");
 	must(&a, "latency", "1000");
+	must(&a, "bandwidth", "0");
+	must(&b, "bandwidth", "0");
 }
 
 static int try_rtr(int what)
