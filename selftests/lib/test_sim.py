@@ -203,12 +203,13 @@ def sim__fills_guests():
     """A guest gets cases of the same needs, in their order, not too many, each once."""
     run = load_script(os.path.join(TOP, "selftests", "run"))
 
-    def taken(needs, size, rounds=1):
+    def taken(needs, size, rounds=1, jobs=1):
         queue, out = queue_of(run, needs, rounds), []
-        while batch := queue.batch(size, lambda c: c.needs):
+        while batch := queue.batch(size, lambda c: c.needs, jobs):
             out.append([c.n for c in batch])
         return out
     assert taken("aaa", 5) == [[0, 1, 2]] and taken("aaab", 2) == [[0, 1], [2], [3]]
+    assert [len(b) for b in taken("a" * 50, 12, jobs=2)] == [12, 10, 7, 6, 4, 4, 4, 3]
     assert taken("ab", 5, 2) == [[0], [1], [0], [1]] and taken("aa", 5, 2) == [[0, 1], [0, 1]]
 
 
@@ -217,7 +218,7 @@ def sim__goes_on_in_another_guest():
     run = load_script(os.path.join(TOP, "selftests", "run"))
     queue = queue_of(run, "aaaaa")
     runner = object.__new__(run.SimRunner)
-    runner.args = unittest.mock.Mock(seed=1, twice=False, knob={})
+    runner.args = unittest.mock.Mock(seed=1, twice=False, knob={}, jobs=1)
     runner.kernels, runner.held, runner.pair, runner.boots = ("um", "um"), [], None, 0
     runner.lock, runner.first, runner.out, runner.rnic = threading.Lock(), runner, "/nonexistent", ""
     done, guests = [], []
@@ -232,6 +233,15 @@ def sim__goes_on_in_another_guest():
         runner._follow, runner.halt = follow, lambda: None  # pylint: disable=protected-access
         runner.take(queue, lambda c: (1, c.needs))
     assert done == [0, 1, 2, 3, 4] and guests == [[0, 1, 2], [2], [3, 4]], (done, guests)
+
+
+def sim__shares_processors():
+    """Each guest is on the processor with the fewest; what has ended leaves room."""
+    cpus = sim.Processors([3, 5])
+    first, second = cpus.take(), cpus.take()
+    assert {first, second} == {3, 5}
+    cpus.give_back(second)
+    assert cpus.take() == second
 
 
 class FakeGuest(sim.Sim):
