@@ -85,7 +85,7 @@ dials() {
 	calls+=("elapsed:0:$within" "mark:dialled.$1" "await:over.$1")
 	bg in_group "$1" "$PROG/sockcmd" limit:60 "${calls[@]}"
 	await "made.$1"
-	echo "$BG" > $CG/cgroup.procs
+	echo "$BG" > $CG/case/cgroup.procs
 }
 
 client() {
