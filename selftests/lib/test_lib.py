@@ -326,15 +326,15 @@ def mutate__applies():
     """A hunk is found by its text within its function; one that could be meant twice, or nowhere, is refused."""
     mutate = load_script(os.path.join(TOP, "scripts", "mutate"))
     with tempfile.TemporaryDirectory() as d:
-        def tried(patch, text=MUTATED, ids=("CLC-36",), tests=("test_x:a", "42-area")):
+        def tried(patch, text=MUTATED, ids=("CLC-36",), tests=("test_x:a", "42-area"), name="CLC-36-sum"):
             os.makedirs(os.path.join(d, "net"), exist_ok=True)
             with open(os.path.join(d, "net", "x.c"), "w", encoding="utf-8") as f:
                 f.write(text)
-            with open(os.path.join(d, "CLC-36-sum.patch"), "w", encoding="utf-8") as f:
+            with open(os.path.join(d, f"{name}.patch"), "w", encoding="utf-8") as f:
                 f.write(patch)
-            m = mutate.Mutant(os.path.join(d, "CLC-36-sum.patch"))
+            m = mutate.Mutant(os.path.join(d, f"{name}.patch"))
             with unittest.mock.patch.object(mutate, "TOP", d):
-                problems = list(m.problems(set(ids), set(tests)))
+                problems = list(m.problems(set(ids), set(tests), {"42-area"}))
             return problems or m.applied(d)["net/x.c"]
         want = MUTATED[::-1].replace("b + a", "b - a", 1)[::-1]
         assert tried(MUTANT) == want
@@ -347,6 +347,10 @@ def mutate__applies():
         assert tried(MUTANT, ids=["CLC-35"]) and tried(MUTANT, tests=["test_x:a"]) and tried(MUTANT, tests=[])
         assert tried(MUTANT.replace("Wrong:", "wrong")) == ["no line 'Wrong: ...'"]
         assert tried(MUTANT.replace("b/net/", "b/selftests/")) == ["selftests/x.c is not in net/"]
+        worlds = MUTANT.replace("Kills:", "Kills: um 1..300\nMissed: 42-area\nX:")
+        assert tried(worlds, ids=(), tests=(), name="SIM-1-sum") == want
+        assert tried(worlds.replace("1..300", "all"), name="SIM-1-sum") == ["no line 'Kills: KERNEL A..B'"]
+        assert tried(worlds.replace("42-area", "43-area"), name="SIM-1-sum") == ["Missed: there is no case 43-area"]
     assert list(mutate.expand(["A-01", "B-08..10"])) == ["A-01", "B-08", "B-09", "B-10"]
 
 
