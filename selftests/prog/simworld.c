@@ -232,6 +232,7 @@ static void count_fault(const struct dist *d)
 
 static void put_back(struct world *w, struct dist *d)
 {
+	u32 n = 0;
 	int rc = 0;
 
 	switch (d->kind) {
@@ -259,7 +260,10 @@ static void put_back(struct world *w, struct dist *d)
 		make_device_reset(w, d->host, d->plane);
 		break;
 	case D_SLAB:
-		hit("memory", d->name, mem_fail(d->name, "0"));
+		rc = mem_fail(d->name, "0", &n);
+		if (rc)
+			fail("%s cannot be ended: %s", d->name, strerrorname_np(-rc));
+		hit("memory", d->name, n);
 		break;
 	default:
 		break;
@@ -271,6 +275,7 @@ static void put_back(struct world *w, struct dist *d)
 static void befall(struct world *w, struct dist *d)
 {
 	int rc = 0, alive = app_alive(d->host, d->plane);
+	u32 n;
 
 	switch (d->kind) {
 	case D_KNOB:
@@ -303,7 +308,9 @@ static void befall(struct world *w, struct dist *d)
 		rc = lgr_delete_all(d->host);
 		break;
 	case D_SLAB:
-		mem_fail(d->name, d->val);
+		rc = mem_fail(d->name, d->val, &n);
+		if (rc)
+			fail("cannot build: %s: %s", d->name, strerrorname_np(-rc));
 		break;
 	default:
 		break;
@@ -359,6 +366,8 @@ void undo_dists(struct world *w)
 }
 
 /* --- a world from its beginning to its end --- */
+
+static struct counters before[HOSTS + 1];
 
 static bool build(struct world *w)
 {
@@ -424,6 +433,34 @@ static bool take_census(struct world *w, struct sum *s)
 	return true;
 }
 
+/* A world that is younger than a timer's time cannot have seen it run out. */
+static bool none_early(const struct world *w)
+{
+	const struct {
+		const char *name;
+		u32 ms;
+	} timers[] = {
+		{ "timer-close", w->t_close_min }, { "timer-abort", w->t_abort_min },
+		{ "timer-rmb-free", w->t_rmb_free_min }, { "timer-lgr-idle", w->t_lgr_idle_min },
+	};
+	static struct counters c;
+	u64 ms = now() / MS;
+	size_t i;
+	int h;
+
+	for (h = 1; h <= w->hosts; h++) {
+		if (counters(h, &c))
+			return fail("counters of host %d", h);
+		for (i = 0; i < ARRAY_SIZE(timers); i++)
+			if (ms < timers[i].ms &&
+			    counter(&c, timers[i].name) != counter(&before[h], timers[i].name))
+				return fail("host %d: %s after less than %llu of %u ms", h,
+					    timers[i].name, (unsigned long long)ms + 1,
+					    timers[i].ms);
+	}
+	return true;
+}
+
 /* All that connections left behind goes in the time that the documentation names. */
 static bool settle(struct world *w)
 {
@@ -440,7 +477,7 @@ static bool settle(struct world *w)
 			    15000ull) * MS;
 	lgr_due = sock_due + (w->t_lgr_idle + 2 * w->t_llc + 20000ull) * MS;
 	for (i = 0;; i++) {
-		if (!take_census(w, &s))
+		if (!take_census(w, &s) || !none_early(w))
 			return false;
 		if (!s.sockets && !s.handshakes) {
 			if (!s.lgrs)
@@ -529,7 +566,7 @@ static void to_kmsg(const char *what, u64 seed)
 
 static bool run(struct world *w, u64 *virt)
 {
-	static struct counters before[HOSTS + 1], after[HOSTS + 1];
+	static struct counters after[HOSTS + 1];
 	int h;
 	bool ok;
 

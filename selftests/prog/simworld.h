@@ -53,6 +53,7 @@ struct step {
 	bool off;		/* left out */
 	int piece;
 	u32 bytes, chunk, pause;	/* ms after each chunk */
+	u32 at;			/* ms, of sending: not before */
 };
 
 enum io {
@@ -62,7 +63,7 @@ enum io {
 };
 
 struct opts {
-	int sndbuf, rcvbuf, nodelay, cork, lowat, keepalive, linger, more;
+	int sndbuf, rcvbuf, nodelay, cork, lowat, keepalive, linger, more, waitall;
 };
 
 struct side_plan {
@@ -132,6 +133,7 @@ struct world {
 	u64 seed;
 	int hosts, planes;
 	bool calm;		/* nothing befalls it */
+	u32 crowd;		/* ms: many connections of a link send all at once */
 	bool limits;		/* a limit may make connections TCP */
 	bool device[HOSTS + 1][PLANES];
 	struct listen_plan listen[MAX_LISTEN];
@@ -145,7 +147,8 @@ struct world {
 	int pieces;
 	/* the longest, ms */
 	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;
-	u32 t_close_min;
+	/* the shortest */
+	u32 t_close_min, t_abort_min, t_rmb_free_min, t_lgr_idle_min;
 	bool no_test;		/* a host does not look whether its links are alive */
 	u32 lingers;		/* seconds that close() may block, together */
 };
@@ -170,7 +173,7 @@ bool dev_there(int host, int plane);
 int dev_knob(int host, int plane, const char *name, const char *val);
 int dev_fault(int host, int plane, const char *point, const char *val);
 u32 dev_fired(int host, int plane, const char *point);
-u32 mem_fail(const char *what, const char *probability);
+int mem_fail(const char *what, const char *probability, u32 *failed);
 int link_up(int host, int plane, bool wire, bool up);
 int addr_change(int host, int plane, int family, bool add);
 int lgr_delete_all(int host);

@@ -63,6 +63,7 @@ struct end {
 	u64 tx, rx;
 	u64 tx_most;		/* tx and what a send() under way may have sent */
 	bool shut, eof, dead, aborted, closed, rdwr;
+	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 opened, closed_at;
 	u32 lport;
@@ -420,7 +421,11 @@ static const struct step *step(const struct step *st, int n, int *i, u32 *done)
 
 static const struct step *w_step(struct end *e)
 {
-	return step(e->p->w, e->p->nw, &e->wi, &e->wdone);
+	const struct step *st = step(e->p->w, e->p->nw, &e->wi, &e->wdone);
+
+	if (st && !e->wdone && e->wwait < st->at * MS)
+		e->wwait = st->at * MS;
+	return st;
 }
 
 static bool w_wants(struct end *e)
@@ -511,7 +516,7 @@ static bool do_send(struct end *e, u32 ev)
 		e->tx_most = e->tx;
 	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
 	if (err == EAGAIN) {
-		e->ready &= ~EPOLLOUT;
+		e->ready &= ~WRITE_EV;
 		if (e->threads)
 			return bad(e, "send does not block", rc, err);
 		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
@@ -552,13 +557,13 @@ static bool do_recv(struct end *e, u32 ev)
 		in = malloc(MOST);
 	if (let_go)
 		pthread_mutex_unlock(&turn);
-	rc = recv(fd, in, n, 0);
+	rc = recv(fd, in, n, e->p->opt.waitall ? MSG_WAITALL : 0);
 	if (blocked(e, let_go))
 		return true;
 	err = rc < 0 ? errno : 0;
 	say("c%d%c recv %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
 	if (err == EAGAIN) {
-		e->ready &= ~EPOLLIN;
+		e->ready &= ~READ_EV;
 		if (e->threads)
 			return bad(e, "recv does not block", rc, err);
 		return !(ev & EPOLLIN) || !spun(e, "epoll says that it can receive, and it cannot");
@@ -571,6 +576,9 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv after an error", rc, 0);
 	if (rc > n)
 		return bad(e, "recv", rc, 0);
+	if (e->brief && rc)
+		return bad(e, "recv did not wait for all", rc, 0);
+	e->brief = let_go && e->p->opt.waitall && rc < n;
 	if (!rc) {
 		if (!e->wdead && !((o->shut || o->closed) && !o->aborted && e->rx == o->tx))
 			/* what it sent and said before it aborted may have come */
@@ -772,7 +780,8 @@ static u64 pauses(const struct side_plan *s)
 
 	for (i = 0; i < s->nw; i++)
 		if (!s->w[i].off)
-			t += (s->w[i].bytes / (s->w[i].chunk + 1) + 2) * (s->w[i].pause + 12ull);
+			t += (s->w[i].bytes / (s->w[i].chunk + 1) + 2) *
+				(s->w[i].pause + 12ull) + s->w[i].at;
 	for (i = 0; i < s->nr; i++)
 		if (!s->r[i].off)
 			t += (s->r[i].bytes / (s->r[i].chunk + 1) + 2) * (s->r[i].pause + 12ull);

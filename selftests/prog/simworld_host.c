@@ -241,35 +241,52 @@ u32 dev_fired(int host, int plane, const char *point)
 	return p ? (u32)strtoul(p + 6, NULL, 10) : 0;
 }
 
+/* What lets allocations fail may fail for want of memory */
+static int put_patiently(const char *path, const char *val)
+{
+	int i, rc = -ENOMEM;
+
+	for (i = 0; i < 100 && rc == -ENOMEM; i++)
+		rc = put_file(path, val);
+	return rc;
+}
+
 /*
  * Allocations fail (@what: failslab, fail_page_alloc) with @probability in
- * percent, until it is "0". How many did since the last call.
+ * percent, until it is "0". @failed: how many did since the last call. A kernel
+ * that cannot let them fail is an error.
  */
-u32 mem_fail(const char *what, const char *probability)
+int mem_fail(const char *what, const char *probability, u32 *failed)
 {
 	static const struct {
 		const char *name, *val;
 	} usual[] = {
 		{ "verbose", "0" }, { "interval", "1" }, { "ignore-gfp-wait", "0" },
-		/* not the single pages of programs */
+		/* not the single pages of programs; failslab has no such file */
 		{ "min-order", "1" }, { "times", "1000000" },
 	};
 	char path[96], text[32] = "";
-	u32 n;
 	size_t i;
+	int rc;
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", what);
-	put_file(path, "0");
+	rc = put_patiently(path, "0");
+	if (rc)
+		return rc;
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/times", what);
-	get_file(path, text, sizeof(text));
-	n = 1000000 - (u32)strtoul(text, NULL, 10);
+	for (i = 0; i < 100 && !get_file(path, text, sizeof(text)); i++)
+		;
+	if (i == 100)
+		return -EIO;
+	*failed = 1000000 - (u32)strtoul(text, NULL, 10);
 	for (i = 0; i < ARRAY_SIZE(usual); i++) {
 		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/%s", what, usual[i].name);
-		put_file(path, usual[i].val);
+		rc = put_patiently(path, usual[i].val);
+		if (rc && !(rc == -ENOENT && !strcmp(usual[i].name, "min-order")))
+			return rc;
 	}
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", what);
-	put_file(path, probability);
-	return n;
+	return put_patiently(path, probability);
 }
 
 int link_up(int host, int plane, bool wire, bool up)

@@ -170,7 +170,7 @@ static void gen_settings(struct world *w)
 	if (one_in(&r, 6))
 		return;		/* as it comes */
 	hard = one_in(&r, 3);
-	w->limits = one_in(&r, 4);
+	w->limits = !w->crowd && one_in(&r, 4);
 	/*
 	 * RoCEv1 and RoCEv2 do not understand each other, and nothing in SMC-R tells the peer which
 	 * one a GID is for: so no host has v1 only when another has v2 only, or both.
@@ -242,6 +242,78 @@ static void gen_opts(struct rnd *r, struct opts *o)
 	o->keepalive = one_in(r, 8) ? (int)between(r, 1, 20) : 0;
 	o->lowat = one_in(r, 6) ? (int)about(r, 2, 65536) : 0;
 	o->more = one_in(r, 8);
+	o->waitall = one_in(r, 6);
+}
+
+/*
+ * Bulk: writes as large as can be, in a send buffer whose size is no multiple of what it is made of;
+ * or one message behind the other, and a reader who wants more than has come while the next is placed.
+ */
+static void gen_bulk(struct world *w, struct rnd *r, struct side_plan *from, struct side_plan *to)
+{
+	bool large = one_in(r, 2);
+	struct step *st = &from->w[0];
+	u32 size = large ? between(r, 64 << 10, 256 << 10) : between(r, 3000, 16 << 10);
+
+	from->nw = 1;
+	st->piece = w->pieces++;
+	st->bytes = between(r, 256 << 10, 768 << 10);
+	st->chunk = size;
+	st->pause = 0;
+	if (large) {
+		from->opt.sndbuf = (int)between(r, 100000, 210000);
+	} else {
+		from->opt.nodelay = 1;
+		from->opt.sndbuf = 0;
+	}
+	from->opt.cork = 0;
+	to->opt.rcvbuf = 0;
+	to->opt.lowat = 0;
+	to->noread = false;
+	to->nr = 1;
+	st = &to->r[0];
+	st->piece = w->pieces++;
+	st->bytes = between(r, 128 << 10, 256 << 10);
+	st->chunk = size / 2 + below(r, size * 3);
+	st->pause = large && one_in(r, 4) ? about(r, 1, 20) : 0;
+}
+
+/* A wire that is slower than the placement of what has come, which is out of order */
+static void gen_bulk_knobs(struct world *w, struct rnd *r)
+{
+	int h, p;
+
+	for (h = 1; h <= w->hosts; h++) {
+		for (p = 0; p < w->planes; p++) {
+			set(w, h, p, "order", between(r, 1, 2));
+			set(w, h, p, "piece", between(r, 200, 1500));
+			set(w, h, p, "latency", between(r, 4000, 40000));
+			set(w, h, p, "bandwidth", between(r, 300, 2000));
+			if (!one_in(r, 3))
+				set(w, h, p, "max_send_sge", 3);
+			if (one_in(r, 2))
+				set(w, h, p, "cq_delay", between(r, 20000, 200000));
+		}
+	}
+}
+
+/* A line before the send queue of one link: each message has a completion, and all go at once */
+static void gen_crowd(struct world *w, struct rnd *r, struct side_plan *s)
+{
+	struct step *st = &s->w[0];
+
+	s->nw = 1;
+	st->piece = w->pieces++;
+	st->at = w->crowd;
+	st->chunk = between(r, 8 << 10, 12 << 10);
+	st->bytes = st->chunk * between(r, 12, 24);
+	st->pause = 0;
+	s->opt.rcvbuf = 0;
+	s->opt.sndbuf = 0;
+	s->opt.nodelay = 1;
+	s->opt.cork = 0;
+	s->opt.more = 0;
+	s->end_ms += w->crowd;
 }
 
 static void gen_side(struct world *w, struct rnd *r, struct side_plan *s, u32 most, bool tame)
@@ -276,6 +348,7 @@ static void gen_conns(struct world *w)
 	bool tame = one_in(&r, 3);	/* no application ends abruptly */
 	u32 most = one_in(&r, 6) ? 2 << 20 : 96 << 10;
 	u32 span = about(&r, 1, 4000);
+	bool bulk;
 	int i, n;
 
 	w->n_listen = (int)between(&r, 1, w->hosts + 1);
@@ -286,19 +359,33 @@ static void gen_conns(struct world *w)
 		l->plane = (int)below(&r, w->planes);
 		l->family = one_in(&r, 2) ? AF_INET6 : AF_INET;
 		l->port = 5000 + i;
-		l->backlog = one_in(&r, 8) ? (int)between(&r, 1, 4) : 128;
+		l->backlog = !w->crowd && one_in(&r, 8) ? (int)between(&r, 1, 4) : 128;
 		if (l->backlog < 8)
 			w->limits = true;
 		l->sndbuf = one_in(&r, 4) ? (int)about(&r, 4096, 1 << 20) : 0;
 		l->rcvbuf = one_in(&r, 4) ? (int)about(&r, 4096, 512 << 10) : 0;
 	}
+	bulk = !w->crowd && one_in(&r, 3);
+	if (bulk)
+		gen_bulk_knobs(w, &r);
 	n = (int)(one_in(&r, 8) ? between(&r, 8, 32) : between(&r, 1, 8));
+	if (w->crowd) {
+		n = (int)between(&r, 12, 24);
+		span = 20;
+		w->listen[0].rcvbuf = 0;
+		for (i = 0; i < w->hosts * w->planes; i++) {
+			set(w, i / w->planes + 1, i % w->planes, "latency",
+			    between(&r, 300000, 2000000));
+			set(w, i / w->planes + 1, i % w->planes, "bandwidth",
+			    between(&r, 500, 2000));
+		}
+	}
 	for (i = 0; i < n; i++) {
 		struct conn_plan *c = &w->conn[w->n_conn++];
 		struct listen_plan *l;
 
 		c->piece = w->pieces++;
-		c->listener = (int)below(&r, w->n_listen);
+		c->listener = w->crowd ? 0 : (int)below(&r, w->n_listen);
 		l = &w->listen[c->listener];
 		c->server = l->host;
 		c->plane = l->plane;
@@ -307,13 +394,25 @@ static void gen_conns(struct world *w)
 		do
 			c->client = (int)between(&r, 1, w->hosts);
 		while (c->client == c->server);
-		if (!tame && one_in(&r, 24)) {
+		if (w->crowd)
+			c->client = c->server % w->hosts + 1;
+		if (!tame && !w->crowd && one_in(&r, 24)) {
 			c->listener = -1;
 			c->port = 4999;
 		}
-		c->start = below(&r, span);
+		c->start = w->crowd ? i ? 10 + below(&r, span) : 0 : below(&r, span);
 		gen_side(w, &r, &c->side[0], most, tame);
 		gen_side(w, &r, &c->side[1], most, tame);
+		if (bulk && !one_in(&r, 3)) {
+			int from = (int)below(&r, 2);
+
+			gen_bulk(w, &r, &c->side[from], &c->side[!from]);
+		}
+		if (w->crowd) {
+			gen_crowd(w, &r, &c->side[0]);
+			if (one_in(&r, 2))
+				gen_crowd(w, &r, &c->side[1]);
+		}
 		/* of an accepted socket they come from the listener */
 		c->side[1].opt.sndbuf = 0;
 		c->side[1].opt.rcvbuf = 0;
@@ -398,6 +497,8 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 		/* most have ended when they have sent all, after some milliseconds */
 		if (!one_in(r, 3))
 			d->start = c->start + below(r, 12);
+		if (w->crowd && one_in(r, 2))
+			d->start = w->crowd + below(r, 8);
 	}
 	if (d->kind == D_KNOB) {
 		do
@@ -474,6 +575,14 @@ static void gen_probes(struct world *w)
 	}
 }
 
+static void at_most(u32 *at, const char *wanted, const char *name, const char *val)
+{
+	u32 v = (u32)strtoul(val, NULL, 10);
+
+	if (!strcmp(wanted, name) && v < *at)
+		*at = v;
+}
+
 /* The times that hold at any host */
 static void times(struct world *w)
 {
@@ -488,11 +597,31 @@ static void times(struct world *w)
 										     t_lgr_idle) },
 		{ "t_testlink", offsetof(struct world, t_testlink) },
 	};
+	static const struct {
+		const char *name;
+		size_t at;
+		u32 usual;
+	} least[] = {
+		{ "t_close", offsetof(struct world, t_close_min), 60000 },
+		{ "t_abort", offsetof(struct world, t_abort_min), 10000 },
+		{ "t_rmb_free", offsetof(struct world, t_rmb_free_min), 60000 },
+		{ "t_lgr_idle", offsetof(struct world, t_lgr_idle_min), 600000 },
+	};
 	size_t k;
 
+	for (k = 0; k < ARRAY_SIZE(least); k++) {
+		u32 *at = (u32 *)((char *)w + least[k].at);
+
+		*at = least[k].usual;
+		for (i = 0; i < w->n_set; i++)
+			if (!w->set[i].off && w->set[i].plane < 0)
+				at_most(at, least[k].name, w->set[i].name, w->set[i].val);
+		for (i = 0; i < w->n_dist; i++)
+			if (!w->dist[i].off && w->dist[i].kind == D_SYSCTL)
+				at_most(at, least[k].name, w->dist[i].name, w->dist[i].val);
+	}
 	w->no_test = false;
 	w->t_close = 60000;
-	w->t_close_min = 60000;
 	w->t_abort = 10000;
 	w->t_llc = 4000;
 	w->t_clc = 10000;
@@ -511,8 +640,6 @@ static void times(struct world *w)
 				w->no_test = true;
 			if (v > *at)
 				*at = v;
-			if (at == &w->t_close && v < w->t_close_min)
-				w->t_close_min = v;
 		}
 	}
 }
@@ -529,6 +656,10 @@ void generate(struct world *w, u64 seed, bool debug)
 	for (h = 1; h <= w->hosts; h++)
 		for (p = 0; p < w->planes; p++)
 			w->device[h][p] = !one_in(&r, 16);
+	if (one_in(&r, 6)) {
+		w->crowd = between(&r, 40, 60);
+		memset(w->device, true, sizeof(w->device));
+	}
 	gen_settings(w);
 	gen_conns(w);
 	gen_dists(w, debug);
@@ -562,14 +693,14 @@ static void describe_side(const struct side_plan *s, const char *who)
 {
 	int k;
 
-	say("  %s: %s end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d",
+	say("  %s: %s end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d waitall %d",
 	    who, io_names[s->io], end_names[s->end], s->noread ? " noread" : "", s->end_ms,
 	    s->opt.sndbuf, s->opt.rcvbuf, s->opt.nodelay,
-	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more);
+	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more, s->opt.waitall);
 	for (k = 0; k < s->nw; k++)
 		if (!s->w[k].off)
-			say("    piece %d: send %u by %u pause %u", s->w[k].piece, s->w[k].bytes,
-			    s->w[k].chunk, s->w[k].pause);
+			say("    piece %d: send %u by %u pause %u from %u ms on", s->w[k].piece,
+			    s->w[k].bytes, s->w[k].chunk, s->w[k].pause, s->w[k].at);
 	for (k = 0; k < s->nr; k++)
 		if (!s->r[k].off)
 			say("    piece %d: recv %u by %u pause %u", s->r[k].piece, s->r[k].bytes,
