@@ -40,6 +40,7 @@
 #define HASTE	20		/* how much faster time passes on the loopback */
 #define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
 #define SLACK	10000		/* ms, beyond what the documentation says */
+#define STILL	5000		/* ms in which something has to move over SMC-R */
 #define WAKE	2000		/* epoll: a thread has ended */
 #define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
 #define WRITE_EV (EPOLLOUT | EPOLLERR | EPOLLHUP)
@@ -66,6 +67,8 @@ struct end {
 	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 opened, closed_at;
+	bool flowing;
+	u64 moved, sum;		/* when something of what it sends moved, and how much had */
 	u32 lport;
 	struct rnd r;
 	u32 spins;
@@ -813,6 +816,12 @@ static u64 deadline(const struct end *e)
 	return at + (world->t_testlink + world->t_llc + SLACK) * MS;
 }
 
+static int mode_of(const struct end *e)
+{
+	return e->side ? conn_mode(e->host, e->c->port, e->peer->lport) :
+			 conn_mode(e->host, e->lport, e->c->port);
+}
+
 /*
  * A connection that fell back may have lost its peer's reset, and then waits for
  * ever, as TCP does; one that is being set up has TCP's retransmissions to wait for.
@@ -827,9 +836,7 @@ static bool late(struct end *e)
 	}
 	if (native)
 		return bad(e, "hangs", 0, 0);
-	mode = e->side ? conn_mode(e->host, e->c->port, e->peer->lport) : conn_mode(e->host,
-										    e->lport,
-										    e->c->port);
+	mode = mode_of(e);
 	if (disturbed(e) && !e->patient && !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
 		e->patient = true;
 		return true;
@@ -848,6 +855,40 @@ static bool late(struct end *e)
 	say("mode %d", mode);
 	return bad(e, e->state == CONNECTING ? "connect hangs" : "hangs", (long)(e->wi * 10 +
 										 e->ri), 0);
+}
+
+/* One wants to send, or has sent, and the other wants to read: something has to move */
+static bool flows(struct end *e)
+{
+	struct end *o = e->peer;
+
+	if (native || e->state != OPEN || o->state != OPEN || e->wdead || e->dead || o->dead ||
+	    !r_wants(o))
+		return false;
+	if (w_wants(e))
+		return true;
+	return e->tx > o->rx && !e->p->opt.cork && !e->p->opt.more && !o->p->opt.lowat &&
+	       !o->p->opt.waitall;
+}
+
+/* Who waits longer than that has not been told */
+static bool still(struct end *e)
+{
+	u64 sum = e->tx + e->peer->rx;
+	bool was = e->flowing;
+
+	e->flowing = flows(e);
+	if (!e->flowing || !was || sum != e->sum) {
+		e->sum = sum;
+		e->moved = now();
+		return true;
+	}
+	if (now() < e->moved + STILL * MS)
+		return true;
+	e->moved = now();
+	if (disturbed(e) || mode_of(e) != SMCR_NL_MODE_SMC_R)
+		return true;
+	return bad(e, "nothing moves of what it sends", 0, 0);
 }
 
 /* IO_EDGE: it wants what epoll said before */
@@ -880,6 +921,8 @@ static u64 next_time(bool probes)
 				continue;
 			next = earliest(next, end_time(e));
 			next = earliest(next, deadline(e));
+			if (e->flowing)
+				next = earliest(next, e->moved + STILL * MS);
 			if (e->threads)
 				continue;
 			if (edge_wants(e))
@@ -934,6 +977,8 @@ static bool look(bool probes)
 					return false;
 			} while (edge_wants(e));
 			want(e);
+			if (!still(e))
+				return false;
 		}
 	}
 	return true;

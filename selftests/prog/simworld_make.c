@@ -297,17 +297,26 @@ static void gen_bulk_knobs(struct world *w, struct rnd *r)
 	}
 }
 
-/* A line before the send queue of one link: each message has a completion, and all go at once */
-static void gen_crowd(struct world *w, struct rnd *r, struct side_plan *s)
+/*
+ * A line before the send queue of one link: all send at once. Large messages, each with a completion;
+ * or small ones, most without, and nothing behind them for a while.
+ */
+static void gen_crowd(struct world *w, struct rnd *r, struct side_plan *s, bool small)
 {
 	struct step *st = &s->w[0];
 
 	s->nw = 1;
 	st->piece = w->pieces++;
 	st->at = w->crowd;
-	st->chunk = between(r, 8 << 10, 12 << 10);
+	st->chunk = small ? between(r, 60, 300) : between(r, 8 << 10, 12 << 10);
 	st->bytes = st->chunk * between(r, 12, 24);
 	st->pause = 0;
+	if (small) {
+		s->nw = 2;
+		st[1] = *st;
+		st[1].piece = w->pieces++;
+		st[1].at = w->crowd + 8000;
+	}
 	s->opt.rcvbuf = 0;
 	s->opt.sndbuf = 0;
 	s->opt.nodelay = 1;
@@ -348,7 +357,7 @@ static void gen_conns(struct world *w)
 	bool tame = one_in(&r, 3);	/* no application ends abruptly */
 	u32 most = one_in(&r, 6) ? 2 << 20 : 96 << 10;
 	u32 span = about(&r, 1, 4000);
-	bool bulk;
+	bool bulk, small;
 	int i, n;
 
 	w->n_listen = (int)between(&r, 1, w->hosts + 1);
@@ -369,6 +378,7 @@ static void gen_conns(struct world *w)
 	if (bulk)
 		gen_bulk_knobs(w, &r);
 	n = (int)(one_in(&r, 8) ? between(&r, 8, 32) : between(&r, 1, 8));
+	small = one_in(&r, 2);
 	if (w->crowd) {
 		n = (int)between(&r, 12, 24);
 		span = 20;
@@ -409,9 +419,9 @@ static void gen_conns(struct world *w)
 			gen_bulk(w, &r, &c->side[from], &c->side[!from]);
 		}
 		if (w->crowd) {
-			gen_crowd(w, &r, &c->side[0]);
+			gen_crowd(w, &r, &c->side[0], small);
 			if (one_in(&r, 2))
-				gen_crowd(w, &r, &c->side[1]);
+				gen_crowd(w, &r, &c->side[1], small);
 		}
 		/* of an accepted socket they come from the listener */
 		c->side[1].opt.sndbuf = 0;
