@@ -170,8 +170,10 @@ int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	int rc = 0;
 
 	spin_lock_irqsave(&rs_lock, flags);
-	/* a request for the next one includes the solicited ones */
-	if (cq->armed != IB_CQ_NEXT_COMP)
+	/* a request for the next one includes the solicited ones; both bits are one */
+	if (notify & IB_CQ_NEXT_COMP)
+		cq->armed = IB_CQ_NEXT_COMP;
+	else if (cq->armed != IB_CQ_NEXT_COMP)
 		cq->armed = notify & IB_CQ_SOLICITED_MASK;
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS)
 		rc = cq->tail != cq->head;
