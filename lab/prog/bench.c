@@ -3,7 +3,7 @@
  * Measures and demonstrates stream sockets of any family: TCP, or AF_SMC with
  * whichever module provides it. The same code, the same calls for all of them.
  *
- *	bench [-s] [-B BYTES] server PORT [WORKERS]
+ *	bench [-s] [-B BYTES] [-t] server PORT [WORKERS]
  *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
  *	bench ...             HOST PORT poll SECONDS SIZE	bulk, with poll() before each write
  *	bench ...             HOST PORT rtt SECONDS SIZE
@@ -13,7 +13,8 @@
  *	bench [-s] recv PORT FILE
  *	bench [-s] [-w BYTES] send HOST PORT FILE
  *
- * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes; with -w the file is
+ * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes; with -t the server
+ * touches all its memory before it listens; with -w the file is
  * sent with write() of so many bytes, else with sendfile(). A measurement
  * prints one line of JSON, with the number of connections that it made: the
  * caller must see that they all were what they are said to be.
@@ -66,6 +67,7 @@ struct report {
 static int family = AF_INET;
 static int bufsize;
 static size_t write_size;
+static bool touch;
 static struct sockaddr_in peer;
 
 static double now(void)
@@ -253,13 +255,8 @@ out:
 
 static int listener;
 
-static void *worker(void *arg)
+static void *worker(void *buf)
 {
-	char *buf = malloc(MAX_SIZE);
-
-	(void)arg;
-	if (!buf)
-		err(1, "memory");
 	for (;;)
 		serve(accept_one(listener), buf);
 	return NULL;
@@ -278,12 +275,22 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 
 static void server(const char *port, int workers)
 {
+	char *bufs[workers > 0 ? workers : 1];
 	pthread_t t;
 
+	if (workers < 1)
+		workers = 1;
+	for (int i = 0; i < workers; i++) {
+		bufs[i] = malloc(MAX_SIZE);
+		if (!bufs[i])
+			err(1, "memory");
+		if (touch)
+			memset(bufs[i], 0x5a, MAX_SIZE);
+	}
 	listener = listen_on(port);
 	while (--workers > 0)
-		start(&t, worker, NULL);
-	worker(NULL);
+		start(&t, worker, bufs[workers]);
+	worker(bufs[0]);
 }
 
 /* ------------------------------------------------------------------ client */
@@ -595,7 +602,7 @@ static void send_file(const char *path)
 
 static void usage(void)
 {
-	fputs("usage: bench [-s] [-B BYTES] server PORT [WORKERS]\n"
+	fputs("usage: bench [-s] [-B BYTES] [-t] server PORT [WORKERS]\n"
 	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | poll SECONDS SIZE | rtt SECONDS SIZE |\n"
 	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
 	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
@@ -618,11 +625,13 @@ int main(int argc, char **argv)
 	char *buf, c;
 
 	/* options come first, always: a later argument is never one */
-	while ((o = getopt(argc, argv, "+sB:w:")) != -1) {
+	while ((o = getopt(argc, argv, "+sB:tw:")) != -1) {
 		if (o == 's')
 			family = AF_SMC;
 		else if (o == 'B')
 			bufsize = atoi(optarg);
+		else if (o == 't')
+			touch = true;
 		else if (o == 'w')
 			write_size = strtoul(optarg, NULL, 0);
 		else
