@@ -120,7 +120,9 @@ class Side:
             sh("insmod", self.spec["ko"])
         elif self.name == "intree":
             sh("modprobe", "smc")
-            intree.setup(*self.spec.get("devices", ("eth0", "rxe0")))
+            devices = self.spec.get("devices", ("eth0", "rxe0"))
+            if devices:
+                intree.setup(*devices)
         for name, want in self.spec["sysctl"].items():
             value = set_knob(name, want)
             if value != want:

@@ -13,6 +13,10 @@ of smcr is more than 3 % dearer; a commit that means it runs --update. They hold
 for the versions of the guest's software that they were taken with: when those
 are others by now, --gate compares with the module of the commit that updated
 the figures last, measured beside the present one.
+
+With --fabric sim both ends have a network namespace and a simulated RNIC each,
+and the profiler tells which instructions are the RNIC's, so that those of the
+protocols can be compared without. Figures: lab/exact-KERNEL-sim.json; no gate.
 """
 
 import argparse
@@ -40,8 +44,12 @@ SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
 TIMES = 3                   # measurements of a point; the one in the middle counts
 # Shown, but not judged: they spread by 12 %, 4 % (14 writes are few), 6 % and 15 %.
 UNSTEADY = (("bulk", K), ("bulk", 1024 * K), ("poll", 16 * K), ("conn", 16))
+FIGURES = ("us and instructions per operation", "us, instructions, and those of the adapter per operation")
 LIMIT = 1.03                # dearer than this fails the gate
 ABOUT = "exact"             # what it is called in messages
+KNOBS = {"shadow": 0}       # of simulated RNICs: nothing is copied for dma_sync_*, as with adapters on this architecture
+DEAREST = (("rtt", 64), ("bulk", 64 * K), ("conn", 1))  # points of which the dearest functions are kept with the figures
+FEW = 10                    # of them
 
 
 class Solo(Pair):
@@ -122,11 +130,14 @@ class Exact:
     def __init__(self, args):
         self.args = args
         self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-exact-{os.getpid()}")
-        self.figures_path = os.path.join(TREE, "lab", f"exact-{args.kernel}.json")
+        self.sim = args.fabric == "sim"
+        self.counts = args.profile or self.sim      # the profiler runs
+        self.figures_path = os.path.join(TREE, "lab", f"exact-{args.kernel}{'-sim' * self.sim}.json")
         self.guest = None
         self.values = {}            # (series, point): [{us, insns, idle}]
         self.order = []             # of the points of each series, as they were measured
         self.system = ""
+        self.dearest = {}           # {series: {point: [[function, instructions]]}}
 
     # -- measuring ---------------------------------------------------------
 
@@ -150,23 +161,29 @@ class Exact:
             else:
                 series.append({"name": impl, "impl": impl, "points": todo})
         plugin = ""
-        if a.profile:
+        if self.counts:
             so = os.path.join(self.out, "exactprof.so")
             if subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-o", so, os.path.join(HERE, "exactprof.c")],
                               check=False).returncode:
                 raise LabError("the profiler does not build")
-            plugin = f"{so},out={self.out}/blocks"
+            plugin = f"{so},out={self.out}/blocks" + f",ranges={self.out}/guest/ranges" * self.sim
+        rnic = ""
+        if self.sim:
+            r = subprocess.run([os.path.join(TREE, "selftests", "mod", "rnicsim", "build"), a.kernel], stdout=subprocess.PIPE, text=True, check=False)
+            if r.returncode:
+                raise LabError("rnicsim does not build")
+            rnic = shutil.copy(r.stdout.split()[-1], self.out)
         self.guest = Solo(a.kernel, os.path.join(self.out, "guest"), plugin)
         begin = time.time()
         booted = self.guest.boot()
-        spec = {"series": series, "seconds": a.seconds, "runs": a.runs, "profile": a.profile, "slow": self.guest.slow,
-                "ns": 1 << SHIFT, "times": TIMES, "out": self.guest.path("")}
+        spec = {"series": series, "seconds": a.seconds, "runs": a.runs, "profile": self.counts, "slow": self.guest.slow,
+                "ns": 1 << SHIFT, "times": TIMES, "out": self.guest.path(""), "rnic": rnic, "knobs": KNOBS}
         path = self.guest.path("spec")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(dict(spec, out="/run/smcr/out"), f)
         job = self.guest.guests[0].send(f'exec python3 "$TREE/lab/lib/exactguest.py" "$OUT/spec"')
         self.follow(path + ".out", job, begin + booted + 60 * self.guest.slow +
-                    a.runs * sum(len(s["points"]) for s in series) * (10 + 20 * TIMES * a.seconds) * (3 if a.profile else 1) *
+                    a.runs * sum(len(s["points"]) for s in series) * (10 + 20 * TIMES * a.seconds) * (3 if self.counts else 1) *
                     int(os.environ.get("SMCR_SLOW", "1")))
         say(f"guest up after {booted:.0f} s, measured after {time.time() - begin:.0f} s; logs in {self.out}")
         self.guest.halt()
@@ -218,20 +235,34 @@ class Exact:
         """For people."""
         names = ["base"] if any(s == "base" for s, _ in self.values) else []
         names += [i for i in IMPLS if any(s == i for s, _ in self.values)]
-        lines = [f"{'':14}" + "".join(f"{LABEL.get(n, n):>26}" for n in names),
-                 f"{'':14}" + "".join(f"{'us/op':>12}{'instr/op':>14}" for _ in names)]
+        lines = [f"{'':14}" + "".join(f"{LABEL.get(n, n):>{40 if self.sim else 26}}" for n in names),
+                 f"{'':14}" + "".join(f"{'us/op':>12}{'instr/op':>14}" + f"{'w/o adapter':>14}" * self.sim for _ in names)]
         for point in POINTS:
             if not any(p == point for _, p in self.values):
                 continue
             cells = [f"{name_of(point):14}"]
             for n in names:
                 us = self.value(n, point)
-                cells.append(f"{us:12.2f}{self.value(n, point, 'insns'):14,.0f}" if us else f"{'-':>12}{'-':>14}")
+                if not us:
+                    cells.append(f"{'-':>12}{'-':>14}" + f"{'-':>14}" * self.sim)
+                    continue
+                insns = self.value(n, point, "insns")
+                cells.append(f"{us:12.2f}{insns:14,.0f}" + (f"{insns - self.value(n, point, 'adapter'):14,.0f}" if self.sim else ""))
             lines.append("".join(cells))
         if self.args.runs > 1:
             worst = max(((max(v["us"] for v in vs) / min(v["us"] for v in vs) - 1) * 100, f"{LABEL.get(s, s)} {name_of(p)}")
                         for (s, p), vs in self.values.items())
             lines.append(f"medians of {self.args.runs} runs; the largest spread is {worst[0]:.2f} % ({worst[1]})")
+        return "\n".join(lines)
+
+    def functions(self):
+        """The dearest ones, for people."""
+        lines = []
+        for point in DEAREST:
+            found = [(s, self.dearest[s][" ".join(map(str, point))]) for s in IMPLS
+                     if " ".join(map(str, point)) in self.dearest.get(s, {})]
+            for s, functions in found:
+                lines += ["", f"{LABEL[s]} {name_of(point)}, without the adapter:"] + [f"  {n:12,}  {f}" for f, n in functions]
         return "\n".join(lines)
 
     def ratios(self, before, title):
@@ -252,17 +283,33 @@ class Exact:
 
     def profile(self):
         """Where the instructions went, of all points in their order."""
+        return "\n".join(report(line, counts, syms) for line, counts, syms in self.counted())
+
+    def counted(self):
+        """[(point, what the profiler counted, symbols)]"""
         blocks = read(os.path.join(self.out, "blocks")).split("end")
         # The warm-up of each series was marked as well.
-        at, text = 0, []
+        at, found = 0, []
         for line, first in zip(self.order, [True] + [a["series"] != b["series"] or a["run"] != b["run"]
                                                      for a, b in zip(self.order, self.order[1:])]):
             if first and line["series"] != "verbs":
                 at += 3
-            counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
+            counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
             at += TIMES
-            text.append(report(line, counts, symbols(self.guest.path(f"kallsyms-{line['series']}"))))
-        return "\n".join(text)
+            found.append((line, counts, symbols(self.guest.path(f"kallsyms-{line['series']}"))))
+        return found
+
+    def without_adapter(self):
+        """Simulated RNICs: tells the points what part of their instructions was the adapter's, and the dearest others."""
+        dearest = {}
+        for line, counts, syms in self.counted():
+            total, adapter = sum(c[1] for c in counts), sum(c[2] for c in counts)
+            line["adapter"] = line["insns"] * adapter / total
+            point = line["what"], line["size"]
+            if point in DEAREST and line["run"] == 1:
+                others = sorted(((n - a, f) for f, (n, a) in by_function(counts, syms).items() if f != "programs"), reverse=True)[:FEW]
+                dearest.setdefault(line["series"], {})[" ".join(map(str, point))] = [[f, round(n / line["n"])] for n, f in others]
+        return dearest
 
     def write(self, text):
         """JSON and text, as the other benchmarks' results."""
@@ -289,15 +336,24 @@ class Exact:
 
     def update(self):
         """Write them, one point a line; those of implementations that were not measured stay."""
-        impls = (self.figures() or {}).get("us and instructions per operation", {})
+        known, key = self.figures() or {}, FIGURES[self.sim]
+        impls = known.get(key, {})
         impls.update({i: {} for i in self.args.impls})
         for (series, point), _ in self.values.items():
             impls.setdefault(series, {})[" ".join(map(str, point))] = [round(self.value(series, point), 3),
-                                                                      round(self.value(series, point, "insns"))]
+                                                                      round(self.value(series, point, "insns"))] + (
+                [round(self.value(series, point, "adapter"))] if self.sim else [])
+        dearest = ""
+        if self.sim:
+            functions = known.get("dearest functions", {})
+            functions.update(self.dearest)
+            dearest = ',\n "dearest functions": {\n  ' + ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
+                f"{json.dumps(k)}: [\n    " + ",\n    ".join(map(json.dumps, v)) + "]" for k, v in points.items()) + "}"
+                for i, points in functions.items()) + "}"
         rows = ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
             f"{json.dumps(k)}: {json.dumps(v)}" for k, v in points.items()) + "}" for i, points in impls.items())
         with open(self.figures_path, "w", encoding="utf-8") as f:
-            f.write('{"about": ' + json.dumps(self.about(), indent=1) + ',\n "us and instructions per operation": {\n  ' + rows + "}}\n")
+            f.write('{"about": ' + json.dumps(self.about(), indent=1) + f',\n "{key}": {{\n  ' + rows + "}" + dearest + "}\n")
         say(f"written: {os.path.relpath(self.figures_path, TREE)}")
 
     def gate(self):
@@ -308,7 +364,7 @@ class Exact:
         changed = [k for k, v in self.about().items() if known["about"].get(k) != v]
         if not changed:
             before = {(k.split()[0], int(k.split()[1])): v[0]
-                      for k, v in known["us and instructions per operation"]["smcr"].items()}
+                      for k, v in known[FIGURES[0]]["smcr"].items()}
             dear = self.ratios(before, "against the figures of " + os.path.relpath(self.figures_path, TREE))
         else:
             rev = git("log", "-1", "--format=%H", "--", self.figures_path)
@@ -340,7 +396,11 @@ class Exact:
         a = self.args
         base = Revision(a.compare, a.kernel) if a.compare else None
         self.run_guest(base)
+        if self.sim:
+            self.dearest = self.without_adapter()
         text = self.table()
+        if self.sim:
+            text += "\n" + self.functions()
         if a.profile:
             text += "\n\n" + self.profile()
         print("\n" + text + "\n")
@@ -365,19 +425,28 @@ def symbols(path):
     return [f[0] for f in found], [f[1] for f in found]
 
 
-def report(line, counts, syms):
-    """The functions that an operation's instructions go to."""
+def by_function(counts, syms):
+    """{function: (instructions, those of the adapter's work among them)} of [(address, instructions[, adapter's])]."""
     addrs, names = syms
     sums = {}
-    for addr, insns in counts:
+    for addr, *n in counts:
         i = bisect.bisect_right(addrs, addr) - 1
         name = "programs" if addr < 1 << 47 else names[i] if i >= 0 else "?"
-        sums[name] = sums.get(name, 0) + insns
+        total, adapter = sums.get(name, (0, 0))
+        sums[name] = total + n[0], adapter + (n[1] if len(n) > 1 else 0)
+    return sums
+
+
+def report(line, counts, syms):
+    """The functions that an operation's instructions go to."""
+    found = by_function(counts, syms)
+    adapter = sum(a for _, a in found.values())
+    sums = {f: n - a for f, (n, a) in found.items()} | ({"(the adapter)": adapter} if adapter else {})
     total = sum(sums.values())
     modules = {}
     for name, n in sums.items():
         m = re.search(r"\[(.*)\]$", name)
-        key = m[1] if m else name if name == "programs" else "kernel"
+        key = m[1] if m else name if name in ("programs", "(the adapter)") else "kernel"
         modules[key] = modules.get(key, 0) + n
     out = [f"{LABEL.get(line['series'], line['series'])} {name_of((line['what'], line['size']))}: "
            f"{total / line['n']:,.0f} instructions per operation: " +
@@ -396,7 +465,9 @@ def arguments():
                    "that can be compared")
     p.add_argument("--seconds", type=float, default=.2, help="of the guest's time, three times per point (default: 0.2)")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
-    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all; with --gate or --compare: smcr)")
+    p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: what their own "
+                   "work took is told apart; no raw verbs, no --gate, no --compare")
+    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
     p.add_argument("--only", default="", help="of bulk,poll,rtt,conn (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in the same guest, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
@@ -406,12 +477,14 @@ def arguments():
     p.add_argument("-v", "--verbose", action="store_true", help="every measurement")
     p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
-    can = [i for i in IMPLS if i != "intree" or a.kernel == "6.12"]
+    can = [i for i in IMPLS if (i != "intree" or a.kernel == "6.12") and (i != "verbs" or a.fabric == "roce")]
+    if a.fabric == "sim" and (a.gate or a.compare):
+        p.error("--gate and --compare go without --fabric sim")
     a.impls = [x for x in a.impls.split(",") if x] or (["smcr"] if a.gate or a.compare else can)
     a.only = [x for x in a.only.split(",") if x]
     for x in a.impls:
         if x not in can:
-            p.error(f"{x}: not on {a.kernel}, which has {', '.join(can)}")
+            p.error(f"{x}: not on {a.kernel} and {a.fabric}, which have {', '.join(can)}")
     if a.runs < 1 or not 0 < a.seconds <= 60:
         p.error("--runs and --seconds are positive")
     if (a.gate or a.compare) and "smcr" not in a.impls:

@@ -4,11 +4,15 @@
 
     exactguest.py SPEC      measures all series of SPEC, one JSON line for each point into SPEC.out
 
-Client and server are both in this guest, over soft RoCE on lo.
+Client and server are both in this guest, over soft RoCE on lo; or in a network
+namespace each, over two simulated RNICs.
 """
 
+import contextlib
+import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +25,32 @@ from benchguest import PROG, Side  # noqa: E402  pylint: disable=wrong-import-po
 
 HOST, PORT, RAW_PORT = "127.0.0.1", 7631, 7632
 DEVICES = ("lo", "rxelo")
+HOSTS = ("h1", "h2")        # namespaces of server and client on simulated RNICs
+LIBC = ctypes.CDLL(None, use_errno=True)
+# Of core functions that lead to the adapter and to others alike (lib/exactprof.c): the timers that stand for its wire and
+# its interrupts are its own, and what else interrupts, or takes up work, is not.
+TIMERS = ("sysvec_apic_timer_interrupt", "__sysvec_apic_timer_interrupt", "hrtimer_interrupt", "hrtimer_run_softirq", "__hrtimer_run_queues")
+OTHERS = ("handle_softirqs", "__do_softirq", "irq_poll_softirq", "irq_exit_rcu", "__irq_exit_rcu", "hrtimer_wakeup", "tick_nohz_handler",
+          "tick_sched_timer", "do_syscall_64", "entry_SYSCALL_64", "schedule", "__schedule", "process_one_work", "worker_thread", "do_idle")
+ENTRY = re.compile(r"asm_(exc|sysvec|common_interrupt|spurious_interrupt)")
+
+
+@contextlib.contextmanager
+def inside(netns):
+    """With this network namespace, and so the programs that are started."""
+    def enter(path):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            if LIBC.setns(fd, 0x40000000):
+                raise OSError(ctypes.get_errno(), f"setns {path}")
+        finally:
+            os.close(fd)
+
+    enter(f"/run/netns/{netns}")
+    try:
+        yield
+    finally:
+        enter("/proc/1/ns/net")
 
 
 def sh(*cmd, command=benchguest.sh, **_):
@@ -38,8 +68,24 @@ class Series:
     def __init__(self, spec, series, emit):
         self.spec, self.series, self.emit = spec, series, emit
         self.impl = series["impl"]
-        self.side = Side({"impl": self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {}, "devices": DEVICES})
+        self.sim = bool(spec.get("rnic"))
+        self.host = "10.77.0.1" if self.sim else HOST
+        # Without a network ID the in-tree module takes the RNIC of the interface that leads to the peer.
+        self.side = Side({"impl": self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {},
+                          "devices": None if self.sim else DEVICES})
         self.flags = ["-s"] if self.impl in ("smcr", "intree") else []
+
+    def at(self, host):
+        """Where server and client (0, 1) are."""
+        return inside(HOSTS[host]) if self.sim else contextlib.nullcontext()
+
+    def counts(self):
+        """Connections, of both hosts."""
+        found = []
+        for host in range(2 if self.sim else 1):
+            with self.at(host):
+                found.append(self.side.counts())
+        return {k: sum(f[k] for f in found) for k in ("client", "server", "fallbacks")} | {"reasons": [f.get("reasons") for f in found]}
 
     def run(self):
         """Load, warm up, measure, unload."""
@@ -48,11 +94,15 @@ class Series:
         if self.spec["profile"]:
             # where the functions of this series are
             shutil.copyfile("/proc/kallsyms", f"{self.spec['out']}/kallsyms-{self.series['name']}")
+        if self.sim:
+            self.write_ranges(f"{self.spec['out']}/ranges")
         if self.impl == "verbs":
             for p in self.series["points"]:
                 self.point(p, self.verbs)
         else:
-            with subprocess.Popen([f"{PROG}/bench", *self.flags, "server", str(PORT), "64"]) as server:
+            with self.at(0):
+                server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "64"])
+            with server:
                 try:
                     self.warm_up()
                     for p in self.series["points"]:
@@ -60,6 +110,16 @@ class Series:
                 finally:
                     server.kill()
         self.side.unload()
+
+    def write_ranges(self, path):
+        """For the profiler. TCP has no adapter: nothing is told apart."""
+        found = []
+        if self.impl != "tcp":
+            with open("/proc/kallsyms", encoding="ascii") as f:
+                found = ranges(f)
+        with open(path + ".new", "w", encoding="ascii") as f:
+            f.writelines(f"{low:x} {high:x} {whose}\n" for low, high, whose in found)
+        os.rename(path + ".new", path)
 
     def warm_up(self):
         """Until the server listens; then what only the first connections pay for."""
@@ -76,12 +136,13 @@ class Series:
 
     def sockets(self, p, seconds=None):
         """One measurement; all its connections were of the kind that they are said to be."""
-        before = self.side.counts()
-        got = json.loads(sh(f"{PROG}/bench", *self.flags, HOST, str(PORT), p["what"], str(seconds or self.spec["seconds"]),
-                            str(p["size"])))
+        before = self.counts()
+        with self.at(1):
+            got = json.loads(sh(f"{PROG}/bench", *self.flags, self.host, str(PORT), p["what"], str(seconds or self.spec["seconds"]),
+                                str(p["size"])))
         if self.flags:
             # The server counts a connection when its Confirm has come.
-            after = self.side.counts()
+            after = self.counts()
             made = {k: after[k] - before[k] for k in ("client", "server", "fallbacks")}
             if made != {"client": got["conns"], "server": got["conns"], "fallbacks": 0}:
                 raise RuntimeError(f"{got['conns']} connections, but {made} {after.get('reasons', '')}")
@@ -135,6 +196,44 @@ def scheduler(what):
     benchguest.write_knob(SLICE, scheduler.slice if what in ("bulk", "poll") else 100000000)
 
 
+def ranges(kallsyms):
+    """Whose code is where, for the profiler: [(low, high, whose)]."""
+    syms = sorted((int(m[1], 16), m[2], m[3] or "") for m in
+                  (re.match(r"([0-9a-f]+) [tTwW] (\S+)(?:\s+\[(\S+)\])?", line) for line in kallsyms) if m)
+    modules, found = {}, []
+    for addr, _, module in syms:
+        low, high = modules.get(module, (addr, addr))
+        modules[module] = min(low, addr), max(high, addr)
+    # the first one that fits counts: BPF programs are all over the place
+    for module, (low, high) in sorted(modules.items(), key=lambda m: m[0] != "rnicsim"):
+        if module:
+            found.append((low & ~4095, (high + 4096) & ~4095, "a" if module == "rnicsim" else "o"))
+    for (addr, name, _), (end, _, _) in zip(syms, syms[1:]):
+        whose = "a" if name in TIMERS else "o" if name in OTHERS else "e" if ENTRY.match(name) else ""
+        if whose:
+            found.append((addr, max(end, addr + 1), whose))
+    return found
+
+
+def rnics(spec):
+    """Two namespaces with a cable between them, and a simulated RNIC each."""
+    for module in ("veth", *sh("modinfo", "-F", "depends", spec["rnic"]).strip().split(",")):
+        if module:
+            sh("modprobe", module)
+    sh("insmod", spec["rnic"], *(f"{k}={v}" for k, v in spec["knobs"].items()))
+    sh("rdma", "system", "set", "netns", "exclusive")
+    for name in HOSTS:
+        sh("ip", "netns", "add", name)
+    ends = [("eth0", "netns", name, "mtu", "9000", "address", f"52:54:00:00:00:0{n}") for n, name in enumerate(HOSTS, 1)]
+    sh("ip", "link", "add", *ends[0], "type", "veth", "peer", "name", *ends[1])
+    for n, name in enumerate(HOSTS, 1):
+        with inside(name):
+            sh("ip", "link", "set", "lo", "up")
+            sh("ip", "link", "set", "eth0", "up")
+            sh("ip", "addr", "add", f"10.77.0.{n}/24", "dev", "eth0")
+            sh("rdma", "link", "add", f"sim{n}", "type", "rnicsim", "netdev", "eth0")
+
+
 def main():
     """The command line."""
     with open(sys.argv[1], encoding="utf-8") as f:
@@ -143,8 +242,11 @@ def main():
         def emit(**what):
             out.write(json.dumps(what) + "\n")
             out.flush()
-        sh("rdma", "link", "add", DEVICES[1], "type", "rxe", "netdev", DEVICES[0])
-        sh("ip", "link", "set", "lo", "mtu", "9000")
+        if spec.get("rnic"):
+            rnics(spec)
+        else:
+            sh("rdma", "link", "add", DEVICES[1], "type", "rxe", "netdev", DEVICES[0])
+            sh("ip", "link", "set", "lo", "mtu", "9000")
         time.sleep(1)           # virtual
         for run in range(1, spec["runs"] + 1):
             for series in spec["series"]:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of lab/bench --exact: what the gate lets through, the figures, the profile's sums. Prints KTAP."""
+"""Tests of lab/bench --exact: what the gate lets through, the figures, the profile's sums, what is the adapter's. Prints KTAP."""
 
 import contextlib
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest.mock
@@ -14,6 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
 sys.dont_write_bytecode = True
 
 import exact  # noqa: E402  pylint: disable=wrong-import-position
+import exactguest  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -89,6 +91,179 @@ def exact__profile():
     assert "100 instructions per operation: kernel 50.0 %, smcr 40.0 %, programs 10.0 %" in text, text
     assert [l.split() for l in text.splitlines()[1:]] == [["50", "50.0", "%", "a"], ["40", "40.0", "%", "c", "[smcr]"],
                                                          ["10", "10.0", "%", "programs"]], text
+
+
+def exact__adapter():
+    """What a simulated RNIC's work took is told apart: of a function's instructions, of the profile, in the figures."""
+    syms = ([0xffffffff81000000, 0xffffffffc0000000, 0xffffffffc0001000], ["copy", "send [smcr]", "engine [rnicsim]"])
+    counts = [(0x400000, 100, 0), (0xffffffff81000000, 500, 300), (0xffffffffc0000000, 200, 0), (0xffffffffc0001000, 200, 200)]
+    assert exact.by_function(counts, syms) == {"programs": (100, 0), "copy": (500, 300), "send [smcr]": (200, 0), "engine [rnicsim]": (200, 200)}
+    text = exact.report({"series": "smcr", "what": "rtt", "size": 64, "n": 10}, counts, syms)
+    assert "(the adapter) 50.0 %, kernel 20.0 %, smcr 20.0 %" in text, text
+    with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
+        e = lane(d, {}, "--fabric", "sim", "--update", "--impls", "smcr")
+        e.order = [{"series": "smcr", "what": "rtt", "size": 64, "n": 10, "run": 1, "nth": 0, "us": 2.0, "insns": 1000}]
+        e.values = {("smcr", ("rtt", 64)): e.order}
+        e.counted = lambda: [(e.order[0], counts, syms)]
+        e.dearest = e.without_adapter()
+        assert e.table().split()[-3:] == ["2.00", "1,000", "500"], e.table()
+        assert e.functions().splitlines()[1:] == ["smcr rtt 64 B, without the adapter:"] + [
+            f"{n:14}  {f}" for n, f in ((20, "send [smcr]"), (20, "copy"), (0, "engine [rnicsim]"))], e.functions()
+        e.update()
+        known = e.figures()
+        assert known[exact.FIGURES[1]] == {"smcr": {"rtt 64": [2.0, 1000, 500]}}, known
+        assert known["dearest functions"] == {"smcr": {"rtt 64": [["send [smcr]", 20], ["copy", 20], ["engine [rnicsim]", 0]]}}, known
+
+
+def exact__command_line():
+    """What goes together with simulated RNICs, and where their figures are."""
+    def fails(*args):
+        with unittest.mock.patch("sys.argv", ["", "--exact", *args]), contextlib.redirect_stderr(io.StringIO()) as said:
+            try:
+                exact.arguments()
+            except SystemExit:
+                return said.getvalue().splitlines()[-1]
+        return ""
+
+    assert "without --fabric sim" in fails("--fabric", "sim", "--gate")
+    assert "without --fabric sim" in fails("--fabric", "sim", "--compare", "HEAD")
+    assert "verbs" in fails("--fabric", "sim", "--impls", "verbs")
+    assert fails("--fabric", "lan") and not fails("--fabric", "sim", "--update")
+    for args, impls, counts, path in ((("--fabric", "sim"), ["tcp", "smcr", "intree"], True, "exact-6.12-sim.json"),
+                                      ((), ["tcp", "smcr", "intree", "verbs"], False, "exact-6.12.json")):
+        with unittest.mock.patch("sys.argv", ["", "--exact", *args]):
+            e = exact.Exact(exact.arguments())
+        assert (e.args.impls, e.counts, os.path.basename(e.figures_path)) == (impls, counts, path)
+
+
+KALLSYMS = """ffffffff81000010 t rest_init
+ffffffff81000100 T hrtimer_interrupt
+ffffffff81000200 T asm_sysvec_apic_timer_interrupt
+ffffffff81000210 T memcpy
+ffffffff81000300 T handle_softirqs
+ffffffff81000400 D jiffies
+ffffffff81000500 T last
+ffffffffc0001010 t post\t[rnicsim]
+ffffffffc0002020 t timer\t[rnicsim]
+ffffffffc0005000 t send\t[smcr]
+ffffffffc0000000 t bpf_prog_1\t[bpf]
+ffffffffc0009000 t bpf_prog_2\t[bpf]
+"""
+
+
+def exact__ranges():
+    """Modules are whole pages, the adapter's before all others; core functions end where the next one begins."""
+    assert exactguest.ranges(KALLSYMS.splitlines()) == [
+        (0xffffffffc0001000, 0xffffffffc0003000, "a"), (0xffffffffc0000000, 0xffffffffc000a000, "o"),
+        (0xffffffffc0005000, 0xffffffffc0006000, "o"),
+        (0xffffffff81000100, 0xffffffff81000200, "a"), (0xffffffff81000200, 0xffffffff81000210, "e"),
+        (0xffffffff81000300, 0xffffffff81000500, "o")]
+
+
+# QEMU's part: blocks as they are executed, "ADDRESS INSTRUCTIONS i", with i the last of them is an IRET; marks are "mark 1" and "mark 2".
+QEMU = r"""
+#include "exactprof.c"
+struct qemu_plugin_tb { uint64_t addr; size_t n; struct qemu_plugin_insn { bool iret; } last; };
+static struct piece *piece;
+static uint64_t *count;
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb) { return tb->addr; }
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb) { return tb->n; }
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n)
+{
+	static struct qemu_plugin_insn nop;
+
+	return n == tb->n - 1 ? (struct qemu_plugin_insn *)&tb->last : &nop;
+}
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn) { return insn->iret ? "\x48\xcf" : "\x90\x90"; }
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn) { (void)insn; return 2; }
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb))
+{
+	(void)id, (void)cb;
+}
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op, void *p, uint64_t imm)
+{
+	(void)tb, (void)op, (void)imm;
+	count = p;
+}
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void (*cb)(unsigned int cpu, void *data),
+					  enum qemu_plugin_cb_flags flags, void *data)
+{
+	(void)tb, (void)cb, (void)flags;
+	piece = data;
+}
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*cb)(unsigned int cpu, void *data),
+					    enum qemu_plugin_cb_flags flags, void *data)
+{
+	(void)insn, (void)cb, (void)flags, (void)data;
+}
+int main(int argc, char **argv)
+{
+	char line[80];
+
+	if (qemu_plugin_install(0, NULL, argc - 1, argv + 1))
+		return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		struct qemu_plugin_tb tb = { 0 };
+		char i = 0;
+		int m;
+
+		if (sscanf(line, "mark %d", &m) == 1) {
+			mark(0, (void *)(uintptr_t)m);
+		} else if (sscanf(line, "%" SCNx64 " %zu %c", &tb.addr, &tb.n, &i) >= 2) {
+			tb.last.iret = i == 'i';
+			translated(0, &tb);
+			*count += tb.n;
+			if (piece)
+				executed(0, piece);
+		}
+	}
+	return 0;
+}
+"""
+PROGRAM, SMCR, CORE, ENTRY, SOFTIRQ, ADAPTER = 0x400000, 0xffffffffc0005000, 0xffffffff81000000, 0xffffffff81000200, 0xffffffff81000300, 0xffffffffc0001000
+RANGES = f"{ADAPTER:x} {ADAPTER + 4096:x} a\n{ENTRY:x} {ENTRY + 16:x} e\n{SOFTIRQ:x} {SOFTIRQ + 16:x} o\n{SMCR:x} {SMCR + 4096:x} o\n"
+
+
+def exact__profiler():
+    """Code of nobody belongs to who ran before; an interrupt's end gives the interrupted its own again."""
+    def run(folder, text, *args):
+        out = os.path.join(folder, "out")
+        subprocess.run([os.path.join(folder, "qemu"), f"out={out}", *args], input=text, text=True, check=True)
+        with open(out, encoding="ascii") as f:
+            return [sorted((int(a, 16), int(n), int(of)) for a, n, of in (l.split() for l in part.splitlines() if l))
+                    for part in f.read().split("end")[:-1]]
+
+    def told(folder, *blocks):
+        text = "mark 1\n" + "".join(f"{b[0]:x} {b[1]} {'i' * (len(b) > 2)}\n" for b in blocks) + "mark 2\n"
+        return run(folder, text, f"ranges={folder}/ranges")[0]
+
+    with tempfile.TemporaryDirectory() as d:
+        with open(os.path.join(d, "qemu.c"), "w", encoding="ascii") as f:
+            f.write(QEMU)
+        subprocess.run(["gcc", "-Wall", "-Wextra", "-Wno-cast-qual", "-O1", "-fsanitize=address,undefined", "-I", HERE, "-o",
+                        os.path.join(d, "qemu"), os.path.join(d, "qemu.c")], check=True, env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
+        os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
+        with open(os.path.join(d, "ranges"), "w", encoding="ascii") as f:
+            f.write(RANGES)
+        # what the adapter calls is its own, what smcr calls is not
+        assert told(d, (SMCR, 5), (CORE, 7), (ADAPTER, 11), (CORE, 13), (SMCR, 5)) == sorted(
+            [(SMCR, 10, 0), (CORE, 20, 13), (ADAPTER, 11, 11)])
+        # the adapter's timer interrupts what smcr has called, and has a softirq run
+        assert told(d, (SMCR, 1), (CORE, 2), (ENTRY, 3), (ADAPTER, 4), (CORE + 16, 5), (SOFTIRQ, 6), (CORE + 32, 7, "i"), (CORE, 8)) == sorted(
+            [(SMCR, 1, 0), (CORE, 10, 0), (ENTRY, 3, 0), (ADAPTER, 4, 4), (CORE + 16, 5, 5), (SOFTIRQ, 6, 0), (CORE + 32, 7, 0)])
+        # something interrupts what the adapter has called; an entry's second block is none
+        assert told(d, (ADAPTER, 1), (CORE, 2), (ENTRY, 3), (SMCR, 4), (ENTRY + 4, 5), (CORE + 32, 6, "i"), (CORE, 7)) == sorted(
+            [(ADAPTER, 1, 1), (CORE, 9, 9), (ENTRY, 3, 3), (SMCR, 4, 0), (ENTRY + 4, 5, 0), (CORE + 32, 6, 0)])
+        # a program: whatever was interrupted on the way is no more
+        assert told(d, (ADAPTER, 1), (ENTRY, 2), (PROGRAM, 3), (CORE, 4, "i"), (CORE + 16, 5), (ADAPTER, 6), (ENTRY, 7),
+                    (SMCR, 8), (CORE, 9, "i"), (CORE + 32, 10)) == sorted(
+            [(ADAPTER, 7, 7), (ENTRY, 9, 9), (PROGRAM, 3, 0), (CORE, 13, 0), (CORE + 16, 5, 0), (SMCR, 8, 0), (CORE + 32, 10, 10)])
+        # deeper than anybody goes
+        deep = told(d, (ADAPTER, 1), *[(ENTRY, 1)] * 20, (SMCR, 1), *[(CORE, 1, "i")] * 20, (CORE + 16, 1))
+        assert (CORE + 16, 1, 1) in deep, deep
+        # only what is between marks counts; without ranges nothing is the adapter's
+        text = f"{CORE:x} 1\nmark 1\n{ADAPTER:x} 2\nmark 2\n{CORE:x} 3\nmark 1\n{CORE:x} 4\nmark 2\n"
+        assert run(d, text) == [[(ADAPTER, 2, 0)], [(CORE, 4, 0)]]
 
 
 if __name__ == "__main__":
