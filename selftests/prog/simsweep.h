@@ -23,6 +23,10 @@
 	X(TEST, test-link, "nothing is sent for a while")				\
 	X(END, end, "the server ends a group without connections")
 
+/* Knobs of the hosts, ms */
+#define T_TESTLINK	5000
+#define T_RMB_FREE	1000	/* in DELETE */
+
 enum sweep_step {
 #define X(id, name, text) S_##id,
 	STEPS(X)
@@ -54,7 +58,9 @@ enum kind {
 	K_DEAD,		/* the link fails at once, and this side knows */
 	K_SILENT,	/* nothing is acknowledged any more */
 	K_LOST,		/* a completion, and with it perhaps a message, is lost */
+	K_DEAF,		/* no completion is heard of any more */
 	K_PORT,		/* the port, or the device, cannot be used any more */
+	K_GID,		/* the GID goes and comes back, not where it was if somebody holds it */
 };
 
 enum off { OFF_NOT, OFF_PORT, OFF_GONE, OFF_PAUSED };

@@ -47,6 +47,12 @@ static void add(struct fault f)
 		.stays = stays_,					\
 	}
 
+/*
+ * Reasons of a Decline when the link fails in first contact: REG_MR, CONFIRM LINK
+ * or ADD LINK was not sent, or the client's queue pair does not go on to RTS.
+ */
+#define SENDS	"mr-fail confirm-link-fail add-link-fail qp-fail"
+
 /* Faults that need no rule: point, when, action, argument, kind, reason of a Decline */
 static const struct fault singles[] = {
 	/* what cannot be made */
@@ -69,7 +75,7 @@ static const struct fault singles[] = {
 	F("to_err", "1", "fail", 0, CALM, NULL),
 	F("dereg_mr", "1", "fail", 0, CALM, NULL),
 	/* posts */
-	F("post_send", "1", "fail", 0, DEAD, "mr-fail confirm-link-fail"),
+	F("post_send", "1", "fail", 0, DEAD, SENDS),
 	F("post_recv", "1", "fail", 0, DEAD, "qp-fail"),
 	F("reg_mr", "1", "fail", 0, DEAD, "mr-fail"),
 	/* packets: one is lost and sent again, or nothing comes through any more */
@@ -80,16 +86,17 @@ static const struct fault singles[] = {
 	F("rx_send", "1", "fail", 0, CALM, NULL),
 	F("tx_write", "1", "fail", 0, SILENT, NULL),
 	F("tx_mid", "1", "fail", 0, SILENT, NULL),
-	F("tx_send", "1", "fail", 0, SILENT, "confirm-link-fail"),
-	F_STAYS("tx_ack", "1+", "drop", 0, SILENT, "confirm-link-fail"),
-	F_STAYS("rx_send", "1+", "fail", 0, SILENT, "confirm-link-fail"),
-	F_STAYS("tx_send", "1+", "drop", 0, SILENT, "confirm-link-fail"),
+	F("tx_send", "1", "fail", 0, SILENT, SENDS),
+	F_STAYS("tx_ack", "1+", "drop", 0, SILENT, SENDS),
+	F_STAYS("rx_send", "1+", "fail", 0, SILENT, SENDS),
+	F_STAYS("tx_send", "1+", "drop", 0, SILENT, SENDS),
 	/* completions */
-	F("wc_send", "1", "drop", 0, LOST, "mr-fail confirm-link-fail"),
-	F("wc_recv", "1", "drop", 0, LOST, "confirm-link-fail"),
-	F("wc_send", "1", "twice", 0, DEAD, "mr-fail confirm-link-fail"),
-	F("wc_recv", "1", "twice", 0, DEAD, "confirm-link-fail"),
-	F("interrupt", "1", "fail", 0, LOST, "mr-fail confirm-link-fail"),
+	F("wc_send", "1", "drop", 0, LOST, NULL),
+	F("wc_recv", "1", "drop", 0, LOST, NULL),
+	F("wc_send", "1", "twice", 0, DEAD, SENDS),
+	F("wc_recv", "1", "twice", 0, DEAD, SENDS),
+	/* nothing is asked for again before the next one, which does not come */
+	F("interrupt", "1", "fail", 0, DEAF, NULL),
 };
 
 /* Points at which an action is tried that does the same everywhere */
@@ -100,9 +107,6 @@ static const char * const of_device[] = {
 	"create_qp", "to_rts", "alloc_mr", "post_send", "tx_mid", "rx_send", "wc_recv",
 	"destroy_qp",
 };
-
-/* Reasons of a Decline when the first thing that is sent fails: REG_MR, then CONFIRM LINK */
-#define SENDS	"mr-fail confirm-link-fail"
 
 static struct fault event(const char *point, const char *action, enum kind kind, enum off off)
 {
@@ -126,7 +130,7 @@ void tables(void)
 		enum off off;
 	} events[] = {
 		{ "port_active", K_CALM, OFF_NOT },
-		{ "gid_change", K_CALM, OFF_NOT },
+		{ "gid_change", K_GID, OFF_NOT },
 		{ "port_err", K_PORT, OFF_PORT },
 		{ "device_fatal", K_PORT, OFF_PORT },
 	};
@@ -137,7 +141,7 @@ void tables(void)
 		add(singles[i]);
 	for (st = 1; st <= LAST_STATUS; st++) {
 		add((struct fault)F("wc_send", "1", "fail", st, DEAD, SENDS));
-		add((struct fault)F("wc_recv", "1", "fail", st, DEAD, "confirm-link-fail"));
+		add((struct fault)F("wc_recv", "1", "fail", st, DEAD, SENDS));
 	}
 	for (i = 0; i < ARRAY_SIZE(of_qp); i++) {
 		add((struct fault)F(of_qp[i], "1", "mute", 0, SILENT, SENDS));
@@ -188,10 +192,15 @@ static const struct {
 	{ "!(end|delete-rkey)", "*", "dereg_mr", "no RMB is given back" },
 	{ "!(reuse|data|window|close)", "*", "tx_write|tx_mid", "no data are sent" },
 	{ "close", "server", "tx_write|tx_mid", "the server sends no data" },
-	{ "!(first|settle|data|window)", "*", "post_recv",
+	{ "!(first|settle|window|delete-rkey)", "*", "post_recv",
 	  "receives are posted again by the batch, and there are too few messages" },
-	{ "test-link|delete-rkey", "*", "wc_send", "these messages are not signalled" },
-	{ "close|delete-rkey|test-link|end", "*", "dma_map", "no memory is mapped" },
+	{ "reuse|test-link|delete-rkey|abort", "*", "wc_send", "these messages are not signalled" },
+	{ "close", "server", "wc_send", "its last message is not signalled" },
+	{ "reuse|window|close|abort|delete-rkey|test-link|end", "*", "dma_map",
+	  "what is mapped already is enough" },
+	{ "close|abort", "server", "tx_send|tx_ack", "the server answers after the step" },
+	{ "abort", "client", "rx_send|wc_recv|interrupt", "the server answers after the step" },
+	{ "close", "client", "rx_send|wc_recv", "the server answers after the step" },
 };
 
 /* Of them, a pattern without its own parentheses is a list */
@@ -217,18 +226,107 @@ const char *not_reached(enum sweep_step s, int host, const struct fault *f)
 	return NULL;
 }
 
+/*
+ * How far a first contact is when a point is passed (CLC-57, CLC-58, I-36). What
+ * has no line comes before the own CONFIRM LINK is through.
+ */
+enum moment {
+	BEFORE,		/* Decline */
+	BETWEEN,	/* who notices resets, unless a Decline of the other side was first */
+	AFTER,		/* nobody declines any more */
+};
+
+static const struct {
+	const char *pattern;
+	enum moment moment;
+} moments[] = {
+	/* CONFIRM LINK is there; so is ADD LINK, and its refusal waits in the queue */
+	{ "*/client/tx_ack=*+", AFTER },
+	/* from the first pass on, in settle as well */
+	{ "*/*/*=*+", BEFORE },
+	/* the reply to CONFIRM LINK */
+	{ "first/server/@(rx_send|wc_recv)=*", BETWEEN },
+	/* the queue pair of ADD LINK */
+	{ "first/server/destroy_qp=*", AFTER },
+	/* ADD LINK, which gets there before the device goes */
+	{ "settle/server/tx_send=remove", AFTER },
+	{ "settle/server/@(tx_send|wc_send|interrupt)=*", BETWEEN },
+	{ "settle/client/@(wc_send|rx_send|wc_recv)=*", BETWEEN },
+	/* ... which has arrived, so the client has refused it */
+	{ "settle/server/@(tx_ack|rx_send|wc_recv)=*", AFTER },
+	{ "settle/client/@(tx_send|tx_ack)=*", AFTER },
+};
+
+static const u32 moment_x[] = {
+	[BEFORE] = TCP,
+	[BETWEEN] = TCP | FAILED,
+	[AFTER] = FAILED | RESET,
+};
+
+static enum moment moment_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(moments); i++)
+		if (!fnmatch(moments[i].pattern, name, FNM_EXTMATCH))
+			return moments[i].moment;
+	return BEFORE;
+}
+
 /* What the rules do not say */
 static const struct {
 	const char *pattern;
 	struct expect x;
 } exceptions[] = {
-	{ "*/dma_map=*", { SMC | TCP, SMC | TCP, ~0u, NULL,
+	{ "*/dma_map=fail", { SMC, SMC, ~0u, NULL,
 	  "memory is tried in smaller pieces, and what is not needed at once later" } },
+	{ "settle/server/create_qp=fail", { TCP, TCP, ~0u, "qp-fail",
+	  "the queue pair of ADD LINK is never used, and there is no second try" } },
+	{ "first/*/wc_recv=drop", { FAILED, FAILED, ~0u, "llc-timeout",
+	  "a message is lost without a trace (CLC-62)" } },
+	{ "settle/*/wc_recv=drop", { FAILED, FAILED, ~0u, "llc-timeout",
+	  "a message is lost without a trace (CLC-62)" } },
+	{ "first/*/wc_send=drop", { TCP, TCP, ~0u, "mr-fail",
+	  "of REG_MR, which is waited for until T_LLC" } },
+	{ "settle/*/wc_send=drop", { SMC, SMC, ~0u, NULL,
+	  "of CONFIRM LINK, whose answer says as much" } },
+	{ "confirm-rkey/*/wc_send=drop", { RESET, SMC | TCP | RESET, 15000, "link-error",
+	  "of REG_MR, which is waited for until T_LLC; then the link has failed" } },
+	{ "@(confirm|delete)-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, 15000, "llc-timeout",
+	  "the message about the RMB, or its answer, is lost (LLC-63, I-18)" } },
+	{ "test-link/*/wc_recv=drop", { RESET, RESET, 15000, "llc-timeout",
+	  "TEST LINK, or its answer, is lost, which a reliable connection never does" } },
+	/* a timer of a minute may be late by 5.12 s at 100 Hz */
+	{ "close/client/wc_send=drop", { RESET, RESET, 66000, "close-timeout",
+	  "close waits for it until t_close" } },
 	{ "settle/server/destroy_qp=*", { SMC, SMC, ~0u, NULL, NULL } },
 };
 
 #define AT_ONCE	200	/* ms */
 #define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
+
+/* First contact: CLC-57, CLC-58, CLC-63 */
+static struct expect expect_contact(const struct fault *f, const char *name)
+{
+	struct expect x = { moment_x[moment_of(name)], 0, ~0u, NULL, NULL };
+
+	switch (f->kind) {
+	case K_PORT:
+		x.why = "link-device qp-fail";
+		break;
+	case K_GID:
+		if (moment_of(name) == BEFORE)
+			x.x |= SMC;
+		break;
+	case K_DEAF:	/* of a send, or of a message without a trace (CLC-62) */
+		x.x |= FAILED;
+		break;
+	default:
+		if (moment_of(name) == BEFORE)
+			x.why = f->first;
+	}
+	return x;
+}
 
 struct expect expect(enum sweep_step s, int host, const struct fault *f, const char *name)
 {
@@ -245,15 +343,12 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 	}
 	if (!f || f->kind == K_CALM)
 		return x;
-	if (s == S_FIRST || s == S_SETTLE) {
-		/* CLC-57, CLC-58, CLC-63; a message that is lost without a trace: CLC-62 */
-		x.x = f->kind == K_LOST ? SMC | TCP | FAILED : s == S_SETTLE ? TCP | FAILED : TCP;
-		x.why = f->kind == K_LOST || s == S_SETTLE ? NULL : f->first;
-		return x;
-	}
+	if (s == S_FIRST || s == S_SETTLE)
+		return expect_contact(f, name);
 	x.z = SMC | TCP | RESET | FAILED;
 	switch (f->kind) {
 	case K_MAKE:
+		x.z = SMC | TCP;
 		break;
 	case K_LOST:
 		x.ms = SILENCE;
@@ -263,6 +358,7 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 		x.ms = AT_ONCE;
 		x.why = "link-error";
 		break;
+	case K_DEAF:
 	case K_SILENT:
 		x.x = RESET;
 		x.ms = SILENCE;
@@ -274,5 +370,10 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 	}
 	if (s == S_CLOSE)
 		x.x |= SMC;
+	if (s == S_END)		/* the group has ended already, for a reason of its own */
+		x.why = NULL;
+	/* what the step waits for */
+	if (x.ms != ~0u)
+		x.ms += s == S_DELETE ? T_RMB_FREE : s == S_TEST ? T_TESTLINK : 0;
 	return x;
 }
