@@ -62,6 +62,8 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 		return false;
 	if (st == SMCR_LGR_ST_DEAD)
 		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
+	else
+		lgr->formed = true;
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
@@ -127,7 +129,8 @@ static void smcr_lgr_free_work(struct work_struct *work)
 static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 			    u32 del_reason)
 {
-	lgr->del.reason = del_reason;
+	/* in first contact a Decline says it, which DELETE LINK would forestall */
+	lgr->del.reason = lgr->formed || lgr->del_asked ? del_reason : 0;
 	if (!lgr->del_asked) {
 		lgr->del.all = true;
 		lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
@@ -739,7 +742,8 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
  * smcr_lgr_kill() - end of a group
  * @lgr: group; the caller's reference stays its own
  * @why: reason; only the first caller's counts
- * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none
+ * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none, nor
+ *	does a group in first contact
  *
  * Context: any up to softirq.
  */

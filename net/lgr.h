@@ -125,6 +125,7 @@ struct smcr_lgr {
 
 	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
 	u8 st;
+	bool formed;		/* has been ACTIVE; @lock, final when DEAD */
 	enum smcr_reason why;
 	wait_queue_head_t wait;
 	struct rhashtable conns;
