@@ -23,12 +23,15 @@
 #define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
-/* One receive: posted, or on link->rq_free, or in its completion handler */
+/*
+ * One receive: posted, or on link->rq_free, or in its completion handler. It has
+ * a cache line.
+ */
 struct smcr_rx_slot {
 	struct ib_cqe cqe;
-	struct smcr_link *link;
 	struct ib_sge sge;
 	struct ib_recv_wr wr;	/* wr.next chains rq_free, ready to be posted */
+	bool posted;		/* link->lock, then the completion handler's */
 };
 
 /* State */
@@ -99,6 +102,18 @@ static void link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
 
+/*
+ * A completion of what has completed before. What it was for may be in use
+ * again, so whatever this device says may be wrong.
+ */
+static void link_wc_twice(struct smcr_link *link)
+{
+	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice\n",
+			     link->lgr->id,
+			     dev_name(&link->pid.dev->ibdev->dev));
+	smcr_link_fail(link, SMCR_R_LINK_ERROR);
+}
+
 /* One request less outstanding; see smcr_link_stop() */
 static void link_settle(struct smcr_link *link, atomic_t *count)
 {
@@ -108,19 +123,24 @@ static void link_settle(struct smcr_link *link, atomic_t *count)
 
 /* Receive queue */
 
-static u32 slot_off(const struct smcr_rx_slot *slot)
+static u32 slot_off(const struct smcr_link *link,
+		    const struct smcr_rx_slot *slot)
 {
-	return (u32)(slot - slot->link->rx_slots) * SMCR_RX_LEN;
+	return (u32)(slot - link->rx_slots) * SMCR_RX_LEN;
 }
 
-static void slot_give_back(struct smcr_rx_slot *slot)
+static void slot_give_back(struct smcr_link *link, struct smcr_rx_slot *slot)
 {
-	struct smcr_link *link = slot->link;
-
-	smcr_buf_sync_dev(link->rx_buf, slot_off(slot), SMCR_RX_LEN);
+	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
 	slot->wr.next = link->rq_free ? &link->rq_free->wr : NULL;
 	link->rq_free = slot;
 	link->rq_missing++;
+}
+
+static void slots_posted(const struct ib_recv_wr *wr)
+{
+	for (; wr; wr = wr->next)
+		container_of(wr, struct smcr_rx_slot, wr)->posted = true;
 }
 
 /* Post everything on rq_free with one doorbell, unless the link is in ERR */
@@ -132,6 +152,7 @@ static int link_replenish(struct smcr_link *link)
 
 	spin_lock_bh(&link->lock);
 	if (link->st != SMCR_LINK_ST_ERR) {
+		slots_posted(wr);
 		atomic_add(link->rq_missing, &link->n_rx);
 		rc = ib_post_recv(link->qp, wr, &bad);
 		/* what was not posted is lost, and so is the link */
@@ -148,9 +169,14 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smcr_rx_slot *slot = container_of(wc->wr_cqe,
 						 struct smcr_rx_slot, cqe);
-	struct smcr_link *link = slot->link;
+	struct smcr_link *link = cq->cq_context;
 	u32 run;
 
+	if (unlikely(!slot->posted)) {
+		link_wc_twice(link);
+		return;
+	}
+	slot->posted = false;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		link_wc_error(link, wc);
 		link_settle(link, &link->n_rx);
@@ -160,9 +186,11 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	WRITE_ONCE(link->last_rx, jiffies);
 	if (likely(wc->opcode == IB_WC_RECV)) {
 		link->rx_sends++;
-		smcr_buf_sync_cpu(link->rx_buf, slot_off(slot), SMCR_RX_LEN);
-		link->ops->rx(link, smcr_buf_at(link->rx_buf, slot_off(slot),
-						SMCR_RX_LEN, &run),
+		smcr_buf_sync_cpu(link->rx_buf, slot_off(link, slot),
+				  SMCR_RX_LEN);
+		link->ops->rx(link,
+			      smcr_buf_at(link->rx_buf, slot_off(link, slot),
+					  SMCR_RX_LEN, &run),
 			      min_t(u32, wc->byte_len, SMCR_RX_LEN));
 	} else {
 		/*
@@ -172,7 +200,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		smcr_count(link->lgr->sn, SMCR_CNT_RX_IMM);
 	}
 
-	slot_give_back(slot);
+	slot_give_back(link, slot);
 	if (link->rq_missing >= SMCR_RQ_BATCH && link_replenish(link))
 		smcr_link_fail(link, SMCR_R_LINK_ERROR);
 	link_settle(link, &link->n_rx);
@@ -185,16 +213,15 @@ static int link_init_rq(struct smcr_link *link)
 
 	for (i = 0; i < SMCR_RQ_DEPTH; i++) {
 		slot = &link->rx_slots[i];
-		slot->link = link;
 		slot->cqe.done = rx_done;
 		slot->wr.wr_cqe = &slot->cqe;
 		slot->wr.sg_list = &slot->sge;
 		slot->wr.num_sge = 1;
-		n = smcr_buf_sges(link->rx_buf, link->pd, slot_off(slot),
+		n = smcr_buf_sges(link->rx_buf, link->pd, slot_off(link, slot),
 				  SMCR_RX_LEN, &slot->sge, 1);
 		if (n < 0)
 			return n;
-		slot_give_back(slot);
+		slot_give_back(link, slot);
 	}
 	return link_replenish(link);
 }
@@ -291,6 +318,11 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smcr_link *link = pend->link;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
+	/* handlers run one at a time: nobody else ends it */
+	if (unlikely(!READ_ONCE(pend->busy))) {
+		link_wc_twice(link);
+		return;
+	}
 	if (unlikely(!ok))
 		link_wc_error(link, wc);
 	if (pend->done)

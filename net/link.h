@@ -55,7 +55,8 @@ enum {
  * @mark: owner's number (e.g. send buffer position)
  * @flags: owner's flags
  * @posted: link->posted after this WR; completing it completes all before
- * @busy: posted and not yet completed; link->lock
+ * @busy: posted and not yet completed; link->lock, in the completion handler
+ *	  READ_ONCE
  * @next: free list; link->lock
  */
 struct smcr_tx_pend {
