@@ -334,6 +334,27 @@ int rs_dma_init(struct rs_dev *dev)
 	return dma_limits(&dev->pdev->dev);
 }
 
+/**
+ * rs_dma_drop() - a mapping goes without its owner
+ * @dev: device
+ * @addr: in it, or in none
+ *
+ * Context: any.
+ */
+void rs_dma_drop(struct rs_dev *dev, u64 addr)
+{
+	struct rs_map *map;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->dma_lock, flags);
+	map = map_find(dev, addr);
+	if (map)
+		rb_erase(&map->node, &dev->maps);
+	spin_unlock_irqrestore(&dev->dma_lock, flags);
+	if (map)
+		map_free(map);
+}
+
 /* What nobody unmapped is a bug of whoever mapped it */
 void rs_dma_exit(struct rs_dev *dev)
 {
@@ -370,6 +391,10 @@ int rs_dma_init(struct rs_dev *dev)
 {
 	dev->knob[RS_K_SHADOW] = 0;
 	return dma_limits(&dev->pdev->dev);
+}
+
+void rs_dma_drop(struct rs_dev *dev, u64 addr)
+{
 }
 
 void rs_dma_exit(struct rs_dev *dev)

@@ -20,7 +20,7 @@
 	X(TO_ERR, to_err, "EIO, the queue pair stays as it is")		\
 	X(ALLOC_MR, alloc_mr, "ENOMEM")					\
 	X(MAP_MR, map_mr, "ENOMEM")					\
-	X(DEREG_MR, dereg_mr, "EBUSY, the region stays valid")		\
+	X(DEREG_MR, dereg_mr, "EBUSY, valid until the device goes")	\
 	X(DMA_MAP, dma_map, "mapping error, with shadow only")		\
 	X(ADD_GID, add_gid, "ENOMEM")					\
 	X(POST_SEND, post_send, "ENOMEM at this request of the chain")	\

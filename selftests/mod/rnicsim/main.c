@@ -198,6 +198,7 @@ static void rs_dealloc_driver(struct ib_device *ib)
 
 	rs_debugfs_del(dev);
 	cancel_work_sync(&dev->gid_work);
+	rs_mr_release(dev);
 	spin_lock_irqsave(&rs_lock, flags);
 	list_del(&dev->node);
 	spin_unlock_irqrestore(&rs_lock, flags);

@@ -337,17 +337,10 @@ int rs_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n,
 	return ib_sg_to_pages(ibmr, sg, n, off, mr_set_page);
 }
 
-int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+static void mr_end(struct rs_dev *dev, struct rs_mr *mr)
 {
-	struct rs_dev *dev = to_rs_dev(ibmr->device);
-	struct rs_mr *mr = to_rs_mr(ibmr);
 	unsigned long flags;
-	int rc;
 
-	might_sleep();
-	rc = rs_fault_verb(dev, RS_F_DEREG_MR, NULL, -EBUSY);
-	if (rc)
-		return rc;
 	xa_erase(&dev->mrs, mr->idx);
 	/* whoever has found it is done with it after this */
 	spin_lock_irqsave(&rs_lock, flags);
@@ -356,7 +349,50 @@ int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	ib_umem_release(mr->umem);
 	atomic_dec(&dev->n_mrs);
 	mr_free(mr);
+}
+
+int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct rs_dev *dev = to_rs_dev(ibmr->device);
+	struct rs_mr *mr = to_rs_mr(ibmr);
+	int rc;
+
+	might_sleep();
+	rc = rs_fault_verb(dev, RS_F_DEREG_MR, NULL, -EBUSY);
+	if (rc) {
+		mr->kept = true;
+		return rc;
+	}
+	mr_end(dev, mr);
 	return 0;
+}
+
+/**
+ * rs_mr_release() - regions that a fault has kept go with the device
+ * @dev: device that nobody uses any more
+ *
+ * So do their domains and mappings: whoever was refused could neither free the
+ * domain, of which the RDMA core would complain, nor unmap the memory.
+ *
+ * Context: process.
+ */
+void rs_mr_release(struct rs_dev *dev)
+{
+	struct rs_mr *mr;
+	unsigned long i;
+	struct ib_pd *pd;
+	u32 n;
+
+	xa_for_each(&dev->mrs, i, mr) {
+		if (!mr->kept)
+			continue;
+		for (n = 0; mr->fast && n < mr->n_pages; n++)
+			rs_dma_drop(dev, mr->pages[n]);
+		pd = mr->ib.pd;
+		mr_end(dev, mr);
+		if (atomic_dec_and_test(&pd->usecnt))
+			ib_dealloc_pd(pd);
+	}
 }
 
 static struct ib_umem *umem_get(struct rs_dev *dev, u64 start, u64 length,

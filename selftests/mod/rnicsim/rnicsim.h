@@ -186,6 +186,7 @@ struct rs_cq {
  * @valid: the key may be used
  * @dma: addresses are DMA addresses, everything is in range
  * @fast: made by alloc_mr()
+ * @kept: a fault has refused to deregister it
  * @access: IB_ACCESS_*
  * @iova: address of the first byte
  * @length: bytes
@@ -202,6 +203,7 @@ struct rs_mr {
 	bool valid;
 	bool dma;
 	bool fast;
+	bool kept;
 	int access;
 	u64 iova;
 	u64 length;
@@ -398,6 +400,7 @@ struct ib_mr *rs_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max);
 int rs_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n,
 		 unsigned int *off);
 int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+void rs_mr_release(struct rs_dev *dev);
 struct ib_mr *rs_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			     u64 iova, int access, RS_DMAH_ARG
 			     struct ib_udata *udata);
@@ -413,6 +416,7 @@ u64 rs_sge_len(const struct ib_sge *sge, u32 n);
 
 /* dma.c */
 int rs_dma_init(struct rs_dev *dev);
+void rs_dma_drop(struct rs_dev *dev, u64 addr);
 void rs_dma_exit(struct rs_dev *dev);
 bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write);
 
