@@ -131,15 +131,15 @@ def check__simulation():
         check.other_rnics(tally, 3)
         check.other_rnics(tally)
     assert [(r.place, r.test, r.verdict) for r in saved] == [("sim", "a", "fail"), ("sim", "b", "pass")], saved
-    some, every = ran[:len(check.KNOBS)], ran[len(check.KNOBS):]
-    assert [k for k, _ in some] == [k for k, _ in every] and all(len(n) == 3 for _, n in some)
+    some, every = ran[:check.KNOB_RNICS], ran[check.KNOB_RNICS:]
+    assert len(every) == len(check.KNOBS) and all(k in [e for e, _ in every] and len(n) == 3 for k, n in some)
     data_path = set(every[-1][1])
     assert len({tuple(n) for _, n in some}) > 1 and all(data_path > set(n) for _, n in some)
     assert all(set(n) == (set(names) if i < check.THOROUGH else data_path) for i, (_, n) in enumerate(every))
     assert {"10-smoke-echo", "53-api-close4", "47-conn-abort", "41-cdc-writer", "31-clc-group-choice"} <= data_path < set(names)
     every_value = {"gid_types=1", "gid_types=2", "max_send_sge=3", "max_send_sge=32", "max_inline=0", "max_inline=44",
                    "max_inline=512", "vectors=1", "vectors=4", "order=0", "order=1", "order=2"}
-    assert {w for k, _ in some for w in k} == every_value
+    assert {w for k, _ in every for w in k} == every_value
     usual = {"gid_types=2", "vectors=4", "order=0"}
     assert usual.union(*(k for k, _ in every[:check.THOROUGH])) == every_value
 
@@ -159,7 +159,7 @@ run 5
 hits live:cable=1 reason:peer-abort=2 reason:peer-abort=1
 ok 5 00000000000000aa 1000 20 2 1 300 0 
 run 6
-hits fault:tx_write/mute=3 counter:bytes-tx=9 counter:t-close=1
+hits fault:tx_write/mute=3 counter:bytes-tx=9 counter:timer-close=1
 not ok 6 00000000000000bb 1000 20 2 1 300 0 cannot build: knob mtu=9: EINVAL
 """
 KMSG = "".join(f"[    1.0] smcr-case {w} seed-{s}\n" for s in (5, 6) for w in ("BEGIN", "END"))
@@ -181,7 +181,7 @@ def worlds__results():
         assert [(r.seed, r.passed, r.digest) for r in res] == [(5, True, "00000000000000aa"), (6, False, "00000000000000bb")]
         assert res[1].why == "cannot build: knob mtu=9: EINVAL" and res[1].kind == "cannot build: knob mtu=N: EINVAL"
         text = "\n".join(worlds.tally(res))
-        assert "peer-abort 3" in text and "tx_write/mute 3" in text and "t-close 1" in text and "bytes" not in text, text
+        assert "peer-abort 3" in text and "tx_write/mute 3" in text and "timer-close 1" in text and "bytes" not in text, text
         assert "befell cards without: none" in text
         put("results", RESULTS + "run 7\n")
         assert [(r.seed, r.why) for r in worlds.outcome(pair, None)][2:] == [(7, "the guest died")]
