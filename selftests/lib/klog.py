@@ -151,14 +151,16 @@ def scan(text, allow=()):
     return [r for r in reports if not any(a.search(strip_stamp(t)) for a in extra for t in r.text)]
 
 
-def between(text, name):
-    """The part of a log that belongs to case `name`: (lines, complete)."""
-    out, inside, complete = [], False, False
+def between(text, name, nth=0):
+    """The part of a log that belongs to case `name`: (lines, complete); the nth of several, 0: the last."""
+    out, inside, complete, count = [], False, False, 0
     begin, end = "smcr-case BEGIN " + name, "smcr-case END " + name
     for line in text.splitlines():
         body = strip_stamp(line)
         if body == begin:
-            out, inside, complete = [], True, False
+            if nth and count == nth:
+                break
+            out, inside, complete, count = [], True, False, count + 1
         elif body == end and inside:
             inside, complete = False, True
         elif inside:

@@ -159,6 +159,7 @@ def klog__cuts_out_a_case():
     assert klog.between(log, "a") == ("[2.1] new", True)
     assert klog.between(log[:-len("[2.2] smcr-case END a\n[3.0] after\n")], "a") == ("[2.1] new", False)
     assert klog.between(log, "aa") == ("", False)
+    assert klog.between(log, "a", 2) == ("[2.1] new", True) != klog.between(log, "a", 1)
 
 
 def klog__finds_what_is_no_cases():
