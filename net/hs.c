@@ -511,7 +511,7 @@ void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
 	cl->link_num = link->num;
 	cl->user_id = link->user_id;
 	cl->max_links = lgr->max_links;
-	cl->no_eye_catcher = !READ_ONCE(lgr->sn->knobs.eye_catcher);
+	cl->no_eye_catcher = !lgr->eye_wanted;
 }
 
 /**
@@ -543,8 +543,7 @@ void smcr_hs_settle_link(struct smcr_hs *hs,
 {
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_lgr *lgr = hs->lgr;
-	bool plain = peer->no_eye_catcher &&
-		     !READ_ONCE(lgr->sn->knobs.eye_catcher);
+	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
 
 	lgr->link->peer_user_id = peer->user_id;
 	lgr->max_links = lgr->server ?

@@ -214,7 +214,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
 	lgr->peer = *peer;
 	lgr->pid = *pid;
-	lgr->base = READ_ONCE(sn->knobs.eye_catcher) ? SMCR_RMBE_EYE_LEN : 0;
+	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
+	lgr->base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
 	lgr->max_links = SMCR_LINKS_MIN;
 	refcount_set(&lgr->refs, 1);
 	spin_lock_init(&lgr->lock);

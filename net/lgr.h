@@ -121,6 +121,7 @@ struct smcr_lgr {
 	struct ib_pd *pd;
 	struct smcr_link *link;
 	u8 max_links;
+	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
 	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
 
 	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
