@@ -153,6 +153,9 @@ static bool cause(const struct end *e, int err, bool sending)
 		return true;
 	if (!o->closed)
 		return false;
+	/* what SMC-R itself says in the handshake met nobody */
+	if (e->side && o->closed_at <= e->opened)
+		return true;
 	return sending || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
 }
 
