@@ -791,6 +791,13 @@ static bool make_devices(void)
 
 /* --- a combination --- */
 
+static int faulty;	/* host */
+
+static bool is_removed(void)
+{
+	return !dev_there(faulty, 0);
+}
+
 static const char *fault_name(const struct fault *f)
 {
 	static char name[64];
@@ -1054,6 +1061,9 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 		arm(s, host, f);
 	}
 	what[s].act();
+	faulty = host;
+	if (f && f->off == OFF_GONE)
+		pump(is_removed, 5000);
 	if (f) {
 		/* who has gone cannot be asked */
 		if (!fault_counts(host, f->point, &passes[1], &fired[1]) && f->off == OFF_GONE)

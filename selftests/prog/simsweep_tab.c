@@ -312,7 +312,10 @@ static struct expect expect_contact(const struct fault *f, const char *name)
 
 	switch (f->kind) {
 	case K_PORT:
-		x.why = "link-device qp-fail";
+		x.why = "link-device device-gone qp-fail";
+		/* a worker removes it, perhaps when first contact is over */
+		if (f->off == OFF_GONE)
+			x.x |= RESET;
 		break;
 	case K_GID:
 		if (moment_of(name) == BEFORE)
