@@ -228,7 +228,8 @@ def exact__profiler():
     """Code of nobody belongs to who ran before; an interrupt's end gives the interrupted its own again."""
     def run(folder, text, *args):
         out = os.path.join(folder, "out")
-        subprocess.run([os.path.join(folder, "qemu"), f"out={out}", *args], input=text, text=True, check=True)
+        subprocess.run([os.path.join(folder, "qemu"), f"out={out}", *args], input=text, text=True, check=True,
+                       env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
         with open(out, encoding="ascii") as f:
             return [sorted((int(a, 16), int(n), int(of)) for a, n, of in (l.split() for l in part.splitlines() if l))
                     for part in f.read().split("end")[:-1]]
@@ -241,8 +242,7 @@ def exact__profiler():
         with open(os.path.join(d, "qemu.c"), "w", encoding="ascii") as f:
             f.write(QEMU)
         subprocess.run(["gcc", "-Wall", "-Wextra", "-Wno-cast-qual", "-O1", "-fsanitize=address,undefined", "-I", HERE, "-o",
-                        os.path.join(d, "qemu"), os.path.join(d, "qemu.c")], check=True, env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
-        os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
+                        os.path.join(d, "qemu"), os.path.join(d, "qemu.c")], check=True)
         with open(os.path.join(d, "ranges"), "w", encoding="ascii") as f:
             f.write(RANGES)
         # what the adapter calls is its own, what smcr calls is not
