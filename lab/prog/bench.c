@@ -257,6 +257,10 @@ static int listener;
 
 static void *worker(void *buf)
 {
+	if (!buf)
+		buf = malloc(MAX_SIZE);
+	if (!buf)
+		err(1, "memory");
 	for (;;)
 		serve(accept_one(listener), buf);
 	return NULL;
@@ -275,22 +279,19 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 
 static void server(const char *port, int workers)
 {
-	char *bufs[workers > 0 ? workers : 1];
+	char *all = NULL;
 	pthread_t t;
 
-	if (workers < 1)
-		workers = 1;
-	for (int i = 0; i < workers; i++) {
-		bufs[i] = malloc(MAX_SIZE);
-		if (!bufs[i])
+	if (touch) {
+		all = malloc((size_t)workers * MAX_SIZE);
+		if (!all)
 			err(1, "memory");
-		if (touch)
-			memset(bufs[i], 0x5a, MAX_SIZE);
+		memset(all, 0x5a, (size_t)workers * MAX_SIZE);
 	}
 	listener = listen_on(port);
 	while (--workers > 0)
-		start(&t, worker, bufs[workers]);
-	worker(bufs[0]);
+		start(&t, worker, all ? all + (size_t)workers * MAX_SIZE : NULL);
+	worker(all);
 }
 
 /* ------------------------------------------------------------------ client */
@@ -641,7 +642,8 @@ int main(int argc, char **argv)
 	argc -= optind;
 	signal(SIGPIPE, SIG_IGN);
 	if (argc >= 2 && !strcmp(argv[0], "server")) {
-		server(argv[1], argc > 2 ? atoi(argv[2]) : 1);
+		n = argc > 2 ? atoi(argv[2]) : 1;
+		server(argv[1], n > 0 ? n : 1);
 	} else if (argc == 3 && !strcmp(argv[0], "recv")) {
 		recv_file(argv[1], argv[2]);
 		return 0;
