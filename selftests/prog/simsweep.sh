@@ -22,7 +22,9 @@ SWEEP_PARTS=20
 _sweep_up() { ip netns exec h1 ping -qc1 -W1 "10.77.$1.2" > /dev/null; }
 
 sweep() {
-	local p line rc=0
+	local p line rc=0 without=
+	# what is lost then by design is a leak for the debug kernel
+	[ "$KERNEL" != umdbg ] || without='*/dereg_mr=fail'
 	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
 	[ "$(< /sys/module/rnicsim/parameters/max_inline)" -ge 44 ] || skip "what may fail once is another RNIC's"
 	ip netns add h1
@@ -35,7 +37,7 @@ sweep() {
 	_sweep_host 1
 	_sweep_host 2
 	for p in 0 1; do poll 5 _sweep_up $p; done
-	"$PROG/simsweep" "$1" "${SWEEP:-${SEED:-1}%$SWEEP_PARTS}" > "$CASEDIR/sweep.log" || rc=$?
+	"$PROG/simsweep" -x "$without" "$1" "${SWEEP:-${SEED:-1}%$SWEEP_PARTS}" > "$CASEDIR/sweep.log" || rc=$?
 	while read -r line; do
 		case $line in
 		'ok '*) _subtest ok "${line#ok }" ;;

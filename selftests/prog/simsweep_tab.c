@@ -292,8 +292,10 @@ static const struct {
 	  "of CONFIRM LINK, whose answer says as much" } },
 	{ "confirm-rkey/*/wc_send=drop", { RESET, SMC | TCP | RESET, 15000, "link-error",
 	  "of REG_MR, which is waited for until T_LLC; then the link has failed" } },
-	{ "@(confirm|delete)-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, 15000, "llc-timeout",
-	  "the message about the RMB, or its answer, is lost (LLC-63, I-18)" } },
+	{ "confirm-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, 15000, "llc-timeout",
+	  "CONFIRM RKEY or its answer is lost (LLC-63)" } },
+	{ "delete-rkey/*/wc_recv=drop", { SMC | RESET, SMC, 15000, "llc-timeout",
+	  "DELETE RKEY or its answer is lost (I-18); or TEST LINK before it, whose loss it makes good" } },
 	{ "test-link/*/wc_recv=drop", { RESET, RESET, 15000, "llc-timeout",
 	  "TEST LINK, or its answer, is lost, which a reliable connection never does" } },
 	/* a timer of a minute may be late by 5.12 s at 100 Hz */
