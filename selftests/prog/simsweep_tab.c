@@ -196,6 +196,7 @@ static const struct {
 	  "receives are posted again by the batch, and there are too few messages" },
 	{ "reuse|test-link|delete-rkey|abort", "*", "wc_send", "these messages are not signalled" },
 	{ "close", "server", "wc_send", "its last message is not signalled" },
+	{ "end", "client", "wc_send", "it answers TEST LINK only, which is not signalled" },
 	{ "reuse|window|close|abort|delete-rkey|test-link|end", "*", "dma_map",
 	  "what is mapped already is enough" },
 	{ "close|abort", "server", "tx_send|tx_ack", "the server answers after the step" },
