@@ -99,7 +99,7 @@ static const struct knob {
 	{ "shadow", 0, 1, false, false },
 	{ "max_qp", 1, 6, false, true },
 	{ "max_mr", 1, 12, false, true },
-	{ "mtu", 8, 12, true, false },	/* a power of two */
+	{ "mtu", 8, 12, false, false },	/* a power of two; no device has another one all at once */
 	{ "latency", 0, 2000000, true, false },
 	{ "spread", 0, 1000000, true, false },
 	{ "bandwidth", 100, 100000, true, false },
