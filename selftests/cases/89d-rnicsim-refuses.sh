@@ -34,6 +34,8 @@ xfer() {
 one() {
 	local host=$1 step=$2 what point when
 	what=${step%+} point=${what%:*} when=${what#*:}
+	# a queue pair without inline data is no second choice where it was the first
+	[ "$point" != create_qp ] || [ "$(<"${FAULT%/fault}/max_inline")" != 0 ] || step=$what
 	poll 20 no_group
 	smc_reset
 	[ "$ID" != "$host" ] || echo "$when" > "$FAULT/$point"
