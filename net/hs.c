@@ -586,7 +586,8 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 
 /*
  * CONFIRM LINK or its reply was not delivered, perhaps in both directions. If
- * both sides decline, each reads the other's Decline as application data. The
+ * both sides decline, a peer that does not expect that reads our Decline as
+ * application data; smcr_tcp_await_decline() is for the other direction. The
  * server's timers began first, so the client waits for the server's Decline
  * before it sends its own.
  */
@@ -734,6 +735,8 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 		if (smcr_clc_send_decline(ssk, hs->why)) {
 			hs->err = ECONNRESET;
 			res = SMCR_HS_FAILED;
+		} else {
+			smcr_tcp_await_decline(ssk);
 		}
 	}
 	smcr_hs_release(hs);

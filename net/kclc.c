@@ -246,3 +246,46 @@ int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
 			     smcr_clc_encode_decline(&d, buf, sizeof(buf)),
 			     SMCR_CNT_CLC_TX_DECLINE);
 }
+
+static int smcr_clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
+			unsigned int off, size_t len)
+{
+	len = min(len, desc->count);
+	desc->count -= len;
+	return len;
+}
+
+/**
+ * smcr_clc_drop_crossed() - a Decline that crosses our own is for no application
+ * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
+ *
+ * Both sides may give up at once, and then each one's Decline is the first that
+ * the other reads from TCP (CLC-57, CLC-58). Nothing else looks like one. Only a whole
+ * one counts: TCP does not split what is sent in one call and is that short.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_clc_drop_crossed(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	u8 buf[SMCR_CLC_DECLINE2_LEN];
+	struct smcr_clc_decline d;
+	read_descriptor_t desc = {};
+	struct smcr_clc_hdr hdr;
+	enum smcr_reason why;
+	u32 got;
+
+	got = smcr_clc_peek(tsk, buf, sizeof(buf));
+	if (!got)
+		return;
+	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
+	if (got < SMCR_CLC_HDR_LEN ||
+	    smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &hdr, &why) ||
+	    hdr.type != SMCR_CLC_DECLINE || got < hdr.len ||
+	    smcr_clc_decode_decline(buf, hdr.len, &d, &why))
+		return;
+	desc.count = hdr.len;
+	tcp_read_sock(tsk, &desc, smcr_clc_eat);
+	smcr_clc_count_rx(ssk, hdr.type);
+	trace_smcr_clc(false, hdr.type, hdr.len, hdr.flag);
+}

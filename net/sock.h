@@ -137,6 +137,7 @@ enum {
 	SMCR_SK_CONN_WORK,	/* conn.work waits for the owner of the socket lock */
 	SMCR_SK_HS_WORK,	/* the handshake does */
 	SMCR_SK_DEFERRED,	/* child stays in neg_q until it has news */
+	SMCR_SK_CROSSED,	/* the peer's Decline may come first; inner socket's lock */
 };
 
 static inline struct smcr_sock *smcr_sk(const struct sock *sk)
@@ -177,6 +178,7 @@ void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
 bool smcr_tcp_has_news(const struct sock *tsk);
 void smcr_tcp_check(struct smcr_sock *ssk);
+void smcr_tcp_await_decline(struct smcr_sock *ssk);
 
 /* sock_connect.c */
 int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);

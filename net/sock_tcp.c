@@ -10,7 +10,7 @@
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
-#include "sock.h"
+#include "kclc.h"
 
 /* What a BPF program keeps of a socket is where we would keep its owner */
 static bool smcr_tcp_has_bpf(const struct sock *tsk)
@@ -283,6 +283,10 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
 	if (ssk) {
+		/* a sockmap calls without TCP's lock: the queue cannot be read */
+		if (unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
+		    smcr_tcp_is_ours(ssk))
+			smcr_clc_drop_crossed(ssk);
 		ssk->tcp_calls.data_ready(tsk);
 		smcr_on_data_ready(ssk, tsk);
 	}
@@ -521,6 +525,22 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 		break;
 	}
 	release_sock(tsk);
+}
+
+/**
+ * smcr_tcp_await_decline() - the peer may have declined, too
+ * @ssk: hooked socket that has just sent a Decline and is not yet in mode TCP
+ *
+ * If a Decline is what the peer sent next, nobody gets it.
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_tcp_await_decline(struct smcr_sock *ssk)
+{
+	lock_sock(ssk->tcp->sk);
+	set_bit(SMCR_SK_CROSSED, &ssk->flags);
+	smcr_clc_drop_crossed(ssk);
+	release_sock(ssk->tcp->sk);
 }
 
 /**

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Both sides decline at once: what comes first after one's own Decline is the
+# peer's, and no application reads it. Only a whole one, and only the first bytes.
+#
+# module: ours ours
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# tags: puppet clc
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+echo5=(accept:0 recv:5 send:5 recv:1=eof close)
+
+server() {
+	local before
+	# 4 ms x 7: CONFIRM LINK is not acknowledged
+	fast qp_timeout=10 t_llc_first=1500
+	before=$(counter clc-rx-decline)
+	app_bg limit:40 socket listen:5000 mark:up slot:1 "${echo5[@]}" \
+		accept:0 recv:28=WRONG-DATA send:5 recv:1=eof close \
+		accept:0 recv:5 recv:28=WRONG-DATA send:5 recv:1=eof close \
+		accept:0 recv:20=WRONG-DATA send:5 recv:1=eof close
+	app_end "server program"
+	eq "Declines that were seen" $(($(counter clc-rx-decline) - before)) 2
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		# the CONFIRM LINK reply finds nobody: the client declines, and so does the server
+		accept
+		first_contact until=rts
+		qp rtr psn=-8
+		qp rts
+		tx llc confirm_link
+		rx decline s=0 diag=0x02010000
+		tx decline diag=0x02010000
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+	E
+	pup_end "puppet as server"
+}
+
+# crossed: up to the server's Decline
+crossed() {
+	printf '%s\n' "connect $PEER 5000" "first_contact until=qp" "qp create" "qp rtr psn=-8" "tx confirm" "rx decline s=0 diag=0x02010000"
+}
+
+client() {
+	local before
+	await up
+	pup "puppet as client" <<-E
+		conn once
+		$(crossed)
+		tx decline diag=0x02010000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		conn twice
+		$(crossed)
+		tx decline diag=0x02010000
+		tx decline diag=0x02010000
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		conn later
+		$(crossed)
+		tx app len=5
+		tx decline diag=0x02010000
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		conn part
+		$(crossed)
+		tx decline diag=0x02010000 cut=20
+		rx app len=5
+		tx fin
+		rx eof
+		qp destroy
+	E
+	await up2
+	fast qp_timeout=10 t_llc_first=2000
+	before=$(counter clc-rx-decline)
+	app "client program" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	eq "the Decline was seen" $(($(counter clc-rx-decline) - before)) 1
+}
