@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the simulation's part of the harness. Prints KTAP."""
 
+import contextlib
+import io
 import os
 import sys
 import tempfile
 import threading
+import time
 import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -143,6 +146,20 @@ def check__simulation():
     assert {w for k, _ in every for w in k} == every_value
     usual = {"gid_types=2", "vectors=4", "order=0"}
     assert usual.union(*(k for k, _ in every[:check.THOROUGH])) == every_value
+
+
+def check__simulation_in_time():
+    """The suite runs, whatever the time; what else there is runs as long as there is time, or is named."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    for left, want in (("inf", ["suite", "random worlds", "the same seed twice", "worlds twice", "rnics"]), ("-999", ["suite"]),
+                       (str(check.SMOKE + 100), ["suite", "the same seed twice", "worlds twice"])):
+        ran, said = [], io.StringIO()
+        with unittest.mock.patch.multiple(check, guests=lambda *_: ran.append("suite"), other_rnics=lambda *_: ran.append("rnics"),
+                                          run=lambda tally, title, cmd: ran.append(title)), \
+                unittest.mock.patch.dict(os.environ, SMCR_DEADLINE=str(time.time() + float(left)), SWEEP="x"), \
+                contextlib.redirect_stdout(said):
+            check.simulation(check.Tally())
+        assert ran == want and said.getvalue().count("left out") == 5 - len(want), (ran, said.getvalue())
 
 
 def sim__reads_arguments():
