@@ -65,6 +65,13 @@ over() {
 	check "$1" no_group
 }
 
+# again NAME: both devices are in order, and SMC-R is there again
+again() {
+	barrier "mended-$1"
+	fresh "$1"
+	over "$1: nothing is left"
+}
+
 one() {
 	local what=$1 host point when action
 	IFS=: read -r host point when action <<< "$1"
@@ -82,9 +89,7 @@ one() {
 		tcp_was "$what: meanwhile" 1
 	fi
 	[ "$ID" != "$host" ] || mend
-	barrier "mended-$what"
-	fresh "$what"
-	over "$what: nothing is left"
+	again "$what"
 }
 
 # more HOST: an RMB that comes later is not registered
@@ -96,9 +101,7 @@ more() {
 	[ "$ID" != "$1" ] || check "$what: it happened ($(<"$FAULT/reg_mr"))" grep -qv 'fired 0' "$FAULT/reg_mr"
 	over "$what: the groups end"
 	mend
-	barrier "mended-$what"
-	fresh "$what"
-	over "$what: nothing is left"
+	again "$what"
 }
 
 # stiff HOST: the device flushes nothing, and its queue pair goes all the same
@@ -112,9 +115,7 @@ stiff() {
 	over "$what: the groups end"
 	[ "$ID" != "$1" ] || check "$what: the log says what was not flushed" eventually 5 bash -c "dmesg | grep -q '$(rnic 0) did not flush'"
 	mend
-	barrier "mended-$what"
-	fresh "$what"
-	over "$what: nothing is left"
+	again "$what"
 }
 
 # probe POINT: what the server makes for the peer's sake only, to learn whether a second link could be

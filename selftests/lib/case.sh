@@ -203,15 +203,14 @@ messages() { dmesg | awk -v begin="smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-
 
 # log_all, log_limited: every message of the network is in the kernel's log, or as
 # many as usual. That limit is of the whole kernel: others may have used it up.
-log_all() { message_cost 0 > /dev/null; }
-log_limited() { message_cost 5 > /dev/null; }
-# message_cost [VALUE]: seconds that a message of the network costs of that limit,
-# before VALUE. It is in the kernel's first namespace.
+log_all() { message_cost 0; }
+log_limited() { message_cost 5; }
+# message_cost SECONDS: what a message of the network costs of that limit. It is in
+# the kernel's first namespace.
 message_cost() {
 	local in=()
 	[ "$FABRIC" != sim ] || in=(nsenter --net=/run/smcr/net)
-	# shellcheck disable=SC2016
-	"${in[@]}" bash -c 'f=/proc/sys/net/core/message_cost; cat $f; [ -z "$1" ] || echo "$1" > $f' - "${1:-}"
+	"${in[@]}" sysctl -qw "net.core.message_cost=$1"
 }
 
 ko_path() { echo "$KO"; }
