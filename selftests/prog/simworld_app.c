@@ -425,6 +425,15 @@ static const struct step *step(const struct step *st, int n, int *i, u32 *done)
 	return NULL;
 }
 
+/* @n more bytes of the step are done; true: a chunk is, which may take many calls */
+static bool chunks(const struct step *st, u32 *done, u32 n)
+{
+	u32 chunk = st->chunk ? st->chunk : 1, before = *done / chunk;
+
+	*done += n;
+	return *done / chunk != before || *done >= st->bytes;
+}
+
 static const struct step *w_step(struct end *e)
 {
 	const struct step *st = step(e->p->w, e->p->nw, &e->wi, &e->wdone);
@@ -540,9 +549,8 @@ static bool do_send(struct end *e, u32 ev)
 		return bad(e, "send", rc, 0);
 	e->tx += (u64)rc;
 	e->tx_most = e->tx;
-	e->wdone += (u32)rc;
 	e->spins = 0;
-	if (st->pause)
+	if (chunks(st, &e->wdone, (u32)rc) && st->pause)
 		e->wwait = now() + st->pause * MS;
 	return true;
 }
@@ -606,11 +614,8 @@ static bool do_recv(struct end *e, u32 ev)
 	e->rx += (u64)rc;
 	app_bytes += (u64)rc;
 	e->spins = 0;
-	if (st) {
-		e->rdone += (u32)rc;
-		if (st->pause)
-			e->rwait = now() + st->pause * MS;
-	}
+	if (st && chunks(st, &e->rdone, (u32)rc) && st->pause)
+		e->rwait = now() + st->pause * MS;
 	return true;
 }
 
@@ -794,7 +799,6 @@ static u64 pauses(const struct side_plan *s)
 	return t + s->end_ms;
 }
 
-/* A short read counts as a chunk, too, so a slow reader may need more of them than planned. */
 static u64 deadline(const struct end *e)
 {
 	const struct conn_plan *c = e->c;

@@ -158,36 +158,41 @@ void rs_kick_all(struct rs_dev *dev)
 
 /* Placement */
 
-static void piece_place(struct rs_qp *qp, struct rs_piece *piece)
+static void piece_free(struct rs_qp *qp, struct rs_piece *piece)
 {
 	list_del(&piece->node);
+	qp->bag_n--;
+	kfree(piece);
+}
+
+static void piece_place(struct rs_qp *qp, struct rs_piece *piece)
+{
 	/* a region that has gone meanwhile is left alone */
 	if (rs_mr_io(qp->dev, qp->ib.pd, piece->rkey, piece->addr, piece->data,
 		     piece->len, IB_ACCESS_REMOTE_WRITE))
 		qp->dev->stats.pieces++;
-	kfree(piece);
+	piece_free(qp, piece);
+}
+
+static struct rs_piece *bag_first(struct rs_qp *qp)
+{
+	return list_first_entry(&qp->bag, struct rs_piece, node);
 }
 
 static void bag_place_all(struct rs_qp *qp)
 {
 	while (!list_empty(&qp->bag))
-		piece_place(qp, list_first_entry(&qp->bag, struct rs_piece,
-						 node));
+		piece_place(qp, bag_first(qp));
 }
 
 /* The connection is over: any part of what was under way may still arrive */
 static void bag_end(struct rs_qp *qp, bool place)
 {
-	struct rs_piece *piece;
-
 	while (!list_empty(&qp->bag)) {
-		piece = list_first_entry(&qp->bag, struct rs_piece, node);
-		if (place && rs_random(qp->dev, 2)) {
-			piece_place(qp, piece);
-		} else {
-			list_del(&piece->node);
-			kfree(piece);
-		}
+		if (place && rs_random(qp->dev, 2))
+			piece_place(qp, bag_first(qp));
+		else
+			piece_free(qp, bag_first(qp));
 	}
 }
 
@@ -202,14 +207,11 @@ static void bag_plan(struct rs_qp *qp, ktime_t now)
 static struct list_head *bag_where(struct rs_qp *qp)
 {
 	struct list_head *at = &qp->bag;
-	struct rs_piece *piece;
-	u32 n = 0;
+	u32 n;
 
 	if (rs_get(qp->dev, RS_K_ORDER) == RS_REVERSED)
 		return qp->bag.next;
-	list_for_each_entry(piece, &qp->bag, node)
-		n++;
-	for (n = rs_random(qp->dev, n + 1); n; n--)
+	for (n = rs_random(qp->dev, qp->bag_n + 1); n; n--)
 		at = at->prev;
 	return at;
 }
@@ -229,7 +231,10 @@ static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
 	piece->addr = addr;
 	piece->len = len;
 	memcpy(piece->data, scratch, len);
-	if (list_empty(&qp->bag))
+	/* its length bounds what bag_where() does for each piece */
+	if (qp->bag_n == RS_BAG_MAX)
+		piece_place(qp, bag_first(qp));
+	if (!qp->bag_n++)
 		bag_plan(qp, now);
 	list_add_tail(&piece->node, bag_where(qp));
 	rs_qp_kick(qp);
@@ -791,8 +796,7 @@ static bool qp_step(struct rs_qp *qp, ktime_t now)
 		return false;
 	}
 	if (!list_empty(&qp->bag) && !ktime_after(qp->bag_at, now)) {
-		piece_place(qp, list_first_entry(&qp->bag, struct rs_piece,
-						 node));
+		piece_place(qp, bag_first(qp));
 		bag_plan(qp, now);
 		return true;
 	}

@@ -28,6 +28,7 @@
 #include "knobs.h"
 
 #define RS_PIECE_MAX	4096		/* bytes that are copied at once */
+#define RS_BAG_MAX	256		/* pieces that are not yet visible */
 #define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
 #define RS_MAX_CQE	65536
 
@@ -288,6 +289,7 @@ struct rs_piece {
  * @tx_at: time of the next step of sq[sq_next]
  * @flush_at: time to flush, in ERR
  * @bag: rs_piece that are to be placed
+ * @bag_n: number of them
  * @bag_at: time to place the next one
  * @timer: runs all of this
  */
@@ -326,6 +328,7 @@ struct rs_qp {
 	ktime_t tx_at;
 	ktime_t flush_at;
 	struct list_head bag;
+	u32 bag_n;
 	ktime_t bag_at;
 	struct hrtimer timer;
 };
