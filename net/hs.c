@@ -624,7 +624,8 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 	smcr_conn_discard(&hs->ssk->conn);
 	if (hs->lgr && hs->first) {
 		smcr_llc_done(hs->lgr);
-		smcr_lgr_kill(hs->lgr, hs->why, 0);
+		/* a server may be past the point of no return */
+		smcr_lgr_kill(hs->lgr, hs->why, SMCR_DEL_INACTIVE);
 	}
 }
 

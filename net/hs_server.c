@@ -331,9 +331,11 @@ static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
 	bool got;
 
 	res = smcr_hs_llc(hs, &msg, &got);
+	/* past the point of no return: a Decline is too late */
+	if (!hs->sending)
+		smcr_lgr_tell_end(hs->lgr);
 	if (!got)
 		return res;
-	/* past the point of no return: a Decline is too late */
 	if (!smcr_srv_add_link_ok(&msg.add_link, hs->probe_num))
 		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
 	return msg.add_link.rejected ? smcr_srv_formed(hs) :

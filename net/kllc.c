@@ -706,7 +706,8 @@ static void smcr_link_down(struct smcr_link *link, enum smcr_reason why)
 	if (READ_ONCE(lgr->test_keep) &&
 	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
 		why = SMCR_R_KEEPALIVE;
-	smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
+		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 	trace_smcr_link(lgr->id, link->num, link->st, why);
 	smcr_lgr_kill(lgr, why, 0);
 	smcr_lgr_end_kick(lgr);

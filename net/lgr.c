@@ -63,7 +63,7 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	if (st == SMCR_LGR_ST_DEAD)
 		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
 	else
-		lgr->formed = true;
+		lgr->tell_end = true;
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
@@ -130,7 +130,7 @@ static void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 			    u32 del_reason)
 {
 	/* in first contact a Decline says it, which DELETE LINK would forestall */
-	lgr->del.reason = lgr->formed || lgr->del_asked ? del_reason : 0;
+	lgr->del.reason = lgr->tell_end || lgr->del_asked ? del_reason : 0;
 	if (!lgr->del_asked) {
 		lgr->del.all = true;
 		lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
@@ -744,7 +744,7 @@ void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
  * @lgr: group; the caller's reference stays its own
  * @why: reason; only the first caller's counts
  * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none, nor
- *	does a group in first contact
+ *	does a group in first contact before smcr_lgr_tell_end()
  *
  * Context: any up to softirq.
  */
@@ -753,6 +753,23 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
 		return;
 	smcr_lgr_killed(lgr, why, del_reason);
+}
+
+/**
+ * smcr_lgr_tell_end() - no Decline can end this first contact any more
+ * @lgr: FORMING group whose peer may have it ACTIVE
+ *
+ * From now on DELETE LINK tells the end. Without it the peer would notice by the
+ * retries of its queue pair only.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_tell_end(struct smcr_lgr *lgr)
+{
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st != SMCR_LGR_ST_DEAD)
+		lgr->tell_end = true;
+	spin_unlock_bh(&lgr->lock);
 }
 
 /**

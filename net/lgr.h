@@ -126,7 +126,7 @@ struct smcr_lgr {
 
 	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
 	u8 st;
-	bool formed;		/* has been ACTIVE; @lock, final when DEAD */
+	bool tell_end;		/* by DELETE LINK; @lock, final when DEAD */
 	enum smcr_reason why;
 	wait_queue_head_t wait;
 	struct rhashtable conns;
@@ -203,6 +203,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 enum smcr_reason *why);
 void smcr_lgr_activate(struct smcr_lgr *lgr);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+void smcr_lgr_tell_end(struct smcr_lgr *lgr);
 void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
 			 const struct smcr_llc_delete_link *req);
 void smcr_lgr_end_kick(struct smcr_lgr *lgr);
