@@ -313,6 +313,7 @@ static void smcr_release_tcp(struct smcr_sock *ssk)
 	struct sock *tsk = ssk->tcp->sk;
 	struct sock *sk = &ssk->sk;
 
+	smcr_tcp_settle(ssk);	/* data that nobody has read would reset TCP */
 	if (sock_flag(sk, SOCK_LINGER)) {
 		lock_sock(tsk);
 		sock_set_flag(tsk, SOCK_LINGER);

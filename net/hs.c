@@ -287,11 +287,8 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d)
 {
-	hs->ssk->peer_diag = d->diagnosis;
 	hs->why = SMCR_R_PEER_DECLINED;
-	net_info_ratelimited("smcr: peer %*phN declined, diagnosis 0x%08x%s\n",
-			     (int)sizeof(d->peer_id), d->peer_id, d->diagnosis,
-			     d->out_of_sync ? ", out of sync" : "");
+	smcr_clc_note_decline(hs->ssk, d);
 	/* it does not know the group that we named (CLC-36) */
 	if (d->out_of_sync && hs->lgr && !hs->first)
 		smcr_lgr_doubt(hs->lgr, hs->lgr->server ? &hs->peer.addr : NULL);
@@ -585,11 +582,11 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 }
 
 /*
- * CONFIRM LINK or its reply was not delivered, perhaps in both directions. If
- * both sides decline, a peer that does not expect that reads our Decline as
- * application data; smcr_tcp_await_decline() is for the other direction. The
- * server's timers began first, so the client waits for the server's Decline
- * before it sends its own.
+ * A first contact is given up after the Confirm, when both sides may decline. A
+ * peer that has done so takes what comes next for application data, so its
+ * Decline ends the handshake, if it is here; smcr_tcp_await_decline() is for the
+ * other direction. If CONFIRM LINK or its reply was not delivered, perhaps in both
+ * directions, the client waits for the server's, whose timers began first.
  */
 static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 {
@@ -602,17 +599,18 @@ static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
+	bool wait;
 
 	do {
 		if (smcr_hs_stopped(hs->ssk))
 			return smcr_hs_aborted(hs);
 		res = hs->step(hs);
-		if (res == SMCR_HS_DECLINE && !hs->crossed &&
-		    hs->why == SMCR_R_CONFIRM_LINK_FAIL) {
+		if (res == SMCR_HS_DECLINE && hs->confirmed && !hs->crossed) {
 			hs->crossed = true;
+			wait = hs->ssk->is_client &&
+			       hs->why == SMCR_R_CONFIRM_LINK_FAIL;
 			res = smcr_hs_goto(hs, smcr_hs_crossed,
-					   hs->ssk->is_client ?
-					   SMCR_HS_CROSS_MS : 0);
+					   wait ? SMCR_HS_CROSS_MS : 0);
 		}
 	} while (res == SMCR_HS_NEXT);
 	return res;
@@ -736,8 +734,9 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 		if (smcr_clc_send_decline(ssk, hs->why)) {
 			hs->err = ECONNRESET;
 			res = SMCR_HS_FAILED;
-		} else {
-			smcr_tcp_await_decline(ssk);
+		} else if (hs->confirmed) {
+			smcr_tcp_await_decline(ssk, ssk->is_client ?
+					       hs->acc.peer_id : hs->peer.id);
 		}
 	}
 	smcr_hs_release(hs);

@@ -45,6 +45,7 @@ enum smcr_hs_res {
  * @slot: server: counted in sn->n_first
  * @sending: the send completion of our last LLC message is waited for
  * @send_why: what a link that did not carry it is called
+ * @confirmed: first contact, after the Confirm: either side may decline
  * @crossed: the peer's Decline was given its time to come
  * @over: @res is how it ends; what is left needs the socket lock
  * @res: result
@@ -74,6 +75,7 @@ struct smcr_hs {
 	bool slot;
 	bool sending;
 	enum smcr_reason send_why;
+	bool confirmed;
 	bool crossed;
 	bool over;
 	enum smcr_hs_res res;

@@ -261,6 +261,7 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
+	hs->confirmed = hs->first;
 	return SMCR_HS_NEXT;
 }
 

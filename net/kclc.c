@@ -256,36 +256,68 @@ static int smcr_clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /**
- * smcr_clc_drop_crossed() - a Decline that crosses our own is for no application
- * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
- *
- * Both sides may give up at once, and then each one's Decline is the first that
- * the other reads from TCP (CLC-57, CLC-58). Nothing else looks like one. Only a whole
- * one counts: TCP does not split what is sent in one call and is that short.
+ * smcr_clc_note_decline() - say what the peer's Decline says
+ * @ssk: socket
+ * @d: Decline
  *
  * Context: any up to softirq.
  */
-void smcr_clc_drop_crossed(struct smcr_sock *ssk)
+void smcr_clc_note_decline(struct smcr_sock *ssk,
+			   const struct smcr_clc_decline *d)
+{
+	WRITE_ONCE(ssk->peer_diag, d->diagnosis);
+	net_info_ratelimited("smcr: peer %*phN declined, diagnosis 0x%08x%s\n",
+			     (int)sizeof(d->peer_id), d->peer_id, d->diagnosis,
+			     d->out_of_sync ? ", out of sync" : "");
+}
+
+/* What a peer sends that gives up a first contact after the Confirm */
+static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
+				u32 len, struct smcr_clc_hdr *hdr,
+				struct smcr_clc_decline *d)
+{
+	enum smcr_reason why;
+
+	return len == SMCR_CLC_DECLINE_LEN &&
+	       !smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, hdr, &why) &&
+	       hdr->type == SMCR_CLC_DECLINE && hdr->version == 1 &&
+	       hdr->len == len && !hdr->flag &&
+	       !smcr_clc_decode_decline(buf, len, d, &why) &&
+	       !memcmp(d->peer_id, ssk->crossed_id, sizeof(ssk->crossed_id));
+}
+
+/**
+ * smcr_clc_drop_crossed() - a Decline that crosses our own is for no application
+ * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
+ *
+ * Both sides may give up a first contact at once, and then each one's Decline is
+ * the first that the other reads from TCP (CLC-57, CLC-58). What is taken for one
+ * has the peer's ID and comes within T_LLC_FIRST. Only a whole one counts: TCP
+ * does not split what is sent in one call and is that short.
+ *
+ * Context: any up to softirq.
+ * Return: true if there was one, and nobody will see it.
+ */
+bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 {
 	struct sock *tsk = ssk->tcp->sk;
-	u8 buf[SMCR_CLC_DECLINE2_LEN];
+	u8 buf[SMCR_CLC_DECLINE_LEN];
 	struct smcr_clc_decline d;
 	read_descriptor_t desc = {};
 	struct smcr_clc_hdr hdr;
-	enum smcr_reason why;
 	u32 got;
 
 	got = smcr_clc_peek(tsk, buf, sizeof(buf));
 	if (!got)
-		return;
+		return false;
 	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
-	if (got < SMCR_CLC_HDR_LEN ||
-	    smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &hdr, &why) ||
-	    hdr.type != SMCR_CLC_DECLINE || got < hdr.len ||
-	    smcr_clc_decode_decline(buf, hdr.len, &d, &why))
-		return;
-	desc.count = hdr.len;
+	if (time_after(jiffies, ssk->crossed_until) ||
+	    !smcr_clc_is_crossed(ssk, buf, got, &hdr, &d))
+		return false;
+	desc.count = got;
 	tcp_read_sock(tsk, &desc, smcr_clc_eat);
 	smcr_clc_count_rx(ssk, hdr.type);
 	trace_smcr_clc(false, hdr.type, hdr.len, hdr.flag);
+	smcr_clc_note_decline(ssk, &d);
+	return true;
 }

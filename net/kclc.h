@@ -26,6 +26,8 @@ int smcr_clc_send_proposal(struct smcr_sock *ssk,
 			   const struct smcr_clc_proposal *p);
 int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a);
 int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why);
-void smcr_clc_drop_crossed(struct smcr_sock *ssk);
+bool smcr_clc_drop_crossed(struct smcr_sock *ssk);
+void smcr_clc_note_decline(struct smcr_sock *ssk,
+			   const struct smcr_clc_decline *d);
 
 #endif /* _SMCR_KCLC_H */

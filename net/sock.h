@@ -78,6 +78,8 @@ struct smcr_sock {
 	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
+	unsigned long crossed_until;	/* jiffies; this and the next: SMCR_SK_CROSSED */
+	u8 crossed_id[8];		/* peer ID; inner socket's lock, both */
 	struct smcr_id net_node;	/* sn->socks, sn->sk_lock */
 	bool counted;			/* in sn->n_socks; sn->sk_lock */
 	struct smcr_conn conn;
@@ -178,7 +180,8 @@ void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
 bool smcr_tcp_has_news(const struct sock *tsk);
 void smcr_tcp_check(struct smcr_sock *ssk);
-void smcr_tcp_await_decline(struct smcr_sock *ssk);
+void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id);
+void smcr_tcp_settle(struct smcr_sock *ssk);
 
 /* sock_connect.c */
 int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);

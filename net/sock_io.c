@@ -149,6 +149,7 @@ static int smcr_tcp_recvmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
+	smcr_tcp_settle(ssk);
 	rc = smcr_tcp_ops(ssk)->recvmsg(ssk->tcp, msg, len, flags);
 	smcr_tcp_err_leave(ssk);
 	return rc;
@@ -264,6 +265,7 @@ static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
 	__poll_t mask;
 
 	smcr_tcp_err_enter(ssk);
+	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	/* no table: the waiters are ours; TCP's NOSPACE is set all the same */
 	mask = smcr_tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
@@ -445,8 +447,10 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
-	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP)
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP) {
+		smcr_tcp_settle(ssk);
 		return smcr_tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
+	}
 	switch (cmd) {
 	case SIOCINQ:
 	case SIOCOUTQ:

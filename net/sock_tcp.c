@@ -282,11 +282,12 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 {
 	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
 
+	/* a sockmap calls without TCP's lock: the queue cannot be read */
+	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
+	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
+	    !smcr_tcp_has_news(tsk))
+		ssk = NULL;	/* that was all: nobody is told */
 	if (ssk) {
-		/* a sockmap calls without TCP's lock: the queue cannot be read */
-		if (unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
-		    smcr_tcp_is_ours(ssk))
-			smcr_clc_drop_crossed(ssk);
 		ssk->tcp_calls.data_ready(tsk);
 		smcr_on_data_ready(ssk, tsk);
 	}
@@ -530,17 +531,41 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 /**
  * smcr_tcp_await_decline() - the peer may have declined, too
  * @ssk: hooked socket that has just sent a Decline and is not yet in mode TCP
+ * @peer_id: the peer's ID, 8 bytes
  *
  * If a Decline is what the peer sent next, nobody gets it.
  *
  * Context: process; takes the inner socket's lock.
  */
-void smcr_tcp_await_decline(struct smcr_sock *ssk)
+void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
 {
 	lock_sock(ssk->tcp->sk);
+	memcpy(ssk->crossed_id, peer_id, sizeof(ssk->crossed_id));
+	ssk->crossed_until = jiffies + smcr_knob_jiffies(ssk->sn, t_llc_first);
 	set_bit(SMCR_SK_CROSSED, &ssk->flags);
 	smcr_clc_drop_crossed(ssk);
 	release_sock(ssk->tcp->sk);
+}
+
+/**
+ * smcr_tcp_settle() - no Decline is in front of what the application may see
+ * @ssk: socket in mode TCP
+ *
+ * TCP does not call back for fewer bytes than SO_RCVLOWAT: before somebody looks
+ * at the inner socket's data, this does what the callback would have done.
+ *
+ * Context: process; takes the inner socket's lock if a Decline may come.
+ */
+void smcr_tcp_settle(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (likely(!test_bit(SMCR_SK_CROSSED, &ssk->flags)))
+		return;
+	lock_sock(tsk);
+	if (test_bit(SMCR_SK_CROSSED, &ssk->flags) && !smcr_tcp_taken(ssk))
+		smcr_clc_drop_crossed(ssk);
+	release_sock(tsk);
 }
 
 /**
