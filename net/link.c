@@ -23,15 +23,11 @@
 #define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
-/*
- * One receive: posted, or on link->rq_free, or in its completion handler. It has
- * a cache line.
- */
+/* One receive; it has a cache line */
 struct smcr_rx_slot {
 	struct ib_cqe cqe;
 	struct ib_sge sge;
-	struct ib_recv_wr wr;	/* wr.next chains rq_free, ready to be posted */
-	bool posted;		/* link->lock, then the completion handler's */
+	struct ib_recv_wr wr;	/* wr.next is the next slot's, around the ring */
 };
 
 /* State */
@@ -103,12 +99,12 @@ static void link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 }
 
 /*
- * A completion of what has completed before. What it was for may be in use
- * again, so whatever this device says may be wrong.
+ * A queue completes in the order in which it was posted. Another completion is a
+ * second one, or those before it were lost: what this device says may be wrong.
  */
-static void link_wc_twice(struct smcr_link *link)
+static void link_wc_order(struct smcr_link *link)
 {
-	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice\n",
+	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice or out of order\n",
 			     link->lgr->id,
 			     dev_name(&link->pid.dev->ibdev->dev));
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
@@ -132,33 +128,31 @@ static u32 slot_off(const struct smcr_link *link,
 static void slot_give_back(struct smcr_link *link, struct smcr_rx_slot *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
-	slot->wr.next = link->rq_free ? &link->rq_free->wr : NULL;
-	link->rq_free = slot;
 	link->rq_missing++;
 }
 
-static void slots_posted(const struct ib_recv_wr *wr)
+static struct smcr_rx_slot *slot_at(const struct smcr_link *link, u32 n)
 {
-	for (; wr; wr = wr->next)
-		container_of(wr, struct smcr_rx_slot, wr)->posted = true;
+	return &link->rx_slots[n % SMCR_RQ_DEPTH];
 }
 
-/* Post everything on rq_free with one doorbell, unless the link is in ERR */
+/* Post the rq_missing slots before rq_tail with one doorbell, unless in ERR */
 static int link_replenish(struct smcr_link *link)
 {
-	const struct ib_recv_wr *wr = &link->rq_free->wr;
-	const struct ib_recv_wr *bad = wr;
+	struct smcr_rx_slot *last = slot_at(link, link->rq_tail - 1);
+	const struct ib_recv_wr *wr, *bad;
 	int rc = 0;
 
 	spin_lock_bh(&link->lock);
 	if (link->st != SMCR_LINK_ST_ERR) {
-		slots_posted(wr);
+		bad = wr = &slot_at(link, link->rq_tail - link->rq_missing)->wr;
+		last->wr.next = NULL;
 		atomic_add(link->rq_missing, &link->n_rx);
 		rc = ib_post_recv(link->qp, wr, &bad);
 		/* what was not posted is lost, and so is the link */
 		for (; rc && bad; bad = bad->next)
 			atomic_dec(&link->n_rx);
-		link->rq_free = NULL;
+		last->wr.next = &slot_at(link, link->rq_tail)->wr;
 		link->rq_missing = 0;
 	}
 	spin_unlock_bh(&link->lock);
@@ -172,11 +166,11 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smcr_link *link = cq->cq_context;
 	u32 run;
 
-	if (unlikely(!slot->posted)) {
-		link_wc_twice(link);
+	if (unlikely(slot != slot_at(link, link->rq_tail))) {
+		link_wc_order(link);
 		return;
 	}
-	slot->posted = false;
+	link->rq_tail++;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		link_wc_error(link, wc);
 		link_settle(link, &link->n_rx);
@@ -221,6 +215,7 @@ static int link_init_rq(struct smcr_link *link)
 				  SMCR_RX_LEN, &slot->sge, 1);
 		if (n < 0)
 			return n;
+		slot->wr.next = &slot_at(link, i + 1)->wr;
 		slot_give_back(link, slot);
 	}
 	return link_replenish(link);
@@ -273,27 +268,23 @@ static int link_admit_data(struct smcr_link *link, u32 n,
 	return rc;
 }
 
+static struct smcr_tx_pend *pend_at(const struct smcr_link *link, u32 n)
+{
+	return &link->pends[n % SMCR_SQ_DEPTH];
+}
+
 /* There are as many as send WRs, and each one out has a WR of its own */
 static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 {
-	struct smcr_tx_pend *pend = link->free_pends;
+	struct smcr_tx_pend *pend = pend_at(link, link->pend_head);
 
 	lockdep_assert_held(&link->lock);
-	if (!pend)
+	if (link->pend_head - link->pend_tail == SMCR_SQ_DEPTH)
 		return NULL;
-	link->free_pends = pend->next;
-	pend->busy = true;
+	link->pend_head++;
 	if (atomic_inc_return(&link->n_pend) == 1)
 		WRITE_ONCE(link->last_tx, jiffies);
 	return pend;
-}
-
-static void pend_put(struct smcr_link *link, struct smcr_tx_pend *pend)
-{
-	lockdep_assert_held(&link->lock);
-	pend->busy = false;
-	pend->next = link->free_pends;
-	link->free_pends = pend;
 }
 
 /* @pend is done and everything posted before it; true if a waiter may go on */
@@ -305,7 +296,7 @@ static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 	spin_lock_bh(&link->lock);
 	if ((s32)(pend->posted - link->completed) > 0)
 		link->completed = pend->posted;
-	pend_put(link, pend);
+	link->pend_tail++;
 	room = !list_empty(&link->waiters) && link_has_room(link);
 	spin_unlock_bh(&link->lock);
 	return room;
@@ -318,9 +309,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smcr_link *link = pend->link;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
-	/* handlers run one at a time: nobody else ends it */
-	if (unlikely(!READ_ONCE(pend->busy))) {
-		link_wc_twice(link);
+	/* handlers run one at a time: nobody else moves pend_tail */
+	if (unlikely(pend != pend_at(link, link->pend_tail))) {
+		link_wc_order(link);
 		return;
 	}
 	if (unlikely(!ok))
@@ -382,7 +373,7 @@ static int link_post_chain(struct smcr_link *link,
 	for (; first && first != bad; first = first->next)
 		link->posted++;
 	if (pend) {
-		pend_put(link, pend);
+		link->pend_head--;
 		atomic_dec(&link->n_pend);
 	}
 	return -EIO;
@@ -939,8 +930,6 @@ static int link_alloc_arrays(struct smcr_link *link)
 		pend = &link->pends[i];
 		pend->cqe.done = tx_done;
 		pend->link = link;
-		pend->next = link->free_pends;
-		link->free_pends = pend;
 	}
 	return 0;
 }
@@ -1043,17 +1032,13 @@ static bool link_drained(const struct smcr_link *link)
 static void link_abandon(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend;
-	int i;
 
-	for (i = 0; link->pends && i < SMCR_SQ_DEPTH; i++) {
-		pend = &link->pends[i];
-		if (!pend->busy)
-			continue;
+	for (; link->pend_tail != link->pend_head; link->pend_tail++) {
+		pend = pend_at(link, link->pend_tail);
 		local_bh_disable();
 		if (pend->done)
 			pend->done(pend, false);
 		local_bh_enable();
-		pend->busy = false;
 	}
 }
 

@@ -55,9 +55,6 @@ enum {
  * @mark: owner's number (e.g. send buffer position)
  * @flags: owner's flags
  * @posted: link->posted after this WR; completing it completes all before
- * @busy: posted and not yet completed; link->lock, in the completion handler
- *	  READ_ONCE
- * @next: free list; link->lock
  */
 struct smcr_tx_pend {
 	struct ib_cqe cqe;
@@ -67,8 +64,6 @@ struct smcr_tx_pend {
 	u64 mark;
 	u32 flags;
 	u32 posted;
-	bool busy;
-	struct smcr_tx_pend *next;
 };
 
 /**
@@ -103,8 +98,10 @@ struct smcr_link_ops {
  *	follows the order of the send queue and nothing is posted after ERR.
  * @st: enum smcr_link_st; written by link_set_state() under @lock, read with
  *	READ_ONCE
- * @rq_free, @rq_missing: slots to be reposted and their number; completion
+ * @rq_tail, @rq_missing: of all slots in their order, the one that completes
+ *	next, and the number of those before it that are to be reposted; completion
  *	handlers only, which never run side by side on one CQ
+ * @pend_tail: likewise, of @pends; written under @lock
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
 struct smcr_link {
@@ -139,10 +136,11 @@ struct smcr_link {
 	u32 posted;			/* send WRs posted so far */
 	u32 completed;			/* ... known to be completed */
 	u32 unsignalled;		/* since the last signalled one */
-	struct smcr_tx_pend *free_pends;
+	u32 pend_head;			/* signalled WRs posted so far */
+	u32 pend_tail;			/* ... completed; see above */
 	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
 	const struct list_head *turn;	/* taken off there, posts next */
-	struct smcr_rx_slot *rq_free;
+	u32 rq_tail;			/* receives completed so far */
 	u32 rq_missing;
 
 	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
