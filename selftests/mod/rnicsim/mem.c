@@ -355,10 +355,12 @@ int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rs_dev *dev = to_rs_dev(ibmr->device);
 	struct rs_mr *mr = to_rs_mr(ibmr);
-	int rc;
+	int rc = 0;
 
 	might_sleep();
-	rc = rs_fault_verb(dev, RS_F_DEREG_MR, NULL, -EBUSY);
+	/* a domain's own region goes with it, whatever is said here */
+	if (!mr->dma)
+		rc = rs_fault_verb(dev, RS_F_DEREG_MR, NULL, -EBUSY);
 	if (rc) {
 		mr->kept = true;
 		return rc;
