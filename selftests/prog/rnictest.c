@@ -709,6 +709,30 @@ static void retries(void)
 	check(next(&a) == IBV_WC_SUCCESS, "and goes on");
 }
 
+/* The same address, of another type */
+static void gid_entry(void)
+{
+	const struct req w = { .id = 1, .op = IBV_WR_RDMA_WRITE, .len = 64 };
+	struct ibv_gid_entry e;
+	int i, own = b.gid_index;
+
+	if (get(&b, "gid_types", NULL) != 3)
+		return;
+	for (i = 0; i < 64; i++)
+		if (!ibv_query_gid_ex(b.ctx, 1, i, &e, 0) &&
+		    e.gid_type == IBV_GID_TYPE_ROCE_V1 &&
+		    !memcmp(&e.gid, &b.gid, sizeof(b.gid)))
+			break;
+	check(i < 64, "an entry of RoCEv1 beside that of RoCEv2");
+	b.gid_index = i;
+	pair_up();
+	fails("the peer's entry is of another type", w, IBV_WC_RETRY_EXC_ERR, -1);
+	b.gid_index = own;
+	pair_up();
+	post(&a, &b, w);
+	check(next(&a) == IBV_WC_SUCCESS, "and of the same");
+}
+
 static void flush(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -1007,7 +1031,7 @@ static void enter(const char *netns)
 int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
-		limits, knobs, states, data, full, overrun, keys, rnr, retries, flush,
+		limits, knobs, states, data, full, overrun, keys, rnr, retries, gid_entry, flush,
 		placement, fault_verbs, fault_post, fault_wire, fault_events,
 		replay, removal,
 	};

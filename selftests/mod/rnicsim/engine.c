@@ -431,6 +431,7 @@ static struct rs_qp *peer_on(const struct rs_qp *qp, const struct rs_gid *own,
 	if (!peer || peer->dead || peer->mute ||
 	    (peer->state != IB_QPS_RTR && peer->state != IB_QPS_RTS) ||
 	    peer->attr.dest_qp_num != qp->ib.qp_num ||
+	    !gid_leads_to(qp, own, &dev->gids[peer->sgid_index]) ||
 	    memcmp(&peer->dgid, &own->gid, sizeof(own->gid)) ||
 	    !ether_addr_equal(peer->dmac, own->mac))
 		return NULL;
