@@ -757,6 +757,25 @@ static void flush(void)
 	check(to_rtr(&a, &b), "not from ERR to RTR");
 }
 
+/* Who posts faster than the latency gets back what was posted first all the same */
+static void flush_posts(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_wc wc;
+	int i, n = 0;
+
+	pair_up();
+	must(&a, "latency", "20000000");
+	ibv_modify_qp(a.qp, &attr, IBV_QP_STATE);
+	for (i = 0; i < 10; i++) {
+		recv1(&a, i);
+		nap(5 * MS);
+		n += ibv_poll_cq(a.cq, 1, &wc);
+	}
+	check(n, "what was posted in ERR is flushed while more is posted");
+	must(&a, "latency", "1000");
+}
+
 /* Look at the receiver's memory until the WRITE is complete */
 static void placement(void)
 {
@@ -1031,7 +1050,7 @@ static void enter(const char *netns)
 int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
-		limits, knobs, states, data, full, overrun, keys, rnr, retries, gid_entry, flush,
+		limits, knobs, states, data, full, overrun, keys, rnr, retries, gid_entry, flush, flush_posts,
 		placement, fault_verbs, fault_post, fault_wire, fault_events,
 		replay, removal,
 	};

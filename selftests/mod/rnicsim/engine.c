@@ -104,6 +104,11 @@ static bool tx_pending(const struct rs_qp *qp)
 	       qp->sq_next != qp->sq_head;
 }
 
+static bool outstanding(const struct rs_qp *qp)
+{
+	return qp->sq_tail != qp->sq_head || qp->rq_tail != qp->rq_head;
+}
+
 static ktime_t qp_next_time(const struct rs_qp *qp)
 {
 	ktime_t t = KTIME_MAX;
@@ -111,8 +116,7 @@ static ktime_t qp_next_time(const struct rs_qp *qp)
 	if (qp->events)
 		return 0;
 	if (qp->state == IB_QPS_ERR)
-		return qp->sq_tail != qp->sq_head ||
-		       qp->rq_tail != qp->rq_head ? qp->flush_at : t;
+		return outstanding(qp) ? qp->flush_at : t;
 	if (!list_empty(&qp->bag))
 		t = qp->bag_at;
 	if (qp->sq_tail != qp->sq_next)
@@ -849,6 +853,13 @@ enum hrtimer_restart rs_qp_timer(struct hrtimer *timer)
 
 /* Posting */
 
+/* What is posted now does not put off the flush of what was posted before */
+static void flush_plan(struct rs_qp *qp, ktime_t now)
+{
+	if (qp->state == IB_QPS_ERR && !outstanding(qp))
+		qp->flush_at = one_way(qp->dev, now);
+}
+
 static int swqe_fill_data(struct rs_qp *qp, struct rs_swqe *w,
 			  const struct ib_send_wr *wr)
 {
@@ -958,6 +969,7 @@ int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int rc = 0;
 
 	spin_lock_irqsave(&rs_lock, flags);
+	flush_plan(qp, now);
 	for (; wr; wr = wr->next) {
 		rc = post_send_ok(qp);
 		if (!rc)
@@ -965,8 +977,6 @@ int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		if (rc)
 			break;
 	}
-	if (qp->state == IB_QPS_ERR)
-		qp->flush_at = one_way(qp->dev, now);
 	rs_qp_kick(qp);
 	spin_unlock_irqrestore(&rs_lock, flags);
 	if (rc)
@@ -1001,13 +1011,12 @@ int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	int rc = 0;
 
 	spin_lock_irqsave(&rs_lock, flags);
+	flush_plan(qp, ktime_get());
 	for (; wr; wr = wr->next) {
 		rc = post_recv_one(qp, wr);
 		if (rc)
 			break;
 	}
-	if (qp->state == IB_QPS_ERR)
-		qp->flush_at = one_way(qp->dev, ktime_get());
 	rs_qp_kick(qp);
 	spin_unlock_irqrestore(&rs_lock, flags);
 	if (rc)
