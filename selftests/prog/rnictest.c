@@ -939,12 +939,55 @@ static void fault_wire(void)
 	      silent(&b, 3 * MS) && get(&a, "stats", "sends ") == sends + 1,
 	      "two lost acknowledgments, one message");
 	pair_up();
+	must(&a, "fault/tx_ack", "1x9 twice");
+	post(&a, &b, w);
+	check(next(&a) == IBV_WC_SUCCESS, "no acknowledgment is doubled, nor lost");
+	must(&a, "fault/tx_ack", "0");
+	pair_up();
 	must(&a, "fault/tx_write", "1 drop");
 	post(&a, &b, w);
 	check(next(&a) == IBV_WC_SUCCESS, "a lost packet is sent again");
 	pair_up();
 	must(&a, "fault/tx_write", "1 mute");
 	fails("muted", w, IBV_WC_RETRY_EXC_ERR, -1);
+}
+
+/* A WRITE with what happens to its interrupt; is there one? */
+static bool interrupted(struct ibv_comp_channel *ch, const char *fault)
+{
+	struct pollfd p = { .fd = ch->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *ctx;
+	bool told;
+
+	must(&a, "fault/interrupt", fault);
+	ibv_req_notify_cq(a.cq, 0);
+	post(&a, &b, (struct req){ .id = 1, .op = IBV_WR_RDMA_WRITE, .len = 8 });
+	told = poll(&p, 1, 100) == 1 && !ibv_get_cq_event(ch, &cq, &ctx);
+	if (told)
+		ibv_ack_cq_events(cq, 1);
+	check(next(&a) == IBV_WC_SUCCESS, "interrupt, %s: the completion", fault);
+	return told;
+}
+
+static void fault_interrupt(void)
+{
+	struct ibv_comp_channel *ch = ibv_create_comp_channel(a.ctx);
+	struct ibv_cq *cq = a.cq;
+
+	a.cq = ch ? ibv_create_cq(a.ctx, 8, NULL, ch, 0) : NULL;
+	if (!a.cq)
+		die("completion channel");
+	pair_up();
+	check(interrupted(ch, "0"), "an interrupt");
+	check(!interrupted(ch, "1 fail"), "fail loses it");
+	check(!interrupted(ch, "1 drop"), "so does drop");
+	check(interrupted(ch, "1 twice"), "twice does nothing");
+	ibv_destroy_qp(a.qp);
+	a.qp = NULL;
+	ibv_destroy_cq(a.cq);
+	ibv_destroy_comp_channel(ch);
+	a.cq = cq;
 }
 
 static void fault_events(void)
@@ -1051,7 +1094,7 @@ int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
 		limits, knobs, states, data, full, overrun, keys, rnr, retries, gid_entry, flush, flush_posts,
-		placement, fault_verbs, fault_post, fault_wire, fault_events,
+		placement, fault_verbs, fault_post, fault_wire, fault_interrupt, fault_events,
 		replay, removal,
 	};
 	unsigned int i;

@@ -16,7 +16,7 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 	spin_lock_irqsave(&rs_lock, flags);
 	tell = cq->raised && !cq->dead;
 	cq->raised = false;
-	if (tell && rs_fault(dev, RS_F_INTERRUPT, NULL, NULL) >= RS_A_FAIL)
+	if (tell && rs_fault_lost(dev, RS_F_INTERRUPT, NULL))
 		tell = false;
 	if (tell)
 		dev->stats.interrupts++;

@@ -648,7 +648,7 @@ static void tx_rnr(struct rs_qp *qp, const struct rs_qp *peer,
 /* The peer has all of it; does it get known here? */
 static void tx_acked(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
-	if (rs_fault(qp->dev, RS_F_TX_ACK, qp, NULL) >= RS_A_FAIL || qp->mute) {
+	if (rs_fault_lost(qp->dev, RS_F_TX_ACK, qp) || qp->mute) {
 		tx_lost(qp, w, now);
 		return;
 	}

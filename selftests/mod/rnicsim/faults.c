@@ -126,6 +126,21 @@ enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 }
 
 /**
+ * rs_fault_lost() - rs_fault() where something can get lost, and no more
+ * @dev: device
+ * @pt: point
+ * @qp: queue pair, or NULL
+ *
+ * Context: rs_lock.
+ */
+bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp)
+{
+	enum rs_action action = rs_fault(dev, pt, qp, NULL);
+
+	return action == RS_A_FAIL || action == RS_A_DROP;
+}
+
+/**
  * rs_fault_armed() - may a fault happen at a point?
  * @dev: device
  * @pt: point

@@ -51,7 +51,7 @@
 	X(DEVICE_FATAL, device_fatal, "event DEVICE_FATAL, all queue pairs to ERR") \
 	X(REMOVE, remove, "device is removed")				\
 	X(FAIL, fail, "what the point says")				\
-	X(DROP, drop, "packet, acknowledgment or completion lost once")	\
+	X(DROP, drop, "packet, acknowledgment, completion or interrupt lost once")	\
 	X(TWICE, twice, "completion doubled")
 
 enum rs_fault_pt {

@@ -435,6 +435,7 @@ void rs_debugfs_exit(void);
 extern const struct file_operations rs_fault_fops;
 enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 			struct rs_qp *qp, u32 *arg);
+bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp);
 bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt);
 int rs_fault_verb(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp,
 		  int usual);
