@@ -377,6 +377,7 @@ static void limits(void)
 	int wr = get(&a, "max_qp_wr", NULL), sge = get(&a, "max_send_sge", NULL);
 	int rsge = get(&a, "max_recv_sge", NULL);
 	struct ibv_qp *qp = new_qp(&a, wr, sge, rsge);
+	struct ibv_port_attr port = { 0 };
 
 	check(qp, "a queue pair with all that the device has");
 	if (qp)
@@ -387,6 +388,13 @@ static void limits(void)
 	check(!ibv_create_cq(a.ctx, 1 << 20, NULL, NULL, 0), "a queue too large");
 	check(!ibv_create_cq(a.ctx, 8, NULL, NULL, get(&a, "vectors", NULL)),
 	      "a vector that is not there");
+	pair_up();
+	ibv_query_port(a.ctx, 1, &port);
+	check(port.max_msg_sz == 1 << 20, "messages of %u bytes at most",
+	      port.max_msg_sz);
+	check(post(&a, &b, (struct req){ .id = 1, .op = IBV_WR_RDMA_READ,
+					 .len = port.max_msg_sz + 1 }) == EINVAL,
+	      "a byte too many");
 }
 
 static void knobs(void)

@@ -867,7 +867,7 @@ static int swqe_fill_data(struct rs_qp *qp, struct rs_swqe *w,
 	u32 off = 0;
 	int i;
 
-	if (len > 1U << 31)
+	if (len > RS_MAX_MSG)
 		return -EINVAL;
 	w->len = len;
 	if (!(wr->send_flags & IB_SEND_INLINE)) {

@@ -31,6 +31,7 @@
 #define RS_BAG_MAX	256		/* pieces that are not yet visible */
 #define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
 #define RS_MAX_CQE	65536
+#define RS_MAX_MSG	BIT(20)		/* bytes; SENDs and READs are copied in one go */
 
 #if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
 #define RS_DMA_OPS	1

@@ -70,7 +70,7 @@ static int rs_query_port(struct ib_device *ib, u32 port,
 	attr->active_mtu = now ? min(most, now) : IB_MTU_256;
 	attr->gid_tbl_len = dev->gid_len;
 	attr->ip_gids = true;
-	attr->max_msg_sz = 1U << 31;
+	attr->max_msg_sz = RS_MAX_MSG;
 	attr->pkey_tbl_len = 1;
 	attr->active_width = IB_WIDTH_4X;
 	attr->active_speed = IB_SPEED_EDR;
