@@ -3,6 +3,7 @@
  * Completion queues. A completion can be polled at once; the interrupt behind
  * it comes later, from a timer of the queue, in softirq.
  */
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include "rnicsim.h"
 
@@ -69,7 +70,7 @@ void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited)
 		rs_qp_to_err(cqe->qp, BIT(IB_EVENT_QP_FATAL));
 		return;
 	}
-	cq->ring[cq->head++ % cq->size] = *cqe;
+	cq->ring[cq->head++ & cq->mask] = *cqe;
 	dev->stats.completions++;
 	if (cq->raised || cq->armed == IB_CQ_NEXT_COMP ||
 	    (cq->armed == IB_CQ_SOLICITED &&
@@ -91,8 +92,8 @@ void rs_cq_clean(struct ib_cq *ibcq, struct rs_qp *qp)
 
 	lockdep_assert_held(&rs_lock);
 	for (i = cq->tail; i != cq->head; i++) {
-		if (cq->ring[i % cq->size].qp != qp)
-			cq->ring[to++ % cq->size] = cq->ring[i % cq->size];
+		if (cq->ring[i & cq->mask].qp != qp)
+			cq->ring[to++ & cq->mask] = cq->ring[i & cq->mask];
 	}
 	cq->head = to;
 }
@@ -102,6 +103,7 @@ int rs_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct rs_dev *dev = to_rs_dev(ibcq->device);
 	struct rs_cq *cq = to_rs_cq(ibcq);
+	u32 room;
 	int rc;
 
 	might_sleep();
@@ -115,10 +117,14 @@ int rs_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return rc;
 	if (atomic_inc_return(&dev->n_cqs) > rs_get(dev, RS_K_MAX_CQ))
 		goto err;
-	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	room = roundup_pow_of_two(attr->cqe);
+	cq->ring = kvcalloc(room, sizeof(*cq->ring), GFP_KERNEL);
 	if (!cq->ring)
 		goto err;
+	cq->mask = room - 1;
 	cq->size = attr->cqe;
+	cq->head = RS_RING_START;
+	cq->tail = RS_RING_START;
 	ibcq->cqe = attr->cqe;
 	rs_hrtimer_setup(&cq->timer, cq_timer);
 	return 0;
@@ -152,7 +158,7 @@ int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 
 	spin_lock_irqsave(&rs_lock, flags);
 	for (i = 0; i < n && cq->tail != cq->head; i++) {
-		cqe = &cq->ring[cq->tail++ % cq->size];
+		cqe = &cq->ring[cq->tail++ & cq->mask];
 		wc[i] = cqe->wc;
 		if (cqe->send)
 			cqe->qp->sq_free = cqe->done;

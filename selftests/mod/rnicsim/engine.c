@@ -268,6 +268,21 @@ void rs_qp_to_err(struct rs_qp *qp, u32 events)
 }
 
 /**
+ * rs_rings_start() - the rings of a queue pair are empty
+ * @qp: queue pair, which nobody else sees, or under rs_lock
+ */
+void rs_rings_start(struct rs_qp *qp)
+{
+	qp->sq_free = RS_RING_START;
+	qp->sq_tail = RS_RING_START;
+	qp->sq_next = RS_RING_START;
+	qp->sq_head = RS_RING_START;
+	qp->rq_free = RS_RING_START;
+	qp->rq_tail = RS_RING_START;
+	qp->rq_head = RS_RING_START;
+}
+
+/**
  * rs_qp_reset() - a queue pair forgets everything
  * @qp: queue pair
  *
@@ -283,13 +298,7 @@ void rs_qp_reset(struct rs_qp *qp)
 	bag_end(qp, false);
 	rs_cq_clean(qp->ib.send_cq, qp);
 	rs_cq_clean(qp->ib.recv_cq, qp);
-	qp->sq_free = 0;
-	qp->sq_tail = 0;
-	qp->sq_next = 0;
-	qp->sq_head = 0;
-	qp->rq_free = 0;
-	qp->rq_tail = 0;
-	qp->rq_head = 0;
+	rs_rings_start(qp);
 }
 
 /* Completions */

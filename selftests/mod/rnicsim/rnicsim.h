@@ -32,6 +32,7 @@
 #define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
 #define RS_MAX_CQE	65536
 #define RS_MAX_MSG	BIT(20)		/* bytes; SENDs and READs are copied in one go */
+#define RS_RING_START	(-5U)		/* of free-running indices: soon they are around */
 
 #if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
 #define RS_DMA_OPS	1
@@ -157,8 +158,9 @@ struct rs_cqe {
 /**
  * struct rs_cq - completion queue; everything under rs_lock
  * @ib: RDMA core's part
- * @ring: @size completions
- * @size: their number
+ * @ring: @mask + 1 completions
+ * @mask: of indices: a power of two less 1, so that they may go around
+ * @size: completions that there is room for, at most @mask + 1
  * @head: the next to be filled, free-running
  * @tail: the next to be polled, free-running
  * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
@@ -170,6 +172,7 @@ struct rs_cqe {
 struct rs_cq {
 	struct ib_cq ib;
 	struct rs_cqe *ring;
+	u32 mask;
 	u32 size;
 	u32 head;
 	u32 tail;
@@ -273,11 +276,13 @@ struct rs_piece {
  * @dgid: the peer's
  * @dmac: its MAC
  * @sq: send queue, @sq_free <= @sq_tail <= @sq_next <= @sq_head, free-running
+ * @sq_mask: as in struct rs_cq; cap.max_send_wr is the room
  * @sq_free: oldest whose slot is in use: its completion was not polled
  * @sq_tail: oldest that is not complete
  * @sq_next: next for the wire
  * @sq_head: next to be posted
  * @rq: receive queue
+ * @rq_mask: likewise
  * @rq_free: oldest whose slot is in use
  * @rq_tail: next to be filled by a message
  * @rq_head: next to be posted
@@ -311,11 +316,13 @@ struct rs_qp {
 	u8 dmac[ETH_ALEN];
 
 	struct rs_swqe *sq;
+	u32 sq_mask;
 	u32 sq_free;
 	u32 sq_tail;
 	u32 sq_next;
 	u32 sq_head;
 	struct rs_rwqe *rq;
+	u32 rq_mask;
 	u32 rq_free;
 	u32 rq_tail;
 	u32 rq_head;
@@ -361,12 +368,12 @@ static inline u32 rs_get(const struct rs_dev *dev, enum rs_knob k)
 
 static inline struct rs_swqe *rs_swqe_at(const struct rs_qp *qp, u32 i)
 {
-	return &qp->sq[i % qp->cap.max_send_wr];
+	return &qp->sq[i & qp->sq_mask];
 }
 
 static inline struct rs_rwqe *rs_rwqe_at(const struct rs_qp *qp, u32 i)
 {
-	return &qp->rq[i % qp->cap.max_recv_wr];
+	return &qp->rq[i & qp->rq_mask];
 }
 
 /* main.c */
@@ -386,6 +393,7 @@ int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 enum hrtimer_restart rs_qp_timer(struct hrtimer *timer);
 void rs_qp_kick(struct rs_qp *qp);
 void rs_qp_to_err(struct rs_qp *qp, u32 events);
+void rs_rings_start(struct rs_qp *qp);
 void rs_qp_reset(struct rs_qp *qp);
 void rs_kick_all(struct rs_dev *dev);
 

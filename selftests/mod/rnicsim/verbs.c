@@ -4,6 +4,7 @@
  * the life of queue pairs. Nothing here is called in atomic context; a caller
  * that does it all the same is reported, as it would sleep on an adapter.
  */
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -207,25 +208,29 @@ static void qp_free_rings(struct rs_qp *qp)
 static int qp_alloc_rings(struct rs_qp *qp)
 {
 	const struct ib_qp_cap *cap = &qp->cap;
-	size_t n_send = (size_t)cap->max_send_wr * cap->max_send_sge;
-	size_t n_recv = (size_t)cap->max_recv_wr * cap->max_recv_sge;
+	u32 sends = roundup_pow_of_two(cap->max_send_wr);
+	u32 recvs = roundup_pow_of_two(cap->max_recv_wr);
+	size_t n_send = (size_t)sends * cap->max_send_sge;
+	size_t n_recv = (size_t)recvs * cap->max_recv_sge;
 	u32 i;
 
-	qp->sq = kvcalloc(cap->max_send_wr, sizeof(*qp->sq), GFP_KERNEL);
-	qp->rq = kvcalloc(cap->max_recv_wr, sizeof(*qp->rq), GFP_KERNEL);
+	qp->sq = kvcalloc(sends, sizeof(*qp->sq), GFP_KERNEL);
+	qp->rq = kvcalloc(recvs, sizeof(*qp->rq), GFP_KERNEL);
 	qp->sges = kvcalloc(n_send + n_recv, sizeof(*qp->sges), GFP_KERNEL);
-	qp->inl = kvcalloc(cap->max_send_wr, cap->max_inline_data, GFP_KERNEL);
+	qp->inl = kvcalloc(sends, cap->max_inline_data, GFP_KERNEL);
 	if (!qp->sq || !qp->rq || !qp->sges || !qp->inl) {
 		qp_free_rings(qp);
 		return -ENOMEM;
 	}
-	for (i = 0; i < cap->max_send_wr; i++) {
+	for (i = 0; i < sends; i++) {
 		qp->sq[i].sge = qp->sges + (size_t)i * cap->max_send_sge;
 		qp->sq[i].inl = qp->inl + (size_t)i * cap->max_inline_data;
 	}
-	for (i = 0; i < cap->max_recv_wr; i++)
+	for (i = 0; i < recvs; i++)
 		qp->rq[i].sge = qp->sges + n_send +
 				(size_t)i * cap->max_recv_sge;
+	qp->sq_mask = sends - 1;
+	qp->rq_mask = recvs - 1;
 	return 0;
 }
 
@@ -277,6 +282,7 @@ static int rs_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	rc = qp_alloc_rings(qp);
 	if (rc)
 		return rc;
+	rs_rings_start(qp);
 	rc = qp_enter(dev, qp);
 	if (rc) {
 		qp_free_rings(qp);
