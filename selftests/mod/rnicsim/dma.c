@@ -78,8 +78,8 @@ static struct rs_dev *dev_of(struct device *dev)
 	return dev_get_drvdata(dev);
 }
 
-/* The one that holds @addr */
-static struct rs_map *map_find(struct rs_dev *dev, u64 addr)
+/* One that has something of these @len bytes */
+static struct rs_map *map_find(struct rs_dev *dev, u64 addr, u64 len)
 {
 	struct rb_node *node = dev->maps.rb_node;
 	struct rs_map *map;
@@ -87,7 +87,7 @@ static struct rs_map *map_find(struct rs_dev *dev, u64 addr)
 	lockdep_assert_held(&dev->dma_lock);
 	while (node) {
 		map = rb_entry(node, struct rs_map, node);
-		if (addr < map->iova)
+		if (addr + len <= map->iova)
 			node = node->rb_left;
 		else if (addr >= map->iova + map->size)
 			node = node->rb_right;
@@ -146,28 +146,38 @@ static dma_addr_t map_new(struct rs_dev *dev, phys_addr_t phys, size_t size,
 	return map->iova;
 }
 
-static void map_del(struct rs_dev *dev, dma_addr_t addr, unsigned long attrs)
+/* Takes it out */
+static struct rs_map *map_take(struct rs_dev *dev, u64 addr, u64 len)
 {
 	unsigned long flags;
 	struct rs_map *map;
 
 	spin_lock_irqsave(&dev->dma_lock, flags);
-	map = map_find(dev, addr);
+	map = map_find(dev, addr, len);
 	if (map)
 		rb_erase(&map->node, &dev->maps);
 	spin_unlock_irqrestore(&dev->dma_lock, flags);
-	if (!map) {
-		dev_err_ratelimited(&dev->pdev->dev, "%#llx is not mapped\n",
-				    (u64)addr);
+	return map;
+}
+
+static void map_del(struct rs_dev *dev, dma_addr_t addr, size_t size,
+		    enum dma_data_direction dir, unsigned long attrs)
+{
+	struct rs_map *map = map_take(dev, addr, 1);
+
+	if (!map || addr != map->iova || size != map->size || dir != map->dir)
+		dev_err_ratelimited(&dev->pdev->dev, "unmap of %zu bytes at %#llx, direction %d: so they are not mapped\n",
+				    size, (u64)addr, dir);
+	if (!map)
 		return;
-	}
 	if (map->shadow != map->cpu && from_device(map->dir) &&
 	    !(attrs & DMA_ATTR_SKIP_CPU_SYNC))
 		memcpy(map->cpu, map->shadow, map->size);
 	map_free(map);
 }
 
-static void map_sync(struct device *d, dma_addr_t addr, size_t size, bool cpu)
+static void map_sync(struct device *d, dma_addr_t addr, size_t size,
+		     enum dma_data_direction dir, bool cpu)
 {
 	struct rs_dev *dev = dev_of(d);
 	unsigned long flags;
@@ -175,17 +185,18 @@ static void map_sync(struct device *d, dma_addr_t addr, size_t size, bool cpu)
 	size_t off;
 
 	spin_lock_irqsave(&dev->dma_lock, flags);
-	map = map_find(dev, addr);
+	map = map_find(dev, addr, 1);
 	off = map ? addr - map->iova : 0;
-	if (!map || size > map->size - off) {
-		dev_err_ratelimited(d, "sync of %zu bytes at %#llx, which are not mapped\n",
-				    size, (u64)addr);
+	if (!map || size > map->size - off ||
+	    (dir != map->dir && map->dir != DMA_BIDIRECTIONAL)) {
+		dev_err_ratelimited(d, "sync of %zu bytes at %#llx, direction %d: so they are not mapped\n",
+				    size, (u64)addr, dir);
 	} else if (map->shadow == map->cpu) {
 		/* user memory is coherent */
 	} else if (cpu) {
-		if (from_device(map->dir))
+		if (from_device(dir))
 			memcpy(map->cpu + off, map->shadow + off, size);
-	} else if (to_device(map->dir)) {
+	} else if (to_device(dir)) {
 		memcpy(map->shadow + off, map->cpu + off, size);
 	}
 	spin_unlock_irqrestore(&dev->dma_lock, flags);
@@ -194,13 +205,13 @@ static void map_sync(struct device *d, dma_addr_t addr, size_t size, bool cpu)
 static void rs_sync_for_cpu(struct device *d, dma_addr_t addr, size_t size,
 			    enum dma_data_direction dir)
 {
-	map_sync(d, addr, size, true);
+	map_sync(d, addr, size, dir, true);
 }
 
 static void rs_sync_for_device(struct device *d, dma_addr_t addr, size_t size,
 			       enum dma_data_direction dir)
 {
-	map_sync(d, addr, size, false);
+	map_sync(d, addr, size, dir, false);
 }
 
 static void rs_sync_sg_for_cpu(struct device *d, struct scatterlist *sgl, int n,
@@ -210,7 +221,7 @@ static void rs_sync_sg_for_cpu(struct device *d, struct scatterlist *sgl, int n,
 	int i;
 
 	for_each_sg(sgl, sg, n, i)
-		map_sync(d, sg_dma_address(sg), sg_dma_len(sg), true);
+		map_sync(d, sg_dma_address(sg), sg_dma_len(sg), dir, true);
 }
 
 static void rs_sync_sg_for_device(struct device *d, struct scatterlist *sgl,
@@ -220,7 +231,7 @@ static void rs_sync_sg_for_device(struct device *d, struct scatterlist *sgl,
 	int i;
 
 	for_each_sg(sgl, sg, n, i)
-		map_sync(d, sg_dma_address(sg), sg_dma_len(sg), false);
+		map_sync(d, sg_dma_address(sg), sg_dma_len(sg), dir, false);
 }
 
 static void rs_unmap_sg(struct device *d, struct scatterlist *sgl, int n,
@@ -230,7 +241,8 @@ static void rs_unmap_sg(struct device *d, struct scatterlist *sgl, int n,
 	int i;
 
 	for_each_sg(sgl, sg, n, i)
-		map_del(dev_of(d), sg_dma_address(sg), attrs);
+		map_del(dev_of(d), sg_dma_address(sg), sg_dma_len(sg), dir,
+			attrs);
 }
 
 static int rs_map_sg(struct device *d, struct scatterlist *sgl, int n,
@@ -281,7 +293,7 @@ static dma_addr_t rs_map_page(struct device *d, struct page *page,
 static void rs_unmap(struct device *d, dma_addr_t addr, size_t size,
 		     enum dma_data_direction dir, unsigned long attrs)
 {
-	map_del(dev_of(d), addr, attrs);
+	map_del(dev_of(d), addr, size, dir, attrs);
 }
 
 static const struct dma_map_ops shadow_ops = {
@@ -309,7 +321,7 @@ static bool shadow_io(struct rs_dev *dev, u64 addr, void *buf, u32 len,
 	bool ok;
 
 	spin_lock_irqsave(&dev->dma_lock, flags);
-	map = map_find(dev, addr);
+	map = map_find(dev, addr, 1);
 	off = map ? addr - map->iova : 0;
 	ok = map && len <= map->size - off &&
 	     (write ? from_device(map->dir) : to_device(map->dir));
@@ -335,23 +347,18 @@ int rs_dma_init(struct rs_dev *dev)
 }
 
 /**
- * rs_dma_drop() - a mapping goes without its owner
+ * rs_dma_drop() - mappings go without their owner
  * @dev: device
- * @addr: in it, or in none
+ * @addr: start of a range
+ * @len: its bytes; what has any of them goes
  *
  * Context: any.
  */
-void rs_dma_drop(struct rs_dev *dev, u64 addr)
+void rs_dma_drop(struct rs_dev *dev, u64 addr, u64 len)
 {
 	struct rs_map *map;
-	unsigned long flags;
 
-	spin_lock_irqsave(&dev->dma_lock, flags);
-	map = map_find(dev, addr);
-	if (map)
-		rb_erase(&map->node, &dev->maps);
-	spin_unlock_irqrestore(&dev->dma_lock, flags);
-	if (map)
+	while ((map = map_take(dev, addr, len)))
 		map_free(map);
 }
 
@@ -393,7 +400,7 @@ int rs_dma_init(struct rs_dev *dev)
 	return dma_limits(&dev->pdev->dev);
 }
 
-void rs_dma_drop(struct rs_dev *dev, u64 addr)
+void rs_dma_drop(struct rs_dev *dev, u64 addr, u64 len)
 {
 }
 

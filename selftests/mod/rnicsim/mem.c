@@ -389,7 +389,7 @@ void rs_mr_release(struct rs_dev *dev)
 		if (!mr->kept)
 			continue;
 		for (n = 0; mr->fast && n < mr->n_pages; n++)
-			rs_dma_drop(dev, mr->pages[n]);
+			rs_dma_drop(dev, mr->pages[n], mr->ib.page_size);
 		pd = mr->ib.pd;
 		mr_end(dev, mr);
 		if (atomic_dec_and_test(&pd->usecnt))

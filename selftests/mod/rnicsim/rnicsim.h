@@ -428,7 +428,7 @@ u64 rs_sge_len(const struct ib_sge *sge, u32 n);
 
 /* dma.c */
 int rs_dma_init(struct rs_dev *dev);
-void rs_dma_drop(struct rs_dev *dev, u64 addr);
+void rs_dma_drop(struct rs_dev *dev, u64 addr, u64 len);
 void rs_dma_exit(struct rs_dev *dev);
 bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write);
 

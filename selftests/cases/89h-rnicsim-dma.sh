@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Who unmaps or syncs memory of the simulated RNIC with another size, start or direction
+# than it was mapped with is in the log, where every case would fail; who does it right is not. A region that
+# the device did not deregister takes its mapping along when the device goes, also
+# one that begins inside a page: nothing is said to be still mapped.
+#
+# timeout: 60
+# module: none
+# allow-klog: rnicsim.*: (sync|unmap) of 5[0-9]* bytes at 0x[0-9a-f]*, .* not mapped -- the module maps wrongly on purpose
+
+MOD=$TREE/build/mod/$KERNEL/smcr_dma.ko
+gone() { ! rdma link show own0/1; }
+
+# lines: what the device has said of mappings
+lines() { dmesg | grep -cE 'rnicsim.*: (.* not mapped|.* still mapped)' || :; }
+
+# wrong WHAT LINES
+wrong() {
+	local before
+	before=$(lines)
+	check "$1" insmod "$MOD" dev=own0 what="$1"
+	rmmod smcr_dma
+	eq "$1: lines in the log" $(($(lines) - before)) "$2"
+}
+
+client() {
+	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
+	[ "$(</sys/module/rnicsim/parameters/shadow)" = 1 ] || skip "no mappings of its own"
+	local before
+	ip link add own0 type dummy
+	ip link set own0 up
+	rdma link add own0 type rnicsim netdev own0
+	before=$(lines)
+	wrong right 0
+	# DMA_API_DEBUG would have to say more of these
+	if [ "$KERNEL" = um ]; then
+		wrong size 2
+		wrong dir 2
+		wrong start 2
+		wrong sync_size 4
+		wrong sync_dir 4
+		before=$(lines)
+	fi
+	echo 1 > /sys/kernel/debug/rnicsim/own0/fault/dereg_mr
+	check "a region is kept" insmod "$MOD" dev=own0 what=kept
+	rdma link delete own0
+	poll 5 gone
+	rmmod smcr_dma
+	eq "what it had is not mapped any more" $(($(lines) - before)) 0
+	ip link delete own0
+}
