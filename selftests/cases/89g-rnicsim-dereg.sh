@@ -61,8 +61,11 @@ all() {
 	# the next region to go is the domain's own
 	[ "$ID" = 1 ] || echo 1 > "$FAULT"
 	again own 0
-	once refused
-	[ "$ID" = 1 ] || check "a region was refused ($(<"$FAULT"))" grep -qv 'fired 0' "$FAULT"
+	# what smcr gives up then, the debug kernel calls a leak
+	if [ "$KERNEL" = um ]; then
+		once refused
+		[ "$ID" = 1 ] || check "a region was refused ($(<"$FAULT"))" grep -qv 'fired 0' "$FAULT"
+	fi
 	again refused "$old"
 	once afterwards
 }
