@@ -347,8 +347,11 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 		x.x = RESET;
 		return x;
 	}
-	if (!f || f->kind == K_CALM)
+	if (!f || f->kind == K_CALM) {
+		if (s == S_END)		/* DELETE LINK has arrived (LG-40) */
+			x.why = "client:lgr-deleted";
 		return x;
+	}
 	if (s == S_FIRST || s == S_SETTLE)
 		return expect_contact(f, name);
 	x.z = SMC | TCP | RESET | FAILED;
