@@ -302,7 +302,6 @@ static const struct {
 	/* a timer of a minute may be late by 5.12 s at 100 Hz */
 	{ "close/client/wc_send=drop", { RESET, RESET, 66000, "close-timeout",
 	  "close waits for it until t_close" } },
-	{ "settle/server/destroy_qp=*", { SMC, SMC, ~0u, NULL, NULL } },
 };
 
 #define AT_ONCE	200	/* ms */
