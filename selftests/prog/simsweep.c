@@ -104,7 +104,7 @@ struct end {
 	bool open, was_open, reads, shut, shut_done, eof, closed;
 	int err;
 	u64 tx, goal, rx;
-	u64 err_at;
+	u64 open_at, err_at;
 	u32 port;		/* of its own */
 	u64 base;		/* of its pattern */
 	int mode;
@@ -160,6 +160,7 @@ static void got_open(struct end *e)
 {
 	e->open = true;
 	e->was_open = true;
+	e->open_at = now();
 }
 
 static void dial(int c)
@@ -837,6 +838,20 @@ static u32 heard_after(int c)
 	return t > armed_at ? (u32)((t - armed_at) / MS) : 0;
 }
 
+/* When the last end was open, or had an error, ms after the fault was set */
+static u32 up_after(int c)
+{
+	u64 at, t = 0;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		at = ends[c][i].was_open ? ends[c][i].open_at : ends[c][i].err_at;
+		if (at > t)
+			t = at;
+	}
+	return t > armed_at ? (u32)((t - armed_at) / MS) : 0;
+}
+
 static const char * const outcome_names[] = { OUTCOMES };
 
 static bool known_err(int err)
@@ -855,6 +870,8 @@ static void judge(int c, const struct expect *x, u32 allowed, const char *name)
 		     (unsigned long long)ends[c][0].rx, (unsigned long long)ends[c][1].tx);
 	if (!known_err(ends[c][0].err) || !known_err(ends[c][1].err))
 		fail("%s: %s, %s", name, err_name(ends[c][0].err), err_name(ends[c][1].err));
+	if (up_after(c) > x->up)
+		fail("%s: open, or in error, after %u ms, not %u", name, up_after(c), x->up);
 	if (heard_after(c) > x->ms)
 		fail("%s: heard of after %u ms, not %u", name, heard_after(c), x->ms);
 }
@@ -1114,8 +1131,8 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 	/* after the data of a close the link may fail unheard */
 	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why))
 		fail("reason: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), x.why);
-	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %u ms (%s; %s)", hear,
-		 reasons(CLIENT), reasons(SERVER));
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", up %u ms, %u ms (%s; %s)",
+		 ends[Z][0].port ? up_after(Z) : up_after(X), hear, reasons(CLIENT), reasons(SERVER));
 	for (c = X; c <= W; c++)
 		close_both(c);
 	later(host, f);

@@ -76,6 +76,7 @@ struct fault {
 
 struct expect {
 	u32 x, z;		/* outcomes: of the connection, of a new one in that step */
+	u32 up;			/* by then, ms, the ends that are new are open or have an error */
 	u32 ms;			/* both ends have heard of it by then */
 	const char *why;	/* one of these reasons is counted; SIDE:REASON: there */
 	const char *because;	/* of an exception */

@@ -274,43 +274,50 @@ static enum moment moment_of(const char *name)
 	return BEFORE;
 }
 
+#define AT_ONCE	200	/* ms */
+#define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
+
+/* First contact, ms: knobs, by which a timer of 100 Hz is late, what else takes time */
+#define T_LLC_FIRST	10000
+#define T_LLC	4000
+#define LATE	700
+#define HELD	300	/* a Decline of the client may wait for a delayed ACK of TCP */
+#define AGAIN	700	/* the first ACK timeout */
+
 /* What the rules do not say */
 static const struct {
 	const char *pattern;
 	struct expect x;
 } exceptions[] = {
-	{ "*/dma_map=fail", { SMC, SMC, ~0u, NULL,
+	{ "*/dma_map=fail", { SMC, SMC, AT_ONCE, ~0u, NULL,
 	  "memory is tried in smaller pieces, and what is not needed at once later" } },
-	{ "settle/server/create_qp=fail", { TCP, TCP, ~0u, "qp-fail",
+	{ "settle/server/create_qp=fail", { TCP, TCP, AT_ONCE, ~0u, "qp-fail",
 	  "the queue pair of ADD LINK is never used, and there is no second try" } },
-	{ "first/*/wc_recv=drop", { FAILED, FAILED, ~0u, "llc-timeout",
-	  "a message is lost without a trace (CLC-62)" } },
-	{ "settle/*/wc_recv=drop", { FAILED, FAILED, ~0u, "llc-timeout",
-	  "a message is lost without a trace (CLC-62)" } },
-	{ "first/*/wc_send=drop", { TCP, TCP, ~0u, "mr-fail",
+	{ "first/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
+	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
+	{ "settle/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
+	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
+	{ "first/*/wc_send=drop", { TCP, TCP, T_LLC + LATE, ~0u, "mr-fail",
 	  "of REG_MR, which is waited for until T_LLC" } },
-	{ "settle/*/wc_send=drop", { SMC, SMC, ~0u, NULL,
+	{ "settle/*/wc_send=drop", { SMC, SMC, AT_ONCE, ~0u, NULL,
 	  "of CONFIRM LINK, whose answer says as much" } },
-	{ "confirm-rkey/*/wc_send=drop", { RESET, SMC | TCP | RESET, 15000, "link-error",
+	{ "confirm-rkey/*/wc_send=drop", { RESET, SMC | TCP | RESET, ~0u, 15000, "link-error",
 	  "of REG_MR, which is waited for until T_LLC; then the link has failed" } },
-	{ "confirm-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, 15000, "llc-timeout",
+	{ "confirm-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, ~0u, 15000, "llc-timeout",
 	  "CONFIRM RKEY or its answer is lost (LLC-63)" } },
-	{ "delete-rkey/*/wc_recv=drop", { SMC | RESET, SMC, 15000, "llc-timeout",
+	{ "delete-rkey/*/wc_recv=drop", { SMC | RESET, SMC, ~0u, 15000, "llc-timeout",
 	  "DELETE RKEY or its answer is lost (I-18); or TEST LINK before it, whose loss it makes good" } },
-	{ "test-link/*/wc_recv=drop", { RESET, RESET, 15000, "llc-timeout",
+	{ "test-link/*/wc_recv=drop", { RESET, RESET, ~0u, 15000, "llc-timeout",
 	  "TEST LINK, or its answer, is lost, which a reliable connection never does" } },
 	/* a timer of a minute may be late by 5.12 s at 100 Hz */
-	{ "close/client/wc_send=drop", { RESET, RESET, 66000, "close-timeout",
+	{ "close/client/wc_send=drop", { RESET, RESET, ~0u, 66000, "close-timeout",
 	  "close waits for it until t_close" } },
 };
-
-#define AT_ONCE	200	/* ms */
-#define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
 
 /* First contact: CLC-57, CLC-58, CLC-63 */
 static struct expect expect_contact(const struct fault *f, const char *name)
 {
-	struct expect x = { moment_x[moment_of(name)], 0, ~0u, NULL, NULL };
+	struct expect x = { moment_x[moment_of(name)], 0, HELD, AT_ONCE, NULL, NULL };
 
 	switch (f->kind) {
 	case K_PORT:
@@ -325,7 +332,13 @@ static struct expect expect_contact(const struct fault *f, const char *name)
 		break;
 	case K_DEAF:	/* of a send, or of a message without a trace (CLC-62) */
 		x.x |= FAILED;
+		x.up = T_LLC_FIRST + LATE;
+		x.ms = SILENCE;
 		break;
+	case K_SILENT:	/* half of T_LLC_FIRST for the own message (LLC-11) */
+		x.up = T_LLC_FIRST / 2 + LATE;
+		x.ms = SILENCE;
+		/* fall through */
 	default:
 		if (moment_of(name) == BEFORE)
 			x.why = f->first;
@@ -335,7 +348,7 @@ static struct expect expect_contact(const struct fault *f, const char *name)
 
 struct expect expect(enum sweep_step s, int host, const struct fault *f, const char *name)
 {
-	struct expect x = { SMC, SMC, ~0u, NULL, NULL };
+	struct expect x = { SMC, SMC, ~0u, ~0u, NULL, NULL };
 	size_t i;
 
 	(void)host;
@@ -346,6 +359,10 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 		x.x = RESET;
 		return x;
 	}
+	if (s == S_FIRST || s == S_SETTLE)
+		x.up = AGAIN;
+	if (s == S_REUSE)	/* CLC does not depend on the link */
+		x.up = AT_ONCE;
 	if (!f || f->kind == K_CALM) {
 		if (s == S_END)		/* DELETE LINK has arrived (LG-40) */
 			x.why = "client:lgr-deleted";
