@@ -909,6 +909,20 @@ static bool counted(const char *list)
 	return false;
 }
 
+/*
+ * Who is past its own CONFIRM LINK declines for ADD LINK only, which a server sends
+ * (CLC-57, CLC-58, I-36)
+ */
+static void declines(u32 mute)
+{
+	int h;
+
+	for (h = CLIENT; h <= SERVER; h++)
+		if (mute & 1u << h && delta(h, "clc-tx-decline") &&
+		    !(h == SERVER && delta(h, "add-link-fail")))
+			fail("the %s declines (%s), and must not", sides[h], reasons(h));
+}
+
 /* Of regions that a device did not let go: documented, and in the log */
 static u64 lost_mem;
 
@@ -1128,6 +1142,7 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", new one: %s",
 			 outcome_names[outcome_of(Z)]);
 	}
+	declines(f && (s == S_FIRST || s == S_SETTLE) ? mute_hosts(host, name) : 0);
 	/* after the data of a close the link may fail unheard */
 	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why))
 		fail("reason: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), x.why);

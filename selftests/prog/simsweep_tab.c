@@ -233,7 +233,7 @@ const char *not_reached(enum sweep_step s, int host, const struct fault *f)
  */
 enum moment {
 	BEFORE,		/* Decline */
-	BETWEEN,	/* who notices resets, unless a Decline of the other side was first */
+	BETWEEN,	/* it resets if it notices, unless a Decline of the other side was first */
 	AFTER,		/* nobody declines any more */
 };
 
@@ -251,6 +251,9 @@ static const struct {
 	{ "first/server/destroy_qp=*", AFTER },
 	/* ADD LINK, which gets there before the device goes */
 	{ "settle/server/tx_send=remove", AFTER },
+	/* CONFIRM LINK, or its answer, has failed; its completion is not heard of */
+	{ "settle/*/wc_send=+([0-9])", BEFORE },
+	{ "settle/server/interrupt=fail", BEFORE },
 	{ "settle/server/@(tx_send|wc_send|interrupt)=*", BETWEEN },
 	{ "settle/client/@(wc_send|rx_send|wc_recv)=*", BETWEEN },
 	/* ... which has arrived, so the client has refused it */
@@ -272,6 +275,19 @@ static enum moment moment_of(const char *name)
 		if (!fnmatch(moments[i].pattern, name, FNM_EXTMATCH))
 			return moments[i].moment;
 	return BEFORE;
+}
+
+/* Hosts (1 << host) that may not decline in first contact, but see declines() */
+u32 mute_hosts(int host, const char *name)
+{
+	switch (moment_of(name)) {
+	case BEFORE:
+		return 0;
+	case BETWEEN:
+		return 1u << host;
+	default:
+		return 1u << 1 | 1u << 2;
+	}
 }
 
 #define AT_ONCE	200	/* ms */
