@@ -911,12 +911,18 @@ static bool counted(const char *list)
 
 /*
  * Who is past its own CONFIRM LINK declines for ADD LINK only, which a server sends
- * (CLC-57, CLC-58, I-36)
+ * (CLC-57, CLC-58, I-36). In a group that is there nobody does after Accept or
+ * Confirm (CLC-56).
  */
-static void declines(u32 mute)
+static void declines(enum sweep_step s, u32 mute)
 {
+	static const char * const last[] = { "", "clc-tx-confirm", "clc-tx-accept" };
 	int h;
 
+	for (h = CLIENT; h <= SERVER && s != S_FIRST && s != S_SETTLE; h++)
+		if (delta(h, "clc-tx-decline") && delta(h, last[h]) &&
+		    !delta(SERVER, "lgr-created"))
+			fail("the %s declines (%s) after %s", sides[h], reasons(h), last[h]);
 	for (h = CLIENT; h <= SERVER; h++)
 		if (mute & 1u << h && delta(h, "clc-tx-decline") &&
 		    !(h == SERVER && delta(h, "add-link-fail")))
@@ -1142,7 +1148,7 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", new one: %s",
 			 outcome_names[outcome_of(Z)]);
 	}
-	declines(f && (s == S_FIRST || s == S_SETTLE) ? mute_hosts(host, name) : 0);
+	declines(s, f && (s == S_FIRST || s == S_SETTLE) ? mute_hosts(host, name) : 0);
 	/* after the data of a close the link may fail unheard */
 	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why))
 		fail("reason: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), x.why);
