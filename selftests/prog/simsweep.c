@@ -819,8 +819,10 @@ static enum outcome outcome_of(int c)
 
 	if (!is_over(c))
 		return O_HANGS;
-	if (!e[0].was_open || !e[1].was_open)
+	if (!e[0].was_open)
 		return O_FAILED;
+	if (!e[1].was_open)
+		return O_HALF;
 	if (e[0].err || e[1].err)
 		return O_RESET;
 	return over_smc(c) ? O_SMC : O_TCP;

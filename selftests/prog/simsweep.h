@@ -39,17 +39,20 @@ enum outcome {
 	O_TCP,		/* all data, over TCP */
 	O_RESET,	/* an error at both ends, or at the one that was still open */
 	O_FAILED,	/* connect() failed */
+	O_HALF,		/* connect() did not, but there was a reset before accept() */
 	O_ENDED,	/* there was no connection, and the group has ended */
 	O_HANGS,
 	NR_OUTCOMES
 };
 
-#define OUTCOMES "unhurt", "TCP", "reset", "connect failed", "group ended", "HANGS"
+#define OUTCOMES "unhurt", "TCP", "reset", "connect failed", \
+		 "reset before accept", "group ended", "HANGS"
 
 #define SMC	(1u << O_SMC)
 #define TCP	(1u << O_TCP)
 #define RESET	(1u << O_RESET)
 #define FAILED	(1u << O_FAILED)
+#define HALF	(1u << O_HALF)
 
 /* What a fault does to a link that is up */
 enum kind {

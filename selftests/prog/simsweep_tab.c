@@ -234,6 +234,7 @@ const char *not_reached(enum sweep_step s, int host, const struct fault *f)
 enum moment {
 	BEFORE,		/* Decline */
 	BETWEEN,	/* it resets if it notices, unless a Decline of the other side was first */
+	CROSSING,	/* the same, but what it gets may have ended first contact for it */
 	AFTER,		/* nobody declines any more */
 };
 
@@ -255,7 +256,9 @@ static const struct {
 	{ "settle/*/wc_send=+([0-9])", BEFORE },
 	{ "settle/server/interrupt=fail", BEFORE },
 	{ "settle/server/@(tx_send|wc_send|interrupt)=*", BETWEEN },
-	{ "settle/client/@(wc_send|rx_send|wc_recv)=*", BETWEEN },
+	{ "settle/client/wc_send=*", BETWEEN },
+	/* ADD LINK, which it refuses */
+	{ "settle/client/@(rx_send|wc_recv)=*", CROSSING },
 	/* ... which has arrived, so the client has refused it */
 	{ "settle/server/@(tx_ack|rx_send|wc_recv)=*", AFTER },
 	{ "settle/client/@(tx_send|tx_ack)=*", AFTER },
@@ -264,7 +267,8 @@ static const struct {
 static const u32 moment_x[] = {
 	[BEFORE] = TCP,
 	[BETWEEN] = TCP | FAILED,
-	[AFTER] = FAILED | RESET,
+	[CROSSING] = TCP | FAILED | HALF,
+	[AFTER] = HALF | RESET,		/* the client has its answer */
 };
 
 static enum moment moment_of(const char *name)
@@ -284,6 +288,7 @@ u32 mute_hosts(int host, const char *name)
 	case BEFORE:
 		return 0;
 	case BETWEEN:
+	case CROSSING:
 		return 1u << host;
 	default:
 		return 1u << 1 | 1u << 2;
@@ -311,7 +316,9 @@ static const struct {
 	  "the queue pair of ADD LINK is never used, and there is no second try" } },
 	{ "first/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
 	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
-	{ "settle/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
+	{ "settle/server/wc_recv=drop", { HALF, HALF, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
+	  "llc-timeout", "the same, when the client has refused ADD LINK" } },
+	{ "settle/client/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
 	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
 	{ "first/*/wc_send=drop", { TCP, TCP, T_LLC + LATE, ~0u, "mr-fail",
 	  "of REG_MR, which is waited for until T_LLC" } },
@@ -344,7 +351,7 @@ static struct expect expect_contact(const struct fault *f, const char *name)
 		x.why = "link-device device-gone qp-fail";
 		/* a worker removes it, perhaps when first contact is over */
 		if (f->off == OFF_GONE)
-			x.x |= RESET;
+			x.x |= HALF | RESET;
 		break;
 	case K_GID:
 		if (moment_of(name) == BEFORE)
@@ -390,7 +397,7 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 	}
 	if (s == S_FIRST || s == S_SETTLE)
 		return expect_contact(f, name);
-	x.z = SMC | TCP | RESET | FAILED;
+	x.z = SMC | TCP | RESET | FAILED | HALF;
 	switch (f->kind) {
 	case K_MAKE:
 		x.z = SMC | TCP;
