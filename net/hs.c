@@ -449,8 +449,10 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return SMCR_HS_DECLINE;
 	switch (lgr->why) {
-	case SMCR_R_LINK_ERROR:
 	case SMCR_R_LINK_DEVICE:
+		hs->why = SMCR_R_DEVICE_GONE;
+		return SMCR_HS_DECLINE;
+	case SMCR_R_LINK_ERROR:
 	case SMCR_R_LGR_SHUTDOWN:
 		return SMCR_HS_DECLINE;
 	default:
@@ -476,14 +478,14 @@ enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
  * smcr_hs_open_failed() - the group took no connection
  * @hs: handshake, with @hs->why set
  *
- * Return: SMCR_HS_DECLINE; @hs->why says why the group of a first contact
- * has ended, if it has.
+ * Return: SMCR_HS_DECLINE, or what smcr_hs_link_failed() has for the end of the
+ * group of a first contact; @hs->why says why it has ended.
  */
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
 {
 	if (hs->first && hs->why == SMCR_R_NO_LINK &&
 	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
-		hs->why = smcr_hs_wire_why(hs->lgr->why);
+		return smcr_hs_link_failed(hs, smcr_hs_wire_why(hs->lgr->why));
 	return SMCR_HS_DECLINE;
 }
 

@@ -145,7 +145,8 @@ static int link_replenish(struct smcr_link *link)
 
 	spin_lock_bh(&link->lock);
 	if (link->st != SMCR_LINK_ST_ERR) {
-		bad = wr = &slot_at(link, link->rq_tail - link->rq_missing)->wr;
+		wr = &slot_at(link, link->rq_tail - link->rq_missing)->wr;
+		bad = wr;
 		last->wr.next = NULL;
 		atomic_add(link->rq_missing, &link->n_rx);
 		rc = ib_post_recv(link->qp, wr, &bad);
