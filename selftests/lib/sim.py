@@ -21,6 +21,7 @@ START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
 # Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
 # those of soft RoCE. What moves all it can for some time costs a third on the debug kernel.
 KNOBS = {"latency": 20000, "gid_types": 2}
+KNOBS_H = os.path.join(TREE, "selftests", "mod", "rnicsim", "knobs.h")
 BANDWIDTH = {"um": 1000, "umdbg": 333}
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
@@ -160,6 +161,24 @@ class Sim(Virtual):
                 return "the kernel"
             most = max(rest, key=lambda pid: rest[pid])
         return command_of(most) or "a process"
+
+
+def knobs():
+    """Of rnicsim, from its source: {name: (least, most)}. Its module would ignore any other parameter."""
+    found = re.findall(r"X\(\w+, (\w+), [^,]+, ([^,]+), ([^,]+), RS_", read(KNOBS_H))
+    value = {"U32_MAX": 2**32 - 1, "1 << 20": 1 << 20}
+    return {name: tuple(value.get(v) or int(v) for v in limits) for name, *limits in found}
+
+
+def knob(text):
+    """NAME=NUMBER as the module takes it: (name, number); ValueError otherwise."""
+    there, (name, _, value) = knobs(), text.partition("=")
+    if name not in there:
+        raise ValueError(f"rnicsim has no knob '{name}', only {', '.join(there)}")
+    least, most = there[name]
+    if not re.fullmatch(r"\d+", value, re.A) or not least <= int(value) <= most or name == "mtu" and int(value).bit_count() != 1:
+        raise ValueError(f"{name} is a {'power of two' if name == 'mtu' else 'number'}, {least}..{most}, not '{value}'")
+    return name, int(value)
 
 
 def ticks(pid, first=11):

@@ -311,5 +311,33 @@ def sim__follows_a_guest():
             assert "7 s of processor time (" in runner.costs(7)
 
 
+def asked(script, *words):
+    """What arguments() of a script makes of a command line: the arguments, or the text of the error."""
+    said = io.StringIO()
+    with unittest.mock.patch.object(sys, "argv", ["x", *words]), contextlib.redirect_stderr(said):
+        try:
+            return script.arguments()
+        except SystemExit as e:
+            assert e.code == 2, e.code
+            return said.getvalue().partition("error: ")[2]
+
+
+def sim__refuses_knobs():
+    """A knob that rnicsim does not have, or a value that it would refuse, is no run."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    args = asked(run, "--fabric", "sim", "--knob", "max_send_sge=3", "--knob", "seed=4294967295", "--knob", "mtu=256")
+    assert args.knob == {"max_send_sge": 3, "seed": 2**32 - 1, "mtu": 256}, args.knob
+    for word, want in (("nosuch=9", "no knob 'nosuch', only gid_types,"), ("max_send_sge=2", "3..32, not '2'"), ("order", "0..2"),
+                       ("seed=4294967296", "0..4294967295"), ("max_mr=1048577", "1..1048576"), ("mtu=257", "power of two"),
+                       ("order=-1", "0..2"), ("order=x", "0..2"), ("=1", "no knob ''")):
+        said = asked(run, "--fabric", "sim", "--knob", word)
+        assert isinstance(said, str) and want in said, (word, said)
+    assert "--rnic" in asked(run, "--fabric", "sim", "--rnic", "none", "--knob", "order=1")
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    assert all(sim.knob(f"{k}={v}") for rnic in check.KNOBS for k, v in rnic.items())
+    with open(os.path.join(TOP, "selftests", "mod", "rnicsim", "knobs.h"), encoding="utf-8") as f:
+        assert len(sim.knobs()) == f.read().count("\tX(")
+
+
 if __name__ == "__main__":
     ktap.main()
