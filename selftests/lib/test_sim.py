@@ -5,6 +5,7 @@
 import contextlib
 import io
 import os
+import shlex
 import sys
 import tempfile
 import threading
@@ -337,6 +338,28 @@ def sim__refuses_knobs():
     assert all(sim.knob(f"{k}={v}") for rnic in check.KNOBS for k, v in rnic.items())
     with open(os.path.join(TOP, "selftests", "mod", "rnicsim", "knobs.h"), encoding="utf-8") as f:
         assert len(sim.knobs()) == f.read().count("\tX(")
+
+
+def run__says_what_repeats_it():
+    """The command of `# again:` has all that the user chose, and leads to the same arguments."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    case = unittest.mock.Mock()
+    case.name = "10-x"
+    given = ["--fabric", "sim", "--kernel", "um", "--seed", "7", "--knob", "order=2", "--knob", "piece=64", "--rnic", "/r x.ko", "--ko", "/k.ko",
+             "--tcpopt", "nf", "--nics", "2", "--memory", "99", "--twice", "--cases", "/c"]
+    for sweep, words, runner in (("*/x=1", given, run.SimRunner), ("", ["--fabric", "sim", "--seed", "3"], run.SimRunner),
+                                 ("5%20", ["--kernel", "um", "--tcpopt", "nf", "--ko", "/k.ko", "--nics", "3", "--capture"], run.Runner),
+                                 ("", ["--kernel", "6.1", "--peer-kernel", "7.2", "--gcov"], run.Runner)):
+        with unittest.mock.patch.dict(os.environ, SWEEP=sweep, SEED="9"):
+            mine = asked(run, *words)
+            it = object.__new__(runner)
+            it.args, it.results = mine, [unittest.mock.Mock(case=case, folder="/f/guest1/001-10-x")]
+            env, _, again = it.repro(case).split("   (alone")[0].partition("selftests/run ")
+            assert ("SWEEP=" in env) == bool(sweep) and ("SEED=9 " in env) == (runner is run.Runner), env
+            assert not sweep or f"SWEEP={sweep}" in shlex.split(env)
+            then = asked(run, *shlex.split(again))
+            which = {"names": "/f/guest1/cases"} if runner is run.SimRunner else {"patterns": ["10-x"]}
+            assert {**vars(mine), **which, "keep": True} == vars(then), again
 
 
 if __name__ == "__main__":
