@@ -265,12 +265,12 @@ def sim__shares_processors():
 
 class FakeGuest(sim.Sim):
     """A guest that has done all at once, each case for two seconds of processor time, and says `log` in the end."""
-    log, last = "", "pass"
+    log, last, comes_to = "", "pass", 99
 
     def boot(self):
         self.used, self.polls = 3.0, 0
         with open(self.path("kmsg1.log"), "w", encoding="utf-8") as f:
-            names = read(self.path("cases")).split()
+            names = read(self.path("cases")).split()[:self.comes_to]
             for n, name in enumerate(names, 1):
                 f.write(f"[ 1.0] smcr-case BEGIN {name}\n[ 1.1] x\n[ 1.2] smcr-case END {name}\n")
                 for i in (1, 2):
@@ -310,6 +310,41 @@ def sim__follows_a_guest():
             assert not log or "outside" in runner.held[1].reasons[0] and "KASAN" in runner.held[1].reasons[0], runner.held[1].reasons
             assert sum(runner.spent.values()) > 0 and "power-off" not in runner.spent
             assert "7 s of processor time (" in runner.costs(7)
+
+
+def run__twice():
+    """A second run that does not pass, does not come to a case, or says something else is a failure; it is told how many were compared."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+
+    class Second(FakeGuest):
+        """The guest that shall do the same."""
+        now = {}
+
+        def boot(self):
+            for what, value in self.now.items() if self.out.endswith("-again") else ():
+                setattr(self, what, value)
+            super().boot()
+
+    for now, want, reason in (({}, [], ""), ({"last": "fail server: no"}, ["1-x"], "second run: fail: server: no"),
+                              ({"comes_to": 1}, ["1-x"], "second run: "), ({"log": "[ 9.0] y\n"}, ["1-x"], "differs"),
+                              ({"last": "skip not here"}, ["1-x"], "second run: skip: not here"),
+                              ({"comes_to": 0}, ["0-x", "1-x"], "second run: ")):
+        with tempfile.TemporaryDirectory() as out, unittest.mock.patch.multiple(Second, now=now), \
+                unittest.mock.patch.object(sim, "Sim", Second), contextlib.redirect_stdout(io.StringIO()):
+            batch = [case_of("") for _ in range(2)]
+            for n, c in enumerate(batch):
+                c.name = f"{n}-x"
+            runner = object.__new__(run.SimRunner)
+            runner.args = unittest.mock.Mock(seed=1, keep=False, twice=True, knob={}, jobs=1, until_fail=False, fail_fast=False, brief=True)
+            runner.kernels, runner.held, runner.spent, runner.slow, runner.pair = ("um", "um"), [], {}, 1, None
+            runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
+            runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
+            runner.repro = lambda *_: ""
+            runner.take(run.Queue(batch, 1), lambda c: (1, 64))
+            bad = [r for r in runner.results if not r.ok]
+            assert [r.case.name for r in bad] == want, (now, [(r.status, r.reasons) for r in runner.results])
+            assert not want or any(reason in w for w in bad[-1].reasons), (now, bad[-1].reasons)
+            assert runner.compared == now.get("comes_to", 2)
 
 
 def asked(script, *words):
@@ -360,6 +395,50 @@ def run__says_what_repeats_it():
             then = asked(run, *shlex.split(again))
             which = {"names": "/f/guest1/cases"} if runner is run.SimRunner else {"patterns": ["10-x"]}
             assert {**vars(mine), **which, "keep": True} == vars(then), again
+
+
+def worlds_of(*words):
+    """selftests/sim, and what its command line with these words wants."""
+    worlds = load_script(os.path.join(TOP, "selftests", "sim"))
+    return worlds, asked(worlds, "--no-regress", "--out", "/nonexistent", *words)
+
+
+def run_worlds(worlds, args, guests):
+    """selftests/sim with these guests in turn, each a text of "seed digest [why]" lines: the exit status, what it said, what they got."""
+    got, out = [], io.StringIO()
+
+    def guest(self, work, until=None):
+        got.append(work)
+        pair = unittest.mock.Mock(out="/nonexistent", work=work)
+        res = []
+        for i, line in enumerate(guests.pop(0).splitlines()):
+            seed, digest, *why = line.split(" ", 2)
+            res.append(worlds.Result(int(seed), not why, "".join(why), [digest, "0"], pair))
+            res[-1].work = work[:i + 1]
+        return res, False
+    with unittest.mock.patch.object(worlds.Lot, "guest", guest), contextlib.redirect_stdout(out):
+        rc = worlds.run(args)
+    assert not guests, guests
+    return rc, out.getvalue(), got
+
+
+def worlds__twice():
+    """What does not pass in the second run, too, or is not reached there, or has another digest, failed; guests are repeated as they were."""
+    good = "1 a\n2 b\n3 c"
+    for second, failed, compared in ((good, "", 3), ("1 a\n2 b", "3", 2), ("", "1 2 3", 0), ("1 a\n2 b\n3 c it leaks", "3", 3),
+                                     ("1 a\n2 x\n3 c", "2", 3), ("1 a\n2 b it died", "2 3", 2)):
+        worlds, args = worlds_of("--seeds", "1..3", "--twice")
+        rc, said, got = run_worlds(worlds, args, [good, second])
+        bad = failed.split()
+        assert rc == bool(bad) and f"{3 - len(bad)} passed, {len(bad)} failed\n" in said, said
+        assert f"# compared with a second run: {compared} of 3 worlds\n" in said, said
+        assert ("# failed: " + failed) in said or not bad
+        assert got[0] == got[1] == [(1, []), (2, []), (3, [])]
+    # each guest again, and not all of its worlds in one
+    worlds, args = worlds_of("--seeds", "1..3", "--twice")
+    rc, said, got = run_worlds(worlds, args, ["1 a\n2 b no", "3 c", "1 a\n2 b no", "3 c"])
+    assert rc == 1 and "2 passed, 1 failed" in said and [[s for s, _ in w] for w in got] == [[1, 2, 3], [3], [1, 2], [3]], (said, got)
+    assert "compared with a second run: 2 of 3" in said
 
 
 if __name__ == "__main__":
