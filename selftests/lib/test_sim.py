@@ -188,7 +188,7 @@ def worlds__results():
     """What a guest left is read: verdicts, what happened, a world that did not come to its end, a kernel's report."""
     worlds = load_script(os.path.join(TOP, "selftests", "sim"))
     with tempfile.TemporaryDirectory() as d:
-        pair = unittest.mock.Mock(out=d, work=[(5, []), (6, [])], path=lambda name: os.path.join(d, name))
+        pair = unittest.mock.Mock(out=d, work=[(5, []), (6, []), (7, [])], path=lambda name: os.path.join(d, name))
 
         def put(name, text):
             with open(os.path.join(d, name), "w", encoding="utf-8") as f:
@@ -373,6 +373,31 @@ def sim__refuses_knobs():
     assert all(sim.knob(f"{k}={v}") for rnic in check.KNOBS for k, v in rnic.items())
     with open(os.path.join(TOP, "selftests", "mod", "rnicsim", "knobs.h"), encoding="utf-8") as f:
         assert len(sim.knobs()) == f.read().count("\tX(")
+
+
+def sim__refuses_seeds():
+    """A seed that the programs cannot take is refused, and not another one run instead."""
+    worlds, run = (load_script(os.path.join(TOP, "selftests", p)) for p in ("sim", "run"))
+    for text, good in (("-5", False), ("9" * 26, False), ("x", False), ("", False), ("1_0", False), (str(2**64), False),
+                       (str(2**64 - 1), True), ("0", True)):
+        for option in ("seed", "shrink"):
+            args = asked(worlds, f"--{option}={text}")
+            assert getattr(args, option) == int(text) if good else "a seed is a number from 0 to 184" in args, (text, args)
+    for text, good in (("-5", False), (str(2**32), False), ("x", False), (str(2**32 - 1), True), ("0", True)):
+        with unittest.mock.patch.dict(os.environ, SEED=text):
+            for args in (asked(run, "--fabric", "sim"), asked(run, "--fabric", "sim", f"--seed={text}")):
+                assert args.seed == int(text) if good else "a seed is a number from 0 to 4294967295" in args, (text, args)
+    with tempfile.TemporaryDirectory() as d:
+        for work in ([(8, [])], [(5, [])]):
+            pair = unittest.mock.Mock(out=d, work=work, path=lambda name: os.path.join(d, name))
+            with open(pair.path("results"), "w", encoding="utf-8") as f:
+                f.write(RESULTS)
+            try:
+                worlds.outcome(pair, None)
+            except worlds.LabError as e:
+                assert "not what it was to run" in str(e)
+                continue
+            raise AssertionError(work)
 
 
 def run__says_what_repeats_it():
