@@ -400,6 +400,40 @@ def sim__refuses_seeds():
             raise AssertionError(work)
 
 
+def sim__refuses_what_it_would_ignore():
+    """An option that would have no effect, or no sense, is an error that says what is needed."""
+    worlds, run = (load_script(os.path.join(TOP, "selftests", p)) for p in ("sim", "run"))
+    for script, words, want in (
+            (worlds, "--drop 3", "--drop goes with --seed or --shrink"), (worlds, "--seeds 1..9 --drop 3", "--drop goes with"),
+            (worlds, "--seed 1 --drop foo", "N,N,... and not 'foo'"), (worlds, "--shrink 1 --twice", "goes without --twice"),
+            (worlds, "--seed 1 --budget 9", "--budget goes without"), (worlds, "--jobs 0", "from 1 on, not '0'"),
+            (worlds, "--jobs x", "from 1 on"), (worlds, "--batch 0", "from 1 on"), (worlds, "--budget -3", "--budget"),
+            (run, "--seed 7", "--seed needs --fabric sim; in other lanes the variable SEED"), (run, "--knob order=1", "--fabric sim"),
+            (run, "--twice", "--fabric sim"), (run, "--rnic none", "--fabric sim"),
+            (run, "--fabric sim --kernel 6.1", "needs --kernel um or umdbg (it is 6.1)"),
+            (run, "--fabric sim --lane qemu", "needs --kernel um or umdbg (it is 6.12)"),
+            (run, "--fabric sim --shell", "goes without --shell")):
+        said = asked(script, *words.split())
+        assert isinstance(said, str) and want in said, (words, said)
+    args = asked(worlds, "--seed", "17", "--twice", "--drop", "4,1,4")
+    assert args.twice and args.drop == [1, 4]
+
+
+def worlds__one_twice():
+    """--seed N --twice compares, too."""
+    for second, failed in (("17 a", 0), ("17 x", 1), ("", 1)):
+        worlds, args = worlds_of("--seed", "17", "--twice")
+        rc, said, got = run_worlds(worlds, args, ["17 a", second])
+        assert rc == failed and f"{1 - failed} passed, {failed} failed" in said and got == [[(17, [])]] * 2, said
+
+
+def worlds__nothing_to_shrink():
+    """A world that passes is not made smaller, and that is no success."""
+    worlds, args = worlds_of("--shrink", "17")
+    rc, said, _ = run_worlds(worlds, args, ["17 a"])
+    assert rc == 1 and "passes alone" in said and "..17" not in said, said
+
+
 def run__says_what_repeats_it():
     """The command of `# again:` has all that the user chose, and leads to the same arguments."""
     run = load_script(os.path.join(TOP, "selftests", "run"))
