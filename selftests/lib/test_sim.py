@@ -4,7 +4,9 @@
 
 import contextlib
 import io
+import itertools
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -432,6 +434,35 @@ def worlds__nothing_to_shrink():
     worlds, args = worlds_of("--shrink", "17")
     rc, said, _ = run_worlds(worlds, args, ["17 a"])
     assert rc == 1 and "passes alone" in said and "..17" not in said, said
+
+
+def worlds__seeds():
+    """--seeds takes ranges and lists, in their order; the other way round it is said what was run."""
+    worlds = load_script(os.path.join(TOP, "selftests", "sim"))
+    for text, want in (("1..3", [1, 2, 3]), ("7", [7]), ("294,199,7..9", [294, 199, 7, 8, 9]), ("5,4", [5, 4])):
+        seeds = list(itertools.chain(*asked(worlds, "--seeds", text).seeds))
+        assert seeds == want and worlds.spans(seeds) == text, (text, seeds)
+    for text in ("", "3..1", "1..", "..3", "1,,2", "1-3", "-1..3", "0..18446744073709551616"):
+        assert "--seeds" in asked(worlds, f"--seeds={text}"), text
+
+
+def worlds__says_what_repeats_it():
+    """The commands of a failure are for the world alone, and for all that its guest ran, in that order and in one guest."""
+    for words, guests, want in (
+            (["--seeds", "294,199,5"], ["294 a\n199 b no", "5 c"], ["--seed 199", "--no-regress --seeds 294,199"]),
+            (["--seeds", "1..3", "--batch", "500"], ["1 a\n2 b\n3 c no"], ["--seed 3", "--no-regress --seeds 1..3"]),
+            (["--seeds", "1..3", "--twice"], ["1 a no", "2 a\n3 b", "1 a no", "2 a\n3 x"],
+             ["--twice --seed 1", "--twice --seed 3", "--twice --no-regress --seeds 2..3"]),
+            (["--seeds", "1..61", "--kernel", "umdbg", "--batch", "99", "--modules", "/a b", "/c"],
+             ["\n".join(f"{n} a" for n in range(1, 61)) + "\n61 b no"],
+             ["--modules '/a b' /c --seed 61", "--modules '/a b' /c --no-regress --seeds 1..61 --batch 61"]),
+            (["--seed", "9", "--drop", "1,2"], ["9 a no"], ["--seed 9 --drop 1,2"])):
+        worlds, args = worlds_of(*words)
+        with unittest.mock.patch.object(worlds, "pieces", lambda *_: 50):
+            said = run_worlds(worlds, args, guests)[1]
+        found = re.findall(r"selftests/sim (.*?)(?:    #|;)", said.replace("# all that its guest ran: ", "#; "))
+        assert [w.removeprefix(f"--kernel {args.kernel} ") for w in found] == want, (found, said)
+        assert all(vars(asked(worlds, *shlex.split(w)))["kernel"] == args.kernel for w in found)
 
 
 def run__says_what_repeats_it():
