@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import shlex
+import signal
 import sys
 import tempfile
 import threading
@@ -207,7 +208,10 @@ def worlds__results():
         put("results", RESULTS + "run 7\n")
         assert [(r.seed, r.why) for r in worlds.outcome(pair, None)][2:] == [(7, "the guest died")]
         assert worlds.outcome(pair, "it spins")[2].why == "it spins"
-        assert len(worlds.outcome(pair, "budget")) == 2
+        assert len(worlds.outcome(pair, worlds.OVER)) == 2
+        put("kmsg1.log", KMSG.replace("[    1.0] smcr-case END seed-6\n", ""))
+        assert [r.seed for r in worlds.outcome(pair, worlds.OVER)] == [5]
+        assert "log is not complete" in worlds.outcome(pair, None)[2].why or not worlds.outcome(pair, None)[2].passed
         put("kmsg1.log", KMSG.replace("[    1.0] smcr-case END seed-5", "[    1.0] BUG: sleeping function called from invalid "
                                       "context at x.c:1\n[    1.0] smcr-case END seed-5"))
         res = worlds.outcome(pair, None)
@@ -463,6 +467,79 @@ def worlds__says_what_repeats_it():
         found = re.findall(r"selftests/sim (.*?)(?:    #|;)", said.replace("# all that its guest ran: ", "#; "))
         assert [w.removeprefix(f"--kernel {args.kernel} ") for w in found] == want, (found, said)
         assert all(vars(asked(worlds, *shlex.split(w)))["kernel"] == args.kernel for w in found)
+
+
+def interrupt():
+    """What Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def worlds__interrupted():
+    """Ctrl-C ends the guests and leaves the rest out; what is done is told; exit status 130 and no traceback."""
+    worlds, args = worlds_of("--seeds", "1..1000", "--batch", "10", "--jobs", "2", "--twice")
+    begun, asked_once = [], threading.Event()
+
+    def guest(self, work, until=None):
+        """Two guests do all; those behind them half, when they are told to end."""
+        begun.append(work)
+        n = len(work)
+        if len(begun) > 4:
+            if not asked_once.is_set():
+                asked_once.set()
+                time.sleep(0.2)     # until the pool is complete
+                interrupt()
+            assert self.stop.wait(20)
+            n //= 2
+        res = [worlds.Result(s, True, "", ["a"], unittest.mock.Mock(out="/x", work=work)) for s, _ in work[:n]]
+        for i, r in enumerate(res):
+            r.work = work[:i + 1]
+        return res, n < len(work)
+    out = io.StringIO()
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with unittest.mock.patch.object(worlds.Lot, "guest", guest), contextlib.redirect_stdout(out):
+            rc = worlds.run(args)
+        said = out.getvalue()
+        passed = int(re.search(r"\n(\d+) passed, 0 failed\n$", said).group(1))
+        assert rc == 130 and "# interrupted" in said and 20 <= passed <= 40 and len(begun) <= 6, (rc, said)
+
+        def boom(*_):
+            raise KeyboardInterrupt
+        with unittest.mock.patch.multiple(worlds, arguments=lambda: args, build=boom), unittest.mock.patch("os.makedirs"), \
+                contextlib.redirect_stderr(io.StringIO()):
+            assert worlds.main() == 130
+        pair, stop = unittest.mock.Mock(out="/nonexistent", args=args), threading.Event()
+        stop.set()
+        pair.guests = [pair]
+        with unittest.mock.patch("os.path.getsize", lambda _: 0):
+            assert worlds.Worlds.watch(pair, None, stop) == worlds.OVER
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+def worlds__shrink():
+    """Pieces are left out as long as it fails in the same way; when that is interrupted the smallest so far is told."""
+    for stop, rc, drop in ((99, 1, "0,1,2,4,5,7"), (3, 130, None)):
+        worlds, args = worlds_of("--shrink", "9")
+        calls = []
+
+        def guest(_, work, until=None, calls=calls, stop=stop, worlds=worlds):  # pylint: disable=dangerous-default-value
+            calls.append(work)
+            if len(calls) > stop:
+                raise KeyboardInterrupt
+            res = []
+            for s, without in work:
+                ok = bool({3, 6} & set(without))
+                res.append(worlds.Result(s, ok, "" if ok else "it broke", ["a"], unittest.mock.Mock(out="/x", work=work)))
+                if not ok:
+                    break
+            return res, False
+        out = io.StringIO()
+        with unittest.mock.patch.object(worlds.Lot, "guest", guest), unittest.mock.patch.object(worlds, "pieces", lambda *_: 8), \
+                contextlib.redirect_stdout(out):
+            assert worlds.run(args) == rc
+        said = out.getvalue()
+        assert (f"--seed 9 --drop {drop}\n" in said) if drop else "the smallest so far:\nselftests/sim --kernel um --seed 9" in said, said
 
 
 def run__says_what_repeats_it():
