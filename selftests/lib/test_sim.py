@@ -464,9 +464,26 @@ def worlds__says_what_repeats_it():
         worlds, args = worlds_of(*words)
         with unittest.mock.patch.object(worlds, "pieces", lambda *_: 50):
             said = run_worlds(worlds, args, guests)[1]
-        found = re.findall(r"selftests/sim (.*?)(?:    #|;)", said.replace("# all that its guest ran: ", "#; "))
+        found = re.findall(r"selftests/sim (.*?)(?:    #|;|\n)", said.replace("# all that its guest ran: ", "#; "))
         assert [w.removeprefix(f"--kernel {args.kernel} ") for w in found] == want, (found, said)
         assert all(vars(asked(worlds, *shlex.split(w)))["kernel"] == args.kernel for w in found)
+
+
+def worlds__names_logs():
+    """Only logs that there are, of both runs; if there is none it is said how to get one."""
+    with tempfile.TemporaryDirectory() as d:
+        worlds, _ = worlds_of()
+        r = worlds.Result(9, False, "it spins", [], unittest.mock.Mock(out=os.path.join(d, "1"), work=[(9, [])]))
+        assert worlds.logs(r) == "no log was saved: --seed and --trace write it as it happens"
+        for folder in ("1", "2"):
+            os.mkdir(os.path.join(d, folder))
+            with open(os.path.join(d, folder, "log-9"), "w", encoding="utf-8"):
+                pass
+        assert worlds.logs(r) == f"log (times in ms): {d}/1/log-9"
+        r.second = os.path.join(d, "2")
+        with open(os.path.join(d, "1", "trace"), "w", encoding="utf-8"):
+            pass
+        assert worlds.logs(r) == f"log (times in ms): {d}/1/log-9 {d}/2/log-9; trace events: {d}/1/trace"
 
 
 def interrupt():
