@@ -15,13 +15,15 @@ import shutil
 import threading
 import time
 
-from lab import LIB, TREE, Guest, LabError, Pair, offspring, read, script, tail
+from lab import LIB, LIBC, TREE, Guest, LabError, Pair, offspring, read, script, tail
 
 START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
 # Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
 # those of soft RoCE. What moves all it can for some time costs a third on the debug kernel.
 KNOBS = {"latency": 20000, "gid_types": 2}
 KNOBS_H = os.path.join(TREE, "selftests", "mod", "rnicsim", "knobs.h")
+FNM_EXTMATCH = 1 << 5
+NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
 BANDWIDTH = {"um": 1000, "umdbg": 333}
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
@@ -179,6 +181,40 @@ def knob(text):
     if not re.fullmatch(r"\d+", value, re.A) or not least <= int(value) <= most or name == "mtu" and int(value).bit_count() != 1:
         raise ValueError(f"{name} is a {'power of two' if name == 'mtu' else 'number'}, {least}..{most}, not '{value}'")
     return name, int(value)
+
+
+def sweep_steps(text, names, kernel):
+    """
+    The steps of which $SWEEP chooses a combination; ValueError if a word of it chooses none. prog/simsweep matches the
+    names, too: N%M is for it alone, as that has some of each step.
+    """
+    part = re.fullmatch(r"(\d+)%(\d+)", text, re.A)
+    if part and int(part.group(1)) >= int(part.group(2)):
+        raise ValueError(f"{text}: of {part.group(2)} parts the last one is {int(part.group(2)) - 1}%{part.group(2)}")
+    if part:
+        return {n.partition("/")[0] for n in names}
+    chosen = set()
+    for pattern in text.split():
+        found = [n for n in names if not LIBC.fnmatch(pattern.encode(), n.encode(), FNM_EXTMATCH)]
+        if not found:
+            raise ValueError(f"no combination is '{pattern}'; selftests/prog/simsweep -l lists them")
+        found = [n for n in found if kernel != "umdbg" or not n.endswith(NOT_DEBUG)]
+        if not found:
+            raise ValueError(f"'{pattern}' is for --kernel um only: what is lost there by design is a leak for the debug kernel")
+        chosen |= {n.partition("/")[0] for n in found}
+    return chosen
+
+
+def sweep_names(listed):
+    """What can be chosen: the names that simsweep -l lists, and the run of each step without a fault."""
+    names = listed.split()
+    return names + [f"{step}/none" for step in dict.fromkeys(n.partition("/")[0] for n in names)]
+
+
+def step_of(case):
+    """The step that a case sweeps, or nothing."""
+    m = re.search(r"^client\(\) \{ sweep ([a-z-]+); \}$", read(case.path), re.M)
+    return m.group(1) if m else ""
 
 
 def ticks(pid, first=11):

@@ -486,6 +486,42 @@ def worlds__names_logs():
         assert worlds.logs(r) == f"log (times in ms): {d}/1/log-9 {d}/2/log-9; trace events: {d}/1/trace"
 
 
+NAMES = "data/client/wc_send=10\ndata/server/wc_send=10\nreuse/client/remove\nreuse/server/dereg_mr=fail\nend/client/remove+\n"
+
+
+def sweep__chooses_on_the_host():
+    """Only cases of which a combination is chosen are run; a word of $SWEEP that chooses nothing is an error."""
+    names = sim.sweep_names(NAMES)
+    for text, want in (("*", "data reuse end"), ("data/client/wc_send=10", "data"), ("*/server/*=@(10|11)", "data"), ("0%20", "data reuse end"),
+                       ("19%20", "data reuse end"), ("data/none", "data"), ("data/* end/client/remove+", "data end"), ("*/dereg_mr=*", "reuse")):
+        assert sim.sweep_steps(text, names, "um") == set(want.split()), text
+    for text, why in (("99%20", "last one is 19%20"), ("20%20", "19%20"), ("0%0", "0"), ("data/client/nosuch", "no combination is 'data/client/nosuch'"),
+                      ("data/* nosuch/*", "'nosuch/*'"), ("1%20 2%20", "'1%20'"), ("*/dereg_mr=fail", "--kernel um only")):
+        try:
+            sim.sweep_steps(text, names, "umdbg")
+        except ValueError as e:
+            assert why in str(e), (text, e)
+            continue
+        raise AssertionError(text)
+    everything = [c for c in cases.load() if "sweep" in c.tags]
+    steps = [sim.step_of(c) for c in everything]
+    assert len(steps) == len(set(steps)) == 11 and all(steps)
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    with unittest.mock.patch.object(run.subprocess, "run", lambda *_, **__: unittest.mock.Mock(returncode=0, stdout=NAMES)), \
+            unittest.mock.patch.object(run, "programs_lock", contextlib.nullcontext):
+        chosen = run.chosen_by_sweep(everything, "data/* end/*", "umdbg")
+        assert [sim.step_of(c) for c in chosen] == ["data", "end"]
+        assert run.chosen_by_sweep(everything, "", "umdbg") == everything
+        try:
+            run.chosen_by_sweep([c for c in everything if sim.step_of(c) == "reuse"], "data/*", "umdbg")
+        except run.LabError as e:
+            assert "is about data, and no selected case is" in str(e)
+        else:
+            raise AssertionError
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    assert {sim.sweep_steps(check.sweep_part(c), names, "um") and True for c in ("ffffffff", "00000014", "unknown")} == {True}
+
+
 def interrupt():
     """What Ctrl-C does."""
     os.kill(os.getpid(), signal.SIGINT)
