@@ -893,8 +893,11 @@ static const char *reasons(int host)
 	return *text[host - 1] ? text[host - 1] : "-";
 }
 
-/* One of these reasons, on either side or on the one named before it: SIDE:REASON */
-static bool counted(const char *list)
+/*
+ * One of these reasons, on either side or on the one named before it: SIDE:REASON;
+ * @declined: on one that has sent a Decline
+ */
+static bool counted(const char *list, bool declined)
 {
 	char word[48], *reason;
 	int h, n;
@@ -905,6 +908,7 @@ static bool counted(const char *list)
 			*reason++ = '\0';
 		for (h = CLIENT; h <= SERVER; h++)
 			if ((!reason || !strcmp(word, sides[h])) &&
+			    (!declined || delta(h, "clc-tx-decline")) &&
 			    delta(h, reason ? reason : word))
 				return true;
 	}
@@ -1081,6 +1085,7 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 	u64 passes[2] = { }, fired[2] = { };
 	u32 hear = 0;
 	char text[256] = "-";
+	const char *list;
 	int c, i, h;
 
 	why[0] = '\0';
@@ -1151,8 +1156,11 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 			 outcome_names[outcome_of(Z)]);
 	}
 	declines(s, f && (s == S_FIRST || s == S_SETTLE) ? mute_hosts(host, name) : 0);
+	list = f ? decline_reasons(s, host, f, name) : NULL;
+	if (list && outcome_of(X) == O_TCP && !counted(list, true))
+		fail("declined: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), list);
 	/* after the data of a close the link may fail unheard */
-	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why))
+	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why, false))
 		fail("reason: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), x.why);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", up %u ms, %u ms (%s; %s)",
 		 ends[Z][0].port ? up_after(Z) : up_after(X), hear, reasons(CLIENT), reasons(SERVER));

@@ -93,6 +93,7 @@ extern int n_faults;
 
 void tables(void);
 struct expect expect(enum sweep_step s, int host, const struct fault *f, const char *name);
+const char *decline_reasons(enum sweep_step s, int host, const struct fault *f, const char *name);
 u32 mute_hosts(int host, const char *name);
 const char *not_reached(enum sweep_step s, int host, const struct fault *f);
 bool is_reason(const char *name);

@@ -295,6 +295,29 @@ u32 mute_hosts(int host, const char *name)
 	}
 }
 
+#define GONE(side)							\
+	side ":device-gone " side ":qp-fail " side ":mr-fail "		\
+	side ":confirm-link-fail " side ":add-link-fail"
+
+/*
+ * One of these reasons is counted by who declined in first contact. When a device
+ * is lost it is the side that has lost it; it says what it could not do any more,
+ * and a server that had nothing to do but wait for Confirm says so: device-gone.
+ */
+const char *decline_reasons(enum sweep_step s, int host, const struct fault *f, const char *name)
+{
+	static const char * const gone[] = { NULL, GONE("client"), GONE("server") };
+	static const char waits[] =
+		"@(first/server/@(alloc_pd|create_cq|create_qp|to_init|alloc_mr|map_mr|dma_map|post_recv)|"
+		"settle/server/@(dma_map|post_recv))=*";
+
+	if (s != S_FIRST && s != S_SETTLE)
+		return NULL;
+	if (f->kind == K_PORT && moment_of(name) != AFTER)
+		return fnmatch(waits, name, FNM_EXTMATCH) ? gone[host] : "server:device-gone";
+	return f->kind != K_GID && moment_of(name) == BEFORE ? f->first : NULL;
+}
+
 #define AT_ONCE	200	/* ms */
 #define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
 
@@ -342,13 +365,15 @@ static const struct {
 };
 
 /* First contact: CLC-57, CLC-58, CLC-63 */
-static struct expect expect_contact(const struct fault *f, const char *name)
+static struct expect expect_contact(int host, const struct fault *f, const char *name)
 {
+	static const char * const lost[] = { NULL, "client:link-device", "server:link-device" };
 	struct expect x = { moment_x[moment_of(name)], 0, HELD, AT_ONCE, NULL, NULL };
 
 	switch (f->kind) {
 	case K_PORT:
-		x.why = "link-device device-gone qp-fail";
+		if (moment_of(name) != BEFORE)
+			x.why = lost[host];
 		/* a worker removes it, perhaps when first contact is over */
 		if (f->off == OFF_GONE)
 			x.x |= HALF | RESET;
@@ -365,10 +390,9 @@ static struct expect expect_contact(const struct fault *f, const char *name)
 	case K_SILENT:	/* half of T_LLC_FIRST for the own message (LLC-11) */
 		x.up = T_LLC_FIRST / 2 + LATE;
 		x.ms = SILENCE;
-		/* fall through */
+		break;
 	default:
-		if (moment_of(name) == BEFORE)
-			x.why = f->first;
+		break;
 	}
 	return x;
 }
@@ -378,7 +402,6 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 	struct expect x = { SMC, SMC, ~0u, ~0u, NULL, NULL };
 	size_t i;
 
-	(void)host;
 	for (i = 0; i < ARRAY_SIZE(exceptions); i++)
 		if (!fnmatch(exceptions[i].pattern, name, FNM_EXTMATCH))
 			return exceptions[i].x;
@@ -396,7 +419,7 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 		return x;
 	}
 	if (s == S_FIRST || s == S_SETTLE)
-		return expect_contact(f, name);
+		return expect_contact(host, f, name);
 	x.z = SMC | TCP | RESET | FAILED | HALF;
 	switch (f->kind) {
 	case K_MAKE:
