@@ -156,6 +156,7 @@ struct world {
 void generate(struct world *w, u64 seed, bool debug);
 void describe(const struct world *w);
 void leave_out(struct world *w, const bool *drop);
+bool limited(const struct world *w, const struct conn_plan *c);
 extern const char * const dist_names[];
 extern const char * const end_names[];
 extern const char * const io_names[];

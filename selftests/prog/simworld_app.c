@@ -295,12 +295,35 @@ static bool start_listener(int i)
 	return !epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ee);
 }
 
-static void opened(struct end *e)
+static int mode_of(const struct end *e)
+{
+	return e->side ? conn_mode(e->host, e->c->port, e->peer->lport) :
+			 conn_mode(e->host, e->lport, e->c->port);
+}
+
+/* When all is well again nothing is left that keeps a connection from SMC-R. */
+static bool needs_smc(const struct conn_plan *c)
+{
+	/* a dead link of which one host knows nothing is noticed by the next connection only */
+	return c->probe && !world->no_test && !limited(world, c) &&
+	       world->device[c->client][c->plane] && world->device[c->server][c->plane];
+}
+
+static bool opened(struct end *e)
 {
 	e->state = OPEN;
 	e->opened = now();
+	if (!native && needs_smc(e->c)) {
+		int mode = mode_of(e);
+
+		if (mode != SMCR_NL_MODE_SMC_R) {
+			conn_dump(e->host);
+			return bad(e, "does not use SMC-R though all is well again", mode, 0);
+		}
+	}
 	if (e->io == IO_BLOCK)
 		start_threads(e);
+	return true;
 }
 
 /* Only when memory runs out */
@@ -338,10 +361,8 @@ static bool start_conn(struct end *e)
 	say("c%d connect from %d:%u to %d: %s", e->id, c->client, e->lport, c->server, err ?
 	    strerrorname_np(err) : "0");
 	e->opened = now();
-	if (!rc) {
-		opened(e);
-		return true;
-	}
+	if (!rc)
+		return opened(e);
 	if (err == EINPROGRESS) {
 		e->state = CONNECTING;
 		return true;
@@ -363,8 +384,7 @@ static bool connected(struct end *e)
 	if (!err) {
 		if (e->c->listener < 0)
 			return bad(e, "connected to nobody", 0, 0);
-		opened(e);
-		return true;
+		return opened(e);
 	}
 	e->dead = true;
 	if (!cause(e, err, true) && !(e->c->listener < 0 && err == ECONNREFUSED))
@@ -407,10 +427,9 @@ static bool accept_some(int i)
 	}
 	if (who) {
 		who->fd = fd;
-		opened(who);
 		set_options(fd, &who->p->opt);
 		say("c%d accepted", who->id);
-		return true;
+		return opened(who);
 	}
 	close(fd);
 	return fail("listener %d: accepted a connection from %d:%u that nobody made", i, host,
@@ -823,12 +842,6 @@ static u64 deadline(const struct end *e)
 	return at + (world->t_testlink + world->t_llc + SLACK) * MS;
 }
 
-static int mode_of(const struct end *e)
-{
-	return e->side ? conn_mode(e->host, e->c->port, e->peer->lport) :
-			 conn_mode(e->host, e->lport, e->c->port);
-}
-
 /*
  * A connection that fell back may have lost its peer's reset, and then waits for
  * ever, as TCP does; one that is being set up has TCP's retransmissions to wait for.
@@ -1152,7 +1165,11 @@ bool app_run(struct world *w)
 		for (i = 0; i < w->n_conn; i++)
 			if (w->conn[i].probe)
 				w->conn[i].start = (u32)t;
-		if (!loop(true, ~0ull))
+		/* a device may go only after it was made again: its removal waits for smcr */
+		if (!loop(true, (t - 15000) * MS))
+			return false;
+		undo_dists(w);
+		if (failed() || !loop(true, ~0ull))
 			return false;
 	} else {
 		for (i = 0; i < w->n_conn; i++)

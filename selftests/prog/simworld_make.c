@@ -144,6 +144,29 @@ static const struct sysctl {
 	{ "max_mem", 64, 4096, true },
 };
 
+/* May a limit of its two hosts, their devices or its listener make a connection TCP? */
+bool limited(const struct world *w, const struct conn_plan *c)
+{
+	size_t k;
+	int i;
+
+	if (c->listener >= 0 && w->listen[c->listener].backlog < 8)
+		return true;
+	for (i = 0; i < w->n_set; i++) {
+		const struct setting *s = &w->set[i];
+
+		if (s->off || (s->host != c->client && s->host != c->server))
+			continue;
+		for (k = 0; s->plane < 0 && k < ARRAY_SIZE(sysctls); k++)
+			if (sysctls[k].limit && !strcmp(sysctls[k].name, s->name))
+				return true;
+		for (k = 0; s->plane == c->plane && k < ARRAY_SIZE(knobs); k++)
+			if (knobs[k].limit && !strcmp(knobs[k].name, s->name))
+				return true;
+	}
+	return false;
+}
+
 /* What soft RoCE has not: few SGEs, nothing inline, placement in parts and out of order */
 static void gen_hard(struct world *w, struct rnd *r, int h, int p)
 {
@@ -450,7 +473,7 @@ static const struct {
 	{ "rx_send", "fail", false }, { "rx_send", "qp_err", false },
 	{ "rx_send", "mute", false }, { "tx_ack", "drop", false },
 	{ "tx_ack", "mute", false }, { "wc_send", "fail", false },
-	{ "wc_send", "device_fatal", false }, { "wc_recv", "fail", false },
+	{ "wc_send", "device_fatal", true }, { "wc_recv", "fail", false },
 	{ "wc_recv", "qp_fatal", false }, { "post_send", "port_err", true },
 	{ "post_send", "gid_change", false }, { "wc_recv", "port_err", true },
 	{ "create_qp", "remove", true }, { "to_rts", "remove", true },
