@@ -409,30 +409,6 @@ static void tear_down(struct world *w)
 									   w->dist[i].name));
 }
 
-struct sum {
-	u32 sockets, lgrs, handshakes;
-	u64 mem;
-};
-
-static bool take_census(struct world *w, struct sum *s)
-{
-	struct census c;
-	int h;
-
-	memset(s, 0, sizeof(*s));
-	for (h = 1; h <= w->hosts; h++) {
-		int rc = census(h, &c);
-
-		if (rc)
-			return fail("census of host %d: %s", h, strerrorname_np(-rc));
-		s->sockets += c.sockets;
-		s->lgrs += c.lgrs;
-		s->handshakes += c.handshakes;
-		s->mem += c.mem;
-	}
-	return true;
-}
-
 /* A world that is younger than a timer's time cannot have seen it run out. */
 static bool none_early(const struct world *w)
 {
@@ -461,50 +437,120 @@ static bool none_early(const struct world *w)
 	return true;
 }
 
-/* All that connections left behind goes in the time that the documentation names. */
+/* What is left on a host when its connections are over, and until when it may be */
+struct rest {
+	struct census c;
+	u64 sockets, servers;	/* ~0: not until the sockets are gone */
+};
+
+static bool socket_left(const struct rest *r)
+{
+	return r->c.sockets || r->c.handshakes;
+}
+
+/* The kernel's timers may be late, the longer ones by an eighth of their time: ns */
+static u64 at_most(u32 ms)
+{
+	return (ms + ms / 8ull) * MS;
+}
+
+static bool serves(const struct world *w, int host)
+{
+	int i;
+
+	for (i = 0; i < w->n_conn; i++)
+		if (!w->conn[i].off && w->conn[i].server == host)
+			return true;
+	return false;
+}
+
+static bool groups_left(const struct world *w, int h, const char *what, bool deleted)
+{
+	int i;
+
+	for (i = 1; i <= w->hosts; i++)
+		lgr_dump(i);
+	return fail("host %d: %slink groups are left%s", h, what, deleted ? " after their deletion" :
+		    "");
+}
+
+/*
+ * All that connections left behind goes in the time that the documentation names,
+ * and that each host has set: sockets, then groups at the server, then at its clients.
+ */
 static bool settle(struct world *w)
 {
-	/* ms, then every 3 s */
-	static const u32 steps[] = { 0, 1, 10, 100, 500, 1000, 2000, 3000 };
-	u64 begin = now(), sock_due, lgr_due;
-	struct rnd r = { w->seed };
-	bool del = one_in(&r, 2), deleted = false;
-	struct sum s;
+	static const u32 steps[] = { 0, 1, 10, 100, 500 };	/* ms, then every 1 s or 5 s */
+	static struct rest rest[HOSTS + 1];
+	const u64 begin = now(), never = ~0ull, llc = (2 * w->t_llc + 20000ull) * MS;
+	const u32 unasked = w->no_test ? w->t_lgr_idle : w->t_testlink;
+	struct rnd rnd = { w->seed };
+	bool del = one_in(&rnd, 2), deleted = false;
+	u64 clients = never, next;
 	size_t i;
 	int h;
 
-	sock_due = begin + (w->t_close + w->t_abort + 2 * w->t_llc + w->t_llc_first +
-			    15000ull) * MS;
-	lgr_due = sock_due + (w->t_lgr_idle + 2 * w->t_llc + 20000ull) * MS;
-	for (i = 0;; i++) {
-		if (!take_census(w, &s) || !none_early(w))
-			return false;
-		if (!s.sockets && !s.handshakes) {
-			if (!s.lgrs)
-				break;
-			if (del && !deleted) {
-				deleted = true;
-				for (h = 1; h <= w->hosts; h++)
-					say("link groups of host %d deleted: %d", h,
-					    lgr_delete_all(h));
-				lgr_due = now() + (2 * w->t_llc + 20000ull) * MS;
-			}
-		} else if (now() > sock_due) {
-			for (h = 1; h <= w->hosts; h++)
-				conn_dump(h);
-			return fail("%u sockets and %u handshakes are left", s.sockets,
-				    s.handshakes);
-		}
-		if (s.lgrs && now() > lgr_due) {
-			for (h = 1; h <= w->hosts; h++)
-				lgr_dump(h);
-			return fail("%u link groups are left%s", s.lgrs, deleted ?
-				    " after their deletion" : "");
-		}
-		run_until(w, now() + (i < 8 ? steps[i] + 1 : s.sockets ? 3000 : 20000) * MS);
+	for (h = 1; h <= w->hosts; h++) {
+		rest[h].sockets = begin + at_most(time_of(w, h, "t_close")) +
+			at_most(time_of(w, h, "t_abort")) + (2 * w->t_llc + w->t_llc_first +
+							     15000ull) * MS;
+		rest[h].servers = never;
 	}
-	if (s.mem)
-		return fail("%llu bytes are in use by nobody", (unsigned long long)s.mem);
+	for (i = 0;; i++) {
+		bool sockets = false, groups = false;
+
+		if (!none_early(w))
+			return false;
+		for (h = 1; h <= w->hosts; h++) {
+			struct rest *r = &rest[h];
+			int rc = census(h, &r->c);
+
+			if (rc)
+				return fail("census of host %d: %s", h, strerrorname_np(-rc));
+			if (socket_left(r) && now() > r->sockets) {
+				conn_dump(h);
+				return fail("host %d: %u sockets and %u handshakes are left", h,
+					    r->c.sockets, r->c.handshakes);
+			}
+			if (!socket_left(r) && r->servers == never)
+				r->servers = now() + at_most(time_of(w, h, "t_lgr_idle")) + llc;
+			sockets = sockets || socket_left(r);
+			groups = groups || r->c.lgrs;
+		}
+		if (!sockets && !groups)
+			break;
+		if (!sockets && clients == never) {
+			/* one of which the server knows nothing any more is found out by TEST LINK */
+			for (h = 1, clients = 0; h <= w->hosts; h++)
+				if (serves(w, h) && rest[h].servers > clients)
+					clients = rest[h].servers;
+			clients += at_most(unasked);
+		}
+		if (!sockets && del && !deleted) {
+			deleted = true;
+			for (h = 1; h <= w->hosts; h++)
+				say("link groups of host %d deleted: %d", h, lgr_delete_all(h));
+			clients = now() + llc;
+			for (h = 1; h <= w->hosts; h++)
+				rest[h].servers = clients;
+		}
+		next = now() + (i < ARRAY_SIZE(steps) ? steps[i] + 1 : sockets ? 1000 : 5000) * MS;
+		for (h = 1; h <= w->hosts; h++) {
+			struct rest *r = &rest[h];
+
+			if (r->c.lgrs && now() > r->servers && lgr_servers(h))
+				return groups_left(w, h, "the server's ", deleted);
+			if (r->c.lgrs && now() > clients)
+				return groups_left(w, h, "", deleted);
+			if (r->servers >= now())
+				next = earliest(next, r->servers + MS);
+		}
+		run_until(w, next);
+	}
+	for (h = 1; h <= w->hosts; h++)
+		if (rest[h].c.mem)
+			return fail("host %d: %llu bytes are in use by nobody", h,
+				    (unsigned long long)rest[h].c.mem);
 	return true;
 }
 

@@ -145,9 +145,9 @@ struct world {
 	struct setting set[MAX_SET];
 	int n_set;
 	int pieces;
-	/* the longest, ms */
+	/* of all hosts the longest, ms */
 	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;
-	/* the shortest */
+	/* the shortest that there is at any time */
 	u32 t_close_min, t_abort_min, t_rmb_free_min, t_lgr_idle_min;
 	bool no_test;		/* a host does not look whether its links are alive */
 	u32 lingers;		/* seconds that close() may block, together */
@@ -157,6 +157,7 @@ void generate(struct world *w, u64 seed, bool debug);
 void describe(const struct world *w);
 void leave_out(struct world *w, const bool *drop);
 bool limited(const struct world *w, const struct conn_plan *c);
+u32 time_of(const struct world *w, int host, const char *name);
 extern const char * const dist_names[];
 extern const char * const end_names[];
 extern const char * const io_names[];
@@ -179,6 +180,7 @@ int link_up(int host, int plane, bool wire, bool up);
 int addr_change(int host, int plane, int family, bool add);
 int lgr_delete_all(int host);
 void lgr_dump(int host);
+int lgr_servers(int host);
 
 struct census {
 	u32 sockets, lgrs, handshakes;
@@ -204,6 +206,7 @@ void app_begin(struct world *w);
 bool app_run(struct world *w);		/* false: failed */
 void app_end(void);
 u64 now(void);
+u64 earliest(u64 t, u64 other);
 extern int app_smc, app_tcp;
 extern int app_hurt;			/* errors that something that befell the hosts excuses */
 extern u64 app_bytes;

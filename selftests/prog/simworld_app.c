@@ -918,7 +918,7 @@ static bool edge_wants(struct end *e)
 	       ((e->ready & READ_EV && r_wants(e)) || (e->ready & WRITE_EV && w_wants(e)));
 }
 
-static u64 earliest(u64 t, u64 other)
+u64 earliest(u64 t, u64 other)
 {
 	return other < t ? other : t;
 }

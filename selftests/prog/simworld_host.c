@@ -503,7 +503,7 @@ void conn_dump(int host)
 
 struct ids {
 	u32 id[256];
-	int n;
+	int n, servers;
 };
 
 static int lgr_cb(const struct nlmsghdr *nlh, void *arg)
@@ -513,10 +513,23 @@ static int lgr_cb(const struct nlmsghdr *nlh, void *arg)
 
 	if (!n)
 		return MNL_CB_OK;
-	mnl_attr_for_each_nested(a, n)
+	mnl_attr_for_each_nested(a, n) {
 		if (mnl_attr_get_type(a) == SMCR_A_LGR_LGR_ID && ids->n < 256)
 			ids->id[ids->n++] = mnl_attr_get_u32(a);
+		if (mnl_attr_get_type(a) == SMCR_A_LGR_ROLE &&
+		    mnl_attr_get_u32(a) == SMCR_NL_ROLE_SERVER)
+			ids->servers++;
+	}
 	return MNL_CB_OK;
+}
+
+/* In how many link groups @host is the server, or a negative errno */
+int lgr_servers(int host)
+{
+	struct ids ids = { .n = 0 };
+	int rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_cb, &ids);
+
+	return rc ? rc : ids.servers;
 }
 
 /* How many there were, or a negative errno */

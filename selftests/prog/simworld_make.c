@@ -609,73 +609,78 @@ static void gen_probes(struct world *w)
 	}
 }
 
-static void at_most(u32 *at, const char *wanted, const char *name, const char *val)
-{
-	u32 v = (u32)strtoul(val, NULL, 10);
+static const struct {
+	const char *name;
+	u32 ms;
+} defaults[] = {
+	{ "t_close", 60000 }, { "t_abort", 10000 }, { "t_llc", 4000 }, { "t_lgr_idle", 600000 },
+	{ "t_testlink", 30000 }, { "t_rmb_free", 60000 },
+};
 
-	if (!strcmp(wanted, name) && v < *at)
-		*at = v;
+/* What a sysctl of @host says, ms */
+u32 time_of(const struct world *w, int host, const char *name)
+{
+	u32 ms = 0;
+	size_t k;
+	int i;
+
+	for (k = 0; k < ARRAY_SIZE(defaults); k++)
+		if (!strcmp(defaults[k].name, name))
+			ms = defaults[k].ms;
+	for (i = 0; i < w->n_set; i++) {
+		const struct setting *s = &w->set[i];
+
+		if (!s->off && s->plane < 0 && s->host == host && !strcmp(s->name, name))
+			ms = (u32)strtoul(s->val, NULL, 10);
+	}
+	return ms;
 }
 
 /* The times that hold at any host */
 static void times(struct world *w)
 {
-	int i;
 	static const struct {
 		const char *name;
-		size_t at;
+		size_t most, least;
 	} t[] = {
-		{ "t_close", offsetof(struct world, t_close) }, { "t_abort", offsetof(struct world,
-										      t_abort) },
-		{ "t_llc", offsetof(struct world, t_llc) }, { "t_lgr_idle", offsetof(struct world,
-										     t_lgr_idle) },
-		{ "t_testlink", offsetof(struct world, t_testlink) },
-	};
-	static const struct {
-		const char *name;
-		size_t at;
-		u32 usual;
-	} least[] = {
-		{ "t_close", offsetof(struct world, t_close_min), 60000 },
-		{ "t_abort", offsetof(struct world, t_abort_min), 10000 },
-		{ "t_rmb_free", offsetof(struct world, t_rmb_free_min), 60000 },
-		{ "t_lgr_idle", offsetof(struct world, t_lgr_idle_min), 600000 },
+		{ "t_close", offsetof(struct world, t_close), offsetof(struct world, t_close_min) },
+		{ "t_abort", offsetof(struct world, t_abort), offsetof(struct world, t_abort_min) },
+		{ "t_lgr_idle", offsetof(struct world, t_lgr_idle),
+		  offsetof(struct world, t_lgr_idle_min) },
+		{ "t_rmb_free", 0, offsetof(struct world, t_rmb_free_min) },
+		{ "t_llc", offsetof(struct world, t_llc), 0 },
+		{ "t_testlink", offsetof(struct world, t_testlink), 0 },
 	};
 	size_t k;
+	int h, i;
 
-	for (k = 0; k < ARRAY_SIZE(least); k++) {
-		u32 *at = (u32 *)((char *)w + least[k].at);
-
-		*at = least[k].usual;
-		for (i = 0; i < w->n_set; i++)
-			if (!w->set[i].off && w->set[i].plane < 0)
-				at_most(at, least[k].name, w->set[i].name, w->set[i].val);
-		for (i = 0; i < w->n_dist; i++)
-			if (!w->dist[i].off && w->dist[i].kind == D_SYSCTL)
-				at_most(at, least[k].name, w->dist[i].name, w->dist[i].val);
-	}
 	w->no_test = false;
-	w->t_close = 60000;
-	w->t_abort = 10000;
-	w->t_llc = 4000;
 	w->t_clc = 10000;
 	w->t_llc_first = 10000;
-	w->t_lgr_idle = 600000;
-	w->t_testlink = 30000;
-	for (i = 0; i < w->n_set; i++) {
-		for (k = 0; k < ARRAY_SIZE(t); k++) {
-			u32 v, *at = (u32 *)((char *)w + t[k].at);
+	for (k = 0; k < ARRAY_SIZE(t); k++) {
+		u32 most = 0, least = ~0u;
 
-			if (w->set[i].off || w->set[i].plane >= 0 || strcmp(w->set[i].name,
-									    t[k].name))
-				continue;
-			v = (u32)strtoul(w->set[i].val, NULL, 10);
-			if (at == &w->t_testlink && !v)
-				w->no_test = true;
-			if (v > *at)
-				*at = v;
+		for (h = 1; h <= w->hosts; h++) {
+			u32 v = time_of(w, h, t[k].name);
+
+			most = v > most ? v : most;
+			least = v < least ? v : least;
 		}
+		for (i = 0; i < w->n_dist; i++) {
+			const struct dist *d = &w->dist[i];
+			u32 v = (u32)strtoul(d->val, NULL, 10);
+
+			if (!d->off && d->kind == D_SYSCTL && !strcmp(d->name, t[k].name))
+				least = v < least ? v : least;
+		}
+		if (t[k].most)
+			*(u32 *)((char *)w + t[k].most) = most;
+		if (t[k].least)
+			*(u32 *)((char *)w + t[k].least) = least;
 	}
+	for (h = 1; h <= w->hosts; h++)
+		if (!time_of(w, h, "t_testlink"))
+			w->no_test = true;
 }
 
 void generate(struct world *w, u64 seed, bool debug)
