@@ -449,10 +449,8 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return SMCR_HS_DECLINE;
 	switch (lgr->why) {
-	case SMCR_R_LINK_DEVICE:
-		hs->why = SMCR_R_DEVICE_GONE;
-		return SMCR_HS_DECLINE;
 	case SMCR_R_LINK_ERROR:
+	case SMCR_R_LINK_DEVICE:
 	case SMCR_R_LGR_SHUTDOWN:
 		return SMCR_HS_DECLINE;
 	default:
