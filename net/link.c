@@ -100,7 +100,8 @@ static void link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 
 /*
  * A queue completes in the order in which it was posted. Another completion is a
- * second one, or those before it were lost: what this device says may be wrong.
+ * second one, or of a receive after one whose message was lost with its
+ * completion: what this device says may be wrong.
  */
 static void link_wc_order(struct smcr_link *link)
 {
@@ -303,25 +304,49 @@ static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 	return room;
 }
 
+static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
+{
+	if (pend->done)
+		pend->done(pend, ok);
+	if (pend_retire(link, pend))
+		link->ops->room(link);
+	link_settle(link, &link->n_pend);
+}
+
+/*
+ * Number of those that were posted before @pend and are outstanding; U32_MAX if
+ * @pend is not. Handlers run one at a time: nobody else moves pend_tail.
+ */
+static u32 pends_before(const struct smcr_link *link,
+			const struct smcr_tx_pend *pend)
+{
+	u32 n = (u32)(pend - link->pends) - link->pend_tail;
+
+	n %= SMCR_SQ_DEPTH;
+	if (n < READ_ONCE(link->pend_head) - link->pend_tail &&
+	    n < SMCR_SQ_DEPTH / 2)
+		return n;
+	return U32_MAX;
+}
+
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smcr_tx_pend *pend = container_of(wc->wr_cqe,
 						 struct smcr_tx_pend, cqe);
 	struct smcr_link *link = pend->link;
 	bool ok = wc->status == IB_WC_SUCCESS;
+	u32 n = pends_before(link, pend);
 
-	/* handlers run one at a time: nobody else moves pend_tail */
-	if (unlikely(pend != pend_at(link, link->pend_tail))) {
+	if (unlikely(n == U32_MAX)) {
 		link_wc_order(link);
 		return;
 	}
 	if (unlikely(!ok))
 		link_wc_error(link, wc);
-	if (pend->done)
-		pend->done(pend, ok);
-	if (pend_retire(link, pend))
-		link->ops->room(link);
-	link_settle(link, &link->n_pend);
+	/* those before it have come to their end, too, if nobody told */
+	do {
+		pend_end(link, pend_at(link, link->pend_tail), ok);
+	} while (n--);
 }
 
 /**

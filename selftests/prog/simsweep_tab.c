@@ -340,7 +340,7 @@ static const struct {
 	{ "first/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
 	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
 	{ "settle/server/wc_recv=drop", { HALF, HALF, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
-	  "llc-timeout", "the same, when the client has refused ADD LINK" } },
+	  "link-error", "the same, of ADD LINK's refusal; the next message, TEST LINK, shows it" } },
 	{ "settle/client/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
 	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
 	{ "first/*/wc_send=drop", { TCP, TCP, T_LLC + LATE, ~0u, "mr-fail",
@@ -355,13 +355,11 @@ static const struct {
 	  "of REG_MR, which is waited for until T_LLC; then the link has failed" } },
 	{ "confirm-rkey/*/wc_recv=drop", { RESET, SMC | TCP | RESET, ~0u, 15000, "llc-timeout",
 	  "CONFIRM RKEY or its answer is lost (LLC-63)" } },
-	{ "delete-rkey/*/wc_recv=drop", { SMC | RESET, SMC, ~0u, 15000, "llc-timeout",
-	  "DELETE RKEY or its answer is lost (I-18); or TEST LINK before it, whose loss it makes good" } },
-	{ "test-link/*/wc_recv=drop", { RESET, RESET, ~0u, 15000, "llc-timeout",
-	  "TEST LINK, or its answer, is lost, which a reliable connection never does" } },
-	/* a timer of a minute may be late by 5.12 s at 100 Hz */
-	{ "close/client/wc_send=drop", { RESET, RESET, ~0u, 66000, "close-timeout",
-	  "close waits for it until t_close" } },
+	{ "delete-rkey/*/wc_recv=drop", { SMC | RESET, SMC, ~0u, 15000, "link-error",
+	  "DELETE RKEY or its answer is lost (I-18), or TEST LINK before it: the next message shows it" } },
+	{ "@(data|window|reuse|close|test-link)/*/wc_recv=drop",
+	  { RESET, SMC | TCP | RESET | FAILED | HALF, ~0u, SILENCE, "link-error",
+	    "a message is lost, which the next one shows: receives complete in order" } },
 };
 
 /* First contact: CLC-57, CLC-58, CLC-63 */
