@@ -608,8 +608,10 @@ def run__says_what_repeats_it():
         with unittest.mock.patch.dict(os.environ, SWEEP=sweep, SEED="9"):
             mine = asked(run, *words)
             it = object.__new__(runner)
-            it.args, it.results = mine, [unittest.mock.Mock(case=case, folder="/f/guest1/001-10-x")]
-            env, _, again = it.repro(case).split("   (alone")[0].partition("selftests/run ")
+            it.args = mine
+            res = unittest.mock.Mock(case=case, folder="/f/guest1/001-10-x")
+            it.results = [unittest.mock.Mock(case=case, folder="/f/guest0/001-10-x"), res]     # --repeat
+            env, _, again = it.repro(res).split("   (alone")[0].partition("selftests/run ")
             assert ("SWEEP=" in env) == bool(sweep) and ("SEED=9 " in env) == (runner is run.Runner), env
             assert not sweep or f"SWEEP={sweep}" in shlex.split(env)
             then = asked(run, *shlex.split(again))
