@@ -5,8 +5,10 @@
 import importlib.machinery
 import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -65,6 +67,38 @@ class LockComments(unittest.TestCase):
     def test_finds_what_the_tree_has(self):
         """The tree's own assertions and exemptions fit together."""
         self.assertEqual(lock_comments.main([]), 0)
+
+
+class WithLock(unittest.TestCase):
+    """with_lock in scripts/common.sh"""
+
+    def run_it(self, cache, code):
+        """The code, with that cache: its output."""
+        return subprocess.run(["bash", "-c", f'set -e; . "{TOP}/scripts/common.sh"; {code}'], env={**os.environ, "SMCR_CACHE": cache},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+
+    def test_leaves_nothing_of_a_tree(self):
+        """A tree's lock is in the tree; one of the cache stays, and what other trees once left there goes when it is old."""
+        with tempfile.TemporaryDirectory() as tmp:
+            cache = os.path.join(tmp, "cache")
+            self.assertEqual(self.run_it(cache, f"with_lock {tmp}/tree/build/um echo a; with_lock um-src echo b"), "a\nb\n")
+            self.assertEqual(os.listdir(os.path.join(tmp, "tree/build")), ["um.lock"])
+            lock = os.path.join(cache, "lock")
+            self.assertEqual(os.listdir(lock), ["um-src"])
+            for name, days in (("build-_gone_build_um", 9), ("rnicsim-_gone_build_um", 9), ("build-_used_build_um", 1), ("um-um", 99)):
+                with open(os.path.join(lock, name), "w", encoding="utf-8"):
+                    pass
+                os.utime(os.path.join(lock, name), times=(time.time() - days * 86400,) * 2)
+            self.run_it(cache, "with_lock um-src true")
+            self.assertEqual(sorted(os.listdir(lock)), ["build-_used_build_um", "um-src", "um-um"])
+
+    def test_one_at_a_time(self):
+        """Who comes second waits."""
+        with tempfile.TemporaryDirectory() as tmp:
+            said = self.run_it(os.path.join(tmp, "cache"), f"""
+                work() {{ mkdir {tmp}/in; sleep 0.2; rmdir {tmp}/in; }}
+                for i in 1 2 3; do with_lock {tmp}/t/x work & done; wait; echo over""")
+            self.assertTrue(said.endswith("over\n") and "File exists" not in said and "waiting" in said, said)
 
 
 if __name__ == "__main__":
