@@ -19,6 +19,8 @@
 server() {
 	local i calls=()
 	faulty fail_page_alloc '(smcr_)?rmb_[a-z_]+'
+	# whether a slab is full is chance, and so would be what is left of six refusals
+	spare fail_page_alloc new_slab
 	# four elements in the first RMB of this size, eight in the next, sixteen
 	fast rmem=65536
 	for i in 1 2 3; do calls+=("slot:$i" accept:0 recv:5); done

@@ -7,6 +7,7 @@
 #	faulty KIND REGEX	KIND failslab or fail_page_alloc: below the
 #				functions of the module whose names match (those of
 #				one source file: what is between them fails, too)
+#	spare KIND FUNCTION	of the kernel, what is below that function
 #	refuse KIND TIMES	so many from now on, -1 all, 0 none
 FAULTS=/sys/kernel/debug
 
@@ -22,6 +23,8 @@ faulty() {
 	echo "0x$lo" > "$f/require-start"
 	echo "0x$hi" > "$f/require-end"
 	echo 32 > "$f/stacktrace-depth"
+	echo 0 > "$f/reject-start"
+	echo 0 > "$f/reject-end"
 	[ ! -e "$f/min-order" ] || echo 0 > "$f/min-order"
 	[ ! -e "$f/ignore-gfp-wait" ] || echo N > "$f/ignore-gfp-wait"
 	echo N > "$f/task-filter"
@@ -29,6 +32,15 @@ faulty() {
 	echo 1 > "$f/interval"
 	echo 0 > "$f/space"
 	echo "$1: from 0x$lo to 0x$hi"
+}
+
+spare() {
+	local f=$FAULTS/$1 lo hi
+	lo=$(grep -E " [tT] $2\$" /proc/kallsyms | cut -d' ' -f1)
+	[ -n "$lo" ] || fail "no function $2"
+	hi=$(grep -v '\[' /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$lo" | tail -n 1)
+	echo "0x$lo" > "$f/reject-start"
+	echo "0x$hi" > "$f/reject-end"
 }
 
 refuse() {
