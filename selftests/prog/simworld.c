@@ -86,21 +86,73 @@ void hit(const char *kind, const char *what, u64 n)
 
 static bool touches(const struct dist *d, int host, int plane)
 {
-	if (d->off || !d->phase || d->kind < D_CALM)
+	if (d->off || !d->phase || d->kind < D_CALM || d->refused)
 		return false;
 	if (d->kind == D_SLAB)
 		return true;
+	if (d->kind == D_FAULT && !d->happened)
+		return false;
 	return d->host == host && (d->kind == D_LGRDEL || d->plane == plane);
 }
 
-bool tainted(const struct world *w, int host, int plane)
+/* Some that overlap undo each other's undoing: until undo_dists() it is not known what is over. */
+static bool alone(const struct world *w, const struct dist *d)
 {
 	int i;
 
-	for (i = 0; i < w->n_dist; i++)
-		if (touches(&w->dist[i], host, plane))
+	for (i = 0; i < w->n_dist; i++) {
+		const struct dist *o = &w->dist[i];
+
+		if (o != d && !o->off && o->kind >= D_CALM && o->kind != D_LGRDEL &&
+		    (o->kind == D_SLAB || (o->host == d->host && o->plane == d->plane)) &&
+		    o->start <= d->start + (u64)d->len && d->start <= o->start + (u64)o->len)
+			return false;
+	}
+	return true;
+}
+
+/* It was over and noticed everywhere at that time: a dead link is found out by TEST LINK. */
+static bool is_past(const struct world *w, const struct dist *d, u64 when)
+{
+	u64 noticed = (w->t_testlink + w->t_llc) * 9ull / 8 + SLACK;
+
+	if (!d->until || (d->kind != D_LGRDEL && (w->no_test || !alone(w, d))))
+		return false;
+	return d->until + noticed * MS <= when;
+}
+
+/* Has something of @kinds befallen that card, which what began at @since could notice? */
+bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since)
+{
+	int i;
+
+	for (i = 0; i < w->n_dist; i++) {
+		const struct dist *d = &w->dist[i];
+
+		if (kinds & BIT(d->kind) && touches(d, host, plane) && !is_past(w, d, since))
 			return true;
+	}
 	return false;
+}
+
+/* Which faults have happened by now */
+void see_faults(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->n_dist; i++) {
+		struct dist *d = &w->dist[i];
+		u32 n;
+
+		if (d->off || d->kind != D_FAULT || d->phase != 1 || d->happened || d->refused)
+			continue;
+		n = dev_fired(d->host, d->plane, d->name);
+		/* a device that was made again counts anew; one that goes takes its count along */
+		d->happened = n > d->fired || (n && n < d->fired) ||
+			(strstr(d->val, " remove") && !dev_there(d->host, d->plane));
+		if (n < d->fired)
+			d->fired = n;
+	}
 }
 
 u64 next_dist(const struct world *w)
@@ -241,6 +293,8 @@ static void put_back(struct world *w, struct dist *d)
 		break;
 	case D_ADMIN:
 		rc = link_up(d->host, d->plane, false, true);
+		/* a link that goes down takes its IPv6 addresses along */
+		addr_change(d->host, d->plane, 10, true);
 		break;
 	case D_ADDR:
 		rc = addr_change(d->host, d->plane, d->family, true);
@@ -251,7 +305,7 @@ static void put_back(struct world *w, struct dist *d)
 	case D_FAULT:
 		count_fault(d);
 		rc = dev_fault(d->host, d->plane, d->name, "0");
-		if (!d->broken)
+		if (!d->broken || !d->happened)
 			break;
 		dev_del(d->host, d->plane);
 		rc = 0;
@@ -264,6 +318,7 @@ static void put_back(struct world *w, struct dist *d)
 		if (rc)
 			fail("%s cannot be ended: %s", d->name, strerrorname_np(-rc));
 		hit("memory", d->name, n);
+		d->refused = !n;
 		break;
 	default:
 		break;
@@ -319,8 +374,12 @@ static void befall(struct world *w, struct dist *d)
 	    rc < 0 ? strerrorname_np(-rc) : "0");
 	if (rc >= 0)
 		hit(alive ? "live" : "idle", dist_names[d->kind], 1);
+	d->refused = rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH ||
+		(d->kind == D_LGRDEL && !rc);
+	if (d->kind == D_LGRDEL)
+		d->until = now();
 	/* a device that is not there can have no knobs; any other error is ours */
-	if (rc < 0 && !no_memory(w) && !(rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL || rc == -ESRCH))
+	if (rc < 0 && !no_memory(w) && !d->refused)
 		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val,
 		     strerrorname_np(-rc));
 }
@@ -336,12 +395,16 @@ bool do_dists(struct world *w)
 		if (d->off)
 			continue;
 		if (!d->phase && t >= d->start * MS) {
-			d->phase = 1;
+			see_faults(w);
 			befall(w, d);
+			d->phase = 1;
 		}
 		if (d->phase == 1 && t >= (d->start + (u64)d->len) * MS) {
-			d->phase = 2;
+			see_faults(w);
 			put_back(w, d);
+			d->phase = 2;
+			if (!d->until)
+				d->until = now();
 		}
 	}
 	return !failed();

@@ -25,6 +25,7 @@
 #define MAX_PIECES	1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MS		1000000ull	/* times are ns */
+#define SLACK		10000		/* ms, beyond what the documentation says */
 
 typedef uint64_t u64;
 typedef uint32_t u32;
@@ -118,6 +119,9 @@ struct dist {
 	char name[32], val[64];
 	bool broken;		/* the device has to be made again afterwards */
 	int phase;		/* 0 before, 1 meanwhile, 2 over */
+	bool refused;		/* there was nothing for it to befall */
+	bool happened;		/* of a fault: it did, at least once */
+	u64 until;		/* it is over since then, but for what has to be noticed */
 	u32 fired;		/* of a fault, before it was set */
 };
 
@@ -226,7 +230,12 @@ bool failed(void);
 void hit(const char *kind, const char *what, u64 n);
 
 /* --- what befalls the hosts --- */
-bool tainted(const struct world *w, int host, int plane);
+#define BIT(kind)	(1u << (kind))
+#define ANYTHING	(~0u)
+/* These can lose packets of TCP; all else leaves TCP alone */
+#define TCP_TOO		(BIT(D_CABLE) | BIT(D_ADMIN) | BIT(D_ADDR) | BIT(D_SLAB))
+bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since);
+void see_faults(struct world *w);
 u64 next_dist(const struct world *w);
 bool do_dists(struct world *w);
 void undo_dists(struct world *w);

@@ -39,7 +39,6 @@
 #define MOST	(1u << 18)	/* bytes of one call */
 #define HASTE	20		/* how much faster time passes on the loopback */
 #define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
-#define SLACK	10000		/* ms, beyond what the documentation says */
 #define STILL	5000		/* ms in which something has to move over SMC-R */
 #define WAKE	2000		/* epoll: a thread has ended */
 #define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
@@ -66,7 +65,7 @@ struct end {
 	bool shut, eof, dead, aborted, closed, rdwr;
 	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
-	u64 opened, closed_at;
+	u64 began, opened, closed_at;
 	bool flowing;
 	u64 moved, sum;		/* when something of what it sends moved, and how much had */
 	u32 lport;
@@ -128,11 +127,26 @@ static bool bad(const struct end *e, const char *what, long val, int err)
 			    "", e->shut ? ", shut" : "");
 }
 
+/* Has something of @kinds befallen it, as far as is known? */
+static bool befell(const struct end *e, u32 kinds)
+{
+	const struct conn_plan *c = e->c;
+	/* when connect() was called */
+	u64 since = ends[e->id][0].began;
+
+	return !c->probe && (tainted(world, c->client, c->plane, kinds, since) ||
+			     tainted(world, c->server, c->plane, kinds, since));
+}
+
+static bool hurt_by(const struct end *e, u32 kinds)
+{
+	see_faults(world);
+	return befell(e, kinds);
+}
+
 static bool disturbed(const struct end *e)
 {
-	return !e->c->probe && (tainted(world, e->c->client, e->c->plane) || tainted(world,
-										     e->c->server,
-										     e->c->plane));
+	return hurt_by(e, ANYTHING);
 }
 
 /* May an operation of @e give @err? */
@@ -353,6 +367,7 @@ static bool start_conn(struct end *e)
 		if (bind(e->fd, (void *)&from, len))
 			return bad(e, "bind", -1, errno);
 	}
+	e->began = now();
 	rc = connect(e->fd, (void *)&ss, len);
 	err = rc ? errno : 0;
 	len = sizeof(ss);
@@ -408,8 +423,8 @@ static bool accept_some(int i)
 	if (fd < 0) {
 		say("l%d accept: %s", i, strerrorname_np(errno));
 		/* a connection that was there when epoll looked may be gone */
-		return errno == ECONNABORTED || errno == EAGAIN || tainted(world, l->host,
-									   l->plane) ||
+		return errno == ECONNABORTED || errno == EAGAIN ||
+		       tainted(world, l->host, l->plane, ANYTHING, now()) ||
 		       fail("listener %d: accept: %s", i, strerrorname_np(errno));
 	}
 	port = port_of(&ss);
@@ -828,7 +843,7 @@ static u64 deadline(const struct end *e)
 
 	if (world->limits)
 		at += 40000 * MS;
-	if (!disturbed(e))
+	if (!befell(e, ANYTHING))
 		return at;
 	for (i = 0; i < world->n_dist; i++) {
 		u64 over = (world->dist[i].start + (u64)world->dist[i].len + t) * MS;
@@ -850,6 +865,9 @@ static bool late(struct end *e)
 {
 	int mode;
 
+	see_faults(world);
+	if (now() < deadline(e))
+		return true;
 	if (e->state == NEW) {
 		e->state = GONE;
 		return true;
