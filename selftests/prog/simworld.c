@@ -128,8 +128,11 @@ bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since)
 
 	for (i = 0; i < w->n_dist; i++) {
 		const struct dist *d = &w->dist[i];
+		u32 kind = BIT(d->kind);
 
-		if (kinds & BIT(d->kind) && touches(d, host, plane) && !is_past(w, d, since))
+		if (d->kind == D_FAULT && !strcmp(d->name, "dma_map"))
+			kind |= NO_MAPPING;
+		if (kinds & kind && touches(d, host, plane) && !is_past(w, d, since))
 			return true;
 	}
 	return false;

@@ -149,14 +149,56 @@ static bool disturbed(const struct end *e)
 	return hurt_by(e, ANYTHING);
 }
 
+enum call { SOCKET, CONNECT, SEND, RECV };
+
+/* Does keepalive ask on a link that it may share? All of its connections get the error. */
+static bool kept_alive(const struct end *e)
+{
+	int i, host = e->c->client, peer = e->c->server;
+
+	for (i = 0; i < world->n_conn; i++) {
+		const struct conn_plan *c = &world->conn[i];
+
+		if (!c->off && ((c->client == host && c->server == peer) ||
+				(c->client == peer && c->server == host)) &&
+		    (c->side[0].opt.keepalive || c->side[1].opt.keepalive))
+			return true;
+	}
+	return false;
+}
+
+/* What a call may give on a connection that something befell */
+static bool errno_fits(const struct end *e, int err, enum call call)
+{
+	switch (err) {
+	case ENOMEM:
+	case ENOBUFS:	/* the first send() has to map its buffer, but lives on: do_send() */
+		return hurt_by(e, BIT(D_SLAB));
+	case ECONNRESET:
+		return call != SOCKET;
+	case EPIPE:	/* of recv(), as in TCP's CLOSE-WAIT */
+	case ECONNABORTED:	/* RFC 7609 4.8.2: the server's Decline after the client has begun */
+		return call == SEND || call == RECV;
+	case ETIMEDOUT:	/* in connect() the peer's LLC message, too */
+		return call == CONNECT || (call != SOCKET && (hurt_by(e, TCP_TOO) || kept_alive(e)));
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return call != SOCKET && hurt_by(e, TCP_TOO);
+	case EADDRNOTAVAIL:
+		return call == CONNECT && hurt_by(e, TCP_TOO);
+	default:
+		return false;
+	}
+}
+
 /* May an operation of @e give @err? */
-static bool cause(const struct end *e, int err, bool sending)
+static bool cause(const struct end *e, int err, enum call call)
 {
 	const struct end *o = e->peer;
 
 	if (disturbed(e)) {
 		app_hurt++;
-		return true;
+		return errno_fits(e, err, call);
 	}
 	if (err != ECONNRESET && err != EPIPE)
 		return false;
@@ -170,7 +212,7 @@ static bool cause(const struct end *e, int err, bool sending)
 	/* what SMC-R itself says in the handshake met nobody */
 	if (e->side && o->closed_at <= e->opened)
 		return true;
-	return sending || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
+	return call == SEND || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
 }
 
 static void ask_epoll(struct end *e, u32 ev)
@@ -346,7 +388,7 @@ static bool no_socket(struct end *e, int err)
 	e->dead = true;
 	e->closed = true;
 	e->state = GONE;
-	return cause(e, err, true) || bad(e, "socket", -1, err);
+	return cause(e, err, SOCKET) || bad(e, "socket", -1, err);
 }
 
 static bool start_conn(struct end *e)
@@ -383,7 +425,7 @@ static bool start_conn(struct end *e)
 		return true;
 	}
 	e->dead = true;
-	if (!cause(e, err, true) && !(c->listener < 0 && err == ECONNREFUSED))
+	if (!cause(e, err, CONNECT) && !(c->listener < 0 && err == ECONNREFUSED))
 		return bad(e, "connect", rc, err);
 	shut_down(e);
 	return true;
@@ -402,7 +444,7 @@ static bool connected(struct end *e)
 		return opened(e);
 	}
 	e->dead = true;
-	if (!cause(e, err, true) && !(e->c->listener < 0 && err == ECONNREFUSED))
+	if (!cause(e, err, CONNECT) && !(e->c->listener < 0 && err == ECONNREFUSED))
 		return bad(e, "connect", -1, err);
 	shut_down(e);
 	return true;
@@ -424,7 +466,8 @@ static bool accept_some(int i)
 		say("l%d accept: %s", i, strerrorname_np(errno));
 		/* a connection that was there when epoll looked may be gone */
 		return errno == ECONNABORTED || errno == EAGAIN ||
-		       tainted(world, l->host, l->plane, ANYTHING, now()) ||
+		       ((errno == ENOMEM || errno == ENOBUFS || errno == ENFILE) &&
+			tainted(world, l->host, l->plane, BIT(D_SLAB), now())) ||
 		       fail("listener %d: accept: %s", i, strerrorname_np(errno));
 	}
 	port = port_of(&ss);
@@ -570,14 +613,14 @@ static bool do_send(struct end *e, u32 ev)
 			return bad(e, "send does not block", rc, err);
 		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
 	}
-	if (err == ENOMEM && disturbed(e)) {	/* not the connection's end */
+	if (err == ENOMEM && hurt_by(e, BIT(D_SLAB) | NO_MAPPING)) {	/* not the connection's end */
 		app_hurt++;
 		e->wwait = now() + 20 * MS;
 		return true;
 	}
 	if (err) {
 		e->wdead = true;
-		return cause(e, err, true) || bad(e, "send", rc, err);
+		return cause(e, err, SEND) || bad(e, "send", rc, err);
 	}
 	if (!rc || rc > n)
 		return bad(e, "send", rc, 0);
@@ -618,7 +661,7 @@ static bool do_recv(struct end *e, u32 ev)
 	}
 	if (err) {
 		e->dead = true;
-		return cause(e, err, false) || bad(e, "recv", rc, err);
+		return cause(e, err, RECV) || bad(e, "recv", rc, err);
 	}
 	if (e->dead && rc)
 		return bad(e, "recv after an error", rc, 0);
@@ -632,7 +675,7 @@ static bool do_recv(struct end *e, u32 ev)
 			/* what it sent and said before it aborted may have come */
 			if (!(o->aborted && o->shut && e->rx == o->tx)) {
 				/* one of two that wait gets the error, as with TCP */
-				e->dead = e->threads == 2 && cause(e, ECONNRESET, false);
+				e->dead = e->threads == 2 && cause(e, ECONNRESET, RECV);
 				return e->dead || bad(e, "end of data", rc, 0);
 			}
 		e->eof = true;
@@ -875,11 +918,11 @@ static bool late(struct end *e)
 	if (native)
 		return bad(e, "hangs", 0, 0);
 	mode = mode_of(e);
-	if (disturbed(e) && !e->patient && !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
+	if (befell(e, ANYTHING) && !e->patient && !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
 		e->patient = true;
 		return true;
 	}
-	if (disturbed(e) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
+	if (befell(e, ANYTHING) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
 		say("c%d%c gives up", e->id, "cs"[e->side]);
 		e->dead = true;
 		/* wakes those who wait in it */
