@@ -901,8 +901,9 @@ static u64 deadline(const struct end *e)
 }
 
 /*
- * A connection that fell back may have lost its peer's reset, and then waits for
- * ever, as TCP does; one that is being set up has TCP's retransmissions to wait for.
+ * A connection that fell back may have lost its peer's reset, if packets of TCP
+ * were lost, and then waits for ever, as TCP does; one that is being set up has
+ * TCP's retransmissions to wait for. What befalls an RNIC loses nothing of TCP.
  */
 static bool late(struct end *e)
 {
@@ -918,11 +919,12 @@ static bool late(struct end *e)
 	if (native)
 		return bad(e, "hangs", 0, 0);
 	mode = mode_of(e);
-	if (befell(e, ANYTHING) && !e->patient && !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
+	if (befell(e, mode == SMCR_NL_MODE_TCP ? TCP_TOO : ANYTHING) && !e->patient &&
+	    !world->no_test && mode != SMCR_NL_MODE_SMC_R) {
 		e->patient = true;
 		return true;
 	}
-	if (befell(e, ANYTHING) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
+	if (befell(e, TCP_TOO) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
 		say("c%d%c gives up", e->id, "cs"[e->side]);
 		e->dead = true;
 		/* wakes those who wait in it */
