@@ -132,6 +132,8 @@ bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since)
 
 		if (d->kind == D_FAULT && !strcmp(d->name, "dma_map"))
 			kind |= NO_MAPPING;
+		if (d->kind == D_FAULT && d->broken)
+			kind |= GOES;
 		if (kinds & kind && touches(d, host, plane) && !is_past(w, d, since))
 			return true;
 	}

@@ -233,6 +233,7 @@ void hit(const char *kind, const char *what, u64 n);
 #define BIT(kind)	(1u << (kind))
 #define ANYTHING	(~0u)
 #define NO_MAPPING	BIT(D_KINDS)	/* those D_FAULT that let dma_map fail */
+#define GOES		BIT(D_KINDS + 1)	/* those that take the device away */
 /* These can lose packets of TCP; all else leaves TCP alone */
 #define TCP_TOO		(BIT(D_CABLE) | BIT(D_ADMIN) | BIT(D_ADDR) | BIT(D_SLAB))
 bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since);
