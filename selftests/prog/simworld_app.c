@@ -63,6 +63,7 @@ struct end {
 	u64 tx, rx;
 	u64 tx_most;		/* tx and what a send() under way may have sent */
 	bool shut, eof, dead, aborted, closed, rdwr;
+	bool early;		/* closed while it was still connecting */
 	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 began, opened, closed_at;
@@ -212,7 +213,7 @@ static bool cause(const struct end *e, int err, enum call call)
 	if (!o->closed)
 		return false;
 	/* what SMC-R itself says in the handshake met nobody */
-	if (e->side && o->closed_at <= e->opened)
+	if (e->side && o->early)
 		return true;
 	return call == SEND || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
 }
@@ -242,6 +243,7 @@ static void shut_down(struct end *e)
 {
 	struct linger l = { 1, 0 };
 
+	e->early = e->state == CONNECTING;
 	if (e->p->end == END_ABORT && !e->dead) {
 		e->aborted = true;
 		setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
