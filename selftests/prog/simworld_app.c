@@ -858,19 +858,19 @@ static bool drive(struct end *e, u32 ev)
 		unsigned char byte = 0;
 		ssize_t rc = recv(e->fd, &byte, 1, 0);
 
-		if (rc > 0)
-			return bad(e, "recv after an error", rc, 0);
+		if (rc > 0 || (rc && !cause(e, errno, RECV)))
+			return bad(e, "recv after an error", rc, rc < 0 ? errno : 0);
 		rc = send(e->fd, &byte, 1, MSG_NOSIGNAL);
-		if (rc >= 0)
-			return bad(e, "send after an error", rc, 0);
+		if (rc >= 0 || (errno != EPIPE && !cause(e, errno, SEND)))
+			return bad(e, "send after an error", rc, rc < 0 ? errno : 0);
 		shut_down(e);
 		return true;
 	}
 	if (e->wdead) {
 		ssize_t rc = send(e->fd, "", 1, MSG_NOSIGNAL);
 
-		if (rc >= 0)
-			return bad(e, "send after an error", rc, 0);
+		if (rc >= 0 || (errno != EPIPE && !cause(e, errno, SEND)))
+			return bad(e, "send after an error", rc, rc < 0 ? errno : 0);
 		if (e->eof || e->p->noread || e->rdwr)
 			shut_down(e);
 		return true;
