@@ -291,9 +291,9 @@ static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
  * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
  *
  * Both sides may give up a first contact at once, and then each one's Decline is
- * the first that the other reads from TCP (CLC-57, CLC-58). What is taken for one
- * has the peer's ID and comes within T_LLC_FIRST. Only a whole one counts: TCP
- * does not split what is sent in one call and is that short.
+ * the first that the other reads from TCP (CLC-57, CLC-58), however long TCP takes
+ * to deliver it. It has the peer's ID. Only a whole one counts: TCP does not split
+ * what is sent in one call and is that short.
  *
  * Context: any up to softirq.
  * Return: true if there was one, and nobody will see it.
@@ -311,8 +311,7 @@ bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 	if (!got)
 		return false;
 	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
-	if (time_after(jiffies, ssk->crossed_until) ||
-	    !smcr_clc_is_crossed(ssk, buf, got, &hdr, &d))
+	if (!smcr_clc_is_crossed(ssk, buf, got, &hdr, &d))
 		return false;
 	desc.count = got;
 	tcp_read_sock(tsk, &desc, smcr_clc_eat);

@@ -78,8 +78,7 @@ struct smcr_sock {
 	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
-	unsigned long crossed_until;	/* jiffies; this and the next: SMCR_SK_CROSSED */
-	u8 crossed_id[8];		/* peer ID; inner socket's lock, both */
+	u8 crossed_id[8];		/* peer ID, of SMCR_SK_CROSSED; inner socket's lock */
 	struct smcr_id net_node;	/* sn->socks, sn->sk_lock */
 	bool counted;			/* in sn->n_socks; sn->sk_lock */
 	struct smcr_conn conn;

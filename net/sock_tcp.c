@@ -541,7 +541,6 @@ void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
 {
 	lock_sock(ssk->tcp->sk);
 	memcpy(ssk->crossed_id, peer_id, sizeof(ssk->crossed_id));
-	ssk->crossed_until = jiffies + smcr_knob_jiffies(ssk->sn, t_llc_first);
 	set_bit(SMCR_SK_CROSSED, &ssk->flags);
 	smcr_clc_drop_crossed(ssk);
 	release_sock(ssk->tcp->sk);
