@@ -65,6 +65,8 @@ struct end {
 	bool shut, eof, dead, aborted, closed, rdwr;
 	bool early;		/* closed while it was still connecting */
 	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
+	bool in_send;		/* another thread is */
+	bool owed;		/* it has to get an error: recv() got none */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 began, opened, closed_at;
 	bool flowing;
@@ -634,12 +636,16 @@ static bool do_send(struct end *e, u32 ev)
 		n = left;
 	more = e->p->opt.more && one_in(&e->r, 2) ? MSG_MORE : 0;
 	e->tx_most = e->tx + n;
+	e->in_send = let_go;
 	if (let_go)
 		pthread_mutex_unlock(&turn);
 	rc = send(fd, pattern(e, e->tx), n, MSG_NOSIGNAL | more);
 	if (blocked(e, let_go))
 		return true;
+	e->in_send = false;
 	err = rc < 0 ? errno : 0;
+	if (e->owed && !err)
+		return bad(e, "recv() said that data end, send() gave no error", rc, 0);
 	if (err && !let_go)
 		e->tx_most = e->tx;
 	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
@@ -707,13 +713,16 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv did not wait for all", rc, 0);
 	e->brief = let_go && e->p->opt.waitall && rc < n;
 	if (!rc) {
-		if (!e->wdead && !((o->shut || o->closed) && !o->aborted && e->rx == o->tx))
-			/* what it sent and said before it aborted may have come */
-			if (!(o->aborted && o->shut && e->rx == o->tx)) {
-				/* one of two that wait gets the error, as with TCP */
-				e->dead = e->threads == 2 && cause(e, ECONNRESET, RECV);
-				return e->dead || bad(e, "end of data", rc, 0);
-			}
+		/* what it sent and said before it aborted may have come */
+		if (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted))) {
+			/* send() has told the error, or, of two that wait, is about to: as with TCP */
+			if ((!e->wdead && !e->in_send) || !cause(e, ECONNRESET, RECV))
+				return bad(e, "end of data", rc, 0);
+			e->owed = !e->wdead;
+			e->dead = e->owed;
+			if (e->owed)
+				return true;
+		}
 		e->eof = true;
 		return true;
 	}
