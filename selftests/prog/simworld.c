@@ -594,6 +594,9 @@ static bool settle(struct world *w)
 					clients = rest[h].servers;
 			clients += at_most(unasked);
 		}
+		/* a client that never asks keeps what its server has lost: the operator's business */
+		if (w->no_test && now() > clients)
+			del = true;
 		if (!sockets && del && !deleted) {
 			deleted = true;
 			for (h = 1; h <= w->hosts; h++)
