@@ -921,16 +921,33 @@ static u64 pauses(const struct side_plan *s)
 	return t + s->end_ms;
 }
 
+/* TCP with a small send buffer waits for a delayed ACK of each 4 KiB: ms */
+static u64 dribbles(const struct side_plan *s)
+{
+	u64 bytes = 0;
+	int i;
+
+	if (!s->opt.sndbuf || s->opt.sndbuf > 16384)
+		return 0;
+	for (i = 0; i < s->nw; i++)
+		bytes += s->w[i].off ? 0 : s->w[i].bytes;
+	return bytes / 4096 * 250;
+}
+
+#define SYN_RETRIES	64000	/* ms: the seventh SYN, when a full listener has dropped six */
+
 static u64 deadline(const struct end *e)
 {
 	const struct conn_plan *c = e->c;
 	u64 t = 8000 + world->lingers * 1000 + pauses(&c->side[0]) * 2 + pauses(&c->side[1]) * 2 +
-		due_all;
+		dribbles(&c->side[0]) + dribbles(&c->side[1]) + due_all;
 	u64 at = ends[e->id][0].opened + t * MS;
 	int i;
 
 	if (world->limits)
 		at += 40000 * MS;
+	if (c->listener >= 0 && world->listen[c->listener].backlog < 8)
+		at += SYN_RETRIES * MS;
 	if (!befell(e, ANYTHING))
 		return at;
 	for (i = 0; i < world->n_dist; i++) {
