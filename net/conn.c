@@ -44,11 +44,14 @@ static void smcr_conn_queue_work(struct smcr_conn *conn)
 		sock_put(sk);
 }
 
-static void smcr_conn_start_timer(struct smcr_conn *conn, int ms)
+static void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 {
+	const struct smcr_knobs *knobs = &smcr_conn_net(conn)->knobs;
+	int ms = abort ? READ_ONCE(knobs->t_abort) : READ_ONCE(knobs->t_close);
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	lockdep_assert_held(&conn->lock);
+	conn->timer_abort = abort;
 	conn->timer_end = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
 	if (mod_delayed_work(smcr_wq, &conn->timer, msecs_to_jiffies(ms)))
@@ -524,9 +527,9 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	if (acts & SMCR_ACT_STOP_TIMER)
 		smcr_conn_stop_timer(conn);
 	if (acts & SMCR_ACT_CLOSE_TIMER)
-		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_close));
+		smcr_conn_start_timer(conn, false);
 	if (acts & SMCR_ACT_ABORT_TIMER)
-		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_abort));
+		smcr_conn_start_timer(conn, true);
 	if (out->why != SMCR_R_NONE && conn->why == SMCR_R_NONE) {
 		conn->why = out->why;
 		smcr_hit(sn, out->why, conn->lgr->id, conn->token);
@@ -653,12 +656,10 @@ static bool smcr_conn_ended(const struct smcr_conn *conn)
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
-	struct smcr_net *sn = smcr_conn_net(conn);
-
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr && !conn->fin_seen && !smcr_conn_ended(conn)) {
 		conn->fin_seen = true;
-		smcr_conn_start_timer(conn, READ_ONCE(sn->knobs.t_close));
+		smcr_conn_start_timer(conn, false);
 	}
 	spin_unlock_bh(&conn->lock);
 }
@@ -677,7 +678,7 @@ static void smcr_conn_timer(struct work_struct *work)
 		smcr_count(sn, SMCR_CNT_T_CLOSE);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_TCP_FIN);
-	} else if (conn->fsm.st == SMCR_CONN_ST_PEER_ABORT_WAIT) {
+	} else if (conn->timer_abort) {
 		smcr_count(sn, SMCR_CNT_T_ABORT);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
 				       SMCR_R_ABORT_TIMEOUT);
@@ -943,8 +944,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		conn->tx_ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn))
-			smcr_conn_start_timer(conn,
-					      READ_ONCE(sn->knobs.t_close));
+			smcr_conn_start_timer(conn, false);
 		smcr_tx_reclaim(conn, conn->tx_cons.abs);
 	}
 	if (freed || conn->tx_ctrl)

@@ -102,6 +102,7 @@ struct smcr_conn {
 	struct work_struct work;
 	struct delayed_work timer;	/* T_CLOSE or T_ABORT */
 	unsigned long timer_end;	/* jiffies; an earlier run is stale */
+	bool timer_abort;		/* T_ABORT runs, else T_CLOSE */
 	enum smcr_reason why;		/* reason of an abnormal end */
 
 	/* statistics for display, racy */

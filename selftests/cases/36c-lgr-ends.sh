@@ -19,7 +19,7 @@
 idle() { [ "$(counter conn-created)" = "$(counter conn-freed)" ]; }
 
 server() {
-	local id rsts
+	local id rsts closes aborts
 	# --- between two modules
 	bg "$SOCKCMD" limit:60 socket listen:5000 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 mark:up2 slot:1 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
 	local prog=$BG
@@ -50,11 +50,13 @@ server() {
 	# a connection may hear of either first, the group of one only
 	check "the group is known to have been deleted" test "$(smc_sum lgr-deleted)" -ge 1
 	rsts=$(smc_sum tcp-reset)
+	closes=$(counter timer-close) aborts=$(counter timer-abort)
 	app_bg limit:40 socket listen:5003 mark:up5 slot:1 accept:0 recv:5 close
 	app_end "server program that closes"
 	await reset
 	check "an answer that never comes is waited for T_ABORT" poll 5 idle
 	eq "RST was the reason" "$(($(smc_sum tcp-reset) - rsts))" 1
+	eq "it was T_ABORT" "$(($(counter timer-abort) - aborts)) $(($(counter timer-close) - closes))" "1 0"
 }
 
 client() {

@@ -35,7 +35,7 @@ server() {
 		# the next peer's elements are counted alone
 		check "$how: the group is gone" eventually 10 used null
 	done
-	eq "T_CLOSE ran out" "$(counter timer-close)" 2
+	eq "T_CLOSE ran out, T_ABORT after the reset" "$(counter timer-close) $(counter timer-abort)" "1 1"
 }
 
 # silent HOW: a connection that is closed by its program ends so, and says no C

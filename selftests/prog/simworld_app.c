@@ -181,8 +181,9 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 		return hurt_by(e, BIT(D_SLAB));
 	case ECONNRESET:
 		return call != SOCKET;
-	case EPIPE:	/* of recv(), as in TCP's CLOSE-WAIT */
 	case ECONNABORTED:	/* RFC 7609 4.8.2: the server's Decline after the client has begun */
+		return call != SOCKET;
+	case EPIPE:	/* of recv(), as in TCP's CLOSE-WAIT */
 		return call == SEND || call == RECV;
 	case ETIMEDOUT:	/* in connect() the peer's LLC message, too */
 		return call == CONNECT || (call != SOCKET && (hurt_by(e, TCP_TOO) || kept_alive(e)));
