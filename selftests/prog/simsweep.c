@@ -416,10 +416,12 @@ static void both(int c, u64 bytes)
 
 static void note_mode(int c)
 {
+	u32 port = 5000u + (u32)plane_of(c);
+
 	if (!ends[c][0].open || !ends[c][1].open)
 		return;
-	ends[c][0].mode = conn_mode(CLIENT, ends[c][0].port, 5000u + (u32)plane_of(c));
-	ends[c][1].mode = conn_mode(SERVER, 5000u + (u32)plane_of(c), ends[c][0].port);
+	ends[c][0].mode = conn_mode(CLIENT, ends[c][0].port, SERVER, port);
+	ends[c][1].mode = conn_mode(SERVER, port, CLIENT, ends[c][0].port);
 }
 
 static const char *err_name(int err)

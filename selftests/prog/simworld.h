@@ -202,7 +202,7 @@ struct counters {
 
 int counters(int host, struct counters *c);
 u64 counter(const struct counters *c, const char *name);
-int conn_mode(int host, u32 lport, u32 rport);	/* SMCR_NL_MODE_*, -1 none */
+int conn_mode(int host, u32 lport, int peer, u32 rport);	/* SMCR_NL_MODE_*, -1 none */
 void conn_dump(int host);
 
 /* --- applications --- */

@@ -360,8 +360,10 @@ static bool start_listener(int i)
 
 static int mode_of(const struct end *e)
 {
-	return e->side ? conn_mode(e->host, e->c->port, e->peer->lport) :
-			 conn_mode(e->host, e->lport, e->c->port);
+	const struct end *o = e->peer;
+
+	return e->side ? conn_mode(e->host, e->c->port, o->host, o->lport) :
+			 conn_mode(e->host, e->lport, o->host, e->c->port);
 }
 
 /* Is it certain that there is a device, of whichever host? */

@@ -439,6 +439,7 @@ u64 counter(const struct counters *c, const char *name)
 
 struct mode_of {
 	u32 lport, rport;
+	int peer;		/* the last byte of a host's addresses is its number */
 	int mode;
 	int host;		/* print all */
 };
@@ -448,7 +449,9 @@ static int conn_cb(const struct nlmsghdr *nlh, void *arg)
 	const struct nlattr *n = nested(nlh, SMCR_A_CONN), *a;
 	struct mode_of *m = arg;
 	u32 l = 0, r = 0, mode = 0, state = 99, tcp = 0, fl = 0;
+	int peer = 0;
 	const char *reason = "";
+	const unsigned char *addr;
 
 	if (!n)
 		return MNL_CB_OK;
@@ -459,6 +462,10 @@ static int conn_cb(const struct nlmsghdr *nlh, void *arg)
 			break;
 		case SMCR_A_CONN_PEER_PORT:
 			r = mnl_attr_get_u16(a);
+			break;
+		case SMCR_A_CONN_PEER_ADDR:
+			addr = mnl_attr_get_payload(a);
+			peer = addr[mnl_attr_get_payload_len(a) - 1];
 			break;
 		case SMCR_A_CONN_MODE:
 			mode = mnl_attr_get_u32(a);
@@ -481,14 +488,14 @@ static int conn_cb(const struct nlmsghdr *nlh, void *arg)
 		say("host %d: socket %u-%u mode %u state %u tcp %u flags %#x reason %s", m->host, l,
 		    r, mode, state, tcp, fl,
 		    reason);
-	if (l == m->lport && r == m->rport)
+	if (l == m->lport && r == m->rport && peer == m->peer)
 		m->mode = (int)mode;
 	return MNL_CB_OK;
 }
 
-int conn_mode(int host, u32 lport, u32 rport)
+int conn_mode(int host, u32 lport, int peer, u32 rport)
 {
-	struct mode_of m = { lport, rport, -1, 0 };
+	struct mode_of m = { lport, rport, peer, -1, 0 };
 
 	ask(hosts[host].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
 	return m.mode;
@@ -496,7 +503,7 @@ int conn_mode(int host, u32 lport, u32 rport)
 
 void conn_dump(int host)
 {
-	struct mode_of m = { 0, 0, -1, host };
+	struct mode_of m = { 0, 0, 0, -1, host };
 
 	ask(hosts[host].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
 }
