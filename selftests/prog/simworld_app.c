@@ -206,11 +206,12 @@ static bool cause(const struct end *e, int err, enum call call)
 		app_hurt++;
 		return errno_fits(e, err, call);
 	}
+	/* a listener without room drops a connection, or its client believes in it for a while */
+	if (o->state == NEW && e->c->listener >= 0 && world->listen[e->c->listener].backlog < 8 &&
+	    (err == ECONNRESET || err == EPIPE || (err == ETIMEDOUT && call == CONNECT)))
+		return true;
 	if (err != ECONNRESET && err != EPIPE)
 		return false;
-	/* a listener that has no place for a connection lets its client believe in it for a while */
-	if (o->state == NEW && e->c->listener >= 0 && world->listen[e->c->listener].backlog < 8)
-		return true;
 	if (o->aborted || o->dead || o->wdead)
 		return true;
 	if (!o->closed)
@@ -937,7 +938,7 @@ static u64 dribbles(const struct side_plan *s)
 	return bytes / 4096 * 250;
 }
 
-#define SYN_RETRIES	64000	/* ms: the seventh SYN, when a full listener has dropped six */
+#define SYN_RETRIES	130000	/* ms: all of TCP, when a full listener drops what comes */
 
 static u64 deadline(const struct end *e)
 {
