@@ -160,6 +160,7 @@ struct world {
 void generate(struct world *w, u64 seed, bool debug);
 void describe(const struct world *w);
 void leave_out(struct world *w, const bool *drop);
+bool crowded(const struct world *w, const struct conn_plan *c);
 bool limited(const struct world *w, const struct conn_plan *c);
 u32 time_of(const struct world *w, int host, const char *name);
 extern const char * const dist_names[];

@@ -207,7 +207,7 @@ static bool cause(const struct end *e, int err, enum call call)
 		return errno_fits(e, err, call);
 	}
 	/* a listener without room drops a connection, or its client believes in it for a while */
-	if (o->state == NEW && e->c->listener >= 0 && world->listen[e->c->listener].backlog < 8 &&
+	if (o->state == NEW && crowded(world, e->c) &&
 	    (err == ECONNRESET || err == EPIPE || (err == ETIMEDOUT && call == CONNECT)))
 		return true;
 	if (err != ECONNRESET && err != EPIPE)
@@ -950,7 +950,7 @@ static u64 deadline(const struct end *e)
 
 	if (world->limits)
 		at += 40000 * MS;
-	if (c->listener >= 0 && world->listen[c->listener].backlog < 8)
+	if (crowded(world, c))
 		at += SYN_RETRIES * MS;
 	if (!befell(e, ANYTHING))
 		return at;

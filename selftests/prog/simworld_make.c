@@ -144,13 +144,19 @@ static const struct sysctl {
 	{ "max_mem", 64, 4096, true },
 };
 
+/* Can its listener run out of room? */
+bool crowded(const struct world *w, const struct conn_plan *c)
+{
+	return c->listener >= 0 && w->listen[c->listener].backlog < 8;
+}
+
 /* May a limit of its two hosts, their devices or its listener make a connection TCP? */
 bool limited(const struct world *w, const struct conn_plan *c)
 {
 	size_t k;
 	int i;
 
-	if (c->listener >= 0 && w->listen[c->listener].backlog < 8)
+	if (crowded(w, c))
 		return true;
 	for (i = 0; i < w->n_set; i++) {
 		const struct setting *s = &w->set[i];
