@@ -39,7 +39,7 @@
 #define MOST	(1u << 18)	/* bytes of one call */
 #define HASTE	20		/* how much faster time passes on the loopback */
 #define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
-#define STILL	5000		/* ms in which something has to move over SMC-R */
+#define STILL	5000		/* ms in which what one waits for has to come */
 #define WAKE	2000		/* epoll: a thread has ended */
 #define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
 #define WRITE_EV (EPOLLOUT | EPOLLERR | EPOLLHUP)
@@ -69,7 +69,7 @@ struct end {
 	bool owed;		/* it has to get an error: recv() got none */
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 began, opened, closed_at;
-	bool flowing;
+	const char *waits;	/* what somebody waits for, of what it did */
 	u64 moved, sum;		/* when something of what it sends moved, and how much had */
 	u32 lport;
 	struct rnd r;
@@ -183,8 +183,8 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 		return call != SOCKET;
 	case ECONNABORTED:	/* RFC 7609 4.8.2: the server's Decline after the client has begun */
 		return call != SOCKET;
-	case EPIPE:	/* of recv(), as in TCP's CLOSE-WAIT */
-		return call == SEND || call == RECV;
+	case EPIPE:	/* not only of send(): a reset behind the FIN, as in TCP's CLOSE-WAIT */
+		return call != SOCKET;
 	case ETIMEDOUT:	/* in connect() the peer's LLC message, too */
 		return call == CONNECT || (call != SOCKET && (hurt_by(e, TCP_TOO) || kept_alive(e)));
 	case EHOSTUNREACH:
@@ -1006,28 +1006,42 @@ static bool late(struct end *e)
 										 e->ri), 0);
 }
 
-/* One wants to send, or has sent, and the other wants to read: something has to move */
-static bool flows(struct end *e)
+/*
+ * What somebody waits for that has to come soon, or NULL: connect() and accept(),
+ * bytes when one wants to send, or has sent, and the other wants to read, and the
+ * end of data when all of them were read.
+ */
+static const char *awaited(struct end *e)
 {
 	struct end *o = e->peer;
 
-	if (native || e->state != OPEN || o->state != OPEN || e->wdead || e->dead || o->dead ||
-	    !r_wants(o))
-		return false;
-	if (w_wants(e))
-		return true;
-	return e->tx > o->rx && !e->p->opt.cork && !e->p->opt.more && !o->p->opt.lowat &&
-	       !o->p->opt.waitall;
+	if (native || e->wdead || e->dead || o->dead)
+		return NULL;
+	if (!e->side && e->state == CONNECTING)
+		return "connect() does not end";
+	if (!e->side && e->state == OPEN && o->state == NEW)
+		return "accept() does not come";
+	if (o->state != OPEN || !r_wants(o) || o->wdead)
+		return NULL;
+	if (e->tx == o->rx && (e->shut || (e->closed && !e->aborted)))
+		return "no end of data comes from";
+	if (e->state != OPEN)
+		return NULL;
+	if (w_wants(e) || (e->tx > o->rx && !e->p->opt.cork && !e->p->opt.more && !o->p->opt.lowat &&
+			   !o->p->opt.waitall))
+		return "nothing moves of what it sends";
+	return NULL;
 }
 
 /* Who waits longer than that has not been told */
 static bool still(struct end *e)
 {
 	u64 sum = e->tx + e->peer->rx;
-	bool was = e->flowing;
+	const char *was = e->waits;
+	int mode;
 
-	e->flowing = flows(e);
-	if (!e->flowing || !was || sum != e->sum) {
+	e->waits = awaited(e);
+	if (!e->waits || e->waits != was || sum != e->sum) {
 		e->sum = sum;
 		e->moved = now();
 		return true;
@@ -1035,9 +1049,11 @@ static bool still(struct end *e)
 	if (now() < e->moved + STILL * MS)
 		return true;
 	e->moved = now();
-	if (disturbed(e) || mode_of(e) != SMCR_NL_MODE_SMC_R)
+	if (disturbed(e) || crowded(world, e->c))
 		return true;
-	return bad(e, "nothing moves of what it sends", 0, 0);
+	/* TCP has times of its own; in the handshake both are SMC-R's */
+	mode = e->peer->state == OPEN ? mode_of(e->peer) : SMCR_NL_MODE_SMC_R;
+	return mode == SMCR_NL_MODE_TCP || bad(e, e->waits, mode, 0);
 }
 
 /* IO_EDGE: it wants what epoll said before */
@@ -1066,12 +1082,12 @@ static u64 next_time(bool probes)
 				continue;
 			if (e->state == NEW && !side)
 				next = earliest(next, e->c->start * MS);
+			if (e->waits)
+				next = earliest(next, e->moved + STILL * MS);
 			if (e->state == NEW || e->state == GONE)
 				continue;
 			next = earliest(next, end_time(e));
 			next = earliest(next, deadline(e));
-			if (e->flowing)
-				next = earliest(next, e->moved + STILL * MS);
 			if (e->threads)
 				continue;
 			if (edge_wants(e))
