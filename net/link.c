@@ -296,8 +296,7 @@ static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 
 	WRITE_ONCE(link->last_tx, jiffies);
 	spin_lock_bh(&link->lock);
-	if ((s32)(pend->posted - link->completed) > 0)
-		link->completed = pend->posted;
+	link->completed = pend->posted;
 	link->pend_tail++;
 	room = !list_empty(&link->waiters) && link_has_room(link);
 	spin_unlock_bh(&link->lock);
