@@ -605,8 +605,8 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 		if (smcr_hs_stopped(hs->ssk))
 			return smcr_hs_aborted(hs);
 		res = hs->step(hs);
-		if (res == SMCR_HS_DECLINE && hs->confirmed && !hs->crossed) {
-			hs->crossed = true;
+		if (res == SMCR_HS_DECLINE && hs->cross == SMCR_HS_CROSS_MAY) {
+			hs->cross = SMCR_HS_CROSS_WAITED;
 			wait = hs->ssk->is_client &&
 			       hs->why == SMCR_R_CONFIRM_LINK_FAIL;
 			res = smcr_hs_goto(hs, smcr_hs_crossed,
@@ -734,7 +734,7 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 		if (smcr_clc_send_decline(ssk, hs->why)) {
 			hs->err = ECONNRESET;
 			res = SMCR_HS_FAILED;
-		} else if (hs->confirmed) {
+		} else if (hs->cross != SMCR_HS_CROSS_NOT) {
 			smcr_tcp_await_decline(ssk, ssk->is_client ?
 					       hs->acc.peer_id : hs->peer.id);
 		}

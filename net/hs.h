@@ -23,6 +23,12 @@ enum smcr_hs_res {
 	SMCR_HS_DONE,
 };
 
+enum smcr_hs_cross {
+	SMCR_HS_CROSS_NOT,	/* one side declines, the other hears it */
+	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: both may */
+	SMCR_HS_CROSS_WAITED,	/* and the peer's was given its time to come */
+};
+
 /**
  * struct smcr_hs - one handshake; belongs to whoever has the turn (hs_turn.h)
  * @ssk: socket
@@ -45,8 +51,7 @@ enum smcr_hs_res {
  * @slot: server: counted in sn->n_first
  * @sending: the send completion of our last LLC message is waited for
  * @send_why: what a link that did not carry it is called
- * @confirmed: first contact, after the Confirm: either side may decline
- * @crossed: the peer's Decline was given its time to come
+ * @cross: whether a Decline of ours may cross the peer's
  * @over: @res is how it ends; what is left needs the socket lock
  * @res: result
  * @why: reason of a fallback or failure
@@ -75,8 +80,7 @@ struct smcr_hs {
 	bool slot;
 	bool sending;
 	enum smcr_reason send_why;
-	bool confirmed;
-	bool crossed;
+	enum smcr_hs_cross cross;
 	bool over;
 	enum smcr_hs_res res;
 	enum smcr_reason why;

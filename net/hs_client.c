@@ -261,7 +261,8 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
-	hs->confirmed = hs->first;
+	if (hs->first)
+		hs->cross = SMCR_HS_CROSS_MAY;
 	return SMCR_HS_NEXT;
 }
 

@@ -421,7 +421,8 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 		return res;
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
 		return smcr_hs_declined(hs, &clc.decline);
-	hs->confirmed = hs->first;
+	if (hs->first)
+		hs->cross = SMCR_HS_CROSS_MAY;
 	if (!hs->lgr) {
 		hs->why = smcr_hs_wire_why(lost);
 		return hs->first ? SMCR_HS_DECLINE : smcr_srv_lost(hs, lost);
