@@ -33,13 +33,11 @@ need() {
 # with_lock NAME CMD...: one process at a time per cached thing, because two
 # engineers (or make -j) often want the same kernel at the same moment. A NAME
 # that is a path is of a folder in somebody's tree: its lock is beside it, and
-# goes with the tree. (Those that were in the cache once, 200 and more, go when
-# nobody has used them for a week: taking a lock is a new date.)
+# goes with the tree.
 with_lock() {
 	local name=$1 lock=$SMCR_CACHE/lock/$1; shift
 	[[ $name != /* ]] || lock=$name.lock
 	mkdir -p "${lock%/*}"
-	[ ! -d "$SMCR_CACHE/lock" ] || find "$SMCR_CACHE/lock" -name '*-_*' -mtime +7 -delete
 	(
 		flock -n 9 || { say "waiting for another process that prepares $name"; flock 9; }
 		"$@" 9>&-
