@@ -11,14 +11,18 @@
 #	refuse KIND TIMES	so many from now on, -1 all, 0 none
 FAULTS=/sys/kernel/debug
 
+# next_function ADDRESS GREP...: where the one at ADDRESS ends, among those lines
+next_function() {
+	grep "${@:2}" /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$1" | tail -n 1
+}
+
 faulty() {
 	local f=$FAULTS/$1 lo hi
 	[ -e "$f/require-start" ] || skip "no stack trace filter for $1"
 	lo=$(grep -E " [tT] $2[[:space:]]+\[smcr\]" /proc/kallsyms | cut -d' ' -f1 | sort)
 	[ -n "$lo" ] || fail "no function $2"
 	hi=$(tail -n 1 <<< "$lo") lo=$(head -n 1 <<< "$lo")
-	# up to the next function behind them
-	hi=$(grep '\[smcr\]' /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$hi" | tail -n 1)
+	hi=$(next_function "$hi" '\[smcr\]')
 	echo 0 > "$f/probability"
 	echo "0x$lo" > "$f/require-start"
 	echo "0x$hi" > "$f/require-end"
@@ -38,7 +42,7 @@ spare() {
 	local f=$FAULTS/$1 lo hi
 	lo=$(grep -E " [tT] $2\$" /proc/kallsyms | cut -d' ' -f1)
 	[ -n "$lo" ] || fail "no function $2"
-	hi=$(grep -v '\[' /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$lo" | tail -n 1)
+	hi=$(next_function "$lo" -v '\[')
 	echo "0x$lo" > "$f/reject-start"
 	echo "0x$hi" > "$f/reject-end"
 }
