@@ -19,6 +19,7 @@
 #include "dev.h"
 #include "lgr.h"
 #include "pernet.h"
+#include "sock.h"
 
 /* An RMB has at most so many bytes, whatever the device could map at once */
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
@@ -593,6 +594,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	mutex_lock(&smcr_dev_mutex);
 	list_add_tail_rcu(&dev->node, &smcr_devs);
 	mutex_unlock(&smcr_dev_mutex);
+	smcr_listeners_kick();
 	return 0;
 }
 

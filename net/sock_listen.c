@@ -74,6 +74,44 @@ void smcr_listener_kick(struct smcr_sock *lsk)
 		sock_put(&lsk->sk);
 }
 
+static void smcr_listeners_kick_net(struct smcr_net *sn)
+{
+	struct smcr_id *node;
+	unsigned int n = 0;
+	u64 after = 0;
+
+	spin_lock_bh(&sn->sk_lock);
+	while ((node = smcr_ids_after(&sn->socks, after))) {
+		after = node->id;
+		smcr_listener_kick(container_of(node, struct smcr_sock,
+						net_node));
+		if (++n % 256)
+			continue;
+		spin_unlock_bh(&sn->sk_lock);
+		cond_resched();
+		spin_lock_bh(&sn->sk_lock);
+	}
+	spin_unlock_bh(&sn->sk_lock);
+}
+
+/**
+ * smcr_listeners_kick() - there is another device: listeners may offer SMC-R
+ *
+ * One that had no device for its last connections has withdrawn its offer, and
+ * would find out with the next one, after its SYN (T-15).
+ *
+ * Context: process, sleeps.
+ */
+void smcr_listeners_kick(void)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		smcr_listeners_kick_net(smcr_net(net));
+	up_read(&net_rwsem);
+}
+
 /* Why SMC-R is not offered here; which device is used shows later (T-15) */
 static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 {
@@ -88,7 +126,7 @@ static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 	return SMCR_R_NONE;
 }
 
-/* Again with every batch: devices come and go, the knob is turned */
+/* Again with every batch and device: the last one may go, the knob is turned */
 static void smcr_listener_offer(struct smcr_sock *lsk)
 {
 	enum smcr_reason why = smcr_listener_check(lsk);

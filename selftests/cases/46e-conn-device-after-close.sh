@@ -16,14 +16,6 @@ WHAT="reader-device writer-device delete module"
 # in one kernel the module is both hosts'
 [ "$FABRIC" != sim ] || WHAT=${WHAT% module}
 
-# The device is here, its port up, and it knows this side's address: ib_core adds
-# GIDs in a work item of its own, and until then new connections are rightly TCP.
-usable() {
-	local gid
-	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${ME//./ })
-	grep -q ACTIVE "/sys/class/infiniband/$(rnic 0)"/ports/1/state && grep -qsx "$gid" "/sys/class/infiniband/$(rnic 0)"/ports/1/gids/*
-} 2>/dev/null
-
 no_group() { [ "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | length')" = 0 ]; }
 
 # Data that wrap; data of a connection that T_CLOSE has ended over there; some to
@@ -52,7 +44,7 @@ server() {
 		check "$w: readers" wait "$pid" || :
 		smc_was "$w" 6 6
 		[ "$w" != reader-device ] || rnic_add 0
-		poll 20 usable || fail "$w: the device does not come back"
+		poll 20 rnic_usable 0 || fail "$w: the device does not come back"
 		barrier "next.$w" 60
 	done
 }
@@ -79,7 +71,7 @@ client() {
 		mark "ended.$w"
 		[ "$w" != module ] || load_smcr
 		[ "$w" != writer-device ] || rnic_add 0
-		poll 20 usable || fail "$w: the device does not come back"
+		poll 20 rnic_usable 0 || fail "$w: the device does not come back"
 		check "$w: every connection is released" eventually 20 smc_idle || :
 		barrier "next.$w" 60
 	done

@@ -13,7 +13,7 @@
 #   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL $FABRIC
 #   $BUSY                   the part of $SLOW that is this machine's (SMCR_SLOW)
 #   $DEAR                   what amounts of work are divided by, see guest.sh
-#   $RNIC, rnic N, rnic_delete N, rnic_add N   the RDMA device on ethN
+#   $RNIC, rnic N, rnic_delete N, rnic_add N, rnic_usable N   the RDMA device on ethN
 #   $TREE                   the project;  $PROG test programs;  $LAB the RDMA lab, $RDMA its programs;  $SMCCTL
 #   $CASEDIR                the case's folder, shared by both guests and the host
 
@@ -33,7 +33,7 @@ ME=$(me 0) PEER=$(peer 0) ME6=$(me6 0) PEER6=$(peer6 0)
 export ME PEER ME6 PEER6
 
 # rnic N: the name of this host's RDMA device on ethN; rnic_delete N, rnic_add N: it
-# goes and comes.
+# goes and comes; rnic_usable N: it can be used for $ME.
 if [ "$FABRIC" = sim ]; then
 	RNIC_TYPE=rnicsim
 	rnic() { echo "sim$1$ID"; }
@@ -45,6 +45,15 @@ RNIC=$(rnic 0)
 export RNIC
 rnic_delete() { rdma link delete "$(rnic "$1")"; }
 rnic_add() { rdma link add "$(rnic "$1")" type $RNIC_TYPE netdev "eth$1"; }
+# The device is here, its port up, and it knows $ME: ib_core adds GIDs in a work item
+# of its own, and until then new connections are rightly TCP.
+rnic_usable() {
+	local gid port
+	port=/sys/class/infiniband/$(rnic "$1")/ports/1
+	# shellcheck disable=SC2086
+	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${ME//./ })
+	grep -q ACTIVE "$port/state" && grep -qsx "$gid" "$port"/gids/*
+} 2>/dev/null
 
 # _verdict STATUS [TEXT]: the first one stands.
 _verdict() { [ -s "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }

@@ -79,8 +79,6 @@ struct end {
 
 static struct end ends[MAX_CONNS][2];
 static int listeners[MAX_LISTEN];
-static u64 offers_since[MAX_LISTEN];	/* SMC-R; ~0: not now */
-static bool well;			/* all is put back */
 static struct world *world;
 static int ep = -1, wake = -1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -367,40 +365,11 @@ static int mode_of(const struct end *e)
 			 conn_mode(e->host, e->lport, o->host, e->c->port);
 }
 
-/* Is it certain that there is a device, of whichever host? */
-static bool any_device(void)
-{
-	int h, p;
-
-	see_faults(world);
-	for (h = 1; h <= world->hosts; h++)
-		for (p = 0; p < world->planes; p++)
-			if (world->device[h][p] &&
-			    (well || !tainted(world, h, p, BIT(D_DEVICE) | BIT(D_SLAB) | GOES, cur)))
-				return true;
-	return false;
-}
-
-/*
- * A listener looks for devices when it takes connections: while there are none it
- * offers SMC-R no longer, and to the first one afterwards not yet.
- */
-static void took(int listener)
-{
-	u64 *since = &offers_since[listener];
-
-	if (!any_device())
-		*since = ~0ull;
-	else if (*since == ~0ull)
-		*since = now();
-}
-
 /* When all is well again nothing is left that keeps a connection from SMC-R. */
 static bool needs_smc(const struct conn_plan *c)
 {
 	/* a dead link of which one host knows nothing is noticed by the next connection only */
 	return c->probe && !world->no_test && !limited(world, c) &&
-	       ends[c - world->conn][0].began >= offers_since[c->listener] &&
 	       world->device[c->client][c->plane] && world->device[c->server][c->plane];
 }
 
@@ -526,10 +495,7 @@ static bool accept_some(int i)
 		who->fd = fd;
 		set_options(fd, &who->p->opt);
 		say("c%d accepted", who->id);
-		if (!opened(who))
-			return false;
-		took(i);
-		return true;
+		return opened(who);
 	}
 	close(fd);
 	return fail("listener %d: accepted a connection from %d:%u that nobody made", i, host,
@@ -1240,8 +1206,6 @@ void app_begin(struct world *w)
 	app_bytes = 0;
 	app_lost = false;
 	app_early = false;
-	well = false;
-	memset(offers_since, 0, sizeof(offers_since));
 	due_all = 0;
 	memset(ends, 0, sizeof(ends));
 	ep = epoll_create1(EPOLL_CLOEXEC);
@@ -1316,7 +1280,6 @@ bool app_run(struct world *w)
 		if (!loop(true, (t - 15000) * MS))
 			return false;
 		undo_dists(w);
-		well = true;
 		if (failed() || !loop(true, ~0ull))
 			return false;
 	} else {
