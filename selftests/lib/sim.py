@@ -67,7 +67,7 @@ class Virtual(Pair):
         # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
         cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
                f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
-               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}", "initcall_blacklist=rng_init",
+               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}",
                *words, *self.words(0, modroot, "/proc/self/cwd")]
         self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
         self.cpu = PROCESSORS.take()
