@@ -40,6 +40,7 @@
 #define HASTE	20		/* how much faster time passes on the loopback */
 #define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
 #define STILL	5000		/* ms in which what one waits for has to come */
+#define SOON	1000		/* connect() and accept(): where T_LLC_FIRST would help out */
 #define WAKE	2000		/* epoll: a thread has ended */
 #define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
 #define WRITE_EV (EPOLLOUT | EPOLLERR | EPOLLHUP)
@@ -70,7 +71,7 @@ struct end {
 	bool wdead;		/* send() gave an error; what arrived before can still be read */
 	u64 began, opened, closed_at;
 	const char *waits;	/* what somebody waits for, of what it did */
-	u64 moved, sum;		/* when something of what it sends moved, and how much had */
+	u64 moved, sum;		/* when something of what it sends moved, without held; how much had */
 	u32 lport;
 	struct rnd r;
 	u32 spins;
@@ -83,6 +84,7 @@ static struct world *world;
 static int ep = -1, wake = -1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static u64 t0, cur, due_all;
+static u64 held;			/* how long close() has kept the loop from its events */
 static unsigned char *table;
 static __thread unsigned char *in;	/* for recv() */
 int app_hurt, app_smc, app_tcp, app_want_smc, app_want_tcp;
@@ -258,8 +260,10 @@ static void shut_down(struct end *e)
 		app_early = true;
 	ask_epoll(e, 0);
 	close(e->fd);
-	if (e->p->opt.linger > 0)
-		tick();
+	if (e->p->opt.linger > 0) {
+		held -= now();
+		held += tick();
+	}
 	say("c%d%c close%s", e->id, "cs"[e->side], e->aborted ? " abort" : "");
 	e->fd = -1;
 	e->state = GONE;
@@ -1000,6 +1004,11 @@ static const char *awaited(struct end *e)
 }
 
 /* Who waits longer than that has not been told */
+static u64 still_until(const struct end *e)
+{
+	return e->moved + held + (e->peer->state == OPEN ? STILL : SOON) * MS;
+}
+
 static bool still(struct end *e)
 {
 	u64 sum = e->tx + e->peer->rx;
@@ -1009,12 +1018,12 @@ static bool still(struct end *e)
 	e->waits = awaited(e);
 	if (!e->waits || e->waits != was || sum != e->sum) {
 		e->sum = sum;
-		e->moved = now();
+		e->moved = now() - held;
 		return true;
 	}
-	if (now() < e->moved + STILL * MS)
+	if (now() < still_until(e))
 		return true;
-	e->moved = now();
+	e->moved = now() - held;
 	if (disturbed(e) || crowded(world, e->c))
 		return true;
 	/* TCP has times of its own; in the handshake both are SMC-R's */
@@ -1049,7 +1058,7 @@ static u64 next_time(bool probes)
 			if (e->state == NEW && !side)
 				next = earliest(next, e->c->start * MS);
 			if (e->waits)
-				next = earliest(next, e->moved + STILL * MS);
+				next = earliest(next, still_until(e));
 			if (e->state == NEW || e->state == GONE)
 				continue;
 			next = earliest(next, end_time(e));
@@ -1206,6 +1215,7 @@ void app_begin(struct world *w)
 	app_bytes = 0;
 	app_lost = false;
 	app_early = false;
+	held = 0;
 	due_all = 0;
 	memset(ends, 0, sizeof(ends));
 	ep = epoll_create1(EPOLL_CLOEXEC);
