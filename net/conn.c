@@ -671,8 +671,9 @@ static void smcr_conn_timer(struct work_struct *work)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
-	/* armed again while this run waited for the lock: not its time */
-	if (!conn->lgr || time_before(jiffies, conn->timer_end))
+	/* armed again, or over, while this run waited for the lock: not its time */
+	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
+	    time_before(jiffies, conn->timer_end))
 		goto out;
 	if (conn->fin_seen && !smcr_conn_ended(conn)) {
 		smcr_count(sn, SMCR_CNT_T_CLOSE);
