@@ -477,6 +477,8 @@ static void dev_event_work(struct work_struct *work)
 		if (test_and_clear_bit(SMCR_PORT_CHECK, &dev->port[port].flags))
 			smcr_lgr_port_event(dev, port);
 	}
+	if (xchg(&dev->recovered, false))
+		smcr_listeners_kick();
 }
 
 static void port_check(struct smcr_dev *dev, u32 port)
@@ -515,7 +517,10 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 		port_check(dev, port);
 		break;
 	case IB_EVENT_PORT_ACTIVE:
-		WRITE_ONCE(dev->failed, false);
+		if (xchg(&dev->failed, false)) {
+			xchg(&dev->recovered, true);
+			queue_work(smcr_wq, &dev->event_work);
+		}
 		break;
 	case IB_EVENT_PORT_ERR:
 		port_check(dev, port);

@@ -35,12 +35,13 @@ enum {
  * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
  * @removed: set once when the device goes away; no new user afterwards
  * @failed: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
+ * @recovered: it has failed no more, and listeners have to hear of it; atomic
  * @gone: remove() waits here, bounded by the teardown of the link groups
  * @max_sge: SGEs per send WR that we use
  * @max_inline: inline bytes that we ask for
  * @max_mr_pages: pages of one fast-registration MR
  * @event_handler: registered from add to remove
- * @event_work: looks at the link groups after an event, on smcr_wq
+ * @event_work: looks at link groups and listeners after an event, on smcr_wq
  * @port: by port number, from 1
  */
 struct smcr_dev {
@@ -49,6 +50,7 @@ struct smcr_dev {
 	refcount_t refs;
 	bool removed;
 	bool failed;
+	bool recovered;
 	struct completion gone;
 	u32 max_sge;
 	u32 max_inline;

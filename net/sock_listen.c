@@ -100,7 +100,8 @@ static void smcr_listeners_kick_net(struct smcr_net *sn)
  * One that had no device for its last connections has withdrawn its offer, and
  * would find out with the next one, after its SYN (T-15).
  *
- * Context: process, sleeps.
+ * Context: process, sleeps. Not a handler of RDMA events: the RDMA core reports
+ * some with net_rwsem held.
  */
 void smcr_listeners_kick(void)
 {
@@ -565,6 +566,9 @@ int smcr_listen(struct socket *sock, int backlog)
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
 	if (rc && old == SMCR_MODE_INIT) {
 		smcr_sock_set_mode(ssk, old);
+		/* smcr_listeners_kick() may have come in between */
+		if (cancel_work_sync(&ssk->accept_work))
+			sock_put(sk);
 		smcr_tcpopt_offer(ssk->tcp->sk, false);
 		ssk->offered = false;
 	}

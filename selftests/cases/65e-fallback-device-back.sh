@@ -3,7 +3,7 @@
 #
 # A listener outlives its RDMA device: without one it takes connections over TCP and
 # no longer answers that it can do SMC-R; with the first connection after the device
-# is back, it does.
+# is back, it does. Likewise when the device fails and recovers (simulated RNICs only).
 #
 # covers: T-15
 # timeout: 60
@@ -14,44 +14,56 @@
 
 X=$PROG/xfer
 
-# step NAME: one connection of the listener's
-step() {
-	smc_reset
-	mark "$1"
-	await "$1.end" 40
+STEPS="gone without back again"
+[ "$FABRIC" != sim ] || STEPS="$STEPS failed failed-still recovered"
+# fatal EVENT: what the device reports with the next look at its port
+fatal() {
+	echo "1 $1" > "/sys/kernel/debug/rnicsim/$(rnic 0)/fault/query_port"
+	rdma link show "$(rnic 0)/1" > /dev/null
+	cat "/sys/class/infiniband/$(rnic 0)/ports/1/state" > /dev/null
+	echo 0 > "/sys/kernel/debug/rnicsim/$(rnic 0)/fault/query_port"
 }
 
+before() {
+	case $1 in
+	gone) rnic_delete 0 ;;
+	back) rnic_add 0 && poll 20 rnic_usable 0 ;;
+	failed) fatal device_fatal ;;
+	recovered) fatal port_active; nap 0.1 ;;
+	esac
+}
+
+over_tcp() { [[ $1 =~ ^(gone|without|failed.*)$ ]]; }
+
+# was NAME
+was() {
+	if over_tcp "$1"; then tcp_was "$1" 1; else smc_was "$1" 1 1; fi
+}
+
+# shellcheck disable=SC2086
 server() {
-	bg "$X" server 5000 conns=5 send=50k recv=30k
-	local pid=$BG
+	local name pid
+	set -- with $STEPS
+	bg "$X" server 5000 conns=$# send=50k recv=30k
+	pid=$BG
 	poll 10 listening 5000
-	step with
-	smc_was with 1 1
-	rnic_delete 0
-	# the first finds it gone; to the second nothing is offered
-	step gone
-	tcp_was gone 1
-	step without
-	tcp_was without 1
-	rnic_add 0
-	poll 20 rnic_usable 0 || fail "the device does not come back"
-	step back
-	smc_was back 1 1
-	step again
-	smc_was again 1 1
+	for name; do
+		before "$name" || fail "$name"
+		smc_reset
+		mark "$name"
+		await "$name.end" 40
+		was "$name"
+	done
 	check "server" wait "$pid"
 }
 
 client() {
 	local name
-	for name in with gone without back again; do
+	for name in with $STEPS; do
 		await "$name" 40
 		smc_reset
 		check "$name: client" "$X" client "$PEER" 5000 send=30k recv=50k
-		case $name in
-		gone|without) tcp_was "$name" 1 ;;
-		*) smc_was "$name" 1 1 ;;
-		esac
+		was "$name"
 		mark "$name.end"
 	done
 }
