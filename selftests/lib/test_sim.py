@@ -166,6 +166,17 @@ def check__simulation_in_time():
         assert ran == want and said.getvalue().count("left out") == 6 - len(want), (ran, said.getvalue())
 
 
+def check__worlds_are_fresh():
+    """Another commit has other worlds, of which none is another's; the same commit has the same; all are seeds."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    worlds = load_script(os.path.join(TOP, "selftests", "sim"))
+    commits = ["0123456789abcdef", "0123456788abcdef", "f" * 40, "-"]
+    seeds = [worlds.seeds_of(check.fresh_worlds(c)) for c in commits]
+    assert all(len(s) == 1 and len(s[0]) == check.WORLDS for s in seeds), seeds
+    assert len(set().union(*(s[0] for s in seeds))) == len(commits) * check.WORLDS, seeds
+    assert check.fresh_worlds(commits[0]) == check.fresh_worlds(commits[0] + "99")
+
+
 def sim__reads_arguments():
     """The end of a stack has a program's arguments, its environment, its path; whatever is in front of them."""
     env = b"PATH=/bin\0A=b c\0"
