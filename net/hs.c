@@ -623,7 +623,9 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 	if (hs->lgr && hs->first) {
 		smcr_llc_done(hs->lgr);
 		/* a server may be past the point of no return */
-		smcr_lgr_kill(hs->lgr, hs->why, SMCR_DEL_INACTIVE);
+		smcr_lgr_kill(hs->lgr, hs->why,
+			      hs->why == SMCR_R_LLC_LINK_DATA ?
+			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
 	}
 }
 

@@ -99,6 +99,7 @@ client() {
 		connect $PEER 5000
 		first_contact until=add_link_reply
 		tx llc add_link reply=1 rejected=0 qpn=99 mac=%mac gid=%gid mtu=5 link=9 expect=gone
+		rx llc delete_link reply=0 all=1 link=0 orderly=0 reason=0x40000
 		rx rst
 		rx down
 		qp destroy
