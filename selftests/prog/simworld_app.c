@@ -190,6 +190,8 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 	case EHOSTUNREACH:
 	case ENETUNREACH:
 		return call != SOCKET && hurt_by(e, TCP_TOO);
+	case ENFILE:	/* what the socket layer says for ENOMEM */
+		return call == SOCKET && hurt_by(e, BIT(D_SLAB));
 	case EADDRNOTAVAIL:
 		return call == CONNECT && hurt_by(e, TCP_TOO);
 	default:
@@ -782,7 +784,7 @@ static void start_threads(struct end *e)
 	void *(*const run[])(void *) = { writer, reader };
 	pthread_attr_t attr;
 	pthread_t t;
-	int i, rc;
+	int i, n, rc;
 
 	ask_epoll(e, 0);
 	set_blocking(e->fd, true);
@@ -791,7 +793,11 @@ static void start_threads(struct end *e)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	for (i = 0; i < 2; i++) {
 		e->threads++;
-		rc = pthread_create(&t, &attr, run[i], e);
+		/* while allocations fail this one may, too */
+		n = 0;
+		do {
+			rc = pthread_create(&t, &attr, run[i], e);
+		} while (rc && n++ < 100 && hurt_by(e, BIT(D_SLAB)));
 		if (!rc)
 			continue;
 		e->threads--;

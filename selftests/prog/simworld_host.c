@@ -41,11 +41,14 @@ static void die(const char *what)
 void enter(int host)
 {
 	static int at = -1;
+	int i;
 
 	if (at == host)
 		return;
-	if (setns(hosts[host].ns, CLONE_NEWNET))
-		die("setns");
+	/* while allocations fail this one may, too */
+	for (i = 0; setns(hosts[host].ns, CLONE_NEWNET); i++)
+		if (errno != ENOMEM || i == 100)
+			die("setns");
 	at = host;
 }
 
