@@ -91,6 +91,7 @@ HARMLESS = """\
 [    3.200000] rdma_rxe: loaded
 [    5.940000] smcr-case BEGIN 00-boot
 [    6.940000] smcr: loading out-of-tree module taints kernel.
+[    7.000000] ref_tracker: memory allocation failure, unreliable refcount tracker.
 [    7.100000] TCP: request_sock_TCP: Possible SYN flooding on port 5000. Sending cookies.
 [    7.200000] smcr: loaded, protocol version 1
 [    7.210000] smcr: link group 3, peer 1234506a7b8c: link 1 failed: llc-opcode
