@@ -34,8 +34,8 @@ xfer() {
 one() {
 	local host=$1 step=$2 what point when
 	what=${step%+} point=${what%:*} when=${what#*:}
-	# a queue pair without inline data is no second choice where it was the first
-	[ "$point" != create_qp ] || [ "$(<"${FAULT%/fault}/max_inline")" != 0 ] || step=$what
+	# a queue pair without inline data is no second choice where the device has not the 64 bytes that are asked for first
+	[ "$point" != create_qp ] || [ "$(<"${FAULT%/fault}/max_inline")" -ge 64 ] || step=$what
 	poll 20 no_group
 	smc_reset
 	[ "$ID" != "$host" ] || echo "$when" > "$FAULT/$point"
