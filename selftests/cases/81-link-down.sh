@@ -25,14 +25,6 @@ knobs() {
 	fast t_testlink=2000 t_llc=1000
 }
 
-# The device is here, its port up, and it knows this side's address: ib_core adds
-# GIDs in a work item of its own, and until then new connections are rightly TCP.
-usable() {
-	local gid
-	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${ME//./ })
-	grep -q ACTIVE "/sys/class/infiniband/$(rnic 0)"/ports/1/state && grep -qsx "$gid" "/sys/class/infiniband/$(rnic 0)"/ports/1/gids/*
-} 2>/dev/null
-
 # A side that lost its address cannot tell the other one that the group has ended.
 # As long as that one believes in it, it offers it to new connections, which are
 # declined as out of sync and rightly TCP (RFC 7609 C.4).
@@ -64,7 +56,7 @@ server() {
 		survives "$w" "$p"
 		barrier "ended.$w" 90
 		[ "$w" != rdma-server ] || rnic_add 0
-		poll 20 usable || fail "$w: the device does not come back"
+		poll 20 rnic_usable 0 || fail "$w: the device does not come back"
 		check "$w: the old group ends here" eventually 10 no_group
 		barrier "again.$w" 60
 		bg "$PROG/xfer" server $((port + 1)) send=100k recv=100k
@@ -107,7 +99,7 @@ client() {
 		address) ip addr add "$ME/24" dev eth0; ip addr add "$ME6/64" dev eth0 nodad ;;
 		rdma-client) rnic_add 0 ;;
 		esac
-		poll 20 usable || fail "$w: the device does not come back"
+		poll 20 rnic_usable 0 || fail "$w: the device does not come back"
 		reaches() { ping -q -c1 -W1 "$PEER" > /dev/null; }
 		poll 20 reaches || fail "$w: the peer does not come back"
 		check "$w: the old group ends here" eventually 10 no_group
