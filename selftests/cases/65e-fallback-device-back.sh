@@ -16,6 +16,7 @@ X=$PROG/xfer
 
 STEPS="gone without back again"
 [ "$FABRIC" != sim ] || STEPS="$STEPS failed failed-still recovered"
+
 # fatal EVENT: what the device reports with the next look at its port
 fatal() {
 	echo "1 $1" > "/sys/kernel/debug/rnicsim/$(rnic 0)/fault/query_port"
@@ -33,11 +34,12 @@ before() {
 	esac
 }
 
-over_tcp() { [[ $1 =~ ^(gone|without|failed.*)$ ]]; }
-
 # was NAME
 was() {
-	if over_tcp "$1"; then tcp_was "$1" 1; else smc_was "$1" 1 1; fi
+	case $1 in
+	gone|without|failed*) tcp_was "$1" 1 ;;
+	*) smc_was "$1" 1 1 ;;
+	esac
 }
 
 # shellcheck disable=SC2086
