@@ -180,9 +180,7 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 	case ENOBUFS:	/* the first send() has to map its buffer, but lives on: do_send() */
 		return hurt_by(e, BIT(D_SLAB));
 	case ECONNRESET:
-		return call != SOCKET;
 	case ECONNABORTED:	/* RFC 7609 4.8.2: the server's Decline after the client has begun */
-		return call != SOCKET;
 	case EPIPE:	/* not only of send(): a reset behind the FIN, as in TCP's CLOSE-WAIT */
 		return call != SOCKET;
 	case ETIMEDOUT:	/* in connect() the peer's LLC message, too */
@@ -1009,12 +1007,12 @@ static const char *awaited(struct end *e)
 	return NULL;
 }
 
-/* Who waits longer than that has not been told */
 static u64 still_until(const struct end *e)
 {
 	return e->moved + held + (e->peer->state == OPEN ? STILL : SOON) * MS;
 }
 
+/* Who waits longer than that has not been told */
 static bool still(struct end *e)
 {
 	u64 sum = e->tx + e->peer->rx;
@@ -1030,10 +1028,12 @@ static bool still(struct end *e)
 	if (now() < still_until(e))
 		return true;
 	e->moved = now() - held;
-	if (disturbed(e) || crowded(world, e->c))
+	if (disturbed(e))
 		return true;
-	/* TCP has times of its own; in the handshake both are SMC-R's */
-	mode = e->peer->state == OPEN ? mode_of(e->peer) : SMCR_NL_MODE_SMC_R;
+	if (e->peer->state != OPEN)
+		return crowded(world, e->c) || bad(e, e->waits, 0, 0);
+	/* TCP has times of its own */
+	mode = mode_of(e->peer);
 	return mode == SMCR_NL_MODE_TCP || bad(e, e->waits, mode, 0);
 }
 
