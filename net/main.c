@@ -10,71 +10,20 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
-#include "base.h"
-#include "dev.h"
-#include "lgr.h"
-#include "nl.h"
+#include "base/base.h"
+#include "rdma/dev.h"
+#include "lgr/lgr.h"
+#include "ctl/nl.h"
 #include "pernet.h"
-#include "sock.h"
-#include "tcpopt.h"
-
-/*
- * Works that may sleep long, at the same time on each of the queues whose works
- * do. What they can wait for, and how long, is listed in
- * Documentation/architecture.rst.
- */
-#define SMCR_ACTIVE	512
-
-struct workqueue_struct *smcr_hs_wq;
-struct workqueue_struct *smcr_srv_wq;
-struct workqueue_struct *smcr_rmb_wq;
-struct workqueue_struct *smcr_sock_wq;
-struct workqueue_struct *smcr_wq;
-struct workqueue_struct *smcr_end_wq;
-
-static void smcr_wq_destroy(struct workqueue_struct **wq)
-{
-	if (*wq)
-		destroy_workqueue(*wq);
-	*wq = NULL;
-}
-
-static void smcr_wq_exit(void)
-{
-	/* Negotiations and connections leave work to smcr_wq, all to the last */
-	smcr_wq_destroy(&smcr_hs_wq);
-	smcr_wq_destroy(&smcr_srv_wq);
-	smcr_wq_destroy(&smcr_sock_wq);
-	smcr_wq_destroy(&smcr_rmb_wq);
-	smcr_wq_destroy(&smcr_wq);
-	smcr_wq_destroy(&smcr_end_wq);
-}
-
-/*
- * All are unbound: their works sleep in verbs, in TCP and in waits, and none
- * has data warm in the cache of the CPU that queued it. WQ_MEM_RECLAIM would
- * promise that the works need no memory to go on, but tearing down and setting
- * up QPs does, and it forbids to wait for works on queues without it.
- */
-static int __init smcr_wq_init(void)
-{
-	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, 0);
-	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, 0);
-	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
-	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
-	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	smcr_end_wq = alloc_workqueue("smcr_end", WQ_UNBOUND, 0);
-	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq &&
-	    smcr_wq && smcr_end_wq)
-		return 0;
-	smcr_wq_exit();
-	return -ENOMEM;
-}
+#include "wire.h"
+#include "sock/sock.h"
+#include "hs/tcpopt.h"
 
 static int __init smcr_init(void)
 {
 	int rc;
 
+	smcr_wire();
 	rc = smcr_wq_init();
 	if (rc)
 		return rc;

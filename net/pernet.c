@@ -4,13 +4,12 @@
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
-#include <net/netns/generic.h>
-#include "lgr.h"
+#include <net/net_namespace.h>
+#include "lgr/lgr.h"
+#include "base/netns.h"
+#include "ctl/sysctl.h"
+#include "hs/tcpopt.h"
 #include "pernet.h"
-#include "tcpopt.h"
-
-unsigned int smcr_net_id __read_mostly;
-int smcr_max_mem_host __read_mostly;
 
 static const struct smcr_knobs smcr_knobs_default = {
 #define X(member, attr, def, lo, hi, hi_ns) .member = (def),
@@ -21,18 +20,6 @@ static const struct smcr_knobs smcr_knobs_default = {
 /* This part of the host's memory is for all of us, and of that for a namespace */
 #define SMCR_MEM_SHARE	4
 #define SMCR_MEM_MIN	1024		/* KiB, and what the knobs begin with */
-
-/**
- * smcr_net() - our part of a network namespace
- * @net: namespace
- *
- * Context: any, while the module is loaded and @net is alive.
- * Return: never NULL.
- */
-struct smcr_net *smcr_net(const struct net *net)
-{
-	return net_generic(net, smcr_net_id);
-}
 
 static int __net_init smcr_net_init(struct net *net)
 {

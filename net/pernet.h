@@ -1,75 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Per network namespace state: knobs, counters, sockets, link groups.
- */
+/* Beginning and end of our part of every network namespace. */
 #ifndef _SMCR_PERNET_H
 #define _SMCR_PERNET_H
 
-#include <linux/bitops.h>
-#include <linux/hashtable.h>
-#include <net/net_namespace.h>
-#include "base.h"
-#include "ids.h"
-#include "knobs.h"
-#include "stats.h"
-
-#define SMCR_PORTS	65536		/* TCP ports */
-
-struct smcr_net {
-	struct net *net;		/* immutable */
-	u16 instance;			/* of the peer ID; immutable */
-	struct smcr_knobs knobs;
-	unsigned long *excluded_ports;	/* SMCR_PORTS bits; only the sysctl writes */
-	struct smcr_stats __percpu *stats;
-	struct ctl_table_header *sysctl_hdr;
-	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
-
-	spinlock_t sk_lock;		/* BH; guards the two below */
-	struct smcr_ids socks;		/* smcr_sock.net_node */
-	unsigned int n_socks;		/* that the application has not closed */
-
-	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
-	struct list_head lgr_list;	/* smcr_lgr.net_node */
-	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net_id; lgr_lock */
-	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.hash_node, by peer ID */
-	struct list_head lgr_forming;	/* smcr_lgr.form_node; lgr_lock */
-	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
-	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
-
-	atomic_t n_handshakes;		/* negotiations under way */
-	atomic_t n_first;		/* ... that may form a group */
-	atomic_long_t mem;		/* bytes of buffers; buf.c */
-	int mem_cap;			/* KiB, what max_mem may be set to; immutable */
-};
-
-/* KiB of buffers in all namespaces; a knob of the initial one. READ_ONCE */
-extern int smcr_max_mem_host;
-
-/* A timer knob in jiffies */
-#define smcr_knob_jiffies(sn, knob) \
-	msecs_to_jiffies(READ_ONCE((sn)->knobs.knob))
-
-/**
- * smcr_policy_allows() - may this service use SMC-R? (SEC-04)
- * @sn: namespace
- * @port: TCP port that the server listens on, host byte order
- *
- * Context: any.
- * Return: false if everything or this port is excluded.
- */
-static inline bool smcr_policy_allows(const struct smcr_net *sn, u16 port)
-{
-	return READ_ONCE(sn->knobs.enabled) &&
-	       !test_bit(port, sn->excluded_ports);
-}
-
-extern unsigned int smcr_net_id;
-
-struct smcr_net *smcr_net(const struct net *net);
-
 int smcr_pernet_init(void);
 void smcr_pernet_exit(void);
-int smcr_sysctl_register(struct smcr_net *sn);
-void smcr_sysctl_unregister(struct smcr_net *sn);
 
 #endif /* _SMCR_PERNET_H */

@@ -3,7 +3,7 @@
 #
 # Memory is short when an RMB is to be made: a smaller one will do; if there is
 # none at all, that connection is TCP, and nobody else notices. The pages that
-# net/rmb.c asks for are refused, those of others are not.
+# net/lgr/rmb.c asks for are refused, those of others are not.
 #
 # covers: RMB-11
 # module: ours none

@@ -722,14 +722,14 @@ def paths__counts():
 def paths__reasons():
     """A line that nobody ran needs a reason, and a reason such a line; the pure core needs none."""
     made = load_script(os.path.join(TOP, "scripts", "paths"))
-    entries = made.reasons("# none\n\ndev.c f -- not here\ndev.c f a = 1; -- nor here\ntx.c g -- gone\n")
-    rows = [("dev.c", "f", "a = 1;"), ("dev.c", "f", "b();"), ("rx.c", "f", "c();")]
+    entries = made.reasons("# none\n\nrdma/dev.c f -- not here\nrdma/dev.c f a = 1; -- nor here\ntx.c g -- gone\n")
+    rows = [("rdma/dev.c", "f", "a = 1;"), ("rdma/dev.c", "f", "b();"), ("conn/rx.c", "f", "c();")]
     found, bare = made.match(rows, entries)
-    assert bare == [("rx.c", "f", "c();")] and [len(v) for v in found.values()] == [1, 1, 0]
-    data = made.Data("cases\t2\t3\t4\nfile\tdev.c\td\t" + "\t".join(["1"] * 10) + "".join(f"\nnone\t{a}\t{b}\t{c}" for a, b, c in rows) +
-                     "\nnone\tcore/clc.c\tf\tx\nsim\tdev.c\tf\tonly();")
+    assert bare == [("conn/rx.c", "f", "c();")] and [len(v) for v in found.values()] == [1, 1, 0]
+    data = made.Data("cases\t2\t3\t4\nfile\trdma/dev.c\td\t" + "\t".join(["1"] * 10) + "".join(f"\nnone\t{a}\t{b}\t{c}" for a, b, c in rows) +
+                     "\nnone\tcore/clc.c\tf\tx\nsim\trdma/dev.c\tf\tonly();")
     wrong = made.complaints(data, entries)
-    assert len(wrong) == 2 and "rx.c f c();" in wrong[0] and "tx.c g" in wrong[1], wrong
+    assert len(wrong) == 2 and "conn/rx.c f c();" in wrong[0] and "tx.c g" in wrong[1], wrong
     text = made.page(data, entries)
     assert "2 cases" in text and "only();" in text and "Nor here" in text
     for bad in ("dev.c -- why", "dev.c f why"):

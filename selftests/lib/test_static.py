@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the checkers in scripts/. Prints KTAP."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,9 +20,18 @@ sys.dont_write_bytecode = True
 
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 
-loader = importlib.machinery.SourceFileLoader("lock_comments", os.path.join(TOP, "scripts", "lock-comments"))
-lock_comments = importlib.util.module_from_spec(importlib.util.spec_from_loader("lock_comments", loader))
-loader.exec_module(lock_comments)
+
+
+def script(name):
+    """A script as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), os.path.join(TOP, "scripts", name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+lock_comments = script("lock-comments")
+layers = script("layers")
 
 
 class LockComments(unittest.TestCase):
@@ -66,6 +78,123 @@ class LockComments(unittest.TestCase):
     def test_finds_what_the_tree_has(self):
         """The tree's own assertions and exemptions fit together."""
         self.assertEqual(lock_comments.main([]), 0)
+
+
+class Layers(unittest.TestCase):
+    """scripts/layers"""
+
+    HOUSE = {
+        "core/plan.h": "int smcr_plan(int a);\n", "core/plan.c": '#include "plan.h"\nint smcr_plan(int a)\n{\n\treturn a;\n}\n',
+        "rdma/link.h": "struct smcr_link_ops {\n\tvoid (*down)(void);\n};\n\nextern const struct smcr_link_ops *smcr_link_above;\n"
+                       "void smcr_link_fail(void);\n",
+        "rdma/link.c": '#include "rdma/link.h"\n\nconst struct smcr_link_ops *smcr_link_above __ro_after_init;\n\n'
+                       "void smcr_link_fail(void)\n{\n\tsmcr_link_above->down();\n}\n",
+        "lgr/lgr.h": "void smcr_lgr_down(void);\n",
+        "lgr/lgr.c": '#include "core/plan.h"\n#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nint smcr_n_lgrs = 3;\n\n'
+                     "static int helper(void)\n{\n\treturn smcr_plan(1);\n}\n\n"
+                     "void smcr_lgr_down(void)\n{\n\tif (helper())\n\t\tsmcr_link_fail();\n}\n",
+        "wire.c": '#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nstatic const struct smcr_link_ops up = { .down = smcr_lgr_down };\n\n'
+                  "void smcr_wire(void)\n{\n\tsmcr_link_above = &up;\n}\n",
+    }
+
+    def found(self, *argv, page=True, **changed):
+        """What layers --check says of a small house in which these files are other ones ("rdma__link_c"), or are appended to ("+")."""
+        files = {name: "/* What it is about. */\n" + text for name, text in self.HOUSE.items()}
+        for key, text in changed.items():
+            name = re.sub("_([ch])$", r".\1", key.replace("__", "/"))
+            old = files.get(name, "/* What it is about. */\n")
+            files[name] = old + text[1:] if text.startswith("+") else text
+        with tempfile.TemporaryDirectory() as tmp:
+            for name, text in {**{"net/" + n: t for n, t in files.items()},
+                               layers.PAGE: "A\n" + layers.BEGIN + layers.END + "B\n"}.items():
+                os.makedirs(os.path.dirname(os.path.join(tmp, name)), exist_ok=True)
+                with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                if page:
+                    layers.main(["--write"], tmp)
+                    out.seek(out.truncate(0))
+                self.status = layers.main(list(argv) or ["--check"], tmp)
+            with open(os.path.join(tmp, layers.PAGE), encoding="utf-8") as f:
+                self.page = f.read()
+        return out.getvalue().splitlines()
+
+    def test_takes_a_house(self):
+        """Down, by a table up, within the floor."""
+        self.assertEqual(self.found(), [])
+        self.assertEqual(self.status, 0)
+
+    def test_refuses_to_go_up(self):
+        """Includes, calls, variables, a function whose address is taken; from sources and from headers; with the place."""
+        for key, text, said in (
+                ("rdma__link_c", '+#include "lgr/lgr.h"\n', "net/rdma/link.c:10: includes lgr/lgr.h, which is above"),
+                ("rdma__link_h", '+#include "../lgr/lgr.h"\n', "net/rdma/link.h:8: includes lgr/lgr.h, which is above"),
+                ("rdma__link_c", "+static void f(void)\n{\n\tsmcr_lgr_down();\n}\n", "net/rdma/link.c:12: names smcr_lgr_down of lgr/lgr.c, which is above"),
+                ("rdma__link_c", "+int f(void)\n{\n\treturn smcr_n_lgrs;\n}\n", "net/rdma/link.c:12: names smcr_n_lgrs of lgr/lgr.c, which is above"),
+                ("rdma__link_c", "+void *f = smcr_lgr_down;\n", "net/rdma/link.c:10: names smcr_lgr_down of lgr/lgr.c, which is above"),
+                ("rdma__link_h", "+void smcr_lgr_down(void);\n", "net/rdma/link.h:8: names smcr_lgr_down of lgr/lgr.c, which is above"),
+                ("core__plan_c", "+#define X smcr_link_fail()\n", "net/core/plan.c:7: names smcr_link_fail of rdma/link.c, which is above"),
+                ("lgr__lgr_c", "+void *f = smcr_wire;\n", "net/lgr/lgr.c:18: names smcr_wire of wire.c, which is above"),
+                ("ctl__nl_c", "+void smcr_nl(void)\n{\n\tsmcr_lgr_down();\n}\n", None),
+                ("sock__io_c", "+void smcr_nl(void)\n{\n}\n", None)):
+            self.assertEqual(self.found(**{key: text}), [said] if said else [], key + text)
+            self.assertEqual(self.status, 1 if said else 0)
+
+    def test_knows_what_is_no_call(self):
+        """Comments, strings, tags, members, the name of a trace event, a static function of the same name."""
+        for text in ("/* smcr_lgr_down() */\n", 'char *f = "smcr_lgr_down";\n', "struct smcr_lgr_down *f;\n", "int g(struct a *a)\n{\n\treturn a->smcr_lgr_down;\n}\n",
+                     "TRACE_EVENT(smcr_lgr_down,\n\t    1);\n"):
+            self.assertEqual(self.found(rdma__link_c="+" + text), [], text)
+        self.assertEqual(self.found(sock__io_c="+static void smcr_link_f(void)\n{\n}\n", rdma__link_c="+void smcr_link_f(void)\n{\n}\n"), [])
+
+    def test_refuses_circles(self):
+        """Of two files, of three, of headers; not of a file that is chosen at build time with another."""
+        a, b = "+void smcr_a(void)\n{\n\tsmcr_b();\n}\n", "+void smcr_b(void)\n{\n\tsmcr_a();\n}\n"
+        self.assertEqual(self.found(hs__a_c=a, hs__b_c=b), ["net/hs/a.c:4: names smcr_b of hs/b.c, which leads back",
+                                                            "net/hs/b.c:4: names smcr_a of hs/a.c, which leads back"])
+        self.assertEqual(self.found(hs__a_c=a, hs__b_c=b.replace("_a()", "_c()"), hs__c_c="+void smcr_c(void)\n{\n\tsmcr_a();\n}\n")[2],
+                         "net/hs/c.c:4: names smcr_a of hs/a.c, which leads back")
+        self.assertEqual(self.found(hs__a_c=a, hs__b_c=b.replace("smcr_a()", "f()")), [])
+        self.assertEqual(self.found(hs__a_h='+#include "hs/b.h"\n', hs__b_h='+#include "a.h"\n'),
+                         ["net/hs/a.h:2: includes hs/b.h, which leads back", "net/hs/b.h:2: includes hs/a.h, which leads back"])
+        two = "+void smcr_opt(void)\n{\n}\n"
+        self.assertEqual(self.found(hs__n_c=two, hs__f_c=two + "void smcr_a(void)\n{\n\tsmcr_opt();\n}\n"), [])
+
+    def test_refuses_what_is_nowhere(self):
+        """A folder that is no floor, a file beside them, a table filled in elsewhere, a file that is too long or says nothing."""
+        self.assertEqual(self.found(attic__a_c="+int smcr_x;\n"), ["net/attic/a.c:1: is on no floor"])
+        self.assertEqual(self.found(new_c="+int smcr_x;\n"), ["net/new.c:1: is on no floor"])
+        self.assertEqual(self.found(lgr__lgr_c="+static void f(void)\n{\n\tsmcr_link_above = 0;\n}\n"),
+                         ["net/lgr/lgr.c:20: only net/wire.c fills in what goes up"])
+        self.assertEqual(self.found(lgr__a_c="+" + "\n" * 700), ["net/lgr/a.c:701: has 701 lines, 700 at most"])
+        self.assertEqual(self.found(lgr__a_c="+" + "\n" * 699), [])
+        self.assertEqual(self.found(lgr__a_c="int smcr_x;\n"), ["net/lgr/a.c:1: its first comment does not say what it is about"])
+
+    def test_writes_the_table(self):
+        """Between the markers, from the first comments; --check notices when it is not so."""
+        self.found("--write", lgr__lgr_h="/*\n * Groups:\n * all. More\n */\n")
+        self.assertRegex(self.page, r"(?s)^A\n.*``net/lgr``\n    Link groups.*``lgr\.\[ch\]``  What it is about\n.*B\n$")
+        self.assertEqual(self.found(page=False), [layers.PAGE + ": out of date; run scripts/layers --write"])
+
+    def test_prints_the_floors(self):
+        """From the highest, each file with its lines; a header counts with its source."""
+        with tempfile.TemporaryDirectory() as tmp:
+            for name, text in self.HOUSE.items():
+                os.makedirs(os.path.dirname(os.path.join(tmp, "net", name)), exist_ok=True)
+                with open(os.path.join(tmp, "net", name), "w", encoding="utf-8") as f:
+                    f.write("/* A. */\n" + text)
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                self.assertEqual(layers.main([], tmp), 0)
+        said = out.getvalue().splitlines()
+        self.assertEqual([line.split(":")[0] for line in said if line[0] != " "],
+                         ["net"] + ["net/" + f for f in reversed(layers.FLOORS) if f])
+        self.assertIn("    lgr.[ch]                19", said)
+
+    def test_finds_what_the_tree_has(self):
+        """The tree keeps to its own order."""
+        self.assertEqual(layers.main(["--check"]), 0)
 
 
 class WithLock(unittest.TestCase):

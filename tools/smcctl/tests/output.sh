@@ -141,8 +141,8 @@ ok "show: a setting that is not there is not off" [ -z "$(grep Disabled <<< "$ou
 ctl -d show
 ok "show -d: settings" out_has max_handshakes
 files=$({
-	sed -nE 's/^\tX\(([a-z_]+),.*/\1/p' ../../net/knobs.h
-	sed -n 's/.*procname = "\(.*\)";/\1/p' ../../net/sysctl.c
+	sed -nE 's/^\tX\(([a-z_]+),.*/\1/p' ../../net/base/knobs.h
+	sed -n 's/.*procname = "\(.*\)";/\1/p' ../../net/ctl/sysctl.c
 } | sort)
 ok "show -d: settings are called as in /proc/sys" [ "$files" = \
 	"$(sed -n '/^Settings/,$s/^  \([a-z_]*\) .*/\1/p' <<< "$out" | sort)" ]

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Common ground of the kernel shell: forward declarations, limits, module-wide
+ * objects. Included first by every shell header.
+ */
+#ifndef _SMCR_BASE_H
+#define _SMCR_BASE_H
+
+#include <linux/kernel.h>
+#include <linux/types.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <linux/wait.h>
+#include <net/sock.h>
+
+#include "core/proto.h"
+#include "core/reason.h"
+#include "base/states.h"
+
+struct smcr_net;
+struct smcr_dev;
+struct smcr_link;
+struct smcr_lgr;
+struct smcr_rmb;
+struct smcr_buf;
+struct smcr_conn;
+struct smcr_sock;
+
+/*
+ * Steps of handshakes, as client and as server: what peers start must not be in
+ * line before what we start ourselves. No step waits for the peer.
+ */
+extern struct workqueue_struct *smcr_hs_wq;
+extern struct workqueue_struct *smcr_srv_wq;
+/* RMBs: asks the peer, at most one work for each group */
+extern struct workqueue_struct *smcr_rmb_wq;
+/*
+ * Work that takes the lock of a socket which applications know, or of its inner
+ * one: a thread that holds it may be in a page fault that user space answers
+ * when it likes (userfaultfd, FUSE).
+ */
+extern struct workqueue_struct *smcr_sock_wq;
+/*
+ * Short work: LLC, timers. Nothing on it waits for a peer, nor for user memory.
+ */
+extern struct workqueue_struct *smcr_wq;
+/*
+ * The ends of link groups: verbs, and what a device takes to flush a queue
+ * pair. Nothing on it waits for a peer.
+ */
+extern struct workqueue_struct *smcr_end_wq;
+
+int smcr_wq_init(void);
+void smcr_wq_exit(void);
+
+#endif /* _SMCR_BASE_H */

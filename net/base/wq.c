@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The workqueues. What may wait on which is in base.h.
+ */
+#include <linux/workqueue.h>
+#include "base/base.h"
+
+/*
+ * Works that may sleep long, at the same time on each of the queues whose works
+ * do. What they can wait for, and how long, is listed in
+ * Documentation/architecture.rst.
+ */
+#define SMCR_ACTIVE	512
+
+struct workqueue_struct *smcr_hs_wq;
+struct workqueue_struct *smcr_srv_wq;
+struct workqueue_struct *smcr_rmb_wq;
+struct workqueue_struct *smcr_sock_wq;
+struct workqueue_struct *smcr_wq;
+struct workqueue_struct *smcr_end_wq;
+
+static void smcr_wq_destroy(struct workqueue_struct **wq)
+{
+	if (*wq)
+		destroy_workqueue(*wq);
+	*wq = NULL;
+}
+
+/**
+ * smcr_wq_exit() - end of the workqueues, when nobody queues anything any more
+ *
+ * Also of those of them that smcr_wq_init() has made before it failed.
+ * Context: process, sleeps.
+ */
+void smcr_wq_exit(void)
+{
+	/* Negotiations and connections leave work to smcr_wq, all to the last */
+	smcr_wq_destroy(&smcr_hs_wq);
+	smcr_wq_destroy(&smcr_srv_wq);
+	smcr_wq_destroy(&smcr_sock_wq);
+	smcr_wq_destroy(&smcr_rmb_wq);
+	smcr_wq_destroy(&smcr_wq);
+	smcr_wq_destroy(&smcr_end_wq);
+}
+
+/**
+ * smcr_wq_init() - make the workqueues
+ *
+ * All are unbound: their works sleep in verbs, in TCP and in waits, and none
+ * has data warm in the cache of the CPU that queued it. WQ_MEM_RECLAIM would
+ * promise that the works need no memory to go on, but tearing down and setting
+ * up QPs does, and it forbids to wait for works on queues without it.
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int __init smcr_wq_init(void)
+{
+	smcr_hs_wq = alloc_workqueue("smcr_hs", WQ_UNBOUND, 0);
+	smcr_srv_wq = alloc_workqueue("smcr_srv", WQ_UNBOUND, 0);
+	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
+	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
+	smcr_end_wq = alloc_workqueue("smcr_end", WQ_UNBOUND, 0);
+	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq &&
+	    smcr_wq && smcr_end_wq)
+		return 0;
+	smcr_wq_exit();
+	return -ENOMEM;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections: what everything about them needs. Works, timer, unread data.
+ */
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "conn/conn_impl.h"
+
+const struct smcr_conn_ops *smcr_conn_above __ro_after_init;
+
+/* Every queued work holds a reference on the socket */
+void smcr_conn_queue_work(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_hold(sk);
+	if (!queue_work(smcr_sock_wq, &conn->work))
+		sock_put(sk);
+}
+
+void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
+{
+	const struct smcr_knobs *knobs = &smcr_conn_net(conn)->knobs;
+	int ms = abort ? READ_ONCE(knobs->t_abort) : READ_ONCE(knobs->t_close);
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	lockdep_assert_held(&conn->lock);
+	conn->timer_abort = abort;
+	conn->timer_end = jiffies + msecs_to_jiffies(ms);
+	sock_hold(sk);
+	if (mod_delayed_work(smcr_wq, &conn->timer, msecs_to_jiffies(ms)))
+		sock_put(sk);	/* it was armed and had its reference */
+}
+
+void smcr_conn_stop_timer(struct smcr_conn *conn)
+{
+	if (cancel_delayed_work(&conn->timer))
+		sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/* Unread data are dropped. conn->lock held; a reader may be at it */
+void smcr_conn_purge_rx(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	WRITE_ONCE(conn->purged, true);
+	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
+	conn->rx_cons = conn->rx_prod;
+}
+
+/**
+ * smcr_conn_rest_read() - the application has read what there was
+ * @conn: closed connection with conn->rest, conn->lock held
+ */
+void smcr_conn_rest_read(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (!smcr_conn_readable(conn))
+		smcr_conn_queue_work(conn);
+}
+
+/* FIN on TCP needs no more explanation; after D it is a half-close, too */
+bool smcr_conn_ended(const struct smcr_conn *conn)
+{
+	return conn->fsm.rx_done || conn->fsm.rx_closed ||
+	       conn->fsm.rx_abort || conn->fsm.tx_closed ||
+	       conn->fsm.tx_abort || conn->fsm.st == SMCR_CONN_ST_CLOSED;
+}
+
+/**
+ * smcr_conn_tx_idle() - the last signalled send has completed
+ * @conn: connection, conn->lock held
+ *
+ * The release, or a lingering close(), may have waited for it.
+ *
+ * Context: softirq, or process on a software device.
+ */
+void smcr_conn_tx_idle(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->todo))
+		smcr_conn_queue_work(conn);
+	if (conn->fsm.tx_closed) {	/* a lingering close() */
+		struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+		sk->sk_state_change(sk);
+	}
+}

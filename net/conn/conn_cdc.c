@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CDC messages of the peer: checked as a whole, then applied (RFC 7609 4.3, 4.7).
+ */
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "base/trace.h"
+#include "conn/conn_impl.h"
+
+/*
+ * Peer flags in the order in which they would have happened. Readers see them
+ * with the data before them: smcr_rx_idle() takes the lock.
+ */
+void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if ((cflags & SMCR_CDC_D) && !conn->fsm.rx_done)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_DONE, SMCR_R_NONE);
+	if ((cflags & SMCR_CDC_C) && !conn->fsm.rx_closed) {
+		smcr_rx_peer_closed(conn);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_CLOSED,
+				       SMCR_R_NONE);
+	}
+	if ((cflags & SMCR_CDC_A) && !conn->fsm.rx_abort)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_ABORT,
+				       SMCR_R_PEER_ABORT);
+}
+
+/*
+ * Check and apply the cursors of a CDC as a whole: nothing of an impossible
+ * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
+ */
+static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
+					const struct smcr_cdc *cdc, int *rx,
+					int *freed)
+{
+	struct smcr_pos prod = conn->rx_prod, cons = conn->tx_cons;
+	const struct smcr_ring *rx_ring = &conn->rx_ring;
+
+	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
+			     conn->rx_announced + smcr_ring_cap(rx_ring));
+	if (*rx < 0)
+		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
+	if (*rx && conn->fsm.rx_done)
+		return SMCR_R_CDC_DATA_AFTER_DONE;
+
+	*freed = 0;
+	if (conn->active) {
+		*freed = smcr_pos_apply(&conn->tx_ring, &cons, cdc->cons,
+					conn->tx_prod.abs);
+		if (*freed < 0)
+			return *freed == -ERANGE ? SMCR_R_CDC_CURSOR :
+						   SMCR_R_CDC_CONS;
+	} else if (cdc->cons.wrap || cdc->cons.count != rx_ring->base) {
+		/* nothing was sent to it yet */
+		return SMCR_R_CDC_CONS;
+	}
+	conn->rx_prod.off = prod.off;
+	conn->rx_prod.wrap = prod.wrap;
+	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
+	WRITE_ONCE(conn->rx_prod.abs, prod.abs);
+	conn->tx_cons = cons;
+	return SMCR_R_NONE;
+}
+
+/* New bytes in the element, conn->lock held */
+static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	lockdep_assert_held(&conn->lock);
+
+	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX, len);
+	smcr_child_news(smcr_conn_sock(conn));
+	if (!conn->fsm.app_closed) {
+		if (smcr_conn_readable(conn) >= READ_ONCE(sk->sk_rcvlowat))
+			sk->sk_data_ready(sk);
+		return;
+	}
+	/*
+	 * Nobody will read it. It makes room all the same while own data wait
+	 * for their drain, or two such sides would wait for each other. Not yet
+	 * after shutdown() alone: a recv() may be copying what was there.
+	 */
+	smcr_conn_purge_rx(conn);
+	if (conn->fsm.want_closed && sock_flag(sk, SOCK_DEAD))
+		smcr_rx_window(conn);
+}
+
+/*
+ * Does T_CLOSE run, for a peer that reads what we wrote before the close? A FIN
+ * has its own time, and so has what follows from a reset.
+ */
+static bool smcr_conn_closing(const struct smcr_conn *conn)
+{
+	return (conn->fsm.want_closed || conn->fsm.tx_closed) &&
+	       conn->why == SMCR_R_NONE &&
+	       (!conn->fin_seen || smcr_conn_ended(conn));
+}
+
+/* One CDC of a known connection, conn->lock held */
+static void smcr_conn_rx_locked(struct smcr_conn *conn,
+				const struct smcr_cdc *cdc)
+{
+	struct smcr_net *sn = smcr_conn_net(conn);
+	enum smcr_reason why;
+	int rx, freed;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
+		if (!smcr_seq_after(cdc->seq, conn->rx_seq))
+			return;
+		if (!conn->active)
+			conn->early_bad = SMCR_R_CDC_VALIDATION;
+		else
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+					       SMCR_R_CDC_VALIDATION);
+		return;
+	}
+	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
+		smcr_hit(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->member.token);
+		return;
+	}
+	if (conn->fsm.rx_closed || conn->fsm.rx_abort) {
+		smcr_hit(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
+			 conn->member.token);
+		return;
+	}
+	if (!smcr_close_may_rx(&conn->fsm)) {
+		/* after our A only the peer's C or A counts */
+		conn->rx_seq = cdc->seq;
+		smcr_conn_rx_flags(conn, cdc->cflags);
+		return;
+	}
+
+	why = smcr_conn_apply(conn, cdc, &rx, &freed);
+	if (why == SMCR_R_NONE && conn->rx_ring.base &&
+	    !smcr_rmb_eye_ok(&conn->elem)) {
+		why = SMCR_R_RMBE_EYE_CATCHER;
+		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
+				     conn->lgr->id,
+				     (int)sizeof(conn->lgr->peer.id),
+				     conn->lgr->peer.id, conn->elem.index,
+				     conn->elem.rmb->mr->rkey, conn->member.token);
+	}
+	if (why != SMCR_R_NONE) {
+		if (conn->active)
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+					       why);
+		else
+			conn->early_bad = why;
+		return;
+	}
+
+	conn->rx_seq = cdc->seq;
+	conn->peer_blocked = cdc->pflags & SMCR_CDC_B;
+	conn->peer_asks = smcr_cdc_asks(cdc->pflags);
+	conn->rx_bytes += rx;
+	if (!conn->active) {
+		conn->early_cflags |= cdc->cflags;
+		return;
+	}
+	if (rx)
+		smcr_conn_rx_data(conn, rx);
+	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
+	if ((conn->peer_asks || conn->peer_blocked) &&
+	    conn->rx_announced != conn->rx_cons.abs)
+		conn->tx_ctrl = true;
+	if (freed) {
+		if (conn->fsm.app_closed && smcr_conn_closing(conn))
+			smcr_conn_start_timer(conn, false);
+		smcr_tx_reclaim(conn, conn->tx_cons.abs);
+	}
+	if (freed || conn->tx_ctrl)
+		smcr_tx_push(conn);
+	if (cdc->cflags)
+		smcr_conn_rx_flags(conn, cdc->cflags);
+}
+
+/* Connection of a token, with a reference; its memory waits for RCU (SOCK_RCU_FREE) */
+static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
+{
+	struct smcr_conn *conn = NULL;
+	struct smcr_member *member;
+
+	rcu_read_lock();
+	member = smcr_lgr_find_conn(lgr, token);
+	if (member)
+		conn = container_of(member, struct smcr_conn, member);
+	if (conn && !refcount_inc_not_zero(&smcr_conn_sock(conn)->sk.sk_refcnt))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+/**
+ * smcr_conn_rx_cdc() - a CDC message arrived on a link
+ * @link: link; the tokens of its group are the only ones that count (CDC-05)
+ * @buf: SMCR_WR_LEN bytes
+ *
+ * Context: softirq, or process on a software device.
+ */
+void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
+{
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_conn *conn;
+	struct smcr_cdc cdc;
+
+	if (smcr_cdc_decode(buf, SMCR_WR_LEN, &cdc, &why)) {
+		smcr_link_fail(link, why);
+		return;
+	}
+	smcr_count(lgr->sn, SMCR_CNT_CDC_RX);
+	trace_smcr_cdc(false, cdc.token, &cdc);
+	conn = smcr_conn_find(lgr, cdc.token);
+	if (!conn) {
+		smcr_hit(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc.token);
+		return;
+	}
+	spin_lock_bh(&conn->lock);
+	/* the socket may have a connection that was opened since the lookup */
+	if (conn->lgr == lgr && conn->member.token == cdc.token)
+		smcr_conn_rx_locked(conn, &cdc);
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one place that feeds the close machine, and carries out what it orders
+ * (RFC 7609 4.8).
+ */
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "lgr/kllc.h"
+#include "conn/sock.h"
+#include "base/trace.h"
+#include "conn/conn_impl.h"
+
+/* The error for the application, as TCP would have it */
+static int smcr_conn_errno(const struct smcr_conn *conn,
+			   const struct smcr_close_out *out)
+{
+	int err = out->err;
+
+	if (out->why == SMCR_R_KEEPALIVE)
+		err = ETIMEDOUT;
+	else if (err == ECONNRESET && conn->fsm.rx_done && !conn->fsm.tx_done)
+		err = EPIPE;	/* as tcp_reset() in CLOSE-WAIT */
+	return err;
+}
+
+/*
+ * Carry out what the machine ordered. conn->lock held; things that sleep are
+ * left to smcr_conn_work(). Returns an event that follows at once, or
+ * NR_SMCR_CONN_EV.
+ */
+static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
+				       const struct smcr_close_out *out)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	struct smcr_net *sn = smcr_conn_net(conn);
+	enum smcr_conn_ev next = NR_SMCR_CONN_EV;
+	u32 acts = out->actions;
+	bool work = false;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (acts & SMCR_ACT_PURGE) {
+		/* data were dropped: a later D or C must not look like EOF */
+		if (conn->rx_cons.abs != conn->rx_prod.abs ||
+		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
+			conn->rx_lost = true;
+		smcr_conn_purge_rx(conn);
+	}
+	if (acts & (SMCR_ACT_PURGE | SMCR_ACT_DROP_TX)) {
+		conn->tx_dropped = true;
+		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
+	}
+	if (acts & SMCR_ACT_NO_TX) {
+		conn->tx_dead = true;
+		conn->tx_owed = 0;
+	}
+	if (acts & SMCR_ACT_SEND) {
+		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
+		if (!smcr_link_up(conn->link) && (acts & SMCR_ACT_SEND_ABORT))
+			next = SMCR_CONN_EV_TX_ABORT_DONE;
+	}
+	if (acts & SMCR_ACT_SEND_ABORT)
+		sk->sk_state_change(sk);	/* a lingering close() */
+	if (acts & SMCR_ACT_EOF) {
+		sk->sk_shutdown |= RCV_SHUTDOWN;
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+	}
+	if (acts & SMCR_ACT_ERROR) {
+		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
+		smp_wmb();	/* pairs with smcr_poll_own() */
+		sk->sk_shutdown |= SHUTDOWN_MASK;
+		sk->sk_state = TCP_CLOSE;
+		sk_error_report(sk);
+		sk->sk_state_change(sk);
+	}
+	if (acts & (SMCR_ACT_EOF | SMCR_ACT_ERROR))
+		smcr_child_news(smcr_conn_sock(conn));
+	if (acts & SMCR_ACT_STOP_TIMER)
+		smcr_conn_stop_timer(conn);
+	if (acts & SMCR_ACT_CLOSE_TIMER)
+		smcr_conn_start_timer(conn, false);
+	if (acts & SMCR_ACT_ABORT_TIMER)
+		smcr_conn_start_timer(conn, true);
+	if (out->why != SMCR_R_NONE && conn->why == SMCR_R_NONE) {
+		conn->why = out->why;
+		smcr_hit(sn, out->why, conn->lgr->id, conn->member.token);
+		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
+	}
+	if (acts & SMCR_ACT_TCP_FIN) {
+		set_bit(SMCR_CONN_TODO_FIN, &conn->todo);
+		work = true;
+	}
+	if (acts & SMCR_ACT_TCP_RST) {
+		set_bit(SMCR_CONN_TODO_RST, &conn->todo);
+		work = true;
+	}
+	if (acts & SMCR_ACT_RELEASE) {
+		/* a reader may be left, and has to hear of the group's end */
+		conn->rest = smcr_conn_readable(conn);
+		if (!conn->rest)
+			smcr_lgr_del_conn(conn->lgr, &conn->member);
+		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
+		/* who reads on finds an orderly end: the peer's C */
+		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
+			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
+			sk->sk_state_change(sk);	/* a lingering close() */
+		}
+		work = true;
+	}
+	if (work)
+		smcr_conn_queue_work(conn);
+	return next;
+}
+
+/* What is left to happen in CLOSED when there is still something to read */
+static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
+{
+	switch (ev) {
+	case SMCR_CONN_EV_APP_CLOSE:
+	case SMCR_CONN_EV_APP_ABORT:
+		smcr_conn_purge_rx(conn);
+		fallthrough;
+	case SMCR_CONN_EV_LGR_LOST:
+		smcr_conn_queue_work(conn);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * smcr_conn_event_locked() - feed the close machine
+ * @conn: connection, conn->lock held
+ * @ev: what happened
+ * @why: reason, or SMCR_R_NONE for the event's natural one
+ *
+ * The only writer of the machine's state once smcr_conn_open() has set it up.
+ * What sleeps is left to smcr_conn_work().
+ *
+ * Context: any up to softirq.
+ */
+void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
+			    enum smcr_reason why)
+{
+	struct smcr_close_facts facts;
+	struct smcr_close_out out;
+
+	lockdep_assert_held(&conn->lock);
+
+	/* the peer ended the group, then TCP: one event, not two */
+	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
+	    smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD) {
+		ev = SMCR_CONN_EV_LGR_LOST;
+		why = conn->lgr->why;
+	}
+	if (conn->rest) {	/* the machine is through, the reader is not */
+		smcr_conn_rest_event(conn, ev);
+		return;
+	}
+	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
+		u8 old = conn->fsm.st;
+
+		facts.unread = conn->rx_prod.abs != conn->rx_cons.abs;
+		facts.unsent = smcr_conn_unsent(conn) > 0;
+		facts.undrained = conn->tx_done != conn->tx_queued;
+		smcr_close_step(&conn->fsm, ev, &facts, why, &out);
+		trace_smcr_conn_state(conn->member.token, old, ev, conn->fsm.st,
+				      out.actions);
+		ev = smcr_conn_act(conn, &out);
+		why = SMCR_R_NONE;
+	}
+	if (conn->lgr && (conn->fsm.want_done || conn->fsm.want_closed)) {
+		smcr_tx_flush(conn);
+		smcr_llc_probe(conn->lgr);
+	}
+}
+
+/**
+ * smcr_conn_event() - feed the close machine
+ * @conn: connection; caller holds a reference on the socket, not conn->lock
+ * @ev: event
+ * @why: reason, or SMCR_R_NONE for the event's natural one
+ *
+ * Context: any up to softirq.
+ */
+void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
+		     enum smcr_reason why)
+{
+	spin_lock_bh(&conn->lock);
+	smcr_conn_event_locked(conn, ev, why);
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
+ * @conn: connection
+ *
+ * Not the end of the data: the peer's D, C or A gets T_CLOSE to arrive.
+ */
+void smcr_conn_tcp_fin(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && !conn->fin_seen && !smcr_conn_ended(conn)) {
+		conn->fin_seen = true;
+		smcr_conn_start_timer(conn, false);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+void smcr_conn_timer(struct work_struct *work)
+{
+	struct smcr_conn *conn = container_of(to_delayed_work(work),
+					      struct smcr_conn, timer);
+	struct smcr_net *sn = smcr_conn_net(conn);
+
+	spin_lock_bh(&conn->lock);
+	/* armed again, or over, while this run waited for the lock: not its time */
+	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
+	    time_before(jiffies, conn->timer_end))
+		goto out;
+	if (conn->fin_seen && !smcr_conn_ended(conn)) {
+		smcr_count(sn, SMCR_CNT_T_CLOSE);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_TCP_FIN);
+	} else if (conn->timer_abort) {
+		smcr_count(sn, SMCR_CNT_T_ABORT);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
+				       SMCR_R_ABORT_TIMEOUT);
+	} else if (conn->fsm.want_closed || conn->fsm.tx_closed) {
+		smcr_count(sn, SMCR_CNT_T_CLOSE);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
+				       SMCR_R_CLOSE_TIMEOUT);
+	}
+out:
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of connections have in common; for nobody else. */
+#ifndef _SMCR_CONN_IMPL_H
+#define _SMCR_CONN_IMPL_H
+
+#include "conn/conn.h"
+#include "conn/sock.h"
+
+/* conn_event.c */
+void smcr_conn_timer(struct work_struct *work);
+
+/* conn_cdc.c */
+void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);
+
+static inline struct smcr_net *smcr_conn_net(const struct smcr_conn *conn)
+{
+	return smcr_conn_sock(conn)->sn;
+}
+
+/* conn.c */
+void smcr_conn_start_timer(struct smcr_conn *conn, bool abort);
+void smcr_conn_stop_timer(struct smcr_conn *conn);
+void smcr_conn_purge_rx(struct smcr_conn *conn);
+bool smcr_conn_ended(const struct smcr_conn *conn);
+
+#endif /* _SMCR_CONN_IMPL_H */

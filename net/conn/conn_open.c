@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections: opened and discarded in the handshake, released when the close
+ * machine says so (RFC 7609 3.5.2).
+ */
+#include <linux/random.h>
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "base/memcg.h"
+#include "conn/sock.h"
+#include "conn/conn_impl.h"
+
+static void smcr_conn_work(struct work_struct *work);
+
+/**
+ * smcr_conn_init() - prepare the connection part of a new socket
+ * @conn: zeroed
+ */
+void smcr_conn_init(struct smcr_conn *conn)
+{
+	spin_lock_init(&conn->lock);
+	INIT_LIST_HEAD(&conn->member.lgr_node);
+	INIT_LIST_HEAD(&conn->sq_wait);
+	INIT_WORK(&conn->work, smcr_conn_work);
+	INIT_DELAYED_WORK(&conn->timer, smcr_conn_timer);
+	conn->rtoken = -1;
+}
+
+/*
+ * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
+ * The token comes with the group: softirq that still has the old one in its
+ * hands must not find both together.
+ */
+static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
+{
+	static const struct smcr_pos start;
+
+	spin_lock_bh(&conn->lock);
+	conn->lgr = lgr;
+	conn->link = lgr->link;
+	conn->member.token = 0;
+	conn->rx_buf = conn->elem.rmb->buf;
+	conn->rx_ring.size = conn->elem.size;
+	conn->rx_ring.base = lgr->base;
+	conn->active = false;
+	conn->purged = false;
+	conn->tx_dropped = false;
+	conn->rest = false;
+	conn->fin_seen = false;
+	conn->clc_sent = false;
+	conn->early_cflags = 0;
+	conn->early_bad = SMCR_R_NONE;
+	conn->early_conflict = false;
+	conn->rx_lost = false;
+	conn->rx_prod = start;
+	conn->rx_cons = start;
+	conn->rx_announced = 0;
+	conn->rx_seq = 0;
+	conn->peer_blocked = false;
+	conn->peer_asks = false;
+	conn->tx_queued = 0;
+	conn->tx_done = 0;
+	conn->sndbuf_size = 0;
+	conn->grow_at = jiffies;
+	conn->tx_src = 0;
+	conn->tx_in = 0;
+	conn->tx_old_end = 0;
+	conn->tx_acked = 0;
+	conn->tx_prod = start;
+	conn->tx_cons = start;
+	conn->tx_signalled = 0;
+	conn->tx_seq = 0;
+	conn->tx_owed = 0;
+	conn->tx_blocked = false;
+	conn->tx_ctrl = false;
+	conn->tx_dead = false;
+	conn->tx_flush = false;
+	conn->tx_unsure = false;
+	conn->todo = 0;
+	conn->why = SMCR_R_NONE;
+	smcr_close_init(&conn->fsm);
+	spin_unlock_bh(&conn->lock);
+	/* not tx_pends: a late completion of the old attempt still counts down */
+}
+
+/* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */
+static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
+{
+	u32 want = READ_ONCE(ssk->sn->knobs.wmem);
+
+	if (ssk->sk.sk_userlocks & SOCK_SNDBUF_LOCK)
+		want = ssk->sk.sk_sndbuf / 2;
+	return PAGE_ALIGN(max_t(u32, want, SMCR_RMBE_MIN));
+}
+
+/**
+ * smcr_conn_open() - give a socket a connection in a link group
+ * @ssk: socket in negotiation
+ * @lgr: link group
+ * @bsize: wanted element size code
+ * @req: the caller's requests so far, for the next try after -EINPROGRESS
+ * @why: reason on failure
+ *
+ * On success the connection holds a reference on @lgr and on the socket; both
+ * end with smcr_conn_discard() or with the release that the close machine
+ * orders. CDC may arrive from now on (CLC-44, CLC-45), but nothing can be sent
+ * before smcr_conn_set_peer() and smcr_conn_activate().
+ *
+ * Context: process, sleeps.
+ * Return: 0 or a negative errno with *why set.
+ */
+int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
+		   struct smcr_rmb_req *req, enum smcr_reason *why)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	int rc;
+
+	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection stays what it is */
+		*why = SMCR_R_NO_MEMORY;
+		return -EBUSY;
+	}
+	rc = smcr_rmb_get_elem(lgr, bsize, smcr_sk_memcg(&ssk->sk),
+			       &conn->elem, req, why);
+	if (rc)
+		return rc;
+
+	smcr_lgr_hold(lgr);
+	sock_hold(&ssk->sk);
+	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
+	smcr_conn_reset(conn, lgr);
+
+	do {
+		spin_lock_bh(&conn->lock);
+		conn->member.token = get_random_u32();
+		spin_unlock_bh(&conn->lock);
+		rc = conn->member.token ? smcr_lgr_add_conn(lgr, &conn->member) : -EEXIST;
+	} while (rc == -EEXIST);
+	if (rc) {
+		*why = rc == -ENOTCONN ? SMCR_R_NO_LINK : SMCR_R_NO_MEMORY;
+		spin_lock_bh(&conn->lock);
+		conn->lgr = NULL;
+		conn->link = NULL;
+		spin_unlock_bh(&conn->lock);
+		smcr_rmb_put_elem(&conn->elem, false);
+		smcr_lgr_put(lgr);
+		sock_put(&ssk->sk);
+		return rc;
+	}
+	smcr_count(ssk->sn, SMCR_CNT_CONN_CREATED);
+	return 0;
+}
+
+/**
+ * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
+ * @conn: open connection
+ * @m: decoded message, enumerations already checked
+ *
+ * Return: 0; -ENOENT its RMB is not known on the link; -ENOSPC too many RTokens;
+ * -ENOMEM.
+ */
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
+{
+	u32 size = smcr_bsize_bytes(m->bsize);
+	int rtoken;
+
+	rtoken = smcr_conn_claim_relem(conn, m->rkey, m->va, m->index);
+	if (rtoken < 0)
+		return rtoken;
+
+	spin_lock_bh(&conn->lock);
+	conn->rtoken = rtoken;
+	conn->peer_index = m->index;
+	conn->peer_token = m->token;
+	conn->peer_rkey = m->rkey;
+	conn->peer_va = m->va + (u64)(m->index - 1) * size;
+	conn->tx_ring.size = size;
+	conn->tx_ring.base = conn->lgr->base;
+	spin_unlock_bh(&conn->lock);
+	return 0;
+}
+
+/**
+ * smcr_conn_activate() - the handshake is complete
+ * @conn: open connection with its peer set
+ *
+ * What arrived before (data, end flags) takes effect now (CLC-44).
+ */
+void smcr_conn_activate(struct smcr_conn *conn)
+{
+	const struct sock *tsk = smcr_conn_sock(conn)->tcp->sk;
+
+	spin_lock_bh(&conn->lock);
+	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
+		       conn->rx_prod.abs);
+	/* a listener's children have it from TCP */
+	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
+	WRITE_ONCE(conn->active, true);
+	if (conn->early_conflict)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
+				       SMCR_R_RMBE_CONFLICT);
+	else if (conn->early_bad)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       conn->early_bad);
+	else if (conn->early_cflags)
+		smcr_conn_rx_flags(conn, conn->early_cflags);
+	/* the group may have died before there was a state to tell it to */
+	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+				       conn->lgr->why);
+	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
+	spin_unlock_bh(&conn->lock);
+}
+
+/*
+ * What sending needs goes: place in line, RToken, send buffers. The machine is
+ * in CLOSED or was never started, so that nothing is posted any more.
+ */
+static void smcr_conn_release_tx(struct smcr_conn *conn)
+{
+	struct smcr_lgr *lgr = conn->lgr;
+	struct smcr_buf *sndbuf, *old;
+
+	if (!lgr)
+		return;
+	spin_lock_bh(&conn->lock);
+	sndbuf = conn->sndbuf;
+	old = conn->sndbuf_old;
+	conn->sndbuf = NULL;
+	conn->sndbuf_old = NULL;
+	spin_unlock_bh(&conn->lock);
+
+	if (smcr_link_cancel_wait(conn->link, &conn->sq_wait))
+		sock_put(&smcr_conn_sock(conn)->sk);
+	smcr_conn_drop_relem(conn);
+	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
+	if (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure) {
+		smcr_buf_free(sndbuf);
+		smcr_buf_free(old);
+	} else {
+		smcr_lgr_keep_buf(lgr, sndbuf);
+		smcr_lgr_keep_buf(lgr, old);
+	}
+}
+
+/*
+ * The group has ended and the application still reads: what the unread data are
+ * in leaves the group, which gives out no elements any more. False if they were
+ * purged just now.
+ */
+static bool smcr_conn_keep_rest(struct smcr_conn *conn)
+{
+	u32 off = conn->rx_cons.off, len = (u32)smcr_conn_readable(conn);
+	u32 cap = smcr_ring_cap(&conn->rx_ring);
+
+	lockdep_assert_held(&conn->lock);
+
+	if (!len)
+		return false;
+	if (len > cap - off) {	/* they wrap */
+		off = 0;
+		len = cap;
+	}
+	conn->keep_off = conn->elem.off + conn->rx_ring.base + off;
+	conn->keep_len = len;
+	smcr_buf_keep(conn->rx_buf, conn->keep_off, conn->keep_len);
+	return true;
+}
+
+static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->rest = false;
+	spin_unlock_bh(&conn->lock);
+	smcr_buf_unkeep(conn->rx_buf, conn->keep_off, conn->keep_len);
+	conn->keep_len = 0;
+}
+
+/*
+ * Element and references go. @keep: what is unread stays for the reader, which
+ * takes a group that gives out no elements any more; else what a CDC brought
+ * since the caller looked is dropped. The socket lock is held if sk is live.
+ */
+static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
+				 bool keep)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct smcr_lgr *lgr = conn->lgr;
+	bool rest;
+
+	if (!lgr)
+		return;
+	clear_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
+	smcr_lgr_del_conn(lgr, &conn->member);
+	/* softirq sees no connection any more before the element goes */
+	spin_lock_bh(&conn->lock);
+	if (!keep && smcr_conn_readable(conn))
+		smcr_conn_purge_rx(conn);
+	rest = smcr_conn_keep_rest(conn);
+	conn->rest = rest;
+	conn->lgr = NULL;
+	conn->link = NULL;
+	spin_unlock_bh(&conn->lock);
+
+	if (rest)
+		conn->elem.rmb = NULL;
+	else
+		smcr_rmb_put_elem(&conn->elem, quarantine);
+	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
+	smcr_lgr_put(lgr);
+	sock_put(&ssk->sk);
+}
+
+/* When all was read; who reads or closes, or ends the group, comes back here */
+static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
+{
+	bool dead = conn->lgr && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD;
+
+	if (dead || !smcr_conn_readable(conn))
+		smcr_conn_release_rx(conn, quarantine, dead);
+}
+
+/**
+ * smcr_conn_discard() - undo smcr_conn_open() before activation
+ * @conn: open or not
+ *
+ * On return no work or timer of the connection is left, and none will come. The
+ * socket lock keeps away one that became active early and is ending by itself.
+ *
+ * Context: process, sleeps; socket lock held, which neither of them waits for.
+ */
+void smcr_conn_discard(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_owned_by_me(sk);
+
+	spin_lock_bh(&conn->lock);
+	smcr_conn_purge_rx(conn);
+	conn->rest = false;
+	spin_unlock_bh(&conn->lock);
+	if (conn->lgr) {
+		smcr_conn_release_tx(conn);
+		smcr_conn_release_rx(conn, conn->clc_sent, false);
+	}
+	if (conn->keep_len)
+		smcr_conn_unkeep_rest(conn);
+
+	/* what it ordered is not for the socket's next connection */
+	spin_lock_bh(&conn->lock);
+	conn->todo = 0;
+	spin_unlock_bh(&conn->lock);
+	if (cancel_work_sync(&conn->work))
+		sock_put(sk);
+	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
+	if (cancel_delayed_work_sync(&conn->timer))
+		sock_put(sk);
+}
+
+/*
+ * The sleeping half of the machine's actions. The socket lock keeps a reader
+ * or writer out of the element and the send buffer while they are released.
+ */
+static void smcr_conn_work(struct work_struct *work)
+{
+	struct smcr_conn *conn = container_of(work, struct smcr_conn, work);
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct sock *sk = &ssk->sk;
+	bool orderly, idle;
+
+	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK))
+		goto out;
+	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
+		smcr_tcp_reset(ssk);
+
+	spin_lock_bh(&conn->lock);
+	idle = !conn->tx_pends && !conn->tx_owed;
+	/* both have said C or A: nobody writes any more (RMB-22) */
+	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
+		  (conn->fsm.rx_closed || conn->fsm.rx_abort);
+	spin_unlock_bh(&conn->lock);
+
+	/*
+	 * FIN comes with RELEASE and after our C, which may still be in line for
+	 * the send queue (CONN-03). The last completion queues this work again.
+	 */
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
+		smcr_tcp_fin(ssk);
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->todo)) {
+		smcr_conn_stop_timer(conn);
+		smcr_conn_release_tx(conn);
+		set_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
+	}
+	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->todo))
+		smcr_conn_release_read(conn, !orderly);
+	else if (conn->keep_len && !smcr_conn_readable(conn))
+		smcr_conn_unkeep_rest(conn);
+	release_sock(sk);
+out:
+	sock_put(sk);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The inner TCP socket: whose it is, what it has, its end. Its callbacks are in
+ * sock/sock_tcp.c.
+ */
+#include <linux/skmsg.h>
+#include <net/tcp.h>
+#include "conn/sock.h"
+
+/* What a BPF program keeps of a socket is where we would keep its owner */
+bool smcr_tcp_has_bpf(const struct sock *tsk)
+{
+	return (uintptr_t)rcu_access_pointer(__sk_user_data(tsk)) &
+	       (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF);
+}
+
+/* Not since a BPF program took it, even if that has given it back; callback lock */
+bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
+{
+	return __locked_read_sk_user_data_with_flags(ssk->tcp->sk, 0) == ssk;
+}
+
+/**
+ * smcr_tcp_taken() - has a BPF program taken the connection before we did?
+ * @ssk: socket, hooked
+ *
+ * A sockops program can put a passive connection into a sockmap as soon as it is
+ * established, and others then redirect its data: it has to stay TCP.
+ *
+ * Context: any.
+ */
+bool smcr_tcp_taken(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	bool taken;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	taken = !smcr_tcp_is_ours(ssk);
+	read_unlock_bh(&tsk->sk_callback_lock);
+	return taken;
+}
+
+/**
+ * smcr_tcp_owner() - whose inner socket is it?
+ * @tsk: inner socket or child of one, sk_callback_lock held for reading
+ *
+ * Return: its AF_SMC socket; NULL: a listener's child that nobody accepted yet,
+ * or unhooked just now.
+ */
+struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
+{
+	struct socket *tcp;
+
+	lockdep_assert_held(&tsk->sk_callback_lock);
+
+	if (!smcr_tcp_has_bpf(tsk) &&
+	    rcu_access_pointer(__sk_user_data(tsk)))
+		return __locked_read_sk_user_data_with_flags(tsk, 0);
+	/* taken by a BPF program, which may have given it back */
+	tcp = tsk->sk_socket;
+	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
+}
+
+/**
+ * smcr_tcp_has_news() - is there something to receive?
+ * @tsk: inner socket
+ *
+ * Return: true also if nothing will come any more.
+ */
+bool smcr_tcp_has_news(const struct sock *tsk)
+{
+	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
+	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN) ||
+	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
+}
+
+/* Inner socket's callback lock held, if there is somebody else who knows it */
+static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
+			       kuid_t uid, kgid_t gid)
+{
+	struct sock *tsk = tcp->sk;
+
+	SOCK_INODE(tcp)->i_ino = inode ? inode->i_ino : 0;
+	SOCK_INODE(tcp)->i_uid = uid;
+	SOCK_INODE(tcp)->i_gid = gid;
+	sk_set_socket(tsk, tcp);	/* some kernels keep a copy of the inode's */
+	WRITE_ONCE(tsk->sk_uid, uid);
+}
+
+/**
+ * smcr_tcp_own() - the inner socket belongs to whom the AF_SMC socket belongs
+ * @ssk: socket
+ * @sock: its BSD socket
+ *
+ * Packet filters look at the file, routing rules at the user, diag interfaces
+ * at user and inode. Called whenever TCP is about to send on behalf of the
+ * application for the first time: socket() comes before there is a file.
+ *
+ * Context: process; @sock cannot be released meanwhile.
+ */
+void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock)
+{
+	const struct inode *inode = SOCK_INODE(sock);
+	struct socket *tcp = ssk->tcp;
+
+	write_lock_bh(&tcp->sk->sk_callback_lock);
+	smcr_tcp_set_owner(tcp, inode, inode->i_uid, inode->i_gid);
+	tcp->file = sock->file;
+	write_unlock_bh(&tcp->sk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_own_child() - until accept() a child is its listener's, as TCP's is
+ * @child: child, not yet known to anybody
+ * @lsk: its listener
+ *
+ * It has the user, but neither file nor inode.
+ */
+void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
+{
+	const struct inode *inode = SOCK_INODE(lsk->tcp);
+
+	smcr_tcp_set_owner(child->tcp, NULL, inode->i_uid, inode->i_gid);
+	child->sk.sk_uid = inode->i_uid;
+	security_sk_clone(&lsk->sk, &child->sk);
+}
+
+/**
+ * smcr_tcp_disown() - the application's file is about to go, the inner socket stays
+ * @ssk: socket
+ *
+ * The user stays, as with TCP's orphans.
+ *
+ * Context: process; takes the inner socket's lock, under which TCP itself looks
+ * at the file.
+ */
+void smcr_tcp_disown(struct smcr_sock *ssk)
+{
+	struct socket *tcp = ssk->tcp;
+	struct sock *tsk = tcp->sk;
+
+	lock_sock(tsk);
+	write_lock_bh(&tsk->sk_callback_lock);
+	tcp->file = NULL;
+	smcr_tcp_set_owner(tcp, NULL, SOCK_INODE(tcp)->i_uid,
+			   SOCK_INODE(tcp)->i_gid);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
+}
+
+/**
+ * smcr_tcp_fin() - orderly end of the TCP connection
+ * @ssk: socket whose SMC-R connection is through
+ *
+ * Context: process.
+ */
+void smcr_tcp_fin(struct smcr_sock *ssk)
+{
+	kernel_sock_shutdown(ssk->tcp, SHUT_RDWR);
+}
+
+/**
+ * smcr_tcp_reset() - end the TCP connection with RST
+ * @ssk: socket
+ *
+ * The inner socket keeps its addresses, for display and getsockname().
+ *
+ * Context: process.
+ */
+void smcr_tcp_reset(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (READ_ONCE(tsk->sk_state) != TCP_CLOSE)
+		tcp_abort(tsk, ECONNRESET);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keepalive: the options of the sockets, and when the link of a group is to be
+ * tested for them. The TEST LINK itself is sent and judged in lgr/llc_test.c.
+ */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "conn/keepalive.h"
+#include "lgr/kllc.h"
+#include "conn/sock.h"
+
+/**
+ * smcr_keepalive_floor() - limit the probes of the idle TCP connection (KA-08)
+ * @ssk: socket in mode SMC, socket lock held
+ * @idle: TCP_KEEPIDLE as the application wants it, jiffies
+ *
+ * The inner socket has what the application set last. That is what counts for
+ * TEST LINK, and what getsockopt() shows.
+ */
+void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
+{
+	int floor = DIV_ROUND_UP(READ_ONCE(ssk->sn->knobs.keepalive_floor),
+				 1000);
+	struct sock *tsk = ssk->tcp->sk;
+
+	sock_owned_by_me(&ssk->sk);
+
+	if (idle >= floor * HZ) {
+		WRITE_ONCE(ssk->keepidle, 0);
+		return;
+	}
+	WRITE_ONCE(ssk->keepidle, idle);
+	tcp_sock_set_keepidle(tsk, floor);
+}
+
+/**
+ * smcr_keepalive_changed() - SO_KEEPALIVE, TCP_KEEPIDLE, _INTVL or _CNT
+ * @ssk: socket in mode SMC, socket lock held
+ *
+ * The timer of the group is touched only by a connection that wants to hear
+ * earlier than all others; many connections with the same options are cheap.
+ */
+void smcr_keepalive_changed(struct smcr_sock *ssk)
+{
+	const struct tcp_sock *tp = tcp_sk(ssk->tcp->sk);
+	struct smcr_conn *conn = &ssk->conn;
+	struct smcr_lgr *lgr = conn->lgr;
+	bool sooner;
+	int idle = 0;
+
+	sock_owned_by_me(&ssk->sk);
+
+	if (!lgr)
+		return;
+	if (sock_flag(ssk->tcp->sk, SOCK_KEEPOPEN))
+		idle = max(READ_ONCE(ssk->keepidle) ?: keepalive_time_when(tp),
+			   1);
+
+	spin_lock_bh(&lgr->lock);
+	conn->ka_idle = idle;
+	conn->ka_intvl = max(keepalive_intvl_when(tp), 1);
+	conn->ka_cnt = max(keepalive_probes(tp), 1);
+	sooner = idle && (!lgr->ka_min || idle < lgr->ka_min);
+	if (sooner)
+		WRITE_ONCE(lgr->ka_min, idle);
+	spin_unlock_bh(&lgr->lock);
+	if (sooner)
+		smcr_llc_look(lgr);
+}
+
+/**
+ * smcr_keepalive_start() - the connection runs over SMC-R
+ * @ssk: socket that has just got to mode SMC, socket lock held
+ */
+void smcr_keepalive_start(struct smcr_sock *ssk)
+{
+	sock_owned_by_me(&ssk->sk);
+
+	/* its idle time begins, however long the link was silent */
+	ssk->conn.ka_since = jiffies;
+	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));
+	smcr_keepalive_changed(ssk);
+}
+
+/*
+ * Last activity of a link, whichever connection's. A connection was active at
+ * its start and then never later than its link: no stamp of its own is needed
+ * to know that both were idle.
+ */
+static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
+{
+	unsigned long rx = READ_ONCE(link->last_rx);
+	unsigned long tx = READ_ONCE(link->last_tx);
+
+	return time_after(rx, tx) ? rx : tx;
+}
+
+/**
+ * smcr_keepalive_due() - does a connection want TEST LINK?
+ * @lgr: ACTIVE group
+ * @ka: result
+ *
+ * All connections are looked at only when the link was idle for as long as the
+ * most impatient of them allows; an active link costs a comparison.
+ *
+ * Context: any.
+ */
+void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka)
+{
+	unsigned long now = jiffies, heard = smcr_keepalive_heard(lgr->link);
+	int shortest = READ_ONCE(lgr->ka_min);
+	const struct smcr_conn *conn;
+
+	ka->left = LONG_MAX;
+	ka->intvl = 0;
+	ka->cnt = 0;
+	if (!shortest)
+		return;
+	ka->left = (long)(heard + shortest - now);
+	if (ka->left > 0)
+		return;
+
+	ka->left = LONG_MAX;
+	shortest = 0;
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+		unsigned long idle_from = heard;
+		long left;
+
+		if (!conn->ka_idle)
+			continue;
+		if (!shortest || conn->ka_idle < shortest)
+			shortest = conn->ka_idle;
+		if (time_after(conn->ka_since, idle_from))
+			idle_from = conn->ka_since;
+		left = max((long)(idle_from + conn->ka_idle - now), 0L);
+		if (left >= ka->left)
+			continue;
+		ka->left = left;
+		ka->intvl = left ? 0 : conn->ka_intvl;
+		ka->cnt = conn->ka_cnt;
+	}
+	WRITE_ONCE(lgr->ka_min, shortest);
+	spin_unlock_bh(&lgr->lock);
+}

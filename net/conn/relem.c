@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What ties connections to their group: elements of the peer's RMBs, and its end.
+ */
+#include "conn/conn.h"
+#include "conn/sock.h"
+
+/*
+ * The peer gave our element of its RMB, in @lgr, away (RMB-24). A reference is held.
+ * Before activation only activation itself may start the close machine.
+ * Context: any up to softirq.
+ */
+static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr != lgr)	/* it has let go of the element meanwhile */
+		;
+	else if (conn->active)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
+				       SMCR_R_RMBE_CONFLICT);
+	else
+		conn->early_conflict = true;
+	spin_unlock_bh(&conn->lock);
+}
+
+static unsigned long smcr_relem_key(int rtoken, u8 index)
+{
+	return (unsigned long)rtoken << 8 | index;
+}
+
+/**
+ * smcr_conn_claim_relem() - the peer gave @conn an element of its RMB
+ * @conn: new owner, in its group
+ * @rkey: RKey of the RMB
+ * @va: address of the RMB
+ * @index: element
+ *
+ * Another live connection that still holds the element loses it: the peer,
+ * its owner, says that it is free (RMB-24).
+ *
+ * Context: process.
+ * Return: index of the RToken; -ENOMEM, or as smcr_lgr_use_rtoken().
+ */
+int smcr_conn_claim_relem(struct smcr_conn *conn, u32 rkey, u64 va, u8 index)
+{
+	struct smcr_lgr *lgr = conn->lgr;
+	struct smcr_conn *old;
+	unsigned long key;
+	int rt, rc;
+
+	rt = smcr_lgr_use_rtoken(lgr, rkey, va);
+	if (rt < 0)
+		return rt;
+	key = smcr_relem_key(rt, index);
+
+	/* memory first, so that the swap itself can be done under RCU */
+	rc = xa_reserve_bh(&lgr->relems, key, GFP_KERNEL);
+	if (rc) {
+		smcr_lgr_unuse_rtoken(lgr, rt);
+		return rc;
+	}
+	rcu_read_lock();
+	old = xa_store_bh(&lgr->relems, key, conn, GFP_ATOMIC);
+	/* an old owner may have let go meanwhile, and its memory went with it */
+	rc = xa_err(old);
+	if (rc || (old &&
+		   !refcount_inc_not_zero(&smcr_conn_sock(old)->sk.sk_refcnt)))
+		old = NULL;
+	rcu_read_unlock();
+	if (rc) {
+		smcr_lgr_unuse_rtoken(lgr, rt);
+		return rc;
+	}
+	if (old) {
+		smcr_conn_conflict(old, lgr);
+		sock_put(&smcr_conn_sock(old)->sk);
+	}
+	return rt;
+}
+
+/**
+ * smcr_conn_drop_relem() - @conn does not write to its peer element any more
+ * @conn: connection, in its group
+ */
+void smcr_conn_drop_relem(struct smcr_conn *conn)
+{
+	struct smcr_lgr *lgr = conn->lgr;
+
+	if (conn->rtoken < 0)
+		return;
+	/* a newer owner keeps what it got */
+	xa_cmpxchg_bh(&lgr->relems, smcr_relem_key(conn->rtoken,
+						   conn->peer_index),
+		      conn, NULL, GFP_ATOMIC);
+	smcr_lgr_unuse_rtoken(lgr, conn->rtoken);
+	conn->rtoken = -1;
+}
+
+/* One connection of the list with a reference, so that no lock is held on it */
+static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
+{
+	struct smcr_conn *conn;
+
+	spin_lock_bh(&lgr->lock);
+	conn = list_first_entry_or_null(&lgr->conn_list, struct smcr_conn,
+					member.lgr_node);
+	if (conn)
+		sock_hold(&smcr_conn_sock(conn)->sk);
+	spin_unlock_bh(&lgr->lock);
+	return conn;
+}
+
+/**
+ * smcr_conn_lose_all() - the group has ended, and its connections with it
+ * @lgr: dead group
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_lose_all(struct smcr_lgr *lgr)
+{
+	struct smcr_conn *conn;
+
+	while ((conn = smcr_conn_first(lgr))) {
+		struct smcr_sock *ssk = smcr_conn_sock(conn);
+		bool child = false;
+
+		spin_lock_bh(&conn->lock);
+		/* a client may have given it up, and be in another group */
+		if (conn->lgr == lgr) {
+			/* in negotiation it has no state: its worker finds out */
+			if (conn->active)
+				smcr_conn_event_locked(conn,
+						       SMCR_CONN_EV_LGR_LOST,
+						       lgr->why);
+			else
+				child = !ssk->is_client;
+			smcr_lgr_del_conn(lgr, &conn->member);
+		}
+		spin_unlock_bh(&conn->lock);
+		if (child)
+			smcr_conn_above->lgr_lost(ssk);
+		sock_put(&ssk->sk);
+		cond_resched();
+	}
+}

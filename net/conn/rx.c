@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Receiving: from the element, where the peer wrote, to the application, and
+ * the window updates that follow (RFC 7609 4.5.1, 4.7).
+ */
+#include <linux/sched/signal.h>
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+
+/*
+ * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when
+ * they were purged just now. The window keeps the peer from writing there; a
+ * peer that does all the same only spoils its own data.
+ */
+static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
+			u32 len)
+{
+	u32 begin = conn->elem.off + conn->rx_ring.base;
+	u32 cap = smcr_ring_cap(&conn->rx_ring);
+	u32 off = READ_ONCE(conn->rx_cons.off) + skip;
+	const struct smcr_buf *buf = conn->rx_buf;
+	u32 done = 0, run, at;
+
+	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
+	if (READ_ONCE(conn->purged))
+		return 0;
+	if (off >= cap)
+		off -= cap;
+	while (done < len) {
+		u32 n = min(len - done, cap - off);
+		const void *src;
+		size_t got;
+
+		at = begin + off;
+		src = smcr_buf_at(buf, at, n, &run);
+		if (likely(!conn->keep_len))
+			smcr_buf_sync_cpu(buf, at, run);
+		got = copy_to_iter(src, run, &msg->msg_iter);
+		done += got;
+		if (got < run)
+			return done ? done : -EFAULT;
+		off += run;
+		if (off == cap)
+			off = 0;
+	}
+	return done;
+}
+
+static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
+{
+	spin_lock_bh(&conn->lock);
+	if (!conn->purged) {
+		smcr_pos_add(&conn->rx_ring, &conn->rx_cons, n);
+		smcr_rx_window(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+/* The peer ended in good order; nothing before the end was lost */
+static bool smcr_rx_ended(const struct smcr_conn *conn)
+{
+	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx_lost;
+}
+
+/*
+ * Not more than @skip bytes were to be read: 1 wait, 0 end of data, or the
+ * error; as tcp_recvmsg(). A step of the close machine is seen as a whole: an
+ * end with the data before it, a purge with its error.
+ */
+static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
+			u32 skip)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	bool shut;
+	int rc;
+
+	spin_lock_bh(&conn->lock);
+	if (unlikely(conn->rest))
+		smcr_conn_rest_read(conn);
+	shut = sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN);
+	if (smcr_conn_readable(conn) > skip)	/* came just now */
+		rc = 1;
+	else if (copied)
+		rc = !shut && !sk->sk_err && timeo && !signal_pending(current);
+	else if (smcr_rx_ended(conn))		/* before any error */
+		rc = 0;
+	else if (sk->sk_err)
+		rc = sock_error(sk);
+	else if (shut)
+		rc = 0;
+	else if (!timeo)
+		rc = -EAGAIN;
+	else
+		rc = signal_pending(current) ? sock_intr_errno(timeo) : 1;
+	spin_unlock_bh(&conn->lock);
+	return rc;
+}
+
+static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &ssk->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	sk_wait_event(sk, timeo,
+		      smcr_conn_readable(&ssk->conn) > more_than ||
+		      READ_ONCE(sk->sk_err) ||
+		      (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
+		      READ_ONCE(sk->sk_state) == TCP_CLOSE, &wait);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
+/* TCP_INQ: how much is left, as tcp_recvmsg() tells */
+static void smcr_rx_inq(struct smcr_sock *ssk, struct msghdr *msg)
+{
+	int inq = min_t(u64, smcr_conn_readable(&ssk->conn), INT_MAX);
+
+	if (tcp_sk(ssk->tcp->sk)->recvmsg_inq)
+		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+}
+
+/**
+ * smcr_rx_recvmsg() - hand data to the application
+ * @ssk: socket in mode SMC, socket lock held
+ * @msg: message
+ * @len: bytes wanted
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC as on TCP
+ *
+ * Return: bytes, 0 at the end of data, or a negative errno.
+ */
+int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
+		    int flags)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	size_t copied = 0, target;
+	long timeo;
+	int n, rc = 0;
+
+	sock_owned_by_me(sk);
+
+	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
+	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	while (copied < len) {
+		u32 skip = flags & MSG_PEEK ? copied : 0;
+		u64 avail = smcr_conn_readable(conn);
+
+		if (avail > skip) {
+			n = min_t(u64, avail - skip, len - copied);
+			if (!(flags & MSG_TRUNC))
+				n = smcr_rx_copy(conn, msg, skip, n);
+			if (n < 0) {
+				rc = n;
+				break;
+			}
+			copied += n;
+			if (n && !(flags & MSG_PEEK))
+				smcr_rx_consume(conn, n);
+			continue;
+		}
+		if (copied >= target)
+			break;
+		rc = smcr_rx_idle(ssk, copied, timeo, skip);
+		if (rc <= 0)
+			break;
+		smcr_rx_wait(ssk, &timeo, skip);
+	}
+	if (!copied && rc < 0)
+		return rc;
+	smcr_rx_inq(ssk, msg);
+	return copied;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Window updates: when the peer is told what was consumed (RFC 7609 4.5.1).
+ */
+#include "conn/conn.h"
+#include "conn/sock.h"
+
+/**
+ * smcr_rx_peer_closed() - the peer's C came
+ * @conn: connection, conn->lock held
+ *
+ * It ends the connection after T_CLOSE, unless it hears now and then that
+ * somebody reads (CONN-21): the first time if that takes long. Its T_CLOSE is
+ * not known, but ours, and what is usual.
+ */
+void smcr_rx_peer_closed(struct smcr_conn *conn)
+{
+	int t_close = READ_ONCE(smcr_conn_sock(conn)->sn->knobs.t_close);
+
+	lockdep_assert_held(&conn->lock);
+	conn->rx_tell_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
+}
+
+/*
+ * The window rules say nothing to a peer that will write nothing more. Behind
+ * the last byte comes our own C.
+ */
+static bool smcr_rx_closer_waits(struct smcr_conn *conn)
+{
+	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
+	    conn->rx_cons.abs == conn->rx_announced ||
+	    time_before(jiffies, conn->rx_tell_at))
+		return false;
+	smcr_rx_peer_closed(conn);
+	return true;
+}
+
+/**
+ * smcr_rx_window() - tell the peer what was consumed, if it is due
+ * @conn: connection, conn->lock held
+ */
+void smcr_rx_window(struct smcr_conn *conn)
+{
+	struct smcr_rx_window win = {
+		.cap = smcr_ring_cap(&conn->rx_ring),
+		.prod_abs = conn->rx_prod.abs,
+		.cons_abs = conn->rx_cons.abs,
+		.announced_abs = conn->rx_announced,
+		.peer_blocked = conn->peer_blocked,
+		.peer_asks = conn->peer_asks,
+	};
+
+	lockdep_assert_held(&conn->lock);
+
+	if (!smcr_rx_update_due(&win) && !smcr_rx_closer_waits(conn))
+		return;
+	conn->tx_ctrl = true;
+	smcr_tx_push(conn);
+}

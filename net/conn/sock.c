@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sockets, as everybody knows them: mode, lists, lock, references.
+ */
+#include <net/tcp.h>
+#include "base/netns.h"
+#include "base/trace.h"
+#include "conn/sock.h"
+
+/**
+ * smcr_sock_get() - take a reference where none is held
+ * @ssk: socket whose memory is safe (callback lock, RCU, list lock)
+ *
+ * Return: false when the socket is on its way out.
+ */
+bool smcr_sock_get(struct smcr_sock *ssk)
+{
+	return refcount_inc_not_zero(&ssk->sk.sk_refcnt);
+}
+
+static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
+{
+	struct smcr_net *sn = ssk->sn;
+
+	spin_lock_bh(&sn->sk_lock);
+	if (ssk->counted)
+		sn->n_socks--;
+	ssk->counted = false;
+	if (all)
+		smcr_ids_del(&sn->socks, &ssk->net_node);
+	spin_unlock_bh(&sn->sk_lock);
+}
+
+/**
+ * smcr_sock_uncount() - the application has closed it, its connection goes on
+ * @ssk: socket
+ *
+ * Dumps show it until the last reference is put. Context: any. Idempotent.
+ */
+void smcr_sock_uncount(struct smcr_sock *ssk)
+{
+	smcr_sock_delist(ssk, false);
+}
+
+/**
+ * smcr_sock_unlist() - a socket that dumps do not show any more
+ * @ssk: socket
+ *
+ * Context: any. Idempotent.
+ */
+void smcr_sock_unlist(struct smcr_sock *ssk)
+{
+	smcr_sock_delist(ssk, true);
+}
+
+/* The number that core code and tools expect in sk_state */
+static int smcr_mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
+{
+	switch (mode) {
+	case SMCR_MODE_LISTEN:
+		return TCP_LISTEN;
+	case SMCR_MODE_NEG:
+		return ssk->is_client ? TCP_SYN_SENT : TCP_SYN_RECV;
+	case SMCR_MODE_SMC:
+		/* it may have been aborted the moment it was activated */
+		return ssk->sk.sk_shutdown == SHUTDOWN_MASK ? TCP_CLOSE :
+							      TCP_ESTABLISHED;
+	case SMCR_MODE_TCP:
+		return READ_ONCE(ssk->tcp->sk->sk_state);
+	default:
+		return TCP_CLOSE;
+	}
+}
+
+/**
+ * smcr_sock_set_mode() - the one place that changes a socket's mode
+ * @ssk: socket, socket lock held or not yet known to anybody
+ * @mode: new mode
+ *
+ * Wakes everybody who sleeps on the socket. What happened on TCP before the
+ * change is the caller's to look at: smcr_tcp_check().
+ */
+void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
+{
+	struct sock *sk = &ssk->sk;
+
+	trace_smcr_mode(sk, ssk->mode, mode);
+	if (mode == SMCR_MODE_SMC)	/* see smcr_set_rcvlowat() */
+		sk->sk_rcvlowat = min_t(u32, sk->sk_rcvlowat,
+					smcr_conn_max_lowat(&ssk->conn));
+	/* conn->lock: the connection writes sk_state, too */
+	spin_lock_bh(&ssk->conn.lock);
+	WRITE_ONCE(sk->sk_state, smcr_mode_state(ssk, mode));
+	WRITE_ONCE(ssk->mode, mode);
+	spin_unlock_bh(&ssk->conn.lock);
+	smp_mb();	/* mode before the look at TCP; TCP writes, then calls back */
+	sk->sk_state_change(sk);
+}
+
+/**
+ * smcr_sock_trylock() - lock_sock() that does not wait
+ * @ssk: socket
+ * @flag: SMCR_SK_CONN_WORK or SMCR_SK_HS_WORK
+ *
+ * The owner may be copying from or to memory that user space provides when it
+ * likes; thousands of such threads must not take up all the workers.
+ *
+ * Context: process.
+ * Return: false if somebody has the lock, who then starts what @flag names on
+ * the way out: smcr_sock_release_cb().
+ */
+bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
+{
+	struct sock *sk = &ssk->sk;
+	bool got;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	got = !sock_owned_by_user_nocheck(sk);
+	if (got)
+		sk->sk_lock.owned = 1;
+	else
+		set_bit(flag, &ssk->flags);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (got)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return got;
+}
+
+/**
+ * smcr_listener_kick() - TCP may have children to take
+ * @lsk: listener
+ *
+ * Context: any up to softirq.
+ */
+void smcr_listener_kick(struct smcr_sock *lsk)
+{
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN || !smcr_sock_get(lsk))
+		return;
+	if (!queue_work(smcr_sock_wq, &lsk->accept_work))
+		sock_put(&lsk->sk);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sending: from the send buffer by RDMA WRITE into the peer's element, announced
+ * by a CDC in the same post (RFC 7609 4.7).
+ */
+#include <linux/sched/signal.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "base/trace.h"
+#include "conn/tx_impl.h"
+
+/*
+ * Less than this waits while a signalled post is under way, and so grows into
+ * a post that is worth its completion; a request on an idle wire never waits.
+ */
+#define SMCR_TX_HOLD		(16 * 1024)
+
+/* Cursors and flags of the next CDC, with the producer at @prod */
+static void smcr_tx_fill(const struct smcr_conn *conn,
+			 const struct smcr_pos *prod, bool blocked,
+			 struct smcr_cdc *cdc)
+{
+	cdc->seq = conn->tx_seq + 1;
+	cdc->token = conn->peer_token;
+	cdc->prod = smcr_pos_cursor(&conn->tx_ring, prod);
+	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_cons);
+	cdc->pflags = blocked ? SMCR_CDC_B : 0;
+	cdc->cflags = (conn->fsm.tx_done ? SMCR_CDC_D : 0) |
+		      (conn->fsm.tx_closed ? SMCR_CDC_C : 0) |
+		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
+}
+
+/*
+ * Post @n_w writes and the CDC behind them; account for it when that went
+ * through. @signal: the completion is wanted. Returns as smcr_link_post().
+ */
+static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+			const struct smcr_pos *prod, bool blocked, bool signal)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct smcr_cdc cdc;
+	u8 msg[SMCR_WR_LEN];
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+
+	smcr_tx_fill(conn, prod, blocked, &cdc);
+	smcr_cdc_encode(&cdc, msg);
+	if (signal)
+		sock_hold(&ssk->sk);
+	rc = smcr_link_post(conn->link, w, n_w, msg,
+			    signal ? smcr_conn_above->tx_done : NULL, conn, prod->abs,
+			    cdc.cflags, &conn->sq_wait);
+	if (rc) {
+		if (signal)
+			sock_put(&ssk->sk);
+		/* it may have failed behind the first writes of several */
+		if (rc != -EAGAIN)
+			conn->tx_unsure = true;
+		return rc;
+	}
+	trace_smcr_cdc(true, cdc.token, &cdc);
+	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
+	if (signal) {
+		conn->tx_pends++;
+		conn->tx_signalled = prod->abs;
+		/* one in the midst of the data does not tell of their end */
+		if (prod->abs == conn->tx_queued)
+			conn->tx_flush = false;
+	}
+	conn->tx_seq = cdc.seq;
+	conn->tx_prod = *prod;
+	conn->tx_blocked = blocked;
+	conn->rx_announced = conn->rx_cons.abs;
+	conn->tx_ctrl = false;
+	return 0;
+}
+
+/* No room in the send queue: in line until there is. False: try again. */
+static bool smcr_tx_wait_room(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	sock_hold(sk);
+	if (smcr_link_wait_room(conn->link, &conn->sq_wait)) {
+		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_TX_SQ_FULL);
+		return true;
+	}
+	sock_put(sk);
+	return false;
+}
+
+/* The buffer that the next unsent byte is in: see smcr_tx_grow() */
+static struct smcr_buf *smcr_tx_src_buf(const struct smcr_conn *conn)
+{
+	return conn->tx_prod.abs < conn->tx_old_end ? conn->sndbuf_old :
+						      conn->sndbuf;
+}
+
+/* SGEs of [src, src+len) of the ring @buf, which may wrap */
+static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
+			u32 src, u32 len, struct ib_sge *sge)
+{
+	u32 first = min(len, buf->size - src);
+	int n;
+
+	n = smcr_buf_sges(buf, conn->lgr->pd, src, first, sge, SMCR_MAX_SGE);
+	if (first < len)
+		n += smcr_buf_sges(buf, conn->lgr->pd, 0, len - first,
+				   sge + n, SMCR_MAX_SGE - n);
+	return n;
+}
+
+static u32 smcr_tx_hold(const struct smcr_conn *conn)
+{
+	return min_t(u32, SMCR_TX_HOLD, conn->sndbuf_size / 2);
+}
+
+/*
+ * Bytes of one post. Each costs both hosts some packets and wake-ups, but the
+ * peer shall read one while others arrive: only a large ring gets larger ones.
+ */
+u32 smcr_tx_part(const struct smcr_conn *conn)
+{
+	u32 whole = min(smcr_ring_cap(&conn->tx_ring), conn->sndbuf_size);
+
+	return max_t(u32, SMCR_TX_POST + SMCR_TX_BESIDE, whole) -
+	       SMCR_TX_BESIDE;
+}
+
+/* What waits for more of it while a completion is still to come */
+static u32 smcr_tx_gather(const struct smcr_conn *conn)
+{
+	if (conn->tx_more)
+		return min_t(u32, SMCR_TX_POST, conn->sndbuf_size / 2);
+	return conn->tx_nodelay ? 0 : smcr_tx_hold(conn);
+}
+
+static u32 smcr_tx_post_max(const struct smcr_conn *conn)
+{
+	u64 prod = conn->tx_prod.abs;
+	u32 max;
+
+	/* one chunk for an unaligned start, one for the wrap of the ring */
+	max = min_t(u32, smcr_tx_part(conn),
+		    smcr_buf_max_span(smcr_tx_src_buf(conn),
+				      conn->link->pid.dev->max_sge - 1));
+	return prod < conn->tx_old_end ? min_t(u64, max,
+					       conn->tx_old_end - prod) : max;
+}
+
+/* One plan: up to two writes and their CDC in one post */
+static int smcr_tx_post_data(struct smcr_conn *conn,
+			     const struct smcr_tx_plan *plan, u64 unsent)
+{
+	struct smcr_buf *buf = smcr_tx_src_buf(conn);
+	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct smcr_pos prod = conn->tx_prod;
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	u32 src = conn->tx_src;
+	struct ib_rdma_wr w[2];
+	bool signal;
+	int i, rc;
+
+	for (i = 0; i < plan->n_seg; i++) {
+		const struct smcr_tx_seg *seg = &plan->seg[i];
+
+		memset(&w[i], 0, sizeof(w[i]));
+		w[i].wr.opcode = IB_WR_RDMA_WRITE;
+		w[i].wr.sg_list = sge[i];
+		w[i].wr.num_sge = smcr_tx_sges(conn, buf, src, seg->len,
+					       sge[i]);
+		w[i].remote_addr = conn->peer_va + seg->dst;
+		w[i].rkey = conn->peer_rkey;
+		src += seg->len;
+		if (src >= buf->size)
+			src -= buf->size;
+	}
+	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
+
+	/*
+	 * A completion for every stretch that may be held back behind it, or
+	 * when somebody waits for the end.
+	 */
+	signal = (plan->len == unsent && conn->tx_flush) || plan->blocked ||
+		 prod.abs - conn->tx_signalled >= smcr_tx_hold(conn) / 2;
+	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
+	if (rc)
+		return rc;
+
+	for (i = 0; i < plan->n_seg; i++)
+		trace_smcr_write(conn->peer_token, w[i].remote_addr,
+				 plan->seg[i].len);
+	conn->tx_src = prod.abs == conn->tx_old_end ? 0 : src;
+	conn->tx_bytes += plan->len;
+	smcr_count_add(ssk->sn, SMCR_CNT_WRITE_TX, plan->n_seg);
+	smcr_count_add(ssk->sn, SMCR_CNT_BYTES_TX, plan->len);
+	if (plan->blocked)
+		smcr_count(ssk->sn, SMCR_CNT_TX_WINDOW_FULL);
+	return 0;
+}
+
+/* Data that may go; errno of smcr_link_post() when something stopped us */
+static int smcr_tx_data(struct smcr_conn *conn)
+{
+	struct smcr_tx_plan plan;
+	u64 unsent;
+	int rc;
+
+	while ((unsent = smcr_conn_unsent(conn)) > 0) {
+		/* smcr_tx_done() looks again */
+		if (conn->tx_pends && !conn->tx_flush &&
+		    unsent < smcr_tx_gather(conn))
+			return 0;
+		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
+			     unsent, smcr_tx_post_max(conn), &plan);
+		if (!plan.len) {
+			/* the peer has to know that we wait (CDC-33) */
+			if (!conn->tx_blocked)
+				return smcr_tx_post(conn, NULL, 0,
+						    &conn->tx_prod, true,
+						    false);
+			return 0;
+		}
+		rc = smcr_tx_post_data(conn, &plan, unsent);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* D, C or A that is owed; signalled, so that the element can be let go */
+static int smcr_tx_owed(struct smcr_conn *conn)
+{
+	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod, false, true);
+
+	if (!rc)
+		conn->tx_owed = 0;
+	return rc;
+}
+
+/* Is a completion wanted that no post under way will bring? */
+static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
+{
+	return conn->tx_flush && !conn->tx_pends && !smcr_conn_unsent(conn) &&
+	       conn->tx_done != conn->tx_prod.abs;
+}
+
+static int smcr_tx_try(struct smcr_conn *conn)
+{
+	bool flush;
+	int rc;
+
+	if (conn->tx_owed)
+		return smcr_tx_owed(conn);
+	if (!smcr_close_may_tx(&conn->fsm))
+		return 0;
+	rc = smcr_tx_data(conn);
+	flush = smcr_tx_needs_flush(conn);
+	if (!rc && (conn->tx_ctrl || flush)) {
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
+				  conn->tx_blocked, flush);
+		if (!rc)
+			smcr_count(smcr_conn_sock(conn)->sn,
+				   SMCR_CNT_CDC_TX_WINDOW);
+	}
+	return rc;
+}
+
+/**
+ * smcr_tx_push() - send what may be sent now
+ * @conn: connection, conn->lock held
+ *
+ * Order: an owed close flag, data, a cursor update that no data carried.
+ * Whatever finds no room waits in the link's line. Any context.
+ */
+void smcr_tx_push(struct smcr_conn *conn)
+{
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (!conn->lgr || !conn->active || conn->tx_dead ||
+	    !list_empty_careful(&conn->sq_wait))
+		return;
+	do {
+		rc = smcr_tx_try(conn);
+	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
+	if (rc && rc != -EAGAIN) {	/* the link is gone, and so is the flag */
+		conn->tx_owed = 0;
+		if (!conn->tx_pends)
+			smcr_conn_tx_idle(conn);
+	}
+}
+
+/**
+ * smcr_tx_flag() - send D, C or A
+ * @conn: connection, conn->lock held; the machine has set the flag already
+ * @action: SMCR_ACT_SEND_*
+ */
+void smcr_tx_flag(struct smcr_conn *conn, u32 action)
+{
+	lockdep_assert_held(&conn->lock);
+
+	conn->tx_owed = action;
+	smcr_tx_push(conn);
+}
+
+/* There may be more room in the send buffer by now: who waits for it? */
+void smcr_tx_space(struct smcr_conn *conn)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+
+	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
+	smp_mb();
+	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
+	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
+		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		ssk->sk.sk_write_space(&ssk->sk);
+	}
+}
+
+/**
+ * smcr_tx_set_nodelay() - small data wait for nothing (CDC-22)
+ * @conn: connection, with or without a link group
+ * @on: TCP_NODELAY
+ *
+ * Context: any.
+ */
+void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_nodelay = on;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smcr_tx_flush() - somebody waits until everything is delivered
+ * @conn: connection, conn->lock held
+ *
+ * Makes sure that a completion will tell.
+ */
+void smcr_tx_flush(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	conn->tx_flush = true;
+	smcr_tx_push(conn);
+}
+
+/**
+ * smcr_tx_room() - the send queue has room again
+ * @link: link
+ *
+ * Context: softirq, no locks held.
+ */
+void smcr_tx_room(struct smcr_link *link)
+{
+	struct list_head *node;
+
+	while ((node = smcr_link_next_waiter(link))) {
+		struct smcr_conn *conn = container_of(node, struct smcr_conn,
+						      sq_wait);
+
+		spin_lock_bh(&conn->lock);
+		smcr_tx_push(conn);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+}
+
+/**
+ * smcr_tx_link_gone() - nobody in line will ever get room
+ * @link: stopped link
+ *
+ * What they owed cannot be sent any more; a release may have waited for it.
+ * Context: process.
+ */
+void smcr_tx_link_gone(struct smcr_link *link)
+{
+	struct smcr_conn *conn;
+
+	for (;;) {
+		spin_lock_bh(&link->lock);
+		conn = list_first_entry_or_null(&link->waiters,
+						struct smcr_conn, sq_wait);
+		if (conn)
+			list_del_init(&conn->sq_wait);
+		spin_unlock_bh(&link->lock);
+		if (!conn)
+			return;
+		spin_lock_bh(&conn->lock);
+		conn->tx_owed = 0;
+		smcr_conn_tx_idle(conn);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+}

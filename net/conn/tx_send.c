@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the application into the send buffer.
+ */
+#include <linux/sched/signal.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "conn/tx_impl.h"
+
+/* First send buffer, and when to try again to get more; see smcr_tx_grow() */
+#define SMCR_TX_FIRST		SMCR_BUF_SMALL
+#define SMCR_TX_REGROW		HZ
+
+static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
+{
+	u32 size = conn->sndbuf_max;
+	struct smcr_buf *buf;
+
+	if (conn->sndbuf || !conn->lgr)
+		return 0;
+	if (len <= SMCR_TX_FIRST)
+		size = min_t(u32, size, SMCR_TX_FIRST);
+	buf = smcr_buf_alloc(&conn->lgr->mem, size, DMA_TO_DEVICE);
+	if (IS_ERR(buf) && size > SMCR_TX_FIRST) {
+		size = SMCR_TX_FIRST;
+		buf = smcr_buf_alloc(&conn->lgr->mem, size, DMA_TO_DEVICE);
+	}
+	if (IS_ERR(buf))	/* what TCP says */
+		return PTR_ERR(buf) == -EDQUOT ? -ENOMEM : PTR_ERR(buf);
+	WRITE_ONCE(conn->sndbuf_size, size);
+	WRITE_ONCE(conn->sndbuf, buf);
+	return 0;
+}
+
+/*
+ * The buffer that smcr_tx_grow() took out of use, once no WRITE reads it: a
+ * completion says so. The peer's word would not do, it may lie.
+ */
+static void smcr_tx_free_old(struct smcr_conn *conn)
+{
+	struct smcr_buf *old = NULL;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->tx_acked >= conn->tx_old_end) {
+		old = conn->sndbuf_old;
+		conn->sndbuf_old = NULL;
+	}
+	spin_unlock_bh(&conn->lock);
+	smcr_buf_free(old);
+}
+
+/*
+ * The first buffer is small when the first message is. The first that does not
+ * fit gets all of SO_SNDBUF: it goes there, what is in the old buffer is sent
+ * from there. False when that cannot be now or has been. Until it has been,
+ * poll() says that there is room, or who asks before each send stays with the
+ * small one.
+ */
+static bool smcr_tx_grow(struct smcr_conn *conn)
+{
+	struct smcr_buf *buf;
+
+	if (!smcr_conn_may_grow(conn) || !conn->lgr)
+		return false;
+	buf = smcr_buf_alloc(&conn->lgr->mem, conn->sndbuf_max, DMA_TO_DEVICE);
+	if (IS_ERR(buf)) {	/* not again for every send */
+		WRITE_ONCE(conn->grow_at, jiffies + SMCR_TX_REGROW);
+		return false;
+	}
+	spin_lock_bh(&conn->lock);
+	conn->sndbuf_old = conn->sndbuf;
+	conn->tx_old_end = conn->tx_queued;
+	if (!smcr_conn_unsent(conn))
+		conn->tx_src = 0;
+	conn->tx_in = 0;
+	WRITE_ONCE(conn->sndbuf, buf);
+	WRITE_ONCE(conn->sndbuf_size, conn->sndbuf_max);
+	smcr_tx_space(conn);
+	spin_unlock_bh(&conn->lock);
+	return true;
+}
+
+/* Copy into the ring behind what is queued; bytes copied or -EFAULT */
+static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
+{
+	u32 off = conn->tx_in, done = 0, run;
+
+	while (done < len) {
+		void *at = smcr_buf_at(conn->sndbuf, off,
+				       min(len - done,
+					   conn->sndbuf_size - off), &run);
+		size_t n = copy_from_iter(at, run, &msg->msg_iter);
+
+		done += n;
+		off += n;
+		if (off == conn->sndbuf_size)
+			off = 0;
+		if (n < run)
+			break;
+	}
+	conn->tx_in = off;
+	return done ?: -EFAULT;
+}
+
+/* Nothing is held back for what cannot come before room is made */
+static void smcr_tx_push_more(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_more = false;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+/* 0 when there is room; else the error that ends the send */
+static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		set_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		smp_mb__after_atomic();	/* pairs with smcr_tx_space(): no lost wake-up */
+		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+		    !smcr_close_may_send(&conn->fsm) ||
+		    smcr_conn_wspace(conn))
+			break;
+		if (!*timeo || signal_pending(current))
+			break;
+		sk_wait_event(sk, timeo,
+			      READ_ONCE(sk->sk_err) ||
+			      (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+			      !smcr_close_may_send(&conn->fsm) ||
+			      smcr_conn_wspace(conn) >=
+					conn->sndbuf_size / 3, &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+
+	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+	    !smcr_close_may_send(&conn->fsm))
+		return -EPIPE;
+	if (smcr_conn_wspace(conn))
+		return 0;
+	return *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
+}
+
+/**
+ * smcr_tx_sendmsg() - queue and send application data
+ * @ssk: socket in mode SMC, socket lock held
+ * @msg: message
+ * @len: bytes
+ *
+ * Returns once the data are in the send buffer (CDC-21).
+ *
+ * Return: bytes taken, or a negative errno (-EPIPE: the caller raises SIGPIPE).
+ */
+int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	size_t copied = 0;
+	long timeo;
+	int n, rc = 0;
+
+	sock_owned_by_me(sk);
+
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	while (msg_data_left(msg)) {
+		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
+		    !smcr_close_may_send(&conn->fsm)) {
+			rc = -EPIPE;
+			break;
+		}
+		rc = smcr_tx_alloc(conn, msg_data_left(msg));
+		if (rc)
+			break;
+		if (unlikely(conn->sndbuf_old))
+			smcr_tx_free_old(conn);
+		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
+		if (n < msg_data_left(msg) && smcr_tx_grow(conn))
+			continue;
+		if (!n) {
+			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+			smcr_tx_push_more(conn);
+			rc = smcr_tx_wait(ssk, &timeo);
+			if (rc)
+				break;
+			continue;
+		}
+		/* the first bytes do not wait for the copying of many */
+		n = smcr_tx_copy(conn, msg,
+				 min_t(u32, n, READ_ONCE(conn->tx_pends) ?
+					       smcr_tx_part(conn) :
+					       SMCR_TX_POST));
+		if (n < 0) {
+			rc = n;
+			break;
+		}
+		spin_lock_bh(&conn->lock);
+		if (!conn->tx_dropped) {
+			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
+			conn->tx_more = msg->msg_flags & MSG_MORE;
+			if (!conn->tx_pends || !smcr_compat_page_follows(msg) ||
+			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
+				smcr_tx_push(conn);
+		}
+		spin_unlock_bh(&conn->lock);
+		copied += n;
+	}
+	if (copied)
+		return copied;
+	if (rc == -EPIPE) {
+		/* in one step of the machine the error comes after the state */
+		spin_lock_bh(&conn->lock);
+		if (sk->sk_err)
+			rc = sock_error(sk);
+		spin_unlock_bh(&conn->lock);
+	}
+	return rc;
+}

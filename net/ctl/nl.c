@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The parts that all dumps share, and those of the module and its counters. */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "base/base.h"
+#include "base/stats.h"
+#include "base/netns.h"
+#include "rdma/buf.h"
+#include "rdma/dev.h"
+#include "lgr/lgr.h"
+#include "hs/tcpopt.h"
+#include "ctl/nl.h"
+
+const struct genl_family *smcr_nl_fam __ro_after_init;
+
+struct smcr_net *smcr_nl_net(const struct netlink_callback *cb)
+{
+	return smcr_net(sock_net(cb->skb->sk));
+}
+
+/**
+ * smcr_nl_filter() - read the request of a dump
+ * @cb: dump
+ * @allowed: mask of BIT(SMCR_A_*) that the operation understands
+ * @attrs: filled; NULL where the request says nothing
+ *
+ * Return: 0, or -EINVAL with a message for attributes that mean nothing here.
+ */
+int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
+		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1])
+{
+	int rc;
+	int i;
+
+	rc = genlmsg_parse(cb->nlh, smcr_nl_fam, attrs, SMCR_A_DEV_NAME,
+			   smcr_nl_fam->policy, cb->extack);
+	if (rc)
+		return rc;
+	for (i = 1; i <= SMCR_A_DEV_NAME; i++) {
+		if (!attrs[i] || test_bit(i, &allowed))
+			continue;
+		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[i],
+				    "the operation has no such filter");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * smcr_nl_look() - sockets and groups are looked at
+ * @sn: namespace
+ * @cb: dump; its seq is that of their lists, so that nl_dump_check_consistent()
+ *	sets NLM_F_DUMP_INTR if one came or went since the last look
+ */
+void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
+{
+	u32 seq = READ_ONCE(sn->socks.gen) + READ_ONCE(sn->lgrs.gen);
+
+	cb->seq = seq ?: 1;	/* 0: never looked */
+}
+
+/**
+ * smcr_nl_lgr_wanted() - does a group satisfy the filter's lgr-id and dev-name?
+ * @attrs: from smcr_nl_filter()
+ * @lgr: group; NULL has neither
+ */
+bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
+{
+	struct nlattr *id = attrs[SMCR_A_LGR_ID];
+	struct nlattr *dev = attrs[SMCR_A_DEV_NAME];
+
+	if (!lgr)
+		return !id && !dev;
+	if (id && lgr->id != nla_get_u32(id))
+		return false;
+	return !dev || !nla_strcmp(dev, dev_name(&lgr->pid.dev->ibdev->dev));
+}
+
+/**
+ * smcr_nl_open() - begin a message of a dump
+ * @msg: message
+ * @skb: where it goes
+ * @cb: dump
+ * @cmd: command of the answer
+ * @attr: attribute that carries the object
+ *
+ * Return: 0, or -EMSGSIZE.
+ */
+int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
+		 struct netlink_callback *cb, u8 cmd, int attr)
+{
+	msg->skb = skb;
+	msg->hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+			       cb->nlh->nlmsg_seq, smcr_nl_fam,
+			       NLM_F_MULTI, cmd);
+	if (!msg->hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, msg->hdr);
+	msg->nest = nla_nest_start(skb, attr);
+	if (msg->nest)
+		return 0;
+	genlmsg_cancel(skb, msg->hdr);
+	return -EMSGSIZE;
+}
+
+/**
+ * smcr_nl_close() - end a message
+ * @msg: message; dropped when @err is not 0
+ * @err: 0 or a negative errno
+ *
+ * Return: @err.
+ */
+int smcr_nl_close(struct smcr_nl_msg *msg, int err)
+{
+	if (err) {
+		genlmsg_cancel(msg->skb, msg->hdr);
+		return err;
+	}
+	nla_nest_end(msg->skb, msg->nest);
+	genlmsg_end(msg->skb, msg->hdr);
+	return 0;
+}
+
+/**
+ * smcr_nl_result() - result of a dump callback
+ * @skb: what was filled
+ * @err: 0 or a negative errno; -EMSGSIZE is no error once something fitted
+ *
+ * Return: length of @skb to be called again, or @err.
+ */
+int smcr_nl_result(const struct sk_buff *skb, int err)
+{
+	return err == -EMSGSIZE && skb->len ? skb->len : err;
+}
+
+static const struct {
+	u16 attr;
+	u16 offset;
+} smcr_nl_knobs[] = {
+#define X(member, attr, def, lo, hi, hi_ns) \
+	{ SMCR_A_KNOBS_##attr, offsetof(struct smcr_knobs, member) },
+	SMCR_KNOBS(X)
+#undef X
+	{ SMCR_A_KNOBS_MAX_MEM, offsetof(struct smcr_knobs, max_mem) },
+};
+
+/* smcr_nl_put_knobs() has the other two */
+static_assert(ARRAY_SIZE(smcr_nl_knobs) + 2 == SMCR_A_KNOBS_MAX);
+
+/* Bytes of excluded_ports that are shown; what is longer ends with "..." */
+#define SMCR_NL_PORTS	512
+
+static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
+{
+	char text[SMCR_NL_PORTS];
+	char *comma;
+
+	if (snprintf(text, sizeof(text), "%*pbl", SMCR_PORTS, ports) >=
+	    sizeof(text)) {
+		/* the last number may be cut */
+		text[sizeof(text) - sizeof("...")] = '\0';
+		comma = strrchr(text, ',');
+		if (comma)
+			strscpy(comma + 1, "...", sizeof("..."));
+	}
+	return nla_put_string(skb, SMCR_A_KNOBS_EXCLUDED_PORTS, text);
+}
+
+static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMCR_A_SYS_KNOBS);
+	const int *value;
+	size_t i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(smcr_nl_knobs); i++) {
+		value = (const void *)&sn->knobs + smcr_nl_knobs[i].offset;
+		if (nla_put_s32(skb, smcr_nl_knobs[i].attr, READ_ONCE(*value)))
+			return -EMSGSIZE;
+	}
+	if (net_eq(sn->net, &init_net) &&
+	    nla_put_s32(skb, SMCR_A_KNOBS_MAX_MEM_HOST,
+			READ_ONCE(smcr_max_mem_host)))
+		return -EMSGSIZE;
+	if (smcr_nl_put_ports(skb, sn->excluded_ports))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int smcr_nl_put_kib(struct sk_buff *skb, int attr, int kib)
+{
+	return nla_put_u64_64bit(skb, attr, (u64)kib << 10, SMCR_A_SYS_PAD);
+}
+
+/* What all namespaces have together is for the initial one only to see */
+static int smcr_nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
+{
+	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM, smcr_buf_mem(sn),
+			      SMCR_A_SYS_PAD) ||
+	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_MAX,
+			    READ_ONCE(sn->knobs.max_mem)))
+		return -EMSGSIZE;
+	if (!net_eq(sn->net, &init_net))
+		return 0;
+	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM_HOST, smcr_buf_mem(NULL),
+			      SMCR_A_SYS_PAD) ||
+	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_HOST_MAX,
+			    READ_ONCE(smcr_max_mem_host)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
+{
+	const char *version = THIS_MODULE->version;
+	u8 peer_id[8];
+
+	smcr_local_peer_id(sn, peer_id);
+	if (nla_put_string(skb, SMCR_A_SYS_VERSION, version ?: "unknown") ||
+	    nla_put_string(skb, SMCR_A_SYS_TCPOPT_BACKEND,
+			   smcr_tcpopt_backend()) ||
+	    nla_put(skb, SMCR_A_SYS_PEER_ID, sizeof(peer_id), peer_id) ||
+	    nla_put_u32(skb, SMCR_A_SYS_SOCKETS, READ_ONCE(sn->n_socks)) ||
+	    nla_put_u32(skb, SMCR_A_SYS_LGRS, READ_ONCE(sn->lgr_count)) ||
+	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
+			atomic_read(&sn->n_handshakes)) ||
+	    smcr_nl_put_mem(skb, sn))
+		return -EMSGSIZE;
+	return smcr_nl_put_knobs(skb, sn);
+}
+
+int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	rc = smcr_nl_filter(cb, 0, attrs);
+	if (rc || pos->next)
+		return rc;
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_SYS_GET, SMCR_A_SYS);
+	if (rc)
+		return rc;
+	rc = smcr_nl_close(&msg, smcr_nl_put_sys(skb, smcr_nl_net(cb)));
+	if (!rc)
+		pos->next = 1;
+	return smcr_nl_result(skb, rc);
+}
+
+static int smcr_nl_put_counter(struct sk_buff *skb, unsigned int id, u64 value)
+{
+	if (nla_put_u32(skb, SMCR_A_COUNTER_ID, id) ||
+	    nla_put_string(skb, SMCR_A_COUNTER_NAME, smcr_counter_name(id)) ||
+	    nla_put_u64_64bit(skb, SMCR_A_COUNTER_VALUE, value,
+			      SMCR_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_reason(struct sk_buff *skb, unsigned int id, u64 value)
+{
+	u32 wire = smcr_reason_wire(id);
+
+	if (nla_put_u32(skb, SMCR_A_REASON_ID, id) ||
+	    nla_put_string(skb, SMCR_A_REASON_NAME, smcr_reason_name(id)) ||
+	    nla_put_string(skb, SMCR_A_REASON_TEXT, smcr_reason_text(id)) ||
+	    (wire && nla_put_u32(skb, SMCR_A_REASON_DIAGNOSIS, wire)) ||
+	    nla_put_u64_64bit(skb, SMCR_A_REASON_VALUE, value,
+			      SMCR_A_REASON_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* What differs between the dumps of counters and of reasons */
+struct smcr_nl_series {
+	u8 cmd;
+	u8 attr;
+	unsigned int first;
+	unsigned int end;
+	size_t offset;		/* of the values in struct smcr_stats */
+	int (*put)(struct sk_buff *skb, unsigned int id, u64 value);
+};
+
+static int smcr_nl_dump_series(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct smcr_nl_series *s)
+{
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_stats *stats;
+	struct smcr_nl_msg msg;
+	const u64 *value;
+	int rc;
+
+	rc = smcr_nl_filter(cb, 0, attrs);
+	if (rc)
+		return rc;
+	stats = kzalloc(sizeof(*stats), GFP_KERNEL);
+	if (!stats)
+		return -ENOMEM;
+	smcr_stats_read(smcr_nl_net(cb), stats);
+	value = (const void *)stats + s->offset;
+
+	for (; s->first + pos->next < s->end; pos->next++) {
+		unsigned int id = s->first + pos->next;
+
+		rc = smcr_nl_open(&msg, skb, cb, s->cmd, s->attr);
+		if (rc)
+			break;
+		rc = smcr_nl_close(&msg, s->put(skb, id, value[id]));
+		if (rc)
+			break;
+	}
+	kfree(stats);
+	return smcr_nl_result(skb, rc);
+}
+
+int smcr_nl_counter_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	static const struct smcr_nl_series series = {
+		.cmd	= SMCR_CMD_COUNTER_GET,
+		.attr	= SMCR_A_COUNTER,
+		.end	= NR_SMCR_COUNTER,
+		.offset	= offsetof(struct smcr_stats, cnt),
+		.put	= smcr_nl_put_counter,
+	};
+
+	return smcr_nl_dump_series(skb, cb, &series);
+}
+
+int smcr_nl_reason_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	static const struct smcr_nl_series series = {
+		.cmd	= SMCR_CMD_REASON_GET,
+		.attr	= SMCR_A_REASON,
+		.first	= SMCR_R_NONE + 1,
+		.end	= NR_SMCR_REASON,
+		.offset	= offsetof(struct smcr_stats, reason),
+		.put	= smcr_nl_put_reason,
+	};
+
+	return smcr_nl_dump_series(skb, cb, &series);
+}

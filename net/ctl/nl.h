@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Generic netlink family "smcr": what smcctl shows and does. The interface is
+ * specified in Documentation/netlink/specs/smcr.yaml.
+ *
+ *	nl_family.c	family
+ *	nl.c		common parts, module, counters, reasons
+ *	nl_conn.c	sockets and connections
+ *	nl_lgr.c	link groups, links, RMBs
+ *	nl_dev.c	devices
+ *	nl_gen.[ch]	generated: policy, operations
+ */
+#ifndef _SMCR_NL_H
+#define _SMCR_NL_H
+
+#include <linux/netlink.h>
+#include "base/base.h"
+#include "lgr/lgr.h"
+#include "ctl/nl_gen.h"
+
+/* Set by smcr_nl_init() */
+extern const struct genl_family *smcr_nl_fam;
+
+int smcr_nl_init(void);
+void smcr_nl_exit(void);
+
+/**
+ * struct smcr_nl_pos - where a dump goes on, in netlink_callback.ctx
+ * @begun: the dump has set @end
+ * @next: number of the next object, of those that are numbered from 0
+ * @after: number of the last object that was shown (ids.h)
+ * @end: what is newer came after the dump had begun, and is not shown
+ * @sub: the last part of the object behind @after that was shown
+ *
+ * Every object that is there during the whole dump is shown once. When others
+ * came or went meanwhile, NLM_F_DUMP_INTR says so: smcr_nl_look().
+ */
+struct smcr_nl_pos {
+	bool begun;
+	unsigned int next;
+	u64 after;
+	u64 end;
+	u64 sub;
+};
+
+static inline struct smcr_nl_pos *smcr_nl_pos(struct netlink_callback *cb)
+{
+	BUILD_BUG_ON(sizeof(struct smcr_nl_pos) > sizeof(cb->ctx));
+	return (struct smcr_nl_pos *)cb->ctx;
+}
+
+struct smcr_net *smcr_nl_net(const struct netlink_callback *cb);
+
+int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
+		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1]);
+void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb);
+bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr);
+
+/* One message of a dump, with one object in it */
+struct smcr_nl_msg {
+	struct sk_buff *skb;
+	void *hdr;
+	struct nlattr *nest;
+};
+
+int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
+		 struct netlink_callback *cb, u8 cmd, int attr);
+int smcr_nl_close(struct smcr_nl_msg *msg, int err);
+int smcr_nl_result(const struct sk_buff *skb, int err);
+
+#endif /* _SMCR_NL_H */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: sockets and their connections. */
+#include <linux/sock_diag.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/tcp_states.h>
+#include "base/base.h"
+#include "base/netns.h"
+#include "lgr/lgr.h"
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "ctl/nl.h"
+
+/* The interface has the module's own numbers */
+#define X(name, nl, word) \
+	static_assert((int)SMCR_NL_MODE_##nl == (int)SMCR_MODE_##name);
+SMCR_MODES(X)
+#undef X
+#define X(name, word) \
+	static_assert((int)SMCR_NL_CONN_##name == (int)SMCR_CONN_ST_##name);
+SMCR_CONN_STATES(X)
+#undef X
+static_assert((int)SMCR_NL_TCP_NEW_SYN_RECV == (int)TCP_NEW_SYN_RECV);
+static_assert((int)SMCR_NL_SHUTDOWN_RECV == RCV_SHUTDOWN);
+static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
+
+/* Sockets that are held at a time while they are shown */
+#define SMCR_NL_BATCH	32
+
+/* References on a socket and its inner socket; both NULL for one that ends */
+struct smcr_nl_sock {
+	u64 id;
+	struct smcr_sock *ssk;
+	struct sock *tcp;
+};
+
+/* @ssk's memory and its inner socket are safe through the caller's lock */
+static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
+{
+	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
+	if (!smcr_sock_get(ssk))
+		return;
+	s->ssk = ssk;
+	s->tcp = ssk->tcp->sk;
+	sock_hold(s->tcp);
+}
+
+static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, SMCR_A_CONN_PAD);
+}
+
+/*
+ * Addresses are those of the TCP connection. Read without its lock, like
+ * every diag interface does. inet_sport outlives the port's release.
+ */
+static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_FAMILY, tcp->sk_family) ||
+	    nla_put_u16(skb, SMCR_A_CONN_LOCAL_PORT, ntohs(inet->inet_sport)) ||
+	    nla_put_u16(skb, SMCR_A_CONN_PEER_PORT, ntohs(inet->inet_dport)))
+		return -EMSGSIZE;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6) {
+		if (nla_put_in6_addr(skb, SMCR_A_CONN_LOCAL_ADDR,
+				     &tcp->sk_v6_rcv_saddr) ||
+		    nla_put_in6_addr(skb, SMCR_A_CONN_PEER_ADDR,
+				     &tcp->sk_v6_daddr))
+			return -EMSGSIZE;
+		return 0;
+	}
+#endif
+	if (nla_put_in_addr(skb, SMCR_A_CONN_LOCAL_ADDR,
+			    inet->inet_rcv_saddr) ||
+	    nla_put_in_addr(skb, SMCR_A_CONN_PEER_ADDR, inet->inet_daddr))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct sock *sk)
+{
+	struct user_namespace *ns = sk_user_ns(NETLINK_CB(cb->skb).sk);
+	u32 shutdown = READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK;
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+	u32 cookie[2];
+
+	sock_diag_save_cookie(sk, cookie);
+	if (smcr_nl_put_u64(skb, SMCR_A_CONN_INODE, sock_i_ino(sk)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_COOKIE,
+			    (u64)cookie[1] << 32 | cookie[0]) ||
+	    nla_put_u32(skb, SMCR_A_CONN_UID,
+			from_kuid_munged(ns, READ_ONCE(sk->sk_uid))) ||
+	    (bound && nla_put_u32(skb, SMCR_A_CONN_BOUND_IFINDEX, bound)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_SHUTDOWN, shutdown))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_why(struct sk_buff *skb, enum smcr_reason why, u32 diag)
+{
+	u32 wire = smcr_reason_wire(why);
+
+	if (diag && nla_put_u32(skb, SMCR_A_CONN_PEER_DIAGNOSIS, diag))
+		return -EMSGSIZE;
+	if (why == SMCR_R_NONE)
+		return 0;
+	if (nla_put_u32(skb, SMCR_A_CONN_REASON, why) ||
+	    nla_put_string(skb, SMCR_A_CONN_REASON_NAME,
+			   smcr_reason_name(why)) ||
+	    nla_put_string(skb, SMCR_A_CONN_REASON_TEXT,
+			   smcr_reason_text(why)) ||
+	    (wire && nla_put_u32(skb, SMCR_A_CONN_REASON_DIAGNOSIS, wire)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
+{
+	unsigned int ready, neg;
+
+	spin_lock_bh(&ssk->accept_lock);
+	ready = ssk->n_accept_q;
+	neg = ssk->n_neg_q;
+	spin_unlock_bh(&ssk->accept_lock);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_ACCEPT_QUEUE, ready) ||
+	    nla_put_u32(skb, SMCR_A_CONN_ACCEPT_QUEUE_MAX,
+			READ_ONCE(ssk->sk.sk_max_ack_backlog)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_NEGOTIATING, neg))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_cursor(struct sk_buff *skb, int attr,
+			      const struct smcr_ring *ring,
+			      const struct smcr_pos *pos)
+{
+	struct smcr_cursor cur = smcr_pos_cursor(ring, pos);
+	struct nlattr *nest = nla_nest_start(skb, attr);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SMCR_A_CURSOR_WRAP, cur.wrap) ||
+	    nla_put_u32(skb, SMCR_A_CURSOR_COUNT, cur.count) ||
+	    nla_put_u64_64bit(skb, SMCR_A_CURSOR_BYTES, pos->abs,
+			      SMCR_A_CURSOR_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u32 smcr_nl_conn_flags(const struct smcr_conn *conn)
+{
+	const struct smcr_close *fsm = &conn->fsm;
+	const struct {
+		bool set;
+		u32 flag;
+	} map[] = {
+		{ conn->tx_blocked, SMCR_NL_CONN_FLAG_TX_BLOCKED },
+		{ conn->peer_blocked, SMCR_NL_CONN_FLAG_PEER_BLOCKED },
+		{ conn->peer_asks, SMCR_NL_CONN_FLAG_PEER_ASKS },
+		{ conn->tx_ctrl, SMCR_NL_CONN_FLAG_CTRL_OWED },
+		{ !list_empty(&conn->sq_wait), SMCR_NL_CONN_FLAG_SQ_WAIT },
+		{ conn->tx_dead, SMCR_NL_CONN_FLAG_NO_TX },
+		{ smcr_conn_sock(conn)->corked, SMCR_NL_CONN_FLAG_CORKED },
+		{ fsm->tx_done, SMCR_NL_CONN_FLAG_SENT_DONE },
+		{ fsm->tx_closed, SMCR_NL_CONN_FLAG_SENT_CLOSED },
+		{ fsm->tx_abort, SMCR_NL_CONN_FLAG_SENT_ABORT },
+		{ fsm->rx_done, SMCR_NL_CONN_FLAG_PEER_DONE },
+		{ fsm->rx_closed, SMCR_NL_CONN_FLAG_PEER_CLOSED },
+		{ fsm->rx_abort, SMCR_NL_CONN_FLAG_PEER_ABORT },
+		{ fsm->app_closed, SMCR_NL_CONN_FLAG_APP_CLOSED },
+	};
+	u32 flags = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(map); i++)
+		if (map[i].set)
+			flags |= map[i].flag;
+	return flags;
+}
+
+static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx_ring,
+			       &conn->rx_prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx_ring,
+			       &conn->rx_cons) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx_ring,
+			       &conn->tx_prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx_ring,
+			       &conn->tx_cons) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RX_SEQ, conn->rx_seq) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TX_SEQ, conn->tx_seq) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNREAD,
+			    smcr_conn_readable(conn)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNSENT, smcr_conn_unsent(conn)) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_QUEUED,
+			    READ_ONCE(conn->tx_queued) - conn->tx_done) ||
+	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNCONSUMED,
+			    conn->tx_prod.abs - conn->tx_cons.abs) ||
+	    nla_put_u32(skb, SMCR_A_CONN_FLAGS, smcr_nl_conn_flags(conn)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Where the connection lives; conn->lgr is cleared under conn->lock */
+static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	const struct smcr_lgr *lgr = conn->lgr;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, lgr->id) ||
+	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
+			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
+	    (conn->link &&
+	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, conn->link->num)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token) ||
+	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->sndbuf_size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->elem.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_INDEX, conn->elem.index))
+		return -EMSGSIZE;
+	if (!conn->active)	/* the peer's side is not known yet */
+		return 0;
+	if (nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->peer_token) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx_ring.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->peer_index))
+		return -EMSGSIZE;
+	return smcr_nl_put_flow(skb, conn);
+}
+
+static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	/* the machine starts with the first connection and keeps its end */
+	if (conn->active &&
+	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx_bytes) ||
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx_bytes)))
+		return -EMSGSIZE;
+	return conn->lgr ? smcr_nl_put_place(skb, conn) : 0;
+}
+
+static bool smcr_nl_port_wanted(const struct nlattr *port,
+				const struct sock *tcp)
+{
+	const struct inet_sock *inet = inet_sk(tcp);
+	__be16 wanted;
+
+	if (!port)
+		return true;
+	wanted = htons(nla_get_u16(port));
+	return inet->inet_sport == wanted || inet->inet_dport == wanted;
+}
+
+static bool smcr_nl_conn_wanted(struct nlattr **attrs,
+				const struct smcr_conn *conn)
+{
+	struct nlattr *state = attrs[SMCR_A_STATE];
+
+	lockdep_assert_held(&conn->lock);
+
+	if (state && (!conn->active || conn->fsm.st != nla_get_u32(state)))
+		return false;
+	return smcr_nl_lgr_wanted(attrs, conn->lgr);
+}
+
+static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			    const struct smcr_nl_sock *s, u8 mode)
+{
+	struct smcr_sock *ssk = s->ssk;
+	enum smcr_reason why;
+
+	if (nla_put_u32(skb, SMCR_A_CONN_MODE, mode) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TCP_STATE,
+			READ_ONCE(s->tcp->sk_state)) ||
+	    smcr_nl_put_addrs(skb, s->tcp) ||
+	    smcr_nl_put_owner(skb, cb, &ssk->sk))
+		return -EMSGSIZE;
+	if (mode == SMCR_MODE_LISTEN)
+		return smcr_nl_put_queues(skb, ssk);
+	if (mode == SMCR_MODE_INIT)
+		return 0;
+	why = mode == SMCR_MODE_TCP ? READ_ONCE(ssk->fallback_why) :
+				      READ_ONCE(ssk->conn.why);
+	if (nla_put_u32(skb, SMCR_A_CONN_ROLE,
+			ssk->is_client ? SMCR_NL_ROLE_CLIENT :
+					 SMCR_NL_ROLE_SERVER))
+		return -EMSGSIZE;
+	return smcr_nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
+}
+
+/* One socket: 0 shown or not wanted, -EMSGSIZE no room */
+static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct nlattr **attrs,
+			     const struct smcr_nl_sock *s)
+{
+	struct smcr_conn *conn = &s->ssk->conn;
+	u8 mode = READ_ONCE(s->ssk->mode);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	if (attrs[SMCR_A_MODE] && mode != nla_get_u32(attrs[SMCR_A_MODE]))
+		return 0;
+	if (!smcr_nl_port_wanted(attrs[SMCR_A_PORT], s->tcp))
+		return 0;
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_CONN_GET, SMCR_A_CONN);
+	if (rc)
+		return rc;
+	rc = smcr_nl_put_sock(skb, cb, s, mode);
+
+	/* nothing below allocates: the message's memory is there already */
+	spin_lock_bh(&conn->lock);
+	if (!smcr_nl_conn_wanted(attrs, conn))
+		rc = -ENOENT;
+	else if (!rc && mode != SMCR_MODE_INIT && mode != SMCR_MODE_LISTEN)
+		rc = smcr_nl_put_conn(skb, conn);
+	spin_unlock_bh(&conn->lock);
+
+	rc = smcr_nl_close(&msg, rc);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* References on the sockets behind those that were shown, at most a batch */
+static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
+				       struct smcr_nl_sock *batch)
+{
+	struct smcr_net *sn = smcr_nl_net(cb);
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_id *node;
+	unsigned int n = 0;
+
+	spin_lock_bh(&sn->sk_lock);
+	smcr_nl_look(sn, cb);
+	if (!pos->begun)
+		pos->end = sn->socks.last;
+	pos->begun = true;
+	for (node = smcr_ids_after(&sn->socks, pos->after);
+	     node && node->id <= pos->end && n < SMCR_NL_BATCH;
+	     node = smcr_ids_next(node))
+		smcr_nl_hold_sock(&batch[n++], container_of(node,
+							    struct smcr_sock,
+							    net_node));
+	spin_unlock_bh(&sn->sk_lock);
+	return n;
+}
+
+/* Show a batch and let go of it */
+static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct nlattr **attrs,
+			      const struct smcr_nl_sock *batch, unsigned int n)
+{
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!rc && batch[i].ssk)
+			rc = smcr_nl_dump_sock(skb, cb, attrs, &batch[i]);
+		if (!rc)
+			pos->after = batch[i].id;
+		if (batch[i].ssk) {
+			sock_put(batch[i].tcp);
+			sock_put(&batch[i].ssk->sk);
+		}
+	}
+	cond_resched();
+	return rc;
+}
+
+/*
+ * Sockets that the application has closed are among them while the close
+ * handshake keeps them.
+ */
+int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const unsigned long allowed = BIT(SMCR_A_MODE) | BIT(SMCR_A_STATE) |
+				      BIT(SMCR_A_PORT) | BIT(SMCR_A_LGR_ID) |
+				      BIT(SMCR_A_DEV_NAME);
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_sock batch[SMCR_NL_BATCH];
+	unsigned int n;
+	int rc;
+
+	rc = smcr_nl_filter(cb, allowed, attrs);
+	if (rc)
+		return rc;
+	do {
+		n = smcr_nl_hold_socks(cb, batch);
+		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n);
+	} while (!rc && n == SMCR_NL_BATCH);
+	return smcr_nl_result(skb, rc);
+}

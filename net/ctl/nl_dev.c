@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: RDMA devices and their ports. */
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+#include "base/base.h"
+#include "base/netns.h"
+#include "rdma/dev.h"
+#include "lgr/lgr.h"
+#include "ctl/nl.h"
+
+static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);
+static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
+
+/* Groups that are counted with the lock held */
+#define SMCR_NL_LGRS	256
+
+/* What smcr_nl_show_dev() needs besides the device */
+struct smcr_nl_dev_dump {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	const struct nlattr *name;	/* wanted device, or NULL */
+	unsigned int n;			/* number of the current device */
+};
+
+/* Groups of the namespace on @dev, on its port @port only unless 0 */
+static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
+			      u32 port)
+{
+	const struct smcr_lgr *lgr;
+	struct smcr_id *node;
+	unsigned int i;
+	u64 after = 0;
+	u32 n = 0;
+
+	do {	/* there may be very many of them */
+		spin_lock_bh(&sn->lgr_lock);
+		node = smcr_ids_after(&sn->lgrs, after);
+		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
+			lgr = container_of(node, struct smcr_lgr, net_id);
+			if (lgr->pid.dev == dev &&
+			    (!port || lgr->pid.port == port))
+				n++;
+			after = node->id;
+			node = smcr_ids_next(node);
+		}
+		spin_unlock_bh(&sn->lgr_lock);
+		cond_resched();
+	} while (node);
+	return n;
+}
+
+/* GIDs of a port, and the first netdev behind them */
+static u32 smcr_nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
+			     int *ifindex, char name[IFNAMSIZ])
+{
+	const struct ib_gid_attr *gid;
+	struct net_device *ndev;
+	u32 n = 0;
+	int i;
+
+	*ifindex = 0;
+	for (i = 0; i < len; i++) {
+		gid = rdma_get_gid_attr(ibdev, port, i);
+		if (IS_ERR(gid))
+			continue;
+		n++;
+		rcu_read_lock();
+		ndev = rdma_read_gid_attr_ndev_rcu(gid);
+		if (!*ifindex && !IS_ERR_OR_NULL(ndev)) {
+			*ifindex = ndev->ifindex;
+			strscpy(name, ndev->name, IFNAMSIZ);
+		}
+		rcu_read_unlock();
+		rdma_put_gid_attr(gid);
+	}
+	return n;
+}
+
+static int smcr_nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
+			    struct smcr_dev *dev, u32 port)
+{
+	struct ib_port_attr attr = {};
+	char name[IFNAMSIZ];
+	int ifindex;
+	u32 gids;
+
+	if (nla_put_u32(skb, SMCR_A_DEV_PORT_PORT, port))
+		return -EMSGSIZE;
+	if (ib_query_port(dev->ibdev, port, &attr))
+		return 0;	/* the device is on its way out */
+	gids = smcr_nl_scan_gids(dev->ibdev, port, attr.gid_tbl_len, &ifindex,
+				 name);
+	if (nla_put_u32(skb, SMCR_A_DEV_PORT_STATE, attr.state) ||
+	    nla_put_u32(skb, SMCR_A_DEV_PORT_MTU,
+			ib_mtu_enum_to_int(attr.active_mtu)) ||
+	    nla_put_u32(skb, SMCR_A_DEV_PORT_GIDS, gids) ||
+	    nla_put_u32(skb, SMCR_A_DEV_PORT_LGRS,
+			smcr_nl_count_lgrs(sn, dev, port)))
+		return -EMSGSIZE;
+	if (ifindex &&
+	    (nla_put_string(skb, SMCR_A_DEV_PORT_NETDEV, name) ||
+	     nla_put_u32(skb, SMCR_A_DEV_PORT_IFINDEX, ifindex)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
+			   struct smcr_dev *dev)
+{
+	struct ib_device *ibdev = dev->ibdev;
+	struct nlattr *nest;
+	u32 port;
+
+	if (nla_put_string(skb, SMCR_A_DEV_DEV_NAME, dev_name(&ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_DEV_LGRS, smcr_nl_count_lgrs(sn, dev, 0)) ||
+	    nla_put_u32(skb, SMCR_A_DEV_MAX_SGE, dev->max_sge) ||
+	    nla_put_u32(skb, SMCR_A_DEV_MAX_INLINE, dev->max_inline) ||
+	    nla_put_u32(skb, SMCR_A_DEV_MAX_MR_PAGES, dev->max_mr_pages) ||
+	    (READ_ONCE(dev->removed) && nla_put_flag(skb, SMCR_A_DEV_REMOVED)))
+		return -EMSGSIZE;
+	rdma_for_each_port(ibdev, port) {
+		if (!rdma_protocol_roce(ibdev, port))
+			continue;
+		nest = nla_nest_start(skb, SMCR_A_DEV_PORT);
+		if (!nest || smcr_nl_put_port(skb, sn, dev, port))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+/* For smcr_dev_for_each(); the list of devices is locked */
+static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
+{
+	struct smcr_nl_dev_dump *dump = arg;
+	struct smcr_nl_pos *pos = smcr_nl_pos(dump->cb);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	if (dump->n++ < pos->next)
+		return 0;
+	if (dump->name &&
+	    nla_strcmp(dump->name, dev_name(&dev->ibdev->dev))) {
+		pos->next++;
+		return 0;
+	}
+	rc = smcr_nl_open(&msg, dump->skb, dump->cb, SMCR_CMD_DEV_GET,
+			  SMCR_A_DEV);
+	if (rc)
+		return rc;
+	rc = smcr_nl_put_dev(dump->skb, smcr_nl_net(dump->cb), dev);
+	rc = smcr_nl_close(&msg, rc);
+	if (!rc)
+		pos->next++;
+	return rc;
+}
+
+int smcr_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smcr_nl_dev_dump dump = { .skb = skb, .cb = cb };
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	int rc;
+
+	rc = smcr_nl_filter(cb, BIT(SMCR_A_DEV_NAME), attrs);
+	if (rc)
+		return rc;
+	dump.name = attrs[SMCR_A_DEV_NAME];
+	rc = smcr_dev_for_each(sock_net(cb->skb->sk), smcr_nl_show_dev, &dump);
+	return smcr_nl_result(skb, rc);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The netlink family: its beginning and end.
+ */
+#include <linux/module.h>
+#include <net/genetlink.h>
+#include "ctl/nl.h"
+
+static struct genl_family smcr_nl_family __ro_after_init = {
+	.name		= SMCR_GENL_NAME,
+	.version	= SMCR_GENL_VERSION,
+	.maxattr	= ARRAY_SIZE(smcr_nl_policy) - 1,
+	.policy		= smcr_nl_policy,
+	.small_ops	= smcr_nl_ops,
+	.n_small_ops	= ARRAY_SIZE(smcr_nl_ops),
+	.resv_start_op	= SMCR_CMD_MAX + 1,
+	.netnsok	= true,
+	.parallel_ops	= true,		/* nothing here needs genl's mutex */
+	.module		= THIS_MODULE,
+};
+
+/**
+ * smcr_nl_init() - make the family known
+ *
+ * Return: 0 or -errno.
+ */
+int __init smcr_nl_init(void)
+{
+	smcr_nl_fam = &smcr_nl_family;
+	return genl_register_family(&smcr_nl_family);
+}
+
+/**
+ * smcr_nl_exit() - take the family back; no request runs afterwards
+ */
+void smcr_nl_exit(void)
+{
+	genl_unregister_family(&smcr_nl_family);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: link groups, their links and their RMBs. */
+#include <linux/capability.h>
+#include <linux/etherdevice.h>
+#include "base/base.h"
+#include "base/netns.h"
+#include "rdma/link.h"
+#include "lgr/rmb.h"
+#include "lgr/lgr.h"
+#include "ctl/nl.h"
+
+/* The interface has the module's own numbers */
+#define X(name, word) \
+	static_assert((int)SMCR_NL_LGR_##name == (int)SMCR_LGR_ST_##name);
+SMCR_LGR_STATES(X)
+#undef X
+#define X(name, nl, word) \
+	static_assert((int)SMCR_NL_LINK_##nl == (int)SMCR_LINK_ST_##name);
+SMCR_LINK_STATES(X)
+#undef X
+
+/* The first group behind the one that was shown last, with a reference, or NULL */
+static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
+{
+	struct smcr_net *sn = smcr_nl_net(cb);
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_lgr *lgr = NULL;
+	struct smcr_id *node;
+
+	spin_lock_bh(&sn->lgr_lock);
+	smcr_nl_look(sn, cb);
+	if (!pos->begun)
+		pos->end = sn->lgrs.last;
+	pos->begun = true;
+	node = smcr_ids_after(&sn->lgrs, pos->after);
+	if (node && node->id <= pos->end) {
+		lgr = container_of(node, struct smcr_lgr, net_id);
+		smcr_lgr_hold(lgr);	/* the list has a reference */
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return lgr;
+}
+
+static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
+{
+	struct smcr_lgr *lgr, *found = NULL;
+
+	spin_lock_bh(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (lgr->id != id)
+			continue;
+		smcr_lgr_hold(lgr);
+		found = lgr;
+		break;
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return found;
+}
+
+/*
+ * Shows one group or what is in it, and keeps pos->sub itself when that takes
+ * several messages. 0, or -errno; -EMSGSIZE asks to be called again.
+ */
+typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct smcr_lgr *lgr);
+
+static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
+			    smcr_nl_lgr_fn show)
+{
+	const unsigned long allowed = BIT(SMCR_A_LGR_ID) | BIT(SMCR_A_DEV_NAME);
+	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_lgr *lgr;
+	int rc;
+
+	rc = smcr_nl_filter(cb, allowed, attrs);
+	while (!rc) {
+		lgr = smcr_nl_lgr_next(cb);
+		if (!lgr)
+			break;
+		if (smcr_nl_lgr_wanted(attrs, lgr))
+			rc = show(skb, cb, lgr);
+		if (!rc) {
+			pos->after = lgr->net_id.id;
+			pos->sub = 0;
+		}
+		smcr_lgr_put(lgr);
+		cond_resched();
+	}
+	return smcr_nl_result(skb, rc);
+}
+
+static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
+{
+	enum smcr_reason why;
+	unsigned int n_conns;
+	u8 st;
+
+	spin_lock_bh(&lgr->lock);
+	st = lgr->st;
+	why = lgr->why;
+	n_conns = lgr->n_conns;
+	spin_unlock_bh(&lgr->lock);
+
+	if (nla_put_u32(skb, SMCR_A_LGR_LGR_ID, lgr->id) ||
+	    nla_put_u32(skb, SMCR_A_LGR_ROLE,
+			lgr->server ? SMCR_NL_ROLE_SERVER :
+				      SMCR_NL_ROLE_CLIENT) ||
+	    nla_put_u32(skb, SMCR_A_LGR_STATE, st) ||
+	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer.id),
+		    lgr->peer.id) ||
+	    (lgr->pid.vlan != SMCR_NO_VLAN &&
+	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->pid.vlan)) ||
+	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME,
+			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->pid.port) ||
+	    nla_put_u32(skb, SMCR_A_LGR_CONNS, n_conns) ||
+	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->n_rmbs)) ||
+	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
+			lgr->base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
+	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->max_links) ||
+	    nla_put_u8(skb, SMCR_A_LGR_REDUNDANT, false))	/* LG-53: one link */
+		return -EMSGSIZE;
+	if (why == SMCR_R_NONE)
+		return 0;
+	if (nla_put_string(skb, SMCR_A_LGR_REASON_NAME,
+			   smcr_reason_name(why)) ||
+	    nla_put_string(skb, SMCR_A_LGR_REASON_TEXT, smcr_reason_text(why)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_show_lgr(struct sk_buff *skb, struct netlink_callback *cb,
+			    struct smcr_lgr *lgr)
+{
+	struct smcr_nl_msg msg;
+	int rc;
+
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_LGR_GET, SMCR_A_LGR);
+	if (rc)
+		return rc;
+	return smcr_nl_close(&msg, smcr_nl_put_lgr(skb, lgr));
+}
+
+int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_lgr);
+}
+
+/* What the peer announced of its end; set when the QP went to RTR */
+static int smcr_nl_put_link_peer(struct sk_buff *skb,
+				 const struct smcr_link *link, bool admin)
+{
+	if (nla_put(skb, SMCR_A_LINK_PEER_GID, sizeof(link->peer_gid),
+		    link->peer_gid) ||
+	    nla_put(skb, SMCR_A_LINK_PEER_MAC, sizeof(link->peer_mac),
+		    link->peer_mac) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PEER_QPN, link->peer_qpn) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PEER_USER_ID, link->peer_user_id) ||
+	    (admin &&
+	     nla_put_u32(skb, SMCR_A_LINK_PEER_PSN, link->peer_psn)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_MTU,
+			ib_mtu_enum_to_int((enum ib_mtu)link->mtu)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
+{
+	u64 idle = jiffies_to_msecs(jiffies - READ_ONCE(link->last_rx));
+	u64 writes, bytes, sends;
+	u32 used, missing;
+
+	spin_lock_bh(&link->lock);
+	used = link->posted - link->completed;
+	missing = link->rq_missing;
+	writes = link->tx_writes;
+	bytes = link->tx_bytes;
+	sends = link->tx_sends;
+	spin_unlock_bh(&link->lock);
+
+	if (nla_put_u32(skb, SMCR_A_LINK_SQ_USED, used) ||
+	    nla_put_u32(skb, SMCR_A_LINK_SQ_DEPTH, SMCR_SQ_DEPTH) ||
+	    nla_put_u32(skb, SMCR_A_LINK_RQ_MISSING, missing) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LINK_IDLE_MS, idle,
+			      SMCR_A_LINK_PAD) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LINK_TX_WRITES, writes,
+			      SMCR_A_LINK_PAD) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LINK_TX_BYTES, bytes,
+			      SMCR_A_LINK_PAD) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LINK_TX_SENDS, sends,
+			      SMCR_A_LINK_PAD) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LINK_RX_SENDS,
+			      READ_ONCE(link->rx_sends), SMCR_A_LINK_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* The PSNs would let a forger write into the link: for administrators only */
+static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
+			    struct smcr_link *link, u32 qpn, bool admin)
+{
+	const struct smcr_port_id *pid = &link->pid;
+	u8 st = READ_ONCE(link->st);
+
+	if (nla_put_u32(skb, SMCR_A_LINK_LGR_ID, lgr->id) ||
+	    nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, link->num) ||
+	    nla_put_u32(skb, SMCR_A_LINK_STATE, st) ||
+	    nla_put_string(skb, SMCR_A_LINK_DEV_NAME,
+			   dev_name(&pid->dev->ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PORT, pid->port) ||
+	    nla_put(skb, SMCR_A_LINK_GID, sizeof(pid->gid), &pid->gid) ||
+	    nla_put(skb, SMCR_A_LINK_MAC, sizeof(pid->mac), pid->mac) ||
+	    (qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
+	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id) ||
+	    nla_put_u32(skb, SMCR_A_LINK_MAX_INLINE, link->max_inline))
+		return -EMSGSIZE;
+	if ((st == SMCR_LINK_ST_RTR || st == SMCR_LINK_ST_RTS) &&
+	    smcr_nl_put_link_peer(skb, link, admin))
+		return -EMSGSIZE;
+	return smcr_nl_put_link_flow(skb, link);
+}
+
+static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct smcr_lgr *lgr)
+{
+	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
+	struct smcr_link *link = READ_ONCE(lgr->link);
+	struct smcr_nl_msg msg;
+	u32 qpn;
+	int rc;
+
+	if (!link)
+		return 0;
+	/* a stopped link has no QP any more; bounded by the link's drain */
+	rc = mutex_lock_killable(&link->verbs);
+	if (rc)
+		return rc;
+	qpn = link->stopped ? 0 : link->qp->qp_num;
+	mutex_unlock(&link->verbs);
+
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_LINK_GET, SMCR_A_LINK);
+	if (rc)
+		return rc;
+	return smcr_nl_close(&msg, smcr_nl_put_link(skb, lgr, link, qpn,
+						   admin));
+}
+
+int smcr_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_link);
+}
+
+static int smcr_nl_put_elems(struct sk_buff *skb, const struct smcr_elems *e)
+{
+	u32 n[] = {
+		[SMCR_ELEM_FREE]	= 0,
+		[SMCR_ELEM_BUSY]	= 0,
+		[SMCR_ELEM_QUARANTINE]	= 0,
+	};
+	unsigned int i;
+
+	for (i = 0; i < e->n; i++)
+		if (e->state[i] < ARRAY_SIZE(n))
+			n[e->state[i]]++;
+	if (nla_put_u32(skb, SMCR_A_RMB_ELEMENTS, e->n) ||
+	    nla_put_u32(skb, SMCR_A_RMB_USED, n[SMCR_ELEM_BUSY]) ||
+	    nla_put_u32(skb, SMCR_A_RMB_FREE, n[SMCR_ELEM_FREE]) ||
+	    nla_put_u32(skb, SMCR_A_RMB_QUARANTINED, n[SMCR_ELEM_QUARANTINE]))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
+			   bool admin)
+{
+	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
+
+	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+
+	if (nla_put_u32(skb, SMCR_A_RMB_LGR_ID, rmb->lgr->id) ||
+	    nla_put_u32(skb, SMCR_A_RMB_RMB_ID, rmb->id) ||
+	    nla_put_u32(skb, SMCR_A_RMB_BSIZE, rmb->bsize) ||
+	    nla_put_u32(skb, SMCR_A_RMB_ELEMENT_SIZE,
+			SMCR_RMBE_MIN << rmb->bsize) ||
+	    smcr_nl_put_elems(skb, &rmb->elems) ||
+	    nla_put_u32(skb, SMCR_A_RMB_SIZE, rmb->buf->size) ||
+	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED, rmb->registered))
+		return -EMSGSIZE;
+	if (smcr_elems_idle(&rmb->elems) &&
+	    nla_put_u64_64bit(skb, SMCR_A_RMB_IDLE_MS, idle, SMCR_A_RMB_PAD))
+		return -EMSGSIZE;
+	if (!admin || !rmb->registered)
+		return 0;
+	if (nla_put_u32(skb, SMCR_A_RMB_RKEY, rmb->mr->rkey) ||
+	    nla_put_u64_64bit(skb, SMCR_A_RMB_VA, rmb->va, SMCR_A_RMB_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
+			    const struct smcr_rmb *rmb)
+{
+	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
+	struct smcr_nl_msg msg;
+	int rc;
+
+	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_RMB_GET, SMCR_A_RMB);
+	if (rc)
+		return rc;
+	return smcr_nl_close(&msg, smcr_nl_put_rmb(skb, rmb, admin));
+}
+
+/* Grows along the lists of a group, which there is no other number for */
+static u64 smcr_nl_rmb_place(const struct smcr_rmb *rmb)
+{
+	return (u64)(rmb->bsize + 1) << 32 | rmb->id;
+}
+
+static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct smcr_lgr *lgr)
+{
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_rmb *rmb;
+	int rc;
+	int i;
+
+	/* can be held while memory is registered, seconds at worst */
+	rc = mutex_lock_killable(&lgr->rmb_mutex);
+	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			if (smcr_nl_rmb_place(rmb) <= pos->sub)
+				continue;
+			rc = smcr_nl_show_rmb(skb, cb, rmb);
+			if (rc)
+				break;
+			pos->sub = smcr_nl_rmb_place(rmb);
+		}
+	}
+	if (rc != -EINTR)
+		mutex_unlock(&lgr->rmb_mutex);
+	return rc;
+}
+
+int smcr_nl_rmb_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_rmbs);
+}
+
+int smcr_nl_lgr_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SMCR_A_LGR_ID];
+	struct smcr_net *sn = smcr_net(genl_info_net(info));
+	struct smcr_lgr *lgr;
+
+	if (!attr) {
+		GENL_SET_ERR_MSG(info, "the link group's lgr-id is missing");
+		return -EINVAL;
+	}
+	lgr = smcr_nl_lgr_by_id(sn, nla_get_u32(attr));
+	if (!lgr) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "no link group has this lgr-id");
+		return -ENOENT;
+	}
+	smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
+	smcr_lgr_put(lgr);
+	return 0;
+}

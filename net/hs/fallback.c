@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way to TCP. The AF_SMC socket stays what it is; from here on its calls
+ * are forwarded to the inner TCP socket, whose callbacks wake its waiters.
+ */
+#include "hs/hs.h"
+#include "base/trace.h"
+
+/**
+ * smcr_fallback_count() - count and trace that a connection runs over TCP
+ * @ssk: socket with its reason recorded
+ *
+ * Once per connection. Context: any up to softirq.
+ */
+void smcr_fallback_count(struct smcr_sock *ssk)
+{
+	if (test_and_set_bit(SMCR_SK_COUNTED, &ssk->flags))
+		return;
+	smcr_count(ssk->sn, ssk->is_client ? SMCR_CNT_CLNT_FALLBACK :
+					     SMCR_CNT_SRV_FALLBACK);
+	smcr_hit(ssk->sn, ssk->fallback_why, 0, 0);
+	trace_smcr_fallback(&ssk->sk, ssk->is_client, ssk->fallback_why,
+			    ssk->peer_diag);
+}
+
+static void smcr_fallback_switch(struct smcr_sock *ssk, enum smcr_reason why)
+{
+	ssk->fallback_why = why;
+	smcr_hs_above->to_tcp(ssk);
+	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
+}
+
+/**
+ * smcr_fallback_early() - plain TCP before anything was sent
+ * @ssk: client socket, socket lock held
+ * @why: reason
+ *
+ * The connection is counted when TCP is established: an attempt that fails is
+ * no fallback.
+ */
+void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
+{
+	sock_owned_by_me(&ssk->sk);
+
+	ssk->is_client = true;
+	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
+	smcr_fallback_switch(ssk, why);
+}
+
+/**
+ * smcr_fallback() - a negotiation ends in TCP
+ * @ssk: socket with TCP established; socket lock held or not yet known to anybody
+ * @why: reason, recorded, counted and traced
+ *
+ * Data that TCP holds already are seen by whoever is woken here; a listener's
+ * child goes to accept().
+ *
+ * Context: process.
+ */
+void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why)
+{
+	if (ssk->mode == SMCR_MODE_TCP)
+		return;
+	ssk->fallback_why = why;
+	smcr_fallback_count(ssk);
+	smcr_fallback_switch(ssk, why);
+	smcr_hs_above->tcp_check(ssk);
+	if (!ssk->is_client)
+		smcr_hs_above->child_ready(ssk);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The handshake: CLC over TCP and, in first contact, LLC over the new link
+ * (RFC 7609 3.5). A step machine per socket: no step waits for the peer. One
+ * that cannot go on says SMCR_HS_WAIT, and is called again after an event or
+ * when its time is over; meanwhile no thread is at it.
+ */
+#ifndef _SMCR_HS_H
+#define _SMCR_HS_H
+
+#include "hs/kclc.h"
+#include "lgr/lgr.h"
+
+/* What a step says; all but NEXT and WAIT end the handshake */
+enum smcr_hs_res {
+	SMCR_HS_NEXT,		/* go on with hs->step */
+	SMCR_HS_WAIT,		/* the same step again: event, or hs->until */
+	SMCR_HS_DECLINE,	/* tell the peer, go on with TCP */
+	SMCR_HS_DECLINED,	/* the peer said so, go on with TCP */
+	SMCR_HS_TCP,		/* TCP without a word (nothing was negotiated) */
+	SMCR_HS_NO_TCP,		/* TCP's own connect() failed */
+	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
+	SMCR_HS_DONE,
+};
+
+enum smcr_hs_cross {
+	SMCR_HS_CROSS_NOT,	/* one side declines, the other hears it */
+	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: both may */
+	SMCR_HS_CROSS_WAITED,	/* and the peer's was given its time to come */
+};
+
+/**
+ * struct smcr_hs - one handshake; belongs to whoever has the turn (hs_turn.h)
+ * @ssk: socket
+ * @step: what to do next
+ * @until: jiffies, end of the wait that @step is in
+ * @timed: @until counts
+ * @fresh: nothing was said yet
+ * @pid: own port; a device reference while pid.dev is set
+ * @lgr: link group, a reference
+ * @forming: group whose first contact comes before ours, a reference
+ * @watched: group whose wait queue has @watch, a reference
+ * @watch: kicks the handshake
+ * @peer: server: from the Proposal
+ * @acc: client: the Accept
+ * @rmb_req: what was asked of the group's RMBs, see smcr_rmb_get_elem()
+ * @probe: server, first contact: queue pair of the ADD LINK, or NULL
+ * @probe_num: its link number
+ * @rmb_wait: server: @until has the time for an RMB
+ * @first: first contact
+ * @slot: server: counted in sn->n_first
+ * @sending: the send completion of our last LLC message is waited for
+ * @send_why: what a link that did not carry it is called
+ * @cross: whether a Decline of ours may cross the peer's
+ * @over: @res is how it ends; what is left needs the socket lock
+ * @res: result
+ * @why: reason of a fallback or failure
+ * @err: positive errno for the application when the connection is lost
+ */
+struct smcr_hs {
+	struct smcr_sock *ssk;
+	enum smcr_hs_res (*step)(struct smcr_hs *hs);
+	unsigned long until;
+	bool timed;
+	bool fresh;
+	struct smcr_port_id pid;
+	struct smcr_lgr *lgr;
+	struct smcr_lgr *forming;
+	struct smcr_lgr *watched;
+	wait_queue_entry_t watch;
+	union {
+		struct smcr_peer peer;
+		struct smcr_clc_accept acc;
+	};
+	struct smcr_rmb_req rmb_req;
+	struct ib_qp *probe;
+	u8 probe_num;
+	bool rmb_wait;
+	bool first;
+	bool slot;
+	bool sending;
+	enum smcr_reason send_why;
+	enum smcr_hs_cross cross;
+	bool over;
+	enum smcr_hs_res res;
+	enum smcr_reason why;
+	int err;
+};
+
+/**
+ * struct smcr_hs_ops - what handshakes have to tell and ask those above
+ * @tcp_check: look at @ssk's inner socket as if it had just called. Process
+ *	context; takes the inner socket's lock
+ * @to_tcp: @ssk is about to get to mode TCP: give it the options. Socket lock
+ *	held, or not yet known to anybody
+ * @child_ready: the negotiation of a listener's child is over. Process context
+ * @child_failed: ... came to nothing; the caller holds a reference. Process
+ *	context
+ * @child_defer_end: hs_timer of any socket. Process context
+ * @listener_busy: a SYN offers SMC-R: do enough negotiate already? @own: 1 if
+ *	TCP counts the SYN's own request already. Any context up to softirq
+ */
+struct smcr_hs_ops {
+	void (*tcp_check)(struct smcr_sock *ssk);
+	void (*to_tcp)(struct smcr_sock *ssk);
+	void (*child_ready)(struct smcr_sock *child);
+	void (*child_failed)(struct smcr_sock *child);
+	void (*child_defer_end)(struct smcr_sock *child);
+	bool (*listener_busy)(const struct smcr_sock *lsk, unsigned int own);
+};
+
+/* Set before the first socket is made, by net/wire.c */
+extern const struct smcr_hs_ops *smcr_hs_above;
+
+/* hs_turn.c, hs_run.c */
+int smcr_hs_new(struct smcr_sock *ssk);
+void smcr_hs_begin(struct smcr_sock *ssk);
+void smcr_hs_drop(struct smcr_sock *ssk);
+void smcr_hs_kick(struct smcr_sock *ssk);
+bool smcr_hs_stop(struct smcr_sock *ssk);
+void smcr_hs_work(struct work_struct *work);
+void smcr_hs_timer(struct work_struct *work);
+void smcr_hs_tcp_event(struct smcr_sock *ssk);
+
+/* fallback.c */
+void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why);
+void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why);
+void smcr_fallback_count(struct smcr_sock *ssk);
+
+enum smcr_hs_res smcr_clnt_begin(struct smcr_hs *hs);
+enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs);
+enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
+			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
+			      unsigned int ms);
+/* The wait that the step is in is over */
+static inline bool smcr_hs_expired(const struct smcr_hs *hs)
+{
+	return time_after_eq(jiffies, hs->until);
+}
+
+enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
+			     struct smcr_clc_msg *clc);
+void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr);
+void smcr_hs_unwatch(struct smcr_hs *hs);
+int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m);
+void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
+			 struct smcr_clc_accept *m);
+u8 smcr_hs_bsize(const struct smcr_sock *ssk);
+enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
+				     const struct smcr_clc_accept *m,
+				     bool check_mtu);
+enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
+				  const struct smcr_clc_decline *d);
+enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
+				  const struct smcr_llc *msg,
+				  enum smcr_reason why,
+				  enum smcr_hs_res (*step)(struct smcr_hs *hs));
+enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
+			     bool *got);
+enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
+enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost);
+enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs);
+void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
+			       struct smcr_llc *msg);
+bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
+			     const struct smcr_llc_confirm_link *cl);
+void smcr_hs_settle_link(struct smcr_hs *hs,
+			 const struct smcr_llc_confirm_link *peer);
+
+#endif /* _SMCR_HS_H */

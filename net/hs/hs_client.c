@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The handshake, client side: Proposal, Accept, Confirm, and in first contact
+ * CONFIRM LINK and the settling of the second link (RFC 7609 3.5.1, 3.5.2).
+ *
+ *	smcr_clnt_begin		TCP is established or has failed
+ *	smcr_clnt_accept	the Accept, or a Decline
+ *	smcr_clnt_group		the group that it names, which another handshake
+ *				may still be forming; or a new one
+ *	smcr_clnt_join		an element, perhaps of a new RMB; then the Confirm
+ *	smcr_clnt_link		first contact: CONFIRM LINK
+ *	smcr_clnt_settle	first contact: completion of the reply, ADD LINK
+ */
+#include "core/lgr_plan.h"
+#include "hs/hs.h"
+#include "lgr/kllc.h"
+#include "hs/route.h"
+#include "hs/tcpopt.h"
+
+static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs);
+
+/*
+ * While the server has to answer no device is held: its removal would wait for
+ * a remote host.
+ */
+static void smcr_clnt_let_go(struct smcr_hs *hs)
+{
+	smcr_dev_put(hs->pid.dev);
+	hs->pid.dev = NULL;
+}
+
+/* The device that we proposed, if it is still there */
+static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
+{
+	struct smcr_port_id pid;
+
+	hs->why = SMCR_R_DEVICE_GONE;
+	if (smcr_route_local(hs->ssk->tcp->sk, &pid))
+		return SMCR_HS_DECLINE;
+	if (memcmp(&pid.gid, &hs->pid.gid, sizeof(pid.gid)) ||
+	    memcmp(pid.mac, hs->pid.mac, sizeof(pid.mac)) ||
+	    pid.port != hs->pid.port || pid.vlan != hs->pid.vlan) {
+		smcr_dev_put(pid.dev);
+		return SMCR_HS_DECLINE;
+	}
+	hs->pid = pid;
+	return SMCR_HS_NEXT;
+}
+
+/* Facts that need no peer. Nothing is reserved yet (CLC-17, T-08). */
+static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
+{
+	struct sock *tcp = hs->ssk->tcp->sk;
+	struct smcr_clc_proposal p = {};
+
+	if (smcr_route_ipsec(tcp)) {
+		hs->why = SMCR_R_IPSEC;
+		return SMCR_HS_DECLINE;
+	}
+	if (smcr_route_local(tcp, &hs->pid)) {
+		hs->why = SMCR_R_NO_DEVICE;
+		return SMCR_HS_DECLINE;
+	}
+	if (smcr_route_proposal(tcp, &p)) {
+		hs->why = SMCR_R_SUBNET;
+		return SMCR_HS_DECLINE;
+	}
+	p.version = SMCR_CLC_VERSION;
+	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
+	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
+	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
+	smcr_clnt_let_go(hs);
+	if (smcr_clc_send_proposal(hs->ssk, &p)) {
+		hs->why = SMCR_R_CLC_EOF;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	return SMCR_HS_NEXT;
+}
+
+/**
+ * smcr_clnt_begin() - first step of a connecting socket
+ * @hs: handshake of a socket whose TCP connection is established, or is not yet
+ *
+ * T_CLC begins when TCP is established, not when a worker has time.
+ *
+ * Return: what comes next.
+ */
+enum smcr_hs_res smcr_clnt_begin(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	u8 state = READ_ONCE(ssk->tcp->sk->sk_state);
+	unsigned long up = READ_ONCE(ssk->hs_up);
+	enum smcr_hs_res res;
+
+	switch (state) {
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		return SMCR_HS_WAIT;
+	case TCP_ESTABLISHED:
+	case TCP_CLOSE_WAIT:
+		break;
+	default:
+		return SMCR_HS_NO_TCP;
+	}
+	hs->fresh = false;
+	if (!ssk->offered) {	/* the reason was recorded by connect() */
+		hs->why = ssk->fallback_why;
+		return SMCR_HS_TCP;
+	}
+	if (!smcr_tcpopt_agreed(ssk->tcp->sk)) {
+		hs->why = READ_ONCE(ssk->opt_crossed) ?
+			  SMCR_R_SIMULTANEOUS_OPEN : SMCR_R_PEER_NO_SMC;
+		return SMCR_HS_TCP;
+	}
+	res = smcr_clnt_propose(hs);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	hs->step = smcr_clnt_accept;
+	hs->timed = true;
+	hs->until = (up ?: jiffies) + smcr_knob_jiffies(ssk->sn, t_clc);
+	return SMCR_HS_NEXT;
+}
+
+static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs)
+{
+	struct smcr_clc_msg clc;
+	enum smcr_hs_res res;
+
+	res = smcr_hs_clc(hs, SMCR_CLC_ACCEPT, &clc);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	if (clc.hdr.type == SMCR_CLC_DECLINE)
+		return smcr_hs_declined(hs, &clc.decline);
+	res = smcr_hs_check_enums(hs, &clc.accept, clc.accept.first_contact);
+	if (res == SMCR_HS_NEXT)
+		res = smcr_clnt_get_back(hs);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	hs->acc = clc.accept;
+	return smcr_hs_goto(hs, smcr_clnt_group,
+			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
+}
+
+static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
+{
+	unsigned int ms = READ_ONCE(hs->ssk->sn->knobs.t_llc);
+
+	/* an unanswered CONFIRM RKEY has ended the link before */
+	return smcr_hs_goto(hs, smcr_clnt_join, ms + ms / 4);
+}
+
+static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
+{
+	const struct smcr_clc_accept *acc = &hs->acc;
+	struct smcr_peer peer = {};
+
+	hs->first = true;
+	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
+	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
+	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
+				  &hs->why);
+	if (!hs->lgr)
+		return SMCR_HS_DECLINE;
+	if (smcr_link_to_rtr(hs->lgr->link, acc->gid, acc->mac, acc->qpn,
+			     acc->psn, smcr_min_mtu(acc->mtu, hs->pid.mtu))) {
+		hs->why = SMCR_R_QP_FAIL;
+		return SMCR_HS_DECLINE;
+	}
+	return smcr_clnt_goto_join(hs);
+}
+
+/*
+ * Who forms the group that a first Accept names already is not waited for; who
+ * forms the one for reuse is. False: wait.
+ */
+static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
+{
+	if (hs->acc.first_contact || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
+		return true;
+	WRITE_ONCE(hs->forming, lgr);
+	smcr_hs_watch(hs, lgr);
+	return smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING ||
+	       smcr_hs_expired(hs);
+}
+
+/* The group that the Accept starts or names */
+static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
+{
+	struct smcr_lgr *known = hs->forming;
+
+	if (!known)
+		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid);
+	if (known && !smcr_clnt_formed(hs, known))
+		return SMCR_HS_WAIT;
+	smcr_hs_unwatch(hs);
+	WRITE_ONCE(hs->forming, NULL);
+	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
+		      !smcr_link_up(known->link))) {
+		smcr_lgr_put(known);
+		known = NULL;
+	}
+	switch (smcr_accept_classify(&hs->acc, known)) {
+	case SMCR_ACCEPT_REUSE:
+		hs->lgr = known;
+		return smcr_clnt_goto_join(hs);
+	case SMCR_ACCEPT_OUT_OF_SYNC:
+		hs->why = SMCR_R_OUT_OF_SYNC;
+		return SMCR_HS_DECLINE;
+	case SMCR_ACCEPT_FIRST:
+		break;
+	}
+	if (known) {	/* has the server forgotten that link? (I-10) */
+		smcr_llc_verify(known);
+		smcr_lgr_put(known);
+	}
+	return smcr_clnt_first(hs);
+}
+
+/* A connection in the group. WAIT: for a new RMB. */
+static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
+{
+	int rc;
+
+	for (;;) {
+		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+				    &hs->rmb_req, &hs->why);
+		if (!rc)
+			return SMCR_HS_NEXT;
+		if (rc != -EINPROGRESS || smcr_hs_expired(hs))
+			return smcr_hs_open_failed(hs);
+		if (hs->watched == hs->lgr)
+			return SMCR_HS_WAIT;
+		smcr_hs_watch(hs, hs->lgr);	/* and once more */
+	}
+}
+
+static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
+{
+	struct smcr_conn *conn = &hs->ssk->conn;
+	struct smcr_clc_accept m;
+
+	if (smcr_hs_set_peer(hs, &hs->acc))
+		return SMCR_HS_DECLINE;
+	if (hs->first) {
+		smcr_hs_watch(hs, hs->lgr);
+		smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT,
+				SMCR_LLC_CONFIRM_LINK, false);
+	}
+	/* the server may write as soon as it has read this (CLC-45) */
+	conn->clc_sent = true;
+	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
+	if (!hs->first)
+		smcr_conn_activate(conn);	/* it may end in there */
+	if (smcr_clc_send_accept(hs->ssk, &m)) {
+		hs->why = SMCR_R_CLC_EOF;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	if (hs->first)
+		hs->cross = SMCR_HS_CROSS_MAY;
+	return SMCR_HS_NEXT;
+}
+
+static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+
+	res = smcr_clnt_open(hs);
+	if (res == SMCR_HS_NEXT)
+		res = smcr_clnt_confirm(hs);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	if (!hs->first)
+		return SMCR_HS_DONE;
+	return smcr_hs_goto(hs, smcr_clnt_link,
+			    READ_ONCE(hs->ssk->sn->knobs.t_llc_first));
+}
+
+/* CONFIRM LINK came: QP to RTS, memory registered, reply (LLC-20) */
+static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+	bool got;
+
+	res = smcr_hs_llc(hs, &msg, &got);
+	/* nothing was said on the link: when it is gone, TCP still can be had */
+	if (res == SMCR_HS_FAILED && smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
+		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
+	if (!got)
+		return res;
+	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
+	    !msg.confirm_link.link_num) {
+		hs->why = SMCR_R_BAD_LINK_DATA;
+		return SMCR_HS_DECLINE;
+	}
+	lgr->link->num = msg.confirm_link.link_num;
+	smcr_hs_settle_link(hs, &msg.confirm_link);
+	if (smcr_link_to_rts(lgr->link))
+		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
+	if (smcr_rmb_register_all(lgr))
+		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
+	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
+			false);
+	smcr_hs_fill_confirm_link(lgr, true, &msg);
+	return smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL,
+				smcr_clnt_settle);
+}
+
+/* The server's attempt at a second link: none here (LG-20) */
+static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	enum smcr_hs_res res;
+	struct smcr_llc msg, no;
+	bool got;
+
+	res = smcr_hs_llc(hs, &msg, &got);
+	if (!got)
+		return res;
+	smcr_llc_done(lgr);
+	/*
+	 * The server may name this group in its next Accept as soon as it has
+	 * read the reply.
+	 */
+	smcr_lgr_activate(lgr);
+	smcr_llc_reject_add_link(lgr, &msg.add_link, &no);
+	smcr_conn_activate(&hs->ssk->conn);
+	if (smcr_llc_send(lgr, &no)) {
+		hs->why = SMCR_R_ADD_LINK_FAIL;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	smcr_lgr_kick_rmb_work(lgr);
+	return SMCR_HS_DONE;
+}

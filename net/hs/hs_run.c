@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine that runs the steps of a handshake, and its end, whichever.
+ */
+#include <linux/slab.h>
+#include <net/tcp.h>
+#include "core/hs_turn.h"
+#include "hs/hs.h"
+#include "conn/keepalive.h"
+#include "lgr/kllc.h"
+#include "base/memcg.h"
+#include "hs/route.h"
+#include "hs/hs_impl.h"
+
+/* What the peer sees as a diagnosis code, as a text */
+static void smcr_hs_log_decline(const struct smcr_sock *ssk,
+				enum smcr_reason why)
+{
+	const struct sock *tsk = ssk->tcp->sk;
+	u16 lport = inet_sk(tsk)->inet_num;
+	u16 rport = ntohs(inet_sk(tsk)->inet_dport);
+
+	if (smcr_route_is_v4(tsk))
+		net_info_ratelimited("smcr: declined %pI4:%u, local port %u, diagnosis 0x%08x: %s\n",
+				     &inet_sk(tsk)->inet_daddr, rport, lport,
+				     smcr_reason_wire(why),
+				     smcr_reason_text(why));
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		net_info_ratelimited("smcr: declined [%pI6c]:%u, local port %u, diagnosis 0x%08x: %s\n",
+				     &tsk->sk_v6_daddr, rport, lport,
+				     smcr_reason_wire(why),
+				     smcr_reason_text(why));
+#endif
+}
+
+/*
+ * A first contact is given up after the Confirm, when both sides may decline. A
+ * peer that has done so takes what comes next for application data, so its
+ * Decline ends the handshake, if it is here; smcr_tcp_await_decline() is for the
+ * other direction. If CONFIRM LINK or its reply was not delivered, perhaps in both
+ * directions, the client waits for the server's, whose timers began first.
+ */
+static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
+{
+	if (smcr_hs_tcp_news(hs))
+		return smcr_hs_goto_instead(hs);
+	return smcr_hs_expired(hs) ? SMCR_HS_DECLINE : SMCR_HS_WAIT;
+}
+
+/* Steps until one of them waits or ends the handshake */
+static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+	bool wait;
+
+	do {
+		if (smcr_hs_stopped(hs->ssk))
+			return smcr_hs_aborted(hs);
+		res = hs->step(hs);
+		if (res == SMCR_HS_DECLINE && hs->cross == SMCR_HS_CROSS_MAY) {
+			hs->cross = SMCR_HS_CROSS_WAITED;
+			wait = hs->ssk->is_client &&
+			       hs->why == SMCR_R_CONFIRM_LINK_FAIL;
+			res = smcr_hs_goto(hs, smcr_hs_crossed,
+					   wait ? SMCR_HS_CROSS_MS : 0);
+		}
+	} while (res == SMCR_HS_NEXT);
+	return res;
+}
+
+/* The connection and, in first contact, the whole group are given up */
+static void smcr_hs_undo(struct smcr_hs *hs)
+{
+	smcr_conn_discard(&hs->ssk->conn);
+	if (hs->lgr && hs->first) {
+		smcr_llc_done(hs->lgr);
+		/* a server may be past the point of no return */
+		smcr_lgr_kill(hs->lgr, hs->why,
+			      hs->why == SMCR_R_LLC_LINK_DATA ?
+			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
+	}
+}
+
+/* What the handshake holds, but for its memory */
+static void smcr_hs_release(struct smcr_hs *hs)
+{
+	smcr_hs_unwatch(hs);
+	if (hs->probe)
+		ib_destroy_qp(hs->probe);
+	if (hs->probe_num)
+		smcr_link_num_put(&hs->lgr->nums, hs->probe_num);
+	if (hs->lgr)
+		smcr_lgr_put(hs->lgr);
+	if (hs->forming)
+		smcr_lgr_put(hs->forming);
+	if (hs->pid.dev)
+		smcr_dev_put(hs->pid.dev);
+	if (hs->slot)
+		atomic_dec(&hs->ssk->sn->n_first);
+}
+
+/* The connection runs over SMC-R */
+static void smcr_hs_done(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+
+	if (ssk->is_client)
+		smcr_count(ssk->sn, hs->first ? SMCR_CNT_CLNT_FIRST :
+						SMCR_CNT_CLNT_REUSE);
+	else
+		smcr_count(ssk->sn, hs->first ? SMCR_CNT_SRV_FIRST :
+						SMCR_CNT_SRV_REUSE);
+	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
+	smcr_keepalive_start(ssk);
+	/* from now on the callbacks take what TCP does for events of SMC-R */
+	smcr_hs_above->tcp_check(ssk);
+	if (!ssk->is_client)
+		smcr_hs_above->child_ready(ssk);
+	else
+		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT); /* as TCP */
+}
+
+/* The connection is lost */
+static void smcr_hs_fail(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	struct sock *sk = &ssk->sk;
+
+	/* given up before any message: no negotiation has failed */
+	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
+		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
+	if (!hs->fresh || !ssk->is_client)
+		smcr_hit(ssk->sn, hs->why, 0, 0);
+	WRITE_ONCE(sk->sk_err, hs->err ?: ECONNRESET);
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
+	smcr_tcp_reset(ssk);
+	if (ssk->is_client)
+		sk_error_report(sk);
+}
+
+/* TCP's connect() failed: no negotiation, nothing to count */
+static void smcr_hs_no_tcp(struct smcr_hs *hs)
+{
+	struct sock *sk = &hs->ssk->sk;
+
+	WRITE_ONCE(sk->sk_err,
+		   -sock_error(hs->ssk->tcp->sk) ?: ECONNABORTED);
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	smcr_sock_set_mode(hs->ssk, SMCR_MODE_DEAD);
+	sk_error_report(sk);
+}
+
+/* The owner went away while the handshake was running (CONN-38) */
+static void smcr_hs_unwanted(struct smcr_sock *ssk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_SMC:
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_APP_ABORT,
+				SMCR_R_NEG_ABORTED);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_reset(ssk);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * The end: the mode is settled and the state ENDED before the socket lock is
+ * dropped. Who has that lock and sees another mode than NEG need not wait for
+ * any thread.
+ */
+static void smcr_hs_finish(struct smcr_hs *hs)
+{
+	struct smcr_sock *ssk = hs->ssk;
+	enum smcr_hs_res res = hs->res;
+
+	/* accept() may have use for it; it takes no lock of ours */
+	if (cancel_delayed_work_sync(&ssk->hs_timer))
+		sock_put(&ssk->sk);
+	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
+	if (res != SMCR_HS_DONE)
+		smcr_hs_undo(hs);
+	if (res == SMCR_HS_DECLINE) {
+		smcr_hs_log_decline(ssk, hs->why);
+		if (smcr_clc_send_decline(ssk, hs->why)) {
+			hs->err = ECONNRESET;
+			res = SMCR_HS_FAILED;
+		} else if (hs->cross != SMCR_HS_CROSS_NOT) {
+			smcr_tcp_await_decline(ssk, ssk->is_client ?
+					       hs->acc.peer_id : hs->peer.id);
+		}
+	}
+	smcr_hs_release(hs);
+	if (!ssk->is_client)
+		atomic_dec(&ssk->sn->n_handshakes);
+
+	switch (res) {
+	case SMCR_HS_DONE:
+		smcr_hs_done(hs);
+		break;
+	case SMCR_HS_FAILED:
+		smcr_hs_fail(hs);
+		break;
+	case SMCR_HS_NO_TCP:
+		smcr_hs_no_tcp(hs);
+		break;
+	default:
+		smcr_fallback(ssk, hs->why);
+	}
+	ssk->hs = NULL;
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_END) == SMCR_TURN_UNWANTED)
+		smcr_hs_unwanted(ssk);
+	kfree(hs);
+}
+
+/* With the turn, without the socket lock; the caller holds a reference */
+static void smcr_hs_run(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = ssk->hs;
+	struct mem_cgroup *old;
+
+	do {
+		if (!hs->over) {
+			/* who owns the socket pays for a group's first buffers */
+			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
+			hs->res = smcr_hs_steps(hs);
+			set_active_memcg(old);
+			hs->over = hs->res != SMCR_HS_WAIT;
+		}
+		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
+			smcr_hs_finish(hs);
+			release_sock(&ssk->sk);
+			if (!ssk->is_client &&
+			    READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
+				smcr_hs_above->child_failed(ssk);
+			return;
+		}
+		/* else its owner kicks: smcr_sock_release_cb() */
+		if (!hs->over && hs->timed)
+			smcr_hs_arm(ssk, hs->until);
+	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);
+}
+
+/**
+ * smcr_hs_work() - the turn of a handshake
+ * @work: hs_work of a socket; holds a reference
+ *
+ * Context: process. Sleeps for memory, verbs and TCP, not for the peer, nor for
+ * a lock that is held while user memory is copied.
+ */
+void smcr_hs_work(struct work_struct *work)
+{
+	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
+
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RUN) == SMCR_TURN_OURS)
+		smcr_hs_run(ssk);
+	sock_put(&ssk->sk);
+}
+
+/**
+ * smcr_hs_stop() - nobody wants the handshake any more
+ * @ssk: socket, socket lock held
+ *
+ * One that no thread is at ends here and now.
+ *
+ * Return: true if it has ended; false if another thread will end it soon and
+ * undo its result.
+ */
+bool smcr_hs_stop(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs;
+
+	sock_owned_by_me(&ssk->sk);
+
+	switch (smcr_hs_turn(ssk, SMCR_TURN_EV_STOP)) {
+	case SMCR_TURN_OURS:
+		hs = ssk->hs;
+		if (!hs->over)
+			hs->res = smcr_hs_aborted(hs);
+		smcr_hs_finish(hs);
+		return true;
+	case SMCR_TURN_LATER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * smcr_hs_new() - memory for a handshake
+ * @ssk: socket without one
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int smcr_hs_new(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = kzalloc(sizeof(*hs), GFP_KERNEL);
+
+	if (!hs)
+		return -ENOMEM;
+	hs->ssk = ssk;
+	hs->fresh = true;
+	init_waitqueue_func_entry(&hs->watch, smcr_hs_woken);
+	ssk->hs = hs;
+	return 0;
+}
+
+/**
+ * smcr_hs_drop() - the socket has no handshake, or none any more
+ * @ssk: socket, socket lock held or not yet known to anybody; not in mode NEG
+ */
+void smcr_hs_drop(struct smcr_sock *ssk)
+{
+	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RESET) == SMCR_TURN_BUG)
+		return;
+	kfree(ssk->hs);
+	ssk->hs = NULL;
+}
+
+/**
+ * smcr_hs_begin() - the handshake of smcr_hs_new() begins
+ * @ssk: socket in mode NEG, socket lock held or not yet known to anybody
+ *
+ * A client's waits for TCP, a server's for the Proposal (CLC-13). The caller
+ * looks at TCP afterwards: smcr_tcp_check().
+ */
+void smcr_hs_begin(struct smcr_sock *ssk)
+{
+	struct smcr_hs *hs = ssk->hs;
+	unsigned long until;
+	bool timed;
+
+	ssk->hs_up = 0;
+	if (ssk->is_client) {
+		hs->step = smcr_clnt_begin;
+		WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_TCP);
+	} else {
+		smcr_hs_goto(hs, smcr_srv_begin,
+			     READ_ONCE(ssk->sn->knobs.t_clc));
+		WRITE_ONCE(ssk->hs_want, SMCR_CLC_PROPOSAL);
+		atomic_inc(&ssk->sn->n_handshakes);
+	}
+	timed = hs->timed;
+	until = hs->until;
+	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
+	/* a timer that is over before BEGIN would be lost; no TCP event is due yet */
+	if (timed)
+		smcr_hs_arm(ssk, until);
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The handshake, server side (RFC 7609 3.5.1, 3.5.2).
+ *
+ *	smcr_srv_begin		the Proposal
+ *	smcr_srv_join		a group, which another handshake of this peer may
+ *				be forming; an element, perhaps of a new RMB;
+ *				then the Accept
+ *	smcr_srv_confirm	the Confirm
+ *	smcr_srv_link		first contact: completion of CONFIRM LINK, reply
+ *	smcr_srv_add_link	first contact: completion of ADD LINK, reply
+ *	smcr_srv_delete_link	first contact: reply to DELETE LINK
+ */
+#include <linux/random.h>
+#include "core/lgr_plan.h"
+#include "hs/hs.h"
+#include "lgr/kllc.h"
+#include "hs/route.h"
+
+static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs);
+static enum smcr_hs_res smcr_srv_delete_link(struct smcr_hs *hs);
+
+/*
+ * The client hears something in time, whatever happens: Linux gives a server
+ * six seconds for its Accept or Decline.
+ */
+#define SMCR_FORMING_WAIT	3000	/* ms */
+
+/* More for an RMB that is not confirmed: the link fails first */
+#define SMCR_RMB_WAIT		2000	/* ms */
+
+/* One more first contact may be under way: it costs a queue pair and an RMB */
+static bool smcr_srv_slot(struct smcr_hs *hs)
+{
+	struct smcr_net *sn = hs->ssk->sn;
+
+	hs->slot = atomic_inc_return(&sn->n_first) <=
+		   READ_ONCE(sn->knobs.max_first_contacts);
+	if (!hs->slot)
+		atomic_dec(&sn->n_first);
+	return hs->slot;
+}
+
+/* Group for the client; another first contact of the same peer comes before */
+static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
+{
+	struct smcr_lgr *forming = hs->forming;
+
+	for (;;) {
+		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
+					      smcr_hs_bsize(hs->ssk), &forming,
+					      smcr_srv_slot(hs), &hs->first,
+					      &hs->why);
+		if (!hs->first && hs->slot) {
+			atomic_dec(&hs->ssk->sn->n_first);
+			hs->slot = false;
+		}
+		WRITE_ONCE(hs->forming, forming);
+		if (hs->lgr)
+			return SMCR_HS_NEXT;
+		if (!forming || smcr_hs_expired(hs))
+			return SMCR_HS_DECLINE;
+		if (hs->watched == forming)
+			return SMCR_HS_WAIT;
+		smcr_hs_watch(hs, forming);	/* and once more */
+	}
+}
+
+/* A new RMB is on its way */
+static enum smcr_hs_res smcr_srv_await_rmb(struct smcr_hs *hs)
+{
+	bool watched = hs->watched == hs->lgr;
+
+	smcr_hs_watch(hs, hs->lgr);
+	smcr_lgr_put(hs->lgr);
+	hs->lgr = NULL;
+	if (!hs->rmb_wait)
+		hs->until += msecs_to_jiffies(SMCR_RMB_WAIT);
+	hs->rmb_wait = true;
+	if (!watched)		/* it may have come before: once more */
+		return SMCR_HS_NEXT;
+	if (smcr_hs_expired(hs))
+		return SMCR_HS_DECLINE;
+	return SMCR_HS_WAIT;
+}
+
+/* A group, and in it a connection */
+static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+	int tries, rc;
+
+	/* a group may end, or fill up, between its lookup and its use */
+	for (tries = 0; tries < 3; tries++) {
+		res = smcr_srv_group(hs);
+		if (res != SMCR_HS_NEXT)
+			return res;
+		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+				    &hs->rmb_req, &hs->why);
+		if (!rc)
+			return SMCR_HS_DONE;
+		if (rc == -EINPROGRESS && !hs->first)
+			return smcr_srv_await_rmb(hs);
+		if (hs->first || (hs->why != SMCR_R_NO_LINK &&
+				  hs->why != SMCR_R_RMB_LIMIT))
+			break;
+		smcr_lgr_put(hs->lgr);
+		hs->lgr = NULL;
+	}
+	return smcr_hs_open_failed(hs);
+}
+
+static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
+					  const struct smcr_clc_proposal *p)
+{
+	struct smcr_net *sn = hs->ssk->sn;
+	struct sock *tcp = hs->ssk->tcp->sk;
+
+	/* the part for the other address family is filled (CLC-22) */
+	if (smcr_route_is_v4(tcp) ? p->n_prefix :
+				    !p->n_prefix && p->ipv4_plen) {
+		hs->why = SMCR_R_CLC_PREFIX;
+		hs->err = EPROTO;
+		return SMCR_HS_FAILED;
+	}
+	hs->why = SMCR_R_POLICY;
+	if (!smcr_policy_allows(sn, inet_sk(tcp)->inet_num))
+		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_IPSEC;
+	if (smcr_route_ipsec(tcp))
+		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_LGR_LIMIT;
+	if (atomic_read(&sn->n_handshakes) > READ_ONCE(sn->knobs.max_handshakes))
+		return SMCR_HS_DECLINE;
+	if (smcr_route_match(tcp, p, &hs->pid, &hs->why))
+		return SMCR_HS_DECLINE;
+
+	memcpy(hs->peer.id, p->peer_id, sizeof(hs->peer.id));
+	memcpy(hs->peer.mac, p->mac, sizeof(hs->peer.mac));
+	if (smcr_route_is_v4(tcp))
+		ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr,
+				       &hs->peer.addr);
+	else
+		hs->peer.addr = tcp->sk_v6_daddr;
+	return smcr_hs_goto(hs, smcr_srv_join,
+			    min(READ_ONCE(sn->knobs.t_clc), SMCR_FORMING_WAIT));
+}
+
+static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
+{
+	struct smcr_clc_accept m;
+
+	smcr_hs_unwatch(hs);
+	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
+	hs->ssk->conn.clc_sent = true;
+	if (smcr_clc_send_accept(hs->ssk, &m)) {
+		hs->why = SMCR_R_CLC_EOF;
+		hs->err = ECONNRESET;
+		return SMCR_HS_FAILED;
+	}
+	return smcr_hs_goto(hs, smcr_srv_confirm,
+			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
+}
+
+static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res = smcr_srv_open(hs);
+
+	return res == SMCR_HS_DONE ? smcr_srv_accept(hs) : res;
+}
+
+/* Past the server's point of no return on reuse: RST, never Decline (CLC-56) */
+static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
+{
+	hs->why = why;
+	hs->err = ECONNRESET;
+	return SMCR_HS_FAILED;
+}
+
+static bool smcr_srv_names_link(const struct smcr_lgr *lgr,
+				const struct smcr_clc_accept *conf)
+{
+	const struct smcr_link *link = lgr->link;
+
+	return smcr_link_up(link) && conf->qpn == link->peer_qpn &&
+	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
+	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
+}
+
+static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
+				      const struct smcr_clc_accept *conf)
+{
+	enum smcr_hs_res res;
+
+	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
+		return smcr_srv_lost(hs, SMCR_R_CLC_PEER_ID);
+	res = smcr_hs_check_enums(hs, conf, hs->first);
+	if (res != SMCR_HS_NEXT)
+		return hs->first ? res : smcr_srv_lost(hs, hs->why);
+	if (!hs->first && !smcr_srv_names_link(hs->lgr, conf))
+		return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
+	if (smcr_hs_set_peer(hs, conf))
+		return hs->first ? SMCR_HS_DECLINE :
+				   smcr_srv_lost(hs, hs->why);
+	return SMCR_HS_NEXT;
+}
+
+/* First contact: QP to RTS, CONFIRM LINK over the new link (CLC-47) */
+static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
+				       const struct smcr_clc_accept *conf)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	struct smcr_llc msg;
+	struct ib_qp *qp;
+
+	/* what can fail here does so while there is a way back (CLC-57) */
+	qp = smcr_link_probe_qp(lgr->link);
+	if (IS_ERR(qp)) {
+		hs->why = SMCR_R_QP_FAIL;
+		return SMCR_HS_DECLINE;
+	}
+	hs->probe = qp;
+	if (smcr_link_to_rtr(lgr->link, conf->gid, conf->mac, conf->qpn,
+			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)) ||
+	    smcr_link_to_rts(lgr->link))
+		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
+	if (smcr_rmb_register_all(lgr))
+		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
+
+	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_CONFIRM_LINK,
+			true);
+	smcr_hs_fill_confirm_link(lgr, false, &msg);
+	return smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL,
+				smcr_srv_link);
+}
+
+static void smcr_srv_fill_add_link(struct smcr_lgr *lgr, struct ib_qp *qp,
+				   u8 num, struct smcr_llc *msg)
+{
+	struct smcr_llc_add_link *al = &msg->add_link;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMCR_LLC_ADD_LINK;
+	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
+	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
+	al->qpn = qp->qp_num;
+	al->link_num = num;
+	al->mtu = lgr->link->pid.mtu;
+	al->psn = get_random_u32() & 0xffffff;
+}
+
+/* The client's answer to the offer of link @num (LLC-22, LLC-29) */
+static bool smcr_srv_add_link_ok(const struct smcr_llc_add_link *al, u8 num)
+{
+	/* in a refusal nothing else matters (I-49) */
+	return al->rejected || (al->link_num == num && smcr_mtu_ok(al->mtu));
+}
+
+/* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
+static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+	bool got;
+
+	res = smcr_hs_llc(hs, &msg, &got);
+	if (!got)
+		return res;
+	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
+	    msg.confirm_link.link_num != lgr->link->num)
+		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);	/* LLC-22 */
+	smcr_hs_settle_link(hs, &msg.confirm_link);
+
+	hs->probe_num = smcr_link_num_get(&lgr->nums);
+	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK, true);
+	smcr_srv_fill_add_link(lgr, hs->probe, hs->probe_num, &msg);
+	return smcr_hs_llc_send(hs, &msg, SMCR_R_ADD_LINK_FAIL,
+				smcr_srv_add_link);
+}
+
+static enum smcr_hs_res smcr_srv_done(struct smcr_hs *hs)
+{
+	smcr_conn_activate(&hs->ssk->conn);
+	return SMCR_HS_DONE;
+}
+
+/* First contact is settled */
+static enum smcr_hs_res smcr_srv_formed(struct smcr_hs *hs)
+{
+	struct smcr_lgr *lgr = hs->lgr;
+
+	smcr_link_num_put(&lgr->nums, hs->probe_num);
+	hs->probe_num = 0;
+	ib_destroy_qp(hs->probe);
+	hs->probe = NULL;
+	smcr_hs_unwatch(hs);
+	smcr_llc_done(lgr);
+	smcr_lgr_activate(lgr);
+	smcr_lgr_kick_rmb_work(lgr);
+	return smcr_srv_done(hs);
+}
+
+/* The client wants the second link: not yet, in the proper way (LG-25) */
+static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs)
+{
+	struct smcr_llc msg = {
+		.type = SMCR_LLC_DELETE_LINK,
+		.delete_link = {
+			.orderly = true,
+			.link_num = hs->probe_num,
+			.reason = SMCR_DEL_LOST_PATH,
+		},
+	};
+
+	smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_DELETE_LINK,
+			true);
+	if (smcr_llc_send(hs->lgr, &msg))
+		return smcr_srv_lost(hs, SMCR_R_ADD_LINK_FAIL);
+	return smcr_hs_goto(hs, smcr_srv_delete_link,
+			    READ_ONCE(hs->ssk->sn->knobs.t_llc_first));
+}
+
+static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+	bool got;
+
+	res = smcr_hs_llc(hs, &msg, &got);
+	/* past the point of no return: a Decline is too late */
+	if (!hs->sending)
+		smcr_lgr_tell_end(hs->lgr);
+	if (!got)
+		return res;
+	if (!smcr_srv_add_link_ok(&msg.add_link, hs->probe_num))
+		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
+	return msg.add_link.rejected ? smcr_srv_formed(hs) :
+				       smcr_srv_withdraw(hs);
+}
+
+static enum smcr_hs_res smcr_srv_delete_link(struct smcr_hs *hs)
+{
+	enum smcr_hs_res res;
+	struct smcr_llc msg;
+	bool got;
+
+	res = smcr_hs_llc(hs, &msg, &got);
+	if (!got)
+		return res;
+	/* a reply is to what it names (I-20) */
+	if (msg.delete_link.link_num != hs->probe_num)
+		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
+	return smcr_srv_formed(hs);
+}
+
+/**
+ * smcr_srv_begin() - first step of an accepted connection
+ * @hs: handshake of a child in mode NEG
+ *
+ * Return: what comes next.
+ */
+enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
+{
+	struct smcr_clc_msg clc;
+	enum smcr_hs_res res;
+
+	res = smcr_hs_clc(hs, SMCR_CLC_PROPOSAL, &clc);
+	if (res != SMCR_HS_WAIT)
+		hs->fresh = false;
+	if (res != SMCR_HS_NEXT)
+		return res;
+	if (clc.hdr.type == SMCR_CLC_DECLINE)
+		return smcr_hs_declined(hs, &clc.decline);
+	if (clc.too_new) {
+		hs->why = SMCR_R_CLC_VERSION;
+		return SMCR_HS_DECLINE;
+	}
+	if (smcr_tcp_taken(hs->ssk)) {
+		hs->why = SMCR_R_SOCKMAP;
+		return SMCR_HS_DECLINE;
+	}
+	return smcr_srv_proposal(hs, &clc.proposal);
+}
+
+/*
+ * The group has ended while we wait for the client's Confirm, and a Decline can
+ * be sent only after that (CLC-51). Until then hold nothing that the removal of
+ * the device waits for.
+ */
+static void smcr_srv_let_go(struct smcr_hs *hs)
+{
+	struct sock *sk = &hs->ssk->sk;
+
+	hs->why = hs->lgr->why;
+	lock_sock(sk);		/* no application knows it yet */
+	smcr_conn_discard(&hs->ssk->conn);
+	release_sock(sk);
+	smcr_lgr_put(hs->lgr);
+	hs->lgr = NULL;
+	smcr_dev_put(hs->pid.dev);
+	hs->pid.dev = NULL;
+}
+
+/* Confirm, and first contact; the end of the group kicks, too */
+static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
+{
+	enum smcr_reason lost = hs->lgr ? SMCR_R_NONE : hs->why;
+	struct smcr_clc_msg clc;
+	enum smcr_hs_res res;
+
+	if (hs->lgr && smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD) {
+		smcr_srv_let_go(hs);
+		lost = hs->why;
+	}
+	res = smcr_hs_clc(hs, SMCR_CLC_CONFIRM, &clc);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	if (clc.hdr.type == SMCR_CLC_DECLINE)
+		return smcr_hs_declined(hs, &clc.decline);
+	if (hs->first)
+		hs->cross = SMCR_HS_CROSS_MAY;
+	if (!hs->lgr) {
+		hs->why = smcr_hs_wire_why(lost);
+		return hs->first ? SMCR_HS_DECLINE : smcr_srv_lost(hs, lost);
+	}
+	res = smcr_srv_peer(hs, &clc.accept);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	return hs->first ? smcr_srv_first(hs, &clc.accept) : smcr_srv_done(hs);
+}

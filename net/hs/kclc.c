@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CLC messages over the inner TCP socket (RFC 7609 A.2, C.5, C.6): no read waits,
+ * and each takes exactly the bytes of one message.
+ */
+#include <net/tcp.h>
+#include "hs/kclc.h"
+#include "base/trace.h"
+
+/* Up to @len bytes that nobody has read yet; the inner socket is locked */
+static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
+{
+	u32 seq = tcp_sk(tsk)->copied_seq, got = 0;
+	struct sk_buff *skb;
+
+	skb_queue_walk(&tsk->sk_receive_queue, skb) {
+		u32 off = seq - TCP_SKB_CB(skb)->seq, n;
+
+		if (TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN)
+			off--;
+		if (off >= skb->len)
+			continue;
+		n = min(skb->len - off, len - got);
+		if (skb_copy_bits(skb, off, buf + got, n))
+			break;
+		got += n;
+		seq += n;
+		if (got == len)
+			break;
+	}
+	return got;
+}
+
+/**
+ * smcr_hs_clc_due() - has the CLC message come that the handshake waits for?
+ * @ssk: socket in negotiation with ssk->hs_want set; inner socket locked
+ *
+ * The whole message is there, or what shows that it will never be one.
+ * Context: any up to softirq.
+ */
+bool smcr_hs_clc_due(struct smcr_sock *ssk)
+{
+	u8 want = READ_ONCE(ssk->hs_want);
+	struct sock *tsk = ssk->tcp->sk;
+	enum smcr_reason why;
+	struct smcr_clc_hdr hdr;
+	u8 buf[SMCR_CLC_HDR_LEN];
+
+	if ((tsk->sk_shutdown & RCV_SHUTDOWN) || tsk->sk_err ||
+	    tsk->sk_state == TCP_CLOSE)
+		return true;
+	if (smcr_clc_peek(tsk, buf, sizeof(buf)) < sizeof(buf))
+		return false;
+	if (smcr_clc_decode_hdr(buf, sizeof(buf), &hdr, &why))
+		return true;
+	if (hdr.type != want && hdr.type != SMCR_CLC_DECLINE)
+		return true;
+	return tcp_inq(tsk) >= hdr.len;
+}
+
+/* Exactly @len bytes, or the reason why not */
+static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
+			 enum smcr_reason *why)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		struct kvec vec = { buf + got, len - got };
+		struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+		int rc;
+
+		rc = kernel_recvmsg(ssk->tcp, &msg, &vec, 1, len - got,
+				    MSG_DONTWAIT);
+		if (rc > 0) {
+			got += rc;
+			continue;
+		}
+		if (rc != -EAGAIN) {
+			*why = SMCR_R_CLC_EOF;
+			return -ECONNRESET;
+		}
+		smcr_count(ssk->sn, SMCR_CNT_T_CLC);
+		*why = SMCR_R_CLC_TIMEOUT;
+		return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static void smcr_clc_count_rx(struct smcr_sock *ssk, u8 type)
+{
+	static const enum smcr_counter cnt[] = {
+		[SMCR_CLC_PROPOSAL] = SMCR_CNT_CLC_RX_PROPOSAL,
+		[SMCR_CLC_ACCEPT] = SMCR_CNT_CLC_RX_ACCEPT,
+		[SMCR_CLC_CONFIRM] = SMCR_CNT_CLC_RX_CONFIRM,
+		[SMCR_CLC_DECLINE] = SMCR_CNT_CLC_RX_DECLINE,
+	};
+
+	smcr_count(ssk->sn, cnt[type]);
+}
+
+static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
+			   enum smcr_reason *why)
+{
+	switch (msg->hdr.type) {
+	case SMCR_CLC_PROPOSAL:
+		return smcr_clc_decode_proposal(buf, msg->hdr.len,
+						&msg->proposal, why);
+	case SMCR_CLC_ACCEPT:
+	case SMCR_CLC_CONFIRM:
+		return smcr_clc_decode_accept(buf, msg->hdr.len, &msg->accept,
+					      why);
+	default:
+		return smcr_clc_decode_decline(buf, msg->hdr.len,
+					       &msg->decline, why);
+	}
+}
+
+/**
+ * smcr_clc_recv() - read exactly one CLC message
+ * @ssk: socket in negotiation
+ * @want: enum smcr_clc_type that is due; a Decline is always acceptable
+ * @msg: result
+ * @why: reason on error
+ *
+ * Consumes exactly the message's length (CLC-08). Does not wait for the peer:
+ * to be called when smcr_hs_clc_due(), or when its time is over.
+ *
+ * Context: process.
+ * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT not complete;
+ * -ECONNRESET TCP ended; -ENOMEM.
+ */
+int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
+		  enum smcr_reason *why)
+{
+	u8 *buf;
+	int rc;
+
+	msg->too_new = false;
+	buf = kmalloc(SMCR_CLC_MAX_LEN, GFP_KERNEL);
+	if (!buf) {
+		*why = SMCR_R_NO_MEMORY;
+		return -ENOMEM;
+	}
+	rc = smcr_clc_read(ssk, buf, SMCR_CLC_HDR_LEN, why);
+	if (!rc)
+		rc = smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &msg->hdr, why);
+	if (!rc && msg->hdr.type != want &&
+	    msg->hdr.type != SMCR_CLC_DECLINE) {
+		*why = SMCR_R_CLC_UNEXPECTED;
+		rc = -EPROTO;
+	}
+	if (!rc)
+		rc = smcr_clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
+				   msg->hdr.len - SMCR_CLC_HDR_LEN, why);
+	if (!rc) {
+		rc = smcr_clc_decode(buf, msg, why);
+		/*
+		 * Not malformed but unknown: the peer gets a Decline. Both eye
+		 * catchers have to say that it was a message at all.
+		 */
+		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
+			       msg->hdr.version > SMCR_CLC_VERSION &&
+			       *why != SMCR_R_CLC_EYE_CATCHER;
+	}
+	kfree(buf);
+	if (rc && !msg->too_new)
+		return rc;
+	smcr_clc_count_rx(ssk, msg->hdr.type);
+	trace_smcr_clc(false, msg->hdr.type, msg->hdr.len, msg->hdr.flag);
+	return 0;
+}
+
+static int smcr_clc_send(struct smcr_sock *ssk, u8 *buf, int len,
+			 enum smcr_counter cnt)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL | MSG_DONTWAIT };
+	struct kvec vec = { buf, len };
+	int rc;
+
+	if (len < 0)
+		return len;
+	/* the send buffer of a new connection holds any CLC message */
+	rc = kernel_sendmsg(ssk->tcp, &msg, &vec, 1, len);
+	if (rc != len)
+		return rc < 0 ? rc : -EPIPE;
+	smcr_count(ssk->sn, cnt);
+	trace_smcr_clc(true, buf[4], len, buf[7] & 0x08);
+	return 0;
+}
+
+/**
+ * smcr_clc_send_proposal() - send a Proposal
+ * @ssk: socket in negotiation
+ * @p: message
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
+int smcr_clc_send_proposal(struct smcr_sock *ssk,
+			   const struct smcr_clc_proposal *p)
+{
+	u8 buf[SMCR_CLC_PROPOSAL_MIN +
+	       SMCR_CLC_MAX_PREFIX * SMCR_CLC_PREFIX_LEN];
+
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_proposal(p, buf, sizeof(buf)),
+			     SMCR_CNT_CLC_TX_PROPOSAL);
+}
+
+/**
+ * smcr_clc_send_accept() - send an Accept or a Confirm
+ * @ssk: socket in negotiation
+ * @a: message
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
+int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
+{
+	u8 buf[SMCR_CLC_ACCEPT_LEN];
+
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_accept(a, buf, sizeof(buf)),
+			     a->type == SMCR_CLC_ACCEPT ?
+			     SMCR_CNT_CLC_TX_ACCEPT : SMCR_CNT_CLC_TX_CONFIRM);
+}
+
+/**
+ * smcr_clc_send_decline() - send a Decline
+ * @ssk: socket in negotiation
+ * @why: reason, which has a code on the wire
+ *
+ * Context: process; does not wait.
+ * Return: 0 or a negative errno of the TCP socket.
+ */
+int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
+{
+	struct smcr_clc_decline d = {
+		.out_of_sync = why == SMCR_R_OUT_OF_SYNC,
+		.diagnosis = smcr_reason_wire(why),
+	};
+	u8 buf[SMCR_CLC_DECLINE_LEN];
+
+	smcr_local_peer_id(ssk->sn, d.peer_id);
+	return smcr_clc_send(ssk, buf,
+			     smcr_clc_encode_decline(&d, buf, sizeof(buf)),
+			     SMCR_CNT_CLC_TX_DECLINE);
+}
+
+static int smcr_clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
+			unsigned int off, size_t len)
+{
+	len = min(len, desc->count);
+	desc->count -= len;
+	return len;
+}
+
+/**
+ * smcr_clc_note_decline() - say what the peer's Decline says
+ * @ssk: socket
+ * @d: Decline
+ *
+ * Context: any up to softirq.
+ */
+void smcr_clc_note_decline(struct smcr_sock *ssk,
+			   const struct smcr_clc_decline *d)
+{
+	WRITE_ONCE(ssk->peer_diag, d->diagnosis);
+	net_info_ratelimited("smcr: peer %*phN declined, diagnosis 0x%08x%s\n",
+			     (int)sizeof(d->peer_id), d->peer_id, d->diagnosis,
+			     d->out_of_sync ? ", out of sync" : "");
+}
+
+/* What a peer sends that gives up a first contact after the Confirm */
+static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
+				u32 len, struct smcr_clc_hdr *hdr,
+				struct smcr_clc_decline *d)
+{
+	enum smcr_reason why;
+
+	return len == SMCR_CLC_DECLINE_LEN &&
+	       !smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, hdr, &why) &&
+	       hdr->type == SMCR_CLC_DECLINE && hdr->version == 1 &&
+	       hdr->len == len && !hdr->flag &&
+	       !smcr_clc_decode_decline(buf, len, d, &why) &&
+	       !memcmp(d->peer_id, ssk->crossed_id, sizeof(ssk->crossed_id));
+}
+
+/**
+ * smcr_clc_drop_crossed() - a Decline that crosses our own is for no application
+ * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
+ *
+ * Both sides may give up a first contact at once, and then each one's Decline is
+ * the first that the other reads from TCP (CLC-57, CLC-58), however long TCP takes
+ * to deliver it. It has the peer's ID. Only a whole one counts: TCP does not split
+ * what is sent in one call and is that short.
+ *
+ * Context: any up to softirq.
+ * Return: true if there was one, and nobody will see it.
+ */
+bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	u8 buf[SMCR_CLC_DECLINE_LEN];
+	struct smcr_clc_decline d;
+	read_descriptor_t desc = {};
+	struct smcr_clc_hdr hdr;
+	u32 got;
+
+	got = smcr_clc_peek(tsk, buf, sizeof(buf));
+	if (!got)
+		return false;
+	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
+	if (!smcr_clc_is_crossed(ssk, buf, got, &hdr, &d))
+		return false;
+	desc.count = got;
+	tcp_read_sock(tsk, &desc, smcr_clc_eat);
+	smcr_clc_count_rx(ssk, hdr.type);
+	trace_smcr_clc(false, hdr.type, hdr.len, hdr.flag);
+	smcr_clc_note_decline(ssk, &d);
+	return true;
+}
+
+/**
+ * smcr_tcp_await_decline() - the peer may have declined, too
+ * @ssk: hooked socket that has just sent a Decline and is not yet in mode TCP
+ * @peer_id: the peer's ID, 8 bytes
+ *
+ * If a Decline is what the peer sent next, nobody gets it.
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
+{
+	lock_sock(ssk->tcp->sk);
+	memcpy(ssk->crossed_id, peer_id, sizeof(ssk->crossed_id));
+	set_bit(SMCR_SK_CROSSED, &ssk->flags);
+	smcr_clc_drop_crossed(ssk);
+	release_sock(ssk->tcp->sk);
+}
+
+/**
+ * smcr_tcp_settle() - no Decline is in front of what the application may see
+ * @ssk: socket in mode TCP
+ *
+ * TCP does not call back for fewer bytes than SO_RCVLOWAT: before somebody looks
+ * at the inner socket's data, this does what the callback would have done.
+ *
+ * Context: process; takes the inner socket's lock if a Decline may come.
+ */
+void smcr_tcp_settle(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	if (likely(!test_bit(SMCR_SK_CROSSED, &ssk->flags)))
+		return;
+	lock_sock(tsk);
+	if (test_bit(SMCR_SK_CROSSED, &ssk->flags) && !smcr_tcp_taken(ssk))
+		smcr_clc_drop_crossed(ssk);
+	release_sock(tsk);
+}

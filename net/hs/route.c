@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The IP side of the handshake. See route.h. */
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/ip6_route.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/xfrm.h>
+#include "core/lgr_plan.h"
+#include "hs/route.h"
+
+/**
+ * smcr_route_is_v4() - does a connection run over IPv4? (CLC-23)
+ * @tcp: TCP socket
+ *
+ * Return: true for IPv4, IPv4-mapped included.
+ */
+bool smcr_route_is_v4(const struct sock *tcp)
+{
+	if (tcp->sk_family == AF_INET)
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_addr_v4mapped(&tcp->sk_v6_daddr);
+#else
+	return false;
+#endif
+}
+
+/* The second: keys are being negotiated, and packets wait for them */
+bool smcr_route_dst_ipsec(const struct dst_entry *dst)
+{
+	return dst_xfrm(dst) || (dst->flags & DST_XFRM_QUEUE);
+}
+
+/**
+ * smcr_route_ipsec() - does IPsec apply to a connection? (SEC-05)
+ * @tcp: TCP socket
+ *
+ * Return: true if a policy of the socket or of its route applies.
+ */
+bool smcr_route_ipsec(struct sock *tcp)
+{
+	bool ipsec = false;
+#ifdef CONFIG_XFRM
+	struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference(tcp->sk_dst_cache);
+	ipsec = rcu_access_pointer(tcp->sk_policy[0]) ||
+		rcu_access_pointer(tcp->sk_policy[1]) ||
+		(dst && smcr_route_dst_ipsec(dst));
+	rcu_read_unlock();
+#endif
+	return ipsec;
+}
+
+/* Device that owns the local address; route first. RCU read side. */
+static struct net_device *smcr_route_dev(struct sock *tcp)
+{
+	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
+	struct net *net = sock_net(tcp);
+
+	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
+		return dst->dev;
+	if (smcr_route_is_v4(tcp))
+		return __ip_dev_find(net, inet_sk(tcp)->inet_rcv_saddr, false);
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_dev_find(net, &tcp->sk_v6_rcv_saddr, NULL);
+#else
+	return NULL;
+#endif
+}
+
+/**
+ * smcr_route_local() - RDMA port for the outgoing interface of a connection
+ * @tcp: established TCP socket
+ * @pid: filled, with a device reference
+ *
+ * Return: 0 or -ENODEV.
+ */
+int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
+{
+	bool v4 = smcr_route_is_v4(tcp);
+	const void *addr = &inet_sk(tcp)->inet_rcv_saddr;
+	struct net_device *ndev;
+	int rc;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!v4)
+		addr = &tcp->sk_v6_rcv_saddr;
+#endif
+	rcu_read_lock();
+	ndev = smcr_route_dev(tcp);
+	if (ndev)
+		dev_hold(ndev);
+	rcu_read_unlock();
+	if (!ndev)
+		return -ENODEV;
+	rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6, addr,
+			   pid);
+	dev_put(ndev);
+	return rc;
+}
+
+static int smcr_route_subnet4(struct net_device *ndev, __be32 saddr,
+			      struct smcr_clc_proposal *p)
+{
+	struct in_device *in = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa, *best = NULL;
+	__be32 net;
+
+	if (!in)
+		return -ENETUNREACH;
+	in_dev_for_each_ifa_rcu(ifa, in) {
+		if (ifa->ifa_local == saddr) {
+			best = ifa;
+			break;
+		}
+		if (!best && inet_ifa_match(saddr, ifa))
+			best = ifa;
+	}
+	if (!best)
+		return -ENETUNREACH;
+	net = best->ifa_address & best->ifa_mask;
+	memcpy(p->ipv4_net, &net, sizeof(p->ipv4_net));
+	p->ipv4_plen = best->ifa_prefixlen;
+	return 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
+				  const struct in6_addr *prefix, u8 plen)
+{
+	int i;
+
+	for (i = 0; i < p->n_prefix; i++)
+		if (p->prefix[i].plen == plen &&
+		    !memcmp(p->prefix[i].addr, prefix, sizeof(*prefix)))
+			return true;
+	return false;
+}
+
+/*
+ * Prefix of the on-link route by which @ndev reaches the peer. An address may
+ * not tell: DHCPv6 gives out /128, and what is on-link comes with the router's
+ * advertisement (RFC 5942). RCU read side.
+ */
+static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
+			      struct smcr_clc_prefix *onlink)
+{
+	const struct fib6_info *from;
+	struct rt6_info *rt;
+	bool found = false;
+
+	rt = rt6_lookup(sock_net(tcp), &tcp->sk_v6_daddr, NULL, ndev->ifindex,
+			NULL, RT6_LOOKUP_F_IFACE);
+	if (!rt)
+		return false;
+	from = rcu_dereference(rt->from);
+	if (from && rt->dst.dev == ndev && from->fib6_dst.plen &&
+	    from->fib6_dst.plen < 128 &&
+	    !(rt->rt6i_flags & (RTF_GATEWAY | RTF_REJECT | RTF_LOCAL |
+				RTF_ANYCAST))) {
+		memcpy(onlink->addr, &from->fib6_dst.addr,
+		       sizeof(onlink->addr));
+		onlink->plen = from->fib6_dst.plen;
+		found = true;
+	}
+	ip6_rt_put(rt);
+	return found;
+}
+
+/*
+ * The prefix of the peer's route, and those of our addresses; link-local ones
+ * only for a link-local connection. A single address is no subnet.
+ */
+static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
+			       struct smcr_clc_proposal *p)
+{
+	struct inet6_dev *in6 = __in6_dev_get(ndev);
+	bool ll = ipv6_addr_type(&tcp->sk_v6_rcv_saddr) & IPV6_ADDR_LINKLOCAL;
+	const struct inet6_ifaddr *ifa;
+	struct in6_addr net;
+
+	if (!in6)
+		return -ENETUNREACH;
+	if (smcr_route_onlink(ndev, tcp, &p->prefix[0]))
+		p->n_prefix = 1;
+	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
+		bool is_ll = ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL;
+
+		if (p->n_prefix == SMCR_CLC_MAX_PREFIX)
+			break;
+		if ((is_ll && !ll) || ifa->prefix_len == 128)
+			continue;
+		ipv6_addr_prefix(&net, &ifa->addr, ifa->prefix_len);
+		if (smcr_route_has_prefix(p, &net, ifa->prefix_len))
+			continue;
+		memcpy(p->prefix[p->n_prefix].addr, &net, sizeof(net));
+		p->prefix[p->n_prefix++].plen = ifa->prefix_len;
+	}
+	return p->n_prefix ? 0 : -ENETUNREACH;
+}
+#endif
+
+/**
+ * smcr_route_proposal() - subnet or prefixes of the outgoing interface
+ * @tcp: established TCP socket
+ * @p: the IPv4 or the IPv6 part is filled (CLC-18, CLC-19, I-35); IPv6
+ *	prefixes are those of addresses and of the peer's on-link route
+ *
+ * Return: 0, or -ENETUNREACH when the interface has none.
+ */
+int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
+{
+	struct net_device *ndev;
+	int rc = -ENETUNREACH;
+
+	rcu_read_lock();
+	ndev = smcr_route_dev(tcp);
+	if (ndev && smcr_route_is_v4(tcp))
+		rc = smcr_route_subnet4(ndev, inet_sk(tcp)->inet_rcv_saddr, p);
+#if IS_ENABLED(CONFIG_IPV6)
+	else if (ndev)
+		rc = smcr_route_prefixes(ndev, tcp, p);
+#endif
+	rcu_read_unlock();
+	return rc;
+}
+
+/* An own address of @ndev in a proposed subnet: true, copied to @addr. RCU. */
+static bool smcr_route_match4(struct net_device *ndev,
+			      const struct smcr_clc_proposal *p, u8 addr[16])
+{
+	struct in_device *in = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in || p->n_prefix)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in) {
+		if (smcr_subnet4_matches(p->ipv4_net, p->ipv4_plen,
+					 (const u8 *)&ifa->ifa_local,
+					 ifa->ifa_prefixlen)) {
+			memcpy(addr, &ifa->ifa_local, sizeof(ifa->ifa_local));
+			return true;
+		}
+	}
+	return false;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool smcr_route_proposed(const struct smcr_clc_proposal *p,
+				const struct in6_addr *own, u8 plen)
+{
+	int i;
+
+	for (i = 0; i < p->n_prefix; i++)
+		if (smcr_prefix6_matches(&p->prefix[i], own->s6_addr, plen))
+			return true;
+	return false;
+}
+#endif
+
+static bool smcr_route_is_ll(const struct sock *tcp)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return !smcr_route_is_v4(tcp) &&
+	       ipv6_addr_type(&tcp->sk_v6_rcv_saddr) & IPV6_ADDR_LINKLOCAL;
+#else
+	return false;
+#endif
+}
+
+/* fe80::/64 is on every link: it says something only about such a connection */
+static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
+			      const struct smcr_clc_proposal *p, u8 addr[16])
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct inet6_dev *in6 = __in6_dev_get(ndev);
+	struct smcr_clc_prefix onlink = {};
+	const struct inet6_ifaddr *ifa;
+	bool ll = smcr_route_is_ll(tcp);
+
+	if (!in6)
+		return false;
+	smcr_route_onlink(ndev, tcp, &onlink);
+	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
+		u8 plen = ifa->prefix_len;
+
+		if (!ll && ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL)
+			continue;
+		/* the address is in it, the route says how large it is */
+		if (plen == 128 && smcr_prefix6_matches(&onlink,
+							ifa->addr.s6_addr,
+							onlink.plen))
+			plen = onlink.plen;
+		if (smcr_route_proposed(p, &ifa->addr, plen)) {
+			memcpy(addr, &ifa->addr, sizeof(ifa->addr));
+			return true;
+		}
+	}
+#endif
+	return false;
+}
+
+static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
+				 bool v4, const struct smcr_clc_proposal *p,
+				 u8 addr[16])
+{
+	return v4 ? smcr_route_match4(ndev, p, addr) :
+		    smcr_route_match6(ndev, tcp, p, addr);
+}
+
+/*
+ * The @nth netdev in a proposed subnet, held; the one of the route counts as
+ * number 0 (asymmetric routing: any other interface in the subnet will do).
+ */
+static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
+					 const struct smcr_clc_proposal *p,
+					 u8 addr[16])
+{
+	struct net_device *ndev, *route, *found = NULL;
+	bool ll = smcr_route_is_ll(tcp);
+	int i = 0;
+
+	rcu_read_lock();
+	route = smcr_route_dev(tcp);
+	if (route && smcr_route_match_dev(route, tcp, v4, p, addr) &&
+	    i++ == nth) {
+		found = route;
+		goto out;
+	}
+	if (ll)		/* its link is the route's, and no other */
+		goto out;
+	for_each_netdev_rcu(sock_net(tcp), ndev) {
+		if (ndev != route &&
+		    smcr_route_match_dev(ndev, tcp, v4, p, addr) &&
+		    i++ == nth) {
+			found = ndev;
+			break;
+		}
+	}
+out:
+	if (found)
+		dev_hold(found);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * smcr_route_match() - RDMA port in a subnet that the Proposal names
+ * @tcp: established TCP socket (server side)
+ * @p: Proposal
+ * @pid: filled on success, with a device reference (CLC-25..CLC-27)
+ * @why: SUBNET or NO_DEVICE
+ *
+ * Return: 0 or -ENODEV.
+ */
+int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
+		     struct smcr_port_id *pid, enum smcr_reason *why)
+{
+	bool v4 = smcr_route_is_v4(tcp);
+	struct net_device *ndev;
+	int nth, rc = -ENODEV;
+	u8 addr[16];
+
+	*why = SMCR_R_SUBNET;
+	for (nth = 0; rc; nth++) {
+		ndev = smcr_route_nth(tcp, nth, v4, p, addr);
+		if (!ndev)
+			break;
+		*why = SMCR_R_NO_DEVICE;	/* the subnet is there, at least */
+		rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6,
+				   addr, pid);
+		dev_put(ndev);
+	}
+	return rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the IP side knows: netdev, addresses and subnets of a TCP connection
+ * (RFC 7609 3.5.1.2, A.2.2).
+ */
+#ifndef _SMCR_ROUTE_H
+#define _SMCR_ROUTE_H
+
+#include "base/base.h"
+#include "rdma/dev.h"
+#include "core/clc.h"
+
+int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid);
+
+int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p);
+
+int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
+		     struct smcr_port_id *pid, enum smcr_reason *why);
+
+bool smcr_route_is_v4(const struct sock *tcp);
+
+bool smcr_route_ipsec(struct sock *tcp);
+bool smcr_route_dst_ipsec(const struct dst_entry *dst);
+
+#endif /* _SMCR_ROUTE_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The TCP option by the kernel's own means: CONFIG_SMC put the code into TCP,
+ * whoever implements AF_SMC turns it on. TCP then sends the option for sockets
+ * with tcp_sock.syn_smc, and clears that member when the other side's SYN or
+ * SYN-ACK had no option; it sends none with SYN cookies.
+ *
+ * What it does not know is simultaneous open (T-17), where a client's own socket
+ * sends the SYN-ACK, with the option, and is content with that of the SYN. A
+ * peer that saw only the SYN-ACK takes itself for a client and sends a Proposal.
+ * A netfilter hook keeps these SYN-ACKs back.
+ */
+#include <linux/jump_label.h>
+#include <linux/mutex.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "conn/sock.h"
+#include "hs/hs.h"
+#include "hs/tcpopt.h"
+
+/**
+ * smcr_tcpopt_init() - let TCP know the option
+ *
+ * Counted and not just enabled: if the in-tree module is loaded, which we are
+ * about to find out, the key has to stay as it is.
+ *
+ * Context: process, may sleep.
+ * Return: 0.
+ */
+int smcr_tcpopt_init(void)
+{
+	static_branch_inc(&tcp_have_smc);
+	return 0;
+}
+
+/**
+ * smcr_tcpopt_exit() - undo smcr_tcpopt_init()
+ *
+ * Context: process, may sleep.
+ */
+void smcr_tcpopt_exit(void)
+{
+	static_branch_dec(&tcp_have_smc);
+}
+
+/*
+ * The client's socket answers a SYN: its first SYN-ACK is dropped, as if it was
+ * lost, and the copies that follow have no option, nor does it count as agreed.
+ * Not blanked in place: TCP-AO signs options. TCP transmits with the socket
+ * locked, so that syn_smc, a bit among others, may be written.
+ */
+static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+	struct smcr_sock *ssk;
+	bool crossed;
+
+	if (!sk || READ_ONCE(sk->sk_state) != TCP_SYN_RECV ||
+	    !sk_is_tcp(sk) || !tcp_sk(sk)->syn_smc)
+		return NF_ACCEPT;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = smcr_tcp_owner(sk);
+	/* else a child that TCP Fast Open made early */
+	crossed = ssk && ssk->is_client;
+	if (crossed)
+		WRITE_ONCE(ssk->opt_crossed, true);
+	read_unlock_bh(&sk->sk_callback_lock);
+	if (!crossed)
+		return NF_ACCEPT;
+	tcp_sk(sk)->syn_smc = 0;
+	return NF_DROP;
+}
+
+static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
+	{
+		.hook		= smcr_tcpopt_out,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP_PRI_FIRST,
+	},
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		.hook		= smcr_tcpopt_out,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP6_PRI_FIRST,
+	},
+#endif
+};
+
+/* Guards smcr_net.tcpopt_hooked; taken with a socket's lock held */
+static DEFINE_MUTEX(smcr_tcpopt_mutex);
+
+int smcr_tcpopt_net_init(struct net *net)
+{
+	return 0;
+}
+
+/**
+ * smcr_tcpopt_client() - hook into a namespace, once
+ * @net: namespace, which a socket holds
+ *
+ * The hook sees every packet that is sent, so it is not there for namespaces
+ * without clients.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int smcr_tcpopt_client(struct net *net)
+{
+	struct smcr_net *sn = smcr_net(net);
+	int rc = 0;
+
+	if (READ_ONCE(sn->tcpopt_hooked))
+		return 0;
+	mutex_lock(&smcr_tcpopt_mutex);
+	if (!sn->tcpopt_hooked)
+		rc = nf_register_net_hooks(net, smcr_tcpopt_hooks,
+					   ARRAY_SIZE(smcr_tcpopt_hooks));
+	if (!rc)
+		WRITE_ONCE(sn->tcpopt_hooked, true);
+	mutex_unlock(&smcr_tcpopt_mutex);
+	return rc;
+}
+
+/**
+ * smcr_tcpopt_net_exit() - undo smcr_tcpopt_client()
+ * @net: namespace
+ *
+ * Context: process, may sleep. A hook may still run until an RCU grace period
+ * has passed.
+ */
+void smcr_tcpopt_net_exit(struct net *net)
+{
+	if (!smcr_net(net)->tcpopt_hooked)
+		return;
+	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,
+				ARRAY_SIZE(smcr_tcpopt_hooks));
+}
+
+/*
+ * TCP asks this for every SYN with the option; true = as if it had none. That
+ * is how a listener changes its answer: syn_smc also decides about SYN-ACKs
+ * sent again and about children, which must not change their mind.
+ */
+static bool smcr_tcpopt_paused(const struct sock *sk)
+{
+	rwlock_t *lock = &((struct sock *)sk)->sk_callback_lock;
+	const struct smcr_sock *ssk;
+	bool paused;
+
+	/* Keeps the socket behind sk_user_data from going away */
+	read_lock_bh(lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
+		 smcr_hs_above->listener_busy(ssk, 0);
+	read_unlock_bh(lock);
+	return paused;
+}
+
+/* Inner socket's lock held */
+static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
+{
+	struct tcp_sock *tp = tcp_sk(tcp);
+	struct smcr_sock *ssk;
+
+	sock_owned_by_me(tcp);
+
+	read_lock_bh(&tcp->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	if (ssk)
+		WRITE_ONCE(ssk->opt_paused, paused);
+	read_unlock_bh(&tcp->sk_callback_lock);
+	/* TCP reads the pointer twice, without a lock: never NULL again */
+	if (on)
+		tp->smc_hs_congested = smcr_tcpopt_paused;
+	tp->syn_smc = on;
+}
+
+void smcr_tcpopt_offer(struct sock *tcp, bool on)
+{
+	lock_sock(tcp);
+	if (tcp->sk_state == TCP_LISTEN)
+		smcr_tcpopt_set(tcp, true, !on);
+	else
+		smcr_tcpopt_set(tcp, on, false);
+	release_sock(tcp);
+}
+
+void smcr_tcpopt_listen(struct sock *tcp)
+{
+	lock_sock(tcp);
+	smcr_tcpopt_set(tcp, true, true);
+	release_sock(tcp);
+}
+
+bool smcr_tcpopt_agreed(struct sock *tcp)
+{
+	return READ_ONCE(tcp_sk(tcp)->syn_smc);
+}
+
+const char *smcr_tcpopt_backend(void)
+{
+	return "native";
+}

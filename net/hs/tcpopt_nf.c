@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The TCP option for kernels whose TCP does not know it: netfilter hooks put
+ * it on packets that TCP sends and look for it on packets that TCP is about to
+ * receive. They are the outermost ones, so that everything else in netfilter
+ * sees the option as if TCP had made it, and may take it away.
+ *
+ * What has to be remembered, and where:
+ *
+ * - That a socket offers the option: tcp_sock.save_syn has a value that no
+ *   system call can give it. A listener's children inherit it.
+ * - Client, that SYN and SYN-ACK had it: struct smcr_sock, found through
+ *   sk_user_data.
+ * - Server, until the third packet: inet_request_sock.smc_ok, which only a
+ *   kernel with CONFIG_SMC sets, and only while a module turned that on. It is
+ *   set by the first SYN-ACK, which TCP sends within the reception of the SYN:
+ *   what the hook found on the SYN waits in a per-CPU variable. Later copies
+ *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11).
+ * - Server, from then on: the copy of the SYN that TCP keeps because of
+ *   save_syn and hands on from request to child. If the SYN-ACK goes without
+ *   the option although the SYN had it, the copy is thrown away. TCP makes
+ *   none with SYN cookies, and such a SYN-ACK belongs to no request (T-12).
+ *
+ * An application's TCP_SAVE_SYN works as before, with two exceptions: the SYN
+ * is there even if nobody asked, and a listener with TCP_SAVE_SYN set to 2, or
+ * set after listen(), does not offer the option.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/jump_label.h>
+#include <linux/mutex.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/checksum.h>
+#include <net/inet_hashtables.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/request_sock.h>
+#include <net/tcp.h>
+#include "conn/sock.h"
+#include "hs/hs.h"
+#include "hs/tcpopt.h"
+#include "core/tcpopt_parse.h"
+
+/* TCP looks for 0, for 2, and for anything else; setsockopt() takes 0 to 2 */
+#define SMCR_SAVE_SYN	3
+
+/* Until the first offer every packet costs one no-op */
+static DEFINE_STATIC_KEY_FALSE(smcr_tcpopt_used);
+static DEFINE_MUTEX(smcr_tcpopt_mutex);
+static bool smcr_tcpopt_ready;
+
+/* The SYN that this CPU handed to TCP last */
+struct smcr_syn {
+	const struct net *net;
+	u32 seq;
+	__be16 sport;
+	__be16 dport;
+	bool opt;
+};
+
+static DEFINE_PER_CPU(struct smcr_syn, smcr_last_syn);
+
+/* TCP header of a packet in a hook: copied, because it may be in fragments */
+struct smcr_tcphdr {
+	int off;		/* from the IP header */
+	struct tcphdr th;
+	u8 opt[SMCR_TCPOPT_MAX];
+	unsigned int opt_len;
+};
+
+/* Offset of the TCP header, -1 if it is not a whole TCP packet */
+static int smcr_tcp_off(const struct sk_buff *skb, u8 pf)
+{
+	__be16 frag_off;
+	u8 nexthdr;
+	int off;
+
+	if (pf == NFPROTO_IPV4) {
+		const struct iphdr *iph = ip_hdr(skb);
+
+		if (iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
+			return -1;
+		return iph->ihl * 4;
+	}
+
+	nexthdr = ipv6_hdr(skb)->nexthdr;
+	off = sizeof(struct ipv6hdr);
+	if (nexthdr != IPPROTO_TCP) {
+		off = ipv6_skip_exthdr(skb, off, &nexthdr, &frag_off);
+		if (off < 0 || nexthdr != IPPROTO_TCP || frag_off)
+			return -1;
+	}
+	return off;
+}
+
+/* false if it is not a SYN or SYN-ACK */
+static bool smcr_tcp_syn(const struct sk_buff *skb, u8 pf,
+			 struct smcr_tcphdr *h)
+{
+	const struct tcphdr *th;
+
+	h->off = smcr_tcp_off(skb, pf);
+	if (h->off < 0)
+		return false;
+	th = skb_header_pointer(skb, h->off, sizeof(h->th), &h->th);
+	if (!th || !th->syn || th->rst || th->doff < sizeof(*th) / 4)
+		return false;
+	if (th != &h->th)
+		h->th = *th;
+	h->opt_len = h->th.doff * 4 - sizeof(*th);
+	return !skb_copy_bits(skb, h->off + sizeof(*th), h->opt, h->opt_len);
+}
+
+static bool smcr_tcpopt_offers(const struct sock *sk)
+{
+	return tcp_sk(sk)->save_syn == SMCR_SAVE_SYN;
+}
+
+/*
+ * The socket behind an inner one. The callback lock keeps it from going away;
+ * that sk_user_data are ours is known from smcr_tcpopt_offers().
+ */
+static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	if (ssk) {
+		WRITE_ONCE(ssk->opt_sent, sent);
+		WRITE_ONCE(ssk->opt_seen, false);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void smcr_tcpopt_note_synack(struct sock *sk, bool seen)
+{
+	struct smcr_sock *ssk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	if (ssk)
+		WRITE_ONCE(ssk->opt_seen, seen);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static bool smcr_tcpopt_paused(struct sock *sk)
+{
+	const struct smcr_sock *ssk;
+	bool paused;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
+		 smcr_hs_above->listener_busy(ssk, 1);
+	read_unlock_bh(&sk->sk_callback_lock);
+	return paused;
+}
+
+/* Data ride on the SYN (T-14), or its header is full (T-13) or signed */
+static bool smcr_tcpopt_may_add(const struct sk_buff *skb,
+				const struct smcr_tcphdr *h)
+{
+	return skb->len == h->off + h->th.doff * 4 && !skb_is_nonlinear(skb) &&
+	       smcr_tcpopt_fits(h->opt, h->opt_len);
+}
+
+/* 0 or -ENOMEM */
+static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
+			   const struct smcr_tcphdr *h)
+{
+	int room = skb_tailroom(skb);
+	unsigned int old_len;
+	struct tcphdr *th;
+	__be16 old, *word;
+	__be32 opt[2];
+	int rc;
+
+	/* TCP keeps the original of a SYN for retransmission */
+	if (skb_cloned(skb) || room < SMCR_TCPOPT_PADDED) {
+		rc = pskb_expand_head(skb, 0, room < SMCR_TCPOPT_PADDED ?
+				      SMCR_TCPOPT_PADDED - room : 0,
+				      GFP_ATOMIC);
+		if (rc)
+			return rc;
+	}
+
+	old_len = skb->len - h->off;
+	smcr_tcpopt_put((u8 *)opt);
+	skb_put_data(skb, opt, sizeof(opt));
+
+	/* With a partial checksum this changes the pseudo header's length only */
+	th = (struct tcphdr *)(skb_network_header(skb) + h->off);
+	word = (__be16 *)th + 6;
+	old = *word;
+	th->doff += SMCR_TCPOPT_PADDED / 4;
+	inet_proto_csum_replace2(&th->check, skb, old, *word, false);
+	inet_proto_csum_replace4(&th->check, skb, 0, opt[0], false);
+	inet_proto_csum_replace4(&th->check, skb, 0, opt[1], false);
+	inet_proto_csum_replace2(&th->check, skb, htons(old_len),
+				 htons(old_len + SMCR_TCPOPT_PADDED), true);
+
+	if (pf == NFPROTO_IPV4) {
+		struct iphdr *iph = ip_hdr(skb);
+
+		old = iph->tot_len;
+		iph->tot_len = htons(skb->len);
+		csum_replace2(&iph->check, old, iph->tot_len);
+	} else {
+		ipv6_hdr(skb)->payload_len =
+			htons(skb->len - sizeof(struct ipv6hdr));
+	}
+	return 0;
+}
+
+/* A SYN leaves */
+static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
+					struct sock *sk)
+{
+	struct smcr_tcphdr h;
+	bool add;
+
+	if (!sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	    !smcr_tcp_syn(skb, pf, &h) || h.th.ack)
+		return NF_ACCEPT;
+	add = smcr_tcpopt_may_add(skb, &h);
+	/* Better no copy than one that differs (T-11); TCP will try again */
+	if (add && smcr_tcpopt_add(skb, pf, &h))
+		return NF_DROP;
+	smcr_tcpopt_note_syn(sk, add);
+	return NF_ACCEPT;
+}
+
+/*
+ * First SYN-ACK of a request: decide, for the later ones and for the child.
+ * The peer cannot answer yet, so nobody else looks at the saved SYN.
+ */
+static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
+{
+	if (!opt || !req->saved_syn)
+		return false;
+	if (may_add && !smcr_tcpopt_paused(req->rsk_listener))
+		return true;
+	kfree(req->saved_syn);
+	req->saved_syn = NULL;
+	return false;
+}
+
+/* A SYN-ACK leaves */
+static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
+					   const struct net *net,
+					   struct request_sock *req)
+{
+	struct inet_request_sock *ireq = inet_rsk(req);
+	struct smcr_syn *syn;
+	struct smcr_tcphdr h;
+	bool may_add;
+
+	if (!req->rsk_listener || !sk_is_tcp(req->rsk_listener) ||
+	    !smcr_tcpopt_offers(req->rsk_listener) ||
+	    tcp_rsk(req)->tfo_listener ||
+	    !smcr_tcp_syn(skb, pf, &h) || !h.th.ack)
+		return NF_ACCEPT;
+	may_add = smcr_tcpopt_may_add(skb, &h);
+
+	syn = this_cpu_ptr(&smcr_last_syn);
+	if (syn->net == net && syn->seq + 1 == ntohl(h.th.ack_seq) &&
+	    syn->sport == h.th.dest && syn->dport == h.th.source) {
+		ireq->smc_ok = smcr_tcpopt_decide(req, syn->opt, may_add);
+		syn->net = NULL;	/* once */
+	}
+
+	/* Requests older than the listener's offer have no saved SYN */
+	if (ireq->smc_ok && READ_ONCE(req->saved_syn) && may_add &&
+	    smcr_tcpopt_add(skb, pf, &h))
+		return NF_DROP;
+	return NF_ACCEPT;
+}
+
+/*
+ * A socket that is no request any more sends a SYN-ACK: the child that TCP Fast
+ * Open makes at once (T-14), not seen by anybody yet. Later copies come from
+ * the request again. Or simultaneous open (T-17), a client without a saved SYN.
+ */
+static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
+					  struct sock *sk)
+{
+	struct smcr_sock *ssk;
+	struct smcr_tcphdr h;
+
+	if (!sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	    !smcr_tcp_syn(skb, pf, &h))
+		return NF_ACCEPT;
+	tcp_saved_syn_free(tcp_sk(sk));
+	read_lock_bh(&sk->sk_callback_lock);
+	ssk = smcr_tcp_owner(sk);
+	if (ssk && ssk->is_client)
+		WRITE_ONCE(ssk->opt_crossed, true);
+	read_unlock_bh(&sk->sk_callback_lock);
+	return NF_ACCEPT;
+}
+
+static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+
+	if (!static_branch_unlikely(&smcr_tcpopt_used) || !sk)
+		return NF_ACCEPT;
+	switch (READ_ONCE(sk->sk_state)) {
+	case TCP_SYN_SENT:
+		return smcr_tcpopt_out_syn(skb, state->pf, sk);
+	case TCP_SYN_RECV:
+		return smcr_tcpopt_out_child(skb, state->pf, sk);
+	case TCP_NEW_SYN_RECV:
+		return smcr_tcpopt_out_synack(skb, state->pf, state->net,
+					      inet_reqsk(sk));
+	default:
+		return NF_ACCEPT;
+	}
+}
+
+static struct sock *smcr_tcpopt_lookup(struct net *net,
+				       const struct sk_buff *skb, u8 pf,
+				       const struct tcphdr *th)
+{
+	if (pf == NFPROTO_IPV4) {
+		const struct iphdr *iph = ip_hdr(skb);
+
+		return smcr_compat_inet_lookup(net, iph->saddr, th->source,
+					       iph->daddr, ntohs(th->dest),
+					       inet_iif(skb), inet_sdif(skb));
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	return smcr_compat_inet6_lookup(net, &ipv6_hdr(skb)->saddr, th->source,
+					&ipv6_hdr(skb)->daddr, ntohs(th->dest),
+					inet6_iif(skb), inet6_sdif(skb));
+#else
+	return NULL;
+#endif
+}
+
+/* A SYN arrives; @sk: what TCP has for these addresses and ports, or NULL */
+static void smcr_tcpopt_in_syn(const struct net *net,
+			       const struct smcr_tcphdr *h,
+			       const struct sock *sk)
+{
+	struct smcr_syn *syn = this_cpu_ptr(&smcr_last_syn);
+	bool again = sk && READ_ONCE(sk->sk_state) == TCP_NEW_SYN_RECV;
+
+	/* The first one of a request counts */
+	syn->net = again ? NULL : net;
+	syn->seq = ntohl(h->th.seq);
+	syn->sport = h->th.source;
+	syn->dport = h->th.dest;
+	syn->opt = smcr_tcpopt_find(h->opt, h->opt_len);
+}
+
+/*
+ * A SYN-ACK arrives. If TCP is not going to take it, because it is old or
+ * damaged, another one will come and say the same, or correct it. It may be
+ * here while the SYN is still being sent: snd_nxt is not up to date then.
+ */
+static void smcr_tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
+{
+	if (!sk || READ_ONCE(sk->sk_state) != TCP_SYN_SENT ||
+	    !sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	    ntohl(h->th.ack_seq) != READ_ONCE(tcp_sk(sk)->snd_una) + 1)
+		return;
+	smcr_tcpopt_note_synack(sk, smcr_tcpopt_find(h->opt, h->opt_len));
+}
+
+static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+	struct smcr_tcphdr h;
+
+	if (!static_branch_unlikely(&smcr_tcpopt_used) ||
+	    !smcr_tcp_syn(skb, state->pf, &h))
+		return NF_ACCEPT;
+
+	/*
+	 * Early demultiplexing may have found the socket; a listener was
+	 * chosen by somebody else and says nothing.
+	 */
+	if (sk && READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		sk = NULL;
+	if (!sk)
+		sk = smcr_tcpopt_lookup(state->net, skb, state->pf, &h.th);
+
+	if (h.th.ack)
+		smcr_tcpopt_in_synack(&h, sk);
+	else
+		smcr_tcpopt_in_syn(state->net, &h, sk);
+
+	if (sk && sk != skb->sk)
+		sock_gen_put(sk);
+	return NF_ACCEPT;
+}
+
+#define SMCR_HOOK(fn, family, num, prio) { \
+	.hook		= (fn), \
+	.pf		= (family), \
+	.hooknum	= (num), \
+	.priority	= (prio), \
+}
+
+static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
+	SMCR_HOOK(smcr_tcpopt_out, NFPROTO_IPV4, NF_INET_LOCAL_OUT,
+		  NF_IP_PRI_FIRST),
+	SMCR_HOOK(smcr_tcpopt_in, NFPROTO_IPV4, NF_INET_LOCAL_IN,
+		  NF_IP_PRI_LAST),
+#if IS_ENABLED(CONFIG_IPV6)
+	SMCR_HOOK(smcr_tcpopt_out, NFPROTO_IPV6, NF_INET_LOCAL_OUT,
+		  NF_IP6_PRI_FIRST),
+	SMCR_HOOK(smcr_tcpopt_in, NFPROTO_IPV6, NF_INET_LOCAL_IN,
+		  NF_IP6_PRI_LAST),
+#endif
+};
+
+/**
+ * smcr_tcpopt_init() - nothing to do before the first offer
+ *
+ * Return: 0.
+ */
+int smcr_tcpopt_init(void)
+{
+	return 0;
+}
+
+/**
+ * smcr_tcpopt_exit() - undo smcr_tcpopt_init()
+ */
+void smcr_tcpopt_exit(void)
+{
+}
+
+/**
+ * smcr_tcpopt_net_init() - hook into a namespace
+ * @net: namespace
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int smcr_tcpopt_net_init(struct net *net)
+{
+	return nf_register_net_hooks(net, smcr_tcpopt_hooks,
+				     ARRAY_SIZE(smcr_tcpopt_hooks));
+}
+
+int smcr_tcpopt_client(struct net *net)
+{
+	return 0;
+}
+
+/**
+ * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
+ * @net: namespace
+ *
+ * Context: process, may sleep. A hook may still run until an RCU grace period
+ * has passed.
+ */
+void smcr_tcpopt_net_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,
+				ARRAY_SIZE(smcr_tcpopt_hooks));
+}
+
+/* The first offer on this machine: from now on the hooks look at packets */
+static void smcr_tcpopt_start(void)
+{
+	/* Pairs with the release below: no offer before the hooks are at work */
+	if (smp_load_acquire(&smcr_tcpopt_ready))
+		return;
+	mutex_lock(&smcr_tcpopt_mutex);
+	if (!smcr_tcpopt_ready) {
+		static_branch_enable(&smcr_tcpopt_used);
+		/*
+		 * A SYN that passed LOCAL_IN unseen must not find a listener
+		 * that offers: nothing would be known about it at LOCAL_OUT.
+		 */
+		synchronize_net();
+		/* Pairs with the acquire above */
+		smp_store_release(&smcr_tcpopt_ready, true);
+	}
+	mutex_unlock(&smcr_tcpopt_mutex);
+}
+
+/* Inner socket's lock held */
+static void smcr_tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
+{
+	struct smcr_sock *ssk;
+
+	sock_owned_by_me(tcp);
+
+	read_lock_bh(&tcp->sk_callback_lock);
+	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	if (ssk)
+		WRITE_ONCE(ssk->opt_paused, paused);
+	read_unlock_bh(&tcp->sk_callback_lock);
+	tcp_sk(tcp)->save_syn = save_syn;
+}
+
+void smcr_tcpopt_offer(struct sock *tcp, bool on)
+{
+	u8 save_syn;
+
+	if (on)
+		smcr_tcpopt_start();
+
+	lock_sock(tcp);
+	save_syn = tcp_sk(tcp)->save_syn;
+	if (tcp->sk_state == TCP_LISTEN) {
+		/*
+		 * Its requests are ours, or have no saved SYN, except when the
+		 * application wanted that: then nothing is known about them.
+		 */
+		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
+			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
+	} else if (on && save_syn != 2) {
+		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, false);
+	} else if (!on && save_syn == SMCR_SAVE_SYN) {
+		smcr_tcpopt_set(tcp, 0, false);
+	}
+	release_sock(tcp);
+}
+
+void smcr_tcpopt_listen(struct sock *tcp)
+{
+	smcr_tcpopt_start();
+	lock_sock(tcp);
+	if (tcp_sk(tcp)->save_syn != 2)
+		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, true);
+	release_sock(tcp);
+}
+
+bool smcr_tcpopt_agreed(struct sock *tcp)
+{
+	const struct saved_syn *syn = tcp_sk(tcp)->saved_syn;
+	const struct smcr_sock *ssk;
+	const struct tcphdr *th;
+	bool agreed = false;
+
+	if (!smcr_tcpopt_offers(tcp))
+		return false;
+
+	if (syn) {
+		if (syn->tcp_hdrlen < sizeof(*th))
+			return false;
+		th = (const void *)(syn->data + syn->mac_hdrlen +
+				    syn->network_hdrlen);
+		return smcr_tcpopt_find((const u8 *)(th + 1),
+					syn->tcp_hdrlen - sizeof(*th));
+	}
+
+	rcu_read_lock();
+	ssk = rcu_dereference_sk_user_data(tcp);
+	if (ssk)
+		agreed = READ_ONCE(ssk->opt_sent) &&
+			 READ_ONCE(ssk->opt_seen) &&
+			 !READ_ONCE(ssk->opt_crossed);
+	rcu_read_unlock();
+	return agreed;
+}
+
+const char *smcr_tcpopt_backend(void)
+{
+	return "netfilter";
+}

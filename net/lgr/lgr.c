@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Link groups: their state, references, and who ends one and why (RFC 7609 2.2,
+ * 3.5.4).
+ */
+#include "lgr/kllc.h"
+#include "lgr/lgr.h"
+#include "base/netns.h"
+#include "base/trace.h"
+#include "lgr/lgr_impl.h"
+
+const struct smcr_lgr_ops *smcr_lgr_above __ro_after_init;
+
+/* Length of the reclaim list: send buffers that a WRITE may still read */
+#define SMCR_RECLAIM_MAX	64
+
+/* How long the end of a group waits for the peer, at most */
+static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
+{
+	return msecs_to_jiffies(min(READ_ONCE(lgr->sn->knobs.t_llc),
+				    SMCR_T_LLC_DEFAULT));
+}
+
+/*
+ * The only writer of lgr->st, which begins as FORMING. Returns false if the
+ * group was DEAD already.
+ */
+static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
+				      enum smcr_reason why)
+{
+	u8 old = lgr->st;
+
+	lockdep_assert_held(&lgr->lock);
+	if (old == SMCR_LGR_ST_DEAD)
+		return false;
+	if (st == SMCR_LGR_ST_DEAD)
+		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
+	else
+		lgr->tell_end = true;
+	lgr->why = why;
+	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
+	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
+	wake_up_all(&lgr->wait);
+	return true;
+}
+
+bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why)
+{
+	bool ok;
+
+	spin_lock_bh(&lgr->lock);
+	ok = smcr_lgr_set_state_locked(lgr, st, why);
+	spin_unlock_bh(&lgr->lock);
+	return ok;
+}
+
+void smcr_lgr_hold(struct smcr_lgr *lgr)
+{
+	refcount_inc(&lgr->refs);
+}
+
+void smcr_lgr_put(struct smcr_lgr *lgr)
+{
+	if (refcount_dec_and_test(&lgr->refs))
+		queue_work(smcr_end_wq, &lgr->free_work);
+}
+
+/* To be called by who has set DEAD: counts it and starts end_work */
+void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
+		     u32 del_reason)
+{
+	/* in first contact a Decline says it, which DELETE LINK would forestall */
+	lgr->del.reason = lgr->tell_end || lgr->del_asked ? del_reason : 0;
+	if (!lgr->del_asked) {
+		lgr->del.all = true;
+		lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
+				   del_reason == SMCR_DEL_INACTIVE;
+	}
+	smcr_hit(lgr->sn, why, lgr->id, 0);
+	smcr_lgr_hold(lgr);	/* until SMCR_LGR_END_RELEASE is done */
+	queue_delayed_work(smcr_end_wq, &lgr->end_work, 0);
+}
+
+/* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
+bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
+{
+	bool end;
+
+	spin_lock_bh(&lgr->lock);
+	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns &&
+	      smcr_lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
+	spin_unlock_bh(&lgr->lock);
+	return end;
+}
+
+/**
+ * smcr_lgr_trust() - the other end of the link has answered TEST LINK
+ * @lgr: group
+ *
+ * The "out of sync" was forged or wrong, and the group is usable again. It has
+ * kept new connections out for one round trip; each forged message costs that.
+ *
+ * Context: any.
+ */
+void smcr_lgr_trust(struct smcr_lgr *lgr)
+{
+	if (READ_ONCE(lgr->no_reuse))
+		WRITE_ONCE(lgr->no_reuse, false);
+}
+
+/**
+ * smcr_lgr_keep_buf() - keep a send buffer until the group's QP is gone
+ * @lgr: group
+ * @buf: buffer or NULL
+ */
+void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf)
+{
+	bool many;
+
+	if (!buf)
+		return;
+	spin_lock_bh(&lgr->lock);
+	buf->reclaim_next = lgr->reclaim;
+	lgr->reclaim = buf;
+	many = ++lgr->n_reclaim > SMCR_RECLAIM_MAX;
+	spin_unlock_bh(&lgr->lock);
+	/* no conforming peer gives elements away again and again */
+	if (many)
+		smcr_lgr_kill(lgr, SMCR_R_RMBE_CONFLICT, SMCR_DEL_PROTOCOL);
+}
+
+/**
+ * smcr_lgr_kick_rmb_work() - let the RMB housekeeping run
+ * @lgr: group; any context
+ */
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_kill() - end of a group
+ * @lgr: group; the caller's reference stays its own
+ * @why: reason; only the first caller's counts
+ * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none, nor
+ *	does a group in first contact before smcr_lgr_tell_end()
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
+{
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		return;
+	smcr_lgr_killed(lgr, why, del_reason);
+}
+
+/**
+ * smcr_lgr_tell_end() - no Decline can end this first contact any more
+ * @lgr: FORMING group whose peer may have it ACTIVE
+ *
+ * From now on DELETE LINK tells the end. Without it the peer would notice by the
+ * retries of its queue pair only.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_tell_end(struct smcr_lgr *lgr)
+{
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st != SMCR_LGR_ST_DEAD)
+		lgr->tell_end = true;
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_kill_asked() - the peer wants the only link, or the group, to end
+ * @lgr: group
+ * @why: reason
+ * @req: the peer's DELETE LINK: a server answers with one of its own, a client
+ *	with the reply to it
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
+			 const struct smcr_llc_delete_link *req)
+{
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
+		return;
+	lgr->del = *req;
+	lgr->del_asked = true;
+	smcr_lgr_killed(lgr, why, lgr->server ? req->reason ?: SMCR_DEL_OPERATOR :
+						req->reason);
+}
+
+/**
+ * smcr_lgr_end_kick() - what the end of a group waits for may have come
+ * @lgr: group; not yet released, as long as its link can call back
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_end_kick(struct smcr_lgr *lgr)
+{
+	spin_lock_bh(&lgr->lock);
+	if (lgr->end == SMCR_LGR_END_SENT)
+		mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_del_heard() - the peer's answer to our DELETE LINK has come
+ * @lgr: dead group
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_del_heard(struct smcr_lgr *lgr)
+{
+	WRITE_ONCE(lgr->del_heard, true);
+	smcr_lgr_end_kick(lgr);
+}
+
+/**
+ * smcr_lgr_link_down() - a link has failed
+ * @link: link, the last one: the group ends (CONN-32)
+ * @why: reason
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
+{
+	struct smcr_lgr *lgr = link->lgr;
+
+	/* keepalive asked, and this is its answer (KA-04) */
+	if (READ_ONCE(lgr->test_keep) &&
+	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
+		why = SMCR_R_KEEPALIVE;
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
+		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
+	trace_smcr_link(lgr->id, link->num, link->st, why);
+	smcr_lgr_kill(lgr, why, 0);
+	smcr_lgr_end_kick(lgr);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Link groups: RFC 7609 2.2, 3.5.
+ *
+ * Lifetime: smcr_lgr_get_server()/_create() return a reference. Further
+ * references: the namespace's list (until smcr_lgr_kill()), every connection,
+ * every negotiation that uses the group, queued works. The last put queues
+ * the teardown (QP, MRs, PD, memory), which always runs in process context.
+ */
+#ifndef _SMCR_LGR_H
+#define _SMCR_LGR_H
+
+#include <linux/if_ether.h>
+#include <linux/in6.h>
+#include <linux/rhashtable.h>
+#include <linux/xarray.h>
+#include "base/base.h"
+#include "base/ids.h"
+#include "rdma/link.h"
+#include "lgr/rmb.h"
+#include "core/clc.h"
+#include "core/llc.h"
+#include "core/llc_seq.h"
+#include "core/slots.h"
+
+/* What a DEAD group has come to; nobody waits in a worker for the next step */
+enum smcr_lgr_end {
+	SMCR_LGR_END_SEND,	/* DELETE LINK is to be posted, if one is due */
+	SMCR_LGR_END_SENT,	/* posted: send completion, then the peer's answer */
+	SMCR_LGR_END_RELEASE,	/* connections, link and works go */
+};
+
+/*
+ * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
+ * by others, and a peer can have several RNICs. ID and MAC are what a Proposal
+ * says; @addr is where its TCP connection comes from (server, else zero).
+ */
+/* Addresses that a server group is not offered to, because they have denied it */
+#define SMCR_DENIED_MAX	4
+
+struct smcr_peer {
+	u8 id[8];
+	u8 mac[6];
+	struct in6_addr addr;
+};
+
+/* RToken of an RMB of the peer, as known on the group's link */
+struct smcr_rtoken {
+	u32 rkey;
+	u64 va;
+	u16 used;		/* connections that write there */
+	bool valid;
+	bool confirmed;		/* not withdrawn; else gone with its last connection */
+};
+
+/**
+ * struct smcr_member - what a group knows of a connection; part of it
+ * @token: alert token, by which CDC names it
+ * @node: in lgr->conns
+ * @lgr_node: in lgr->conn_list; lgr->lock
+ */
+struct smcr_member {
+	u32 token;
+	struct rhash_head node;
+	struct list_head lgr_node;
+};
+
+/**
+ * struct smcr_keepalive - what the connections of a group want of TEST LINK
+ * @left: jiffies until the first of them wants one, 0 now, LONG_MAX none does
+ * @intvl: its TCP_KEEPINTVL in jiffies, 0 while its time has not come
+ * @cnt: its TCP_KEEPCNT
+ */
+struct smcr_keepalive {
+	long left;
+	long intvl;
+	int cnt;
+};
+
+/**
+ * struct smcr_lgr_ops - what groups have to tell and ask those above
+ * @lose_conns: the group has ended: so do its connections, and leave it. Process
+ *	context, may sleep
+ * @link_gone: @link was stopped: nobody in its line will ever get room. Process
+ *	context
+ * @keepalive_due: when does a connection want TEST LINK? Any context
+ */
+struct smcr_lgr_ops {
+	void (*lose_conns)(struct smcr_lgr *lgr);
+	void (*link_gone)(struct smcr_link *link);
+	void (*keepalive_due)(struct smcr_lgr *lgr, struct smcr_keepalive *ka);
+};
+
+/* Set before the first group is made, by net/wire.c */
+extern const struct smcr_lgr_ops *smcr_lgr_above;
+
+/* One received LLC message on its way to process context */
+struct smcr_llc_item {
+	struct list_head node;
+	struct smcr_llc msg;
+};
+
+/*
+ * struct smcr_lgr - a link group
+ *
+ * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
+ *
+ * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
+ *	read under @lock or by smcr_lgr_state()
+ * @wait: woken on state changes and LLC answers
+ * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
+ * @end: enum smcr_lgr_end; written under @lock by @end_work only
+ * @end_due: jiffies, when @end becomes RELEASE at the latest; @lock
+ * @end_work: owns a reference from DEAD on until the group is released
+ * @del, @del_asked: set by whoever set DEAD, before @end_work begins
+ * @net_node, @net_id, @hash_node: sn->lgr_list, sn->lgrs, sn->lgr_hash;
+ *	sn->lgr_lock
+ * @form_node: sn->lgr_forming, of a server's group until somebody finds there
+ *	that its first contact is over; sn->lgr_lock
+ * @link: the one link; set before the group is published, destroyed in
+ *	the final teardown
+ * @conns: by alert token; RCU readers, writers under @lock
+ * @n_conns: connections; @lock
+ * @idle_since: jiffies when @n_conns went to 0; racy by design
+ * @rtokens, @relems: RTokens of the peer and elements of the peer in use
+ *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
+ * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
+ *	rmb_pause; in first contact held while an MR is registered
+ * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
+ * @llc_lock: guards llc_queue, llc_len, seq, answer; BH
+ */
+struct smcr_lgr {
+	struct smcr_net *sn;
+	struct list_head net_node;
+	struct smcr_id net_id;
+	struct hlist_node hash_node;
+	struct list_head form_node;
+	refcount_t refs;
+	bool server;
+	u32 id;
+	struct smcr_peer peer;	/* as proposed */
+	u8 confirmed_mac[ETH_ALEN];	/* the Confirm's may be another; sn->lgr_lock */
+	/* who has denied the group last, any order; sn->lgr_lock */
+	struct in6_addr denied[SMCR_DENIED_MAX];
+	u8 n_denied;
+	struct smcr_port_id pid;
+	struct ib_pd *pd;
+	struct smcr_buf_for mem;	/* of its buffers */
+	struct smcr_link *link;
+	u8 max_links;
+	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
+	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
+
+	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
+	u8 st;
+	bool tell_end;		/* by DELETE LINK; @lock, final when DEAD */
+	enum smcr_reason why;
+	wait_queue_head_t wait;
+	struct rhashtable conns;
+	unsigned int n_conns;
+	unsigned long idle_since;
+	struct list_head conn_list;	/* smcr_member.lgr_node; @lock */
+	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
+	struct xarray relems;
+	struct smcr_buf *reclaim;	/* send buffers a WRITE may still read; @lock */
+	unsigned int n_reclaim;	/* @lock */
+
+	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
+	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
+	unsigned int n_rmbs;
+	unsigned int n_free[SMCR_BSIZE_MAX + 1];
+	u32 next_rmb_id;
+	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
+	bool mr_leaked;		/* an MR could not be deregistered: @pd stays, too */
+	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
+	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
+
+	spinlock_t llc_lock;	/* BH; LLC queues, seq, answer */
+	struct list_head llc_queue;
+	unsigned int llc_len;
+	struct list_head llc_later;	/* QUEUE verdicts, until the exchange ends */
+	struct smcr_llc_seq seq;
+	bool answer_valid;
+	struct smcr_llc answer;
+	bool late_ok[16];	/* abandoned exchanges by type */
+	struct work_struct llc_work;
+	struct list_head llc_out;	/* replies that found no room; @llc_lock */
+	unsigned int llc_n_out;		/* @llc_lock */
+	struct delayed_work llc_out_work;
+
+	struct delayed_work idle_work;
+	struct delayed_work test_work;
+	int probe;		/* a close waits: test soon; xchg */
+	int verify;		/* the link is in doubt: test now; xchg */
+	int ka_min;		/* no keepalive before, jiffies; 0 none; @lock */
+
+	/* TEST LINK; llc_lock */
+	u8 test_data[16];	/* of those that are unanswered, all the same */
+	unsigned int test_owed;	/* how many */
+	unsigned long test_begin;	/* jiffies, the first one was sent */
+	unsigned long test_at;	/* jiffies, the last one was sent */
+	unsigned long test_due;	/* jiffies, end of the wait for an answer */
+	bool test_keep;		/* a connection's keepalive wanted it */
+	bool test_patient;	/* ... and its interval counts, not T_LLC */
+	int test_left;		/* further probes of it */
+	long test_intvl;
+	u8 end;
+	unsigned long end_due;
+	struct delayed_work end_work;
+	struct work_struct free_work;
+	struct smcr_llc_delete_link del; /* to send when killed, if .reason */
+	bool del_asked;		/* the peer wanted it */
+	bool del_sent;		/* send completion of @del; WRITE_ONCE */
+	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
+	bool no_reuse;		/* no new connection until TEST LINK is answered */
+	struct smcr_link_nums nums;	/* link numbers, server */
+};
+
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
+				     const struct smcr_peer *peer,
+				     const struct smcr_port_id *pid, u8 bsize,
+				     struct smcr_lgr **forming, bool may_first,
+				     bool *first, enum smcr_reason *why);
+struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
+				      const struct smcr_clc_accept *acc,
+				      const struct smcr_port_id *pid);
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+				 const struct smcr_peer *peer,
+				 const struct smcr_port_id *pid,
+				 enum smcr_reason *why);
+void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
+void smcr_lgr_activate(struct smcr_lgr *lgr);
+void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+void smcr_lgr_tell_end(struct smcr_lgr *lgr);
+void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
+			 const struct smcr_llc_delete_link *req);
+void smcr_lgr_end_kick(struct smcr_lgr *lgr);
+void smcr_lgr_del_heard(struct smcr_lgr *lgr);
+void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr);
+void smcr_lgr_trust(struct smcr_lgr *lgr);
+void smcr_lgr_hold(struct smcr_lgr *lgr);
+void smcr_lgr_put(struct smcr_lgr *lgr);
+void smcr_lgr_kill_net_start(struct smcr_net *sn);
+void smcr_lgr_kill_net(struct smcr_net *sn);
+void smcr_lgr_kill_all(void);
+void smcr_lgr_shutdown(void);
+void smcr_lgr_kill_dev(struct smcr_dev *dev);
+void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
+int smcr_lgr_init_conns(struct smcr_lgr *lgr);
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
+struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
+void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
+int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
+void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
+
+/**
+ * smcr_lgr_state() - state of a group, without its lock
+ * @lgr: link group
+ *
+ * Any context. After DEAD was seen @lgr->why is its reason.
+ *
+ * Return: enum smcr_lgr_st.
+ */
+static inline u8 smcr_lgr_state(const struct smcr_lgr *lgr)
+{
+	/* pairs with smp_store_release() in smcr_lgr_set_state_locked() */
+	return smp_load_acquire(&lgr->st);
+}
+
+#endif /* _SMCR_LGR_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which connections are in a group: by their tokens, and one after the other.
+ */
+#include "lgr/lgr.h"
+#include "base/netns.h"
+#include "lgr/lgr_impl.h"
+
+/* Last connection gone: the server starts T_LGR_IDLE (LG-39) */
+static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
+{
+	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
+
+	if (!lgr->server || smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
+		return;
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)) ||
+	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->idle_work)))
+		smcr_lgr_put(lgr);
+}
+
+static const struct rhashtable_params smcr_member_params = {
+	.key_len = sizeof_field(struct smcr_member, token),
+	.key_offset = offsetof(struct smcr_member, token),
+	.head_offset = offsetof(struct smcr_member, node),
+	.automatic_shrinking = true,
+};
+
+/**
+ * smcr_lgr_init_conns() - no connections in a new group
+ * @lgr: group
+ *
+ * Return: 0 or -errno.
+ */
+int smcr_lgr_init_conns(struct smcr_lgr *lgr)
+{
+	INIT_LIST_HEAD(&lgr->conn_list);
+	return rhashtable_init(&lgr->conns, &smcr_member_params);
+}
+
+/**
+ * smcr_lgr_find_conn() - connection of a token
+ * @lgr: group on whose link the token came
+ * @token: alert token
+ *
+ * Context: RCU read side, which keeps the memory of what is returned.
+ * Return: NULL if the token means nothing.
+ */
+struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
+{
+	return rhashtable_lookup(&lgr->conns, &token, smcr_member_params);
+}
+
+/**
+ * smcr_lgr_add_conn() - publish a connection under its token
+ * @lgr: group
+ * @conn: connection, token chosen
+ *
+ * Return: 0; -EEXIST token taken, choose another; -ENOTCONN group is dead;
+ * -ENOMEM.
+ */
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
+{
+	int rc;
+
+	rc = rhashtable_lookup_insert_fast(&lgr->conns, &conn->node,
+					   smcr_member_params);
+	if (rc)
+		return rc == -EEXIST ? rc : -ENOMEM;
+
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st == SMCR_LGR_ST_DEAD) {
+		rc = -ENOTCONN;
+	} else {
+		list_add_tail(&conn->lgr_node, &lgr->conn_list);
+		lgr->n_conns++;
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (rc)
+		rhashtable_remove_fast(&lgr->conns, &conn->node,
+				       smcr_member_params);
+	return rc;
+}
+
+/**
+ * smcr_lgr_del_conn() - the token means nothing any more
+ * @lgr: group
+ * @conn: connection; not listed is fine
+ *
+ * Context: any up to softirq; the connection's lock may be held.
+ */
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
+{
+	bool last = false, listed;
+
+	spin_lock_bh(&lgr->lock);
+	listed = !list_empty(&conn->lgr_node);
+	if (listed) {
+		list_del_init(&conn->lgr_node);
+		last = !--lgr->n_conns;
+		if (last)
+			WRITE_ONCE(lgr->idle_since, jiffies);
+	}
+	spin_unlock_bh(&lgr->lock);
+	if (!listed)
+		return;
+	rhashtable_remove_fast(&lgr->conns, &conn->node,
+			       smcr_member_params);
+	if (last)
+		smcr_lgr_arm_idle(lgr);
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which group a connection is in: one of the peer that there is, or a new one.
+ * RFC 7609 2.2, 3.5.3; limits, and what makes a group not to be offered.
+ */
+#include <linux/random.h>
+#include "core/lgr_plan.h"
+#include "lgr/kllc.h"
+#include "lgr/lgr.h"
+#include "base/netns.h"
+#include "lgr/lgr_impl.h"
+
+/* One address may have this part of the first contacts that may be under way */
+#define SMCR_FIRST_SHARE	4
+
+static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
+
+/* The group that was without a connection for longest ends; true if it did */
+static bool smcr_lgr_evict(struct smcr_net *sn)
+{
+	struct smcr_lgr *lgr, *oldest = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
+		    READ_ONCE(lgr->n_conns))
+			continue;
+		if (!oldest || time_before(READ_ONCE(lgr->idle_since),
+					   READ_ONCE(oldest->idle_since)))
+			oldest = lgr;
+	}
+	/* it may have got a connection just now */
+	if (!oldest || !smcr_lgr_end_idle(oldest, SMCR_R_LGR_LIMIT))
+		return false;
+	/* inactivity is for servers to say (LG-38) */
+	smcr_lgr_killed(oldest, SMCR_R_LGR_LIMIT, oldest->server ?
+			SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
+	return true;
+}
+
+/*
+ * Room for another group (SEC-13), if need be in place of an idle one? Evicted
+ * groups take a while to be freed, so the total may reach 2 x max_lgrs.
+ */
+static bool smcr_lgr_admit(struct smcr_net *sn)
+{
+	unsigned int max = READ_ONCE(sn->knobs.max_lgrs);
+	bool ok;
+
+	spin_lock_bh(&sn->lgr_lock);
+	ok = sn->lgr_count < max ||
+	     (sn->lgr_count < 2 * max && smcr_lgr_evict(sn));
+	if (ok)
+		sn->lgr_count++;
+	spin_unlock_bh(&sn->lgr_lock);
+	return ok;
+}
+
+/* smcr_buf_for.over: what is worth no effort any more */
+static bool smcr_lgr_over(const void *lgr)
+{
+	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
+}
+
+static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
+				       const struct smcr_peer *peer,
+				       const struct smcr_port_id *pid,
+				       enum smcr_reason *why)
+{
+	struct smcr_lgr *lgr;
+	int i;
+
+	*why = SMCR_R_LGR_LIMIT;
+	if (!smcr_lgr_admit(sn))
+		return NULL;
+	*why = SMCR_R_NO_MEMORY;
+	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
+	if (!lgr)
+		goto err_count;
+	lgr->sn = sn;
+	lgr->server = server;
+	lgr->id = atomic_inc_return(&smcr_lgr_ids);
+	lgr->peer = *peer;
+	lgr->pid = *pid;
+	lgr->mem = (struct smcr_buf_for) {
+		.sn = sn,
+		.ibdev = pid->dev->ibdev,
+		.over = smcr_lgr_over,
+		.arg = lgr,
+	};
+	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
+	lgr->base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
+	lgr->max_links = SMCR_LINKS_MIN;
+	refcount_set(&lgr->refs, 1);
+	spin_lock_init(&lgr->lock);
+	init_waitqueue_head(&lgr->wait);
+	INIT_LIST_HEAD(&lgr->net_node);
+	INIT_LIST_HEAD(&lgr->form_node);
+	RB_CLEAR_NODE(&lgr->net_id.rb);
+	/* taken with bottom halves off, so an allocation below it has to know */
+	xa_init_flags(&lgr->relems, XA_FLAGS_LOCK_BH);
+	mutex_init(&lgr->rmb_mutex);
+	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
+		INIT_LIST_HEAD(&lgr->rmbs[i]);
+	lgr->rmb_pause = jiffies;
+	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
+	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
+	INIT_DELAYED_WORK(&lgr->end_work, smcr_lgr_end_work);
+	INIT_WORK(&lgr->free_work, smcr_lgr_free_work);
+	smcr_llc_init(lgr);
+	if (smcr_lgr_init_conns(lgr))
+		goto err_lgr;
+	smcr_dev_hold(pid->dev);
+	smcr_count(sn, SMCR_CNT_LGR_CREATED);
+	return lgr;
+
+err_lgr:
+	kfree(lgr);
+err_count:
+	smcr_lgr_uncount(sn);
+	return NULL;
+}
+
+/* PD, QP and receive queue of a new group */
+static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
+{
+	const struct smcr_link_for owner = {
+		.lgr = lgr,
+		.lgr_id = lgr->id,
+		.peer_id = lgr->peer.id,
+		.mem = &lgr->mem,
+	};
+	struct smcr_link *link;
+
+	*why = SMCR_R_DEVICE_GONE;
+	if (READ_ONCE(lgr->pid.dev->removed))
+		return -ENODEV;
+
+	*why = SMCR_R_QP_FAIL;
+	lgr->pd = ib_alloc_pd(lgr->pid.dev->ibdev, 0);
+	if (IS_ERR(lgr->pd)) {
+		int rc = PTR_ERR(lgr->pd);
+
+		lgr->pd = NULL;
+		return rc;
+	}
+	link = smcr_link_create(&owner, &lgr->pid, lgr->pd);
+	if (IS_ERR(link)) {
+		if (PTR_ERR(link) == -ENOBUFS)
+			*why = SMCR_R_MEM_LIMIT;
+		if (PTR_ERR(link) == -EDQUOT)
+			*why = SMCR_R_MEMCG_LIMIT;
+		return PTR_ERR(link);
+	}
+	link->user_id = get_random_u32();
+	link->num = smcr_link_num_get(&lgr->nums);
+	/* a server's group is known already */
+	smp_store_release(&lgr->link, link);
+	*why = SMCR_R_NONE;
+	return 0;
+}
+
+static u64 smcr_peer_hash(const u8 peer_id[8])
+{
+	u64 hash;
+
+	memcpy(&hash, peer_id, sizeof(hash));
+	return hash;
+}
+
+/*
+ * List a FORMING group, with a reference of the list's own. The caller checks
+ * the device afterwards: it may have begun to go away before the group was seen.
+ */
+static void smcr_lgr_publish(struct smcr_lgr *lgr)
+{
+	struct smcr_net *sn = lgr->sn;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	smcr_lgr_hold(lgr);
+	list_add_tail(&lgr->net_node, &sn->lgr_list);
+	if (lgr->server)
+		list_add_tail(&lgr->form_node, &sn->lgr_forming);
+	smcr_ids_add(&sn->lgrs, &lgr->net_id);
+	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
+}
+
+/*
+ * By ID and RNIC: the one that it prefers, or the one that it took. Not by GID: a
+ * host names another one of the same RNIC when TCP is IPv6, and its group is as
+ * good for that.
+ */
+static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
+			       const struct smcr_peer *peer,
+			       const struct smcr_port_id *pid)
+{
+	return lgr->server == server &&
+	       !memcmp(lgr->peer.id, peer->id, sizeof(peer->id)) &&
+	       (!memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac)) ||
+		!memcmp(lgr->confirmed_mac, peer->mac, sizeof(peer->mac))) &&
+	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
+	       lgr->pid.port == pid->port;
+}
+
+static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
+{
+	int max = READ_ONCE(lgr->sn->knobs.max_conns_per_lgr);
+
+	return (!max || READ_ONCE(lgr->n_conns) < max) &&
+	       smcr_rmb_has_room(lgr, bsize);
+}
+
+static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
+			       const struct in6_addr *addr)
+{
+	int i;
+
+	for (i = 0; i < lgr->n_denied; i++)
+		if (ipv6_addr_equal(&lgr->denied[i], addr))
+			return true;
+	return false;
+}
+
+/*
+ * Usable group of a peer, or one that is being formed. *@full: no RMB can be
+ * added to one that would do otherwise. Anybody can form a group in the name of
+ * this peer: the one that this address has formed is preferred, and one that it
+ * has denied is not for it. A host with several addresses has one group.
+ */
+static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
+					const struct smcr_peer *peer,
+					const struct smcr_port_id *pid,
+					u8 bsize, bool *full)
+{
+	struct smcr_lgr *lgr, *forming = NULL, *others = NULL;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+			       smcr_peer_hash(peer->id)) {
+		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
+		u8 st = smcr_lgr_state(lgr);
+
+		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
+			continue;
+		if (st == SMCR_LGR_ST_FORMING && own)
+			forming = lgr;
+		if (st != SMCR_LGR_ST_ACTIVE ||
+		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link) ||
+		    smcr_lgr_denied_by(lgr, &peer->addr))
+			continue;
+		if (!smcr_lgr_has_room(lgr, bsize)) {
+			*full |= !smcr_rmb_has_room(lgr, bsize);
+			continue;
+		}
+		if (own)
+			return lgr;
+		others = lgr;
+	}
+	return others ?: forming;
+}
+
+/*
+ * May @addr begin one more first contact? Peer IDs can be made up, and from one
+ * address must not take all that there may be. There are no more of them than
+ * max_first_contacts; those that are over leave the list here.
+ */
+static bool smcr_lgr_share_left(struct smcr_net *sn,
+				const struct in6_addr *addr)
+{
+	int left = max(READ_ONCE(sn->knobs.max_first_contacts) /
+		       SMCR_FIRST_SHARE, 1);
+	struct smcr_lgr *lgr, *next;
+
+	lockdep_assert_held(&sn->lgr_lock);
+	list_for_each_entry_safe(lgr, next, &sn->lgr_forming, form_node) {
+		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
+			list_del_init(&lgr->form_node);
+		else
+			left -= ipv6_addr_equal(&lgr->peer.addr, addr);
+	}
+	return left > 0;
+}
+
+/*
+ * May the caller try first contact itself after another one with this peer has
+ * failed? Only if the cause was that one's TCP connection, not the path.
+ */
+static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
+{
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
+		return true;
+	switch (lgr->why) {
+	case SMCR_R_CLC_EOF:
+	case SMCR_R_NEG_ABORTED:
+	case SMCR_R_PEER_DECLINED:
+		return !lgr->link || !lgr->link->peer_qpn;
+	default:
+		return false;
+	}
+}
+
+/**
+ * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
+ * @sn: namespace
+ * @peer: from the Proposal
+ * @pid: own port in the peer's subnet
+ * @bsize: wanted element size code; a group without room for such an element is
+ *	passed over
+ * @forming: group whose first contact the caller has waited for, or NULL; on
+ *	return NULL, or one to wait for before the next try, with a reference
+ * @may_first: the caller may run first contact, if its address has a share left
+ * @first: set when the caller has to run first contact
+ * @why: reason when NULL is returned
+ *
+ * First contacts are serialised per peer and the address that it comes from,
+ * never globally: who lists a FORMING group first runs it, the others come back
+ * when that has ended. They do not sleep meanwhile: a peer could make it last
+ * and send any number of Proposals.
+ *
+ * A group that has all the RMBs it may have, and no free element of the size,
+ * gets a parallel one beside it (RFC 7609 3.5.3).
+ *
+ * Context: process, sleeps.
+ * Return: group with a reference: ACTIVE with room for a connection, or FORMING
+ * and *@first true; NULL with *@why.
+ */
+struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
+				     const struct smcr_peer *peer,
+				     const struct smcr_port_id *pid, u8 bsize,
+				     struct smcr_lgr **forming, bool may_first,
+				     bool *first, enum smcr_reason *why)
+{
+	struct smcr_lgr *lgr = *forming, *fresh = NULL;
+	bool full = false, may;
+	int rc;
+
+	*first = false;
+	if (lgr) {
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
+			goto busy;
+		rc = smcr_lgr_may_retry(lgr);
+		smcr_lgr_put(lgr);
+		*forming = NULL;
+		if (!rc)
+			goto busy;
+	}
+	for (;;) {
+		spin_lock_bh(&sn->lgr_lock);
+		lgr = smcr_lgr_lookup(sn, peer, pid, bsize, &full);
+		may = !lgr && may_first && smcr_lgr_share_left(sn, &peer->addr);
+		if (lgr)
+			smcr_lgr_hold(lgr);
+		else if (fresh && may)
+			smcr_lgr_publish(fresh);
+		spin_unlock_bh(&sn->lgr_lock);
+
+		if (fresh && may)
+			break;
+		if (!lgr && !may) {
+			if (fresh)
+				smcr_lgr_put(fresh);
+			*why = SMCR_R_FIRST_LIMIT;
+			return NULL;
+		}
+		if (!lgr) {
+			fresh = smcr_lgr_alloc(sn, true, peer, pid, why);
+			if (fresh)
+				continue;
+			if (full && *why == SMCR_R_LGR_LIMIT)
+				*why = SMCR_R_RMB_LIMIT;
+			return NULL;
+		}
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
+			if (fresh)
+				smcr_lgr_put(fresh);
+			return lgr;
+		}
+		if (fresh)
+			smcr_lgr_put(fresh);
+		*forming = lgr;		/* or it has died just now: next time */
+		goto busy;
+	}
+
+	rc = smcr_lgr_setup(fresh, why);
+	if (rc) {
+		smcr_lgr_kill(fresh, *why, 0);
+		smcr_lgr_put(fresh);
+		return NULL;
+	}
+	/* removal of the device, or an event of the port, may have missed us */
+	if (!smcr_dev_pid_ok(pid))
+		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
+	*first = true;
+	return fresh;
+
+busy:
+	*why = SMCR_R_LGR_BUSY;
+	return NULL;
+}
+
+/**
+ * smcr_lgr_create() - client: new FORMING group for an Accept with F=1
+ * @sn: namespace
+ * @server: own role
+ * @peer: from the Accept
+ * @pid: own port
+ * @why: reason on failure
+ *
+ * Context: process, sleeps.
+ * Return: group with a reference, listed, with PD and a QP in INIT; or NULL.
+ */
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+				 const struct smcr_peer *peer,
+				 const struct smcr_port_id *pid,
+				 enum smcr_reason *why)
+{
+	struct smcr_lgr *lgr;
+
+	lgr = smcr_lgr_alloc(sn, server, peer, pid, why);
+	if (!lgr)
+		return NULL;
+	if (smcr_lgr_setup(lgr, why)) {
+		smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, *why);
+		smcr_lgr_put(lgr);
+		return NULL;
+	}
+	spin_lock_bh(&sn->lgr_lock);
+	smcr_lgr_publish(lgr);
+	spin_unlock_bh(&sn->lgr_lock);
+	if (!smcr_dev_pid_ok(pid))
+		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
+	return lgr;
+}
+
+static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
+				const struct smcr_clc_accept *acc)
+{
+	struct smcr_link_id id;
+
+	memcpy(id.peer_id, lgr->peer.id, sizeof(id.peer_id));
+	memcpy(id.peer_gid, lgr->link->peer_gid, sizeof(id.peer_gid));
+	memcpy(id.peer_mac, lgr->link->peer_mac, sizeof(id.peer_mac));
+	id.peer_qpn = lgr->link->peer_qpn;
+	return smcr_link_matches(&id, acc);
+}
+
+/**
+ * smcr_lgr_find_client() - group whose link an Accept names (CLC-34)
+ * @sn: namespace
+ * @acc: Accept
+ * @pid: own port of the connection
+ *
+ * Return: group with a reference, not DEAD when it was looked up; FORMING: the
+ * caller comes back when its first contact is settled. NULL: out of sync.
+ */
+struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
+				      const struct smcr_clc_accept *acc,
+				      const struct smcr_port_id *pid)
+{
+	struct smcr_lgr *lgr, *found = NULL;
+
+	spin_lock_bh(&sn->lgr_lock);
+	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+			       smcr_peer_hash(acc->peer_id)) {
+		if (!lgr->server && lgr->pid.vlan == pid->vlan &&
+		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
+		    smcr_lgr_names_link(lgr, acc)) {
+			smcr_lgr_hold(lgr);
+			found = lgr;
+			break;
+		}
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return found;
+}
+
+/* A group that is not offered to @addr any more; true if @addr has formed it */
+static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
+{
+	bool own, known;
+
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	own = ipv6_addr_equal(&lgr->peer.addr, addr);
+	known = smcr_lgr_denied_by(lgr, addr);
+	if (!known) {
+		lgr->n_denied = min(lgr->n_denied + 1, SMCR_DENIED_MAX);
+		memmove(&lgr->denied[1], &lgr->denied[0],
+			(lgr->n_denied - 1) * sizeof(lgr->denied[0]));
+		lgr->denied[0] = *addr;
+	}
+	spin_unlock_bh(&lgr->sn->lgr_lock);
+	return own;
+}
+
+/**
+ * smcr_lgr_doubt() - the peer, or who claims to be it, denies the group
+ * @lgr: group; the caller has a reference
+ * @addr: where the Decline came from, if it came to a server, else NULL
+ *
+ * RFC 7609 has a peer that receives "out of sync" clean up (CLC-36). But the
+ * message came on one TCP connection, which proves nothing about its sender, and
+ * the group has connections of others. So the group is not offered to that
+ * address again, and TEST LINK verifies the link. If the address is the one that
+ * formed the group, nobody else is offered it until TEST LINK is answered. A
+ * peer that has lost the link does not answer, and the group ends, after T_LLC
+ * at most.
+ *
+ * Context: any.
+ */
+void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
+{
+	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
+	if (addr && smcr_lgr_denies(lgr, addr))
+		WRITE_ONCE(lgr->no_reuse, true);
+	smcr_llc_verify(lgr);
+}
+
+/**
+ * smcr_lgr_activate() - first contact is settled (LG-52)
+ * @lgr: FORMING group
+ *
+ * smcr_lgr_kick_rmb_work() comes when the last message of first contact is on
+ * its way: CONFIRM RKEY must not overtake that.
+ */
+void smcr_lgr_activate(struct smcr_lgr *lgr)
+{
+	/* a client may confirm with another RNIC than it proposed */
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	memcpy(lgr->confirmed_mac, lgr->link->peer_mac, ETH_ALEN);
+	spin_unlock_bh(&lgr->sn->lgr_lock);
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
+		return;
+	smcr_llc_start(lgr);
+	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
+			     lgr->id);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of a link group have in common; for nobody else. */
+#ifndef _SMCR_LGR_IMPL_H
+#define _SMCR_LGR_IMPL_H
+
+#include "lgr/lgr.h"
+
+/* lgr_end.c */
+void smcr_lgr_uncount(struct smcr_net *sn);
+void smcr_lgr_free_work(struct work_struct *work);
+void smcr_lgr_idle_work(struct work_struct *work);
+void smcr_lgr_end_work(struct work_struct *work);
+
+/* lgr.c */
+bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);
+void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
+		     u32 del_reason);
+bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why);
+
+#endif /* _SMCR_LGR_IMPL_H */

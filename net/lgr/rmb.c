@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RMBs of a link group: memory and registration (RFC 7609 2.1, 3.5.5.2). See rmb.h.
+ *
+ * An RMB is linked and its elements are used only under lgr->rmb_mutex. From
+ * the end of first contact on smcr_rmb_work() alone adds and frees them. It may
+ * therefore drop the mutex without losing the RMB it looks at, and there are
+ * never two CONFIRM RKEY or DELETE RKEY of ours under way (LLC-15).
+ */
+#include <linux/bits.h>
+#include <linux/random.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include "core/clc.h"
+#include "lgr/lgr.h"
+#include "base/memcg.h"
+#include "base/netns.h"
+#include "lgr/rmb.h"
+#include "base/trace.h"
+#include "lgr/rmb_impl.h"
+
+/* Geometry */
+
+static u32 rmb_bytes_max(const struct smcr_lgr *lgr)
+{
+	return lgr->pid.dev->max_mr_pages << PAGE_SHIFT;
+}
+
+/* Number of RMBs of a class */
+static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)
+{
+	unsigned int n = 0;
+	struct list_head *pos;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	list_for_each(pos, &lgr->rmbs[bsize])
+		n++;
+	return n;
+}
+
+/* Elements of the next RMB of a class: each one is twice the one before */
+u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
+{
+	u32 size = smcr_bsize_bytes(bsize);
+	u32 bytes = max(SMCR_RMB_FIRST, SMCR_RMB_FIRST_ELEMS * size);
+
+	bytes <<= min(class_count(lgr, bsize), 8U);
+	return clamp(min(bytes, rmb_bytes_max(lgr)) / size, 1U,
+		     (u32)SMCR_ELEMS_MAX);
+}
+
+/* Few elements of a class are free, and there are some at all */
+bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize)
+{
+	u32 n = 0, n_free = 0;
+	struct smcr_rmb *rmb;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	list_for_each_entry(rmb, &lgr->rmbs[bsize], node) {
+		n += rmb->elems.n;
+		n_free += rmb->elems.n_free;
+	}
+	return n_free * SMCR_RMB_LOW < n;
+}
+
+bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
+{
+	unsigned int max = READ_ONCE(lgr->sn->knobs.max_rmbs_per_lgr);
+
+	return READ_ONCE(lgr->n_rmbs) >=
+	       min_t(unsigned int, max, SMCR_RMBS_MAX);
+}
+
+/* What an element is at most as large as */
+u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
+{
+	bsize = min_t(u8, bsize, SMCR_BSIZE_MAX);
+	while (bsize && smcr_bsize_bytes(bsize) > rmb_bytes_max(lgr))
+		bsize--;
+	return bsize;
+}
+
+/**
+ * smcr_rmb_has_room() - can a group take another connection?
+ * @lgr: group
+ * @bsize: wanted element size code
+ *
+ * What it says may be out of date at once: smcr_rmb_get_elem() knows.
+ *
+ * Context: any.
+ * Return: false if no element of that size is free and the group has all the
+ * RMBs that it may have.
+ */
+bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize)
+{
+	return READ_ONCE(lgr->n_free[smcr_rmb_bsize_cap(lgr, bsize)]) ||
+	       !smcr_rmb_limit_reached(lgr);
+}
+
+/* Free elements come to a class, or leave it */
+void smcr_rmb_class_add_free(struct smcr_lgr *lgr, u8 bsize, int n)
+{
+	lockdep_assert_held(&lgr->rmb_mutex);
+	WRITE_ONCE(lgr->n_free[bsize], lgr->n_free[bsize] + n);
+}
+
+bool smcr_rmb_newest(const struct smcr_rmb *rmb)
+{
+	return list_is_last(&rmb->node, &rmb->lgr->rmbs[rmb->bsize]);
+}
+
+/* First contact: there is no link to register on or to tell the peer over */
+bool smcr_lgr_forming(const struct smcr_lgr *lgr)
+{
+	return smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING;
+}
+
+/* Housekeeping */
+
+bool smcr_lgr_dead(const struct smcr_lgr *lgr)
+{
+	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
+}
+
+/*
+ * The caller has a reference on the group, the queued work gets another one.
+ * A queue of its own: the work waits for the peer's answer to CONFIRM RKEY and
+ * DELETE RKEY, which smcr_wq delivers, and negotiations wait for the work.
+ */
+void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
+{
+	bool queued;
+
+	smcr_lgr_hold(lgr);
+	if (delay)
+		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmb_work, delay);
+	else
+		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0);
+	/* smcr_lgr_kill() cancels; do it here if that came too early for us */
+	if (!queued ||
+	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmb_work)))
+		smcr_lgr_put(lgr);
+}
+
+unsigned long smcr_rmb_quarantine(const struct smcr_lgr *lgr)
+{
+	return msecs_to_jiffies(max(READ_ONCE(lgr->sn->knobs.t_abort), 1));
+}
+
+unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr)
+{
+	return msecs_to_jiffies(max(READ_ONCE(lgr->sn->knobs.t_rmb_free), 1));
+}
+
+/* Life of an RMB */
+
+/* Less might be had: the system is out of memory, or a limit is near */
+bool smcr_rmb_short(long rc)
+{
+	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
+}
+
+static int rmb_map(struct smcr_rmb *rmb)
+{
+	const struct smcr_buf *buf = rmb->buf;
+	u32 i, len, left = buf->size;
+	struct scatterlist *sg;
+	struct sg_table sgt;
+	int n;
+
+	if (sg_alloc_table(&sgt, buf->n_chunks, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_sg(sgt.sgl, sg, buf->n_chunks, i) {
+		len = min(left, 1U << buf->chunk_shift);
+		sg_set_page(sg, virt_to_page(buf->chunk[i].addr), len, 0);
+		sg_dma_address(sg) = buf->chunk[i].dma;
+		sg_dma_len(sg) = len;
+		left -= len;
+	}
+	n = ib_map_mr_sg(rmb->mr, sgt.sgl, buf->n_chunks, NULL, PAGE_SIZE);
+	sg_free_table(&sgt);
+	if (n < 0)
+		return n;
+	return n == buf->n_chunks ? 0 : -EINVAL;
+}
+
+/*
+ * Where the RMB starts in the peer's eyes is free to choose, page by page. The
+ * DMA address, on soft RoCE a kernel address, is none of its business (SEC-12).
+ */
+static u64 rmb_random_va(void)
+{
+	return get_random_u64() & GENMASK_ULL(62, PAGE_SHIFT);
+}
+
+static int rmb_alloc_mr(struct smcr_rmb *rmb, struct ib_pd *pd)
+{
+	struct ib_mr *mr;
+	int rc;
+
+	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
+			 DIV_ROUND_UP(rmb->buf->size, PAGE_SIZE));
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	rmb->mr = mr;
+	rc = rmb_map(rmb);
+	if (rc)
+		return rc;
+	/* both go to the peer before REG_MR makes them valid */
+	ib_update_fast_reg_key(mr, (u8)get_random_u32());
+	mr->iova = rmb_random_va();
+	rmb->va = mr->iova;
+	return 0;
+}
+
+/*
+ * The MR goes before the memory does (SEC-08). No REG_MR of it may be on its
+ * way: an RMB whose registration went wrong stays until the QP is gone.
+ */
+static void rmb_destroy(struct smcr_rmb *rmb)
+{
+	if (rmb->mr && ib_dereg_mr(rmb->mr)) {
+		/* the device may still let the peer write there: never free it */
+		pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
+				    rmb->lgr->id,
+				    dev_name(&rmb->lgr->pid.dev->ibdev->dev),
+				    rmb->buf->size);
+		rmb->lgr->mr_leaked = true;
+	} else {
+		smcr_buf_free(rmb->buf);
+	}
+	kvfree(rmb);
+}
+
+/*
+ * An RMB that is not linked yet, of @n elements; or -ENOMEM, -ENOBUFS, -EDQUOT or
+ * -EIO. First contact's worker is over when the work begins with it: @next_rmb_id
+ * needs no lock.
+ */
+struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
+{
+	struct smcr_rmb *rmb;
+	int rc = -ENOMEM;
+
+	rmb = kvzalloc(struct_size(rmb, held_since, n), GFP_KERNEL);
+	if (!rmb)
+		return ERR_PTR(rc);
+	rmb->lgr = lgr;
+	rmb->bsize = bsize;
+	rmb->idle_since = jiffies;
+	smcr_elems_init(&rmb->elems, n);
+
+	rmb->buf = smcr_buf_alloc(&lgr->mem, n * smcr_bsize_bytes(bsize),
+				  DMA_BIDIRECTIONAL);
+	rc = PTR_ERR_OR_ZERO(rmb->buf);
+	if (rc)
+		rmb->buf = NULL;
+	else
+		rc = rmb_alloc_mr(rmb, lgr->pd);
+	if (rc) {
+		rmb_destroy(rmb);
+		return ERR_PTR(smcr_rmb_short(rc) ? rc : -EIO);
+	}
+	rmb->id = ++lgr->next_rmb_id;
+	smcr_count(lgr->sn, SMCR_CNT_RMB_CREATED);
+	trace_smcr_rmb(lgr->id, rmb->id, "create", bsize);
+	return rmb;
+}
+
+void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	lockdep_assert_held(&lgr->rmb_mutex);
+	list_add_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
+	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
+}
+
+void smcr_rmb_free(struct smcr_rmb *rmb)
+{
+	smcr_count(rmb->lgr->sn, SMCR_CNT_RMB_FREED);
+	trace_smcr_rmb(rmb->lgr->id, rmb->id, "free", rmb->bsize);
+	rmb_destroy(rmb);
+}
+
+/* After an error other than -ENOMEM it has to live as long as the link */
+int smcr_rmb_register(struct smcr_rmb *rmb)
+{
+	struct smcr_lgr *lgr = rmb->lgr;
+	int rc;
+
+	if (rmb->registered)
+		return 0;
+	rc = smcr_link_reg_mr(lgr->link, rmb->mr, SMCR_RMB_ACCESS);
+	if (rc)
+		return rc;
+	rmb->registered = true;
+	trace_smcr_rmb(lgr->id, rmb->id, "register", rmb->bsize);
+	return 0;
+}
+
+/**
+ * smcr_rmb_register_all() - register what was created before the link was up
+ * @lgr: group whose link is in RTS
+ *
+ * Context: process, sleeps.
+ * Return: 0, or what smcr_link_reg_mr() said.
+ */
+int smcr_rmb_register_all(struct smcr_lgr *lgr)
+{
+	struct smcr_rmb *rmb;
+	int i, rc = 0;
+
+	mutex_lock(&lgr->rmb_mutex);
+	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			rc = smcr_rmb_register(rmb);
+			if (rc)
+				break;
+		}
+	}
+	mutex_unlock(&lgr->rmb_mutex);
+	return rc;
+}
+
+/**
+ * smcr_rmb_free_all() - free the RMBs of a group that ends
+ * @lgr: group without a QP and without connections; its rmb_work is not
+ *	 queued and never will be
+ *
+ * Context: process, sleeps.
+ */
+void smcr_rmb_free_all(struct smcr_lgr *lgr)
+{
+	struct smcr_rmb *rmb, *tmp;
+	int i;
+
+	mutex_lock(&lgr->rmb_mutex);
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
+		list_for_each_entry_safe(rmb, tmp, &lgr->rmbs[i], node) {
+			list_del(&rmb->node);
+			WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
+			smcr_rmb_free(rmb);
+		}
+		mem_cgroup_put(lgr->rmb_want[i].payer);
+		mem_cgroup_put(lgr->rmb_want[i].full);
+		memset(&lgr->rmb_want[i], 0, sizeof(lgr->rmb_want[i]));
+	}
+	mutex_unlock(&lgr->rmb_mutex);
+}
+
+/* Elements */
+
+/* The newest first, so that older RMBs drain and can be freed */
+struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
+{
+	struct smcr_rmb *rmb;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	list_for_each_entry_reverse(rmb, &lgr->rmbs[bsize], node)
+		if (rmb->elems.n_free)
+			return rmb;
+	return NULL;
+}
+
+/* An RMB of the class, smaller when memory is short (RMB-11) */
+struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n)
+{
+	struct smcr_rmb *rmb;
+
+	do {
+		rmb = smcr_rmb_create(lgr, bsize, n);
+		n /= 2;
+	} while (IS_ERR(rmb) && smcr_rmb_short(PTR_ERR(rmb)) && n);
+	return rmb;
+}

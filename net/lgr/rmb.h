@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RMBs of a link group and their elements, RFC 7609 2.1, 4.1, 4.4.
+ *
+ * One RMB holds up to 255 elements of one size and is registered once per
+ * link; elements come and go without any verb.
+ */
+#ifndef _SMCR_RMB_H
+#define _SMCR_RMB_H
+
+#include "base/base.h"
+#include "rdma/buf.h"
+#include "core/slots.h"
+
+/**
+ * struct smcr_rmb - one RMB
+ * @node: member of lgr->rmbs[bsize], oldest first; lgr->rmb_mutex
+ * @lgr: owner, no reference (an RMB never outlives it)
+ * @buf: memory
+ * @mr: fast-registration MR on the group's link; its rkey is fixed from the
+ *	start and valid for the peer once @registered
+ * @id: number within the group, for display
+ * @bsize: element size code
+ * @elems: allocation state; lgr->rmb_mutex
+ * @registered: REG_MR has completed; set under lgr->rmb_mutex once it is linked
+ * @va: address announced to the peer (start of the RMB)
+ * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
+ * @held_since: jiffies when element [index - 1] was put into quarantine;
+ *	lgr->rmb_mutex
+ */
+struct smcr_rmb {
+	struct list_head node;
+	struct smcr_lgr *lgr;
+	struct smcr_buf *buf;
+	struct ib_mr *mr;
+	u32 id;
+	u8 bsize;
+	struct smcr_elems elems;
+	bool registered;
+	u64 va;
+	unsigned long idle_since;
+	unsigned long held_since[];
+};
+
+/**
+ * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmb_mutex
+ * @wanted: a connection waits for another RMB
+ * @tries: attempts to add one that are over
+ * @rc: result of the last of them
+ * @payer: who asked first since then, or asked last: the next one is charged to
+ *	this memory cgroup; a reference, NULL the root cgroup
+ * @full: who had no room for the last of them; a reference, or NULL
+ */
+struct smcr_rmb_want {
+	bool wanted;
+	u32 tries;
+	int rc;
+	struct mem_cgroup *payer;
+	struct mem_cgroup *full;
+};
+
+/* One element, as a connection holds it */
+struct smcr_elem {
+	struct smcr_rmb *rmb;
+	u8 index;		/* 1..255 */
+	u32 off;		/* offset of the element in rmb->buf */
+	u32 size;		/* element length */
+};
+
+/* Requests of a caller that does not sleep for an RMB; zero to begin with */
+struct smcr_rmb_req {
+	u32 lgr_id;
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* attempt that settles the request, or 0 */
+	u8 short_of;		/* classes for which there was no memory, bits */
+	int rc;			/* ... and why */
+};
+
+int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		      struct smcr_elem *elem, struct smcr_rmb_req *req,
+		      enum smcr_reason *why);
+bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
+void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine);
+int smcr_rmb_register_all(struct smcr_lgr *lgr);
+void smcr_rmb_free_all(struct smcr_lgr *lgr);
+void smcr_rmb_work(struct work_struct *work);
+void smcr_rmb_clear_eye(const struct smcr_elem *elem);
+bool smcr_rmb_eye_ok(const struct smcr_elem *elem);
+
+#endif /* _SMCR_RMB_H */

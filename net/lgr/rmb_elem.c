@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Elements of RMBs: given to connections and taken back (RFC 7609 4.1 to 4.4).
+ */
+#include <linux/bits.h>
+#include "core/byteio.h"
+#include "core/clc.h"
+#include "lgr/lgr.h"
+#include "base/memcg.h"
+#include "base/netns.h"
+#include "lgr/rmb.h"
+#include "lgr/rmb_impl.h"
+
+/* The first RMB of a group that is being formed: CLC tells the peer of it */
+static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
+{
+	struct smcr_rmb *rmb;
+
+	if (smcr_rmb_limit_reached(lgr))
+		return -ENOSPC;
+	rmb = smcr_rmb_create_some(lgr, bsize, smcr_rmb_elems_wanted(lgr, bsize));
+	if (IS_ERR(rmb))
+		return PTR_ERR(rmb);
+	smcr_rmb_link(lgr, rmb);
+	return 0;
+}
+
+/*
+ * Who pays for the next RMB of a class: who asks first, unless there was no room
+ * for the last one there. So that others need not wait for a full memory cgroup.
+ */
+static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
+			  struct mem_cgroup *memcg)
+{
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (want->payer == memcg ||
+	    (want->wanted && (!want->full || want->payer != want->full)))
+		return;
+	mem_cgroup_put(want->payer);
+	want->payer = smcr_memcg_get(memcg);
+}
+
+/* What the last attempt came to, for who is charged to @memcg; 0: ask again */
+static int rmb_verdict(const struct smcr_rmb_want *want,
+		       const struct mem_cgroup *memcg)
+{
+	return want->rc == -EDQUOT && want->full != memcg ? 0 : want->rc;
+}
+
+/*
+ * Ask rmb_work for another RMB of the class: -EINPROGRESS until an attempt that
+ * began after the request is over. The caller arms the work.
+ */
+static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
+		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
+{
+	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	u32 mine = req->tries[bsize];
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	if (smcr_rmb_limit_reached(lgr))
+		return -ENOSPC;
+	if (mine && (s32)(want->tries - mine) >= 0) {
+		req->tries[bsize] = 0;
+		if (rmb_verdict(want, memcg))
+			return want->rc;
+		mine = 0;	/* others took it all, or had no room for it */
+	}
+	if (!mine) {
+		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
+		req->tries[bsize] = want->tries + 1 ?: 1;
+		rmb_set_payer(lgr, bsize, memcg);
+		want->wanted = true;
+	}
+	return -EINPROGRESS;
+}
+
+static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
+{
+	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+	elem->rmb = rmb;
+	elem->index = smcr_elems_get(&rmb->elems);
+	smcr_rmb_class_add_free(rmb->lgr, rmb->bsize, -1);
+	elem->size = smcr_bsize_bytes(rmb->bsize);
+	elem->off = (elem->index - 1) * elem->size;
+}
+
+static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
+			    struct mem_cgroup *memcg, struct smcr_elem *elem,
+			    struct smcr_rmb_req *req)
+{
+	struct smcr_rmb *rmb;
+	int rc = 0;
+
+	for (;;) {
+		/* the RMBs of a dead group may not be registered */
+		if (smcr_lgr_dead(lgr))
+			return -ENOTCONN;
+		rmb = smcr_rmb_with_room(lgr, bsize);
+		if (rmb)
+			break;
+		if (rc)
+			return rc;
+		if (!smcr_lgr_forming(lgr))
+			return req->short_of & BIT(bsize) ? req->rc :
+			       rmb_request(lgr, bsize, memcg, req);
+		rc = rmb_add_first(lgr, bsize);
+	}
+	rmb_take(rmb, elem);
+	return 0;
+}
+
+static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		   struct smcr_elem *elem, struct smcr_rmb_req *req)
+{
+	int rc;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	bsize = smcr_rmb_bsize_cap(lgr, bsize);
+	do {
+		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
+		if (smcr_rmb_short(rc)) {	/* next time, too */
+			req->short_of |= BIT(bsize);
+			req->rc = rc;
+		}
+	} while (smcr_rmb_short(rc) && bsize--);
+	return rc;
+}
+
+static enum smcr_reason rmb_reason(int rc)
+{
+	switch (rc) {
+	case -ENOMEM:
+		return SMCR_R_NO_MEMORY;
+	case -ENOBUFS:
+		return SMCR_R_MEM_LIMIT;
+	case -EDQUOT:
+		return SMCR_R_MEMCG_LIMIT;
+	case -ENOSPC:
+		return SMCR_R_RMB_LIMIT;
+	case -EREMOTEIO:
+		return SMCR_R_RKEY_REFUSED;
+	case -ENOTCONN:
+		return SMCR_R_NO_LINK;
+	case -ETIMEDOUT:
+	case -EAGAIN:
+	case -EINPROGRESS:
+		return SMCR_R_LGR_BUSY;
+	default:
+		return SMCR_R_MR_FAIL;
+	}
+}
+
+static u8 *elem_eye(const struct smcr_elem *elem)
+{
+	u32 run;
+
+	return smcr_buf_at(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN, &run);
+}
+
+static bool elem_eye_ok(const struct smcr_elem *elem)
+{
+	smcr_buf_sync_cpu(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+	return smcr_get_be32(elem_eye(elem)) == SMCR_RMB_EYE;
+}
+
+/* Before the index is announced: the owner does not write afterwards (RMB-16) */
+static void rmb_set_eye(const struct smcr_elem *elem)
+{
+	smcr_put_be32(elem_eye(elem), SMCR_RMB_EYE);
+	smcr_buf_sync_dev(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+}
+
+/**
+ * smcr_rmb_get_elem() - element for a new connection
+ * @lgr: group with a link; the caller has a reference
+ * @bsize: wanted element size code
+ * @memcg: whom a new RMB is charged to; a reference of the caller's
+ * @elem: filled on success: busy, zeroed, eye catcher set if the group uses them
+ *	or may still come to
+ * @req: the caller's requests so far
+ * @why: reason on failure
+ *
+ * Takes a free element, or one of a new RMB; smaller sizes are tried when memory
+ * is short (RMB-11). In an active group every RMB that gives out elements is
+ * registered and known to the peer (LLC-55); if none has room, smcr_rmb_work()
+ * adds one and the caller comes back. In first contact smcr_rmb_register_all()
+ * follows later, and CLC announces the RMB.
+ *
+ * Context: process, sleeps for memory, not for the peer.
+ * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is
+ * woken; -ENOMEM, -ENOBUFS memory limit, -EDQUOT that of @memcg, -ENOSPC RMB limit,
+ * -ENOTCONN the group has ended, -EREMOTEIO the peer does not want the RMB, -EAGAIN
+ * it did not say in time, -EIO.
+ */
+int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
+		      struct smcr_elem *elem, struct smcr_rmb_req *req,
+		      enum smcr_reason *why)
+{
+	bool low;
+	int rc;
+
+	if (req->lgr_id != lgr->id) {	/* that was another group */
+		memset(req, 0, sizeof(*req));
+		req->lgr_id = lgr->id;
+	}
+
+	mutex_lock(&lgr->rmb_mutex);
+	rc = rmb_get(lgr, bsize, memcg, elem, req);
+	low = !rc && smcr_rmb_class_low(lgr, elem->rmb->bsize) &&
+	      !smcr_rmb_limit_reached(lgr);
+	if (low)
+		rmb_set_payer(lgr, elem->rmb->bsize, memcg);
+	mutex_unlock(&lgr->rmb_mutex);
+
+	if (rc == -EINPROGRESS)
+		smcr_rmb_work_arm(lgr, 0);
+	if (rc) {
+		*why = rmb_reason(rc);
+		return rc;
+	}
+	if (low && smcr_link_up(lgr->link))
+		smcr_rmb_work_arm(lgr, 0);
+	/* in first contact the peer has not said yet whether it needs one */
+	if (lgr->base || smcr_lgr_forming(lgr))
+		rmb_set_eye(elem);
+	return 0;
+}
+
+/**
+ * smcr_rmb_put_elem() - the connection is over
+ * @elem: element; @elem->rmb is NULL afterwards. Nothing happens if it is now
+ * @quarantine: the peer did not confirm the end: it may still write, so the
+ *	element is kept back for T_ABORT (RMB-22, RMB-23) and cleared then
+ *
+ * Context: process, sleeps; the caller has a reference on the group.
+ */
+void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
+{
+	struct smcr_rmb *rmb = elem->rmb;
+	struct smcr_lgr *lgr;
+	bool idle;
+
+	if (!rmb)
+		return;
+	lgr = rmb->lgr;
+	/* no lock: a busy element is its connection's */
+	if (!quarantine)
+		smcr_buf_zero(rmb->buf, elem->off, elem->size);
+
+	mutex_lock(&lgr->rmb_mutex);
+	smcr_elems_put(&rmb->elems, elem->index, quarantine);
+	if (quarantine) {
+		rmb->held_since[elem->index - 1] = jiffies;
+	} else {
+		rmb->idle_since = jiffies;
+		smcr_rmb_class_add_free(lgr, rmb->bsize, 1);
+	}
+	idle = smcr_elems_idle(&rmb->elems) && !smcr_rmb_newest(rmb);
+	mutex_unlock(&lgr->rmb_mutex);
+
+	elem->rmb = NULL;
+	if (quarantine)
+		smcr_rmb_work_arm(lgr, smcr_rmb_quarantine(lgr));
+	else if (idle)
+		smcr_rmb_work_arm(lgr, smcr_rmb_idle_time(lgr));
+}
+
+/**
+ * smcr_rmb_clear_eye() - the peer takes the element for data from the first byte
+ * @elem: element of a first contact, before the peer may write
+ *
+ * What a peer that may not yet has written there stays.
+ *
+ * Context: process.
+ */
+void smcr_rmb_clear_eye(const struct smcr_elem *elem)
+{
+	if (elem_eye_ok(elem))
+		smcr_buf_zero(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+}
+
+/**
+ * smcr_rmb_eye_ok() - is the eye catcher intact? (RMB-14)
+ * @elem: element
+ *
+ * Context: any.
+ * Return: false if the peer has overwritten it.
+ */
+bool smcr_rmb_eye_ok(const struct smcr_elem *elem)
+{
+	smcr_count(elem->rmb->lgr->sn, SMCR_CNT_EYE_CHECKS);
+	return elem_eye_ok(elem);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of RMBs have in common; for nobody else. */
+#ifndef _SMCR_RMB_IMPL_H
+#define _SMCR_RMB_IMPL_H
+
+#include "lgr/rmb.h"
+#include "lgr/lgr.h"
+
+#define SMCR_RMB_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+#define SMCR_RMB_FIRST		(256U << 10)	/* first RMB of a class ... */
+#define SMCR_RMB_FIRST_ELEMS	2		/* ... but so many elements */
+#define SMCR_RMB_LOW		8		/* prepare when under 1/8 is free */
+#define SMCR_RMB_EYE		0xd9d4c2c5U	/* "RMBE" in EBCDIC, our choice */
+
+/* rmb.c */
+u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize);
+bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize);
+bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr);
+u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize);
+void smcr_rmb_class_add_free(struct smcr_lgr *lgr, u8 bsize, int n);
+bool smcr_rmb_newest(const struct smcr_rmb *rmb);
+bool smcr_lgr_forming(const struct smcr_lgr *lgr);
+bool smcr_lgr_dead(const struct smcr_lgr *lgr);
+void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay);
+unsigned long smcr_rmb_quarantine(const struct smcr_lgr *lgr);
+unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr);
+bool smcr_rmb_short(long rc);
+struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n);
+void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
+void smcr_rmb_free(struct smcr_rmb *rmb);
+int smcr_rmb_register(struct smcr_rmb *rmb);
+struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize);
+struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n);
+
+#endif /* _SMCR_RMB_IMPL_H */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RTokens of the peer: its RMBs, as they are known on the link (RFC 7609 3.5.5.2).
+ */
+#include "lgr/lgr.h"
+#include "lgr/lgr_impl.h"
+
+/* Index of an RToken that the peer has confirmed, or, with @add, does so now */
+static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
+{
+	int i, free = -ENOSPC;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++) {
+		struct smcr_rtoken *rt = &lgr->rtokens[i];
+
+		if (rt->valid && rt->rkey == rkey && rt->va == va) {
+			rt->confirmed |= add;
+			return rt->confirmed ? i : -ENOENT;
+		}
+		if (!rt->valid && free < 0)
+			free = i;
+	}
+	if (!add)
+		return -ENOENT;
+	if (free >= 0)
+		lgr->rtokens[free] = (struct smcr_rtoken) {
+			.rkey = rkey,
+			.va = va,
+			.valid = true,
+			.confirmed = true,
+		};
+	return free;
+}
+
+/**
+ * smcr_lgr_add_rtoken() - CONFIRM RKEY: the peer has a new RMB
+ * @lgr: group
+ * @rkey: key on the group's link
+ * @va: address
+ *
+ * Return: index or -ENOSPC.
+ */
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
+{
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	i = smcr_lgr_rtoken(lgr, rkey, va, true);
+	spin_unlock_bh(&lgr->lock);
+	return i;
+}
+
+/**
+ * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
+ * @lgr: group
+ * @rkey: key on the group's link
+ *
+ * Return: 0; -ENOENT unknown; -EBUSY connections write there (RMB-25).
+ */
+int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
+{
+	int i, rc = -ENOENT;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++) {
+		struct smcr_rtoken *rt = &lgr->rtokens[i];
+
+		if (!rt->valid || rt->rkey != rkey)
+			continue;
+		if (!rt->confirmed && rt->used) {	/* withdrawn before */
+			rc = -EBUSY;
+			continue;
+		}
+		/* a connection's end may be on its way: forgotten with it */
+		rc = rt->used ? -EBUSY : 0;
+		rt->valid = rt->used;
+		rt->confirmed = false;
+		break;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return rc;
+}
+
+/**
+ * smcr_lgr_use_rtoken() - a connection is going to write to an RMB of the peer
+ * @lgr: group
+ * @rkey: RKey of the RMB
+ * @va: address of the RMB
+ *
+ * First contact makes the RMB known. Later ones have to be confirmed on the link
+ * before CLC names them (RFC 7609 3.5.5.2.1): what a CLC message says may come
+ * from anybody, and a write with an RKey that does not exist ends the link with
+ * the connections of all.
+ *
+ * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed;
+ * -ENOSPC.
+ */
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
+{
+	int rt;
+
+	spin_lock_bh(&lgr->lock);
+	rt = smcr_lgr_rtoken(lgr, rkey, va, lgr->st == SMCR_LGR_ST_FORMING);
+	if (rt >= 0)
+		lgr->rtokens[rt].used++;
+	spin_unlock_bh(&lgr->lock);
+	return rt;
+}
+
+/**
+ * smcr_lgr_unuse_rtoken() - end of smcr_lgr_use_rtoken()
+ * @lgr: group
+ * @rtoken: index; one that was withdrawn is forgotten with its last user
+ */
+void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
+{
+	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+
+	spin_lock_bh(&lgr->lock);
+	if (!--rt->used && !rt->confirmed)
+		rt->valid = false;
+	spin_unlock_bh(&lgr->lock);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers of equally sized chunks, DMA-mapped chunk by chunk. See buf.h.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "rdma/buf.h"
+#include "rdma/dev.h"
+#include "base/netns.h"
+
+/*
+ * Large chunks mean few SGEs and few entries of an MR, but are worth no
+ * reclaim. Nor would a worker come through it soon: who is above memory.high is
+ * made to wait there, for seconds, and a link group belongs to others, too.
+ * Single pages are worth some, but not the OOM killer: the caller can do with
+ * less (RMB-11) or with TCP.
+ */
+#define SMCR_CHUNK_ORDER	3
+#define SMCR_GFP		(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
+#define SMCR_GFP_PAGE		(SMCR_GFP | __GFP_RETRY_MAYFAIL)
+#define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
+
+/*
+ * Workers make all but send buffers, and others wait for them: a memory cgroup
+ * that is throttled or reclaims costs them no more than this for a buffer, and
+ * the caller tries less.
+ */
+#define SMCR_RECLAIM_TIME	HZ
+
+/* Bytes of all namespaces */
+static atomic_long_t buf_host_mem = ATOMIC_LONG_INIT(0);
+
+static long buf_bytes(const struct smcr_buf *buf)
+{
+	return (long)buf->n_chunks << buf->chunk_shift;
+}
+
+static void buf_uncharge(struct smcr_net *sn, long bytes)
+{
+	atomic_long_sub(bytes, &sn->mem);
+	atomic_long_sub(bytes, &buf_host_mem);
+}
+
+/* false: one of the limits is in the way; @must: it is not heeded */
+static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
+{
+	long max_host = (long)READ_ONCE(smcr_max_mem_host) << 10;
+	long max = (long)READ_ONCE(sn->knobs.max_mem) << 10;
+	bool ok = atomic_long_add_return(bytes, &sn->mem) <= max;
+
+	ok &= atomic_long_add_return(bytes, &buf_host_mem) <= max_host;
+	if (ok || must)
+		return true;
+	buf_uncharge(sn, bytes);
+	smcr_count(sn, SMCR_CNT_MEM_REFUSED);
+	return false;
+}
+
+/**
+ * smcr_buf_mem() - memory in use
+ * @sn: namespace, NULL for all of them
+ *
+ * Context: any.
+ * Return: bytes of buffers.
+ */
+long smcr_buf_mem(struct smcr_net *sn)
+{
+	return atomic_long_read(sn ? &sn->mem : &buf_host_mem);
+}
+
+static u32 chunk_size(const struct smcr_buf *buf)
+{
+	return 1U << buf->chunk_shift;
+}
+
+static void chunk_free(struct smcr_buf *buf, struct smcr_chunk *chunk)
+{
+	ib_dma_unmap_page(buf->ibdev, chunk->dma, chunk_size(buf), buf->dir);
+	free_pages((unsigned long)chunk->addr, buf->chunk_shift - PAGE_SHIFT);
+}
+
+/* There is no page for this memory cgroup; is there one for the host? */
+static int no_page_error(void)
+{
+	struct page *page = alloc_page(SMCR_GFP_PAGE);
+
+	if (!page)
+		return -ENOMEM;
+	__free_page(page);
+	return -EDQUOT;
+}
+
+static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
+{
+	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
+	struct page *page;
+
+	/* compound: one reference keeps all of a chunk, see smcr_buf_keep() */
+	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
+			   __GFP_ACCOUNT, order);
+	if (!page)
+		return order ? -ENOMEM : no_page_error();
+	chunk->addr = page_address(page);
+	chunk->dma = ib_dma_map_page(buf->ibdev, page, 0, chunk_size(buf),
+				     buf->dir);
+	if (ib_dma_mapping_error(buf->ibdev, chunk->dma)) {
+		__free_pages(page, order);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void buf_put(struct smcr_buf *buf)
+{
+	if (refcount_dec_and_test(&buf->refs))
+		kvfree(buf);
+}
+
+static void buf_free_chunks(struct smcr_buf *buf)
+{
+	u32 i;
+
+	for (i = 0; i < buf->n_chunks; i++)
+		chunk_free(buf, &buf->chunk[i]);
+	buf_put(buf);
+}
+
+static struct smcr_buf *buf_alloc_order(const struct smcr_buf_for *who,
+					u32 size, enum dma_data_direction dir,
+					unsigned int order)
+{
+	bool must = dir == DMA_TO_DEVICE && size <= SMCR_BUF_SMALL;
+	u32 n = DIV_ROUND_UP(size, PAGE_SIZE << order);
+	unsigned long end = jiffies + SMCR_RECLAIM_TIME;
+	struct smcr_buf *buf;
+	int rc = -ENOMEM;
+
+	if (!n || n > U16_MAX)
+		return ERR_PTR(-ENOMEM);
+	if (!buf_charge(who->sn, (long)n << (PAGE_SHIFT + order), must))
+		return ERR_PTR(-ENOBUFS);
+	/* not charged, lest the worker waits: it is a two-hundredth at most */
+	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
+	if (!buf)
+		goto err;
+	buf->ibdev = who->ibdev;
+	buf->sn = who->sn;
+	buf->dir = dir;
+	buf->size = size;
+	buf->chunk_shift = PAGE_SHIFT + order;
+	refcount_set(&buf->refs, 1);
+	while (buf->n_chunks < n) {
+		if (!order && dir != DMA_TO_DEVICE &&
+		    (time_after(jiffies, end) || who->over(who->arg)))
+			rc = -ENOMEM;
+		else
+			rc = chunk_alloc(buf, &buf->chunk[buf->n_chunks]);
+		if (rc)
+			goto err_chunks;
+		buf->n_chunks++;
+	}
+	return buf;
+
+err_chunks:
+	buf_free_chunks(buf);
+err:
+	buf_uncharge(who->sn, (long)n << (PAGE_SHIFT + order));
+	return ERR_PTR(rc);
+}
+
+/**
+ * smcr_buf_alloc() - allocate, zero and map a buffer
+ * @who: who wants it
+ * @size: bytes, at most 65535 pages
+ * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
+ *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
+ *
+ * Chunks are as large as can be had cheaply (up to 32 KiB), else pages. The
+ * memory is charged to the caller's memory cgroup, in a worker to the one that
+ * it has made active: Documentation/sockets.rst. It counts against max_mem of the
+ * namespace and max_mem_host; a send buffer that a connection cannot do without
+ * (SMCR_BUF_SMALL) is given even beyond them.
+ *
+ * Context: process, may sleep.
+ * Return: buffer or ERR_PTR(): -ENOMEM, -EDQUOT the memory cgroup is full,
+ * -ENOBUFS a limit of the namespace or of the host. smcr_buf_free() releases it.
+ */
+struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
+				enum dma_data_direction dir)
+{
+	unsigned int order = min_t(unsigned int, SMCR_CHUNK_ORDER,
+				   get_order(size));
+	struct smcr_buf *buf;
+
+	buf = buf_alloc_order(who, size, dir, order);
+	if (IS_ERR(buf) && PTR_ERR(buf) == -ENOMEM && order)
+		buf = buf_alloc_order(who, size, dir, 0);
+	return buf;
+}
+
+/**
+ * smcr_buf_free() - unmap and free
+ * @buf: buffer that no device uses any more, or NULL
+ *
+ * What smcr_buf_keep() holds stays as it is, for the CPU.
+ *
+ * Context: process, may sleep.
+ */
+void smcr_buf_free(struct smcr_buf *buf)
+{
+	if (!buf)
+		return;
+	buf_uncharge(buf->sn, buf_bytes(buf));
+	buf_free_chunks(buf);
+}
+
+/**
+ * smcr_buf_keep() - keep a range readable
+ * @buf: buffer
+ * @off: start
+ * @len: bytes, not 0; what the device writes there is complete
+ *
+ * The CPU can read the range until smcr_buf_unkeep(), even after smcr_buf_free()
+ * and the end of the device; it must not be synced any more. Needs no memory, so
+ * that it cannot fail; the caller keeps the namespace.
+ *
+ * Context: any.
+ */
+void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 i = off >> buf->chunk_shift;
+
+	smcr_buf_sync_cpu(buf, off, len);
+	buf_charge(buf->sn, len, true);
+	refcount_inc(&buf->refs);
+	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
+		get_page(virt_to_page(buf->chunk[i].addr));
+}
+
+/**
+ * smcr_buf_unkeep() - end of smcr_buf_keep()
+ * @buf: buffer, freed or not
+ * @off: as there
+ * @len: as there
+ *
+ * Context: process, may sleep.
+ */
+void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 i = off >> buf->chunk_shift;
+
+	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
+		put_page(virt_to_page(buf->chunk[i].addr));
+	buf_uncharge(buf->sn, len);
+	buf_put(buf);
+}
+
+/* DMA address of byte @off, @run as in smcr_buf_at() */
+static u64 buf_dma_at(const struct smcr_buf *buf, u32 off, u32 len, u32 *run)
+{
+	u32 in = off & (chunk_size(buf) - 1);
+
+	*run = min(len, chunk_size(buf) - in);
+	return buf->chunk[off >> buf->chunk_shift].dma + in;
+}
+
+/**
+ * smcr_buf_sync_cpu() - the CPU is going to look at a range
+ * @buf: buffer
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		ib_dma_sync_single_for_cpu(buf->ibdev, dma, run, buf->dir);
+	}
+}
+
+/**
+ * smcr_buf_sync_dev() - the CPU is done with a range
+ * @buf: buffer
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		ib_dma_sync_single_for_device(buf->ibdev, dma, run, buf->dir);
+	}
+}
+
+/**
+ * smcr_buf_zero() - clear a range
+ * @buf: buffer, DMA_TO_DEVICE or DMA_BIDIRECTIONAL
+ * @off: start
+ * @len: bytes
+ *
+ * Context: any, but half a megabyte takes a while.
+ */
+void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 at, run;
+
+	smcr_buf_sync_cpu(buf, off, len);
+	for (at = off; at < off + len; at += run) {
+		void *p = smcr_buf_at(buf, at, off + len - at, &run);
+
+		memset(p, 0, run);
+	}
+	smcr_buf_sync_dev(buf, off, len);
+}
+
+/**
+ * smcr_buf_sges() - SGEs for [off, off+len)
+ * @buf: buffer
+ * @pd: protection domain whose local_dma_lkey is used
+ * @off: start
+ * @len: bytes
+ * @sge: filled
+ * @max: size of @sge
+ *
+ * The range is synced for the device. Adjacent DMA addresses are merged.
+ *
+ * Context: any.
+ * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller: see
+ * smcr_buf_max_span().
+ */
+int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
+		  u32 len, struct ib_sge *sge, int max)
+{
+	int n = 0;
+	u32 run;
+
+	smcr_buf_sync_dev(buf, off, len);
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, off, len, &run);
+
+		if (n && sge[n - 1].addr + sge[n - 1].length == dma) {
+			sge[n - 1].length += run;
+			continue;
+		}
+		if (WARN_ON_ONCE(n == max))
+			return -ENOSPC;
+		sge[n].addr = dma;
+		sge[n].length = run;
+		sge[n].lkey = pd->local_dma_lkey;
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RDMA devices: arrival and removal, port events, and the way from the netdev
+ * of a TCP route to device, port and GID (RFC 7609 2.2, 3.5.1, 5.1).
+ *
+ * What is asked here on the connect path comes from the caches of the RDMA core
+ * and from the netdev. Devices are not asked: that takes the RTNL lock on soft
+ * RoCE and a command to the firmware elsewhere.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <linux/reboot.h>
+#include <net/ipv6.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include "core/byteio.h"
+#include "rdma/dev.h"
+#include "base/netns.h"
+
+const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
+
+/* An RMB has at most so many bytes, whatever the device could map at once */
+#define SMCR_RMB_BYTES_MAX	(4U << 20)
+#define SMCR_INLINE_WANTED	64
+
+static DEFINE_MUTEX(smcr_dev_mutex);	/* writers of smcr_devs, dumps */
+static LIST_HEAD(smcr_devs);		/* smcr_dev.node; RCU readers */
+
+static atomic_t smcr_instances;	/* begins at random when the module is loaded */
+static u64 smcr_spare_mac;		/* random, set once at module load */
+static atomic64_t smcr_rnic_mac = ATOMIC64_INIT(0);	/* cmpxchg from 0, once */
+
+static struct ib_client smcr_ib_client;
+
+/* Local peer ID */
+
+/* The first RNIC that is seen gives its MAC, for good (CLC-06) */
+static void peer_id_offer(const u8 mac[ETH_ALEN])
+{
+	atomic64_cmpxchg(&smcr_rnic_mac, 0, ether_addr_to_u64(mac));
+}
+
+/**
+ * smcr_local_peer_id() - a namespace's peer ID, RFC 7609 A.2.1
+ * @sn: namespace; each one is a TCP/IP stack of its own
+ * @id: filled: instance number, MAC of an RNIC
+ *
+ * The same from the first device on until the module is unloaded, even when
+ * that device goes. Without any device ever, only a Decline can carry it.
+ *
+ * Context: any.
+ */
+void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8])
+{
+	u64 mac = atomic64_read(&smcr_rnic_mac);
+
+	smcr_put_be16(id, sn->instance);
+	u64_to_ether_addr(mac ?: smcr_spare_mac, id + 2);
+}
+
+/**
+ * smcr_peer_instance() - instance number for a new namespace's peer ID
+ *
+ * Counted, so that no two of the last 65536 namespaces have the same.
+ * Context: any.
+ */
+u16 smcr_peer_instance(void)
+{
+	return (u16)atomic_inc_return(&smcr_instances);
+}
+
+/**
+ * smcr_peer_id_init() - before the first namespace is set up
+ */
+void __init smcr_peer_id_init(void)
+{
+	u8 mac[ETH_ALEN];
+
+	atomic_set(&smcr_instances, get_random_u16());
+	eth_random_addr(mac);
+	smcr_spare_mac = ether_addr_to_u64(mac);
+}
+
+/* References */
+
+/**
+ * smcr_dev_hold() - another reference
+ * @dev: device that the caller has a reference on
+ *
+ * Context: any.
+ */
+void smcr_dev_hold(struct smcr_dev *dev)
+{
+	refcount_inc(&dev->refs);
+}
+
+/**
+ * smcr_dev_put() - give a reference back
+ * @dev: device; may be gone on return
+ *
+ * Context: any.
+ */
+void smcr_dev_put(struct smcr_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->gone);
+}
+
+/* The search */
+
+struct dev_search {
+	struct net *net;
+	struct net_device *ndev;	/* where we are: the route's or a lower one */
+	u16 vlan;			/* that the GID has to lead into */
+	bool v4;
+	const union ib_gid *want;	/* GID of the local address, or NULL */
+	struct smcr_port_id *out;	/* NULL: only @found is of interest */
+	int rank;			/* of what is in @out */
+	bool found;
+};
+
+static int vlan_of_lower(struct net_device *lower,
+			 struct netdev_nested_priv *priv)
+{
+	u16 *vlan = priv->data;
+
+	if (!is_vlan_dev(lower))
+		return 0;
+	*vlan = vlan_dev_vlan_id(lower);
+	return 1;
+}
+
+/* As the RDMA core sees it in rdma_read_gid_l2_fields() */
+static u16 vlan_of(struct net_device *ndev)
+{
+	u16 vlan = SMCR_NO_VLAN;
+	struct netdev_nested_priv priv = { .data = &vlan };
+
+	if (!vlan_of_lower(ndev, &priv))
+		netdev_walk_all_lower_dev_rcu(ndev, vlan_of_lower, &priv);
+	return vlan;
+}
+
+static bool dev_usable(const struct smcr_dev *dev, const struct net *net)
+{
+	return !READ_ONCE(dev->removed) && !READ_ONCE(dev->failed) &&
+	       rdma_dev_access_netns(dev->ibdev, net);
+}
+
+static bool port_active(const struct smcr_dev *dev, u32 port)
+{
+	enum ib_port_state state;
+
+	return !ib_get_cached_port_state(dev->ibdev, port, &state) &&
+	       state == IB_PORT_ACTIVE;
+}
+
+static bool gid_is_roce(const struct ib_gid_attr *attr)
+{
+	return attr->gid_type == IB_GID_TYPE_ROCE ||
+	       attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
+}
+
+/* RCU held: the netdev may be leaving the GID right now */
+static bool gid_on(const struct ib_gid_attr *attr,
+		   const struct net_device *ndev)
+{
+	const struct net_device *on = rdma_read_gid_attr_ndev_rcu(attr);
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
+
+	return !IS_ERR(on) && on == ndev;
+}
+
+/* How good a GID is that is not the local address; 1 is the worst */
+static int gid_rank(const struct ib_gid_attr *attr, bool v4)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
+	int rank = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP ? 2 : 1;
+
+	if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return rank;
+	return rank + (ipv6_addr_v4mapped(addr) == v4 ? 4 : 2);
+}
+
+/* As the RDMA CM does it: active_mtu may be that of another netdev. 0: none. */
+static u8 mtu_on(const struct net_device *ndev, u8 max)
+{
+	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), max);
+}
+
+/* Replace what was found by @attr; the reference moves from device to device */
+static void search_take(struct dev_search *s, struct smcr_dev *dev,
+			const struct ib_gid_attr *attr, int rank)
+{
+	struct smcr_port_id *out = s->out;
+	struct smcr_port_id pid = { };
+
+	pid.mtu = mtu_on(s->ndev, dev->port[attr->port_num].max_mtu);
+	if (!pid.mtu || rdma_read_gid_l2_fields(attr, &pid.vlan, pid.mac) ||
+	    pid.vlan != s->vlan)
+		return;
+	if (!out) {
+		s->found = true;
+		return;
+	}
+	if (!refcount_inc_not_zero(&dev->refs))
+		return;
+	if (s->found)
+		smcr_dev_put(out->dev);
+	pid.dev = dev;
+	pid.port = attr->port_num;
+	pid.sgid_index = attr->index;
+	pid.gid = attr->gid;
+	*out = pid;
+	s->rank = rank;
+	s->found = true;
+}
+
+static void search_exact(struct dev_search *s, struct smcr_dev *dev, u32 port)
+{
+	static const enum ib_gid_type types[] = {
+		IB_GID_TYPE_ROCE_UDP_ENCAP, IB_GID_TYPE_ROCE,
+	};
+	const struct ib_gid_attr *attr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types) && !s->found; i++) {
+		attr = rdma_find_gid_by_port(dev->ibdev, s->want, types[i],
+					     port, s->ndev);
+		if (IS_ERR(attr))
+			continue;
+		search_take(s, dev, attr, INT_MAX);
+		rdma_put_gid_attr(attr);
+	}
+}
+
+static void search_best(struct dev_search *s, struct smcr_dev *dev, u32 port)
+{
+	int i, rank, end = READ_ONCE(dev->port[port].gid_end);
+	const struct ib_gid_attr *attr;
+
+	for (i = 0; i < end && (s->out || !s->found); i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		rank = gid_rank(attr, s->v4);
+		if (rank > s->rank && gid_is_roce(attr) &&
+		    gid_on(attr, s->ndev))
+			search_take(s, dev, attr, rank);
+		rdma_put_gid_attr(attr);
+	}
+}
+
+/* @step on every usable port; RCU held */
+static void search_ports(struct dev_search *s,
+			 void (*step)(struct dev_search *s,
+				      struct smcr_dev *dev, u32 port))
+{
+	struct smcr_dev *dev;
+	u32 port;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
+
+	list_for_each_entry_rcu(dev, &smcr_devs, node) {
+		if (!dev_usable(dev, s->net))
+			continue;
+		rdma_for_each_port(dev->ibdev, port) {
+			if (rdma_protocol_roce(dev->ibdev, port) &&
+			    port_active(dev, port))
+				step(s, dev, port);
+		}
+	}
+}
+
+static int search_ndev(struct net_device *ndev, struct netdev_nested_priv *priv)
+{
+	struct dev_search *s = priv->data;
+
+	s->ndev = ndev;
+	if (s->want)
+		search_ports(s, search_exact);
+	if (!s->found)
+		search_ports(s, search_best);
+	return s->found;
+}
+
+static void search_run(struct dev_search *s, struct net_device *ndev)
+{
+	struct netdev_nested_priv priv = { .data = s };
+
+	rcu_read_lock();
+	s->vlan = vlan_of(ndev);
+	if (!search_ndev(ndev, &priv))
+		netdev_walk_all_lower_dev_rcu(ndev, search_ndev, &priv);
+	rcu_read_unlock();
+}
+
+static void addr_to_gid(int family, const void *addr, union ib_gid *gid)
+{
+	__be32 v4;
+
+	if (family == AF_INET) {
+		memcpy(&v4, addr, sizeof(v4));
+		ipv6_addr_set_v4mapped(v4, (struct in6_addr *)gid->raw);
+	} else {
+		memcpy(gid->raw, addr, sizeof(gid->raw));
+	}
+}
+
+/**
+ * smcr_dev_find() - RDMA device, port and GID for a TCP connection
+ * @net: network namespace of the socket
+ * @ndev: netdev of the route (may be VLAN, bond, macvlan, ...)
+ * @family: AF_INET or AF_INET6 (IPv4-mapped counts as AF_INET)
+ * @laddr: local address (4 or 16 bytes), preferred as GID; NULL for none
+ * @out: filled on success, with a reference on @out->dev for the caller
+ *
+ * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
+ * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
+ * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
+ * into the VLAN of @ndev (LG-16). A device outside @net is never used.
+ *
+ * Context: process or softirq, does not sleep: the device is not asked.
+ * Return: 0; -ENODEV, and @out holds no reference.
+ */
+int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
+		  const void *laddr, struct smcr_port_id *out)
+{
+	struct dev_search s = { .net = net, .out = out };
+	union ib_gid want;
+
+	if (laddr) {
+		addr_to_gid(family, laddr, &want);
+		s.want = &want;
+	}
+	s.v4 = family == AF_INET ||
+	       (laddr && ipv6_addr_v4mapped((struct in6_addr *)want.raw));
+
+	search_run(&s, ndev);
+	if (!s.found)
+		return -ENODEV;
+	peer_id_offer(out->mac);
+	return 0;
+}
+
+/**
+ * smcr_dev_exists() - is there an RDMA device for a netdev?
+ * @net: network namespace of the socket
+ * @ndev: netdev of the route
+ *
+ * Context: process or softirq, does not sleep.
+ * Return: true if smcr_dev_find() would find one.
+ */
+bool smcr_dev_exists(struct net *net, struct net_device *ndev)
+{
+	struct dev_search s = { .net = net };
+
+	if (list_empty(&smcr_devs))
+		return false;
+	search_run(&s, ndev);
+	return s.found;
+}
+
+/**
+ * smcr_dev_pid_ok() - are device, port, GID and its MAC still there?
+ * @pid: from smcr_dev_find(); the caller holds @pid->dev
+ *
+ * A GID that was removed and came back at another index is another GID: queue
+ * pairs are bound to the entry of the table.
+ *
+ * Context: process or softirq, does not sleep.
+ * Return: true if a link that starts at @pid can work.
+ */
+bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
+{
+	const struct smcr_dev *dev = pid->dev;
+	const struct ib_gid_attr *attr;
+	u8 mac[ETH_ALEN];
+	bool ok;
+
+	if (READ_ONCE(dev->removed) || READ_ONCE(dev->failed) ||
+	    !port_active(dev, pid->port))
+		return false;
+	attr = rdma_get_gid_attr(dev->ibdev, pid->port, pid->sgid_index);
+	if (IS_ERR(attr))
+		return false;
+	/* the MAC cannot be read when there is no netdev behind the GID */
+	ok = !memcmp(&attr->gid, &pid->gid, sizeof(pid->gid)) &&
+	     !rdma_read_gid_l2_fields(attr, NULL, mac) &&
+	     ether_addr_equal_unaligned(mac, pid->mac);
+	rdma_put_gid_attr(attr);
+	return ok;
+}
+
+/**
+ * smcr_dev_any() - is there an RDMA device for a namespace?
+ * @net: namespace
+ *
+ * Context: any, does not sleep.
+ */
+bool smcr_dev_any(const struct net *net)
+{
+	const struct smcr_dev *dev;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &smcr_devs, node) {
+		found = dev_usable(dev, net);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * smcr_dev_for_each() - visit every device of a namespace (netlink dumps)
+ * @net: namespace
+ * @fn: called with the device list's mutex held; non-zero stops
+ * @arg: passed on
+ *
+ * Context: process, sleeps; @fn may sleep.
+ * Return: 0, or what @fn said when it stopped.
+ */
+int smcr_dev_for_each(struct net *net,
+		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg)
+{
+	struct smcr_dev *dev;
+	int rc = 0;
+
+	mutex_lock(&smcr_dev_mutex);
+	list_for_each_entry(dev, &smcr_devs, node) {
+		if (!rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		rc = fn(dev, arg);
+		if (rc)
+			break;
+	}
+	mutex_unlock(&smcr_dev_mutex);
+	return rc;
+}
+
+/* Events */
+
+/*
+ * GID tables have a thousand entries with a few in front in use. Knowing the
+ * end of these keeps the search short for routes that have no RDMA device.
+ */
+static void port_scan_gids(struct smcr_dev *dev, u32 port)
+{
+	int len = dev->ibdev->port_data[port].immutable.gid_tbl_len;
+	const struct ib_gid_attr *attr;
+	u8 mac[ETH_ALEN];
+	int i, end = 0;
+
+	for (i = 0; i < len; i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		if (!rdma_read_gid_l2_fields(attr, NULL, mac))
+			peer_id_offer(mac);
+		rdma_put_gid_attr(attr);
+		end = i + 1;
+	}
+	WRITE_ONCE(dev->port[port].gid_end, end);
+}
+
+static void dev_event_work(struct work_struct *work)
+{
+	struct smcr_dev *dev = container_of(work, struct smcr_dev, event_work);
+	u32 port;
+
+	rdma_for_each_port(dev->ibdev, port) {
+		if (test_and_clear_bit(SMCR_PORT_CHECK, &dev->port[port].flags))
+			smcr_dev_above->port_changed(dev, port);
+	}
+	if (xchg(&dev->recovered, false))
+		smcr_dev_above->arrived();
+}
+
+static void port_check(struct smcr_dev *dev, u32 port)
+{
+	if (!rdma_is_port_valid(dev->ibdev, port) ||
+	    !rdma_protocol_roce(dev->ibdev, port))
+		return;
+	set_bit(SMCR_PORT_CHECK, &dev->port[port].flags);
+	queue_work(smcr_wq, &dev->event_work);
+}
+
+static void dev_fatal(struct smcr_dev *dev)
+{
+	u32 port;
+
+	WRITE_ONCE(dev->failed, true);
+	rdma_for_each_port(dev->ibdev, port)
+		port_check(dev, port);
+}
+
+/* Process context: the RDMA core calls it with its event semaphore held */
+static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct smcr_dev *dev = container_of(handler, struct smcr_dev,
+					    event_handler);
+	u32 port = event->element.port_num;
+
+	switch (event->event) {
+	case IB_EVENT_DEVICE_FATAL:
+		dev_fatal(dev);
+		break;
+	case IB_EVENT_GID_CHANGE:
+		if (rdma_is_port_valid(dev->ibdev, port) &&
+		    rdma_protocol_roce(dev->ibdev, port))
+			port_scan_gids(dev, port);
+		port_check(dev, port);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+		if (xchg(&dev->failed, false)) {
+			xchg(&dev->recovered, true);
+			queue_work(smcr_wq, &dev->event_work);
+		}
+		break;
+	case IB_EVENT_PORT_ERR:
+		port_check(dev, port);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Arrival and removal */
+
+static bool dev_suitable(struct ib_device *ibdev)
+{
+	u32 port;
+
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    ibdev->attrs.max_fast_reg_page_list_len <
+	    DIV_ROUND_UP(SMCR_RMBE_MIN, PAGE_SIZE) ||
+	    ibdev->attrs.max_send_sge < 3)
+		return false;
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	return false;
+}
+
+static void port_init(struct smcr_dev *dev, u32 port)
+{
+	struct ib_port_attr attr;
+
+	if (ib_query_port(dev->ibdev, port, &attr))
+		dev->port[port].max_mtu = IB_MTU_4096;
+	else
+		dev->port[port].max_mtu = attr.max_mtu;
+	port_scan_gids(dev, port);
+}
+
+static struct smcr_dev *dev_alloc(struct ib_device *ibdev)
+{
+	struct smcr_dev *dev;
+
+	dev = kzalloc(struct_size(dev, port, rdma_end_port(ibdev) + 1),
+		      GFP_KERNEL);
+	if (!dev)
+		return NULL;
+	dev->ibdev = ibdev;
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->gone);
+	INIT_WORK(&dev->event_work, dev_event_work);
+	dev->max_sge = min_t(u32, SMCR_MAX_SGE, ibdev->attrs.max_send_sge);
+	dev->max_inline = SMCR_INLINE_WANTED;
+	dev->max_mr_pages = min_t(u32, SMCR_RMB_BYTES_MAX / PAGE_SIZE,
+				  ibdev->attrs.max_fast_reg_page_list_len);
+	return dev;
+}
+
+static int smcr_dev_add(struct ib_device *ibdev)
+{
+	struct smcr_dev *dev;
+	u32 port;
+
+	if (!dev_suitable(ibdev))
+		return -EOPNOTSUPP;
+	dev = dev_alloc(ibdev);
+	if (!dev)
+		return -ENOMEM;
+
+	/* first the handler, then the scan: no GID is overlooked in between */
+	INIT_IB_EVENT_HANDLER(&dev->event_handler, ibdev, dev_event);
+	ib_register_event_handler(&dev->event_handler);
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port))
+			port_init(dev, port);
+	ib_set_client_data(ibdev, &smcr_ib_client, dev);
+
+	mutex_lock(&smcr_dev_mutex);
+	list_add_tail_rcu(&dev->node, &smcr_devs);
+	mutex_unlock(&smcr_dev_mutex);
+	smcr_dev_above->arrived();
+	return 0;
+}
+
+/*
+ * Every reference belongs to a link group, which is killed here, or to a
+ * negotiation, which is bounded and finds the device removed. A group that was
+ * being listed meanwhile is met in the next round.
+ */
+static void dev_wait_gone(struct smcr_dev *dev)
+{
+	unsigned int rounds = 0;
+
+	do {
+		smcr_dev_above->removed(dev);
+		if (++rounds == 60)
+			pr_warn("smcr: device %s is still in use\n",
+				dev_name(&dev->ibdev->dev));
+	} while (!wait_for_completion_timeout(&dev->gone, HZ));
+}
+
+static void smcr_dev_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct smcr_dev *dev = client_data;
+
+	if (!dev)
+		return;
+	WRITE_ONCE(dev->removed, true);
+	mutex_lock(&smcr_dev_mutex);
+	list_del_rcu(&dev->node);
+	mutex_unlock(&smcr_dev_mutex);
+
+	ib_unregister_event_handler(&dev->event_handler);
+	cancel_work_sync(&dev->event_work);
+	/* searches use the RDMA device without a reference inside RCU */
+	synchronize_rcu();
+
+	smcr_dev_put(dev);
+	dev_wait_gone(dev);
+	kfree(dev);
+}
+
+static struct ib_client smcr_ib_client = {
+	.name = "smcr",
+	.add = smcr_dev_add,
+	.remove = smcr_dev_remove,
+};
+
+/* Only a hint: nothing may keep the system from going down */
+static int dev_reboot(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	smcr_dev_above->shutdown();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block dev_reboot_nb = {
+	.notifier_call = dev_reboot,
+};
+
+/**
+ * smcr_dev_init() - look for RDMA devices from now on
+ *
+ * Context: process, sleeps. smcr_wq exists.
+ * Return: 0 or a negative errno.
+ */
+int __init smcr_dev_init(void)
+{
+	int rc;
+
+	rc = ib_register_client(&smcr_ib_client);
+	if (rc)
+		return rc;
+	rc = register_reboot_notifier(&dev_reboot_nb);
+	if (rc)
+		ib_unregister_client(&smcr_ib_client);
+	return rc;
+}
+
+/**
+ * smcr_dev_exit() - let go of all RDMA devices
+ *
+ * Ends the link groups on them and waits for that. Context: process, sleeps.
+ */
+void smcr_dev_exit(void)
+{
+	unregister_reboot_notifier(&dev_reboot_nb);
+	ib_unregister_client(&smcr_ib_client);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA devices: arrival, removal, ports, and the way from a TCP route to the
+ * device, port and GID that a connection shall use.
+ */
+#ifndef _SMCR_DEV_H
+#define _SMCR_DEV_H
+
+#include <rdma/ib_verbs.h>
+#include <linux/netdevice.h>
+#include "base/base.h"
+
+/**
+ * struct smcr_dev_port - what is remembered of a port
+ * @gid_end: no valid entry of the GID table is behind this index; written by
+ *	the event handler, read with READ_ONCE
+ * @max_mtu: of the device, verbs enumeration; immutable
+ * @flags: SMCR_PORT_*, atomic bit operations
+ */
+struct smcr_dev_port {
+	int gid_end;
+	u8 max_mtu;
+	unsigned long flags;
+};
+
+enum {
+	SMCR_PORT_CHECK,	/* event_work has to look at the groups on it */
+};
+
+/**
+ * struct smcr_dev - one RDMA device with at least one RoCE port
+ * @ibdev: the device; valid while a reference is held or, for a device found
+ *	on the list, within the RCU section
+ * @node: member of the device list; RCU, changed under the list's mutex
+ * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
+ * @removed: set once when the device goes away; no new user afterwards
+ * @failed: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
+ * @recovered: it has failed no more, and listeners have to hear of it; atomic
+ * @gone: remove() waits here, bounded by the teardown of the link groups
+ * @max_sge: SGEs per send WR that we use
+ * @max_inline: inline bytes that we ask for
+ * @max_mr_pages: pages of one fast-registration MR
+ * @event_handler: registered from add to remove
+ * @event_work: looks at link groups and listeners after an event, on smcr_wq
+ * @port: by port number, from 1
+ */
+struct smcr_dev {
+	struct ib_device *ibdev;
+	struct list_head node;
+	refcount_t refs;
+	bool removed;
+	bool failed;
+	bool recovered;
+	struct completion gone;
+	u32 max_sge;
+	u32 max_inline;
+	u32 max_mr_pages;
+	struct ib_event_handler event_handler;
+	struct work_struct event_work;
+	struct smcr_dev_port port[];
+};
+
+/**
+ * struct smcr_port_id - where a link starts: device, port, GID
+ * @dev: referenced while the structure is in use
+ * @port: port number, from 1
+ * @sgid_index: index of @gid in the port's table
+ * @gid: source GID
+ * @mac: MAC of the netdev behind @gid
+ * @vlan: VLAN ID, or SMCR_NO_VLAN
+ * @mtu: what RoCE can carry on the netdev behind @gid, verbs enumeration
+ */
+struct smcr_port_id {
+	struct smcr_dev *dev;
+	u8 port;
+	u16 sgid_index;
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	u16 vlan;
+	u8 mtu;
+};
+
+#define SMCR_NO_VLAN	0xffff
+#define SMCR_MAX_SGE	18	/* of a send WR: 64 KiB of single pages, unaligned */
+
+/**
+ * struct smcr_dev_ops - what devices have to tell those above
+ * @arrived: there is another device, or one that works again
+ * @port_changed: port @port of @dev changed: who uses it looks again
+ * @removed: @dev goes away: who uses it lets go. Called again until all have
+ * @shutdown: the system goes down; two seconds at most
+ *
+ * All: process context, may sleep; @dev stays during the call. Not from a handler
+ * of RDMA events.
+ */
+struct smcr_dev_ops {
+	void (*arrived)(void);
+	void (*port_changed)(struct smcr_dev *dev, u8 port);
+	void (*removed)(struct smcr_dev *dev);
+	void (*shutdown)(void);
+};
+
+/* Set before smcr_dev_init(), by net/wire.c */
+extern const struct smcr_dev_ops *smcr_dev_above;
+
+int smcr_dev_init(void);
+void smcr_dev_exit(void);
+void smcr_dev_hold(struct smcr_dev *dev);
+void smcr_dev_put(struct smcr_dev *dev);
+int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
+		  const void *laddr, struct smcr_port_id *out);
+bool smcr_dev_exists(struct net *net, struct net_device *ndev);
+bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
+void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
+u16 smcr_peer_instance(void);
+void smcr_peer_id_init(void);
+bool smcr_dev_any(const struct net *net);
+int smcr_dev_for_each(struct net *net,
+		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg);
+
+#endif /* _SMCR_DEV_H */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A link: its beginning and its end.
+ *
+ * Completions run in softirq, one handler at a time per link because each link
+ * has a completion queue of its own. The queue pair's state is our own record:
+ * devices are never asked (rxe of Linux 6.1 does not know), and no error of
+ * the queue pair goes unnoticed because receives are always outstanding, which
+ * it would flush.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "rdma/buf.h"
+#include "rdma/link.h"
+#include "rdma/link_impl.h"
+
+static int link_alloc_arrays(struct smcr_link *link)
+{
+	link->pends = kvcalloc(SMCR_SQ_DEPTH, sizeof(*link->pends),
+			       GFP_KERNEL);
+	link->rx_slots = kvcalloc(SMCR_RQ_DEPTH, sizeof(*link->rx_slots),
+				  GFP_KERNEL);
+	if (!link->pends || !link->rx_slots)
+		return -ENOMEM;
+	smcr_link_init_sq(link);
+	return 0;
+}
+
+static int link_alloc_buf(struct smcr_buf **buf,
+			  const struct smcr_buf_for *mem, u32 size,
+			  enum dma_data_direction dir)
+{
+	int rc;
+
+	*buf = smcr_buf_alloc(mem, size, dir);
+	rc = PTR_ERR_OR_ZERO(*buf);
+	if (rc)
+		*buf = NULL;
+	return rc;
+}
+
+static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
+				    const struct smcr_port_id *pid,
+				    struct ib_pd *pd)
+{
+	struct smcr_link *link;
+
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		return NULL;
+	link->lgr = owner->lgr;
+	link->sn = owner->mem->sn;
+	link->lgr_id = owner->lgr_id;
+	memcpy(link->peer_id, owner->peer_id, sizeof(link->peer_id));
+	link->pid = *pid;
+	link->pd = pd;
+	link->psn = get_random_u32() & 0xffffff;
+	mutex_init(&link->verbs);
+	spin_lock_init(&link->lock);
+	INIT_LIST_HEAD(&link->waiters);
+	init_waitqueue_head(&link->drain_wait);
+	link->last_rx = jiffies;
+	link->last_tx = link->last_rx;
+	smcr_dev_hold(pid->dev);
+	return link;
+}
+
+static int link_setup(struct smcr_link *link, const struct smcr_buf_for *mem)
+{
+	int rc;
+
+	rc = link_alloc_arrays(link);
+	if (!rc)
+		rc = link_alloc_buf(&link->rx_buf, mem,
+				    SMCR_RQ_DEPTH * SMCR_RX_LEN,
+				    DMA_FROM_DEVICE);
+	if (!rc)
+		rc = smcr_link_create_qp(link);
+	if (!rc && link->max_inline < SMCR_WR_LEN)
+		rc = link_alloc_buf(&link->tx_buf, mem,
+				    SMCR_SQ_DEPTH * SMCR_TX_SLOT,
+				    DMA_TO_DEVICE);
+	if (!rc)
+		rc = smcr_link_to_init(link);
+	if (!rc)
+		rc = smcr_link_init_rq(link);
+	return rc;
+}
+
+/**
+ * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
+ * @owner: whom it is for
+ * @pid: device, port, GID; a device reference is taken
+ * @pd: protection domain of the group on that device
+ *
+ * Context: process, sleeps.
+ * Return: link or ERR_PTR(). Ended with smcr_link_stop(), smcr_link_free().
+ */
+struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
+				   const struct smcr_port_id *pid,
+				   struct ib_pd *pd)
+{
+	struct smcr_link *link;
+	int rc;
+
+	link = link_alloc(owner, pid, pd);
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	rc = link_setup(link, owner->mem);
+	if (rc) {
+		smcr_link_free(link);
+		return ERR_PTR(rc);
+	}
+	return link;
+}
+
+static bool link_drained(const struct smcr_link *link)
+{
+	return !atomic_read(&link->n_pend) && !atomic_read(&link->n_rx);
+}
+
+static void link_do_stop(struct smcr_link *link)
+{
+	lockdep_assert_held(&link->verbs);
+	smcr_link_modify_err(link);
+	if (!wait_event_timeout(link->drain_wait, link_drained(link),
+				SMCR_DRAIN))
+		net_warn_ratelimited("smcr: link group %u: device %s did not flush %d sends, %d receives\n",
+				     link->lgr_id,
+				     dev_name(&link->pid.dev->ibdev->dev),
+				     atomic_read(&link->n_pend),
+				     atomic_read(&link->n_rx));
+	if (link->qp)
+		ib_destroy_qp(link->qp);
+	if (link->cq)
+		ib_free_cq(link->cq);
+	smcr_link_abandon(link);
+}
+
+/**
+ * smcr_link_stop() - end of all traffic
+ * @link: link
+ *
+ * Everything is flushed (bounded: a device that does not flush loses its QP
+ * all the same), QP and CQ are destroyed, and @done of every work request that
+ * never completed is called with ok false. On return no callback of the link is
+ * running or will ever be called. Callable again.
+ *
+ * Context: process, sleeps up to SMCR_DRAIN.
+ */
+void smcr_link_stop(struct smcr_link *link)
+{
+	mutex_lock(&link->verbs);
+	if (!link->stopped) {
+		link_do_stop(link);
+		link->stopped = true;
+	}
+	mutex_unlock(&link->verbs);
+}
+
+/**
+ * smcr_link_free() - free the memory of a link
+ * @link: link that nobody else uses any more; stopped first if it is not; NULL
+ *
+ * Context: process, sleeps.
+ */
+void smcr_link_free(struct smcr_link *link)
+{
+	if (!link)
+		return;
+	smcr_link_stop(link);
+	if (link->probe_cq)
+		ib_free_cq(link->probe_cq);
+	smcr_buf_free(link->rx_buf);
+	smcr_buf_free(link->tx_buf);
+	kvfree(link->rx_slots);
+	kvfree(link->pends);
+	smcr_dev_put(link->pid.dev);
+	kfree(link);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A link: one RC queue pair and its completion queue, RFC 7609 section 2.
+ *
+ * The link knows nothing about connections or LLC: it posts what it is given
+ * and hands over what arrives through struct smcr_link_ops.
+ */
+#ifndef _SMCR_LINK_H
+#define _SMCR_LINK_H
+
+#include <rdma/ib_verbs.h>
+#include "base/base.h"
+#include "rdma/buf.h"
+#include "rdma/dev.h"
+
+enum {
+	SMCR_SQ_DEPTH		= 256,	/* send WRs */
+	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer of
+					 * ours can have outstanding
+					 */
+	SMCR_RQ_BATCH		= 16,	/* replenished together */
+	SMCR_CTRL_RESERVE	= 16,	/* send WRs that data leave to LLC */
+	SMCR_POST_MAX		= 8,	/* send WRs of one smcr_link_post() */
+	SMCR_RX_LEN		= 64,	/* receive buffer: longer SENDs fail */
+};
+
+/**
+ * struct smcr_tx_pend - one signalled work request
+ * @cqe: completion entry
+ * @link: the link
+ * @done: called once, before the entry is recycled, with no lock held but
+ *	  link->verbs when the link is stopped; softirq, or process context on a
+ *	  software device. @ok is false when the WR failed, was flushed, or never
+ *	  completed
+ * @arg: owner's pointer (e.g. the connection, with a reference)
+ * @mark: owner's number (e.g. send buffer position)
+ * @flags: owner's flags
+ * @posted: link->posted after this WR; completing it completes all before
+ */
+struct smcr_tx_pend {
+	struct ib_cqe cqe;
+	struct smcr_link *link;
+	void (*done)(struct smcr_tx_pend *pend, bool ok);
+	void *arg;
+	u64 mark;
+	u32 flags;
+	u32 posted;
+};
+
+/**
+ * struct smcr_link_ops - the way up
+ * @rx_cdc: a CDC message arrived, SMCR_WR_LEN bytes, not yet decoded; @buf is
+ *	valid during the call
+ * @rx_llc: an LLC message, likewise
+ * @down: the link failed; any context up to softirq; called exactly once
+ * @room: send WRs became free while somebody waited for them
+ *
+ * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
+ * one at a time for each link.
+ */
+struct smcr_link_ops {
+	void (*rx_cdc)(struct smcr_link *link, const u8 *buf);
+	void (*rx_llc)(struct smcr_link *link, const u8 *buf);
+	void (*down)(struct smcr_link *link, enum smcr_reason why);
+	void (*room)(struct smcr_link *link);
+};
+
+/* Set before the first link is made, by net/wire.c */
+extern const struct smcr_link_ops *smcr_link_above;
+
+/**
+ * struct smcr_link_for - whom a link is for
+ * @lgr: its link group, for those above
+ * @lgr_id: number of the group
+ * @peer_id: whom it leads to
+ * @mem: its buffers
+ */
+struct smcr_link_for {
+	struct smcr_lgr *lgr;
+	u32 lgr_id;
+	const u8 *peer_id;
+	const struct smcr_buf_for *mem;
+};
+
+/*
+ * struct smcr_link - a link
+ *
+ * Immutable after smcr_link_create(): owner, its number and peer, pid, pd, cq,
+ * qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
+ *
+ * @verbs: serialises what is done to the QP as a whole: modify, destroy;
+ *	outside of @lock, sleeps
+ * @qp_err: the device was told to move the QP to ERR; @verbs
+ * @stopped: QP and CQ are gone; @verbs
+ * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
+ *	may outlive smcr_link_stop(); ends in smcr_link_free()
+ * @lock: BH; nests inside a connection's lock. Guards everything below it but
+ *	rq_*. ib_post_send and ib_post_recv are called under it, so that @posted
+ *	follows the order of the send queue and nothing is posted after ERR.
+ * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock, read with
+ *	READ_ONCE
+ * @rq_tail, @rq_missing: of all slots in their order, the one that completes
+ *	next, and the number of those before it that are to be reposted; completion
+ *	handlers only, which never run side by side on one CQ
+ * @pend_tail: likewise, of @pends; written under @lock
+ * @n_pend, @n_rx: what smcr_link_stop() waits for
+ */
+struct smcr_link {
+	struct smcr_lgr *lgr;		/* owner */
+	struct smcr_net *sn;
+	u32 lgr_id;
+	u8 peer_id[8];
+	struct smcr_port_id pid;	/* device reference held */
+	struct ib_pd *pd;		/* the group's */
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	u32 qpn;			/* outlives the QP */
+	u32 psn;			/* own initial PSN */
+	u8 num;				/* link number, server's choice */
+	u32 user_id;			/* own link user ID */
+	u32 peer_user_id;
+	u8 llc_form;			/* enum smcr_llc_form; with CONFIRM LINK */
+	u32 max_inline;			/* what the QP offers */
+
+	u8 peer_gid[16];
+	u8 peer_mac[6];
+	u32 peer_qpn;
+	u32 peer_psn;
+	u8 mtu;				/* effective, enum */
+
+	struct mutex verbs;		/* QP as a whole, see above */
+	bool qp_err;
+	bool stopped;
+	struct ib_cq *probe_cq;
+
+	spinlock_t lock;		/* all below but rq_*, see above */
+	u8 st;
+	bool down_reported;
+	u32 posted;			/* send WRs posted so far */
+	u32 completed;			/* ... known to be completed */
+	u32 unsignalled;		/* since the last signalled one */
+	u32 pend_head;			/* signalled WRs posted so far */
+	u32 pend_tail;			/* ... completed; see above */
+	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
+	const struct list_head *turn;	/* taken off there, posts next */
+	u32 rq_tail;			/* receives completed so far */
+	u32 rq_missing;
+
+	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
+	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */
+	struct smcr_buf *rx_buf;
+	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
+	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */
+	atomic_t n_pend;		/* signalled WRs outstanding */
+	atomic_t n_rx;			/* receives outstanding */
+	wait_queue_head_t drain_wait;
+
+	unsigned long last_rx;		/* jiffies; racy by design */
+	unsigned long last_tx;		/* ... of the last completion, or of the
+					 * first signalled WR after a pause; same
+					 */
+	u64 tx_writes, tx_bytes, tx_sends, rx_sends;	/* lock / rx softirq */
+};
+
+struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
+				   const struct smcr_port_id *pid,
+				   struct ib_pd *pd);
+int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
+		     const u8 mac[6], u32 qpn, u32 psn, u8 mtu);
+int smcr_link_to_rts(struct smcr_link *link);
+void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
+void smcr_link_stop(struct smcr_link *link);
+void smcr_link_free(struct smcr_link *link);
+struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
+int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
+		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
+		   void *arg, u64 mark, u32 flags,
+		   const struct list_head *who);
+bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node);
+bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node);
+struct list_head *smcr_link_next_waiter(struct smcr_link *link);
+int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access);
+
+static inline bool smcr_link_up(const struct smcr_link *link)
+{
+	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
+}
+
+bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);
+#endif /* _SMCR_LINK_H */

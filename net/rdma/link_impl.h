@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of a link have in common; for nobody else. */
+#ifndef _SMCR_LINK_IMPL_H
+#define _SMCR_LINK_IMPL_H
+
+#include "rdma/link.h"
+
+/* One receive; it has a cache line */
+struct smcr_rx_slot {
+	struct ib_cqe cqe;
+	struct ib_sge sge;
+	struct ib_recv_wr wr;	/* wr.next is the next slot's, around the ring */
+};
+
+#define SMCR_TX_SLOT		64	/* bytes of a SEND's slot in tx_buf */
+#define SMCR_CQ_SLACK		16	/* completion entries nobody planned */
+#define SMCR_DRAIN		(5 * HZ)
+#define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
+#define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
+
+/* link_state.c */
+bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why);
+int smcr_link_advance(struct smcr_link *link, u8 st);
+void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc);
+void smcr_link_wc_order(struct smcr_link *link);
+void smcr_link_settle(struct smcr_link *link, atomic_t *count);
+
+/* link_rx.c */
+int smcr_link_init_rq(struct smcr_link *link);
+
+/* link_tx.c */
+void smcr_link_init_sq(struct smcr_link *link);
+void smcr_link_abandon(struct smcr_link *link);
+
+/* link_qp.c */
+int smcr_link_create_qp(struct smcr_link *link);
+int smcr_link_to_init(struct smcr_link *link);
+void smcr_link_modify_err(struct smcr_link *link);
+
+#endif /* _SMCR_LINK_IMPL_H */

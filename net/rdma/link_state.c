@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Own record of the state of a link, and its failure.
+ */
+#include "rdma/link.h"
+#include "base/trace.h"
+#include "rdma/link_impl.h"
+
+const struct smcr_link_ops *smcr_link_above __ro_after_init;
+
+/* The only writer of link->st; ERR is final. False if it was ERR already. */
+bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
+{
+	lockdep_assert_held(&link->lock);
+	if (link->st == SMCR_LINK_ST_ERR)
+		return false;
+	WRITE_ONCE(link->st, st);
+	trace_smcr_link(link->lgr_id, link->num, st, why);
+	return true;
+}
+
+/* After a successful modify; the link may have failed while it ran */
+int smcr_link_advance(struct smcr_link *link, u8 st)
+{
+	bool ok;
+
+	spin_lock_bh(&link->lock);
+	ok = smcr_link_set_state(link, st, SMCR_R_NONE);
+	spin_unlock_bh(&link->lock);
+	return ok ? 0 : -ENOTCONN;
+}
+
+/**
+ * smcr_link_fail() - the link cannot be used any more
+ * @link: link
+ * @why: reason
+ *
+ * Nothing is posted afterwards. The first call tells the owner through
+ * @down of struct smcr_link_ops, which gets the queue pair to ERR in its own time.
+ *
+ * Context: any up to softirq; a connection's lock may be held.
+ */
+void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
+{
+	bool first;
+
+	spin_lock_bh(&link->lock);
+	first = !link->down_reported;
+	link->down_reported = true;
+	smcr_link_set_state(link, SMCR_LINK_ST_ERR, why);
+	spin_unlock_bh(&link->lock);
+
+	if (!first)
+		return;
+	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
+			     link->lgr_id, (int)sizeof(link->peer_id),
+			     link->peer_id, link->num,
+			     smcr_reason_name(why));
+	smcr_link_above->down(link, why);
+}
+
+static bool link_is_err(const struct smcr_link *link)
+{
+	return READ_ONCE(link->st) == SMCR_LINK_ST_ERR;
+}
+
+/* A work request failed. In ERR that is what was asked for. */
+void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
+{
+	if (link_is_err(link))
+		return;
+	net_dbg_ratelimited("smcr: link group %u: %s\n", link->lgr_id,
+			    ib_wc_status_msg(wc->status));
+	smcr_link_fail(link, SMCR_R_LINK_ERROR);
+}
+
+/*
+ * A queue completes in the order in which it was posted. Another completion is a
+ * second one, or of a receive after one whose message was lost with its
+ * completion: what this device says may be wrong.
+ */
+void smcr_link_wc_order(struct smcr_link *link)
+{
+	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice or out of order\n",
+			     link->lgr_id,
+			     dev_name(&link->pid.dev->ibdev->dev));
+	smcr_link_fail(link, SMCR_R_LINK_ERROR);
+}
+
+/* One request less outstanding; see smcr_link_stop() */
+void smcr_link_settle(struct smcr_link *link, atomic_t *count)
+{
+	if (atomic_dec_and_test(count) && wq_has_sleeper(&link->drain_wait))
+		wake_up(&link->drain_wait);
+}

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Send queue of a link: posts, their completions, the line of those who wait for
+ * room, memory registration.
+ */
+#include <linux/slab.h>
+#include "rdma/buf.h"
+#include "rdma/link.h"
+#include "base/netns.h"
+#include "rdma/link_impl.h"
+
+static u32 link_wrs_free(const struct smcr_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return SMCR_SQ_DEPTH - (link->posted - link->completed);
+}
+
+/*
+ * Enough for any post of a connection. When it is false a signalled WR is
+ * outstanding, so somebody will look again (see link_post_chain()).
+ */
+static bool link_has_room(const struct smcr_link *link)
+{
+	return link_wrs_free(link) >= SMCR_CTRL_RESERVE + SMCR_POST_MAX;
+}
+
+static int link_admit(const struct smcr_link *link, u32 n, u32 reserve)
+{
+	if (link->st != SMCR_LINK_ST_RTS)
+		return -ENOTCONN;
+	return link_wrs_free(link) < n + reserve ? -EAGAIN : 0;
+}
+
+/*
+ * First come, first served: while somebody is in line, what becomes free is for
+ * whoever smcr_link_next_waiter() has taken off it.
+ */
+static bool link_is_next(const struct smcr_link *link,
+			 const struct list_head *who)
+{
+	return link->turn ? link->turn == who : list_empty(&link->waiters);
+}
+
+/* Connection traffic of @who: one post for each turn */
+static int link_admit_data(struct smcr_link *link, u32 n,
+			   const struct list_head *who)
+{
+	int rc = link_admit(link, n, SMCR_CTRL_RESERVE);
+
+	if (!rc && unlikely(!link_is_next(link, who)))
+		rc = -EAGAIN;
+	if (!rc)
+		link->turn = NULL;
+	return rc;
+}
+
+static struct smcr_tx_pend *pend_at(const struct smcr_link *link, u32 n)
+{
+	return &link->pends[n % SMCR_SQ_DEPTH];
+}
+
+/* There are as many as send WRs, and each one out has a WR of its own */
+static struct smcr_tx_pend *pend_get(struct smcr_link *link)
+{
+	struct smcr_tx_pend *pend = pend_at(link, link->pend_head);
+
+	lockdep_assert_held(&link->lock);
+	if (link->pend_head - link->pend_tail == SMCR_SQ_DEPTH)
+		return NULL;
+	link->pend_head++;
+	if (atomic_inc_return(&link->n_pend) == 1)
+		WRITE_ONCE(link->last_tx, jiffies);
+	return pend;
+}
+
+/* @pend is done and everything posted before it; true if a waiter may go on */
+static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
+{
+	bool room;
+
+	WRITE_ONCE(link->last_tx, jiffies);
+	spin_lock_bh(&link->lock);
+	link->completed = pend->posted;
+	link->pend_tail++;
+	room = !list_empty(&link->waiters) && link_has_room(link);
+	spin_unlock_bh(&link->lock);
+	return room;
+}
+
+static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
+{
+	if (pend->done)
+		pend->done(pend, ok);
+	if (pend_retire(link, pend))
+		smcr_link_above->room(link);
+	smcr_link_settle(link, &link->n_pend);
+}
+
+/*
+ * Number of those that were posted before @pend and are outstanding; U32_MAX if
+ * @pend is not. Handlers run one at a time: nobody else moves pend_tail.
+ */
+static u32 pends_before(const struct smcr_link *link,
+			const struct smcr_tx_pend *pend)
+{
+	u32 n = (u32)(pend - link->pends) - link->pend_tail;
+
+	n %= SMCR_SQ_DEPTH;
+	if (n < READ_ONCE(link->pend_head) - link->pend_tail &&
+	    n < SMCR_SQ_DEPTH / 2)
+		return n;
+	return U32_MAX;
+}
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smcr_tx_pend *pend = container_of(wc->wr_cqe,
+						 struct smcr_tx_pend, cqe);
+	struct smcr_link *link = pend->link;
+	bool ok = wc->status == IB_WC_SUCCESS;
+	u32 n = pends_before(link, pend);
+
+	if (unlikely(n == U32_MAX)) {
+		smcr_link_wc_order(link);
+		return;
+	}
+	if (unlikely(!ok))
+		smcr_link_wc_error(link, wc);
+	/* those before it have come to their end, too, if nobody told */
+	do {
+		pend_end(link, pend_at(link, link->pend_tail), ok);
+	} while (n--);
+}
+
+/**
+ * smcr_link_stuck() - does the peer's adapter not take what is sent?
+ * @link: link
+ * @time: jiffies
+ *
+ * A peer that posts no receives holds up the send queue for ever, RNR NAK by
+ * RNR NAK, and can still be heard.
+ *
+ * Context: any.
+ * Return: true if signalled WRs are outstanding and none has completed for
+ * @time.
+ */
+bool smcr_link_stuck(const struct smcr_link *link, unsigned long time)
+{
+	return atomic_read(&link->n_pend) &&
+	       time_after_eq(jiffies, READ_ONCE(link->last_tx) + time);
+}
+
+/* WRs without a pend complete only in error */
+static void tx_unsignalled_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smcr_link *link = container_of(wc->wr_cqe, struct smcr_link,
+					      unsignalled_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		smcr_link_wc_error(link, wc);
+}
+
+void smcr_link_init_sq(struct smcr_link *link)
+{
+	struct smcr_tx_pend *pend;
+	int i;
+
+	link->unsignalled_cqe.done = tx_unsignalled_done;
+	for (i = 0; i < SMCR_SQ_DEPTH; i++) {
+		pend = &link->pends[i];
+		pend->cqe.done = tx_done;
+		pend->link = link;
+	}
+}
+
+/*
+ * Post @n chained WRs, the last one with @pend if it is signalled. Of the last
+ * SMCR_SQ_DEPTH / 4 + SMCR_POST_MAX WRs at least one is signalled
+ * (link_needs_signal()), so a queue without room has one outstanding.
+ */
+static int link_post_chain(struct smcr_link *link,
+			   const struct ib_send_wr *first, u32 n,
+			   struct smcr_tx_pend *pend)
+{
+	const struct ib_send_wr *bad = first;
+
+	lockdep_assert_held(&link->lock);
+	if (pend)
+		pend->posted = link->posted + n;
+	if (likely(!ib_post_send(link->qp, first, &bad))) {
+		link->posted += n;
+		link->unsignalled = pend ? 0 : link->unsignalled + n;
+		return 0;
+	}
+	for (; first && first != bad; first = first->next)
+		link->posted++;
+	if (pend) {
+		link->pend_head--;
+		atomic_dec(&link->n_pend);
+	}
+	return -EIO;
+}
+
+static bool link_needs_signal(const struct smcr_link *link, u32 n)
+{
+	return link->unsignalled + n >= SMCR_SQ_DEPTH / 4;
+}
+
+/* The SEND's payload; @wr_no is its number in the queue, not in use twice */
+static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
+			  struct ib_sge *sge, const u8 *msg, u32 wr_no)
+{
+	u32 off = wr_no % SMCR_SQ_DEPTH * SMCR_TX_SLOT;
+	u32 run;
+
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	if (link->max_inline >= SMCR_WR_LEN) {
+		/* inline data are copied by the CPU while it posts */
+		wr->send_flags |= IB_SEND_INLINE;
+		sge->addr = (uintptr_t)msg;
+		sge->length = SMCR_WR_LEN;
+		sge->lkey = 0;
+		return 0;
+	}
+	memcpy(smcr_buf_at(link->tx_buf, off, SMCR_WR_LEN, &run), msg,
+	       SMCR_WR_LEN);
+	return smcr_buf_sges(link->tx_buf, link->pd, off, SMCR_WR_LEN, sge,
+			     1) == 1 ? 0 : -EIO;
+}
+
+static void link_chain_writes(struct smcr_link *link, struct ib_rdma_wr *w,
+			      int n_w, struct ib_send_wr *last)
+{
+	int i, j;
+
+	for (i = 0; i < n_w; i++) {
+		w[i].wr.next = i + 1 < n_w ? &w[i + 1].wr : last;
+		w[i].wr.wr_cqe = &link->unsignalled_cqe;
+		w[i].wr.send_flags = 0;
+		for (j = 0; j < w[i].wr.num_sge; j++)
+			link->tx_bytes += w[i].wr.sg_list[j].length;
+	}
+	link->tx_writes += n_w;
+	link->tx_sends++;
+}
+
+/* The locked part of smcr_link_post(); @tmpl holds done, arg, mark, flags */
+static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
+			    int n_w, const u8 *msg,
+			    const struct smcr_tx_pend *tmpl)
+{
+	struct ib_send_wr send = {
+		.wr_cqe = &link->unsignalled_cqe,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SOLICITED,
+	};
+	struct smcr_tx_pend *pend = NULL;
+	struct ib_sge sge;
+
+	if (link_fill_send(link, &send, &sge, msg, link->posted + n_w))
+		return -EIO;
+	if (tmpl->done || link_needs_signal(link, n_w + 1)) {
+		pend = pend_get(link);
+		if (!pend)
+			return -EAGAIN;
+		pend->done = tmpl->done;
+		pend->arg = tmpl->arg;
+		pend->mark = tmpl->mark;
+		pend->flags = tmpl->flags;
+		send.wr_cqe = &pend->cqe;
+		send.send_flags |= IB_SEND_SIGNALED;
+	}
+	link_chain_writes(link, w, n_w, &send);
+	return link_post_chain(link, n_w ? &w[0].wr : &send, n_w + 1, pend);
+}
+
+/**
+ * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
+ * @link: link
+ * @w: @n_w RDMA WRITE requests, set up except for chaining, flags and cqe; may be
+ *	NULL with 0
+ * @n_w: their number, less than SMCR_POST_MAX
+ * @msg: SMCR_WR_LEN bytes to SEND after them, copied
+ * @done: called at completion; NULL: the SEND is signalled only if the send queue
+ *	has to be reclaimed
+ * @arg: for @done
+ * @mark: for @done
+ * @flags: for @done
+ * @who: the connection's place in line, NULL for control messages, which need
+ *	not wait their turn and may use the last SMCR_CTRL_RESERVE requests
+ *
+ * Context: any up to softirq; the caller may hold its connection's lock.
+ * Return: 0; -EAGAIN no room, or others come before, nothing posted; -ENOTCONN
+ * link not in RTS or failed by this: some of @w may have been posted. @done is
+ * called exactly once after 0, perhaps before the caller sees it, else never.
+ */
+int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
+		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
+		   void *arg, u64 mark, u32 flags, const struct list_head *who)
+{
+	const struct smcr_tx_pend tmpl = {
+		.done = done,
+		.arg = arg,
+		.mark = mark,
+		.flags = flags,
+	};
+	int rc;
+
+	if (WARN_ON_ONCE(n_w >= SMCR_POST_MAX))
+		return -ENOTCONN;
+
+	spin_lock_bh(&link->lock);
+	rc = who ? link_admit_data(link, n_w + 1, who) :
+		   link_admit(link, n_w + 1, 0);
+	if (!rc)
+		rc = link_post_locked(link, w, n_w, msg, &tmpl);
+	spin_unlock_bh(&link->lock);
+
+	if (unlikely(rc == -EIO)) {
+		smcr_link_fail(link, SMCR_R_LINK_ERROR);
+		return -ENOTCONN;
+	}
+	return rc;
+}
+
+/**
+ * smcr_link_wait_room() - get in line after -EAGAIN
+ * @link: link
+ * @node: list head of the waiter; what keeps it alive is up to the caller
+ *
+ * Who lost the room in his turn (to control messages) stays first.
+ *
+ * Context: any up to softirq; the caller may hold its connection's lock.
+ * Return: true if @node is in line; false if there is room by now and it is
+ * next, or there never will be: try again.
+ */
+bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
+{
+	bool queued;
+
+	spin_lock_bh(&link->lock);
+	queued = !list_empty(node);
+	if (!queued && link->st == SMCR_LINK_ST_RTS &&
+	    !(link_has_room(link) && link_is_next(link, node))) {
+		if (link->turn == node)
+			list_add(node, &link->waiters);
+		else
+			list_add_tail(node, &link->waiters);
+		queued = true;
+	}
+	spin_unlock_bh(&link->lock);
+	return queued;
+}
+
+/**
+ * smcr_link_cancel_wait() - leave the line
+ * @link: link
+ * @node: in line or not
+ *
+ * Context: any up to softirq.
+ * Return: true if @node was in line.
+ */
+bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
+{
+	bool queued;
+
+	spin_lock_bh(&link->lock);
+	queued = !list_empty(node);
+	list_del_init(node);
+	spin_unlock_bh(&link->lock);
+	return queued;
+}
+
+/**
+ * smcr_link_next_waiter() - who is first in line, if there is room for it
+ * @link: link
+ *
+ * To be called until it returns NULL: the turn of the one before ends with it.
+ *
+ * Context: any up to softirq, by one caller at a time.
+ * Return: the waiter, not in line any more; NULL if there is none or no room.
+ */
+struct list_head *smcr_link_next_waiter(struct smcr_link *link)
+{
+	struct list_head *node = NULL;
+
+	spin_lock_bh(&link->lock);
+	if (!list_empty(&link->waiters) && link_has_room(link)) {
+		node = link->waiters.next;
+		list_del_init(node);
+	}
+	link->turn = node;
+	spin_unlock_bh(&link->lock);
+	return node;
+}
+
+/* Shared by the waiter and the completion, which may come late or in stop */
+struct link_reg {
+	refcount_t refs;
+	struct completion done;
+	bool ok;
+};
+
+static void link_reg_put(struct link_reg *reg)
+{
+	if (refcount_dec_and_test(&reg->refs))
+		kfree(reg);
+}
+
+static void link_reg_done(struct smcr_tx_pend *pend, bool ok)
+{
+	struct link_reg *reg = pend->arg;
+
+	reg->ok = ok;
+	complete(&reg->done);
+	link_reg_put(reg);
+}
+
+static int link_post_reg(struct smcr_link *link, struct ib_mr *mr, int access,
+			 struct link_reg *reg)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = access,
+	};
+	struct smcr_tx_pend *pend;
+	int rc;
+
+	spin_lock_bh(&link->lock);
+	rc = link_admit(link, 1, 0);
+	pend = rc ? NULL : pend_get(link);
+	if (pend) {
+		pend->done = link_reg_done;
+		pend->arg = reg;
+		wr.wr.wr_cqe = &pend->cqe;
+		rc = link_post_chain(link, &wr.wr, 1, pend);
+	} else if (!rc) {
+		rc = -EAGAIN;
+	}
+	spin_unlock_bh(&link->lock);
+	return rc;
+}
+
+/* Post it, or wait for room until @deadline; then wait for the result */
+static int link_reg_run(struct smcr_link *link, struct ib_mr *mr, int access,
+			struct link_reg *reg, unsigned long deadline)
+{
+	long left;
+	int rc;
+
+	for (;;) {
+		rc = link_post_reg(link, mr, access, reg);
+		left = deadline - jiffies;
+		if (rc != -EAGAIN || left <= 0)
+			break;
+		usleep_range(500, 1000);
+	}
+	if (rc) {
+		link_reg_put(reg);	/* the completion's */
+		return rc;
+	}
+	if (!wait_for_completion_timeout(&reg->done, max(left, 1L)))
+		return -ETIMEDOUT;
+	return reg->ok ? 0 : -EIO;
+}
+
+/**
+ * smcr_link_reg_mr() - fast-register an MR
+ * @link: link in RTS
+ * @mr: mapped with ib_map_mr_sg(), key updated
+ * @access: IB_ACCESS_*
+ *
+ * Context: process, sleeps up to T_LLC.
+ * Return: 0; -ENOMEM; -ENOTCONN, -EAGAIN, -ETIMEDOUT, -EIO, all with the link
+ * failed: @mr has to live until smcr_link_stop().
+ */
+int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
+{
+	int ms = max(READ_ONCE(link->sn->knobs.t_llc), 1);
+	struct link_reg *reg;
+	int rc;
+
+	might_sleep();
+
+	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
+	if (!reg)
+		return -ENOMEM;
+	refcount_set(&reg->refs, 2);
+	init_completion(&reg->done);
+	rc = link_reg_run(link, mr, access, reg,
+			  jiffies + msecs_to_jiffies(ms));
+	link_reg_put(reg);
+	if (rc)
+		smcr_link_fail(link, SMCR_R_LINK_ERROR);
+	return rc;
+}
+
+/* No completion can come any more: tell those who still wait for one */
+void smcr_link_abandon(struct smcr_link *link)
+{
+	struct smcr_tx_pend *pend;
+
+	for (; link->pend_tail != link->pend_head; link->pend_tail++) {
+		pend = pend_at(link, link->pend_tail);
+		local_bh_disable();
+		if (pend->done)
+			pend->done(pend, false);
+		local_bh_enable();
+	}
+}

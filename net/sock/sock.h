@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The socket family, as its files and the wiring see it.
+ */
+#ifndef _SMCR_SOCK_FAMILY_H
+#define _SMCR_SOCK_FAMILY_H
+
+#include <linux/net.h>
+#include "conn/sock.h"
+
+/* sock_tcp.c */
+void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);
+void smcr_tcp_unhook(struct smcr_sock *ssk);
+void smcr_tcp_err_enter(struct smcr_sock *ssk);
+void smcr_tcp_err_leave(struct smcr_sock *ssk);
+void smcr_tcp_check(struct smcr_sock *ssk);
+
+/* sock_life.c */
+struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
+				  struct socket *tcp, struct proto *prot,
+				  int protocol, int kern);
+
+/* sock_neg.c */
+long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
+int smcr_neg_abort(struct smcr_sock *ssk);
+void smcr_sock_to_init(struct smcr_sock *ssk);
+bool smcr_sock_reset(struct smcr_sock *ssk);
+void smcr_tcp_state_sync(struct socket *sock);
+
+/* sockopt.c */
+int smcr_setsockopt(struct socket *sock, int level, int opt, sockptr_t val,
+		    unsigned int len);
+int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
+		    int __user *len);
+int smcr_set_rcvlowat(struct sock *sk, int val);
+void smcr_keepalive(struct sock *sk, int on);
+void smcr_sockopt_push(struct smcr_sock *ssk);
+void smcr_sockopt_sync(struct smcr_sock *ssk);
+void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from);
+void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
+
+/* sock_listen.c */
+void smcr_accept_work(struct work_struct *work);
+void smcr_child_defer_end(struct smcr_sock *child);
+int smcr_listen(struct socket *sock, int backlog);
+int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
+void smcr_listeners_kick(void);
+bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own);
+void smcr_child_ready(struct smcr_sock *child);
+void smcr_child_failed(struct smcr_sock *child);
+void smcr_child_undefer(struct smcr_sock *child);
+void smcr_listener_stop(struct smcr_sock *lsk);
+void smcr_listener_undo(struct socket *sock);
+
+/* sock_connect.c */
+int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);
+
+/* sock_io.c */
+int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+__poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait);
+int smcr_shutdown(struct socket *sock, int how);
+int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+int smcr_getname(struct socket *sock, struct sockaddr *addr, int peer);
+
+/* af_smcr.c */
+int smcr_af_init(void);
+void smcr_af_exit(void);
+
+#endif /* _SMCR_SOCK_FAMILY_H */

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls on a socket by mode: send, receive, poll, shutdown, ioctl, addresses.
+ * In mode TCP they are forwarded without the socket lock, because they block.
+ */
+#include <linux/sched/signal.h>
+#include <linux/sockios.h>
+#include <asm/ioctls.h>
+#include <net/busy_poll.h>
+#include "hs/hs.h"
+#include "sock/sock.h"
+
+static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
+{
+	return READ_ONCE(ssk->tcp->ops);	/* IPV6_ADDRFORM changes them */
+}
+
+/*
+ * The connection is over, whatever the application still has to read. One that
+ * the peer has closed looks half-closed until the application closes, too.
+ */
+static bool smcr_conn_over(const struct smcr_sock *ssk)
+{
+	switch (READ_ONCE(ssk->conn.fsm.st)) {
+	case SMCR_CONN_ST_CLOSED:
+		return READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
+	case SMCR_CONN_ST_PEER_ABORT_WAIT:
+	case SMCR_CONN_ST_PROCESS_ABORT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Until it is decided what the connection runs over, nothing can be sent or
+ * received. Socket lock held, dropped while waiting. 0: decided.
+ */
+static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
+{
+	sock_owned_by_me(&ssk->sk);
+
+	if (ssk->mode != SMCR_MODE_NEG)
+		return 0;
+	if (!timeo)
+		return -EAGAIN;
+	timeo = smcr_wait_neg(ssk, timeo);
+	if (ssk->mode != SMCR_MODE_NEG)
+		return 0;
+	return signal_pending(current) ? sock_intr_errno(timeo) : -EAGAIN;
+}
+
+static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
+			    size_t len)
+{
+	int rc;
+
+	smcr_sockopt_sync(ssk);
+	smcr_tcp_err_enter(ssk);
+	/* before TCP says that there is no room: SIGIO comes through us */
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
+	rc = smcr_tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
+	smcr_tcp_err_leave(ssk);
+	return rc;
+}
+
+/* MSG_FASTOPEN connects and sends: TCP's business (T-14) */
+static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
+				 size_t len)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	int rc;
+
+	lock_sock(sock->sk);
+	if (ssk->mode == SMCR_MODE_INIT && sock->state == SS_UNCONNECTED) {
+		smcr_tcp_own(ssk, sock);
+		smcr_fallback_early(ssk, SMCR_R_FASTOPEN);
+	}
+	rc = ssk->mode == SMCR_MODE_TCP ? 0 : -EISCONN;
+	release_sock(sock->sk);
+	if (rc)
+		return rc;
+	rc = smcr_tcp_sendmsg(ssk, msg, len);
+	lock_sock(sock->sk);
+	if (sock->state != SS_CONNECTED)
+		smcr_tcp_state_sync(sock);
+	release_sock(sock->sk);
+	return rc;
+}
+
+/* Mode SMC. No urgent data yet, RFC 7609 4.5.2. */
+static int smcr_smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
+			    size_t len)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN))
+		return -EPIPE;
+	return smcr_tx_sendmsg(ssk, msg, len);
+}
+
+/**
+ * smcr_sendmsg() - proto_ops.sendmsg
+ * @sock: socket
+ * @msg: message
+ * @len: bytes
+ *
+ * Return: as on TCP: bytes, or -EPIPE with SIGPIPE, or another errno.
+ */
+int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	int rc;
+
+	if (unlikely(msg->msg_flags & MSG_FASTOPEN))
+		return smcr_sendmsg_fastopen(sock, msg, len);
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP)
+		return smcr_tcp_sendmsg(ssk, msg, len);
+
+	lock_sock(sk);
+	rc = smcr_wait_decided(ssk, sock_sndtimeo(sk, msg->msg_flags &
+						      MSG_DONTWAIT));
+	if (rc)
+		goto out;
+	switch (ssk->mode) {
+	case SMCR_MODE_SMC:
+		rc = smcr_smc_sendmsg(ssk, msg, len);
+		break;
+	case SMCR_MODE_TCP:
+		release_sock(sk);
+		return smcr_tcp_sendmsg(ssk, msg, len);
+	default:		/* the error, if there is one: sk_stream_error() */
+		rc = -EPIPE;
+		break;
+	}
+	if (rc < 0)
+		rc = sk_stream_error(sk, msg->msg_flags, rc);
+out:
+	release_sock(sk);
+	return rc;
+}
+
+static int smcr_tcp_recvmsg(struct smcr_sock *ssk, struct msghdr *msg,
+			    size_t len, int flags)
+{
+	int rc;
+
+	smcr_sockopt_sync(ssk);
+	smcr_tcp_err_enter(ssk);
+	smcr_tcp_settle(ssk);
+	rc = smcr_tcp_ops(ssk)->recvmsg(ssk->tcp, msg, len, flags);
+	smcr_tcp_err_leave(ssk);
+	return rc;
+}
+
+/* No connection; in the order of tcp_recvmsg() */
+static int smcr_recv_closed(struct sock *sk)
+{
+	if (sk->sk_state == TCP_LISTEN)
+		return -ENOTCONN;
+	if (sk->sk_err)
+		return sock_error(sk);
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
+/**
+ * smcr_recvmsg() - proto_ops.recvmsg
+ * @sock: socket
+ * @msg: message
+ * @len: bytes wanted
+ * @flags: MSG_*
+ *
+ * Return: as on TCP: bytes, 0 at the end of data, or a negative errno.
+ */
+int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		 int flags)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	int rc;
+
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP)
+		return smcr_tcp_recvmsg(ssk, msg, len, flags);
+	if (flags & MSG_ERRQUEUE)	/* nothing of ours ever gets there */
+		return -EAGAIN;
+
+	lock_sock(sk);
+	rc = smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	if (rc)
+		goto out;
+	switch (ssk->mode) {
+	case SMCR_MODE_SMC:
+		rc = flags & MSG_OOB ? -EOPNOTSUPP :
+				       smcr_rx_recvmsg(ssk, msg, len, flags);
+		break;
+	case SMCR_MODE_TCP:
+		release_sock(sk);
+		return smcr_tcp_recvmsg(ssk, msg, len, flags);
+	default:
+		rc = smcr_recv_closed(sk);
+		break;
+	}
+out:
+	release_sock(sk);
+	return rc;
+}
+
+/*
+ * At least a third is free, as on TCP, or can be had by sending; also when a send
+ * would fail at once. Nobody waits for that third before there was none left:
+ * who asks before each send would otherwise sleep and wake for each.
+ */
+static bool smcr_is_writable(const struct smcr_sock *ssk)
+{
+	const struct smcr_conn *conn = &ssk->conn;
+	u32 room;
+
+	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC || !READ_ONCE(conn->sndbuf) ||
+	    !smcr_close_may_send(&conn->fsm))
+		return true;
+	room = smcr_conn_wspace(conn);
+	return room >= conn->sndbuf_size / 3 || smcr_conn_may_grow(conn) ||
+	       (room >= conn->sndbuf_size / 16 &&
+		!test_bit(SMCR_SK_NOSPACE, &ssk->flags));
+}
+
+static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
+{
+	struct sock *sk = &ssk->sk;
+
+	if ((shutdown & SEND_SHUTDOWN) || smcr_is_writable(ssk))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SMCR_SK_NOSPACE, &ssk->flags);
+	/* room that came since the test woke nobody: look again */
+	smp_mb__after_atomic();
+	return smcr_is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
+}
+
+/* Modes INIT, SMC, DEAD: as tcp_poll() */
+static __poll_t smcr_poll_own(struct smcr_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	__poll_t mask = 0;
+
+	if (shutdown == SHUTDOWN_MASK || READ_ONCE(sk->sk_state) == TCP_CLOSE)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC &&
+	    smcr_conn_readable(&ssk->conn) >= sock_rcvlowat(sk, 0, INT_MAX))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	mask |= smcr_poll_out(ssk, shutdown);
+	smp_rmb();	/* shutdown and state before the error, as tcp_poll() */
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
+{
+	__poll_t mask;
+
+	smcr_tcp_err_enter(ssk);
+	smcr_tcp_settle(ssk);
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
+	/* no table: the waiters are ours; TCP's NOSPACE is set all the same */
+	mask = smcr_tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
+	if (READ_ONCE(ssk->sk.sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+/**
+ * smcr_poll() - proto_ops.poll
+ * @file: file
+ * @sock: socket
+ * @wait: poll table
+ *
+ * Waiters are always on this socket, whatever the mode: epoll registers once,
+ * before the mode is decided.
+ *
+ * Return: as tcp_poll(); nothing while a negotiation runs (CLC-01).
+ */
+__poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	sock_poll_wait(file, sock, wait);
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_NEG:
+		return 0;
+	case SMCR_MODE_LISTEN:
+		/* somebody else ended it: TCP says how that looks */
+		if (READ_ONCE(ssk->tcp->sk->sk_state) != TCP_LISTEN)
+			return smcr_poll_tcp(file, ssk);
+		return list_empty_careful(&ssk->accept_q) ?
+			0 : EPOLLIN | EPOLLRDNORM;
+	case SMCR_MODE_TCP:
+		return smcr_poll_tcp(file, ssk);
+	default:
+		return smcr_poll_own(ssk);
+	}
+}
+
+/* Mode SMC; socket lock held. shutdown(RD) causes no flow (CONN-04). */
+static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	bool over;
+
+	sock_owned_by_me(sk);
+
+	/* the connection sets bits, too */
+	spin_lock_bh(&conn->lock);
+	over = smcr_conn_over(ssk) ||
+	       (conn->fsm.tx_done && (conn->fsm.rx_done || conn->fsm.rx_closed));
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	spin_unlock_bh(&conn->lock);
+
+	if (how == SHUTDOWN_MASK) {
+		if (!test_and_set_bit(SMCR_SK_APP_CLOSED, &ssk->flags))
+			smcr_conn_event(conn, SMCR_CONN_EV_APP_CLOSE,
+					SMCR_R_NONE);
+	} else if (how & SEND_SHUTDOWN) {
+		smcr_conn_event(conn, SMCR_CONN_EV_APP_SHUT_WR, SMCR_R_NONE);
+	}
+	return over ? -ENOTCONN : 0;
+}
+
+/* Mode NEG or what it became; as TCP in SYN-SENT: back to the start */
+static int smcr_shutdown_undo(struct socket *sock)
+{
+	if (smcr_sock_reset(smcr_sk(sock->sk)))
+		sock->state = SS_UNCONNECTED;
+	return 0;
+}
+
+static int smcr_shutdown_listen(struct socket *sock, int how)
+{
+	if (how & RCV_SHUTDOWN)
+		smcr_listener_undo(sock);
+	return 0;
+}
+
+static int smcr_shutdown_tcp(struct socket *sock, int how)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+	int rc;
+
+	rc = smcr_tcp_ops(ssk)->shutdown(ssk->tcp, how - 1);
+	if (sock->state != SS_CONNECTED)
+		smcr_tcp_state_sync(sock);
+	return rc;
+}
+
+static int smcr_shutdown_locked(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+
+	if (ssk->mode == SMCR_MODE_NEG) {
+		int rc = smcr_neg_abort(ssk);
+
+		if (rc)
+			return rc;
+		if (ssk->mode == SMCR_MODE_DEAD)
+			return smcr_shutdown_undo(sock);
+	}
+	switch (ssk->mode) {
+	case SMCR_MODE_SMC:
+		return smcr_shutdown_smc(ssk, how);
+	case SMCR_MODE_TCP:
+		return smcr_shutdown_tcp(sock, how);
+	case SMCR_MODE_LISTEN:
+		return smcr_shutdown_listen(sock, how);
+	default:
+		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+		return -ENOTCONN;
+	}
+}
+
+/**
+ * smcr_shutdown() - proto_ops.shutdown
+ * @sock: socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Return: as inet_shutdown().
+ */
+int smcr_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	int rc;
+
+	how++;		/* SHUT_* to *_SHUTDOWN */
+	if ((how & ~SHUTDOWN_MASK) || !how)
+		return -EINVAL;
+	lock_sock(sk);
+	rc = smcr_shutdown_locked(sock, how);
+	sk->sk_state_change(sk);	/* whoever sleeps in poll */
+	release_sock(sk);
+	return rc;
+}
+
+/* What SIOCINQ and its like tell about an SMC-R connection */
+static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	u64 n;
+
+	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC)
+		return 0;
+	switch (cmd) {
+	case SIOCINQ:
+		n = smcr_conn_readable(conn);
+		break;
+	case SIOCOUTQ:		/* until the peer's adapter has it */
+		n = READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done);
+		if (n) {	/* who asks will ask again until it is 0 */
+			spin_lock_bh(&conn->lock);
+			smcr_tx_flush(conn);
+			spin_unlock_bh(&conn->lock);
+		}
+		break;
+	case SIOCOUTQNSD:
+		n = smcr_conn_unsent(conn);
+		break;
+	default:		/* SIOCATMARK: no urgent data yet */
+		return 0;
+	}
+	return n <= INT_MAX ? n : 0;	/* torn read while it is purged */
+}
+
+/**
+ * smcr_ioctl() - proto_ops.ioctl
+ * @sock: socket
+ * @cmd: command
+ * @arg: its argument
+ *
+ * Return: 0 or a negative errno, as TCP.
+ */
+int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP) {
+		smcr_tcp_settle(ssk);
+		return smcr_tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
+	}
+	switch (cmd) {
+	case SIOCINQ:
+	case SIOCOUTQ:
+	case SIOCOUTQNSD:
+		if (READ_ONCE(ssk->mode) == SMCR_MODE_LISTEN)
+			return -EINVAL;
+		fallthrough;
+	case SIOCATMARK:
+		return put_user(smcr_ioctl_value(ssk, cmd),
+				(int __user *)arg);
+	default:
+		return smcr_tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
+	}
+}
+
+/**
+ * smcr_getname() - proto_ops.getname
+ * @sock: socket
+ * @addr: result
+ * @peer: 0 own address, 1 peer's, 2 peer's even when it has gone
+ *
+ * TCP's addresses (MISC-02). While a negotiation runs there is no peer yet:
+ * programs ask for it to learn whether connect() succeeded.
+ *
+ * Return: length of the address or a negative errno.
+ */
+int smcr_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	if (peer == 1 && READ_ONCE(ssk->mode) == SMCR_MODE_NEG)
+		return -ENOTCONN;
+	return smcr_tcp_ops(ssk)->getname(ssk->tcp, addr, peer);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life of a socket: its memory, from socket() or a listener to the last reference.
+ */
+#include "base/netns.h"
+#include "hs/hs.h"
+#include "sock/sock.h"
+
+/*
+ * What outlives the socket: the last reference may be put in softirq, but the
+ * inner socket can only be released in process context.
+ */
+struct smcr_reaper {
+	struct work_struct work;
+	struct socket *tcp;
+};
+
+static void smcr_reap_work(struct work_struct *work)
+{
+	struct smcr_reaper *reaper = container_of(work, struct smcr_reaper,
+						  work);
+
+	sock_release(reaper->tcp);
+	kfree(reaper);
+}
+
+/* After the last reference and a grace period; softirq */
+static void smcr_sock_destruct(struct sock *sk)
+{
+	struct smcr_sock *ssk = smcr_sk(sk);
+	struct smcr_reaper *reaper = ssk->reaper;
+
+	smcr_sock_unlist(ssk);
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
+	if (!ssk->tcp) {
+		kfree(reaper);
+		return;
+	}
+	smcr_tcp_unhook(ssk);
+	reaper->tcp = ssk->tcp;
+	queue_work(smcr_wq, &reaper->work);
+}
+
+static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
+{
+	ssk->sn = sn;
+	ssk->mode = SMCR_MODE_INIT;
+	ssk->pushed_cpu = -1;
+	smcr_conn_init(&ssk->conn);
+	INIT_WORK(&ssk->hs_work, smcr_hs_work);
+	INIT_DELAYED_WORK(&ssk->hs_timer, smcr_hs_timer);
+	spin_lock_init(&ssk->accept_lock);
+	INIT_LIST_HEAD(&ssk->accept_q);
+	INIT_LIST_HEAD(&ssk->neg_q);
+	INIT_LIST_HEAD(&ssk->accept_node);
+}
+
+/* As if the sysctls had been set with SO_RCVBUF and SO_SNDBUF, which double */
+static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
+{
+	int rmem = READ_ONCE(sn->knobs.rmem);
+	int wmem = READ_ONCE(sn->knobs.wmem);
+
+	sk->sk_rcvbuf = min(rmem, INT_MAX / 2) * 2;
+	sk->sk_sndbuf = min(wmem, INT_MAX / 2) * 2;
+}
+
+/**
+ * smcr_sock_alloc() - new socket around an inner TCP socket
+ * @net: namespace
+ * @sock: BSD socket, NULL for a listener's child
+ * @tcp: inner socket, owned by the new socket on success
+ * @prot: slab and operations
+ * @protocol: SMCR_PROTO_V4 or SMCR_PROTO_V6
+ * @kern: kernel socket, which does not hold its namespace
+ *
+ * The inner socket is not hooked yet, and accept_work is the caller's to set.
+ *
+ * Return: mode INIT, listed, one reference; NULL without memory.
+ */
+struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
+				  struct socket *tcp, struct proto *prot,
+				  int protocol, int kern)
+{
+	struct smcr_net *sn = smcr_net(net);
+	struct smcr_reaper *reaper;
+	struct smcr_sock *ssk;
+	struct sock *sk;
+
+	reaper = kzalloc(sizeof(*reaper), GFP_KERNEL);
+	if (!reaper)
+		return NULL;
+	INIT_WORK(&reaper->work, smcr_reap_work);
+	sk = sk_alloc(net, AF_SMC, GFP_KERNEL, prot, kern);
+	if (!sk) {
+		kfree(reaper);
+		return NULL;
+	}
+	sock_init_data(sock, sk);
+	sk->sk_type = SOCK_STREAM;
+	sk->sk_protocol = protocol;
+	sk->sk_destruct = smcr_sock_destruct;
+	sock_set_flag(sk, SOCK_RCU_FREE);
+	sock_prot_inuse_add(net, sk->sk_prot, 1);
+
+	ssk = smcr_sk(sk);
+	smcr_sock_init(ssk, sn);
+	smcr_sock_init_bufs(sk, sn);
+	ssk->tcp = tcp;
+	ssk->reaper = reaper;
+	spin_lock_bh(&sn->sk_lock);
+	smcr_ids_add(&sn->socks, &ssk->net_node);
+	sn->n_socks++;
+	ssk->counted = true;
+	spin_unlock_bh(&sn->sk_lock);
+	return ssk;
+}

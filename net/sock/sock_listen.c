@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Listeners: children are taken from TCP by a worker, negotiate on their own,
+ * and come to accept() when that is over.
+ *
+ * A child is on neg_q, then on accept_q; the queue owns the child's first
+ * reference and the child one on its listener. Whoever takes it off the queue
+ * under accept_lock inherits both.
+ */
+#include <linux/sched/signal.h>
+#include <net/tcp.h>
+#include "base/memcg.h"
+#include "hs/route.h"
+#include "hs/hs.h"
+#include "sock/sock.h"
+#include "hs/tcpopt.h"
+#include "base/trace.h"
+
+#define SMCR_DEFER_MAX	0x7fff		/* seconds */
+
+/*
+ * The same limit as TCP's queue. Negotiating children count, too (MISC-21), but
+ * however many they are, half of the backlog is left for those that TCP alone
+ * has to do with.
+ */
+static bool smcr_listener_has_room(const struct smcr_sock *lsk)
+{
+	unsigned int max = READ_ONCE(lsk->sk.sk_max_ack_backlog);
+
+	return READ_ONCE(lsk->n_accept_q) +
+	       min(READ_ONCE(lsk->n_neg_q), max / 2) <= max;
+}
+
+/**
+ * smcr_listener_busy() - a SYN offers SMC-R: do enough negotiate already?
+ * @lsk: listener
+ * @own: 1 if TCP counts the SYN's own request already, 0 if not
+ *
+ * Past half of the backlog the SYN is answered as plain TCP. What TCP holds
+ * may negotiate as soon as we take it, and so counts, whatever it is.
+ *
+ * Context: any up to softirq; no lock of the inner socket is needed.
+ */
+bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
+{
+	const struct sock *tsk = lsk->tcp->sk;
+	unsigned int n = READ_ONCE(lsk->n_neg_q) +
+			 READ_ONCE(tsk->sk_ack_backlog) +
+			 inet_csk_reqsk_queue_len(tsk);
+
+	if (n <= READ_ONCE(lsk->sk.sk_max_ack_backlog) / 2 + own)
+		return false;
+	smcr_count(lsk->sn, SMCR_CNT_LISTEN_HALF);
+	return true;
+}
+
+static bool smcr_listener_tcp_pending(const struct smcr_sock *lsk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(lsk->tcp->sk);
+
+	return !reqsk_queue_empty(&icsk->icsk_accept_queue);
+}
+
+static void smcr_listeners_kick_net(struct smcr_net *sn)
+{
+	struct smcr_id *node;
+	unsigned int n = 0;
+	u64 after = 0;
+
+	spin_lock_bh(&sn->sk_lock);
+	while ((node = smcr_ids_after(&sn->socks, after))) {
+		after = node->id;
+		smcr_listener_kick(container_of(node, struct smcr_sock,
+						net_node));
+		if (++n % 256)
+			continue;
+		spin_unlock_bh(&sn->sk_lock);
+		cond_resched();
+		spin_lock_bh(&sn->sk_lock);
+	}
+	spin_unlock_bh(&sn->sk_lock);
+}
+
+/**
+ * smcr_listeners_kick() - there is another device: listeners may offer SMC-R
+ *
+ * One that had no device for its last connections has withdrawn its offer, and
+ * would find out with the next one, after its SYN (T-15).
+ *
+ * Context: process, sleeps. Not a handler of RDMA events: the RDMA core reports
+ * some with net_rwsem held.
+ */
+void smcr_listeners_kick(void)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		smcr_listeners_kick_net(smcr_net(net));
+	up_read(&net_rwsem);
+}
+
+/* Why SMC-R is not offered here; which device is used shows later (T-15) */
+static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
+{
+	if (!smcr_policy_allows(lsk->sn, inet_sk(lsk->tcp->sk)->inet_num))
+		return SMCR_R_POLICY;
+	if (test_bit(SMCR_SK_FASTOPEN, &lsk->flags))
+		return SMCR_R_FASTOPEN;
+	if (smcr_route_ipsec(lsk->tcp->sk))
+		return SMCR_R_IPSEC;
+	if (!smcr_dev_any(sock_net(&lsk->sk)))
+		return SMCR_R_NO_DEVICE;
+	return SMCR_R_NONE;
+}
+
+/* Again with every batch and device: the last one may go, the knob is turned */
+static void smcr_listener_offer(struct smcr_sock *lsk)
+{
+	enum smcr_reason why = smcr_listener_check(lsk);
+	bool offer = why == SMCR_R_NONE;
+
+	WRITE_ONCE(lsk->fallback_why, why);
+	if (lsk->offered == offer)
+		return;
+	lsk->offered = offer;
+	smcr_tcpopt_offer(lsk->tcp->sk, offer);
+}
+
+/* Off its queue, accept_lock held. The listener's reference is the caller's. */
+static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	lockdep_assert_held(&lsk->accept_lock);
+
+	list_del_init(&child->accept_node);
+	if (test_bit(SMCR_SK_READY, &child->flags))
+		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q - 1);
+	else
+		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+	WRITE_ONCE(child->listener, NULL);
+}
+
+static bool smcr_child_has_news(const struct smcr_sock *child)
+{
+	if (child->mode == SMCR_MODE_TCP)
+		return smcr_tcp_has_news(child->tcp->sk);
+	return smcr_conn_readable(&child->conn) ||
+	       (child->sk.sk_shutdown & RCV_SHUTDOWN) || child->sk.sk_err;
+}
+
+/**
+ * smcr_child_undefer() - TCP_DEFER_ACCEPT: it is accept()'s turn now
+ * @child: deferred child
+ *
+ * Context: any up to softirq; the connection's lock may be held.
+ */
+void smcr_child_undefer(struct smcr_sock *child)
+{
+	if (!smcr_sock_get(child))
+		return;
+	if (mod_delayed_work(smcr_wq, &child->hs_timer, 0))
+		sock_put(&child->sk);	/* it was armed and had its reference */
+}
+
+/*
+ * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for its first data, so
+ * that the wait for the real ones begins here. The child keeps its place among
+ * those in negotiation; data, their end, an error or the timer move it on.
+ */
+static bool smcr_child_defer(const struct smcr_sock *lsk,
+			     struct smcr_sock *child)
+{
+	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
+	bool news;
+
+	/* without a negotiation TCP has waited already */
+	if (secs <= 0 || !child->hs)
+		return false;
+	sock_hold(&child->sk);
+	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
+		sock_put(&child->sk);
+	/* in mode SMC the lock orders flag and look */
+	spin_lock_bh(&child->conn.lock);
+	set_bit(SMCR_SK_DEFERRED, &child->flags);
+	smp_mb__after_atomic();	/* in mode TCP this; TCP queues, then calls */
+	news = smcr_child_has_news(child);
+	spin_unlock_bh(&child->conn.lock);
+	if (news)
+		smcr_child_undefer(child);
+	return true;
+}
+
+static void smcr_child_to_queue(struct smcr_sock *child, bool may_defer)
+{
+	struct smcr_sock *lsk;
+
+	rcu_read_lock();
+	lsk = READ_ONCE(child->listener);
+	if (!lsk)
+		goto out;
+	spin_lock_bh(&lsk->accept_lock);
+	if (child->listener == lsk &&
+	    !(may_defer && smcr_child_defer(lsk, child)) &&
+	    !test_and_set_bit(SMCR_SK_READY, &child->flags)) {
+		list_move_tail(&child->accept_node, &lsk->accept_q);
+		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q + 1);
+		lsk->sk.sk_data_ready(&lsk->sk);
+	}
+	spin_unlock_bh(&lsk->accept_lock);
+out:
+	rcu_read_unlock();
+}
+
+/**
+ * smcr_child_ready() - a child's negotiation is over
+ * @child: child in mode SMC or TCP
+ *
+ * To the accept queue, unless it is there already or the listener is gone; with
+ * TCP_DEFER_ACCEPT when it has data. Once per child.
+ * Context: process.
+ */
+void smcr_child_ready(struct smcr_sock *child)
+{
+	smcr_child_to_queue(child, true);
+}
+
+/* A child that no application will see: RST. Takes the queue's reference. */
+static void smcr_child_drop(struct smcr_sock *child)
+{
+	smcr_sock_unlist(child);
+	sock_orphan(&child->sk);
+	switch (READ_ONCE(child->mode)) {
+	case SMCR_MODE_SMC:
+		smcr_conn_event(&child->conn, SMCR_CONN_EV_APP_ABORT,
+				SMCR_R_LOCAL_ABORT);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_reset(child);
+		break;
+	default:
+		break;
+	}
+	sock_put(&child->sk);
+}
+
+/**
+ * smcr_child_failed() - a child's negotiation came to nothing
+ * @child: child in mode DEAD; the caller holds a reference
+ *
+ * It is dropped silently; the application never hears of it. Idempotent.
+ * Context: process.
+ */
+void smcr_child_failed(struct smcr_sock *child)
+{
+	struct smcr_sock *lsk;
+	bool queued = false;
+
+	rcu_read_lock();
+	lsk = READ_ONCE(child->listener);
+	if (lsk) {
+		spin_lock_bh(&lsk->accept_lock);
+		queued = child->listener == lsk;
+		if (queued)
+			smcr_child_unlink(lsk, child);
+		spin_unlock_bh(&lsk->accept_lock);
+	}
+	rcu_read_unlock();
+	if (!queued)
+		return;
+	smcr_child_drop(child);
+	smcr_listener_kick(lsk);
+	sock_put(&lsk->sk);
+}
+
+/**
+ * smcr_child_defer_end() - hs_timer: a deferred accept() waits no more
+ * @child: any socket
+ */
+void smcr_child_defer_end(struct smcr_sock *child)
+{
+	if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
+		smcr_child_to_queue(child, false);
+}
+
+static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	spin_lock_bh(&lsk->accept_lock);
+	list_add_tail(&child->accept_node, &lsk->neg_q);
+	WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q + 1);
+	spin_unlock_bh(&lsk->accept_lock);
+}
+
+/* Both sides offered: wait for the client's Proposal */
+static void smcr_child_negotiate(struct smcr_sock *lsk,
+				 struct smcr_sock *child)
+{
+	smcr_sock_set_mode(child, SMCR_MODE_NEG);
+	smcr_hs_begin(child);
+	smcr_child_enqueue(lsk, child);
+	smcr_tcp_hook(child, lsk);
+	smcr_tcp_check(child);	/* it may have come before the hook */
+}
+
+static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
+{
+	enum smcr_reason why = READ_ONCE(lsk->fallback_why);
+
+	if (why == SMCR_R_NONE)
+		why = SMCR_R_PEER_NO_SMC;
+	smcr_child_enqueue(lsk, child);
+	smcr_tcp_hook(child, lsk);
+	smcr_fallback(child, why);
+}
+
+/*
+ * A new child. The first reference is the queue's; ours keeps it through the
+ * end of this function, in which accept() or a worker may be done with it.
+ */
+static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
+{
+	bool agreed = smcr_tcpopt_agreed(tcp->sk);
+	struct smcr_sock *child;
+
+	child = smcr_sock_alloc(sock_net(&lsk->sk), NULL, tcp,
+				lsk->sk.sk_prot_creator, lsk->sk.sk_protocol,
+				!lsk->sk.sk_net_refcnt);
+	if (!child || (agreed && smcr_hs_new(child))) {
+		smcr_hit(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
+		sock_no_linger(tcp->sk);
+		if (child) {
+			smcr_sock_unlist(child);
+			sock_put(&child->sk);	/* its inner socket goes along */
+		} else {
+			sock_release(tcp);
+		}
+		return;
+	}
+	INIT_WORK(&child->accept_work, smcr_accept_work);
+	sock_hold(&child->sk);
+	sock_hold(&lsk->sk);
+	child->listener = lsk;
+	smcr_tcp_own_child(child, lsk);
+	smcr_sk_memcg_inherit(&child->sk, &lsk->sk);
+	smcr_sockopt_inherit(child, lsk);
+	if (agreed)
+		smcr_child_negotiate(lsk, child);
+	else
+		smcr_child_plain(lsk, child);
+	sock_put(&child->sk);
+}
+
+/* One child from TCP's queue. False: none, or none for now. */
+static bool smcr_accept_one(struct smcr_sock *lsk)
+{
+	struct socket *tcp;
+	int rc;
+
+	if (!smcr_listener_has_room(lsk)) {
+		if (smcr_listener_tcp_pending(lsk))
+			smcr_count(lsk->sn, SMCR_CNT_BACKLOG_FULL);
+		return false;
+	}
+	rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
+	switch (rc) {
+	case 0:
+		smcr_child_new(lsk, tcp);
+		return true;
+	case -ECONNABORTED:
+		return true;
+	case -EAGAIN:
+	case -EINVAL:
+		return false;
+	default:		/* no memory: TCP keeps it, we come back */
+		schedule_timeout_uninterruptible(HZ / 10);
+		smcr_listener_kick(lsk);
+		return false;
+	}
+}
+
+/**
+ * smcr_accept_work() - take children from TCP
+ * @work: accept_work of a listener; holds a reference
+ *
+ * Touches the inner socket in mode LISTEN only; smcr_listener_stop() waits for
+ * this after the mode was changed, with the listener's socket lock held.
+ */
+void smcr_accept_work(struct work_struct *work)
+{
+	struct smcr_sock *lsk = container_of(work, struct smcr_sock,
+					     accept_work);
+	struct mem_cgroup *old;
+
+	/* one that was kicked as the listener stopped comes too late */
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN)
+		goto out;
+	/* who made the listener pays for its children (SEC-14) */
+	old = set_active_memcg(smcr_sk_memcg(&lsk->sk));
+	smcr_listener_offer(lsk);
+	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
+	       smcr_accept_one(lsk))
+		cond_resched();
+	set_active_memcg(old);
+out:
+	sock_put(&lsk->sk);
+}
+
+/* Negotiation of a child that was just taken off its queue */
+static void smcr_child_abort(struct smcr_sock *child)
+{
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smcr_hs_stop(child);
+	release_sock(&child->sk);
+	if (cancel_delayed_work(&child->hs_timer))	/* deferred */
+		sock_put(&child->sk);
+}
+
+/* Any child, off its queue; the caller owns the queue's reference */
+static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
+					   struct list_head *queue)
+{
+	struct smcr_sock *child;
+
+	spin_lock_bh(&lsk->accept_lock);
+	child = list_first_entry_or_null(queue, struct smcr_sock, accept_node);
+	if (child)
+		smcr_child_unlink(lsk, child);
+	spin_unlock_bh(&lsk->accept_lock);
+	if (child)
+		sock_put(&lsk->sk);
+	return child;
+}
+
+#define SMCR_DRAIN_TRIES	100
+
+/*
+ * What TCP still has was born with our callbacks. It must not get to another
+ * listener with them, as TCP lets it when the inner one is closed
+ * (SO_REUSEPORT): children that come from now on are born with TCP's own, and
+ * those that were there before end here.
+ */
+static void smcr_listener_drain(struct smcr_sock *lsk)
+{
+	struct sock *tsk = lsk->tcp->sk;
+	struct socket *tcp;
+	int rc, tries = 0;
+	u32 n;
+
+	smcr_tcp_unhook(lsk);
+	/* softirq may be in the midst of copying the listener to a child */
+	if (rcu_access_pointer(tsk->sk_reuseport_cb))
+		synchronize_rcu();
+	n = READ_ONCE(tsk->sk_ack_backlog);
+	while (n) {
+		rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
+		if (!rc) {
+			sock_no_linger(tcp->sk);
+			sock_release(tcp);
+			n--;
+			continue;
+		}
+		if (rc == -EAGAIN || rc == -EINVAL)	/* no more */
+			break;
+		if (++tries == SMCR_DRAIN_TRIES)
+			break;
+		schedule_timeout_uninterruptible(1);	/* no memory: that passes */
+	}
+}
+
+/**
+ * smcr_listener_stop() - a listener ends: abort all children
+ * @lsk: listener, socket lock held
+ *
+ * The mode is INIT afterwards; the inner socket is not hooked any more and
+ * listens until the caller closes or disconnects it. Waits for accept_work,
+ * not for negotiations: one that a worker is at ends by itself.
+ */
+void smcr_listener_stop(struct smcr_sock *lsk)
+{
+	struct smcr_sock *child;
+
+	sock_owned_by_me(&lsk->sk);
+
+	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
+	/* it takes no socket lock but those of inner sockets */
+	if (cancel_work_sync(&lsk->accept_work))
+		sock_put(&lsk->sk);
+	smcr_listener_drain(lsk);
+	while ((child = smcr_listener_pop(lsk, &lsk->neg_q))) {
+		smcr_child_abort(child);
+		smcr_child_drop(child);
+	}
+	while ((child = smcr_listener_pop(lsk, &lsk->accept_q)))
+		smcr_child_drop(child);
+}
+
+/**
+ * smcr_listener_undo() - shutdown() or connect(AF_UNSPEC) of a listener
+ * @sock: listener, socket lock held
+ *
+ * Unconnected, and as if listen() had never been called.
+ */
+void smcr_listener_undo(struct socket *sock)
+{
+	struct smcr_sock *lsk = smcr_sk(sock->sk);
+
+	sock_owned_by_me(sock->sk);
+
+	smcr_listener_stop(lsk);
+	if (smcr_sock_reset(lsk))
+		sock->state = SS_UNCONNECTED;
+	smcr_tcp_hook(lsk, NULL);
+}
+
+/**
+ * smcr_listen() - proto_ops.listen
+ * @sock: socket
+ * @backlog: limit of the accept queue, net.core.somaxconn applied
+ *
+ * Return: as inet_listen().
+ */
+int smcr_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	struct smcr_sock *ssk = smcr_sk(sk);
+	enum smcr_mode old;
+	int rc = -EINVAL;
+
+	lock_sock(sk);
+	old = ssk->mode;
+	if (sock->state != SS_UNCONNECTED ||
+	    (old != SMCR_MODE_INIT && old != SMCR_MODE_LISTEN))
+		goto out;
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (old == SMCR_MODE_INIT) {
+		smcr_tcp_own(ssk, sock);
+		smcr_sockopt_push(ssk);
+		/* before the first SYN can come in */
+		smcr_tcpopt_listen(ssk->tcp->sk);
+		smcr_listener_offer(ssk);
+		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
+	}
+	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
+	if (rc && old == SMCR_MODE_INIT) {
+		smcr_sock_set_mode(ssk, old);
+		/* smcr_listeners_kick() may have come in between */
+		if (cancel_work_sync(&ssk->accept_work))
+			sock_put(sk);
+		smcr_tcpopt_offer(ssk->tcp->sk, false);
+		ssk->offered = false;
+	}
+	smcr_listener_kick(ssk);	/* a larger backlog has more room */
+out:
+	release_sock(sk);
+	return rc;
+}
+
+/* A ready child; the caller owns its reference. NULL: none. */
+static struct smcr_sock *smcr_accept_dequeue(struct smcr_sock *lsk)
+{
+	struct smcr_sock *child = NULL;
+
+	if (!list_empty_careful(&lsk->accept_q))
+		child = smcr_listener_pop(lsk, &lsk->accept_q);
+	if (child && smcr_listener_tcp_pending(lsk))
+		smcr_listener_kick(lsk);
+	return child;
+}
+
+static bool smcr_is_listening(const struct smcr_sock *lsk)
+{
+	return READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
+	       READ_ONCE(lsk->tcp->sk->sk_state) == TCP_LISTEN;
+}
+
+/* As inet_csk_wait_for_connect(): one sleeper is woken per child */
+static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
+					  int *err)
+{
+	struct smcr_sock *child = NULL;
+	struct sock *sk = &lsk->sk;
+	DEFINE_WAIT(wait);
+
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
+					  TASK_INTERRUPTIBLE);
+		if (list_empty_careful(&lsk->accept_q) &&
+		    smcr_is_listening(lsk))
+			timeo = schedule_timeout(timeo);
+		__set_current_state(TASK_RUNNING);
+		child = smcr_accept_dequeue(lsk);
+		if (child)
+			break;
+		*err = -EINVAL;
+		if (!smcr_is_listening(lsk))
+			break;
+		*err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		*err = -EAGAIN;
+		if (!timeo)
+			break;
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return child;
+}
+
+/**
+ * smcr_do_accept() - proto_ops.accept
+ * @sock: listener
+ * @newsock: BSD socket for the child
+ * @flags: O_NONBLOCK
+ * @kern: unused: the child is what its listener is
+ *
+ * Return: as inet_accept().
+ */
+int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags,
+		   bool kern)
+{
+	struct smcr_sock *lsk = smcr_sk(sock->sk);
+	struct smcr_sock *child;
+	int err = -EAGAIN;
+	long timeo;
+
+	if (!smcr_is_listening(lsk))
+		return -EINVAL;
+	child = smcr_accept_dequeue(lsk);
+	timeo = sock_rcvtimeo(sock->sk, flags & O_NONBLOCK);
+	if (!child && timeo)
+		child = smcr_accept_wait(lsk, timeo, &err);
+	if (!child)
+		return err;
+
+	lock_sock(&child->sk);
+	sock_graft(&child->sk, newsock);
+	smcr_tcp_own(child, newsock);
+	release_sock(&child->sk);
+	smcr_compat_custom_sockopt(newsock);
+	newsock->ops = sock->ops;
+	newsock->state = SS_CONNECTED;
+	return 0;
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The inner TCP socket: its callbacks, what they mean in each mode, its end.
+ *
+ * The callbacks run with the inner socket locked or its spin lock held, mostly
+ * in softirq. They hold sk_callback_lock for reading, which keeps the owner's
+ * memory: smcr_tcp_unhook() takes it for writing. An event is looked at by
+ * mode; smcr_sock_set_mode() comes back here (smcr_tcp_check()) for what
+ * arrived before the mode was set.
+ */
+#include <linux/skmsg.h>
+#include <net/tcp.h>
+#include "hs/hs.h"
+#include "sock/sock.h"
+
+/* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
+static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
+{
+	/* an error alone is an ICMP message's, with IP_RECVERR: TCP goes on */
+	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
+				SMCR_R_TCP_RESET);
+		return;
+	}
+	/* the next byte does not count while it is urgent */
+	if (tcp_inq(tsk) > 0 || READ_ONCE(tcp_sk(tsk)->urg_data))
+		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_VIOLATION,
+				SMCR_R_TCP_DATA);
+	if (sock_flag(tsk, SOCK_DONE) &&
+	    !test_and_set_bit(SMCR_SK_TCP_FIN, &ssk->flags))
+		smcr_conn_tcp_fin(&ssk->conn);
+}
+
+/* Mode TCP: the error becomes visible where core code looks for it */
+static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	int err = READ_ONCE(tsk->sk_err);
+
+	if (!err || (test_bit(SMCR_SK_TCP_ERR, &ssk->flags) &&
+		     READ_ONCE(ssk->tcp_err) == err))
+		return;
+	WRITE_ONCE(ssk->tcp_err, err);
+	WRITE_ONCE(ssk->sk.sk_err, err);
+	smp_wmb();	/* pairs with the test in smcr_tcp_err_enter() */
+	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
+}
+
+/**
+ * smcr_tcp_err_enter() - before a call that is forwarded in mode TCP
+ * @ssk: socket
+ *
+ * The inner socket's error is copied to sk_err, where core code (SO_ERROR)
+ * looks. Together with smcr_tcp_err_leave(), the error is reported once, to
+ * whoever asks first.
+ */
+void smcr_tcp_err_enter(struct smcr_sock *ssk)
+{
+	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		return;
+	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	/* SO_ERROR took the copy: the original is spent, too */
+	if (!READ_ONCE(ssk->sk.sk_err) &&
+	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		cmpxchg(&ssk->tcp->sk->sk_err, ssk->tcp_err, 0);
+}
+
+/**
+ * smcr_tcp_err_leave() - after a call that was forwarded in mode TCP
+ * @ssk: socket
+ */
+void smcr_tcp_err_leave(struct smcr_sock *ssk)
+{
+	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		return;
+	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	/* the call took the original */
+	if (!READ_ONCE(ssk->tcp->sk->sk_err) &&
+	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
+		cmpxchg(&ssk->sk.sk_err, ssk->tcp_err, 0);
+}
+
+/* Mode TCP, state change: what TCP tells its own waiters we tell ours */
+static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
+{
+	int state = READ_ONCE(tsk->sk_state);
+	struct sock *sk = &ssk->sk;
+
+	smcr_tcp_copy_err(ssk, tsk);
+	WRITE_ONCE(sk->sk_state, state);
+	if (state == TCP_ESTABLISHED)
+		smcr_fallback_count(ssk);
+	sk->sk_state_change(sk);
+
+	if (state == TCP_ESTABLISHED)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	else if (READ_ONCE(tsk->sk_shutdown) == SHUTDOWN_MASK ||
+		 state == TCP_CLOSE)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_HUP);
+	else if (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/* SIGURG comes from TCP itself, SIGIO for urgent data from us: it is our file */
+static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	const struct tcp_sock *tp = tcp_sk(tsk);
+
+	if (likely(!(READ_ONCE(tp->urg_data) & TCP_URG_VALID)))
+		return;
+	if (test_and_set_bit(SMCR_SK_TCP_URG, &ssk->flags) &&
+	    ssk->urg_seq == READ_ONCE(tp->urg_seq))
+		return;
+	ssk->urg_seq = READ_ONCE(tp->urg_seq);
+	sk_wake_async(&ssk->sk, SOCK_WAKE_URG, POLL_PRI);
+}
+
+static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_LISTEN:	/* somebody else stopped it: accept() ends */
+		if (READ_ONCE(tsk->sk_state) != TCP_LISTEN)
+			ssk->sk.sk_state_change(&ssk->sk);
+		break;
+	case SMCR_MODE_NEG:
+		smcr_hs_tcp_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_state(ssk, tsk);
+		smcr_child_news(ssk);
+		break;
+	default:
+		break;
+	}
+}
+
+static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_LISTEN:
+		smcr_listener_kick(ssk);
+		break;
+	case SMCR_MODE_NEG:
+		/* a sockmap calls without TCP's lock: the queue cannot be read */
+		if (smcr_tcp_is_ours(ssk))
+			smcr_hs_tcp_event(ssk);
+		else
+			smcr_hs_kick(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_urg(ssk, tsk);
+		ssk->sk.sk_data_ready(&ssk->sk);
+		smcr_child_news(ssk);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Also called for what is put on the error queue, a time stamp for example,
+ * without TCP's lock: the receive queue is not looked at here.
+ */
+static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
+{
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_NEG:
+		if (READ_ONCE(tsk->sk_err))
+			smcr_hs_kick(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		if (READ_ONCE(tsk->sk_state) == TCP_CLOSE)
+			smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_LISTEN:	/* only its end is an error */
+	case SMCR_MODE_TCP:
+		smcr_tcp_copy_err(ssk, tsk);
+		sk_error_report(&ssk->sk);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The owner stays until smcr_tcp_leave() */
+static struct smcr_sock *smcr_tcp_enter(struct sock *tsk)
+	__acquires(&tsk->sk_callback_lock)
+{
+	read_lock_bh(&tsk->sk_callback_lock);
+	return smcr_tcp_owner(tsk);
+}
+
+static void smcr_tcp_leave(struct sock *tsk)
+	__releases(&tsk->sk_callback_lock)
+{
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void smcr_tcp_state_change(struct sock *tsk)
+{
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+
+	if (ssk) {
+		ssk->tcp_calls.state_change(tsk);
+		smcr_on_state_change(ssk, tsk);
+	}
+	smcr_tcp_leave(tsk);
+}
+
+static void smcr_tcp_data_ready(struct sock *tsk)
+{
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+
+	/* a sockmap calls without TCP's lock: the queue cannot be read */
+	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
+	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
+	    !smcr_tcp_has_news(tsk))
+		ssk = NULL;	/* that was all: nobody is told */
+	if (ssk) {
+		ssk->tcp_calls.data_ready(tsk);
+		smcr_on_data_ready(ssk, tsk);
+	}
+	smcr_tcp_leave(tsk);
+}
+
+/* TCP clears SOCK_NOSPACE exactly when there is room to tell about */
+static void smcr_tcp_write_space(struct sock *tsk)
+{
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+
+	if (ssk) {
+		ssk->tcp_calls.write_space(tsk);
+		if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP && tsk->sk_socket &&
+		    !test_bit(SOCK_NOSPACE, &tsk->sk_socket->flags))
+			ssk->sk.sk_write_space(&ssk->sk);
+	}
+	smcr_tcp_leave(tsk);
+}
+
+static void smcr_tcp_error_report(struct sock *tsk)
+{
+	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+
+	if (ssk) {
+		ssk->tcp_calls.error_report(tsk);
+		smcr_on_error(ssk, tsk);
+	}
+	smcr_tcp_leave(tsk);
+}
+
+static const struct smcr_tcp_calls smcr_tcp_ours = {
+	.state_change	= smcr_tcp_state_change,
+	.data_ready	= smcr_tcp_data_ready,
+	.write_space	= smcr_tcp_write_space,
+	.error_report	= smcr_tcp_error_report,
+};
+
+static void smcr_tcp_get_calls(const struct sock *tsk,
+			       struct smcr_tcp_calls *calls)
+{
+	calls->state_change = tsk->sk_state_change;
+	calls->data_ready = tsk->sk_data_ready;
+	calls->write_space = tsk->sk_write_space;
+	calls->error_report = tsk->sk_error_report;
+}
+
+static void smcr_tcp_set_calls(struct sock *tsk,
+			       const struct smcr_tcp_calls *calls)
+{
+	tsk->sk_state_change = calls->state_change;
+	tsk->sk_data_ready = calls->data_ready;
+	tsk->sk_write_space = calls->write_space;
+	tsk->sk_error_report = calls->error_report;
+}
+
+/*
+ * Those of the callbacks that are @from become @to, also where a psock keeps
+ * them while it has put its own in front.
+ */
+static void smcr_tcp_swap_calls(struct sock *tsk,
+				const struct smcr_tcp_calls *from,
+				const struct smcr_tcp_calls *to)
+{
+	struct sk_psock *psock;
+
+	lockdep_assert_held(&tsk->sk_callback_lock);
+	if (tsk->sk_state_change == from->state_change)
+		tsk->sk_state_change = to->state_change;
+	if (tsk->sk_data_ready == from->data_ready)
+		tsk->sk_data_ready = to->data_ready;
+	if (tsk->sk_write_space == from->write_space)
+		tsk->sk_write_space = to->write_space;
+	if (tsk->sk_error_report == from->error_report)
+		tsk->sk_error_report = to->error_report;
+	rcu_read_lock();
+	psock = sk_psock(tsk);
+	if (psock && psock->saved_data_ready == from->data_ready)
+		psock->saved_data_ready = to->data_ready;
+	if (psock && psock->saved_write_space == from->write_space)
+		psock->saved_write_space = to->write_space;
+	rcu_read_unlock();
+}
+
+/**
+ * smcr_tcp_hook() - get the inner socket's callbacks
+ * @ssk: socket
+ * @from: listener whose child it is, or NULL; the caller holds a reference
+ *
+ * No reference is taken: the hook ends in smcr_tcp_unhook(), at the latest
+ * when the socket is destroyed. What arrived before must be looked at
+ * afterwards. Children of the inner socket do not inherit the owner. Of a socket
+ * that a BPF program has taken, the owner is known by the inode only.
+ */
+void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	/* the child of a hooked listener was born with our callbacks */
+	SOCK_INODE(ssk->tcp)->i_private = ssk;
+	if (smcr_tcp_has_bpf(tsk)) {
+		if (from)
+			ssk->tcp_calls = from->tcp_calls;
+		smcr_tcp_swap_calls(tsk, &ssk->tcp_calls, &smcr_tcp_ours);
+		goto out;
+	}
+	if (tsk->sk_data_ready == smcr_tcp_data_ready && from)
+		ssk->tcp_calls = from->tcp_calls;
+	else
+		smcr_tcp_get_calls(tsk, &ssk->tcp_calls);
+	smcr_tcp_set_calls(tsk, &smcr_tcp_ours);
+	__rcu_assign_sk_user_data_with_flags(tsk, ssk, SK_USER_DATA_NOCOPY);
+out:
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_unhook() - give the callbacks back
+ * @ssk: socket
+ *
+ * On return no callback is looking at @ssk any more. Idempotent.
+ *
+ * Context: any up to softirq, but not from a callback.
+ */
+void smcr_tcp_unhook(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	if (smcr_tcp_owner(tsk) == ssk) {
+		if (smcr_tcp_is_ours(ssk))
+			rcu_assign_sk_user_data(tsk, NULL);
+		smcr_tcp_swap_calls(tsk, &smcr_tcp_ours, &ssk->tcp_calls);
+		SOCK_INODE(ssk->tcp)->i_private = NULL;
+	}
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * smcr_tcp_check() - look at the inner socket as if it had just called
+ * @ssk: hooked socket
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_tcp_check(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	lock_sock(tsk);
+	switch (ssk->mode) {
+	case SMCR_MODE_NEG:
+		smcr_hs_tcp_event(ssk);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_smc_event(ssk, tsk);
+		break;
+	case SMCR_MODE_TCP:
+		smcr_tcp_mirror_state(ssk, tsk);
+		break;
+	default:
+		break;
+	}
+	release_sock(tsk);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wiring: what a floor may call of those above it. Each table is declared on
+ * the lower floor; nothing else goes up.
+ */
+#include "conn/conn.h"
+#include "conn/keepalive.h"
+#include "hs/hs.h"
+#include "lgr/kllc.h"
+#include "lgr/lgr.h"
+#include "rdma/dev.h"
+#include "rdma/link.h"
+#include "sock/sock.h"
+#include "wire.h"
+
+static const struct smcr_dev_ops wire_dev = {
+	.arrived	= smcr_listeners_kick,
+	.port_changed	= smcr_lgr_port_event,
+	.removed	= smcr_lgr_kill_dev,
+	.shutdown	= smcr_lgr_shutdown,
+};
+
+static const struct smcr_link_ops wire_link = {
+	.rx_cdc	= smcr_conn_rx_cdc,
+	.rx_llc	= smcr_llc_rx,
+	.down	= smcr_lgr_link_down,
+	.room	= smcr_tx_room,
+};
+
+static const struct smcr_lgr_ops wire_lgr = {
+	.lose_conns	= smcr_conn_lose_all,
+	.link_gone	= smcr_tx_link_gone,
+	.keepalive_due	= smcr_keepalive_due,
+};
+
+static const struct smcr_conn_ops wire_conn = {
+	.undefer	= smcr_child_undefer,
+	.lgr_lost	= smcr_hs_kick,
+	.tx_done	= smcr_tx_done,
+};
+
+static const struct smcr_hs_ops wire_hs = {
+	.tcp_check		= smcr_tcp_check,
+	.to_tcp			= smcr_sockopt_to_tcp,
+	.child_ready		= smcr_child_ready,
+	.child_failed		= smcr_child_failed,
+	.child_defer_end	= smcr_child_defer_end,
+	.listener_busy		= smcr_listener_busy,
+};
+
+/**
+ * smcr_wire() - set what every floor calls above it
+ *
+ * Before anything else of the module. Context: process.
+ */
+void __init smcr_wire(void)
+{
+	smcr_dev_above = &wire_dev;
+	smcr_link_above = &wire_link;
+	smcr_lgr_above = &wire_lgr;
+	smcr_conn_above = &wire_conn;
+	smcr_hs_above = &wire_hs;
+}
