@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Failover, RFC 7609 4.6. See failover.h. */
+#include "env.h"
+#include "failover.h"
+
+/**
+ * smcr_fo_done() - the send of a CDC has completed without error (FO-04)
+ * @fo: what has arrived
+ * @seq: its sequence number
+ * @abs: its producer position
+ */
+void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
+{
+	if (!smcr_seq_after(seq, fo->seq))
+		return;
+	fo->seq = seq;
+	fo->abs = abs;
+}
+
+/**
+ * smcr_fo_plan() - move a connection to another link
+ * @fo: what has arrived
+ * @ring: the peer's element
+ * @facts: where sending has come to
+ * @plan: filled
+ *
+ * What the peer has read is not written again, though no completion has told of
+ * it: its place in the ring may hold newer data.
+ */
+void smcr_fo_plan(const struct smcr_fo *fo, const struct smcr_ring *ring,
+		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
+{
+	u64 from = max(fo->abs, facts->cons.abs);
+
+	plan->redo = facts->seq != fo->seq;
+	plan->prod = facts->prod;
+	/* the peer has our C and has let the connection go (CDC-44) */
+	plan->validate = plan->redo || !facts->closed;
+	plan->seq = fo->seq;
+	if (from >= facts->prod.abs)
+		return;
+	/* the peer's cursor is never more than a ring behind our producer */
+	plan->prod = facts->cons;
+	smcr_pos_add(ring, &plan->prod, (u32)(from - facts->cons.abs));
+}
