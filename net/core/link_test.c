@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* TEST LINK of one link. See link_test.h. */
+#include "env.h"
+#include "link_test.h"
+
+static long until(unsigned long when, unsigned long now)
+{
+	return (long)(when - now);
+}
+
+static void begin(struct smcr_link_test *t,
+		  const struct smcr_link_test_facts *facts)
+{
+	t->pending = true;
+	t->keep = facts->keep_in <= 0;
+	t->patient = !facts->idle;
+	t->left = facts->keep_cnt - 1;
+	t->intvl = facts->keep_intvl;
+	t->begin = facts->now;
+	if (!t->owed)
+		memcpy(t->data, facts->data, sizeof(t->data));
+}
+
+/* A probe is unanswered; true: it is time for the next one of keepalive's */
+static bool next_probe(struct smcr_link_test *t,
+		       const struct smcr_link_test_facts *facts,
+		       enum smcr_link_test_act *act, long *next)
+{
+	/* only a silent peer gets keepalive's interval instead of T_LLC */
+	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
+		t->patient = false;
+		t->due = facts->now + (unsigned long)facts->t_llc;
+	}
+	*act = SMCR_LINK_TEST_WAIT;
+	*next = until(t->due, facts->now);
+	if (*next > 0)
+		return false;
+	*act = SMCR_LINK_TEST_FAIL;
+	if (!t->patient)
+		return false;
+	if (t->left > 0) {
+		t->left--;
+		return true;
+	}
+	/* the link is shared: a short keepalive does not fail it before T_LLC */
+	*next = until(t->begin + (unsigned long)facts->t_llc, facts->now);
+	if (*next > 0)
+		*act = SMCR_LINK_TEST_WAIT;
+	return false;
+}
+
+/**
+ * smcr_link_test_step() - look at a link
+ * @t: state
+ * @facts: what is known now
+ * @next: time until it has to be looked at again, for what is in the table;
+ *	LONG_MAX: not on this account
+ *
+ * Return: what to do; SEND: @t->data.
+ */
+enum smcr_link_test_act
+smcr_link_test_step(struct smcr_link_test *t,
+		    const struct smcr_link_test_facts *facts, long *next)
+{
+	enum smcr_link_test_act act;
+
+	if (t->pending) {
+		if (!next_probe(t, facts, &act, next))
+			return act;
+	} else {
+		if (!facts->idle && facts->keep_in > 0) {
+			*next = facts->keep_in;
+			return SMCR_LINK_TEST_WAIT;
+		}
+		begin(t, facts);
+	}
+	t->owed++;
+	*next = t->patient ? t->intvl : facts->t_llc;
+	t->at = facts->now;
+	t->due = facts->now + (unsigned long)*next;
+	return SMCR_LINK_TEST_SEND;
+}
+
+/**
+ * smcr_link_test_reply() - a TEST LINK reply has arrived
+ * @t: state of the link on which it came
+ * @data: its user data
+ *
+ * Return: what it means.
+ */
+enum smcr_link_test_reply
+smcr_link_test_reply(struct smcr_link_test *t, const u8 data[SMCR_TEST_DATA])
+{
+	if (!t->owed)
+		return SMCR_LINK_TEST_STRAY;
+	t->owed--;
+	if (!t->pending)	/* of several probes: one was answered before */
+		return SMCR_LINK_TEST_GOOD;
+	t->pending = false;
+	t->keep = false;
+	t->patient = false;
+	return memcmp(t->data, data, sizeof(t->data)) ? SMCR_LINK_TEST_WRONG :
+							SMCR_LINK_TEST_GOOD;
+}
