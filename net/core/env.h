@@ -10,6 +10,7 @@
 #ifndef _SMCR_CORE_ENV_H
 #define _SMCR_CORE_ENV_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include <linux/errno.h>
 #include <linux/string.h>

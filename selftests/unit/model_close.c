@@ -98,7 +98,6 @@ enum move {
 	NR_MOVES
 };
 
-#define BIT(n)		(1U << (n))
 #define ALL_FAULTS	(BIT(TIMER) | BIT(RST_FAULT) | BIT(LGR_FAULT) | \
 			 BIT(DIE_FAULT) | BIT(VIOLATION_FAULT) | \
 			 BIT(CONFLICT_FAULT))

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The link group's state machine: where an event goes, what may run beside what.
+ * See lgr_fsm.h.
+ */
+#include "env.h"
+#include "lgr_fsm_int.h"
+
+/* Columns of the collision tables below */
+enum { COL_NONE, COL_ADD, COL_DEL, COL_END, NR_COL };
+
+#define X(name, column, word) [SMCR_LGR_##name] = COL_##column,
+static const u8 step_column[NR_SMCR_LGR_STEP] = {
+	SMCR_LGR_STEPS(X)
+};
+
+#undef X
+
+static const struct lf_row *row_in(const struct lf_row *row, unsigned int n,
+				   u8 step, u16 code)
+{
+	for (; n; n--, row++)
+		if (row->step == step && row->code == code)
+			return row;
+	return NULL;
+}
+
+/* The steps, by the tables of the other files */
+static const struct lf_row *row_of(const struct smcr_lgr_fsm *f, u16 code)
+{
+	const struct lf_row *row;
+
+	row = row_in(lf_first_rows, lf_n_first_rows, f->step, code);
+	if (!row)
+		row = row_in(lf_add_rows, lf_n_add_rows, f->step, code);
+	if (!row)
+		row = row_in(lf_del_rows, lf_n_del_rows, f->step, code);
+	if (!row)
+		row = row_in(lf_asked_rows, lf_n_asked_rows, f->step, code);
+	return row;
+}
+
+static void run(struct lf *x, u16 code)
+{
+	const struct lf_row *row = row_of(x->f, code);
+
+	if (row)
+		row->fn(x);
+}
+
+static void step_link_down(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->step == SMCR_LGR_IDLE)
+		return;
+	if (slot == f->subject)
+		run(x, LF_SUBJECT_DOWN);
+	else if (slot == f->carrier)
+		run(x, LF_CARRIER_DOWN);
+}
+
+/*
+ * SMCR_LGR_EV_DOWN, and what the machine finds out itself. Connections move at
+ * once, whoever has noticed (FO-02); then the link is deleted in the proper way.
+ */
+static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
+{
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
+				  .why = why };
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+	const struct smcr_lgr_ev *old = x->ev;
+	u8 was = s->st;
+
+	switch (was) {
+	case SMCR_SLOT_ACTIVE:
+	case SMCR_SLOT_LEAVING:
+		s->st = SMCR_SLOT_FAILED;
+		if (!s->del)
+			s->del_reason = lf_del_reason(why);
+		s->del = true;
+		s->del_orderly = false;
+		break;
+	case SMCR_SLOT_MAKING:
+	case SMCR_SLOT_ADDING:
+		break;
+	default:
+		return;
+	}
+	x->ev = &ev;	/* what the rows below look at */
+	if (f->first) {
+		step_link_down(x, slot);
+		goto out;
+	}
+	if (was != SMCR_SLOT_MAKING && was != SMCR_SLOT_ADDING &&
+	    lf_usable(f, SMCR_NO_SLOT) == SMCR_NO_SLOT) {
+		lf_last_link_lost(x, why);
+		goto out;
+	}
+	if (was == SMCR_SLOT_ACTIVE)
+		lf_act(x, SMCR_LGR_DO_MOVE, slot);
+	step_link_down(x, slot);
+	lf_forget_link(x, slot);
+	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->noticed)
+		lf_notice(x, slot);
+out:
+	x->ev = old;
+}
+
+/* What an event has done to links, when it is done with itself */
+static void follow_up(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (x->in_vain & BIT(i) && f->step != SMCR_LGR_IDLE &&
+		    f->carrier == i)
+			run(x, LF_CARRIER_DOWN);
+		if (x->failed & BIT(i)) {
+			x->failed &= ~BIT(i);
+			link_down(x, i, x->why[i]);
+		}
+	}
+	x->in_vain = 0;
+}
+
+/*
+ * Requests that the step does not wait for: RFC 7609 3.5.5.3, conformance
+ * catalogue E.1. Columns: no step, ADD LINK .. CONFIRM LINK, DELETE LINK. An own
+ * RKEY exchange makes no difference: the two sides' are independent (LLC-17,
+ * LLC-89), and what a client asks of the group waits until the server has ended
+ * its own (LLC-84, LLC-86).
+ */
+enum verdict {
+	DO,		/* now */
+	NOTE,		/* it is remembered, and done when the step is over */
+	HOLD,		/* the message is kept, and answered then */
+	REFUSE,		/* reply with Z and C: come back later */
+	IGNORE,
+	FAIL,		/* out of place: the link has failed (LLC-08) */
+};
+
+struct verdict_row {
+	u8 type;
+	u8 verdict[NR_COL];
+};
+
+#define ROW(type_, none_, add_, del_) \
+	{ SMCR_LLC_##type_, { none_, add_, del_, IGNORE } }
+
+/* What a client says to the server */
+static const struct verdict_row at_server[] = {
+	/* only servers begin these: LLC-18, LLC-36 */
+	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
+	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
+	/* notice: LLC-74, LLC-79 */
+	ROW(ADD_LINK,		DO,	IGNORE,	NOTE),
+	/* notice: LLC-75, LLC-80; lf_del_asked() notes it */
+	ROW(DELETE_LINK,	DO,	DO,	DO),
+	/* LLC-77, LLC-82 */
+	ROW(CONFIRM_RKEY,	DO,	REFUSE,	REFUSE),
+	ROW(CONFIRM_RKEY_CONT,	DO,	REFUSE,	REFUSE),
+	/* LLC-90 */
+	ROW(DELETE_RKEY,	DO,	HOLD,	HOLD),
+};
+
+/*
+ * What a server says to the client. A server serialises its exchanges (LLC-15),
+ * so some cannot meet.
+ */
+static const struct verdict_row at_client[] = {
+	/* steps of an exchange, always waited for */
+	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
+	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
+	/* DO in the midst of another one: lf_offered() looks at the link */
+	ROW(ADD_LINK,		DO,	DO,	FAIL),
+	/* ends an ADD LINK (LLC-24, LLC-25); sent again (LLC-50) */
+	ROW(DELETE_LINK,	DO,	DO,	DO),
+	ROW(CONFIRM_RKEY,	DO,	FAIL,	FAIL),
+	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
+	ROW(DELETE_RKEY,	DO,	HOLD,	HOLD),
+};
+
+#undef ROW
+
+static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
+{
+	const struct verdict_row *row = f->server ? at_server : at_client;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(at_server); i++)
+		if (row[i].type == type)
+			return row[i].verdict[step_column[f->step]];
+	return FAIL;
+}
+
+/* A client has an RNIC that could be used (LG-31, LG-32) */
+static void peer_has_nic(struct lf *x)
+{
+	x->f->want_link = true;
+	x->f->tries = 0;
+}
+
+static void request_do(struct lf *x)
+{
+	switch (x->ev->msg.type) {
+	case SMCR_LLC_ADD_LINK:
+		if (x->f->server)
+			peer_has_nic(x);
+		else
+			lf_offered(x);
+		break;
+	case SMCR_LLC_DELETE_LINK:
+		lf_del_asked(x);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		lf_peer_confirms(x);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
+		lf_peer_continues(x);
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		lf_peer_deletes(x);
+		break;
+	}
+}
+
+/* One is kept: the peer has no second one under way (LLC-15) */
+static void request_hold(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->held_via != SMCR_NO_SLOT) {
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		return;
+	}
+	f->held = x->ev->msg;
+	f->held.delete_rkey.error_mask = x->ev->facts.rkey_mask;
+	f->held_via = x->ev->slot;
+}
+
+static void request(struct lf *x)
+{
+	switch (verdict_on(x->f, x->ev->msg.type)) {
+	case DO:
+		request_do(x);
+		break;
+	case NOTE:
+		peer_has_nic(x);
+		break;
+	case HOLD:
+		request_hold(x);
+		break;
+	case REFUSE:
+		lf_peer_refuse(x);
+		break;
+	case IGNORE:
+		break;
+	case FAIL:
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		break;
+	}
+}
+
+/* A reply that the step does not wait for */
+static void stray_reply(struct lf *x)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	u8 type = x->ev->msg.type;
+
+	/* to what was given up (I-20) */
+	if (s->late & BIT(type)) {
+		s->late &= ~BIT(type);
+		return;
+	}
+	if (!x->f->server && type == SMCR_LLC_DELETE_LINK &&
+	    x->ev->msg.delete_link.reason == SMCR_DEL_UNKNOWN_LINK) {
+		lf_link_unknown(x);
+		return;
+	}
+	lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+}
+
+static bool is_rkey(u8 type)
+{
+	return type == SMCR_LLC_CONFIRM_RKEY || type == SMCR_LLC_DELETE_RKEY ||
+	       type == SMCR_LLC_CONFIRM_RKEY_CONT;
+}
+
+/*
+ * An offer names a queue pair and a link (I-14); a client's notice need not. A
+ * client's second CONTINUATION for a link that it has given up is answered, lest
+ * the server takes the carrying link for dead (LLC-42).
+ */
+static bool message_odd(struct lf *x)
+{
+	const struct smcr_llc *m = &x->ev->msg;
+	u8 slot;
+
+	if (x->f->server || m->reply)
+		return false;
+	if (m->type == SMCR_LLC_ADD_LINK &&
+	    (!m->add_link.link_num || !m->add_link.qpn)) {
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		return true;
+	}
+	if (m->type != SMCR_LLC_ADD_LINK_CONT)
+		return false;
+	slot = smcr_lgr_slot_of(x->f, m->add_link_cont.link_num);
+	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].noticed)
+		return false;
+	lf_send(x, x->ev->slot, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE,
+		0)->add_link_cont.link_num = m->add_link_cont.link_num;
+	return true;
+}
+
+static void message(struct lf *x)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	const struct smcr_llc *m = &x->ev->msg;
+	bool all = m->type == SMCR_LLC_DELETE_LINK && !m->reply &&
+		   m->delete_link.all;
+	u16 code = m->type | (m->reply ? 0x80 : 0);
+
+	if (all) {
+		lf_end_asked(x);
+		return;
+	}
+	/* what comes on a link that is to go is stale (LLC-54) */
+	if (s->st == SMCR_SLOT_FREE || s->st == SMCR_SLOT_GONE ||
+	    s->st == SMCR_SLOT_FAILED || (s->noticed && !m->reply))
+		return;
+	if (message_odd(x))
+		return;
+	/* on a link that is being added nothing but CONFIRM LINK (LLC-05) */
+	if (s->st == SMCR_SLOT_MAKING ||
+	    (s->st == SMCR_SLOT_ADDING && m->type != SMCR_LLC_CONFIRM_LINK)) {
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		return;
+	}
+	if (m->reply && is_rkey(m->type) && !(s->late & BIT(m->type)))
+		lf_rkey_reply(x);
+	else if (row_of(x->f, code))
+		run(x, code);
+	else if (m->reply)
+		stray_reply(x);
+	else
+		request(x);
+}
+
+/* Timers */
+
+static void timer_over(struct lf *x)
+{
+	u8 timer = x->ev->timer;
+
+	switch (timer) {
+	case SMCR_LGR_T_STEP:
+		run(x, LF_TIMER);
+		break;
+	case SMCR_LGR_T_RKEY:
+		lf_rkey_silent(x);
+		break;
+	case SMCR_LGR_T_RETRY:
+		x->f->want_link = true;
+		break;
+	case SMCR_LGR_T_END:
+		break;
+	default:
+		if (timer < NR_SMCR_LGR_TIMER)
+			lf_notice_silent(x, timer - SMCR_LGR_T_NOTICE);
+	}
+}
+
+/* A result for the step, if it is about the step's link */
+static void result(struct lf *x, bool ok, u16 yes, u16 no)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (x->ev->slot == f->subject ||
+	    (x->ev->slot == f->carrier && f->step != SMCR_LGR_IDLE &&
+	     f->first))
+		run(x, ok ? yes : no);
+}
+
+static void made(struct lf *x)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+
+	if (s->st != SMCR_SLOT_MAKING)	/* not wanted any more: STOP follows it */
+		return;
+	s->own = x->ev->nic;
+	if (!x->ev->ok)
+		s->st = SMCR_SLOT_FREE;
+	else
+		s->st = SMCR_SLOT_ADDING;
+	result(x, x->ev->ok, LF_MADE, LF_MADE_NO);
+}
+
+static void stopped(struct lf *x)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+
+	memset(s, 0, sizeof(*s));
+	s->st = SMCR_SLOT_FREE;
+}
+
+static void dispatch(struct lf *x)
+{
+	switch (x->ev->type) {
+	case SMCR_LGR_EV_MSG:
+		message(x);
+		break;
+	case SMCR_LGR_EV_SENT:
+		if (x->ev->tag == SMCR_TAG_ANSWER)
+			lf_answer_sent(x, x->ev->about);
+		else if (x->ev->tag == SMCR_TAG_FIRST && x->f->sending)
+			run(x, LF_SENT);
+		break;
+	case SMCR_LGR_EV_MADE:
+		made(x);
+		break;
+	case SMCR_LGR_EV_UP:
+		result(x, x->ev->ok, LF_UP, LF_UP_NO);
+		break;
+	case SMCR_LGR_EV_MOVED:
+		result(x, true, LF_MOVED, LF_MOVED);
+		break;
+	case SMCR_LGR_EV_STOPPED:
+		stopped(x);
+		break;
+	case SMCR_LGR_EV_RKEY_READY:
+		lf_rkey_ready(x);
+		break;
+	case SMCR_LGR_EV_TIMER:
+		timer_over(x);
+		break;
+	case SMCR_LGR_EV_DOWN:
+		link_down(x, x->ev->slot, x->ev->why);
+		break;
+	case SMCR_LGR_EV_FIRST:
+		lf_first(x);
+		break;
+	case SMCR_LGR_EV_WANT_LINK:
+		peer_has_nic(x);
+		break;
+	case SMCR_LGR_EV_WANT_DEL:
+		lf_want_del(x);
+		break;
+	case SMCR_LGR_EV_WANT_RKEY:
+		lf_rkey_want(x);
+		break;
+	}
+}
+
+/* A link that has to be deleted, or SMCR_NO_SLOT */
+static u8 next_del(const struct smcr_lgr_fsm *f)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (f->slot[i].del && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
+				       f->slot[i].st == SMCR_SLOT_LEAVING ||
+				       f->slot[i].st == SMCR_SLOT_FAILED))
+			return i;
+	return SMCR_NO_SLOT;
+}
+
+/* A client only tells that it could have another link (LG-31) */
+static void client_idle(struct lf *x)
+{
+	u8 via = lf_usable(x->f, SMCR_NO_SLOT);
+
+	if (!x->f->want_link || via == SMCR_NO_SLOT)
+		return;
+	x->f->want_link = false;
+	lf_send(x, via, SMCR_LLC_ADD_LINK, false, SMCR_TAG_NONE, 0);
+}
+
+/*
+ * Nothing is under way: what has been waiting begins, one at a time (LLC-15).
+ * A server does not change the group during an own RKEY exchange either.
+ */
+static bool idle(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot;
+
+	if (f->step != SMCR_LGR_IDLE || f->first || f->ending)
+		return false;
+	if (f->held_via != SMCR_NO_SLOT) {
+		lf_held_answer(x);
+		return true;
+	}
+	if (!f->server)
+		client_idle(x);
+	if (f->rkey > SMCR_RKEY_WANTED)
+		return false;
+	slot = f->server ? next_del(f) : SMCR_NO_SLOT;
+	if (slot != SMCR_NO_SLOT)
+		lf_del_begin(x, slot);
+	else if (f->server && f->want_link)
+		lf_add_begin(x);
+	else if (f->rkey == SMCR_RKEY_WANTED && !f->rkey_preparing)
+		lf_rkey_begin(x);
+	else
+		return false;
+	return true;
+}
+
+/**
+ * smcr_lgr_fsm_init() - a new link group
+ * @f: state
+ * @server: own role
+ * @max_links: symmetric links that this side wants at most, 2..8
+ */
+void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
+{
+	memset(f, 0, sizeof(*f));
+	f->server = server;
+	f->max_links = max_links;
+	f->first = true;
+	f->carrier = SMCR_NO_SLOT;
+	f->subject = SMCR_NO_SLOT;
+	f->rkey_via = SMCR_NO_SLOT;
+	f->peer_via = SMCR_NO_SLOT;
+	f->held_via = SMCR_NO_SLOT;
+}
+
+/**
+ * smcr_lgr_fsm_step() - something has happened in a link group
+ * @f: state
+ * @ev: what; the slot of MADE, UP, MOVED and STOPPED is one that an action named
+ * @out: filled with actions, to be carried out in their order
+ *
+ * Context: any; the caller serialises all calls for one group.
+ */
+void smcr_lgr_fsm_step(struct smcr_lgr_fsm *f, const struct smcr_lgr_ev *ev,
+		       struct smcr_lgr_out *out)
+{
+	struct lf x = { .f = f, .ev = ev, .out = out };
+
+	out->n = 0;
+	out->n_msg = 0;
+	if (ev->type == SMCR_LGR_EV_WANT_END)
+		lf_end(&x);
+	else if (f->ending)
+		lf_end_event(&x);
+	else if (f->step != SMCR_LGR_OVER || ev->type == SMCR_LGR_EV_STOPPED)
+		dispatch(&x);
+	do {
+		while (x.failed || x.in_vain)
+			follow_up(&x);
+	} while (idle(&x));
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The link group as a state machine: what LLC does with its links, RFC 7609
+ * 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (conformance catalogue, LG, LLC
+ * and Part E).
+ *
+ * An event goes in, actions come out, and there is nothing else: no time, no
+ * addresses, no keys. The caller carries the actions out in their order and
+ * reports what became of them as further events. It has one group in its hands
+ * at a time, so that nothing overtakes anything.
+ *
+ * Messages are those of core/llc.h. What the machine does not know in one that it
+ * sends (addresses, keys) the caller fills in; what it cannot check in one that
+ * arrives the caller says in struct smcr_lgr_facts. TEST LINK does not come here:
+ * see link_test.h.
+ */
+#ifndef _SMCR_CORE_LGR_FSM_H
+#define _SMCR_CORE_LGR_FSM_H
+
+#include "env.h"
+#include "lgr_roles.h"
+#include "llc.h"
+#include "llc_seq.h"
+#include "reason.h"
+#include "slots.h"
+
+/* What a link has come to; X(NAME, "name") */
+#define SMCR_SLOT_STATES(X)						\
+	X(FREE,		"free")						\
+	/* its queue pair is being made */				\
+	X(MAKING,	"making")					\
+	/* it is offered, RTokens are exchanged, it is confirmed */	\
+	X(ADDING,	"adding")					\
+	/* the only state in which it carries data */			\
+	X(ACTIVE,	"active")					\
+	/* its connections are being moved, in order to delete it */	\
+	X(LEAVING,	"leaving")					\
+	/* cannot be used, and the peer has to agree that it is deleted */ \
+	X(FAILED,	"failed")					\
+	/* deleted; its queue pair is being destroyed */		\
+	X(GONE,		"gone")
+
+enum smcr_slot_st {
+#define X(name, word) SMCR_SLOT_##name,
+	SMCR_SLOT_STATES(X)
+#undef X
+	NR_SMCR_SLOT_ST
+};
+
+/*
+ * Steps of the exchange that changes the group; at most one is under way
+ * (LLC-15). S: at the server, C: at the client.
+ *
+ *	X(NAME, column of the collision table, "name")
+ */
+#define SMCR_LGR_STEPS(X)						\
+	X(IDLE,			NONE,	"idle")				\
+	/* first contact: the first link */				\
+	X(S_FIRST_MAKE,		ADD,	"first-make")			\
+	X(S_FIRST_UP,		ADD,	"first-up")			\
+	X(S_FIRST_CONFIRM,	ADD,	"first-confirm")		\
+	X(C_FIRST_CONFIRM,	ADD,	"first-confirm")		\
+	X(C_FIRST_UP,		ADD,	"first-up")			\
+	X(C_FIRST_ADD,		ADD,	"first-add")			\
+	/* ADD LINK .. CONFIRM LINK, of first contact or later */	\
+	X(S_ADD_MAKE,		ADD,	"add-make")			\
+	X(S_ADD_REPLY,		ADD,	"add-reply")			\
+	X(S_ADD_TOKENS,		ADD,	"add-tokens")			\
+	X(S_ADD_UP,		ADD,	"add-up")			\
+	X(S_ADD_CONFIRM,	ADD,	"add-confirm")			\
+	X(C_ADD_MAKE,		ADD,	"add-make")			\
+	X(C_ADD_TOKENS,		ADD,	"add-tokens")			\
+	X(C_ADD_CONFIRM,	ADD,	"add-confirm")			\
+	X(C_ADD_UP,		ADD,	"add-up")			\
+	/* first contact: the second link has failed, both must agree */ \
+	X(C_ADD_LOST,		ADD,	"add-lost")			\
+	/* DELETE LINK of one link */					\
+	X(S_DEL_MOVE,		DEL,	"delete-move")			\
+	X(S_DEL_REPLY,		DEL,	"delete-reply")			\
+	X(C_DEL_MOVE,		DEL,	"delete-move")			\
+	/* the end of the group */					\
+	X(END_SENT,		END,	"end-sent")			\
+	X(END_ANSWER,		END,	"end-answer")			\
+	X(OVER,			END,	"over")
+
+enum smcr_lgr_step {
+#define X(name, column, word) SMCR_LGR_##name,
+	SMCR_LGR_STEPS(X)
+#undef X
+	NR_SMCR_LGR_STEP
+};
+
+/* Own RKEY exchange, beside the steps above */
+enum smcr_rkey_st {
+	SMCR_RKEY_NONE,
+	SMCR_RKEY_WANTED,	/* to be begun as soon as nothing is under way */
+	SMCR_RKEY_PREPARE,	/* the caller registers the RMB on all links */
+	SMCR_RKEY_SENT,		/* a reply is due */
+};
+
+/* What an own RKEY exchange has come to */
+enum smcr_rkey_res {
+	SMCR_RKEY_OK,
+	SMCR_RKEY_REFUSED,	/* do not ask again before there is a new cause */
+	SMCR_RKEY_AGAIN,	/* the group changes, or the link has failed */
+	SMCR_RKEY_FAILED,	/* could not be registered: SMCR_LGR_EV_RKEY_READY */
+};
+
+/* How first contact ends */
+enum smcr_first_res {
+	SMCR_FIRST_OK,
+	SMCR_FIRST_DECLINE,	/* the peer has to be told by CLC */
+	SMCR_FIRST_RESET,	/* a Decline would be too late */
+};
+
+enum smcr_lgr_timer {
+	SMCR_LGR_T_STEP,	/* the message that the step waits for */
+	SMCR_LGR_T_RKEY,	/* the reply to an own RKEY request */
+	SMCR_LGR_T_RETRY,	/* another attempt at a link (LG-27, LLC-43, LLC-44) */
+	SMCR_LGR_T_END,		/* the end of the group */
+	SMCR_LGR_T_NOTICE,	/* + slot: the server's DELETE LINK (LLC-51) */
+	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
+};
+
+/* How long a timer runs; the caller knows how much that is */
+enum smcr_lgr_span {
+	SMCR_SPAN_LLC,		/* T_LLC */
+	SMCR_SPAN_NOTICE,	/* twice that: the server may be at something else */
+	SMCR_SPAN_FIRST,	/* T_LLC_FIRST */
+	SMCR_SPAN_FIRST_SEND,	/* half of it: for the own send completion */
+	SMCR_SPAN_RETRY,	/* T_LINK_RETRY, times 2 to the power of .n */
+};
+
+/* What a send completion is wanted for */
+enum smcr_lgr_tag {
+	SMCR_TAG_NONE,
+	SMCR_TAG_FIRST,		/* a message of first contact */
+	SMCR_TAG_ANSWER,	/* the reply to DELETE LINK of link .about */
+	SMCR_TAG_END,		/* DELETE LINK of the group */
+};
+
+/* What the machine cannot know of a message; all false: nothing is wrong */
+struct smcr_lgr_facts {
+	bool link_data;		/* addresses or QPN are not those announced */
+	bool ref_rkey;		/* ADD LINK CONT.: unknown on the carrying link */
+	bool echo;		/* RKEY reply: not what was asked */
+	bool full;		/* CONFIRM RKEY: no room for another RToken */
+	u8 rkey_mask;		/* DELETE RKEY: those that are not known, or in use */
+	u8 nic;			/* ADD LINK: the peer's RNIC */
+};
+
+#define SMCR_LGR_EVENTS(X)						\
+	/* a message: slot, msg, facts */				\
+	X(MSG,		"msg")						\
+	/* send completion without error: slot, tag, about */		\
+	X(SENT,		"sent")						\
+	/* outcome of DO_MAKE: slot, ok, why, n RTokens, own and peer's RNIC */ \
+	X(MADE,		"made")						\
+	/* outcome of DO_UP: slot, ok, why */				\
+	X(UP,		"up")						\
+	/* outcome of DO_MOVE: slot; nothing uses the link any more */	\
+	X(MOVED,	"moved")					\
+	/* outcome of DO_STOP: slot */					\
+	X(STOPPED,	"stopped")					\
+	/* outcome of DO_PREPARE: ok, why, n other links */		\
+	X(RKEY_READY,	"rkey-ready")					\
+	/* a timer is over: timer */					\
+	X(TIMER,	"timer")					\
+	/* a link has failed here: slot, why */				\
+	X(DOWN,		"down")						\
+	/* first contact: link 0 is there; nic, peer_nic */		\
+	X(FIRST,	"first")					\
+	/* another link could be had */					\
+	X(WANT_LINK,	"want-link")					\
+	/* a link shall go: slot, del_reason, orderly */		\
+	X(WANT_DEL,	"want-del")					\
+	/* CONFIRM RKEY or, .ok, DELETE RKEY is wanted */		\
+	X(WANT_RKEY,	"want-rkey")					\
+	/* the group ends: why, msg.delete_link with reason 0: without a word */ \
+	X(WANT_END,	"want-end")
+
+enum smcr_lgr_evt {
+#define X(name, word) SMCR_LGR_EV_##name,
+	SMCR_LGR_EVENTS(X)
+#undef X
+	NR_SMCR_LGR_EV
+};
+
+struct smcr_lgr_ev {
+	u8 type;		/* enum smcr_lgr_evt */
+	u8 slot;
+	u8 timer;		/* enum smcr_lgr_timer */
+	u8 tag;			/* enum smcr_lgr_tag */
+	u8 about;		/* SENT: the link that the message was about */
+	u8 n;
+	u8 nic, peer_nic;
+	bool ok;
+	bool orderly;
+	enum smcr_reason why;
+	u32 del_reason;
+	struct smcr_lgr_facts facts;
+	struct smcr_llc msg;
+};
+
+#define SMCR_LGR_ACTIONS(X)						\
+	/* send out->msg[.msg] on .slot; .tag: report the completion */	\
+	X(SEND,		"send")						\
+	/* make a queue pair in .slot; client: for the offer in out->msg[.msg] */ \
+	X(MAKE,		"make")						\
+	/* server: the client's end of .slot is in out->msg[.msg] */	\
+	X(CONNECT,	"connect")					\
+	/* .slot to RTS, RMBs registered on it */			\
+	X(UP,		"up")						\
+	/* .slot may carry data */					\
+	X(LIVE,		"live")						\
+	/* move the connections of .slot; .orderly: when all is delivered */ \
+	X(MOVE,		"move")						\
+	/* .slot is not to be used any more, .why; comes before MOVE or STOP */ \
+	X(FAIL,		"fail")						\
+	/* destroy .slot */						\
+	X(STOP,		"stop")						\
+	/* start .timer for .span, or stop it */			\
+	X(ARM,		"arm")						\
+	X(DISARM,	"disarm")					\
+	/* register the RMB on all links */				\
+	X(PREPARE,	"prepare")					\
+	/* the own RKEY exchange is over: .res */			\
+	X(RKEY_DONE,	"rkey-done")					\
+	/* RTokens for the link that is added, in out->msg[.msg] */	\
+	X(LEARN,	"learn")					\
+	/* RTokens of an RMB, .last: the last of them; DELETE RKEY: gone */ \
+	X(LEARN_RMB,	"learn-rmb")					\
+	X(FORGET_RMB,	"forget-rmb")					\
+	/* settle the number of links, eye catchers, user IDs: out->msg[.msg] */ \
+	X(AGREED,	"agreed")					\
+	/* first contact: no Decline can follow any more */		\
+	X(NO_RETURN,	"no-return")					\
+	/* first contact is over: .res, .why */				\
+	X(SETTLED,	"settled")					\
+	/* the group is dead: .why */					\
+	X(DEAD,		"dead")						\
+	/* its connections are lost */					\
+	X(LOSE,		"lose")						\
+	/* nothing is left to be said: release it */			\
+	X(RELEASE,	"release")
+
+enum smcr_lgr_do {
+#define X(name, word) SMCR_LGR_DO_##name,
+	SMCR_LGR_ACTIONS(X)
+#undef X
+	NR_SMCR_LGR_DO
+};
+
+struct smcr_lgr_act {
+	u8 type;		/* enum smcr_lgr_do */
+	u8 slot;
+	u8 msg;			/* index in smcr_lgr_out.msg */
+	u8 tag;
+	u8 about;
+	u8 timer;
+	u8 span;		/* enum smcr_lgr_span */
+	u8 n;
+	u8 res;
+	bool orderly;
+	bool last;
+	enum smcr_reason why;
+};
+
+/* More than any event brings; the tests look at that */
+enum { SMCR_LGR_ACTS = 24, SMCR_LGR_MSGS = 12 };
+
+struct smcr_lgr_out {
+	u8 n, n_msg;
+	struct smcr_lgr_act act[SMCR_LGR_ACTS];
+	struct smcr_llc msg[SMCR_LGR_MSGS];
+};
+
+/*
+ * struct smcr_lgr_slot - one link
+ * @st: enum smcr_slot_st
+ * @num: link number, 0 while it has none
+ * @own, @peer: RNICs
+ * @age: counts up with every link that becomes active
+ * @noticed: client: the server was asked to delete it
+ * @answering: client: GONE when the reply to DELETE LINK has been delivered
+ * @via: link that carries the notice, or the reply
+ * @del: it shall be deleted: @del_reason, @del_orderly
+ * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
+ * @late: replies that may still come to what was given up, bits by type
+ */
+struct smcr_lgr_slot {
+	u8 st;
+	u8 num;
+	u8 own, peer;
+	u16 age;
+	bool noticed;
+	bool answering;
+	u8 via;
+	bool del;
+	bool del_orderly;
+	u32 del_reason;
+	bool fresh;
+	u16 late;
+};
+
+/*
+ * struct smcr_lgr_fsm - all that it knows; the caller's lock or single thread
+ * guards it
+ * @server: own role
+ * @max_links: symmetric links, from this side; then as negotiated
+ * @first: first contact is not settled
+ * @sending: its last message has not been delivered yet
+ * @ending: the group is dead; what is left is to tell the peer
+ * @step: enum smcr_lgr_step
+ * @carrier, @subject: links that the step uses, and is about
+ * @tell: RTokens still to be told
+ * @heard: count of those that the peer tells
+ * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
+ * @tries: attempts in vain, for T_RETRY
+ * @rkey: enum smcr_rkey_st
+ * @rkey_del: the own exchange is DELETE RKEY
+ * @rkey_stale: a link was added since it was sent
+ * @rkey_preparing: the caller is at DO_PREPARE, wanted or not
+ * @rkey_via: link that carries it
+ * @rkey_left: entries that further messages have to bring
+ * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
+ * @peer_via: link that carries it
+ * @peer_named: slots named in it so far
+ * @gone_num: number of the link that was deleted last, 0 none
+ * @held: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
+ * @held_via: link that it came on, SMCR_NO_SLOT: none
+ * @end_tried: slots over which the end was told
+ * @end: what is said in the end
+ * @end_reply: ... as a reply
+ */
+struct smcr_lgr_fsm {
+	bool server;
+	u8 max_links;
+	bool first;
+	bool sending;
+	bool ending;
+	u8 step;
+	u8 carrier, subject;
+	u8 tell;
+	struct smcr_rtoken_count heard;
+	u16 ages;
+	bool want_link;
+	u8 tries;
+	u8 rkey;
+	bool rkey_del;
+	bool rkey_stale;
+	bool rkey_preparing;
+	u8 rkey_via;
+	u8 rkey_left;
+	u8 peer_rkey;
+	u8 peer_via;
+	u16 peer_named;
+	u8 gone_num;
+	u8 held_via;
+	u16 end_tried;
+	bool end_reply;
+	struct smcr_llc_delete_link end;
+	struct smcr_llc held;
+	struct smcr_link_nums nums;
+	struct smcr_lgr_slot slot[SMCR_SLOTS];
+};
+
+void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links);
+void smcr_lgr_fsm_step(struct smcr_lgr_fsm *f, const struct smcr_lgr_ev *ev,
+		       struct smcr_lgr_out *out);
+u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num);
+u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f);
+void smcr_lgr_pairs(const struct smcr_lgr_fsm *f, struct smcr_pairs *pairs,
+		    u8 slot[SMCR_SLOTS]);
+
+#endif /* _SMCR_CORE_LGR_FSM_H */

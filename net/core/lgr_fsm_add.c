@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ADD LINK .. CONFIRM LINK, in first contact and later: RFC 7609 3.5.1.6,
+ * 3.5.5.1.1, 3.5.5.2.3, C.7.1, C.8. See lgr_fsm.h.
+ */
+#include "env.h"
+#include "clc.h"
+#include "lgr_fsm_int.h"
+
+/* Server */
+
+void lf_srv_offer(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+
+	s->num = smcr_link_num_get(&f->nums);
+	f->heard = (struct smcr_rtoken_count){ };
+	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, false, lf_tag(f),
+		f->subject)->add_link.link_num = s->num;
+	lf_step_sent(x, SMCR_LGR_S_ADD_REPLY);
+}
+
+/* The link that was to be added is given up before the client knows of it */
+void lf_add_dropped(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->subject != SMCR_NO_SLOT &&
+	    f->slot[f->subject].st != SMCR_SLOT_FREE)
+		lf_stop(x, f->subject);
+	f->subject = SMCR_NO_SLOT;
+	lf_settled(x);
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+void lf_add_begin(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot = lf_free_slot(f);
+
+	f->want_link = false;
+	f->carrier = smcr_lgr_oldest(f);
+	if (slot == SMCR_NO_SLOT || f->carrier == SMCR_NO_SLOT) {
+		lf_retry(x);
+		return;
+	}
+	f->subject = slot;
+	f->slot[slot].st = SMCR_SLOT_MAKING;
+	lf_act(x, SMCR_LGR_DO_MAKE, slot);
+	lf_step(x, SMCR_LGR_S_ADD_MAKE, LF_NO_TIMER);
+}
+
+static void srv_made(struct lf *x)
+{
+	x->f->tell = x->ev->n;
+	lf_srv_offer(x);
+}
+
+/* No RNIC, or no queue pair. In first contact the client waits (LLC-34). */
+static void srv_not_made(struct lf *x)
+{
+	x->f->subject = SMCR_NO_SLOT;
+	if (x->f->first) {
+		lf_first_over(x, SMCR_FIRST_DECLINE, SMCR_R_ADD_LINK_FAIL);
+		return;
+	}
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_retry(x);
+}
+
+/* The client has no RNIC for it (LG-23) */
+static void srv_refused(struct lf *x)
+{
+	smcr_link_num_put(&x->f->nums, lf_subject(x)->num);
+	lf_add_dropped(x);
+	lf_retry(x);
+}
+
+static void srv_tell(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_llc *m;
+
+	m = lf_send(x, f->carrier, SMCR_LLC_ADD_LINK_CONT, false,
+		    SMCR_TAG_NONE, f->subject);
+	m->add_link_cont.link_num = lf_subject(x)->num;
+	m->add_link_cont.n_rtokens = f->tell;
+	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+	lf_step(x, SMCR_LGR_S_ADD_TOKENS, lf_span(f));
+}
+
+/* The carrying link is out of sync: nothing that it carries counts any more */
+static void carrier_fails(struct lf *x, enum smcr_reason why)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->first)
+		lf_first_over(x, SMCR_FIRST_RESET, why);
+	else
+		lf_fail(x, f->carrier, why);
+}
+
+static void srv_replied(struct lf *x)
+{
+	const struct smcr_llc_add_link *al = &x->ev->msg.add_link;
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_pairs links;
+
+	if (x->ev->slot != f->carrier) {
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		return;
+	}
+	if (f->sending)
+		lf_first_sent(x);
+	if (al->rejected) {	/* nothing else in it matters (I-49) */
+		srv_refused(x);
+		return;
+	}
+	if (al->link_num != s->num || !smcr_mtu_ok(al->mtu)) {
+		carrier_fails(x, SMCR_R_LLC_LINK_DATA);
+		return;
+	}
+	s->peer = x->ev->facts.nic;
+	smcr_lgr_pairs(f, &links, NULL);
+	if (!smcr_role_allowed(&links, f->max_links,
+			       (struct smcr_nic_pair){ s->own, s->peer })) {
+		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-31, LG-12 */
+		return;
+	}
+	lf_pass_msg(x, SMCR_LGR_DO_CONNECT, f->subject);
+	srv_tell(x);
+}
+
+/* true if the message fits what was announced; else the exchange has failed */
+static bool tokens_ok(struct lf *x)
+{
+	const struct smcr_llc_add_link_cont *ac = &x->ev->msg.add_link_cont;
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (x->ev->slot != f->carrier) {
+		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+		return false;
+	}
+	if (ac->link_num != lf_subject(x)->num)
+		carrier_fails(x, SMCR_R_LLC_LINK_DATA);
+	else if (smcr_rtoken_count_step(&f->heard, ac->n_rtokens))
+		carrier_fails(x, SMCR_R_LLC_COUNT);	/* LLC-40 */
+	else if (x->ev->facts.ref_rkey)
+		carrier_fails(x, SMCR_R_LLC_RKEY);	/* LLC-41 */
+	else
+		return true;
+	return false;
+}
+
+static void srv_heard(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (!tokens_ok(x))
+		return;
+	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
+	if (f->tell || f->heard.left) {
+		srv_tell(x);
+		return;
+	}
+	lf_act(x, SMCR_LGR_DO_UP, f->subject);
+	lf_step(x, SMCR_LGR_S_ADD_UP, LF_NO_TIMER);
+}
+
+/* The client may have asked meanwhile to delete it: then it is not confirmed */
+static void srv_up(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (lf_subject(x)->del) {
+		lf_add_undo(x, lf_subject(x)->del_reason);
+		return;
+	}
+	lf_send(x, f->subject, SMCR_LLC_CONFIRM_LINK, false, SMCR_TAG_NONE,
+		f->subject)->confirm_link.link_num = lf_subject(x)->num;
+	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
+}
+
+/* The asymmetric link that a symmetric one has replaced (LG-33) */
+static void replace_asym(struct lf *x)
+{
+	u8 slot[SMCR_SLOTS], i;
+	struct smcr_pairs links;
+
+	smcr_lgr_pairs(x->f, &links, slot);
+	i = smcr_roles_replaced(&links);
+	if (i == SMCR_NO_SLOT)
+		return;
+	x->f->slot[slot[i]].del = true;
+	x->f->slot[slot[i]].del_orderly = true;
+	x->f->slot[slot[i]].del_reason = SMCR_DEL_ASYMMETRIC;
+}
+
+static void link_active(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+
+	s->st = SMCR_SLOT_ACTIVE;
+	s->age = f->ages++;
+	f->tries = 0;
+	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
+	lf_act(x, SMCR_LGR_DO_LIVE, f->subject);
+	if (lf_redundant(f))
+		lf_disarm(x, SMCR_LGR_T_RETRY);
+	f->subject = SMCR_NO_SLOT;
+}
+
+static void srv_confirmed(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+
+	if (x->ev->slot != f->subject || x->ev->facts.link_data ||
+	    x->ev->msg.confirm_link.link_num != s->num) {
+		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-22 */
+		return;
+	}
+	s->fresh = true;
+	link_active(x);
+	lf_settled(x);
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	replace_asym(x);
+	/* there may be RNICs for more of them; else there is no redundancy yet */
+	f->want_link = true;
+}
+
+/*
+ * The client knows of the link, or may, and it cannot be: DELETE LINK tells
+ * (LG-25, LLC-24, LLC-25), and in first contact data wait for the reply.
+ */
+void lf_add_undo(struct lf *x, u32 del_reason)
+{
+	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 slot = x->f->subject;
+
+	s->st = SMCR_SLOT_FAILED;
+	s->del = true;
+	s->del_orderly = false;
+	s->del_reason = del_reason;
+	lf_act(x, SMCR_LGR_DO_FAIL, slot)->why =
+		del_reason == SMCR_DEL_PROTOCOL ? SMCR_R_LLC_LINK_DATA :
+						  SMCR_R_LINK_ERROR;
+	lf_del_begin(x, slot);
+}
+
+static void srv_undo(struct lf *x)
+{
+	lf_add_undo(x, SMCR_DEL_LOST_PATH);
+}
+
+/* The RNIC of the link is lost while the client is to reply (I-20) */
+static void srv_subject_lost(struct lf *x)
+{
+	lf_carrier(x)->late |= x->f->step == SMCR_LGR_S_ADD_REPLY ?
+			       BIT(SMCR_LLC_ADD_LINK) :
+			       BIT(SMCR_LLC_ADD_LINK_CONT);
+	srv_undo(x);
+}
+
+static void srv_making_lost(struct lf *x)
+{
+	lf_stop(x, x->f->subject);
+	srv_not_made(x);
+}
+
+/* No reply to ADD LINK or its continuation (LLC-32, LLC-33, LLC-42) */
+static void srv_silent(struct lf *x)
+{
+	if (x->f->first) {
+		lf_first_silent(x);
+		return;
+	}
+	x->f->want_link = true;
+	lf_fail(x, x->f->carrier, SMCR_R_LLC_TIMEOUT);
+}
+
+/*
+ * The link that carries the exchange is lost. The client may have the new one
+ * already: it is deleted over another, if there is one.
+ */
+static void srv_carrier_lost(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+
+	if (f->first) {
+		lf_first_down(x);
+		return;
+	}
+	f->want_link = true;
+	if (f->step == SMCR_LGR_S_ADD_MAKE) {
+		lf_add_dropped(x);
+		return;
+	}
+	s->st = SMCR_SLOT_FAILED;
+	s->del = true;
+	s->del_orderly = false;
+	s->del_reason = SMCR_DEL_LOST_PATH;
+	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why = x->ev->why;
+	f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+/* Client: ADD LINK */
+
+static void clt_refuse(struct lf *x, u8 slot, u8 num, u8 reason)
+{
+	struct smcr_llc *m;
+
+	/* the server may use the group as soon as it has read this */
+	lf_settled(x);
+	m = lf_send(x, slot, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE, 0);
+	m->add_link.rejected = true;
+	m->add_link.link_num = num;
+	m->add_link.reject_reason = reason;
+	x->f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+/*
+ * The server offers a link (LG-20, LG-21). In the midst of another offer it has
+ * given that one up, without being able to tell: its carrying link has failed
+ * (LLC-33).
+ */
+void lf_offered(struct lf *x)
+{
+	const struct smcr_llc_add_link *al = &x->ev->msg.add_link;
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s;
+	u8 slot;
+
+	if (f->step != SMCR_LGR_IDLE && f->step != SMCR_LGR_C_FIRST_ADD) {
+		if (x->ev->slot == f->carrier || f->first) {
+			lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+			return;
+		}
+		lf_add_dropped(x);
+	}
+	f->sending = false;
+	f->want_link = false;		/* this is the answer to it (LLC-74) */
+	if (!smcr_mtu_ok(al->mtu)) {
+		clt_refuse(x, x->ev->slot, al->link_num, SMCR_ADD_LINK_BAD_MTU);
+		return;
+	}
+	if (smcr_lgr_slot_of(f, al->link_num) != SMCR_NO_SLOT) {
+		f->carrier = x->ev->slot;
+		carrier_fails(x, SMCR_R_LLC_LINK_DATA);
+		return;
+	}
+	slot = lf_free_slot(f);
+	if (slot == SMCR_NO_SLOT) {
+		clt_refuse(x, x->ev->slot, al->link_num,
+			   SMCR_ADD_LINK_NO_ALT_PATH);
+		return;
+	}
+	s = &f->slot[slot];
+	s->st = SMCR_SLOT_MAKING;
+	s->num = al->link_num;
+	s->peer = x->ev->facts.nic;
+	f->carrier = x->ev->slot;
+	f->subject = slot;
+	lf_pass_msg(x, SMCR_LGR_DO_MAKE, slot);
+	lf_step(x, SMCR_LGR_C_ADD_MAKE, LF_NO_TIMER);
+}
+
+static void clt_not_made(struct lf *x)
+{
+	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 num = s->num;
+
+	s->num = 0;
+	clt_refuse(x, x->f->carrier, num, SMCR_ADD_LINK_NO_ALT_PATH);
+}
+
+static void clt_making_lost(struct lf *x)
+{
+	u8 num = lf_subject(x)->num;
+
+	lf_stop(x, x->f->subject);
+	clt_refuse(x, x->f->carrier, num, SMCR_ADD_LINK_NO_ALT_PATH);
+}
+
+/* The client's end of the link is there, and ready to receive (LG-22) */
+static void clt_made(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_pairs links;
+
+	smcr_lgr_pairs(f, &links, NULL);
+	if (!smcr_role_allowed(&links, f->max_links,
+			       (struct smcr_nic_pair){ s->own, s->peer })) {
+		clt_making_lost(x);
+		return;
+	}
+	f->tell = x->ev->n;
+	f->heard = (struct smcr_rtoken_count){ };
+	/* what the peer has confirmed before does not hold for this link */
+	f->rkey_stale = true;
+	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE,
+		f->subject)->add_link.link_num = s->num;
+	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
+}
+
+static void clt_heard(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_llc *m;
+
+	if (!tokens_ok(x))
+		return;
+	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
+	m = lf_send(x, f->carrier, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE,
+		    f->subject);
+	m->add_link_cont.link_num = lf_subject(x)->num;
+	m->add_link_cont.n_rtokens = f->tell;
+	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+	lf_step(x, f->tell || f->heard.left ? SMCR_LGR_C_ADD_TOKENS :
+					      SMCR_LGR_C_ADD_CONFIRM, lf_span(f));
+}
+
+/*
+ * The link cannot be confirmed: the server has to delete it (LG-25, LLC-43,
+ * LLC-44). In first contact the group is not used before that is done.
+ */
+static void clt_lost(struct lf *x, u32 del_reason)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 slot = f->subject;
+
+	s->st = SMCR_SLOT_FAILED;
+	s->del_reason = del_reason;
+	lf_act(x, SMCR_LGR_DO_FAIL, slot)->why =
+		del_reason == SMCR_DEL_PROTOCOL ? SMCR_R_LLC_LINK_DATA :
+						  SMCR_R_LINK_ERROR;
+	lf_step(x, f->first ? SMCR_LGR_C_ADD_LOST : SMCR_LGR_IDLE, LF_NO_TIMER);
+	f->subject = f->first ? slot : SMCR_NO_SLOT;
+	lf_notice(x, slot);
+	lf_retry(x);
+}
+
+static void clt_asked(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (x->ev->slot != f->subject || x->ev->facts.link_data ||
+	    x->ev->msg.confirm_link.link_num != lf_subject(x)->num) {
+		clt_lost(x, SMCR_DEL_PROTOCOL);		/* LLC-21 */
+		return;
+	}
+	lf_act(x, SMCR_LGR_DO_UP, f->subject);
+	lf_step(x, SMCR_LGR_C_ADD_UP, LF_NO_TIMER);
+	/* for the user ID that it carries */
+	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
+}
+
+static void clt_up(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 slot = f->subject;
+
+	s->st = SMCR_SLOT_ACTIVE;
+	s->age = f->ages++;
+	f->tries = 0;
+	f->subject = SMCR_NO_SLOT;
+	lf_act(x, SMCR_LGR_DO_LIVE, slot);
+	if (lf_redundant(f))
+		lf_disarm(x, SMCR_LGR_T_RETRY);
+	lf_settled(x);
+	lf_send(x, slot, SMCR_LLC_CONFIRM_LINK, true, SMCR_TAG_NONE,
+		slot)->confirm_link.link_num = s->num;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+static void clt_undo(struct lf *x)
+{
+	clt_lost(x, SMCR_DEL_LOST_PATH);
+}
+
+/* The server's next RTokens do not come (LLC-42) */
+static void clt_silent(struct lf *x)
+{
+	carrier_fails(x, SMCR_R_LLC_TIMEOUT);
+}
+
+/* Neither can tell the other over this link; another one does, if there is one */
+static void clt_carrier_lost(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot = f->subject;
+
+	if (f->first) {
+		lf_first_down(x);
+		return;
+	}
+	if (f->step == SMCR_LGR_C_ADD_MAKE) {	/* the server has had no reply */
+		lf_add_dropped(x);
+		return;
+	}
+	f->slot[slot].st = SMCR_SLOT_FAILED;
+	f->slot[slot].del_reason = SMCR_DEL_LOST_PATH;
+	lf_act(x, SMCR_LGR_DO_FAIL, slot)->why = x->ev->why;
+	f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_notice(x, slot);
+}
+
+/*
+ * What each step waits for. A message that is not here is judged by the tables
+ * of lgr_fsm.c.
+ */
+const struct lf_row lf_add_rows[] = {
+	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, server */
+	{ SMCR_LGR_S_ADD_MAKE, LF_MADE, srv_made },
+	{ SMCR_LGR_S_ADD_MAKE, LF_MADE_NO, srv_not_made },
+	{ SMCR_LGR_S_ADD_MAKE, LF_CARRIER_DOWN, srv_carrier_lost },
+	{ SMCR_LGR_S_ADD_MAKE, LF_SUBJECT_DOWN, srv_making_lost },
+	{ SMCR_LGR_S_ADD_REPLY, LF_SENT, lf_first_sent },
+	{ SMCR_LGR_S_ADD_REPLY, LF_REPLY(ADD_LINK), srv_replied },
+	{ SMCR_LGR_S_ADD_REPLY, LF_TIMER, srv_silent },		/* LLC-32, 33 */
+	{ SMCR_LGR_S_ADD_REPLY, LF_CARRIER_DOWN, srv_carrier_lost },
+	{ SMCR_LGR_S_ADD_REPLY, LF_SUBJECT_DOWN, srv_subject_lost },
+	/* 3.5.5.2.3 */
+	{ SMCR_LGR_S_ADD_TOKENS, LF_REPLY(ADD_LINK_CONT), srv_heard },
+	{ SMCR_LGR_S_ADD_TOKENS, LF_TIMER, srv_silent },	/* LLC-42 */
+	{ SMCR_LGR_S_ADD_TOKENS, LF_CARRIER_DOWN, srv_carrier_lost },
+	{ SMCR_LGR_S_ADD_TOKENS, LF_SUBJECT_DOWN, srv_subject_lost },
+	{ SMCR_LGR_S_ADD_UP, LF_UP, srv_up },
+	{ SMCR_LGR_S_ADD_UP, LF_UP_NO, srv_undo },
+	{ SMCR_LGR_S_ADD_UP, LF_CARRIER_DOWN, srv_carrier_lost },
+	{ SMCR_LGR_S_ADD_UP, LF_SUBJECT_DOWN, srv_undo },
+	{ SMCR_LGR_S_ADD_CONFIRM, LF_REPLY(CONFIRM_LINK), srv_confirmed },
+	{ SMCR_LGR_S_ADD_CONFIRM, LF_TIMER, srv_undo },		/* LLC-24, 25 */
+	{ SMCR_LGR_S_ADD_CONFIRM, LF_CARRIER_DOWN, srv_carrier_lost },
+	{ SMCR_LGR_S_ADD_CONFIRM, LF_SUBJECT_DOWN, srv_undo },
+
+	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, client */
+	{ SMCR_LGR_C_ADD_MAKE, LF_MADE, clt_made },
+	{ SMCR_LGR_C_ADD_MAKE, LF_MADE_NO, clt_not_made },
+	{ SMCR_LGR_C_ADD_MAKE, LF_CARRIER_DOWN, clt_carrier_lost },
+	{ SMCR_LGR_C_ADD_MAKE, LF_SUBJECT_DOWN, clt_making_lost },
+	{ SMCR_LGR_C_ADD_TOKENS, LF_ASKS(ADD_LINK_CONT), clt_heard },
+	{ SMCR_LGR_C_ADD_TOKENS, LF_TIMER, clt_silent },	/* LLC-42 */
+	{ SMCR_LGR_C_ADD_TOKENS, LF_CARRIER_DOWN, clt_carrier_lost },
+	{ SMCR_LGR_C_ADD_TOKENS, LF_SUBJECT_DOWN, clt_undo },
+	{ SMCR_LGR_C_ADD_CONFIRM, LF_ASKS(CONFIRM_LINK), clt_asked },
+	{ SMCR_LGR_C_ADD_CONFIRM, LF_TIMER, clt_undo },		/* LLC-43, 44 */
+	{ SMCR_LGR_C_ADD_CONFIRM, LF_CARRIER_DOWN, clt_carrier_lost },
+	{ SMCR_LGR_C_ADD_CONFIRM, LF_SUBJECT_DOWN, clt_undo },
+	{ SMCR_LGR_C_ADD_UP, LF_UP, clt_up },
+	{ SMCR_LGR_C_ADD_UP, LF_UP_NO, clt_undo },
+	{ SMCR_LGR_C_ADD_UP, LF_CARRIER_DOWN, clt_carrier_lost },
+	{ SMCR_LGR_C_ADD_UP, LF_SUBJECT_DOWN, clt_undo },
+	{ SMCR_LGR_C_ADD_LOST, LF_CARRIER_DOWN, lf_first_down },
+};
+
+const unsigned int lf_n_add_rows = ARRAY_SIZE(lf_add_rows);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DELETE LINK of one link, as the peer asks for it: RFC 7609 3.5.5.1.3,
+ * 3.5.5.1.4. See lgr_fsm.h.
+ */
+#include "env.h"
+#include "lgr_fsm_int.h"
+
+static void unknown_link(struct lf *x)
+{
+	struct smcr_llc *m;
+
+	m = lf_send(x, x->ev->slot, SMCR_LLC_DELETE_LINK, true, SMCR_TAG_NONE,
+		    0);
+	m->delete_link.link_num = x->ev->msg.delete_link.link_num;
+	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
+}
+
+/*
+ * The peer wants the only link to go, and with it the group. The server answers
+ * with a request of its own (LLC-47), the client with its reply (LG-36).
+ */
+static void only_link_asked(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_ev end = {
+		.type = SMCR_LGR_EV_WANT_END,
+		.msg = x->ev->msg,
+	};
+	const struct smcr_lgr_ev *old = x->ev;
+
+	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = SMCR_R_LINK_DELETED;
+	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
+	if (!end.msg.delete_link.reason)
+		end.msg.delete_link.reason = SMCR_DEL_OPERATOR;
+	f->end_reply = !f->server;
+	x->ev = &end;
+	lf_end(x);
+	x->ev = old;
+}
+
+/*
+ * The client does not listen to this link any more (LLC-54): what was begun on it
+ * has failed, and is begun again over another.
+ */
+static void begun_in_vain(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot)
+		s->late |= BIT(SMCR_LLC_CONFIRM_RKEY) |
+			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
+			   BIT(SMCR_LLC_DELETE_RKEY);
+	lf_rkey_link_down(x, slot);
+	if (f->first || f->step == SMCR_LGR_IDLE || slot != f->carrier)
+		return;
+	s->late |= BIT(SMCR_LLC_ADD_LINK) | BIT(SMCR_LLC_ADD_LINK_CONT) |
+		   BIT(SMCR_LLC_DELETE_LINK);
+	lf_drop_begun(x, slot);
+}
+
+/*
+ * A client's notice (LLC-47). It is done when nothing else is under way (LLC-75,
+ * LLC-80, LLC-86). If the client has lost the link already nothing is delivered
+ * on it any more, so connections leave it at once.
+ */
+static void srv_del_noticed(struct lf *x, u8 slot)
+{
+	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	if (s->del)		/* it is being done */
+		return;
+	if (s->st == SMCR_SLOT_ACTIVE && !f->first &&
+	    lf_usable(f, slot) == SMCR_NO_SLOT) {
+		only_link_asked(x);
+		return;
+	}
+	s->del = true;
+	s->del_orderly = dl->orderly;
+	s->del_reason = dl->reason ?: SMCR_DEL_LOST_PATH;
+	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
+	    !dl->orderly) {
+		lf_add_undo(x, s->del_reason);
+		return;
+	}
+	if (s->st != SMCR_SLOT_ACTIVE)
+		return;
+	begun_in_vain(x, slot);
+	if (!dl->orderly && !f->first)
+		lf_fail(x, slot, SMCR_R_LINK_DELETED);
+}
+
+/* Client */
+
+/* The reply, and then the end of the link when it has been delivered (LG-36) */
+static void clt_del_answer(struct lf *x, u8 via, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_llc *m;
+
+	lf_settled(x);
+	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, SMCR_TAG_ANSWER, slot);
+	m->delete_link.link_num = s->num;
+	m->delete_link.reason = s->del_reason;
+	f->gone_num = s->num;
+	if (s->noticed)
+		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	lf_rkey_link_down(x, slot);
+	s->num = 0;
+	s->st = SMCR_SLOT_GONE;
+	s->noticed = false;
+	s->del = false;
+	if (via == slot) {	/* over itself: what comes after it is nothing */
+		lf_stop(x, slot);
+		return;
+	}
+	lf_answers_lost(x, slot);
+	s->answering = true;
+	s->via = via;
+}
+
+static void clt_moved(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot = f->subject;
+
+	f->subject = SMCR_NO_SLOT;
+	clt_del_answer(x, f->carrier, slot);
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_retry(x);
+}
+
+/* The server will ask again over another link (LLC-50) */
+static void clt_del_carrier_lost(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+
+	if (s->st == SMCR_SLOT_LEAVING) {
+		s->st = SMCR_SLOT_FAILED;
+		lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
+			SMCR_R_LINK_DELETED;
+	}
+	f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+static void clt_delete(struct lf *x, u8 slot)
+{
+	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	s->del_reason = dl->reason;
+	if (s->st != SMCR_SLOT_ACTIVE) {
+		clt_del_answer(x, x->ev->slot, slot);
+		return;
+	}
+	s->st = SMCR_SLOT_LEAVING;
+	f->carrier = x->ev->slot;
+	f->subject = slot;
+	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = dl->orderly;
+	lf_step(x, SMCR_LGR_C_DEL_MOVE, LF_NO_TIMER);
+}
+
+/*
+ * The server's request for one link. In the midst of an ADD LINK it has given
+ * that up (LLC-24, LLC-25, LLC-33).
+ */
+static void clt_del_asked(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->step != SMCR_LGR_IDLE) {
+		if (f->step == SMCR_LGR_C_DEL_MOVE) {
+			/* the same again, over another link, or out of turn */
+			if (slot != f->subject) {
+				lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+				return;
+			}
+			f->carrier = x->ev->slot;
+			return;
+		}
+		if (f->first && slot != f->subject) {
+			only_link_asked(x);
+			return;
+		}
+		if (slot != f->subject)
+			lf_add_dropped(x);
+		f->subject = SMCR_NO_SLOT;
+		lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	} else if (f->slot[slot].st == SMCR_SLOT_ACTIVE &&
+		   lf_usable(f, slot) == SMCR_NO_SLOT) {
+		only_link_asked(x);
+		return;
+	}
+	clt_delete(x, slot);
+}
+
+/* DELETE LINK of one link, a request; the verdict was DO */
+void lf_del_asked(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 num = x->ev->msg.delete_link.link_num;
+	u8 slot = smcr_lgr_slot_of(f, num);
+
+	if (slot == SMCR_NO_SLOT) {
+		/* LLC-49: a window in time, if it has just been deleted */
+		if (!f->server || !num || num != f->gone_num)
+			unknown_link(x);
+		return;
+	}
+	if (f->server)
+		srv_del_noticed(x, slot);
+	else
+		clt_del_asked(x, slot);
+}
+
+/* The server does not know a link that we want it to delete (LLC-49) */
+void lf_link_unknown(struct lf *x)
+{
+	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
+
+	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].noticed)
+		return;
+	if (slot == x->f->subject) {
+		x->f->subject = SMCR_NO_SLOT;
+		lf_settled(x);
+		lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	} else if (x->f->slot[slot].st == SMCR_SLOT_ACTIVE) {
+		lf_act(x, SMCR_LGR_DO_MOVE, slot);
+	}
+	lf_stop(x, slot);
+}
+
+const struct lf_row lf_asked_rows[] = {
+	/* 3.5.5.1.4: client */
+	{ SMCR_LGR_C_DEL_MOVE, LF_MOVED, clt_moved },
+	{ SMCR_LGR_C_DEL_MOVE, LF_CARRIER_DOWN, clt_del_carrier_lost },
+};
+
+const unsigned int lf_n_asked_rows = ARRAY_SIZE(lf_asked_rows);

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Links that fail, DELETE LINK, and the end of the group: RFC 7609 2.3, 3.5.4,
+ * 3.5.5.1.3, 3.5.5.1.4, C.7.1. See lgr_fsm.h.
+ */
+#include "env.h"
+#include "lgr_fsm_int.h"
+
+/* Replies that went over a link that is lost: the server asks again (LLC-50) */
+void lf_answers_lost(struct lf *x, u8 via)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (x->f->slot[i].answering && x->f->slot[i].via == via)
+			lf_stop(x, i);
+}
+
+/* Notices that went over a link that is lost go over another (LLC-51) */
+static void notices_lost(struct lf *x, u8 via)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (i != via && x->f->slot[i].noticed &&
+		    x->f->slot[i].via == via)
+			lf_notice(x, i);
+}
+
+/* A link is deleted: nothing refers to it any more but its queue pair */
+void lf_stop(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	if (s->noticed)
+		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	if (s->num) {
+		f->gone_num = s->num;
+		if (f->server)
+			smcr_link_num_put(&f->nums, s->num);
+	}
+	s->st = SMCR_SLOT_GONE;
+	s->del = false;
+	s->noticed = false;
+	s->answering = false;
+	s->num = 0;
+	lf_rkey_link_down(x, slot);
+	lf_act(x, SMCR_LGR_DO_STOP, slot);
+	lf_answers_lost(x, slot);
+	notices_lost(x, slot);
+}
+
+/* What a DELETE LINK says of the reason (LLC-48) */
+u32 lf_del_reason(enum smcr_reason why)
+{
+	switch (why) {
+	case SMCR_R_LLC_LENGTH:
+	case SMCR_R_LLC_OPCODE:
+	case SMCR_R_LLC_VALUE:
+	case SMCR_R_LLC_UNEXPECTED:
+	case SMCR_R_LLC_COUNT:
+	case SMCR_R_LLC_RKEY:
+	case SMCR_R_LLC_LINK_DATA:
+	case SMCR_R_LLC_TEST_DATA:
+	case SMCR_R_LLC_FLOOD:
+		return SMCR_DEL_PROTOCOL;
+	default:
+		return SMCR_DEL_LOST_PATH;
+	}
+}
+
+/* The group is dead, and the peer is not told (CONN-32) */
+void lf_last_link_lost(struct lf *x, enum smcr_reason why)
+{
+	x->f->ending = true;
+	x->f->step = SMCR_LGR_OVER;
+	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = why;
+	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
+	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
+}
+
+/*
+ * Client: ask the server, over another link, to delete one (LLC-47). It goes on
+ * without it at once (LG-37).
+ */
+void lf_notice(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+	u8 via = lf_usable(f, slot);
+	struct smcr_llc *m;
+
+	if (via == SMCR_NO_SLOT)
+		return;		/* the group ends with it */
+	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, false, SMCR_TAG_NONE, slot);
+	m->delete_link.link_num = s->num;
+	m->delete_link.orderly = s->del_orderly;
+	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
+	s->noticed = true;
+	s->via = via;
+	lf_arm(x, SMCR_LGR_T_NOTICE + slot, SMCR_SPAN_NOTICE);
+}
+
+/* What else went with the link, and what was said on it */
+void lf_forget_link(struct lf *x, u8 slot)
+{
+	lf_rkey_link_down(x, slot);
+	lf_answers_lost(x, slot);
+	notices_lost(x, slot);
+}
+
+/* SMCR_LGR_EV_WANT_DEL: by the operator, or since the RNIC is to go */
+void lf_want_del(struct lf *x)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+
+	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->noticed ||
+	    lf_usable(x->f, x->ev->slot) == SMCR_NO_SLOT)
+		return;
+	s->del_orderly = x->ev->orderly;
+	s->del_reason = x->ev->del_reason;
+	if (x->f->server)
+		s->del = true;
+	else
+		lf_notice(x, x->ev->slot);
+}
+
+/* Server */
+
+static void del_send(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_llc *m;
+
+	f->carrier = lf_usable(f, f->subject);
+	if (f->carrier == SMCR_NO_SLOT) {
+		lf_last_link_lost(x, SMCR_R_LINK_ERROR);
+		return;
+	}
+	m = lf_send(x, f->carrier, SMCR_LLC_DELETE_LINK, false, SMCR_TAG_NONE,
+		    f->subject);
+	m->delete_link.link_num = s->num;
+	m->delete_link.orderly = s->del_orderly;
+	m->delete_link.reason = s->del_reason;
+	lf_step(x, SMCR_LGR_S_DEL_REPLY, f->first ? SMCR_SPAN_FIRST :
+						    SMCR_SPAN_LLC);
+}
+
+/* One link is deleted; its connections move before that (LG-34) */
+void lf_del_begin(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	f->subject = slot;
+	if (s->st != SMCR_SLOT_ACTIVE) {
+		del_send(x);
+		return;
+	}
+	s->st = SMCR_SLOT_LEAVING;
+	if (lf_usable(f, slot) == SMCR_NO_SLOT) {	/* not the last one */
+		s->st = SMCR_SLOT_ACTIVE;
+		s->del = false;
+		f->subject = SMCR_NO_SLOT;
+		return;
+	}
+	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = s->del_orderly;
+	lf_step(x, SMCR_LGR_S_DEL_MOVE, LF_NO_TIMER);
+}
+
+/* The client's reply: both clean up (LG-35) */
+static void srv_deleted(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	/* a reply is to what it names (I-20) */
+	if (x->ev->slot != f->carrier ||
+	    x->ev->msg.delete_link.link_num != lf_subject(x)->num) {
+		if (f->first)
+			lf_first_over(x, SMCR_FIRST_RESET,
+				      SMCR_R_LLC_LINK_DATA);
+		else
+			lf_fail(x, x->ev->slot, SMCR_R_LLC_LINK_DATA);
+		return;
+	}
+	lf_carrier(x)->late = 0;
+	lf_stop(x, f->subject);
+	f->subject = SMCR_NO_SLOT;
+	lf_settled(x);
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_retry(x);
+}
+
+/* LLC-50: the link that carried the request is not usable either */
+static void srv_del_silent(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->first)
+		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
+	else
+		lf_fail(x, f->carrier, SMCR_R_LLC_TIMEOUT);
+}
+
+/* The link is to be deleted all the same, over another one */
+static void srv_del_carrier_lost(struct lf *x)
+{
+	if (x->f->first) {
+		lf_first_over(x, SMCR_FIRST_RESET, x->ev->why);
+		return;
+	}
+	x->f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+/* LLC-51: no request of the server came for what was noticed over .via */
+void lf_notice_silent(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	if (!s->noticed)
+		return;
+	if (f->first) {
+		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
+		return;
+	}
+	lf_fail(x, s->via, SMCR_R_LLC_TIMEOUT);
+}
+
+void lf_answer_sent(struct lf *x, u8 slot)
+{
+	if (slot < SMCR_SLOTS && x->f->slot[slot].answering)
+		lf_stop(x, slot);
+}
+
+/* The end of the group */
+
+/* A link on which the end can be told and was not yet */
+static u8 end_link(const struct smcr_lgr_fsm *f)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (!(f->end_tried & BIT(i)) &&
+		    (f->slot[i].st == SMCR_SLOT_ACTIVE ||
+		     f->slot[i].st == SMCR_SLOT_LEAVING))
+			return i;
+	return SMCR_NO_SLOT;
+}
+
+static void end_over(struct lf *x)
+{
+	lf_step(x, SMCR_LGR_OVER, LF_NO_TIMER);
+	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
+}
+
+/* LLC-52: over one link after the other until it is delivered */
+static void end_send(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot = end_link(f);
+	struct smcr_llc *m;
+
+	if (slot == SMCR_NO_SLOT || (!f->end.reason && !f->end_reply)) {
+		end_over(x);
+		return;
+	}
+	f->end_tried |= BIT(slot);
+	f->carrier = slot;
+	m = lf_send(x, slot, SMCR_LLC_DELETE_LINK, f->end_reply, SMCR_TAG_END,
+		    slot);
+	m->delete_link = f->end;
+	f->step = SMCR_LGR_END_SENT;
+	lf_arm(x, SMCR_LGR_T_END, SMCR_SPAN_LLC);
+}
+
+/* SMCR_LGR_EV_WANT_END: the group is dead; what is told is in the event */
+void lf_end(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->ending)
+		return;
+	f->ending = true;
+	f->end = x->ev->msg.delete_link;
+	end_send(x);
+}
+
+/*
+ * DELETE LINK for all. A server answers with its own (LG-41), a client complies
+ * (LG-40, I-44).
+ */
+void lf_end_asked(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = SMCR_R_LGR_DELETED;
+	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
+	f->ending = true;
+	f->end = x->ev->msg.delete_link;
+	if (!f->end.reason)
+		f->end.reason = SMCR_DEL_OPERATOR;
+	if (f->server)
+		end_send(x);
+	else
+		end_over(x);
+}
+
+/*
+ * Does the peer answer? A server gets a reply about a single link (LG-35), a
+ * client that has asked for an orderly end the server's own DELETE LINK (LG-41).
+ * A client whose link is about to fail need not wait (LG-37).
+ */
+static bool end_has_answer(const struct smcr_lgr_fsm *f)
+{
+	if (f->end_reply)
+		return false;
+	return f->server ? !f->end.all : f->end.orderly;
+}
+
+/* An event of a group that ends */
+void lf_end_event(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (x->ev->type == SMCR_LGR_EV_STOPPED) {
+		memset(&f->slot[x->ev->slot], 0, sizeof(f->slot[0]));
+		return;
+	}
+	if (x->ev->type == SMCR_LGR_EV_DOWN)
+		f->slot[x->ev->slot].st = SMCR_SLOT_FAILED;
+	if (f->step == SMCR_LGR_OVER)
+		return;
+	switch (x->ev->type) {
+	case SMCR_LGR_EV_SENT:
+		if (x->ev->tag != SMCR_TAG_END)
+			break;
+		if (end_has_answer(f))
+			f->step = SMCR_LGR_END_ANSWER;
+		else
+			end_over(x);
+		break;
+	case SMCR_LGR_EV_MSG:
+		if (x->ev->msg.type == SMCR_LLC_DELETE_LINK &&
+		    x->ev->msg.reply == f->server)
+			end_over(x);
+		break;
+	case SMCR_LGR_EV_DOWN:
+		if (x->ev->slot == f->carrier)
+			end_send(x);
+		break;
+	case SMCR_LGR_EV_TIMER:
+		if (x->ev->timer != SMCR_LGR_T_END)
+			break;
+		if (x->ev->ok)		/* there is no more time */
+			end_over(x);
+		else
+			end_send(x);
+		break;
+	}
+}
+
+const struct lf_row lf_del_rows[] = {
+	/* 3.5.5.1.3: server */
+	{ SMCR_LGR_S_DEL_MOVE, LF_MOVED, del_send },
+	{ SMCR_LGR_S_DEL_REPLY, LF_REPLY(DELETE_LINK), srv_deleted },
+	{ SMCR_LGR_S_DEL_REPLY, LF_TIMER, srv_del_silent },	/* LLC-50 */
+	{ SMCR_LGR_S_DEL_REPLY, LF_CARRIER_DOWN, srv_del_carrier_lost },
+};
+
+const unsigned int lf_n_del_rows = ARRAY_SIZE(lf_del_rows);

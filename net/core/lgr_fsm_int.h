@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the link group's state machine share. See lgr_fsm.h. */
+#ifndef _SMCR_CORE_LGR_FSM_INT_H
+#define _SMCR_CORE_LGR_FSM_INT_H
+
+#include "lgr_fsm.h"
+
+/* One event on its way through the machine */
+struct lf {
+	struct smcr_lgr_fsm *f;
+	const struct smcr_lgr_ev *ev;
+	struct smcr_lgr_out *out;
+	u16 failed;		/* slots, see lf_fail() */
+	u16 in_vain;		/* see lf_drop_begun() */
+	enum smcr_reason why[SMCR_SLOTS];
+};
+
+/* What a step can be waiting for */
+enum lf_code {
+	LF_MADE = 0x100,
+	LF_MADE_NO,
+	LF_UP,
+	LF_UP_NO,
+	LF_MOVED,
+	LF_SENT,
+	LF_TIMER,
+	LF_CARRIER_DOWN,
+	LF_SUBJECT_DOWN,
+};
+
+#define LF_NO_TIMER		0xff	/* lf_step(): nothing of the peer is due */
+#define LF_ASKS(type_)		SMCR_LLC_##type_
+#define LF_REPLY(type_)		(SMCR_LLC_##type_ | 0x80)
+
+/* One row of the machine: what @step does when @code comes */
+struct lf_row {
+	u8 step;
+	u16 code;
+	void (*fn)(struct lf *x);
+};
+
+/* lgr_fsm_out.c */
+struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot);
+struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply, u8 tag,
+			 u8 about);
+void lf_reply(struct lf *x, const struct smcr_llc *msg);
+void lf_arm(struct lf *x, u8 timer, u8 span);
+void lf_disarm(struct lf *x, u8 timer);
+void lf_step(struct lf *x, u8 step, u8 span);
+void lf_pass_msg(struct lf *x, u8 type, u8 slot);
+void lf_retry(struct lf *x);
+u8 lf_free_slot(const struct smcr_lgr_fsm *f);
+bool lf_redundant(const struct smcr_lgr_fsm *f);
+u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not);
+void lf_fail(struct lf *x, u8 slot, enum smcr_reason why);
+void lf_drop_begun(struct lf *x, u8 slot);
+u8 lf_span(const struct smcr_lgr_fsm *f);
+u8 lf_tag(const struct smcr_lgr_fsm *f);
+void lf_step_sent(struct lf *x, u8 step);
+void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why);
+void lf_first_down(struct lf *x);
+void lf_first_silent(struct lf *x);
+void lf_first_sent(struct lf *x);
+void lf_settled(struct lf *x);
+/* lgr_fsm_first.c */
+extern const struct lf_row lf_first_rows[];
+extern const unsigned int lf_n_first_rows;
+void lf_first(struct lf *x);
+/* lgr_fsm_add.c */
+extern const struct lf_row lf_add_rows[];
+extern const unsigned int lf_n_add_rows;
+void lf_srv_offer(struct lf *x);
+void lf_add_begin(struct lf *x);
+void lf_offered(struct lf *x);
+void lf_offer_answered(struct lf *x);
+void lf_add_dropped(struct lf *x);
+void lf_add_undo(struct lf *x, u32 del_reason);
+/* lgr_fsm_del.c */
+extern const struct lf_row lf_del_rows[];
+extern const unsigned int lf_n_del_rows;
+u32 lf_del_reason(enum smcr_reason why);
+void lf_last_link_lost(struct lf *x, enum smcr_reason why);
+void lf_forget_link(struct lf *x, u8 slot);
+void lf_answers_lost(struct lf *x, u8 via);
+void lf_stop(struct lf *x, u8 slot);
+void lf_notice(struct lf *x, u8 slot);
+void lf_del_begin(struct lf *x, u8 slot);
+void lf_want_del(struct lf *x);
+void lf_notice_silent(struct lf *x, u8 slot);
+void lf_answer_sent(struct lf *x, u8 slot);
+void lf_end(struct lf *x);
+void lf_end_asked(struct lf *x);
+void lf_end_event(struct lf *x);
+/* lgr_fsm_asked.c */
+extern const struct lf_row lf_asked_rows[];
+extern const unsigned int lf_n_asked_rows;
+void lf_del_asked(struct lf *x);
+void lf_link_unknown(struct lf *x);
+/* lgr_fsm_rkey.c */
+void lf_rkey_want(struct lf *x);
+void lf_rkey_begin(struct lf *x);
+void lf_rkey_ready(struct lf *x);
+void lf_rkey_reply(struct lf *x);
+void lf_rkey_silent(struct lf *x);
+void lf_rkey_link_down(struct lf *x, u8 slot);
+void lf_peer_confirms(struct lf *x);
+void lf_peer_continues(struct lf *x);
+void lf_peer_refuse(struct lf *x);
+void lf_peer_deletes(struct lf *x);
+void lf_held_answer(struct lf *x);
+
+static inline struct smcr_lgr_slot *lf_carrier(struct lf *x)
+{
+	return &x->f->slot[x->f->carrier];
+}
+
+static inline struct smcr_lgr_slot *lf_subject(struct lf *x)
+{
+	return &x->f->slot[x->f->subject];
+}
+
+#endif /* _SMCR_CORE_LGR_FSM_INT_H */

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What all steps of a link group use: its links, the actions of an event, how
+ * first contact ends. See lgr_fsm.h.
+ */
+#include "env.h"
+#include "lgr_fsm_int.h"
+
+/* Actions */
+
+struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot)
+{
+	struct smcr_lgr_out *out = x->out;
+	struct smcr_lgr_act *a;
+
+	/* the tests see that it never comes to that */
+	if (out->n == SMCR_LGR_ACTS)
+		out->n--;
+	a = &out->act[out->n++];
+	memset(a, 0, sizeof(*a));
+	a->type = type;
+	a->slot = slot;
+	return a;
+}
+
+static struct smcr_llc *out_msg(struct lf *x, struct smcr_lgr_act *a)
+{
+	struct smcr_lgr_out *out = x->out;
+
+	if (out->n_msg == SMCR_LGR_MSGS)
+		out->n_msg--;
+	a->msg = out->n_msg++;
+	memset(&out->msg[a->msg], 0, sizeof(out->msg[0]));
+	return &out->msg[a->msg];
+}
+
+/* Send a message on link @slot; the caller fills in what it knows of it */
+struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply, u8 tag,
+			 u8 about)
+{
+	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_SEND, slot);
+	struct smcr_llc *msg = out_msg(x, a);
+
+	a->tag = tag;
+	a->about = about;
+	msg->type = type;
+	msg->reply = reply;
+	return msg;
+}
+
+/* Answer on the link on which the event's message came (LLC-04) */
+void lf_reply(struct lf *x, const struct smcr_llc *msg)
+{
+	struct smcr_llc *m;
+
+	m = lf_send(x, x->ev->slot, msg->type, true, SMCR_TAG_NONE, 0);
+	*m = *msg;
+	m->reply = true;
+}
+
+/* Hand the event's message over to the caller */
+void lf_pass_msg(struct lf *x, u8 type, u8 slot)
+{
+	*out_msg(x, lf_act(x, type, slot)) = x->ev->msg;
+}
+
+void lf_arm(struct lf *x, u8 timer, u8 span)
+{
+	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_ARM, SMCR_NO_SLOT);
+
+	a->timer = timer;
+	a->span = span;
+	if (span == SMCR_SPAN_RETRY)
+		a->n = min_t(u8, x->f->tries, 4);
+}
+
+void lf_disarm(struct lf *x, u8 timer)
+{
+	lf_act(x, SMCR_LGR_DO_DISARM, SMCR_NO_SLOT)->timer = timer;
+}
+
+/* The next step, which waits for the peer for @span, or LF_NO_TIMER */
+void lf_step(struct lf *x, u8 step, u8 span)
+{
+	x->f->step = step;
+	if (span == LF_NO_TIMER)
+		lf_disarm(x, SMCR_LGR_T_STEP);
+	else
+		lf_arm(x, SMCR_LGR_T_STEP, span);
+}
+
+/* Another attempt at a link later, as long as there is no redundancy (LG-27) */
+void lf_retry(struct lf *x)
+{
+	if (x->f->ending || lf_redundant(x->f))
+		return;
+	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
+	if (x->f->tries < 0xff)
+		x->f->tries++;
+}
+
+/* Links */
+
+u8 lf_free_slot(const struct smcr_lgr_fsm *f)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (f->slot[i].st == SMCR_SLOT_FREE)
+			return i;
+	return SMCR_NO_SLOT;
+}
+
+/* Is link @a better than @b to send something on? One that stays, then the older */
+static bool better(const struct smcr_lgr_slot *a, const struct smcr_lgr_slot *b)
+{
+	if (a->del != b->del)
+		return b->del;
+	return (s16)(a->age - b->age) < 0;
+}
+
+/* The oldest active link but @not */
+u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
+{
+	u8 i, best = SMCR_NO_SLOT;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (i == not || f->slot[i].st != SMCR_SLOT_ACTIVE ||
+		    f->slot[i].noticed)
+			continue;
+		if (best == SMCR_NO_SLOT || better(&f->slot[i], &f->slot[best]))
+			best = i;
+	}
+	return best;
+}
+
+/**
+ * smcr_lgr_oldest() - the link that has been active for longest
+ * @f: link group
+ *
+ * Return: slot, or SMCR_NO_SLOT.
+ */
+u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f)
+{
+	return lf_usable(f, SMCR_NO_SLOT);
+}
+
+/**
+ * smcr_lgr_slot_of() - link by its number
+ * @f: link group
+ * @num: link number
+ *
+ * Return: slot of a link that is being added, or there, or not deleted yet; else
+ * SMCR_NO_SLOT.
+ */
+u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (num && f->slot[i].num == num &&
+		    f->slot[i].st != SMCR_SLOT_FREE &&
+		    f->slot[i].st != SMCR_SLOT_GONE)
+			return i;
+	return SMCR_NO_SLOT;
+}
+
+/**
+ * smcr_lgr_pairs() - the RNICs of the links that count
+ * @f: link group
+ * @pairs: filled with those of active links, the oldest first
+ * @slot: filled with their slots; may be NULL
+ */
+void smcr_lgr_pairs(const struct smcr_lgr_fsm *f, struct smcr_pairs *pairs,
+		    u8 slot[SMCR_SLOTS])
+{
+	u8 order[SMCR_SLOTS];
+	u8 i, j, n = 0;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (f->slot[i].st != SMCR_SLOT_ACTIVE)
+			continue;
+		for (j = n++; j; j--) {
+			if ((s16)(f->slot[order[j - 1]].age -
+				  f->slot[i].age) < 0)
+				break;
+			order[j] = order[j - 1];
+		}
+		order[j] = i;
+	}
+	pairs->n = n;
+	for (i = 0; i < n; i++) {
+		pairs->pair[i].own = f->slot[order[i]].own;
+		pairs->pair[i].peer = f->slot[order[i]].peer;
+		if (slot)
+			slot[i] = order[i];
+	}
+}
+
+bool lf_redundant(const struct smcr_lgr_fsm *f)
+{
+	struct smcr_pairs pairs;
+
+	smcr_lgr_pairs(f, &pairs, NULL);
+	return smcr_roles_redundant(&pairs);
+}
+
+/*
+ * A link that the peer spoils, or that carries no answer, has failed. What follows
+ * from it comes when the event itself is done with: lgr_fsm.c.
+ */
+void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
+{
+	lf_act(x, SMCR_LGR_DO_FAIL, slot)->why = why;
+	x->failed |= BIT(slot);
+	x->why[slot] = why;
+}
+
+/* The link is there, but what was begun on it has come to nothing */
+void lf_drop_begun(struct lf *x, u8 slot)
+{
+	x->in_vain |= BIT(slot);
+}
+
+/* How long a message of the exchange is waited for (LLC-11) */
+u8 lf_span(const struct smcr_lgr_fsm *f)
+{
+	return f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_LLC;
+}
+
+/* Until the own message is delivered the peer's timer runs, too */
+void lf_step_sent(struct lf *x, u8 step)
+{
+	x->f->sending = x->f->first;
+	lf_step(x, step, x->f->first ? SMCR_SPAN_FIRST_SEND : SMCR_SPAN_LLC);
+}
+
+u8 lf_tag(const struct smcr_lgr_fsm *f)
+{
+	return f->first ? SMCR_TAG_FIRST : SMCR_TAG_NONE;
+}
+
+/* The end of first contact */
+
+/* First contact fails, and with it the group; the caller ends that */
+void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why)
+{
+	struct smcr_lgr_act *a;
+
+	lf_step(x, SMCR_LGR_OVER, LF_NO_TIMER);
+	a = lf_act(x, SMCR_LGR_DO_SETTLED, 0);
+	a->res = res;
+	a->why = why;
+}
+
+/*
+ * The attempt at a second link is over, one way or the other: the group may be
+ * used (LG-52). To be told before the last message is sent: the peer may use it
+ * as soon as it has that.
+ */
+void lf_settled(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (!f->first)
+		return;
+	f->first = false;
+	f->sending = false;
+	lf_act(x, SMCR_LGR_DO_SETTLED, 0)->res = SMCR_FIRST_OK;
+}
+
+/*
+ * The link of a first contact has failed. While the own message has not been
+ * delivered that is a failure to send, which can be told by a Decline (CLC-57,
+ * CLC-63); so can a client that has not said anything on the link. What the peer
+ * did wrong ends the connection (SEC-10).
+ */
+void lf_first_down(struct lf *x)
+{
+	enum smcr_reason why = x->ev->why, send_why;
+	bool way_back;
+
+	way_back = x->f->sending || x->f->step == SMCR_LGR_C_FIRST_CONFIRM ||
+		   x->f->step == SMCR_LGR_S_FIRST_MAKE ||
+		   x->f->step == SMCR_LGR_S_FIRST_UP ||
+		   x->f->step == SMCR_LGR_C_FIRST_UP;
+	if (why != SMCR_R_LINK_ERROR && why != SMCR_R_LINK_DEVICE &&
+	    why != SMCR_R_LGR_SHUTDOWN)
+		way_back = false;
+	send_why = x->f->step == SMCR_LGR_S_ADD_REPLY ?
+		   SMCR_R_ADD_LINK_FAIL : SMCR_R_CONFIRM_LINK_FAIL;
+	if (way_back)
+		lf_first_over(x, SMCR_FIRST_DECLINE, send_why);
+	else
+		lf_first_over(x, SMCR_FIRST_RESET, why);
+}
+
+/* No message in time: was ours not delivered, or is theirs missing? */
+void lf_first_silent(struct lf *x)
+{
+	if (x->f->sending)
+		lf_first_over(x, SMCR_FIRST_DECLINE,
+			      x->f->step == SMCR_LGR_S_ADD_REPLY ?
+			      SMCR_R_ADD_LINK_FAIL : SMCR_R_CONFIRM_LINK_FAIL);
+	else
+		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
+}
+
+/* The own message has been delivered: from now on the peer's is waited for */
+void lf_first_sent(struct lf *x)
+{
+	x->f->sending = false;
+	lf_arm(x, SMCR_LGR_T_STEP, SMCR_SPAN_FIRST);
+	if (x->f->step == SMCR_LGR_S_ADD_REPLY)
+		lf_act(x, SMCR_LGR_DO_NO_RETURN, 0);
+}

@@ -1,0 +1,1123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A server and a client of one link group, each with the state machine of
+ * net/core/lgr_fsm*.c, joined by links that keep the order of their own messages
+ * only. Everything that can happen next is an event: a message arrives, a queue
+ * pair is made or cannot be, a link breaks, one side wants something. Small worlds
+ * are explored exhaustively: all orders of all events. Larger ones at random.
+ *
+ * A timer runs out only when nothing else can happen: T_LLC is long beside a
+ * message. In the end both sides must be at rest and agree on their links, know
+ * each other's RMBs on all of them, and as long as nothing has befallen a link
+ * none may have failed.
+ */
+#include "msgs.h"
+
+#include "clc.h"
+#include "lgr_fsm.h"
+
+enum { CLIENT, SERVER, Q = 12, PHYS = 8, RMBS = 4, SENTS = 6 };
+
+/* Work that the caller has been given for a link; one at a time, in this order */
+enum { JOB_MAKE = 1, JOB_UP = 2, JOB_MOVE = 4, JOB_STOP = 8 };
+
+/* A link: two queue pairs; what is on its way to each of them */
+struct phys {
+	u8 num;
+	bool used;
+	bool broken;
+	bool qp[2];		/* there, and not in error */
+	bool made[2];
+	bool lost[2];		/* this side has sent what nobody gets */
+	u8 slot[2];
+	u8 n[2];
+	struct wire {
+		struct smcr_llc msg;
+		u8 tag, about;
+	} q[2][Q];
+	u8 know[2];		/* RMBs of the peer that this side knows, bits */
+};
+
+struct side {
+	struct smcr_lgr_fsm f;
+	u8 phys[SMCR_SLOTS];	/* of each slot, 0xff none */
+	u8 jobs[SMCR_SLOTS];
+	struct smcr_llc_add_link offer[SMCR_SLOTS];
+	bool preparing;
+	u16 prepared;
+	u32 timers;		/* armed, bits */
+	u8 nics;
+	u8 rmbs;		/* published */
+	u8 rmb_want;		/* number of the one that is being published */
+	u8 told;		/* of the RTokens for the link that is added */
+	u8 wants_rkey;		/* still to be wanted */
+	u8 again_rkey;		/* refused for now: after a pause */
+	u8 n_sent;
+	struct { u8 slot, tag, about; } sent[SENTS];
+	bool dead, released, settled, failed_first;
+	u8 res;
+	u16 live;		/* slots */
+	bool failed;		/* the machine found an active link to be bad */
+	u8 pending_rmb;
+	u8 pending_on;		/* links named so far, by phys */
+};
+
+/* How much may still befall a world */
+struct budget {
+	u8 breaks;		/* links that break, seen by both */
+	u8 downs;		/* ... that one side gives up */
+	u8 no;			/* verbs that fail */
+	u8 dels[2];		/* orderly deletions wanted */
+	u8 links[2];		/* "another link could be had" */
+	u8 retries;
+	u8 ends;
+	u8 early;		/* timers that run out while all is well */
+};
+
+struct world {
+	struct side s[2];
+	struct phys p[PHYS];
+	struct budget b;
+	bool hurt;		/* something has befallen a link */
+	u8 depth;
+};
+
+static const char *failure;
+static u64 seen_states;
+static u8 max_acts, max_msgs;
+
+static void wrong(const char *what)
+{
+	if (!failure)
+		failure = what;
+}
+
+/* The caller of one side */
+
+static u8 new_phys(struct world *w)
+{
+	u8 i;
+
+	for (i = 0; i < PHYS; i++)
+		if (!w->p[i].used)
+			return i;
+	return 0xff;
+}
+
+static void drop_queue(struct phys *p, u8 to)
+{
+	if (p->n[to])
+		p->lost[!to] = true;
+	p->n[to] = 0;
+}
+
+static bool reaches(const struct phys *p, u8 from)
+{
+	return p->used && !p->broken && p->qp[from] && p->qp[!from];
+}
+
+static u8 bits(u8 v)
+{
+	u8 n = 0;
+
+	for (; v; v &= v - 1)
+		n++;
+	return n;
+}
+
+/* What a caller knows that the machine does not: addresses, keys */
+static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
+{
+	struct side *s = &w->s[me];
+	u8 i, j, k, n;
+
+	switch (m->type) {
+	case SMCR_LLC_ADD_LINK:
+		if (m->reply && m->add_link.rejected)
+			break;
+		m->add_link.mtu = 3;
+		if (!m->add_link.link_num)	/* notice */
+			break;
+		i = smcr_lgr_slot_of(&s->f, m->add_link.link_num);
+		if (i == SMCR_NO_SLOT) {
+			wrong("offers a link that is not there");
+			break;
+		}
+		m->add_link.qpn = s->phys[i] + 1;
+		m->add_link.gid[0] = s->f.slot[i].own;
+		break;
+	case SMCR_LLC_ADD_LINK_CONT:
+		/* the RTokens in their order: which RMBs these are */
+		n = min_t(u8, m->add_link_cont.n_rtokens, 2);
+		for (i = 0, j = 0; i < 8 && j < n; i++)
+			if ((s->rmbs & ~s->told) & (1 << i)) {
+				m->add_link_cont.pair[j++].ref_rkey = i + 1;
+				s->told |= 1 << i;
+			}
+		if (j < n)
+			wrong("announces RTokens that it does not have");
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		if (m->reply)
+			break;
+		m->confirm_rkey.rkey = s->rmb_want + 1;
+		s->told = 0;	/* here: entries sent */
+		for (i = 0, j = 0; i < SMCR_SLOTS && j < 2; i++)
+			if (i != slot &&
+			    s->f.slot[i].st == SMCR_SLOT_ACTIVE) {
+				if (j < m->confirm_rkey.n_other)
+					m->confirm_rkey.other[j].link_num =
+						s->f.slot[i].num;
+				j++;
+			}
+		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
+		if (m->reply)
+			break;
+		for (i = 0, j = 0, k = 0; i < SMCR_SLOTS; i++)
+			if (i != slot && s->f.slot[i].st == SMCR_SLOT_ACTIVE &&
+			    ++j > 2 && k < 3)
+				m->confirm_rkey_cont.other[k++].link_num =
+					s->f.slot[i].num;
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		if (!m->reply)
+			m->delete_rkey.count = 1;
+		break;
+	}
+}
+
+static void do_send(struct world *w, u8 me, const struct smcr_lgr_act *a,
+		    const struct smcr_llc *msg)
+{
+	struct side *s = &w->s[me];
+	u8 n = s->phys[a->slot];
+	struct smcr_llc m = *msg;
+	struct phys *p;
+
+	if (n == 0xff) {
+		wrong("sends on a link that is not there");
+		return;
+	}
+	p = &w->p[n];
+	fill(w, me, a->slot, &m);
+	if (!reaches(p, me)) {
+		p->lost[me] = true;
+		return;
+	}
+	if (p->n[!me] == Q)
+		abort();
+	p->q[!me][p->n[!me]++] = (struct wire){ m, a->tag, a->about };
+}
+
+static void do_make(struct world *w, u8 me, u8 slot, const struct smcr_llc *m)
+{
+	struct side *s = &w->s[me];
+
+	s->jobs[slot] |= JOB_MAKE;
+	s->told = 0;
+	if (me == CLIENT) {
+		s->offer[slot] = m->add_link;
+		s->phys[slot] = (u8)(m->add_link.qpn - 1);
+	} else {
+		s->phys[slot] = 0xff;
+	}
+}
+
+static void qp_gone(struct world *w, u8 me, u8 slot)
+{
+	u8 n = w->s[me].phys[slot];
+
+	if (n == 0xff)
+		return;
+	/* what was delivered before is still there for the peer */
+	w->p[n].qp[me] = false;
+	drop_queue(&w->p[n], me);
+}
+
+static void learn_rmb(struct world *w, u8 me, const struct smcr_lgr_act *a,
+		      const struct smcr_llc *m)
+{
+	struct side *s = &w->s[me];
+	const struct smcr_llc_rkey_entry *e;
+	u8 i, n, slot;
+
+	if (m->type == SMCR_LLC_CONFIRM_RKEY) {
+		s->pending_rmb = (u8)m->confirm_rkey.rkey;
+		s->pending_on = 1 << s->phys[a->slot];
+		e = m->confirm_rkey.other;
+		n = min_t(u8, m->confirm_rkey.n_other, 2);
+	} else {
+		e = m->confirm_rkey_cont.other;
+		n = min_t(u8, m->confirm_rkey_cont.n_left, 3);
+	}
+	for (i = 0; i < n; i++) {
+		slot = smcr_lgr_slot_of(&s->f, e[i].link_num);
+		if (slot != SMCR_NO_SLOT)
+			s->pending_on |= 1 << s->phys[slot];
+	}
+	if (!a->last)
+		return;
+	for (i = 0; i < PHYS; i++)
+		if (s->pending_on & (1 << i))
+			w->p[i].know[me] |= 1 << (s->pending_rmb - 1);
+}
+
+static void learn(struct world *w, u8 me, u8 slot, const struct smcr_llc *m)
+{
+	u8 i, n = min_t(u8, m->add_link_cont.n_rtokens, 2);
+
+	for (i = 0; i < n; i++)
+		w->p[w->s[me].phys[slot]].know[me] |=
+			1 << (m->add_link_cont.pair[i].ref_rkey - 1);
+}
+
+static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
+		const struct smcr_llc *m)
+{
+	struct side *s = &w->s[me];
+
+	switch (a->type) {
+	case SMCR_LGR_DO_SEND:
+		do_send(w, me, a, m);
+		break;
+	case SMCR_LGR_DO_MAKE:
+		do_make(w, me, a->slot, m);
+		break;
+	case SMCR_LGR_DO_UP:
+		s->jobs[a->slot] |= JOB_UP;
+		break;
+	case SMCR_LGR_DO_MOVE:
+		s->jobs[a->slot] |= JOB_MOVE;
+		s->live &= ~(1 << a->slot);
+		break;
+	case SMCR_LGR_DO_STOP:
+		if (s->live & (1 << a->slot))
+			wrong("stops a link whose connections were not moved");
+		s->jobs[a->slot] |= JOB_STOP;
+		break;
+	case SMCR_LGR_DO_FAIL:
+		s->failed |= s->live & (1 << a->slot);
+		qp_gone(w, me, a->slot);
+		break;
+	case SMCR_LGR_DO_LIVE:
+		if (!s->dead)
+			s->live |= 1 << a->slot;
+		break;
+	case SMCR_LGR_DO_ARM:
+		s->timers |= 1U << a->timer;
+		break;
+	case SMCR_LGR_DO_DISARM:
+		s->timers &= ~(1U << a->timer);
+		break;
+	case SMCR_LGR_DO_PREPARE:
+		if (s->preparing)
+			wrong("prepares twice");
+		s->preparing = true;
+		break;
+	case SMCR_LGR_DO_RKEY_DONE:
+		if (a->res == SMCR_RKEY_OK)
+			s->rmbs |= 1 << s->rmb_want;
+		else if (a->res == SMCR_RKEY_AGAIN)
+			s->again_rkey++;
+		break;
+	case SMCR_LGR_DO_LEARN:
+		learn(w, me, a->slot, m);
+		break;
+	case SMCR_LGR_DO_LEARN_RMB:
+		learn_rmb(w, me, a, m);
+		break;
+	case SMCR_LGR_DO_SETTLED:
+		if (s->settled)
+			wrong("settled twice");
+		s->settled = true;
+		s->res = a->res;
+		break;
+	case SMCR_LGR_DO_DEAD:
+		s->dead = true;
+		break;
+	case SMCR_LGR_DO_RELEASE:
+		if (s->released)
+			wrong("released twice");
+		s->released = true;
+		break;
+	}
+}
+
+static void release(struct world *w, u8 me)
+{
+	struct side *s = &w->s[me];
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		qp_gone(w, me, i);
+		s->jobs[i] = 0;
+	}
+	s->live = 0;
+	s->timers = 0;
+	s->preparing = false;
+	s->n_sent = 0;
+}
+
+static struct smcr_lgr_out out;
+
+static void step(struct world *w, u8 me, const struct smcr_lgr_ev *ev)
+{
+	struct side *s = &w->s[me];
+	struct smcr_lgr_out o;
+	u8 i;
+
+	if (s->released)
+		return;
+	smcr_lgr_fsm_step(&s->f, ev, &out);
+	o = out;
+	if (o.n > max_acts)
+		max_acts = o.n;
+	if (o.n_msg > max_msgs)
+		max_msgs = o.n_msg;
+	if (o.n == SMCR_LGR_ACTS || o.n_msg == SMCR_LGR_MSGS)
+		wrong("too many actions");
+	for (i = 0; i < o.n; i++)
+		act(w, me, &o.act[i], &o.msg[o.act[i].msg]);
+	/* first contact failed: the caller ends the group without a word */
+	if (s->settled && s->res != SMCR_FIRST_OK && !s->failed_first) {
+		struct smcr_lgr_ev end = { .type = SMCR_LGR_EV_WANT_END };
+
+		s->failed_first = true;
+		s->dead = true;
+		step(w, me, &end);
+	}
+	if (s->released)
+		release(w, me);
+}
+
+/* Events */
+
+enum ev_kind {
+	E_DELIVER, E_SENT, E_JOB, E_JOB_NO, E_PREPARED, E_RKEY,
+	E_BREAK, E_DOWN, E_DEL, E_LINK, E_END, E_EARLY,
+	/* only when none of the above can happen */
+	E_NOTICED, E_TIMER, E_RETRY, E_AGAIN,
+};
+
+struct event {
+	u8 kind, side, n;
+};
+
+static u8 lowest(u8 jobs)
+{
+	return jobs & (u8)-jobs;
+}
+
+static u32 list_events(const struct world *w, struct event *e)
+{
+	u32 n = 0, i, side;
+
+	for (side = 0; side < 2; side++) {
+		const struct side *s = &w->s[side];
+
+		for (i = 0; i < PHYS; i++)
+			if (w->p[i].n[side])
+				e[n++] = (struct event){ E_DELIVER, side, i };
+		if (s->released)
+			continue;
+		if (s->n_sent)
+			e[n++] = (struct event){ E_SENT, side, 0 };
+		for (i = 0; i < SMCR_SLOTS; i++) {
+			if (!s->jobs[i])
+				continue;
+			e[n++] = (struct event){ E_JOB, side, i };
+			if (w->b.no && lowest(s->jobs[i]) <= JOB_UP)
+				e[n++] = (struct event){ E_JOB_NO, side, i };
+		}
+		if (s->preparing)
+			e[n++] = (struct event){ E_PREPARED, side, 0 };
+		if (s->wants_rkey && s->f.rkey == SMCR_RKEY_NONE &&
+		    s->settled && !s->dead)
+			e[n++] = (struct event){ E_RKEY, side, 0 };
+		if (w->b.links[side] && s->settled && !s->dead)
+			e[n++] = (struct event){ E_LINK, side, 0 };
+		for (i = 0; i < SMCR_SLOTS && s->settled && !s->dead; i++) {
+			if (!(s->live & (1 << i)))
+				continue;
+			if (w->b.dels[side])
+				e[n++] = (struct event){ E_DEL, side, i };
+			if (w->b.downs && w->p[s->phys[i]].qp[side])
+				e[n++] = (struct event){ E_DOWN, side, i };
+		}
+		if (w->b.ends && s->settled && !s->dead)
+			e[n++] = (struct event){ E_END, side, 0 };
+		for (i = 0; i < NR_SMCR_LGR_TIMER && w->b.early; i++)
+			if (i != SMCR_LGR_T_RETRY && (s->timers & (1U << i)))
+				e[n++] = (struct event){ E_EARLY, side, i };
+	}
+	for (i = 0; i < PHYS && w->b.breaks; i++)
+		if (reaches(&w->p[i], CLIENT))
+			e[n++] = (struct event){ E_BREAK, 0, i };
+	/* what was seen to be lost, and TEST LINK, tell of a link's end */
+	for (side = 0; side < 2; side++) {
+		const struct side *s = &w->s[side];
+
+		for (i = 0; i < SMCR_SLOTS; i++) {
+			const struct phys *p = &w->p[s->phys[i] % PHYS];
+
+			if (s->released || s->phys[i] == 0xff ||
+			    !p->qp[side] || reaches(p, side))
+				continue;
+			if (p->lost[side] || p->broken)
+				e[n++] = (struct event){ E_NOTICED, side, i };
+		}
+	}
+	return n;
+}
+
+static u32 list_late(const struct world *w, struct event *e)
+{
+	u32 n = 0, i, side;
+
+	for (side = 0; side < 2; side++) {
+		const struct side *s = &w->s[side];
+
+		for (i = 0; i < SMCR_SLOTS; i++) {
+			const struct phys *p = &w->p[s->phys[i] % PHYS];
+
+			if (s->released || s->phys[i] == 0xff ||
+			    !p->qp[side] || reaches(p, side) ||
+			    s->f.slot[i].st != SMCR_SLOT_ACTIVE)
+				continue;
+			e[n++] = (struct event){ E_NOTICED, side, i };
+		}
+		if (s->again_rkey && s->f.rkey == SMCR_RKEY_NONE &&
+		    s->settled && !s->dead)
+			e[n++] = (struct event){ E_AGAIN, side, 0 };
+		for (i = 0; i < NR_SMCR_LGR_TIMER; i++) {
+			if (!(s->timers & (1U << i)))
+				continue;
+			if (i != SMCR_LGR_T_RETRY)
+				e[n++] = (struct event){ E_TIMER, side, i };
+			else if (w->b.retries)
+				e[n++] = (struct event){ E_RETRY, side, i };
+		}
+	}
+	return n;
+}
+
+static void deliver(struct world *w, u8 me, u8 n)
+{
+	struct phys *p = &w->p[n];
+	struct wire wire = p->q[me][0];
+	struct side *from = &w->s[!me];
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_MSG };
+
+	memmove(&p->q[me][0], &p->q[me][1], --p->n[me] * sizeof(wire));
+	memset(&p->q[me][p->n[me]], 0, sizeof(wire));
+	if (wire.tag && !from->released) {
+		if (from->n_sent == SENTS)
+			abort();
+		from->sent[from->n_sent].slot = p->slot[!me];
+		from->sent[from->n_sent].tag = wire.tag;
+		from->sent[from->n_sent++].about = wire.about;
+	}
+	ev.slot = p->slot[me];
+	ev.msg = wire.msg;
+	if (wire.msg.type == SMCR_LLC_ADD_LINK)
+		ev.facts.nic = wire.msg.add_link.gid[0];
+	step(w, me, &ev);
+}
+
+static void make(struct world *w, u8 me, u8 slot, bool ok)
+{
+	struct side *s = &w->s[me];
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_MADE, .slot = slot };
+	struct smcr_pairs pairs;
+	u8 nic[4] = { 0, 1, 2, 3 };
+
+	smcr_lgr_pairs(&s->f, &pairs, NULL);
+	/* in first contact the first link counts before it is active */
+	if (s->f.first && !pairs.n) {
+		pairs.n = 1;
+		pairs.pair[0].own = s->f.slot[0].own;
+		pairs.pair[0].peer = s->f.slot[0].peer;
+	}
+	if (me == SERVER)
+		ev.nic = smcr_roles_offer(&pairs, s->f.max_links, nic, s->nics);
+	else
+		ev.nic = smcr_roles_answer(&pairs, s->f.max_links,
+					   s->offer[slot].gid[0], nic, s->nics);
+	ev.ok = ok && ev.nic != SMCR_NO_NIC;
+	ev.n = bits(s->rmbs);
+	ev.why = SMCR_R_QP_FAIL;
+	if (ev.ok && me == SERVER) {
+		u8 n = new_phys(w);
+
+		if (n == 0xff)
+			abort();
+		memset(&w->p[n], 0, sizeof(w->p[n]));
+		w->p[n].used = true;
+		s->phys[slot] = n;
+	}
+	if (ev.ok) {
+		struct phys *p = &w->p[s->phys[slot]];
+
+		p->qp[me] = true;
+		p->made[me] = true;
+		p->slot[me] = slot;
+	} else {
+		s->phys[slot] = 0xff;
+	}
+	step(w, me, &ev);
+}
+
+static void job(struct world *w, u8 me, u8 slot, bool ok)
+{
+	struct side *s = &w->s[me];
+	u8 what = lowest(s->jobs[slot]);
+	struct smcr_lgr_ev ev = { .slot = slot, .ok = ok,
+				  .why = SMCR_R_QP_FAIL };
+
+	s->jobs[slot] &= ~what;
+	switch (what) {
+	case JOB_MAKE:
+		make(w, me, slot, ok);
+		return;
+	case JOB_UP:
+		ev.type = SMCR_LGR_EV_UP;
+		/* the link may have broken under it */
+		if (s->phys[slot] == 0xff || !w->p[s->phys[slot]].qp[me])
+			ev.ok = false;
+		break;
+	case JOB_MOVE:
+		ev.type = SMCR_LGR_EV_MOVED;
+		break;
+	default:
+		ev.type = SMCR_LGR_EV_STOPPED;
+		qp_gone(w, me, slot);
+		if (s->phys[slot] != 0xff) {
+			struct phys *p = &w->p[s->phys[slot]];
+
+			if (!p->qp[!me] && (!p->made[!me] || p->lost[me] ||
+					    !p->n[0]))
+				p->used = p->qp[0] || p->qp[1];
+		}
+		s->phys[slot] = 0xff;
+	}
+	step(w, me, &ev);
+}
+
+static void down(struct world *w, u8 me, u8 slot)
+{
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
+				  .why = SMCR_R_LINK_ERROR };
+
+	w->hurt = true;
+	qp_gone(w, me, slot);
+	step(w, me, &ev);
+}
+
+static void apply(struct world *w, const struct event *e)
+{
+	struct side *s = &w->s[e->side];
+	struct smcr_lgr_ev ev = { .ok = true };
+	u8 i;
+
+	switch (e->kind) {
+	case E_DELIVER:
+		deliver(w, e->side, e->n);
+		break;
+	case E_SENT:
+		ev.type = SMCR_LGR_EV_SENT;
+		ev.slot = s->sent[0].slot;
+		ev.tag = s->sent[0].tag;
+		ev.about = s->sent[0].about;
+		memmove(&s->sent[0], &s->sent[1],
+			--s->n_sent * sizeof(s->sent[0]));
+		memset(&s->sent[s->n_sent], 0, sizeof(s->sent[0]));
+		step(w, e->side, &ev);
+		break;
+	case E_JOB:
+		job(w, e->side, e->n, true);
+		break;
+	case E_JOB_NO:
+		w->b.no--;
+		w->hurt = true;
+		job(w, e->side, e->n, false);
+		break;
+	case E_PREPARED:
+		s->preparing = false;
+		ev.type = SMCR_LGR_EV_RKEY_READY;
+		ev.slot = SMCR_NO_SLOT;
+		step(w, e->side, &ev);
+		break;
+	case E_AGAIN:
+		s->again_rkey--;
+		s->wants_rkey++;
+		/* fallthrough */
+	case E_RKEY:
+		s->wants_rkey--;
+		for (i = 0; s->rmbs & (1 << i); i++)
+			;
+		s->rmb_want = i;
+		ev.type = SMCR_LGR_EV_WANT_RKEY;
+		ev.ok = false;
+		step(w, e->side, &ev);
+		break;
+	case E_BREAK:
+		w->b.breaks--;
+		w->hurt = true;
+		w->p[e->n].broken = true;
+		drop_queue(&w->p[e->n], 0);
+		drop_queue(&w->p[e->n], 1);
+		break;
+	case E_DOWN:
+		w->b.downs--;
+		down(w, e->side, e->n);
+		break;
+	case E_NOTICED:
+		down(w, e->side, e->n);
+		break;
+	case E_DEL:
+		w->b.dels[e->side]--;
+		ev.type = SMCR_LGR_EV_WANT_DEL;
+		ev.slot = e->n;
+		ev.orderly = true;
+		ev.del_reason = SMCR_DEL_OPERATOR;
+		step(w, e->side, &ev);
+		break;
+	case E_LINK:
+		w->b.links[e->side]--;
+		ev.type = SMCR_LGR_EV_WANT_LINK;
+		step(w, e->side, &ev);
+		break;
+	case E_END:
+		w->b.ends--;
+		w->hurt = true;
+		s->dead = true;
+		ev.type = SMCR_LGR_EV_WANT_END;
+		ev.msg.type = SMCR_LLC_DELETE_LINK;
+		ev.msg.delete_link.all = true;
+		ev.msg.delete_link.orderly = true;
+		ev.msg.delete_link.reason = SMCR_DEL_OPERATOR;
+		step(w, e->side, &ev);
+		break;
+	case E_EARLY:
+		w->b.early--;
+		w->hurt = true;
+		s->timers &= ~(1U << e->n);
+		ev.type = SMCR_LGR_EV_TIMER;
+		ev.timer = e->n;
+		ev.ok = false;
+		step(w, e->side, &ev);
+		break;
+	case E_RETRY:
+		w->b.retries--;
+		/* fallthrough */
+	case E_TIMER:
+		s->timers &= ~(1U << e->n);
+		ev.type = SMCR_LGR_EV_TIMER;
+		ev.timer = e->n;
+		ev.ok = false;
+		step(w, e->side, &ev);
+		break;
+	}
+}
+
+/* Judgement */
+
+static void check_always(const struct world *w)
+{
+	if (w->hurt)
+		return;
+	if (w->s[0].failed || w->s[1].failed)
+		wrong("a link failed, and nothing had befallen it");
+	if (w->s[0].dead || w->s[1].dead)
+		wrong("a group died, and nothing had befallen it");
+}
+
+static void check_rest(const struct world *w)
+{
+	const struct side *c = &w->s[CLIENT], *s = &w->s[SERVER];
+	u8 i, j;
+
+	if (c->released || s->released) {
+		if (!c->released || !s->released)
+			wrong("only one side has ended");
+		return;
+	}
+	if (c->f.step || s->f.step)
+		wrong("a step is left for ever");
+	if (c->f.rkey || s->f.rkey)
+		wrong("an RKEY exchange is left for ever");
+	if (!c->settled || !s->settled)
+		wrong("first contact is not settled");
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (s->f.slot[i].st != SMCR_SLOT_FREE &&
+		    s->f.slot[i].st != SMCR_SLOT_ACTIVE)
+			wrong("server: a link is left half way");
+		if (c->f.slot[i].st != SMCR_SLOT_FREE &&
+		    c->f.slot[i].st != SMCR_SLOT_ACTIVE)
+			wrong("client: a link is left half way");
+		if (s->f.slot[i].st != SMCR_SLOT_ACTIVE)
+			continue;
+		j = smcr_lgr_slot_of(&c->f, s->f.slot[i].num);
+		if (j == SMCR_NO_SLOT || s->phys[i] != c->phys[j]) {
+			wrong("server has a link that the client has not");
+			continue;
+		}
+		if (w->p[s->phys[i]].know[SERVER] != c->rmbs ||
+		    w->p[s->phys[i]].know[CLIENT] != s->rmbs)
+			wrong("an RMB is not known on a link");
+	}
+	for (j = 0; j < SMCR_SLOTS; j++)
+		if (c->f.slot[j].st == SMCR_SLOT_ACTIVE &&
+		    smcr_lgr_slot_of(&s->f, c->f.slot[j].num) == SMCR_NO_SLOT)
+			wrong("client has a link that the server has not");
+}
+
+static void world_init(struct world *w, u8 srv_nics, u8 clt_nics)
+{
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_FIRST };
+	u8 i;
+
+	memset(w, 0, sizeof(*w));
+	for (i = 0; i < 2; i++) {
+		smcr_lgr_fsm_init(&w->s[i].f, i == SERVER, 8);
+		memset(w->s[i].phys, 0xff, sizeof(w->s[i].phys));
+		w->s[i].phys[0] = 0;
+		w->s[i].rmbs = 1;
+		w->p[0].know[i] = 1;
+		w->p[0].qp[i] = true;
+		w->p[0].made[i] = true;
+	}
+	w->p[0].used = true;
+	w->s[SERVER].nics = srv_nics;
+	w->s[CLIENT].nics = clt_nics;
+	step(w, CLIENT, &ev);
+	step(w, SERVER, &ev);
+}
+
+/* Exploration */
+
+enum { SEEN = 1 << 24, DEPTH = 400 };
+
+static u64 *seen;
+
+static u64 hash_of(const struct world *w)
+{
+	const u64 *p = (const u64 *)w;
+	u64 h = 0x9e3779b97f4a7c15ULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(*w) / 8; i++) {
+		h = (h ^ p[i]) * 0xff51afd7ed558ccdULL;
+		h ^= h >> 32;
+	}
+	return h ? h : 1;
+}
+
+/* true if the state is new */
+static bool note(const struct world *w)
+{
+	u64 h = hash_of(w);
+	u64 i = h % SEEN;
+
+	for (; seen[i]; i = (i + 1) % SEEN)
+		if (seen[i] == h)
+			return false;
+	if (++seen_states > SEEN - SEEN / 4)
+		return false;
+	seen[i] = h;
+	return true;
+}
+
+static struct event path[DEPTH];
+static u32 path_n;
+
+static void tell_side(const struct side *s, const char *name)
+{
+	static const char *const states[] = {
+#define X(name, word) word,
+		SMCR_SLOT_STATES(X)
+#undef X
+	};
+	u8 i;
+
+	printf("# %s: step %u carrier %u subject %u rkey %u", name, s->f.step,
+	       s->f.carrier, s->f.subject, s->f.rkey);
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (s->f.slot[i].st != SMCR_SLOT_FREE)
+			printf(", %u: link %u %s%s%s%s jobs %u", i,
+			       s->f.slot[i].num, states[s->f.slot[i].st],
+			       s->f.slot[i].del ? " del" : "",
+			       s->f.slot[i].noticed ? " noticed" : "",
+			       s->f.slot[i].answering ? " answering" : "",
+			       s->jobs[i]);
+	printf("\n");
+}
+
+static void tell_path(const struct world *w)
+{
+	static const char *const names[] = {
+		"deliver", "sent", "job", "job-no", "prepared", "rkey",
+		"break", "down", "del", "link", "end", "early", "noticed", "timer",
+		"retry", "again",
+	};
+	u32 i;
+
+	printf("# %s, after:\n#", failure);
+	for (i = 0; i < path_n; i++)
+		printf(" %s-%c%u", names[path[i].kind],
+		       path[i].side == SERVER ? 'S' : 'C', path[i].n);
+	printf("\n");
+	tell_side(&w->s[SERVER], "server");
+	tell_side(&w->s[CLIENT], "client");
+}
+
+static void explore(const struct world *w)
+{
+	struct event e[96];
+	struct world next;
+	u32 n, i;
+
+	check_always(w);
+	n = list_events(w, e);
+	if (!n)
+		n = list_late(w, e);
+	if (!n)
+		check_rest(w);
+	if (failure) {
+		tell_path(w);
+		return;
+	}
+	for (i = 0; i < n && !failure; i++) {
+		next = *w;
+		if (path_n == DEPTH) {
+			wrong("it goes on for ever");
+			tell_path(w);
+			return;
+		}
+		path[path_n++] = e[i];
+		apply(&next, &e[i]);
+		if (note(&next))
+			explore(&next);
+		path_n--;
+	}
+}
+
+static void run(const char *name, struct world *w)
+{
+	failure = NULL;
+	path_n = 0;
+	seen_states = 0;
+	seen = calloc(SEEN, sizeof(*seen));
+	if (!seen)
+		abort();
+	explore(w);
+	free(seen);
+	printf("# %s: %llu states%s\n", name, seen_states,
+	       seen_states > SEEN - SEEN / 4 ? ", not all" : "");
+	EXPECT_TRUE(!failure);
+}
+
+/* Events at random until nothing is left to happen */
+static void storm(struct world *w)
+{
+	struct event e[96];
+	u32 n, i;
+
+	failure = NULL;
+	for (path_n = 0; ; ) {
+		check_always(w);
+		n = list_events(w, e);
+		if (!n)
+			n = list_late(w, e);
+		if (!n)
+			check_rest(w);
+		if (failure || !n)
+			break;
+		i = rnd(n);
+		if (path_n < DEPTH)
+			path[path_n++] = e[i];
+		else
+			wrong("it goes on for ever");
+		apply(w, &e[i]);
+	}
+	if (failure)
+		tell_path(w);
+}
+
+TEST(model_lgr__first_contact)
+{
+	struct world w;
+	u8 s, c;
+
+	for (s = 1; s <= 3; s++)
+		for (c = 1; c <= 3; c++) {
+			world_init(&w, s, c);
+			run("first contact", &w);
+		}
+}
+
+TEST(model_lgr__first_contact_broken)
+{
+	struct world w;
+
+	world_init(&w, 2, 2);
+	w.b.breaks = 1;
+	run("first contact, a link breaks", &w);
+	world_init(&w, 2, 2);
+	w.b.no = 1;
+	run("first contact, a verb fails", &w);
+}
+
+/* One that has as many links as the RNICs allow: an asymmetric one at least */
+static void settle(struct world *w, u8 s, u8 c)
+{
+	struct event e[96];
+	u8 n = min(s, c);
+
+	if (n == 1 && s + c > 2)
+		n = 2;
+	world_init(w, s, c);
+	while (list_events(w, e))
+		apply(w, &e[0]);
+	EXPECT_TRUE(w->s[0].settled && w->s[1].settled);
+	EXPECT_EQ(bits((u8)w->s[0].live), n);
+	EXPECT_EQ(bits((u8)w->s[1].live), n);
+}
+
+TEST(model_lgr__rkeys_cross)
+{
+	struct world w;
+
+	settle(&w, 1, 1);
+	w.s[0].wants_rkey = 2;
+	w.s[1].wants_rkey = 2;
+	run("RKEYs of both, one link", &w);
+	settle(&w, 2, 2);
+	w.s[0].wants_rkey = 2;
+	w.s[1].wants_rkey = 2;
+	run("RKEYs of both, two links", &w);
+	settle(&w, 4, 4);
+	w.s[0].wants_rkey = 1;
+	w.s[1].wants_rkey = 1;
+	run("RKEYs of both, four links", &w);
+}
+
+TEST(model_lgr__add_crosses)
+{
+	struct world w;
+
+	settle(&w, 1, 1);
+	w.s[0].nics = 2;
+	w.s[1].nics = 2;
+	w.b.links[0] = 1;
+	w.b.links[1] = 1;
+	w.s[0].wants_rkey = 1;
+	run("ADD LINK and the client's RKEY", &w);
+	settle(&w, 1, 2);
+	w.s[SERVER].nics = 2;
+	w.b.links[SERVER] = 1;
+	w.s[0].wants_rkey = 1;
+	w.s[1].wants_rkey = 1;
+	run("an asymmetric link is replaced", &w);
+	settle(&w, 2, 1);
+	w.s[CLIENT].nics = 2;
+	w.b.links[CLIENT] = 1;
+	w.b.breaks = 1;
+	run("the other one, and a link breaks", &w);
+}
+
+TEST(model_lgr__delete_crosses)
+{
+	struct world w;
+
+	settle(&w, 2, 2);
+	w.b.dels[CLIENT] = 1;
+	w.s[0].wants_rkey = 1;
+	w.s[1].wants_rkey = 1;
+	run("the client deletes a link", &w);
+	settle(&w, 2, 2);
+	w.b.dels[SERVER] = 1;
+	w.s[0].wants_rkey = 1;
+	w.s[1].wants_rkey = 1;
+	run("the server deletes a link", &w);
+}
+
+TEST(model_lgr__links_break)
+{
+	struct world w;
+
+	settle(&w, 2, 2);
+	w.b.breaks = 1;
+	w.b.retries = 1;
+	w.s[0].wants_rkey = 1;
+	run("one of two links breaks", &w);
+	settle(&w, 2, 2);
+	w.b.downs = 2;
+	run("sides give up links", &w);
+	settle(&w, 3, 3);
+	w.b.breaks = 2;
+	run("two of three links break", &w);
+}
+
+TEST(model_lgr__early_timers)
+{
+	struct world w;
+
+	world_init(&w, 2, 2);
+	w.b.early = 1;
+	run("first contact, a timer too early", &w);
+	settle(&w, 2, 2);
+	w.s[0].wants_rkey = 1;
+	w.s[1].wants_rkey = 1;
+	w.b.dels[CLIENT] = 1;
+	w.b.early = 1;
+	run("a timer too early", &w);
+	settle(&w, 3, 3);
+	w.b.breaks = 1;
+	w.b.early = 1;
+	run("a link breaks, a timer too early", &w);
+}
+
+TEST(model_lgr__the_end)
+{
+	struct world w;
+
+	settle(&w, 2, 2);
+	w.b.ends = 1;
+	w.b.breaks = 1;
+	run("the group ends, and a link breaks", &w);
+	settle(&w, 2, 2);
+	w.b.ends = 2;
+	w.b.dels[CLIENT] = 1;
+	run("both end it", &w);
+}
+
+TEST(model_lgr__storms)
+{
+	struct world w;
+	u32 i;
+
+	for (i = 0; i < 50000; i++) {
+		world_init(&w, (u8)rnd_in(1, 4), (u8)rnd_in(1, 4));
+		w.s[0].wants_rkey = (u8)rnd(3);
+		w.s[1].wants_rkey = (u8)rnd(3);
+		/* two may name all the links that there are */
+		w.b.dels[rnd(2)] = (u8)rnd(2);
+		w.b.links[0] = (u8)rnd(3);
+		w.b.links[1] = (u8)rnd(3);
+		w.b.retries = (u8)rnd(4);
+		if (rnd_bool()) {
+			w.b.breaks = (u8)rnd(4);
+			w.b.downs = (u8)rnd(3);
+			w.b.no = (u8)rnd(4);
+			w.b.ends = !rnd(8);
+			w.b.early = !rnd(4);
+		}
+		storm(&w);
+		if (failure)
+			break;
+	}
+	EXPECT_TRUE(!failure);
+	printf("# at most %u actions, %u messages\n", max_acts, max_msgs);
+}
