@@ -6,7 +6,7 @@
 #include "conn/conn.h"
 #include "conn/keepalive.h"
 #include "hs/hs.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "rdma/dev.h"
 #include "rdma/link.h"
@@ -29,6 +29,7 @@ static const struct smcr_link_ops wire_link = {
 
 static const struct smcr_lgr_ops wire_lgr = {
 	.lose_conns	= smcr_conn_lose_all,
+	.agreed		= smcr_conn_agreed,
 	.link_gone	= smcr_tx_link_gone,
 	.keepalive_due	= smcr_keepalive_due,
 };

@@ -38,6 +38,8 @@
 	X(t_clc, T_CLC, 10000, 100, 3600000, 60000) \
 	X(t_llc_first, T_LLC_FIRST, 10000, 100, 3600000, 60000) \
 	X(t_llc, T_LLC, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
+	/* another attempt at redundancy; twice as long each time, four times */ \
+	X(t_link_retry, T_LINK_RETRY, 60000, 1000, SMCR_MS_DAY, 0) \
 	X(t_lgr_idle, T_LGR_IDLE, 600000, 100, SMCR_MS_DAY, 0) \
 	X(t_close, T_CLOSE, 60000, 100, 3600000, 0) \
 	X(t_abort, T_ABORT, 10000, 100, 3600000, 0) \

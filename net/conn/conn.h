@@ -150,6 +150,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* relem.c */
 int smcr_conn_claim_relem(struct smcr_conn *conn, u32 rkey, u64 va, u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
+void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*

@@ -5,7 +5,7 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "conn/sock.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"

@@ -6,7 +6,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "conn/keepalive.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "conn/sock.h"
 
 /**

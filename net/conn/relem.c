@@ -111,6 +111,30 @@ static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 }
 
 /**
+ * smcr_conn_agreed() - first contact: eye catchers are settled
+ * @lgr: FORMING group
+ *
+ * Context: process.
+ */
+void smcr_conn_agreed(struct smcr_lgr *lgr)
+{
+	struct smcr_conn *conn = smcr_conn_first(lgr);
+
+	if (!conn)
+		return;
+	spin_lock_bh(&conn->lock);
+	/* the peer's first data may be here before we activate */
+	if (conn->lgr == lgr && !conn->active) {
+		if (!lgr->base)
+			smcr_rmb_clear_eye(&conn->elem);
+		conn->rx_ring.base = lgr->base;
+		conn->tx_ring.base = lgr->base;
+	}
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/**
  * smcr_conn_lose_all() - the group has ended, and its connections with it
  * @lgr: dead group
  *

@@ -68,8 +68,6 @@ struct smcr_sock {
 	struct delayed_work hs_timer;	/* end of a wait; also of a deferred accept() */
 	u8 hs_want;			/* enum smcr_clc_type or SMCR_HS_WANT_* */
 	unsigned long hs_up;		/* client: jiffies, TCP was established; 0 not */
-	u64 hs_send_no;			/* number of its last LLC message */
-	int hs_sent;			/* what became of that; softirq writes */
 
 	/* listener */
 	struct work_struct accept_work;

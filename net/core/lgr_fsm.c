@@ -336,7 +336,8 @@ static void message(struct lf *x)
 		return;
 	/* on a link that is being added nothing but CONFIRM LINK (LLC-05) */
 	if (s->st == SMCR_SLOT_MAKING ||
-	    (s->st == SMCR_SLOT_ADDING && m->type != SMCR_LLC_CONFIRM_LINK)) {
+	    (s->st == SMCR_SLOT_ADDING && x->ev->slot == x->f->subject &&
+	     m->type != SMCR_LLC_CONFIRM_LINK)) {
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}

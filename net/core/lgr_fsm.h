@@ -285,6 +285,7 @@ struct smcr_lgr_out {
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @via: link that carries the notice, or the reply
  * @del: it shall be deleted: @del_reason, @del_orderly
+ * @asked: ... since the client wants it to be
  * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
  * @late: replies that may still come to what was given up, bits by type
  */
@@ -297,6 +298,7 @@ struct smcr_lgr_slot {
 	bool answering;
 	u8 via;
 	bool del;
+	bool asked;
 	bool del_orderly;
 	u32 del_reason;
 	bool fresh;

@@ -17,29 +17,6 @@ static void unknown_link(struct lf *x)
 }
 
 /*
- * The peer wants the only link to go, and with it the group. The server answers
- * with a request of its own (LLC-47), the client with its reply (LG-36).
- */
-static void only_link_asked(struct lf *x)
-{
-	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_ev end = {
-		.type = SMCR_LGR_EV_WANT_END,
-		.msg = x->ev->msg,
-	};
-	const struct smcr_lgr_ev *old = x->ev;
-
-	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = SMCR_R_LINK_DELETED;
-	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
-	if (!end.msg.delete_link.reason)
-		end.msg.delete_link.reason = SMCR_DEL_OPERATOR;
-	f->end_reply = !f->server;
-	x->ev = &end;
-	lf_end(x);
-	x->ev = old;
-}
-
-/*
  * The client does not listen to this link any more (LLC-54): what was begun on it
  * has failed, and is begun again over another.
  */
@@ -73,12 +50,8 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 	if (s->del)		/* it is being done */
 		return;
-	if (s->st == SMCR_SLOT_ACTIVE && !f->first &&
-	    lf_usable(f, slot) == SMCR_NO_SLOT) {
-		only_link_asked(x);
-		return;
-	}
 	s->del = true;
+	s->asked = true;
 	s->del_orderly = dl->orderly;
 	s->del_reason = dl->reason ?: SMCR_DEL_LOST_PATH;
 	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
@@ -86,7 +59,8 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 		lf_add_undo(x, s->del_reason);
 		return;
 	}
-	if (s->st != SMCR_SLOT_ACTIVE)
+	/* the only link goes when nothing is under way on it (LLC-75, LLC-86) */
+	if (s->st != SMCR_SLOT_ACTIVE || lf_usable(f, slot) == SMCR_NO_SLOT)
 		return;
 	begun_in_vain(x, slot);
 	if (!dl->orderly && !f->first)
@@ -186,7 +160,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 			return;
 		}
 		if (f->first && slot != f->subject) {
-			only_link_asked(x);
+			lf_only_link(x, &x->ev->msg.delete_link);
 			return;
 		}
 		if (slot != f->subject)
@@ -195,7 +169,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 		lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	} else if (f->slot[slot].st == SMCR_SLOT_ACTIVE &&
 		   lf_usable(f, slot) == SMCR_NO_SLOT) {
-		only_link_asked(x);
+		lf_only_link(x, &x->ev->msg.delete_link);
 		return;
 	}
 	clt_delete(x, slot);

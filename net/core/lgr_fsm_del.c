@@ -148,6 +148,20 @@ static void del_send(struct lf *x)
 						    SMCR_SPAN_LLC);
 }
 
+/* The client wants the last link to go; nobody here does */
+static void only_link_left(struct lf *x, struct smcr_lgr_slot *s)
+{
+	const struct smcr_llc_delete_link dl = {
+		.link_num = s->num,
+		.orderly = s->del_orderly,
+		.reason = s->del_reason,
+	};
+
+	s->del = false;
+	if (s->asked)
+		lf_only_link(x, &dl);
+}
+
 /* One link is deleted; its connections move before that (LG-34) */
 void lf_del_begin(struct lf *x, u8 slot)
 {
@@ -159,13 +173,12 @@ void lf_del_begin(struct lf *x, u8 slot)
 		del_send(x);
 		return;
 	}
-	s->st = SMCR_SLOT_LEAVING;
-	if (lf_usable(f, slot) == SMCR_NO_SLOT) {	/* not the last one */
-		s->st = SMCR_SLOT_ACTIVE;
-		s->del = false;
+	if (lf_usable(f, slot) == SMCR_NO_SLOT) {
 		f->subject = SMCR_NO_SLOT;
+		only_link_left(x, s);
 		return;
 	}
+	s->st = SMCR_SLOT_LEAVING;
 	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = s->del_orderly;
 	lf_step(x, SMCR_LGR_S_DEL_MOVE, LF_NO_TIMER);
 }
@@ -284,8 +297,36 @@ void lf_end(struct lf *x)
 
 	if (f->ending)
 		return;
+	if (f->first && f->step != SMCR_LGR_OVER)
+		lf_first_down(x);
 	f->ending = true;
 	f->end = x->ev->msg.delete_link;
+	end_send(x);
+}
+
+static void end_asked(struct lf *x, enum smcr_reason why,
+		      const struct smcr_llc_delete_link *dl)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->first && f->step != SMCR_LGR_OVER)
+		lf_first_over(x, SMCR_FIRST_RESET, why);
+	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = why;
+	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
+	f->ending = true;
+	f->end = *dl;
+	if (!f->end.reason)
+		f->end.reason = SMCR_DEL_OPERATOR;
+}
+
+/*
+ * The peer wants the only link to go, and with it the group. The server answers
+ * with a request of its own (LLC-47), the client with its reply (LG-36).
+ */
+void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl)
+{
+	end_asked(x, SMCR_R_LINK_DELETED, dl);
+	x->f->end_reply = !x->f->server;
 	end_send(x);
 }
 
@@ -295,15 +336,8 @@ void lf_end(struct lf *x)
  */
 void lf_end_asked(struct lf *x)
 {
-	struct smcr_lgr_fsm *f = x->f;
-
-	lf_act(x, SMCR_LGR_DO_DEAD, SMCR_NO_SLOT)->why = SMCR_R_LGR_DELETED;
-	lf_act(x, SMCR_LGR_DO_LOSE, SMCR_NO_SLOT);
-	f->ending = true;
-	f->end = x->ev->msg.delete_link;
-	if (!f->end.reason)
-		f->end.reason = SMCR_DEL_OPERATOR;
-	if (f->server)
+	end_asked(x, SMCR_R_LGR_DELETED, &x->ev->msg.delete_link);
+	if (x->f->server)
 		end_send(x);
 	else
 		end_over(x);

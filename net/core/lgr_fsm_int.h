@@ -89,6 +89,7 @@ void lf_want_del(struct lf *x);
 void lf_notice_silent(struct lf *x, u8 slot);
 void lf_answer_sent(struct lf *x, u8 slot);
 void lf_end(struct lf *x);
+void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl);
 void lf_end_asked(struct lf *x);
 void lf_end_event(struct lf *x);
 /* lgr_fsm_asked.c */

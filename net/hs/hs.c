@@ -4,13 +4,9 @@
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
-#include "core/lgr_plan.h"
 #include "hs/hs.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "hs/hs_impl.h"
-
-/* ssk->hs_sent */
-enum { SMCR_HS_SENT_NOT, SMCR_HS_SENT_OK, SMCR_HS_SENT_BAD };
 
 /**
  * smcr_hs_goto() - go to the next step
@@ -216,101 +212,49 @@ bool smcr_hs_tcp_news(struct smcr_hs *hs)
 	return smcr_tcp_has_news(hs->ssk->tcp->sk);
 }
 
-/* Send completion of an LLC message; softirq. @pend->arg holds a reference. */
-static void smcr_hs_llc_sent(struct smcr_tx_pend *pend, bool ok)
+/**
+ * smcr_hs_first() - the link is ready to receive: LLC goes on with first contact
+ * @hs: handshake
+ *
+ * From now on the group's state machine decides; smcr_hs_settle() hears of it.
+ */
+void smcr_hs_first(struct smcr_hs *hs)
 {
-	struct smcr_sock *ssk = pend->arg;
-
-	/* not of an earlier handshake of the socket */
-	if (READ_ONCE(ssk->hs_send_no) == pend->mark) {
-		WRITE_ONCE(ssk->hs_sent, ok ? SMCR_HS_SENT_OK :
-					      SMCR_HS_SENT_BAD);
-		smcr_hs_kick(ssk);
-	}
-	sock_put(&ssk->sk);
+	smcr_hs_watch(hs, hs->lgr);
+	smcr_llc_first(hs->lgr);
 }
 
 /**
- * smcr_hs_llc_send() - post an LLC message of first contact
- * @hs: handshake
- * @msg: message
- * @why: reason of the Decline if the message cannot be sent
- * @step: next step, which gets the answer with smcr_hs_llc()
+ * smcr_hs_settle() - step: first contact runs on the link
+ * @hs: handshake after smcr_hs_first()
  *
- * The peer's T_LLC_FIRST runs while we wait for the send completion: that wait
- * ends after half of it, so that a Decline is not too late (LLC-11).
+ * The state machine's timers bound it. A Decline on TCP, or its end, ends the
+ * wait (CLC-59).
  *
  * Return: what comes next.
  */
-enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
-				  const struct smcr_llc *msg,
-				  enum smcr_reason why,
-				  enum smcr_hs_res (*step)(struct smcr_hs *hs))
+enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 {
-	struct smcr_sock *ssk = hs->ssk;
-	int rc;
+	enum smcr_first_res res;
+	enum smcr_reason why;
 
-	smcr_hs_watch(hs, hs->lgr);
-	WRITE_ONCE(ssk->hs_sent, SMCR_HS_SENT_NOT);
-	WRITE_ONCE(ssk->hs_send_no, ssk->hs_send_no + 1);
-	hs->sending = true;
-	hs->send_why = why;
-	sock_hold(&ssk->sk);
-	rc = smcr_llc_post(hs->lgr, msg, smcr_hs_llc_sent, ssk,
-			   ssk->hs_send_no);
-	if (rc) {
-		sock_put(&ssk->sk);
-		return smcr_hs_link_failed(hs, why);
+	hs->timed = false;
+	if (!smcr_llc_settled(hs->lgr, &res, &why))
+		return smcr_hs_tcp_news(hs) ? smcr_hs_goto_instead(hs) :
+					      SMCR_HS_WAIT;
+	switch (res) {
+	case SMCR_FIRST_OK:
+		smcr_hs_unwatch(hs);
+		smcr_conn_activate(&hs->ssk->conn);
+		return SMCR_HS_DONE;
+	case SMCR_FIRST_DECLINE:
+		hs->why = why;
+		return SMCR_HS_DECLINE;
+	default:
+		hs->why = why;
+		hs->err = why == SMCR_R_LLC_TIMEOUT ? ETIMEDOUT : ECONNRESET;
+		return SMCR_HS_FAILED;
 	}
-	return smcr_hs_goto(hs, step,
-			    READ_ONCE(ssk->sn->knobs.t_llc_first) / 2);
-}
-
-static enum smcr_hs_res smcr_hs_llc_timeout(struct smcr_hs *hs)
-{
-	if (hs->sending)
-		return smcr_hs_link_failed(hs, hs->send_why);
-	smcr_count(hs->ssk->sn, SMCR_CNT_T_LLC_FIRST);
-	hs->why = SMCR_R_LLC_TIMEOUT;
-	hs->err = ETIMEDOUT;
-	return SMCR_HS_FAILED;
-}
-
-/**
- * smcr_hs_llc() - receive the LLC message that smcr_llc_expect() announced
- * @hs: handshake
- * @msg: the message
- * @got: set if @msg is filled
- *
- * A Decline on TCP, or its end, ends the wait (CLC-59).
- *
- * Return: SMCR_HS_NEXT with @msg, or, without, because another step has been
- * chosen; SMCR_HS_WAIT; else how the handshake ends.
- */
-enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
-			     bool *got)
-{
-	struct smcr_sock *ssk = hs->ssk;
-	int rc;
-
-	*got = false;
-	if (hs->sending && READ_ONCE(ssk->hs_sent) == SMCR_HS_SENT_OK) {
-		hs->sending = false;
-		hs->until = jiffies + smcr_knob_jiffies(ssk->sn, t_llc_first);
-	}
-	rc = smcr_llc_wait(hs->lgr, msg, 0);
-	if (!rc) {	/* then our message did arrive, too */
-		hs->sending = false;
-		*got = true;
-		return SMCR_HS_NEXT;
-	}
-	if (hs->sending && READ_ONCE(ssk->hs_sent) == SMCR_HS_SENT_BAD)
-		return smcr_hs_link_failed(hs, hs->send_why);
-	if (rc == -ENOTCONN && !hs->sending)
-		return smcr_hs_lgr_died(hs);
-	if (smcr_hs_tcp_news(hs))	/* a Decline, or TCP has ended (CLC-59) */
-		return smcr_hs_goto_instead(hs);
-	return smcr_hs_expired(hs) ? smcr_hs_llc_timeout(hs) : SMCR_HS_WAIT;
 }
 
 /**
@@ -368,76 +312,4 @@ enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
 	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
 		return smcr_hs_link_failed(hs, smcr_hs_wire_why(hs->lgr->why));
 	return SMCR_HS_DECLINE;
-}
-
-/**
- * smcr_hs_fill_confirm_link() - own values for CONFIRM LINK
- * @lgr: group
- * @reply: the reply form
- * @msg: filled
- */
-void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
-			       struct smcr_llc *msg)
-{
-	struct smcr_llc_confirm_link *cl = &msg->confirm_link;
-	struct smcr_link *link = lgr->link;
-
-	memset(msg, 0, sizeof(*msg));
-	msg->type = SMCR_LLC_CONFIRM_LINK;
-	msg->reply = reply;
-	memcpy(cl->mac, link->pid.mac, sizeof(cl->mac));
-	memcpy(cl->gid, link->pid.gid.raw, sizeof(cl->gid));
-	cl->qpn = link->qpn;
-	cl->link_num = link->num;
-	cl->user_id = link->user_id;
-	cl->max_links = lgr->max_links;
-	cl->no_eye_catcher = !lgr->eye_wanted;
-}
-
-/**
- * smcr_hs_confirm_link_ok() - check the peer's CONFIRM LINK (LLC-21, LLC-22)
- * @lgr: group
- * @cl: the peer's values
- *
- * Return: true if they are what CLC announced.
- */
-bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
-			     const struct smcr_llc_confirm_link *cl)
-{
-	const struct smcr_link *link = lgr->link;
-
-	return !memcmp(cl->mac, link->peer_mac, sizeof(cl->mac)) &&
-	       !memcmp(cl->gid, link->peer_gid, sizeof(cl->gid)) &&
-	       cl->qpn == link->peer_qpn;
-}
-
-/**
- * smcr_hs_settle_link() - both sides' CONFIRM LINK are known
- * @hs: handshake
- * @peer: the peer's values
- *
- * Settles the number of links (LG-10), eye catchers and the form of ADD LINK.
- */
-void smcr_hs_settle_link(struct smcr_hs *hs,
-			 const struct smcr_llc_confirm_link *peer)
-{
-	struct smcr_conn *conn = &hs->ssk->conn;
-	struct smcr_lgr *lgr = hs->lgr;
-	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
-
-	lgr->link->peer_user_id = peer->user_id;
-	lgr->max_links = lgr->server ?
-		smcr_max_links(lgr->max_links, peer->max_links) :
-		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
-			       lgr->max_links);
-	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
-	lgr->link->llc_form = smcr_llc_form(plain);
-
-	if (plain)
-		smcr_rmb_clear_eye(&conn->elem);
-	/* the peer's first data may be here before we activate */
-	spin_lock_bh(&conn->lock);
-	conn->rx_ring.base = lgr->base;
-	conn->tx_ring.base = lgr->base;
-	spin_unlock_bh(&conn->lock);
 }

@@ -44,13 +44,9 @@ enum smcr_hs_cross {
  * @peer: server: from the Proposal
  * @acc: client: the Accept
  * @rmb_req: what was asked of the group's RMBs, see smcr_rmb_get_elem()
- * @probe: server, first contact: queue pair of the ADD LINK, or NULL
- * @probe_num: its link number
  * @rmb_wait: server: @until has the time for an RMB
  * @first: first contact
  * @slot: server: counted in sn->n_first
- * @sending: the send completion of our last LLC message is waited for
- * @send_why: what a link that did not carry it is called
  * @cross: whether a Decline of ours may cross the peer's
  * @over: @res is how it ends; what is left needs the socket lock
  * @res: result
@@ -73,13 +69,9 @@ struct smcr_hs {
 		struct smcr_clc_accept acc;
 	};
 	struct smcr_rmb_req rmb_req;
-	struct ib_qp *probe;
-	u8 probe_num;
 	bool rmb_wait;
 	bool first;
 	bool slot;
-	bool sending;
-	enum smcr_reason send_why;
 	enum smcr_hs_cross cross;
 	bool over;
 	enum smcr_hs_res res;
@@ -151,20 +143,10 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 				     bool check_mtu);
 enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);
-enum smcr_hs_res smcr_hs_llc_send(struct smcr_hs *hs,
-				  const struct smcr_llc *msg,
-				  enum smcr_reason why,
-				  enum smcr_hs_res (*step)(struct smcr_hs *hs));
-enum smcr_hs_res smcr_hs_llc(struct smcr_hs *hs, struct smcr_llc *msg,
-			     bool *got);
+void smcr_hs_first(struct smcr_hs *hs);
+enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs);
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
 enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost);
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs);
-void smcr_hs_fill_confirm_link(struct smcr_lgr *lgr, bool reply,
-			       struct smcr_llc *msg);
-bool smcr_hs_confirm_link_ok(const struct smcr_lgr *lgr,
-			     const struct smcr_llc_confirm_link *cl);
-void smcr_hs_settle_link(struct smcr_hs *hs,
-			 const struct smcr_llc_confirm_link *peer);
 
 #endif /* _SMCR_HS_H */

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The handshake, client side: Proposal, Accept, Confirm, and in first contact
- * CONFIRM LINK and the settling of the second link (RFC 7609 3.5.1, 3.5.2).
+ * the outcome of LLC on the new link (RFC 7609 3.5.1, 3.5.2).
  *
  *	smcr_clnt_begin		TCP is established or has failed
  *	smcr_clnt_accept	the Accept, or a Decline
  *	smcr_clnt_group		the group that it names, which another handshake
  *				may still be forming; or a new one
  *	smcr_clnt_join		an element, perhaps of a new RMB; then the Confirm
- *	smcr_clnt_link		first contact: CONFIRM LINK
- *	smcr_clnt_settle	first contact: completion of the reply, ADD LINK
+ *	smcr_hs_settle		first contact: LLC on the new link
  */
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "hs/route.h"
 #include "hs/tcpopt.h"
 
 static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs);
 
 /*
  * While the server has to answer no device is held: its removal would wait for
@@ -246,11 +243,8 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 
 	if (smcr_hs_set_peer(hs, &hs->acc))
 		return SMCR_HS_DECLINE;
-	if (hs->first) {
-		smcr_hs_watch(hs, hs->lgr);
-		smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT,
-				SMCR_LLC_CONFIRM_LINK, false);
-	}
+	if (hs->first)
+		smcr_hs_first(hs);
 	/* the server may write as soon as it has read this (CLC-45) */
 	conn->clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
@@ -277,66 +271,5 @@ static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs)
 		return res;
 	if (!hs->first)
 		return SMCR_HS_DONE;
-	return smcr_hs_goto(hs, smcr_clnt_link,
-			    READ_ONCE(hs->ssk->sn->knobs.t_llc_first));
-}
-
-/* CONFIRM LINK came: QP to RTS, memory registered, reply (LLC-20) */
-static enum smcr_hs_res smcr_clnt_link(struct smcr_hs *hs)
-{
-	struct smcr_lgr *lgr = hs->lgr;
-	enum smcr_hs_res res;
-	struct smcr_llc msg;
-	bool got;
-
-	res = smcr_hs_llc(hs, &msg, &got);
-	/* nothing was said on the link: when it is gone, TCP still can be had */
-	if (res == SMCR_HS_FAILED && smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
-		return smcr_hs_link_failed(hs, SMCR_R_CONFIRM_LINK_FAIL);
-	if (!got)
-		return res;
-	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
-	    !msg.confirm_link.link_num) {
-		hs->why = SMCR_R_BAD_LINK_DATA;
-		return SMCR_HS_DECLINE;
-	}
-	lgr->link->num = msg.confirm_link.link_num;
-	smcr_hs_settle_link(hs, &msg.confirm_link);
-	if (smcr_link_to_rts(lgr->link))
-		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
-	if (smcr_rmb_register_all(lgr))
-		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
-	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK,
-			false);
-	smcr_hs_fill_confirm_link(lgr, true, &msg);
-	return smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL,
-				smcr_clnt_settle);
-}
-
-/* The server's attempt at a second link: none here (LG-20) */
-static enum smcr_hs_res smcr_clnt_settle(struct smcr_hs *hs)
-{
-	struct smcr_lgr *lgr = hs->lgr;
-	enum smcr_hs_res res;
-	struct smcr_llc msg, no;
-	bool got;
-
-	res = smcr_hs_llc(hs, &msg, &got);
-	if (!got)
-		return res;
-	smcr_llc_done(lgr);
-	/*
-	 * The server may name this group in its next Accept as soon as it has
-	 * read the reply.
-	 */
-	smcr_lgr_activate(lgr);
-	smcr_llc_reject_add_link(lgr, &msg.add_link, &no);
-	smcr_conn_activate(&hs->ssk->conn);
-	if (smcr_llc_send(lgr, &no)) {
-		hs->why = SMCR_R_ADD_LINK_FAIL;
-		hs->err = ECONNRESET;
-		return SMCR_HS_FAILED;
-	}
-	smcr_lgr_kick_rmb_work(lgr);
-	return SMCR_HS_DONE;
+	return smcr_hs_goto(hs, smcr_hs_settle, 0);
 }

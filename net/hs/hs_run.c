@@ -7,7 +7,7 @@
 #include "core/hs_turn.h"
 #include "hs/hs.h"
 #include "conn/keepalive.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "base/memcg.h"
 #include "hs/route.h"
 #include "hs/hs_impl.h"
@@ -74,7 +74,6 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 {
 	smcr_conn_discard(&hs->ssk->conn);
 	if (hs->lgr && hs->first) {
-		smcr_llc_done(hs->lgr);
 		/* a server may be past the point of no return */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?
@@ -86,10 +85,6 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 static void smcr_hs_release(struct smcr_hs *hs)
 {
 	smcr_hs_unwatch(hs);
-	if (hs->probe)
-		ib_destroy_qp(hs->probe);
-	if (hs->probe_num)
-		smcr_link_num_put(&hs->lgr->nums, hs->probe_num);
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);
 	if (hs->forming)

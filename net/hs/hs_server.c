@@ -7,21 +7,15 @@
  *				be forming; an element, perhaps of a new RMB;
  *				then the Accept
  *	smcr_srv_confirm	the Confirm
- *	smcr_srv_link		first contact: completion of CONFIRM LINK, reply
- *	smcr_srv_add_link	first contact: completion of ADD LINK, reply
- *	smcr_srv_delete_link	first contact: reply to DELETE LINK
+ *	smcr_hs_settle		first contact: LLC on the new link
  */
-#include <linux/random.h>
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "hs/route.h"
 
 static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_srv_delete_link(struct smcr_hs *hs);
 
 /*
  * The client hears something in time, whatever happens: Linux gives a server
@@ -208,153 +202,21 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-/* First contact: QP to RTS, CONFIRM LINK over the new link (CLC-47) */
+/* First contact: CONFIRM LINK over the new link (CLC-47) */
 static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 				       const struct smcr_clc_accept *conf)
 {
-	struct smcr_lgr *lgr = hs->lgr;
-	struct smcr_llc msg;
-	struct ib_qp *qp;
-
-	/* what can fail here does so while there is a way back (CLC-57) */
-	qp = smcr_link_probe_qp(lgr->link);
-	if (IS_ERR(qp)) {
-		hs->why = SMCR_R_QP_FAIL;
-		return SMCR_HS_DECLINE;
-	}
-	hs->probe = qp;
-	if (smcr_link_to_rtr(lgr->link, conf->gid, conf->mac, conf->qpn,
-			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)) ||
-	    smcr_link_to_rts(lgr->link))
+	if (smcr_link_to_rtr(hs->lgr->link, conf->gid, conf->mac, conf->qpn,
+			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)))
 		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
-	if (smcr_rmb_register_all(lgr))
-		return smcr_hs_link_failed(hs, SMCR_R_MR_FAIL);
-
-	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_CONFIRM_LINK,
-			true);
-	smcr_hs_fill_confirm_link(lgr, false, &msg);
-	return smcr_hs_llc_send(hs, &msg, SMCR_R_CONFIRM_LINK_FAIL,
-				smcr_srv_link);
-}
-
-static void smcr_srv_fill_add_link(struct smcr_lgr *lgr, struct ib_qp *qp,
-				   u8 num, struct smcr_llc *msg)
-{
-	struct smcr_llc_add_link *al = &msg->add_link;
-
-	memset(msg, 0, sizeof(*msg));
-	msg->type = SMCR_LLC_ADD_LINK;
-	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
-	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
-	al->qpn = qp->qp_num;
-	al->link_num = num;
-	al->mtu = lgr->link->pid.mtu;
-	al->psn = get_random_u32() & 0xffffff;
-}
-
-/* The client's answer to the offer of link @num (LLC-22, LLC-29) */
-static bool smcr_srv_add_link_ok(const struct smcr_llc_add_link *al, u8 num)
-{
-	/* in a refusal nothing else matters (I-49) */
-	return al->rejected || (al->link_num == num && smcr_mtu_ok(al->mtu));
-}
-
-/* The attempt at a second link that the RFC demands (LG-18, LLC-34) */
-static enum smcr_hs_res smcr_srv_link(struct smcr_hs *hs)
-{
-	struct smcr_lgr *lgr = hs->lgr;
-	enum smcr_hs_res res;
-	struct smcr_llc msg;
-	bool got;
-
-	res = smcr_hs_llc(hs, &msg, &got);
-	if (!got)
-		return res;
-	if (!smcr_hs_confirm_link_ok(lgr, &msg.confirm_link) ||
-	    msg.confirm_link.link_num != lgr->link->num)
-		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);	/* LLC-22 */
-	smcr_hs_settle_link(hs, &msg.confirm_link);
-
-	hs->probe_num = smcr_link_num_get(&lgr->nums);
-	smcr_llc_expect(lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_ADD_LINK, true);
-	smcr_srv_fill_add_link(lgr, hs->probe, hs->probe_num, &msg);
-	return smcr_hs_llc_send(hs, &msg, SMCR_R_ADD_LINK_FAIL,
-				smcr_srv_add_link);
+	smcr_hs_first(hs);
+	return smcr_hs_goto(hs, smcr_hs_settle, 0);
 }
 
 static enum smcr_hs_res smcr_srv_done(struct smcr_hs *hs)
 {
 	smcr_conn_activate(&hs->ssk->conn);
 	return SMCR_HS_DONE;
-}
-
-/* First contact is settled */
-static enum smcr_hs_res smcr_srv_formed(struct smcr_hs *hs)
-{
-	struct smcr_lgr *lgr = hs->lgr;
-
-	smcr_link_num_put(&lgr->nums, hs->probe_num);
-	hs->probe_num = 0;
-	ib_destroy_qp(hs->probe);
-	hs->probe = NULL;
-	smcr_hs_unwatch(hs);
-	smcr_llc_done(lgr);
-	smcr_lgr_activate(lgr);
-	smcr_lgr_kick_rmb_work(lgr);
-	return smcr_srv_done(hs);
-}
-
-/* The client wants the second link: not yet, in the proper way (LG-25) */
-static enum smcr_hs_res smcr_srv_withdraw(struct smcr_hs *hs)
-{
-	struct smcr_llc msg = {
-		.type = SMCR_LLC_DELETE_LINK,
-		.delete_link = {
-			.orderly = true,
-			.link_num = hs->probe_num,
-			.reason = SMCR_DEL_LOST_PATH,
-		},
-	};
-
-	smcr_llc_expect(hs->lgr, SMCR_XCHG_FIRST_CONTACT, SMCR_LLC_DELETE_LINK,
-			true);
-	if (smcr_llc_send(hs->lgr, &msg))
-		return smcr_srv_lost(hs, SMCR_R_ADD_LINK_FAIL);
-	return smcr_hs_goto(hs, smcr_srv_delete_link,
-			    READ_ONCE(hs->ssk->sn->knobs.t_llc_first));
-}
-
-static enum smcr_hs_res smcr_srv_add_link(struct smcr_hs *hs)
-{
-	enum smcr_hs_res res;
-	struct smcr_llc msg;
-	bool got;
-
-	res = smcr_hs_llc(hs, &msg, &got);
-	/* past the point of no return: a Decline is too late */
-	if (!hs->sending)
-		smcr_lgr_tell_end(hs->lgr);
-	if (!got)
-		return res;
-	if (!smcr_srv_add_link_ok(&msg.add_link, hs->probe_num))
-		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
-	return msg.add_link.rejected ? smcr_srv_formed(hs) :
-				       smcr_srv_withdraw(hs);
-}
-
-static enum smcr_hs_res smcr_srv_delete_link(struct smcr_hs *hs)
-{
-	enum smcr_hs_res res;
-	struct smcr_llc msg;
-	bool got;
-
-	res = smcr_hs_llc(hs, &msg, &got);
-	if (!got)
-		return res;
-	/* a reply is to what it names (I-20) */
-	if (msg.delete_link.link_num != hs->probe_num)
-		return smcr_srv_lost(hs, SMCR_R_LLC_LINK_DATA);
-	return smcr_srv_formed(hs);
 }
 
 /**

@@ -3,7 +3,6 @@
  * Link groups: their state, references, and who ends one and why (RFC 7609 2.2,
  * 3.5.4).
  */
-#include "lgr/kllc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/trace.h"
@@ -65,20 +64,60 @@ void smcr_lgr_put(struct smcr_lgr *lgr)
 		queue_work(smcr_end_wq, &lgr->free_work);
 }
 
-/* To be called by who has set DEAD: counts it and starts end_work */
+/**
+ * smcr_llc_kick() - let the machine look
+ * @lgr: group; the caller has a reference, or the group a link that calls back
+ *
+ * Context: any up to softirq.
+ */
+void smcr_llc_kick(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->llc.work, 0))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_llc_news() - something has happened
+ * @lgr: group, as for smcr_llc_kick()
+ * @news: enum smcr_llc_news, what belongs to it is written already
+ *
+ * Context: any up to softirq.
+ */
+void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news)
+{
+	smp_mb__before_atomic();	/* pairs with llc_take_news() */
+	set_bit(news, lgr->llc.news);
+	smcr_llc_kick(lgr);
+}
+
+/* Which link of its group is this? Context: any. */
+u8 smcr_slot_of(const struct smcr_lgr *lgr, const struct smcr_link *link)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS - 1; i++)
+		if (READ_ONCE(lgr->slot[i].link) == link)
+			break;
+	return i;
+}
+
+/*
+ * To be called by who has set DEAD. The machine ends the group, and says when
+ * nothing is left to be told: end_work comes then, or when the time is over.
+ */
 void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason)
 {
 	/* in first contact a Decline says it, which DELETE LINK would forestall */
-	lgr->del.reason = lgr->tell_end || lgr->del_asked ? del_reason : 0;
-	if (!lgr->del_asked) {
-		lgr->del.all = true;
-		lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
-				   del_reason == SMCR_DEL_INACTIVE;
-	}
+	lgr->del.reason = lgr->tell_end ? del_reason : 0;
+	lgr->del.all = true;
+	lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
+			   del_reason == SMCR_DEL_INACTIVE;
 	smcr_hit(lgr->sn, why, lgr->id, 0);
-	smcr_lgr_hold(lgr);	/* until SMCR_LGR_END_RELEASE is done */
-	queue_delayed_work(smcr_end_wq, &lgr->end_work, 0);
+	smcr_lgr_hold(lgr);	/* until it is released */
+	queue_delayed_work(smcr_end_wq, &lgr->end_work, smcr_lgr_end_time(lgr));
+	smcr_llc_news(lgr, SMCR_NEWS_END);
 }
 
 /* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
@@ -174,54 +213,8 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_kill_asked() - the peer wants the only link, or the group, to end
- * @lgr: group
- * @why: reason
- * @req: the peer's DELETE LINK: a server answers with one of its own, a client
- *	with the reply to it
- *
- * Context: any up to softirq.
- */
-void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
-			 const struct smcr_llc_delete_link *req)
-{
-	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
-		return;
-	lgr->del = *req;
-	lgr->del_asked = true;
-	smcr_lgr_killed(lgr, why, lgr->server ? req->reason ?: SMCR_DEL_OPERATOR :
-						req->reason);
-}
-
-/**
- * smcr_lgr_end_kick() - what the end of a group waits for may have come
- * @lgr: group; not yet released, as long as its link can call back
- *
- * Context: any up to softirq.
- */
-void smcr_lgr_end_kick(struct smcr_lgr *lgr)
-{
-	spin_lock_bh(&lgr->lock);
-	if (lgr->end == SMCR_LGR_END_SENT)
-		mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
-	spin_unlock_bh(&lgr->lock);
-}
-
-/**
- * smcr_lgr_del_heard() - the peer's answer to our DELETE LINK has come
- * @lgr: dead group
- *
- * Context: any up to softirq.
- */
-void smcr_lgr_del_heard(struct smcr_lgr *lgr)
-{
-	WRITE_ONCE(lgr->del_heard, true);
-	smcr_lgr_end_kick(lgr);
-}
-
-/**
  * smcr_lgr_link_down() - a link has failed
- * @link: link, the last one: the group ends (CONN-32)
+ * @link: link; with the last one the group ends (CONN-32)
  * @why: reason
  *
  * Context: any up to softirq.
@@ -229,14 +222,41 @@ void smcr_lgr_del_heard(struct smcr_lgr *lgr)
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 {
 	struct smcr_lgr *lgr = link->lgr;
+	u8 i = smcr_slot_of(lgr, link);
 
 	/* keepalive asked, and this is its answer (KA-04) */
-	if (READ_ONCE(lgr->test_keep) &&
+	if (READ_ONCE(lgr->slot[i].test.keep) &&
 	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
 		why = SMCR_R_KEEPALIVE;
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 	trace_smcr_link(lgr->id, link->num, link->st, why);
-	smcr_lgr_kill(lgr, why, 0);
-	smcr_lgr_end_kick(lgr);
+	lgr->slot[i].down_why = why;
+	clear_bit(i, &lgr->live);
+	smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);
+	if (!READ_ONCE(lgr->live))
+		smcr_lgr_kill(lgr, why, 0);
+}
+
+/* A dead group is released in @delay jiffies at the latest */
+void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay)
+{
+	spin_lock_bh(&lgr->lock);
+	if (lgr->st == SMCR_LGR_ST_DEAD && !lgr->released &&
+	    time_before(jiffies + delay, lgr->end_due)) {
+		lgr->end_due = jiffies + delay;
+		mod_delayed_work(smcr_end_wq, &lgr->end_work, delay);
+	}
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_release_now() - nothing is left to be said to the peer
+ * @lgr: dead group
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_release_now(struct smcr_lgr *lgr)
+{
+	smcr_lgr_release_in(lgr, 0);
 }

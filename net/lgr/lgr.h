@@ -19,16 +19,10 @@
 #include "rdma/link.h"
 #include "lgr/rmb.h"
 #include "core/clc.h"
+#include "core/lgr_fsm.h"
+#include "core/link_test.h"
 #include "core/llc.h"
-#include "core/llc_seq.h"
 #include "core/slots.h"
-
-/* What a DEAD group has come to; nobody waits in a worker for the next step */
-enum smcr_lgr_end {
-	SMCR_LGR_END_SEND,	/* DELETE LINK is to be posted, if one is due */
-	SMCR_LGR_END_SENT,	/* posted: send completion, then the peer's answer */
-	SMCR_LGR_END_RELEASE,	/* connections, link and works go */
-};
 
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
@@ -81,12 +75,14 @@ struct smcr_keepalive {
  * struct smcr_lgr_ops - what groups have to tell and ask those above
  * @lose_conns: the group has ended: so do its connections, and leave it. Process
  *	context, may sleep
+ * @agreed: first contact: @lgr->base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
  * @keepalive_due: when does a connection want TEST LINK? Any context
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
+	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_lgr *lgr, struct smcr_keepalive *ka);
 };
@@ -94,10 +90,108 @@ struct smcr_lgr_ops {
 /* Set before the first group is made, by net/wire.c */
 extern const struct smcr_lgr_ops *smcr_lgr_above;
 
-/* One received LLC message on its way to process context */
-struct smcr_llc_item {
-	struct list_head node;
-	struct smcr_llc msg;
+/* What has happened to a group; taken in this order */
+enum smcr_llc_news {
+	SMCR_NEWS_FIRST,	/* first contact begins */
+	SMCR_NEWS_SENT,		/* a message of first contact is delivered */
+	SMCR_NEWS_RKEY,		/* CONFIRM RKEY or DELETE RKEY is wanted */
+	SMCR_NEWS_RKEY_READY,	/* the RMB is registered, or could not be */
+	/* + slot */
+	SMCR_NEWS_DOWN,		/* a link has failed */
+	SMCR_NEWS_MADE		= SMCR_NEWS_DOWN + SMCR_SLOTS,
+	SMCR_NEWS_UP		= SMCR_NEWS_MADE + SMCR_SLOTS,
+	SMCR_NEWS_MOVED		= SMCR_NEWS_UP + SMCR_SLOTS,
+	SMCR_NEWS_ANSWERED	= SMCR_NEWS_MOVED + SMCR_SLOTS,
+	SMCR_NEWS_TOLD		= SMCR_NEWS_ANSWERED + SMCR_SLOTS,
+	SMCR_NEWS_STOPPED	= SMCR_NEWS_TOLD + SMCR_SLOTS,
+	SMCR_NEWS_END		= SMCR_NEWS_STOPPED + SMCR_SLOTS,	/* DEAD */
+	NR_SMCR_NEWS
+};
+
+/* What is done to a link, in this order, by a work of its own: it may sleep long */
+enum smcr_slot_job {
+	SMCR_JOB_MAKE,
+	SMCR_JOB_UP,
+	SMCR_JOB_MOVE,
+	SMCR_JOB_STOP,
+};
+
+/**
+ * struct smcr_slot - a link of the group's state machine
+ * @lgr: group
+ * @link: set before the job is reported that made it; kept until the group goes
+ * @probe: in its place, a queue pair that only serves an offer; @work
+ * @probe_psn: its PSN
+ * @work: carries out @jobs; owns a reference on the group while queued
+ * @jobs: bits by enum smcr_slot_job; atomic
+ * @ok, @why: outcome of the last job; written by @work before it is reported
+ * @down_why: why it has failed; written before that is reported
+ * @test: TEST LINK; llc.lock
+ */
+struct smcr_slot {
+	struct smcr_lgr *lgr;
+	struct smcr_link *link;
+	struct ib_qp *probe;
+	u32 probe_psn;
+	struct work_struct work;
+	unsigned long jobs;
+	bool ok;
+	enum smcr_reason why;
+	enum smcr_reason down_why;
+	struct smcr_link_test test;
+};
+
+/**
+ * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
+ * @rmb: the RMB, while somebody waits for it; only that thread follows it
+ * @del: DELETE RKEY
+ * @rkey, @va: what the peer is told
+ * @prepare: the RMB is to be registered
+ * @ok, @why: ... what came of that
+ * @done: @res is valid
+ */
+struct smcr_llc_rkey {
+	struct smcr_rmb *rmb;
+	bool del;
+	u32 rkey;
+	u64 va;
+	bool prepare;
+	bool ok;
+	enum smcr_reason why;
+	bool done;
+	u8 res;		/* enum smcr_rkey_res */
+};
+
+/**
+ * struct smcr_llc_run - the group's state machine and what comes to it
+ * @lock: BH; guards @queue, @len, @rkey, slot[].test
+ * @fsm, @out: the machine and its last actions; @work only
+ * @queue, @len: messages that have arrived
+ * @late, @n_late: messages that found no room in the send queue; @work only
+ * @news: bits by enum smcr_llc_news; atomic
+ * @armed, @due: timers and when they end, jiffies; @work only
+ * @first_no: number of the last message of first contact; @work writes
+ * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
+ *	written once, after @settled_why
+ * @rkey: the own RKEY exchange
+ * @work: alone works the machine; owns a reference on the group while queued
+ */
+struct smcr_llc_run {
+	spinlock_t lock;
+	struct smcr_lgr_fsm fsm;
+	struct smcr_lgr_out out;
+	struct list_head queue;
+	unsigned int len;
+	struct list_head late;
+	unsigned int n_late;
+	DECLARE_BITMAP(news, NR_SMCR_NEWS);
+	u32 armed;
+	unsigned long due[NR_SMCR_LGR_TIMER];
+	u32 first_no;
+	u8 settled;
+	enum smcr_reason settled_why;
+	struct smcr_llc_rkey rkey;
+	struct delayed_work work;
 };
 
 /*
@@ -109,16 +203,17 @@ struct smcr_llc_item {
  *	read under @lock or by smcr_lgr_state()
  * @wait: woken on state changes and LLC answers
  * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
- * @end: enum smcr_lgr_end; written under @lock by @end_work only
- * @end_due: jiffies, when @end becomes RELEASE at the latest; @lock
- * @end_work: owns a reference from DEAD on until the group is released
- * @del, @del_asked: set by whoever set DEAD, before @end_work begins
+ * @end_due: jiffies, when a dead group is released at the latest; @lock
+ * @released: @end_work has begun; @lock
+ * @end_work: releases the group; owns a reference from DEAD on until then
+ * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
  * @net_node, @net_id, @hash_node: sn->lgr_list, sn->lgrs, sn->lgr_hash;
  *	sn->lgr_lock
  * @form_node: sn->lgr_forming, of a server's group until somebody finds there
  *	that its first contact is over; sn->lgr_lock
- * @link: the one link; set before the group is published, destroyed in
- *	the final teardown
+ * @link: slot[0].link; set before the group is published, destroyed in the final
+ *	teardown
+ * @live: slots that carry data, bits; atomic
  * @conns: by alert token; RCU readers, writers under @lock
  * @n_conns: connections; @lock
  * @idle_since: jiffies when @n_conns went to 0; racy by design
@@ -127,7 +222,6 @@ struct smcr_llc_item {
  * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
  *	rmb_pause; in first contact held while an MR is registered
  * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
- * @llc_lock: guards llc_queue, llc_len, seq, answer; BH
  */
 struct smcr_lgr {
 	struct smcr_net *sn;
@@ -147,6 +241,7 @@ struct smcr_lgr {
 	struct ib_pd *pd;
 	struct smcr_buf_for mem;	/* of its buffers */
 	struct smcr_link *link;
+	unsigned long live;
 	u8 max_links;
 	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
 	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
@@ -175,45 +270,21 @@ struct smcr_lgr {
 	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
 	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
 
-	spinlock_t llc_lock;	/* BH; LLC queues, seq, answer */
-	struct list_head llc_queue;
-	unsigned int llc_len;
-	struct list_head llc_later;	/* QUEUE verdicts, until the exchange ends */
-	struct smcr_llc_seq seq;
-	bool answer_valid;
-	struct smcr_llc answer;
-	bool late_ok[16];	/* abandoned exchanges by type */
-	struct work_struct llc_work;
-	struct list_head llc_out;	/* replies that found no room; @llc_lock */
-	unsigned int llc_n_out;		/* @llc_lock */
-	struct delayed_work llc_out_work;
+	struct smcr_llc_run llc;
+	struct smcr_slot slot[SMCR_SLOTS];
 
 	struct delayed_work idle_work;
-	struct delayed_work test_work;
+	struct delayed_work test_work;	/* TEST LINK */
 	int probe;		/* a close waits: test soon; xchg */
 	int verify;		/* the link is in doubt: test now; xchg */
 	int ka_min;		/* no keepalive before, jiffies; 0 none; @lock */
 
-	/* TEST LINK; llc_lock */
-	u8 test_data[16];	/* of those that are unanswered, all the same */
-	unsigned int test_owed;	/* how many */
-	unsigned long test_begin;	/* jiffies, the first one was sent */
-	unsigned long test_at;	/* jiffies, the last one was sent */
-	unsigned long test_due;	/* jiffies, end of the wait for an answer */
-	bool test_keep;		/* a connection's keepalive wanted it */
-	bool test_patient;	/* ... and its interval counts, not T_LLC */
-	int test_left;		/* further probes of it */
-	long test_intvl;
-	u8 end;
 	unsigned long end_due;
+	bool released;
 	struct delayed_work end_work;
 	struct work_struct free_work;
-	struct smcr_llc_delete_link del; /* to send when killed, if .reason */
-	bool del_asked;		/* the peer wanted it */
-	bool del_sent;		/* send completion of @del; WRITE_ONCE */
-	bool del_heard;		/* the peer's answer came, or none will; WRITE_ONCE */
+	struct smcr_llc_delete_link del;
 	bool no_reuse;		/* no new connection until TEST LINK is answered */
-	struct smcr_link_nums nums;	/* link numbers, server */
 };
 
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
@@ -229,15 +300,12 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why);
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
-void smcr_lgr_activate(struct smcr_lgr *lgr);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
 void smcr_lgr_tell_end(struct smcr_lgr *lgr);
-void smcr_lgr_kill_asked(struct smcr_lgr *lgr, enum smcr_reason why,
-			 const struct smcr_llc_delete_link *req);
-void smcr_lgr_end_kick(struct smcr_lgr *lgr);
-void smcr_lgr_del_heard(struct smcr_lgr *lgr);
 void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr);
 void smcr_lgr_trust(struct smcr_lgr *lgr);
+void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news);
+void smcr_llc_kick(struct smcr_lgr *lgr);
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);
 void smcr_lgr_kill_net_start(struct smcr_net *sn);
@@ -252,8 +320,10 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
+bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va);
 int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
-int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
+bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u32 rkey, bool unused);
+void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
 void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 

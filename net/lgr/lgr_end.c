@@ -4,7 +4,7 @@
  * (RFC 7609 3.5.4); and who makes groups end: devices, namespaces, the module.
  */
 #include <linux/delay.h>
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "lgr/lgr_impl.h"
@@ -33,13 +33,11 @@ void smcr_lgr_free_work(struct work_struct *work)
 	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, free_work);
 	struct smcr_net *sn = lgr->sn;
 
-	if (lgr->link)
-		smcr_link_stop(lgr->link);
+	smcr_links_stop(lgr);
 	smcr_llc_stop(lgr);
 	smcr_lgr_free_reclaim(lgr);
 	smcr_rmb_free_all(lgr);
-	if (lgr->link)
-		smcr_link_free(lgr->link);
+	smcr_links_free(lgr);
 	if (lgr->pd && !lgr->mr_leaked)
 		ib_dealloc_pd(lgr->pd);
 	smcr_dev_put(lgr->pid.dev);
@@ -73,101 +71,14 @@ static void smcr_lgr_free_reclaim(struct smcr_lgr *lgr)
 	}
 }
 
-/* No callback comes when a full send queue has room: DELETE LINK is tried again */
-#define SMCR_LGR_RETRY	msecs_to_jiffies(20)
-
-/* Completion of DELETE LINK, softirq; the latest comes from smcr_link_stop() */
-static void smcr_lgr_del_sent(struct smcr_tx_pend *pend, bool ok)
-{
-	struct smcr_lgr *lgr = pend->arg;
-
-	/* the answer may be waited for, unless it cannot come any more */
-	if (!ok)
-		WRITE_ONCE(lgr->del_heard, true);
-	WRITE_ONCE(lgr->del_sent, true);
-	smcr_lgr_end_kick(lgr);
-}
-
-/* 0; -EAGAIN the send queue is full; else no message is due, or no link is up */
-static int smcr_lgr_send_del(struct smcr_lgr *lgr)
-{
-	struct smcr_llc msg = {
-		.type = SMCR_LLC_DELETE_LINK,
-		.reply = lgr->del_asked && !lgr->server,
-		.delete_link = lgr->del,
-	};
-
-	if (!lgr->del.reason && !msg.reply)
-		return -ENODATA;
-	if (!lgr->link || !smcr_link_up(lgr->link))
-		return -ENOTCONN;
-	return smcr_llc_post(lgr, &msg, smcr_lgr_del_sent, lgr, 0);
-}
-
-/*
- * Wait for the send completion of DELETE LINK, then for the peer's message, if
- * one follows: a server gets a reply about a single link (LG-35), a client that
- * asked for an orderly end gets the server's own DELETE LINK (LG-41). A client
- * whose link is about to fail need not wait (LG-37), and its own reply has no
- * answer.
- */
-static bool smcr_lgr_del_done(const struct smcr_lgr *lgr)
-{
-	bool answered = lgr->server ? !lgr->del.all :
-				      lgr->del.orderly && !lgr->del_asked;
-
-	return READ_ONCE(lgr->del_heard) || !smcr_link_up(lgr->link) ||
-	       (READ_ONCE(lgr->del_sent) && !answered);
-}
-
-/*
- * One step towards the release. Returns jiffies until the next one, 0: there is
- * nothing to wait for any more.
- */
-static unsigned long smcr_lgr_end_step(struct smcr_lgr *lgr)
-{
-	u8 end = lgr->end;
-	long left;
-	int rc;
-
-	if (end == SMCR_LGR_END_SEND) {
-		rc = smcr_lgr_send_del(lgr);
-		if (rc != -EAGAIN)
-			end = rc ? SMCR_LGR_END_RELEASE : SMCR_LGR_END_SENT;
-		/*
-		 * If we initiate the end, DELETE LINK goes before the TCP
-		 * resets; if the peer asked for it, there is no need to wait.
-		 */
-		if (lgr->del_asked)
-			smcr_lgr_above->lose_conns(lgr);
-	}
-	spin_lock_bh(&lgr->lock);
-	left = lgr->end_due - jiffies;
-	if (left <= 0 || (end == SMCR_LGR_END_SENT && smcr_lgr_del_done(lgr)))
-		end = SMCR_LGR_END_RELEASE;
-	lgr->end = end;
-	spin_unlock_bh(&lgr->lock);
-	if (end == SMCR_LGR_END_RELEASE)
-		return 0;
-	return end == SMCR_LGR_END_SEND ? min_t(long, left, SMCR_LGR_RETRY) :
-					  left;
-}
-
-/*
- * Nothing here waits for the peer. smcr_lgr_end_kick() has queued the work for
- * the last time before SMCR_LGR_END_RELEASE was set.
- */
+/* Nothing here waits for the peer */
 static void smcr_lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 	bool listed;
 
-	cancel_delayed_work(&lgr->end_work);
 	smcr_lgr_above->lose_conns(lgr);
-	if (lgr->link) {
-		smcr_link_stop(lgr->link);
-		smcr_lgr_above->link_gone(lgr->link);
-	}
+	smcr_links_stop(lgr);
 	if (cancel_delayed_work_sync(&lgr->rmb_work))
 		smcr_lgr_put(lgr);
 	if (cancel_delayed_work(&lgr->idle_work))
@@ -186,37 +97,23 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	smcr_lgr_put(lgr);
 }
 
-/*
- * The end of a group as a state machine, so that no peer holds a worker: posts
- * DELETE LINK, comes back when something has happened or the time is over.
- */
+/* Once: when the machine says so, or when the time is over */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, end_work);
-	unsigned long next = smcr_lgr_end_step(lgr);
 
-	/* a kick that came meanwhile has queued it already, for now */
-	if (next)
-		queue_delayed_work(smcr_end_wq, &lgr->end_work, next);
-	else
-		smcr_lgr_release(lgr);
+	spin_lock_bh(&lgr->lock);
+	lgr->released = true;
+	spin_unlock_bh(&lgr->lock);
+	cancel_delayed_work(&lgr->end_work);
+	smcr_lgr_release(lgr);
 }
 
 /* Bound the end of a dead group to @ms from now */
 static void smcr_lgr_hurry(struct smcr_lgr *lgr, unsigned int ms)
 {
-	unsigned long delay = msecs_to_jiffies(ms);
-
-	spin_lock_bh(&lgr->lock);
-	if (lgr->st == SMCR_LGR_ST_DEAD &&
-	    time_before(jiffies + delay, lgr->end_due)) {
-		lgr->end_due = jiffies + delay;
-		/* it looks at the new time */
-		if (lgr->end == SMCR_LGR_END_SENT)
-			mod_delayed_work(smcr_end_wq, &lgr->end_work, 0);
-	}
-	spin_unlock_bh(&lgr->lock);
+	smcr_lgr_release_in(lgr, msecs_to_jiffies(ms));
 }
 
 static bool smcr_lgr_net_idle(struct smcr_net *sn)

@@ -5,7 +5,7 @@
  */
 #include <linux/random.h>
 #include "core/lgr_plan.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "lgr/lgr_impl.h"
@@ -153,8 +153,8 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();
-	link->num = smcr_link_num_get(&lgr->nums);
 	/* a server's group is known already */
+	smp_store_release(&lgr->slot[0].link, link);
 	smp_store_release(&lgr->link, link);
 	*why = SMCR_R_NONE;
 	return 0;
@@ -513,24 +513,4 @@ void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
 	if (addr && smcr_lgr_denies(lgr, addr))
 		WRITE_ONCE(lgr->no_reuse, true);
 	smcr_llc_verify(lgr);
-}
-
-/**
- * smcr_lgr_activate() - first contact is settled (LG-52)
- * @lgr: FORMING group
- *
- * smcr_lgr_kick_rmb_work() comes when the last message of first contact is on
- * its way: CONFIRM RKEY must not overtake that.
- */
-void smcr_lgr_activate(struct smcr_lgr *lgr)
-{
-	/* a client may confirm with another RNIC than it proposed */
-	spin_lock_bh(&lgr->sn->lgr_lock);
-	memcpy(lgr->confirmed_mac, lgr->link->peer_mac, ETH_ALEN);
-	spin_unlock_bh(&lgr->sn->lgr_lock);
-	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
-		return;
-	smcr_llc_start(lgr);
-	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
-			     lgr->id);
 }

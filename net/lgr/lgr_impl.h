@@ -11,7 +11,14 @@ void smcr_lgr_free_work(struct work_struct *work);
 void smcr_lgr_idle_work(struct work_struct *work);
 void smcr_lgr_end_work(struct work_struct *work);
 
+/* lgr_links.c */
+void smcr_links_stop(struct smcr_lgr *lgr);
+void smcr_links_free(struct smcr_lgr *lgr);
+
 /* lgr.c */
+void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);
+void smcr_lgr_release_now(struct smcr_lgr *lgr);
+u8 smcr_slot_of(const struct smcr_lgr *lgr, const struct smcr_link *link);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);
 void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason);

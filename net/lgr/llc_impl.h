@@ -3,19 +3,46 @@
 #ifndef _SMCR_LLC_IMPL_H
 #define _SMCR_LLC_IMPL_H
 
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 
 /* Messages a peer may have queued; a conforming one never has more than a few */
 #define SMCR_LLC_QUEUE_MAX	32
 
+/* The send queue is looked at this often when it had no room */
+#define SMCR_LLC_RETRY		msecs_to_jiffies(20)
+
+/* A message that waits: to be taken, or to be sent */
+struct smcr_llc_item {
+	struct list_head node;
+	u8 slot;
+	u8 tag;
+	u8 about;
+	struct smcr_llc msg;
+};
+
+/* llc_do.c */
+void smcr_llc_do(struct smcr_lgr *lgr);
+void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
+
 /* llc_send.c */
-void smcr_llc_fail(struct smcr_lgr *lgr, enum smcr_reason why);
-void smcr_llc_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg);
-void smcr_llc_out_work(struct work_struct *work);
+int smcr_llc_post(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
+		  u8 tag, u8 about);
+void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
+		   u8 tag, u8 about);
+bool smcr_llc_send_late(struct smcr_lgr *lgr);
+void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why);
 
 /* llc_test.c */
-void smcr_llc_reply_test(struct smcr_lgr *lgr, struct smcr_llc *msg);
-void smcr_llc_got_test_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg);
+void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
+		       const struct smcr_llc *msg);
 void smcr_llc_test_work(struct work_struct *work);
+
+/* llc_want.c */
+void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res);
+void smcr_llc_rkey_prepare(struct smcr_lgr *lgr);
+
+/* lgr_links.c */
+void smcr_slot_init(struct smcr_lgr *lgr);
+void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job);
 
 #endif /* _SMCR_LLC_IMPL_H */

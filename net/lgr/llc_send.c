@@ -1,124 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LLC messages on their way out, and replies that wait for room.
+ * LLC messages on their way out, and those that wait for room.
  */
-#include "lgr/kllc.h"
+#include <linux/slab.h>
+#include "lgr/llc.h"
+#include "base/netns.h"
 #include "base/trace.h"
 #include "lgr/llc_impl.h"
 
+/* What smcr_tx_pend.mark holds: whose completion it is */
+#define LLC_MARK(no_, tag_, about_)	((u64)(no_) << 16 | (tag_) << 8 | (about_))
+
+/* Send completion of a message that somebody waits for; softirq */
+static void llc_sent(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_lgr *lgr = pend->arg;
+	u8 about = pend->mark;
+
+	if (!ok)	/* the link has failed: that is news of its own */
+		return;
+	switch ((u8)(pend->mark >> 8)) {
+	case SMCR_TAG_FIRST:
+		/* not of an earlier one */
+		if (pend->mark >> 16 == READ_ONCE(lgr->llc.first_no))
+			smcr_llc_news(lgr, SMCR_NEWS_SENT);
+		break;
+	case SMCR_TAG_ANSWER:
+		smcr_llc_news(lgr, SMCR_NEWS_ANSWERED + about);
+		break;
+	case SMCR_TAG_END:
+		smcr_llc_news(lgr, SMCR_NEWS_TOLD + about);
+		break;
+	}
+}
+
 /**
  * smcr_llc_post() - post one LLC message
- * @lgr: group
+ * @lgr: group; it outlives its links, and so their completions
+ * @slot: on which link
  * @msg: message
- * @done: called once at completion after 0 was returned; NULL: nobody waits
- * @arg: for @done
- * @mark: for @done
+ * @tag: enum smcr_lgr_tag: what its completion is for
+ * @about: for @tag
  *
- * Context: any up to softirq.
+ * Context: any up to softirq; with a tag the group's work only.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
  */
-int smcr_llc_post(struct smcr_lgr *lgr, const struct smcr_llc *msg,
-		  void (*done)(struct smcr_tx_pend *pend, bool ok), void *arg,
-		  u64 mark)
+int smcr_llc_post(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
+		  u8 tag, u8 about)
 {
+	struct smcr_link *link = lgr->slot[slot].link;
 	u8 buf[SMCR_WR_LEN];
 	int rc;
 
-	smcr_llc_encode(msg, lgr->link->llc_form, buf);
+	if (!link)
+		return -ENOTCONN;
+	if (tag == SMCR_TAG_FIRST)
+		WRITE_ONCE(lgr->llc.first_no, lgr->llc.first_no + 1);
+	smcr_llc_encode(msg, link->llc_form, buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(lgr->link, NULL, 0, buf, done, arg, mark, 0, NULL);
+	rc = smcr_link_post(link, NULL, 0, buf, tag ? llc_sent : NULL, lgr,
+			    LLC_MARK(lgr->llc.first_no, tag, about), 0, NULL);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;
 }
 
-/**
- * smcr_llc_send() - smcr_llc_post() of which nobody wants to hear
- * @lgr: group
- * @msg: message
- *
- * Return: as there.
- */
-int smcr_llc_send(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why)
 {
-	return smcr_llc_post(lgr, msg, NULL, NULL, 0);
+	if (lgr->slot[slot].link)
+		smcr_link_fail(lgr->slot[slot].link, why);
 }
 
-void smcr_llc_fail(struct smcr_lgr *lgr, enum smcr_reason why)
+/* Behind those that wait already. A peer that takes nothing gets no more. */
+static void llc_put_late(struct smcr_lgr *lgr, u8 slot,
+			 const struct smcr_llc *msg, u8 tag, u8 about)
 {
-	smcr_link_fail(lgr->link, why);
-}
+	struct smcr_llc_item *item;
 
-/* The send queue is looked at this often when it had no room for a reply */
-#define SMCR_LLC_RETRY	msecs_to_jiffies(20)
-
-static void smcr_llc_arm_out(struct smcr_lgr *lgr)
-{
-	smcr_lgr_hold(lgr);
-	if (!queue_delayed_work(smcr_wq, &lgr->llc_out_work, SMCR_LLC_RETRY))
-		smcr_lgr_put(lgr);
-}
-
-/* Behind those that wait already. A peer that takes no replies gets no more. */
-static void smcr_llc_put_out(struct smcr_lgr *lgr, const struct smcr_llc *msg)
-{
-	struct smcr_llc_item *item = kmalloc(sizeof(*item), GFP_KERNEL);
-	bool flood;
-
+	if (lgr->llc.n_late >= SMCR_LLC_QUEUE_MAX) {
+		smcr_llc_fail(lgr, slot, SMCR_R_LLC_FLOOD);
+		return;
+	}
+	item = kmalloc(sizeof(*item), GFP_KERNEL);
 	if (!item) {
-		smcr_llc_fail(lgr, SMCR_R_NO_MEMORY);
+		smcr_llc_fail(lgr, slot, SMCR_R_NO_MEMORY);
 		return;
 	}
+	item->slot = slot;
 	item->msg = *msg;
-	spin_lock_bh(&lgr->llc_lock);
-	flood = lgr->llc_n_out >= SMCR_LLC_QUEUE_MAX;
-	if (!flood) {
-		list_add_tail(&item->node, &lgr->llc_out);
-		WRITE_ONCE(lgr->llc_n_out, lgr->llc_n_out + 1);
-	}
-	spin_unlock_bh(&lgr->llc_lock);
-	if (flood) {
-		kfree(item);
-		smcr_llc_fail(lgr, SMCR_R_LLC_FLOOD);
-		return;
-	}
-	smcr_llc_arm_out(lgr);
+	item->tag = tag;
+	item->about = about;
+	list_add_tail(&item->node, &lgr->llc.late);
+	lgr->llc.n_late++;
+}
+
+static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
+{
+	const struct smcr_llc_item *item;
+
+	list_for_each_entry(item, &lgr->llc.late, node)
+		if (item->slot == slot)
+			return true;
+	return false;
 }
 
 /*
- * A reply to the peer, now or when the send queue has room, in their order.
- * Context: process; the group's LLC work, which alone adds to llc_out.
+ * A message to the peer, now or when the send queue has room, in their order on
+ * each link. Context: the group's work.
  */
-void smcr_llc_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
+		   u8 tag, u8 about)
 {
-	if (READ_ONCE(lgr->llc_n_out) ||
-	    smcr_llc_send(lgr, msg) == -EAGAIN)
-		smcr_llc_put_out(lgr, msg);
+	if (llc_any_late(lgr, slot) ||
+	    smcr_llc_post(lgr, slot, msg, tag, about) == -EAGAIN)
+		llc_put_late(lgr, slot, msg, tag, about);
 }
 
-void smcr_llc_out_work(struct work_struct *work)
+/* Those that wait; true: some still do. Context: the group's work. */
+bool smcr_llc_send_late(struct smcr_lgr *lgr)
 {
-	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
-					    struct smcr_lgr, llc_out_work);
-	struct smcr_llc_item *item;
+	struct smcr_llc_item *item, *tmp;
+	u32 full = 0;
 
-	for (;;) {
-		spin_lock_bh(&lgr->llc_lock);
-		item = list_first_entry_or_null(&lgr->llc_out,
-						struct smcr_llc_item, node);
-		spin_unlock_bh(&lgr->llc_lock);
-		if (!item)
-			break;
-		if (smcr_llc_send(lgr, &item->msg) == -EAGAIN) {
-			smcr_llc_arm_out(lgr);
-			break;
-		}
-		/* counted until it is posted: none overtakes it */
-		spin_lock_bh(&lgr->llc_lock);
+	list_for_each_entry_safe(item, tmp, &lgr->llc.late, node) {
+		if (!(full & BIT(item->slot)) &&
+		    smcr_llc_post(lgr, item->slot, &item->msg, item->tag,
+				  item->about) == -EAGAIN)
+			full |= BIT(item->slot);
+		if (full & BIT(item->slot))
+			continue;
 		list_del(&item->node);
-		WRITE_ONCE(lgr->llc_n_out, lgr->llc_n_out - 1);
-		spin_unlock_bh(&lgr->llc_lock);
+		lgr->llc.n_late--;
 		kfree(item);
 	}
-	smcr_lgr_put(lgr);
+	return full;
 }

@@ -4,7 +4,7 @@
  * Documentation/keepalive.rst).
  */
 #include <linux/random.h>
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "base/netns.h"
 #include "lgr/llc_impl.h"
 
@@ -32,8 +32,21 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 /* A link with a pending close is looked after this soon */
 #define SMCR_LLC_PROBE	HZ
 
+/* One that is under way has its T_LLC, unless it is keepalive's */
+static bool smcr_llc_testing(const struct smcr_lgr *lgr)
+{
+	unsigned long live = READ_ONCE(lgr->live);
+	unsigned int i;
+
+	for_each_set_bit(i, &live, SMCR_SLOTS)
+		if (!READ_ONCE(lgr->slot[i].test.pending) ||
+		    READ_ONCE(lgr->slot[i].test.patient))
+			return false;
+	return true;
+}
+
 /**
- * smcr_llc_probe() - somebody waits for completions on this link
+ * smcr_llc_probe() - somebody waits for completions on a link
  * @lgr: group
  *
  * If the link falls silent, TEST LINK is sent soon and not after t_testlink:
@@ -42,10 +55,8 @@ void smcr_llc_start(struct smcr_lgr *lgr)
  */
 void smcr_llc_probe(struct smcr_lgr *lgr)
 {
-	/* one that is under way has its T_LLC, unless it is keepalive's */
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-	    (READ_ONCE(lgr->seq.test_pending) &&
-	     !READ_ONCE(lgr->test_patient)) || xchg(&lgr->probe, 1))
+	    smcr_llc_testing(lgr) || xchg(&lgr->probe, 1))
 		return;
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->test_work, SMCR_LLC_PROBE))
@@ -84,90 +95,35 @@ void smcr_llc_verify(struct smcr_lgr *lgr)
 	smcr_llc_look(lgr);
 }
 
-void smcr_llc_reply_test(struct smcr_lgr *lgr, struct smcr_llc *msg)
+/* TEST LINK on a link, a request or a reply. Context: the group's work. */
+void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
+		       const struct smcr_llc *msg)
 {
-	smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_RX);
-	msg->reply = true;
-	smcr_llc_reply(lgr, msg);
-}
+	enum smcr_link_test_reply what;
+	struct smcr_llc reply = *msg;
 
-void smcr_llc_got_test_reply(struct smcr_lgr *lgr, const struct smcr_llc *msg)
-{
-	bool same;
-
-	spin_lock_bh(&lgr->llc_lock);
-	same = !memcmp(lgr->test_data, msg->test_link.data,
-		       sizeof(lgr->test_data));
-	lgr->seq.test_pending = false;
-	lgr->test_keep = false;
-	lgr->test_patient = false;
-	lgr->test_owed--;
-	spin_unlock_bh(&lgr->llc_lock);
-	if (!same) {
-		smcr_llc_fail(lgr, SMCR_R_LLC_TEST_DATA);
+	if (!msg->reply) {
+		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_RX);
+		reply.reply = true;
+		smcr_llc_send(lgr, slot, &reply, SMCR_TAG_NONE, 0);
 		return;
 	}
-	smcr_lgr_trust(lgr);
-	smcr_llc_look(lgr);
-}
-
-enum smcr_llc_test {
-	SMCR_LLC_TEST_WAIT,
-	SMCR_LLC_TEST_SEND,
-	SMCR_LLC_TEST_FAIL,
-};
-
-/*
- * The table in Documentation/keepalive.rst. @idle: the link is to be tested,
- * whatever the connections want. *@next: when to look again, jiffies.
- */
-static enum smcr_llc_test smcr_llc_test_step(struct smcr_lgr *lgr, bool idle,
-					     const struct smcr_keepalive *ka,
-					     long *next)
-{
-	long t_llc = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
-
-	lockdep_assert_held(&lgr->llc_lock);
-	if (!lgr->seq.test_pending) {
-		if (!idle && ka->left > 0) {
-			*next = ka->left;
-			return SMCR_LLC_TEST_WAIT;
-		}
-		lgr->seq.test_pending = true;
-		lgr->test_keep = ka->left <= 0;
-		lgr->test_patient = !idle;
-		lgr->test_left = ka->cnt - 1;
-		lgr->test_begin = jiffies;
-		lgr->test_intvl = ka->intvl;
-		if (!lgr->test_owed)
-			get_random_bytes(lgr->test_data,
-					 sizeof(lgr->test_data));
-	} else {
-		/* only a silent peer gets keepalive's interval instead of T_LLC */
-		if (lgr->test_patient &&
-		    (idle || time_after(READ_ONCE(lgr->link->last_rx),
-					lgr->test_at))) {
-			lgr->test_patient = false;
-			lgr->test_due = jiffies + t_llc;
-		}
-		*next = lgr->test_due - jiffies;
-		if (*next > 0)
-			return SMCR_LLC_TEST_WAIT;
-		if (!lgr->test_patient)
-			return SMCR_LLC_TEST_FAIL;
-		if (lgr->test_left <= 0) {
-			/* the link is shared: a short keepalive does not fail it before T_LLC */
-			*next = lgr->test_begin + t_llc - jiffies;
-			return *next > 0 ? SMCR_LLC_TEST_WAIT :
-					   SMCR_LLC_TEST_FAIL;
-		}
-		lgr->test_left--;
+	spin_lock_bh(&lgr->llc.lock);
+	what = smcr_link_test_reply(&lgr->slot[slot].test,
+				    msg->test_link.data);
+	spin_unlock_bh(&lgr->llc.lock);
+	switch (what) {
+	case SMCR_LINK_TEST_GOOD:
+		smcr_lgr_trust(lgr);
+		smcr_llc_look(lgr);
+		break;
+	case SMCR_LINK_TEST_STRAY:
+		smcr_llc_fail(lgr, slot, SMCR_R_LLC_UNEXPECTED);
+		break;
+	case SMCR_LINK_TEST_WRONG:
+		smcr_llc_fail(lgr, slot, SMCR_R_LLC_TEST_DATA);
+		break;
 	}
-	lgr->test_owed++;
-	*next = lgr->test_patient ? lgr->test_intvl : t_llc;
-	lgr->test_at = jiffies;
-	lgr->test_due = jiffies + *next;
-	return SMCR_LLC_TEST_SEND;
 }
 
 /* How long until the link was silent for @watch; 0 or less: it is. */
@@ -184,8 +140,66 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 	return left;
 }
 
+/* What the connections and the group want of a look at the links */
+struct llc_look {
+	unsigned long watch;	/* silence that is too long, jiffies; 0: none is */
+	bool verify;
+	struct smcr_keepalive ka;
+};
+
 /*
- * TEST LINK is sent when the link was silent for a while, also without
+ * Look at one link. Returns jiffies until the next look, LONG_MAX: not on its
+ * account. *@waits: it has been silent for less than the watch, or a probe is
+ * unanswered.
+ */
+static long smcr_llc_test_link(struct smcr_lgr *lgr, unsigned int i,
+			       const struct llc_look *look, bool *waits)
+{
+	struct smcr_link *link = lgr->slot[i].link;
+	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
+	struct smcr_link_test *test = &lgr->slot[i].test;
+	long next = LONG_MAX, quiet = LONG_MAX;
+	struct smcr_link_test_facts facts = { };
+	enum smcr_link_test_act what;
+	u8 data[SMCR_TEST_DATA];
+
+	if (look->watch)
+		quiet = smcr_llc_silent_in(link, look->watch);
+	get_random_bytes(data, sizeof(data));
+	facts.now = jiffies;
+	facts.t_llc = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
+	facts.idle = look->verify || quiet <= 0;
+	facts.last_rx = READ_ONCE(link->last_rx);
+	facts.keep_in = look->ka.left;
+	facts.keep_intvl = look->ka.intvl;
+	facts.keep_cnt = look->ka.cnt;
+	facts.data = data;
+
+	spin_lock_bh(&lgr->llc.lock);
+	what = smcr_link_test_step(test, &facts, &next);
+	memcpy(msg.test_link.data, test->data, sizeof(test->data));
+	spin_unlock_bh(&lgr->llc.lock);
+
+	switch (what) {
+	case SMCR_LINK_TEST_WAIT:
+		*waits = true;
+		break;
+	case SMCR_LINK_TEST_SEND:
+		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
+		/* not even the reserve of the send queue is left (LLC-12) */
+		if (smcr_llc_post(lgr, i, &msg, SMCR_TAG_NONE, 0))
+			smcr_llc_fail(lgr, i, SMCR_R_LINK_ERROR);
+		break;
+	case SMCR_LINK_TEST_FAIL:
+		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
+		smcr_llc_fail(lgr, i, SMCR_R_LLC_TIMEOUT);
+		break;
+	}
+	return quiet > 0 ? min(next, quiet) : next;
+}
+
+/*
+ * TEST LINK is sent when a link was silent for a while, also without
  * connections, since a client would otherwise keep the group of a server that is
  * gone for ever; and when the keepalive of a connection asks for it.
  */
@@ -193,50 +207,29 @@ void smcr_llc_test_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
 					    struct smcr_lgr, test_work);
-	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
-	unsigned long watch = smcr_knob_jiffies(lgr->sn, t_testlink);
-	long next = LONG_MAX, quiet = LONG_MAX;
-	struct smcr_keepalive ka;
-	enum smcr_llc_test what;
-	bool probe, idle, wait;
+	unsigned long live = READ_ONCE(lgr->live);
+	struct llc_look look = { };
+	bool probe, waits = false;
+	long next = LONG_MAX;
+	unsigned int i;
 
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		goto out;
+	look.watch = smcr_knob_jiffies(lgr->sn, t_testlink);
 	probe = xchg(&lgr->probe, 0);
 	if (probe)
-		watch = SMCR_LLC_PROBE;
-	if (watch)
-		quiet = smcr_llc_silent_in(lgr->link, watch);
-	idle = xchg(&lgr->verify, 0) || quiet <= 0;
-	smcr_lgr_above->keepalive_due(lgr, &ka);
-
-	spin_lock_bh(&lgr->llc_lock);
-	wait = lgr->seq.test_pending;
-	what = smcr_llc_test_step(lgr, idle, &ka, &next);
-	memcpy(msg.test_link.data, lgr->test_data, sizeof(lgr->test_data));
-	spin_unlock_bh(&lgr->llc_lock);
-
-	switch (what) {
-	case SMCR_LLC_TEST_WAIT:
-		if (wait && probe)	/* armed meanwhile */
+		look.watch = SMCR_LLC_PROBE;
+	look.verify = xchg(&lgr->verify, 0);
+	smcr_lgr_above->keepalive_due(lgr, &look.ka);
+	for_each_set_bit(i, &live, SMCR_SLOTS)
+		next = min(next, smcr_llc_test_link(lgr, i, &look, &waits));
+	/* armed meanwhile, or not silent yet: look again as soon */
+	if (probe && waits) {
+		if (smcr_llc_testing(lgr))
 			WRITE_ONCE(lgr->probe, 1);
-		if (!wait && probe)	/* not silent yet: look again as soon */
+		else
 			smcr_llc_probe(lgr);
-		break;
-	case SMCR_LLC_TEST_SEND:
-		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
-		if (!smcr_llc_send(lgr, &msg))
-			break;
-		/* not even the reserve of the send queue is left (LLC-12) */
-		smcr_llc_fail(lgr, SMCR_R_LINK_ERROR);
-		goto out;
-	case SMCR_LLC_TEST_FAIL:
-		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
-		smcr_llc_fail(lgr, SMCR_R_LLC_TIMEOUT);
-		goto out;
 	}
-	if (quiet > 0)
-		next = min(next, quiet);
 	if (next != LONG_MAX)
 		smcr_llc_arm_test(lgr, next);
 out:

@@ -282,7 +282,7 @@ void smcr_rmb_free(struct smcr_rmb *rmb)
 	rmb_destroy(rmb);
 }
 
-/* After an error other than -ENOMEM it has to live as long as the link */
+/* See @keep for errors. Context: process, sleeps. */
 int smcr_rmb_register(struct smcr_rmb *rmb)
 {
 	struct smcr_lgr *lgr = rmb->lgr;
@@ -291,6 +291,7 @@ int smcr_rmb_register(struct smcr_rmb *rmb)
 	if (rmb->registered)
 		return 0;
 	rc = smcr_link_reg_mr(lgr->link, rmb->mr, SMCR_RMB_ACCESS);
+	rmb->keep = rc && rc != -ENOMEM;
 	if (rc)
 		return rc;
 	rmb->registered = true;

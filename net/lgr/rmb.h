@@ -23,6 +23,8 @@
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
  * @registered: REG_MR has completed; set under lgr->rmb_mutex once it is linked
+ * @keep: its registration went wrong: REG_MR may still be on its way, so that it
+ *	lives as long as the queue pair; written by who registers
  * @va: address announced to the peer (start of the RMB)
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -37,6 +39,7 @@ struct smcr_rmb {
 	u8 bsize;
 	struct smcr_elems elems;
 	bool registered;
+	bool keep;
 	u64 va;
 	unsigned long idle_since;
 	unsigned long held_since[];

@@ -5,7 +5,7 @@
  */
 #include <linux/bitmap.h>
 #include "core/clc.h"
-#include "lgr/kllc.h"
+#include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "lgr/rmb.h"
@@ -108,7 +108,7 @@ static int rmb_withdraw(struct smcr_rmb *rmb)
 {
 	smcr_count(rmb->lgr->sn, SMCR_CNT_T_RMB_FREE);
 	trace_smcr_rmb(rmb->lgr->id, rmb->id, "withdraw", rmb->bsize);
-	return smcr_llc_delete_rkey(rmb->lgr, rmb->mr->rkey);
+	return smcr_llc_delete_rkey(rmb->lgr, rmb);
 }
 
 /* One idle RMB; false when there is none or the peer did not agree */
@@ -172,15 +172,13 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	int rc;
 
-	rc = smcr_rmb_register(rmb);
-	if (rc && rc != -ENOMEM) {	/* the link has failed: keep the MR */
+	rc = smcr_llc_confirm_rkey(lgr, rmb);
+	if (rc && rmb->keep) {		/* the link has failed: keep the MR */
 		mutex_lock(&lgr->rmb_mutex);
 		smcr_rmb_link(lgr, rmb);
 		mutex_unlock(&lgr->rmb_mutex);
 		return rc;
 	}
-	if (!rc)
-		rc = smcr_llc_confirm_rkey(lgr, rmb->mr->rkey, rmb->va);
 	if (rc) {
 		smcr_rmb_free(rmb);
 		return rc;

@@ -34,6 +34,30 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
 }
 
 /**
+ * smcr_lgr_rtoken_fits() - is there room for an RToken?
+ * @lgr: group
+ * @rkey: key on the group's link
+ * @va: address
+ *
+ * Context: the group's LLC work, which alone adds some to an active group.
+ * Return: true if it is known, or can be added.
+ */
+bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va)
+{
+	bool fits = false;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX && !fits; i++) {
+		struct smcr_rtoken *rt = &lgr->rtokens[i];
+
+		fits = !rt->valid || (rt->rkey == rkey && rt->va == va);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return fits;
+}
+
+/**
  * smcr_lgr_add_rtoken() - CONFIRM RKEY: the peer has a new RMB
  * @lgr: group
  * @rkey: key on the group's link
@@ -51,35 +75,58 @@ int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
 	return i;
 }
 
+/* What a key of the peer stands for: one that is not withdrawn; or NULL */
+static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u32 rkey)
+{
+	int i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++)
+		if (lgr->rtokens[i].valid && lgr->rtokens[i].confirmed &&
+		    lgr->rtokens[i].rkey == rkey)
+			return &lgr->rtokens[i];
+	return NULL;
+}
+
+/**
+ * smcr_lgr_rtoken_known() - is this a key of an RMB of the peer?
+ * @lgr: group
+ * @rkey: key on the group's link
+ * @unused: and no connection writes there (RMB-25)
+ *
+ * Return: true if so.
+ */
+bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u32 rkey, bool unused)
+{
+	const struct smcr_rtoken *rt;
+	bool known;
+
+	spin_lock_bh(&lgr->lock);
+	rt = rtoken_of(lgr, rkey);
+	known = rt && !(unused && rt->used);
+	spin_unlock_bh(&lgr->lock);
+	return known;
+}
+
 /**
  * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
  * @lgr: group
  * @rkey: key on the group's link
  *
- * Return: 0; -ENOENT unknown; -EBUSY connections write there (RMB-25).
+ * If a connection still writes there, its end may be on its way: the RToken is
+ * forgotten with it, and no other connection gets it.
  */
-int smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
+void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
 {
-	int i, rc = -ENOENT;
+	struct smcr_rtoken *rt;
 
 	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_RMBS_MAX; i++) {
-		struct smcr_rtoken *rt = &lgr->rtokens[i];
-
-		if (!rt->valid || rt->rkey != rkey)
-			continue;
-		if (!rt->confirmed && rt->used) {	/* withdrawn before */
-			rc = -EBUSY;
-			continue;
-		}
-		/* a connection's end may be on its way: forgotten with it */
-		rc = rt->used ? -EBUSY : 0;
+	rt = rtoken_of(lgr, rkey);
+	if (rt) {
 		rt->valid = rt->used;
 		rt->confirmed = false;
-		break;
 	}
 	spin_unlock_bh(&lgr->lock);
-	return rc;
 }
 
 /**

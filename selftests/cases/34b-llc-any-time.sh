@@ -77,7 +77,8 @@ client() {
 			tx data len=5
 			rx data len=5
 		E
-		one_each "tx llc add_link reply=0 qpn=0 link=0 psn=0"
+		# a group without redundancy: the server tries again (LG-32)
+		one_each "$(printf '%s\n' 'tx llc add_link reply=0 qpn=0 link=0 psn=0' 'rx llc add_link reply=0' 'tx llc add_link reply=1')"
 		cat <<-E
 			close
 			qp destroy

@@ -76,9 +76,11 @@ client() {
 		rx none 300ms
 		tx llc delete_link reply=1 link=2
 		rx data len=5
-		# notices are not answered here
+		# a notice is not answered: an offer follows, in which another one is nothing
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		rx llc add_link reply=0
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		tx llc add_link reply=1
 		rx none 300ms
 		tx data len=5
 		close

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The work of a group that works its state machine (core/lgr_fsm.h). Messages are
+ * decoded in softirq and queued, everything else that happens is a bit; the work
+ * takes them one after the other, makes events of them, and carries out what the
+ * machine says to each before it takes the next one.
+ */
+#include <linux/slab.h>
+#include "lgr/llc.h"
+#include "base/netns.h"
+#include "base/trace.h"
+#include "lgr/llc_impl.h"
+#include "lgr/lgr_impl.h"
+
+static void llc_work(struct work_struct *work);
+
+/**
+ * smcr_llc_init() - LLC part of a new group
+ * @lgr: group, zeroed; its role is set
+ *
+ * Context: process.
+ */
+void smcr_llc_init(struct smcr_lgr *lgr)
+{
+	struct smcr_llc_run *run = &lgr->llc;
+
+	spin_lock_init(&run->lock);
+	INIT_LIST_HEAD(&run->queue);
+	INIT_LIST_HEAD(&run->late);
+	INIT_DELAYED_WORK(&run->work, llc_work);
+	INIT_DELAYED_WORK(&lgr->test_work, smcr_llc_test_work);
+	smcr_lgr_fsm_init(&run->fsm, lgr->server, lgr->max_links);
+	smcr_slot_init(lgr);
+}
+
+static void llc_purge(struct list_head *list)
+{
+	struct smcr_llc_item *item, *tmp;
+
+	list_for_each_entry_safe(item, tmp, list, node) {
+		list_del(&item->node);
+		kfree(item);
+	}
+}
+
+/**
+ * smcr_llc_stop() - no LLC any more
+ * @lgr: group whose links are stopped: nothing arrives
+ *
+ * Context: process, sleeps. Not on the group's works.
+ */
+void smcr_llc_stop(struct smcr_lgr *lgr)
+{
+	int i;
+
+	if (cancel_delayed_work_sync(&lgr->test_work))
+		smcr_lgr_put(lgr);
+	/* twice: each of the two kinds queues the other, but only the first time */
+	if (cancel_delayed_work_sync(&lgr->llc.work))
+		smcr_lgr_put(lgr);
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (cancel_work_sync(&lgr->slot[i].work))
+			smcr_lgr_put(lgr);
+	if (cancel_delayed_work_sync(&lgr->llc.work))
+		smcr_lgr_put(lgr);
+	llc_purge(&lgr->llc.queue);
+	llc_purge(&lgr->llc.late);
+	lgr->llc.n_late = 0;
+	lgr->llc.len = 0;
+}
+
+/*
+ * What ends a group takes effect here, in softirq: the reset of the TCP
+ * connections that follows it must not be the first that they hear of it. A
+ * server repeats what the client has asked for (LG-41).
+ */
+static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	if (msg->type != SMCR_LLC_DELETE_LINK || msg->reply ||
+	    !msg->delete_link.all)
+		return;
+	smcr_lgr_kill(lgr, SMCR_R_LGR_DELETED,
+		      lgr->server ? msg->delete_link.reason : 0);
+}
+
+/**
+ * smcr_llc_rx() - an LLC message arrived on a link
+ * @link: link
+ * @buf: SMCR_WR_LEN bytes
+ *
+ * Queued for the work, bounded: LLC must not hold up data (LLC-14).
+ *
+ * Context: softirq, or process on a software device.
+ */
+void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
+{
+	struct smcr_lgr *lgr = link->lgr;
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_llc_item *item;
+	struct smcr_llc msg;
+	bool flood;
+	int rc;
+
+	smcr_count(lgr->sn, SMCR_CNT_LLC_RX);
+	rc = smcr_llc_decode(buf, SMCR_WR_LEN, link->llc_form, &msg, &why);
+	if (rc == -ENOMSG) {
+		smcr_hit(lgr->sn, why, lgr->id, 0);
+		return;
+	}
+	if (rc) {
+		smcr_link_fail(link, why);
+		return;
+	}
+	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
+	item = kmalloc(sizeof(*item), GFP_ATOMIC);
+	if (!item) {	/* as if it were lost: the exchange's timer runs */
+		smcr_hit(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
+		return;
+	}
+	item->slot = smcr_slot_of(lgr, link);
+	item->msg = msg;
+	spin_lock_bh(&lgr->llc.lock);
+	flood = lgr->llc.len >= SMCR_LLC_QUEUE_MAX;
+	if (!flood) {
+		list_add_tail(&item->node, &lgr->llc.queue);
+		lgr->llc.len++;
+	}
+	spin_unlock_bh(&lgr->llc.lock);
+	if (flood) {
+		kfree(item);
+		smcr_link_fail(link, SMCR_R_LLC_FLOOD);
+		return;
+	}
+	/* behind the message: the machine sees what has ended the group first */
+	llc_rx_end(lgr, &msg);
+	smcr_llc_kick(lgr);
+}
+
+/* Events */
+
+static void llc_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
+{
+	smcr_lgr_fsm_step(&lgr->llc.fsm, ev, &lgr->llc.out);
+	smcr_llc_do(lgr);
+}
+
+/* The oldest message; false: there is none */
+static bool llc_take_msg(struct smcr_lgr *lgr)
+{
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_MSG };
+	struct smcr_llc_item *item;
+
+	spin_lock_bh(&lgr->llc.lock);
+	item = list_first_entry_or_null(&lgr->llc.queue, struct smcr_llc_item,
+					node);
+	if (item) {
+		list_del(&item->node);
+		lgr->llc.len--;
+	}
+	spin_unlock_bh(&lgr->llc.lock);
+	if (!item)
+		return false;
+	ev.slot = item->slot;
+	ev.msg = item->msg;
+	kfree(item);
+	if (ev.msg.type == SMCR_LLC_TEST_LINK) {
+		smcr_llc_got_test(lgr, ev.slot, &ev.msg);
+		return true;
+	}
+	smcr_llc_facts(lgr, &ev);
+	llc_event(lgr, &ev);
+	return true;
+}
+
+static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
+			  struct smcr_lgr_ev *ev)
+{
+	static const u8 type[] = {
+		SMCR_LGR_EV_DOWN, SMCR_LGR_EV_MADE, SMCR_LGR_EV_UP,
+		SMCR_LGR_EV_MOVED, SMCR_LGR_EV_SENT, SMCR_LGR_EV_SENT,
+		SMCR_LGR_EV_STOPPED,
+	};
+	unsigned int kind = (news - SMCR_NEWS_DOWN) / SMCR_SLOTS;
+	const struct smcr_slot *slot;
+
+	ev->type = type[kind];
+	ev->slot = (news - SMCR_NEWS_DOWN) % SMCR_SLOTS;
+	slot = &lgr->slot[ev->slot];
+	switch (ev->type) {
+	case SMCR_LGR_EV_DOWN:
+		ev->why = slot->down_why;
+		break;
+	case SMCR_LGR_EV_MADE:
+	case SMCR_LGR_EV_UP:
+		ev->ok = slot->ok;
+		ev->why = slot->why;
+		break;
+	case SMCR_LGR_EV_SENT:
+		ev->about = ev->slot;
+		ev->tag = news < SMCR_NEWS_TOLD ? SMCR_TAG_ANSWER :
+						  SMCR_TAG_END;
+		break;
+	}
+}
+
+static void llc_rkey_news(struct smcr_lgr *lgr, unsigned int news,
+			  struct smcr_lgr_ev *ev)
+{
+	const struct smcr_llc_rkey *rkey = &lgr->llc.rkey;
+
+	spin_lock_bh(&lgr->llc.lock);
+	if (news == SMCR_NEWS_RKEY) {
+		ev->type = SMCR_LGR_EV_WANT_RKEY;
+		ev->ok = rkey->del;
+	} else {
+		ev->type = SMCR_LGR_EV_RKEY_READY;
+		ev->ok = rkey->ok;
+		ev->why = rkey->why;
+		ev->slot = SMCR_NO_SLOT;
+	}
+	spin_unlock_bh(&lgr->llc.lock);
+}
+
+static bool llc_take_news(struct smcr_lgr *lgr)
+{
+	struct smcr_lgr_ev ev = { };
+	unsigned int news = find_first_bit(lgr->llc.news, NR_SMCR_NEWS);
+
+	if (news >= NR_SMCR_NEWS)
+		return false;
+	clear_bit(news, lgr->llc.news);
+	smp_mb__after_atomic();		/* pairs with smcr_llc_news() */
+	switch (news) {
+	case SMCR_NEWS_FIRST:
+		ev.type = SMCR_LGR_EV_FIRST;
+		break;
+	case SMCR_NEWS_SENT:
+		ev.type = SMCR_LGR_EV_SENT;
+		ev.tag = SMCR_TAG_FIRST;
+		break;
+	case SMCR_NEWS_RKEY:
+	case SMCR_NEWS_RKEY_READY:
+		llc_rkey_news(lgr, news, &ev);
+		break;
+	case SMCR_NEWS_END:
+		ev.type = SMCR_LGR_EV_WANT_END;
+		ev.why = lgr->why;
+		ev.msg.delete_link = lgr->del;
+		break;
+	default:
+		llc_slot_news(lgr, news, &ev);
+	}
+	llc_event(lgr, &ev);
+	return true;
+}
+
+/* A timer that is over; *@next: when the next one will be, jiffies from now */
+static bool llc_take_timer(struct smcr_lgr *lgr, unsigned long *next)
+{
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
+	unsigned int i;
+	long left;
+
+	*next = MAX_JIFFY_OFFSET;
+	for (i = 0; i < NR_SMCR_LGR_TIMER; i++) {
+		if (!(lgr->llc.armed & BIT(i)))
+			continue;
+		left = lgr->llc.due[i] - jiffies;
+		if (left > 0) {
+			*next = min_t(unsigned long, *next, left);
+			continue;
+		}
+		lgr->llc.armed &= ~BIT(i);
+		ev.timer = i;
+		llc_event(lgr, &ev);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Messages before news: a link that has failed may have brought some before. But
+ * no more than may be queued at a time, lest a peer keeps the rest off.
+ */
+static void llc_work(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
+					    struct smcr_lgr, llc.work);
+	unsigned long next;
+	unsigned int n;
+
+	do {
+		/* what arrives is for it already */
+		if (test_bit(SMCR_NEWS_FIRST, lgr->llc.news))
+			llc_take_news(lgr);
+		for (n = 0; n < SMCR_LLC_QUEUE_MAX; n++)
+			if (!llc_take_msg(lgr))
+				break;
+	} while (llc_take_news(lgr) || llc_take_timer(lgr, &next) ||
+		 n == SMCR_LLC_QUEUE_MAX);
+
+	if (smcr_llc_send_late(lgr))
+		next = min(next, SMCR_LLC_RETRY);
+	/* a kick that came meanwhile has queued it already, for now */
+	if (next == MAX_JIFFY_OFFSET ||
+	    !queue_delayed_work(smcr_wq, &lgr->llc.work, next))
+		smcr_lgr_put(lgr);
+}

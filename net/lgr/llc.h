@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * LLC: what others have to do with the state machine of a link group
+ * (core/lgr_fsm.h). They tell it what has happened and what they want; what it
+ * decides is carried out by one work of the group, and nobody else sends LLC
+ * messages but TEST LINK.
+ */
+#ifndef _SMCR_LLC_H
+#define _SMCR_LLC_H
+
+#include "base/base.h"
+#include "lgr/lgr.h"
+
+/* llc.c */
+void smcr_llc_init(struct smcr_lgr *lgr);
+void smcr_llc_stop(struct smcr_lgr *lgr);
+void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
+
+/* llc_want.c */
+void smcr_llc_first(struct smcr_lgr *lgr);
+bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
+		      enum smcr_reason *why);
+int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
+int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
+
+/* llc_test.c */
+void smcr_llc_start(struct smcr_lgr *lgr);
+void smcr_llc_probe(struct smcr_lgr *lgr);
+void smcr_llc_verify(struct smcr_lgr *lgr);
+void smcr_llc_look(struct smcr_lgr *lgr);
+
+#endif /* _SMCR_LLC_H */

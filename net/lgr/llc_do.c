@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the state machine of a group decides, carried out; and what it cannot see
+ * in a message, looked up. Context of all of it: the group's work.
+ */
+#include "core/clc.h"
+#include "core/lgr_plan.h"
+#include "lgr/llc.h"
+#include "base/netns.h"
+#include "lgr/llc_impl.h"
+#include "lgr/lgr_impl.h"
+
+/* What a message says */
+
+/* Is it what CLC, or ADD LINK, announced? (LLC-21, LLC-22) */
+static bool llc_link_data_ok(const struct smcr_link *link,
+			     const struct smcr_llc_confirm_link *cl)
+{
+	return link && !memcmp(cl->mac, link->peer_mac, sizeof(cl->mac)) &&
+	       !memcmp(cl->gid, link->peer_gid, sizeof(cl->gid)) &&
+	       cl->qpn == link->peer_qpn;
+}
+
+static u8 llc_rkey_mask(struct smcr_lgr *lgr,
+			const struct smcr_llc_delete_rkey *dk)
+{
+	u8 mask = 0;
+	int i;
+
+	for (i = 0; i < dk->count; i++) {
+		if (smcr_lgr_rtoken_known(lgr, dk->rkey[i], true))
+			continue;
+		mask |= 0x80 >> i;
+		net_info_ratelimited("smcr: link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
+				     lgr->id, (int)sizeof(lgr->peer.id),
+				     lgr->peer.id, dk->rkey[i]);
+		smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
+	}
+	return mask;
+}
+
+/* ADD LINK CONTINUATION names RTokens by their key on the carrying link (LLC-41) */
+static bool llc_ref_rkeys_ok(struct smcr_lgr *lgr,
+			     const struct smcr_llc_add_link_cont *ac)
+{
+	u8 i, n = min_t(u8, ac->n_rtokens, ARRAY_SIZE(ac->pair));
+
+	for (i = 0; i < n; i++)
+		if (!smcr_lgr_rtoken_known(lgr, ac->pair[i].ref_rkey, false))
+			return false;
+	return true;
+}
+
+/* Is the RNIC of an offer, or of the answer to one, that of the first link? */
+static u8 llc_peer_nic(const struct smcr_lgr *lgr,
+		       const struct smcr_llc_add_link *al)
+{
+	const struct smcr_link *link = lgr->link;
+
+	return memcmp(al->gid, link->peer_gid, sizeof(al->gid)) ||
+	       memcmp(al->mac, link->peer_mac, sizeof(al->mac));
+}
+
+/* The echo that a reply to an own request is */
+static bool llc_echo_ok(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	bool ok = true;
+
+	spin_lock_bh(&lgr->llc.lock);
+	if (msg->type == SMCR_LLC_CONFIRM_RKEY)
+		ok = msg->confirm_rkey.rkey == lgr->llc.rkey.rkey;
+	spin_unlock_bh(&lgr->llc.lock);
+	return ok;
+}
+
+/* What the machine cannot see in the message of @ev */
+void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
+{
+	const struct smcr_llc *msg = &ev->msg;
+	struct smcr_lgr_facts *facts = &ev->facts;
+
+	switch (msg->type) {
+	case SMCR_LLC_CONFIRM_LINK:
+		facts->link_data = !llc_link_data_ok(lgr->slot[ev->slot].link,
+						     &msg->confirm_link);
+		break;
+	case SMCR_LLC_ADD_LINK:
+		facts->nic = llc_peer_nic(lgr, &msg->add_link);
+		break;
+	case SMCR_LLC_ADD_LINK_CONT:
+		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, &msg->add_link_cont);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		if (msg->reply)
+			facts->echo = !llc_echo_ok(lgr, msg);
+		else
+			facts->full =
+				!smcr_lgr_rtoken_fits(lgr,
+						      msg->confirm_rkey.rkey,
+						      msg->confirm_rkey.va);
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		if (!msg->reply)
+			facts->rkey_mask = llc_rkey_mask(lgr,
+							 &msg->delete_rkey);
+		else if (msg->delete_rkey.negative)
+			net_info_ratelimited("smcr: link group %u, peer %*phN does not know RKey 0x%x\n",
+					     lgr->id, (int)sizeof(lgr->peer.id),
+					     lgr->peer.id,
+					     msg->delete_rkey.rkey[0]);
+		break;
+	}
+}
+
+/* Messages: what the machine does not know of them */
+
+static void fill_confirm_link(struct smcr_lgr *lgr,
+			      const struct smcr_link *link,
+			      struct smcr_llc_confirm_link *cl)
+{
+	memcpy(cl->mac, link->pid.mac, sizeof(cl->mac));
+	memcpy(cl->gid, link->pid.gid.raw, sizeof(cl->gid));
+	cl->qpn = link->qpn;
+	cl->user_id = link->user_id;
+	cl->max_links = lgr->max_links;
+	cl->no_eye_catcher = !lgr->eye_wanted;
+}
+
+static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_slot *slot,
+			  struct smcr_llc_add_link *al)
+{
+	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
+	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
+	al->qpn = slot->probe ? slot->probe->qp_num : 0;
+	al->mtu = lgr->link->pid.mtu;
+	al->psn = slot->probe_psn;
+}
+
+static void fill_rkey(struct smcr_lgr *lgr, struct smcr_llc *msg)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
+		msg->confirm_rkey.rkey = lgr->llc.rkey.rkey;
+		msg->confirm_rkey.va = lgr->llc.rkey.va;
+	} else {
+		msg->delete_rkey.count = 1;
+		msg->delete_rkey.rkey[0] = lgr->llc.rkey.rkey;
+	}
+	spin_unlock_bh(&lgr->llc.lock);
+}
+
+static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
+		    struct smcr_llc *msg)
+{
+	const struct smcr_slot *slot = &lgr->slot[a->slot];
+
+	switch (msg->type) {
+	case SMCR_LLC_CONFIRM_LINK:
+		if (slot->link)
+			fill_confirm_link(lgr, slot->link, &msg->confirm_link);
+		break;
+	case SMCR_LLC_ADD_LINK:
+		if (lgr->server)
+			fill_add_link(lgr, &lgr->slot[a->about], &msg->add_link);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY:
+		if (!msg->reply)
+			fill_rkey(lgr, msg);
+		else if (msg->confirm_rkey.negative && !msg->confirm_rkey.retry)
+			net_info_ratelimited("smcr: link group %u, peer %*phN: RKey 0x%x refused\n",
+					     lgr->id, (int)sizeof(lgr->peer.id),
+					     lgr->peer.id,
+					     msg->confirm_rkey.rkey);
+		break;
+	case SMCR_LLC_DELETE_RKEY:
+		if (!msg->reply)
+			fill_rkey(lgr, msg);
+		break;
+	}
+	smcr_llc_send(lgr, a->slot, msg, a->tag, a->about);
+}
+
+/* Timers */
+
+static unsigned long span_jiffies(const struct smcr_lgr *lgr,
+				  const struct smcr_lgr_act *a)
+{
+	const struct smcr_knobs *knobs = &lgr->sn->knobs;
+	unsigned int ms;
+
+	switch (a->span) {
+	case SMCR_SPAN_FIRST:
+		ms = READ_ONCE(knobs->t_llc_first);
+		break;
+	case SMCR_SPAN_FIRST_SEND:
+		ms = READ_ONCE(knobs->t_llc_first) / 2;
+		break;
+	case SMCR_SPAN_NOTICE:
+		ms = 2 * READ_ONCE(knobs->t_llc);
+		break;
+	case SMCR_SPAN_RETRY:
+		return smcr_knob_jiffies(lgr->sn, t_link_retry) << a->n;
+	default:
+		ms = READ_ONCE(knobs->t_llc);
+	}
+	return msecs_to_jiffies(ms);
+}
+
+static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
+{
+	lgr->llc.due[a->timer] = jiffies + span_jiffies(lgr, a);
+	lgr->llc.armed |= BIT(a->timer);
+}
+
+/* RTokens of the peer */
+
+static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	if (msg->type == SMCR_LLC_CONFIRM_RKEY)
+		smcr_lgr_add_rtoken(lgr, msg->confirm_rkey.rkey,
+				    msg->confirm_rkey.va);
+}
+
+static void do_forget_rmb(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+{
+	int i;
+
+	for (i = 0; i < msg->delete_rkey.count; i++)
+		smcr_lgr_del_rtoken(lgr, msg->delete_rkey.rkey[i]);
+}
+
+/* First contact */
+
+/*
+ * Both sides' CONFIRM LINK are known: the number of links (LG-10), eye catchers
+ * and the form of ADD LINK are settled.
+ */
+static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
+		      const struct smcr_llc *msg)
+{
+	const struct smcr_llc_confirm_link *peer = &msg->confirm_link;
+	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
+
+	if (!link)
+		return;
+	link->peer_user_id = peer->user_id;
+	if (link != lgr->link) {
+		link->llc_form = lgr->link->llc_form;
+		return;
+	}
+	lgr->max_links = lgr->server ?
+		smcr_max_links(lgr->max_links, peer->max_links) :
+		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
+			       lgr->max_links);
+	lgr->llc.fsm.max_links = lgr->max_links;
+	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
+	link->llc_form = smcr_llc_form(plain);
+	smcr_lgr_above->agreed(lgr);
+}
+
+/* First contact is settled (LG-52) */
+static void llc_activate(struct smcr_lgr *lgr)
+{
+	/* a client may confirm with another RNIC than it proposed */
+	spin_lock_bh(&lgr->sn->lgr_lock);
+	memcpy(lgr->confirmed_mac, lgr->link->peer_mac, ETH_ALEN);
+	spin_unlock_bh(&lgr->sn->lgr_lock);
+	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
+		return;
+	smcr_llc_start(lgr);
+	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
+			     lgr->id);
+}
+
+static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
+{
+	if (a->res == SMCR_FIRST_OK)
+		/* the peer may name it as soon as it reads what is sent next */
+		llc_activate(lgr);
+	else if (a->why == SMCR_R_LLC_TIMEOUT)
+		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
+}
+
+/*
+ * When the last message of first contact is on its way: what the handshake does
+ * next, and CONFIRM RKEY, must not overtake it.
+ */
+static void llc_publish_settled(struct smcr_lgr *lgr,
+				const struct smcr_lgr_act *a)
+{
+	if (lgr->llc.settled)
+		return;
+	lgr->llc.settled_why = a->why;
+	smp_store_release(&lgr->llc.settled, a->res + 1);
+	if (a->res == SMCR_FIRST_OK)
+		smcr_lgr_kick_rmb_work(lgr);
+	wake_up_all(&lgr->wait);
+}
+
+static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
+{
+	if (a->why == SMCR_R_LLC_TIMEOUT)
+		smcr_count(lgr->sn, SMCR_CNT_T_LLC);
+	smcr_llc_fail(lgr, a->slot, a->why);
+}
+
+static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
+		   struct smcr_llc *msg)
+{
+	switch (a->type) {
+	case SMCR_LGR_DO_SEND:
+		do_send(lgr, a, msg);
+		break;
+	case SMCR_LGR_DO_MAKE:
+		smcr_slot_do(lgr, a->slot, SMCR_JOB_MAKE);
+		break;
+	case SMCR_LGR_DO_UP:
+		smcr_slot_do(lgr, a->slot, SMCR_JOB_UP);
+		break;
+	case SMCR_LGR_DO_LIVE:
+		set_bit(a->slot, &lgr->live);
+		break;
+	case SMCR_LGR_DO_MOVE:
+		clear_bit(a->slot, &lgr->live);
+		smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
+		break;
+	case SMCR_LGR_DO_FAIL:
+		do_fail(lgr, a);
+		break;
+	case SMCR_LGR_DO_STOP:
+		clear_bit(a->slot, &lgr->live);
+		smcr_slot_do(lgr, a->slot, SMCR_JOB_STOP);
+		break;
+	case SMCR_LGR_DO_ARM:
+		do_arm(lgr, a);
+		break;
+	case SMCR_LGR_DO_DISARM:
+		lgr->llc.armed &= ~BIT(a->timer);
+		break;
+	case SMCR_LGR_DO_PREPARE:
+		smcr_llc_rkey_prepare(lgr);
+		break;
+	case SMCR_LGR_DO_RKEY_DONE:
+		smcr_llc_rkey_done(lgr, a->res);
+		break;
+	case SMCR_LGR_DO_LEARN_RMB:
+		do_learn_rmb(lgr, msg);
+		break;
+	case SMCR_LGR_DO_FORGET_RMB:
+		do_forget_rmb(lgr, msg);
+		break;
+	case SMCR_LGR_DO_AGREED:
+		do_agreed(lgr, lgr->slot[a->slot].link, msg);
+		break;
+	case SMCR_LGR_DO_NO_RETURN:
+		smcr_lgr_tell_end(lgr);
+		break;
+	case SMCR_LGR_DO_SETTLED:
+		do_settled(lgr, a);
+		break;
+	case SMCR_LGR_DO_DEAD:
+		smcr_lgr_kill(lgr, a->why, 0);
+		break;
+	case SMCR_LGR_DO_LOSE:
+		smcr_lgr_above->lose_conns(lgr);
+		break;
+	case SMCR_LGR_DO_RELEASE:
+		lgr->llc.armed = 0;
+		smcr_lgr_release_now(lgr);
+		break;
+	}
+}
+
+/* The machine gives links their numbers; others read them */
+static void llc_number_links(struct smcr_lgr *lgr)
+{
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (lgr->slot[i].link && lgr->llc.fsm.slot[i].num)
+			WRITE_ONCE(lgr->slot[i].link->num,
+				   lgr->llc.fsm.slot[i].num);
+}
+
+/* The actions of the last event, in their order */
+void smcr_llc_do(struct smcr_lgr *lgr)
+{
+	struct smcr_lgr_out *out = &lgr->llc.out;
+	const struct smcr_lgr_act *settled = NULL;
+	int i;
+
+	llc_number_links(lgr);
+	for (i = 0; i < out->n; i++) {
+		do_one(lgr, &out->act[i], &out->msg[out->act[i].msg]);
+		if (out->act[i].type == SMCR_LGR_DO_SETTLED)
+			settled = &out->act[i];
+	}
+	if (settled)
+		llc_publish_settled(lgr, settled);
+}

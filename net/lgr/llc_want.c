@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What others want of the state machine of a group, and how they hear of the
+ * outcome: first contact, CONFIRM RKEY, DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
+ */
+#include "lgr/llc.h"
+#include "base/netns.h"
+#include "lgr/llc_impl.h"
+#include "lgr/rmb_impl.h"
+
+/**
+ * smcr_llc_first() - first contact begins
+ * @lgr: FORMING group whose link is ready to receive; the peer may send CONFIRM
+ *	LINK from now on (client), or expects it (server)
+ *
+ * The outcome wakes lgr->wait: smcr_llc_settled().
+ *
+ * Context: process.
+ */
+void smcr_llc_first(struct smcr_lgr *lgr)
+{
+	smcr_llc_news(lgr, SMCR_NEWS_FIRST);
+}
+
+/**
+ * smcr_llc_settled() - how has first contact ended?
+ * @lgr: group of smcr_llc_first()
+ * @res: set
+ * @why: set: reason of a failure
+ *
+ * Context: any.
+ * Return: false if it has not ended.
+ */
+bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
+		      enum smcr_reason *why)
+{
+	/* pairs with llc_publish_settled() */
+	u8 settled = smp_load_acquire(&lgr->llc.settled);
+
+	if (!settled)
+		return false;
+	*res = settled - 1;
+	*why = lgr->llc.settled_why;
+	return true;
+}
+
+/* The machine: now is the time to register the RMB; for DELETE RKEY there is none */
+void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
+{
+	bool ready;
+
+	spin_lock_bh(&lgr->llc.lock);
+	ready = lgr->llc.rkey.del;
+	lgr->llc.rkey.ok = true;
+	lgr->llc.rkey.prepare = !ready;
+	spin_unlock_bh(&lgr->llc.lock);
+	if (ready)
+		smcr_llc_news(lgr, SMCR_NEWS_RKEY_READY);
+	else
+		wake_up_all(&lgr->wait);
+}
+
+/* The machine: the exchange is over, as enum smcr_rkey_res @res says */
+void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey.res = res;
+	lgr->llc.rkey.done = true;
+	spin_unlock_bh(&lgr->llc.lock);
+	wake_up_all(&lgr->wait);
+}
+
+static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey = (struct smcr_llc_rkey) {
+		.rmb = rmb,
+		.del = del,
+		.rkey = rmb->mr->rkey,
+		.va = rmb->va,
+	};
+	spin_unlock_bh(&lgr->llc.lock);
+	smcr_llc_news(lgr, SMCR_NEWS_RKEY);
+}
+
+/* true, and taken off: the RMB is to be registered */
+static bool rkey_prepare_due(struct smcr_lgr *lgr)
+{
+	bool due;
+
+	spin_lock_bh(&lgr->llc.lock);
+	due = lgr->llc.rkey.prepare;
+	lgr->llc.rkey.prepare = false;
+	spin_unlock_bh(&lgr->llc.lock);
+	return due;
+}
+
+static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	int rc = smcr_rmb_register(rmb);
+
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey.ok = !rc;
+	lgr->llc.rkey.why = SMCR_R_MR_FAIL;
+	spin_unlock_bh(&lgr->llc.lock);
+	smcr_llc_news(lgr, SMCR_NEWS_RKEY_READY);
+	return rc;
+}
+
+static bool rkey_woken(const struct smcr_lgr *lgr)
+{
+	return READ_ONCE(lgr->llc.rkey.done) ||
+	       READ_ONCE(lgr->llc.rkey.prepare) ||
+	       smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
+}
+
+/*
+ * One exchange. The machine ends it in time, whatever the peer does: every one of
+ * its steps has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
+ * group has ended; else what smcr_rmb_register() said.
+ */
+static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+{
+	int rc = 0;
+
+	rkey_begin(lgr, rmb, del);
+	for (;;) {
+		wait_event(lgr->wait, rkey_woken(lgr));
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
+			return -ENOTCONN;
+		if (READ_ONCE(lgr->llc.rkey.done))
+			break;
+		if (rkey_prepare_due(lgr))
+			rc = rkey_register(lgr, rmb);
+	}
+	switch (READ_ONCE(lgr->llc.rkey.res)) {
+	case SMCR_RKEY_OK:
+		return 0;
+	case SMCR_RKEY_REFUSED:
+		return -EREMOTEIO;
+	case SMCR_RKEY_FAILED:
+		return rc ?: -EIO;
+	default:
+		return -EAGAIN;
+	}
+}
+
+/*
+ * The peer, a server, changes the group (LLC-77, LLC-82). What it told us of
+ * that came before its refusal and has been answered, so it is over for us; a
+ * peer that says so all the time is asked no more.
+ */
+#define RKEY_TRIES	4
+#define RKEY_PAUSE	msecs_to_jiffies(50)
+
+/**
+ * smcr_llc_confirm_rkey() - register an RMB and tell the peer of it
+ * @lgr: active group
+ * @rmb: RMB; only the caller uses it
+ *
+ * Context: process, sleeps for the peer; the RMB work only.
+ * Return: 0 when the peer knows the RMB; -EREMOTEIO it does not want it;
+ * -EAGAIN not now, several times; -ENOTCONN the group has ended; else what
+ * smcr_rmb_register() said.
+ */
+int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
+	int tries, rc;
+
+	for (tries = 1; ; tries++) {
+		rc = rkey_xchg(lgr, rmb, false);
+		if (rc == -EREMOTEIO || rc == -EAGAIN)
+			net_info_ratelimited("smcr: link group %u: peer refuses RKey 0x%x%s\n",
+					     lgr->id, rmb->mr->rkey,
+					     rc == -EAGAIN ? " for now" : "");
+		if (rc != -EAGAIN || tries == RKEY_TRIES ||
+		    time_after(jiffies, end))
+			return rc;
+		wait_event_timeout(lgr->wait, smcr_lgr_state(lgr) ==
+				   SMCR_LGR_ST_DEAD, (tries - 1) * RKEY_PAUSE);
+	}
+}
+
+/**
+ * smcr_llc_delete_rkey() - withdraw an RMB from the peer
+ * @lgr: group
+ * @rmb: RMB that is not used any more
+ *
+ * Context: process, sleeps for the peer; the RMB work only.
+ * Return: 0 when the peer has forgotten the key or never knew it (LLC-68);
+ * else the RMB must be kept.
+ */
+int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	return rkey_xchg(lgr, rmb, true);
+}
