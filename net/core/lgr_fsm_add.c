@@ -251,9 +251,10 @@ void lf_add_undo(struct lf *x, u32 del_reason)
 	lf_del_begin(x, slot);
 }
 
+/* It is lost, or spoilt by the peer, or silent (LLC-48) */
 static void srv_undo(struct lf *x)
 {
-	lf_add_undo(x, SMCR_DEL_LOST_PATH);
+	lf_add_undo(x, lf_del_reason(x->ev->why));
 }
 
 /* The RNIC of the link is lost while the client is to reply (I-20) */
@@ -304,7 +305,9 @@ static void srv_carrier_lost(struct lf *x)
 	s->del = true;
 	s->del_orderly = false;
 	s->del_reason = SMCR_DEL_LOST_PATH;
-	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why = x->ev->why;
+	/* without a reason: the client wants to be rid of the carrying link */
+	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
+		x->ev->why ?: SMCR_R_LINK_DELETED;
 	f->subject = SMCR_NO_SLOT;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
@@ -484,7 +487,7 @@ static void clt_up(struct lf *x)
 
 static void clt_undo(struct lf *x)
 {
-	clt_lost(x, SMCR_DEL_LOST_PATH);
+	clt_lost(x, lf_del_reason(x->ev->why));
 }
 
 /* The server's next RTokens do not come (LLC-42) */

@@ -99,7 +99,8 @@ void lf_notice(struct lf *x, u8 slot)
 	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
 	s->noticed = true;
 	s->via = via;
-	lf_arm(x, SMCR_LGR_T_NOTICE + slot, SMCR_SPAN_NOTICE);
+	lf_arm(x, SMCR_LGR_T_NOTICE + slot,
+	       f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_NOTICE);
 }
 
 /* What else went with the link, and what was said on it */
