@@ -234,7 +234,8 @@ static const struct lgr_row afterwards[] = {
 	{ "LLC-87 LLC-60", C_RKEY "0<delete-link 2",
 	  "0<confirm-rkey! n=1 negative retry",
 	  "rkey-done again rkey-refused; -rkey" },
-	{ "LLC-85 LLC-60", C_RKEY "0<add-link 3 nic=2; 0<confirm-rkey! n=1 negative retry; "
+	{ "LLC-85 LLC-60", C_RKEY
+	  "0<add-link 3 nic=2; 0<confirm-rkey! n=1 negative retry; "
 	  "want-rkey",
 	  "made 2 no",
 	  "0>add-link! 3 rejected=1; prepare" },
