@@ -85,6 +85,9 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	case SMCR_SLOT_MAKING:
 	case SMCR_SLOT_ADDING:
 		break;
+	case SMCR_SLOT_GONE:
+		lf_answers_lost(x, slot);	/* its own, over itself */
+		return;
 	default:
 		return;
 	}

@@ -88,10 +88,6 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	s->st = SMCR_SLOT_GONE;
 	s->noticed = false;
 	s->del = false;
-	if (via == slot) {	/* over itself: what comes after it is nothing */
-		lf_stop(x, slot);
-		return;
-	}
 	lf_answers_lost(x, slot);
 	s->answering = true;
 	s->via = via;
