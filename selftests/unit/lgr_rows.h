@@ -239,7 +239,7 @@ static inline void lgr_read(const char *text, struct smcr_lgr_ev *ev)
 		break;
 	case SMCR_LGR_EV_WANT_END:
 		ev->msg.type = SMCR_LLC_DELETE_LINK;
-		ev->msg.delete_link.all = !lgr_flag(text, "link");
+		ev->msg.delete_link.all = !strstr(text, " link=");
 		ev->msg.delete_link.link_num = (u8)lgr_opt(text, "link", 0);
 		ev->msg.delete_link.orderly = ev->orderly;
 		ev->msg.delete_link.reason = lgr_opt(text, "reason", 0);

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of net/core/lgr_fsm_del.c and lgr_fsm_asked.c: links that fail, DELETE LINK
+ * and the end of the group, RFC 7609 2.3, 3.5.4, 3.5.5.1.3, 3.5.5.1.4, C.7.1
+ * (conformance catalogue, LG, E.2).
+ */
+#include "lgr_rows.h"
+
+/* Server */
+static const struct lgr_row server[] = {
+	/* by the operator: connections move first, then the client is asked */
+	{ "LG-34", S_THREE, "want-del 2 orderly",
+	  "move 2 orderly" },
+	{ "LG-34 LLC-46 LLC-48", S_MOVE, "moved 2",
+	  "0>delete-link 3 orderly 0x20000; +step/llc" },
+	{ "LG-35", S_DEL, "0<delete-link! 3",
+	  "stop 2" },
+	{ "LG-35", S_DEL "0<delete-link! 3;", "stopped 2",
+	  "" },
+	{ "LG-34", S_THREE "want-del 2 reason=0x30000;", "moved 2",
+	  "0>delete-link 3 0x30000; +step/llc" },
+	/* not the only one, nor one that goes already */
+	{ "LG-34", S_ONE, "want-del 0 orderly",
+	  "" },
+	{ "LG-34", S_MOVE, "want-del 2",
+	  "" },
+	{ "LG-34", S_MOVE, "want-del 5",
+	  "" },
+	{ "LG-34", S_TWO
+	  "want-rkey; ready; want-del 0 orderly; want-del 1 orderly;",
+	  "0<confirm-rkey! n=1",
+	  "rkey-done ok; -rkey; move 0 orderly" },
+	/* a link fails: move, then delete it over another (LLC-46) */
+	{ "LLC-46 LLC-48 LG-48", S_TWO, "down 0 link-error",
+	  "move 0; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-46 LLC-48", S_TWO, "down 1 link-device",
+	  "move 1; 0>delete-link 2 0x10000; +step/llc" },
+	{ "LLC-48", S_TWO, "down 0 llc-flood",
+	  "move 0; 1>delete-link 1 0x40000; +step/llc" },
+	{ "LLC-48", S_TWO, "down 0 llc-test-data",
+	  "move 0; 1>delete-link 1 0x40000; +step/llc" },
+	{ "LG-26 LG-27", S_TWO "down 0 link-error;", "1<delete-link! 1",
+	  "stop 0; +retry/retry" },
+	/* once more, and none of what is already gone */
+	{ "FO-02", S_TWO "down 0 link-error;", "down 0 link-error",
+	  "" },
+	{ "FO-02", S_TWO "down 0 link-error; 1<delete-link! 1;",
+	  "down 0 link-error",
+	  "" },
+	{ "FO-02", S_TWO, "down 7 link-error",
+	  "" },
+	{ "LG-44", S_ONE, "down 0 link-error",
+	  "dead link-error; lose; release" },
+	{ "LG-44", S_TWO "down 0 link-error;", "down 1 link-device",
+	  "dead link-device; lose; release" },
+	/* no reply: the carrying link is bad too, both go over a third */
+	{ "LLC-50 LLC-10", S_DEL, "timer step",
+	  "fail 0 llc-timeout; move 0; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-50", S_DEL "timer step;", "1<delete-link! 1",
+	  "stop 0; +retry/retry; 1>delete-link 3 orderly 0x20000; "
+	  "+step/llc" },
+	{ "LLC-50", S_DEL "timer step; 1<delete-link! 1;", "1<delete-link! 3",
+	  "stop 2; +retry/retry*2" },
+	{ "LLC-50 LLC-12", S_DEL, "down 0 link-error",
+	  "move 0; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-50 LG-44", S_TWO "down 0 link-error;", "timer step",
+	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
+	/* a reply is to what it names, and comes on the link of the request */
+	{ "LLC-08", S_DEL, "0<delete-link! 1",
+	  "fail 0 llc-link-data; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	{ "LLC-04", S_DEL, "1<delete-link! 3",
+	  "fail 1 llc-link-data; move 1" },
+	{ "LLC-08", S_TWO, "0<delete-link! 1",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	/* loss while connections move */
+	{ "LG-34", S_MOVE, "down 2 link-error",
+	  "" },
+	{ "LG-34", S_MOVE "down 2 link-error;", "moved 2",
+	  "0>delete-link 3 0x20000; +step/llc" },
+	{ "LG-34", S_MOVE, "down 0 link-error",
+	  "move 0" },
+	{ "LG-34", S_MOVE "down 0 link-error;", "moved 2",
+	  "1>delete-link 3 orderly 0x20000; +step/llc" },
+	{ "LG-34", S_DEL, "down 2 link-error",
+	  "" },
+	{ "LG-44", S_MOVE "down 0 link-error;", "down 1 link-error",
+	  "dead link-error; lose; release" },
+	/* the client's notice: three messages (LLC-47) */
+	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2 orderly reason=0x20000",
+	  "move 1 orderly" },
+	{ "LLC-47 LG-38", S_TWO "0<delete-link 2 orderly reason=0x20000;",
+	  "moved 1",
+	  "0>delete-link 2 orderly 0x20000; +step/llc" },
+	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2",
+	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
+	  "+step/llc" },
+	{ "LLC-48", S_TWO, "0<delete-link 2 reason=0",
+	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
+	  "+step/llc" },
+	/* on the link itself: the answer goes over another */
+	{ "LLC-46", S_TWO, "1<delete-link 2",
+	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
+	  "+step/llc" },
+	/* unknown, or just being deleted */
+	{ "LLC-49", S_TWO, "0<delete-link 77",
+	  "0>delete-link! 77 0x100000" },
+	{ "LLC-49", S_TWO, "1<delete-link 77",
+	  "1>delete-link! 77 0x100000" },
+	{ "LLC-49", S_TWO, "0<delete-link 0",
+	  "0>delete-link! 0 0x100000" },
+	{ "LLC-49", S_DEL, "0<delete-link 3",
+	  "" },
+	{ "LLC-49", S_DEL "0<delete-link! 3;", "0<delete-link 3",
+	  "" },
+	/* the only one, and with it the group; the client answers */
+	{ "LLC-47", S_ONE, "0<delete-link 1",
+	  "dead link-deleted; lose; 0>delete-link 1 0x10000 #end; "
+	  "+end/llc" },
+	{ "LLC-48", S_ONE, "0<delete-link 1 orderly reason=0",
+	  "dead link-deleted; lose; "
+	  "0>delete-link 1 orderly 0x20000 #end; +end/llc" },
+	{ "LLC-47", S_ONE "0<delete-link 1;", "sent 0 end",
+	  "" },
+	{ "LLC-47", S_ONE "0<delete-link 1; sent 0 end;", "0<delete-link! 1",
+	  "release" },
+	{ "LLC-50", S_ONE "0<delete-link 1; sent 0 end;", "timer end",
+	  "release" },
+	/* in first contact it waits for the end of that */
+	{ "LLC-75", S_OFFER
+	  "0<delete-link 1; 0<add-link! 2 nic=1; 0<add-link-cont! 2; "
+	  "up 1;",
+	  "1<confirm-link! 2",
+	  "agreed 1; live 1; -retry; settled ok; move 0" },
+};
+
+TEST(smcr_lgr_fsm_del__server)
+{
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LG-34 LG-35 LG-38 LG-44");
+	lgr_rows(server, ARRAY_SIZE(server));
+}
+
+/* Client */
+static const struct lgr_row client[] = {
+	/* the server's request, over the link itself or another */
+	{ "LLC-46 LG-36", C_THREE, "0<delete-link 3 orderly reason=0x20000",
+	  "move 2 orderly" },
+	{ "LLC-46 LG-36", C_MOVE, "moved 2",
+	  "0>delete-link! 3 0x20000 #answer 2" },
+	{ "LG-36", C_MOVE "moved 2;", "sent 0 answer 2",
+	  "stop 2" },
+	{ "LG-36", C_MOVE "moved 2; sent 0 answer 2;", "stopped 2",
+	  "" },
+	{ "LLC-46 LG-36", C_TWO, "1<delete-link 2",
+	  "move 1" },
+	{ "LLC-46 LG-36", C_TWO "1<delete-link 2;", "moved 1",
+	  "1>delete-link! 2 0x10000 #answer 1; +retry/retry" },
+	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "sent 1 answer 1",
+	  "stop 1" },
+	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "down 1 link-error",
+	  "stop 1" },
+	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "down 0 link-error",
+	  "dead link-error; lose; release" },
+	{ "LG-27", C_TWO "0<delete-link 2;", "moved 1",
+	  "0>delete-link! 2 0x10000 #answer 1; +retry/retry" },
+	/* again, over another link: the answer goes there (LLC-50) */
+	{ "LLC-50", C_MOVE, "1<delete-link 3 orderly",
+	  "" },
+	{ "LLC-50", C_MOVE "1<delete-link 3 orderly;", "moved 2",
+	  "1>delete-link! 3 0x20000 #answer 2" },
+	{ "LLC-50", C_MOVE, "down 0 link-error",
+	  "move 0; fail 2 link-deleted; 1>delete-link 1 0x10000; "
+	  "+notice0/notice" },
+	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
+	  "1>delete-link! 3 0x10000 #answer 2" },
+	/* the answer is lost */
+	{ "LLC-50", C_MOVE "moved 2;", "down 0 link-error",
+	  "move 0; stop 2; 1>delete-link 1 0x10000; +notice0/notice" },
+	{ "LLC-50 LLC-49", C_MOVE "moved 2; down 0 link-error;",
+	  "1<delete-link 3",
+	  "1>delete-link! 3 0x100000" },
+	{ "LG-36", C_MOVE "moved 2; stopped 2;", "sent 0 answer 2",
+	  "" },
+	/* it fails meanwhile */
+	{ "LG-34", C_MOVE, "down 2 link-error",
+	  "0>delete-link 3 0x10000; +notice2/notice" },
+	{ "LG-34", C_MOVE "down 2 link-error;", "moved 2",
+	  "0>delete-link! 3 0x10000 #answer 2; -notice2" },
+	{ "LLC-49", C_TWO, "0<delete-link 77",
+	  "0>delete-link! 77 0x100000" },
+	{ "LLC-49", C_TWO, "1<delete-link 0",
+	  "1>delete-link! 0 0x100000" },
+	{ "LLC-08", C_TWO, "0<delete-link! 1",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+notice0/notice" },
+	{ "LLC-08", C_TWO, "0<delete-link! 77 reason=0x100000",
+	  "" },
+	/* the only one, and with it the group (LG-36) */
+	{ "LG-36", C_ONE, "0<delete-link 1",
+	  "dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
+	  "+end/llc" },
+	{ "LG-36", C_ONE "0<delete-link 1;", "sent 0 end",
+	  "release" },
+	{ "LG-36", C_ONE, "0<delete-link 1 reason=0",
+	  "dead link-deleted; lose; 0>delete-link! 1 0x20000 #end; "
+	  "+end/llc" },
+	/* a link fails: it asks the server, and goes on without it */
+	{ "LLC-47 LG-37 LG-48", C_TWO, "down 0 link-error",
+	  "move 0; 1>delete-link 1 0x10000; +notice0/notice" },
+	{ "LLC-48", C_TWO, "down 0 llc-opcode",
+	  "move 0; 1>delete-link 1 0x40000; +notice0/notice" },
+	{ "LLC-47 LG-37", C_TWO "down 0 link-error;", "1<delete-link 1",
+	  "1>delete-link! 1 0x10000 #answer 0; -notice0" },
+	{ "LG-36", C_TWO "down 0 link-error; 1<delete-link 1;",
+	  "sent 1 answer 0",
+	  "stop 0" },
+	{ "LG-44", C_ONE, "down 0 link-error",
+	  "dead link-error; lose; release" },
+	{ "LG-44", C_TWO "down 0 link-error;", "down 1 link-error",
+	  "dead link-error; lose; release" },
+	/* by the operator */
+	{ "LG-42 LLC-48", C_TWO, "want-del 0 orderly",
+	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },
+	{ "LG-42", C_TWO "want-del 0 orderly;",
+	  "1<delete-link 1 orderly reason=0x20000",
+	  "move 0 orderly" },
+	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 0 orderly",
+	  "" },
+	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 1 orderly",
+	  "" },
+	{ "LG-42", C_ONE, "want-del 0 orderly",
+	  "" },
+	{ "LG-42", C_TWO "want-del 0 orderly;", "down 0 link-error",
+	  "move 0" },
+	/* stale: what the server says on it meanwhile, but for the end (LLC-54) */
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<add-link 3 nic=2",
+	  "" },
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<confirm-rkey n=1 links=2",
+	  "" },
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<delete-rkey",
+	  "" },
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2",
+	  "" },
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<confirm-link 1",
+	  "" },
+	{ "LLC-54 LLC-88", C_TWO "want-del 0 orderly;", "0<delete-link 0 all",
+	  "dead lgr-deleted; lose; release" },
+	{ "LLC-54", C_TWO "down 0 link-error;", "0<add-link 3 nic=2",
+	  "" },
+	{ "LLC-54 LLC-88", C_TWO "down 0 link-error;", "0<delete-link 0 all",
+	  "dead lgr-deleted; lose; release" },
+	/* no request of the server: the link that carried the notice, too */
+	{ "LLC-51 LLC-10", C_THREE "down 0 link-error;", "timer notice 0",
+	  "fail 1 llc-timeout; move 1; 2>delete-link 1 0x10000; "
+	  "+notice0/notice; 2>delete-link 2 0x10000; +notice1/notice" },
+	{ "LLC-51 LLC-12", C_THREE "down 0 link-error;", "down 1 link-error",
+	  "move 1; 2>delete-link 1 0x10000; +notice0/notice; "
+	  "2>delete-link 2 0x10000; +notice1/notice" },
+	{ "LLC-51", C_THREE "down 0 link-error; timer notice 0;",
+	  "timer notice 1",
+	  "fail 2 llc-timeout; dead llc-timeout; lose; release" },
+	{ "LLC-51 LG-44", C_TWO "down 0 link-error;", "timer notice 0",
+	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
+	{ "LLC-51", C_TWO, "timer notice 0",
+	  "" },
+	/* the server does not know it */
+	{ "LLC-49", C_TWO "down 0 link-error;",
+	  "1<delete-link! 1 reason=0x100000",
+	  "-notice0; stop 0" },
+	{ "LLC-49", C_TWO "want-del 0 orderly;",
+	  "1<delete-link! 1 reason=0x100000",
+	  "move 0; -notice0; stop 0" },
+};
+
+TEST(smcr_lgr_fsm_del__client)
+{
+	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54 LG-36 LG-37 LG-42");
+	lgr_rows(client, ARRAY_SIZE(client));
+}
+
+/* The end of the group */
+#define S_END	S_TWO "want-end orderly reason=0x20000; "
+#define C_END	C_TWO "want-end orderly reason=0x20000; "
+static const struct lgr_row end[] = {
+	/* server: its adapter says that it was delivered (LLC-53) */
+	{ "LG-40", S_TWO, "want-end orderly reason=0x20000",
+	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-53", S_END, "sent 0 end",
+	  "release" },
+	{ "LLC-52 LLC-53", S_END, "down 0 link-error",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-52", S_END "down 0 link-error;", "sent 1 end",
+	  "release" },
+	{ "LLC-52", S_END "down 0 link-error;", "down 1 link-error",
+	  "release" },
+	{ "LLC-52", S_END, "timer end",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-52", S_END "timer end;", "timer end",
+	  "release" },
+	{ "LLC-52", S_TWO "down 0 link-error;",
+	  "want-end orderly reason=0x20000",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-52", S_END, "down 1 link-error",
+	  "" },
+	{ "LLC-52", S_END "down 1 link-error;", "down 0 link-error",
+	  "release" },
+	{ "LG-40", S_MOVE "moved 2;", "want-end orderly reason=0x20000",
+	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
+	/* not told at all: the peer must not know, or cannot */
+	{ "LG-44", S_TWO, "want-end",
+	  "release" },
+	{ "LG-44", C_TWO, "want-end",
+	  "release" },
+	{ "LG-44", "S:", "want-end reason=0x20000",
+	  "release" },
+	/* there is no more time */
+	{ "LLC-52", S_END, "timer end-now",
+	  "release" },
+	{ "LLC-52", C_END "sent 0 end;", "timer end-now",
+	  "release" },
+	/* only one event counts */
+	{ "LG-40", S_END, "want-end reason=0x10000",
+	  "" },
+	{ "LG-40", S_END "sent 0 end;", "sent 0 end",
+	  "" },
+	{ "LG-40", S_END, "sent 0 first",
+	  "" },
+	{ "LG-40", S_END, "timer step",
+	  "" },
+	{ "LG-40", S_END, "0<confirm-rkey n=1 links=2",
+	  "" },
+	{ "LG-40", S_END, "made 2 nic=2",
+	  "" },
+	{ "LG-40", S_END, "stopped 1",
+	  "" },
+	/* the client's request crosses */
+	{ "LG-41", S_END, "0<delete-link 0 all orderly",
+	  "" },
+	/* one link, the last: the client answers */
+	{ "LG-35", S_ONE, "want-end link=1 reason=0x20000",
+	  "0>delete-link 1 0x20000 #end; +end/llc" },
+	{ "LG-35", S_ONE "want-end link=1 reason=0x20000;", "sent 0 end",
+	  "" },
+	{ "LG-35", S_ONE "want-end link=1 reason=0x20000; sent 0 end;",
+	  "0<delete-link! 1",
+	  "release" },
+	/* the client asks: the server complies, with its own */
+	{ "LG-41", S_TWO, "0<delete-link 0 all orderly reason=0x20000",
+	  "dead lgr-deleted; lose; "
+	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LG-41", S_TWO, "1<delete-link 0 all reason=0",
+	  "dead lgr-deleted; lose; 0>delete-link all 0x20000 #end; "
+	  "+end/llc" },
+	{ "LG-41 LLC-53", S_TWO "0<delete-link 0 all orderly reason=0x20000;",
+	  "sent 0 end",
+	  "release" },
+	/* client: it asks, and the server's own comes */
+	{ "LG-41 LG-42", C_TWO, "want-end orderly reason=0x20000",
+	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LG-41 LLC-52", C_END, "sent 0 end",
+	  "" },
+	{ "LG-41", C_END "sent 0 end;",
+	  "0<delete-link 0 all orderly reason=0x20000",
+	  "release" },
+	{ "LG-41", C_END "sent 0 end;",
+	  "1<delete-link 0 all orderly reason=0x20000",
+	  "release" },
+	{ "LG-41", C_END, "0<delete-link 0 all orderly reason=0x20000",
+	  "release" },
+	{ "LLC-52 LLC-10", C_END "sent 0 end;", "timer end",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-52", C_END "sent 0 end; timer end; sent 1 end;", "timer end",
+	  "release" },
+	{ "LLC-52", C_END, "down 0 link-error",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LLC-52", C_END "down 0 link-error;", "down 1 link-error",
+	  "release" },
+	/* a client whose links are about to fail need not wait (LG-37) */
+	{ "LG-37", C_TWO "want-end reason=0x10000;", "sent 0 end",
+	  "release" },
+	/* the server says so: no reply (I-44) */
+	{ "LG-40", C_TWO, "0<delete-link 0 all reason=0x20000",
+	  "dead lgr-deleted; lose; release" },
+	{ "LG-40", C_TWO, "1<delete-link 0 all reason=0x20000",
+	  "dead lgr-deleted; lose; release" },
+	{ "LG-40", C_TWO "0<delete-link 0 all reason=0x20000;",
+	  "1<delete-link 0 all reason=0x20000",
+	  "" },
+	{ "LG-40", C_TWO "0<delete-link 0 all reason=0x20000;", "stopped 0",
+	  "" },
+};
+
+TEST(smcr_lgr_fsm_del__end)
+{
+	covers("LLC-52 LLC-53 LG-40 LG-41");
+	lgr_rows(end, ARRAY_SIZE(end));
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of net/core/lgr_fsm_rkey.c: CONFIRM RKEY, its CONTINUATION and DELETE RKEY,
+ * RFC 7609 3.5.5.2.1, 3.5.5.2.2, A.3.5 to A.3.7, C.7.1. What crosses other
+ * exchanges is in test_lgr_fsm.c.
+ */
+#include "lgr_rows.h"
+
+/* Own exchange, of either side */
+#define S_FOUR	S_ADDED "made 2 nic=2 n=1; 0<add-link! 3 nic=2; " \
+		"0<add-link-cont! 3; up 2; 2<confirm-link! 3; " \
+		"made 3 nic=3 n=1; 0<add-link! 4 nic=3; 0<add-link-cont! 4; " \
+		"up 3; 3<confirm-link! 4; made 4 no; "
+#define S_RDEL	S_TWO "want-rkey del; ready; "
+#define C_RDEL	C_TWO "want-rkey del; ready; "
+static const struct lgr_row own[] = {
+	{ "LLC-55 RMB-21", S_TWO, "want-rkey",
+	  "prepare" },
+	{ "LLC-55 RMB-21", C_TWO, "want-rkey",
+	  "prepare" },
+	/* an entry for each other link (LLC-56) */
+	{ "LLC-56", S_ONE "want-rkey;", "ready",
+	  "0>confirm-rkey n=0; +rkey/llc" },
+	{ "LLC-56", S_TWO "want-rkey;", "ready",
+	  "0>confirm-rkey n=1; +rkey/llc" },
+	{ "LLC-56", C_THREE "want-rkey;", "ready",
+	  "0>confirm-rkey n=2; +rkey/llc" },
+	{ "LLC-57", S_FOUR "want-rkey;", "ready",
+	  "0>confirm-rkey n=3; +rkey/llc" },
+	{ "LLC-57", S_FOUR "want-rkey; ready;", "0<confirm-rkey! n=3",
+	  "0>confirm-rkey-cont n=1; +rkey/llc" },
+	{ "LLC-57", S_FOUR "want-rkey; ready; 0<confirm-rkey! n=3;",
+	  "0<confirm-rkey-cont! n=1",
+	  "rkey-done ok; -rkey" },
+	/* on the link that the first connection will use, if it can (LLC-58) */
+	{ "LLC-58", S_TWO "want-rkey;", "ready via=1",
+	  "1>confirm-rkey n=1; +rkey/llc" },
+	{ "LLC-58", S_TWO "want-rkey;", "ready via=2",
+	  "0>confirm-rkey n=1; +rkey/llc" },
+	{ "LLC-58", S_TWO "want-rkey;", "ready via=77",
+	  "0>confirm-rkey n=1; +rkey/llc" },
+	{ "LLC-58 LLC-54", C_THREE "want-del 1 orderly; want-rkey;",
+	  "ready via=1",
+	  "0>confirm-rkey n=2; +rkey/llc" },
+	/* it cannot be registered */
+	{ "RMB-21", S_TWO "want-rkey;", "ready no mr-fail",
+	  "rkey-done failed mr-fail" },
+	{ "LLC-55", S_RKEY, "0<confirm-rkey! n=1",
+	  "rkey-done ok; -rkey" },
+	{ "LLC-55", C_RKEY, "0<confirm-rkey! n=1",
+	  "rkey-done ok; -rkey" },
+	/* refused: for now, or for good */
+	{ "LLC-60", S_RKEY, "0<confirm-rkey! n=1 negative retry",
+	  "rkey-done again rkey-refused; -rkey" },
+	{ "LLC-60", S_RKEY, "0<confirm-rkey! n=1 negative",
+	  "rkey-done refused rkey-refused; -rkey" },
+	{ "LLC-60", S_FOUR "want-rkey; ready; 0<confirm-rkey! n=3;",
+	  "0<confirm-rkey-cont! n=1 negative",
+	  "rkey-done again rkey-refused; -rkey" },
+	{ "LLC-60", S_FOUR "want-rkey; ready;",
+	  "0<confirm-rkey! n=3 negative retry",
+	  "rkey-done again rkey-refused; -rkey" },
+	{ "LLC-60", S_RKEY "0<confirm-rkey! n=1 negative retry;", "want-rkey",
+	  "prepare" },
+	/* no answer: the carrying link has failed; it is not said again there */
+	{ "LLC-63 LLC-10", S_RKEY, "timer rkey",
+	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-63 LLC-10", C_RKEY, "timer rkey",
+	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
+	{ "LLC-63", S_RDEL, "timer rkey",
+	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-63", S_FOUR "want-rkey; ready; 0<confirm-rkey! n=3;",
+	  "timer rkey",
+	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-63 LLC-12 LLC-13", S_RKEY, "down 0 link-error",
+	  "move 0; rkey-done again link-error; -rkey; "
+	  "1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-13", C_RKEY "down 0 link-error; want-rkey;", "ready",
+	  "1>confirm-rkey n=0; +rkey/llc" },
+	{ "LLC-13", S_RKEY, "down 1 link-error",
+	  "move 1" },
+	{ "LLC-63", S_TWO, "timer rkey",
+	  "" },
+	/* the server may hold its answer (I-19) */
+	{ "LLC-90", C_RDEL "0<add-link 3 nic=2;", "timer rkey",
+	  "+rkey/llc" },
+	{ "LLC-90", C_RDEL "0<add-link 3 nic=2; timer rkey; made 2 no;",
+	  "timer rkey",
+	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
+	/* wrong: not what was asked, not there, nothing was asked */
+	{ "LLC-08", S_RKEY, "0<confirm-rkey! n=1 wrong-echo",
+	  "fail 0 llc-rkey; move 0; rkey-done again link-error; -rkey; "
+	  "1>delete-link 1 0x40000; +step/llc" },
+	{ "LLC-08", S_RKEY, "1<confirm-rkey! n=1",
+	  "fail 1 llc-unexpected; move 1" },
+	{ "LLC-08", S_RKEY, "0<delete-rkey!",
+	  "fail 0 llc-unexpected; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x40000; +step/llc" },
+	{ "LLC-08", C_RDEL, "0<confirm-rkey! n=1",
+	  "fail 0 llc-unexpected; move 0; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x40000; +notice0/notice" },
+	{ "LLC-08", S_TWO, "0<confirm-rkey!",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	{ "LLC-08", S_TWO, "0<confirm-rkey-cont!",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	{ "LLC-08", C_TWO, "0<delete-rkey!",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+notice0/notice" },
+	/* DELETE RKEY: whoever does not know a key cannot use it */
+	{ "LLC-65", S_TWO "want-rkey del;", "ready",
+	  "0>delete-rkey; +rkey/llc" },
+	{ "LLC-65", C_THREE "want-rkey del;", "ready",
+	  "0>delete-rkey; +rkey/llc" },
+	{ "LLC-66", S_RDEL, "0<delete-rkey!",
+	  "rkey-done ok; -rkey" },
+	{ "LLC-68", S_RDEL, "0<delete-rkey! negative",
+	  "rkey-done ok; -rkey" },
+	/* a link was added since it was sent: it has no entry yet */
+	{ "LLC-55 LLC-85", C_RKEY "0<add-link 3 nic=2; made 2 nic=2 n=1;",
+	  "0<confirm-rkey! n=1",
+	  "rkey-done again lgr-busy; -rkey" },
+	{ "LLC-66 LLC-85", C_RDEL "0<add-link 3 nic=2; made 2 nic=2 n=1;",
+	  "0<delete-rkey!",
+	  "rkey-done ok; -rkey" },
+	/* no link left to ask on; wanted once more while it is prepared */
+	{ "LG-44", S_TWO "want-rkey; down 0; 1<delete-link! 1; down 1;",
+	  "ready",
+	  "" },
+	{ "LLC-15", S_TWO "want-rkey;", "want-rkey",
+	  "" },
+};
+
+TEST(smcr_lgr_fsm_rkey__own)
+{
+	covers("LLC-55 LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-65 LLC-68 LLC-13");
+	lgr_rows(own, ARRAY_SIZE(own));
+}
+
+/* The peer's, at either side */
+static const struct lgr_row peers[] = {
+	{ "LLC-59", S_TWO, "0<confirm-rkey n=1 links=2",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2" },
+	{ "LLC-59 LLC-58", S_TWO, "1<confirm-rkey n=1 links=1",
+	  "learn-rmb 1 last; 1>confirm-rkey! n=1 links=1" },
+	{ "LLC-59", C_TWO, "0<confirm-rkey n=1 links=2",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2" },
+	{ "LLC-56", S_ONE, "0<confirm-rkey n=0",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=0" },
+	{ "LLC-56", C_THREE, "0<confirm-rkey n=2 links=2,3",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=2 links=2,3" },
+	/* in several messages, with a decreasing count */
+	{ "LLC-57", S_FOUR, "0<confirm-rkey n=3 links=2,3",
+	  "learn-rmb 0; 0>confirm-rkey! n=3 links=2,3" },
+	{ "LLC-57", S_FOUR "0<confirm-rkey n=3 links=2,3;",
+	  "0<confirm-rkey-cont n=1 links=4",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=4" },
+	{ "LLC-57", S_FOUR "0<confirm-rkey n=6 links=2,3;",
+	  "0<confirm-rkey-cont n=4 links=4,2,3",
+	  "learn-rmb 0; 0>confirm-rkey-cont! n=4 links=4,2,3" },
+	{ "LLC-57", S_FOUR "0<confirm-rkey n=6 links=2,3; "
+	  "0<confirm-rkey-cont n=4 links=4,2,3;",
+	  "0<confirm-rkey-cont n=1 links=4",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=4" },
+	{ "LLC-08 LLC-57", S_FOUR "0<confirm-rkey n=3 links=2,3;",
+	  "0<confirm-rkey-cont n=2 links=4,1",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	{ "LLC-08 LLC-57", C_THREE "0<confirm-rkey n=3 links=2,3;",
+	  "1<confirm-rkey-cont n=1 links=3",
+	  "fail 1 llc-unexpected; move 1; 0>delete-link 2 0x40000; "
+	  "+notice1/notice" },
+	{ "LLC-08", S_TWO, "0<confirm-rkey-cont n=1 links=2",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	/* ... and begun anew */
+	{ "LLC-60", S_FOUR
+	  "0<confirm-rkey n=3 links=2,3; 0<confirm-rkey n=3 links=2,3;",
+	  "0<confirm-rkey-cont n=1 links=4",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=4" },
+	/* no room */
+	{ "SEC-13", S_TWO, "0<confirm-rkey n=1 links=2 full",
+	  "0>confirm-rkey! n=1 links=2 negative" },
+	/* a link that is not known: never stored; just deleted: again */
+	{ "LLC-64", S_TWO, "0<confirm-rkey n=1 links=9",
+	  "0>confirm-rkey! n=1 links=9 negative" },
+	{ "LLC-64", C_TWO, "0<confirm-rkey n=1 links=9",
+	  "0>confirm-rkey! n=1 links=9 negative" },
+	{ "LLC-64", S_TWO, "0<confirm-rkey n=1 links=0",
+	  "0>confirm-rkey! n=1 negative" },
+	{ "LLC-64", S_FOUR "0<confirm-rkey n=3 links=2,3;",
+	  "0<confirm-rkey-cont n=1 links=9",
+	  "0>confirm-rkey-cont! n=1 links=9 negative" },
+	{ "LLC-64 LLC-57", S_FOUR
+	  "0<confirm-rkey n=3 links=2,3; 0<confirm-rkey-cont n=1 links=9;",
+	  "0<confirm-rkey-cont n=1 links=4",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
+	  "+step/llc" },
+	{ "LLC-64 LLC-82", S_DEL "0<delete-link! 3;",
+	  "0<confirm-rkey n=2 links=2,3",
+	  "0>confirm-rkey! n=2 links=2,3 negative retry" },
+	/* a link is missing: it has failed at the peer */
+	{ "LLC-62", C_TWO, "0<confirm-rkey n=0",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=0; fail 1 llc-rkey; "
+	  "move 1; 0>delete-link 2 0x40000; +notice1/notice" },
+	{ "LLC-62", C_THREE, "0<confirm-rkey n=1 links=2",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2; "
+	  "fail 2 llc-rkey; move 2; 0>delete-link 3 0x40000; "
+	  "+notice2/notice" },
+	{ "LLC-62", C_THREE, "1<confirm-rkey n=1 links=2",
+	  "learn-rmb 1 last; 1>confirm-rkey! n=1 links=2; "
+	  "fail 0 llc-rkey; fail 2 llc-rkey; move 0; "
+	  "1>delete-link 1 0x40000; +notice0/notice; move 2; "
+	  "1>delete-link 3 0x40000; +notice2/notice" },
+	{ "LLC-62", C_THREE "0<confirm-rkey n=3 links=2,2;",
+	  "0<confirm-rkey-cont n=1 links=2",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=2; "
+	  "fail 2 llc-rkey; move 2; 0>delete-link 3 0x40000; "
+	  "+notice2/notice" },
+	/* ... unless the client cannot have known of it: said again, then it has */
+	{ "LLC-62", S_TWO, "0<confirm-rkey n=0",
+	  "0>confirm-rkey! n=0 negative retry" },
+	{ "LLC-62", S_TWO "0<confirm-rkey n=0;", "0<confirm-rkey n=0",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=0; fail 1 llc-rkey; "
+	  "move 1; 0>delete-link 2 0x40000; +step/llc" },
+	{ "LLC-62", S_TWO "0<confirm-rkey n=0;", "0<confirm-rkey n=1 links=2",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2" },
+	{ "LLC-62", S_TWO "0<confirm-rkey n=1 links=2;", "0<confirm-rkey n=0",
+	  "learn-rmb 0 last; 0>confirm-rkey! n=0; fail 1 llc-rkey; "
+	  "move 1; 0>delete-link 2 0x40000; +step/llc" },
+	/* its link fails in the midst: what it said is nothing */
+	{ "LLC-13 LLC-91", S_FOUR
+	  "0<confirm-rkey n=3 links=2,3; down 0 link-error; "
+	  "1<delete-link! 1;",
+	  "1<confirm-rkey-cont n=1 links=4",
+	  "fail 1 llc-unexpected; move 1; 2>delete-link 2 0x40000; "
+	  "+step/llc" },
+	/* DELETE RKEY: what is not known, or in use */
+	{ "LLC-67", S_TWO, "0<delete-rkey",
+	  "forget-rmb 0; 0>delete-rkey!" },
+	{ "LLC-67 LLC-04", S_TWO, "1<delete-rkey unknown=0x80",
+	  "forget-rmb 1; 1>delete-rkey! negative mask=0x80" },
+	{ "LLC-67", C_TWO, "0<delete-rkey unknown=0x41",
+	  "forget-rmb 0; 0>delete-rkey! negative mask=0x41" },
+};
+
+TEST(smcr_lgr_fsm_rkey__peers)
+{
+	covers("LLC-59 LLC-62 LLC-64 LLC-67");
+	lgr_rows(peers, ARRAY_SIZE(peers));
+}
