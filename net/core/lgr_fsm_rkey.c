@@ -91,7 +91,7 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_via = x->ev->slot;
 	if (f->rkey_via >= SMCR_SLOTS ||
 	    f->slot[f->rkey_via].st != SMCR_SLOT_ACTIVE ||
-	    f->slot[f->rkey_via].noticed)
+	    f->slot[f->rkey_via].noticed || f->slot[f->rkey_via].del)
 		f->rkey_via = smcr_lgr_oldest(f);
 	if (f->rkey_via == SMCR_NO_SLOT) {
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_NO_LINK);

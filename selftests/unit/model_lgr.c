@@ -16,10 +16,13 @@
 #include "clc.h"
 #include "lgr_fsm.h"
 
-enum { CLIENT, SERVER, Q = 12, PHYS = 8, RMBS = 4, SENTS = 6 };
+enum { CLIENT, SERVER, Q = 6, PHYS = 11, SENTS = 6, EVENTS = 160 };
 
 /* Work that the caller has been given for a link; one at a time, in this order */
 enum { JOB_MAKE = 1, JOB_UP = 2, JOB_MOVE = 4, JOB_STOP = 8 };
+
+/* States are hashed in words of this size */
+#define __aligned8 __attribute__((aligned(8)))
 
 /* A link: two queue pairs; what is on its way to each of them */
 struct phys {
@@ -31,11 +34,11 @@ struct phys {
 	bool lost[2];		/* this side has sent what nobody gets */
 	u8 slot[2];
 	u8 n[2];
+	u8 know[2];		/* RMBs of the peer that this side knows, bits */
 	struct wire {
 		struct smcr_llc msg;
 		u8 tag, about;
-	} q[2][Q];
-	u8 know[2];		/* RMBs of the peer that this side knows, bits */
+	} q[2][Q] __aligned8;
 };
 
 struct side {
@@ -48,10 +51,14 @@ struct side {
 	u32 timers;		/* armed, bits */
 	u8 nics;
 	u8 rmbs;		/* published */
-	u8 rmb_want;		/* number of the one that is being published */
+	u8 rmb_want;		/* number of the one that is published, or deleted */
+	bool rmb_del;
+	u8 rmbs_going;		/* DELETE RKEY is under way, or to be repeated */
 	u8 told;		/* of the RTokens for the link that is added */
 	u8 wants_rkey;		/* still to be wanted */
 	u8 again_rkey;		/* refused for now: after a pause */
+	u8 wants_rdel;		/* RMBs still to be deleted */
+	bool again_rdel;
 	u8 n_sent;
 	struct { u8 slot, tag, about; } sent[SENTS];
 	bool dead, released, settled, failed_first;
@@ -59,8 +66,8 @@ struct side {
 	u16 live;		/* slots */
 	bool failed;		/* the machine found an active link to be bad */
 	u8 pending_rmb;
-	u8 pending_on;		/* links named so far, by phys */
-};
+	u16 pending_on;		/* links named so far, by phys */
+} __aligned8;
 
 /* How much may still befall a world */
 struct budget {
@@ -68,19 +75,20 @@ struct budget {
 	u8 downs;		/* ... that one side gives up */
 	u8 no;			/* verbs that fail */
 	u8 dels[2];		/* orderly deletions wanted */
+	u8 dels_now[2];		/* disorderly ones */
 	u8 links[2];		/* "another link could be had" */
 	u8 retries;
 	u8 ends;
 	u8 early;		/* timers that run out while all is well */
+	bool via;		/* RKEY exchanges over the youngest link, too */
 };
 
 struct world {
 	struct side s[2];
 	struct phys p[PHYS];
-	struct budget b;
+	struct budget b __aligned8;
 	bool hurt;		/* something has befallen a link */
-	u8 depth;
-};
+} __aligned8;
 
 static const char *failure;
 static u64 seen_states;
@@ -116,7 +124,7 @@ static bool reaches(const struct phys *p, u8 from)
 	return p->used && !p->broken && p->qp[from] && p->qp[!from];
 }
 
-static u8 bits(u8 v)
+static u8 bits(u16 v)
 {
 	u8 n = 0;
 
@@ -150,7 +158,7 @@ static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 		/* the RTokens in their order: which RMBs these are */
 		n = min_t(u8, m->add_link_cont.n_rtokens, 2);
 		for (i = 0, j = 0; i < 8 && j < n; i++)
-			if ((s->rmbs & ~s->told) & (1 << i)) {
+			if ((s->rmbs & ~s->rmbs_going & ~s->told) & (1 << i)) {
 				m->add_link_cont.pair[j++].ref_rkey = i + 1;
 				s->told |= 1 << i;
 			}
@@ -161,7 +169,6 @@ static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 		if (m->reply)
 			break;
 		m->confirm_rkey.rkey = s->rmb_want + 1;
-		s->told = 0;	/* here: entries sent */
 		for (i = 0, j = 0; i < SMCR_SLOTS && j < 2; i++)
 			if (i != slot &&
 			    s->f.slot[i].st == SMCR_SLOT_ACTIVE) {
@@ -174,15 +181,21 @@ static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 	case SMCR_LLC_CONFIRM_RKEY_CONT:
 		if (m->reply)
 			break;
+		for (i = 0, n = 0; i < SMCR_SLOTS; i++)
+			n += i != slot &&
+			     s->f.slot[i].st == SMCR_SLOT_ACTIVE;
+		n -= m->confirm_rkey_cont.n_left;	/* sent already */
 		for (i = 0, j = 0, k = 0; i < SMCR_SLOTS; i++)
 			if (i != slot && s->f.slot[i].st == SMCR_SLOT_ACTIVE &&
-			    ++j > 2 && k < 3)
+			    ++j > n && k < 3)
 				m->confirm_rkey_cont.other[k++].link_num =
 					s->f.slot[i].num;
 		break;
 	case SMCR_LLC_DELETE_RKEY:
-		if (!m->reply)
-			m->delete_rkey.count = 1;
+		if (m->reply)
+			break;
+		m->delete_rkey.count = 1;
+		m->delete_rkey.rkey[0] = s->rmb_want + 1;
 		break;
 	}
 }
@@ -272,6 +285,33 @@ static void learn(struct world *w, u8 me, u8 slot, const struct smcr_llc *m)
 			1 << (m->add_link_cont.pair[i].ref_rkey - 1);
 }
 
+/* The peer cannot use it any more, on whichever link */
+static void forget(struct world *w, u8 me, const struct smcr_llc *m)
+{
+	u8 i;
+
+	for (i = 0; i < PHYS; i++)
+		w->p[i].know[me] &= ~(1 << (m->delete_rkey.rkey[0] - 1));
+}
+
+static void rkey_done(struct side *s, u8 res)
+{
+	u8 rmb = 1 << s->rmb_want;
+
+	if (s->rmb_del) {
+		if (res == SMCR_RKEY_OK) {
+			s->rmbs &= ~rmb;
+			s->rmbs_going &= ~rmb;
+		} else {
+			s->again_rdel = true;
+		}
+	} else if (res == SMCR_RKEY_OK) {
+		s->rmbs |= rmb;
+	} else if (res == SMCR_RKEY_AGAIN) {
+		s->again_rkey++;
+	}
+}
+
 static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		const struct smcr_llc *m)
 {
@@ -316,16 +356,16 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		s->preparing = true;
 		break;
 	case SMCR_LGR_DO_RKEY_DONE:
-		if (a->res == SMCR_RKEY_OK)
-			s->rmbs |= 1 << s->rmb_want;
-		else if (a->res == SMCR_RKEY_AGAIN)
-			s->again_rkey++;
+		rkey_done(s, a->res);
 		break;
 	case SMCR_LGR_DO_LEARN:
 		learn(w, me, a->slot, m);
 		break;
 	case SMCR_LGR_DO_LEARN_RMB:
 		learn_rmb(w, me, a, m);
+		break;
+	case SMCR_LGR_DO_FORGET_RMB:
+		forget(w, me, m);
 		break;
 	case SMCR_LGR_DO_SETTLED:
 		if (s->settled)
@@ -396,8 +436,9 @@ static void step(struct world *w, u8 me, const struct smcr_lgr_ev *ev)
 enum ev_kind {
 	E_DELIVER, E_SENT, E_JOB, E_JOB_NO, E_PREPARED, E_RKEY,
 	E_BREAK, E_DOWN, E_DEL, E_LINK, E_END, E_EARLY,
+	E_DEL_NOW, E_RDEL,
 	/* only when none of the above can happen */
-	E_NOTICED, E_TIMER, E_RETRY, E_AGAIN,
+	E_NOTICED, E_TIMER, E_RETRY, E_AGAIN, E_AGAIN_RDEL,
 };
 
 struct event {
@@ -430,11 +471,23 @@ static u32 list_events(const struct world *w, struct event *e)
 			if (w->b.no && lowest(s->jobs[i]) <= JOB_UP)
 				e[n++] = (struct event){ E_JOB_NO, side, i };
 		}
-		if (s->preparing)
-			e[n++] = (struct event){ E_PREPARED, side, 0 };
+		if (s->preparing) {
+			e[n++] = (struct event){ E_PREPARED, side,
+						 SMCR_NO_SLOT };
+			for (i = SMCR_SLOTS; i-- && w->b.via; )
+				if (s->live & (1 << i)) {
+					e[n++] = (struct event){ E_PREPARED,
+								 side, i };
+					break;
+				}
+		}
 		if (s->wants_rkey && s->f.rkey == SMCR_RKEY_NONE &&
 		    s->settled && !s->dead)
 			e[n++] = (struct event){ E_RKEY, side, 0 };
+		/* the oldest goes: it is on every link, and unused */
+		if (s->wants_rdel && s->rmbs && !s->rmbs_going &&
+		    s->f.rkey == SMCR_RKEY_NONE && s->settled && !s->dead)
+			e[n++] = (struct event){ E_RDEL, side, 0 };
 		if (w->b.links[side] && s->settled && !s->dead)
 			e[n++] = (struct event){ E_LINK, side, 0 };
 		for (i = 0; i < SMCR_SLOTS && s->settled && !s->dead; i++) {
@@ -442,6 +495,8 @@ static u32 list_events(const struct world *w, struct event *e)
 				continue;
 			if (w->b.dels[side])
 				e[n++] = (struct event){ E_DEL, side, i };
+			if (w->b.dels_now[side])
+				e[n++] = (struct event){ E_DEL_NOW, side, i };
 			if (w->b.downs && w->p[s->phys[i]].qp[side])
 				e[n++] = (struct event){ E_DOWN, side, i };
 		}
@@ -490,6 +545,9 @@ static u32 list_late(const struct world *w, struct event *e)
 		if (s->again_rkey && s->f.rkey == SMCR_RKEY_NONE &&
 		    s->settled && !s->dead)
 			e[n++] = (struct event){ E_AGAIN, side, 0 };
+		if (s->again_rdel && s->f.rkey == SMCR_RKEY_NONE &&
+		    s->settled && !s->dead)
+			e[n++] = (struct event){ E_AGAIN_RDEL, side, 0 };
 		for (i = 0; i < NR_SMCR_LGR_TIMER; i++) {
 			if (!(s->timers & (1U << i)))
 				continue;
@@ -545,7 +603,7 @@ static void make(struct world *w, u8 me, u8 slot, bool ok)
 		ev.nic = smcr_roles_answer(&pairs, s->f.max_links,
 					   s->offer[slot].gid[0], nic, s->nics);
 	ev.ok = ok && ev.nic != SMCR_NO_NIC;
-	ev.n = bits(s->rmbs);
+	ev.n = bits(s->rmbs & ~s->rmbs_going);
 	ev.why = SMCR_R_QP_FAIL;
 	if (ev.ok && me == SERVER) {
 		u8 n = new_phys(w);
@@ -645,7 +703,22 @@ static void apply(struct world *w, const struct event *e)
 	case E_PREPARED:
 		s->preparing = false;
 		ev.type = SMCR_LGR_EV_RKEY_READY;
-		ev.slot = SMCR_NO_SLOT;
+		ev.slot = e->n;
+		step(w, e->side, &ev);
+		break;
+	case E_RDEL:
+		s->wants_rdel--;
+		for (i = 0; !(s->rmbs & (1 << i)); i++)
+			;
+		s->rmbs_going |= 1 << i;
+		/* fallthrough */
+	case E_AGAIN_RDEL:
+		s->again_rdel = false;
+		for (i = 0; !(s->rmbs_going & (1 << i)); i++)
+			;
+		s->rmb_want = i;
+		s->rmb_del = true;
+		ev.type = SMCR_LGR_EV_WANT_RKEY;
 		step(w, e->side, &ev);
 		break;
 	case E_AGAIN:
@@ -657,6 +730,7 @@ static void apply(struct world *w, const struct event *e)
 		for (i = 0; s->rmbs & (1 << i); i++)
 			;
 		s->rmb_want = i;
+		s->rmb_del = false;
 		ev.type = SMCR_LGR_EV_WANT_RKEY;
 		ev.ok = false;
 		step(w, e->side, &ev);
@@ -675,11 +749,16 @@ static void apply(struct world *w, const struct event *e)
 	case E_NOTICED:
 		down(w, e->side, e->n);
 		break;
+	case E_DEL_NOW:
 	case E_DEL:
-		w->b.dels[e->side]--;
+		ev.orderly = e->kind == E_DEL;
+		if (ev.orderly)
+			w->b.dels[e->side]--;
+		else
+			w->b.dels_now[e->side]--;
+		w->hurt |= !ev.orderly;
 		ev.type = SMCR_LGR_EV_WANT_DEL;
 		ev.slot = e->n;
-		ev.orderly = true;
 		ev.del_reason = SMCR_DEL_OPERATOR;
 		step(w, e->side, &ev);
 		break;
@@ -801,16 +880,30 @@ enum { SEEN = 1 << 24, DEPTH = 400 };
 
 static u64 *seen;
 
-static u64 hash_of(const struct world *w)
+static u64 hash_more(u64 h, const void *what, size_t size)
 {
-	const u64 *p = (const u64 *)w;
-	u64 h = 0x9e3779b97f4a7c15ULL;
-	size_t i;
+	const u64 *p = what;
 
-	for (i = 0; i < sizeof(*w) / 8; i++) {
-		h = (h ^ p[i]) * 0xff51afd7ed558ccdULL;
+	for (size /= 8; size; size--, p++) {
+		h = (h ^ *p) * 0xff51afd7ed558ccdULL;
 		h ^= h >> 32;
 	}
+	return h;
+}
+
+/* What is in a queue is hashed as far as it is filled: the rest is zero */
+static u64 hash_of(const struct world *w)
+{
+	u64 h = hash_more(0x9e3779b97f4a7c15ULL, w->s, sizeof(w->s));
+	u8 i, side;
+
+	for (i = 0; i < PHYS; i++) {
+		h = hash_more(h, &w->p[i], offsetof(struct phys, q));
+		for (side = 0; side < 2; side++)
+			h = hash_more(h, w->p[i].q[side], w->p[i].n[side] *
+				      sizeof(w->p[i].q[side][0]));
+	}
+	h = hash_more(h, &w->b, sizeof(*w) - offsetof(struct world, b));
 	return h ? h : 1;
 }
 
@@ -858,8 +951,8 @@ static void tell_path(const struct world *w)
 {
 	static const char *const names[] = {
 		"deliver", "sent", "job", "job-no", "prepared", "rkey",
-		"break", "down", "del", "link", "end", "early", "noticed", "timer",
-		"retry", "again",
+		"break", "down", "del", "link", "end", "early", "del-now", "rdel",
+		"noticed", "timer", "retry", "again", "again-rdel",
 	};
 	u32 i;
 
@@ -874,7 +967,7 @@ static void tell_path(const struct world *w)
 
 static void explore(const struct world *w)
 {
-	struct event e[96];
+	struct event e[EVENTS];
 	struct world next;
 	u32 n, i;
 
@@ -921,7 +1014,7 @@ static void run(const char *name, struct world *w)
 /* Events at random until nothing is left to happen */
 static void storm(struct world *w)
 {
-	struct event e[96];
+	struct event e[EVENTS];
 	u32 n, i;
 
 	failure = NULL;
@@ -972,7 +1065,7 @@ TEST(model_lgr__first_contact_broken)
 /* One that has as many links as the RNICs allow: an asymmetric one at least */
 static void settle(struct world *w, u8 s, u8 c)
 {
-	struct event e[96];
+	struct event e[EVENTS];
 	u8 n = min(s, c);
 
 	if (n == 1 && s + c > 2)
@@ -981,8 +1074,8 @@ static void settle(struct world *w, u8 s, u8 c)
 	while (list_events(w, e))
 		apply(w, &e[0]);
 	EXPECT_TRUE(w->s[0].settled && w->s[1].settled);
-	EXPECT_EQ(bits((u8)w->s[0].live), n);
-	EXPECT_EQ(bits((u8)w->s[1].live), n);
+	EXPECT_EQ(bits(w->s[0].live), n);
+	EXPECT_EQ(bits(w->s[1].live), n);
 }
 
 TEST(model_lgr__rkeys_cross)
@@ -1093,6 +1186,149 @@ TEST(model_lgr__the_end)
 	run("both end it", &w);
 }
 
+/*
+ * Both ends begin something at once, in all orders: notices, orderly and
+ * disorderly deletions of any link, new RMBs and old ones, over any link.
+ */
+static void both(struct world *w, u8 links)
+{
+	settle(w, links, links);
+	w->s[CLIENT].nics++;
+	w->s[SERVER].nics++;
+}
+
+TEST(model_lgr__both_rkeys)
+{
+	struct world w;
+
+	settle(&w, 2, 2);
+	w.b.via = true;
+	w.s[CLIENT].wants_rkey = 1;
+	w.s[SERVER].wants_rkey = 1;
+	w.s[CLIENT].wants_rdel = 1;
+	w.s[SERVER].wants_rdel = 1;
+	run("RMBs come and go at both", &w);
+	w.b.breaks = 1;
+	run("RMBs come and go at both, a link breaks", &w);
+	both(&w, 2);
+	w.b.via = true;
+	w.b.links[SERVER] = 1;
+	w.s[CLIENT].wants_rkey = 1;
+	w.s[CLIENT].wants_rdel = 1;
+	w.s[SERVER].wants_rdel = 1;
+	run("RMBs come and go, and a link is added", &w);
+}
+
+TEST(model_lgr__both_delete)
+{
+	struct world w;
+
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	w.s[CLIENT].wants_rkey = 1;
+	run("both delete a link of three", &w);
+	settle(&w, 3, 3);
+	w.b.dels_now[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	w.s[SERVER].wants_rdel = 1;
+	run("both delete a link of three, the client at once", &w);
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 2;
+	w.b.dels_now[SERVER] = 1;
+	run("the client deletes two links of three, the server one", &w);
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels_now[SERVER] = 1;
+	w.b.breaks = 1;
+	run("both delete a link of three, and one breaks", &w);
+}
+
+TEST(model_lgr__both_change)
+{
+	struct world w;
+
+	both(&w, 2);
+	w.b.links[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	w.s[CLIENT].wants_rkey = 1;
+	w.s[SERVER].wants_rkey = 1;
+	run("the client's notice, the server deletes a link", &w);
+	both(&w, 2);
+	w.b.links[SERVER] = 1;
+	w.b.dels[CLIENT] = 1;
+	w.s[CLIENT].wants_rdel = 1;
+	run("the server adds a link, the client deletes one", &w);
+	both(&w, 2);
+	w.b.links[SERVER] = 1;
+	w.b.dels_now[CLIENT] = 1;
+	w.s[SERVER].wants_rkey = 1;
+	run("the server adds a link, the client deletes one at once", &w);
+	both(&w, 2);
+	w.b.links[CLIENT] = 1;
+	w.b.dels[CLIENT] = 1;
+	w.b.breaks = 1;
+	run("the client wants both, and a link breaks", &w);
+}
+
+/* As many links as there can be, CONFIRM RKEY in three messages */
+TEST(model_lgr__eight_links)
+{
+	struct world w;
+
+	settle(&w, 8, 8);
+	w.s[CLIENT].wants_rkey = 1;
+	w.s[SERVER].wants_rkey = 1;
+	run("RKEYs of both, eight links", &w);
+	settle(&w, 8, 8);
+	w.b.links[CLIENT] = 1;
+	w.b.links[SERVER] = 1;
+	run("no ninth link", &w);
+	settle(&w, 8, 8);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	run("both delete a link of eight", &w);
+	settle(&w, 8, 8);
+	w.s[CLIENT].wants_rkey = 1;
+	w.b.breaks = 1;
+	run("RKEY, and a link of eight breaks", &w);
+	settle(&w, 7, 8);
+	w.s[SERVER].nics = 8;
+	w.b.links[SERVER] = 1;
+	w.b.breaks = 1;
+	run("an eighth link is added, and one breaks", &w);
+}
+
+/* One RNIC here, two there: the second link is asymmetric */
+TEST(model_lgr__asymmetric)
+{
+	struct world w;
+	u8 one;
+
+	for (one = 0; one < 2; one++) {
+		world_init(&w, one ? 1 : 2, one ? 2 : 1);
+		w.b.breaks = 1;
+		run("first contact, asymmetric, a link breaks", &w);
+		settle(&w, one ? 1 : 2, one ? 2 : 1);
+		w.b.breaks = 1;
+		w.b.retries = 1;
+		w.s[CLIENT].wants_rkey = 1;
+		w.s[SERVER].wants_rdel = 1;
+		run("an asymmetric link or the other breaks, and returns", &w);
+		settle(&w, one ? 1 : 2, one ? 2 : 1);
+		w.s[one ? SERVER : CLIENT].nics = 2;
+		w.b.links[one ? SERVER : CLIENT] = 1;
+		w.b.dels[CLIENT] = 1;
+		w.s[SERVER].wants_rkey = 1;
+		run("it is replaced, and the client deletes a link", &w);
+		settle(&w, one ? 1 : 2, one ? 2 : 1);
+		w.b.dels[SERVER] = 1;
+		w.b.links[CLIENT] = 1;
+		w.s[CLIENT].wants_rdel = 1;
+		run("the server deletes one, the client has a notice", &w);
+	}
+}
+
 TEST(model_lgr__storms)
 {
 	struct world w;
@@ -1104,6 +1340,9 @@ TEST(model_lgr__storms)
 		w.s[1].wants_rkey = (u8)rnd(3);
 		/* two may name all the links that there are */
 		w.b.dels[rnd(2)] = (u8)rnd(2);
+		w.s[0].wants_rdel = (u8)rnd(2);
+		w.s[1].wants_rdel = (u8)rnd(2);
+		w.b.via = rnd_bool();
 		w.b.links[0] = (u8)rnd(3);
 		w.b.links[1] = (u8)rnd(3);
 		w.b.retries = (u8)rnd(4);
@@ -1113,6 +1352,7 @@ TEST(model_lgr__storms)
 			w.b.no = (u8)rnd(4);
 			w.b.ends = !rnd(8);
 			w.b.early = !rnd(4);
+			w.b.dels_now[rnd(2)] = !rnd(4);
 		}
 		storm(&w);
 		if (failure)
