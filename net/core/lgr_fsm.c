@@ -267,17 +267,23 @@ static void request(struct lf *x)
 	}
 }
 
-/* A reply that the step does not wait for */
-static void stray_reply(struct lf *x)
+/* true for a reply to what was given up on its link (I-20) */
+static bool late_reply(struct lf *x)
 {
 	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
 	u8 type = x->ev->msg.type;
 
-	/* to what was given up (I-20) */
-	if (s->late & BIT(type)) {
-		s->late &= ~BIT(type);
-		return;
-	}
+	if (!x->ev->msg.reply || !(s->late & BIT(type)))
+		return false;
+	s->late &= ~BIT(type);
+	return true;
+}
+
+/* A reply that the step does not wait for */
+static void stray_reply(struct lf *x)
+{
+	u8 type = x->ev->msg.type;
+
 	if (!x->f->server && type == SMCR_LLC_DELETE_LINK &&
 	    x->ev->msg.delete_link.reason == SMCR_DEL_UNKNOWN_LINK) {
 		lf_link_unknown(x);
@@ -344,7 +350,11 @@ static void message(struct lf *x)
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}
-	if (m->reply && is_rkey(m->type) && !(s->late & BIT(m->type)))
+	/* what was begun again over another link waits for the reply there */
+	if (x->ev->slot != x->f->carrier || !row_of(x->f, code))
+		if (late_reply(x))
+			return;
+	if (m->reply && is_rkey(m->type))
 		lf_rkey_reply(x);
 	else if (row_of(x->f, code))
 		run(x, code);
@@ -459,17 +469,27 @@ static void dispatch(struct lf *x)
 	}
 }
 
-/* A link that has to be deleted, or SMCR_NO_SLOT */
+/*
+ * A link that has to be deleted, or SMCR_NO_SLOT. First the one that the client is
+ * at already, when the request has to be sent again (LLC-50).
+ */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {
-	u8 i;
+	u8 i, next = SMCR_NO_SLOT;
 
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (f->slot[i].del && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
-				       f->slot[i].st == SMCR_SLOT_LEAVING ||
-				       f->slot[i].st == SMCR_SLOT_FAILED))
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		const struct smcr_lgr_slot *s = &f->slot[i];
+
+		if (!s->del || (s->st != SMCR_SLOT_ACTIVE &&
+				s->st != SMCR_SLOT_LEAVING &&
+				s->st != SMCR_SLOT_FAILED))
+			continue;
+		if (s->asked)
 			return i;
-	return SMCR_NO_SLOT;
+		if (next == SMCR_NO_SLOT)
+			next = i;
+	}
+	return next;
 }
 
 /* A client only tells that it could have another link (LG-31) */

@@ -285,7 +285,8 @@ struct smcr_lgr_out {
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @via: link that carries the notice, or the reply
  * @del: it shall be deleted: @del_reason, @del_orderly
- * @asked: ... since the client wants it to be
+ * @wanted: ... since the client wants it to be
+ * @asked: server: the client was asked to delete it, and has not answered
  * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
  * @late: replies that may still come to what was given up, bits by type
  */
@@ -298,9 +299,10 @@ struct smcr_lgr_slot {
 	bool answering;
 	u8 via;
 	bool del;
-	bool asked;
+	bool wanted;
 	bool del_orderly;
 	u32 del_reason;
+	bool asked;
 	bool fresh;
 	u16 late;
 };

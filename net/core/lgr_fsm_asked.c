@@ -51,7 +51,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	if (s->del)		/* it is being done */
 		return;
 	s->del = true;
-	s->asked = true;
+	s->wanted = true;
 	s->del_orderly = dl->orderly;
 	s->del_reason = dl->reason ?: SMCR_DEL_LOST_PATH;
 	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
@@ -130,6 +130,10 @@ static void clt_delete(struct lf *x, u8 slot)
 		clt_del_answer(x, x->ev->slot, slot);
 		return;
 	}
+	if (lf_usable(f, slot) == SMCR_NO_SLOT) {
+		lf_only_link(x, &x->ev->msg.delete_link);
+		return;
+	}
 	s->st = SMCR_SLOT_LEAVING;
 	f->carrier = x->ev->slot;
 	f->subject = slot;
@@ -138,8 +142,9 @@ static void clt_delete(struct lf *x, u8 slot)
 }
 
 /*
- * The server's request for one link. In the midst of an ADD LINK it has given
- * that up (LLC-24, LLC-25, LLC-33).
+ * The server's request for one link. What is under way it has given up: an ADD
+ * LINK (LLC-24, LLC-25, LLC-33), or the deletion of another link, whose carrying
+ * link it has found to be bad (LLC-50).
  */
 static void clt_del_asked(struct lf *x, u8 slot)
 {
@@ -147,26 +152,24 @@ static void clt_del_asked(struct lf *x, u8 slot)
 
 	if (f->step != SMCR_LGR_IDLE) {
 		if (f->step == SMCR_LGR_C_DEL_MOVE) {
-			/* the same again, over another link, or out of turn */
-			if (slot != f->subject) {
+			/* the same again, over another link */
+			if (slot == f->subject) {
+				f->carrier = x->ev->slot;
+				return;
+			}
+			if (x->ev->slot == f->carrier) {
 				lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 				return;
 			}
-			f->carrier = x->ev->slot;
-			return;
-		}
-		if (f->first && slot != f->subject) {
+			clt_del_carrier_lost(x);
+		} else if (f->first && slot != f->subject) {
 			lf_only_link(x, &x->ev->msg.delete_link);
 			return;
-		}
-		if (slot != f->subject)
+		} else if (slot != f->subject) {
 			lf_add_dropped(x);
+		}
 		f->subject = SMCR_NO_SLOT;
 		lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
-	} else if (f->slot[slot].st == SMCR_SLOT_ACTIVE &&
-		   lf_usable(f, slot) == SMCR_NO_SLOT) {
-		lf_only_link(x, &x->ev->msg.delete_link);
-		return;
 	}
 	clt_delete(x, slot);
 }

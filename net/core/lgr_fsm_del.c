@@ -42,6 +42,7 @@ void lf_stop(struct lf *x, u8 slot)
 	}
 	s->st = SMCR_SLOT_GONE;
 	s->del = false;
+	s->asked = false;
 	s->noticed = false;
 	s->answering = false;
 	s->num = 0;
@@ -145,6 +146,7 @@ static void del_send(struct lf *x)
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
 	m->delete_link.reason = s->del_reason;
+	s->asked = true;
 	lf_step(x, SMCR_LGR_S_DEL_REPLY, f->first ? SMCR_SPAN_FIRST :
 						    SMCR_SPAN_LLC);
 }
@@ -159,7 +161,7 @@ static void only_link_left(struct lf *x, struct smcr_lgr_slot *s)
 	};
 
 	s->del = false;
-	if (s->asked)
+	if (s->wanted)
 		lf_only_link(x, &dl);
 }
 
