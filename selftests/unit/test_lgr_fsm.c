@@ -298,7 +298,7 @@ static const struct lgr_row carrier[] = {
 	{ "LLC-80 LG-38", S_MOVE, "1<delete-link 1",
 	  "fail 0 link-deleted; move 0" },
 	{ "LLC-80 LG-38", S_DEL, "1<delete-link 1",
-	  "fail 0 link-deleted; move 0; 1>delete-link 1 0x10000; "
+	  "fail 0 link-deleted; move 0; 1>delete-link 3 orderly 0x20000; "
 	  "+step/llc" },
 	{ "LLC-86 LG-38", S_RKEY, "1<delete-link 1",
 	  "rkey-done again link-error; -rkey; fail 0 link-deleted; "
@@ -311,7 +311,7 @@ static const struct lgr_row carrier[] = {
 	{ "LLC-54", S_REPLY "1<delete-link 1 orderly", "0<add-link! 3 nic=2",
 	  "" },
 	{ "LLC-80 LLC-54", S_DEL, "1<delete-link 1 orderly",
-	  "move 0 orderly" },
+	  "1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LLC-86 LLC-54", S_RKEY, "1<delete-link 1 orderly",
 	  "rkey-done again link-error; -rkey; move 0 orderly" },
 	{ "LLC-86 LLC-54", S_RKEY "1<delete-link 1 orderly",

@@ -55,25 +55,30 @@ static const struct lgr_row server[] = {
 	  "dead link-device; lose; release" },
 	/* no reply: the carrying link is bad too, both go over a third */
 	{ "LLC-50 LLC-10", S_DEL, "timer step",
-	  "fail 0 llc-timeout; move 0; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-50", S_DEL "timer step;", "1<delete-link! 1",
-	  "stop 0; +retry/retry; 1>delete-link 3 orderly 0x20000; "
+	  "fail 0 llc-timeout; move 0; 1>delete-link 3 orderly 0x20000; "
 	  "+step/llc" },
-	{ "LLC-50", S_DEL "timer step; 1<delete-link! 1;", "1<delete-link! 3",
-	  "stop 2; +retry/retry*2" },
+	{ "LLC-50", S_DEL "timer step;", "1<delete-link! 3",
+	  "stop 2; +retry/retry; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-50", S_DEL "timer step; 1<delete-link! 3;", "1<delete-link! 1",
+	  "stop 0; +retry/retry*2" },
 	{ "LLC-50 LLC-12", S_DEL, "down 0 link-error",
-	  "move 0; 1>delete-link 1 0x10000; +step/llc" },
+	  "move 0; 1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LLC-50 LG-44", S_TWO "down 0 link-error;", "timer step",
 	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
 	/* a reply is to what it names, and comes on the link of the request */
 	{ "LLC-08", S_DEL, "0<delete-link! 1",
-	  "fail 0 llc-link-data; move 0; 1>delete-link 1 0x40000; "
-	  "+step/llc" },
+	  "fail 0 llc-link-data; move 0; "
+	  "1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LLC-04", S_DEL, "1<delete-link! 3",
 	  "fail 1 llc-link-data; move 1" },
 	{ "LLC-08", S_TWO, "0<delete-link! 1",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
 	  "+step/llc" },
+	/* begun again over another link: the reply to the first request (I-20) */
+	{ "LLC-54", S_DEL "1<delete-link 1 orderly;", "0<delete-link! 3",
+	  "" },
+	{ "LLC-54", S_DEL "1<delete-link 1 orderly;", "1<delete-link! 3",
+	  "stop 2; move 0 orderly" },
 	/* loss while connections move */
 	{ "LG-34", S_MOVE, "down 2 link-error",
 	  "" },
@@ -174,6 +179,16 @@ static const struct lgr_row client[] = {
 	  "+notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
 	  "1>delete-link! 3 0x10000 #answer 2" },
+	/* the server deletes the carrying link first */
+	{ "LLC-50", C_MOVE, "1<delete-link 1",
+	  "fail 2 link-deleted; move 0" },
+	{ "LLC-50", C_MOVE "1<delete-link 1; moved 0;",
+	  "1<delete-link 3 orderly",
+	  "1>delete-link! 3 0x10000 #answer 2" },
+	/* it cannot begin another one over the same link */
+	{ "LLC-15 LLC-08", C_MOVE, "0<delete-link 2",
+	  "fail 0 llc-unexpected; move 0; fail 2 link-deleted; "
+	  "1>delete-link 1 0x40000; +notice0/notice" },
 	/* the answer is lost */
 	{ "LLC-50", C_MOVE "moved 2;", "down 0 link-error",
 	  "move 0; stop 2; 1>delete-link 1 0x10000; +notice0/notice" },
@@ -205,6 +220,9 @@ static const struct lgr_row client[] = {
 	{ "LG-36", C_ONE, "0<delete-link 1 reason=0",
 	  "dead link-deleted; lose; 0>delete-link! 1 0x20000 #end; "
 	  "+end/llc" },
+	{ "LG-36", C_ONE "0<add-link 3 nic=1;", "0<delete-link 1",
+	  "stop 1; dead link-deleted; lose; "
+	  "0>delete-link! 1 0x10000 #end; +end/llc" },
 	/* a link fails: it asks the server, and goes on without it */
 	{ "LLC-47 LG-37 LG-48", C_TWO, "down 0 link-error",
 	  "move 0; 1>delete-link 1 0x10000; +notice0/notice" },

@@ -42,6 +42,9 @@ static const struct lgr_row own[] = {
 	{ "LLC-58 LLC-54", C_THREE "want-del 1 orderly; want-rkey;",
 	  "ready via=1",
 	  "0>confirm-rkey n=2; +rkey/llc" },
+	{ "LLC-58 LLC-54", S_TWO "want-rkey; 0<delete-link 2 orderly;",
+	  "ready via=1",
+	  "0>confirm-rkey n=1; +rkey/llc" },
 	/* it cannot be registered */
 	{ "RMB-21", S_TWO "want-rkey;", "ready no mr-fail",
 	  "rkey-done failed mr-fail" },
@@ -134,6 +137,8 @@ static const struct lgr_row own[] = {
 	  "ready",
 	  "" },
 	{ "LLC-15", S_TWO "want-rkey;", "want-rkey",
+	  "" },
+	{ "LLC-15", S_TWO, "ready",
 	  "" },
 };
 
