@@ -380,10 +380,8 @@ static void timer_over(struct lf *x)
 	case SMCR_LGR_T_RETRY:
 		x->f->want_link = true;
 		break;
-	case SMCR_LGR_T_END:
-		break;
 	default:
-		if (timer < NR_SMCR_LGR_TIMER)
+		if (timer >= SMCR_LGR_T_NOTICE && timer < NR_SMCR_LGR_TIMER)
 			lf_notice_silent(x, timer - SMCR_LGR_T_NOTICE);
 	}
 }
