@@ -175,7 +175,7 @@ static void srv_up(struct lf *x)
 	struct smcr_lgr_fsm *f = x->f;
 
 	if (lf_subject(x)->del) {
-		lf_add_undo(x, lf_subject(x)->del_reason);
+		lf_add_undo(x, lf_subject(x)->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
 	lf_send(x, f->subject, SMCR_LLC_CONFIRM_LINK, false, SMCR_TAG_NONE,

@@ -53,10 +53,10 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	s->del = true;
 	s->wanted = true;
 	s->del_orderly = dl->orderly;
-	s->del_reason = dl->reason ?: SMCR_DEL_LOST_PATH;
+	s->del_reason = dl->reason;
 	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
 	    !dl->orderly) {
-		lf_add_undo(x, s->del_reason);
+		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
 	/* the only link goes when nothing is under way on it (LLC-75, LLC-86) */

@@ -145,7 +145,7 @@ static void del_send(struct lf *x)
 		    f->subject);
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
-	m->delete_link.reason = s->del_reason;
+	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
 	s->asked = true;
 	lf_step(x, SMCR_LGR_S_DEL_REPLY, f->first ? SMCR_SPAN_FIRST :
 						    SMCR_SPAN_LLC);

@@ -280,7 +280,8 @@ void lf_first_down(struct lf *x)
 	enum smcr_reason why = x->ev->why, send_why;
 	bool way_back;
 
-	way_back = x->f->sending || x->f->step == SMCR_LGR_C_FIRST_CONFIRM ||
+	way_back = x->f->sending || x->f->step == SMCR_LGR_IDLE ||
+		   x->f->step == SMCR_LGR_C_FIRST_CONFIRM ||
 		   x->f->step == SMCR_LGR_S_FIRST_MAKE ||
 		   x->f->step == SMCR_LGR_S_FIRST_UP ||
 		   x->f->step == SMCR_LGR_C_FIRST_UP;

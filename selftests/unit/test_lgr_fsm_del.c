@@ -331,7 +331,7 @@ static const struct lgr_row end[] = {
 	{ "LG-44", C_TWO, "want-end",
 	  "release" },
 	{ "LG-44", "S:", "want-end reason=0x20000",
-	  "release" },
+	  "settled decline confirm-link-fail; release" },
 	/* there is no more time */
 	{ "LLC-52", S_END, "timer end-now",
 	  "release" },

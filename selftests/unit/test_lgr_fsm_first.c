@@ -143,17 +143,17 @@ static const struct lgr_row first_link[] = {
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
 	/* the group is over before it has begun */
 	{ "LG-40", C_START, "0<delete-link 0 all reason=0x20000",
-	  "dead lgr-deleted; lose; release" },
+	  "settled reset lgr-deleted; dead lgr-deleted; lose; release" },
 	{ "LG-41", S_START, "0<delete-link 0 all reason=0x20000",
-	  "dead lgr-deleted; lose; release" },
+	  "settled reset lgr-deleted; dead lgr-deleted; lose; release" },
 	{ "LG-41", S_OFFER, "0<delete-link 0 all reason=0x20000",
-	  "dead lgr-deleted; lose; 0>delete-link all 0x20000 #end; "
+	  "settled reset lgr-deleted; dead lgr-deleted; lose; 0>delete-link all 0x20000 #end; "
 	  "+end/llc" },
 	{ "LLC-47", C_START, "0<delete-link 1",
-	  "dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
+	  "settled reset link-deleted; dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
 	  "+end/llc" },
 	{ "LLC-47", C_FCONF, "0<delete-link 1",
-	  "dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
+	  "settled reset link-deleted; dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
 	  "+end/llc" },
 	/* the caller ends it without a word */
 	{ "CLC-57", S_START "timer step;", "want-end",
