@@ -129,5 +129,5 @@ void smcr_links_free(struct smcr_lgr *lgr)
 		if (lgr->slot[i].probe)
 			ib_destroy_qp(lgr->slot[i].probe);
 	for (i = 0; i < SMCR_SLOTS; i++)
-		smcr_link_free(lgr->slot[i].link);
+		smcr_link_put(lgr->slot[i].link);
 }

@@ -48,7 +48,9 @@ static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
 	link = kzalloc(sizeof(*link), GFP_KERNEL);
 	if (!link)
 		return NULL;
+	refcount_set(&link->refs, 1);
 	link->lgr = owner->lgr;
+	link->slot = owner->slot;
 	link->sn = owner->mem->sn;
 	link->lgr_id = owner->lgr_id;
 	memcpy(link->peer_id, owner->peer_id, sizeof(link->peer_id));
@@ -94,7 +96,8 @@ static int link_setup(struct smcr_link *link, const struct smcr_buf_for *mem)
  * @pd: protection domain of the group on that device
  *
  * Context: process, sleeps.
- * Return: link or ERR_PTR(). Ended with smcr_link_stop(), smcr_link_free().
+ * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
+ * smcr_link_put().
  */
 struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 				   const struct smcr_port_id *pid,
@@ -108,7 +111,7 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 		return ERR_PTR(-ENOMEM);
 	rc = link_setup(link, owner->mem);
 	if (rc) {
-		smcr_link_free(link);
+		smcr_link_put(link);
 		return ERR_PTR(rc);
 	}
 	return link;
@@ -159,15 +162,22 @@ void smcr_link_stop(struct smcr_link *link)
 }
 
 /**
- * smcr_link_free() - free the memory of a link
- * @link: link that nobody else uses any more; stopped first if it is not; NULL
+ * smcr_link_hold() - another reference on a link
+ * @link: link that the caller has a reference on, or that a lock keeps
  *
- * Context: process, sleeps.
+ * It keeps the memory of the link and its device; the queue pair ends with
+ * smcr_link_stop(), whoever has references. Who holds a link holds its group,
+ * too, and lets go of that afterwards.
+ *
+ * Context: any.
  */
-void smcr_link_free(struct smcr_link *link)
+void smcr_link_hold(struct smcr_link *link)
 {
-	if (!link)
-		return;
+	refcount_inc(&link->refs);
+}
+
+static void link_free(struct smcr_link *link)
+{
 	smcr_link_stop(link);
 	if (link->probe_cq)
 		ib_free_cq(link->probe_cq);
@@ -177,4 +187,21 @@ void smcr_link_free(struct smcr_link *link)
 	kvfree(link->pends);
 	smcr_dev_put(link->pid.dev);
 	kfree(link);
+}
+
+/**
+ * smcr_link_put() - end of a reference
+ * @link: link or NULL; with the last reference it is freed, and stopped first if
+ *	that was not done
+ *
+ * The memory goes before this returns: so it goes before the group, and that
+ * before the namespace which pays for it.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_link_put(struct smcr_link *link)
+{
+	might_sleep();
+	if (link && refcount_dec_and_test(&link->refs))
+		link_free(link);
 }

@@ -8,6 +8,7 @@
 #ifndef _SMCR_LINK_H
 #define _SMCR_LINK_H
 
+#include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 #include "base/base.h"
 #include "rdma/buf.h"
@@ -72,12 +73,14 @@ extern const struct smcr_link_ops *smcr_link_above;
  * struct smcr_link_for - whom a link is for
  * @lgr: its link group, for those above
  * @lgr_id: number of the group
+ * @slot: its index in the group
  * @peer_id: whom it leads to
  * @mem: its buffers
  */
 struct smcr_link_for {
 	struct smcr_lgr *lgr;
 	u32 lgr_id;
+	u8 slot;
 	const u8 *peer_id;
 	const struct smcr_buf_for *mem;
 };
@@ -85,15 +88,16 @@ struct smcr_link_for {
 /*
  * struct smcr_link - a link
  *
- * Immutable after smcr_link_create(): owner, its number and peer, pid, pd, cq,
- * qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
+ * Immutable after smcr_link_create(): owner, its number and peer, slot, pid, pd,
+ * cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
  *
+ * @refs: see smcr_link_hold()
  * @verbs: serialises what is done to the QP as a whole: modify, destroy;
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
  * @stopped: QP and CQ are gone; @verbs
  * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
- *	may outlive smcr_link_stop(); ends in smcr_link_free()
+ *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
  * @lock: BH; nests inside a connection's lock. Guards everything below it but
  *	rq_*. ib_post_send and ib_post_recv are called under it, so that @posted
  *	follows the order of the send queue and nothing is posted after ERR.
@@ -106,9 +110,11 @@ struct smcr_link_for {
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
 struct smcr_link {
+	refcount_t refs;
 	struct smcr_lgr *lgr;		/* owner */
 	struct smcr_net *sn;
 	u32 lgr_id;
+	u8 slot;			/* index in the group */
 	u8 peer_id[8];
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
@@ -170,7 +176,8 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
 int smcr_link_to_rts(struct smcr_link *link);
 void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
 void smcr_link_stop(struct smcr_link *link);
-void smcr_link_free(struct smcr_link *link);
+void smcr_link_hold(struct smcr_link *link);
+void smcr_link_put(struct smcr_link *link);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
