@@ -28,6 +28,11 @@
 struct smcr_conn {
 	/* set by smcr_conn_open(), cleared by release; read under RCU or ref */
 	struct smcr_lgr *lgr;
+	/*
+	 * What it sends over, counted there; NULL without lgr. Read and written
+	 * under conn->lock, which is what keeps it: no other lock and no RCU does.
+	 * Who needs it longer takes a reference. Comparing needs no lock.
+	 */
 	struct smcr_link *link;
 	struct smcr_member member;	/* in lgr: own alert token, list */
 	struct smcr_elem elem;		/* own element */

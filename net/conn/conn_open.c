@@ -26,6 +26,19 @@ void smcr_conn_init(struct smcr_conn *conn)
 	conn->rtoken = -1;
 }
 
+/* conn->lock held; who clears it leaves the link afterwards, without the lock */
+static struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
+					    struct smcr_link *link)
+{
+	struct smcr_link *old = conn->link;
+
+	lockdep_assert_held(&conn->lock);
+	if (link)
+		smcr_link_join(link);
+	WRITE_ONCE(conn->link, link);	/* smcr_keepalive_due() compares */
+	return old;
+}
+
 /*
  * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
  * The token comes with the group: softirq that still has the old one in its
@@ -37,7 +50,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 
 	spin_lock_bh(&conn->lock);
 	conn->lgr = lgr;
-	conn->link = lgr->link;
+	smcr_conn_set_link(conn, lgr->link);
 	conn->member.token = 0;
 	conn->rx_buf = conn->elem.rmb->buf;
 	conn->rx_ring.size = conn->elem.size;
@@ -101,8 +114,8 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * @req: the caller's requests so far, for the next try after -EINPROGRESS
  * @why: reason on failure
  *
- * On success the connection holds a reference on @lgr and on the socket; both
- * end with smcr_conn_discard() or with the release that the close machine
+ * On success the connection holds a reference on @lgr, its link and the socket;
+ * all end with smcr_conn_discard() or with the release that the close machine
  * orders. CDC may arrive from now on (CLC-44, CLC-45), but nothing can be sent
  * before smcr_conn_set_peer() and smcr_conn_activate().
  *
@@ -113,6 +126,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why)
 {
 	struct smcr_conn *conn = &ssk->conn;
+	struct smcr_link *link;
 	int rc;
 
 	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection stays what it is */
@@ -139,9 +153,10 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 		*why = rc == -ENOTCONN ? SMCR_R_NO_LINK : SMCR_R_NO_MEMORY;
 		spin_lock_bh(&conn->lock);
 		conn->lgr = NULL;
-		conn->link = NULL;
+		link = smcr_conn_set_link(conn, NULL);
 		spin_unlock_bh(&conn->lock);
 		smcr_rmb_put_elem(&conn->elem, false);
+		smcr_link_leave(link);
 		smcr_lgr_put(lgr);
 		sock_put(&ssk->sk);
 		return rc;
@@ -219,6 +234,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_buf *sndbuf, *old;
+	bool queued;
 
 	if (!lgr)
 		return;
@@ -227,9 +243,10 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	old = conn->sndbuf_old;
 	conn->sndbuf = NULL;
 	conn->sndbuf_old = NULL;
+	queued = smcr_link_cancel_wait(conn->link, &conn->sq_wait);
 	spin_unlock_bh(&conn->lock);
 
-	if (smcr_link_cancel_wait(conn->link, &conn->sq_wait))
+	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
 	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
@@ -285,6 +302,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
+	struct smcr_link *link;
 	bool rest;
 
 	if (!lgr)
@@ -298,7 +316,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	rest = smcr_conn_keep_rest(conn);
 	conn->rest = rest;
 	conn->lgr = NULL;
-	conn->link = NULL;
+	link = smcr_conn_set_link(conn, NULL);
 	spin_unlock_bh(&conn->lock);
 
 	if (rest)
@@ -306,6 +324,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	else
 		smcr_rmb_put_elem(&conn->elem, quarantine);
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
+	smcr_link_leave(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
 }

@@ -97,7 +97,7 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 
 /**
  * smcr_keepalive_due() - does a connection want TEST LINK?
- * @lgr: ACTIVE group
+ * @link: link of an ACTIVE group: those of its connections are asked
  * @ka: result
  *
  * All connections are looked at only when the link was idle for as long as the
@@ -105,9 +105,10 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
  *
  * Context: any.
  */
-void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka)
+void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 {
-	unsigned long now = jiffies, heard = smcr_keepalive_heard(lgr->link);
+	unsigned long now = jiffies, heard = smcr_keepalive_heard(link);
+	struct smcr_lgr *lgr = link->lgr;
 	int shortest = READ_ONCE(lgr->ka_min);
 	const struct smcr_conn *conn;
 
@@ -131,6 +132,8 @@ void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka)
 			continue;
 		if (!shortest || conn->ka_idle < shortest)
 			shortest = conn->ka_idle;
+		if (READ_ONCE(conn->link) != link)
+			continue;
 		if (time_after(conn->ka_since, idle_from))
 			idle_from = conn->ka_since;
 		left = max((long)(idle_from + conn->ka_idle - now), 0L);

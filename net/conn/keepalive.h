@@ -13,6 +13,6 @@ void smcr_keepalive_start(struct smcr_sock *ssk);
 void smcr_keepalive_changed(struct smcr_sock *ssk);
 void smcr_keepalive_floor(struct smcr_sock *ssk, int idle);
 
-void smcr_keepalive_due(struct smcr_lgr *lgr, struct smcr_keepalive *ka);
+void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka);
 
 #endif /* _SMCR_KEEPALIVE_H */

@@ -209,18 +209,17 @@ static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 	return 0;
 }
 
-/* Where the connection lives; conn->lgr is cleared under conn->lock */
+/* Where the connection lives; conn->lgr and link are cleared under conn->lock */
 static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
 {
-	const struct smcr_lgr *lgr = conn->lgr;
+	const struct smcr_link *link = conn->link;
 
 	lockdep_assert_held(&conn->lock);
 
-	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, lgr->id) ||
+	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, link->lgr_id) ||
 	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
-			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
-	    (conn->link &&
-	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, conn->link->num)) ||
+			   dev_name(&link->pid.dev->ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, link->num) ||
 	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token) ||
 	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->sndbuf_size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->elem.size) ||

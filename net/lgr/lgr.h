@@ -78,13 +78,13 @@ struct smcr_keepalive {
  * @agreed: first contact: @lgr->base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
- * @keepalive_due: when does a connection want TEST LINK? Any context
+ * @keepalive_due: when does a connection of @link want TEST LINK? Any context
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
-	void (*keepalive_due)(struct smcr_lgr *lgr, struct smcr_keepalive *ka);
+	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);
 };
 
 /* Set before the first group is made, by net/wire.c */

@@ -140,11 +140,10 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 	return left;
 }
 
-/* What the connections and the group want of a look at the links */
+/* What the group wants of a look at its links */
 struct llc_look {
 	unsigned long watch;	/* silence that is too long, jiffies; 0: none is */
 	bool verify;
-	struct smcr_keepalive ka;
 };
 
 /*
@@ -161,18 +160,20 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, unsigned int i,
 	long next = LONG_MAX, quiet = LONG_MAX;
 	struct smcr_link_test_facts facts = { };
 	enum smcr_link_test_act what;
+	struct smcr_keepalive ka;
 	u8 data[SMCR_TEST_DATA];
 
 	if (look->watch)
 		quiet = smcr_llc_silent_in(link, look->watch);
+	smcr_lgr_above->keepalive_due(link, &ka);
 	get_random_bytes(data, sizeof(data));
 	facts.now = jiffies;
 	facts.t_llc = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);
 	facts.idle = look->verify || quiet <= 0;
 	facts.last_rx = READ_ONCE(link->last_rx);
-	facts.keep_in = look->ka.left;
-	facts.keep_intvl = look->ka.intvl;
-	facts.keep_cnt = look->ka.cnt;
+	facts.keep_in = ka.left;
+	facts.keep_intvl = ka.intvl;
+	facts.keep_cnt = ka.cnt;
 	facts.data = data;
 
 	spin_lock_bh(&lgr->llc.lock);
@@ -220,7 +221,6 @@ void smcr_llc_test_work(struct work_struct *work)
 	if (probe)
 		look.watch = SMCR_LLC_PROBE;
 	look.verify = xchg(&lgr->verify, 0);
-	smcr_lgr_above->keepalive_due(lgr, &look.ka);
 	for_each_set_bit(i, &live, SMCR_SLOTS)
 		next = min(next, smcr_llc_test_link(lgr, i, &look, &waits));
 	/* armed meanwhile, or not silent yet: look again as soon */

@@ -205,3 +205,27 @@ void smcr_link_put(struct smcr_link *link)
 	if (link && refcount_dec_and_test(&link->refs))
 		link_free(link);
 }
+
+/**
+ * smcr_link_join() - a connection is going to send over a link
+ * @link: link; a reference is taken for the connection, which is counted
+ *
+ * Context: any.
+ */
+void smcr_link_join(struct smcr_link *link)
+{
+	smcr_link_hold(link);
+	atomic_inc(&link->n_conns);
+}
+
+/**
+ * smcr_link_leave() - end of smcr_link_join()
+ * @link: link; the connection's reference ends
+ *
+ * Context: process, sleeps.
+ */
+void smcr_link_leave(struct smcr_link *link)
+{
+	atomic_dec(&link->n_conns);
+	smcr_link_put(link);
+}

@@ -92,6 +92,7 @@ struct smcr_link_for {
  * cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
  *
  * @refs: see smcr_link_hold()
+ * @n_conns: connections that send over it, each with a reference
  * @verbs: serialises what is done to the QP as a whole: modify, destroy;
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
@@ -115,6 +116,7 @@ struct smcr_link {
 	struct smcr_net *sn;
 	u32 lgr_id;
 	u8 slot;			/* index in the group */
+	atomic_t n_conns;
 	u8 peer_id[8];
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
@@ -178,6 +180,8 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
 void smcr_link_stop(struct smcr_link *link);
 void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
+void smcr_link_join(struct smcr_link *link);
+void smcr_link_leave(struct smcr_link *link);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
