@@ -77,8 +77,8 @@ struct smcr_conn {
 	struct smcr_pos tx_cons;	/* peer has consumed */
 	u64 tx_signalled;		/* tx_prod.abs of the last signalled post */
 	u32 peer_token;
-	u32 peer_rkey;
-	u64 peer_va;			/* of the element, base not included */
+	u32 peer_rkey;			/* on conn->link: smcr_conn_aim() */
+	u64 peer_va;			/* ... of the element, base not included */
 	u16 tx_seq;			/* last sent */
 	u32 tx_pends;			/* signalled posts outstanding */
 	bool tx_blocked;		/* B in the last CDC sent */
@@ -153,7 +153,8 @@ void smcr_conn_tx_idle(struct smcr_conn *conn);
 void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* relem.c */
-int smcr_conn_claim_relem(struct smcr_conn *conn, u32 rkey, u64 va, u8 index);
+int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
+			  u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);

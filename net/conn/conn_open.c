@@ -165,6 +165,24 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 	return 0;
 }
 
+/*
+ * Where to write on conn->link. The link's slot tells the peer's key from that of
+ * other links; it has to be known there.
+ */
+static int smcr_conn_aim(struct smcr_conn *conn)
+{
+	u64 va;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smcr_lgr_rtoken_on(conn->lgr, conn->rtoken, conn->link->slot,
+				&conn->peer_rkey, &va);
+	if (!rc)
+		conn->peer_va = va + (u64)(conn->peer_index - 1) *
+				     conn->tx_ring.size;
+	return rc;
+}
+
 /**
  * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
  * @conn: open connection
@@ -175,10 +193,13 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 {
-	u32 size = smcr_bsize_bytes(m->bsize);
-	int rtoken;
+	int rtoken, rc;
+	u8 slot;
 
-	rtoken = smcr_conn_claim_relem(conn, m->rkey, m->va, m->index);
+	spin_lock_bh(&conn->lock);
+	slot = conn->link->slot;
+	spin_unlock_bh(&conn->lock);
+	rtoken = smcr_conn_claim_relem(conn, slot, m->rkey, m->va, m->index);
 	if (rtoken < 0)
 		return rtoken;
 
@@ -186,12 +207,11 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 	conn->rtoken = rtoken;
 	conn->peer_index = m->index;
 	conn->peer_token = m->token;
-	conn->peer_rkey = m->rkey;
-	conn->peer_va = m->va + (u64)(m->index - 1) * size;
-	conn->tx_ring.size = size;
+	conn->tx_ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx_ring.base = conn->lgr->base;
+	rc = smcr_conn_aim(conn);
 	spin_unlock_bh(&conn->lock);
-	return 0;
+	return rc;
 }
 
 /**

@@ -31,8 +31,9 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 /**
  * smcr_conn_claim_relem() - the peer gave @conn an element of its RMB
  * @conn: new owner, in its group
- * @rkey: RKey of the RMB
- * @va: address of the RMB
+ * @slot: link that CLC has named
+ * @rkey: RKey of the RMB there
+ * @va: address of the RMB there
  * @index: element
  *
  * Another live connection that still holds the element loses it: the peer,
@@ -41,14 +42,15 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * Context: process.
  * Return: index of the RToken; -ENOMEM, or as smcr_lgr_use_rtoken().
  */
-int smcr_conn_claim_relem(struct smcr_conn *conn, u32 rkey, u64 va, u8 index)
+int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
+			  u8 index)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_conn *old;
 	unsigned long key;
 	int rt, rc;
 
-	rt = smcr_lgr_use_rtoken(lgr, rkey, va);
+	rt = smcr_lgr_use_rtoken(lgr, slot, rkey, va);
 	if (rt < 0)
 		return rt;
 	key = smcr_relem_key(rt, index);

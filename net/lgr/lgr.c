@@ -91,17 +91,6 @@ void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news)
 	smcr_llc_kick(lgr);
 }
 
-/* Which link of its group is this? Context: any. */
-u8 smcr_slot_of(const struct smcr_lgr *lgr, const struct smcr_link *link)
-{
-	u8 i;
-
-	for (i = 0; i < SMCR_SLOTS - 1; i++)
-		if (READ_ONCE(lgr->slot[i].link) == link)
-			break;
-	return i;
-}
-
 /*
  * To be called by who has set DEAD. The machine ends the group, and says when
  * nothing is left to be told: end_work comes then, or when the time is over.
@@ -222,7 +211,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 {
 	struct smcr_lgr *lgr = link->lgr;
-	u8 i = smcr_slot_of(lgr, link);
+	u8 i = link->slot;
 
 	/* keepalive asked, and this is its answer (KA-04) */
 	if (READ_ONCE(lgr->slot[i].test.keep) &&

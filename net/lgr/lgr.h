@@ -20,6 +20,7 @@
 #include "lgr/rmb.h"
 #include "core/clc.h"
 #include "core/lgr_fsm.h"
+#include "core/lgr_roles.h"
 #include "core/link_test.h"
 #include "core/llc.h"
 #include "core/slots.h"
@@ -38,13 +39,23 @@ struct smcr_peer {
 	struct in6_addr addr;
 };
 
-/* RToken of an RMB of the peer, as known on the group's link */
+/**
+ * struct smcr_rtoken - RToken of an RMB of the peer
+ * @on: what names the RMB on the link of each slot
+ * @known: the slots that the peer has told of, bits
+ * @used: connections that write there
+ * @valid: the entry is in use
+ * @confirmed: not withdrawn; else gone with its last connection
+ */
 struct smcr_rtoken {
-	u32 rkey;
-	u64 va;
-	u16 used;		/* connections that write there */
+	struct {
+		u32 rkey;
+		u64 va;
+	} on[SMCR_SLOTS];
+	u16 known;
+	u16 used;
 	bool valid;
-	bool confirmed;		/* not withdrawn; else gone with its last connection */
+	bool confirmed;
 };
 
 /**
@@ -217,8 +228,8 @@ struct smcr_llc_run {
  * @conns: by alert token; RCU readers, writers under @lock
  * @n_conns: connections; @lock
  * @idle_since: jiffies when @n_conns went to 0; racy by design
- * @rtokens, @relems: RTokens of the peer and elements of the peer in use
- *	(xarray index rtoken << 8 | element -> smcr_conn); @lock
+ * @rtokens, @relems: RTokens of the peer, SMCR_RMBS_MAX of them, and elements of
+ *	the peer in use (xarray index rtoken << 8 | element -> smcr_conn); @lock
  * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
  *	rmb_pause; in first contact held while an MR is registered
  * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
@@ -255,7 +266,7 @@ struct smcr_lgr {
 	unsigned int n_conns;
 	unsigned long idle_since;
 	struct list_head conn_list;	/* smcr_member.lgr_node; @lock */
-	struct smcr_rtoken rtokens[SMCR_RMBS_MAX];
+	struct smcr_rtoken *rtokens;
 	struct xarray relems;
 	struct smcr_buf *reclaim;	/* send buffers a WRITE may still read; @lock */
 	unsigned int n_reclaim;	/* @lock */
@@ -318,12 +329,15 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
+		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
-bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va);
-int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va);
-bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u32 rkey, bool unused);
-void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey);
+bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
+			   bool unused);
+void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 

@@ -77,6 +77,10 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
 	if (!lgr)
 		goto err_count;
+	lgr->rtokens = kvcalloc(SMCR_RMBS_MAX, sizeof(*lgr->rtokens),
+				GFP_KERNEL);
+	if (!lgr->rtokens)
+		goto err_lgr;
 	lgr->sn = sn;
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
@@ -115,6 +119,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	return lgr;
 
 err_lgr:
+	kvfree(lgr->rtokens);
 	kfree(lgr);
 err_count:
 	smcr_lgr_uncount(sn);

@@ -117,7 +117,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 		smcr_hit(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
 		return;
 	}
-	item->slot = smcr_slot_of(lgr, link);
+	item->slot = link->slot;
 	item->msg = msg;
 	spin_lock_bh(&lgr->llc.lock);
 	flood = lgr->llc.len >= SMCR_LLC_QUEUE_MAX;

@@ -21,14 +21,14 @@ static bool llc_link_data_ok(const struct smcr_link *link,
 	       cl->qpn == link->peer_qpn;
 }
 
-static u8 llc_rkey_mask(struct smcr_lgr *lgr,
+static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 			const struct smcr_llc_delete_rkey *dk)
 {
 	u8 mask = 0;
 	int i;
 
 	for (i = 0; i < dk->count; i++) {
-		if (smcr_lgr_rtoken_known(lgr, dk->rkey[i], true))
+		if (smcr_lgr_rtoken_known(lgr, slot, dk->rkey[i], true))
 			continue;
 		mask |= 0x80 >> i;
 		net_info_ratelimited("smcr: link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
@@ -40,13 +40,14 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr,
 }
 
 /* ADD LINK CONTINUATION names RTokens by their key on the carrying link (LLC-41) */
-static bool llc_ref_rkeys_ok(struct smcr_lgr *lgr,
+static bool llc_ref_rkeys_ok(struct smcr_lgr *lgr, u8 slot,
 			     const struct smcr_llc_add_link_cont *ac)
 {
 	u8 i, n = min_t(u8, ac->n_rtokens, ARRAY_SIZE(ac->pair));
 
 	for (i = 0; i < n; i++)
-		if (!smcr_lgr_rtoken_known(lgr, ac->pair[i].ref_rkey, false))
+		if (!smcr_lgr_rtoken_known(lgr, slot, ac->pair[i].ref_rkey,
+					   false))
 			return false;
 	return true;
 }
@@ -88,20 +89,21 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		facts->nic = llc_peer_nic(lgr, &msg->add_link);
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
-		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, &msg->add_link_cont);
+		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, ev->slot,
+						    &msg->add_link_cont);
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
 		if (msg->reply)
 			facts->echo = !llc_echo_ok(lgr, msg);
 		else
 			facts->full =
-				!smcr_lgr_rtoken_fits(lgr,
+				!smcr_lgr_rtoken_fits(lgr, ev->slot,
 						      msg->confirm_rkey.rkey,
 						      msg->confirm_rkey.va);
 		break;
 	case SMCR_LLC_DELETE_RKEY:
 		if (!msg->reply)
-			facts->rkey_mask = llc_rkey_mask(lgr,
+			facts->rkey_mask = llc_rkey_mask(lgr, ev->slot,
 							 &msg->delete_rkey);
 		else if (msg->delete_rkey.negative)
 			net_info_ratelimited("smcr: link group %u, peer %*phN does not know RKey 0x%x\n",
@@ -214,19 +216,21 @@ static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* RTokens of the peer */
 
-static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+static void do_learn_rmb(struct smcr_lgr *lgr, u8 slot,
+			 const struct smcr_llc *msg)
 {
 	if (msg->type == SMCR_LLC_CONFIRM_RKEY)
-		smcr_lgr_add_rtoken(lgr, msg->confirm_rkey.rkey,
+		smcr_lgr_add_rtoken(lgr, slot, msg->confirm_rkey.rkey,
 				    msg->confirm_rkey.va);
 }
 
-static void do_forget_rmb(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+static void do_forget_rmb(struct smcr_lgr *lgr, u8 slot,
+			  const struct smcr_llc *msg)
 {
 	int i;
 
 	for (i = 0; i < msg->delete_rkey.count; i++)
-		smcr_lgr_del_rtoken(lgr, msg->delete_rkey.rkey[i]);
+		smcr_lgr_del_rtoken(lgr, slot, msg->delete_rkey.rkey[i]);
 }
 
 /* First contact */
@@ -344,10 +348,10 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		smcr_llc_rkey_done(lgr, a->res);
 		break;
 	case SMCR_LGR_DO_LEARN_RMB:
-		do_learn_rmb(lgr, msg);
+		do_learn_rmb(lgr, a->slot, msg);
 		break;
 	case SMCR_LGR_DO_FORGET_RMB:
-		do_forget_rmb(lgr, msg);
+		do_forget_rmb(lgr, a->slot, msg);
 		break;
 	case SMCR_LGR_DO_AGREED:
 		do_agreed(lgr, lgr->slot[a->slot].link, msg);

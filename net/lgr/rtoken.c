@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RTokens of the peer: its RMBs, as they are known on the link (RFC 7609 3.5.5.2).
+ * RTokens of the peer: its RMBs, as they are known on each link (RFC 7609 3.5.5.2).
  */
+#include <linux/bits.h>
 #include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 
+static bool rtoken_is(const struct smcr_rtoken *rt, u8 slot, u32 rkey)
+{
+	return rt->valid && rt->known & BIT(slot) && rt->on[slot].rkey == rkey;
+}
+
+static void rtoken_begin(struct smcr_rtoken *rt, u8 slot, u32 rkey, u64 va)
+{
+	memset(rt, 0, sizeof(*rt));
+	rt->on[slot].rkey = rkey;
+	rt->on[slot].va = va;
+	rt->known = BIT(slot);
+	rt->valid = true;
+	rt->confirmed = true;
+}
+
 /* Index of an RToken that the peer has confirmed, or, with @add, does so now */
-static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
+static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
+			   bool add)
 {
 	int i, free = -ENOSPC;
 
@@ -14,7 +31,7 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
 	for (i = 0; i < SMCR_RMBS_MAX; i++) {
 		struct smcr_rtoken *rt = &lgr->rtokens[i];
 
-		if (rt->valid && rt->rkey == rkey && rt->va == va) {
+		if (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va) {
 			rt->confirmed |= add;
 			return rt->confirmed ? i : -ENOENT;
 		}
@@ -24,25 +41,21 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va, bool add)
 	if (!add)
 		return -ENOENT;
 	if (free >= 0)
-		lgr->rtokens[free] = (struct smcr_rtoken) {
-			.rkey = rkey,
-			.va = va,
-			.valid = true,
-			.confirmed = true,
-		};
+		rtoken_begin(&lgr->rtokens[free], slot, rkey, va);
 	return free;
 }
 
 /**
  * smcr_lgr_rtoken_fits() - is there room for an RToken?
  * @lgr: group
- * @rkey: key on the group's link
- * @va: address
+ * @slot: link whose RToken it is
+ * @rkey: key on that link
+ * @va: address there
  *
  * Context: the group's LLC work, which alone adds some to an active group.
  * Return: true if it is known, or can be added.
  */
-bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va)
+bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
 	bool fits = false;
 	int i;
@@ -51,7 +64,8 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va)
 	for (i = 0; i < SMCR_RMBS_MAX && !fits; i++) {
 		struct smcr_rtoken *rt = &lgr->rtokens[i];
 
-		fits = !rt->valid || (rt->rkey == rkey && rt->va == va);
+		fits = !rt->valid ||
+		       (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return fits;
@@ -60,30 +74,32 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u32 rkey, u64 va)
 /**
  * smcr_lgr_add_rtoken() - CONFIRM RKEY: the peer has a new RMB
  * @lgr: group
- * @rkey: key on the group's link
- * @va: address
+ * @slot: link whose RToken it is
+ * @rkey: key on that link
+ * @va: address there
  *
  * Return: index or -ENOSPC.
  */
-int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
+int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
 	int i;
 
 	spin_lock_bh(&lgr->lock);
-	i = smcr_lgr_rtoken(lgr, rkey, va, true);
+	i = smcr_lgr_rtoken(lgr, slot, rkey, va, true);
 	spin_unlock_bh(&lgr->lock);
 	return i;
 }
 
 /* What a key of the peer stands for: one that is not withdrawn; or NULL */
-static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u32 rkey)
+static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u8 slot,
+				     u32 rkey)
 {
 	int i;
 
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_RMBS_MAX; i++)
-		if (lgr->rtokens[i].valid && lgr->rtokens[i].confirmed &&
-		    lgr->rtokens[i].rkey == rkey)
+		if (lgr->rtokens[i].confirmed &&
+		    rtoken_is(&lgr->rtokens[i], slot, rkey))
 			return &lgr->rtokens[i];
 	return NULL;
 }
@@ -91,18 +107,20 @@ static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u32 rkey)
 /**
  * smcr_lgr_rtoken_known() - is this a key of an RMB of the peer?
  * @lgr: group
- * @rkey: key on the group's link
+ * @slot: link by which it is named
+ * @rkey: key on that link
  * @unused: and no connection writes there (RMB-25)
  *
  * Return: true if so.
  */
-bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u32 rkey, bool unused)
+bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
+			   bool unused)
 {
 	const struct smcr_rtoken *rt;
 	bool known;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_of(lgr, rkey);
+	rt = rtoken_of(lgr, slot, rkey);
 	known = rt && !(unused && rt->used);
 	spin_unlock_bh(&lgr->lock);
 	return known;
@@ -111,17 +129,18 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u32 rkey, bool unused)
 /**
  * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
  * @lgr: group
- * @rkey: key on the group's link
+ * @slot: link by which it names the RMB
+ * @rkey: key on that link; those on the others go with it
  *
  * If a connection still writes there, its end may be on its way: the RToken is
  * forgotten with it, and no other connection gets it.
  */
-void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
+void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 {
 	struct smcr_rtoken *rt;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_of(lgr, rkey);
+	rt = rtoken_of(lgr, slot, rkey);
 	if (rt) {
 		rt->valid = rt->used;
 		rt->confirmed = false;
@@ -132,8 +151,9 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
 /**
  * smcr_lgr_use_rtoken() - a connection is going to write to an RMB of the peer
  * @lgr: group
- * @rkey: RKey of the RMB
- * @va: address of the RMB
+ * @slot: link that CLC has named
+ * @rkey: RKey of the RMB there
+ * @va: address of the RMB there
  *
  * First contact makes the RMB known. Later ones have to be confirmed on the link
  * before CLC names them (RFC 7609 3.5.5.2.1): what a CLC message says may come
@@ -143,16 +163,44 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u32 rkey)
  * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed;
  * -ENOSPC.
  */
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u32 rkey, u64 va)
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
 	int rt;
 
 	spin_lock_bh(&lgr->lock);
-	rt = smcr_lgr_rtoken(lgr, rkey, va, lgr->st == SMCR_LGR_ST_FORMING);
+	rt = smcr_lgr_rtoken(lgr, slot, rkey, va,
+			     lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
 		lgr->rtokens[rt].used++;
 	spin_unlock_bh(&lgr->lock);
 	return rt;
+}
+
+/**
+ * smcr_lgr_rtoken_on() - what names an RMB of the peer on a link
+ * @lgr: group
+ * @rtoken: index, in use by the caller
+ * @slot: link
+ * @rkey: set to the key
+ * @va: set to the address
+ *
+ * Context: any; a connection's lock may be held.
+ * Return: 0; -ENOENT the peer has not told.
+ */
+int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
+		       u64 *va)
+{
+	const struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+	int rc = -ENOENT;
+
+	spin_lock_bh(&lgr->lock);
+	if (rt->known & BIT(slot)) {
+		*rkey = rt->on[slot].rkey;
+		*va = rt->on[slot].va;
+		rc = 0;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return rc;
 }
 
 /**
