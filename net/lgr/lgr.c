@@ -20,9 +20,15 @@ static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
 				    SMCR_T_LLC_DEFAULT));
 }
 
+void smcr_lgr_hold(struct smcr_lgr *lgr)
+{
+	refcount_inc(&lgr->refs);
+}
+
 /*
  * The only writer of lgr->st, which begins as FORMING. Returns false if the
- * group was DEAD already.
+ * group was DEAD already. A dead group is released by end_work: when the machine
+ * says that nothing is left to be told, or when the time is over.
  */
 static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 				      enum smcr_reason why)
@@ -32,10 +38,14 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	lockdep_assert_held(&lgr->lock);
 	if (old == SMCR_LGR_ST_DEAD)
 		return false;
-	if (st == SMCR_LGR_ST_DEAD)
+	if (st == SMCR_LGR_ST_DEAD) {
 		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
-	else
+		smcr_lgr_hold(lgr);	/* until it is released */
+		queue_delayed_work(smcr_end_wq, &lgr->end_work,
+				   smcr_lgr_end_time(lgr));
+	} else {
 		lgr->tell_end = true;
+	}
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
@@ -51,11 +61,6 @@ bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why)
 	ok = smcr_lgr_set_state_locked(lgr, st, why);
 	spin_unlock_bh(&lgr->lock);
 	return ok;
-}
-
-void smcr_lgr_hold(struct smcr_lgr *lgr)
-{
-	refcount_inc(&lgr->refs);
 }
 
 void smcr_lgr_put(struct smcr_lgr *lgr)
@@ -91,10 +96,7 @@ void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news)
 	smcr_llc_kick(lgr);
 }
 
-/*
- * To be called by who has set DEAD. The machine ends the group, and says when
- * nothing is left to be told: end_work comes then, or when the time is over.
- */
+/* To be called by who has set DEAD: the machine ends the group */
 void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason)
 {
@@ -104,8 +106,6 @@ void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 	lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
 			   del_reason == SMCR_DEL_INACTIVE;
 	smcr_hit(lgr->sn, why, lgr->id, 0);
-	smcr_lgr_hold(lgr);	/* until it is released */
-	queue_delayed_work(smcr_end_wq, &lgr->end_work, smcr_lgr_end_time(lgr));
 	smcr_llc_news(lgr, SMCR_NEWS_END);
 }
 

@@ -425,7 +425,6 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	if (!lgr)
 		return NULL;
 	if (smcr_lgr_setup(lgr, why)) {
-		smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, *why);
 		smcr_lgr_put(lgr);
 		return NULL;
 	}
