@@ -72,7 +72,6 @@ static void srv_not_made(struct lf *x)
 /* The client has no RNIC for it (LG-23) */
 static void srv_refused(struct lf *x)
 {
-	smcr_link_num_put(&x->f->nums, lf_subject(x)->num);
 	lf_add_dropped(x);
 	lf_retry(x);
 }
