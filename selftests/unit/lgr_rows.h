@@ -17,7 +17,7 @@
  *	and the others by their names
  *
  * Which is to be asked first, "S: " or "C: ", is the machine's role. "-step" is
- * left out: nothing depends on it.
+ * left out, but after each event those timers run that have to, and no others.
  */
 #ifndef _SMCR_UNIT_LGR_ROWS_H
 #define _SMCR_UNIT_LGR_ROWS_H
@@ -38,6 +38,7 @@ struct lgr_row {
 struct lgr_rig {
 	struct smcr_lgr_fsm f;
 	struct smcr_lgr_out out;
+	u32 timers;		/* that run, bits */
 	char said[1024];
 	size_t len;
 };
@@ -380,6 +381,33 @@ static inline void lgr_say_act(struct lgr_rig *r, const struct smcr_lgr_act *a)
 		lgr_say(r, " %s", smcr_reason_name(a->why));
 }
 
+/* The timers that run are those of what is waited for */
+static inline void lgr_check_timers(struct lgr_rig *r)
+{
+	static const u8 waits[] = {
+		SMCR_LGR_S_FIRST_CONFIRM, SMCR_LGR_C_FIRST_CONFIRM,
+		SMCR_LGR_C_FIRST_ADD, SMCR_LGR_S_ADD_REPLY,
+		SMCR_LGR_S_ADD_TOKENS, SMCR_LGR_S_ADD_CONFIRM,
+		SMCR_LGR_C_ADD_TOKENS, SMCR_LGR_C_ADD_CONFIRM,
+		SMCR_LGR_S_DEL_REPLY,
+	};
+	u32 want = 0;
+	u8 i;
+
+	/* at its end the caller stops all */
+	if (r->f.ending || r->f.step == SMCR_LGR_OVER)
+		return;
+	for (i = 0; i < ARRAY_SIZE(waits); i++)
+		if (r->f.step == waits[i])
+			want |= BIT(SMCR_LGR_T_STEP);
+	if (r->f.rkey == SMCR_RKEY_SENT)
+		want |= BIT(SMCR_LGR_T_RKEY);
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (r->f.slot[i].noticed)
+			want |= BIT(SMCR_LGR_T_NOTICE + i);
+	EXPECT_EQ(r->timers & ~BIT(SMCR_LGR_T_RETRY), want);
+}
+
 /* One event; what came out of it is in .said */
 static inline void lgr_event(struct lgr_rig *r, const char *text)
 {
@@ -387,6 +415,8 @@ static inline void lgr_event(struct lgr_rig *r, const char *text)
 	u8 i;
 
 	lgr_read(text, &ev);
+	if (ev.type == SMCR_LGR_EV_TIMER)
+		r->timers &= ~BIT(ev.timer);
 	smcr_lgr_fsm_step(&r->f, &ev, &r->out);
 	EXPECT_TRUE(r->out.n < SMCR_LGR_ACTS);
 	EXPECT_TRUE(r->out.n_msg < SMCR_LGR_MSGS);
@@ -395,10 +425,15 @@ static inline void lgr_event(struct lgr_rig *r, const char *text)
 	for (i = 0; i < r->out.n; i++) {
 		const struct smcr_lgr_act *a = &r->out.act[i];
 
+		if (a->type == SMCR_LGR_DO_ARM)
+			r->timers |= BIT(a->timer);
+		else if (a->type == SMCR_LGR_DO_DISARM)
+			r->timers &= ~BIT(a->timer);
 		if (a->type != SMCR_LGR_DO_DISARM ||
 		    a->timer != SMCR_LGR_T_STEP)
 			lgr_say_act(r, a);
 	}
+	lgr_check_timers(r);
 }
 
 /* The situation that @before leads to: "S: ..." or "C: ..." */

@@ -52,6 +52,14 @@ static const struct lgr_row server[] = {
 	  "+retry/retry*4" },
 	{ "LG-27 LG-11", S_MAKE, "made 2 no",
 	  "" },
+	{ "LG-27", S_MAKE "made 2 no;", "want-link",
+	  "make 2" },
+	{ "LG-27", S_ONE
+	  "timer retry; made 1 no; timer retry; made 1 nic=1 n=1; "
+	  "0<add-link! 3 nic=1; 0<add-link-cont! 3; up 1; "
+	  "1<confirm-link! 3; made 2 no; down 1;",
+	  "0<delete-link! 3",
+	  "stop 1; +retry/retry" },
 	{ "LG-27", S_ONE, "timer retry",
 	  "make 1" },
 	{ "LG-27 LG-32", S_ONE, "0<add-link 0",
@@ -112,6 +120,11 @@ static const struct lgr_row server[] = {
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LLC-33 LLC-12", S_CONF, "down 0 link-error",
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LLC-33", S_CONF "down 0 link-error; 1<delete-link! 1;",
+	  "1<delete-link! 3",
+	  "stop 2; +retry/retry*2; make 3" },
+	{ "LLC-50 LLC-25", S_CONF "timer step;", "down 0 link-error",
+	  "move 0; 1>delete-link 3 0x10000; +step/llc" },
 	{ "LLC-13", S_REPLY, "down 1 link-error",
 	  "move 1" },
 	/* it cannot be confirmed */
@@ -256,6 +269,13 @@ static const struct lgr_row client[] = {
 	  "+notice2/notice; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-13", C_CONT, "down 1 link-error",
 	  "move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	{ "LLC-13", C_CONT "down 0 link-error;", "want-rkey",
+	  "prepare" },
+	{ "LG-27", C_ONE "0<add-link 3 nic=1; made 1 no; 0<add-link 3 nic=1; "
+	  "made 1 nic=1 n=1; 0<add-link-cont 3; 1<confirm-link 3; up 1; "
+	  "0<delete-link 3;",
+	  "moved 1",
+	  "0>delete-link! 3 0x10000 #answer 1; +retry/retry" },
 	/* the server has given it up, and cannot tell over its link (LLC-33) */
 	{ "LLC-33", C_MAKE, "1<add-link 4 nic=2",
 	  "stop 2; make 3" },
@@ -343,11 +363,11 @@ TEST(smcr_lgr_fsm_add__no_slot)
 	struct lgr_rig r;
 	u8 i;
 
-	lgr_situation(&r, S_TWO);
-	for (i = 2; i < SMCR_SLOTS; i++)
+	lgr_situation(&r, S_ONE);
+	for (i = 1; i < SMCR_SLOTS; i++)
 		r.f.slot[i].st = SMCR_SLOT_GONE;
 	lgr_event(&r, "want-link");
-	EXPECT_STR(r.said, "");
+	EXPECT_STR(r.said, "+retry/retry");
 	EXPECT_EQ(r.f.step, SMCR_LGR_IDLE);
 	lgr_situation(&r, C_TWO);
 	for (i = 2; i < SMCR_SLOTS; i++)

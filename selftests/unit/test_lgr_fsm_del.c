@@ -30,6 +30,11 @@ static const struct lgr_row server[] = {
 	  "want-rkey; ready; want-del 0 orderly; want-del 1 orderly;",
 	  "0<confirm-rkey! n=1",
 	  "rkey-done ok; -rkey; move 0 orderly" },
+	{ "LG-34", S_TWO
+	  "want-rkey; ready; want-del 0 orderly; want-del 1 orderly; "
+	  "0<confirm-rkey! n=1; moved 0;",
+	  "1<delete-link! 1",
+	  "stop 0; +retry/retry" },
 	/* a link fails: move, then delete it over another (LLC-46) */
 	{ "LLC-46 LLC-48 LG-48", S_TWO, "down 0 link-error",
 	  "move 0; 1>delete-link 1 0x10000; +step/llc" },
@@ -157,6 +162,16 @@ static const struct lgr_row client[] = {
 	  "stop 2" },
 	{ "LG-36", C_MOVE "moved 2; sent 0 answer 2;", "stopped 2",
 	  "" },
+	{ "LG-36", C_MOVE "moved 2;", "2<confirm-rkey n=2 links=1,2",
+	  "" },
+	{ "LLC-49", C_MOVE "moved 2;", "1<delete-link 3",
+	  "1>delete-link! 3 0x100000" },
+	{ "LLC-64", C_MOVE "moved 2;", "0<confirm-rkey n=2 links=2,3",
+	  "0>confirm-rkey! n=2 links=2,3 negative retry" },
+	{ "LLC-13", C_THREE "want-rkey; ready via=2; 0<delete-link 3;",
+	  "moved 2",
+	  "0>delete-link! 3 0x10000 #answer 2; "
+	  "rkey-done again link-error; -rkey" },
 	{ "LLC-46 LG-36", C_TWO, "1<delete-link 2",
 	  "move 1" },
 	{ "LLC-46 LG-36", C_TWO "1<delete-link 2;", "moved 1",
@@ -179,6 +194,8 @@ static const struct lgr_row client[] = {
 	  "+notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
 	  "1>delete-link! 3 0x10000 #answer 2" },
+	{ "LLC-50", C_MOVE "down 0 link-error;", "want-rkey",
+	  "prepare" },
 	/* the server deletes the carrying link first */
 	{ "LLC-50", C_MOVE, "1<delete-link 1",
 	  "fail 2 link-deleted; move 0" },
