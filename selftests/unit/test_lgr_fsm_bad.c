@@ -203,7 +203,7 @@ TEST(smcr_lgr_fsm_bad__rtokens)
 	};
 	u8 i, k;
 
-	covers("LLC-40 LLC-41");
+	covers("LLC-40");
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		row(bad[i].ids,
 		    text(S_THREE "want-link; made 3 nic=3 n=1; "
@@ -277,7 +277,7 @@ TEST(smcr_lgr_fsm_bad__rkeys)
 {
 	u8 k, miss, third;
 
-	covers("LLC-62 LLC-64 LLC-67");
+	covers("LLC-62 LLC-64");
 	for (k = 0; k < LINKS; k++) {
 		for (miss = 0; miss < LINKS; miss++) {
 			const char *m;

@@ -147,7 +147,7 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_del__server)
 {
-	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LG-34 LG-35 LG-38 LG-44");
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LG-34 LG-35 LG-38");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
@@ -310,7 +310,7 @@ static const struct lgr_row client[] = {
 
 TEST(smcr_lgr_fsm_del__client)
 {
-	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54 LG-36 LG-37 LG-42");
+	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54 LG-36 LG-37");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
@@ -428,6 +428,6 @@ static const struct lgr_row end[] = {
 
 TEST(smcr_lgr_fsm_del__end)
 {
-	covers("LLC-52 LLC-53 LG-40 LG-41");
+	covers("LLC-52 LLC-53");
 	lgr_rows(end, ARRAY_SIZE(end));
 }
