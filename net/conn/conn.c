@@ -47,6 +47,8 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 	WRITE_ONCE(conn->purged, true);
 	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
 	conn->rx_cons = conn->rx_prod;
+	conn->rx_told = conn->rx_prod;
+	conn->rx_urg.state = SMCR_URG_NONE;
 }
 
 /**

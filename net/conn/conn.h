@@ -16,6 +16,7 @@
 #include "core/cdc.h"
 #include "core/close.h"
 #include "core/cursor.h"
+#include "core/urgent.h"
 #include "core/window.h"
 
 /*
@@ -54,7 +55,9 @@ struct smcr_conn {
 	struct smcr_ring rx_ring;
 	struct smcr_pos rx_prod;	/* peer has written up to here */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
-	u64 rx_announced;		/* rx_cons.abs in the last CDC sent */
+	struct smcr_pos rx_told;	/* ... and has not read yet, but will skip */
+	struct smcr_urg_rx rx_urg;	/* state: before rx_prod.abs; smcr_conn_urgent() */
+	u64 rx_announced;		/* rx_told.abs in the last CDC sent */
 	unsigned long rx_tell_at;	/* jiffies; smcr_rx_peer_closed() */
 	u16 rx_seq;			/* last processed (SR) */
 	bool peer_blocked;		/* B of the last CDC */
@@ -75,6 +78,7 @@ struct smcr_conn {
 	struct smcr_ring tx_ring;	/* the peer's element */
 	struct smcr_pos tx_prod;	/* written there; .abs = bytes sent */
 	struct smcr_pos tx_cons;	/* peer has consumed */
+	struct smcr_urg_tx tx_urg;
 	u64 tx_signalled;		/* tx_prod.abs of the last signalled post */
 	u32 peer_token;
 	u32 peer_rkey;			/* on conn->link: smcr_conn_aim() */
@@ -176,6 +180,17 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 }
 
 /*
+ * Has the reader to mind urgent data? Asked after smcr_conn_readable(), it knows
+ * of a mark in what that has found: smcr_conn_apply() writes the state first.
+ */
+static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
+{
+	return unlikely(READ_ONCE(conn->rx_urg.state) != SMCR_URG_NONE ||
+			READ_ONCE(conn->rx_told.abs) !=
+				READ_ONCE(conn->rx_cons.abs));
+}
+
+/*
  * Upper bound of SO_RCVLOWAT, half of the ring as with TCP: a peer that avoids
  * silly windows need not fill the ring, see SMCR_TX_SWS_MIN.
  */
@@ -219,5 +234,13 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
 void smcr_rx_window(struct smcr_conn *conn);
 void smcr_rx_peer_closed(struct smcr_conn *conn);
+/* rx_urgent.c */
+void smcr_rx_urg_news(struct smcr_conn *conn, int ev);
+void smcr_rx_settle(struct smcr_conn *conn);
+int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
+		     int flags);
+__poll_t smcr_rx_poll(struct smcr_sock *ssk);
+u64 smcr_rx_inq(struct smcr_sock *ssk);
+bool smcr_rx_at_mark(struct smcr_conn *conn);
 
 #endif /* _SMCR_CONN_H */

@@ -34,7 +34,7 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
  */
 static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 					const struct smcr_cdc *cdc, int *rx,
-					int *freed)
+					int *freed, int *urg)
 {
 	struct smcr_pos prod = conn->rx_prod, cons = conn->tx_cons;
 	const struct smcr_ring *rx_ring = &conn->rx_ring;
@@ -57,11 +57,16 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
+	*urg = smcr_urg_rx_flags(&conn->rx_urg, cdc->pflags, prod.abs,
+				 conn->rx_told.abs);
+	if (*urg < 0)
+		return SMCR_R_CDC_URGENT;
 	conn->rx_prod.off = prod.off;
 	conn->rx_prod.wrap = prod.wrap;
 	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
 	WRITE_ONCE(conn->rx_prod.abs, prod.abs);
 	conn->tx_cons = cons;
+	smcr_urg_tx_acked(&conn->tx_urg, cons.abs);
 	return SMCR_R_NONE;
 }
 
@@ -106,7 +111,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
-	int rx, freed;
+	int rx, freed, urg;
 
 	lockdep_assert_held(&conn->lock);
 
@@ -136,7 +141,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 
-	why = smcr_conn_apply(conn, cdc, &rx, &freed);
+	why = smcr_conn_apply(conn, cdc, &rx, &freed, &urg);
 	if (why == SMCR_R_NONE && conn->rx_ring.base &&
 	    !smcr_rmb_eye_ok(&conn->elem)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
@@ -159,6 +164,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	conn->peer_blocked = cdc->pflags & SMCR_CDC_B;
 	conn->peer_asks = smcr_cdc_asks(cdc->pflags);
 	conn->rx_bytes += rx;
+	if (unlikely(urg))
+		smcr_rx_urg_news(conn, urg);
 	if (!conn->active) {
 		conn->early_cflags |= cdc->cflags;
 		return;
@@ -167,7 +174,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_data(conn, rx);
 	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->peer_asks || conn->peer_blocked) &&
-	    conn->rx_announced != conn->rx_cons.abs)
+	    conn->rx_announced != conn->rx_told.abs)
 		conn->tx_ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn))

@@ -67,6 +67,9 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
 	conn->rx_lost = false;
 	conn->rx_prod = start;
 	conn->rx_cons = start;
+	conn->rx_told = start;
+	memset(&conn->rx_urg, 0, sizeof(conn->rx_urg));
+	memset(&conn->tx_urg, 0, sizeof(conn->tx_urg));
 	conn->rx_announced = 0;
 	conn->rx_seq = 0;
 	conn->peer_blocked = false;
@@ -230,6 +233,8 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	/* a listener's children have it from TCP */
 	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	WRITE_ONCE(conn->active, true);
+	if (conn->rx_urg.state != SMCR_URG_NONE)
+		smcr_rx_urg_news(conn, SMCR_URG_EV_NEWS);
 	if (conn->early_conflict)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
@@ -286,11 +291,13 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
  */
 static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 {
-	u32 off = conn->rx_cons.off, len = (u32)smcr_conn_readable(conn);
+	u32 off = conn->rx_told.off, len;
 	u32 cap = smcr_ring_cap(&conn->rx_ring);
 
 	lockdep_assert_held(&conn->lock);
 
+	/* an urgent byte that will be skipped is not read from there */
+	len = (u32)(conn->rx_prod.abs - conn->rx_told.abs);
 	if (!len)
 		return false;
 	if (len > cap - off) {	/* they wrap */

@@ -26,7 +26,7 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	if (READ_ONCE(conn->purged))
 		return 0;
 	if (off >= cap)
-		off -= cap;
+		off %= cap;
 	while (done < len) {
 		u32 n = min(len - done, cap - off);
 		const void *src;
@@ -47,14 +47,66 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	return done;
 }
 
-static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
+static void smcr_rx_consume(struct smcr_conn *conn, u64 n)
 {
 	spin_lock_bh(&conn->lock);
 	if (!conn->purged) {
-		smcr_pos_add(&conn->rx_ring, &conn->rx_cons, n);
+		if (unlikely(conn->rx_cons.abs + n == conn->rx_told.abs))
+			conn->rx_cons = conn->rx_told;
+		else
+			smcr_pos_add(&conn->rx_ring, &conn->rx_cons, (u32)n);
+		smcr_rx_settle(conn);
 		smcr_rx_window(conn);
 	}
 	spin_unlock_bh(&conn->lock);
+}
+
+/* How far a reader or peeker @skip bytes behind the consumer gets at once */
+static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
+{
+	u64 run;
+
+	if (!smcr_conn_urgent(conn))
+		return U64_MAX;
+	spin_lock_bh(&conn->lock);
+	run = smcr_urg_rx_run(&conn->rx_urg, conn->rx_cons.abs + skip,
+			      conn->rx_told.abs);
+	spin_unlock_bh(&conn->lock);
+	return run;
+}
+
+/*
+ * smcr_rx_run() is 0, and nothing was copied yet: on to what follows, as
+ * tcp_recvmsg(). An urgent byte is in the stream by SO_OOBINLINE only, and the peer
+ * may have written over it. @hole: what a peek has skipped. Returns bytes put
+ * into @msg, or -EFAULT.
+ */
+static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
+			u32 *hole)
+{
+	bool inlined = sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
+	struct smcr_urg_rx *urg = &conn->rx_urg;
+	u64 pos, end;
+	u8 byte;
+
+	spin_lock_bh(&conn->lock);
+	pos = conn->rx_cons.abs + *hole;
+	end = max(conn->rx_told.abs, pos + 1);
+	if (smcr_urg_rx_run(urg, pos, conn->rx_told.abs))	/* purged */
+		end = pos;
+	byte = urg->byte;
+	inlined = inlined && end != pos && smcr_urg_rx_marked(urg) &&
+		  urg->mark + 1 == end;
+	if (flags & MSG_PEEK)
+		*hole += (u32)(end - pos) - inlined;
+	spin_unlock_bh(&conn->lock);
+
+	if (inlined && !(flags & MSG_TRUNC) &&
+	    copy_to_iter(&byte, 1, &msg->msg_iter) != 1)
+		return -EFAULT;
+	if (!(flags & MSG_PEEK) && end != pos)
+		smcr_rx_consume(conn, end - pos);
+	return inlined;
 }
 
 /* The peer ended in good order; nothing before the end was lost */
@@ -115,7 +167,7 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 }
 
 /* TCP_INQ: how much is left, as tcp_recvmsg() tells */
-static void smcr_rx_inq(struct smcr_sock *ssk, struct msghdr *msg)
+static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
 	int inq = min_t(u64, smcr_conn_readable(&ssk->conn), INT_MAX);
 
@@ -138,6 +190,7 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 	size_t copied = 0, target;
+	u32 hole = 0;
 	long timeo;
 	int n, rc = 0;
 
@@ -146,11 +199,25 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	while (copied < len) {
-		u32 skip = flags & MSG_PEEK ? copied : 0;
+		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
+		u64 run = smcr_rx_run(conn, skip);
 
+		if (unlikely(!run)) {	/* it stops there once, and for a signal */
+			if (copied)
+				break;
+			if (signal_pending(current)) {
+				rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
+				break;
+			}
+			rc = smcr_rx_pass(conn, msg, flags, &hole);
+			if (rc < 0)
+				break;
+			copied += rc;
+			continue;
+		}
 		if (avail > skip) {
-			n = min_t(u64, avail - skip, len - copied);
+			n = min3(avail - skip, run, (u64)(len - copied));
 			if (!(flags & MSG_TRUNC))
 				n = smcr_rx_copy(conn, msg, skip, n);
 			if (n < 0) {
@@ -171,6 +238,6 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	}
 	if (!copied && rc < 0)
 		return rc;
-	smcr_rx_inq(ssk, msg);
+	smcr_rx_put_inq(ssk, msg);
 	return copied;
 }

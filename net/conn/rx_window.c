@@ -28,7 +28,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
-	    conn->rx_cons.abs == conn->rx_announced ||
+	    conn->rx_told.abs == conn->rx_announced ||
 	    time_before(jiffies, conn->rx_tell_at))
 		return false;
 	smcr_rx_peer_closed(conn);
@@ -44,7 +44,7 @@ void smcr_rx_window(struct smcr_conn *conn)
 	struct smcr_rx_window win = {
 		.cap = smcr_ring_cap(&conn->rx_ring),
 		.prod_abs = conn->rx_prod.abs,
-		.cons_abs = conn->rx_cons.abs,
+		.cons_abs = conn->rx_told.abs,
 		.announced_abs = conn->rx_announced,
 		.peer_blocked = conn->peer_blocked,
 		.peer_asks = conn->peer_asks,

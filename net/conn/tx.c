@@ -23,8 +23,9 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 	cdc->seq = conn->tx_seq + 1;
 	cdc->token = conn->peer_token;
 	cdc->prod = smcr_pos_cursor(&conn->tx_ring, prod);
-	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_cons);
-	cdc->pflags = blocked ? SMCR_CDC_B : 0;
+	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_told);
+	cdc->pflags = (blocked ? SMCR_CDC_B : 0) |
+		      smcr_urg_tx_flags(&conn->tx_urg, prod->abs);
 	cdc->cflags = (conn->fsm.tx_done ? SMCR_CDC_D : 0) |
 		      (conn->fsm.tx_closed ? SMCR_CDC_C : 0) |
 		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
@@ -71,7 +72,8 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	conn->tx_seq = cdc.seq;
 	conn->tx_prod = *prod;
 	conn->tx_blocked = blocked;
-	conn->rx_announced = conn->rx_cons.abs;
+	conn->rx_announced = conn->rx_told.abs;
+	smcr_urg_tx_sent(&conn->tx_urg, prod->abs);
 	conn->tx_ctrl = false;
 	return 0;
 }
@@ -203,20 +205,30 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 /* Data that may go; errno of smcr_link_post() when something stopped us */
 static int smcr_tx_data(struct smcr_conn *conn)
 {
+	const struct smcr_urg_tx *urg = &conn->tx_urg;
 	struct smcr_tx_plan plan;
-	u64 unsent;
+	u64 unsent, may;
 	int rc;
 
+	/* the last byte that went was an urgent one */
+	if (unlikely(urg->end == conn->tx_prod.abs) &&
+	    smcr_urg_tx_unsaid(urg, conn->tx_prod.abs))
+		return smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
+				    conn->tx_blocked, false);
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
-		/* smcr_tx_done() looks again */
-		if (conn->tx_pends && !conn->tx_flush &&
+		may = smcr_urg_tx_may(urg, conn->tx_prod.abs, unsent);
+		if (!may)	/* its acknowledgment brings us back */
+			return 0;
+		/* smcr_tx_done() looks again; urgent data wait for nothing */
+		if (conn->tx_pends && !conn->tx_flush && !urg->end &&
 		    unsent < smcr_tx_gather(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
-			     unsent, smcr_tx_post_max(conn), &plan);
+			     may, smcr_tx_post_max(conn), &plan);
 		if (!plan.len) {
-			/* the peer has to know that we wait (CDC-33) */
-			if (!conn->tx_blocked)
+			/* the peer has to know that we wait (CDC-33, CDC-39) */
+			if (!conn->tx_blocked ||
+			    smcr_urg_tx_unsaid(urg, conn->tx_prod.abs))
 				return smcr_tx_post(conn, NULL, 0,
 						    &conn->tx_prod, true,
 						    false);

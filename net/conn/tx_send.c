@@ -111,6 +111,27 @@ static void smcr_tx_push_more(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
+/*
+ * The last byte taken is the urgent one. What went before it is ordinary until
+ * then, also if the send had to wait for room.
+ */
+static void smcr_tx_urgent(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (!conn->tx_dropped)
+		smcr_urg_tx_queue(&conn->tx_urg, conn->tx_queued);
+}
+
+/* The send ends with what there was room for */
+static void smcr_tx_urgent_part(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	smcr_tx_urgent(conn);
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
 /* 0 when there is room; else the error that ends the send */
 static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 {
@@ -202,6 +223,9 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		if (!conn->tx_dropped) {
 			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
 			conn->tx_more = msg->msg_flags & MSG_MORE;
+			if (unlikely(msg->msg_flags & MSG_OOB) &&
+			    !msg_data_left(msg))
+				smcr_tx_urgent(conn);
 			if (!conn->tx_pends || !smcr_compat_page_follows(msg) ||
 			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
 				smcr_tx_push(conn);
@@ -209,8 +233,11 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		spin_unlock_bh(&conn->lock);
 		copied += n;
 	}
-	if (copied)
+	if (copied) {
+		if (unlikely(msg->msg_flags & MSG_OOB) && msg_data_left(msg))
+			smcr_tx_urgent_part(conn);
 		return copied;
+	}
 	if (rc == -EPIPE) {
 		/* in one step of the machine the error comes after the state */
 		spin_lock_bh(&conn->lock);

@@ -88,14 +88,11 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
-/* Mode SMC. No urgent data yet, RFC 7609 4.5.2. */
 static int smcr_smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 			    size_t len)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
 	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN))
 		return -EPIPE;
 	return smcr_tx_sendmsg(ssk, msg, len);
@@ -188,19 +185,23 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		return -EAGAIN;
 
 	lock_sock(sk);
-	rc = smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	/* urgent data are not waited for */
+	rc = ssk->mode == SMCR_MODE_NEG && (flags & MSG_OOB) ? -EINVAL :
+	     smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (rc)
 		goto out;
 	switch (ssk->mode) {
 	case SMCR_MODE_SMC:
-		rc = flags & MSG_OOB ? -EOPNOTSUPP :
-				       smcr_rx_recvmsg(ssk, msg, len, flags);
+		rc = flags & MSG_OOB ?
+		     smcr_rx_recv_urg(ssk, msg, len, flags) :
+		     smcr_rx_recvmsg(ssk, msg, len, flags);
 		break;
 	case SMCR_MODE_TCP:
 		release_sock(sk);
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
 	default:
-		rc = smcr_recv_closed(sk);
+		rc = (flags & MSG_OOB) && sk->sk_state != TCP_LISTEN ?
+		     -EINVAL : smcr_recv_closed(sk);
 		break;
 	}
 out:
@@ -251,9 +252,8 @@ static __poll_t smcr_poll_own(struct smcr_sock *ssk)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC &&
-	    smcr_conn_readable(&ssk->conn) >= sock_rcvlowat(sk, 0, INT_MAX))
-		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
+		mask |= smcr_rx_poll(ssk);
 	mask |= smcr_poll_out(ssk, shutdown);
 	smp_rmb();	/* shutdown and state before the error, as tcp_poll() */
 	if (READ_ONCE(sk->sk_err))
@@ -417,7 +417,7 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
-		n = smcr_conn_readable(conn);
+		n = smcr_rx_inq(ssk);
 		break;
 	case SIOCOUTQ:		/* until the peer's adapter has it */
 		n = READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done);
@@ -430,8 +430,8 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 	case SIOCOUTQNSD:
 		n = smcr_conn_unsent(conn);
 		break;
-	default:		/* SIOCATMARK: no urgent data yet */
-		return 0;
+	default:		/* SIOCATMARK */
+		return smcr_rx_at_mark(conn);
 	}
 	return n <= INT_MAX ? n : 0;	/* torn read while it is purged */
 }

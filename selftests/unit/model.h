@@ -16,6 +16,7 @@
 #include "ktap.h"
 
 #include "cdc.h"
+#include "urgent.h"
 #include "window.h"
 
 /* Rules that a test may break, to see that it would notice */
@@ -52,9 +53,8 @@ struct peer {
 	struct smcr_pos prod;
 	struct smcr_pos peer_cons;
 	u64 written;		/* by the application */
-	u64 urg_end;		/* behind the last urgent byte, 0 for none */
+	struct smcr_urg_tx urg_tx;
 	bool b_sent;		/* B in the last CDC */
-	bool p_sent;
 	u16 seq;
 	u32 n_cdc;
 
@@ -64,11 +64,14 @@ struct peer {
 	u64 peer_stream;
 	struct smcr_pos peer_prod;
 	struct smcr_pos cons;
+	struct smcr_pos told;	/* what is announced: urgent bytes are kept */
 	u64 announced;
+	bool inlined;		/* SO_OOBINLINE */
 	bool peer_b;
 	bool peer_asks;
-	bool urg_pending;	/* P seen */
-	u64 urg_mark;		/* position one behind the urgent byte */
+	struct smcr_urg_rx urg;
+	u32 n_news;		/* SIGURG */
+	u32 n_kept;		/* urgent bytes that were skipped */
 	u16 peer_seq;
 	u32 n_dup;
 
@@ -152,24 +155,22 @@ static inline void peer_send_cdc(struct peer *p)
 	struct item *item;
 
 	/* max 0: not what could be sent, but whether the window is shut */
-	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs, peer_unsent(p), 0,
-		     &plan);
+	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs,
+		     smcr_urg_tx_may(&p->urg_tx, p->prod.abs, peer_unsent(p)),
+		     0, &plan);
 
 	memset(&cdc, 0, sizeof(cdc));
 	cdc.seq = ++p->seq;
 	cdc.token = 0xcafe;
 	cdc.prod = smcr_pos_cursor(&p->tx, &p->prod);
-	cdc.cons = smcr_pos_cursor(&p->rx, &p->cons);
+	cdc.cons = smcr_pos_cursor(&p->rx, &p->told);
 	if (plan.blocked)
 		cdc.pflags |= SMCR_CDC_B;
-	if (p->urg_end)
-		cdc.pflags |= SMCR_CDC_P;
-	if (p->urg_end && p->prod.abs == p->urg_end)
-		cdc.pflags |= SMCR_CDC_U;
+	cdc.pflags |= smcr_urg_tx_flags(&p->urg_tx, p->prod.abs);
 
-	p->announced = p->cons.abs;
+	smcr_urg_tx_sent(&p->urg_tx, p->prod.abs);
+	p->announced = p->told.abs;
 	p->b_sent = plan.blocked;
-	p->p_sent = p->urg_end;
 	p->n_cdc++;
 	item = wire_add(p->out);
 	item->is_cdc = true;
@@ -182,25 +183,16 @@ static inline void peer_send_cdc(struct peer *p)
 /* Send up to @max bytes; false if there is nothing (more) to do */
 static inline bool peer_push(struct peer *p, u32 max)
 {
-	u64 unsent = peer_unsent(p);
+	u64 unsent = smcr_urg_tx_may(&p->urg_tx, p->prod.abs, peer_unsent(p));
 	struct smcr_tx_plan plan;
 	u8 i;
-
-	if (p->urg_end && p->prod.abs == p->urg_end) {
-		/* CDC-36: nothing more before the urgent byte was consumed */
-		if (p->peer_cons.abs < p->urg_end)
-			return false;
-		p->urg_end = 0;
-	}
-	if (p->urg_end)
-		unsent = p->urg_end - p->prod.abs;
 
 	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs, unsent, max, &plan);
 	if (!plan.len) {
 		/* CDC-33, CDC-39 */
 		if ((plan.blocked && !p->b_sent &&
 		     !(p->breaks & BREAK_LATE_B)) ||
-		    (p->urg_end && !p->p_sent)) {
+		    smcr_urg_tx_unsaid(&p->urg_tx, p->prod.abs)) {
 			peer_send_cdc(p);
 			return true;
 		}
@@ -233,7 +225,7 @@ static inline void peer_write(struct peer *p, u32 n, bool urgent)
 {
 	p->written += n;
 	if (urgent)
-		p->urg_end = p->written;
+		smcr_urg_tx_queue(&p->urg_tx, p->written);
 }
 
 /* Tell the consumer position if it is time to */
@@ -242,7 +234,7 @@ static inline bool peer_update(struct peer *p)
 	struct smcr_rx_window win = {
 		.cap = smcr_ring_cap(&p->rx),
 		.prod_abs = p->peer_prod.abs,
-		.cons_abs = p->cons.abs,
+		.cons_abs = p->told.abs,
 		.announced_abs = p->announced,
 		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
 		.peer_asks = p->peer_asks,
@@ -254,6 +246,16 @@ static inline bool peer_update(struct peer *p)
 	return true;
 }
 
+static inline void peer_settle(struct peer *p)
+{
+	if (p->told.abs < p->cons.abs)
+		p->told = p->cons;
+	if (smcr_urg_rx_settle(&p->urg, p->cons.abs, p->told.abs, p->inlined)) {
+		smcr_pos_add(&p->rx, &p->told, 1);
+		p->n_kept++;
+	}
+}
+
 /* The application reads and compares; false if the data are wrong */
 static inline bool peer_read(struct peer *p, u32 n)
 {
@@ -261,16 +263,25 @@ static inline bool peer_read(struct peer *p, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		u32 off = p->cons.off + i;
+		u32 off = (p->cons.off + i) % smcr_ring_cap(&p->rx);
 
-		if (off >= smcr_ring_cap(&p->rx))
-			off -= smcr_ring_cap(&p->rx);
+		/* skipped; the peer may have written over it */
+		if (p->cons.abs + i < p->told.abs) {
+			if (p->urg.state == SMCR_URG_PRESENT &&
+			    p->urg.mark == p->cons.abs + i)
+				ok &= p->urg.byte ==
+				      stream_byte(p->peer_stream, p->urg.mark);
+			continue;
+		}
 		ok &= p->mem[p->rx.base + off] ==
 		      stream_byte(p->peer_stream, p->cons.abs + i);
 		/* a byte is delivered once */
 		p->mem[p->rx.base + off] = (u8)~p->mem[p->rx.base + off];
 	}
-	smcr_pos_add(&p->rx, &p->cons, n);
+	for (i = n; i > smcr_ring_cap(&p->rx); i -= smcr_ring_cap(&p->rx))
+		smcr_pos_add(&p->rx, &p->cons, smcr_ring_cap(&p->rx));
+	smcr_pos_add(&p->rx, &p->cons, i);
+	peer_settle(p);
 	peer_update(p);
 	return ok;
 }
@@ -281,6 +292,7 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 {
 	enum smcr_reason why;
 	struct smcr_cdc cdc;
+	int ev;
 	u32 i;
 
 	if (!item->is_cdc) {
@@ -302,14 +314,25 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	}
 	p->peer_seq = cdc.seq;
 	if (smcr_pos_apply(&p->rx, &p->peer_prod, cdc.prod,
-			   p->cons.abs + smcr_ring_cap(&p->rx)) < 0 ||
+			   p->told.abs + smcr_ring_cap(&p->rx)) < 0 ||
 	    smcr_pos_apply(&p->tx, &p->peer_cons, cdc.cons, p->prod.abs) < 0)
 		return false;
 	p->peer_b = cdc.pflags & SMCR_CDC_B;
 	p->peer_asks = smcr_cdc_asks(cdc.pflags);
-	p->urg_pending = cdc.pflags & SMCR_CDC_P;
-	if (cdc.pflags & SMCR_CDC_U)
-		p->urg_mark = p->peer_prod.abs;
+	smcr_urg_tx_acked(&p->urg_tx, p->peer_cons.abs);
+	ev = smcr_urg_rx_flags(&p->urg, cdc.pflags, p->peer_prod.abs,
+			       p->told.abs);
+	if (ev < 0)
+		return false;
+	p->n_news += !!(ev & SMCR_URG_EV_NEWS);
+	if (ev & SMCR_URG_EV_BYTE) {
+		i = p->peer_prod.off ?: smcr_ring_cap(&p->rx);
+		p->urg.byte = p->mem[p->rx.base + i - 1];
+		/* I-39: one behind the urgent byte, which is there */
+		if (p->urg.byte != stream_byte(from->stream, p->urg.mark))
+			return false;
+	}
+	peer_settle(p);
 	/*
 	 * What was consumed and not announced is of interest now if the peer says
 	 * so; the thresholds are for the next time that something is consumed

@@ -11,6 +11,7 @@ struct setup {
 	struct smcr_ring ring_b;
 	u64 bytes;		/* for each direction */
 	bool urgent;		/* now and then */
+	bool inlined;		/* such bytes stay in the stream */
 	u32 breaks;
 };
 
@@ -49,15 +50,14 @@ static enum outcome settle(void)
 /* In a settled state: does @w wait although @r has space that it did not tell? */
 static bool wakeup_lost(const struct peer *w, const struct peer *r)
 {
-	bool hold = w->urg_end && w->prod.abs == w->urg_end;
 	u32 cap = smcr_ring_cap(&w->tx);
 	u32 space = cap - (u32)(w->prod.abs - w->peer_cons.abs);
 
 	if (!peer_unsent(w))
 		return false;
-	if (hold)
-		return r->cons.abs >= w->urg_end;
-	return r->cons.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
+	if (w->urg_tx.told)
+		return r->told.abs >= w->urg_tx.told;
+	return r->told.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
 	       space >= max(min(cap / 8, SMCR_TX_SWS_MIN), 1U);
 }
 
@@ -92,7 +92,7 @@ static enum outcome act(const struct setup *s, struct peer *p, struct peer *q)
 			n = s->bytes - p->written;
 		if (n && peer_unsent(p) + n <= 3ULL * cap)
 			peer_write(p, (u32)n,
-				   s->urgent && !p->urg_end && !rnd(10));
+				   s->urgent && !rnd(10));
 		break;
 	case 2:
 	case 3:
@@ -173,6 +173,8 @@ static enum outcome run(const struct setup *s)
 	peer_init(&a, "A", rnd64(), s->ring_a);
 	peer_init(&b, "B", rnd64(), s->ring_b);
 	peers_connect(&a, &b);
+	a.inlined = s->inlined;
+	b.inlined = s->inlined;
 	a.breaks = s->breaks;
 	b.breaks = s->breaks;
 	rc = transfer(s);
@@ -215,18 +217,22 @@ TEST(model_data__small_rings)
 
 TEST(model_data__urgent)
 {
-	u32 i;
+	u32 i, kept = 0;
 
+	covers("CDC-36 CDC-41");
 	for (i = 0; i < 1500; i++) {
 		struct setup s = {
 			.ring_a = rnd_ring(300),
 			.ring_b = rnd_ring(300),
 			.bytes = rnd_in(1, 1500),
 			.urgent = true,
+			.inlined = rnd_bool(),
 		};
 
 		expect_good(&s);
+		kept += a.n_kept + b.n_kept;
 	}
+	EXPECT_TRUE(kept > 100);
 }
 
 TEST(model_data__real_rings)

@@ -229,6 +229,7 @@ static void scenario(u64 abs)
 	host_a.written = abs;
 	host_b.peer_prod = host_a.prod;
 	host_b.cons = host_a.prod;
+	host_b.told = host_a.prod;
 	host_b.announced = abs;
 	trace[0] = 0;
 }
@@ -361,19 +362,20 @@ TEST(flow__scenario_4_full_window)
 
 TEST(flow__scenario_5_urgent_window_open)
 {
-	covers("CDC-37");
+	covers("CDC-34 CDC-36 CDC-37 CDC-38");
 	scenario(9996 + 996);
 	peer_write(&host_a, 500, true);
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
 	EXPECT_STR(said(), "W 1000+500\nC 1500/1 4/0 60\n");
-	EXPECT_TRUE(host_b.urg_pending);
-	EXPECT_EQ(host_b.urg_mark, 9996 + 996 + 500);
+	EXPECT_EQ(host_b.urg.state, SMCR_URG_PRESENT);
+	EXPECT_EQ(host_b.urg.mark, 9996 + 996 + 499);
 	read_all();
 	EXPECT_STR(said(), "C 4/0 1500/1\n");
 	step(&host_a);
 	EXPECT_STR(said(), "W 1500+1000\nC 2500/1 4/0\n");
-	EXPECT_FALSE(host_b.urg_pending);
+	EXPECT_EQ(host_b.urg.state, SMCR_URG_NONE);
+	EXPECT_EQ(host_b.n_news, 1);
 	read_all();
 	EXPECT_STR(said(), "");
 	scenario_end();
@@ -381,6 +383,7 @@ TEST(flow__scenario_5_urgent_window_open)
 
 TEST(flow__scenario_6_urgent_window_closed)
 {
+	covers("CDC-39");
 	scenario(9996 + 996);
 	peer_write(&host_a, 9996, false);
 	step(&host_a);
@@ -389,12 +392,14 @@ TEST(flow__scenario_6_urgent_window_closed)
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
 	EXPECT_STR(said(), "C 1000/2 4/0 c0\n");
-	EXPECT_TRUE(host_b.urg_pending);
+	EXPECT_EQ(host_b.urg.state, SMCR_URG_PENDING);
+	EXPECT_EQ(host_b.n_news, 1);
 	read_all();
 	EXPECT_STR(said(), "C 4/0 1000/2\n");
 	step(&host_a);
 	EXPECT_STR(said(), "W 1000+500\nC 1500/2 4/0 60\n");
-	EXPECT_EQ(host_b.urg_mark, 2 * 9996 + 996 + 500);
+	EXPECT_EQ(host_b.urg.mark, 2 * 9996 + 996 + 499);
+	EXPECT_EQ(host_b.n_news, 1);
 	read_all();
 	EXPECT_STR(said(), "C 4/0 1500/2\n");
 	step(&host_a);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Urgent data received: as TCP's, by core/urgent.h (RFC 7609 4.7.5, 4.7.6).
+ */
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "conn/sock.h"
+
+static bool smcr_rx_inlined(const struct smcr_conn *conn)
+{
+	return sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
+}
+
+/*
+ * The byte at the mark, one before the producer. It is kept, so that the peer may
+ * write where it was before somebody has read it.
+ */
+static u8 smcr_rx_byte(const struct smcr_conn *conn)
+{
+	u32 off = conn->rx_prod.off, at, run;
+
+	off = off ? off - 1 : smcr_ring_cap(&conn->rx_ring) - 1;
+	at = conn->elem.off + conn->rx_ring.base + off;
+	smcr_buf_sync_cpu(conn->rx_buf, at, 1);
+	return *(u8 *)smcr_buf_at(conn->rx_buf, at, 1, &run);
+}
+
+/**
+ * smcr_rx_settle() - the reader or the mark moved
+ * @conn: connection, conn->lock held
+ *
+ * A reader at the mark has consumed the urgent byte, as the peer sees it.
+ */
+void smcr_rx_settle(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (conn->rx_told.abs < conn->rx_cons.abs)
+		conn->rx_told = conn->rx_cons;
+	if (unlikely(smcr_urg_rx_settle(&conn->rx_urg, conn->rx_cons.abs,
+					conn->rx_told.abs,
+					smcr_rx_inlined(conn))))
+		smcr_pos_add(&conn->rx_ring, &conn->rx_told, 1);
+}
+
+/**
+ * smcr_rx_urg_news() - a CDC had something new to say of urgent data
+ * @conn: connection, conn->lock held
+ * @ev: SMCR_URG_EV_*
+ *
+ * SIGURG with the first word of them, POLLPRI from then on (CDC-35).
+ */
+void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (ev & SMCR_URG_EV_BYTE) {
+		conn->rx_urg.byte = smcr_rx_byte(conn);
+		smcr_rx_settle(conn);
+	}
+	if (!conn->active || conn->fsm.app_closed)
+		return;
+	if (ev & SMCR_URG_EV_NEWS) {
+		read_lock(&sk->sk_callback_lock);	/* keeps sk_socket */
+		sk_send_sigurg(sk);
+		read_unlock(&sk->sk_callback_lock);
+	}
+	sk->sk_data_ready(sk);
+}
+
+/* As tcp_recv_urg(), conn->lock held: is there a byte to be had? */
+static int smcr_rx_have_urg(struct smcr_sock *ssk)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+
+	switch (conn->rx_urg.state) {
+	case SMCR_URG_NONE:
+	case SMCR_URG_READ:
+		return -EINVAL;
+	default:
+		break;
+	}
+	if (smcr_rx_inlined(conn))
+		return -EINVAL;
+	if (sk->sk_state == TCP_CLOSE && !conn->fsm.rx_done &&
+	    !conn->fsm.rx_closed)
+		return -ENOTCONN;
+	if (conn->rx_urg.state == SMCR_URG_PRESENT)
+		return 1;
+	return sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN) ?
+	       0 : -EAGAIN;
+}
+
+/**
+ * smcr_rx_recv_urg() - recv(MSG_OOB)
+ * @ssk: socket in mode SMC, socket lock held
+ * @msg: message
+ * @len: bytes wanted
+ * @flags: MSG_PEEK, MSG_TRUNC as on TCP
+ *
+ * Never waits. Return: as tcp_recvmsg(): 1 with the byte, 0, or a negative errno.
+ */
+int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
+		     int flags)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	u8 byte;
+	int rc;
+
+	sock_owned_by_me(&ssk->sk);
+
+	spin_lock_bh(&conn->lock);
+	rc = smcr_rx_have_urg(ssk);
+	byte = conn->rx_urg.byte;
+	if (rc == 1 && !(flags & MSG_PEEK))
+		WRITE_ONCE(conn->rx_urg.state, SMCR_URG_READ);
+	spin_unlock_bh(&conn->lock);
+	if (rc != 1)
+		return rc;
+	msg->msg_flags |= MSG_OOB;
+	if (!len) {
+		msg->msg_flags |= MSG_TRUNC;
+		return 0;
+	}
+	if (!(flags & MSG_TRUNC) && memcpy_to_msg(msg, &byte, 1))
+		return -EFAULT;
+	return 1;
+}
+
+/**
+ * smcr_rx_poll() - what there is to read
+ * @ssk: socket in mode SMC
+ *
+ * As tcp_poll(), but for two things: POLLPRI says so before the urgent byte is there
+ * (RFC 7609 4.7.5), and data before the mark are worth reading whatever SO_RCVLOWAT
+ * is: nothing more comes before they were read.
+ *
+ * Return: EPOLLIN | EPOLLRDNORM, EPOLLPRI.
+ */
+__poll_t smcr_rx_poll(struct smcr_sock *ssk)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	u64 n = smcr_conn_readable(conn);
+	int lowat = sock_rcvlowat(&ssk->sk, 0, INT_MAX);
+	__poll_t mask = 0;
+
+	if (smcr_conn_urgent(conn)) {
+		spin_lock_bh(&conn->lock);
+		smcr_rx_settle(conn);	/* SO_OOBINLINE may have changed */
+		smcr_rx_window(conn);
+		n = smcr_urg_rx_ahead(&conn->rx_urg, conn->rx_prod.abs,
+				      conn->rx_told.abs, smcr_rx_inlined(conn));
+		if (smcr_urg_rx_marked(&conn->rx_urg))
+			lowat = 1;
+		if (conn->rx_urg.state == SMCR_URG_PENDING ||
+		    conn->rx_urg.state == SMCR_URG_PRESENT)
+			mask |= EPOLLPRI;
+		spin_unlock_bh(&conn->lock);
+	}
+	if (n >= lowat)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
+}
+
+/**
+ * smcr_rx_inq() - SIOCINQ
+ * @ssk: socket in mode SMC
+ *
+ * Return: bytes that can be read, up to the mark; as tcp_inq().
+ */
+u64 smcr_rx_inq(struct smcr_sock *ssk)
+{
+	struct smcr_conn *conn = &ssk->conn;
+	u64 n = smcr_conn_readable(conn);
+
+	if (!smcr_conn_urgent(conn))
+		return n;
+	spin_lock_bh(&conn->lock);
+	n = smcr_urg_rx_ahead(&conn->rx_urg, conn->rx_prod.abs,
+			      conn->rx_told.abs, smcr_rx_inlined(conn));
+	if (smcr_urg_rx_marked(&conn->rx_urg) && !smcr_rx_inlined(conn))
+		n = conn->rx_urg.mark > conn->rx_told.abs ?
+		    conn->rx_urg.mark - conn->rx_told.abs : 0;
+	spin_unlock_bh(&conn->lock);
+	return n;
+}
+
+/**
+ * smcr_rx_at_mark() - SIOCATMARK
+ * @conn: connection
+ */
+bool smcr_rx_at_mark(struct smcr_conn *conn)
+{
+	bool at;
+
+	if (!smcr_conn_urgent(conn))
+		return false;
+	spin_lock_bh(&conn->lock);
+	at = smcr_urg_rx_at_mark(&conn->rx_urg, conn->rx_told.abs);
+	spin_unlock_bh(&conn->lock);
+	return at;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Urgent data, RFC 7609 4.7.5, 4.7.6. See urgent.h. */
+#include "env.h"
+#include "urgent.h"
+
+/**
+ * smcr_urg_tx_queue() - an urgent byte was queued
+ * @urg: sender
+ * @queued: position one behind it
+ *
+ * As on TCP there is one urgent pointer: it moves on from a byte that was not yet
+ * announced by U. One that was has its acknowledgment awaited first (CDC-41).
+ */
+void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
+{
+	urg->end = queued;
+}
+
+/**
+ * smcr_urg_tx_acked() - the peer's consumer cursor moved
+ * @urg: sender
+ * @cons: its position
+ */
+void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
+{
+	if (cons >= urg->told)
+		urg->told = 0;
+}
+
+/**
+ * smcr_urg_tx_may() - how much of what is queued may be written?
+ * @urg: sender
+ * @prod: position of the next byte to write
+ * @unsent: bytes that are queued
+ *
+ * Nothing behind an urgent byte before it was consumed (CDC-36), and not beyond
+ * the next one, so that the producer cursor can point behind it (CDC-34).
+ *
+ * Return: number of bytes.
+ */
+u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
+{
+	if (urg->told)
+		return 0;
+	return urg->end > prod ? min(urg->end - prod, unsent) : unsent;
+}
+
+/**
+ * smcr_urg_tx_unsaid() - is a CDC due although no data can go?
+ * @urg: sender
+ * @prod: position of the next byte to write
+ *
+ * P goes ahead of data that find the window closed (CDC-39). The urgent byte may
+ * also have been written before it was known to be one, as the last byte that a
+ * send had room for: then U follows alone.
+ */
+bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
+{
+	return urg->end && !urg->told && (!urg->said || urg->end == prod);
+}
+
+/**
+ * smcr_urg_tx_flags() - producer flags of a CDC
+ * @urg: sender
+ * @prod: producer position of the CDC
+ *
+ * Return: SMCR_CDC_P while there are urgent data, SMCR_CDC_U with it when the
+ * cursor is one behind the urgent byte.
+ */
+u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
+{
+	if (urg->told || (urg->end && urg->end == prod))
+		return SMCR_CDC_P | SMCR_CDC_U;
+	return urg->end ? SMCR_CDC_P : 0;
+}
+
+/**
+ * smcr_urg_tx_sent() - a CDC with smcr_urg_tx_flags() was posted
+ * @urg: sender
+ * @prod: its producer position
+ */
+void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod)
+{
+	if (urg->told)
+		return;
+	urg->said = urg->end && urg->end != prod;
+	if (urg->end == prod) {
+		urg->told = prod;
+		urg->end = 0;
+	}
+}
+
+/* U: the byte before the producer is urgent */
+static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
+{
+	bool pending = urg->state == SMCR_URG_PENDING;
+
+	if (prod == urg->seen_u)	/* repeated, and nothing else (CDC-42) */
+		return 0;
+	urg->seen_u = prod;
+	if (prod <= told) {		/* too late, it was read */
+		if (pending)
+			urg->state = SMCR_URG_NONE;
+		return 0;
+	}
+	urg->state = SMCR_URG_PRESENT;
+	urg->mark = prod - 1;
+	return SMCR_URG_EV_BYTE | (pending ? 0 : SMCR_URG_EV_NEWS);
+}
+
+/**
+ * smcr_urg_rx_flags() - the peer's CDC and what it says of urgent data
+ * @urg: receiver
+ * @pflags: its producer flags
+ * @prod: its producer position, which has been checked
+ * @told: consumer as the peer is told
+ *
+ * P or U that come again with the same producer are no news (CDC-42, reading I-24):
+ * a mark never moves back, and a flag that goes on and off signals nothing twice.
+ * As on TCP a new urgent byte replaces the one before, read or not.
+ *
+ * Return: SMCR_URG_EV_*, or -EPROTO if a byte is urgent that was never written.
+ */
+int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
+{
+	bool pending = urg->state == SMCR_URG_PENDING;
+
+	if (pflags & SMCR_CDC_U)
+		return prod ? smcr_urg_rx_present(urg, prod, told) : -EPROTO;
+	if (!(pflags & SMCR_CDC_P)) {
+		if (pending)
+			urg->state = SMCR_URG_NONE;
+		return 0;
+	}
+	if (pending || urg->seen_p == prod + 1)
+		return 0;
+	urg->seen_p = prod + 1;
+	urg->state = SMCR_URG_PENDING;
+	return SMCR_URG_EV_NEWS;
+}
+
+/**
+ * smcr_urg_rx_settle() - the reader moved, or the mark did
+ * @urg: receiver
+ * @cons: position of the reader
+ * @told: consumer as the peer is told
+ * @inlined: SO_OOBINLINE
+ *
+ * A reader at the mark will skip the byte, which @urg keeps: for the peer it has
+ * been consumed (CDC-37), because the application may wait there for what follows.
+ *
+ * Return: true if @told has to move on by one.
+ */
+bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
+			bool inlined)
+{
+	if (!smcr_urg_rx_marked(urg))
+		return false;
+	if (cons > urg->mark) {
+		urg->state = SMCR_URG_NONE;
+		return false;
+	}
+	return !inlined && urg->mark == told;
+}
+
+/**
+ * smcr_urg_rx_run() - how far may be read at once?
+ * @urg: receiver
+ * @pos: position of the reader, or of one that peeks
+ * @told: consumer as the peer is told
+ *
+ * Return: bytes before the mark; 0 at it, or at a byte that is to be skipped;
+ * U64_MAX when there is none.
+ */
+u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
+{
+	if (pos < told)
+		return 0;
+	if (smcr_urg_rx_marked(urg) && urg->mark >= pos)
+		return urg->mark - pos;
+	return U64_MAX;
+}
+
+/**
+ * smcr_urg_rx_ahead() - bytes that the reader does not skip
+ * @urg: receiver
+ * @prod: what was written
+ * @told: consumer as the peer is told
+ * @inlined: SO_OOBINLINE
+ *
+ * As tcp_poll() counts: without the urgent byte only if that comes first.
+ */
+u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
+		      bool inlined)
+{
+	if (inlined && smcr_urg_rx_marked(urg) && urg->mark + 1 == told)
+		told--;
+	return prod - told;
+}
+
+/**
+ * smcr_urg_rx_at_mark() - SIOCATMARK
+ * @urg: receiver
+ * @told: consumer as the peer is told
+ */
+bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told)
+{
+	/* other bytes before it that will be skipped do not count */
+	return smcr_urg_rx_marked(urg) &&
+	       (urg->mark == told || urg->mark + 1 == told);
+}
