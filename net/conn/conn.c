@@ -48,7 +48,7 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
 	conn->rx_cons = conn->rx_prod;
 	conn->rx_told = conn->rx_prod;
-	conn->rx_urg.state = SMCR_URG_NONE;
+	smcr_urg_rx_lost(&conn->rx_urg);
 }
 
 /**

@@ -68,6 +68,50 @@ static void op_recv(struct call *c)
 	}
 }
 
+/* tell NAME TEXT [FLAGS]: not of the pattern */
+static void op_tell(struct call *c)
+{
+	struct slot *s = slot(c->a[1]);
+	int before = sigs[SIGPIPE];
+	long rc = send(s->fd, c->a[2], strlen(c->a[2]), (int)flags_of(msg_flags, arg(c, 3)));
+
+	say_result(c->o, rc, errno);
+	say_pipe(c->o, before);
+}
+
+/* hear NAME BYTES [FLAGS]: what tell has sent; all of it on one line */
+static void op_hear(struct call *c)
+{
+	struct iovec iov = { buffer(), (size_t)num(c, 2, 1) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct slot *s = slot(c->a[1]);
+	long rc;
+
+	memset(iobuf, 0, iov.iov_len + 1);
+	rc = recvmsg(s->fd, &m, (int)flags_of(msg_flags, arg(c, 3)));
+	say_result(c->o, rc, errno);
+	if (rc >= 0)
+		say(c->o, " \"%.1000s\" flags %x", iobuf, m.msg_flags);
+}
+
+/* oob NAME [FLAGS]: the urgent byte, wherever it is in the pattern */
+static void op_oob(struct call *c)
+{
+	unsigned char byte = 0;
+	long rc = recv(slot(c->a[1])->fd, &byte, 1, MSG_OOB | (int)flags_of(msg_flags, arg(c, 2)));
+
+	say_result(c->o, rc, errno);
+	if (rc == 1)
+		say(c->o, " 0x%02x", byte);
+}
+
+/* skip NAME BYTES: of the pattern, which were not received in their place */
+static void op_skip(struct call *c)
+{
+	slot(c->a[1])->rx += (uint64_t)num(c, 2, 1);
+	say(c->o, "= 0");
+}
+
 /* recvfrom NAME BYTES: which address comes back */
 static void op_recvfrom(struct call *c)
 {
@@ -341,6 +385,7 @@ static void op_put(struct call *c)
 }
 
 const struct op ops_data[] = {
+	{ "tell", op_tell }, { "hear", op_hear }, { "skip", op_skip }, { "oob", op_oob },
 	{ "send", op_send }, { "sendto", op_sendto }, { "recv", op_recv },
 	{ "recvfrom", op_recvfrom }, { "recvmsg", op_recvmsg },
 	{ "writev", op_vector }, { "readv", op_vector },

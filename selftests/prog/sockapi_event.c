@@ -124,6 +124,26 @@ static void op_async(struct call *c)
 	say(c->o, "= %d", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC));
 }
 
+/* own NAME: SIGURG to us */
+static void op_own(struct call *c)
+{
+	sigs[SIGURG] = 0;
+	say_result(c->o, fcntl(slot(c->a[1])->fd, F_SETOWN, getpid()), errno);
+}
+
+/* count NAME MS: how often has it come since we last asked? Waits for the first. */
+static void op_count(struct call *c)
+{
+	long no = by_name(signal_names, c->a[1], strlen(c->a[1]));
+	double end = now_ms() + (double)num(c, 2, 0);
+
+	while (!sigs[no] && now_ms() < end)
+		usleep(5000);
+	usleep(30000);
+	say(c->o, "= %d", sigs[no]);
+	sigs[no] = 0;
+}
+
 /* signal NAME [MS]: was it there since we last asked? */
 static void op_signal(struct call *c)
 {
@@ -212,6 +232,6 @@ const struct op ops_event[] = {
 	{ "poll", op_poll }, { "settled", op_settled },
 	{ "select", op_select }, { "epoll", op_epoll }, { "epadd", op_epctl },
 	{ "epmod", op_epctl }, { "epdel", op_epctl }, { "epwait", op_epwait },
-	{ "async", op_async }, { "signal", op_signal }, { "uring", op_uring },
+	{ "async", op_async }, { "own", op_own }, { "count", op_count }, { "signal", op_signal }, { "uring", op_uring },
 	{ }
 };

@@ -230,3 +230,18 @@ TEST(urgent_rx__lies)
 	/* U alone will do */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, U, 21, 20), NEWS | BYTE);
 }
+
+TEST(urgent_rx__data_are_dropped)
+{
+	struct smcr_urg_rx urg = { };
+
+	smcr_urg_rx_lost(&urg);
+	EXPECT_EQ(urg.state, SMCR_URG_NONE);
+	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 1, 0), NEWS | BYTE);
+	smcr_urg_rx_lost(&urg);
+	EXPECT_EQ(urg.state, SMCR_URG_PENDING);
+	EXPECT_EQ(smcr_urg_rx_run(&urg, 0, 0), U64_MAX);
+	urg.state = SMCR_URG_READ;
+	smcr_urg_rx_lost(&urg);
+	EXPECT_EQ(urg.state, SMCR_URG_NONE);
+}
