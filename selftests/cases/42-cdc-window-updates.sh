@@ -18,7 +18,7 @@ server() {
 		recv:10000 mark:a await:b recv:1000 mark:b2 await:c recv:1000 mark:c2 await:d recv:5600 mark:d2 \
 		await:e recv:1 mark:e2 await:f recv:1 mark:f2 await:g recv:1 mark:g2 \
 		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 recv:32395 mark:j2 \
-		await:u recv:5 mark:u2 await:v recv:4 mark:v2 await:k close
+		await:u set:OOBINLINE:1 recv:5 mark:u2 await:v recv:4 mark:v2 await:k close
 	app_end "server program"
 }
 
@@ -88,6 +88,8 @@ client() {
 		tx data len=5 flags=P,U
 		rx cdc cons=50000 flags=0
 		mark u
+		# the reader stops at the mark
+		rx cdc cons=50004 flags=0
 		rx cdc cons=50005 flags=0
 		await u2
 		# the data behind them are ordinary again

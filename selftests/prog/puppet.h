@@ -104,6 +104,7 @@ struct conn {
 	struct smcr_pos rx_seen;	/* ... compared with the pattern */
 	struct smcr_pos rx_cons;	/* we say that we consumed */
 	u64 rx_announced;		/* ... in the last CDC sent */
+	u64 rx_urg;			/* one behind the newest urgent byte, 0 none */
 	struct smcr_pos tx_prod, tx_cons;
 	u16 tx_seq, rx_seq;
 	u8 tx_cflags, rx_cflags, rx_pflags;

@@ -219,7 +219,7 @@ void conn_rings(struct conn *c)
 
 /*
  * What no peer may do, whatever the script is about: CDC-08, CDC-12, CDC-14,
- * CDC-16, CDC-44, CDC-46, RMB-26, reserved bits.
+ * CDC-16, CDC-36, CDC-44, CDC-46, RMB-26, reserved bits.
  */
 static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
 {
@@ -253,6 +253,12 @@ static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
 			c->rx_prod.wrap, c->rx_announced);
 	else
 		c->rx_prod = prod;
+	if (rc > 0 && c->rx_urg > c->rx_announced)
+		offence("CDC: data behind an urgent byte that was not consumed");
+	if ((cdc->pflags & SMCR_CDC_U) && !(cdc->pflags & SMCR_CDC_P))
+		offence("CDC: U without P");
+	if (cdc->pflags & SMCR_CDC_U)
+		c->rx_urg = c->rx_prod.abs;
 	rc = smcr_pos_apply(&c->tx_ring, &c->tx_cons, cdc->cons,
 			    c->tx_prod.abs);
 	if (rc < 0)

@@ -17,7 +17,10 @@
  *	fill				send until it would block (non-blocking)
  *	recvsome:N  peek:N		one call
  *	sendtext:TEXT  recvtext:N  recvhex:N	(they print what came)
- *	oob:TEXT
+ *	oob:TEXT  sendoob:N		MSG_OOB, one call; the last byte is urgent
+ *	recvoob				prints the urgent byte
+ *	atmark  own  urg		SIOCATMARK; SIGURG to us; did it come since we asked?
+ *	skip:N				bytes of the test stream that will not be received
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
  *	set:OPTION:VALUE		an option by the names of sockwords.c, e.g. TCP_MAXSEG
  *	sndbuf:N  rcvbuf:N  nodelay:0|1	short for some of them
@@ -84,6 +87,7 @@ struct call {
 static char result[256];
 static int slow = 1, limit = 10, tell;
 static volatile sig_atomic_t late;
+static sigset_t urg;
 static double watch;
 static unsigned char buf[CHUNK];
 
@@ -258,7 +262,7 @@ static void do_write(struct call *c)
 	ssize_t rc;
 
 	pattern_fill(p, s->sent, n);
-	rc = send(s->fd, p, n, MSG_NOSIGNAL);
+	rc = send(s->fd, p, n, MSG_NOSIGNAL | (*c->name == 's' ? MSG_OOB : 0));
 	free(p);
 	if (outcome(rc))
 		return;
@@ -549,6 +553,39 @@ static void do_text(struct call *c)
 		     (*c->name == 'o' ? MSG_OOB : 0)));
 }
 
+static void do_recvoob(struct call *c)
+{
+	char byte;
+
+	(void)c;
+	if (!outcome(recv(s->fd, &byte, 1, MSG_OOB)))
+		snprintf(result, sizeof(result), "%c", byte);
+}
+
+/* Blocked: it interrupts no call, and several that are pending are one */
+static void do_own(struct call *c)
+{
+	(void)c;
+	sigemptyset(&urg);
+	sigaddset(&urg, SIGURG);
+	sigprocmask(SIG_BLOCK, &urg, NULL);
+	outcome(fcntl(s->fd, F_SETOWN, getpid()));
+}
+
+static void do_urg(struct call *c)
+{
+	struct timespec none = { };
+
+	(void)c;
+	number(sigtimedwait(&urg, NULL, &none) == SIGURG);
+}
+
+static void do_skip(struct call *c)
+{
+	s->rcvd += c->n;
+	outcome(0);
+}
+
 static void do_shut(struct call *c)
 {
 	outcome(shutdown(s->fd, (int)by_name(hows, c->arg, strlen(c->arg))));
@@ -612,7 +649,8 @@ static void do_queue(struct call *c)
 {
 	int v;
 
-	if (!outcome(ioctl(s->fd, *c->name == 'i' ? SIOCINQ : SIOCOUTQ, &v)))
+	if (!outcome(ioctl(s->fd, *c->name == 'i' ? SIOCINQ :
+				  *c->name == 'a' ? SIOCATMARK : SIOCOUTQ, &v)))
 		number(v);
 }
 
@@ -651,6 +689,9 @@ static const struct {
 	{ "send", .fn = do_send, .want = ALL }, { "write", .fn = do_write, .want = ALL },
 	{ "fill", .fn = do_fill, .want = ANY }, { "recv", .fn = do_recv, .want = ALL },
 	{ "recvsome", .fn = do_recv, .want = ANY }, { "peek", .fn = do_recv, .want = ANY },
+	{ "sendoob", .fn = do_write, .want = ALL }, { "recvoob", .fn = do_recvoob, .want = ANY },
+	{ "own", .fn = do_own }, { "urg", .fn = do_urg, .want = ANY }, { "skip", .fn = do_skip },
+	{ "atmark", .fn = do_queue, .want = ANY },
 	{ "sendtext", .fn = do_text }, { "oob", .fn = do_text },
 	{ "recvtext", .fn = do_recvtext, .want = ANY },
 	{ "recvhex", .fn = do_recvtext, .want = ANY }, { "shut", .fn = do_shut },
