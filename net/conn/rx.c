@@ -47,14 +47,23 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	return done;
 }
 
-static void smcr_rx_consume(struct smcr_conn *conn, u64 n)
+static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 {
 	spin_lock_bh(&conn->lock);
 	if (!conn->purged) {
-		if (unlikely(conn->rx_cons.abs + n == conn->rx_told.abs))
-			conn->rx_cons = conn->rx_told;
-		else
-			smcr_pos_add(&conn->rx_ring, &conn->rx_cons, (u32)n);
+		smcr_pos_add(&conn->rx_ring, &conn->rx_cons, n);
+		smcr_rx_settle(conn);
+		smcr_rx_window(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+/* The same with a position: urgent bytes to be skipped may be more than a ring */
+static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
+{
+	spin_lock_bh(&conn->lock);
+	if (!conn->purged) {
+		conn->rx_cons = *to;
 		smcr_rx_settle(conn);
 		smcr_rx_window(conn);
 	}
@@ -86,26 +95,31 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 {
 	bool inlined = sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
 	struct smcr_urg_rx *urg = &conn->rx_urg;
-	u64 pos, end;
+	struct smcr_pos end;
+	u64 pos;
 	u8 byte;
 
 	spin_lock_bh(&conn->lock);
 	pos = conn->rx_cons.abs + *hole;
-	end = max(conn->rx_told.abs, pos + 1);
-	if (smcr_urg_rx_run(urg, pos, conn->rx_told.abs))	/* purged */
-		end = pos;
+	end = conn->rx_told;
+	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* purged just now */
+		spin_unlock_bh(&conn->lock);
+		return 0;
+	}
+	if (end.abs <= pos)
+		smcr_pos_add(&conn->rx_ring, &end, 1);
 	byte = urg->byte;
-	inlined = inlined && end != pos && smcr_urg_rx_marked(urg) &&
-		  urg->mark + 1 == end;
-	if (flags & MSG_PEEK)
-		*hole += (u32)(end - pos) - inlined;
+	inlined = inlined && smcr_urg_rx_marked(urg) &&
+		  urg->mark + 1 == end.abs;
 	spin_unlock_bh(&conn->lock);
 
 	if (inlined && !(flags & MSG_TRUNC) &&
 	    copy_to_iter(&byte, 1, &msg->msg_iter) != 1)
 		return -EFAULT;
-	if (!(flags & MSG_PEEK) && end != pos)
-		smcr_rx_consume(conn, end - pos);
+	if (flags & MSG_PEEK)
+		*hole += (u32)(end.abs - pos) - inlined;
+	else
+		smcr_rx_jump(conn, &end);
 	return inlined;
 }
 

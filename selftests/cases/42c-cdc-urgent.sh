@@ -16,7 +16,7 @@
 server() {
 	fast rmem=16384
 	app_bg socket listen:5000 mark:up slot:1 accept:0 sndbuf:200000 \
-		await:a sendoob:500 send:1000 recv:5 await:b send:16384 await:c sendoob:500 send:10 \
+		await:a sendoob:500 send:1000 recv:5 await:b send:16384 await:c send:10 await:c2 sendoob:490 send:10 \
 		await:d send:13000 await:e sendoob:5000 send:10 await:f send:12000 await:g sendoob:2000 \
 		await:h sendoob:1 sendoob:1 send:3 sendoob:1 send:1 await:i sendoob:1 close \
 		slot:2 accept:0 own urg=0 mark:p0 pollfor:pri:5000=PRI recvoob=EAGAIN atmark=0 urg=1 mark:p1 \
@@ -65,6 +65,8 @@ client() {
 		rx data len=16384
 		# Figure 21: the window is closed, P goes ahead of the data
 		mark c
+		rx cdc prod=1500 prod_wrap=1 flags=B
+		mark c2
 		rx cdc prod=1500 prod_wrap=1 flags=B,P
 		rx none 200ms
 		consume 16384

@@ -177,6 +177,7 @@ TEST(urgent_rx__pending_taken_back)
 	struct smcr_urg_rx urg = { };
 	int i;
 
+	covers("CDC-42");
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 7, 0), NEWS);
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(smcr_urg_rx_flags(&urg, 0, 7, 0), 0);
