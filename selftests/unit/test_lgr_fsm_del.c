@@ -137,12 +137,45 @@ static const struct lgr_row server[] = {
 	  "release" },
 	{ "LLC-50", S_ONE "0<delete-link 1; sent 0 end;", "timer end",
 	  "release" },
+	/* ... when nothing else is under way */
+	{ "LLC-80", S_TWO "down 0 link-error;", "1<delete-link 2 orderly",
+	  "" },
+	{ "LLC-80 LLC-47", S_TWO
+	  "down 0 link-error; 1<delete-link 2 orderly;",
+	  "1<delete-link! 1",
+	  "stop 0; +retry/retry; dead link-deleted; lose; "
+	  "1>delete-link 2 orderly 0x10000 #end; +end/llc" },
+	{ "LLC-75", S_ONE "timer retry;", "0<delete-link 1",
+	  "" },
+	{ "LLC-75 LLC-47", S_ONE "timer retry; 0<delete-link 1;", "made 1 no",
+	  "+retry/retry*2; dead link-deleted; lose; "
+	  "0>delete-link 1 0x10000 #end; +end/llc" },
+	{ "LLC-75 LLC-47", S_ONE
+	  "timer retry; made 1 nic=1 n=1; 0<delete-link 1 orderly;",
+	  "0<add-link! 3 rejected",
+	  "stop 1; +retry/retry*2; dead link-deleted; lose; "
+	  "0>delete-link 1 orderly 0x10000 #end; +end/llc" },
+	/* ... by then there is another one */
+	{ "LLC-75", S_ONE
+	  "timer retry; made 1 nic=1 n=1; 0<delete-link 1; "
+	  "0<add-link! 3 nic=1; 0<add-link-cont! 3; up 1;",
+	  "1<confirm-link! 3",
+	  "agreed 1; live 1; -retry; move 0" },
+	{ "LLC-86", S_ONE "want-rkey; ready;", "0<delete-link 1",
+	  "" },
+	{ "LLC-86 LLC-47", S_ONE "want-rkey; ready; 0<delete-link 1 orderly;",
+	  "0<confirm-rkey!",
+	  "rkey-done ok; -rkey; dead link-deleted; lose; "
+	  "0>delete-link 1 orderly 0x10000 #end; +end/llc" },
 	/* in first contact it waits for the end of that */
 	{ "LLC-75", S_OFFER
 	  "0<delete-link 1; 0<add-link! 2 nic=1; 0<add-link-cont! 2; "
 	  "up 1;",
 	  "1<confirm-link! 2",
 	  "agreed 1; live 1; -retry; settled ok; move 0" },
+	{ "LLC-75", S_OFFER "0<delete-link 1;", "0<add-link! 2 rejected",
+	  "stop 1; settled ok; +retry/retry; dead link-deleted; lose; "
+	  "0>delete-link 1 0x10000 #end; +end/llc" },
 };
 
 TEST(smcr_lgr_fsm_del__server)
