@@ -53,6 +53,12 @@ struct smcr_conn {
 
 	/* receive side */
 	struct smcr_ring rx_ring;
+	/*
+	 * Entry of the device by which the peer writes: for smcr_buf_sync_cpu().
+	 * Who changes it syncs the unread bytes, from the old one to the CPU, then to
+	 * the new one. READ_ONCE under the socket lock.
+	 */
+	u8 rx_d;
 	struct smcr_pos rx_prod;	/* peer has written up to here */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
 	struct smcr_pos rx_told;	/* ... and has not read yet, but will skip */
@@ -64,6 +70,11 @@ struct smcr_conn {
 	bool peer_asks;			/* R, P or U of the last CDC */
 
 	/* send side */
+	/*
+	 * Mapped for the device of conn->link. Who gives the connection another
+	 * link maps both for its device before; smcr_tx_new_buf() may be at one
+	 * for the old.
+	 */
 	struct smcr_buf *sndbuf;	/* allocated by the first send */
 	struct smcr_buf *sndbuf_old;	/* the one before, see smcr_tx_grow() */
 	u32 sndbuf_size;		/* of sndbuf; socket lock writes */

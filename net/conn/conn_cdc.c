@@ -143,7 +143,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 
 	why = smcr_conn_apply(conn, cdc, &rx, &freed, &urg);
 	if (why == SMCR_R_NONE && conn->rx_ring.base &&
-	    !smcr_rmb_eye_ok(&conn->elem)) {
+	    !smcr_rmb_eye_ok(&conn->elem, conn->rx_d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,

@@ -103,12 +103,14 @@ static struct smcr_buf *smcr_tx_src_buf(const struct smcr_conn *conn)
 static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 			u32 src, u32 len, struct ib_sge *sge)
 {
+	const struct smcr_link *link = conn->link;
 	u32 first = min(len, buf->size - src);
 	int n;
 
-	n = smcr_buf_sges(buf, conn->lgr->pd, src, first, sge, SMCR_MAX_SGE);
+	n = smcr_buf_sges(buf, link->mem.d, link->lkey, src, first, sge,
+			  SMCR_MAX_SGE);
 	if (first < len)
-		n += smcr_buf_sges(buf, conn->lgr->pd, 0, len - first,
+		n += smcr_buf_sges(buf, link->mem.d, link->lkey, 0, len - first,
 				   sge + n, SMCR_MAX_SGE - n);
 	return n;
 }

@@ -11,6 +11,24 @@
 #define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
+/* A send buffer for the device of the link that the connection has now */
+static struct smcr_buf *smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
+{
+	struct smcr_link *link;
+	struct smcr_buf *buf;
+
+	spin_lock_bh(&conn->lock);
+	link = conn->link;
+	if (link)
+		smcr_link_hold(link);
+	spin_unlock_bh(&conn->lock);
+	if (!link)
+		return ERR_PTR(-ENOTCONN);
+	buf = smcr_buf_alloc(&link->mem, size, DMA_TO_DEVICE);
+	smcr_link_put(link);
+	return buf;
+}
+
 static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 {
 	u32 size = conn->sndbuf_max;
@@ -20,10 +38,10 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 		return 0;
 	if (len <= SMCR_TX_FIRST)
 		size = min_t(u32, size, SMCR_TX_FIRST);
-	buf = smcr_buf_alloc(&conn->lgr->mem, size, DMA_TO_DEVICE);
+	buf = smcr_tx_new_buf(conn, size);
 	if (IS_ERR(buf) && size > SMCR_TX_FIRST) {
 		size = SMCR_TX_FIRST;
-		buf = smcr_buf_alloc(&conn->lgr->mem, size, DMA_TO_DEVICE);
+		buf = smcr_tx_new_buf(conn, size);
 	}
 	if (IS_ERR(buf))	/* what TCP says */
 		return PTR_ERR(buf) == -EDQUOT ? -ENOMEM : PTR_ERR(buf);
@@ -62,7 +80,7 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	buf = smcr_buf_alloc(&conn->lgr->mem, conn->sndbuf_max, DMA_TO_DEVICE);
+	buf = smcr_tx_new_buf(conn, conn->sndbuf_max);
 	if (IS_ERR(buf)) {	/* not again for every send */
 		WRITE_ONCE(conn->grow_at, jiffies + SMCR_TX_REGROW);
 		return false;

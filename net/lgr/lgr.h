@@ -250,7 +250,7 @@ struct smcr_lgr {
 	u8 n_denied;
 	struct smcr_port_id pid;
 	struct ib_pd *pd;
-	struct smcr_buf_for mem;	/* of its buffers */
+	struct smcr_buf_for mem;	/* of its buffers; the device comes with a link */
 	struct smcr_link *link;
 	unsigned long live;
 	u8 max_links;

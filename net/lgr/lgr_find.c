@@ -88,7 +88,6 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->pid = *pid;
 	lgr->mem = (struct smcr_buf_for) {
 		.sn = sn,
-		.ibdev = pid->dev->ibdev,
 		.over = smcr_lgr_over,
 		.arg = lgr,
 	};

@@ -163,6 +163,7 @@ bool smcr_rmb_short(long rc)
 static int rmb_map(struct smcr_rmb *rmb)
 {
 	const struct smcr_buf *buf = rmb->buf;
+	u8 d = rmb->lgr->link->mem.d;
 	u32 i, len, left = buf->size;
 	struct scatterlist *sg;
 	struct sg_table sgt;
@@ -172,8 +173,8 @@ static int rmb_map(struct smcr_rmb *rmb)
 		return -ENOMEM;
 	for_each_sg(sgt.sgl, sg, buf->n_chunks, i) {
 		len = min(left, 1U << buf->chunk_shift);
-		sg_set_page(sg, virt_to_page(buf->chunk[i].addr), len, 0);
-		sg_dma_address(sg) = buf->chunk[i].dma;
+		sg_set_page(sg, virt_to_page(buf->chunk[i]), len, 0);
+		sg_dma_address(sg) = smcr_buf_dma(buf, d, i);
 		sg_dma_len(sg) = len;
 		left -= len;
 	}
@@ -250,7 +251,7 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	rmb->idle_since = jiffies;
 	smcr_elems_init(&rmb->elems, n);
 
-	rmb->buf = smcr_buf_alloc(&lgr->mem, n * smcr_bsize_bytes(bsize),
+	rmb->buf = smcr_buf_alloc(&lgr->link->mem, n * smcr_bsize_bytes(bsize),
 				  DMA_BIDIRECTIONAL);
 	rc = PTR_ERR_OR_ZERO(rmb->buf);
 	if (rc)

@@ -87,6 +87,6 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr);
 void smcr_rmb_free_all(struct smcr_lgr *lgr);
 void smcr_rmb_work(struct work_struct *work);
 void smcr_rmb_clear_eye(const struct smcr_elem *elem);
-bool smcr_rmb_eye_ok(const struct smcr_elem *elem);
+bool smcr_rmb_eye_ok(const struct smcr_elem *elem, u8 d);
 
 #endif /* _SMCR_RMB_H */

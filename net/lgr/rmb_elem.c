@@ -160,9 +160,9 @@ static u8 *elem_eye(const struct smcr_elem *elem)
 	return smcr_buf_at(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN, &run);
 }
 
-static bool elem_eye_ok(const struct smcr_elem *elem)
+static bool elem_eye_ok(const struct smcr_elem *elem, u8 d)
 {
-	smcr_buf_sync_cpu(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+	smcr_buf_sync_cpu(elem->rmb->buf, d, elem->off, SMCR_RMBE_EYE_LEN);
 	return smcr_get_be32(elem_eye(elem)) == SMCR_RMB_EYE;
 }
 
@@ -278,19 +278,20 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
  */
 void smcr_rmb_clear_eye(const struct smcr_elem *elem)
 {
-	if (elem_eye_ok(elem))
+	if (elem_eye_ok(elem, elem->rmb->lgr->link->mem.d))
 		smcr_buf_zero(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
 }
 
 /**
  * smcr_rmb_eye_ok() - is the eye catcher intact? (RMB-14)
  * @elem: element
+ * @d: as in smcr_buf_sync_cpu()
  *
  * Context: any.
  * Return: false if the peer has overwritten it.
  */
-bool smcr_rmb_eye_ok(const struct smcr_elem *elem)
+bool smcr_rmb_eye_ok(const struct smcr_elem *elem, u8 d)
 {
 	smcr_count(elem->rmb->lgr->sn, SMCR_CNT_EYE_CHECKS);
-	return elem_eye_ok(elem);
+	return elem_eye_ok(elem, d);
 }

@@ -74,12 +74,6 @@ static u32 chunk_size(const struct smcr_buf *buf)
 	return 1U << buf->chunk_shift;
 }
 
-static void chunk_free(struct smcr_buf *buf, struct smcr_chunk *chunk)
-{
-	ib_dma_unmap_page(buf->ibdev, chunk->dma, chunk_size(buf), buf->dir);
-	free_pages((unsigned long)chunk->addr, buf->chunk_shift - PAGE_SHIFT);
-}
-
 /* There is no page for this memory cgroup; is there one for the host? */
 static int no_page_error(void)
 {
@@ -91,7 +85,7 @@ static int no_page_error(void)
 	return -EDQUOT;
 }
 
-static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
+static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 {
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
@@ -101,14 +95,82 @@ static int chunk_alloc(struct smcr_buf *buf, struct smcr_chunk *chunk)
 			   __GFP_ACCOUNT, order);
 	if (!page)
 		return order ? -ENOMEM : no_page_error();
-	chunk->addr = page_address(page);
-	chunk->dma = ib_dma_map_page(buf->ibdev, page, 0, chunk_size(buf),
-				     buf->dir);
-	if (ib_dma_mapping_error(buf->ibdev, chunk->dma)) {
-		__free_pages(page, order);
-		return -ENOMEM;
-	}
+	*chunk = page_address(page);
 	return 0;
+}
+
+/* The mapping of an entry, for who maps and unmaps, or knows that nobody does */
+static struct smcr_buf_map *map_of(const struct smcr_buf *buf, u8 d)
+{
+	return rcu_dereference_protected(buf->map[d], true);
+}
+
+/*
+ * The first @n chunks of a mapping that nobody uses, and its memory. What the
+ * device wrote was synced when it was wanted: what another one has written since
+ * must not be overwritten by a copy that this one had.
+ */
+static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n)
+{
+	while (n-- && !ib_uses_virt_dma(map->ibdev))
+		dma_unmap_page_attrs(map->ibdev->dma_device, map->dma[n],
+				     chunk_size(buf), buf->dir,
+				     DMA_ATTR_SKIP_CPU_SYNC);
+	kvfree(map);
+}
+
+/**
+ * smcr_buf_map() - map a buffer for one more device
+ * @buf: buffer; nobody else maps or unmaps it meanwhile
+ * @d: the device's entry
+ * @ibdev: the device, which outlives the mapping
+ *
+ * From now on what is synced is synced for that device, too.
+ *
+ * Context: process, may sleep.
+ * Return: 0, also when it is mapped already; -ENOMEM.
+ */
+int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
+{
+	struct smcr_buf_map *map;
+	u32 i;
+
+	if (map_of(buf, d))
+		return 0;
+	map = kvmalloc(struct_size(map, dma, buf->n_chunks), GFP_KERNEL);
+	if (!map)
+		return -ENOMEM;
+	map->ibdev = ibdev;
+	for (i = 0; i < buf->n_chunks; i++) {
+		map->dma[i] = ib_dma_map_page(ibdev,
+					      virt_to_page(buf->chunk[i]), 0,
+					      chunk_size(buf), buf->dir);
+		if (ib_dma_mapping_error(ibdev, map->dma[i])) {
+			map_free(buf, map, i);
+			return -ENOMEM;
+		}
+	}
+	WRITE_ONCE(buf->n_map, max_t(u8, buf->n_map, d + 1));
+	rcu_assign_pointer(buf->map[d], map);
+	return 0;
+}
+
+/**
+ * smcr_buf_unmap() - the device of a mapping uses a buffer no more
+ * @buf: buffer; nobody else maps or unmaps it meanwhile
+ * @d: the device's entry, mapped or not; nobody sends from it there
+ *
+ * Context: process, sleeps: the CPU may be syncing it.
+ */
+void smcr_buf_unmap(struct smcr_buf *buf, u8 d)
+{
+	struct smcr_buf_map *map = map_of(buf, d);
+
+	if (!map)
+		return;
+	RCU_INIT_POINTER(buf->map[d], NULL);
+	synchronize_rcu();
+	map_free(buf, map, buf->n_chunks);
 }
 
 static void buf_put(struct smcr_buf *buf)
@@ -121,8 +183,12 @@ static void buf_free_chunks(struct smcr_buf *buf)
 {
 	u32 i;
 
+	for (i = 0; i < buf->n_map; i++)
+		if (map_of(buf, i))
+			map_free(buf, map_of(buf, i), buf->n_chunks);
 	for (i = 0; i < buf->n_chunks; i++)
-		chunk_free(buf, &buf->chunk[i]);
+		free_pages((unsigned long)buf->chunk[i],
+			   buf->chunk_shift - PAGE_SHIFT);
 	buf_put(buf);
 }
 
@@ -144,7 +210,6 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_for *who,
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
 		goto err;
-	buf->ibdev = who->ibdev;
 	buf->sn = who->sn;
 	buf->dir = dir;
 	buf->size = size;
@@ -160,6 +225,9 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_for *who,
 			goto err_chunks;
 		buf->n_chunks++;
 	}
+	rc = smcr_buf_map(buf, who->d, who->ibdev);
+	if (rc)
+		goto err_chunks;
 	return buf;
 
 err_chunks:
@@ -218,6 +286,7 @@ void smcr_buf_free(struct smcr_buf *buf)
 /**
  * smcr_buf_keep() - keep a range readable
  * @buf: buffer
+ * @d: as in smcr_buf_sync_cpu()
  * @off: start
  * @len: bytes, not 0; what the device writes there is complete
  *
@@ -227,15 +296,15 @@ void smcr_buf_free(struct smcr_buf *buf)
  *
  * Context: any.
  */
-void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_keep(struct smcr_buf *buf, u8 d, u32 off, u32 len)
 {
 	u32 i = off >> buf->chunk_shift;
 
-	smcr_buf_sync_cpu(buf, off, len);
+	smcr_buf_sync_cpu(buf, d, off, len);
 	buf_charge(buf->sn, len, true);
 	refcount_inc(&buf->refs);
 	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
-		get_page(virt_to_page(buf->chunk[i].addr));
+		get_page(virt_to_page(buf->chunk[i]));
 }
 
 /**
@@ -251,56 +320,86 @@ void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
 	u32 i = off >> buf->chunk_shift;
 
 	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)
-		put_page(virt_to_page(buf->chunk[i].addr));
+		put_page(virt_to_page(buf->chunk[i]));
 	buf_uncharge(buf->sn, len);
 	buf_put(buf);
 }
 
 /* DMA address of byte @off, @run as in smcr_buf_at() */
-static u64 buf_dma_at(const struct smcr_buf *buf, u32 off, u32 len, u32 *run)
+static u64 buf_dma_at(const struct smcr_buf *buf,
+		      const struct smcr_buf_map *map, u32 off, u32 len, u32 *run)
 {
 	u32 in = off & (chunk_size(buf) - 1);
 
 	*run = min(len, chunk_size(buf) - in);
-	return buf->chunk[off >> buf->chunk_shift].dma + in;
+	return map->dma[off >> buf->chunk_shift] + in;
+}
+
+static void map_sync_cpu(const struct smcr_buf *buf,
+			 const struct smcr_buf_map *map, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, map, off, len, &run);
+
+		ib_dma_sync_single_for_cpu(map->ibdev, dma, run, buf->dir);
+	}
+}
+
+static void map_sync_dev(const struct smcr_buf *buf,
+			 const struct smcr_buf_map *map, u32 off, u32 len)
+{
+	u32 run;
+
+	for (; len; off += run, len -= run) {
+		u64 dma = buf_dma_at(buf, map, off, len, &run);
+
+		ib_dma_sync_single_for_device(map->ibdev, dma, run, buf->dir);
+	}
 }
 
 /**
  * smcr_buf_sync_cpu() - the CPU is going to look at a range
  * @buf: buffer
+ * @d: entry of the device that has written there: another one may have a copy
+ *	of its own, in which these bytes are old. Nothing happens if it is gone
  * @off: start
  * @len: bytes
  *
  * Context: any.
  */
-void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_sync_cpu(const struct smcr_buf *buf, u8 d, u32 off, u32 len)
 {
-	u32 run;
+	const struct smcr_buf_map *map;
 
-	for (; len; off += run, len -= run) {
-		u64 dma = buf_dma_at(buf, off, len, &run);
-
-		ib_dma_sync_single_for_cpu(buf->ibdev, dma, run, buf->dir);
-	}
+	rcu_read_lock();
+	map = rcu_dereference(buf->map[d]);
+	if (likely(map))
+		map_sync_cpu(buf, map, off, len);
+	rcu_read_unlock();
 }
 
 /**
  * smcr_buf_sync_dev() - the CPU is done with a range
  * @buf: buffer
  * @off: start
- * @len: bytes
+ * @len: bytes; any device that the buffer is mapped for may use them
  *
  * Context: any.
  */
 void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
 {
-	u32 run;
+	const struct smcr_buf_map *map;
+	u8 d;
 
-	for (; len; off += run, len -= run) {
-		u64 dma = buf_dma_at(buf, off, len, &run);
-
-		ib_dma_sync_single_for_device(buf->ibdev, dma, run, buf->dir);
+	rcu_read_lock();
+	for (d = 0; d < READ_ONCE(buf->n_map); d++) {
+		map = rcu_dereference(buf->map[d]);
+		if (likely(map))
+			map_sync_dev(buf, map, off, len);
 	}
+	rcu_read_unlock();
 }
 
 /**
@@ -314,8 +413,11 @@ void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
 void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 {
 	u32 at, run;
+	u8 d;
 
-	smcr_buf_sync_cpu(buf, off, len);
+	/* what was there is of no interest, so all of them may say */
+	for (d = 0; d < READ_ONCE(buf->n_map); d++)
+		smcr_buf_sync_cpu(buf, d, off, len);
 	for (at = off; at < off + len; at += run) {
 		void *p = smcr_buf_at(buf, at, off + len - at, &run);
 
@@ -327,27 +429,29 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 /**
  * smcr_buf_sges() - SGEs for [off, off+len)
  * @buf: buffer
- * @pd: protection domain whose local_dma_lkey is used
+ * @d: entry of the device that reads them; it is mapped for that
+ * @lkey: local_dma_lkey of the protection domain there
  * @off: start
  * @len: bytes
  * @sge: filled
  * @max: size of @sge
  *
- * The range is synced for the device. Adjacent DMA addresses are merged.
+ * The range is synced for that device. Adjacent DMA addresses are merged.
  *
  * Context: any.
  * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller: see
  * smcr_buf_max_span().
  */
-int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
-		  u32 len, struct ib_sge *sge, int max)
+int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
+		  struct ib_sge *sge, int max)
 {
+	const struct smcr_buf_map *map = map_of(buf, d);
 	int n = 0;
 	u32 run;
 
-	smcr_buf_sync_dev(buf, off, len);
+	map_sync_dev(buf, map, off, len);
 	for (; len; off += run, len -= run) {
-		u64 dma = buf_dma_at(buf, off, len, &run);
+		u64 dma = buf_dma_at(buf, map, off, len, &run);
 
 		if (n && sge[n - 1].addr + sge[n - 1].length == dma) {
 			sge[n - 1].length += run;
@@ -357,7 +461,7 @@ int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
 			return -ENOSPC;
 		sge[n].addr = dma;
 		sge[n].length = run;
-		sge[n].lkey = pd->local_dma_lkey;
+		sge[n].lkey = lkey;
 		n++;
 	}
 	return n;

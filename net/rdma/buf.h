@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory that a device reads or writes: lists of equally sized chunks of
- * pages, DMA-mapped one by one through ib_dma_*. Send buffers are used with
- * the PD's local_dma_lkey, RMBs are registered (rmb.h).
+ * Memory that devices read or write: lists of equally sized chunks of pages,
+ * DMA-mapped one by one through ib_dma_*, for each device of a link group by itself.
+ * Send buffers are used with the PD's local_dma_lkey, RMBs are registered (rmb.h).
  */
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
 
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 #include "base/base.h"
 
+/* Devices that the links of a group can be on; entries of smcr_buf.map */
+#define SMCR_DEVS_MAX	8
+
 /**
- * struct smcr_buf - a buffer of chunks; everything immutable after creation
- * @ibdev: device it is mapped for
+ * struct smcr_buf_map - a buffer as one device sees it; immutable once published
+ * @ibdev: the device
+ * @dma: DMA address of each chunk
+ */
+struct smcr_buf_map {
+	struct ib_device *ibdev;
+	u64 dma[];
+};
+
+/**
+ * struct smcr_buf - a buffer of chunks; immutable after creation but for mappings
+ * @map: mappings by entry of the group's devices; RCU readers, the owner sees to it
+ *	that one at a time maps or unmaps
+ * @n_map: one more than the highest entry that was ever in use
  * @sn: namespace whose share of memory it is taken from
  * @dir: DMA direction
  * @size: bytes
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
- * @chunk: kernel address and DMA address of each
+ * @chunk: kernel address of each
  * @refs: one until smcr_buf_free(), and one for each smcr_buf_keep()
  * @reclaim_next: next of those that a WRITE may still read; the owner's
  */
 struct smcr_buf {
-	struct ib_device *ibdev;
+	struct smcr_buf_map __rcu *map[SMCR_DEVS_MAX];
+	u8 n_map;
 	struct smcr_net *sn;
 	enum dma_data_direction dir;
 	u32 size;
@@ -32,10 +49,7 @@ struct smcr_buf {
 	u16 n_chunks;
 	refcount_t refs;
 	struct smcr_buf *reclaim_next;
-	struct smcr_chunk {
-		void *addr;
-		u64 dma;
-	} chunk[];
+	void *chunk[];
 };
 
 /* What max_mem does not refuse, bytes: see smcr_buf_alloc() */
@@ -44,7 +58,8 @@ struct smcr_buf {
 /**
  * struct smcr_buf_for - whom buffers are for
  * @sn: namespace that pays
- * @ibdev: device that they are mapped for, which outlives them
+ * @ibdev: device that they are mapped for first, which outlives the mapping
+ * @d: its entry
  * @over: nobody wants a buffer any more; asked between two pages, context as
  *	smcr_buf_alloc()
  * @arg: for @over
@@ -52,6 +67,7 @@ struct smcr_buf {
 struct smcr_buf_for {
 	struct smcr_net *sn;
 	struct ib_device *ibdev;
+	u8 d;
 	bool (*over)(const void *arg);
 	const void *arg;
 };
@@ -59,10 +75,12 @@ struct smcr_buf_for {
 struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);
+int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev);
+void smcr_buf_unmap(struct smcr_buf *buf, u8 d);
 
 long smcr_buf_mem(struct smcr_net *sn);
 
-void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
+void smcr_buf_keep(struct smcr_buf *buf, u8 d, u32 off, u32 len);
 void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
 
 /* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */
@@ -72,13 +90,19 @@ static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 	u32 in = off & ((1U << buf->chunk_shift) - 1);
 
 	*run = min(len, (1U << buf->chunk_shift) - in);
-	return (char *)buf->chunk[off >> buf->chunk_shift].addr + in;
+	return (char *)buf->chunk[off >> buf->chunk_shift] + in;
+}
+
+/* DMA address of chunk @i on a device that the buffer stays mapped for */
+static inline u64 smcr_buf_dma(const struct smcr_buf *buf, u8 d, u32 i)
+{
+	return rcu_dereference_protected(buf->map[d], true)->dma[i];
 }
 
 void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
 
-int smcr_buf_sges(const struct smcr_buf *buf, struct ib_pd *pd, u32 off,
-		  u32 len, struct ib_sge *sge, int max);
+int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
+		  struct ib_sge *sge, int max);
 
 /* Bytes that fit @max SGEs wherever they start */
 static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
@@ -86,7 +110,7 @@ static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
 	return (u32)(max - 1) << buf->chunk_shift;
 }
 
-void smcr_buf_sync_cpu(const struct smcr_buf *buf, u32 off, u32 len);
+void smcr_buf_sync_cpu(const struct smcr_buf *buf, u8 d, u32 off, u32 len);
 void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len);
 
 #endif /* _SMCR_BUF_H */

@@ -52,10 +52,13 @@ static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
 	link->lgr = owner->lgr;
 	link->slot = owner->slot;
 	link->sn = owner->mem->sn;
+	link->mem = *owner->mem;
+	link->mem.ibdev = pid->dev->ibdev;
 	link->lgr_id = owner->lgr_id;
 	memcpy(link->peer_id, owner->peer_id, sizeof(link->peer_id));
 	link->pid = *pid;
 	link->pd = pd;
+	link->lkey = pd->local_dma_lkey;
 	link->psn = get_random_u32() & 0xffffff;
 	mutex_init(&link->verbs);
 	spin_lock_init(&link->lock);
@@ -67,8 +70,9 @@ static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
 	return link;
 }
 
-static int link_setup(struct smcr_link *link, const struct smcr_buf_for *mem)
+static int link_setup(struct smcr_link *link)
 {
+	const struct smcr_buf_for *mem = &link->mem;
 	int rc;
 
 	rc = link_alloc_arrays(link);
@@ -109,7 +113,7 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 	link = link_alloc(owner, pid, pd);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
-	rc = link_setup(link, owner->mem);
+	rc = link_setup(link);
 	if (rc) {
 		smcr_link_put(link);
 		return ERR_PTR(rc);

@@ -75,7 +75,7 @@ extern const struct smcr_link_ops *smcr_link_above;
  * @lgr_id: number of the group
  * @slot: its index in the group
  * @peer_id: whom it leads to
- * @mem: its buffers
+ * @mem: its buffers; those of its connections are the same way
  */
 struct smcr_link_for {
 	struct smcr_lgr *lgr;
@@ -89,7 +89,7 @@ struct smcr_link_for {
  * struct smcr_link - a link
  *
  * Immutable after smcr_link_create(): owner, its number and peer, slot, pid, pd,
- * cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
+ * lkey, mem, cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
  *
  * @refs: see smcr_link_hold()
  * @n_conns: connections that send over it, each with a reference
@@ -120,6 +120,8 @@ struct smcr_link {
 	u8 peer_id[8];
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
+	u32 lkey;			/* local_dma_lkey of pd */
+	struct smcr_buf_for mem;	/* buffers that this link sends from */
 	struct ib_cq *cq;
 	struct ib_qp *qp;
 	u32 qpn;			/* outlives the QP */

@@ -80,8 +80,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	WRITE_ONCE(link->last_rx, jiffies);
 	if (likely(wc->opcode == IB_WC_RECV)) {
 		link->rx_sends++;
-		smcr_buf_sync_cpu(link->rx_buf, slot_off(link, slot),
-				  SMCR_RX_LEN);
+		smcr_buf_sync_cpu(link->rx_buf, link->mem.d,
+				  slot_off(link, slot), SMCR_RX_LEN);
 		link_deliver(link, smcr_buf_at(link->rx_buf,
 					       slot_off(link, slot),
 					       SMCR_RX_LEN, &run),
@@ -111,8 +111,9 @@ int smcr_link_init_rq(struct smcr_link *link)
 		slot->wr.wr_cqe = &slot->cqe;
 		slot->wr.sg_list = &slot->sge;
 		slot->wr.num_sge = 1;
-		n = smcr_buf_sges(link->rx_buf, link->pd, slot_off(link, slot),
-				  SMCR_RX_LEN, &slot->sge, 1);
+		n = smcr_buf_sges(link->rx_buf, link->mem.d, link->lkey,
+				  slot_off(link, slot), SMCR_RX_LEN,
+				  &slot->sge, 1);
 		if (n < 0)
 			return n;
 		slot->wr.next = &slot_at(link, i + 1)->wr;

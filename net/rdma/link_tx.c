@@ -225,8 +225,8 @@ static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
 	}
 	memcpy(smcr_buf_at(link->tx_buf, off, SMCR_WR_LEN, &run), msg,
 	       SMCR_WR_LEN);
-	return smcr_buf_sges(link->tx_buf, link->pd, off, SMCR_WR_LEN, sge,
-			     1) == 1 ? 0 : -EIO;
+	return smcr_buf_sges(link->tx_buf, link->mem.d, link->lkey, off,
+			     SMCR_WR_LEN, sge, 1) == 1 ? 0 : -EIO;
 }
 
 static void link_chain_writes(struct smcr_link *link, struct ib_rdma_wr *w,
