@@ -149,7 +149,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				     conn->lgr->id,
 				     (int)sizeof(conn->lgr->peer.id),
 				     conn->lgr->peer.id, conn->elem.index,
-				     conn->elem.rmb->mr->rkey, conn->member.token);
+				     smcr_rmb_rkey(conn->elem.rmb, conn->link),
+				     conn->member.token);
 	}
 	if (why != SMCR_R_NONE) {
 		if (conn->active)

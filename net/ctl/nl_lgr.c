@@ -276,6 +276,7 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			   bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
+	const struct smcr_link *link = rmb->lgr->link;
 
 	lockdep_assert_held(&rmb->lgr->rmb_mutex);
 
@@ -286,15 +287,17 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			SMCR_RMBE_MIN << rmb->bsize) ||
 	    smcr_nl_put_elems(skb, &rmb->elems) ||
 	    nla_put_u32(skb, SMCR_A_RMB_SIZE, rmb->buf->size) ||
-	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED, rmb->registered))
+	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED,
+		       smcr_rmb_registered(rmb, link)))
 		return -EMSGSIZE;
 	if (smcr_elems_idle(&rmb->elems) &&
 	    nla_put_u64_64bit(skb, SMCR_A_RMB_IDLE_MS, idle, SMCR_A_RMB_PAD))
 		return -EMSGSIZE;
-	if (!admin || !rmb->registered)
+	if (!admin || !smcr_rmb_registered(rmb, link))
 		return 0;
-	if (nla_put_u32(skb, SMCR_A_RMB_RKEY, rmb->mr->rkey) ||
-	    nla_put_u64_64bit(skb, SMCR_A_RMB_VA, rmb->va, SMCR_A_RMB_PAD))
+	if (nla_put_u32(skb, SMCR_A_RMB_RKEY, smcr_rmb_rkey(rmb, link)) ||
+	    nla_put_u64_64bit(skb, SMCR_A_RMB_VA, smcr_rmb_va(rmb, link),
+			      SMCR_A_RMB_PAD))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -59,6 +59,20 @@ struct smcr_rtoken {
 };
 
 /**
+ * struct smcr_lgr_dev - a device that links of a group are on
+ * @dev: with a reference; NULL: the entry is free
+ * @pd: protection domain of the group there
+ * @n_links: links on it
+ * @mr_leaked: an MR could not be deregistered: @pd stays, too
+ */
+struct smcr_lgr_dev {
+	struct smcr_dev *dev;
+	struct ib_pd *pd;
+	u8 n_links;
+	bool mr_leaked;
+};
+
+/**
  * struct smcr_member - what a group knows of a connection; part of it
  * @token: alert token, by which CDC names it
  * @node: in lgr->conns
@@ -208,7 +222,7 @@ struct smcr_llc_run {
 /*
  * struct smcr_lgr - a link group
  *
- * Immutable: sn, server, pid, pd, id, no_eye after ACTIVE.
+ * Immutable: sn, server, pid, id, no_eye after ACTIVE.
  *
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
@@ -232,6 +246,8 @@ struct smcr_llc_run {
  *	the peer in use (xarray index rtoken << 8 | element -> smcr_conn); @lock
  * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
  *	rmb_pause; in first contact held while an MR is registered
+ * @devs: written under rmb_mutex; an entry stays as long as a link is on it, and who
+ *	keeps that link needs no mutex to look at it
  * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
  */
 struct smcr_lgr {
@@ -249,7 +265,6 @@ struct smcr_lgr {
 	struct in6_addr denied[SMCR_DENIED_MAX];
 	u8 n_denied;
 	struct smcr_port_id pid;
-	struct ib_pd *pd;
 	struct smcr_buf_for mem;	/* of its buffers; the device comes with a link */
 	struct smcr_link *link;
 	unsigned long live;
@@ -277,7 +292,7 @@ struct smcr_lgr {
 	unsigned int n_free[SMCR_BSIZE_MAX + 1];
 	u32 next_rmb_id;
 	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
-	bool mr_leaked;		/* an MR could not be deregistered: @pd stays, too */
+	struct smcr_lgr_dev devs[SMCR_DEVS_MAX];	/* by smcr_buf_for.d */
 	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
 	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
 

@@ -38,8 +38,6 @@ void smcr_lgr_free_work(struct work_struct *work)
 	smcr_lgr_free_reclaim(lgr);
 	smcr_rmb_free_all(lgr);
 	smcr_links_free(lgr);
-	if (lgr->pd && !lgr->mr_leaked)
-		ib_dealloc_pd(lgr->pd);
 	smcr_dev_put(lgr->pid.dev);
 	rhashtable_destroy(&lgr->conns);
 	xa_destroy(&lgr->relems);

@@ -128,28 +128,27 @@ err_count:
 /* PD, QP and receive queue of a new group */
 static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 {
-	const struct smcr_link_for owner = {
+	struct smcr_link_for owner = {
 		.lgr = lgr,
 		.lgr_id = lgr->id,
 		.peer_id = lgr->peer.id,
 		.mem = &lgr->mem,
 	};
 	struct smcr_link *link;
+	int d;
 
 	*why = SMCR_R_DEVICE_GONE;
 	if (READ_ONCE(lgr->pid.dev->removed))
 		return -ENODEV;
 
 	*why = SMCR_R_QP_FAIL;
-	lgr->pd = ib_alloc_pd(lgr->pid.dev->ibdev, 0);
-	if (IS_ERR(lgr->pd)) {
-		int rc = PTR_ERR(lgr->pd);
-
-		lgr->pd = NULL;
-		return rc;
-	}
-	link = smcr_link_create(&owner, &lgr->pid, lgr->pd);
+	d = smcr_lgr_dev_get(lgr, lgr->pid.dev);
+	if (d < 0)
+		return d;
+	owner.d = d;
+	link = smcr_link_create(&owner, &lgr->pid, lgr->devs[d].pd);
 	if (IS_ERR(link)) {
+		smcr_lgr_dev_put(lgr, d);
 		if (PTR_ERR(link) == -ENOBUFS)
 			*why = SMCR_R_MEM_LIMIT;
 		if (PTR_ERR(link) == -EDQUOT)

@@ -15,6 +15,10 @@ void smcr_lgr_end_work(struct work_struct *work);
 void smcr_links_stop(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);
 
+/* lgr_dev.c */
+int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);
+void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);
+
 /* lgr.c */
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);
 void smcr_lgr_release_now(struct smcr_lgr *lgr);

@@ -128,6 +128,9 @@ void smcr_links_free(struct smcr_lgr *lgr)
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (lgr->slot[i].probe)
 			ib_destroy_qp(lgr->slot[i].probe);
-	for (i = 0; i < SMCR_SLOTS; i++)
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (lgr->slot[i].link)
+			smcr_lgr_dev_put(lgr, lgr->slot[i].link->mem.d);
 		smcr_link_put(lgr->slot[i].link);
+	}
 }

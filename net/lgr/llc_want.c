@@ -76,8 +76,8 @@ static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	lgr->llc.rkey = (struct smcr_llc_rkey) {
 		.rmb = rmb,
 		.del = del,
-		.rkey = rmb->mr->rkey,
-		.va = rmb->va,
+		.rkey = smcr_rmb_rkey(rmb, lgr->link),
+		.va = smcr_rmb_va(rmb, lgr->link),
 	};
 	spin_unlock_bh(&lgr->llc.lock);
 	smcr_llc_news(lgr, SMCR_NEWS_RKEY);
@@ -97,7 +97,7 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	int rc = smcr_rmb_register(rmb);
+	int rc = smcr_rmb_register(rmb, lgr->link);
 
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.rkey.ok = !rc;
@@ -172,7 +172,7 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 		rc = rkey_xchg(lgr, rmb, false);
 		if (rc == -EREMOTEIO || rc == -EAGAIN)
 			net_info_ratelimited("smcr: link group %u: peer refuses RKey 0x%x%s\n",
-					     lgr->id, rmb->mr->rkey,
+					     lgr->id, smcr_rmb_rkey(rmb, lgr->link),
 					     rc == -EAGAIN ? " for now" : "");
 		if (rc != -EAGAIN || tries == RKEY_TRIES ||
 		    time_after(jiffies, end))

@@ -160,10 +160,9 @@ bool smcr_rmb_short(long rc)
 	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
 }
 
-static int rmb_map(struct smcr_rmb *rmb)
+static int rmb_map(struct smcr_rmb *rmb, u8 d)
 {
 	const struct smcr_buf *buf = rmb->buf;
-	u8 d = rmb->lgr->link->mem.d;
 	u32 i, len, left = buf->size;
 	struct scatterlist *sg;
 	struct sg_table sgt;
@@ -178,7 +177,7 @@ static int rmb_map(struct smcr_rmb *rmb)
 		sg_dma_len(sg) = len;
 		left -= len;
 	}
-	n = ib_map_mr_sg(rmb->mr, sgt.sgl, buf->n_chunks, NULL, PAGE_SIZE);
+	n = ib_map_mr_sg(rmb->mr[d], sgt.sgl, buf->n_chunks, NULL, PAGE_SIZE);
 	sg_free_table(&sgt);
 	if (n < 0)
 		return n;
@@ -194,42 +193,63 @@ static u64 rmb_random_va(void)
 	return get_random_u64() & GENMASK_ULL(62, PAGE_SHIFT);
 }
 
-static int rmb_alloc_mr(struct smcr_rmb *rmb, struct ib_pd *pd)
-{
-	struct ib_mr *mr;
-	int rc;
-
-	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
-			 DIV_ROUND_UP(rmb->buf->size, PAGE_SIZE));
-	if (IS_ERR(mr))
-		return PTR_ERR(mr);
-	rmb->mr = mr;
-	rc = rmb_map(rmb);
-	if (rc)
-		return rc;
-	/* both go to the peer before REG_MR makes them valid */
-	ib_update_fast_reg_key(mr, (u8)get_random_u32());
-	mr->iova = rmb_random_va();
-	rmb->va = mr->iova;
-	return 0;
-}
-
 /*
  * The MR goes before the memory does (SEC-08). No REG_MR of it may be on its
  * way: an RMB whose registration went wrong stays until the QP is gone.
  */
+static void rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
+{
+	struct smcr_lgr *lgr = rmb->lgr;
+	struct ib_mr *mr = rmb->mr[d];
+
+	if (!mr)
+		return;
+	rmb->mr[d] = NULL;
+	rmb->registered &= ~BIT(d);
+	if (!ib_dereg_mr(mr))
+		return;
+	/* the device may still let the peer write there: never free it */
+	pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
+			    lgr->id, dev_name(&lgr->devs[d].dev->ibdev->dev),
+			    rmb->buf->size);
+	lgr->devs[d].mr_leaked = true;
+	rmb->leaked = true;
+}
+
+/* An MR on the device of a link, which the caller keeps; not registered yet */
+static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
+{
+	u8 d = link->mem.d;
+	struct ib_mr *mr;
+	int rc;
+
+	rc = smcr_buf_map(rmb->buf, d, link->mem.ibdev);
+	if (rc)
+		return rc;
+	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG,
+			 DIV_ROUND_UP(rmb->buf->size, PAGE_SIZE));
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	rmb->mr[d] = mr;
+	rc = rmb_map(rmb, d);
+	if (rc) {
+		rmb_drop_mr(rmb, d);
+		return rc;
+	}
+	/* both go to the peer before REG_MR makes them valid */
+	ib_update_fast_reg_key(mr, (u8)get_random_u32());
+	mr->iova = rmb_random_va();
+	return 0;
+}
+
 static void rmb_destroy(struct smcr_rmb *rmb)
 {
-	if (rmb->mr && ib_dereg_mr(rmb->mr)) {
-		/* the device may still let the peer write there: never free it */
-		pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
-				    rmb->lgr->id,
-				    dev_name(&rmb->lgr->pid.dev->ibdev->dev),
-				    rmb->buf->size);
-		rmb->lgr->mr_leaked = true;
-	} else {
+	u8 d;
+
+	for (d = 0; d < SMCR_DEVS_MAX; d++)
+		rmb_drop_mr(rmb, d);
+	if (!rmb->leaked)
 		smcr_buf_free(rmb->buf);
-	}
 	kvfree(rmb);
 }
 
@@ -257,7 +277,7 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	if (rc)
 		rmb->buf = NULL;
 	else
-		rc = rmb_alloc_mr(rmb, lgr->pd);
+		rc = rmb_alloc_mr(rmb, lgr->link);
 	if (rc) {
 		rmb_destroy(rmb);
 		return ERR_PTR(smcr_rmb_short(rc) ? rc : -EIO);
@@ -283,19 +303,41 @@ void smcr_rmb_free(struct smcr_rmb *rmb)
 	rmb_destroy(rmb);
 }
 
-/* See @keep for errors. Context: process, sleeps. */
-int smcr_rmb_register(struct smcr_rmb *rmb)
+/* Nothing of the group's RMBs is left on a device that no link is on any more */
+void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
+{
+	struct smcr_rmb *rmb;
+	int i;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			rmb_drop_mr(rmb, d);
+			if (!rmb->leaked)
+				smcr_buf_unmap(rmb->buf, d);
+		}
+	}
+}
+
+/*
+ * On the device of a link in RTS, if it is not yet; see @keep for errors. Context:
+ * process, sleeps.
+ */
+int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
 	struct smcr_lgr *lgr = rmb->lgr;
+	u8 d = link->mem.d;
 	int rc;
 
-	if (rmb->registered)
+	if (smcr_rmb_registered(rmb, link))
 		return 0;
-	rc = smcr_link_reg_mr(lgr->link, rmb->mr, SMCR_RMB_ACCESS);
+	if (!rmb->mr[d] && rmb_alloc_mr(rmb, link))
+		return -ENOMEM;
+	rc = smcr_link_reg_mr(link, rmb->mr[d], SMCR_RMB_ACCESS);
 	rmb->keep = rc && rc != -ENOMEM;
 	if (rc)
 		return rc;
-	rmb->registered = true;
+	rmb->registered |= BIT(d);
 	trace_smcr_rmb(lgr->id, rmb->id, "register", rmb->bsize);
 	return 0;
 }
@@ -315,7 +357,7 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr)
 	mutex_lock(&lgr->rmb_mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rc = smcr_rmb_register(rmb);
+			rc = smcr_rmb_register(rmb, lgr->link);
 			if (rc)
 				break;
 		}

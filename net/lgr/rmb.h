@@ -8,8 +8,10 @@
 #ifndef _SMCR_RMB_H
 #define _SMCR_RMB_H
 
+#include <linux/bits.h>
 #include "base/base.h"
 #include "rdma/buf.h"
+#include "rdma/link.h"
 #include "core/slots.h"
 
 /**
@@ -17,15 +19,17 @@
  * @node: member of lgr->rmbs[bsize], oldest first; lgr->rmb_mutex
  * @lgr: owner, no reference (an RMB never outlives it)
  * @buf: memory
- * @mr: fast-registration MR on the group's link; its rkey is fixed from the
- *	start and valid for the peer once @registered
+ * @mr: fast-registration MR on each device of the group that has one yet; its rkey
+ *	and its iova, the address for the peer, are fixed from the start and valid for
+ *	the peer once it is @registered
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
- * @registered: REG_MR has completed; set under lgr->rmb_mutex once it is linked
+ * @registered: REG_MR has completed, a bit for each device; set under
+ *	lgr->rmb_mutex once it is linked
  * @keep: its registration went wrong: REG_MR may still be on its way, so that it
  *	lives as long as the queue pair; written by who registers
- * @va: address announced to the peer (start of the RMB)
+ * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
  *	lgr->rmb_mutex
@@ -34,16 +38,35 @@ struct smcr_rmb {
 	struct list_head node;
 	struct smcr_lgr *lgr;
 	struct smcr_buf *buf;
-	struct ib_mr *mr;
+	struct ib_mr *mr[SMCR_DEVS_MAX];
 	u32 id;
 	u8 bsize;
 	struct smcr_elems elems;
-	bool registered;
+	u8 registered;
 	bool keep;
-	u64 va;
+	bool leaked;
 	unsigned long idle_since;
 	unsigned long held_since[];
 };
+
+/* RToken of an RMB on a link, while the RMB has an MR on the link's device */
+static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
+				const struct smcr_link *link)
+{
+	return rmb->mr[link->mem.d]->rkey;
+}
+
+static inline u64 smcr_rmb_va(const struct smcr_rmb *rmb,
+			      const struct smcr_link *link)
+{
+	return rmb->mr[link->mem.d]->iova;
+}
+
+static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
+				       const struct smcr_link *link)
+{
+	return rmb->registered & BIT(link->mem.d);
+}
 
 /**
  * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmb_mutex

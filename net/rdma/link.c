@@ -54,6 +54,7 @@ static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
 	link->sn = owner->mem->sn;
 	link->mem = *owner->mem;
 	link->mem.ibdev = pid->dev->ibdev;
+	link->mem.d = owner->d;
 	link->lgr_id = owner->lgr_id;
 	memcpy(link->peer_id, owner->peer_id, sizeof(link->peer_id));
 	link->pid = *pid;

@@ -74,6 +74,7 @@ extern const struct smcr_link_ops *smcr_link_above;
  * @lgr: its link group, for those above
  * @lgr_id: number of the group
  * @slot: its index in the group
+ * @d: its device's entry there
  * @peer_id: whom it leads to
  * @mem: its buffers; those of its connections are the same way
  */
@@ -81,6 +82,7 @@ struct smcr_link_for {
 	struct smcr_lgr *lgr;
 	u32 lgr_id;
 	u8 slot;
+	u8 d;
 	const u8 *peer_id;
 	const struct smcr_buf_for *mem;
 };

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices of a link group: a protection domain on each one that a link is on, for
+ * its queue pairs and the memory regions of the RMBs.
+ */
+#include "lgr/lgr.h"
+#include "lgr/lgr_impl.h"
+#include "lgr/rmb_impl.h"
+
+/* Entry of @dev, or one that is free; -ENOSPC */
+static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
+{
+	int d, free = -ENOSPC;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	for (d = 0; d < SMCR_DEVS_MAX; d++) {
+		if (lgr->devs[d].dev == dev)
+			return d;
+		if (!lgr->devs[d].dev && free < 0)
+			free = d;
+	}
+	return free;
+}
+
+static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
+{
+	struct ib_pd *pd = ib_alloc_pd(dev->ibdev, 0);
+
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	smcr_dev_hold(dev);
+	ld->dev = dev;
+	ld->pd = pd;
+	ld->mr_leaked = false;
+	return 0;
+}
+
+/**
+ * smcr_lgr_dev_get() - a new link is going to be on a device
+ * @lgr: group
+ * @dev: device; the entry has a reference
+ *
+ * Context: process, sleeps.
+ * Return: index in lgr->devs, with a protection domain, good until
+ * smcr_lgr_dev_put(); -ENOSPC, or what the device says.
+ */
+int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
+{
+	int d, rc = 0;
+
+	mutex_lock(&lgr->rmb_mutex);
+	d = lgr_dev_find(lgr, dev);
+	if (d >= 0 && !lgr->devs[d].dev)
+		rc = lgr_dev_begin(&lgr->devs[d], dev);
+	if (d >= 0 && !rc)
+		lgr->devs[d].n_links++;
+	mutex_unlock(&lgr->rmb_mutex);
+	return rc ?: d;
+}
+
+/**
+ * smcr_lgr_dev_put() - end of smcr_lgr_dev_get()
+ * @lgr: group; smcr_rmb_work() does not run, or is the caller
+ * @d: index
+ *
+ * The link has been stopped, so its queue pair is gone. With the last link of a
+ * device go the memory regions there, the mappings of the RMBs, and the protection
+ * domain.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
+{
+	struct smcr_lgr_dev *ld = &lgr->devs[d];
+
+	mutex_lock(&lgr->rmb_mutex);
+	if (!--ld->n_links) {
+		smcr_rmb_leave_dev(lgr, d);
+		if (!ld->mr_leaked)
+			ib_dealloc_pd(ld->pd);
+		smcr_dev_put(ld->dev);
+		ld->dev = NULL;
+		ld->pd = NULL;
+	}
+	mutex_unlock(&lgr->rmb_mutex);
+}
