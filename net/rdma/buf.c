@@ -150,6 +150,8 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 			return -ENOMEM;
 		}
 	}
+	if (!ib_uses_virt_dma(ibdev))
+		WRITE_ONCE(buf->sync, true);
 	WRITE_ONCE(buf->n_map, max_t(u8, buf->n_map, d + 1));
 	rcu_assign_pointer(buf->map[d], map);
 	return 0;
@@ -373,6 +375,8 @@ void smcr_buf_sync_cpu(const struct smcr_buf *buf, u8 d, u32 off, u32 len)
 {
 	const struct smcr_buf_map *map;
 
+	if (!READ_ONCE(buf->sync))
+		return;
 	rcu_read_lock();
 	map = rcu_dereference(buf->map[d]);
 	if (likely(map))
@@ -393,6 +397,8 @@ void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
 	const struct smcr_buf_map *map;
 	u8 d;
 
+	if (!READ_ONCE(buf->sync))
+		return;
 	rcu_read_lock();
 	for (d = 0; d < READ_ONCE(buf->n_map); d++) {
 		map = rcu_dereference(buf->map[d]);
@@ -449,7 +455,8 @@ int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 	int n = 0;
 	u32 run;
 
-	map_sync_dev(buf, map, off, len);
+	if (READ_ONCE(buf->sync))
+		map_sync_dev(buf, map, off, len);
 	for (; len; off += run, len -= run) {
 		u64 dma = buf_dma_at(buf, map, off, len, &run);
 

@@ -30,6 +30,8 @@ struct smcr_buf_map {
  * @map: mappings by entry of the group's devices; RCU readers, the owner sees to it
  *	that one at a time maps or unmaps
  * @n_map: one more than the highest entry that was ever in use
+ * @sync: a mapping was for a device that DMA addresses mean something to: syncs are
+ *	not in vain
  * @sn: namespace whose share of memory it is taken from
  * @dir: DMA direction
  * @size: bytes
@@ -42,6 +44,7 @@ struct smcr_buf_map {
 struct smcr_buf {
 	struct smcr_buf_map __rcu *map[SMCR_DEVS_MAX];
 	u8 n_map;
+	bool sync;
 	struct smcr_net *sn;
 	enum dma_data_direction dir;
 	u32 size;
