@@ -76,6 +76,8 @@ static int smcr_rx_have_urg(struct smcr_sock *ssk)
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 
+	lockdep_assert_held(&conn->lock);
+
 	switch (conn->rx_urg.state) {
 	case SMCR_URG_NONE:
 	case SMCR_URG_READ:
