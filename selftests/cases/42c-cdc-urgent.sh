@@ -15,7 +15,7 @@
 
 server() {
 	fast rmem=16384
-	app_bg socket listen:5000 mark:up slot:1 accept:0 sndbuf:200000 \
+	app_bg slot:4 socket sndbuf:20480 listen:5001 slot:0 socket listen:5000 mark:up slot:1 accept:0 sndbuf:200000 \
 		await:a sendoob:500 send:1000 recv:5 await:b send:16384 await:c send:10 await:c2 sendoob:490 send:10 \
 		await:d send:13000 await:e sendoob:5000 send:10 await:f send:12000 await:g sendoob:2000 \
 		await:h sendoob:1 sendoob:1 send:3 sendoob:1 send:1 await:i sendoob:1 close \
@@ -30,7 +30,8 @@ server() {
 		pollfor:pri:5000=PRI urg=1 mark:q8 await:q9 urg=1 recvoob=Y recvtext:2=cX atmark=1 recvtext:1=d close \
 		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r3 recvtext:3=Ucd close \
 		accept:0 await:s1 atmark=1 set:OOBINLINE:1 inq=16385 recvtext:1=V skip:1 recv:16384 close \
-		accept:0 own recv:1=ECONNABORTED urg=0 close
+		accept:0 own recv:1=ECONNABORTED urg=0 close \
+		accept:4 send:16384 await:t1 sleep:100 outq=0 nonblock sendoob:30000=20480 await:t2 close
 	app_end "server program"
 	eq "violations" "$(counter cdc-urgent)" 1
 }
@@ -218,5 +219,25 @@ client() {
 		wait cdc has=A
 		tx cdc flags=A
 		rx rst
+		conn part
+		connect $PEER 5001
+		reuse
+		rx cdc prod=0 prod_wrap=1 flags=0
+		rx data len=16384
+		mark t1
+		# a send of more than there is room for: the last byte that was taken is urgent
+		rx cdc prod=0 prod_wrap=1 flags=B
+		rx cdc prod=0 prod_wrap=1 flags=B,P
+		consume 16384
+		rx cdc prod=0 prod_wrap=2 flags=B,P
+		rx data len=16384
+		consume 16384
+		rx cdc prod=4096 prod_wrap=2 flags=P,U
+		rx data len=4096
+		consume 4096
+		mark t2
+		wait cdc has=C
+		tx cdc flags=C
+		rx eof
 	E
 }
