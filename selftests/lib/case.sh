@@ -10,7 +10,8 @@
 # the functions below count SLOW-fold on slow kernels.
 #
 #   $ME $ME6 $PEER $PEER6   addresses on the first NIC;  me N, peer N, me6 N, peer6 N
-#   $ID $PEER_ID $ROLE $NICS $SLOW $LANE $KERNEL $FABRIC
+#   $NICS $PEER_NICS $LAN   cards here and there; $LAN is not empty when all are on one LAN
+#   $ID $PEER_ID $ROLE $SLOW $LANE $KERNEL $FABRIC
 #   $BUSY                   the part of $SLOW that is this machine's (SMCR_SLOW)
 #   $DEAR                   what amounts of work are divided by, see guest.sh
 #   $RNIC, rnic N, rnic_delete N, rnic_add N, rnic_usable N   the RDMA device on ethN
@@ -25,10 +26,6 @@ RDMA=$LAB/rdma
 SMCCTL=$TREE/tools/smcctl/smcctl
 export PROG LAB RDMA SMCCTL
 
-me() { echo "10.77.$1.$ID"; }
-peer() { echo "10.77.$1.$PEER_ID"; }
-me6() { echo "fd77:$1::$ID"; }
-peer6() { echo "fd77:$1::$PEER_ID"; }
 ME=$(me 0) PEER=$(peer 0) ME6=$(me6 0) PEER6=$(peer6 0)
 export ME PEER ME6 PEER6
 

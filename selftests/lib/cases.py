@@ -29,6 +29,7 @@ class Case:
     name: str
     covers: list = field(default_factory=list)
     nics: int = 1
+    lan: tuple = ()         # (server's, client's) cards when all are on one LAN
     timeout: int = 60
     lanes: list = field(default_factory=lambda: list(LANES))
     kernels: list = field(default_factory=list)     # empty: all
@@ -45,6 +46,11 @@ class Case:
     def runs_on(self, lane, kernel):
         """Whether the case is meant for this lane and kernel."""
         return lane in self.lanes and (not self.kernels or kernel in self.kernels)
+
+    @property
+    def room(self):
+        """What its guests must be: cards, how they are joined, memory."""
+        return self.nics, self.lan, self.memory
 
     def matches(self, patterns):
         """-k: substring, glob or tag:NAME; any of them; a leading ! excludes."""
@@ -97,6 +103,11 @@ def _set(case, key, value):
     words = value.replace(",", " ").split()
     if key == "covers":
         case.covers += words
+    elif key == "nics" and "/" in value:
+        case.lan = tuple(map(int, value.split("/")))
+        if len(case.lan) != 2 or not all(1 <= n <= 8 for n in case.lan):
+            raise ValueError(f"'{value}' is not N/N, each 1..8")
+        case.nics = max(case.lan)
     elif key in ("nics", "timeout", "memory"):
         setattr(case, key, int(value))
     elif key == "lanes":

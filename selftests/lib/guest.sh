@@ -11,6 +11,49 @@ case $FABRIC$KERNEL in simumdbg) DEAR=3 ;; sim*) DEAR=1 ;; *) DEAR=$SLOW ;; esac
 export DEAR
 case $ID in 1) ROLE=server ;; 2) ROLE=client ;; *) ROLE=host ;; esac
 
+# Cards of this host and of its peer; on a LAN ($LAN) the two may differ.
+if [ -n "${LAN:=}" ]; then
+	case $ID in
+	1) NICS=${LAN%/*} PEER_NICS=${LAN#*/} ;;
+	2) NICS=${LAN#*/} PEER_NICS=${LAN%/*} ;;
+	esac
+fi
+PEER_NICS=${PEER_NICS:-${NICS:-}}
+export LAN NICS PEER_NICS
+
+# me N, peer N, me6 N, peer6 N: addresses on ethN. On a LAN all are of the first subnet.
+_addr() { if [ -n "$LAN" ]; then echo "10.77.0.$((10 * $1 + $2))"; else echo "10.77.$1.$2"; fi; }
+_addr6() { if [ -n "$LAN" ]; then echo "fd77::$((10 * $1 + $2))"; else echo "fd77:$1::$2"; fi; }
+me() { _addr "$1" "$ID"; }
+peer() { _addr "$1" "$PEER_ID"; }
+me6() { _addr6 "$1" "$ID"; }
+peer6() { _addr6 "$1" "$PEER_ID"; }
+
+# reached_from N: which cards of the peer ethN reaches
+reached_from() {
+	if [ -n "$LAN" ]; then seq 0 $((PEER_NICS - 1)); else echo "$1"; fi
+}
+
+# nic_address N [ADDRESS ADDRESS6]: ethN has these, by default what it has when a case begins. Who
+# has several cards on a LAN sends by the one whose address it uses. Down, a card loses some of this.
+nic_address() {
+	local a=${2:-$(me "$1")} a6=${3:-$(me6 "$1")} v
+	ip addr replace "$a/24" dev "eth$1" && ip addr replace "$a6/64" dev "eth$1" nodad || return
+	[ -n "$LAN" ] || return 0
+	ip route replace 10.77.0.0/24 dev "eth$1" src "$a" table $((100 + $1)) || return
+	ip -6 route replace fd77::/64 dev "eth$1" table $((100 + $1)) || return
+	for v in "-4 $a" "-6 $a6"; do
+		# shellcheck disable=SC2086
+		[ -n "$(ip ${v% *} rule show from ${v#* })" ] || ip ${v% *} rule add from ${v#* } table $((100 + $1)) || return
+	done
+}
+
+# lan_sysctls: a card speaks for its own address only.
+lan_sysctls() {
+	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 \
+		net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
+}
+
 # nap SECONDS: sleep without a fork (system calls are dear on UML, processes
 # are dear under TCG).
 if [ "$ROLE" = host ]; then

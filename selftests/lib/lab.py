@@ -123,10 +123,14 @@ class Guest:
 
 
 class Pair:
-    """Two guests with `nics` cards each."""
+    """
+    Two guests with `nics` cards each, joined one by one; or with `lan` (server's, client's) cards on one LAN: then there is
+    one wire, between the switches that the guests make.
+    """
 
-    def __init__(self, lane, kernels, nics, memory, out, tty=0):
-        self.lane, self.kernels, self.nics, self.memory = lane, kernels, nics, memory
+    def __init__(self, lane, kernels, nics, memory, out, tty=0, lan=()):  # pylint: disable=too-many-arguments
+        self.lane, self.kernels, self.nics, self.lan, self.memory = lane, kernels, nics, lan, memory
+        self.wires = [15] if lan else list(range(nics))     # the last digits of their ends' MACs
         self.out, self.tty = out, tty
         self.slow = slow_factor(*kernels)
         self.guests = []
@@ -138,7 +142,7 @@ class Pair:
     def words(self, gid, modroot, out=None):
         """Our part of the guest's kernel command line."""
         return [f"smcr_tree={TREE}", f"smcr_id={gid}", f"smcr_out={out or self.out}", f"smcr_mods={modroot}",
-                f"smcr_nics={self.nics}", f"smcr_lane={self.lane}", f"smcr_kernel={self.kernels[gid - 1]}",
+                f"smcr_nics={'/'.join(map(str, self.lan)) or self.nics}", f"smcr_lane={self.lane}", f"smcr_kernel={self.kernels[gid - 1]}",
                 f"smcr_slow={self.slow}", f"smcr_busy={busy()}", "printk.devkmsg=on", "loglevel=5", "slab_nomerge",
                 "log_buf_len=1M", "net.ifnames=0"]
 
@@ -190,7 +194,7 @@ class Pair:
 
     def _boot_uml(self):
         pairs = []
-        for _ in range(self.nics):
+        for _ in self.wires:
             p = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for s in p:
                 # As forced as root may: net.core.wmem_max of the host is small. Others get as much as it allows.
@@ -204,7 +208,7 @@ class Pair:
         for gid in (1, 2):
             _, linux, modroot, _ = script("umkernel", self.kernels[gid - 1])
             fds = [p[gid - 1].fileno() for p in pairs]
-            vec = [f"vec{n}:transport=fd,fd={fd},mtu=9000,depth=64,mac=52:54:00:00:0{n}:0{gid},gro=0"
+            vec = [f"vec{n}:transport=fd,fd={fd},mtu=9000,depth=64,mac=52:54:00:00:{self.wires[n]:02x}:0{gid},gro=0"
                    for n, fd in enumerate(fds)]
             tty = self.tty == gid
             cmd = [linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
@@ -244,14 +248,14 @@ class Pair:
                    "-qmp", f"unix:{socks}/qmp{gid},server=on,wait=off"]
             tty = self.tty == gid
             cmd += ["-chardev", "stdio,id=con,signal=off" if tty else f"file,id=con,path={self.path(f'console{gid}.log')}"]
-            for n in range(self.nics):
+            for n, wire in enumerate(self.wires):
                 side = "on" if gid == 1 else "off"
                 cmd += ["-netdev", f"stream,id=n{n},server={side},addr.type=unix,addr.path={socks}/net{n}",
-                        "-device", f"virtio-net-pci,netdev=n{n},mac=52:54:00:00:0{n}:0{gid},host_mtu=4300"]
+                        "-device", f"virtio-net-pci,netdev=n{n},mac=52:54:00:00:{wire:02x}:0{gid},host_mtu=4300"]
             self.guests.append(Guest(self, gid, cmd, (), tty))
             # The second connects to sockets that the first has to make.
             end = time.time() + 20
-            while gid == 1 and not all(os.path.exists(f"{socks}/net{n}") for n in range(self.nics)):
+            while gid == 1 and not all(os.path.exists(f"{socks}/net{n}") for n in range(len(self.wires))):
                 if time.time() > end or not self.guests[0].alive():
                     raise LabError("qemu does not start:\n" + tail(self.path("console1.log"), 10))
                 time.sleep(0.02)
@@ -278,7 +282,7 @@ class Pair:
 
         Outside of the guests, so that it costs them nothing.
         """
-        for n in range(self.nics):
+        for n in range(len(self.wires)):
             if on:
                 self.qmp(1, {"execute": "object-add", "arguments": {
                     "qom-type": "filter-dump", "id": f"dump{n}", "netdev": f"n{n}",

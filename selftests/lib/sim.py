@@ -109,8 +109,8 @@ class Meter:
 class Sim(Virtual):
     """Two hosts in one guest, with all that they will do."""
 
-    def __init__(self, kernel, nics, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
-        super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out)
+    def __init__(self, kernel, nics, lan, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
+        super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out, lan=lan)
         self.seed, self.rnic = seed, rnic
         self.knobs = {**KNOBS, "bandwidth": BANDWIDTH[kernel], **(knobs or {})}
         # Not even a slow kernel takes any time, and other work on this machine does not matter.

@@ -244,6 +244,8 @@ def cases__reads_headers():
     assert c.module == ["ours", "intree"] and c.params == "a=1 b=2" and c.capture and c.has_host
     assert c.allow_klog == ["forcing a failure"] and c.name == "42-area-name"
     assert not c.runs_on("uml", "um") and c.runs_on("qemu", "6.1")
+    c = cases.parse(write_case("# nics: 1/3\nserver() { :; }\n"))
+    assert c.nics == 3 and c.lan == (1, 3) and c.room == (3, (1, 3), 1024)
     # what it claims is no part of what it does
     text = "# covers: CLC-15\nserver() { :; }\n"
     assert cases.digest(text) == cases.digest(text.replace("15", "16")) != cases.digest(text.replace(":;", "false;"))
@@ -251,7 +253,8 @@ def cases__reads_headers():
 
 def cases__refuses_nonsense():
     """A wrong header is an error, never a default."""
-    for text in ("# lanes: kvm\nserver() { :; }\n", "# nics: two\nserver() { :; }\n", "# module: smc\nserver() { :; }\n",
+    for text in ("# lanes: kvm\nserver() { :; }\n", "# nics: two\nserver() { :; }\n", "# nics: 2/0\nserver() { :; }\n",
+                 "# nics: 1/2/3\nserver() { :; }\n", "# nics: 9/1\nserver() { :; }\n", "# module: smc\nserver() { :; }\n",
                  "# cover: CLC-1\nserver() { :; }\n", "# allow-klog: BUG\nserver() { :; }\n", "# nics: 1\necho\n"):
         try:
             cases.parse(write_case(text))
