@@ -990,6 +990,123 @@ static void fault_wire(void)
 	fails("muted", w, IBV_WC_RETRY_EXC_ERR, -1);
 }
 
+/* A message of SMC-R from a to b, its type and fourth byte; b has two receives */
+static void message(const char *fault, const char *what, int type, int flags)
+{
+	pair_up();
+	must(&a, fault, what);
+	memset(b.buf + 32768, 0, 128);
+	memset(a.buf, 0xcc, 44);
+	a.buf[0] = type;
+	a.buf[3] = flags;
+	recv_at(&b, 1, 32768, 44, b.mr->lkey);
+	recv_at(&b, 2, 32768 + 64, 44, b.mr->lkey);
+	post(&a, &b, (struct req){ .id = 1, .op = IBV_WR_SEND, .len = 44 });
+}
+
+/* Faults of messages by their type */
+static void fault_messages(void)
+{
+	const struct req other = { .id = 2, .op = IBV_WR_SEND, .len = 44, .off = 64 };
+	const uint8_t *got = b.buf + 32768;
+	static const struct {
+		const char *name;
+		int type, flags;
+	} types[] = {
+		{ "msg_cdc", 0xfe, 0x80 }, { "msg_confirm_link", 1, 0 }, { "msg_confirm_link_reply", 1, 0x80 },
+		{ "msg_add_link", 2, 0x7f }, { "msg_add_link_cont_reply", 3, 0xff }, { "msg_delete_link", 4, 0 },
+		{ "msg_confirm_rkey", 6, 0 }, { "msg_test_link_reply", 7, 0x80 }, { "msg_confirm_rkey_cont", 8, 0 },
+		{ "msg_delete_rkey", 9, 0 }, { "msg_any", 5, 0 },
+	};
+	unsigned int i;
+	uint64_t t;
+	char path[64];
+
+	memset(a.buf + 64, 0xdd, 44);
+	for (i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		snprintf(path, sizeof(path), "fault/%s", types[i].name);
+		message(path, "1 drop", types[i].type, types[i].flags);
+		check(next(&a) == IBV_WC_SUCCESS && silent(&b, 3 * MS),
+		      "%s: lost, and acknowledged", types[i].name);
+		post(&a, &b, other);
+		check(next(&b) == IBV_WC_SUCCESS && got[0] == 0xdd,
+		      "%s: the next one takes its place", types[i].name);
+	}
+	message("fault/msg_test_link", "1 drop", 7, 0x80);
+	check(next(&b) == IBV_WC_SUCCESS, "a reply is no request");
+	must(&a, "fault/msg_test_link", "0");
+	message("fault/msg_cdc", "2 drop", 0xfe, 0);
+	check(next(&b) == IBV_WC_SUCCESS, "the first one arrives");
+	post(&a, &b, (struct req){ .id = 1, .op = IBV_WR_SEND, .len = 44 });
+	check(silent(&b, 3 * MS), "the second one does not");
+	message("fault/msg_cdc", "1 twice", 0xfe, 0);
+	check(next(&b) == IBV_WC_SUCCESS && next(&b) == IBV_WC_SUCCESS &&
+	      !memcmp(got, got + 64, 44) && next(&a) == IBV_WC_SUCCESS &&
+	      silent(&a, MS), "twice, sent once");
+	message("fault/msg_cdc", "1 corrupt 5", 0xfe, 0);
+	check(next(&b) == IBV_WC_SUCCESS && got[5] == 0x33 && got[4] == 0xcc &&
+	      got[6] == 0xcc && a.buf[5] == 0xcc, "one byte is another");
+	t = now_ns();
+	message("fault/msg_cdc", "1 delay 50", 0xfe, 0);
+	post(&a, &b, other);
+	check(silent(&b, 40 * MS) && next(&b) == IBV_WC_SUCCESS && got[0] == 0xfe &&
+	      next(&b) == IBV_WC_SUCCESS && got[64] == 0xdd,
+	      "it is late, and what is behind it");
+	t = now_ns() - t;
+	check(t >= 50ull * MS, "as said: %llu ms", (unsigned long long)t / MS);
+	message("fault/msg_any", "1 qp_err", 5, 0);
+	check(next(&a) == IBV_WC_WR_FLUSH_ERR && silent(&b, MS), "actions of all points");
+	message("fault/msg_any", "1", 5, 0);
+	check(next(&a) == IBV_WC_RETRY_EXC_ERR && silent(&b, MS), "fail: cut before it");
+	message("fault/msg_any", "0", 5, 0);
+	check(next(&b) == IBV_WC_SUCCESS, "or nothing");
+	/* neither length nor operation of a message */
+	pair_up();
+	must(&a, "fault/msg_any", "1 drop");
+	recv1(&b, 1);
+	post(&a, &b, (struct req){ .id = 1, .op = IBV_WR_SEND, .len = 43 });
+	check(next(&b) == IBV_WC_SUCCESS, "43 bytes are no message");
+	must(&a, "fault/msg_any", "0");
+}
+
+/* Ways between devices, and what is done at once */
+static void cuts(void)
+{
+	const struct req w = { .id = 1, .op = IBV_WR_RDMA_WRITE, .len = 64 };
+	struct ibv_port_attr port;
+	char name[80];
+
+	check(set(&a, "cut", "x") == EINVAL && set(&a, "cut", "+") == EINVAL &&
+	      set(&a, "cut", "-nobody") == ENOENT, "cuts that are none");
+	pair_up();
+	must(&a, "cut", "+nobody");
+	post(&a, &b, w);
+	check(next(&a) == IBV_WC_SUCCESS, "another's way is cut");
+	snprintf(name, sizeof(name), "+%s", b.name);
+	must(&a, "cut", name);
+	fails("the way is cut", w, IBV_WC_RETRY_EXC_ERR, -1);
+	pair_up();
+	check(!post(&b, &a, w) && next(&b) == IBV_WC_RETRY_EXC_ERR, "in both directions");
+	check(!ibv_query_port(a.ctx, 1, &port) && port.state == IBV_PORT_ACTIVE,
+	      "the ports do not know");
+	pair_up();
+	post(&a, &b, w);
+	nap(MS / 2);
+	name[0] = '-';
+	must(&a, "cut", name);
+	check(next(&a) == IBV_WC_SUCCESS, "mended in time: sent again");
+	must(&a, "cut", "0");
+
+	check(set(&a, "act", "mute") == EINVAL && set(&a, "act", "drop") == EINVAL &&
+	      set(&a, "act", "x") == EINVAL, "what cannot be done at once");
+	no_events(&a);
+	must(&a, "act", "port_err");
+	check(event(&a) == IBV_EVENT_PORT_ERR && !ibv_query_port(a.ctx, 1, &port) &&
+	      port.state == IBV_PORT_DOWN, "port down at once");
+	must(&a, "act", "port_active");
+	check(event(&a) == IBV_EVENT_PORT_ACTIVE, "and up");
+}
+
 /* A WRITE with what happens to its interrupt; is there one? */
 static bool interrupted(struct ibv_comp_channel *ch, const char *fault)
 {
@@ -1132,7 +1249,7 @@ int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
 		limits, knobs, states, data, full, rings, overrun, keys, rnr, retries, gid_entry, flush, flush_posts,
-		placement, fault_verbs, fault_post, fault_wire, fault_interrupt, fault_events,
+		placement, fault_verbs, fault_post, fault_wire, fault_messages, cuts, fault_interrupt, fault_events,
 		replay, removal,
 	};
 	unsigned int i;

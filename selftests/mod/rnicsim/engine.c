@@ -11,6 +11,8 @@
 
 #define RS_STEPS	64		/* of a queue pair before others get on */
 #define RS_PSN_MASK	0xffffff
+#define RS_SMC_MSG	44		/* bytes of an LLC or CDC message */
+#define RS_SMC_CDC	0xfe		/* type of CDC messages */
 #define RS_HEADERS	58		/* of a packet, without Ethernet */
 
 /* What becomes of a message, or of the next part of it */
@@ -463,6 +465,7 @@ static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len)
 		return NULL;
 	list_for_each_entry(dev, &rs_devs, node) {
 		if (!rs_port_live(dev) || !fits_wire(qp, dev, len) ||
+		    rs_is_cut(dev, qp->dev) ||
 		    rs_get(dev, RS_K_FABRIC) !=
 		    rs_get(qp->dev, RS_K_FABRIC))
 			continue;
@@ -509,6 +512,8 @@ static enum verdict rx_send_data(struct rs_qp *peer, struct rs_qp *qp,
 		n = min_t(u32, w->len - off, RS_PIECE_MAX);
 		if (!tx_read(qp, w, off, n))
 			return V_LOCAL;
+		if (w->flip > off && w->flip <= off + n)
+			scratch[w->flip - off - 1] ^= 0xff;
 		if (!rs_sge_io(peer->dev, peer->ib.pd, r->sge, r->n_sge, off,
 			       scratch, n, IB_ACCESS_LOCAL_WRITE)) {
 			rq_complete(peer, qp, w, IB_WC_LOC_PROT_ERR);
@@ -721,9 +726,69 @@ static enum verdict tx_fault(struct rs_qp *qp, const struct rs_swqe *w)
 	return qp->mute || !rs_port_live(qp->dev) ? V_LOST : V_DONE;
 }
 
+/* The fault point of a message by its type, or RS_FAULTS_N */
+static enum rs_fault_pt msg_point(u8 type, bool reply)
+{
+	static const struct {
+		enum rs_fault_pt pt;
+		const char *name;
+		u8 type;
+		bool reply;
+	} points[] = {
+#define X(id, name, type, reply) { RS_F_##id, #name, type, reply },
+		RS_MSGS(X)
+#undef X
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		if (points[i].type != type || points[i].reply != reply)
+			continue;
+		pr_debug("%s\n", points[i].name);
+		return points[i].pt;
+	}
+	return RS_FAULTS_N;
+}
+
+/* A message is about to leave for the first time; until when a fault delays it */
+static ktime_t msg_fault(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
+{
+	enum rs_fault_pt pt;
+	enum rs_action action;
+	u32 arg;
+
+	if (w->op != IB_WR_SEND || w->len != RS_SMC_MSG || !tx_read(qp, w, 0, RS_SMC_MSG))
+		return now;
+	pt = msg_point(scratch[0], scratch[0] != RS_SMC_CDC && scratch[3] & 0x80);
+	action = rs_fault(qp->dev, RS_F_MSG_ANY, qp, &arg);
+	if (pt != RS_FAULTS_N && action == RS_A_NONE)
+		action = rs_fault(qp->dev, pt, qp, &arg);
+	switch (action) {
+	case RS_A_FAIL:
+		qp->mute = true;
+		break;
+	case RS_A_DROP:
+		w->vanishes = true;
+		break;
+	case RS_A_TWICE:
+		w->twice = true;
+		break;
+	case RS_A_CORRUPT:
+		w->flip = arg % RS_SMC_MSG + 1;
+		break;
+	case RS_A_DELAY:
+		return ktime_add_ms(now, arg);
+	default:
+		break;
+	}
+	return now;
+}
+
 static enum verdict tx_message(struct rs_qp *qp, struct rs_qp *peer,
 			       struct rs_swqe *w, ktime_t now)
 {
+	enum verdict v;
+
 	if (w->psn != peer->rq_psn)
 		return V_LOST;
 	if (w->len > ib_mtu_enum_to_int(peer->attr.path_mtu) &&
@@ -738,7 +803,13 @@ static enum verdict tx_message(struct rs_qp *qp, struct rs_qp *peer,
 	}
 	if (w->op == IB_WR_RDMA_READ)
 		return rx_read(peer, qp, w);
-	return rx_receive(peer, qp, w);
+	if (w->vanishes)
+		return V_DONE;
+	v = rx_receive(peer, qp, w);
+	/* the second one needs a receive, too, and may find none */
+	if (v == V_DONE && w->twice)
+		rx_receive(peer, qp, w);
+	return v;
 }
 
 /* One step of the request at sq_next */
@@ -755,6 +826,9 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 	if (!w->begun) {
 		w->begun = true;
 		w->psn = qp->sq_psn;
+		qp->tx_at = msg_fault(qp, w, now);
+		if (qp->state != IB_QPS_RTS || ktime_after(qp->tx_at, now))
+			return;
 	}
 	v = w->delivered ? V_DONE : tx_fault(qp, w);
 	if (v == V_GONE)

@@ -9,7 +9,9 @@
  *	pP	at each pass with a probability of P millionths
  *	0	never
  * ACTION is one of RS_ACTIONS, "fail" if it is left out; ARG is the errno or
- * the completion status of "fail".
+ * the completion status of "fail", the time of "delay", the byte of "corrupt".
+ *
+ * The file "act" takes an action that needs no queue pair, and does it at once.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -268,6 +270,136 @@ static int fault_open(struct inode *inode, struct file *file)
 {
 	return single_open(file, fault_show, inode->i_private);
 }
+
+/* Does an action at once */
+static ssize_t act_write(struct file *f, const char __user *buf, size_t len,
+			 loff_t *pos)
+{
+	struct rs_dev *dev = file_inode(f)->i_private;
+	unsigned long flags;
+	char text[16];
+	int action;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	action = match_string(action_names, RS_ACTIONS_N, strim(text));
+	if (action < RS_A_PAUSE || action > RS_A_REMOVE)
+		return -EINVAL;
+	spin_lock_irqsave(&rs_lock, flags);
+	act(dev, action, NULL);
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return len;
+}
+
+const struct file_operations rs_act_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = act_write,
+	.llseek = noop_llseek,
+};
+
+/* Cuts */
+
+static bool cut_one_way(const struct rs_dev *dev, const struct rs_dev *from)
+{
+	int i;
+
+	for (i = 0; i < RS_CUTS; i++)
+		if (!strcmp(dev->cut[i], from->name))
+			return true;
+	return false;
+}
+
+/**
+ * rs_is_cut() - is the way between two devices cut?
+ * @a: device
+ * @b: device
+ *
+ * Context: rs_lock.
+ */
+bool rs_is_cut(const struct rs_dev *a, const struct rs_dev *b)
+{
+	return cut_one_way(a, b) || cut_one_way(b, a);
+}
+
+/* "+NAME" cuts the way to that device, "-NAME" mends it, "0" all */
+static int cut_change(struct rs_dev *dev, const char *text)
+{
+	int i;
+
+	if (!strcmp(text, "0")) {
+		memset(dev->cut, 0, sizeof(dev->cut));
+		return 0;
+	}
+	if ((text[0] != '+' && text[0] != '-') || !text[1])
+		return -EINVAL;
+	for (i = 0; i < RS_CUTS; i++) {
+		if (strcmp(dev->cut[i], text + 1))
+			continue;
+		if (text[0] == '-')
+			dev->cut[i][0] = '\0';
+		return 0;
+	}
+	if (text[0] == '-')
+		return -ENOENT;
+	for (i = 0; i < RS_CUTS; i++) {
+		if (dev->cut[i][0])
+			continue;
+		strscpy(dev->cut[i], text + 1, sizeof(dev->cut[i]));
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static ssize_t cut_write(struct file *f, const char __user *buf, size_t len,
+			 loff_t *pos)
+{
+	struct rs_dev *dev = file_inode(f)->i_private;
+	char text[IB_DEVICE_NAME_MAX];
+	unsigned long flags;
+	int rc;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	spin_lock_irqsave(&rs_lock, flags);
+	rc = cut_change(dev, strim(text));
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return rc ?: len;
+}
+
+static int cut_show(struct seq_file *seq, void *v)
+{
+	struct rs_dev *dev = seq->private;
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&rs_lock, flags);
+	for (i = 0; i < RS_CUTS; i++)
+		if (dev->cut[i][0])
+			seq_printf(seq, "%s\n", dev->cut[i]);
+	spin_unlock_irqrestore(&rs_lock, flags);
+	return 0;
+}
+
+static int cut_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, cut_show, inode->i_private);
+}
+
+const struct file_operations rs_cut_fops = {
+	.owner = THIS_MODULE,
+	.open = cut_open,
+	.read = seq_read,
+	.write = cut_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
 
 const struct file_operations rs_fault_fops = {
 	.owner = THIS_MODULE,

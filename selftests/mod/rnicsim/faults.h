@@ -36,6 +36,30 @@
 	X(INTERRUPT, interrupt, "interrupt lost")
 
 /*
+ * Messages of SMC-R that a device sends, 44 bytes by SEND: their type is in the
+ * first byte, and of LLC messages the top bit of the fourth says that it is a
+ * reply. X(NAME, name, type, reply)
+ */
+#define RS_MSGS(X)							\
+	X(MSG_CDC, msg_cdc, 0xfe, 0)					\
+	X(MSG_CONFIRM_LINK, msg_confirm_link, 0x01, 0)			\
+	X(MSG_CONFIRM_LINK_REPLY, msg_confirm_link_reply, 0x01, 1)	\
+	X(MSG_ADD_LINK, msg_add_link, 0x02, 0)				\
+	X(MSG_ADD_LINK_REPLY, msg_add_link_reply, 0x02, 1)		\
+	X(MSG_ADD_LINK_CONT, msg_add_link_cont, 0x03, 0)		\
+	X(MSG_ADD_LINK_CONT_REPLY, msg_add_link_cont_reply, 0x03, 1)	\
+	X(MSG_DELETE_LINK, msg_delete_link, 0x04, 0)			\
+	X(MSG_DELETE_LINK_REPLY, msg_delete_link_reply, 0x04, 1)	\
+	X(MSG_CONFIRM_RKEY, msg_confirm_rkey, 0x06, 0)			\
+	X(MSG_CONFIRM_RKEY_REPLY, msg_confirm_rkey_reply, 0x06, 1)	\
+	X(MSG_TEST_LINK, msg_test_link, 0x07, 0)			\
+	X(MSG_TEST_LINK_REPLY, msg_test_link_reply, 0x07, 1)		\
+	X(MSG_CONFIRM_RKEY_CONT, msg_confirm_rkey_cont, 0x08, 0)	\
+	X(MSG_CONFIRM_RKEY_CONT_REPLY, msg_confirm_rkey_cont_reply, 0x08, 1)\
+	X(MSG_DELETE_RKEY, msg_delete_rkey, 0x09, 0)			\
+	X(MSG_DELETE_RKEY_REPLY, msg_delete_rkey_reply, 0x09, 1)
+
+/*
  * X(NAME, name, what it does). The actions from DROP on depend on the point
  * and are nothing where they make no sense.
  */
@@ -51,12 +75,18 @@
 	X(DEVICE_FATAL, device_fatal, "event DEVICE_FATAL, all queue pairs to ERR") \
 	X(REMOVE, remove, "device is removed")				\
 	X(FAIL, fail, "what the point says")				\
-	X(DROP, drop, "packet, acknowledgment, completion or interrupt lost once")	\
-	X(TWICE, twice, "completion doubled")
+	X(DROP, drop, "packet, acknowledgment, completion, interrupt or message lost once") \
+	X(TWICE, twice, "completion or message doubled")		\
+	X(DELAY, delay, "message and all behind it ARG ms later")	\
+	X(CORRUPT, corrupt, "byte ARG of the message inverted")
 
 enum rs_fault_pt {
 #define X(id, name, text) RS_F_##id,
 	RS_FAULTS(X)
+#undef X
+	RS_F_MSG_ANY,			/* before that of its type */
+#define X(id, name, type, reply) RS_F_##id,
+	RS_MSGS(X)
 #undef X
 	RS_FAULTS_N
 };
@@ -74,7 +104,8 @@ enum rs_action {
  * @times: how often it happens from there on, U32_MAX for ever
  * @ppm: probability of each pass, in millionths
  * @action: enum rs_action
- * @arg: errno or completion status for RS_A_FAIL, 0 for the usual one
+ * @arg: errno or completion status for RS_A_FAIL, 0 for the usual one;
+ *	milliseconds, or which byte
  * @passes: times the point was passed
  * @fired: times it happened
  */

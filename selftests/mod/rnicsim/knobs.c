@@ -181,6 +181,10 @@ void rs_debugfs_add(struct rs_dev *dev)
 #define X(id, name, text) #name,
 		RS_FAULTS(X)
 #undef X
+		"msg_any",
+#define X(id, name, type, reply) #name,
+		RS_MSGS(X)
+#undef X
 	};
 	struct dentry *faults;
 	unsigned int i;
@@ -193,6 +197,8 @@ void rs_debugfs_add(struct rs_dev *dev)
 				    &dev->knob_file[i], &knob_fops);
 	}
 	debugfs_create_file("stats", 0400, dev->dir, dev, &stats_fops);
+	debugfs_create_file("act", 0200, dev->dir, dev, &rs_act_fops);
+	debugfs_create_file("cut", 0600, dev->dir, dev, &rs_cut_fops);
 	faults = debugfs_create_dir("fault", dev->dir);
 	for (i = 0; i < RS_FAULTS_N; i++) {
 		dev->fault_file[i] = (struct rs_file){ dev, i };

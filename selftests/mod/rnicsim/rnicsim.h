@@ -32,6 +32,7 @@
 #define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
 #define RS_MAX_CQE	65536
 #define RS_MAX_MSG	BIT(20)		/* bytes; SENDs and READs are copied in one go */
+#define RS_CUTS		8		/* ways of a device that are cut at a time */
 #define RS_RING_START	(-5U)		/* of free-running indices: soon they are around */
 
 #if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
@@ -90,6 +91,7 @@ struct rs_stats {
  * @knob: values of RS_KNOBS; written under rs_lock
  * @rnd: random numbers; rs_lock
  * @fault: fault points; rs_lock
+ * @cut: names of devices that it does not reach, nor they it; rs_lock
  * @stats: counters; rs_lock
  * @dma_lock: guards @maps and the shadows
  * @maps: mappings by address, see dma.c
@@ -125,6 +127,7 @@ struct rs_dev {
 	u32 knob[RS_KNOBS_N];
 	struct rnd_state rnd;
 	struct rs_fault_set fault[RS_FAULTS_N];
+	char cut[RS_CUTS][IB_DEVICE_NAME_MAX];
 	struct rs_stats stats;
 
 	spinlock_t dma_lock;	/* see above */
@@ -239,6 +242,9 @@ struct rs_swqe {
 	/* the engine's */
 	bool begun;
 	bool delivered;			/* the peer has it, we may not know */
+	bool vanishes;			/* a fault: acknowledged, but it does not arrive */
+	bool twice;			/* a fault: it arrives twice */
+	u32 flip;			/* a fault: this byte is inverted, from 1; 0 none */
 	u32 sent;			/* bytes placed or on their way */
 	u32 psn;
 	ktime_t ack_at;
@@ -442,6 +448,9 @@ void rs_debugfs_exit(void);
 
 /* faults.c */
 extern const struct file_operations rs_fault_fops;
+extern const struct file_operations rs_act_fops;
+extern const struct file_operations rs_cut_fops;
+bool rs_is_cut(const struct rs_dev *a, const struct rs_dev *b);
 enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 			struct rs_qp *qp, u32 *arg);
 bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp);
