@@ -12,7 +12,17 @@
  *
  * Connections and links
  *	conn NAME		use (or make) this connection: TCP + element
- *	link NAME		use (or make) this link: queue pair
+ *	link NAME [of LINK]	use (or make) this link: queue pair; in the group of LINK,
+ *				else in a group of its own. The current connection sends on it
+ *	nic DEV [GID_INDEX]	the current link, not yet made, is over this RNIC; links
+ *				made afterwards are, too
+ *	on LINK COMMAND...	does it as if LINK were the current one; the connection
+ *				does not move. %{LINK:VARIABLE} is a variable of LINK
+ *	add_link LINK [from=STEP] [until=STEP]	ADD LINK, CONTINUATION, CONFIRM LINK:
+ *				over the current link, for LINK of its group
+ *	delete_link LINK [from=STEP] [until=STEP]	DELETE LINK of it by the server, over
+ *				the current one, and the end of its queue pair
+ *	move LINK		the connection sends on LINK, and says F there first
  *	listen PORT [opt=0]	listen; the SMC option is on unless opt=0
  *	accept			the next TCP connection becomes this connection
  *	connect ADDR PORT [opt=0]
@@ -36,7 +46,11 @@
  *	tx llc TYPE [reply=1] [FIELD=VALUE...] [BYTES...] [expect=any|err|gone]
  *		gone: the peer took it, or was torn down by it and acknowledges
  *		nothing any more; its adapter may not refuse it
- *	rx llc TYPE [FIELD=VALUE...]	the next LLC message is this one
+ *		about=LINK: ADD LINK, CONTINUATION and DELETE LINK are about that
+ *		one, and so are the values that are not given; CONFIRM RKEY names all
+ *		confirmed links by itself, its CONTINUATION what is left
+ *	rx llc TYPE [FIELD=VALUE...]	the next LLC message is this one; about=LINK:
+ *		what it says of the peer is kept for that one, its number checked
  *	wait llc TYPE [...]		others before it are skipped
  *	tx send HEX|len=N [expect=...]	any SEND
  *	rx down				the link is dead (it is sent to until it is)
@@ -47,12 +61,16 @@
  *	wait cdc [...]			skip those that do not fit
  *	tx data TEXT | tx data len=N	write and announce, as a peer does
  *	rx data TEXT | rx data len=N	announced by the peer and correct in memory
+ *	rmb			a new own RMB: the same memory under new keys
+ *	again N			RDMA WRITE of the last N bytes that were sent
  *	consume N [quiet]		move own consumer cursor, and tell
  *	write off=N len=N [rkey=] [va=] [byte=] [imm] [expect=err]	RDMA WRITE
  *	read off=N len=N [expect=err]	RDMA READ from the peer's element
  *	fill [off=N] [len=N] [byte=HH]	the own element
  *	check untouched off=N [len=N] [byte=HH]
  *	check cdcs N			so many CDCs came on this connection
+ *	check offences N		so many since the last time (for set strict=0)
+ *	check rx_link LINK		the peer sends on that one
  *	first_contact [from=STEP] [until=STEP]	the whole thing, as client or
  *	reuse [from=STEP] [until=STEP]	as server; without what is before from=STEP,
  *				and without until=STEP and what follows
@@ -68,7 +86,8 @@
  *				%peer_size %peer_psn %seq %peer_seq %link_num
  *				%user_id; %asked_rkey %asked_va: of the last CONFIRM
  *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as announced
- *				us; %proposal: the last one that came, in hex
+ *				us; %tx_ss: number of the last CDC that was acknowledged;
+ *				%proposal: the last one that came, in hex
  *	print TEXT
  *	sleep TIME
  *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
@@ -96,6 +115,7 @@
 #include "puppet.h"
 
 struct self me;
+struct nic *nic, *nics[MAX_NICS];
 struct conn *conn, *conns[MAX_CONNS];
 struct link *lnk, *links[MAX_LINKS];
 int slow = 1;
@@ -107,6 +127,7 @@ struct knobs knobs = {
 
 static const char *script_name = "stdin";
 static int line_no, depth, offences;
+int noted;
 static char line_text[MAX_LINE];
 static u64 t_begin, t_watch;
 
@@ -187,6 +208,7 @@ void offence(const char *fmt, ...)
 	complain(knobs.strict ? "FAIL" : "NOTE", fmt, ap);
 	va_end(ap);
 	offences += knobs.strict;
+	noted++;
 }
 
 const char *hex(const void *p, size_t len)
@@ -314,10 +336,22 @@ static const char *peer_rmbs(const struct link *l)
 
 static const char *var_get(const char *name)
 {
+	const char *colon = strchr(name, ':');
 	static char out[40];
 	u64 v;
 	int i;
 
+	if (colon) {			/* of another link */
+		struct link *was = lnk;
+		char of[16] = "";
+		const char *val;
+
+		strncat(of, name, min_t(size_t, (size_t)(colon - name), sizeof(of) - 1));
+		link_use(link_find(of));
+		val = var_get(colon + 1);
+		link_use(was);
+		return val;
+	}
 	for (i = 0; i < MAX_VARS && vars[i].name; i++)
 		if (!strcmp(vars[i].name, name))
 			return vars[i].val;
@@ -327,9 +361,9 @@ static const char *var_get(const char *name)
 	if (!strcmp(name, "their_peer_id") && conn)
 		return hex(conn->peer_id, 8);
 	if (!strcmp(name, "gid"))
-		return hex(me.gid, 16);
+		return hex(nic->gid, 16);
 	if (!strcmp(name, "mac"))
-		return hex(me.mac, 6);
+		return hex(nic->mac, 6);
 	if (!strcmp(name, "peer_rmbs") && lnk)
 		return peer_rmbs(lnk);
 	if (!strcmp(name, "token") && conn)
@@ -368,8 +402,12 @@ static const char *var_get(const char *name)
 		v = lnk->asked.confirm_rkey.rkey;
 	else if (!strcmp(name, "asked_va") && lnk)
 		v = lnk->asked.confirm_rkey.va;
-	else if (!strcmp(name, "rkey") && me.rmb_mr)
-		v = me.rmb_mr->rkey;
+	else if (!strcmp(name, "link_peer_qpn") && lnk)
+		v = lnk->peer_qpn;
+	else if (!strcmp(name, "tx_ss") && conn)
+		v = conn->tx_ss;
+	else if (!strcmp(name, "rkey") && nic->rmb_mr)
+		v = nic->rmb_mr->rkey;
 	else if (!strcmp(name, "va") && me.rmb)
 		v = (u64)(uintptr_t)me.rmb;
 	else
@@ -400,7 +438,8 @@ static void expand(const char *in, char *out, size_t max)
 		}
 		brace = *in == '{';
 		in += brace;
-		while ((isalnum((unsigned char)*in) || *in == '_') &&
+		while ((isalnum((unsigned char)*in) || *in == '_' ||
+			(brace && *in == ':')) &&
 		       len < sizeof(name) - 1)
 			name[len++] = *in++;
 		name[len] = 0;
@@ -453,7 +492,7 @@ static void cmd_conn(int argc, char **argv)
 			conns[i]->lfd = prev->lfd;
 	}
 	conn = conns[i];
-	lnk = conn->link;
+	link_use(conn->link);
 }
 
 /* Its TCP connection is closed; the names behind it move up */
@@ -478,8 +517,26 @@ void conn_forget(struct conn *c)
 	free(c);
 }
 
+void link_use(struct link *l)
+{
+	lnk = l;
+	if (l)
+		nic = l->nic;
+}
+
+struct link *link_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (!strcmp(links[i]->name, name))
+			return links[i];
+	bad("no link '%s'", name);
+}
+
 static void cmd_link(int argc, char **argv)
 {
+	static unsigned int groups;
 	int i;
 
 	need(argc, 1);
@@ -494,19 +551,41 @@ static void cmd_link(int argc, char **argv)
 			 argv[0]);
 		rx_queue_init(&links[i]->llc);
 		links[i]->user_id = (u32)rand();
+		links[i]->nic = nic;
+		links[i]->group = ++groups;
+		if (argc > 2 && !strcmp(argv[1], "of"))
+			links[i]->group = link_find(argv[2])->group;
 	}
-	lnk = links[i];
+	link_use(links[i]);
 	if (conn)
 		conn->link = lnk;
+}
+
+/* The current link is over that RNIC */
+static void cmd_nic(int argc, char **argv)
+{
+	struct nic *n;
+
+	need(argc, 1);
+	n = ib_open(argv[0], argc > 1 ? (int)parse_num(argv[1]) : -1);
+	if (n == nic)
+		return;
+	if (lnk->qp || lnk->rxbuf)
+		bad("link %s is over %s", lnk->name, nic->name);
+	lnk->nic = n;
+	link_use(lnk);
 }
 
 static void cmd_set(int argc, char **argv)
 {
 	static const struct field self_fields[] = {
 		FIELD(struct self, F_HEX, "peer_id", peer_id),
-		FIELD(struct self, F_HEX, "gid", gid),
-		FIELD(struct self, F_HEX, "mac", mac),
-		FIELD(struct self, F_NUM, "mtu", mtu),
+		{ 0 },
+	};
+	static const struct field nic_fields[] = {
+		FIELD(struct nic, F_HEX, "gid", gid),
+		FIELD(struct nic, F_HEX, "mac", mac),
+		FIELD(struct nic, F_NUM, "mtu", mtu),
 		{ 0 },
 	};
 	static const struct field knob_fields[] = {
@@ -535,8 +614,9 @@ static void cmd_set(int argc, char **argv)
 		}
 		if (!strncmp(argv[i], "gid=", 4) ||
 		    !strncmp(argv[i], "mac=", 4))
-			me.gid_picked = true;
+			nic->gid_picked = true;
 		if (!field_set(self_fields, &me, argv[i]) &&
+		    !field_set(nic_fields, nic, argv[i]) &&
 		    !field_set(knob_fields, &knobs, argv[i]))
 			bad("'%s': nothing to set", argv[i]);
 	}
@@ -782,12 +862,40 @@ static void cmd_wait(int argc, char **argv)
 		bad("wait llc|cdc");
 }
 
+static void cmd_rmb(int argc, char **argv)
+{
+	(void)argv;
+	if (argc)
+		bad("rmb");
+	ib_new_rmb();
+}
+
+static void dispatch(int argc, char **argv);
+
+/* on LINK COMMAND...: as if that link were the current one */
+static void cmd_on(int argc, char **argv)
+{
+	struct link *was = lnk;
+
+	need(argc, 2);
+	link_use(link_find(argv[0]));
+	dispatch(argc - 1, argv + 1);
+	link_use(was);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(int argc, char **argv);
 } commands[] = {
 	{ "conn", cmd_conn },
 	{ "link", cmd_link },
+	{ "nic", cmd_nic },
+	{ "on", cmd_on },
+	{ "again", cmd_again },
+	{ "rmb", cmd_rmb },
+	{ "add_link", seq_add_link },
+	{ "delete_link", seq_delete_link },
+	{ "move", seq_move },
 	{ "listen", tcp_listen },
 	{ "accept", tcp_accept },
 	{ "connect", tcp_connect },
@@ -848,10 +956,24 @@ static int split(char *line, char **argv)
 	}
 }
 
+static void dispatch(int argc, char **argv)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, argv[0]))
+			continue;
+		depth++;
+		commands[i].run(argc - 1, argv + 1);
+		depth--;
+		return;
+	}
+	bad("unknown command '%s'", argv[0]);
+}
+
 void run_line(const char *line)
 {
 	char text[MAX_LINE], *argv[MAX_ARGS];
-	unsigned int i;
 	int argc;
 
 	while (*line == ' ' || *line == '\t')
@@ -864,15 +986,8 @@ void run_line(const char *line)
 	printf("%s\n", text);
 	fflush(stdout);
 	argc = split(text, argv);
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(commands[i].name, argv[0]))
-			continue;
-		depth++;
-		commands[i].run(argc - 1, argv + 1);
-		depth--;
-		return;
-	}
-	bad("unknown command '%s'", argv[0]);
+	if (argc)
+		dispatch(argc, argv);
 }
 
 bool try_line(const char *line, u64 until)
@@ -949,7 +1064,7 @@ int main(int argc, char **argv)
 	srand((unsigned int)(ts.tv_nsec ^ getpid()));
 	t_begin = t_watch = now_ms();
 
-	ib_open(dev, gid_index);
+	nic = ib_open(dev, gid_index);
 	run_line("link 1");
 	run_line("conn 1");
 	if (optind == argc)

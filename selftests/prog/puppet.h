@@ -35,6 +35,8 @@ enum {
 	MAX_LINE	= 4096,
 	MAX_CONNS	= 512,
 	MAX_LINKS	= 512,
+	MAX_NICS	= 8,
+	MAX_RMBS	= 8,		/* own ones */
 	MAX_VARS	= 128,
 	RX_DEPTH	= 256,
 	RX_LEN		= 256,
@@ -46,6 +48,7 @@ enum {
 /* A SEND that arrived */
 struct rxmsg {
 	struct rxmsg *next;
+	struct link *from;
 	u32 len;
 	u8 buf[RX_LEN];
 };
@@ -54,9 +57,28 @@ struct rxqueue {
 	struct rxmsg *head, **tail;
 };
 
+/* An RNIC: one port */
+struct nic {
+	char name[32];
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *chan;
+	struct ibv_cq *cq;
+	u8 port, gid_index;
+	bool gid_picked;
+	u8 gid[16], mac[6];
+	u8 mtu;
+	struct ibv_mr *rmb_mr;		/* the newest of these */
+	struct ibv_mr *mrs[MAX_RMBS];	/* all of them are of the same memory */
+	struct ibv_mr *tx_mr;
+};
+
 /* A link: one queue pair */
 struct link {
 	char name[16];
+	struct nic *nic;
+	unsigned int group;		/* links of one group have the same number */
+	bool confirmed;			/* CONFIRM LINK and its reply went over it */
 	struct ibv_qp *qp;
 	u32 qpn, psn;
 	int state;			/* enum ibv_qp_state */
@@ -72,9 +94,12 @@ struct link {
 	u8 last_test[16];		/* data of the last TEST LINK that came */
 	struct smcr_llc asked;		/* the last CONFIRM RKEY that came */
 	struct {
+		u32 id;			/* the same on all links of the group */
 		u32 rkey;
 		u64 va;
 	} rmbs[SMCR_RMBS_MAX];		/* the peer's, as announced */
+	unsigned int told;		/* own RMBs that the peer knows of, by ADD LINK CONT */
+	u32 asked_id;			/* the RMB of the last CONFIRM RKEY */
 	unsigned int n_rmbs;
 	struct rxqueue llc;
 	u8 *rxbuf;
@@ -89,7 +114,12 @@ struct conn {
 	char name[16];
 	int fd, lfd;
 	bool v6;
-	struct link *link;
+	struct link *link;		/* that it sends on */
+	struct link *rx_link;		/* that the peer's last CDC came on */
+	u32 rmb_id;			/* the peer's RMB, 0 if it is none that we know */
+	bool replay;			/* the peer has moved, and may repeat itself */
+	u16 replay_from;		/* ... what came after this */
+	u16 tx_ss;			/* the last CDC that was completed */
 	u8 peer_id[8];			/* as first heard in CLC */
 	struct smcr_clc_proposal prop;	/* last heard */
 	struct smcr_clc_accept peer;	/* Accept or Confirm */
@@ -116,22 +146,15 @@ struct conn {
 
 /* Who we are */
 struct self {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *chan;
-	struct ibv_cq *cq;
-	u8 port, gid_index;
-	bool gid_picked;
-	u8 peer_id[8], gid[16], mac[6];
-	u8 mtu;
+	u8 peer_id[8];
 	u8 *rmb;			/* N_ELEMS elements */
-	struct ibv_mr *rmb_mr;
+	unsigned int n_rmbs;
 	u32 elem_size;
 	u8 *tx;
-	struct ibv_mr *tx_mr;
 };
 
 extern struct self me;
+extern struct nic *nic, *nics[MAX_NICS];	/* of the current link; all */
 extern struct conn *conn;		/* the current ones */
 extern struct link *lnk;
 extern struct conn *conns[MAX_CONNS];
@@ -164,6 +187,7 @@ _Noreturn void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The script is wrong */
 _Noreturn void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The peer broke the protocol: counted, the script fails at its end */
+extern int noted;			/* so far, those that fail nothing included */
 void offence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 u64 now_ms(void);
 void run_line(const char *line);	/* for macros; shown with an indent */
@@ -171,6 +195,8 @@ void run_line(const char *line);	/* for macros; shown with an indent */
 bool try_line(const char *line, u64 until);
 extern u64 try_until;			/* no wait beyond it, if not 0 */
 void conn_forget(struct conn *c);
+void link_use(struct link *l);		/* it is the current one */
+struct link *link_find(const char *name);	/* or bad() */
 void seen_forget(void);			/* what the program said of this port */
 void var_set(const char *name, const char *val);
 const char *hex(const void *p, size_t len);
@@ -233,9 +259,10 @@ bool tcp_readable(struct conn *c);
 void pick_gid(struct conn *c);
 
 /* --- puppet_ib.c --- */
-void ib_open(const char *dev, int gid_index);
+struct nic *ib_open(const char *dev, int gid_index);
 void ib_close(void);
 void ib_memory(void);			/* the own RMB, once */
+void ib_new_rmb(void);			/* the same memory under new keys */
 void qp_create(struct link *l);
 void qp_receives(struct link *l, u64 n);
 void qp_rtr(struct link *l);
@@ -252,12 +279,14 @@ u8 *my_elem(const struct conn *c);
 
 /* --- puppet_smc.c --- */
 void rx_queue_init(struct rxqueue *q);
+void rx_put(struct rxqueue *q, struct link *from, const u8 *buf, u32 len);
 struct rxmsg *rx_take(struct rxqueue *q);
 void smc_arrived(struct link *l, const u8 *buf, u32 len);
 void conn_rings(struct conn *c);
 /* The peer announces an RMB; it withdraws it; does it use one of them? */
-void rmb_learn(struct link *l, u32 rkey, u64 va);
-void rmb_forget(struct link *l, u32 rkey);
+u32 rmb_learn(struct link *l, u32 rkey, u64 va);	/* its id */
+void rmb_forget(struct link *l, u32 rkey);		/* on all links */
+u32 rmb_find(const struct link *l, u32 rkey);		/* id, or 0 */
 void rmb_check(const struct smcr_clc_accept *a);
 void llc_tx(int argc, char **argv);
 void llc_rx(int argc, char **argv, bool skip);
@@ -270,6 +299,7 @@ void cmd_write(int argc, char **argv);
 void cmd_read(int argc, char **argv);
 void data_tx(int argc, char **argv);
 void data_rx(int argc, char **argv);
+void cmd_again(int argc, char **argv);
 void cmd_consume(int argc, char **argv);
 void cmd_fill(int argc, char **argv);
 void cmd_check(int argc, char **argv);
@@ -280,6 +310,9 @@ void cmd_fuzz(int argc, char **argv);
 /* --- puppet_seq.c --- */
 void seq_first_contact(int argc, char **argv);
 void seq_reuse(int argc, char **argv);
+void seq_add_link(int argc, char **argv);
+void seq_delete_link(int argc, char **argv);
+void seq_move(int argc, char **argv);
 void seq_close(int argc, char **argv);
 
 #endif /* _PUPPET_H */

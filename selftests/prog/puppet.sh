@@ -35,6 +35,13 @@ host() {
 # done5: the peer's 5 bytes, and an orderly end
 done5() { printf '%s\n' "rx data len=5" "close"; }
 
+# links N [CARDS]: link 1, and links 2 to N of its group, in turn over so many cards (2)
+links() {
+	local n
+	for ((n = 2; n <= $1; n++)); do printf '%s\n' "link $n of 1" "nic $(rnic $(((n - 1) % ${2:-2})))"; done
+	echo "link 1"
+}
+
 pup() {
 	local desc=$1; shift
 	_synopt

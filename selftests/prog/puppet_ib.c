@@ -26,7 +26,7 @@ static int link_no(const struct link *l)
 }
 
 /* The MAC of the netdev below the RDMA device */
-static void read_mac(const char *dev)
+static void read_mac(struct nic *n, const char *dev)
 {
 	char path[128], mac[32] = "", name[32] = "eth0";
 	FILE *f;
@@ -45,45 +45,77 @@ static void read_mac(const char *dev)
 		bad("no MAC address for %s", dev);
 	fclose(f);
 	mac[strcspn(mac, "\n")] = 0;
-	parse_hex(mac, me.mac, 6);
+	parse_hex(mac, n->mac, 6);
 }
 
-void ib_open(const char *dev, int gid_index)
+/* The GID of the netdev's first IPv4 address; 1 if there is none */
+static u8 usual_gid(struct nic *n, int len)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_port_attr port;
+	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
 	union ibv_gid gid;
 	int i;
 
+	for (i = 0; i < len; i++)
+		if (!ibv_query_gid(n->ctx, n->port, i, &gid) &&
+		    !memcmp(gid.raw, mapped, sizeof(mapped)))
+			return (u8)i;
+	return 1;
+}
+
+/*
+ * Opens a device, once. The GID of the first one is that of the connection's
+ * address when there is one, see pick_gid().
+ */
+struct nic *ib_open(const char *dev, int gid_index)
+{
+	struct ibv_device **list;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	struct nic *n;
+	int i, k;
+
+	for (k = 0; k < MAX_NICS && nics[k]; k++)
+		if (!strcmp(nics[k]->name, dev))
+			return nics[k];
+	if (k == MAX_NICS)
+		bad("too many RNICs");
+	list = ibv_get_device_list(NULL);
 	for (i = 0; list && list[i]; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), dev))
 			break;
 	if (!list || !list[i])
 		bad("no RDMA device %s", dev);
-	me.ctx = ibv_open_device(list[i]);
+	n = calloc(1, sizeof(*n));
+	snprintf(n->name, sizeof(n->name), "%s", dev);
+	n->ctx = ibv_open_device(list[i]);
 	ibv_free_device_list(list);
-	if (!me.ctx)
+	if (!n->ctx)
 		bad("cannot open %s: %s", dev, strerror(errno));
-	me.port = 1;
-	me.pd = ibv_alloc_pd(me.ctx);
-	me.chan = ibv_create_comp_channel(me.ctx);
-	if (!me.pd || !me.chan)
+	n->port = 1;
+	n->pd = ibv_alloc_pd(n->ctx);
+	n->chan = ibv_create_comp_channel(n->ctx);
+	if (!n->pd || !n->chan)
 		bad("PD or channel: %s", strerror(errno));
-	me.cq = ibv_create_cq(me.ctx, 4096, NULL, me.chan, 0);
-	if (!me.cq || ibv_req_notify_cq(me.cq, 0))
+	n->cq = ibv_create_cq(n->ctx, 4096, NULL, n->chan, 0);
+	if (!n->cq || ibv_req_notify_cq(n->cq, 0))
 		bad("CQ: %s", strerror(errno));
-	fcntl(me.chan->fd, F_SETFL, fcntl(me.chan->fd, F_GETFL) | O_NONBLOCK);
-	if (ibv_query_port(me.ctx, me.port, &port))
+	fcntl(n->chan->fd, F_SETFL, fcntl(n->chan->fd, F_GETFL) | O_NONBLOCK);
+	if (ibv_query_port(n->ctx, n->port, &port))
 		bad("ibv_query_port failed");
-	me.mtu = (u8)port.active_mtu;
-	me.gid_index = gid_index < 0 ? 1 : (u8)gid_index;
-	me.gid_picked = gid_index >= 0;
-	if (ibv_query_gid(me.ctx, me.port, me.gid_index, &gid))
-		bad("no GID %d", me.gid_index);
-	memcpy(me.gid, gid.raw, 16);
-	read_mac(dev);
-	smcr_put_be16(me.peer_id, (u16)rand());
-	memcpy(me.peer_id + 2, me.mac, 6);
+	n->mtu = (u8)port.active_mtu;
+	n->gid_index = gid_index >= 0 ? (u8)gid_index :
+		       k ? usual_gid(n, port.gid_tbl_len) : 1;
+	n->gid_picked = k || gid_index >= 0;
+	if (ibv_query_gid(n->ctx, n->port, n->gid_index, &gid))
+		bad("no GID %d", n->gid_index);
+	memcpy(n->gid, gid.raw, 16);
+	read_mac(n, dev);
+	if (!k) {
+		smcr_put_be16(me.peer_id, (u16)rand());
+		memcpy(me.peer_id + 2, n->mac, 6);
+	}
+	nics[k] = n;
+	return n;
 }
 
 void ib_close(void)
@@ -106,24 +138,50 @@ static u8 *map(size_t len)
 
 void ib_memory(void)
 {
-	if (me.rmb)
-		return;
-	me.elem_size = smcr_bsize_bytes(knobs.bsize & 7);
-	me.rmb = map((size_t)me.elem_size * N_ELEMS);
-	me.rmb_mr = ibv_reg_mr(me.pd, me.rmb, (size_t)me.elem_size * N_ELEMS,
-			       IBV_ACCESS_LOCAL_WRITE |
-			       IBV_ACCESS_REMOTE_WRITE);
-	if (!me.rmb_mr)
-		bad("ibv_reg_mr: %s", strerror(errno));
+	unsigned int i;
+	size_t len;
+
+	if (!me.rmb) {
+		me.elem_size = smcr_bsize_bytes(knobs.bsize & 7);
+		me.rmb = map((size_t)me.elem_size * N_ELEMS);
+		me.n_rmbs = 1;
+	}
+	len = (size_t)me.elem_size * N_ELEMS;
+	for (i = 0; i < me.n_rmbs; i++) {
+		if (!nic->mrs[i])
+			nic->mrs[i] = ibv_reg_mr(nic->pd, me.rmb, len,
+						 IBV_ACCESS_LOCAL_WRITE |
+						 IBV_ACCESS_REMOTE_WRITE);
+		if (!nic->mrs[i])
+			bad("ibv_reg_mr: %s", strerror(errno));
+		nic->rmb_mr = nic->mrs[i];
+	}
+}
+
+void ib_new_rmb(void)
+{
+	struct nic *was = nic;
+	int i;
+
+	ib_memory();
+	if (me.n_rmbs == MAX_RMBS)
+		bad("at most %d RMBs", MAX_RMBS);
+	me.n_rmbs++;
+	for (i = 0; i < MAX_NICS && nics[i]; i++) {
+		nic = nics[i];
+		ib_memory();
+	}
+	nic = was;
 }
 
 static void ib_staging(void)
 {
-	if (me.tx)
+	if (!me.tx)
+		me.tx = map(TX_LEN);
+	if (nic->tx_mr)
 		return;
-	me.tx = map(TX_LEN);
-	me.tx_mr = ibv_reg_mr(me.pd, me.tx, TX_LEN, IBV_ACCESS_LOCAL_WRITE);
-	if (!me.tx_mr)
+	nic->tx_mr = ibv_reg_mr(nic->pd, me.tx, TX_LEN, IBV_ACCESS_LOCAL_WRITE);
+	if (!nic->tx_mr)
 		bad("ibv_reg_mr: %s", strerror(errno));
 }
 
@@ -164,8 +222,8 @@ void qp_receives(struct link *l, u64 n)
 void qp_create(struct link *l)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = me.cq,
-		.recv_cq = me.cq,
+		.send_cq = l->nic->cq,
+		.recv_cq = l->nic->cq,
 		.cap = { .max_send_wr = SQ_DEPTH, .max_recv_wr = RX_DEPTH,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
@@ -173,7 +231,7 @@ void qp_create(struct link *l)
 	};
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
-		.port_num = me.port,
+		.port_num = l->nic->port,
 		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE |
 				   IBV_ACCESS_REMOTE_WRITE,
 	};
@@ -181,7 +239,7 @@ void qp_create(struct link *l)
 
 	if (l->qp)
 		bad("link %s has a queue pair", l->name);
-	l->qp = ibv_create_qp(me.pd, &init);
+	l->qp = ibv_create_qp(l->nic->pd, &init);
 	if (!l->qp)
 		bad("ibv_create_qp: %s", strerror(errno));
 	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
@@ -194,7 +252,7 @@ void qp_create(struct link *l)
 	l->base = 0;
 	if (!l->rxbuf) {
 		l->rxbuf = map((size_t)RX_DEPTH * RX_LEN);
-		l->rxmr = ibv_reg_mr(me.pd, l->rxbuf, (size_t)RX_DEPTH * RX_LEN,
+		l->rxmr = ibv_reg_mr(l->nic->pd, l->rxbuf, (size_t)RX_DEPTH * RX_LEN,
 				     IBV_ACCESS_LOCAL_WRITE);
 		if (!l->rxmr)
 			bad("ibv_reg_mr: %s", strerror(errno));
@@ -210,13 +268,13 @@ void qp_rtr(struct link *l)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = (enum ibv_mtu)min_t(u8, me.mtu, l->peer_mtu),
+		.path_mtu = (enum ibv_mtu)min_t(u8, l->nic->mtu, l->peer_mtu),
 		.dest_qp_num = l->peer_qpn,
 		.rq_psn = l->peer_psn,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12,
-		.ah_attr = { .is_global = 1, .port_num = me.port,
-			     .grh = { .sgid_index = me.gid_index,
+		.ah_attr = { .is_global = 1, .port_num = l->nic->port,
+			     .grh = { .sgid_index = l->nic->gid_index,
 				      .hop_limit = 64 } },
 	};
 
@@ -277,8 +335,70 @@ void qp_destroy(struct link *l)
 	l->state = IBV_QPS_RESET;
 	l->dead = false;
 	l->wr_posted = l->wr_done = 0;
+	l->confirmed = false;
+	l->told = 0;
 	l->num = 0;
 	l->n_rmbs = 0;
+}
+
+/*
+ * What F says of another link can be judged when all that came there before it
+ * was looked at, which another completion queue has. So F, and what is behind it on
+ * its link, waits until all of them have been empty after it was seen.
+ */
+static struct rxqueue late = { .tail = &late.head };
+
+static bool is_late(const struct link *l, const u8 *buf, u32 len)
+{
+	const struct rxmsg *m;
+
+	for (m = late.head; m; m = m->next)
+		if (m->from == l)
+			return true;
+	return len == SMCR_WR_LEN && smcr_wr_is_cdc(buf) &&
+	       (buf[24] & SMCR_CDC_F);
+}
+
+/* Does it have to wait for what is on other links? */
+static bool too_early(const struct rxmsg *m)
+{
+	const struct rxmsg *before;
+	int i;
+
+	for (before = late.head; before != m; before = before->next)
+		if (before->from == m->from)
+			return true;
+	if (!smcr_wr_is_cdc(m->buf) || !(m->buf[24] & SMCR_CDC_F))
+		return false;
+	for (i = 0; i < MAX_CONNS && conns[i]; i++)
+		if (conns[i]->token == smcr_get_be32(m->buf + 4) &&
+		    smcr_seq_after(smcr_get_be16(m->buf + 2), conns[i]->rx_seq))
+			return true;
+	return false;
+}
+
+/* The next one of those, or NULL; when all have to wait none comes any more: the first */
+static struct rxmsg *late_take(void)
+{
+	struct rxmsg **at = &late.head, *m;
+
+	while (*at && too_early(*at))
+		at = &(*at)->next;
+	if (!*at)
+		return rx_take(&late);
+	m = *at;
+	*at = m->next;
+	if (!m->next)
+		late.tail = at;
+	return m;
+}
+
+static void arrived(struct link *l, const u8 *buf, u32 len)
+{
+	if (nics[1] && is_late(l, buf, len))
+		rx_put(&late, l, buf, len);
+	else
+		smc_arrived(l, buf, len);
 }
 
 static void completed(const struct ibv_wc *wc)
@@ -307,7 +427,7 @@ static void completed(const struct ibv_wc *wc)
 	}
 	if (wc->opcode != IBV_WC_RECV || (wc->wc_flags & IBV_WC_WITH_IMM))
 		offence("write with immediate data");
-	smc_arrived(l, l->rxbuf + (size_t)slot * RX_LEN, wc->byte_len);
+	arrived(l, l->rxbuf + (size_t)slot * RX_LEN, wc->byte_len);
 	if (knobs.repost)
 		post_rx(l, slot);
 }
@@ -316,51 +436,70 @@ static void completed(const struct ibv_wc *wc)
  * One completion at a time: handling one may wait for another (a reply's), and
  * that wait must not overtake what was polled before it.
  */
-static void reap(void)
+static bool reap_nic(struct nic *of)
 {
+	bool any, ever = false;
 	struct ibv_cq *cq;
 	struct ibv_wc wc;
-	bool any;
 	void *arg;
 	int n;
 
-	while (!ibv_get_cq_event(me.chan, &cq, &arg))
+	while (!ibv_get_cq_event(of->chan, &cq, &arg))
 		ibv_ack_cq_events(cq, 1);
 	do {
-		if (ibv_req_notify_cq(me.cq, 0))
+		if (ibv_req_notify_cq(of->cq, 0))
 			bad("ibv_req_notify_cq failed");
 		any = false;
-		while ((n = ibv_poll_cq(me.cq, 1, &wc)) > 0) {
+		while ((n = ibv_poll_cq(of->cq, 1, &wc)) > 0) {
 			completed(&wc);
 			any = true;
+			ever = true;
 		}
 		if (n < 0)
 			bad("ibv_poll_cq failed");
 	} while (any);
+	return ever;
+}
+
+static void reap(void)
+{
+	struct rxmsg *m;
+	bool any;
+	int i;
+
+	do {
+		any = false;
+		for (i = 0; i < MAX_NICS && nics[i]; i++)
+			any |= reap_nic(nics[i]);
+		m = any ? NULL : late_take();
+		if (m) {
+			smc_arrived(m->from, m->buf, m->len);
+			free(m);
+		}
+	} while (any || m);
 }
 
 bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg)
 {
-	struct pollfd p[2] = {
-		{ .fd = me.chan->fd, .events = POLLIN },
-		{ .fd = fd, .events = POLLIN },
-	};
+	struct pollfd p[1 + MAX_NICS] = { { .fd = fd, .events = POLLIN } };
 
 	if (try_until)
 		deadline = min_t(u64, deadline, try_until);
 	for (;;) {
 		u64 t;
-		int n;
+		int n, i;
 
 		reap();
 		if (done && done(arg))
 			return true;
-		if (fd >= 0 && poll(&p[1], 1, 0) > 0)
+		if (fd >= 0 && poll(p, 1, 0) > 0)
 			return true;
 		t = now_ms();
 		if (t >= deadline)
 			return false;
-		n = poll(p, fd >= 0 ? 2 : 1, (int)min_t(u64, deadline - t, 1000));
+		for (i = 0; i < MAX_NICS && nics[i]; i++)
+			p[i + 1] = (struct pollfd){ nics[i]->chan->fd, POLLIN, 0 };
+		n = poll(p, (nfds_t)i + 1, (int)min_t(u64, deadline - t, 1000));
 		if (n < 0 && errno != EINTR)
 			bad("poll: %s", strerror(errno));
 	}
@@ -424,7 +563,7 @@ int ib_send(struct link *l, const u8 *buf, u32 len, bool wait)
 	if (!l->qp)
 		bad("no queue pair");
 	sge.addr = (u64)(uintptr_t)stage(buf, len);
-	sge.lkey = me.tx_mr->lkey;
+	sge.lkey = l->nic->tx_mr->lkey;
 	if (post(l, &wr))
 		bad("ibv_post_send: %s", strerror(errno));
 	return finish(l, wait);
@@ -443,7 +582,7 @@ int ib_write(struct link *l, const u8 *src, u32 len, u64 va, u32 rkey,
 	if (!l->qp)
 		bad("no queue pair");
 	sge.addr = (u64)(uintptr_t)stage(src, len);
-	sge.lkey = me.tx_mr->lkey;
+	sge.lkey = l->nic->tx_mr->lkey;
 	if (post(l, &wr))
 		bad("ibv_post_send: %s", strerror(errno));
 	return finish(l, wait);
@@ -463,7 +602,7 @@ int ib_read(struct link *l, u8 *dst, u32 len, u64 va, u32 rkey)
 		bad("no queue pair");
 	p = stage(dst, len);
 	sge.addr = (u64)(uintptr_t)p;
-	sge.lkey = me.tx_mr->lkey;
+	sge.lkey = l->nic->tx_mr->lkey;
 	if (post(l, &wr))
 		bad("ibv_post_send: %s", strerror(errno));
 	rc = finish(l, true);

@@ -41,7 +41,7 @@ static const struct step server_first[] = {
 
 static const struct step client_reuse[] = {
 	{ "proposal",		"tx proposal" },
-	{ "accept",		"rx accept first=0 qpn=%{link_peer_qpn}" },
+	{ "accept",		"rx accept first=0 %{reuse_qpn}" },
 	{ "confirm",		"tx confirm" },
 	{ 0 },
 };
@@ -53,10 +53,53 @@ static const struct step server_reuse[] = {
 	{ 0 },
 };
 
+/* F.2 from ADD LINK on; %new is the link's name */
+static const struct step client_add[] = {
+	{ "add_link",		"rx llc add_link reply=0 rejected=0 about=%new" },
+	{ "qp",			"on %new qp create" },
+	{ "add_link_reply",	"tx llc add_link reply=1 about=%new" },
+	{ "rtr",		"on %new qp rtr" },
+	{ "cont",		"rx llc add_link_cont reply=0 about=%new" },
+	{ "cont_reply",		"tx llc add_link_cont reply=1 about=%new" },
+	{ "confirm_link",	"on %new rx llc confirm_link reply=0" },
+	{ "rts",		"on %new qp rts" },
+	{ "confirm_link_reply",	"on %new tx llc confirm_link reply=1" },
+	{ 0 },
+};
+
+static const struct step server_add[] = {
+	{ "qp",			"on %new qp create" },
+	{ "add_link",		"tx llc add_link about=%new" },
+	{ "add_link_reply",	"rx llc add_link reply=1 rejected=0 about=%new" },
+	{ "rts",		"on %new qp rtr" },
+	{ "rts",		"on %new qp rts" },
+	{ "cont",		"tx llc add_link_cont about=%new" },
+	{ "cont_reply",		"rx llc add_link_cont reply=1 about=%new" },
+	{ "confirm_link",	"on %new tx llc confirm_link" },
+	{ "confirm_link_reply",	"on %new rx llc confirm_link reply=1" },
+	{ 0 },
+};
+
+/* F.5; what is the same in F.6 */
+static const struct step client_delete[] = {
+	{ "delete_link",	"rx llc delete_link reply=0 all=0 about=%new" },
+	{ "delete_link_reply",	"tx llc delete_link reply=1 about=%new" },
+	{ "destroy",		"on %new qp destroy" },
+	{ 0 },
+};
+
+static const struct step server_delete[] = {
+	{ "delete_link",	"tx llc delete_link about=%new" },
+	{ "delete_link_reply",	"rx llc delete_link reply=1 about=%new" },
+	{ "destroy",		"on %new qp destroy" },
+	{ 0 },
+};
+
 static void run_steps(const struct step *s, int argc, char **argv)
 {
 	const char *from = NULL, *until = NULL;
-	char text[16];
+	unsigned int n = 0;
+	char text[24];
 	int i;
 
 	for (i = 0; i < argc; i++) {
@@ -77,6 +120,11 @@ static void run_steps(const struct step *s, int argc, char **argv)
 		var_set("their_gid", hex(lnk->peer_gid, 16));
 		snprintf(text, sizeof(text), "%u", lnk->peer_qpn);
 		var_set("link_peer_qpn", text);
+		/* of several links it may be any */
+		snprintf(text, sizeof(text), "qpn=%u", lnk->peer_qpn);
+		for (n = 0, i = 0; i < MAX_LINKS && links[i]; i++)
+			n += links[i]->group == lnk->group;
+		var_set("reuse_qpn", n > 1 ? "" : text);
 		run_line(s->line);
 	}
 	if (until)
@@ -98,6 +146,40 @@ void seq_first_contact(int argc, char **argv)
 void seq_reuse(int argc, char **argv)
 {
 	run_steps(is_client() ? client_reuse : server_reuse, argc, argv);
+}
+
+/* The steps of @client or @server, about the link argv[0] */
+static void run_about(const struct step *client, const struct step *server,
+		      int argc, char **argv)
+{
+	if (argc < 1)
+		bad("which link?");
+	if (link_find(argv[0])->group != lnk->group)
+		bad("link %s is of another group", argv[0]);
+	var_set("new", argv[0]);
+	run_steps(is_client() ? client : server, argc - 1, argv + 1);
+}
+
+void seq_add_link(int argc, char **argv)
+{
+	run_about(client_add, server_add, argc, argv);
+}
+
+void seq_delete_link(int argc, char **argv)
+{
+	run_about(client_delete, server_delete, argc, argv);
+}
+
+/* F.10: the validation message comes first */
+void seq_move(int argc, char **argv)
+{
+	char line[64];
+
+	if (argc < 1 || link_find(argv[0])->group != lnk->group)
+		bad("move LINK of the same group");
+	snprintf(line, sizeof(line), "link %s", argv[0]);
+	run_line(line);
+	run_line("tx cdc flags=F seq=%tx_ss");
 }
 
 /* F.8: C both ways, whoever was first, then the end of TCP */

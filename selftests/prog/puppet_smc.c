@@ -14,10 +14,11 @@ void rx_queue_init(struct rxqueue *q)
 	q->tail = &q->head;
 }
 
-static void rx_put(struct rxqueue *q, const u8 *buf, u32 len)
+void rx_put(struct rxqueue *q, struct link *from, const u8 *buf, u32 len)
 {
 	struct rxmsg *m = calloc(1, sizeof(*m));
 
+	m->from = from;
 	m->len = min_t(u32, len, RX_LEN);
 	memcpy(m->buf, buf, m->len);
 	*q->tail = m;
@@ -110,6 +111,12 @@ static const struct field confirm_rkey_cont_fields[] = {
 	LLC(F_NUM, "link1", confirm_rkey_cont.other[0].link_num),
 	LLC(F_NUM, "rkey1", confirm_rkey_cont.other[0].rkey),
 	LLC(F_NUM, "va1", confirm_rkey_cont.other[0].va),
+	LLC(F_NUM, "link2", confirm_rkey_cont.other[1].link_num),
+	LLC(F_NUM, "rkey2", confirm_rkey_cont.other[1].rkey),
+	LLC(F_NUM, "va2", confirm_rkey_cont.other[1].va),
+	LLC(F_NUM, "link3", confirm_rkey_cont.other[2].link_num),
+	LLC(F_NUM, "rkey3", confirm_rkey_cont.other[2].rkey),
+	LLC(F_NUM, "va3", confirm_rkey_cont.other[2].va),
 	{ 0 },
 };
 
@@ -212,16 +219,39 @@ void conn_rings(struct conn *c)
 	c->tx_ring.size = smcr_bsize_bytes(c->peer.bsize & 7);
 	c->ringed = true;
 	while ((m = rx_take(&c->early))) {
-		smc_arrived(c->link, m->buf, m->len);
+		smc_arrived(m->from, m->buf, m->len);
 		free(m);
 	}
 }
 
+static unsigned int links_of(const struct link *l)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		n += links[i]->qp && links[i]->group == l->group;
+	return n;
+}
+
+/* F: the peer sends on another link from now on (FO-07, FO-08, CDC-47) */
+static void moved(struct conn *c, struct link *l, const struct smcr_cdc *cdc)
+{
+	if (links_of(l) < 2 && (!c->rx_link || c->rx_link == l))
+		offence("CDC: F with only one link");
+	if (smcr_seq_after(cdc->seq, c->rx_seq))
+		offence("CDC: F says that %u came, but the last one was %u",
+			cdc->seq, c->rx_seq);
+	c->rx_link = l;
+	c->replay = true;
+	c->replay_from = cdc->seq;
+}
+
 /*
  * What no peer may do, whatever the script is about: CDC-08, CDC-12, CDC-14,
- * CDC-16, CDC-36, CDC-44, CDC-46, RMB-26, reserved bits.
+ * CDC-16, CDC-36, CDC-44, CDC-46, FO-06, FO-08, FO-10, RMB-26, reserved bits.
  */
-static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
+static void monitor(struct conn *c, struct link *l, const struct smcr_cdc *cdc,
+		    const u8 *buf)
 {
 	struct smcr_pos prod = c->rx_prod;
 	int rc;
@@ -231,11 +261,23 @@ static void monitor(struct conn *c, const struct smcr_cdc *cdc, const u8 *buf)
 	    !smcr_bytes_zero(buf + 26, 18))
 		offence("CDC: reserved bits are set: %s", hex(buf, 44));
 	if (cdc->pflags & SMCR_CDC_F) {
-		offence("CDC: F with only one link");
+		moved(c, l, cdc);
 		return;
 	}
-	if (cdc->seq != (u16)(c->rx_seq + 1))
+	if (c->rx_link && c->rx_link != l)
+		offence("CDC: from link %s to %s without F", c->rx_link->name,
+			l->name);
+	c->rx_link = l;
+	if (c->replay && !smcr_seq_after(cdc->seq, c->rx_seq)) {
+		if (!smcr_seq_after(cdc->seq, c->replay_from))
+			offence("CDC: %u again, which was said to have come",
+				cdc->seq);
+		return;
+	}
+	/* what is said again may be said in fewer messages with new numbers */
+	if (!c->replay && cdc->seq != (u16)(c->rx_seq + 1))
 		offence("CDC: sequence %u follows %u", cdc->seq, c->rx_seq);
+	c->replay = false;
 	if (c->rx_cflags & (SMCR_CDC_C | SMCR_CDC_A))
 		offence("CDC after the peer's C or A");
 	if ((c->rx_cflags & SMCR_CDC_D) && !(cdc->cflags & SMCR_CDC_D))
@@ -283,7 +325,7 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	}
 	for (i = 0; i < MAX_CONNS && conns[i]; i++)
 		if (conns[i]->index && conns[i]->token == cdc.token &&
-		    conns[i]->link == l)
+		    conns[i]->link && conns[i]->link->group == l->group)
 			c = conns[i];
 	if (!c) {
 		offence("CDC for token 0x%08x, which is none of ours",
@@ -292,16 +334,16 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	}
 	conn_rings(c);
 	if (!c->ringed) {
-		rx_put(&c->early, buf, len);
+		rx_put(&c->early, l, buf, len);
 		return;
 	}
-	say("[%s] < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, cdc.seq,
+	say("[%s] link %s: < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, l->name, cdc.seq,
 	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
 	    flag_text(&cdc));
-	monitor(c, &cdc, buf);
+	monitor(c, l, &cdc, buf);
 	c->last = cdc;
 	c->n_cdc++;
-	rx_put(&c->cdc, buf, len);
+	rx_put(&c->cdc, l, buf, len);
 }
 
 /* As the module decides it, with CONFIRM LINK */
@@ -321,26 +363,119 @@ static void auto_reply(struct link *l, struct smcr_llc *m)
 	ib_send(l, out, SMCR_WR_LEN, false);
 }
 
-void rmb_learn(struct link *l, u32 rkey, u64 va)
+/* The RMB with this id has these on @l */
+static void rmb_add(struct link *l, u32 id, u32 rkey, u64 va)
 {
 	if (l->n_rmbs == SMCR_RMBS_MAX) {
 		offence("more than %d RMBs", SMCR_RMBS_MAX);
 		return;
 	}
+	l->rmbs[l->n_rmbs].id = id;
 	l->rmbs[l->n_rmbs].rkey = rkey;
 	l->rmbs[l->n_rmbs++].va = va;
 }
 
-void rmb_forget(struct link *l, u32 rkey)
+u32 rmb_learn(struct link *l, u32 rkey, u64 va)
+{
+	static u32 last;
+
+	rmb_add(l, ++last, rkey, va);
+	return last;
+}
+
+u32 rmb_find(const struct link *l, u32 rkey)
 {
 	unsigned int i;
 
-	for (i = 0; i < l->n_rmbs; i++) {
-		if (l->rmbs[i].rkey != rkey)
+	for (i = 0; i < l->n_rmbs; i++)
+		if (l->rmbs[i].rkey == rkey)
+			return l->rmbs[i].id;
+	return 0;
+}
+
+static int rmb_by_id(const struct link *l, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->n_rmbs; i++)
+		if (l->rmbs[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+void rmb_forget(struct link *l, u32 rkey)
+{
+	u32 id = rmb_find(l, rkey);
+	int i, k;
+
+	for (i = 0; id && i < MAX_LINKS && links[i]; i++) {
+		if (links[i]->group != l->group)
 			continue;
-		l->rmbs[i] = l->rmbs[--l->n_rmbs];
+		k = rmb_by_id(links[i], id);
+		if (k >= 0)
+			links[i]->rmbs[k] = links[i]->rmbs[--links[i]->n_rmbs];
+	}
+}
+
+static struct link *link_by_num(const struct link *l, u8 num)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (links[i]->group == l->group && links[i]->qp &&
+		    links[i]->num == num)
+			return links[i];
+	return NULL;
+}
+
+/* Links that CONFIRM RKEY has to name beside the one that carries it */
+static struct link *other_link(const struct link *l, unsigned int n)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (links[i] != l && links[i]->group == l->group &&
+		    links[i]->confirmed && !links[i]->dead && !n--)
+			return links[i];
+	return NULL;
+}
+
+/* What a CONFIRM RKEY or its CONTINUATION says of other links (LLC-62, LLC-64) */
+static void rmb_others(struct link *l, const struct smcr_llc_rkey_entry *e,
+		       unsigned int n, bool last)
+{
+	struct link *o;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		o = link_by_num(l, e[i].link_num);
+		if (!o || o == l)
+			offence("CONFIRM RKEY for link number %u", e[i].link_num);
+		else
+			rmb_add(o, l->asked_id, e[i].rkey, e[i].va);
+	}
+	for (i = 0; last && (o = other_link(l, i)); i++)
+		if (rmb_by_id(o, l->asked_id) < 0)
+			offence("CONFIRM RKEY lacks link %s", o->name);
+}
+
+/* The current connection's RMB of the peer as the current link has it */
+static void peer_key(u32 *rkey, u64 *va)
+{
+	int k = rmb_by_id(lnk, conn->rmb_id);
+
+	*rkey = conn->peer.rkey;
+	*va = conn->peer.va;
+	if (!conn->rmb_id || (k < 0 && rmb_find(lnk, *rkey)))
+		return;
+	if (k < 0) {
+		/* withdrawn, or never announced: as it was named in CLC */
+		if (links_of(lnk) > 1)
+			say("link %s: no key of this RMB", lnk->name);
 		return;
 	}
+	*rkey = lnk->rmbs[k].rkey;
+	*va = lnk->rmbs[k].va;
 }
 
 /*
@@ -353,7 +488,8 @@ void rmb_check(const struct smcr_clc_accept *a)
 	unsigned int i;
 
 	for (i = 0; i < MAX_LINKS && links[i]; i++)
-		if (links[i]->qp && links[i]->peer_qpn == a->qpn)
+		if (links[i]->qp && links[i]->peer_qpn == a->qpn &&
+		    !memcmp(links[i]->peer_gid, a->gid, 16))
 			l = links[i];
 	for (i = 0; l && i < l->n_rmbs; i++)
 		if (l->rmbs[i].rkey == a->rkey && l->rmbs[i].va == a->va)
@@ -385,7 +521,18 @@ static bool llc_auto(struct link *l, struct smcr_llc *m)
 			return false;
 		say("link %s: CONFIRM RKEY 0x%x answered", l->name,
 		    m->confirm_rkey.rkey);
-		rmb_learn(l, m->confirm_rkey.rkey, m->confirm_rkey.va);
+		l->asked_id = rmb_learn(l, m->confirm_rkey.rkey, m->confirm_rkey.va);
+		rmb_others(l, m->confirm_rkey.other,
+			   min_t(u8, m->confirm_rkey.n_other, 2),
+			   m->confirm_rkey.n_other <= 2);
+		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
+		if (m->reply || !knobs.auto_rkey)
+			return false;
+		say("link %s: CONFIRM RKEY CONTINUATION answered", l->name);
+		rmb_others(l, m->confirm_rkey_cont.other,
+			   min_t(u8, m->confirm_rkey_cont.n_left, 3),
+			   m->confirm_rkey_cont.n_left <= 3);
 		break;
 	case SMCR_LLC_DELETE_RKEY:
 		for (i = 0; !m->reply && i < m->delete_rkey.count; i++)
@@ -407,7 +554,7 @@ static void llc_arrived(struct link *l, const u8 *buf, u32 len)
 	    llc_auto(l, &m))
 		return;
 	say("link %s: < llc %s", l->name, hex(buf, len));
-	rx_put(&l->llc, buf, len);
+	rx_put(&l->llc, l, buf, len);
 }
 
 void smc_arrived(struct link *l, const u8 *buf, u32 len)
@@ -462,18 +609,80 @@ void send_raw(int argc, char **argv)
 	send_wire(&w);
 }
 
+/* The server numbers the links of a group, and uses no number again */
+static u8 next_num(const struct link *l)
+{
+	static u8 last[MAX_LINKS + 1];
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++)
+		if (links[i]->group == l->group && links[i]->num > last[l->group])
+			last[l->group] = links[i]->num;
+	return ++last[l->group];
+}
+
+static void entry_of(struct smcr_llc_rkey_entry *e, const struct link *l)
+{
+	e->link_num = l->num;
+	e->rkey = l->nic->rmb_mr->rkey;
+	e->va = (u64)(uintptr_t)me.rmb;
+}
+
+/* ADD LINK, its CONTINUATION, DELETE LINK: about a link of the group */
+static void llc_about(struct smcr_llc *m, struct link *l)
+{
+	struct smcr_llc_add_link *al = &m->add_link;
+	struct smcr_llc_add_link_cont *ac = &m->add_link_cont;
+	int i;
+
+	if (l->group != lnk->group)
+		bad("link %s is of another group", l->name);
+	switch (m->type) {
+	case SMCR_LLC_ADD_LINK:
+		if (!l->num && !m->reply)
+			l->num = next_num(l);
+		memcpy(al->mac, l->nic->mac, 6);
+		memcpy(al->gid, l->nic->gid, 16);
+		al->rejected = false;
+		al->reject_reason = 0;
+		al->qpn = l->qpn;
+		al->link_num = l->num;
+		al->mtu = l->nic->mtu;
+		al->psn = l->psn;
+		break;
+	case SMCR_LLC_ADD_LINK_CONT:
+		if (!l->nic->rmb_mr)
+			bad("qp create first");
+		ac->link_num = l->num;
+		ac->n_rtokens = (u8)(me.n_rmbs - l->told);
+		for (i = 0; i < 2 && l->told < me.n_rmbs; i++, l->told++) {
+			ac->pair[i].ref_rkey = nic->mrs[l->told]->rkey;
+			ac->pair[i].new_rkey = l->nic->mrs[l->told]->rkey;
+			ac->pair[i].new_va = (u64)(uintptr_t)me.rmb;
+		}
+		break;
+	case SMCR_LLC_DELETE_LINK:
+		m->delete_link.link_num = l->num;
+		break;
+	default:
+		bad("about=");
+	}
+}
+
 static void llc_defaults(struct smcr_llc *m)
 {
 	struct smcr_llc_confirm_link *cl = &m->confirm_link;
 	struct smcr_llc_add_link *al = &m->add_link;
+	struct link *o;
+	unsigned int n;
 	int i;
 
 	switch (m->type) {
 	case SMCR_LLC_CONFIRM_LINK:
 		if (!lnk->num)
 			lnk->num = knobs.link_num;
-		memcpy(cl->mac, me.mac, 6);
-		memcpy(cl->gid, me.gid, 16);
+		memcpy(cl->mac, nic->mac, 6);
+		memcpy(cl->gid, nic->gid, 16);
 		cl->qpn = lnk->qpn;
 		cl->link_num = lnk->num;
 		cl->user_id = lnk->user_id;
@@ -487,10 +696,10 @@ static void llc_defaults(struct smcr_llc *m)
 			al->reject_reason = SMCR_ADD_LINK_NO_ALT_PATH;
 			break;
 		}
-		memcpy(al->mac, me.mac, 6);
-		memcpy(al->gid, me.gid, 16);
+		memcpy(al->mac, nic->mac, 6);
+		memcpy(al->gid, nic->gid, 16);
 		al->qpn = lnk->qpn + 100;
-		al->mtu = me.mtu;
+		al->mtu = nic->mtu;
 		al->psn = (u32)rand() & 0xffffff;
 		break;
 	case SMCR_LLC_DELETE_LINK:
@@ -502,12 +711,22 @@ static void llc_defaults(struct smcr_llc *m)
 			m->confirm_rkey = lnk->asked.confirm_rkey;
 			break;
 		}
-		m->confirm_rkey.rkey = me.rmb_mr->rkey;
+		m->confirm_rkey.rkey = nic->rmb_mr->rkey;
 		m->confirm_rkey.va = (u64)(uintptr_t)me.rmb;
+		for (n = 0; (o = other_link(lnk, n)); n++)
+			if (n < 2)
+				entry_of(&m->confirm_rkey.other[n], o);
+		m->confirm_rkey.n_other = (u8)n;
+		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
+		for (n = 0; (o = other_link(lnk, n + 2)); n++)
+			if (n < 3)
+				entry_of(&m->confirm_rkey_cont.other[n], o);
+		m->confirm_rkey_cont.n_left = (u8)n;
 		break;
 	case SMCR_LLC_DELETE_RKEY:
 		m->delete_rkey.count = 1;
-		m->delete_rkey.rkey[0] = me.rmb_mr->rkey;
+		m->delete_rkey.rkey[0] = nic->rmb_mr->rkey;
 		break;
 	case SMCR_LLC_TEST_LINK:
 		memcpy(m->test_link.data, lnk->last_test, 16);
@@ -543,12 +762,24 @@ void llc_tx(int argc, char **argv)
 		if (!strncmp(argv[i], "reply=", 6))
 			m.reply = parse_num(argv[i] + 6) != 0;
 	llc_defaults(&m);
+	for (i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "about=", 6))
+			continue;
+		llc_about(&m, link_find(argv[i] + 6));
+		argv[i] = used;
+	}
 	for (i = 1; i < argc; i++)
 		if (field_set(llc_types[t].fields, &m, argv[i]))
 			argv[i] = used;
 	if (m.type == SMCR_LLC_CONFIRM_RKEY && m.reply &&
-	    !m.confirm_rkey.negative)
-		rmb_learn(lnk, m.confirm_rkey.rkey, m.confirm_rkey.va);
+	    !m.confirm_rkey.negative) {
+		lnk->asked_id = rmb_learn(lnk, m.confirm_rkey.rkey,
+					  m.confirm_rkey.va);
+		rmb_others(lnk, m.confirm_rkey.other,
+			   min_t(u8, m.confirm_rkey.n_other, 2), false);
+	}
+	if (m.type == SMCR_LLC_CONFIRM_LINK && m.reply)
+		lnk->confirmed = true;
 	smcr_llc_encode(&m, llc_form(lnk), w.buf);
 	wire_apply(&w, argc - 1, argv + 1);
 	send_wire(&w);
@@ -588,6 +819,51 @@ static bool fits(const struct field *fields, const void *obj, const u8 *buf,
 	return true;
 }
 
+/* What the peer says of a link is kept for it */
+static void got_about(const struct smcr_llc *m, struct link *l)
+{
+	const struct smcr_llc_add_link_cont *ac = &m->add_link_cont;
+	const struct smcr_llc_add_link *al = &m->add_link;
+	u8 num = 0;
+	u32 id;
+	int i;
+
+	switch (m->type) {
+	case SMCR_LLC_ADD_LINK:
+		num = al->link_num;
+		if (al->rejected)
+			break;
+		if (!l->num)
+			l->num = num;
+		memcpy(l->peer_mac, al->mac, 6);
+		memcpy(l->peer_gid, al->gid, 16);
+		l->peer_qpn = al->qpn;
+		l->peer_psn = al->psn;
+		l->peer_mtu = al->mtu;
+		l->n_rmbs = 0;
+		break;
+	case SMCR_LLC_ADD_LINK_CONT:
+		num = ac->link_num;
+		for (i = 0; i < min_t(u8, ac->n_rtokens, 2); i++) {
+			id = rmb_find(lnk, ac->pair[i].ref_rkey);
+			if (id)
+				rmb_add(l, id, ac->pair[i].new_rkey,
+					ac->pair[i].new_va);
+			else
+				offence("no RMB has RKey 0x%x on link %s",
+					ac->pair[i].ref_rkey, lnk->name);
+		}
+		break;
+	case SMCR_LLC_DELETE_LINK:
+		num = m->delete_link.link_num;
+		break;
+	default:
+		bad("about=");
+	}
+	if (num != l->num)
+		fail("it is about link number %u, not %u", num, l->num);
+}
+
 static void got_llc(const struct smcr_llc *m)
 {
 	const struct smcr_llc_confirm_link *cl = &m->confirm_link;
@@ -602,6 +878,7 @@ static void got_llc(const struct smcr_llc *m)
 	if (m->reply && cl->max_links > knobs.max_links)
 		offence("client wants more links than the server");
 	lnk->num = cl->link_num;
+	lnk->confirmed |= m->reply;
 	lnk->max_links = cl->max_links;
 	lnk->peer_no_eye = cl->no_eye_catcher;
 	lnk->base = lnk->no_eye && cl->no_eye_catcher ? 0 : SMCR_RMBE_EYE_LEN;
@@ -611,15 +888,24 @@ void llc_rx(int argc, char **argv, bool skip)
 {
 	u64 end = now_ms() + take_time(&argc, argv, T_RX);
 	enum smcr_reason why;
+	struct link *about = NULL;
 	struct smcr_llc m;
 	struct rxmsg *msg;
 	char text[1024];
-	int t, rc;
+	int t, rc, i;
 	bool ok;
 
 	if (argc < 1)
 		bad("rx llc TYPE");
 	t = llc_type(argv[0]);
+	for (i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "about=", 6))
+			continue;
+		about = link_find(argv[i] + 6);
+		memmove(argv + i, argv + i + 1,
+			(size_t)(--argc - i) * sizeof(*argv));
+		break;
+	}
 	for (;;) {
 		if (!pump(end, -1, has_rx, &lnk->llc))
 			fail("no %s came%s", argv[0],
@@ -646,6 +932,8 @@ void llc_rx(int argc, char **argv, bool skip)
 	field_show(llc_types[t].fields, &m, text, sizeof(text));
 	say("got%s", text);
 	got_llc(&m);
+	if (about)
+		got_about(&m, about);
 }
 
 /* --- CDC ---------------------------------------------------------------- */
@@ -667,6 +955,12 @@ static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 announced)
 			c->tx_seq = cdc->seq;
 		c->tx_cflags |= cdc->cflags;
 		c->rx_announced = announced;
+	}
+	if (!w->nowait && !w->any && !w->err) {
+		send_wire(w);
+		if (!w->skip)
+			c->tx_ss = c->tx_seq;
+		return;
 	}
 	send_wire(w);
 }
@@ -704,6 +998,8 @@ void cdc_tx(int argc, char **argv)
 			cdc.pflags = (u8)f;
 			cdc.cflags = (u8)(f >> 8);
 			argv[i] = used;
+			/* F has the number of another one */
+			w.skip |= (cdc.pflags & SMCR_CDC_F) != 0;
 		} else if (field_set(cdc_fields, &cdc, argv[i])) {
 			argv[i] = used;
 		}
@@ -817,8 +1113,21 @@ void link_rx_down(int argc, char **argv)
 
 static u64 elem_va(void)
 {
-	return conn->peer.va + (u64)(conn->peer.index - 1) *
+	u32 rkey;
+	u64 va;
+
+	peer_key(&rkey, &va);
+	return va + (u64)(conn->peer.index - 1) *
 	       smcr_bsize_bytes(conn->peer.bsize & 7);
+}
+
+static u32 elem_rkey(void)
+{
+	u32 rkey;
+	u64 va;
+
+	peer_key(&rkey, &va);
+	return rkey;
 }
 
 struct range {
@@ -872,7 +1181,7 @@ static u8 scratch[TX_LEN];
 
 void cmd_write(int argc, char **argv)
 {
-	struct range r = { .byte = -1, .rkey = conn->peer.rkey };
+	struct range r = { .byte = -1, .rkey = elem_rkey() };
 
 	r.va = elem_va();
 	parse_range(&r, argc, argv);
@@ -891,7 +1200,7 @@ void cmd_write(int argc, char **argv)
 
 void cmd_read(int argc, char **argv)
 {
-	struct range r = { .byte = -1, .rkey = conn->peer.rkey, .len = 16 };
+	struct range r = { .byte = -1, .rkey = elem_rkey(), .len = 16 };
 
 	r.va = elem_va();
 	parse_range(&r, argc, argv);
@@ -970,7 +1279,7 @@ void data_tx(int argc, char **argv)
 					     (s ? plan.seg[0].len : 0), n);
 			rc = ib_write(lnk, scratch, n,
 				      elem_va() + plan.seg[s].dst,
-				      conn->peer.rkey, false, true);
+				      elem_rkey(), false, true);
 			if (rc)
 				fail("write: %s", ibv_wc_status_str(
 					     (enum ibv_wc_status)rc));
@@ -1075,6 +1384,36 @@ void data_rx(int argc, char **argv)
 	}
 }
 
+/* After a link has failed: what was not confirmed is written once more */
+void cmd_again(int argc, char **argv)
+{
+	u32 cap, n, off, part;
+	u64 left;
+
+	need_conn();
+	if (argc < 1)
+		bad("again N");
+	cap = smcr_ring_cap(&conn->tx_ring);
+	left = parse_num(argv[0]);
+	if (left > conn->tx_prod.abs || left > cap)
+		bad("so many were not sent, or are not in the ring any more");
+	n = (u32)left;
+	off = (conn->tx_prod.off + cap - n) % cap;
+	while (n) {
+		int rc;
+
+		part = min_t(u32, n, cap - off);
+		pattern_fill(scratch, conn->tx_prod.abs - n, part);
+		rc = ib_write(lnk, scratch, part,
+			      elem_va() + conn->tx_ring.base + off, elem_rkey(),
+			      false, true);
+		if (rc)
+			fail("write: %s", ibv_wc_status_str((enum ibv_wc_status)rc));
+		n -= part;
+		off = 0;
+	}
+}
+
 void cmd_consume(int argc, char **argv)
 {
 	struct wire w = { .len = SMCR_WR_LEN };
@@ -1132,6 +1471,18 @@ void cmd_check(int argc, char **argv)
 	} else if (!strcmp(argv[0], "cdcs") && argc > 1) {
 		if (conn->n_cdc != parse_num(argv[1]))
 			fail("%u CDCs came", conn->n_cdc);
+	} else if (!strcmp(argv[0], "offences") && argc > 1) {
+		static int before;
+
+		pump(now_ms() + 1, -1, NULL, NULL);
+		i = (u64)(noted - before);
+		before = noted;
+		if (i != parse_num(argv[1]))
+			fail("%llu offences", i);
+	} else if (!strcmp(argv[0], "rx_link") && argc > 1) {
+		if (conn->rx_link != link_find(argv[1]))
+			fail("it is link %s", conn->rx_link ?
+			     conn->rx_link->name : "none yet");
 	} else if (!strcmp(argv[0], "cdc")) {
 		u8 buf[SMCR_WR_LEN];
 

@@ -123,7 +123,7 @@ void pick_gid(struct conn *c)
 	union ibv_gid gid;
 	int i;
 
-	if (me.gid_picked)
+	if (nic->gid_picked)
 		return;
 	if (getsockname(c->fd, (struct sockaddr *)&ss, &len))
 		bad("getsockname: %s", strerror(errno));
@@ -131,15 +131,15 @@ void pick_gid(struct conn *c)
 		memcpy(want + 12, &((struct sockaddr_in *)&ss)->sin_addr, 4);
 	else
 		memcpy(want, &((struct sockaddr_in6 *)&ss)->sin6_addr, 16);
-	if (ibv_query_port(me.ctx, me.port, &port))
+	if (ibv_query_port(nic->ctx, nic->port, &port))
 		bad("ibv_query_port failed");
 	for (i = 0; i < port.gid_tbl_len; i++) {
-		if (ibv_query_gid(me.ctx, me.port, i, &gid))
+		if (ibv_query_gid(nic->ctx, nic->port, i, &gid))
 			break;
 		if (!memcmp(gid.raw, want, 16)) {
-			me.gid_index = (u8)i;
-			memcpy(me.gid, gid.raw, 16);
-			me.gid_picked = true;
+			nic->gid_index = (u8)i;
+			memcpy(nic->gid, gid.raw, 16);
+			nic->gid_picked = true;
 			return;
 		}
 	}
@@ -402,8 +402,8 @@ static void proposal_defaults(struct smcr_clc_proposal *p)
 
 	p->version = 1;
 	memcpy(p->peer_id, me.peer_id, 8);
-	memcpy(p->gid, me.gid, 16);
-	memcpy(p->mac, me.mac, 6);
+	memcpy(p->gid, nic->gid, 16);
+	memcpy(p->mac, nic->mac, 6);
 	if (knobs.net[0]) {
 		set_net(p, knobs.net);
 		return;
@@ -452,14 +452,14 @@ static void accept_defaults(struct smcr_clc_accept *a, u8 type)
 	conn->bsize = knobs.bsize;
 	a->type = type;
 	memcpy(a->peer_id, me.peer_id, 8);
-	memcpy(a->gid, me.gid, 16);
-	memcpy(a->mac, me.mac, 6);
+	memcpy(a->gid, nic->gid, 16);
+	memcpy(a->mac, nic->mac, 6);
 	a->qpn = lnk->qpn;
-	a->rkey = me.rmb_mr->rkey;
+	a->rkey = nic->rmb_mr->rkey;
 	a->index = conn->index;
 	a->token = conn->token;
 	a->bsize = conn->bsize;
-	a->mtu = me.mtu;
+	a->mtu = nic->mtu;
 	a->va = (u64)(uintptr_t)me.rmb;
 	a->psn = lnk->psn;
 }
@@ -532,6 +532,22 @@ static void check_fields(const struct field *table, const void *obj,
 	}
 }
 
+/* A later connection may be on any link of the group */
+static void find_link(const struct smcr_clc_accept *a)
+{
+	int i;
+
+	for (i = 0; i < MAX_LINKS && links[i]; i++) {
+		if (links[i]->group != lnk->group || !links[i]->qp ||
+		    links[i]->peer_qpn != a->qpn ||
+		    memcmp(links[i]->peer_gid, a->gid, 16))
+			continue;
+		conn->link = links[i];
+		link_use(links[i]);
+		return;
+	}
+}
+
 static void got_accept(const struct smcr_clc_accept *a)
 {
 	conn->peer = *a;
@@ -545,7 +561,10 @@ static void got_accept(const struct smcr_clc_accept *a)
 		lnk->peer_mtu = a->mtu;
 		lnk->n_rmbs = 0;
 		rmb_learn(lnk, a->rkey, a->va);
+	} else {
+		find_link(a);
 	}
+	conn->rmb_id = rmb_find(lnk, a->rkey);
 	rmb_check(a);
 	if (!smcr_mtu_ok(a->mtu) || !smcr_bsize_ok(a->bsize))
 		offence("reserved MTU or Bsize");
