@@ -21,6 +21,12 @@
 # Documentation/rnicsim.rst, as test_link_reply, cdc, any):
 #	msg_fault N TYPE WHEN [ACTION [ARG]]	for example 2 drop: the second one from now
 #	msg_faults N TYPE		how often it happened
+# On a LAN the TCP connection, and so CLC, can go by a host between the two, in any lane:
+#	clc_relay PORT TO [FAULT...]	the server's: a client of $RELAY, PORT meets its port TO,
+#				and clcrelay.c knows the FAULTs (proposal:1:drop); log
+#				in $CASEDIR/relay.PORT
+#	clc_relay_end		the host goes
+RELAY=10.77.0.91
 
 _switch() {
 	[ -n "$LAN" ] || fail "a cable needs '# nics: S/C'"
@@ -118,3 +124,28 @@ msg_fault() {
 	echo "${*:3}" > "$(_sim "$1")/fault/msg_$2"
 }
 msg_faults() { sed 's/.*fired //' "$(_sim "$1")/fault/msg_$2"; }
+
+_relay_netns() {
+	[ ! -e /run/netns/relay ] || return 0
+	ip netns add relay
+	ip link add relay0 mtu "$(</sys/class/net/eth0/mtu)" netns relay type veth peer name prelay mtu "$(</sys/class/net/eth0/mtu)"
+	if _is_sim; then ip link set prelay netns /run/smcr/net; else ip link set prelay netns lan; fi
+	_switch ip link set prelay master lan up
+	ip -n relay link set relay0 up
+	ip -n relay addr add "$RELAY/24" dev relay0
+	poll 5 ping -qc1 -W1 "$RELAY" > /dev/null
+}
+clc_relay() {
+	_synopt
+	_relay_netns
+	ip netns exec relay "$PROG/clcrelay" "$1" "$ME" "${@:2}" > "$CASEDIR/relay.$1" 2>&1 &
+	_relays+=" $!"
+	poll 10 ip netns exec relay bash -c ". '$LIB/case.sh'; listening $1" || fail "clcrelay: $(<"$CASEDIR/relay.$1")"
+}
+_relays=
+clc_relay_end() {
+	# shellcheck disable=SC2086
+	kill $_relays 2> /dev/null || :
+	_relays=
+	ip netns del relay
+}
