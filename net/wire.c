@@ -5,6 +5,7 @@
  */
 #include "conn/conn.h"
 #include "conn/keepalive.h"
+#include "ctl/nl.h"
 #include "hs/hs.h"
 #include "lgr/llc.h"
 #include "lgr/lgr.h"
@@ -32,6 +33,7 @@ static const struct smcr_lgr_ops wire_lgr = {
 	.agreed		= smcr_conn_agreed,
 	.link_gone	= smcr_tx_link_gone,
 	.keepalive_due	= smcr_keepalive_due,
+	.event		= smcr_nl_event,
 };
 
 static const struct smcr_conn_ops wire_conn = {

@@ -8,6 +8,7 @@
  *	nl_conn.c	sockets and connections
  *	nl_lgr.c	link groups, links, RMBs
  *	nl_dev.c	devices
+ *	nl_event.c	what listeners are told
  *	nl_gen.[ch]	generated: policy, operations
  */
 #ifndef _SMCR_NL_H
@@ -67,5 +68,13 @@ int smcr_nl_open(struct smcr_nl_msg *msg, struct sk_buff *skb,
 		 struct netlink_callback *cb, u8 cmd, int attr);
 int smcr_nl_close(struct smcr_nl_msg *msg, int err);
 int smcr_nl_result(const struct sk_buff *skb, int err);
+int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st);
+int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
+			const struct smcr_link *link, u8 st);
+
+void smcr_nl_event_start(void);
+void smcr_nl_event_stop(void);
+void smcr_nl_event(struct smcr_lgr *lgr, struct smcr_link *link,
+		   enum smcr_lgr_change what, enum smcr_reason why);
 
 #endif /* _SMCR_NL_H */

@@ -13,6 +13,8 @@ static struct genl_family smcr_nl_family __ro_after_init = {
 	.policy		= smcr_nl_policy,
 	.small_ops	= smcr_nl_ops,
 	.n_small_ops	= ARRAY_SIZE(smcr_nl_ops),
+	.mcgrps		= smcr_nl_mcgrps,
+	.n_mcgrps	= ARRAY_SIZE(smcr_nl_mcgrps),
 	.resv_start_op	= SMCR_CMD_MAX + 1,
 	.netnsok	= true,
 	.parallel_ops	= true,		/* nothing here needs genl's mutex */
@@ -26,14 +28,22 @@ static struct genl_family smcr_nl_family __ro_after_init = {
  */
 int __init smcr_nl_init(void)
 {
+	int rc;
+
 	smcr_nl_fam = &smcr_nl_family;
-	return genl_register_family(&smcr_nl_family);
+	rc = genl_register_family(&smcr_nl_family);
+	if (!rc)
+		smcr_nl_event_start();
+	return rc;
 }
 
 /**
  * smcr_nl_exit() - take the family back; no request runs afterwards
+ *
+ * What happens to groups later is told to nobody. Context: process, sleeps.
  */
 void smcr_nl_exit(void)
 {
+	smcr_nl_event_stop();
 	genl_unregister_family(&smcr_nl_family);
 }

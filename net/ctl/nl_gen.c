@@ -49,3 +49,7 @@ const struct genl_small_ops smcr_nl_ops[9] = {
 		.flags	= GENL_UNS_ADMIN_PERM,
 	},
 };
+
+const struct genl_multicast_group smcr_nl_mcgrps[1] = {
+	[SMCR_NL_GROUP_EVENTS] = { .name = SMCR_MCGRP_EVENTS, },
+};

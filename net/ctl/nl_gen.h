@@ -13,6 +13,13 @@ extern const struct nla_policy smcr_nl_policy[SMCR_A_DEV_NAME + 1];
 
 extern const struct genl_small_ops smcr_nl_ops[9];
 
+/* Index of a multicast group within the family */
+enum {
+	SMCR_NL_GROUP_EVENTS,
+};
+
+extern const struct genl_multicast_group smcr_nl_mcgrps[1];
+
 int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);

@@ -90,6 +90,25 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_result(skb, rc);
 }
 
+/* Which group it is; @st: its state. Any context */
+int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
+{
+	if (nla_put_u32(skb, SMCR_A_LGR_LGR_ID, lgr->id) ||
+	    nla_put_u32(skb, SMCR_A_LGR_ROLE,
+			lgr->server ? SMCR_NL_ROLE_SERVER :
+				      SMCR_NL_ROLE_CLIENT) ||
+	    nla_put_u32(skb, SMCR_A_LGR_STATE, st) ||
+	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer.id),
+		    lgr->peer.id) ||
+	    (lgr->pid.vlan != SMCR_NO_VLAN &&
+	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->pid.vlan)) ||
+	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME,
+			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->pid.port))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
 	enum smcr_reason why;
@@ -102,18 +121,7 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	n_conns = lgr->n_conns;
 	spin_unlock_bh(&lgr->lock);
 
-	if (nla_put_u32(skb, SMCR_A_LGR_LGR_ID, lgr->id) ||
-	    nla_put_u32(skb, SMCR_A_LGR_ROLE,
-			lgr->server ? SMCR_NL_ROLE_SERVER :
-				      SMCR_NL_ROLE_CLIENT) ||
-	    nla_put_u32(skb, SMCR_A_LGR_STATE, st) ||
-	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer.id),
-		    lgr->peer.id) ||
-	    (lgr->pid.vlan != SMCR_NO_VLAN &&
-	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->pid.vlan)) ||
-	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME,
-			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
-	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->pid.port) ||
+	if (smcr_nl_put_lgr_id(skb, lgr, st) ||
 	    nla_put_u32(skb, SMCR_A_LGR_CONNS, n_conns) ||
 	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->n_rmbs)) ||
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
@@ -145,6 +153,23 @@ static int smcr_nl_show_lgr(struct sk_buff *skb, struct netlink_callback *cb,
 int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_lgr);
+}
+
+/* Which link it is, but for its number; @st: its state. Any context */
+int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
+			const struct smcr_link *link, u8 st)
+{
+	const struct smcr_port_id *pid = &link->pid;
+
+	if (nla_put_u32(skb, SMCR_A_LINK_LGR_ID, lgr->id) ||
+	    nla_put_u32(skb, SMCR_A_LINK_STATE, st) ||
+	    nla_put_string(skb, SMCR_A_LINK_DEV_NAME,
+			   dev_name(&pid->dev->ibdev->dev)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PORT, pid->port) ||
+	    nla_put(skb, SMCR_A_LINK_GID, sizeof(pid->gid), &pid->gid) ||
+	    nla_put(skb, SMCR_A_LINK_MAC, sizeof(pid->mac), pid->mac))
+		return -EMSGSIZE;
+	return 0;
 }
 
 /* What the peer announced of its end; set when the QP went to RTR */
@@ -200,17 +225,10 @@ static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 			    struct smcr_link *link, u32 qpn, bool admin)
 {
-	const struct smcr_port_id *pid = &link->pid;
 	u8 st = READ_ONCE(link->st);
 
-	if (nla_put_u32(skb, SMCR_A_LINK_LGR_ID, lgr->id) ||
+	if (smcr_nl_put_link_id(skb, lgr, link, st) ||
 	    nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, link->num) ||
-	    nla_put_u32(skb, SMCR_A_LINK_STATE, st) ||
-	    nla_put_string(skb, SMCR_A_LINK_DEV_NAME,
-			   dev_name(&pid->dev->ibdev->dev)) ||
-	    nla_put_u32(skb, SMCR_A_LINK_PORT, pid->port) ||
-	    nla_put(skb, SMCR_A_LINK_GID, sizeof(pid->gid), &pid->gid) ||
-	    nla_put(skb, SMCR_A_LINK_MAC, sizeof(pid->mac), pid->mac) ||
 	    (qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id) ||

@@ -49,6 +49,10 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
+	smcr_lgr_above->event(lgr, NULL,
+			      st == SMCR_LGR_ST_DEAD ? SMCR_CHANGE_GROUP_ENDED :
+						       SMCR_CHANGE_GROUP_ACTIVE,
+			      why);
 	wake_up_all(&lgr->wait);
 	return true;
 }
@@ -217,8 +221,10 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	if (READ_ONCE(lgr->slot[i].test.keep) &&
 	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
 		why = SMCR_R_KEEPALIVE;
-	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD) {
 		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
+		smcr_lgr_above->event(lgr, link, SMCR_CHANGE_LINK_FAILED, why);
+	}
 	trace_smcr_link(lgr->id, link->num, link->st, why);
 	lgr->slot[i].down_why = why;
 	clear_bit(i, &lgr->live);

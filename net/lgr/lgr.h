@@ -96,6 +96,23 @@ struct smcr_keepalive {
 	int cnt;
 };
 
+/* What becomes of groups and links, for those who watch: X(NAME), as in netlink */
+#define SMCR_LGR_CHANGES(X) \
+	X(GROUP_FORMING) \
+	X(GROUP_ACTIVE) \
+	X(GROUP_ENDED) \
+	X(LINK_ADDING) \
+	X(LINK_ACTIVE) \
+	X(LINK_LEAVING) \
+	X(LINK_FAILED) \
+	X(LINK_DELETED)
+
+enum smcr_lgr_change {
+#define X(name) SMCR_CHANGE_##name,
+	SMCR_LGR_CHANGES(X)
+#undef X
+};
+
 /**
  * struct smcr_lgr_ops - what groups have to tell and ask those above
  * @lose_conns: the group has ended: so do its connections, and leave it. Process
@@ -104,12 +121,16 @@ struct smcr_keepalive {
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
  * @keepalive_due: when does a connection of @link want TEST LINK? Any context
+ * @event: @what has become of @lgr, or of its @link if that is not NULL, and why.
+ *	Any context up to softirq; @lgr->lock and @sn->lgr_lock may be held
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);
+	void (*event)(struct smcr_lgr *lgr, struct smcr_link *link,
+		      enum smcr_lgr_change what, enum smcr_reason why);
 };
 
 /* Set before the first group is made, by net/wire.c */

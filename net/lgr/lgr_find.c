@@ -186,6 +186,8 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 		list_add_tail(&lgr->form_node, &sn->lgr_forming);
 	smcr_ids_add(&sn->lgrs, &lgr->net_id);
 	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
+	smcr_lgr_above->event(lgr, NULL, SMCR_CHANGE_GROUP_FORMING,
+			      SMCR_R_NONE);
 }
 
 /*

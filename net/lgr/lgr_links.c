@@ -37,13 +37,20 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	slot->ok = !smcr_rmb_register_all(lgr);
 }
 
+static void link_stop(struct smcr_link *link)
+{
+	if (smcr_link_stop(link))
+		smcr_lgr_above->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
+				      SMCR_R_NONE);
+}
+
 static void slot_stop(struct smcr_slot *slot)
 {
 	if (slot->probe)
 		ib_destroy_qp(slot->probe);
 	slot->probe = NULL;
 	if (slot->link)
-		smcr_link_stop(slot->link);
+		link_stop(slot->link);
 }
 
 static void slot_work(struct work_struct *work)
@@ -110,7 +117,7 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 		link = lgr->slot[i].link;
 		if (!link)
 			continue;
-		smcr_link_stop(link);
+		link_stop(link);
 		smcr_lgr_above->link_gone(link);
 	}
 }

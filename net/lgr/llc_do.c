@@ -308,6 +308,16 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_llc_fail(lgr, a->slot, a->why);
 }
 
+/* For those who watch; a slot that only serves an offer has no link */
+static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
+{
+	struct smcr_link *link = lgr->slot[slot].link;
+
+	/* one that has failed since is neither active nor does it leave */
+	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
+		smcr_lgr_above->event(lgr, link, what, SMCR_R_NONE);
+}
+
 static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		   struct smcr_llc *msg)
 {
@@ -323,9 +333,11 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		break;
 	case SMCR_LGR_DO_LIVE:
 		set_bit(a->slot, &lgr->live);
+		link_event(lgr, a->slot, SMCR_CHANGE_LINK_ACTIVE);
 		break;
 	case SMCR_LGR_DO_MOVE:
 		clear_bit(a->slot, &lgr->live);
+		link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
 		break;
 	case SMCR_LGR_DO_FAIL:
@@ -378,12 +390,18 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 /* The machine gives links their numbers; others read them */
 static void llc_number_links(struct smcr_lgr *lgr)
 {
+	struct smcr_link *link;
+	u8 num;
 	int i;
 
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (lgr->slot[i].link && lgr->llc.fsm.slot[i].num)
-			WRITE_ONCE(lgr->slot[i].link->num,
-				   lgr->llc.fsm.slot[i].num);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		link = lgr->slot[i].link;
+		num = lgr->llc.fsm.slot[i].num;
+		if (!link || !num || link->num == num)
+			continue;
+		WRITE_ONCE(link->num, num);
+		link_event(lgr, i, SMCR_CHANGE_LINK_ADDING);
+	}
 }
 
 /* The actions of the last event, in their order */

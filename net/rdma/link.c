@@ -155,15 +155,20 @@ static void link_do_stop(struct smcr_link *link)
  * running or will ever be called. Callable again.
  *
  * Context: process, sleeps up to SMCR_DRAIN.
+ * Return: whether this call stopped it; only one does.
  */
-void smcr_link_stop(struct smcr_link *link)
+bool smcr_link_stop(struct smcr_link *link)
 {
+	bool first;
+
 	mutex_lock(&link->verbs);
-	if (!link->stopped) {
+	first = !link->stopped;
+	if (first) {
 		link_do_stop(link);
 		link->stopped = true;
 	}
 	mutex_unlock(&link->verbs);
+	return first;
 }
 
 /**

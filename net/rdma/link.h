@@ -181,7 +181,7 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
 		     const u8 mac[6], u32 qpn, u32 psn, u8 mtu);
 int smcr_link_to_rts(struct smcr_link *link);
 void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
-void smcr_link_stop(struct smcr_link *link);
+bool smcr_link_stop(struct smcr_link *link);
 void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
 void smcr_link_join(struct smcr_link *link);

@@ -92,6 +92,29 @@ enum smcr_nl_link_state {
 	SMCR_NL_LINK_ERROR,
 };
 
+/**
+ * enum smcr_nl_event
+ * @SMCR_NL_EVENT_GROUP_FORMING: first contact has begun
+ * @SMCR_NL_EVENT_GROUP_ACTIVE: first contact is over, the group is usable
+ * @SMCR_NL_EVENT_GROUP_ENDED: the group has ended, with a reason; its links
+ *   follow
+ * @SMCR_NL_EVENT_LINK_ADDING: the link has its number and is being brought up
+ * @SMCR_NL_EVENT_LINK_ACTIVE: the link may carry data
+ * @SMCR_NL_EVENT_LINK_LEAVING: connections move from the link to another
+ * @SMCR_NL_EVENT_LINK_FAILED: the link has failed, with a reason
+ * @SMCR_NL_EVENT_LINK_DELETED: the queue pair of the link is destroyed
+ */
+enum smcr_nl_event {
+	SMCR_NL_EVENT_GROUP_FORMING,
+	SMCR_NL_EVENT_GROUP_ACTIVE,
+	SMCR_NL_EVENT_GROUP_ENDED,
+	SMCR_NL_EVENT_LINK_ADDING,
+	SMCR_NL_EVENT_LINK_ACTIVE,
+	SMCR_NL_EVENT_LINK_LEAVING,
+	SMCR_NL_EVENT_LINK_FAILED,
+	SMCR_NL_EVENT_LINK_DELETED,
+};
+
 enum smcr_nl_port_state {
 	SMCR_NL_PORT_NOP,
 	SMCR_NL_PORT_DOWN,
@@ -165,6 +188,7 @@ enum {
 	SMCR_A_RMB,
 	SMCR_A_COUNTER,
 	SMCR_A_REASON,
+	SMCR_A_EVENT,
 
 	__SMCR_A_MAX,
 	SMCR_A_MAX = (__SMCR_A_MAX - 1)
@@ -400,6 +424,15 @@ enum {
 };
 
 enum {
+	SMCR_A_EVENT_KIND = 1,
+	SMCR_A_EVENT_REASON_NAME,
+	SMCR_A_EVENT_REASON_TEXT,
+
+	__SMCR_A_EVENT_MAX,
+	SMCR_A_EVENT_MAX = (__SMCR_A_EVENT_MAX - 1)
+};
+
+enum {
 	SMCR_CMD_SYS_GET = 1,
 	SMCR_CMD_CONN_GET,
 	SMCR_CMD_LGR_GET,
@@ -409,9 +442,12 @@ enum {
 	SMCR_CMD_COUNTER_GET,
 	SMCR_CMD_REASON_GET,
 	SMCR_CMD_LGR_DEL,
+	SMCR_CMD_EVENT_NTF,
 
 	__SMCR_CMD_MAX,
 	SMCR_CMD_MAX = (__SMCR_CMD_MAX - 1)
 };
+
+#define SMCR_MCGRP_EVENTS	"events"
 
 #endif /* _UAPI_LINUX_SMCR_NETLINK_H */

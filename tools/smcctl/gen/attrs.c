@@ -96,6 +96,23 @@ static const struct enum_desc enum_link_state = {
 	.entry	= enum_link_state_entries,
 };
 
+static const struct enum_entry enum_event_kind_entries[] = {
+	{ SMCR_NL_EVENT_GROUP_FORMING, "group-forming", "first contact has begun" },
+	{ SMCR_NL_EVENT_GROUP_ACTIVE, "group-active", "first contact is over, the group is usable" },
+	{ SMCR_NL_EVENT_GROUP_ENDED, "group-ended", "the group has ended, with a reason; its links follow" },
+	{ SMCR_NL_EVENT_LINK_ADDING, "link-adding", "the link has its number and is being brought up" },
+	{ SMCR_NL_EVENT_LINK_ACTIVE, "link-active", "the link may carry data" },
+	{ SMCR_NL_EVENT_LINK_LEAVING, "link-leaving", "connections move from the link to another" },
+	{ SMCR_NL_EVENT_LINK_FAILED, "link-failed", "the link has failed, with a reason" },
+	{ SMCR_NL_EVENT_LINK_DELETED, "link-deleted", "the queue pair of the link is destroyed" },
+};
+
+static const struct enum_desc enum_event_kind = {
+	.flags	= false,
+	.n	= 8,
+	.entry	= enum_event_kind_entries,
+};
+
 static const struct enum_entry enum_port_state_entries[] = {
 	{ SMCR_NL_PORT_NOP, "nop", NULL },
 	{ SMCR_NL_PORT_DOWN, "down", NULL },
@@ -231,6 +248,12 @@ static const struct attr_desc smcr_set_smcr_attrs[] = {
 		.doc	= "",
 		.kind	= KIND_NEST,
 		.nested	= &smcr_set_reason,
+	},
+	[SMCR_A_EVENT] = {
+		.name	= "event",
+		.doc	= "",
+		.kind	= KIND_NEST,
+		.nested	= &smcr_set_event,
 	},
 };
 
@@ -1187,4 +1210,29 @@ const struct attr_set smcr_set_reason = {
 	.name	= "reason",
 	.max	= SMCR_A_REASON_MAX,
 	.attr	= smcr_set_reason_attrs,
+};
+
+static const struct attr_desc smcr_set_event_attrs[] = {
+	[SMCR_A_EVENT_KIND] = {
+		.name	= "kind",
+		.doc	= "what has happened",
+		.kind	= KIND_U32,
+		.en	= &enum_event_kind,
+	},
+	[SMCR_A_EVENT_REASON_NAME] = {
+		.name	= "reason-name",
+		.doc	= "why, short name",
+		.kind	= KIND_STRING,
+	},
+	[SMCR_A_EVENT_REASON_TEXT] = {
+		.name	= "reason-text",
+		.doc	= "why, in words",
+		.kind	= KIND_STRING,
+	},
+};
+
+const struct attr_set smcr_set_event = {
+	.name	= "event",
+	.max	= SMCR_A_EVENT_MAX,
+	.attr	= smcr_set_event_attrs,
 };

@@ -17,5 +17,6 @@ extern const struct attr_set smcr_set_dev_port;
 extern const struct attr_set smcr_set_rmb;
 extern const struct attr_set smcr_set_counter;
 extern const struct attr_set smcr_set_reason;
+extern const struct attr_set smcr_set_event;
 
 #endif /* SMCCTL_GEN_ATTRS_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Netlink: what becomes of link groups and links, told to those who listen in
+ * the namespace of the group.
+ */
+#include <net/genetlink.h>
+#include "base/base.h"
+#include "base/netns.h"
+#include "rdma/link.h"
+#include "lgr/lgr.h"
+#include "ctl/nl.h"
+
+/* The interface has the module's own numbers */
+#define X(name) \
+	static_assert((int)SMCR_NL_EVENT_##name == (int)SMCR_CHANGE_##name);
+SMCR_LGR_CHANGES(X)
+#undef X
+
+/* The family is registered. Readers: RCU */
+static bool smcr_nl_told;
+
+/* Room for an event: less than 400 bytes, unless names are long */
+#define SMCR_NL_EVENT_SIZE	1024
+
+/**
+ * smcr_nl_event_start() - from now on events are told
+ *
+ * The family is registered.
+ */
+void __init smcr_nl_event_start(void)
+{
+	WRITE_ONCE(smcr_nl_told, true);
+}
+
+/**
+ * smcr_nl_event_stop() - before the family goes; no event is under way afterwards
+ *
+ * Context: process, sleeps.
+ */
+void smcr_nl_event_stop(void)
+{
+	WRITE_ONCE(smcr_nl_told, false);
+	synchronize_rcu();
+}
+
+static int nl_put_kind(struct sk_buff *skb, enum smcr_lgr_change what,
+		       enum smcr_reason why)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMCR_A_EVENT);
+
+	if (!nest || nla_put_u32(skb, SMCR_A_EVENT_KIND, what))
+		return -EMSGSIZE;
+	if (why != SMCR_R_NONE &&
+	    (nla_put_string(skb, SMCR_A_EVENT_REASON_NAME,
+			    smcr_reason_name(why)) ||
+	     nla_put_string(skb, SMCR_A_EVENT_REASON_TEXT,
+			    smcr_reason_text(why))))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int nl_put_group(struct sk_buff *skb, const struct smcr_lgr *lgr)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMCR_A_LGR);
+
+	if (!nest || smcr_nl_put_lgr_id(skb, lgr, smcr_lgr_state(lgr)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Its number and the peer's GID are 0 as long as they are not known */
+static int nl_put_link(struct sk_buff *skb, const struct smcr_lgr *lgr,
+		       const struct smcr_link *link)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMCR_A_LINK);
+	u8 num = READ_ONCE(link->num);
+
+	if (!nest ||
+	    smcr_nl_put_link_id(skb, lgr, link, READ_ONCE(link->st)) ||
+	    (num && nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, num)) ||
+	    (memchr_inv(link->peer_gid, 0, sizeof(link->peer_gid)) &&
+	     nla_put(skb, SMCR_A_LINK_PEER_GID, sizeof(link->peer_gid),
+		     link->peer_gid)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int nl_event_send(const struct smcr_lgr *lgr,
+			 const struct smcr_link *link,
+			 enum smcr_lgr_change what, enum smcr_reason why)
+{
+	struct sk_buff *skb = genlmsg_new(SMCR_NL_EVENT_SIZE, GFP_ATOMIC);
+	void *hdr;
+
+	if (!skb)
+		return -ENOMEM;
+	hdr = genlmsg_put(skb, 0, 0, smcr_nl_fam, 0, SMCR_CMD_EVENT_NTF);
+	if (!hdr || nl_put_group(skb, lgr) ||
+	    (link && nl_put_link(skb, lgr, link)) ||
+	    nl_put_kind(skb, what, why)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	/* who has no room for it is told so by the socket */
+	genlmsg_multicast_netns(smcr_nl_fam, lgr->sn->net, skb, 0,
+				SMCR_NL_GROUP_EVENTS, GFP_ATOMIC);
+	return 0;
+}
+
+/**
+ * smcr_nl_event() - tell listeners what has become of a group or of a link
+ * @lgr: group
+ * @link: link of it, or NULL
+ * @what: event
+ * @why: reason or SMCR_R_NONE
+ *
+ * One that cannot be told for want of memory is an ENOBUFS at every listener,
+ * like one that a listener has no room for. Costs a test when nobody listens.
+ *
+ * Context: any up to softirq; @event of struct smcr_lgr_ops.
+ */
+void smcr_nl_event(struct smcr_lgr *lgr, struct smcr_link *link,
+		   enum smcr_lgr_change what, enum smcr_reason why)
+{
+	struct net *net = lgr->sn->net;
+
+	rcu_read_lock();
+	if (READ_ONCE(smcr_nl_told) &&
+	    genl_has_listeners(smcr_nl_fam, net, SMCR_NL_GROUP_EVENTS) &&
+	    nl_event_send(lgr, link, what, why))
+		genl_set_err(smcr_nl_fam, net, 0, SMCR_NL_GROUP_EVENTS,
+			     -ENOBUFS);
+	rcu_read_unlock();
+}
