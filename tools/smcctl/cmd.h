@@ -26,6 +26,9 @@ struct options {
 	const char *netns;	/* -n */
 	double diff;		/* stats --diff, seconds; 0 off */
 	double watch;		/* -w, seconds; 0 off */
+	double timeout;		/* monitor --timeout, seconds; 0 off */
+	bool rcvbuf_set;	/* monitor --rcvbuf was given */
+	unsigned int rcvbuf;	/* its bytes */
 };
 
 extern struct options opt;
@@ -52,6 +55,7 @@ int cmd_linkgroup(int argc, char **argv);
 int cmd_link(int argc, char **argv);
 int cmd_device(int argc, char **argv);
 int cmd_rmb(int argc, char **argv);
+int cmd_monitor(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 void help_run(void);

@@ -2,6 +2,7 @@
 /* smcctl: shows what SMC-R does. Options and choice of the object. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define VERSION "unknown"
 #endif
 
-struct options opt;
+struct options opt = { .rcvbuf = 1 << 20 };
 
 /* As messages and getopt say it: "smcctl", or "smcctl OBJECT" */
 static char myself[40] = "smcctl";
@@ -36,12 +37,14 @@ static const struct object objects[] = {
 	  "receive memory and its elements", cmd_rmb },
 	{ "stats", NULL, "[--reasons] [--diff SECONDS]",
 	  "counters and reasons", cmd_stats },
+	{ "monitor", NULL, "[--timeout SECONDS] [--rcvbuf BYTES] [linkgroup ID]",
+	  "link groups and links, and what happens to them", cmd_monitor },
 	{ "run", NULL, "[-qv] [--library FILE] [--] PROGRAM [ARGUMENT]...",
 	  "start a program whose TCP sockets become SMC-R", cmd_run },
 	{ "help", NULL, "[OBJECT]", "this text, or that of an object", cmd_help },
 };
 
-enum { OPT_REASONS = 256, OPT_DIFF, OPT_PRETTY };
+enum { OPT_REASONS = 256, OPT_DIFF, OPT_PRETTY, OPT_TIMEOUT, OPT_RCVBUF };
 
 static const struct option long_options[] = {
 	{ "all",	no_argument,		NULL, 'a' },
@@ -55,6 +58,8 @@ static const struct option long_options[] = {
 	{ "watch",	required_argument,	NULL, 'w' },
 	{ "reasons",	no_argument,		NULL, OPT_REASONS },
 	{ "diff",	required_argument,	NULL, OPT_DIFF },
+	{ "timeout",	required_argument,	NULL, OPT_TIMEOUT },
+	{ "rcvbuf",	required_argument,	NULL, OPT_RCVBUF },
 	{ "version",	no_argument,		NULL, 'V' },
 	{ }
 };
@@ -111,6 +116,8 @@ static void print_usage(void)
 	     "  -w, --watch SECONDS  again and again\n"
 	     "      --reasons        stats: only the reasons\n"
 	     "      --diff SECONDS   stats: what happens in that time\n"
+	     "      --timeout SECONDS  monitor: end after that time\n"
+	     "      --rcvbuf BYTES   monitor: room for events that wait to be read\n"
 	     "  -h, --help           this text; smcctl help OBJECT for one object\n"
 	     "  -V, --version        version of smcctl\n"
 	     "\n"
@@ -131,6 +138,14 @@ static void help_object(const struct object *o)
 		     "      --reasons        only the reasons: how often each was the cause of a\n"
 		     "                       fallback, an abort or a link failure\n"
 		     "      --diff SECONDS   only what is counted in that time, and how fast");
+	if (o->run == cmd_monitor)
+		puts("\n"
+		     "First what there is now, then a line for each event; -j: a JSON object for\n"
+		     "each. When events were lost it says so, and what there is then. SIGINT and\n"
+		     "SIGTERM end it.\n"
+		     "\n"
+		     "      --timeout SECONDS  end after that time\n"
+		     "      --rcvbuf BYTES     room for events that wait to be read (1 MiB)");
 	if (!strstr(o->args, "KEY"))
 		return;
 	printf("\n\"smcctl %s keys\" lists the keys, ", o->name);
@@ -148,6 +163,20 @@ static int parse_seconds(const char *name, const char *word, double *value)
 	if (errno || end == word || *end || !(*value > 0) || *value > 86400)
 		return usage_error("%s takes a number of seconds, not \"%s\"",
 				   name, word);
+	return EXIT_OK;
+}
+
+static int parse_bytes(const char *name, const char *word, unsigned int *value)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(word, &end, 0);
+	if (errno || end == word || *end || *word == '-' || !n || n > INT_MAX)
+		return usage_error("%s takes a number of bytes, not \"%s\"",
+				   name, word);
+	*value = (unsigned int)n;
 	return EXIT_OK;
 }
 
@@ -183,6 +212,11 @@ static int option(int c, bool *want_help)
 		break;
 	case OPT_DIFF:
 		return parse_seconds("--diff", optarg, &opt.diff);
+	case OPT_TIMEOUT:
+		return parse_seconds("--timeout", optarg, &opt.timeout);
+	case OPT_RCVBUF:
+		opt.rcvbuf_set = true;
+		return parse_bytes("--rcvbuf", optarg, &opt.rcvbuf);
 	case 'V':
 		puts("smcctl " VERSION);
 		exit(EXIT_OK);
@@ -268,6 +302,10 @@ static int check_options(const struct object *o)
 		return usage_error("-s belongs to conn and link");
 	if (!stats && (opt.reasons || opt.diff > 0))
 		return usage_error("--reasons and --diff belong to stats");
+	if (o->run != cmd_monitor && (opt.timeout > 0 || opt.rcvbuf_set))
+		return usage_error("--timeout and --rcvbuf belong to monitor");
+	if (o->run == cmd_monitor && opt.watch > 0)
+		return usage_error("monitor and --watch exclude each other");
 	if (opt.diff > 0 && opt.watch > 0)
 		return usage_error("--diff and --watch exclude each other");
 	return EXIT_OK;

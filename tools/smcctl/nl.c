@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "../../include/uapi/linux/smcr_netlink.h"
 #include "cmd.h"
@@ -22,6 +23,8 @@ static struct {
 	uint16_t family;
 	uint32_t seq;
 	char buf[NL_BUF];
+	/* events have a socket of their own: no answer is among them */
+	struct mnl_socket *events;
 } nl;
 
 /* One exchange */
@@ -272,7 +275,10 @@ void nl_close(void)
 {
 	if (nl.sock)
 		mnl_socket_close(nl.sock);
+	if (nl.events)
+		mnl_socket_close(nl.events);
 	nl.sock = NULL;
+	nl.events = NULL;
 }
 
 static void put_filter(struct nlmsghdr *nlh, const struct nl_filter *f)
@@ -318,4 +324,161 @@ int nl_lgr_del(uint32_t id)
 	mnl_attr_put_u32(nlh, SMCR_A_LGR_ID, id);
 	rc = nl_exchange(nlh, &call);
 	return rc != EXIT_OK ? rc : nl_verdict(&call);
+}
+
+/* The nest CTRL_ATTR_MCAST_GROUPS: the number of the one that has the events */
+static int on_groups(const struct nlattr *nest, void *arg)
+{
+	const struct nlattr *group, *nla;
+	uint32_t *found = arg;
+
+	mnl_attr_for_each_nested(group, nest) {
+		const char *name = "";
+		uint32_t id = 0;
+
+		mnl_attr_for_each_nested(nla, group) {
+			if (mnl_attr_get_type(nla) == CTRL_ATTR_MCAST_GRP_NAME &&
+			    mnl_attr_validate(nla, MNL_TYPE_NUL_STRING) >= 0)
+				name = mnl_attr_get_str(nla);
+			if (mnl_attr_get_type(nla) == CTRL_ATTR_MCAST_GRP_ID &&
+			    mnl_attr_validate(nla, MNL_TYPE_U32) >= 0)
+				id = mnl_attr_get_u32(nla);
+		}
+		if (!strcmp(name, SMCR_MCGRP_EVENTS))
+			*found = id;
+	}
+	return EXIT_OK;
+}
+
+static int nl_find_group(uint32_t *group)
+{
+	struct nl_call call = {
+		.nest	= CTRL_ATTR_MCAST_GROUPS,
+		.fn	= on_groups,
+		.arg	= group,
+	};
+	struct nlmsghdr *nlh;
+	int rc;
+
+	*group = 0;
+	nlh = nl_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_ACK);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, SMCR_GENL_NAME);
+	rc = nl_exchange(nlh, &call);
+	if (rc == EXIT_OK)
+		rc = nl_verdict(&call);
+	if (rc == EXIT_OK && !*group)
+		return fail(EXIT_NOTFOUND, "this kernel module tells no events");
+	return rc;
+}
+
+int nl_listen(unsigned int rcvbuf)
+{
+	/* this one tells when a family goes */
+	uint32_t groups[2] = { GENL_ID_CTRL };
+	size_t i;
+	int fd, rc;
+
+	rc = nl_open();
+	if (rc == EXIT_OK)
+		rc = nl_find_group(&groups[1]);
+	if (rc != EXIT_OK)
+		return rc;
+	nl.events = mnl_socket_open2(NETLINK_GENERIC,
+				     SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (!nl.events || mnl_socket_bind(nl.events, 0, MNL_SOCKET_AUTOPID) < 0)
+		return fail(EXIT_KERNEL, "netlink socket: %s", strerror(errno));
+	fd = mnl_socket_get_fd(nl.events);
+	/* as much as the host allows others */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		if (mnl_socket_setsockopt(nl.events, NETLINK_ADD_MEMBERSHIP,
+					  &groups[i], sizeof(groups[i])) < 0)
+			return fail(EXIT_KERNEL, "cannot listen to events: %s",
+				    strerror(errno));
+	return EXIT_OK;
+}
+
+int nl_listen_fd(void)
+{
+	return mnl_socket_get_fd(nl.events);
+}
+
+/* Has the kernel's list of families lost smcr? */
+static bool family_gone(const struct nlmsghdr *nlh)
+{
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *nla;
+
+	if (nlh->nlmsg_type != GENL_ID_CTRL || genl->cmd != CTRL_CMD_DELFAMILY)
+		return false;
+	mnl_attr_for_each(nla, nlh, sizeof(*genl))
+		if (mnl_attr_get_type(nla) == CTRL_ATTR_FAMILY_ID &&
+		    mnl_attr_validate(nla, MNL_TYPE_U16) >= 0 &&
+		    mnl_attr_get_u16(nla) == nl.family)
+			return true;
+	return false;
+}
+
+static void event_parse(const struct nlmsghdr *nlh, struct nl_event *ev)
+{
+	const struct nlattr *nla;
+
+	*ev = (struct nl_event){};
+	mnl_attr_for_each(nla, nlh, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(nla)) {
+		case SMCR_A_EVENT:
+			ev->event = nla;
+			break;
+		case SMCR_A_LGR:
+			ev->lgr = nla;
+			break;
+		case SMCR_A_LINK:
+			ev->link = nla;
+			break;
+		}
+	}
+}
+
+int nl_events(int (*fn)(const struct nl_event *ev, void *arg), void *arg,
+	      bool *lost)
+{
+	const struct genlmsghdr *genl;
+	const struct nlmsghdr *nlh;
+	struct nl_event ev;
+	ssize_t len;
+	int rc, left;
+
+	for (;;) {
+		len = mnl_socket_recvfrom(nl.events, nl.buf, sizeof(nl.buf));
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0 && errno == EAGAIN)
+			return EXIT_OK;
+		/* what is in the queue is older than what was lost */
+		if (len < 0 && errno == ENOBUFS) {
+			*lost = true;
+			continue;
+		}
+		if (len < 0)
+			return fail(EXIT_KERNEL, "netlink receive: %s",
+				    strerror(errno));
+		nlh = (const struct nlmsghdr *)nl.buf;
+		for (left = (int)len; mnl_nlmsg_ok(nlh, left);
+		     nlh = mnl_nlmsg_next(nlh, &left)) {
+			genl = mnl_nlmsg_get_payload(nlh);
+			if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*genl))
+				continue;
+			if (family_gone(nlh))
+				return fail(EXIT_NOTFOUND,
+					    "the kernel module smcr was unloaded");
+			if (nlh->nlmsg_type != nl.family ||
+			    genl->cmd != SMCR_CMD_EVENT_NTF)
+				continue;
+			event_parse(nlh, &ev);
+			rc = ev.event && ev.lgr ? fn(&ev, arg) : EXIT_OK;
+			if (rc != EXIT_OK)
+				return rc;
+		}
+	}
 }

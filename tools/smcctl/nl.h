@@ -7,6 +7,7 @@
 #define SMCCTL_NL_H
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a dump shall be limited to by the kernel */
@@ -30,6 +31,21 @@ int nl_dump(uint8_t cmd, uint16_t nest, const struct nl_filter *filter,
 	    int (*fn)(const struct nlattr *nest, void *arg), void *arg);
 
 int nl_lgr_del(uint32_t id);
+
+/* What the kernel tells unasked: attributes of one message, @link may be NULL */
+struct nl_event {
+	const struct nlattr *event;
+	const struct nlattr *lgr;
+	const struct nlattr *link;
+};
+
+/* Listen to events; @rcvbuf: bytes that may wait to be read */
+int nl_listen(unsigned int rcvbuf);
+/* Readable when there are some */
+int nl_listen_fd(void);
+/* @fn for each that is there; @lost is set if the kernel could not tell all */
+int nl_events(int (*fn)(const struct nl_event *ev, void *arg), void *arg,
+	      bool *lost);
 
 /* Enter a network namespace: name, PID or path */
 int netns_enter(const char *name);

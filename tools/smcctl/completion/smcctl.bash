@@ -30,7 +30,7 @@ _smcctl_values() {
 # The object that a word means: its name, an alias or a beginning of these
 _smcctl_object() {
 	local name found=()
-	for name in show conn linkgroup link device rmb stats run help connection lgr dev; do
+	for name in show conn linkgroup link device rmb stats monitor run help connection lgr dev; do
 		[ "$name" != "$1" ] || { found=("$name"); break; }
 		[[ $name != "$1"* ]] || found+=("$name")
 	done
@@ -50,7 +50,7 @@ _smcctl_position() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-n | --netns) netns=(-n "${COMP_WORDS[i+1]}"); i=$((i + 1)) ;;
-		-w | --watch | --diff | --library) i=$((i + 1)) ;;
+		-w | --watch | --diff | --library | --timeout | --rcvbuf) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$obj" ]; then
@@ -118,18 +118,23 @@ _smcctl() {
 	-n | --netns)
 		_smcctl_words "$(ls /run/netns 2>/dev/null)"
 		return ;;
-	-w | --watch | --diff) return ;;
+	-w | --watch | --diff | --timeout | --rcvbuf) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_smcctl_words "-a --all -d --detail -j --json --pretty -p --processes -s --statistics
-			-n --netns -w --watch --reasons --diff -h --help -V --version"
+			-n --netns -w --watch --reasons --diff --timeout --rcvbuf -h --help -V --version"
 		return
 	fi
 	case $obj in
-	'') _smcctl_words "show conn linkgroup link device rmb stats run help" ;;
+	'') _smcctl_words "show conn linkgroup link device rmb stats monitor run help" ;;
 	conn | linkgroup | link | device | rmb) _smcctl_list ;;
-	help) [ ${#words[@]} != 0 ] || _smcctl_words "show conn linkgroup link device rmb stats run" ;;
+	help) [ ${#words[@]} != 0 ] || _smcctl_words "show conn linkgroup link device rmb stats monitor run" ;;
 	stats) [ ${#words[@]} != 0 ] || _smcctl_words "--reasons --diff --all" ;;
+	monitor)
+		case ${#words[@]} in
+		0) _smcctl_words "linkgroup --json --timeout --rcvbuf" ;;
+		1) _smcctl_words "$(_smcctl_values lgr-id)" ;;
+		esac ;;
 	esac
 }
 

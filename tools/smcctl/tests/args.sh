@@ -10,7 +10,7 @@ for v in --version -V; do
 	ctl $v
 	ok "$v" both status 0 out_has "smcctl 1."
 done
-for o in show conn linkgroup link device rmb stats run help; do
+for o in show conn linkgroup link device rmb stats monitor run help; do
 	ctl $o --help
 	ok "$o --help" both status 0 out_has Usage
 	help=$out

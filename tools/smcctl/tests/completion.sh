@@ -56,6 +56,10 @@ words device dev-name ''
 ok "values of a device's dev-name" out_has " second "
 words help li
 ok "help: objects" [ "$out" = " linkgroup link " ]
+words monitor ''
+ok "monitor: its words" both out_has " linkgroup " out_has " --timeout "
+words monitor linkgroup ''
+ok "monitor: link groups" [ "$out" = " 1 2 4294967295 " ]
 words stats ''
 ok "stats: its options" both out_has " --reasons " out_has " --diff "
 SMCCTL=$real

@@ -10,6 +10,10 @@
  *	broken	a dump ends with an error after the first object
  *	garbage	attributes of wrong size
  *	hostile	strings with control characters, and no settings
+ *	old	a module that has no multicast group
+ *
+ * A listener gets events of every kind and of one that nobody knows, loses some,
+ * gets one more, and, if FAKE_UNLOAD is set, hears that the module goes.
  *
  * FAKE_INODE is the inode of the connection that fell back.
  */
@@ -22,19 +26,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "../../../include/uapi/linux/smcr_netlink.h"
 #include "../gen/attrs.h"
 
 #define FAMILY		33
 #define MESSAGES	32
+#define GROUP		34
 
-static struct {
+struct kernel {
 	char msg[MESSAGES][8192];
 	size_t len[MESSAGES];
 	unsigned int n, next;
 	struct nlmsghdr request;
 	uint8_t cmd;
-} k;
+};
+
+/* A socket that asks, and one that listens: is it open, and what tells poll() */
+static struct kernel k;
+static bool listening;
+static int told[2];
+static int step;
 
 static bool mood(const char *name)
 {
@@ -203,6 +215,18 @@ static void put_fallback(void)
 	done(nlh);
 }
 
+static void put_groups(struct nlmsghdr *nlh)
+{
+	struct nlattr *groups, *group;
+
+	groups = mnl_attr_nest_start(nlh, CTRL_ATTR_MCAST_GROUPS);
+	group = mnl_attr_nest_start(nlh, 1);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_MCAST_GRP_NAME, SMCR_MCGRP_EVENTS);
+	mnl_attr_put_u32(nlh, CTRL_ATTR_MCAST_GRP_ID, GROUP);
+	mnl_attr_nest_end(nlh, group);
+	mnl_attr_nest_end(nlh, groups);
+}
+
 static void answer_family(void)
 {
 	struct nlmsghdr *nlh;
@@ -217,6 +241,8 @@ static void answer_family(void)
 	genl->cmd = CTRL_CMD_NEWFAMILY;
 	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, SMCR_GENL_NAME);
 	mnl_attr_put_u16(nlh, CTRL_ATTR_FAMILY_ID, FAMILY);
+	if (!mood("old"))
+		put_groups(nlh);
 	done(nlh);
 	put_error(NLMSG_ERROR, 0, NULL);
 }
@@ -279,9 +305,71 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
 	return (ssize_t)len;
 }
 
+/* Kind @kind; its objects are those of the dumps, link groups 1 and 2 */
+static ssize_t event(void *buf, uint32_t kind)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+	struct nlattr *nest;
+
+	nlh->nlmsg_type = FAMILY;
+	genl->cmd = SMCR_CMD_EVENT_NTF;
+	nest = mnl_attr_nest_start(nlh, SMCR_A_LGR);
+	put_set(nlh, &smcr_set_lgr, kind % 2);
+	mnl_attr_nest_end(nlh, nest);
+	if (kind >= SMCR_NL_EVENT_LINK_ADDING) {
+		nest = mnl_attr_nest_start(nlh, SMCR_A_LINK);
+		put_set(nlh, &smcr_set_link, kind % 2);
+		mnl_attr_nest_end(nlh, nest);
+	}
+	nest = mnl_attr_nest_start(nlh, SMCR_A_EVENT);
+	mnl_attr_put_u32(nlh, SMCR_A_EVENT_KIND, kind);
+	if (kind == SMCR_NL_EVENT_GROUP_ENDED) {
+		mnl_attr_put_strz(nlh, SMCR_A_EVENT_REASON_NAME, "lgr-idle");
+		mnl_attr_put_strz(nlh, SMCR_A_EVENT_REASON_TEXT, "no use");
+	}
+	mnl_attr_nest_end(nlh, nest);
+	return nlh->nlmsg_len;
+}
+
+static ssize_t unloaded(void *buf)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+
+	nlh->nlmsg_type = GENL_ID_CTRL;
+	genl->cmd = CTRL_CMD_DELFAMILY;
+	mnl_attr_put_u16(nlh, CTRL_ATTR_FAMILY_ID, FAMILY);
+	return nlh->nlmsg_len;
+}
+
+/* Readable until all is read, as poll() sees it */
+static ssize_t hear(void *buf)
+{
+	const int unknown = SMCR_NL_EVENT_LINK_DELETED + 1;
+	char c;
+
+	step++;
+	if (step <= unknown + 1)
+		return event(buf, (uint32_t)step - 1);
+	if (step == unknown + 2) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	if (step == unknown + 4)
+		return event(buf, SMCR_NL_EVENT_GROUP_ENDED);
+	if (step == unknown + 5 && getenv("FAKE_UNLOAD"))
+		return unloaded(buf);
+	if (step > unknown + 4 && read(told[0], &c, 1) < 0)
+		abort();
+	errno = EAGAIN;
+	return -1;
+}
+
 ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 {
-	(void)nl;
+	if (nl != (struct mnl_socket *)&k)
+		return hear(buf);
 	if (k.next == k.n || k.len[k.next] > size) {
 		errno = EAGAIN;
 		return -1;
@@ -294,7 +382,18 @@ struct mnl_socket *mnl_socket_open2(int bus, int flags)
 {
 	(void)bus;
 	(void)flags;
-	return (struct mnl_socket *)&k;
+	if (!k.request.nlmsg_len)
+		return (struct mnl_socket *)&k;
+	listening = true;
+	if (pipe(told) || write(told[1], "", 1) != 1)
+		abort();
+	return (struct mnl_socket *)&listening;
+}
+
+int mnl_socket_get_fd(const struct mnl_socket *nl)
+{
+	(void)nl;
+	return told[0];
 }
 
 int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
