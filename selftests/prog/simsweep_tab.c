@@ -23,7 +23,10 @@ const char *points[64] = {
 #undef X
 };
 
-int n_points = RS_FAULTS_N;
+/* those of messages are not swept */
+#define X(id, name, text) + 1
+int n_points = 0 RS_FAULTS(X);
+#undef X
 struct fault faults[512];
 int n_faults;
 
@@ -153,7 +156,7 @@ void tables(void)
 			add(event(of_device[i], events[k].name, events[k].kind, events[k].off));
 	add(event("post_send", "pause", K_SILENT, OFF_PAUSED));
 	add(event("wc_recv", "pause", K_SILENT, OFF_PAUSED));
-	for (i = 0; i < RS_FAULTS_N; i++)
+	for (i = 0; i < (size_t)n_points; i++)
 		add(event(points[i], "remove", K_PORT, OFF_GONE));
 }
 
