@@ -20,7 +20,6 @@
 #include "env.h"
 #include "lgr_roles.h"
 #include "llc.h"
-#include "llc_seq.h"
 #include "reason.h"
 #include "slots.h"
 

@@ -101,23 +101,3 @@ bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
 	       prefix->plen == own_plen &&
 	       prefix_equal(prefix->addr, own_addr, own_plen);
 }
-
-/**
- * smcr_add_link_decide() - client's decision about an offered link
- * @req: the server's ADD LINK
- * @same_server_nic: @req names the RNIC of the existing link
- * @second_client_nic: another RNIC of ours is on that LAN
- */
-enum smcr_add_link_answer
-smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
-		     bool second_client_nic)
-{
-	if (!smcr_mtu_ok(req->mtu))
-		return SMCR_ADD_LINK_REJECT_MTU;
-	if (!same_server_nic)
-		return second_client_nic ? SMCR_ADD_LINK_ACCEPT_SYM :
-					   SMCR_ADD_LINK_ACCEPT_ASYM;
-	/* both old NICs again would be a parallel link (LG-08) */
-	return second_client_nic ? SMCR_ADD_LINK_ACCEPT_ASYM :
-				   SMCR_ADD_LINK_REJECT_PATH;
-}

@@ -36,16 +36,4 @@ bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
 bool smcr_prefix6_matches(const struct smcr_clc_prefix *prefix,
 			  const u8 own_addr[16], u8 own_plen);
 
-/* Client's answer to ADD LINK in a group of one link (LG-20, LG-21, LLC-29) */
-enum smcr_add_link_answer {
-	SMCR_ADD_LINK_ACCEPT_SYM,
-	SMCR_ADD_LINK_ACCEPT_ASYM,
-	SMCR_ADD_LINK_REJECT_PATH,
-	SMCR_ADD_LINK_REJECT_MTU,
-};
-
-enum smcr_add_link_answer
-smcr_add_link_decide(const struct smcr_llc_add_link *req, bool same_server_nic,
-		     bool second_client_nic);
-
 #endif /* _SMCR_CORE_LGR_PLAN_H */

@@ -100,7 +100,7 @@ static int decode_confirm_link(const u8 *buf, struct smcr_llc_confirm_link *out)
 /*
  * A client's notice has neither QP nor link number (I-14), a refusal nothing
  * that matters but its reason (I-49). Whether a request is a notice or an
- * offer follows from the roles: see smcr_llc_classify().
+ * offer follows from the roles.
  */
 static int decode_add_link(const u8 *buf, bool reply, enum smcr_llc_form form,
 			   struct smcr_llc_add_link *out,
@@ -463,4 +463,25 @@ void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
 		       sizeof(in->test_link.data));
 		break;
 	}
+}
+
+/**
+ * smcr_rtoken_count_step() - check NumRTokens of one more message (LLC-38)
+ * @c: count of this direction, zeroed before the exchange
+ * @n_rtokens: from the message
+ *
+ * @c->left is then what later messages of this direction still bring. A side
+ * that has announced all keeps sending 0 for as long as the other one has not
+ * (LLC-39).
+ *
+ * Return: 0, or -EPROTO when the count does not continue the earlier ones
+ * (LLC-40); @c is untouched then.
+ */
+int smcr_rtoken_count_step(struct smcr_rtoken_count *c, u8 n_rtokens)
+{
+	if (c->started && n_rtokens != c->left)
+		return -EPROTO;
+	c->started = true;
+	c->left = n_rtokens > 2 ? n_rtokens - 2 : 0;
+	return 0;
 }

@@ -118,6 +118,14 @@ static inline enum smcr_llc_form smcr_llc_form(bool no_eye_catcher)
 	return no_eye_catcher ? SMCR_LLC_PADDED : SMCR_LLC_RFC;
 }
 
+/* ADD LINK CONTINUATION bookkeeping (LLC-38..40), one direction */
+struct smcr_rtoken_count {
+	bool started;
+	u8 left;
+};
+
+int smcr_rtoken_count_step(struct smcr_rtoken_count *c, u8 n_rtokens);
+
 int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 		    struct smcr_llc *out, enum smcr_reason *why);
 void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,

@@ -162,7 +162,7 @@ enum smcr_slot_job {
 	SMCR_JOB_STOP,
 };
 
-/**
+/*
  * struct smcr_slot - a link of the group's state machine
  * @lgr: group
  * @link: set before the job is reported that made it; kept until the group goes
@@ -187,7 +187,7 @@ struct smcr_slot {
 	struct smcr_link_test test;
 };
 
-/**
+/*
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
  * @rmb: the RMB, while somebody waits for it; only that thread follows it
  * @del: DELETE RKEY
@@ -208,7 +208,7 @@ struct smcr_llc_rkey {
 	u8 res;		/* enum smcr_rkey_res */
 };
 
-/**
+/*
  * struct smcr_llc_run - the group's state machine and what comes to it
  * @lock: BH; guards @queue, @len, @rkey, slot[].test
  * @fsm, @out: the machine and its last actions; @work only

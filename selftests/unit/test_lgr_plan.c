@@ -177,29 +177,3 @@ TEST(smcr_prefix6_matches__every_bit)
 	prefix.plen = 129;
 	EXPECT_FALSE(smcr_prefix6_matches(&prefix, own, 129));
 }
-
-TEST(smcr_add_link_decide__truth_table)
-{
-	struct smcr_llc_add_link req = { 0 };
-	u32 mtu;
-
-	for (mtu = 0; mtu < 16; mtu++) {
-		bool ok = mtu >= 1 && mtu <= 5;
-
-		req.mtu = (u8)mtu;
-		/* LG-20 */
-		EXPECT_EQ(smcr_add_link_decide(&req, true, false),
-			  ok ? SMCR_ADD_LINK_REJECT_PATH :
-			       SMCR_ADD_LINK_REJECT_MTU);
-		EXPECT_EQ(smcr_add_link_decide(&req, true, true),
-			  ok ? SMCR_ADD_LINK_ACCEPT_ASYM :
-			       SMCR_ADD_LINK_REJECT_MTU);
-		/* LG-21 */
-		EXPECT_EQ(smcr_add_link_decide(&req, false, true),
-			  ok ? SMCR_ADD_LINK_ACCEPT_SYM :
-			       SMCR_ADD_LINK_REJECT_MTU);
-		EXPECT_EQ(smcr_add_link_decide(&req, false, false),
-			  ok ? SMCR_ADD_LINK_ACCEPT_ASYM :
-			       SMCR_ADD_LINK_REJECT_MTU);
-	}
-}

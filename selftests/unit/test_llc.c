@@ -719,3 +719,64 @@ TEST(smcr_wr_is_cdc__all)
 		EXPECT_EQ(smcr_wr_is_cdc(buf), i == 0xfe);
 	}
 }
+
+/* The counts of one direction with @n RTokens, as a sender gives them */
+static void count_all(u32 n)
+{
+	struct smcr_rtoken_count c = { 0 };
+	u32 left, i;
+
+	EXPECT_EQ(smcr_rtoken_count_step(&c, (u8)n), 0);
+	for (left = n; left > 2; left -= 2) {
+		EXPECT_EQ(c.left, left - 2);
+		/* anything else does not continue it */
+		for (i = 0; i < 256; i++) {
+			struct smcr_rtoken_count was = c;
+
+			if (i == left - 2)
+				continue;
+			EXPECT_EQ(smcr_rtoken_count_step(&c, (u8)i), -EPROTO);
+			EXPECT_MEM(&c, &was, sizeof(c));
+		}
+		EXPECT_EQ(smcr_rtoken_count_step(&c, (u8)(left - 2)), 0);
+	}
+	EXPECT_EQ(c.left, 0);
+	/* LLC-39: empty ones while the other side has more */
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(smcr_rtoken_count_step(&c, 0), 0);
+	EXPECT_EQ(smcr_rtoken_count_step(&c, 1), -EPROTO);
+}
+
+TEST(smcr_rtoken_count_step__all)
+{
+	static const u8 few[] = { 0, 1, 2, 3, 5, 255 };
+	u32 n;
+
+	/* LLC-38 */
+	for (n = 0; n < ARRAY_SIZE(few); n++)
+		count_all(few[n]);
+	for (n = 0; n < 256; n++)
+		count_all(n);
+}
+
+TEST(smcr_rtoken_count_step__number_of_messages)
+{
+	static const struct {
+		u8 n, messages;
+	} row[] = {
+		{ 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 },
+		{ 255, 128 },
+	};
+	u32 i, messages;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		struct smcr_rtoken_count c = { .left = row[i].n };
+
+		messages = 0;
+		do {
+			EXPECT_EQ(smcr_rtoken_count_step(&c, c.left), 0);
+			messages++;
+		} while (c.left);
+		EXPECT_EQ(messages, row[i].messages);
+	}
+}
