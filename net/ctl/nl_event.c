@@ -11,9 +11,8 @@
 #include "ctl/nl.h"
 
 /* The interface has the module's own numbers */
-#define X(name) \
-	static_assert((int)SMCR_NL_EVENT_##name == (int)SMCR_CHANGE_##name);
-SMCR_LGR_CHANGES(X)
+#define X(name) (int)SMCR_NL_EVENT_##name == (int)SMCR_CHANGE_##name &&
+static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
 /* The family is registered. Readers: RCU */

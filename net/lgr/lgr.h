@@ -223,7 +223,7 @@ struct smcr_llc_rkey {
  * @work: alone works the machine; owns a reference on the group while queued
  */
 struct smcr_llc_run {
-	spinlock_t lock;
+	spinlock_t lock;	/* BH; queue, rkey, TEST LINK */
 	struct smcr_lgr_fsm fsm;
 	struct smcr_lgr_out out;
 	struct list_head queue;

@@ -156,8 +156,8 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();
+	lgr->slot[0].link = link;	/* read by LLC: the link calls back later */
 	/* a server's group is known already */
-	smp_store_release(&lgr->slot[0].link, link);
 	smp_store_release(&lgr->link, link);
 	*why = SMCR_R_NONE;
 	return 0;

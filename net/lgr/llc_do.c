@@ -295,6 +295,7 @@ static void llc_publish_settled(struct smcr_lgr *lgr,
 	if (lgr->llc.settled)
 		return;
 	lgr->llc.settled_why = a->why;
+	/* pairs with smcr_llc_settled() */
 	smp_store_release(&lgr->llc.settled, a->res + 1);
 	if (a->res == SMCR_FIRST_OK)
 		smcr_lgr_kick_rmb_work(lgr);
