@@ -320,7 +320,7 @@ def sim__follows_a_guest():
             runner.args = unittest.mock.Mock(seed=1, keep=False)
             runner.kernels, runner.held, runner.spent, runner.slow = ("um", "um"), [], {}, 1
             runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
-            runner.pair = FakeGuest("um", 1, 64, out, 1, "")
+            runner.pair = FakeGuest("um", 1, None, 64, out, 1, "")
             assert runner._follow(batch) == 2  # pylint: disable=protected-access
             assert [r.status for r in runner.held] == want, [(r.status, r.reasons) for r in runner.held]
             assert all(r.seconds == 1.5 for r in runner.held)
@@ -357,7 +357,7 @@ def run__twice():
             runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
             runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
             runner.repro = lambda *_: ""
-            runner.take(run.Queue(batch, 1), lambda c: (1, 64))
+            runner.take(run.Queue(batch, 1), lambda c: (1, None, 64))
             bad = [r for r in runner.results if not r.ok]
             assert [r.case.name for r in bad] == want, (now, [(r.status, r.reasons) for r in runner.results])
             assert not want or any(reason in w for w in bad[-1].reasons), (now, bad[-1].reasons)
