@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA devices: arrival and removal, port events, and the way from the netdev
- * of a TCP route to device, port and GID (RFC 7609 2.2, 3.5.1, 5.1).
- *
- * What is asked here on the connect path comes from the caches of the RDMA core
- * and from the netdev. Devices are not asked: that takes the RTNL lock on soft
- * RoCE and a command to the firmware elsewhere.
+ * RDMA devices: arrival and removal, port events, the local peer ID (RFC 7609
+ * 2.2, A.2.1).
  */
 #include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/reboot.h>
-#include <net/ipv6.h>
-#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "core/byteio.h"
 #include "rdma/dev.h"
+#include "rdma/dev_impl.h"
 #include "base/netns.h"
 
 const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
@@ -26,7 +20,7 @@ const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
 #define SMCR_INLINE_WANTED	64
 
 static DEFINE_MUTEX(smcr_dev_mutex);	/* writers of smcr_devs, dumps */
-static LIST_HEAD(smcr_devs);		/* smcr_dev.node; RCU readers */
+LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
 
 static atomic_t smcr_instances;	/* begins at random when the module is loaded */
 static u64 smcr_spare_mac;		/* random, set once at module load */
@@ -37,7 +31,7 @@ static struct ib_client smcr_ib_client;
 /* Local peer ID */
 
 /* The first RNIC that is seen gives its MAC, for good (CLC-06) */
-static void peer_id_offer(const u8 mac[ETH_ALEN])
+void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
 {
 	atomic64_cmpxchg(&smcr_rnic_mac, 0, ether_addr_to_u64(mac));
 }
@@ -108,260 +102,20 @@ void smcr_dev_put(struct smcr_dev *dev)
 		complete(&dev->gone);
 }
 
-/* The search */
+/* Devices and ports that can be used */
 
-struct dev_search {
-	struct net *net;
-	struct net_device *ndev;	/* where we are: the route's or a lower one */
-	u16 vlan;			/* that the GID has to lead into */
-	bool v4;
-	const union ib_gid *want;	/* GID of the local address, or NULL */
-	struct smcr_port_id *out;	/* NULL: only @found is of interest */
-	int rank;			/* of what is in @out */
-	bool found;
-};
-
-static int vlan_of_lower(struct net_device *lower,
-			 struct netdev_nested_priv *priv)
-{
-	u16 *vlan = priv->data;
-
-	if (!is_vlan_dev(lower))
-		return 0;
-	*vlan = vlan_dev_vlan_id(lower);
-	return 1;
-}
-
-/* As the RDMA core sees it in rdma_read_gid_l2_fields() */
-static u16 vlan_of(struct net_device *ndev)
-{
-	u16 vlan = SMCR_NO_VLAN;
-	struct netdev_nested_priv priv = { .data = &vlan };
-
-	if (!vlan_of_lower(ndev, &priv))
-		netdev_walk_all_lower_dev_rcu(ndev, vlan_of_lower, &priv);
-	return vlan;
-}
-
-static bool dev_usable(const struct smcr_dev *dev, const struct net *net)
+bool smcr_dev_usable(const struct smcr_dev *dev, const struct net *net)
 {
 	return !READ_ONCE(dev->removed) && !READ_ONCE(dev->failed) &&
 	       rdma_dev_access_netns(dev->ibdev, net);
 }
 
-static bool port_active(const struct smcr_dev *dev, u32 port)
+bool smcr_dev_port_active(const struct smcr_dev *dev, u32 port)
 {
 	enum ib_port_state state;
 
 	return !ib_get_cached_port_state(dev->ibdev, port, &state) &&
 	       state == IB_PORT_ACTIVE;
-}
-
-static bool gid_is_roce(const struct ib_gid_attr *attr)
-{
-	return attr->gid_type == IB_GID_TYPE_ROCE ||
-	       attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
-}
-
-/* RCU held: the netdev may be leaving the GID right now */
-static bool gid_on(const struct ib_gid_attr *attr,
-		   const struct net_device *ndev)
-{
-	const struct net_device *on = rdma_read_gid_attr_ndev_rcu(attr);
-
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
-
-	return !IS_ERR(on) && on == ndev;
-}
-
-/* How good a GID is that is not the local address; 1 is the worst */
-static int gid_rank(const struct ib_gid_attr *attr, bool v4)
-{
-	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
-	int rank = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP ? 2 : 1;
-
-	if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
-		return rank;
-	return rank + (ipv6_addr_v4mapped(addr) == v4 ? 4 : 2);
-}
-
-/* As the RDMA CM does it: active_mtu may be that of another netdev. 0: none. */
-static u8 mtu_on(const struct net_device *ndev, u8 max)
-{
-	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), max);
-}
-
-/* Replace what was found by @attr; the reference moves from device to device */
-static void search_take(struct dev_search *s, struct smcr_dev *dev,
-			const struct ib_gid_attr *attr, int rank)
-{
-	struct smcr_port_id *out = s->out;
-	struct smcr_port_id pid = { };
-
-	pid.mtu = mtu_on(s->ndev, dev->port[attr->port_num].max_mtu);
-	if (!pid.mtu || rdma_read_gid_l2_fields(attr, &pid.vlan, pid.mac) ||
-	    pid.vlan != s->vlan)
-		return;
-	if (!out) {
-		s->found = true;
-		return;
-	}
-	if (!refcount_inc_not_zero(&dev->refs))
-		return;
-	if (s->found)
-		smcr_dev_put(out->dev);
-	pid.dev = dev;
-	pid.port = attr->port_num;
-	pid.sgid_index = attr->index;
-	pid.gid = attr->gid;
-	*out = pid;
-	s->rank = rank;
-	s->found = true;
-}
-
-static void search_exact(struct dev_search *s, struct smcr_dev *dev, u32 port)
-{
-	static const enum ib_gid_type types[] = {
-		IB_GID_TYPE_ROCE_UDP_ENCAP, IB_GID_TYPE_ROCE,
-	};
-	const struct ib_gid_attr *attr;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(types) && !s->found; i++) {
-		attr = rdma_find_gid_by_port(dev->ibdev, s->want, types[i],
-					     port, s->ndev);
-		if (IS_ERR(attr))
-			continue;
-		search_take(s, dev, attr, INT_MAX);
-		rdma_put_gid_attr(attr);
-	}
-}
-
-static void search_best(struct dev_search *s, struct smcr_dev *dev, u32 port)
-{
-	int i, rank, end = READ_ONCE(dev->port[port].gid_end);
-	const struct ib_gid_attr *attr;
-
-	for (i = 0; i < end && (s->out || !s->found); i++) {
-		attr = rdma_get_gid_attr(dev->ibdev, port, i);
-		if (IS_ERR(attr))
-			continue;
-		rank = gid_rank(attr, s->v4);
-		if (rank > s->rank && gid_is_roce(attr) &&
-		    gid_on(attr, s->ndev))
-			search_take(s, dev, attr, rank);
-		rdma_put_gid_attr(attr);
-	}
-}
-
-/* @step on every usable port; RCU held */
-static void search_ports(struct dev_search *s,
-			 void (*step)(struct dev_search *s,
-				      struct smcr_dev *dev, u32 port))
-{
-	struct smcr_dev *dev;
-	u32 port;
-
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
-
-	list_for_each_entry_rcu(dev, &smcr_devs, node) {
-		if (!dev_usable(dev, s->net))
-			continue;
-		rdma_for_each_port(dev->ibdev, port) {
-			if (rdma_protocol_roce(dev->ibdev, port) &&
-			    port_active(dev, port))
-				step(s, dev, port);
-		}
-	}
-}
-
-static int search_ndev(struct net_device *ndev, struct netdev_nested_priv *priv)
-{
-	struct dev_search *s = priv->data;
-
-	s->ndev = ndev;
-	if (s->want)
-		search_ports(s, search_exact);
-	if (!s->found)
-		search_ports(s, search_best);
-	return s->found;
-}
-
-static void search_run(struct dev_search *s, struct net_device *ndev)
-{
-	struct netdev_nested_priv priv = { .data = s };
-
-	rcu_read_lock();
-	s->vlan = vlan_of(ndev);
-	if (!search_ndev(ndev, &priv))
-		netdev_walk_all_lower_dev_rcu(ndev, search_ndev, &priv);
-	rcu_read_unlock();
-}
-
-static void addr_to_gid(int family, const void *addr, union ib_gid *gid)
-{
-	__be32 v4;
-
-	if (family == AF_INET) {
-		memcpy(&v4, addr, sizeof(v4));
-		ipv6_addr_set_v4mapped(v4, (struct in6_addr *)gid->raw);
-	} else {
-		memcpy(gid->raw, addr, sizeof(gid->raw));
-	}
-}
-
-/**
- * smcr_dev_find() - RDMA device, port and GID for a TCP connection
- * @net: network namespace of the socket
- * @ndev: netdev of the route (may be VLAN, bond, macvlan, ...)
- * @family: AF_INET or AF_INET6 (IPv4-mapped counts as AF_INET)
- * @laddr: local address (4 or 16 bytes), preferred as GID; NULL for none
- * @out: filled on success, with a reference on @out->dev for the caller
- *
- * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
- * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
- * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
- * into the VLAN of @ndev (LG-16). A device outside @net is never used.
- *
- * Context: process or softirq, does not sleep: the device is not asked.
- * Return: 0; -ENODEV, and @out holds no reference.
- */
-int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
-		  const void *laddr, struct smcr_port_id *out)
-{
-	struct dev_search s = { .net = net, .out = out };
-	union ib_gid want;
-
-	if (laddr) {
-		addr_to_gid(family, laddr, &want);
-		s.want = &want;
-	}
-	s.v4 = family == AF_INET ||
-	       (laddr && ipv6_addr_v4mapped((struct in6_addr *)want.raw));
-
-	search_run(&s, ndev);
-	if (!s.found)
-		return -ENODEV;
-	peer_id_offer(out->mac);
-	return 0;
-}
-
-/**
- * smcr_dev_exists() - is there an RDMA device for a netdev?
- * @net: network namespace of the socket
- * @ndev: netdev of the route
- *
- * Context: process or softirq, does not sleep.
- * Return: true if smcr_dev_find() would find one.
- */
-bool smcr_dev_exists(struct net *net, struct net_device *ndev)
-{
-	struct dev_search s = { .net = net };
-
-	if (list_empty(&smcr_devs))
-		return false;
-	search_run(&s, ndev);
-	return s.found;
 }
 
 /**
@@ -382,7 +136,7 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 	bool ok;
 
 	if (READ_ONCE(dev->removed) || READ_ONCE(dev->failed) ||
-	    !port_active(dev, pid->port))
+	    !smcr_dev_port_active(dev, pid->port))
 		return false;
 	attr = rdma_get_gid_attr(dev->ibdev, pid->port, pid->sgid_index);
 	if (IS_ERR(attr))
@@ -408,7 +162,7 @@ bool smcr_dev_any(const struct net *net)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &smcr_devs, node) {
-		found = dev_usable(dev, net);
+		found = smcr_dev_usable(dev, net);
 		if (found)
 			break;
 	}
@@ -461,7 +215,7 @@ static void port_scan_gids(struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		if (!rdma_read_gid_l2_fields(attr, NULL, mac))
-			peer_id_offer(mac);
+			smcr_peer_id_offer(mac);
 		rdma_put_gid_attr(attr);
 		end = i + 1;
 	}
