@@ -153,7 +153,8 @@ struct smcr_conn_ops {
 extern const struct smcr_conn_ops *smcr_conn_above;
 
 void smcr_conn_init(struct smcr_conn *conn);
-int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
+int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
+		   const struct smcr_clc_accept *on, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why);
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);
 void smcr_conn_activate(struct smcr_conn *conn);
@@ -172,6 +173,7 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
 			  u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
+void smcr_conn_lose_link(struct smcr_link *link);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*

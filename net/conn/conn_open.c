@@ -44,13 +44,14 @@ static struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
  * The token comes with the group: softirq that still has the old one in its
  * hands must not find both together.
  */
-static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr)
+static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
+			    struct smcr_link *link)
 {
 	static const struct smcr_pos start;
 
 	spin_lock_bh(&conn->lock);
 	conn->lgr = lgr;
-	smcr_conn_set_link(conn, lgr->link);
+	smcr_conn_set_link(conn, link);
 	conn->member.token = 0;
 	conn->rx_buf = conn->elem.rmb->buf;
 	WRITE_ONCE(conn->rx_d, conn->link->mem.d);
@@ -114,6 +115,7 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in negotiation
  * @lgr: link group
+ * @on: client: what names the link; NULL: any one of the group
  * @bsize: wanted element size code
  * @req: the caller's requests so far, for the next try after -EINPROGRESS
  * @why: reason on failure
@@ -126,7 +128,8 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * Context: process, sleeps.
  * Return: 0 or a negative errno with *why set.
  */
-int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
+int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
+		   const struct smcr_clc_accept *on, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why)
 {
 	struct smcr_conn *conn = &ssk->conn;
@@ -141,11 +144,18 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr, u8 bsize,
 			       &conn->elem, req, why);
 	if (rc)
 		return rc;
+	link = smcr_lgr_conn_link(lgr, on);
+	if (!link) {
+		*why = SMCR_R_NO_LINK;
+		smcr_rmb_put_elem(&conn->elem, false);
+		return -ENOTCONN;
+	}
 
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
 	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
-	smcr_conn_reset(conn, lgr);
+	smcr_conn_reset(conn, lgr, link);
+	smcr_link_put(link);
 
 	do {
 		spin_lock_bh(&conn->lock);

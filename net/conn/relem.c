@@ -136,6 +136,63 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
+/* A connection on @link with a reference, so that no lock is held on it */
+static struct smcr_conn *smcr_conn_first_on(const struct smcr_link *link)
+{
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_conn *conn;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+		if (READ_ONCE(conn->link) != link)
+			continue;
+		sock_hold(&smcr_conn_sock(conn)->sk);
+		spin_unlock_bh(&lgr->lock);
+		return conn;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return NULL;
+}
+
+/* The group of a connection, or its link, has failed */
+static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
+			   enum smcr_reason why)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	bool child = false;
+
+	spin_lock_bh(&conn->lock);
+	/* a client may have given it up, and be in another group */
+	if (conn->lgr == lgr) {
+		/* in negotiation it has no state: its worker finds out */
+		if (conn->active)
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       why);
+		else
+			child = !ssk->is_client;
+		smcr_lgr_del_conn(lgr, &conn->member);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (child)
+		smcr_conn_above->lgr_lost(ssk);
+	sock_put(&ssk->sk);
+	cond_resched();
+}
+
+/**
+ * smcr_conn_lose_link() - a link has failed, and its connections with it
+ * @link: link that carries no data any more
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_lose_link(struct smcr_link *link)
+{
+	struct smcr_conn *conn;
+
+	while ((conn = smcr_conn_first_on(link)))
+		smcr_conn_lose(conn, link->lgr, SMCR_R_LINK_ERROR);
+}
+
 /**
  * smcr_conn_lose_all() - the group has ended, and its connections with it
  * @lgr: dead group
@@ -146,26 +203,6 @@ void smcr_conn_lose_all(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn;
 
-	while ((conn = smcr_conn_first(lgr))) {
-		struct smcr_sock *ssk = smcr_conn_sock(conn);
-		bool child = false;
-
-		spin_lock_bh(&conn->lock);
-		/* a client may have given it up, and be in another group */
-		if (conn->lgr == lgr) {
-			/* in negotiation it has no state: its worker finds out */
-			if (conn->active)
-				smcr_conn_event_locked(conn,
-						       SMCR_CONN_EV_LGR_LOST,
-						       lgr->why);
-			else
-				child = !ssk->is_client;
-			smcr_lgr_del_conn(lgr, &conn->member);
-		}
-		spin_unlock_bh(&conn->lock);
-		if (child)
-			smcr_conn_above->lgr_lost(ssk);
-		sock_put(&ssk->sk);
-		cond_resched();
-	}
+	while ((conn = smcr_conn_first(lgr)))
+		smcr_conn_lose(conn, lgr, lgr->why);
 }

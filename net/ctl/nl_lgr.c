@@ -241,16 +241,13 @@ static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 }
 
 static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct smcr_lgr *lgr)
+			     struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
-	struct smcr_link *link = READ_ONCE(lgr->link);
 	struct smcr_nl_msg msg;
 	u32 qpn;
 	int rc;
 
-	if (!link)
-		return 0;
 	/* a stopped link has no QP any more; bounded by the link's drain */
 	rc = mutex_lock_killable(&link->verbs);
 	if (rc)
@@ -265,9 +262,28 @@ static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 						   admin));
 }
 
+static int smcr_nl_show_links(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct smcr_lgr *lgr)
+{
+	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
+	struct smcr_link *link;
+	int rc = 0;
+	u8 i;
+
+	for (i = pos->sub; i < SMCR_SLOTS && !rc; i++) {
+		link = smcr_lgr_link_get(lgr, i);
+		if (link)
+			rc = smcr_nl_show_link(skb, cb, lgr, link);
+		smcr_link_put(link);
+		if (!rc)
+			pos->sub = i + 1;
+	}
+	return rc;
+}
+
 int smcr_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_link);
+	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_links);
 }
 
 static int smcr_nl_put_elems(struct sk_buff *skb, const struct smcr_elems *e)

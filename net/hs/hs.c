@@ -51,7 +51,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 			 struct smcr_clc_accept *m)
 {
 	struct smcr_conn *conn = &hs->ssk->conn;
-	struct smcr_link *link = hs->lgr->link;
+	const struct smcr_link *link = conn->link;
 
 	memset(m, 0, sizeof(*m));
 	m->type = type;

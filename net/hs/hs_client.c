@@ -224,7 +224,8 @@ static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 	int rc;
 
 	for (;;) {
-		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+		rc = smcr_conn_open(hs->ssk, hs->lgr, hs->first ? NULL :
+				    &hs->acc, smcr_hs_bsize(hs->ssk),
 				    &hs->rmb_req, &hs->why);
 		if (!rc)
 			return SMCR_HS_NEXT;

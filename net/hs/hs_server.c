@@ -92,7 +92,8 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 		res = smcr_srv_group(hs);
 		if (res != SMCR_HS_NEXT)
 			return res;
-		rc = smcr_conn_open(hs->ssk, hs->lgr, smcr_hs_bsize(hs->ssk),
+		rc = smcr_conn_open(hs->ssk, hs->lgr, NULL,
+				    smcr_hs_bsize(hs->ssk),
 				    &hs->rmb_req, &hs->why);
 		if (!rc)
 			return SMCR_HS_DONE;
@@ -174,14 +175,20 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 	return SMCR_HS_FAILED;
 }
 
-static bool smcr_srv_names_link(const struct smcr_lgr *lgr,
+/* Of the connection's own link: the client's end of what the Accept has named */
+static bool smcr_srv_names_link(struct smcr_conn *conn,
 				const struct smcr_clc_accept *conf)
 {
-	const struct smcr_link *link = lgr->link;
+	const struct smcr_link *link;
+	bool same;
 
-	return smcr_link_up(link) && conf->qpn == link->peer_qpn &&
+	spin_lock_bh(&conn->lock);
+	link = conn->link;
+	same = link && smcr_link_up(link) && conf->qpn == link->peer_qpn &&
 	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
 	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
+	spin_unlock_bh(&conn->lock);
+	return same;
 }
 
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
@@ -194,7 +201,7 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 	res = smcr_hs_check_enums(hs, conf, hs->first);
 	if (res != SMCR_HS_NEXT)
 		return hs->first ? res : smcr_srv_lost(hs, hs->why);
-	if (!hs->first && !smcr_srv_names_link(hs->lgr, conf))
+	if (!hs->first && !smcr_srv_names_link(&hs->ssk->conn, conf))
 		return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
 	if (smcr_hs_set_peer(hs, conf))
 		return hs->first ? SMCR_HS_DECLINE :

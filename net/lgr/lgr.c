@@ -255,3 +255,64 @@ void smcr_lgr_release_now(struct smcr_lgr *lgr)
 {
 	smcr_lgr_release_in(lgr, 0);
 }
+
+/**
+ * smcr_lgr_link_get() - a link of a group, with a reference
+ * @lgr: group
+ * @slot: which
+ *
+ * Context: any.
+ * Return: link, to be given back with smcr_link_put(); or NULL.
+ */
+struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
+{
+	struct smcr_link *link;
+
+	spin_lock_bh(&lgr->lock);
+	link = lgr->slot[slot].link;
+	if (link)
+		smcr_link_hold(link);
+	spin_unlock_bh(&lgr->lock);
+	return link;
+}
+
+/* Is it this link that an Accept names? */
+static bool smcr_lgr_link_is(const struct smcr_link *link,
+			     const struct smcr_clc_accept *acc)
+{
+	return acc->qpn == link->peer_qpn &&
+	       !memcmp(acc->gid, link->peer_gid, sizeof(acc->gid)) &&
+	       !memcmp(acc->mac, link->peer_mac, sizeof(acc->mac));
+}
+
+/**
+ * smcr_lgr_conn_link() - the link for a new connection (LG-46)
+ * @lgr: group
+ * @on: what names it; NULL: the one that carries data and has the fewest
+ *	connections, in first contact the one that there is
+ *
+ * Context: any.
+ * Return: link with a reference. NULL: there is none.
+ */
+struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
+				     const struct smcr_clc_accept *on)
+{
+	struct smcr_link *link, *best = NULL;
+	unsigned long live;
+	unsigned int i;
+
+	spin_lock_bh(&lgr->lock);
+	live = lgr->st == SMCR_LGR_ST_FORMING ? BIT(0) : READ_ONCE(lgr->live);
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = lgr->slot[i].link;
+		if (!link || (on && !smcr_lgr_link_is(link, on)))
+			continue;
+		if (!best || atomic_read(&link->n_conns) <
+			     atomic_read(&best->n_conns))
+			best = link;
+	}
+	if (best)
+		smcr_link_hold(best);
+	spin_unlock_bh(&lgr->lock);
+	return best;
+}

@@ -117,6 +117,8 @@ enum smcr_lgr_change {
  * struct smcr_lgr_ops - what groups have to tell and ask those above
  * @lose_conns: the group has ended: so do its connections, and leave it. Process
  *	context, may sleep
+ * @lose_link: @link has failed: so have the connections on it, and they leave the
+ *	group. Process context
  * @agreed: first contact: @lgr->base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
@@ -126,6 +128,7 @@ enum smcr_lgr_change {
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
+	void (*lose_link)(struct smcr_link *link);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);
@@ -165,7 +168,14 @@ enum smcr_slot_job {
 /*
  * struct smcr_slot - a link of the group's state machine
  * @lgr: group
- * @link: set before the job is reported that made it; kept until the group goes
+ * @link: set before the job is reported that made it, taken off by llc.work when it
+ *	is stopped; written under lgr->lock
+ * @pairs, @carrier: for @work, when a link is to be made: those that there are, and
+ *	the one that carries the exchange
+ * @nic, @peer_nic: numbers of its RNICs in the group
+ * @peer: the peer's end, from ADD LINK; written by llc.work before the job
+ * @tok, @n_tok: own RTokens on it, by what they are on the carrying link; written by
+ *	@work before it reports
  * @probe: in its place, a queue pair that only serves an offer; @work
  * @probe_psn: its PSN
  * @work: carries out @jobs; owns a reference on the group while queued
@@ -177,6 +187,12 @@ enum smcr_slot_job {
 struct smcr_slot {
 	struct smcr_lgr *lgr;
 	struct smcr_link *link;
+	struct smcr_pairs pairs;
+	u8 carrier;
+	u8 nic, peer_nic;
+	struct smcr_llc_add_link peer;
+	struct smcr_llc_rtoken_pair *tok;
+	u8 n_tok;
 	struct ib_qp *probe;
 	u32 probe_psn;
 	struct work_struct work;
@@ -191,7 +207,7 @@ struct smcr_slot {
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
  * @rmb: the RMB, while somebody waits for it; only that thread follows it
  * @del: DELETE RKEY
- * @rkey, @va: what the peer is told
+ * @on, @known: what the peer is told, by slot, and the slots that have it
  * @prepare: the RMB is to be registered
  * @ok, @why: ... what came of that
  * @done: @res is valid
@@ -199,8 +215,11 @@ struct smcr_slot {
 struct smcr_llc_rkey {
 	struct smcr_rmb *rmb;
 	bool del;
-	u32 rkey;
-	u64 va;
+	u16 known;
+	struct {
+		u32 rkey;
+		u64 va;
+	} on[SMCR_SLOTS];
 	bool prepare;
 	bool ok;
 	enum smcr_reason why;
@@ -215,6 +234,9 @@ struct smcr_llc_rkey {
  * @queue, @len: messages that have arrived
  * @late, @n_late: messages that found no room in the send queue; @work only
  * @news: bits by enum smcr_llc_news; atomic
+ * @ev_slot: link on which the message of the event came; @work only
+ * @rkey_slots, @n_rkey_slots: other links of the own CONFIRM RKEY; @work only
+ * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
  * @armed, @due: timers and when they end, jiffies; @work only
  * @first_no: number of the last message of first contact; @work writes
  * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
@@ -231,6 +253,10 @@ struct smcr_llc_run {
 	struct list_head late;
 	unsigned int n_late;
 	DECLARE_BITMAP(news, NR_SMCR_NEWS);
+	u8 ev_slot;
+	u8 rkey_slots[SMCR_SLOTS];
+	u8 n_rkey_slots;
+	int learning;
 	u32 armed;
 	unsigned long due[NR_SMCR_LGR_TIMER];
 	u32 first_no;
@@ -290,6 +316,11 @@ struct smcr_lgr {
 	struct smcr_link *link;
 	unsigned long live;
 	u8 max_links;
+	bool single;		/* net.smcr.max_links is 1: no second link */
+	u8 own_nic[SMCR_NICS_MAX][ETH_ALEN];	/* by number; llc.lock, as below */
+	u8 n_own_nic;
+	u8 peer_nic[SMCR_NICS_MAX][ETH_ALEN];
+	u8 n_peer_nic;
 	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
 	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
 
@@ -371,6 +402,13 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
 int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
+			  u64 va);
+int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
+void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot);
+struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot);
+struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
+				     const struct smcr_clc_accept *on);
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused);
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);

@@ -93,7 +93,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	};
 	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
 	lgr->base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
-	lgr->max_links = SMCR_LINKS_MIN;
+	lgr->single = READ_ONCE(sn->knobs.max_links) == 1;
+	lgr->max_links = max(READ_ONCE(sn->knobs.max_links), SMCR_LINKS_MIN);
 	refcount_set(&lgr->refs, 1);
 	spin_lock_init(&lgr->lock);
 	init_waitqueue_head(&lgr->wait);
@@ -250,7 +251,7 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 		if (st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
 		if (st != SMCR_LGR_ST_ACTIVE ||
-		    READ_ONCE(lgr->no_reuse) || !smcr_link_up(lgr->link) ||
+		    READ_ONCE(lgr->no_reuse) || !READ_ONCE(lgr->live) ||
 		    smcr_lgr_denied_by(lgr, &peer->addr))
 			continue;
 		if (!smcr_lgr_has_room(lgr, bsize)) {
@@ -436,16 +437,27 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	return lgr;
 }
 
-static bool smcr_lgr_names_link(const struct smcr_lgr *lgr,
+static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
 				const struct smcr_clc_accept *acc)
 {
+	const struct smcr_link *link;
 	struct smcr_link_id id;
+	bool found = false;
+	int i;
 
 	memcpy(id.peer_id, lgr->peer.id, sizeof(id.peer_id));
-	memcpy(id.peer_gid, lgr->link->peer_gid, sizeof(id.peer_gid));
-	memcpy(id.peer_mac, lgr->link->peer_mac, sizeof(id.peer_mac));
-	id.peer_qpn = lgr->link->peer_qpn;
-	return smcr_link_matches(&id, acc);
+	spin_lock(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS && !found; i++) {
+		link = lgr->slot[i].link;
+		if (!link)
+			continue;
+		memcpy(id.peer_gid, link->peer_gid, sizeof(id.peer_gid));
+		memcpy(id.peer_mac, link->peer_mac, sizeof(id.peer_mac));
+		id.peer_qpn = link->peer_qpn;
+		found = smcr_link_matches(&id, acc);
+	}
+	spin_unlock(&lgr->lock);
+	return found;
 }
 
 /**

@@ -4,37 +4,196 @@
  * Verbs sleep, so each link has a work of its own for that, which reports.
  */
 #include <linux/random.h>
+#include <linux/slab.h>
+#include "core/clc.h"
+#include "core/lgr_plan.h"
 #include "lgr/llc.h"
 #include "base/netns.h"
 #include "lgr/llc_impl.h"
 #include "lgr/lgr_impl.h"
 
-/* A queue pair for the offer of a link that the client will refuse (LG-18) */
-static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
-{
-	struct ib_qp *qp;
+/* RNICs */
 
-	slot->why = SMCR_R_QP_FAIL;
-	slot->ok = false;
-	if (!lgr->server)
-		return;
-	qp = smcr_link_probe_qp(lgr->link);
-	if (IS_ERR(qp))
-		return;
-	slot->probe = qp;
-	slot->probe_psn = get_random_u32() & 0xffffff;
-	slot->ok = true;
+/*
+ * Number of an RNIC, which its MAC tells; SMCR_NO_NIC if there are more than
+ * anybody needs. Context: any; lgr->llc.lock guards @table.
+ */
+static u8 nic_number(struct smcr_lgr *lgr, u8 table[][ETH_ALEN], u8 *n,
+		     const u8 mac[ETH_ALEN])
+{
+	u8 i;
+
+	spin_lock_bh(&lgr->llc.lock);
+	for (i = 0; i < *n; i++)
+		if (!memcmp(table[i], mac, ETH_ALEN))
+			break;
+	if (i == *n && i < SMCR_NICS_MAX)
+		memcpy(table[(*n)++], mac, ETH_ALEN);
+	spin_unlock_bh(&lgr->llc.lock);
+	return i < SMCR_NICS_MAX ? i : SMCR_NO_NIC;
 }
 
-/* The first link: to RTS, memory registered on it (LLC-20) */
+u8 smcr_lgr_own_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
+{
+	return nic_number(lgr, lgr->own_nic, &lgr->n_own_nic, mac);
+}
+
+u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
+{
+	return nic_number(lgr, lgr->peer_nic, &lgr->n_peer_nic, mac);
+}
+
+/* Making a link */
+
+/* Of the RNICs on the LAN the one for @slot; true with a reference in *@pid */
+static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
+			  const struct smcr_port_id *at,
+			  struct smcr_port_id *pid)
+{
+	struct smcr_port_id *lan;
+	u8 nic[SMCR_NICS_MAX];
+	int i, n;
+
+	slot->nic = SMCR_NO_NIC;
+	lan = kcalloc(SMCR_NICS_MAX, sizeof(*lan), GFP_KERNEL);
+	if (!lan)
+		return false;
+	n = smcr_dev_lan(lgr->sn->net, at, lan, SMCR_NICS_MAX);
+	for (i = 0; i < n; i++)
+		nic[i] = smcr_lgr_own_nic(lgr, lan[i].mac);
+	if (lgr->server)
+		slot->nic = smcr_roles_offer(&slot->pairs, lgr->max_links, nic,
+					     n);
+	else
+		slot->nic = smcr_roles_answer(&slot->pairs, lgr->max_links,
+					      slot->peer_nic, nic, n);
+	for (i = 0; i < n; i++) {
+		if (slot->nic != SMCR_NO_NIC && nic[i] == slot->nic &&
+		    !pid->dev)
+			*pid = lan[i];
+		else
+			smcr_dev_put(lan[i].dev);
+	}
+	kfree(lan);
+	return pid->dev;
+}
+
+static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
+				       const struct smcr_port_id *pid)
+{
+	struct smcr_link_for owner = {
+		.lgr = lgr,
+		.lgr_id = lgr->id,
+		.slot = i,
+		.peer_id = lgr->peer.id,
+		.mem = &lgr->mem,
+	};
+	struct smcr_link *link;
+	int d;
+
+	d = smcr_lgr_dev_get(lgr, pid->dev);
+	if (d < 0)
+		return ERR_PTR(d);
+	owner.d = d;
+	link = smcr_link_create(&owner, pid, lgr->devs[d].pd);
+	if (IS_ERR(link))
+		smcr_lgr_dev_put(lgr, d);
+	else
+		link->user_id = get_random_u32();
+	return link;
+}
+
+/* The peer's end is known: ready to receive */
+static int slot_connect(const struct smcr_slot *slot, struct smcr_link *link)
+{
+	const struct smcr_llc_add_link *peer = &slot->peer;
+
+	return smcr_link_to_rtr(link, peer->gid, peer->mac, peer->qpn,
+				peer->psn, smcr_min_mtu(peer->mtu,
+							link->pid.mtu));
+}
+
+static void slot_free_link(struct smcr_lgr *lgr, struct smcr_link *link)
+{
+	u8 d = link->mem.d;
+
+	smcr_link_stop(link);
+	smcr_lgr_dev_put(lgr, d);
+	smcr_link_put(link);
+}
+
+/* One more link; the client's is ready to receive (LG-22) */
+static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
+{
+	struct smcr_link *carrier = smcr_lgr_link_get(lgr, slot->carrier);
+	struct smcr_port_id pid = { };
+	struct smcr_link *link = NULL;
+	int n = -ENOMEM;
+
+	if (!carrier)
+		return false;
+	if (slot_pick_nic(lgr, slot, &carrier->pid, &pid))
+		link = slot_new_link(lgr, slot - lgr->slot, &pid);
+	if (pid.dev)
+		smcr_dev_put(pid.dev);
+	if (IS_ERR_OR_NULL(link))
+		goto out;
+	link->llc_form = carrier->llc_form;
+	if (!lgr->server && slot_connect(slot, link))
+		goto err;
+	n = smcr_rmb_tokens(lgr, link, carrier->mem.d, &slot->tok);
+	if (n < 0 || n > U8_MAX)
+		goto err;
+	slot->n_tok = n;
+	spin_lock_bh(&lgr->lock);
+	slot->link = link;
+	spin_unlock_bh(&lgr->lock);
+	smcr_link_put(carrier);
+	return true;
+
+err:
+	slot_free_link(lgr, link);
+out:
+	smcr_link_put(carrier);
+	return false;
+}
+
+/* A queue pair for the offer of a link that the client will refuse (LG-18) */
+static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_slot *slot)
+{
+	struct ib_qp *qp = smcr_link_probe_qp(lgr->link);
+
+	if (IS_ERR(qp))
+		return false;
+	slot->probe = qp;
+	slot->probe_psn = get_random_u32() & 0xffffff;
+	return true;
+}
+
+static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
+{
+	slot->why = SMCR_R_QP_FAIL;
+	if (!lgr->single)
+		slot->ok = slot_make_link(lgr, slot);
+	else
+		slot->ok = lgr->server && slot_make_probe(lgr, slot);
+}
+
+/* To RTS, memory registered on it (LLC-20) */
 static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
+	struct smcr_link *link = slot->link;
+
 	slot->ok = false;
 	slot->why = SMCR_R_QP_FAIL;
-	if (!slot->link || smcr_link_to_rts(slot->link))
+	if (!link)
+		return;
+	if (link->st == SMCR_LINK_ST_INIT && slot_connect(slot, link))
+		return;
+	if (smcr_link_to_rts(link))
 		return;
 	slot->why = SMCR_R_MR_FAIL;
-	slot->ok = !smcr_rmb_register_all(lgr);
+	slot->ok = !smcr_rmb_register_all(lgr, link);
 }
 
 static void link_stop(struct smcr_link *link)
@@ -44,13 +203,23 @@ static void link_stop(struct smcr_link *link)
 				      SMCR_R_NONE);
 }
 
-static void slot_stop(struct smcr_slot *slot)
+/* The link itself goes when llc.work has taken it off: smcr_slot_stopped() */
+static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
 	if (slot->probe)
 		ib_destroy_qp(slot->probe);
 	slot->probe = NULL;
-	if (slot->link)
-		link_stop(slot->link);
+	kvfree(slot->tok);
+	slot->tok = NULL;
+	if (!slot->link)
+		return;
+	link_stop(slot->link);
+	smcr_lgr_above->lose_link(slot->link);
+	smcr_lgr_above->link_gone(slot->link);
+	/* it looks at links without a reference */
+	if (cancel_delayed_work_sync(&lgr->test_work))
+		smcr_lgr_put(lgr);
+	smcr_llc_start(lgr);
 }
 
 static void slot_work(struct work_struct *work)
@@ -67,10 +236,13 @@ static void slot_work(struct work_struct *work)
 		slot_up(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_UP + i);
 	}
-	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs))
+	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
+		if (slot->link)
+			smcr_lgr_above->lose_link(slot->link);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
+	}
 	if (test_and_clear_bit(SMCR_JOB_STOP, &slot->jobs)) {
-		slot_stop(slot);
+		slot_stop(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_STOPPED + i);
 	}
 	smcr_lgr_put(lgr);
@@ -102,6 +274,22 @@ void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 		smcr_lgr_put(lgr);
 }
 
+/* The link in @slot is stopped: nobody finds it any more. The group's work. */
+void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
+{
+	struct smcr_link *link = lgr->slot[slot].link;
+
+	if (!link)
+		return;
+	spin_lock_bh(&lgr->lock);
+	lgr->slot[slot].link = NULL;
+	if (lgr->link == link)
+		lgr->link = NULL;
+	spin_unlock_bh(&lgr->lock);
+	smcr_lgr_forget_slot(lgr, slot);
+	slot_free_link(lgr, link);
+}
+
 /**
  * smcr_links_stop() - end of all traffic of a group
  * @lgr: dead group
@@ -111,14 +299,15 @@ void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 void smcr_links_stop(struct smcr_lgr *lgr)
 {
 	struct smcr_link *link;
-	int i;
+	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		link = lgr->slot[i].link;
+		link = smcr_lgr_link_get(lgr, i);
 		if (!link)
 			continue;
 		link_stop(link);
 		smcr_lgr_above->link_gone(link);
+		smcr_link_put(link);
 	}
 }
 
@@ -132,12 +321,12 @@ void smcr_links_free(struct smcr_lgr *lgr)
 {
 	int i;
 
-	for (i = 0; i < SMCR_SLOTS; i++)
+	for (i = 0; i < SMCR_SLOTS; i++) {
 		if (lgr->slot[i].probe)
 			ib_destroy_qp(lgr->slot[i].probe);
-	for (i = 0; i < SMCR_SLOTS; i++) {
-		if (lgr->slot[i].link)
-			smcr_lgr_dev_put(lgr, lgr->slot[i].link->mem.d);
-		smcr_link_put(lgr->slot[i].link);
+		kvfree(lgr->slot[i].tok);
 	}
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (lgr->slot[i].link)
+			slot_free_link(lgr, lgr->slot[i].link);
 }

@@ -161,6 +161,7 @@ static bool llc_take_msg(struct smcr_lgr *lgr)
 	if (!item)
 		return false;
 	ev.slot = item->slot;
+	lgr->llc.ev_slot = item->slot;
 	ev.msg = item->msg;
 	kfree(item);
 	if (ev.msg.type == SMCR_LLC_TEST_LINK) {
@@ -194,6 +195,11 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 	case SMCR_LGR_EV_UP:
 		ev->ok = slot->ok;
 		ev->why = slot->why;
+		ev->nic = slot->nic;
+		ev->n = slot->n_tok;
+		break;
+	case SMCR_LGR_EV_STOPPED:
+		smcr_slot_stopped(lgr, ev->slot);
 		break;
 	case SMCR_LGR_EV_SENT:
 		ev->about = ev->slot;
@@ -233,6 +239,8 @@ static bool llc_take_news(struct smcr_lgr *lgr)
 	switch (news) {
 	case SMCR_NEWS_FIRST:
 		ev.type = SMCR_LGR_EV_FIRST;
+		ev.nic = smcr_lgr_own_nic(lgr, lgr->link->pid.mac);
+		ev.peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
 		break;
 	case SMCR_NEWS_SENT:
 		ev.type = SMCR_LGR_EV_SENT;

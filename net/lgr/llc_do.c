@@ -52,24 +52,15 @@ static bool llc_ref_rkeys_ok(struct smcr_lgr *lgr, u8 slot,
 	return true;
 }
 
-/* Is the RNIC of an offer, or of the answer to one, that of the first link? */
-static u8 llc_peer_nic(const struct smcr_lgr *lgr,
-		       const struct smcr_llc_add_link *al)
-{
-	const struct smcr_link *link = lgr->link;
-
-	return memcmp(al->gid, link->peer_gid, sizeof(al->gid)) ||
-	       memcmp(al->mac, link->peer_mac, sizeof(al->mac));
-}
-
 /* The echo that a reply to an own request is */
-static bool llc_echo_ok(struct smcr_lgr *lgr, const struct smcr_llc *msg)
+static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
+			const struct smcr_llc *msg)
 {
 	bool ok = true;
 
 	spin_lock_bh(&lgr->llc.lock);
 	if (msg->type == SMCR_LLC_CONFIRM_RKEY)
-		ok = msg->confirm_rkey.rkey == lgr->llc.rkey.rkey;
+		ok = msg->confirm_rkey.rkey == lgr->llc.rkey.on[slot].rkey;
 	spin_unlock_bh(&lgr->llc.lock);
 	return ok;
 }
@@ -86,7 +77,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 						     &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		facts->nic = llc_peer_nic(lgr, &msg->add_link);
+		facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
 		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, ev->slot,
@@ -94,7 +85,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
 		if (msg->reply)
-			facts->echo = !llc_echo_ok(lgr, msg);
+			facts->echo = !llc_echo_ok(lgr, ev->slot, msg);
 		else
 			facts->full =
 				!smcr_lgr_rtoken_fits(lgr, ev->slot,
@@ -128,25 +119,86 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 	cl->no_eye_catcher = !lgr->eye_wanted;
 }
 
+/* An offer or the answer to one: the own end of the new link */
 static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_slot *slot,
 			  struct smcr_llc_add_link *al)
 {
+	const struct smcr_link *link = slot->link;
+
+	if (link) {
+		memcpy(al->mac, link->pid.mac, sizeof(al->mac));
+		memcpy(al->gid, link->pid.gid.raw, sizeof(al->gid));
+		al->qpn = link->qpn;
+		al->mtu = link->pid.mtu;
+		al->psn = link->psn;
+		return;
+	}
+	if (!slot->probe)	/* a notice, or no */
+		return;
 	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
 	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
-	al->qpn = slot->probe ? slot->probe->qp_num : 0;
+	al->qpn = slot->probe->qp_num;
 	al->mtu = lgr->link->pid.mtu;
 	al->psn = slot->probe_psn;
 }
 
-static void fill_rkey(struct smcr_lgr *lgr, struct smcr_llc *msg)
+/* ADD LINK CONTINUATION: the next two of the RTokens that are to be told */
+static void fill_add_link_cont(const struct smcr_slot *slot,
+			       struct smcr_llc_add_link_cont *ac)
 {
+	u8 left = min_t(u8, ac->n_rtokens, slot->n_tok);
+	u8 i;
+
+	for (i = 0; i < min_t(u8, left, ARRAY_SIZE(ac->pair)); i++)
+		ac->pair[i] = slot->tok[slot->n_tok - left + i];
+}
+
+/* The other links that the own CONFIRM RKEY names, from the @from-th on */
+static void fill_rkey_others(struct smcr_lgr *lgr, u8 from,
+			     struct smcr_llc_rkey_entry *e, u8 n)
+{
+	struct smcr_llc_run *run = &lgr->llc;
+	u8 i, slot;
+
+	for (i = 0; i < n && from + i < run->n_rkey_slots; i++) {
+		slot = run->rkey_slots[from + i];
+		e[i].link_num = run->fsm.slot[slot].num;
+		e[i].rkey = run->rkey.on[slot].rkey;
+		e[i].va = run->rkey.on[slot].va;
+	}
+}
+
+static void list_rkey_slots(struct smcr_lgr *lgr, u8 carrier)
+{
+	struct smcr_llc_run *run = &lgr->llc;
+	u8 i;
+
+	run->n_rkey_slots = 0;
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (i != carrier && run->fsm.slot[i].st == SMCR_SLOT_ACTIVE)
+			run->rkey_slots[run->n_rkey_slots++] = i;
+}
+
+static void fill_rkey(struct smcr_lgr *lgr, u8 slot, struct smcr_llc *msg)
+{
+	struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
+	struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
+
 	spin_lock_bh(&lgr->llc.lock);
-	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
-		msg->confirm_rkey.rkey = lgr->llc.rkey.rkey;
-		msg->confirm_rkey.va = lgr->llc.rkey.va;
-	} else {
+	switch (msg->type) {
+	case SMCR_LLC_CONFIRM_RKEY:
+		list_rkey_slots(lgr, slot);
+		ck->rkey = lgr->llc.rkey.on[slot].rkey;
+		ck->va = lgr->llc.rkey.on[slot].va;
+		fill_rkey_others(lgr, 0, ck->other, ARRAY_SIZE(ck->other));
+		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
+		fill_rkey_others(lgr, lgr->llc.n_rkey_slots - cc->n_left,
+				 cc->other, ARRAY_SIZE(cc->other));
+		break;
+	default:
 		msg->delete_rkey.count = 1;
-		msg->delete_rkey.rkey[0] = lgr->llc.rkey.rkey;
+		msg->delete_rkey.rkey[0] = lgr->llc.rkey.on[slot].rkey;
 	}
 	spin_unlock_bh(&lgr->llc.lock);
 }
@@ -162,21 +214,27 @@ static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			fill_confirm_link(lgr, slot->link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		if (lgr->server)
+		if (lgr->server == !msg->reply && !msg->add_link.rejected)
 			fill_add_link(lgr, &lgr->slot[a->about], &msg->add_link);
+		break;
+	case SMCR_LLC_ADD_LINK_CONT:
+		if (lgr->slot[a->about].tok)
+			fill_add_link_cont(&lgr->slot[a->about],
+					   &msg->add_link_cont);
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
 		if (!msg->reply)
-			fill_rkey(lgr, msg);
+			fill_rkey(lgr, a->slot, msg);
 		else if (msg->confirm_rkey.negative && !msg->confirm_rkey.retry)
 			net_info_ratelimited("smcr: link group %u, peer %*phN: RKey 0x%x refused\n",
 					     lgr->id, (int)sizeof(lgr->peer.id),
 					     lgr->peer.id,
 					     msg->confirm_rkey.rkey);
 		break;
+	case SMCR_LLC_CONFIRM_RKEY_CONT:
 	case SMCR_LLC_DELETE_RKEY:
 		if (!msg->reply)
-			fill_rkey(lgr, msg);
+			fill_rkey(lgr, a->slot, msg);
 		break;
 	}
 	smcr_llc_send(lgr, a->slot, msg, a->tag, a->about);
@@ -216,12 +274,52 @@ static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* RTokens of the peer */
 
+/* Entries for other links; the machine knows their numbers */
+static void learn_others(struct smcr_lgr *lgr,
+			 const struct smcr_llc_rkey_entry *e, u8 n)
+{
+	u8 i, slot;
+
+	for (i = 0; i < n; i++) {
+		slot = smcr_lgr_slot_of(&lgr->llc.fsm, e[i].link_num);
+		if (slot != SMCR_NO_SLOT && lgr->llc.learning >= 0)
+			smcr_lgr_tell_rtoken(lgr, lgr->llc.learning, slot,
+					     e[i].rkey, e[i].va);
+	}
+}
+
 static void do_learn_rmb(struct smcr_lgr *lgr, u8 slot,
 			 const struct smcr_llc *msg)
 {
-	if (msg->type == SMCR_LLC_CONFIRM_RKEY)
-		smcr_lgr_add_rtoken(lgr, slot, msg->confirm_rkey.rkey,
-				    msg->confirm_rkey.va);
+	const struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
+	const struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
+
+	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
+		lgr->llc.learning = smcr_lgr_add_rtoken(lgr, slot, ck->rkey,
+							ck->va);
+		learn_others(lgr, ck->other,
+			     min_t(u8, ck->n_other, ARRAY_SIZE(ck->other)));
+	} else {
+		learn_others(lgr, cc->other,
+			     min_t(u8, cc->n_left, ARRAY_SIZE(cc->other)));
+	}
+}
+
+/* ADD LINK CONTINUATION: what the peer's RMBs are called on the new link */
+static void do_learn(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg)
+{
+	const struct smcr_llc_add_link_cont *ac = &msg->add_link_cont;
+	u8 i, n = min_t(u8, ac->n_rtokens, ARRAY_SIZE(ac->pair));
+	int rt;
+
+	for (i = 0; i < n; i++) {
+		rt = smcr_lgr_find_rtoken(lgr, lgr->llc.ev_slot,
+					  ac->pair[i].ref_rkey);
+		if (rt >= 0)
+			smcr_lgr_tell_rtoken(lgr, rt, slot,
+					     ac->pair[i].new_rkey,
+					     ac->pair[i].new_va);
+	}
 }
 
 static void do_forget_rmb(struct smcr_lgr *lgr, u8 slot,
@@ -248,10 +346,8 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	link->peer_user_id = peer->user_id;
-	if (link != lgr->link) {
-		link->llc_form = lgr->link->llc_form;
+	if (link->slot)		/* not the first one */
 		return;
-	}
 	lgr->max_links = lgr->server ?
 		smcr_max_links(lgr->max_links, peer->max_links) :
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
@@ -309,6 +405,26 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_llc_fail(lgr, a->slot, a->why);
 }
 
+/* @msg: client: the server's offer */
+static void do_make(struct smcr_lgr *lgr, struct smcr_slot *slot,
+		    const struct smcr_llc *msg)
+{
+	struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
+
+	smcr_lgr_pairs(fsm, &slot->pairs, NULL);
+	if (!slot->pairs.n) {	/* first contact: the first link is to be one */
+		slot->pairs.n = 1;
+		slot->pairs.pair[0].own = fsm->slot[0].own;
+		slot->pairs.pair[0].peer = fsm->slot[0].peer;
+	}
+	slot->carrier = fsm->carrier;
+	if (!lgr->server) {
+		slot->peer = msg->add_link;
+		slot->peer_nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
+	}
+	smcr_slot_do(lgr, slot - lgr->slot, SMCR_JOB_MAKE);
+}
+
 /* For those who watch; a slot that only serves an offer has no link */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
@@ -327,7 +443,13 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		do_send(lgr, a, msg);
 		break;
 	case SMCR_LGR_DO_MAKE:
-		smcr_slot_do(lgr, a->slot, SMCR_JOB_MAKE);
+		do_make(lgr, &lgr->slot[a->slot], msg);
+		break;
+	case SMCR_LGR_DO_CONNECT:
+		lgr->slot[a->slot].peer = msg->add_link;
+		break;
+	case SMCR_LGR_DO_LEARN:
+		do_learn(lgr, a->slot, msg);
 		break;
 	case SMCR_LGR_DO_UP:
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_UP);

@@ -44,20 +44,13 @@ bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 	return true;
 }
 
-/* The machine: now is the time to register the RMB; for DELETE RKEY there is none */
+/* The machine: now is the time to register the RMB, and to say what it is called */
 void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 {
-	bool ready;
-
 	spin_lock_bh(&lgr->llc.lock);
-	ready = lgr->llc.rkey.del;
-	lgr->llc.rkey.ok = true;
-	lgr->llc.rkey.prepare = !ready;
+	lgr->llc.rkey.prepare = true;
 	spin_unlock_bh(&lgr->llc.lock);
-	if (ready)
-		smcr_llc_news(lgr, SMCR_NEWS_RKEY_READY);
-	else
-		wake_up_all(&lgr->wait);
+	wake_up_all(&lgr->wait);
 }
 
 /* The machine: the exchange is over, as enum smcr_rkey_res @res says */
@@ -73,14 +66,22 @@ void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	lgr->llc.rkey = (struct smcr_llc_rkey) {
-		.rmb = rmb,
-		.del = del,
-		.rkey = smcr_rmb_rkey(rmb, lgr->link),
-		.va = smcr_rmb_va(rmb, lgr->link),
-	};
+	lgr->llc.rkey = (struct smcr_llc_rkey) { .rmb = rmb, .del = del };
 	spin_unlock_bh(&lgr->llc.lock);
 	smcr_llc_news(lgr, SMCR_NEWS_RKEY);
+}
+
+/* What the RMB is called on a link of the group */
+static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
+		      const struct smcr_link *link)
+{
+	struct smcr_llc_rkey *rkey = &lgr->llc.rkey;
+
+	spin_lock_bh(&lgr->llc.lock);
+	rkey->on[link->slot].rkey = smcr_rmb_rkey(rmb, link);
+	rkey->on[link->slot].va = smcr_rmb_va(rmb, link);
+	rkey->known |= BIT(link->slot);
+	spin_unlock_bh(&lgr->llc.lock);
 }
 
 /* true, and taken off: the RMB is to be registered */
@@ -95,10 +96,24 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 	return due;
 }
 
-static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+/* On all links that carry data; without a registration if the RMB is to go */
+static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	int rc = smcr_rmb_register(rmb, lgr->link);
+	unsigned long live = READ_ONCE(lgr->live);
+	struct smcr_link *link;
+	unsigned int i;
+	int rc = 0;
 
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = smcr_lgr_link_get(lgr, i);
+		if (!link)
+			continue;
+		if (!rc && !del)
+			rc = smcr_rmb_register(rmb, link);
+		if (!rc && rmb->mr[link->mem.d])
+			rkey_name(lgr, rmb, link);
+		smcr_link_put(link);
+	}
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.rkey.ok = !rc;
 	lgr->llc.rkey.why = SMCR_R_MR_FAIL;
@@ -131,7 +146,7 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		if (READ_ONCE(lgr->llc.rkey.done))
 			break;
 		if (rkey_prepare_due(lgr))
-			rc = rkey_register(lgr, rmb);
+			rc = rkey_register(lgr, rmb, del);
 	}
 	switch (READ_ONCE(lgr->llc.rkey.res)) {
 	case SMCR_RKEY_OK:
@@ -143,6 +158,17 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	default:
 		return -EAGAIN;
 	}
+}
+
+/* For the log */
+static u32 rmb_any_rkey(const struct smcr_rmb *rmb)
+{
+	u8 d;
+
+	for (d = 0; d < SMCR_DEVS_MAX; d++)
+		if (rmb->mr[d])
+			return rmb->mr[d]->rkey;
+	return 0;
 }
 
 /*
@@ -172,7 +198,7 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 		rc = rkey_xchg(lgr, rmb, false);
 		if (rc == -EREMOTEIO || rc == -EAGAIN)
 			net_info_ratelimited("smcr: link group %u: peer refuses RKey 0x%x%s\n",
-					     lgr->id, smcr_rmb_rkey(rmb, lgr->link),
+					     lgr->id, rmb_any_rkey(rmb),
 					     rc == -EAGAIN ? " for now" : "");
 		if (rc != -EAGAIN || tries == RKEY_TRIES ||
 		    time_after(jiffies, end))

@@ -260,24 +260,32 @@ static void rmb_destroy(struct smcr_rmb *rmb)
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 {
+	struct smcr_link *link;
 	struct smcr_rmb *rmb;
-	int rc = -ENOMEM;
+	int rc;
 
 	rmb = kvzalloc(struct_size(rmb, held_since, n), GFP_KERNEL);
 	if (!rmb)
-		return ERR_PTR(rc);
+		return ERR_PTR(-ENOMEM);
+	/* the first of its devices; the others follow */
+	link = smcr_lgr_conn_link(lgr, NULL);
+	if (!link) {
+		kvfree(rmb);
+		return ERR_PTR(-EIO);
+	}
 	rmb->lgr = lgr;
 	rmb->bsize = bsize;
 	rmb->idle_since = jiffies;
 	smcr_elems_init(&rmb->elems, n);
 
-	rmb->buf = smcr_buf_alloc(&lgr->link->mem, n * smcr_bsize_bytes(bsize),
+	rmb->buf = smcr_buf_alloc(&link->mem, n * smcr_bsize_bytes(bsize),
 				  DMA_BIDIRECTIONAL);
 	rc = PTR_ERR_OR_ZERO(rmb->buf);
 	if (rc)
 		rmb->buf = NULL;
 	else
-		rc = rmb_alloc_mr(rmb, lgr->link);
+		rc = rmb_alloc_mr(rmb, link);
+	smcr_link_put(link);
 	if (rc) {
 		rmb_destroy(rmb);
 		return ERR_PTR(smcr_rmb_short(rc) ? rc : -EIO);
@@ -344,12 +352,13 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 
 /**
  * smcr_rmb_register_all() - register what was created before the link was up
- * @lgr: group whose link is in RTS
+ * @lgr: group
+ * @link: link in RTS
  *
  * Context: process, sleeps.
  * Return: 0, or what smcr_link_reg_mr() said.
  */
-int smcr_rmb_register_all(struct smcr_lgr *lgr)
+int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
 	int i, rc = 0;
@@ -357,12 +366,53 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr)
 	mutex_lock(&lgr->rmb_mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rc = smcr_rmb_register(rmb, lgr->link);
+			rc = smcr_rmb_register(rmb, link);
 			if (rc)
 				break;
 		}
 	}
 	mutex_unlock(&lgr->rmb_mutex);
+	return rc;
+}
+
+/**
+ * smcr_rmb_tokens() - what the RMBs are called on a new link
+ * @lgr: group
+ * @link: the new link; an MR is made on its device for every RMB that has none
+ * @carrier: device entry of the link by whose keys the peer knows the RMBs
+ * @tok: set to an array, to be freed with kvfree(), or NULL
+ *
+ * Context: process, sleeps.
+ * Return: number of RTokens; -ENOMEM, or what the device says.
+ */
+int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
+		    struct smcr_llc_rtoken_pair **tok)
+{
+	struct smcr_rmb *rmb;
+	int i, n = 0, rc = 0;
+
+	mutex_lock(&lgr->rmb_mutex);
+	*tok = kvcalloc(max(lgr->n_rmbs, 1U), sizeof(**tok), GFP_KERNEL);
+	if (!*tok)
+		rc = -ENOMEM;
+	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			if (!rmb->mr[carrier])
+				continue;	/* its registration went wrong */
+			if (!rmb->mr[link->mem.d])
+				rc = rmb_alloc_mr(rmb, link);
+			if (rc)
+				break;
+			(*tok)[n].ref_rkey = rmb->mr[carrier]->rkey;
+			(*tok)[n].new_rkey = smcr_rmb_rkey(rmb, link);
+			(*tok)[n++].new_va = smcr_rmb_va(rmb, link);
+		}
+	}
+	mutex_unlock(&lgr->rmb_mutex);
+	if (!rc)
+		return n;
+	kvfree(*tok);
+	*tok = NULL;
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "rdma/buf.h"
 #include "rdma/link.h"
+#include "core/llc.h"
 #include "core/slots.h"
 
 /**
@@ -106,7 +107,9 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		      enum smcr_reason *why);
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
 void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine);
-int smcr_rmb_register_all(struct smcr_lgr *lgr);
+int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link);
+int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
+		    struct smcr_llc_rtoken_pair **tok);
 void smcr_rmb_free_all(struct smcr_lgr *lgr);
 void smcr_rmb_work(struct work_struct *work);
 void smcr_rmb_clear_eye(const struct smcr_elem *elem);

@@ -221,7 +221,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		*why = rmb_reason(rc);
 		return rc;
 	}
-	if (low && smcr_link_up(lgr->link))
+	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
 	/* in first contact the peer has not said yet whether it needs one */
 	if (lgr->base || smcr_lgr_forming(lgr))

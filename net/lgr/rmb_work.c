@@ -266,7 +266,7 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
 
 	if (smcr_lgr_forming(lgr))
 		return;
-	for (i = 0; i <= SMCR_BSIZE_MAX && smcr_link_up(lgr->link); i++)
+	for (i = 0; i <= SMCR_BSIZE_MAX && READ_ONCE(lgr->live); i++)
 		rmb_prepare(lgr, i);
 }
 

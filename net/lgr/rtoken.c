@@ -217,3 +217,59 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 		rt->valid = false;
 	spin_unlock_bh(&lgr->lock);
 }
+
+/**
+ * smcr_lgr_tell_rtoken() - the peer says what an RMB is called on another link
+ * @lgr: group
+ * @rtoken: index
+ * @slot: link
+ * @rkey: key on that link
+ * @va: address there
+ */
+void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
+			  u64 va)
+{
+	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+
+	spin_lock_bh(&lgr->lock);
+	rt->on[slot].rkey = rkey;
+	rt->on[slot].va = va;
+	rt->known |= BIT(slot);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_find_rtoken() - the RMB that a key of the peer stands for
+ * @lgr: group
+ * @slot: link
+ * @rkey: key on that link
+ *
+ * Context: the group's LLC work, which alone adds and withdraws.
+ * Return: index or -ENOENT.
+ */
+int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
+{
+	const struct smcr_rtoken *rt;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	rt = rtoken_of(lgr, slot, rkey);
+	i = rt ? rt - lgr->rtokens : -ENOENT;
+	spin_unlock_bh(&lgr->lock);
+	return i;
+}
+
+/**
+ * smcr_lgr_forget_slot() - a link is gone: its RTokens mean nothing
+ * @lgr: group
+ * @slot: where the link was
+ */
+void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot)
+{
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_RMBS_MAX; i++)
+		lgr->rtokens[i].known &= ~BIT(slot);
+	spin_unlock_bh(&lgr->lock);
+}

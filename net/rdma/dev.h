@@ -110,6 +110,8 @@ void smcr_dev_put(struct smcr_dev *dev);
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
 		  const void *laddr, struct smcr_port_id *out);
 bool smcr_dev_exists(struct net *net, struct net_device *ndev);
+int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
+		 struct smcr_port_id *out, int max);
 bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
 void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
 u16 smcr_peer_instance(void);

@@ -256,3 +256,117 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 	search_run(&s, ndev);
 	return s.found;
 }
+
+/* Others on the same LAN */
+
+struct lan_search {
+	const struct smcr_port_id *at;
+	__be32 v4_mask;			/* of the subnet of @at, or 0: IPv6 */
+	struct smcr_port_id *out;
+	int n, max;
+};
+
+/* The mask of the subnet that an IPv4 GID is in; 0 if it is no address any more */
+static __be32 lan_mask(const struct smcr_port_id *at)
+{
+	__be32 addr = ((const struct in6_addr *)at->gid.raw)->s6_addr32[3];
+	const struct ib_gid_attr *attr;
+	const struct in_ifaddr *ifa;
+	struct net_device *ndev;
+	struct in_device *in;
+	__be32 mask = 0;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
+
+	attr = rdma_get_gid_attr(at->dev->ibdev, at->port, at->sgid_index);
+	if (IS_ERR(attr))
+		return 0;
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	in = IS_ERR(ndev) ? NULL : __in_dev_get_rcu(ndev);
+	if (in) {
+		in_dev_for_each_ifa_rcu(ifa, in)
+			if (ifa->ifa_local == addr)
+				mask = ifa->ifa_mask;
+	}
+	rdma_put_gid_attr(attr);
+	return mask;
+}
+
+/* IPv4: the same subnet. IPv6: the same 64 bits; all link-local ones have them. */
+static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
+{
+	const struct in6_addr *own = (const struct in6_addr *)s->at->gid.raw;
+	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+
+	if (ipv6_addr_v4mapped(own))
+		return ipv6_addr_v4mapped(addr) && s->v4_mask &&
+		       !((own->s6_addr32[3] ^ addr->s6_addr32[3]) & s->v4_mask);
+	return !ipv6_addr_v4mapped(addr) &&
+	       own->s6_addr32[0] == addr->s6_addr32[0] &&
+	       own->s6_addr32[1] == addr->s6_addr32[1];
+}
+
+/* The first GID of a port that is on the LAN; one for each port */
+static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
+{
+	int i, end = READ_ONCE(dev->port[port].gid_end);
+	struct smcr_port_id pid = { .dev = dev, .port = port };
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	bool ok = false;
+
+	for (i = 0; i < end && !ok; i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		ndev = rdma_read_gid_attr_ndev_rcu(attr);
+		if (!IS_ERR(ndev) &&
+		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+		    lan_has(s, &attr->gid) &&
+		    !rdma_read_gid_l2_fields(attr, &pid.vlan, pid.mac) &&
+		    pid.vlan == s->at->vlan) {
+			pid.mtu = mtu_on(ndev, dev->port[port].max_mtu);
+			pid.gid = attr->gid;
+			pid.sgid_index = attr->index;
+			ok = pid.mtu;
+		}
+		rdma_put_gid_attr(attr);
+	}
+	if (ok && refcount_inc_not_zero(&dev->refs))
+		s->out[s->n++] = pid;
+}
+
+/**
+ * smcr_dev_lan() - RNICs on the LAN of one of them (LG-16)
+ * @net: network namespace
+ * @at: one of them; the caller holds @at->dev
+ * @out: filled: ports that are active, each with a GID in the VLAN and the subnet
+ *	of @at, and with a reference on its device
+ * @max: size of @out
+ *
+ * RoCEv2 only: what a peer answers to a GID of version 1 is not known here.
+ *
+ * Context: process or softirq, does not sleep.
+ * Return: how many.
+ */
+int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
+		 struct smcr_port_id *out, int max)
+{
+	struct lan_search s = { .at = at, .out = out, .max = max };
+	struct smcr_dev *dev;
+	u32 port;
+
+	rcu_read_lock();
+	s.v4_mask = lan_mask(at);
+	list_for_each_entry_rcu(dev, &smcr_devs, node) {
+		if (!smcr_dev_usable(dev, net))
+			continue;
+		rdma_for_each_port(dev->ibdev, port) {
+			if (s.n < max && rdma_protocol_roce(dev->ibdev, port) &&
+			    smcr_dev_port_active(dev, port))
+				lan_port(&s, dev, port);
+		}
+	}
+	rcu_read_unlock();
+	return s.n;
+}

@@ -430,6 +430,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "first contacts of clients at the same time",
 		.kind	= KIND_S32,
 	},
+	[SMCR_A_KNOBS_MAX_LINKS] = {
+		.name	= "max-links",
+		.doc	= "symmetric links of a link group",
+		.kind	= KIND_S32,
+	},
 	[SMCR_A_KNOBS_T_LINK_RETRY] = {
 		.name	= "t-link-retry",
 		.doc	= "time between attempts at a redundant link, ms",
