@@ -119,6 +119,28 @@ static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n
 	kvfree(map);
 }
 
+/*
+ * A chunk that is mapped already is mapped once more without a sync, which the
+ * kernel takes for what it is: several devices may, in turn, be given the same
+ * lines of the cache. The sync follows by itself.
+ */
+static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
+		     void *chunk)
+{
+	struct page *page = virt_to_page(chunk);
+	u64 dma;
+
+	if (!buf->n_map || ib_uses_virt_dma(ibdev))
+		return ib_dma_map_page(ibdev, page, 0, chunk_size(buf),
+				       buf->dir);
+	dma = dma_map_page_attrs(ibdev->dma_device, page, 0, chunk_size(buf),
+				 buf->dir, DMA_ATTR_SKIP_CPU_SYNC);
+	if (!ib_dma_mapping_error(ibdev, dma))
+		ib_dma_sync_single_for_device(ibdev, dma, chunk_size(buf),
+					      buf->dir);
+	return dma;
+}
+
 /**
  * smcr_buf_map() - map a buffer for one more device
  * @buf: buffer; nobody else maps or unmaps it meanwhile
@@ -142,9 +164,7 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 		return -ENOMEM;
 	map->ibdev = ibdev;
 	for (i = 0; i < buf->n_chunks; i++) {
-		map->dma[i] = ib_dma_map_page(ibdev,
-					      virt_to_page(buf->chunk[i]), 0,
-					      chunk_size(buf), buf->dir);
+		map->dma[i] = map_chunk(buf, ibdev, buf->chunk[i]);
 		if (ib_dma_mapping_error(ibdev, map->dma[i])) {
 			map_free(buf, map, i);
 			return -ENOMEM;
