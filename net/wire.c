@@ -30,7 +30,7 @@ static const struct smcr_link_ops wire_link = {
 
 static const struct smcr_lgr_ops wire_lgr = {
 	.lose_conns	= smcr_conn_lose_all,
-	.lose_link	= smcr_conn_lose_link,
+	.move_conns	= smcr_conn_move_all,
 	.agreed		= smcr_conn_agreed,
 	.link_gone	= smcr_tx_link_gone,
 	.keepalive_due	= smcr_keepalive_due,

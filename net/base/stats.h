@@ -55,6 +55,7 @@
 	X(CONN_CREATED,		"conn-created") \
 	X(CONN_FREED,		"conn-freed") \
 	X(CONN_ABORTED,		"conn-aborted") \
+	X(CONN_MOVED,		"conn-moved") \
 	X(BACKLOG_FULL,		"listen-backlog-full") \
 	/* timer expiries (MISC-19) */ \
 	X(T_CLC,		"timer-clc") \

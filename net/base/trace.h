@@ -305,6 +305,25 @@ TRACE_EVENT(smcr_rmb,
 		      __entry->bsize)
 );
 
+/* A connection moves to another link; again: bytes that are written again */
+TRACE_EVENT(smcr_move,
+	    TP_PROTO(u32 token, u8 link, u16 seq, u64 again),
+	    TP_ARGS(token, link, seq, again),
+	    TP_STRUCT__entry(__field(u32, token)
+			     __field(u8, link)
+			     __field(u16, seq)
+			     __field(u64, again)),
+	    TP_fast_assign(__entry->token = token;
+			   __entry->link = link;
+			   __entry->seq = seq;
+			   __entry->again = again;),
+	    TP_printk("token=%08x link=%u seq=%u again=%llu",
+		      __entry->token,
+		      __entry->link,
+		      __entry->seq,
+		      __entry->again)
+);
+
 #endif /* _SMCR_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -91,3 +91,34 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 		sk->sk_state_change(sk);
 	}
 }
+
+/* conn->lock held; who clears it leaves the link afterwards, without the lock */
+struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
+				     struct smcr_link *link)
+{
+	struct smcr_link *old = conn->link;
+
+	lockdep_assert_held(&conn->lock);
+	if (link)
+		smcr_link_join(link);
+	WRITE_ONCE(conn->link, link);	/* smcr_keepalive_due() compares */
+	return old;
+}
+
+/*
+ * Where to write on conn->link. The link's slot tells the peer's key from that of
+ * other links; it has to be known there.
+ */
+int smcr_conn_aim(struct smcr_conn *conn)
+{
+	u64 va;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smcr_lgr_rtoken_on(conn->lgr, conn->rtoken, conn->link->slot,
+				&conn->peer_rkey, &va);
+	if (!rc)
+		conn->peer_va = va + (u64)(conn->peer_index - 1) *
+				     conn->tx_ring.size;
+	return rc;
+}

@@ -16,6 +16,7 @@
 #include "core/cdc.h"
 #include "core/close.h"
 #include "core/cursor.h"
+#include "core/failover.h"
 #include "core/urgent.h"
 #include "core/window.h"
 
@@ -103,6 +104,11 @@ struct smcr_conn {
 	bool tx_more;			/* MSG_MORE: the last send goes on */
 	bool tx_flush;			/* somebody waits for tx_done to catch up */
 	bool tx_unsure;			/* a post failed: some of it may be under way */
+	struct smcr_fo fo;		/* what has certainly arrived */
+	bool tx_validate;		/* a CDC with F is owed, of number tx_valid_seq */
+	u16 tx_valid_seq;
+	bool tx_redo;			/* ... and what came after it has to be told again */
+	struct smcr_pos tx_again;	/* data from here to tx_prod are written again */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
 	bool tx_dropped;		/* unsent data were: queue no more */
@@ -129,6 +135,7 @@ struct smcr_conn {
 
 enum {
 	SMCR_CONN_TODO_FIN,
+	SMCR_CONN_TODO_MOVE,	/* the link has failed */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
 	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */
@@ -168,12 +175,14 @@ void smcr_conn_rest_read(struct smcr_conn *conn);
 void smcr_conn_tx_idle(struct smcr_conn *conn);
 void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
+/* move.c */
+void smcr_conn_move(struct smcr_conn *conn);
+void smcr_conn_move_all(struct smcr_link *link);
 /* relem.c */
 int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
 			  u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
-void smcr_conn_lose_link(struct smcr_link *link);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*
@@ -223,6 +232,12 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 {
 	return conn->sndbuf_size -
 	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
+}
+
+/* Something has to be said again, over another link: see move.c */
+static inline bool smcr_tx_behind(const struct smcr_conn *conn)
+{
+	return conn->tx_validate || conn->tx_redo;
 }
 
 /* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */

@@ -105,6 +105,18 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 	       (!conn->fin_seen || smcr_conn_ended(conn));
 }
 
+/*
+ * The peer writes by another device from now on: what the one before has written is
+ * made good first. conn->lock held.
+ */
+static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
+{
+	lockdep_assert_held(&conn->lock);
+	smcr_buf_sync_cpu(conn->rx_buf, conn->rx_d, conn->elem.off,
+			  conn->elem.size);
+	WRITE_ONCE(conn->rx_d, d);
+}
+
 /* One CDC of a known connection, conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				const struct smcr_cdc *cdc)
@@ -231,8 +243,11 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	spin_lock_bh(&conn->lock);
 	/* the socket may have a connection that was opened since the lookup */
-	if (conn->lgr == lgr && conn->member.token == cdc.token)
+	if (conn->lgr == lgr && conn->member.token == cdc.token) {
+		if (unlikely(link->mem.d != conn->rx_d))
+			smcr_conn_rx_dev(conn, link->mem.d);
 		smcr_conn_rx_locked(conn, &cdc);
+	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }

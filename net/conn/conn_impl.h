@@ -23,4 +23,8 @@ void smcr_conn_stop_timer(struct smcr_conn *conn);
 void smcr_conn_purge_rx(struct smcr_conn *conn);
 bool smcr_conn_ended(const struct smcr_conn *conn);
 
+struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
+				     struct smcr_link *link);
+int smcr_conn_aim(struct smcr_conn *conn);
+
 #endif /* _SMCR_CONN_IMPL_H */

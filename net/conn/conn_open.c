@@ -26,19 +26,6 @@ void smcr_conn_init(struct smcr_conn *conn)
 	conn->rtoken = -1;
 }
 
-/* conn->lock held; who clears it leaves the link afterwards, without the lock */
-static struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
-					    struct smcr_link *link)
-{
-	struct smcr_link *old = conn->link;
-
-	lockdep_assert_held(&conn->lock);
-	if (link)
-		smcr_link_join(link);
-	WRITE_ONCE(conn->link, link);	/* smcr_keepalive_due() compares */
-	return old;
-}
-
 /*
  * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
  * The token comes with the group: softirq that still has the old one in its
@@ -94,6 +81,10 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->tx_dead = false;
 	conn->tx_flush = false;
 	conn->tx_unsure = false;
+	conn->fo = (struct smcr_fo){ };
+	conn->tx_validate = false;
+	conn->tx_redo = false;
+	conn->tx_again = start;
 	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
@@ -179,24 +170,6 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	return 0;
 }
 
-/*
- * Where to write on conn->link. The link's slot tells the peer's key from that of
- * other links; it has to be known there.
- */
-static int smcr_conn_aim(struct smcr_conn *conn)
-{
-	u64 va;
-	int rc;
-
-	lockdep_assert_held(&conn->lock);
-	rc = smcr_lgr_rtoken_on(conn->lgr, conn->rtoken, conn->link->slot,
-				&conn->peer_rkey, &va);
-	if (!rc)
-		conn->peer_va = va + (u64)(conn->peer_index - 1) *
-				     conn->tx_ring.size;
-	return rc;
-}
-
 /**
  * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
  * @conn: open connection
@@ -259,6 +232,10 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
 	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
+	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
+		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+		smcr_conn_queue_work(conn);
+	}
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -429,8 +406,11 @@ static void smcr_conn_work(struct work_struct *work)
 	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
 		smcr_tcp_reset(ssk);
 
+	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->todo))
+		smcr_conn_move(conn);
+
 	spin_lock_bh(&conn->lock);
-	idle = !conn->tx_pends && !conn->tx_owed;
+	idle = !conn->tx_pends && !conn->tx_owed && !smcr_tx_behind(conn);
 	/* both have said C or A: nobody writes any more (RMB-22) */
 	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
 		  (conn->fsm.rx_closed || conn->fsm.rx_abort);

@@ -136,25 +136,7 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* A connection on @link with a reference, so that no lock is held on it */
-static struct smcr_conn *smcr_conn_first_on(const struct smcr_link *link)
-{
-	struct smcr_lgr *lgr = link->lgr;
-	struct smcr_conn *conn;
-
-	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
-		if (READ_ONCE(conn->link) != link)
-			continue;
-		sock_hold(&smcr_conn_sock(conn)->sk);
-		spin_unlock_bh(&lgr->lock);
-		return conn;
-	}
-	spin_unlock_bh(&lgr->lock);
-	return NULL;
-}
-
-/* The group of a connection, or its link, has failed */
+/* The group of a connection has ended */
 static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 			   enum smcr_reason why)
 {
@@ -177,20 +159,6 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 		smcr_conn_above->lgr_lost(ssk);
 	sock_put(&ssk->sk);
 	cond_resched();
-}
-
-/**
- * smcr_conn_lose_link() - a link has failed, and its connections with it
- * @link: link that carries no data any more
- *
- * Context: process, sleeps.
- */
-void smcr_conn_lose_link(struct smcr_link *link)
-{
-	struct smcr_conn *conn;
-
-	while ((conn = smcr_conn_first_on(link)))
-		smcr_conn_lose(conn, link->lgr, SMCR_R_LINK_ERROR);
 }
 
 /**

@@ -3,7 +3,7 @@
  * Sending: from the send buffer by RDMA WRITE into the peer's element, announced
  * by a CDC in the same post (RFC 7609 4.7).
  */
-#include <linux/sched/signal.h>
+#include <linux/math64.h>
 #include "conn/conn.h"
 #include "conn/sock.h"
 #include "base/trace.h"
@@ -51,7 +51,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		sock_hold(&ssk->sk);
 	rc = smcr_link_post(conn->link, w, n_w, msg,
 			    signal ? smcr_conn_above->tx_done : NULL, conn, prod->abs,
-			    cdc.cflags, &conn->sq_wait);
+			    cdc.cflags | (u32)cdc.seq << 16, &conn->sq_wait);
 	if (rc) {
 		if (signal)
 			sock_put(&ssk->sk);
@@ -204,6 +204,106 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	return 0;
 }
 
+/* Where byte @pos of the stream is: a send buffer, and *@off in it */
+static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
+				      u32 *off)
+{
+	bool old = pos < conn->tx_old_end;
+	struct smcr_buf *buf = old ? conn->sndbuf_old : conn->sndbuf;
+
+	div_u64_rem(old ? pos : pos - conn->tx_old_end, buf->size, off);
+	return buf;
+}
+
+/*
+ * Data that may not have arrived over the link before, written to the same places:
+ * nothing is announced before all of it is there (FO-10).
+ */
+static int smcr_tx_again(struct smcr_conn *conn)
+{
+	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct smcr_tx_plan plan;
+	struct ib_rdma_wr w[2];
+	struct smcr_buf *buf;
+	u32 src, max;
+	u64 left;
+	int i, rc;
+
+	while (conn->tx_again.abs < conn->tx_prod.abs) {
+		buf = smcr_tx_where(conn, conn->tx_again.abs, &src);
+		left = conn->tx_prod.abs - conn->tx_again.abs;
+		if (conn->tx_again.abs < conn->tx_old_end)
+			left = min(left, conn->tx_old_end - conn->tx_again.abs);
+		max = min_t(u32, smcr_tx_part(conn),
+			    smcr_buf_max_span(buf,
+					      conn->link->pid.dev->max_sge - 1));
+		smcr_tx_plan(&conn->tx_ring, &conn->tx_again, conn->tx_cons.abs,
+			     left, max, &plan);
+		if (!plan.len)
+			return -ENOTCONN;
+		for (i = 0; i < plan.n_seg; i++) {
+			memset(&w[i], 0, sizeof(w[i]));
+			w[i].wr.opcode = IB_WR_RDMA_WRITE;
+			w[i].wr.sg_list = sge[i];
+			w[i].wr.num_sge = smcr_tx_sges(conn, buf, src,
+						       plan.seg[i].len, sge[i]);
+			w[i].remote_addr = conn->peer_va + plan.seg[i].dst;
+			w[i].rkey = conn->peer_rkey;
+			src += plan.seg[i].len;
+			if (src >= buf->size)
+				src -= buf->size;
+		}
+		rc = smcr_link_post(conn->link, w, plan.n_seg, NULL, NULL, NULL,
+				    0, 0, &conn->sq_wait);
+		if (rc)
+			return rc;
+		smcr_pos_add(&conn->tx_ring, &conn->tx_again, plan.len);
+		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
+			       plan.n_seg);
+	}
+	return 0;
+}
+
+/* The first that is said over another link (FO-07) */
+static int smcr_tx_validation(struct smcr_conn *conn)
+{
+	const struct smcr_cdc cdc = {
+		.seq = conn->tx_valid_seq,
+		.token = conn->peer_token,
+		.pflags = SMCR_CDC_F,
+	};
+	u8 msg[SMCR_WR_LEN];
+	int rc;
+
+	smcr_cdc_encode(&cdc, msg);
+	rc = smcr_link_post(conn->link, NULL, 0, msg, NULL, NULL, 0, 0,
+			    &conn->sq_wait);
+	if (!rc) {
+		conn->tx_validate = false;
+		trace_smcr_cdc(true, cdc.token, &cdc);
+		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_CDC_TX);
+	}
+	return rc;
+}
+
+/* After a move: validation, the data, and one CDC that says all again */
+static int smcr_tx_catch_up(struct smcr_conn *conn)
+{
+	int rc = 0;
+
+	if (conn->tx_validate)
+		rc = smcr_tx_validation(conn);
+	if (rc || !conn->tx_redo)
+		return rc;
+	rc = smcr_tx_again(conn);
+	if (!rc)
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
+				  conn->tx_blocked, true);
+	if (!rc)
+		conn->tx_redo = false;
+	return rc;
+}
+
 /* Data that may go; errno of smcr_link_post() when something stopped us */
 static int smcr_tx_data(struct smcr_conn *conn)
 {
@@ -265,6 +365,11 @@ static int smcr_tx_try(struct smcr_conn *conn)
 	bool flush;
 	int rc;
 
+	if (unlikely(smcr_tx_behind(conn))) {
+		rc = smcr_tx_catch_up(conn);
+		if (rc)
+			return rc;
+	}
 	if (conn->tx_owed)
 		return smcr_tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))
@@ -279,6 +384,13 @@ static int smcr_tx_try(struct smcr_conn *conn)
 				   SMCR_CNT_CDC_TX_WINDOW);
 	}
 	return rc;
+}
+
+/* The link has failed, and there is another one: smcr_conn_move() comes */
+static bool smcr_tx_parked(const struct smcr_conn *conn)
+{
+	return smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
+	       READ_ONCE(conn->lgr->live);
 }
 
 /**
@@ -300,7 +412,8 @@ void smcr_tx_push(struct smcr_conn *conn)
 	do {
 		rc = smcr_tx_try(conn);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
-	if (rc && rc != -EAGAIN) {	/* the link is gone, and so is the flag */
+	if (rc && rc != -EAGAIN && !smcr_tx_parked(conn)) {
+		/* the last link is gone, and so is the flag */
 		conn->tx_owed = 0;
 		if (!conn->tx_pends)
 			smcr_conn_tx_idle(conn);
@@ -405,8 +518,10 @@ void smcr_tx_link_gone(struct smcr_link *link)
 		if (!conn)
 			return;
 		spin_lock_bh(&conn->lock);
-		conn->tx_owed = 0;
-		smcr_conn_tx_idle(conn);
+		if (!conn->lgr || !smcr_tx_parked(conn)) {
+			conn->tx_owed = 0;
+			smcr_conn_tx_idle(conn);
+		}
 		spin_unlock_bh(&conn->lock);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}

@@ -117,8 +117,8 @@ enum smcr_lgr_change {
  * struct smcr_lgr_ops - what groups have to tell and ask those above
  * @lose_conns: the group has ended: so do its connections, and leave it. Process
  *	context, may sleep
- * @lose_link: @link has failed: so have the connections on it, and they leave the
- *	group. Process context
+ * @move_conns: @link was stopped, and the group has another one: the connections
+ *	on it move. Process context
  * @agreed: first contact: @lgr->base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
@@ -128,7 +128,7 @@ enum smcr_lgr_change {
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
-	void (*lose_link)(struct smcr_link *link);
+	void (*move_conns)(struct smcr_link *link);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);

@@ -214,12 +214,25 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (!slot->link)
 		return;
 	link_stop(slot->link);
-	smcr_lgr_above->lose_link(slot->link);
+	smcr_lgr_above->move_conns(slot->link);
 	smcr_lgr_above->link_gone(slot->link);
 	/* it looks at links without a reference */
 	if (cancel_delayed_work_sync(&lgr->test_work))
 		smcr_lgr_put(lgr);
 	smcr_llc_start(lgr);
+}
+
+/*
+ * The connections of a link move. What has arrived is known for certain when all of
+ * its work requests have ended (FO-03), orderly or not.
+ */
+static void slot_leave(struct smcr_slot *slot)
+{
+	if (!slot->link)
+		return;
+	link_stop(slot->link);
+	smcr_lgr_above->move_conns(slot->link);
+	smcr_lgr_above->link_gone(slot->link);
 }
 
 static void slot_work(struct work_struct *work)
@@ -237,8 +250,7 @@ static void slot_work(struct work_struct *work)
 		smcr_llc_news(lgr, SMCR_NEWS_UP + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
-		if (slot->link)
-			smcr_lgr_above->lose_link(slot->link);
+		slot_leave(slot);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_STOP, &slot->jobs)) {

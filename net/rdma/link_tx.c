@@ -242,7 +242,7 @@ static void link_chain_writes(struct smcr_link *link, struct ib_rdma_wr *w,
 			link->tx_bytes += w[i].wr.sg_list[j].length;
 	}
 	link->tx_writes += n_w;
-	link->tx_sends++;
+	link->tx_sends += !!last;
 }
 
 /* The locked part of smcr_link_post(); @tmpl holds done, arg, mark, flags */
@@ -255,12 +255,15 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
 		.opcode = IB_WR_SEND,
 		.send_flags = IB_SEND_SOLICITED,
 	};
+	u32 n = n_w + !!msg;
 	struct smcr_tx_pend *pend = NULL;
+	struct ib_send_wr *last = msg ? &send : &w[n_w - 1].wr;
 	struct ib_sge sge;
 
-	if (link_fill_send(link, &send, &sge, msg, link->posted + n_w))
+	if (msg && link_fill_send(link, &send, &sge, msg, link->posted + n_w))
 		return -EIO;
-	if (tmpl->done || link_needs_signal(link, n_w + 1)) {
+	link_chain_writes(link, w, n_w, msg ? &send : NULL);
+	if (tmpl->done || link_needs_signal(link, n)) {
 		pend = pend_get(link);
 		if (!pend)
 			return -EAGAIN;
@@ -268,11 +271,10 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
 		pend->arg = tmpl->arg;
 		pend->mark = tmpl->mark;
 		pend->flags = tmpl->flags;
-		send.wr_cqe = &pend->cqe;
-		send.send_flags |= IB_SEND_SIGNALED;
+		last->wr_cqe = &pend->cqe;
+		last->send_flags |= IB_SEND_SIGNALED;
 	}
-	link_chain_writes(link, w, n_w, &send);
-	return link_post_chain(link, n_w ? &w[0].wr : &send, n_w + 1, pend);
+	return link_post_chain(link, n_w ? &w[0].wr : &send, n, pend);
 }
 
 /**
@@ -281,7 +283,7 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
  * @w: @n_w RDMA WRITE requests, set up except for chaining, flags and cqe; may be
  *	NULL with 0
  * @n_w: their number, less than SMCR_POST_MAX
- * @msg: SMCR_WR_LEN bytes to SEND after them, copied
+ * @msg: SMCR_WR_LEN bytes to SEND after them, copied; NULL: none, @n_w is not 0
  * @done: called at completion; NULL: the SEND is signalled only if the send queue
  *	has to be reclaimed
  * @arg: for @done

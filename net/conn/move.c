@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Failover: a connection goes on over another link of its group (RFC 7609 4.6).
+ *
+ * When a link has failed, its queue pair is stopped first, so that what has certainly
+ * arrived is known. Then each of its connections moves by itself, under its socket
+ * lock, since the send buffer has to be mapped for the new link's device. Until
+ * then nothing is posted, and nothing that is owed is forgotten.
+ */
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "base/netns.h"
+#include "base/trace.h"
+#include "conn/tx_impl.h"
+#include "conn/conn_impl.h"
+
+/* The link of a connection that has to move, with a reference, or NULL */
+static struct smcr_link *move_from(struct smcr_conn *conn)
+{
+	struct smcr_link *link = NULL;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
+		link = conn->link;
+		smcr_link_hold(link);
+	}
+	spin_unlock_bh(&conn->lock);
+	return link;
+}
+
+/* Send buffers on the device of @to; the socket lock keeps them what they are */
+static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
+{
+	int rc = 0;
+
+	if (conn->sndbuf)
+		rc = smcr_buf_map(conn->sndbuf, to->mem.d, to->mem.ibdev);
+	if (!rc && conn->sndbuf_old)
+		rc = smcr_buf_map(conn->sndbuf_old, to->mem.d, to->mem.ibdev);
+	return rc;
+}
+
+/*
+ * conn->lock held: from @from to @to. What certainly has arrived is not written
+ * again, the rest is. False: the peer has not told what its RMB is called there.
+ */
+static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
+{
+	const struct smcr_fo_facts facts = {
+		.seq = conn->tx_seq,
+		.closed = conn->fsm.tx_closed && !conn->tx_owed,
+		.prod = conn->tx_prod,
+		.cons = conn->tx_cons,
+	};
+	struct smcr_fo_plan plan;
+
+	lockdep_assert_held(&conn->lock);
+
+	smcr_conn_set_link(conn, to);
+	if (smcr_conn_aim(conn))
+		return false;
+	smcr_fo_plan(&conn->fo, &conn->tx_ring, &facts, &plan);
+	conn->tx_validate = plan.validate;
+	conn->tx_valid_seq = plan.seq;
+	conn->tx_redo = plan.redo;
+	conn->tx_again = plan.prod;
+	conn->tx_signalled = conn->fo.abs;
+	trace_smcr_move(conn->member.token, to->num, plan.seq,
+			conn->tx_prod.abs - plan.prod.abs);
+	return true;
+}
+
+/**
+ * smcr_conn_move() - go on over another link
+ * @conn: connection, socket lock held
+ *
+ * Nothing happens if its link has not failed, or is the group's last.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_move(struct smcr_conn *conn)
+{
+	struct smcr_link *from = move_from(conn), *to;
+	bool queued = false, moved = false;
+	enum smcr_reason why = SMCR_R_NONE;
+
+	if (!from)
+		return;
+	to = smcr_lgr_conn_link(conn->lgr, NULL);
+	if (!to || to == from)
+		goto out;
+	if (move_map(conn, to))
+		why = SMCR_R_NO_MEMORY;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from && conn->active) {
+		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
+		if (why == SMCR_R_NONE && !move_locked(conn, to))
+			why = SMCR_R_RKEY_UNKNOWN;
+		moved = conn->link == to;
+		if (why == SMCR_R_NONE)
+			smcr_tx_push(conn);
+		else
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       why);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (queued)
+		sock_put(&smcr_conn_sock(conn)->sk);
+	if (moved) {
+		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
+		smcr_link_leave(from);
+	}
+out:
+	if (to)
+		smcr_link_put(to);
+	smcr_link_put(from);
+}
+
+/**
+ * smcr_conn_move_all() - a link has failed: its connections move
+ * @link: stopped link of a group that has another one
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_move_all(struct smcr_link *link)
+{
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_conn *conn;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+		if (READ_ONCE(conn->link) != link)
+			continue;
+		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+		smcr_conn_queue_work(conn);
+	}
+	spin_unlock_bh(&lgr->lock);
+}

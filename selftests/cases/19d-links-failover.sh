@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# One of two links is lost in the midst of transfers in both directions: the connections
+# go on over the other one, and not one byte is lost (RFC 7609 4.6).
+#
+# nics: 2/2
+# timeout: 120
+# tags: lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/nicfaults.sh
+. "$PROG/nicfaults.sh"
+
+links() { "$SMCCTL" -j link | jq "[.. | objects | select(.\"link-num\"?)] | length"; }
+two() { [ "$(links)" = 2 ]; }
+
+server() {
+	fast max_links=2 qp_timeout=13
+	smc_reset
+	bg "$PROG/xfer" server 5000 conns=8 par=8 send=20m recv=20m
+	poll 10 listening 5000
+	mark ready
+	check "two links" eventually 10 two
+	mark two
+	await cut
+	path_cut 1 1
+	check "server" wait "$BG"
+	smc_was "server" 8 8
+	echo "moved: $(counter conn-moved)"
+	check "connections moved" test "$(counter conn-moved)" -ge 2
+}
+
+client() {
+	fast max_links=2 qp_timeout=13
+	await ready
+	smc_reset
+	bg "$PROG/xfer" client "$PEER" 5000 conns=8 par=8 send=20m recv=20m
+	check "two links" eventually 10 two
+	await two
+	mark cut
+	check "client" wait "$BG"
+	"$SMCCTL" link
+	smc_was "client" 8 8
+	echo "moved: $(counter conn-moved)"
+}
