@@ -69,6 +69,11 @@ struct smcr_conn {
 	u16 rx_seq;			/* last processed (SR) */
 	bool peer_blocked;		/* B of the last CDC */
 	bool peer_asks;			/* R, P or U of the last CDC */
+	bool rx_wait;			/* F came before what it speaks of: rx_wait_seq */
+	u16 rx_wait_seq;
+	bool rx_held;			/* the last CDC since, rx_later */
+	struct smcr_cdc rx_later;
+	struct timer_list rx_wait_timer;	/* a reference on the socket while it runs */
 
 	/* send side */
 	/*

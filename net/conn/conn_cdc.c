@@ -117,6 +117,54 @@ static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
 	WRITE_ONCE(conn->rx_d, d);
 }
 
+/*
+ * The peer has moved, and says that we have received what we have not (FO-08). Each
+ * link has a completion queue of its own: the message may be on its way to us. What
+ * comes later is kept meanwhile; only the last of it counts, but for a mark.
+ */
+#define SMCR_RX_WAIT	msecs_to_jiffies(100)
+
+static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->rx_wait)
+		return;
+	conn->rx_wait = true;
+	conn->rx_wait_seq = seq;
+	conn->rx_held = false;
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer,
+		       jiffies + SMCR_RX_WAIT);
+}
+
+static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc)
+{
+	u8 marks = conn->rx_held ? conn->rx_later.pflags & SMCR_CDC_U : 0;
+
+	lockdep_assert_held(&conn->lock);
+	conn->rx_later = *cdc;
+	conn->rx_later.pflags |= marks;
+	conn->rx_held = true;
+}
+
+/* It has not come: data were lost */
+void smcr_conn_rx_wait_over(struct timer_list *timer)
+{
+	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
+					      rx_wait_timer);
+
+	spin_lock_bh(&conn->lock);
+	if (conn->rx_wait && conn->lgr) {
+		conn->rx_wait = false;
+		if (!conn->active)
+			conn->early_bad = SMCR_R_CDC_VALIDATION;
+		else
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+					       SMCR_R_CDC_VALIDATION);
+	}
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
 /* One CDC of a known connection, conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				const struct smcr_cdc *cdc)
@@ -128,13 +176,12 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
-		if (!smcr_seq_after(cdc->seq, conn->rx_seq))
-			return;
-		if (!conn->active)
-			conn->early_bad = SMCR_R_CDC_VALIDATION;
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-					       SMCR_R_CDC_VALIDATION);
+		if (!smcr_fo_valid(cdc->seq, conn->rx_seq))
+			smcr_conn_rx_wait(conn, cdc->seq);
+		return;
+	}
+	if (conn->rx_wait && smcr_seq_after(cdc->seq, conn->rx_wait_seq)) {
+		smcr_conn_rx_hold(conn, cdc);
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
@@ -200,6 +247,20 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_flags(conn, cdc->cflags);
 }
 
+/* What was waited for may have come: then what has been kept counts */
+static void smcr_conn_rx_go_on(struct smcr_conn *conn)
+{
+	const struct smcr_cdc later = conn->rx_later;
+
+	lockdep_assert_held(&conn->lock);
+	if (!smcr_fo_valid(conn->rx_wait_seq, conn->rx_seq))
+		return;
+	conn->rx_wait = false;
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer);
+	if (conn->rx_held && conn->lgr)
+		smcr_conn_rx_locked(conn, &later);
+}
+
 /* Connection of a token, with a reference; its memory waits for RCU (SOCK_RCU_FREE) */
 static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
 {
@@ -247,6 +308,8 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 		if (unlikely(link->mem.d != conn->rx_d))
 			smcr_conn_rx_dev(conn, link->mem.d);
 		smcr_conn_rx_locked(conn, &cdc);
+		if (unlikely(conn->rx_wait))
+			smcr_conn_rx_go_on(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);

@@ -27,4 +27,6 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 				     struct smcr_link *link);
 int smcr_conn_aim(struct smcr_conn *conn);
 
+void smcr_conn_rx_wait_over(struct timer_list *timer);
+
 #endif /* _SMCR_CONN_IMPL_H */

@@ -22,6 +22,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	INIT_LIST_HEAD(&conn->member.lgr_node);
 	INIT_LIST_HEAD(&conn->sq_wait);
 	INIT_WORK(&conn->work, smcr_conn_work);
+	timer_setup(&conn->rx_wait_timer, smcr_conn_rx_wait_over, 0);
 	INIT_DELAYED_WORK(&conn->timer, smcr_conn_timer);
 	conn->rtoken = -1;
 }
@@ -61,6 +62,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	memset(&conn->tx_urg, 0, sizeof(conn->tx_urg));
 	conn->rx_announced = 0;
 	conn->rx_seq = 0;
+	conn->rx_wait = false;
 	conn->peer_blocked = false;
 	conn->peer_asks = false;
 	conn->tx_queued = 0;
