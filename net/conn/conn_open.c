@@ -138,8 +138,10 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
-	if (!link) {
+	/* in first contact it is registered later */
+	if (!link || (link->num && !smcr_rmb_rkey(conn->elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
+		smcr_link_put(link);
 		smcr_rmb_put_elem(&conn->elem, false);
 		return -ENOTCONN;
 	}

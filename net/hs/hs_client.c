@@ -185,6 +185,21 @@ static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	       smcr_hs_expired(hs);
 }
 
+/* Does the link that the Accept names carry data? */
+static bool smcr_clnt_usable(struct smcr_lgr *lgr,
+			     const struct smcr_clc_accept *acc)
+{
+	struct smcr_link *link;
+	bool ok;
+
+	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
+		return false;
+	link = smcr_lgr_conn_link(lgr, acc);
+	ok = link && smcr_link_carries(link);
+	smcr_link_put(link);
+	return ok;
+}
+
 /* The group that the Accept starts or names */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
@@ -196,8 +211,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		return SMCR_HS_WAIT;
 	smcr_hs_unwatch(hs);
 	WRITE_ONCE(hs->forming, NULL);
-	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
-		      !smcr_link_up(known->link))) {
+	if (known && !smcr_clnt_usable(known, &hs->acc)) {
 		smcr_lgr_put(known);
 		known = NULL;
 	}

@@ -232,6 +232,7 @@ struct smcr_slot {
 
 /*
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
+ * @rmb: the RMB, while somebody waits for it
  * @del: DELETE RKEY
  * @on, @known: what the peer is told, by slot, and the slots that have it
  * @prepare: the RMB is to be registered
@@ -239,6 +240,7 @@ struct smcr_slot {
  * @done: @res is valid
  */
 struct smcr_llc_rkey {
+	struct smcr_rmb *rmb;
 	bool del;
 	u16 known;
 	struct {

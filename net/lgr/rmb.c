@@ -296,6 +296,7 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
 	list_move_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	WRITE_ONCE(rmb->told, true);
 	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
@@ -358,6 +359,35 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
+/* @fn for every RMB that the peer knows, until it says something else than 0 */
+static int rmbs_each_told(struct smcr_lgr *lgr,
+			  int (*fn)(struct smcr_rmb *rmb, void *arg), void *arg)
+{
+	struct smcr_rmb *rmb;
+	int i, rc;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			rc = fn(rmb, arg);
+			if (rc)
+				return rc;
+		}
+	}
+	/* one may be about to be linked */
+	list_for_each_entry(rmb, &lgr->rmbs_off, node) {
+		rc = READ_ONCE(rmb->told) ? fn(rmb, arg) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int rmb_register_on(struct smcr_rmb *rmb, void *link)
+{
+	return smcr_rmb_register(rmb, link);
+}
+
 /**
  * smcr_rmb_register_all() - register what was created before the link was up
  * @lgr: group
@@ -368,19 +398,39 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
  */
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
-	struct smcr_rmb *rmb;
-	int i, rc = 0;
+	int rc;
 
 	mutex_lock(&lgr->rmb_mutex);
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rc = smcr_rmb_register(rmb, link);
-			if (rc)
-				break;
-		}
-	}
+	rc = rmbs_each_told(lgr, rmb_register_on, link);
 	mutex_unlock(&lgr->rmb_mutex);
 	return rc;
+}
+
+struct rmb_tokens {
+	struct smcr_link *link;
+	u8 carrier;
+	struct smcr_llc_rtoken_pair *tok;
+	int n, max;
+};
+
+static int rmb_token(struct smcr_rmb *rmb, void *arg)
+{
+	struct rmb_tokens *t = arg;
+	int rc;
+
+	if (!rmb->mr[t->carrier])
+		return -EIO;	/* the peer could not be told */
+	if (t->n == t->max)
+		return -ENOSPC;
+	if (!rmb->mr[t->link->mem.d]) {
+		rc = rmb_alloc_mr(rmb, t->link);
+		if (rc)
+			return rc;
+	}
+	t->tok[t->n].ref_rkey = rmb->mr[t->carrier]->rkey;
+	t->tok[t->n].new_rkey = smcr_rmb_rkey(rmb, t->link);
+	t->tok[t->n++].new_va = smcr_rmb_va(rmb, t->link);
+	return 0;
 }
 
 /**
@@ -396,30 +446,21 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
 {
-	struct smcr_rmb *rmb;
-	int i, n = 0, rc = 0;
+	struct rmb_tokens t = {
+		.link = link,
+		.carrier = carrier,
+	};
+	int rc;
 
 	mutex_lock(&lgr->rmb_mutex);
-	*tok = kvcalloc(max(lgr->n_rmbs, 1U), sizeof(**tok), GFP_KERNEL);
-	if (!*tok)
-		rc = -ENOMEM;
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			if (!rmb->mr[carrier])
-				continue;	/* its registration went wrong */
-			if (!rmb->mr[link->mem.d])
-				rc = rmb_alloc_mr(rmb, link);
-			if (rc)
-				break;
-			(*tok)[n].ref_rkey = rmb->mr[carrier]->rkey;
-			(*tok)[n].new_rkey = smcr_rmb_rkey(rmb, link);
-			(*tok)[n++].new_va = smcr_rmb_va(rmb, link);
-		}
-	}
+	t.max = lgr->n_rmbs + 1;
+	t.tok = kvcalloc(t.max, sizeof(*t.tok), GFP_KERNEL);
+	rc = t.tok ? rmbs_each_told(lgr, rmb_token, &t) : -ENOMEM;
 	mutex_unlock(&lgr->rmb_mutex);
+	*tok = t.tok;
 	if (!rc)
-		return n;
-	kvfree(*tok);
+		return t.n;
+	kvfree(t.tok);
 	*tok = NULL;
 	return rc;
 }

@@ -96,6 +96,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			if (left)
 				continue;
 			list_move(&rmb->node, &lgr->rmbs_off);
+			WRITE_ONCE(rmb->told, false);
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
