@@ -80,7 +80,7 @@ rounds() {
 	ended "the last"
 }
 _left=4
-fewer() { [ "$(links)" -lt "$_left" ] && _left=$((_left - 1)); }
+fewer() { [ "$(n_links)" -lt "$_left" ] && _left=$((_left - 1)); }
 
 server() { at_once max_links=4; rounds; }
 client() { at_once max_links=4; rounds; }

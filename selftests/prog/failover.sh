@@ -4,7 +4,7 @@
 # For cases in which a link of several is lost: . "$PROG/failover.sh", after smc.sh,
 # nicfaults.sh and puppet.sh
 #
-#	links		how many links this host has, those that are going included
+#	n_links		how many links this host has, those that are going included
 #	have N		they are N
 #	at_once		a queue pair gives up after a quarter of a second, and everything
 #			else that waits for a link does so soon
@@ -14,8 +14,8 @@
 #	moved		connections that this host has moved
 #	one_left, bytes	see there
 
-links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
-have() { [ "$(links)" = "$1" ]; }
+n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
+have() { [ "$(n_links)" = "$1" ]; }
 at_once() { fast qp_timeout=13 t_llc=2000 t_testlink=1000 t_link_retry=60000 t_lgr_idle=500 "$@"; }
 moved() { counter conn-moved; }
 
