@@ -24,7 +24,7 @@ static struct smcr_link *move_from(struct smcr_conn *conn)
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && smcr_link_silent(conn->link)) {
+	if (conn->lgr && conn->active && smcr_link_silent(conn->link)) {
 		link = conn->link;
 		smcr_link_hold(link);
 	}
@@ -73,7 +73,10 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	if (all)	/* not every one is signalled */
 		smcr_fo_done(&conn->fo, conn->tx_seq, conn->tx_prod.abs);
 	conn->tx_unsure = false;
+	conn->tx_lost = false;
 	smcr_conn_set_link(conn, to);
+	if (conn->rtoken < 0)	/* it only waits for its reader */
+		return true;
 	if (smcr_conn_aim(conn))
 		return false;
 	smcr_fo_plan(&conn->fo, &conn->tx_ring, &facts, &plan);
@@ -94,10 +97,37 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	smp_mb();	/* conn->link, then the state of the link */
-	if (smcr_link_carries(to))
-		return;
-	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-	smcr_conn_queue_work(conn);
+	if (!smcr_link_carries(to))
+		smcr_conn_want_move(conn);
+}
+
+/*
+ * @why: a send buffer could not be mapped. Returns whether the connection has left
+ * @from.
+ */
+static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
+		    struct smcr_link *to, enum smcr_reason why)
+{
+	bool queued = false, moved = false;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from) {
+		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
+		if (why == SMCR_R_NONE && !move_locked(conn, to))
+			why = SMCR_R_RKEY_UNKNOWN;
+		moved = conn->link == to;
+		if (why == SMCR_R_NONE) {
+			smcr_tx_push(conn);
+		} else {
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       why);
+			smcr_tx_give_up(conn);
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	if (queued)
+		sock_put(&smcr_conn_sock(conn)->sk);
+	return moved;
 }
 
 /**
@@ -111,8 +141,8 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
 void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn), *to;
-	bool queued = false, moved = false;
 	enum smcr_reason why = SMCR_R_NONE;
+	bool moved;
 
 	if (!from)
 		return;
@@ -121,22 +151,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 		goto out;
 	if (move_map(conn, to))
 		why = SMCR_R_NO_MEMORY;
-
-	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from && conn->active) {
-		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
-		if (why == SMCR_R_NONE && !move_locked(conn, to))
-			why = SMCR_R_RKEY_UNKNOWN;
-		moved = conn->link == to;
-		if (why == SMCR_R_NONE)
-			smcr_tx_push(conn);
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-					       why);
-	}
-	spin_unlock_bh(&conn->lock);
-	if (queued)
-		sock_put(&smcr_conn_sock(conn)->sk);
+	moved = move_to(conn, from, to, why);
 	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
@@ -147,6 +162,55 @@ out:
 	if (to)
 		smcr_link_put(to);
 	smcr_link_put(from);
+}
+
+/* conn->lock or lgr->lock held */
+void smcr_conn_want_move(struct smcr_conn *conn)
+{
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+	smcr_conn_queue_work(conn);
+}
+
+/* A connection of @lgr whose element entry @d was written by last, with a reference */
+static struct smcr_conn *move_next_rx(struct smcr_lgr *lgr, u8 d)
+{
+	struct smcr_conn *conn, *found = NULL;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+		if (READ_ONCE(conn->rx_d) != d)
+			continue;
+		/* the next search begins behind it */
+		list_move_tail(&conn->member.lgr_node, &lgr->conn_list);
+		sock_hold(&smcr_conn_sock(conn)->sk);
+		found = conn;
+		break;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return found;
+}
+
+/*
+ * The device of @link may go with it: what that has written, and nobody has read, is
+ * made good while it can be.
+ */
+static void move_rx(struct smcr_link *link)
+{
+	struct smcr_link *to = smcr_lgr_conn_link(link->lgr, NULL);
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_conn *conn;
+
+	if (!to)		/* the group ends, and releases its connections first */
+		return;
+	while (to->mem.d != link->mem.d &&
+	       (conn = move_next_rx(lgr, link->mem.d))) {
+		spin_lock_bh(&conn->lock);
+		if (conn->lgr == lgr && conn->rx_d == link->mem.d)
+			smcr_conn_rx_dev(conn, to->mem.d);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+	smcr_link_put(to);
 }
 
 /**
@@ -160,12 +224,11 @@ void smcr_conn_move_all(struct smcr_link *link)
 	struct smcr_lgr *lgr = link->lgr;
 	struct smcr_conn *conn;
 
+	smp_mb();	/* the state of the link, then conn->link: move_check() */
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
-		if (READ_ONCE(conn->link) != link)
-			continue;
-		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-		smcr_conn_queue_work(conn);
-	}
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node)
+		if (READ_ONCE(conn->link) == link)
+			smcr_conn_want_move(conn);
 	spin_unlock_bh(&lgr->lock);
+	move_rx(link);
 }

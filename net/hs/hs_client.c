@@ -185,25 +185,21 @@ static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	       smcr_hs_expired(hs);
 }
 
-/* Does the link that the Accept names carry data? */
-static bool smcr_clnt_usable(struct smcr_lgr *lgr,
-			     const struct smcr_clc_accept *acc)
+/* Can the link that the Accept names be used? */
+static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
-	struct smcr_link *link;
-	bool ok;
+	struct smcr_link *link = smcr_lgr_conn_link(lgr, &hs->acc);
 
-	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
-		return false;
-	link = smcr_lgr_conn_link(lgr, acc);
-	ok = link && smcr_link_carries(link);
-	smcr_link_put(link);
-	return ok;
+	if (link)
+		smcr_link_put(link);
+	return link;
 }
 
 /* The group that the Accept starts or names */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
+	bool lost = false;
 
 	if (!known)
 		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid);
@@ -211,9 +207,16 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		return SMCR_HS_WAIT;
 	smcr_hs_unwatch(hs);
 	WRITE_ONCE(hs->forming, NULL);
-	if (known && !smcr_clnt_usable(known, &hs->acc)) {
+	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
+		      !smcr_clnt_link_up(hs, known))) {
+		/* it is lost to us, which the server will notice; not the group */
+		lost = !hs->acc.first_contact && READ_ONCE(known->live);
 		smcr_lgr_put(known);
 		known = NULL;
+	}
+	if (lost) {
+		hs->why = SMCR_R_NO_LINK;
+		return SMCR_HS_DECLINE;
 	}
 	switch (smcr_accept_classify(&hs->acc, known)) {
 	case SMCR_ACCEPT_REUSE:

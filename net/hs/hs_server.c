@@ -176,8 +176,8 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 }
 
 /*
- * Of the connection's own link: the client's end of what the Accept has named. If it
- * has failed since, the connection moves like others (FO-23).
+ * Of the connection's own link: the client's end of what the Accept has named. If that
+ * has failed meanwhile the connection moves as any other one of it does (FO-23).
  */
 static bool smcr_srv_names_link(struct smcr_conn *conn,
 				const struct smcr_clc_accept *conf)
@@ -188,7 +188,6 @@ static bool smcr_srv_names_link(struct smcr_conn *conn,
 	spin_lock_bh(&conn->lock);
 	link = conn->link;
 	same = link && conf->qpn == link->peer_qpn &&
-	       (smcr_link_up(link) || READ_ONCE(conn->lgr->live)) &&
 	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
 	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
 	spin_unlock_bh(&conn->lock);

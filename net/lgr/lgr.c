@@ -283,6 +283,9 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 		link = lgr->slot[i].link;
 		if (!link || (on && !smcr_lgr_link_is(link, on)))
 			continue;
+		/* it has failed just now */
+		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
+			continue;
 		if (!best || atomic_read(&link->n_conns) <
 			     atomic_read(&best->n_conns))
 			best = link;

@@ -429,7 +429,8 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u32 rkey, u64 va);
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
