@@ -176,17 +176,19 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
  * @conn: open connection
  * @m: decoded message, enumerations already checked
+ * @on: link that it names; NULL: the one that the connection is on
  *
  * Return: 0; -ENOENT its RMB is not known on the link; -ENOSPC too many RTokens;
  * -ENOMEM.
  */
-int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
+		       const struct smcr_link *on)
 {
 	int rtoken, rc;
 	u8 slot;
 
 	spin_lock_bh(&conn->lock);
-	slot = conn->link->slot;
+	slot = on ? on->slot : conn->link->slot;
 	spin_unlock_bh(&conn->lock);
 	rtoken = smcr_conn_claim_relem(conn, slot, m->rkey, m->va, m->index);
 	if (rtoken < 0)
