@@ -192,7 +192,7 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 	if (res != SMCR_HS_NEXT)
 		return hs->first ? res : smcr_srv_lost(hs, hs->why);
 	if (!hs->first) {
-		on = smcr_lgr_conn_link(hs->lgr, conf);
+		on = smcr_lgr_named_link(hs->lgr, conf);
 		if (!on)
 			return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
 	}
