@@ -170,7 +170,8 @@ void smcr_conn_init(struct smcr_conn *conn);
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		   const struct smcr_clc_accept *on, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why);
-int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m);
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
+		       struct smcr_link *on);
 void smcr_conn_activate(struct smcr_conn *conn);
 void smcr_conn_discard(struct smcr_conn *conn);
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,

@@ -180,17 +180,19 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
  * @conn: open connection
  * @m: decoded message, enumerations already checked
+ * @on: link that it names; NULL: the one that the connection is on
  *
  * Return: 0; -ENOENT its RMB is not known on the link; -ENOSPC too many RTokens;
  * -ENOMEM.
  */
-int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
+int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
+		       struct smcr_link *on)
 {
 	struct smcr_link *link;
 	int rtoken, rc;
 
 	spin_lock_bh(&conn->lock);
-	link = conn->link;
+	link = on ?: conn->link;
 	smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
 	rtoken = smcr_conn_claim_relem(conn, link, m->rkey, m->va, m->index);

@@ -74,13 +74,15 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
  * smcr_hs_set_peer() - take the peer's element from its Accept or Confirm
  * @hs: handshake with an open connection
  * @m: Accept or Confirm, checked
+ * @on: link that it names; NULL: the one that the connection is on
  *
  * Context: process.
  * Return: 0, or a negative errno with @hs->why set.
  */
-int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m)
+int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
+		     struct smcr_link *on)
 {
-	int rc = smcr_conn_set_peer(&hs->ssk->conn, m);
+	int rc = smcr_conn_set_peer(&hs->ssk->conn, m, on);
 
 	if (rc)
 		hs->why = rc == -ENOENT ? SMCR_R_RKEY_UNKNOWN :

@@ -259,7 +259,7 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_clc_accept m;
 
-	if (smcr_hs_set_peer(hs, &hs->acc))
+	if (smcr_hs_set_peer(hs, &hs->acc, NULL))
 		return SMCR_HS_DECLINE;
 	if (hs->first)
 		smcr_hs_first(hs);

@@ -176,37 +176,29 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 }
 
 /*
- * Of the connection's own link: the client's end of what the Accept has named. If that
- * has failed meanwhile the connection moves as any other one of it does (FO-23).
+ * Any link of the group will do: the client need not write on the one that we do
+ * (CLC-42). If that has failed meanwhile the connection moves like others (FO-23).
  */
-static bool smcr_srv_names_link(struct smcr_conn *conn,
-				const struct smcr_clc_accept *conf)
-{
-	const struct smcr_link *link;
-	bool same;
-
-	spin_lock_bh(&conn->lock);
-	link = conn->link;
-	same = link && conf->qpn == link->peer_qpn &&
-	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
-	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
-	spin_unlock_bh(&conn->lock);
-	return same;
-}
-
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
 {
+	struct smcr_link *on = NULL;
 	enum smcr_hs_res res;
+	int rc;
 
 	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
 		return smcr_srv_lost(hs, SMCR_R_CLC_PEER_ID);
 	res = smcr_hs_check_enums(hs, conf, hs->first);
 	if (res != SMCR_HS_NEXT)
 		return hs->first ? res : smcr_srv_lost(hs, hs->why);
-	if (!hs->first && !smcr_srv_names_link(&hs->ssk->conn, conf))
-		return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
-	if (smcr_hs_set_peer(hs, conf))
+	if (!hs->first) {
+		on = smcr_lgr_named_link(hs->lgr, conf);
+		if (!on)
+			return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
+	}
+	rc = smcr_hs_set_peer(hs, conf, on);
+	smcr_link_put(on);
+	if (rc)
 		return hs->first ? SMCR_HS_DECLINE :
 				   smcr_srv_lost(hs, hs->why);
 	return SMCR_HS_NEXT;

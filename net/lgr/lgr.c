@@ -252,7 +252,7 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 	return link;
 }
 
-/* Is it this link that an Accept names? */
+/* Is it this link that an Accept or a Confirm names? */
 static bool smcr_lgr_link_is(const struct smcr_link *link,
 			     const struct smcr_clc_accept *acc)
 {
@@ -294,4 +294,34 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 		smcr_link_hold(best);
 	spin_unlock_bh(&lgr->lock);
 	return best;
+}
+
+/**
+ * smcr_lgr_named_link() - the link that a client's Confirm names
+ * @lgr: group
+ * @conf: Confirm
+ *
+ * It may be one that carries nothing of ours yet: the client's reply to CONFIRM
+ * LINK does not come by the same way as its Confirm, and may come later. Or one that
+ * has failed since.
+ *
+ * Context: any.
+ * Return: link with a reference. NULL: there is none.
+ */
+struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
+				      const struct smcr_clc_accept *conf)
+{
+	struct smcr_link *link, *found = NULL;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS && !found; i++) {
+		link = lgr->slot[i].link;
+		if (link && smcr_lgr_link_is(link, conf))
+			found = link;
+	}
+	if (found)
+		smcr_link_hold(found);
+	spin_unlock_bh(&lgr->lock);
+	return found;
 }

@@ -443,6 +443,8 @@ void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot);
 struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot);
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 				     const struct smcr_clc_accept *on);
+struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
+				      const struct smcr_clc_accept *conf);
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused);
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);

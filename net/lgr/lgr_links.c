@@ -352,6 +352,10 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 {
 	smcr_slot_off(lgr, slot);
+	/* nobody answers for it any more: the next link here was not asked yet */
+	spin_lock_bh(&lgr->llc.lock);
+	memset(&lgr->slot[slot].test, 0, sizeof(lgr->slot[slot].test));
+	spin_unlock_bh(&lgr->llc.lock);
 	smcr_lgr_forget_slot(lgr, slot);
 	WRITE_ONCE(lgr->slot[slot].leave_at, 0);
 }
