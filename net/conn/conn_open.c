@@ -234,11 +234,28 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
 	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
-	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
+	if (conn->lgr && !smcr_link_carries(conn->link)) {
 		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
 		smcr_conn_queue_work(conn);
 	}
 	spin_unlock_bh(&conn->lock);
+}
+
+/* Send buffers of connections that have ended which a link keeps at most */
+#define SMCR_RECLAIM_MAX	64
+
+/* An RDMA WRITE may still be reading: they stay until the queue pair ends */
+static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_buf *sndbuf,
+				struct smcr_buf *old)
+{
+	/* the work that ends the connection is the one that changes the link */
+	struct smcr_link *link = conn->link;
+
+	smcr_link_keep_buf(link, sndbuf);
+	/* no conforming peer gives elements away again and again */
+	if (smcr_link_keep_buf(link, old) > SMCR_RECLAIM_MAX)
+		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
+			      SMCR_DEL_PROTOCOL);
 }
 
 /*
@@ -247,11 +264,10 @@ void smcr_conn_activate(struct smcr_conn *conn)
  */
 static void smcr_conn_release_tx(struct smcr_conn *conn)
 {
-	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_buf *sndbuf, *old;
 	bool queued;
 
-	if (!lgr)
+	if (!conn->lgr)
 		return;
 	spin_lock_bh(&conn->lock);
 	sndbuf = conn->sndbuf;
@@ -264,13 +280,11 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
-	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
 	if (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
-		smcr_lgr_keep_buf(lgr, sndbuf);
-		smcr_lgr_keep_buf(lgr, old);
+		smcr_conn_keep_bufs(conn, sndbuf, old);
 	}
 }
 

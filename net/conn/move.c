@@ -14,13 +14,17 @@
 #include "conn/tx_impl.h"
 #include "conn/conn_impl.h"
 
-/* The link of a connection that has to move, with a reference, or NULL */
+/*
+ * The link of a connection that has to move, with a reference, or NULL. While
+ * something is under way on it the connection waits: smcr_conn_move_all() comes
+ * when nothing is (FO-03).
+ */
 static struct smcr_link *move_from(struct smcr_conn *conn)
 {
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
+	if (conn->lgr && smcr_link_silent(conn->link)) {
 		link = conn->link;
 		smcr_link_hold(link);
 	}
@@ -40,12 +44,22 @@ static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 	return rc;
 }
 
+static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
+		       const struct smcr_link *stay)
+{
+	if (from->mem.d == stay->mem.d)
+		return;
+	smcr_buf_unmap(conn->sndbuf, from->mem.d);
+	smcr_buf_unmap(conn->sndbuf_old, from->mem.d);
+}
+
 /*
  * conn->lock held: from @from to @to. What certainly has arrived is not written
  * again, the rest is. False: the peer has not told what its RMB is called there.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 {
+	const bool all = READ_ONCE(conn->link->drained);
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx_seq,
 		.closed = conn->fsm.tx_closed && !conn->tx_owed,
@@ -56,6 +70,9 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 
 	lockdep_assert_held(&conn->lock);
 
+	if (all)	/* not every one is signalled */
+		smcr_fo_done(&conn->fo, conn->tx_seq, conn->tx_prod.abs);
+	conn->tx_unsure = false;
 	smcr_conn_set_link(conn, to);
 	if (smcr_conn_aim(conn))
 		return false;
@@ -70,11 +87,24 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	return true;
 }
 
+/*
+ * Who moved the connections of @to may have passed by before this one was on it:
+ * pairs with smcr_conn_move_all().
+ */
+static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
+{
+	smp_mb();	/* conn->link, then the state of the link */
+	if (smcr_link_carries(to))
+		return;
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+	smcr_conn_queue_work(conn);
+}
+
 /**
  * smcr_conn_move() - go on over another link
  * @conn: connection, socket lock held
  *
- * Nothing happens if its link has not failed, or is the group's last.
+ * Nothing happens if its link is in use, or is the group's last.
  *
  * Context: process, sleeps.
  */
@@ -107,8 +137,10 @@ void smcr_conn_move(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
+	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
+		move_check(conn, to);
 		smcr_link_leave(from);
 	}
 out:
@@ -118,8 +150,8 @@ out:
 }
 
 /**
- * smcr_conn_move_all() - a link has failed: its connections move
- * @link: stopped link of a group that has another one
+ * smcr_conn_move_all() - the connections of a link move
+ * @link: link on which nothing of theirs is under way, of a group that has another
  *
  * Context: process, sleeps.
  */

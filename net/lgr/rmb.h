@@ -17,17 +17,18 @@
 
 /**
  * struct smcr_rmb - one RMB
- * @node: member of lgr->rmbs[bsize], oldest first; lgr->rmb_mutex
+ * @node: member of lgr->rmbs[bsize], oldest first, or of lgr->rmbs_off;
+ *	lgr->rmb_mutex
  * @lgr: owner, no reference (an RMB never outlives it)
  * @buf: memory
  * @mr: fast-registration MR on each device of the group that has one yet; its rkey
  *	and its iova, the address for the peer, are fixed from the start and valid for
- *	the peer once it is @registered
+ *	the peer once it is @registered. Goes with the last link on the device, so
+ *	that who has a link there can look at it
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
- * @registered: REG_MR has completed, a bit for each device; set under
- *	lgr->rmb_mutex once it is linked
+ * @registered: REG_MR has completed, a bit for each device; atomic
  * @keep: its registration went wrong: REG_MR may still be on its way, so that it
  *	lives as long as the queue pair; written by who registers
  * @leaked: a device may still let the peer write here: the memory is never freed
@@ -43,7 +44,7 @@ struct smcr_rmb {
 	u32 id;
 	u8 bsize;
 	struct smcr_elems elems;
-	u8 registered;
+	unsigned long registered;
 	bool keep;
 	bool leaked;
 	unsigned long idle_since;
@@ -66,7 +67,7 @@ static inline u64 smcr_rmb_va(const struct smcr_rmb *rmb,
 static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 				       const struct smcr_link *link)
 {
-	return rmb->registered & BIT(link->mem.d);
+	return test_bit(link->mem.d, &rmb->registered);
 }
 
 /**
