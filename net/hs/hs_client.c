@@ -185,6 +185,20 @@ static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	       smcr_hs_expired(hs);
 }
 
+/* Is the link that the Accept names good for a connection? */
+static bool smcr_clnt_usable(const struct smcr_hs *hs, struct smcr_lgr *lgr)
+{
+	struct smcr_link *link;
+	bool up;
+
+	if (READ_ONCE(lgr->st) != SMCR_LGR_ST_ACTIVE)
+		return false;
+	link = smcr_lgr_conn_link(lgr, &hs->acc);
+	up = link && smcr_link_up(link);
+	smcr_link_put(link);
+	return up;
+}
+
 /* The group that the Accept starts or names */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
@@ -196,8 +210,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		return SMCR_HS_WAIT;
 	smcr_hs_unwatch(hs);
 	WRITE_ONCE(hs->forming, NULL);
-	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
-		      !smcr_link_up(known->link))) {
+	if (known && !smcr_clnt_usable(hs, known)) {
 		smcr_lgr_put(known);
 		known = NULL;
 	}
