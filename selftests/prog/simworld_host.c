@@ -667,8 +667,9 @@ static int link_cb(const struct nlmsghdr *nlh, void *arg)
 			e.state = mnl_attr_get_u32(a);
 			break;
 		case SMCR_A_LINK_DEV_NAME:
-			if (sscanf(mnl_attr_get_str(a), "s%1d%1d", &ns, &e.plane) != 2)
-				e.plane = -1;
+			if (sscanf(mnl_attr_get_str(a), "s%1d%1d", &ns, &e.plane) != 2 ||
+			    ns != ns_of(of->host))
+				fail("host %d has a link on %s", of->host, mnl_attr_get_str(a));
 			break;
 		case SMCR_A_LINK_USER_ID:
 			e.id = mnl_attr_get_u32(a);
