@@ -54,13 +54,7 @@ struct smcr_conn {
 
 	/* receive side */
 	struct smcr_ring rx_ring;
-	/*
-	 * Entry of the device by which the peer writes: for smcr_buf_sync_cpu().
-	 * Who changes it syncs the unread bytes, from the old one to the CPU, then to
-	 * the new one. READ_ONCE under the socket lock.
-	 */
-	u8 rx_d;
-	struct smcr_pos rx_prod;	/* peer has written up to here */
+	struct smcr_pos rx_prod;	/* peer has written up to here, and it is synced */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
 	struct smcr_pos rx_told;	/* ... and has not read yet, but will skip */
 	struct smcr_urg_rx rx_urg;	/* state: before rx_prod.abs; smcr_conn_urgent() */
@@ -73,7 +67,6 @@ struct smcr_conn {
 	u16 rx_wait_seq;
 	bool rx_held;			/* the last CDC since, rx_later */
 	struct smcr_cdc rx_later;
-	u8 rx_later_d;			/* ... and rx_d of that */
 	struct timer_list rx_wait_timer;	/* a reference on the socket while it runs */
 
 	/* send side */

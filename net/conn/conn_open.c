@@ -42,7 +42,6 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	smcr_conn_set_link(conn, link);
 	conn->member.token = 0;
 	conn->rx_buf = conn->elem.rmb->buf;
-	WRITE_ONCE(conn->rx_d, conn->link->mem.d);
 	conn->rx_ring.size = conn->elem.size;
 	conn->rx_ring.base = lgr->base;
 	conn->active = false;
@@ -317,7 +316,7 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 	}
 	conn->keep_off = conn->elem.off + conn->rx_ring.base + off;
 	conn->keep_len = len;
-	smcr_buf_keep(conn->rx_buf, conn->rx_d, conn->keep_off, conn->keep_len);
+	smcr_buf_keep(conn->rx_buf, conn->keep_off, conn->keep_len);
 	return true;
 }
 

@@ -171,48 +171,6 @@ void smcr_conn_want_move(struct smcr_conn *conn)
 	smcr_conn_queue_work(conn);
 }
 
-/* A connection of @lgr whose element entry @d was written by last, with a reference */
-static struct smcr_conn *move_next_rx(struct smcr_lgr *lgr, u8 d)
-{
-	struct smcr_conn *conn, *found = NULL;
-
-	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
-		if (READ_ONCE(conn->rx_d) != d)
-			continue;
-		/* the next search begins behind it */
-		list_move_tail(&conn->member.lgr_node, &lgr->conn_list);
-		sock_hold(&smcr_conn_sock(conn)->sk);
-		found = conn;
-		break;
-	}
-	spin_unlock_bh(&lgr->lock);
-	return found;
-}
-
-/*
- * The device of @link may go with it: what that has written, and nobody has read, is
- * made good while it can be.
- */
-static void move_rx(struct smcr_link *link)
-{
-	struct smcr_link *to = smcr_lgr_conn_link(link->lgr, NULL);
-	struct smcr_lgr *lgr = link->lgr;
-	struct smcr_conn *conn;
-
-	if (!to)		/* the group ends, and releases its connections first */
-		return;
-	while (to->mem.d != link->mem.d &&
-	       (conn = move_next_rx(lgr, link->mem.d))) {
-		spin_lock_bh(&conn->lock);
-		if (conn->lgr == lgr && conn->rx_d == link->mem.d)
-			smcr_conn_rx_dev(conn, to->mem.d);
-		spin_unlock_bh(&conn->lock);
-		sock_put(&smcr_conn_sock(conn)->sk);
-	}
-	smcr_link_put(to);
-}
-
 /**
  * smcr_conn_move_all() - the connections of a link move
  * @link: link on which nothing of theirs is under way, of a group that has another
@@ -230,5 +188,4 @@ void smcr_conn_move_all(struct smcr_link *link)
 		if (READ_ONCE(conn->link) == link)
 			smcr_conn_want_move(conn);
 	spin_unlock_bh(&lgr->lock);
-	move_rx(link);
 }
