@@ -79,10 +79,11 @@ class Show:
                 time.sleep(0.02)
         return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
 
-    def boot(self, mib, then="true"):
-        """Two guests with so much memory, the module in them; then a command in both. Returns its output."""
+    def boot(self, mib, then="true", lan=()):
+        """Two guests with so much memory, and so many cards on one LAN or one each, the module in them; then a command in both.
+        Returns its output."""
         step(f"booting two QEMU guests with soft RoCE, {mib} MiB each (no hardware virtualisation needed)")
-        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, mib, self.out)
+        self.pair = Pair("qemu", (self.args.kernel,) * 2, max(lan, default=1), mib, self.out, lan=lan)
         self.pair.boot()
         for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && {then} && uname -r'):
             if rc:

@@ -113,7 +113,9 @@ class Analysis(Handshakes, Packets):
             self.checks["marker"].note(f"{m.hex()}: {rdma} times in RDMA payload")
         if self.smc:
             # With SMC-R the question may still not arise.
-            for name, text in (("syn-option", "no SYN of an SMC-R connection"), ("clc-order", "no CLC message"),
+            moved = "no connection that changes links"
+            for name, text in (("failover-first", moved), ("failover-seq", moved), ("failover-left", moved), ("failover-again", moved),
+                               ("syn-option", "no SYN of an SMC-R connection"), ("clc-order", "no CLC message"),
                                ("confirm-link", "no first contact with data behind it"), ("dest-qp", "no queue pair named by CLC"),
                                ("rkey-range", "no WRITE that can be judged"), ("opcodes", "no packet of an SMC-R link"),
                                ("cdc-after-write", "no CDC that can be judged"), ("cdc-seq", "no CDC that can be judged"),
