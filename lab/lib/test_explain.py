@@ -540,6 +540,21 @@ def snaplen__fails():
         assert rc == 1 and v["dissected"] == "FAILED" and v["no-rocev1"] == "ok" and (length < 96 or v["psn"] == "ok"), v
 
 
+def cut__payload_can_be_meant():
+    """With --cut WRITEs may lack payload, but not a header, and nothing else may lack anything."""
+    for length, what, good_ in ((96, lambda p: p.opcode in (6, 7, 8, 10), True), (60, lambda p: p.opcode in (6, 10), False),
+                                (96, lambda p: p.said, False)):
+        data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 1)
+        for p in good():
+            kept = min(length, len(p.data)) if what(p) else len(p.data)
+            data += struct.pack("<IIII", p.sec, p.usec, kept, len(p.data)) + p.data[:kept]
+        with capture(data) as path:
+            rc, out, _ = run("--checks", "--json", "--cut", path)
+            failed = [c["name"] for c in json.loads(out)["checks"] if c["failed"]]
+            assert (rc == 0) == good_ and ("dissected" in failed) != good_, (length, failed)
+            assert run("--checks", path)[0] == 1
+
+
 def cooked__is_the_same():
     """Linux cooked captures, both versions."""
     for link, head in ((113, lambda p: struct.pack(">HHH8s", 0, 1, 6, p.data[6:12] + bytes(2)) + p.data[12:14]),

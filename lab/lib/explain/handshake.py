@@ -174,8 +174,8 @@ class Handshakes(Model):
         start = m.va + (m.index - 1) * m.size
         e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(),
                 cons=Cursor(), link=None, pos=0, by=None, done=False, twin=None, over=None, conn=c, va=m.va,
-                # of the one who writes there: its link, those that it has left, its CDCs; where it went on
-                on=None, before=[], cdcs=OrderedDict(), forgot=False, stray=False, again=None, top=0, heard=[], last=None, gap=(0, None))
+                # of the one who writes there: its link, the frames in which it left others, its CDCs; where it went on
+                on=None, before={}, cdcs=OrderedDict(), forgot=False, stray=False, again=None, top=0, heard=[], last=None, gap=(0, None))
         if start in old:
             self.elements.pop((owner, old[start].token), None)
         old[start] = self.elements[owner, m.token] = e

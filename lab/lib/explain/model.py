@@ -139,6 +139,7 @@ class Model:
     def __init__(self, markers, tell):
         self.checks = OrderedDict((n, Check(n, t, a)) for n, t, a in CHECKS)
         self.markers, self.tell = markers, tell
+        self.cut = False                # only the beginnings of WRITEs were captured, and that is no error
         self.stats = {p: [0, 0, 0] for p in PLANES}      # frames, bytes, payload
         self.opcodes = {}
         self.frames = self.bytes = self.begin = self.end = self.again = self.naks = self.rnr = self.smc = 0

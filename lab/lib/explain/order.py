@@ -31,7 +31,7 @@ class Verdicts(Model):
             p.link.writes[1] += p.size
         if e:
             self._used(e.conn, at)
-            if p.link in e.before:
+            if id(p.link) in e.before:
                 return
             e.written = None if flow.lost or e.written is None else e.written + p.size
             e.top = max(e.top, e.written or 0)
@@ -120,19 +120,23 @@ class Verdicts(Model):
         first = self.checks["failover-first"]
         if not e.on or not p.link or e.on.group is not p.link.group or p.link is e.on and not validates:
             return True
-        if p.link in e.before:
+        if id(p.link) in e.before:
             self._stays_away(at, p, e, what)
             return False
-        if p.link is e.on:
+        if p.flow.lost or self._holes(p, e.on):
+            first.note("connections that change links behind missing packets were not judged", f"frame {at}")
+            validates = None
+        elif p.link is e.on:
             first.judge(False, at, f"token {e.token:#010x}: F on link {p.link.number}, but it was there before")
             return True
-        first.judge(validates, at, f"token {e.token:#010x}: {what} without F is its first on link {p.link.number}, it was on link {e.on.number}")
+        else:
+            first.judge(validates, at, f"token {e.token:#010x}: {what} without F is its first on link {p.link.number}, it was on link {e.on.number}")
         old, e.on = e.on, p.link
-        e.before.append(old)
+        e.before[id(old)] = at
         old.left = True
         self.checks["failover-left"].judge(True)
         move = Msg(frame=at, time=round(p.time - self.begin, 6), sender=p.me, connection=e.conn.name(), token=e.token, old=old.number,
-                   new=p.link.number, seq=m.seq if m else None, stall=None, again=None, write=None)
+                   new=p.link.number, seq=m.seq if m else None, stall=None, begin=None, again=None, write=None)
         p.link.group.moves.append(move)
         e.again = self._confirmed_by(at, e, m) if validates else None
         if e.again and not p.flow.lost and e.written is not None:
@@ -145,7 +149,15 @@ class Verdicts(Model):
         return True
 
     def _stays_away(self, at, p, e, what):
-        self.checks["failover-left"].judge(False, at, f"token {e.token:#010x}: {what} on link {p.link.number}, which it has left for link {e.on.number}")
+        """What is on a link that was left was there before that, or must not be."""
+        if at > e.before.get(id(p.link), at):
+            self.checks["failover-left"].judge(False, at, f"token {e.token:#010x}: {what} on link {p.link.number}, which it has left for link {e.on.number}")
+
+    def _holes(self, p, link):
+        """Whether packets of this sender are missing on another link of the group."""
+        there = next((x for x in link.ends if link.home[x[0]] == p.owner), None)
+        flow = next((self.flows.get((x[0], *there)) for x in link.ends if x is not there), None) if there else None
+        return bool(flow and (flow.holes or flow.lost))
 
     def _confirmed_by(self, at, e, m):
         """What a validating CDC confirms by its number, and what the peer has said; None if that is not known."""
@@ -164,17 +176,19 @@ class Verdicts(Model):
             return None
         heard = [x for x in e.heard if x.cons is not None]
         # What came over a link that is stopped was read before that.
-        sure = [x.cons for x in heard if x.link in e.before and (x.flow.acked or 0) > x.nth]
+        sure = [x.cons for x in heard if id(x.link) in e.before and (x.flow.acked or 0) > x.nth]
         return Msg(least=max([least, *sure]), most=max([least, *(x.cons for x in heard)]))
 
     def _once_more(self, at, p, e, known, place, ring):
         """The first WRITE on another link begins where the peer has nothing yet."""
         top = max(e.top, e.pos or 0)
         begin = top - (top - place) % ring
+        if begin - ring >= known.least:
+            begin -= ring               # all of a full element
         ok = known.least <= begin <= known.most
         self.checks["failover-again"].judge(ok, at, f"token {e.token:#010x}: goes on with byte {begin} of {top}, but " + (
             f"the first {known.least} were confirmed" if begin < known.least else f"only the first {known.most} were confirmed"))
-        known.move.update(again=top - begin, write=at, stall=round(p.time - e.last, 6) if e.last else None)
+        known.move.update(begin=begin, again=top - begin, write=at, stall=round(p.time - e.last, 6) if e.last else None)
         e.pos = e.written = begin if ok else None
 
     def _confirmed(self, at, p, what):

@@ -78,6 +78,7 @@ def tell(path, args, title, drawn):
 
     line = Timeline(not args.all, out)
     a = Analysis(args.marker, line if listeners else lambda e: None)
+    a.cut = args.cut
     if not args.json:
         print(f"{'' if not title else chr(10)}{path}")
     if args.timeline and not args.json:
@@ -169,6 +170,7 @@ def main(argv=None):
                    f"(default {ROWS} and {LINES}; with --all no limit of rows)")
     p.add_argument("--marker", type=marker, action="append", default=[], metavar="HEX",
                    help="16 bytes that must be in RDMA payload and not on TCP (repeatable)")
+    p.add_argument("--cut", action="store_true", help="WRITEs of which only the headers, and the beginning of their payload, were captured are no error")
     p.add_argument("--svg", metavar="FILE", help="the diagram as a picture (one capture only)")
     p.add_argument("--json", action="store_true", help="for programs: one object per file")
     args = p.parse_args(argv)

@@ -207,7 +207,7 @@ class Packets(Verdicts):
             p.flow.waiting.append((p.psn, self._written, (f.at, p, known)))
         elif known and p.link and p.link.left:
             e = self._hit(p.reth[0], known)[0]
-            if e and p.link in e.before:
+            if e:
                 self._stays_away(f.at, p, e, "a WRITE again")
         self._event(f, p.src, p.dst, "WRITE", f"{p.again}WRITE", f"{OPCODES[p.op][0][11:]}, {p.where}, {where}",
                     fold=("WRITE", p.again, p.src, p.dst, p.qpn, rkey or p.flow.__dict__.get("rkey")),
