@@ -14,8 +14,14 @@
 #include "sock/sock.h"
 #include "wire.h"
 
+static void wire_dev_arrived(void)
+{
+	smcr_listeners_kick();
+	smcr_lgr_dev_arrived();
+}
+
 static const struct smcr_dev_ops wire_dev = {
-	.arrived	= smcr_listeners_kick,
+	.arrived	= wire_dev_arrived,
 	.port_changed	= smcr_lgr_port_event,
 	.removed	= smcr_lgr_kill_dev,
 	.shutdown	= smcr_lgr_shutdown,
@@ -26,6 +32,7 @@ static const struct smcr_link_ops wire_link = {
 	.rx_llc	= smcr_llc_rx,
 	.down	= smcr_lgr_link_down,
 	.room	= smcr_tx_room,
+	.freed	= smcr_lgr_link_freed,
 };
 
 static const struct smcr_lgr_ops wire_lgr = {

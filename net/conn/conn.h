@@ -73,6 +73,7 @@ struct smcr_conn {
 	u16 rx_wait_seq;
 	bool rx_held;			/* the last CDC since, rx_later */
 	struct smcr_cdc rx_later;
+	u8 rx_later_d;			/* ... and rx_d of that */
 	struct timer_list rx_wait_timer;	/* a reference on the socket while it runs */
 
 	/* send side */
@@ -113,6 +114,7 @@ struct smcr_conn {
 	bool tx_validate;		/* a CDC with F is owed, of number tx_valid_seq */
 	u16 tx_valid_seq;
 	bool tx_redo;			/* ... and what came after it has to be told again */
+	bool tx_lost;			/* a signalled post has failed with the link */
 	struct smcr_pos tx_again;	/* data from here to tx_prod are written again */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
@@ -182,10 +184,11 @@ void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* move.c */
 void smcr_conn_move(struct smcr_conn *conn);
+void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
 /* relem.c */
-int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
-			  u8 index);
+int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
+			  u32 rkey, u64 va, u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
@@ -239,12 +242,6 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
 }
 
-/* Something has to be said again, over another link: see move.c */
-static inline bool smcr_tx_behind(const struct smcr_conn *conn)
-{
-	return conn->tx_validate || conn->tx_redo;
-}
-
 /* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
@@ -254,6 +251,8 @@ static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 
 /* tx.c */
 void smcr_tx_push(struct smcr_conn *conn);
+bool smcr_tx_unsaid(const struct smcr_conn *conn);
+void smcr_tx_give_up(struct smcr_conn *conn);
 void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
 void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);

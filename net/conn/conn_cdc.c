@@ -106,14 +106,23 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 }
 
 /*
- * The peer writes by another device from now on: what the one before has written is
- * made good first. conn->lock held.
+ * The peer writes by the device of entry @d from now on. What the one before has written,
+ * and nobody has read, is made good first: for the CPU, and for the new one, which may
+ * have a copy of its own. conn->lock held.
  */
-static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
+void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
 {
+	u32 len = (u32)(conn->rx_prod.abs - conn->rx_told.abs), n;
+	u32 begin = conn->elem.off + conn->rx_ring.base;
+	u32 cap = smcr_ring_cap(&conn->rx_ring);
+	u32 off = conn->rx_told.off;
+
 	lockdep_assert_held(&conn->lock);
-	smcr_buf_sync_cpu(conn->rx_buf, conn->rx_d, conn->elem.off,
-			  conn->elem.size);
+	for (; len; len -= n, off = 0) {
+		n = min(len, cap - off);
+		smcr_buf_sync_cpu(conn->rx_buf, conn->rx_d, begin + off, n);
+		smcr_buf_sync_dev(conn->rx_buf, begin + off, n);
+	}
 	WRITE_ONCE(conn->rx_d, d);
 }
 
@@ -127,22 +136,44 @@ static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->rx_wait)
+	if (!conn->rx_wait)
+		conn->rx_held = false;
+	else if (!smcr_seq_after(seq, conn->rx_wait_seq))
 		return;
+	/* it may have moved once more meanwhile, and says more */
 	conn->rx_wait = true;
 	conn->rx_wait_seq = seq;
-	conn->rx_held = false;
 	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer,
 		       jiffies + SMCR_RX_WAIT);
 }
 
-static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc)
+static void smcr_conn_rx_invalid(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->rx_wait = false;
+	if (!conn->active)
+		conn->early_bad = SMCR_R_CDC_VALIDATION;
+	else
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_CDC_VALIDATION);
+}
+
+static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc,
+			      u8 d)
 {
 	u8 marks = conn->rx_held ? conn->rx_later.pflags & SMCR_CDC_U : 0;
 
 	lockdep_assert_held(&conn->lock);
+	if (conn->rx_held && !smcr_seq_after(cdc->seq, conn->rx_later.seq))
+		return;		/* over yet another link, which was slower */
+	if (conn->rx_held && conn->rx_later_d != d) {
+		/* which of the data are by which device would be forgotten */
+		smcr_conn_rx_invalid(conn);
+		return;
+	}
 	conn->rx_later = *cdc;
 	conn->rx_later.pflags |= marks;
+	conn->rx_later_d = d;
 	conn->rx_held = true;
 }
 
@@ -153,21 +184,16 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 					      rx_wait_timer);
 
 	spin_lock_bh(&conn->lock);
-	if (conn->rx_wait && conn->lgr) {
-		conn->rx_wait = false;
-		if (!conn->active)
-			conn->early_bad = SMCR_R_CDC_VALIDATION;
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-					       SMCR_R_CDC_VALIDATION);
-	}
+	/* not if it was armed again while this run waited for the lock */
+	if (conn->rx_wait && conn->lgr && !timer_pending(timer))
+		smcr_conn_rx_invalid(conn);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* One CDC of a known connection, conn->lock held */
+/* One CDC of a known connection, by the device of entry @d; conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
-				const struct smcr_cdc *cdc)
+				const struct smcr_cdc *cdc, u8 d)
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
@@ -181,7 +207,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 	if (conn->rx_wait && smcr_seq_after(cdc->seq, conn->rx_wait_seq)) {
-		smcr_conn_rx_hold(conn, cdc);
+		smcr_conn_rx_hold(conn, cdc, d);
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
@@ -200,6 +226,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 
+	if (unlikely(d != conn->rx_d))
+		smcr_conn_rx_dev(conn, d);
 	why = smcr_conn_apply(conn, cdc, &rx, &freed, &urg);
 	if (why == SMCR_R_NONE && conn->rx_ring.base &&
 	    !smcr_rmb_eye_ok(&conn->elem, conn->rx_d)) {
@@ -258,7 +286,7 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 	conn->rx_wait = false;
 	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer);
 	if (conn->rx_held && conn->lgr)
-		smcr_conn_rx_locked(conn, &later);
+		smcr_conn_rx_locked(conn, &later, conn->rx_later_d);
 }
 
 /* Connection of a token, with a reference; its memory waits for RCU (SOCK_RCU_FREE) */
@@ -305,9 +333,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	spin_lock_bh(&conn->lock);
 	/* the socket may have a connection that was opened since the lookup */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
-		if (unlikely(link->mem.d != conn->rx_d))
-			smcr_conn_rx_dev(conn, link->mem.d);
-		smcr_conn_rx_locked(conn, &cdc);
+		smcr_conn_rx_locked(conn, &cdc, link->mem.d);
 		if (unlikely(conn->rx_wait))
 			smcr_conn_rx_go_on(conn);
 	}

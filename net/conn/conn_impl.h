@@ -11,6 +11,7 @@ void smcr_conn_timer(struct work_struct *work);
 
 /* conn_cdc.c */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);
+void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d);
 
 static inline struct smcr_net *smcr_conn_net(const struct smcr_conn *conn)
 {

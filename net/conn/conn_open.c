@@ -63,6 +63,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx_announced = 0;
 	conn->rx_seq = 0;
 	conn->rx_wait = false;
+	conn->rx_held = false;
 	conn->peer_blocked = false;
 	conn->peer_asks = false;
 	conn->tx_queued = 0;
@@ -86,6 +87,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->fo = (struct smcr_fo){ };
 	conn->tx_validate = false;
 	conn->tx_redo = false;
+	conn->tx_lost = false;
 	conn->tx_again = start;
 	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
@@ -138,8 +140,10 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
-	if (!link) {
+	/* in first contact it is registered later */
+	if (!link || (link->num && !smcr_rmb_rkey(conn->elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
+		smcr_link_put(link);
 		smcr_rmb_put_elem(&conn->elem, false);
 		return -ENOTCONN;
 	}
@@ -182,13 +186,15 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m)
 {
+	struct smcr_link *link;
 	int rtoken, rc;
-	u8 slot;
 
 	spin_lock_bh(&conn->lock);
-	slot = conn->link->slot;
+	link = conn->link;
+	smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
-	rtoken = smcr_conn_claim_relem(conn, slot, m->rkey, m->va, m->index);
+	rtoken = smcr_conn_claim_relem(conn, link, m->rkey, m->va, m->index);
+	smcr_link_put(link);
 	if (rtoken < 0)
 		return rtoken;
 
@@ -234,11 +240,26 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
 	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
-	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
-		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-		smcr_conn_queue_work(conn);
-	}
+	if (conn->lgr && !smcr_link_carries(conn->link))
+		smcr_conn_want_move(conn);
 	spin_unlock_bh(&conn->lock);
+}
+
+/* Send buffers of connections that have ended which a link keeps at most */
+#define SMCR_RECLAIM_MAX	64
+
+/* An RDMA WRITE may still be reading: they stay until the queue pair ends */
+static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_buf *sndbuf,
+				struct smcr_buf *old)
+{
+	/* the work that ends the connection is the one that changes the link */
+	struct smcr_link *link = conn->link;
+
+	smcr_link_keep_buf(link, sndbuf);
+	/* no conforming peer gives elements away again and again */
+	if (smcr_link_keep_buf(link, old) > SMCR_RECLAIM_MAX)
+		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
+			      SMCR_DEL_PROTOCOL);
 }
 
 /*
@@ -247,11 +268,10 @@ void smcr_conn_activate(struct smcr_conn *conn)
  */
 static void smcr_conn_release_tx(struct smcr_conn *conn)
 {
-	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_buf *sndbuf, *old;
 	bool queued;
 
-	if (!lgr)
+	if (!conn->lgr)
 		return;
 	spin_lock_bh(&conn->lock);
 	sndbuf = conn->sndbuf;
@@ -264,13 +284,12 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
-	/* an RDMA WRITE may still be reading: then they stay until the QP ends */
-	if (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure) {
+	if (smcr_link_silent(conn->link) ||
+	    (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure)) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
-		smcr_lgr_keep_buf(lgr, sndbuf);
-		smcr_lgr_keep_buf(lgr, old);
+		smcr_conn_keep_bufs(conn, sndbuf, old);
 	}
 }
 
@@ -385,6 +404,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->todo = 0;
 	spin_unlock_bh(&conn->lock);
+	sk_stop_timer(sk, &conn->rx_wait_timer);
 	if (cancel_work_sync(&conn->work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
@@ -412,7 +432,7 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_conn_move(conn);
 
 	spin_lock_bh(&conn->lock);
-	idle = !conn->tx_pends && !conn->tx_owed && !smcr_tx_behind(conn);
+	idle = !smcr_tx_unsaid(conn);
 	/* both have said C or A: nobody writes any more (RMB-22) */
 	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
 		  (conn->fsm.rx_closed || conn->fsm.rx_abort);

@@ -14,13 +14,17 @@
 #include "conn/tx_impl.h"
 #include "conn/conn_impl.h"
 
-/* The link of a connection that has to move, with a reference, or NULL */
+/*
+ * The link of a connection that has to move, with a reference, or NULL. While
+ * something is under way on it the connection waits: smcr_conn_move_all() comes
+ * when nothing is (FO-03).
+ */
 static struct smcr_link *move_from(struct smcr_conn *conn)
 {
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link && !smcr_link_up(conn->link)) {
+	if (conn->lgr && conn->active && smcr_link_silent(conn->link)) {
 		link = conn->link;
 		smcr_link_hold(link);
 	}
@@ -40,12 +44,22 @@ static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 	return rc;
 }
 
+static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
+		       const struct smcr_link *stay)
+{
+	if (from->mem.d == stay->mem.d)
+		return;
+	smcr_buf_unmap(conn->sndbuf, from->mem.d);
+	smcr_buf_unmap(conn->sndbuf_old, from->mem.d);
+}
+
 /*
  * conn->lock held: from @from to @to. What certainly has arrived is not written
  * again, the rest is. False: the peer has not told what its RMB is called there.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 {
+	const bool all = READ_ONCE(conn->link->drained);
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx_seq,
 		.closed = conn->fsm.tx_closed && !conn->tx_owed,
@@ -56,7 +70,13 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 
 	lockdep_assert_held(&conn->lock);
 
+	if (all)	/* not every one is signalled */
+		smcr_fo_done(&conn->fo, conn->tx_seq, conn->tx_prod.abs);
+	conn->tx_unsure = false;
+	conn->tx_lost = false;
 	smcr_conn_set_link(conn, to);
+	if (conn->rtoken < 0)	/* it only waits for its reader */
+		return true;
 	if (smcr_conn_aim(conn))
 		return false;
 	smcr_fo_plan(&conn->fo, &conn->tx_ring, &facts, &plan);
@@ -70,19 +90,59 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	return true;
 }
 
+/*
+ * Who moved the connections of @to may have passed by before this one was on it:
+ * pairs with smcr_conn_move_all().
+ */
+static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
+{
+	smp_mb();	/* conn->link, then the state of the link */
+	if (!smcr_link_carries(to))
+		smcr_conn_want_move(conn);
+}
+
+/*
+ * @why: a send buffer could not be mapped. Returns whether the connection has left
+ * @from.
+ */
+static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
+		    struct smcr_link *to, enum smcr_reason why)
+{
+	bool queued = false, moved = false;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from) {
+		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
+		if (why == SMCR_R_NONE && !move_locked(conn, to))
+			why = SMCR_R_RKEY_UNKNOWN;
+		moved = conn->link == to;
+		if (why == SMCR_R_NONE) {
+			smcr_tx_push(conn);
+		} else {
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       why);
+			smcr_tx_give_up(conn);
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	if (queued)
+		sock_put(&smcr_conn_sock(conn)->sk);
+	return moved;
+}
+
 /**
  * smcr_conn_move() - go on over another link
  * @conn: connection, socket lock held
  *
- * Nothing happens if its link has not failed, or is the group's last.
+ * Nothing happens if its link is in use, or is the group's last.
  *
  * Context: process, sleeps.
  */
 void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn), *to;
-	bool queued = false, moved = false;
 	enum smcr_reason why = SMCR_R_NONE;
+	bool moved;
 
 	if (!from)
 		return;
@@ -91,24 +151,11 @@ void smcr_conn_move(struct smcr_conn *conn)
 		goto out;
 	if (move_map(conn, to))
 		why = SMCR_R_NO_MEMORY;
-
-	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from && conn->active) {
-		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
-		if (why == SMCR_R_NONE && !move_locked(conn, to))
-			why = SMCR_R_RKEY_UNKNOWN;
-		moved = conn->link == to;
-		if (why == SMCR_R_NONE)
-			smcr_tx_push(conn);
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-					       why);
-	}
-	spin_unlock_bh(&conn->lock);
-	if (queued)
-		sock_put(&smcr_conn_sock(conn)->sk);
+	moved = move_to(conn, from, to, why);
+	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
+		move_check(conn, to);
 		smcr_link_leave(from);
 	}
 out:
@@ -117,9 +164,58 @@ out:
 	smcr_link_put(from);
 }
 
+/* conn->lock or lgr->lock held */
+void smcr_conn_want_move(struct smcr_conn *conn)
+{
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+	smcr_conn_queue_work(conn);
+}
+
+/* A connection of @lgr whose element entry @d was written by last, with a reference */
+static struct smcr_conn *move_next_rx(struct smcr_lgr *lgr, u8 d)
+{
+	struct smcr_conn *conn, *found = NULL;
+
+	spin_lock_bh(&lgr->lock);
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+		if (READ_ONCE(conn->rx_d) != d)
+			continue;
+		/* the next search begins behind it */
+		list_move_tail(&conn->member.lgr_node, &lgr->conn_list);
+		sock_hold(&smcr_conn_sock(conn)->sk);
+		found = conn;
+		break;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return found;
+}
+
+/*
+ * The device of @link may go with it: what that has written, and nobody has read, is
+ * made good while it can be.
+ */
+static void move_rx(struct smcr_link *link)
+{
+	struct smcr_link *to = smcr_lgr_conn_link(link->lgr, NULL);
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_conn *conn;
+
+	if (!to)		/* the group ends, and releases its connections first */
+		return;
+	while (to->mem.d != link->mem.d &&
+	       (conn = move_next_rx(lgr, link->mem.d))) {
+		spin_lock_bh(&conn->lock);
+		if (conn->lgr == lgr && conn->rx_d == link->mem.d)
+			smcr_conn_rx_dev(conn, to->mem.d);
+		spin_unlock_bh(&conn->lock);
+		sock_put(&smcr_conn_sock(conn)->sk);
+	}
+	smcr_link_put(to);
+}
+
 /**
- * smcr_conn_move_all() - a link has failed: its connections move
- * @link: stopped link of a group that has another one
+ * smcr_conn_move_all() - the connections of a link move
+ * @link: link on which nothing of theirs is under way, of a group that has another
  *
  * Context: process, sleeps.
  */
@@ -128,12 +224,11 @@ void smcr_conn_move_all(struct smcr_link *link)
 	struct smcr_lgr *lgr = link->lgr;
 	struct smcr_conn *conn;
 
+	smp_mb();	/* the state of the link, then conn->link: move_check() */
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
-		if (READ_ONCE(conn->link) != link)
-			continue;
-		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-		smcr_conn_queue_work(conn);
-	}
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node)
+		if (READ_ONCE(conn->link) == link)
+			smcr_conn_want_move(conn);
 	spin_unlock_bh(&lgr->lock);
+	move_rx(link);
 }

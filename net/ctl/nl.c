@@ -65,16 +65,20 @@ void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
  * @attrs: from smcr_nl_filter()
  * @lgr: group; NULL has neither
  */
-bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr)
+bool smcr_nl_lgr_wanted(struct nlattr **attrs, struct smcr_lgr *lgr)
 {
 	struct nlattr *id = attrs[SMCR_A_LGR_ID];
 	struct nlattr *dev = attrs[SMCR_A_DEV_NAME];
+	char name[IB_DEVICE_NAME_MAX];
 
 	if (!lgr)
 		return !id && !dev;
 	if (id && lgr->id != nla_get_u32(id))
 		return false;
-	return !dev || !nla_strcmp(dev, dev_name(&lgr->pid.dev->ibdev->dev));
+	if (!dev)
+		return true;
+	return nla_strscpy(name, dev, sizeof(name)) > 0 &&
+	       smcr_lgr_is_on_name(lgr, name);
 }
 
 /**

@@ -55,7 +55,7 @@ struct smcr_net *smcr_nl_net(const struct netlink_callback *cb);
 int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1]);
 void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb);
-bool smcr_nl_lgr_wanted(struct nlattr **attrs, const struct smcr_lgr *lgr);
+bool smcr_nl_lgr_wanted(struct nlattr **attrs, struct smcr_lgr *lgr);
 
 /* One message of a dump, with one object in it */
 struct smcr_nl_msg {

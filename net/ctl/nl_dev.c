@@ -26,8 +26,8 @@ struct smcr_nl_dev_dump {
 static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 			      u32 port)
 {
-	const struct smcr_lgr *lgr;
 	struct smcr_id *node;
+	struct smcr_lgr *lgr;
 	unsigned int i;
 	u64 after = 0;
 	u32 n = 0;
@@ -37,8 +37,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 		node = smcr_ids_after(&sn->lgrs, after);
 		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
 			lgr = container_of(node, struct smcr_lgr, net_id);
-			if (lgr->pid.dev == dev &&
-			    (!port || lgr->pid.port == port))
+			if (smcr_lgr_is_on(lgr, dev, port))
 				n++;
 			after = node->id;
 			node = smcr_ids_next(node);

@@ -100,11 +100,10 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 	    nla_put_u32(skb, SMCR_A_LGR_STATE, st) ||
 	    nla_put(skb, SMCR_A_LGR_PEER_ID, sizeof(lgr->peer.id),
 		    lgr->peer.id) ||
-	    (lgr->pid.vlan != SMCR_NO_VLAN &&
-	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->pid.vlan)) ||
-	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME,
-			   dev_name(&lgr->pid.dev->ibdev->dev)) ||
-	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->pid.port))
+	    (lgr->vlan != SMCR_NO_VLAN &&
+	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->vlan)) ||
+	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME, lgr->formed_on) ||
+	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->formed_port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -310,7 +309,9 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			   bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
-	const struct smcr_link *link = rmb->lgr->link;
+	/* on the first of its devices; an MR goes under the mutex only */
+	unsigned int d = find_first_bit(&rmb->registered, SMCR_DEVS_MAX);
+	bool registered = d < SMCR_DEVS_MAX;
 
 	lockdep_assert_held(&rmb->lgr->rmb_mutex);
 
@@ -321,16 +322,15 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			SMCR_RMBE_MIN << rmb->bsize) ||
 	    smcr_nl_put_elems(skb, &rmb->elems) ||
 	    nla_put_u32(skb, SMCR_A_RMB_SIZE, rmb->buf->size) ||
-	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED,
-		       smcr_rmb_registered(rmb, link)))
+	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED, registered))
 		return -EMSGSIZE;
 	if (smcr_elems_idle(&rmb->elems) &&
 	    nla_put_u64_64bit(skb, SMCR_A_RMB_IDLE_MS, idle, SMCR_A_RMB_PAD))
 		return -EMSGSIZE;
-	if (!admin || !smcr_rmb_registered(rmb, link))
+	if (!admin || !registered)
 		return 0;
-	if (nla_put_u32(skb, SMCR_A_RMB_RKEY, smcr_rmb_rkey(rmb, link)) ||
-	    nla_put_u64_64bit(skb, SMCR_A_RMB_VA, smcr_rmb_va(rmb, link),
+	if (nla_put_u32(skb, SMCR_A_RMB_RKEY, rmb->mr[d]->rkey) ||
+	    nla_put_u64_64bit(skb, SMCR_A_RMB_VA, rmb->mr[d]->iova,
 			      SMCR_A_RMB_PAD))
 		return -EMSGSIZE;
 	return 0;

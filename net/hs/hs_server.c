@@ -175,7 +175,10 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 	return SMCR_HS_FAILED;
 }
 
-/* Of the connection's own link: the client's end of what the Accept has named */
+/*
+ * Of the connection's own link: the client's end of what the Accept has named. If that
+ * has failed meanwhile the connection moves as any other one of it does (FO-23).
+ */
 static bool smcr_srv_names_link(struct smcr_conn *conn,
 				const struct smcr_clc_accept *conf)
 {
@@ -184,7 +187,7 @@ static bool smcr_srv_names_link(struct smcr_conn *conn,
 
 	spin_lock_bh(&conn->lock);
 	link = conn->link;
-	same = link && smcr_link_up(link) && conf->qpn == link->peer_qpn &&
+	same = link && conf->qpn == link->peer_qpn &&
 	       !memcmp(conf->gid, link->peer_gid, sizeof(conf->gid)) &&
 	       !memcmp(conf->mac, link->peer_mac, sizeof(conf->mac));
 	spin_unlock_bh(&conn->lock);

@@ -10,9 +10,6 @@
 
 const struct smcr_lgr_ops *smcr_lgr_above __ro_after_init;
 
-/* Length of the reclaim list: send buffers that a WRITE may still read */
-#define SMCR_RECLAIM_MAX	64
-
 /* How long the end of a group waits for the peer, at most */
 static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
 {
@@ -138,27 +135,6 @@ void smcr_lgr_trust(struct smcr_lgr *lgr)
 {
 	if (READ_ONCE(lgr->no_reuse))
 		WRITE_ONCE(lgr->no_reuse, false);
-}
-
-/**
- * smcr_lgr_keep_buf() - keep a send buffer until the group's QP is gone
- * @lgr: group
- * @buf: buffer or NULL
- */
-void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf)
-{
-	bool many;
-
-	if (!buf)
-		return;
-	spin_lock_bh(&lgr->lock);
-	buf->reclaim_next = lgr->reclaim;
-	lgr->reclaim = buf;
-	many = ++lgr->n_reclaim > SMCR_RECLAIM_MAX;
-	spin_unlock_bh(&lgr->lock);
-	/* no conforming peer gives elements away again and again */
-	if (many)
-		smcr_lgr_kill(lgr, SMCR_R_RMBE_CONFLICT, SMCR_DEL_PROTOCOL);
 }
 
 /**
@@ -306,6 +282,9 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = lgr->slot[i].link;
 		if (!link || (on && !smcr_lgr_link_is(link, on)))
+			continue;
+		/* it has failed just now */
+		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
 			continue;
 		if (!best || atomic_read(&link->n_conns) <
 			     atomic_read(&best->n_conns))

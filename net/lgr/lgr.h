@@ -96,6 +96,20 @@ struct smcr_keepalive {
 	int cnt;
 };
 
+/*
+ * struct smcr_nics - RNICs of one side, for core/lgr_roles.h
+ * @nic: by their numbers
+ * @used: when it was asked for, 0: it is free
+ * @clock: counts that
+ */
+struct smcr_nics {
+	struct {
+		u8 mac[ETH_ALEN];
+		u32 used;
+	} nic[SMCR_NICS_MAX];
+	u32 clock;
+};
+
 /* What becomes of groups and links, for those who watch: X(NAME), as in netlink */
 #define SMCR_LGR_CHANGES(X) \
 	X(GROUP_FORMING) \
@@ -144,7 +158,7 @@ enum smcr_llc_news {
 	SMCR_NEWS_FIRST,	/* first contact begins */
 	SMCR_NEWS_SENT,		/* a message of first contact is delivered */
 	SMCR_NEWS_RKEY,		/* CONFIRM RKEY or DELETE RKEY is wanted */
-	SMCR_NEWS_RKEY_READY,	/* the RMB is registered, or could not be */
+	SMCR_NEWS_WANT_LINK,	/* there is an RNIC that no link is on */
 	/* + slot */
 	SMCR_NEWS_DOWN,		/* a link has failed */
 	SMCR_NEWS_MADE		= SMCR_NEWS_DOWN + SMCR_SLOTS,
@@ -153,12 +167,16 @@ enum smcr_llc_news {
 	SMCR_NEWS_ANSWERED	= SMCR_NEWS_MOVED + SMCR_SLOTS,
 	SMCR_NEWS_TOLD		= SMCR_NEWS_ANSWERED + SMCR_SLOTS,
 	SMCR_NEWS_STOPPED	= SMCR_NEWS_TOLD + SMCR_SLOTS,
-	SMCR_NEWS_END		= SMCR_NEWS_STOPPED + SMCR_SLOTS,	/* DEAD */
+	SMCR_NEWS_WANT_DEL	= SMCR_NEWS_STOPPED + SMCR_SLOTS,
+	/* the RMB is registered, or could not be; behind DOWN of where it was not */
+	SMCR_NEWS_RKEY_READY	= SMCR_NEWS_WANT_DEL + SMCR_SLOTS,
+	SMCR_NEWS_END,		/* DEAD */
 	NR_SMCR_NEWS
 };
 
 /* What is done to a link, in this order, by a work of its own: it may sleep long */
 enum smcr_slot_job {
+	SMCR_JOB_FREE,		/* the link before */
 	SMCR_JOB_MAKE,
 	SMCR_JOB_UP,
 	SMCR_JOB_MOVE,
@@ -169,7 +187,12 @@ enum smcr_slot_job {
  * struct smcr_slot - a link of the group's state machine
  * @lgr: group
  * @link: set before the job is reported that made it, taken off by llc.work when it
- *	is stopped; written under lgr->lock
+ *	is stopped, or has failed with its device; written under lgr->lock
+ * @old: taken off, to be freed; written by llc.work before the job
+ * @moving: MOVE is under way; llc.work
+ * @orderly: ... and the link still works; likewise
+ * @leave_at: its device goes: when it fails if it is still there, jiffies, 0: it
+ *	does not; written by smcr_lgr_kill_dev(), and by llc.work at its end
  * @pairs, @carrier: for @work, when a link is to be made: those that there are, and
  *	the one that carries the exchange
  * @nic, @peer_nic: numbers of its RNICs in the group
@@ -187,6 +210,10 @@ enum smcr_slot_job {
 struct smcr_slot {
 	struct smcr_lgr *lgr;
 	struct smcr_link *link;
+	struct smcr_link *old;
+	bool moving;
+	bool orderly;
+	unsigned long leave_at;
 	struct smcr_pairs pairs;
 	u8 carrier;
 	u8 nic, peer_nic;
@@ -205,7 +232,7 @@ struct smcr_slot {
 
 /*
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
- * @rmb: the RMB, while somebody waits for it; only that thread follows it
+ * @rmb: the RMB, while somebody waits for it
  * @del: DELETE RKEY
  * @on, @known: what the peer is told, by slot, and the slots that have it
  * @prepare: the RMB is to be registered
@@ -269,7 +296,8 @@ struct smcr_llc_run {
 /*
  * struct smcr_lgr - a link group
  *
- * Immutable: sn, server, pid, id, no_eye after ACTIVE.
+ * Immutable: sn, server, vlan, formed_on, formed_port, rmb_max, id, no_eye after
+ * ACTIVE.
  *
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
@@ -283,8 +311,9 @@ struct smcr_llc_run {
  *	sn->lgr_lock
  * @form_node: sn->lgr_forming, of a server's group until somebody finds there
  *	that its first contact is over; sn->lgr_lock
- * @link: slot[0].link; set before the group is published, destroyed in the final
- *	teardown
+ * @formed_on, @formed_port: where its first link was, for display
+ * @rmb_max: bytes of an RMB at most, as that device can map
+ * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
  * @conns: by alert token; RCU readers, writers under @lock
  * @n_conns: connections; @lock
@@ -293,8 +322,10 @@ struct smcr_llc_run {
  *	the peer in use (xarray index rtoken << 8 | element -> smcr_conn); @lock
  * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
  *	rmb_pause; in first contact held while an MR is registered
- * @devs: written under rmb_mutex; an entry stays as long as a link is on it, and who
- *	keeps that link needs no mutex to look at it
+ * @rmbs_off: RMBs that rmb_work has in its hands, or has given up: they give out no
+ *	elements; rmb_mutex
+ * @devs: written under rmb_mutex; an entry stays as long as the memory of a link on
+ *	it, so who has a reference on that needs no mutex to look at it
  * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
  */
 struct smcr_lgr {
@@ -307,20 +338,19 @@ struct smcr_lgr {
 	bool server;
 	u32 id;
 	struct smcr_peer peer;	/* as proposed */
-	u8 confirmed_mac[ETH_ALEN];	/* the Confirm's may be another; sn->lgr_lock */
 	/* who has denied the group last, any order; sn->lgr_lock */
 	struct in6_addr denied[SMCR_DENIED_MAX];
 	u8 n_denied;
-	struct smcr_port_id pid;
+	u16 vlan;
+	u8 formed_port;
+	char formed_on[IB_DEVICE_NAME_MAX];
+	u32 rmb_max;
 	struct smcr_buf_for mem;	/* of its buffers; the device comes with a link */
 	struct smcr_link *link;
 	unsigned long live;
 	u8 max_links;
 	bool single;		/* net.smcr.max_links is 1: no second link */
-	u8 own_nic[SMCR_NICS_MAX][ETH_ALEN];	/* by number; llc.lock, as below */
-	u8 n_own_nic;
-	u8 peer_nic[SMCR_NICS_MAX][ETH_ALEN];
-	u8 n_peer_nic;
+	struct smcr_nics own_nics, peer_nics;	/* @lock */
 	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
 	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
 
@@ -335,11 +365,10 @@ struct smcr_lgr {
 	struct list_head conn_list;	/* smcr_member.lgr_node; @lock */
 	struct smcr_rtoken *rtokens;
 	struct xarray relems;
-	struct smcr_buf *reclaim;	/* send buffers a WRITE may still read; @lock */
-	unsigned int n_reclaim;	/* @lock */
 
 	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
 	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
+	struct list_head rmbs_off;
 	unsigned int n_rmbs;
 	unsigned int n_free[SMCR_BSIZE_MAX + 1];
 	u32 next_rmb_id;
@@ -392,11 +421,16 @@ void smcr_lgr_kill_all(void);
 void smcr_lgr_shutdown(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
+void smcr_lgr_dev_arrived(void);
+bool smcr_lgr_is_on(struct smcr_lgr *lgr, const struct smcr_dev *dev, u8 port);
+bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name);
+void smcr_lgr_link_freed(struct smcr_lgr *lgr, u8 d);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u32 rkey, u64 va);
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
@@ -412,7 +446,6 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused);
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
-void smcr_lgr_keep_buf(struct smcr_lgr *lgr, struct smcr_buf *buf);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 
 /**

@@ -59,13 +59,12 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_put() - end of smcr_lgr_dev_get()
- * @lgr: group; smcr_rmb_work() does not run, or is the caller
+ * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), without a link
+ * @lgr: group
  * @d: index
  *
- * The link has been stopped, so its queue pair is gone. With the last link of a
- * device go the memory regions there, the mappings of the RMBs, and the protection
- * domain.
+ * With the last link of a device go the memory regions there, the mappings of the
+ * RMBs, and the protection domain.
  *
  * Context: process, sleeps.
  */
@@ -83,4 +82,63 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
 		ld->pd = NULL;
 	}
 	mutex_unlock(&lgr->rmb_mutex);
+}
+
+/**
+ * smcr_lgr_link_freed() - end of smcr_lgr_dev_get(), with the link
+ * @lgr: group
+ * @d: index
+ *
+ * As @freed of struct smcr_link_ops.
+ */
+void smcr_lgr_link_freed(struct smcr_lgr *lgr, u8 d)
+{
+	smcr_lgr_dev_put(lgr, d);
+}
+
+/**
+ * smcr_lgr_is_on() - is a link of a group on a device?
+ * @lgr: group
+ * @dev: device
+ * @port: of it, 0: any
+ *
+ * Context: any.
+ */
+bool smcr_lgr_is_on(struct smcr_lgr *lgr, const struct smcr_dev *dev, u8 port)
+{
+	const struct smcr_link *link;
+	bool on = false;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS && !on; i++) {
+		link = lgr->slot[i].link;
+		on = link && link->pid.dev == dev &&
+		     (!port || link->pid.port == port);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return on;
+}
+
+/**
+ * smcr_lgr_is_on_name() - likewise, by the name of the device
+ * @lgr: group
+ * @name: name of the device
+ *
+ * Context: any.
+ */
+bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name)
+{
+	const struct smcr_link *link;
+	bool on = false;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS && !on; i++) {
+		link = lgr->slot[i].link;
+		on = link && !strcmp(name,
+				     dev_name(&link->pid.dev->ibdev->dev));
+	}
+	spin_unlock_bh(&lgr->lock);
+	return on;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The end of a group. DELETE LINK and the peer's answer, connections, memory
- * (RFC 7609 3.5.4); and who makes groups end: devices, namespaces, the module.
+ * (RFC 7609 3.5.4); and who makes groups end: namespaces, the module.
  */
 #include <linux/delay.h>
 #include "lgr/llc.h"
@@ -10,14 +10,10 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * The removal of a device or a namespace waits for its groups, but no longer
- * than this: a peer that is alive has acknowledged and answered DELETE LINK
- * before.
+ * The end of a namespace waits for its groups, but no longer than this: a peer
+ * that is alive has acknowledged and answered DELETE LINK before.
  */
-#define SMCR_T_HURRY_DEV	1000	/* ms */
-#define SMCR_T_HURRY_NET	300
-
-static void smcr_lgr_free_reclaim(struct smcr_lgr *lgr);
+#define SMCR_T_HURRY_NET	300	/* ms */
 
 void smcr_lgr_uncount(struct smcr_net *sn)
 {
@@ -35,10 +31,8 @@ void smcr_lgr_free_work(struct work_struct *work)
 
 	smcr_links_stop(lgr);
 	smcr_llc_stop(lgr);
-	smcr_lgr_free_reclaim(lgr);
 	smcr_rmb_free_all(lgr);
 	smcr_links_free(lgr);
-	smcr_dev_put(lgr->pid.dev);
 	rhashtable_destroy(&lgr->conns);
 	xa_destroy(&lgr->relems);
 	smcr_count(sn, SMCR_CNT_LGR_FREED);
@@ -58,16 +52,6 @@ void smcr_lgr_idle_work(struct work_struct *work)
 		smcr_lgr_killed(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
 	}
 	smcr_lgr_put(lgr);
-}
-
-static void smcr_lgr_free_reclaim(struct smcr_lgr *lgr)
-{
-	struct smcr_buf *buf;
-
-	while ((buf = lgr->reclaim)) {
-		lgr->reclaim = buf->reclaim_next;
-		smcr_buf_free(buf);
-	}
 }
 
 /* Nothing here waits for the peer */
@@ -109,12 +93,6 @@ void smcr_lgr_end_work(struct work_struct *work)
 	smcr_lgr_release(lgr);
 }
 
-/* Bound the end of a dead group to @ms from now */
-static void smcr_lgr_hurry(struct smcr_lgr *lgr, unsigned int ms)
-{
-	smcr_lgr_release_in(lgr, msecs_to_jiffies(ms));
-}
-
 static bool smcr_lgr_net_idle(struct smcr_net *sn)
 {
 	bool idle;
@@ -136,7 +114,7 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
 	spin_lock_bh(&sn->lgr_lock);
 	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
 		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
-		smcr_lgr_hurry(lgr, SMCR_T_HURRY_NET);
+		smcr_lgr_release_in(lgr, msecs_to_jiffies(SMCR_T_HURRY_NET));
 	}
 	spin_unlock_bh(&sn->lgr_lock);
 }
@@ -195,82 +173,4 @@ void smcr_lgr_shutdown(void)
 	smcr_lgr_kill_all();
 	while (smcr_lgr_any() && time_before(jiffies, end))
 		msleep(20);
-}
-
-static void smcr_lgr_kill_dev_net(struct smcr_net *sn, struct smcr_dev *dev)
-{
-	struct smcr_lgr *lgr;
-
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
-		if (lgr->pid.dev != dev)
-			continue;
-		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, SMCR_DEL_LOST_PATH);
-		smcr_lgr_hurry(lgr, SMCR_T_HURRY_DEV);
-	}
-	spin_unlock_bh(&sn->lgr_lock);
-}
-
-/**
- * smcr_lgr_kill_dev() - an RDMA device goes away
- * @dev: device; smcr_dev_put() of the last group wakes the caller's wait
- *
- * Its queue pairs still work, as far as the device does: the peers are told.
- *
- * Context: process.
- */
-void smcr_lgr_kill_dev(struct smcr_dev *dev)
-{
-	struct net *net;
-
-	down_read(&net_rwsem);
-	for_each_net(net)
-		smcr_lgr_kill_dev_net(smcr_net(net), dev);
-	up_read(&net_rwsem);
-}
-
-/* Next group on @dev/@port behind the group number @after; reference taken */
-static struct smcr_lgr *smcr_lgr_next_on(struct smcr_net *sn,
-					 struct smcr_dev *dev, u8 port,
-					 u32 after)
-{
-	struct smcr_lgr *lgr, *found = NULL;
-
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
-		if (lgr->pid.dev == dev && lgr->pid.port == port &&
-		    lgr->id > after && (!found || lgr->id < found->id))
-			found = lgr;
-	}
-	if (found)
-		smcr_lgr_hold(found);
-	spin_unlock_bh(&sn->lgr_lock);
-	return found;
-}
-
-/**
- * smcr_lgr_port_event() - a port changed: groups without a usable GID end
- * @dev: device
- * @port: port number
- *
- * Context: process, sleeps.
- */
-void smcr_lgr_port_event(struct smcr_dev *dev, u8 port)
-{
-	struct smcr_lgr *lgr;
-	struct net *net;
-	u32 after;
-
-	down_read(&net_rwsem);
-	for_each_net(net) {
-		after = 0;
-		while ((lgr = smcr_lgr_next_on(smcr_net(net), dev, port,
-					       after))) {
-			after = lgr->id;
-			if (!smcr_dev_pid_ok(&lgr->pid))
-				smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
-			smcr_lgr_put(lgr);
-		}
-	}
-	up_read(&net_rwsem);
 }

@@ -85,7 +85,11 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
 	lgr->peer = *peer;
-	lgr->pid = *pid;
+	lgr->vlan = pid->vlan;
+	lgr->formed_port = pid->port;
+	strscpy(lgr->formed_on, dev_name(&pid->dev->ibdev->dev),
+		sizeof(lgr->formed_on));
+	lgr->rmb_max = pid->dev->max_mr_pages << PAGE_SHIFT;
 	lgr->mem = (struct smcr_buf_for) {
 		.sn = sn,
 		.over = smcr_lgr_over,
@@ -106,6 +110,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	mutex_init(&lgr->rmb_mutex);
 	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
 		INIT_LIST_HEAD(&lgr->rmbs[i]);
+	INIT_LIST_HEAD(&lgr->rmbs_off);
 	lgr->rmb_pause = jiffies;
 	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
 	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
@@ -114,7 +119,6 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	smcr_llc_init(lgr);
 	if (smcr_lgr_init_conns(lgr))
 		goto err_lgr;
-	smcr_dev_hold(pid->dev);
 	smcr_count(sn, SMCR_CNT_LGR_CREATED);
 	return lgr;
 
@@ -127,7 +131,8 @@ err_count:
 }
 
 /* PD, QP and receive queue of a new group */
-static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
+static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
+			  enum smcr_reason *why)
 {
 	struct smcr_link_for owner = {
 		.lgr = lgr,
@@ -139,15 +144,15 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, enum smcr_reason *why)
 	int d;
 
 	*why = SMCR_R_DEVICE_GONE;
-	if (READ_ONCE(lgr->pid.dev->removed))
+	if (READ_ONCE(pid->dev->removed))
 		return -ENODEV;
 
 	*why = SMCR_R_QP_FAIL;
-	d = smcr_lgr_dev_get(lgr, lgr->pid.dev);
+	d = smcr_lgr_dev_get(lgr, pid->dev);
 	if (d < 0)
 		return d;
 	owner.d = d;
-	link = smcr_link_create(&owner, &lgr->pid, lgr->devs[d].pd);
+	link = smcr_link_create(&owner, pid, lgr->devs[d].pd);
 	if (IS_ERR(link)) {
 		smcr_lgr_dev_put(lgr, d);
 		if (PTR_ERR(link) == -ENOBUFS)
@@ -192,20 +197,44 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 }
 
 /*
- * By ID and RNIC: the one that it prefers, or the one that it took. Not by GID: a
- * host names another one of the same RNIC when TCP is IPv6, and its group is as
- * good for that.
+ * The RNICs of both sides that a connection would prefer: is the group on them? Not
+ * by GID: a host names another one of the same RNIC when TCP is IPv6, and its group
+ * is as good for that. A client may have confirmed with another RNIC than the one
+ * it proposes. One that is being formed is where it was begun.
  */
-static bool smcr_lgr_same_peer(const struct smcr_lgr *lgr, bool server,
+static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
+			      const struct smcr_peer *peer,
+			      const struct smcr_port_id *pid)
+{
+	bool theirs = !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac));
+	bool ours = smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING &&
+		    lgr->formed_port == pid->port &&
+		    !strcmp(lgr->formed_on, dev_name(&pid->dev->ibdev->dev));
+	unsigned long live = READ_ONCE(lgr->live);
+	const struct smcr_link *link;
+	unsigned int i;
+
+	spin_lock(&lgr->lock);
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = lgr->slot[i].link;
+		if (!link)
+			continue;
+		theirs |= !memcmp(link->peer_mac, peer->mac, ETH_ALEN);
+		ours |= link->pid.dev == pid->dev &&
+			link->pid.port == pid->port;
+	}
+	spin_unlock(&lgr->lock);
+	return ours && theirs;
+}
+
+static bool smcr_lgr_same_peer(struct smcr_lgr *lgr, bool server,
 			       const struct smcr_peer *peer,
 			       const struct smcr_port_id *pid)
 {
-	return lgr->server == server &&
+	lockdep_assert_held(&lgr->sn->lgr_lock);
+	return lgr->server == server && lgr->vlan == pid->vlan &&
 	       !memcmp(lgr->peer.id, peer->id, sizeof(peer->id)) &&
-	       (!memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac)) ||
-		!memcmp(lgr->confirmed_mac, peer->mac, sizeof(peer->mac))) &&
-	       lgr->pid.vlan == pid->vlan && lgr->pid.dev == pid->dev &&
-	       lgr->pid.port == pid->port;
+	       smcr_lgr_on_rnics(lgr, peer, pid);
 }
 
 static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
@@ -291,15 +320,21 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
  * May the caller try first contact itself after another one with this peer has
  * failed? Only if the cause was that one's TCP connection, not the path.
  */
-static bool smcr_lgr_may_retry(const struct smcr_lgr *lgr)
+static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 {
+	struct smcr_link *link;
+	bool began;
+
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return true;
 	switch (lgr->why) {
 	case SMCR_R_CLC_EOF:
 	case SMCR_R_NEG_ABORTED:
 	case SMCR_R_PEER_DECLINED:
-		return !lgr->link || !lgr->link->peer_qpn;
+		link = smcr_lgr_link_get(lgr, 0);
+		began = link && link->peer_qpn;
+		smcr_link_put(link);
+		return !began;
 	default:
 		return false;
 	}
@@ -387,7 +422,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		goto busy;
 	}
 
-	rc = smcr_lgr_setup(fresh, why);
+	rc = smcr_lgr_setup(fresh, pid, why);
 	if (rc) {
 		smcr_lgr_kill(fresh, *why, 0);
 		smcr_lgr_put(fresh);
@@ -425,7 +460,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	lgr = smcr_lgr_alloc(sn, server, peer, pid, why);
 	if (!lgr)
 		return NULL;
-	if (smcr_lgr_setup(lgr, why)) {
+	if (smcr_lgr_setup(lgr, pid, why)) {
 		smcr_lgr_put(lgr);
 		return NULL;
 	}
@@ -478,7 +513,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	spin_lock_bh(&sn->lgr_lock);
 	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
 			       smcr_peer_hash(acc->peer_id)) {
-		if (!lgr->server && lgr->pid.vlan == pid->vlan &&
+		if (!lgr->server && lgr->vlan == pid->vlan &&
 		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
 		    smcr_lgr_names_link(lgr, acc)) {
 			smcr_lgr_hold(lgr);

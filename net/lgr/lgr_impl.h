@@ -15,6 +15,12 @@ void smcr_lgr_end_work(struct work_struct *work);
 void smcr_links_stop(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);
 
+/* RNICs on the LAN that are looked at: one more than links can be on */
+#define SMCR_LAN_MAX	(SMCR_DEVS_MAX + 1)
+
+/* lgr_rnics.c */
+bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid);
+
 /* lgr_dev.c */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);

@@ -14,33 +14,62 @@
 
 /* RNICs */
 
-/*
- * Number of an RNIC, which its MAC tells; SMCR_NO_NIC if there are more than
- * anybody needs. Context: any; lgr->llc.lock guards @table.
- */
-static u8 nic_number(struct smcr_lgr *lgr, u8 table[][ETH_ALEN], u8 *n,
-		     const u8 mac[ETH_ALEN])
+/* Is a link of the group on it? lgr->lock held */
+static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
+		       const u8 mac[ETH_ALEN])
 {
-	u8 i;
+	const struct smcr_link *link;
+	int i;
 
-	spin_lock_bh(&lgr->llc.lock);
-	for (i = 0; i < *n; i++)
-		if (!memcmp(table[i], mac, ETH_ALEN))
-			break;
-	if (i == *n && i < SMCR_NICS_MAX)
-		memcpy(table[(*n)++], mac, ETH_ALEN);
-	spin_unlock_bh(&lgr->llc.lock);
-	return i < SMCR_NICS_MAX ? i : SMCR_NO_NIC;
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		link = lgr->slot[i].link;
+		if (link && !memcmp(own ? link->pid.mac : link->peer_mac, mac,
+				    ETH_ALEN))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Number of an RNIC, which its MAC tells. There are more numbers than links: when all
+ * are given the one goes that was not asked for for longest and that no link is on.
+ */
+static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
+{
+	struct smcr_nics *n = own ? &lgr->own_nics : &lgr->peer_nics;
+	u8 i, at = SMCR_NO_NIC;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_NICS_MAX; i++)
+		if (n->nic[i].used && !memcmp(n->nic[i].mac, mac, ETH_ALEN))
+			at = i;
+	for (i = 0; i < SMCR_NICS_MAX && at == SMCR_NO_NIC; i++)
+		if (!n->nic[i].used)
+			at = i;
+	if (at == SMCR_NO_NIC) {
+		for (i = 0; i < SMCR_NICS_MAX; i++)
+			if (!nic_in_use(lgr, own, n->nic[i].mac) &&
+			    (at == SMCR_NO_NIC ||
+			     (s32)(n->nic[i].used - n->nic[at].used) < 0))
+				at = i;
+	}
+	if (at != SMCR_NO_NIC) {
+		memcpy(n->nic[at].mac, mac, ETH_ALEN);
+		n->nic[at].used = ++n->clock ?: ++n->clock;
+	}
+	spin_unlock_bh(&lgr->lock);
+	return at;
 }
 
 u8 smcr_lgr_own_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 {
-	return nic_number(lgr, lgr->own_nic, &lgr->n_own_nic, mac);
+	return nic_number(lgr, true, mac);
 }
 
 u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 {
-	return nic_number(lgr, lgr->peer_nic, &lgr->n_peer_nic, mac);
+	return nic_number(lgr, false, mac);
 }
 
 /* Making a link */
@@ -55,10 +84,10 @@ static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
 	int i, n;
 
 	slot->nic = SMCR_NO_NIC;
-	lan = kcalloc(SMCR_NICS_MAX, sizeof(*lan), GFP_KERNEL);
+	lan = kcalloc(SMCR_LAN_MAX, sizeof(*lan), GFP_KERNEL);
 	if (!lan)
 		return false;
-	n = smcr_dev_lan(lgr->sn->net, at, lan, SMCR_NICS_MAX);
+	n = smcr_dev_lan(lgr->sn->net, at, lan, SMCR_LAN_MAX);
 	for (i = 0; i < n; i++)
 		nic[i] = smcr_lgr_own_nic(lgr, lan[i].mac);
 	if (lgr->server)
@@ -113,15 +142,6 @@ static int slot_connect(const struct smcr_slot *slot, struct smcr_link *link)
 							link->pid.mtu));
 }
 
-static void slot_free_link(struct smcr_lgr *lgr, struct smcr_link *link)
-{
-	u8 d = link->mem.d;
-
-	smcr_link_stop(link);
-	smcr_lgr_dev_put(lgr, d);
-	smcr_link_put(link);
-}
-
 /* One more link; the client's is ready to receive (LG-22) */
 static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
@@ -152,7 +172,8 @@ static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	return true;
 
 err:
-	slot_free_link(lgr, link);
+	smcr_link_stop(link);
+	smcr_link_put(link);
 out:
 	smcr_link_put(carrier);
 	return false;
@@ -222,17 +243,37 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	smcr_llc_start(lgr);
 }
 
+/* What connections have sent may be so long on its way when they leave orderly */
+static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
+{
+	return smcr_knob_jiffies(lgr->sn, t_llc) / 4;
+}
+
 /*
- * The connections of a link move. What has arrived is known for certain when all of
- * its work requests have ended (FO-03), orderly or not.
+ * The connections of a link move. What has arrived is known for certain when it is
+ * drained, or when all of its work requests have ended (FO-03, FO-16).
  */
 static void slot_leave(struct smcr_slot *slot)
 {
 	if (!slot->link)
 		return;
-	link_stop(slot->link);
+	if (!slot->orderly ||
+	    !smcr_link_drain(slot->link, slot_drain_time(slot->lgr)))
+		link_stop(slot->link);
 	smcr_lgr_above->move_conns(slot->link);
 	smcr_lgr_above->link_gone(slot->link);
+}
+
+/* The link that was in the slot before */
+static void slot_free(struct smcr_slot *slot)
+{
+	struct smcr_link *old = slot->old;
+
+	slot->old = NULL;
+	if (!old)
+		return;
+	link_stop(old);
+	smcr_link_put(old);
 }
 
 static void slot_work(struct work_struct *work)
@@ -241,6 +282,8 @@ static void slot_work(struct work_struct *work)
 	struct smcr_lgr *lgr = slot->lgr;
 	unsigned int i = slot - lgr->slot;
 
+	if (test_and_clear_bit(SMCR_JOB_FREE, &slot->jobs))
+		slot_free(slot);
 	if (test_and_clear_bit(SMCR_JOB_MAKE, &slot->jobs)) {
 		slot_make(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_MADE + i);
@@ -286,8 +329,11 @@ void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 		smcr_lgr_put(lgr);
 }
 
-/* The link in @slot is stopped: nobody finds it any more. The group's work. */
-void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
+/*
+ * Nobody finds the link in @slot any more; its memory goes with those who have found
+ * it before. The group's work.
+ */
+void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = lgr->slot[slot].link;
 
@@ -298,8 +344,16 @@ void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 	if (lgr->link == link)
 		lgr->link = NULL;
 	spin_unlock_bh(&lgr->lock);
+	lgr->slot[slot].old = link;
+	smcr_slot_do(lgr, slot, SMCR_JOB_FREE);
+}
+
+/* The link in @slot is stopped, and with it goes all that was said of it */
+void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
+{
+	smcr_slot_off(lgr, slot);
 	smcr_lgr_forget_slot(lgr, slot);
-	slot_free_link(lgr, link);
+	WRITE_ONCE(lgr->slot[slot].leave_at, 0);
 }
 
 /**
@@ -338,7 +392,8 @@ void smcr_links_free(struct smcr_lgr *lgr)
 			ib_destroy_qp(lgr->slot[i].probe);
 		kvfree(lgr->slot[i].tok);
 	}
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (lgr->slot[i].link)
-			slot_free_link(lgr, lgr->slot[i].link);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		slot_free(&lgr->slot[i]);
+		smcr_link_put(lgr->slot[i].link);
+	}
 }

@@ -179,10 +179,10 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 	static const u8 type[] = {
 		SMCR_LGR_EV_DOWN, SMCR_LGR_EV_MADE, SMCR_LGR_EV_UP,
 		SMCR_LGR_EV_MOVED, SMCR_LGR_EV_SENT, SMCR_LGR_EV_SENT,
-		SMCR_LGR_EV_STOPPED,
+		SMCR_LGR_EV_STOPPED, SMCR_LGR_EV_WANT_DEL,
 	};
 	unsigned int kind = (news - SMCR_NEWS_DOWN) / SMCR_SLOTS;
-	const struct smcr_slot *slot;
+	struct smcr_slot *slot;
 
 	ev->type = type[kind];
 	ev->slot = (news - SMCR_NEWS_DOWN) % SMCR_SLOTS;
@@ -198,8 +198,15 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 		ev->nic = slot->nic;
 		ev->n = slot->n_tok;
 		break;
+	case SMCR_LGR_EV_MOVED:
+		slot->moving = false;
+		break;
 	case SMCR_LGR_EV_STOPPED:
 		smcr_slot_stopped(lgr, ev->slot);
+		break;
+	case SMCR_LGR_EV_WANT_DEL:
+		ev->orderly = true;
+		ev->del_reason = SMCR_DEL_OPERATOR;
 		break;
 	case SMCR_LGR_EV_SENT:
 		ev->about = ev->slot;
@@ -245,6 +252,9 @@ static bool llc_take_news(struct smcr_lgr *lgr)
 	case SMCR_NEWS_SENT:
 		ev.type = SMCR_LGR_EV_SENT;
 		ev.tag = SMCR_TAG_FIRST;
+		break;
+	case SMCR_NEWS_WANT_LINK:
+		ev.type = SMCR_LGR_EV_WANT_LINK;
 		break;
 	case SMCR_NEWS_RKEY:
 	case SMCR_NEWS_RKEY_READY:

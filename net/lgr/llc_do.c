@@ -133,13 +133,29 @@ static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_slot *slot,
 		al->psn = link->psn;
 		return;
 	}
-	if (!slot->probe)	/* a notice, or no */
+	if (!slot->probe)	/* refused */
 		return;
 	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
 	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
 	al->qpn = slot->probe->qp_num;
 	al->mtu = lgr->link->pid.mtu;
 	al->psn = slot->probe_psn;
+}
+
+/*
+ * The client's notice: of an RNIC that no link is on (LLC-35). False: there is none,
+ * so there is nothing to tell.
+ */
+static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
+{
+	struct smcr_port_id pid = { };
+
+	if (lgr->single || !smcr_lgr_new_nic(lgr, &pid))
+		return false;
+	memcpy(al->mac, pid.mac, sizeof(al->mac));
+	memcpy(al->gid, pid.gid.raw, sizeof(al->gid));
+	smcr_dev_put(pid.dev);
+	return true;
 }
 
 /* ADD LINK CONTINUATION: the next two of the RTokens that are to be told */
@@ -214,6 +230,9 @@ static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			fill_confirm_link(lgr, slot->link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
+		if (!lgr->server && !msg->reply &&
+		    !fill_notice(lgr, &msg->add_link))
+			return;
 		if (lgr->server == !msg->reply && !msg->add_link.rejected)
 			fill_add_link(lgr, &lgr->slot[a->about], &msg->add_link);
 		break;
@@ -361,10 +380,6 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 /* First contact is settled (LG-52) */
 static void llc_activate(struct smcr_lgr *lgr)
 {
-	/* a client may confirm with another RNIC than it proposed */
-	spin_lock_bh(&lgr->sn->lgr_lock);
-	memcpy(lgr->confirmed_mac, lgr->link->peer_mac, ETH_ALEN);
-	spin_unlock_bh(&lgr->sn->lgr_lock);
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
 	smcr_llc_start(lgr);
@@ -461,6 +476,8 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 	case SMCR_LGR_DO_MOVE:
 		clear_bit(a->slot, &lgr->live);
 		link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
+		lgr->slot[a->slot].moving = true;
+		lgr->slot[a->slot].orderly = a->orderly;
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
 		break;
 	case SMCR_LGR_DO_FAIL:
@@ -527,6 +544,24 @@ static void llc_number_links(struct smcr_lgr *lgr)
 	}
 }
 
+/*
+ * A link that has failed is not deleted before the peer has said so; but the device
+ * does not wait for that when it goes.
+ */
+static void llc_leave_devices(struct smcr_lgr *lgr)
+{
+	const struct smcr_slot *slot;
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		slot = &lgr->slot[i];
+		if (slot->link && !slot->moving &&
+		    lgr->llc.fsm.slot[i].st == SMCR_SLOT_FAILED &&
+		    READ_ONCE(slot->link->pid.dev->removed))
+			smcr_slot_off(lgr, i);
+	}
+}
+
 /* The actions of the last event, in their order */
 void smcr_llc_do(struct smcr_lgr *lgr)
 {
@@ -540,6 +575,7 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 		if (out->act[i].type == SMCR_LGR_DO_SETTLED)
 			settled = &out->act[i];
 	}
+	llc_leave_devices(lgr);
 	if (settled)
 		llc_publish_settled(lgr, settled);
 }

@@ -57,6 +57,9 @@ void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
+	/* a link that is added next has to have it, too */
+	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
+		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
 	lgr->llc.rkey.res = res;
 	lgr->llc.rkey.done = true;
 	spin_unlock_bh(&lgr->llc.lock);
@@ -96,11 +99,15 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 	return due;
 }
 
-/* On all links that carry data; without a registration if the RMB is to go */
+/*
+ * On all links that carry data; without a registration if the RMB is to go. A link
+ * on which that goes wrong has failed; the others do.
+ */
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	unsigned long live = READ_ONCE(lgr->live);
 	struct smcr_link *link;
+	bool named = false;
 	unsigned int i;
 	int rc = 0;
 
@@ -108,12 +115,17 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		link = smcr_lgr_link_get(lgr, i);
 		if (!link)
 			continue;
-		if (!rc && !del)
+		if (rc != -ENOMEM && !del)
 			rc = smcr_rmb_register(rmb, link);
-		if (!rc && rmb->mr[link->mem.d])
+		/* who has a link there keeps the MR, too */
+		if (!rc && rmb->mr[link->mem.d]) {
 			rkey_name(lgr, rmb, link);
+			named = true;
+		}
 		smcr_link_put(link);
 	}
+	if (rc != -ENOMEM && named)
+		rc = 0;
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.rkey.ok = !rc;
 	lgr->llc.rkey.why = SMCR_R_MR_FAIL;
@@ -134,11 +146,10 @@ static bool rkey_woken(const struct smcr_lgr *lgr)
  * its steps has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
  * group has ended; else what smcr_rmb_register() said.
  */
-static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+static int rkey_xchg_wait(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	int rc = 0;
 
-	rkey_begin(lgr, rmb, del);
 	for (;;) {
 		wait_event(lgr->wait, rkey_woken(lgr));
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
@@ -160,15 +171,16 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	}
 }
 
-/* For the log */
-static u32 rmb_any_rkey(const struct smcr_rmb *rmb)
+static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	u8 d;
+	int rc;
 
-	for (d = 0; d < SMCR_DEVS_MAX; d++)
-		if (rmb->mr[d])
-			return rmb->mr[d]->rkey;
-	return 0;
+	rkey_begin(lgr, rmb, del);
+	rc = rkey_xchg_wait(lgr, rmb, del);
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey.rmb = NULL;
+	spin_unlock_bh(&lgr->llc.lock);
+	return rc;
 }
 
 /*
@@ -178,6 +190,25 @@ static u32 rmb_any_rkey(const struct smcr_rmb *rmb)
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)
+
+static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+{
+	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
+	int tries, rc;
+
+	for (tries = 1; ; tries++) {
+		rc = rkey_xchg(lgr, rmb, del);
+		if (!del && (rc == -EREMOTEIO || rc == -EAGAIN))
+			net_info_ratelimited("smcr: link group %u: peer refuses RMB %u%s\n",
+					     lgr->id, rmb->id,
+					     rc == -EAGAIN ? " for now" : "");
+		if (rc != -EAGAIN || tries == RKEY_TRIES ||
+		    time_after(jiffies, end))
+			return rc;
+		wait_event_timeout(lgr->wait, smcr_lgr_state(lgr) ==
+				   SMCR_LGR_ST_DEAD, (tries - 1) * RKEY_PAUSE);
+	}
+}
 
 /**
  * smcr_llc_confirm_rkey() - register an RMB and tell the peer of it
@@ -191,21 +222,7 @@ static u32 rmb_any_rkey(const struct smcr_rmb *rmb)
  */
 int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
-	int tries, rc;
-
-	for (tries = 1; ; tries++) {
-		rc = rkey_xchg(lgr, rmb, false);
-		if (rc == -EREMOTEIO || rc == -EAGAIN)
-			net_info_ratelimited("smcr: link group %u: peer refuses RKey 0x%x%s\n",
-					     lgr->id, rmb_any_rkey(rmb),
-					     rc == -EAGAIN ? " for now" : "");
-		if (rc != -EAGAIN || tries == RKEY_TRIES ||
-		    time_after(jiffies, end))
-			return rc;
-		wait_event_timeout(lgr->wait, smcr_lgr_state(lgr) ==
-				   SMCR_LGR_ST_DEAD, (tries - 1) * RKEY_PAUSE);
-	}
+	return rkey_xchg_some(lgr, rmb, false);
 }
 
 /**
@@ -219,5 +236,5 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
  */
 int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	return rkey_xchg(lgr, rmb, true);
+	return rkey_xchg_some(lgr, rmb, true);
 }

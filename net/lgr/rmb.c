@@ -23,7 +23,7 @@
 
 static u32 rmb_bytes_max(const struct smcr_lgr *lgr)
 {
-	return lgr->pid.dev->max_mr_pages << PAGE_SHIFT;
+	return lgr->rmb_max;
 }
 
 /* Number of RMBs of a class */
@@ -205,7 +205,7 @@ static void rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 	if (!mr)
 		return;
 	rmb->mr[d] = NULL;
-	rmb->registered &= ~BIT(d);
+	clear_bit(d, &rmb->registered);
 	if (!ib_dereg_mr(mr))
 		return;
 	/* the device may still let the peer write there: never free it */
@@ -254,25 +254,21 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * An RMB that is not linked yet, of @n elements; or -ENOMEM, -ENOBUFS, -EDQUOT or
- * -EIO. First contact's worker is over when the work begins with it: @next_rmb_id
- * needs no lock.
+ * An RMB of @n elements that is in no list yet; or -ENOMEM, -ENOBUFS, -EDQUOT or
+ * -EIO. @link: on the first of its devices, the others follow; the caller keeps it
+ * until the RMB is in a list. First contact's worker is over when the work begins
+ * with it: @next_rmb_id needs no lock.
  */
-struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
+struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
+				 const struct smcr_link *link, u8 bsize, u32 n)
 {
-	struct smcr_link *link;
 	struct smcr_rmb *rmb;
 	int rc;
 
 	rmb = kvzalloc(struct_size(rmb, held_since, n), GFP_KERNEL);
 	if (!rmb)
 		return ERR_PTR(-ENOMEM);
-	/* the first of its devices; the others follow */
-	link = smcr_lgr_conn_link(lgr, NULL);
-	if (!link) {
-		kvfree(rmb);
-		return ERR_PTR(-EIO);
-	}
+	INIT_LIST_HEAD(&rmb->node);
 	rmb->lgr = lgr;
 	rmb->bsize = bsize;
 	rmb->idle_since = jiffies;
@@ -285,7 +281,6 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 		rmb->buf = NULL;
 	else
 		rc = rmb_alloc_mr(rmb, link);
-	smcr_link_put(link);
 	if (rc) {
 		rmb_destroy(rmb);
 		return ERR_PTR(smcr_rmb_short(rc) ? rc : -EIO);
@@ -296,35 +291,49 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n)
 	return rmb;
 }
 
+/* Its elements are to be given out */
 void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
-	list_add_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	list_move_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	WRITE_ONCE(rmb->told, true);
 	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
 
-void smcr_rmb_free(struct smcr_rmb *rmb)
+/* In no list, or in lgr->rmbs_off. lgr->rmb_mutex held */
+void smcr_rmb_free_locked(struct smcr_rmb *rmb)
 {
+	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+	list_del(&rmb->node);
 	smcr_count(rmb->lgr->sn, SMCR_CNT_RMB_FREED);
 	trace_smcr_rmb(rmb->lgr->id, rmb->id, "free", rmb->bsize);
 	rmb_destroy(rmb);
 }
 
+static void rmbs_leave_dev(struct list_head *rmbs, u8 d,
+			   struct smcr_buf_map **maps)
+{
+	struct smcr_rmb *rmb;
+
+	list_for_each_entry(rmb, rmbs, node) {
+		rmb_drop_mr(rmb, d);
+		if (!rmb->leaked)
+			smcr_buf_unmap_begin(rmb->buf, d, maps);
+	}
+}
+
 /* Nothing of the group's RMBs is left on a device that no link is on any more */
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 {
-	struct smcr_rmb *rmb;
+	struct smcr_buf_map *maps = NULL;
 	int i;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
-	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rmb_drop_mr(rmb, d);
-			if (!rmb->leaked)
-				smcr_buf_unmap(rmb->buf, d);
-		}
-	}
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++)
+		rmbs_leave_dev(&lgr->rmbs[i], d, &maps);
+	rmbs_leave_dev(&lgr->rmbs_off, d, &maps);
+	smcr_buf_unmap_end(maps);
 }
 
 /*
@@ -342,12 +351,41 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	if (!rmb->mr[d] && rmb_alloc_mr(rmb, link))
 		return -ENOMEM;
 	rc = smcr_link_reg_mr(link, rmb->mr[d], SMCR_RMB_ACCESS);
-	rmb->keep = rc && rc != -ENOMEM;
+	rmb->keep |= rc && rc != -ENOMEM;
 	if (rc)
 		return rc;
-	rmb->registered |= BIT(d);
+	set_bit(d, &rmb->registered);
 	trace_smcr_rmb(lgr->id, rmb->id, "register", rmb->bsize);
 	return 0;
+}
+
+/* @fn for every RMB that the peer knows, until it says something else than 0 */
+static int rmbs_each_told(struct smcr_lgr *lgr,
+			  int (*fn)(struct smcr_rmb *rmb, void *arg), void *arg)
+{
+	struct smcr_rmb *rmb;
+	int i, rc;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
+		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+			rc = fn(rmb, arg);
+			if (rc)
+				return rc;
+		}
+	}
+	/* one may be about to be linked */
+	list_for_each_entry(rmb, &lgr->rmbs_off, node) {
+		rc = READ_ONCE(rmb->told) ? fn(rmb, arg) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int rmb_register_on(struct smcr_rmb *rmb, void *link)
+{
+	return smcr_rmb_register(rmb, link);
 }
 
 /**
@@ -360,19 +398,39 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
  */
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
-	struct smcr_rmb *rmb;
-	int i, rc = 0;
+	int rc;
 
 	mutex_lock(&lgr->rmb_mutex);
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rc = smcr_rmb_register(rmb, link);
-			if (rc)
-				break;
-		}
-	}
+	rc = rmbs_each_told(lgr, rmb_register_on, link);
 	mutex_unlock(&lgr->rmb_mutex);
 	return rc;
+}
+
+struct rmb_tokens {
+	struct smcr_link *link;
+	u8 carrier;
+	struct smcr_llc_rtoken_pair *tok;
+	int n, max;
+};
+
+static int rmb_token(struct smcr_rmb *rmb, void *arg)
+{
+	struct rmb_tokens *t = arg;
+	int rc;
+
+	if (!rmb->mr[t->carrier])
+		return -EIO;	/* the peer could not be told */
+	if (t->n == t->max)
+		return -ENOSPC;
+	if (!rmb->mr[t->link->mem.d]) {
+		rc = rmb_alloc_mr(rmb, t->link);
+		if (rc)
+			return rc;
+	}
+	t->tok[t->n].ref_rkey = rmb->mr[t->carrier]->rkey;
+	t->tok[t->n].new_rkey = smcr_rmb_rkey(rmb, t->link);
+	t->tok[t->n++].new_va = smcr_rmb_va(rmb, t->link);
+	return 0;
 }
 
 /**
@@ -388,30 +446,21 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
 {
-	struct smcr_rmb *rmb;
-	int i, n = 0, rc = 0;
+	struct rmb_tokens t = {
+		.link = link,
+		.carrier = carrier,
+	};
+	int rc;
 
 	mutex_lock(&lgr->rmb_mutex);
-	*tok = kvcalloc(max(lgr->n_rmbs, 1U), sizeof(**tok), GFP_KERNEL);
-	if (!*tok)
-		rc = -ENOMEM;
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			if (!rmb->mr[carrier])
-				continue;	/* its registration went wrong */
-			if (!rmb->mr[link->mem.d])
-				rc = rmb_alloc_mr(rmb, link);
-			if (rc)
-				break;
-			(*tok)[n].ref_rkey = rmb->mr[carrier]->rkey;
-			(*tok)[n].new_rkey = smcr_rmb_rkey(rmb, link);
-			(*tok)[n++].new_va = smcr_rmb_va(rmb, link);
-		}
-	}
+	t.max = lgr->n_rmbs + 1;
+	t.tok = kvcalloc(t.max, sizeof(*t.tok), GFP_KERNEL);
+	rc = t.tok ? rmbs_each_told(lgr, rmb_token, &t) : -ENOMEM;
 	mutex_unlock(&lgr->rmb_mutex);
+	*tok = t.tok;
 	if (!rc)
-		return n;
-	kvfree(*tok);
+		return t.n;
+	kvfree(t.tok);
 	*tok = NULL;
 	return rc;
 }
@@ -430,15 +479,14 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 
 	mutex_lock(&lgr->rmb_mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
-		list_for_each_entry_safe(rmb, tmp, &lgr->rmbs[i], node) {
-			list_del(&rmb->node);
-			WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
-			smcr_rmb_free(rmb);
-		}
+		list_splice_init(&lgr->rmbs[i], &lgr->rmbs_off);
 		mem_cgroup_put(lgr->rmb_want[i].payer);
 		mem_cgroup_put(lgr->rmb_want[i].full);
 		memset(&lgr->rmb_want[i], 0, sizeof(lgr->rmb_want[i]));
 	}
+	list_for_each_entry_safe(rmb, tmp, &lgr->rmbs_off, node)
+		smcr_rmb_free_locked(rmb);
+	WRITE_ONCE(lgr->n_rmbs, 0);
 	mutex_unlock(&lgr->rmb_mutex);
 }
 
@@ -457,12 +505,14 @@ struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 }
 
 /* An RMB of the class, smaller when memory is short (RMB-11) */
-struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n)
+struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr,
+				      const struct smcr_link *link, u8 bsize,
+				      u32 n)
 {
 	struct smcr_rmb *rmb;
 
 	do {
-		rmb = smcr_rmb_create(lgr, bsize, n);
+		rmb = smcr_rmb_create(lgr, link, bsize, n);
 		n /= 2;
 	} while (IS_ERR(rmb) && smcr_rmb_short(PTR_ERR(rmb)) && n);
 	return rmb;

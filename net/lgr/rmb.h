@@ -17,19 +17,21 @@
 
 /**
  * struct smcr_rmb - one RMB
- * @node: member of lgr->rmbs[bsize], oldest first; lgr->rmb_mutex
+ * @node: member of lgr->rmbs[bsize], oldest first, or of lgr->rmbs_off;
+ *	lgr->rmb_mutex
  * @lgr: owner, no reference (an RMB never outlives it)
  * @buf: memory
  * @mr: fast-registration MR on each device of the group that has one yet; its rkey
  *	and its iova, the address for the peer, are fixed from the start and valid for
- *	the peer once it is @registered
+ *	the peer once it is @registered. Goes with the last link on the device, so
+ *	that who has a link there can look at it
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
- * @registered: REG_MR has completed, a bit for each device; set under
- *	lgr->rmb_mutex once it is linked
+ * @registered: REG_MR has completed, a bit for each device; atomic
  * @keep: its registration went wrong: REG_MR may still be on its way, so that it
  *	lives as long as the queue pair; written by who registers
+ * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -43,30 +45,35 @@ struct smcr_rmb {
 	u32 id;
 	u8 bsize;
 	struct smcr_elems elems;
-	u8 registered;
+	unsigned long registered;
 	bool keep;
+	bool told;
 	bool leaked;
 	unsigned long idle_since;
 	unsigned long held_since[];
 };
 
-/* RToken of an RMB on a link, while the RMB has an MR on the link's device */
+/* RToken of an RMB on a link; 0: it has no MR on the link's device */
 static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
 				const struct smcr_link *link)
 {
-	return rmb->mr[link->mem.d]->rkey;
+	const struct ib_mr *mr = rmb->mr[link->mem.d];
+
+	return mr ? mr->rkey : 0;
 }
 
 static inline u64 smcr_rmb_va(const struct smcr_rmb *rmb,
 			      const struct smcr_link *link)
 {
-	return rmb->mr[link->mem.d]->iova;
+	const struct ib_mr *mr = rmb->mr[link->mem.d];
+
+	return mr ? mr->iova : 0;
 }
 
 static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 				       const struct smcr_link *link)
 {
-	return rmb->registered & BIT(link->mem.d);
+	return test_bit(link->mem.d, &rmb->registered);
 }
 
 /**

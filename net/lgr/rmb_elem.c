@@ -18,7 +18,9 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 
 	if (smcr_rmb_limit_reached(lgr))
 		return -ENOSPC;
-	rmb = smcr_rmb_create_some(lgr, bsize, smcr_rmb_elems_wanted(lgr, bsize));
+	/* whoever forms a group keeps its link */
+	rmb = smcr_rmb_create_some(lgr, lgr->link, bsize,
+				   smcr_rmb_elems_wanted(lgr, bsize));
 	if (IS_ERR(rmb))
 		return PTR_ERR(rmb);
 	smcr_rmb_link(lgr, rmb);

@@ -25,12 +25,15 @@ void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay);
 unsigned long smcr_rmb_quarantine(const struct smcr_lgr *lgr);
 unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr);
 bool smcr_rmb_short(long rc);
-struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr, u8 bsize, u32 n);
+struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
+				 const struct smcr_link *link, u8 bsize, u32 n);
 void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
-void smcr_rmb_free(struct smcr_rmb *rmb);
+void smcr_rmb_free_locked(struct smcr_rmb *rmb);
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d);
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link);
 struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize);
-struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr, u8 bsize, u32 n);
+struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr,
+				      const struct smcr_link *link, u8 bsize,
+				      u32 n);
 
 #endif /* _SMCR_RMB_IMPL_H */

@@ -95,7 +95,8 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			*next = min(*next, left);
 			if (left)
 				continue;
-			list_del_init(&rmb->node);
+			list_move(&rmb->node, &lgr->rmbs_off);
+			WRITE_ONCE(rmb->told, false);
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
@@ -103,7 +104,11 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 	return NULL;
 }
 
-/* The peer forgets the RKey first (LLC-66) */
+/*
+ * The peer forgets the RKey first (LLC-66). If it cannot be asked, not even several
+ * times, it may have forgotten the key or not: the RMB stays, but gives out no
+ * elements any more.
+ */
 static int rmb_withdraw(struct smcr_rmb *rmb)
 {
 	smcr_count(rmb->lgr->sn, SMCR_CNT_T_RMB_FREE);
@@ -126,20 +131,14 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	rc = rmb_withdraw(rmb);
 
 	mutex_lock(&lgr->rmb_mutex);
-	if (rc) {
-		rmb->idle_since = jiffies;
-		list_add(&rmb->node, &lgr->rmbs[rmb->bsize]);
-		smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
-	} else {
+	if (!rc) {
 		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
+		smcr_rmb_free_locked(rmb);
 	}
 	mutex_unlock(&lgr->rmb_mutex);
-	if (rc) {
+	if (rc)
 		*next = max_t(unsigned long, smcr_rmb_idle_time(lgr), HZ);
-		return false;
-	}
-	smcr_rmb_free(rmb);
-	return true;
+	return !rc;
 }
 
 /* Somebody waits: the work has been queued again */
@@ -166,37 +165,53 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 
 /*
  * Registered, and the peer knows its RToken (LLC-55). An RMB that the peer does
- * not want is gone; whoever needs one next asks again (LLC-60).
+ * not want is gone; whoever needs one next asks again (LLC-60). One whose
+ * registration went wrong counts as long as the group is there: REG_MR may still be
+ * on its way.
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	int rc;
 
 	rc = smcr_llc_confirm_rkey(lgr, rmb);
-	if (rc && rmb->keep) {		/* the link has failed: keep the MR */
-		mutex_lock(&lgr->rmb_mutex);
-		smcr_rmb_link(lgr, rmb);
-		mutex_unlock(&lgr->rmb_mutex);
-		return rc;
-	}
-	if (rc) {
-		smcr_rmb_free(rmb);
-		return rc;
-	}
-	trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
+	if (!rc)
+		trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
 	mutex_lock(&lgr->rmb_mutex);
-	smcr_rmb_link(lgr, rmb);
+	if (!rc)
+		smcr_rmb_link(lgr, rmb);
+	else if (rmb->keep)
+		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
+	else
+		smcr_rmb_free_locked(rmb);
 	mutex_unlock(&lgr->rmb_mutex);
-	return 0;
+	return rc;
+}
+
+/* In lgr->rmbs_off before its link is let go: it leaves devices like others */
+static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
+				       bool wanted)
+{
+	struct smcr_link *link = smcr_lgr_conn_link(lgr, NULL);
+	struct smcr_rmb *rmb;
+
+	if (!link)
+		return ERR_PTR(-EIO);
+	/* ahead of need memory is not worth much effort */
+	rmb = wanted ? smcr_rmb_create_some(lgr, link, bsize, n) :
+		       smcr_rmb_create(lgr, link, bsize, n);
+	if (!IS_ERR(rmb)) {
+		mutex_lock(&lgr->rmb_mutex);
+		list_add(&rmb->node, &lgr->rmbs_off);
+		mutex_unlock(&lgr->rmb_mutex);
+	}
+	smcr_link_put(link);
+	return rmb;
 }
 
 static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
 {
-	struct smcr_rmb *rmb;
+	struct smcr_rmb *rmb = rmb_create_off(lgr, bsize, n, wanted);
 
-	/* ahead of need memory is not worth much effort */
-	rmb = wanted ? smcr_rmb_create_some(lgr, bsize, n) :
-		       smcr_rmb_create(lgr, bsize, n);
 	return IS_ERR(rmb) ? PTR_ERR(rmb) : rmb_publish(lgr, rmb);
 }
 

@@ -163,6 +163,7 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 	if (!map)
 		return -ENOMEM;
 	map->ibdev = ibdev;
+	map->buf = buf;
 	for (i = 0; i < buf->n_chunks; i++) {
 		map->dma[i] = map_chunk(buf, ibdev, buf->chunk[i]);
 		if (ib_dma_mapping_error(ibdev, map->dma[i])) {
@@ -178,21 +179,59 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 }
 
 /**
- * smcr_buf_unmap() - the device of a mapping uses a buffer no more
- * @buf: buffer; nobody else maps or unmaps it meanwhile
+ * smcr_buf_unmap_begin() - the device of a mapping uses a buffer no more
+ * @buf: buffer; nobody else maps or unmaps it meanwhile for the same entry
  * @d: the device's entry, mapped or not; nobody sends from it there
+ * @list: of mappings for smcr_buf_unmap_end(), to which that one comes
  *
- * Context: process, sleeps: the CPU may be syncing it.
+ * Context: any. The buffer has to stay until smcr_buf_unmap_end().
  */
-void smcr_buf_unmap(struct smcr_buf *buf, u8 d)
+void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
+			  struct smcr_buf_map **list)
 {
 	struct smcr_buf_map *map = map_of(buf, d);
 
 	if (!map)
 		return;
 	RCU_INIT_POINTER(buf->map[d], NULL);
+	map->next = *list;
+	*list = map;
+}
+
+/**
+ * smcr_buf_unmap_end() - the end of mappings that smcr_buf_unmap_begin() took off
+ * @list: mappings, or NULL
+ *
+ * Context: process, sleeps: the CPU may be syncing them.
+ */
+void smcr_buf_unmap_end(struct smcr_buf_map *list)
+{
+	struct smcr_buf_map *map;
+
+	if (!list)
+		return;
 	synchronize_rcu();
-	map_free(buf, map, buf->n_chunks);
+	while ((map = list)) {
+		list = map->next;
+		map_free(map->buf, map, map->buf->n_chunks);
+	}
+}
+
+/**
+ * smcr_buf_unmap() - likewise, of a send buffer, which nobody else looks at
+ * @buf: buffer, or NULL
+ * @d: the device's entry, mapped or not
+ *
+ * Context: process.
+ */
+void smcr_buf_unmap(struct smcr_buf *buf, u8 d)
+{
+	struct smcr_buf_map *map = NULL;
+
+	if (buf)
+		smcr_buf_unmap_begin(buf, d, &map);
+	if (map)
+		map_free(buf, map, buf->n_chunks);
 }
 
 static void buf_put(struct smcr_buf *buf)

@@ -18,17 +18,21 @@
 /**
  * struct smcr_buf_map - a buffer as one device sees it; immutable once published
  * @ibdev: the device
+ * @buf: the buffer
+ * @next: of those that are being taken off: smcr_buf_unmap_begin()
  * @dma: DMA address of each chunk
  */
 struct smcr_buf_map {
 	struct ib_device *ibdev;
+	struct smcr_buf *buf;
+	struct smcr_buf_map *next;
 	u64 dma[];
 };
 
 /**
  * struct smcr_buf - a buffer of chunks; immutable after creation but for mappings
  * @map: mappings by entry of the group's devices; RCU readers, the owner sees to it
- *	that one at a time maps or unmaps
+ *	that one at a time maps or unmaps for the same entry, and one at a time maps
  * @n_map: one more than the highest entry that was ever in use
  * @sync: a mapping was for a device that DMA addresses mean something to: syncs are
  *	not in vain
@@ -80,6 +84,9 @@ struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
 void smcr_buf_free(struct smcr_buf *buf);
 int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev);
 void smcr_buf_unmap(struct smcr_buf *buf, u8 d);
+void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
+			  struct smcr_buf_map **list);
+void smcr_buf_unmap_end(struct smcr_buf_map *list);
 
 long smcr_buf_mem(struct smcr_net *sn);
 

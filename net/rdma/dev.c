@@ -275,7 +275,7 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 			xchg(&dev->recovered, true);
 			queue_work(smcr_wq, &dev->event_work);
 		}
-		break;
+		fallthrough;
 	case IB_EVENT_PORT_ERR:
 		port_check(dev, port);
 		break;

@@ -94,34 +94,6 @@ static int link_setup(struct smcr_link *link)
 	return rc;
 }
 
-/**
- * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
- * @owner: whom it is for
- * @pid: device, port, GID; a device reference is taken
- * @pd: protection domain of the group on that device
- *
- * Context: process, sleeps.
- * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
- * smcr_link_put().
- */
-struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
-				   const struct smcr_port_id *pid,
-				   struct ib_pd *pd)
-{
-	struct smcr_link *link;
-	int rc;
-
-	link = link_alloc(owner, pid, pd);
-	if (!link)
-		return ERR_PTR(-ENOMEM);
-	rc = link_setup(link);
-	if (rc) {
-		smcr_link_put(link);
-		return ERR_PTR(rc);
-	}
-	return link;
-}
-
 static bool link_drained(const struct smcr_link *link)
 {
 	return !atomic_read(&link->n_pend) && !atomic_read(&link->n_rx);
@@ -165,7 +137,7 @@ bool smcr_link_stop(struct smcr_link *link)
 	first = !link->stopped;
 	if (first) {
 		link_do_stop(link);
-		link->stopped = true;
+		WRITE_ONCE(link->stopped, true);
 	}
 	mutex_unlock(&link->verbs);
 	return first;
@@ -188,7 +160,13 @@ void smcr_link_hold(struct smcr_link *link)
 
 static void link_free(struct smcr_link *link)
 {
+	struct smcr_buf *buf;
+
 	smcr_link_stop(link);
+	while ((buf = link->reclaim)) {
+		link->reclaim = buf->reclaim_next;
+		smcr_buf_free(buf);
+	}
 	if (link->probe_cq)
 		ib_free_cq(link->probe_cq);
 	smcr_buf_free(link->rx_buf);
@@ -197,6 +175,34 @@ static void link_free(struct smcr_link *link)
 	kvfree(link->pends);
 	smcr_dev_put(link->pid.dev);
 	kfree(link);
+}
+
+/**
+ * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
+ * @owner: whom it is for
+ * @pid: device, port, GID; a device reference is taken
+ * @pd: protection domain of the group on that device
+ *
+ * Context: process, sleeps.
+ * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
+ * smcr_link_put().
+ */
+struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
+				   const struct smcr_port_id *pid,
+				   struct ib_pd *pd)
+{
+	struct smcr_link *link;
+	int rc;
+
+	link = link_alloc(owner, pid, pd);
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	rc = link_setup(link);
+	if (rc) {
+		link_free(link);
+		return ERR_PTR(rc);
+	}
+	return link;
 }
 
 /**
@@ -211,9 +217,39 @@ static void link_free(struct smcr_link *link)
  */
 void smcr_link_put(struct smcr_link *link)
 {
+	struct smcr_lgr *lgr;
+	u8 d;
+
 	might_sleep();
-	if (link && refcount_dec_and_test(&link->refs))
-		link_free(link);
+	if (!link || !refcount_dec_and_test(&link->refs))
+		return;
+	lgr = link->lgr;
+	d = link->mem.d;
+	link_free(link);
+	smcr_link_above->freed(lgr, d);
+}
+
+/**
+ * smcr_link_keep_buf() - keep a send buffer until the queue pair is gone
+ * @link: link; the caller has a reference
+ * @buf: buffer or NULL, mapped for the device of the link only
+ *
+ * Context: any.
+ * Return: how many there are.
+ */
+unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf)
+{
+	unsigned int n;
+
+	spin_lock_bh(&link->lock);
+	if (buf) {
+		buf->reclaim_next = link->reclaim;
+		link->reclaim = buf;
+		link->n_reclaim++;
+	}
+	n = link->n_reclaim;
+	spin_unlock_bh(&link->lock);
+	return n;
 }
 
 /**

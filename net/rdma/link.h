@@ -55,6 +55,8 @@ struct smcr_tx_pend {
  * @rx_llc: an LLC message, likewise
  * @down: the link failed; any context up to softirq; called exactly once
  * @room: send WRs became free while somebody waited for them
+ * @freed: a link of @lgr is gone, which was on device entry @d; process context,
+ *	sleeps. For every link that smcr_link_create() has returned
  *
  * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
  * one at a time for each link.
@@ -64,6 +66,7 @@ struct smcr_link_ops {
 	void (*rx_llc)(struct smcr_link *link, const u8 *buf);
 	void (*down)(struct smcr_link *link, enum smcr_reason why);
 	void (*room)(struct smcr_link *link);
+	void (*freed)(struct smcr_lgr *lgr, u8 d);
 };
 
 /* Set before the first link is made, by net/wire.c */
@@ -98,7 +101,7 @@ struct smcr_link_for {
  * @verbs: serialises what is done to the QP as a whole: modify, destroy;
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
- * @stopped: QP and CQ are gone; @verbs
+ * @stopped: QP and CQ are gone; written under @verbs, read with READ_ONCE
  * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
  *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
  * @lock: BH; nests inside a connection's lock. Guards everything below it but
@@ -110,6 +113,9 @@ struct smcr_link_for {
  *	next, and the number of those before it that are to be reposted; completion
  *	handlers only, which never run side by side on one CQ
  * @pend_tail: likewise, of @pends; written under @lock
+ * @leaving: connections send no more over it: smcr_link_drain()
+ * @drained: ... and what they have sent has arrived; written once, before they move
+ * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_keep_buf()
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
 struct smcr_link {
@@ -148,6 +154,8 @@ struct smcr_link {
 	spinlock_t lock;		/* all below but rq_*, see above */
 	u8 st;
 	bool down_reported;
+	bool leaving;
+	bool drained;
 	u32 posted;			/* send WRs posted so far */
 	u32 completed;			/* ... known to be completed */
 	u32 unsignalled;		/* since the last signalled one */
@@ -155,6 +163,8 @@ struct smcr_link {
 	u32 pend_tail;			/* ... completed; see above */
 	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
 	const struct list_head *turn;	/* taken off there, posts next */
+	struct smcr_buf *reclaim;
+	unsigned int n_reclaim;
 	u32 rq_tail;			/* receives completed so far */
 	u32 rq_missing;
 
@@ -182,10 +192,12 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],
 int smcr_link_to_rts(struct smcr_link *link);
 void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
 bool smcr_link_stop(struct smcr_link *link);
+bool smcr_link_drain(struct smcr_link *link, unsigned long time);
 void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
 void smcr_link_join(struct smcr_link *link);
 void smcr_link_leave(struct smcr_link *link);
+unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
@@ -199,6 +211,18 @@ int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access);
 static inline bool smcr_link_up(const struct smcr_link *link)
 {
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
+}
+
+/* Nothing that connections have sent over it is under way any more. Any context */
+static inline bool smcr_link_silent(const struct smcr_link *link)
+{
+	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);
+}
+
+/* Does it carry data, and will it? Any context */
+static inline bool smcr_link_carries(const struct smcr_link *link)
+{
+	return smcr_link_up(link) && !READ_ONCE(link->leaving);
 }
 
 bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);

@@ -47,6 +47,8 @@ static int link_admit_data(struct smcr_link *link, u32 n,
 {
 	int rc = link_admit(link, n, SMCR_CTRL_RESERVE);
 
+	if (unlikely(link->leaving))
+		return -ENOTCONN;
 	if (!rc && unlikely(!link_is_next(link, who)))
 		rc = -EAGAIN;
 	if (!rc)
@@ -343,7 +345,7 @@ bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 
 	spin_lock_bh(&link->lock);
 	queued = !list_empty(node);
-	if (!queued && link->st == SMCR_LINK_ST_RTS &&
+	if (!queued && link->st == SMCR_LINK_ST_RTS && !link->leaving &&
 	    !(link_has_room(link) && link_is_next(link, node))) {
 		if (link->turn == node)
 			list_add(node, &link->waiters);
@@ -398,37 +400,30 @@ struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 }
 
 /* Shared by the waiter and the completion, which may come late or in stop */
-struct link_reg {
+struct link_wait {
 	refcount_t refs;
 	struct completion done;
 	bool ok;
 };
 
-static void link_reg_put(struct link_reg *reg)
+static void link_wait_put(struct link_wait *w)
 {
-	if (refcount_dec_and_test(&reg->refs))
-		kfree(reg);
+	if (refcount_dec_and_test(&w->refs))
+		kfree(w);
 }
 
-static void link_reg_done(struct smcr_tx_pend *pend, bool ok)
+static void link_wait_done(struct smcr_tx_pend *pend, bool ok)
 {
-	struct link_reg *reg = pend->arg;
+	struct link_wait *w = pend->arg;
 
-	reg->ok = ok;
-	complete(&reg->done);
-	link_reg_put(reg);
+	w->ok = ok;
+	complete(&w->done);
+	link_wait_put(w);
 }
 
-static int link_post_reg(struct smcr_link *link, struct ib_mr *mr, int access,
-			 struct link_reg *reg)
+static int link_post_one(struct smcr_link *link, struct ib_send_wr *wr,
+			 struct link_wait *w)
 {
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.wr.send_flags = IB_SEND_SIGNALED,
-		.mr = mr,
-		.key = mr->rkey,
-		.access = access,
-	};
 	struct smcr_tx_pend *pend;
 	int rc;
 
@@ -436,10 +431,10 @@ static int link_post_reg(struct smcr_link *link, struct ib_mr *mr, int access,
 	rc = link_admit(link, 1, 0);
 	pend = rc ? NULL : pend_get(link);
 	if (pend) {
-		pend->done = link_reg_done;
-		pend->arg = reg;
-		wr.wr.wr_cqe = &pend->cqe;
-		rc = link_post_chain(link, &wr.wr, 1, pend);
+		pend->done = link_wait_done;
+		pend->arg = w;
+		wr->wr_cqe = &pend->cqe;
+		rc = link_post_chain(link, wr, 1, pend);
 	} else if (!rc) {
 		rc = -EAGAIN;
 	}
@@ -448,26 +443,46 @@ static int link_post_reg(struct smcr_link *link, struct ib_mr *mr, int access,
 }
 
 /* Post it, or wait for room until @deadline; then wait for the result */
-static int link_reg_run(struct smcr_link *link, struct ib_mr *mr, int access,
-			struct link_reg *reg, unsigned long deadline)
+static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
+			 struct link_wait *w, unsigned long deadline)
 {
 	long left;
 	int rc;
 
 	for (;;) {
-		rc = link_post_reg(link, mr, access, reg);
+		rc = link_post_one(link, wr, w);
 		left = deadline - jiffies;
 		if (rc != -EAGAIN || left <= 0)
 			break;
 		usleep_range(500, 1000);
 	}
 	if (rc) {
-		link_reg_put(reg);	/* the completion's */
+		link_wait_put(w);	/* the completion's */
 		return rc;
 	}
-	if (!wait_for_completion_timeout(&reg->done, max(left, 1L)))
+	if (!wait_for_completion_timeout(&w->done, max(left, 1L)))
 		return -ETIMEDOUT;
-	return reg->ok ? 0 : -EIO;
+	return w->ok ? 0 : -EIO;
+}
+
+/*
+ * One signalled request, and its completion: 0; -ENOMEM, else it is not known what
+ * has become of it. Process context, sleeps for @time.
+ */
+static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
+		    unsigned long time)
+{
+	struct link_wait *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	int rc;
+
+	might_sleep();
+	if (!w)
+		return -ENOMEM;
+	refcount_set(&w->refs, 2);
+	init_completion(&w->done);
+	rc = link_wait_for(link, wr, w, jiffies + time);
+	link_wait_put(w);
+	return rc;
 }
 
 /**
@@ -483,22 +498,47 @@ static int link_reg_run(struct smcr_link *link, struct ib_mr *mr, int access,
 int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
 {
 	int ms = max(READ_ONCE(link->sn->knobs.t_llc), 1);
-	struct link_reg *reg;
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = access,
+	};
 	int rc;
 
-	might_sleep();
-
-	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
-	if (!reg)
-		return -ENOMEM;
-	refcount_set(&reg->refs, 2);
-	init_completion(&reg->done);
-	rc = link_reg_run(link, mr, access, reg,
-			  jiffies + msecs_to_jiffies(ms));
-	link_reg_put(reg);
-	if (rc)
+	rc = link_run(link, &wr.wr, msecs_to_jiffies(ms));
+	if (rc && rc != -ENOMEM)
 		smcr_link_fail(link, SMCR_R_LINK_ERROR);
 	return rc;
+}
+
+/**
+ * smcr_link_drain() - connections are to leave a link that still works
+ * @link: link in RTS
+ * @time: jiffies
+ *
+ * They send nothing more over it; LLC does. An RDMA WRITE of no bytes, for which
+ * neither key nor address counts, completes behind all that they have sent: then
+ * nothing of that need be sent again (RFC 7609 2.3, FO-16).
+ *
+ * Context: process, sleeps up to @time.
+ * Return: true if all has arrived: @drained is set.
+ */
+bool smcr_link_drain(struct smcr_link *link, unsigned long time)
+{
+	struct ib_rdma_wr w = {
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+
+	spin_lock_bh(&link->lock);
+	WRITE_ONCE(link->leaving, true);
+	spin_unlock_bh(&link->lock);
+	if (link_run(link, &w.wr, time))
+		return false;
+	WRITE_ONCE(link->drained, true);
+	return true;
 }
 
 /* No completion can come any more: tell those who still wait for one */
