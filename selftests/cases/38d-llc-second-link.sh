@@ -6,7 +6,7 @@
 # that, and no byte of it is lost; a connection of the other link sees nothing. What
 # is only refused, or nothing, leaves both links as they are.
 #
-# covers: LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
+# covers: CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
 # module: ours ours
 # nics: 2/2
 # timeout: 120

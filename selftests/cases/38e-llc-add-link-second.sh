@@ -6,7 +6,7 @@
 # the link that carries the exchange fails, and the connections go on over another.
 # With three cards: links 1 and 2 are there, the third is what it is about.
 #
-# covers: LLC-04 LLC-05 LLC-22 LLC-31 LLC-40 LLC-41 LLC-45 CDC-06
+# covers: LLC-04 LLC-05 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-40 LLC-41 LLC-45 CDC-06
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -276,24 +276,147 @@ as_client() {
 	echo "on ${n}d qp destroy"
 }
 
-server() {
-	local i calls=()
-	fast max_links=3 t_link_retry=3600000 t_testlink=1000
-	n=0 PEER=0 as_client > "$CASEDIR/script"
+# noticed LINK REASON: a client's module asks for its deletion, over the current one
+noticed() { printf '%s\n' "rx llc delete_link reply=0 all=0 orderly=0 about=$1 reason=$2"; }
+
+as_server() {
+	local i
+	puppet=server
+	group "a third link"
+	second
+	echo "add_link ${n}c"
+	over "$n" "${n}b"
+
+	# LLC-29, over either link
+	for i in "" b; do
+		group "an MTU that there is not, offered over link $n$i"
+		second
+		cat <<-E
+			on $n$i tx llc add_link mtu=6 link=9
+			on $n$i rx llc add_link reply=1 rejected=1 reason=2 link=9
+			on $n$i tx llc add_link mtu=0 link=9
+			on $n$i rx llc add_link reply=1 rejected=1 reason=2 link=9
+			on ${n}c qp create
+			# a card of ours that has a link: there could only be a second asymmetric one
+			on $n$i tx llc add_link about=${n}c link=9 mac=%{$n:mac} gid=%{$n:gid}
+			on $n$i rx llc add_link reply=1 rejected=1 reason=1 link=9
+		E
+		over "$n" "${n}b"
+	done
+
+	# LLC-21
+	for i in 'qpn=^2' 'mac=~' 'gid=~' 'link=2' 'link=77'; do
+		group "CONFIRM LINK of the third has $i"
+		second
+		printf '%s\n' "add_link ${n}c until=confirm_link" "on ${n}c tx llc confirm_link $i expect=gone"
+		noticed "${n}c" 0x40000
+		echo "delete_link ${n}c"
+		over "$n" "${n}b"
+	done
+	group "CONFIRM LINK of the third comes over the first"
+	second
+	printf '%s\n' "add_link ${n}c until=confirm_link" \
+		"tx llc confirm_link mac=%{${n}c:mac} gid=%{${n}c:gid} qpn=%{${n}c:qpn} link=3"
+	noticed "${n}c" 0x40000
+	echo "delete_link ${n}c"
+	over "$n" "${n}b"
+
+	# the link that carries the offer is the second one: it fails, and the new one with it
+	for i in 'link=9' 'n=2' 'n=1 @8=00000000000000000000000000000000' 'ref1=^1' 'n=255 ref1=1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
+		group "ADD LINK CONTINUATION with $i"
+		second
+		printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link_cont about=${n}c $i expect=gone"
+		spoilt
+	done
+	group "three RTokens, and then 255 instead of one"
+	second
+	printf '%s\n' "on ${n}b add_link ${n}c until=cont" \
+		"on ${n}b tx llc add_link_cont about=${n}c n=3 ref2=%{${n}b:rkey} rkey2=1 va2=1" \
+		"on ${n}b rx llc add_link_cont reply=1" "on ${n}b tx llc add_link_cont link=3 n=255 ref1=%{${n}b:rkey} rkey1=1 va1=1 ref2=%{${n}b:rkey} rkey2=1 va2=1 expect=gone"
+	spoilt
+	group "another offer in the midst of one"
+	second
+	printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link link=9 expect=gone"
+	spoilt
+	for i in 1 2; do
+		group "a link number that there is: $i"
+		second
+		printf '%s\n' "on ${n}b tx llc add_link link=$i expect=gone"
+		noticed "${n}b" 0x40000
+		printf '%s\n' "conn ${n}x"
+		moved "$n"
+		echo "delete_link ${n}b"
+		over "$n"
+	done
+	group "another offer over another link: the first one was given up"
+	second
+	cat <<-E
+		on ${n}b add_link ${n}c until=cont
+		on ${n}c qp destroy
+		let gone=3
+		link ${n}d of $n
+		nic $(rnic 2)
+		conn $n
+		link $n
+		add_link ${n}d
+	E
+	over "$n" "${n}b"
+	echo "on ${n}d qp destroy"
+}
+spoilt() {
+	noticed "${n}c" 0x10000
+	noticed "${n}b" 0x40000
+	printf '%s\n' "conn ${n}x"
+	moved "$n"
+	printf '%s\n' "delete_link ${n}c" "delete_link ${n}b"
+	over "$n"
+}
+
+# calls SCRIPT: what the program over there does for each group of it
+calls() {
+	local i
 	while read -r i; do
-		calls+=(slot:1 accept:0 recv:5 send:5 slot:2 accept:0 recv:5 send:5)
+		open 1
+		open 2
 		case $i in
-		*"RTokens of a link"*) calls+=(slot:3 accept:0 recv:5 send:5 recv:1=eof close) ;;
-		*"each reply"*) calls+=(slot:1 recv:6 send:6 recv:6 send:6 recv:6 send:6 recv:6 send:6) ;;
+		*"RTokens of a link"*) open 3; echo "recv:1=eof close" ;;
+		*"each reply"*) echo "slot:1 recv:6 send:6 recv:6 send:6 recv:6 send:6 recv:6 send:6" ;;
 		esac
-		calls+=(slot:1 recv:7 send:7 recv:1=eof close slot:2 recv:7 send:7 recv:1=eof close)
-	done < <(grep '^print ----' "$CASEDIR/script")
-	app_bg limit:60 socket listen:5000 mark:up "${calls[@]}"
+		if [ "$ROLE" = server ]; then
+			echo "slot:1 recv:7 send:7 recv:1=eof close slot:2 recv:7 send:7 recv:1=eof close"
+		else
+			echo "slot:1 send:7 recv:7 recv:1=eof close slot:2 send:7 recv:7 recv:1=eof close"
+		fi
+	done < <(grep '^print ----' "$1")
+}
+open() {
+	if [ "$ROLE" = server ]; then echo "slot:$1 accept:0 recv:5 send:5"; else echo "slot:$1 socket connect:$PEER:5001 send:5 recv:5"; fi
+}
+
+server() {
+	local words
+	fast max_links=3 t_link_retry=3600000 t_testlink=1000
+	n=0 as_client > "$CASEDIR/as-client"
+	mapfile -t words < <(calls "$CASEDIR/as-client" | tr ' ' '\n')
+	app_bg limit:60 socket listen:5000 mark:up "${words[@]}"
 	app_end "server program"
+
+	n=0
+	pup_bg -t 100 < <(
+		printf '%s\n' "listen 5001" "mark up2"
+		as_server
+	)
+	pup_end "puppet as server"
 }
 
 client() {
+	local words
 	n=0
 	await up
 	pup "puppet as client" -t 100 < <(as_client)
+	await up2
+	fast max_links=3 t_link_retry=3600000 t_testlink=1000
+	n=0 as_server > "$CASEDIR/as-server"
+	mapfile -t words < <(calls "$CASEDIR/as-server" | tr ' ' '\n')
+	app "client program" limit:60 "${words[@]}"
 }
