@@ -563,6 +563,15 @@ void smc_arrived(struct link *l, const u8 *buf, u32 len)
 		offence("a SEND of %u bytes: %s", len, hex(buf, len));
 		return;
 	}
+	/*
+	 * Soft RoCE delivers a message once more into every receive that is left if
+	 * the queue pair goes to error while it is being delivered.
+	 */
+	if (l->dead && !memcmp(l->last_rx, buf, SMCR_WR_LEN)) {
+		say("link %s: the same once more", l->name);
+		return;
+	}
+	memcpy(l->last_rx, buf, SMCR_WR_LEN);
 	if (smcr_wr_is_cdc(buf))
 		cdc_arrived(l, buf, len);
 	else
