@@ -340,6 +340,12 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	say("[%s] link %s: < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, l->name, cdc.seq,
 	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
 	    flag_text(&cdc));
+	/* it was on its way when the peer went on over another link: discarded there */
+	if (c->rx_link && c->rx_link != l && !(cdc.pflags & SMCR_CDC_F) &&
+	    !smcr_seq_after(cdc.seq, c->rx_seq)) {
+		say("[%s] late on the link before", c->name);
+		return;
+	}
 	monitor(c, l, &cdc, buf);
 	c->last = cdc;
 	c->n_cdc++;
