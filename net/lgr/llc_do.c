@@ -365,8 +365,10 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	link->peer_user_id = peer->user_id;
-	if (link->slot)		/* not the first one */
+	if (link->slot) {	/* not the first one, which has settled the rest */
+		link->llc_form = smcr_llc_form(!lgr->base);
 		return;
+	}
 	lgr->max_links = lgr->server ?
 		smcr_max_links(lgr->max_links, peer->max_links) :
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
