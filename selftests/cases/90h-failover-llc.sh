@@ -18,54 +18,57 @@
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 
-# open NAME: ten idle connections, which say something before the mark cut.NAME, and
-# after it
+# open NAME LINKS [N]: eleven (N) idle connections, which say something before the mark cut.NAME,
+# and after it. The next one of a group with two links is on the second
 open() {
 	local n calls=() again=()
 	smc_reset
 	before=$(moved)
 	if [ "$ROLE" = server ]; then
-		for n in {1..10}; do
+		for ((n = 1; n <= ${3:-11}; n++)); do
 			calls+=("slot:$n" accept:0 recv:5 send:5)
 			again+=("slot:$n" recv:9 send:9 recv:1=eof close)
 		done
 		app_bg limit:40 socket listen:5000 "mark:up.$1" "${calls[@]}" "await:cut.$1" "${again[@]}"
 	else
 		await "up.$1"
-		for n in {1..10}; do
+		for ((n = 1; n <= ${3:-11}; n++)); do
 			calls+=("slot:$n" socket "connect:$PEER:5000" send:5 recv:5)
 			again+=("slot:$n" send:9)
 		done
-		for n in {1..10}; do again+=("slot:$n" recv:9 close); done
+		for ((n = 1; n <= ${3:-11}; n++)); do again+=("slot:$n" recv:9 close); done
 		app_bg limit:40 "${calls[@]}" "mark:open.$1" "await:cut.$1" start "${again[@]}" elapsed:0:3000
 	fi
 	check "$1: $2 links" eventually 10 have "$2"
 	barrier "there.$1"
 	await "open.$1"
 }
-# close NAME: they have ended well, $2 of them or more have moved
+# ended NAME [MOVED [CONNS]]: they have ended well, so many or more have moved
 ended() {
 	app_end "$1: program"
-	smc_was "$1" 10 "${3:-10}"
+	smc_was "$1" "${3:-11}" "${3:-11}"
 	check "$1: connections moved" test $(($(moved) - before)) -ge "${2:-3}"
 	check "$1: no connection is left" eventually 30 smc_idle
 	check "$1: no group is left" eventually 30 no_group
 	barrier "over.$1" 60
 }
 
-# one more connection, which needs an RMB of another size
+# other_size NAME, other_done NAME: one more connection, which needs an RMB of another
+# size of the client
 other_size() {
 	if [ "$ROLE" = server ]; then
 		bg "$PROG/xfer" server 5001 send=200k recv=200k
 		poll 10 listening 5001
 		mark "other.$1"
-		check "$1: connection with another RMB" wait "$BG"
 	else
 		await "other.$1"
-		check "$1: connection with another RMB" "$PROG/xfer" client "$PEER" 5001 send=200k recv=200k rcvbuf=65536
+		bg "$PROG/xfer" client "$PEER" 5001 send=200k recv=200k rcvbuf=65536
 	fi
+	OTHER=$BG
 }
+other_done() { check "$1: connection with another RMB" wait "$OTHER"; }
 
+now() { [ "$ROLE" = client ] || mark "cut.$name"; }
 cut() { [ "$ROLE" = client ] || path_cut "$1" "$1"; }
 mended() { [ "$ROLE" = client ] || path_mend "$1" "$1"; }
 fault() { [ "$ROLE" != "$1" ] || msg_fault "${@:2}"; }
@@ -81,7 +84,7 @@ rounds() {
 	open "$name" 2
 	msg_fault 0 delete_link 1+ drop
 	cut 1
-	mark "cut.$name"
+	now
 	ended "$name"
 	[ "$ROLE" = client ] || check "$name: it was lost" test "$(msg_faults 0 delete_link)" -ge 1
 	msg_fault 0 delete_link 0
@@ -92,11 +95,16 @@ rounds() {
 	at_once max_links=2 t_llc=9000 t_testlink=500
 	open "$name" 2
 	fault client 0 confirm_rkey 1+ drop
-	cut 0
-	mark "cut.$name"
 	other_size "$name"
-	hit client 0 confirm_rkey
-	ended "$name" 3 11
+	if [ "$ROLE" = client ]; then
+		check "$name: on its way" eventually 10 lost 0 confirm_rkey
+		mark "rkey.$name"
+	fi
+	[ "$ROLE" = client ] || await "rkey.$name"
+	cut 0
+	now
+	other_done "$name"
+	ended "$name" 3 12
 	fault client 0 confirm_rkey 0
 	mended 0
 
@@ -106,9 +114,10 @@ rounds() {
 	open "$name" 2
 	fault server 0 confirm_rkey_reply 1+ drop
 	other_size "$name"
-	mark "cut.$name"
+	other_done "$name"
+	now
 	hit server 0 confirm_rkey_reply
-	ended "$name" 3 11
+	ended "$name" 3 12
 	fault server 0 confirm_rkey_reply 0
 
 	name="TEST LINK reply"
@@ -116,7 +125,7 @@ rounds() {
 	open "$name" 2
 	fault server 1 test_link_reply 1+ drop
 	check "$name: one link is left" eventually 20 have 1
-	mark "cut.$name"
+	now
 	hit server 1 test_link_reply
 	ended "$name"
 	fault server 1 test_link_reply 0
@@ -125,12 +134,12 @@ rounds() {
 	name="ADD LINK"
 	at_once max_links=3 t_link_retry=1000 t_llc=9000 t_testlink=500
 	fault client 0 add_link_reply 2+ drop
-	open "$name" 2
+	open "$name" 3 1	# one of the links stays as it is
 	hit client 0 add_link_reply
 	cut 0
-	mark "cut.$name"
+	now
 	check "$name: one link is lost, another one comes" eventually 20 other_two
-	ended "$name"
+	ended "$name" 1 1
 	fault client 0 add_link_reply 0
 	mended 0
 
@@ -142,7 +151,7 @@ rounds() {
 	cut 2
 	[ "$ROLE" = client ] || check "$name: on its way" eventually 10 lost 0 delete_link
 	cut 0
-	mark "cut.$name"
+	now
 	check "$name: one link is left" eventually 20 have 1
 	ended "$name"
 	fault server 0 delete_link 0
