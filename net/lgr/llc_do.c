@@ -361,6 +361,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 {
 	const struct smcr_llc_confirm_link *peer = &msg->confirm_link;
 	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
+	int i;
 
 	if (!link)
 		return;
@@ -373,7 +374,10 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 			       lgr->max_links);
 	lgr->llc.fsm.max_links = lgr->max_links;
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
-	link->llc_form = smcr_llc_form(plain);
+	/* the server has made the second link already */
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (lgr->slot[i].link)
+			lgr->slot[i].link->llc_form = smcr_llc_form(plain);
 	smcr_lgr_above->agreed(lgr);
 }
 
