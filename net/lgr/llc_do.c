@@ -366,7 +366,8 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	link->peer_user_id = peer->user_id;
-	if (link->slot) {	/* not the first one, which has settled the rest */
+	/* the first one has settled the rest; others may be in its slot later */
+	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
 		link->llc_form = smcr_llc_form(!lgr->base);
 		return;
 	}

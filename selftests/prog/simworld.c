@@ -191,8 +191,6 @@ static bool no_memory(const struct world *w)
 	return false;
 }
 
-static char unused[HOSTS + 1][PLANES][128];	/* what a device has that nobody uses */
-
 static bool make_device(const struct world *w, int h, int p)
 {
 	int i, rc;
@@ -212,9 +210,10 @@ static bool make_device(const struct world *w, int h, int p)
 	rc = dev_add(h, p);
 	if (rc && !no_memory(w))
 		return fail("cannot build: device s%d%d: %s", h, p, strerrorname_np(-rc));
-	dev_resources(h, p, unused[h][p], sizeof(unused[h][p]));
 	return true;
 }
+
+static char unused[HOSTS + 1][PLANES][128];	/* what a device has that nobody uses */
 
 /* When nobody has a socket or a group, devices have what they had when they were made */
 static bool none_left(const struct world *w)
@@ -507,10 +506,14 @@ static bool build(struct world *w)
 			return fail("cannot build: %s=%s: %s", s->name, s->val,
 				    strerrorname_np(-rc));
 	}
-	for (h = 1; h <= w->hosts; h++)
-		for (p = 0; p < w->planes; p++)
+	for (h = 1; h <= w->hosts; h++) {
+		for (p = 0; p < w->planes; p++) {
 			if (!make_device_reset(w, h, p))
 				return false;
+			if (w->device[h][p])
+				dev_resources(h, p, unused[h][p], sizeof(unused[h][p]));
+		}
+	}
 	return true;
 }
 

@@ -18,11 +18,12 @@
 #define FOREVER		60000	/* ms: no connection is as old */
 
 /*
- * What takes no more than links away. The others of D_CALM.. end groups, whatever
- * links these have left.
+ * What takes no more than links away; the others of D_CALM.. end groups, whatever links
+ * these have left. Not yet D_PAUSE: an adapter that stands still does not end its work
+ * requests, so that a client's reply to DELETE LINK comes later than T_LLC.
  */
-#define ONLY_LINKS	(BIT(D_PATH) | BIT(D_PAUSE) | BIT(D_FAULT) | BIT(D_DEVICE) | BIT(D_PORT) | \
-			 BIT(D_CABLE) | BIT(D_ADMIN) | BIT(D_ADDR))
+#define ONLY_LINKS	(BIT(D_PATH) | BIT(D_FAULT) | BIT(D_DEVICE) | BIT(D_PORT) | BIT(D_CABLE) | \
+			 BIT(D_ADMIN) | BIT(D_ADDR))
 
 /* --- a world from a seed --- */
 
