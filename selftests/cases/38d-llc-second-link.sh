@@ -98,6 +98,8 @@ harmless() {
 		write off=0 len=5 imm
 		tx llc test_link data=00112233445566778899aabbccddeeff
 		rx llc test_link reply=1 data=00112233445566778899aabbccddeeff
+		# long enough to be asked by TEST LINK, whatever the link before it was asked
+		sleep 1500ms
 		rx none 200ms link
 	E
 }
@@ -139,6 +141,7 @@ script() {
 	echo "print ---- CONFIRM RKEY that does not name the link"
 	added m1
 	opened cm1 m1
+	echo "sleep 1500ms"
 	# a server asks a client once whether it knew of the link
 	[ "$puppet" = server ] || printf '%s\n' "on 1 tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=0 link1=0 rkey1=0 va1=0" \
 		"on 1 rx llc confirm_rkey reply=1 negative=1 retry=1"

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A group of one link has several RMBs on either side when a second RNIC comes: all of
+# them are registered there and told in ADD LINK CONTINUATION, with keys of their own;
+# so is an RMB that comes later. New connections use both links, and when the first one
+# is lost those of every RMB go on over the other.
+#
+# covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 RMB-20 RMB-21
+# nics: 2/2
+# timeout: 60
+# tags: lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/nicfaults.sh
+. "$PROG/nicfaults.sh"
+
+OLD=28	# connections of the one link
+NEW=8	# ... of both
+
+links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
+has() { [ "$(links)" = "$1" ]; }
+# by the number of its link, those with the fewest first
+conns() { "$SMCCTL" -j conn | jq -c '[.. | objects | ."link-num"? // empty] | group_by(.) | map(length) | sort'; }
+mrs() { rdma -jd resource show mr dev "$(rnic "$1")" | jq '[.[] | select((.comm // "") | test("smcr"))] | length'; }
+all_told() { [ "$(mrs 0)" = "$(mrs 1)" ]; }
+
+# both OPEN GO: the connections of this side
+both() {
+	local i calls=()
+	for ((i = 1; i <= OLD; i++)); do eval "calls+=(slot:$i $1)"; done
+	calls+=("mark:old$ID" await:second)
+	for ((; i <= OLD + NEW; i++)); do eval "calls+=(slot:$i $1)"; done
+	calls+=("mark:new$ID" await:cut)
+	for ((i = 1; i <= OLD + NEW; i++)); do eval "calls+=(slot:$i $2)"; done
+	bg "$PROG/sockcmd" limit:40 "${@:3}" "${calls[@]}"
+	_prog=$BG
+	await "old$ID" 30
+	eq "links" "$(links)" 1
+	check "several RMBs ($(mrs 0))" test "$(mrs 0)" -ge 5
+	barrier one
+	rnic_add 1
+	check "a second link" eventually 10 has 2
+	check "all RMBs are registered with both RNICs ($(mrs 0))" eventually 5 all_told
+	eq "connections stay where they are" "$(conns)" "[$OLD]"
+	barrier two
+	local before
+	before=$(mrs 0)
+	# elements of another size are in an RMB of their own
+	fast rmem=262144
+	barrier size
+	mark second
+	await "new$ID" 30
+	check "another RMB" test "$(mrs 0)" -gt "$before"
+	check "it is, too ($(mrs 0))" eventually 5 all_told
+	# the link with the fewest gets the next
+	eq "connections of the links" "$(conns)" "[$NEW,$OLD]"
+	barrier three
+	[ "$ROLE" = client ] || path_cut 0 0
+	check "one link is left" eventually 15 has 1
+	eq "connections of the one" "$(conns)" "[$((OLD + NEW))]"
+	barrier four
+	mark cut
+	check "the program" wait "$_prog"
+	eq "connections that moved" "$(counter conn-moved)" $OLD
+	smc_was "$ROLE" $((OLD + NEW)) $((OLD + NEW))
+}
+
+server() {
+	fast max_links=2 rmem=131072 t_testlink=1000 qp_timeout=13 t_link_retry=3600000 t_rmb_free=3600000
+	smc_reset
+	rnic_delete 1
+	barrier begin
+	both "accept:0 recv:5 send:5" "recv:70000 send:70000 recv:1=eof close" socket listen:5000 mark:up
+}
+
+client() {
+	fast max_links=2 rmem=131072 t_testlink=1000 qp_timeout=13 t_link_retry=3600000 t_rmb_free=3600000
+	smc_reset
+	rnic_delete 1
+	barrier begin
+	await up
+	both "socket connect:$PEER:5000 send:5 recv:5" "send:70000 recv:70000 close" slot:0
+}
