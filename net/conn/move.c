@@ -142,6 +142,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn), *to;
 	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_lgr *lgr = conn->lgr;
 	bool moved;
 
 	if (!from)
@@ -155,6 +156,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
+		smcr_lgr_moved(lgr, from, to);
 		move_check(conn, to);
 		smcr_link_leave(from);
 	}

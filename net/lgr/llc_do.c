@@ -390,8 +390,6 @@ static void llc_activate(struct smcr_lgr *lgr)
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
 	smcr_llc_start(lgr);
-	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
-			     lgr->id);
 }
 
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
@@ -583,6 +581,7 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 			settled = &out->act[i];
 	}
 	llc_leave_devices(lgr);
+	smcr_shown_update(lgr);
 	if (settled)
 		llc_publish_settled(lgr, settled);
 }
