@@ -132,7 +132,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 
 /**
  * smcr_conn_move() - go on over another link
- * @conn: connection, socket lock held
+ * @conn: connection; the caller has the socket lock
  *
  * Nothing happens if its link is in use, or is the group's last.
  *
@@ -164,7 +164,7 @@ out:
 	smcr_link_put(from);
 }
 
-/* conn->lock or lgr->lock held */
+/* Who calls has the connection by one of its locks, or that of its group */
 void smcr_conn_want_move(struct smcr_conn *conn)
 {
 	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);

@@ -158,7 +158,6 @@ static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
 		smcr_dev_put(pid.dev);
 	if (IS_ERR_OR_NULL(link))
 		goto out;
-	link->llc_form = carrier->llc_form;
 	if (!lgr->server && slot_connect(slot, link))
 		goto err;
 	n = smcr_rmb_tokens(lgr, link, carrier->mem.d, &slot->tok);

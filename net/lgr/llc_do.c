@@ -366,15 +366,18 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	link->peer_user_id = peer->user_id;
-	if (link->slot)		/* not the first one */
+	/* the first one has settled the rest; others may be in its slot later */
+	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
+		link->llc_form = smcr_llc_form(!lgr->base);
 		return;
+	}
 	lgr->max_links = lgr->server ?
 		smcr_max_links(lgr->max_links, peer->max_links) :
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
 			       lgr->max_links);
 	lgr->llc.fsm.max_links = lgr->max_links;
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
-	/* the server has made the second link already */
+	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (lgr->slot[i].link)
 			lgr->slot[i].link->llc_form = smcr_llc_form(plain);

@@ -193,7 +193,8 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
+	/* one that nobody answers has cost a link T_LLC, and begins again (FO-14) */
+	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 
 	for (tries = 1; ; tries++) {

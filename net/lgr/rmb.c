@@ -296,6 +296,7 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
 	list_move_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	rmb->off = false;
 	WRITE_ONCE(rmb->told, true);
 	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
@@ -359,33 +360,43 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
-/* @fn for every RMB that the peer knows, until it says something else than 0 */
-static int rmbs_each_told(struct smcr_lgr *lgr,
-			  int (*fn)(struct smcr_rmb *rmb, void *arg), void *arg)
+/* The RMB after @rmb, NULL: the first, of those that the peer knows */
+static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	struct smcr_rmb *rmb;
-	int i, rc;
+	struct list_head *list = rmb && rmb->off ? &lgr->rmbs_off :
+				 &lgr->rmbs[rmb ? rmb->bsize : 0];
+	struct list_head *pos = rmb ? rmb->node.next : list->next;
 
 	lockdep_assert_held(&lgr->rmb_mutex);
-	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			rc = fn(rmb, arg);
-			if (rc)
-				return rc;
+	for (;;) {
+		if (pos == list && list == &lgr->rmbs_off)
+			return NULL;
+		if (pos == list) {
+			list = list == &lgr->rmbs[SMCR_BSIZE_MAX] ?
+			       &lgr->rmbs_off : list + 1;
+			pos = list->next;
+			continue;
 		}
+		rmb = list_entry(pos, struct smcr_rmb, node);
+		/* one of those that are off may be about to be linked */
+		if (READ_ONCE(rmb->told))
+			return rmb;
+		pos = pos->next;
 	}
-	/* one may be about to be linked */
-	list_for_each_entry(rmb, &lgr->rmbs_off, node) {
-		rc = READ_ONCE(rmb->told) ? fn(rmb, arg) : 0;
-		if (rc)
-			return rc;
-	}
-	return 0;
 }
 
-static int rmb_register_on(struct smcr_rmb *rmb, void *link)
+/* Such a one that has no MR on the link's device, or is not @registered there */
+static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
+				    const struct smcr_link *link,
+				    bool registered)
 {
-	return smcr_rmb_register(rmb, link);
+	struct smcr_rmb *rmb = NULL;
+
+	while ((rmb = rmb_next_told(lgr, rmb)))
+		if (registered ? !smcr_rmb_registered(rmb, link) :
+				 !rmb->mr[link->mem.d])
+			break;
+	return rmb;
 }
 
 /**
@@ -393,44 +404,58 @@ static int rmb_register_on(struct smcr_rmb *rmb, void *link)
  * @lgr: group
  * @link: link in RTS
  *
+ * Connections that want an element meanwhile wait for one RMB, not for all.
+ *
  * Context: process, sleeps.
  * Return: 0, or what smcr_link_reg_mr() said.
  */
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
-	int rc;
+	struct smcr_rmb *rmb;
+	int rc = 0;
 
-	mutex_lock(&lgr->rmb_mutex);
-	rc = rmbs_each_told(lgr, rmb_register_on, link);
-	mutex_unlock(&lgr->rmb_mutex);
+	do {
+		mutex_lock(&lgr->rmb_mutex);
+		rmb = rmb_lacking(lgr, link, true);
+		if (rmb)
+			rc = smcr_rmb_register(rmb, link);
+		mutex_unlock(&lgr->rmb_mutex);
+	} while (rmb && !rc);
 	return rc;
 }
 
-struct rmb_tokens {
-	struct smcr_link *link;
-	u8 carrier;
-	struct smcr_llc_rtoken_pair *tok;
-	int n, max;
-};
-
-static int rmb_token(struct smcr_rmb *rmb, void *arg)
+/* An MR on the link's device for each; likewise one after the other */
+static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 {
-	struct rmb_tokens *t = arg;
-	int rc;
+	struct smcr_rmb *rmb;
+	int rc = 0;
 
-	if (!rmb->mr[t->carrier])
-		return -EIO;	/* the peer could not be told */
-	if (t->n == t->max)
-		return -ENOSPC;
-	if (!rmb->mr[t->link->mem.d]) {
-		rc = rmb_alloc_mr(rmb, t->link);
-		if (rc)
-			return rc;
+	do {
+		mutex_lock(&lgr->rmb_mutex);
+		rmb = rmb_lacking(lgr, link, false);
+		if (rmb)
+			rc = rmb_alloc_mr(rmb, link);
+		mutex_unlock(&lgr->rmb_mutex);
+	} while (rmb && !rc);
+	return rc;
+}
+
+/* As smcr_rmb_tokens(); there are MRs */
+static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
+			   u8 carrier, struct smcr_llc_rtoken_pair *tok, int max)
+{
+	struct smcr_rmb *rmb = NULL;
+	int n = 0;
+
+	while ((rmb = rmb_next_told(lgr, rmb))) {
+		/* came just now; or the peer could not be told of it */
+		if (!rmb->mr[link->mem.d] || !rmb->mr[carrier] || n == max)
+			return -EAGAIN;
+		tok[n].ref_rkey = rmb->mr[carrier]->rkey;
+		tok[n].new_rkey = smcr_rmb_rkey(rmb, link);
+		tok[n++].new_va = smcr_rmb_va(rmb, link);
 	}
-	t->tok[t->n].ref_rkey = rmb->mr[t->carrier]->rkey;
-	t->tok[t->n].new_rkey = smcr_rmb_rkey(rmb, t->link);
-	t->tok[t->n++].new_va = smcr_rmb_va(rmb, t->link);
-	return 0;
+	return n;
 }
 
 /**
@@ -441,27 +466,26 @@ static int rmb_token(struct smcr_rmb *rmb, void *arg)
  * @tok: set to an array, to be freed with kvfree(), or NULL
  *
  * Context: process, sleeps.
- * Return: number of RTokens; -ENOMEM, or what the device says.
+ * Return: number of RTokens; -ENOMEM, -EAGAIN, or what the device says.
  */
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
 {
-	struct rmb_tokens t = {
-		.link = link,
-		.carrier = carrier,
-	};
-	int rc;
+	int rc, max;
 
-	mutex_lock(&lgr->rmb_mutex);
-	t.max = lgr->n_rmbs + 1;
-	t.tok = kvcalloc(t.max, sizeof(*t.tok), GFP_KERNEL);
-	rc = t.tok ? rmbs_each_told(lgr, rmb_token, &t) : -ENOMEM;
-	mutex_unlock(&lgr->rmb_mutex);
-	*tok = t.tok;
-	if (!rc)
-		return t.n;
-	kvfree(t.tok);
 	*tok = NULL;
+	rc = rmb_alloc_mrs(lgr, link);
+	if (rc)
+		return rc;
+	mutex_lock(&lgr->rmb_mutex);
+	max = lgr->n_rmbs + 1;
+	*tok = kvcalloc(max, sizeof(**tok), GFP_KERNEL);
+	rc = *tok ? rmb_list_tokens(lgr, link, carrier, *tok, max) : -ENOMEM;
+	mutex_unlock(&lgr->rmb_mutex);
+	if (rc < 0) {
+		kvfree(*tok);
+		*tok = NULL;
+	}
 	return rc;
 }
 

@@ -31,6 +31,7 @@
  * @registered: REG_MR has completed, a bit for each device; atomic
  * @keep: its registration went wrong: REG_MR may still be on its way, so that it
  *	lives as long as the queue pair; written by who registers
+ * @off: it is in lgr->rmbs_off; lgr->rmb_mutex
  * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
@@ -47,6 +48,7 @@ struct smcr_rmb {
 	struct smcr_elems elems;
 	unsigned long registered;
 	bool keep;
+	bool off;
 	bool told;
 	bool leaked;
 	unsigned long idle_since;

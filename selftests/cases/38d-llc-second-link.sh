@@ -6,7 +6,7 @@
 # that, and no byte of it is lost; a connection of the other link sees nothing. What
 # is only refused, or nothing, leaves both links as they are.
 #
-# covers: LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
+# covers: CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
 # module: ours ours
 # nics: 2/2
 # timeout: 120
@@ -48,6 +48,8 @@ added() {
 	printf '%s\n' "link $1 of 1" "nic $(rnic 1)" "conn 1" "link 1"
 	[ "$puppet" = server ] || echo "tx llc add_link gid=%{$1:gid} mac=%{$1:mac} qpn=0 link=0 psn=0"
 	echo "add_link $1"
+	# a server's module that answers this has the reply to CONFIRM LINK
+	[ "$puppet" = server ] || printf '%s\n' "on $1 tx llc test_link" "on $1 rx llc test_link reply=1"
 }
 # opened NAME LINK [THEIRS]: a connection that is on LINK, and in the module's direction
 # on THEIRS, or there, too

@@ -5,9 +5,9 @@
 # says counts, CDC and WRITEs of a connection come over any link, in any order, and each
 # direction has its own. From the module: when a link fails each connection says F
 # first on the other one, also an idle one, then what may not have arrived, and
-# goes on with the next number.
+# goes on with the next number. When it is to go orderly, all has arrived before.
 #
-# covers: FO-07 FO-15 CDC-06 CDC-09 LG-45
+# covers: FO-07 FO-15 FO-16 CDC-06 CDC-09 LG-45
 # module: ours none
 # nics: 2/2
 # timeout: 90
@@ -39,6 +39,8 @@ server() {
 	smc_was "server" 5 5
 	eq "validation that failed" "$(counter cdc-validation)" 1
 	eq "connections that have moved" "$(moved)" 2
+	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 send:300 await:left send:6 recv:1=eof close
+	app_end "server program, orderly"
 }
 
 client() {
@@ -137,6 +139,30 @@ client() {
 		conn 4
 		close
 		conn 3
+		close
+		check offences 0
+	E
+	# a link goes orderly: what is on its way arrives first, and is not sent again
+	await up2
+	pup "a link goes orderly" <<-E
+		$(links 2)
+		connect $PEER 5002
+		first_contact until=add_link
+		add_link 2
+		accepted
+		tx data len=5
+		taken
+		rx data len=300
+		let last=%peer_seq
+		on 2 tx llc delete_link about=1 orderly=1 reason=0x20000
+		wait cdc has=F seq=%last
+		check rx_link 2
+		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=1
+		on 2 tx llc delete_link reply=1 about=1
+		on 1 qp destroy
+		move 2
+		mark left
+		rx data len=6
 		close
 		check offences 0
 	E

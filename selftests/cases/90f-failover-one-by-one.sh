@@ -5,7 +5,7 @@
 # and in the midst of each other's failover; then the last one: its connections end
 # with an error, and none hangs.
 #
-# covers: FO-20 LG-01
+# covers: FO-20 FO-24 LG-01
 # nics: 4/4
 # timeout: 180
 # tags: lgr links failover
@@ -31,8 +31,10 @@ four() {
 	fi
 	LOAD=$BG
 	check "$1: four links" eventually 20 have 4
+	check "$1: all connections are open" eventually 20 all_open
 	barrier "four.$1"
 }
+all_open() { _smc_since; [ "$_smc_n" = 8 ]; }
 ended() {
 	mend_all
 	check "$1: no connection is left" eventually 20 smc_idle

@@ -240,6 +240,10 @@ class Capture:
         """Whether a packet was acknowledged in the end."""
         return key in self._acked and (self._acked[key] - psn) & 0xffffff < 0x800000
 
+    def acked(self, src, dst, qpn):
+        """The last PSN that was acknowledged by src to the queue pair of dst, or None."""
+        return self._acked.get((src, dst, qpn))
+
     # -- TCP: the payload in order; CLC messages are taken from its beginning ----
 
     def _tcp(self, src, dst, data):

@@ -84,7 +84,7 @@
  *				Known: %token %rkey %va %qpn %index %peer_token
  *				%peer_rkey %peer_va %peer_index %peer_qpn
  *				%peer_size %peer_psn %seq %peer_seq %link_num
- *				%user_id; %asked_rkey %asked_va: of the last CONFIRM
+ *				%user_id %last_test; %asked_rkey %asked_va: of the last CONFIRM
  *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as announced
  *				us; %tx_ss: number of the last CDC that was acknowledged;
  *				%proposal: the last one that came, in hex
@@ -364,6 +364,8 @@ static const char *var_get(const char *name)
 		return hex(nic->gid, 16);
 	if (!strcmp(name, "mac"))
 		return hex(nic->mac, 6);
+	if (!strcmp(name, "last_test") && lnk)
+		return hex(lnk->last_test, 16);
 	if (!strcmp(name, "peer_rmbs") && lnk)
 		return peer_rmbs(lnk);
 	if (!strcmp(name, "token") && conn)

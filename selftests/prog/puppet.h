@@ -92,6 +92,7 @@ struct link {
 	u32 peer_qpn, peer_psn;
 	u8 peer_mtu;
 	u8 last_test[16];		/* data of the last TEST LINK that came */
+	u8 last_rx[SMCR_WR_LEN];	/* the last message of all */
 	struct smcr_llc asked;		/* the last CONFIRM RKEY that came */
 	struct {
 		u32 id;			/* the same on all links of the group */

@@ -340,6 +340,12 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	say("[%s] link %s: < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, l->name, cdc.seq,
 	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
 	    flag_text(&cdc));
+	/* it was on its way when the peer went on over another link: discarded there */
+	if (c->rx_link && c->rx_link != l && !(cdc.pflags & SMCR_CDC_F) &&
+	    !smcr_seq_after(cdc.seq, c->rx_seq)) {
+		say("[%s] late on the link before", c->name);
+		return;
+	}
 	monitor(c, l, &cdc, buf);
 	c->last = cdc;
 	c->n_cdc++;
@@ -563,6 +569,15 @@ void smc_arrived(struct link *l, const u8 *buf, u32 len)
 		offence("a SEND of %u bytes: %s", len, hex(buf, len));
 		return;
 	}
+	/*
+	 * Soft RoCE delivers a message once more into every receive that is left if
+	 * the queue pair goes to error while it is being delivered.
+	 */
+	if (l->dead && !memcmp(l->last_rx, buf, SMCR_WR_LEN)) {
+		say("link %s: the same once more", l->name);
+		return;
+	}
+	memcpy(l->last_rx, buf, SMCR_WR_LEN);
 	if (smcr_wr_is_cdc(buf))
 		cdc_arrived(l, buf, len);
 	else
