@@ -262,6 +262,7 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 struct lan_search {
 	const struct smcr_port_id *at;
 	const struct net *net;		/* of the netdev of @at; NULL: it is gone */
+	bool v1;			/* @at has a GID of version 1 */
 	__be32 v4_mask;			/* of the subnet of @at, or 0: IPv6 */
 	struct smcr_port_id *out;
 	int n, max;
@@ -296,6 +297,7 @@ static void lan_begin(struct lan_search *s)
 	attr = rdma_get_gid_attr(at->dev->ibdev, at->port, at->sgid_index);
 	if (IS_ERR(attr))
 		return;
+	s->v1 = attr->gid_type == IB_GID_TYPE_ROCE;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	if (!IS_ERR(ndev)) {
 		s->net = dev_net(ndev);
@@ -358,7 +360,8 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
  *	of @at, and with a reference on its device
  * @max: size of @out
  *
- * RoCEv2 only: what a peer answers to a GID of version 1 is not known here. Other
+ * RoCEv2 only: what a peer answers to a GID of version 1 is not known here, so that
+ * of one with version 1 only it alone is found. Other
  * namespaces' RNICs are never used, though the address may be in the same subnet.
  *
  * Context: process or softirq, does not sleep.
@@ -373,11 +376,13 @@ int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
 
 	rcu_read_lock();
 	lan_begin(&s);
+	if (s.v1 && max && refcount_inc_not_zero(&at->dev->refs))
+		out[s.n++] = *at;
 	list_for_each_entry_rcu(dev, &smcr_devs, node) {
 		if (!smcr_dev_usable(dev, net))
 			continue;
 		rdma_for_each_port(dev->ibdev, port) {
-			if (s.n < max && rdma_protocol_roce(dev->ibdev, port) &&
+			if (!s.v1 && s.n < max && rdma_protocol_roce(dev->ibdev, port) &&
 			    smcr_dev_port_active(dev, port))
 				lan_port(&s, dev, port);
 		}

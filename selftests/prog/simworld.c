@@ -525,6 +525,17 @@ static void tear_down(struct world *w)
 		for (p = 0; p < PLANES; p++)
 			if (dev_there(h, p))
 				dev_del(h, p);
+	/*
+	 * A card without an address has asked for others in the name of another card of its host:
+	 * what neighbours have learned of that goes with the links.
+	 */
+	for (h = 1; w->lan && h <= w->hosts; h++) {
+		for (p = 0; p < w->planes; p++) {
+			link_up(h, p, false, false);
+			link_up(h, p, false, true);
+			addr_change(h, p, AF_INET6, true);
+		}
+	}
 	for (i = 0; i < w->n_set; i++)
 		if (w->set[i].plane < 0)
 			sysctl_set(w->set[i].host, w->set[i].name, usual(w->set[i].host,

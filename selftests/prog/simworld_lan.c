@@ -229,7 +229,7 @@ static void gen_message(struct rnd *r, struct dist *d)
 			snprintf(what, sizeof(what), "twice");
 			break;
 		case 1:
-			snprintf(what, sizeof(what), "delay %u", about(r, 1, 8000));
+			snprintf(what, sizeof(what), "delay %u", about(r, 1, 8000) / 2);
 			break;
 		case 2:
 			/* flags and numbers; not a key or an address, which would lead anywhere */
