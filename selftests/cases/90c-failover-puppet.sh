@@ -162,6 +162,8 @@ client() {
 		on 1 qp destroy
 		move 2
 		mark left
+		# F has taken no number
+		rx cdc seq=2
 		rx data len=6
 		close
 		check offences 0
