@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The demonstration: a file through AF_SMC between two guests, and the proof.
+"""The demonstration: a file through AF_SMC between two guests, one of two links cut on the way, and the proof.
 
 Started by lab/demo, which explains the environment variables.
 """
@@ -28,6 +28,9 @@ BENCH = os.path.join(TREE, "lab", "prog", "bench")
 SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
 SNAP = 256                  # bytes kept of each packet: headers, CLC messages, a piece of the file
 LEAST = 32 << 20
+EXPLAIN = os.path.join(TREE, "lab", "lab-explain")
+# Two cards each, so two links, whatever the default is.
+LAN, KNOBS = (2, 2), "sysctl -qw net.smcr.max_links=2"
 BEGIN = time.time()
 TTY = sys.stdout.isatty()
 
@@ -79,10 +82,11 @@ class Show:
                 time.sleep(0.02)
         return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
 
-    def boot(self, mib, then="true"):
-        """Two guests with so much memory, the module in them; then a command in both. Returns its output."""
+    def boot(self, mib, then="true", lan=()):
+        """Two guests with so much memory, and so many cards on one LAN or one each, the module in them; then a command in both.
+        Returns its output."""
         step(f"booting two QEMU guests with soft RoCE, {mib} MiB each (no hardware virtualisation needed)")
-        self.pair = Pair("qemu", (self.args.kernel,) * 2, 1, mib, self.out)
+        self.pair = Pair("qemu", (self.args.kernel,) * 2, max(lan, default=1), mib, self.out, lan=lan)
         self.pair.boot()
         for rc, text in self.both(f'. "$LIB/guest.sh"; insmod_smcr {self.ko} && {then} && uname -r'):
             if rc:
@@ -125,6 +129,7 @@ class Demo(Show):
     def __init__(self, args):
         super().__init__(args)
         self.size = 0
+        self.cut = None         # the link that was cut
         self.file = os.path.join(self.out, "file")
 
     def make_file(self):
@@ -136,8 +141,8 @@ class Demo(Show):
     def boot_with_file(self):
         """The guests, and the file in guest 2's memory."""
         mib = (self.size >> 20) + 1
-        text = self.boot(768 + mib, f"mkdir -p /run/demo && mount -t tmpfs -o size={mib + 16}M demo /run/demo")
-        print("  guest 1: 10.77.0.1, the receiver;  guest 2: 10.77.0.2, the sender;  kernel "
+        text = self.boot(768 + mib, f"{KNOBS} && mkdir -p /run/demo && mount -t tmpfs -o size={mib + 16}M demo /run/demo", LAN)
+        print("  guest 1: 10.77.0.1 and .11, the receiver;  guest 2: 10.77.0.2 and .12, the sender;  kernel "
               f"{text.splitlines()[-1]}, smcr.ko loaded")
         self.call(2, "cp $OUT/file /run/demo/file")
 
@@ -150,7 +155,7 @@ class Demo(Show):
     # -- one transfer ------------------------------------------------------
 
     def transfer(self, name, smc):
-        """The file from guest 2 to guest 1: seconds, and the tables seen meanwhile."""
+        """The file from guest 2 to guest 1: seconds, and the tables seen meanwhile. With SMC-R its link is cut on the way."""
         flag, port, pcap = ("-s ", 5000, "smc") if smc else ("", 5001, "tcp")
         path = lambda what: os.path.join(self.out, f"{pcap}-{what}")  # noqa: E731
         self.capture(path("wire.pcap"), pcap, True)
@@ -159,7 +164,7 @@ class Demo(Show):
                      f"for i in $(seq 300); do grep -q listening $OUT/{pcap}-recv && exit; sleep 0.1; done; exit 1")
         self.call(2, f"({BENCH} {flag}send 10.77.0.1 {port} /run/demo/file > $OUT/{pcap}-send 2>&1; "
                      f"echo $? > $OUT/{pcap}-send.rc) > /dev/null 2>&1 &")
-        bar, tables, asked = Bar(name, self.size), None, None
+        bar, tables, asked, later = Bar(name, self.size), None, None, None
         end = time.time() + (120 + self.size / 1e6) * self.slow
         # (A file exists for a moment before there is something in it.)
         while not all(read(path(f"{w}.rc")) for w in ("send", "recv")):
@@ -167,7 +172,7 @@ class Demo(Show):
             if line:
                 bar.show(int(line[-1][0]), float(line[-1][1]))
             if smc and line and asked is None and int(line[-1][0]) > self.size / 5:
-                asked = [g.send(f"for t in conn linkgroup; do {SMCCTL} $t || exit; {SMCCTL} -j $t "
+                asked = [g.send(f"for t in conn linkgroup link; do {SMCCTL} $t || exit; {SMCCTL} -j $t "
                                 f"> $OUT/{pcap}-${{t}}{g.id}.json || exit; done") for g in self.pair.guests]
                 flowing = int(line[-1][0])
             if asked and tables is None and all(os.path.exists(b + ".rc") for b in asked):
@@ -175,14 +180,18 @@ class Demo(Show):
                 bar.gap()
                 print(f"\n  meanwhile, with the data flowing ({flowing >> 20} MiB have arrived):")
                 for gid, text in enumerate(tables, 1):
-                    print(f"  guest {gid}# smcctl conn; smcctl linkgroup\n" + indent(text))
-                print()
+                    print(f"  guest {gid}# smcctl conn; smcctl linkgroup; smcctl link\n" + indent(text))
+                self.cut_link(int(line[-1][0]))
+            if smc and self.cut and later is None and int(line[-1][0]) > self.size * 4 / 5:
+                later = self.pair.guests[0].send(f"{SMCCTL} conn; {SMCCTL} link")
             if not self.pair.alive() or time.time() > end or read(path("send.rc")) not in ("", "0"):
                 break
             time.sleep(0.1)
         bar.gap()
         done = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("send")))
         self.capture(path("wire.pcap"), pcap, False)
+        if later:
+            print("\n  guest 1, before the end# smcctl conn; smcctl link\n" + indent(read(later + ".out")) + "\n")
         if read(path("send.rc")) != "0" or read(path("recv.rc")) != "0" or not done:
             raise LabError(f"the transfer over {name} failed:\n" +
                            indent("sender:   " + read(path("send"))[-300:] + "\nreceiver: " + read(path("recv"))[-300:]))
@@ -190,6 +199,17 @@ class Demo(Show):
             self.verdict(tables is not None and self.flowed(), "both sides showed an SMC-R connection with bytes "
                          "in flight, in one link group")
         return float(done[-1][1])
+
+    def cut_link(self, arrived):
+        """No RoCE packet passes guest 1's card of the connection's link any more. Nobody is told."""
+        conn = next((c for c in records(read(os.path.join(self.out, "smc-conn1.json"))) if c.get("link-num") and "5000" in json.dumps(c)), {})
+        links = {x.get("link-num"): x for x in records(read(os.path.join(self.out, "smc-link1.json")))}
+        nic = re.search(r"\d+$", links.get(conn.get("link-num"), {}).get("dev-name", ""))
+        if len(links) != 2 or not nic:
+            raise LabError(f"two links, and one of them the connection's, were expected: {conn} {links}")
+        self.call(1, f'. "$LIB/guest.sh"; . $TREE/selftests/prog/nicfaults.sh; rdma_silence {nic[0]}')
+        self.cut = conn["link-num"]
+        print(f"\n  link {self.cut} is cut (guest 1 drops all RoCE packets of eth{nic[0]}, silently; {arrived >> 20} MiB have arrived)\n")
 
     def capture(self, path, name, on):
         """What crosses the wire, seen from the host: costs the guests nothing."""
@@ -234,26 +254,52 @@ class Demo(Show):
         clc = t.clc()
         print(f"      = {', '.join(clc) if clc else 'NOT only CLC messages'}\n")
 
-        sender, want = socket.inet_aton("10.77.0.2"), self.size + 8
-        got, reth = t.written(sender), t.reth(sender)
+        begin = self.prove_failover()
+        old, new = (socket.inet_aton(a) for a in (("10.77.0.2", "10.77.0.12") if self.cut == 1 else ("10.77.0.12", "10.77.0.2")))
+        want, over = self.size + 8, (t.written(old), t.written(new))
         again = f"; {t.repeated} packets were repeated and are counted once" if t.repeated else ""
-        self.verdict(got == want, f"RDMA WRITEs of guest 2 carried {got} bytes: the file's {self.size} and its length"
-                     f" (8){again}")
-        self.verdict(reth == want, f"so do the lengths in their headers (RETH): {reth}")
-        good, all_ = self.compare(t, sender)
+        self.verdict(over[0] >= begin and begin + over[1] == want, f"RDMA WRITEs of guest 2 carried {over[0]} bytes over link {self.cut}, and {over[1]} "
+                     f"over the other one, from byte {begin} of the stream on: with that, the file's {self.size} and its length (8){again}")
+        self.verdict(t.reth(new) == over[1], f"so do the lengths in their headers (RETH): {t.reth(new)}")
+        good, all_ = self.compare(t, {old: 0, new: begin})
         self.verdict(good == all_ > 0, f"{good} of {all_} WRITE packets begin with the bytes that the file has at "
                      "their place in the stream")
         self.verdict(clc is not None and len(clc) == 3 and t.tcp_bytes() < 4096,
                      f"TCP carried {t.tcp_bytes()} bytes: the three CLC messages of the negotiation, nothing of the file")
 
-    def compare(self, t, sender):
-        """The kept beginning of each WRITE packet against the file."""
+    def prove_failover(self):
+        """What lab-explain says of the capture. Returns where in the stream the other link went on."""
+        out = subprocess.run([EXPLAIN, "--json", "--links", "--checks", "--cut", os.path.join(self.out, "smc-wire.pcap")],
+                             stdout=subprocess.PIPE, text=True, check=False).stdout
+        try:
+            said = json.loads(out)
+        except ValueError as e:
+            raise LabError("lab-explain cannot read the capture") from e
+        failed = [f"{c['name']}: {c['where'][0]}" for c in said["checks"] if c["verdict"] == "FAILED"]
+        held = [c["name"] for c in said["checks"] if c["verdict"] == "ok"]
+        self.verdict(not failed and all(f"failover-{x}" in held for x in ("first", "seq", "left", "again")),
+                     f"lab-explain: {len(held)} checks of the capture hold, none fails" if not failed else f"lab-explain: {'; '.join(failed)}")
+        groups = said["groups"]
+        roles = [x["role"] for g in groups for x in g["links"]]
+        self.verdict(roles == ["first", "symmetric"], f"the link group had {len(roles)} links: {', '.join(roles)}")
+        move = next((m for g in groups for m in g["moves"] if m["sender"] == "10.77.0.2" and m["write"]), None)
+        ok = bool(move) and move["old"] == self.cut != move["new"] and move["seq"] is not None
+        self.verdict(ok, f"the first message on link {move['new']} is the validation CDC (frame {move['frame']}, sequence number {move['seq']}), and the "
+                     f"WRITEs go on there (frame {move['write']}), {move['again']} bytes of them again" if ok else f"the connection changed links: {groups}")
+        if not ok:
+            return 0
+        print(f"       the stall: {move['stall']:.2f} s from the last WRITE on link {move['old']} to the first on link {move['new']}")
+        return move["begin"]
+
+    def compare(self, t, begin):
+        """The kept beginning of each WRITE packet against the file; by sender, where its stream begins."""
         good = all_ = 0
         with open(self.file, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
             for key in t.flows:
-                if key[0] != sender:
+                if key[0] not in begin:
                     continue
                 for offset, _, head in t.stream(key):
+                    offset += begin[key[0]]
                     skip = max(0, 8 - offset)
                     piece = head[skip:]
                     at = offset + skip - 8
@@ -275,7 +321,7 @@ class Demo(Show):
         digest = self.make_file()
         print(f"  {self.args.file or 'pseudo-random'}, {self.size} bytes")
         self.boot_with_file()
-        step("AF_SMC: sendfile() in guest 2, read() in guest 1")
+        step("AF_SMC: sendfile() in guest 2, read() in guest 1; two links, of which one is cut on the way")
         smc = self.transfer("AF_SMC", True)
         self.prove(digest)
         step("the same program, guests and file over TCP")
@@ -292,7 +338,7 @@ class Demo(Show):
         if self.bad:
             print(f"demo: FAILED ({len(self.bad)} claims do not hold), logs in {self.out}")
             return 1
-        print(f"demo: {self.size} bytes went by RDMA WRITE, none by TCP. {time.time() - BEGIN:.0f} s in all.")
+        print(f"demo: {self.size} bytes went by RDMA WRITE, none by TCP, though a link was cut on the way. {time.time() - BEGIN:.0f} s in all.")
         return 0
 
 

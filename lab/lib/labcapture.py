@@ -20,6 +20,9 @@ from lab import TREE, LabError, read  # noqa: E402  pylint: disable=wrong-import
 KERNELS = ("6.1", "6.12")
 SIZES = "64,65536,1048576"
 SNAP = 65536                # all of every packet
+MOVED = 9000                # bytes of a connection after the cut
+# Whatever the defaults are; a dead link is noticed after half a second.
+KNOBS = "sysctl -qw net.smcr.max_links=2 net.smcr.qp_timeout=14"
 EXPLAIN = os.path.join(TREE, "lab", "lab-explain")
 
 
@@ -29,12 +32,12 @@ class LabCapture(Show):
 
     def __init__(self, args):
         super().__init__(args)
-        self.folder = os.path.join(TREE, "build", "lab", f"{time.strftime('%m%d-%H%M%S')}-{args.kernel}")
+        self.folder = os.path.join(TREE, "build", "lab", f"{time.strftime('%m%d-%H%M%S')}-{args.kernel}{'-failover' * args.failover}")
 
     def side(self, gid, what):
         """Start one side of something in a guest; its output and status become files."""
         return self.pair.guests[gid - 1].send(
-            f". $LIB/guest.sh; export PROG=$TREE/selftests/prog CASEDIR=$OUT; . $TREE/lab/prog/session.sh; {what}")
+            f". $LIB/guest.sh; export PROG=$TREE/selftests/prog SMCCTL=$TREE/tools/smcctl/smcctl CASEDIR=$OUT; . $TREE/lab/prog/session.sh; {what}")
 
     def session(self, name, server, client):
         """Both sides of something; what they printed, when one fails."""
@@ -52,13 +55,17 @@ class LabCapture(Show):
     def run(self):
         """All of it; returns the exit status."""
         self.build()
-        kernel = self.boot(768).splitlines()[-1]
+        kernel = self.boot(768, KNOBS, (2, 2) if self.args.failover else ()).splitlines()[-1]
         print(f"  guest 1: 10.77.0.1, the server;  guest 2: 10.77.0.2, the client;  kernel {kernel}, smcr.ko loaded")
         self.pair.capture(self.out, True, SNAP)
-        sizes = self.args.sizes
-        self.session(f"AF_SMC: {len(sizes)} connections, {', '.join(map(str, sizes))} bytes one way, 64 the other; half closed, closed",
-                     f"session_server {' '.join(map(str, sizes))}", f"session_client 10.77.0.1 {' '.join(map(str, sizes))}")
-        self.session("verbs: rping over rdma_cm", "ping_server 10.77.0.1", "ping_client 10.77.0.1")
+        if self.args.failover:
+            self.session(f"AF_SMC: two connections on two links, one link is cut silently, {MOVED} bytes each way on both",
+                         f"failover_server {MOVED}", f"failover_client 10.77.0.1 {MOVED}")
+        else:
+            sizes = self.args.sizes
+            self.session(f"AF_SMC: {len(sizes)} connections, {', '.join(map(str, sizes))} bytes one way, 64 the other; half closed, closed",
+                         f"session_server {' '.join(map(str, sizes))}", f"session_client 10.77.0.1 {' '.join(map(str, sizes))}")
+            self.session("verbs: rping over rdma_cm", "ping_server 10.77.0.1", "ping_client 10.77.0.1")
         # the last acknowledgments, TCP's end
         time.sleep(1)
         self.pair.capture(self.out, False)
@@ -111,6 +118,7 @@ def main():
         "Results: build/lab/")
     p.add_argument("--kernel", default=os.environ.get("KERNEL") or KERNELS[0], help=f"{' or '.join(KERNELS)} (default 6.1; KERNEL=)")
     p.add_argument("--sizes", type=numbers, default=SIZES, metavar="N,N...", help=f"bytes per connection (default {SIZES})")
+    p.add_argument("--failover", action="store_true", help="instead of all that: two cards and two links, of which one is cut, and no rdma_cm")
     p.add_argument("--keep", action="store_true", help="keep the guests' logs")
     p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     args = p.parse_args()

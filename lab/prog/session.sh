@@ -7,10 +7,13 @@
 #	session_server SIZE...	a connection for each SIZE: so many bytes arrive, beginning with
 #				the marker, then the client's end; the answer is 64 bytes
 #	session_client ADDR SIZE...
+#	failover_server N	two cards each: a connection on each of two links; then nothing of
+#	failover_client ADDR N	RoCE passes the cards of one link any more, silently, and N bytes
+#				go either way on both connections
 #	ping_server ADDR	RDMA by verbs: set up by the connection manager, then SEND,
 #	ping_client ADDR	READ and WRITE (rping)
 #
-# Needs $PROG, $CASEDIR (a folder of both guests) and $SLOW.
+# Needs $PROG, $CASEDIR (a folder of both guests) and $SLOW; failover also $SMCCTL.
 
 MARKER=smcr-lab-marker.
 # shellcheck disable=SC2034
@@ -34,6 +37,32 @@ session_client() {
 			recvtext:16 recv:48 recv:1=eof close)
 	done
 	"$PROG/sockcmd" "${calls[@]}"
+}
+
+two_links() { [ "$("$SMCCTL" -j link | grep -o '"state": *"rts"' | grep -c .)" = 2 ]; }
+
+failover_server() {
+	local n=$1 pid
+	# shellcheck source=selftests/prog/nicfaults.sh
+	. "$PROG/nicfaults.sh"
+	"$PROG/sockcmd" limit:60 socket listen:5000 mark:session \
+		slot:1 accept:0 recvtext:16 recv:11984 "sendtext:$MARKER" send:11984 \
+		slot:2 accept:0 recvtext:16 recv:11984 "sendtext:$MARKER" send:11984 mark:both await:cut \
+		"send:$n" slot:1 "send:$n" "recv:$n" slot:2 "recv:$n" recv:1=eof close slot:1 recv:1=eof close &
+	pid=$!
+	poll 30 two_links || return
+	put "$CASEDIR/mark.links" yes
+	poll 30 test -s "$CASEDIR/mark.both" || return
+	rdma_silence 1
+	put "$CASEDIR/mark.cut" yes
+	wait "$pid"
+}
+
+failover_client() {
+	"$PROG/sockcmd" limit:60 await:session \
+		slot:1 socket "connect:$1:5000" "sendtext:$MARKER" send:11984 recvtext:16 recv:11984 await:links \
+		slot:2 socket "connect:$1:5000" "sendtext:$MARKER" send:11984 recvtext:16 recv:11984 await:cut \
+		"send:$2" slot:1 "send:$2" "recv:$2" slot:2 "recv:$2" shut:wr recv:1=eof close slot:1 shut:wr recv:1=eof close
 }
 
 ping_server() { timeout $((20 * SLOW)) rping -s -a "$1" -p 7174 -C 2 -v; }

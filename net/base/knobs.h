@@ -32,7 +32,7 @@
 	/* CLC-68 */ \
 	X(max_rmbs_per_lgr, MAX_RMBS_PER_LGR, 255, 1, 255, 0) \
 	/* symmetric links of a group; 1: no second link is made */ \
-	X(max_links, MAX_LINKS, 1, 1, 8, 0) \
+	X(max_links, MAX_LINKS, 8, 1, 8, 0) \
 	/* unsettled handshakes (SEC-13); as server that form a group */ \
 	X(max_handshakes, MAX_HANDSHAKES, 4096, 1, 1048576, 4096) \
 	X(max_first_contacts, MAX_FIRST_CONTACTS, 256, 1, 65535, 256) \

@@ -54,13 +54,7 @@ struct smcr_conn {
 
 	/* receive side */
 	struct smcr_ring rx_ring;
-	/*
-	 * Entry of the device by which the peer writes: for smcr_buf_sync_cpu().
-	 * Who changes it syncs the unread bytes, from the old one to the CPU, then to
-	 * the new one. READ_ONCE under the socket lock.
-	 */
-	u8 rx_d;
-	struct smcr_pos rx_prod;	/* peer has written up to here */
+	struct smcr_pos rx_prod;	/* peer has written up to here, and it is synced */
 	struct smcr_pos rx_cons;	/* application has read; also socket lock */
 	struct smcr_pos rx_told;	/* ... and has not read yet, but will skip */
 	struct smcr_urg_rx rx_urg;	/* state: before rx_prod.abs; smcr_conn_urgent() */
@@ -113,6 +107,7 @@ struct smcr_conn {
 	bool tx_validate;		/* a CDC with F is owed, of number tx_valid_seq */
 	u16 tx_valid_seq;
 	bool tx_redo;			/* ... and what came after it has to be told again */
+	bool tx_lost;			/* a signalled post has failed with the link */
 	struct smcr_pos tx_again;	/* data from here to tx_prod are written again */
 	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
 	bool purged;			/* unread data were dropped */
@@ -169,7 +164,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		   const struct smcr_clc_accept *on, u8 bsize,
 		   struct smcr_rmb_req *req, enum smcr_reason *why);
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
-		       const struct smcr_link *on);
+		       struct smcr_link *on);
 void smcr_conn_activate(struct smcr_conn *conn);
 void smcr_conn_discard(struct smcr_conn *conn);
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
@@ -183,10 +178,11 @@ void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* move.c */
 void smcr_conn_move(struct smcr_conn *conn);
+void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
 /* relem.c */
-int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
-			  u8 index);
+int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
+			  u32 rkey, u64 va, u8 index);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
@@ -240,12 +236,6 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
 }
 
-/* Something has to be said again, over another link: see move.c */
-static inline bool smcr_tx_behind(const struct smcr_conn *conn)
-{
-	return conn->tx_validate || conn->tx_redo;
-}
-
 /* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
@@ -255,6 +245,8 @@ static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 
 /* tx.c */
 void smcr_tx_push(struct smcr_conn *conn);
+bool smcr_tx_unsaid(const struct smcr_conn *conn);
+void smcr_tx_give_up(struct smcr_conn *conn);
 void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
 void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);

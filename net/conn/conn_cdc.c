@@ -28,13 +28,37 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 				       SMCR_R_PEER_ABORT);
 }
 
+/* The bytes that a CDC announces have been seen to; no device is asked for them */
+#define SMCR_RX_SYNCED	(-1)
+
+/*
+ * What device @d has written from @from to @to becomes what the CPU sees. Not when somebody
+ * reads it: by then the peer may write by another device, whose copy of these bytes
+ * is old, and @d may be gone. conn->lock held.
+ */
+static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
+			      const struct smcr_pos *from,
+			      const struct smcr_pos *to)
+{
+	u32 begin = conn->elem.off + conn->rx_ring.base;
+	u32 len = (u32)(to->abs - from->abs);
+	u32 off = from->off, run;
+
+	lockdep_assert_held(&conn->lock);
+	if (d == SMCR_RX_SYNCED)
+		return;
+	run = min(len, smcr_ring_cap(&conn->rx_ring) - off);
+	smcr_buf_sync_cpu(conn->rx_buf, d, begin + off, run);
+	smcr_buf_sync_cpu(conn->rx_buf, d, begin, len - run);
+}
+
 /*
  * Check and apply the cursors of a CDC as a whole: nothing of an impossible
  * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
  */
 static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
-					const struct smcr_cdc *cdc, int *rx,
-					int *freed, int *urg)
+					const struct smcr_cdc *cdc, int d,
+					int *rx, int *freed, int *urg)
 {
 	struct smcr_pos prod = conn->rx_prod, cons = conn->tx_cons;
 	const struct smcr_ring *rx_ring = &conn->rx_ring;
@@ -61,6 +85,8 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 				 conn->rx_told.abs);
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
+	if (*rx)
+		smcr_conn_rx_sync(conn, d, &conn->rx_prod, &prod);
 	conn->rx_prod.off = prod.off;
 	conn->rx_prod.wrap = prod.wrap;
 	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
@@ -106,18 +132,6 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 }
 
 /*
- * The peer writes by another device from now on: what the one before has written is
- * made good first. conn->lock held.
- */
-static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
-{
-	lockdep_assert_held(&conn->lock);
-	smcr_buf_sync_cpu(conn->rx_buf, conn->rx_d, conn->elem.off,
-			  conn->elem.size);
-	WRITE_ONCE(conn->rx_d, d);
-}
-
-/*
  * The peer has moved, and says that we have received what we have not (FO-08). Each
  * link has a completion queue of its own: the message may be on its way to us. What
  * comes later is kept meanwhile; only the last of it counts, but for a mark.
@@ -127,20 +141,49 @@ static void smcr_conn_rx_dev(struct smcr_conn *conn, u8 d)
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->rx_wait)
+	if (!conn->rx_wait)
+		conn->rx_held = false;
+	else if (!smcr_seq_after(seq, conn->rx_wait_seq))
 		return;
+	/* it may have moved once more meanwhile, and says more */
 	conn->rx_wait = true;
 	conn->rx_wait_seq = seq;
-	conn->rx_held = false;
 	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer,
 		       jiffies + SMCR_RX_WAIT);
 }
 
-static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc)
+static void smcr_conn_rx_invalid(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->rx_wait = false;
+	if (!conn->active)
+		conn->early_bad = SMCR_R_CDC_VALIDATION;
+	else
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_CDC_VALIDATION);
+}
+
+/*
+ * Its data are seen to now, as its link may be gone later. Those among them that the
+ * message on its way announces came by another device: they will be seen to again.
+ */
+static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc,
+			      int d)
 {
 	u8 marks = conn->rx_held ? conn->rx_later.pflags & SMCR_CDC_U : 0;
+	u64 most = conn->rx_announced + smcr_ring_cap(&conn->rx_ring);
+	struct smcr_pos from = conn->rx_prod, prod;
 
 	lockdep_assert_held(&conn->lock);
+	/* over yet another link, which was slower */
+	if (conn->rx_held && !smcr_seq_after(cdc->seq, conn->rx_later.seq))
+		return;
+	/* what was kept before has been seen to */
+	if (conn->rx_held)
+		smcr_pos_apply(&conn->rx_ring, &from, conn->rx_later.prod, most);
+	prod = from;
+	if (smcr_pos_apply(&conn->rx_ring, &prod, cdc->prod, most) > 0)
+		smcr_conn_rx_sync(conn, d, &from, &prod);
 	conn->rx_later = *cdc;
 	conn->rx_later.pflags |= marks;
 	conn->rx_held = true;
@@ -153,21 +196,16 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 					      rx_wait_timer);
 
 	spin_lock_bh(&conn->lock);
-	if (conn->rx_wait && conn->lgr) {
-		conn->rx_wait = false;
-		if (!conn->active)
-			conn->early_bad = SMCR_R_CDC_VALIDATION;
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-					       SMCR_R_CDC_VALIDATION);
-	}
+	/* not if it was armed again while this run waited for the lock */
+	if (conn->rx_wait && conn->lgr && !timer_pending(timer))
+		smcr_conn_rx_invalid(conn);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* One CDC of a known connection, conn->lock held */
+/* One CDC of a known connection, which came by device @d. conn->lock held */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
-				const struct smcr_cdc *cdc)
+				const struct smcr_cdc *cdc, int d)
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
@@ -181,7 +219,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 	if (conn->rx_wait && smcr_seq_after(cdc->seq, conn->rx_wait_seq)) {
-		smcr_conn_rx_hold(conn, cdc);
+		smcr_conn_rx_hold(conn, cdc, d);
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
@@ -200,9 +238,9 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 
-	why = smcr_conn_apply(conn, cdc, &rx, &freed, &urg);
-	if (why == SMCR_R_NONE && conn->rx_ring.base &&
-	    !smcr_rmb_eye_ok(&conn->elem, conn->rx_d)) {
+	why = smcr_conn_apply(conn, cdc, d, &rx, &freed, &urg);
+	if (why == SMCR_R_NONE && conn->rx_ring.base && d != SMCR_RX_SYNCED &&
+	    !smcr_rmb_eye_ok(&conn->elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
@@ -258,7 +296,7 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 	conn->rx_wait = false;
 	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer);
 	if (conn->rx_held && conn->lgr)
-		smcr_conn_rx_locked(conn, &later);
+		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED);
 }
 
 /* Connection of a token, with a reference; its memory waits for RCU (SOCK_RCU_FREE) */
@@ -305,9 +343,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	spin_lock_bh(&conn->lock);
 	/* the socket may have a connection that was opened since the lookup */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
-		if (unlikely(link->mem.d != conn->rx_d))
-			smcr_conn_rx_dev(conn, link->mem.d);
-		smcr_conn_rx_locked(conn, &cdc);
+		smcr_conn_rx_locked(conn, &cdc, link->mem.d);
 		if (unlikely(conn->rx_wait))
 			smcr_conn_rx_go_on(conn);
 	}

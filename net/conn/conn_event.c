@@ -52,7 +52,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_NO_TX) {
 		conn->tx_dead = true;
-		conn->tx_owed = 0;
+		smcr_tx_give_up(conn);
 	}
 	if (acts & SMCR_ACT_SEND) {
 		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
@@ -96,10 +96,11 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		work = true;
 	}
 	if (acts & SMCR_ACT_RELEASE) {
-		/* a reader may be left, and has to hear of the group's end */
+		/*
+		 * A reader may be left. It has to hear of the group's end, and so
+		 * has what is still to be said, also of the link's.
+		 */
 		conn->rest = smcr_conn_readable(conn);
-		if (!conn->rest)
-			smcr_lgr_del_conn(conn->lgr, &conn->member);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
 		/* who reads on finds an orderly end: the peer's C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {

@@ -42,7 +42,6 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	smcr_conn_set_link(conn, link);
 	conn->member.token = 0;
 	conn->rx_buf = conn->elem.rmb->buf;
-	WRITE_ONCE(conn->rx_d, conn->link->mem.d);
 	conn->rx_ring.size = conn->elem.size;
 	conn->rx_ring.base = lgr->base;
 	conn->active = false;
@@ -63,6 +62,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx_announced = 0;
 	conn->rx_seq = 0;
 	conn->rx_wait = false;
+	conn->rx_held = false;
 	conn->peer_blocked = false;
 	conn->peer_asks = false;
 	conn->tx_queued = 0;
@@ -86,6 +86,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->fo = (struct smcr_fo){ };
 	conn->tx_validate = false;
 	conn->tx_redo = false;
+	conn->tx_lost = false;
 	conn->tx_again = start;
 	conn->todo = 0;
 	conn->why = SMCR_R_NONE;
@@ -138,8 +139,10 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
-	if (!link) {
+	/* in first contact it is registered later */
+	if (!link || (link->num && !smcr_rmb_rkey(conn->elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
+		smcr_link_put(link);
 		smcr_rmb_put_elem(&conn->elem, false);
 		return -ENOTCONN;
 	}
@@ -182,15 +185,17 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
-		       const struct smcr_link *on)
+		       struct smcr_link *on)
 {
+	struct smcr_link *link;
 	int rtoken, rc;
-	u8 slot;
 
 	spin_lock_bh(&conn->lock);
-	slot = on ? on->slot : conn->link->slot;
+	link = on ?: conn->link;
+	smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
-	rtoken = smcr_conn_claim_relem(conn, slot, m->rkey, m->va, m->index);
+	rtoken = smcr_conn_claim_relem(conn, link, m->rkey, m->va, m->index);
+	smcr_link_put(link);
 	if (rtoken < 0)
 		return rtoken;
 
@@ -236,10 +241,8 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
 	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
-	if (conn->lgr && !smcr_link_carries(conn->link)) {
-		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-		smcr_conn_queue_work(conn);
-	}
+	if (conn->lgr && !smcr_link_carries(conn->link))
+		smcr_conn_want_move(conn);
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -282,7 +285,8 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
-	if (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure) {
+	if (smcr_link_silent(conn->link) ||
+	    (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure)) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
@@ -312,7 +316,7 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 	}
 	conn->keep_off = conn->elem.off + conn->rx_ring.base + off;
 	conn->keep_len = len;
-	smcr_buf_keep(conn->rx_buf, conn->rx_d, conn->keep_off, conn->keep_len);
+	smcr_buf_keep(conn->rx_buf, conn->keep_off, conn->keep_len);
 	return true;
 }
 
@@ -401,6 +405,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->todo = 0;
 	spin_unlock_bh(&conn->lock);
+	sk_stop_timer(sk, &conn->rx_wait_timer);
 	if (cancel_work_sync(&conn->work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
@@ -428,7 +433,7 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_conn_move(conn);
 
 	spin_lock_bh(&conn->lock);
-	idle = !conn->tx_pends && !conn->tx_owed && !smcr_tx_behind(conn);
+	idle = !smcr_tx_unsaid(conn);
 	/* both have said C or A: nobody writes any more (RMB-22) */
 	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
 		  (conn->fsm.rx_closed || conn->fsm.rx_abort);

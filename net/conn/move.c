@@ -24,7 +24,7 @@ static struct smcr_link *move_from(struct smcr_conn *conn)
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && smcr_link_silent(conn->link)) {
+	if (conn->lgr && conn->active && smcr_link_silent(conn->link)) {
 		link = conn->link;
 		smcr_link_hold(link);
 	}
@@ -73,7 +73,10 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	if (all)	/* not every one is signalled */
 		smcr_fo_done(&conn->fo, conn->tx_seq, conn->tx_prod.abs);
 	conn->tx_unsure = false;
+	conn->tx_lost = false;
 	smcr_conn_set_link(conn, to);
+	if (conn->rtoken < 0)	/* it only waits for its reader */
+		return true;
 	if (smcr_conn_aim(conn))
 		return false;
 	smcr_fo_plan(&conn->fo, &conn->tx_ring, &facts, &plan);
@@ -94,15 +97,42 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	smp_mb();	/* conn->link, then the state of the link */
-	if (smcr_link_carries(to))
-		return;
-	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-	smcr_conn_queue_work(conn);
+	if (!smcr_link_carries(to))
+		smcr_conn_want_move(conn);
+}
+
+/*
+ * @why: a send buffer could not be mapped. Returns whether the connection has left
+ * @from.
+ */
+static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
+		    struct smcr_link *to, enum smcr_reason why)
+{
+	bool queued = false, moved = false;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from) {
+		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
+		if (why == SMCR_R_NONE && !move_locked(conn, to))
+			why = SMCR_R_RKEY_UNKNOWN;
+		moved = conn->link == to;
+		if (why == SMCR_R_NONE) {
+			smcr_tx_push(conn);
+		} else {
+			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+					       why);
+			smcr_tx_give_up(conn);
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	if (queued)
+		sock_put(&smcr_conn_sock(conn)->sk);
+	return moved;
 }
 
 /**
  * smcr_conn_move() - go on over another link
- * @conn: connection, socket lock held
+ * @conn: connection; the caller has the socket lock
  *
  * Nothing happens if its link is in use, or is the group's last.
  *
@@ -111,8 +141,9 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
 void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn), *to;
-	bool queued = false, moved = false;
 	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_lgr *lgr = conn->lgr;
+	bool moved;
 
 	if (!from)
 		return;
@@ -121,25 +152,11 @@ void smcr_conn_move(struct smcr_conn *conn)
 		goto out;
 	if (move_map(conn, to))
 		why = SMCR_R_NO_MEMORY;
-
-	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from && conn->active) {
-		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
-		if (why == SMCR_R_NONE && !move_locked(conn, to))
-			why = SMCR_R_RKEY_UNKNOWN;
-		moved = conn->link == to;
-		if (why == SMCR_R_NONE)
-			smcr_tx_push(conn);
-		else
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-					       why);
-	}
-	spin_unlock_bh(&conn->lock);
-	if (queued)
-		sock_put(&smcr_conn_sock(conn)->sk);
+	moved = move_to(conn, from, to, why);
 	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
+		smcr_lgr_moved(lgr, from, to);
 		move_check(conn, to);
 		smcr_link_leave(from);
 	}
@@ -147,6 +164,13 @@ out:
 	if (to)
 		smcr_link_put(to);
 	smcr_link_put(from);
+}
+
+/* Who calls has the connection by one of its locks, or that of its group */
+void smcr_conn_want_move(struct smcr_conn *conn)
+{
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+	smcr_conn_queue_work(conn);
 }
 
 /**
@@ -160,12 +184,10 @@ void smcr_conn_move_all(struct smcr_link *link)
 	struct smcr_lgr *lgr = link->lgr;
 	struct smcr_conn *conn;
 
+	smp_mb();	/* the state of the link, then conn->link: move_check() */
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
-		if (READ_ONCE(conn->link) != link)
-			continue;
-		set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
-		smcr_conn_queue_work(conn);
-	}
+	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node)
+		if (READ_ONCE(conn->link) == link)
+			smcr_conn_want_move(conn);
 	spin_unlock_bh(&lgr->lock);
 }

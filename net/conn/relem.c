@@ -31,7 +31,7 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 /**
  * smcr_conn_claim_relem() - the peer gave @conn an element of its RMB
  * @conn: new owner, in its group
- * @slot: link that CLC has named
+ * @link: link that CLC has named
  * @rkey: RKey of the RMB there
  * @va: address of the RMB there
  * @index: element
@@ -42,15 +42,15 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * Context: process.
  * Return: index of the RToken; -ENOMEM, or as smcr_lgr_use_rtoken().
  */
-int smcr_conn_claim_relem(struct smcr_conn *conn, u8 slot, u32 rkey, u64 va,
-			  u8 index)
+int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
+			  u32 rkey, u64 va, u8 index)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_conn *old;
 	unsigned long key;
 	int rt, rc;
 
-	rt = smcr_lgr_use_rtoken(lgr, slot, rkey, va);
+	rt = smcr_lgr_use_rtoken(lgr, link, rkey, va);
 	if (rt < 0)
 		return rt;
 	key = smcr_relem_key(rt, index);
@@ -152,6 +152,7 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 					       why);
 		else
 			child = !ssk->is_client;
+		smcr_tx_give_up(conn);
 		smcr_lgr_del_conn(lgr, &conn->member);
 	}
 	spin_unlock_bh(&conn->lock);

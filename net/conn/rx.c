@@ -34,9 +34,6 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 
 		at = begin + off;
 		src = smcr_buf_at(buf, at, n, &run);
-		if (likely(!conn->keep_len))
-			smcr_buf_sync_cpu(buf, READ_ONCE(conn->rx_d), at,
-					  run);
 		got = copy_to_iter(src, run, &msg->msg_iter);
 		done += got;
 		if (got < run)

@@ -21,7 +21,6 @@ static u8 smcr_rx_byte(const struct smcr_conn *conn)
 
 	off = off ? off - 1 : smcr_ring_cap(&conn->rx_ring) - 1;
 	at = conn->elem.off + conn->rx_ring.base + off;
-	smcr_buf_sync_cpu(conn->rx_buf, conn->rx_d, at, 1);
 	return *(u8 *)smcr_buf_at(conn->rx_buf, at, 1, &run);
 }
 

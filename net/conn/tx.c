@@ -286,6 +286,12 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 	return rc;
 }
 
+/* Something has to be said again, over another link: see move.c */
+static bool smcr_tx_behind(const struct smcr_conn *conn)
+{
+	return conn->tx_validate || conn->tx_redo;
+}
+
 /* After a move: validation, the data, and one CDC that says all again */
 static int smcr_tx_catch_up(struct smcr_conn *conn)
 {
@@ -365,6 +371,8 @@ static int smcr_tx_try(struct smcr_conn *conn)
 	bool flush;
 	int rc;
 
+	if (unlikely(!smcr_link_carries(conn->link)))
+		return -ENOTCONN;
 	if (unlikely(smcr_tx_behind(conn))) {
 		rc = smcr_tx_catch_up(conn);
 		if (rc)
@@ -394,6 +402,43 @@ static bool smcr_tx_parked(const struct smcr_conn *conn)
 }
 
 /**
+ * smcr_tx_unsaid() - is there something that the peer may not have heard yet?
+ * @conn: connection, conn->lock held
+ *
+ * Return: true while a completion is to come, a flag is owed, or what was lost with a
+ * link has not been said again over another.
+ */
+bool smcr_tx_unsaid(const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (conn->tx_pends)
+		return true;
+	if (conn->tx_dead)
+		return false;
+	return conn->tx_owed || smcr_tx_behind(conn) ||
+	       (conn->tx_lost && conn->lgr && smcr_tx_parked(conn));
+}
+
+/**
+ * smcr_tx_give_up() - nothing can be sent any more
+ * @conn: connection, conn->lock held
+ *
+ * A release, or a lingering close(), may have waited until it was.
+ */
+void smcr_tx_give_up(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	conn->tx_owed = 0;
+	conn->tx_validate = false;
+	conn->tx_redo = false;
+	conn->tx_lost = false;
+	if (!conn->tx_pends)
+		smcr_conn_tx_idle(conn);
+}
+
+/**
  * smcr_tx_push() - send what may be sent now
  * @conn: connection, conn->lock held
  *
@@ -412,12 +457,9 @@ void smcr_tx_push(struct smcr_conn *conn)
 	do {
 		rc = smcr_tx_try(conn);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
-	if (rc && rc != -EAGAIN && !smcr_tx_parked(conn)) {
-		/* the last link is gone, and so is the flag */
-		conn->tx_owed = 0;
-		if (!conn->tx_pends)
-			smcr_conn_tx_idle(conn);
-	}
+	/* the last link is gone, and so is the flag */
+	if (rc && rc != -EAGAIN && !smcr_tx_parked(conn))
+		smcr_tx_give_up(conn);
 }
 
 /**
@@ -518,10 +560,8 @@ void smcr_tx_link_gone(struct smcr_link *link)
 		if (!conn)
 			return;
 		spin_lock_bh(&conn->lock);
-		if (!conn->lgr || !smcr_tx_parked(conn)) {
-			conn->tx_owed = 0;
-			smcr_conn_tx_idle(conn);
-		}
+		if (!conn->lgr || !smcr_tx_parked(conn))
+			smcr_tx_give_up(conn);
 		spin_unlock_bh(&conn->lock);
 		sock_put(&smcr_conn_sock(conn)->sk);
 	}

@@ -40,8 +40,10 @@ void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_pends--;
+	/* not of an earlier connection of the socket */
+	if (!ok && pend->link == conn->link)
+		conn->tx_lost = true;
 	if (ok) {
-		/* not of an earlier connection of the socket */
 		if (pend->link == conn->link)
 			smcr_fo_done(&conn->fo, pend->flags >> 16, pend->mark);
 		WRITE_ONCE(conn->tx_acked, pend->mark);

@@ -18,6 +18,17 @@ SMCR_LGR_STATES(X)
 	static_assert((int)SMCR_NL_LINK_##nl == (int)SMCR_LINK_ST_##name);
 SMCR_LINK_STATES(X)
 #undef X
+#define X(name, word) \
+	static_assert((int)SMCR_NL_LINK_STATUS_##name == (int)SMCR_SLOT_##name);
+SMCR_SLOT_STATES(X)
+#undef X
+static_assert((int)SMCR_NL_LINK_ROLE_SINGLE == (int)SMCR_ROLE_SINGLE &&
+	      (int)SMCR_NL_LINK_ROLE_SYMMETRIC == (int)SMCR_ROLE_SYM &&
+	      (int)SMCR_NL_LINK_ROLE_ASYMMETRIC == (int)SMCR_ROLE_ASYM &&
+	      (int)SMCR_NL_LINK_ROLE_PARALLEL == (int)SMCR_ROLE_PARALLEL);
+static_assert((int)SMCR_NL_REDUNDANCY_NONE == (int)SMCR_REDUNDANCY_NONE &&
+	      (int)SMCR_NL_REDUNDANCY_ASYMMETRIC == (int)SMCR_REDUNDANCY_ASYM &&
+	      (int)SMCR_NL_REDUNDANCY_SYMMETRIC == (int)SMCR_REDUNDANCY_SYM);
 
 /* The first group behind the one that was shown last, with a reference, or NULL */
 static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
@@ -108,8 +119,62 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 	return 0;
 }
 
+/* A link that is deleted */
+static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_past *past)
+{
+	u64 ago = jiffies_to_msecs(jiffies - past->since);
+	struct nlattr *nest;
+
+	nest = nla_nest_start(skb, SMCR_A_LGR_PAST);
+	if (!nest ||
+	    nla_put_u32(skb, SMCR_A_PAST_LINK_NUM, past->num) ||
+	    nla_put_u32(skb, SMCR_A_PAST_ROLE, past->role) ||
+	    nla_put_string(skb, SMCR_A_PAST_DEV_NAME, past->dev) ||
+	    nla_put_u32(skb, SMCR_A_PAST_PORT, past->port) ||
+	    nla_put(skb, SMCR_A_PAST_GID, sizeof(past->gid), &past->gid) ||
+	    nla_put(skb, SMCR_A_PAST_PEER_GID, sizeof(past->peer_gid),
+		    past->peer_gid) ||
+	    nla_put_u64_64bit(skb, SMCR_A_PAST_TX_WRITES, past->writes,
+			      SMCR_A_PAST_PAD) ||
+	    nla_put_u64_64bit(skb, SMCR_A_PAST_TX_BYTES, past->bytes,
+			      SMCR_A_PAST_PAD) ||
+	    nla_put_u32(skb, SMCR_A_PAST_MOVED_IN, past->n_came) ||
+	    nla_put_u32(skb, SMCR_A_PAST_MOVED_OUT, past->n_left) ||
+	    (past->why != SMCR_R_NONE &&
+	     (nla_put_string(skb, SMCR_A_PAST_REASON_NAME,
+			     smcr_reason_name(past->why)) ||
+	      nla_put_string(skb, SMCR_A_PAST_REASON_TEXT,
+			     smcr_reason_text(past->why)))) ||
+	    nla_put_u64_64bit(skb, SMCR_A_PAST_AGO_MS, ago, SMCR_A_PAST_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* What the group has, and had, of links */
+static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
+{
+	const struct smcr_shown *s = &lgr->shown;
+	unsigned int i, n = s->n_past;
+
+	lockdep_assert_held(&lgr->lock);
+	if (nla_put_u8(skb, SMCR_A_LGR_REDUNDANT,
+		       s->redundancy == SMCR_REDUNDANCY_SYM) ||
+	    nla_put_u32(skb, SMCR_A_LGR_LINKS, s->n_links) ||
+	    nla_put_u32(skb, SMCR_A_LGR_REDUNDANCY, s->redundancy) ||
+	    nla_put_u64_64bit(skb, SMCR_A_LGR_MOVED, s->n_moved,
+			      SMCR_A_LGR_PAD))
+		return -EMSGSIZE;
+	for (i = n > SMCR_PAST_MAX ? n - SMCR_PAST_MAX : 0; i < n; i++)
+		if (smcr_nl_put_past(skb, &s->past[i % SMCR_PAST_MAX]))
+			return -EMSGSIZE;
+	return 0;
+}
+
 static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
+	int rc;
+
 	enum smcr_reason why;
 	unsigned int n_conns;
 	u8 st;
@@ -125,9 +190,13 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->n_rmbs)) ||
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
 			lgr->base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
-	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->max_links) ||
-	    nla_put_u8(skb, SMCR_A_LGR_REDUNDANT, false))	/* LG-53: one link */
+	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->max_links))
 		return -EMSGSIZE;
+	spin_lock_bh(&lgr->lock);
+	rc = smcr_nl_put_shown(skb, lgr);
+	spin_unlock_bh(&lgr->lock);
+	if (rc)
+		return rc;
 	if (why == SMCR_R_NONE)
 		return 0;
 	if (nla_put_string(skb, SMCR_A_LGR_REASON_NAME,
@@ -220,6 +289,30 @@ static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 	return 0;
 }
 
+/* What it means to its group (LG-53), and what befell it */
+static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
+				 const struct smcr_link *link)
+{
+	enum smcr_reason why = READ_ONCE(link->why);
+	u8 role, status;
+
+	status = smcr_lgr_link_status(lgr, link, &role);
+	if (nla_put_u32(skb, SMCR_A_LINK_STATUS, status) ||
+	    (role != SMCR_ROLE_UNKNOWN &&
+	     nla_put_u32(skb, SMCR_A_LINK_ROLE, role)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_CONNS, atomic_read(&link->n_conns)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_MOVED_IN, READ_ONCE(link->n_came)) ||
+	    nla_put_u32(skb, SMCR_A_LINK_MOVED_OUT, READ_ONCE(link->n_left)))
+		return -EMSGSIZE;
+	if (why == SMCR_R_NONE)
+		return 0;
+	if (nla_put_string(skb, SMCR_A_LINK_REASON_NAME,
+			   smcr_reason_name(why)) ||
+	    nla_put_string(skb, SMCR_A_LINK_REASON_TEXT, smcr_reason_text(why)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /* The PSNs would let a forger write into the link: for administrators only */
 static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 			    struct smcr_link *link, u32 qpn, bool admin)
@@ -231,7 +324,8 @@ static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 	    (qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id) ||
-	    nla_put_u32(skb, SMCR_A_LINK_MAX_INLINE, link->max_inline))
+	    nla_put_u32(skb, SMCR_A_LINK_MAX_INLINE, link->max_inline) ||
+	    smcr_nl_put_link_role(skb, lgr, link))
 		return -EMSGSIZE;
 	if ((st == SMCR_LINK_ST_RTR || st == SMCR_LINK_ST_RTS) &&
 	    smcr_nl_put_link_peer(skb, link, admin))

@@ -80,7 +80,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
  * Return: 0, or a negative errno with @hs->why set.
  */
 int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
-		     const struct smcr_link *on)
+		     struct smcr_link *on)
 {
 	int rc = smcr_conn_set_peer(&hs->ssk->conn, m, on);
 

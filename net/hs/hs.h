@@ -135,7 +135,7 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr);
 void smcr_hs_unwatch(struct smcr_hs *hs);
 int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
-		     const struct smcr_link *on);
+		     struct smcr_link *on);
 void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 			 struct smcr_clc_accept *m);
 u8 smcr_hs_bsize(const struct smcr_sock *ssk);

@@ -185,10 +185,21 @@ static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	       smcr_hs_expired(hs);
 }
 
+/* Can the link that the Accept names be used? */
+static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
+{
+	struct smcr_link *link = smcr_lgr_conn_link(lgr, &hs->acc);
+
+	if (link)
+		smcr_link_put(link);
+	return link;
+}
+
 /* The group that the Accept starts or names */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
+	bool lost = false;
 
 	if (!known)
 		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid);
@@ -197,9 +208,15 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	smcr_hs_unwatch(hs);
 	WRITE_ONCE(hs->forming, NULL);
 	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
-		      !smcr_link_up(known->link))) {
+		      !smcr_clnt_link_up(hs, known))) {
+		/* it is lost to us, which the server will notice; not the group */
+		lost = !hs->acc.first_contact && READ_ONCE(known->live);
 		smcr_lgr_put(known);
 		known = NULL;
+	}
+	if (lost) {
+		hs->why = SMCR_R_NO_LINK;
+		return SMCR_HS_DECLINE;
 	}
 	switch (smcr_accept_classify(&hs->acc, known)) {
 	case SMCR_ACCEPT_REUSE:

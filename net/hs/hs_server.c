@@ -177,7 +177,7 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 
 /*
  * Any link of the group will do: the client need not write on the one that we do
- * (CLC-42).
+ * (CLC-42). If that has failed meanwhile the connection moves like others (FO-23).
  */
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
@@ -197,8 +197,7 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 			return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
 	}
 	rc = smcr_hs_set_peer(hs, conf, on);
-	if (on)
-		smcr_link_put(on);
+	smcr_link_put(on);
 	if (rc)
 		return hs->first ? SMCR_HS_DECLINE :
 				   smcr_srv_lost(hs, hs->why);

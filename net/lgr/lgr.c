@@ -283,6 +283,9 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 		link = lgr->slot[i].link;
 		if (!link || (on && !smcr_lgr_link_is(link, on)))
 			continue;
+		/* it has failed just now */
+		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
+			continue;
 		if (!best || atomic_read(&link->n_conns) <
 			     atomic_read(&best->n_conns))
 			best = link;
@@ -299,7 +302,8 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
  * @conf: Confirm
  *
  * It may be one that carries nothing of ours yet: the client's reply to CONFIRM
- * LINK does not come by the same way as its Confirm, and may come later.
+ * LINK does not come by the same way as its Confirm, and may come later. Or one that
+ * has failed since.
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -313,7 +317,7 @@ struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 	spin_lock_bh(&lgr->lock);
 	for (i = 0; i < SMCR_SLOTS && !found; i++) {
 		link = lgr->slot[i].link;
-		if (link && smcr_link_up(link) && smcr_lgr_link_is(link, conf))
+		if (link && smcr_lgr_link_is(link, conf))
 			found = link;
 	}
 	if (found)

@@ -183,6 +183,53 @@ enum smcr_slot_job {
 	SMCR_JOB_STOP,
 };
 
+enum {
+	SMCR_PAST_MAX		= 8,	/* deleted links that are remembered */
+	SMCR_ROLE_UNKNOWN	= 0xff,	/* of a link that has not carried data */
+};
+
+/* What a group has in case an RNIC is lost (LG-53) */
+enum smcr_redundancy {
+	SMCR_REDUNDANCY_NONE,	/* one link */
+	SMCR_REDUNDANCY_ASYM,	/* links that share an RNIC */
+	SMCR_REDUNDANCY_SYM,
+	NR_SMCR_REDUNDANCY
+};
+
+/* What remains of a link that is deleted */
+struct smcr_past {
+	u8 num;
+	u8 role;		/* enum smcr_link_role */
+	u8 port;
+	char dev[IB_DEVICE_NAME_MAX];
+	union ib_gid gid;
+	u8 peer_gid[16];
+	enum smcr_reason why;	/* it failed; NONE: it did not */
+	u32 n_came, n_left;	/* connections, from and to other links */
+	u64 writes, bytes;
+	unsigned long since;	/* jiffies */
+};
+
+/*
+ * struct smcr_shown - what those who look may see of the state machine; lgr->lock,
+ * written by llc.work but for the last three
+ * @st, @role: of each slot; enum smcr_slot_st, enum smcr_link_role
+ * @n_links: links that carry data
+ * @redundancy: enum smcr_redundancy; @said: what the log says of it
+ * @past, @n_past: links that are deleted, a ring; how many there have been
+ * @n_moved: connections that have changed links
+ */
+struct smcr_shown {
+	u8 st[SMCR_SLOTS];
+	u8 role[SMCR_SLOTS];
+	u8 n_links;
+	u8 redundancy;
+	u8 said;
+	struct smcr_past past[SMCR_PAST_MAX];
+	unsigned int n_past;
+	u64 n_moved;
+};
+
 /*
  * struct smcr_slot - a link of the group's state machine
  * @lgr: group
@@ -232,6 +279,7 @@ struct smcr_slot {
 
 /*
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
+ * @rmb: the RMB, while somebody waits for it
  * @del: DELETE RKEY
  * @on, @known: what the peer is told, by slot, and the slots that have it
  * @prepare: the RMB is to be registered
@@ -239,6 +287,7 @@ struct smcr_slot {
  * @done: @res is valid
  */
 struct smcr_llc_rkey {
+	struct smcr_rmb *rmb;
 	bool del;
 	u16 known;
 	struct {
@@ -377,6 +426,7 @@ struct smcr_lgr {
 
 	struct smcr_llc_run llc;
 	struct smcr_slot slot[SMCR_SLOTS];
+	struct smcr_shown shown;
 
 	struct delayed_work idle_work;
 	struct delayed_work test_work;	/* TEST LINK */
@@ -422,12 +472,17 @@ void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
 void smcr_lgr_dev_arrived(void);
 bool smcr_lgr_is_on(struct smcr_lgr *lgr, const struct smcr_dev *dev, u8 port);
 bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name);
+void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
+		    struct smcr_link *to);
+u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u8 *role);
 void smcr_lgr_link_freed(struct smcr_lgr *lgr, u8 d);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u32 rkey, u64 va);
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);

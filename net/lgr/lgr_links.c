@@ -310,6 +310,7 @@ void smcr_slot_init(struct smcr_lgr *lgr)
 		lgr->slot[i].lgr = lgr;
 		INIT_WORK(&lgr->slot[i].work, slot_work);
 	}
+	smcr_shown_init(lgr);
 }
 
 /**
@@ -339,6 +340,7 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	if (!link)
 		return;
 	spin_lock_bh(&lgr->lock);
+	smcr_shown_past(lgr, link);
 	lgr->slot[slot].link = NULL;
 	if (lgr->link == link)
 		lgr->link = NULL;

@@ -361,11 +361,13 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 {
 	const struct smcr_llc_confirm_link *peer = &msg->confirm_link;
 	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
+	int i;
 
 	if (!link)
 		return;
 	link->peer_user_id = peer->user_id;
-	if (link->slot) {	/* not the first one, which has settled the rest */
+	/* the first one has settled the rest; others may be in its slot later */
+	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
 		link->llc_form = smcr_llc_form(!lgr->base);
 		return;
 	}
@@ -375,7 +377,10 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 			       lgr->max_links);
 	lgr->llc.fsm.max_links = lgr->max_links;
 	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
-	link->llc_form = smcr_llc_form(plain);
+	/* a server's second link is there already (3.5.1.5) */
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (lgr->slot[i].link)
+			lgr->slot[i].link->llc_form = smcr_llc_form(plain);
 	smcr_lgr_above->agreed(lgr);
 }
 
@@ -385,8 +390,6 @@ static void llc_activate(struct smcr_lgr *lgr)
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
 		return;
 	smcr_llc_start(lgr);
-	net_info_ratelimited("smcr: link group %u is not redundant (one link)\n",
-			     lgr->id);
 }
 
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
@@ -578,6 +581,7 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 			settled = &out->act[i];
 	}
 	llc_leave_devices(lgr);
+	smcr_shown_update(lgr);
 	if (settled)
 		llc_publish_settled(lgr, settled);
 }

@@ -57,16 +57,19 @@ void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
+	/* a link that is added next has to have it, too */
+	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
+		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
 	lgr->llc.rkey.res = res;
 	lgr->llc.rkey.done = true;
 	spin_unlock_bh(&lgr->llc.lock);
 	wake_up_all(&lgr->wait);
 }
 
-static void rkey_begin(struct smcr_lgr *lgr, bool del)
+static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	lgr->llc.rkey = (struct smcr_llc_rkey) { .del = del };
+	lgr->llc.rkey = (struct smcr_llc_rkey) { .rmb = rmb, .del = del };
 	spin_unlock_bh(&lgr->llc.lock);
 	smcr_llc_news(lgr, SMCR_NEWS_RKEY);
 }
@@ -143,11 +146,10 @@ static bool rkey_woken(const struct smcr_lgr *lgr)
  * its steps has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
  * group has ended; else what smcr_rmb_register() said.
  */
-static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+static int rkey_xchg_wait(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	int rc = 0;
 
-	rkey_begin(lgr, del);
 	for (;;) {
 		wait_event(lgr->wait, rkey_woken(lgr));
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)
@@ -169,6 +171,18 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	}
 }
 
+static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
+{
+	int rc;
+
+	rkey_begin(lgr, rmb, del);
+	rc = rkey_xchg_wait(lgr, rmb, del);
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey.rmb = NULL;
+	spin_unlock_bh(&lgr->llc.lock);
+	return rc;
+}
+
 /*
  * The peer, a server, changes the group (LLC-77, LLC-82). What it told us of
  * that came before its refusal and has been answered, so it is over for us; a
@@ -179,7 +193,8 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	unsigned long end = jiffies + smcr_knob_jiffies(lgr->sn, t_llc);
+	/* one that nobody answers has cost a link T_LLC, and begins again (FO-14) */
+	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 
 	for (tries = 1; ; tries++) {

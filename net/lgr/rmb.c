@@ -296,6 +296,8 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmb_mutex);
 	list_move_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	rmb->off = false;
+	WRITE_ONCE(rmb->told, true);
 	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
@@ -358,10 +360,51 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
+/* The RMB after @rmb, NULL: the first, of those that the peer knows */
+static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+{
+	struct list_head *list = rmb && rmb->off ? &lgr->rmbs_off :
+				 &lgr->rmbs[rmb ? rmb->bsize : 0];
+	struct list_head *pos = rmb ? rmb->node.next : list->next;
+
+	lockdep_assert_held(&lgr->rmb_mutex);
+	for (;;) {
+		if (pos == list && list == &lgr->rmbs_off)
+			return NULL;
+		if (pos == list) {
+			list = list == &lgr->rmbs[SMCR_BSIZE_MAX] ?
+			       &lgr->rmbs_off : list + 1;
+			pos = list->next;
+			continue;
+		}
+		rmb = list_entry(pos, struct smcr_rmb, node);
+		/* one of those that are off may be about to be linked */
+		if (READ_ONCE(rmb->told))
+			return rmb;
+		pos = pos->next;
+	}
+}
+
+/* Such a one that has no MR on the link's device, or is not @registered there */
+static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
+				    const struct smcr_link *link,
+				    bool registered)
+{
+	struct smcr_rmb *rmb = NULL;
+
+	while ((rmb = rmb_next_told(lgr, rmb)))
+		if (registered ? !smcr_rmb_registered(rmb, link) :
+				 !rmb->mr[link->mem.d])
+			break;
+	return rmb;
+}
+
 /**
  * smcr_rmb_register_all() - register what was created before the link was up
  * @lgr: group
  * @link: link in RTS
+ *
+ * Connections that want an element meanwhile wait for one RMB, not for all.
  *
  * Context: process, sleeps.
  * Return: 0, or what smcr_link_reg_mr() said.
@@ -369,18 +412,50 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
-	int i, rc = 0;
+	int rc = 0;
 
-	mutex_lock(&lgr->rmb_mutex);
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+	do {
+		mutex_lock(&lgr->rmb_mutex);
+		rmb = rmb_lacking(lgr, link, true);
+		if (rmb)
 			rc = smcr_rmb_register(rmb, link);
-			if (rc)
-				break;
-		}
-	}
-	mutex_unlock(&lgr->rmb_mutex);
+		mutex_unlock(&lgr->rmb_mutex);
+	} while (rmb && !rc);
 	return rc;
+}
+
+/* An MR on the link's device for each; likewise one after the other */
+static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
+{
+	struct smcr_rmb *rmb;
+	int rc = 0;
+
+	do {
+		mutex_lock(&lgr->rmb_mutex);
+		rmb = rmb_lacking(lgr, link, false);
+		if (rmb)
+			rc = rmb_alloc_mr(rmb, link);
+		mutex_unlock(&lgr->rmb_mutex);
+	} while (rmb && !rc);
+	return rc;
+}
+
+/* As smcr_rmb_tokens(); there are MRs */
+static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
+			   u8 carrier, struct smcr_llc_rtoken_pair *tok, int max)
+{
+	struct smcr_rmb *rmb = NULL;
+	int n = 0;
+
+	while ((rmb = rmb_next_told(lgr, rmb))) {
+		/* came just now; or the peer could not be told of it */
+		if (!rmb->mr[link->mem.d] || !rmb->mr[carrier] || n == max)
+			return -EAGAIN;
+		tok[n].ref_rkey = rmb->mr[carrier]->rkey;
+		tok[n].new_rkey = smcr_rmb_rkey(rmb, link);
+		tok[n++].new_va = smcr_rmb_va(rmb, link);
+	}
+	return n;
 }
 
 /**
@@ -391,36 +466,26 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
  * @tok: set to an array, to be freed with kvfree(), or NULL
  *
  * Context: process, sleeps.
- * Return: number of RTokens; -ENOMEM, or what the device says.
+ * Return: number of RTokens; -ENOMEM, -EAGAIN, or what the device says.
  */
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
 {
-	struct smcr_rmb *rmb;
-	int i, n = 0, rc = 0;
+	int rc, max;
 
-	mutex_lock(&lgr->rmb_mutex);
-	*tok = kvcalloc(max(lgr->n_rmbs, 1U), sizeof(**tok), GFP_KERNEL);
-	if (!*tok)
-		rc = -ENOMEM;
-	for (i = 0; i <= SMCR_BSIZE_MAX && !rc; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
-			if (!rmb->mr[carrier])
-				continue;	/* its registration went wrong */
-			if (!rmb->mr[link->mem.d])
-				rc = rmb_alloc_mr(rmb, link);
-			if (rc)
-				break;
-			(*tok)[n].ref_rkey = rmb->mr[carrier]->rkey;
-			(*tok)[n].new_rkey = smcr_rmb_rkey(rmb, link);
-			(*tok)[n++].new_va = smcr_rmb_va(rmb, link);
-		}
-	}
-	mutex_unlock(&lgr->rmb_mutex);
-	if (!rc)
-		return n;
-	kvfree(*tok);
 	*tok = NULL;
+	rc = rmb_alloc_mrs(lgr, link);
+	if (rc)
+		return rc;
+	mutex_lock(&lgr->rmb_mutex);
+	max = lgr->n_rmbs + 1;
+	*tok = kvcalloc(max, sizeof(**tok), GFP_KERNEL);
+	rc = *tok ? rmb_list_tokens(lgr, link, carrier, *tok, max) : -ENOMEM;
+	mutex_unlock(&lgr->rmb_mutex);
+	if (rc < 0) {
+		kvfree(*tok);
+		*tok = NULL;
+	}
 	return rc;
 }
 

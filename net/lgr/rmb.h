@@ -31,6 +31,8 @@
  * @registered: REG_MR has completed, a bit for each device; atomic
  * @keep: its registration went wrong: REG_MR may still be on its way, so that it
  *	lives as long as the queue pair; written by who registers
+ * @off: it is in lgr->rmbs_off; lgr->rmb_mutex
+ * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -46,22 +48,28 @@ struct smcr_rmb {
 	struct smcr_elems elems;
 	unsigned long registered;
 	bool keep;
+	bool off;
+	bool told;
 	bool leaked;
 	unsigned long idle_since;
 	unsigned long held_since[];
 };
 
-/* RToken of an RMB on a link, while the RMB has an MR on the link's device */
+/* RToken of an RMB on a link; 0: it has no MR on the link's device */
 static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
 				const struct smcr_link *link)
 {
-	return rmb->mr[link->mem.d]->rkey;
+	const struct ib_mr *mr = rmb->mr[link->mem.d];
+
+	return mr ? mr->rkey : 0;
 }
 
 static inline u64 smcr_rmb_va(const struct smcr_rmb *rmb,
 			      const struct smcr_link *link)
 {
-	return rmb->mr[link->mem.d]->iova;
+	const struct ib_mr *mr = rmb->mr[link->mem.d];
+
+	return mr ? mr->iova : 0;
 }
 
 static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,

@@ -96,6 +96,8 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			if (left)
 				continue;
 			list_move(&rmb->node, &lgr->rmbs_off);
+			rmb->off = true;
+			WRITE_ONCE(rmb->told, false);
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
@@ -201,6 +203,7 @@ static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 	if (!IS_ERR(rmb)) {
 		mutex_lock(&lgr->rmb_mutex);
 		list_add(&rmb->node, &lgr->rmbs_off);
+		rmb->off = true;
 		mutex_unlock(&lgr->rmb_mutex);
 	}
 	smcr_link_put(link);

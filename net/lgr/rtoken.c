@@ -151,7 +151,7 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 /**
  * smcr_lgr_use_rtoken() - a connection is going to write to an RMB of the peer
  * @lgr: group
- * @slot: link that CLC has named
+ * @link: link that CLC has named; another one may be in its slot by now
  * @rkey: RKey of the RMB there
  * @va: address of the RMB there
  *
@@ -163,13 +163,15 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
  * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed;
  * -ENOSPC.
  */
-int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
+int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u32 rkey, u64 va)
 {
-	int rt;
+	int rt = -ENOENT;
 
 	spin_lock_bh(&lgr->lock);
-	rt = smcr_lgr_rtoken(lgr, slot, rkey, va,
-			     lgr->st == SMCR_LGR_ST_FORMING);
+	if (lgr->slot[link->slot].link == link)
+		rt = smcr_lgr_rtoken(lgr, link->slot, rkey, va,
+				     lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
 		lgr->rtokens[rt].used++;
 	spin_unlock_bh(&lgr->lock);

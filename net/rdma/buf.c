@@ -347,9 +347,8 @@ void smcr_buf_free(struct smcr_buf *buf)
 /**
  * smcr_buf_keep() - keep a range readable
  * @buf: buffer
- * @d: as in smcr_buf_sync_cpu()
  * @off: start
- * @len: bytes, not 0; what the device writes there is complete
+ * @len: bytes, not 0; what devices wrote there is complete and synced
  *
  * The CPU can read the range until smcr_buf_unkeep(), even after smcr_buf_free()
  * and the end of the device; it must not be synced any more. Needs no memory, so
@@ -357,11 +356,10 @@ void smcr_buf_free(struct smcr_buf *buf)
  *
  * Context: any.
  */
-void smcr_buf_keep(struct smcr_buf *buf, u8 d, u32 off, u32 len)
+void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
 {
 	u32 i = off >> buf->chunk_shift;
 
-	smcr_buf_sync_cpu(buf, d, off, len);
 	buf_charge(buf->sn, len, true);
 	refcount_inc(&buf->refs);
 	for (; i <= (off + len - 1) >> buf->chunk_shift; i++)

@@ -90,7 +90,7 @@ void smcr_buf_unmap_end(struct smcr_buf_map *list);
 
 long smcr_buf_mem(struct smcr_net *sn);
 
-void smcr_buf_keep(struct smcr_buf *buf, u8 d, u32 off, u32 len);
+void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
 void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
 
 /* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */

@@ -261,35 +261,48 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 
 struct lan_search {
 	const struct smcr_port_id *at;
+	const struct net *net;		/* of the netdev of @at; NULL: it is gone */
 	__be32 v4_mask;			/* of the subnet of @at, or 0: IPv6 */
 	struct smcr_port_id *out;
 	int n, max;
 };
 
-/* The mask of the subnet that an IPv4 GID is in; 0 if it is no address any more */
-static __be32 lan_mask(const struct smcr_port_id *at)
+/* The mask of the subnet that an IPv4 address is in; 0 if it is none any more */
+static __be32 lan_mask(const struct net_device *ndev, __be32 addr)
 {
-	__be32 addr = ((const struct in6_addr *)at->gid.raw)->s6_addr32[3];
-	const struct ib_gid_attr *attr;
+	const struct in_device *in = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa;
-	struct net_device *ndev;
-	struct in_device *in;
 	__be32 mask = 0;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
 
-	attr = rdma_get_gid_attr(at->dev->ibdev, at->port, at->sgid_index);
-	if (IS_ERR(attr))
-		return 0;
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	in = IS_ERR(ndev) ? NULL : __in_dev_get_rcu(ndev);
 	if (in) {
 		in_dev_for_each_ifa_rcu(ifa, in)
 			if (ifa->ifa_local == addr)
 				mask = ifa->ifa_mask;
 	}
-	rdma_put_gid_attr(attr);
 	return mask;
+}
+
+/* Which LAN it is */
+static void lan_begin(struct lan_search *s)
+{
+	const struct smcr_port_id *at = s->at;
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU lock");
+
+	attr = rdma_get_gid_attr(at->dev->ibdev, at->port, at->sgid_index);
+	if (IS_ERR(attr))
+		return;
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(ndev)) {
+		s->net = dev_net(ndev);
+		s->v4_mask = lan_mask(ndev,
+				      ((const struct in6_addr *)at->gid.raw)->s6_addr32[3]);
+	}
+	rdma_put_gid_attr(attr);
 }
 
 /* IPv4: the same subnet. IPv6: the same 64 bits; all link-local ones have them. */
@@ -320,7 +333,8 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		if (!IS_ERR(ndev) &&
+		/* the RDMA core shows a device to all namespaces, unless told not to */
+		if (!IS_ERR(ndev) && s->net && net_eq(dev_net(ndev), s->net) &&
 		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    lan_has(s, &attr->gid) &&
 		    !rdma_read_gid_l2_fields(attr, &pid.vlan, pid.mac) &&
@@ -344,7 +358,8 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
  *	of @at, and with a reference on its device
  * @max: size of @out
  *
- * RoCEv2 only: what a peer answers to a GID of version 1 is not known here.
+ * RoCEv2 only: what a peer answers to a GID of version 1 is not known here. Other
+ * namespaces' RNICs are never used, though the address may be in the same subnet.
  *
  * Context: process or softirq, does not sleep.
  * Return: how many.
@@ -357,7 +372,7 @@ int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
 	u32 port;
 
 	rcu_read_lock();
-	s.v4_mask = lan_mask(at);
+	lan_begin(&s);
 	list_for_each_entry_rcu(dev, &smcr_devs, node) {
 		if (!smcr_dev_usable(dev, net))
 			continue;

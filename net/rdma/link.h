@@ -98,6 +98,8 @@ struct smcr_link_for {
  *
  * @refs: see smcr_link_hold()
  * @n_conns: connections that send over it, each with a reference
+ * @n_came, @n_left: connections that came from other links, and left for others;
+ *	the owner's
  * @verbs: serialises what is done to the QP as a whole: modify, destroy;
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
@@ -125,6 +127,7 @@ struct smcr_link {
 	u32 lgr_id;
 	u8 slot;			/* index in the group */
 	atomic_t n_conns;
+	u32 n_came, n_left;
 	u8 peer_id[8];
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
@@ -154,6 +157,7 @@ struct smcr_link {
 	spinlock_t lock;		/* all below but rq_*, see above */
 	u8 st;
 	bool down_reported;
+	enum smcr_reason why;		/* of its failure */
 	bool leaving;
 	bool drained;
 	u32 posted;			/* send WRs posted so far */

@@ -47,6 +47,8 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	spin_lock_bh(&link->lock);
 	first = !link->down_reported;
 	link->down_reported = true;
+	if (first)
+		WRITE_ONCE(link->why, why);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, why);
 	spin_unlock_bh(&link->lock);
 

@@ -395,11 +395,12 @@ def sim__refuses_knobs():
 def sim__refuses_seeds():
     """A seed that the programs cannot take is refused, and not another one run instead."""
     worlds, run = (load_script(os.path.join(TOP, "selftests", p)) for p in ("sim", "run"))
-    for text, good in (("-5", False), ("9" * 26, False), ("x", False), ("", False), ("1_0", False), (str(2**64), False),
-                       (str(2**64 - 1), True), ("0", True)):
+    for text, good in (("-5", False), ("9" * 26, False), ("x", False), ("", False), ("1_0", False), (str(2**63), False),
+                       (str(2**63 - 1), True), ("0", True), ("L", False), ("17L", False), (f"L{2**63}", False),
+                       (f"L{2**63 - 1}", True), ("L0", True)):
         for option in ("seed", "shrink"):
             args = asked(worlds, f"--{option}={text}")
-            assert getattr(args, option) == int(text) if good else "a seed is a number from 0 to 184" in args, (text, args)
+            assert worlds.name(getattr(args, option)) == text if good else "a seed is a number from 0 to 922" in args, (text, args)
     for text, good in (("-5", False), (str(2**32), False), ("x", False), (str(2**32 - 1), True), ("0", True)):
         with unittest.mock.patch.dict(os.environ, SEED=text):
             for args in (asked(run, "--fabric", "sim"), asked(run, "--fabric", "sim", f"--seed={text}")):
@@ -454,10 +455,11 @@ def worlds__nothing_to_shrink():
 def worlds__seeds():
     """--seeds takes ranges and lists, in their order; the other way round it is said what was run."""
     worlds = load_script(os.path.join(TOP, "selftests", "sim"))
-    for text, want in (("1..3", [1, 2, 3]), ("7", [7]), ("294,199,7..9", [294, 199, 7, 8, 9]), ("5,4", [5, 4])):
+    for text, want in (("1..3", [1, 2, 3]), ("7", [7]), ("294,199,7..9", [294, 199, 7, 8, 9]), ("5,4", [5, 4]),
+                       ("9,L2..L3,L0", [9, 2**63 + 2, 2**63 + 3, 2**63]), ("9223372036854775807,L0", [2**63 - 1, 2**63])):
         seeds = list(itertools.chain(*asked(worlds, "--seeds", text).seeds))
         assert seeds == want and worlds.spans(seeds) == text, (text, seeds)
-    for text in ("", "3..1", "1..", "..3", "1,,2", "1-3", "-1..3", "0..18446744073709551616"):
+    for text in ("", "3..1", "1..", "..3", "1,,2", "1-3", "-1..3", "0..18446744073709551616", "5..L7", "L7..9"):
         assert "--seeds" in asked(worlds, f"--seeds={text}"), text
 
 

@@ -21,6 +21,7 @@ from roce import EYE, IMMEDIATE  # noqa: E402  pylint: disable=wrong-import-posi
 
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = 1, 2, 3, 4
 CONFIRM_LINK, ADD_LINK, DELETE_LINK, CONFIRM_RKEY, TEST_LINK, DELETE_RKEY, CDC = 1, 2, 4, 6, 7, 9, 0xfe
+ADD_LINK_CONT, CONFIRM_RKEY_CONT = 3, 8
 LLC_NAMES = {1: "CONFIRM LINK", 2: "ADD LINK", 3: "ADD LINK CONTINUATION", 4: "DELETE LINK", 6: "CONFIRM RKEY",
              7: "TEST LINK", 8: "CONFIRM RKEY CONTINUATION", 9: "DELETE RKEY"}
 SEND_ONLY, ACK = 0x04, 0x11
@@ -80,12 +81,17 @@ def link_msg(raw, padded=False):
         m.update(mac=raw[4:10], gid=raw[10:26], qpn=num(raw, 26, 3), link=raw[29], mtu=raw[30] & 15, psn=num(raw, 31, 3),
                  reason=raw[2] & 15, rejected=bool(raw[3] & 0x40),
                  reserved=bytes((raw[2] & 0xf0, raw[3] & 0x3f, raw[30] & 0xf0)) + raw[34:])
+    elif m.type == ADD_LINK_CONT:
+        m.update(link=raw[4], left=raw[5], pairs=[(num(raw, o, 4), num(raw, o + 4, 4), num(raw, o + 8, 8)) for o in (8, 24)[:raw[5]]])
     elif m.type == DELETE_LINK:
         m.update(all=bool(raw[3] & 0x40), orderly=bool(raw[3] & 0x20), link=raw[4], reason=num(raw, 5, 4),
                  reserved=bytes((raw[2], raw[3] & 0x1f)) + raw[9:])
     elif m.type == CONFIRM_RKEY:
         m.update(negative=bool(raw[3] & 0x20), rkey=num(raw, 5, 4), va=num(raw, 9, 8),
                  others=[(raw[o], num(raw, o + 1, 4), num(raw, o + 5, 8)) for o in (17, 30)[:raw[4]]])
+    elif m.type == CONFIRM_RKEY_CONT:
+        m.update(negative=bool(raw[3] & 0x20), left=raw[4],
+                 others=[(raw[o], num(raw, o + 1, 4), num(raw, o + 5, 8)) for o in (5, 18, 31)[:raw[4]]])
     elif m.type == DELETE_RKEY:
         m.update(negative=bool(raw[3] & 0x20), mask=raw[5], rkeys=[num(raw, 8 + 4 * i, 4) for i in range(min(raw[4], 8))])
     elif m.type == CDC:
@@ -233,6 +239,10 @@ class Capture:
     def _took(self, key, psn):
         """Whether a packet was acknowledged in the end."""
         return key in self._acked and (self._acked[key] - psn) & 0xffffff < 0x800000
+
+    def acked(self, src, dst, qpn):
+        """The last PSN that was acknowledged by src to the queue pair of dst, or None."""
+        return self._acked.get((src, dst, qpn))
 
     # -- TCP: the payload in order; CLC messages are taken from its beginning ----
 

@@ -1095,6 +1095,14 @@ static void cuts(void)
 	name[0] = '-';
 	must(&a, "cut", name);
 	check(next(&a) == IBV_WC_SUCCESS, "mended in time: sent again");
+	name[0] = '>';
+	must(&a, "cut", name);
+	fails("one way is cut", w, IBV_WC_RETRY_EXC_ERR, -1);
+	pair_up();
+	recv1(&a, 1);
+	check(!post(&b, &a, (struct req){ .id = 1, .op = IBV_WR_SEND, .len = 64 }) &&
+	      next(&a) == IBV_WC_SUCCESS && next(&b) == IBV_WC_RETRY_EXC_ERR,
+	      "the other way is not, but no acknowledgment comes back");
 	must(&a, "cut", "0");
 
 	check(set(&a, "act", "mute") == EINVAL && set(&a, "act", "drop") == EINVAL &&

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include "simworld.h"
@@ -84,7 +85,7 @@ void hit(const char *kind, const char *what, u64 n)
 
 /* --- what befalls a world --- */
 
-static bool touches(const struct dist *d, int host, int plane)
+bool touches(const struct dist *d, int host, int plane)
 {
 	if (d->off || !d->phase || d->kind < D_CALM || d->refused)
 		return false;
@@ -92,6 +93,8 @@ static bool touches(const struct dist *d, int host, int plane)
 		return true;
 	if (d->kind == D_FAULT && !d->happened)
 		return false;
+	if (d->kind == D_PATH && d->peer == host && d->pplane == plane)
+		return true;
 	return d->host == host && (d->kind == D_LGRDEL || d->plane == plane);
 }
 
@@ -112,7 +115,7 @@ static bool alone(const struct world *w, const struct dist *d)
 }
 
 /* It was over and noticed everywhere at that time: a dead link is found out by TEST LINK. */
-static bool is_past(const struct world *w, const struct dist *d, u64 when)
+bool is_past(const struct world *w, const struct dist *d, u64 when)
 {
 	u64 noticed = (w->t_testlink + w->t_llc) * 9ull / 8 + SLACK;
 
@@ -210,6 +213,27 @@ static bool make_device(const struct world *w, int h, int p)
 	return true;
 }
 
+static char unused[HOSTS + 1][PLANES][128];	/* what a device has that nobody uses */
+
+/* When nobody has a socket or a group, devices have what they had when they were made */
+static bool none_left(const struct world *w)
+{
+	char used[sizeof(unused[0][0])];
+	int h, p;
+
+	for (h = 1; h <= w->hosts; h++) {
+		for (p = 0; p < w->planes; p++) {
+			if (!dev_there(h, p))
+				continue;
+			dev_resources(h, p, used, sizeof(used));
+			if (strcmp(used, unused[h][p]))
+				return fail("device s%d%d is left with %s; when it was made %s",
+					    h, p, used, unused[h][p]);
+		}
+	}
+	return true;
+}
+
 static void reset_params(const struct world *w, int h, int p);
 
 static bool make_device_reset(const struct world *w, int h, int p)
@@ -283,8 +307,18 @@ static void count_fault(const struct dist *d)
 	/* the device goes and takes the count along */
 	if (!dev_there(d->host, d->plane) && strstr(d->val, " remove"))
 		n = 1;
-	snprintf(what, sizeof(what), "%s/%s", d->name, action ? action + 1 : "fail");
+	action = action ? action + 1 : "fail";
+	snprintf(what, sizeof(what), "%s/%.*s", d->name, (int)strcspn(action, " "), action);
 	hit("fault", what, n);
+}
+
+/* D_PATH: @how is "+", ">" or "-" */
+static int path_cut(const struct dist *d, const char *how)
+{
+	char val[32];
+
+	dev_name(val + snprintf(val, sizeof(val), "%s", how), d->peer, d->pplane);
+	return dev_knob(d->host, d->plane, "cut", val);
 }
 
 static void put_back(struct world *w, struct dist *d)
@@ -312,11 +346,19 @@ static void put_back(struct world *w, struct dist *d)
 		rc = dev_fault(d->host, d->plane, d->name, "0");
 		if (!d->broken || !d->happened)
 			break;
+		if (w->lan)
+			lan_befalls(w, d);
 		dev_del(d->host, d->plane);
 		rc = 0;
 		/* fall through */
 	case D_DEVICE:
 		make_device_reset(w, d->host, d->plane);
+		break;
+	case D_PATH:
+		rc = path_cut(d, "-");
+		break;
+	case D_PORT:
+		rc = dev_knob(d->host, d->plane, "act", "port_active");
 		break;
 	case D_SLAB:
 		rc = mem_fail(d->name, "0", &n);
@@ -337,6 +379,8 @@ static void befall(struct world *w, struct dist *d)
 	int rc = 0, alive = app_alive(d->host, d->plane);
 	u32 n;
 
+	if (w->lan)
+		lan_befalls(w, d);
 	switch (d->kind) {
 	case D_KNOB:
 		rc = dev_knob(d->host, d->plane, d->name, d->val);
@@ -366,6 +410,12 @@ static void befall(struct world *w, struct dist *d)
 		break;
 	case D_LGRDEL:
 		rc = lgr_delete_all(d->host);
+		break;
+	case D_PATH:
+		rc = path_cut(d, d->name);
+		break;
+	case D_PORT:
+		rc = dev_knob(d->host, d->plane, "act", "port_err");
 		break;
 	case D_SLAB:
 		rc = mem_fail(d->name, d->val, &n);
@@ -425,10 +475,14 @@ void undo_dists(struct world *w)
 
 		if (d->off || !d->phase || d->kind < D_CALM)
 			continue;
+		if (d->kind == D_PATH)
+			path_cut(d, "-");
+		if (d->kind == D_PORT)
+			dev_knob(d->host, d->plane, "act", "port_active");
 		link_up(d->host, d->plane, true, true);
 		link_up(d->host, d->plane, false, true);
-		addr_change(d->host, d->plane, 2, true);
-		addr_change(d->host, d->plane, 10, true);
+		addr_change(d->host, d->plane, AF_INET, true);
+		addr_change(d->host, d->plane, AF_INET6, true);
 		make_device_reset(w, d->host, d->plane);
 	}
 }
@@ -452,10 +506,14 @@ static bool build(struct world *w)
 			return fail("cannot build: %s=%s: %s", s->name, s->val,
 				    strerrorname_np(-rc));
 	}
-	for (h = 1; h <= w->hosts; h++)
-		for (p = 0; p < w->planes; p++)
+	for (h = 1; h <= w->hosts; h++) {
+		for (p = 0; p < w->planes; p++) {
 			if (!make_device_reset(w, h, p))
 				return false;
+			if (w->device[h][p])
+				dev_resources(h, p, unused[h][p], sizeof(unused[h][p]));
+		}
+	}
 	return true;
 }
 
@@ -673,11 +731,21 @@ static bool sums(struct world *w, const struct counters *a, const struct counter
 	return true;
 }
 
+/* As selftests/sim calls it */
+static const char *seed_name(u64 seed)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "%s%llu", seed & LINKS ? "L" : "",
+		 (unsigned long long)(seed & ~LINKS));
+	return name;
+}
+
 static void to_kmsg(const char *what, u64 seed)
 {
 	char line[64];
 
-	snprintf(line, sizeof(line), "smcr-case %s seed-%llu\n", what, (unsigned long long)seed);
+	snprintf(line, sizeof(line), "smcr-case %s seed-%s\n", what, seed_name(seed));
 	put_file("/dev/kmsg", line);
 }
 
@@ -688,6 +756,8 @@ static bool run(struct world *w, u64 *virt)
 	bool ok;
 
 	app_begin(w);
+	hosts_lan(w->lan);
+	lan_begin();
 	describe(w);
 	if (native) {
 		w->n_dist = 0;
@@ -702,7 +772,7 @@ static bool run(struct world *w, u64 *virt)
 		ok = !counters(h, &before[h]) || fail("counters of host %d", h);
 	ok = ok && app_run(w);
 	app_end();
-	ok = ok && settle(w);
+	ok = ok && settle(w) && none_left(w);
 	for (h = 1; ok && h <= w->hosts; h++)
 		ok = !counters(h, &after[h]) || fail("counters of host %d", h);
 	ok = ok && sums(w, before, after);
@@ -714,7 +784,7 @@ static bool run(struct world *w, u64 *virt)
 
 static void path_of(char *path, size_t size, const char *folder, u64 seed)
 {
-	snprintf(path, size, "%s/log-%llu", folder, (unsigned long long)seed);
+	snprintf(path, size, "%s/log-%s", folder, seed_name(seed));
 }
 
 static void save(const char *folder, u64 seed)
@@ -764,10 +834,13 @@ int main(int argc, char **argv)
 	if (!print && !native)
 		hosts_open();
 	while (fgets(line, sizeof(line), stdin)) {
+		bool links = line[0] == 'L';
 		char *p;
-		u64 seed = strtoull(line, &p, 10), virt = 0;
+		u64 seed = strtoull(line + links, &p, 10), virt = 0;
 		bool ok;
 
+		if (links)
+			seed |= LINKS;
 		memset(drop, 0, sizeof(drop));
 		while (*p == ' ' || *p == ',') {
 			unsigned long n = strtoul(p + 1, &p, 10);
@@ -781,7 +854,7 @@ int main(int argc, char **argv)
 		hits[0] = '\0';
 		generate(&world, seed, debug);
 		if (print) {
-			printf("%llu %d\n", (unsigned long long)seed, world.pieces);
+			printf("%s %d\n", seed_name(seed), world.pieces);
 			continue;
 		}
 		leave_out(&world, drop);
@@ -795,7 +868,7 @@ int main(int argc, char **argv)
 				close(live);
 			live = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 		}
-		printf("run %llu\n", (unsigned long long)seed);
+		printf("run %s\n", seed_name(seed));
 		ok = run(&world, &virt);
 		if (!native)
 			to_kmsg("END", seed);
@@ -803,8 +876,8 @@ int main(int argc, char **argv)
 			save(folder, seed);
 		if (hits[0])
 			printf("hits%s\n", hits);
-		printf("%s %llu %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok",
-		       (unsigned long long)seed,
+		printf("%s %s %016llx %llu %d %d %d %llu %d %s\n", ok ? "ok" : "not ok",
+		       seed_name(seed),
 		       (unsigned long long)hash, (unsigned long long)(virt / MS), world.pieces,
 		       app_smc, app_tcp,
 		       (unsigned long long)app_bytes, app_hurt, why);

@@ -4,6 +4,7 @@
  * what befalls them, all from one seed. See selftests/README.md.
  *
  * simworld_make.c	makes a world from a seed
+ * simworld_lan.c	worlds of links: how they are made, and the model of failover
  * simworld_host.c	hosts: namespaces, devices, addresses, sysctls, netlink
  * simworld_app.c	applications, and the model of what they may see
  * simworld.c		runs worlds one after the other
@@ -21,6 +22,9 @@
 #define MAX_LISTEN	8
 #define MAX_STEPS	4
 #define MAX_DIST	12
+#define LINKS		(1ull << 63)	/* seeds of worlds of links, "L17" */
+#define MAX_GROUPS	32		/* of a host that are looked at */
+#define MAX_ENDS	128
 #define MAX_SET		192
 #define MAX_PIECES	1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -83,7 +87,8 @@ struct conn_plan {
 	bool off;
 	bool probe;		/* made at the end, when all is well again */
 	int client, listener;	/* host; index, -1: nobody listens */
-	int server, plane, family;
+	int server, plane, family;	/* server's card, and the client's, but for a LAN */
+	int cplane;
 	u32 port;
 	u32 start;		/* ms */
 	struct side_plan side[2];	/* client, server */
@@ -107,8 +112,14 @@ enum dist_kind {
 	D_FAULT,
 	D_LGRDEL,
 	D_SLAB,
+	/* in worlds of links only */
+	D_PATH,		/* nothing passes between two cards, or only one way, and neither knows */
+	D_PORT,		/* the port of an RNIC */
 	D_KINDS
 };
+
+#define PAIR(a, b)	(1u << (((a) < (b) ? (a) : (b)) * 4 - 4 + ((a) < (b) ? (b) : (a)) - 1))
+
 
 struct dist {
 	int piece;
@@ -123,6 +134,11 @@ struct dist {
 	bool happened;		/* of a fault: it did, at least once */
 	u64 until;		/* it is over since then, but for what has to be noticed */
 	u32 fired;		/* of a fault, before it was set */
+	/* worlds of links: */
+	int peer, pplane;	/* D_PATH: the other card */
+	bool loses;		/* what was acknowledged, or more than the card's links */
+	u64 met;		/* connections that were open at both ends when it befell */
+	u32 dooms;		/* pairs of hosts of which a group may end by it, PAIR() */
 };
 
 /* A sysctl of a host, or a knob of one of its devices */
@@ -136,6 +152,9 @@ struct setting {
 struct world {
 	u64 seed;
 	int hosts, planes;
+	bool lan;		/* a world of links: all cards on one LAN */
+	int cards[HOSTS + 1];	/* of it: of each host; all have planes otherwise */
+	bool unordered;		/* of it: an acknowledged WRITE may not be there yet */
 	bool calm;		/* nothing befalls it */
 	u32 crowd;		/* ms: many connections of a link send all at once */
 	bool limits;		/* a limit may make connections TCP */
@@ -163,17 +182,37 @@ void leave_out(struct world *w, const bool *drop);
 bool crowded(const struct world *w, const struct conn_plan *c);
 bool limited(const struct world *w, const struct conn_plan *c);
 u32 time_of(const struct world *w, int host, const char *name);
+void times(struct world *w);
+
+/* What the making of all worlds has in common */
+struct rnd stream(u64 seed, u32 what);
+struct setting *set(struct world *w, int host, int plane, const char *name, u32 val);
+void gen_opts(struct rnd *r, struct opts *o);
+void gen_fault(struct rnd *r, struct dist *d);
+void gen_probes(struct world *w);
+void generate_lan(struct world *w, bool debug);
+
+/* The card of @side's end: of the client 0, of the server 1 */
+static inline int card(const struct conn_plan *c, int side)
+{
+	return side ? c->plane : c->cplane;
+}
+
 extern const char * const dist_names[];
 extern const char * const end_names[];
 extern const char * const io_names[];
 
 /* --- hosts --- */
 void hosts_open(void);
+void hosts_lan(bool lan);
+void card_addr(char *text, size_t size, int family, int plane, int host);
+int host_of(int last_byte);
 void enter(int host);
 int put_file(const char *path, const char *val);
 bool kernel_is_well(void);		/* else fail() */
 int sysctl_set(int host, const char *name, const char *val);
 bool sysctl_get(int host, const char *name, char *val, size_t size);
+void dev_name(char *name, int host, int plane);
 int dev_add(int host, int plane);
 int dev_del(int host, int plane);
 bool dev_there(int host, int plane);
@@ -186,6 +225,24 @@ int addr_change(int host, int plane, int family, bool add);
 int lgr_delete_all(int host);
 void lgr_dump(int host);
 int lgr_servers(int host);
+
+/* One end of a link, and one of a link group */
+struct link_end {
+	int host, plane;	/* its card */
+	u32 lgr, num, state;
+	u32 id, peer_id;	/* user IDs, of which the peer has the reverse */
+};
+
+int link_ends(int host, struct link_end *e, int max);
+
+struct group {
+	int host;
+	u32 id, conns, max_links;
+	bool active, server;
+};
+
+int groups(int host, struct group *g, int max);
+void dev_resources(int host, int plane, char *text, size_t size);
 
 struct census {
 	u32 sockets, lgrs, handshakes;
@@ -238,6 +295,16 @@ void hit(const char *kind, const char *what, u64 n);
 /* These can lose packets of TCP; all else leaves TCP alone */
 #define TCP_TOO		(BIT(D_CABLE) | BIT(D_ADMIN) | BIT(D_ADDR) | BIT(D_SLAB))
 bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since);
+bool touches(const struct dist *d, int host, int plane);
+bool is_past(const struct world *w, const struct dist *d, u64 when);
+/* worlds of links */
+bool conn_tainted(const struct world *w, int conn, u32 kinds, u64 since);
+u64 slowed(const struct world *w, int conn, u64 moved);
+u64 detection(const struct world *w, const struct conn_plan *c);
+void lan_begin(void);
+void lan_befalls(struct world *w, struct dist *d);
+bool links_agree(struct world *w);
+u64 app_met(void);
 void see_faults(struct world *w);
 u64 next_dist(const struct world *w);
 bool do_dists(struct world *w);

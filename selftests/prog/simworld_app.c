@@ -139,8 +139,12 @@ static bool befell(const struct end *e, u32 kinds)
 	/* when connect() was called */
 	u64 since = ends[e->id][0].began;
 
-	return !c->probe && (tainted(world, c->client, c->plane, kinds, since) ||
-			     tainted(world, c->server, c->plane, kinds, since));
+	if (c->probe)
+		return false;
+	if (world->lan)
+		return conn_tainted(world, e->id, kinds, since);
+	return tainted(world, c->client, c->plane, kinds, since) ||
+	       tainted(world, c->server, c->plane, kinds, since);
 }
 
 static bool hurt_by(const struct end *e, u32 kinds)
@@ -306,19 +310,20 @@ static socklen_t address(struct sockaddr_storage *ss, int family, int plane, int
 
 	if (native)
 		family = AF_INET;
+	card_addr(text, sizeof(text), family, plane, host);
+	if (native)
+		snprintf(text, sizeof(text), "127.77.%d.%d", plane, host);
 	memset(ss, 0, sizeof(*ss));
 	ss->ss_family = (sa_family_t)family;
 	if (family == AF_INET) {
 		struct sockaddr_in *a = (void *)ss;
 
-		snprintf(text, sizeof(text), native ? "127.77.%d.%d" : "10.77.%d.%d", plane, host);
 		inet_pton(AF_INET, text, &a->sin_addr);
 		a->sin_port = htons((uint16_t)port);
 		return sizeof(*a);
 	}
 	struct sockaddr_in6 *b = (void *)ss;
 
-	snprintf(text, sizeof(text), "fd77:%d::%d", plane, host);
 	inet_pton(AF_INET6, text, &b->sin6_addr);
 	b->sin6_port = htons((uint16_t)port);
 	return sizeof(*b);
@@ -330,12 +335,22 @@ static u32 port_of(const struct sockaddr_storage *ss)
 			((const struct sockaddr_in6 *)ss)->sin6_port);
 }
 
-static int smc_socket(int host, int family)
+static int smc_socket(int host, int plane, int family)
 {
+	char name[16];
+	int fd;
+
 	if (native)
 		return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	enter(host);
-	return socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, family == AF_INET6);
+	fd = socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, family == AF_INET6);
+	if (fd < 0 || !world->lan)
+		return fd;
+	/* all cards lead to that subnet */
+	snprintf(name, sizeof(name), "eth%d", plane);
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)))
+		fail("cannot build: socket on %s: %s", name, strerrorname_np(errno));
+	return fd;
 }
 
 static void start_threads(struct end *e);
@@ -346,7 +361,7 @@ static bool start_listener(int i)
 	struct sockaddr_storage ss;
 	socklen_t len = address(&ss, l->family, l->plane, l->host, l->port);
 	struct epoll_event ee = { .events = EPOLLIN, .data.u32 = 1000u + (u32)i };
-	int fd = smc_socket(l->host, l->family), one = 1;
+	int fd = smc_socket(l->host, l->plane, l->family), one = 1;
 
 	listeners[i] = fd;
 	if (fd < 0)
@@ -374,7 +389,7 @@ static bool needs_smc(const struct conn_plan *c)
 {
 	/* a dead link of which one host knows nothing is noticed by the next connection only */
 	return c->probe && !world->no_test && !limited(world, c) &&
-	       world->device[c->client][c->plane] && world->device[c->server][c->plane];
+	       world->device[c->client][c->cplane] && world->device[c->server][c->plane];
 }
 
 static bool opened(struct end *e)
@@ -410,14 +425,14 @@ static bool start_conn(struct end *e)
 	socklen_t len = address(&ss, c->family, c->plane, c->server, c->port);
 	int rc, err;
 
-	e->fd = smc_socket(c->client, c->family);
+	e->fd = smc_socket(c->client, c->cplane, c->family);
 	if (e->fd < 0)
 		return no_socket(e, errno);
 	set_options(e->fd, &e->p->opt);
 	if (native) {
 		struct sockaddr_storage from;
 
-		address(&from, c->family, c->plane, c->client, 0);
+		address(&from, c->family, c->cplane, c->client, 0);
 		if (bind(e->fd, (void *)&from, len))
 			return bad(e, "bind", -1, errno);
 	}
@@ -483,9 +498,9 @@ static bool accept_some(int i)
 		       fail("listener %d: accept: %s", i, strerrorname_np(errno));
 	}
 	port = port_of(&ss);
-	host = ss.ss_family == AF_INET ?
-		((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
-	       ((struct sockaddr_in6 *)&ss)->sin6_addr.s6_addr[15];
+	host = host_of(ss.ss_family == AF_INET ?
+		       ((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
+		       ((struct sockaddr_in6 *)&ss)->sin6_addr.s6_addr[15]);
 	/* a port may have had another owner, who is gone */
 	for (k = 0; k < world->n_conn; k++) {
 		struct end *e = &ends[k][1];
@@ -926,13 +941,18 @@ static u64 deadline(const struct end *e)
 		at += 40000 * MS;
 	if (crowded(world, c))
 		at += SYN_RETRIES * MS;
-	if (!befell(e, ANYTHING))
+	if (!world->lan && !befell(e, ANYTHING))
 		return at;
 	for (i = 0; i < world->n_dist; i++) {
 		u64 over = (world->dist[i].start + (u64)world->dist[i].len + t) * MS;
 
-		if (!world->dist[i].off && over > at)
+		if (world->dist[i].off)
+			continue;
+		if (over > at)
 			at = over;
+		/* the end of each can take another link away */
+		if (world->lan)
+			at += detection(world, c);
 	}
 	if (e->patient || world->no_test)
 		return at + LATER;
@@ -1009,7 +1029,12 @@ static const char *awaited(struct end *e)
 
 static u64 still_until(const struct end *e)
 {
-	return e->moved + held + (e->peer->state == OPEN ? STILL : SOON) * MS;
+	u64 since = e->moved + held;
+
+	/* a link that is lost has to be noticed first */
+	if (world->lan)
+		since = slowed(world, e->id, since);
+	return since + (e->peer->state == OPEN ? STILL : SOON) * MS;
 }
 
 /* Who waits longer than that has not been told */
@@ -1185,6 +1210,19 @@ void run_until(struct world *w, u64 t)
 	nap_until(t);
 }
 
+/* The connections that are open at both ends, over SMC-R: a bit each */
+u64 app_met(void)
+{
+	u64 met = 0;
+	int i;
+
+	for (i = 0; i < world->n_conn; i++)
+		if (!world->conn[i].off && ends[i][0].state == OPEN && ends[i][1].state == OPEN &&
+		    mode_of(&ends[i][1]) == SMCR_NL_MODE_SMC_R)
+			met |= 1ull << i;
+	return met;
+}
+
 int app_alive(int host, int plane)
 {
 	int i, n = 0;
@@ -1192,7 +1230,8 @@ int app_alive(int host, int plane)
 	for (i = 0; i < world->n_conn; i++) {
 		const struct conn_plan *c = &world->conn[i];
 
-		if (c->off || c->plane != plane || (c->client != host && c->server != host))
+		if (c->off || (c->client != host && c->server != host) ||
+		    (!world->lan && c->plane != plane))
 			continue;
 		n += (ends[i][0].state == OPEN) + (ends[i][1].state == OPEN);
 	}
@@ -1261,7 +1300,7 @@ static bool count(struct world *w)
 
 		if (c->c->off || c->c->listener < 0)
 			continue;
-		if (s->opened && w->device[c->c->client][c->c->plane] &&
+		if (s->opened && w->device[c->c->client][c->c->cplane] &&
 		    w->device[c->c->server][c->c->plane])
 			app_want_smc++;
 		else
@@ -1297,6 +1336,8 @@ bool app_run(struct world *w)
 			return false;
 		undo_dists(w);
 		if (failed() || !loop(true, ~0ull))
+			return false;
+		if (w->lan && !links_agree(w))
 			return false;
 	} else {
 		for (i = 0; i < w->n_conn; i++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The hosts of a world: network namespaces h1..h4, each with a card eth0..eth3
- * in each of four networks, and devices "sHP" of rnicsim on them. No programs
+ * in each of four networks, and devices "sHP" of rnicsim on them. h5..h8 are the
+ * hosts of worlds of links, whose cards are all on one LAN. No programs
  * are run: files, ioctl and netlink are much cheaper in a guest.
  */
 #include <arpa/inet.h>
@@ -27,7 +28,10 @@ static struct {
 	struct mnl_socket *rdma, *genl, *route;
 	int inet;		/* for ioctl */
 	u32 ifindex[PLANES];
-} hosts[HOSTS + 1];		/* 0: where the wires are */
+} hosts[2 * HOSTS + 1];		/* 0: where the wires are */
+
+static int first;		/* of this world's hosts, less one */
+static bool on_lan;
 
 static int smcr_family;
 static char buf[1 << 16];
@@ -38,10 +42,39 @@ static void die(const char *what)
 	exit(2);
 }
 
-void enter(int host)
+/* The namespace of a world's host */
+static int ns_of(int host)
+{
+	return host ? first + host : 0;
+}
+
+void hosts_lan(bool lan)
+{
+	on_lan = lan;
+	first = lan ? HOSTS : 0;
+}
+
+/*
+ * The address of a card, as text. Its last byte tells the host: host_of(). All cards of a
+ * LAN are of one subnet.
+ */
+void card_addr(char *text, size_t size, int family, int plane, int host)
+{
+	if (!on_lan)
+		snprintf(text, size, family == AF_INET ? "10.77.%d.%d" : "fd77:%d::%d", plane, host);
+	else
+		snprintf(text, size, family == AF_INET ? "10.78.0.%d" : "fd78::%x", 10 * plane + host);
+}
+
+int host_of(int last_byte)
+{
+	return on_lan ? last_byte % 10 : last_byte;
+}
+
+void enter(int world_host)
 {
 	static int at = -1;
-	int i;
+	int i, host = ns_of(world_host);
 
 	if (at == host)
 		return;
@@ -138,9 +171,9 @@ static struct nlmsghdr *rdma_msg(int cmd, int flags)
 	return nlh;
 }
 
-static void dev_name(char *name, int host, int plane)
+void dev_name(char *name, int host, int plane)
 {
-	sprintf(name, "s%d%d", host, plane);
+	sprintf(name, "s%d%d", ns_of(host), plane);
 }
 
 int dev_add(int host, int plane)
@@ -154,7 +187,7 @@ int dev_add(int host, int plane)
 	mnl_attr_put_strz(nlh, RDMA_NLDEV_ATTR_LINK_TYPE, "rnicsim");
 	mnl_attr_put_strz(nlh, RDMA_NLDEV_ATTR_NDEV_NAME, eth);
 	enter(host);
-	return ask(hosts[host].rdma, nlh, NULL, NULL);
+	return ask(hosts[ns_of(host)].rdma, nlh, NULL, NULL);
 }
 
 struct find {
@@ -188,21 +221,69 @@ int dev_del(int host, int plane)
 	int rc;
 
 	dev_name(name, host, plane);
-	rc = ask(hosts[host].rdma, nlh, find_cb, &f);
+	rc = ask(hosts[ns_of(host)].rdma, nlh, find_cb, &f);
 	if (rc)
 		return rc;
 	if (f.index < 0)
 		return -ENODEV;
 	nlh = rdma_msg(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
 	mnl_attr_put_u32(nlh, RDMA_NLDEV_ATTR_DEV_INDEX, (u32)f.index);
-	return ask(hosts[host].rdma, nlh, NULL, NULL);
+	return ask(hosts[ns_of(host)].rdma, nlh, NULL, NULL);
+}
+
+struct resources {
+	const char *name;
+	char *text;
+	size_t size;
+};
+
+static int resources_cb(const struct nlmsghdr *nlh, void *arg)
+{
+	struct resources *r = arg;
+	const struct nlattr *a, *entry, *v, *sum = NULL;
+	const char *name = "", *what = "";
+
+	mnl_attr_for_each(a, nlh, 0) {
+		if (mnl_attr_get_type(a) == RDMA_NLDEV_ATTR_DEV_NAME)
+			name = mnl_attr_get_str(a);
+		if (mnl_attr_get_type(a) == RDMA_NLDEV_ATTR_RES_SUMMARY)
+			sum = a;
+	}
+	if (!sum || strcmp(name, r->name))
+		return MNL_CB_OK;
+	mnl_attr_for_each_nested(entry, sum) {
+		u64 n = 0;
+		size_t len = strlen(r->text);
+
+		mnl_attr_for_each_nested(v, entry) {
+			if (mnl_attr_get_type(v) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME)
+				what = mnl_attr_get_str(v);
+			if (mnl_attr_get_type(v) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR)
+				n = mnl_attr_get_u64(v);
+		}
+		snprintf(r->text + len, r->size - len, "%s%s %llu", len ? ", " : "", what,
+			 (unsigned long long)n);
+	}
+	return MNL_CB_OK;
+}
+
+/* How many protection domains, queue pairs, ... of a device are in use: "pd 1, cq 1, ..." */
+void dev_resources(int host, int plane, char *text, size_t size)
+{
+	char name[32];
+	struct resources r = { name, text, size };
+	struct nlmsghdr *nlh = rdma_msg(RDMA_NLDEV_CMD_RES_GET, NLM_F_DUMP);
+
+	text[0] = '\0';
+	dev_name(name, host, plane);
+	ask(hosts[ns_of(host)].rdma, nlh, resources_cb, &r);
 }
 
 bool dev_there(int host, int plane)
 {
 	char path[64];
 
-	sprintf(path, "/sys/kernel/debug/rnicsim/s%d%d", host, plane);
+	sprintf(path, "/sys/kernel/debug/rnicsim/s%d%d", ns_of(host), plane);
 	return !access(path, F_OK);
 }
 
@@ -211,8 +292,8 @@ int dev_knob(int host, int plane, const char *name, const char *val)
 	char path[96];
 
 	if (host)
-		snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/%s", host, plane,
-			 name);
+		snprintf(path, sizeof(path), "/sys/kernel/debug/rnicsim/s%d%d/%s",
+			 ns_of(host), plane, name);
 	else
 		snprintf(path, sizeof(path), "/sys/module/rnicsim/parameters/%s", name);
 	return put_file(path, val);
@@ -220,7 +301,8 @@ int dev_knob(int host, int plane, const char *name, const char *val)
 
 static void fault_path(char *path, size_t size, int host, int plane, const char *point)
 {
-	snprintf(path, size, "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", host, plane, point);
+	snprintf(path, size, "/sys/kernel/debug/rnicsim/s%d%d/fault/%s", ns_of(host), plane,
+		 point);
 }
 
 int dev_fault(int host, int plane, const char *point, const char *val)
@@ -294,14 +376,14 @@ int mem_fail(const char *what, const char *probability, u32 *failed)
 
 int link_up(int host, int plane, bool wire, bool up)
 {
-	int at = wire ? 0 : host;
+	int at = wire ? 0 : ns_of(host);
 	struct ifreq ifr = { };
 
 	if (wire)
-		snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "w%d%d", host, plane);
+		snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "w%d%d", ns_of(host), plane);
 	else
 		snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "eth%d", plane);
-	enter(at);
+	enter(wire ? 0 : host);
 	if (ioctl(hosts[at].inet, SIOCGIFFLAGS, &ifr))
 		return -errno;
 	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP : ifr.ifr_flags & ~IFF_UP);
@@ -322,16 +404,15 @@ int addr_change(int host, int plane, int family, bool add)
 	ifa->ifa_family = (unsigned char)family;
 	ifa->ifa_prefixlen = family == AF_INET ? 24 : 64;
 	ifa->ifa_flags = family == AF_INET ? 0 : IFA_F_NODAD;
-	ifa->ifa_index = hosts[host].ifindex[plane];
-	snprintf(text, sizeof(text), family == AF_INET ? "10.77.%d.%d" : "fd77:%d::%d", plane,
-		 host);
+	ifa->ifa_index = hosts[ns_of(host)].ifindex[plane];
+	card_addr(text, sizeof(text), family, plane, host);
 	inet_pton(family, text, addr);
 	mnl_attr_put(nlh, IFA_LOCAL, len, addr);
 	if (family == AF_INET) {
 		addr[3] = 255;
 		mnl_attr_put(nlh, IFA_BROADCAST, len, addr);
 	}
-	return ask(hosts[host].route, nlh, NULL, NULL);
+	return ask(hosts[ns_of(host)].route, nlh, NULL, NULL);
 }
 
 static struct nlmsghdr *smcr_msg(int cmd, int flags)
@@ -386,7 +467,7 @@ static int census_cb(const struct nlmsghdr *nlh, void *arg)
 int census(int host, struct census *c)
 {
 	memset(c, 0xff, sizeof(*c));
-	return ask(hosts[host].genl, smcr_msg(SMCR_CMD_SYS_GET, NLM_F_DUMP), census_cb, c);
+	return ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_SYS_GET, NLM_F_DUMP), census_cb, c);
 }
 
 /* Counters and reasons alike: an attribute @outer with a @name and a @value */
@@ -422,10 +503,10 @@ int counters(int host, struct counters *c)
 	int rc;
 
 	c->n = 0;
-	rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_COUNTER_GET, NLM_F_DUMP), counters_cb, c);
+	rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_COUNTER_GET, NLM_F_DUMP), counters_cb, c);
 	c->reasons = c->n;
 	if (!rc)
-		rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_REASON_GET, NLM_F_DUMP), reasons_cb,
+		rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_REASON_GET, NLM_F_DUMP), reasons_cb,
 			 c);
 	return rc;
 }
@@ -491,7 +572,7 @@ static int conn_cb(const struct nlmsghdr *nlh, void *arg)
 		say("host %d: socket %u-%u mode %u state %u tcp %u flags %#x reason %s", m->host, l,
 		    r, mode, state, tcp, fl,
 		    reason);
-	if (l == m->lport && r == m->rport && peer == m->peer)
+	if (l == m->lport && r == m->rport && host_of(peer) == m->peer)
 		m->mode = (int)mode;
 	return MNL_CB_OK;
 }
@@ -500,7 +581,7 @@ int conn_mode(int host, u32 lport, int peer, u32 rport)
 {
 	struct mode_of m = { lport, rport, peer, -1, 0 };
 
-	ask(hosts[host].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
+	ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
 	return m.mode;
 }
 
@@ -508,7 +589,7 @@ void conn_dump(int host)
 {
 	struct mode_of m = { 0, 0, 0, -1, host };
 
-	ask(hosts[host].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
+	ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_CONN_GET, NLM_F_DUMP), conn_cb, &m);
 }
 
 struct ids {
@@ -537,7 +618,7 @@ static int lgr_cb(const struct nlmsghdr *nlh, void *arg)
 int lgr_servers(int host)
 {
 	struct ids ids = { .n = 0 };
-	int rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_cb, &ids);
+	int rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_cb, &ids);
 
 	return rc ? rc : ids.servers;
 }
@@ -546,18 +627,123 @@ int lgr_servers(int host)
 int lgr_delete_all(int host)
 {
 	struct ids ids = { .n = 0 };
-	int rc = ask(hosts[host].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_cb, &ids), i;
+	int rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_cb, &ids), i;
 
 	for (i = 0; !rc && i < ids.n; i++) {
 		struct nlmsghdr *nlh = smcr_msg(SMCR_CMD_LGR_DEL, NLM_F_ACK);
 
 		mnl_attr_put_u32(nlh, SMCR_A_LGR_ID, ids.id[i]);
-		rc = ask(hosts[host].genl, nlh, NULL, NULL);
+		rc = ask(hosts[ns_of(host)].genl, nlh, NULL, NULL);
 		/* it may have ended meanwhile */
 		if (rc == -ENOENT || rc == -ENODEV || rc == -ESRCH)
 			rc = 0;
 	}
 	return rc ? rc : ids.n;
+}
+
+struct ends_of {
+	struct link_end *e;
+	int host, n, max;
+};
+
+static int link_cb(const struct nlmsghdr *nlh, void *arg)
+{
+	struct ends_of *of = arg;
+	const struct nlattr *n = nested(nlh, SMCR_A_LINK), *a;
+	struct link_end e = { .host = of->host, .plane = -1 };
+	int ns = 0;
+
+	if (!n || of->n == of->max)
+		return MNL_CB_OK;
+	mnl_attr_for_each_nested(a, n) {
+		switch (mnl_attr_get_type(a)) {
+		case SMCR_A_LINK_LGR_ID:
+			e.lgr = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LINK_LINK_NUM:
+			e.num = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LINK_STATE:
+			e.state = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LINK_DEV_NAME:
+			if (sscanf(mnl_attr_get_str(a), "s%1d%1d", &ns, &e.plane) != 2 ||
+			    ns != ns_of(of->host))
+				fail("host %d has a link on %s", of->host, mnl_attr_get_str(a));
+			break;
+		case SMCR_A_LINK_USER_ID:
+			e.id = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LINK_PEER_USER_ID:
+			e.peer_id = mnl_attr_get_u32(a);
+			break;
+		}
+	}
+	of->e[of->n++] = e;
+	return MNL_CB_OK;
+}
+
+/* The links of @host, at most @max; or a negative errno. Once more if they changed meanwhile */
+int link_ends(int host, struct link_end *e, int max)
+{
+	struct ends_of of = { e, host, 0, max };
+	int rc, i = 0;
+
+	do {
+		of.n = 0;
+		rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_LINK_GET, NLM_F_DUMP), link_cb,
+			 &of);
+	} while (rc == -EINTR && ++i < 20);
+	return rc ? rc : of.n;
+}
+
+struct groups_of {
+	struct group *g;
+	int host, n, max;
+};
+
+static int group_cb(const struct nlmsghdr *nlh, void *arg)
+{
+	struct groups_of *of = arg;
+	const struct nlattr *n = nested(nlh, SMCR_A_LGR), *a;
+	struct group g = { .host = of->host };
+
+	if (!n || of->n == of->max)
+		return MNL_CB_OK;
+	mnl_attr_for_each_nested(a, n) {
+		switch (mnl_attr_get_type(a)) {
+		case SMCR_A_LGR_LGR_ID:
+			g.id = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LGR_STATE:
+			g.active = mnl_attr_get_u32(a) == SMCR_NL_LGR_ACTIVE;
+			break;
+		case SMCR_A_LGR_ROLE:
+			g.server = mnl_attr_get_u32(a) == SMCR_NL_ROLE_SERVER;
+			break;
+		case SMCR_A_LGR_CONNS:
+			g.conns = mnl_attr_get_u32(a);
+			break;
+		case SMCR_A_LGR_MAX_LINKS:
+			g.max_links = mnl_attr_get_u32(a);
+			break;
+		}
+	}
+	of->g[of->n++] = g;
+	return MNL_CB_OK;
+}
+
+/* The link groups of @host, at most @max; or a negative errno */
+int groups(int host, struct group *g, int max)
+{
+	struct groups_of of = { g, host, 0, max };
+	int rc, i = 0;
+
+	do {
+		of.n = 0;
+		rc = ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), group_cb, &of);
+	} while (rc == -EINTR && ++i < 20);
+	return rc ? rc : of.n;
 }
 
 static int lgr_dump_cb(const struct nlmsghdr *nlh, void *arg)
@@ -586,7 +772,7 @@ static int lgr_dump_cb(const struct nlmsghdr *nlh, void *arg)
 
 void lgr_dump(int host)
 {
-	ask(hosts[host].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_dump_cb, &host);
+	ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_LGR_GET, NLM_F_DUMP), lgr_dump_cb, &host);
 }
 
 static int family_cb(const struct nlmsghdr *nlh, void *arg)
@@ -616,7 +802,7 @@ void hosts_open(void)
 	char path[64];
 	int h, p;
 
-	for (h = 0; h <= HOSTS; h++) {
+	for (h = 0; h <= 2 * HOSTS; h++) {
 		if (h)
 			sprintf(path, "/run/netns/h%d", h);
 		else
@@ -626,10 +812,10 @@ void hosts_open(void)
 		if (h <= 2 && hosts[h].ns < 0)
 			die(path);
 	}
-	for (h = 0; h <= HOSTS; h++) {
+	for (h = 0; h <= 2 * HOSTS; h++) {
 		if (hosts[h].ns < 0)
 			continue;
-		enter(h);
+		enter(h);	/* the number of a namespace, as yet */
 		hosts[h].inet = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		hosts[h].rdma = netlink(NETLINK_RDMA);
 		hosts[h].genl = netlink(NETLINK_GENERIC);

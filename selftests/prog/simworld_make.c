@@ -14,7 +14,7 @@ const char * const dist_names[D_KINDS] = {
 	[D_KNOB] = "knob", [D_SYSCTL] = "sysctl", [D_CABLE] = "cable", [D_ADMIN] = "link",
 	[D_ADDR] = "address",
 	[D_DEVICE] = "device", [D_PAUSE] = "pause", [D_FAULT] = "fault", [D_LGRDEL] = "lgr-del",
-	[D_SLAB] = "memory",
+	[D_SLAB] = "memory", [D_PATH] = "path", [D_PORT] = "port",
 };
 
 const char * const end_names[] = {
@@ -59,7 +59,7 @@ u32 about(struct rnd *r, u32 lo, u32 hi)
 	return between(r, lo, top);
 }
 
-static struct rnd stream(u64 seed, u32 what)
+struct rnd stream(u64 seed, u32 what)
 {
 	struct rnd r = { seed * 0xd1342543de82ef95ull + what };
 
@@ -67,7 +67,7 @@ static struct rnd stream(u64 seed, u32 what)
 	return r;
 }
 
-static struct setting *set(struct world *w, int host, int plane, const char *name, u32 val)
+struct setting *set(struct world *w, int host, int plane, const char *name, u32 val)
 {
 	struct setting *s = &w->set[w->n_set];
 
@@ -258,7 +258,7 @@ static void gen_steps(struct world *w, struct rnd *r, struct step *st, int *n, u
 	}
 }
 
-static void gen_opts(struct rnd *r, struct opts *o)
+void gen_opts(struct rnd *r, struct opts *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->linger = -1;
@@ -428,6 +428,7 @@ static void gen_conns(struct world *w)
 		l = &w->listen[c->listener];
 		c->server = l->host;
 		c->plane = l->plane;
+		c->cplane = l->plane;
 		c->family = l->family;
 		c->port = l->port;
 		do
@@ -494,7 +495,7 @@ static bool is_rare(const char *point)
 		strncmp(point, "post_", 5);
 }
 
-static void gen_fault(struct rnd *r, struct dist *d)
+void gen_fault(struct rnd *r, struct dist *d)
 {
 	u32 i = below(r, ARRAY_SIZE(faults));
 	u32 n = is_rare(faults[i].point) ? about(r, 1, 6) : about(r, 1, 40);
@@ -587,7 +588,7 @@ static void gen_dists(struct world *w, bool debug)
 }
 
 /* When all is well again every pair of hosts that had to do with each other still can. */
-static void gen_probes(struct world *w)
+void gen_probes(struct world *w)
 {
 	int i, n = w->n_conn;
 	bool seen[HOSTS + 1][MAX_LISTEN] = { };
@@ -620,7 +621,8 @@ static const struct {
 	u32 ms;
 } defaults[] = {
 	{ "t_close", 60000 }, { "t_abort", 10000 }, { "t_llc", 4000 }, { "t_lgr_idle", 600000 },
-	{ "t_testlink", 30000 }, { "t_rmb_free", 60000 },
+	{ "t_testlink", 30000 }, { "t_rmb_free", 60000 }, { "t_link_retry", 60000 },
+	{ "qp_timeout", 17 },	/* no ms */
 };
 
 /* What a sysctl of @host says, ms */
@@ -643,7 +645,7 @@ u32 time_of(const struct world *w, int host, const char *name)
 }
 
 /* The times that hold at any host */
-static void times(struct world *w)
+void times(struct world *w)
 {
 	static const struct {
 		const char *name;
@@ -696,6 +698,11 @@ void generate(struct world *w, u64 seed, bool debug)
 
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
+	if (seed & LINKS) {
+		generate_lan(w, debug);
+		times(w);
+		return;
+	}
 	w->hosts = one_in(&r, 2) ? 2 : (int)between(&r, 2, HOSTS);
 	w->planes = one_in(&r, 2) ? 1 : (int)between(&r, 1, PLANES);
 	for (h = 1; h <= w->hosts; h++)
@@ -756,13 +763,15 @@ void describe(const struct world *w)
 {
 	int i, h, p;
 
-	say("world %llu: %d hosts, %d networks, %s%s, %d pieces", (unsigned long long)w->seed,
-	    w->hosts, w->planes,
+	say("world %s%llu: %d hosts, %d networks, %s%s, %d pieces", w->lan ? "L" : "",
+	    (unsigned long long)(w->seed & ~LINKS), w->hosts, w->lan ? 1 : w->planes,
 	    w->calm ? "calm" : "disturbed", w->limits ? ", limits" : "", w->pieces);
 	for (h = 1; h <= w->hosts; h++)
 		for (p = 0; p < w->planes; p++)
-			if (!w->device[h][p])
+			if (!w->device[h][p] && !(w->lan && p >= w->cards[h]))
 				say("host %d has no device on %d", h, p);
+	for (h = 1; w->lan && h <= w->hosts; h++)
+		say("host %d: %d cards", h, w->cards[h]);
 	for (i = 0; i < w->n_set; i++)
 		if (!w->set[i].off)
 			say("piece %d: host %d plane %d %s=%s", w->set[i].piece, w->set[i].host,
@@ -779,10 +788,9 @@ void describe(const struct world *w)
 
 		if (c->off)
 			continue;
-		say("piece %d: connection %d%s: host %d to listener %d (host %d plane %d) at %u ms",
-		    c->piece, i,
-		    c->probe ? " (probe)" : "", c->client, c->listener, c->server, c->plane,
-		    c->start);
+		say("piece %d: connection %d%s: host %d plane %d to listener %d (host %d plane %d) at %u ms",
+		    c->piece, i, c->probe ? " (probe)" : "", c->client, c->cplane, c->listener,
+		    c->server, c->plane, c->start);
 		if (c->probe)
 			continue;
 		describe_side(&c->side[0], "client");
@@ -791,7 +799,10 @@ void describe(const struct world *w)
 	for (i = 0; i < w->n_dist; i++) {
 		const struct dist *d = &w->dist[i];
 
-		if (!d->off)
+		if (!d->off && d->kind == D_PATH)
+			say("piece %d: path %d/%d %s %d/%d at %u ms for %u ms", d->piece, d->host,
+			    d->plane, d->name, d->peer, d->pplane, d->start, d->len);
+		else if (!d->off)
 			say("piece %d: %s host %d plane %d at %u ms for %u ms %s %s", d->piece,
 			    dist_names[d->kind], d->host,
 			    d->plane, d->start, d->len, d->name, d->val);

@@ -3,13 +3,14 @@
 #
 # For cases that look at the wire: . "$PROG/wire.sh"
 #
-#	wire_start FILTER	capture what passes the cards of this guest
+#	wire_start FILTER	capture what passes the cards of this guest: $WIRE_DEV, by default
+#			eth0. For "any", WIRE_SNAP=9300: tcpdump reserves that for each packet
 #	wire_stop
 #	facts			what this host says of itself
 #	wire_says CHECK [READER]	in host(): the checks of lib/wire.py, or of another reader
 
 wire_start() {
-	tcpdump --immediate-mode -B 65536 -i "${WIRE_DEV:-eth0}" -n -s 0 -U -w "$CASEDIR/wire.pcap" "$1" > "$CASEDIR/wire.dump" 2>&1 &
+	tcpdump --immediate-mode -B 65536 -i "${WIRE_DEV:-eth0}" -n -s "${WIRE_SNAP:-0}" -U -w "$CASEDIR/wire.pcap" "$1" > "$CASEDIR/wire.dump" 2>&1 &
 	_wire=$!
 	poll 10 grep -q 'listening on' "$CASEDIR/wire.dump" || fail "tcpdump does not start"
 }

@@ -15,6 +15,10 @@
  *	sndbuf= rcvbuf=	set before connect and listen
  *	rdelay=MS	the receiver waits before it starts
  *	pause=MS	after every receive call
+ *	wpause=MS	after every send call
+ *	until=PATH	send until there is that file, whatever `send` and `recv` say
+ *	gaps=PATH	there a line for each wait of a receive call that was 100 ms
+ *			longer than `wpause`: when it was over, and how long, ms
  *	spin=1		receive calls do not wait
  *	poll=1		send calls do not wait either: poll() comes before each
  *	idle=MS		give up when nothing moves for so long (20000)
@@ -47,9 +51,11 @@
 static struct {
 	bool smc, half, endless, spin, poll;
 	uint64_t send, recv;
-	unsigned int wmin, wmax, rmin, rmax, conns, par, idle, rdelay, pause;
+	unsigned int wmin, wmax, rmin, rmax, conns, par, idle, rdelay, pause, wpause;
 	int sndbuf, rcvbuf;
 	unsigned int seed;
+	const char *until;
+	FILE *gaps;
 } opt = {
 	.smc = true, .half = true, .wmin = 65536, .wmax = 65536, .rmin = 65536,
 	.rmax = 65536, .conns = 1, .par = 1, .idle = 20000, .seed = 1,
@@ -128,6 +134,12 @@ static int options(int argc, char **argv)
 			opt.rdelay = (unsigned int)n;
 		else if (!strcmp(*argv, "pause"))
 			opt.pause = (unsigned int)n;
+		else if (!strcmp(*argv, "wpause"))
+			opt.wpause = (unsigned int)n;
+		else if (!strcmp(*argv, "until"))
+			opt.until = v;
+		else if (!strcmp(*argv, "gaps"))
+			opt.gaps = fopen(v, "w");
 		else if (!strcmp(*argv, "idle"))
 			opt.idle = (unsigned int)n;
 		else if (!strcmp(*argv, "seed"))
@@ -143,7 +155,7 @@ static int options(int argc, char **argv)
 		else
 			return complain("'%s' is unknown", *argv);
 	}
-	if (opt.endless)
+	if (opt.endless || opt.until)
 		opt.send = opt.recv = UINT64_MAX;
 	return 0;
 }
@@ -169,7 +181,7 @@ static void *sender(void *arg)
 	struct stream *s = arg;
 	unsigned char *buf = malloc(opt.wmax ? opt.wmax : 1);
 
-	while (s->bytes < opt.send) {
+	while (s->bytes < opt.send && !(opt.until && !access(opt.until, F_OK))) {
 		size_t n = draw(&s->seed, opt.wmin, opt.wmax);
 		ssize_t rc;
 
@@ -195,11 +207,31 @@ static void *sender(void *arg)
 			break;
 		}
 		s->bytes += (uint64_t)rc;
+		if (opt.wpause)
+			usleep(opt.wpause * 1000);
 	}
 	if (opt.half)
 		shutdown(s->fd, SHUT_WR);
 	free(buf);
 	return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* A receive call is over that began at @since */
+static void note_gap(uint64_t since)
+{
+	uint64_t t = now_ms();
+
+	if (opt.gaps && t > since + opt.wpause + 100)
+		fprintf(opt.gaps, "%llu %llu\n", (unsigned long long)t,
+			(unsigned long long)(t - since));
 }
 
 static void *receiver(void *arg)
@@ -211,11 +243,13 @@ static void *receiver(void *arg)
 	usleep(opt.rdelay * 1000);
 	while (opt.half || s->bytes < opt.recv) {
 		size_t n = draw(&s->seed, opt.rmin, opt.rmax);
+		uint64_t since = opt.gaps ? now_ms() : 0;
 		long bad;
 
 		rc = recv(s->fd, buf, n, opt.spin ? MSG_DONTWAIT : 0);
 		if (opt.spin && rc < 0 && errno == EAGAIN)
 			continue;
+		note_gap(since);
 		if (rc <= 0)
 			break;
 		bad = pattern_diff(buf, s->bytes, (size_t)rc);
@@ -233,7 +267,7 @@ static void *receiver(void *arg)
 			s->rc = complain("nothing came for %u ms", opt.idle);
 	} else if (rc < 0) {
 		s->rc = complain("recv after %llu bytes: %m", (unsigned long long)s->bytes);
-	} else if (!s->rc && s->bytes != opt.recv) {
+	} else if (!s->rc && !opt.until && s->bytes != opt.recv) {
 		s->rc = complain("%llu bytes, expected %llu", (unsigned long long)s->bytes,
 				 (unsigned long long)opt.recv);
 	}
@@ -316,6 +350,8 @@ int main(int argc, char **argv)
 	seconds = run_threads(opt.par, worker);
 	if (seconds < 0)
 		return 1;
+	if (opt.gaps && fclose(opt.gaps))
+		return complain("%m");
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%s: sent %llu received %llu in %.2f s, %.1f MB/s, %u of %u failed, %ld sleeps\n",
 	       failed ? "FAILED" : "OK", (unsigned long long)total_sent,

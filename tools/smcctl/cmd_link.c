@@ -8,7 +8,8 @@
 static const struct column columns[] = {
 	{ ">Group", SMCR_A_LINK_LGR_ID, NULL, NULL },
 	{ ">Link", SMCR_A_LINK_LINK_NUM, NULL, NULL },
-	{ "State", SMCR_A_LINK_STATE, NULL, NULL },
+	{ "State", SMCR_A_LINK_STATUS, NULL, NULL },
+	{ "Role", SMCR_A_LINK_ROLE, NULL, NULL },
 	{ "Device", SMCR_A_LINK_DEV_NAME, NULL, NULL },
 	{ ">Port", SMCR_A_LINK_PORT, NULL, NULL },
 	{ "GID", SMCR_A_LINK_GID, NULL, NULL },
@@ -16,8 +17,10 @@ static const struct column columns[] = {
 	{ "Peer GID", SMCR_A_LINK_PEER_GID, NULL, NULL },
 	{ ">Peer QPN", SMCR_A_LINK_PEER_QPN, NULL, NULL },
 	{ ">MTU", SMCR_A_LINK_MTU, NULL, NULL },
+	{ ">Conns", SMCR_A_LINK_CONNS, NULL, NULL },
 	{ ">Writes", SMCR_A_LINK_TX_WRITES, NULL, NULL },
 	{ ">Bytes", SMCR_A_LINK_TX_BYTES, NULL, NULL },
+	{ "Reason", SMCR_A_LINK_REASON_NAME, NULL, NULL },
 };
 
 static const struct view_key keys[] = {
@@ -28,7 +31,7 @@ static const struct view_key keys[] = {
 static const unsigned int stats[] = {
 	SMCR_A_LINK_SQ_USED, SMCR_A_LINK_RQ_MISSING, SMCR_A_LINK_IDLE_MS,
 	SMCR_A_LINK_TX_WRITES, SMCR_A_LINK_TX_BYTES, SMCR_A_LINK_TX_SENDS,
-	SMCR_A_LINK_RX_SENDS, 0
+	SMCR_A_LINK_RX_SENDS, SMCR_A_LINK_MOVED_IN, SMCR_A_LINK_MOVED_OUT, 0
 };
 
 static const struct view view = {

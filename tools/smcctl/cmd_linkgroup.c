@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* smcctl linkgroup: link groups, and their end. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../include/uapi/linux/smcr_netlink.h"
@@ -9,6 +11,51 @@
 #include "cmd.h"
 #include "nl.h"
 #include "view.h"
+
+/* What became of the links that are deleted */
+static void note_past(const struct item *it,
+		      void (*note)(void *arg, const char *text), void *arg)
+{
+	char role[ATTR_TEXT], gid[ATTR_TEXT], peer[ATTR_TEXT];
+	const struct nlattr *nla;
+	char line[400];
+	struct item p;
+
+	mnl_attr_for_each_nested(nla, it->nest) {
+		if (mnl_attr_get_type(nla) != SMCR_A_LGR_PAST)
+			continue;
+		item_parse(&p, &smcr_set_past, nla);
+		snprintf(line, sizeof(line),
+			 "link %" PRIu64 " is deleted, %.0f s ago  %.20s  %.20s"
+			 "  %.50s to %.50s  writes %" PRIu64 "  bytes %" PRIu64
+			 "  moved-in %" PRIu64 "  moved-out %" PRIu64 "%s%.80s",
+			 item_uint(&p, SMCR_A_PAST_LINK_NUM),
+			 (double)item_uint(&p, SMCR_A_PAST_AGO_MS) / 1000,
+			 item_text(&p, SMCR_A_PAST_ROLE, role),
+			 item_has(&p, SMCR_A_PAST_DEV_NAME) ?
+			 item_str(&p, SMCR_A_PAST_DEV_NAME) : "-",
+			 item_text(&p, SMCR_A_PAST_GID, gid),
+			 item_text(&p, SMCR_A_PAST_PEER_GID, peer),
+			 item_uint(&p, SMCR_A_PAST_TX_WRITES),
+			 item_uint(&p, SMCR_A_PAST_TX_BYTES),
+			 item_uint(&p, SMCR_A_PAST_MOVED_IN),
+			 item_uint(&p, SMCR_A_PAST_MOVED_OUT),
+			 item_has(&p, SMCR_A_PAST_REASON_TEXT) ? "  " : "",
+			 item_has(&p, SMCR_A_PAST_REASON_TEXT) ?
+			 item_str(&p, SMCR_A_PAST_REASON_TEXT) : "");
+		note(arg, line);
+	}
+}
+
+/* "2/8": how many there are of how many there may be */
+static void text_links(const struct item *it, char *buf)
+{
+	char n[ATTR_TEXT], max[ATTR_TEXT];
+
+	snprintf(buf, ATTR_TEXT, "%.20s/%.20s",
+		 item_text(it, SMCR_A_LGR_LINKS, n),
+		 item_text(it, SMCR_A_LGR_MAX_LINKS, max));
+}
 
 static const struct column columns[] = {
 	{ ">ID", SMCR_A_LGR_LGR_ID, NULL, NULL },
@@ -20,6 +67,9 @@ static const struct column columns[] = {
 	{ ">VLAN", SMCR_A_LGR_VLAN, NULL, NULL },
 	{ ">Conns", SMCR_A_LGR_CONNS, NULL, NULL },
 	{ ">RMBs", SMCR_A_LGR_RMBS, NULL, NULL },
+	{ ">Links", 0, text_links, NULL },
+	{ "Redundancy", SMCR_A_LGR_REDUNDANCY, NULL, NULL },
+	{ ">Moved", SMCR_A_LGR_MOVED, NULL, NULL },
 	{ "Eye catcher", SMCR_A_LGR_EYE_CATCHER, NULL, NULL },
 };
 
@@ -35,6 +85,7 @@ static const struct view view = {
 	.nest		= SMCR_A_LGR,
 	VIEW_TABLES(columns, keys),
 	.id		= "lgr-id",
+	.notes		= note_past,
 };
 
 static int lgr_delete(int argc, char **argv)

@@ -93,6 +93,54 @@ enum smcr_nl_link_state {
 };
 
 /**
+ * enum smcr_nl_link_status
+ * @SMCR_NL_LINK_STATUS_FREE: no link; not shown
+ * @SMCR_NL_LINK_STATUS_MAKING: its queue pair is being made
+ * @SMCR_NL_LINK_STATUS_ADDING: the peers agree on it
+ * @SMCR_NL_LINK_STATUS_ACTIVE: it carries data
+ * @SMCR_NL_LINK_STATUS_LEAVING: its connections move to others, then it is
+ *   deleted
+ * @SMCR_NL_LINK_STATUS_FAILED: it cannot be used, and is being deleted
+ * @SMCR_NL_LINK_STATUS_GONE: it is deleted
+ */
+enum smcr_nl_link_status {
+	SMCR_NL_LINK_STATUS_FREE,
+	SMCR_NL_LINK_STATUS_MAKING,
+	SMCR_NL_LINK_STATUS_ADDING,
+	SMCR_NL_LINK_STATUS_ACTIVE,
+	SMCR_NL_LINK_STATUS_LEAVING,
+	SMCR_NL_LINK_STATUS_FAILED,
+	SMCR_NL_LINK_STATUS_GONE,
+};
+
+/**
+ * enum smcr_nl_link_role
+ * @SMCR_NL_LINK_ROLE_SINGLE: the only link of the group
+ * @SMCR_NL_LINK_ROLE_SYMMETRIC: no older one uses either of its RNICs
+ * @SMCR_NL_LINK_ROLE_ASYMMETRIC: it shares one RNIC with another link
+ * @SMCR_NL_LINK_ROLE_PARALLEL: it shares both
+ */
+enum smcr_nl_link_role {
+	SMCR_NL_LINK_ROLE_SINGLE,
+	SMCR_NL_LINK_ROLE_SYMMETRIC,
+	SMCR_NL_LINK_ROLE_ASYMMETRIC,
+	SMCR_NL_LINK_ROLE_PARALLEL,
+};
+
+/**
+ * enum smcr_nl_redundancy
+ * @SMCR_NL_REDUNDANCY_NONE: one link
+ * @SMCR_NL_REDUNDANCY_ASYMMETRIC: links that share an RNIC, which must not be
+ *   lost
+ * @SMCR_NL_REDUNDANCY_SYMMETRIC: any one RNIC can be lost
+ */
+enum smcr_nl_redundancy {
+	SMCR_NL_REDUNDANCY_NONE,
+	SMCR_NL_REDUNDANCY_ASYMMETRIC,
+	SMCR_NL_REDUNDANCY_SYMMETRIC,
+};
+
+/**
  * enum smcr_nl_event
  * @SMCR_NL_EVENT_GROUP_FORMING: first contact has begun
  * @SMCR_NL_EVENT_GROUP_ACTIVE: first contact is over, the group is usable
@@ -319,9 +367,34 @@ enum {
 	SMCR_A_LGR_REDUNDANT,
 	SMCR_A_LGR_REASON_NAME,
 	SMCR_A_LGR_REASON_TEXT,
+	SMCR_A_LGR_LINKS,
+	SMCR_A_LGR_REDUNDANCY,
+	SMCR_A_LGR_MOVED,
+	SMCR_A_LGR_PAD,
+	SMCR_A_LGR_PAST,
 
 	__SMCR_A_LGR_MAX,
 	SMCR_A_LGR_MAX = (__SMCR_A_LGR_MAX - 1)
+};
+
+enum {
+	SMCR_A_PAST_PAD = 1,
+	SMCR_A_PAST_LINK_NUM,
+	SMCR_A_PAST_ROLE,
+	SMCR_A_PAST_DEV_NAME,
+	SMCR_A_PAST_PORT,
+	SMCR_A_PAST_GID,
+	SMCR_A_PAST_PEER_GID,
+	SMCR_A_PAST_TX_WRITES,
+	SMCR_A_PAST_TX_BYTES,
+	SMCR_A_PAST_MOVED_IN,
+	SMCR_A_PAST_MOVED_OUT,
+	SMCR_A_PAST_REASON_NAME,
+	SMCR_A_PAST_REASON_TEXT,
+	SMCR_A_PAST_AGO_MS,
+
+	__SMCR_A_PAST_MAX,
+	SMCR_A_PAST_MAX = (__SMCR_A_PAST_MAX - 1)
 };
 
 enum {
@@ -351,6 +424,13 @@ enum {
 	SMCR_A_LINK_TX_BYTES,
 	SMCR_A_LINK_TX_SENDS,
 	SMCR_A_LINK_RX_SENDS,
+	SMCR_A_LINK_STATUS,
+	SMCR_A_LINK_ROLE,
+	SMCR_A_LINK_CONNS,
+	SMCR_A_LINK_MOVED_IN,
+	SMCR_A_LINK_MOVED_OUT,
+	SMCR_A_LINK_REASON_NAME,
+	SMCR_A_LINK_REASON_TEXT,
 
 	__SMCR_A_LINK_MAX,
 	SMCR_A_LINK_MAX = (__SMCR_A_LINK_MAX - 1)

@@ -4,7 +4,7 @@
 import ipaddress
 import re
 
-from roce import OPCODES, ROCE_PORT, Roce
+from roce import OPCODES, ROCE_PORT, WRITES, Roce
 from wire import ip_of
 
 from .handshake import Handshakes
@@ -29,7 +29,7 @@ class Analysis(Handshakes, Packets):
         protocols = f.text("frame.protocols").split(":")
         bad = bool(f.text("_ws.malformed")) or max([int(x) for x in f.all("_ws.expert.severity")] or [0]) >= ERROR
         why = "tshark: malformed" if bad else ""
-        if (f.int("frame.cap_len") or 0) < length:
+        if (f.int("frame.cap_len") or 0) < length and not (self.cut and self._headed(f)):
             why = "only a part of it was captured"
         src, dst = (f.text("ip.src") or f.text("ipv6.src"), f.text("ip.dst") or f.text("ipv6.dst"))
         types = {int(x, 0) for name in ("eth.type", "vlan.etype", "sll.etype") for x in f.all(name)}
@@ -79,6 +79,14 @@ class Analysis(Handshakes, Packets):
         s[0] += 1
         s[1] += length
 
+    def _headed(self, f):
+        """Whether this is a WRITE of which nothing lacks but payload."""
+        op = f.int("infiniband.bth.opcode")
+        ok = op in WRITES and len(f.bytes("udp.payload")) >= 12 + OPCODES[op][1]
+        if ok:
+            self.checks["dissected"].note("the ends of WRITEs' payload were not captured")
+        return ok
+
     @staticmethod
     def _foreign(f, *layers):
         """Whether only what is behind these layers can be what tshark complains of."""
@@ -113,7 +121,9 @@ class Analysis(Handshakes, Packets):
             self.checks["marker"].note(f"{m.hex()}: {rdma} times in RDMA payload")
         if self.smc:
             # With SMC-R the question may still not arise.
-            for name, text in (("syn-option", "no SYN of an SMC-R connection"), ("clc-order", "no CLC message"),
+            moved = "no connection that changes links"
+            for name, text in (("failover-first", moved), ("failover-seq", moved), ("failover-left", moved), ("failover-again", moved),
+                               ("syn-option", "no SYN of an SMC-R connection"), ("clc-order", "no CLC message"),
                                ("confirm-link", "no first contact with data behind it"), ("dest-qp", "no queue pair named by CLC"),
                                ("rkey-range", "no WRITE that can be judged"), ("opcodes", "no packet of an SMC-R link"),
                                ("cdc-after-write", "no CDC that can be judged"), ("cdc-seq", "no CDC that can be judged"),

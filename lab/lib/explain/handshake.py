@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """TCP and CLC: the connections, and what they agree upon."""
 
+from collections import OrderedDict
+
 from roce import CLC_NAMES, EYE
 from wire import ACCEPT, CONFIRM, DECLINE, PROPOSAL, Msg, Stream, sound
 
@@ -171,7 +173,9 @@ class Handshakes(Model):
         old = self.ranges.setdefault((owner, m.rkey), {})
         start = m.va + (m.index - 1) * m.size
         e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(),
-                cons=Cursor(), link=None, pos=0, by=None, done=False, twin=None, over=None, conn=c)
+                cons=Cursor(), link=None, pos=0, by=None, done=False, twin=None, over=None, conn=c, va=m.va,
+                # of the one who writes there: its link, the frames in which it left others, its CDCs; where it went on
+                on=None, before={}, cdcs=OrderedDict(), forgot=False, stray=False, again=None, top=0, heard=[], last=None, gap=(0, None))
         if start in old:
             self.elements.pop((owner, old[start].token), None)
         old[start] = self.elements[owner, m.token] = e
@@ -186,7 +190,7 @@ class Handshakes(Model):
         if a.byte7 & 8:
             pair.contact = f.at
             self.opening.pop((server, a.qpn), None)
-            self._link(f, Msg(links=[], memory={}, more=False), (server, a.qpn, a.psn, server), (client, x.qpn, x.psn, client))
+            self._link(f, self._group(), (server, a.qpn, a.psn, server, a.mac), (client, x.qpn, x.psn, client, x.mac))
         else:
             one, other = self.links.get((server, a.qpn)), self.links.get((client, x.qpn))
             known = {(server, a.qpn), (client, x.qpn)} & self.old
@@ -194,5 +198,22 @@ class Handshakes(Model):
                 self.checks["dest-qp"].judge(False, f.at, f"{c.name()}: queue pairs {a.qpn:#x} of Accept and {x.qpn:#x} of Confirm are not the "
                                              "two ends of a link")
         for e in c.memory:
-            e.link = self.links.get((server, a.qpn))
+            e.link = e.on = self.links.get((server, a.qpn))
             e.twin = next((y for y in c.memory if y.owner != e.owner), None)
+            if e.link and e.link.number is None:
+                e.link.early.append(e)          # CONFIRM LINK will give it its number
+            elif e.link:
+                self._rmb(e.link, e.owner, e.rkey, e.va)
+                self._same_place(e)
+
+    def _same_place(self, e):
+        """Under the names of other links an element is known no longer: it has a new user."""
+        for m in e.link.group.memory.get(e.owner, ()):
+            here = m.get(e.link.number)
+            for number, (rkey, va) in m.items() if here and here[0] == e.rkey else ():
+                old = self.ranges.get((e.owner, rkey), {})
+                was = old.get(e.start - here[1] + va)
+                if was and was is not e and was.link and was.link.group is e.link.group and was.link.number == number:
+                    del old[was.start]
+                    if self.elements.get((was.owner, was.token)) is was:
+                        del self.elements[was.owner, was.token]

@@ -75,6 +75,7 @@ class Flow:
         self.announced = start is not None
         self.done = 0                   # how many PSNs are behind us, since the first one
         self.holes = []                 # [from, to): PSNs that were left out
+        self.acked = None               # how many PSNs since the first one were acknowledged
         self.recent = OrderedDict()     # PSN: what was in it
         self.reads = None               # the READ request that was the last packet: PSN, (address, RKey, length)
         self.waiting = []               # PSN, call, arguments: what cannot be judged before a hole is closed
@@ -107,6 +108,15 @@ class Flow:
         self.again += 1
         return "again", 0
 
+    def nth(self, psn):
+        """How many PSNs came before this one, since the first one."""
+        return self.done - (self.next - psn & 0xffffff)
+
+    def ack(self, psn):
+        """All up to this PSN have arrived."""
+        if self.next is not None and (self.next - psn & 0xffffff) <= self.done:
+            self.acked = max(self.acked or 0, self.nth(psn) + 1)
+
     def reread(self, psn, reth):
         """Whether a READ request asks for the rest of the last one, from a lost response on."""
         if not self.reads or not all(reth) or not all(self.reads[1]):
@@ -129,6 +139,7 @@ class Model:
     def __init__(self, markers, tell):
         self.checks = OrderedDict((n, Check(n, t, a)) for n, t, a in CHECKS)
         self.markers, self.tell = markers, tell
+        self.cut = False                # only the beginnings of WRITEs were captured, and that is no error
         self.stats = {p: [0, 0, 0] for p in PLANES}      # frames, bytes, payload
         self.opcodes = {}
         self.frames = self.bytes = self.begin = self.end = self.again = self.naks = self.rnr = self.smc = 0
@@ -137,6 +148,7 @@ class Model:
         self.pairs = {}                 # hosts: their first contact
         self.qps = {}                   # (host, QPN): what it is
         self.links = {}                 # (host, QPN): link
+        self.groups = []
         self.start = {}                 # (src, dst, QPN): PSN
         self.flows = {}
         self.elements = {}              # (host, token)
@@ -162,9 +174,11 @@ class Model:
         return self.flows[key]
 
     def _link(self, f, group, *ends, number=None, base=None):
-        """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link."""
+        """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link, MAC."""
         link = Msg(at=f.at, ask=None, answer=None, to=None, wrong="", ends={x[:2] for x in ends}, base=base, judged=False, group=group,
-                   number=number, asked=None, over=False, home={x[0]: x[3] for x in ends})
+                   number=number, asked=None, over=False, home={x[0]: x[3] for x in ends}, nics=[(x[3], x[4]) for x in ends],
+                   sides=ends, end="", left=False, writes=[0, 0], role="", early=[])
+        link.role = self._role(link)
         group.links.append(link)
         for mine, peer in (ends, ends[::-1]):
             self.links[mine[0], mine[1]] = link
@@ -173,12 +187,42 @@ class Model:
             self.start[way] = mine[2]
             self._settle(way)
 
+    @staticmethod
+    def _role(link):
+        """By the RNICs that it shares with links that were there before it (RFC 7609 2.2.1)."""
+        old = [x for x in link.group.links if not x.over]
+        if not old:
+            return "first"
+        if any(x.nics == link.nics for x in old):
+            return "parallel"
+        return "asymmetric" if any(set(x.nics) & set(link.nics) for x in old if x.role in ("first", "symmetric")) else "symmetric"
+
+    def _group(self):
+        """A link group."""
+        group = Msg(links=[], memory={}, rmbs=[], learning={}, moves=[])
+        self.groups.append(group)
+        return group
+
+    @staticmethod
+    def _rmb(link, owner, rkey, va=None):
+        """Of an RMB: what it is called on each link, RKey and address by the number of the link."""
+        found = link.group.memory.setdefault(owner, [])
+        rmb = next((x for x in found if link.number in x and x[link.number][0] == rkey), None)
+        if rmb is None:
+            rmb = {} if va is None else {link.number: (rkey, va)}
+            found.append(rmb)
+            link.group.rmbs.append((owner, rmb))
+        return rmb
+
     def _settle(self, key):
         """The end of a queue pair, or of the capture: what was left out and never repeated?"""
         flow = self.flows.pop(key, None)
         if flow:
             flow.lost = bool(flow.holes)
-            for a, b in flow.holes:
+            link = self.links.get((key[1], key[2]))
+            if flow.holes and link and link.left:
+                self.checks["psn"].note("PSNs of a link that has failed never came", f"{key[0]} to QP {key[2]:#x}")
+            for a, b in flow.holes if not link or not link.left else ():
                 self.checks["psn"].judge(False, None, f"{key[0]} to QP {key[2]:#x}: PSN {a} to {b - 1 & 0xffffff} never came")
             self._in_order(flow)
 

@@ -3,7 +3,8 @@
 
 import ipaddress
 
-from wire import ADD_LINK, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, DELETE_RKEY, TEST_LINK, ip_of
+from wire import (ADD_LINK, ADD_LINK_CONT, CONFIRM_LINK, CONFIRM_RKEY, CONFIRM_RKEY_CONT, DELETE_LINK, DELETE_RKEY, TEST_LINK,
+                  ip_of)
 
 CM_QP = 1                       # queue pair of the connection manager
 UD_SEND = 0x64                  # the only opcode there
@@ -20,14 +21,29 @@ def llc_text(m):
         if m.rejected:
             return f", link {m.link} rejected, reason {m.reason}"
         return f", link {m.link}, QP {m.qpn:#x}, GID {addr(m.gid)}, first PSN {m.psn}"
+    if m.type == ADD_LINK_CONT:
+        return f", link {m.link}, {m.left} RTokens left" + "".join(f", RKey {old:#x} is {new:#x} there, address {va:#x}"
+                                                                   for old, new, va in m.pairs)
+    if m.type == CONFIRM_RKEY_CONT:
+        return others(m) + (", negative" if m.negative else "")
     if m.type == DELETE_LINK:
         return (f", {'all links' if m.all else f'link {m.link}'}, {'orderly' if m.orderly else 'at once'}, "
                 f"reason {m.reason:#010x}")
     if m.type == CONFIRM_RKEY:
-        return f", RKey {m.rkey:#x}, address {m.va:#x}" + (", negative" if m.negative else "")
+        return f", RKey {m.rkey:#x}, address {m.va:#x}" + others(m) + (", negative" if m.negative else "")
     if m.type == DELETE_RKEY:
         return ", RKeys " + " ".join(f"{k:#x}" for k in m.rkeys) + (", negative" if m.negative else "")
     return f", {m.raw[4:20].hex()}" if m.type == TEST_LINK else ""
+
+
+def others(m):
+    """What a CONFIRM RKEY says of other links."""
+    return "".join(f", on link {n} RKey {rkey:#x}, address {va:#x}" for n, rkey, va in m.others)
+
+
+def mac(raw):
+    """For people."""
+    return raw.hex(":")
 
 
 def addr(raw):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from roce import OPCODES
 from wire import Msg
 
-from .names import UD_SEND, nbytes
+from .names import UD_SEND, mac, nbytes
 
 # Printed below the first line of its kind.
 REMARKS = {
@@ -202,6 +202,39 @@ def print_stats(s):
           f"NAKs: {s['naks']}, receiver not ready: {s['receiver_not_ready']}.")
     for op, o in s["opcodes"].items():
         print(f"  opcode {op} {o['name']:26} {o['packets']:8} packets {o['bytes']:12} bytes of payload")
+
+
+def links_of(a):
+    """Link groups as a record: their links, what RMBs are called on each, and which connections have changed links."""
+    groups = []
+    for g in a.groups:
+        links = [{"link": x.number, "frame": x.at, "role": x.role, "confirmed": x.answer is not None, "end": x.end,
+                  "writes": x.writes[0], "bytes": x.writes[1],
+                  "ends": [{"host": home, "gid": gid, "mac": mac(m), "qpn": qpn} for gid, qpn, _, home, m in x.sides]} for x in g.links]
+        rmbs = [{"host": host, "rtokens": [{"link": n, "rkey": rkey, "address": va} for n, (rkey, va) in rmb.items()]}
+                for host, rmb in g.rmbs]
+        groups.append({"links": links, "rmbs": rmbs, "moves": [dict(m) for m in g.moves]})
+    return groups
+
+
+def print_links(groups):
+    """As text."""
+    for i, g in enumerate(groups, 1):
+        print(f"link group {i}, {g['links'][0]['ends'][0]['host']} and {g['links'][0]['ends'][1]['host']}")
+        for x in g["links"]:
+            print(f"  link {x['link']}, {x['role']}, since frame {x['frame']}{'' if x['confirmed'] else ', not confirmed'}: "
+                  f"{x['writes']} WRITEs, {x['bytes']} bytes" + (f"; {x['end']}" if x["end"] else ""))
+            for e in x["ends"]:
+                print(f"    QP {e['qpn']:#x}, GID {e['gid']}, MAC {e['mac']}")
+        for r in g["rmbs"]:
+            print(f"  RMB of {r['host']}: " + ", ".join(f"link {t['link']} RKey {t['rkey']:#x} address {t['address']:#x}" for t in r["rtokens"]))
+        for m in g["moves"]:
+            print(f"  frame {m['frame']}, {m['time']:.6f} s: what {m['sender']} sends of {m['connection']} goes on over link {m['new']}, it was on "
+                  f"link {m['old']}; " + ("F is missing" if m["seq"] is None else f"F confirms number {m['seq']}") +
+                  ("" if m["write"] is None else f"; {m['again']} bytes are written again, from frame {m['write']} on" +
+                   ("" if m["stall"] is None else f", {m['stall']:.3f} s after the last WRITE")))
+    if not groups:
+        print("(no first contact in this capture)")
 
 
 def print_checks(checks):

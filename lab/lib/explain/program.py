@@ -10,7 +10,7 @@ import time
 
 from .analysis import Analysis
 from .capture import BadInput, tshark
-from .output import Diagram, Printer, Timeline, print_checks, print_stats, stats_of
+from .output import Diagram, Printer, Timeline, links_of, print_checks, print_links, print_stats, stats_of
 
 ROWS, LINES, JSON_ROWS = 2000, 300, 100000      # limits: timeline, diagram, either in JSON
 
@@ -78,6 +78,7 @@ def tell(path, args, title, drawn):
 
     line = Timeline(not args.all, out)
     a = Analysis(args.marker, line if listeners else lambda e: None)
+    a.cut = args.cut
     if not args.json:
         print(f"{'' if not title else chr(10)}{path}")
     if args.timeline and not args.json:
@@ -108,6 +109,8 @@ def tell(path, args, title, drawn):
                 say(f"{path}: the first {len(rows)} rows of the timeline, {count[0] - len(rows)} are left out")
         if args.stats:
             record["stats"] = s
+        if args.links:
+            record["groups"] = links_of(a)
         if args.checks:
             record["checks"] = checks
         if args.diagram:
@@ -118,6 +121,9 @@ def tell(path, args, title, drawn):
         if args.stats:
             print("\n== statistics")
             print_stats(s)
+        if args.links:
+            print("\n== links")
+            print_links(links_of(a))
         if args.checks:
             print("\n== checks")
             print_checks(checks)
@@ -156,6 +162,7 @@ def main(argv=None):
         "or has nothing of RDMA in it, or output that cannot be written. Documentation/rdma-lab/captures.rst explains the output."))
     p.add_argument("file", nargs="+", help="pcap or pcapng")
     for name, what in (("timeline", "what happened, in order"), ("stats", "packets and bytes per plane"),
+                       ("links", "links of each group, RTokens, and connections that changed links"),
                        ("checks", "what must hold, and does it?"), ("diagram", "arrows between the hosts")):
         p.add_argument("--" + name, action="store_true", help=what)
     p.add_argument("--all", action="store_true", help="one row per frame instead of folded runs")
@@ -163,6 +170,7 @@ def main(argv=None):
                    f"(default {ROWS} and {LINES}; with --all no limit of rows)")
     p.add_argument("--marker", type=marker, action="append", default=[], metavar="HEX",
                    help="16 bytes that must be in RDMA payload and not on TCP (repeatable)")
+    p.add_argument("--cut", action="store_true", help="WRITEs of which only the headers, and the beginning of their payload, were captured are no error")
     p.add_argument("--svg", metavar="FILE", help="the diagram as a picture (one capture only)")
     p.add_argument("--json", action="store_true", help="for programs: one object per file")
     args = p.parse_args(argv)
@@ -173,8 +181,10 @@ def main(argv=None):
         args.limit = 0 if args.all else ROWS
     if args.limit < 0:
         p.error("--limit: not below 0")
-    if not any((args.timeline, args.stats, args.checks, args.diagram)):
-        args.timeline = args.stats = args.checks = args.diagram = True
+    parts = ("timeline", "stats", "links", "checks", "diagram")
+    if not any(getattr(args, x) for x in parts):
+        for x in parts:
+            setattr(args, x, True)
     try:
         status = explain_all(args)
         sys.stdout.flush()

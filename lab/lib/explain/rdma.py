@@ -4,8 +4,8 @@
 import zlib
 
 from roce import IMMEDIATE, OPCODES, WRITES
-from wire import (ACK, ADD_LINK, CDC, CONFIRM, CONFIRM_LINK, CONFIRM_RKEY, DELETE_LINK, DELETE_RKEY, LLC_NAMES, Msg,
-                  link_msg)
+from wire import (ACK, ADD_LINK, ADD_LINK_CONT, CDC, CONFIRM, CONFIRM_LINK, CONFIRM_RKEY, CONFIRM_RKEY_CONT, DELETE_LINK,
+                  DELETE_RKEY, LLC_NAMES, Msg, link_msg)
 
 from .model import CONNS, home
 from .names import CM_QP, UD_SEND, addr, llc_text, nbytes
@@ -85,7 +85,7 @@ class Packets(Verdicts):
             self._event(f, src, dst, "other", "unknown", f"opcode {op:#04x}, QP {qpn:#x}")
             return "other", f"opcode {op:#04x} is not known"
         link = self.links.get((dst, qpn))
-        return self._request(f, Msg(src=src, dst=dst, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc, head=data[12:12 + ext],
+        return self._request(f, Msg(src=src, dst=dst, time=f.time, op=op, qpn=qpn, psn=psn, size=size, payload=payload, reth=reth, smc=smc, head=data[12:12 + ext],
                                     link=link, owner=home(link, dst), me=home(link, src),
                                     whole=pair.contact and kind != "smc?",
                                     pair=pair, named=named))
@@ -118,6 +118,7 @@ class Packets(Verdicts):
         where = f"QP {qpn:#x}, PSN {psn}"
         if op == ACK:
             code = (synd or 0) >> 5
+            self._acknowledged(src, dst, qpn, psn if code == 0 else psn - 1 & 0xffffff)
             if code == 0:
                 self._event(f, src, dst, "ACK", "ACK", where, fold=("ACK", src, dst, qpn), psn=psn)
             elif code == 1:
@@ -134,6 +135,14 @@ class Packets(Verdicts):
         self._mark(payload, self._flow(src, dst, qpn).__dict__, "tail", f, False)
         self._event(f, src, dst, "READ", "READ response", f"{where}, {size} bytes", fold=("RR", src, dst, qpn), psn=psn, size=size)
         return "READ", ""
+
+    def _acknowledged(self, src, dst, qpn, psn):
+        """What was sent on a link has arrived, up to this PSN."""
+        link = self.links.get((dst, qpn))
+        for host, peer in link.ends - {(dst, qpn)} if link else ():
+            flow = self.flows.get((dst, host, peer)) if host == src else None
+            if flow:
+                flow.ack(psn)
 
     def _request(self, f, p):
         flow = self._flow(p.src, p.dst, p.qpn)
@@ -160,7 +169,7 @@ class Packets(Verdicts):
             psn.judge(False, f.at, f"{p.src} to QP {p.qpn:#x}: PSN {a} to {b - 1 & 0xffffff} did not come, and {HOLES} other gaps are open")
         self.again += state == "again"
         p.update(flow=flow, new=state != "again", again="repeated " if state == "again" else "",
-                 where=f"QP {p.qpn:#x}, PSN {p.psn}" + (f", {gap} PSNs left out before it" if gap else ""))
+                 where=(f"link {p.link.number}, " if p.link and len(p.link.group.links) > 1 else "") + f"QP {p.qpn:#x}, PSN {p.psn}" + (f", {gap} PSNs left out before it" if gap else ""))
         if p.op in WRITES:
             plane, problem = self._write(f, p), ""
         elif p.op == 0x0c:
@@ -196,6 +205,10 @@ class Packets(Verdicts):
             va, where = None, "continued"
         if p.new and p.smc:
             p.flow.waiting.append((p.psn, self._written, (f.at, p, known)))
+        elif known and p.link and p.link.left:
+            e = self._hit(p.reth[0], known)[0]
+            if e:
+                self._stays_away(f.at, p, e, "a WRITE again")
         self._event(f, p.src, p.dst, "WRITE", f"{p.again}WRITE", f"{OPCODES[p.op][0][11:]}, {p.where}, {where}",
                     fold=("WRITE", p.again, p.src, p.dst, p.qpn, rkey or p.flow.__dict__.get("rkey")),
                     psn=p.psn, size=p.size, va=va, end=None if va is None else va + length, rkey=rkey)
@@ -229,7 +242,7 @@ class Packets(Verdicts):
         self.stats["LLC"][2] += p.size
         name = LLC_NAMES.get(m.type, f"type {m.type:#04x}")
         self._event(f, p.src, p.dst, "LLC", p.again + name + (" reply" if m.reply else ""),
-                    f"QP {p.qpn:#x}, PSN {p.psn}{llc_text(m)}")
+                    f"{p.where}{llc_text(m)}")
         if p.new:
             self._llc(f, p, m)
         return "LLC", problem
@@ -248,10 +261,14 @@ class Packets(Verdicts):
                 self.old.add((p.src, m.qpn))
         elif m.type == ADD_LINK:
             self._add_link(f, p, m)
-        elif m.type in (3, 8):                          # CONTINUATIONs
-            link.group.more = True
+        elif m.type == ADD_LINK_CONT:
+            for old, new, va in m.pairs:
+                self._rmb(link, p.me, old)[m.link] = (new, va)
         elif m.type == CONFIRM_RKEY and not m.reply:
-            link.group.memory.setdefault(p.me, []).append({link.number: (m.rkey, m.va), **{n: (rkey, va) for n, rkey, va in m.others}})
+            rmb = link.group.learning[p.me] = self._rmb(link, p.me, m.rkey, m.va)
+            rmb.update({n: (rkey, va) for n, rkey, va in m.others})
+        elif m.type == CONFIRM_RKEY_CONT and not m.reply:
+            link.group.learning.get(p.me, {}).update({n: (rkey, va) for n, rkey, va in m.others})
         elif m.type == DELETE_RKEY and not m.reply:
             gone = {(link.number, x) for x in m.rkeys}
             kept = []
@@ -269,7 +286,9 @@ class Packets(Verdicts):
                     self.elements.pop((p.me, e.token), None)
         elif m.type == DELETE_LINK and m.reply:
             for x in link.group.links:
-                x.over = x.over or m.all or x.number == m.link
+                if not x.over and (m.all or x.number == m.link):
+                    x.over = True
+                    x.end = f"DELETE LINK{' of all' * m.all}, reason {m.reason:#010x}, frame {f.at}"
             if all(x.over for x in link.group.links):
                 for e in self.elements.values():
                     if e.link and e.link.group is link.group:
@@ -287,7 +306,8 @@ class Packets(Verdicts):
         mine, theirs = addr(m.gid), addr(ask.gid)
         old, new = p.pair, self._pair(mine, theirs)
         new.contact = new.contact or old.contact
-        self._link(f, group, (mine, m.qpn, m.psn, p.me), (theirs, ask.qpn, ask.psn, p.owner), number=m.link, base=p.link.base)
+        self._link(f, group, (mine, m.qpn, m.psn, p.me, m.mac), (theirs, ask.qpn, ask.psn, p.owner, ask.mac), number=m.link,
+                   base=p.link.base)
 
     def _cdc(self, f, p, m):
         self.stats["CDC"][2] += p.size

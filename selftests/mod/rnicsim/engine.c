@@ -453,8 +453,8 @@ static struct rs_qp *peer_on(const struct rs_qp *qp, const struct rs_gid *own,
 	return peer;
 }
 
-/* NULL if nothing arrives there, or no answer here */
-static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len)
+/* NULL if it does not arrive there; @delivered: or no answer here */
+static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len, bool delivered)
 {
 	const struct rs_gid *own = &qp->dev->gids[qp->sgid_index];
 	struct rs_dev *dev;
@@ -465,7 +465,8 @@ static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len)
 		return NULL;
 	list_for_each_entry(dev, &rs_devs, node) {
 		if (!rs_port_live(dev) || !fits_wire(qp, dev, len) ||
-		    rs_is_cut(dev, qp->dev) ||
+		    (delivered ? rs_is_cut(dev, qp->dev) :
+				 rs_is_cut(qp->dev, dev)) ||
 		    rs_get(dev, RS_K_FABRIC) !=
 		    rs_get(qp->dev, RS_K_FABRIC))
 			continue;
@@ -660,9 +661,11 @@ static void tx_rnr(struct rs_qp *qp, const struct rs_qp *peer,
 }
 
 /* The peer has all of it; does it get known here? */
-static void tx_acked(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
+static void tx_acked(struct rs_qp *qp, const struct rs_qp *peer,
+		     struct rs_swqe *w, ktime_t now)
 {
-	if (rs_fault_lost(qp->dev, RS_F_TX_ACK, qp) || qp->mute) {
+	if (rs_fault_lost(qp->dev, RS_F_TX_ACK, qp) || qp->mute ||
+	    rs_is_cut(peer->dev, qp->dev)) {
 		tx_lost(qp, w, now);
 		return;
 	}
@@ -834,7 +837,7 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 	if (v == V_GONE)
 		return;
 	if (v == V_DONE) {
-		peer = peer_of(qp, w->len);
+		peer = peer_of(qp, w->len, w->delivered);
 		if (!peer)
 			v = V_LOST;
 		else if (!w->delivered)
@@ -844,7 +847,7 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 	case V_DONE:
 		if (!w->delivered)
 			tx_delivered(qp, peer, w);
-		tx_acked(qp, w, now);
+		tx_acked(qp, peer, w, now);
 		break;
 	case V_MORE:
 		qp->tx_at = ktime_add_ns(now, wire_ns(qp->dev,

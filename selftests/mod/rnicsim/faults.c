@@ -303,29 +303,31 @@ const struct file_operations rs_act_fops = {
 
 /* Cuts */
 
-static bool cut_one_way(const struct rs_dev *dev, const struct rs_dev *from)
+static bool has_cut(const struct rs_dev *dev, char way, const struct rs_dev *to)
 {
 	int i;
 
 	for (i = 0; i < RS_CUTS; i++)
-		if (!strcmp(dev->cut[i], from->name))
+		if (dev->cut[i][0] == way &&
+		    !strcmp(dev->cut[i] + 1, to->name))
 			return true;
 	return false;
 }
 
 /**
- * rs_is_cut() - is the way between two devices cut?
- * @a: device
- * @b: device
+ * rs_is_cut() - is the way from one device to another cut?
+ * @from: device that sends
+ * @to: device that would receive it
  *
  * Context: rs_lock.
  */
-bool rs_is_cut(const struct rs_dev *a, const struct rs_dev *b)
+bool rs_is_cut(const struct rs_dev *from, const struct rs_dev *to)
 {
-	return cut_one_way(a, b) || cut_one_way(b, a);
+	return has_cut(from, '+', to) || has_cut(to, '+', from) ||
+	       has_cut(from, '>', to);
 }
 
-/* "+NAME" cuts the way to that device, "-NAME" mends it, "0" all */
+/* "+NAME" cuts the way to that device, ">NAME" one way, "-NAME" mends it, "0" all */
 static int cut_change(struct rs_dev *dev, const char *text)
 {
 	int i;
@@ -334,13 +336,12 @@ static int cut_change(struct rs_dev *dev, const char *text)
 		memset(dev->cut, 0, sizeof(dev->cut));
 		return 0;
 	}
-	if ((text[0] != '+' && text[0] != '-') || !text[1])
+	if (!strchr("+>-", text[0]) || !text[0] || !text[1])
 		return -EINVAL;
 	for (i = 0; i < RS_CUTS; i++) {
-		if (strcmp(dev->cut[i], text + 1))
+		if (!dev->cut[i][0] || strcmp(dev->cut[i] + 1, text + 1))
 			continue;
-		if (text[0] == '-')
-			dev->cut[i][0] = '\0';
+		dev->cut[i][0] = text[0] == '-' ? '\0' : text[0];
 		return 0;
 	}
 	if (text[0] == '-')
@@ -348,7 +349,7 @@ static int cut_change(struct rs_dev *dev, const char *text)
 	for (i = 0; i < RS_CUTS; i++) {
 		if (dev->cut[i][0])
 			continue;
-		strscpy(dev->cut[i], text + 1, sizeof(dev->cut[i]));
+		strscpy(dev->cut[i], text, sizeof(dev->cut[i]));
 		return 0;
 	}
 	return -ENOSPC;
@@ -358,7 +359,7 @@ static ssize_t cut_write(struct file *f, const char __user *buf, size_t len,
 			 loff_t *pos)
 {
 	struct rs_dev *dev = file_inode(f)->i_private;
-	char text[IB_DEVICE_NAME_MAX];
+	char text[IB_DEVICE_NAME_MAX + 1];
 	unsigned long flags;
 	int rc;
 

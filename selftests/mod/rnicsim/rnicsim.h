@@ -91,7 +91,8 @@ struct rs_stats {
  * @knob: values of RS_KNOBS; written under rs_lock
  * @rnd: random numbers; rs_lock
  * @fault: fault points; rs_lock
- * @cut: names of devices that it does not reach, nor they it; rs_lock
+ * @cut: '+' and names of devices that it does not reach, nor they it, or '>' if
+ *	they still reach it; rs_lock
  * @stats: counters; rs_lock
  * @dma_lock: guards @maps and the shadows
  * @maps: mappings by address, see dma.c
@@ -127,7 +128,7 @@ struct rs_dev {
 	u32 knob[RS_KNOBS_N];
 	struct rnd_state rnd;
 	struct rs_fault_set fault[RS_FAULTS_N];
-	char cut[RS_CUTS][IB_DEVICE_NAME_MAX];
+	char cut[RS_CUTS][IB_DEVICE_NAME_MAX + 1];
 	struct rs_stats stats;
 
 	spinlock_t dma_lock;	/* see above */
@@ -450,7 +451,7 @@ void rs_debugfs_exit(void);
 extern const struct file_operations rs_fault_fops;
 extern const struct file_operations rs_act_fops;
 extern const struct file_operations rs_cut_fops;
-bool rs_is_cut(const struct rs_dev *a, const struct rs_dev *b);
+bool rs_is_cut(const struct rs_dev *from, const struct rs_dev *to);
 enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 			struct rs_qp *qp, u32 *arg);
 bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp);

@@ -96,6 +96,47 @@ static const struct enum_desc enum_link_state = {
 	.entry	= enum_link_state_entries,
 };
 
+static const struct enum_entry enum_link_status_entries[] = {
+	{ SMCR_NL_LINK_STATUS_FREE, "free", "no link; not shown" },
+	{ SMCR_NL_LINK_STATUS_MAKING, "making", "its queue pair is being made" },
+	{ SMCR_NL_LINK_STATUS_ADDING, "adding", "the peers agree on it" },
+	{ SMCR_NL_LINK_STATUS_ACTIVE, "active", "it carries data" },
+	{ SMCR_NL_LINK_STATUS_LEAVING, "leaving", "its connections move to others, then it is deleted" },
+	{ SMCR_NL_LINK_STATUS_FAILED, "failed", "it cannot be used, and is being deleted" },
+	{ SMCR_NL_LINK_STATUS_GONE, "gone", "it is deleted" },
+};
+
+static const struct enum_desc enum_link_status = {
+	.flags	= false,
+	.n	= 7,
+	.entry	= enum_link_status_entries,
+};
+
+static const struct enum_entry enum_link_role_entries[] = {
+	{ SMCR_NL_LINK_ROLE_SINGLE, "single", "the only link of the group" },
+	{ SMCR_NL_LINK_ROLE_SYMMETRIC, "symmetric", "no older one uses either of its RNICs" },
+	{ SMCR_NL_LINK_ROLE_ASYMMETRIC, "asymmetric", "it shares one RNIC with another link" },
+	{ SMCR_NL_LINK_ROLE_PARALLEL, "parallel", "it shares both" },
+};
+
+static const struct enum_desc enum_link_role = {
+	.flags	= false,
+	.n	= 4,
+	.entry	= enum_link_role_entries,
+};
+
+static const struct enum_entry enum_redundancy_entries[] = {
+	{ SMCR_NL_REDUNDANCY_NONE, "none", "one link" },
+	{ SMCR_NL_REDUNDANCY_ASYMMETRIC, "asymmetric", "links that share an RNIC, which must not be lost" },
+	{ SMCR_NL_REDUNDANCY_SYMMETRIC, "symmetric", "any one RNIC can be lost" },
+};
+
+static const struct enum_desc enum_redundancy = {
+	.flags	= false,
+	.n	= 3,
+	.entry	= enum_redundancy_entries,
+};
+
 static const struct enum_entry enum_event_kind_entries[] = {
 	{ SMCR_NL_EVENT_GROUP_FORMING, "group-forming", "first contact has begun" },
 	{ SMCR_NL_EVENT_GROUP_ACTIVE, "group-active", "first contact is over, the group is usable" },
@@ -809,7 +850,7 @@ static const struct attr_desc smcr_set_lgr_attrs[] = {
 	},
 	[SMCR_A_LGR_REDUNDANT] = {
 		.name	= "redundant",
-		.doc	= "1 when a second link protects the first",
+		.doc	= "1 when any one RNIC can be lost",
 		.kind	= KIND_U8,
 	},
 	[SMCR_A_LGR_REASON_NAME] = {
@@ -822,12 +863,122 @@ static const struct attr_desc smcr_set_lgr_attrs[] = {
 		.doc	= "why the group ended",
 		.kind	= KIND_STRING,
 	},
+	[SMCR_A_LGR_LINKS] = {
+		.name	= "links",
+		.doc	= "links that carry data",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_LGR_REDUNDANCY] = {
+		.name	= "redundancy",
+		.doc	= "what the group has in case an RNIC is lost",
+		.kind	= KIND_U32,
+		.en	= &enum_redundancy,
+	},
+	[SMCR_A_LGR_MOVED] = {
+		.name	= "moved",
+		.doc	= "connections that went on over another link, each time",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_LGR_PAD] = {
+		.name	= "pad",
+		.doc	= "",
+		.kind	= KIND_PAD,
+	},
+	[SMCR_A_LGR_PAST] = {
+		.name	= "past",
+		.doc	= "links that carried data and were deleted, the last eight, the oldest first",
+		.kind	= KIND_NEST,
+		.multi	= true,
+		.nested	= &smcr_set_past,
+	},
 };
 
 const struct attr_set smcr_set_lgr = {
 	.name	= "lgr",
 	.max	= SMCR_A_LGR_MAX,
 	.attr	= smcr_set_lgr_attrs,
+};
+
+static const struct attr_desc smcr_set_past_attrs[] = {
+	[SMCR_A_PAST_PAD] = {
+		.name	= "pad",
+		.doc	= "",
+		.kind	= KIND_PAD,
+	},
+	[SMCR_A_PAST_LINK_NUM] = {
+		.name	= "link-num",
+		.doc	= "link number in the group",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_PAST_ROLE] = {
+		.name	= "role",
+		.doc	= "its role when it carried data last",
+		.kind	= KIND_U32,
+		.en	= &enum_link_role,
+	},
+	[SMCR_A_PAST_DEV_NAME] = {
+		.name	= "dev-name",
+		.doc	= "RDMA device",
+		.kind	= KIND_STRING,
+	},
+	[SMCR_A_PAST_PORT] = {
+		.name	= "port",
+		.doc	= "port of the device",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_PAST_GID] = {
+		.name	= "gid",
+		.doc	= "own GID",
+		.kind	= KIND_BINARY,
+		.hint	= HINT_IPV6,
+	},
+	[SMCR_A_PAST_PEER_GID] = {
+		.name	= "peer-gid",
+		.doc	= "peer's GID",
+		.kind	= KIND_BINARY,
+		.hint	= HINT_IPV6,
+	},
+	[SMCR_A_PAST_TX_WRITES] = {
+		.name	= "tx-writes",
+		.doc	= "RDMA WRITEs posted",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_PAST_TX_BYTES] = {
+		.name	= "tx-bytes",
+		.doc	= "bytes in these",
+		.kind	= KIND_U64,
+	},
+	[SMCR_A_PAST_MOVED_IN] = {
+		.name	= "moved-in",
+		.doc	= "connections that came from other links",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_PAST_MOVED_OUT] = {
+		.name	= "moved-out",
+		.doc	= "connections that went on over other links",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_PAST_REASON_NAME] = {
+		.name	= "reason-name",
+		.doc	= "why it failed, short name; absent if it did not",
+		.kind	= KIND_STRING,
+	},
+	[SMCR_A_PAST_REASON_TEXT] = {
+		.name	= "reason-text",
+		.doc	= "why it failed",
+		.kind	= KIND_STRING,
+	},
+	[SMCR_A_PAST_AGO_MS] = {
+		.name	= "ago-ms",
+		.doc	= "time since it was deleted, ms",
+		.kind	= KIND_U64,
+	},
+};
+
+const struct attr_set smcr_set_past = {
+	.name	= "past",
+	.max	= SMCR_A_PAST_MAX,
+	.attr	= smcr_set_past_attrs,
 };
 
 static const struct attr_desc smcr_set_link_attrs[] = {
@@ -967,6 +1118,43 @@ static const struct attr_desc smcr_set_link_attrs[] = {
 		.name	= "rx-sends",
 		.doc	= "messages received",
 		.kind	= KIND_U64,
+	},
+	[SMCR_A_LINK_STATUS] = {
+		.name	= "status",
+		.doc	= "what the link group holds of it",
+		.kind	= KIND_U32,
+		.en	= &enum_link_status,
+	},
+	[SMCR_A_LINK_ROLE] = {
+		.name	= "role",
+		.doc	= "by the RNICs that it shares with older links; absent before it carries data",
+		.kind	= KIND_U32,
+		.en	= &enum_link_role,
+	},
+	[SMCR_A_LINK_CONNS] = {
+		.name	= "conns",
+		.doc	= "connections that send over it",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_LINK_MOVED_IN] = {
+		.name	= "moved-in",
+		.doc	= "connections that came from other links",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_LINK_MOVED_OUT] = {
+		.name	= "moved-out",
+		.doc	= "connections that went on over other links",
+		.kind	= KIND_U32,
+	},
+	[SMCR_A_LINK_REASON_NAME] = {
+		.name	= "reason-name",
+		.doc	= "why it failed, short name",
+		.kind	= KIND_STRING,
+	},
+	[SMCR_A_LINK_REASON_TEXT] = {
+		.name	= "reason-text",
+		.doc	= "why it failed",
+		.kind	= KIND_STRING,
 	},
 };
 

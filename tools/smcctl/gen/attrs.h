@@ -11,6 +11,7 @@ extern const struct attr_set smcr_set_knobs;
 extern const struct attr_set smcr_set_cursor;
 extern const struct attr_set smcr_set_conn;
 extern const struct attr_set smcr_set_lgr;
+extern const struct attr_set smcr_set_past;
 extern const struct attr_set smcr_set_link;
 extern const struct attr_set smcr_set_dev;
 extern const struct attr_set smcr_set_dev_port;

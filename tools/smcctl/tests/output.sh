@@ -51,6 +51,18 @@ ok "fallback in words" out_has "peer declined: no SMC-R device (0x03030002)"
 ok "fallback: mode and addresses" out_has "TCP          ESTABLISHED  -           127.0.0.1:4711   127.0.0.2:80"
 ctl conn port 4711
 ok "filter shows" out_has 127.0.0.2:80
+# The first line has these words one after the other
+expr_of_titles() {
+	local line want
+	line=$(head -n 1 <<< "$out" | tr -s ' ')
+	for want; do [[ $line == *"$want"* ]] || return; done
+}
+ctl link
+ok "links have a role and a load" expr_of_titles "Group Link State Role" "Conns Writes Bytes Reason"
+ctl linkgroup
+ok "link groups have links" expr_of_titles "Links Redundancy Moved"
+ctl -d linkgroup
+ok "links that are deleted, in detail" out_has " is deleted, "
 ctl -j conn port 4711
 ok "filter hides" expr_of "len(d) == 1"
 ctl -j conn addr 127.0.0.2

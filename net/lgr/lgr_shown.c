@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is shown of the links of a group: what its state machine holds of them, as
+ * that is in the hands of llc.work alone; those that are deleted; and whether the
+ * loss of an RNIC can be survived (LG-53).
+ */
+#include "lgr/llc_impl.h"
+#include "lgr/lgr_impl.h"
+
+static u8 redundancy(const struct smcr_pairs *pairs)
+{
+	if (smcr_roles_redundant(pairs))
+		return SMCR_REDUNDANCY_SYM;
+	return pairs->n > 1 ? SMCR_REDUNDANCY_ASYM : SMCR_REDUNDANCY_NONE;
+}
+
+/* @was: what was said last, NR_SMCR_REDUNDANCY: nothing */
+static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
+			   unsigned int n)
+{
+	static const char *const few[] = {
+		[SMCR_REDUNDANCY_NONE]	= "one link",
+		[SMCR_REDUNDANCY_ASYM]	= "an asymmetric link",
+	};
+	const char *more = was == SMCR_REDUNDANCY_SYM ? " any more" : "";
+
+	if (now == SMCR_REDUNDANCY_SYM)
+		net_info_ratelimited("smcr: link group %u is redundant (%u links)\n",
+				     lgr->id, n);
+	else
+		net_info_ratelimited("smcr: link group %u is not redundant%s (%s)\n",
+				     lgr->id, more, few[now]);
+}
+
+/**
+ * smcr_shown_update() - the machine has taken an event
+ * @lgr: group
+ *
+ * Context: the group's work.
+ */
+void smcr_shown_update(struct smcr_lgr *lgr)
+{
+	const struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
+	u8 role[SMCR_SLOTS], slot[SMCR_SLOTS], was;
+	struct smcr_shown *s = &lgr->shown;
+	struct smcr_pairs pairs;
+	bool say;
+	u8 i;
+
+	smcr_lgr_pairs(fsm, &pairs, slot);
+	smcr_roles(&pairs, role);
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		s->st[i] = fsm->slot[i].st;
+		if (s->st[i] == SMCR_SLOT_MAKING)
+			s->role[i] = SMCR_ROLE_UNKNOWN;
+	}
+	for (i = 0; i < pairs.n; i++)
+		s->role[slot[i]] = role[i];
+	s->n_links = pairs.n;
+	s->redundancy = redundancy(&pairs);
+	was = s->said;
+	say = lgr->st == SMCR_LGR_ST_ACTIVE && pairs.n && was != s->redundancy;
+	if (say)
+		s->said = s->redundancy;
+	spin_unlock_bh(&lgr->lock);
+
+	if (say)
+		say_redundancy(lgr, was, s->said, pairs.n);
+}
+
+void smcr_shown_init(struct smcr_lgr *lgr)
+{
+	memset(lgr->shown.role, SMCR_ROLE_UNKNOWN, sizeof(lgr->shown.role));
+	lgr->shown.said = NR_SMCR_REDUNDANCY;
+}
+
+/**
+ * smcr_shown_past() - a link goes; one that never carried data was none
+ * @lgr: group, its lock held
+ * @link: stopped, or failed: nothing is posted on it any more
+ */
+void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link)
+{
+	struct smcr_shown *s = &lgr->shown;
+	struct smcr_past *past;
+
+	lockdep_assert_held(&lgr->lock);
+	if (s->role[link->slot] == SMCR_ROLE_UNKNOWN)
+		return;
+	past = &s->past[s->n_past++ % SMCR_PAST_MAX];
+	past->num = link->num;
+	past->role = s->role[link->slot];
+	past->why = READ_ONCE(link->why);
+	strscpy(past->dev, dev_name(&link->pid.dev->ibdev->dev),
+		sizeof(past->dev));
+	past->port = link->pid.port;
+	past->gid = link->pid.gid;
+	memcpy(past->peer_gid, link->peer_gid, sizeof(past->peer_gid));
+	past->writes = READ_ONCE(link->tx_writes);
+	past->bytes = READ_ONCE(link->tx_bytes);
+	past->n_came = link->n_came;
+	past->n_left = link->n_left;
+	past->since = jiffies;
+}
+
+/**
+ * smcr_lgr_moved() - a connection goes on over another link
+ * @lgr: group
+ * @from: its link before; may be gone
+ * @to: its link
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
+		    struct smcr_link *to)
+{
+	struct smcr_shown *s = &lgr->shown;
+	unsigned int i;
+
+	spin_lock_bh(&lgr->lock);
+	s->n_moved++;
+	to->n_came++;
+	from->n_left++;
+	for (i = 0; i < min(s->n_past, SMCR_PAST_MAX); i++)
+		if (s->past[i].num == from->num)
+			s->past[i].n_left = from->n_left;
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_link_status() - how far a link has come
+ * @lgr: group
+ * @link: link of it
+ * @role: filled with enum smcr_link_role, or SMCR_ROLE_UNKNOWN: it has not carried data
+ *
+ * Return: enum smcr_slot_st.
+ */
+u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u8 *role)
+{
+	u8 st;
+
+	spin_lock_bh(&lgr->lock);
+	st = lgr->shown.st[link->slot];
+	*role = lgr->shown.role[link->slot];
+	if (lgr->slot[link->slot].link != link)
+		st = SMCR_SLOT_GONE;
+	spin_unlock_bh(&lgr->lock);
+	/* the machine has not heard of it */
+	if (st == SMCR_SLOT_ACTIVE && READ_ONCE(link->st) == SMCR_LINK_ST_ERR)
+		return SMCR_SLOT_FAILED;
+	return st == SMCR_SLOT_FREE ? SMCR_SLOT_GONE : st;
+}

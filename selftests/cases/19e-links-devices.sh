@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# An RNIC is lost in every way that a host is told of, at either end, in the midst of
+# transfers: the link on it goes, its connections do not, and the group has a second link
+# again when the RNIC is back (RFC 7609 2.3, 3.5.5.1).
+#
+# nics: 2/2
+# timeout: 240
+# tags: lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/nicfaults.sh
+. "$PROG/nicfaults.sh"
+
+# the loss, its end, the card; the first one is what the group was formed on
+ROUNDS="rnic_delete:rnic_add:1 netdev_down:netdev_up:1 port_down:port_up:1 gid_change:gid_back:1 rnic_pulled:rnic_add:1
+	rnic_delete:rnic_add:0"
+
+links() { "$SMCCTL" -j link | jq "[.. | objects | select(.\"link-num\"?)] | length"; }
+n_links() { [ "$(links)" = "$1" ]; }
+n_conns() { [ "$(counter conn-created)" -ge "$1" ]; }
+groups() { "$SMCCTL" -j linkgroup | jq "[.. | objects | select(.\"lgr-id\"?)] | length"; }
+
+# loss WHERE LOSS BACK CARD: at the end named WHERE, in the midst of the transfer
+loss() {
+	# n is of both()
+	local what="$1: $2 $4" id="$1.$2.$4"
+
+	if [ "$ROLE" = server ]; then
+		bg "$PROG/xfer" server 5000 conns=6 par=6 send=12m recv=12m
+		poll 10 listening 5000
+		mark "ready.$id"
+	else
+		await "ready.$id"
+		bg "$PROG/xfer" client "$PEER" 5000 conns=6 par=6 send=12m recv=12m
+	fi
+	n=$((n + 6))
+	check "$what: connections" eventually 20 n_conns "$n"
+	check "$what: two links" eventually 20 n_links 2
+	barrier "links.$id"
+	[ "$ROLE" != "$1" ] || "$2" "$4"
+	check "$what: transfer" wait "$BG"
+	if [ "$2" != gid_change ]; then
+		check "$what: one link" eventually 20 n_links 1
+		barrier "lost.$id"
+	fi
+	[ "$ROLE" != "$1" ] || "$3" "$4"
+	check "$what, $3: two links" eventually 20 n_links 2
+	eq "$what: groups" "$(groups)" 1
+	barrier "back.$id"
+}
+
+both() {
+	local r n=0
+
+	fast max_links=2 qp_timeout=13
+	smc_reset
+	for r in $ROUNDS; do
+		# shellcheck disable=SC2086
+		loss server ${r//:/ }
+		# shellcheck disable=SC2086
+		loss client ${r//:/ }
+	done
+	"$SMCCTL" link
+	smc_was "$ROLE" 72 72
+	echo "moved: $(counter conn-moved)"
+	check "connections moved" test "$(counter conn-moved)" -ge 12
+}
+
+server() { both; }
+client() { both; }

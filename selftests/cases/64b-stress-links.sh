@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# 64 connections with data in both directions, two links, and RNICs of either host that are lost
+# in all ways and return: no error, no wrong byte, no stall beyond two seconds after the loss is
+# noticed (RFC 7609 4.6).
+#
+# nics: 2/2
+# timeout: 600
+# tags: lgr links stress
+# shellcheck source=selftests/prog/linkstorm.sh
+. "$PROG/linkstorm.sh"
+
+server() { storm $((18 / DEAR)) 2; }
+client() { storm $((18 / DEAR)) 2; }

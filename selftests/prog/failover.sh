@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases in which a link of several is lost: . "$PROG/failover.sh", after smc.sh,
+# nicfaults.sh and puppet.sh
+#
+#	n_links		how many links this host has, those that are going included
+#	have N		they are N
+#	at_once		a queue pair gives up soon, and so does everything else that waits
+#			for a link
+#	lose HOW N	card N of both hosts: cut (both ways), server or client (what
+#			that host sends is lost, and so are its acknowledgments)
+#	mend HOW N	... is over
+#	moved		connections that this host has moved
+#	one_left, bytes	see there
+
+n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
+have() { [ "$(n_links)" = "$1" ]; }
+# soft RoCE on a busy machine takes its time
+at_once() { fast "qp_timeout=$([ "$FABRIC" = sim ] && echo 13 || echo 16)" t_llc=2000 t_testlink=1000 t_link_retry=60000 t_lgr_idle=500 "$@"; }
+moved() { counter conn-moved; }
+
+lose() {
+	if [ "$1" = cut ]; then
+		[ "$ROLE" = client ] || path_cut "$2" "$2"
+	elif [ "$1" = "$ROLE" ]; then
+		lossy "$2" 1000000
+	fi
+}
+mend() {
+	if [ "$1" = cut ]; then
+		[ "$ROLE" = client ] || path_mend "$2" "$2"
+	elif [ "$1" = "$ROLE" ]; then
+		lossy "$2" 0
+	fi
+}
+
+# one_left NAME [FAULT REMEDY ARG...]: two links, and a load over both, in a group of their
+# own; FAULT, of either host, takes one away. All goes over the other one then, also what
+# begins later.
+one_left() {
+	local name=$1 fault=${2:-:} remedy=${3:-:} before b1
+	shift $(($# < 3 ? $# : 3))
+	smc_reset
+	before=$(moved)
+	if [ "$ROLE" = server ]; then
+		bg "$PROG/xfer" server 5000 conns=8 par=8 "send=$((24 / DEAR))m" "recv=$((24 / DEAR))m"
+		poll 10 listening 5000
+		mark "ready.$name"
+	else
+		await "ready.$name"
+		bg "$PROG/xfer" client "$PEER" 5000 conns=8 par=8 "send=$((24 / DEAR))m" "recv=$((24 / DEAR))m"
+	fi
+	local load=$BG
+	check "$name: two links" eventually 10 have 2
+	barrier "two.$name"
+	$fault "$@"
+	check "$name: one link is left" eventually 20 have 1
+	check "$name: load" wait "$load"
+	b1=$(bytes)
+	check "$name: connections moved" test $(($(moved) - before)) -ge 3
+	barrier "loaded.$name" 60
+	if [ "$ROLE" = server ]; then
+		bg "$PROG/xfer" server 5001 conns=8 par=4 send=1m recv=1m
+		poll 10 listening 5001
+		mark "more.$name"
+		check "$name: later connections" wait "$BG"
+	else
+		await "more.$name"
+		check "$name: later connections" "$PROG/xfer" client "$PEER" 5001 conns=8 par=4 send=1m recv=1m
+	fi
+	check "$name: all of them over the link that is left ($(($(bytes) - b1)) bytes)" test $(($(bytes) - b1)) -ge $((8 << 20))
+	smc_was "$name" 16 16
+	$remedy "$@"
+	check "$name: no connection is left" eventually 20 smc_idle
+	check "$name: no group is left" eventually 20 no_group
+	barrier "over.$name" 60
+}
+
+# bytes: what the links of this host have written
+bytes() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?) | ."tx-bytes"] | add // 0'; }
