@@ -554,11 +554,17 @@ static bool llc_auto(struct link *l, struct smcr_llc *m)
 static void llc_arrived(struct link *l, const u8 *buf, u32 len)
 {
 	enum smcr_reason why = SMCR_R_NONE;
+	struct link *o = NULL;
 	struct smcr_llc m;
 
-	if (!smcr_llc_decode(buf, len, llc_form(l), &m, &why) &&
-	    llc_auto(l, &m))
-		return;
+	if (!smcr_llc_decode(buf, len, llc_form(l), &m, &why)) {
+		if (llc_auto(l, &m))
+			return;
+		if (m.type == SMCR_LLC_DELETE_LINK && !m.reply)
+			o = link_by_num(l, m.delete_link.link_num);
+	}
+	if (o)	/* CONFIRM RKEY does not name it any more */
+		o->confirmed = false;
 	say("link %s: < llc %s", l->name, hex(buf, len));
 	rx_put(&l->llc, l, buf, len);
 }
