@@ -206,6 +206,10 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->tx_ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx_ring.base = conn->lgr->base;
 	rc = smcr_conn_aim(conn);
+	/* it moves when it is active, and aims then (FO-23) */
+	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
+	    !smcr_link_carries(conn->link))
+		rc = 0;
 	spin_unlock_bh(&conn->lock);
 	return rc;
 }

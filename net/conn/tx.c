@@ -15,6 +15,12 @@
  */
 #define SMCR_TX_HOLD		(16 * 1024)
 
+/*
+ * CDC messages without a signalled one among them, at most. Sequence numbers that
+ * are 32768 apart could not be compared any more.
+ */
+#define SMCR_TX_TELL		4096
+
 /* Cursors and flags of the next CDC, with the producer at @prod */
 static void smcr_tx_fill(const struct smcr_conn *conn,
 			 const struct smcr_pos *prod, bool blocked,
@@ -45,6 +51,10 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 
 	lockdep_assert_held(&conn->lock);
 
+	/* who only reads has to know, too, how far he has come (FO-04) */
+	if (!conn->tx_pends &&
+	    (u16)(conn->tx_seq - conn->fo.seq) >= SMCR_TX_TELL)
+		signal = true;
 	smcr_tx_fill(conn, prod, blocked, &cdc);
 	smcr_cdc_encode(&cdc, msg);
 	if (signal)
@@ -230,6 +240,11 @@ static int smcr_tx_again(struct smcr_conn *conn)
 	int i, rc;
 
 	while (conn->tx_again.abs < conn->tx_prod.abs) {
+		/* read meanwhile: its place in the send buffer may be taken */
+		if (conn->tx_again.abs < conn->tx_cons.abs) {
+			conn->tx_again = conn->tx_cons;
+			continue;
+		}
 		buf = smcr_tx_where(conn, conn->tx_again.abs, &src);
 		left = conn->tx_prod.abs - conn->tx_again.abs;
 		if (conn->tx_again.abs < conn->tx_old_end)

@@ -123,6 +123,7 @@ static void follow_up(struct lf *x)
 			run(x, LF_CARRIER_DOWN);
 		if (x->failed & BIT(i)) {
 			x->failed &= ~BIT(i);
+			f->doomed &= ~BIT(i);
 			link_down(x, i, x->why[i]);
 		}
 	}
@@ -188,11 +189,31 @@ static const struct verdict_row at_client[] = {
 
 #undef ROW
 
+static bool is_rkey(u8 type)
+{
+	return type == SMCR_LLC_CONFIRM_RKEY || type == SMCR_LLC_DELETE_RKEY ||
+	       type == SMCR_LLC_CONFIRM_RKEY_CONT;
+}
+
+/*
+ * The server is at something that the client has not heard of yet, and that may take
+ * long: a refusal would be without a reason for the client.
+ */
+static bool unheard(const struct smcr_lgr_fsm *f)
+{
+	return !f->first && (f->step == SMCR_LGR_S_ADD_MAKE ||
+			     f->step == SMCR_LGR_S_DEL_MOVE);
+}
+
 static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 {
 	const struct verdict_row *row = f->server ? at_server : at_client;
 	unsigned int i;
 
+	/* what goes on with nothing is refused as ever */
+	if (is_rkey(type) && unheard(f) &&
+	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
+		return DO;
 	for (i = 0; i < ARRAY_SIZE(at_server); i++)
 		if (row[i].type == type)
 			return row[i].verdict[step_column[f->step]];
@@ -290,12 +311,6 @@ static void stray_reply(struct lf *x)
 		return;
 	}
 	lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
-}
-
-static bool is_rkey(u8 type)
-{
-	return type == SMCR_LLC_CONFIRM_RKEY || type == SMCR_LLC_DELETE_RKEY ||
-	       type == SMCR_LLC_CONFIRM_RKEY_CONT;
 }
 
 /*

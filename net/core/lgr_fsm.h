@@ -266,7 +266,7 @@ struct smcr_lgr_act {
 };
 
 /* More than any event brings; the tests look at that */
-enum { SMCR_LGR_ACTS = 24, SMCR_LGR_MSGS = 12 };
+enum { SMCR_LGR_ACTS = 48, SMCR_LGR_MSGS = 24 };
 
 struct smcr_lgr_out {
 	u8 n, n_msg;
@@ -322,13 +322,15 @@ struct smcr_lgr_slot {
  * @tries: attempts in vain, for T_RETRY
  * @rkey: enum smcr_rkey_st
  * @rkey_del: the own exchange is DELETE RKEY
- * @rkey_stale: a link was added since it was sent
+ * @rkey_stale: a link was offered since it was prepared
+ * @rkey_lost: a link was deleted since then
  * @rkey_preparing: the caller is at DO_PREPARE, wanted or not
  * @rkey_via: link that carries it
  * @rkey_left: entries that further messages have to bring
  * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
  * @peer_via: link that carries it
  * @peer_named: slots named in it so far
+ * @doomed: slots of which an event has found that they failed, until that is done
  * @gone_num: number of the link that was deleted last, 0 none
  * @held: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
  * @held_via: link that it came on, SMCR_NO_SLOT: none
@@ -352,12 +354,14 @@ struct smcr_lgr_fsm {
 	u8 rkey;
 	bool rkey_del;
 	bool rkey_stale;
+	bool rkey_lost;
 	bool rkey_preparing;
 	u8 rkey_via;
 	u8 rkey_left;
 	u8 peer_rkey;
 	u8 peer_via;
 	u16 peer_named;
+	u16 doomed;
 	u8 gone_num;
 	u8 held_via;
 	u16 end_tried;

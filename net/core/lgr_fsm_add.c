@@ -369,6 +369,8 @@ void lf_offered(struct lf *x)
 	s->peer = x->ev->facts.nic;
 	f->carrier = x->ev->slot;
 	f->subject = slot;
+	/* what the peer confirms from now on need not be known on this link */
+	f->rkey_stale = true;
 	lf_pass_msg(x, SMCR_LGR_DO_MAKE, slot);
 	lf_step(x, SMCR_LGR_C_ADD_MAKE, LF_NO_TIMER);
 }
@@ -405,8 +407,6 @@ static void clt_made(struct lf *x)
 	}
 	f->tell = x->ev->n;
 	f->heard = (struct smcr_rtoken_count){ };
-	/* what the peer has confirmed before does not hold for this link */
-	f->rkey_stale = true;
 	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE,
 		f->subject)->add_link.link_num = s->num;
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));

@@ -84,6 +84,7 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	if (s->noticed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
 	lf_rkey_link_down(x, slot);
+	f->rkey_lost = true;
 	s->num = 0;
 	s->st = SMCR_SLOT_GONE;
 	s->noticed = false;

@@ -46,6 +46,7 @@ void lf_stop(struct lf *x, u8 slot)
 	s->noticed = false;
 	s->answering = false;
 	s->num = 0;
+	f->rkey_lost = true;
 	lf_rkey_link_down(x, slot);
 	lf_act(x, SMCR_LGR_DO_STOP, slot);
 	lf_answers_lost(x, slot);

@@ -39,6 +39,8 @@ void lf_rkey_begin(struct lf *x)
 {
 	x->f->rkey = SMCR_RKEY_PREPARE;
 	x->f->rkey_preparing = true;
+	x->f->rkey_stale = false;
+	x->f->rkey_lost = false;
 	lf_act(x, SMCR_LGR_DO_PREPARE, SMCR_NO_SLOT);
 }
 
@@ -70,7 +72,7 @@ static void rkey_send(struct lf *x, u8 type)
 
 /*
  * SMCR_LGR_EV_RKEY_READY. A client's server may have begun to change the group
- * meanwhile: then it is prepared again afterwards, with the links of then.
+ * meanwhile, or have done so: then it is prepared again, with the links of then.
  */
 void lf_rkey_ready(struct lf *x)
 {
@@ -79,7 +81,7 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_preparing = false;
 	if (f->rkey != SMCR_RKEY_PREPARE)
 		return;
-	if (f->step != SMCR_LGR_IDLE) {
+	if (f->step != SMCR_LGR_IDLE || f->rkey_stale) {
 		f->rkey = SMCR_RKEY_WANTED;
 		return;
 	}
@@ -97,7 +99,6 @@ void lf_rkey_ready(struct lf *x)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_NO_LINK);
 		return;
 	}
-	f->rkey_stale = false;
 	f->rkey_left = f->rkey_del ? 0 : n_active(f) - 1;
 	rkey_send(x, f->rkey_del ? SMCR_LLC_DELETE_RKEY :
 				   SMCR_LLC_CONFIRM_RKEY);
@@ -143,7 +144,9 @@ void lf_rkey_reply(struct lf *x)
 			  SMCR_R_RKEY_REFUSED);
 		return;
 	}
-	if (f->rkey_left)
+	if (f->rkey_left && f->rkey_lost)	/* its number means nothing now */
+		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
+	else if (f->rkey_left)
 		rkey_send(x, SMCR_LLC_CONFIRM_RKEY_CONT);
 	/* a link was added since: it has no entry yet (LLC-55) */
 	else if (f->rkey_stale && !f->rkey_del)

@@ -67,6 +67,8 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	if (cancel_delayed_work(&lgr->idle_work))
 		smcr_lgr_put(lgr);
 	smcr_llc_stop(lgr);
+	/* one may have been made, or taken off, meanwhile */
+	smcr_links_stop(lgr);
 
 	spin_lock_bh(&sn->lgr_lock);
 	listed = !list_empty(&lgr->net_node);

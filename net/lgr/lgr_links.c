@@ -216,36 +216,40 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	slot->ok = !smcr_rmb_register_all(lgr, link);
 }
 
-static void link_stop(struct smcr_link *link)
+/* The queue pair goes; once. Process context, sleeps. */
+void smcr_slot_link_stop(struct smcr_link *link)
 {
 	if (smcr_link_stop(link))
 		smcr_lgr_above->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
 				      SMCR_R_NONE);
 }
 
-/* The link itself goes when llc.work has taken it off: smcr_slot_stopped() */
+/*
+ * The link itself goes when llc.work has taken it off, and with JOB_FREE: it stays
+ * during this job.
+ */
 static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
+	struct smcr_link *link = READ_ONCE(slot->link);
+
 	if (slot->probe)
 		ib_destroy_qp(slot->probe);
 	slot->probe = NULL;
 	kvfree(slot->tok);
 	slot->tok = NULL;
-	if (!slot->link)
+	if (!link)
 		return;
-	link_stop(slot->link);
-	smcr_lgr_above->move_conns(slot->link);
-	smcr_lgr_above->link_gone(slot->link);
-	/* it looks at links without a reference */
-	if (cancel_delayed_work_sync(&lgr->test_work))
-		smcr_lgr_put(lgr);
-	smcr_llc_start(lgr);
+	smcr_slot_link_stop(link);
+	smcr_lgr_above->move_conns(link);
+	smcr_lgr_above->link_gone(link);
+	/* which link is tested next may have changed */
+	smcr_llc_look(lgr);
 }
 
 /* What connections have sent may be so long on its way when they leave orderly */
 static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
 {
-	return smcr_knob_jiffies(lgr->sn, t_llc) / 4;
+	return smcr_knob_jiffies(lgr->sn, t_llc) / 8;
 }
 
 /*
@@ -254,24 +258,25 @@ static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
  */
 static void slot_leave(struct smcr_slot *slot)
 {
-	if (!slot->link)
+	struct smcr_link *link = READ_ONCE(slot->link);
+
+	if (!link)
 		return;
 	if (!slot->orderly ||
-	    !smcr_link_drain(slot->link, slot_drain_time(slot->lgr)))
-		link_stop(slot->link);
-	smcr_lgr_above->move_conns(slot->link);
-	smcr_lgr_above->link_gone(slot->link);
+	    !smcr_link_drain(link, slot_drain_time(slot->lgr)))
+		smcr_slot_link_stop(link);
+	smcr_lgr_above->move_conns(link);
+	smcr_lgr_above->link_gone(link);
 }
 
 /* The link that was in the slot before */
 static void slot_free(struct smcr_slot *slot)
 {
-	struct smcr_link *old = slot->old;
+	struct smcr_link *old = xchg(&slot->old, NULL);
 
-	slot->old = NULL;
 	if (!old)
 		return;
-	link_stop(old);
+	smcr_slot_link_stop(old);
 	smcr_link_put(old);
 }
 
@@ -373,10 +378,11 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
+		slot_free(&lgr->slot[i]);
 		link = smcr_lgr_link_get(lgr, i);
 		if (!link)
 			continue;
-		link_stop(link);
+		smcr_slot_link_stop(link);
 		smcr_lgr_above->link_gone(link);
 		smcr_link_put(link);
 	}

@@ -482,7 +482,10 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		clear_bit(a->slot, &lgr->live);
 		link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
 		lgr->slot[a->slot].moving = true;
-		lgr->slot[a->slot].orderly = a->orderly;
+		/* Linux calls it orderly when its end is dead, too */
+		lgr->slot[a->slot].orderly = a->orderly &&
+			lgr->llc.fsm.slot[a->slot].del_reason !=
+			SMCR_DEL_LOST_PATH;
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
 		break;
 	case SMCR_LGR_DO_FAIL:
@@ -558,6 +561,9 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 	const struct smcr_slot *slot;
 	int i;
 
+	/* first contact, and the end of a group, see to their links themselves */
+	if (lgr->llc.fsm.first || lgr->llc.fsm.ending)
+		return;
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		slot = &lgr->slot[i];
 		if (slot->link && !slot->moving &&

@@ -25,8 +25,8 @@ void smcr_llc_do(struct smcr_lgr *lgr);
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
 
 /* llc_send.c */
-int smcr_llc_post(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
-		  u8 tag, u8 about);
+int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
+		  const struct smcr_llc *msg, u8 tag, u8 about);
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 tag, u8 about);
 bool smcr_llc_send_late(struct smcr_lgr *lgr);
@@ -46,6 +46,7 @@ void smcr_slot_init(struct smcr_lgr *lgr);
 u8 smcr_lgr_own_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
 u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot);
+void smcr_slot_link_stop(struct smcr_link *link);
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot);
 void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job);
 

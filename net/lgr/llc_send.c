@@ -37,7 +37,7 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 /**
  * smcr_llc_post() - post one LLC message
  * @lgr: group; it outlives its links, and so their completions
- * @slot: on which link
+ * @link: on which link; the caller keeps it. NULL: there is none any more
  * @msg: message
  * @tag: enum smcr_lgr_tag: what its completion is for
  * @about: for @tag
@@ -45,10 +45,9 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
  * Context: any up to softirq; with a tag the group's work only.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
  */
-int smcr_llc_post(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
-		  u8 tag, u8 about)
+int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
+		  const struct smcr_llc *msg, u8 tag, u8 about)
 {
-	struct smcr_link *link = lgr->slot[slot].link;
 	u8 buf[SMCR_WR_LEN];
 	int rc;
 
@@ -112,7 +111,8 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 tag, u8 about)
 {
 	if (llc_any_late(lgr, slot) ||
-	    smcr_llc_post(lgr, slot, msg, tag, about) == -EAGAIN)
+	    smcr_llc_post(lgr, lgr->slot[slot].link, msg, tag,
+			  about) == -EAGAIN)
 		llc_put_late(lgr, slot, msg, tag, about);
 }
 
@@ -124,7 +124,8 @@ bool smcr_llc_send_late(struct smcr_lgr *lgr)
 
 	list_for_each_entry_safe(item, tmp, &lgr->llc.late, node) {
 		if (!(full & BIT(item->slot)) &&
-		    smcr_llc_post(lgr, item->slot, &item->msg, item->tag,
+		    smcr_llc_post(lgr, lgr->slot[item->slot].link,
+				  &item->msg, item->tag,
 				  item->about) == -EAGAIN)
 			full |= BIT(item->slot);
 		if (full & BIT(item->slot))

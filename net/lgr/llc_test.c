@@ -151,12 +151,11 @@ struct llc_look {
  * account. *@waits: it has been silent for less than the watch, or a probe is
  * unanswered.
  */
-static long smcr_llc_test_link(struct smcr_lgr *lgr, unsigned int i,
+static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 			       const struct llc_look *look, bool *waits)
 {
-	struct smcr_link *link = lgr->slot[i].link;
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
-	struct smcr_link_test *test = &lgr->slot[i].test;
+	struct smcr_link_test *test = &lgr->slot[link->slot].test;
 	long next = LONG_MAX, quiet = LONG_MAX;
 	struct smcr_link_test_facts facts = { };
 	enum smcr_link_test_act what;
@@ -188,12 +187,12 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, unsigned int i,
 	case SMCR_LINK_TEST_SEND:
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
 		/* not even the reserve of the send queue is left (LLC-12) */
-		if (smcr_llc_post(lgr, i, &msg, SMCR_TAG_NONE, 0))
-			smcr_llc_fail(lgr, i, SMCR_R_LINK_ERROR);
+		if (smcr_llc_post(lgr, link, &msg, SMCR_TAG_NONE, 0))
+			smcr_link_fail(link, SMCR_R_LINK_ERROR);
 		break;
 	case SMCR_LINK_TEST_FAIL:
 		smcr_count(lgr->sn, SMCR_CNT_T_TESTLINK);
-		smcr_llc_fail(lgr, i, SMCR_R_LLC_TIMEOUT);
+		smcr_link_fail(link, SMCR_R_LLC_TIMEOUT);
 		break;
 	}
 	return quiet > 0 ? min(next, quiet) : next;
@@ -211,6 +210,7 @@ void smcr_llc_test_work(struct work_struct *work)
 	unsigned long live = READ_ONCE(lgr->live);
 	struct llc_look look = { };
 	bool probe, waits = false;
+	struct smcr_link *link;
 	long next = LONG_MAX;
 	unsigned int i;
 
@@ -221,8 +221,13 @@ void smcr_llc_test_work(struct work_struct *work)
 	if (probe)
 		look.watch = SMCR_LLC_PROBE;
 	look.verify = xchg(&lgr->verify, 0);
-	for_each_set_bit(i, &live, SMCR_SLOTS)
-		next = min(next, smcr_llc_test_link(lgr, i, &look, &waits));
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = smcr_lgr_link_get(lgr, i);
+		if (link)
+			next = min(next, smcr_llc_test_link(lgr, link, &look,
+							    &waits));
+		smcr_link_put(link);
+	}
 	/* armed meanwhile, or not silent yet: look again as soon */
 	if (probe && waits) {
 		if (smcr_llc_testing(lgr))

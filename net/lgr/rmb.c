@@ -197,7 +197,7 @@ static u64 rmb_random_va(void)
  * The MR goes before the memory does (SEC-08). No REG_MR of it may be on its
  * way: an RMB whose registration went wrong stays until the QP is gone.
  */
-static void rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
+void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
 	struct smcr_lgr *lgr = rmb->lgr;
 	struct ib_mr *mr = rmb->mr[d];
@@ -233,7 +233,7 @@ static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
 	rmb->mr[d] = mr;
 	rc = rmb_map(rmb, d);
 	if (rc) {
-		rmb_drop_mr(rmb, d);
+		smcr_rmb_drop_mr(rmb, d);
 		return rc;
 	}
 	/* both go to the peer before REG_MR makes them valid */
@@ -247,7 +247,7 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 	u8 d;
 
 	for (d = 0; d < SMCR_DEVS_MAX; d++)
-		rmb_drop_mr(rmb, d);
+		smcr_rmb_drop_mr(rmb, d);
 	if (!rmb->leaked)
 		smcr_buf_free(rmb->buf);
 	kvfree(rmb);
@@ -315,12 +315,13 @@ void smcr_rmb_free_locked(struct smcr_rmb *rmb)
 static void rmbs_leave_dev(struct list_head *rmbs, u8 d,
 			   struct smcr_buf_map **maps)
 {
+	struct smcr_buf_map *lost = NULL;
 	struct smcr_rmb *rmb;
 
 	list_for_each_entry(rmb, rmbs, node) {
-		rmb_drop_mr(rmb, d);
-		if (!rmb->leaked)
-			smcr_buf_unmap_begin(rmb->buf, d, maps);
+		smcr_rmb_drop_mr(rmb, d);
+		/* what a device keeps is never unmapped, but nobody uses it */
+		smcr_buf_unmap_begin(rmb->buf, d, rmb->leaked ? &lost : maps);
 	}
 }
 

@@ -102,6 +102,13 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			return rmb;
 		}
 	}
+	/* asked for in vain before */
+	list_for_each_entry(rmb, &lgr->rmbs_off, node) {
+		left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
+		if (!left)
+			return rmb;
+		*next = min(*next, left);
+	}
 	return NULL;
 }
 
@@ -135,6 +142,8 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	if (!rc) {
 		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
 		smcr_rmb_free_locked(rmb);
+	} else {
+		rmb->idle_since = jiffies;
 	}
 	mutex_unlock(&lgr->rmb_mutex);
 	if (rc)

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include "rdma/buf.h"
 #include "rdma/link.h"
+#include "base/netns.h"
 #include "rdma/link_impl.h"
 
 static int link_alloc_arrays(struct smcr_link *link)
@@ -99,12 +100,22 @@ static bool link_drained(const struct smcr_link *link)
 	return !atomic_read(&link->n_pend) && !atomic_read(&link->n_rx);
 }
 
+/*
+ * How long flushes are waited for, jiffies: the peer waits for an answer that long
+ * four times (LLC-50).
+ */
+static unsigned long link_flush_time(const struct smcr_link *link)
+{
+	return clamp(smcr_knob_jiffies(link->sn, t_llc) / 4,
+		     (unsigned long)HZ / 2, 5UL * HZ);
+}
+
 static void link_do_stop(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->verbs);
 	smcr_link_modify_err(link);
 	if (!wait_event_timeout(link->drain_wait, link_drained(link),
-				SMCR_DRAIN))
+				link_flush_time(link)))
 		net_warn_ratelimited("smcr: link group %u: device %s did not flush %d sends, %d receives\n",
 				     link->lgr_id,
 				     dev_name(&link->pid.dev->ibdev->dev),
@@ -126,7 +137,7 @@ static void link_do_stop(struct smcr_link *link)
  * never completed is called with ok false. On return no callback of the link is
  * running or will ever be called. Callable again.
  *
- * Context: process, sleeps up to SMCR_DRAIN.
+ * Context: process, sleeps a quarter of T_LLC, at most 5 s.
  * Return: whether this call stopped it; only one does.
  */
 bool smcr_link_stop(struct smcr_link *link)

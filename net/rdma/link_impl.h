@@ -14,7 +14,6 @@ struct smcr_rx_slot {
 
 #define SMCR_TX_SLOT		64	/* bytes of a SEND's slot in tx_buf */
 #define SMCR_CQ_SLACK		16	/* completion entries nobody planned */
-#define SMCR_DRAIN		(5 * HZ)
 #define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 

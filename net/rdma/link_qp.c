@@ -182,6 +182,8 @@ void smcr_link_modify_err(struct smcr_link *link)
 	/* before the QP: who sees it in RTS under the lock may still post */
 	spin_lock_bh(&link->lock);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
+	/* its place in the group may be another's soon */
+	link->down_reported = true;
 	spin_unlock_bh(&link->lock);
 
 	if (link->qp_err || !link->qp)

@@ -121,6 +121,7 @@ stiff() {
 
 # probe POINT: what the server makes for the peer's sake only, to learn whether a second link could be
 probe() {
+	fast max_links=1
 	barrier "begin-probe-$1"
 	smc_reset
 	[ "$ID" != 1 ] || echo 2 > "$FAULT/$1"

@@ -7,8 +7,11 @@
 #include "lgr_rows.h"
 
 /* Every step of each exchange */
-static const char *const s_add[] = { S_MAKE, S_REPLY, S_CONT, S_UP, S_CONF };
-static const char *const s_del[] = { S_MOVE, S_DEL };
+static const char *const s_add[] = { S_REPLY, S_CONT, S_UP, S_CONF };
+static const char *const s_del[] = { S_DEL };
+/* ... of which the peer has not heard yet */
+static const char *const s_make[] = { S_MAKE };
+static const char *const s_move[] = { S_MOVE };
 static const char *const c_add[] = { C_MAKE, C_CONT, C_CONF, C_UP };
 static const char *const c_del[] = { C_MOVE };
 static const char *const s_rkey[] = { S_RKEY, S_TWO "want-rkey del; ready; " };
@@ -24,38 +27,39 @@ static const char *const c_rkey[] = { C_RKEY, C_TWO "want-rkey del; ready; " };
 static const struct {
 	const char *ids, *event;
 	const char *add, *del, *rkey;	/* NULL: cannot happen, see below */
+	const char *unheard;		/* NULL: as in the exchange */
 } at_server[] = {
-	{ "LLC-74 LLC-79 LLC-84", "0<add-link 0", "", "", "" },
-	{ "LLC-75 LLC-80 LLC-86", "0<delete-link 2 orderly", "", "", "" },
+	{ "LLC-74 LLC-79 LLC-84", "0<add-link 0", "", "", "", NULL },
+	{ "LLC-75 LLC-80 LLC-86", "0<delete-link 2 orderly", "", "", "", NULL },
 	{ "LLC-76 LLC-81 LLC-88", "0<delete-link 0 all orderly reason=0x20000",
-	  END, END, END },
+	  END, END, END, NULL },
 	{ "LLC-77 LLC-82 LLC-89", "0<confirm-rkey n=1 links=2",
-	  REFUSED, REFUSED, LEARNT },
+	  REFUSED, REFUSED, LEARNT, LEARNT },
 	{ "LLC-77 LLC-82", "0<confirm-rkey-cont n=1 links=2",
 	  "0>confirm-rkey-cont! n=1 links=2 negative",
-	  "0>confirm-rkey-cont! n=1 links=2 negative", NULL },
-	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE },
+	  "0>confirm-rkey-cont! n=1 links=2 negative", NULL, NULL },
+	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE, GONE },
 	/* its own wants wait, too */
-	{ "LLC-15", "want-link", "", "", "" },
-	{ "LLC-15", "want-del 0 orderly", "", "", "" },
-	{ "LLC-15", "timer retry", "", "", "" },
-	{ "LLC-15", "want-rkey", "", "", "" },
+	{ "LLC-15", "want-link", "", "", "", NULL },
+	{ "LLC-15", "want-del 0 orderly", "", "", "", NULL },
+	{ "LLC-15", "timer retry", "", "", "", NULL },
+	{ "LLC-15", "want-rkey", "", "", "", NULL },
 }, at_client[] = {
 	{ "LLC-87 LLC-24 LLC-25", "0<delete-link 2 orderly",
-	  "stop 2; move 1 orderly", NULL, "move 1 orderly" },
+	  "stop 2; move 1 orderly", NULL, "move 1 orderly", NULL },
 	{ "LLC-87 LLC-24 LLC-25", "1<delete-link 1",
-	  "stop 2; move 0", NULL, "move 0" },
+	  "stop 2; move 0", NULL, "move 0", NULL },
 	{ "LLC-76 LLC-81 LLC-88", "0<delete-link 0 all orderly reason=0x20000",
-	  LOST, LOST, LOST },
-	{ "LLC-89", "0<confirm-rkey n=1 links=2", NULL, NULL, LEARNT },
-	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE },
+	  LOST, LOST, LOST, NULL },
+	{ "LLC-89", "0<confirm-rkey n=1 links=2", NULL, NULL, LEARNT, NULL },
+	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE, NULL },
 	/* a notice is not serialised (LLC-16), but useless during an ADD LINK */
-	{ "LLC-16 LG-31", "want-link", "", "", "0>add-link" },
+	{ "LLC-16 LG-31", "want-link", "", "", "0>add-link", NULL },
 	{ "LLC-16", "want-del 0 orderly",
 	  "1>delete-link 1 orderly 0x20000; +notice0/notice",
 	  "1>delete-link 1 orderly 0x20000; +notice0/notice",
-	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },
-	{ "LLC-15", "want-rkey", "", "", "" },
+	  "1>delete-link 1 orderly 0x20000; +notice0/notice", NULL },
+	{ "LLC-15", "want-rkey", "", "", "", NULL },
 };
 
 static void cell(const char *ids, const char *const *before, u32 n,
@@ -85,6 +89,10 @@ TEST(smcr_lgr_fsm__collisions)
 		     at_server[i].add);
 		CELL(at_server[i].ids, s_del, at_server[i].event,
 		     at_server[i].del);
+		CELL(at_server[i].ids, s_make, at_server[i].event,
+		     at_server[i].unheard ?: at_server[i].add);
+		CELL(at_server[i].ids, s_move, at_server[i].event,
+		     at_server[i].unheard ?: at_server[i].del);
 		CELL(at_server[i].ids, s_rkey, at_server[i].event,
 		     at_server[i].rkey);
 	}
@@ -247,7 +255,7 @@ static const struct lgr_row afterwards[] = {
 	  "0>add-link! 3 rejected=1; prepare" },
 	{ "LLC-85 LLC-15", C_TWO "want-rkey; 0<add-link 3 nic=2; made 2 no",
 	  "ready",
-	  "0>confirm-rkey n=1; +rkey/llc" },
+	  "prepare" },
 };
 
 TEST(smcr_lgr_fsm__afterwards)

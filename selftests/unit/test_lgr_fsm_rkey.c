@@ -129,6 +129,14 @@ static const struct lgr_row own[] = {
 	{ "LLC-55 LLC-85", C_RKEY "0<add-link 3 nic=2; made 2 nic=2 n=1;",
 	  "0<confirm-rkey! n=1",
 	  "rkey-done again lgr-busy; -rkey" },
+	/* ... while it was prepared: it is not registered there */
+	{ "LLC-55 LLC-85", C_TWO "want-rkey; 0<add-link 3 nic=2; "
+	  "made 2 nic=2 n=1; 0<add-link-cont 3; 2<confirm-link 3; up 2;",
+	  "ready",
+	  "prepare" },
+	/* ... or is being made: its RTokens may have been looked up before */
+	{ "LLC-55 LLC-85", C_RKEY "0<add-link 3 nic=2;", "0<confirm-rkey! n=1",
+	  "rkey-done again lgr-busy; -rkey" },
 	{ "LLC-66 LLC-85", C_RDEL "0<add-link 3 nic=2; made 2 nic=2 n=1;",
 	  "0<delete-rkey!",
 	  "rkey-done ok; -rkey" },
