@@ -33,7 +33,7 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 
 /*
  * Number of an RNIC, which its MAC tells. There are more numbers than links: when all
- * are given the one goes that was not asked for for longest and that no link is on.
+ * are given the one goes that was asked for the longest time ago and that no link is on.
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
