@@ -20,29 +20,34 @@ static void note_past(const struct item *it,
 	const struct nlattr *nla;
 	char line[400];
 	struct item p;
+	int n;
 
 	mnl_attr_for_each_nested(nla, it->nest) {
 		if (mnl_attr_get_type(nla) != SMCR_A_LGR_PAST)
 			continue;
 		item_parse(&p, &smcr_set_past, nla);
-		snprintf(line, sizeof(line),
-			 "link %" PRIu64 " is deleted, %.0f s ago  %.20s  %.20s"
-			 "  %.50s to %.50s  writes %" PRIu64 "  bytes %" PRIu64
-			 "  moved-in %" PRIu64 "  moved-out %" PRIu64 "%s%.80s",
-			 item_uint(&p, SMCR_A_PAST_LINK_NUM),
-			 (double)item_uint(&p, SMCR_A_PAST_AGO_MS) / 1000,
-			 item_text(&p, SMCR_A_PAST_ROLE, role),
-			 item_has(&p, SMCR_A_PAST_DEV_NAME) ?
-			 item_str(&p, SMCR_A_PAST_DEV_NAME) : "-",
-			 item_text(&p, SMCR_A_PAST_GID, gid),
-			 item_text(&p, SMCR_A_PAST_PEER_GID, peer),
-			 item_uint(&p, SMCR_A_PAST_TX_WRITES),
-			 item_uint(&p, SMCR_A_PAST_TX_BYTES),
-			 item_uint(&p, SMCR_A_PAST_MOVED_IN),
-			 item_uint(&p, SMCR_A_PAST_MOVED_OUT),
-			 item_has(&p, SMCR_A_PAST_REASON_TEXT) ? "  " : "",
-			 item_has(&p, SMCR_A_PAST_REASON_TEXT) ?
-			 item_str(&p, SMCR_A_PAST_REASON_TEXT) : "");
+		n = snprintf(line, sizeof(line),
+			     "link %" PRIu64 " is deleted, %.0f s ago",
+			     item_uint(&p, SMCR_A_PAST_LINK_NUM),
+			     (double)item_uint(&p, SMCR_A_PAST_AGO_MS) / 1000);
+		n += snprintf(line + n, sizeof(line) - n,
+			      "  %.20s  %.20s  %.50s to %.50s",
+			      item_text(&p, SMCR_A_PAST_ROLE, role),
+			      item_has(&p, SMCR_A_PAST_DEV_NAME) ?
+			      item_str(&p, SMCR_A_PAST_DEV_NAME) : "-",
+			      item_text(&p, SMCR_A_PAST_GID, gid),
+			      item_text(&p, SMCR_A_PAST_PEER_GID, peer));
+		n += snprintf(line + n, sizeof(line) - n,
+			      "  writes %" PRIu64 "  bytes %" PRIu64,
+			      item_uint(&p, SMCR_A_PAST_TX_WRITES),
+			      item_uint(&p, SMCR_A_PAST_TX_BYTES));
+		n += snprintf(line + n, sizeof(line) - n,
+			      "  moved-in %" PRIu64 "  moved-out %" PRIu64,
+			      item_uint(&p, SMCR_A_PAST_MOVED_IN),
+			      item_uint(&p, SMCR_A_PAST_MOVED_OUT));
+		if (item_has(&p, SMCR_A_PAST_REASON_TEXT))
+			snprintf(line + n, sizeof(line) - n, "  %.80s",
+				 item_str(&p, SMCR_A_PAST_REASON_TEXT));
 		note(arg, line);
 	}
 }
