@@ -200,15 +200,15 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
  * The RNICs of both sides that a connection would prefer: is the group on them? Not
  * by GID: a host names another one of the same RNIC when TCP is IPv6, and its group
  * is as good for that. A client may have confirmed with another RNIC than the one
- * it proposes. One that is being formed is where it was begun.
+ * it proposes. The RNIC where it was formed counts although its link has failed: its
+ * others carry what the path there does not.
  */
 static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_peer *peer,
 			      const struct smcr_port_id *pid)
 {
 	bool theirs = !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac));
-	bool ours = smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING &&
-		    lgr->formed_port == pid->port &&
+	bool ours = lgr->formed_port == pid->port &&
 		    !strcmp(lgr->formed_on, dev_name(&pid->dev->ibdev->dev));
 	unsigned long live = READ_ONCE(lgr->live);
 	const struct smcr_link *link;
