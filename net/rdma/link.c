@@ -101,13 +101,12 @@ static bool link_drained(const struct smcr_link *link)
 }
 
 /*
- * How long flushes are waited for, jiffies: the peer waits for an answer that long
- * four times (LLC-50).
+ * How long flushes are waited for, jiffies: the peer may wait for an answer meanwhile,
+ * for T_LLC (LLC-50).
  */
 static unsigned long link_flush_time(const struct smcr_link *link)
 {
-	return clamp(smcr_knob_jiffies(link->sn, t_llc) / 4,
-		     (unsigned long)HZ / 2, 5UL * HZ);
+	return clamp(smcr_knob_jiffies(link->sn, t_llc) / 2, 2UL * HZ, 5UL * HZ);
 }
 
 static void link_do_stop(struct smcr_link *link)
@@ -137,7 +136,7 @@ static void link_do_stop(struct smcr_link *link)
  * never completed is called with ok false. On return no callback of the link is
  * running or will ever be called. Callable again.
  *
- * Context: process, sleeps a quarter of T_LLC, at most 5 s.
+ * Context: process, sleeps half of T_LLC, 2 to 5 s.
  * Return: whether this call stopped it; only one does.
  */
 bool smcr_link_stop(struct smcr_link *link)
