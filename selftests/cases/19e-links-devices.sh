@@ -5,7 +5,7 @@
 # transfers: the link on it goes, its connections do not, and the group has a second link
 # again when the RNIC is back (RFC 7609 2.3, 3.5.5.1).
 #
-# covers: FO-01 FO-18 LG-01 LG-28 MISC-16
+# covers: FO-01 FO-18 LG-01 LG-28 LG-32 MISC-16
 # nics: 2/2
 # timeout: 240
 # tags: lgr links
