@@ -303,6 +303,7 @@ TEST(smcr_fo_plan__nothing_lost)
 	struct smcr_fo fo = { 0 };
 	struct smcr_fo_plan plan;
 
+	covers("FO-06");
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_done(&fo, 3, 70);
 	smcr_fo_done(&fo, 2, 50);	/* told late */
