@@ -49,6 +49,7 @@ one_link() {
 logged() { check "$ROLE: log: $1" grep -qE "smcr: link group [0-9]+ $1" <(messages); }
 
 both() {
+	_is_sim || skip "which end notices the loss first is certain in the simulation only"
 	log_all
 	at_once max_links=2 t_lgr_idle=60000 t_link_retry=20000
 	monitor_links

@@ -338,8 +338,6 @@ static const struct {
 } exceptions[] = {
 	{ "*/dma_map=fail", { SMC, SMC, AT_ONCE, ~0u, NULL,
 	  "memory is tried in smaller pieces, and what is not needed at once later" } },
-	{ "settle/server/create_qp=fail", { TCP, TCP, AT_ONCE, ~0u, "qp-fail",
-	  "the queue pair of ADD LINK is never used, and there is no second try" } },
 	{ "first/*/wc_recv=drop", { FAILED, FAILED, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
 	  "llc-timeout", "a message is lost without a trace (CLC-62)" } },
 	{ "settle/server/wc_recv=drop", { HALF, HALF, T_LLC_FIRST + LATE, T_LLC_FIRST + LATE,
