@@ -9,7 +9,7 @@
 # nics: 2/1
 # timeout: 240
 # memory: 2048
-# tags: lgr links stress
+# tags: lgr links stress nodebug
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

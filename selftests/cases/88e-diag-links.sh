@@ -8,7 +8,7 @@
 # covers: LG-53 MISC-14
 # nics: 2/2
 # timeout: 120
-# tags: diag lgr links
+# tags: diag lgr links nodebug
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/nicfaults.sh
@@ -74,6 +74,7 @@ both() {
 	why=$(life 2)
 	case $why in
 	"adding active failed:link-error deleted"|"adding active failed:llc-timeout deleted") ;;
+	"adding active leaving deleted") why="failed:link-deleted deleted" ;;	# the peer was first
 	*) check "$ROLE, link 2: $why" false ;;
 	esac
 	why=${why#*failed:}

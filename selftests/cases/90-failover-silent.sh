@@ -5,7 +5,7 @@
 # and with connections that are idle, end, abort, wait for their peer's window, have
 # urgent data on their way, or data that nobody has read yet. No application notices.
 #
-# covers: FO-01 FO-12 FO-19 LG-01
+# covers: FO-01 FO-19 LG-01
 # nics: 2/2
 # timeout: 180
 # tags: lgr links failover

@@ -53,6 +53,8 @@ one_left() {
 	fi
 	local load=$BG
 	check "$name: two links" eventually 10 have 2
+	# who is on his way when a link is lost may become TCP
+	check "$name: all connections are open" eventually 20 eight_open
 	barrier "two.$name"
 	$fault "$@"
 	check "$name: one link is left" eventually 20 have 1
@@ -76,6 +78,8 @@ one_left() {
 	check "$name: no group is left" eventually 20 no_group
 	barrier "over.$name" 60
 }
+
+eight_open() { _smc_since; [ "$_smc_n" -ge 8 ]; }
 
 # bytes: what the links of this host have written
 bytes() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?) | ."tx-bytes"] | add // 0'; }
