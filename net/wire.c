@@ -32,7 +32,7 @@ static const struct smcr_link_ops wire_link = {
 	.rx_llc	= smcr_llc_rx,
 	.down	= smcr_lgr_link_down,
 	.room	= smcr_tx_room,
-	.freed	= smcr_lgr_link_freed,
+	.freed	= smcr_lgr_dev_put,
 };
 
 static const struct smcr_lgr_ops wire_lgr = {

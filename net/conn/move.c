@@ -161,8 +161,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 		smcr_link_leave(from);
 	}
 out:
-	if (to)
-		smcr_link_put(to);
+	smcr_link_put(to);
 	smcr_link_put(from);
 }
 

@@ -102,11 +102,10 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 	return false;
 }
 
-/* The buffer that the next unsent byte is in: see smcr_tx_grow() */
-static struct smcr_buf *smcr_tx_src_buf(const struct smcr_conn *conn)
+/* The buffer that byte @pos of the stream is in: see smcr_tx_grow() */
+static struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos)
 {
-	return conn->tx_prod.abs < conn->tx_old_end ? conn->sndbuf_old :
-						      conn->sndbuf;
+	return pos < conn->tx_old_end ? conn->sndbuf_old : conn->sndbuf;
 }
 
 /* SGEs of [src, src+len) of the ring @buf, which may wrap */
@@ -150,31 +149,27 @@ static u32 smcr_tx_gather(const struct smcr_conn *conn)
 	return conn->tx_nodelay ? 0 : smcr_tx_hold(conn);
 }
 
-static u32 smcr_tx_post_max(const struct smcr_conn *conn)
+/* Bytes of one post from @pos on */
+static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
-	u64 prod = conn->tx_prod.abs;
 	u32 max;
 
 	/* one chunk for an unaligned start, one for the wrap of the ring */
 	max = min_t(u32, smcr_tx_part(conn),
-		    smcr_buf_max_span(smcr_tx_src_buf(conn),
+		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
-	return prod < conn->tx_old_end ? min_t(u64, max,
-					       conn->tx_old_end - prod) : max;
+	return pos < conn->tx_old_end ? min_t(u64, max, conn->tx_old_end - pos) :
+					max;
 }
 
-/* One plan: up to two writes and their CDC in one post */
-static int smcr_tx_post_data(struct smcr_conn *conn,
-			     const struct smcr_tx_plan *plan, u64 unsent)
+/* The writes of a plan, from @src of @buf on; returns where the next byte is */
+static u32 smcr_tx_writes(struct smcr_conn *conn,
+			  const struct smcr_tx_plan *plan,
+			  const struct smcr_buf *buf, u32 src,
+			  struct ib_rdma_wr w[2],
+			  struct ib_sge sge[2][SMCR_MAX_SGE])
 {
-	struct smcr_buf *buf = smcr_tx_src_buf(conn);
-	struct ib_sge sge[2][SMCR_MAX_SGE];
-	struct smcr_pos prod = conn->tx_prod;
-	struct smcr_sock *ssk = smcr_conn_sock(conn);
-	u32 src = conn->tx_src;
-	struct ib_rdma_wr w[2];
-	bool signal;
-	int i, rc;
+	int i;
 
 	for (i = 0; i < plan->n_seg; i++) {
 		const struct smcr_tx_seg *seg = &plan->seg[i];
@@ -190,6 +185,23 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 		if (src >= buf->size)
 			src -= buf->size;
 	}
+	return src;
+}
+
+/* One plan: up to two writes and their CDC in one post */
+static int smcr_tx_post_data(struct smcr_conn *conn,
+			     const struct smcr_tx_plan *plan, u64 unsent)
+{
+	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx_prod.abs);
+	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct smcr_pos prod = conn->tx_prod;
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct ib_rdma_wr w[2];
+	bool signal;
+	int i, rc;
+	u32 src;
+
+	src = smcr_tx_writes(conn, plan, buf, conn->tx_src, w, sge);
 	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
 
 	/*
@@ -218,10 +230,10 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 				      u32 *off)
 {
-	bool old = pos < conn->tx_old_end;
-	struct smcr_buf *buf = old ? conn->sndbuf_old : conn->sndbuf;
+	struct smcr_buf *buf = smcr_tx_buf_at(conn, pos);
 
-	div_u64_rem(old ? pos : pos - conn->tx_old_end, buf->size, off);
+	div_u64_rem(pos < conn->tx_old_end ? pos : pos - conn->tx_old_end,
+		    buf->size, off);
 	return buf;
 }
 
@@ -235,9 +247,8 @@ static int smcr_tx_again(struct smcr_conn *conn)
 	struct smcr_tx_plan plan;
 	struct ib_rdma_wr w[2];
 	struct smcr_buf *buf;
-	u32 src, max;
-	u64 left;
-	int i, rc;
+	u32 src;
+	int rc;
 
 	while (conn->tx_again.abs < conn->tx_prod.abs) {
 		/* read meanwhile: its place in the send buffer may be taken */
@@ -246,28 +257,12 @@ static int smcr_tx_again(struct smcr_conn *conn)
 			continue;
 		}
 		buf = smcr_tx_where(conn, conn->tx_again.abs, &src);
-		left = conn->tx_prod.abs - conn->tx_again.abs;
-		if (conn->tx_again.abs < conn->tx_old_end)
-			left = min(left, conn->tx_old_end - conn->tx_again.abs);
-		max = min_t(u32, smcr_tx_part(conn),
-			    smcr_buf_max_span(buf,
-					      conn->link->pid.dev->max_sge - 1));
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_again, conn->tx_cons.abs,
-			     left, max, &plan);
+			     conn->tx_prod.abs - conn->tx_again.abs,
+			     smcr_tx_post_max(conn, conn->tx_again.abs), &plan);
 		if (!plan.len)
 			return -ENOTCONN;
-		for (i = 0; i < plan.n_seg; i++) {
-			memset(&w[i], 0, sizeof(w[i]));
-			w[i].wr.opcode = IB_WR_RDMA_WRITE;
-			w[i].wr.sg_list = sge[i];
-			w[i].wr.num_sge = smcr_tx_sges(conn, buf, src,
-						       plan.seg[i].len, sge[i]);
-			w[i].remote_addr = conn->peer_va + plan.seg[i].dst;
-			w[i].rkey = conn->peer_rkey;
-			src += plan.seg[i].len;
-			if (src >= buf->size)
-				src -= buf->size;
-		}
+		smcr_tx_writes(conn, &plan, buf, src, w, sge);
 		rc = smcr_link_post(conn->link, w, plan.n_seg, NULL, NULL, NULL,
 				    0, 0, &conn->sq_wait);
 		if (rc)
@@ -347,7 +342,8 @@ static int smcr_tx_data(struct smcr_conn *conn)
 		    unsent < smcr_tx_gather(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
-			     may, smcr_tx_post_max(conn), &plan);
+			     may, smcr_tx_post_max(conn, conn->tx_prod.abs),
+			     &plan);
 		if (!plan.len) {
 			/* the peer has to know that we wait (CDC-33, CDC-39) */
 			if (!conn->tx_blocked ||

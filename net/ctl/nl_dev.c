@@ -37,7 +37,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 		node = smcr_ids_after(&sn->lgrs, after);
 		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
 			lgr = container_of(node, struct smcr_lgr, net_id);
-			if (smcr_lgr_is_on(lgr, dev, port))
+			if (smcr_lgr_slots_on(lgr, dev, port))
 				n++;
 			after = node->id;
 			node = smcr_ids_next(node);

@@ -3,6 +3,7 @@
  * Link groups: their state, references, and who ends one and why (RFC 7609 2.2,
  * 3.5.4).
  */
+#include "core/lgr_plan.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/trace.h"
@@ -256,9 +257,28 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 static bool smcr_lgr_link_is(const struct smcr_link *link,
 			     const struct smcr_clc_accept *acc)
 {
-	return acc->qpn == link->peer_qpn &&
-	       !memcmp(acc->gid, link->peer_gid, sizeof(acc->gid)) &&
-	       !memcmp(acc->mac, link->peer_mac, sizeof(acc->mac));
+	struct smcr_link_id id = { .peer_qpn = link->peer_qpn };
+
+	memcpy(id.peer_id, link->peer_id, sizeof(id.peer_id));
+	memcpy(id.peer_gid, link->peer_gid, sizeof(id.peer_gid));
+	memcpy(id.peer_mac, link->peer_mac, sizeof(id.peer_mac));
+	return smcr_link_matches(&id, acc);
+}
+
+/* Of all links of a group the one that @acc names, or NULL; lgr->lock held */
+struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
+				   const struct smcr_clc_accept *acc)
+{
+	struct smcr_link *link;
+	int i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		link = lgr->slot[i].link;
+		if (link && smcr_lgr_link_is(link, acc))
+			return link;
+	}
+	return NULL;
 }
 
 /**
@@ -311,17 +331,12 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 				      const struct smcr_clc_accept *conf)
 {
-	struct smcr_link *link, *found = NULL;
-	int i;
+	struct smcr_link *link;
 
 	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_SLOTS && !found; i++) {
-		link = lgr->slot[i].link;
-		if (link && smcr_lgr_link_is(link, conf))
-			found = link;
-	}
-	if (found)
-		smcr_link_hold(found);
+	link = smcr_lgr_link_of(lgr, conf);
+	if (link)
+		smcr_link_hold(link);
 	spin_unlock_bh(&lgr->lock);
-	return found;
+	return link;
 }

@@ -281,7 +281,7 @@ struct smcr_slot {
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
  * @rmb: the RMB, while somebody waits for it
  * @del: DELETE RKEY
- * @on, @known: what the peer is told, by slot, and the slots that have it
+ * @on: what the peer is told, by slot
  * @prepare: the RMB is to be registered
  * @ok, @why: ... what came of that
  * @done: @res is valid
@@ -289,7 +289,6 @@ struct smcr_slot {
 struct smcr_llc_rkey {
 	struct smcr_rmb *rmb;
 	bool del;
-	u16 known;
 	struct {
 		u32 rkey;
 		u64 va;
@@ -470,13 +469,14 @@ void smcr_lgr_shutdown(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
 void smcr_lgr_dev_arrived(void);
-bool smcr_lgr_is_on(struct smcr_lgr *lgr, const struct smcr_dev *dev, u8 port);
+unsigned long smcr_lgr_slots_on(struct smcr_lgr *lgr,
+				const struct smcr_dev *dev, u8 port);
 bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name);
 void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 		    struct smcr_link *to);
 u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u8 *role);
-void smcr_lgr_link_freed(struct smcr_lgr *lgr, u8 d);
+void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);

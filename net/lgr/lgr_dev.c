@@ -59,7 +59,7 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), without a link
+ * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), also as @freed of a link
  * @lgr: group
  * @d: index
  *
@@ -85,43 +85,34 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
 }
 
 /**
- * smcr_lgr_link_freed() - end of smcr_lgr_dev_get(), with the link
- * @lgr: group
- * @d: index
- *
- * As @freed of struct smcr_link_ops.
- */
-void smcr_lgr_link_freed(struct smcr_lgr *lgr, u8 d)
-{
-	smcr_lgr_dev_put(lgr, d);
-}
-
-/**
- * smcr_lgr_is_on() - is a link of a group on a device?
+ * smcr_lgr_slots_on() - which links of a group are on a device?
  * @lgr: group
  * @dev: device
  * @port: of it, 0: any
  *
  * Context: any.
+ * Return: their slots, bits.
  */
-bool smcr_lgr_is_on(struct smcr_lgr *lgr, const struct smcr_dev *dev, u8 port)
+unsigned long smcr_lgr_slots_on(struct smcr_lgr *lgr,
+				const struct smcr_dev *dev, u8 port)
 {
 	const struct smcr_link *link;
-	bool on = false;
+	unsigned long on = 0;
 	int i;
 
 	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_SLOTS && !on; i++) {
+	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = lgr->slot[i].link;
-		on = link && link->pid.dev == dev &&
-		     (!port || link->pid.port == port);
+		if (link && link->pid.dev == dev &&
+		    (!port || link->pid.port == port))
+			on |= BIT(i);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return on;
 }
 
 /**
- * smcr_lgr_is_on_name() - likewise, by the name of the device
+ * smcr_lgr_is_on_name() - is a link of a group on a device of this name?
  * @lgr: group
  * @name: name of the device
  *

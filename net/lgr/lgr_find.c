@@ -475,22 +475,10 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
 				const struct smcr_clc_accept *acc)
 {
-	const struct smcr_link *link;
-	struct smcr_link_id id;
-	bool found = false;
-	int i;
+	bool found;
 
-	memcpy(id.peer_id, lgr->peer.id, sizeof(id.peer_id));
 	spin_lock(&lgr->lock);
-	for (i = 0; i < SMCR_SLOTS && !found; i++) {
-		link = lgr->slot[i].link;
-		if (!link)
-			continue;
-		memcpy(id.peer_gid, link->peer_gid, sizeof(id.peer_gid));
-		memcpy(id.peer_mac, link->peer_mac, sizeof(id.peer_mac));
-		id.peer_qpn = link->peer_qpn;
-		found = smcr_link_matches(&id, acc);
-	}
+	found = smcr_lgr_link_of(lgr, acc);
 	spin_unlock(&lgr->lock);
 	return found;
 }

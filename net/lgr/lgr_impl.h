@@ -28,9 +28,10 @@ void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link);
 
 /* lgr_dev.c */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);
-void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);
 
 /* lgr.c */
+struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
+				   const struct smcr_clc_accept *acc);
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);
 void smcr_lgr_release_now(struct smcr_lgr *lgr);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);

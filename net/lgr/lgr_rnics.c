@@ -112,25 +112,6 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 	up_read(&net_rwsem);
 }
 
-/* Of the slots of a group those whose link is on @dev, bits; port 0: any */
-static unsigned long lgr_slots_on(struct smcr_lgr *lgr,
-				  const struct smcr_dev *dev, u8 port)
-{
-	const struct smcr_link *link;
-	unsigned long on = 0;
-	int i;
-
-	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_SLOTS; i++) {
-		link = lgr->slot[i].link;
-		if (link && link->pid.dev == dev &&
-		    (!port || link->pid.port == port))
-			on |= BIT(i);
-	}
-	spin_unlock_bh(&lgr->lock);
-	return on;
-}
-
 /* Its connections have somewhere to go if the links in @slots do */
 static bool lgr_can_lose(const struct smcr_lgr *lgr, unsigned long slots)
 {
@@ -160,7 +141,7 @@ static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 
 static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 {
-	unsigned long on = lgr_slots_on(lgr, dev, port);
+	unsigned long on = smcr_lgr_slots_on(lgr, dev, port);
 	unsigned int i;
 
 	if (!on)
@@ -206,7 +187,7 @@ static void slot_check(struct smcr_lgr *lgr, unsigned int i, bool last)
 
 static void lgr_check_port(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 {
-	unsigned long on = lgr_slots_on(lgr, dev, port);
+	unsigned long on = smcr_lgr_slots_on(lgr, dev, port);
 	unsigned int i;
 
 	for_each_set_bit(i, &on, SMCR_SLOTS)

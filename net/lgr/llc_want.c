@@ -83,7 +83,6 @@ static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 	spin_lock_bh(&lgr->llc.lock);
 	rkey->on[link->slot].rkey = smcr_rmb_rkey(rmb, link);
 	rkey->on[link->slot].va = smcr_rmb_va(rmb, link);
-	rkey->known |= BIT(link->slot);
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
@@ -110,7 +109,6 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 	mutex_lock(&lgr->rmb_mutex);
 	smcr_rmb_drop_mr(rmb, link->mem.d);
 	mutex_unlock(&lgr->rmb_mutex);
-	rmb->keep = false;
 }
 
 /*

@@ -339,8 +339,8 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 }
 
 /*
- * On the device of a link in RTS, if it is not yet; see @keep for errors. Context:
- * process, sleeps.
+ * On the device of a link in RTS, if it is not yet. When that fails, but for want of
+ * memory, REG_MR may be on its way until the link is stopped. Context: process, sleeps.
  */
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
@@ -353,7 +353,6 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	if (!rmb->mr[d] && rmb_alloc_mr(rmb, link))
 		return -ENOMEM;
 	rc = smcr_link_reg_mr(link, rmb->mr[d], SMCR_RMB_ACCESS);
-	rmb->keep |= rc && rc != -ENOMEM;
 	if (rc)
 		return rc;
 	set_bit(d, &rmb->registered);

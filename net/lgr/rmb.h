@@ -29,8 +29,6 @@
  * @bsize: element size code
  * @elems: allocation state; lgr->rmb_mutex
  * @registered: REG_MR has completed, a bit for each device; atomic
- * @keep: its registration went wrong: REG_MR may still be on its way, so that it
- *	lives as long as the queue pair; written by who registers
  * @off: it is in lgr->rmbs_off; lgr->rmb_mutex
  * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
@@ -47,7 +45,6 @@ struct smcr_rmb {
 	u8 bsize;
 	struct smcr_elems elems;
 	unsigned long registered;
-	bool keep;
 	bool off;
 	bool told;
 	bool leaked;

@@ -175,9 +175,7 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 
 /*
  * Registered, and the peer knows its RToken (LLC-55). An RMB that the peer does
- * not want is gone; whoever needs one next asks again (LLC-60). One whose
- * registration went wrong counts as long as the group is there: REG_MR may still be
- * on its way.
+ * not want is gone; whoever needs one next asks again (LLC-60).
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
@@ -189,8 +187,6 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	mutex_lock(&lgr->rmb_mutex);
 	if (!rc)
 		smcr_rmb_link(lgr, rmb);
-	else if (rmb->keep)
-		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
 	else
 		smcr_rmb_free_locked(rmb);
 	mutex_unlock(&lgr->rmb_mutex);
