@@ -17,10 +17,10 @@ void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (mark <= conn->tx_done)
+	if (mark <= conn->tx.done)
 		return;
-	WRITE_ONCE(conn->tx_done, mark);
-	if (conn->tx_done == conn->tx_queued &&
+	WRITE_ONCE(conn->tx.done, mark);
+	if (conn->tx.done == conn->tx.queued &&
 	    (conn->fsm.want_done || conn->fsm.want_closed))
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
 				       SMCR_R_NONE);
@@ -39,22 +39,22 @@ void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
 	struct smcr_conn *conn = pend->arg;
 
 	spin_lock_bh(&conn->lock);
-	conn->tx_pends--;
+	conn->tx.pends--;
 	/* not of an earlier connection of the socket */
 	if (!ok && pend->link == conn->link)
-		conn->tx_lost = true;
+		conn->mv.lost = true;
 	if (ok) {
 		if (pend->link == conn->link)
-			smcr_fo_done(&conn->fo, pend->flags >> 16, pend->mark);
-		WRITE_ONCE(conn->tx_acked, pend->mark);
+			smcr_fo_done(&conn->mv.fo, pend->flags >> 16, pend->mark);
+		WRITE_ONCE(conn->tx.acked, pend->mark);
 		smcr_tx_reclaim(conn, pend->mark);
 	}
 	if (pend->flags & SMCR_CDC_A)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
-	if (conn->tx_flush || smcr_conn_unsent(conn))
+	if (conn->tx.flush || smcr_conn_unsent(conn))
 		smcr_tx_push(conn);
-	if (!conn->tx_pends)
+	if (!conn->tx.pends)
 		smcr_conn_tx_idle(conn);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
