@@ -262,7 +262,7 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 /**
  * smcr_hs_link_failed() - the link of a first contact cannot be used
  * @hs: handshake
- * @why: what failed
+ * @why: what failed; a device that was removed is what Decline names instead
  *
  * Decline (CLC-57, CLC-63), unless a message of the peer ended the link: then
  * TCP is reset (SEC-10), whether or not that message came before our send
@@ -274,7 +274,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 {
 	const struct smcr_lgr *lgr = hs->lgr;
 
-	hs->why = why;
+	hs->why = READ_ONCE(hs->pid.dev->removed) ? SMCR_R_DEVICE_GONE : why;
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return SMCR_HS_DECLINE;
 	switch (lgr->why) {
