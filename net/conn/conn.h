@@ -295,8 +295,8 @@ enum {
  *	back. Any context up to softirq; the connection's lock may be held
  * @lgr_lost: the group of @ssk, a server's socket in negotiation, has ended; the
  *	caller holds a reference. Process context
- * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here
- *	because it may feed the close machine, which sends
+ * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here because
+ *	it tells sending and then the close machine, which sends
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
@@ -322,6 +322,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
 void smcr_conn_rest_read(struct smcr_conn *conn);
 void smcr_conn_tx_idle(struct smcr_conn *conn);
+void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok);
 void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* move.c */
@@ -395,8 +396,9 @@ static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 void smcr_tx_push(struct smcr_conn *conn);
 bool smcr_tx_unsaid(const struct smcr_conn *conn);
 void smcr_tx_give_up(struct smcr_conn *conn);
-void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
-void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
+bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
+bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
+		       bool ok);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);
 void smcr_tx_flush(struct smcr_conn *conn);
 void smcr_tx_room(struct smcr_link *link);

@@ -277,7 +277,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn))
 			smcr_conn_start_timer(conn, false);
-		smcr_tx_reclaim(conn, conn->tx.cons.abs);
+		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
+			smcr_conn_drained(conn);
 	}
 	if (freed || conn->tx.ctrl)
 		smcr_tx_push(conn);

@@ -194,6 +194,51 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 }
 
 /**
+ * smcr_conn_drained() - more was delivered: does the close machine wait for that?
+ * @conn: connection, conn->lock held; what sending knows of it is up to date
+ *
+ * The machine may send, and whatever that needs is as it has to be: it is told from
+ * here alone, after smcr_tx_reclaim(), never by it.
+ */
+void smcr_conn_drained(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (conn->tx.done == conn->tx.queued &&
+	    (conn->fsm.want_done || conn->fsm.want_closed))
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
+				       SMCR_R_NONE);
+}
+
+/**
+ * smcr_conn_tx_done() - completion of a signalled post
+ * @pend: of smcr_link_post()
+ * @ok: it went through
+ *
+ * Sending takes note of it first, then the close machine hears of it, then what
+ * waited for it is posted.
+ *
+ * Context: softirq, or process on a software device.
+ */
+void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_conn *conn = pend->arg;
+
+	spin_lock_bh(&conn->lock);
+	if (smcr_tx_completed(conn, pend, ok))
+		smcr_conn_drained(conn);
+	if (pend->flags & SMCR_CDC_A)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
+				       SMCR_R_NONE);
+	if (conn->tx.flush || smcr_conn_unsent(conn))
+		smcr_tx_push(conn);
+	if (!conn->tx.pends)
+		smcr_conn_tx_idle(conn);
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/**
  * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *

@@ -337,7 +337,7 @@ static int smcr_tx_data(struct smcr_conn *conn)
 		may = smcr_urg_tx_may(urg, conn->tx.prod.abs, unsent);
 		if (!may)	/* its acknowledgment brings us back */
 			return 0;
-		/* smcr_tx_done() looks again; urgent data wait for nothing */
+		/* smcr_conn_tx_done() looks again; urgent data wait for nothing */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
 		    unsent < smcr_tx_gather(conn))
 			return 0;
