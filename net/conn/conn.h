@@ -24,7 +24,8 @@
  * struct smcr_conn_own - the own element; socket lock, or the turn of the handshake
  * @elem: the element; without an RMB when @keep_len says what is left of it
  * @buf: what it is in
- * @keep_off, @keep_len: smcr_buf_keep() of it
+ * @keep_off: smcr_buf_keep() of it, where
+ * @keep_len: ... how much, 0: nothing is kept
  * @clc_sent: the peer was told of it, in Accept or Confirm
  *
  * CDC messages look at it under conn->lock: it is there before the connection can be
@@ -149,7 +150,8 @@ struct smcr_conn_snd {
  * @urg: urgent data
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
- * @rkey, @va: of the element on conn->link, base not included: smcr_conn_aim()
+ * @rkey: of the element on conn->link: smcr_conn_aim()
+ * @va: ... its address there, base not included
  * @seq: last sent
  * @pends: signalled posts outstanding
  * @blocked: B in the last CDC sent
@@ -193,7 +195,8 @@ struct smcr_conn_tx {
 /**
  * struct smcr_conn_mv - what it takes to go on over another link, move.c; conn->lock
  * @fo: what has certainly arrived
- * @validate: a CDC with F is owed, of number @valid_seq
+ * @validate: a CDC with F is owed
+ * @valid_seq: ... its number
  * @redo: ... and what came after it has to be told again
  * @lost: a signalled post has failed with the link
  * @unsure: a post failed: some of it may be under way
@@ -256,10 +259,13 @@ struct smcr_conn_end {
  * @lock: BH. Order: socket lock > conn lock > link lock. Socket callbacks that only
  *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
  * @fsm: the close machine; @lock
- * @rx, @hold: receive side; @lock
+ * @rx: receive side; @lock
+ * @hold: receive side, while a CDC is waited for; @lock
  * @snd: send buffer; socket lock
- * @tx, @mv: send side; @lock
- * @early, @end: @lock
+ * @tx: send side; @lock
+ * @mv: failover of it; @lock
+ * @early: what came before @active; @lock
+ * @end: @lock
  */
 struct smcr_conn {
 	struct smcr_lgr *lgr;
@@ -270,7 +276,7 @@ struct smcr_conn {
 	bool active;
 	struct smcr_conn_ka ka;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct smcr_close fsm;
 	struct smcr_conn_rx rx;
 	struct smcr_conn_hold hold;

@@ -91,8 +91,8 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 	if (conn->relem.rtoken < 0)
 		return;
 	/* a newer owner keeps what it got */
-	xa_cmpxchg_bh(&lgr->rtok.relems, smcr_relem_key(conn->relem.rtoken,
-						   conn->relem.index),
+	xa_cmpxchg_bh(&lgr->rtok.relems,
+		      smcr_relem_key(conn->relem.rtoken, conn->relem.index),
 		      conn, NULL, GFP_ATOMIC);
 	smcr_lgr_unuse_rtoken(lgr, conn->relem.rtoken);
 	conn->relem.rtoken = -1;

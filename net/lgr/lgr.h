@@ -341,10 +341,13 @@ struct smcr_llc_run {
 
 /**
  * struct smcr_lgr_net - the group in its namespace; sn->lgr_lock
- * @node, @id, @hash: in sn->lgr_list, sn->lgrs, sn->lgr_hash
+ * @node: in sn->lgr_list
+ * @id: in sn->lgrs
+ * @hash: in sn->lgr_hash
  * @form: in sn->lgr_forming, of a server's group until somebody finds there that its
  *	first contact is over
- * @denied, @n_denied: who has denied the group last, any order
+ * @denied: who has denied the group last, any order
+ * @n_denied: how many
  */
 struct smcr_lgr_net {
 	struct list_head node;
@@ -419,7 +422,8 @@ struct smcr_lgr_rtok {
  * @mutex: in first contact held while an MR is registered
  * @list: RMBs by class
  * @off: RMBs that @work has in its hands, or has given up: they give out no elements
- * @n, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
+ * @n: RMBs; READ_ONCE without the mutex
+ * @n_free: free elements by class; likewise
  * @next_id: number of the last one
  * @want: what is wanted of @work, by class
  * @devs: by smcr_buf_for.d; an entry stays as long as the memory of a link on it, so
@@ -429,7 +433,7 @@ struct smcr_lgr_rtok {
  * @work: adds RMBs, frees idle ones, quarantine; a reference on the group while queued
  */
 struct smcr_lgr_rmbs {
-	struct mutex mutex;
+	struct mutex mutex;	/* RMBs, their elements, devices */
 	struct list_head list[SMCR_BSIZE_MAX + 1];
 	struct list_head off;
 	unsigned int n;
@@ -522,7 +526,7 @@ struct smcr_lgr {
 	struct smcr_lgr_nics nics;
 	struct smcr_lgr_agreed agreed;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* BH; see above */
 	u8 st;
 	enum smcr_reason why;
 	wait_queue_head_t wait;

@@ -78,7 +78,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	if (!lgr)
 		goto err_count;
 	lgr->rtok.tab = kvcalloc(SMCR_RMBS_MAX, sizeof(*lgr->rtok.tab),
-				GFP_KERNEL);
+				 GFP_KERNEL);
 	if (!lgr->rtok.tab)
 		goto err_lgr;
 	lgr->sn = sn;
