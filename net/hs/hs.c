@@ -60,12 +60,12 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	memcpy(m->gid, link->pid.gid.raw, sizeof(m->gid));
 	memcpy(m->mac, link->pid.mac, sizeof(m->mac));
 	m->qpn = link->qpn;
-	m->rkey = smcr_rmb_rkey(conn->elem.rmb, link);
-	m->index = conn->elem.index;
+	m->rkey = smcr_rmb_rkey(conn->own.elem.rmb, link);
+	m->index = conn->own.elem.index;
 	m->token = conn->member.token;
-	m->bsize = conn->elem.rmb->bsize;
+	m->bsize = conn->own.elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
-	m->va = smcr_rmb_va(conn->elem.rmb, link);
+	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
 	/* in a reuse the peer knows it; it would help others to forge packets */
 	m->psn = hs->first ? link->psn : 0;
 }

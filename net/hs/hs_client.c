@@ -262,7 +262,7 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 	if (hs->first)
 		smcr_hs_first(hs);
 	/* the server may write as soon as it has read this (CLC-45) */
-	conn->clc_sent = true;
+	conn->own.clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)
 		smcr_conn_activate(conn);	/* it may end in there */
