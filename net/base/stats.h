@@ -69,7 +69,8 @@
 	/* appended */ \
 	X(RX_IMM,		"rx-write-with-immediate") \
 	X(LISTEN_HALF,		"listen-half-full") \
-	X(MEM_REFUSED,		"memory-refused")
+	X(MEM_REFUSED,		"memory-refused") \
+	X(T_LINK_RETRY,		"timer-link-retry")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

@@ -289,6 +289,8 @@ static bool llc_take_timer(struct smcr_lgr *lgr, unsigned long *next)
 			continue;
 		}
 		lgr->llc.armed &= ~BIT(i);
+		if (i == SMCR_LGR_T_RETRY)
+			smcr_count(lgr->sn, SMCR_CNT_T_LINK_RETRY);
 		ev.timer = i;
 		llc_event(lgr, &ev);
 		return true;

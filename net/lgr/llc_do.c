@@ -154,6 +154,7 @@ static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 		return false;
 	memcpy(al->mac, pid.mac, sizeof(al->mac));
 	memcpy(al->gid, pid.gid.raw, sizeof(al->gid));
+	al->mtu = pid.mtu;
 	smcr_dev_put(pid.dev);
 	return true;
 }

@@ -3,9 +3,10 @@
 #
 # An RNIC is lost in every way that a host is told of, at either end, in the midst of
 # transfers: the link on it goes, its connections do not, and the group has a second link
-# again when the RNIC is back (RFC 7609 2.3, 3.5.5.1).
+# again when the RNIC is back (RFC 7609 2.3, 3.5.5.1). An RNIC that gets another GID is
+# such a loss, and a new RNIC: the link that comes has that GID, at both ends.
 #
-# covers: FO-01 FO-18 LG-01 LG-28 LG-32 MISC-16
+# covers: FO-01 FO-18 FO-22 LG-01 LG-28 LG-32 MISC-16
 # nics: 2/2
 # timeout: 240
 # tags: lgr links
@@ -23,10 +24,26 @@ n_links() { [ "$(links)" = "$1" ]; }
 n_conns() { [ "$(counter conn-created)" -ge "$1" ]; }
 groups() { "$SMCCTL" -j linkgroup | jq "[.. | objects | select(.\"lgr-id\"?)] | length"; }
 
+# gids MEMBER GID...: these are the links', in some order
+gids() {
+	[ "$("$SMCCTL" -j link | jq -r "[.. | objects | select(.\"link-num\"?) | .\"$1\"] | sort | .[]")" = "$(printf '::ffff:%s\n' "${@:2}" | LC_ALL=C sort)" ]
+}
+# gids_are DESC CARD ADDRESS: of the host that it befell, as it and its peer see them
+gids_are() {
+	if [ "$ROLE" = "$where" ]; then
+		check "$1: own GIDs" eventually 20 gids gid "$(me $((1 - $2)))" "$3"
+	else
+		check "$1: the peer's GIDs" eventually 20 gids peer-gid "$(peer $((1 - $2)))" "$3"
+	fi
+}
+# of that host, on its card N
+address() { if [ "$ROLE" = "$where" ]; then me "$1"; else peer "$1"; fi; }
+address_new() { local a; a=$(address "$1"); echo "${a%.*}.$((${a##*.} + 100))"; }
+
 # loss WHERE LOSS BACK CARD: at the end named WHERE, in the midst of the transfer
 loss() {
 	# n is of both()
-	local what="$1: $2 $4" id="$1.$2.$4"
+	local what="$1: $2 $4" id="$1.$2.$4" where=$1
 
 	if [ "$ROLE" = server ]; then
 		bg "$PROG/xfer" server 5000 conns=6 par=6 send=12m recv=12m
@@ -44,10 +61,13 @@ loss() {
 	check "$what: transfer" wait "$BG"
 	if [ "$2" != gid_change ]; then
 		check "$what: one link" eventually 20 n_links 1
-		barrier "lost.$id"
+	else
+		gids_are "$what" "$4" "$(address_new "$4")"
 	fi
+	barrier "lost.$id"
 	[ "$ROLE" != "$1" ] || "$3" "$4"
 	check "$what, $3: two links" eventually 20 n_links 2
+	gids_are "$what, $3" "$4" "$(address "$4")"
 	eq "$what: groups" "$(groups)" 1
 	barrier "back.$id"
 }

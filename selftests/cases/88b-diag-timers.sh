@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Every timer of a group with one link runs out once: what happens then, and
-# the counter of that one moves and no other's. All of them can be tuned, in
-# their bounds, and the tools show both. The RFC's timers for further links
-# (T_LINK_RETRY and others) have no use here, and so MISC-19 is not all shown.
+# Every timer runs out once: what happens then, and the counter of that one moves and
+# no other's. All of them can be tuned, in their bounds, and the tools show both. Of
+# those in part B.5 of the catalogue T_CLIENT_CONFIRM is t_llc_first, T_CLIENT_LINK_RETRY
+# t_link_retry (38f has it at a client), T_KEEPALIVE the socket's (35b, 35c), T_TCP_KA_MIN
+# keepalive_floor, which is no timer. There is nothing to wait for that T_COALESCE (sends
+# are not held back) and T_CURSOR_STALE (R is answered at once) would be for, nor is
+# a link deleted because it is unused (T_LINK_IDLE, off by default there).
 #
-# covers: CLC-13
+# covers: CLC-13 MISC-19
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -15,7 +18,7 @@
 . "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
-TIMERS="clc llc-first llc lgr-idle rmb-free close abort testlink"
+TIMERS="clc llc-first llc lgr-idle rmb-free close abort testlink link-retry"
 
 # expiries: "NAME NUMBER" of those that moved since the last time
 expiries() {
@@ -35,7 +38,7 @@ ran_out() { [ "$(counter "timer-$1")" != "${_was[$1]:-0}" ]; }
 
 server() {
 	local t k i calls
-	for t in t_clc t_llc_first t_llc t_lgr_idle t_close t_abort t_testlink t_rmb_free; do
+	for t in t_clc t_llc_first t_llc t_lgr_idle t_close t_abort t_testlink t_rmb_free t_link_retry; do
 		k=/proc/sys/net/smcr/$t
 		check "$t: out of its bounds is refused" bash -c "! echo -1 > $k && ! echo 86400001 > $k && ! echo x > $k" 2> /dev/null
 		echo 54321 > $k
@@ -83,6 +86,11 @@ server() {
 	app_bg limit:20 socket rcvbuf:65536 listen:5004 mark:up3 "${calls[@]}" slot:5 recv:1=ECONNRESET close slot:6 recv:1=ECONNRESET close
 	await rmb-out; only "T_RMB_FREE, T_LLC" "llc 1 rmb-free 1"
 	app_end "more than one RMB"
+
+	fast t_llc=60000 t_rmb_free=60000 t_link_retry=1000
+	app_bg limit:20 socket listen:5005 mark:up4 accept:0 recv:5 recv:1=eof close
+	await retry-out; only "T_LINK_RETRY" "link-retry 1"; mark retry-done
+	app_end "no second link"
 }
 
 client() {
@@ -173,4 +181,19 @@ client() {
 			qp destroy
 		E
 	)
+	await up4
+	pup "T_LINK_RETRY: the server offers a link again" <<-E
+		set max_links=2
+		connect $PEER 5005
+		first_contact
+		accepted
+		start
+		rx llc add_link reply=0 rejected=0 3s
+		elapsed 800ms 2500ms
+		mark retry-out
+		await retry-done
+		tx llc add_link reply=1
+		tx data len=5
+		close
+	E
 }

@@ -400,6 +400,9 @@ def conformance__joins():
     # a result of old, without a digest, is of nobody knows what
     joined, _ = conf.join(entries, [{"kind": "case", "test": "old", "status": "pass", "covers": ["A-01"]}], claimed)
     assert joined[0]["status"] == "stale", joined
+    # why there is none
+    joined, _ = conf.join(entries, records, claimed, recorded={"A-06": ("not built", "why"), "A-07": ("not built", "why")})
+    assert [e["status"] for e in joined][-2:] == ["not built", "not built"], joined
 
 
 def conformance__units():
@@ -435,12 +438,27 @@ def conformance__document():
     text = conf.document(entries, known, claimed)
     for line in ("* ``A-01`` MUST, shown: ``x`` (um, umdbg), ``t:u`` (unit)", "* ``A-02`` MUST, failed: ``x`` (um, umdbg), ``y`` (um timeout)",
                  "* ``A-03`` MUST, not run: ``new`` (not run)", "* ``A-04`` MUST, no test", "* ``B-01`` MUST†, flaky: ``z`` (6.1 flaky, um)",
-                 "A     4        1      1       0      1        1        1 of 4", "all   5        1      1       1      1        1        1 of 5",
+                 "A     4        1      1       0      1        1        0          0                1 of 4",
+                 "all   5        1      1       1      1        1        0          0                1 of 5",
                  "Results: 2026-01-02 of the tree aaaaaaaaaaaa; 2026-01-03 of the tree aaaaaaaaaaaa."):
         assert line + "\n" in text, (line, text)
     assert conf.unknown_ids(entries, claimed) == [("Z-09", "y")]
+    text = conf.document(entries, known, claimed, {"A-04": ("cannot be shown", "nobody sees it")})
+    assert "* ``A-04`` MUST, cannot be shown: nobody sees it\n" in text, text
     assert conf.ENTRY.match("- **CLC-01** · §3.2, §A.1 · MUST · Text · with a dot.").groups()[3] == "Text · with a dot."
     assert not conf.ENTRY.match("- [ ] **CLC-01** · §3.2 · MUST · Text.")
+
+
+def conformance__unshown():
+    """Records of what has no test: of entries that there are, and that none covers; only a MAY need not be built."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    entries = [("A-01", "", "MUST", ""), ("A-02", "", "MAY†", ""), ("A-03", "", "MUST", ""), ("A-04", "", "MAY", "")]
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as f:
+        f.write("# why\nA-01 not built -- x\nA-02 not built -- fine\nA-03 cannot be shown -- fine\nA-04 not built -- x\n"
+                "A-09 cannot be shown -- x\nA-02 untested\n")
+        f.flush()
+        found = list(conf.unshown_problems(entries, conf.unshown(f.name), {("case", "x"): (["A-03..04"], "d")}))
+    assert [p.split()[0] for p in found] == ["A-01", "A-03", "A-04", "A-09", "'A-02"], found
 
 
 def conformance__of_this_project():

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A message without data is lost with its link: a window update, the end of data, the
+# end of a connection, an abort. The peer, a puppet, is dead on that link when they
+# are sent; over the other one it hears F, and then what it has missed.
+#
+# covers: FO-12
+# module: ours none
+# nics: 2/2
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
+# tags: puppet lgr links failover
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/nicfaults.sh
+. "$PROG/nicfaults.sh"
+# shellcheck source=selftests/prog/failover.sh
+. "$PROG/failover.sh"
+
+server() {
+	local i calls=() said
+	at_once max_links=2 t_lgr_idle=60000 t_testlink=30000 rmem=16384
+	smc_reset
+	for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5); done
+	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}" \
+		await:broken slot:2 recv:12000 slot:3 shut:wr slot:4 close slot:5 linger:0 close mark:said \
+		slot:3 recv:7 recv:1=eof close slot:2 recv:7 recv:1=eof close slot:1 recv:7 send:7 recv:1=eof close
+	await ready
+	said=$(counter cdc-tx)
+	mark counted
+	await said
+	eq "messages that were sent and are lost" "$(($(counter cdc-tx) - said)), connections that moved: $(moved)" \
+		"4, connections that moved: 0"
+	app_end "server program"
+	smc_was "server" 5 5
+	eq "connections that moved" "$(moved)" 5
+	eq "data that were lost" "$(counter cdc-validation)" 0
+}
+
+client() {
+	await up
+	pup "messages without data" <<-E
+		$(links 2)
+		connect $PEER 5000
+		first_contact until=add_link
+		rx llc add_link reply=0
+		tx llc add_link reply=1
+		accepted
+		tx data len=5
+		taken
+		$(for ((n = 2; n <= 5; n++)); do new "$n"; done)
+		# who is on a link stays there when another one comes
+		conn 1
+		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
+		add_link 2
+		on 2 tx llc test_link
+		on 2 rx llc test_link reply=1
+		# a writer that is blocked is told of every byte that was read
+		conn 2
+		tx data len=12000 flags=B
+		mark ready
+		await counted
+		on 1 qp err
+		mark broken
+		conn 2
+		wait cdc has=F
+		check rx_link 2
+		rx cdc cons=12005 flags=0
+		conn 3
+		wait cdc has=F
+		check rx_link 2
+		rx cdc flags=D
+		conn 4
+		wait cdc has=F
+		check rx_link 2
+		rx cdc has=C
+		conn 5
+		wait cdc has=F
+		check rx_link 2
+		rx cdc has=A
+		rx rst
+		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=0
+		on 2 tx llc delete_link reply=1 about=1
+		conn 5
+		move 2
+		tx cdc flags=A
+		conn 4
+		move 2
+		tx cdc flags=C
+		rx eof
+		conn 3
+		move 2
+		tx data len=7
+		tx cdc flags=C
+		wait cdc has=C
+		rx eof
+		conn 2
+		move 2
+		tx data len=7
+		close
+		conn 1
+		move 2
+		tx data len=7
+		rx data len=7
+		close
+		check offences 0
+	E
+}
