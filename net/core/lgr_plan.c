@@ -5,18 +5,23 @@
 
 /**
  * smcr_link_matches() - does an Accept or Confirm name this link? (LG-02)
+ * @d: dialect of the group
  * @link: peer's side of the link
  * @msg: decoded message
  *
- * Return: true if peer ID, GID, MAC and QP number are all equal.
+ * Return: true if the peer ID is the same, and so is the end of the link.
  */
-bool smcr_link_matches(const struct smcr_link_id *link,
+bool smcr_link_matches(const struct smcr_dialect *d,
+		       const struct smcr_link_id *link,
 		       const struct smcr_clc_accept *msg)
 {
-	return link->peer_qpn == msg->qpn &&
-	       !memcmp(link->peer_id, msg->peer_id, sizeof(link->peer_id)) &&
-	       !memcmp(link->peer_gid, msg->gid, sizeof(link->peer_gid)) &&
-	       !memcmp(link->peer_mac, msg->mac, sizeof(link->peer_mac));
+	const struct smcr_end end = {
+		link->peer_mac, link->peer_gid, link->peer_qpn
+	};
+	const struct smcr_end named = { msg->mac, msg->gid, msg->qpn };
+
+	return !memcmp(link->peer_id, msg->peer_id, sizeof(link->peer_id)) &&
+	       d->same_end(&end, &named);
 }
 
 /**

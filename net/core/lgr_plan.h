@@ -8,6 +8,7 @@
 
 #include "env.h"
 #include "clc.h"
+#include "dialect.h"
 #include "llc.h"
 
 /* The client's view of an Accept (CLC-34, reading I-10) */
@@ -25,7 +26,8 @@ struct smcr_link_id {
 	u32 peer_qpn;
 };
 
-bool smcr_link_matches(const struct smcr_link_id *link,
+bool smcr_link_matches(const struct smcr_dialect *d,
+		       const struct smcr_link_id *link,
 		       const struct smcr_clc_accept *msg);
 enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 					    bool known);

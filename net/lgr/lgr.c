@@ -262,7 +262,7 @@ static bool smcr_lgr_link_is(const struct smcr_link *link,
 	memcpy(id.peer_id, link->peer_id, sizeof(id.peer_id));
 	memcpy(id.peer_gid, link->peer_gid, sizeof(id.peer_gid));
 	memcpy(id.peer_mac, link->peer_mac, sizeof(id.peer_mac));
-	return smcr_link_matches(&id, acc);
+	return smcr_link_matches(link->lgr->dialect, &id, acc);
 }
 
 /* Of all links of a group the one that @acc names, or NULL; lgr->lock held */

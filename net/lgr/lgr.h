@@ -19,6 +19,7 @@
 #include "rdma/link.h"
 #include "lgr/rmb.h"
 #include "core/clc.h"
+#include "core/dialect.h"
 #include "core/lgr_fsm.h"
 #include "core/lgr_roles.h"
 #include "core/link_test.h"
@@ -485,6 +486,7 @@ struct smcr_lgr_end {
  * @refs: references
  * @server: the role of this host; immutable
  * @id: for display; immutable
+ * @dialect: version of the protocol, core/dialect.h; immutable
  * @peer: as proposed; immutable
  * @vlan: immutable
  * @single: net.smcr.max_links is 1: no second link; immutable
@@ -515,6 +517,7 @@ struct smcr_lgr {
 	refcount_t refs;
 	bool server;
 	u32 id;
+	const struct smcr_dialect *dialect;
 	struct smcr_peer peer;
 	u16 vlan;
 	bool single;

@@ -84,6 +84,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->sn = sn;
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
+	lgr->dialect = &smcr_dialect_v1;
 	lgr->peer = *peer;
 	lgr->vlan = pid->vlan;
 	lgr->formed.port = pid->port;
@@ -96,7 +97,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 		.arg = lgr,
 	};
 	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
-	lgr->agreed.base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
+	lgr->agreed.base = smcr_dialect_base(lgr->dialect, lgr->eye_wanted,
+					     false);
 	lgr->single = READ_ONCE(sn->knobs.max_links) == 1;
 	lgr->agreed.max_links = max(READ_ONCE(sn->knobs.max_links),
 				    SMCR_LINKS_MIN);
@@ -139,6 +141,7 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 		.lgr = lgr,
 		.lgr_id = lgr->id,
 		.peer_id = lgr->peer.id,
+		.msg_len = lgr->dialect->msg_len,
 		.mem = &lgr->mem,
 	};
 	struct smcr_link *link;
@@ -208,7 +211,7 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_peer *peer,
 			      const struct smcr_port_id *pid)
 {
-	bool theirs = !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac));
+	bool theirs = lgr->dialect->same_rnic(lgr->peer.mac, peer->mac);
 	bool ours = lgr->formed.port == pid->port &&
 		    !strcmp(lgr->formed.on, dev_name(&pid->dev->ibdev->dev));
 	unsigned long live = READ_ONCE(lgr->live);
@@ -220,7 +223,7 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 		link = lgr->slot[i].link;
 		if (!link)
 			continue;
-		theirs |= !memcmp(link->peer_mac, peer->mac, ETH_ALEN);
+		theirs |= lgr->dialect->same_rnic(link->peer_mac, peer->mac);
 		ours |= link->pid.dev == pid->dev &&
 			link->pid.port == pid->port;
 	}

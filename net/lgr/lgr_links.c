@@ -24,8 +24,9 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = lgr->slot[i].link;
-		if (link && !memcmp(own ? link->pid.mac : link->peer_mac, mac,
-				    ETH_ALEN))
+		if (link &&
+		    lgr->dialect->same_rnic(own ? link->pid.mac :
+						  link->peer_mac, mac))
 			return true;
 	}
 	return false;
@@ -42,7 +43,8 @@ static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 
 	spin_lock_bh(&lgr->lock);
 	for (i = 0; i < SMCR_NICS_MAX; i++)
-		if (n->nic[i].used && !memcmp(n->nic[i].mac, mac, ETH_ALEN))
+		if (n->nic[i].used &&
+		    lgr->dialect->same_rnic(n->nic[i].mac, mac))
 			at = i;
 	for (i = 0; i < SMCR_NICS_MAX && at == SMCR_NO_NIC; i++)
 		if (!n->nic[i].used)
@@ -116,6 +118,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 		.lgr_id = lgr->id,
 		.slot = i,
 		.peer_id = lgr->peer.id,
+		.msg_len = lgr->dialect->msg_len,
 		.mem = &lgr->mem,
 	};
 	struct smcr_link *link;

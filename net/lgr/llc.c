@@ -86,7 +86,7 @@ static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 /**
  * smcr_llc_rx() - an LLC message arrived on a link
  * @link: link
- * @buf: SMCR_WR_LEN bytes
+ * @buf: as long as a message of the group's dialect
  *
  * Queued for the work, bounded: LLC must not hold up data (LLC-14).
  *
@@ -102,7 +102,8 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	int rc;
 
 	smcr_count(lgr->sn, SMCR_CNT_LLC_RX);
-	rc = smcr_llc_decode(buf, SMCR_WR_LEN, link->llc_form, &msg, &why);
+	rc = lgr->dialect->decode(buf, lgr->dialect->msg_len, link->llc_form,
+				  &msg, &why);
 	if (rc == -ENOMSG) {
 		smcr_hit(lgr->sn, why, lgr->id, 0);
 		return;

@@ -16,9 +16,15 @@
 static bool llc_link_data_ok(const struct smcr_link *link,
 			     const struct smcr_llc_confirm_link *cl)
 {
-	return link && !memcmp(cl->mac, link->peer_mac, sizeof(cl->mac)) &&
-	       !memcmp(cl->gid, link->peer_gid, sizeof(cl->gid)) &&
-	       cl->qpn == link->peer_qpn;
+	const struct smcr_end named = { cl->mac, cl->gid, cl->qpn };
+	struct smcr_end end;
+
+	if (!link)
+		return false;
+	end = (struct smcr_end) {
+		link->peer_mac, link->peer_gid, link->peer_qpn
+	};
+	return link->lgr->dialect->same_end(&end, &named);
 }
 
 static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
@@ -361,7 +367,8 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		      const struct smcr_llc *msg)
 {
 	const struct smcr_llc_confirm_link *peer = &msg->confirm_link;
-	bool plain = peer->no_eye_catcher && !lgr->eye_wanted;
+	const struct smcr_dialect *d = lgr->dialect;
+	u8 form;
 	int i;
 
 	if (!link)
@@ -369,7 +376,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	link->peer_user_id = peer->user_id;
 	/* the first one has settled the rest; others may be in its slot later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
-		link->llc_form = smcr_llc_form(!lgr->agreed.base);
+		link->llc_form = d->llc_form(lgr->agreed.base);
 		return;
 	}
 	lgr->agreed.max_links = lgr->server ?
@@ -377,11 +384,13 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
 			       lgr->agreed.max_links);
 	lgr->llc.fsm.max_links = lgr->agreed.max_links;
-	lgr->agreed.base = plain ? 0 : SMCR_RMBE_EYE_LEN;
+	lgr->agreed.base = smcr_dialect_base(d, lgr->eye_wanted,
+					     !peer->no_eye_catcher);
+	form = d->llc_form(lgr->agreed.base);
 	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (lgr->slot[i].link)
-			lgr->slot[i].link->llc_form = smcr_llc_form(plain);
+			lgr->slot[i].link->llc_form = form;
 	smcr_lgr_above->agreed(lgr);
 }
 

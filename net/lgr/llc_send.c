@@ -48,14 +48,14 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
 		  const struct smcr_llc *msg, u8 tag, u8 about)
 {
-	u8 buf[SMCR_WR_LEN];
+	u8 buf[SMCR_MSG_MAX];
 	int rc;
 
 	if (!link)
 		return -ENOTCONN;
 	if (tag == SMCR_TAG_FIRST)
 		WRITE_ONCE(lgr->llc.first_no, lgr->llc.first_no + 1);
-	smcr_llc_encode(msg, link->llc_form, buf);
+	lgr->dialect->encode(msg, link->llc_form, buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
 	rc = smcr_link_post(link, NULL, 0, buf, tag ? llc_sent : NULL, lgr,
 			    LLC_MARK(lgr->llc.first_no, tag, about), 0, NULL);

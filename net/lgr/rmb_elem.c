@@ -155,24 +155,29 @@ static enum smcr_reason rmb_reason(int rc)
 	}
 }
 
+static const struct smcr_dialect *elem_dialect(const struct smcr_elem *elem)
+{
+	return elem->rmb->lgr->dialect;
+}
+
 static u8 *elem_eye(const struct smcr_elem *elem)
 {
 	u32 run;
 
-	return smcr_buf_at(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN, &run);
+	return smcr_buf_at(elem->rmb->buf, elem->off, sizeof(u32), &run);
 }
 
 static bool elem_eye_ok(const struct smcr_elem *elem, u8 d)
 {
-	smcr_buf_sync_cpu(elem->rmb->buf, d, elem->off, SMCR_RMBE_EYE_LEN);
-	return smcr_get_be32(elem_eye(elem)) == SMCR_RMB_EYE;
+	smcr_buf_sync_cpu(elem->rmb->buf, d, elem->off, sizeof(u32));
+	return smcr_get_be32(elem_eye(elem)) == elem_dialect(elem)->eye;
 }
 
 /* Before the index is announced: the owner does not write afterwards (RMB-16) */
 static void rmb_set_eye(const struct smcr_elem *elem)
 {
-	smcr_put_be32(elem_eye(elem), SMCR_RMB_EYE);
-	smcr_buf_sync_dev(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+	smcr_put_be32(elem_eye(elem), elem_dialect(elem)->eye);
+	smcr_buf_sync_dev(elem->rmb->buf, elem->off, sizeof(u32));
 }
 
 /**
@@ -226,7 +231,8 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
 	/* in first contact the peer has not said yet whether it needs one */
-	if (lgr->agreed.base || smcr_lgr_forming(lgr))
+	if (lgr->agreed.base ||
+	    (lgr->dialect->eye_len && smcr_lgr_forming(lgr)))
 		rmb_set_eye(elem);
 	return 0;
 }
@@ -281,7 +287,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 void smcr_rmb_clear_eye(const struct smcr_elem *elem)
 {
 	if (elem_eye_ok(elem, elem->rmb->lgr->link->mem.d))
-		smcr_buf_zero(elem->rmb->buf, elem->off, SMCR_RMBE_EYE_LEN);
+		smcr_buf_zero(elem->rmb->buf, elem->off, sizeof(u32));
 }
 
 /**

@@ -10,7 +10,6 @@
 #define SMCR_RMB_FIRST		(256U << 10)	/* first RMB of a class ... */
 #define SMCR_RMB_FIRST_ELEMS	2		/* ... but so many elements */
 #define SMCR_RMB_LOW		8		/* prepare when under 1/8 is free */
-#define SMCR_RMB_EYE		0xd9d4c2c5U	/* "RMBE" in EBCDIC, our choice */
 
 /* rmb.c */
 u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize);

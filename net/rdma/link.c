@@ -52,6 +52,7 @@ static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
 	refcount_set(&link->refs, 1);
 	link->lgr = owner->lgr;
 	link->slot = owner->slot;
+	link->msg_len = owner->msg_len;
 	link->sn = owner->mem->sn;
 	link->mem = *owner->mem;
 	link->mem.ibdev = pid->dev->ibdev;
@@ -84,7 +85,7 @@ static int link_setup(struct smcr_link *link)
 				    DMA_FROM_DEVICE);
 	if (!rc)
 		rc = smcr_link_create_qp(link);
-	if (!rc && link->max_inline < SMCR_WR_LEN)
+	if (!rc && link->max_inline < link->msg_len)
 		rc = link_alloc_buf(&link->tx_buf, mem,
 				    SMCR_SQ_DEPTH * SMCR_TX_SLOT,
 				    DMA_TO_DEVICE);

@@ -50,7 +50,7 @@ struct smcr_tx_pend {
 
 /**
  * struct smcr_link_ops - the way up
- * @rx_cdc: a CDC message arrived, SMCR_WR_LEN bytes, not yet decoded; @buf is
+ * @rx_cdc: a CDC message arrived, @link->msg_len bytes, not yet decoded; @buf is
  *	valid during the call
  * @rx_llc: an LLC message, likewise
  * @down: the link failed; any context up to softirq; called exactly once
@@ -79,6 +79,7 @@ extern const struct smcr_link_ops *smcr_link_above;
  * @slot: its index in the group
  * @d: its device's entry there
  * @peer_id: whom it leads to
+ * @msg_len: bytes of each message on it, SMCR_RX_LEN at most
  * @mem: its buffers; those of its connections are the same way
  */
 struct smcr_link_for {
@@ -87,6 +88,7 @@ struct smcr_link_for {
 	u8 slot;
 	u8 d;
 	const u8 *peer_id;
+	u8 msg_len;
 	const struct smcr_buf_for *mem;
 };
 
@@ -141,6 +143,7 @@ struct smcr_link {
 	u32 user_id;			/* own link user ID */
 	u32 peer_user_id;
 	u8 llc_form;			/* enum smcr_llc_form; with CONFIRM LINK */
+	u8 msg_len;			/* of each message, the dialect's */
 	u32 max_inline;			/* what the QP offers */
 
 	u8 peer_gid[16];

@@ -51,7 +51,7 @@ static int link_replenish(struct smcr_link *link)
 
 static void link_deliver(struct smcr_link *link, const u8 *buf, u32 len)
 {
-	if (unlikely(len != SMCR_WR_LEN))	/* MISC-13 */
+	if (unlikely(len != link->msg_len))	/* MISC-13 */
 		smcr_link_fail(link, SMCR_R_LLC_LENGTH);
 	else if (likely(smcr_wr_is_cdc(buf)))
 		smcr_link_above->rx_cdc(link, buf);

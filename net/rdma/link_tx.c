@@ -217,18 +217,18 @@ static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
 
 	wr->sg_list = sge;
 	wr->num_sge = 1;
-	if (link->max_inline >= SMCR_WR_LEN) {
+	if (link->max_inline >= link->msg_len) {
 		/* inline data are copied by the CPU while it posts */
 		wr->send_flags |= IB_SEND_INLINE;
 		sge->addr = (uintptr_t)msg;
-		sge->length = SMCR_WR_LEN;
+		sge->length = link->msg_len;
 		sge->lkey = 0;
 		return 0;
 	}
-	memcpy(smcr_buf_at(link->tx_buf, off, SMCR_WR_LEN, &run), msg,
-	       SMCR_WR_LEN);
+	memcpy(smcr_buf_at(link->tx_buf, off, link->msg_len, &run), msg,
+	       link->msg_len);
 	return smcr_buf_sges(link->tx_buf, link->mem.d, link->lkey, off,
-			     SMCR_WR_LEN, sge, 1) == 1 ? 0 : -EIO;
+			     link->msg_len, sge, 1) == 1 ? 0 : -EIO;
 }
 
 static void link_chain_writes(struct smcr_link *link, struct ib_rdma_wr *w,
@@ -285,7 +285,7 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
  * @w: @n_w RDMA WRITE requests, set up except for chaining, flags and cqe; may be
  *	NULL with 0
  * @n_w: their number, less than SMCR_POST_MAX
- * @msg: SMCR_WR_LEN bytes to SEND after them, copied; NULL: none, @n_w is not 0
+ * @msg: link->msg_len bytes to SEND after them, copied; NULL: none, @n_w is not 0
  * @done: called at completion; NULL: the SEND is signalled only if the send queue
  *	has to be reclaimed
  * @arg: for @done

@@ -4,6 +4,8 @@
 
 #include "lgr_plan.h"
 
+static const struct smcr_dialect *const v1 = &smcr_dialect_v1;
+
 TEST(smcr_link_matches__every_part_counts)
 {
 	struct smcr_clc_accept msg;
@@ -16,12 +18,12 @@ TEST(smcr_link_matches__every_part_counts)
 		memcpy(link.peer_gid, msg.gid, 16);
 		memcpy(link.peer_mac, msg.mac, 6);
 		link.peer_qpn = msg.qpn;
-		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 
 #define FLIPPED(field, bits) do { \
 	for (bit = 0; bit < (bits); bit++) { \
 		flip((u8 *)&link.field, bit); \
-		EXPECT_FALSE(smcr_link_matches(&link, &msg)); \
+		EXPECT_FALSE(smcr_link_matches(v1, &link, &msg)); \
 		flip((u8 *)&link.field, bit); \
 	} \
 } while (0)
@@ -30,11 +32,11 @@ TEST(smcr_link_matches__every_part_counts)
 		FLIPPED(peer_mac, 48);
 		FLIPPED(peer_qpn, 32);
 #undef FLIPPED
-		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 		/* a new RToken says nothing */
 		msg.rkey++;
 		msg.va++;
-		EXPECT_TRUE(smcr_link_matches(&link, &msg));
+		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 	}
 }
 
@@ -59,7 +61,7 @@ TEST(smcr_accept_classify__truth_table)
 		link.peer_mac[5] ^= !!(differs & 8);
 		link.peer_qpn ^= !!(differs & 16);
 		EXPECT_EQ(smcr_accept_classify(&msg,
-					       smcr_link_matches(&link, &msg)),
+					       smcr_link_matches(v1, &link, &msg)),
 			  differs & 1 ? SMCR_ACCEPT_FIRST :
 			  differs ? SMCR_ACCEPT_OUT_OF_SYNC :
 				    SMCR_ACCEPT_REUSE);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between versions of the protocol, behind the handshake: how long a
+ * message is and how it is written, where data begin in an element, and what tells
+ * one end of a link from another. A group has one; nothing else asks for a version.
+ */
+#ifndef _SMCR_CORE_DIALECT_H
+#define _SMCR_CORE_DIALECT_H
+
+#include "env.h"
+#include "llc.h"
+#include "proto.h"
+
+/* Room for a message of any dialect */
+enum { SMCR_MSG_MAX = 64 };
+
+/**
+ * struct smcr_end - one end of a link, as messages name it
+ * @mac: of its port
+ * @gid: GID
+ * @qpn: queue pair
+ */
+struct smcr_end {
+	const u8 *mac;
+	const u8 *gid;
+	u32 qpn;
+};
+
+/**
+ * struct smcr_dialect - one version of the protocol
+ * @version: for display and logs; who wants to know what follows from it asks here
+ * @msg_len: bytes of a message, CDC and LLC; links have a copy
+ * @eye_len: where data begin in an element with an eye catcher; 0: no such thing
+ * @eye: the eye catcher, big endian in the element
+ * @llc_form: form of LLC on a link of a group; @base as smcr_dialect_base() said
+ * @decode: smcr_llc_decode()
+ * @encode: smcr_llc_encode()
+ * @same_rnic: do two MACs name one RNIC?
+ * @same_end: do two descriptions name one end of one link?
+ */
+struct smcr_dialect {
+	u8 version;
+	u8 msg_len;
+	u8 eye_len;
+	u32 eye;
+	enum smcr_llc_form (*llc_form)(u32 base);
+	int (*decode)(const u8 *buf, size_t len, enum smcr_llc_form form,
+		      struct smcr_llc *out, enum smcr_reason *why);
+	void (*encode)(const struct smcr_llc *in, enum smcr_llc_form form,
+		       u8 *buf);
+	bool (*same_rnic)(const u8 a[6], const u8 b[6]);
+	bool (*same_end)(const struct smcr_end *a, const struct smcr_end *b);
+};
+
+extern const struct smcr_dialect smcr_dialect_v1;
+
+/**
+ * smcr_dialect_base() - where data begin in the elements of a group
+ * @d: its dialect
+ * @own: this side wants eye catchers
+ * @peer: so does the peer
+ *
+ * One side that wants them is enough (RMB-14); before the peer has spoken it is
+ * taken for one that does not.
+ */
+static inline u32 smcr_dialect_base(const struct smcr_dialect *d, bool own,
+				    bool peer)
+{
+	return own || peer ? d->eye_len : 0;
+}
+
+#endif /* _SMCR_CORE_DIALECT_H */
