@@ -7,7 +7,7 @@
 # says so. The module as server: a notice is no offer, whatever else it says; it is never
 # answered, and the link that the server then offers is its own.
 #
-# covers: LG-05 LG-31 LLC-35
+# covers: LG-05 LG-31 LLC-35 LLC-44
 # module: ours ours
 # nics: 2/2
 # timeout: 60
