@@ -48,7 +48,7 @@ server() {
 		rx none 700ms
 		mark told
 		await told.seen
-		# nor does it wait: keys go to and fro
+		# nor does it wait: a new RMB is confirmed
 		rmb
 		tx llc confirm_rkey
 		rx llc confirm_rkey reply=1 negative=0
