@@ -29,10 +29,10 @@ struct smcr_net {
 	unsigned int n_socks;		/* that the application has not closed */
 
 	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
-	struct list_head lgr_list;	/* smcr_lgr.net_node */
-	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net_id; lgr_lock */
-	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.hash_node, by peer ID */
-	struct list_head lgr_forming;	/* smcr_lgr.form_node; lgr_lock */
+	struct list_head lgr_list;	/* smcr_lgr.net.node */
+	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net.id; lgr_lock */
+	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.net.hash, by peer ID */
+	struct list_head lgr_forming;	/* smcr_lgr.net.form; lgr_lock */
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 

@@ -15,7 +15,7 @@ void smcr_conn_queue_work(struct smcr_conn *conn)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	sock_hold(sk);
-	if (!queue_work(smcr_sock_wq, &conn->work))
+	if (!queue_work(smcr_sock_wq, &conn->end.work))
 		sock_put(sk);
 }
 
@@ -26,16 +26,16 @@ void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	lockdep_assert_held(&conn->lock);
-	conn->timer_abort = abort;
-	conn->timer_end = jiffies + msecs_to_jiffies(ms);
+	conn->end.abort = abort;
+	conn->end.due = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
-	if (mod_delayed_work(smcr_wq, &conn->timer, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(smcr_wq, &conn->end.timer, msecs_to_jiffies(ms)))
 		sock_put(sk);	/* it was armed and had its reference */
 }
 
 void smcr_conn_stop_timer(struct smcr_conn *conn)
 {
-	if (cancel_delayed_work(&conn->timer))
+	if (cancel_delayed_work(&conn->end.timer))
 		sock_put(&smcr_conn_sock(conn)->sk);
 }
 
@@ -44,16 +44,16 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	WRITE_ONCE(conn->purged, true);
+	WRITE_ONCE(conn->rx.purged, true);
 	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
-	conn->rx_cons = conn->rx_prod;
-	conn->rx_told = conn->rx_prod;
-	smcr_urg_rx_lost(&conn->rx_urg);
+	conn->rx.cons = conn->rx.prod;
+	conn->rx.told = conn->rx.prod;
+	smcr_urg_rx_lost(&conn->rx.urg);
 }
 
 /**
  * smcr_conn_rest_read() - the application has read what there was
- * @conn: closed connection with conn->rest, conn->lock held
+ * @conn: closed connection with conn->rx.rest, conn->lock held
  */
 void smcr_conn_rest_read(struct smcr_conn *conn)
 {
@@ -83,7 +83,7 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->todo))
+	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo))
 		smcr_conn_queue_work(conn);
 	if (conn->fsm.tx_closed) {	/* a lingering close() */
 		struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -115,10 +115,10 @@ int smcr_conn_aim(struct smcr_conn *conn)
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
-	rc = smcr_lgr_rtoken_on(conn->lgr, conn->rtoken, conn->link->slot,
-				&conn->peer_rkey, &va);
+	rc = smcr_lgr_rtoken_on(conn->lgr, conn->relem.rtoken, conn->link->slot,
+				&conn->tx.rkey, &va);
 	if (!rc)
-		conn->peer_va = va + (u64)(conn->peer_index - 1) *
-				     conn->tx_ring.size;
+		conn->tx.va = va + (u64)(conn->relem.index - 1) *
+				     conn->tx.ring.size;
 	return rc;
 }

@@ -20,117 +20,271 @@
 #include "core/urgent.h"
 #include "core/window.h"
 
-/*
- * struct smcr_conn - one connection
+/**
+ * struct smcr_conn_own - the own element; socket lock, or the turn of the handshake
+ * @elem: the element; without an RMB when @keep_len says what is left of it
+ * @buf: what it is in
+ * @keep_off: smcr_buf_keep() of it, where
+ * @keep_len: ... how much, 0: nothing is kept
+ * @clc_sent: the peer was told of it, in Accept or Confirm
  *
- * @lock: BH. Guards everything below it unless stated otherwise. Order:
- *	socket lock > conn lock > link lock. Socket callbacks that only wake
- *	(sk_data_ready, sk_write_space, sk_error_report) may be called under it.
+ * CDC messages look at it under conn->lock: it is there before the connection can be
+ * looked up, and goes when conn->lgr does not name a group any more.
+ */
+struct smcr_conn_own {
+	struct smcr_elem elem;
+	struct smcr_buf *buf;
+	u32 keep_off, keep_len;
+	bool clc_sent;
+};
+
+/**
+ * struct smcr_conn_relem - the peer's element; socket lock, or the turn of the handshake
+ * @rtoken: index in lgr->rtok.tab, -1 none
+ * @index: element of that RMB
+ */
+struct smcr_conn_relem {
+	int rtoken;
+	u8 index;
+};
+
+/**
+ * struct smcr_conn_ka - keepalive, jiffies; lgr->lock
+ * @since: begin of mode SMC; nobody looks while @idle is 0
+ * @idle: TCP_KEEPIDLE, 0 = no keepalive
+ * @intvl: TCP_KEEPINTVL
+ * @cnt: TCP_KEEPCNT
+ */
+struct smcr_conn_ka {
+	unsigned long since;
+	int idle;
+	int intvl;
+	int cnt;
+};
+
+/**
+ * struct smcr_conn_rx - the receive side; conn->lock
+ * @ring: the own element
+ * @prod: the peer has written up to here, and it is synced
+ * @cons: the application has read; its reader alone moves it, and with the socket
+ *	lock may look at it without the other; but see @purged
+ * @told: ... and has not read yet, but will skip
+ * @urg: state: before prod.abs; smcr_conn_urgent()
+ * @announced: told.abs in the last CDC sent
+ * @tell_at: jiffies; smcr_rx_peer_closed()
+ * @seq: last processed (SR)
+ * @blocked: B of the last CDC
+ * @asks: R, P or U of the last CDC
+ * @purged: unread data were dropped; a reader that copies looks without the lock
+ * @lost: a purge dropped data, or the end of them
+ * @rest: closed, but unread data were left
+ * @bytes: received, for display
+ */
+struct smcr_conn_rx {
+	struct smcr_ring ring;
+	struct smcr_pos prod;
+	struct smcr_pos cons;
+	struct smcr_pos told;
+	struct smcr_urg_rx urg;
+	u64 announced;
+	unsigned long tell_at;
+	u16 seq;
+	bool blocked;
+	bool asks;
+	bool purged;
+	bool lost;
+	bool rest;
+	u64 bytes;
+};
+
+/**
+ * struct smcr_conn_hold - F came before what it speaks of; conn->lock
+ * @wait: and that is waited for
+ * @seq: its number
+ * @have: there is a CDC that came since
+ * @cdc: ... the last one
+ * @timer: how long; a reference on the socket while it runs
+ */
+struct smcr_conn_hold {
+	bool wait;
+	u16 seq;
+	bool have;
+	struct smcr_cdc cdc;
+	struct timer_list timer;
+};
+
+/**
+ * struct smcr_conn_snd - the send buffer; socket lock
+ * @buf: allocated by the first send
+ * @old: the one before, see smcr_tx_grow()
+ * @size: of @buf
+ * @max: what it may grow to
+ * @grow_at: ... from then on, jiffies; it has failed before
+ * @in: offset in @buf of the next byte
+ * @old_end: bytes before it are in @old
+ *
+ * Who posts looks at @buf, @old, @size and @old_end under conn->lock, so they change
+ * under both once there is something to post. Both buffers are mapped for the device of
+ * conn->link: who gives the connection another link maps them for its device before;
+ * smcr_tx_new_buf() may be at one for the old.
+ */
+struct smcr_conn_snd {
+	struct smcr_buf *buf;
+	struct smcr_buf *old;
+	u32 size;
+	u32 max;
+	unsigned long grow_at;
+	u32 in;
+	u64 old_end;
+};
+
+/**
+ * struct smcr_conn_tx - what is sent; conn->lock
+ * @acked: send completion: nothing reads these bytes any more
+ * @queued: bytes put into the send buffer so far; grows under the socket lock, too
+ * @done: bytes whose write completed, or that the peer has read
+ * @src: offset in snd.buf of the next unsent byte
+ * @ring: the peer's element
+ * @prod: written there; .abs = bytes sent
+ * @cons: the peer has consumed
+ * @urg: urgent data
+ * @signalled: prod.abs of the last signalled post
+ * @token: the peer's alert token
+ * @rkey: of the element on conn->link: smcr_conn_aim()
+ * @va: ... its address there, base not included
+ * @seq: last sent
+ * @pends: signalled posts outstanding
+ * @blocked: B in the last CDC sent
+ * @ctrl: a CDC without data is owed
+ * @dead: NO_TX: post nothing
+ * @nodelay: TCP_NODELAY
+ * @more: MSG_MORE: the last send goes on
+ * @flush: somebody waits for @done to catch up
+ * @dropped: unsent data were dropped: queue no more
+ * @owed: SMCR_ACT_SEND_* not posted yet
+ * @sq_wait: link->waiters; empty = not waiting; link->lock
+ * @bytes: sent, for display
+ */
+struct smcr_conn_tx {
+	u64 acked;
+	u64 queued;
+	u64 done;
+	u32 src;
+	struct smcr_ring ring;
+	struct smcr_pos prod;
+	struct smcr_pos cons;
+	struct smcr_urg_tx urg;
+	u64 signalled;
+	u32 token;
+	u32 rkey;
+	u64 va;
+	u16 seq;
+	u32 pends;
+	bool blocked;
+	bool ctrl;
+	bool dead;
+	bool nodelay;
+	bool more;
+	bool flush;
+	bool dropped;
+	u32 owed;
+	struct list_head sq_wait;
+	u64 bytes;
+};
+
+/**
+ * struct smcr_conn_mv - what it takes to go on over another link, move.c; conn->lock
+ * @fo: what has certainly arrived
+ * @validate: a CDC with F is owed
+ * @valid_seq: ... its number
+ * @redo: ... and what came after it has to be told again
+ * @lost: a signalled post has failed with the link
+ * @unsure: a post failed: some of it may be under way
+ * @again: data from here to tx.prod are written again
+ */
+struct smcr_conn_mv {
+	struct smcr_fo fo;
+	bool validate;
+	u16 valid_seq;
+	bool redo;
+	bool lost;
+	bool unsure;
+	struct smcr_pos again;
+};
+
+/**
+ * struct smcr_conn_early - what came before activation; conn->lock
+ * @cflags: D, C, A
+ * @bad: a violation
+ * @conflict: the element was lost
+ */
+struct smcr_conn_early {
+	u8 cflags;
+	enum smcr_reason bad;
+	bool conflict;
+};
+
+/**
+ * struct smcr_conn_end - what closing leaves to be done; conn->lock
+ * @todo: SMCR_CONN_TODO_*, atomic bit operations, for @work
+ * @work: smcr_conn_work(); a reference on the socket while it is queued
+ * @timer: T_CLOSE or T_ABORT; a reference on the socket while it is armed
+ * @due: jiffies when it ends; an earlier run is stale
+ * @abort: T_ABORT runs, else T_CLOSE
+ * @fin_seen: TCP's FIN came too early, the timer runs
+ * @why: reason of an abnormal end
+ */
+struct smcr_conn_end {
+	unsigned long todo;
+	struct work_struct work;
+	struct delayed_work timer;
+	unsigned long due;
+	bool abort;
+	bool fin_seen;
+	enum smcr_reason why;
+};
+
+/**
+ * struct smcr_conn - one connection
+ * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
+ *	or a reference
+ * @link: what it sends over, counted there; NULL without @lgr. Read and written under
+ *	@lock, which is what keeps it: no other lock and no RCU does. Who needs it
+ *	longer takes a reference. Comparing needs no lock
+ * @member: in @lgr: own alert token, list; lgr->lock, the token @lock
+ * @own: socket lock
+ * @relem: socket lock
+ * @ka: lgr->lock
+ * @active: the handshake is complete: WRITE_ONCE once under @lock
+ * @lock: BH. Order: socket lock > conn lock > link lock. Socket callbacks that only
+ *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
+ * @fsm: the close machine; @lock
+ * @rx: receive side; @lock
+ * @hold: receive side, while a CDC is waited for; @lock
+ * @snd: send buffer; socket lock
+ * @tx: send side; @lock
+ * @mv: failover of it; @lock
+ * @early: what came before @active; @lock
+ * @end: @lock
  */
 struct smcr_conn {
-	/* set by smcr_conn_open(), cleared by release; read under RCU or ref */
 	struct smcr_lgr *lgr;
-	/*
-	 * What it sends over, counted there; NULL without lgr. Read and written
-	 * under conn->lock, which is what keeps it: no other lock and no RCU does.
-	 * Who needs it longer takes a reference. Comparing needs no lock.
-	 */
 	struct smcr_link *link;
-	struct smcr_member member;	/* in lgr: own alert token, list */
-	struct smcr_elem elem;		/* own element */
-	struct smcr_buf *rx_buf;	/* ... is in it; socket lock */
-	u32 keep_off, keep_len;		/* smcr_buf_keep() of it; socket lock */
-	int rtoken;			/* index in lgr->rtokens, -1 none */
-	u8 peer_index;
-	bool active;			/* handshake complete: WRITE_ONCE once */
-	/* keepalive, jiffies; lgr->lock */
-	unsigned long ka_since;		/* begin of mode SMC */
-	int ka_idle;			/* TCP_KEEPIDLE, 0 = no keepalive */
-	int ka_intvl;
-	int ka_cnt;
+	struct smcr_member member;
+	struct smcr_conn_own own;
+	struct smcr_conn_relem relem;
+	bool active;
+	struct smcr_conn_ka ka;
 
-	spinlock_t lock;		/* BH; guards the rest */
+	spinlock_t lock;	/* see above */
 	struct smcr_close fsm;
-
-	/* receive side */
-	struct smcr_ring rx_ring;
-	struct smcr_pos rx_prod;	/* peer has written up to here, and it is synced */
-	struct smcr_pos rx_cons;	/* application has read; also socket lock */
-	struct smcr_pos rx_told;	/* ... and has not read yet, but will skip */
-	struct smcr_urg_rx rx_urg;	/* state: before rx_prod.abs; smcr_conn_urgent() */
-	u64 rx_announced;		/* rx_told.abs in the last CDC sent */
-	unsigned long rx_tell_at;	/* jiffies; smcr_rx_peer_closed() */
-	u16 rx_seq;			/* last processed (SR) */
-	bool peer_blocked;		/* B of the last CDC */
-	bool peer_asks;			/* R, P or U of the last CDC */
-	bool rx_wait;			/* F came before what it speaks of: rx_wait_seq */
-	u16 rx_wait_seq;
-	bool rx_held;			/* the last CDC since, rx_later */
-	struct smcr_cdc rx_later;
-	struct timer_list rx_wait_timer;	/* a reference on the socket while it runs */
-
-	/* send side */
-	/*
-	 * Mapped for the device of conn->link. Who gives the connection another
-	 * link maps both for its device before; smcr_tx_new_buf() may be at one
-	 * for the old.
-	 */
-	struct smcr_buf *sndbuf;	/* allocated by the first send */
-	struct smcr_buf *sndbuf_old;	/* the one before, see smcr_tx_grow() */
-	u32 sndbuf_size;		/* of sndbuf; socket lock writes */
-	u32 sndbuf_max;			/* what it may grow to */
-	unsigned long grow_at;		/* ... from then on, jiffies; it has failed before */
-	u32 tx_in;			/* offset in sndbuf of the next byte; socket lock */
-	u64 tx_old_end;			/* bytes before it are in sndbuf_old */
-	u64 tx_acked;			/* send completion: nothing reads them any more */
-	u64 tx_queued;			/* bytes put into sndbuf so far; socket lock writes */
-	u64 tx_done;			/* bytes whose write completed */
-	u32 tx_src;			/* offset in sndbuf of the next unsent byte */
-	struct smcr_ring tx_ring;	/* the peer's element */
-	struct smcr_pos tx_prod;	/* written there; .abs = bytes sent */
-	struct smcr_pos tx_cons;	/* peer has consumed */
-	struct smcr_urg_tx tx_urg;
-	u64 tx_signalled;		/* tx_prod.abs of the last signalled post */
-	u32 peer_token;
-	u32 peer_rkey;			/* on conn->link: smcr_conn_aim() */
-	u64 peer_va;			/* ... of the element, base not included */
-	u16 tx_seq;			/* last sent */
-	u32 tx_pends;			/* signalled posts outstanding */
-	bool tx_blocked;		/* B in the last CDC sent */
-	bool tx_ctrl;			/* a CDC without data is owed */
-	bool tx_dead;			/* NO_TX: post nothing */
-	bool tx_nodelay;		/* TCP_NODELAY */
-	bool tx_more;			/* MSG_MORE: the last send goes on */
-	bool tx_flush;			/* somebody waits for tx_done to catch up */
-	bool tx_unsure;			/* a post failed: some of it may be under way */
-	struct smcr_fo fo;		/* what has certainly arrived */
-	bool tx_validate;		/* a CDC with F is owed, of number tx_valid_seq */
-	u16 tx_valid_seq;
-	bool tx_redo;			/* ... and what came after it has to be told again */
-	bool tx_lost;			/* a signalled post has failed with the link */
-	struct smcr_pos tx_again;	/* data from here to tx_prod are written again */
-	u32 tx_owed;			/* SMCR_ACT_SEND_* not posted yet */
-	bool purged;			/* unread data were dropped */
-	bool tx_dropped;		/* unsent data were: queue no more */
-	bool rest;			/* closed, but unread data were left */
-	bool fin_seen;			/* TCP FIN came too early, timer runs */
-	bool clc_sent;			/* Accept or Confirm was sent */
-	u8 early_cflags;		/* D, C, A that came before activation */
-	enum smcr_reason early_bad;	/* violation before activation */
-	bool early_conflict;		/* element lost before activation */
-	bool rx_lost;			/* a purge dropped data, or the end of them */
-	struct list_head sq_wait;	/* link->waiters; empty = not waiting */
-
-	/* deferred actions, carried out by smcr_conn_work() */
-	unsigned long todo;		/* SMCR_CONN_TODO_*, atomic bit ops */
-	struct work_struct work;
-	struct delayed_work timer;	/* T_CLOSE or T_ABORT */
-	unsigned long timer_end;	/* jiffies; an earlier run is stale */
-	bool timer_abort;		/* T_ABORT runs, else T_CLOSE */
-	enum smcr_reason why;		/* reason of an abnormal end */
-
-	/* statistics for display, racy */
-	u64 rx_bytes, tx_bytes;
+	struct smcr_conn_rx rx;
+	struct smcr_conn_hold hold;
+	struct smcr_conn_snd snd;
+	struct smcr_conn_tx tx;
+	struct smcr_conn_mv mv;
+	struct smcr_conn_early early;
+	struct smcr_conn_end end;
 };
 
 enum {
@@ -147,8 +301,8 @@ enum {
  *	back. Any context up to softirq; the connection's lock may be held
  * @lgr_lost: the group of @ssk, a server's socket in negotiation, has ended; the
  *	caller holds a reference. Process context
- * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here
- *	because it may feed the close machine, which sends
+ * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here because
+ *	it tells sending and then the close machine, which sends
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
@@ -174,6 +328,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
 void smcr_conn_rest_read(struct smcr_conn *conn);
 void smcr_conn_tx_idle(struct smcr_conn *conn);
+void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok);
 void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* move.c */
@@ -194,11 +349,11 @@ void smcr_conn_lose_all(struct smcr_lgr *lgr);
  */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
-	u64 cons = READ_ONCE(conn->rx_cons.abs);
+	u64 cons = READ_ONCE(conn->rx.cons.abs);
 	u64 prod;
 
 	smp_rmb();	/* cons first: it never passes a later prod */
-	prod = READ_ONCE(conn->rx_prod.abs);
+	prod = READ_ONCE(conn->rx.prod.abs);
 	smp_rmb();	/* prod, then the data that it announces */
 	return prod - cons;
 }
@@ -209,9 +364,9 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
  */
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {
-	return unlikely(READ_ONCE(conn->rx_urg.state) != SMCR_URG_NONE ||
-			READ_ONCE(conn->rx_told.abs) !=
-				READ_ONCE(conn->rx_cons.abs));
+	return unlikely(READ_ONCE(conn->rx.urg.state) != SMCR_URG_NONE ||
+			READ_ONCE(conn->rx.told.abs) !=
+				READ_ONCE(conn->rx.cons.abs));
 }
 
 /*
@@ -220,35 +375,36 @@ static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
  */
 static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
 {
-	return max(smcr_ring_cap(&conn->rx_ring) / 2, 1U);
+	return max(smcr_ring_cap(&conn->rx.ring) / 2, 1U);
 }
 
 /* Bytes accepted from the application that no write was posted for */
 static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
 {
-	return READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_prod.abs);
+	return READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.prod.abs);
 }
 
 /* Room in the send buffer */
 static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 {
-	return conn->sndbuf_size -
-	       (u32)(READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done));
+	return conn->snd.size -
+	       (u32)(READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done));
 }
 
 /* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
-	return READ_ONCE(conn->sndbuf_size) < conn->sndbuf_max &&
-	       time_after_eq(jiffies, READ_ONCE(conn->grow_at));
+	return READ_ONCE(conn->snd.size) < conn->snd.max &&
+	       time_after_eq(jiffies, READ_ONCE(conn->snd.grow_at));
 }
 
 /* tx.c */
 void smcr_tx_push(struct smcr_conn *conn);
 bool smcr_tx_unsaid(const struct smcr_conn *conn);
 void smcr_tx_give_up(struct smcr_conn *conn);
-void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
-void smcr_tx_done(struct smcr_tx_pend *pend, bool ok);
+bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
+bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
+		       bool ok);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);
 void smcr_tx_flush(struct smcr_conn *conn);
 void smcr_tx_room(struct smcr_link *link);

@@ -40,16 +40,16 @@ static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
 			      const struct smcr_pos *from,
 			      const struct smcr_pos *to)
 {
-	u32 begin = conn->elem.off + conn->rx_ring.base;
+	u32 begin = conn->own.elem.off + conn->rx.ring.base;
 	u32 len = (u32)(to->abs - from->abs);
 	u32 off = from->off, run;
 
 	lockdep_assert_held(&conn->lock);
 	if (d == SMCR_RX_SYNCED)
 		return;
-	run = min(len, smcr_ring_cap(&conn->rx_ring) - off);
-	smcr_buf_sync_cpu(conn->rx_buf, d, begin + off, run);
-	smcr_buf_sync_cpu(conn->rx_buf, d, begin, len - run);
+	run = min(len, smcr_ring_cap(&conn->rx.ring) - off);
+	smcr_buf_sync_cpu(conn->own.buf, d, begin + off, run);
+	smcr_buf_sync_cpu(conn->own.buf, d, begin, len - run);
 }
 
 /*
@@ -60,11 +60,11 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 					const struct smcr_cdc *cdc, int d,
 					int *rx, int *freed, int *urg)
 {
-	struct smcr_pos prod = conn->rx_prod, cons = conn->tx_cons;
-	const struct smcr_ring *rx_ring = &conn->rx_ring;
+	struct smcr_pos prod = conn->rx.prod, cons = conn->tx.cons;
+	const struct smcr_ring *rx_ring = &conn->rx.ring;
 
 	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
-			     conn->rx_announced + smcr_ring_cap(rx_ring));
+			     conn->rx.announced + smcr_ring_cap(rx_ring));
 	if (*rx < 0)
 		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
 	if (*rx && conn->fsm.rx_done)
@@ -72,8 +72,8 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 
 	*freed = 0;
 	if (conn->active) {
-		*freed = smcr_pos_apply(&conn->tx_ring, &cons, cdc->cons,
-					conn->tx_prod.abs);
+		*freed = smcr_pos_apply(&conn->tx.ring, &cons, cdc->cons,
+					conn->tx.prod.abs);
 		if (*freed < 0)
 			return *freed == -ERANGE ? SMCR_R_CDC_CURSOR :
 						   SMCR_R_CDC_CONS;
@@ -81,18 +81,18 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
-	*urg = smcr_urg_rx_flags(&conn->rx_urg, cdc->pflags, prod.abs,
-				 conn->rx_told.abs);
+	*urg = smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags, prod.abs,
+				 conn->rx.told.abs);
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
 	if (*rx)
-		smcr_conn_rx_sync(conn, d, &conn->rx_prod, &prod);
-	conn->rx_prod.off = prod.off;
-	conn->rx_prod.wrap = prod.wrap;
+		smcr_conn_rx_sync(conn, d, &conn->rx.prod, &prod);
+	conn->rx.prod.off = prod.off;
+	conn->rx.prod.wrap = prod.wrap;
 	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
-	WRITE_ONCE(conn->rx_prod.abs, prod.abs);
-	conn->tx_cons = cons;
-	smcr_urg_tx_acked(&conn->tx_urg, cons.abs);
+	WRITE_ONCE(conn->rx.prod.abs, prod.abs);
+	conn->tx.cons = cons;
+	smcr_urg_tx_acked(&conn->tx.urg, cons.abs);
 	return SMCR_R_NONE;
 }
 
@@ -127,8 +127,8 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 static bool smcr_conn_closing(const struct smcr_conn *conn)
 {
 	return (conn->fsm.want_closed || conn->fsm.tx_closed) &&
-	       conn->why == SMCR_R_NONE &&
-	       (!conn->fin_seen || smcr_conn_ended(conn));
+	       conn->end.why == SMCR_R_NONE &&
+	       (!conn->end.fin_seen || smcr_conn_ended(conn));
 }
 
 /*
@@ -141,23 +141,23 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!conn->rx_wait)
-		conn->rx_held = false;
-	else if (!smcr_seq_after(seq, conn->rx_wait_seq))
+	if (!conn->hold.wait)
+		conn->hold.have = false;
+	else if (!smcr_seq_after(seq, conn->hold.seq))
 		return;
 	/* it may have moved once more meanwhile, and says more */
-	conn->rx_wait = true;
-	conn->rx_wait_seq = seq;
-	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer,
+	conn->hold.wait = true;
+	conn->hold.seq = seq;
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer,
 		       jiffies + SMCR_RX_WAIT);
 }
 
 static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	conn->rx_wait = false;
+	conn->hold.wait = false;
 	if (!conn->active)
-		conn->early_bad = SMCR_R_CDC_VALIDATION;
+		conn->early.bad = SMCR_R_CDC_VALIDATION;
 	else
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_CDC_VALIDATION);
@@ -170,34 +170,34 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 			      int d)
 {
-	u8 marks = conn->rx_held ? conn->rx_later.pflags & SMCR_CDC_U : 0;
-	u64 most = conn->rx_announced + smcr_ring_cap(&conn->rx_ring);
-	struct smcr_pos from = conn->rx_prod, prod;
+	u8 marks = conn->hold.have ? conn->hold.cdc.pflags & SMCR_CDC_U : 0;
+	u64 most = conn->rx.announced + smcr_ring_cap(&conn->rx.ring);
+	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
 	/* over yet another link, which was slower */
-	if (conn->rx_held && !smcr_seq_after(cdc->seq, conn->rx_later.seq))
+	if (conn->hold.have && !smcr_seq_after(cdc->seq, conn->hold.cdc.seq))
 		return;
 	/* what was kept before has been seen to */
-	if (conn->rx_held)
-		smcr_pos_apply(&conn->rx_ring, &from, conn->rx_later.prod, most);
+	if (conn->hold.have)
+		smcr_pos_apply(&conn->rx.ring, &from, conn->hold.cdc.prod, most);
 	prod = from;
-	if (smcr_pos_apply(&conn->rx_ring, &prod, cdc->prod, most) > 0)
+	if (smcr_pos_apply(&conn->rx.ring, &prod, cdc->prod, most) > 0)
 		smcr_conn_rx_sync(conn, d, &from, &prod);
-	conn->rx_later = *cdc;
-	conn->rx_later.pflags |= marks;
-	conn->rx_held = true;
+	conn->hold.cdc = *cdc;
+	conn->hold.cdc.pflags |= marks;
+	conn->hold.have = true;
 }
 
 /* It has not come: data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
-					      rx_wait_timer);
+					      hold.timer);
 
 	spin_lock_bh(&conn->lock);
 	/* not if it was armed again while this run waited for the lock */
-	if (conn->rx_wait && conn->lgr && !timer_pending(timer))
+	if (conn->hold.wait && conn->lgr && !timer_pending(timer))
 		smcr_conn_rx_invalid(conn);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
@@ -214,15 +214,15 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
-		if (!smcr_fo_valid(cdc->seq, conn->rx_seq))
+		if (!smcr_fo_valid(cdc->seq, conn->rx.seq))
 			smcr_conn_rx_wait(conn, cdc->seq);
 		return;
 	}
-	if (conn->rx_wait && smcr_seq_after(cdc->seq, conn->rx_wait_seq)) {
+	if (conn->hold.wait && smcr_seq_after(cdc->seq, conn->hold.seq)) {
 		smcr_conn_rx_hold(conn, cdc, d);
 		return;
 	}
-	if (!smcr_seq_after(cdc->seq, conn->rx_seq)) {
+	if (!smcr_seq_after(cdc->seq, conn->rx.seq)) {
 		smcr_hit(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->member.token);
 		return;
 	}
@@ -233,20 +233,20 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (!smcr_close_may_rx(&conn->fsm)) {
 		/* after our A only the peer's C or A counts */
-		conn->rx_seq = cdc->seq;
+		conn->rx.seq = cdc->seq;
 		smcr_conn_rx_flags(conn, cdc->cflags);
 		return;
 	}
 
 	why = smcr_conn_apply(conn, cdc, d, &rx, &freed, &urg);
-	if (why == SMCR_R_NONE && conn->rx_ring.base && d != SMCR_RX_SYNCED &&
-	    !smcr_rmb_eye_ok(&conn->elem, d)) {
+	if (why == SMCR_R_NONE && conn->rx.ring.base && d != SMCR_RX_SYNCED &&
+	    !smcr_rmb_eye_ok(&conn->own.elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
 				     (int)sizeof(conn->lgr->peer.id),
-				     conn->lgr->peer.id, conn->elem.index,
-				     smcr_rmb_rkey(conn->elem.rmb, conn->link),
+				     conn->lgr->peer.id, conn->own.elem.index,
+				     smcr_rmb_rkey(conn->own.elem.rmb, conn->link),
 				     conn->member.token);
 	}
 	if (why != SMCR_R_NONE) {
@@ -254,32 +254,33 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 					       why);
 		else
-			conn->early_bad = why;
+			conn->early.bad = why;
 		return;
 	}
 
-	conn->rx_seq = cdc->seq;
-	conn->peer_blocked = cdc->pflags & SMCR_CDC_B;
-	conn->peer_asks = smcr_cdc_asks(cdc->pflags);
-	conn->rx_bytes += rx;
+	conn->rx.seq = cdc->seq;
+	conn->rx.blocked = cdc->pflags & SMCR_CDC_B;
+	conn->rx.asks = smcr_cdc_asks(cdc->pflags);
+	conn->rx.bytes += rx;
 	if (unlikely(urg))
 		smcr_rx_urg_news(conn, urg);
 	if (!conn->active) {
-		conn->early_cflags |= cdc->cflags;
+		conn->early.cflags |= cdc->cflags;
 		return;
 	}
 	if (rx)
 		smcr_conn_rx_data(conn, rx);
 	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
-	if ((conn->peer_asks || conn->peer_blocked) &&
-	    conn->rx_announced != conn->rx_told.abs)
-		conn->tx_ctrl = true;
+	if ((conn->rx.asks || conn->rx.blocked) &&
+	    conn->rx.announced != conn->rx.told.abs)
+		conn->tx.ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn))
 			smcr_conn_start_timer(conn, false);
-		smcr_tx_reclaim(conn, conn->tx_cons.abs);
+		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
+			smcr_conn_drained(conn);
 	}
-	if (freed || conn->tx_ctrl)
+	if (freed || conn->tx.ctrl)
 		smcr_tx_push(conn);
 	if (cdc->cflags)
 		smcr_conn_rx_flags(conn, cdc->cflags);
@@ -288,14 +289,14 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 /* What was waited for may have come: then what has been kept counts */
 static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 {
-	const struct smcr_cdc later = conn->rx_later;
+	const struct smcr_cdc later = conn->hold.cdc;
 
 	lockdep_assert_held(&conn->lock);
-	if (!smcr_fo_valid(conn->rx_wait_seq, conn->rx_seq))
+	if (!smcr_fo_valid(conn->hold.seq, conn->rx.seq))
 		return;
-	conn->rx_wait = false;
-	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->rx_wait_timer);
-	if (conn->rx_held && conn->lgr)
+	conn->hold.wait = false;
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer);
+	if (conn->hold.have && conn->lgr)
 		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED);
 }
 
@@ -344,7 +345,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	/* the socket may have a connection that was opened since the lookup */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		smcr_conn_rx_locked(conn, &cdc, link->mem.d);
-		if (unlikely(conn->rx_wait))
+		if (unlikely(conn->hold.wait))
 			smcr_conn_rx_go_on(conn);
 	}
 	spin_unlock_bh(&conn->lock);

@@ -41,17 +41,17 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 
 	if (acts & SMCR_ACT_PURGE) {
 		/* data were dropped: a later D or C must not look like EOF */
-		if (conn->rx_cons.abs != conn->rx_prod.abs ||
+		if (conn->rx.cons.abs != conn->rx.prod.abs ||
 		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
-			conn->rx_lost = true;
+			conn->rx.lost = true;
 		smcr_conn_purge_rx(conn);
 	}
 	if (acts & (SMCR_ACT_PURGE | SMCR_ACT_DROP_TX)) {
-		conn->tx_dropped = true;
-		WRITE_ONCE(conn->tx_queued, conn->tx_prod.abs);
+		conn->tx.dropped = true;
+		WRITE_ONCE(conn->tx.queued, conn->tx.prod.abs);
 	}
 	if (acts & SMCR_ACT_NO_TX) {
-		conn->tx_dead = true;
+		conn->tx.dead = true;
 		smcr_tx_give_up(conn);
 	}
 	if (acts & SMCR_ACT_SEND) {
@@ -82,17 +82,17 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		smcr_conn_start_timer(conn, false);
 	if (acts & SMCR_ACT_ABORT_TIMER)
 		smcr_conn_start_timer(conn, true);
-	if (out->why != SMCR_R_NONE && conn->why == SMCR_R_NONE) {
-		conn->why = out->why;
+	if (out->why != SMCR_R_NONE && conn->end.why == SMCR_R_NONE) {
+		conn->end.why = out->why;
 		smcr_hit(sn, out->why, conn->lgr->id, conn->member.token);
 		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
 	}
 	if (acts & SMCR_ACT_TCP_FIN) {
-		set_bit(SMCR_CONN_TODO_FIN, &conn->todo);
+		set_bit(SMCR_CONN_TODO_FIN, &conn->end.todo);
 		work = true;
 	}
 	if (acts & SMCR_ACT_TCP_RST) {
-		set_bit(SMCR_CONN_TODO_RST, &conn->todo);
+		set_bit(SMCR_CONN_TODO_RST, &conn->end.todo);
 		work = true;
 	}
 	if (acts & SMCR_ACT_RELEASE) {
@@ -100,8 +100,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		 * A reader may be left. It has to hear of the group's end, and so
 		 * has what is still to be said, also of the link's.
 		 */
-		conn->rest = smcr_conn_readable(conn);
-		set_bit(SMCR_CONN_TODO_RELEASE, &conn->todo);
+		conn->rx.rest = smcr_conn_readable(conn);
+		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
 		/* who reads on finds an orderly end: the peer's C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
@@ -155,16 +155,16 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	if (conn->rest) {	/* the machine is through, the reader is not */
+	if (conn->rx.rest) {	/* the machine is through, the reader is not */
 		smcr_conn_rest_event(conn, ev);
 		return;
 	}
 	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
 		u8 old = conn->fsm.st;
 
-		facts.unread = conn->rx_prod.abs != conn->rx_cons.abs;
+		facts.unread = conn->rx.prod.abs != conn->rx.cons.abs;
 		facts.unsent = smcr_conn_unsent(conn) > 0;
-		facts.undrained = conn->tx_done != conn->tx_queued;
+		facts.undrained = conn->tx.done != conn->tx.queued;
 		smcr_close_step(&conn->fsm, ev, &facts, why, &out);
 		trace_smcr_conn_state(conn->member.token, old, ev, conn->fsm.st,
 				      out.actions);
@@ -194,6 +194,51 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 }
 
 /**
+ * smcr_conn_drained() - more was delivered: does the close machine wait for that?
+ * @conn: connection, conn->lock held; what sending knows of it is up to date
+ *
+ * The machine may send, and whatever that needs is as it has to be: it is told from
+ * here alone, after smcr_tx_reclaim(), never by it.
+ */
+void smcr_conn_drained(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (conn->tx.done == conn->tx.queued &&
+	    (conn->fsm.want_done || conn->fsm.want_closed))
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
+				       SMCR_R_NONE);
+}
+
+/**
+ * smcr_conn_tx_done() - completion of a signalled post
+ * @pend: of smcr_link_post()
+ * @ok: it went through
+ *
+ * Sending takes note of it first, then the close machine hears of it, then what
+ * waited for it is posted.
+ *
+ * Context: softirq, or process on a software device.
+ */
+void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
+{
+	struct smcr_conn *conn = pend->arg;
+
+	spin_lock_bh(&conn->lock);
+	if (smcr_tx_completed(conn, pend, ok))
+		smcr_conn_drained(conn);
+	if (pend->flags & SMCR_CDC_A)
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
+				       SMCR_R_NONE);
+	if (conn->tx.flush || smcr_conn_unsent(conn))
+		smcr_tx_push(conn);
+	if (!conn->tx.pends)
+		smcr_conn_tx_idle(conn);
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/**
  * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *
@@ -202,8 +247,8 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && !conn->fin_seen && !smcr_conn_ended(conn)) {
-		conn->fin_seen = true;
+	if (conn->lgr && !conn->end.fin_seen && !smcr_conn_ended(conn)) {
+		conn->end.fin_seen = true;
 		smcr_conn_start_timer(conn, false);
 	}
 	spin_unlock_bh(&conn->lock);
@@ -212,19 +257,19 @@ void smcr_conn_tcp_fin(struct smcr_conn *conn)
 void smcr_conn_timer(struct work_struct *work)
 {
 	struct smcr_conn *conn = container_of(to_delayed_work(work),
-					      struct smcr_conn, timer);
+					      struct smcr_conn, end.timer);
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
 	/* armed again, or over, while this run waited for the lock: not its time */
 	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
-	    time_before(jiffies, conn->timer_end))
+	    time_before(jiffies, conn->end.due))
 		goto out;
-	if (conn->fin_seen && !smcr_conn_ended(conn)) {
+	if (conn->end.fin_seen && !smcr_conn_ended(conn)) {
 		smcr_count(sn, SMCR_CNT_T_CLOSE);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_TCP_FIN);
-	} else if (conn->timer_abort) {
+	} else if (conn->end.abort) {
 		smcr_count(sn, SMCR_CNT_T_ABORT);
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TIMER,
 				       SMCR_R_ABORT_TIMEOUT);

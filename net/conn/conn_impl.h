@@ -8,6 +8,7 @@
 
 /* conn_event.c */
 void smcr_conn_timer(struct work_struct *work);
+void smcr_conn_drained(struct smcr_conn *conn);
 
 /* conn_cdc.c */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);

@@ -20,11 +20,11 @@ void smcr_conn_init(struct smcr_conn *conn)
 {
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->member.lgr_node);
-	INIT_LIST_HEAD(&conn->sq_wait);
-	INIT_WORK(&conn->work, smcr_conn_work);
-	timer_setup(&conn->rx_wait_timer, smcr_conn_rx_wait_over, 0);
-	INIT_DELAYED_WORK(&conn->timer, smcr_conn_timer);
-	conn->rtoken = -1;
+	INIT_LIST_HEAD(&conn->tx.sq_wait);
+	INIT_WORK(&conn->end.work, smcr_conn_work);
+	timer_setup(&conn->hold.timer, smcr_conn_rx_wait_over, 0);
+	INIT_DELAYED_WORK(&conn->end.timer, smcr_conn_timer);
+	conn->relem.rtoken = -1;
 }
 
 /*
@@ -41,58 +41,58 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->lgr = lgr;
 	smcr_conn_set_link(conn, link);
 	conn->member.token = 0;
-	conn->rx_buf = conn->elem.rmb->buf;
-	conn->rx_ring.size = conn->elem.size;
-	conn->rx_ring.base = lgr->base;
+	conn->own.buf = conn->own.elem.rmb->buf;
+	conn->rx.ring.size = conn->own.elem.size;
+	conn->rx.ring.base = lgr->agreed.base;
 	conn->active = false;
-	conn->purged = false;
-	conn->tx_dropped = false;
-	conn->rest = false;
-	conn->fin_seen = false;
-	conn->clc_sent = false;
-	conn->early_cflags = 0;
-	conn->early_bad = SMCR_R_NONE;
-	conn->early_conflict = false;
-	conn->rx_lost = false;
-	conn->rx_prod = start;
-	conn->rx_cons = start;
-	conn->rx_told = start;
-	memset(&conn->rx_urg, 0, sizeof(conn->rx_urg));
-	memset(&conn->tx_urg, 0, sizeof(conn->tx_urg));
-	conn->rx_announced = 0;
-	conn->rx_seq = 0;
-	conn->rx_wait = false;
-	conn->rx_held = false;
-	conn->peer_blocked = false;
-	conn->peer_asks = false;
-	conn->tx_queued = 0;
-	conn->tx_done = 0;
-	conn->sndbuf_size = 0;
-	conn->grow_at = jiffies;
-	conn->tx_src = 0;
-	conn->tx_in = 0;
-	conn->tx_old_end = 0;
-	conn->tx_acked = 0;
-	conn->tx_prod = start;
-	conn->tx_cons = start;
-	conn->tx_signalled = 0;
-	conn->tx_seq = 0;
-	conn->tx_owed = 0;
-	conn->tx_blocked = false;
-	conn->tx_ctrl = false;
-	conn->tx_dead = false;
-	conn->tx_flush = false;
-	conn->tx_unsure = false;
-	conn->fo = (struct smcr_fo){ };
-	conn->tx_validate = false;
-	conn->tx_redo = false;
-	conn->tx_lost = false;
-	conn->tx_again = start;
-	conn->todo = 0;
-	conn->why = SMCR_R_NONE;
+	conn->rx.purged = false;
+	conn->tx.dropped = false;
+	conn->rx.rest = false;
+	conn->end.fin_seen = false;
+	conn->own.clc_sent = false;
+	conn->early.cflags = 0;
+	conn->early.bad = SMCR_R_NONE;
+	conn->early.conflict = false;
+	conn->rx.lost = false;
+	conn->rx.prod = start;
+	conn->rx.cons = start;
+	conn->rx.told = start;
+	memset(&conn->rx.urg, 0, sizeof(conn->rx.urg));
+	memset(&conn->tx.urg, 0, sizeof(conn->tx.urg));
+	conn->rx.announced = 0;
+	conn->rx.seq = 0;
+	conn->hold.wait = false;
+	conn->hold.have = false;
+	conn->rx.blocked = false;
+	conn->rx.asks = false;
+	conn->tx.queued = 0;
+	conn->tx.done = 0;
+	conn->snd.size = 0;
+	conn->snd.grow_at = jiffies;
+	conn->tx.src = 0;
+	conn->snd.in = 0;
+	conn->snd.old_end = 0;
+	conn->tx.acked = 0;
+	conn->tx.prod = start;
+	conn->tx.cons = start;
+	conn->tx.signalled = 0;
+	conn->tx.seq = 0;
+	conn->tx.owed = 0;
+	conn->tx.blocked = false;
+	conn->tx.ctrl = false;
+	conn->tx.dead = false;
+	conn->tx.flush = false;
+	conn->mv.unsure = false;
+	conn->mv.fo = (struct smcr_fo){ };
+	conn->mv.validate = false;
+	conn->mv.redo = false;
+	conn->mv.lost = false;
+	conn->mv.again = start;
+	conn->end.todo = 0;
+	conn->end.why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
 	spin_unlock_bh(&conn->lock);
-	/* not tx_pends: a late completion of the old attempt still counts down */
+	/* not tx.pends: a late completion of the old attempt still counts down */
 }
 
 /* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */
@@ -135,21 +135,21 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		return -EBUSY;
 	}
 	rc = smcr_rmb_get_elem(lgr, bsize, smcr_sk_memcg(&ssk->sk),
-			       &conn->elem, req, why);
+			       &conn->own.elem, req, why);
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
 	/* in first contact it is registered later */
-	if (!link || (link->num && !smcr_rmb_rkey(conn->elem.rmb, link))) {
+	if (!link || (link->num && !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
 		smcr_link_put(link);
-		smcr_rmb_put_elem(&conn->elem, false);
+		smcr_rmb_put_elem(&conn->own.elem, false);
 		return -ENOTCONN;
 	}
 
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
-	conn->sndbuf_max = smcr_conn_sndbuf_size(ssk);
+	conn->snd.max = smcr_conn_sndbuf_size(ssk);
 	smcr_conn_reset(conn, lgr, link);
 	smcr_link_put(link);
 
@@ -165,7 +165,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		conn->lgr = NULL;
 		link = smcr_conn_set_link(conn, NULL);
 		spin_unlock_bh(&conn->lock);
-		smcr_rmb_put_elem(&conn->elem, false);
+		smcr_rmb_put_elem(&conn->own.elem, false);
 		smcr_link_leave(link);
 		smcr_lgr_put(lgr);
 		sock_put(&ssk->sk);
@@ -200,11 +200,11 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 		return rtoken;
 
 	spin_lock_bh(&conn->lock);
-	conn->rtoken = rtoken;
-	conn->peer_index = m->index;
-	conn->peer_token = m->token;
-	conn->tx_ring.size = smcr_bsize_bytes(m->bsize);
-	conn->tx_ring.base = conn->lgr->base;
+	conn->relem.rtoken = rtoken;
+	conn->relem.index = m->index;
+	conn->tx.token = m->token;
+	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
+	conn->tx.ring.base = conn->lgr->agreed.base;
 	rc = smcr_conn_aim(conn);
 	/* it moves when it is active, and aims then (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
@@ -226,20 +226,20 @@ void smcr_conn_activate(struct smcr_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
-		       conn->rx_prod.abs);
+		       conn->rx.prod.abs);
 	/* a listener's children have it from TCP */
-	conn->tx_nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
+	conn->tx.nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	WRITE_ONCE(conn->active, true);
-	if (conn->rx_urg.state != SMCR_URG_NONE)
+	if (conn->rx.urg.state != SMCR_URG_NONE)
 		smcr_rx_urg_news(conn, SMCR_URG_EV_NEWS);
-	if (conn->early_conflict)
+	if (conn->early.conflict)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
-	else if (conn->early_bad)
+	else if (conn->early.bad)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-				       conn->early_bad);
-	else if (conn->early_cflags)
-		smcr_conn_rx_flags(conn, conn->early_cflags);
+				       conn->early.bad);
+	else if (conn->early.cflags)
+		smcr_conn_rx_flags(conn, conn->early.cflags);
 	/* the group may have died before there was a state to tell it to */
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
@@ -279,18 +279,18 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (!conn->lgr)
 		return;
 	spin_lock_bh(&conn->lock);
-	sndbuf = conn->sndbuf;
-	old = conn->sndbuf_old;
-	conn->sndbuf = NULL;
-	conn->sndbuf_old = NULL;
-	queued = smcr_link_cancel_wait(conn->link, &conn->sq_wait);
+	sndbuf = conn->snd.buf;
+	old = conn->snd.old;
+	conn->snd.buf = NULL;
+	conn->snd.old = NULL;
+	queued = smcr_link_cancel_wait(conn->link, &conn->tx.sq_wait);
 	spin_unlock_bh(&conn->lock);
 
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
 	if (smcr_link_silent(conn->link) ||
-	    (conn->tx_signalled == conn->tx_prod.abs && !conn->tx_unsure)) {
+	    (conn->tx.signalled == conn->tx.prod.abs && !conn->mv.unsure)) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
@@ -305,32 +305,32 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
  */
 static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 {
-	u32 off = conn->rx_told.off, len;
-	u32 cap = smcr_ring_cap(&conn->rx_ring);
+	u32 off = conn->rx.told.off, len;
+	u32 cap = smcr_ring_cap(&conn->rx.ring);
 
 	lockdep_assert_held(&conn->lock);
 
 	/* an urgent byte that will be skipped is not read from there */
-	len = (u32)(conn->rx_prod.abs - conn->rx_told.abs);
+	len = (u32)(conn->rx.prod.abs - conn->rx.told.abs);
 	if (!len)
 		return false;
 	if (len > cap - off) {	/* they wrap */
 		off = 0;
 		len = cap;
 	}
-	conn->keep_off = conn->elem.off + conn->rx_ring.base + off;
-	conn->keep_len = len;
-	smcr_buf_keep(conn->rx_buf, conn->keep_off, conn->keep_len);
+	conn->own.keep_off = conn->own.elem.off + conn->rx.ring.base + off;
+	conn->own.keep_len = len;
+	smcr_buf_keep(conn->own.buf, conn->own.keep_off, conn->own.keep_len);
 	return true;
 }
 
 static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	conn->rest = false;
+	conn->rx.rest = false;
 	spin_unlock_bh(&conn->lock);
-	smcr_buf_unkeep(conn->rx_buf, conn->keep_off, conn->keep_len);
-	conn->keep_len = 0;
+	smcr_buf_unkeep(conn->own.buf, conn->own.keep_off, conn->own.keep_len);
+	conn->own.keep_len = 0;
 }
 
 /*
@@ -348,22 +348,22 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 
 	if (!lgr)
 		return;
-	clear_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
+	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
 	/* softirq sees no connection any more before the element goes */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);
 	rest = smcr_conn_keep_rest(conn);
-	conn->rest = rest;
+	conn->rx.rest = rest;
 	conn->lgr = NULL;
 	link = smcr_conn_set_link(conn, NULL);
 	spin_unlock_bh(&conn->lock);
 
 	if (rest)
-		conn->elem.rmb = NULL;
+		conn->own.elem.rmb = NULL;
 	else
-		smcr_rmb_put_elem(&conn->elem, quarantine);
+		smcr_rmb_put_elem(&conn->own.elem, quarantine);
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	smcr_link_leave(link);
 	smcr_lgr_put(lgr);
@@ -396,24 +396,24 @@ void smcr_conn_discard(struct smcr_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	smcr_conn_purge_rx(conn);
-	conn->rest = false;
+	conn->rx.rest = false;
 	spin_unlock_bh(&conn->lock);
 	if (conn->lgr) {
 		smcr_conn_release_tx(conn);
-		smcr_conn_release_rx(conn, conn->clc_sent, false);
+		smcr_conn_release_rx(conn, conn->own.clc_sent, false);
 	}
-	if (conn->keep_len)
+	if (conn->own.keep_len)
 		smcr_conn_unkeep_rest(conn);
 
 	/* what it ordered is not for the socket's next connection */
 	spin_lock_bh(&conn->lock);
-	conn->todo = 0;
+	conn->end.todo = 0;
 	spin_unlock_bh(&conn->lock);
-	sk_stop_timer(sk, &conn->rx_wait_timer);
-	if (cancel_work_sync(&conn->work))
+	sk_stop_timer(sk, &conn->hold.timer);
+	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
-	if (cancel_delayed_work_sync(&conn->timer))
+	if (cancel_delayed_work_sync(&conn->end.timer))
 		sock_put(sk);
 }
 
@@ -423,17 +423,17 @@ void smcr_conn_discard(struct smcr_conn *conn)
  */
 static void smcr_conn_work(struct work_struct *work)
 {
-	struct smcr_conn *conn = container_of(work, struct smcr_conn, work);
+	struct smcr_conn *conn = container_of(work, struct smcr_conn, end.work);
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct sock *sk = &ssk->sk;
 	bool orderly, idle;
 
 	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK))
 		goto out;
-	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->todo))
+	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->end.todo))
 		smcr_tcp_reset(ssk);
 
-	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->todo))
+	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo))
 		smcr_conn_move(conn);
 
 	spin_lock_bh(&conn->lock);
@@ -447,16 +447,17 @@ static void smcr_conn_work(struct work_struct *work)
 	 * FIN comes with RELEASE and after our C, which may still be in line for
 	 * the send queue (CONN-03). The last completion queues this work again.
 	 */
-	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->todo))
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->end.todo))
 		smcr_tcp_fin(ssk);
-	if (idle && test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->todo)) {
+	if (idle &&
+	    test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo)) {
 		smcr_conn_stop_timer(conn);
 		smcr_conn_release_tx(conn);
-		set_bit(SMCR_CONN_TODO_ELEM, &conn->todo);
+		set_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	}
-	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->todo))
+	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo))
 		smcr_conn_release_read(conn, !orderly);
-	else if (conn->keep_len && !smcr_conn_readable(conn))
+	else if (conn->own.keep_len && !smcr_conn_readable(conn))
 		smcr_conn_unkeep_rest(conn);
 	release_sock(sk);
 out:

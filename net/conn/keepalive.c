@@ -57,12 +57,12 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
 			   1);
 
 	spin_lock_bh(&lgr->lock);
-	conn->ka_idle = idle;
-	conn->ka_intvl = max(keepalive_intvl_when(tp), 1);
-	conn->ka_cnt = max(keepalive_probes(tp), 1);
-	sooner = idle && (!lgr->ka_min || idle < lgr->ka_min);
+	conn->ka.idle = idle;
+	conn->ka.intvl = max(keepalive_intvl_when(tp), 1);
+	conn->ka.cnt = max(keepalive_probes(tp), 1);
+	sooner = idle && (!lgr->conns.ka_min || idle < lgr->conns.ka_min);
 	if (sooner)
-		WRITE_ONCE(lgr->ka_min, idle);
+		WRITE_ONCE(lgr->conns.ka_min, idle);
 	spin_unlock_bh(&lgr->lock);
 	if (sooner)
 		smcr_llc_look(lgr);
@@ -77,7 +77,7 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 	sock_owned_by_me(&ssk->sk);
 
 	/* its idle time begins, however long the link was silent */
-	ssk->conn.ka_since = jiffies;
+	ssk->conn.ka.since = jiffies;
 	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));
 	smcr_keepalive_changed(ssk);
 }
@@ -109,7 +109,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 {
 	unsigned long now = jiffies, heard = smcr_keepalive_heard(link);
 	struct smcr_lgr *lgr = link->lgr;
-	int shortest = READ_ONCE(lgr->ka_min);
+	int shortest = READ_ONCE(lgr->conns.ka_min);
 	const struct smcr_conn *conn;
 
 	ka->left = LONG_MAX;
@@ -124,25 +124,25 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 	ka->left = LONG_MAX;
 	shortest = 0;
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node) {
+	list_for_each_entry(conn, &lgr->conns.list, member.lgr_node) {
 		unsigned long idle_from = heard;
 		long left;
 
-		if (!conn->ka_idle)
+		if (!conn->ka.idle)
 			continue;
-		if (!shortest || conn->ka_idle < shortest)
-			shortest = conn->ka_idle;
+		if (!shortest || conn->ka.idle < shortest)
+			shortest = conn->ka.idle;
 		if (READ_ONCE(conn->link) != link)
 			continue;
-		if (time_after(conn->ka_since, idle_from))
-			idle_from = conn->ka_since;
-		left = max((long)(idle_from + conn->ka_idle - now), 0L);
+		if (time_after(conn->ka.since, idle_from))
+			idle_from = conn->ka.since;
+		left = max((long)(idle_from + conn->ka.idle - now), 0L);
 		if (left >= ka->left)
 			continue;
 		ka->left = left;
-		ka->intvl = left ? 0 : conn->ka_intvl;
-		ka->cnt = conn->ka_cnt;
+		ka->intvl = left ? 0 : conn->ka.intvl;
+		ka->cnt = conn->ka.cnt;
 	}
-	WRITE_ONCE(lgr->ka_min, shortest);
+	WRITE_ONCE(lgr->conns.ka_min, shortest);
 	spin_unlock_bh(&lgr->lock);
 }

@@ -37,10 +37,10 @@ static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	int rc = 0;
 
-	if (conn->sndbuf)
-		rc = smcr_buf_map(conn->sndbuf, to->mem.d, to->mem.ibdev);
-	if (!rc && conn->sndbuf_old)
-		rc = smcr_buf_map(conn->sndbuf_old, to->mem.d, to->mem.ibdev);
+	if (conn->snd.buf)
+		rc = smcr_buf_map(conn->snd.buf, to->mem.d, to->mem.ibdev);
+	if (!rc && conn->snd.old)
+		rc = smcr_buf_map(conn->snd.old, to->mem.d, to->mem.ibdev);
 	return rc;
 }
 
@@ -49,8 +49,8 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 {
 	if (from->mem.d == stay->mem.d)
 		return;
-	smcr_buf_unmap(conn->sndbuf, from->mem.d);
-	smcr_buf_unmap(conn->sndbuf_old, from->mem.d);
+	smcr_buf_unmap(conn->snd.buf, from->mem.d);
+	smcr_buf_unmap(conn->snd.old, from->mem.d);
 }
 
 /*
@@ -61,32 +61,32 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 {
 	const bool all = READ_ONCE(conn->link->drained);
 	const struct smcr_fo_facts facts = {
-		.seq = conn->tx_seq,
-		.closed = conn->fsm.tx_closed && !conn->tx_owed,
-		.prod = conn->tx_prod,
-		.cons = conn->tx_cons,
+		.seq = conn->tx.seq,
+		.closed = conn->fsm.tx_closed && !conn->tx.owed,
+		.prod = conn->tx.prod,
+		.cons = conn->tx.cons,
 	};
 	struct smcr_fo_plan plan;
 
 	lockdep_assert_held(&conn->lock);
 
 	if (all)	/* not every one is signalled */
-		smcr_fo_done(&conn->fo, conn->tx_seq, conn->tx_prod.abs);
-	conn->tx_unsure = false;
-	conn->tx_lost = false;
+		smcr_fo_done(&conn->mv.fo, conn->tx.seq, conn->tx.prod.abs);
+	conn->mv.unsure = false;
+	conn->mv.lost = false;
 	smcr_conn_set_link(conn, to);
-	if (conn->rtoken < 0)	/* it only waits for its reader */
+	if (conn->relem.rtoken < 0)	/* it only waits for its reader */
 		return true;
 	if (smcr_conn_aim(conn))
 		return false;
-	smcr_fo_plan(&conn->fo, &conn->tx_ring, &facts, &plan);
-	conn->tx_validate = plan.validate;
-	conn->tx_valid_seq = plan.seq;
-	conn->tx_redo = plan.redo;
-	conn->tx_again = plan.prod;
-	conn->tx_signalled = conn->fo.abs;
+	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
+	conn->mv.validate = plan.validate;
+	conn->mv.valid_seq = plan.seq;
+	conn->mv.redo = plan.redo;
+	conn->mv.again = plan.prod;
+	conn->tx.signalled = conn->mv.fo.abs;
 	trace_smcr_move(conn->member.token, to->num, plan.seq,
-			conn->tx_prod.abs - plan.prod.abs);
+			conn->tx.prod.abs - plan.prod.abs);
 	return true;
 }
 
@@ -112,7 +112,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr && conn->link == from) {
-		queued = smcr_link_cancel_wait(from, &conn->sq_wait);
+		queued = smcr_link_cancel_wait(from, &conn->tx.sq_wait);
 		if (why == SMCR_R_NONE && !move_locked(conn, to))
 			why = SMCR_R_RKEY_UNKNOWN;
 		moved = conn->link == to;
@@ -168,7 +168,7 @@ out:
 /* Who calls has the connection by one of its locks, or that of its group */
 void smcr_conn_want_move(struct smcr_conn *conn)
 {
-	set_bit(SMCR_CONN_TODO_MOVE, &conn->todo);
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 	smcr_conn_queue_work(conn);
 }
 
@@ -185,7 +185,7 @@ void smcr_conn_move_all(struct smcr_link *link)
 
 	smp_mb();	/* the state of the link, then conn->link: move_check() */
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conn_list, member.lgr_node)
+	list_for_each_entry(conn, &lgr->conns.list, member.lgr_node)
 		if (READ_ONCE(conn->link) == link)
 			smcr_conn_want_move(conn);
 	spin_unlock_bh(&lgr->lock);

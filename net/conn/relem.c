@@ -19,7 +19,7 @@ static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lg
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
 	else
-		conn->early_conflict = true;
+		conn->early.conflict = true;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -56,13 +56,13 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 	key = smcr_relem_key(rt, index);
 
 	/* memory first, so that the swap itself can be done under RCU */
-	rc = xa_reserve_bh(&lgr->relems, key, GFP_KERNEL);
+	rc = xa_reserve_bh(&lgr->rtok.relems, key, GFP_KERNEL);
 	if (rc) {
 		smcr_lgr_unuse_rtoken(lgr, rt);
 		return rc;
 	}
 	rcu_read_lock();
-	old = xa_store_bh(&lgr->relems, key, conn, GFP_ATOMIC);
+	old = xa_store_bh(&lgr->rtok.relems, key, conn, GFP_ATOMIC);
 	/* an old owner may have let go meanwhile, and its memory went with it */
 	rc = xa_err(old);
 	if (rc || (old &&
@@ -88,14 +88,14 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 
-	if (conn->rtoken < 0)
+	if (conn->relem.rtoken < 0)
 		return;
 	/* a newer owner keeps what it got */
-	xa_cmpxchg_bh(&lgr->relems, smcr_relem_key(conn->rtoken,
-						   conn->peer_index),
+	xa_cmpxchg_bh(&lgr->rtok.relems,
+		      smcr_relem_key(conn->relem.rtoken, conn->relem.index),
 		      conn, NULL, GFP_ATOMIC);
-	smcr_lgr_unuse_rtoken(lgr, conn->rtoken);
-	conn->rtoken = -1;
+	smcr_lgr_unuse_rtoken(lgr, conn->relem.rtoken);
+	conn->relem.rtoken = -1;
 }
 
 /* One connection of the list with a reference, so that no lock is held on it */
@@ -104,7 +104,7 @@ static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 	struct smcr_conn *conn;
 
 	spin_lock_bh(&lgr->lock);
-	conn = list_first_entry_or_null(&lgr->conn_list, struct smcr_conn,
+	conn = list_first_entry_or_null(&lgr->conns.list, struct smcr_conn,
 					member.lgr_node);
 	if (conn)
 		sock_hold(&smcr_conn_sock(conn)->sk);
@@ -127,10 +127,10 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	spin_lock_bh(&conn->lock);
 	/* the peer's first data may be here before we activate */
 	if (conn->lgr == lgr && !conn->active) {
-		if (!lgr->base)
-			smcr_rmb_clear_eye(&conn->elem);
-		conn->rx_ring.base = lgr->base;
-		conn->tx_ring.base = lgr->base;
+		if (!lgr->agreed.base)
+			smcr_rmb_clear_eye(&conn->own.elem);
+		conn->rx.ring.base = lgr->agreed.base;
+		conn->tx.ring.base = lgr->agreed.base;
 	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);

@@ -16,14 +16,14 @@
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			u32 len)
 {
-	u32 begin = conn->elem.off + conn->rx_ring.base;
-	u32 cap = smcr_ring_cap(&conn->rx_ring);
-	u32 off = READ_ONCE(conn->rx_cons.off) + skip;
-	const struct smcr_buf *buf = conn->rx_buf;
+	u32 begin = conn->own.elem.off + conn->rx.ring.base;
+	u32 cap = smcr_ring_cap(&conn->rx.ring);
+	u32 off = READ_ONCE(conn->rx.cons.off) + skip;
+	const struct smcr_buf *buf = conn->own.buf;
 	u32 done = 0, run, at;
 
 	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
-	if (READ_ONCE(conn->purged))
+	if (READ_ONCE(conn->rx.purged))
 		return 0;
 	if (off >= cap)
 		off %= cap;
@@ -48,8 +48,8 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 {
 	spin_lock_bh(&conn->lock);
-	if (!conn->purged) {
-		smcr_pos_add(&conn->rx_ring, &conn->rx_cons, n);
+	if (!conn->rx.purged) {
+		smcr_pos_add(&conn->rx.ring, &conn->rx.cons, n);
 		smcr_rx_settle(conn);
 		smcr_rx_window(conn);
 	}
@@ -60,8 +60,8 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
-	if (!conn->purged) {
-		conn->rx_cons = *to;
+	if (!conn->rx.purged) {
+		conn->rx.cons = *to;
 		smcr_rx_settle(conn);
 		smcr_rx_window(conn);
 	}
@@ -76,8 +76,8 @@ static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 	if (!smcr_conn_urgent(conn))
 		return U64_MAX;
 	spin_lock_bh(&conn->lock);
-	run = smcr_urg_rx_run(&conn->rx_urg, conn->rx_cons.abs + skip,
-			      conn->rx_told.abs);
+	run = smcr_urg_rx_run(&conn->rx.urg, conn->rx.cons.abs + skip,
+			      conn->rx.told.abs);
 	spin_unlock_bh(&conn->lock);
 	return run;
 }
@@ -92,20 +92,20 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 			u32 *hole)
 {
 	bool inlined = sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
-	struct smcr_urg_rx *urg = &conn->rx_urg;
+	struct smcr_urg_rx *urg = &conn->rx.urg;
 	struct smcr_pos end;
 	u64 pos;
 	u8 byte;
 
 	spin_lock_bh(&conn->lock);
-	pos = conn->rx_cons.abs + *hole;
-	end = conn->rx_told;
+	pos = conn->rx.cons.abs + *hole;
+	end = conn->rx.told;
 	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* purged just now */
 		spin_unlock_bh(&conn->lock);
 		return 0;
 	}
 	if (end.abs <= pos)
-		smcr_pos_add(&conn->rx_ring, &end, 1);
+		smcr_pos_add(&conn->rx.ring, &end, 1);
 	byte = urg->byte;
 	inlined = inlined && smcr_urg_rx_marked(urg) &&
 		  urg->mark + 1 == end.abs;
@@ -124,7 +124,7 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 /* The peer ended in good order; nothing before the end was lost */
 static bool smcr_rx_ended(const struct smcr_conn *conn)
 {
-	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx_lost;
+	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx.lost;
 }
 
 /*
@@ -141,7 +141,7 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 	int rc;
 
 	spin_lock_bh(&conn->lock);
-	if (unlikely(conn->rest))
+	if (unlikely(conn->rx.rest))
 		smcr_conn_rest_read(conn);
 	shut = sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN);
 	if (smcr_conn_readable(conn) > skip)	/* came just now */

@@ -17,11 +17,11 @@ static bool smcr_rx_inlined(const struct smcr_conn *conn)
  */
 static u8 smcr_rx_byte(const struct smcr_conn *conn)
 {
-	u32 off = conn->rx_prod.off, at, run;
+	u32 off = conn->rx.prod.off, at, run;
 
-	off = off ? off - 1 : smcr_ring_cap(&conn->rx_ring) - 1;
-	at = conn->elem.off + conn->rx_ring.base + off;
-	return *(u8 *)smcr_buf_at(conn->rx_buf, at, 1, &run);
+	off = off ? off - 1 : smcr_ring_cap(&conn->rx.ring) - 1;
+	at = conn->own.elem.off + conn->rx.ring.base + off;
+	return *(u8 *)smcr_buf_at(conn->own.buf, at, 1, &run);
 }
 
 /**
@@ -34,12 +34,12 @@ void smcr_rx_settle(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (conn->rx_told.abs < conn->rx_cons.abs)
-		conn->rx_told = conn->rx_cons;
-	if (unlikely(smcr_urg_rx_settle(&conn->rx_urg, conn->rx_cons.abs,
-					conn->rx_told.abs,
+	if (conn->rx.told.abs < conn->rx.cons.abs)
+		conn->rx.told = conn->rx.cons;
+	if (unlikely(smcr_urg_rx_settle(&conn->rx.urg, conn->rx.cons.abs,
+					conn->rx.told.abs,
 					smcr_rx_inlined(conn))))
-		smcr_pos_add(&conn->rx_ring, &conn->rx_told, 1);
+		smcr_pos_add(&conn->rx.ring, &conn->rx.told, 1);
 }
 
 /**
@@ -56,7 +56,7 @@ void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 	lockdep_assert_held(&conn->lock);
 
 	if (ev & SMCR_URG_EV_BYTE) {
-		conn->rx_urg.byte = smcr_rx_byte(conn);
+		conn->rx.urg.byte = smcr_rx_byte(conn);
 		smcr_rx_settle(conn);
 	}
 	if (!conn->active || conn->fsm.app_closed)
@@ -77,7 +77,7 @@ static int smcr_rx_have_urg(struct smcr_sock *ssk)
 
 	lockdep_assert_held(&conn->lock);
 
-	switch (conn->rx_urg.state) {
+	switch (conn->rx.urg.state) {
 	case SMCR_URG_NONE:
 	case SMCR_URG_READ:
 		return -EINVAL;
@@ -89,7 +89,7 @@ static int smcr_rx_have_urg(struct smcr_sock *ssk)
 	if (sk->sk_state == TCP_CLOSE && !conn->fsm.rx_done &&
 	    !conn->fsm.rx_closed)
 		return -ENOTCONN;
-	if (conn->rx_urg.state == SMCR_URG_PRESENT)
+	if (conn->rx.urg.state == SMCR_URG_PRESENT)
 		return 1;
 	return sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN) ?
 	       0 : -EAGAIN;
@@ -115,9 +115,9 @@ int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 
 	spin_lock_bh(&conn->lock);
 	rc = smcr_rx_have_urg(ssk);
-	byte = conn->rx_urg.byte;
+	byte = conn->rx.urg.byte;
 	if (rc == 1 && !(flags & MSG_PEEK))
-		WRITE_ONCE(conn->rx_urg.state, SMCR_URG_READ);
+		WRITE_ONCE(conn->rx.urg.state, SMCR_URG_READ);
 	spin_unlock_bh(&conn->lock);
 	if (rc != 1)
 		return rc;
@@ -152,12 +152,12 @@ __poll_t smcr_rx_poll(struct smcr_sock *ssk)
 		spin_lock_bh(&conn->lock);
 		smcr_rx_settle(conn);	/* SO_OOBINLINE may have changed */
 		smcr_rx_window(conn);
-		n = smcr_urg_rx_ahead(&conn->rx_urg, conn->rx_prod.abs,
-				      conn->rx_told.abs, smcr_rx_inlined(conn));
-		if (smcr_urg_rx_marked(&conn->rx_urg))
+		n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
+				      conn->rx.told.abs, smcr_rx_inlined(conn));
+		if (smcr_urg_rx_marked(&conn->rx.urg))
 			lowat = 1;
-		if (conn->rx_urg.state == SMCR_URG_PENDING ||
-		    conn->rx_urg.state == SMCR_URG_PRESENT)
+		if (conn->rx.urg.state == SMCR_URG_PENDING ||
+		    conn->rx.urg.state == SMCR_URG_PRESENT)
 			mask |= EPOLLPRI;
 		spin_unlock_bh(&conn->lock);
 	}
@@ -180,11 +180,11 @@ u64 smcr_rx_inq(struct smcr_sock *ssk)
 	if (!smcr_conn_urgent(conn))
 		return n;
 	spin_lock_bh(&conn->lock);
-	n = smcr_urg_rx_ahead(&conn->rx_urg, conn->rx_prod.abs,
-			      conn->rx_told.abs, smcr_rx_inlined(conn));
-	if (smcr_urg_rx_marked(&conn->rx_urg) && !smcr_rx_inlined(conn))
-		n = conn->rx_urg.mark > conn->rx_told.abs ?
-		    conn->rx_urg.mark - conn->rx_told.abs : 0;
+	n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
+			      conn->rx.told.abs, smcr_rx_inlined(conn));
+	if (smcr_urg_rx_marked(&conn->rx.urg) && !smcr_rx_inlined(conn))
+		n = conn->rx.urg.mark > conn->rx.told.abs ?
+		    conn->rx.urg.mark - conn->rx.told.abs : 0;
 	spin_unlock_bh(&conn->lock);
 	return n;
 }
@@ -200,7 +200,7 @@ bool smcr_rx_at_mark(struct smcr_conn *conn)
 	if (!smcr_conn_urgent(conn))
 		return false;
 	spin_lock_bh(&conn->lock);
-	at = smcr_urg_rx_at_mark(&conn->rx_urg, conn->rx_told.abs);
+	at = smcr_urg_rx_at_mark(&conn->rx.urg, conn->rx.told.abs);
 	spin_unlock_bh(&conn->lock);
 	return at;
 }

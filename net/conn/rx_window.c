@@ -18,7 +18,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 	int t_close = READ_ONCE(smcr_conn_sock(conn)->sn->knobs.t_close);
 
 	lockdep_assert_held(&conn->lock);
-	conn->rx_tell_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
+	conn->rx.tell_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
 }
 
 /*
@@ -28,8 +28,8 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
-	    conn->rx_told.abs == conn->rx_announced ||
-	    time_before(jiffies, conn->rx_tell_at))
+	    conn->rx.told.abs == conn->rx.announced ||
+	    time_before(jiffies, conn->rx.tell_at))
 		return false;
 	smcr_rx_peer_closed(conn);
 	return true;
@@ -42,18 +42,18 @@ static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 void smcr_rx_window(struct smcr_conn *conn)
 {
 	struct smcr_rx_window win = {
-		.cap = smcr_ring_cap(&conn->rx_ring),
-		.prod_abs = conn->rx_prod.abs,
-		.cons_abs = conn->rx_told.abs,
-		.announced_abs = conn->rx_announced,
-		.peer_blocked = conn->peer_blocked,
-		.peer_asks = conn->peer_asks,
+		.cap = smcr_ring_cap(&conn->rx.ring),
+		.prod_abs = conn->rx.prod.abs,
+		.cons_abs = conn->rx.told.abs,
+		.announced_abs = conn->rx.announced,
+		.peer_blocked = conn->rx.blocked,
+		.peer_asks = conn->rx.asks,
 	};
 
 	lockdep_assert_held(&conn->lock);
 
 	if (!smcr_rx_update_due(&win) && !smcr_rx_closer_waits(conn))
 		return;
-	conn->tx_ctrl = true;
+	conn->tx.ctrl = true;
 	smcr_tx_push(conn);
 }

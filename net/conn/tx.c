@@ -26,12 +26,12 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 			 const struct smcr_pos *prod, bool blocked,
 			 struct smcr_cdc *cdc)
 {
-	cdc->seq = conn->tx_seq + 1;
-	cdc->token = conn->peer_token;
-	cdc->prod = smcr_pos_cursor(&conn->tx_ring, prod);
-	cdc->cons = smcr_pos_cursor(&conn->rx_ring, &conn->rx_told);
+	cdc->seq = conn->tx.seq + 1;
+	cdc->token = conn->tx.token;
+	cdc->prod = smcr_pos_cursor(&conn->tx.ring, prod);
+	cdc->cons = smcr_pos_cursor(&conn->rx.ring, &conn->rx.told);
 	cdc->pflags = (blocked ? SMCR_CDC_B : 0) |
-		      smcr_urg_tx_flags(&conn->tx_urg, prod->abs);
+		      smcr_urg_tx_flags(&conn->tx.urg, prod->abs);
 	cdc->cflags = (conn->fsm.tx_done ? SMCR_CDC_D : 0) |
 		      (conn->fsm.tx_closed ? SMCR_CDC_C : 0) |
 		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
@@ -52,8 +52,8 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	lockdep_assert_held(&conn->lock);
 
 	/* who only reads has to know, too, how far he has come (FO-04) */
-	if (!conn->tx_pends &&
-	    (u16)(conn->tx_seq - conn->fo.seq) >= SMCR_TX_TELL)
+	if (!conn->tx.pends &&
+	    (u16)(conn->tx.seq - conn->mv.fo.seq) >= SMCR_TX_TELL)
 		signal = true;
 	smcr_tx_fill(conn, prod, blocked, &cdc);
 	smcr_cdc_encode(&cdc, msg);
@@ -61,30 +61,30 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		sock_hold(&ssk->sk);
 	rc = smcr_link_post(conn->link, w, n_w, msg,
 			    signal ? smcr_conn_above->tx_done : NULL, conn, prod->abs,
-			    cdc.cflags | (u32)cdc.seq << 16, &conn->sq_wait);
+			    cdc.cflags | (u32)cdc.seq << 16, &conn->tx.sq_wait);
 	if (rc) {
 		if (signal)
 			sock_put(&ssk->sk);
 		/* it may have failed behind the first writes of several */
 		if (rc != -EAGAIN)
-			conn->tx_unsure = true;
+			conn->mv.unsure = true;
 		return rc;
 	}
 	trace_smcr_cdc(true, cdc.token, &cdc);
 	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
 	if (signal) {
-		conn->tx_pends++;
-		conn->tx_signalled = prod->abs;
+		conn->tx.pends++;
+		conn->tx.signalled = prod->abs;
 		/* one in the midst of the data does not tell of their end */
-		if (prod->abs == conn->tx_queued)
-			conn->tx_flush = false;
+		if (prod->abs == conn->tx.queued)
+			conn->tx.flush = false;
 	}
-	conn->tx_seq = cdc.seq;
-	conn->tx_prod = *prod;
-	conn->tx_blocked = blocked;
-	conn->rx_announced = conn->rx_told.abs;
-	smcr_urg_tx_sent(&conn->tx_urg, prod->abs);
-	conn->tx_ctrl = false;
+	conn->tx.seq = cdc.seq;
+	conn->tx.prod = *prod;
+	conn->tx.blocked = blocked;
+	conn->rx.announced = conn->rx.told.abs;
+	smcr_urg_tx_sent(&conn->tx.urg, prod->abs);
+	conn->tx.ctrl = false;
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	sock_hold(sk);
-	if (smcr_link_wait_room(conn->link, &conn->sq_wait)) {
+	if (smcr_link_wait_room(conn->link, &conn->tx.sq_wait)) {
 		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_TX_SQ_FULL);
 		return true;
 	}
@@ -105,7 +105,7 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 /* The buffer that byte @pos of the stream is in: see smcr_tx_grow() */
 static struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos)
 {
-	return pos < conn->tx_old_end ? conn->sndbuf_old : conn->sndbuf;
+	return pos < conn->snd.old_end ? conn->snd.old : conn->snd.buf;
 }
 
 /* SGEs of [src, src+len) of the ring @buf, which may wrap */
@@ -126,7 +126,7 @@ static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 
 static u32 smcr_tx_hold(const struct smcr_conn *conn)
 {
-	return min_t(u32, SMCR_TX_HOLD, conn->sndbuf_size / 2);
+	return min_t(u32, SMCR_TX_HOLD, conn->snd.size / 2);
 }
 
 /*
@@ -135,7 +135,7 @@ static u32 smcr_tx_hold(const struct smcr_conn *conn)
  */
 u32 smcr_tx_part(const struct smcr_conn *conn)
 {
-	u32 whole = min(smcr_ring_cap(&conn->tx_ring), conn->sndbuf_size);
+	u32 whole = min(smcr_ring_cap(&conn->tx.ring), conn->snd.size);
 
 	return max_t(u32, SMCR_TX_POST + SMCR_TX_BESIDE, whole) -
 	       SMCR_TX_BESIDE;
@@ -144,9 +144,9 @@ u32 smcr_tx_part(const struct smcr_conn *conn)
 /* What waits for more of it while a completion is still to come */
 static u32 smcr_tx_gather(const struct smcr_conn *conn)
 {
-	if (conn->tx_more)
-		return min_t(u32, SMCR_TX_POST, conn->sndbuf_size / 2);
-	return conn->tx_nodelay ? 0 : smcr_tx_hold(conn);
+	if (conn->tx.more)
+		return min_t(u32, SMCR_TX_POST, conn->snd.size / 2);
+	return conn->tx.nodelay ? 0 : smcr_tx_hold(conn);
 }
 
 /* Bytes of one post from @pos on */
@@ -158,8 +158,8 @@ static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
-	return pos < conn->tx_old_end ? min_t(u64, max, conn->tx_old_end - pos) :
-					max;
+	return pos < conn->snd.old_end ?
+	       min_t(u64, max, conn->snd.old_end - pos) : max;
 }
 
 /* The writes of a plan, from @src of @buf on; returns where the next byte is */
@@ -179,8 +179,8 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 		w[i].wr.sg_list = sge[i];
 		w[i].wr.num_sge = smcr_tx_sges(conn, buf, src, seg->len,
 					       sge[i]);
-		w[i].remote_addr = conn->peer_va + seg->dst;
-		w[i].rkey = conn->peer_rkey;
+		w[i].remote_addr = conn->tx.va + seg->dst;
+		w[i].rkey = conn->tx.rkey;
 		src += seg->len;
 		if (src >= buf->size)
 			src -= buf->size;
@@ -192,33 +192,33 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 static int smcr_tx_post_data(struct smcr_conn *conn,
 			     const struct smcr_tx_plan *plan, u64 unsent)
 {
-	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx_prod.abs);
+	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
 	struct ib_sge sge[2][SMCR_MAX_SGE];
-	struct smcr_pos prod = conn->tx_prod;
+	struct smcr_pos prod = conn->tx.prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct ib_rdma_wr w[2];
 	bool signal;
 	int i, rc;
 	u32 src;
 
-	src = smcr_tx_writes(conn, plan, buf, conn->tx_src, w, sge);
-	smcr_pos_add(&conn->tx_ring, &prod, plan->len);
+	src = smcr_tx_writes(conn, plan, buf, conn->tx.src, w, sge);
+	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
 	 * A completion for every stretch that may be held back behind it, or
 	 * when somebody waits for the end.
 	 */
-	signal = (plan->len == unsent && conn->tx_flush) || plan->blocked ||
-		 prod.abs - conn->tx_signalled >= smcr_tx_hold(conn) / 2;
+	signal = (plan->len == unsent && conn->tx.flush) || plan->blocked ||
+		 prod.abs - conn->tx.signalled >= smcr_tx_hold(conn) / 2;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
 
 	for (i = 0; i < plan->n_seg; i++)
-		trace_smcr_write(conn->peer_token, w[i].remote_addr,
+		trace_smcr_write(conn->tx.token, w[i].remote_addr,
 				 plan->seg[i].len);
-	conn->tx_src = prod.abs == conn->tx_old_end ? 0 : src;
-	conn->tx_bytes += plan->len;
+	conn->tx.src = prod.abs == conn->snd.old_end ? 0 : src;
+	conn->tx.bytes += plan->len;
 	smcr_count_add(ssk->sn, SMCR_CNT_WRITE_TX, plan->n_seg);
 	smcr_count_add(ssk->sn, SMCR_CNT_BYTES_TX, plan->len);
 	if (plan->blocked)
@@ -232,7 +232,7 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 {
 	struct smcr_buf *buf = smcr_tx_buf_at(conn, pos);
 
-	div_u64_rem(pos < conn->tx_old_end ? pos : pos - conn->tx_old_end,
+	div_u64_rem(pos < conn->snd.old_end ? pos : pos - conn->snd.old_end,
 		    buf->size, off);
 	return buf;
 }
@@ -250,24 +250,24 @@ static int smcr_tx_again(struct smcr_conn *conn)
 	u32 src;
 	int rc;
 
-	while (conn->tx_again.abs < conn->tx_prod.abs) {
+	while (conn->mv.again.abs < conn->tx.prod.abs) {
 		/* read meanwhile: its place in the send buffer may be taken */
-		if (conn->tx_again.abs < conn->tx_cons.abs) {
-			conn->tx_again = conn->tx_cons;
+		if (conn->mv.again.abs < conn->tx.cons.abs) {
+			conn->mv.again = conn->tx.cons;
 			continue;
 		}
-		buf = smcr_tx_where(conn, conn->tx_again.abs, &src);
-		smcr_tx_plan(&conn->tx_ring, &conn->tx_again, conn->tx_cons.abs,
-			     conn->tx_prod.abs - conn->tx_again.abs,
-			     smcr_tx_post_max(conn, conn->tx_again.abs), &plan);
+		buf = smcr_tx_where(conn, conn->mv.again.abs, &src);
+		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
+			     conn->tx.prod.abs - conn->mv.again.abs,
+			     smcr_tx_post_max(conn, conn->mv.again.abs), &plan);
 		if (!plan.len)
 			return -ENOTCONN;
 		smcr_tx_writes(conn, &plan, buf, src, w, sge);
 		rc = smcr_link_post(conn->link, w, plan.n_seg, NULL, NULL, NULL,
-				    0, 0, &conn->sq_wait);
+				    0, 0, &conn->tx.sq_wait);
 		if (rc)
 			return rc;
-		smcr_pos_add(&conn->tx_ring, &conn->tx_again, plan.len);
+		smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan.len);
 		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
 			       plan.n_seg);
 	}
@@ -278,8 +278,8 @@ static int smcr_tx_again(struct smcr_conn *conn)
 static int smcr_tx_validation(struct smcr_conn *conn)
 {
 	const struct smcr_cdc cdc = {
-		.seq = conn->tx_valid_seq,
-		.token = conn->peer_token,
+		.seq = conn->mv.valid_seq,
+		.token = conn->tx.token,
 		.pflags = SMCR_CDC_F,
 	};
 	u8 msg[SMCR_WR_LEN];
@@ -287,9 +287,9 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 
 	smcr_cdc_encode(&cdc, msg);
 	rc = smcr_link_post(conn->link, NULL, 0, msg, NULL, NULL, 0, 0,
-			    &conn->sq_wait);
+			    &conn->tx.sq_wait);
 	if (!rc) {
-		conn->tx_validate = false;
+		conn->mv.validate = false;
 		trace_smcr_cdc(true, cdc.token, &cdc);
 		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_CDC_TX);
 	}
@@ -299,7 +299,7 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 /* Something has to be said again, over another link: see move.c */
 static bool smcr_tx_behind(const struct smcr_conn *conn)
 {
-	return conn->tx_validate || conn->tx_redo;
+	return conn->mv.validate || conn->mv.redo;
 }
 
 /* After a move: validation, the data, and one CDC that says all again */
@@ -307,49 +307,49 @@ static int smcr_tx_catch_up(struct smcr_conn *conn)
 {
 	int rc = 0;
 
-	if (conn->tx_validate)
+	if (conn->mv.validate)
 		rc = smcr_tx_validation(conn);
-	if (rc || !conn->tx_redo)
+	if (rc || !conn->mv.redo)
 		return rc;
 	rc = smcr_tx_again(conn);
 	if (!rc)
-		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
-				  conn->tx_blocked, true);
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				  conn->tx.blocked, true);
 	if (!rc)
-		conn->tx_redo = false;
+		conn->mv.redo = false;
 	return rc;
 }
 
 /* Data that may go; errno of smcr_link_post() when something stopped us */
 static int smcr_tx_data(struct smcr_conn *conn)
 {
-	const struct smcr_urg_tx *urg = &conn->tx_urg;
+	const struct smcr_urg_tx *urg = &conn->tx.urg;
 	struct smcr_tx_plan plan;
 	u64 unsent, may;
 	int rc;
 
 	/* the last byte that went was an urgent one */
-	if (unlikely(urg->end == conn->tx_prod.abs) &&
-	    smcr_urg_tx_unsaid(urg, conn->tx_prod.abs))
-		return smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
-				    conn->tx_blocked, false);
+	if (unlikely(urg->end == conn->tx.prod.abs) &&
+	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
+		return smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				    conn->tx.blocked, false);
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
-		may = smcr_urg_tx_may(urg, conn->tx_prod.abs, unsent);
+		may = smcr_urg_tx_may(urg, conn->tx.prod.abs, unsent);
 		if (!may)	/* its acknowledgment brings us back */
 			return 0;
-		/* smcr_tx_done() looks again; urgent data wait for nothing */
-		if (conn->tx_pends && !conn->tx_flush && !urg->end &&
+		/* smcr_conn_tx_done() looks again; urgent data wait for nothing */
+		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
 		    unsent < smcr_tx_gather(conn))
 			return 0;
-		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
-			     may, smcr_tx_post_max(conn, conn->tx_prod.abs),
+		smcr_tx_plan(&conn->tx.ring, &conn->tx.prod, conn->tx.cons.abs,
+			     may, smcr_tx_post_max(conn, conn->tx.prod.abs),
 			     &plan);
 		if (!plan.len) {
 			/* the peer has to know that we wait (CDC-33, CDC-39) */
-			if (!conn->tx_blocked ||
-			    smcr_urg_tx_unsaid(urg, conn->tx_prod.abs))
+			if (!conn->tx.blocked ||
+			    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
 				return smcr_tx_post(conn, NULL, 0,
-						    &conn->tx_prod, true,
+						    &conn->tx.prod, true,
 						    false);
 			return 0;
 		}
@@ -363,18 +363,18 @@ static int smcr_tx_data(struct smcr_conn *conn)
 /* D, C or A that is owed; signalled, so that the element can be let go */
 static int smcr_tx_owed(struct smcr_conn *conn)
 {
-	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod, false, true);
+	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
 
 	if (!rc)
-		conn->tx_owed = 0;
+		conn->tx.owed = 0;
 	return rc;
 }
 
 /* Is a completion wanted that no post under way will bring? */
 static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 {
-	return conn->tx_flush && !conn->tx_pends && !smcr_conn_unsent(conn) &&
-	       conn->tx_done != conn->tx_prod.abs;
+	return conn->tx.flush && !conn->tx.pends && !smcr_conn_unsent(conn) &&
+	       conn->tx.done != conn->tx.prod.abs;
 }
 
 static int smcr_tx_try(struct smcr_conn *conn)
@@ -389,15 +389,15 @@ static int smcr_tx_try(struct smcr_conn *conn)
 		if (rc)
 			return rc;
 	}
-	if (conn->tx_owed)
+	if (conn->tx.owed)
 		return smcr_tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))
 		return 0;
 	rc = smcr_tx_data(conn);
 	flush = smcr_tx_needs_flush(conn);
-	if (!rc && (conn->tx_ctrl || flush)) {
-		rc = smcr_tx_post(conn, NULL, 0, &conn->tx_prod,
-				  conn->tx_blocked, flush);
+	if (!rc && (conn->tx.ctrl || flush)) {
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				  conn->tx.blocked, flush);
 		if (!rc)
 			smcr_count(smcr_conn_sock(conn)->sn,
 				   SMCR_CNT_CDC_TX_WINDOW);
@@ -423,12 +423,12 @@ bool smcr_tx_unsaid(const struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (conn->tx_pends)
+	if (conn->tx.pends)
 		return true;
-	if (conn->tx_dead)
+	if (conn->tx.dead)
 		return false;
-	return conn->tx_owed || smcr_tx_behind(conn) ||
-	       (conn->tx_lost && conn->lgr && smcr_tx_parked(conn));
+	return conn->tx.owed || smcr_tx_behind(conn) ||
+	       (conn->mv.lost && conn->lgr && smcr_tx_parked(conn));
 }
 
 /**
@@ -441,11 +441,11 @@ void smcr_tx_give_up(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx_owed = 0;
-	conn->tx_validate = false;
-	conn->tx_redo = false;
-	conn->tx_lost = false;
-	if (!conn->tx_pends)
+	conn->tx.owed = 0;
+	conn->mv.validate = false;
+	conn->mv.redo = false;
+	conn->mv.lost = false;
+	if (!conn->tx.pends)
 		smcr_conn_tx_idle(conn);
 }
 
@@ -462,8 +462,8 @@ void smcr_tx_push(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	if (!conn->lgr || !conn->active || conn->tx_dead ||
-	    !list_empty_careful(&conn->sq_wait))
+	if (!conn->lgr || !conn->active || conn->tx.dead ||
+	    !list_empty_careful(&conn->tx.sq_wait))
 		return;
 	do {
 		rc = smcr_tx_try(conn);
@@ -482,7 +482,7 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx_owed = action;
+	conn->tx.owed = action;
 	smcr_tx_push(conn);
 }
 
@@ -494,7 +494,7 @@ void smcr_tx_space(struct smcr_conn *conn)
 	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
-	    smcr_conn_wspace(conn) >= conn->sndbuf_size / 3) {
+	    smcr_conn_wspace(conn) >= conn->snd.size / 3) {
 		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
 		ssk->sk.sk_write_space(&ssk->sk);
 	}
@@ -510,7 +510,7 @@ void smcr_tx_space(struct smcr_conn *conn)
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
 {
 	spin_lock_bh(&conn->lock);
-	conn->tx_nodelay = on;
+	conn->tx.nodelay = on;
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 }
@@ -525,7 +525,7 @@ void smcr_tx_flush(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx_flush = true;
+	conn->tx.flush = true;
 	smcr_tx_push(conn);
 }
 
@@ -541,7 +541,7 @@ void smcr_tx_room(struct smcr_link *link)
 
 	while ((node = smcr_link_next_waiter(link))) {
 		struct smcr_conn *conn = container_of(node, struct smcr_conn,
-						      sq_wait);
+						      tx.sq_wait);
 
 		spin_lock_bh(&conn->lock);
 		smcr_tx_push(conn);
@@ -564,9 +564,9 @@ void smcr_tx_link_gone(struct smcr_link *link)
 	for (;;) {
 		spin_lock_bh(&link->lock);
 		conn = list_first_entry_or_null(&link->waiters,
-						struct smcr_conn, sq_wait);
+						struct smcr_conn, tx.sq_wait);
 		if (conn)
-			list_del_init(&conn->sq_wait);
+			list_del_init(&conn->tx.sq_wait);
 		spin_unlock_bh(&link->lock);
 		if (!conn)
 			return;

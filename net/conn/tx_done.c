@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was sent has been delivered.
+ * What was sent has been delivered. Nothing here calls the close machine, which sends:
+ * who calls these functions tells it afterwards, smcr_conn_drained().
  */
 #include "conn/conn.h"
 #include "conn/sock.h"
@@ -12,50 +13,42 @@
  * @mark: absolute position; a completion says so, or the peer's consumer cursor
  *
  * Context: any.
+ * Return: true: that is more than before.
  */
-void smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
+bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (mark <= conn->tx_done)
-		return;
-	WRITE_ONCE(conn->tx_done, mark);
-	if (conn->tx_done == conn->tx_queued &&
-	    (conn->fsm.want_done || conn->fsm.want_closed))
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_DRAINED,
-				       SMCR_R_NONE);
+	if (mark <= conn->tx.done)
+		return false;
+	WRITE_ONCE(conn->tx.done, mark);
 	smcr_tx_space(conn);
+	return true;
 }
 
 /**
- * smcr_tx_done() - completion of a signalled post
+ * smcr_tx_completed() - completion of a signalled post
+ * @conn: connection, conn->lock held
  * @pend: of smcr_link_post()
  * @ok: it went through
  *
- * Context: softirq, or process on a software device.
+ * Context: any.
+ * Return: as smcr_tx_reclaim().
  */
-void smcr_tx_done(struct smcr_tx_pend *pend, bool ok)
+bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
+		       bool ok)
 {
-	struct smcr_conn *conn = pend->arg;
+	lockdep_assert_held(&conn->lock);
 
-	spin_lock_bh(&conn->lock);
-	conn->tx_pends--;
-	/* not of an earlier connection of the socket */
-	if (!ok && pend->link == conn->link)
-		conn->tx_lost = true;
-	if (ok) {
+	conn->tx.pends--;
+	if (!ok) {
+		/* not of an earlier connection of the socket */
 		if (pend->link == conn->link)
-			smcr_fo_done(&conn->fo, pend->flags >> 16, pend->mark);
-		WRITE_ONCE(conn->tx_acked, pend->mark);
-		smcr_tx_reclaim(conn, pend->mark);
+			conn->mv.lost = true;
+		return false;
 	}
-	if (pend->flags & SMCR_CDC_A)
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
-				       SMCR_R_NONE);
-	if (conn->tx_flush || smcr_conn_unsent(conn))
-		smcr_tx_push(conn);
-	if (!conn->tx_pends)
-		smcr_conn_tx_idle(conn);
-	spin_unlock_bh(&conn->lock);
-	sock_put(&smcr_conn_sock(conn)->sk);
+	if (pend->link == conn->link)
+		smcr_fo_done(&conn->mv.fo, pend->flags >> 16, pend->mark);
+	WRITE_ONCE(conn->tx.acked, pend->mark);
+	return smcr_tx_reclaim(conn, pend->mark);
 }

@@ -31,10 +31,10 @@ static struct smcr_buf *smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
 
 static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 {
-	u32 size = conn->sndbuf_max;
+	u32 size = conn->snd.max;
 	struct smcr_buf *buf;
 
-	if (conn->sndbuf || !conn->lgr)
+	if (conn->snd.buf || !conn->lgr)
 		return 0;
 	if (len <= SMCR_TX_FIRST)
 		size = min_t(u32, size, SMCR_TX_FIRST);
@@ -45,8 +45,8 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 	}
 	if (IS_ERR(buf))	/* what TCP says */
 		return PTR_ERR(buf) == -EDQUOT ? -ENOMEM : PTR_ERR(buf);
-	WRITE_ONCE(conn->sndbuf_size, size);
-	WRITE_ONCE(conn->sndbuf, buf);
+	WRITE_ONCE(conn->snd.size, size);
+	WRITE_ONCE(conn->snd.buf, buf);
 	return 0;
 }
 
@@ -59,9 +59,9 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
 	struct smcr_buf *old = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->tx_acked >= conn->tx_old_end) {
-		old = conn->sndbuf_old;
-		conn->sndbuf_old = NULL;
+	if (conn->tx.acked >= conn->snd.old_end) {
+		old = conn->snd.old;
+		conn->snd.old = NULL;
 	}
 	spin_unlock_bh(&conn->lock);
 	smcr_buf_free(old);
@@ -80,19 +80,19 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	buf = smcr_tx_new_buf(conn, conn->sndbuf_max);
+	buf = smcr_tx_new_buf(conn, conn->snd.max);
 	if (IS_ERR(buf)) {	/* not again for every send */
-		WRITE_ONCE(conn->grow_at, jiffies + SMCR_TX_REGROW);
+		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
 	spin_lock_bh(&conn->lock);
-	conn->sndbuf_old = conn->sndbuf;
-	conn->tx_old_end = conn->tx_queued;
+	conn->snd.old = conn->snd.buf;
+	conn->snd.old_end = conn->tx.queued;
 	if (!smcr_conn_unsent(conn))
-		conn->tx_src = 0;
-	conn->tx_in = 0;
-	WRITE_ONCE(conn->sndbuf, buf);
-	WRITE_ONCE(conn->sndbuf_size, conn->sndbuf_max);
+		conn->tx.src = 0;
+	conn->snd.in = 0;
+	WRITE_ONCE(conn->snd.buf, buf);
+	WRITE_ONCE(conn->snd.size, conn->snd.max);
 	smcr_tx_space(conn);
 	spin_unlock_bh(&conn->lock);
 	return true;
@@ -101,22 +101,22 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 /* Copy into the ring behind what is queued; bytes copied or -EFAULT */
 static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
-	u32 off = conn->tx_in, done = 0, run;
+	u32 off = conn->snd.in, done = 0, run;
 
 	while (done < len) {
-		void *at = smcr_buf_at(conn->sndbuf, off,
+		void *at = smcr_buf_at(conn->snd.buf, off,
 				       min(len - done,
-					   conn->sndbuf_size - off), &run);
+					   conn->snd.size - off), &run);
 		size_t n = copy_from_iter(at, run, &msg->msg_iter);
 
 		done += n;
 		off += n;
-		if (off == conn->sndbuf_size)
+		if (off == conn->snd.size)
 			off = 0;
 		if (n < run)
 			break;
 	}
-	conn->tx_in = off;
+	conn->snd.in = off;
 	return done ?: -EFAULT;
 }
 
@@ -124,7 +124,7 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 static void smcr_tx_push_more(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	conn->tx_more = false;
+	conn->tx.more = false;
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 }
@@ -137,8 +137,8 @@ static void smcr_tx_urgent(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (!conn->tx_dropped)
-		smcr_urg_tx_queue(&conn->tx_urg, conn->tx_queued);
+	if (!conn->tx.dropped)
+		smcr_urg_tx_queue(&conn->tx.urg, conn->tx.queued);
 }
 
 /* The send ends with what there was room for */
@@ -172,7 +172,7 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 			      (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
 			      !smcr_close_may_send(&conn->fsm) ||
 			      smcr_conn_wspace(conn) >=
-					conn->sndbuf_size / 3, &wait);
+					conn->snd.size / 3, &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
@@ -215,7 +215,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		rc = smcr_tx_alloc(conn, msg_data_left(msg));
 		if (rc)
 			break;
-		if (unlikely(conn->sndbuf_old))
+		if (unlikely(conn->snd.old))
 			smcr_tx_free_old(conn);
 		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
 		if (n < msg_data_left(msg) && smcr_tx_grow(conn))
@@ -230,7 +230,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		}
 		/* the first bytes do not wait for the copying of many */
 		n = smcr_tx_copy(conn, msg,
-				 min_t(u32, n, READ_ONCE(conn->tx_pends) ?
+				 min_t(u32, n, READ_ONCE(conn->tx.pends) ?
 					       smcr_tx_part(conn) :
 					       SMCR_TX_POST));
 		if (n < 0) {
@@ -238,13 +238,13 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			break;
 		}
 		spin_lock_bh(&conn->lock);
-		if (!conn->tx_dropped) {
-			WRITE_ONCE(conn->tx_queued, conn->tx_queued + n);
-			conn->tx_more = msg->msg_flags & MSG_MORE;
+		if (!conn->tx.dropped) {
+			WRITE_ONCE(conn->tx.queued, conn->tx.queued + n);
+			conn->tx.more = msg->msg_flags & MSG_MORE;
 			if (unlikely(msg->msg_flags & MSG_OOB) &&
 			    !msg_data_left(msg))
 				smcr_tx_urgent(conn);
-			if (!conn->tx_pends || !smcr_compat_page_follows(msg) ||
+			if (!conn->tx.pends || !smcr_compat_page_follows(msg) ||
 			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
 				smcr_tx_push(conn);
 		}

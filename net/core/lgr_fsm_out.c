@@ -291,6 +291,11 @@ void lf_first_down(struct lf *x)
 		way_back = false;
 	send_why = x->f->step == SMCR_LGR_S_ADD_REPLY ?
 		   SMCR_R_ADD_LINK_FAIL : SMCR_R_CONFIRM_LINK_FAIL;
+	/* nothing but the registration of memory has been posted yet */
+	if (why == SMCR_R_LINK_ERROR &&
+	    (x->f->step == SMCR_LGR_S_FIRST_UP ||
+	     x->f->step == SMCR_LGR_C_FIRST_UP))
+		send_why = SMCR_R_MR_FAIL;
 	if (way_back)
 		lf_first_over(x, SMCR_FIRST_DECLINE, send_why);
 	else

@@ -159,12 +159,12 @@ static u32 smcr_nl_conn_flags(const struct smcr_conn *conn)
 		bool set;
 		u32 flag;
 	} map[] = {
-		{ conn->tx_blocked, SMCR_NL_CONN_FLAG_TX_BLOCKED },
-		{ conn->peer_blocked, SMCR_NL_CONN_FLAG_PEER_BLOCKED },
-		{ conn->peer_asks, SMCR_NL_CONN_FLAG_PEER_ASKS },
-		{ conn->tx_ctrl, SMCR_NL_CONN_FLAG_CTRL_OWED },
-		{ !list_empty(&conn->sq_wait), SMCR_NL_CONN_FLAG_SQ_WAIT },
-		{ conn->tx_dead, SMCR_NL_CONN_FLAG_NO_TX },
+		{ conn->tx.blocked, SMCR_NL_CONN_FLAG_TX_BLOCKED },
+		{ conn->rx.blocked, SMCR_NL_CONN_FLAG_PEER_BLOCKED },
+		{ conn->rx.asks, SMCR_NL_CONN_FLAG_PEER_ASKS },
+		{ conn->tx.ctrl, SMCR_NL_CONN_FLAG_CTRL_OWED },
+		{ !list_empty(&conn->tx.sq_wait), SMCR_NL_CONN_FLAG_SQ_WAIT },
+		{ conn->tx.dead, SMCR_NL_CONN_FLAG_NO_TX },
 		{ smcr_conn_sock(conn)->corked, SMCR_NL_CONN_FLAG_CORKED },
 		{ fsm->tx_done, SMCR_NL_CONN_FLAG_SENT_DONE },
 		{ fsm->tx_closed, SMCR_NL_CONN_FLAG_SENT_CLOSED },
@@ -187,23 +187,23 @@ static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx_ring,
-			       &conn->rx_prod) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx_ring,
-			       &conn->rx_cons) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx_ring,
-			       &conn->tx_prod) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx_ring,
-			       &conn->tx_cons) ||
-	    nla_put_u32(skb, SMCR_A_CONN_RX_SEQ, conn->rx_seq) ||
-	    nla_put_u32(skb, SMCR_A_CONN_TX_SEQ, conn->tx_seq) ||
+	if (smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx.ring,
+			       &conn->rx.prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx.ring,
+			       &conn->rx.cons) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx.ring,
+			       &conn->tx.prod) ||
+	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx.ring,
+			       &conn->tx.cons) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RX_SEQ, conn->rx.seq) ||
+	    nla_put_u32(skb, SMCR_A_CONN_TX_SEQ, conn->tx.seq) ||
 	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNREAD,
 			    smcr_conn_readable(conn)) ||
 	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNSENT, smcr_conn_unsent(conn)) ||
 	    smcr_nl_put_u64(skb, SMCR_A_CONN_QUEUED,
-			    READ_ONCE(conn->tx_queued) - conn->tx_done) ||
+			    READ_ONCE(conn->tx.queued) - conn->tx.done) ||
 	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNCONSUMED,
-			    conn->tx_prod.abs - conn->tx_cons.abs) ||
+			    conn->tx.prod.abs - conn->tx.cons.abs) ||
 	    nla_put_u32(skb, SMCR_A_CONN_FLAGS, smcr_nl_conn_flags(conn)))
 		return -EMSGSIZE;
 	return 0;
@@ -221,15 +221,15 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
 			   dev_name(&link->pid.dev->ibdev->dev)) ||
 	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, link->num) ||
 	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token) ||
-	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->sndbuf_size) ||
-	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->elem.size) ||
-	    nla_put_u32(skb, SMCR_A_CONN_RMBE_INDEX, conn->elem.index))
+	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->snd.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->own.elem.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_RMBE_INDEX, conn->own.elem.index))
 		return -EMSGSIZE;
 	if (!conn->active)	/* the peer's side is not known yet */
 		return 0;
-	if (nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->peer_token) ||
-	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx_ring.size) ||
-	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->peer_index))
+	if (nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->tx.token) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx.ring.size) ||
+	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->relem.index))
 		return -EMSGSIZE;
 	return smcr_nl_put_flow(skb, conn);
 }
@@ -241,8 +241,8 @@ static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn)
 	/* the machine starts with the first connection and keeps its end */
 	if (conn->active &&
 	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
-	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx_bytes) ||
-	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx_bytes)))
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
+	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx.bytes)))
 		return -EMSGSIZE;
 	return conn->lgr ? smcr_nl_put_place(skb, conn) : 0;
 }
@@ -288,7 +288,7 @@ static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	if (mode == SMCR_MODE_INIT)
 		return 0;
 	why = mode == SMCR_MODE_TCP ? READ_ONCE(ssk->fallback_why) :
-				      READ_ONCE(ssk->conn.why);
+				      READ_ONCE(ssk->conn.end.why);
 	if (nla_put_u32(skb, SMCR_A_CONN_ROLE,
 			ssk->is_client ? SMCR_NL_ROLE_CLIENT :
 					 SMCR_NL_ROLE_SERVER))

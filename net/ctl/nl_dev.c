@@ -36,7 +36,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 		spin_lock_bh(&sn->lgr_lock);
 		node = smcr_ids_after(&sn->lgrs, after);
 		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
-			lgr = container_of(node, struct smcr_lgr, net_id);
+			lgr = container_of(node, struct smcr_lgr, net.id);
 			if (smcr_lgr_slots_on(lgr, dev, port))
 				n++;
 			after = node->id;

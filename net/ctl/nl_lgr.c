@@ -45,7 +45,7 @@ static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
 	pos->begun = true;
 	node = smcr_ids_after(&sn->lgrs, pos->after);
 	if (node && node->id <= pos->end) {
-		lgr = container_of(node, struct smcr_lgr, net_id);
+		lgr = container_of(node, struct smcr_lgr, net.id);
 		smcr_lgr_hold(lgr);	/* the list has a reference */
 	}
 	spin_unlock_bh(&sn->lgr_lock);
@@ -57,7 +57,7 @@ static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
 	struct smcr_lgr *lgr, *found = NULL;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+	list_for_each_entry(lgr, &sn->lgr_list, net.node) {
 		if (lgr->id != id)
 			continue;
 		smcr_lgr_hold(lgr);
@@ -92,7 +92,7 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 		if (smcr_nl_lgr_wanted(attrs, lgr))
 			rc = show(skb, cb, lgr);
 		if (!rc) {
-			pos->after = lgr->net_id.id;
+			pos->after = lgr->net.id.id;
 			pos->sub = 0;
 		}
 		smcr_lgr_put(lgr);
@@ -113,8 +113,8 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 		    lgr->peer.id) ||
 	    (lgr->vlan != SMCR_NO_VLAN &&
 	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->vlan)) ||
-	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME, lgr->formed_on) ||
-	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->formed_port))
+	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME, lgr->formed.on) ||
+	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->formed.port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -182,15 +182,15 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	spin_lock_bh(&lgr->lock);
 	st = lgr->st;
 	why = lgr->why;
-	n_conns = lgr->n_conns;
+	n_conns = lgr->conns.n;
 	spin_unlock_bh(&lgr->lock);
 
 	if (smcr_nl_put_lgr_id(skb, lgr, st) ||
 	    nla_put_u32(skb, SMCR_A_LGR_CONNS, n_conns) ||
-	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->n_rmbs)) ||
+	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->rmbs.n)) ||
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
-			lgr->base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
-	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->max_links))
+			lgr->agreed.base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
+	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->agreed.max_links))
 		return -EMSGSIZE;
 	spin_lock_bh(&lgr->lock);
 	rc = smcr_nl_put_shown(skb, lgr);
@@ -407,7 +407,7 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 	unsigned int d = find_first_bit(&rmb->registered, SMCR_DEVS_MAX);
 	bool registered = d < SMCR_DEVS_MAX;
 
-	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+	lockdep_assert_held(&rmb->lgr->rmbs.mutex);
 
 	if (nla_put_u32(skb, SMCR_A_RMB_LGR_ID, rmb->lgr->id) ||
 	    nla_put_u32(skb, SMCR_A_RMB_RMB_ID, rmb->id) ||
@@ -458,9 +458,9 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 	int i;
 
 	/* can be held while memory is registered, seconds at worst */
-	rc = mutex_lock_killable(&lgr->rmb_mutex);
+	rc = mutex_lock_killable(&lgr->rmbs.mutex);
 	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
 			if (smcr_nl_rmb_place(rmb) <= pos->sub)
 				continue;
 			rc = smcr_nl_show_rmb(skb, cb, rmb);
@@ -470,7 +470,7 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 		}
 	}
 	if (rc != -EINTR)
-		mutex_unlock(&lgr->rmb_mutex);
+		mutex_unlock(&lgr->rmbs.mutex);
 	return rc;
 }
 

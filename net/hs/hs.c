@@ -60,12 +60,12 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	memcpy(m->gid, link->pid.gid.raw, sizeof(m->gid));
 	memcpy(m->mac, link->pid.mac, sizeof(m->mac));
 	m->qpn = link->qpn;
-	m->rkey = smcr_rmb_rkey(conn->elem.rmb, link);
-	m->index = conn->elem.index;
+	m->rkey = smcr_rmb_rkey(conn->own.elem.rmb, link);
+	m->index = conn->own.elem.index;
 	m->token = conn->member.token;
-	m->bsize = conn->elem.rmb->bsize;
+	m->bsize = conn->own.elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
-	m->va = smcr_rmb_va(conn->elem.rmb, link);
+	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
 	/* in a reuse the peer knows it; it would help others to forge packets */
 	m->psn = hs->first ? link->psn : 0;
 }
@@ -262,7 +262,7 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 /**
  * smcr_hs_link_failed() - the link of a first contact cannot be used
  * @hs: handshake
- * @why: what failed
+ * @why: what failed; a device that was removed is what Decline names instead
  *
  * Decline (CLC-57, CLC-63), unless a message of the peer ended the link: then
  * TCP is reset (SEC-10), whether or not that message came before our send
@@ -274,7 +274,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 {
 	const struct smcr_lgr *lgr = hs->lgr;
 
-	hs->why = why;
+	hs->why = READ_ONCE(hs->pid.dev->removed) ? SMCR_R_DEVICE_GONE : why;
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
 		return SMCR_HS_DECLINE;
 	switch (lgr->why) {

@@ -164,10 +164,8 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 	if (!hs->lgr)
 		return SMCR_HS_DECLINE;
 	if (smcr_link_to_rtr(hs->lgr->link, acc->gid, acc->mac, acc->qpn,
-			     acc->psn, smcr_min_mtu(acc->mtu, hs->pid.mtu))) {
-		hs->why = SMCR_R_QP_FAIL;
-		return SMCR_HS_DECLINE;
-	}
+			     acc->psn, smcr_min_mtu(acc->mtu, hs->pid.mtu)))
+		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
 	return smcr_clnt_goto_join(hs);
 }
 
@@ -264,7 +262,7 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 	if (hs->first)
 		smcr_hs_first(hs);
 	/* the server may write as soon as it has read this (CLC-45) */
-	conn->clc_sent = true;
+	conn->own.clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)
 		smcr_conn_activate(conn);	/* it may end in there */

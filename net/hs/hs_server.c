@@ -150,7 +150,7 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 
 	smcr_hs_unwatch(hs);
 	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
-	hs->ssk->conn.clc_sent = true;
+	hs->ssk->conn.own.clc_sent = true;
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
 		hs->why = SMCR_R_CLC_EOF;
 		hs->err = ECONNRESET;

@@ -25,7 +25,7 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 
 /*
  * The only writer of lgr->st, which begins as FORMING. Returns false if the
- * group was DEAD already. A dead group is released by end_work: when the machine
+ * group was DEAD already. A dead group is released by end.work: when the machine
  * says that nothing is left to be told, or when the time is over.
  */
 static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
@@ -37,12 +37,12 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	if (old == SMCR_LGR_ST_DEAD)
 		return false;
 	if (st == SMCR_LGR_ST_DEAD) {
-		lgr->end_due = jiffies + smcr_lgr_end_time(lgr);
+		lgr->end.due = jiffies + smcr_lgr_end_time(lgr);
 		smcr_lgr_hold(lgr);	/* until it is released */
-		queue_delayed_work(smcr_end_wq, &lgr->end_work,
+		queue_delayed_work(smcr_end_wq, &lgr->end.work,
 				   smcr_lgr_end_time(lgr));
 	} else {
-		lgr->tell_end = true;
+		lgr->end.tell = true;
 	}
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
@@ -68,7 +68,7 @@ bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why)
 void smcr_lgr_put(struct smcr_lgr *lgr)
 {
 	if (refcount_dec_and_test(&lgr->refs))
-		queue_work(smcr_end_wq, &lgr->free_work);
+		queue_work(smcr_end_wq, &lgr->end.free_work);
 }
 
 /**
@@ -103,10 +103,10 @@ void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason)
 {
 	/* in first contact a Decline says it, which DELETE LINK would forestall */
-	lgr->del.reason = lgr->tell_end ? del_reason : 0;
-	lgr->del.all = true;
-	lgr->del.orderly = del_reason == SMCR_DEL_OPERATOR ||
-			   del_reason == SMCR_DEL_INACTIVE;
+	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
+	lgr->end.del.all = true;
+	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
+			       del_reason == SMCR_DEL_INACTIVE;
 	smcr_hit(lgr->sn, why, lgr->id, 0);
 	smcr_llc_news(lgr, SMCR_NEWS_END);
 }
@@ -117,7 +117,7 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 	bool end;
 
 	spin_lock_bh(&lgr->lock);
-	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->n_conns &&
+	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->conns.n &&
 	      smcr_lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
 	spin_unlock_bh(&lgr->lock);
 	return end;
@@ -134,8 +134,8 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
  */
 void smcr_lgr_trust(struct smcr_lgr *lgr)
 {
-	if (READ_ONCE(lgr->no_reuse))
-		WRITE_ONCE(lgr->no_reuse, false);
+	if (READ_ONCE(lgr->test.no_reuse))
+		WRITE_ONCE(lgr->test.no_reuse, false);
 }
 
 /**
@@ -145,7 +145,7 @@ void smcr_lgr_trust(struct smcr_lgr *lgr)
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
 {
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0))
+	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0))
 		smcr_lgr_put(lgr);
 }
 
@@ -178,7 +178,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->lock);
 	if (lgr->st != SMCR_LGR_ST_DEAD)
-		lgr->tell_end = true;
+		lgr->end.tell = true;
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -214,10 +214,10 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	spin_lock_bh(&lgr->lock);
-	if (lgr->st == SMCR_LGR_ST_DEAD && !lgr->released &&
-	    time_before(jiffies + delay, lgr->end_due)) {
-		lgr->end_due = jiffies + delay;
-		mod_delayed_work(smcr_end_wq, &lgr->end_work, delay);
+	if (lgr->st == SMCR_LGR_ST_DEAD && !lgr->end.released &&
+	    time_before(jiffies + delay, lgr->end.due)) {
+		lgr->end.due = jiffies + delay;
+		mod_delayed_work(smcr_end_wq, &lgr->end.work, delay);
 	}
 	spin_unlock_bh(&lgr->lock);
 }

@@ -75,8 +75,8 @@ struct smcr_lgr_dev {
 /**
  * struct smcr_member - what a group knows of a connection; part of it
  * @token: alert token, by which CDC names it
- * @node: in lgr->conns
- * @lgr_node: in lgr->conn_list; lgr->lock
+ * @node: in lgr->conns.tab
+ * @lgr_node: in lgr->conns.list; lgr->lock
  */
 struct smcr_member {
 	u32 token;
@@ -133,7 +133,7 @@ enum smcr_lgr_change {
  *	context, may sleep
  * @move_conns: @link was stopped, and the group has another one: the connections
  *	on it move. Process context
- * @agreed: first contact: @lgr->base is settled. Process context
+ * @agreed: first contact: @lgr->agreed.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
  * @keepalive_due: when does a connection of @link want TEST LINK? Any context
@@ -339,106 +339,208 @@ struct smcr_llc_run {
 	struct delayed_work work;
 };
 
-/*
- * struct smcr_lgr - a link group
- *
- * Immutable: sn, server, vlan, formed_on, formed_port, rmb_max, id, no_eye after
- * ACTIVE.
- *
- * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
- *	read under @lock or by smcr_lgr_state()
- * @wait: woken on state changes and LLC answers
- * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
- * @end_due: jiffies, when a dead group is released at the latest; @lock
- * @released: @end_work has begun; @lock
- * @end_work: releases the group; owns a reference from DEAD on until then
+/**
+ * struct smcr_lgr_net - the group in its namespace; sn->lgr_lock
+ * @node: in sn->lgr_list
+ * @id: in sn->lgrs
+ * @hash: in sn->lgr_hash
+ * @form: in sn->lgr_forming, of a server's group until somebody finds there that its
+ *	first contact is over
+ * @denied: who has denied the group last, any order
+ * @n_denied: how many
+ */
+struct smcr_lgr_net {
+	struct list_head node;
+	struct smcr_id id;
+	struct hlist_node hash;
+	struct list_head form;
+	struct in6_addr denied[SMCR_DENIED_MAX];
+	u8 n_denied;
+};
+
+/**
+ * struct smcr_lgr_formed - where its first link was, for display; immutable
+ * @port: number
+ * @on: name of the device
+ */
+struct smcr_lgr_formed {
+	u8 port;
+	char on[IB_DEVICE_NAME_MAX];
+};
+
+/**
+ * struct smcr_lgr_agreed - what first contact settles; llc.work writes, until ACTIVE
+ * @max_links: links at most
+ * @base: data offset in elements: 0 or 4
+ */
+struct smcr_lgr_agreed {
+	u8 max_links;
+	u32 base;
+};
+
+/**
+ * struct smcr_lgr_nics - numbers of RNICs; lgr->lock
+ * @own: RNICs of this host
+ * @peer: RNICs of the peer
+ */
+struct smcr_lgr_nics {
+	struct smcr_nics own, peer;
+};
+
+/**
+ * struct smcr_lgr_conns - the connections; lgr->lock
+ * @tab: by alert token; RCU readers
+ * @n: how many; READ_ONCE without the lock
+ * @idle_since: jiffies when @n went to 0; racy by design
+ * @list: smcr_member.lgr_node
+ * @ka_min: no keepalive before, jiffies; 0 none; READ_ONCE without the lock
+ * @idle_work: ends the group when it has been idle for long; a reference on the group
+ *	while queued
+ */
+struct smcr_lgr_conns {
+	struct rhashtable tab;
+	unsigned int n;
+	unsigned long idle_since;
+	struct list_head list;
+	int ka_min;
+	struct delayed_work idle_work;
+};
+
+/**
+ * struct smcr_lgr_rtok - memory of the peer; lgr->lock
+ * @tab: RTokens, SMCR_RMBS_MAX of them
+ * @relems: elements in use, index RToken << 8 | element -> smcr_conn; the xarray's
+ *	own lock
+ */
+struct smcr_lgr_rtok {
+	struct smcr_rtoken *tab;
+	struct xarray relems;
+};
+
+/**
+ * struct smcr_lgr_rmbs - own memory; @mutex
+ * @mutex: in first contact held while an MR is registered
+ * @list: RMBs by class
+ * @off: RMBs that @work has in its hands, or has given up: they give out no elements
+ * @n: RMBs; READ_ONCE without the mutex
+ * @n_free: free elements by class; likewise
+ * @next_id: number of the last one
+ * @want: what is wanted of @work, by class
+ * @devs: by smcr_buf_for.d; an entry stays as long as the memory of a link on it, so
+ *	who has a reference on that needs no mutex to look at it
+ * @pause: jiffies: none ahead of need until then
+ * @max: bytes of an RMB at most, as the first link's device can map; immutable
+ * @work: adds RMBs, frees idle ones, quarantine; a reference on the group while queued
+ */
+struct smcr_lgr_rmbs {
+	struct mutex mutex;	/* RMBs, their elements, devices */
+	struct list_head list[SMCR_BSIZE_MAX + 1];
+	struct list_head off;
+	unsigned int n;
+	unsigned int n_free[SMCR_BSIZE_MAX + 1];
+	u32 next_id;
+	struct smcr_rmb_want want[SMCR_BSIZE_MAX + 1];
+	struct smcr_lgr_dev devs[SMCR_DEVS_MAX];
+	unsigned long pause;
+	u32 max;
+	struct delayed_work work;
+};
+
+/**
+ * struct smcr_lgr_test - when links are tested; no lock: xchg(), READ_ONCE()
+ * @work: TEST LINK; a reference on the group while queued
+ * @probe: a close waits: test soon
+ * @verify: the link is in doubt: test now
+ * @no_reuse: no new connection until TEST LINK is answered
+ */
+struct smcr_lgr_test {
+	struct delayed_work work;
+	int probe;
+	int verify;
+	bool no_reuse;
+};
+
+/**
+ * struct smcr_lgr_end - the end of the group; lgr->lock
+ * @due: jiffies, when a dead group is released at the latest
+ * @tell: by DELETE LINK; final when DEAD
+ * @released: @work has begun
+ * @work: releases the group; owns a reference from DEAD on until then
+ * @free_work: frees the memory, after the last reference
  * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
- * @net_node, @net_id, @hash_node: sn->lgr_list, sn->lgrs, sn->lgr_hash;
- *	sn->lgr_lock
- * @form_node: sn->lgr_forming, of a server's group until somebody finds there
- *	that its first contact is over; sn->lgr_lock
- * @formed_on, @formed_port: where its first link was, for display
- * @rmb_max: bytes of an RMB at most, as that device can map
+ */
+struct smcr_lgr_end {
+	unsigned long due;
+	bool tell;
+	bool released;
+	struct delayed_work work;
+	struct work_struct free_work;
+	struct smcr_llc_delete_link del;
+};
+
+/**
+ * struct smcr_lgr - a link group
+ * @sn: namespace; immutable
+ * @net: sn->lgr_lock
+ * @refs: references
+ * @server: the role of this host; immutable
+ * @id: for display; immutable
+ * @peer: as proposed; immutable
+ * @vlan: immutable
+ * @single: net.smcr.max_links is 1: no second link; immutable
+ * @eye_wanted: net.smcr.eye_catcher when it was made; immutable
+ * @formed: immutable
+ * @mem: of its buffers; the device comes with a link; immutable
+ * @agreed: immutable after ACTIVE, before that llc.work's
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
- * @conns: by alert token; RCU readers, writers under @lock
- * @n_conns: connections; @lock
- * @idle_since: jiffies when @n_conns went to 0; racy by design
- * @rtokens, @relems: RTokens of the peer, SMCR_RMBS_MAX of them, and elements of
- *	the peer in use (xarray index rtoken << 8 | element -> smcr_conn); @lock
- * @rmb_mutex: guards rmbs[], their elements, n_rmbs, n_free[], rmb_want[],
- *	rmb_pause; in first contact held while an MR is registered
- * @rmbs_off: RMBs that rmb_work has in its hands, or has given up: they give out no
- *	elements; rmb_mutex
- * @devs: written under rmb_mutex; an entry stays as long as the memory of a link on
- *	it, so who has a reference on that needs no mutex to look at it
- * @n_rmbs, @n_free: RMBs, and free elements by class; READ_ONCE without the mutex
+ * @nics: @lock
+ * @lock: BH; nests inside sn->lgr_lock, never the other way
+ * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
+ *	read under @lock or by smcr_lgr_state()
+ * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
+ * @wait: woken on state changes and LLC answers
+ * @conns: @lock
+ * @rtok: @lock
+ * @rmbs: rmbs.mutex
+ * @llc: llc.work, and llc.lock for what others reach
+ * @slot: links; see there
+ * @shown: @lock
+ * @test: no lock
+ * @end: @lock
  */
 struct smcr_lgr {
 	struct smcr_net *sn;
-	struct list_head net_node;
-	struct smcr_id net_id;
-	struct hlist_node hash_node;
-	struct list_head form_node;
+	struct smcr_lgr_net net;
 	refcount_t refs;
 	bool server;
 	u32 id;
-	struct smcr_peer peer;	/* as proposed */
-	/* who has denied the group last, any order; sn->lgr_lock */
-	struct in6_addr denied[SMCR_DENIED_MAX];
-	u8 n_denied;
+	struct smcr_peer peer;
 	u16 vlan;
-	u8 formed_port;
-	char formed_on[IB_DEVICE_NAME_MAX];
-	u32 rmb_max;
-	struct smcr_buf_for mem;	/* of its buffers; the device comes with a link */
+	bool single;
+	bool eye_wanted;
+	struct smcr_lgr_formed formed;
+	struct smcr_buf_for mem;
 	struct smcr_link *link;
 	unsigned long live;
-	u8 max_links;
-	bool single;		/* net.smcr.max_links is 1: no second link */
-	struct smcr_nics own_nics, peer_nics;	/* @lock */
-	bool eye_wanted;	/* net.smcr.eye_catcher when it was made */
-	u32 base;		/* data offset in elements: 0 or 4; settled when ACTIVE */
+	struct smcr_lgr_nics nics;
+	struct smcr_lgr_agreed agreed;
 
-	spinlock_t lock;	/* BH; nests inside sn->lgr_lock, never the other way */
+	spinlock_t lock;	/* BH; see above */
 	u8 st;
-	bool tell_end;		/* by DELETE LINK; @lock, final when DEAD */
 	enum smcr_reason why;
 	wait_queue_head_t wait;
-	struct rhashtable conns;
-	unsigned int n_conns;
-	unsigned long idle_since;
-	struct list_head conn_list;	/* smcr_member.lgr_node; @lock */
-	struct smcr_rtoken *rtokens;
-	struct xarray relems;
+	struct smcr_lgr_conns conns;
+	struct smcr_lgr_rtok rtok;
 
-	struct mutex rmb_mutex;	/* rmbs, their elements, n_rmbs */
-	struct list_head rmbs[SMCR_BSIZE_MAX + 1];
-	struct list_head rmbs_off;
-	unsigned int n_rmbs;
-	unsigned int n_free[SMCR_BSIZE_MAX + 1];
-	u32 next_rmb_id;
-	struct smcr_rmb_want rmb_want[SMCR_BSIZE_MAX + 1];
-	struct smcr_lgr_dev devs[SMCR_DEVS_MAX];	/* by smcr_buf_for.d */
-	unsigned long rmb_pause;	/* jiffies: none ahead of need until then */
-	struct delayed_work rmb_work;	/* adds RMBs, frees idle ones, quarantine */
+	struct smcr_lgr_rmbs rmbs;
 
 	struct smcr_llc_run llc;
 	struct smcr_slot slot[SMCR_SLOTS];
 	struct smcr_shown shown;
 
-	struct delayed_work idle_work;
-	struct delayed_work test_work;	/* TEST LINK */
-	int probe;		/* a close waits: test soon; xchg */
-	int verify;		/* the link is in doubt: test now; xchg */
-	int ka_min;		/* no keepalive before, jiffies; 0 none; @lock */
-
-	unsigned long end_due;
-	bool released;
-	struct delayed_work end_work;
-	struct work_struct free_work;
-	struct smcr_llc_delete_link del;
-	bool no_reuse;		/* no new connection until TEST LINK is answered */
+	struct smcr_lgr_test test;
+	struct smcr_lgr_end end;
 };
 
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,

@@ -14,9 +14,10 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 	if (!lgr->server || smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->idle_work, msecs_to_jiffies(ms)) ||
+	if (mod_delayed_work(smcr_wq, &lgr->conns.idle_work,
+			     msecs_to_jiffies(ms)) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
-	     cancel_delayed_work(&lgr->idle_work)))
+	     cancel_delayed_work(&lgr->conns.idle_work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -35,8 +36,8 @@ static const struct rhashtable_params smcr_member_params = {
  */
 int smcr_lgr_init_conns(struct smcr_lgr *lgr)
 {
-	INIT_LIST_HEAD(&lgr->conn_list);
-	return rhashtable_init(&lgr->conns, &smcr_member_params);
+	INIT_LIST_HEAD(&lgr->conns.list);
+	return rhashtable_init(&lgr->conns.tab, &smcr_member_params);
 }
 
 /**
@@ -49,7 +50,7 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr)
  */
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 {
-	return rhashtable_lookup(&lgr->conns, &token, smcr_member_params);
+	return rhashtable_lookup(&lgr->conns.tab, &token, smcr_member_params);
 }
 
 /**
@@ -64,7 +65,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 {
 	int rc;
 
-	rc = rhashtable_lookup_insert_fast(&lgr->conns, &conn->node,
+	rc = rhashtable_lookup_insert_fast(&lgr->conns.tab, &conn->node,
 					   smcr_member_params);
 	if (rc)
 		return rc == -EEXIST ? rc : -ENOMEM;
@@ -73,12 +74,12 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	if (lgr->st == SMCR_LGR_ST_DEAD) {
 		rc = -ENOTCONN;
 	} else {
-		list_add_tail(&conn->lgr_node, &lgr->conn_list);
-		lgr->n_conns++;
+		list_add_tail(&conn->lgr_node, &lgr->conns.list);
+		lgr->conns.n++;
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (rc)
-		rhashtable_remove_fast(&lgr->conns, &conn->node,
+		rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
 				       smcr_member_params);
 	return rc;
 }
@@ -98,14 +99,14 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	listed = !list_empty(&conn->lgr_node);
 	if (listed) {
 		list_del_init(&conn->lgr_node);
-		last = !--lgr->n_conns;
+		last = !--lgr->conns.n;
 		if (last)
-			WRITE_ONCE(lgr->idle_since, jiffies);
+			WRITE_ONCE(lgr->conns.idle_since, jiffies);
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (!listed)
 		return;
-	rhashtable_remove_fast(&lgr->conns, &conn->node,
+	rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
 			       smcr_member_params);
 	if (last)
 		smcr_lgr_arm_idle(lgr);

@@ -12,11 +12,11 @@ static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {
 	int d, free = -ENOSPC;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (d = 0; d < SMCR_DEVS_MAX; d++) {
-		if (lgr->devs[d].dev == dev)
+		if (lgr->rmbs.devs[d].dev == dev)
 			return d;
-		if (!lgr->devs[d].dev && free < 0)
+		if (!lgr->rmbs.devs[d].dev && free < 0)
 			free = d;
 	}
 	return free;
@@ -41,20 +41,20 @@ static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
  * @dev: device; the entry has a reference
  *
  * Context: process, sleeps.
- * Return: index in lgr->devs, with a protection domain, good until
+ * Return: index in lgr->rmbs.devs, with a protection domain, good until
  * smcr_lgr_dev_put(); -ENOSPC, or what the device says.
  */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 {
 	int d, rc = 0;
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	d = lgr_dev_find(lgr, dev);
-	if (d >= 0 && !lgr->devs[d].dev)
-		rc = lgr_dev_begin(&lgr->devs[d], dev);
+	if (d >= 0 && !lgr->rmbs.devs[d].dev)
+		rc = lgr_dev_begin(&lgr->rmbs.devs[d], dev);
 	if (d >= 0 && !rc)
-		lgr->devs[d].n_links++;
-	mutex_unlock(&lgr->rmb_mutex);
+		lgr->rmbs.devs[d].n_links++;
+	mutex_unlock(&lgr->rmbs.mutex);
 	return rc ?: d;
 }
 
@@ -70,9 +70,9 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
  */
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
 {
-	struct smcr_lgr_dev *ld = &lgr->devs[d];
+	struct smcr_lgr_dev *ld = &lgr->rmbs.devs[d];
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	if (!--ld->n_links) {
 		smcr_rmb_leave_dev(lgr, d);
 		if (!ld->mr_leaked)
@@ -81,7 +81,7 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
 		ld->dev = NULL;
 		ld->pd = NULL;
 	}
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 }
 
 /**

@@ -26,26 +26,26 @@ void smcr_lgr_uncount(struct smcr_net *sn)
 /* Everything of a group that nobody refers to any more. Process context. */
 void smcr_lgr_free_work(struct work_struct *work)
 {
-	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, free_work);
+	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, end.free_work);
 	struct smcr_net *sn = lgr->sn;
 
 	smcr_links_stop(lgr);
 	smcr_llc_stop(lgr);
 	smcr_rmb_free_all(lgr);
 	smcr_links_free(lgr);
-	rhashtable_destroy(&lgr->conns);
-	xa_destroy(&lgr->relems);
+	rhashtable_destroy(&lgr->conns.tab);
+	xa_destroy(&lgr->rtok.relems);
 	smcr_count(sn, SMCR_CNT_LGR_FREED);
 
 	smcr_lgr_uncount(sn);
-	kvfree(lgr->rtokens);
+	kvfree(lgr->rtok.tab);
 	kfree(lgr);
 }
 
 void smcr_lgr_idle_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
-					    struct smcr_lgr, idle_work);
+					    struct smcr_lgr, conns.idle_work);
 
 	if (smcr_lgr_end_idle(lgr, SMCR_R_LGR_IDLE)) {
 		smcr_count(lgr->sn, SMCR_CNT_T_LGR_IDLE);
@@ -62,20 +62,20 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 
 	smcr_lgr_above->lose_conns(lgr);
 	smcr_links_stop(lgr);
-	if (cancel_delayed_work_sync(&lgr->rmb_work))
+	if (cancel_delayed_work_sync(&lgr->rmbs.work))
 		smcr_lgr_put(lgr);
-	if (cancel_delayed_work(&lgr->idle_work))
+	if (cancel_delayed_work(&lgr->conns.idle_work))
 		smcr_lgr_put(lgr);
 	smcr_llc_stop(lgr);
 	/* one may have been made, or taken off, meanwhile */
 	smcr_links_stop(lgr);
 
 	spin_lock_bh(&sn->lgr_lock);
-	listed = !list_empty(&lgr->net_node);
-	list_del_init(&lgr->net_node);
-	list_del_init(&lgr->form_node);
-	smcr_ids_del(&sn->lgrs, &lgr->net_id);
-	hash_del(&lgr->hash_node);
+	listed = !list_empty(&lgr->net.node);
+	list_del_init(&lgr->net.node);
+	list_del_init(&lgr->net.form);
+	smcr_ids_del(&sn->lgrs, &lgr->net.id);
+	hash_del(&lgr->net.hash);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (listed)
 		smcr_lgr_put(lgr);
@@ -86,12 +86,12 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
-					    struct smcr_lgr, end_work);
+					    struct smcr_lgr, end.work);
 
 	spin_lock_bh(&lgr->lock);
-	lgr->released = true;
+	lgr->end.released = true;
 	spin_unlock_bh(&lgr->lock);
-	cancel_delayed_work(&lgr->end_work);
+	cancel_delayed_work(&lgr->end.work);
 	smcr_lgr_release(lgr);
 }
 
@@ -114,7 +114,7 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
 	struct smcr_lgr *lgr;
 
 	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+	list_for_each_entry(lgr, &sn->lgr_list, net.node) {
 		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
 		smcr_lgr_release_in(lgr, msecs_to_jiffies(SMCR_T_HURRY_NET));
 	}

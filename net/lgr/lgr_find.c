@@ -21,12 +21,12 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 	struct smcr_lgr *lgr, *oldest = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net_node) {
+	list_for_each_entry(lgr, &sn->lgr_list, net.node) {
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-		    READ_ONCE(lgr->n_conns))
+		    READ_ONCE(lgr->conns.n))
 			continue;
-		if (!oldest || time_before(READ_ONCE(lgr->idle_since),
-					   READ_ONCE(oldest->idle_since)))
+		if (!oldest || time_before(READ_ONCE(lgr->conns.idle_since),
+					   READ_ONCE(oldest->conns.idle_since)))
 			oldest = lgr;
 	}
 	/* it may have got a connection just now */
@@ -77,45 +77,46 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
 	if (!lgr)
 		goto err_count;
-	lgr->rtokens = kvcalloc(SMCR_RMBS_MAX, sizeof(*lgr->rtokens),
-				GFP_KERNEL);
-	if (!lgr->rtokens)
+	lgr->rtok.tab = kvcalloc(SMCR_RMBS_MAX, sizeof(*lgr->rtok.tab),
+				 GFP_KERNEL);
+	if (!lgr->rtok.tab)
 		goto err_lgr;
 	lgr->sn = sn;
 	lgr->server = server;
 	lgr->id = atomic_inc_return(&smcr_lgr_ids);
 	lgr->peer = *peer;
 	lgr->vlan = pid->vlan;
-	lgr->formed_port = pid->port;
-	strscpy(lgr->formed_on, dev_name(&pid->dev->ibdev->dev),
-		sizeof(lgr->formed_on));
-	lgr->rmb_max = pid->dev->max_mr_pages << PAGE_SHIFT;
+	lgr->formed.port = pid->port;
+	strscpy(lgr->formed.on, dev_name(&pid->dev->ibdev->dev),
+		sizeof(lgr->formed.on));
+	lgr->rmbs.max = pid->dev->max_mr_pages << PAGE_SHIFT;
 	lgr->mem = (struct smcr_buf_for) {
 		.sn = sn,
 		.over = smcr_lgr_over,
 		.arg = lgr,
 	};
 	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
-	lgr->base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
+	lgr->agreed.base = lgr->eye_wanted ? SMCR_RMBE_EYE_LEN : 0;
 	lgr->single = READ_ONCE(sn->knobs.max_links) == 1;
-	lgr->max_links = max(READ_ONCE(sn->knobs.max_links), SMCR_LINKS_MIN);
+	lgr->agreed.max_links = max(READ_ONCE(sn->knobs.max_links),
+				    SMCR_LINKS_MIN);
 	refcount_set(&lgr->refs, 1);
 	spin_lock_init(&lgr->lock);
 	init_waitqueue_head(&lgr->wait);
-	INIT_LIST_HEAD(&lgr->net_node);
-	INIT_LIST_HEAD(&lgr->form_node);
-	RB_CLEAR_NODE(&lgr->net_id.rb);
+	INIT_LIST_HEAD(&lgr->net.node);
+	INIT_LIST_HEAD(&lgr->net.form);
+	RB_CLEAR_NODE(&lgr->net.id.rb);
 	/* taken with bottom halves off, so an allocation below it has to know */
-	xa_init_flags(&lgr->relems, XA_FLAGS_LOCK_BH);
-	mutex_init(&lgr->rmb_mutex);
-	for (i = 0; i < ARRAY_SIZE(lgr->rmbs); i++)
-		INIT_LIST_HEAD(&lgr->rmbs[i]);
-	INIT_LIST_HEAD(&lgr->rmbs_off);
-	lgr->rmb_pause = jiffies;
-	INIT_DELAYED_WORK(&lgr->rmb_work, smcr_rmb_work);
-	INIT_DELAYED_WORK(&lgr->idle_work, smcr_lgr_idle_work);
-	INIT_DELAYED_WORK(&lgr->end_work, smcr_lgr_end_work);
-	INIT_WORK(&lgr->free_work, smcr_lgr_free_work);
+	xa_init_flags(&lgr->rtok.relems, XA_FLAGS_LOCK_BH);
+	mutex_init(&lgr->rmbs.mutex);
+	for (i = 0; i < ARRAY_SIZE(lgr->rmbs.list); i++)
+		INIT_LIST_HEAD(&lgr->rmbs.list[i]);
+	INIT_LIST_HEAD(&lgr->rmbs.off);
+	lgr->rmbs.pause = jiffies;
+	INIT_DELAYED_WORK(&lgr->rmbs.work, smcr_rmb_work);
+	INIT_DELAYED_WORK(&lgr->conns.idle_work, smcr_lgr_idle_work);
+	INIT_DELAYED_WORK(&lgr->end.work, smcr_lgr_end_work);
+	INIT_WORK(&lgr->end.free_work, smcr_lgr_free_work);
 	smcr_llc_init(lgr);
 	if (smcr_lgr_init_conns(lgr))
 		goto err_lgr;
@@ -123,7 +124,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	return lgr;
 
 err_lgr:
-	kvfree(lgr->rtokens);
+	kvfree(lgr->rtok.tab);
 	kfree(lgr);
 err_count:
 	smcr_lgr_uncount(sn);
@@ -152,7 +153,7 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 	if (d < 0)
 		return d;
 	owner.d = d;
-	link = smcr_link_create(&owner, pid, lgr->devs[d].pd);
+	link = smcr_link_create(&owner, pid, lgr->rmbs.devs[d].pd);
 	if (IS_ERR(link)) {
 		smcr_lgr_dev_put(lgr, d);
 		if (PTR_ERR(link) == -ENOBUFS)
@@ -187,11 +188,11 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 
 	lockdep_assert_held(&sn->lgr_lock);
 	smcr_lgr_hold(lgr);
-	list_add_tail(&lgr->net_node, &sn->lgr_list);
+	list_add_tail(&lgr->net.node, &sn->lgr_list);
 	if (lgr->server)
-		list_add_tail(&lgr->form_node, &sn->lgr_forming);
-	smcr_ids_add(&sn->lgrs, &lgr->net_id);
-	hash_add(sn->lgr_hash, &lgr->hash_node, smcr_peer_hash(lgr->peer.id));
+		list_add_tail(&lgr->net.form, &sn->lgr_forming);
+	smcr_ids_add(&sn->lgrs, &lgr->net.id);
+	hash_add(sn->lgr_hash, &lgr->net.hash, smcr_peer_hash(lgr->peer.id));
 	smcr_lgr_above->event(lgr, NULL, SMCR_CHANGE_GROUP_FORMING,
 			      SMCR_R_NONE);
 }
@@ -208,8 +209,8 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_port_id *pid)
 {
 	bool theirs = !memcmp(lgr->peer.mac, peer->mac, sizeof(peer->mac));
-	bool ours = lgr->formed_port == pid->port &&
-		    !strcmp(lgr->formed_on, dev_name(&pid->dev->ibdev->dev));
+	bool ours = lgr->formed.port == pid->port &&
+		    !strcmp(lgr->formed.on, dev_name(&pid->dev->ibdev->dev));
 	unsigned long live = READ_ONCE(lgr->live);
 	const struct smcr_link *link;
 	unsigned int i;
@@ -241,7 +242,7 @@ static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
 {
 	int max = READ_ONCE(lgr->sn->knobs.max_conns_per_lgr);
 
-	return (!max || READ_ONCE(lgr->n_conns) < max) &&
+	return (!max || READ_ONCE(lgr->conns.n) < max) &&
 	       smcr_rmb_has_room(lgr, bsize);
 }
 
@@ -250,8 +251,8 @@ static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
 {
 	int i;
 
-	for (i = 0; i < lgr->n_denied; i++)
-		if (ipv6_addr_equal(&lgr->denied[i], addr))
+	for (i = 0; i < lgr->net.n_denied; i++)
+		if (ipv6_addr_equal(&lgr->net.denied[i], addr))
 			return true;
 	return false;
 }
@@ -270,7 +271,7 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	struct smcr_lgr *lgr, *forming = NULL, *others = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
-	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+	hash_for_each_possible(sn->lgr_hash, lgr, net.hash,
 			       smcr_peer_hash(peer->id)) {
 		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
 		u8 st = smcr_lgr_state(lgr);
@@ -280,7 +281,7 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 		if (st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
 		if (st != SMCR_LGR_ST_ACTIVE ||
-		    READ_ONCE(lgr->no_reuse) || !READ_ONCE(lgr->live) ||
+		    READ_ONCE(lgr->test.no_reuse) || !READ_ONCE(lgr->live) ||
 		    smcr_lgr_denied_by(lgr, &peer->addr))
 			continue;
 		if (!smcr_lgr_has_room(lgr, bsize)) {
@@ -307,9 +308,9 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 	struct smcr_lgr *lgr, *next;
 
 	lockdep_assert_held(&sn->lgr_lock);
-	list_for_each_entry_safe(lgr, next, &sn->lgr_forming, form_node) {
+	list_for_each_entry_safe(lgr, next, &sn->lgr_forming, net.form) {
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
-			list_del_init(&lgr->form_node);
+			list_del_init(&lgr->net.form);
 		else
 			left -= ipv6_addr_equal(&lgr->peer.addr, addr);
 	}
@@ -499,7 +500,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	struct smcr_lgr *lgr, *found = NULL;
 
 	spin_lock_bh(&sn->lgr_lock);
-	hash_for_each_possible(sn->lgr_hash, lgr, hash_node,
+	hash_for_each_possible(sn->lgr_hash, lgr, net.hash,
 			       smcr_peer_hash(acc->peer_id)) {
 		if (!lgr->server && lgr->vlan == pid->vlan &&
 		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
@@ -522,10 +523,10 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 	own = ipv6_addr_equal(&lgr->peer.addr, addr);
 	known = smcr_lgr_denied_by(lgr, addr);
 	if (!known) {
-		lgr->n_denied = min(lgr->n_denied + 1, SMCR_DENIED_MAX);
-		memmove(&lgr->denied[1], &lgr->denied[0],
-			(lgr->n_denied - 1) * sizeof(lgr->denied[0]));
-		lgr->denied[0] = *addr;
+		lgr->net.n_denied = min(lgr->net.n_denied + 1, SMCR_DENIED_MAX);
+		memmove(&lgr->net.denied[1], &lgr->net.denied[0],
+			(lgr->net.n_denied - 1) * sizeof(lgr->net.denied[0]));
+		lgr->net.denied[0] = *addr;
 	}
 	spin_unlock_bh(&lgr->sn->lgr_lock);
 	return own;
@@ -550,6 +551,6 @@ void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
 	if (addr && smcr_lgr_denies(lgr, addr))
-		WRITE_ONCE(lgr->no_reuse, true);
+		WRITE_ONCE(lgr->test.no_reuse, true);
 	smcr_llc_verify(lgr);
 }

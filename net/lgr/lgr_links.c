@@ -37,7 +37,7 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
-	struct smcr_nics *n = own ? &lgr->own_nics : &lgr->peer_nics;
+	struct smcr_nics *n = own ? &lgr->nics.own : &lgr->nics.peer;
 	u8 i, at = SMCR_NO_NIC;
 
 	spin_lock_bh(&lgr->lock);
@@ -91,10 +91,11 @@ static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
 	for (i = 0; i < n; i++)
 		nic[i] = smcr_lgr_own_nic(lgr, lan[i].mac);
 	if (lgr->server)
-		slot->nic = smcr_roles_offer(&slot->pairs, lgr->max_links, nic,
-					     n);
+		slot->nic = smcr_roles_offer(&slot->pairs,
+					     lgr->agreed.max_links, nic, n);
 	else
-		slot->nic = smcr_roles_answer(&slot->pairs, lgr->max_links,
+		slot->nic = smcr_roles_answer(&slot->pairs,
+					      lgr->agreed.max_links,
 					      slot->peer_nic, nic, n);
 	for (i = 0; i < n; i++) {
 		if (slot->nic != SMCR_NO_NIC && nic[i] == slot->nic &&
@@ -124,7 +125,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 	if (d < 0)
 		return ERR_PTR(d);
 	owner.d = d;
-	link = smcr_link_create(&owner, pid, lgr->devs[d].pd);
+	link = smcr_link_create(&owner, pid, lgr->rmbs.devs[d].pd);
 	if (IS_ERR(link))
 		smcr_lgr_dev_put(lgr, d);
 	else

@@ -83,7 +83,7 @@ static struct smcr_lgr *lgr_next(struct smcr_net *sn, u64 after)
 	spin_lock_bh(&sn->lgr_lock);
 	node = smcr_ids_after(&sn->lgrs, after);
 	if (node) {
-		lgr = container_of(node, struct smcr_lgr, net_id);
+		lgr = container_of(node, struct smcr_lgr, net.id);
 		smcr_lgr_hold(lgr);
 	}
 	spin_unlock_bh(&sn->lgr_lock);
@@ -103,7 +103,7 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 	for_each_net(net) {
 		after = 0;
 		while ((lgr = lgr_next(smcr_net(net), after))) {
-			after = lgr->net_id.id;
+			after = lgr->net.id.id;
 			fn(lgr, dev, port);
 			smcr_lgr_put(lgr);
 			cond_resched();

@@ -28,8 +28,8 @@ void smcr_llc_init(struct smcr_lgr *lgr)
 	INIT_LIST_HEAD(&run->queue);
 	INIT_LIST_HEAD(&run->late);
 	INIT_DELAYED_WORK(&run->work, llc_work);
-	INIT_DELAYED_WORK(&lgr->test_work, smcr_llc_test_work);
-	smcr_lgr_fsm_init(&run->fsm, lgr->server, lgr->max_links);
+	INIT_DELAYED_WORK(&lgr->test.work, smcr_llc_test_work);
+	smcr_lgr_fsm_init(&run->fsm, lgr->server, lgr->agreed.max_links);
 	smcr_slot_init(lgr);
 }
 
@@ -53,7 +53,7 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 {
 	int i;
 
-	if (cancel_delayed_work_sync(&lgr->test_work))
+	if (cancel_delayed_work_sync(&lgr->test.work))
 		smcr_lgr_put(lgr);
 	/* twice: each of the two kinds queues the other, but only the first time */
 	if (cancel_delayed_work_sync(&lgr->llc.work))
@@ -263,7 +263,7 @@ static bool llc_take_news(struct smcr_lgr *lgr)
 	case SMCR_NEWS_END:
 		ev.type = SMCR_LGR_EV_WANT_END;
 		ev.why = lgr->why;
-		ev.msg.delete_link = lgr->del;
+		ev.msg.delete_link = lgr->end.del;
 		break;
 	default:
 		llc_slot_news(lgr, news, &ev);

@@ -115,7 +115,7 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 	memcpy(cl->gid, link->pid.gid.raw, sizeof(cl->gid));
 	cl->qpn = link->qpn;
 	cl->user_id = link->user_id;
-	cl->max_links = lgr->max_links;
+	cl->max_links = lgr->agreed.max_links;
 	cl->no_eye_catcher = !lgr->eye_wanted;
 }
 
@@ -369,15 +369,15 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	link->peer_user_id = peer->user_id;
 	/* the first one has settled the rest; others may be in its slot later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
-		link->llc_form = smcr_llc_form(!lgr->base);
+		link->llc_form = smcr_llc_form(!lgr->agreed.base);
 		return;
 	}
-	lgr->max_links = lgr->server ?
-		smcr_max_links(lgr->max_links, peer->max_links) :
+	lgr->agreed.max_links = lgr->server ?
+		smcr_max_links(lgr->agreed.max_links, peer->max_links) :
 		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
-			       lgr->max_links);
-	lgr->llc.fsm.max_links = lgr->max_links;
-	lgr->base = plain ? 0 : SMCR_RMBE_EYE_LEN;
+			       lgr->agreed.max_links);
+	lgr->llc.fsm.max_links = lgr->agreed.max_links;
+	lgr->agreed.base = plain ? 0 : SMCR_RMBE_EYE_LEN;
 	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (lgr->slot[i].link)

@@ -14,9 +14,9 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 		return;
 	smcr_lgr_hold(lgr);
 	/* a group that has ended meanwhile is not kept for that long */
-	if (!queue_delayed_work(smcr_wq, &lgr->test_work, delay) ||
+	if (!queue_delayed_work(smcr_wq, &lgr->test.work, delay) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
-	     cancel_delayed_work(&lgr->test_work)))
+	     cancel_delayed_work(&lgr->test.work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -56,10 +56,10 @@ static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 void smcr_llc_probe(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-	    smcr_llc_testing(lgr) || xchg(&lgr->probe, 1))
+	    smcr_llc_testing(lgr) || xchg(&lgr->test.probe, 1))
 		return;
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->test_work, SMCR_LLC_PROBE))
+	if (mod_delayed_work(smcr_wq, &lgr->test.work, SMCR_LLC_PROBE))
 		smcr_lgr_put(lgr);
 }
 
@@ -74,9 +74,9 @@ void smcr_llc_look(struct smcr_lgr *lgr)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->test_work, 0) ||
+	if (mod_delayed_work(smcr_wq, &lgr->test.work, 0) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
-	     cancel_delayed_work(&lgr->test_work)))
+	     cancel_delayed_work(&lgr->test.work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -91,7 +91,7 @@ void smcr_llc_verify(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
-	xchg(&lgr->verify, 1);
+	xchg(&lgr->test.verify, 1);
 	smcr_llc_look(lgr);
 }
 
@@ -206,7 +206,7 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 void smcr_llc_test_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
-					    struct smcr_lgr, test_work);
+					    struct smcr_lgr, test.work);
 	unsigned long live = READ_ONCE(lgr->live);
 	struct llc_look look = { };
 	bool probe, waits = false;
@@ -217,10 +217,10 @@ void smcr_llc_test_work(struct work_struct *work)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		goto out;
 	look.watch = smcr_knob_jiffies(lgr->sn, t_testlink);
-	probe = xchg(&lgr->probe, 0);
+	probe = xchg(&lgr->test.probe, 0);
 	if (probe)
 		look.watch = SMCR_LLC_PROBE;
-	look.verify = xchg(&lgr->verify, 0);
+	look.verify = xchg(&lgr->test.verify, 0);
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = smcr_lgr_link_get(lgr, i);
 		if (link)
@@ -231,7 +231,7 @@ void smcr_llc_test_work(struct work_struct *work)
 	/* armed meanwhile, or not silent yet: look again as soon */
 	if (probe && waits) {
 		if (smcr_llc_testing(lgr))
-			WRITE_ONCE(lgr->probe, 1);
+			WRITE_ONCE(lgr->test.probe, 1);
 		else
 			smcr_llc_probe(lgr);
 	}

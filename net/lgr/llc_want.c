@@ -106,9 +106,9 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 		      struct smcr_link *link)
 {
 	smcr_slot_link_stop(link);	/* REG_MR is over */
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	smcr_rmb_drop_mr(rmb, link->mem.d);
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 }
 
 /*

@@ -2,7 +2,7 @@
 /*
  * RMBs of a link group: memory and registration (RFC 7609 2.1, 3.5.5.2). See rmb.h.
  *
- * An RMB is linked and its elements are used only under lgr->rmb_mutex. From
+ * An RMB is linked and its elements are used only under lgr->rmbs.mutex. From
  * the end of first contact on smcr_rmb_work() alone adds and frees them. It may
  * therefore drop the mutex without losing the RMB it looks at, and there are
  * never two CONFIRM RKEY or DELETE RKEY of ours under way (LLC-15).
@@ -23,7 +23,7 @@
 
 static u32 rmb_bytes_max(const struct smcr_lgr *lgr)
 {
-	return lgr->rmb_max;
+	return lgr->rmbs.max;
 }
 
 /* Number of RMBs of a class */
@@ -32,8 +32,8 @@ static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)
 	unsigned int n = 0;
 	struct list_head *pos;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
-	list_for_each(pos, &lgr->rmbs[bsize])
+	lockdep_assert_held(&lgr->rmbs.mutex);
+	list_for_each(pos, &lgr->rmbs.list[bsize])
 		n++;
 	return n;
 }
@@ -55,8 +55,8 @@ bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize)
 	u32 n = 0, n_free = 0;
 	struct smcr_rmb *rmb;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
-	list_for_each_entry(rmb, &lgr->rmbs[bsize], node) {
+	lockdep_assert_held(&lgr->rmbs.mutex);
+	list_for_each_entry(rmb, &lgr->rmbs.list[bsize], node) {
 		n += rmb->elems.n;
 		n_free += rmb->elems.n_free;
 	}
@@ -67,7 +67,7 @@ bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
 {
 	unsigned int max = READ_ONCE(lgr->sn->knobs.max_rmbs_per_lgr);
 
-	return READ_ONCE(lgr->n_rmbs) >=
+	return READ_ONCE(lgr->rmbs.n) >=
 	       min_t(unsigned int, max, SMCR_RMBS_MAX);
 }
 
@@ -93,20 +93,20 @@ u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
  */
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize)
 {
-	return READ_ONCE(lgr->n_free[smcr_rmb_bsize_cap(lgr, bsize)]) ||
+	return READ_ONCE(lgr->rmbs.n_free[smcr_rmb_bsize_cap(lgr, bsize)]) ||
 	       !smcr_rmb_limit_reached(lgr);
 }
 
 /* Free elements come to a class, or leave it */
 void smcr_rmb_class_add_free(struct smcr_lgr *lgr, u8 bsize, int n)
 {
-	lockdep_assert_held(&lgr->rmb_mutex);
-	WRITE_ONCE(lgr->n_free[bsize], lgr->n_free[bsize] + n);
+	lockdep_assert_held(&lgr->rmbs.mutex);
+	WRITE_ONCE(lgr->rmbs.n_free[bsize], lgr->rmbs.n_free[bsize] + n);
 }
 
 bool smcr_rmb_newest(const struct smcr_rmb *rmb)
 {
-	return list_is_last(&rmb->node, &rmb->lgr->rmbs[rmb->bsize]);
+	return list_is_last(&rmb->node, &rmb->lgr->rmbs.list[rmb->bsize]);
 }
 
 /* First contact: there is no link to register on or to tell the peer over */
@@ -133,12 +133,12 @@ void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 
 	smcr_lgr_hold(lgr);
 	if (delay)
-		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmb_work, delay);
+		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, delay);
 	else
-		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmb_work, 0);
+		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0);
 	/* smcr_lgr_kill() cancels; do it here if that came too early for us */
 	if (!queued ||
-	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmb_work)))
+	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmbs.work)))
 		smcr_lgr_put(lgr);
 }
 
@@ -210,9 +210,10 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 		return;
 	/* the device may still let the peer write there: never free it */
 	pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
-			    lgr->id, dev_name(&lgr->devs[d].dev->ibdev->dev),
+			    lgr->id,
+			    dev_name(&lgr->rmbs.devs[d].dev->ibdev->dev),
 			    rmb->buf->size);
-	lgr->devs[d].mr_leaked = true;
+	lgr->rmbs.devs[d].mr_leaked = true;
 	rmb->leaked = true;
 }
 
@@ -285,7 +286,7 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 		rmb_destroy(rmb);
 		return ERR_PTR(smcr_rmb_short(rc) ? rc : -EIO);
 	}
-	rmb->id = ++lgr->next_rmb_id;
+	rmb->id = ++lgr->rmbs.next_id;
 	smcr_count(lgr->sn, SMCR_CNT_RMB_CREATED);
 	trace_smcr_rmb(lgr->id, rmb->id, "create", bsize);
 	return rmb;
@@ -294,18 +295,18 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 /* Its elements are to be given out */
 void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	lockdep_assert_held(&lgr->rmb_mutex);
-	list_move_tail(&rmb->node, &lgr->rmbs[rmb->bsize]);
+	lockdep_assert_held(&lgr->rmbs.mutex);
+	list_move_tail(&rmb->node, &lgr->rmbs.list[rmb->bsize]);
 	rmb->off = false;
 	WRITE_ONCE(rmb->told, true);
-	WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs + 1);
+	WRITE_ONCE(lgr->rmbs.n, lgr->rmbs.n + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
 
-/* In no list, or in lgr->rmbs_off. lgr->rmb_mutex held */
+/* In no list, or in lgr->rmbs.off. lgr->rmbs.mutex held */
 void smcr_rmb_free_locked(struct smcr_rmb *rmb)
 {
-	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+	lockdep_assert_held(&rmb->lgr->rmbs.mutex);
 	list_del(&rmb->node);
 	smcr_count(rmb->lgr->sn, SMCR_CNT_RMB_FREED);
 	trace_smcr_rmb(rmb->lgr->id, rmb->id, "free", rmb->bsize);
@@ -331,10 +332,10 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 	struct smcr_buf_map *maps = NULL;
 	int i;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++)
-		rmbs_leave_dev(&lgr->rmbs[i], d, &maps);
-	rmbs_leave_dev(&lgr->rmbs_off, d, &maps);
+		rmbs_leave_dev(&lgr->rmbs.list[i], d, &maps);
+	rmbs_leave_dev(&lgr->rmbs.off, d, &maps);
 	smcr_buf_unmap_end(maps);
 }
 
@@ -363,17 +364,17 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 /* The RMB after @rmb, NULL: the first, of those that the peer knows */
 static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
-	struct list_head *list = rmb && rmb->off ? &lgr->rmbs_off :
-				 &lgr->rmbs[rmb ? rmb->bsize : 0];
+	struct list_head *list = rmb && rmb->off ? &lgr->rmbs.off :
+				 &lgr->rmbs.list[rmb ? rmb->bsize : 0];
 	struct list_head *pos = rmb ? rmb->node.next : list->next;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (;;) {
-		if (pos == list && list == &lgr->rmbs_off)
+		if (pos == list && list == &lgr->rmbs.off)
 			return NULL;
 		if (pos == list) {
-			list = list == &lgr->rmbs[SMCR_BSIZE_MAX] ?
-			       &lgr->rmbs_off : list + 1;
+			list = list == &lgr->rmbs.list[SMCR_BSIZE_MAX] ?
+			       &lgr->rmbs.off : list + 1;
 			pos = list->next;
 			continue;
 		}
@@ -415,11 +416,11 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 	int rc = 0;
 
 	do {
-		mutex_lock(&lgr->rmb_mutex);
+		mutex_lock(&lgr->rmbs.mutex);
 		rmb = rmb_lacking(lgr, link, true);
 		if (rmb)
 			rc = smcr_rmb_register(rmb, link);
-		mutex_unlock(&lgr->rmb_mutex);
+		mutex_unlock(&lgr->rmbs.mutex);
 	} while (rmb && !rc);
 	return rc;
 }
@@ -431,11 +432,11 @@ static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 	int rc = 0;
 
 	do {
-		mutex_lock(&lgr->rmb_mutex);
+		mutex_lock(&lgr->rmbs.mutex);
 		rmb = rmb_lacking(lgr, link, false);
 		if (rmb)
 			rc = rmb_alloc_mr(rmb, link);
-		mutex_unlock(&lgr->rmb_mutex);
+		mutex_unlock(&lgr->rmbs.mutex);
 	} while (rmb && !rc);
 	return rc;
 }
@@ -477,11 +478,11 @@ int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 	rc = rmb_alloc_mrs(lgr, link);
 	if (rc)
 		return rc;
-	mutex_lock(&lgr->rmb_mutex);
-	max = lgr->n_rmbs + 1;
+	mutex_lock(&lgr->rmbs.mutex);
+	max = lgr->rmbs.n + 1;
 	*tok = kvcalloc(max, sizeof(**tok), GFP_KERNEL);
 	rc = *tok ? rmb_list_tokens(lgr, link, carrier, *tok, max) : -ENOMEM;
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	if (rc < 0) {
 		kvfree(*tok);
 		*tok = NULL;
@@ -491,7 +492,7 @@ int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 
 /**
  * smcr_rmb_free_all() - free the RMBs of a group that ends
- * @lgr: group without a QP and without connections; its rmb_work is not
+ * @lgr: group without a QP and without connections; its rmbs.work is not
  *	 queued and never will be
  *
  * Context: process, sleeps.
@@ -501,17 +502,17 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 	struct smcr_rmb *rmb, *tmp;
 	int i;
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
-		list_splice_init(&lgr->rmbs[i], &lgr->rmbs_off);
-		mem_cgroup_put(lgr->rmb_want[i].payer);
-		mem_cgroup_put(lgr->rmb_want[i].full);
-		memset(&lgr->rmb_want[i], 0, sizeof(lgr->rmb_want[i]));
+		list_splice_init(&lgr->rmbs.list[i], &lgr->rmbs.off);
+		mem_cgroup_put(lgr->rmbs.want[i].payer);
+		mem_cgroup_put(lgr->rmbs.want[i].full);
+		memset(&lgr->rmbs.want[i], 0, sizeof(lgr->rmbs.want[i]));
 	}
-	list_for_each_entry_safe(rmb, tmp, &lgr->rmbs_off, node)
+	list_for_each_entry_safe(rmb, tmp, &lgr->rmbs.off, node)
 		smcr_rmb_free_locked(rmb);
-	WRITE_ONCE(lgr->n_rmbs, 0);
-	mutex_unlock(&lgr->rmb_mutex);
+	WRITE_ONCE(lgr->rmbs.n, 0);
+	mutex_unlock(&lgr->rmbs.mutex);
 }
 
 /* Elements */
@@ -521,8 +522,8 @@ struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
-	list_for_each_entry_reverse(rmb, &lgr->rmbs[bsize], node)
+	lockdep_assert_held(&lgr->rmbs.mutex);
+	list_for_each_entry_reverse(rmb, &lgr->rmbs.list[bsize], node)
 		if (rmb->elems.n_free)
 			return rmb;
 	return NULL;

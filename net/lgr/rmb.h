@@ -17,8 +17,8 @@
 
 /**
  * struct smcr_rmb - one RMB
- * @node: member of lgr->rmbs[bsize], oldest first, or of lgr->rmbs_off;
- *	lgr->rmb_mutex
+ * @node: member of lgr->rmbs.list[bsize], oldest first, or of lgr->rmbs.off;
+ *	lgr->rmbs.mutex
  * @lgr: owner, no reference (an RMB never outlives it)
  * @buf: memory
  * @mr: fast-registration MR on each device of the group that has one yet; its rkey
@@ -27,14 +27,14 @@
  *	that who has a link there can look at it
  * @id: number within the group, for display
  * @bsize: element size code
- * @elems: allocation state; lgr->rmb_mutex
+ * @elems: allocation state; lgr->rmbs.mutex
  * @registered: REG_MR has completed, a bit for each device; atomic
- * @off: it is in lgr->rmbs_off; lgr->rmb_mutex
+ * @off: it is in lgr->rmbs.off; lgr->rmbs.mutex
  * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
- * @idle_since: jiffies when the last element was freed; lgr->rmb_mutex
+ * @idle_since: jiffies when the last element was freed; lgr->rmbs.mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
- *	lgr->rmb_mutex
+ *	lgr->rmbs.mutex
  */
 struct smcr_rmb {
 	struct list_head node;
@@ -76,7 +76,7 @@ static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 }
 
 /**
- * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmb_mutex
+ * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmbs.mutex
  * @wanted: a connection waits for another RMB
  * @tries: attempts to add one that are over
  * @rc: result of the last of them

@@ -34,9 +34,9 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 			  struct mem_cgroup *memcg)
 {
-	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	struct smcr_rmb_want *want = &lgr->rmbs.want[bsize];
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	if (want->payer == memcg ||
 	    (want->wanted && (!want->full || want->payer != want->full)))
 		return;
@@ -52,16 +52,16 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
 }
 
 /*
- * Ask rmb_work for another RMB of the class: -EINPROGRESS until an attempt that
+ * Ask rmbs.work for another RMB of the class: -EINPROGRESS until an attempt that
  * began after the request is over. The caller arms the work.
  */
 static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
 {
-	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	struct smcr_rmb_want *want = &lgr->rmbs.want[bsize];
 	u32 mine = req->tries[bsize];
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	if (smcr_rmb_limit_reached(lgr))
 		return -ENOSPC;
 	if (mine && (s32)(want->tries - mine) >= 0) {
@@ -81,7 +81,7 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 
 static void rmb_take(struct smcr_rmb *rmb, struct smcr_elem *elem)
 {
-	lockdep_assert_held(&rmb->lgr->rmb_mutex);
+	lockdep_assert_held(&rmb->lgr->rmbs.mutex);
 	elem->rmb = rmb;
 	elem->index = smcr_elems_get(&rmb->elems);
 	smcr_rmb_class_add_free(rmb->lgr, rmb->bsize, -1);
@@ -119,7 +119,7 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 {
 	int rc;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	bsize = smcr_rmb_bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
@@ -209,13 +209,13 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		req->lgr_id = lgr->id;
 	}
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	rc = rmb_get(lgr, bsize, memcg, elem, req);
 	low = !rc && smcr_rmb_class_low(lgr, elem->rmb->bsize) &&
 	      !smcr_rmb_limit_reached(lgr);
 	if (low)
 		rmb_set_payer(lgr, elem->rmb->bsize, memcg);
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 
 	if (rc == -EINPROGRESS)
 		smcr_rmb_work_arm(lgr, 0);
@@ -226,7 +226,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
 	/* in first contact the peer has not said yet whether it needs one */
-	if (lgr->base || smcr_lgr_forming(lgr))
+	if (lgr->agreed.base || smcr_lgr_forming(lgr))
 		rmb_set_eye(elem);
 	return 0;
 }
@@ -252,7 +252,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	if (!quarantine)
 		smcr_buf_zero(rmb->buf, elem->off, elem->size);
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	smcr_elems_put(&rmb->elems, elem->index, quarantine);
 	if (quarantine) {
 		rmb->held_since[elem->index - 1] = jiffies;
@@ -261,7 +261,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 		smcr_rmb_class_add_free(lgr, rmb->bsize, 1);
 	}
 	idle = smcr_elems_idle(&rmb->elems) && !smcr_rmb_newest(rmb);
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 
 	elem->rmb = NULL;
 	if (quarantine)

@@ -25,7 +25,7 @@ static unsigned long time_left(unsigned long since, unsigned long wait)
 }
 
 /*
- * Release what was in quarantine long enough. rmb_mutex is dropped while the
+ * Release what was in quarantine long enough. rmbs.mutex is dropped while the
  * elements are cleared; nobody else touches one that is in quarantine.
  * Returns the time until the next one is due.
  */
@@ -37,7 +37,7 @@ static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
 	unsigned long left, next = RMB_NEVER;
 	unsigned int i;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (i = 0; i < rmb->elems.n; i++) {
 		if (rmb->elems.state[i] != SMCR_ELEM_QUARANTINE)
 			continue;
@@ -50,10 +50,10 @@ static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
 	if (bitmap_empty(due, SMCR_ELEMS_MAX))
 		return next;
 
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	for_each_set_bit(i, due, SMCR_ELEMS_MAX)
 		smcr_buf_zero(rmb->buf, i * size, size);
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	for_each_set_bit(i, due, SMCR_ELEMS_MAX)
 		smcr_elems_release(&rmb->elems, i + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, bitmap_weight(due, SMCR_ELEMS_MAX));
@@ -67,11 +67,11 @@ static unsigned long rmbs_end_quarantine(struct smcr_lgr *lgr)
 	struct smcr_rmb *rmb;
 	int i;
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++)
-		list_for_each_entry(rmb, &lgr->rmbs[i], node)
+		list_for_each_entry(rmb, &lgr->rmbs.list[i], node)
 			next = min(next, rmb_end_quarantine(rmb));
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	return next;
 }
 
@@ -86,16 +86,16 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 	unsigned long left;
 	int i;
 
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
-		list_for_each_entry(rmb, &lgr->rmbs[i], node) {
+		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
 			if (!smcr_elems_idle(&rmb->elems) || smcr_rmb_newest(rmb))
 				continue;
 			left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 			*next = min(*next, left);
 			if (left)
 				continue;
-			list_move(&rmb->node, &lgr->rmbs_off);
+			list_move(&rmb->node, &lgr->rmbs.off);
 			rmb->off = true;
 			WRITE_ONCE(rmb->told, false);
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
@@ -103,7 +103,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 		}
 	}
 	/* asked for in vain before */
-	list_for_each_entry(rmb, &lgr->rmbs_off, node) {
+	list_for_each_entry(rmb, &lgr->rmbs.off, node) {
 		left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 		if (!left)
 			return rmb;
@@ -130,22 +130,22 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	struct smcr_rmb *rmb;
 	int rc;
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	rmb = rmb_take_idle(lgr, next);
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	if (!rmb)
 		return false;
 
 	rc = rmb_withdraw(rmb);
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	if (!rc) {
-		WRITE_ONCE(lgr->n_rmbs, lgr->n_rmbs - 1);
+		WRITE_ONCE(lgr->rmbs.n, lgr->rmbs.n - 1);
 		smcr_rmb_free_locked(rmb);
 	} else {
 		rmb->idle_since = jiffies;
 	}
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	if (rc)
 		*next = max_t(unsigned long, smcr_rmb_idle_time(lgr), HZ);
 	return !rc;
@@ -157,7 +157,7 @@ static bool rmbs_wanted(const struct smcr_lgr *lgr)
 	int i;
 
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++)
-		if (READ_ONCE(lgr->rmb_want[i].wanted))
+		if (READ_ONCE(lgr->rmbs.want[i].wanted))
 			return true;
 	return false;
 }
@@ -184,16 +184,16 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	rc = smcr_llc_confirm_rkey(lgr, rmb);
 	if (!rc)
 		trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	if (!rc)
 		smcr_rmb_link(lgr, rmb);
 	else
 		smcr_rmb_free_locked(rmb);
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	return rc;
 }
 
-/* In lgr->rmbs_off before its link is let go: it leaves devices like others */
+/* In lgr->rmbs.off before its link is let go: it leaves devices like others */
 static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 				       bool wanted)
 {
@@ -206,10 +206,10 @@ static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 	rmb = wanted ? smcr_rmb_create_some(lgr, link, bsize, n) :
 		       smcr_rmb_create(lgr, link, bsize, n);
 	if (!IS_ERR(rmb)) {
-		mutex_lock(&lgr->rmb_mutex);
-		list_add(&rmb->node, &lgr->rmbs_off);
+		mutex_lock(&lgr->rmbs.mutex);
+		list_add(&rmb->node, &lgr->rmbs.off);
 		rmb->off = true;
-		mutex_unlock(&lgr->rmb_mutex);
+		mutex_unlock(&lgr->rmbs.mutex);
 	}
 	smcr_link_put(link);
 	return rmb;
@@ -225,12 +225,12 @@ static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
 /* How many elements the next RMB of a class shall have; 0: none is needed */
 static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 {
-	lockdep_assert_held(&lgr->rmb_mutex);
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	if (smcr_rmb_limit_reached(lgr))
 		return 0;
 	if (wanted ? !!smcr_rmb_with_room(lgr, bsize) :
 		     !smcr_rmb_class_low(lgr, bsize) ||
-		     time_before(jiffies, lgr->rmb_pause))
+		     time_before(jiffies, lgr->rmbs.pause))
 		return 0;
 	return smcr_rmb_elems_wanted(lgr, bsize);
 }
@@ -241,19 +241,19 @@ static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
  */
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 {
-	struct smcr_rmb_want *want = &lgr->rmb_want[bsize];
+	struct smcr_rmb_want *want = &lgr->rmbs.want[bsize];
 	struct mem_cgroup *memcg, *old;
 	bool wanted;
 	int rc = 0;
 	u32 n;
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	wanted = want->wanted;
 	memcg = smcr_memcg_get(want->payer);
 	n = rmb_due(lgr, bsize, wanted);
 	if (!n && wanted && smcr_rmb_limit_reached(lgr))
 		rc = -ENOSPC;
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	if (!n && !wanted)
 		goto out;
 	if (n) {
@@ -262,12 +262,12 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 		set_active_memcg(old);
 	}
 
-	mutex_lock(&lgr->rmb_mutex);
+	mutex_lock(&lgr->rmbs.mutex);
 	/* a success says nothing of what had no room */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || smcr_rmb_short(rc))
-		lgr->rmb_pause = jiffies + smcr_rmb_idle_time(lgr);
+		lgr->rmbs.pause = jiffies + smcr_rmb_idle_time(lgr);
 	/* who came while one was tried ahead of need gets a try of its own */
 	if (wanted || !rc) {
 		WRITE_ONCE(want->wanted, false);
@@ -276,7 +276,7 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 		want->rc = rc;
 		WRITE_ONCE(want->tries, want->tries + 1);
 	}
-	mutex_unlock(&lgr->rmb_mutex);
+	mutex_unlock(&lgr->rmbs.mutex);
 	wake_up_all(&lgr->wait);
 out:
 	mem_cgroup_put(memcg);
@@ -294,7 +294,7 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
 
 /**
  * smcr_rmb_work() - housekeeping of a group's RMBs
- * @work: lgr->rmb_work, which owns a reference on the group
+ * @work: lgr->rmbs.work, which owns a reference on the group
  *
  * Runs again by itself while an element is in quarantine or an RMB is on its
  * way to be freed, at least every T_ABORT: whoever starts a quarantine finds
@@ -303,7 +303,7 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
 void smcr_rmb_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
-					    struct smcr_lgr, rmb_work);
+					    struct smcr_lgr, rmbs.work);
 	unsigned long next = RMB_NEVER;
 
 	if (!smcr_lgr_dead(lgr)) {

@@ -29,7 +29,7 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_RMBS_MAX; i++) {
-		struct smcr_rtoken *rt = &lgr->rtokens[i];
+		struct smcr_rtoken *rt = &lgr->rtok.tab[i];
 
 		if (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va) {
 			rt->confirmed |= add;
@@ -41,7 +41,7 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 	if (!add)
 		return -ENOENT;
 	if (free >= 0)
-		rtoken_begin(&lgr->rtokens[free], slot, rkey, va);
+		rtoken_begin(&lgr->rtok.tab[free], slot, rkey, va);
 	return free;
 }
 
@@ -62,7 +62,7 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 
 	spin_lock_bh(&lgr->lock);
 	for (i = 0; i < SMCR_RMBS_MAX && !fits; i++) {
-		struct smcr_rtoken *rt = &lgr->rtokens[i];
+		struct smcr_rtoken *rt = &lgr->rtok.tab[i];
 
 		fits = !rt->valid ||
 		       (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va);
@@ -98,9 +98,9 @@ static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u8 slot,
 
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_RMBS_MAX; i++)
-		if (lgr->rtokens[i].confirmed &&
-		    rtoken_is(&lgr->rtokens[i], slot, rkey))
-			return &lgr->rtokens[i];
+		if (lgr->rtok.tab[i].confirmed &&
+		    rtoken_is(&lgr->rtok.tab[i], slot, rkey))
+			return &lgr->rtok.tab[i];
 	return NULL;
 }
 
@@ -173,7 +173,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 		rt = smcr_lgr_rtoken(lgr, link->slot, rkey, va,
 				     lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0)
-		lgr->rtokens[rt].used++;
+		lgr->rtok.tab[rt].used++;
 	spin_unlock_bh(&lgr->lock);
 	return rt;
 }
@@ -192,7 +192,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va)
 {
-	const struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+	const struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
 	int rc = -ENOENT;
 
 	spin_lock_bh(&lgr->lock);
@@ -212,7 +212,7 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
  */
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
-	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+	struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
 	if (!--rt->used && !rt->confirmed)
@@ -231,7 +231,7 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 			  u64 va)
 {
-	struct smcr_rtoken *rt = &lgr->rtokens[rtoken];
+	struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
 	rt->on[slot].rkey = rkey;
@@ -256,7 +256,7 @@ int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 
 	spin_lock_bh(&lgr->lock);
 	rt = rtoken_of(lgr, slot, rkey);
-	i = rt ? rt - lgr->rtokens : -ENOENT;
+	i = rt ? rt - lgr->rtok.tab : -ENOENT;
 	spin_unlock_bh(&lgr->lock);
 	return i;
 }
@@ -272,6 +272,6 @@ void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot)
 
 	spin_lock_bh(&lgr->lock);
 	for (i = 0; i < SMCR_RMBS_MAX; i++)
-		lgr->rtokens[i].known &= ~BIT(slot);
+		lgr->rtok.tab[i].known &= ~BIT(slot);
 	spin_unlock_bh(&lgr->lock);
 }

@@ -165,7 +165,7 @@ struct smcr_link {
 	u32 unsignalled;		/* since the last signalled one */
 	u32 pend_head;			/* signalled WRs posted so far */
 	u32 pend_tail;			/* ... completed; see above */
-	struct list_head waiters;	/* smcr_conn.sq_wait, FIFO */
+	struct list_head waiters;	/* smcr_conn.tx.sq_wait, FIFO */
 	const struct list_head *turn;	/* taken off there, posts next */
 	struct smcr_buf *reclaim;
 	unsigned int n_reclaim;

@@ -70,8 +70,8 @@ static bool smcr_close_is_through(const struct smcr_sock *ssk)
 
 	return READ_ONCE(conn->fsm.st) == SMCR_CONN_ST_CLOSED ||
 	       READ_ONCE(conn->fsm.tx_abort) ||
-	       (READ_ONCE(conn->fsm.tx_closed) && !READ_ONCE(conn->tx_owed) &&
-		!READ_ONCE(conn->tx_pends));
+	       (READ_ONCE(conn->fsm.tx_closed) && !READ_ONCE(conn->tx.owed) &&
+		!READ_ONCE(conn->tx.pends));
 }
 
 static void smcr_linger(struct smcr_sock *ssk, long timeo)
@@ -157,7 +157,7 @@ static int smcr_release(struct socket *sock)
 	release_sock(sk);
 
 	if (own) {
-		flush_work(&ssk->conn.work);
+		flush_work(&ssk->conn.end.work);
 		smcr_release_tcp(ssk);
 	}
 	sock_put(sk);

@@ -219,12 +219,12 @@ static bool smcr_is_writable(const struct smcr_sock *ssk)
 	const struct smcr_conn *conn = &ssk->conn;
 	u32 room;
 
-	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC || !READ_ONCE(conn->sndbuf) ||
+	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC || !READ_ONCE(conn->snd.buf) ||
 	    !smcr_close_may_send(&conn->fsm))
 		return true;
 	room = smcr_conn_wspace(conn);
-	return room >= conn->sndbuf_size / 3 || smcr_conn_may_grow(conn) ||
-	       (room >= conn->sndbuf_size / 16 &&
+	return room >= conn->snd.size / 3 || smcr_conn_may_grow(conn) ||
+	       (room >= conn->snd.size / 16 &&
 		!test_bit(SMCR_SK_NOSPACE, &ssk->flags));
 }
 
@@ -420,7 +420,7 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 		n = smcr_rx_inq(ssk);
 		break;
 	case SIOCOUTQ:		/* until the peer's adapter has it */
-		n = READ_ONCE(conn->tx_queued) - READ_ONCE(conn->tx_done);
+		n = READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done);
 		if (n) {	/* who asks will ask again until it is 0 */
 			spin_lock_bh(&conn->lock);
 			smcr_tx_flush(conn);

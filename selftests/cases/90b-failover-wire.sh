@@ -30,12 +30,13 @@ server() {
 		slot:4 accept:0 recv:5 send:5 await:over slot:1 recv:5 send:5 recv:1=eof close \
 		slot:2 recv:5 send:5 recv:1=eof close slot:3 recv:5 send:5 recv:1=eof close \
 		slot:4 recv:5 send:5 recv:1=eof close
-	bg "$PROG/xfer" server 5001 conns=4 par=4 send=300k recv=300k pause=30 rchunk=8k wchunk=8k idle=60000
+	bg "$PROG/xfer" server 5001 conns=4 par=4 send=1200k recv=1200k wpause=30 rchunk=8k wchunk=8k idle=60000
 	local load=$BG
 	await capturing
 	check "two links" eventually 10 have 2
 	await loaded
 	path_cut 1 1
+	check "data are under way" kill -0 "$load"
 	check "one link is left" eventually 20 have 1
 	check "load" wait "$load"
 	mark over
@@ -57,7 +58,7 @@ client() {
 	check "two links" eventually 10 have 2
 	mark two
 	await idle
-	bg "$PROG/xfer" client "$PEER" 5001 conns=4 par=4 send=300k recv=300k pause=30 rchunk=8k wchunk=8k
+	bg "$PROG/xfer" client "$PEER" 5001 conns=4 par=4 send=1200k recv=1200k wpause=30 rchunk=8k wchunk=8k
 	local load=$BG
 	nap 0.2
 	mark loaded

@@ -187,11 +187,9 @@ static const struct {
 	{ "settle", "*",
 	  "alloc_pd|create_cq|create_qp|to_init|to_rtr|to_rts|alloc_mr|map_mr|reg_mr",
 	  "there is only one in a first contact" },
-	{ "settle", "server", "destroy_qp", "there is only one in a first contact" },
 	{ "!(first|confirm-rkey)", "*", "alloc_mr|map_mr|reg_mr", "no RMB is made" },
 	{ "!(end)", "*", "to_err", "no queue pair ends" },
-	{ "!(end|first)", "server", "destroy_qp", "no queue pair ends" },
-	{ "!(end)", "client", "destroy_qp", "no queue pair ends" },
+	{ "!(end)", "*", "destroy_qp", "no queue pair ends, but that of an offer, after the step" },
 	{ "!(end|delete-rkey)", "*", "dereg_mr", "no RMB is given back" },
 	{ "!(reuse|data|window|close)", "*", "tx_write|tx_mid", "no data are sent" },
 	{ "close", "server", "tx_write|tx_mid", "the server sends no data" },
@@ -251,8 +249,6 @@ static const struct {
 	{ "*/*/*=*+", BEFORE },
 	/* the reply to CONFIRM LINK */
 	{ "first/server/@(rx_send|wc_recv)=*", BETWEEN },
-	/* the queue pair of ADD LINK */
-	{ "first/server/destroy_qp=*", AFTER },
 	/* ADD LINK, which gets there before the device goes */
 	{ "settle/server/tx_send=remove", AFTER },
 	/* CONFIRM LINK, or its answer, has failed; its completion is not heard of */

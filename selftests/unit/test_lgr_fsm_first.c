@@ -87,7 +87,7 @@ static const struct lgr_row first_link[] = {
 	{ "CLC-57", S_FUP, "up 0 no mr-fail",
 	  "settled decline mr-fail" },
 	{ "CLC-57", S_FUP, "down 0 link-error",
-	  "settled decline confirm-link-fail" },
+	  "settled decline mr-fail" },
 	/* what the server says is not delivered: Decline */
 	{ "CLC-63 LLC-12", S_FSEND, "timer step",
 	  "settled decline confirm-link-fail" },
@@ -128,7 +128,7 @@ static const struct lgr_row first_link[] = {
 	{ "CLC-57", C_FUP, "up 0 no qp-fail",
 	  "settled decline qp-fail" },
 	{ "CLC-57", C_FUP, "down 0 link-error",
-	  "settled decline confirm-link-fail" },
+	  "settled decline mr-fail" },
 	{ "LLC-08", C_FUP, "0<confirm-link 1",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
 	{ "CLC-63 LLC-12", C_FSEND, "timer step",
