@@ -7,7 +7,7 @@
 # says so. The module as server: a notice is no offer, whatever else it says; it is never
 # answered, and the link that the server then offers is its own.
 #
-# covers: LG-05 LG-31 LLC-35
+# covers: LG-05 LG-31 LLC-35 LLC-44
 # module: ours ours
 # nics: 2/2
 # timeout: 60
@@ -48,7 +48,7 @@ server() {
 		rx none 700ms
 		mark told
 		await told.seen
-		# nor does it wait: keys go to and fro
+		# nor does it wait: a new RMB is confirmed
 		rmb
 		tx llc confirm_rkey
 		rx llc confirm_rkey reply=1 negative=0

@@ -27,6 +27,19 @@ rounds() {
 	done
 }
 
+# load, blocked, before: of the round
+round_ends() {
+	check "$3: load" wait "$load"
+	check "$3: blocked" wait "$blocked"
+	app_end "$3: program"
+	smc_was "$3" 15 15
+	check "$3: connections moved" test $(($(moved) - before)) -ge 3
+	mend "$1" "$2"
+	check "$3: no connection is left" eventually 20 smc_idle
+	check "$3: no group is left" eventually 20 no_group
+	barrier "over.$3" 60
+}
+
 round_server() {
 	local load blocked before
 	smc_reset
@@ -55,15 +68,7 @@ round_server() {
 	mark "cut.$3"
 	check "$3: one link is left" eventually 20 have 1
 	mark "gone.$3"
-	check "$3: load" wait "$load"
-	check "$3: blocked" wait "$blocked"
-	app_end "$3: program"
-	smc_was "$3" 15 15
-	check "$3: connections moved" test $(($(moved) - before)) -ge 3
-	mend "$1" "$2"
-	check "$3: no connection is left" eventually 20 smc_idle
-	check "$3: no group is left" eventually 20 no_group
-	barrier "over.$3" 60
+	round_ends "$@"
 }
 
 round_client() {
@@ -89,15 +94,7 @@ round_client() {
 	await "cut.$3"
 	lose "$1" "$2"
 	check "$3: one link is left" eventually 20 have 1
-	check "$3: load" wait "$load"
-	check "$3: blocked" wait "$blocked"
-	app_end "$3: program"
-	smc_was "$3" 15 15
-	check "$3: connections moved" test $(($(moved) - before)) -ge 3
-	mend "$1" "$2"
-	check "$3: no connection is left" eventually 20 smc_idle
-	check "$3: no group is left" eventually 20 no_group
-	barrier "over.$3" 60
+	round_ends "$@"
 }
 
 both() {

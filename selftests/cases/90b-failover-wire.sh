@@ -60,7 +60,8 @@ client() {
 	await idle
 	bg "$PROG/xfer" client "$PEER" 5001 conns=4 par=4 send=1200k recv=1200k wpause=30 rchunk=8k wchunk=8k
 	local load=$BG
-	nap 0.2
+	# all of them are at it, and have been for some time
+	check "load on both links" eventually 20 flows 200000
 	mark loaded
 	check "load" wait "$load"
 	app_end "client program"
@@ -68,5 +69,8 @@ client() {
 	nap 0.5
 	wire_stop
 }
+
+# flows N: the load has written so many bytes, over each of the two links
+flows() { "$SMCCTL" -j link | jq -e "[.. | objects | select(.\"link-num\"?) | .\"tx-bytes\"] | length == 2 and min >= $1 / 2" > /dev/null; }
 
 host() { wire_says failover "$LIB/wire_failover.py"; }

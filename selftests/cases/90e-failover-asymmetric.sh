@@ -16,17 +16,9 @@
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 
-server() {
+both() {
 	at_once max_links=2
-	one_left "path 0" path_cut path_mend 0 0
-	one_left "path 1" path_cut path_mend 0 1
-	one_left "card 0"
-	one_left "card 1"
+	each_left client
 }
-client() {
-	at_once max_links=2
-	one_left "path 0"
-	one_left "path 1"
-	one_left "card 0" rdma_silence rdma_hear 0
-	one_left "card 1" rdma_silence rdma_hear 1
-}
+server() { both; }
+client() { both; }

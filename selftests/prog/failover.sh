@@ -12,7 +12,7 @@
 #			that host sends is lost, and so are its acknowledgments)
 #	mend HOW N	... is over
 #	moved		connections that this host has moved
-#	one_left, bytes	see there
+#	one_left, each_left, bytes	see there
 
 n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
 have() { [ "$(n_links)" = "$1" ]; }
@@ -77,6 +77,24 @@ one_left() {
 	check "$name: no connection is left" eventually 20 smc_idle
 	check "$name: no group is left" eventually 20 no_group
 	barrier "over.$name" 60
+}
+
+# each_left HOST: that one has two cards, the other host one. Either link is lost, by its
+# path and with its card; see one_left.
+each_left() {
+	local card
+	for card in 0 1; do
+		if [ "$ROLE" = client ]; then
+			one_left "path $card"
+		elif [ "$1" = server ]; then
+			one_left "path $card" path_cut path_mend "$card" 0
+		else
+			one_left "path $card" path_cut path_mend 0 "$card"
+		fi
+	done
+	for card in 0 1; do
+		if [ "$ROLE" = "$1" ]; then one_left "card $card" rdma_silence rdma_hear "$card"; else one_left "card $card"; fi
+	done
 }
 
 eight_open() { _smc_since; [ "$_smc_n" -ge 8 ]; }
