@@ -156,7 +156,8 @@ script() {
 	opened ch1 h1
 	harmless
 	# cursors that cannot be are the connection's affair
-	if [ "$puppet" = server ]; then opened ch2 h1; else opened ch2 h1 1; fi
+	# what the program has not read by then it does not get: it says when it has
+	if [ "$puppet" = server ]; then opened ch2 h1; echo "rx data len=1"; else opened ch2 h1 1; fi
 	printf '%s\n' "tx cdc prod=0xffffffff" "wait cdc has=A" "tx cdc flags=A" "rx rst"
 	echo "conn ch1"
 	both 7
@@ -207,7 +208,7 @@ client() {
 		[ $i -ge $((n - 3)) ] || calls+=(slot:1 send:3 recv:3)
 	done
 	app "client program" limit:60 slot:1 socket "connect:$PEER:5001" send:5 recv:5 "${calls[@]}" slot:2 socket "connect:$PEER:5001" send:5 recv:5 \
-		slot:3 socket "connect:$PEER:5001" send:5 recv:5 recv:1=ECONNABORTED close slot:2 send:7 recv:7 recv:1=eof close slot:1 send:5 recv:5 recv:1=eof close
+		slot:3 socket "connect:$PEER:5001" send:5 recv:5 send:1 recv:1=ECONNABORTED close slot:2 send:7 recv:7 recv:1=eof close slot:1 send:5 recv:5 recv:1=eof close
 	eq "connections that moved" "$(counter conn-moved)" $n
 	eq "links that failed" "$(counter link-down)" $n
 	eq "link groups" "$(counter lgr-created)" 1

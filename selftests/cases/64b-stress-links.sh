@@ -6,10 +6,10 @@
 # noticed (RFC 7609 4.6).
 #
 # nics: 2/2
-# timeout: 600
-# tags: lgr links stress
+# timeout: 900
+# tags: lgr links stress storm
 # shellcheck source=selftests/prog/linkstorm.sh
 . "$PROG/linkstorm.sh"
 
-server() { storm $((18 / DEAR)) 2; }
-client() { storm $((18 / DEAR)) 2; }
+server() { storm 2 18; }
+client() { storm 2 18; }

@@ -4,10 +4,10 @@
 # As 64b, with one RNIC on the client: both links are on it.
 #
 # nics: 2/1
-# timeout: 400
-# tags: lgr links stress
+# timeout: 900
+# tags: lgr links stress storm
 # shellcheck source=selftests/prog/linkstorm.sh
 . "$PROG/linkstorm.sh"
 
-server() { storm $((9 / DEAR)) 2; }
-client() { storm $((9 / DEAR)) 2; }
+server() { storm 2 9; }
+client() { storm 2 9; }

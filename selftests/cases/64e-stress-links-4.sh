@@ -4,10 +4,10 @@
 # As 64b, with four links.
 #
 # nics: 4/4
-# timeout: 400
-# tags: lgr links stress
+# timeout: 900
+# tags: lgr links stress storm
 # shellcheck source=selftests/prog/linkstorm.sh
 . "$PROG/linkstorm.sh"
 
-server() { storm $((9 / DEAR)) 4; }
-client() { storm $((9 / DEAR)) 4; }
+server() { storm 4 9; }
+client() { storm 4 9; }

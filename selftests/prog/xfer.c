@@ -17,7 +17,7 @@
  *	pause=MS	after every receive call
  *	wpause=MS	after every send call
  *	until=PATH	send until there is that file, whatever `send` and `recv` say
- *	gaps=PATH	there a line for each wait of a receive call that was 100 ms
+ *	gaps=PATH	there a line for each wait of a receive call that was 5 ms
  *			longer than `wpause`: when it was over, and how long, ms
  *	spin=1		receive calls do not wait
  *	poll=1		send calls do not wait either: poll() comes before each
@@ -229,7 +229,7 @@ static void note_gap(uint64_t since)
 {
 	uint64_t t = now_ms();
 
-	if (opt.gaps && t > since + opt.wpause + 100)
+	if (opt.gaps && t > since + opt.wpause + 5)
 		fprintf(opt.gaps, "%llu %llu\n", (unsigned long long)t,
 			(unsigned long long)(t - since));
 }
