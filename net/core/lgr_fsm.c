@@ -223,6 +223,8 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 /* A client has an RNIC that could be used (LG-31, LG-32) */
 static void peer_has_nic(struct lf *x)
 {
+	if (x->f->single)
+		return;
 	x->f->want_link = true;
 	x->f->tries = 0;
 }
@@ -551,13 +553,15 @@ static bool idle(struct lf *x)
  * smcr_lgr_fsm_init() - a new link group
  * @f: state
  * @server: own role
- * @max_links: symmetric links that this side wants at most, 2..8
+ * @max_links: symmetric links that this side wants at most, 1..8; at 1 a server
+ *	offers one in first contact all the same (LG-18), and never again
  */
 void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 {
 	memset(f, 0, sizeof(*f));
 	f->server = server;
-	f->max_links = max_links;
+	f->max_links = max_t(u8, max_links, SMCR_LINKS_MIN);
+	f->single = max_links == 1;
 	f->first = true;
 	f->carrier = SMCR_NO_SLOT;
 	f->subject = SMCR_NO_SLOT;

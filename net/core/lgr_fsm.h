@@ -311,6 +311,7 @@ struct smcr_lgr_slot {
  * guards it
  * @server: own role
  * @max_links: symmetric links, from this side; then as negotiated
+ * @single: this side wants one link only
  * @first: first contact is not settled
  * @sending: its last message has not been delivered yet
  * @ending: the group is dead; what is left is to tell the peer
@@ -341,6 +342,7 @@ struct smcr_lgr_slot {
 struct smcr_lgr_fsm {
 	bool server;
 	u8 max_links;
+	bool single;
 	bool first;
 	bool sending;
 	bool ending;

@@ -128,6 +128,10 @@ static void srv_replied(struct lf *x)
 		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-31, LG-12 */
 		return;
 	}
+	if (f->single) {	/* the offer was for form's sake (LG-18) */
+		lf_add_undo(x, SMCR_DEL_LOST_PATH);
+		return;
+	}
 	lf_pass_msg(x, SMCR_LGR_DO_CONNECT, f->subject);
 	srv_tell(x);
 }

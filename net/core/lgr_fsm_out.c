@@ -92,7 +92,7 @@ void lf_step(struct lf *x, u8 step, u8 span)
 /* Another attempt at a link later, as long as there is no redundancy (LG-27) */
 void lf_retry(struct lf *x)
 {
-	if (x->f->ending || lf_redundant(x->f))
+	if (x->f->ending || x->f->single || lf_redundant(x->f))
 		return;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	if (x->f->tries < 0xff)

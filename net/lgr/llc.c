@@ -29,7 +29,8 @@ void smcr_llc_init(struct smcr_lgr *lgr)
 	INIT_LIST_HEAD(&run->late);
 	INIT_DELAYED_WORK(&run->work, llc_work);
 	INIT_DELAYED_WORK(&lgr->test.work, smcr_llc_test_work);
-	smcr_lgr_fsm_init(&run->fsm, lgr->server, lgr->agreed.max_links);
+	smcr_lgr_fsm_init(&run->fsm, lgr->server,
+			  lgr->single ? 1 : lgr->agreed.max_links);
 	smcr_slot_init(lgr);
 }
 

@@ -436,15 +436,16 @@ static inline void lgr_event(struct lgr_rig *r, const char *text)
 	lgr_check_timers(r);
 }
 
-/* The situation that @before leads to: "S: ..." or "C: ..." */
+/* The situation that @before leads to: "S: ..." or "C: ...", "S1: ": one link only */
 static inline void lgr_situation(struct lgr_rig *r, const char *before)
 {
 	char one[120];
 	size_t len;
 
 	memset(r, 0, sizeof(*r));
-	smcr_lgr_fsm_init(&r->f, before[0] == 'S', 8);
-	for (before += 2; *before; before += len) {
+	smcr_lgr_fsm_init(&r->f, before[0] == 'S',
+			  before[1] == ':' ? 8 : (u8)(before[1] - '0'));
+	for (before += strcspn(before, ":") + 1; *before; before += len) {
 		before += strspn(before, " ;");
 		len = strcspn(before, ";");
 		if (len >= sizeof(one))

@@ -859,14 +859,15 @@ static void check_rest(const struct world *w)
 			wrong("client has a link that the server has not");
 }
 
-static void world_init(struct world *w, u8 srv_nics, u8 clt_nics)
+static void world_links(struct world *w, u8 srv_nics, u8 clt_nics, u8 max_links)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_FIRST };
 	u8 i;
 
 	memset(w, 0, sizeof(*w));
 	for (i = 0; i < 2; i++) {
-		smcr_lgr_fsm_init(&w->s[i].f, i == SERVER, 8);
+		smcr_lgr_fsm_init(&w->s[i].f, i == SERVER,
+				  i == SERVER ? max_links : 8);
 		memset(w->s[i].phys, 0xff, sizeof(w->s[i].phys));
 		w->s[i].phys[0] = 0;
 		w->s[i].rmbs = 1;
@@ -880,6 +881,11 @@ static void world_init(struct world *w, u8 srv_nics, u8 clt_nics)
 	w->s[CLIENT].nics = clt_nics;
 	step(w, CLIENT, &ev);
 	step(w, SERVER, &ev);
+}
+
+static void world_init(struct world *w, u8 srv_nics, u8 clt_nics)
+{
+	world_links(w, srv_nics, clt_nics, 8);
 }
 
 /* Exploration */
@@ -1068,6 +1074,27 @@ TEST(model_lgr__first_contact_broken)
 	world_init(&w, 2, 2);
 	w.b.no = 1;
 	run("first contact, a verb fails", &w);
+}
+
+/* The server wants one link only: nothing is left of the offer, and none follows */
+TEST(model_lgr__one_link_only)
+{
+	struct world w;
+	u8 c;
+
+	for (c = 1; c <= 2; c++) {
+		world_links(&w, 1, c, 1);
+		w.s[0].wants_rkey = 1;
+		w.s[1].wants_rkey = 1;
+		w.b.links[0] = 1;
+		w.b.links[1] = 1;
+		w.b.retries = 1;
+		run("one link only", &w);
+		world_links(&w, 1, c, 1);
+		w.b.breaks = 1;
+		w.b.no = 1;
+		run("one link only, something fails", &w);
+	}
 }
 
 /* One that has as many links as the RNICs allow: an asymmetric one at least */

@@ -401,3 +401,37 @@ TEST(smcr_lgr_fsm_first__second_link)
 	covers("LLC-24 LLC-42 LLC-43 LG-25 LG-26");
 	lgr_rows(second_link, ARRAY_SIZE(second_link));
 }
+
+/*
+ * A server that wants one link only: it offers a second one in first contact, as it
+ * has to (LG-18), withdraws it if the client can have it, and never offers again.
+ */
+#define S1_OFFER "S1: first; made 1 nic=0 n=0; up 0; sent 0 first; " \
+		 "0<confirm-link! 1; sent 0 first; "
+#define S1_TAKEN S1_OFFER "0<add-link! 2 nic=1; 0<delete-link! 2; stopped 1; "
+#define S1_ONE	S1_OFFER "0<add-link! 2 rejected; stopped 1; "
+static const struct lgr_row single[] = {
+	{ "LG-18", S1_OFFER, "0<add-link! 2 rejected",
+	  "stop 1; settled ok" },
+	{ "LG-18 LG-25", S1_OFFER, "0<add-link! 2 nic=1",
+	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
+	{ "LG-25 LG-52", S1_OFFER "0<add-link! 2 nic=1;", "0<delete-link! 2",
+	  "stop 1; settled ok" },
+	{ "LG-11 LG-32", S1_ONE, "0<add-link 0", "" },
+	{ "LG-11 LG-32", S1_TAKEN, "0<add-link 0", "" },
+	{ "LG-11", S1_TAKEN, "want-link", "" },
+	{ "LG-11", S1_ONE "want-rkey; ready;", "0<confirm-rkey! n=0",
+	  "rkey-done ok; -rkey" },
+	{ "LLC-15", S1_OFFER "0<delete-rkey; want-rkey;",
+	  "0<add-link! 2 rejected",
+	  "stop 1; settled ok; forget-rmb 0; 0>delete-rkey!; prepare" },
+	/* a client never asks for another one, nor again */
+	{ "LG-31", "C1: first; 0<confirm-link 1; up 0; sent 0 first; "
+	  "0<add-link 2; made 1 no;", "want-link", "" },
+};
+
+TEST(smcr_lgr_fsm_first__one_link_only)
+{
+	covers("LG-11 LG-18 LG-25");
+	lgr_rows(single, ARRAY_SIZE(single));
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A server with net.smcr.max_links=1 and a client that has two RNICs. In first contact
+# it has to offer a second link (LG-18); a client that can have it hears DELETE LINK
+# instead of RTokens, and data wait for that (LG-25). Afterwards it never offers again:
+# not in time, and not when the client says that it has another RNIC.
+#
+# covers: LG-11 LG-18 LG-25
+# module: ours none
+# nics: 2/2
+# timeout: 60
+# kernels: umdbg um 6.1 6.12
+# allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
+# tags: puppet llc links
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+server() {
+	fast max_links=1 t_link_retry=1000
+	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program"
+	eq "links that failed" "$(counter link-down)" 0
+	eq "link groups" "$(counter lgr-created)" 2
+}
+
+client() {
+	await up
+	pup "a client that can have a second link" <<-E
+		link 1
+		link 2 of 1
+		nic $(rnic 1)
+		link 1
+		connect $PEER 5000
+		first_contact until=add_link
+		rx llc add_link reply=0 rejected=0 about=2
+		on 2 qp create
+		tx llc add_link reply=1 about=2
+		rx llc delete_link reply=0 all=0 link=2
+		rx none 300ms
+		tx llc delete_link reply=1 link=2
+		on 2 qp destroy
+		accepted
+		# by its timer it would offer once more, and then twice
+		rx none 4s link
+		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
+		rx none 500ms link
+		tx data len=5
+		rx data len=5
+		close
+		check offences 0
+		on 1 qp destroy
+	E
+	pup "one that refuses it" <<-E
+		set peer_id=0002525400000002
+		connect $PEER 5000
+		first_contact
+		accepted
+		rx none 3s link
+		tx llc add_link qpn=0 link=0 psn=0
+		rx none 500ms link
+		tx data len=5
+		rx data len=5
+		close
+		check offences 0
+	E
+}
