@@ -220,13 +220,28 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	return FAIL;
 }
 
-/* A client has an RNIC that could be used (LG-31, LG-32) */
-static void peer_has_nic(struct lf *x)
+/* There is an RNIC that was not there before: a link may be possible now */
+static void nic_has_come(struct lf *x)
 {
 	if (x->f->single)
 		return;
 	x->f->want_link = true;
+	x->f->cause = true;
 	x->f->tries = 0;
+}
+
+/*
+ * A client has an RNIC that could be used (LG-31, LG-32). One that says so all the
+ * time does not keep the server from waiting longer with each attempt in vain.
+ */
+static void peer_has_nic(struct lf *x)
+{
+	u8 tries = x->f->tries;
+
+	nic_has_come(x);
+	if (x->f->eased)
+		x->f->tries = tries;
+	x->f->eased = true;
 }
 
 static void request_do(struct lf *x)
@@ -396,6 +411,7 @@ static void timer_over(struct lf *x)
 		break;
 	case SMCR_LGR_T_RETRY:
 		x->f->want_link = true;
+		x->f->eased = false;
 		break;
 	default:
 		if (timer >= SMCR_LGR_T_NOTICE && timer < NR_SMCR_LGR_TIMER)
@@ -473,7 +489,7 @@ static void dispatch(struct lf *x)
 		lf_first(x);
 		break;
 	case SMCR_LGR_EV_WANT_LINK:
-		peer_has_nic(x);
+		nic_has_come(x);
 		break;
 	case SMCR_LGR_EV_WANT_DEL:
 		lf_want_del(x);

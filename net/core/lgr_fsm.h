@@ -204,7 +204,10 @@ struct smcr_lgr_ev {
 #define SMCR_LGR_ACTIONS(X)						\
 	/* send out->msg[.msg] on .slot; .tag: report the completion */	\
 	X(SEND,		"send")						\
-	/* make a queue pair in .slot; client: for the offer in out->msg[.msg] */ \
+	/*								\
+	 * make a queue pair in .slot; client: for the offer in		\
+	 * out->msg[.msg]; server: the .n-th attempt, .again: nothing is new \
+	 */								\
 	X(MAKE,		"make")						\
 	/* server: the client's end of .slot is in out->msg[.msg] */	\
 	X(CONNECT,	"connect")					\
@@ -262,6 +265,7 @@ struct smcr_lgr_act {
 	u8 res;
 	bool orderly;
 	bool last;
+	bool again;
 	enum smcr_reason why;
 };
 
@@ -320,6 +324,8 @@ struct smcr_lgr_slot {
  * @tell: RTokens still to be told
  * @heard: count of those that the peer tells
  * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
+ * @cause: ... since an RNIC has come, not just since time has passed
+ * @eased: a notice of the client has set @tries back since T_RETRY was over last
  * @tries: attempts in vain, for T_RETRY
  * @rkey: enum smcr_rkey_st
  * @rkey_del: the own exchange is DELETE RKEY
@@ -352,6 +358,8 @@ struct smcr_lgr_fsm {
 	struct smcr_rtoken_count heard;
 	u16 ages;
 	bool want_link;
+	bool cause;
+	bool eased;
 	u8 tries;
 	u8 rkey;
 	bool rkey_del;

@@ -34,6 +34,16 @@ void lf_add_dropped(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
+/* Of the RNICs that could be offered another one with each attempt in vain */
+static void lf_make(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_MAKE, slot);
+
+	a->n = x->f->tries;
+	a->again = !x->f->cause;
+	x->f->cause = false;
+}
+
 void lf_add_begin(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -47,7 +57,7 @@ void lf_add_begin(struct lf *x)
 	}
 	f->subject = slot;
 	f->slot[slot].st = SMCR_SLOT_MAKING;
-	lf_act(x, SMCR_LGR_DO_MAKE, slot);
+	lf_make(x, slot);
 	lf_step(x, SMCR_LGR_S_ADD_MAKE, LF_NO_TIMER);
 }
 
@@ -209,6 +219,7 @@ static void link_active(struct lf *x)
 	s->st = SMCR_SLOT_ACTIVE;
 	s->age = f->ages++;
 	f->tries = 0;
+	f->eased = false;
 	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
 	lf_act(x, SMCR_LGR_DO_LIVE, f->subject);
 	if (lf_redundant(f))

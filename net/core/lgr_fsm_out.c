@@ -95,8 +95,9 @@ void lf_retry(struct lf *x)
 	if (x->f->ending || x->f->single || lf_redundant(x->f))
 		return;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
-	if (x->f->tries < 0xff)
-		x->f->tries++;
+	/* longer waits there are not, but other RNICs */
+	if (!++x->f->tries)
+		x->f->tries = 0x80;
 }
 
 /* Links */

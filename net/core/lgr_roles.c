@@ -73,6 +73,17 @@ static bool sym_uses(const struct smcr_pairs *links, u8 nic, bool own)
 	return false;
 }
 
+/* true if any link uses RNIC @nic of this side */
+static bool any_uses(const struct smcr_pairs *links, u8 nic)
+{
+	u8 i;
+
+	for (i = 0; i < links->n; i++)
+		if (links->pair[i].own == nic)
+			return true;
+	return false;
+}
+
 static bool is_parallel(const struct smcr_pairs *links,
 			struct smcr_nic_pair pair)
 {
@@ -176,20 +187,28 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * @max_links: negotiated maximum of symmetric links
  * @nic: RNICs of the server on that LAN
  * @n_nic: their number
+ * @try: attempts before this one that came to nothing
+ * @again: no RNIC has come since, on either side
  *
- * Return: one that no symmetric link uses; else, if there is one link only, the
- * one it uses, which asks for an asymmetric link; else SMCR_NO_NIC.
+ * Return: one that no symmetric link uses, another one with each attempt; else, if
+ * there is one link only, the one it uses, which asks for an asymmetric link; else
+ * SMCR_NO_NIC. The RNIC of an asymmetric link is as good as any when the client has
+ * another one now, and makes no link better as long as it has not.
  */
 u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
-		    const u8 *nic, u8 n_nic)
+		    const u8 *nic, u8 n_nic, u8 try, bool again)
 {
-	u8 i;
+	u8 free[SMCR_NICS_MAX];
+	u8 i, n = 0;
 
 	if (count_sym(links) >= max_links)
 		return SMCR_NO_NIC;
-	for (i = 0; i < n_nic; i++)
-		if (!sym_uses(links, nic[i], true))
-			return nic[i];
+	for (i = 0; i < n_nic && n < ARRAY_SIZE(free); i++)
+		if (!sym_uses(links, nic[i], true) &&
+		    !(again && any_uses(links, nic[i])))
+			free[n++] = nic[i];
+	if (n)
+		return free[try % n];
 	return asym_wanted(links) ? links->pair[0].own : SMCR_NO_NIC;
 }
 

@@ -50,7 +50,7 @@ bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 bool smcr_roles_redundant(const struct smcr_pairs *links);
 u8 smcr_roles_replaced(const struct smcr_pairs *links);
 u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
-		    const u8 *nic, u8 n_nic);
+		    const u8 *nic, u8 n_nic, u8 try, bool again);
 u8 smcr_roles_answer(const struct smcr_pairs *links, u8 max_links, u8 offered,
 		     const u8 *nic, u8 n_nic);
 

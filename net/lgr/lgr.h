@@ -243,6 +243,7 @@ struct smcr_shown {
  *	does not; written by smcr_lgr_kill_dev(), and by llc.work at its end
  * @pairs, @carrier: for @work, when a link is to be made: those that there are, and
  *	the one that carries the exchange
+ * @try, @again: likewise, server: for smcr_roles_offer()
  * @nic, @peer_nic: numbers of its RNICs in the group
  * @peer: the peer's end, from ADD LINK; written by llc.work before the job
  * @tok, @n_tok: own RTokens on it, by what they are on the carrying link; written by
@@ -265,6 +266,8 @@ struct smcr_slot {
 	struct smcr_pairs pairs;
 	u8 carrier;
 	u8 nic, peer_nic;
+	u8 try;
+	bool again;
 	struct smcr_llc_add_link peer;
 	struct smcr_llc_rtoken_pair *tok;
 	u8 n_tok;

@@ -94,7 +94,8 @@ static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
 		nic[i] = smcr_lgr_own_nic(lgr, lan[i].mac);
 	if (lgr->server)
 		slot->nic = smcr_roles_offer(&slot->pairs,
-					     lgr->agreed.max_links, nic, n);
+					     lgr->agreed.max_links, nic, n,
+					     slot->try, slot->again);
 	else
 		slot->nic = smcr_roles_answer(&slot->pairs,
 					      lgr->agreed.max_links,

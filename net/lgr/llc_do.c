@@ -437,7 +437,7 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* @msg: client: the server's offer */
 static void do_make(struct smcr_lgr *lgr, struct smcr_slot *slot,
-		    const struct smcr_llc *msg)
+		    const struct smcr_lgr_act *a, const struct smcr_llc *msg)
 {
 	struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
 
@@ -448,6 +448,8 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_slot *slot,
 		slot->pairs.pair[0].peer = fsm->slot[0].peer;
 	}
 	slot->carrier = fsm->carrier;
+	slot->try = a->n;
+	slot->again = a->again;
 	if (!lgr->server) {
 		slot->peer = msg->add_link;
 		slot->peer_nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
@@ -473,7 +475,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		do_send(lgr, a, msg);
 		break;
 	case SMCR_LGR_DO_MAKE:
-		do_make(lgr, &lgr->slot[a->slot], msg);
+		do_make(lgr, &lgr->slot[a->slot], a, msg);
 		break;
 	case SMCR_LGR_DO_CONNECT:
 		lgr->slot[a->slot].peer = msg->add_link;

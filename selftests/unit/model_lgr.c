@@ -55,6 +55,8 @@ struct side {
 	u8 rmb_want;		/* number of the one that is published, or deleted */
 	bool rmb_del;
 	u8 rmbs_going;		/* DELETE RKEY is under way, or to be repeated */
+	u8 make_try;
+	bool make_again;
 	u8 tell, told;		/* RMBs, to the link that is added */
 	u8 wants_rkey;		/* still to be wanted */
 	u8 again_rkey;		/* RMBs that were refused for now: after a pause */
@@ -224,12 +226,16 @@ static void do_send(struct world *w, u8 me, const struct smcr_lgr_act *a,
 	p->q[!me][p->n[!me]++] = (struct wire){ m, a->tag, a->about };
 }
 
-static void do_make(struct world *w, u8 me, u8 slot, const struct smcr_llc *m)
+static void do_make(struct world *w, u8 me, const struct smcr_lgr_act *a,
+		    const struct smcr_llc *m)
 {
 	struct side *s = &w->s[me];
+	u8 slot = a->slot;
 
 	s->jobs[slot] |= JOB_MAKE;
 	s->told = 0;
+	s->make_try = a->n;
+	s->make_again = a->again;
 	if (me == CLIENT) {
 		s->offer[slot] = m->add_link;
 		s->phys[slot] = (u8)(m->add_link.qpn - 1);
@@ -323,7 +329,7 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		do_send(w, me, a, m);
 		break;
 	case SMCR_LGR_DO_MAKE:
-		do_make(w, me, a->slot, m);
+		do_make(w, me, a, m);
 		break;
 	case SMCR_LGR_DO_UP:
 		s->jobs[a->slot] |= JOB_UP;
@@ -599,7 +605,8 @@ static void make(struct world *w, u8 me, u8 slot, bool ok)
 		pairs.pair[0].peer = s->f.slot[0].peer;
 	}
 	if (me == SERVER)
-		ev.nic = smcr_roles_offer(&pairs, s->f.max_links, nic, s->nics);
+		ev.nic = smcr_roles_offer(&pairs, s->f.max_links, nic, s->nics,
+					  s->make_try, s->make_again);
 	else
 		ev.nic = smcr_roles_answer(&pairs, s->f.max_links,
 					   s->offer[slot].gid[0], nic, s->nics);

@@ -357,6 +357,81 @@ TEST(smcr_lgr_fsm_add__roles)
 	lgr_rows(roles, ARRAY_SIZE(roles));
 }
 
+/* The attempt that an event begins: "no", "cause 0", "again 2" .. */
+static void attempt(struct lgr_rig *r, const char *event, const char *want)
+{
+	char got[20] = "no";
+	u8 i;
+
+	lgr_event(r, event);
+	for (i = 0; i < r->out.n; i++)
+		if (r->out.act[i].type == SMCR_LGR_DO_MAKE)
+			snprintf(got, sizeof(got), "%s %u",
+				 r->out.act[i].again ? "again" : "cause",
+				 r->out.act[i].n);
+	KTAP_CHECK(!strcmp(got, want), 0, "\"%s\": want %s, got %s", event,
+		   want, got);
+}
+
+/* Nothing comes of it; T_RETRY is armed for "+retry/retry", times @times */
+static void in_vain(struct lgr_rig *r, const char *times)
+{
+	char want[40];
+
+	lgr_event(r, "made 1 no");
+	snprintf(want, sizeof(want), "+retry/retry%s", times);
+	EXPECT_STR(r->said, want);
+}
+
+/*
+ * Which attempt it is, for the choice of an RNIC. A notice sets the back-off back
+ * once until the timer is over; an own RNIC always does.
+ */
+TEST(smcr_lgr_fsm_add__attempts)
+{
+	struct lgr_rig r;
+	u32 i;
+
+	covers("LG-27 LG-32");
+	lgr_situation(&r, S_ONE);
+	for (i = 1; i < 4; i++) {
+		static const char *const want[] = { "", "again 1", "again 2",
+						    "again 3" };
+		static const char *const times[] = { "", "*2", "*4", "*8" };
+
+		attempt(&r, "timer retry", want[i]);
+		in_vain(&r, times[i]);
+	}
+	attempt(&r, "0<add-link 0", "cause 0");
+	in_vain(&r, "");
+	/* more of them: each is an attempt, but it takes longer to the next one */
+	attempt(&r, "0<add-link 0", "cause 1");
+	in_vain(&r, "*2");
+	for (i = 0; i < 3; i++) {
+		attempt(&r, "0<add-link 0", i ? i == 1 ? "cause 3" : "cause 4" :
+						"cause 2");
+		in_vain(&r, i ? i == 1 ? "*8" : "*16" : "*4");
+	}
+	attempt(&r, "want-link", "cause 0");
+	in_vain(&r, "");
+	attempt(&r, "0<add-link 0", "cause 1");
+	in_vain(&r, "*2");
+	attempt(&r, "timer retry", "again 2");
+	in_vain(&r, "*4");
+	attempt(&r, "0<add-link 0", "cause 0");
+	in_vain(&r, "");
+	/* it goes on with other RNICs for ever */
+	for (i = 0; i < 1000; i++) {
+		lgr_event(&r, "timer retry");
+		EXPECT_TRUE(r.out.act[0].n);
+		in_vain(&r, i < 1 ? "*2" : i < 2 ? "*4" : i < 3 ? "*8" : "*16");
+	}
+	/* the one that follows a new link at once has no cause of its own */
+	lgr_situation(&r, S_OFFER "0<add-link! 2 nic=0; 0<add-link-cont! 2; "
+		      "up 1;");
+	attempt(&r, "1<confirm-link! 2", "again 0");
+}
+
 /* No slot: so many links are being destroyed that another has to wait */
 TEST(smcr_lgr_fsm_add__no_slot)
 {

@@ -85,17 +85,40 @@ TEST(smcr_roles_offer__server)
 	struct smcr_pairs p = pairs(1, 00);
 
 	covers("LG-18");
-	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 1), 0);
-	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 2), 1);
-	EXPECT_EQ(smcr_roles_offer(&p, 1, nics, 2), SMCR_NO_NIC);
+	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 1, 0, false), 0);
+	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 2, 0, false), 1);
+	EXPECT_EQ(smcr_roles_offer(&p, 1, nics, 2, 0, false), SMCR_NO_NIC);
 	p = pairs(2, 00, 11);
-	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 3), SMCR_NO_NIC);
-	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 3), 2);
-	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 2), SMCR_NO_NIC);
+	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 3, 0, false), SMCR_NO_NIC);
+	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 3, 0, false), 2);
+	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 2, 0, false), SMCR_NO_NIC);
 	/* one that only the asymmetric link uses is as good as a new one */
 	p = pairs(2, 00, 10);
-	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 2), 1);
-	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 1), SMCR_NO_NIC);
+	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 2, 0, false), 1);
+	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 1, 0, false), SMCR_NO_NIC);
+}
+
+/* A retry: another RNIC each time, and none that has an asymmetric link */
+TEST(smcr_roles_offer__retry)
+{
+	struct smcr_pairs p = pairs(1, 00);
+	u8 i;
+
+	covers("LG-27");
+	for (i = 0; i < 9; i++) {
+		EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 4, i, true), 1 + i % 3);
+		EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, i, true), 1);
+		EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 1, i, true), 0);
+	}
+	p = pairs(2, 00, 10);
+	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 0, true), SMCR_NO_NIC);
+	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 3, true), SMCR_NO_NIC);
+	/* the client has got an RNIC */
+	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 3, false), 1);
+	/* another one of the server may do what the other did not */
+	for (i = 0; i < 9; i++)
+		EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 3, i, true), 2);
+	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 3, 1, false), 2);
 }
 
 TEST(smcr_roles_answer__client)
