@@ -4,6 +4,7 @@
  * See lgr_fsm.h.
  */
 #include "env.h"
+#include "byteio.h"
 #include "lgr_fsm_int.h"
 
 /* Columns of the collision tables below */
@@ -331,7 +332,8 @@ static void stray_reply(struct lf *x)
 }
 
 /*
- * An offer names a queue pair and a link (I-14); a client's notice need not. A
+ * An offer names a queue pair, a link and a GID (I-14); a client's notice need not:
+ * all it says is that an offer is worth it, so no field of it can be wrong. A
  * client's second CONTINUATION for a link that it has given up is answered, lest
  * the server takes the carrying link for dead (LLC-42).
  */
@@ -343,7 +345,8 @@ static bool message_odd(struct lf *x)
 	if (x->f->server || m->reply)
 		return false;
 	if (m->type == SMCR_LLC_ADD_LINK &&
-	    (!m->add_link.link_num || !m->add_link.qpn)) {
+	    (!m->add_link.link_num || !m->add_link.qpn ||
+	     smcr_bytes_zero(m->add_link.gid, sizeof(m->add_link.gid)))) {
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return true;
 	}

@@ -100,7 +100,7 @@ static int decode_confirm_link(const u8 *buf, struct smcr_llc_confirm_link *out)
 /*
  * A client's notice has neither QP nor link number (I-14), a refusal nothing
  * that matters but its reason (I-49). Whether a request is a notice or an
- * offer follows from the roles.
+ * offer follows from the roles: lgr_fsm.c looks at what an offer has to say.
  */
 static int decode_add_link(const u8 *buf, bool reply, enum smcr_llc_form form,
 			   struct smcr_llc_add_link *out,
@@ -109,10 +109,9 @@ static int decode_add_link(const u8 *buf, bool reply, enum smcr_llc_form form,
 	bool rejected = reply && (buf[OFF_FLAGS] & FLAG_ADD_REJECTED);
 	const u8 *p = form == SMCR_LLC_PADDED ? buf + AL_PAD : buf;
 
-	if (!rejected && smcr_bytes_zero(p + OFF_GID, sizeof(out->gid)))
-		return reject(why, SMCR_R_LLC_VALUE);
 	if (reply && !rejected &&
-	    (!p[OFF_LINK_NUM] || !smcr_get_be24(p + OFF_QPN)))
+	    (!p[OFF_LINK_NUM] || !smcr_get_be24(p + OFF_QPN) ||
+	     smcr_bytes_zero(p + OFF_GID, sizeof(out->gid))))
 		return reject(why, SMCR_R_LLC_VALUE);
 
 	out->rejected = rejected;

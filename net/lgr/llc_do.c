@@ -83,7 +83,9 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 						     &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
+		/* a client's notice may name whatever it likes */
+		if (msg->reply || !lgr->server)
+			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
 		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, ev->slot,

@@ -5,7 +5,7 @@
 # withdrawn when the client accepts what would be a parallel link, and nobody
 # sends data before that is settled.
 #
-# covers: CLC-65 CONN-02 LLC-03 LLC-29 LLC-31
+# covers: CLC-65 CONN-02 LLC-03 LLC-29 LLC-31 LLC-35
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12
@@ -76,8 +76,8 @@ client() {
 		rx none 300ms
 		tx llc delete_link reply=1 link=2
 		rx data len=5
-		# a notice is not answered: an offer follows, in which another one is nothing
-		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		# a notice is not answered: an offer follows, whatever it said, in which another one is nothing
+		tx llc add_link reply=0 qpn=0 link=0 psn=0 mtu=0 gid=00000000000000000000000000000000 mac=000000000000
 		rx llc add_link reply=0
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
 		tx llc add_link reply=1

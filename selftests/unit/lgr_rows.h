@@ -135,6 +135,7 @@ static inline void lgr_read_msg(const char *text, struct smcr_lgr_ev *ev)
 		break;
 	case SMCR_LLC_ADD_LINK:
 		m->add_link.link_num = num;
+		m->add_link.gid[15] = (u8)lgr_opt(text, "gid", 1);
 		m->add_link.qpn = lgr_opt(text, "qpn", 77);
 		m->add_link.mtu = (u8)lgr_opt(text, "mtu", 3);
 		m->add_link.rejected = lgr_flag(text, "rejected");

@@ -156,6 +156,7 @@ static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 		}
 		m->add_link.qpn = s->phys[i] + 1;
 		m->add_link.gid[0] = s->f.slot[i].own;
+		m->add_link.gid[15] = 1;
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
 		/* the RTokens in their order: which RMBs these are */

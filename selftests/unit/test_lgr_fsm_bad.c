@@ -52,8 +52,8 @@ static const char *const nobody_waits[] = {
 	"confirm-link 1", "confirm-link! 1", "add-link! 4", "add-link-cont 4",
 	"add-link-cont! 4", "delete-link! 1", "confirm-rkey!",
 	"confirm-rkey-cont", "confirm-rkey-cont!", "delete-rkey!",
-	/* only a server's, the link's number or the queue pair's is missing */
-	"add-link 0", "add-link 4 qpn=0",
+	/* only a server's: a number, the queue pair or the GID is missing */
+	"add-link 0", "add-link 4 qpn=0", "add-link 4 gid=0",
 };
 
 TEST(smcr_lgr_fsm_bad__out_of_place)
@@ -160,6 +160,22 @@ TEST(smcr_lgr_fsm_bad__confirm_link)
 		row("LLC-21", conf, "3<confirm-link 3", want);
 		row("LLC-05", conf, text("%u<confirm-link 4", k), want);
 	}
+}
+
+/* A client's notice says that it has an RNIC, and nothing that could be wrong */
+TEST(smcr_lgr_fsm_bad__notice)
+{
+	static const char *const notices[] = {
+		"add-link 0", "add-link 0 qpn=0 mtu=0", "add-link 77 gid=0",
+		"add-link 1 mtu=15", "add-link 0 qpn=0 mtu=0 gid=0",
+	};
+	u8 i, k;
+
+	covers("LLC-35");
+	for (k = 0; k < LINKS; k++)
+		for (i = 0; i < ARRAY_SIZE(notices); i++)
+			row("LLC-35 LG-32", S_THREE,
+			    text("%u<%s", k, notices[i]), "make 3");
 }
 
 /* LLC-29: reserved MTU; LLC-31: a parallel link */
