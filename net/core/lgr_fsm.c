@@ -144,6 +144,7 @@ enum verdict {
 	HOLD,		/* the message is kept, and answered then */
 	REFUSE,		/* reply with Z and C: come back later */
 	IGNORE,
+	GIVEN_UP,	/* now, and the step is over */
 	FAIL,		/* out of place: the link has failed (LLC-08) */
 };
 
@@ -179,11 +180,11 @@ static const struct verdict_row at_client[] = {
 	/* steps of an exchange, always waited for */
 	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
 	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
-	/* DO in the midst of another one: lf_offered() looks at the link */
-	ROW(ADD_LINK,		DO,	DO,	FAIL),
+	/* GIVEN_UP: what the step waits for the server has given up, see there */
+	ROW(ADD_LINK,		DO,	GIVEN_UP, GIVEN_UP),
 	/* ends an ADD LINK (LLC-24, LLC-25); sent again (LLC-50) */
 	ROW(DELETE_LINK,	DO,	DO,	DO),
-	ROW(CONFIRM_RKEY,	DO,	FAIL,	FAIL),
+	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
 	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
 	ROW(DELETE_RKEY,	DO,	HOLD,	HOLD),
 };
@@ -299,6 +300,13 @@ static void request(struct lf *x)
 		lf_peer_refuse(x);
 		break;
 	case IGNORE:
+		break;
+	case GIVEN_UP:
+		if (!lf_given_up(x)) {
+			lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
+			break;
+		}
+		request_do(x);
 		break;
 	case FAIL:
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);

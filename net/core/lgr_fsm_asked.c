@@ -120,6 +120,18 @@ static void clt_del_carrier_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
+/* The link is gone for the server; its connections move all the same */
+void lf_del_given_up(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot = f->subject;
+
+	f->subject = SMCR_NO_SLOT;
+	lf_stop(x, slot);
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_retry(x);
+}
+
 static void clt_delete(struct lf *x, u8 slot)
 {
 	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;

@@ -6,7 +6,7 @@
 # the link that carries the exchange fails, and the connections go on over another.
 # With three cards: links 1 and 2 are there, the third is what it is about.
 #
-# covers: LLC-04 LLC-05 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-40 LLC-41 LLC-45 CDC-06
+# covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-40 LLC-41 LLC-45 CDC-06
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -334,10 +334,27 @@ as_server() {
 		"on ${n}b tx llc add_link_cont about=${n}c n=3 ref2=%{${n}b:rkey} rkey2=1 va2=1" \
 		"on ${n}b rx llc add_link_cont reply=1" "on ${n}b tx llc add_link_cont link=3 n=255 ref1=%{${n}b:rkey} rkey1=1 va1=1 ref2=%{${n}b:rkey} rkey2=1 va2=1 expect=gone"
 	spoilt
-	group "another offer in the midst of one"
-	second
-	printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link link=9 expect=gone"
-	spoilt
+	for i in "" b; do
+		group "another offer in the midst of one, over link $n$i: the first one was given up"
+		second
+		printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}c qp destroy" "let gone=3" \
+			"link ${n}d of $n" "nic $(rnic 2)" "conn $n" "link $n" "on $n$i add_link ${n}d"
+		over "$n" "${n}b"
+		echo "on ${n}d qp destroy"
+	done
+	for i in cont confirm_link; do
+		group "a new RMB in the midst of an offer, instead of $i: the offer was given up"
+		second
+		cat <<-E
+			on ${n}b add_link ${n}c until=$i
+			on ${n}c qp destroy
+			let gone=3
+			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=1 link1=2 rkey1=0x11223355 va1=0x7f0012340000
+			rx llc confirm_rkey reply=1 negative=0
+			rx none 500ms link
+		E
+		over "$n" "${n}b"
+	done
 	for i in 1 2; do
 		group "a link number that there is: $i"
 		second
@@ -348,20 +365,6 @@ as_server() {
 		echo "delete_link ${n}b"
 		over "$n"
 	done
-	group "another offer over another link: the first one was given up"
-	second
-	cat <<-E
-		on ${n}b add_link ${n}c until=cont
-		on ${n}c qp destroy
-		let gone=3
-		link ${n}d of $n
-		nic $(rnic 2)
-		conn $n
-		link $n
-		add_link ${n}d
-	E
-	over "$n" "${n}b"
-	echo "on ${n}d qp destroy"
 }
 spoilt() {
 	noticed "${n}c" 0x10000

@@ -51,7 +51,13 @@ static const struct {
 	  "stop 2; move 0", NULL, "move 0", NULL },
 	{ "LLC-76 LLC-81 LLC-88", "0<delete-link 0 all orderly reason=0x20000",
 	  LOST, LOST, LOST, NULL },
-	{ "LLC-89", "0<confirm-rkey n=1 links=2", NULL, NULL, LEARNT, NULL },
+	/* ... and what the step waits for it has given up: Linux waits 2 s */
+	{ "LLC-89 LLC-15", "0<confirm-rkey n=1 links=2",
+	  "stop 2; " LEARNT, "stop 2; " LEARNT, LEARNT, NULL },
+	{ "LLC-15 LLC-33", "0<add-link 4 nic=3",
+	  "stop 2; make 3", "stop 2; make 3", NULL, NULL },
+	{ "LLC-15 LLC-33", "1<add-link 4 nic=3",
+	  "stop 2; make 3", "stop 2; make 3", NULL, NULL },
 	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE, NULL },
 	/* a notice is not serialised (LLC-16), but useless during an ADD LINK */
 	{ "LLC-16 LG-31", "want-link", "", "", "0>add-link", NULL },
@@ -275,6 +281,19 @@ static const struct lgr_row twice[] = {
 	  "1>delete-link 1 0x40000; +notice0/notice" },
 	{ "LLC-80", S_TWO "0<delete-link 2 orderly", "0<delete-link 2 orderly",
 	  "" },
+	/* on the link that is to go it may be older than DELETE LINK */
+	{ "LLC-08", C_MOVE, "2<confirm-rkey n=1 links=2",
+	  "fail 2 llc-unexpected; 0>delete-link 3 0x40000; +notice2/notice" },
+	/* what has been given up is not answered any more */
+	{ "LLC-15", C_MOVE "0<confirm-rkey n=1 links=2", "moved 2", "" },
+	{ "LLC-15", C_MAKE "0<confirm-rkey n=1 links=2",
+	  "made 2 nic=2 n=1", "" },
+	{ "LLC-15", C_CONF "0<confirm-rkey n=1 links=2; stopped 2",
+	  "0<add-link 3 nic=2", "make 2" },
+	/* a CONTINUATION of nothing is out of place as ever */
+	{ "LLC-08", C_MAKE, "0<confirm-rkey-cont n=1 links=2",
+	  "fail 0 llc-unexpected; move 0; stop 2; 1>delete-link 1 0x40000; "
+	  "+notice0/notice" },
 };
 
 TEST(smcr_lgr_fsm__twice)
