@@ -141,7 +141,6 @@ enum smcr_lgr_tag {
 /* What the machine cannot know of a message; all false: nothing is wrong */
 struct smcr_lgr_facts {
 	bool link_data;		/* addresses or QPN are not those announced */
-	bool ref_rkey;		/* ADD LINK CONT.: unknown on the carrying link */
 	bool echo;		/* RKEY reply: not what was asked */
 	bool full;		/* CONFIRM RKEY: no room for another RToken */
 	u8 rkey_mask;		/* DELETE RKEY: those that are not known, or in use */

@@ -160,8 +160,6 @@ static bool tokens_ok(struct lf *x)
 		carrier_fails(x, SMCR_R_LLC_LINK_DATA);
 	else if (smcr_rtoken_count_step(&f->heard, ac->n_rtokens))
 		carrier_fails(x, SMCR_R_LLC_COUNT);	/* LLC-40 */
-	else if (x->ev->facts.ref_rkey)
-		carrier_fails(x, SMCR_R_LLC_RKEY);	/* LLC-41 */
 	else
 		return true;
 	return false;

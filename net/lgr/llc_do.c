@@ -45,19 +45,6 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 	return mask;
 }
 
-/* ADD LINK CONTINUATION names RTokens by their key on the carrying link (LLC-41) */
-static bool llc_ref_rkeys_ok(struct smcr_lgr *lgr, u8 slot,
-			     const struct smcr_llc_add_link_cont *ac)
-{
-	u8 i, n = min_t(u8, ac->n_rtokens, ARRAY_SIZE(ac->pair));
-
-	for (i = 0; i < n; i++)
-		if (!smcr_lgr_rtoken_known(lgr, slot, ac->pair[i].ref_rkey,
-					   false))
-			return false;
-	return true;
-}
-
 /* The echo that a reply to an own request is */
 static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 			const struct smcr_llc *msg)
@@ -86,10 +73,6 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		/* a client's notice may name whatever it likes */
 		if (msg->reply || !lgr->server)
 			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
-		break;
-	case SMCR_LLC_ADD_LINK_CONT:
-		facts->ref_rkey = !llc_ref_rkeys_ok(lgr, ev->slot,
-						    &msg->add_link_cont);
 		break;
 	case SMCR_LLC_CONFIRM_RKEY:
 		if (msg->reply)
@@ -333,7 +316,11 @@ static void do_learn_rmb(struct smcr_lgr *lgr, u8 slot,
 	}
 }
 
-/* ADD LINK CONTINUATION: what the peer's RMBs are called on the new link */
+/*
+ * ADD LINK CONTINUATION: what the peer's RMBs are called on the new link. Some may
+ * be news: Linux tells of those that are in use, also if we were not told before, or
+ * have been told that they go. Nobody writes there, so they are passed over (LLC-41).
+ */
 static void do_learn(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg)
 {
 	const struct smcr_llc_add_link_cont *ac = &msg->add_link_cont;
@@ -343,10 +330,12 @@ static void do_learn(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg)
 	for (i = 0; i < n; i++) {
 		rt = smcr_lgr_find_rtoken(lgr, lgr->llc.ev_slot,
 					  ac->pair[i].ref_rkey);
-		if (rt >= 0)
-			smcr_lgr_tell_rtoken(lgr, rt, slot,
-					     ac->pair[i].new_rkey,
-					     ac->pair[i].new_va);
+		if (rt < 0) {
+			smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
+			continue;
+		}
+		smcr_lgr_tell_rtoken(lgr, rt, slot, ac->pair[i].new_rkey,
+				     ac->pair[i].new_va);
 	}
 }
 

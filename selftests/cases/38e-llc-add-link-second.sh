@@ -171,13 +171,19 @@ as_client() {
 		printf '%s\n' "on ${n}c qp create" "tx llc add_link reply=1 about=${n}c $i expect=gone"
 		carrier 0x40000
 	done
-	# LLC-38, LLC-40, LLC-41
-	for i in 'link=9' 'n=2' 'n=1 @8=00000000000000000000000000000000' 'ref1=^1' 'ref1=%{'"$((n + 1))"':peer_qpn}' \
-		'n=255 ref1=1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
+	# LLC-38, LLC-40
+	for i in 'link=9' 'n=2' 'n=1 @8=00000000000000000000000000000000' 'n=255 ref1=1'; do
 		group "ADD LINK CONTINUATION with $i"
 		second
 		printf '%s\n' "add_link ${n}c until=cont_reply" "tx llc add_link_cont reply=1 about=${n}c $i expect=gone"
 		carrier 0x40000
+	done
+	# LLC-41: an RMB that the module was not told of is passed over
+	for i in 'ref1=^1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
+		group "ADD LINK CONTINUATION with $i: an RMB that is not known"
+		second
+		printf '%s\n' "add_link ${n}c until=cont_reply" "tx llc add_link_cont reply=1 about=${n}c $i" "add_link ${n}c from=confirm_link"
+		over "$n" "${n}b"
 	done
 	for i in 4 2 0 255; do
 		group "three RTokens, and then $i instead of one"
@@ -322,7 +328,13 @@ as_server() {
 	over "$n" "${n}b"
 
 	# the link that carries the offer is the second one: it fails, and the new one with it
-	for i in 'link=9' 'n=2' 'n=1 @8=00000000000000000000000000000000' 'ref1=^1' 'n=255 ref1=1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
+	for i in 'ref1=^1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
+		group "ADD LINK CONTINUATION with $i: an RMB that is not known"
+		second
+		printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link_cont about=${n}c $i" "on ${n}b add_link ${n}c from=cont_reply"
+		over "$n" "${n}b"
+	done
+	for i in 'link=9' 'n=2' 'n=1 @8=00000000000000000000000000000000' 'n=255 ref1=1'; do
 		group "ADD LINK CONTINUATION with $i"
 		second
 		printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link_cont about=${n}c $i expect=gone"

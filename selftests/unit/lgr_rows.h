@@ -124,7 +124,6 @@ static inline void lgr_read_msg(const char *text, struct smcr_lgr_ev *ev)
 			m->type = i;
 	m->reply = name[len] == '!';
 	ev->facts.link_data = lgr_flag(text, "wrong-data");
-	ev->facts.ref_rkey = lgr_flag(text, "wrong-ref");
 	ev->facts.echo = lgr_flag(text, "wrong-echo");
 	ev->facts.full = lgr_flag(text, "full");
 	ev->facts.rkey_mask = (u8)lgr_opt(text, "unknown", 0);

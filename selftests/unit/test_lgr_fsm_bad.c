@@ -205,7 +205,7 @@ TEST(smcr_lgr_fsm_bad__add_link)
 	    "1>delete-link 1 0x40000; +step/llc");
 }
 
-/* LLC-40: counts that do not add up; LLC-41: an RKey that is not known there */
+/* LLC-40: counts that do not add up */
 TEST(smcr_lgr_fsm_bad__rtokens)
 {
 	static const struct {
@@ -214,7 +214,6 @@ TEST(smcr_lgr_fsm_bad__rtokens)
 		{ "LLC-40", "n=3", "4 n=3", "llc-count" },
 		{ "LLC-40", "n=3", "4 n=2", "llc-count" },
 		{ "LLC-40", "n=3", "4 n=0", "llc-count" },
-		{ "LLC-41", "n=3", "4 n=1 wrong-ref", "llc-rkey" },
 		{ "LLC-08", "n=3", "3 n=1", "llc-link-data" },
 	};
 	u8 i, k;

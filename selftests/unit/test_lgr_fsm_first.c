@@ -281,8 +281,6 @@ static const struct lgr_row second_link[] = {
 	  "settled reset link-error" },
 	{ "LLC-40", S_FCONT "0<add-link-cont! 2 n=3;", "0<add-link-cont! 2 n=2",
 	  "settled reset llc-count" },
-	{ "LLC-41", S_FCONT, "0<add-link-cont! 2 wrong-ref",
-	  "settled reset llc-rkey" },
 	{ "LLC-08", S_FCONT, "0<add-link-cont! 3",
 	  "settled reset llc-link-data" },
 	{ "LLC-42", C_FCONT, "timer step",
@@ -294,8 +292,6 @@ static const struct lgr_row second_link[] = {
 	  "settled reset llc-timeout" },
 	{ "LLC-40", C_FCONT "0<add-link-cont 2 n=3;", "0<add-link-cont 2 n=2",
 	  "settled reset llc-count" },
-	{ "LLC-41", C_FCONT, "0<add-link-cont 2 wrong-ref",
-	  "settled reset llc-rkey" },
 	{ "LLC-08", C_FCONT, "0<add-link-cont 3",
 	  "settled reset llc-link-data" },
 	/* it cannot be confirmed: DELETE LINK, and no data before the reply */
