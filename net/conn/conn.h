@@ -75,6 +75,7 @@ struct smcr_conn_ka {
  * @seq: last processed (SR)
  * @blocked: B of the last CDC
  * @asks: R, P or U of the last CDC
+ * @redo: F has come: the peer's cursor may be behind
  * @purged: unread data were dropped; a reader that copies looks without the lock
  * @lost: a purge dropped data, or the end of them
  * @rest: closed, but unread data were left
@@ -91,6 +92,7 @@ struct smcr_conn_rx {
 	u16 seq;
 	bool blocked;
 	bool asks;
+	bool redo;
 	bool purged;
 	bool lost;
 	bool rest;

@@ -55,6 +55,11 @@ static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
 /*
  * Check and apply the cursors of a CDC as a whole: nothing of an impossible
  * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
+ *
+ * A peer that has moved writes again what it has no completion of, to the same places.
+ * RFC 7609 4.6.2 has it announce all of that at once, but Linux sets its producer
+ * cursor back and counts up again from there, by messages with new numbers. Its cursor
+ * may so be behind what has come; ours stays.
  */
 static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 					const struct smcr_cdc *cdc, int d,
@@ -62,9 +67,15 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 {
 	struct smcr_pos prod = conn->rx.prod, cons = conn->tx.cons;
 	const struct smcr_ring *rx_ring = &conn->rx.ring;
+	u8 pflags = cdc->pflags;
 
 	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
 			     conn->rx.announced + smcr_ring_cap(rx_ring));
+	if (*rx == -EPROTO && conn->rx.redo &&
+	    smcr_pos_behind(rx_ring, &prod, cdc->prod)) {
+		*rx = 0;	/* nothing new; nor is a mark at an old place */
+		pflags &= ~(SMCR_CDC_U | SMCR_CDC_P);
+	}
 	if (*rx < 0)
 		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
 	if (*rx && conn->fsm.rx_done)
@@ -81,7 +92,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
-	*urg = smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags, prod.abs,
+	*urg = smcr_urg_rx_flags(&conn->rx.urg, pflags, prod.abs,
 				 conn->rx.told.abs);
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
@@ -214,6 +225,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
+		conn->rx.redo = true;
 		if (!smcr_fo_valid(cdc->seq, conn->rx.seq))
 			smcr_conn_rx_wait(conn, cdc->seq);
 		return;

@@ -61,6 +61,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	memset(&conn->tx.urg, 0, sizeof(conn->tx.urg));
 	conn->rx.announced = 0;
 	conn->rx.seq = 0;
+	conn->rx.redo = false;
 	conn->hold.wait = false;
 	conn->hold.have = false;
 	conn->rx.blocked = false;

@@ -82,3 +82,29 @@ int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 	pos->wrap = cur.wrap;
 	return (int)n;
 }
+
+/**
+ * smcr_pos_behind() - is a cursor one of the ring before a position?
+ * @ring: geometry that the cursor refers to
+ * @pos: last known position
+ * @cur: cursor from the wire
+ *
+ * Return: true if it means a position before @pos, not more than a ring back, and not
+ * before the start of the connection.
+ */
+bool smcr_pos_behind(const struct smcr_ring *ring, const struct smcr_pos *pos,
+		     struct smcr_cursor cur)
+{
+	u32 off, back;
+
+	if (cur.count < ring->base || cur.count >= ring->size)
+		return false;
+	off = cur.count - ring->base;
+	if (cur.wrap == pos->wrap && off < pos->off)
+		back = pos->off - off;
+	else if ((u16)(cur.wrap + 1) == pos->wrap && off >= pos->off)
+		back = smcr_ring_cap(ring) - off + pos->off;
+	else
+		return false;
+	return back <= pos->abs;
+}

@@ -40,6 +40,8 @@ struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
 				   const struct smcr_pos *pos);
 int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 		   struct smcr_cursor cur, u64 limit);
+bool smcr_pos_behind(const struct smcr_ring *ring, const struct smcr_pos *pos,
+		     struct smcr_cursor cur);
 
 /* true if sequence number @a is newer than @b, modulo 2^16 (I-06) */
 static inline bool smcr_seq_after(u16 a, u16 b)

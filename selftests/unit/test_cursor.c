@@ -315,6 +315,44 @@ TEST(smcr_pos_apply__consumer_own_wraps)
 	}
 }
 
+/* All cursors of a small ring, around its first wraps and around that of 16 bits */
+TEST(smcr_pos_behind__all)
+{
+	static const u32 starts[] = { 0, 1, 5, 13, 65534 * 13, 65536 * 13 + 7 };
+	const struct smcr_ring ring = { .base = 4, .size = 17 };
+	struct smcr_pos pos, was;
+	struct smcr_cursor c;
+	u32 s, i, back;
+
+	covers("FO-10");
+	for (s = 0; s < ARRAY_SIZE(starts); s++) {
+		memset(&pos, 0, sizeof(pos));
+		for (i = 0; i < starts[s]; i++)
+			smcr_pos_add(&ring, &pos, 1);
+		for (i = 0; i < 60; i++, smcr_pos_add(&ring, &pos, 1)) {
+			for (back = 0; back < 30 && back <= pos.abs; back++) {
+				memset(&was, 0, sizeof(was));
+				was.abs = pos.abs - back;
+				was.off = was.abs % 13;
+				was.wrap = (u16)(was.abs / 13);
+				c = smcr_pos_cursor(&ring, &was);
+				EXPECT_EQ(smcr_pos_behind(&ring, &pos, c),
+					  back >= 1 && back <= 13);
+			}
+			/* before the start, ahead, outside */
+			c = (struct smcr_cursor){ (u16)(pos.wrap + 1), 4 };
+			EXPECT_FALSE(smcr_pos_behind(&ring, &pos, c));
+			c = (struct smcr_cursor){ pos.wrap, 3 };
+			EXPECT_FALSE(smcr_pos_behind(&ring, &pos, c));
+			c = (struct smcr_cursor){ (u16)(pos.wrap - 1), 17 };
+			EXPECT_FALSE(smcr_pos_behind(&ring, &pos, c));
+			c = (struct smcr_cursor){ (u16)(pos.wrap - 1), 16 };
+			if (pos.abs < 13)
+				EXPECT_FALSE(smcr_pos_behind(&ring, &pos, c));
+		}
+	}
+}
+
 TEST(smcr_seq_after__pairs)
 {
 	static const struct {
