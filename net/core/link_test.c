@@ -14,11 +14,31 @@ static void begin(struct smcr_link_test *t,
 	t->pending = true;
 	t->keep = facts->keep_in <= 0;
 	t->patient = !facts->idle;
+	t->longer = false;
 	t->left = facts->keep_cnt - 1;
 	t->intvl = facts->keep_intvl;
 	t->begin = facts->now;
 	if (!t->owed)
 		memcpy(t->data, facts->data, sizeof(t->data));
+}
+
+/*
+ * The peer was heard since it was asked, and not long ago: its reply may be behind what
+ * it has to send, as when it drains the link before it deletes it. Once, since who says
+ * much and does not reply has failed, too (LLC-72).
+ */
+static bool extended(struct smcr_link_test *t,
+		     const struct smcr_link_test_facts *facts, long *next)
+{
+	unsigned long due = facts->last_rx + (unsigned long)facts->t_llc;
+
+	if (t->longer || until(facts->last_rx, t->at) <= 0 ||
+	    until(due, facts->now) <= 0)
+		return false;
+	t->longer = true;
+	t->due = due;
+	*next = until(due, facts->now);
+	return true;
 }
 
 /* A probe is unanswered; true: it is time for the next one of keepalive's */
@@ -34,6 +54,8 @@ static bool next_probe(struct smcr_link_test *t,
 	*act = SMCR_LINK_TEST_WAIT;
 	*next = until(t->due, facts->now);
 	if (*next > 0)
+		return false;
+	if (!t->patient && extended(t, facts, next))
 		return false;
 	*act = SMCR_LINK_TEST_FAIL;
 	if (!t->patient)

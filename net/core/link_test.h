@@ -23,6 +23,7 @@ enum smcr_link_test_act {
  * @pending: an own TEST LINK is unanswered
  * @keep: a connection's keepalive wanted it
  * @patient: ... and its interval counts, not T_LLC
+ * @longer: its T_LLC has been extended, once
  * @owed: replies that are due; all have the same data
  * @left: further probes of a patient one
  * @intvl: time between them
@@ -33,6 +34,7 @@ struct smcr_link_test {
 	bool pending;
 	bool keep;
 	bool patient;
+	bool longer;
 	u32 owed;
 	int left;
 	long intvl;

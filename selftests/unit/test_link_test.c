@@ -105,6 +105,39 @@ TEST(smcr_link_test_step__heard_but_no_reply)
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_FAIL);
 }
 
+/* The reply waits behind what the peer has to send: T_LLC from then, but once */
+TEST(smcr_link_test_step__heard_meanwhile)
+{
+	struct smcr_link_test_facts facts = facts_at(1000);
+	struct smcr_link_test t = { 0 };
+	long next;
+
+	covers("LLC-72");
+	facts.idle = true;
+	facts.last_rx = 990;
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_SEND);
+	facts.now = 1400;
+	facts.last_rx = 1350;
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);
+	EXPECT_EQ(next, 350);
+	/* the reply comes: the next one has its full time again */
+	facts.now = 1700;
+	EXPECT_EQ(smcr_link_test_reply(&t, noise), SMCR_LINK_TEST_GOOD);
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_SEND);
+	EXPECT_EQ(next, 400);
+	/* it goes on to be heard, and does not reply */
+	facts.now = 2100;
+	facts.last_rx = 2099;
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);
+	EXPECT_EQ(next, 399);
+	facts.now = 2498;
+	facts.last_rx = 2498;
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);
+	EXPECT_EQ(next, 1);
+	facts.now = 2499;
+	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_FAIL);
+}
+
 /* One connection's short interval does not fail a link that others use */
 TEST(smcr_link_test_step__not_before_t_llc)
 {
