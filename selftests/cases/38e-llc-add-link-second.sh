@@ -363,7 +363,6 @@ as_server() {
 			let gone=3
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=1 link1=2 rkey1=0x11223355 va1=0x7f0012340000
 			rx llc confirm_rkey reply=1 negative=0
-			rx none 500ms link
 		E
 		over "$n" "${n}b"
 	done
