@@ -547,11 +547,14 @@ static void client_idle(struct lf *x)
 
 /*
  * Nothing is under way: what has been waiting begins, one at a time (LLC-15).
- * A server does not change the group during an own RKEY exchange either.
+ * A server does not change the group during an own RKEY exchange either. One that has
+ * waited for an exchange already comes before another link: a client with one notice
+ * after the other does not keep it off. Links to delete come first, there are only so many.
  */
 static bool idle(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
+	bool rkey;
 	u8 slot;
 
 	if (f->step != SMCR_LGR_IDLE || f->first || f->ending)
@@ -565,14 +568,16 @@ static bool idle(struct lf *x)
 	if (f->rkey > SMCR_RKEY_WANTED)
 		return false;
 	slot = f->server ? next_del(f) : SMCR_NO_SLOT;
+	rkey = f->rkey == SMCR_RKEY_WANTED && !f->rkey_preparing;
 	if (slot != SMCR_NO_SLOT)
 		lf_del_begin(x, slot);
-	else if (f->server && f->want_link)
+	else if (f->server && f->want_link && !(rkey && f->rkey_passed))
 		lf_add_begin(x);
-	else if (f->rkey == SMCR_RKEY_WANTED && !f->rkey_preparing)
+	else if (rkey)
 		lf_rkey_begin(x);
 	else
 		return false;
+	f->rkey_passed |= f->rkey == SMCR_RKEY_WANTED;
 	return true;
 }
 

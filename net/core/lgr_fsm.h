@@ -327,6 +327,8 @@ struct smcr_lgr_slot {
  * @eased: a notice of the client has set @tries back since T_RETRY was over last
  * @tries: attempts in vain, for T_RETRY
  * @rkey: enum smcr_rkey_st
+ * @rkey_passed: a wanted one has waited for another exchange to end
+ * @rkey_waits: T_RKEY was over so often during exchanges of the peer
  * @rkey_del: the own exchange is DELETE RKEY
  * @rkey_stale: a link was offered since it was prepared
  * @rkey_lost: a link was deleted since then
@@ -361,6 +363,8 @@ struct smcr_lgr_fsm {
 	bool eased;
 	u8 tries;
 	u8 rkey;
+	bool rkey_passed;
+	u8 rkey_waits;
 	bool rkey_del;
 	bool rkey_stale;
 	bool rkey_lost;

@@ -9,6 +9,7 @@
 enum {
 	FIRST_ENTRIES = 2,	/* other-link entries in CONFIRM RKEY */
 	CONT_ENTRIES = 3,	/* ... in its CONTINUATION */
+	RKEY_WAITS = 8,		/* T_LLC that a reply may wait for other exchanges */
 };
 
 /* Own exchange */
@@ -20,18 +21,24 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 
 	a->res = res;
 	a->why = why;
-	if (x->f->rkey == SMCR_RKEY_SENT)
-		lf_disarm(x, SMCR_LGR_T_RKEY);
+	lf_disarm(x, SMCR_LGR_T_RKEY);
 	x->f->rkey = SMCR_RKEY_NONE;
 	x->f->rkey_via = SMCR_NO_SLOT;
 }
 
-/* SMCR_LGR_EV_WANT_RKEY; the caller has one at a time */
+/*
+ * SMCR_LGR_EV_WANT_RKEY; the caller has one at a time. A peer that has one thing after
+ * the other to do with the group does not keep it waiting for ever.
+ */
 void lf_rkey_want(struct lf *x)
 {
 	x->f->rkey_del = x->ev->ok;
-	if (x->f->rkey == SMCR_RKEY_NONE)
-		x->f->rkey = SMCR_RKEY_WANTED;
+	if (x->f->rkey != SMCR_RKEY_NONE)
+		return;
+	x->f->rkey = SMCR_RKEY_WANTED;
+	x->f->rkey_passed = false;
+	x->f->rkey_waits = 0;
+	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_NOTICE);
 }
 
 /* Nothing is under way: the RMB is registered where it is not yet (RMB-21) */
@@ -67,6 +74,7 @@ static void rkey_send(struct lf *x, u8 type)
 		f->rkey_left -= min_t(u8, f->rkey_left, CONT_ENTRIES);
 	}
 	f->rkey = SMCR_RKEY_SENT;
+	f->rkey_waits = 0;
 	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_LLC);
 }
 
@@ -83,6 +91,8 @@ void lf_rkey_ready(struct lf *x)
 		return;
 	if (f->step != SMCR_LGR_IDLE || f->rkey_stale) {
 		f->rkey = SMCR_RKEY_WANTED;
+		if (f->rkey_waits)	/* for too long */
+			rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 		return;
 	}
 	if (!x->ev->ok) {
@@ -157,15 +167,21 @@ void lf_rkey_reply(struct lf *x)
 
 /*
  * LLC-63, I-18. A server that changes the group may hold its answer until it has
- * done that (I-19).
+ * done that (I-19), but not for as long as it likes. One that was not sent yet has
+ * waited for its turn: what the caller wants it may want again.
  */
 void lf_rkey_silent(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (f->rkey != SMCR_RKEY_SENT)
+	if (f->rkey == SMCR_RKEY_NONE)
 		return;
-	if (f->step != SMCR_LGR_IDLE)
+	f->rkey_waits++;
+	if (f->rkey == SMCR_RKEY_PREPARE)
+		return;		/* the caller is at it, see lf_rkey_ready() */
+	if (f->rkey == SMCR_RKEY_WANTED)
+		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
+	else if (f->step != SMCR_LGR_IDLE && f->rkey_waits < RKEY_WAITS)
 		lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_LLC);
 	else
 		lf_fail(x, f->rkey_via, SMCR_R_LLC_TIMEOUT);

@@ -17,7 +17,7 @@
  *	and the others by their names
  *
  * Which is to be asked first, "S: " or "C: ", is the machine's role. "-step" is
- * left out, but after each event those timers run that have to, and no others.
+ * left out, and "+rkey/notice" of a wanted RKEY exchange, but after each event those timers run that have to, and no others.
  */
 #ifndef _SMCR_UNIT_LGR_ROWS_H
 #define _SMCR_UNIT_LGR_ROWS_H
@@ -400,7 +400,8 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 	for (i = 0; i < ARRAY_SIZE(waits); i++)
 		if (r->f.step == waits[i])
 			want |= BIT(SMCR_LGR_T_STEP);
-	if (r->f.rkey == SMCR_RKEY_SENT)
+	if (r->f.rkey != SMCR_RKEY_NONE &&
+	    !(r->f.rkey == SMCR_RKEY_PREPARE && r->f.rkey_waits))
 		want |= BIT(SMCR_LGR_T_RKEY);
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (r->f.slot[i].noticed)
@@ -429,9 +430,13 @@ static inline void lgr_event(struct lgr_rig *r, const char *text)
 			r->timers |= BIT(a->timer);
 		else if (a->type == SMCR_LGR_DO_DISARM)
 			r->timers &= ~BIT(a->timer);
-		if (a->type != SMCR_LGR_DO_DISARM ||
-		    a->timer != SMCR_LGR_T_STEP)
-			lgr_say_act(r, a);
+		if (a->type == SMCR_LGR_DO_DISARM &&
+		    a->timer == SMCR_LGR_T_STEP)
+			continue;
+		if (a->type == SMCR_LGR_DO_ARM &&
+		    a->timer == SMCR_LGR_T_RKEY && a->span == SMCR_SPAN_NOTICE)
+			continue;
+		lgr_say_act(r, a);
 	}
 	lgr_check_timers(r);
 }

@@ -534,9 +534,34 @@ static u32 list_events(const struct world *w, struct event *e)
 	return n;
 }
 
-static u32 list_late(const struct world *w, struct event *e)
+/*
+ * The reply to an own RKEY request is held by a server that changes the group: what it
+ * waits for itself comes to its end in time long before the client's patience does.
+ */
+static bool is_patient(const struct side *s, u32 timer)
+{
+	return timer == SMCR_LGR_T_RKEY && s->f.rkey == SMCR_RKEY_SENT &&
+	       s->f.step != SMCR_LGR_IDLE;
+}
+
+static u32 list_timers(const struct world *w, struct event *e, bool patient)
 {
 	u32 n = 0, i, side;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < NR_SMCR_LGR_TIMER; i++)
+			if (w->s[side].timers & (1U << i) &&
+			    i != SMCR_LGR_T_RETRY && !w->s[side].released &&
+			    is_patient(&w->s[side], i) == patient)
+				e[n++] = (struct event){ E_TIMER, (u8)side, (u8)i };
+	return n;
+}
+
+static u32 list_late(const struct world *w, struct event *e)
+{
+	u32 n, i, side;
+
+	n = list_timers(w, e, false);
 
 	for (side = 0; side < 2; side++) {
 		const struct side *s = &w->s[side];
@@ -559,13 +584,11 @@ static u32 list_late(const struct world *w, struct event *e)
 		for (i = 0; i < NR_SMCR_LGR_TIMER; i++) {
 			if (!(s->timers & (1U << i)))
 				continue;
-			if (i != SMCR_LGR_T_RETRY)
-				e[n++] = (struct event){ E_TIMER, side, i };
-			else if (w->b.retries)
+			if (i == SMCR_LGR_T_RETRY && w->b.retries)
 				e[n++] = (struct event){ E_RETRY, side, i };
 		}
 	}
-	return n;
+	return n ?: list_timers(w, e, true);
 }
 
 static void deliver(struct world *w, u8 me, u8 n)

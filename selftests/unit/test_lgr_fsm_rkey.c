@@ -47,7 +47,7 @@ static const struct lgr_row own[] = {
 	  "0>confirm-rkey n=1; +rkey/llc" },
 	/* it cannot be registered */
 	{ "RMB-21", S_TWO "want-rkey;", "ready no mr-fail",
-	  "rkey-done failed mr-fail" },
+	  "rkey-done failed mr-fail; -rkey" },
 	{ "LLC-55", S_RKEY, "0<confirm-rkey! n=1",
 	  "rkey-done ok; -rkey" },
 	{ "LLC-55", C_RKEY, "0<confirm-rkey! n=1",
@@ -267,4 +267,42 @@ TEST(smcr_lgr_fsm_rkey__peers)
 {
 	covers("LLC-59 LLC-62 LLC-64");
 	lgr_rows(peers, ARRAY_SIZE(peers));
+}
+
+/* A peer that has one exchange after the other does not keep an own one off */
+static const struct lgr_row turns[] = {
+	/* one of the peer's, then the own one, then the next */
+	{ "LLC-15", S_DEL "0<add-link 0; 0<delete-link 2 orderly; want-rkey; "
+	  "0<delete-link! 3; moved 1;",
+	  "0<delete-link! 2",
+	  "stop 1; +retry/retry; prepare" },
+	{ "LLC-15", S_DEL "0<add-link 0; 0<delete-link 2 orderly; want-rkey; "
+	  "0<delete-link! 3; moved 1; 0<delete-link! 2; ready;",
+	  "0<confirm-rkey! n=0",
+	  "rkey-done ok; -rkey; make 3" },
+	/* its turn does not come in time: the caller decides */
+	{ "LLC-15", C_MAKE "want-rkey;", "timer rkey",
+	  "rkey-done again lgr-busy; -rkey" },
+	{ "LLC-15", C_TWO "want-rkey; 0<add-link 3 nic=2; timer rkey;", "ready",
+	  "rkey-done again lgr-busy; -rkey" },
+	{ "LLC-15", C_TWO "want-rkey; timer rkey;", "ready",
+	  "0>confirm-rkey n=1; +rkey/llc" },
+	{ "LLC-15", S_REPLY "want-rkey;", "timer rkey",
+	  "rkey-done again lgr-busy; -rkey" },
+};
+
+TEST(smcr_lgr_fsm_rkey__turns)
+{
+	struct lgr_rig r;
+	u32 i;
+
+	lgr_rows(turns, ARRAY_SIZE(turns));
+	/* nor does one that owes a reply, with offers to no end */
+	lgr_situation(&r, C_RKEY "0<add-link 3 nic=2;");
+	for (i = 0; i < 7; i++) {
+		lgr_event(&r, "timer rkey");
+		EXPECT_STR(r.said, "+rkey/llc");
+	}
+	lgr_event(&r, "timer rkey");
+	EXPECT_TRUE(!strncmp(r.said, "fail 0 llc-timeout", 18));
 }
