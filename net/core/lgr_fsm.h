@@ -203,10 +203,8 @@ struct smcr_lgr_ev {
 #define SMCR_LGR_ACTIONS(X)						\
 	/* send out->msg[.msg] on .slot; .tag: report the completion */	\
 	X(SEND,		"send")						\
-	/*								\
-	 * make a queue pair in .slot; client: for the offer in		\
-	 * out->msg[.msg]; server: the .n-th attempt, .again: nothing is new \
-	 */								\
+	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
+	/* server: .n attempts were in vain, .again: no RNIC has come since */ \
 	X(MAKE,		"make")						\
 	/* server: the client's end of .slot is in out->msg[.msg] */	\
 	X(CONNECT,	"connect")					\

@@ -340,35 +340,6 @@ static void clt_refuse(struct lf *x, u8 slot, u8 num, u8 reason)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/*
- * Client: a server has one exchange at a time (LLC-15), and begins another one. So it
- * does not go on with the one of the step: its carrying link has failed there
- * (LLC-33), or it has waited for less long than T_LLC here, as Linux does (2 s), and
- * has dropped what it was about without a word. Nothing of it can follow: what it was
- * about ends here, too, and is not told, since the server knows no such link any more.
- *
- * Return: false if the step is no part of such an exchange.
- */
-bool lf_given_up(struct lf *x)
-{
-	switch (x->f->step) {
-	case SMCR_LGR_C_ADD_MAKE:
-	case SMCR_LGR_C_ADD_TOKENS:
-	case SMCR_LGR_C_ADD_CONFIRM:
-	case SMCR_LGR_C_ADD_UP:
-		lf_add_dropped(x);
-		return true;
-	case SMCR_LGR_C_DEL_MOVE:
-		/* what comes on the link that is to go may be older */
-		if (x->ev->slot == x->f->subject)
-			return false;
-		lf_del_given_up(x);
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* The server offers a link (LG-20, LG-21) */
 void lf_offered(struct lf *x)
 {

@@ -74,7 +74,6 @@ void lf_add_begin(struct lf *x);
 void lf_offered(struct lf *x);
 void lf_add_dropped(struct lf *x);
 void lf_add_undo(struct lf *x, u32 del_reason);
-bool lf_given_up(struct lf *x);
 /* lgr_fsm_del.c */
 extern const struct lf_row lf_del_rows[];
 extern const unsigned int lf_n_del_rows;
@@ -97,7 +96,7 @@ extern const struct lf_row lf_asked_rows[];
 extern const unsigned int lf_n_asked_rows;
 void lf_del_asked(struct lf *x);
 void lf_link_unknown(struct lf *x);
-void lf_del_given_up(struct lf *x);
+bool lf_given_up(struct lf *x);
 /* lgr_fsm_rkey.c */
 void lf_rkey_want(struct lf *x);
 void lf_rkey_begin(struct lf *x);
