@@ -116,7 +116,8 @@ client() {
 			echo "tx llc test_link nowait"
 			echo "sleep 100ms"
 		done
-		echo "rx rst 100ms"
+		# t_testlink, T_LLC, and as much again since it is heard
+		echo "rx rst 1s"
 		echo "rx down"
 	)
 	await up2
