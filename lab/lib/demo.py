@@ -191,7 +191,8 @@ class Demo(Show):
         done = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("send")))
         self.capture(path("wire.pcap"), pcap, False)
         if later:
-            print("\n  guest 1, before the end# smcctl conn; smcctl link\n" + indent(read(later + ".out")) + "\n")
+            print("\n  guest 1, before the end# smcctl conn; smcctl link\n" + indent(read(later + ".out")) +
+                  f"\n  (Link {self.cut} is deleted, or failed; the connection is on the other one. Writes and Bytes are what this guest sent.)\n")
         if read(path("send.rc")) != "0" or read(path("recv.rc")) != "0" or not done:
             raise LabError(f"the transfer over {name} failed:\n" +
                            indent("sender:   " + read(path("send"))[-300:] + "\nreceiver: " + read(path("recv"))[-300:]))
@@ -260,7 +261,7 @@ class Demo(Show):
         again = f"; {t.repeated} packets were repeated and are counted once" if t.repeated else ""
         self.verdict(over[0] >= begin and begin + over[1] == want, f"RDMA WRITEs of guest 2 carried {over[0]} bytes over link {self.cut}, and {over[1]} "
                      f"over the other one, from byte {begin} of the stream on: with that, the file's {self.size} and its length (8){again}")
-        self.verdict(t.reth(new) == over[1], f"so do the lengths in their headers (RETH): {t.reth(new)}")
+        self.verdict(t.reth(new) == over[1], f"the lengths that the WRITEs over the other link announce in their headers (RETH) add up to the same: {t.reth(new)}")
         good, all_ = self.compare(t, {old: 0, new: begin})
         self.verdict(good == all_ > 0, f"{good} of {all_} WRITE packets begin with the bytes that the file has at "
                      "their place in the stream")

@@ -3,7 +3,7 @@
  * Link groups: RFC 7609 2.2, 3.5.
  *
  * Lifetime: smcr_lgr_get_server()/_create() return a reference. Further
- * references: the namespace's list (until smcr_lgr_kill()), every connection,
+ * references: the namespace's list (until smcr_lgr_release()), every connection,
  * every negotiation that uses the group, queued works. The last put queues
  * the teardown (QP, MRs, PD, memory), which always runs in process context.
  */
@@ -26,14 +26,14 @@
 #include "core/llc.h"
 #include "core/slots.h"
 
+/* Addresses that a server group is not offered to, because they have denied it */
+#define SMCR_DENIED_MAX	4
+
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
  * by others, and a peer can have several RNICs. ID and MAC are what a Proposal
  * says; @addr is where its TCP connection comes from (server, else zero).
  */
-/* Addresses that a server group is not offered to, because they have denied it */
-#define SMCR_DENIED_MAX	4
-
 struct smcr_peer {
 	u8 id[8];
 	u8 mac[6];
@@ -423,7 +423,7 @@ struct smcr_lgr_rtok {
 
 /**
  * struct smcr_lgr_rmbs - own memory; @mutex
- * @mutex: in first contact held while an MR is registered
+ * @mutex: for a new link held while an MR is registered
  * @list: RMBs by class
  * @off: RMBs that @work has in its hands, or has given up: they give out no elements
  * @n: RMBs; READ_ONCE without the mutex

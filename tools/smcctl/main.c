@@ -116,7 +116,7 @@ static void print_usage(void)
 	     "  -w, --watch SECONDS  again and again\n"
 	     "      --reasons        stats: only the reasons\n"
 	     "      --diff SECONDS   stats: what happens in that time\n"
-	     "      --timeout SECONDS  monitor: end after that time\n"
+	     "      --timeout SECS   monitor: end after that time\n"
 	     "      --rcvbuf BYTES   monitor: room for events that wait to be read\n"
 	     "  -h, --help           this text; smcctl help OBJECT for one object\n"
 	     "  -V, --version        version of smcctl\n"
