@@ -322,6 +322,7 @@ struct smcr_lgr_slot {
  * @heard: count of those that the peer tells
  * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
  * @cause: ... since an RNIC has come, not just since time has passed
+ * @cause_tried: ... and that is what the attempt under way was for
  * @eased: a notice of the client has set @tries back since T_RETRY was over last
  * @tries: attempts in vain, for T_RETRY
  * @rkey: enum smcr_rkey_st
@@ -358,6 +359,7 @@ struct smcr_lgr_fsm {
 	u16 ages;
 	bool want_link;
 	bool cause;
+	bool cause_tried;
 	bool eased;
 	u8 tries;
 	u8 rkey;

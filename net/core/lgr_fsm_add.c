@@ -41,6 +41,7 @@ static void lf_make(struct lf *x, u8 slot)
 
 	a->n = x->f->tries;
 	a->again = !x->f->cause;
+	x->f->cause_tried = x->f->cause;
 	x->f->cause = false;
 }
 
@@ -123,6 +124,7 @@ static void srv_replied(struct lf *x)
 	}
 	if (f->sending)
 		lf_first_sent(x);
+	f->cause_tried = false;
 	if (al->rejected) {	/* nothing else in it matters (I-49) */
 		srv_refused(x);
 		return;

@@ -110,14 +110,16 @@ static void clt_del_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 slot = f->subject;
 
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_FAILED;
-		lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
-			SMCR_R_LINK_DELETED;
+		lf_act(x, SMCR_LGR_DO_FAIL, slot)->why = SMCR_R_LINK_DELETED;
 	}
 	f->subject = SMCR_NO_SLOT;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	/* whether it does or not: what was said on the link is not answered */
+	lf_forget_link(x, slot);
 }
 
 /* The link is gone for the server; its connections move all the same */

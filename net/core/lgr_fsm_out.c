@@ -95,6 +95,9 @@ void lf_retry(struct lf *x)
 	if (x->f->ending || x->f->single || lf_redundant(x->f))
 		return;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
+	/* the client has not answered: the RNIC that has come is still to be tried */
+	x->f->cause |= x->f->cause_tried;
+	x->f->cause_tried = false;
 	/* longer waits there are not, but other RNICs */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;

@@ -73,8 +73,9 @@ static void rkey_send(struct lf *x, u8 type)
 		m->confirm_rkey_cont.n_left = f->rkey_left;
 		f->rkey_left -= min_t(u8, f->rkey_left, CONT_ENTRIES);
 	}
+	if (f->rkey != SMCR_RKEY_SENT)
+		f->rkey_waits = 0;
 	f->rkey = SMCR_RKEY_SENT;
-	f->rkey_waits = 0;
 	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_LLC);
 }
 

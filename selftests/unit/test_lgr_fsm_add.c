@@ -416,7 +416,8 @@ TEST(smcr_lgr_fsm_add__attempts)
 	in_vain(&r, "");
 	attempt(&r, "0<add-link 0", "cause 1");
 	in_vain(&r, "*2");
-	attempt(&r, "timer retry", "again 2");
+	/* the client has answered none of these: what was the cause still is */
+	attempt(&r, "timer retry", "cause 2");
 	in_vain(&r, "*4");
 	attempt(&r, "0<add-link 0", "cause 0");
 	in_vain(&r, "");
@@ -426,6 +427,13 @@ TEST(smcr_lgr_fsm_add__attempts)
 		EXPECT_TRUE(r.out.act[0].n);
 		in_vain(&r, i < 1 ? "*2" : i < 2 ? "*4" : i < 3 ? "*8" : "*16");
 	}
+	/* it has, or there is a notice that it may not have sent before */
+	lgr_situation(&r, S_ONE "want-link; made 1 nic=1 n=1; "
+		      "0<add-link! 3 rejected; stopped 1;");
+	attempt(&r, "timer retry", "again 1");
+	lgr_situation(&r, S_ONE "want-link; made 1 nic=1 n=1; 0<add-link 0; "
+		      "0<add-link! 3 rejected; stopped 1;");
+	attempt(&r, "timer retry", "cause 1");
 	/* the one that follows a new link at once has no cause of its own */
 	lgr_situation(&r, S_OFFER "0<add-link! 2 nic=0; 0<add-link-cont! 2; "
 		      "up 1;");

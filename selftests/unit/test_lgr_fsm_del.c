@@ -225,6 +225,12 @@ static const struct lgr_row client[] = {
 	{ "LLC-50", C_MOVE, "down 0 link-error",
 	  "move 0; fail 2 link-deleted; 1>delete-link 1 0x10000; "
 	  "+notice0/notice" },
+	/* nor is the answer to what was asked on it waited for */
+	{ "LLC-50 LLC-13", C_THREE "want-rkey; ready via=2; "
+	  "0<delete-link 3 orderly reason=0x20000;",
+	  "down 0 link-error",
+	  "move 0; fail 2 link-deleted; rkey-done again link-error; "
+	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
 	  "1>delete-link! 3 0x10000 #answer 2" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "want-rkey",
