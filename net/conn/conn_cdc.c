@@ -67,14 +67,14 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 {
 	struct smcr_pos prod = conn->rx.prod, cons = conn->tx.cons;
 	const struct smcr_ring *rx_ring = &conn->rx.ring;
-	u8 pflags = cdc->pflags;
+	bool behind = false;
 
 	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
 			     conn->rx.announced + smcr_ring_cap(rx_ring));
 	if (*rx == -EPROTO && conn->rx.redo &&
 	    smcr_pos_behind(rx_ring, &prod, cdc->prod)) {
 		*rx = 0;	/* nothing new; nor is a mark at an old place */
-		pflags &= ~(SMCR_CDC_U | SMCR_CDC_P);
+		behind = true;
 	}
 	if (*rx < 0)
 		return *rx == -ERANGE ? SMCR_R_CDC_CURSOR : SMCR_R_CDC_PROD;
@@ -92,8 +92,8 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
-	*urg = smcr_urg_rx_flags(&conn->rx.urg, pflags, prod.abs,
-				 conn->rx.told.abs);
+	*urg = behind ? 0 : smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags,
+					      prod.abs, conn->rx.told.abs);
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
 	if (*rx)
