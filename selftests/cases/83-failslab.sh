@@ -69,7 +69,8 @@ round_ends() {
 }
 
 # sound ROUND LOG: a receive timeout is a hang, -2 are wrong bytes, -3 bytes after the end;
-# a handshake whose message was lost for want of memory ends by its timer
+# a handshake whose message was lost for want of memory ends by its timer, T_LLC_FIRST,
+# which is shorter than what the program waits
 sound() {
 	local bad
 	bad=$(grep -v "connect: Connection timed out" "$2" |
@@ -81,7 +82,7 @@ sound() {
 server() {
 	local r pid log
 	fails_setup
-	bg "$PROG/stress" server 5000 conns=0 par=8 idle=$((10000 * SLOW))
+	bg "$PROG/stress" server 5000 conns=0 par=8 idle=$((15000 * SLOW))
 	pid=$BG log=$CASEDIR/server-bg1.log
 	poll 10 listening 5000
 	mark ready
@@ -111,7 +112,7 @@ client() {
 		round_begins "$r"
 		rc=0
 		timeout $((50 * SLOW)) "$PROG/stress" client "$PEER" 5000 conns=30 par=4 max=20000 seed="$RANDOM" \
-			idle=$((10000 * SLOW)) > "$log" 2>&1 || rc=$?
+			idle=$((15000 * SLOW)) > "$log" 2>&1 || rc=$?
 		round_ends "$r"
 		check "$r: it ends ($rc: $(tail -1 "$log"))" test $rc -le 1
 		sound "$r" "$log"
