@@ -300,20 +300,17 @@ u32 mute_hosts(int host, const char *name)
 
 /*
  * One of these reasons is counted by who declined in first contact. When a device
- * is lost it is the side that has lost it; it says what it could not do any more,
- * and a server that had nothing to do but wait for Confirm says so: device-gone.
+ * is lost it is the side that has lost it; it says what it could not do any more, or
+ * that the device is gone, if it has heard of that before.
  */
 const char *decline_reasons(enum sweep_step s, int host, const struct fault *f, const char *name)
 {
 	static const char * const gone[] = { NULL, GONE("client"), GONE("server") };
-	static const char waits[] =
-		"@(first/server/@(alloc_pd|create_cq|create_qp|to_init|alloc_mr|map_mr|dma_map|post_recv)|"
-		"settle/server/@(dma_map|post_recv))=*";
 
 	if (s != S_FIRST && s != S_SETTLE)
 		return NULL;
 	if (f->kind == K_PORT && moment_of(name) != AFTER)
-		return fnmatch(waits, name, FNM_EXTMATCH) ? gone[host] : "server:device-gone";
+		return gone[host];
 	return f->kind != K_GID && moment_of(name) == BEFORE ? f->first : NULL;
 }
 
