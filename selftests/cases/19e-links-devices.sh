@@ -44,26 +44,30 @@ address_new() { local a; a=$(address "$1"); echo "${a%.*}.$((${a##*.} + 100))"; 
 loss() {
 	# n is of both()
 	local what="$1: $2 $4" id="$1.$2.$4" where=$1
+	# it goes on until the loss has been seen
+	local load=(conns=6 par=6 wchunk=20000:60000 wpause=5 until="$CASEDIR/mark.lost.$id")
 
 	if [ "$ROLE" = server ]; then
-		bg "$PROG/xfer" server 5000 conns=6 par=6 send=12m recv=12m
+		bg "$PROG/xfer" server 5000 "${load[@]}"
 		poll 10 listening 5000
 		mark "ready.$id"
 	else
 		await "ready.$id"
-		bg "$PROG/xfer" client "$PEER" 5000 conns=6 par=6 send=12m recv=12m
+		bg "$PROG/xfer" client "$PEER" 5000 "${load[@]}"
 	fi
 	n=$((n + 6))
 	check "$what: connections" eventually 20 n_conns "$n"
 	check "$what: two links" eventually 20 n_links 2
 	barrier "links.$id"
 	[ "$ROLE" != "$1" ] || "$2" "$4"
-	check "$what: transfer" wait "$BG"
 	if [ "$2" != gid_change ]; then
 		check "$what: one link" eventually 20 n_links 1
 	else
 		gids_are "$what" "$4" "$(address_new "$4")"
 	fi
+	barrier "seen.$id"
+	[ "$ROLE" = client ] || mark "lost.$id"
+	check "$what: transfer" wait "$BG"
 	barrier "lost.$id"
 	[ "$ROLE" != "$1" ] || "$3" "$4"
 	check "$what, $3: two links" eventually 20 n_links 2
