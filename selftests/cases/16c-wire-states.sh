@@ -41,7 +41,7 @@ server() {
 	check "and memory for it ($mr)" test "$mr" -ge 1
 	mark accept.seen
 	# the second one is for the ADD LINK that has to follow (LG-18)
-	step confirm "Confirm came, CONFIRM LINK was sent" RESET,RTS
+	step confirm "Confirm came, CONFIRM LINK was sent" INIT,RTS
 	step declined "declined in CONFIRM LINK" ""
 	passes "no memory region is left" eventually 3 is mrs 0 || echo "but: $(mrs)"
 	app_end "server program"
