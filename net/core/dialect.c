@@ -19,7 +19,7 @@ static bool v1_same_rnic(const u8 a[6], const u8 b[6])
 static bool v1_same_end(const struct smcr_end *a, const struct smcr_end *b)
 {
 	return a->qpn == b->qpn && !memcmp(a->gid, b->gid, 16) &&
-	       !memcmp(a->mac, b->mac, 6);
+	       v1_same_rnic(a->mac, b->mac);
 }
 
 const struct smcr_dialect smcr_dialect_v1 = {

@@ -222,14 +222,18 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	return FAIL;
 }
 
-/* There is an RNIC that was not there before: a link may be possible now */
-static void nic_has_come(struct lf *x)
+/*
+ * There is an RNIC that was not there before: a link may be possible now. With @ease
+ * the waits between attempts are short again.
+ */
+static void nic_has_come(struct lf *x, bool ease)
 {
 	if (x->f->single)
 		return;
 	x->f->want_link = true;
 	x->f->cause = true;
-	x->f->tries = 0;
+	if (ease)
+		x->f->tries = 0;
 }
 
 /*
@@ -238,11 +242,7 @@ static void nic_has_come(struct lf *x)
  */
 static void peer_has_nic(struct lf *x)
 {
-	u8 tries = x->f->tries;
-
-	nic_has_come(x);
-	if (x->f->eased)
-		x->f->tries = tries;
+	nic_has_come(x, !x->f->eased);
 	x->f->eased = true;
 }
 
@@ -503,7 +503,7 @@ static void dispatch(struct lf *x)
 		lf_first(x);
 		break;
 	case SMCR_LGR_EV_WANT_LINK:
-		nic_has_come(x);
+		nic_has_come(x, true);
 		break;
 	case SMCR_LGR_EV_WANT_DEL:
 		lf_want_del(x);

@@ -15,13 +15,10 @@ bool smcr_link_matches(const struct smcr_dialect *d,
 		       const struct smcr_link_id *link,
 		       const struct smcr_clc_accept *msg)
 {
-	const struct smcr_end end = {
-		link->peer_mac, link->peer_gid, link->peer_qpn
-	};
 	const struct smcr_end named = { msg->mac, msg->gid, msg->qpn };
 
-	return !memcmp(link->peer_id, msg->peer_id, sizeof(link->peer_id)) &&
-	       d->same_end(&end, &named);
+	return !memcmp(link->peer_id, msg->peer_id, sizeof(msg->peer_id)) &&
+	       d->same_end(&link->peer, &named);
 }
 
 /**

@@ -20,10 +20,8 @@ enum smcr_accept_class {
 
 /* What identifies a link for CLC (LG-02) */
 struct smcr_link_id {
-	u8 peer_id[8];
-	u8 peer_gid[16];
-	u8 peer_mac[6];
-	u32 peer_qpn;
+	const u8 *peer_id;
+	struct smcr_end peer;
 };
 
 bool smcr_link_matches(const struct smcr_dialect *d,

@@ -257,11 +257,11 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 static bool smcr_lgr_link_is(const struct smcr_link *link,
 			     const struct smcr_clc_accept *acc)
 {
-	struct smcr_link_id id = { .peer_qpn = link->peer_qpn };
+	const struct smcr_link_id id = {
+		link->peer_id,
+		{ link->peer_mac, link->peer_gid, link->peer_qpn }
+	};
 
-	memcpy(id.peer_id, link->peer_id, sizeof(id.peer_id));
-	memcpy(id.peer_gid, link->peer_gid, sizeof(id.peer_gid));
-	memcpy(id.peer_mac, link->peer_mac, sizeof(id.peer_mac));
 	return smcr_link_matches(link->lgr->dialect, &id, acc);
 }
 

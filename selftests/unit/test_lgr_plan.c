@@ -6,31 +6,39 @@
 
 static const struct smcr_dialect *const v1 = &smcr_dialect_v1;
 
+static u8 peer_id[8], mac[6], gid[16];
+static struct smcr_link_id link = { peer_id, { mac, gid, 0 } };
+
+/* @link is what @msg names */
+static void name_link(const struct smcr_clc_accept *msg)
+{
+	memcpy(peer_id, msg->peer_id, 8);
+	memcpy(gid, msg->gid, 16);
+	memcpy(mac, msg->mac, 6);
+	link.peer.qpn = msg->qpn;
+}
+
 TEST(smcr_link_matches__every_part_counts)
 {
 	struct smcr_clc_accept msg;
-	struct smcr_link_id link;
 	u32 i, bit;
 
 	for (i = 0; i < 20; i++) {
 		rnd_accept(&msg);
-		memcpy(link.peer_id, msg.peer_id, 8);
-		memcpy(link.peer_gid, msg.gid, 16);
-		memcpy(link.peer_mac, msg.mac, 6);
-		link.peer_qpn = msg.qpn;
+		name_link(&msg);
 		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 
 #define FLIPPED(field, bits) do { \
 	for (bit = 0; bit < (bits); bit++) { \
-		flip((u8 *)&link.field, bit); \
+		flip((u8 *)(field), bit); \
 		EXPECT_FALSE(smcr_link_matches(v1, &link, &msg)); \
-		flip((u8 *)&link.field, bit); \
+		flip((u8 *)(field), bit); \
 	} \
 } while (0)
 		FLIPPED(peer_id, 64);
-		FLIPPED(peer_gid, 128);
-		FLIPPED(peer_mac, 48);
-		FLIPPED(peer_qpn, 32);
+		FLIPPED(gid, 128);
+		FLIPPED(mac, 48);
+		FLIPPED(&link.peer.qpn, 32);
 #undef FLIPPED
 		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 		/* a new RToken says nothing */
@@ -43,7 +51,6 @@ TEST(smcr_link_matches__every_part_counts)
 TEST(smcr_accept_classify__truth_table)
 {
 	struct smcr_clc_accept msg;
-	struct smcr_link_id link;
 	u32 differs;
 
 	/* all combinations of F and of what may differ (I-10) */
@@ -52,14 +59,11 @@ TEST(smcr_accept_classify__truth_table)
 		rnd_accept(&msg);
 		msg.type = SMCR_CLC_ACCEPT;
 		msg.first_contact = differs & 1;
-		memcpy(link.peer_id, msg.peer_id, 8);
-		memcpy(link.peer_gid, msg.gid, 16);
-		memcpy(link.peer_mac, msg.mac, 6);
-		link.peer_qpn = msg.qpn;
-		link.peer_id[0] ^= !!(differs & 2);
-		link.peer_gid[15] ^= !!(differs & 4);
-		link.peer_mac[5] ^= !!(differs & 8);
-		link.peer_qpn ^= !!(differs & 16);
+		name_link(&msg);
+		peer_id[0] ^= !!(differs & 2);
+		gid[15] ^= !!(differs & 4);
+		mac[5] ^= !!(differs & 8);
+		link.peer.qpn ^= !!(differs & 16);
 		EXPECT_EQ(smcr_accept_classify(&msg,
 					       smcr_link_matches(v1, &link, &msg)),
 			  differs & 1 ? SMCR_ACCEPT_FIRST :
