@@ -49,6 +49,8 @@ static int fault_memory(int n)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		die("mmap");
+	/* the first touch of a huge page would bring all of its pages */
+	madvise(memory, (size_t)(2 * n * page), MADV_NOHUGEPAGE);
 	for (i = 0; i < n; i++) {	/* one page that is there, one that is not */
 		memset(memory + 2 * i * page, 1, (size_t)page);
 		reg.range.start = (unsigned long)(memory + (2 * i + 1) * page);
