@@ -333,9 +333,12 @@ void smcr_slot_init(struct smcr_lgr *lgr)
  */
 void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 {
+	struct workqueue_struct *wq;
+
+	wq = job == SMCR_JOB_MAKE ? smcr_link_wq : smcr_end_wq;
 	set_bit(job, &lgr->slot[slot].jobs);
 	smcr_lgr_hold(lgr);
-	if (!queue_work(smcr_end_wq, &lgr->slot[slot].work))
+	if (!queue_work(wq, &lgr->slot[slot].work))
 		smcr_lgr_put(lgr);
 }
 
