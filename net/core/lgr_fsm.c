@@ -345,8 +345,9 @@ static void stray_reply(struct lf *x)
 /*
  * An offer names a queue pair, a link and a GID (I-14); a client's notice need not:
  * all it says is that an offer is worth it, so no field of it can be wrong. A
- * client's second CONTINUATION for a link that it has given up is answered, lest
- * the server takes the carrying link for dead (LLC-42).
+ * CONTINUATION for a link that the client has given up is answered, as if it had
+ * not been: the server would take the carrying link for dead (LLC-42), or for out
+ * of sync if the count did not go on (LLC-40).
  */
 static bool message_odd(struct lf *x)
 {
@@ -366,8 +367,7 @@ static bool message_odd(struct lf *x)
 	slot = smcr_lgr_slot_of(x->f, m->add_link_cont.link_num);
 	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].noticed)
 		return false;
-	lf_send(x, x->ev->slot, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE,
-		0)->add_link_cont.link_num = m->add_link_cont.link_num;
+	lf_clt_tell(x, x->ev->slot, slot);
 	return true;
 }
 

@@ -416,19 +416,26 @@ static void clt_made(struct lf *x)
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
 }
 
-static void clt_heard(struct lf *x)
+/* The client's next two RTokens on a link (LLC-36, LLC-38) */
+void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_llc *m;
 
+	m = lf_send(x, via, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE, slot);
+	m->add_link_cont.link_num = f->slot[slot].num;
+	m->add_link_cont.n_rtokens = f->tell;
+	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+}
+
+static void clt_heard(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
 	if (!tokens_ok(x))
 		return;
 	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
-	m = lf_send(x, f->carrier, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE,
-		    f->subject);
-	m->add_link_cont.link_num = lf_subject(x)->num;
-	m->add_link_cont.n_rtokens = f->tell;
-	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+	lf_clt_tell(x, f->carrier, f->subject);
 	lf_step(x, f->tell || f->heard.left ? SMCR_LGR_C_ADD_TOKENS :
 					      SMCR_LGR_C_ADD_CONFIRM, lf_span(f));
 }

@@ -72,6 +72,7 @@ extern const unsigned int lf_n_add_rows;
 void lf_srv_offer(struct lf *x);
 void lf_add_begin(struct lf *x);
 void lf_offered(struct lf *x);
+void lf_clt_tell(struct lf *x, u8 via, u8 slot);
 void lf_add_dropped(struct lf *x);
 void lf_add_undo(struct lf *x, u32 del_reason);
 /* lgr_fsm_del.c */

@@ -257,7 +257,13 @@ static const struct lgr_row client[] = {
 	  "fail 2 link-error; 0>delete-link 3 0x10000; +notice2/notice" },
 	/* the server goes on until it has read that: it is answered (LLC-42) */
 	{ "LLC-42", C_CONT "down 2 link-device;", "0<add-link-cont 3",
-	  "0>add-link-cont! 3 n=0" },
+	  "0>add-link-cont! 3 n=1" },
+	{ "LLC-42 LLC-40", C_MAKE "made 2 nic=2 n=5; 0<add-link-cont 3 n=5; "
+	  "down 2 link-device;", "0<add-link-cont 3 n=3",
+	  "0>add-link-cont! 3 n=3" },
+	{ "LLC-42 LLC-40", C_MAKE "made 2 nic=2 n=5; 0<add-link-cont 3 n=5; "
+	  "down 2 link-device; 0<add-link-cont 3 n=3;", "0<add-link-cont 3 n=1",
+	  "0>add-link-cont! 3 n=1" },
 	{ "LLC-12", C_MAKE, "down 0 link-error",
 	  "move 0; stop 2; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-44", C_UP, "up 2 no qp-fail",

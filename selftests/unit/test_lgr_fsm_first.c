@@ -368,7 +368,7 @@ static const struct lgr_row second_link[] = {
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +notice1/first; "
 	  "+retry/retry" },
 	{ "LLC-43 LLC-42", C_FCONT "down 1 link-device;", "0<add-link-cont 2",
-	  "0>add-link-cont! 2 n=0" },
+	  "0>add-link-cont! 2 n=1" },
 	{ "LLC-43", C_FLOST, "0<delete-link 2",
 	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; -notice1" },
 	{ "LLC-43 LG-36", C_FLOST "0<delete-link 2;", "sent 0 answer 1",
