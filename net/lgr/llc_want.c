@@ -198,9 +198,10 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /*
- * The peer, a server, changes the group (LLC-77, LLC-82). What it told us of
- * that came before its refusal and has been answered, so it is over for us; a
- * peer that says so all the time is asked no more.
+ * Not now: the peer, a server, changes the group (LLC-77, LLC-82), or no link could
+ * carry the request. What a server told us of a change came before its refusal and
+ * has been answered, so it is over for us; a peer that says so all the time is asked
+ * no more.
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)
@@ -214,9 +215,10 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	for (tries = 1; ; tries++) {
 		rc = rkey_xchg(lgr, rmb, del);
 		if (!del && (rc == -EREMOTEIO || rc == -EAGAIN))
-			net_info_ratelimited("smcr: link group %u: peer refuses RMB %u%s\n",
-					     lgr->id, rmb->id,
-					     rc == -EAGAIN ? " for now" : "");
+			net_info_ratelimited("smcr: link group %u: %s RMB %u\n",
+					     lgr->id, rc == -EAGAIN ?
+					     "peer does not know yet of" :
+					     "peer refuses", rmb->id);
 		if (rc != -EAGAIN || tries == RKEY_TRIES ||
 		    time_after(jiffies, end))
 			return rc;
