@@ -11,7 +11,7 @@
 # nics: 2
 # timeout: 120
 # lanes: qemu
-# tags: clc
+# tags: clc vm
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -10,7 +10,7 @@
 # module: ours none
 # timeout: 60
 # kernels: um 6.1 6.12
-# tags: puppet lgr
+# tags: puppet lgr plain
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 

@@ -6,7 +6,7 @@
 #
 # covers: CDC-21
 # timeout: 90
-# tags: cdc nodebug
+# tags: cdc nodebug plain
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

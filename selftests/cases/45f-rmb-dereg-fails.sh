@@ -12,7 +12,7 @@
 # lanes: uml
 # kernels: um
 # memory: 768
-# tags: rmb
+# tags: rmb plain
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -8,7 +8,7 @@
 # timeout: 200
 # lanes: uml qemu
 # kernels: um 6.1 6.12 7.2
-# tags: slow
+# tags: slow plain
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 

@@ -809,14 +809,19 @@ def verdict__expects():
 
 
 def verdict__of_this_project():
-    """The files that are kept are well-formed; every place is one."""
+    """The files that are kept are well-formed; every place is one, and every case has one."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
     verdict.load_rows(verdict.LAST)
     verdict.load_map()
     assert check.flaky() == 0
     assert {p.name for p in (check.VM, *check.VM_FULL)} <= set(verdict.PLACES)
-    for p in check.VM_FULL:
-        assert check.universe(p, check.load_cases())[0], p
+    cases, taken = check.load_cases(), set()
+    for p in (check.SIM, *check.VM_FULL):
+        names = check.universe(p, cases)[0]
+        assert names, p
+        taken |= set(names)
+    elsewhere = ("tag:storm", "tag:bench")      # make check-full, make bench
+    assert not [c.name for c in cases if c.name not in taken and not c.matches(elsewhere)]
 
 
 def check__flaky():
