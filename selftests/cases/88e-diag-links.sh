@@ -8,7 +8,7 @@
 # covers: LG-53 MISC-14
 # nics: 2/2
 # timeout: 120
-# tags: diag lgr links nodebug plain
+# tags: diag lgr links nodebug sim-plain
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/nicfaults.sh

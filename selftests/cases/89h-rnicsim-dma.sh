@@ -9,7 +9,7 @@
 # timeout: 60
 # module: none
 # kernels: um
-# tags: plain
+# tags: sim-plain
 # allow-klog: rnicsim.*: (sync|unmap) of 5[0-9]* bytes at 0x[0-9a-f]*, .* not mapped -- the module maps wrongly on purpose
 
 MOD=$TREE/build/mod/$KERNEL/smcr_dma.ko

@@ -816,7 +816,7 @@ def verdict__of_this_project():
     assert check.flaky() == 0
     assert {p.name for p in (check.VM, *check.VM_FULL)} <= set(verdict.PLACES)
     cases, taken = check.load_cases(), set()
-    for p in (check.SIM, *check.VM_FULL):
+    for p in (check.SIM, check.SIM_PLAIN, *check.VM_FULL):
         names = check.universe(p, cases)[0]
         assert names, p
         taken |= set(names)
