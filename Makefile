@@ -124,7 +124,7 @@ check-budget: tools progs
 	@scripts/check vm-budget
 
 check-full: tools progs
-	@scripts/check vm-full
+	@scripts/check cross vm-full
 
 conformance:
 	@scripts/conformance

@@ -60,13 +60,16 @@ suite_base() {
 }
 
 # packages SUITE [fresh]: path of the suite's package list, downloaded when missing.
+# This and what uses it is about the packages for $DEB_ARCH.
+DEB_ARCH=amd64
 packages() {
 	local suite=$1 f=$SMCR_CACHE/dl/Packages.$1 base
+	[ "$DEB_ARCH" = amd64 ] || f+=.$DEB_ARCH
 	if [ ! -s "$f" ] || [ "${2:-}" = fresh ]; then
 		need curl xz
 		base=$(suite_base "$suite") || exit 1
-		say "fetching the package list of $suite"
-		curl -fsSL --retry 3 "$base/dists/$suite/main/binary-amd64/Packages.xz" |
+		say "fetching the package list of $suite, $DEB_ARCH"
+		curl -fsSL --retry 3 "$base/dists/$suite/main/binary-$DEB_ARCH/Packages.xz" |
 			xz -dc > "$f.tmp.$$" || { rm -f "$f.tmp.$$"; die "no network, or no suite $suite"; }
 		mv "$f.tmp.$$" "$f"
 	fi
