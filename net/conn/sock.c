@@ -100,7 +100,7 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 /**
  * smcr_sock_trylock() - lock_sock() that does not wait
  * @ssk: socket
- * @flag: SMCR_SK_CONN_WORK or SMCR_SK_HS_WORK
+ * @flag: SMCR_SK_CONN_WORK, SMCR_SK_HS_WORK or SMCR_SK_ACCEPT_WORK
  *
  * The owner may be copying from or to memory that user space provides when it
  * likes; thousands of such threads must not take up all the workers.

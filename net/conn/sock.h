@@ -113,6 +113,7 @@ enum {
 	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
 	SMCR_SK_HS_WORK,	/* the handshake does */
+	SMCR_SK_ACCEPT_WORK,	/* accept_work does */
 	SMCR_SK_DEFERRED,	/* child stays in neg_q until it has news */
 	SMCR_SK_CROSSED,	/* the peer's Decline may come first; inner socket's lock */
 };

@@ -231,6 +231,8 @@ static void smcr_sock_release_cb(struct sock *sk)
 		smcr_conn_queue_work(&ssk->conn);
 	if (test_and_clear_bit(SMCR_SK_HS_WORK, &ssk->flags))
 		smcr_hs_kick(ssk);
+	if (test_and_clear_bit(SMCR_SK_ACCEPT_WORK, &ssk->flags))
+		smcr_listener_kick(ssk);
 }
 
 static struct proto smcr_proto = {

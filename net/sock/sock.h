@@ -38,6 +38,11 @@ void smcr_sockopt_push(struct smcr_sock *ssk);
 void smcr_sockopt_sync(struct smcr_sock *ssk);
 void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from);
 void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
+/* sockopt_tcp.c */
+int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
+			sockptr_t val, unsigned int len);
+int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
+			char __user *val, int __user *len);
 
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);

@@ -350,6 +350,16 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	sock_put(&child->sk);
 }
 
+/*
+ * The inner socket's lock is waited for only with the listener's own held: whoever may
+ * keep the inner one in a page fault has the other, too (smcr_tcp_alone()), and starts
+ * the work on the way out. False: it has.
+ */
+static bool smcr_listener_trylock(struct smcr_sock *lsk)
+{
+	return smcr_sock_trylock(lsk, SMCR_SK_ACCEPT_WORK);
+}
+
 /* One child from TCP's queue. False: none, or none for now. */
 static bool smcr_accept_one(struct smcr_sock *lsk)
 {
@@ -361,7 +371,10 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
 			smcr_count(lsk->sn, SMCR_CNT_BACKLOG_FULL);
 		return false;
 	}
+	if (!smcr_listener_trylock(lsk))
+		return false;
 	rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
+	release_sock(&lsk->sk);
 	switch (rc) {
 	case 0:
 		smcr_child_new(lsk, tcp);
@@ -392,11 +405,13 @@ void smcr_accept_work(struct work_struct *work)
 	struct mem_cgroup *old;
 
 	/* one that was kicked as the listener stopped comes too late */
-	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN)
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN ||
+	    !smcr_listener_trylock(lsk))
 		goto out;
+	smcr_listener_offer(lsk);
+	release_sock(&lsk->sk);
 	/* who made the listener pays for its children (SEC-14) */
 	old = set_active_memcg(smcr_sk_memcg(&lsk->sk));
-	smcr_listener_offer(lsk);
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       smcr_accept_one(lsk))
 		cond_resched();
@@ -482,7 +497,7 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 	sock_owned_by_me(&lsk->sk);
 
 	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
-	/* it takes no socket lock but those of inner sockets */
+	/* it only tries the socket lock */
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
 	smcr_listener_drain(lsk);

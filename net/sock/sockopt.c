@@ -11,6 +11,7 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/tcp.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 #include "conn/keepalive.h"
 #include "hs/hs.h"
@@ -24,6 +25,8 @@ enum smcr_opt_rule {
 	SMCR_OPT_TCP,		/* inner socket only */
 	SMCR_OPT_INT,		/* inner socket, and means something here, too */
 	SMCR_OPT_REFUSE,	/* works inside TCP's data path (SEC-07) */
+	SMCR_OPT_CBPF,		/* smcr_set_reuseport_cbpf() */
+	SMCR_OPT_FILTER,	/* smcr_set_filter() */
 	SMCR_OPT_FASTOPEN,	/* before connect() or listen(); excludes SMC-R */
 };
 
@@ -44,13 +47,12 @@ static const struct smcr_opt smcr_socket_opts[] = {
 	{ SO_SNDTIMEO_NEW,		SMCR_OPT_OWN },
 	/* core code knows it for AF_INET and AF_INET6 only; value mirrored */
 	{ SO_REUSEPORT,			SMCR_OPT_TCP },
-	{ SO_ATTACH_REUSEPORT_CBPF,	SMCR_OPT_TCP },
+	{ SO_ATTACH_REUSEPORT_CBPF,	SMCR_OPT_CBPF },
 	{ SO_ATTACH_REUSEPORT_EBPF,	SMCR_OPT_TCP },
 	{ SO_DETACH_REUSEPORT_BPF,	SMCR_OPT_TCP },
-	/* filters see packets, and those are TCP's */
-	{ SO_ATTACH_FILTER,		SMCR_OPT_TCP },
-	{ SO_ATTACH_BPF,		SMCR_OPT_TCP },
-	{ SO_DETACH_FILTER,		SMCR_OPT_TCP },
+	{ SO_ATTACH_FILTER,		SMCR_OPT_FILTER },
+	{ SO_ATTACH_BPF,		SMCR_OPT_FILTER },
+	{ SO_DETACH_FILTER,		SMCR_OPT_FILTER },
 	{ SO_CNX_ADVICE,		SMCR_OPT_TCP },
 	{ SO_RESERVE_MEM,		SMCR_OPT_TCP },
 	{ SO_ZEROCOPY,			SMCR_OPT_REFUSE },
@@ -77,6 +79,8 @@ static const struct smcr_opt smcr_tcp_opts[] = {
 	{ TCP_FASTOPEN_NO_COOKIE,	SMCR_OPT_FASTOPEN },
 };
 
+static void smcr_push_filter(struct smcr_sock *ssk);
+
 static enum smcr_opt_rule smcr_opt_find(const struct smcr_opt *opts, size_t n,
 					int name, enum smcr_opt_rule other)
 {
@@ -95,95 +99,49 @@ static int smcr_opt_int(sockptr_t val, unsigned int len, int *out)
 	return copy_from_sockptr(out, val, sizeof(*out)) ? -EFAULT : 0;
 }
 
-static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
-			    sockptr_t val, unsigned int len)
-{
-	if (level == SOL_SOCKET)
-		return sock_setsockopt(ssk->tcp, level, opt, val, len);
-	return READ_ONCE(ssk->tcp->ops)->setsockopt(ssk->tcp, level, opt, val,
-						    len);
-}
-
-/* May there be a handshake, now or soon? It needs the inner socket's lock. */
-static bool smcr_opt_unsettled(const struct smcr_sock *ssk)
-{
-	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_SMC:
-	case SMCR_MODE_TCP:
-	case SMCR_MODE_LISTEN:
-		return false;
-	default:
-		return true;
-	}
-}
-
-/* What TCP copies under its lock in ways that no copy of ours prevents */
-static bool smcr_opt_copies_locked(int level, int opt)
-{
-	switch (level) {
-	case SOL_SOCKET:	/* the value points to more */
-		return opt == SO_ATTACH_FILTER ||
-		       opt == SO_ATTACH_REUSEPORT_CBPF;
-	case SOL_IP:		/* results */
-		return opt == IP_MSFILTER || opt == MCAST_MSFILTER;
-	case SOL_IPV6:
-		return opt == IPV6_2292PKTOPTIONS || opt == MCAST_MSFILTER;
-	default:
-		return false;
-	}
-}
-
 /*
- * Waits while there is a handshake. If one may still begin, the socket is locked on
- * return, and *@held true: connect() has to wait, and no worker needs the socket
- * before that. Return: 0, or a signal came.
+ * SO_ATTACH_REUSEPORT_CBPF: TCP would read the instructions, to which the value
+ * points, under its lock
  */
-static int smcr_opt_alone(struct smcr_sock *ssk, bool *held)
+static int smcr_set_reuseport_cbpf(struct smcr_sock *ssk, sockptr_t val,
+				   unsigned int len)
 {
-	int rc = 0;
+	struct sock *tsk = ssk->tcp->sk;
+	struct sock_fprog fprog;
+	struct bpf_prog *prog;
+	int rc;
 
-	lock_sock(&ssk->sk);
-	if (ssk->mode == SMCR_MODE_NEG) {
-		smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
-		if (ssk->mode == SMCR_MODE_NEG)
-			rc = -ERESTARTSYS;
-	}
-	*held = !rc && smcr_opt_unsettled(ssk);
-	if (!*held)
-		release_sock(&ssk->sk);
+	rc = copy_bpf_fprog_from_user(&fprog, val, len) ?:
+	     bpf_prog_create_from_user(&prog, &fprog, NULL, false);
+	if (rc)
+		return rc;
+	lock_sock(tsk);
+	rc = sock_flag(tsk, SOCK_FILTER_LOCKED) ? -EPERM :
+						  reuseport_attach_prog(tsk, prog);
+	release_sock(tsk);
+	if (rc)
+		bpf_prog_destroy(prog);
 	return rc;
 }
 
-/* No option whose value is longer is read with the lock held */
-#define SMCR_OPT_COPY_MAX	(64U << 10)
-
 /*
- * TCP copies many options under its lock, and the page fault may take as
- * long as user space likes. A handshake's worker would wait for that.
+ * Filters see packets, and those are TCP's. They are attached to the own socket,
+ * whose lock no worker waits for while the program is read, and both have them then.
+ * One that a listener's child has from its listener is the inner socket's alone.
  */
-static int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
-			       sockptr_t val, unsigned int len)
+static int smcr_set_filter(struct socket *sock, int opt, sockptr_t val,
+			   unsigned int len)
 {
-	bool held = false;
-	void *copy;
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	int rc;
 
-	if (!smcr_opt_unsettled(ssk))
-		return smcr_tcp_forward(ssk, level, opt, val, len);
-	if (level == SOL_SOCKET && smcr_opt_copies_locked(level, opt)) {
-		rc = smcr_opt_alone(ssk, &held);
-		rc = rc ?: smcr_tcp_forward(ssk, level, opt, val, len);
-		if (held)
-			release_sock(&ssk->sk);
-		return rc;
-	}
-	if (sockptr_is_null(val) || !len || len > SMCR_OPT_COPY_MAX)
-		return smcr_tcp_forward(ssk, level, opt, val, len);
-	copy = memdup_sockptr(val, len);
-	if (IS_ERR(copy))
-		return PTR_ERR(copy);
-	rc = smcr_tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
-	kfree(copy);
+	if (sock_flag(ssk->tcp->sk, SOCK_FILTER_LOCKED))
+		return -EPERM;
+	rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
+	if (rc == -ENOENT && opt == SO_DETACH_FILTER)
+		return smcr_tcp_setsockopt(ssk, SOL_SOCKET, opt, val, len);
+	if (!rc)
+		smcr_push_filter(ssk);
 	return rc;
 }
 
@@ -198,6 +156,10 @@ static int smcr_setsockopt_socket(struct socket *sock, int opt, sockptr_t val,
 			     opt, SMCR_OPT_BOTH);
 	if (rule == SMCR_OPT_REFUSE)
 		return -EOPNOTSUPP;
+	if (rule == SMCR_OPT_CBPF)
+		return smcr_set_reuseport_cbpf(ssk, val, len);
+	if (rule == SMCR_OPT_FILTER)
+		return smcr_set_filter(sock, opt, val, len);
 	if (rule != SMCR_OPT_TCP)
 		rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
 	if (rc || rule == SMCR_OPT_OWN)
@@ -346,9 +308,7 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		    int __user *len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
-	struct sock *tsk = ssk->tcp->sk;
-	bool held = false;
-	int idle, rc = 0;
+	int idle;
 
 	if (level == SOL_TCP) {
 		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
@@ -366,13 +326,7 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		if (opt == TCP_KEEPIDLE && idle)
 			return smcr_get_int(idle / HZ, val, len);
 	}
-	if (smcr_opt_copies_locked(level, opt) && smcr_opt_unsettled(ssk))
-		rc = smcr_opt_alone(ssk, &held);
-	/* not by way of proto_ops: which of its members is set has changed */
-	rc = rc ?: READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
-	if (held)
-		release_sock(&ssk->sk);
-	return rc;
+	return smcr_tcp_getsockopt(ssk, level, opt, val, len);
 }
 
 /**

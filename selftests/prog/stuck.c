@@ -3,12 +3,15 @@
  * Threads that hang with a socket lock held: the memory that the call copies to
  * or from is provided by userfaultfd, that is, never.
  *
- *	stuck HOST PORT N [recv|linger|ipopts]
+ *	stuck HOST PORT N [recv|linger|ipopts|dstopts|listen-ipopts|listen-dstopts]
  *
  * Opens N AF_SMC connections. recv, the default: on each of them the server has to
  * send something. linger, ipopts: connect() is still under way when they call
  * setsockopt(SO_LINGER), which the socket itself has, or setsockopt(IP_OPTIONS),
- * which TCP has; four bytes of the value are there, the next four are not. Prints
+ * which TCP has; four bytes of the value are there, the next four are not. dstopts:
+ * getsockopt(IPV6_DSTOPTS), whose result TCP copies under its lock.
+ * listen-...: N listeners at HOST, from PORT on, do the same, and then each of them
+ * has a connection from here to accept. Prints
  * "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
  * which ends them and the connections.
  */
@@ -30,6 +33,7 @@ struct reader {
 static long page;
 static char *memory;
 static const char *call;
+static bool listens;
 
 static void die(const char *what)
 {
@@ -69,7 +73,45 @@ static ssize_t hang(const struct reader *r)
 		return setsockopt(r->fd, SOL_SOCKET, SO_LINGER, missing - 4, 8);
 	if (!strcmp(call, "ipopts"))
 		return setsockopt(r->fd, IPPROTO_IP, IP_OPTIONS, missing - 4, 8);
+	if (!strcmp(call, "dstopts")) {
+		socklen_t len = 8;
+
+		return getsockopt(r->fd, IPPROTO_IPV6, IPV6_DSTOPTS, missing, &len);
+	}
 	return recv(r->fd, missing, (size_t)page, 0);
+}
+
+/* A result for IPV6_DSTOPTS: one option, which is padding */
+static void set_dstopts(int fd)
+{
+	static const unsigned char pad[8] = { 0, 0, 1, 4 };
+
+	if (setsockopt(fd, IPPROTO_IPV6, IPV6_DSTOPTS, pad, sizeof(pad)))
+		die("IPV6_DSTOPTS");
+}
+
+static void set_port(struct sockaddr_storage *addr, int first, int i)
+{
+	/* the same place in both families */
+	((struct sockaddr_in *)addr)->sin_port = htons((uint16_t)(first + i));
+}
+
+static void open_one(struct reader *r, struct sockaddr_storage *peer,
+		     socklen_t len, int first)
+{
+	r->fd = open_stream(true, peer->ss_family);
+	if (!strcmp(call, "dstopts"))
+		set_dstopts(r->fd);
+	if (listens) {
+		set_port(peer, first, r->number);
+		if (bind(r->fd, (void *)peer, len) || listen(r->fd, 8))
+			die("listen");
+		return;
+	}
+	if (strcmp(call, "recv"))
+		fcntl(r->fd, F_SETFL, O_NONBLOCK);
+	if (connect(r->fd, (void *)peer, len) && errno != EINPROGRESS)
+		die("connect");
 }
 
 static void *reader(void *arg)
@@ -93,10 +135,13 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	if (n <= 0 || resolve(argv[1], argv[2], &peer, &len)) {
-		fprintf(stderr, "usage: stuck HOST PORT N [recv|linger|ipopts]\n");
+		fprintf(stderr, "usage: stuck HOST PORT N [recv|linger|[listen-]ipopts|[listen-]dstopts]\n");
 		return 2;
 	}
 	call = argc > 4 ? argv[4] : "recv";
+	listens = !strncmp(call, "listen-", 7);
+	if (listens)
+		call += 7;
 	setrlimit(RLIMIT_NOFILE, &files);
 	page = sysconf(_SC_PAGESIZE);
 	uffd = fault_memory(n);
@@ -105,12 +150,7 @@ int main(int argc, char **argv)
 	pthread_attr_setstacksize(&attr, 65536);
 	for (i = 0; i < n; i++) {
 		readers[i].number = i;
-		readers[i].fd = open_stream(true, peer.ss_family);
-		if (strcmp(call, "recv"))
-			fcntl(readers[i].fd, F_SETFL, O_NONBLOCK);
-		if (connect(readers[i].fd, (void *)&peer, len) &&
-		    errno != EINPROGRESS)
-			die("connect");
+		open_one(&readers[i], &peer, len, atoi(argv[2]));
 		errno = pthread_create(&t, &attr, reader, &readers[i]);
 		if (errno)
 			die("pthread_create");
@@ -121,6 +161,11 @@ int main(int argc, char **argv)
 		if (read(uffd, &msg, sizeof(msg)) != sizeof(msg) ||
 		    msg.event != UFFD_EVENT_PAGEFAULT)
 			die("page fault");
+	}
+	for (i = 0; listens && i < n; i++) {
+		set_port(&peer, atoi(argv[2]), i);
+		if (connect(open_stream(false, peer.ss_family), (void *)&peer, len))
+			die("connect");
 	}
 	printf("stuck %d\n", n);
 	fflush(stdout);

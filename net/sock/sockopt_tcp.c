@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Options of the inner socket. TCP copies many of them from and to user space under
+ * its lock, and a page fault may take as long as user space likes. The workers of all
+ * sockets are shared: none may wait for that.
+ *
+ * Values are therefore copied before. Results cannot be, as getsockopt() takes
+ * pointers to user space only: where TCP may copy them under its lock the socket's own
+ * lock is held as well, which workers try and do not wait for (smcr_sock_trylock()).
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "sock/sock.h"
+
+/* A longer value of another level than TCP's is read by TCP itself, see below */
+#define SMCR_OPT_COPY_MAX	(64U << 10)
+
+static const struct {
+	int level;
+	int first, last;
+} smcr_results_unlocked[] = {
+	{ SOL_TCP,	TCP_NODELAY,		TCP_USER_TIMEOUT },
+	{ SOL_TCP,	TCP_FASTOPEN,		TCP_SAVE_SYN },
+	{ SOL_TCP,	TCP_FASTOPEN_CONNECT,	TCP_FASTOPEN_NO_COOKIE },
+	{ SOL_TCP,	TCP_INQ,		TCP_TX_DELAY },
+	{ SOL_IP,	IP_TOS,			IP_MSFILTER - 1 },
+	{ SOL_IP,	IP_MULTICAST_ALL,	95 },	/* netfilter's, too */
+	{ SOL_IPV6,	IPV6_ADDRFORM,		IPV6_2292RTHDR },
+	{ SOL_IPV6,	IPV6_CHECKSUM,		MCAST_JOIN_GROUP - 1 },
+	{ SOL_IPV6,	IPV6_RECVPKTINFO,	IPV6_RECVHOPOPTS },
+	{ SOL_IPV6,	IPV6_RECVRTHDR,		IPV6_RECVRTHDR },
+	{ SOL_IPV6,	IPV6_RECVDSTOPTS,	IPV6_RECVDSTOPTS },
+	{ SOL_IPV6,	IPV6_RECVPATHMTU,	95 },
+};
+
+/* Known not to be copied under TCP's lock */
+static bool smcr_result_unlocked(int level, int opt)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(smcr_results_unlocked); i++)
+		if (level == smcr_results_unlocked[i].level &&
+		    opt >= smcr_results_unlocked[i].first &&
+		    opt <= smcr_results_unlocked[i].last)
+			return true;
+	return false;
+}
+
+/*
+ * Before a call that may fault with the inner socket's lock held. A handshake, which
+ * needs that lock, is waited for. The socket is locked on return, and *@held true,
+ * but in mode TCP: no worker needs the inner socket any more. Return: 0, or a signal came.
+ */
+static int smcr_tcp_alone(struct smcr_sock *ssk, bool *held)
+{
+	int rc = 0;
+
+	lock_sock(&ssk->sk);
+	if (ssk->mode == SMCR_MODE_NEG) {
+		smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
+		if (ssk->mode == SMCR_MODE_NEG)
+			rc = -ERESTARTSYS;
+	}
+	*held = !rc && ssk->mode != SMCR_MODE_TCP;
+	if (!*held)
+		release_sock(&ssk->sk);
+	return rc;
+}
+
+static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
+			    sockptr_t val, unsigned int len)
+{
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(ssk->tcp, level, opt, val, len);
+	return READ_ONCE(ssk->tcp->ops)->setsockopt(ssk->tcp, level, opt, val,
+						    len);
+}
+
+/* The value is longer than what is copied: netfilter's tables, groups' sources */
+static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
+			     sockptr_t val, unsigned int len)
+{
+	bool held;
+	int rc;
+
+	rc = smcr_tcp_alone(ssk, &held);
+	if (rc)
+		return rc;
+	rc = smcr_tcp_forward(ssk, level, opt, val, len);
+	if (held)
+		release_sock(&ssk->sk);
+	return rc;
+}
+
+/* IPV6_FLOWLABEL_MGR gives the label back in its value */
+static int smcr_opt_copy_back(int level, int opt, sockptr_t val,
+			      const void *copy, unsigned int len)
+{
+	if (level != SOL_IPV6 || opt != IPV6_FLOWLABEL_MGR ||
+	    len < sizeof(struct in6_flowlabel_req))
+		return 0;
+	if (copy_to_sockptr(val, copy, sizeof(struct in6_flowlabel_req)))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * smcr_tcp_setsockopt() - set an option of the inner socket
+ * @ssk: socket, locked for SOL_TCP only
+ * @level: SOL_*
+ * @opt: one whose value points to nothing
+ * @val: value
+ * @len: its length
+ *
+ * Context: process, sleeps.
+ * Return: as setsockopt().
+ */
+int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
+			sockptr_t val, unsigned int len)
+{
+	void *copy;
+	int rc;
+
+	if (sockptr_is_null(val) || !len || val.is_kernel)
+		return smcr_tcp_forward(ssk, level, opt, val, len);
+	if (len > SMCR_OPT_COPY_MAX && level != SOL_TCP)
+		return smcr_tcp_set_long(ssk, level, opt, val, len);
+	/* no value of TCP's own is that long */
+	len = min(len, SMCR_OPT_COPY_MAX);
+	copy = memdup_sockptr(val, len);
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	rc = smcr_tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
+	if (!rc)
+		rc = smcr_opt_copy_back(level, opt, val, copy, len);
+	kfree(copy);
+	return rc;
+}
+
+/**
+ * smcr_tcp_getsockopt() - get an option of the inner socket
+ * @ssk: socket
+ * @level: any but SOL_SOCKET
+ * @opt: option
+ * @val: result
+ * @len: size of @val, then of the result
+ *
+ * Context: process, sleeps.
+ * Return: as getsockopt().
+ */
+int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
+			char __user *val, int __user *len)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	bool held = false;
+	int rc = 0;
+
+	if (!smcr_result_unlocked(level, opt))
+		rc = smcr_tcp_alone(ssk, &held);
+	/* not by way of proto_ops: which of its members is set has changed */
+	rc = rc ?: READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
+	if (held)
+		release_sock(&ssk->sk);
+	return rc;
+}
