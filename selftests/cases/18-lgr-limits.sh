@@ -5,7 +5,7 @@
 # queue pair for all of them, no receiver that is not ready; and when it may
 # have no more memory regions, a parallel group takes the rest.
 #
-# covers: CLC-68 CLC-69 LG-17 LG-51 LLC-11 RMB-03
+# covers: CLC-68 CLC-69 LG-17 LG-51 RMB-03
 # timeout: 90
 # lanes: uml qemu
 # tags: lgr

@@ -9,7 +9,7 @@
 # are not held back) and T_CURSOR_STALE (R is answered at once) would be for, nor is
 # a link deleted because it is unused (T_LINK_IDLE, off by default there).
 #
-# covers: CLC-13 LG-27 MISC-19
+# covers: CLC-13 LG-27 LLC-11 MISC-19
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

@@ -5,7 +5,7 @@
 # and in the midst of each other's failover; then the last one: its connections end
 # with an error, and none hangs.
 #
-# covers: FO-20 FO-24 LG-01
+# covers: FO-20 FO-24 LG-01 LLC-57
 # nics: 4/4
 # timeout: 180
 # tags: lgr links failover

@@ -5,7 +5,7 @@
 # CONFIRM RKEY, ADD LINK and DELETE LINK under way on a link that fails are begun again
 # over another one; a link that carries data but no answer to LLC has failed.
 #
-# covers: FO-02 FO-14 FO-21
+# covers: FO-02 FO-14 FO-21 LLC-56
 # nics: 3/3
 # timeout: 180
 # tags: lgr links failover llc

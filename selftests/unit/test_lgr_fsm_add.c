@@ -359,7 +359,7 @@ static const struct lgr_row roles[] = {
 
 TEST(smcr_lgr_fsm_add__roles)
 {
-	covers("LG-33 LLC-31 LG-12");
+	covers("LG-08 LG-33 LLC-31 LG-12");
 	lgr_rows(roles, ARRAY_SIZE(roles));
 }
 
