@@ -110,7 +110,7 @@ static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
 	struct nlattr *nest;
 	u32 port;
 
-	if (nla_put_string(skb, SMCR_A_DEV_DEV_NAME, dev_name(&ibdev->dev)) ||
+	if (nla_put_string(skb, SMCR_A_DEV_DEV_NAME, smcr_dev_name(dev).s) ||
 	    nla_put_u32(skb, SMCR_A_DEV_LGRS, smcr_nl_count_lgrs(sn, dev, 0)) ||
 	    nla_put_u32(skb, SMCR_A_DEV_MAX_SGE, dev->max_sge) ||
 	    nla_put_u32(skb, SMCR_A_DEV_MAX_INLINE, dev->max_inline) ||
@@ -139,7 +139,7 @@ static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
 	if (dump->n++ < pos->next)
 		return 0;
 	if (dump->name &&
-	    nla_strcmp(dump->name, dev_name(&dev->ibdev->dev))) {
+	    nla_strcmp(dump->name, smcr_dev_name(dev).s)) {
 		pos->next++;
 		return 0;
 	}

@@ -232,7 +232,7 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	if (nla_put_u32(skb, SMCR_A_LINK_LGR_ID, lgr->id) ||
 	    nla_put_u32(skb, SMCR_A_LINK_STATE, st) ||
 	    nla_put_string(skb, SMCR_A_LINK_DEV_NAME,
-			   dev_name(&pid->dev->ibdev->dev)) ||
+			   smcr_dev_name(pid->dev).s) ||
 	    nla_put_u32(skb, SMCR_A_LINK_PORT, pid->port) ||
 	    nla_put(skb, SMCR_A_LINK_GID, sizeof(pid->gid), &pid->gid) ||
 	    nla_put(skb, SMCR_A_LINK_MAC, sizeof(pid->mac), pid->mac))

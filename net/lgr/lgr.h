@@ -363,11 +363,13 @@ struct smcr_lgr_net {
 };
 
 /**
- * struct smcr_lgr_formed - where its first link was, for display; immutable
+ * struct smcr_lgr_formed - where its first link was; immutable
+ * @dev_id: of the device
  * @port: number
- * @on: name of the device
+ * @on: name that the device had, for display
  */
 struct smcr_lgr_formed {
+	unsigned int dev_id;
 	u8 port;
 	char on[IB_DEVICE_NAME_MAX];
 };

@@ -128,7 +128,7 @@ bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name)
 	for (i = 0; i < SMCR_SLOTS && !on; i++) {
 		link = lgr->slot[i].link;
 		on = link && !strcmp(name,
-				     dev_name(&link->pid.dev->ibdev->dev));
+				     smcr_dev_name(link->pid.dev).s);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return on;

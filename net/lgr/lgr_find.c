@@ -88,7 +88,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->peer = *peer;
 	lgr->vlan = pid->vlan;
 	lgr->formed.port = pid->port;
-	strscpy(lgr->formed.on, dev_name(&pid->dev->ibdev->dev),
+	lgr->formed.dev_id = pid->dev->id;
+	strscpy(lgr->formed.on, smcr_dev_name(pid->dev).s,
 		sizeof(lgr->formed.on));
 	lgr->rmbs.max = pid->dev->max_mr_pages << PAGE_SHIFT;
 	lgr->mem = (struct smcr_buf_for) {
@@ -213,7 +214,7 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 {
 	bool theirs = lgr->dialect->same_rnic(lgr->peer.mac, peer->mac);
 	bool ours = lgr->formed.port == pid->port &&
-		    !strcmp(lgr->formed.on, dev_name(&pid->dev->ibdev->dev));
+		    lgr->formed.dev_id == pid->dev->id;
 	unsigned long live = READ_ONCE(lgr->live);
 	const struct smcr_link *link;
 	unsigned int i;

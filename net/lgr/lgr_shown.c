@@ -93,8 +93,7 @@ void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link)
 	past->num = link->num;
 	past->role = s->role[link->slot];
 	past->why = READ_ONCE(link->why);
-	strscpy(past->dev, dev_name(&link->pid.dev->ibdev->dev),
-		sizeof(past->dev));
+	strscpy(past->dev, smcr_dev_name(link->pid.dev).s, sizeof(past->dev));
 	past->port = link->pid.port;
 	past->gid = link->pid.gid;
 	memcpy(past->peer_gid, link->peer_gid, sizeof(past->peer_gid));

@@ -211,7 +211,7 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 	/* the device may still let the peer write there: never free it */
 	pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
 			    lgr->id,
-			    dev_name(&lgr->rmbs.devs[d].dev->ibdev->dev),
+			    smcr_dev_name(lgr->rmbs.devs[d].dev).s,
 			    rmb->buf->size);
 	lgr->rmbs.devs[d].mr_leaked = true;
 	rmb->leaked = true;

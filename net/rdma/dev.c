@@ -21,6 +21,7 @@ const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
 
 static DEFINE_MUTEX(smcr_dev_mutex);	/* writers of smcr_devs, dumps */
 LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
+static atomic_t dev_ids;
 
 static atomic_t smcr_instances;	/* begins at random when the module is loaded */
 static u64 smcr_spare_mac;		/* random, set once at module load */
@@ -100,6 +101,42 @@ void smcr_dev_put(struct smcr_dev *dev)
 {
 	if (refcount_dec_and_test(&dev->refs))
 		complete(&dev->gone);
+}
+
+/* Names */
+
+static void dev_take_name(struct smcr_dev *dev)
+{
+	spin_lock_bh(&dev->name_lock);
+	strscpy(dev->name.s, dev_name(&dev->ibdev->dev), sizeof(dev->name.s));
+	spin_unlock_bh(&dev->name_lock);
+}
+
+/**
+ * smcr_dev_name() - what a device is called
+ * @dev: device that the caller has a reference on
+ *
+ * A copy: the RDMA core frees the name when the device gets another one, which
+ * udev gives it as soon as it is there. Not for comparing devices: see @dev->id.
+ *
+ * Context: any up to softirq.
+ * Return: the name.
+ */
+struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
+{
+	struct smcr_dev_name name;
+
+	spin_lock_bh(&dev->name_lock);
+	name = dev->name;
+	spin_unlock_bh(&dev->name_lock);
+	return name;
+}
+
+/* The RDMA core calls it with the device's client data locked, one at a time */
+static void smcr_dev_rename(struct ib_device *ibdev, void *client_data)
+{
+	if (client_data)
+		dev_take_name(client_data);
 }
 
 /* Devices and ports that can be used */
@@ -321,6 +358,9 @@ static struct smcr_dev *dev_alloc(struct ib_device *ibdev)
 	if (!dev)
 		return NULL;
 	dev->ibdev = ibdev;
+	dev->id = atomic_inc_return(&dev_ids);
+	spin_lock_init(&dev->name_lock);
+	dev_take_name(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->gone);
 	INIT_WORK(&dev->event_work, dev_event_work);
@@ -370,7 +410,7 @@ static void dev_wait_gone(struct smcr_dev *dev)
 		smcr_dev_above->removed(dev);
 		if (++rounds == 60)
 			pr_warn("smcr: device %s is still in use\n",
-				dev_name(&dev->ibdev->dev));
+				smcr_dev_name(dev).s);
 	} while (!wait_for_completion_timeout(&dev->gone, HZ));
 }
 
@@ -399,6 +439,7 @@ static struct ib_client smcr_ib_client = {
 	.name = "smcr",
 	.add = smcr_dev_add,
 	.remove = smcr_dev_remove,
+	.rename = smcr_dev_rename,
 };
 
 /* Only a hint: nothing may keep the system from going down */

@@ -27,10 +27,18 @@ enum {
 	SMCR_PORT_CHECK,	/* event_work has to look at the groups on it */
 };
 
+/* A device's name, to be passed by value */
+struct smcr_dev_name {
+	char s[IB_DEVICE_NAME_MAX];
+};
+
 /**
  * struct smcr_dev - one RDMA device with at least one RoCE port
  * @ibdev: the device; valid while a reference is held or, for a device found
  *	on the list, within the RCU section
+ * @id: tells it from every other, also from those before it; immutable
+ * @name_lock: guards @name; BH, innermost
+ * @name: what the RDMA core calls it; smcr_dev_name()
  * @node: member of the device list; RCU, changed under the list's mutex
  * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
  * @removed: set once when the device goes away; no new user afterwards
@@ -46,6 +54,9 @@ enum {
  */
 struct smcr_dev {
 	struct ib_device *ibdev;
+	unsigned int id;
+	spinlock_t name_lock;		/* see @name_lock */
+	struct smcr_dev_name name;
 	struct list_head node;
 	refcount_t refs;
 	bool removed;
@@ -105,6 +116,7 @@ extern const struct smcr_dev_ops *smcr_dev_above;
 
 int smcr_dev_init(void);
 void smcr_dev_exit(void);
+struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev);
 void smcr_dev_hold(struct smcr_dev *dev);
 void smcr_dev_put(struct smcr_dev *dev);
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,

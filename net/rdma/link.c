@@ -118,7 +118,7 @@ static void link_do_stop(struct smcr_link *link)
 				link_flush_time(link)))
 		net_warn_ratelimited("smcr: link group %u: device %s did not flush %d sends, %d receives\n",
 				     link->lgr_id,
-				     dev_name(&link->pid.dev->ibdev->dev),
+				     smcr_dev_name(link->pid.dev).s,
 				     atomic_read(&link->n_pend),
 				     atomic_read(&link->n_rx));
 	if (link->qp)

@@ -85,7 +85,7 @@ void smcr_link_wc_order(struct smcr_link *link)
 {
 	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice or out of order\n",
 			     link->lgr_id,
-			     dev_name(&link->pid.dev->ibdev->dev));
+			     smcr_dev_name(link->pid.dev).s);
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
 
