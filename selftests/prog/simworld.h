@@ -69,6 +69,7 @@ enum io {
 
 struct opts {
 	int sndbuf, rcvbuf, nodelay, cork, lowat, keepalive, linger, more, waitall;
+	int oob;		/* one send in so many is urgent; 0 none */
 };
 
 struct side_plan {
@@ -156,6 +157,7 @@ struct world {
 	int cards[HOSTS + 1];	/* of it: of each host; all have planes otherwise */
 	bool unordered;		/* of it: an acknowledged WRITE may not be there yet */
 	bool calm;		/* nothing befalls it */
+	bool urgent;		/* some send urgent data, and all read them in line */
 	u32 crowd;		/* ms: many connections of a link send all at once */
 	bool limits;		/* a limit may make connections TCP */
 	bool device[HOSTS + 1][PLANES];

@@ -73,7 +73,7 @@ struct end {
 	const char *waits;	/* what somebody waits for, of what it did */
 	u64 moved, sum;		/* when something of what it sends moved, without held; how much had */
 	u32 lport;
-	struct rnd r;
+	struct rnd r, urgent;
 	u32 spins;
 	u64 spin_time;
 };
@@ -282,6 +282,8 @@ static void setopt(int fd, int level, int name, int val)
 
 static void set_options(int fd, const struct opts *o)
 {
+	if (world->urgent)
+		setopt(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 	if (o->nodelay)
 		setopt(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (o->cork)
@@ -367,6 +369,8 @@ static bool start_listener(int i)
 	if (fd < 0)
 		return fail("listener %d: socket: %s", i, strerrorname_np(errno));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (world->urgent)
+		setopt(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 	if (l->sndbuf)
 		setopt(fd, SOL_SOCKET, SO_SNDBUF, l->sndbuf);
 	if (l->rcvbuf)
@@ -624,6 +628,8 @@ static bool do_send(struct end *e, u32 ev)
 	if (!n)
 		n = left;
 	more = e->p->opt.more && one_in(&e->r, 2) ? MSG_MORE : 0;
+	if (e->p->opt.oob && one_in(&e->urgent, (u32)e->p->opt.oob))
+		more |= MSG_OOB;
 	e->tx_most = e->tx + n;
 	e->in_send = let_go;
 	if (let_go)
@@ -637,7 +643,8 @@ static bool do_send(struct end *e, u32 ev)
 		return bad(e, "recv() said that data end, send() gave no error", rc, 0);
 	if (err && !let_go)
 		e->tx_most = e->tx;
-	say("c%d%c send %u: %zd %s", e->id, "cs"[e->side], n, rc, err ? strerrorname_np(err) : "");
+	say("c%d%c send %u%s: %zd %s", e->id, "cs"[e->side], n, more & MSG_OOB ? " urgent" : "", rc,
+	    err ? strerrorname_np(err) : "");
 	if (err == EAGAIN) {
 		e->ready &= ~WRITE_EV;
 		if (e->threads)
@@ -700,7 +707,8 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv", rc, 0);
 	if (e->brief && rc)
 		return bad(e, "recv did not wait for all", rc, 0);
-	e->brief = let_go && e->p->opt.waitall && rc < n;
+	/* it waits for all, but for what is behind an urgent byte */
+	e->brief = let_go && e->p->opt.waitall && rc < n && !o->p->opt.oob;
 	if (!rc) {
 		/* what it sent and said before it aborted may have come */
 		if (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted))) {
@@ -1281,6 +1289,7 @@ void app_begin(struct world *w)
 			e->host = side ? e->c->server : e->c->client;
 			e->fd = -1;
 			e->r.s = e->p->rnd;
+			e->urgent = stream(e->p->rnd, 1);
 			e->io = e->p->io;
 			/* at 100 Mbit/s, and by 16 KiB in each round trip */
 			for (k = 0; k < e->p->nw; k++)

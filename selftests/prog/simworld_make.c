@@ -691,6 +691,19 @@ void times(struct world *w)
 			w->no_test = true;
 }
 
+/* Urgent data, from a stream of their own: all else of a world is as without them */
+static void gen_urgent(struct world *w)
+{
+	struct rnd r = stream(w->seed, 5);
+	int i, side;
+
+	w->urgent = one_in(&r, 4);
+	for (i = 0; w->urgent && i < w->n_conn; i++)
+		for (side = 0; side < 2; side++)
+			if (one_in(&r, 2))
+				w->conn[i].side[side].opt.oob = (int)between(&r, 1, 10);
+}
+
 void generate(struct world *w, u64 seed, bool debug)
 {
 	struct rnd r = stream(seed, 1);
@@ -700,6 +713,7 @@ void generate(struct world *w, u64 seed, bool debug)
 	w->seed = seed;
 	if (seed & LINKS) {
 		generate_lan(w, debug);
+		gen_urgent(w);
 		times(w);
 		return;
 	}
@@ -716,6 +730,7 @@ void generate(struct world *w, u64 seed, bool debug)
 	gen_conns(w);
 	gen_dists(w, debug);
 	gen_probes(w);
+	gen_urgent(w);
 	times(w);
 }
 
@@ -745,10 +760,11 @@ static void describe_side(const struct side_plan *s, const char *who)
 {
 	int k;
 
-	say("  %s: %s end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d waitall %d",
+	say("  %s: %s end %s%s end_ms %u sndbuf %d rcvbuf %d nodelay %d cork %d lowat %d keepalive %d linger %d more %d waitall %d oob %d",
 	    who, io_names[s->io], end_names[s->end], s->noread ? " noread" : "", s->end_ms,
 	    s->opt.sndbuf, s->opt.rcvbuf, s->opt.nodelay,
-	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more, s->opt.waitall);
+	    s->opt.cork, s->opt.lowat, s->opt.keepalive, s->opt.linger, s->opt.more, s->opt.waitall,
+	    s->opt.oob);
 	for (k = 0; k < s->nw; k++)
 		if (!s->w[k].off)
 			say("    piece %d: send %u by %u pause %u from %u ms on", s->w[k].piece,
