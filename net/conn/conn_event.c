@@ -155,7 +155,8 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	if (conn->rx.rest) {	/* the machine is through, the reader is not */
+	/* the machine is through, the reader is not; sending may not be, either */
+	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
 		smcr_conn_rest_event(conn, ev);
 		return;
 	}

@@ -63,6 +63,7 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx.seq,
 		.closed = conn->fsm.tx_closed && !conn->tx.owed,
+		.aborted = conn->fsm.tx_abort,
 		.prod = conn->tx.prod,
 		.cons = conn->tx.cons,
 	};

@@ -107,7 +107,10 @@ struct smcr_close_row {
 #define READER_END	(DO(DROP_TX) | DO(SEND_ABORT) | END_RST)
 
 static const struct smcr_close_row transitions[] = {
-	IGNORE(ST(CLOSED), EV_ALL),
+	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
+	/* what a lost link has left to be said must not reach the new owner */
+	ROW(ST(CLOSED), CONFLICT, 0,
+	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
 
 	/* shutdown(WR) */
 	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), APP_SHUT_WR, G_APP_CLOSED,
@@ -375,7 +378,7 @@ void smcr_close_init(struct smcr_close *c)
  * @out: what the caller has to do
  *
  * Every (state, event) pair is defined; events that mean nothing in a state
- * return no action. After CLOSED no event has an action. SEND_CLOSED or
+ * return no action. After CLOSED only CONFLICT has one, NO_TX. SEND_CLOSED or
  * SEND_ABORT comes once in a connection's life, SEND_DONE at most once and
  * before them, RELEASE and one of TCP_FIN and TCP_RST once.
  *

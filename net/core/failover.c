@@ -25,7 +25,9 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
  * @plan: filled
  *
  * What the peer has read is not written again, though no completion has told of
- * it: its place in the ring may hold newer data.
+ * it: its place in the ring may hold newer data. Nor is anything once A was posted:
+ * A may have arrived, and with both A the element is free for another connection
+ * (RMB-22).
  */
 void smcr_fo_plan(const struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
@@ -37,7 +39,7 @@ void smcr_fo_plan(const struct smcr_fo *fo, const struct smcr_ring *ring,
 	/* the peer has our C and has let the connection go (CDC-44) */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
-	if (from >= facts->prod.abs)
+	if (facts->aborted || from >= facts->prod.abs)
 		return;
 	/* the peer's cursor is never more than a ring behind our producer */
 	plan->prod = facts->cons;

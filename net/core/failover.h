@@ -32,6 +32,7 @@ struct smcr_fo {
 struct smcr_fo_facts {
 	u16 seq;		/* of the last CDC that was posted */
 	bool closed;		/* ... or before: C, after which nothing follows */
+	bool aborted;		/* A was posted, or goes with the next CDC: no data */
 	struct smcr_pos prod;	/* producer position in it */
 	struct smcr_pos cons;	/* of the peer, as far as it has told */
 };

@@ -216,7 +216,9 @@ static inline const char *close_life_step(struct close_life *l,
 	if (out->why >= NR_SMCR_REASON)
 		return "unknown reason";
 	if (old.st == SMCR_CONN_ST_CLOSED) {
-		if (out->actions || out->err || out->why != SMCR_R_NONE)
+		if (out->actions !=
+		    (ev == SMCR_CONN_EV_CONFLICT ? SMCR_ACT_NO_TX : 0) ||
+		    out->err || out->why != SMCR_R_NONE)
 			return "action after Closed";
 		return memcmp(&old, &l->c, sizeof(old)) ?
 		       "changed after Closed" : NULL;

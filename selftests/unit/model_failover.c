@@ -323,6 +323,24 @@ TEST(smcr_fo_plan__nothing_lost)
 	EXPECT_TRUE(plan.redo);
 }
 
+TEST(smcr_fo_plan__no_data_after_an_abort)
+{
+	struct smcr_ring ring = { 4, 104 };
+	struct smcr_fo_facts facts = { .seq = 3, .aborted = true };
+	struct smcr_fo fo = { 0 };
+	struct smcr_fo_plan plan;
+
+	covers("RMB-22");
+	smcr_pos_add(&ring, &facts.prod, 70);
+	smcr_fo_done(&fo, 1, 20);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	/* A may have been lost, and the bytes before it are of no use */
+	EXPECT_TRUE(plan.redo);
+	EXPECT_EQ(plan.seq, 1);
+	EXPECT_EQ(plan.prod.abs, 70);
+	EXPECT_EQ(plan.prod.off, facts.prod.off);
+}
+
 TEST(smcr_fo_valid__around_the_wrap)
 {
 	covers("FO-08");

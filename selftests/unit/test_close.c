@@ -381,8 +381,12 @@ static struct want part_d(const struct smcr_close *c, enum smcr_conn_ev ev,
 		.pend_closed = c->want_closed,
 	};
 
-	if (c->st == STATE(CLOSED))
+	if (c->st == STATE(CLOSED)) {
+		/* RMB-24: what is left to be said does not reach the new owner */
+		if (ev == SMCR_CONN_EV_CONFLICT)
+			w.acts = ACT(NO_TX);
 		return w;
+	}
 	if (!w_lost(&w, c, ev, aborting)) {
 		switch (c->st) {
 		case STATE(ACTIVE):
@@ -561,7 +565,7 @@ TEST(smcr_close_step__part_d)
 	unsigned int i, ev, f, n = 0;
 
 	covers("CONN-01 CONN-09 CONN-10 CONN-11 CONN-15 CONN-16 CONN-20");
-	covers("CONN-22 CONN-25 CONN-30");
+	covers("CONN-22 CONN-25 CONN-30 RMB-24");
 	explore();
 	for (i = 0; i < n_seen; i++)
 		for (ev = 0; ev < NR_SMCR_CONN_EV; ev++)
