@@ -59,11 +59,13 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 {
-	const bool all = READ_ONCE(conn->link->drained);
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx.seq,
-		.closed = conn->fsm.tx_closed && !conn->tx.owed,
+		.closed = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
+			  !conn->tx.owed,
 		.aborted = conn->fsm.tx_abort,
+		.drained = READ_ONCE(conn->link->drained),
+		.behind = conn->mv.redo,
 		.prod = conn->tx.prod,
 		.cons = conn->tx.cons,
 	};
@@ -71,8 +73,6 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 
 	lockdep_assert_held(&conn->lock);
 
-	if (all)	/* not every one is signalled */
-		smcr_fo_done(&conn->mv.fo, conn->tx.seq, conn->tx.prod.abs);
 	conn->mv.unsure = false;
 	conn->mv.lost = false;
 	smcr_conn_set_link(conn, to);

@@ -19,7 +19,7 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
 
 /**
  * smcr_fo_plan() - move a connection to another link
- * @fo: what has arrived
+ * @fo: what has arrived, updated
  * @ring: the peer's element
  * @facts: where sending has come to
  * @plan: filled
@@ -29,14 +29,18 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
  * A may have arrived, and with both A the element is free for another connection
  * (RMB-22).
  */
-void smcr_fo_plan(const struct smcr_fo *fo, const struct smcr_ring *ring,
+void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
 {
-	u64 from = max(fo->abs, facts->cons.abs);
+	u64 from;
 
+	/* not every CDC is signalled */
+	if (facts->drained && !facts->behind)
+		smcr_fo_done(fo, facts->seq, facts->prod.abs);
+	from = max(fo->abs, facts->cons.abs);
 	plan->redo = facts->seq != fo->seq;
 	plan->prod = facts->prod;
-	/* the peer has our C and has let the connection go (CDC-44) */
+	/* the peer has our C or A and has let the connection go (CDC-44) */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
 	if (facts->aborted || from >= facts->prod.abs)

@@ -31,8 +31,10 @@ struct smcr_fo {
 /* What is known when all work requests of the old link have ended (FO-03) */
 struct smcr_fo_facts {
 	u16 seq;		/* of the last CDC that was posted */
-	bool closed;		/* ... or before: C, after which nothing follows */
+	bool closed;		/* ... or before: C or A, after which nothing follows */
 	bool aborted;		/* A was posted, or goes with the next CDC: no data */
+	bool drained;		/* all that was posted on the old link has arrived */
+	bool behind;		/* what an earlier link lost was not posted there */
 	struct smcr_pos prod;	/* producer position in it */
 	struct smcr_pos cons;	/* of the peer, as far as it has told */
 };
@@ -52,7 +54,7 @@ struct smcr_fo_plan {
 };
 
 void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs);
-void smcr_fo_plan(const struct smcr_fo *fo, const struct smcr_ring *ring,
+void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan);
 
 /**

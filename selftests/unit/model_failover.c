@@ -341,6 +341,30 @@ TEST(smcr_fo_plan__no_data_after_an_abort)
 	EXPECT_EQ(plan.prod.off, facts.prod.off);
 }
 
+/* A link that is left in order says nothing of what an earlier one lost */
+TEST(smcr_fo_plan__drained)
+{
+	struct smcr_ring ring = { 4, 104 };
+	struct smcr_fo_facts facts = { .seq = 45, .drained = true };
+	struct smcr_fo fo = { .seq = 40, .abs = 20 };
+	struct smcr_fo_plan plan;
+
+	covers("FO-04 FO-16");
+	smcr_pos_add(&ring, &facts.prod, 70);
+	facts.behind = true;
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_TRUE(plan.redo);
+	EXPECT_EQ(plan.seq, 40);
+	EXPECT_EQ(plan.prod.abs, 20);
+	EXPECT_EQ(fo.seq, 40);
+	facts.behind = false;
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_FALSE(plan.redo);
+	EXPECT_EQ(plan.seq, 45);
+	EXPECT_EQ(plan.prod.abs, 70);
+	EXPECT_EQ(fo.abs, 70);
+}
+
 TEST(smcr_fo_valid__around_the_wrap)
 {
 	covers("FO-08");
