@@ -24,11 +24,13 @@ struct smcr_net {
 	struct ctl_table_header *sysctl_hdr;
 	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
 
-	spinlock_t sk_lock;		/* BH; guards the two below */
+	/* BH; guards the two below */
+	spinlock_t sk_lock ____cacheline_aligned_in_smp;
 	struct smcr_ids socks;		/* smcr_sock.net_node */
 	unsigned int n_socks;		/* that the application has not closed */
 
-	spinlock_t lgr_lock;		/* BH; guards lgr_list and membership */
+	/* BH; guards lgr_list and membership */
+	spinlock_t lgr_lock ____cacheline_aligned_in_smp;
 	struct list_head lgr_list;	/* smcr_lgr.net.node */
 	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net.id; lgr_lock */
 	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.net.hash, by peer ID */
@@ -36,7 +38,8 @@ struct smcr_net {
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 
-	atomic_t n_handshakes;		/* negotiations under way */
+	/* written with each handshake and buffer, without a lock */
+	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* negotiations under way */
 	atomic_t n_first;		/* ... that may form a group */
 	atomic_long_t mem;		/* bytes of buffers; buf.c */
 	int mem_cap;			/* KiB, what max_mem may be set to; immutable */

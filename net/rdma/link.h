@@ -108,9 +108,10 @@ struct smcr_link_for {
  * @stopped: QP and CQ are gone; written under @verbs, read with READ_ONCE
  * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
  *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
- * @lock: BH; nests inside a connection's lock. Guards everything below it but
- *	rq_*. ib_post_send and ib_post_recv are called under it, so that @posted
- *	follows the order of the send queue and nothing is posted after ERR.
+ * @lock: BH; nests inside a connection's lock. Guards @st to @drained and what
+ *	follows it, up to @n_reclaim. ib_post_send and ib_post_recv are called
+ *	under it, so that @posted follows the order of the send queue and nothing
+ *	is posted after ERR.
  * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock, read with
  *	READ_ONCE
  * @rq_tail, @rq_missing: of all slots in their order, the one that completes
@@ -123,13 +124,11 @@ struct smcr_link_for {
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
 struct smcr_link {
-	refcount_t refs;
+	/* read for each message, written rarely */
 	struct smcr_lgr *lgr;		/* owner */
 	struct smcr_net *sn;
 	u32 lgr_id;
 	u8 slot;			/* index in the group */
-	atomic_t n_conns;
-	u32 n_came, n_left;
 	u8 peer_id[8];
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
@@ -157,12 +156,27 @@ struct smcr_link {
 	bool stopped;
 	struct ib_cq *probe_cq;
 
-	spinlock_t lock;		/* all below but rq_*, see above */
-	u8 st;
+	u8 st;				/* the next five: lock */
 	bool down_reported;
 	enum smcr_reason why;		/* of its failure */
 	bool leaving;
 	bool drained;
+
+	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
+	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */
+	struct smcr_buf *rx_buf;
+	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
+	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */
+	wait_queue_head_t drain_wait;
+
+	/* written as connections come and go */
+	refcount_t refs ____cacheline_aligned_in_smp;
+	atomic_t n_conns;
+	u32 n_came, n_left;
+
+	/* written by senders and their completions */
+	/* down to n_reclaim, see above */
+	spinlock_t lock ____cacheline_aligned_in_smp;
 	u32 posted;			/* send WRs posted so far */
 	u32 completed;			/* ... known to be completed */
 	u32 unsignalled;		/* since the last signalled one */
@@ -172,23 +186,18 @@ struct smcr_link {
 	const struct list_head *turn;	/* taken off there, posts next */
 	struct smcr_buf *reclaim;
 	unsigned int n_reclaim;
-	u32 rq_tail;			/* receives completed so far */
-	u32 rq_missing;
-
-	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
-	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */
-	struct smcr_buf *rx_buf;
-	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
-	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */
 	atomic_t n_pend;		/* signalled WRs outstanding */
-	atomic_t n_rx;			/* receives outstanding */
-	wait_queue_head_t drain_wait;
-
-	unsigned long last_rx;		/* jiffies; racy by design */
-	unsigned long last_tx;		/* ... of the last completion, or of the
-					 * first signalled WR after a pause; same
+	unsigned long last_tx;		/* jiffies, racy by design: of the last completion, or
+					 * of the first signalled WR after a pause
 					 */
-	u64 tx_writes, tx_bytes, tx_sends, rx_sends;	/* lock / rx softirq */
+	u64 tx_writes, tx_bytes, tx_sends;	/* lock */
+
+	/* written as messages come in, by the softirq of the queue */
+	u32 rq_tail ____cacheline_aligned_in_smp;	/* receives completed so far */
+	u32 rq_missing;
+	atomic_t n_rx;			/* receives outstanding */
+	unsigned long last_rx;		/* jiffies; racy by design */
+	u64 rx_sends;
 };
 
 struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
