@@ -178,12 +178,25 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
-/* TCP_INQ: how much is left, as tcp_recvmsg() tells */
+/*
+ * TCP_INQ: how much is left, as tcp_recvmsg() gives it. At the end of data that is 1:
+ * a program that waits for edges reads once more, and finds the end.
+ */
 static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
-	int inq = min_t(u64, smcr_conn_readable(&ssk->conn), INT_MAX);
+	const bool cmsg = tcp_sk(ssk->tcp->sk)->recvmsg_inq;
+	struct smcr_conn *conn = &ssk->conn;
+	int inq;
 
-	if (tcp_sk(ssk->tcp->sk)->recvmsg_inq)
+	if (!cmsg && !msg->msg_get_inq)
+		return;
+	spin_lock_bh(&conn->lock);	/* the end comes with the last data */
+	inq = min_t(u64, smcr_conn_readable(conn), INT_MAX);
+	if (!inq && (conn->fsm.rx_done || conn->fsm.rx_closed))
+		inq = 1;
+	spin_unlock_bh(&conn->lock);
+	msg->msg_inq = inq;
+	if (cmsg)
 		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
