@@ -223,13 +223,13 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	while (copied < len) {
+	do {	/* once also for no bytes at all: an error, or a wait */
 		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
 		u64 run = smcr_rx_run(conn, skip);
 
 		if (unlikely(!run)) {	/* it stops there once, and for a signal */
-			if (copied)
+			if (copied || !len)
 				break;
 			if (signal_pending(current)) {
 				rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
@@ -260,7 +260,7 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		if (rc <= 0)
 			break;
 		smcr_rx_wait(ssk, &timeo, skip);
-	}
+	} while (copied < len);
 	if (!copied && rc < 0)
 		return rc;
 	smcr_rx_put_inq(ssk, msg);
