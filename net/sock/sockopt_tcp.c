@@ -49,9 +49,10 @@ static bool smcr_result_unlocked(int level, int opt)
 }
 
 /*
- * Before a call that may fault with the inner socket's lock held. A handshake, which
- * needs that lock, is waited for. The socket is locked on return, and *@held true,
- * but in mode TCP: no worker needs the inner socket any more. Return: 0, or a signal came.
+ * Before a call in which TCP reads or writes memory of the program under its own lock:
+ * a handshake, which needs that lock, is waited for. The socket is locked on
+ * return, and *@held true, but in mode TCP: no worker needs the inner socket any
+ * more. Return: 0, or a signal came.
  */
 static int smcr_tcp_alone(struct smcr_sock *ssk, bool *held)
 {
