@@ -58,3 +58,13 @@ bool smcr_compat_page_follows(const struct msghdr *msg)
 	return false;
 #endif
 }
+
+void smcr_compat_splice_eof(struct socket *sock)
+{
+#ifdef HAVE_SPLICE_EOF
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+
+	if (ops->splice_eof)
+		ops->splice_eof(sock);
+#endif
+}

@@ -23,6 +23,7 @@ struct in6_addr;
 struct msghdr;
 struct net;
 struct sock;
+struct socket;
 
 /*
  * 6.19: address arguments of proto_ops.bind, .connect, kernel_bind() and
@@ -97,5 +98,16 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
  * by page: whether another one follows the one in @msg.
  */
 bool smcr_compat_page_follows(const struct msghdr *msg);
+
+/*
+ * 6.5: core code ends what it has begun by MSG_MORE when a file is shorter than
+ * sendfile() was asked for. Whether there is such an operation, and TCP's.
+ */
+#ifdef HAVE_SPLICE_EOF
+#define SMCR_SPLICE_EOF	1
+#else
+#define SMCR_SPLICE_EOF	0
+#endif
+void smcr_compat_splice_eof(struct socket *sock);
 
 #endif /* _SMCR_COMPAT_H */

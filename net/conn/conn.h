@@ -408,6 +408,7 @@ bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
 bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 		       bool ok);
 void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on);
+void smcr_tx_end_more(struct smcr_conn *conn);
 void smcr_tx_flush(struct smcr_conn *conn);
 void smcr_tx_room(struct smcr_link *link);
 void smcr_tx_link_gone(struct smcr_link *link);

@@ -516,6 +516,20 @@ void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
 }
 
 /**
+ * smcr_tx_end_more() - nothing follows what was sent with MSG_MORE
+ * @conn: connection, with or without a link group
+ *
+ * Context: any.
+ */
+void smcr_tx_end_more(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx.more = false;
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
  * smcr_tx_flush() - somebody waits until everything is delivered
  * @conn: connection, conn->lock held
  *

@@ -218,6 +218,9 @@ static const struct proto_ops smcr_ops = {
 	.recvmsg	= smcr_recvmsg,
 	.mmap		= sock_no_mmap,
 	.set_rcvlowat	= smcr_set_rcvlowat,
+#if SMCR_SPLICE_EOF
+	.splice_eof	= smcr_splice_eof,
+#endif
 };
 
 /* proto.release_cb: the socket lock is being given up, its spin lock held */

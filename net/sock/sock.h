@@ -62,6 +62,7 @@ int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags);
 
 /* sock_io.c */
 int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+void smcr_splice_eof(struct socket *sock);
 int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait);
 int smcr_shutdown(struct socket *sock, int how);

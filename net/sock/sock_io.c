@@ -164,6 +164,29 @@ static int smcr_recv_closed(struct sock *sk)
 }
 
 /**
+ * smcr_splice_eof() - proto_ops.splice_eof
+ * @sock: socket
+ *
+ * The file that sendfile() or splice() reads from is at its end before the count is:
+ * TCP would keep the last segment back, for the more that was promised.
+ */
+void smcr_splice_eof(struct socket *sock)
+{
+	struct smcr_sock *ssk = smcr_sk(sock->sk);
+
+	switch (READ_ONCE(ssk->mode)) {
+	case SMCR_MODE_TCP:
+		smcr_compat_splice_eof(ssk->tcp);
+		break;
+	case SMCR_MODE_SMC:
+		smcr_tx_end_more(&ssk->conn);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
  * smcr_recvmsg() - proto_ops.recvmsg
  * @sock: socket
  * @msg: message

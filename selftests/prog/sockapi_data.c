@@ -221,16 +221,17 @@ static int pattern_file(struct slot *s, long n)
 	return fd;
 }
 
-/* sendfile NAME BYTES: as often as it takes */
+/* sendfile NAME BYTES [BEYOND]: as often as it takes; asks for more than the file has */
 static void op_sendfile(struct call *c)
 {
+	long beyond = num(c, 3, 0);
 	struct slot *s = slot(c->a[1]);
 	long n = num(c, 2, 1), sent = 0, rc = 0;
 	int before = sigs[SIGPIPE];
 	int fd = pattern_file(s, n);
 
 	while (sent < n) {
-		rc = sendfile(s->fd, fd, NULL, (size_t)(n - sent));
+		rc = sendfile(s->fd, fd, NULL, (size_t)(n - sent + beyond));
 		if (rc <= 0)
 			break;
 		sent += rc;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* 6.5: proto_ops.splice_eof ends what MSG_MORE has begun */
+#include <linux/net.h>
+
+static void probe_splice_eof(struct socket *sock)
+{
+}
+
+const struct proto_ops probe_ops = {
+	.splice_eof = probe_splice_eof,
+};

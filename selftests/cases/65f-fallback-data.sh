@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Sending and receiving over a connection whose SMC-R negotiation was declined is TCP's, in time, too: the last segment of
+# a file that is shorter than sendfile() was asked for is not held back.
+#
+# timeout: 180
+# lanes: uml qemu
+# tags: api fallback
+# shellcheck source=selftests/cases/api/api.sh
+. "$TREE/selftests/cases/api/api.sh"
+
+server() {
+	api_full_server
+	api_server
+	mark ended
+}
+client() {
+	api_full_client
+	api_client "$API/data.api" 4
+	await ended
+}
