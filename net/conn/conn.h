@@ -339,7 +339,7 @@ void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
 /* relem.c */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
-			  u32 rkey, u64 va, u8 index);
+			  u32 rkey, u64 va, u8 index, u32 size);
 void smcr_conn_drop_relem(struct smcr_conn *conn);
 void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);

@@ -182,8 +182,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * @m: decoded message, enumerations already checked
  * @on: link that it names; NULL: the one that the connection is on
  *
- * Return: 0; -ENOENT its RMB is not known on the link; -ENOSPC too many RTokens;
- * -ENOMEM.
+ * Return: 0; -ENOENT its RMB is not known on the link, or has elements of another
+ * size; -ENOSPC too many RTokens; -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 		       struct smcr_link *on)
@@ -195,7 +195,8 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	link = on ?: conn->link;
 	smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
-	rtoken = smcr_conn_claim_relem(conn, link, m->rkey, m->va, m->index);
+	rtoken = smcr_conn_claim_relem(conn, link, m->rkey, m->va, m->index,
+				       smcr_bsize_bytes(m->bsize));
 	smcr_link_put(link);
 	if (rtoken < 0)
 		return rtoken;

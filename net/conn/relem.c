@@ -35,6 +35,7 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * @rkey: RKey of the RMB there
  * @va: address of the RMB there
  * @index: element
+ * @size: bytes of an element
  *
  * Another live connection that still holds the element loses it: the peer,
  * its owner, says that it is free (RMB-24).
@@ -43,14 +44,14 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * Return: index of the RToken; -ENOMEM, or as smcr_lgr_use_rtoken().
  */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
-			  u32 rkey, u64 va, u8 index)
+			  u32 rkey, u64 va, u8 index, u32 size)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_conn *old;
 	unsigned long key;
 	int rt, rc;
 
-	rt = smcr_lgr_use_rtoken(lgr, link, rkey, va);
+	rt = smcr_lgr_use_rtoken(lgr, link, rkey, va, size);
 	if (rt < 0)
 		return rt;
 	key = smcr_relem_key(rt, index);

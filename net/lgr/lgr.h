@@ -45,6 +45,7 @@ struct smcr_peer {
  * @on: what names the RMB on the link of each slot
  * @known: the slots that the peer has told of, bits
  * @used: connections that write there
+ * @size: bytes of an element, as the first of them was told; while @used
  * @valid: the entry is in use
  * @confirmed: not withdrawn; else gone with its last connection
  */
@@ -55,6 +56,7 @@ struct smcr_rtoken {
 	} on[SMCR_SLOTS];
 	u16 known;
 	u16 used;
+	u32 size;
 	bool valid;
 	bool confirmed;
 };
@@ -592,7 +594,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
-			u32 rkey, u64 va);
+			u32 rkey, u64 va, u32 size);
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);

@@ -154,26 +154,36 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
  * @link: link that CLC has named; another one may be in its slot by now
  * @rkey: RKey of the RMB there
  * @va: address of the RMB there
+ * @size: bytes of an element
  *
  * First contact makes the RMB known. Later ones have to be confirmed on the link
  * before CLC names them (RFC 7609 3.5.5.2.1): what a CLC message says may come
  * from anybody, and a write with an RKey that does not exist ends the link with
- * the connections of all.
+ * the connections of all. All elements of an RMB have one size: another one would
+ * have the write end in the element of another connection, or beyond the RMB.
  *
- * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed;
- * -ENOSPC.
+ * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed, or is in
+ * use with elements of another size; -ENOSPC.
  */
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
-			u32 rkey, u64 va)
+			u32 rkey, u64 va, u32 size)
 {
+	struct smcr_rtoken *tok;
 	int rt = -ENOENT;
 
 	spin_lock_bh(&lgr->lock);
 	if (lgr->slot[link->slot].link == link)
 		rt = smcr_lgr_rtoken(lgr, link->slot, rkey, va,
 				     lgr->st == SMCR_LGR_ST_FORMING);
-	if (rt >= 0)
-		lgr->rtok.tab[rt].used++;
+	if (rt >= 0) {
+		tok = &lgr->rtok.tab[rt];
+		if (!tok->used)
+			tok->size = size;
+		if (tok->size == size)
+			tok->used++;
+		else
+			rt = -ENOENT;
+	}
 	spin_unlock_bh(&lgr->lock);
 	return rt;
 }
