@@ -45,7 +45,7 @@ struct smcr_peer {
  * @on: what names the RMB on the link of each slot
  * @known: the slots that the peer has told of, bits
  * @used: connections that write there
- * @size: bytes of an element, as the first of them was told; while @used
+ * @size: bytes of an element, as CLC gave it to the first of them; while @used
  * @valid: the entry is in use
  * @confirmed: not withdrawn; else gone with its last connection
  */

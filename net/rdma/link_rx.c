@@ -78,7 +78,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	/* the line is shared with those who ask for it */
+	/* written only if it differs: other processors read the line */
 	if (READ_ONCE(link->last_rx) != now)
 		WRITE_ONCE(link->last_rx, now);
 	if (likely(wc->opcode == IB_WC_RECV)) {
