@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose memory it is: the memory cgroup that a socket belongs to since socket(),
- * or that its listener does. NULL is the root cgroup, which nothing is charged to.
+ * Cgroups of a socket, or of its listener: whose memory it is, whose BPF programs run.
+ * The memory cgroup NULL is the root cgroup, which nothing is charged to.
  */
 #ifndef _SMCR_MEMCG_H
 #define _SMCR_MEMCG_H
 
+#include <linux/cgroup.h>
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 #include <net/sock.h>
@@ -30,10 +31,28 @@ static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 	return memcg;
 }
 
-/* A worker made @child, which so belongs to nobody: it is who @lsk is */
-static inline void smcr_sk_memcg_inherit(struct sock *child,
-					 const struct sock *lsk)
+/*
+ * sk_alloc() in a worker takes the root cgroup. As cgroup_sk_clone(), which is not
+ * exported: BPF programs for setsockopt() and getsockopt() go by it.
+ */
+static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *lsk)
 {
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	struct cgroup *old = sock_cgroup_ptr(&child->sk_cgrp_data);
+	struct cgroup *cgrp = sock_cgroup_ptr(&lsk->sk_cgrp_data);
+
+	cgroup_get(cgrp);
+	cgroup_bpf_get(cgrp);
+	child->sk_cgrp_data = lsk->sk_cgrp_data;
+	cgroup_bpf_put(old);
+	cgroup_put(old);
+#endif
+}
+
+/* A worker made @child: its cgroups are those of @lsk, not the worker's */
+static inline void smcr_sk_cgroup_inherit(struct sock *child, struct sock *lsk)
+{
+	smcr_sk_cgrp_data_inherit(child, lsk);
 #ifdef CONFIG_MEMCG
 	if (!child->sk_memcg)
 		child->sk_memcg = smcr_memcg_get(lsk->sk_memcg);

@@ -341,7 +341,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	sock_hold(&lsk->sk);
 	child->listener = lsk;
 	smcr_tcp_own_child(child, lsk);
-	smcr_sk_memcg_inherit(&child->sk, &lsk->sk);
+	smcr_sk_cgroup_inherit(&child->sk, &lsk->sk);
 	smcr_sockopt_inherit(child, lsk);
 	if (agreed)
 		smcr_child_negotiate(lsk, child);

@@ -11,6 +11,10 @@
   sockfine.py tos HOST PORT TOS    connect with IP_TOS
   sockfine.py connect4 CGROUP FROM TO    a BPF program that connects to TO who
                                    asks for FROM, as long as the group exists
+  sockfine.py nodelay CGROUP       a BPF program that refuses TCP_NODELAY to the
+                                   sockets of the group, as long as it exists
+  sockfine.py refused HOST PORT    listen in that group: TCP_NODELAY is refused
+                                   to the listener, and to what it accepts
   sockfine.py filter HOST PORT     SO_ATTACH_FILTER that drops, then none
   sockfine.py stamp HOST PORT      SO_TIMESTAMP
 
@@ -143,24 +147,53 @@ def bpf(cmd, attr):
     return rc
 
 
+def attach(cgroup, kind, where, insns):
+    """Until the process ends: a program of type KIND at WHERE in the group."""
+    prog = b"".join(insns)
+    code, gpl = ctypes.create_string_buffer(prog), ctypes.create_string_buffer(b"GPL")
+    fd = bpf(5, struct.pack("=IIQQIIQIII", kind, len(prog) // 8, ctypes.addressof(code),
+                            ctypes.addressof(gpl), 0, 0, 0, 0, 0, 0).ljust(68, b"\0")
+             + struct.pack("=I", where))
+    dirfd = os.open(cgroup, os.O_RDONLY)
+    bpf(8, struct.pack("=IIII", dirfd, fd, where, 0))
+    print("attached", flush=True)
+    signal.pause()
+
+
 def connect4(cgroup, old, new):
     def addr(a):
         return struct.unpack("=i", socket.inet_aton(a))[0]
-    prog = b"".join([
+    attach(cgroup, 18, 10, [                    # CGROUP_SOCK_ADDR, INET4_CONNECT
         insn(0x61, 2, 1, 4),                    # r2 = ctx->user_ip4
         insn(0xb4, 3, imm=addr(old)),           # w3 = old
         insn(0x5d, 2, 3, 2),                    # if r2 != r3 goto +2
         insn(0xb4, 2, imm=addr(new)),
         insn(0x63, 1, 2, 4),                    # ctx->user_ip4 = r2
         insn(0xb7, 0, imm=1), insn(0x95)])      # return 1
-    code, gpl = ctypes.create_string_buffer(prog), ctypes.create_string_buffer(b"GPL")
-    fd = bpf(5, struct.pack("=IIQQIIQIII", 18, len(prog) // 8, ctypes.addressof(code),
-                            ctypes.addressof(gpl), 0, 0, 0, 0, 0, 0).ljust(68, b"\0")
-             + struct.pack("=I", 10))           # CGROUP_SOCK_ADDR, INET4_CONNECT
-    dirfd = os.open(cgroup, os.O_RDONLY)
-    bpf(8, struct.pack("=IIII", dirfd, fd, 10, 0))
-    print("attached", flush=True)
-    signal.pause()
+
+
+def nodelay(cgroup):
+    attach(cgroup, 25, 22, [                    # CGROUP_SOCKOPT, SETSOCKOPT
+        insn(0x61, 2, 1, 24),                   # r2 = ctx->level
+        insn(0x61, 3, 1, 28),                   # r3 = ctx->optname
+        insn(0xb7, 0, imm=1),
+        insn(0x55, 2, 0, 2, 6),                 # if r2 != SOL_TCP goto +2
+        insn(0x55, 3, 0, 1, 1),                 # if r3 != TCP_NODELAY goto +1
+        insn(0xb7, 0, imm=0), insn(0x95)])      # return 0: EPERM
+
+
+def refused(host, port):
+    listener = socket.create_server((host, port))
+    print("listens", flush=True)
+    s, _ = listener.accept()
+    for what, name in (listener, "listener"), (s, "accepted socket"):
+        try:
+            what.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            die(f"{name}: not refused")
+        except PermissionError:
+            pass
+        what.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 100)
+    s.sendall(s.recv(5, socket.MSG_WAITALL))
 
 
 def filter_(host, port):
@@ -196,11 +229,12 @@ def stamp(host, port):
 
 def main():
     call = {"ulp": ulp, "sigio": sigio, "recverr": recverr, "icmp": icmp, "tos": tos,
-            "connect4": connect4, "filter": filter_, "stamp": stamp}[sys.argv[1]]
+            "connect4": connect4, "nodelay": nodelay, "refused": refused, "filter": filter_,
+            "stamp": stamp}[sys.argv[1]]
     args = sys.argv[2:]
     if sys.argv[1] == "icmp":
         args[0] = int(args[0])
-    elif sys.argv[1] != "connect4":
+    elif sys.argv[1] not in ("connect4", "nodelay"):
         args[1] = int(args[1])
     call(*args)
 
