@@ -294,7 +294,7 @@ struct smcr_lgr_slot {
 	u8 st;
 	u8 num;
 	u8 own, peer;
-	u16 age;
+	u64 age;
 	bool noticed;
 	bool answering;
 	u8 via;
@@ -356,7 +356,7 @@ struct smcr_lgr_fsm {
 	u8 carrier, subject;
 	u8 tell;
 	struct smcr_rtoken_count heard;
-	u16 ages;
+	u64 ages;
 	bool want_link;
 	bool cause;
 	bool cause_tried;

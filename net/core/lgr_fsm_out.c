@@ -120,7 +120,7 @@ static bool better(const struct smcr_lgr_slot *a, const struct smcr_lgr_slot *b)
 {
 	if (a->del != b->del)
 		return b->del;
-	return (s16)(a->age - b->age) < 0;
+	return a->age < b->age;
 }
 
 /* The oldest active link but @not */
@@ -185,8 +185,7 @@ void smcr_lgr_pairs(const struct smcr_lgr_fsm *f, struct smcr_pairs *pairs,
 		if (f->slot[i].st != SMCR_SLOT_ACTIVE)
 			continue;
 		for (j = n++; j; j--) {
-			if ((s16)(f->slot[order[j - 1]].age -
-				  f->slot[i].age) < 0)
+			if (f->slot[order[j - 1]].age < f->slot[i].age)
 				break;
 			order[j] = order[j - 1];
 		}

@@ -487,3 +487,31 @@ TEST(smcr_lgr_fsm_add__numbers)
 		lgr_event(&r, "stopped 2");
 	}
 }
+
+/*
+ * A link that stays is the oldest however many came and went beside it: requests go
+ * over it, and its RNICs are the first of the group.
+ */
+TEST(smcr_lgr_fsm_add__ages)
+{
+	static const u64 ages[] = {
+		0x7ffe, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0xffffffff,
+	};
+	struct smcr_pairs pairs;
+	u8 slot[SMCR_SLOTS];
+	struct lgr_rig r;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ages); i++) {
+		lgr_situation(&r, S_CONF);
+		r.f.ages = ages[i];
+		lgr_event(&r, "2<confirm-link! 3");
+		EXPECT_EQ(smcr_lgr_oldest(&r.f), 0);
+		smcr_lgr_pairs(&r.f, &pairs, slot);
+		EXPECT_EQ(slot[0], 0);
+		EXPECT_EQ(slot[2], 2);
+		lgr_event(&r, "made 3 nic=3 n=1");
+		KTAP_CHECK(!strcmp(r.said, "0>add-link 4; +step/llc"), 0,
+			   "after %llu links: \"%s\"", ages[i], r.said);
+	}
+}
