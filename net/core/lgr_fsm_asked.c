@@ -48,19 +48,22 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	if (s->del)		/* it is being done */
+	if (s->asked)		/* the client will see that it is being done */
 		return;
+	if (!s->del) {
+		s->del_orderly = dl->orderly;
+		s->del_reason = dl->reason;
+	}
 	s->del = true;
 	s->wanted = true;
-	s->del_orderly = dl->orderly;
-	s->del_reason = dl->reason;
 	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
 	    !dl->orderly) {
 		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
 	/* the only link goes when nothing is under way on it (LLC-75, LLC-86) */
-	if (s->st != SMCR_SLOT_ACTIVE || lf_usable(f, slot) == SMCR_NO_SLOT)
+	if ((s->st != SMCR_SLOT_ACTIVE && s->st != SMCR_SLOT_LEAVING) ||
+	    lf_usable(f, slot) == SMCR_NO_SLOT)
 		return;
 	begun_in_vain(x, slot);
 	if (!dl->orderly && !f->first)

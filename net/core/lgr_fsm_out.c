@@ -115,9 +115,14 @@ u8 lf_free_slot(const struct smcr_lgr_fsm *f)
 	return SMCR_NO_SLOT;
 }
 
-/* Is link @a better than @b to send something on? One that stays, then the older */
+/*
+ * Is link @a better than @b to send something on? One on which the client listens
+ * (LLC-54), then one that stays, then the older
+ */
 static bool better(const struct smcr_lgr_slot *a, const struct smcr_lgr_slot *b)
 {
+	if (a->wanted != b->wanted)
+		return b->wanted;
 	if (a->del != b->del)
 		return b->del;
 	return a->age < b->age;

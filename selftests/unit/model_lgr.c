@@ -8,8 +8,8 @@
  *
  * A timer runs out only when nothing else can happen: T_LLC is long beside a
  * message. In the end both sides must be at rest and agree on their links, know
- * each other's RMBs on all of them, and as long as nothing has befallen a link
- * none may have failed.
+ * each other's RMBs on all of them. A link that nothing has befallen may not fail,
+ * nor may a group end while it has one that works and that both ends want to keep.
  */
 #include "msgs.h"
 
@@ -29,6 +29,7 @@ struct phys {
 	u8 num;
 	bool used;
 	bool broken;
+	bool hurt;		/* something has befallen this link */
 	bool qp[2];		/* there, and not in error */
 	bool made[2];
 	bool lost[2];		/* this side has sent what nobody gets */
@@ -91,10 +92,12 @@ struct world {
 	struct phys p[PHYS];
 	struct budget b __aligned8;
 	bool hurt;		/* something has befallen a link */
+	bool hurried;		/* a timer ran out too early, or an end was wanted */
 } __aligned8;
 
 static const char *failure;
 static u64 seen_states;
+static u16 sound;	/* links that were, when the event came */
 static u8 max_acts, max_msgs;
 
 static void wrong(const char *what)
@@ -320,6 +323,65 @@ static void rkey_done(struct side *s, u8 res)
 	}
 }
 
+static void hurt(struct world *w, u8 me, u8 slot)
+{
+	u8 n = w->s[me].phys[slot];
+
+	w->hurt = true;
+	if (n != 0xff)
+		w->p[n].hurt = true;
+}
+
+/* Both ends of a link use it and want to keep it, and nothing has befallen it */
+static bool is_sound(const struct world *w, const struct phys *p)
+{
+	u8 i;
+
+	if (p->hurt || !reaches(p, CLIENT))
+		return false;
+	for (i = 0; i < 2; i++) {
+		const struct side *s = &w->s[i];
+		const struct smcr_lgr_slot *slot = &s->f.slot[p->slot[i]];
+
+		if (s->phys[p->slot[i]] != p - w->p || slot->noticed ||
+		    slot->del || slot->st != SMCR_SLOT_ACTIVE)
+			return false;
+	}
+	return true;
+}
+
+static u16 sound_links(const struct world *w)
+{
+	u16 links = 0;
+	u8 i;
+
+	for (i = 0; i < PHYS && !w->hurried; i++)
+		links |= is_sound(w, &w->p[i]) << i;
+	return links;
+}
+
+/* The machine takes a link that carries data for a bad one */
+static void act_fail(struct world *w, u8 me, u8 slot)
+{
+	struct side *s = &w->s[me];
+
+	if (s->live & (1 << slot)) {
+		s->failed = true;
+		if (sound & (1 << s->phys[slot]))
+			wrong("a link failed, and nothing had befallen it");
+	}
+	qp_gone(w, me, slot);
+}
+
+/* ... or the group for lost. The end that wants its only link to go wants that. */
+static void act_dead(struct world *w, u8 me, const struct smcr_lgr_act *a)
+{
+	w->s[me].dead = true;
+	if (sound && a->why != SMCR_R_LINK_DELETED &&
+	    a->why != SMCR_R_LGR_DELETED)
+		wrong("a group ended that had a sound link");
+}
+
 static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		const struct smcr_llc *m)
 {
@@ -345,8 +407,7 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		s->jobs[a->slot] |= JOB_STOP;
 		break;
 	case SMCR_LGR_DO_FAIL:
-		s->failed |= s->live & (1 << a->slot);
-		qp_gone(w, me, a->slot);
+		act_fail(w, me, a->slot);
 		break;
 	case SMCR_LGR_DO_LIVE:
 		if (!s->dead)
@@ -382,7 +443,7 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		s->res = a->res;
 		break;
 	case SMCR_LGR_DO_DEAD:
-		s->dead = true;
+		act_dead(w, me, a);
 		break;
 	case SMCR_LGR_DO_RELEASE:
 		if (s->released)
@@ -417,6 +478,7 @@ static void step(struct world *w, u8 me, const struct smcr_lgr_ev *ev)
 
 	if (s->released)
 		return;
+	sound = sound_links(w);
 	smcr_lgr_fsm_step(&s->f, ev, &out);
 	o = out;
 	if (o.n > max_acts)
@@ -540,8 +602,9 @@ static u32 list_events(const struct world *w, struct event *e)
  */
 static bool is_patient(const struct side *s, u32 timer)
 {
-	return timer == SMCR_LGR_T_RKEY && s->f.rkey == SMCR_RKEY_SENT &&
-	       s->f.step != SMCR_LGR_IDLE;
+	return timer >= SMCR_LGR_T_NOTICE ||
+	       (timer == SMCR_LGR_T_RKEY && s->f.rkey == SMCR_RKEY_SENT &&
+		s->f.step != SMCR_LGR_IDLE);
 }
 
 static u32 list_timers(const struct world *w, struct event *e, bool patient)
@@ -702,7 +765,7 @@ static void down(struct world *w, u8 me, u8 slot)
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
 				  .why = SMCR_R_LINK_ERROR };
 
-	w->hurt = true;
+	hurt(w, me, slot);
 	qp_gone(w, me, slot);
 	step(w, me, &ev);
 }
@@ -732,7 +795,7 @@ static void apply(struct world *w, const struct event *e)
 		break;
 	case E_JOB_NO:
 		w->b.no--;
-		w->hurt = true;
+		hurt(w, e->side, e->n);
 		job(w, e->side, e->n, false);
 		break;
 	case E_PREPARED:
@@ -776,6 +839,7 @@ static void apply(struct world *w, const struct event *e)
 	case E_BREAK:
 		w->b.breaks--;
 		w->hurt = true;
+		w->p[e->n].hurt = true;
 		w->p[e->n].broken = true;
 		drop_queue(&w->p[e->n], 0);
 		drop_queue(&w->p[e->n], 1);
@@ -794,7 +858,8 @@ static void apply(struct world *w, const struct event *e)
 			w->b.dels[e->side]--;
 		else
 			w->b.dels_now[e->side]--;
-		w->hurt |= !ev.orderly;
+		if (!ev.orderly)
+			hurt(w, e->side, e->n);
 		ev.type = SMCR_LGR_EV_WANT_DEL;
 		ev.slot = e->n;
 		ev.del_reason = SMCR_DEL_OPERATOR;
@@ -808,6 +873,7 @@ static void apply(struct world *w, const struct event *e)
 	case E_END:
 		w->b.ends--;
 		w->hurt = true;
+		w->hurried = true;
 		s->dead = true;
 		ev.type = SMCR_LGR_EV_WANT_END;
 		ev.msg.type = SMCR_LLC_DELETE_LINK;
@@ -819,6 +885,7 @@ static void apply(struct world *w, const struct event *e)
 	case E_EARLY:
 		w->b.early--;
 		w->hurt = true;
+		w->hurried = true;
 		s->timers &= ~(1U << e->n);
 		ev.type = SMCR_LGR_EV_TIMER;
 		ev.timer = e->n;
@@ -845,7 +912,7 @@ static void check_always(const struct world *w)
 	if (w->hurt)
 		return;
 	if (w->s[0].failed || w->s[1].failed)
-		wrong("a link failed, and nothing had befallen it");
+		wrong("a link failed, and nothing had befallen any");
 	if (w->s[0].dead || w->s[1].dead)
 		wrong("a group died, and nothing had befallen it");
 }
@@ -1287,8 +1354,10 @@ TEST(model_lgr__both_rkeys)
 
 TEST(model_lgr__both_delete)
 {
+	struct event e[EVENTS];
 	struct world w;
 
+	covers("LLC-54");
 	settle(&w, 3, 3);
 	w.b.dels[CLIENT] = 1;
 	w.b.dels[SERVER] = 1;
@@ -1308,6 +1377,16 @@ TEST(model_lgr__both_delete)
 	w.b.dels_now[SERVER] = 1;
 	w.b.breaks = 1;
 	run("both delete a link of three, and one breaks", &w);
+	both(&w, 2);
+	w.b.links[SERVER] = 1;
+	while (w.s[SERVER].f.step != SMCR_LGR_S_ADD_REPLY && list_events(&w, e))
+		apply(&w, &e[0]);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	apply(&w, &(struct event){ E_DEL, CLIENT, 0 });
+	apply(&w, &(struct event){ E_DEL, SERVER, 0 });
+	w.s[CLIENT].wants_rdel = 1;
+	run("both delete the link over which another is added", &w);
 }
 
 TEST(model_lgr__both_change)

@@ -124,6 +124,28 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "LLC-49", S_DEL "0<delete-link! 3;", "0<delete-link 3",
 	  "" },
+	/*
+	 * ... or to be deleted anyway: the client does not listen there any more,
+	 * so what was begun on it is in vain
+	 */
+	{ "LLC-54 LLC-75", S_REPLY "want-del 0 orderly;",
+	  "1<delete-link 1 orderly",
+	  "fail 2 link-deleted; move 0 orderly" },
+	{ "LLC-54 LLC-86", S_TWO "want-rkey; ready via=0; want-del 0 orderly;",
+	  "1<delete-link 1 orderly",
+	  "rkey-done again link-error; -rkey; move 0 orderly" },
+	{ "LG-38 LLC-75", S_TWO "want-rkey; ready via=1; want-del 0 orderly;",
+	  "1<delete-link 1",
+	  "fail 0 link-deleted; move 0" },
+	{ "LG-38 LLC-80", S_MOVE, "0<delete-link 3",
+	  "fail 2 link-deleted" },
+	/* a request goes where the client listens, to the last (LLC-54) */
+	{ "LLC-54 LLC-80", S_THREE "want-rkey; ready via=2; "
+	  "want-del 0 orderly; want-del 1 orderly; want-del 2; "
+	  "2<delete-link 1 orderly; 2<delete-link 2 orderly; "
+	  "2<confirm-rkey! n=2 links=1,2;",
+	  "moved 0",
+	  "2>delete-link 1 orderly 0x20000; +step/llc" },
 	/* the only one, and with it the group; the client answers */
 	{ "LLC-47", S_ONE, "0<delete-link 1",
 	  "dead link-deleted; lose; 0>delete-link 1 0x10000 #end; "
@@ -180,7 +202,8 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_del__server)
 {
-	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LG-34 LG-35 LG-38");
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54");
+	covers("LG-34 LG-35 LG-38");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
