@@ -426,6 +426,9 @@ static void timer_over(struct lf *x)
 	case SMCR_LGR_T_RETRY:
 		x->f->want_link = true;
 		x->f->eased = false;
+		x->f->retrying = false;
+		if (!x->f->server)	/* nothing answers a notice */
+			lf_retry(x);
 		break;
 	default:
 		if (timer >= SMCR_LGR_T_NOTICE && timer < NR_SMCR_LGR_TIMER)

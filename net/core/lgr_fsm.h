@@ -325,6 +325,7 @@ struct smcr_lgr_slot {
  * @cause_tried: ... and that is what the attempt under way was for
  * @eased: a notice of the client has set @tries back since T_RETRY was over last
  * @tries: attempts in vain, for T_RETRY
+ * @retrying: T_RETRY runs
  * @rkey: enum smcr_rkey_st
  * @rkey_passed: a wanted one has waited for another exchange to end
  * @rkey_waits: T_RKEY was over so often during exchanges of the peer
@@ -362,6 +363,7 @@ struct smcr_lgr_fsm {
 	bool cause_tried;
 	bool eased;
 	u8 tries;
+	bool retrying;
 	u8 rkey;
 	bool rkey_passed;
 	u8 rkey_waits;

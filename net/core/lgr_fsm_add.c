@@ -218,12 +218,10 @@ static void link_active(struct lf *x)
 
 	s->st = SMCR_SLOT_ACTIVE;
 	s->age = f->ages++;
-	f->tries = 0;
 	f->eased = false;
 	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
 	lf_act(x, SMCR_LGR_DO_LIVE, f->subject);
-	if (lf_redundant(f))
-		lf_disarm(x, SMCR_LGR_T_RETRY);
+	lf_retry_done(x);
 	f->subject = SMCR_NO_SLOT;
 }
 
@@ -484,11 +482,9 @@ static void clt_up(struct lf *x)
 
 	s->st = SMCR_SLOT_ACTIVE;
 	s->age = f->ages++;
-	f->tries = 0;
 	f->subject = SMCR_NO_SLOT;
 	lf_act(x, SMCR_LGR_DO_LIVE, slot);
-	if (lf_redundant(f))
-		lf_disarm(x, SMCR_LGR_T_RETRY);
+	lf_retry_done(x);
 	lf_settled(x);
 	lf_send(x, slot, SMCR_LLC_CONFIRM_LINK, true, SMCR_TAG_NONE,
 		slot)->confirm_link.link_num = s->num;

@@ -95,6 +95,7 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	lf_answers_lost(x, slot);
 	s->answering = true;
 	s->via = via;
+	lf_retry(x);
 }
 
 static void clt_moved(struct lf *x)
@@ -105,7 +106,6 @@ static void clt_moved(struct lf *x)
 	f->subject = SMCR_NO_SLOT;
 	clt_del_answer(x, f->carrier, slot);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
-	lf_retry(x);
 }
 
 /* The server will ask again over another link (LLC-50) */
@@ -255,6 +255,7 @@ void lf_link_unknown(struct lf *x)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	}
 	lf_stop(x, slot);
+	lf_retry(x);
 }
 
 const struct lf_row lf_asked_rows[] = {

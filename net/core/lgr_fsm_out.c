@@ -89,11 +89,16 @@ void lf_step(struct lf *x, u8 step, u8 span)
 		lf_arm(x, SMCR_LGR_T_STEP, span);
 }
 
-/* Another attempt at a link later, as long as there is no redundancy (LG-27) */
+/*
+ * Another attempt at a link later, as long as there is no redundancy (LG-27). A
+ * client's attempts are at these times only: a time that runs is not put off.
+ */
 void lf_retry(struct lf *x)
 {
-	if (x->f->ending || x->f->single || lf_redundant(x->f))
+	if (x->f->ending || x->f->single || lf_redundant(x->f) ||
+	    (x->f->retrying && !x->f->server))
 		return;
+	x->f->retrying = true;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/* the client has not answered: the RNIC that has come is still to be tried */
 	x->f->cause |= x->f->cause_tried;
@@ -101,6 +106,16 @@ void lf_retry(struct lf *x)
 	/* longer waits there are not, but other RNICs */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
+}
+
+/* There is redundancy again, or not */
+void lf_retry_done(struct lf *x)
+{
+	x->f->tries = 0;
+	if (!lf_redundant(x->f))
+		return;
+	x->f->retrying = false;
+	lf_disarm(x, SMCR_LGR_T_RETRY);
 }
 
 /* Links */

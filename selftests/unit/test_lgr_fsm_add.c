@@ -212,7 +212,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-74", C_MAKE "want-link;", "made 2 no",
 	  "0>add-link! 3 rejected=1; 0>add-link" },
 	{ "LLC-43 LG-31", C_ONE, "timer retry",
-	  "0>add-link" },
+	  "+retry/retry; 0>add-link" },
 	/* the server goes silent */
 	{ "LLC-42 LLC-10", C_CONT, "timer step",
 	  "fail 0 llc-timeout; move 0; fail 2 llc-timeout; "
@@ -245,7 +245,7 @@ static const struct lgr_row client[] = {
 	  "0<add-link 3 nic=1; made 1 nic=1 n=1; 0<add-link-cont 3; "
 	  "timer step; 0<delete-link 3;",
 	  "timer retry",
-	  "0>add-link" },
+	  "+retry/retry*2; 0>add-link" },
 	{ "LLC-44 LLC-12", C_CONF, "down 0 link-error",
 	  "move 0; fail 2 link-error; 1>delete-link 3 0x10000; "
 	  "+notice2/notice; 1>delete-link 1 0x10000; +notice0/notice" },

@@ -255,7 +255,7 @@ static const struct lgr_row client[] = {
 	  "move 0; fail 2 link-deleted; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
-	  "1>delete-link! 3 0x10000 #answer 2" },
+	  "1>delete-link! 3 0x10000 #answer 2; +retry/retry" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "want-rkey",
 	  "prepare" },
 	/* the server deletes the carrying link first */
@@ -308,6 +308,8 @@ static const struct lgr_row client[] = {
 	{ "LLC-48", C_TWO, "down 0 llc-opcode",
 	  "move 0; 1>delete-link 1 0x40000; +notice0/notice" },
 	{ "LLC-47 LG-37", C_TWO "down 0 link-error;", "1<delete-link 1",
+	  "1>delete-link! 1 0x10000 #answer 0; -notice0; +retry/retry" },
+	{ "LG-37", C_THREE "down 0 link-error;", "1<delete-link 1",
 	  "1>delete-link! 1 0x10000 #answer 0; -notice0" },
 	{ "LG-36", C_TWO "down 0 link-error; 1<delete-link 1;",
 	  "sent 1 answer 0",
@@ -364,15 +366,33 @@ static const struct lgr_row client[] = {
 	/* the server does not know it */
 	{ "LLC-49", C_TWO "down 0 link-error;",
 	  "1<delete-link! 1 reason=0x100000",
-	  "-notice0; stop 0" },
+	  "-notice0; stop 0; +retry/retry" },
 	{ "LLC-49", C_TWO "want-del 0 orderly;",
 	  "1<delete-link! 1 reason=0x100000",
-	  "move 0; -notice0; stop 0" },
+	  "move 0; -notice0; stop 0; +retry/retry" },
+	/*
+	 * Without redundancy it tells the server now and then that another link could
+	 * be had, however the last one but one has gone
+	 */
+	{ "LG-27 LG-31", C_TWO "down 0 link-error; 1<delete-link 1; "
+	  "sent 1 answer 0; stopped 0;", "timer retry",
+	  "+retry/retry*2; 1>add-link" },
+	{ "LG-27", C_TWO "0<delete-link 2 orderly;", "0<confirm-rkey n=0",
+	  "stop 1; +retry/retry; learn-rmb 0 last; 0>confirm-rkey! n=0" },
+	{ "LG-27", C_ONE "timer retry; timer retry; timer retry; timer retry;",
+	  "timer retry",
+	  "+retry/retry*16; 0>add-link" },
+	{ "LG-27", C_ONE "timer retry; timer retry; timer retry; timer retry; "
+	  "timer retry;", "timer retry",
+	  "+retry/retry*16; 0>add-link" },
+	{ "LG-27", C_TWO, "timer retry",
+	  "0>add-link" },
 };
 
 TEST(smcr_lgr_fsm_del__client)
 {
-	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54 LG-36 LG-37");
+	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54");
+	covers("LG-27 LG-36 LG-37");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 

@@ -375,7 +375,7 @@ static const struct lgr_row second_link[] = {
 	  "stop 1" },
 	{ "LLC-43", C_FLOST "0<delete-link 2; sent 0 answer 1; stopped 1;",
 	  "timer retry",
-	  "0>add-link" },
+	  "+retry/retry*2; 0>add-link" },
 	{ "LLC-49", C_FLOST, "0<delete-link! 2 reason=0x100000",
 	  "settled ok; -notice1; stop 1" },
 	{ "LLC-43 LLC-54", C_FLOST, "1<confirm-link 2",
@@ -388,11 +388,14 @@ static const struct lgr_row second_link[] = {
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
 	/* the server has given it up */
 	{ "LLC-24", C_FCONT, "0<delete-link 2",
-	  "settled ok; 0>delete-link! 2 0x10000 #answer 1" },
+	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; "
+	  "+retry/retry" },
 	{ "LLC-24", C_FCONF, "0<delete-link 2",
-	  "settled ok; 0>delete-link! 2 0x10000 #answer 1" },
+	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; "
+	  "+retry/retry" },
 	{ "LLC-24", C_FLINK, "0<delete-link 2",
-	  "settled ok; 0>delete-link! 2 0x10000 #answer 1" },
+	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; "
+	  "+retry/retry" },
 	{ "LLC-12", C_FLINK, "down 0 link-error",
 	  "settled reset link-error" },
 };
