@@ -44,6 +44,13 @@ int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 			char __user *val, int __user *len);
 
+/* filter.c */
+int smcr_filter_reuseport(struct smcr_sock *ssk, sockptr_t val, unsigned int len);
+int smcr_filter_set(struct socket *sock, int opt, sockptr_t val,
+		    unsigned int len);
+void smcr_filter_push(struct smcr_sock *ssk);
+void smcr_filter_inherit(struct smcr_sock *child, const struct smcr_sock *from);
+
 /* sock_listen.c */
 void smcr_accept_work(struct work_struct *work);
 void smcr_child_defer_end(struct smcr_sock *child);

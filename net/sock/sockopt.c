@@ -7,11 +7,9 @@
  * _sync(). Everything else belongs to TCP, with the exceptions named below.
  */
 #include <linux/errqueue.h>
-#include <linux/filter.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/tcp.h>
-#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 #include "conn/keepalive.h"
 #include "hs/hs.h"
@@ -25,8 +23,8 @@ enum smcr_opt_rule {
 	SMCR_OPT_TCP,		/* inner socket only */
 	SMCR_OPT_INT,		/* inner socket, and means something here, too */
 	SMCR_OPT_REFUSE,	/* works inside TCP's data path (SEC-07) */
-	SMCR_OPT_CBPF,		/* smcr_set_reuseport_cbpf() */
-	SMCR_OPT_FILTER,	/* smcr_set_filter() */
+	SMCR_OPT_CBPF,		/* smcr_filter_reuseport() */
+	SMCR_OPT_FILTER,	/* smcr_filter_set() */
 	SMCR_OPT_FASTOPEN,	/* before connect() or listen(); excludes SMC-R */
 };
 
@@ -79,8 +77,6 @@ static const struct smcr_opt smcr_tcp_opts[] = {
 	{ TCP_FASTOPEN_NO_COOKIE,	SMCR_OPT_FASTOPEN },
 };
 
-static void smcr_push_filter(struct smcr_sock *ssk);
-
 static enum smcr_opt_rule smcr_opt_find(const struct smcr_opt *opts, size_t n,
 					int name, enum smcr_opt_rule other)
 {
@@ -99,52 +95,6 @@ static int smcr_opt_int(sockptr_t val, unsigned int len, int *out)
 	return copy_from_sockptr(out, val, sizeof(*out)) ? -EFAULT : 0;
 }
 
-/*
- * SO_ATTACH_REUSEPORT_CBPF: TCP would read the instructions, to which the value
- * points, under its lock
- */
-static int smcr_set_reuseport_cbpf(struct smcr_sock *ssk, sockptr_t val,
-				   unsigned int len)
-{
-	struct sock *tsk = ssk->tcp->sk;
-	struct sock_fprog fprog;
-	struct bpf_prog *prog;
-	int rc;
-
-	rc = copy_bpf_fprog_from_user(&fprog, val, len) ?:
-	     bpf_prog_create_from_user(&prog, &fprog, NULL, false);
-	if (rc)
-		return rc;
-	lock_sock(tsk);
-	rc = sock_flag(tsk, SOCK_FILTER_LOCKED) ? -EPERM :
-						  reuseport_attach_prog(tsk, prog);
-	release_sock(tsk);
-	if (rc)
-		bpf_prog_destroy(prog);
-	return rc;
-}
-
-/*
- * Filters see packets, and those are TCP's. They are attached to the own socket,
- * whose lock no worker waits for while the program is read, and both have them then.
- * One that a listener's child has from its listener is the inner socket's alone.
- */
-static int smcr_set_filter(struct socket *sock, int opt, sockptr_t val,
-			   unsigned int len)
-{
-	struct smcr_sock *ssk = smcr_sk(sock->sk);
-	int rc;
-
-	if (sock_flag(ssk->tcp->sk, SOCK_FILTER_LOCKED))
-		return -EPERM;
-	rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
-	if (rc == -ENOENT && opt == SO_DETACH_FILTER)
-		return smcr_tcp_setsockopt(ssk, SOL_SOCKET, opt, val, len);
-	if (!rc)
-		smcr_push_filter(ssk);
-	return rc;
-}
-
 static int smcr_setsockopt_socket(struct socket *sock, int opt, sockptr_t val,
 				  unsigned int len)
 {
@@ -157,9 +107,9 @@ static int smcr_setsockopt_socket(struct socket *sock, int opt, sockptr_t val,
 	if (rule == SMCR_OPT_REFUSE)
 		return -EOPNOTSUPP;
 	if (rule == SMCR_OPT_CBPF)
-		return smcr_set_reuseport_cbpf(ssk, val, len);
+		return smcr_filter_reuseport(ssk, val, len);
 	if (rule == SMCR_OPT_FILTER)
-		return smcr_set_filter(sock, opt, val, len);
+		return smcr_filter_set(sock, opt, val, len);
 	if (rule != SMCR_OPT_TCP)
 		rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
 	if (rc || rule == SMCR_OPT_OWN)
@@ -406,28 +356,6 @@ static void smcr_push_live(struct sock *tsk, const struct sock *sk)
 	}
 }
 
-/* Filters see packets, and those are TCP's. Both sockets have a reference then. */
-static void smcr_push_filter(struct smcr_sock *ssk)
-{
-	struct sock *tsk = ssk->tcp->sk;
-	struct sk_filter *fp;
-
-	if (rcu_access_pointer(ssk->sk.sk_filter) == READ_ONCE(ssk->pushed_filter))
-		return;
-	lock_sock(tsk);
-	rcu_read_lock();
-	fp = rcu_dereference(ssk->sk.sk_filter);
-	if (fp && !refcount_inc_not_zero(&fp->refcnt))
-		fp = NULL;	/* just taken off; its successor is for the next call */
-	rcu_read_unlock();
-	sk_detach_filter(tsk);
-	if (fp)			/* what sk_detach_filter() gives back */
-		atomic_add(bpf_prog_size(fp->prog->len), &tsk->sk_omem_alloc);
-	rcu_assign_pointer(tsk->sk_filter, fp);
-	WRITE_ONCE(ssk->pushed_filter, fp);
-	release_sock(tsk);
-}
-
 static void smcr_push_int(struct smcr_sock *ssk, int opt, int val)
 {
 	sock_setsockopt(ssk->tcp, SOL_SOCKET, opt, KERNEL_SOCKPTR(&val),
@@ -487,7 +415,7 @@ static void smcr_push_silent(struct smcr_sock *ssk)
 	struct sock *tsk = ssk->tcp->sk;
 	int cpu = READ_ONCE(sk->sk_incoming_cpu);
 
-	smcr_push_filter(ssk);
+	smcr_filter_push(ssk);
 	smcr_push_timestamps(ssk);
 	smcr_push_pacing(tsk, sk);
 	if (cpu >= 0 && cpu != READ_ONCE(ssk->pushed_cpu)) {
@@ -631,6 +559,7 @@ void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 	smcr_inherit_flag(sk, lsk, SOCK_LOCALROUTE);
 	smcr_inherit_flag(sk, lsk, SOCK_BROADCAST);
 	smcr_inherit_flag(sk, lsk, SOCK_DBG);
+	smcr_filter_inherit(child, from);
 	child->corked = from->corked;
 	child->pushed_if = sk->sk_bound_dev_if;
 	child->pushed_mark = sk->sk_mark;

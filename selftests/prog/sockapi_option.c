@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "sockapi.h"
 
-/* set NAME OPTION VALUE [LENGTH]; linger: onoff,seconds; times in ms */
+/* set NAME OPTION VALUE [LENGTH]; linger: onoff,seconds; times in ms; a filter passes all; flow label: rw, ro */
 static void op_set(struct call *c)
 {
 	long rc = option_set(slot(c->a[1])->fd, option_of(c->a[2]), arg(c, 3), num(c, 4, -1));
@@ -45,11 +45,14 @@ static void op_get(struct call *c)
 		say(c->o, " %d,%d", u.l.l_onoff, u.l.l_linger);
 	else if (o->kind == STRING)
 		say(c->o, " '%.*s'", (int)len, u.s);
+	else if (o->kind == FILTER)
+		say(c->o, " %u instructions", len);
 	else if (o->opt == SO_ERROR && o->level == SOL_SOCKET)
 		say(c->o, " %s", u.i ? strerrorname_np(u.i) : "0");
 	else
 		say(c->o, " %d", u.i);
-	say(c->o, " len %u", len);
+	if (o->kind != FILTER)
+		say(c->o, " len %u", len);
 }
 
 /* info NAME: the state of TCP_INFO */

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The words of sockapi and sockcmd: flags, events, options, addresses. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "sockwords.h"
 
@@ -57,7 +61,7 @@ static const struct option_name option_names[] = {
 	SOL(INCOMING_CPU, INT), SOL(BUSY_POLL, INT), SOL(ZEROCOPY, INT),
 	SOL(PEEK_OFF, INT), SOL(NO_CHECK, INT), SOL(PASSCRED, INT),
 	SOL(INCOMING_NAPI_ID, INT), SOL(MAX_PACING_RATE, INT), SOL(RESERVE_MEM, INT),
-	SOL(LOCK_FILTER, INT), SOL(NOFCS, INT), SOL(RXQ_OVFL, INT),
+	SOL(LOCK_FILTER, INT), SOL(ATTACH_FILTER, FILTER), SOL(DETACH_FILTER, INT), SOL(NOFCS, INT), SOL(RXQ_OVFL, INT),
 	TCPO(NODELAY, INT), TCPO(MAXSEG, INT), TCPO(CORK, INT),
 	TCPO(KEEPIDLE, INT), TCPO(KEEPINTVL, INT), TCPO(KEEPCNT, INT),
 	TCPO(SYNCNT, INT), TCPO(LINGER2, INT), TCPO(DEFER_ACCEPT, INT),
@@ -84,6 +88,7 @@ static const struct option_name option_names[] = {
 	{ "IPV6_UNICAST_HOPS", IPPROTO_IPV6, IPV6_UNICAST_HOPS, INT },
 	{ "IPV6_MTU_DISCOVER", IPPROTO_IPV6, IPV6_MTU_DISCOVER, INT },
 	{ "IPV6_ADDRFORM", IPPROTO_IPV6, IPV6_ADDRFORM, INT },
+	{ "IPV6_FLOWLABEL_MGR", IPPROTO_IPV6, 32, LABEL },
 };
 
 void unknown(const char *what, const char *word, size_t len)
@@ -126,6 +131,50 @@ const struct option_name *option_of(const char *name)
 	return NULL;
 }
 
+/*
+ * A flow label of one's own, with any number, which is given back in the value; EBADMSG if not.
+ * From memory that cannot be written ("ro") it is not, without an error.
+ */
+static int flow_label(int fd, const struct option_name *o, const char *text)
+{
+	struct {		/* struct in6_flowlabel_req */
+		struct in6_addr dst;
+		uint32_t label;
+		uint8_t action, share;
+		uint16_t flags, expires, linger;
+		uint32_t pad;
+	} *req;
+	bool ro = text && !strcmp(text, "ro");
+	int rc, err;
+
+	req = mmap(NULL, sizeof(*req), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (req == MAP_FAILED)
+		return -1;
+	req->dst.s6_addr[15] = 1;	/* ::1 */
+	req->share = 1;			/* IPV6_FL_S_EXCL */
+	req->flags = 1;			/* IPV6_FL_F_CREATE; the action 0 is IPV6_FL_A_GET */
+	if (ro)
+		mprotect(req, sizeof(*req), PROT_READ);
+	rc = setsockopt(fd, o->level, o->opt, req, sizeof(*req));
+	err = errno;
+	if (!rc && !req->label != ro) {
+		rc = -1;
+		err = EBADMSG;
+	}
+	munmap(req, sizeof(*req));
+	errno = err;
+	return rc;
+}
+
+/* A program of one instruction: all packets pass */
+static int filter_pass(int fd, int opt)
+{
+	struct sock_filter ret = { 6, 0, 0, 0x40000 };
+	struct sock_fprog prog = { 1, &ret };
+
+	return setsockopt(fd, SOL_SOCKET, opt, &prog, sizeof(prog));
+}
+
 /* @text: a number; onoff,seconds of LINGER; ms of a time. @len: another length than the value's, or -1. */
 int option_set(int fd, const struct option_name *o, const char *text, long len)
 {
@@ -136,6 +185,10 @@ int option_set(int fd, const struct option_name *o, const char *text, long len)
 	const void *p = &i;
 	socklen_t size = sizeof(i);
 
+	if (o->kind == FILTER)
+		return filter_pass(fd, o->opt);
+	if (o->kind == LABEL)
+		return flow_label(fd, o, text);
 	if (o->kind == TIMEVAL) {
 		p = &tv;
 		size = sizeof(tv);

@@ -19,7 +19,7 @@ extern const struct name msg_flags[], poll_events[], epoll_flags[], signal_names
 struct option_name {
 	const char *name;
 	int level, opt;
-	enum { INT, TIMEVAL, LINGER, STRING } kind;
+	enum { INT, TIMEVAL, LINGER, STRING, FILTER, LABEL } kind;
 };
 
 /* These end the program when a word is unknown */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Socket filters. They see packets, and those are TCP's. A filter is attached to the
+ * own socket, whose lock no worker waits for while the program is read, and both
+ * sockets have it then: what may be changed, SO_LOCK_FILTER, is the own socket's to say.
+ */
+#include <linux/filter.h>
+#include <net/sock_reuseport.h>
+#include "sock/sock.h"
+
+/**
+ * smcr_filter_reuseport() - SO_ATTACH_REUSEPORT_CBPF
+ * @ssk: socket
+ * @val: value; TCP would read the instructions to which it points under its lock
+ * @len: its length
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_filter_reuseport(struct smcr_sock *ssk, sockptr_t val, unsigned int len)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct sock_fprog fprog;
+	struct bpf_prog *prog;
+	int rc;
+
+	rc = copy_bpf_fprog_from_user(&fprog, val, len) ?:
+	     bpf_prog_create_from_user(&prog, &fprog, NULL, false);
+	if (rc)
+		return rc;
+	lock_sock(tsk);
+	rc = sock_flag(tsk, SOCK_FILTER_LOCKED) ? -EPERM :
+						  reuseport_attach_prog(tsk, prog);
+	release_sock(tsk);
+	if (rc)
+		bpf_prog_destroy(prog);
+	return rc;
+}
+
+/* A reference for another socket. NULL: there is none, or it was just taken off. */
+static struct sk_filter *smcr_filter_get(const struct sock *sk)
+{
+	struct sk_filter *fp;
+
+	rcu_read_lock();
+	fp = rcu_dereference(sk->sk_filter);
+	if (fp && !refcount_inc_not_zero(&fp->refcnt))
+		fp = NULL;
+	rcu_read_unlock();
+	return fp;
+}
+
+/* @fp: with a reference for the socket, which has no filter. */
+static void smcr_filter_put_on(struct sock *sk, struct sk_filter *fp)
+{
+	if (fp)			/* what sk_detach_filter() gives back */
+		atomic_add(bpf_prog_size(fp->prog->len), &sk->sk_omem_alloc);
+	rcu_assign_pointer(sk->sk_filter, fp);
+}
+
+/**
+ * smcr_filter_push() - give the inner socket the own socket's filter
+ * @ssk: socket
+ *
+ * Another thread may have locked the inner one's since the own one was attached; that
+ * was allowed when it was. sk_detach_filter() would leave the old one there.
+ *
+ * Context: process; may take the inner socket's lock.
+ */
+void smcr_filter_push(struct smcr_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+	struct sock *tsk = ssk->tcp->sk;
+	struct sk_filter *fp;
+
+	if (rcu_access_pointer(sk->sk_filter) == READ_ONCE(ssk->pushed_filter) &&
+	    sock_flag(sk, SOCK_FILTER_LOCKED) <=
+	    sock_flag(tsk, SOCK_FILTER_LOCKED))
+		return;
+	lock_sock(tsk);
+	fp = smcr_filter_get(sk);
+	sock_reset_flag(tsk, SOCK_FILTER_LOCKED);
+	sk_detach_filter(tsk);
+	smcr_filter_put_on(tsk, fp);
+	WRITE_ONCE(ssk->pushed_filter, fp);
+	sock_valbool_flag(tsk, SOCK_FILTER_LOCKED,
+			  sock_flag(sk, SOCK_FILTER_LOCKED));
+	release_sock(tsk);
+}
+
+/**
+ * smcr_filter_set() - SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_DETACH_FILTER
+ * @sock: socket
+ * @opt: which
+ * @val: value
+ * @len: its length
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_filter_set(struct socket *sock, int opt, sockptr_t val,
+		    unsigned int len)
+{
+	int rc = sock_setsockopt(sock, SOL_SOCKET, opt, val, len);
+
+	if (!rc)
+		smcr_filter_push(smcr_sk(sock->sk));
+	return rc;
+}
+
+/**
+ * smcr_filter_inherit() - filter of a listener's child
+ * @child: child, not yet known to anybody
+ * @from: its listener
+ *
+ * The inner socket has inherited one from the inner listener.
+ */
+void smcr_filter_inherit(struct smcr_sock *child, const struct smcr_sock *from)
+{
+	struct sock *tsk = child->tcp->sk;
+	struct sk_filter *fp = smcr_filter_get(tsk);
+
+	smcr_filter_put_on(&child->sk, fp);
+	child->pushed_filter = fp;
+	sock_valbool_flag(&child->sk, SOCK_FILTER_LOCKED,
+			  sock_flag(&from->sk, SOCK_FILTER_LOCKED) ||
+			  sock_flag(tsk, SOCK_FILTER_LOCKED));
+}
