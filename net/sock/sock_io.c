@@ -88,11 +88,23 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
+/* As tcp_sendmsg(), which looks at them first; here none means anything */
+static int smcr_check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	struct sockcm_cookie sockc;
+
+	sockcm_init(&sockc, tsk);
+	return sock_cmsg_send(tsk, msg, &sockc) ? -EINVAL : 0;
+}
+
 static int smcr_smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 			    size_t len)
 {
 	struct sock *sk = &ssk->sk;
 
+	if (unlikely(msg->msg_controllen) && smcr_check_cmsg(ssk, msg))
+		return -EINVAL;
 	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN))
 		return -EPIPE;
 	return smcr_tx_sendmsg(ssk, msg, len);

@@ -95,16 +95,15 @@ static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 	return rc;
 }
 
-/* IPV6_FLOWLABEL_MGR gives the label back in its value */
-static int smcr_opt_copy_back(int level, int opt, sockptr_t val,
-			      const void *copy, unsigned int len)
+/* IPV6_FLOWLABEL_MGR gives the label back, as TCP does: a fault is no error */
+static void smcr_opt_copy_back(int level, int opt, sockptr_t val,
+			       const void *copy, unsigned int len)
 {
-	if (level != SOL_IPV6 || opt != IPV6_FLOWLABEL_MGR ||
-	    len < sizeof(struct in6_flowlabel_req))
-		return 0;
-	if (copy_to_sockptr(val, copy, sizeof(struct in6_flowlabel_req)))
-		return -EFAULT;
-	return 0;
+	const struct in6_flowlabel_req *req = copy;
+
+	if (level == SOL_IPV6 && opt == IPV6_FLOWLABEL_MGR && len >= sizeof(*req))
+		copy_to_sockptr_offset(val, offsetof(typeof(*req), flr_label),
+				       &req->flr_label, sizeof(req->flr_label));
 }
 
 /**
@@ -135,7 +134,7 @@ int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 		return PTR_ERR(copy);
 	rc = smcr_tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
 	if (!rc)
-		rc = smcr_opt_copy_back(level, opt, val, copy, len);
+		smcr_opt_copy_back(level, opt, val, copy, len);
 	kfree(copy);
 	return rc;
 }

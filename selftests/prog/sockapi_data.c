@@ -186,6 +186,30 @@ static void op_vector(struct call *c)
 	say_pipe(c->o, before);
 }
 
+/* sendcmsg NAME LEN LEVEL/TYPE BYTES [SAID]: a control message of zeros, that says to have another length */
+static void op_sendcmsg(struct call *c)
+{
+	struct slot *s = slot(c->a[1]);
+	struct iovec iov = { buffer(), (size_t)num(c, 2, 0) };
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(64)];
+	} u = { .room = "" };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &u };
+	struct cmsghdr *cm = &u.align;
+	size_t len = (size_t)num(c, 4, 0);
+	long rc;
+
+	sscanf(arg(c, 3), "%d/%d", &cm->cmsg_level, &cm->cmsg_type);
+	m.msg_controllen = CMSG_SPACE(len);
+	cm->cmsg_len = CMSG_LEN((size_t)num(c, 5, (long)len));
+	pattern_fill(iobuf, s->tx, iov.iov_len);
+	rc = sendmsg(s->fd, &m, 0);
+	say_result(c->o, rc, errno);
+	if (rc > 0)
+		s->tx += (uint64_t)rc;
+}
+
 /* badmem NAME send|recv|sendpart|recvpart: memory that is not there */
 static void op_badmem(struct call *c)
 {
@@ -390,7 +414,8 @@ const struct op ops_data[] = {
 	{ "send", op_send }, { "sendto", op_sendto }, { "recv", op_recv },
 	{ "recvfrom", op_recvfrom }, { "recvmsg", op_recvmsg },
 	{ "writev", op_vector }, { "readv", op_vector },
-	{ "sendmsg", op_vector }, { "badmem", op_badmem },
+	{ "sendmsg", op_vector }, { "sendcmsg", op_sendcmsg },
+	{ "badmem", op_badmem },
 	{ "sendfile", op_sendfile }, { "spliceout", op_spliceout },
 	{ "splicein", op_splicein }, { "fill", op_fill },
 	{ "drain", op_drain }, { "take", op_take }, { "put", op_put }, { }
