@@ -11,62 +11,8 @@
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet clc rmb
-# shellcheck source=selftests/prog/puppet.sh
-. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/forger.sh
+. "$PROG/forger.sh"
 
-server() {
-	ip addr add 10.77.0.101/24 dev eth0
-	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 mark:first \
-		recv:5 send:5 recv:1=eof close
-	app_end "server program: the first connection goes on"
-	eq "the forger is known for it" "$(counter rkey-unknown)" 1
-
-	pup_bg <<-'E'
-		listen 5001
-		mark up2
-		accept
-		first_contact
-		rx data len=5
-		# the forger knows this link
-		conn forger
-		accept
-		rx proposal
-		tx accept first=0 rkey=0x1badbeef va=0x7f0000000000
-		rx decline s=0 diag=0x06100000
-		rx app len=5
-		tx fin
-		rx eof
-		conn 1
-		tx data len=5
-		close
-	E
-	pup_end "puppet as server"
-}
-
-client() {
-	ip addr add 10.77.0.102/24 dev eth0
-	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
-	await up
-	pup "a forged Confirm" <<-E
-		conn victim
-		connect $PEER 5000
-		first_contact
-		tx data len=5
-		await first
-		conn forger
-		connect 10.77.0.101 5000
-		reuse until=confirm
-		tx confirm rkey=0x1badbeef va=0x7f0000000000
-		rx rst
-		conn victim
-		tx data len=5
-		rx data len=5
-		close
-	E
-	await up2
-	app "a forged Accept is declined" \
-		socket "connect:$PEER:5001" send:5 slot:1 \
-		socket "connect:$PEER:5001" send:5 recv:1=eof close \
-		slot:0 recv:5 recv:1=eof close
-	eq "with its reason" "$(counter rkey-unknown)" 1
-}
+server() { forger_server rkey-unknown 0x06100000 rkey=0x1badbeef va=0x7f0000000000; }
+client() { forger_client rkey-unknown rkey=0x1badbeef va=0x7f0000000000; }

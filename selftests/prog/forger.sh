@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For cases in which a second address of the peer's host names, in a Confirm and in an Accept, what
+# is not its own. It loses its own connection; the first one, of the group that it names, goes on.
+#
+#	forger_server REASON DIAG FIELD=VALUE...
+#	forger_client REASON FIELD=VALUE...
+#
+# The fields are those of the Confirm and of the Accept; REASON is the counter that says why, and
+# DIAG the same in the client's Decline.
+#
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+
+forger_server() {
+	local reason=$1 diag=$2; shift 2
+	ip addr add 10.77.0.101/24 dev eth0
+	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 mark:first \
+		recv:5 send:5 recv:1=eof close
+	app_end "server program: the first connection goes on"
+	eq "the forger is known for it" "$(counter "$reason")" 1
+
+	# shellcheck disable=SC2119
+	pup_bg <<-E
+		listen 5001
+		mark up2
+		set index=3
+		accept
+		first_contact
+		rx data len=5
+		# the forger knows this link
+		conn forger
+		set index=4
+		accept
+		rx proposal
+		tx accept first=0 $*
+		rx decline s=0 diag=$diag
+		rx app len=5
+		tx fin
+		rx eof
+		conn 1
+		tx data len=5
+		close
+	E
+	pup_end "puppet as server"
+}
+
+forger_client() {
+	local reason=$1; shift
+	ip addr add 10.77.0.102/24 dev eth0
+	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+	await up
+	pup "a forged Confirm" <<-E
+		set index=3
+		conn victim
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		await first
+		conn forger
+		set index=4
+		connect 10.77.0.101 5000
+		reuse until=confirm
+		tx confirm $*
+		rx rst
+		conn victim
+		tx data len=5
+		rx data len=5
+		close
+	E
+	await up2
+	app "a forged Accept is declined" \
+		socket "connect:$PEER:5001" send:5 slot:1 \
+		socket connect:10.77.0.101:5001 send:5 recv:1=eof close \
+		slot:0 recv:5 recv:1=eof close
+	eq "with its reason" "$(counter "$reason")" 1
+}
