@@ -183,7 +183,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * @on: link that it names; NULL: the one that the connection is on
  *
  * Return: 0; -ENOENT its RMB is not known on the link, or has elements of another
- * size; -ENOSPC too many RTokens; -ENOMEM.
+ * size; -EBUSY the element is not the peer's to give away; -ENOSPC too many
+ * RTokens; -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 		       struct smcr_link *on)

@@ -41,6 +41,22 @@ bool smcr_tcp_taken(struct smcr_sock *ssk)
 }
 
 /**
+ * smcr_tcp_peer() - where a connection comes from or goes to
+ * @tsk: connected inner socket
+ * @addr: set to the peer's address, IPv4-mapped for IPv4
+ */
+void smcr_tcp_peer(const struct sock *tsk, struct in6_addr *addr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		*addr = tsk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_daddr, addr);
+}
+
+/**
  * smcr_tcp_owner() - whose inner socket is it?
  * @tsk: inner socket or child of one, sk_callback_lock held for reading
  *

@@ -2,6 +2,7 @@
 /*
  * What ties connections to their group: elements of the peer's RMBs, and its end.
  */
+#include <net/ipv6.h>
 #include "conn/conn.h"
 #include "conn/sock.h"
 
@@ -28,6 +29,35 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 	return (unsigned long)rtoken << 8 | index;
 }
 
+/*
+ * Store @conn as owner of @key, which has memory. *@old: the owner before, with a
+ * reference; NULL if it lets go just now, too. Only the address that formed the group
+ * takes an element from a live owner.
+ */
+static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
+			    struct smcr_conn *conn, struct smcr_conn **old)
+{
+	struct xarray *relems = &lgr->rtok.relems;
+	struct in6_addr addr;
+	int rc = -EBUSY;
+
+	*old = NULL;
+	smcr_tcp_peer(smcr_conn_sock(conn)->tcp->sk, &addr);
+	rcu_read_lock();
+	xa_lock_bh(relems);
+	if (ipv6_addr_equal(&addr, &lgr->peer.addr) || !xa_load(relems, key)) {
+		*old = __xa_store(relems, key, conn, GFP_ATOMIC);
+		rc = xa_err(*old);
+	}
+	xa_unlock_bh(relems);
+	/* its memory goes a grace period after it has let go */
+	if (rc || (*old &&
+		   !refcount_inc_not_zero(&smcr_conn_sock(*old)->sk.sk_refcnt)))
+		*old = NULL;
+	rcu_read_unlock();
+	return rc;
+}
+
 /**
  * smcr_conn_claim_relem() - the peer gave @conn an element of its RMB
  * @conn: new owner, in its group
@@ -38,10 +68,12 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * @size: bytes of an element
  *
  * Another live connection that still holds the element loses it: the peer,
- * its owner, says that it is free (RMB-24).
+ * its owner, says that it is free (RMB-24). But CLC messages can be relayed: from
+ * an address that did not form the group they take no element in use (J-08).
  *
  * Context: process.
- * Return: index of the RToken; -ENOMEM, or as smcr_lgr_use_rtoken().
+ * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the
+ * connection's TCP peer did not form the group; or as smcr_lgr_use_rtoken().
  */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size)
@@ -58,18 +90,8 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 
 	/* memory first, so that the swap itself can be done under RCU */
 	rc = xa_reserve_bh(&lgr->rtok.relems, key, GFP_KERNEL);
-	if (rc) {
-		smcr_lgr_unuse_rtoken(lgr, rt);
-		return rc;
-	}
-	rcu_read_lock();
-	old = xa_store_bh(&lgr->rtok.relems, key, conn, GFP_ATOMIC);
-	/* an old owner may have let go meanwhile, and its memory went with it */
-	rc = xa_err(old);
-	if (rc || (old &&
-		   !refcount_inc_not_zero(&smcr_conn_sock(old)->sk.sk_refcnt)))
-		old = NULL;
-	rcu_read_unlock();
+	if (!rc)
+		rc = smcr_relem_store(lgr, key, conn, &old);
 	if (rc) {
 		smcr_lgr_unuse_rtoken(lgr, rt);
 		return rc;

@@ -141,6 +141,7 @@ bool smcr_tcp_is_ours(const struct smcr_sock *ssk);
 bool smcr_tcp_taken(struct smcr_sock *ssk);
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk);
 bool smcr_tcp_has_news(const struct sock *tsk);
+void smcr_tcp_peer(const struct sock *tsk, struct in6_addr *addr);
 void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock);
 void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk);
 void smcr_tcp_disown(struct smcr_sock *ssk);

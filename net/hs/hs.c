@@ -84,9 +84,18 @@ int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
 {
 	int rc = smcr_conn_set_peer(&hs->ssk->conn, m, on);
 
-	if (rc)
-		hs->why = rc == -ENOENT ? SMCR_R_RKEY_UNKNOWN :
-					  SMCR_R_RMB_LIMIT;
+	switch (rc) {
+	case 0:
+		break;
+	case -ENOENT:
+		hs->why = SMCR_R_RKEY_UNKNOWN;
+		break;
+	case -EBUSY:
+		hs->why = SMCR_R_RMBE_IN_USE;
+		break;
+	default:
+		hs->why = SMCR_R_RMB_LIMIT;
+	}
 	return rc;
 }
 

@@ -159,6 +159,7 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 	hs->first = true;
 	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
 	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
+	smcr_tcp_peer(hs->ssk->tcp->sk, &peer.addr);
 	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
 				  &hs->why);
 	if (!hs->lgr)

@@ -135,11 +135,7 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 
 	memcpy(hs->peer.id, p->peer_id, sizeof(hs->peer.id));
 	memcpy(hs->peer.mac, p->mac, sizeof(hs->peer.mac));
-	if (smcr_route_is_v4(tcp))
-		ipv6_addr_set_v4mapped(inet_sk(tcp)->inet_daddr,
-				       &hs->peer.addr);
-	else
-		hs->peer.addr = tcp->sk_v6_daddr;
+	smcr_tcp_peer(tcp, &hs->peer.addr);
 	return smcr_hs_goto(hs, smcr_srv_join,
 			    min(READ_ONCE(sn->knobs.t_clc), SMCR_FORMING_WAIT));
 }

@@ -31,8 +31,8 @@
 
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
- * by others, and a peer can have several RNICs. ID and MAC are what a Proposal
- * says; @addr is where its TCP connection comes from (server, else zero).
+ * by others, and a peer can have several RNICs. ID and MAC are what CLC messages
+ * say; @addr is that of the TCP connection by which the group is formed.
  */
 struct smcr_peer {
 	u8 id[8];

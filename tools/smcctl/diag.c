@@ -60,6 +60,7 @@ static const struct {
 	{ 0x060f0000, "memory cgroup is full" },
 	{ 0x06100000, "RMB was not confirmed on the link" },
 	{ 0x06110000, "TCP connection is in a sockmap" },
+	{ 0x06120000, "element is in use by another address" },
 	{ 0x09990000, "internal error" },
 	{ 0x09990001, "table of remote keys is full" },
 	{ 0x09990002, "queue pair could not be made ready" },
