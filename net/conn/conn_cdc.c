@@ -92,6 +92,15 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		/* nothing was sent to it yet */
 		return SMCR_R_CDC_CONS;
 	}
+	if (cdc->cflags & SMCR_CDC_A) {
+		/*
+		 * After a move A is repeated, the data that were lost are not: what
+		 * lies between may be anything, and a reader looks without the lock.
+		 */
+		prod = conn->rx.prod;
+		*rx = 0;
+		behind = true;
+	}
 	*urg = behind ? 0 : smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags,
 					      prod.abs, conn->rx.told.abs);
 	if (*urg < 0)
