@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The real files of connections and links, and the core, between two hosts in user
+ * space: see shell/. Links are lost in every way and at every point of the code, work
+ * goes on in any order, and elements are given on at once. Each byte has to come to
+ * its place, nothing may be written to where it has no business, each connection has
+ * to be released, and no memory is left.
+ *
+ * RUNS= is how many seeds each test takes, RUN= the one seed, with V=1 told in full.
+ */
+#include "shell/shell.h"
+#include "ktap.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+const char *kernel_trouble(void);
+
+struct kind {
+	bool aborts, urgent, orderly, may_die, storm;
+	u8 links;
+};
+
+static u64 now_seed;
+
+/* A sanitizer ends the program: say at least where */
+static void aborted(int sig)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), "# seed %llu was at it\n", now_seed);
+
+	fflush(stdout);
+	n = write(1, text, n);
+	_exit(134 + 0 * n);
+}
+
+static void draw_world(const struct kind *k)
+{
+	memset(&w, 0, sizeof(w));
+	w.elem_size = 16 * (3 + pick(8));
+	w.n_elems = 1 + pick(ELEMS_MAX);
+	w.base = chance(2) ? 4 : 0;
+	w.first_sndbuf = 16 + pick(80);
+	w.sndbuf = w.first_sndbuf + (chance(2) ? pick(200) : 0);
+	w.n_links = k->links ?: 2 + pick(LINKS_MAX - 1);
+	w.breaks = pick(chance(2) ? 12 : 5);
+	w.pace = 1 + pick(chance(2) ? 40 : 5);
+	small_sq = 8 << pick(3);
+	w.slow_ack = 1 + pick(chance(2) ? 3 : 40);
+	w.slow_cq = 1 + pick(chance(2) ? 2 : 10);
+	w.slow_work = 1 + pick(chance(2) ? 2 : 10);
+	w.tries = 40;
+	w.orderly = k->orderly && chance(2);
+	w.may_die = k->may_die;
+	w.n_conns = 1 + pick(16);
+	w.aborts = k->aborts ? 4 + pick(13) : 0;
+	w.urgent = k->urgent;
+	if (!k->storm)
+		return;
+	/* many on few links with short queues, which come and go */
+	w.n_elems = ELEMS_MAX - pick(2);
+	w.n_conns = 12 + pick(16);
+	w.n_links = 3 + pick(2);
+	w.breaks = 6 + pick(16);
+	w.pace = 1 + pick(10);
+	w.orderly = k->orderly;
+	w.slow_ack = 4 + pick(40);
+	small_sq = 8;
+}
+
+static bool run(const struct kind *k, u64 seed)
+{
+	static const unsigned int gaps[] = { 5, 20, 60, 200, 1000 };
+	const char *who = "";
+	bool ok;
+
+	now_seed = seed;
+	kernel_start(seed, gaps[seed % ARRAY_SIZE(gaps)]);
+	draw_world(k);
+	rdma_start();
+	group_start();
+	apps_start();
+	later(pick(chance(2) ? 300 : 30), group_break, NULL, 0);
+	ok = kernel_run();
+	if (ok)
+		apps_check();
+	if (!kernel_trouble()[0])
+		group_end();
+	if (!kernel_trouble()[0]) {
+		rdma_end();
+		if (kmem_left(&who)) {
+			printf("# seed %llu: %u blocks are left, one of %s\n", seed,
+			       kmem_left(&who), who);
+			kernel_end();
+			return false;
+		}
+	} else {
+		printf("# seed %llu: %s\n", seed, kernel_trouble());
+	}
+	ok = !kernel_trouble()[0];
+	kernel_end();
+	return ok;
+}
+
+static void run_many(const struct kind *k, unsigned int share)
+{
+	const char *one = getenv("RUN"), *runs = getenv("RUNS"), *most = getenv("FAILS");
+	u64 n = runs ? strtoull(runs, NULL, 0) : share;
+	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
+	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0;
+	unsigned int fails = 0;
+
+	signal(SIGABRT, aborted);
+	if (one) {
+		talk = getenv("V");
+		EXPECT_TRUE(run(k, strtoull(one, NULL, 0)));
+		return;
+	}
+	for (seed = from; seed < from + n; seed++) {
+		if (!run(k, seed)) {
+			EXPECT_TRUE(!"a run failed");
+			if (++fails >= (most ? strtoul(most, NULL, 0) : 1))
+				break;
+		}
+		done++;
+		moves += w.moves;
+		made += w.made;
+		reads += w.reads;
+		conflicts += w.conflicts;
+		full += w.full;
+	}
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room\n",
+	       from, done, made, moves, reads, conflicts, full);
+	EXPECT_TRUE(moves > done / 4);
+}
+
+/* Ends in order: nothing may be lost but links */
+TEST(shell__orderly)
+{
+	const struct kind k = { .orderly = true };
+
+	run_many(&k, 200);
+}
+
+/* Programs give up, close with data unread, or abort */
+TEST(shell__abort)
+{
+	const struct kind k = { .aborts = true, .orderly = true };
+
+	run_many(&k, 200);
+}
+
+/* Many connections, short queues, links that come and go all the time */
+TEST(shell__storm)
+{
+	const struct kind k = { .orderly = true, .storm = true };
+
+	covers("FO-04");
+	run_many(&k, 250);
+}
+
+TEST(shell__storm_abort)
+{
+	const struct kind k = { .orderly = true, .storm = true, .aborts = true };
+
+	covers("CONN-27 CONN-31 RMB-22");
+	run_many(&k, 700);
+}

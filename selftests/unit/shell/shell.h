@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the model of the shell have in common; see model_conn.c. */
+#ifndef _SMCR_UNIT_SHELL_H
+#define _SMCR_UNIT_SHELL_H
+
+#include "conn/conn.h"
+#include "conn/sock.h"
+#include "base/netns.h"
+
+/* fiber.c: coroutines on stacks of their own */
+struct fiber;
+struct fiber *fiber_new(void (*fn)(void));
+void fiber_enter(struct fiber *f);	/* from the scheduler */
+void fiber_leave(struct fiber *f);	/* back to it */
+void fiber_forget(struct fiber *f);	/* never to be entered again */
+
+/* kernel.c */
+void kernel_start(u64 seed, unsigned int gap);
+void kernel_end(void);
+bool kernel_run(void);			/* until nothing is left to be done */
+const char *kernel_waits(void);
+u32 pick(u32 n);			/* 0 .. n - 1, by the run's seed */
+bool chance(u32 n);			/* one of n */
+void later(unsigned long ms, void (*fn)(void *arg, int n), void *arg, int n);
+void task_start(const char *name, void (*fn)(void *arg, int n), void *arg, int n);
+void wait_until(unsigned long ms);	/* sleeps */
+struct smcr_sock *task_sock(void);
+void task_set_sock(struct smcr_sock *ssk);
+unsigned int kmem_left(const char **who);
+extern unsigned long steps;
+extern bool kernel_ending;
+
+/* rdma.c */
+struct wire;
+void rdma_start(void);
+void rdma_end(void);
+unsigned int rdma_ready(void);		/* things that the wire may do now */
+void rdma_step(unsigned int i);
+bool rdma_is_ack(unsigned int i);
+void rdma_connect(struct ib_qp *a, struct ib_qp *b);
+void rdma_break(struct ib_qp *from);	/* what @from sends is lost from now on */
+bool rdma_broken(const struct ib_qp *qp);
+void rdma_fail(struct ib_qp *qp);	/* error of the device */
+void rdma_mr(int host, int d, struct ib_mr *mr, struct smcr_buf *buf);
+
+/* group.c: hosts, and what stands for the group's own machine */
+enum { HOSTS = 2, DEVS = 3, ELEMS_MAX = 8, LINKS_MAX = 4 };
+
+struct elem_state {
+	enum { ELEM_FREE, ELEM_BUSY, ELEM_QUARANTINE } st;
+	struct smcr_sock *owner;
+	unsigned long since;
+};
+
+struct host {
+	int no;
+	struct smcr_net sn;
+	struct net *net;
+	struct smcr_lgr *lgr;
+	struct smcr_rmb *rmb;
+	struct smcr_buf *rmb_buf;
+	struct ib_device ibdev[DEVS];
+	struct smcr_dev *dev[DEVS];
+	struct ib_pd pd[DEVS];
+	struct elem_state elem[ELEMS_MAX];
+	int rtoken;			/* of the peer's RMB */
+	bool lost;			/* the group is dead, and its work has begun */
+};
+
+struct world {
+	struct host host[HOSTS];
+	u32 elem_size, n_elems;
+	u32 base;
+	u32 sndbuf, first_sndbuf;
+	u8 n_links;			/* at a time, at most */
+	u8 breaks;			/* links that are still to be lost */
+	u16 pace;			/* ms between two of these, about */
+	u8 slow_ack, slow_cq, slow_work; /* goes on one of that many times */
+	u8 tries;			/* handshakes that may find no element */
+	bool orderly;			/* links also leave in order */
+	bool may_die;			/* the last link may be lost, too */
+	u8 n_conns;			/* connections that are still to be made */
+	u8 aborts;			/* of 16 ends, as many without order */
+	bool urgent;
+	u32 deaths;			/* groups that ended */
+	u32 moves, made, reads, conflicts, full;
+};
+
+extern struct world w;
+void group_start(void);
+void group_end(void);
+void group_break(void *arg, int n);
+struct host *host_of(const struct smcr_lgr *lgr);
+struct elem_state *elem_at(const void *addr, u32 len);
+struct pair;
+const struct pair *pair_of(const struct smcr_sock *ssk);
+
+/* apps.c: connections and their programs */
+void apps_start(void);
+void apps_check(void);			/* at the end of a run */
+void apps_end(void);
+u8 byte_of(const struct smcr_sock *to, u64 pos);
+void sock_free(struct sock *sk);
+
+#endif /* _SMCR_UNIT_SHELL_H */
