@@ -95,6 +95,12 @@ void smcr_tcp_reset(struct smcr_sock *ssk)
 	later(pick(50), tcp_comes, other(end_of(ssk)), 1);
 }
 
+/* Both hosts have one address, which formed the group */
+void smcr_tcp_peer(const struct sock *tsk, struct in6_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+}
+
 bool smcr_compat_page_follows(const struct msghdr *msg)
 {
 	return chance(4);

@@ -552,6 +552,19 @@ void **xa_at(struct xarray *xa, unsigned long key)
 	return &xa->e[i].val;
 }
 
+void *xa_swap(struct xarray *xa, unsigned long key, bool any, void *old, void *val)
+{
+	void **at, *was;
+
+	xa_lock_bh(xa);
+	at = xa_at(xa, key);
+	was = *at;
+	if (any || was == old)
+		*at = val;
+	xa_unlock_bh(xa);
+	return was;
+}
+
 /* Sockets */
 void sock_wake(struct sock *sk)
 {

@@ -99,8 +99,10 @@ void might_sleep(void);
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define xchg(p, v) ({							\
-	__typeof__(*(p)) x_ = *(p);					\
+	__typeof__(*(p)) x_;						\
+									\
 	point();							\
+	x_ = *(p);							\
 	*(p) = (v);							\
 	x_;								\
 })
@@ -416,6 +418,7 @@ int rhashtable_remove_fast(struct rhashtable *t, struct rhash_head *n,
 			   const struct rhashtable_params p);
 
 struct xarray {
+	struct lock l;
 	struct {
 		unsigned long key;
 		void *val;
@@ -424,20 +427,20 @@ struct xarray {
 };
 
 void **xa_at(struct xarray *xa, unsigned long key);
+void *xa_swap(struct xarray *xa, unsigned long key, bool any, void *old, void *val);
+#define xa_lock_bh(xa)		((xa)->l.name = "xa_lock", lock_take(&(xa)->l, false))
+#define xa_unlock_bh(xa)	lock_drop(&(xa)->l)
 #define xa_reserve_bh(xa, key, gfp)	(xa_at(xa, key), point(), 0)
 #define xa_err(p)			0
-#define xa_store_bh(xa, key, v, gfp)	xchg(xa_at(xa, key), (void *)(v))
-#define xa_cmpxchg_bh(xa, key, old, v, gfp) ({				\
-	void **at_ = xa_at(xa, key), *was_ = *at_;			\
-	point();							\
-	if (*at_ == (void *)(old))					\
-		*at_ = (v);						\
-	was_;								\
-})
+#define xa_load(xa, key)		(*xa_at(xa, key))
+#define __xa_store(xa, key, v, gfp)	xchg(xa_at(xa, key), (void *)(v))
+#define xa_store_bh(xa, key, v, gfp)	xa_swap(xa, key, true, NULL, v)
+#define xa_cmpxchg_bh(xa, key, old, v, gfp) xa_swap(xa, key, false, old, v)
 
 /* Sockets */
 struct sock;
 struct in6_addr { u8 s6_addr[16]; };
+#define ipv6_addr_equal(a, b)	(!memcmp(a, b, sizeof(struct in6_addr)))
 struct net;
 struct net_device;
 struct ctl_table_header;
