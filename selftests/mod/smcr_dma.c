@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
+#include "by_name.h"
 
 static char *dev = "rxe0";
 module_param(dev, charp, 0444);
@@ -86,7 +87,7 @@ static int __init dma_init(void)
 	page = (u8 *)get_zeroed_page(GFP_KERNEL);
 	if (!page)
 		return -ENOMEM;
-	ib = ib_device_get_by_name(dev, RDMA_DRIVER_UNKNOWN);
+	ib = device_by_name(dev);
 	if (!ib) {
 		rc = -ENODEV;
 		goto err;

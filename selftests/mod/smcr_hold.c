@@ -9,8 +9,8 @@
  *			those that are sent in process context, without locks
  *	held		so many threads wait now
  *
- * Probes of tracepoints run without preemption, which is all that keeps them from
- * sleeping. Nobody takes a probe away while it does: unloading waits.
+ * Up to 6.12 probes of tracepoints run without preemption, which is all that keeps
+ * them from sleeping. Nobody takes a probe away while it does: unloading waits.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -43,12 +43,15 @@ module_param_cb(held, &held_ops, NULL, 0444);
 static void hold(const unsigned long *what)
 {
 	unsigned long end = jiffies + HOLD_MAX;
+	bool pinned = preempt_count();
 
 	atomic_inc(&held);
-	preempt_enable();
+	if (pinned)
+		preempt_enable();
 	while (READ_ONCE(*what) && time_before(jiffies, end))
 		msleep(20);
-	preempt_disable();
+	if (pinned)
+		preempt_disable();
 	atomic_dec(&held);
 }
 

@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
+#include "by_name.h"
 
 /* Nothing is held longer, whatever becomes of the test */
 #define HOLD_MAX	(30 * HZ)
@@ -120,7 +121,7 @@ static int verbsfail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr,
 
 static int __init verbsfail_init(void)
 {
-	ibdev = ib_device_get_by_name(dev, RDMA_DRIVER_UNKNOWN);
+	ibdev = device_by_name(dev);
 	if (!ibdev)
 		return -ENODEV;
 	real = ibdev->ops;
