@@ -895,6 +895,35 @@ static void fault_verbs(void)
 	check(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), "and no more");
 }
 
+/* A delay of each verb that has one: it takes as long, and does what it does without */
+static void fault_delay(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	static const char *const what[] = {
+		"alloc_pd", "alloc_mr", "dereg_mr", "create_qp", "destroy_qp", "to_err",
+	};
+	uint64_t from;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	unsigned int i;
+	char fault[32];
+	int rc;
+
+	for (i = 0; i < sizeof(what) / sizeof(*what); i++) {
+		pair_up();
+		snprintf(fault, sizeof(fault), "fault/%s", what[i]);
+		must(&a, fault, "1 delay 40");
+		from = now_ns();
+		pd = ibv_alloc_pd(a.ctx);
+		mr = ibv_reg_mr(a.pd, spare[2], 4096, RW);
+		rc = !pd || !mr || ibv_dealloc_pd(pd) || ibv_dereg_mr(mr) ||
+		     ibv_modify_qp(a.qp, &attr, IBV_QP_STATE) ||
+		     ibv_destroy_qp(a.qp);
+		a.qp = new_qp(&a, 1, 1, 1);
+		check(!rc && a.qp && now_ns() - from >= 20 * MS, "%s takes 40 ms, or a few ticks less", what[i]);
+	}
+}
+
 static void fault_post(void)
 {
 	struct ibv_sge sge = { (uintptr_t)a.buf, 8, a.mr->lkey };
@@ -1133,6 +1162,24 @@ static bool interrupted(struct ibv_comp_channel *ch, const char *fault)
 	return told;
 }
 
+/* Where interrupts come: on another processor if there is one, on the same, on none that there is */
+static void interrupt_cpus(struct ibv_comp_channel *ch)
+{
+	unsigned long before = get(&a, "stats", "elsewhere ");
+	int i, n = 8;
+
+	check(set(&a, "cq_cpu", "1026") == ERANGE, "no processor has that number");
+	must(&a, "cq_cpu", "1025");
+	check(interrupted(ch, "0") && get(&a, "stats", "elsewhere ") == before,
+	      "an interrupt for a processor that is not there comes here");
+	must(&a, "cq_cpu", "1");
+	for (i = 0; i < n; i++)
+		check(interrupted(ch, "0"), "an interrupt of another processor");
+	check(get(&a, "stats", "elsewhere ") - before == (sysconf(_SC_NPROCESSORS_ONLN) > 1 ? (unsigned long)n : 0),
+	      "which is another one, if there is one");
+	must(&a, "cq_cpu", "0");
+}
+
 static void fault_interrupt(void)
 {
 	struct ibv_comp_channel *ch = ibv_create_comp_channel(a.ctx);
@@ -1146,6 +1193,7 @@ static void fault_interrupt(void)
 	check(!interrupted(ch, "1 fail"), "fail loses it");
 	check(!interrupted(ch, "1 drop"), "so does drop");
 	check(interrupted(ch, "1 twice"), "twice does nothing");
+	interrupt_cpus(ch);
 	ibv_destroy_qp(a.qp);
 	a.qp = NULL;
 	ibv_destroy_cq(a.cq);
@@ -1257,7 +1305,7 @@ int main(int argc, char **argv)
 {
 	static void (* const tests[])(void) = {
 		limits, knobs, states, data, full, rings, overrun, keys, rnr, retries, gid_entry, flush, flush_posts,
-		placement, fault_verbs, fault_post, fault_wire, fault_messages, cuts, fault_interrupt, fault_events,
+		placement, fault_verbs, fault_delay, fault_post, fault_wire, fault_messages, cuts, fault_interrupt, fault_events,
 		replay, removal,
 	};
 	unsigned int i;

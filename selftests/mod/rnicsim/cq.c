@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Completion queues. A completion can be polled at once; the interrupt behind
- * it comes later, from a timer of the queue, in softirq.
+ * it comes later, from a timer of the queue, in softirq, or on the processor
+ * that the knob cq_cpu says.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "rnicsim.h"
+
+/* Where the interrupt comes; -1: here */
+static int cq_target(const struct rs_dev *dev)
+{
+	u32 knob = rs_get(dev, RS_K_CQ_CPU);
+	int here = raw_smp_processor_id(), cpu = here;
+
+	if (knob == RS_CPU_OTHER) {
+		cpu = cpumask_next(here, cpu_online_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_online_mask);
+	} else if (knob >= RS_CPU_FIXED) {
+		cpu = knob - RS_CPU_FIXED;
+	}
+	return cpu != here && cpu < nr_cpu_ids && cpu_online(cpu) ? cpu : -1;
+}
+
+static void cq_tell(struct rs_cq *cq)
+{
+	if (cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+/* On the processor that was chosen, with interrupts off */
+static void cq_ring(void *arg)
+{
+	struct rs_cq *cq = arg;
+
+	cq_tell(cq);
+	/* rs_destroy_cq() may go on: nothing of @cq is used after this */
+	smp_store_release(&cq->ringing, 0);
+}
 
 static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 {
@@ -13,18 +46,37 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 	struct rs_dev *dev = to_rs_dev(cq->ib.device);
 	unsigned long flags;
 	bool tell;
+	int cpu;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&cq->lock, flags);
+	/* one interrupt at a time, wherever: the next one waits for it */
+	if (smp_load_acquire(&cq->ringing)) {
+		if (!hrtimer_is_queued(timer))
+			hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_USEC));
+		spin_unlock_irqrestore(&cq->lock, flags);
+		return HRTIMER_RESTART;
+	}
 	tell = cq->raised && !cq->dead;
 	cq->raised = false;
-	if (tell && rs_fault_lost(dev, RS_F_INTERRUPT, NULL))
-		tell = false;
-	if (tell)
-		dev->stats.interrupts++;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (tell && cq->ib.comp_handler)
-		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	if (tell) {
+		flags = rs_begin();
+		tell = !rs_fault_lost(dev, RS_F_INTERRUPT, NULL);
+		rs_end(flags);
+	}
+	if (!tell)
+		return HRTIMER_NORESTART;
+	rs_count(dev, interrupts);
+	cpu = cq_target(dev);
+	WRITE_ONCE(cq->ringing, cpu >= 0);
+	if (cpu >= 0 && !smp_call_function_single_async(cpu, &cq->csd)) {
+		rs_count(dev, elsewhere);
+		return HRTIMER_NORESTART;
+	}
+	/* or that processor has just gone */
+	WRITE_ONCE(cq->ringing, 0);
+	cq_tell(cq);
 	return HRTIMER_NORESTART;
 }
 
@@ -56,26 +108,31 @@ static void cq_raise(struct rs_cq *cq)
  * @cqe: completion, copied
  * @solicited: the peer asked for an interrupt
  *
- * Context: rs_lock.
+ * Context: the lock of the queue pair.
  */
 void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited)
 {
 	struct rs_cq *cq = to_rs_cq(ibcq);
 	struct rs_dev *dev = to_rs_dev(ibcq->device);
+	bool full;
 
-	lockdep_assert_held(&rs_lock);
-	if (cq->head - cq->tail == cq->size) {
-		/* whoever waits for it would wait for ever */
-		dev->stats.cq_overruns++;
-		rs_qp_to_err(cqe->qp, BIT(IB_EVENT_QP_FATAL));
-		return;
+	lockdep_assert_held(&cqe->qp->lock);
+	spin_lock(&cq->lock);
+	full = cq->head - cq->tail == cq->size;
+	if (!full) {
+		cq->ring[cq->head++ & cq->mask] = *cqe;
+		rs_count(dev, completions);
+		if (cq->raised || cq->armed == IB_CQ_NEXT_COMP ||
+		    (cq->armed == IB_CQ_SOLICITED &&
+		     (solicited || cqe->wc.status != IB_WC_SUCCESS)))
+			cq_raise(cq);
 	}
-	cq->ring[cq->head++ & cq->mask] = *cqe;
-	dev->stats.completions++;
-	if (cq->raised || cq->armed == IB_CQ_NEXT_COMP ||
-	    (cq->armed == IB_CQ_SOLICITED &&
-	     (solicited || cqe->wc.status != IB_WC_SUCCESS)))
-		cq_raise(cq);
+	spin_unlock(&cq->lock);
+	if (full) {
+		/* its owner would wait for it for ever */
+		rs_count(dev, cq_overruns);
+		rs_qp_to_err(cqe->qp, BIT(IB_EVENT_QP_FATAL));
+	}
 }
 
 /**
@@ -83,19 +140,22 @@ void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited)
  * @ibcq: queue
  * @qp: queue pair that is reset or destroyed
  *
- * Context: rs_lock.
+ * Context: the lock of the queue pair.
  */
 void rs_cq_clean(struct ib_cq *ibcq, struct rs_qp *qp)
 {
 	struct rs_cq *cq = to_rs_cq(ibcq);
-	u32 i, to = cq->tail;
+	u32 i, to;
 
-	lockdep_assert_held(&rs_lock);
+	lockdep_assert_held(&qp->lock);
+	spin_lock(&cq->lock);
+	to = cq->tail;
 	for (i = cq->tail; i != cq->head; i++) {
 		if (cq->ring[i & cq->mask].qp != qp)
 			cq->ring[to++ & cq->mask] = cq->ring[i & cq->mask];
 	}
 	cq->head = to;
+	spin_unlock(&cq->lock);
 }
 
 int rs_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -126,6 +186,8 @@ int rs_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->head = RS_RING_START;
 	cq->tail = RS_RING_START;
 	ibcq->cqe = attr->cqe;
+	spin_lock_init(&cq->lock);
+	INIT_CSD(&cq->csd, cq_ring, cq);
 	rs_hrtimer_setup(&cq->timer, cq_timer);
 	return 0;
 
@@ -140,10 +202,13 @@ int rs_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	unsigned long flags;
 
 	might_sleep();
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&cq->lock, flags);
 	cq->dead = true;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	hrtimer_cancel(&cq->timer);
+	/* an interrupt of another processor, which does not wait for anything */
+	while (smp_load_acquire(&cq->ringing))
+		cpu_relax();
 	kvfree(cq->ring);
 	atomic_dec(&to_rs_dev(ibcq->device)->n_cqs);
 	return 0;
@@ -154,18 +219,18 @@ int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 	struct rs_cq *cq = to_rs_cq(ibcq);
 	const struct rs_cqe *cqe;
 	unsigned long flags;
+	u32 *free;
 	int i;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&cq->lock, flags);
 	for (i = 0; i < n && cq->tail != cq->head; i++) {
 		cqe = &cq->ring[cq->tail++ & cq->mask];
 		wc[i] = cqe->wc;
-		if (cqe->send)
-			cqe->qp->sq_free = cqe->done;
-		else
-			cqe->qp->rq_free = cqe->done;
+		free = cqe->send ? &cqe->qp->sq_free : &cqe->qp->rq_free;
+		/* with smp_load_acquire() where requests are posted */
+		smp_store_release(free, cqe->done);
 	}
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return i;
 }
 
@@ -175,7 +240,7 @@ int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&cq->lock, flags);
 	/* a request for the next one includes the solicited ones; both bits are one */
 	if (notify & IB_CQ_NEXT_COMP)
 		cq->armed = IB_CQ_NEXT_COMP;
@@ -183,6 +248,6 @@ int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 		cq->armed = notify & IB_CQ_SOLICITED_MASK;
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS)
 		rc = cq->tail != cq->head;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return rc;
 }

@@ -15,7 +15,7 @@
 
 static void dma_fault(struct rs_dev *dev, u64 addr, u32 len, bool write)
 {
-	dev->stats.dma_faults++;
+	rs_count(dev, dma_faults);
 	dev_err_ratelimited(&dev->pdev->dev, "DMA fault: %s of %u bytes at %#llx\n",
 			    write ? "write" : "read", len, addr);
 }
@@ -137,12 +137,12 @@ static dma_addr_t map_new(struct rs_dev *dev, phys_addr_t phys, size_t size,
 	if (!user)
 		memcpy(map->shadow, map->cpu, size);
 
-	spin_lock_irqsave(&dev->dma_lock, flags);
+	write_lock_irqsave(&dev->dma_lock, flags);
 	map->iova = dev->next_iova + offset_in_page(phys);
 	/* a page between two, so that no access runs from one into the other */
 	dev->next_iova += PAGE_ALIGN(offset_in_page(phys) + size) + PAGE_SIZE;
 	rb_add(&map->node, &dev->maps, map_less);
-	spin_unlock_irqrestore(&dev->dma_lock, flags);
+	write_unlock_irqrestore(&dev->dma_lock, flags);
 	return map->iova;
 }
 
@@ -152,11 +152,11 @@ static struct rs_map *map_take(struct rs_dev *dev, u64 addr, u64 len)
 	unsigned long flags;
 	struct rs_map *map;
 
-	spin_lock_irqsave(&dev->dma_lock, flags);
+	write_lock_irqsave(&dev->dma_lock, flags);
 	map = map_find(dev, addr, len);
 	if (map)
 		rb_erase(&map->node, &dev->maps);
-	spin_unlock_irqrestore(&dev->dma_lock, flags);
+	write_unlock_irqrestore(&dev->dma_lock, flags);
 	return map;
 }
 
@@ -184,7 +184,7 @@ static void map_sync(struct device *d, dma_addr_t addr, size_t size,
 	struct rs_map *map;
 	size_t off;
 
-	spin_lock_irqsave(&dev->dma_lock, flags);
+	read_lock_irqsave(&dev->dma_lock, flags);
 	map = map_find(dev, addr, 1);
 	off = map ? addr - map->iova : 0;
 	if (!map || size > map->size - off ||
@@ -199,7 +199,7 @@ static void map_sync(struct device *d, dma_addr_t addr, size_t size,
 	} else if (to_device(dir)) {
 		memcpy(map->shadow + off, map->cpu + off, size);
 	}
-	spin_unlock_irqrestore(&dev->dma_lock, flags);
+	read_unlock_irqrestore(&dev->dma_lock, flags);
 }
 
 static void rs_sync_for_cpu(struct device *d, dma_addr_t addr, size_t size,
@@ -320,7 +320,7 @@ static bool shadow_io(struct rs_dev *dev, u64 addr, void *buf, u32 len,
 	size_t off;
 	bool ok;
 
-	spin_lock_irqsave(&dev->dma_lock, flags);
+	read_lock_irqsave(&dev->dma_lock, flags);
 	map = map_find(dev, addr, 1);
 	off = map ? addr - map->iova : 0;
 	ok = map && len <= map->size - off &&
@@ -331,7 +331,7 @@ static bool shadow_io(struct rs_dev *dev, u64 addr, void *buf, u32 len,
 		memcpy(map->shadow + off, buf, len);
 	else
 		memcpy(buf, map->shadow + off, len);
-	spin_unlock_irqrestore(&dev->dma_lock, flags);
+	read_unlock_irqrestore(&dev->dma_lock, flags);
 	return ok;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The engine: posted work requests, their way to the peer, what the peer does
  * with them, and what comes back. Each queue pair has a timer, which does what
- * is due, in softirq, under rs_lock: for the sender also what the receiver's
- * engine would do. Nothing happens inside a verb.
+ * is due, in softirq, under its lock: for the sender also what the receiver's
+ * engine would do, under both locks. Nothing happens inside a verb.
  */
 #include <linux/log2.h>
 #include <rdma/ib_addr.h>
@@ -25,11 +25,17 @@ enum verdict {
 	V_ACCESS,	/* NAK: remote access error */
 	V_OP,		/* NAK: remote operational error */
 	V_LOCAL,	/* our own memory cannot be read or written */
-	V_GONE,		/* a fault has changed our state */
+	V_GONE,		/* our state has changed meanwhile */
 };
 
-/* Under rs_lock only */
-static u8 scratch[RS_PIECE_MAX];
+u8 __percpu *rs_scratch;
+
+/* Of this processor, as long as interrupts are off */
+static u8 *scratch(void)
+{
+	lockdep_assert_irqs_disabled();
+	return this_cpu_ptr(rs_scratch);
+}
 
 /* Time */
 
@@ -132,13 +138,13 @@ static ktime_t qp_next_time(const struct rs_qp *qp)
  * rs_qp_kick() - there may be something to do, or something to be done earlier
  * @qp: queue pair
  *
- * Context: rs_lock.
+ * Context: its lock.
  */
 void rs_qp_kick(struct rs_qp *qp)
 {
 	ktime_t t;
 
-	lockdep_assert_held(&rs_lock);
+	lockdep_assert_held(&qp->lock);
 	if (qp->dead || (rs_get(qp->dev, RS_K_PAUSED) && !qp->events))
 		return;
 	t = qp_next_time(qp);
@@ -158,8 +164,11 @@ void rs_kick_all(struct rs_dev *dev)
 	unsigned long i;
 
 	lockdep_assert_held(&rs_lock);
-	xa_for_each(&dev->qps, i, qp)
+	xa_for_each(&dev->qps, i, qp) {
+		spin_lock(&qp->lock);
 		rs_qp_kick(qp);
+		spin_unlock(&qp->lock);
+	}
 }
 
 /* Placement */
@@ -176,7 +185,7 @@ static void piece_place(struct rs_qp *qp, struct rs_piece *piece)
 	/* a region that has gone meanwhile is left alone */
 	if (rs_mr_io(qp->dev, qp->ib.pd, piece->rkey, piece->addr, piece->data,
 		     piece->len, IB_ACCESS_REMOTE_WRITE))
-		qp->dev->stats.pieces++;
+		rs_count(qp->dev, pieces);
 	piece_free(qp, piece);
 }
 
@@ -229,14 +238,14 @@ static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
 
 	piece = kmalloc(struct_size(piece, data, len), GFP_ATOMIC | __GFP_NOWARN);
 	if (!piece) {
-		rs_mr_io(qp->dev, qp->ib.pd, rkey, addr, scratch, len,
+		rs_mr_io(qp->dev, qp->ib.pd, rkey, addr, scratch(), len,
 			 IB_ACCESS_REMOTE_WRITE);
 		return;
 	}
 	piece->rkey = rkey;
 	piece->addr = addr;
 	piece->len = len;
-	memcpy(piece->data, scratch, len);
+	memcpy(piece->data, scratch(), len);
 	/* its length bounds what bag_where() does for each piece */
 	if (qp->bag_n == RS_BAG_MAX)
 		piece_place(qp, bag_first(qp));
@@ -255,11 +264,11 @@ static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
  *
  * What is outstanding is flushed later.
  *
- * Context: rs_lock.
+ * Context: its lock.
  */
 void rs_qp_to_err(struct rs_qp *qp, u32 events)
 {
-	lockdep_assert_held(&rs_lock);
+	lockdep_assert_held(&qp->lock);
 	if (qp->dead || qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
 	qp->state = IB_QPS_ERR;
@@ -271,15 +280,15 @@ void rs_qp_to_err(struct rs_qp *qp, u32 events)
 
 /**
  * rs_rings_start() - the rings of a queue pair are empty
- * @qp: queue pair, which nobody else sees, or under rs_lock
+ * @qp: queue pair, which is not in use, or under its lock
  */
 void rs_rings_start(struct rs_qp *qp)
 {
-	qp->sq_free = RS_RING_START;
+	WRITE_ONCE(qp->sq_free, RS_RING_START);
 	qp->sq_tail = RS_RING_START;
 	qp->sq_next = RS_RING_START;
 	qp->sq_head = RS_RING_START;
-	qp->rq_free = RS_RING_START;
+	WRITE_ONCE(qp->rq_free, RS_RING_START);
 	qp->rq_tail = RS_RING_START;
 	qp->rq_head = RS_RING_START;
 }
@@ -288,12 +297,13 @@ void rs_rings_start(struct rs_qp *qp)
  * rs_qp_reset() - a queue pair forgets everything
  * @qp: queue pair
  *
- * Context: rs_lock.
+ * Context: its lock.
  */
 void rs_qp_reset(struct rs_qp *qp)
 {
-	lockdep_assert_held(&rs_lock);
+	lockdep_assert_held(&qp->lock);
 	qp->state = IB_QPS_RESET;
+	qp->resets++;
 	qp->mute = false;
 	qp->stopped = false;
 	qp->events = 0;
@@ -437,24 +447,23 @@ static bool gid_leads_to(const struct rs_qp *qp, const struct rs_gid *own,
 	       ether_addr_equal(gid->mac, qp->dmac);
 }
 
-/* The queue pair that @qp is connected to, if it knows of that */
-static struct rs_qp *peer_on(const struct rs_qp *qp, const struct rs_gid *own,
-			     struct rs_dev *dev)
+/* Is @qp, whose GID is @own, what @peer is connected to? */
+static bool peer_knows(const struct rs_qp *peer, const struct rs_qp *qp,
+		       const struct rs_gid *own)
 {
-	struct rs_qp *peer = xa_load(&dev->qps, qp->attr.dest_qp_num);
-
-	if (!peer || peer->dead || peer->mute ||
-	    (peer->state != IB_QPS_RTR && peer->state != IB_QPS_RTS) ||
-	    peer->attr.dest_qp_num != qp->ib.qp_num ||
-	    !gid_leads_to(qp, own, &dev->gids[peer->sgid_index]) ||
-	    memcmp(&peer->dgid, &own->gid, sizeof(own->gid)) ||
-	    !ether_addr_equal(peer->dmac, own->mac))
-		return NULL;
-	return peer;
+	return !peer->dead && !peer->mute &&
+	       (peer->state == IB_QPS_RTR || peer->state == IB_QPS_RTS) &&
+	       peer->attr.dest_qp_num == qp->ib.qp_num &&
+	       gid_leads_to(qp, own, &peer->dev->gids[peer->sgid_index]) &&
+	       !memcmp(&peer->dgid, &own->gid, sizeof(own->gid)) &&
+	       ether_addr_equal(peer->dmac, own->mac);
 }
 
-/* NULL if it does not arrive there; @delivered: or no answer here */
-static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len, bool delivered)
+/*
+ * The queue pair that is addressed, whatever it is, or NULL if it does not arrive
+ * there; @delivered: or no answer here
+ */
+static struct rs_qp *peer_find(const struct rs_qp *qp, u32 len, bool delivered)
 {
 	const struct rs_gid *own = &qp->dev->gids[qp->sgid_index];
 	struct rs_dev *dev;
@@ -472,19 +481,70 @@ static struct rs_qp *peer_of(const struct rs_qp *qp, u32 len, bool delivered)
 			continue;
 		for (i = 0; i < dev->gid_len; i++)
 			if (gid_leads_to(qp, own, &dev->gids[i]))
-				return peer_on(qp, own, dev);
+				return xa_load(&dev->qps, qp->attr.dest_qp_num);
 	}
 	return NULL;
 }
 
-/* Bytes of the message, from @off on, to scratch */
+/*
+ * Takes the lock of the peer as well, the lower address first. Where that means to
+ * let go of the other: false if @qp is not what it was.
+ */
+static bool pair_lock(struct rs_qp *qp, struct rs_qp *peer)
+{
+	u32 resets = qp->resets;
+
+	if (peer == qp || (peer < qp && spin_trylock(&peer->lock)))
+		return true;
+	if (peer < qp) {
+		spin_unlock(&qp->lock);
+		spin_lock(&peer->lock);
+		spin_lock_nested(&qp->lock, SINGLE_DEPTH_NESTING);
+		return !qp->dead && qp->resets == resets &&
+		       qp->state == IB_QPS_RTS;
+	}
+	spin_lock_nested(&peer->lock, SINGLE_DEPTH_NESTING);
+	return true;
+}
+
+static void pair_unlock(struct rs_qp *qp, struct rs_qp *peer)
+{
+	if (peer != qp)
+		spin_unlock(&peer->lock);
+}
+
+/*
+ * V_DONE: @peer is what @qp is connected to, and locked; V_LOST: there is none;
+ * V_GONE: the state of @qp has changed, and there is none
+ */
+static enum verdict peer_of(struct rs_qp *qp, u32 len, bool delivered,
+			    struct rs_qp **peer)
+{
+	struct rs_qp *p = peer_find(qp, len, delivered);
+	enum verdict v = V_LOST;
+
+	*peer = NULL;
+	if (!p)
+		return V_LOST;
+	if (!pair_lock(qp, p))
+		v = V_GONE;
+	else if (peer_knows(p, qp, &qp->dev->gids[qp->sgid_index]))
+		v = V_DONE;
+	if (v == V_DONE)
+		*peer = p;
+	else
+		pair_unlock(qp, p);
+	return v;
+}
+
+/* Bytes of the message, from @off on, to scratch() */
 static bool tx_read(struct rs_qp *qp, const struct rs_swqe *w, u32 off, u32 len)
 {
 	if (w->flags & IB_SEND_INLINE) {
-		memcpy(scratch, w->inl + off, len);
+		memcpy(scratch(), w->inl + off, len);
 		return true;
 	}
-	return rs_sge_io(qp->dev, qp->ib.pd, w->sge, w->n_sge, off, scratch,
+	return rs_sge_io(qp->dev, qp->ib.pd, w->sge, w->n_sge, off, scratch(),
 			 len, 0);
 }
 
@@ -492,9 +552,9 @@ static enum verdict rx_error(struct rs_qp *peer, enum ib_event_type event,
 			     enum verdict v)
 {
 	if (v == V_ACCESS)
-		peer->dev->stats.access_errors++;
+		rs_count(peer->dev, access_errors);
 	else
-		peer->dev->stats.request_errors++;
+		rs_count(peer->dev, request_errors);
 	rs_qp_to_err(peer, BIT(event));
 	return v;
 }
@@ -514,9 +574,9 @@ static enum verdict rx_send_data(struct rs_qp *peer, struct rs_qp *qp,
 		if (!tx_read(qp, w, off, n))
 			return V_LOCAL;
 		if (w->flip > off && w->flip <= off + n)
-			scratch[w->flip - off - 1] ^= 0xff;
+			scratch()[w->flip - off - 1] ^= 0xff;
 		if (!rs_sge_io(peer->dev, peer->ib.pd, r->sge, r->n_sge, off,
-			       scratch, n, IB_ACCESS_LOCAL_WRITE)) {
+			       scratch(), n, IB_ACCESS_LOCAL_WRITE)) {
 			rq_complete(peer, qp, w, IB_WC_LOC_PROT_ERR);
 			return V_OP;
 		}
@@ -544,7 +604,7 @@ static enum verdict rx_receive(struct rs_qp *peer, struct rs_qp *qp,
 			.rkey = w->rkey,
 		};
 
-		if (rs_mr_fast(peer, &inv) != IB_WC_SUCCESS)
+		if (rs_mr_fast(peer, &inv, NULL) != IB_WC_SUCCESS)
 			return rx_error(peer, IB_EVENT_QP_ACCESS_ERR, V_ACCESS);
 	}
 	if (v == V_DONE && !rq_complete(peer, qp, w, IB_WC_SUCCESS))
@@ -580,10 +640,10 @@ static enum verdict rx_write(struct rs_qp *peer, struct rs_qp *qp,
 		/* what came before is in the bag if the knob was just turned */
 		bag_place_all(peer);
 		if (!rs_mr_io(peer->dev, peer->ib.pd, w->rkey,
-			      w->raddr + w->sent, scratch, n,
+			      w->raddr + w->sent, scratch(), n,
 			      IB_ACCESS_REMOTE_WRITE))
 			return V_OP;
-		peer->dev->stats.pieces++;
+		rs_count(peer->dev, pieces);
 	}
 	w->sent += n;
 	if (w->sent < w->len)
@@ -606,10 +666,10 @@ static enum verdict rx_read(struct rs_qp *peer, struct rs_qp *qp,
 	for (off = 0; off < w->len; off += n) {
 		n = min_t(u32, w->len - off, RS_PIECE_MAX);
 		if (!rs_mr_io(peer->dev, peer->ib.pd, w->rkey, w->raddr + off,
-			      scratch, n, IB_ACCESS_REMOTE_READ))
+			      scratch(), n, IB_ACCESS_REMOTE_READ))
 			return V_OP;
 		if (!rs_sge_io(qp->dev, qp->ib.pd, w->sge, w->n_sge, off,
-			       scratch, n, IB_ACCESS_LOCAL_WRITE))
+			       scratch(), n, IB_ACCESS_LOCAL_WRITE))
 			return V_LOCAL;
 	}
 	return V_DONE;
@@ -636,12 +696,12 @@ static void tx_fail(struct rs_qp *qp, struct rs_swqe *w,
 static void tx_lost(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
 	if (!qp->attr.timeout) {
-		qp->tx_at = KTIME_MAX;	/* nobody waits for an answer */
+		qp->tx_at = KTIME_MAX;	/* no answer is waited for */
 	} else if (!qp->retry) {
 		tx_fail(qp, w, IB_WC_RETRY_EXC_ERR, now);
 	} else {
 		qp->retry--;
-		qp->dev->stats.retries++;
+		rs_count(qp->dev, retries);
 		qp->tx_at = ktime_add_ns(now, 4096ULL << qp->attr.timeout);
 	}
 }
@@ -649,7 +709,7 @@ static void tx_lost(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 static void tx_rnr(struct rs_qp *qp, const struct rs_qp *peer,
 		   struct rs_swqe *w, ktime_t now)
 {
-	qp->dev->stats.rnr_naks++;
+	rs_count(qp->dev, rnr_naks);
 	if (!qp->rnr_retry) {
 		tx_fail(qp, w, IB_WC_RNR_RETRY_EXC_ERR, one_way(qp->dev, now));
 		return;
@@ -685,25 +745,26 @@ static void tx_delivered(struct rs_qp *qp, struct rs_qp *peer,
 	w->delivered = true;
 	qp->sq_psn = (qp->sq_psn + n) & RS_PSN_MASK;
 	peer->rq_psn = (peer->rq_psn + n) & RS_PSN_MASK;
-	qp->dev->stats.bytes += w->len;
+	atomic64_add(w->len, &qp->dev->stats.bytes);
 	if (wr_is_write(w->op))
-		qp->dev->stats.writes++;
+		rs_count(qp->dev, writes);
 	else if (w->op == IB_WR_RDMA_READ)
-		qp->dev->stats.reads++;
+		rs_count(qp->dev, reads);
 	else
-		qp->dev->stats.sends++;
+		rs_count(qp->dev, sends);
 }
 
 static void tx_local(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
-	enum ib_wc_status status = rs_mr_fast(qp, w);
+	u32 later = 0;
+	enum ib_wc_status status = rs_mr_fast(qp, w, &later);
 
-	qp->dev->stats.local_ops++;
+	rs_count(qp->dev, local_ops);
 	if (status != IB_WC_SUCCESS) {
 		tx_fail(qp, w, status, now);
 		return;
 	}
-	w->ack_at = now;
+	w->ack_at = ktime_add_ms(now, later);
 	qp->sq_next++;
 	if (qp->sq_next != qp->sq_head)
 		tx_plan(qp, now);
@@ -756,13 +817,14 @@ static enum rs_fault_pt msg_point(u8 type, bool reply)
 /* A message is about to leave for the first time; until when a fault delays it */
 static ktime_t msg_fault(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
+	const u8 *msg = scratch();
 	enum rs_fault_pt pt;
 	enum rs_action action;
 	u32 arg;
 
 	if (w->op != IB_WR_SEND || w->len != RS_SMC_MSG || !tx_read(qp, w, 0, RS_SMC_MSG))
 		return now;
-	pt = msg_point(scratch[0], scratch[0] != RS_SMC_CDC && scratch[3] & 0x80);
+	pt = msg_point(msg[0], msg[0] != RS_SMC_CDC && msg[3] & 0x80);
 	action = rs_fault(qp->dev, RS_F_MSG_ANY, qp, &arg);
 	if (pt != RS_FAULTS_N && action == RS_A_NONE)
 		action = rs_fault(qp->dev, pt, qp, &arg);
@@ -836,13 +898,12 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 	v = w->delivered ? V_DONE : tx_fault(qp, w);
 	if (v == V_GONE)
 		return;
-	if (v == V_DONE) {
-		peer = peer_of(qp, w->len, w->delivered);
-		if (!peer)
-			v = V_LOST;
-		else if (!w->delivered)
-			v = tx_message(qp, peer, w, now);
-	}
+	if (v == V_DONE)
+		v = peer_of(qp, w->len, w->delivered, &peer);
+	if (v == V_GONE)
+		return;
+	if (peer && !w->delivered)
+		v = tx_message(qp, peer, w, now);
 	switch (v) {
 	case V_DONE:
 		if (!w->delivered)
@@ -873,6 +934,8 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 		tx_lost(qp, w, now);
 		break;
 	}
+	if (peer)
+		pair_unlock(qp, peer);
 }
 
 /* Does one thing that is due; false if nothing is */
@@ -924,14 +987,20 @@ enum hrtimer_restart rs_qp_timer(struct hrtimer *timer)
 	u32 events;
 	int i;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	spin_lock(&qp->lock);
 	events = qp->events;
 	qp->events = 0;
 	for (i = 0; i < RS_STEPS && !rs_get(qp->dev, RS_K_PAUSED); i++)
 		if (!qp_step(qp, now))
 			break;
+	spin_unlock(&qp->lock);
+	/* what a fault did to the whole device comes first */
+	rs_settle();
+	spin_lock(&qp->lock);
 	rs_qp_kick(qp);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock(&qp->lock);
+	rs_end(flags);
 
 	qp_tell(qp, events);
 	return HRTIMER_NORESTART;
@@ -1043,7 +1112,9 @@ static int post_send_ok(struct rs_qp *qp)
 		return arg ? -(int)arg : -ENOMEM;
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
 		return -EINVAL;
-	return qp->sq_head - qp->sq_free < qp->cap.max_send_wr ? 0 : -ENOMEM;
+	/* with smp_store_release() in rs_poll_cq() */
+	return qp->sq_head - smp_load_acquire(&qp->sq_free) <
+	       qp->cap.max_send_wr ? 0 : -ENOMEM;
 }
 
 int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -1054,7 +1125,8 @@ int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	spin_lock(&qp->lock);
 	flush_plan(qp, now);
 	for (; wr; wr = wr->next) {
 		rc = post_send_ok(qp);
@@ -1064,7 +1136,8 @@ int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			break;
 	}
 	rs_qp_kick(qp);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock(&qp->lock);
+	rs_end(flags);
 	if (rc)
 		*bad = wr;
 	return rc;
@@ -1080,7 +1153,9 @@ static int post_recv_one(struct rs_qp *qp, const struct ib_recv_wr *wr)
 	if (qp->state == IB_QPS_RESET || wr->num_sge < 0 ||
 	    wr->num_sge > qp->cap.max_recv_sge)
 		return -EINVAL;
-	if (qp->rq_head - qp->rq_free >= qp->cap.max_recv_wr)
+	/* with smp_store_release() in rs_poll_cq() */
+	if (qp->rq_head - smp_load_acquire(&qp->rq_free) >=
+	    qp->cap.max_recv_wr)
 		return -ENOMEM;
 	r = rs_rwqe_at(qp, qp->rq_head++);
 	r->wr_id = wr->wr_id;
@@ -1096,7 +1171,8 @@ int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	spin_lock(&qp->lock);
 	flush_plan(qp, ktime_get());
 	for (; wr; wr = wr->next) {
 		rc = post_recv_one(qp, wr);
@@ -1104,7 +1180,8 @@ int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			break;
 	}
 	rs_qp_kick(qp);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock(&qp->lock);
+	rs_end(flags);
 	if (rc)
 		*bad = wr;
 	return rc;

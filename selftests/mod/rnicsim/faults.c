@@ -14,6 +14,7 @@
  * The file "act" takes an action that needs no queue pair, and does it at once.
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 #include "rnicsim.h"
@@ -24,18 +25,11 @@ static const char * const action_names[] = {
 #undef X
 };
 
-static void all_qps_to_err(struct rs_dev *dev)
-{
-	struct rs_qp *qp;
-	unsigned long i;
-
-	xa_for_each(&dev->qps, i, qp)
-		rs_qp_to_err(qp, 0);
-}
-
 /* What needs no knowledge of the point; false if the point has to do it */
 static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 {
+	bool up;
+
 	switch (action) {
 	case RS_A_NONE:
 		break;
@@ -56,14 +50,14 @@ static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 		break;
 	case RS_A_PORT_ERR:
 		WRITE_ONCE(dev->down, true);
-		dev->port_up = false;
+		WRITE_ONCE(dev->port_up, false);
 		rs_event(dev, IB_EVENT_PORT_ERR);
 		break;
 	case RS_A_PORT_ACTIVE:
 		WRITE_ONCE(dev->down, false);
-		dev->port_up = netif_running(dev->ndev) &&
-			       netif_carrier_ok(dev->ndev);
-		if (dev->port_up)
+		up = netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+		WRITE_ONCE(dev->port_up, up);
+		if (up)
 			rs_event(dev, IB_EVENT_PORT_ACTIVE);
 		break;
 	case RS_A_GID_CHANGE:
@@ -73,8 +67,10 @@ static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 		}
 		break;
 	case RS_A_DEVICE_FATAL:
-		all_qps_to_err(dev);
-		rs_event(dev, IB_EVENT_DEVICE_FATAL);
+		/* the others when this one is not locked any more */
+		if (qp)
+			rs_qp_to_err(qp, 0);
+		rs_fatal(dev);
 		break;
 	case RS_A_REMOVE:
 		rs_remove(dev);
@@ -87,9 +83,10 @@ static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 
 static bool due(struct rs_dev *dev, struct rs_fault_set *f)
 {
+	lockdep_assert_held(&dev->lock);
 	f->passes++;
 	if (f->ppm)
-		return rs_random(dev, 1000000) < f->ppm;
+		return rs_random_locked(dev, 1000000) < f->ppm;
 	if (!f->next || --f->next)
 		return false;
 	if (f->times != U32_MAX)
@@ -109,21 +106,28 @@ static bool due(struct rs_dev *dev, struct rs_fault_set *f)
  * Actions that do not depend on the point are done here; the state of the queue
  * pair may be another one afterwards.
  *
- * Context: rs_lock.
+ * Context: rs_lock, and the lock of @qp.
  * Return: RS_A_FAIL and later: for the caller to do; RS_A_NONE: go on.
  */
 enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 			struct rs_qp *qp, u32 *arg)
 {
 	struct rs_fault_set *f = &dev->fault[pt];
-	enum rs_action action = f->action;
+	enum rs_action action;
+	unsigned long flags;
+	bool now;
 
 	lockdep_assert_held(&rs_lock);
+	spin_lock_irqsave(&dev->lock, flags);
+	action = f->action;
 	if (arg)
 		*arg = f->arg;
-	if (!due(dev, f))
+	now = due(dev, f);
+	if (now)
+		f->fired++;
+	spin_unlock_irqrestore(&dev->lock, flags);
+	if (!now)
 		return RS_A_NONE;
-	f->fired++;
 	return act(dev, action, qp) ? RS_A_NONE : action;
 }
 
@@ -133,7 +137,7 @@ enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
  * @pt: point
  * @qp: queue pair, or NULL
  *
- * Context: rs_lock.
+ * Context: rs_lock, and the lock of @qp.
  */
 bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp)
 {
@@ -147,11 +151,11 @@ bool rs_fault_lost(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp)
  * @dev: device
  * @pt: point
  *
- * Context: rs_lock.
+ * Context: any.
  */
 bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt)
 {
-	return dev->fault[pt].next || dev->fault[pt].ppm;
+	return READ_ONCE(dev->fault[pt].next) || READ_ONCE(dev->fault[pt].ppm);
 }
 
 /**
@@ -160,6 +164,8 @@ bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt)
  * @pt: point
  * @qp: queue pair, or NULL
  * @usual: errno of RS_A_FAIL without an argument
+ *
+ * RS_A_DELAY takes its time here, but not where a verb may not sleep.
  *
  * Context: any, without rs_lock.
  * Return: 0 or what the verb has to return.
@@ -171,9 +177,15 @@ int rs_fault_verb(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp,
 	unsigned long flags;
 	u32 arg;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	if (qp)
+		spin_lock(&qp->lock);
 	action = rs_fault(dev, pt, qp, &arg);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	if (qp)
+		spin_unlock(&qp->lock);
+	rs_end(flags);
+	if (action == RS_A_DELAY && pt != RS_F_DMA_MAP && pt != RS_F_MAP_MR)
+		msleep(arg);
 	if (action != RS_A_FAIL)
 		return 0;
 	return arg && usual ? -(int)arg : usual;
@@ -243,11 +255,11 @@ static ssize_t fault_write(struct file *f, const char __user *buf, size_t len,
 	rc = parse(text, &set);
 	if (rc)
 		return rc;
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&file->dev->lock, flags);
 	set.passes = to->passes;
 	set.fired = to->fired;
 	*to = set;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&file->dev->lock, flags);
 	return len;
 }
 
@@ -257,9 +269,9 @@ static int fault_show(struct seq_file *seq, void *v)
 	struct rs_fault_set f;
 	unsigned long flags;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&file->dev->lock, flags);
 	f = file->dev->fault[file->i];
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&file->dev->lock, flags);
 	seq_printf(seq, "next %u times %u ppm %u action %s arg %u passes %llu fired %llu\n",
 		   f.next, f.times, f.ppm, action_names[f.action], f.arg,
 		   f.passes, f.fired);
@@ -288,9 +300,9 @@ static ssize_t act_write(struct file *f, const char __user *buf, size_t len,
 	action = match_string(action_names, RS_ACTIONS_N, strim(text));
 	if (action < RS_A_PAUSE || action > RS_A_REMOVE)
 		return -EINVAL;
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
 	act(dev, action, NULL);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	rs_end(flags);
 	return len;
 }
 
@@ -368,9 +380,9 @@ static ssize_t cut_write(struct file *f, const char __user *buf, size_t len,
 	if (copy_from_user(text, buf, len))
 		return -EFAULT;
 	text[len] = '\0';
-	spin_lock_irqsave(&rs_lock, flags);
+	write_lock_irqsave(&rs_lock, flags);
 	rc = cut_change(dev, strim(text));
-	spin_unlock_irqrestore(&rs_lock, flags);
+	write_unlock_irqrestore(&rs_lock, flags);
 	return rc ?: len;
 }
 
@@ -380,11 +392,11 @@ static int cut_show(struct seq_file *seq, void *v)
 	unsigned long flags;
 	int i;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
 	for (i = 0; i < RS_CUTS; i++)
 		if (dev->cut[i][0])
 			seq_printf(seq, "%s\n", dev->cut[i]);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	rs_end(flags);
 	return 0;
 }
 

@@ -77,7 +77,7 @@
 	X(FAIL, fail, "what the point says")				\
 	X(DROP, drop, "packet, acknowledgment, completion, interrupt or message lost once") \
 	X(TWICE, twice, "completion or message doubled")		\
-	X(DELAY, delay, "message and all behind it ARG ms later")	\
+	X(DELAY, delay, "message and all behind it, or what a verb does, ARG ms later") \
 	X(CORRUPT, corrupt, "byte ARG of the message inverted")
 
 enum rs_fault_pt {
@@ -99,7 +99,7 @@ enum rs_action {
 };
 
 /**
- * struct rs_fault_set - what is set for a fault point of a device; rs_lock
+ * struct rs_fault_set - what is set for a fault point of a device; rs_dev.lock
  * @next: passes until it happens, counting this one; 0 if not by count
  * @times: how often it happens from there on, U32_MAX for ever
  * @ppm: probability of each pass, in millionths

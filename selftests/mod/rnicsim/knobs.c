@@ -79,19 +79,37 @@ RS_KNOBS(X)
 #undef X
 
 /**
- * rs_random() - a random number
+ * rs_random_locked() - a random number
  * @dev: device
  * @below: more than it, at least 1; 0 is 2^32
  *
- * Context: rs_lock.
+ * Context: rs_dev.lock.
  */
-u32 rs_random(struct rs_dev *dev, u32 below)
+u32 rs_random_locked(struct rs_dev *dev, u32 below)
 {
 	u32 rnd;
 
-	lockdep_assert_held(&rs_lock);
+	lockdep_assert_held(&dev->lock);
 	rnd = prandom_u32_state(&dev->rnd);
 	return below ? ((u64)rnd * below) >> 32 : rnd;
+}
+
+/**
+ * rs_random() - rs_random_locked() with its lock
+ * @dev: device
+ * @below: likewise
+ *
+ * Context: any.
+ */
+u32 rs_random(struct rs_dev *dev, u32 below)
+{
+	unsigned long flags;
+	u32 rnd;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	rnd = rs_random_locked(dev, below);
+	spin_unlock_irqrestore(&dev->lock, flags);
+	return rnd;
 }
 
 /* Files */
@@ -113,13 +131,15 @@ static void knob_turn(struct rs_dev *dev, enum rs_knob k, u32 val)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	spin_lock(&dev->lock);
 	WRITE_ONCE(dev->knob[k], val);
 	if (k == RS_K_SEED)
 		prandom_seed_state(&dev->rnd, val);
+	spin_unlock(&dev->lock);
 	if (k == RS_K_PAUSED && !val)
 		rs_kick_all(dev);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	rs_end(flags);
 }
 
 static ssize_t knob_write(struct file *f, const char __user *buf, size_t len,
@@ -157,13 +177,9 @@ static const struct file_operations knob_fops = {
 static int stats_show(struct seq_file *seq, void *v)
 {
 	struct rs_dev *dev = seq->private;
-	struct rs_stats stats;
-	unsigned long flags;
 
-	spin_lock_irqsave(&rs_lock, flags);
-	stats = dev->stats;
-	spin_unlock_irqrestore(&rs_lock, flags);
-#define X(name) seq_printf(seq, #name " %llu\n", stats.name);
+#define X(name) seq_printf(seq, #name " %llu\n",			\
+			   (u64)atomic64_read(&dev->stats.name));
 	RS_STATS(X)
 #undef X
 	return 0;

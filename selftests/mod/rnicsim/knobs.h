@@ -57,6 +57,8 @@
 	  "nanoseconds that it may take longer")			\
 	X(CQ_COUNT, cq_count, 0, 0, 65536, RS_RUN,			\
 	  "completions that do not wait for cq_delay, 0 any number does") \
+	X(CQ_CPU, cq_cpu, 0, 0, 1025, RS_RUN,				\
+	  "processor of interrupts: 0 any, 1 another one, N + 2 number N") \
 	X(FABRIC, fabric, 0, 0, 65535, RS_RUN,				\
 	  "only devices of the same number reach each other")		\
 	X(PAUSED, paused, 0, 0, 1, RS_RUN,				\
@@ -69,6 +71,13 @@ enum rs_knob {
 	RS_KNOBS(X)
 #undef X
 	RS_KNOBS_N
+};
+
+/* Processors of interrupts, RS_K_CQ_CPU */
+enum rs_cpu {
+	RS_CPU_ANY,		/* the one that its timer is on */
+	RS_CPU_OTHER,		/* not that one */
+	RS_CPU_FIXED,		/* and more: this one less RS_CPU_FIXED */
 };
 
 /* Placement of WRITEs, RS_K_ORDER */

@@ -11,17 +11,92 @@
 #include <rdma/rdma_netlink.h>
 #include "rnicsim.h"
 
-DEFINE_SPINLOCK(rs_lock);
+DEFINE_RWLOCK(rs_lock);
 LIST_HEAD(rs_devs);
 
 static DEFINE_MUTEX(link_mutex);	/* one device is made at a time */
 
+/* The engines' way through rs_lock */
+
+static atomic_t n_fatal = ATOMIC_INIT(0);	/* devices with @fatal */
+
+/**
+ * rs_begin() - the engines may find things
+ *
+ * Context: any.
+ * Return: for rs_end().
+ */
+unsigned long rs_begin(void)
+{
+	unsigned long flags;
+
+	read_lock_irqsave(&rs_lock, flags);
+	return flags;
+}
+
+/**
+ * rs_fatal() - DEVICE_FATAL is to be done
+ * @dev: device
+ *
+ * Which is when no queue pair is locked, in rs_settle().
+ *
+ * Context: rs_lock.
+ */
+void rs_fatal(struct rs_dev *dev)
+{
+	if (!xchg(&dev->fatal, 1))
+		atomic_inc(&n_fatal);
+}
+
+static void dev_fatal(struct rs_dev *dev)
+{
+	struct rs_qp *qp;
+	unsigned long i;
+
+	xa_for_each(&dev->qps, i, qp) {
+		spin_lock(&qp->lock);
+		rs_qp_to_err(qp, 0);
+		spin_unlock(&qp->lock);
+	}
+	rs_event(dev, IB_EVENT_DEVICE_FATAL);
+}
+
+/**
+ * rs_settle() - what faults have left for when no queue pair is locked
+ *
+ * Context: rs_lock, between rs_begin() and rs_end().
+ */
+void rs_settle(void)
+{
+	struct rs_dev *dev;
+
+	if (!atomic_read(&n_fatal))
+		return;
+	list_for_each_entry(dev, &rs_devs, node) {
+		if (!xchg(&dev->fatal, 0))
+			continue;
+		atomic_dec(&n_fatal);
+		dev_fatal(dev);
+	}
+}
+
+/**
+ * rs_end() - the engines have done
+ * @flags: of rs_begin()
+ *
+ * Context: as at rs_begin(), no queue pair is locked.
+ */
+void rs_end(unsigned long flags)
+{
+	rs_settle();
+	read_unlock_irqrestore(&rs_lock, flags);
+}
+
 /* Ports */
 
-/* rs_lock, or for a look */
 static bool port_up(const struct rs_dev *dev)
 {
-	return !dev->down && netif_running(dev->ndev) &&
+	return !READ_ONCE(dev->down) && netif_running(dev->ndev) &&
 	       netif_carrier_ok(dev->ndev);
 }
 
@@ -62,16 +137,9 @@ void rs_event(struct rs_dev *dev, enum ib_event_type event)
  */
 void rs_port_check(struct rs_dev *dev)
 {
-	unsigned long flags;
-	bool up, was;
+	int up = port_up(dev);
 
-	spin_lock_irqsave(&rs_lock, flags);
-	up = port_up(dev);
-	was = dev->port_up;
-	dev->port_up = up;
-	spin_unlock_irqrestore(&rs_lock, flags);
-
-	if (up != was)
+	if (up != xchg(&dev->port_up, up))
 		rs_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
@@ -111,14 +179,14 @@ static struct rs_dev *dev_of(const struct net_device *ndev)
 	struct rs_dev *dev, *found = NULL;
 	unsigned long flags;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
 	list_for_each_entry(dev, &rs_devs, node) {
 		if (dev->ndev == ndev && ib_device_try_get(&dev->ib)) {
 			found = dev;
 			break;
 		}
 	}
-	spin_unlock_irqrestore(&rs_lock, flags);
+	rs_end(flags);
 	return found;
 }
 
@@ -199,9 +267,11 @@ static void rs_dealloc_driver(struct ib_device *ib)
 	rs_debugfs_del(dev);
 	cancel_work_sync(&dev->gid_work);
 	rs_mr_release(dev);
-	spin_lock_irqsave(&rs_lock, flags);
+	write_lock_irqsave(&rs_lock, flags);
 	list_del(&dev->node);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	if (dev->fatal)
+		atomic_dec(&n_fatal);
+	write_unlock_irqrestore(&rs_lock, flags);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
 	rs_dma_exit(dev);
@@ -225,7 +295,8 @@ static int dev_init(struct rs_dev *dev, const char *name,
 	prandom_seed_state(&dev->rnd, rs_get(dev, RS_K_SEED));
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
-	spin_lock_init(&dev->dma_lock);
+	spin_lock_init(&dev->lock);
+	rwlock_init(&dev->dma_lock);
 	mutex_init(&dev->umem_mutex);
 	INIT_WORK(&dev->gid_work, gid_work);
 
@@ -246,9 +317,9 @@ static int dev_init(struct rs_dev *dev, const char *name,
 	ib_set_device_ops(&dev->ib, &dealloc_ops);
 	rs_debugfs_add(dev);
 
-	spin_lock_irqsave(&rs_lock, flags);
+	write_lock_irqsave(&rs_lock, flags);
 	list_add_tail(&dev->node, &rs_devs);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	write_unlock_irqrestore(&rs_lock, flags);
 	return 0;
 
 err_parent:
@@ -285,11 +356,11 @@ static int dev_conflict(const char *name, const struct net_device *ndev)
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
 	list_for_each_entry(dev, &rs_devs, node)
 		if (dev->ndev == ndev || !strcmp(dev->name, name))
 			rc = -EEXIST;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	rs_end(flags);
 	return rc;
 }
 
@@ -316,10 +387,14 @@ static int __init rs_init(void)
 {
 	int rc;
 
+	rs_scratch = __alloc_percpu(RS_PIECE_MAX, sizeof(u64));
+	if (!rs_scratch)
+		return -ENOMEM;
 	rs_debugfs_init();
 	rc = register_netdevice_notifier(&netdev_nb);
 	if (rc) {
 		rs_debugfs_exit();
+		free_percpu(rs_scratch);
 		return rc;
 	}
 	rdma_link_register(&link_ops);
@@ -332,6 +407,7 @@ static void __exit rs_exit(void)
 	ib_unregister_driver(RDMA_DRIVER_HFI1);
 	unregister_netdevice_notifier(&netdev_nb);
 	rs_debugfs_exit();
+	free_percpu(rs_scratch);
 }
 
 module_init(rs_init);

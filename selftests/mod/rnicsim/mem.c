@@ -12,14 +12,6 @@
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 			 IB_ACCESS_MW_BIND)
 
-static struct rs_mr *mr_find(struct rs_dev *dev, u32 key)
-{
-	struct rs_mr *mr = xa_load(&dev->mrs, key >> 8);
-
-	lockdep_assert_held(&rs_lock);
-	return mr && mr->key == key ? mr : NULL;
-}
-
 static bool mr_covers(const struct rs_mr *mr, u64 addr, u64 len)
 {
 	return mr->dma || (addr >= mr->iova && len <= mr->length &&
@@ -35,15 +27,21 @@ static bool is_local_lkey(const struct rs_dev *dev, const struct ib_pd *pd,
 	       rs_get(dev, RS_K_LOCAL_LKEY);
 }
 
+/* With its lock read, or NULL */
 static struct rs_mr *mr_get(struct rs_dev *dev, const struct ib_pd *pd,
 			    u32 key, u64 addr, u64 len, int access)
 {
-	struct rs_mr *mr = mr_find(dev, key);
+	struct rs_mr *mr = xa_load(&dev->mrs, key >> 8);
 
-	if (!mr || !mr->valid || mr->ib.pd != pd ||
-	    (mr->access & access) != access || !mr_covers(mr, addr, len))
+	lockdep_assert_held(&rs_lock);
+	if (!mr || mr->ib.pd != pd)
 		return NULL;
-	return mr;
+	read_lock(&mr->lock);
+	if (mr->key == key && mr->valid && (mr->access & access) == access &&
+	    mr_covers(mr, addr, len))
+		return mr;
+	read_unlock(&mr->lock);
+	return NULL;
 }
 
 /**
@@ -60,8 +58,14 @@ static struct rs_mr *mr_get(struct rs_dev *dev, const struct ib_pd *pd,
 bool rs_mr_check(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
 		 u64 len, int access)
 {
-	return is_local_lkey(dev, pd, key, access) ||
-	       mr_get(dev, pd, key, addr, len, access);
+	struct rs_mr *mr;
+
+	if (is_local_lkey(dev, pd, key, access))
+		return true;
+	mr = mr_get(dev, pd, key, addr, len, access);
+	if (mr)
+		read_unlock(&mr->lock);
+	return mr;
 }
 
 static bool pages_io(struct rs_dev *dev, const struct rs_mr *mr, u64 addr,
@@ -98,7 +102,8 @@ bool rs_mr_io(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
 	      void *buf, u32 len, int access)
 {
 	bool write = access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	const struct rs_mr *mr;
+	struct rs_mr *mr;
+	bool ok;
 
 	if (!len)
 		return true;
@@ -107,9 +112,10 @@ bool rs_mr_io(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
 	mr = mr_get(dev, pd, key, addr, len, access);
 	if (!mr)
 		return false;
-	if (mr->dma)
-		return rs_dma_io(dev, addr, buf, len, write);
-	return pages_io(dev, mr, addr, buf, len, write);
+	ok = mr->dma ? rs_dma_io(dev, addr, buf, len, write) :
+		       pages_io(dev, mr, addr, buf, len, write);
+	read_unlock(&mr->lock);
+	return ok;
 }
 
 /**
@@ -172,39 +178,59 @@ static bool reg_ok(const struct rs_mr *mr, const struct rs_swqe *w)
 	       w->iova + w->length > w->iova;
 }
 
-/**
- * rs_mr_fast() - REG_MR or LOCAL_INV
- * @qp: queue pair it was posted to
- * @w: request
- *
- * Context: rs_lock.
- * Return: status of its completion.
- */
-enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w)
+static bool mr_invalidate(struct rs_mr *mr, u32 key)
 {
-	struct rs_mr *mr = xa_load(&qp->dev->mrs, w->rkey >> 8);
-	u32 arg;
+	bool ok = mr->fast && mr->valid && mr->key == key;
 
-	lockdep_assert_held(&rs_lock);
-	if (!mr || mr->ib.pd != qp->ib.pd)
-		return IB_WC_MW_BIND_ERR;
-	if (w->op != IB_WR_REG_MR) {
-		if (!mr->fast || !mr->valid || mr->key != w->rkey)
-			return IB_WC_MW_BIND_ERR;
-		mr->valid = false;
-		return IB_WC_SUCCESS;
-	}
-	if (rs_fault(qp->dev, RS_F_REG_MR, qp, &arg) == RS_A_FAIL)
-		return arg ?: IB_WC_MW_BIND_ERR;
+	if (ok)
+		WRITE_ONCE(mr->valid, false);
+	return ok;
+}
+
+static bool mr_register(struct rs_mr *mr, const struct rs_swqe *w)
+{
 	if (!reg_ok(mr, w))
-		return IB_WC_MW_BIND_ERR;
+		return false;
 	mr->key = w->rkey;
 	mr->access = w->access;
 	mr->iova = w->iova;
 	mr->length = w->length;
 	mr->page_size = w->page_size;
-	mr->valid = true;
-	return IB_WC_SUCCESS;
+	WRITE_ONCE(mr->valid, true);
+	return true;
+}
+
+/**
+ * rs_mr_fast() - REG_MR or LOCAL_INV
+ * @qp: queue pair it was posted to
+ * @w: request
+ * @later: filled with the milliseconds that a fault has it take; or NULL
+ *
+ * Context: rs_lock, and the lock of @qp.
+ * Return: status of its completion.
+ */
+enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w,
+			     u32 *later)
+{
+	struct rs_mr *mr = xa_load(&qp->dev->mrs, w->rkey >> 8);
+	enum rs_action action = RS_A_NONE;
+	u32 arg;
+	bool ok;
+
+	lockdep_assert_held(&rs_lock);
+	if (!mr || mr->ib.pd != qp->ib.pd)
+		return IB_WC_MW_BIND_ERR;
+	if (w->op == IB_WR_REG_MR)
+		action = rs_fault(qp->dev, RS_F_REG_MR, qp, &arg);
+	if (action == RS_A_FAIL)
+		return arg ?: IB_WC_MW_BIND_ERR;
+	if (action == RS_A_DELAY && later)
+		*later = arg;
+	write_lock(&mr->lock);
+	ok = w->op == IB_WR_REG_MR ? mr_register(mr, w) :
+				     mr_invalidate(mr, w->rkey);
+	write_unlock(&mr->lock);
+	return ok ? IB_WC_SUCCESS : IB_WC_MW_BIND_ERR;
 }
 
 /* Life */
@@ -221,6 +247,7 @@ static struct rs_mr *mr_new(struct ib_pd *pd, u32 max_pages)
 
 	if (!mr)
 		return NULL;
+	rwlock_init(&mr->lock);
 	mr->ib.pd = pd;
 	mr->ib.device = pd->device;
 	mr->max_pages = max_pages;
@@ -342,10 +369,10 @@ static void mr_end(struct rs_dev *dev, struct rs_mr *mr)
 	unsigned long flags;
 
 	xa_erase(&dev->mrs, mr->idx);
-	/* whoever has found it is done with it after this */
-	spin_lock_irqsave(&rs_lock, flags);
+	/* no engine that has found it uses it after this */
+	write_lock_irqsave(&rs_lock, flags);
 	mr->valid = false;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	write_unlock_irqrestore(&rs_lock, flags);
 	ib_umem_release(mr->umem);
 	atomic_dec(&dev->n_mrs);
 	mr_free(mr);

@@ -2,15 +2,21 @@
 /*
  * rnicsim: a test RNIC. Documentation/rnicsim.rst says what it models.
  *
- * Locks, outer before inner:
+ * Locks, outer before inner; all spinning ones are taken with interrupts off,
+ * because verbs may be called so:
  *	link_mutex	main.c, creation of devices one by one
- *	rs_lock		everything that the engines touch, of all devices; taken
- *			with interrupts off, because verbs may be called so
- *	rs_dev.dma_lock	the shadow mappings of a device
+ *	rs_lock		read: whatever the engines do, so that they run in parallel;
+ *			written: what they find things by, see below
+ *	rs_qp.lock	a queue pair; of two, see pair_lock(), the one with the
+ *			lower address first
+ *	rs_cq.lock	a completion queue
+ *	rs_mr.lock	a region; read: what it covers is accessed
+ *	rs_dev.dma_lock	the shadow mappings of a device; read: one is accessed
+ *	rs_dev.lock	random numbers and fault points of a device
  *
  * Lifetimes: a queue pair, a region and a device are found under rs_lock
- * only. Who destroys one takes it out of its table, then takes and releases
- * rs_lock, then cancels its timer; nobody can use it after that.
+ * only. Whatever is destroyed is taken out of its table, then rs_lock is
+ * written, then its timer cancelled; it is not in use after that.
  */
 #ifndef _RNICSIM_H
 #define _RNICSIM_H
@@ -20,6 +26,7 @@
 #include <linux/netdevice.h>
 #include <linux/platform_device.h>
 #include <linux/prandom.h>
+#include <linux/smp.h>
 #include <linux/xarray.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
@@ -39,7 +46,7 @@
 #define RS_DMA_OPS	1
 #endif
 
-extern spinlock_t rs_lock;
+extern rwlock_t rs_lock;
 extern struct list_head rs_devs;	/* rs_dev.node, rs_lock */
 
 /* An entry of the GID table as the RDMA core wrote it; rs_lock */
@@ -57,14 +64,14 @@ struct rs_file {
 	unsigned int i;
 };
 
-/* What happened, for the file stats; rs_lock. X(name) */
+/* What happened, for the file stats. X(name) */
 #define RS_STATS(X)							\
 	X(sends) X(writes) X(reads) X(local_ops) X(bytes) X(pieces)	\
 	X(rnr_naks) X(retries) X(access_errors) X(request_errors)	\
-	X(dma_faults) X(completions) X(interrupts) X(cq_overruns)
+	X(dma_faults) X(completions) X(interrupts) X(elsewhere) X(cq_overruns)
 
 struct rs_stats {
-#define X(name) u64 name;
+#define X(name) atomic64_t name;
 	RS_STATS(X)
 #undef X
 };
@@ -77,8 +84,10 @@ struct rs_stats {
  * @ndev_tracker: of @ndev
  * @node: in rs_devs
  * @name: as it was created
- * @down: PORT_ERR was injected; rs_lock
- * @port_up: last port state that was announced; rs_lock
+ * @down: PORT_ERR was injected
+ * @port_up: last port state that was announced
+ * @fatal: DEVICE_FATAL is to be done, see rs_end()
+ * @lock: guards @rnd and @fault
  * @qps: queue pairs by number
  * @next_qpn: for xa_alloc_cyclic()
  * @mrs: regions by index
@@ -88,12 +97,12 @@ struct rs_stats {
  * @n_mrs: number of regions
  * @gids: GID table of @gid_len entries; rs_lock
  * @gid_len: its length
- * @knob: values of RS_KNOBS; written under rs_lock
- * @rnd: random numbers; rs_lock
- * @fault: fault points; rs_lock
+ * @knob: values of RS_KNOBS; WRITE_ONCE
+ * @rnd: random numbers; @lock
+ * @fault: fault points; @lock
  * @cut: '+' and names of devices that it does not reach, nor they it, or '>' if
  *	they still reach it; rs_lock
- * @stats: counters; rs_lock
+ * @stats: counters
  * @dma_lock: guards @maps and the shadows
  * @maps: mappings by address, see dma.c
  * @next_iova: address of the next mapping; dma_lock
@@ -112,7 +121,8 @@ struct rs_dev {
 	struct list_head node;
 	char name[IB_DEVICE_NAME_MAX];
 	bool down;
-	bool port_up;
+	int port_up;
+	int fatal;
 
 	struct xarray qps;
 	u32 next_qpn;
@@ -126,12 +136,13 @@ struct rs_dev {
 	u32 gid_len;
 
 	u32 knob[RS_KNOBS_N];
+	spinlock_t lock;	/* see above */
 	struct rnd_state rnd;
 	struct rs_fault_set fault[RS_FAULTS_N];
 	char cut[RS_CUTS][IB_DEVICE_NAME_MAX + 1];
 	struct rs_stats stats;
 
-	spinlock_t dma_lock;	/* see above */
+	rwlock_t dma_lock;	/* see above */
 	struct rb_root maps;
 	u64 next_iova;
 	struct task_struct *umem_task;
@@ -160,8 +171,9 @@ struct rs_cqe {
 };
 
 /**
- * struct rs_cq - completion queue; everything under rs_lock
+ * struct rs_cq - completion queue
  * @ib: RDMA core's part
+ * @lock: guards everything but @timer and @csd
  * @ring: @mask + 1 completions
  * @mask: of indices: a power of two less 1, so that they may go around
  * @size: completions that there is room for, at most @mask + 1
@@ -172,9 +184,12 @@ struct rs_cqe {
  * @n_since: completions since it was raised
  * @dead: being destroyed
  * @timer: the interrupt
+ * @csd: the interrupt on another processor, see RS_K_CQ_CPU
+ * @ringing: @csd is on its way
  */
 struct rs_cq {
 	struct ib_cq ib;
+	spinlock_t lock;	/* see above */
 	struct rs_cqe *ring;
 	u32 mask;
 	u32 size;
@@ -185,11 +200,15 @@ struct rs_cq {
 	u32 n_since;
 	bool dead;
 	struct hrtimer timer;
+	call_single_data_t csd;
+	int ringing;
 };
 
 /**
- * struct rs_mr - memory region; everything under rs_lock once it is in dev->mrs
+ * struct rs_mr - memory region
  * @ib: RDMA core's part
+ * @lock: guards what REG_MR writes once it is in dev->mrs: @key, @valid, @access,
+ *	@iova, @length, @page_size
  * @idx: index in dev->mrs
  * @key: of both kinds, index << 8 | variant
  * @valid: the key may be used
@@ -207,6 +226,7 @@ struct rs_cq {
  */
 struct rs_mr {
 	struct ib_mr ib;
+	rwlock_t lock;	/* see above */
 	u32 idx;
 	u32 key;
 	bool valid;
@@ -268,9 +288,10 @@ struct rs_piece {
 };
 
 /**
- * struct rs_qp - RC queue pair; everything under rs_lock
+ * struct rs_qp - RC queue pair
  * @ib: RDMA core's part
  * @dev: its device
+ * @lock: guards everything but @sq_free and @rq_free
  * @state: enum ib_qp_state
  * @attr: attributes of modify_qp()
  * @cap: as granted
@@ -278,19 +299,21 @@ struct rs_piece {
  * @dead: being destroyed
  * @mute: silent for ever, see RS_A_MUTE
  * @stopped: a send has failed, the error completion is on its way
+ * @resets: how often it went to RESET
  * @events: IB_EVENT_* to be told, bits
  * @sgid_index: our entry of the GID table
  * @dgid: the peer's
  * @dmac: its MAC
  * @sq: send queue, @sq_free <= @sq_tail <= @sq_next <= @sq_head, free-running
  * @sq_mask: as in struct rs_cq; cap.max_send_wr is the room
- * @sq_free: oldest whose slot is in use: its completion was not polled
+ * @sq_free: oldest whose slot is in use: its completion was not polled. Written
+ *	under the lock of the completion queue, which smp_load_acquire() sees
  * @sq_tail: oldest that is not complete
  * @sq_next: next for the wire
  * @sq_head: next to be posted
  * @rq: receive queue
  * @rq_mask: likewise
- * @rq_free: oldest whose slot is in use
+ * @rq_free: oldest whose slot is in use; as @sq_free
  * @rq_tail: next to be filled by a message
  * @rq_head: next to be posted
  * @sges: memory of all SGEs
@@ -309,6 +332,7 @@ struct rs_piece {
 struct rs_qp {
 	struct ib_qp ib;
 	struct rs_dev *dev;
+	spinlock_t lock;	/* see above */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
@@ -316,6 +340,7 @@ struct rs_qp {
 	bool dead;
 	bool mute;
 	bool stopped;
+	u32 resets;
 	u32 events;
 
 	u32 sgid_index;
@@ -373,6 +398,9 @@ static inline u32 rs_get(const struct rs_dev *dev, enum rs_knob k)
 	return READ_ONCE(dev->knob[k]);
 }
 
+/* One more of what stats counts */
+#define rs_count(dev, what)	atomic64_inc(&(dev)->stats.what)
+
 static inline struct rs_swqe *rs_swqe_at(const struct rs_qp *qp, u32 i)
 {
 	return &qp->sq[i & qp->sq_mask];
@@ -388,11 +416,16 @@ bool rs_port_live(const struct rs_dev *dev);
 void rs_port_check(struct rs_dev *dev);
 void rs_event(struct rs_dev *dev, enum ib_event_type event);
 void rs_remove(struct rs_dev *dev);
+unsigned long rs_begin(void);
+void rs_fatal(struct rs_dev *dev);
+void rs_settle(void);
+void rs_end(unsigned long flags);
 
 /* verbs.c */
 extern const struct ib_device_ops rs_dev_ops;
 
 /* engine.c */
+extern u8 __percpu *rs_scratch;		/* RS_PIECE_MAX bytes, interrupts off */
 int rs_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad);
 int rs_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -423,7 +456,8 @@ void rs_mr_release(struct rs_dev *dev);
 struct ib_mr *rs_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			     u64 iova, int access, RS_DMAH_ARG
 			     struct ib_udata *udata);
-enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w);
+enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w,
+			     u32 *later);
 bool rs_mr_check(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
 		 u64 len, int access);
 bool rs_mr_io(struct rs_dev *dev, const struct ib_pd *pd, u32 key, u64 addr,
@@ -441,6 +475,7 @@ bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write);
 
 /* knobs.c */
 extern u32 rs_knob_defaults[RS_KNOBS_N];
+u32 rs_random_locked(struct rs_dev *dev, u32 below);
 u32 rs_random(struct rs_dev *dev, u32 below);
 void rs_debugfs_add(struct rs_dev *dev);
 void rs_debugfs_del(struct rs_dev *dev);

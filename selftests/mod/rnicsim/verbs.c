@@ -128,9 +128,9 @@ static int rs_add_gid(const struct ib_gid_attr *attr, void **context)
 		rc = rdma_read_gid_l2_fields(attr, &gid.vlan, gid.mac);
 	if (rc)
 		return rc;
-	spin_lock_irqsave(&rs_lock, flags);
+	write_lock_irqsave(&rs_lock, flags);
 	dev->gids[attr->index] = gid;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	write_unlock_irqrestore(&rs_lock, flags);
 	return 0;
 }
 
@@ -142,9 +142,9 @@ static int rs_del_gid(const struct ib_gid_attr *attr, void **context)
 	might_sleep();
 	if (attr->index >= dev->gid_len)
 		return -EINVAL;
-	spin_lock_irqsave(&rs_lock, flags);
+	write_lock_irqsave(&rs_lock, flags);
 	dev->gids[attr->index].valid = false;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	write_unlock_irqrestore(&rs_lock, flags);
 	return 0;
 }
 
@@ -277,6 +277,7 @@ static int rs_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->cap.max_recv_sge = max(qp->cap.max_recv_sge, 1U);
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
+	spin_lock_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->bag);
 	rs_hrtimer_setup(&qp->timer, rs_qp_timer);
 	rc = qp_alloc_rings(qp);
@@ -301,10 +302,13 @@ static int rs_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	might_sleep();
 	rs_fault_verb(dev, RS_F_DESTROY_QP, qp, 0);
 	xa_erase(&dev->qps, ibqp->qp_num);
-	spin_lock_irqsave(&rs_lock, flags);
+	/* no engine that has found it is at work after this */
+	write_lock_irqsave(&rs_lock, flags);
+	spin_lock(&qp->lock);
 	qp->dead = true;
 	rs_qp_reset(qp);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock(&qp->lock);
+	write_unlock_irqrestore(&rs_lock, flags);
 	hrtimer_cancel(&qp->timer);
 	qp_free_rings(qp);
 	atomic_dec(&dev->n_qps);
@@ -465,9 +469,11 @@ static int rs_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	rc = modify_fault(qp, attr, mask);
 	if (rc)
 		return rc;
-	spin_lock_irqsave(&rs_lock, flags);
+	flags = rs_begin();
+	spin_lock(&qp->lock);
 	rc = qp_modify(qp, attr, mask);
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock(&qp->lock);
+	rs_end(flags);
 	return rc;
 }
 
@@ -478,14 +484,14 @@ static int rs_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	unsigned long flags;
 
 	might_sleep();
-	spin_lock_irqsave(&rs_lock, flags);
+	spin_lock_irqsave(&qp->lock, flags);
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
 	attr->cap = qp->cap;
 	attr->rq_psn = qp->rq_psn;
 	attr->sq_psn = qp->sq_psn;
-	spin_unlock_irqrestore(&rs_lock, flags);
+	spin_unlock_irqrestore(&qp->lock, flags);
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
 	init->qp_type = ibqp->qp_type;
