@@ -12,7 +12,11 @@ HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "m
 # Why a case cannot be run in the simulation, see sim.GROUPS.
 NO_SIM = ("packets", "kernel", "rxe", "clock")
 LANES = ("uml", "qemu")
-KERNELS = {"uml": ("umdbg", "um"), "qemu": ("6.1", "6.12", "7.2")}
+KERNELS = {"uml": ("umdbg", "um", "umsmp"), "qemu": ("6.1", "6.12", "7.2")}
+# With KASAN, lockdep and kmemleak. Those of umsmp, of two processors: a case for umdbg is for it, too,
+# but for what selftests/smp names.
+DEBUG = ("umdbg", "umsmp")
+SMP = ("umsmp",)
 MODULES = ("ours", "none", "intree")
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = [os.path.join(TREE, d, "cases") for d in ("selftests", "lab")]
@@ -45,7 +49,11 @@ class Case:
 
     def runs_on(self, lane, kernel):
         """Whether the case is meant for this lane and kernel."""
-        return lane in self.lanes and (not self.kernels or kernel in self.kernels)
+        return lane in self.lanes and self.meant_for(kernel)
+
+    def meant_for(self, kernel):
+        """Whether the case is meant for this kernel, in whatever lane."""
+        return not self.kernels or kernel in self.kernels or (kernel in SMP and "umdbg" in self.kernels)
 
     @property
     def room(self):

@@ -7,7 +7,7 @@ PEER_ID=$((3 - ID))
 FABRIC=${FABRIC:-roce}
 # How many times as much everything costs as on a plain UML: amounts of work are
 # divided by it. In the simulation nothing takes any time, but it costs all the same.
-case $FABRIC$KERNEL in simumdbg) DEAR=3 ;; sim*) DEAR=1 ;; *) DEAR=$SLOW ;; esac
+case $FABRIC$KERNEL in simumdbg|*umsmp) DEAR=3 ;; sim*) DEAR=1 ;; *) DEAR=$SLOW ;; esac
 export DEAR
 case $ID in 1) ROLE=server ;; 2) ROLE=client ;; *) ROLE=host ;; esac
 
