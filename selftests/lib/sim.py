@@ -8,6 +8,7 @@ outside reaches the guest while it runs: it finds all of its work when it
 starts (lib/simhost in there), and the host only reads what it leaves.
 """
 
+import functools
 import itertools
 import os
 import re
@@ -15,19 +16,23 @@ import shutil
 import threading
 import time
 
+import cases as caselib
 from lab import LIB, LIBC, TREE, Guest, LabError, Pair, offspring, read, script, tail
 
 START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
 # Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
 # those of soft RoCE. What moves all it can for some time costs a third on the debug kernel.
 KNOBS = {"latency": 20000, "gid_types": 2}
+SMP = os.path.join(TREE, "selftests", "smp")
 KNOBS_H = os.path.join(TREE, "selftests", "mod", "rnicsim", "knobs.h")
 FNM_EXTMATCH = 1 << 5
 NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
-BANDWIDTH = {"um": 1000, "umdbg": 333}
+BANDWIDTH = {"um": 1000, "umdbg": 333, "umsmp": 333}
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
 SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any progress: the guest spins
+REAL = ("umsmp",)           # kernels of several processors: there time is the machine's, and so limits are
+SILENT = 30                 # seconds without a sign of life from such a guest; $SLOW-fold, as all its limits
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 
 
@@ -56,22 +61,30 @@ PROCESSORS = Processors(sorted(os.sched_getaffinity(0)))
 
 
 class Virtual(Pair):
-    """One guest in virtual time, whatever runs in it."""
+    """One guest, whatever runs in it: in virtual time if its kernel has that."""
 
     cpu = None
+    begin = 0.0
 
     def start(self, seed, *words):
         """Boot it; `words` are of its init."""
         _, linux, modroot, _ = script("umkernel", self.kernels[0])
         os.makedirs(self.path("uml"), exist_ok=True)
+        self.begin = time.time()
         # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
         cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
                f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
-               "time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}",
+               *([] if self.real else ["time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}"]),
                *words, *self.words(0, modroot, "/proc/self/cwd")]
         self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
-        self.cpu = PROCESSORS.take()
-        os.sched_setaffinity(self.guests[0].proc.pid, {self.cpu})
+        if not self.real:
+            self.cpu = PROCESSORS.take()
+            os.sched_setaffinity(self.guests[0].proc.pid, {self.cpu})
+
+    @property
+    def real(self):
+        """Whether its time is the machine's."""
+        return self.kernels[0] in REAL
 
     def halt(self):
         super().halt()
@@ -80,7 +93,9 @@ class Virtual(Pair):
             self.cpu = None
 
     def spent(self):
-        """Processor time of the guest, seconds."""
+        """Processor time of the guest, seconds; where time is real, that."""
+        if self.real:
+            return time.time() - self.begin
         root = self.guests[0].proc.pid if self.guests else 0
         # its own, that of its processes, and of those that have ended
         return (sum(map(ticks, [root, *offspring(root)])) + ticks(root, 13)) / os.sysconf("SC_CLK_TCK") if root else 0
@@ -113,8 +128,9 @@ class Sim(Virtual):
         super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out, lan=lan)
         self.seed, self.rnic = seed, rnic
         self.knobs = {**KNOBS, "bandwidth": BANDWIDTH[kernel], **(knobs or {})}
-        # Not even a slow kernel takes any time, and other work on this machine does not matter.
-        self.slow = 1
+        if not self.real:
+            # Not even a slow kernel takes any time, and other work on this machine does not matter.
+            self.slow = self.busy = 1
         self.work = 0
         self.meter = Meter(self.spent)
 
@@ -198,7 +214,7 @@ def sweep_steps(text, names, kernel):
         found = [n for n in names if not LIBC.fnmatch(pattern.encode(), n.encode(), FNM_EXTMATCH)]
         if not found:
             raise ValueError(f"no combination is '{pattern}'; selftests/prog/simsweep -l lists them")
-        found = [n for n in found if kernel != "umdbg" or not n.endswith(NOT_DEBUG)]
+        found = [n for n in found if kernel not in caselib.DEBUG or not n.endswith(NOT_DEBUG)]
         if not found:
             raise ValueError(f"'{pattern}' is for --kernel um only: what is lost there by design is a leak for the debug kernel")
         chosen |= {n.partition("/")[0] for n in found}
@@ -260,9 +276,30 @@ def why_not(case, kernel):
         return "kernel", "there is one SMC in a kernel"
     if "uml" not in case.lanes:
         return "kernel", "it needs " + " ".join(case.lanes)
-    if case.kernels and kernel not in case.kernels:
+    if not case.meant_for(kernel):
         return "kernel", "it needs " + " ".join(case.kernels)
+    if kernel in REAL and case.name in not_smp():
+        return "real", not_smp()[case.name]
     return None
+
+
+@functools.cache
+def not_smp():
+    """The cases that cannot be run on several processors in real time, and why, of selftests/smp."""
+    return parse_smp(read(SMP))
+
+
+def parse_smp(text):
+    """{case: reason}; ValueError if it is not as its beginning says."""
+    found = {}
+    for n, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        name, _, why = line.partition(": ")
+        if not re.fullmatch(r"\d\d\w*-[\w-]+", name) or not why.strip() or name in found:
+            raise ValueError(f"selftests/smp:{n}: not 'CASE: REASON', or the second one of its case")
+        found[name] = why.strip()
+    return found
 
 
 def grouped(reasons):
@@ -280,6 +317,7 @@ GROUPS = {
     "kernel": "they need another kernel, or a kernel for each host",
     "rxe": "they are about soft RoCE",
     "clock": "they measure the machine",
+    "real": "they need virtual time, or one processor",
 }
 
 
@@ -316,6 +354,21 @@ class Watchdog:
         if self.begin is None:
             self.begin = spent
         return spent - self.begin > self.limit or now - self.since > self.limit * STUCK
+
+
+class Silence:
+    """A guest in real time ends each of its waits by itself: it is lost when it gives no sign of life, or takes too long."""
+
+    def __init__(self, limit, silent, clock=time.time):
+        self.silent, self.clock = silent, clock
+        self.end, self.seen, self.since = clock() + limit, None, clock()
+
+    def expired(self, state):
+        """Whether its time is over, or `state` is the same for too long."""
+        now = self.clock()
+        if state != self.seen:
+            self.seen, self.since = state, now
+        return now > self.end or now - self.since > self.silent
 
 
 def sizes(folder):

@@ -40,7 +40,56 @@ def sim__says_why_not():
         why = sim.why_not(case_of(header), "um")
         assert (why and why[0]) == group, (header, why)
         assert not why or why[0] in sim.GROUPS and why[1]
-    assert set(cases.NO_SIM) == set(sim.GROUPS)
+    assert {*cases.NO_SIM, "real"} == set(sim.GROUPS)
+
+
+def sim__says_what_two_processors_cannot_run():
+    """A case for the debug kernel is for umsmp, too, unless selftests/smp has a reason; that names only what would run."""
+    known = {c.name: c for c in cases.load()}
+    listed = sim.parse_smp(read(sim.SMP))
+    for name in listed:
+        assert name in known, f"selftests/smp: no case {name}"
+        assert sim.why_not(known[name], "umsmp") == ("real", listed[name]), f"selftests/smp: {name} does not run there anyway"
+    for header, kernel, group in (("", "umsmp", None), ("# kernels: 6.1 umdbg\n", "umsmp", None), ("# kernels: um 6.12\n", "umsmp", "kernel"),
+                                  ("# kernels: umsmp\n", "umsmp", None), ("# kernels: umsmp\n", "umdbg", "kernel")):
+        why = sim.why_not(case_of(header), kernel)
+        assert (why and why[0]) == group and case_of(header).runs_on("uml", kernel) == (not why), (header, why)
+    assert sim.parse_smp("# x: y\n\n10-a: b: c\n10b-d: e\n") == {"10-a": "b: c", "10b-d": "e"}
+    for bad in ("10-a\n", "10-a:\n", "10-a: \n", "a: b\n", "10-a: b\n10-a: c\n"):
+        try:
+            sim.parse_smp(bad)
+        except ValueError as e:
+            assert "selftests/smp:" in str(e)
+            continue
+        raise AssertionError(bad)
+
+
+def sim__two_processors_have_real_time():
+    """A guest of umsmp has two processors, real time, real limits and no seed; the other kernels none of that."""
+    with tempfile.TemporaryDirectory() as d, unittest.mock.patch.dict(os.environ, SMCR_SLOW="2"), \
+            unittest.mock.patch.object(sim, "script", lambda *_: ("v", "linux", "root", "build")), \
+            unittest.mock.patch.object(sim, "Guest", lambda pair, gid, cmd, **_: unittest.mock.Mock(cmd=cmd, proc=unittest.mock.Mock(pid=0))):
+        for kernel, real in (("umsmp", True), ("umdbg", False)):
+            pair = sim.Sim(kernel, 1, (), 1024, os.path.join(d, kernel), 7, "")
+            pair.boot()
+            words = pair.guests[0].cmd
+            assert ("ncpus=2" in words) == ("seccomp=on" in words) == real == pair.real, words
+            assert ("time-travel=inf-cpu" in words) == ("random-seed=7" in words) == (pair.cpu is not None) == (not real), words
+            assert (f"smcr_slow={12 if real else 1}" in words) and (f"smcr_busy={2 if real else 1}" in words), words
+            if not real:
+                sim.PROCESSORS.give_back(pair.cpu)
+
+
+def sim__misses_signs_of_life():
+    """In real time a guest is given up after its time, or when it says nothing for too long."""
+    clock = [100]
+    def look(state, seconds):
+        clock[0] += seconds
+        return dog.expired(state)
+    dog = sim.Silence(50, 10, lambda: clock[0])
+    assert not any((look("a", 9), look("a", 9), look("b", 9), look("c", 11))) and look("c", 11)
+    dog = sim.Silence(50, 10, lambda: clock[0])
+    assert not any(look(n, 5) for n in range(10)) and look(11, 5)
 
 
 def sim__header_needs_a_reason():
@@ -430,8 +479,9 @@ def sim__refuses_what_it_would_ignore():
             (worlds, "--jobs x", "from 1 on"), (worlds, "--batch 0", "from 1 on"), (worlds, "--budget -3", "--budget"),
             (run, "--seed 7", "--seed needs --fabric sim; in other lanes the variable SEED"), (run, "--knob order=1", "--fabric sim"),
             (run, "--twice", "--fabric sim"), (run, "--rnic none", "--fabric sim"),
-            (run, "--fabric sim --kernel 6.1", "needs --kernel um or umdbg (it is 6.1)"),
-            (run, "--fabric sim --lane qemu", "needs --kernel um or umdbg (it is 6.12)"),
+            (run, "--fabric sim --kernel 6.1", "needs --kernel um, umdbg or umsmp (it is 6.1)"),
+            (run, "--fabric sim --lane qemu", "needs --kernel um, umdbg or umsmp (it is 6.12)"),
+            (run, "--fabric sim --kernel umsmp --twice", "--twice needs virtual time, which umsmp has not"),
             (run, "--fabric sim --shell", "goes without --shell")):
         said = asked(script, *words.split())
         assert isinstance(said, str) and want in said, (words, said)

@@ -26,7 +26,7 @@ sweep() {
 	# several patterns are one for fnmatch()
 	[[ $pattern != *' '* ]] || pattern="@(${pattern// /|})"
 	# what is lost then by design is a leak for the debug kernel
-	[ "$KERNEL" != umdbg ] || without='*/dereg_mr=fail'
+	[[ $KERNEL != um@(dbg|smp) ]] || without='*/dereg_mr=fail'
 	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
 	[ "$(< /sys/module/rnicsim/parameters/max_inline)" -ge 44 ] || skip "what may fail once is another RNIC's"
 	ip netns add h1
