@@ -340,3 +340,19 @@ struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 	spin_unlock_bh(&lgr->lock);
 	return link;
 }
+
+/* Next group of a namespace behind the one numbered @after, with a reference, or NULL */
+struct smcr_lgr *smcr_lgr_next(struct smcr_net *sn, u64 after)
+{
+	struct smcr_lgr *lgr = NULL;
+	struct smcr_id *node;
+
+	spin_lock_bh(&sn->lgr_lock);
+	node = smcr_ids_after(&sn->lgrs, after);
+	if (node) {
+		lgr = container_of(node, struct smcr_lgr, net.id);
+		smcr_lgr_hold(lgr);
+	}
+	spin_unlock_bh(&sn->lgr_lock);
+	return lgr;
+}

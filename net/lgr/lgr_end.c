@@ -108,17 +108,23 @@ static bool smcr_lgr_net_idle(struct smcr_net *sn)
 /**
  * smcr_lgr_kill_net_start() - end all groups of a namespace, do not wait
  * @sn: namespace; no new group can be started any more
+ *
+ * There may be 65,535: each is looked up anew, so that no lock is held on all.
+ *
+ * Context: process, sleeps.
  */
 void smcr_lgr_kill_net_start(struct smcr_net *sn)
 {
 	struct smcr_lgr *lgr;
+	u64 after = 0;
 
-	spin_lock_bh(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net.node) {
+	while ((lgr = smcr_lgr_next(sn, after))) {
+		after = lgr->net.id.id;
 		smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
 		smcr_lgr_release_in(lgr, msecs_to_jiffies(SMCR_T_HURRY_NET));
+		smcr_lgr_put(lgr);
+		cond_resched();
 	}
-	spin_unlock_bh(&sn->lgr_lock);
 }
 
 /**

@@ -30,6 +30,7 @@ void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link);
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);
 
 /* lgr.c */
+struct smcr_lgr *smcr_lgr_next(struct smcr_net *sn, u64 after);
 struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
 				   const struct smcr_clc_accept *acc);
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);

@@ -74,42 +74,50 @@ static void lgr_offer_nic(struct smcr_lgr *lgr)
 	smcr_llc_news(lgr, SMCR_NEWS_WANT_LINK);
 }
 
-/* Next group of a namespace behind the one numbered @after; reference taken */
-static struct smcr_lgr *lgr_next(struct smcr_net *sn, u64 after)
+/*
+ * The next namespace that is not on its way out, with a reference; that of @net, NULL
+ * at the beginning, ends. A namespace stays in the list while it has references.
+ */
+static struct net *lgr_next_net(struct net *net)
 {
-	struct smcr_lgr *lgr = NULL;
-	struct smcr_id *node;
+	struct net *next = NULL, *pos;
 
-	spin_lock_bh(&sn->lgr_lock);
-	node = smcr_ids_after(&sn->lgrs, after);
-	if (node) {
-		lgr = container_of(node, struct smcr_lgr, net.id);
-		smcr_lgr_hold(lgr);
+	down_read(&net_rwsem);
+	pos = net ?: list_entry(&net_namespace_list, struct net, list);
+	list_for_each_entry_continue(pos, &net_namespace_list, list) {
+		next = maybe_get_net(pos);
+		if (next)
+			break;
 	}
-	spin_unlock_bh(&sn->lgr_lock);
-	return lgr;
+	up_read(&net_rwsem);
+	if (net)
+		put_net(net);
+	return next;
 }
 
-/* @fn for every group of every namespace. Context: process, sleeps. */
+/*
+ * @fn for every group of every namespace that is not on its way out: that one ends its
+ * groups itself. @fn sleeps, for a link's last reference as long as its RMBs take, and
+ * the lock of the namespaces is one that RTNL may wait for: it is not held.
+ * Context: process, sleeps.
+ */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
 			 struct smcr_dev *dev, u8 port)
 {
+	struct net *net = NULL;
 	struct smcr_lgr *lgr;
-	struct net *net;
 	u64 after;
 
-	down_read(&net_rwsem);
-	for_each_net(net) {
+	while ((net = lgr_next_net(net))) {
 		after = 0;
-		while ((lgr = lgr_next(smcr_net(net), after))) {
+		while ((lgr = smcr_lgr_next(smcr_net(net), after))) {
 			after = lgr->net.id.id;
 			fn(lgr, dev, port);
 			smcr_lgr_put(lgr);
 			cond_resched();
 		}
 	}
-	up_read(&net_rwsem);
 }
 
 /* Its connections have somewhere to go if the links in @slots do */
