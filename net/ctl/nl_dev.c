@@ -128,7 +128,7 @@ static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
 	return 0;
 }
 
-/* For smcr_dev_for_each(); the list of devices is locked */
+/* For smcr_dev_for_each(), with a reference on the device */
 static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
 {
 	struct smcr_nl_dev_dump *dump = arg;

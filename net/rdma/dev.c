@@ -207,30 +207,51 @@ bool smcr_dev_any(const struct net *net)
 	return found;
 }
 
+/* The device behind the one with number @after in the list, with a reference, or NULL */
+static struct smcr_dev *dev_next(struct net *net, unsigned int after)
+{
+	struct smcr_dev *dev, *next = NULL;
+
+	mutex_lock(&smcr_dev_mutex);
+	list_for_each_entry(dev, &smcr_devs, node) {
+		/* numbers wrap; there are never so many devices at a time */
+		if ((int)(dev->id - after) <= 0 ||
+		    !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		next = dev;
+		smcr_dev_hold(next);
+		break;
+	}
+	mutex_unlock(&smcr_dev_mutex);
+	return next;
+}
+
 /**
  * smcr_dev_for_each() - visit every device of a namespace (netlink dumps)
  * @net: namespace
- * @fn: called with the device list's mutex held; non-zero stops
+ * @fn: called with a reference on the device; non-zero stops
  * @arg: passed on
  *
- * Context: process, sleeps; @fn may sleep.
+ * Context: process, sleeps; @fn may sleep, and another device comes or goes meanwhile.
  * Return: 0, or what @fn said when it stopped.
  */
 int smcr_dev_for_each(struct net *net,
 		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg)
 {
 	struct smcr_dev *dev;
+	unsigned int after;
 	int rc = 0;
 
 	mutex_lock(&smcr_dev_mutex);
-	list_for_each_entry(dev, &smcr_devs, node) {
-		if (!rdma_dev_access_netns(dev->ibdev, net))
-			continue;
-		rc = fn(dev, arg);
-		if (rc)
-			break;
-	}
+	dev = list_first_entry_or_null(&smcr_devs, struct smcr_dev, node);
+	after = dev ? dev->id - 1 : 0;
 	mutex_unlock(&smcr_dev_mutex);
+
+	while (!rc && (dev = dev_next(net, after))) {
+		after = dev->id;
+		rc = fn(dev, arg);
+		smcr_dev_put(dev);
+	}
 	return rc;
 }
 
@@ -238,7 +259,8 @@ int smcr_dev_for_each(struct net *net,
 
 /*
  * GID tables have a thousand entries with a few in front in use. Knowing the
- * end of these keeps the search short for routes that have no RDMA device.
+ * end of these keeps the search short for routes that have no RDMA device. One scan
+ * at a time: the one that began last has seen all changes, and writes last.
  */
 static void port_scan_gids(struct smcr_dev *dev, u32 port)
 {
@@ -247,6 +269,7 @@ static void port_scan_gids(struct smcr_dev *dev, u32 port)
 	u8 mac[ETH_ALEN];
 	int i, end = 0;
 
+	mutex_lock(&dev->gid_scan);
 	for (i = 0; i < len; i++) {
 		attr = rdma_get_gid_attr(dev->ibdev, port, i);
 		if (IS_ERR(attr))
@@ -257,6 +280,7 @@ static void port_scan_gids(struct smcr_dev *dev, u32 port)
 		end = i + 1;
 	}
 	WRITE_ONCE(dev->port[port].gid_end, end);
+	mutex_unlock(&dev->gid_scan);
 }
 
 static void dev_event_work(struct work_struct *work)
@@ -363,6 +387,7 @@ static struct smcr_dev *dev_alloc(struct ib_device *ibdev)
 	dev_take_name(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->gone);
+	mutex_init(&dev->gid_scan);
 	INIT_WORK(&dev->event_work, dev_event_work);
 	dev->max_sge = min_t(u32, SMCR_MAX_SGE, ibdev->attrs.max_send_sge);
 	dev->max_inline = SMCR_INLINE_WANTED;

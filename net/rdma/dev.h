@@ -12,8 +12,8 @@
 
 /**
  * struct smcr_dev_port - what is remembered of a port
- * @gid_end: no valid entry of the GID table is behind this index; written by
- *	the event handler, read with READ_ONCE
+ * @gid_end: no valid entry of the GID table is behind this index; written with
+ *	@gid_scan held, read with READ_ONCE
  * @max_mtu: of the device, verbs enumeration; immutable
  * @flags: SMCR_PORT_*, atomic bit operations
  */
@@ -50,6 +50,7 @@ struct smcr_dev_name {
  * @max_mr_pages: pages of one fast-registration MR
  * @event_handler: registered from add to remove
  * @event_work: looks at link groups and listeners after an event, on smcr_wq
+ * @gid_scan: held over a scan of a GID table, whose result is written
  * @port: by port number, from 1
  */
 struct smcr_dev {
@@ -68,6 +69,7 @@ struct smcr_dev {
 	u32 max_mr_pages;
 	struct ib_event_handler event_handler;
 	struct work_struct event_work;
+	struct mutex gid_scan;		/* see @gid_scan */
 	struct smcr_dev_port port[];
 };
 
