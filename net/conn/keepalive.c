@@ -95,6 +95,39 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 	return time_after(rx, tx) ? rx : tx;
 }
 
+/* What smcr_keepalive_due() looks for, and finds */
+struct smcr_keepalive_look {
+	const struct smcr_link *link;
+	struct smcr_keepalive *ka;
+	unsigned long now, heard;
+	int shortest;
+};
+
+static void smcr_keepalive_ask(struct smcr_member *member, void *arg)
+{
+	const struct smcr_conn *conn = container_of(member, struct smcr_conn,
+						    member);
+	struct smcr_keepalive_look *look = arg;
+	struct smcr_keepalive *ka = look->ka;
+	unsigned long idle_from = look->heard;
+	long left;
+
+	if (!conn->ka.idle)
+		return;
+	if (conn->ka.idle < look->shortest)
+		look->shortest = conn->ka.idle;
+	if (READ_ONCE(conn->link) != look->link)
+		return;
+	if (time_after(conn->ka.since, idle_from))
+		idle_from = conn->ka.since;
+	left = max((long)(idle_from + conn->ka.idle - look->now), 0L);
+	if (left >= ka->left)
+		return;
+	ka->left = left;
+	ka->intvl = left ? 0 : conn->ka.intvl;
+	ka->cnt = conn->ka.cnt;
+}
+
 /**
  * smcr_keepalive_due() - does a connection want TEST LINK?
  * @link: link of an ACTIVE group: those of its connections are asked
@@ -103,46 +136,37 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
  * All connections are looked at only when the link was idle for as long as the
  * most impatient of them allows; an active link costs a comparison.
  *
- * Context: any.
+ * Context: process, sleeps.
  */
 void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 {
-	unsigned long now = jiffies, heard = smcr_keepalive_heard(link);
 	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_keepalive_look look = {
+		.link = link,
+		.ka = ka,
+		.now = jiffies,
+		.heard = smcr_keepalive_heard(link),
+		.shortest = INT_MAX,
+	};
 	int shortest = READ_ONCE(lgr->conns.ka_min);
-	const struct smcr_conn *conn;
 
 	ka->left = LONG_MAX;
 	ka->intvl = 0;
 	ka->cnt = 0;
 	if (!shortest)
 		return;
-	ka->left = (long)(heard + shortest - now);
+	ka->left = (long)(look.heard + shortest - look.now);
 	if (ka->left > 0)
 		return;
 
 	ka->left = LONG_MAX;
-	shortest = 0;
+	/* what a connection asks for from now on may be missed below, but not here */
 	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conns.list, member.lgr_node) {
-		unsigned long idle_from = heard;
-		long left;
-
-		if (!conn->ka.idle)
-			continue;
-		if (!shortest || conn->ka.idle < shortest)
-			shortest = conn->ka.idle;
-		if (READ_ONCE(conn->link) != link)
-			continue;
-		if (time_after(conn->ka.since, idle_from))
-			idle_from = conn->ka.since;
-		left = max((long)(idle_from + conn->ka.idle - now), 0L);
-		if (left >= ka->left)
-			continue;
-		ka->left = left;
-		ka->intvl = left ? 0 : conn->ka.intvl;
-		ka->cnt = conn->ka.cnt;
-	}
-	WRITE_ONCE(lgr->conns.ka_min, shortest);
+	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
+	spin_unlock_bh(&lgr->lock);
+	smcr_lgr_each_conn(lgr, smcr_keepalive_ask, &look);
+	spin_lock_bh(&lgr->lock);
+	shortest = min(lgr->conns.ka_min, look.shortest);
+	WRITE_ONCE(lgr->conns.ka_min, shortest == INT_MAX ? 0 : shortest);
 	spin_unlock_bh(&lgr->lock);
 }

@@ -173,6 +173,14 @@ void smcr_conn_want_move(struct smcr_conn *conn)
 	smcr_conn_queue_work(conn);
 }
 
+static void move_if_on(struct smcr_member *member, void *link)
+{
+	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
+
+	if (READ_ONCE(conn->link) == link)
+		smcr_conn_want_move(conn);
+}
+
 /**
  * smcr_conn_move_all() - the connections of a link move
  * @link: link on which nothing of theirs is under way, of a group that has another
@@ -181,13 +189,6 @@ void smcr_conn_want_move(struct smcr_conn *conn)
  */
 void smcr_conn_move_all(struct smcr_link *link)
 {
-	struct smcr_lgr *lgr = link->lgr;
-	struct smcr_conn *conn;
-
 	smp_mb();	/* the state of the link, then conn->link: move_check() */
-	spin_lock_bh(&lgr->lock);
-	list_for_each_entry(conn, &lgr->conns.list, member.lgr_node)
-		if (READ_ONCE(conn->link) == link)
-			smcr_conn_want_move(conn);
-	spin_unlock_bh(&lgr->lock);
+	smcr_lgr_each_conn(link->lgr, move_if_on, link);
 }

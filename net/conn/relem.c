@@ -124,13 +124,15 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 /* One connection of the list with a reference, so that no lock is held on it */
 static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 {
-	struct smcr_conn *conn;
+	struct smcr_conn *conn = NULL;
+	struct smcr_member *first;
 
 	spin_lock_bh(&lgr->lock);
-	conn = list_first_entry_or_null(&lgr->conns.list, struct smcr_conn,
-					member.lgr_node);
-	if (conn)
+	first = smcr_lgr_first_conn(lgr);
+	if (first) {
+		conn = container_of(first, struct smcr_conn, member);
 		sock_hold(&smcr_conn_sock(conn)->sk);
+	}
 	spin_unlock_bh(&lgr->lock);
 	return conn;
 }

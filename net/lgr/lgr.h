@@ -79,7 +79,8 @@ struct smcr_lgr_dev {
  * struct smcr_member - what a group knows of a connection; part of it
  * @token: alert token, by which CDC names it
  * @node: in lgr->conns.tab
- * @lgr_node: in lgr->conns.list; lgr->lock
+ * @lgr_node: in lgr->conns.list, whose entries are not all connections:
+ *	smcr_lgr_each_conn(); lgr->lock
  */
 struct smcr_member {
 	u32 token;
@@ -139,7 +140,7 @@ enum smcr_lgr_change {
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
- * @keepalive_due: when does a connection of @link want TEST LINK? Any context
+ * @keepalive_due: when does a connection of @link want TEST LINK? Process context
  * @event: @what has become of @lgr, or of its @link if that is not NULL, and why.
  *	Any context up to softirq; @lgr->lock and @sn->lgr_lock may be held
  */
@@ -591,6 +592,9 @@ u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
+void smcr_lgr_each_conn(struct smcr_lgr *lgr,
+			void (*fn)(struct smcr_member *conn, void *arg), void *arg);
+struct smcr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,

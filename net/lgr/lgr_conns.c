@@ -111,3 +111,64 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	if (last)
 		smcr_lgr_arm_idle(lgr);
 }
+
+/* Connections that are visited with the group's lock held once */
+#define SMCR_CONNS_BATCH	256
+
+/**
+ * smcr_lgr_each_conn() - visit the connections of a group
+ * @lgr: group
+ * @fn: called for each with lgr->lock held; those that come or go meanwhile are
+ *	visited or not
+ * @arg: passed on
+ *
+ * There may be 65,025, and softirqs of other connections wait for the lock: it is given
+ * up in between. An entry without a token, which none of them has, keeps the place.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_each_conn(struct smcr_lgr *lgr,
+			void (*fn)(struct smcr_member *conn, void *arg), void *arg)
+{
+	struct smcr_member place = { .token = 0 }, *conn;
+	unsigned int n;
+
+	spin_lock_bh(&lgr->lock);
+	list_add(&place.lgr_node, &lgr->conns.list);
+	do {
+		n = 0;
+		conn = &place;
+		list_for_each_entry_continue(conn, &lgr->conns.list, lgr_node) {
+			if (conn->token)
+				fn(conn, arg);
+			if (++n == SMCR_CONNS_BATCH)
+				break;
+		}
+		if (n == SMCR_CONNS_BATCH) {
+			list_move(&place.lgr_node, &conn->lgr_node);
+			spin_unlock_bh(&lgr->lock);
+			cond_resched();
+			spin_lock_bh(&lgr->lock);
+		}
+	} while (n == SMCR_CONNS_BATCH);
+	list_del(&place.lgr_node);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smcr_lgr_first_conn() - a connection of a group
+ * @lgr: group, lgr->lock held
+ *
+ * Return: NULL if there is none.
+ */
+struct smcr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
+{
+	struct smcr_member *conn;
+
+	lockdep_assert_held(&lgr->lock);
+
+	list_for_each_entry(conn, &lgr->conns.list, lgr_node)
+		if (conn->token)	/* see smcr_lgr_each_conn() */
+			return conn;
+	return NULL;
+}

@@ -235,6 +235,10 @@ struct hlist_head {
 	for (pos = list_entry((l)->next, __typeof__(*pos), m);		\
 	     &pos->m != (l); pos = list_entry(pos->m.next, __typeof__(*pos), m))
 
+#define list_for_each_entry_continue(pos, l, m)				\
+	for (pos = list_entry(pos->m.next, __typeof__(*pos), m);	\
+	     &pos->m != (l); pos = list_entry(pos->m.next, __typeof__(*pos), m))
+
 static inline void list_add(struct list_head *n, struct list_head *at)
 {
 	n->next = at->next;
@@ -253,6 +257,17 @@ static inline void list_del_init(struct list_head *n)
 	n->prev->next = n->next;
 	n->next->prev = n->prev;
 	INIT_LIST_HEAD(n);
+}
+
+static inline void list_del(struct list_head *n)
+{
+	list_del_init(n);
+}
+
+static inline void list_move(struct list_head *n, struct list_head *at)
+{
+	list_del_init(n);
+	list_add(n, at);
 }
 
 /* Numbers of namespaces and of groups; nothing here looks at them */
