@@ -163,6 +163,7 @@ struct smcr_conn_snd {
  * @more: MSG_MORE: the last send goes on
  * @flush: somebody waits for @done to catch up
  * @dropped: unsent data were dropped: queue no more
+ * @attempt: counts the socket's connections: a post of an earlier one completes late
  * @owed: SMCR_ACT_SEND_* not posted yet
  * @sq_wait: link->waiters; empty = not waiting; link->lock
  * @bytes: sent, for display
@@ -189,6 +190,7 @@ struct smcr_conn_tx {
 	bool more;
 	bool flush;
 	bool dropped;
+	u8 attempt;
 	u32 owed;
 	struct list_head sq_wait;
 	u64 bytes;

@@ -9,6 +9,7 @@
 #include "conn/sock.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"
+#include "conn/tx_impl.h"
 
 /* The error for the application, as TCP would have it */
 static int smcr_conn_errno(const struct smcr_conn *conn,
@@ -228,7 +229,7 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
 	spin_lock_bh(&conn->lock);
 	if (smcr_tx_completed(conn, pend, ok))
 		smcr_conn_drained(conn);
-	if (pend->flags & SMCR_CDC_A)
+	if ((pend->flags & SMCR_CDC_A) && smcr_tx_pend_ours(conn, pend))
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
 	if (conn->tx.flush || smcr_conn_unsent(conn))

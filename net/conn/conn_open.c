@@ -78,6 +78,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->tx.cons = start;
 	conn->tx.signalled = 0;
 	conn->tx.seq = 0;
+	conn->tx.attempt++;
 	conn->tx.owed = 0;
 	conn->tx.blocked = false;
 	conn->tx.ctrl = false;
@@ -93,7 +94,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->end.why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
 	spin_unlock_bh(&conn->lock);
-	/* not tx.pends: a late completion of the old attempt still counts down */
+	/* not tx.pends: a late completion of an earlier attempt still counts down */
 }
 
 /* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */

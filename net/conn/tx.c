@@ -61,7 +61,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		sock_hold(&ssk->sk);
 	rc = smcr_link_post(conn->link, w, n_w, msg,
 			    signal ? smcr_conn_above->tx_done : NULL, conn, prod->abs,
-			    cdc.cflags | (u32)cdc.seq << 16, &conn->tx.sq_wait);
+			    smcr_tx_pend_flags(conn, &cdc), &conn->tx.sq_wait);
 	if (rc) {
 		if (signal)
 			sock_put(&ssk->sk);

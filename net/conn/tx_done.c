@@ -41,8 +41,9 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 	lockdep_assert_held(&conn->lock);
 
 	conn->tx.pends--;
+	if (!smcr_tx_pend_ours(conn, pend))
+		return false;
 	if (!ok) {
-		/* not of an earlier connection of the socket */
 		if (pend->link == conn->link)
 			conn->mv.lost = true;
 		return false;

@@ -9,6 +9,23 @@
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
+/* pend->flags: cflags of the CDC, conn->tx.attempt, its sequence number */
+static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn,
+				     const struct smcr_cdc *cdc)
+{
+	return cdc->cflags | (u32)conn->tx.attempt << 8 | (u32)cdc->seq << 16;
+}
+
+/*
+ * Not of an earlier connection of the socket, of which nothing is true of this one?
+ * The link does not tell: it is the same for the next connection to the same peer.
+ */
+static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
+				     const struct smcr_tx_pend *pend)
+{
+	return (u8)(pend->flags >> 8) == conn->tx.attempt;
+}
+
 /* tx.c */
 u32 smcr_tx_part(const struct smcr_conn *conn);
 void smcr_tx_space(struct smcr_conn *conn);
