@@ -321,20 +321,12 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED);
 }
 
-/* Connection of a token, with a reference; its memory waits for RCU (SOCK_RCU_FREE) */
+/* Connection of a token; RCU read side, which keeps its memory (SOCK_RCU_FREE) */
 static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
 {
-	struct smcr_conn *conn = NULL;
-	struct smcr_member *member;
+	struct smcr_member *member = smcr_lgr_find_conn(lgr, token);
 
-	rcu_read_lock();
-	member = smcr_lgr_find_conn(lgr, token);
-	if (member)
-		conn = container_of(member, struct smcr_conn, member);
-	if (conn && !refcount_inc_not_zero(&smcr_conn_sock(conn)->sk.sk_refcnt))
-		conn = NULL;
-	rcu_read_unlock();
-	return conn;
+	return member ? container_of(member, struct smcr_conn, member) : NULL;
 }
 
 /**
@@ -357,18 +349,23 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	smcr_count(lgr->sn, SMCR_CNT_CDC_RX);
 	trace_smcr_cdc(false, cdc.token, &cdc);
+	rcu_read_lock();
 	conn = smcr_conn_find(lgr, cdc.token);
 	if (!conn) {
+		rcu_read_unlock();
 		smcr_hit(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc.token);
 		return;
 	}
 	spin_lock_bh(&conn->lock);
-	/* the socket may have a connection that was opened since the lookup */
+	/*
+	 * The socket may have a connection that was opened since the lookup. One in the
+	 * group has a reference on the socket, which outlasts its time under this lock.
+	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		smcr_conn_rx_locked(conn, &cdc, link->mem.d);
 		if (unlikely(conn->hold.wait))
 			smcr_conn_rx_go_on(conn);
 	}
 	spin_unlock_bh(&conn->lock);
-	sock_put(&smcr_conn_sock(conn)->sk);
+	rcu_read_unlock();
 }
