@@ -206,7 +206,9 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	lgr->slot[i].down_why = why;
 	clear_bit(i, &lgr->live);
 	smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);
-	if (!READ_ONCE(lgr->live))
+	/* in first contact none is live before the first one is confirmed */
+	if (!READ_ONCE(lgr->live) &&
+	    (!i || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
 		smcr_lgr_kill(lgr, why, 0);
 }
 

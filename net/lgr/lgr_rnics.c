@@ -120,11 +120,20 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 	}
 }
 
-/* Its connections have somewhere to go if the links in @slots do */
+/*
+ * Its connections have somewhere to go if the links in @slots do; in first contact
+ * that is about the first link
+ */
 static bool lgr_can_lose(const struct smcr_lgr *lgr, unsigned long slots)
 {
-	return smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE &&
-	       READ_ONCE(lgr->live) & ~slots;
+	switch (smcr_lgr_state(lgr)) {
+	case SMCR_LGR_ST_FORMING:
+		return !(slots & BIT(0));
+	case SMCR_LGR_ST_ACTIVE:
+		return READ_ONCE(lgr->live) & ~slots;
+	default:
+		return false;
+	}
 }
 
 /* The device of a link goes: orderly, as long as it still works */
@@ -136,7 +145,8 @@ static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 
 	if (at && time_before(jiffies, at))
 		return;
-	if (!at) {
+	/* one of first contact is not in use yet */
+	if (!at && smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
 		WRITE_ONCE(slot->leave_at, (jiffies + SMCR_T_HURRY_DEV) ?: 1);
 		smcr_llc_news(lgr, SMCR_NEWS_WANT_DEL + i);
 		return;
