@@ -323,6 +323,27 @@ TEST(smcr_fo_plan__nothing_lost)
 	EXPECT_TRUE(plan.redo);
 }
 
+/* The count of messages goes on behind 65535, as does what has arrived */
+TEST(smcr_fo_done__around_the_wrap)
+{
+	struct smcr_fo fo = { 0, 0 };
+	u32 i;
+
+	covers("FO-04");
+	for (i = 1; i < 200000; i++) {
+		smcr_fo_done(&fo, (u16)i, i * 3);
+		/* of several completions the last one counts */
+		smcr_fo_done(&fo, (u16)(i - i % 1000), i);
+		if (fo.seq != (u16)i || fo.abs != i * 3)
+			break;
+	}
+	EXPECT_EQ(i, 200000);
+	fo = (struct smcr_fo){ 65535, 7 };
+	smcr_fo_done(&fo, 0, 9);
+	EXPECT_EQ(fo.seq, 0);
+	EXPECT_EQ(fo.abs, 9);
+}
+
 TEST(smcr_fo_plan__no_data_after_an_abort)
 {
 	struct smcr_ring ring = { 4, 104 };

@@ -60,6 +60,7 @@ TEST(smcr_turn_next__stop)
 {
 	struct smcr_turn_step s;
 
+	covers("CONN-38");
 	/* what no thread is at is ours at once, also with the work queued */
 	s = smcr_turn_next(SMCR_TURN_PARKED, SMCR_TURN_EV_STOP);
 	EXPECT_EQ(s.act, SMCR_TURN_OURS);
@@ -275,6 +276,7 @@ TEST(smcr_turn_next__every_stop_ends_it)
 {
 	struct world w = { .word = SMCR_TURN_PARKED };
 
+	covers("CONN-38");
 	events = 3;
 	ends = 0;
 	explore(w);

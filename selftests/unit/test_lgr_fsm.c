@@ -281,6 +281,13 @@ static const struct lgr_row twice[] = {
 	  "1>delete-link 1 0x40000; +notice0/notice" },
 	{ "LLC-80", S_TWO "0<delete-link 2 orderly", "0<delete-link 2 orderly",
 	  "" },
+	/* one reply may be late, to what has been given up; not a second one */
+	{ "LLC-08", S_REPLY "down 2 link-device", "0<add-link! 3 nic=2",
+	  "" },
+	{ "LLC-08", S_REPLY "down 2 link-device; 0<add-link! 3 nic=2",
+	  "0<add-link! 3 nic=2",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 3 0x10000; "
+	  "+step/llc" },
 	/* on the link that is to go it may be older than DELETE LINK */
 	{ "LLC-08", C_MOVE, "2<confirm-rkey n=1 links=2",
 	  "fail 2 llc-unexpected; 0>delete-link 3 0x40000; +notice2/notice" },
@@ -298,6 +305,7 @@ static const struct lgr_row twice[] = {
 
 TEST(smcr_lgr_fsm__twice)
 {
+	covers("LLC-08");
 	lgr_rows(twice, ARRAY_SIZE(twice));
 }
 
@@ -344,6 +352,9 @@ static const struct lgr_row carrier[] = {
 	{ "LLC-86 LLC-54", S_RKEY "1<delete-link 1 orderly",
 	  "0<confirm-rkey! n=1",
 	  "" },
+	{ "LLC-86 LLC-54", S_TWO "want-rkey del; ready; 1<delete-link 1 orderly",
+	  "0<delete-rkey!",
+	  "" },
 	/* of the link that is being added: before it is confirmed */
 	{ "LLC-75 LLC-44", S_CONT, "0<delete-link 3",
 	  "" },
@@ -359,5 +370,6 @@ static const struct lgr_row carrier[] = {
 
 TEST(smcr_lgr_fsm__carrier_deleted)
 {
+	covers("LLC-54 LLC-75 LLC-86");
 	lgr_rows(carrier, ARRAY_SIZE(carrier));
 }

@@ -433,6 +433,12 @@ TEST(smcr_lgr_fsm_add__attempts)
 		EXPECT_TRUE(r.out.act[0].n);
 		in_vain(&r, i < 1 ? "*2" : i < 2 ? "*4" : i < 3 ? "*8" : "*16");
 	}
+	/* a new link: the next notice is the first one again */
+	lgr_situation(&r, S_ONE "0<add-link 0; made 1 nic=1 n=1; "
+		      "0<add-link! 3 nic=1; 0<add-link-cont! 3; up 1; "
+		      "1<confirm-link! 3; made 2 no; down 1 link-error; "
+		      "0<delete-link! 3; stopped 1;");
+	attempt(&r, "0<add-link 0", "cause 0");
 	/* it has, or there is a notice that it may not have sent before */
 	lgr_situation(&r, S_ONE "want-link; made 1 nic=1 n=1; "
 		      "0<add-link! 3 rejected; stopped 1;");

@@ -420,6 +420,10 @@ static const struct lgr_row end[] = {
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-52", S_END, "down 1 link-error",
 	  "" },
+	/* one that leaves still works */
+	{ "LLC-52", S_TWO "want-del 1 orderly; want-end orderly reason=0x20000;",
+	  "down 0 link-error",
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-52", S_END "down 1 link-error;", "down 0 link-error",
 	  "release" },
 	{ "LG-40", S_MOVE "moved 2;", "want-end orderly reason=0x20000",

@@ -11,6 +11,14 @@
 		"0<add-link-cont! 3; up 2; 2<confirm-link! 3; " \
 		"made 3 nic=3 n=1; 0<add-link! 4 nic=3; 0<add-link-cont! 4; " \
 		"up 3; 3<confirm-link! 4; made 4 no; "
+#define S_MORE(slot, num) \
+		"made " slot " nic=" slot " n=1; 0<add-link! " num " nic=" slot "; " \
+		"0<add-link-cont! " num "; up " slot "; " \
+		slot "<confirm-link! " num "; "
+#define S_SEVEN	S_ADDED S_MORE("2", "3") S_MORE("3", "4") S_MORE("4", "5") \
+		S_MORE("5", "6") S_MORE("6", "7") "made 7 no; "
+#define C_FOUR	C_THREE "0<add-link 4 nic=3; made 3 nic=3 n=1; " \
+		"0<add-link-cont 4; 3<confirm-link 4; up 3; "
 #define S_RDEL	S_TWO "want-rkey del; ready; "
 #define C_RDEL	C_TWO "want-rkey del; ready; "
 static const struct lgr_row own[] = {
@@ -32,6 +40,20 @@ static const struct lgr_row own[] = {
 	{ "LLC-57", S_FOUR "want-rkey; ready; 0<confirm-rkey! n=3;",
 	  "0<confirm-rkey-cont! n=1",
 	  "rkey-done ok; -rkey" },
+	{ "LLC-57", S_SEVEN "want-rkey;", "ready",
+	  "0>confirm-rkey n=6; +rkey/llc" },
+	{ "LLC-57", S_SEVEN "want-rkey; ready;", "0<confirm-rkey! n=6",
+	  "0>confirm-rkey-cont n=4; +rkey/llc" },
+	{ "LLC-57", S_SEVEN "want-rkey; ready; 0<confirm-rkey! n=6;",
+	  "0<confirm-rkey-cont! n=4",
+	  "0>confirm-rkey-cont n=1; +rkey/llc" },
+	{ "LLC-57", S_SEVEN "want-rkey; ready; 0<confirm-rkey! n=6; "
+	  "0<confirm-rkey-cont! n=4;", "0<confirm-rkey-cont! n=1",
+	  "rkey-done ok; -rkey" },
+	/* a link goes before all were named: the count means nothing now */
+	{ "LLC-87", C_FOUR "want-rkey; ready; 0<delete-link 4 orderly; moved 3;",
+	  "0<confirm-rkey! n=3",
+	  "rkey-done again lgr-busy; -rkey" },
 	/* on the link that the first connection will use, if it can (LLC-58) */
 	{ "LLC-58", S_TWO "want-rkey;", "ready via=1",
 	  "1>confirm-rkey n=1; +rkey/llc" },
@@ -152,7 +174,7 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-13");
+	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-87 LLC-13");
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 

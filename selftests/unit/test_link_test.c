@@ -66,6 +66,7 @@ TEST(smcr_link_test_step__keepalive)
 	struct smcr_link_test t = { 0 };
 	long next;
 
+	covers("LLC-72");
 	facts.keep_in = 50;
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);
 	EXPECT_EQ(next, 50);
