@@ -66,13 +66,13 @@ struct smcr_rtoken {
  * @dev: with a reference; NULL: the entry is free
  * @pd: protection domain of the group there
  * @n_links: links on it
- * @mr_leaked: an MR could not be deregistered: @pd stays, too
+ * @keep_pd: the device keeps an MR or a queue pair there: @pd stays, too
  */
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;
 	struct ib_pd *pd;
 	u8 n_links;
-	bool mr_leaked;
+	bool keep_pd;
 };
 
 /**
@@ -589,7 +589,7 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 		    struct smcr_link *to);
 u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u8 *role);
-void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d);
+void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
 void smcr_lgr_each_conn(struct smcr_lgr *lgr,

@@ -31,7 +31,7 @@ static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
 	smcr_dev_hold(dev);
 	ld->dev = dev;
 	ld->pd = pd;
-	ld->mr_leaked = false;
+	ld->keep_pd = false;
 	return 0;
 }
 
@@ -62,20 +62,22 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
  * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), also as @freed of a link
  * @lgr: group
  * @d: index
+ * @orphan: a queue pair of the link is still in the protection domain
  *
  * With the last link of a device go the memory regions there, the mappings of the
  * RMBs, and the protection domain.
  *
  * Context: process, sleeps.
  */
-void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d)
+void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
 {
 	struct smcr_lgr_dev *ld = &lgr->rmbs.devs[d];
 
 	mutex_lock(&lgr->rmbs.mutex);
+	ld->keep_pd |= orphan;
 	if (!--ld->n_links) {
 		smcr_rmb_leave_dev(lgr, d);
-		if (!ld->mr_leaked)
+		if (!ld->keep_pd)
 			ib_dealloc_pd(ld->pd);
 		smcr_dev_put(ld->dev);
 		ld->dev = NULL;

@@ -131,7 +131,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 	owner.d = d;
 	link = smcr_link_create(&owner, pid, lgr->rmbs.devs[d].pd);
 	if (IS_ERR(link))
-		smcr_lgr_dev_put(lgr, d);
+		smcr_lgr_dev_put(lgr, d, false);
 	else
 		link->user_id = get_random_u32();
 	return link;

@@ -213,7 +213,7 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 			    lgr->id,
 			    smcr_dev_name(lgr->rmbs.devs[d].dev).s,
 			    rmb->buf->size);
-	lgr->rmbs.devs[d].mr_leaked = true;
+	lgr->rmbs.devs[d].keep_pd = true;
 	rmb->leaked = true;
 }
 

@@ -110,6 +110,22 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 	return clamp(smcr_knob_jiffies(link->sn, t_llc) / 2, 2UL * HZ, 5UL * HZ);
 }
 
+/*
+ * The device has not destroyed the queue pair: it may still receive into the memory of
+ * the link, and complete. That is never freed, nor are the queue and the domain that the
+ * queue pair is in. What was not flushed by now may come at any time.
+ */
+static void link_orphan(struct smcr_link *link)
+{
+	lockdep_assert_held(&link->verbs);
+	net_warn_ratelimited("smcr: link group %u: device %s keeps queue pair %u, its memory is lost\n",
+			     link->lgr_id, smcr_dev_name(link->pid.dev).s,
+			     link->qpn);
+	link->orphan = true;
+	if (!link_drained(link))
+		smcr_link_ignore(link);
+}
+
 static void link_do_stop(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->verbs);
@@ -121,9 +137,9 @@ static void link_do_stop(struct smcr_link *link)
 				     smcr_dev_name(link->pid.dev).s,
 				     atomic_read(&link->n_pend),
 				     atomic_read(&link->n_rx));
-	if (link->qp)
-		ib_destroy_qp(link->qp);
-	if (link->cq)
+	if (link->qp && ib_destroy_qp(link->qp))
+		link_orphan(link);
+	else if (link->cq)
 		ib_free_cq(link->cq);
 	smcr_link_abandon(link);
 }
@@ -135,7 +151,8 @@ static void link_do_stop(struct smcr_link *link)
  * Everything is flushed (bounded: a device that does not flush loses its QP
  * all the same), QP and CQ are destroyed, and @done of every work request that
  * never completed is called with ok false. On return no callback of the link is
- * running or will ever be called. Callable again.
+ * running or will ever be called, even if the device refuses to destroy the QP.
+ * Callable again.
  *
  * Context: process, sleeps half of T_LLC, 2 to 5 s.
  * Return: whether this call stopped it; only one does.
@@ -174,6 +191,10 @@ static void link_free(struct smcr_link *link)
 	struct smcr_buf *buf;
 
 	smcr_link_stop(link);
+	if (link->orphan) {
+		smcr_dev_put(link->pid.dev);
+		return;
+	}
 	while ((buf = link->reclaim)) {
 		link->reclaim = buf->reclaim_next;
 		smcr_buf_free(buf);
@@ -229,15 +250,18 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 void smcr_link_put(struct smcr_link *link)
 {
 	struct smcr_lgr *lgr;
+	bool orphan;
 	u8 d;
 
 	might_sleep();
 	if (!link || !refcount_dec_and_test(&link->refs))
 		return;
+	smcr_link_stop(link);
 	lgr = link->lgr;
 	d = link->mem.d;
+	orphan = link->orphan;
 	link_free(link);
-	smcr_link_above->freed(lgr, d);
+	smcr_link_above->freed(lgr, d, orphan);
 }
 
 /**

@@ -55,8 +55,9 @@ struct smcr_tx_pend {
  * @rx_llc: an LLC message, likewise
  * @down: the link failed; any context up to softirq; called exactly once
  * @room: send WRs became free while somebody waited for them
- * @freed: a link of @lgr is gone, which was on device entry @d; process context,
- *	sleeps. For every link that smcr_link_create() has returned
+ * @freed: a link of @lgr is gone, which was on device entry @d; @orphan: its queue
+ *	pair is still there. Process context, sleeps. For every link that
+ *	smcr_link_create() has returned
  *
  * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
  * one at a time for each link.
@@ -66,7 +67,7 @@ struct smcr_link_ops {
 	void (*rx_llc)(struct smcr_link *link, const u8 *buf);
 	void (*down)(struct smcr_link *link, enum smcr_reason why);
 	void (*room)(struct smcr_link *link);
-	void (*freed)(struct smcr_lgr *lgr, u8 d);
+	void (*freed)(struct smcr_lgr *lgr, u8 d, bool orphan);
 };
 
 /* Set before the first link is made, by net/wire.c */
@@ -106,6 +107,7 @@ struct smcr_link_for {
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
  * @stopped: QP and CQ are gone; written under @verbs, read with READ_ONCE
+ * @orphan: they are not: the device has refused; written under @verbs before @stopped
  * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
  *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
  * @lock: BH; nests inside a connection's lock. Guards @st to @drained and what
@@ -154,6 +156,7 @@ struct smcr_link {
 	struct mutex verbs;		/* QP as a whole, see above */
 	bool qp_err;
 	bool stopped;
+	bool orphan;
 	struct ib_cq *probe_cq;
 
 	u8 st;				/* the next five: lock */

@@ -192,6 +192,30 @@ void smcr_link_modify_err(struct smcr_link *link)
 	ib_modify_qp(link->qp, &attr, IB_QP_STATE);
 }
 
+static void wc_ignore(struct ib_cq *cq, struct ib_wc *wc)
+{
+}
+
+/*
+ * Completions mean nothing from now on. They still call what is in this module, which
+ * therefore stays. On return no handler that began before is running.
+ */
+void smcr_link_ignore(struct smcr_link *link)
+{
+	int i;
+
+	__module_get(THIS_MODULE);
+	for (i = 0; i < SMCR_RQ_DEPTH; i++)
+		WRITE_ONCE(link->rx_slots[i].cqe.done, wc_ignore);
+	for (i = 0; i < SMCR_SQ_DEPTH; i++)
+		WRITE_ONCE(link->pends[i].cqe.done, wc_ignore);
+	WRITE_ONCE(link->unsignalled_cqe.done, wc_ignore);
+	if (link->cq->poll_ctx == IB_POLL_SOFTIRQ)
+		synchronize_rcu();
+	else
+		flush_work(&link->cq->work);
+}
+
 static struct ib_cq *link_probe_cq(struct smcr_link *link)
 {
 	struct ib_cq *cq;

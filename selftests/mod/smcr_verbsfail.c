@@ -5,6 +5,8 @@
  *	dereg=N		ib_dereg_mr() fails N times. On unloading what was refused
  *			is deregistered after all, and its protection domain goes
  *			when nothing else is in it
+ *	destroy=N	ib_destroy_qp() fails N times, whose queue pairs are destroyed on
+ *			unloading
  *	post=N		the Nth chain of several send requests is posted up to its
  *			first request, an RDMA WRITE, and fails behind it
  *	hold_create=1	ib_create_qp() returns when it is 0 again
@@ -25,6 +27,8 @@ static char *dev = "rxe0";
 module_param(dev, charp, 0444);
 static int dereg;
 module_param(dereg, int, 0644);
+static int destroy;
+module_param(destroy, int, 0644);
 static bool hold_create;
 module_param(hold_create, bool, 0644);
 static bool hold_err;
@@ -55,9 +59,11 @@ static const struct kernel_param_ops count_ops = {
 module_param_cb(post, &count_ops, &post, 0644);
 module_param_cb(held, &count_ops, &held, 0444);
 
-static DEFINE_MUTEX(lock);	/* the two below, and dereg */
+static DEFINE_MUTEX(lock);	/* the four below, dereg and destroy */
 static struct ib_mr *kept[64];
 static unsigned int n_kept;
+static struct ib_qp *kept_qp[8];
+static unsigned int n_kept_qp;
 
 static struct ib_device *ibdev;
 static struct ib_device_ops real;
@@ -84,6 +90,20 @@ static int verbsfail_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	}
 	mutex_unlock(&lock);
 	return refused ? -EBUSY : real.dereg_mr(mr, udata);
+}
+
+static int verbsfail_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+{
+	bool refused;
+
+	mutex_lock(&lock);
+	refused = destroy > 0 && n_kept_qp < ARRAY_SIZE(kept_qp);
+	if (refused) {
+		destroy--;
+		kept_qp[n_kept_qp++] = qp;
+	}
+	mutex_unlock(&lock);
+	return refused ? -EBUSY : real.destroy_qp(qp, udata);
 }
 
 static int verbsfail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
@@ -126,6 +146,7 @@ static int __init verbsfail_init(void)
 		return -ENODEV;
 	real = ibdev->ops;
 	WRITE_ONCE(ibdev->ops.dereg_mr, verbsfail_dereg_mr);
+	WRITE_ONCE(ibdev->ops.destroy_qp, verbsfail_destroy_qp);
 	WRITE_ONCE(ibdev->ops.post_send, verbsfail_post_send);
 	WRITE_ONCE(ibdev->ops.create_qp, verbsfail_create_qp);
 	WRITE_ONCE(ibdev->ops.modify_qp, verbsfail_modify_qp);
@@ -135,6 +156,7 @@ static int __init verbsfail_init(void)
 static void __exit verbsfail_exit(void)
 {
 	WRITE_ONCE(ibdev->ops.dereg_mr, real.dereg_mr);
+	WRITE_ONCE(ibdev->ops.destroy_qp, real.destroy_qp);
 	WRITE_ONCE(ibdev->ops.post_send, real.post_send);
 	WRITE_ONCE(ibdev->ops.create_qp, real.create_qp);
 	WRITE_ONCE(ibdev->ops.modify_qp, real.modify_qp);
@@ -142,6 +164,17 @@ static void __exit verbsfail_exit(void)
 	hold_err = false;
 	while (atomic_read(&held))
 		msleep(20);
+	while (n_kept_qp) {
+		struct ib_qp *qp = kept_qp[--n_kept_qp];
+		struct ib_cq *cq = qp->send_cq;
+		struct ib_pd *pd = qp->pd;
+
+		if (ib_destroy_qp(qp))
+			continue;
+		ib_free_cq(cq);
+		if (!atomic_read(&pd->usecnt))
+			ib_dealloc_pd(pd);
+	}
 	while (n_kept) {
 		struct ib_mr *mr = kept[--n_kept];
 		struct ib_pd *pd = mr->pd;

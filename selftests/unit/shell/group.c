@@ -431,7 +431,7 @@ static void link_down(struct smcr_link *link, enum smcr_reason why)
 		smcr_lgr_kill(lgr, SMCR_R_LINK_ERROR, 0);
 }
 
-static void link_freed(struct smcr_lgr *lgr, u8 d)
+static void link_freed(struct smcr_lgr *lgr, u8 d, bool orphan)
 {
 	tell("host %d: a link on device %u is freed", host_of(lgr)->no, d);
 }

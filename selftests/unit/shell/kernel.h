@@ -692,7 +692,7 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr);
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad_wr);
-void ib_destroy_qp(struct ib_qp *qp);
+int ib_destroy_qp(struct ib_qp *qp);
 void ib_free_cq(struct ib_cq *cq);
 #define ib_wc_status_msg(s)	"error"
 
