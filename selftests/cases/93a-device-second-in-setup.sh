@@ -21,6 +21,7 @@
 . "$PROG/nicfaults.sh"
 
 # RNIC N has a GID of its address again
+# shellcheck disable=SC2046,SC2183 # four numbers
 usable() { grep -qs "$(printf 'ffff:%02x%02x:%02x%02x' $(me "$1" | tr . ' '))\$" "/sys/class/infiniband/$(rnic "$1")"/ports/1/gids/*; }
 unused() { ! rdma resource show qp link "$(rnic "$1")" | grep -q smcr; }
 
