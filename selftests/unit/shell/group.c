@@ -18,6 +18,7 @@ static u8 next_num;
 static struct pair_of_links {
 	bool used;
 	bool ready;
+	bool lost;			/* its loss has begun: one goes at a time */
 	u8 num;
 	struct smcr_link *end[HOSTS];	/* references */
 	u8 slot[HOSTS];
@@ -286,7 +287,7 @@ static int n_sound(void)
 		struct pair_of_links *p = &links[i];
 
 		/* nothing else runs during this look */
-		if (p->used && p->ready && p->end[0]->st == SMCR_LINK_ST_RTS &&
+		if (p->used && p->ready && !p->lost && p->end[0]->st == SMCR_LINK_ST_RTS &&
 		    p->end[1]->st == SMCR_LINK_ST_RTS && !p->leaving[0] && !p->leaving[1] &&
 		    !rdma_broken(p->end[0]->qp))
 			n++;
@@ -456,6 +457,7 @@ static void link_lose(struct pair_of_links *p)
 {
 	int i = pick(HOSTS), how = pick(w.orderly ? 8 : 5), k;
 
+	p->lost = true;
 	tell("link %u: way %d of being lost, at host %d", p->end[0]->num, how, i);
 	/* whatever nobody notices TEST LINK does */
 	if (how < 4)
@@ -494,7 +496,8 @@ void group_break(void *arg, int n)
 		return;
 	if (n_sound() > 1 || w.may_die) {
 		for (i = 0; i < LINKS_MAX; i++)
-			if (links[i].used && links[i].ready && !links[i].leaving[0] && !links[i].leaving[1] &&
+			if (links[i].used && links[i].ready && !links[i].lost &&
+			    !links[i].leaving[0] && !links[i].leaving[1] &&
 			    !rdma_broken(links[i].end[0]->qp) && !pick(++k))
 				p = &links[i];
 		if (p) {
@@ -521,6 +524,7 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from, struct smcr_li
 	w.breaks--;
 	if (w.orderly && chance(2)) {
 		tell("link %u: leaves as a connection comes", p->num);
+		p->lost = true;
 		begin_leave(p, i, true);
 	} else {
 		link_lose(p);
