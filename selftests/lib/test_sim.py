@@ -207,14 +207,26 @@ def check__simulation_in_time():
     """The suite runs, whatever the time; what else there is runs as long as there is time, or is named."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
     most = ["suite", "suite", "random worlds", "the same seed twice", "worlds twice", "worlds twice on the debug kernel"]
-    for left, want in (("inf", [*most, "a storm", "rnics"]), ("-999", ["suite", "suite"]), (str(check.SMOKE + 100), [*most, "a storm"])):
+    for smp, left, want in ((True, "inf", [*most, "a storm", "rnics"]), (False, "-999", ["suite", "suite"]),
+                            (False, str(check.SMOKE + 100), [*most, "a storm"]), (True, str(check.SMOKE + check.SMP_SMOKE + 100), [*most, "a storm"])):
         ran, said = [], io.StringIO()
         with unittest.mock.patch.multiple(check, guests=lambda *_: ran.append("suite"), other_rnics=lambda *_: ran.append("rnics"),
-                                          run=lambda tally, title, cmd: ran.append(title)), \
+                                          run=lambda tally, title, cmd: ran.append(title), has_smp=lambda smp=smp: smp), \
                 unittest.mock.patch.dict(os.environ, SMCR_DEADLINE=str(time.time() + float(left)), SWEEP="x"), \
                 contextlib.redirect_stdout(said):
             check.simulation(check.Tally())
         assert ran == want and said.getvalue().count("left out") == 8 - len(want), (ran, said.getvalue())
+
+
+def check__two_processors():
+    """They are a place of vm-full, and of vm-budget if the kernel is there; some cases are never left out; no cold run makes the kernel."""
+    for there in (True, False):
+        with unittest.mock.patch("subprocess.run", lambda cmd, there=there, **_: unittest.mock.Mock(returncode=0 if there else 1, stdout="")):
+            check = load_script(os.path.join(TOP, "scripts", "check"))
+            assert ["umsmp" in {p.name for p in places} for places in (check.VM_FULL, check.VM_BUDGET)] == [True, there]
+    (place,) = (p for p in check.VM_FULL if p.name == "umsmp")
+    names, always = check.universe(place, check.load_cases())
+    assert len(always) == len(check.SMP_ALWAYS) and set(always) < set(names) and not set(sim.not_smp()) & set(names), always
 
 
 def check__worlds_are_fresh():
