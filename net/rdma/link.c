@@ -186,14 +186,15 @@ void smcr_link_hold(struct smcr_link *link)
 	refcount_inc(&link->refs);
 }
 
-static void link_free(struct smcr_link *link)
+/* False: its memory stays, as its queue pair does */
+static bool link_free(struct smcr_link *link)
 {
 	struct smcr_buf *buf;
 
 	smcr_link_stop(link);
 	if (link->orphan) {
 		smcr_dev_put(link->pid.dev);
-		return;
+		return false;
 	}
 	while ((buf = link->reclaim)) {
 		link->reclaim = buf->reclaim_next;
@@ -207,6 +208,7 @@ static void link_free(struct smcr_link *link)
 	kvfree(link->pends);
 	smcr_dev_put(link->pid.dev);
 	kfree(link);
+	return true;
 }
 
 /**
@@ -250,18 +252,14 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 void smcr_link_put(struct smcr_link *link)
 {
 	struct smcr_lgr *lgr;
-	bool orphan;
 	u8 d;
 
 	might_sleep();
 	if (!link || !refcount_dec_and_test(&link->refs))
 		return;
-	smcr_link_stop(link);
 	lgr = link->lgr;
 	d = link->mem.d;
-	orphan = link->orphan;
-	link_free(link);
-	smcr_link_above->freed(lgr, d, orphan);
+	smcr_link_above->freed(lgr, d, !link_free(link));
 }
 
 /**
