@@ -207,15 +207,14 @@ bool smcr_dev_any(const struct net *net)
 	return found;
 }
 
-/* The device behind the one with number @after in the list, with a reference, or NULL */
+/* The first device with a higher number than @after, with a reference, or NULL */
 static struct smcr_dev *dev_next(struct net *net, unsigned int after)
 {
 	struct smcr_dev *dev, *next = NULL;
 
 	mutex_lock(&smcr_dev_mutex);
 	list_for_each_entry(dev, &smcr_devs, node) {
-		/* numbers wrap; there are never so many devices at a time */
-		if ((int)(dev->id - after) <= 0 ||
+		if (dev->id <= after ||
 		    !rdma_dev_access_netns(dev->ibdev, net))
 			continue;
 		next = dev;
@@ -238,14 +237,9 @@ static struct smcr_dev *dev_next(struct net *net, unsigned int after)
 int smcr_dev_for_each(struct net *net,
 		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg)
 {
+	unsigned int after = 0;		/* numbers begin with 1 */
 	struct smcr_dev *dev;
-	unsigned int after;
 	int rc = 0;
-
-	mutex_lock(&smcr_dev_mutex);
-	dev = list_first_entry_or_null(&smcr_devs, struct smcr_dev, node);
-	after = dev ? dev->id - 1 : 0;
-	mutex_unlock(&smcr_dev_mutex);
 
 	while (!rc && (dev = dev_next(net, after))) {
 		after = dev->id;
