@@ -10,13 +10,5 @@
 # shellcheck source=selftests/cases/api/api.sh
 . "$TREE/selftests/cases/api/api.sh"
 
-server() {
-	api_full_server
-	api_server
-	mark ended
-}
-client() {
-	api_full_client
-	api_client "$API/poll.api" 4
-	await ended
-}
+server() { api_declined_server; }
+client() { api_declined_client poll.api; }

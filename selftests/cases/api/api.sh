@@ -72,3 +72,15 @@ api_full_client() {
 	await full
 	API_DECLINED=.declined
 }
+
+# api_declined_server, api_declined_client SCRIPT: a whole case, of connections that all fall back
+api_declined_server() {
+	api_full_server
+	api_server
+	mark ended
+}
+api_declined_client() {
+	api_full_client
+	api_client "$API/$1" 4
+	await ended
+}
