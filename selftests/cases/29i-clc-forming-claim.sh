@@ -22,9 +22,7 @@ server() {
 }
 
 client() {
-	# what goes to the server's second address comes from our second one
-	ip addr add 10.77.0.102/24 dev eth0
-	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+	pup_second_address
 	await up
 	pup "half a first contact in another's name" <<-E
 		set peer_id=0001525400000002

@@ -31,9 +31,7 @@ declined() { printf '%s\n' "tx decline s=1" "tx app len=5" "rx app len=5" "tx fi
 ends() { printf '%s\n' "rx data len=5" close; }
 
 client() {
-	# what goes to the server's second address comes from our second one
-	ip addr add 10.77.0.102/24 dev eth0
-	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+	pup_second_address
 	await up
 	pup "a host is offered another's group once" <<-E
 		set peer_id=0001525400000002

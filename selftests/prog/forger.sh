@@ -48,8 +48,7 @@ forger_server() {
 
 forger_client() {
 	local reason=$1; shift
-	ip addr add 10.77.0.102/24 dev eth0
-	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+	pup_second_address
 	await up
 	pup "a forged Confirm" <<-E
 		set index=3

@@ -77,3 +77,10 @@ app_end() {
 	cat "$CASEDIR/$ROLE-app.log"
 	check "$1" test $rc = 0
 }
+
+# pup_second_address: what goes to the server's second address, 10.77.0.101, comes from a
+# second one here.
+pup_second_address() {
+	ip addr add 10.77.0.102/24 dev eth0
+	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102
+}
