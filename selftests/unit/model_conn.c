@@ -6,7 +6,7 @@
  * its place, nothing may be written to where it has no business, each connection has
  * to be released, and no memory is left.
  *
- * RUNS= is how many seeds each test takes, RUN= the one seed, with V=1 told in full.
+ * RUNS= is how many seeds each test takes, RUN= the one seed, V=1 prints every step.
  */
 #include "shell/shell.h"
 #include "ktap.h"

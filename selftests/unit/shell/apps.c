@@ -15,7 +15,7 @@ struct pair {
 		int side;
 		struct smcr_sock *ssk;	/* no reference; NULL: freed */
 		u64 wrote, read;	/* bytes */
-		u64 tried;		/* ... that a send was told of */
+		u64 tried;		/* ... that a send was given */
 		u32 want;		/* that are to be written */
 		bool inlined;		/* SO_OOBINLINE */
 		bool knows;		/* how much comes: it does not wait for the end */

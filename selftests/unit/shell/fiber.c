@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coroutines. Compiled without sanitizers, which are told of each change of stacks.
+ * Coroutines. Compiled without sanitizers, which have to know each change of stacks.
  * A fiber is entered by makecontext() once, and by the compiler's own setjmp from then
  * on: that needs no system call.
  */

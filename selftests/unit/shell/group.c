@@ -400,7 +400,7 @@ static struct pair_of_links *pair_of_link(const struct smcr_link *link, int *i)
 }
 
 /* DELETE LINK over another link: the peer lets go as well */
-static void told(void *arg, int n)
+static void peer_leaves(void *arg, int n)
 {
 	struct pair_of_links *p = arg;
 	int i = n & 1;
@@ -427,7 +427,7 @@ static void link_down(struct smcr_link *link, enum smcr_reason why)
 		return;
 	clear_bit(link->slot, &lgr->live);
 	begin_leave(p, i, false);
-	later(pick(40), told, p, p->num << 1 | !i);
+	later(pick(40), peer_leaves, p, p->num << 1 | !i);
 	if (!READ_ONCE(lgr->live))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_ERROR, 0);
 }
@@ -459,7 +459,7 @@ static void link_lose(struct pair_of_links *p)
 
 	p->lost = true;
 	tell("link %u: way %d of being lost, at host %d", p->end[0]->num, how, i);
-	/* whatever nobody notices TEST LINK does */
+	/* TEST LINK finds every other failure */
 	if (how < 4)
 		for (k = 0; k < HOSTS; k++)
 			later(200 + pick(2000), unanswered, p, p->num << 1 | k);
@@ -482,7 +482,7 @@ static void link_lose(struct pair_of_links *p)
 		if (chance(2))
 			begin_leave(p, !i, true);
 		else
-			later(pick(40), told, p, p->num << 1 | !i);
+			later(pick(40), peer_leaves, p, p->num << 1 | !i);
 		break;
 	}
 }

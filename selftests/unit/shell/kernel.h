@@ -50,7 +50,7 @@ typedef long long ssize64;
 #define PAGE_ALIGN(x)	(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #define _RET_IP_	0
 
-/* What went wrong, and what is told of a run; they do not return to a task */
+/* What went wrong, and what a run prints; they do not return to a task */
 void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern bool talk;
