@@ -67,8 +67,8 @@ server() {
 		delete_link 2
 		mark gone
 		await gone.seen
-		# CONFIRM LINK of the next one does not come. The client asks for its end, and T_LINK_RETRY
-		# later for another one
+		# CONFIRM LINK of the next one does not come. The client asks for its end, and, T_LINK_RETRY
+		# after the deletion of the one before, for another one
 		link 3 of 1
 		nic $(rnic 1)
 		conn 1
@@ -134,10 +134,12 @@ client() {
 	mark two.seen
 	await asked
 	says "it is there until the server says so" '"\(."link-num") \(.status)"' "1 active 2 failed"
+	# it begins when the deletion is answered, once for all attempts in vain
+	fast t_link_retry=4000
 	mark asked.seen
 	await gone
 	says "it is gone" '."link-num"' 1
-	fast t_llc=1000 t_link_retry=1000
+	fast t_llc=1000
 	eq "T_LINK_RETRY has not been over" "$(counter timer-link-retry)" 0
 	mark gone.seen
 	await again
