@@ -167,6 +167,11 @@ struct smcr_conn_snd {
  * @owed: SMCR_ACT_SEND_* not posted yet
  * @sq_wait: link->waiters; empty = not waiting; link->lock
  * @bytes: sent, for display
+ * @timeout: TCP_USER_TIMEOUT in jiffies, 0 none
+ * @watched: something waits for the peer
+ * @taken: ... @done and prod.abs when that began
+ * @since: ... jiffies
+ * @timer: ... for how long; a reference on the socket while it runs
  */
 struct smcr_conn_tx {
 	u64 acked;
@@ -194,6 +199,11 @@ struct smcr_conn_tx {
 	u32 owed;
 	struct list_head sq_wait;
 	u64 bytes;
+	unsigned long timeout;
+	bool watched;
+	u64 taken;
+	unsigned long since;
+	struct timer_list timer;
 };
 
 /**
@@ -416,6 +426,9 @@ void smcr_tx_room(struct smcr_link *link);
 void smcr_tx_link_gone(struct smcr_link *link);
 void smcr_tx_flag(struct smcr_conn *conn, u32 action);
 int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len);
+/* tx_limit.c */
+u32 smcr_tx_allowance(const struct smcr_conn *conn);
+void smcr_tx_limits_changed(struct smcr_conn *conn);
 /* rx.c */
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);

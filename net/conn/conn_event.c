@@ -17,7 +17,7 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
 {
 	int err = out->err;
 
-	if (out->why == SMCR_R_KEEPALIVE)
+	if (out->why == SMCR_R_KEEPALIVE || out->why == SMCR_R_USER_TIMEOUT)
 		err = ETIMEDOUT;
 	else if (err == ECONNRESET && conn->fsm.rx_done && !conn->fsm.tx_done)
 		err = EPIPE;	/* as tcp_reset() in CLOSE-WAIT */
@@ -281,6 +281,23 @@ void smcr_conn_timer(struct work_struct *work)
 				       SMCR_R_CLOSE_TIMEOUT);
 	}
 out:
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/**
+ * smcr_conn_user_timer() - TCP_USER_TIMEOUT may be over
+ * @timer: tx.timer; had a reference on the socket
+ */
+void smcr_conn_user_timer(struct timer_list *timer)
+{
+	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
+					      tx.timer);
+
+	spin_lock_bh(&conn->lock);
+	if (smcr_tx_stalled(conn))
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
+				       SMCR_R_USER_TIMEOUT);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }

@@ -9,6 +9,7 @@
 /* conn_event.c */
 void smcr_conn_timer(struct work_struct *work);
 void smcr_conn_drained(struct smcr_conn *conn);
+void smcr_conn_user_timer(struct timer_list *timer);
 
 /* conn_cdc.c */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);
@@ -29,5 +30,10 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 int smcr_conn_aim(struct smcr_conn *conn);
 
 void smcr_conn_rx_wait_over(struct timer_list *timer);
+
+/* tx_limit.c */
+bool smcr_tx_stalled(struct smcr_conn *conn);
+void smcr_tx_unwatch(struct smcr_conn *conn);
+void smcr_tx_set_timeout(struct smcr_conn *conn);
 
 #endif /* _SMCR_CONN_IMPL_H */

@@ -23,6 +23,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	INIT_LIST_HEAD(&conn->tx.sq_wait);
 	INIT_WORK(&conn->end.work, smcr_conn_work);
 	timer_setup(&conn->hold.timer, smcr_conn_rx_wait_over, 0);
+	timer_setup(&conn->tx.timer, smcr_conn_user_timer, 0);
 	INIT_DELAYED_WORK(&conn->end.timer, smcr_conn_timer);
 	conn->relem.rtoken = -1;
 }
@@ -233,6 +234,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 		       conn->rx.prod.abs);
 	/* a listener's children have it from TCP */
 	conn->tx.nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
+	smcr_tx_set_timeout(conn);
 	WRITE_ONCE(conn->active, true);
 	if (conn->rx.urg.state != SMCR_URG_NONE)
 		smcr_rx_urg_news(conn, SMCR_URG_EV_NEWS);
@@ -287,6 +289,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	old = conn->snd.old;
 	conn->snd.buf = NULL;
 	conn->snd.old = NULL;
+	smcr_tx_unwatch(conn);
 	queued = smcr_link_cancel_wait(conn->link, &conn->tx.sq_wait);
 	spin_unlock_bh(&conn->lock);
 

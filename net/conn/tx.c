@@ -471,6 +471,7 @@ void smcr_tx_push(struct smcr_conn *conn)
 	/* the last link is gone, and so is the flag */
 	if (rc && rc != -EAGAIN && !smcr_tx_parked(conn))
 		smcr_tx_give_up(conn);
+	smcr_tx_pushed(conn);
 }
 
 /**
@@ -484,20 +485,6 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 
 	conn->tx.owed = action;
 	smcr_tx_push(conn);
-}
-
-/* There may be more room in the send buffer by now: who waits for it? */
-void smcr_tx_space(struct smcr_conn *conn)
-{
-	struct smcr_sock *ssk = smcr_conn_sock(conn);
-
-	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
-	smp_mb();
-	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) &&
-	    smcr_conn_wspace(conn) >= conn->snd.size / 3) {
-		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
-		ssk->sk.sk_write_space(&ssk->sk);
-	}
 }
 
 /**

@@ -51,5 +51,6 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 	if (pend->link == conn->link)
 		smcr_fo_done(&conn->mv.fo, pend->flags >> 16, pend->mark);
 	WRITE_ONCE(conn->tx.acked, pend->mark);
+	conn->tx.watched = false;	/* also for one without data */
 	return smcr_tx_reclaim(conn, pend->mark);
 }

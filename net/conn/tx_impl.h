@@ -28,6 +28,9 @@ static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 
 /* tx.c */
 u32 smcr_tx_part(const struct smcr_conn *conn);
+/* tx_limit.c */
 void smcr_tx_space(struct smcr_conn *conn);
+bool smcr_tx_roomy(const struct smcr_conn *conn);
+void smcr_tx_pushed(struct smcr_conn *conn);
 
 #endif /* _SMCR_TX_IMPL_H */

@@ -150,6 +150,13 @@ static void smcr_tx_urgent_part(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
+/* Bytes of @len that may be queued now */
+static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
+{
+	return min3((size_t)smcr_conn_wspace(conn),
+		    (size_t)smcr_tx_allowance(conn), len);
+}
+
 /* 0 when there is room; else the error that ends the send */
 static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 {
@@ -163,7 +170,7 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 		smp_mb__after_atomic();	/* pairs with smcr_tx_space(): no lost wake-up */
 		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
 		    !smcr_close_may_send(&conn->fsm) ||
-		    smcr_conn_wspace(conn))
+		    smcr_tx_room_for(conn, 1))
 			break;
 		if (!*timeo || signal_pending(current))
 			break;
@@ -171,15 +178,14 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 			      READ_ONCE(sk->sk_err) ||
 			      (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
 			      !smcr_close_may_send(&conn->fsm) ||
-			      smcr_conn_wspace(conn) >=
-					conn->snd.size / 3, &wait);
+			      smcr_tx_roomy(conn), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
 	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	    !smcr_close_may_send(&conn->fsm))
 		return -EPIPE;
-	if (smcr_conn_wspace(conn))
+	if (smcr_tx_room_for(conn, 1))
 		return 0;
 	return *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
 }
@@ -217,9 +223,10 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			break;
 		if (unlikely(conn->snd.old))
 			smcr_tx_free_old(conn);
-		n = min_t(size_t, smcr_conn_wspace(conn), msg_data_left(msg));
-		if (n < msg_data_left(msg) && smcr_tx_grow(conn))
+		if (smcr_conn_wspace(conn) < msg_data_left(msg) &&
+		    smcr_tx_grow(conn))
 			continue;
+		n = smcr_tx_room_for(conn, msg_data_left(msg));
 		if (!n) {
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 			smcr_tx_push_more(conn);

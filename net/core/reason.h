@@ -99,7 +99,8 @@
 	X(RKEY_UNKNOWN,		0x06100000, "rkey-unknown", "peer named an RMB that was not confirmed on the link") \
 	X(SOCKMAP,		0x06110000, "sockmap", "a BPF program has put the TCP connection into a sockmap") \
 	X(CDC_URGENT,		0, "cdc-urgent", "CDC calls data urgent and there are none") \
-	X(RMBE_IN_USE,		0x06120000, "rmbe-in-use", "another address of the peer named an element in use")
+	X(RMBE_IN_USE,		0x06120000, "rmbe-in-use", "another address of the peer named an element in use") \
+	X(USER_TIMEOUT,		0, "user-timeout", "peer took nothing for TCP_USER_TIMEOUT")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

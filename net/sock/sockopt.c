@@ -63,6 +63,8 @@ static const struct smcr_opt smcr_tcp_opts[] = {
 	{ TCP_KEEPIDLE,			SMCR_OPT_INT },
 	{ TCP_KEEPINTVL,		SMCR_OPT_INT },
 	{ TCP_KEEPCNT,			SMCR_OPT_INT },
+	{ TCP_USER_TIMEOUT,		SMCR_OPT_INT },
+	{ TCP_NOTSENT_LOWAT,		SMCR_OPT_INT },
 	{ TCP_CORK,			SMCR_OPT_CORK },
 	{ TCP_ULP,			SMCR_OPT_REFUSE },
 	{ TCP_ZEROCOPY_RECEIVE,		SMCR_OPT_REFUSE },
@@ -177,6 +179,8 @@ static int smcr_set_tcp_int(struct smcr_sock *ssk, int opt, sockptr_t val,
 		ssk->defer_accept = v;
 	} else if (opt == TCP_NODELAY) {
 		smcr_tx_set_nodelay(&ssk->conn, v);
+	} else if (opt == TCP_USER_TIMEOUT || opt == TCP_NOTSENT_LOWAT) {
+		smcr_tx_limits_changed(&ssk->conn);
 	} else if (ssk->mode == SMCR_MODE_SMC) {
 		if (opt == TCP_KEEPIDLE)
 			smcr_keepalive_floor(ssk, v * HZ);

@@ -101,10 +101,25 @@ static void op_qwait(struct call *c)
 	say(c->o, "= %d", v);
 }
 
+/* atmost NAME QUEUE N: inq, outq or outqnsd */
+static void op_atmost(struct call *c)
+{
+	unsigned long cmd = !strcmp(c->a[2], "inq") ? SIOCINQ : !strcmp(c->a[2], "outq") ? SIOCOUTQ : SIOCOUTQNSD;
+	int v = -1;
+	long rc = ioctl(slot(c->a[1])->fd, cmd, &v);
+
+	if (rc)
+		say_result(c->o, rc, errno);
+	else if (v > num(c, 3, 0))
+		say(c->o, "= %d, too many", v);
+	else
+		say(c->o, "= so it is");
+}
+
 const struct op ops_option[] = {
 	{ "set", op_set }, { "get", op_get }, { "info", op_info },
 	{ "nonblock", op_block }, { "block", op_block }, { "inq", op_ioctl },
 	{ "outq", op_ioctl }, { "outqnsd", op_ioctl }, { "atmark", op_ioctl },
-	{ "badioctl", op_ioctl }, { "inqwait", op_qwait },
+	{ "badioctl", op_ioctl }, { "inqwait", op_qwait }, { "atmost", op_atmost },
 	{ "outqwait", op_qwait }, { }
 };

@@ -41,9 +41,10 @@ typedef long long ssize64;
 #define struct_size(p, m, n)	(sizeof(*(p)) + (n) * sizeof((p)->m[0]))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
-#define min3(a, b, c)		((size_t)(a) < (size_t)(b) ? \
-				 ((size_t)(a) < (size_t)(c) ? (a) : (c)) : \
-				 ((size_t)(b) < (size_t)(c) ? (b) : (c)))
+#define min3(a, b, c) ({						\
+	size_t a_ = (a), b_ = (b), c_ = (c), ab_ = a_ < b_ ? a_ : b_;	\
+	ab_ < c_ ? ab_ : c_;						\
+})
 #define DECLARE_BITMAP(name, bits) \
 	unsigned long name[DIV_ROUND_UP(bits, 8 * sizeof(long))]
 #define PAGE_SIZE	4096UL
@@ -508,6 +509,8 @@ struct sock {
 struct tcp_sock {
 	struct sock sk;
 	int nonagle;
+	unsigned int notsent_lowat;	/* 0 is none */
+	unsigned int icsk_user_timeout;
 	bool recvmsg_inq;
 };
 
@@ -522,6 +525,8 @@ enum { EPOLLIN = 1, EPOLLPRI = 2, EPOLLRDNORM = 0x40 };
 
 #define ETH_ALEN		6
 #define tcp_sk(s)		((struct tcp_sock *)(s))
+#define inet_csk(s)		tcp_sk(s)
+#define tcp_notsent_lowat(tp)	((tp)->notsent_lowat ?: UINT_MAX)
 #define sock_flag(s, f)		((s)->sk_flags >> (f) & 1)
 #define sock_set_flag(s, f)	((s)->sk_flags |= 1UL << (f))
 #define sk_set_bit(n, s)	((void)(s))

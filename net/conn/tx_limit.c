@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an application allows its unsent data: how many they may be,
+ * TCP_NOTSENT_LOWAT, and how long the peer may take nothing, TCP_USER_TIMEOUT.
+ * Data that were written into the peer's element count as sent, as those that TCP has
+ * acknowledged do, whether the peer's application has read them or not.
+ */
+#include <net/tcp.h>
+#include "conn/conn.h"
+#include "conn/conn_impl.h"
+#include "conn/sock.h"
+#include "conn/tx_impl.h"
+
+/* 0 where it is read without a lock and more was sent than was queued a moment before */
+static s64 smcr_tx_unsent(const struct smcr_conn *conn)
+{
+	return max_t(s64, smcr_conn_unsent(conn), 0);
+}
+
+/* No limit: UINT_MAX, which the sysctl of TCP has as its default */
+static u32 smcr_tx_lowat(const struct smcr_conn *conn)
+{
+	return tcp_notsent_lowat(tcp_sk(smcr_conn_sock(conn)->tcp->sk));
+}
+
+/**
+ * smcr_tx_allowance() - bytes that may be queued as far as TCP_NOTSENT_LOWAT goes
+ * @conn: connection; only who sends knows it exactly
+ *
+ * Context: any.
+ * Return: 0: none for now.
+ */
+u32 smcr_tx_allowance(const struct smcr_conn *conn)
+{
+	s64 unsent = smcr_tx_unsent(conn);
+	u32 lowat = smcr_tx_lowat(conn);
+
+	return unsent < lowat ? lowat - unsent : 0;
+}
+
+/**
+ * smcr_tx_roomy() - is there room that a sleeping writer is woken for?
+ * @conn: connection
+ *
+ * A third of the send buffer, and less than half of TCP_NOTSENT_LOWAT unsent, as on TCP.
+ *
+ * Context: any.
+ * Return: true if there is.
+ */
+bool smcr_tx_roomy(const struct smcr_conn *conn)
+{
+	return smcr_conn_wspace(conn) >= conn->snd.size / 3 &&
+	       smcr_tx_unsent(conn) << 1 < smcr_tx_lowat(conn);
+}
+
+/**
+ * smcr_tx_space() - there may be more room by now: wake who waits for it
+ * @conn: connection
+ *
+ * Context: any.
+ */
+void smcr_tx_space(struct smcr_conn *conn)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+
+	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
+	smp_mb();
+	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && smcr_tx_roomy(conn)) {
+		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		ssk->sk.sk_write_space(&ssk->sk);
+	}
+}
+
+/* Something waits for the peer to make room, or for a completion */
+static bool smcr_tx_waits(const struct smcr_conn *conn)
+{
+	return conn->tx.pends || smcr_conn_unsent(conn);
+}
+
+static void smcr_tx_arm(struct smcr_conn *conn)
+{
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->tx.timer,
+		       conn->tx.since + conn->tx.timeout);
+}
+
+static void smcr_tx_watch(struct smcr_conn *conn)
+{
+	u64 taken = conn->tx.done + conn->tx.prod.abs;
+
+	if (!smcr_tx_waits(conn)) {
+		conn->tx.watched = false;
+		return;
+	}
+	if (conn->tx.watched && conn->tx.taken == taken)
+		return;
+	conn->tx.watched = true;
+	conn->tx.taken = taken;
+	conn->tx.since = jiffies;
+	/* one that runs already finds out by itself */
+	if (!timer_pending(&conn->tx.timer))
+		smcr_tx_arm(conn);
+}
+
+/**
+ * smcr_tx_pushed() - smcr_tx_push() has sent what it could
+ * @conn: connection, conn->lock held
+ */
+void smcr_tx_pushed(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (unlikely(conn->tx.timeout))
+		smcr_tx_watch(conn);
+	/* without a limit, room in the buffer is all that writers wait for */
+	if (unlikely(smcr_tx_lowat(conn) != UINT_MAX))
+		smcr_tx_space(conn);
+}
+
+/**
+ * smcr_tx_stalled() - is TCP_USER_TIMEOUT over?
+ * @conn: connection, conn->lock held
+ *
+ * Arms the timer again if not, and something waits.
+ *
+ * Context: any; tx.timer has run out.
+ * Return: true: nothing was taken for so long.
+ */
+bool smcr_tx_stalled(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	/* armed again while that run waited for the lock? */
+	if (!conn->lgr || !conn->tx.timeout || timer_pending(&conn->tx.timer))
+		return false;
+	smcr_tx_watch(conn);
+	if (!conn->tx.watched || timer_pending(&conn->tx.timer))
+		return false;
+	if (time_after_eq(jiffies, conn->tx.since + conn->tx.timeout))
+		return true;
+	smcr_tx_arm(conn);
+	return false;
+}
+
+/**
+ * smcr_tx_unwatch() - the connection is over
+ * @conn: connection, conn->lock held
+ */
+void smcr_tx_unwatch(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	conn->tx.watched = false;
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->tx.timer);
+}
+
+/**
+ * smcr_tx_set_timeout() - TCP_USER_TIMEOUT
+ * @conn: active connection, conn->lock held
+ *
+ * The inner socket has the value. What waits already begins to wait anew.
+ */
+void smcr_tx_set_timeout(struct smcr_conn *conn)
+{
+	const struct sock *tsk = smcr_conn_sock(conn)->tcp->sk;
+	u32 ms = READ_ONCE(inet_csk(tsk)->icsk_user_timeout);
+
+	lockdep_assert_held(&conn->lock);
+
+	conn->tx.timeout = ms ? max(msecs_to_jiffies(ms), 1UL) : 0;
+	smcr_tx_unwatch(conn);
+	if (conn->tx.timeout)
+		smcr_tx_watch(conn);
+}
+
+/**
+ * smcr_tx_limits_changed() - TCP_USER_TIMEOUT or TCP_NOTSENT_LOWAT was set
+ * @conn: connection, with or without a link group
+ *
+ * Context: any.
+ */
+void smcr_tx_limits_changed(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->active) {
+		smcr_tx_set_timeout(conn);
+		smcr_tx_space(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+}
