@@ -23,7 +23,7 @@ DESTDIR	?=
 Q	:= $(if $(V),,@)
 
 # Passed on to Kbuild when given: make modules W=1 C=1 V=1
-KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT,$(if $($(v)),$(v)=$($(v))))
+KVARS	:= $(foreach v,W C V GCOV SMCR_TCPOPT SMCR_RACE,$(if $($(v)),$(v)=$($(v))))
 
 # Parts that may not be in a tree yet.
 have	= $(wildcard $(1)/Makefile)

@@ -7,6 +7,7 @@
 #include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "lgr/lgr_impl.h"
 
 /*
@@ -66,6 +67,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 	if (cancel_delayed_work(&lgr->conns.idle_work))
 		smcr_lgr_put(lgr);
+	smcr_race(lgr->sn->net, "lgr-release");
 	smcr_llc_stop(lgr);
 	/* one may have been made, or taken off, meanwhile */
 	smcr_links_stop(lgr);

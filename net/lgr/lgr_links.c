@@ -9,6 +9,7 @@
 #include "core/lgr_plan.h"
 #include "lgr/llc.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "lgr/llc_impl.h"
 #include "lgr/lgr_impl.h"
 
@@ -197,6 +198,7 @@ static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_slot *slot)
 
 static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
+	smcr_race(lgr->sn->net, "slot-make");
 	slot->why = SMCR_R_QP_FAIL;
 	if (!lgr->single)
 		slot->ok = slot_make_link(lgr, slot);

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include "lgr/llc.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "lgr/llc_impl.h"
 #include "lgr/lgr_impl.h"
@@ -311,6 +312,7 @@ static void llc_work(struct work_struct *work)
 	unsigned long next;
 	unsigned int n;
 
+	smcr_race(lgr->sn->net, "llc-work");
 	do {
 		/* what arrives is for it already */
 		if (test_bit(SMCR_NEWS_FIRST, lgr->llc.news))

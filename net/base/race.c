@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Latches for tests, by the module parameter "race". Writing NAME closes a latch for
+ * the threads that work for the writer's network namespace, -NAME opens it. Reading
+ * gives those of the reader's: name, and how many threads wait there.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/sysfs.h>
+#include <linux/wait.h>
+#include <net/net_namespace.h>
+#include "base/race.h"
+
+#define LATCHES		8
+#define LATCH_NAME	24
+
+/* No thread waits longer, whatever becomes of the test */
+#define LATCH_SLEEP	(30 * HZ)
+#define LATCH_SPIN	(5 * USEC_PER_SEC)
+#define LATCH_STEP	10	/* us */
+
+/*
+ * struct latch - one place where threads wait; latch_lock
+ * @net: of which namespace; compared only
+ * @name: of the place
+ * @closed: READ_ONCE() by those that wait
+ * @held: how many do; the entry is in use as long as there are any
+ */
+struct latch {
+	const struct net *net;
+	char name[LATCH_NAME];
+	bool closed;
+	unsigned int held;
+};
+
+static DEFINE_SPINLOCK(latch_lock);	/* irqs off: any context passes a latch */
+static struct latch latches[LATCHES];
+static unsigned int n_closed;		/* latch_lock; READ_ONCE() without it */
+static DECLARE_WAIT_QUEUE_HEAD(latch_wait);
+
+/* @net NULL: of any namespace, for a thread that works for none */
+static struct latch *latch_find(const struct net *net, const char *name)
+{
+	int i;
+
+	lockdep_assert_held(&latch_lock);
+	for (i = 0; i < LATCHES; i++)
+		if ((latches[i].closed || latches[i].held) &&
+		    (!net || latches[i].net == net) &&
+		    !strcmp(latches[i].name, name))
+			return &latches[i];
+	return NULL;
+}
+
+static struct latch *latch_enter(const struct net *net, const char *name)
+{
+	struct latch *latch;
+	unsigned long flags;
+
+	if (!READ_ONCE(n_closed))
+		return NULL;
+	spin_lock_irqsave(&latch_lock, flags);
+	latch = latch_find(net, name);
+	if (latch && latch->closed)
+		latch->held++;
+	else
+		latch = NULL;
+	spin_unlock_irqrestore(&latch_lock, flags);
+	return latch;
+}
+
+static void latch_leave(struct latch *latch, bool in_time)
+{
+	unsigned long flags;
+
+	if (!in_time)
+		pr_warn("latch %s is not opened\n", latch->name);
+	spin_lock_irqsave(&latch_lock, flags);
+	latch->held--;
+	spin_unlock_irqrestore(&latch_lock, flags);
+}
+
+/**
+ * smcr_race() - wait as long as a latch is closed, 30 s at most
+ * @net: namespace that the thread works for, or NULL
+ * @name: of the latch
+ *
+ * Context: process, sleeps.
+ */
+void smcr_race(const struct net *net, const char *name)
+{
+	struct latch *latch;
+
+	might_sleep();
+	latch = latch_enter(net, name);
+	if (latch)
+		latch_leave(latch,
+			    wait_event_timeout(latch_wait,
+					       !READ_ONCE(latch->closed),
+					       LATCH_SLEEP));
+}
+
+/**
+ * smcr_race_atomic() - wait as long as a latch is closed, 5 s at most
+ * @net: namespace that the thread works for, or NULL
+ * @name: of the latch
+ *
+ * Another processor has to open it: this one does nothing else meanwhile.
+ *
+ * Context: any.
+ */
+void smcr_race_atomic(const struct net *net, const char *name)
+{
+	struct latch *latch = latch_enter(net, name);
+	unsigned int us;
+
+	if (!latch)
+		return;
+	for (us = 0; us < LATCH_SPIN && READ_ONCE(latch->closed);
+	     us += LATCH_STEP)
+		udelay(LATCH_STEP);
+	latch_leave(latch, us < LATCH_SPIN);
+}
+
+static int latch_close(const struct net *net, const char *name)
+{
+	int i;
+
+	if (strlen(name) >= LATCH_NAME)
+		return -ENAMETOOLONG;
+	for (i = 0; i < LATCHES; i++) {
+		if (latches[i].closed || latches[i].held)
+			continue;
+		strscpy(latches[i].name, name, LATCH_NAME);
+		latches[i].net = net;
+		latches[i].closed = true;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static int race_set(const char *val, const struct kernel_param *kp)
+{
+	const struct net *net = current->nsproxy->net_ns;
+	char text[LATCH_NAME + 2];
+	bool open = *val == '-';
+	struct latch *latch;
+	const char *name;
+	int rc = 0;
+
+	if (strscpy(text, val + open, sizeof(text)) < 0)
+		return -ENAMETOOLONG;
+	name = strim(text);
+	spin_lock_irq(&latch_lock);
+	latch = latch_find(net, name);
+	if (open == !(latch && latch->closed))
+		rc = -EINVAL;	/* it is already */
+	else if (latch)
+		WRITE_ONCE(latch->closed, !open);
+	else
+		rc = latch_close(net, name);
+	if (!rc)
+		WRITE_ONCE(n_closed, open ? n_closed - 1 : n_closed + 1);
+	spin_unlock_irq(&latch_lock);
+	wake_up_all(&latch_wait);
+	return rc;
+}
+
+static int race_get(char *buf, const struct kernel_param *kp)
+{
+	const struct net *net = current->nsproxy->net_ns;
+	int i, n = 0;
+
+	spin_lock_irq(&latch_lock);
+	for (i = 0; i < LATCHES; i++)
+		if (latches[i].net == net &&
+		    (latches[i].closed || latches[i].held))
+			n += sysfs_emit_at(buf, n, "%s %u\n", latches[i].name,
+					   latches[i].held);
+	spin_unlock_irq(&latch_lock);
+	return n;
+}
+
+static const struct kernel_param_ops race_ops = {
+	.set = race_set,
+	.get = race_get,
+};
+
+module_param_cb(race, &race_ops, NULL, 0600);
+MODULE_PARM_DESC(race, "for tests: NAME closes a latch, -NAME opens it");

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Delay points: latches in the narrow windows of the module, so that a test decides
+ * what comes first there. Without SMCR_RACE there is no instruction of them.
+ */
+#ifndef _SMCR_RACE_H
+#define _SMCR_RACE_H
+
+struct net;
+
+#ifdef SMCR_RACE
+void smcr_race(const struct net *net, const char *name);
+void smcr_race_atomic(const struct net *net, const char *name);
+#else
+static inline void smcr_race(const struct net *net, const char *name)
+{
+}
+
+static inline void smcr_race_atomic(const struct net *net, const char *name)
+{
+}
+#endif
+
+#endif /* _SMCR_RACE_H */
