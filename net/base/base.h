@@ -58,6 +58,8 @@ extern struct workqueue_struct *smcr_link_wq;
  */
 extern struct workqueue_struct *smcr_end_wq;
 
+unsigned int smcr_work_end(struct delayed_work *work);
+
 int smcr_wq_init(void);
 void smcr_wq_exit(void);
 

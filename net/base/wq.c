@@ -48,6 +48,31 @@ void smcr_wq_exit(void)
 }
 
 /**
+ * smcr_work_end() - take a work off its queue, and wait for its end
+ * @work: each time that it is queued has a reference on its owner, counted by what
+ *	mod_delayed_work() returns: false, one more
+ *
+ * cancel_delayed_work_sync() forbids queueing while it waits (since 6.10), and
+ * mod_delayed_work() returns false then, too: a reference would be lost. So here a work can be
+ * queued again, by itself for example; it is taken off once more.
+ *
+ * Context: process, sleeps.
+ * Return: how many references are to be put.
+ */
+unsigned int smcr_work_end(struct delayed_work *work)
+{
+	unsigned int n = 0;
+	bool again;
+
+	do {
+		again = cancel_delayed_work(work);
+		n += again;
+		again |= flush_work(&work->work);
+	} while (again);
+	return n;
+}
+
+/**
  * smcr_wq_init() - make the workqueues
  *
  * All are unbound: their works sleep in verbs, in TCP and in waits, and none

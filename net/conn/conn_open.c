@@ -398,6 +398,7 @@ static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 void smcr_conn_discard(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	unsigned int n;
 
 	sock_owned_by_me(sk);
 
@@ -420,7 +421,8 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
-	if (cancel_delayed_work_sync(&conn->end.timer))
+	n = smcr_work_end(&conn->end.timer);
+	while (n--)
 		sock_put(sk);
 }
 

@@ -172,9 +172,11 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 	enum smcr_hs_res res = hs->res;
+	unsigned int n;
 
 	/* accept() may have use for it; it takes no lock of ours */
-	if (cancel_delayed_work_sync(&ssk->hs_timer))
+	n = smcr_work_end(&ssk->hs_timer);
+	while (n--)
 		sock_put(&ssk->sk);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE)

@@ -71,6 +71,15 @@ void smcr_lgr_put(struct smcr_lgr *lgr)
 		queue_work(smcr_end_wq, &lgr->end.free_work);
 }
 
+/* A work of the group is neither queued nor running. Process context, sleeps. */
+void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
+{
+	unsigned int n = smcr_work_end(work);
+
+	while (n--)
+		smcr_lgr_put(lgr);
+}
+
 /**
  * smcr_llc_kick() - let the machine look
  * @lgr: group; the caller has a reference, or the group a link that calls back

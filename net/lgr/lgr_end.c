@@ -32,6 +32,7 @@ void smcr_lgr_free_work(struct work_struct *work)
 
 	smcr_links_stop(lgr);
 	smcr_llc_stop(lgr);
+	smcr_llc_free(lgr);
 	smcr_rmb_free_all(lgr);
 	smcr_links_free(lgr);
 	rhashtable_destroy(&lgr->conns.tab);
@@ -63,8 +64,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 
 	smcr_lgr_above->lose_conns(lgr);
 	smcr_links_stop(lgr);
-	if (cancel_delayed_work_sync(&lgr->rmbs.work))
-		smcr_lgr_put(lgr);
+	smcr_lgr_work_end(lgr, &lgr->rmbs.work);
 	if (cancel_delayed_work(&lgr->conns.idle_work))
 		smcr_lgr_put(lgr);
 	smcr_race(lgr->sn->net, "lgr-release");

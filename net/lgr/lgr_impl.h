@@ -38,6 +38,7 @@ void smcr_lgr_release_now(struct smcr_lgr *lgr);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);
 void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason);
+void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work);
 bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why);
 
 #endif /* _SMCR_LGR_IMPL_H */

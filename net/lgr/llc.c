@@ -46,8 +46,20 @@ static void llc_purge(struct list_head *list)
 }
 
 /**
+ * smcr_llc_free() - what no LLC came to
+ * @lgr: group without references, so none of its works is queued
+ */
+void smcr_llc_free(struct smcr_lgr *lgr)
+{
+	llc_purge(&lgr->llc.queue);
+	llc_purge(&lgr->llc.late);
+}
+
+/**
  * smcr_llc_stop() - no LLC any more
  * @lgr: group whose links are stopped: nothing arrives
+ *
+ * Who has a reference may still queue the group's work. It finds nothing to do.
  *
  * Context: process, sleeps. Not on the group's works.
  */
@@ -55,20 +67,13 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 {
 	int i;
 
-	if (cancel_delayed_work_sync(&lgr->test.work))
-		smcr_lgr_put(lgr);
+	smcr_lgr_work_end(lgr, &lgr->test.work);
 	/* twice: each of the two kinds queues the other, but only the first time */
-	if (cancel_delayed_work_sync(&lgr->llc.work))
-		smcr_lgr_put(lgr);
+	smcr_lgr_work_end(lgr, &lgr->llc.work);
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (cancel_work_sync(&lgr->slot[i].work))
 			smcr_lgr_put(lgr);
-	if (cancel_delayed_work_sync(&lgr->llc.work))
-		smcr_lgr_put(lgr);
-	llc_purge(&lgr->llc.queue);
-	llc_purge(&lgr->llc.late);
-	lgr->llc.n_late = 0;
-	lgr->llc.len = 0;
+	smcr_lgr_work_end(lgr, &lgr->llc.work);
 }
 
 /*

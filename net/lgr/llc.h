@@ -14,6 +14,7 @@
 /* llc.c */
 void smcr_llc_init(struct smcr_lgr *lgr);
 void smcr_llc_stop(struct smcr_lgr *lgr);
+void smcr_llc_free(struct smcr_lgr *lgr);
 void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
 
 /* llc_want.c */

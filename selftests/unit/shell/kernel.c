@@ -480,12 +480,13 @@ bool cancel_delayed_work(struct delayed_work *dw)
 	return work_off(&dw->work) | timer_del(&dw->timer);
 }
 
-bool cancel_delayed_work_sync(struct delayed_work *dw)
+/* In the place of net/base/wq.c */
+unsigned int smcr_work_end(struct delayed_work *work)
 {
-	bool was = cancel_delayed_work(dw);
+	unsigned int n = cancel_delayed_work(work);
 
-	work_wait(&dw->work);
-	return was;
+	work_wait(&work->work);
+	return n;
 }
 
 void later(unsigned long ms, void (*fn)(void *arg, int n), void *arg, int n)

@@ -401,7 +401,6 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
 		      unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *dw);
-bool cancel_delayed_work_sync(struct delayed_work *dw);
 bool cancel_work_sync(struct work_struct *work);
 bool mod_timer(struct timer_list *timer, unsigned long expires);
 bool timer_del(struct timer_list *timer);

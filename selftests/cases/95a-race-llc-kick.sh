@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A link is being made when its group ends. What becomes of it is reported while the end of
+# the group waits for the group's work, which is held: the report queues nothing then, and must not
+# leave a reference, or the group is never freed.
+#
+# kernels: um umdbg
+# nics: 2/2
+# timeout: 90
+# tags: race lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/links.sh
+. "$PROG/links.sh"
+# shellcheck source=selftests/prog/race.sh
+. "$PROG/race.sh"
+
+server() {
+	fast max_links=2 t_llc=3000 t_link_retry=1000
+	bg "$PROG/xfer" server 5000 endless=1 idle=100000
+	poll 10 listening 5000
+	mark up
+	says "two links" '.state' 'rts rts'
+	barrier two
+	await over
+	kill "$BG" || :
+	wait "$BG" || :
+}
+
+client() {
+	fast max_links=2 t_llc=3000
+	await up
+	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
+	says "two links" '.state' 'rts rts'
+	barrier two
+	latch slot-make
+	rnic_delete 1
+	holds slot-make
+	latch llc-work
+	latch lgr-release
+	"$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
+	holds llc-work
+	holds lgr-release
+	unlatch lgr-release
+	nap 0.2		# its end waits for the group's work now
+	unlatch slot-make
+	nap 0.2
+	unlatch llc-work
+	check "the group is freed" eventually 20 no_group
+	rnic_add 1
+	mark over
+	wait "$BG" || :
+}
