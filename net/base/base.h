@@ -48,13 +48,8 @@ extern struct workqueue_struct *smcr_sock_wq;
  */
 extern struct workqueue_struct *smcr_wq;
 /*
- * Links made: verbs of processor time. A few at a time: peers start hundreds of
- * them, and a handshake on another queue has to share the processor with all that run.
- */
-extern struct workqueue_struct *smcr_link_wq;
-/*
- * The ends of link groups: verbs, and what a device takes to flush a queue
- * pair. Nothing on it waits for a peer.
+ * Links made, brought up and stopped, and the ends of link groups: verbs, and what a
+ * device takes to flush a queue pair. Nothing on it waits for a peer.
  */
 extern struct workqueue_struct *smcr_end_wq;
 

@@ -6,12 +6,34 @@
 #ifndef _SMCR_RACE_H
 #define _SMCR_RACE_H
 
+#include <linux/bitops.h>
+#include <linux/bug.h>
+
 struct net;
 
 #ifdef SMCR_RACE
+/* What lies between these two is done by one thread at a time */
+static inline void smcr_race_begin(unsigned int bit, unsigned long *word)
+{
+	WARN_ON_ONCE(test_and_set_bit(bit, word));
+}
+
+static inline void smcr_race_end(unsigned int bit, unsigned long *word)
+{
+	clear_bit(bit, word);
+}
+
 void smcr_race(const struct net *net, const char *name);
 void smcr_race_atomic(const struct net *net, const char *name);
 #else
+static inline void smcr_race_begin(unsigned int bit, unsigned long *word)
+{
+}
+
+static inline void smcr_race_end(unsigned int bit, unsigned long *word)
+{
+}
+
 static inline void smcr_race(const struct net *net, const char *name)
 {
 }

@@ -11,15 +11,12 @@
  * Documentation/architecture.rst.
  */
 #define SMCR_ACTIVE	512
-/* Links that are made at the same time */
-#define SMCR_MAKING	16
 
 struct workqueue_struct *smcr_hs_wq;
 struct workqueue_struct *smcr_srv_wq;
 struct workqueue_struct *smcr_rmb_wq;
 struct workqueue_struct *smcr_sock_wq;
 struct workqueue_struct *smcr_wq;
-struct workqueue_struct *smcr_link_wq;
 struct workqueue_struct *smcr_end_wq;
 
 static void smcr_wq_destroy(struct workqueue_struct **wq)
@@ -43,7 +40,6 @@ void smcr_wq_exit(void)
 	smcr_wq_destroy(&smcr_sock_wq);
 	smcr_wq_destroy(&smcr_rmb_wq);
 	smcr_wq_destroy(&smcr_wq);
-	smcr_wq_destroy(&smcr_link_wq);
 	smcr_wq_destroy(&smcr_end_wq);
 }
 
@@ -90,10 +86,9 @@ int __init smcr_wq_init(void)
 	smcr_sock_wq = alloc_workqueue("smcr_sock", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_rmb_wq = alloc_workqueue("smcr_rmb", WQ_UNBOUND, SMCR_ACTIVE);
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, 0);
-	smcr_link_wq = alloc_workqueue("smcr_link", WQ_UNBOUND, SMCR_MAKING);
 	smcr_end_wq = alloc_workqueue("smcr_end", WQ_UNBOUND, 0);
 	if (smcr_hs_wq && smcr_srv_wq && smcr_sock_wq && smcr_rmb_wq &&
-	    smcr_wq && smcr_link_wq && smcr_end_wq)
+	    smcr_wq && smcr_end_wq)
 		return 0;
 	smcr_wq_exit();
 	return -ENOMEM;

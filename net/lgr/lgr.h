@@ -185,6 +185,7 @@ enum smcr_slot_job {
 	SMCR_JOB_UP,
 	SMCR_JOB_MOVE,
 	SMCR_JOB_STOP,
+	SMCR_JOB_RUNNING,	/* with SMCR_RACE: to see that it is one at a time */
 };
 
 enum {
@@ -253,8 +254,10 @@ struct smcr_shown {
  *	@work before it reports
  * @probe: in its place, a queue pair that only serves an offer; @work
  * @probe_psn: its PSN
- * @work: carries out @jobs; owns a reference on the group while queued
- * @jobs: bits by enum smcr_slot_job; atomic
+ * @work: carries out @jobs, always on smcr_end_wq, or it would not be one at a time;
+ *	owns a reference on the group while queued
+ * @jobs: bits by enum smcr_slot_job; atomic. SMCR_JOB_MAKE owns one of smcr_making_max
+ * @in_line: waits for one of these; the line owns a reference on the group. making_lock
  * @ok, @why: outcome of the last job; written by @work before it is reported
  * @down_why: why it has failed; written before that is reported
  * @test: TEST LINK; llc.lock
@@ -278,6 +281,7 @@ struct smcr_slot {
 	u32 probe_psn;
 	struct work_struct work;
 	unsigned long jobs;
+	struct list_head in_line;
 	bool ok;
 	enum smcr_reason why;
 	enum smcr_reason down_why;

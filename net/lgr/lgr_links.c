@@ -3,6 +3,7 @@
  * The links of a group, made, brought up and stopped as its state machine says.
  * Verbs sleep, so each link has a work of its own for that, which reports.
  */
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/clc.h"
@@ -12,6 +13,20 @@
 #include "base/race.h"
 #include "lgr/llc_impl.h"
 #include "lgr/lgr_impl.h"
+
+/*
+ * Links that are made at the same time, in all groups. A few: peers start hundreds of
+ * them, and a handshake on another queue has to share the processor with all that run.
+ */
+static unsigned int smcr_making_max = 16;
+static DEFINE_SPINLOCK(making_lock);
+static unsigned int making_n;		/* making_lock */
+static LIST_HEAD(making_line);		/* smcr_slot.in_line; making_lock */
+
+#ifdef SMCR_RACE
+module_param_named(making, smcr_making_max, uint, 0600);
+MODULE_PARM_DESC(making, "for tests: links that are made at the same time");
+#endif
 
 /* RNICs */
 
@@ -287,16 +302,86 @@ static void slot_free(struct smcr_slot *slot)
 	smcr_link_put(old);
 }
 
+/* Its turn in the line, if any: true with the line's reference on its group */
+static bool making_leave(struct smcr_slot *slot)
+{
+	bool waits;
+
+	lockdep_assert_held(&making_lock);
+	waits = !list_empty(&slot->in_line);
+	list_del_init(&slot->in_line);
+	return waits;
+}
+
+/* A link may be made now, and another one when it is: smcr_making_next() */
+static void making_queue(struct smcr_slot *slot)
+{
+	set_bit(SMCR_JOB_MAKE, &slot->jobs);
+	smcr_lgr_hold(slot->lgr);
+	if (!queue_work(smcr_end_wq, &slot->work))
+		smcr_lgr_put(slot->lgr);
+}
+
+/* A link is to be made, now or when it has its turn */
+static void making_want(struct smcr_slot *slot)
+{
+	spin_lock(&making_lock);
+	if (making_n < READ_ONCE(smcr_making_max)) {
+		making_n++;
+		making_queue(slot);
+	} else {
+		smcr_lgr_hold(slot->lgr);
+		list_add_tail(&slot->in_line, &making_line);
+	}
+	spin_unlock(&making_lock);
+}
+
+/* One is made, or is not to be: the next */
+static void making_next(void)
+{
+	struct smcr_slot *slot;
+
+	spin_lock(&making_lock);
+	slot = list_first_entry_or_null(&making_line, struct smcr_slot,
+					in_line);
+	if (slot) {
+		making_leave(slot);
+		/* under the lock: the end of the group finds it in line or queued */
+		making_queue(slot);
+	} else {
+		making_n--;
+	}
+	spin_unlock(&making_lock);
+	if (slot)
+		smcr_lgr_put(slot->lgr);
+}
+
+/* None is to be made any more, if that has not begun */
+static void making_drop(struct smcr_slot *slot)
+{
+	bool waited;
+
+	spin_lock(&making_lock);
+	waited = making_leave(slot);
+	spin_unlock(&making_lock);
+	if (waited)
+		smcr_lgr_put(slot->lgr);
+	if (test_and_clear_bit(SMCR_JOB_MAKE, &slot->jobs))
+		making_next();
+}
+
 static void slot_work(struct work_struct *work)
 {
 	struct smcr_slot *slot = container_of(work, struct smcr_slot, work);
 	struct smcr_lgr *lgr = slot->lgr;
 	unsigned int i = slot - lgr->slot;
 
+	smcr_race_begin(SMCR_JOB_RUNNING, &slot->jobs);
 	if (test_and_clear_bit(SMCR_JOB_FREE, &slot->jobs))
 		slot_free(slot);
 	if (test_and_clear_bit(SMCR_JOB_MAKE, &slot->jobs)) {
 		slot_make(lgr, slot);
+		making_next();
 		smcr_llc_news(lgr, SMCR_NEWS_MADE + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_UP, &slot->jobs)) {
@@ -311,6 +396,7 @@ static void slot_work(struct work_struct *work)
 		slot_stop(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_STOPPED + i);
 	}
+	smcr_race_end(SMCR_JOB_RUNNING, &slot->jobs);
 	smcr_lgr_put(lgr);
 }
 
@@ -321,6 +407,7 @@ void smcr_slot_init(struct smcr_lgr *lgr)
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		lgr->slot[i].lgr = lgr;
 		INIT_WORK(&lgr->slot[i].work, slot_work);
+		INIT_LIST_HEAD(&lgr->slot[i].in_line);
 	}
 	smcr_shown_init(lgr);
 }
@@ -329,19 +416,42 @@ void smcr_slot_init(struct smcr_lgr *lgr)
  * smcr_slot_do() - something is to be done to a link
  * @lgr: group
  * @slot: which
- * @job: what; reported by smcr_llc_news()
+ * @job: what; reported by smcr_llc_news(), but for one to make it which has not
+ *	begun when it is to stop
  *
  * Context: the group's work.
  */
 void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 {
-	struct workqueue_struct *wq;
+	struct smcr_slot *s = &lgr->slot[slot];
 
-	wq = job == SMCR_JOB_MAKE ? smcr_link_wq : smcr_end_wq;
-	set_bit(job, &lgr->slot[slot].jobs);
+	if (job == SMCR_JOB_MAKE) {
+		making_want(s);
+		return;
+	}
+	if (job == SMCR_JOB_STOP)
+		making_drop(s);
+	set_bit(job, &s->jobs);
 	smcr_lgr_hold(lgr);
-	if (!queue_work(wq, &lgr->slot[slot].work))
+	if (!queue_work(smcr_end_wq, &s->work))
 		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_slots_end() - nothing is done to links any more
+ * @lgr: dead group; jobs that have not begun are dropped
+ *
+ * Context: process, sleeps. Not on the group's works.
+ */
+void smcr_slots_end(struct smcr_lgr *lgr)
+{
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		making_drop(&lgr->slot[i]);
+		if (cancel_work_sync(&lgr->slot[i].work))
+			smcr_lgr_put(lgr);
+	}
 }
 
 /*

@@ -65,14 +65,10 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  */
 void smcr_llc_stop(struct smcr_lgr *lgr)
 {
-	int i;
-
 	smcr_lgr_work_end(lgr, &lgr->test.work);
 	/* twice: each of the two kinds queues the other, but only the first time */
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (cancel_work_sync(&lgr->slot[i].work))
-			smcr_lgr_put(lgr);
+	smcr_slots_end(lgr);
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
 }
 

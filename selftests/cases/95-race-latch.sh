@@ -44,7 +44,7 @@ client() {
 	eq "held elsewhere" "$(<$RACE)" "slot-make 0"
 	unlatch slot-make
 
-	# nobody opens it
+	# it is not opened
 	latch lgr-release
 	"$SMCCTL" linkgroup delete "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | first')"
 	holds lgr-release
