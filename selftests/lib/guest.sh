@@ -7,7 +7,7 @@ PEER_ID=$((3 - ID))
 FABRIC=${FABRIC:-roce}
 # How many times as much everything costs as on a plain UML: amounts of work are
 # divided by it. In the simulation nothing takes any time, but it costs all the same.
-case $FABRIC$KERNEL in simumdbg|*umsmp) DEAR=3 ;; sim*) DEAR=1 ;; *) DEAR=$SLOW ;; esac
+case $FABRIC$KERNEL in simumdbg|*umsmp) DEAR=3 ;; simum) DEAR=1 ;; *) DEAR=$SLOW ;; esac
 export DEAR
 case $ID in 1) ROLE=server ;; 2) ROLE=client ;; *) ROLE=host ;; esac
 
@@ -96,7 +96,7 @@ paced() {
 # not look for that. (In the simulation that has been there from the start.)
 insmod_smcr() {
 	local m
-	[ "$FABRIC" != sim ] || { insmod "$@"; return; }
+	[ "$FABRIC$LANE" != simuml ] || { insmod "$@"; return; }
 	for m in $(modinfo -F depends "$1" | tr , ' '); do modprobe "$m" || return; done
 	insmod "$@"
 }

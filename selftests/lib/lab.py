@@ -225,13 +225,13 @@ class Pair:
 
     # -- QEMU --------------------------------------------------------------
 
-    def qemu(self, gid, accel, append=()):
+    def qemu(self, gid, accel, append=(), smp=("-smp", "1")):
         """The command of a QEMU guest, but for its console, its monitor and its cards."""
         qemu = shutil.which("qemu-system-x86_64")
         if not qemu:
             raise LabError("needs qemu-system-x86_64 (run: sudo scripts/deps qemu)")
         kver, vmlinuz, modroot, _ = script("kernel", self.kernels[gid - 1])
-        return [qemu, *accel, "-cpu", "max", "-m", str(self.memory), "-smp", "1",
+        return [qemu, *accel, "-cpu", "max", "-m", str(self.memory), *smp,
                 "-display", "none", "-no-reboot", "-nodefaults", "-device", "virtio-rng-pci",
                 "-kernel", vmlinuz, "-initrd", initrd(kver, modroot),
                 "-append", " ".join(["console=ttyS0", "panic=-1", *append, *self.words(gid, modroot)]),

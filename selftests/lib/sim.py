@@ -27,11 +27,24 @@ SMP = os.path.join(TREE, "selftests", "smp")
 KNOBS_H = os.path.join(TREE, "selftests", "mod", "rnicsim", "knobs.h")
 FNM_EXTMATCH = 1 << 5
 NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
-BANDWIDTH = {"um": 1000, "umdbg": 333, "umsmp": 333}
+BANDWIDTH = {"um": 1000, "umdbg": 333}      # on others that of umdbg
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
 SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any progress: the guest spins
-REAL = ("umsmp",)           # kernels of several processors: there time is the machine's, and so limits are
+# Kernels with several processors: there time is the machine's, and so limits are. Of stock kernels: how QEMU has two that do
+# not share their workers, by sockets for those that have a pool of them for each cache (6.6 and later), by NUMA nodes before.
+QEMU = {
+    "6.1": ("-smp", "2,sockets=2", "-object", "memory-backend-ram,id=m0,size={half}M", "-object", "memory-backend-ram,id=m1,size={half}M",
+            "-numa", "node,nodeid=0,cpus=0,memdev=m0", "-numa", "node,nodeid=1,cpus=1,memdev=m1"),
+    "6.12": ("-smp", "2,sockets=2"),
+}
+# Where each work item runs: with workers of each processor's own, on another one than the one before.
+QEMU_WORDS = {
+    "6.1": ["workqueue.debug_force_rr_cpu=1"],
+    "6.12": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"],
+}
+REAL = ("umsmp", *QEMU)
+KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post
 SILENT = 30                 # seconds without a sign of life from such a guest; $SLOW-fold, as all its limits
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 
@@ -68,6 +81,9 @@ class Virtual(Pair):
 
     def start(self, seed, *words):
         """Boot it; `words` are of its init."""
+        if self.lane == "qemu":
+            self._start_qemu(words)
+            return
         _, linux, modroot, _ = script("umkernel", self.kernels[0])
         os.makedirs(self.path("uml"), exist_ok=True)
         self.begin = time.time()
@@ -80,6 +96,13 @@ class Virtual(Pair):
         if not self.real:
             self.cpu = PROCESSORS.take()
             os.sched_setaffinity(self.guests[0].proc.pid, {self.cpu})
+
+    def _start_qemu(self, words):
+        self.begin = time.time()
+        smp = [w.format(half=self.memory // 2) for w in QEMU[self.kernels[0]]]
+        cmd = [*self.qemu(0, ("-accel", "tcg,thread=multi"), (*QEMU_WORDS[self.kernels[0]], *words), smp),
+               "-chardev", f"file,id=con,path={self.path('console1.log')}"]
+        self.guests.append(Guest(self, 1, cmd))
 
     @property
     def real(self):
@@ -125,9 +148,9 @@ class Sim(Virtual):
     """Two hosts in one guest, with all that they will do."""
 
     def __init__(self, kernel, nics, lan, memory, out, seed, rnic, knobs=None):  # pylint: disable=too-many-arguments
-        super().__init__("uml", (kernel, kernel), nics, memory * SHARE, out, lan=lan)
+        super().__init__("qemu" if kernel in QEMU else "uml", (kernel, kernel), nics, memory * SHARE, out, lan=lan)
         self.seed, self.rnic = seed, rnic
-        self.knobs = {**KNOBS, "bandwidth": BANDWIDTH[kernel], **(knobs or {})}
+        self.knobs = {**KNOBS, "bandwidth": BANDWIDTH.get(kernel, BANDWIDTH["umdbg"]), **(KNOBS_REAL if self.real else {}), **(knobs or {})}
         if not self.real:
             # Not even a slow kernel takes any time, and other work on this machine does not matter.
             self.slow = self.busy = 1
@@ -274,12 +297,14 @@ def why_not(case, kernel):
         return "packets", "it captures packets"
     if "intree" in case.module:
         return "kernel", "there is one SMC in a kernel"
+    # What a pair of QEMU guests would take too long for is no more than what one does.
     if "uml" not in case.lanes:
         return "kernel", "it needs " + " ".join(case.lanes)
     if not case.meant_for(kernel):
         return "kernel", "it needs " + " ".join(case.kernels)
-    if kernel in REAL and case.name in not_smp():
-        return "real", not_smp()[case.name]
+    for kernels, why in not_smp().get(case.name, ()) if kernel in REAL else ():
+        if not kernels or kernel in kernels:
+            return "real", why
     return None
 
 
@@ -290,15 +315,18 @@ def not_smp():
 
 
 def parse_smp(text):
-    """{case: reason}; ValueError if it is not as its beginning says."""
+    """{case: [(kernels, none for all; reason)]}; ValueError if it is not as its beginning says."""
     found = {}
     for n, line in enumerate(text.splitlines(), 1):
         if not line or line.startswith("#"):
             continue
-        name, _, why = line.partition(": ")
-        if not re.fullmatch(r"\d\d\w*-[\w-]+", name) or not why.strip() or name in found:
-            raise ValueError(f"selftests/smp:{n}: not 'CASE: REASON', or the second one of its case")
-        found[name] = why.strip()
+        words, _, why = line.partition(": ")
+        name, *kernels = words.split() or [""]
+        if not re.fullmatch(r"\d\d\w*-[\w-]+", name) or not why.strip() or not set(kernels) <= set(REAL):
+            raise ValueError(f"selftests/smp:{n}: not 'CASE [KERNEL...]: REASON'")
+        if any(not k or not kernels or set(k) & set(kernels) for k, _ in found.get(name, ())):
+            raise ValueError(f"selftests/smp:{n}: the second reason of its case")
+        found.setdefault(name, []).append((kernels, why.strip()))
     return found
 
 

@@ -125,6 +125,14 @@ def klog__finds_every_kind():
         assert len(found) == 1, f"{name}: {found}"
 
 
+def klog__knows_code_that_was_being_changed():
+    """An Oops of a breakpoint, on whatever kernel; no other report, and no line that only names it."""
+    for text, there in (("[    7.1] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI\n[    7.1] CPU: 1\n", True),
+                        ("[    7.1] int3: 0000 [#1] PREEMPT SMP PTI\n", True),
+                        ("[    7.1] Oops: 0002 [#1] PREEMPT SMP NOPTI\n", False), ("[    7.1] int3 is a word\n", False)):
+        assert klog.patched(text) == there, text
+
+
 def klog__leaves_harmless_alone():
     """Boot messages and our own marks are no reports."""
     found = klog.scan(HARMLESS)

@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 
 import cases  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
+import lab  # noqa: E402  pylint: disable=wrong-import-position
 import sim  # noqa: E402  pylint: disable=wrong-import-position
 import verdict  # noqa: E402  pylint: disable=wrong-import-position
 from lab import read  # noqa: E402  pylint: disable=wrong-import-position
@@ -49,13 +50,16 @@ def sim__says_what_two_processors_cannot_run():
     listed = sim.parse_smp(read(sim.SMP))
     for name in listed:
         assert name in known, f"selftests/smp: no case {name}"
-        assert sim.why_not(known[name], "umsmp") == ("real", listed[name]), f"selftests/smp: {name} does not run there anyway"
+        for kernels, why in listed[name]:
+            assert all(sim.why_not(known[name], k) == ("real", why) for k in kernels or ["umsmp"]), f"selftests/smp: {name} does not run there anyway"
     for header, kernel, group in (("", "umsmp", None), ("# kernels: 6.1 umdbg\n", "umsmp", None), ("# kernels: um 6.12\n", "umsmp", "kernel"),
                                   ("# kernels: umsmp\n", "umsmp", None), ("# kernels: umsmp\n", "umdbg", "kernel")):
         why = sim.why_not(case_of(header), kernel)
         assert (why and why[0]) == group and case_of(header).runs_on("uml", kernel) == (not why), (header, why)
-    assert sim.parse_smp("# x: y\n\n10-a: b: c\n10b-d: e\n") == {"10-a": "b: c", "10b-d": "e"}
-    for bad in ("10-a\n", "10-a:\n", "10-a: \n", "a: b\n", "10-a: b\n10-a: c\n"):
+    assert sim.parse_smp("# x: y\n\n10-a: b: c\n10b-d 6.1: e\n10b-d 6.12 umsmp: f\n") == {
+        "10-a": [([], "b: c")], "10b-d": [(["6.1"], "e"), (["6.12", "umsmp"], "f")]}
+    for bad in ("10-a\n", "10-a:\n", "10-a: \n", "a: b\n", "10-a: b\n10-a: c\n", "10-a 7.0: b\n", "10-a 6.1: b\n10-a: c\n",
+                "10-a 6.1: b\n10-a 6.12 6.1: c\n"):
         try:
             sim.parse_smp(bad)
         except ValueError as e:
@@ -78,6 +82,25 @@ def sim__two_processors_have_real_time():
             assert (f"smcr_slow={12 if real else 1}" in words) and (f"smcr_busy={2 if real else 1}" in words), words
             if not real:
                 sim.PROCESSORS.give_back(pair.cpu)
+
+
+def sim__emulates_two_processors():
+    """A stock kernel has two processors with workers of each one's own, in one QEMU guest, and completions on the other one."""
+    with tempfile.TemporaryDirectory() as d, \
+            unittest.mock.patch.object(lab, "script", lambda *_: ("v", "vmlinuz", "root", "build")), \
+            unittest.mock.patch.object(lab, "initrd", lambda *_: "initrd"), unittest.mock.patch.object(lab.shutil, "which", lambda x: x), \
+            unittest.mock.patch.object(sim, "Guest", lambda pair, gid, cmd, **_: unittest.mock.Mock(cmd=cmd, proc=unittest.mock.Mock(pid=0))):
+        for kernel, has in (("6.1", "node,nodeid=1,cpus=1,memdev=m1"), ("6.12", "2,sockets=2")):
+            pair = sim.Sim(kernel, 1, (), 1024, os.path.join(d, kernel), 7, "")
+            pair.boot()
+            words = pair.guests[0].cmd
+            assert has in words and words[words.index("-smp") + 1].startswith("2") and pair.real and pair.slow == lab.slow_factor(kernel), words
+            assert "4096" in words and (kernel != "6.1" or "memory-backend-ram,id=m0,size=2048M" in words), words
+            line = words[words.index("-append") + 1].split()
+            assert "smcr_fabric=sim" in line and "workqueue.debug_force_rr_cpu=1" in line, line
+            assert ("workqueue.default_affinity_scope=cpu" in line) == (kernel == "6.12"), line
+            assert any(w.startswith("smcr_knobs=") and "cq_cpu=1" in w for w in line), line
+            assert sim.why_not(case_of("# lanes: uml\n"), kernel) is None
 
 
 def sim__misses_signs_of_life():
@@ -491,8 +514,7 @@ def sim__refuses_what_it_would_ignore():
             (worlds, "--jobs x", "from 1 on"), (worlds, "--batch 0", "from 1 on"), (worlds, "--budget -3", "--budget"),
             (run, "--seed 7", "--seed needs --fabric sim; in other lanes the variable SEED"), (run, "--knob order=1", "--fabric sim"),
             (run, "--twice", "--fabric sim"), (run, "--rnic none", "--fabric sim"),
-            (run, "--fabric sim --kernel 6.1", "needs --kernel um, umdbg or umsmp (it is 6.1)"),
-            (run, "--fabric sim --lane qemu", "needs --kernel um, umdbg or umsmp (it is 6.12)"),
+            (run, "--fabric sim --kernel 7.2", "needs --kernel um, umdbg, umsmp, 6.1, 6.12 (it is 7.2)"),
             (run, "--fabric sim --kernel umsmp --twice", "--twice needs virtual time, which umsmp has not"),
             (run, "--fabric sim --shell", "goes without --shell")):
         said = asked(script, *words.split())
