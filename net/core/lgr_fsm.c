@@ -408,6 +408,9 @@ static void message(struct lf *x)
 		stray_reply(x);
 	else
 		request(x);
+	if (!x->f->server && !m->reply && !is_rkey(m->type) &&
+	    m->type != SMCR_LLC_CONFIRM_LINK)
+		lf_notices_wait(x);
 }
 
 /* Timers */

@@ -284,6 +284,7 @@ struct smcr_lgr_out {
  * @noticed: client: the server was asked to delete it
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @via: link that carries the notice, or the reply
+ * @waits: client: how often the notice was given more time
  * @del: it shall be deleted: @del_reason, @del_orderly
  * @wanted: ... since the client wants it to be
  * @asked: server: the client was asked to delete it, and has not answered
@@ -298,6 +299,7 @@ struct smcr_lgr_slot {
 	bool noticed;
 	bool answering;
 	u8 via;
+	u8 waits;
 	bool del;
 	bool wanted;
 	bool del_orderly;
@@ -339,7 +341,7 @@ struct smcr_lgr_slot {
  * @peer_via: link that carries it
  * @peer_named: slots named in it so far
  * @doomed: slots of which an event has found that they failed, until that is done
- * @gone_num: number of the link that was deleted last, 0 none
+ * @gone, @gone_at: numbers of the links that were deleted last, 0 none; the next place
  * @held: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
  * @held_via: link that it came on, SMCR_NO_SLOT: none
  * @end_tried: slots over which the end was told
@@ -377,7 +379,8 @@ struct smcr_lgr_fsm {
 	u8 peer_via;
 	u16 peer_named;
 	u16 doomed;
-	u8 gone_num;
+	u8 gone[SMCR_SLOTS];
+	u8 gone_at;
 	u8 held_via;
 	u16 end_tried;
 	bool end_reply;

@@ -83,7 +83,7 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, SMCR_TAG_ANSWER, slot);
 	m->delete_link.link_num = s->num;
 	m->delete_link.reason = s->del_reason;
-	f->gone_num = s->num;
+	lf_gone(x, s->num);
 	if (s->noticed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
 	lf_rkey_link_down(x, slot);
@@ -230,7 +230,7 @@ void lf_del_asked(struct lf *x)
 
 	if (slot == SMCR_NO_SLOT) {
 		/* LLC-49: a window in time, if it has just been deleted */
-		if (!f->server || !num || num != f->gone_num)
+		if (!f->server || !lf_is_gone(f, num))
 			unknown_link(x);
 		return;
 	}

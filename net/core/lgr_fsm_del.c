@@ -6,6 +6,8 @@
 #include "env.h"
 #include "lgr_fsm_int.h"
 
+enum { LF_NOTICE_WAITS = 32 };	/* more exchanges than there can be links */
+
 /* Replies that went over a link that is lost: the server asks again (LLC-50) */
 void lf_answers_lost(struct lf *x, u8 via)
 {
@@ -36,7 +38,7 @@ void lf_stop(struct lf *x, u8 slot)
 	if (s->noticed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
 	if (s->num) {
-		f->gone_num = s->num;
+		lf_gone(x, s->num);
 		if (f->server)
 			smcr_link_num_put(&f->nums, s->num);
 	}
@@ -101,8 +103,29 @@ void lf_notice(struct lf *x, u8 slot)
 	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
 	s->noticed = true;
 	s->via = via;
+	s->waits = 0;
 	lf_arm(x, SMCR_LGR_T_NOTICE + slot,
 	       f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_NOTICE);
+}
+
+/*
+ * Client: the server is at another exchange. It has one at a time (LLC-15), and each
+ * message of it may be waited for: the link that carried the notice is not to blame.
+ */
+void lf_notices_wait(struct lf *x)
+{
+	u8 i;
+
+	if (x->f->first || x->f->ending)
+		return;
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		struct smcr_lgr_slot *s = &x->f->slot[i];
+
+		if (!s->noticed || s->waits == LF_NOTICE_WAITS)
+			continue;
+		s->waits++;
+		lf_arm(x, SMCR_LGR_T_NOTICE + i, SMCR_SPAN_NOTICE);
+	}
 }
 
 /* What else went with the link, and what was said on it */

@@ -189,6 +189,28 @@ u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num)
 	return SMCR_NO_SLOT;
 }
 
+/*
+ * Links that were deleted not long ago: what the peer says of one may have been sent
+ * before it knew
+ */
+void lf_gone(struct lf *x, u8 num)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	f->gone[f->gone_at] = num;
+	f->gone_at = (f->gone_at + 1) % SMCR_SLOTS;
+}
+
+bool lf_is_gone(const struct smcr_lgr_fsm *f, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (num && f->gone[i] == num)
+			return true;
+	return false;
+}
+
 /**
  * smcr_lgr_pairs() - the RNICs of the links that count
  * @f: link group

@@ -238,8 +238,7 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 		slot = smcr_lgr_slot_of(x->f, e[i].link_num);
 		if (slot == SMCR_NO_SLOT) {
 			/* sent before it was deleted */
-			*retry = e[i].link_num &&
-				 e[i].link_num == x->f->gone_num;
+			*retry = lf_is_gone(x->f, e[i].link_num);
 			return false;
 		}
 		x->f->peer_named |= BIT(slot);

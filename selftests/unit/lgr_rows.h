@@ -492,6 +492,8 @@ static inline void lgr_rows(const struct lgr_row *row, u32 n)
 		"0<add-link-cont 2; 1<confirm-link 2; up 1; "
 #define C_THREE	C_TWO "0<add-link 3 nic=2; made 2 nic=2 n=1; " \
 		"0<add-link-cont 3; 2<confirm-link 3; up 2; "
+#define C_FOUR	C_THREE "0<add-link 4 nic=3; made 3 nic=3 n=1; " \
+		"0<add-link-cont 4; 3<confirm-link 4; up 3; "
 /* ... and another one is added over slot 0 */
 #define S_MAKE	S_TWO "want-link; "
 #define S_REPLY	S_MAKE "made 2 nic=2 n=1; "

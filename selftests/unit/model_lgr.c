@@ -1215,6 +1215,7 @@ TEST(model_lgr__rkeys_cross)
 {
 	struct world w;
 
+	covers("LG-03");
 	settle(&w, 1, 1);
 	w.s[0].wants_rkey = 2;
 	w.s[1].wants_rkey = 2;
@@ -1233,6 +1234,7 @@ TEST(model_lgr__add_crosses)
 {
 	struct world w;
 
+	covers("FO-15");
 	settle(&w, 1, 1);
 	w.s[0].nics = 2;
 	w.s[1].nics = 2;
@@ -1257,6 +1259,7 @@ TEST(model_lgr__delete_crosses)
 {
 	struct world w;
 
+	covers("LG-05");
 	settle(&w, 2, 2);
 	w.b.dels[CLIENT] = 1;
 	w.s[0].wants_rkey = 1;
@@ -1420,6 +1423,7 @@ TEST(model_lgr__eight_links)
 {
 	struct world w;
 
+	covers("LLC-57");
 	settle(&w, 8, 8);
 	w.s[CLIENT].wants_rkey = 1;
 	w.s[SERVER].wants_rkey = 1;

@@ -233,7 +233,8 @@ static const struct lgr_row afterwards[] = {
 	  "fail 2 link-error; 0>delete-link 3 0x10000; +notice2/notice; "
 	  "forget-rmb 0; 0>delete-rkey!" },
 	{ "LLC-90 LLC-91", C_CONF "0<delete-rkey; down 0", "1<delete-link 3",
-	  "1>delete-link! 3 0x10000 #answer 2; -notice2; +retry/retry" },
+	  "1>delete-link! 3 0x10000 #answer 2; -notice2; +retry/retry; "
+	  "+notice0/notice" },
 	{ "LLC-90", C_MOVE "0<delete-rkey", "moved 2",
 	  "0>delete-link! 3 0x20000 #answer 2; forget-rmb 0; "
 	  "0>delete-rkey!" },

@@ -211,6 +211,9 @@ static const struct lgr_row client[] = {
 	  "make 1" },
 	{ "LLC-74", C_MAKE "want-link;", "made 2 no",
 	  "0>add-link! 3 rejected=1; 0>add-link" },
+	/* ... also one that could not be sent yet */
+	{ "LLC-74", C_MAKE "want-link; 1<add-link 4 nic=2;", "made 3 no",
+	  "1>add-link! 4 rejected=1" },
 	{ "LLC-43 LG-31", C_ONE, "timer retry",
 	  "+retry/retry; 0>add-link" },
 	/* the server goes silent */
@@ -309,7 +312,7 @@ static const struct lgr_row client[] = {
 
 TEST(smcr_lgr_fsm_add__client)
 {
-	covers("LLC-42 LLC-44 LG-22 LG-31");
+	covers("LLC-42 LLC-44 LLC-74 LG-22 LG-31");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 

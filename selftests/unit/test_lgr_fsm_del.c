@@ -255,7 +255,8 @@ static const struct lgr_row client[] = {
 	  "move 0; fail 2 link-deleted; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "1<delete-link 3 orderly",
-	  "1>delete-link! 3 0x10000 #answer 2; +retry/retry" },
+	  "1>delete-link! 3 0x10000 #answer 2; +retry/retry; "
+	  "+notice0/notice" },
 	{ "LLC-50", C_MOVE "down 0 link-error;", "want-rkey",
 	  "prepare" },
 	/* the server deletes the carrying link first */
@@ -273,7 +274,7 @@ static const struct lgr_row client[] = {
 	  "move 0; stop 2; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-50 LLC-49", C_MOVE "moved 2; down 0 link-error;",
 	  "1<delete-link 3",
-	  "1>delete-link! 3 0x100000" },
+	  "1>delete-link! 3 0x100000; +notice0/notice" },
 	{ "LG-36", C_MOVE "moved 2; stopped 2;", "sent 0 answer 2",
 	  "" },
 	/* it fails meanwhile */
@@ -323,7 +324,7 @@ static const struct lgr_row client[] = {
 	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },
 	{ "LG-42", C_TWO "want-del 0 orderly;",
 	  "1<delete-link 1 orderly reason=0x20000",
-	  "move 0 orderly" },
+	  "move 0 orderly; +notice0/notice" },
 	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 0 orderly",
 	  "" },
 	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 1 orderly",
@@ -363,6 +364,21 @@ static const struct lgr_row client[] = {
 	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
 	{ "LLC-51", C_TWO, "timer notice 0",
 	  "" },
+	/* the server is at something else first: it is alive, and comes to it */
+	{ "LLC-51", C_THREE "down 0 link-error;", "1<add-link 4 nic=3",
+	  "make 3; +notice0/notice" },
+	{ "LLC-51", C_THREE "down 0 link-error; 1<add-link 4 nic=3; "
+	  "made 3 nic=3 n=1;", "1<add-link-cont 4",
+	  "learn 3; 1>add-link-cont! 4 n=1; +step/llc; +notice0/notice" },
+	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3 orderly;",
+	  "1<delete-link 4 orderly",
+	  "move 3 orderly; +notice0/notice; +notice3/notice" },
+	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3 orderly;",
+	  "1<delete-link 1",
+	  "1>delete-link! 1 0x10000 #answer 0; -notice0; +notice3/notice" },
+	/* ... but not for ever, nor is an RMB a part of that */
+	{ "LLC-51", C_THREE "down 0 link-error;", "1<confirm-rkey n=1 links=3",
+	  "learn-rmb 1 last; 1>confirm-rkey! n=1 links=3" },
 	/* the server does not know it */
 	{ "LLC-49", C_TWO "down 0 link-error;",
 	  "1<delete-link! 1 reason=0x100000",
@@ -388,6 +404,26 @@ static const struct lgr_row client[] = {
 	{ "LG-27", C_TWO, "timer retry",
 	  "0>add-link" },
 };
+
+/* A server that has something else to do all the time does not keep it waiting */
+TEST(smcr_lgr_fsm_del__notice_waits)
+{
+	struct lgr_rig r;
+	u32 i;
+
+	covers("LLC-51");
+	lgr_situation(&r, C_THREE "down 0 link-error;");
+	for (i = 0; i < 1000; i++) {
+		lgr_event(&r, "1<add-link 4 nic=1");
+		if (!strstr(r.said, "+notice0/notice"))
+			break;
+		lgr_event(&r, "made 3 no");
+	}
+	EXPECT_EQ(i, 32);
+	lgr_event(&r, "made 3 no");
+	lgr_event(&r, "timer notice 0");
+	EXPECT_TRUE(strstr(r.said, "fail 1 llc-timeout"));
+}
 
 TEST(smcr_lgr_fsm_del__client)
 {

@@ -17,8 +17,6 @@
 		slot "<confirm-link! " num "; "
 #define S_SEVEN	S_ADDED S_MORE("2", "3") S_MORE("3", "4") S_MORE("4", "5") \
 		S_MORE("5", "6") S_MORE("6", "7") "made 7 no; "
-#define C_FOUR	C_THREE "0<add-link 4 nic=3; made 3 nic=3 n=1; " \
-		"0<add-link-cont 4; 3<confirm-link 4; up 3; "
 #define S_RDEL	S_TWO "want-rkey del; ready; "
 #define C_RDEL	C_TWO "want-rkey del; ready; "
 static const struct lgr_row own[] = {
@@ -54,6 +52,18 @@ static const struct lgr_row own[] = {
 	{ "LLC-87", C_FOUR "want-rkey; ready; 0<delete-link 4 orderly; moved 3;",
 	  "0<confirm-rkey! n=3",
 	  "rkey-done again lgr-busy; -rkey" },
+	/* refused, as a link is being deleted: again with those that are left */
+	{ "LLC-82", C_THREE "want-rkey; ready; 0<delete-link 3 orderly;",
+	  "0<confirm-rkey! n=2 links=2,3 negative retry",
+	  "rkey-done again rkey-refused; -rkey" },
+	{ "LLC-82", C_THREE "want-rkey; ready; 0<delete-link 3 orderly; "
+	  "0<confirm-rkey! n=2 links=2,3 negative retry; want-rkey;",
+	  "moved 2",
+	  "0>delete-link! 3 0x10000 #answer 2; prepare" },
+	{ "LLC-82", C_THREE "want-rkey; ready; 0<delete-link 3 orderly; "
+	  "0<confirm-rkey! n=2 links=2,3 negative retry; want-rkey; moved 2;",
+	  "ready",
+	  "0>confirm-rkey n=1; +rkey/llc" },
 	/* on the link that the first connection will use, if it can (LLC-58) */
 	{ "LLC-58", S_TWO "want-rkey;", "ready via=1",
 	  "1>confirm-rkey n=1; +rkey/llc" },
@@ -174,7 +184,7 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-87 LLC-13");
+	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-82 LLC-87 LLC-13");
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 
@@ -240,6 +250,13 @@ static const struct lgr_row peers[] = {
 	{ "LLC-64 LLC-82", S_DEL "0<delete-link! 3;",
 	  "0<confirm-rkey n=2 links=2,3",
 	  "0>confirm-rkey! n=2 links=2,3 negative retry" },
+	/* ... or one of the two that were */
+	{ "LLC-64 LLC-82", S_FOUR "down 3 link-error; 0<delete-link! 4; "
+	  "down 2 link-error; 0<delete-link! 3;", "0<confirm-rkey n=2 links=2,4",
+	  "0>confirm-rkey! n=2 links=2,4 negative retry" },
+	{ "LLC-64", C_FOUR "0<delete-link 4; moved 3; 0<delete-link 3; moved 2;",
+	  "0<confirm-rkey n=2 links=2,4",
+	  "0>confirm-rkey! n=2 links=2,4 negative retry" },
 	/* a link is missing: it has failed at the peer */
 	{ "LLC-62", C_TWO, "0<confirm-rkey n=0",
 	  "learn-rmb 0 last; 0>confirm-rkey! n=0; fail 1 llc-rkey; "
