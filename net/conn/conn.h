@@ -103,13 +103,17 @@ struct smcr_conn_rx {
  * struct smcr_conn_hold - F came before what it speaks of; conn->lock
  * @wait: and that is waited for
  * @seq: its number
+ * @link_num: link on which F came: no link before it has the message
+ * @until: ... at most, jiffies
  * @have: there is a CDC that came since
  * @cdc: ... the last one
- * @timer: how long; a reference on the socket while it runs
+ * @timer: until the next look; a reference on the socket while it runs
  */
 struct smcr_conn_hold {
 	bool wait;
 	u16 seq;
+	u8 link_num;
+	unsigned long until;
 	bool have;
 	struct smcr_cdc cdc;
 	struct timer_list timer;

@@ -151,27 +151,6 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 	       (!conn->end.fin_seen || smcr_conn_ended(conn));
 }
 
-/*
- * The peer has moved, and says that we have received what we have not (FO-08). Each
- * link has a completion queue of its own: the message may be on its way to us. What
- * comes later is kept meanwhile; only the last of it counts, but for a mark.
- */
-#define SMCR_RX_WAIT	msecs_to_jiffies(100)
-
-static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq)
-{
-	lockdep_assert_held(&conn->lock);
-	if (!conn->hold.wait)
-		conn->hold.have = false;
-	else if (!smcr_seq_after(seq, conn->hold.seq))
-		return;
-	/* it may have moved once more meanwhile, and says more */
-	conn->hold.wait = true;
-	conn->hold.seq = seq;
-	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer,
-		       jiffies + SMCR_RX_WAIT);
-}
-
 static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -181,6 +160,44 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 	else
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_CDC_VALIDATION);
+}
+
+/* The last message that has come; one that is kept has, too */
+static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
+{
+	if (conn->hold.wait && conn->hold.have)
+		return conn->hold.cdc.seq;
+	return conn->rx.seq;
+}
+
+/* How often the fact is looked for, and for how long at most */
+#define SMCR_RX_LOOK	msecs_to_jiffies(50)
+#define SMCR_RX_WAIT	HZ
+
+/*
+ * The peer has moved, and says that we have received what we have not (FO-08). Each
+ * link has a completion queue of its own, in which the message may be still. It is not
+ * when all other links have stopped: their queues are empty then. What comes later is
+ * kept meanwhile; only the last of it counts, but for a mark.
+ */
+static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!conn->hold.wait)
+		conn->hold.have = false;
+	else if (!smcr_seq_after(seq, conn->hold.seq))
+		return;
+	/* it may have moved once more meanwhile, and says more */
+	conn->hold.wait = true;
+	conn->hold.seq = seq;
+	conn->hold.link_num = link_num;
+	if (!smcr_lgr_other_hears(conn->lgr, link_num)) {
+		smcr_conn_rx_invalid(conn);
+		return;
+	}
+	conn->hold.until = jiffies + SMCR_RX_WAIT;
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer,
+		       jiffies + SMCR_RX_LOOK);
 }
 
 /*
@@ -209,7 +226,7 @@ static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc
 	conn->hold.have = true;
 }
 
-/* It has not come: data were lost */
+/* It has not come: can it still? If not data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -217,15 +234,24 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 
 	spin_lock_bh(&conn->lock);
 	/* not if it was armed again while this run waited for the lock */
-	if (conn->hold.wait && conn->lgr && !timer_pending(timer))
-		smcr_conn_rx_invalid(conn);
+	if (conn->hold.wait && conn->lgr && !timer_pending(timer)) {
+		if (time_before(jiffies, conn->hold.until) &&
+		    smcr_lgr_other_hears(conn->lgr, conn->hold.link_num))
+			sk_reset_timer(&smcr_conn_sock(conn)->sk, timer,
+				       jiffies + SMCR_RX_LOOK);
+		else
+			smcr_conn_rx_invalid(conn);
+	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* One CDC of a known connection, which came by device @d. conn->lock held */
+/*
+ * One CDC of a known connection, which came by device @d, on link @link_num (that
+ * counts with F). conn->lock held
+ */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
-				const struct smcr_cdc *cdc, int d)
+				const struct smcr_cdc *cdc, int d, u8 link_num)
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
@@ -235,8 +261,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
 		conn->rx.redo = true;
-		if (!smcr_fo_valid(cdc->seq, conn->rx.seq))
-			smcr_conn_rx_wait(conn, cdc->seq);
+		if (!smcr_fo_valid(cdc->seq, smcr_conn_rx_last(conn)))
+			smcr_conn_rx_wait(conn, cdc->seq, link_num);
 		return;
 	}
 	if (conn->hold.wait && smcr_seq_after(cdc->seq, conn->hold.seq)) {
@@ -318,7 +344,7 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 	conn->hold.wait = false;
 	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer);
 	if (conn->hold.have && conn->lgr)
-		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED);
+		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED, 0);
 }
 
 /* Connection of a token; RCU read side, which keeps its memory (SOCK_RCU_FREE) */
@@ -362,7 +388,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	 * group has a reference on the socket, which outlasts its time under this lock.
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
-		smcr_conn_rx_locked(conn, &cdc, link->mem.d);
+		smcr_conn_rx_locked(conn, &cdc, link->mem.d, link->num);
 		if (unlikely(conn->hold.wait))
 			smcr_conn_rx_go_on(conn);
 	}

@@ -264,6 +264,30 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 	return link;
 }
 
+/**
+ * smcr_lgr_other_hears() - can a link have messages that were not handed over?
+ * @lgr: group
+ * @num: number of a link that does not count
+ *
+ * Context: any up to softirq; the connection's lock may be held.
+ * Return: false when all others have stopped, so that what has come on them was handed
+ * over before this call.
+ */
+bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
+{
+	const struct smcr_link *link;
+	bool found = false;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS && !found; i++) {
+		link = lgr->slot[i].link;
+		found = link && link->num != num && !READ_ONCE(link->stopped);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return found;
+}
+
 /* Is it this link that an Accept or a Confirm names? */
 static bool smcr_lgr_link_is(const struct smcr_link *link,
 			     const struct smcr_clc_accept *acc)

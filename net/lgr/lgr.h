@@ -613,6 +613,7 @@ void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot);
 struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot);
+bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num);
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 				     const struct smcr_clc_accept *on);
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,

@@ -17,7 +17,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine;
+	bool aborts, urgent, orderly, may_die, storm, fine, late;
 	u8 links;
 };
 
@@ -55,6 +55,7 @@ static void draw_world(const struct kind *k)
 	w.n_conns = 1 + pick(16);
 	w.aborts = k->aborts ? 4 + pick(13) : 0;
 	w.urgent = k->urgent;
+	w.late_cq = k->late ? 4 + pick(20) : 0;
 	if (!k->storm)
 		return;
 	/* many on few links with short queues, which come and go */
@@ -174,4 +175,13 @@ TEST(shell__storm_fine)
 
 	covers("CONN-27");
 	run_many(&k, 1500);
+}
+
+/* Completions that are handled most of a second late: what F speaks of is there */
+TEST(shell__late)
+{
+	const struct kind k = { .orderly = true, .storm = true, .late = true };
+
+	covers("FO-08");
+	run_many(&k, 200);
 }

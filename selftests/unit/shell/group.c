@@ -82,6 +82,20 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 	return link;
 }
 
+bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
+{
+	bool found = false;
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (lgr->slot[i].link && lgr->slot[i].link->num != num &&
+		    !lgr->slot[i].link->stopped)
+			found = true;
+	spin_unlock_bh(&lgr->lock);
+	return found;
+}
+
 /* Any that carries: which one has the fewest connections is of no matter here */
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr, const struct smcr_clc_accept *on)
 {

@@ -50,6 +50,7 @@ unsigned long jiffies;
 unsigned long steps;
 bool talk, kernel_ending;
 
+extern struct ib_cq *all_cqs;
 static struct task tasks[TASKS];
 static struct list_head works, timers;
 static struct due dues[128];
@@ -719,8 +720,6 @@ static void do_poll(void *arg, int n)
 	cq->seq++;
 }
 
-extern struct ib_cq *all_cqs;
-
 /* A candidate: what may happen next */
 struct cand {
 	enum { C_TASK, C_WORK, C_TIMER, C_DUE, C_CQ, C_WIRE } kind;
@@ -768,7 +767,7 @@ static void collect(void)
 		if (time_after_eq(jiffies, dues[i].when))
 			add_cand(C_DUE, NULL, i);
 	for (cq = all_cqs; cq; cq = cq->next)
-		if (cq->n && !cq->poller)
+		if (cq->n && !cq->poller && time_after_eq(jiffies, cq->not_before))
 			add_cand(C_CQ, cq, 0);
 	n = rdma_ready();
 	for (i = 0; i < n; i++)
@@ -780,6 +779,7 @@ static bool next_time(unsigned long *when)
 {
 	struct timer_list *timer;
 	bool found = false;
+	struct ib_cq *cq;
 	struct task *t;
 	int i;
 
@@ -795,6 +795,9 @@ static bool next_time(unsigned long *when)
 		EARLIER(timer->expires);
 	for (i = 0; i < n_dues; i++)
 		EARLIER(dues[i].when);
+	for (cq = all_cqs; cq; cq = cq->next)
+		if (cq->n && !cq->poller)
+			EARLIER(cq->not_before);
 #undef EARLIER
 	return found;
 }

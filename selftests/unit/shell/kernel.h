@@ -687,7 +687,7 @@ struct ib_cq {
 	struct ib_wc *wc;
 	unsigned int n, room;
 	struct task *poller;
-	bool late;
+	unsigned long not_before;	/* its processor has other things to do */
 	u32 seq;
 	struct ib_cq *next;
 };

@@ -226,6 +226,8 @@ static void cq_add(struct ib_cq *cq, struct ib_cqe *cqe, enum ib_wc_status st,
 		return;
 	if (cq->n == cq->room)
 		bad("a completion queue is full");
+	if (!cq->n)
+		cq->not_before = jiffies + (w.late_cq && chance(w.late_cq) ? pick(700) : 0);
 	cq->wc[cq->n++] = (struct ib_wc){ cqe, st, opcode, len };
 }
 

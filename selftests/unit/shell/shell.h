@@ -76,6 +76,7 @@ struct world {
 	u8 breaks;			/* links that are still to be lost */
 	u16 pace;			/* ms between two of these, about */
 	u8 slow_ack, slow_cq, slow_work; /* goes on one of that many times */
+	u8 late_cq;			/* one of that many handlers comes much later; 0: none */
 	u8 tries;			/* handshakes that may find no element */
 	bool orderly;			/* links also leave in order */
 	bool may_die;			/* the last link may be lost, too */
