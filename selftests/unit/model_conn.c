@@ -6,7 +6,8 @@
  * its place, nothing may be written to where it has no business, each connection has
  * to be released, and no memory is left.
  *
- * RUNS= is how many seeds each test takes, RUN= the one seed, V=1 prints every step.
+ * RUNS= is how many seeds each test takes, FROM= the first, RUN= the one seed, V=1 prints
+ * every step. TURNS= is for shell__orders.
  */
 #include "shell/shell.h"
 #include "ktap.h"
@@ -17,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small;
 	u8 links;
 };
 
@@ -56,6 +57,16 @@ static void draw_world(const struct kind *k)
 	w.aborts = k->aborts ? 4 + pick(13) : 0;
 	w.urgent = k->urgent;
 	w.late_cq = k->late ? 4 + pick(20) : 0;
+	if (k->small) {
+		w.n_elems = 1 + pick(2);
+		w.elem_size = 48;
+		w.n_conns = 1 + pick(2);
+		w.first_sndbuf = 16 + pick(32);
+		w.sndbuf = w.first_sndbuf;
+		w.n_links = 2;
+		w.breaks = 1 + pick(2);
+		w.pace = 1;
+	}
 	if (!k->storm)
 		return;
 	/* many on few links with short queues, which come and go */
@@ -100,6 +111,46 @@ static bool run(const struct kind *k, u64 seed)
 	}
 	ok = !kernel_trouble()[0];
 	kernel_end();
+	return ok;
+}
+
+static unsigned int order_moves;
+
+/* The run of a plan, and those with one turn more behind its last, @depth deep */
+static bool run_turns(const struct kind *k, u64 seed, struct plan *p, unsigned int depth,
+		      u64 *done)
+{
+	unsigned int i, at = p->n_turns ? p->turn[p->n_turns - 1].at + 1 : 0, take, n;
+	struct plan *next;
+	bool ok;
+
+	p->n = 0;
+	p->next = 0;
+	plan = p;
+	ok = run(k, seed);
+	plan = NULL;
+	if (!ok) {
+		printf("# turns:");
+		for (i = 0; i < p->n_turns; i++)
+			printf(" %u:%u", p->turn[i].at, p->turn[i].take);
+		printf("\n");
+		return false;
+	}
+	++*done;
+	order_moves += w.moves;
+	if (!depth)
+		return true;
+	next = malloc(sizeof(*next));
+	n = min_t(unsigned int, p->n, ARRAY_SIZE(p->of));
+	for (; ok && at < n; at++) {
+		for (take = 1; ok && take < p->of[at]; take++) {
+			memcpy(next->turn, p->turn, sizeof(p->turn));
+			next->turn[p->n_turns] = (struct turn){ at, take };
+			next->n_turns = p->n_turns + 1;
+			ok = run_turns(k, seed, next, depth - 1, done);
+		}
+	}
+	free(next);
 	return ok;
 }
 
@@ -184,4 +235,51 @@ TEST(shell__late)
 
 	covers("FO-08");
 	run_many(&k, 200);
+}
+
+/* Urgent data on connections that move */
+TEST(shell__urgent)
+{
+	const struct kind k = { .orderly = true, .urgent = true };
+
+	run_many(&k, 200);
+}
+
+TEST(shell__urgent_storm)
+{
+	const struct kind k = { .orderly = true, .urgent = true, .storm = true, .aborts = true };
+
+	run_many(&k, 200);
+}
+
+/* The last link may be lost, too: all ends, nothing is left */
+TEST(shell__dies)
+{
+	const struct kind k = { .orderly = true, .may_die = true, .aborts = true };
+
+	run_many(&k, 200);
+}
+
+TEST(shell__storm_dies)
+{
+	const struct kind k = { .orderly = true, .may_die = true, .storm = true, .aborts = true };
+
+	run_many(&k, 200);
+}
+
+/* Small worlds: every order that differs from the first one at TURNS= steps, of one */
+TEST(shell__orders)
+{
+	const struct kind k = { .orderly = true, .small = true, .aborts = true };
+	const char *env = getenv("TURNS"), *runs = getenv("RUNS");
+	unsigned int depth = env ? strtoul(env, NULL, 0) : 1;
+	u64 n = runs ? strtoull(runs, NULL, 0) : 8, seed, done = 0;
+	struct plan p = { };
+
+	signal(SIGABRT, aborted);
+	for (seed = 1; seed <= n; seed++) {
+		p.n_turns = 0;
+		EXPECT_TRUE(run_turns(&k, seed, &p, min_t(unsigned int, depth, 3), &done));
+	}
+	printf("# %llu worlds, %llu orders, %u moves\n", n, done, order_moves);
 }

@@ -399,6 +399,8 @@ static void begin_leave(struct pair_of_links *p, int i, bool orderly)
 		return;
 	p->leaving[i] = true;
 	clear_bit(p->slot[i], &w.host[i].lgr->live);
+	if (!READ_ONCE(w.host[i].lgr->live))
+		smcr_lgr_kill(w.host[i].lgr, SMCR_R_LINK_ERROR, 0);
 	task_start("leave", end_leave, p, i | (orderly ? 2 : 0));
 }
 

@@ -51,6 +51,7 @@ unsigned long steps;
 bool talk, kernel_ending;
 
 extern struct ib_cq *all_cqs;
+struct plan *plan;
 static struct task tasks[TASKS];
 static struct list_head works, timers;
 static struct due dues[128];
@@ -877,9 +878,30 @@ static bool is_slow(const struct cand *c)
 	}
 }
 
+/* What is next, of several: by chance, or always the first but for the turns of a plan */
+static const struct cand *choose(void)
+{
+	const struct turn *t;
+	unsigned int i = 0;
+
+	if (!plan)
+		return &cands[pick(n_cands)];
+	t = plan->turn + plan->next;
+	if (plan->n < ARRAY_SIZE(plan->of))
+		plan->of[plan->n] = min(n_cands, 255);
+	if (plan->next < plan->n_turns && t->at == plan->n) {
+		i = t->take;
+		plan->next++;
+	}
+	plan->n++;
+	if (i >= (unsigned int)n_cands)
+		bad("a plan without this choice");
+	return &cands[i];
+}
+
 /*
  * What can happen goes on in an order of chance, and time goes on when nothing can;
- * a little of it also otherwise.
+ * a little of it also otherwise. With a plan both are certain.
  */
 static void run_all(void)
 {
@@ -900,11 +922,11 @@ static void run_all(void)
 		}
 		if (steps > 300000)
 			bad("it never ends:%s", kernel_waits());
-		c = &cands[pick(n_cands)];
-		if (n_cands > 1 && is_slow(c))
+		c = choose();
+		if (!plan && n_cands > 1 && is_slow(c))
 			continue;
 		step(c);
-		if (chance(256))
+		if (!plan && chance(256))
 			jiffies++;
 	}
 }

@@ -30,6 +30,22 @@ unsigned int kmem_left(const char **who);
 extern unsigned long steps;
 extern bool kernel_ending;
 
+/*
+ * Orders that are tried one by one: what can happen first does, but for some turns
+ * @of: how much could happen at each step
+ * @n: steps so far
+ * @turn: at these something else was taken
+ */
+struct plan {
+	u8 of[4096];
+	unsigned int n, next, n_turns;
+	struct turn {
+		unsigned int at, take;
+	} turn[3];
+};
+
+extern struct plan *plan;		/* NULL: by chance */
+
 /* rdma.c */
 struct wire;
 void rdma_start(void);
