@@ -37,7 +37,7 @@ all: modules tools progs
 help:
 	@echo 'make                 module (smcr.ko), smcctl and the test programs'
 	@echo 'make modules         only the module; KDIR=/path/to/kernel/build or'
-	@echo '                     KERNEL=6.1|6.12|7.2|umdbg|um|umsmp; W=1 C=1 V=1'
+	@echo '                     KERNEL=6.1|6.12|7.2|kcsan|umdbg|um|umsmp; W=1 C=1 V=1'
 	@echo 'make tools           only smcctl'
 	@echo 'make progs           only the test programs, those of the RDMA lab among them'
 	@echo 'make unit            unit tests of the core, the harness and smcctl: no root, no network'

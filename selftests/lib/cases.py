@@ -12,7 +12,7 @@ HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "m
 # Why a case cannot be run in the simulation, see sim.GROUPS.
 NO_SIM = ("packets", "kernel", "rxe", "clock")
 LANES = ("uml", "qemu")
-KERNELS = {"uml": ("umdbg", "um", "umsmp"), "qemu": ("6.1", "6.12", "7.2")}
+KERNELS = {"uml": ("umdbg", "um", "umsmp"), "qemu": ("6.1", "6.12", "7.2", "kcsan")}
 # With KASAN, lockdep and kmemleak. Those of umsmp, of two processors: a case for umdbg is for it, too,
 # but for what selftests/smp names.
 DEBUG = ("umdbg", "umsmp")

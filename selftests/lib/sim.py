@@ -37,11 +37,13 @@ QEMU = {
     "6.1": ("-smp", "2,sockets=2", "-object", "memory-backend-ram,id=m0,size={half}M", "-object", "memory-backend-ram,id=m1,size={half}M",
             "-numa", "node,nodeid=0,cpus=0,memdev=m0", "-numa", "node,nodeid=1,cpus=1,memdev=m1"),
     "6.12": ("-smp", "2,sockets=2"),
+    "kcsan": ("-smp", "2,sockets=2"),
 }
 # Where each work item runs: with workers of each processor's own, on another one than the one before.
 QEMU_WORDS = {
     "6.1": ["workqueue.debug_force_rr_cpu=1"],
     "6.12": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"],
+    "kcsan": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu", "kcsan.skip_watch=100"],
 }
 REAL = ("umsmp", *QEMU)
 KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post

@@ -90,7 +90,7 @@ def sim__emulates_two_processors():
             unittest.mock.patch.object(lab, "script", lambda *_: ("v", "vmlinuz", "root", "build")), \
             unittest.mock.patch.object(lab, "initrd", lambda *_: "initrd"), unittest.mock.patch.object(lab.shutil, "which", lambda x: x), \
             unittest.mock.patch.object(sim, "Guest", lambda pair, gid, cmd, **_: unittest.mock.Mock(cmd=cmd, proc=unittest.mock.Mock(pid=0))):
-        for kernel, has in (("6.1", "node,nodeid=1,cpus=1,memdev=m1"), ("6.12", "2,sockets=2")):
+        for kernel, has in (("6.1", "node,nodeid=1,cpus=1,memdev=m1"), ("6.12", "2,sockets=2"), ("kcsan", "2,sockets=2")):
             pair = sim.Sim(kernel, 1, (), 1024, os.path.join(d, kernel), 7, "")
             pair.boot()
             words = pair.guests[0].cmd
@@ -98,7 +98,7 @@ def sim__emulates_two_processors():
             assert "4096" in words and (kernel != "6.1" or "memory-backend-ram,id=m0,size=2048M" in words), words
             line = words[words.index("-append") + 1].split()
             assert "smcr_fabric=sim" in line and "workqueue.debug_force_rr_cpu=1" in line, line
-            assert ("workqueue.default_affinity_scope=cpu" in line) == (kernel == "6.12"), line
+            assert ("workqueue.default_affinity_scope=cpu" in line) == (kernel != "6.1"), line
             assert any(w.startswith("smcr_knobs=") and "cq_cpu=1" in w for w in line), line
             assert sim.why_not(case_of("# lanes: uml\n"), kernel) is None
 
@@ -514,7 +514,8 @@ def sim__refuses_what_it_would_ignore():
             (worlds, "--jobs x", "from 1 on"), (worlds, "--batch 0", "from 1 on"), (worlds, "--budget -3", "--budget"),
             (run, "--seed 7", "--seed needs --fabric sim; in other lanes the variable SEED"), (run, "--knob order=1", "--fabric sim"),
             (run, "--twice", "--fabric sim"), (run, "--rnic none", "--fabric sim"),
-            (run, "--fabric sim --kernel 7.2", "needs --kernel um, umdbg, umsmp, 6.1, 6.12 (it is 7.2)"),
+            (run, "--fabric sim --kernel 7.2", "needs --kernel um, umdbg, umsmp, 6.1, 6.12, kcsan (it is 7.2)"),
+            (run, "--kernel kcsan", "--kernel kcsan needs --fabric sim"),
             (run, "--fabric sim --kernel umsmp --twice", "--twice needs virtual time, which umsmp has not"),
             (run, "--fabric sim --shell", "goes without --shell")):
         said = asked(script, *words.split())
