@@ -2,6 +2,7 @@
 /*
  * Life of a socket: its memory, from socket() or a listener to the last reference.
  */
+#include <linux/sock_diag.h>
 #include "base/netns.h"
 #include "hs/hs.h"
 #include "sock/sock.h"
@@ -65,6 +66,15 @@ static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 	sk->sk_sndbuf = min(wmem, INT_MAX / 2) * 2;
 }
 
+/* ss, tcp_diag and BPF programs know the inner socket: SO_COOKIE is that one's */
+static void smcr_sock_take_cookie(struct sock *sk, struct sock *tsk)
+{
+	u32 half[2];
+
+	sock_diag_save_cookie(tsk, half);
+	atomic64_set(&sk->sk_cookie, half[0] | (u64)half[1] << 32);
+}
+
 /**
  * smcr_sock_alloc() - new socket around an inner TCP socket
  * @net: namespace
@@ -100,6 +110,7 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_protocol = protocol;
 	sk->sk_destruct = smcr_sock_destruct;
+	smcr_sock_take_cookie(sk, tcp->sk);
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sock_prot_inuse_add(net, sk->sk_prot, 1);
 

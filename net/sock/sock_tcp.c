@@ -79,6 +79,17 @@ void smcr_tcp_err_leave(struct smcr_sock *ssk)
 		cmpxchg(&ssk->sk.sk_err, ssk->tcp_err, 0);
 }
 
+/* Core code answers SO_INCOMING_CPU from our socket; not something to push back */
+static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
+{
+	int cpu = READ_ONCE(tsk->sk_incoming_cpu);
+
+	if (likely(READ_ONCE(ssk->sk.sk_incoming_cpu) == cpu))
+		return;
+	WRITE_ONCE(ssk->pushed_cpu, cpu);
+	WRITE_ONCE(ssk->sk.sk_incoming_cpu, cpu);
+}
+
 /* Mode TCP, state change: what TCP tells its own waiters we tell ours */
 static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 {
@@ -86,6 +97,7 @@ static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 	struct sock *sk = &ssk->sk;
 
 	smcr_tcp_copy_err(ssk, tsk);
+	smcr_tcp_copy_cpu(ssk, tsk);
 	WRITE_ONCE(sk->sk_state, state);
 	if (state == TCP_ESTABLISHED)
 		smcr_fallback_count(ssk);
@@ -143,6 +155,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_listener_kick(ssk);
 		break;
 	case SMCR_MODE_NEG:
+		smcr_tcp_copy_cpu(ssk, tsk);
 		/* a sockmap calls without TCP's lock: the queue cannot be read */
 		if (smcr_tcp_is_ours(ssk))
 			smcr_hs_tcp_event(ssk);
@@ -153,6 +166,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_smc_event(ssk, tsk);
 		break;
 	case SMCR_MODE_TCP:
+		smcr_tcp_copy_cpu(ssk, tsk);
 		smcr_tcp_mirror_urg(ssk, tsk);
 		ssk->sk.sk_data_ready(&ssk->sk);
 		smcr_child_news(ssk);

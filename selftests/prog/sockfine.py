@@ -15,6 +15,9 @@
                                    sockets of the group, as long as it exists
   sockfine.py refused HOST PORT    listen in that group: TCP_NODELAY is refused
                                    to the listener, and to what it accepts
+  sockfine.py cookie HOST PORT     SO_COOKIE and SO_INCOMING_CPU are those of the
+                                   TCP connection that ss shows
+  sockfine.py cookies HOST PORT    the same of a listener and what it accepts
   sockfine.py filter HOST PORT     SO_ATTACH_FILTER that drops, then none
   sockfine.py stamp HOST PORT      SO_TIMESTAMP
 
@@ -28,6 +31,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -196,6 +200,38 @@ def refused(host, port):
     s.sendall(s.recv(5, socket.MSG_WAITALL))
 
 
+def known(s, port):
+    """Does ss know the socket by its cookie?"""
+    cookie, = struct.unpack("=Q", s.getsockopt(socket.SOL_SOCKET, 57, 8))
+    shown = subprocess.run(["ss", "-tanoeH"], capture_output=True, text=True, check=True).stdout
+    mine = [w for line in shown.splitlines() if f":{port} " in line for w in line.split()]
+    if f"sk:{cookie:x}" not in mine:
+        die(f"cookie {cookie:x} is not shown: {mine}")
+
+
+def cookie(host, port):
+    s = socket.socket()
+    first = s.getsockopt(socket.SOL_SOCKET, 57, 8)
+    s.connect((host, port))
+    echo(s)
+    known(s, port)
+    if s.getsockopt(socket.SOL_SOCKET, 57, 8) != first:
+        die("another cookie after connect()")
+    if s.getsockopt(socket.SOL_SOCKET, 49) < 0:     # SO_INCOMING_CPU
+        die("no CPU")
+    s.recv(1)
+
+
+def cookies(host, port):
+    listener = socket.create_server((host, port))
+    s, _ = listener.accept()
+    s.sendall(s.recv(5, socket.MSG_WAITALL))
+    known(listener, port)
+    known(s, port)
+    if s.getsockopt(socket.SOL_SOCKET, 49) < 0:
+        die("no CPU")
+
+
 def filter_(host, port):
     s = socket.create_connection((host, port))
     echo(s)
@@ -229,8 +265,8 @@ def stamp(host, port):
 
 def main():
     call = {"ulp": ulp, "sigio": sigio, "recverr": recverr, "icmp": icmp, "tos": tos,
-            "connect4": connect4, "nodelay": nodelay, "refused": refused, "filter": filter_,
-            "stamp": stamp}[sys.argv[1]]
+            "connect4": connect4, "nodelay": nodelay, "refused": refused, "cookie": cookie,
+            "cookies": cookies, "filter": filter_, "stamp": stamp}[sys.argv[1]]
     args = sys.argv[2:]
     if sys.argv[1] == "icmp":
         args[0] = int(args[0])

@@ -533,6 +533,7 @@ enum { EPOLLIN = 1, EPOLLPRI = 2, EPOLLRDNORM = 0x40 };
 #define sk_wake_async(s, a, b)	((void)(s))
 #define sk_send_sigurg(s)	((void)(s))
 #define sk_error_report(s)	sock_wake(s)
+#define sk_incoming_cpu_update(s) ((void)(s))
 #define sk_sleep(s)		(s)
 #define signal_pending(t)	false
 #define current			NULL
