@@ -27,6 +27,7 @@ void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 
 	lockdep_assert_held(&conn->lock);
 	conn->end.abort = abort;
+	conn->end.taken = conn->tx.cons.abs;
 	conn->end.due = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
 	if (mod_delayed_work(smcr_wq, &conn->end.timer, msecs_to_jiffies(ms)))

@@ -248,6 +248,7 @@ struct smcr_conn_early {
  * @work: smcr_conn_work(); a reference on the socket while it is queued
  * @timer: T_CLOSE or T_ABORT; a reference on the socket while it is armed
  * @due: jiffies when it ends; an earlier run is stale
+ * @taken: tx.cons.abs when it began
  * @abort: T_ABORT runs, else T_CLOSE
  * @fin_seen: TCP's FIN came too early, the timer runs
  * @why: reason of an abnormal end
@@ -257,6 +258,7 @@ struct smcr_conn_end {
 	struct work_struct work;
 	struct delayed_work timer;
 	unsigned long due;
+	u64 taken;
 	bool abort;
 	bool fin_seen;
 	enum smcr_reason why;

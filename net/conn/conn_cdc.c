@@ -151,6 +151,15 @@ static bool smcr_conn_closing(const struct smcr_conn *conn)
 	       (!conn->end.fin_seen || smcr_conn_ended(conn));
 }
 
+/* A close is waited for in vain when less is taken in T_CLOSE (CONN-21) */
+static bool smcr_conn_took_enough(const struct smcr_conn *conn)
+{
+	u64 taken = conn->tx.cons.abs - conn->end.taken;
+
+	return taken >= smcr_ring_cap(&conn->tx.ring) / 8 ||
+	       conn->tx.cons.abs == conn->tx.queued;
+}
+
 static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -322,7 +331,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	    conn->rx.announced != conn->rx.told.abs)
 		conn->tx.ctrl = true;
 	if (freed) {
-		if (conn->fsm.app_closed && smcr_conn_closing(conn))
+		if (conn->fsm.app_closed && smcr_conn_closing(conn) &&
+		    smcr_conn_took_enough(conn))
 			smcr_conn_start_timer(conn, false);
 		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
 			smcr_conn_drained(conn);

@@ -397,9 +397,9 @@ void smcr_close_init(struct smcr_close *c)
  * - DRAINED when want_done or want_closed is set and nothing is undrained;
  *   to feed it at other times does no harm;
  * - while want_closed or after own C, unless the connection is ending for
- *   another reason, to start T_CLOSE anew when the peer has consumed data: a
- *   slow reader gets everything, one that takes nothing any more does not keep
- *   the connection for ever.
+ *   another reason, to start T_CLOSE anew when the peer has consumed an eighth of
+ *   its element, or all: a slow reader gets everything, one that takes next to
+ *   nothing does not keep the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
