@@ -159,7 +159,7 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 	hs->first = true;
 	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
 	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
-	smcr_tcp_peer(hs->ssk->tcp->sk, &peer.addr);
+	smcr_route_peer(hs->ssk->tcp->sk, &peer);
 	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
 				  &hs->why);
 	if (!hs->lgr)
@@ -198,10 +198,13 @@ static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
+	struct smcr_peer peer;
 	bool lost = false;
 
+	smcr_route_peer(hs->ssk->tcp->sk, &peer);
 	if (!known)
-		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid);
+		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid,
+					     &peer);
 	if (known && !smcr_clnt_formed(hs, known))
 		return SMCR_HS_WAIT;
 	smcr_hs_unwatch(hs);
@@ -220,7 +223,11 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	switch (smcr_accept_classify(&hs->acc, known)) {
 	case SMCR_ACCEPT_REUSE:
 		hs->lgr = known;
-		return smcr_clnt_goto_join(hs);
+		/* what the Accept names can be relayed (J-09) */
+		if (smcr_lgr_with_host(known, &peer))
+			return smcr_clnt_goto_join(hs);
+		hs->why = SMCR_R_OTHER_HOST;
+		return SMCR_HS_DECLINE;
 	case SMCR_ACCEPT_OUT_OF_SYNC:
 		hs->why = SMCR_R_OUT_OF_SYNC;
 		return SMCR_HS_DECLINE;

@@ -135,7 +135,7 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 
 	memcpy(hs->peer.id, p->peer_id, sizeof(hs->peer.id));
 	memcpy(hs->peer.mac, p->mac, sizeof(hs->peer.mac));
-	smcr_tcp_peer(tcp, &hs->peer.addr);
+	smcr_route_peer(tcp, &hs->peer);
 	return smcr_hs_goto(hs, smcr_srv_join,
 			    min(READ_ONCE(sn->knobs.t_clc), SMCR_FORMING_WAIT));
 }

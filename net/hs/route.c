@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The IP side of the handshake. See route.h. */
+#include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
+#include <net/arp.h>
 #include <net/if_inet6.h>
 #include <net/ip6_route.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
+#include <net/ndisc.h>
+#include <net/neighbour.h>
 #include <net/xfrm.h>
+#include "conn/sock.h"
 #include "core/lgr_plan.h"
 #include "hs/route.h"
 
@@ -55,14 +60,11 @@ bool smcr_route_ipsec(struct sock *tcp)
 	return ipsec;
 }
 
-/* Device that owns the local address; route first. RCU read side. */
-static struct net_device *smcr_route_dev(struct sock *tcp)
+/* Device that owns the local address. RCU read side. */
+static struct net_device *smcr_route_own_dev(struct sock *tcp)
 {
-	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
 	struct net *net = sock_net(tcp);
 
-	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
-		return dst->dev;
 	if (smcr_route_is_v4(tcp))
 		return __ip_dev_find(net, inet_sk(tcp)->inet_rcv_saddr, false);
 #if IS_ENABLED(CONFIG_IPV6)
@@ -70,6 +72,16 @@ static struct net_device *smcr_route_dev(struct sock *tcp)
 #else
 	return NULL;
 #endif
+}
+
+/* Device of the route, or else of the local address. RCU read side. */
+static struct net_device *smcr_route_dev(struct sock *tcp)
+{
+	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
+
+	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
+		return dst->dev;
+	return smcr_route_own_dev(tcp);
 }
 
 /**
@@ -101,6 +113,64 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 			   pid);
 	dev_put(ndev);
 	return rc;
+}
+
+/* What the neighbour table has for the peer's address on @ndev. RCU read side. */
+static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
+			     struct smcr_peer *peer)
+{
+	struct neighbour *n = NULL;
+
+	if (smcr_route_is_v4(tcp))
+		n = __ipv4_neigh_lookup(ndev,
+					(__force u32)inet_sk(tcp)->inet_daddr);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		n = __ipv6_neigh_lookup(ndev, &tcp->sk_v6_daddr);
+#endif
+	if (!n)
+		return;
+	/* NOARP: the address is no answer of the peer */
+	if (READ_ONCE(n->nud_state) & NUD_VALID & ~NUD_NOARP) {
+		neigh_ha_snapshot(peer->hw, n, ndev);
+		peer->near = is_valid_ether_addr(peer->hw);
+	}
+	neigh_release(n);
+}
+
+/**
+ * smcr_route_peer() - which host is at the other end of a connection?
+ * @tcp: established TCP socket
+ * @peer: address and neighbour are filled
+ *
+ * The link-layer address of a neighbour says whether two IP addresses are those
+ * of one host. It is this host's own finding, by ARP or NDP, and no word of a CLC
+ * message: a host that can forge it can take the IP address as well. A peer behind
+ * a gateway has none here.
+ *
+ * Context: process.
+ */
+void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
+{
+	const struct dst_entry *dst;
+	struct net_device *ndev;
+
+	smcr_tcp_peer(tcp, &peer->addr);
+	eth_zero_addr(peer->hw);
+	eth_zero_addr(peer->here);
+	rcu_read_lock();
+	dst = rcu_dereference(tcp->sk_dst_cache);
+	peer->near = dst && dst->dev && dst->dev->flags & IFF_LOOPBACK;
+	if (!peer->near) {
+		ndev = smcr_route_dev(tcp);
+		if (ndev && ndev->addr_len == ETH_ALEN)
+			smcr_route_neigh(ndev, tcp, peer);
+		/* which may be another one: what the peer's ARP or NDP finds */
+		ndev = smcr_route_own_dev(tcp);
+		if (ndev && ndev->addr_len == ETH_ALEN)
+			memcpy(peer->here, ndev->dev_addr, ETH_ALEN);
+	}
+	rcu_read_unlock();
 }
 
 static int smcr_route_subnet4(struct net_device *ndev, __be32 saddr,

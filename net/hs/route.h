@@ -7,6 +7,7 @@
 #define _SMCR_ROUTE_H
 
 #include "base/base.h"
+#include "lgr/lgr.h"
 #include "rdma/dev.h"
 #include "core/clc.h"
 
@@ -16,6 +17,8 @@ int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p);
 
 int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 		     struct smcr_port_id *pid, enum smcr_reason *why);
+
+void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer);
 
 bool smcr_route_is_v4(const struct sock *tcp);
 

@@ -32,11 +32,16 @@
 /*
  * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
  * by others, and a peer can have several RNICs. ID and MAC are what CLC messages
- * say; @addr is that of the TCP connection by which the group is formed.
+ * say. @addr is that of the TCP connection, @hw the link-layer address that this
+ * host's neighbour tables have for it; @near: they have one, or it is an own address.
+ * @here is the link-layer address of the interface that has the own IP address.
  */
 struct smcr_peer {
 	u8 id[8];
 	u8 mac[6];
+	u8 hw[6];
+	u8 here[6];
+	bool near;
 	struct in6_addr addr;
 };
 
@@ -565,7 +570,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     bool *first, enum smcr_reason *why);
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
-				      const struct smcr_port_id *pid);
+				      const struct smcr_port_id *pid,
+				      const struct smcr_peer *peer);
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
@@ -573,6 +579,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
 void smcr_lgr_tell_end(struct smcr_lgr *lgr);
+bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer);
 void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr);
 void smcr_lgr_trust(struct smcr_lgr *lgr);
 void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news);

@@ -3,6 +3,7 @@
  * Which group a connection is in: one of the peer that there is, or a new one.
  * RFC 7609 2.2, 3.5.3; limits, and what makes a group not to be offered.
  */
+#include <linux/etherdevice.h>
 #include <linux/random.h>
 #include "core/lgr_plan.h"
 #include "lgr/llc.h"
@@ -232,6 +233,43 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 	return ours && theirs;
 }
 
+/**
+ * smcr_lgr_with_host() - is a TCP peer the host that a group was formed with?
+ * @lgr: group
+ * @peer: peer, its address and neighbour are filled
+ *
+ * ID, MAC and the names of links in CLC messages can be those of others. So what
+ * counts is the address that formed the group, its neighbour, and the RNICs that the
+ * host has named in this group. A host with several addresses has one group.
+ *
+ * The peer asks the same about this host: a server does not offer the group at an
+ * interface where the peer would not know it again.
+ *
+ * Context: any; no lock of the group.
+ * Return: true if it is.
+ */
+bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer)
+{
+	bool theirs = lgr->peer.near && ether_addr_equal(lgr->peer.hw, peer->hw);
+	bool ours = !lgr->server ||
+		    ether_addr_equal(lgr->peer.here, peer->here);
+	unsigned long live = READ_ONCE(lgr->live);
+	const struct smcr_link *link;
+	unsigned int i;
+
+	spin_lock_bh(&lgr->lock);
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = lgr->slot[i].link;
+		if (!link)
+			continue;
+		theirs |= ether_addr_equal(link->peer_mac, peer->hw);
+		ours |= ether_addr_equal(link->pid.mac, peer->here);
+	}
+	spin_unlock_bh(&lgr->lock);
+	theirs &= peer->near;
+	return ours && (theirs || ipv6_addr_equal(&lgr->peer.addr, &peer->addr));
+}
+
 static bool smcr_lgr_same_peer(struct smcr_lgr *lgr, bool server,
 			       const struct smcr_peer *peer,
 			       const struct smcr_port_id *pid)
@@ -264,8 +302,8 @@ static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
 /*
  * Usable group of a peer, or one that is being formed. *@full: no RMB can be
  * added to one that would do otherwise. Anybody can form a group in the name of
- * this peer: the one that this address has formed is preferred, and one that it
- * has denied is not for it. A host with several addresses has one group.
+ * this peer: the one that this address has formed is preferred, one of another host
+ * is not for it, nor one that it has denied.
  */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 					const struct smcr_peer *peer,
@@ -280,7 +318,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
 		u8 st = smcr_lgr_state(lgr);
 
-		if (!smcr_lgr_same_peer(lgr, true, peer, pid))
+		if (!smcr_lgr_same_peer(lgr, true, peer, pid) ||
+		    !smcr_lgr_with_host(lgr, peer))
 			continue;
 		if (st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
@@ -493,13 +532,18 @@ static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
  * @sn: namespace
  * @acc: Accept
  * @pid: own port of the connection
+ * @peer: TCP peer, its address and neighbour are filled
+ *
+ * Another host can have formed a group that names the same link: the one with
+ * @peer is preferred.
  *
  * Return: group with a reference, not DEAD when it was looked up; FORMING: the
  * caller comes back when its first contact is settled. NULL: out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
-				      const struct smcr_port_id *pid)
+				      const struct smcr_port_id *pid,
+				      const struct smcr_peer *peer)
 {
 	struct smcr_lgr *lgr, *found = NULL;
 
@@ -509,11 +553,13 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 		if (!lgr->server && lgr->vlan == pid->vlan &&
 		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
 		    smcr_lgr_names_link(lgr, acc)) {
-			smcr_lgr_hold(lgr);
 			found = lgr;
-			break;
+			if (smcr_lgr_with_host(lgr, peer))
+				break;
 		}
 	}
+	if (found)
+		smcr_lgr_hold(found);
 	spin_unlock_bh(&sn->lgr_lock);
 	return found;
 }

@@ -61,6 +61,7 @@ static const struct {
 	{ 0x06100000, "RMB was not confirmed on the link" },
 	{ 0x06110000, "TCP connection is in a sockmap" },
 	{ 0x06120000, "element is in use by another address" },
+	{ 0x06130000, "link group is another host's" },
 	{ 0x09990000, "internal error" },
 	{ 0x09990001, "table of remote keys is full" },
 	{ 0x09990002, "queue pair could not be made ready" },
