@@ -319,16 +319,16 @@ static void remember_event(struct smcr_close *c, enum smcr_conn_ev ev)
 	switch (ev) {
 	case SMCR_CONN_EV_APP_CLOSE:
 	case SMCR_CONN_EV_APP_ABORT:
-		c->app_closed = true;
+		SMCR_SET(c->app_closed, true);
 		break;
 	case SMCR_CONN_EV_RX_DONE:
-		c->rx_done = true;
+		SMCR_SET(c->rx_done, true);
 		break;
 	case SMCR_CONN_EV_RX_CLOSED:
-		c->rx_closed = true;
+		SMCR_SET(c->rx_closed, true);
 		break;
 	case SMCR_CONN_EV_RX_ABORT:
-		c->rx_abort = true;
+		SMCR_SET(c->rx_abort, true);
 		break;
 	default:
 		break;
@@ -338,24 +338,24 @@ static void remember_event(struct smcr_close *c, enum smcr_conn_ev ev)
 static void remember_actions(struct smcr_close *c, u32 actions)
 {
 	if (actions & ACT_WANT_DONE)
-		c->want_done = true;
+		SMCR_SET(c->want_done, true);
 	if (actions & ACT_WANT_CLOSED) {
-		c->want_done = false;
-		c->want_closed = true;
+		SMCR_SET(c->want_done, false);
+		SMCR_SET(c->want_closed, true);
 	}
 	if (actions & (SMCR_ACT_SEND_DONE | SMCR_ACT_SEND_CLOSED |
 		       SMCR_ACT_SEND_ABORT | SMCR_ACT_RELEASE)) {
-		c->want_done = false;
-		c->want_closed = false;
+		SMCR_SET(c->want_done, false);
+		SMCR_SET(c->want_closed, false);
 	}
 	if (actions & SMCR_ACT_SEND_DONE)
-		c->tx_done = true;
+		SMCR_SET(c->tx_done, true);
 	if (actions & SMCR_ACT_SEND_CLOSED)
-		c->tx_closed = true;
+		SMCR_SET(c->tx_closed, true);
 	if (actions & SMCR_ACT_SEND_ABORT)
-		c->tx_abort = true;
+		SMCR_SET(c->tx_abort, true);
 	if (actions & SMCR_ACT_TCP_RST)
-		c->tcp_rst = true;
+		SMCR_SET(c->tcp_rst, true);
 }
 
 /**
@@ -424,7 +424,7 @@ void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		remember_event(c, ev);
 	remember_actions(c, actions);
 	if (row->to != SMCR_CONN_ST_STAY)
-		c->st = row->to;
+		SMCR_SET(c->st, row->to);
 
 	if (timer && !timer_runs(c))
 		actions |= SMCR_ACT_STOP_TIMER;
@@ -435,14 +435,20 @@ void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
  * smcr_close_may_send() - may the application queue data (CONN-19)
  * @c: machine
  *
+ * Also asked without the lock, in the midst of a step: an answer that comes too
+ * early or too late is one of a moment before or after.
+ *
  * Return: false after own shutdown, close or abort, and after the peer's C or
  * A: EPIPE or the error reported.
  */
 bool smcr_close_may_send(const struct smcr_close *c)
 {
-	return (c->st == SMCR_CONN_ST_ACTIVE ||
-		c->st == SMCR_CONN_ST_APP_CLOSE_WAIT1) &&
-	       !c->app_closed && !c->want_done && !c->rx_closed;
+	u8 st = SMCR_GET(c->st);
+
+	return (st == SMCR_CONN_ST_ACTIVE ||
+		st == SMCR_CONN_ST_APP_CLOSE_WAIT1) &&
+	       !SMCR_GET(c->app_closed) && !SMCR_GET(c->want_done) &&
+	       !SMCR_GET(c->rx_closed);
 }
 
 /**

@@ -13,11 +13,11 @@ void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n)
 {
 	u32 to_end = smcr_ring_cap(ring) - pos->off;
 
-	pos->abs += n;
+	SMCR_SET(pos->abs, pos->abs + n);
 	if (n < to_end) {
-		pos->off += n;
+		SMCR_SET(pos->off, pos->off + n);
 	} else {
-		pos->off = n - to_end;
+		SMCR_SET(pos->off, n - to_end);
 		pos->wrap++;
 	}
 }

@@ -35,6 +35,14 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 	return ring->size - ring->base;
 }
 
+/* Where @pos->abs and @pos->off are looked at without the lock, as smcr_pos_add() */
+static inline void smcr_pos_set(struct smcr_pos *pos, const struct smcr_pos *to)
+{
+	SMCR_SET(pos->abs, to->abs);
+	SMCR_SET(pos->off, to->off);
+	pos->wrap = to->wrap;
+}
+
 void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n);
 struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
 				   const struct smcr_pos *pos);

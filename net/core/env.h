@@ -18,4 +18,11 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
+/*
+ * A member that the caller's lock guards, and that is looked at without it, too:
+ * written and, there, read in one go. User space has plain accesses.
+ */
+#define SMCR_SET(member, val)	WRITE_ONCE(member, val)
+#define SMCR_GET(member)	READ_ONCE(member)
+
 #endif /* _SMCR_CORE_ENV_H */

@@ -11,9 +11,9 @@ static long until(unsigned long when, unsigned long now)
 static void begin(struct smcr_link_test *t,
 		  const struct smcr_link_test_facts *facts)
 {
-	t->pending = true;
-	t->keep = facts->keep_in <= 0;
-	t->patient = !facts->idle;
+	SMCR_SET(t->pending, true);
+	SMCR_SET(t->keep, facts->keep_in <= 0);
+	SMCR_SET(t->patient, !facts->idle);
 	t->longer = false;
 	t->left = facts->keep_cnt - 1;
 	t->intvl = facts->keep_intvl;
@@ -48,7 +48,7 @@ static bool next_probe(struct smcr_link_test *t,
 {
 	/* only a silent peer gets keepalive's interval instead of T_LLC */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
-		t->patient = false;
+		SMCR_SET(t->patient, false);
 		t->due = facts->now + (unsigned long)facts->t_llc;
 	}
 	*act = SMCR_LINK_TEST_WAIT;
@@ -118,9 +118,9 @@ smcr_link_test_reply(struct smcr_link_test *t, const u8 data[SMCR_TEST_DATA])
 	t->owed--;
 	if (!t->pending)	/* of several probes: one was answered before */
 		return SMCR_LINK_TEST_GOOD;
-	t->pending = false;
-	t->keep = false;
-	t->patient = false;
+	SMCR_SET(t->pending, false);
+	SMCR_SET(t->keep, false);
+	SMCR_SET(t->patient, false);
 	return memcmp(t->data, data, sizeof(t->data)) ? SMCR_LINK_TEST_WRONG :
 							SMCR_LINK_TEST_GOOD;
 }

@@ -100,10 +100,10 @@ static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
 	urg->seen_u = prod;
 	if (prod <= told) {		/* too late, it was read */
 		if (pending)
-			urg->state = SMCR_URG_NONE;
+			SMCR_SET(urg->state, SMCR_URG_NONE);
 		return 0;
 	}
-	urg->state = SMCR_URG_PRESENT;
+	SMCR_SET(urg->state, SMCR_URG_PRESENT);
 	urg->mark = prod - 1;
 	return SMCR_URG_EV_BYTE | (pending ? 0 : SMCR_URG_EV_NEWS);
 }
@@ -129,13 +129,13 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
 		return prod ? smcr_urg_rx_present(urg, prod, told) : -EPROTO;
 	if (!(pflags & SMCR_CDC_P)) {
 		if (pending)
-			urg->state = SMCR_URG_NONE;
+			SMCR_SET(urg->state, SMCR_URG_NONE);
 		return 0;
 	}
 	if (pending || urg->seen_p == prod + 1)
 		return 0;
 	urg->seen_p = prod + 1;
-	urg->state = SMCR_URG_PENDING;
+	SMCR_SET(urg->state, SMCR_URG_PENDING);
 	return SMCR_URG_EV_NEWS;
 }
 
@@ -157,7 +157,7 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
 	if (!smcr_urg_rx_marked(urg))
 		return false;
 	if (cons > urg->mark) {
-		urg->state = SMCR_URG_NONE;
+		SMCR_SET(urg->state, SMCR_URG_NONE);
 		return false;
 	}
 	return !inlined && urg->mark == told;

@@ -64,8 +64,8 @@ bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told);
 /* Unread data were dropped. An urgent byte among them is there no more, as on TCP. */
 static inline void smcr_urg_rx_lost(struct smcr_urg_rx *urg)
 {
-	urg->state = urg->state == SMCR_URG_PRESENT ? SMCR_URG_PENDING :
-						      SMCR_URG_NONE;
+	SMCR_SET(urg->state, urg->state == SMCR_URG_PRESENT ?
+			     SMCR_URG_PENDING : SMCR_URG_NONE);
 }
 
 /* Does the reader stand before, or at, a mark that it knows? */

@@ -24,6 +24,8 @@ typedef signed long long s64;
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BIT(n) (1UL << (n))
 #define U64_MAX (~0ULL)
+#define SMCR_SET(member, val) ((member) = (val))
+#define SMCR_GET(member) (member)
 
 /* as in linux/build_bug.h: the message is optional */
 #undef static_assert
