@@ -407,14 +407,14 @@ static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
 /* Room in the send buffer */
 static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 {
-	return conn->snd.size -
+	return READ_ONCE(conn->snd.size) -
 	       (u32)(READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done));
 }
 
 /* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
-	return READ_ONCE(conn->snd.size) < conn->snd.max &&
+	return READ_ONCE(conn->snd.size) < READ_ONCE(conn->snd.max) &&
 	       time_after_eq(jiffies, READ_ONCE(conn->snd.grow_at));
 }
 

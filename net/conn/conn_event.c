@@ -63,15 +63,15 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	if (acts & SMCR_ACT_SEND_ABORT)
 		sk->sk_state_change(sk);	/* a lingering close() */
 	if (acts & SMCR_ACT_EOF) {
-		sk->sk_shutdown |= RCV_SHUTDOWN;
+		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	}
 	if (acts & SMCR_ACT_ERROR) {
 		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
 		smp_wmb();	/* pairs with smcr_poll_own() */
-		sk->sk_shutdown |= SHUTDOWN_MASK;
-		sk->sk_state = TCP_CLOSE;
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+		WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 		sk_error_report(sk);
 		sk->sk_state_change(sk);
 	}

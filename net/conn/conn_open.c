@@ -143,7 +143,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
 	/* in first contact it is registered later */
-	if (!link || (link->num && !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
+	if (!link || (READ_ONCE(link->num) &&
+		      !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
 		smcr_link_put(link);
 		smcr_rmb_put_elem(&conn->own.elem, false);

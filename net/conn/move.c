@@ -86,7 +86,7 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	conn->mv.redo = plan.redo;
 	conn->mv.again = plan.prod;
 	conn->tx.signalled = conn->mv.fo.abs;
-	trace_smcr_move(conn->member.token, to->num, plan.seq,
+	trace_smcr_move(conn->member.token, READ_ONCE(to->num), plan.seq,
 			conn->tx.prod.abs - plan.prod.abs);
 	return true;
 }

@@ -61,7 +61,7 @@ static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
 	if (!conn->rx.purged) {
-		conn->rx.cons = *to;
+		smcr_pos_set(&conn->rx.cons, to);
 		smcr_rx_settle(conn);
 		smcr_rx_window(conn);
 	}

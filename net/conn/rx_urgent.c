@@ -35,7 +35,7 @@ void smcr_rx_settle(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 
 	if (conn->rx.told.abs < conn->rx.cons.abs)
-		conn->rx.told = conn->rx.cons;
+		smcr_pos_set(&conn->rx.told, &conn->rx.cons);
 	if (unlikely(smcr_urg_rx_settle(&conn->rx.urg, conn->rx.cons.abs,
 					conn->rx.told.abs,
 					smcr_rx_inlined(conn))))

@@ -24,7 +24,7 @@ static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
 
 	spin_lock_bh(&sn->sk_lock);
 	if (ssk->counted)
-		sn->n_socks--;
+		WRITE_ONCE(sn->n_socks, sn->n_socks - 1);
 	ssk->counted = false;
 	if (all)
 		smcr_ids_del(&sn->socks, &ssk->net_node);

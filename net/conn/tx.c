@@ -73,14 +73,14 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	trace_smcr_cdc(true, cdc.token, &cdc);
 	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
 	if (signal) {
-		conn->tx.pends++;
+		WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
 		conn->tx.signalled = prod->abs;
 		/* one in the midst of the data does not tell of their end */
 		if (prod->abs == conn->tx.queued)
 			conn->tx.flush = false;
 	}
 	conn->tx.seq = cdc.seq;
-	conn->tx.prod = *prod;
+	smcr_pos_set(&conn->tx.prod, prod);
 	conn->tx.blocked = blocked;
 	conn->rx.announced = conn->rx.told.abs;
 	smcr_urg_tx_sent(&conn->tx.urg, prod->abs);
@@ -366,7 +366,7 @@ static int smcr_tx_owed(struct smcr_conn *conn)
 	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
 
 	if (!rc)
-		conn->tx.owed = 0;
+		WRITE_ONCE(conn->tx.owed, 0);
 	return rc;
 }
 
@@ -441,7 +441,7 @@ void smcr_tx_give_up(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx.owed = 0;
+	WRITE_ONCE(conn->tx.owed, 0);
 	conn->mv.validate = false;
 	conn->mv.redo = false;
 	conn->mv.lost = false;
@@ -483,7 +483,7 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx.owed = action;
+	WRITE_ONCE(conn->tx.owed, action);
 	smcr_tx_push(conn);
 }
 

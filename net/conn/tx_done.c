@@ -40,7 +40,7 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 {
 	lockdep_assert_held(&conn->lock);
 
-	conn->tx.pends--;
+	WRITE_ONCE(conn->tx.pends, conn->tx.pends - 1);
 	if (!smcr_tx_pend_ours(conn, pend))
 		return false;
 	if (!ok) {

@@ -49,7 +49,7 @@ u32 smcr_tx_allowance(const struct smcr_conn *conn)
  */
 bool smcr_tx_roomy(const struct smcr_conn *conn)
 {
-	return smcr_conn_wspace(conn) >= conn->snd.size / 3 &&
+	return smcr_conn_wspace(conn) >= READ_ONCE(conn->snd.size) / 3 &&
 	       smcr_tx_unsent(conn) << 1 < smcr_tx_lowat(conn);
 }
 

@@ -157,6 +157,14 @@ static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
 		    (size_t)smcr_tx_allowance(conn), len);
 }
 
+/* No send takes anything any more. The socket lock does not keep that so. */
+static bool smcr_tx_over(const struct smcr_sock *ssk)
+{
+	return READ_ONCE(ssk->sk.sk_err) ||
+	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN) ||
+	       !smcr_close_may_send(&ssk->conn.fsm);
+}
+
 /* 0 when there is room; else the error that ends the send */
 static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 {
@@ -168,22 +176,16 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 	for (;;) {
 		set_bit(SMCR_SK_NOSPACE, &ssk->flags);
 		smp_mb__after_atomic();	/* pairs with smcr_tx_space(): no lost wake-up */
-		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-		    !smcr_close_may_send(&conn->fsm) ||
-		    smcr_tx_room_for(conn, 1))
+		if (smcr_tx_over(ssk) || smcr_tx_room_for(conn, 1))
 			break;
 		if (!*timeo || signal_pending(current))
 			break;
 		sk_wait_event(sk, timeo,
-			      READ_ONCE(sk->sk_err) ||
-			      (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
-			      !smcr_close_may_send(&conn->fsm) ||
-			      smcr_tx_roomy(conn), &wait);
+			      smcr_tx_over(ssk) || smcr_tx_roomy(conn), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
-	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-	    !smcr_close_may_send(&conn->fsm))
+	if (smcr_tx_over(ssk))
 		return -EPIPE;
 	if (smcr_tx_room_for(conn, 1))
 		return 0;
@@ -213,8 +215,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	while (msg_data_left(msg)) {
-		if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ||
-		    !smcr_close_may_send(&conn->fsm)) {
+		if (smcr_tx_over(ssk)) {
 			rc = -EPIPE;
 			break;
 		}
