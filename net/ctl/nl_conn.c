@@ -219,7 +219,7 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
 	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, link->lgr_id) ||
 	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
 			   smcr_dev_name(link->pid.dev).s) ||
-	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, link->num) ||
+	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num)) ||
 	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token) ||
 	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->snd.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->own.elem.size) ||

@@ -189,8 +189,9 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_CONNS, n_conns) ||
 	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->rmbs.n)) ||
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
-			lgr->agreed.base ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
-	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS, lgr->agreed.max_links))
+			READ_ONCE(lgr->agreed.base) ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
+	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS,
+			READ_ONCE(lgr->agreed.max_links)))
 		return -EMSGSIZE;
 	spin_lock_bh(&lgr->lock);
 	rc = smcr_nl_put_shown(skb, lgr);
@@ -320,7 +321,7 @@ static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 	u8 st = READ_ONCE(link->st);
 
 	if (smcr_nl_put_link_id(skb, lgr, link, st) ||
-	    nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, link->num) ||
+	    nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, READ_ONCE(link->num)) ||
 	    (qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id) ||

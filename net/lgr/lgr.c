@@ -211,7 +211,8 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 		smcr_lgr_above->event(lgr, link, SMCR_CHANGE_LINK_FAILED, why);
 	}
-	trace_smcr_link(lgr->id, link->num, link->st, why);
+	trace_smcr_link(lgr->id, READ_ONCE(link->num), READ_ONCE(link->st),
+			why);
 	lgr->slot[i].down_why = why;
 	clear_bit(i, &lgr->live);
 	smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);

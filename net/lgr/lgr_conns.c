@@ -75,7 +75,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 		rc = -ENOTCONN;
 	} else {
 		list_add_tail(&conn->lgr_node, &lgr->conns.list);
-		lgr->conns.n++;
+		WRITE_ONCE(lgr->conns.n, lgr->conns.n + 1);
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (rc)
@@ -99,7 +99,8 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	listed = !list_empty(&conn->lgr_node);
 	if (listed) {
 		list_del_init(&conn->lgr_node);
-		last = !--lgr->conns.n;
+		WRITE_ONCE(lgr->conns.n, lgr->conns.n - 1);
+		last = !lgr->conns.n;
 		if (last)
 			WRITE_ONCE(lgr->conns.idle_since, jiffies);
 	}

@@ -19,7 +19,8 @@
 void smcr_lgr_uncount(struct smcr_net *sn)
 {
 	spin_lock_bh(&sn->lgr_lock);
-	if (!--sn->lgr_count)
+	WRITE_ONCE(sn->lgr_count, sn->lgr_count - 1);
+	if (!sn->lgr_count)
 		wake_up_all(&sn->lgr_wait);
 	spin_unlock_bh(&sn->lgr_lock);
 }

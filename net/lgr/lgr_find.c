@@ -52,7 +52,7 @@ static bool smcr_lgr_admit(struct smcr_net *sn)
 	ok = sn->lgr_count < max ||
 	     (sn->lgr_count < 2 * max && smcr_lgr_evict(sn));
 	if (ok)
-		sn->lgr_count++;
+		WRITE_ONCE(sn->lgr_count, sn->lgr_count + 1);
 	spin_unlock_bh(&sn->lgr_lock);
 	return ok;
 }

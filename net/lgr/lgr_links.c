@@ -230,7 +230,7 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	slot->why = SMCR_R_QP_FAIL;
 	if (!link)
 		return;
-	if (link->st == SMCR_LINK_ST_INIT && slot_connect(slot, link))
+	if (READ_ONCE(link->st) == SMCR_LINK_ST_INIT && slot_connect(slot, link))
 		return;
 	if (smcr_link_to_rts(link))
 		return;

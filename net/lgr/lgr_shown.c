@@ -120,8 +120,8 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 
 	spin_lock_bh(&lgr->lock);
 	s->n_moved++;
-	to->n_came++;
-	from->n_left++;
+	WRITE_ONCE(to->n_came, to->n_came + 1);
+	WRITE_ONCE(from->n_left, from->n_left + 1);
 	for (i = 0; i < min(s->n_past, SMCR_PAST_MAX); i++)
 		if (s->past[i].num == from->num)
 			s->past[i].n_left = from->n_left;

@@ -105,8 +105,8 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	int rc;
 
 	smcr_count(lgr->sn, SMCR_CNT_LLC_RX);
-	rc = lgr->dialect->decode(buf, lgr->dialect->msg_len, link->llc_form,
-				  &msg, &why);
+	rc = lgr->dialect->decode(buf, lgr->dialect->msg_len,
+				  READ_ONCE(link->llc_form), &msg, &why);
 	if (rc == -ENOMSG) {
 		smcr_hit(lgr->sn, why, lgr->id, 0);
 		return;

@@ -367,7 +367,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	link->peer_user_id = peer->user_id;
 	/* the first one has settled the rest; others may be in its slot later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
-		link->llc_form = d->llc_form(lgr->agreed.base);
+		WRITE_ONCE(link->llc_form, d->llc_form(lgr->agreed.base));
 		return;
 	}
 	lgr->agreed.max_links = lgr->server ?
@@ -381,7 +381,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (lgr->slot[i].link)
-			lgr->slot[i].link->llc_form = form;
+			WRITE_ONCE(lgr->slot[i].link->llc_form, form);
 	smcr_lgr_above->agreed(lgr);
 }
 

@@ -55,10 +55,10 @@ int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
 		return -ENOTCONN;
 	if (tag == SMCR_TAG_FIRST)
 		WRITE_ONCE(lgr->llc.first_no, lgr->llc.first_no + 1);
-	lgr->dialect->encode(msg, link->llc_form, buf);
+	lgr->dialect->encode(msg, READ_ONCE(link->llc_form), buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
 	rc = smcr_link_post(link, NULL, 0, buf, tag ? llc_sent : NULL, lgr,
-			    LLC_MARK(lgr->llc.first_no, tag, about), 0, NULL);
+			    LLC_MARK(READ_ONCE(lgr->llc.first_no), tag, about), 0, NULL);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;

@@ -48,7 +48,7 @@ bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	lgr->llc.rkey.prepare = true;
+	WRITE_ONCE(lgr->llc.rkey.prepare, true);
 	spin_unlock_bh(&lgr->llc.lock);
 	wake_up_all(&lgr->wait);
 }
@@ -60,8 +60,8 @@ void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 	/* a link that is added next has to have it, too */
 	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
 		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
-	lgr->llc.rkey.res = res;
-	lgr->llc.rkey.done = true;
+	WRITE_ONCE(lgr->llc.rkey.res, res);
+	WRITE_ONCE(lgr->llc.rkey.done, true);
 	spin_unlock_bh(&lgr->llc.lock);
 	wake_up_all(&lgr->wait);
 }
@@ -93,7 +93,7 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 
 	spin_lock_bh(&lgr->llc.lock);
 	due = lgr->llc.rkey.prepare;
-	lgr->llc.rkey.prepare = false;
+	WRITE_ONCE(lgr->llc.rkey.prepare, false);
 	spin_unlock_bh(&lgr->llc.lock);
 	return due;
 }

@@ -74,7 +74,7 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
 		req->tries[bsize] = want->tries + 1 ?: 1;
 		rmb_set_payer(lgr, bsize, memcg);
-		want->wanted = true;
+		WRITE_ONCE(want->wanted, true);
 	}
 	return -EINPROGRESS;
 }

@@ -82,7 +82,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (READ_ONCE(link->last_rx) != now)
 		WRITE_ONCE(link->last_rx, now);
 	if (likely(wc->opcode == IB_WC_RECV)) {
-		link->rx_sends++;
+		WRITE_ONCE(link->rx_sends, link->rx_sends + 1);
 		smcr_buf_sync_cpu(link->rx_buf, link->mem.d,
 				  slot_off(link, slot), SMCR_RX_LEN);
 		link_deliver(link, smcr_buf_at(link->rx_buf,

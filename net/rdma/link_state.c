@@ -15,7 +15,7 @@ bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 	if (link->st == SMCR_LINK_ST_ERR)
 		return false;
 	WRITE_ONCE(link->st, st);
-	trace_smcr_link(link->lgr_id, link->num, st, why);
+	trace_smcr_link(link->lgr_id, READ_ONCE(link->num), st, why);
 	return true;
 }
 
@@ -56,7 +56,7 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 		return;
 	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
 			     link->lgr_id, (int)sizeof(link->peer_id),
-			     link->peer_id, link->num,
+			     link->peer_id, READ_ONCE(link->num),
 			     smcr_reason_name(why));
 	smcr_link_above->down(link, why);
 }
