@@ -128,7 +128,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 	if (!hs->fresh || !ssk->is_client)
 		smcr_hit(ssk->sn, hs->why, 0, 0);
 	WRITE_ONCE(sk->sk_err, hs->err ?: ECONNRESET);
-	sk->sk_shutdown = SHUTDOWN_MASK;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);
 	smcr_tcp_reset(ssk);
 	if (ssk->is_client)
@@ -142,7 +142,7 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 
 	WRITE_ONCE(sk->sk_err,
 		   -sock_error(hs->ssk->tcp->sk) ?: ECONNABORTED);
-	sk->sk_shutdown = SHUTDOWN_MASK;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	smcr_sock_set_mode(hs->ssk, SMCR_MODE_DEAD);
 	sk_error_report(sk);
 }

@@ -97,7 +97,7 @@ static void smcr_release_smc(struct smcr_sock *ssk)
 	sock_owned_by_me(sk);
 
 	spin_lock_bh(&conn->lock);
-	sk->sk_shutdown = SHUTDOWN_MASK;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	spin_unlock_bh(&conn->lock);
 	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime) {
 		smcr_conn_event(conn, SMCR_CONN_EV_APP_ABORT,

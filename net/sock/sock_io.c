@@ -105,7 +105,8 @@ static int smcr_smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	if (unlikely(msg->msg_controllen) && smcr_check_cmsg(ssk, msg))
 		return -EINVAL;
-	if (sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN))
+	if (READ_ONCE(sk->sk_err) ||
+	    (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
 		return -EPIPE;
 	return smcr_tx_sendmsg(ssk, msg, len);
 }
@@ -260,8 +261,8 @@ static bool smcr_is_writable(const struct smcr_sock *ssk)
 	if (!smcr_tx_allowance(conn))
 		return false;
 	room = smcr_conn_wspace(conn);
-	return room >= conn->snd.size / 3 || smcr_conn_may_grow(conn) ||
-	       (room >= conn->snd.size / 16 &&
+	return room >= READ_ONCE(conn->snd.size) / 3 || smcr_conn_may_grow(conn) ||
+	       (room >= READ_ONCE(conn->snd.size) / 16 &&
 		!test_bit(SMCR_SK_NOSPACE, &ssk->flags));
 }
 

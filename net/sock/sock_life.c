@@ -121,7 +121,7 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 	ssk->reaper = reaper;
 	spin_lock_bh(&sn->sk_lock);
 	smcr_ids_add(&sn->socks, &ssk->net_node);
-	sn->n_socks++;
+	WRITE_ONCE(sn->n_socks, sn->n_socks + 1);
 	ssk->counted = true;
 	spin_unlock_bh(&sn->sk_lock);
 	return ssk;

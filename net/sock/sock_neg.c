@@ -92,7 +92,7 @@ void smcr_sock_to_init(struct smcr_sock *ssk)
 	clear_bit(SMCR_SK_TCP_URG, &ssk->flags);
 	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
 	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
-	sk->sk_shutdown = 0;
+	WRITE_ONCE(sk->sk_shutdown, 0);
 }
 
 /**

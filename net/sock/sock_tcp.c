@@ -286,10 +286,10 @@ static void smcr_tcp_get_calls(const struct sock *tsk,
 static void smcr_tcp_set_calls(struct sock *tsk,
 			       const struct smcr_tcp_calls *calls)
 {
-	tsk->sk_state_change = calls->state_change;
-	tsk->sk_data_ready = calls->data_ready;
-	tsk->sk_write_space = calls->write_space;
-	tsk->sk_error_report = calls->error_report;
+	WRITE_ONCE(tsk->sk_state_change, calls->state_change);
+	WRITE_ONCE(tsk->sk_data_ready, calls->data_ready);
+	WRITE_ONCE(tsk->sk_write_space, calls->write_space);
+	WRITE_ONCE(tsk->sk_error_report, calls->error_report);
 }
 
 /*
@@ -304,13 +304,13 @@ static void smcr_tcp_swap_calls(struct sock *tsk,
 
 	lockdep_assert_held(&tsk->sk_callback_lock);
 	if (tsk->sk_state_change == from->state_change)
-		tsk->sk_state_change = to->state_change;
+		WRITE_ONCE(tsk->sk_state_change, to->state_change);
 	if (tsk->sk_data_ready == from->data_ready)
-		tsk->sk_data_ready = to->data_ready;
+		WRITE_ONCE(tsk->sk_data_ready, to->data_ready);
 	if (tsk->sk_write_space == from->write_space)
-		tsk->sk_write_space = to->write_space;
+		WRITE_ONCE(tsk->sk_write_space, to->write_space);
 	if (tsk->sk_error_report == from->error_report)
-		tsk->sk_error_report = to->error_report;
+		WRITE_ONCE(tsk->sk_error_report, to->error_report);
 	rcu_read_lock();
 	psock = sk_psock(tsk);
 	if (psock && psock->saved_data_ready == from->data_ready)
