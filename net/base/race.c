@@ -106,19 +106,25 @@ void smcr_race(const struct net *net, const char *name)
 }
 
 /**
- * smcr_race_atomic() - wait as long as a latch is closed, 5 s at most
+ * smcr_race_atomic() - wait as long as a latch is closed
  * @net: namespace that the thread works for, or NULL
  * @name: of the latch
  *
- * Another processor has to open it: this one does nothing else meanwhile.
+ * As smcr_race() where the thread can sleep. Elsewhere 5 s at most, and another
+ * processor has to open it: this one does nothing else meanwhile.
  *
- * Context: any.
+ * Context: any; the locks that are held, if any, keep bottom halves off.
  */
 void smcr_race_atomic(const struct net *net, const char *name)
 {
-	struct latch *latch = latch_enter(net, name);
+	struct latch *latch;
 	unsigned int us;
 
+	if (!in_interrupt() && !irqs_disabled()) {
+		smcr_race(net, name);
+		return;
+	}
+	latch = latch_enter(net, name);
 	if (!latch)
 		return;
 	for (us = 0; us < LATCH_SPIN && READ_ONCE(latch->closed);

@@ -222,20 +222,28 @@ static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
 }
 
 /* To RTS, memory registered on it (LLC-20) */
+static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_slot *slot,
+			  struct smcr_link *link)
+{
+	slot->why = SMCR_R_QP_FAIL;
+	if (READ_ONCE(link->st) == SMCR_LINK_ST_INIT &&
+	    slot_connect(slot, link))
+		return false;
+	if (smcr_link_to_rts(link))
+		return false;
+	smcr_race(lgr->sn->net, "slot-up");
+	slot->why = SMCR_R_MR_FAIL;
+	return !smcr_rmb_register_all(lgr, link);
+}
+
+/* The link may go off its slot, and the group end, meanwhile: hence its reference */
 static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
-	struct smcr_link *link = slot->link;
+	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
-	slot->ok = false;
 	slot->why = SMCR_R_QP_FAIL;
-	if (!link)
-		return;
-	if (READ_ONCE(link->st) == SMCR_LINK_ST_INIT && slot_connect(slot, link))
-		return;
-	if (smcr_link_to_rts(link))
-		return;
-	slot->why = SMCR_R_MR_FAIL;
-	slot->ok = !smcr_rmb_register_all(lgr, link);
+	slot->ok = link && slot_bring_up(lgr, slot, link);
+	smcr_link_put(link);
 }
 
 /* The queue pair goes; once. Process context, sleeps. */
@@ -246,13 +254,9 @@ void smcr_slot_link_stop(struct smcr_link *link)
 				      SMCR_R_NONE);
 }
 
-/*
- * The link itself goes when llc.work has taken it off, and with JOB_FREE: it stays
- * during this job.
- */
 static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
-	struct smcr_link *link = READ_ONCE(slot->link);
+	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
 	if (slot->probe)
 		ib_destroy_qp(slot->probe);
@@ -264,6 +268,7 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	smcr_slot_link_stop(link);
 	smcr_lgr_above->move_conns(link);
 	smcr_lgr_above->link_gone(link);
+	smcr_link_put(link);
 	/* which link is tested next may have changed */
 	smcr_llc_look(lgr);
 }
@@ -278,17 +283,18 @@ static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
  * The connections of a link move. What has arrived is known for certain when it is
  * drained, or when all of its work requests have ended (FO-03, FO-16).
  */
-static void slot_leave(struct smcr_slot *slot)
+static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
-	struct smcr_link *link = READ_ONCE(slot->link);
+	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
 	if (!link)
 		return;
 	if (!slot->orderly ||
-	    !smcr_link_drain(link, slot_drain_time(slot->lgr)))
+	    !smcr_link_drain(link, slot_drain_time(lgr)))
 		smcr_slot_link_stop(link);
 	smcr_lgr_above->move_conns(link);
 	smcr_lgr_above->link_gone(link);
+	smcr_link_put(link);
 }
 
 /* The link that was in the slot before */
@@ -389,7 +395,7 @@ static void slot_work(struct work_struct *work)
 		smcr_llc_news(lgr, SMCR_NEWS_UP + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
-		slot_leave(slot);
+		slot_leave(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_STOP, &slot->jobs)) {

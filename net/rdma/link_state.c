@@ -3,6 +3,8 @@
  * Own record of the state of a link, and its failure.
  */
 #include "rdma/link.h"
+#include "base/netns.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "rdma/link_impl.h"
 
@@ -54,6 +56,7 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 
 	if (!first)
 		return;
+	smcr_race_atomic(link->sn->net, "link-fail");
 	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
 			     link->lgr_id, (int)sizeof(link->peer_id),
 			     link->peer_id, READ_ONCE(link->num),

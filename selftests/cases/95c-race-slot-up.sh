@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A client's new link comes up when its device goes and then the group ends: both let go of the link
+# while its memory is being registered on it. It stays as long as that lasts.
+#
+# kernels: um umdbg
+# nics: 2/2
+# timeout: 90
+# tags: race lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/links.sh
+. "$PROG/links.sh"
+# shellcheck source=selftests/prog/race.sh
+. "$PROG/race.sh"
+
+server() {
+	fast max_links=2 t_llc=3000 t_link_retry=1000
+	bg "$PROG/xfer" server 5000 endless=1 idle=100000
+	poll 10 listening 5000
+	mark up
+	says "two links" '.state' 'rts rts'
+	barrier two
+	await over
+	kill "$BG" || :
+	wait "$BG" || :
+}
+
+failed() { [ "$(counter link-down)" -gt "$downs" ]; }
+
+client() {
+	local conn
+	fast max_links=2 t_llc=3000 t_link_retry=1000
+	await up
+	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
+	conn=$BG
+	says "two links" '.state' 'rts rts'
+	barrier two
+	rnic_delete 1
+	says "one link" '.state' 'rts'
+	latch slot-up
+	rnic_add 1
+	holds slot-up
+	downs=$(counter link-down)
+	bg rdma link delete "$(rnic 1)"
+	check "the link fails" eventually 20 failed
+	"$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
+	nap 4		# longer than the end of a group waits for its peer
+	unlatch slot-up
+	check "the device goes" wait "$BG"
+	check "the group is freed" eventually 20 no_group
+	rnic_add 1
+	mark over
+	wait "$conn" || :
+}
