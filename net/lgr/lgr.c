@@ -191,10 +191,34 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 }
 
+/*
+ * The failure of a link concerns the slot that it is in, once: not the slot's next link,
+ * nor one that is not placed yet. Under the lock, so that smcr_slot_off() drops it.
+ */
+static bool slot_fails(struct smcr_link *link, enum smcr_reason why)
+{
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_slot *slot = &lgr->slot[link->slot];
+	bool fails;
+
+	spin_lock_bh(&lgr->lock);
+	fails = slot->link == link && !slot->down;
+	if (fails) {
+		slot->down = true;
+		slot->down_why = why;
+		clear_bit(link->slot, &lgr->live);
+		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return fails;
+}
+
 /**
  * smcr_lgr_link_down() - a link has failed
  * @link: link; with the last one the group ends (CONN-32)
  * @why: reason
+ *
+ * Another link may be in its slot by now: the call comes after the failure.
  *
  * Context: any up to softirq.
  */
@@ -213,13 +237,35 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	}
 	trace_smcr_link(lgr->id, READ_ONCE(link->num), READ_ONCE(link->st),
 			why);
-	lgr->slot[i].down_why = why;
-	clear_bit(i, &lgr->live);
-	smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);
+	if (!slot_fails(link, why))
+		return;
 	/* in first contact none is live before the first one is confirmed */
 	if (!READ_ONCE(lgr->live) &&
 	    (!i || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
 		smcr_lgr_kill(lgr, why, 0);
+}
+
+/**
+ * smcr_lgr_place_link() - a link is in its slot
+ * @link: link of a group, new; its slot is free and gets the caller's reference
+ *
+ * What has failed before had no slot to be reported for, and is reported now.
+ *
+ * Context: process.
+ */
+void smcr_lgr_place_link(struct smcr_link *link)
+{
+	struct smcr_lgr *lgr = link->lgr;
+	struct smcr_slot *slot = &lgr->slot[link->slot];
+	enum smcr_reason why;
+
+	spin_lock_bh(&lgr->lock);
+	slot->down = false;
+	smp_store_release(&slot->link, link);	/* pairs with smcr_slot_link() */
+	spin_unlock_bh(&lgr->lock);
+	why = READ_ONCE(link->why);
+	if (why != SMCR_R_NONE)
+		smcr_lgr_link_down(link, why);
 }
 
 /* A dead group is released in @delay jiffies at the latest */

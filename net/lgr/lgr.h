@@ -264,7 +264,7 @@ struct smcr_shown {
  * @jobs: bits by enum smcr_slot_job; atomic. SMCR_JOB_MAKE owns one of smcr_making_max
  * @in_line: waits for one of these; the line owns a reference on the group. making_lock
  * @ok, @why: outcome of the last job; written by @work before it is reported
- * @down_why: why it has failed; written before that is reported
+ * @down: its link's failure is reported, with @down_why; lgr->lock
  * @test: TEST LINK; llc.lock
  */
 struct smcr_slot {
@@ -289,6 +289,7 @@ struct smcr_slot {
 	struct list_head in_line;
 	bool ok;
 	enum smcr_reason why;
+	bool down;
 	enum smcr_reason down_why;
 	struct smcr_link_test test;
 };

@@ -168,9 +168,9 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();
-	lgr->slot[0].link = link;	/* read by LLC: the link calls back later */
-	/* a server's group is known already */
+	/* a server's group is known already; the link calls back later */
 	smp_store_release(&lgr->link, link);
+	smcr_lgr_place_link(link);
 	*why = SMCR_R_NONE;
 	return 0;
 }

@@ -185,9 +185,7 @@ static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (n < 0 || n > U8_MAX)
 		goto err;
 	slot->n_tok = n;
-	spin_lock_bh(&lgr->lock);
-	slot->link = link;
-	spin_unlock_bh(&lgr->lock);
+	smcr_lgr_place_link(link);
 	smcr_link_put(carrier);
 	return true;
 
@@ -461,20 +459,22 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 }
 
 /*
- * Nobody finds the link in @slot any more; its memory goes with those who have found
- * it before. The group's work.
+ * The link in @slot is not found any more, and what was reported of it does not reach the
+ * next one; its memory goes with the last reference. The group's work.
  */
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 {
-	struct smcr_link *link = lgr->slot[slot].link;
+	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
 
 	if (!link)
 		return;
 	spin_lock_bh(&lgr->lock);
 	smcr_shown_past(lgr, link);
-	lgr->slot[slot].link = NULL;
+	WRITE_ONCE(lgr->slot[slot].link, NULL);
 	if (lgr->link == link)
-		lgr->link = NULL;
+		WRITE_ONCE(lgr->link, NULL);
+	clear_bit(SMCR_NEWS_DOWN + slot, lgr->llc.news);
+	clear_bit(SMCR_NEWS_WANT_DEL + slot, lgr->llc.news);
 	spin_unlock_bh(&lgr->lock);
 	lgr->slot[slot].old = link;
 	smcr_slot_do(lgr, slot, SMCR_JOB_FREE);

@@ -61,13 +61,13 @@ static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 /* What the machine cannot see in the message of @ev */
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
+	const struct smcr_link *link = smcr_slot_link(&lgr->slot[ev->slot]);
 	const struct smcr_llc *msg = &ev->msg;
 	struct smcr_lgr_facts *facts = &ev->facts;
 
 	switch (msg->type) {
 	case SMCR_LLC_CONFIRM_LINK:
-		facts->link_data = !llc_link_data_ok(lgr->slot[ev->slot].link,
-						     &msg->confirm_link);
+		facts->link_data = !llc_link_data_ok(link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
 		/* a client's notice may name whatever it likes */
@@ -114,7 +114,7 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_slot *slot,
 			  struct smcr_llc_add_link *al)
 {
-	const struct smcr_link *link = slot->link;
+	const struct smcr_link *link = smcr_slot_link(slot);
 
 	if (link) {
 		memcpy(al->mac, link->pid.mac, sizeof(al->mac));
@@ -214,12 +214,12 @@ static void fill_rkey(struct smcr_lgr *lgr, u8 slot, struct smcr_llc *msg)
 static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		    struct smcr_llc *msg)
 {
-	const struct smcr_slot *slot = &lgr->slot[a->slot];
+	const struct smcr_link *link = smcr_slot_link(&lgr->slot[a->slot]);
 
 	switch (msg->type) {
 	case SMCR_LLC_CONFIRM_LINK:
-		if (slot->link)
-			fill_confirm_link(lgr, slot->link, &msg->confirm_link);
+		if (link)
+			fill_confirm_link(lgr, link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
 		if (!lgr->server && !msg->reply &&
@@ -359,6 +359,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 {
 	const struct smcr_llc_confirm_link *peer = &msg->confirm_link;
 	const struct smcr_dialect *d = lgr->dialect;
+	struct smcr_link *other;
 	u8 form;
 	int i;
 
@@ -379,9 +380,11 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 					     !peer->no_eye_catcher);
 	form = d->llc_form(lgr->agreed.base);
 	/* a server's second link is there already (3.5.1.5) */
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (lgr->slot[i].link)
-			WRITE_ONCE(lgr->slot[i].link->llc_form, form);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		other = smcr_slot_link(&lgr->slot[i]);
+		if (other)
+			WRITE_ONCE(other->llc_form, form);
+	}
 	smcr_lgr_above->agreed(lgr);
 }
 
@@ -451,7 +454,7 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_slot *slot,
 /* For those who watch; a slot that only serves an offer has no link */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
-	struct smcr_link *link = lgr->slot[slot].link;
+	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
 
 	/* one that has failed since is neither active nor does it leave */
 	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
@@ -517,7 +520,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		do_forget_rmb(lgr, a->slot, msg);
 		break;
 	case SMCR_LGR_DO_AGREED:
-		do_agreed(lgr, lgr->slot[a->slot].link, msg);
+		do_agreed(lgr, smcr_slot_link(&lgr->slot[a->slot]), msg);
 		break;
 	case SMCR_LGR_DO_NO_RETURN:
 		smcr_lgr_tell_end(lgr);
@@ -546,7 +549,7 @@ static void llc_number_links(struct smcr_lgr *lgr)
 	int i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		link = lgr->slot[i].link;
+		link = smcr_slot_link(&lgr->slot[i]);
 		num = lgr->llc.fsm.slot[i].num;
 		if (!link || !num || link->num == num)
 			continue;
@@ -561,17 +564,17 @@ static void llc_number_links(struct smcr_lgr *lgr)
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {
-	const struct smcr_slot *slot;
+	const struct smcr_link *link;
 	int i;
 
 	/* first contact, and the end of a group, see to their links themselves */
 	if (lgr->llc.fsm.first || lgr->llc.fsm.ending)
 		return;
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		slot = &lgr->slot[i];
-		if (slot->link && !slot->moving &&
+		link = smcr_slot_link(&lgr->slot[i]);
+		if (link && !lgr->slot[i].moving &&
 		    lgr->llc.fsm.slot[i].st == SMCR_SLOT_FAILED &&
-		    READ_ONCE(slot->link->pid.dev->removed))
+		    READ_ONCE(link->pid.dev->removed))
 			smcr_slot_off(lgr, i);
 	}
 }

@@ -20,6 +20,15 @@ struct smcr_llc_item {
 	struct smcr_llc msg;
 };
 
+/*
+ * The link in a slot, or NULL. For llc.work, which alone takes it off; a link that is
+ * placed there meanwhile is complete: pairs with smcr_lgr_place_link().
+ */
+static inline struct smcr_link *smcr_slot_link(const struct smcr_slot *slot)
+{
+	return READ_ONCE(slot->link);
+}
+
 /* llc_do.c */
 void smcr_llc_do(struct smcr_lgr *lgr);
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);

@@ -66,8 +66,10 @@ int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
 
 void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why)
 {
-	if (lgr->slot[slot].link)
-		smcr_link_fail(lgr->slot[slot].link, why);
+	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
+
+	if (link)
+		smcr_link_fail(link, why);
 }
 
 /* Behind those that wait already. A peer that takes nothing gets no more. */
@@ -111,7 +113,7 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 tag, u8 about)
 {
 	if (llc_any_late(lgr, slot) ||
-	    smcr_llc_post(lgr, lgr->slot[slot].link, msg, tag,
+	    smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[slot]), msg, tag,
 			  about) == -EAGAIN)
 		llc_put_late(lgr, slot, msg, tag, about);
 }
@@ -124,7 +126,7 @@ bool smcr_llc_send_late(struct smcr_lgr *lgr)
 
 	list_for_each_entry_safe(item, tmp, &lgr->llc.late, node) {
 		if (!(full & BIT(item->slot)) &&
-		    smcr_llc_post(lgr, lgr->slot[item->slot].link,
+		    smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[item->slot]),
 				  &item->msg, item->tag,
 				  item->about) == -EAGAIN)
 			full |= BIT(item->slot);

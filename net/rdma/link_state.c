@@ -39,6 +39,7 @@ int smcr_link_advance(struct smcr_link *link, u8 st)
  *
  * Nothing is posted afterwards. The first call tells the owner through
  * @down of struct smcr_link_ops, which gets the queue pair to ERR in its own time.
+ * The caller has a reference, or is a completion handler of the link.
  *
  * Context: any up to softirq; a connection's lock may be held.
  */
@@ -57,11 +58,12 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	if (!first)
 		return;
 	smcr_race_atomic(link->sn->net, "link-fail");
+	smcr_link_above->down(link, why);
+	/* a console may be slow */
 	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
 			     link->lgr_id, (int)sizeof(link->peer_id),
 			     link->peer_id, READ_ONCE(link->num),
 			     smcr_reason_name(why));
-	smcr_link_above->down(link, why);
 }
 
 static bool link_is_err(const struct smcr_link *link)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A link of the client fails, and the thread that found it is held before it reports that. The
+# server deletes the link meanwhile and adds another one, which takes the same slot. The late report
+# does not reach the new link.
+#
+# kernels: um umdbg
+# nics: 3/3
+# timeout: 90
+# tags: race lgr links
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+# shellcheck source=selftests/prog/links.sh
+. "$PROG/links.sh"
+# shellcheck source=selftests/prog/nicfaults.sh
+. "$PROG/nicfaults.sh"
+# shellcheck source=selftests/prog/race.sh
+. "$PROG/race.sh"
+
+server() {
+	fast max_links=2 t_llc=3000 t_link_retry=1000
+	bg "$PROG/xfer" server 5000 endless=1 idle=100000
+	poll 10 listening 5000
+	mark up
+	says "two links" '.state' 'rts rts'
+	barrier two
+	await held
+	rnic_delete 1
+	says "another link" '."link-num"' '1 3'
+	barrier three
+	await late
+	eq "server: links that failed" "$(counter link-down)" 0
+	barrier over
+	rnic_add 1
+	kill "$BG" || :
+	wait "$BG" || :
+}
+
+client() {
+	fast max_links=2 t_llc=3000 t_link_retry=1000
+	await up
+	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
+	says "two links" '.state' 'rts rts'
+	barrier two
+	latch link-fail
+	gid_change 1
+	holds link-fail
+	mark held
+	says "another link" '."link-num"' '1 3'
+	barrier three
+	unlatch link-fail
+	check "the late report" eventually 10 eval '[ "$(counter link-down)" = 1 ]'
+	nap 2
+	says "links afterwards" '."link-num"' '1 3'
+	says "they work" '.state' 'rts rts'
+	mark late
+	barrier over
+	gid_back 1
+	wait "$BG" || :
+}
