@@ -34,6 +34,7 @@ static int __net_init smcr_net_init(struct net *net)
 			  SMCR_MEM_MIN);
 	sn->knobs.max_mem = min(sn->mem_cap, READ_ONCE(smcr_max_mem_host));
 	spin_lock_init(&sn->sk_lock);
+	INIT_LIST_HEAD(&sn->orphans);
 	smcr_ids_init(&sn->socks);
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgr_list);

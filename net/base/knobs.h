@@ -51,7 +51,9 @@
 	/* verbs encoding, 4.096 us << n (17: 537 ms); 0 would be for ever */ \
 	X(qp_timeout, QP_TIMEOUT, 17, 8, 22, 0) \
 	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \
-	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0)
+	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
+	/* connections that go on after close(); beyond it the oldest is aborted */ \
+	X(max_orphans, MAX_ORPHANS, 16384, 0, 1048576, 16384)
 
 /* READ_ONCE; changes act on what starts later */
 struct smcr_knobs {

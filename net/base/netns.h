@@ -24,10 +24,12 @@ struct smcr_net {
 	struct ctl_table_header *sysctl_hdr;
 	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
 
-	/* BH; guards the two below */
+	/* BH; guards the four below */
 	spinlock_t sk_lock ____cacheline_aligned_in_smp;
 	struct smcr_ids socks;		/* smcr_sock.net_node */
 	unsigned int n_socks;		/* that the application has not closed */
+	struct list_head orphans;	/* smcr_conn.end.orphan, the oldest first */
+	unsigned int n_orphans;
 
 	/* BH; guards lgr_list and membership */
 	spinlock_t lgr_lock ____cacheline_aligned_in_smp;

@@ -251,6 +251,7 @@ struct smcr_conn_early {
  * @taken: tx.cons.abs when it began
  * @abort: T_ABORT runs, else T_CLOSE
  * @fin_seen: TCP's FIN came too early, the timer runs
+ * @orphan: in sn->orphans; sn->sk_lock
  * @why: reason of an abnormal end
  */
 struct smcr_conn_end {
@@ -261,6 +262,7 @@ struct smcr_conn_end {
 	u64 taken;
 	bool abort;
 	bool fin_seen;
+	struct list_head orphan;
 	enum smcr_reason why;
 };
 
@@ -346,6 +348,7 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 			    enum smcr_reason why);
 void smcr_conn_tcp_fin(struct smcr_conn *conn);
+void smcr_conn_orphan(struct smcr_conn *conn);
 void smcr_conn_rest_read(struct smcr_conn *conn);
 void smcr_conn_tx_idle(struct smcr_conn *conn);
 void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok);

@@ -140,17 +140,6 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		smcr_rx_window(conn);
 }
 
-/*
- * Does T_CLOSE run, for a peer that reads what we wrote before the close? A FIN
- * has its own time, and so has what follows from a reset.
- */
-static bool smcr_conn_closing(const struct smcr_conn *conn)
-{
-	return (conn->fsm.want_closed || conn->fsm.tx_closed) &&
-	       conn->end.why == SMCR_R_NONE &&
-	       (!conn->end.fin_seen || smcr_conn_ended(conn));
-}
-
 /* A close is waited for in vain when less is taken in T_CLOSE (CONN-21) */
 static bool smcr_conn_took_enough(const struct smcr_conn *conn)
 {

@@ -286,6 +286,88 @@ out:
 }
 
 /**
+ * smcr_conn_closing() - does T_CLOSE run, for a peer that reads what we wrote?
+ * @conn: connection, conn->lock held
+ *
+ * A FIN that came too early has its own time, and so has what follows from a reset.
+ *
+ * Return: true after close(), until the connection ends for another reason.
+ */
+bool smcr_conn_closing(const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	return (conn->fsm.want_closed || conn->fsm.tx_closed) &&
+	       conn->end.why == SMCR_R_NONE &&
+	       (!conn->end.fin_seen || smcr_conn_ended(conn));
+}
+
+static void smcr_conn_unorphan_locked(struct smcr_net *sn,
+				      struct smcr_conn *conn)
+{
+	lockdep_assert_held(&sn->sk_lock);
+
+	if (list_empty(&conn->end.orphan))
+		return;
+	list_del_init(&conn->end.orphan);
+	sn->n_orphans--;
+}
+
+/**
+ * smcr_conn_unorphan() - a connection is over
+ * @conn: connection; no orphan any more if it was one
+ */
+void smcr_conn_unorphan(struct smcr_conn *conn)
+{
+	struct smcr_net *sn = smcr_conn_net(conn);
+
+	spin_lock_bh(&sn->sk_lock);
+	smcr_conn_unorphan_locked(sn, conn);
+	spin_unlock_bh(&sn->sk_lock);
+}
+
+/**
+ * smcr_conn_orphan() - the application has closed it, and it goes on
+ * @conn: connection of a socket without an application
+ *
+ * Of more than max_orphans the oldest is aborted: those that end as they should
+ * are orphans for a moment only, and peers that take little cannot keep their place.
+ *
+ * Context: process; socket lock held, without which the connection is not released.
+ */
+void smcr_conn_orphan(struct smcr_conn *conn)
+{
+	struct smcr_net *sn = smcr_conn_net(conn);
+	struct smcr_conn *old = NULL;
+	bool goes_on;
+
+	sock_owned_by_me(&smcr_conn_sock(conn)->sk);
+
+	spin_lock_bh(&conn->lock);
+	goes_on = conn->lgr && smcr_conn_closing(conn);
+	spin_unlock_bh(&conn->lock);
+	if (!goes_on)
+		return;
+
+	spin_lock_bh(&sn->sk_lock);
+	list_add_tail(&conn->end.orphan, &sn->orphans);
+	if (++sn->n_orphans > READ_ONCE(sn->knobs.max_orphans)) {
+		old = list_first_entry(&sn->orphans, struct smcr_conn,
+				       end.orphan);
+		sock_hold(&smcr_conn_sock(old)->sk);	/* it has the group's */
+		smcr_conn_unorphan_locked(sn, old);
+	}
+	spin_unlock_bh(&sn->sk_lock);
+	if (!old)
+		return;
+	spin_lock_bh(&old->lock);
+	if (old->lgr && smcr_conn_closing(old))
+		smcr_conn_event_locked(old, SMCR_CONN_EV_TIMER, SMCR_R_ORPHANS);
+	spin_unlock_bh(&old->lock);
+	sock_put(&smcr_conn_sock(old)->sk);
+}
+
+/**
  * smcr_conn_user_timer() - TCP_USER_TIMEOUT may be over
  * @timer: tx.timer; had a reference on the socket
  */

@@ -10,6 +10,8 @@
 void smcr_conn_timer(struct work_struct *work);
 void smcr_conn_drained(struct smcr_conn *conn);
 void smcr_conn_user_timer(struct timer_list *timer);
+bool smcr_conn_closing(const struct smcr_conn *conn);
+void smcr_conn_unorphan(struct smcr_conn *conn);
 
 /* conn_cdc.c */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);

@@ -21,6 +21,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->member.lgr_node);
 	INIT_LIST_HEAD(&conn->tx.sq_wait);
+	INIT_LIST_HEAD(&conn->end.orphan);
 	INIT_WORK(&conn->end.work, smcr_conn_work);
 	timer_setup(&conn->hold.timer, smcr_conn_rx_wait_over, 0);
 	timer_setup(&conn->tx.timer, smcr_conn_user_timer, 0);
@@ -373,6 +374,8 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	else
 		smcr_rmb_put_elem(&conn->own.elem, quarantine);
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
+	if (sock_flag(&ssk->sk, SOCK_DEAD))
+		smcr_conn_unorphan(conn);
 	smcr_link_leave(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);

@@ -153,6 +153,8 @@ static int smcr_release(struct socket *sock)
 	else
 		smcr_tcp_disown(ssk);
 	sock_orphan(sk);
+	if (ssk->mode == SMCR_MODE_SMC)
+		smcr_conn_orphan(&ssk->conn);
 	sock->sk = NULL;
 	release_sock(sk);
 

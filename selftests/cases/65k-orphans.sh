@@ -3,7 +3,8 @@
 #
 # What a peer takes of a connection that the application has closed has to be worth
 # it: an eighth of its element in each T_CLOSE, else the connection is aborted as if
-# nothing had been taken.
+# nothing had been taken. Of more such connections than max_orphans the oldest one is
+# aborted at once, and the others get everything to the peer.
 #
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -15,14 +16,24 @@
 
 server() {
 	# the window of the puppet is 16384 bytes
-	fast t_close=2000 t_abort=30000
+	fast t_close=2000 t_abort=30000 max_orphans=2
 	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 accept:0 recv:5 sndbuf:200000 send:50000 close mark:trickle \
 		accept:0 recv:5 sndbuf:200000 send:50000 close mark:eighth \
+		accept:0 recv:5 sndbuf:200000 send:50000 close mark:one \
+		accept:0 recv:5 sndbuf:200000 send:50000 close mark:two \
+		accept:0 recv:5 sndbuf:200000 send:50000 close mark:three \
 		slot:1 send:5 recv:1=eof close
 	app_end "server program"
 	eq "T_CLOSE ran out" "$(counter timer-close)" 1
 	eq "reason" "$(counter close-timeout)" 1
+	eq "one too many" "$(counter orphans)" 1
+}
+
+# everything comes, and the end
+both() {
+	printf '%s\n' "conn $1" "rx data len=16384" "consume 16384" "rx data len=16384" "consume 16384" \
+		"rx data len=16384" "consume 16384" "rx data len=848" "wait cdc has=C" "tx cdc flags=C" "rx eof" "tx fin"
 }
 
 client() {
@@ -64,6 +75,19 @@ client() {
 			tx cdc flags=C
 			rx eof
 			tx fin
+		E
+
+		echo "# one orphan too many"
+		new one && echo "await one"
+		new two && echo "await two"
+		new three && echo "await three"
+		cat <<-E
+			conn one
+			wait cdc has=A hasnot=C,D 500ms
+			tx cdc flags=A
+			rx rst
+			$(both two)
+			$(both three)
 			conn 1
 			rx data len=5
 			close

@@ -230,6 +230,7 @@ struct hlist_head {
 #define list_empty(l)		((l)->next == (l))
 #define list_empty_careful(l)	({ point(); list_empty(l); })
 #define list_entry(p, t, m)	container_of(p, t, m)
+#define list_first_entry(h, t, m) list_entry((h)->next, t, m)
 #define list_first_entry_or_null(l, t, m) \
 	(list_empty(l) ? NULL : list_entry((l)->next, t, m))
 #define list_for_each_entry(pos, l, m)					\

@@ -496,6 +496,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "ports that stay on TCP; ends with \"...\" when it was too long",
 		.kind	= KIND_STRING,
 	},
+	[SMCR_A_KNOBS_MAX_ORPHANS] = {
+		.name	= "max-orphans",
+		.doc	= "connections that go on after close()",
+		.kind	= KIND_S32,
+	},
 };
 
 const struct attr_set smcr_set_knobs = {
