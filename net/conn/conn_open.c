@@ -419,7 +419,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 
 	/* what it ordered is not for the socket's next connection */
 	spin_lock_bh(&conn->lock);
-	conn->end.todo = 0;
+	WRITE_ONCE(conn->end.todo, 0);
 	spin_unlock_bh(&conn->lock);
 	sk_stop_timer(sk, &conn->hold.timer);
 	if (cancel_work_sync(&conn->end.work))

@@ -79,7 +79,7 @@ static int nl_put_link(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	if (!nest ||
 	    smcr_nl_put_link_id(skb, lgr, link, READ_ONCE(link->st)) ||
 	    (num && nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, num)) ||
-	    (memchr_inv(link->peer_gid, 0, sizeof(link->peer_gid)) &&
+	    (smcr_link_met(link) &&
 	     nla_put(skb, SMCR_A_LINK_PEER_GID, sizeof(link->peer_gid),
 		     link->peer_gid)))
 		return -EMSGSIZE;

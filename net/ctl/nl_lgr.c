@@ -241,20 +241,24 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* What the peer announced of its end; set when the QP went to RTR */
+/* What the peer announced of its end; 0 before the QP went to RTR */
 static int smcr_nl_put_link_peer(struct sk_buff *skb,
 				 const struct smcr_link *link, bool admin)
 {
+	static const u8 none[sizeof(link->peer_gid)];
+	u32 user = READ_ONCE(link->peer_user_id);
+	bool met = smcr_link_met(link);
+
 	if (nla_put(skb, SMCR_A_LINK_PEER_GID, sizeof(link->peer_gid),
-		    link->peer_gid) ||
+		    met ? link->peer_gid : none) ||
 	    nla_put(skb, SMCR_A_LINK_PEER_MAC, sizeof(link->peer_mac),
-		    link->peer_mac) ||
-	    nla_put_u32(skb, SMCR_A_LINK_PEER_QPN, link->peer_qpn) ||
-	    nla_put_u32(skb, SMCR_A_LINK_PEER_USER_ID, link->peer_user_id) ||
-	    (admin &&
-	     nla_put_u32(skb, SMCR_A_LINK_PEER_PSN, link->peer_psn)) ||
+		    met ? link->peer_mac : none) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PEER_QPN, met ? link->peer_qpn : 0) ||
+	    nla_put_u32(skb, SMCR_A_LINK_PEER_USER_ID, user) ||
+	    (admin && nla_put_u32(skb, SMCR_A_LINK_PEER_PSN,
+				  met ? link->peer_psn : 0)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_MTU,
-			ib_mtu_enum_to_int((enum ib_mtu)link->mtu)))
+			ib_mtu_enum_to_int((enum ib_mtu)(met ? link->mtu : 0))))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -53,6 +53,26 @@ struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 	return rhashtable_lookup(&lgr->conns.tab, &token, smcr_member_params);
 }
 
+/*
+ * The lock of a bucket is a bit in the pointer to its first entry, which its holder reads
+ * plainly while another processor tries to set the bit that is set already. That is
+ * rhashtable.h's own affair, but its code is inline.
+ */
+static int member_insert(struct smcr_lgr *lgr, struct smcr_member *conn)
+{
+	/* a bucket's lock, see above */
+	return data_race(rhashtable_lookup_insert_fast(&lgr->conns.tab,
+						       &conn->node,
+						       smcr_member_params));
+}
+
+static void member_remove(struct smcr_lgr *lgr, struct smcr_member *conn)
+{
+	/* a bucket's lock, see above */
+	data_race(rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
+					 smcr_member_params));
+}
+
 /**
  * smcr_lgr_add_conn() - publish a connection under its token
  * @lgr: group
@@ -65,8 +85,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 {
 	int rc;
 
-	rc = rhashtable_lookup_insert_fast(&lgr->conns.tab, &conn->node,
-					   smcr_member_params);
+	rc = member_insert(lgr, conn);
 	if (rc)
 		return rc == -EEXIST ? rc : -ENOMEM;
 
@@ -79,8 +98,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (rc)
-		rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
-				       smcr_member_params);
+		member_remove(lgr, conn);
 	return rc;
 }
 
@@ -107,8 +125,7 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 	spin_unlock_bh(&lgr->lock);
 	if (!listed)
 		return;
-	rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
-			       smcr_member_params);
+	member_remove(lgr, conn);
 	if (last)
 		smcr_lgr_arm_idle(lgr);
 }

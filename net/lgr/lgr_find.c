@@ -225,7 +225,8 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 		link = lgr->slot[i].link;
 		if (!link)
 			continue;
-		theirs |= lgr->dialect->same_rnic(link->peer_mac, peer->mac);
+		theirs |= smcr_link_met(link) &&
+			  lgr->dialect->same_rnic(link->peer_mac, peer->mac);
 		ours |= link->pid.dev == pid->dev &&
 			link->pid.port == pid->port;
 	}
@@ -376,7 +377,7 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 	case SMCR_R_NEG_ABORTED:
 	case SMCR_R_PEER_DECLINED:
 		link = smcr_lgr_link_get(lgr, 0);
-		began = link && link->peer_qpn;
+		began = link && smcr_link_met(link);
 		smcr_link_put(link);
 		return !began;
 	default:

@@ -40,7 +40,7 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = lgr->slot[i].link;
-		if (link &&
+		if (link && (own || smcr_link_met(link)) &&
 		    lgr->dialect->same_rnic(own ? link->pid.mac :
 						  link->peer_mac, mac))
 			return true;

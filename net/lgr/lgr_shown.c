@@ -96,7 +96,9 @@ void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link)
 	strscpy(past->dev, smcr_dev_name(link->pid.dev).s, sizeof(past->dev));
 	past->port = link->pid.port;
 	past->gid = link->pid.gid;
-	memcpy(past->peer_gid, link->peer_gid, sizeof(past->peer_gid));
+	memset(past->peer_gid, 0, sizeof(past->peer_gid));
+	if (smcr_link_met(link))
+		memcpy(past->peer_gid, link->peer_gid, sizeof(past->peer_gid));
 	past->writes = READ_ONCE(link->tx_writes);
 	past->bytes = READ_ONCE(link->tx_bytes);
 	past->n_came = link->n_came;

@@ -365,19 +365,20 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 
 	if (!link)
 		return;
-	link->peer_user_id = peer->user_id;
+	WRITE_ONCE(link->peer_user_id, peer->user_id);
 	/* the first one has settled the rest; others may be in its slot later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
 		WRITE_ONCE(link->llc_form, d->llc_form(lgr->agreed.base));
 		return;
 	}
-	lgr->agreed.max_links = lgr->server ?
-		smcr_max_links(lgr->agreed.max_links, peer->max_links) :
-		smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
-			       lgr->agreed.max_links);
+	WRITE_ONCE(lgr->agreed.max_links, lgr->server ?
+		   smcr_max_links(lgr->agreed.max_links, peer->max_links) :
+		   smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
+				  lgr->agreed.max_links));
 	lgr->llc.fsm.max_links = lgr->agreed.max_links;
-	lgr->agreed.base = smcr_dialect_base(d, lgr->eye_wanted,
-					     !peer->no_eye_catcher);
+	WRITE_ONCE(lgr->agreed.base,
+		   smcr_dialect_base(d, lgr->eye_wanted,
+				     !peer->no_eye_catcher));
 	form = d->llc_form(lgr->agreed.base);
 	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++) {

@@ -97,7 +97,8 @@ struct smcr_link_for {
  * struct smcr_link - a link
  *
  * Immutable after smcr_link_create(): owner, its number and peer, slot, pid, pd,
- * lkey, mem, cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr().
+ * lkey, mem, cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr();
+ * who may be earlier asks smcr_link_met().
  *
  * @refs: see smcr_link_hold()
  * @n_conns: connections that send over it, each with a reference
@@ -230,6 +231,13 @@ int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access);
 static inline bool smcr_link_up(const struct smcr_link *link)
 {
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
+}
+
+/* Is the peer's end known? Then peer_* are there as a whole. Any context */
+static inline bool smcr_link_met(const struct smcr_link *link)
+{
+	/* pairs with smcr_link_to_rtr() */
+	return smp_load_acquire(&link->peer_qpn);
 }
 
 /* Nothing that connections have sent over it is under way any more. Any context */

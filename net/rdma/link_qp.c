@@ -147,9 +147,10 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 	if (READ_ONCE(link->st) == SMCR_LINK_ST_INIT) {
 		memcpy(link->peer_gid, gid, sizeof(link->peer_gid));
 		memcpy(link->peer_mac, mac, sizeof(link->peer_mac));
-		link->peer_qpn = qpn;
 		link->peer_psn = psn;
 		link->mtu = mtu;
+		/* pairs with smcr_link_met() */
+		smp_store_release(&link->peer_qpn, qpn);
 		rc = link_modify_rtr(link);
 	}
 	mutex_unlock(&link->verbs);

@@ -87,6 +87,7 @@ void might_sleep(void);
 
 /* Memory order: the tasks are sequentially consistent, at any of these points */
 #define READ_ONCE(x)	({ point(); *(const volatile __typeof__(x) *)&(x); })
+#define data_race(x)	(x)
 #define WRITE_ONCE(x, v) do {						\
 	point();							\
 	*(volatile __typeof__(x) *)&(x) = (v);				\
