@@ -4,8 +4,8 @@
 # A client's new link comes up when its device goes and then the group ends: both let go of the link
 # while its memory is being registered on it. It stays as long as that lasts.
 #
-# kernels: um umdbg
-# nics: 2/2
+# kernels: um umdbg umsmp
+# nics: 3/3
 # timeout: 90
 # tags: race lgr links
 # shellcheck source=selftests/prog/smc.sh
@@ -16,12 +16,12 @@
 . "$PROG/race.sh"
 
 server() {
-	fast max_links=2 t_llc=3000 t_link_retry=1000
+	fast max_links=3 t_llc=3000 t_link_retry=1000
 	bg "$PROG/xfer" server 5000 endless=1 idle=100000
 	poll 10 listening 5000
 	mark up
-	says "two links" '.state' 'rts rts'
-	barrier two
+	says "three links" '.state' 'rts rts rts'
+	barrier three
 	await over
 	kill "$BG" || :
 	wait "$BG" || :
@@ -31,26 +31,26 @@ failed() { [ "$(counter link-down)" -gt "$downs" ]; }
 
 client() {
 	local conn
-	fast max_links=2 t_llc=3000 t_link_retry=1000
+	fast max_links=3 t_llc=3000 t_link_retry=1000
 	await up
 	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
 	conn=$BG
+	says "three links" '.state' 'rts rts rts'
+	barrier three
+	rnic_delete 2
 	says "two links" '.state' 'rts rts'
-	barrier two
-	rnic_delete 1
-	says "one link" '.state' 'rts'
 	latch slot-up
-	rnic_add 1
+	rnic_add 2
 	holds slot-up
 	downs=$(counter link-down)
-	bg rdma link delete "$(rnic 1)"
+	bg rdma link delete "$(rnic 2)"
 	check "the link fails" eventually 20 failed
 	"$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
 	nap 4		# longer than the end of a group waits for its peer
 	unlatch slot-up
 	check "the device goes" wait "$BG"
 	check "the group is freed" eventually 20 no_group
-	rnic_add 1
+	rnic_add 2
 	mark over
 	wait "$conn" || :
 }
