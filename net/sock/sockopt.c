@@ -348,9 +348,9 @@ static void smcr_push_flag(struct sock *tsk, const struct sock *sk,
 /* Options that may change at any time and that TCP looks at when it is called */
 static void smcr_push_live(struct sock *tsk, const struct sock *sk)
 {
-	if (tsk->sk_rcvtimeo != READ_ONCE(sk->sk_rcvtimeo))
+	if (READ_ONCE(tsk->sk_rcvtimeo) != READ_ONCE(sk->sk_rcvtimeo))
 		WRITE_ONCE(tsk->sk_rcvtimeo, READ_ONCE(sk->sk_rcvtimeo));
-	if (tsk->sk_sndtimeo != READ_ONCE(sk->sk_sndtimeo))
+	if (READ_ONCE(tsk->sk_sndtimeo) != READ_ONCE(sk->sk_sndtimeo))
 		WRITE_ONCE(tsk->sk_sndtimeo, READ_ONCE(sk->sk_sndtimeo));
 	if (unlikely(sock_flag(tsk, SOCK_URGINLINE) !=
 		     sock_flag(sk, SOCK_URGINLINE))) {
@@ -406,7 +406,7 @@ static void smcr_push_pacing(struct sock *tsk, const struct sock *sk)
 		cmpxchg(&tsk->sk_pacing_status, SK_PACING_NONE,
 			SK_PACING_NEEDED);
 	WRITE_ONCE(tsk->sk_max_pacing_rate, rate);
-	WRITE_ONCE(tsk->sk_pacing_rate, min(tsk->sk_pacing_rate, rate));
+	WRITE_ONCE(tsk->sk_pacing_rate, min(READ_ONCE(tsk->sk_pacing_rate), rate));
 }
 
 /*
