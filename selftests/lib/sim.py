@@ -43,7 +43,7 @@ QEMU = {
 QEMU_WORDS = {
     "6.1": ["workqueue.debug_force_rr_cpu=1"],
     "6.12": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"],
-    "kcsan": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu", "kcsan.skip_watch=100"],
+    "kcsan": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu", "kcsan.skip_watch=4"],
 }
 REAL = ("umsmp", *QEMU)
 KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post
