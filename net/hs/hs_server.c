@@ -130,6 +130,9 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	hs->why = SMCR_R_LGR_LIMIT;
 	if (atomic_read(&sn->n_handshakes) > READ_ONCE(sn->knobs.max_handshakes))
 		return SMCR_HS_DECLINE;
+	hs->why = SMCR_R_SUBNET;
+	if (smcr_route_offlink(tcp))
+		return SMCR_HS_DECLINE;
 	if (smcr_route_match(tcp, p, &hs->pid, &hs->why))
 		return SMCR_HS_DECLINE;
 

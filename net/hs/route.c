@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 #include <net/neighbour.h>
+#include <net/route.h>
 #include <net/xfrm.h>
 #include "conn/sock.h"
 #include "core/lgr_plan.h"
@@ -59,6 +60,94 @@ bool smcr_route_ipsec(struct sock *tcp)
 #endif
 	return ipsec;
 }
+
+/**
+ * smcr_route_dst_gateway() - do packets for a route's destination go to a router?
+ * @dst: route of IPv4 or IPv6
+ *
+ * Return: true if so: what is there is in no directly attached subnet (SEC-02).
+ */
+bool smcr_route_dst_gateway(const struct dst_entry *dst)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (dst->ops->family == AF_INET6)
+		return container_of(dst, struct rt6_info, dst)->rt6i_flags &
+		       RTF_GATEWAY;
+#endif
+	return container_of(dst, struct rtable, dst)->rt_uses_gateway;
+}
+
+/**
+ * smcr_route_offlink() - is the peer of a connection behind a router?
+ * @tcp: established TCP socket
+ *
+ * What subnet a Proposal names is its sender's word only.
+ *
+ * Return: true if the route says so, or if there is none.
+ */
+bool smcr_route_offlink(struct sock *tcp)
+{
+	const struct dst_entry *dst;
+	bool off;
+
+	rcu_read_lock();
+	dst = rcu_dereference(tcp->sk_dst_cache);
+	off = !dst || smcr_route_dst_gateway(dst);
+	rcu_read_unlock();
+	return off;
+}
+
+/**
+ * smcr_route_onlink4() - is an address in a subnet of a route's interface?
+ * @dst: route to it, without a gateway
+ * @daddr: address
+ *
+ * Return: true if so, or if it is an own address.
+ */
+bool smcr_route_onlink4(const struct dst_entry *dst, __be32 daddr)
+{
+	const struct net_device *ndev;
+	const struct in_ifaddr *ifa;
+	struct in_device *in;
+	bool found;
+
+	rcu_read_lock();
+	ndev = READ_ONCE(dst->dev);
+	found = ndev->flags & IFF_LOOPBACK;
+	in = __in_dev_get_rcu(ndev);
+	if (in) {
+		in_dev_for_each_ifa_rcu(ifa, in)
+			found |= inet_ifa_match(daddr, ifa);
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/**
+ * smcr_route_onlink6() - is an address in a prefix of a route's interface?
+ * @dst: route to it, without a gateway
+ * @daddr: address
+ *
+ * Return: true if the route is one of a prefix, or an own address has one that
+ * it is in; or if it is an own address.
+ */
+bool smcr_route_onlink6(const struct dst_entry *dst,
+			const struct in6_addr *daddr)
+{
+	const struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
+	struct net_device *ndev = READ_ONCE(dst->dev);
+	const struct fib6_info *from;
+	bool found;
+
+	rcu_read_lock();
+	from = rcu_dereference(rt->from);
+	found = ndev->flags & IFF_LOOPBACK || rt->rt6i_flags & RTF_LOCAL ||
+		(from && from->fib6_dst.plen && from->fib6_dst.plen < 128);
+	rcu_read_unlock();
+	return found || ipv6_chk_prefix(daddr, ndev);
+}
+#endif
 
 /* Device that owns the local address. RCU read side. */
 static struct net_device *smcr_route_own_dev(struct sock *tcp)
@@ -163,7 +252,8 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 	peer->near = dst && dst->dev && dst->dev->flags & IFF_LOOPBACK;
 	if (!peer->near) {
 		ndev = smcr_route_dev(tcp);
-		if (ndev && ndev->addr_len == ETH_ALEN)
+		if (ndev && ndev->addr_len == ETH_ALEN &&
+		    !(dst && smcr_route_dst_gateway(dst)))
 			smcr_route_neigh(ndev, tcp, peer);
 		/* which may be another one: what the peer's ARP or NDP finds */
 		ndev = smcr_route_own_dev(tcp);

@@ -24,5 +24,10 @@ bool smcr_route_is_v4(const struct sock *tcp);
 
 bool smcr_route_ipsec(struct sock *tcp);
 bool smcr_route_dst_ipsec(const struct dst_entry *dst);
+bool smcr_route_dst_gateway(const struct dst_entry *dst);
+bool smcr_route_offlink(struct sock *tcp);
+bool smcr_route_onlink4(const struct dst_entry *dst, __be32 daddr);
+bool smcr_route_onlink6(const struct dst_entry *dst,
+			const struct in6_addr *daddr);
 
 #endif /* _SMCR_ROUTE_H */

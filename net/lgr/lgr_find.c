@@ -339,6 +339,14 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	return others ?: forming;
 }
 
+/* A host has any number of IPv6 addresses in its /64, and one of IPv4 */
+static bool smcr_lgr_share_of(const struct in6_addr *a,
+			      const struct in6_addr *b)
+{
+	return ipv6_addr_v4mapped(a) ? ipv6_addr_equal(a, b) :
+				       ipv6_prefix_equal(a, b, 64);
+}
+
 /*
  * May @addr begin one more first contact? Peer IDs can be made up, and from one
  * address must not take all that there may be. There are no more of them than
@@ -356,7 +364,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
 			list_del_init(&lgr->net.form);
 		else
-			left -= ipv6_addr_equal(&lgr->peer.addr, addr);
+			left -= smcr_lgr_share_of(addr, &lgr->peer.addr);
 	}
 	return left > 0;
 }

@@ -24,6 +24,8 @@ static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
 		return SMCR_R_IPSEC;
 	if (!smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev)))
 		return SMCR_R_NO_DEVICE;
+	if (smcr_route_dst_gateway(dst))
+		return SMCR_R_SUBNET;
 	return SMCR_R_NONE;
 }
 
@@ -42,6 +44,8 @@ static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
 	if (IS_ERR(rt))		/* TCP will say what is wrong */
 		return SMCR_R_NO_DEVICE;
 	why = smcr_connect_dst(ssk, &rt->dst);
+	if (why == SMCR_R_NONE && !smcr_route_onlink4(&rt->dst, daddr))
+		why = SMCR_R_SUBNET;
 	ip_rt_put(rt);
 	return why;
 }
@@ -73,6 +77,8 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 	if (IS_ERR(dst))
 		return SMCR_R_NO_DEVICE;
 	why = smcr_connect_dst(ssk, dst);
+	if (why == SMCR_R_NONE && !smcr_route_onlink6(dst, &sin6->sin6_addr))
+		why = SMCR_R_SUBNET;
 	dst_release(dst);
 	return why;
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Only peers in a directly attached subnet get an Accept; others get a Decline
-# and go on with TCP.
+# and go on with TCP, whatever subnet they claim to be in: behind a router they are not.
 #
 # covers: CLC-25 CLC-26 CLC-28 SEC-02
 # module: ours none
@@ -21,6 +21,14 @@ server() {
 	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 "${calls[@]}"
 	app_end "IPv6"
+	ip route add 10.99.0.2/32 via "$PEER"
+	ip -6 route add fd99:0::2/128 via "$PEER6"
+	app_bg limit:60 socket listen:5000 mark:up7 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "IPv4, a router"
+	app_bg limit:60 socket:smc6 listen:5006 mark:up8 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "IPv6, a router"
+	ip route del 10.99.0.2/32
+	ip -6 route del fd99:0::2/128
 }
 
 declined() {
@@ -74,4 +82,17 @@ client() {
 		tx fin
 		rx eof
 	E
+	# connections come from addresses that the server reaches by way of a router
+	ip addr add 10.99.0.2/32 dev lo
+	ip -6 addr add fd99:0::2/128 dev lo
+	ip route add "$PEER/32" dev eth0 src 10.99.0.2
+	ip -6 route add "$PEER6/128" dev eth0 src fd99:0::2
+	n=1 ADDR=$PEER PORT=5000
+	await up7
+	pup "the right IPv4 subnet, from elsewhere" < <(declined net=10.77.0.0/24)
+	ADDR=$PEER6 PORT=5006
+	await up8
+	pup "the right prefix, from elsewhere" < <(declined "noprefix prefix=fd77:0::/64")
+	ip route del "$PEER/32"
+	ip -6 route del "$PEER6/128"
 }

@@ -4,7 +4,7 @@
 # Somebody makes up peer IDs and begins a first contact with each: his address gets
 # a quarter of what max_first_contacts allows and Declines from then on, while other
 # addresses, of either family, still get Accepts until all of them together have
-# reached the limit. What ends makes room. A limit below four is one for each.
+# reached the limit. The IPv6 addresses of one /64 count as one, as a host has any number there. What ends makes room. A limit below four is one for each.
 #
 # covers: SEC-11 SEC-13
 # module: ours none
@@ -15,10 +15,12 @@
 . "$PROG/puppet.sh"
 
 OWN=(10.77.0.101 10.77.0.102 10.77.0.103)
+OWN6=(fd77:0::101 fd77:0::102)
 
 server() {
 	local addr
 	for addr in "${OWN[@]}"; do ip addr add "$addr/24" dev eth0; done
+	for addr in "${OWN6[@]}"; do ip addr add "$addr/64" dev eth0 nodad; done
 	fast max_first_contacts=8 t_clc=20000
 	app_bg limit:60 socket listen:5000:64 socket:smc6 listen:5006:64 mark:up await:over close
 	await eight
@@ -44,15 +46,22 @@ client() {
 		ip addr add "${addr/.10/.11}/24" dev eth0
 		ip route add "$addr/32" dev eth0 src "${addr/.10/.11}"
 	done
+	for addr in "${OWN6[@]}"; do
+		ip addr add "${addr/::10/::11}/64" dev eth0 nodad
+		ip -6 route add "$addr/128" dev eth0 src "${addr/::10/::11}"
+	done
 	await up
 	pup "a share for each address" < <(
-		for addr in "$PEER" "${OWN[@]:0:2}"; do
+		for addr in "$PEER" "${OWN[0]}"; do
 			echo "# $addr"
 			for _ in 1 2; do try "$addr" 5000 "$accepted"; done
 			try "$addr" 5000 "$declined"
 		done
+		try "${OWN[1]}" 5000 "$accepted"
 		echo "# IPv6"
 		try "$PEER6" 5006 "$accepted"
+		try "${OWN6[0]}" 5006 "$accepted"
+		try "${OWN6[1]}" 5006 "$declined"
 		echo "# the last one of eight"
 		try "${OWN[2]}" 5000 "$accepted"
 		echo "# all are under way: nobody gets one, share or not"

@@ -4,7 +4,7 @@
 # Whoever does not want SMC-R gets plain TCP, and neither the application nor
 # the wire shows anything else: plain TCP peers on either side, the option
 # stripped on its way, the module switched off, SYN cookies, Fast Open, no RDMA
-# device on the other side.
+# device on the other side, a router in between or no common subnet, where the option does not go.
 # The options are read from the packets by tcpdump in the guest.
 #
 # covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-14 T-15 T-16 MISC-07 MISC-22
@@ -35,14 +35,14 @@ clt() {
 	await "up.$name" 40
 	smc_reset
 	watch "$name" "$port"
-	check "$name: client" "$X" client "$PEER" "$port" fam="$fam" send=30k recv=50k "$@"
+	check "$name: client" "$X" client "${TO:-$PEER}" "$port" fam="$fam" send=30k recv=50k "$@"
 	watched
 }
 
 objects() { rdma resource show | head -1; }
 
 server() {
-	local cookies before n
+	local addr cookies before n
 	srv both 5001 smc; smc_was both 1 1
 	srv tcp-server 5002 tcp; tcp_was tcp-server 0
 	before=$(objects)
@@ -88,6 +88,17 @@ server() {
 	rnic_delete 0
 	srv no-device 5012 smc; tcp_was no-device 1
 	rnic_add 0
+	# addresses that the client reaches by way of a router, which is this host
+	for addr in 10.77.0.91/32 10.99.0.1/32 fd77:0::91/128 fd99:0::1/128; do
+		ip addr add "$addr" dev eth0 nodad
+	done
+	srv router 5013 smc; tcp_was router 1
+	srv router6 5014 smc; tcp_was router6 1
+	srv nosubnet 5015 smc; tcp_was nosubnet 1
+	srv noprefix 5016 smc; tcp_was noprefix 1
+	for addr in 10.77.0.91/32 10.99.0.1/32 fd77:0::91/128 fd99:0::1/128; do
+		ip addr del "$addr" dev eth0
+	done
 }
 
 client() {
@@ -164,4 +175,21 @@ client() {
 	check "as TCP does" grep -q 'connect: Connection refused' "$CASEDIR/refused"
 	mark filtered
 	clt no-device 5012 smc; on_wire no-device yes no no; tcp_was no-device 1
+	ip route add 10.77.0.91/32 via "$PEER"
+	ip -6 route add fd77:0::91/128 via "$PEER6"
+	TO=10.77.0.91
+	clt router 5013 smc; on_wire router no no no; tcp_was router 1
+	TO=fd77:0::91
+	clt router6 5014 smc; on_wire router6 no no no; tcp_was router6 1
+	ip route del 10.77.0.91/32
+	ip -6 route del fd77:0::91/128
+	# and those that it reaches directly, but in no subnet of its own
+	ip route add 10.99.0.1/32 dev eth0
+	ip -6 route add fd99:0::1/128 dev eth0
+	TO=10.99.0.1
+	clt nosubnet 5015 smc; on_wire nosubnet no no no; tcp_was nosubnet 1
+	TO=fd99:0::1
+	clt noprefix 5016 smc; on_wire noprefix no no no; tcp_was noprefix 1
+	ip route del 10.99.0.1/32
+	ip -6 route del fd99:0::1/128
 }
