@@ -209,8 +209,12 @@ static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 	return 0;
 }
 
-/* Where the connection lives; conn->lgr and link are cleared under conn->lock */
-static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
+/*
+ * Where the connection lives; conn->lgr and link are cleared under conn->lock. Tokens
+ * are all that a CDC has to have right: for administrators only.
+ */
+static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
+			     bool admin)
 {
 	const struct smcr_link *link = conn->link;
 
@@ -220,21 +224,22 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn)
 	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
 			   smcr_dev_name(link->pid.dev).s) ||
 	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num)) ||
-	    nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token) ||
+	    (admin && nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token)) ||
 	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->snd.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->own.elem.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RMBE_INDEX, conn->own.elem.index))
 		return -EMSGSIZE;
 	if (!conn->active)	/* the peer's side is not known yet */
 		return 0;
-	if (nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->tx.token) ||
+	if ((admin && nla_put_u32(skb, SMCR_A_CONN_PEER_TOKEN, conn->tx.token)) ||
 	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx.ring.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->relem.index))
 		return -EMSGSIZE;
 	return smcr_nl_put_flow(skb, conn);
 }
 
-static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn)
+static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
+			    bool admin)
 {
 	lockdep_assert_held(&conn->lock);
 
@@ -244,7 +249,7 @@ static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn)
 	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
 	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx.bytes)))
 		return -EMSGSIZE;
-	return conn->lgr ? smcr_nl_put_place(skb, conn) : 0;
+	return conn->lgr ? smcr_nl_put_place(skb, conn, admin) : 0;
 }
 
 static bool smcr_nl_port_wanted(const struct nlattr *port,
@@ -301,6 +306,7 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 			     struct nlattr **attrs,
 			     const struct smcr_nl_sock *s)
 {
+	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
 	struct smcr_conn *conn = &s->ssk->conn;
 	u8 mode = READ_ONCE(s->ssk->mode);
 	struct smcr_nl_msg msg;
@@ -320,7 +326,7 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!smcr_nl_conn_wanted(attrs, conn))
 		rc = -ENOENT;
 	else if (!rc && mode != SMCR_MODE_INIT && mode != SMCR_MODE_LISTEN)
-		rc = smcr_nl_put_conn(skb, conn);
+		rc = smcr_nl_put_conn(skb, conn, admin);
 	spin_unlock_bh(&conn->lock);
 
 	rc = smcr_nl_close(&msg, rc);

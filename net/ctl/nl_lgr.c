@@ -253,10 +253,11 @@ static int smcr_nl_put_link_peer(struct sk_buff *skb,
 		    met ? link->peer_gid : none) ||
 	    nla_put(skb, SMCR_A_LINK_PEER_MAC, sizeof(link->peer_mac),
 		    met ? link->peer_mac : none) ||
-	    nla_put_u32(skb, SMCR_A_LINK_PEER_QPN, met ? link->peer_qpn : 0) ||
-	    nla_put_u32(skb, SMCR_A_LINK_PEER_USER_ID, user) ||
-	    (admin && nla_put_u32(skb, SMCR_A_LINK_PEER_PSN,
-				  met ? link->peer_psn : 0)) ||
+	    (admin &&
+	     (nla_put_u32(skb, SMCR_A_LINK_PEER_QPN, met ? link->peer_qpn : 0) ||
+	      nla_put_u32(skb, SMCR_A_LINK_PEER_USER_ID, user) ||
+	      nla_put_u32(skb, SMCR_A_LINK_PEER_PSN,
+			  met ? link->peer_psn : 0))) ||
 	    nla_put_u32(skb, SMCR_A_LINK_MTU,
 			ib_mtu_enum_to_int((enum ib_mtu)(met ? link->mtu : 0))))
 		return -EMSGSIZE;
@@ -318,7 +319,7 @@ static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* The PSNs would let a forger write into the link: for administrators only */
+/* What a forger of packets of the link has to know is for administrators only */
 static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 			    struct smcr_link *link, u32 qpn, bool admin)
 {
@@ -326,9 +327,9 @@ static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 
 	if (smcr_nl_put_link_id(skb, lgr, link, st) ||
 	    nla_put_u32(skb, SMCR_A_LINK_LINK_NUM, READ_ONCE(link->num)) ||
-	    (qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
+	    (admin && qpn && nla_put_u32(skb, SMCR_A_LINK_QPN, qpn)) ||
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
-	    nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id) ||
+	    (admin && nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_MAX_INLINE, link->max_inline) ||
 	    smcr_nl_put_link_role(skb, lgr, link))
 		return -EMSGSIZE;

@@ -665,13 +665,13 @@ static const struct attr_desc smcr_set_conn_attrs[] = {
 	},
 	[SMCR_A_CONN_TOKEN] = {
 		.name	= "token",
-		.doc	= "own alert token",
+		.doc	= "own alert token, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 		.hint	= HINT_HEX,
 	},
 	[SMCR_A_CONN_PEER_TOKEN] = {
 		.name	= "peer-token",
-		.doc	= "peer's alert token",
+		.doc	= "peer's alert token, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 		.hint	= HINT_HEX,
 	},
@@ -1044,12 +1044,12 @@ static const struct attr_desc smcr_set_link_attrs[] = {
 	},
 	[SMCR_A_LINK_QPN] = {
 		.name	= "qpn",
-		.doc	= "own queue pair number",
+		.doc	= "own queue pair number, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 	},
 	[SMCR_A_LINK_PEER_QPN] = {
 		.name	= "peer-qpn",
-		.doc	= "peer's queue pair number",
+		.doc	= "peer's queue pair number, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 	},
 	[SMCR_A_LINK_PSN] = {
@@ -1069,13 +1069,13 @@ static const struct attr_desc smcr_set_link_attrs[] = {
 	},
 	[SMCR_A_LINK_USER_ID] = {
 		.name	= "user-id",
-		.doc	= "own link user ID",
+		.doc	= "own link user ID, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 		.hint	= HINT_HEX,
 	},
 	[SMCR_A_LINK_PEER_USER_ID] = {
 		.name	= "peer-user-id",
-		.doc	= "peer's link user ID",
+		.doc	= "peer's link user ID, only for CAP_NET_ADMIN",
 		.kind	= KIND_U32,
 		.hint	= HINT_HEX,
 	},
