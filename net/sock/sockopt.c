@@ -248,6 +248,22 @@ static int smcr_get_int(int value, char __user *val, int __user *len)
 	return 0;
 }
 
+/* TCP_INFO of a listener: TCP counts what is in its own queue, which is emptied */
+static int smcr_put_waiting(const struct smcr_sock *lsk, char __user *val,
+			    int __user *len)
+{
+	u32 n = READ_ONCE(lsk->n_accept_q) +
+		READ_ONCE(lsk->tcp->sk->sk_ack_backlog);
+	int size;
+
+	if (get_user(size, len))
+		return -EFAULT;
+	if (size < (int)offsetofend(struct tcp_info, tcpi_unacked))
+		return 0;
+	val += offsetof(struct tcp_info, tcpi_unacked);
+	return copy_to_user(val, &n, sizeof(n)) ? -EFAULT : 0;
+}
+
 /**
  * smcr_getsockopt() - proto_ops.getsockopt
  * @sock: socket
@@ -262,7 +278,7 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		    int __user *len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
-	int idle;
+	int idle, rc;
 
 	if (level == SOL_TCP) {
 		switch (smcr_opt_find(smcr_tcp_opts, ARRAY_SIZE(smcr_tcp_opts),
@@ -280,7 +296,11 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		if (opt == TCP_KEEPIDLE && idle)
 			return smcr_get_int(idle / HZ, val, len);
 	}
-	return smcr_tcp_getsockopt(ssk, level, opt, val, len);
+	rc = smcr_tcp_getsockopt(ssk, level, opt, val, len);
+	if (!rc && level == SOL_TCP && opt == TCP_INFO &&
+	    READ_ONCE(ssk->mode) == SMCR_MODE_LISTEN)
+		rc = smcr_put_waiting(ssk, val, len);
+	return rc;
 }
 
 /**

@@ -18,6 +18,9 @@
   sockfine.py cookie HOST PORT     SO_COOKIE and SO_INCOMING_CPU are those of the
                                    TCP connection that ss shows
   sockfine.py cookies HOST PORT    the same of a listener and what it accepts
+  sockfine.py queue HOST PORT      TCP_INFO of a listener counts three connections
+                                   that wait for accept(), one less with each
+  sockfine.py waiters HOST PORT    which are made by this
   sockfine.py filter HOST PORT     SO_ATTACH_FILTER that drops, then none
   sockfine.py stamp HOST PORT      SO_TIMESTAMP
 
@@ -232,6 +235,33 @@ def cookies(host, port):
         die("no CPU")
 
 
+def queue(host, port):
+    listener = socket.create_server((host, port), backlog=8)
+
+    def waiting():
+        return struct.unpack_from("=I", listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 64), 24)[0]
+
+    def wanted(n):
+        end = time.monotonic() + 5
+        while waiting() != n:
+            if time.monotonic() > end:
+                die(f"{waiting()} connections wait, not {n}")
+            time.sleep(0.01)
+
+    for left in (3, 2, 1, 0):
+        wanted(left)
+        if left:
+            s, _ = listener.accept()
+            s.close()
+    if len(listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 24)) != 24:
+        die("a short TCP_INFO has another length")
+
+
+def waiters(host, port):
+    for s in [socket.create_connection((host, port)) for _ in range(3)]:
+        s.recv(1)
+
+
 def filter_(host, port):
     s = socket.create_connection((host, port))
     echo(s)
@@ -266,7 +296,7 @@ def stamp(host, port):
 def main():
     call = {"ulp": ulp, "sigio": sigio, "recverr": recverr, "icmp": icmp, "tos": tos,
             "connect4": connect4, "nodelay": nodelay, "refused": refused, "cookie": cookie,
-            "cookies": cookies, "filter": filter_, "stamp": stamp}[sys.argv[1]]
+            "cookies": cookies, "queue": queue, "waiters": waiters, "filter": filter_, "stamp": stamp}[sys.argv[1]]
     args = sys.argv[2:]
     if sys.argv[1] == "icmp":
         args[0] = int(args[0])
