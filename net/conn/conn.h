@@ -76,6 +76,8 @@ struct smcr_conn_ka {
  * @blocked: B of the last CDC
  * @asks: R, P or U of the last CDC
  * @redo: F has come: the peer's cursor may be behind
+ * @redo_at: ... the last one, jiffies
+ * @redo_num: ... number of its link
  * @purged: unread data were dropped; a reader that copies looks without the lock
  * @lost: a purge dropped data, or the end of them
  * @rest: closed, but unread data were left
@@ -93,6 +95,8 @@ struct smcr_conn_rx {
 	bool blocked;
 	bool asks;
 	bool redo;
+	unsigned long redo_at;
+	u8 redo_num;
 	bool purged;
 	bool lost;
 	bool rest;
@@ -231,6 +235,18 @@ struct smcr_conn_mv {
 };
 
 /**
+ * struct smcr_conn_bound - what a link that is lost may still write; conn->lock
+ * @at: no byte is written from here on: see struct smcr_fo_plan; U64_MAX
+ * @num: number of the link, 0: of more than one; written with WRITE_ONCE()
+ * @timer: for how long; a reference on the socket while it runs
+ */
+struct smcr_conn_bound {
+	u64 at;
+	u8 num;
+	struct timer_list timer;
+};
+
+/**
  * struct smcr_conn_early - what came before activation; conn->lock
  * @cflags: D, C, A
  * @bad: a violation
@@ -286,6 +302,7 @@ struct smcr_conn_end {
  * @snd: send buffer; socket lock
  * @tx: send side; @lock
  * @mv: failover of it; @lock
+ * @bound: ... until the old link is deleted; @lock
  * @early: what came before @active; @lock
  * @end: @lock
  */
@@ -305,6 +322,7 @@ struct smcr_conn {
 	struct smcr_conn_snd snd;
 	struct smcr_conn_tx tx;
 	struct smcr_conn_mv mv;
+	struct smcr_conn_bound bound;
 	struct smcr_conn_early early;
 	struct smcr_conn_end end;
 };
@@ -312,6 +330,7 @@ struct smcr_conn {
 enum {
 	SMCR_CONN_TODO_FIN,
 	SMCR_CONN_TODO_MOVE,	/* the link has failed */
+	SMCR_CONN_TODO_UNBIND,	/* ... and one that failed before is deleted */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
 	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */

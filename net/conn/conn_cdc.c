@@ -259,6 +259,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 
 	if (cdc->pflags & SMCR_CDC_F) {		/* FO-08: no other field counts */
 		conn->rx.redo = true;
+		conn->rx.redo_at = jiffies;
+		conn->rx.redo_num = link_num;
 		if (!smcr_fo_valid(cdc->seq, smcr_conn_rx_last(conn)))
 			smcr_conn_rx_wait(conn, cdc->seq, link_num);
 		return;

@@ -33,6 +33,17 @@ int smcr_conn_aim(struct smcr_conn *conn);
 
 void smcr_conn_rx_wait_over(struct timer_list *timer);
 
+/*
+ * Jiffies that a switch holds up a packet, at most; with flow control by pauses, say. If
+ * it is the next one that a queue pair waits for it is taken, also after its sender's
+ * has ended.
+ */
+#define SMCR_HELD_UP	HZ
+
+/* move.c */
+void smcr_conn_unbind(struct smcr_conn *conn);
+void smcr_conn_unbind_late(struct timer_list *timer);
+
 /* tx_limit.c */
 bool smcr_tx_stalled(struct smcr_conn *conn);
 void smcr_tx_unwatch(struct smcr_conn *conn);

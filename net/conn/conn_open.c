@@ -24,6 +24,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	INIT_LIST_HEAD(&conn->end.orphan);
 	INIT_WORK(&conn->end.work, smcr_conn_work);
 	timer_setup(&conn->hold.timer, smcr_conn_rx_wait_over, 0);
+	timer_setup(&conn->bound.timer, smcr_conn_unbind_late, 0);
 	timer_setup(&conn->tx.timer, smcr_conn_user_timer, 0);
 	INIT_DELAYED_WORK(&conn->end.timer, smcr_conn_timer);
 	conn->relem.rtoken = -1;
@@ -92,6 +93,8 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->mv.redo = false;
 	conn->mv.lost = false;
 	conn->mv.again = start;
+	conn->bound.at = U64_MAX;
+	conn->bound.num = 0;
 	conn->end.todo = 0;
 	conn->end.why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
@@ -422,12 +425,25 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	WRITE_ONCE(conn->end.todo, 0);
 	spin_unlock_bh(&conn->lock);
 	sk_stop_timer(sk, &conn->hold.timer);
+	sk_stop_timer(sk, &conn->bound.timer);
 	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
 	n = smcr_work_end(&conn->end.timer);
 	while (n--)
 		sock_put(sk);
+}
+
+/*
+ * The peer has moved not long ago, and a packet of its old link may be on its way: that
+ * link has not stopped here, or it is another one
+ */
+static bool smcr_conn_may_come(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->rx.redo && conn->lgr &&
+	       time_before(jiffies, conn->rx.redo_at + SMCR_HELD_UP) &&
+	       smcr_lgr_other_hears(conn->lgr, conn->rx.redo_num);
 }
 
 /*
@@ -450,10 +466,13 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_conn_move(conn);
 
 	spin_lock_bh(&conn->lock);
+	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
+		smcr_conn_unbind(conn);
 	idle = !smcr_tx_unsaid(conn);
-	/* both have said C or A: nobody writes any more (RMB-22) */
+	/* both have said C or A: the peer writes no more (RMB-22) */
 	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
-		  (conn->fsm.rx_closed || conn->fsm.rx_abort);
+		  (conn->fsm.rx_closed || conn->fsm.rx_abort) &&
+		  !smcr_conn_may_come(conn);
 	spin_unlock_bh(&conn->lock);
 
 	/*
@@ -466,6 +485,7 @@ static void smcr_conn_work(struct work_struct *work)
 	    test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo)) {
 		smcr_conn_stop_timer(conn);
 		smcr_conn_release_tx(conn);
+		sk_stop_timer(sk, &conn->bound.timer);
 		set_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	}
 	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo))

@@ -54,10 +54,53 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
+ * What was lost with the link @num may still be on its way. It is in nobody's way when
+ * the link is deleted, since the peer takes nothing by it any more, or when it is over.
+ */
+static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
+{
+	lockdep_assert_held(&conn->lock);
+	if (at == U64_MAX)
+		return;
+	/* of two links neither is enough */
+	WRITE_ONCE(conn->bound.num, conn->bound.at == U64_MAX ? num : 0);
+	conn->bound.at = min(conn->bound.at, at);
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->bound.timer,
+		       jiffies + SMCR_HELD_UP);
+}
+
+/* conn->lock held: the peer takes nothing by the old link any more */
+void smcr_conn_unbind(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->bound.at == U64_MAX)
+		return;
+	conn->bound.at = U64_MAX;
+	WRITE_ONCE(conn->bound.num, 0);
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->bound.timer);
+	smcr_tx_push(conn);
+}
+
+/* It has not been deleted, but nothing is on its way for so long */
+void smcr_conn_unbind_late(struct timer_list *timer)
+{
+	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
+					      bound.timer);
+
+	spin_lock_bh(&conn->lock);
+	/* not if it was armed again while this run waited for the lock */
+	if (!timer_pending(timer))
+		smcr_conn_unbind(conn);
+	spin_unlock_bh(&conn->lock);
+	sock_put(&smcr_conn_sock(conn)->sk);
+}
+
+/*
  * conn->lock held: from @from to @to. What certainly has arrived is not written
  * again, the rest is. False: the peer has not told what its RMB is called there.
  */
-static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
+static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
+			struct smcr_link *to)
 {
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx.seq,
@@ -86,20 +129,28 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *to)
 	conn->mv.redo = plan.redo;
 	conn->mv.again = plan.prod;
 	conn->tx.signalled = conn->mv.fo.abs;
+	move_bind(conn, plan.bound, READ_ONCE(from->num));
 	trace_smcr_move(conn->member.token, READ_ONCE(to->num), plan.seq,
 			conn->tx.prod.abs - plan.prod.abs);
 	return true;
 }
 
 /*
- * Who moved the connections of @to may have passed by before this one was on it:
- * pairs with smcr_conn_move_all().
+ * Who moved the connections of @to may have passed by before this one was on it, and
+ * who deleted @from before it was bound: pairs with smcr_conn_move_all().
  */
-static void move_check(struct smcr_conn *conn, const struct smcr_link *to)
+static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
+		       const struct smcr_link *to)
 {
-	smp_mb();	/* conn->link, then the state of the link */
+	smp_mb();	/* conn->link and conn->bound, then the state of the links */
 	if (!smcr_link_carries(to))
 		smcr_conn_want_move(conn);
+	if (READ_ONCE(from->deleted) &&
+	    READ_ONCE(conn->bound.num) == READ_ONCE(from->num)) {
+		spin_lock_bh(&conn->lock);
+		smcr_conn_unbind(conn);
+		spin_unlock_bh(&conn->lock);
+	}
 }
 
 /*
@@ -114,7 +165,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr && conn->link == from) {
 		queued = smcr_link_cancel_wait(from, &conn->tx.sq_wait);
-		if (why == SMCR_R_NONE && !move_locked(conn, to))
+		if (why == SMCR_R_NONE && !move_locked(conn, from, to))
 			why = SMCR_R_RKEY_UNKNOWN;
 		moved = conn->link == to;
 		if (why == SMCR_R_NONE) {
@@ -158,7 +209,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 	if (moved) {
 		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
 		smcr_lgr_moved(lgr, from, to);
-		move_check(conn, to);
+		move_check(conn, from, to);
 		smcr_link_leave(from);
 	}
 out:
@@ -173,17 +224,24 @@ void smcr_conn_want_move(struct smcr_conn *conn)
 	smcr_conn_queue_work(conn);
 }
 
-static void move_if_on(struct smcr_member *member, void *link)
+static void move_if_on(struct smcr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
+	const struct smcr_link *link = arg;
 
 	if (READ_ONCE(conn->link) == link)
 		smcr_conn_want_move(conn);
+	if (READ_ONCE(link->deleted) &&
+	    READ_ONCE(conn->bound.num) == READ_ONCE(link->num)) {
+		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
+		smcr_conn_queue_work(conn);
+	}
 }
 
 /**
  * smcr_conn_move_all() - the connections of a link move
- * @link: link on which nothing of theirs is under way, of a group that has another
+ * @link: link on which nothing of theirs is under way, of a group that has another. When
+ *	it is deleted those that have left it may write all there is room for
  *
  * Context: process, sleeps.
  */

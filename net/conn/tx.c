@@ -320,6 +320,17 @@ static int smcr_tx_catch_up(struct smcr_conn *conn)
 	return rc;
 }
 
+/* Bytes of @unsent that urgent data, and what a lost link may still bring, let go */
+static u64 smcr_tx_may(const struct smcr_conn *conn, u64 unsent)
+{
+	u64 may = smcr_urg_tx_may(&conn->tx.urg, conn->tx.prod.abs, unsent);
+
+	if (unlikely(conn->bound.at != U64_MAX))
+		may = min(may, conn->bound.at -
+			       min(conn->bound.at, conn->tx.prod.abs));
+	return may;
+}
+
 /* Data that may go; errno of smcr_link_post() when something stopped us */
 static int smcr_tx_data(struct smcr_conn *conn)
 {
@@ -334,8 +345,9 @@ static int smcr_tx_data(struct smcr_conn *conn)
 		return smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
 				    conn->tx.blocked, false);
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
-		may = smcr_urg_tx_may(urg, conn->tx.prod.abs, unsent);
-		if (!may)	/* its acknowledgment brings us back */
+		may = smcr_tx_may(conn, unsent);
+		/* the acknowledgment brings us back, or the end of the old link */
+		if (!may)
 			return 0;
 		/* smcr_conn_tx_done() looks again; urgent data wait for nothing */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&

@@ -40,6 +40,7 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	from = max(fo->abs, facts->cons.abs);
 	plan->redo = facts->seq != fo->seq;
 	plan->prod = facts->prod;
+	plan->bound = U64_MAX;
 	/* the peer has our C or A and has let the connection go (CDC-44) */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
@@ -48,4 +49,5 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	/* the peer's cursor is never more than a ring behind our producer */
 	plan->prod = facts->cons;
 	smcr_pos_add(ring, &plan->prod, (u32)(from - facts->cons.abs));
+	plan->bound = from + smcr_ring_cap(ring);
 }

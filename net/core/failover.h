@@ -45,12 +45,16 @@ struct smcr_fo_facts {
  * @redo: the current state has to be told again, in a CDC of its own if there
  *	are no data (FO-12)
  * @prod: position from which data are written again, up to the old producer
+ * @bound: a packet of the old link that was held up on its way may still be written to
+ *	places before this position less a ring: nothing goes there while the peer may
+ *	take it; U64_MAX: there is none
  */
 struct smcr_fo_plan {
 	bool validate;
 	u16 seq;
 	bool redo;
 	struct smcr_pos prod;
+	u64 bound;
 };
 
 void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs);

@@ -141,7 +141,7 @@ enum smcr_lgr_change {
  * @lose_conns: the group has ended: so do its connections, and leave it. Process
  *	context, may sleep
  * @move_conns: @link was stopped, and the group has another one: the connections
- *	on it move. Process context
+ *	on it move, and those that have moved need not mind it when it is deleted. Process context
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context

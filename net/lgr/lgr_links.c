@@ -264,6 +264,7 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (!link)
 		return;
 	smcr_slot_link_stop(link);
+	WRITE_ONCE(link->deleted, true);
 	smcr_lgr_above->move_conns(link);
 	smcr_lgr_above->link_gone(link);
 	smcr_link_put(link);

@@ -123,6 +123,7 @@ struct smcr_link_for {
  * @pend_tail: likewise, of @pends; written under @lock
  * @leaving: connections send no more over it: smcr_link_drain()
  * @drained: ... and what they have sent has arrived; written once, before they move
+ * @deleted: the peer has agreed that it is; written once, by the owner
  * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_keep_buf()
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
@@ -165,6 +166,7 @@ struct smcr_link {
 	enum smcr_reason why;		/* of its failure */
 	bool leaving;
 	bool drained;
+	bool deleted;			/* no lock: READ_ONCE() */
 
 	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
 	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */

@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held;
 	u8 links;
 };
 
@@ -57,6 +57,8 @@ static void draw_world(const struct kind *k)
 	w.aborts = k->aborts ? 4 + pick(13) : 0;
 	w.urgent = k->urgent;
 	w.late_cq = k->late ? 4 + pick(20) : 0;
+	w.held = k->held;
+	w.slow_llc = k->held ? 800 : 40;
 	if (k->small) {
 		w.n_elems = 1 + pick(2);
 		w.elem_size = 48;
@@ -66,6 +68,12 @@ static void draw_world(const struct kind *k)
 		w.n_links = 2;
 		w.breaks = 1 + pick(2);
 		w.pace = 1;
+	}
+	if (k->held) {		/* rings that go round while the packet is on its way */
+		w.elem_size = 16 * (2 + pick(3));
+		w.n_elems = 2 + pick(ELEMS_MAX - 1);
+		w.sndbuf = 400;
+		w.breaks = 4 + pick(10);
 	}
 	if (!k->storm)
 		return;
@@ -159,7 +167,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	const char *one = getenv("RUN"), *runs = getenv("RUNS"), *most = getenv("FAILS");
 	u64 n = runs ? strtoull(runs, NULL, 0) : share;
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
-	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0;
+	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -180,9 +188,10 @@ static void run_many(const struct kind *k, unsigned int share)
 		reads += w.reads;
 		conflicts += w.conflicts;
 		full += w.full;
+		held += w.held_came;
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room\n",
-	       from, done, made, moves, reads, conflicts, full);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets\n",
+	       from, done, made, moves, reads, conflicts, full, held);
 	EXPECT_TRUE(moves > done / 4);
 }
 
@@ -265,6 +274,23 @@ TEST(shell__storm_dies)
 	const struct kind k = { .orderly = true, .may_die = true, .storm = true, .aborts = true };
 
 	run_many(&k, 200);
+}
+
+/* Packets that a switch has held up come after their link was lost, and moved from */
+TEST(shell__held)
+{
+	const struct kind k = { .orderly = true, .aborts = true, .held = true };
+
+	covers("FO-03");
+	run_many(&k, 300);
+}
+
+TEST(shell__storm_held)
+{
+	const struct kind k = { .orderly = true, .storm = true, .aborts = true, .held = true };
+
+	covers("FO-03");
+	run_many(&k, 300);
 }
 
 /* Small worlds: every order that differs from the first one at TURNS= steps, of one */

@@ -386,6 +386,33 @@ TEST(smcr_fo_plan__drained)
 	EXPECT_EQ(fo.abs, 70);
 }
 
+/* What the old link may still bring is not written over: up to a ring from there */
+TEST(smcr_fo_plan__bound)
+{
+	struct smcr_ring ring = { 4, 104 };
+	struct smcr_fo_facts facts = { .seq = 45 };
+	struct smcr_fo fo = { .seq = 40, .abs = 20 };
+	struct smcr_fo_plan plan;
+
+	covers("FO-03");
+	smcr_pos_add(&ring, &facts.prod, 70);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, 120);
+	/* what was read has come by the old link, or by none */
+	smcr_pos_add(&ring, &facts.cons, 30);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, 130);
+	/* no more data: none are in the way */
+	facts.aborted = true;
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, U64_MAX);
+	facts.aborted = false;
+	smcr_pos_add(&ring, &facts.cons, 40);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, U64_MAX);
+	EXPECT_TRUE(plan.redo);
+}
+
 TEST(smcr_fo_valid__around_the_wrap)
 {
 	covers("FO-08");

@@ -120,7 +120,8 @@ void sock_free(struct sock *sk)
 	if (conn->snd.buf || conn->snd.old || conn->own.elem.rmb || conn->own.keep_len)
 		bad("a socket ends with memory");
 	if (conn->end.work.pending || conn->end.timer.timer.pending ||
-	    conn->end.timer.work.pending || conn->hold.timer.pending)
+	    conn->end.timer.work.pending || conn->hold.timer.pending ||
+	    conn->bound.timer.pending)
 		bad("a socket ends with a timer");
 	end_of(ssk)->ssk = NULL;
 	kfree(ssk);
@@ -515,7 +516,7 @@ static void opener(void *arg, int n)
 		for (i = 0; i < 2; i++) {
 			p->end[i].pair = p;
 			p->end[i].side = i;
-			p->end[i].want = pick(4) ? pick(600) : 0;
+			p->end[i].want = pick(4) ? pick(w.held ? 3000 : 600) : 0;
 			p->end[i].inlined = chance(2);
 			p->end[i].knows = !w.urgent && chance(3);
 		}

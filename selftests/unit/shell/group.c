@@ -22,7 +22,8 @@ static struct pair_of_links {
 	u8 num;
 	struct smcr_link *end[HOSTS];	/* references */
 	u8 slot[HOSTS];
-	bool done[HOSTS];		/* it has left, and is off the group */
+	bool left[HOSTS];		/* its connections have left */
+	bool done[HOSTS];		/* it is off the group */
 	bool leaving[HOSTS];
 } links[LINKS_MAX];
 
@@ -354,7 +355,13 @@ static void end_gone(void *arg, int i)
 	struct host *h = &w.host[i];
 	struct smcr_link *link = p->end[i], *other;
 
+	/* the peer agrees when it has no more use for the link, or has lost it */
+	if (!w.deaths && (link->drained ? !p->left[!i] : !p->end[!i]->stopped)) {
+		later(1 + pick(20), end_gone, p, i);
+		return;
+	}
 	smcr_link_stop(link);
+	WRITE_ONCE(link->deleted, true);
 	smcr_conn_move_all(link);
 	smcr_tx_link_gone(link);
 	spin_lock_bh(&h->lgr->lock);
@@ -386,6 +393,7 @@ static void end_leave(void *arg, int n)
 	if (!orderly || !smcr_link_drain(link, 500))
 		smcr_link_stop(link);
 	tell("host %d: link %u %s", i, link->num, link->stopped ? "is stopped" : "is drained");
+	p->left[i] = true;
 	smcr_conn_move_all(link);
 	smcr_tx_link_gone(link);
 	/* a group that ends looks after its links */
@@ -443,7 +451,7 @@ static void link_down(struct smcr_link *link, enum smcr_reason why)
 		return;
 	clear_bit(link->slot, &lgr->live);
 	begin_leave(p, i, false);
-	later(pick(40), peer_leaves, p, p->num << 1 | !i);
+	later(pick(w.slow_llc), peer_leaves, p, p->num << 1 | !i);
 	if (!READ_ONCE(lgr->live))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_ERROR, 0);
 }
@@ -498,7 +506,7 @@ static void link_lose(struct pair_of_links *p)
 		if (chance(2))
 			begin_leave(p, !i, true);
 		else
-			later(pick(40), peer_leaves, p, p->num << 1 | !i);
+			later(pick(w.slow_llc), peer_leaves, p, p->num << 1 | !i);
 		break;
 	}
 }
@@ -542,6 +550,7 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from, struct smcr_li
 		tell("link %u: leaves as a connection comes", p->num);
 		p->lost = true;
 		begin_leave(p, i, true);
+		later(pick(w.slow_llc), peer_leaves, p, p->num << 1 | !i);
 	} else {
 		link_lose(p);
 	}

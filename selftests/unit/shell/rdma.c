@@ -24,6 +24,13 @@ struct wr {
 	const struct pair *pair;	/* whose data they are */
 };
 
+/* A packet that a switch has, as it was when it was sent */
+struct held {
+	struct wr wr;
+	u32 len;
+	u8 data[PACKET];
+};
+
 struct ib_qp {
 	struct ib_qp *next, *peer;
 	struct smcr_link *link;
@@ -35,6 +42,7 @@ struct ib_qp {
 	u32 progress, watched_at;
 	u32 head, sent, acked;
 	struct wr wr[WRS];
+	struct held held;
 	struct ib_recv_wr rq[WRS * 2];
 	u32 rq_head, rq_tail;
 };
@@ -268,6 +276,41 @@ static void qp_watch(struct ib_qp *qp)
 	later(100 + pick(1200), qp_retried, qp, 0);
 }
 
+static const u8 *wr_from(const struct ib_qp *qp, const struct wr *wr, u32 off, u32 *run);
+static u8 *wr_to(const struct ib_qp *qp, const struct wr *wr, u32 off, u32 len, u32 *run);
+
+/* It is the next one that the peer's queue pair takes, if that is still there */
+static void held_arrives(void *arg, int n)
+{
+	struct ib_qp *qp = arg;
+	u32 run;
+	u8 *to;
+
+	if (!qp->peer || qp->peer->st != QP_RTS)
+		return;
+	to = wr_to(qp, &qp->held.wr, qp->held.wr.done, qp->held.len, &run);
+	tell("link %u: %u bytes come late", qp->link->num, min(run, qp->held.len));
+	memcpy(to, qp->held.data, min(run, qp->held.len));
+	w.held_came++;
+}
+
+/* The packet that is on its way does not end with its sender */
+static void hold_packet(struct ib_qp *qp)
+{
+	const struct wr *wr = &qp->wr[qp->sent % WRS];
+	const u8 *from;
+	u32 run;
+
+	if (!w.held || qp->sent == qp->head || wr->opcode != IB_WR_RDMA_WRITE || !wr->len ||
+	    !chance(w.held))
+		return;
+	from = wr_from(qp, wr, wr->done, &run);
+	qp->held.wr = *wr;
+	qp->held.len = min_t(u32, PACKET, run);
+	memcpy(qp->held.data, from, qp->held.len);
+	later(pick(chance(2) ? 900 : 60), held_arrives, qp, 0);
+}
+
 static void qp_end(struct ib_qp *qp, enum ib_wc_status first)
 {
 	enum ib_wc_status st = first;
@@ -275,6 +318,8 @@ static void qp_end(struct ib_qp *qp, enum ib_wc_status first)
 
 	if (qp->st >= QP_ERR)
 		return;
+	if (qp->st == QP_RTS)
+		hold_packet(qp);
 	qp->st = QP_ERR;
 	qp_watch(qp->peer);
 	if (qp->mute)

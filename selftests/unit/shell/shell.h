@@ -92,6 +92,8 @@ struct world {
 	u8 breaks;			/* links that are still to be lost */
 	u16 pace;			/* ms between two of these, about */
 	u8 slow_ack, slow_cq, slow_work; /* goes on one of that many times */
+	u8 held;			/* one of that many packets of a lost link comes later; 0: none */
+	u16 slow_llc;			/* ms until the peer knows of a lost link, at most */
 	u8 late_cq;			/* one of that many handlers comes much later; 0: none */
 	u8 tries;			/* handshakes that may find no element */
 	bool orderly;			/* links also leave in order */
@@ -100,7 +102,7 @@ struct world {
 	u8 aborts;			/* of 16 ends, as many without order */
 	bool urgent;
 	u32 deaths;			/* groups that ended */
-	u32 moves, made, reads, conflicts, full;
+	u32 moves, made, reads, conflicts, full, held_came;
 };
 
 extern struct world w;
