@@ -522,7 +522,8 @@ static void dispatch(struct lf *x)
 
 /*
  * A link that has to be deleted, or SMCR_NO_SLOT. First the one that the client is
- * at already, when the request has to be sent again (LLC-50).
+ * at already, when the request has to be sent again (LLC-50), then one on which it does
+ * not listen any more (LLC-54): it may be the one that would carry the request.
  */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {
@@ -537,7 +538,8 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 			continue;
 		if (s->asked)
 			return i;
-		if (next == SMCR_NO_SLOT)
+		if (next == SMCR_NO_SLOT ||
+		    (s->wanted && !f->slot[next].wanted))
 			next = i;
 	}
 	return next;

@@ -136,13 +136,21 @@ void lf_forget_link(struct lf *x, u8 slot)
 	notices_lost(x, slot);
 }
 
+/* Is there a link but @slot that nobody wants to go? */
+static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
+{
+	u8 i = lf_usable(f, slot);	/* one that stays, if there is one */
+
+	return i != SMCR_NO_SLOT && !f->slot[i].del;
+}
+
 /* SMCR_LGR_EV_WANT_DEL: by the operator, or since the RNIC is to go */
 void lf_want_del(struct lf *x)
 {
 	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
 
 	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->noticed ||
-	    lf_usable(x->f, x->ev->slot) == SMCR_NO_SLOT)
+	    !another_stays(x->f, x->ev->slot))
 		return;
 	s->del_orderly = x->ev->orderly;
 	s->del_reason = x->ev->del_reason;

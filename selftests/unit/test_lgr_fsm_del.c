@@ -35,6 +35,24 @@ static const struct lgr_row server[] = {
 	  "0<confirm-rkey! n=1; moved 0;",
 	  "1<delete-link! 1",
 	  "stop 0; +retry/retry" },
+	/* each side wants another one to go: the client's, on which it does not listen */
+	{ "LLC-54", S_TWO
+	  "want-rkey; ready; want-del 0 orderly; 0<delete-link 2 orderly reason=0x20000;",
+	  "0<confirm-rkey! n=1",
+	  "rkey-done ok; -rkey; move 1 orderly" },
+	{ "LLC-54", S_TWO
+	  "want-rkey; ready; want-del 0 orderly; 0<delete-link 2 orderly reason=0x20000; "
+	  "0<confirm-rkey! n=1; moved 1;",
+	  "0<delete-link! 2",
+	  "stop 1; +retry/retry" },
+	{ "LG-34", S_TWO
+	  "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; want-del 0 orderly;",
+	  "0<confirm-rkey! n=1",
+	  "rkey-done ok; -rkey; move 1 orderly" },
+	{ "LG-34", S_THREE
+	  "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; want-del 0 orderly;",
+	  "0<confirm-rkey! n=2",
+	  "rkey-done ok; -rkey; move 1 orderly" },
 	/* a link fails: move, then delete it over another (LLC-46) */
 	{ "LLC-46 LLC-48 LG-48", S_TWO, "down 0 link-error",
 	  "move 0; 1>delete-link 1 0x10000; +step/llc" },
