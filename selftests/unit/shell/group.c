@@ -565,11 +565,14 @@ static void group_lost(void *arg, int n)
 	smcr_conn_lose_all(h->lgr);
 	for (i = 0; i < LINKS_MAX; i++) {
 		struct pair_of_links *p = &links[i];
+		struct smcr_link *link = p->end[k];
 
-		if (!p->used || !p->end[k] || p->done[k])
+		if (!p->used || !link || p->done[k])
 			continue;
-		smcr_link_stop(p->end[k]);
-		smcr_tx_link_gone(p->end[k]);
+		smcr_link_hold(link);	/* the machine may be at its end of it */
+		smcr_link_stop(link);
+		smcr_tx_link_gone(link);
+		smcr_link_put(link);
 	}
 	h->lost = true;
 	h = &w.host[!k];
