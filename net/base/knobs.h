@@ -48,8 +48,8 @@
 	/* 0 = off */ \
 	X(t_testlink, T_TESTLINK, 30000, 0, SMCR_MS_DAY, 0) \
 	X(t_rmb_free, T_RMB_FREE, 60000, 100, SMCR_MS_DAY, 0) \
-	/* verbs encoding, 4.096 us << n (17: 537 ms); 0 would be for ever */ \
-	X(qp_timeout, QP_TIMEOUT, 17, 8, 22, 0) \
+	/* verbs encoding, 4.096 us << n (15: 134 ms); 0 would be for ever */ \
+	X(qp_timeout, QP_TIMEOUT, 15, 8, 22, 0) \
 	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \
 	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
 	/* connections that go on after close(); beyond it the oldest is aborted */ \

@@ -622,7 +622,7 @@ static const struct {
 } defaults[] = {
 	{ "t_close", 60000 }, { "t_abort", 10000 }, { "t_llc", 4000 }, { "t_lgr_idle", 600000 },
 	{ "t_testlink", 30000 }, { "t_rmb_free", 60000 }, { "t_link_retry", 60000 },
-	{ "qp_timeout", 17 },	/* no ms */
+	{ "qp_timeout", 15 },	/* no ms */
 };
 
 /* What a sysctl of @host says, ms */

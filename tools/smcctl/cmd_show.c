@@ -95,6 +95,56 @@ static int overview_read(struct overview *o)
 	return rc;
 }
 
+/*
+ * Until a path that is lost without a word is noticed, ms: while data flow, seven tries
+ * of the adapter; else TEST LINK, 0: never
+ */
+static bool detection(const struct item *knobs, uint64_t *busy, uint64_t *idle)
+{
+	uint64_t exp, ask;
+
+	if (!item_has(knobs, SMCR_A_KNOBS_QP_TIMEOUT) ||
+	    !item_has(knobs, SMCR_A_KNOBS_T_TESTLINK) ||
+	    !item_has(knobs, SMCR_A_KNOBS_T_LLC))
+		return false;
+	exp = item_uint(knobs, SMCR_A_KNOBS_QP_TIMEOUT);
+	ask = item_uint(knobs, SMCR_A_KNOBS_T_TESTLINK);
+	*busy = 7 * (UINT64_C(4096) << (exp & 31)) / 1000000;
+	*idle = ask ? ask + item_uint(knobs, SMCR_A_KNOBS_T_LLC) : 0;
+	return true;
+}
+
+static void json_detection(const struct item *sys)
+{
+	uint64_t busy, idle;
+	struct item knobs;
+
+	if (!item_has(sys, SMCR_A_SYS_KNOBS))
+		return;
+	item_parse(&knobs, &smcr_set_knobs, sys->tb[SMCR_A_SYS_KNOBS]);
+	if (!detection(&knobs, &busy, &idle))
+		return;
+	js_object("detection");
+	js_uint("busy-ms", busy);
+	if (idle)
+		js_uint("idle-ms", idle);
+	js_end();
+}
+
+static void text_detection(const struct item *knobs)
+{
+	uint64_t busy, idle;
+
+	if (!detection(knobs, &busy, &idle))
+		return;
+	printf("Detection    a silent path within %" PRIu64 " ms while data flow, ",
+	       busy);
+	if (idle)
+		printf("%" PRIu64 " ms while none do\n", idle);
+	else
+		puts("not while none do (t_testlink is 0)");
+}
+
 /* The most frequent ones; -a: all that happened */
 static bool reason_shown(const struct overview *o, size_t i)
 {
@@ -115,6 +165,8 @@ static void json_overview(const struct overview *o)
 		item_json(&sys);
 	}
 	js_end();
+	if (o->sys)
+		json_detection(&sys);
 	js_uint("devices", o->n_devs);
 	js_uint("linkgroups", o->n_lgrs);
 	js_object("modes");
@@ -180,6 +232,7 @@ static void text_sys(const struct overview *o)
 	if (item_has(&knobs, SMCR_A_KNOBS_ENABLED) &&
 	    !item_uint(&knobs, SMCR_A_KNOBS_ENABLED))
 		puts("Disabled     new connections use TCP (net.smcr.enabled is 0)");
+	text_detection(&knobs);
 }
 
 static void text_mem(const struct overview *o)

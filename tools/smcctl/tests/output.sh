@@ -161,6 +161,9 @@ ok "show -d: settings are called as in /proc/sys" [ "$files" = \
 ctl -j show
 ok "show: JSON has the same names" [ "${files//_/-}" = "$(python3 -c \
 	'import json, sys; print(*sorted(json.load(sys.stdin)["sys"]["knobs"]), sep="\n")' <<< "$out")" ]
+ok "show: when a silent path is noticed, as JSON" expr_of "d['detection']['busy-ms'] == 7 * (4096 << d['sys']['knobs']['qp-timeout'] % 32) // 1000000"
+ctl show
+ok "show: when a silent path is noticed" out_has "Detection    a silent path within"
 run timeout 1 env LD_PRELOAD=./tests/fakekernel.so "$SMCCTL" -j -w 0.2 show
 ok "--watch repeats" [ "$(printf '%s\n' "$out" | wc -l)" -ge 2 ]
 
