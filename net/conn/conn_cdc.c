@@ -390,7 +390,8 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);
-		smcr_conn_rx_locked(conn, &cdc, link->mem.d, link->num);
+		smcr_conn_rx_locked(conn, &cdc, link->mem.d,
+				    READ_ONCE(link->num));
 		if (unlikely(conn->hold.wait))
 			smcr_conn_rx_go_on(conn);
 	}

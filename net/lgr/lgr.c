@@ -329,7 +329,7 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 	spin_lock_bh(&lgr->lock);
 	for (i = 0; i < SMCR_SLOTS && !found; i++) {
 		link = lgr->slot[i].link;
-		found = link && link->num != num && !READ_ONCE(link->stopped);
+		found = link && READ_ONCE(link->num) != num && !READ_ONCE(link->stopped);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return found;
