@@ -70,7 +70,15 @@
 	X(RX_IMM,		"rx-write-with-immediate") \
 	X(LISTEN_HALF,		"listen-half-full") \
 	X(MEM_REFUSED,		"memory-refused") \
-	X(T_LINK_RETRY,		"timer-link-retry")
+	X(T_LINK_RETRY,		"timer-link-retry") \
+	/* moves by the time since the link was lost, or began to be left */ \
+	X(MOVED_10MS,		"conn-moved-10ms") \
+	X(MOVED_100MS,		"conn-moved-100ms") \
+	X(MOVED_1S,		"conn-moved-1s") \
+	X(MOVED_LATER,		"conn-moved-later") \
+	X(MOVE_OTHER,		"conn-moved-other-link") \
+	X(MOVE_FAILED,		"conn-move-failed") \
+	X(BYTES_AGAIN,		"bytes-again")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

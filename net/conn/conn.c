@@ -107,16 +107,16 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 }
 
 /*
- * Where to write on conn->link. The link's slot tells the peer's key from that of
- * other links; it has to be known there.
+ * Where to write on @link. The link's slot tells the peer's key from that of other
+ * links; it has to be known there, or nothing changes.
  */
-int smcr_conn_aim(struct smcr_conn *conn)
+int smcr_conn_aim(struct smcr_conn *conn, const struct smcr_link *link)
 {
 	u64 va;
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
-	rc = smcr_lgr_rtoken_on(conn->lgr, conn->relem.rtoken, conn->link->slot,
+	rc = smcr_lgr_rtoken_on(conn->lgr, conn->relem.rtoken, link->slot,
 				&conn->tx.rkey, &va);
 	if (!rc)
 		conn->tx.va = va + (u64)(conn->relem.index - 1) *

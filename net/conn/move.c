@@ -116,13 +116,14 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 
 	lockdep_assert_held(&conn->lock);
 
+	/* without an element of the peer it only waits for its reader */
+	if (conn->relem.rtoken >= 0 && smcr_conn_aim(conn, to))
+		return false;
 	conn->mv.unsure = false;
 	conn->mv.lost = false;
 	smcr_conn_set_link(conn, to);
-	if (conn->relem.rtoken < 0)	/* it only waits for its reader */
+	if (conn->relem.rtoken < 0)
 		return true;
-	if (smcr_conn_aim(conn))
-		return false;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
 	conn->mv.validate = plan.validate;
 	conn->mv.valid_seq = plan.seq;
@@ -154,27 +155,24 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * @why: a send buffer could not be mapped. Returns whether the connection has left
- * @from.
+ * True: it has left @from. Else @why is why not, or NONE if it was not there any more;
+ * the caller may have found something before.
  */
 static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
-		    struct smcr_link *to, enum smcr_reason why)
+		    struct smcr_link *to, enum smcr_reason *why)
 {
 	bool queued = false, moved = false;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from) {
+	if (!conn->lgr || conn->link != from) {
+		*why = SMCR_R_NONE;
+	} else if (*why == SMCR_R_NONE) {
 		queued = smcr_link_cancel_wait(from, &conn->tx.sq_wait);
-		if (why == SMCR_R_NONE && !move_locked(conn, from, to))
-			why = SMCR_R_RKEY_UNKNOWN;
-		moved = conn->link == to;
-		if (why == SMCR_R_NONE) {
+		moved = move_locked(conn, from, to);
+		if (moved)
 			smcr_tx_push(conn);
-		} else {
-			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-					       why);
-			smcr_tx_give_up(conn);
-		}
+		else
+			*why = SMCR_R_MOVE_RKEY;
 	}
 	spin_unlock_bh(&conn->lock);
 	if (queued)
@@ -182,11 +180,67 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
+/* One link after the other was tried in vain */
+static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
+			enum smcr_reason why)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from) {
+		smcr_count(smcr_conn_net(conn), SMCR_CNT_MOVE_FAILED);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST, why);
+		smcr_tx_give_up(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+/* How long it was without a link */
+static enum smcr_counter move_time(const struct smcr_link *from)
+{
+	unsigned long time = jiffies - READ_ONCE(from->lost_at);
+
+	if (time < msecs_to_jiffies(10))
+		return SMCR_CNT_MOVED_10MS;
+	if (time < msecs_to_jiffies(100))
+		return SMCR_CNT_MOVED_100MS;
+	return time < HZ ? SMCR_CNT_MOVED_1S : SMCR_CNT_MOVED_LATER;
+}
+
+static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
+		       bool other)
+{
+	struct smcr_net *sn = smcr_conn_net(conn);
+
+	smcr_count(sn, SMCR_CNT_CONN_MOVED);
+	smcr_count(sn, move_time(from));
+	if (other)
+		smcr_count(sn, SMCR_CNT_MOVE_OTHER);
+}
+
+/* To one link that carries, with a reference; see move_to() */
+static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
+		     struct smcr_link *to, bool other, enum smcr_reason *why)
+{
+	struct smcr_lgr *lgr = conn->lgr;
+	bool moved;
+
+	*why = move_map(conn, to) ? SMCR_R_MOVE_MEMORY : SMCR_R_NONE;
+	moved = move_to(conn, from, to, why);
+	move_unmap(conn, moved ? from : to, moved ? to : from);
+	if (moved) {
+		move_count(conn, from, other);
+		smcr_lgr_moved(lgr, from, to);
+		move_check(conn, from, to);
+		smcr_link_leave(from);
+	}
+	return moved;
+}
+
 /**
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
  *
- * Nothing happens if its link is in use, or is the group's last.
+ * Nothing happens if its link is in use, or is the group's last. It is lost when no
+ * other link will do: its send buffer cannot be mapped, or the peer has not told the key.
  *
  * Context: process, sleeps.
  */
@@ -194,26 +248,21 @@ void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn), *to;
 	enum smcr_reason why = SMCR_R_NONE;
-	struct smcr_lgr *lgr = conn->lgr;
-	bool moved;
+	bool moved = false;
+	u16 tried = 0;
 
 	if (!from)
 		return;
-	to = smcr_lgr_conn_link(conn->lgr, NULL);
-	if (!to || to == from)
-		goto out;
-	if (move_map(conn, to))
-		why = SMCR_R_NO_MEMORY;
-	moved = move_to(conn, from, to, why);
-	move_unmap(conn, moved ? from : to, moved ? to : from);
-	if (moved) {
-		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_MOVED);
-		smcr_lgr_moved(lgr, from, to);
-		move_check(conn, from, to);
-		smcr_link_leave(from);
-	}
-out:
-	smcr_link_put(to);
+	do {
+		to = smcr_lgr_another_link(conn->lgr, tried);
+		if (!to)
+			break;
+		moved = move_try(conn, from, to, tried, &why);
+		tried |= BIT(to->slot);
+		smcr_link_put(to);
+	} while (!moved && why != SMCR_R_NONE);
+	if (!moved && why != SMCR_R_NONE)
+		move_failed(conn, from, why);
 	smcr_link_put(from);
 }
 

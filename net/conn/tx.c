@@ -270,6 +270,8 @@ static int smcr_tx_again(struct smcr_conn *conn)
 		smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan.len);
 		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
 			       plan.n_seg);
+		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_BYTES_AGAIN,
+			       plan.len);
 	}
 	return 0;
 }

@@ -102,7 +102,9 @@
 	X(RMBE_IN_USE,		0x06120000, "rmbe-in-use", "another address of the peer named an element in use") \
 	X(USER_TIMEOUT,		0, "user-timeout", "peer took nothing for TCP_USER_TIMEOUT") \
 	X(OTHER_HOST,		0x06130000, "other-host", "peer named a link of a group that was formed with another host") \
-	X(ORPHANS,		0, "orphans", "more connections than max_orphans go on after close()")
+	X(ORPHANS,		0, "orphans", "more connections than max_orphans go on after close()") \
+	X(MOVE_MEMORY,		0, "move-memory", "no memory to go on over another link") \
+	X(MOVE_RKEY,		0, "move-rkey", "peer has not named its RMB on any other link")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

@@ -363,17 +363,9 @@ struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
 	return NULL;
 }
 
-/**
- * smcr_lgr_conn_link() - the link for a new connection (LG-46)
- * @lgr: group
- * @on: what names it; NULL: the one that carries data and has the fewest
- *	connections, in first contact the one that there is
- *
- * Context: any.
- * Return: link with a reference. NULL: there is none.
- */
-struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
-				     const struct smcr_clc_accept *on)
+static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
+				       const struct smcr_clc_accept *on,
+				       u16 not)
 {
 	struct smcr_link *link, *best = NULL;
 	unsigned long live;
@@ -383,7 +375,8 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 	live = lgr->st == SMCR_LGR_ST_FORMING ? BIT(0) : READ_ONCE(lgr->live);
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = lgr->slot[i].link;
-		if (!link || (on && !smcr_lgr_link_is(link, on)))
+		if (!link || not & BIT(i) ||
+		    (on && !smcr_lgr_link_is(link, on)))
 			continue;
 		/* it has failed just now */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
@@ -396,6 +389,34 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 		smcr_link_hold(best);
 	spin_unlock_bh(&lgr->lock);
 	return best;
+}
+
+/**
+ * smcr_lgr_conn_link() - the link for a new connection (LG-46)
+ * @lgr: group
+ * @on: what names it; NULL: the one that carries data and has the fewest
+ *	connections, in first contact the one that there is
+ *
+ * Context: any.
+ * Return: link with a reference. NULL: there is none.
+ */
+struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
+				     const struct smcr_clc_accept *on)
+{
+	return lgr_best_link(lgr, on, 0);
+}
+
+/**
+ * smcr_lgr_another_link() - the link for a connection that moves
+ * @lgr: group
+ * @not: slots that do not count, bits
+ *
+ * Context: any.
+ * Return: link with a reference. NULL: there is none.
+ */
+struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
+{
+	return lgr_best_link(lgr, NULL, not);
 }
 
 /**

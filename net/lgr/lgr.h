@@ -624,6 +624,7 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot);
 bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num);
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 				     const struct smcr_clc_accept *on);
+struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not);
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 				      const struct smcr_clc_accept *conf);
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,

@@ -123,6 +123,8 @@ struct smcr_link_for {
  * @pend_tail: likewise, of @pends; written under @lock
  * @leaving: connections send no more over it: smcr_link_drain()
  * @drained: ... and what they have sent has arrived; written once, before they move
+ * @lost_at: it has failed, or connections began to leave it, jiffies; 0: not yet;
+ *	lock, READ_ONCE()
  * @deleted: the peer has agreed that it is; written once, by the owner
  * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_keep_buf()
  * @n_pend, @n_rx: what smcr_link_stop() waits for
@@ -166,6 +168,7 @@ struct smcr_link {
 	enum smcr_reason why;		/* of its failure */
 	bool leaving;
 	bool drained;
+	unsigned long lost_at;
 	bool deleted;			/* no lock: READ_ONCE() */
 
 	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */

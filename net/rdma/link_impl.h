@@ -18,6 +18,7 @@ struct smcr_rx_slot {
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
 /* link_state.c */
+void smcr_link_lost(struct smcr_link *link);
 bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why);
 int smcr_link_advance(struct smcr_link *link, u8 st);
 void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc);

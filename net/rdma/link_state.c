@@ -21,6 +21,14 @@ bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 	return true;
 }
 
+/* Connections have to go on over another one; since when? */
+void smcr_link_lost(struct smcr_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	if (!link->lost_at)
+		WRITE_ONCE(link->lost_at, jiffies ?: 1);
+}
+
 /* After a successful modify; the link may have failed while it ran */
 int smcr_link_advance(struct smcr_link *link, u8 st)
 {
@@ -48,6 +56,7 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	bool first;
 
 	spin_lock_bh(&link->lock);
+	smcr_link_lost(link);
 	first = !link->down_reported;
 	link->down_reported = true;
 	if (first)

@@ -534,6 +534,7 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 
 	spin_lock_bh(&link->lock);
 	WRITE_ONCE(link->leaving, true);
+	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
 	if (link_run(link, &w.wr, time))
 		return false;

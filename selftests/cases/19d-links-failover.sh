@@ -13,6 +13,13 @@
 . "$PROG/nicfaults.sh"
 
 links() { "$SMCCTL" -j link | jq "[.. | objects | select(.\"link-num\"?)] | length"; }
+timed() { echo $(($(counter conn-moved-10ms) + $(counter conn-moved-100ms) + $(counter conn-moved-1s) + $(counter conn-moved-later))); }
+moves() {
+	check "connections moved" test "$(counter conn-moved)" -ge 2
+	eq "each move has its time" "$(timed)" "$(counter conn-moved)"
+	eq "none failed" "$(counter conn-move-failed) $(counter conn-moved-other-link)" "0 0"
+	echo "moved: $(counter conn-moved), $(counter conn-moved-10ms) within 10 ms; written again: $(counter bytes-again) bytes"
+}
 two() { [ "$(links)" = 2 ]; }
 
 server() {
@@ -27,8 +34,8 @@ server() {
 	path_cut 1 1
 	check "server" wait "$BG"
 	smc_was "server" 8 8
-	echo "moved: $(counter conn-moved)"
-	check "connections moved" test "$(counter conn-moved)" -ge 2
+	moves
+	check "bytes were written again" test "$(counter bytes-again)" -gt 0
 }
 
 client() {
@@ -42,5 +49,5 @@ client() {
 	check "client" wait "$BG"
 	"$SMCCTL" link
 	smc_was "client" 8 8
-	echo "moved: $(counter conn-moved)"
+	moves
 }

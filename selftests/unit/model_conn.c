@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem;
 	u8 links;
 };
 
@@ -58,6 +58,7 @@ static void draw_world(const struct kind *k)
 	w.urgent = k->urgent;
 	w.late_cq = k->late ? 4 + pick(20) : 0;
 	w.held = k->held;
+	w.short_mem = k->short_mem;
 	w.slow_llc = k->held ? 800 : 40;
 	if (k->small) {
 		w.n_elems = 1 + pick(2);
@@ -167,7 +168,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	const char *one = getenv("RUN"), *runs = getenv("RUNS"), *most = getenv("FAILS");
 	u64 n = runs ? strtoull(runs, NULL, 0) : share;
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
-	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0;
+	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -189,9 +190,10 @@ static void run_many(const struct kind *k, unsigned int share)
 		conflicts += w.conflicts;
 		full += w.full;
 		held += w.held_came;
+		others += w.others;
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets\n",
-	       from, done, made, moves, reads, conflicts, full, held);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice\n",
+	       from, done, made, moves, reads, conflicts, full, held, others);
 	EXPECT_TRUE(moves > done / 4);
 }
 
@@ -291,6 +293,15 @@ TEST(shell__storm_held)
 
 	covers("FO-03");
 	run_many(&k, 300);
+}
+
+/* The send buffer cannot be mapped for the first other link */
+TEST(shell__no_memory)
+{
+	const struct kind k = { .storm = true, .orderly = true, .short_mem = true };
+
+	covers("FO-01");
+	run_many(&k, 100);
 }
 
 /* Small worlds: every order that differs from the first one at TURNS= steps, of one */

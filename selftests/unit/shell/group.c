@@ -98,7 +98,8 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 }
 
 /* Any that carries: which one has the fewest connections is of no matter here */
-struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr, const struct smcr_clc_accept *on)
+static struct smcr_link *any_link(struct smcr_lgr *lgr, const struct smcr_clc_accept *on,
+				  u16 not)
 {
 	struct smcr_link *best = NULL;
 	int i, n = 0;
@@ -107,7 +108,7 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr, const struct smcr_clc
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		struct smcr_link *link = lgr->slot[i].link;
 
-		if (!link || !(READ_ONCE(lgr->live) >> i & 1) || (on && link->num != on->psn) ||
+		if (!link || not >> i & 1 || !(READ_ONCE(lgr->live) >> i & 1) || (on && link->num != on->psn) ||
 		    !smcr_link_carries(link))
 			continue;
 		if (!pick(++n))
@@ -117,6 +118,29 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr, const struct smcr_clc
 		smcr_link_hold(best);
 	spin_unlock_bh(&lgr->lock);
 	return best;
+}
+
+struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr, const struct smcr_clc_accept *on)
+{
+	return any_link(lgr, on, 0);
+}
+
+struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
+{
+	return any_link(lgr, NULL, not);
+}
+
+/* Links that carry at the host of @sn */
+int group_carries(const struct smcr_net *sn)
+{
+	const struct smcr_lgr *lgr;
+	int i, n = 0;
+
+	lgr = sn == &w.host[0].sn ? w.host[0].lgr : w.host[1].lgr;
+	for (i = 0; i < SMCR_SLOTS; i++)
+		n += lgr->slot[i].link && lgr->live >> i & 1 &&
+		     smcr_link_carries(lgr->slot[i].link);
+	return n;
 }
 
 void smcr_llc_probe(struct smcr_lgr *lgr)
@@ -142,6 +166,7 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 void smcr_count_add(struct smcr_net *sn, enum smcr_counter c, u64 n)
 {
 	w.full += c == SMCR_CNT_TX_SQ_FULL;
+	w.others += c == SMCR_CNT_MOVE_OTHER;
 }
 
 /* Only what a link or a program has done is a reason; all else is a bug of one side */
@@ -162,6 +187,11 @@ void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 	case SMCR_R_LLC_TIMEOUT:
 	case SMCR_R_DEVICE_GONE:
 	case SMCR_R_ABORT_TIMEOUT:
+		break;
+	case SMCR_R_MOVE_MEMORY:
+		if (group_carries(sn) > 1)
+			bad("connection %08x: another link was not tried", token);
+		w.deaths++;	/* what follows is no fault */
 		break;
 	case SMCR_R_RMBE_CONFLICT:
 		w.conflicts++;

@@ -63,6 +63,7 @@ static struct {
 struct ib_cq *all_cqs;
 static int n_mrs;
 static struct ib_qp *all_qps;
+static const struct smcr_buf *refused;	/* it could not be mapped */
 static struct {
 	struct ib_qp *qp;
 	bool ack;
@@ -104,13 +105,15 @@ struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
 		c->block = block;
 		buf->chunk[i] = (u8 *)at + step / 2;
 	}
-	if (smcr_buf_map(buf, who->d, who->ibdev))
-		bad("no memory");
+	while (smcr_buf_map(buf, who->d, who->ibdev))
+		;
 	return buf;
 }
 
 static void buf_put(struct smcr_buf *buf)
 {
+	if (refused == buf)
+		refused = NULL;
 	if (!refcount_dec_and_test(&buf->refs))
 		return;
 	kfree(chunk_of(buf, buf->chunk[0])->block);
@@ -136,6 +139,13 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 	might_sleep();
 	if (buf->map[d])
 		return 0;
+	/* not twice, and only where there is another link */
+	if (w.short_mem && !refused && group_carries(buf->sn) > 2 && chance(3)) {
+		refused = buf;
+		return -ENOMEM;
+	}
+	if (refused == buf)
+		refused = NULL;
 	map = kmem(struct_size(map, dma, buf->n_chunks), __func__);
 	map->ibdev = ibdev;
 	map->buf = buf;
@@ -663,6 +673,7 @@ void rdma_start(void)
 	all_cqs = NULL;
 	all_qps = NULL;
 	n_mrs = 0;
+	refused = NULL;
 }
 
 /* Queue pairs are looked at until the last timer has run */
