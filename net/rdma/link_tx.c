@@ -69,7 +69,7 @@ static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 	lockdep_assert_held(&link->lock);
 	if (link->pend_head - link->pend_tail == SMCR_SQ_DEPTH)
 		return NULL;
-	link->pend_head++;
+	WRITE_ONCE(link->pend_head, link->pend_head + 1);
 	if (atomic_inc_return(&link->n_pend) == 1)
 		WRITE_ONCE(link->last_tx, jiffies);
 	return pend;
@@ -197,7 +197,7 @@ static int link_post_chain(struct smcr_link *link,
 	for (; first && first != bad; first = first->next)
 		link->posted++;
 	if (pend) {
-		link->pend_head--;
+		WRITE_ONCE(link->pend_head, link->pend_head - 1);
 		atomic_dec(&link->n_pend);
 	}
 	return -EIO;
