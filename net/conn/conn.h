@@ -40,7 +40,7 @@ struct smcr_conn_own {
 
 /**
  * struct smcr_conn_relem - the peer's element; socket lock, or the turn of the handshake
- * @rtoken: index in lgr->rtok.tab, -1 none
+ * @rtoken: index in lgr->rtok.all->tab, -1 none
  * @index: element of that RMB
  */
 struct smcr_conn_relem {

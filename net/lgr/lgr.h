@@ -45,25 +45,40 @@ struct smcr_peer {
 	struct in6_addr addr;
 };
 
+#define SMCR_RTOKEN_HASH_BITS	8
+
 /**
  * struct smcr_rtoken - RToken of an RMB of the peer
- * @on: what names the RMB on the link of each slot
+ * @on: what names the RMB on the link of each slot, and the next one of its chain
+ *	in smcr_rtokens
  * @known: the slots that the peer has told of, bits
  * @used: connections that write there
  * @size: bytes of an element, as CLC gave it to the first of them; while @used
- * @valid: the entry is in use
  * @confirmed: not withdrawn; else gone with its last connection
  */
 struct smcr_rtoken {
 	struct {
 		u32 rkey;
+		u8 next;
 		u64 va;
 	} on[SMCR_SLOTS];
 	u16 known;
 	u16 used;
 	u32 size;
-	bool valid;
 	bool confirmed;
+};
+
+/**
+ * struct smcr_rtokens - RTokens of the peer; lgr->lock
+ * @taken: entries of @tab that are in use
+ * @head: chains of those that are known in a slot, by a hash of the key there: index
+ *	in @tab + 1, or 0
+ * @tab: by index
+ */
+struct smcr_rtokens {
+	DECLARE_BITMAP(taken, SMCR_RMBS_MAX);
+	u8 head[SMCR_SLOTS][1 << SMCR_RTOKEN_HASH_BITS];
+	struct smcr_rtoken tab[SMCR_RMBS_MAX];
 };
 
 /**
@@ -427,12 +442,12 @@ struct smcr_lgr_conns {
 
 /**
  * struct smcr_lgr_rtok - memory of the peer; lgr->lock
- * @tab: RTokens, SMCR_RMBS_MAX of them
+ * @all: its RTokens
  * @relems: elements in use, index RToken << 8 | element -> smcr_conn; the xarray's
  *	own lock
  */
 struct smcr_lgr_rtok {
-	struct smcr_rtoken *tab;
+	struct smcr_rtokens *all;
 	struct xarray relems;
 };
 

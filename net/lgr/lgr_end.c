@@ -41,7 +41,7 @@ void smcr_lgr_free_work(struct work_struct *work)
 	smcr_count(sn, SMCR_CNT_LGR_FREED);
 
 	smcr_lgr_uncount(sn);
-	kvfree(lgr->rtok.tab);
+	kvfree(lgr->rtok.all);
 	kfree(lgr);
 }
 

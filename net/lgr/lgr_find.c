@@ -78,9 +78,8 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
 	if (!lgr)
 		goto err_count;
-	lgr->rtok.tab = kvcalloc(SMCR_RMBS_MAX, sizeof(*lgr->rtok.tab),
-				 GFP_KERNEL);
-	if (!lgr->rtok.tab)
+	lgr->rtok.all = kvzalloc(sizeof(*lgr->rtok.all), GFP_KERNEL);
+	if (!lgr->rtok.all)
 		goto err_lgr;
 	lgr->sn = sn;
 	lgr->server = server;
@@ -128,7 +127,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	return lgr;
 
 err_lgr:
-	kvfree(lgr->rtok.tab);
+	kvfree(lgr->rtok.all);
 	kfree(lgr);
 err_count:
 	smcr_lgr_uncount(sn);

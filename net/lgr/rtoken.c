@@ -2,47 +2,102 @@
 /*
  * RTokens of the peer: its RMBs, as they are known on each link (RFC 7609 3.5.5.2).
  */
-#include <linux/bits.h>
+#include <linux/bitmap.h>
+#include <linux/hash.h>
 #include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 
-static bool rtoken_is(const struct smcr_rtoken *rt, u8 slot, u32 rkey)
+static u8 rtoken_id(const struct smcr_lgr *lgr, const struct smcr_rtoken *rt)
 {
-	return rt->valid && rt->known & BIT(slot) && rt->on[slot].rkey == rkey;
+	return rt - lgr->rtok.all->tab + 1;
 }
 
-static void rtoken_begin(struct smcr_rtoken *rt, u8 slot, u32 rkey, u64 va)
+static u8 *rtoken_chain(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 {
-	memset(rt, 0, sizeof(*rt));
+	return &lgr->rtok.all->head[slot][hash_32(rkey, SMCR_RTOKEN_HASH_BITS)];
+}
+
+static void rtoken_link(struct smcr_lgr *lgr, struct smcr_rtoken *rt, u8 slot,
+			u32 rkey, u64 va)
+{
+	u8 *head = rtoken_chain(lgr, slot, rkey);
+
 	rt->on[slot].rkey = rkey;
 	rt->on[slot].va = va;
-	rt->known = BIT(slot);
-	rt->valid = true;
-	rt->confirmed = true;
+	rt->on[slot].next = *head;
+	*head = rtoken_id(lgr, rt);
+	rt->known |= BIT(slot);
+}
+
+static void rtoken_unlink(struct smcr_lgr *lgr, struct smcr_rtoken *rt, u8 slot)
+{
+	u8 *at = rtoken_chain(lgr, slot, rt->on[slot].rkey);
+
+	while (*at != rtoken_id(lgr, rt))
+		at = &lgr->rtok.all->tab[*at - 1].on[slot].next;
+	*at = rt->on[slot].next;
+	rt->known &= ~BIT(slot);
+}
+
+/* An entry for an RMB that is known in no slot yet; NULL: there is no room */
+static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
+{
+	struct smcr_rtokens *all = lgr->rtok.all;
+	unsigned int i = find_first_zero_bit(all->taken, SMCR_RMBS_MAX);
+
+	if (i >= SMCR_RMBS_MAX)
+		return NULL;
+	__set_bit(i, all->taken);
+	memset(&all->tab[i], 0, sizeof(all->tab[i]));
+	return &all->tab[i];
+}
+
+static void rtoken_end(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < SMCR_SLOTS; slot++)
+		if (rt->known & BIT(slot))
+			rtoken_unlink(lgr, rt, slot);
+	__clear_bit(rt - lgr->rtok.all->tab, lgr->rtok.all->taken);
+}
+
+/*
+ * What a key of the peer stands for: the RMB at *@va, or, without @va, the one that
+ * is not withdrawn; or NULL
+ */
+static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
+				       const u64 *va)
+{
+	struct smcr_rtoken *rt;
+	u8 at;
+
+	lockdep_assert_held(&lgr->lock);
+	for (at = *rtoken_chain(lgr, slot, rkey); at; at = rt->on[slot].next) {
+		rt = &lgr->rtok.all->tab[at - 1];
+		if (rt->on[slot].rkey == rkey &&
+		    (va ? rt->on[slot].va == *va : rt->confirmed))
+			return rt;
+	}
+	return NULL;
 }
 
 /* Index of an RToken that the peer has confirmed, or, with @add, does so now */
 static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 			   bool add)
 {
-	int i, free = -ENOSPC;
+	struct smcr_rtoken *rt = rtoken_find(lgr, slot, rkey, &va);
 
-	lockdep_assert_held(&lgr->lock);
-	for (i = 0; i < SMCR_RMBS_MAX; i++) {
-		struct smcr_rtoken *rt = &lgr->rtok.tab[i];
-
-		if (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va) {
-			rt->confirmed |= add;
-			return rt->confirmed ? i : -ENOENT;
-		}
-		if (!rt->valid && free < 0)
-			free = i;
+	if (!rt && add) {
+		rt = rtoken_begin(lgr);
+		if (!rt)
+			return -ENOSPC;
+		rtoken_link(lgr, rt, slot, rkey, va);
 	}
-	if (!add)
+	if (!rt)
 		return -ENOENT;
-	if (free >= 0)
-		rtoken_begin(&lgr->rtok.tab[free], slot, rkey, va);
-	return free;
+	rt->confirmed |= add;
+	return rt->confirmed ? rt - lgr->rtok.all->tab : -ENOENT;
 }
 
 /**
@@ -57,16 +112,11 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
  */
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
-	bool fits = false;
-	int i;
+	bool fits;
 
 	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_RMBS_MAX && !fits; i++) {
-		struct smcr_rtoken *rt = &lgr->rtok.tab[i];
-
-		fits = !rt->valid ||
-		       (rtoken_is(rt, slot, rkey) && rt->on[slot].va == va);
-	}
+	fits = rtoken_find(lgr, slot, rkey, &va) ||
+	       !bitmap_full(lgr->rtok.all->taken, SMCR_RMBS_MAX);
 	spin_unlock_bh(&lgr->lock);
 	return fits;
 }
@@ -90,20 +140,6 @@ int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 	return i;
 }
 
-/* What a key of the peer stands for: one that is not withdrawn; or NULL */
-static struct smcr_rtoken *rtoken_of(struct smcr_lgr *lgr, u8 slot,
-				     u32 rkey)
-{
-	int i;
-
-	lockdep_assert_held(&lgr->lock);
-	for (i = 0; i < SMCR_RMBS_MAX; i++)
-		if (lgr->rtok.tab[i].confirmed &&
-		    rtoken_is(&lgr->rtok.tab[i], slot, rkey))
-			return &lgr->rtok.tab[i];
-	return NULL;
-}
-
 /**
  * smcr_lgr_rtoken_known() - is this a key of an RMB of the peer?
  * @lgr: group
@@ -120,7 +156,7 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	bool known;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_of(lgr, slot, rkey);
+	rt = rtoken_find(lgr, slot, rkey, NULL);
 	known = rt && !(unused && rt->used);
 	spin_unlock_bh(&lgr->lock);
 	return known;
@@ -140,10 +176,11 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 	struct smcr_rtoken *rt;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_of(lgr, slot, rkey);
+	rt = rtoken_find(lgr, slot, rkey, NULL);
 	if (rt) {
-		rt->valid = rt->used;
 		rt->confirmed = false;
+		if (!rt->used)
+			rtoken_end(lgr, rt);
 	}
 	spin_unlock_bh(&lgr->lock);
 }
@@ -176,7 +213,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 		rt = smcr_lgr_rtoken(lgr, link->slot, rkey, va,
 				     lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0) {
-		tok = &lgr->rtok.tab[rt];
+		tok = &lgr->rtok.all->tab[rt];
 		if (!tok->used)
 			tok->size = size;
 		if (tok->size == size)
@@ -202,7 +239,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va)
 {
-	const struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
+	const struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 	int rc = -ENOENT;
 
 	spin_lock_bh(&lgr->lock);
@@ -222,11 +259,11 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
  */
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
-	struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
+	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
 	if (!--rt->used && !rt->confirmed)
-		rt->valid = false;
+		rtoken_end(lgr, rt);
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -241,12 +278,13 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 			  u64 va)
 {
-	struct smcr_rtoken *rt = &lgr->rtok.tab[rtoken];
+	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
-	rt->on[slot].rkey = rkey;
-	rt->on[slot].va = va;
-	rt->known |= BIT(slot);
+	if (rt->known & BIT(slot))
+		rtoken_unlink(lgr, rt, slot);
+	if (test_bit(rtoken, lgr->rtok.all->taken))
+		rtoken_link(lgr, rt, slot, rkey, va);
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -265,8 +303,8 @@ int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 	int i;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_of(lgr, slot, rkey);
-	i = rt ? rt - lgr->rtok.tab : -ENOENT;
+	rt = rtoken_find(lgr, slot, rkey, NULL);
+	i = rt ? rt - lgr->rtok.all->tab : -ENOENT;
 	spin_unlock_bh(&lgr->lock);
 	return i;
 }
@@ -281,7 +319,8 @@ void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot)
 	int i;
 
 	spin_lock_bh(&lgr->lock);
+	memset(lgr->rtok.all->head[slot], 0, sizeof(lgr->rtok.all->head[slot]));
 	for (i = 0; i < SMCR_RMBS_MAX; i++)
-		lgr->rtok.tab[i].known &= ~BIT(slot);
+		lgr->rtok.all->tab[i].known &= ~BIT(slot);
 	spin_unlock_bh(&lgr->lock);
 }

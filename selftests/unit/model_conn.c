@@ -320,3 +320,23 @@ TEST(shell__orders)
 	}
 	printf("# %llu worlds, %llu orders, %u moves\n", n, done, order_moves);
 }
+
+/* An RToken is found by its key as it is by a search of all */
+TEST(shell__rtokens)
+{
+	const char *runs = getenv("RUNS");
+	u64 n = runs ? strtoull(runs, NULL, 0) : 100, seed;
+
+	covers("LLC-67");
+	signal(SIGABRT, aborted);
+	for (seed = 1; seed <= n; seed++) {
+		now_seed = seed;
+		kernel_start(seed, 1000);
+		task_start("rtokens", rtokens_run, NULL, 3000);
+		kernel_run();
+		if (kernel_trouble()[0])
+			printf("# seed %llu: %s\n", seed, kernel_trouble());
+		EXPECT_TRUE(!kernel_trouble()[0]);
+		kernel_end();
+	}
+}

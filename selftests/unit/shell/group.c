@@ -646,7 +646,7 @@ static void host_start(struct host *h, int no)
 	lgr->agreed.base = w.base;
 	spin_lock_init(&lgr->lock);
 	smcr_lgr_init_conns(lgr);
-	lgr->rtok.tab = kmem(SMCR_RMBS_MAX * sizeof(*lgr->rtok.tab), __func__);
+	lgr->rtok.all = kmem(sizeof(*lgr->rtok.all), __func__);
 	h->rmb = kmem(sizeof(*h->rmb), __func__);
 	h->rmb->lgr = lgr;
 	for (d = 0; d < DEVS; d++) {
@@ -724,7 +724,7 @@ void group_end(void)
 		}
 		smcr_buf_free(h->rmb_buf);
 		kfree(h->rmb);
-		kfree(h->lgr->rtok.tab);
+		kfree(h->lgr->rtok.all);
 		kfree(h->lgr);
 	}
 }

@@ -161,17 +161,19 @@ static inline bool refcount_dec_and_test(refcount_t *r)
 	return !--r->counter;
 }
 
+#define BITS_PER_LONG	(8 * sizeof(long))
+
 static inline bool test_bit(unsigned int n, const unsigned long *p)
 {
 	point();
-	return *p >> n & 1;
+	return p[n / BITS_PER_LONG] >> n % BITS_PER_LONG & 1;
 }
 
 static inline bool test_and_set_bit(unsigned int n, unsigned long *p)
 {
 	bool was = test_bit(n, p);
 
-	*p |= 1UL << n;
+	p[n / BITS_PER_LONG] |= 1UL << n % BITS_PER_LONG;
 	return was;
 }
 
@@ -179,10 +181,24 @@ static inline bool test_and_clear_bit(unsigned int n, unsigned long *p)
 {
 	bool was = test_bit(n, p);
 
-	*p &= ~(1UL << n);
+	p[n / BITS_PER_LONG] &= ~(1UL << n % BITS_PER_LONG);
 	return was;
 }
 
+static inline unsigned int find_first_zero_bit(const unsigned long *p, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (!(p[i / BITS_PER_LONG] >> i % BITS_PER_LONG & 1))
+			break;
+	return i;
+}
+
+#define bitmap_full(p, n)	(find_first_zero_bit(p, n) == (n))
+#define __set_bit(n, p)		set_bit(n, p)
+#define __clear_bit(n, p)	clear_bit(n, p)
+#define hash_32(v, bits)	((u32)(v) * 0x61C88647U >> (32 - (bits)))
 #define set_bit(n, p)	((void)test_and_set_bit(n, p))
 #define clear_bit(n, p)	((void)test_and_clear_bit(n, p))
 

@@ -123,4 +123,7 @@ void apps_end(void);
 u8 byte_of(const struct smcr_sock *to, u64 pos);
 void sock_free(struct sock *sk);
 
+/* rtokens.c */
+void rtokens_run(void *arg, int n);
+
 #endif /* _SMCR_UNIT_SHELL_H */
