@@ -5,6 +5,8 @@
  */
 #include <linux/random.h>
 #include <net/tcp.h>
+#include "base/netns.h"
+#include "base/race.h"
 #include "conn/conn.h"
 #include "base/memcg.h"
 #include "conn/sock.h"
@@ -160,6 +162,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	conn->snd.max = smcr_conn_sndbuf_size(ssk);
 	smcr_conn_reset(conn, lgr, link);
 	smcr_link_put(link);
+	smcr_race(lgr->sn->net, "conn-open");
 
 	do {
 		spin_lock_bh(&conn->lock);

@@ -10,6 +10,7 @@
 #include "conn/conn.h"
 #include "conn/sock.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "conn/tx_impl.h"
 #include "conn/conn_impl.h"
@@ -224,6 +225,7 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 	bool moved;
 
 	*why = move_map(conn, to) ? SMCR_R_MOVE_MEMORY : SMCR_R_NONE;
+	smcr_race(smcr_conn_net(conn)->net, "conn-move");
 	moved = move_to(conn, from, to, why);
 	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {

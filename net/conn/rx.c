@@ -5,6 +5,8 @@
  */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
+#include "base/netns.h"
+#include "base/race.h"
 #include "conn/conn.h"
 #include "conn/sock.h"
 
@@ -25,6 +27,7 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
 	if (READ_ONCE(conn->rx.purged))
 		return 0;
+	smcr_race(smcr_conn_sock(conn)->sn->net, "rx-copy");
 	if (off >= cap)
 		off %= cap;
 	while (done < len) {

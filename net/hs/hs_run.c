@@ -4,6 +4,8 @@
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
+#include "base/netns.h"
+#include "base/race.h"
 #include "core/hs_turn.h"
 #include "hs/hs.h"
 #include "conn/keepalive.h"
@@ -228,6 +230,8 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			set_active_memcg(old);
 			hs->over = hs->res != SMCR_HS_WAIT;
 		}
+		if (hs->over)
+			smcr_race(ssk->sn->net, "hs-over");
 		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
 			smcr_hs_finish(hs);
 			release_sock(&ssk->sk);

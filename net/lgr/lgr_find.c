@@ -9,6 +9,7 @@
 #include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "lgr/lgr_impl.h"
 
 /* One address may have this part of the first contacts that may be under way */
@@ -480,6 +481,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		smcr_lgr_put(fresh);
 		return NULL;
 	}
+	smcr_race(sn->net, "lgr-listed");
 	/* removal of the device, or an event of the port, may have missed us */
 	if (!smcr_dev_pid_ok(pid))
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
