@@ -40,13 +40,16 @@ void smcr_conn_stop_timer(struct smcr_conn *conn)
 		sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* Unread data are dropped. conn->lock held; a reader may be at it */
+/*
+ * Unread data are dropped, and the next CDC gives their room to the peer. conn->lock held;
+ * a reader that is at it finds out.
+ */
 void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
 	WRITE_ONCE(conn->rx.purged, true);
-	smp_wmb();	/* pairs with smcr_rx_copy(): not from the new place on */
+	smp_wmb();	/* pairs with smcr_rx_copy(), before the bytes and after them */
 	smcr_pos_set(&conn->rx.cons, &conn->rx.prod);
 	smcr_pos_set(&conn->rx.told, &conn->rx.prod);
 	smcr_urg_rx_lost(&conn->rx.urg);

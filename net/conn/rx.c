@@ -11,8 +11,8 @@
 #include "conn/sock.h"
 
 /*
- * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when
- * they were purged just now. The window keeps the peer from writing there; a
+ * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when they are
+ * purged before that is done. The window keeps the peer from writing there until then; a
  * peer that does all the same only spoils its own data.
  */
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
@@ -40,12 +40,15 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 		got = copy_to_iter(src, run, &msg->msg_iter);
 		done += got;
 		if (got < run)
-			return done ? done : -EFAULT;
+			break;
 		off += run;
 		if (off == cap)
 			off = 0;
 	}
-	return done;
+	smp_rmb();	/* the bytes, then whether they were the peer's to write over */
+	if (READ_ONCE(conn->rx.purged))
+		return 0;
+	return done || !len ? done : -EFAULT;
 }
 
 static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
