@@ -238,11 +238,13 @@ struct smcr_conn_mv {
  * struct smcr_conn_bound - what a link that is lost may still write; conn->lock
  * @at: no byte is written from here on: see struct smcr_fo_plan; U64_MAX
  * @num: number of the link, 0: of more than one; written with WRITE_ONCE()
+ * @gone: of the link that is deleted, with TODO_UNBIND; without the lock, READ_ONCE()
  * @timer: for how long; a reference on the socket while it runs
  */
 struct smcr_conn_bound {
 	u64 at;
 	u8 num;
+	u8 gone;
 	struct timer_list timer;
 };
 

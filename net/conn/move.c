@@ -279,11 +279,14 @@ static void move_if_on(struct smcr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 	const struct smcr_link *link = arg;
+	u8 num = READ_ONCE(link->num);
 
 	if (READ_ONCE(conn->link) == link)
 		smcr_conn_want_move(conn);
-	if (READ_ONCE(link->deleted) &&
-	    READ_ONCE(conn->bound.num) == READ_ONCE(link->num)) {
+	if (num && READ_ONCE(link->deleted) &&
+	    READ_ONCE(conn->bound.num) == num) {
+		/* the connection may be bound by another link meanwhile */
+		WRITE_ONCE(conn->bound.gone, num);
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
 	}
