@@ -458,6 +458,7 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action);
 int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len);
 /* tx_limit.c */
 u32 smcr_tx_allowance(const struct smcr_conn *conn);
+bool smcr_tx_sparse(const struct smcr_conn *conn);
 void smcr_tx_limits_changed(struct smcr_conn *conn);
 /* rx.c */
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,

@@ -39,6 +39,18 @@ u32 smcr_tx_allowance(const struct smcr_conn *conn)
 }
 
 /**
+ * smcr_tx_sparse() - is less than half of TCP_NOTSENT_LOWAT unsent, as TCP's poll() asks?
+ * @conn: connection
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool smcr_tx_sparse(const struct smcr_conn *conn)
+{
+	return smcr_tx_unsent(conn) << 1 < smcr_tx_lowat(conn);
+}
+
+/**
  * smcr_tx_roomy() - is there room that a sleeping writer is woken for?
  * @conn: connection
  *
@@ -50,7 +62,7 @@ u32 smcr_tx_allowance(const struct smcr_conn *conn)
 bool smcr_tx_roomy(const struct smcr_conn *conn)
 {
 	return smcr_conn_wspace(conn) >= READ_ONCE(conn->snd.size) / 3 &&
-	       smcr_tx_unsent(conn) << 1 < smcr_tx_lowat(conn);
+	       smcr_tx_sparse(conn);
 }
 
 /**

@@ -258,7 +258,7 @@ static bool smcr_is_writable(const struct smcr_sock *ssk)
 	if (READ_ONCE(ssk->mode) != SMCR_MODE_SMC || !READ_ONCE(conn->snd.buf) ||
 	    !smcr_close_may_send(&conn->fsm))
 		return true;
-	if (!smcr_tx_allowance(conn))
+	if (!smcr_tx_sparse(conn))
 		return false;
 	room = smcr_conn_wspace(conn);
 	return room >= READ_ONCE(conn->snd.size) / 3 || smcr_conn_may_grow(conn) ||
