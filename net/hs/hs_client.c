@@ -62,7 +62,8 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 		hs->why = SMCR_R_NO_DEVICE;
 		return SMCR_HS_DECLINE;
 	}
-	if (smcr_route_proposal(tcp, &p)) {
+	/* once more: a BPF program may have chosen another address (T-15) */
+	if (smcr_route_offlink(tcp) || smcr_route_proposal(tcp, &p)) {
 		hs->why = SMCR_R_SUBNET;
 		return SMCR_HS_DECLINE;
 	}
