@@ -339,21 +339,26 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 	return others ?: forming;
 }
 
-/* A host has any number of IPv6 addresses in its /64, and one of IPv4 */
-static bool smcr_lgr_share_of(const struct in6_addr *a,
-			      const struct in6_addr *b)
+/*
+ * A host has any number of IPv6 addresses in its /64, and one of IPv4. Other hosts of
+ * that /64 are told apart by their link-layer addresses.
+ */
+static bool smcr_lgr_share_of(const struct smcr_peer *a,
+			      const struct smcr_peer *b)
 {
-	return ipv6_addr_v4mapped(a) ? ipv6_addr_equal(a, b) :
-				       ipv6_prefix_equal(a, b, 64);
+	if (ipv6_addr_v4mapped(&a->addr) || ipv6_addr_v4mapped(&b->addr))
+		return ipv6_addr_equal(&a->addr, &b->addr);
+	return ipv6_prefix_equal(&a->addr, &b->addr, 64) &&
+	       (!a->near || !b->near || ether_addr_equal(a->hw, b->hw));
 }
 
 /*
- * May @addr begin one more first contact? Peer IDs can be made up, and from one
- * address must not take all that there may be. There are no more of them than
+ * May @peer begin one more first contact? Peer IDs can be made up, and from one
+ * host must not take all that there may be. There are no more of them than
  * max_first_contacts; those that are over leave the list here.
  */
 static bool smcr_lgr_share_left(struct smcr_net *sn,
-				const struct in6_addr *addr)
+				const struct smcr_peer *peer)
 {
 	int left = max(READ_ONCE(sn->knobs.max_first_contacts) /
 		       SMCR_FIRST_SHARE, 1);
@@ -364,7 +369,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
 			list_del_init(&lgr->net.form);
 		else
-			left -= smcr_lgr_share_of(addr, &lgr->peer.addr);
+			left -= smcr_lgr_share_of(peer, &lgr->peer);
 	}
 	return left > 0;
 }
@@ -441,7 +446,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
 		lgr = smcr_lgr_lookup(sn, peer, pid, bsize, &full);
-		may = !lgr && may_first && smcr_lgr_share_left(sn, &peer->addr);
+		may = !lgr && may_first && smcr_lgr_share_left(sn, peer);
 		if (lgr)
 			smcr_lgr_hold(lgr);
 		else if (fresh && may)
