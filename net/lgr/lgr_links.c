@@ -456,6 +456,8 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 		making_drop(&lgr->slot[i]);
 		if (cancel_work_sync(&lgr->slot[i].work))
 			smcr_lgr_put(lgr);
+		/* llc.work may have wanted one meanwhile: its place is another's */
+		making_drop(&lgr->slot[i]);
 	}
 }
 
