@@ -185,6 +185,7 @@ void smcr_link_modify_err(struct smcr_link *link)
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
 	/* its place in the group may be another's soon */
 	link->down_reported = true;
+	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
 
 	if (link->qp_err || !link->qp)
