@@ -195,7 +195,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
  * The failure of a link concerns the slot that it is in, once: not the slot's next link,
  * nor one that is not placed yet. Under the lock, so that smcr_slot_off() drops it.
  */
-static bool slot_fails(struct smcr_link *link, enum smcr_reason why)
+static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = link->lgr;
 	struct smcr_slot *slot = &lgr->slot[link->slot];
@@ -204,8 +204,12 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason why)
 	spin_lock_bh(&lgr->lock);
 	fails = slot->link == link && !slot->down;
 	if (fails) {
+		/* keepalive asked, and this is its answer (KA-04) */
+		if (READ_ONCE(slot->test.keep) &&
+		    (*why == SMCR_R_LINK_ERROR || *why == SMCR_R_LLC_TIMEOUT))
+			*why = SMCR_R_KEEPALIVE;
 		slot->down = true;
-		slot->down_why = why;
+		slot->down_why = *why;
 		clear_bit(link->slot, &lgr->live);
 		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
 	}
@@ -225,23 +229,18 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason why)
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 {
 	struct smcr_lgr *lgr = link->lgr;
-	u8 i = link->slot;
 
-	/* keepalive asked, and this is its answer (KA-04) */
-	if (READ_ONCE(lgr->slot[i].test.keep) &&
-	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
-		why = SMCR_R_KEEPALIVE;
+	trace_smcr_link(lgr->id, READ_ONCE(link->num), READ_ONCE(link->st),
+			why);
+	if (!slot_fails(link, &why))
+		return;
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD) {
 		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 		smcr_lgr_above->event(lgr, link, SMCR_CHANGE_LINK_FAILED, why);
 	}
-	trace_smcr_link(lgr->id, READ_ONCE(link->num), READ_ONCE(link->st),
-			why);
-	if (!slot_fails(link, why))
-		return;
 	/* in first contact none is live before the first one is confirmed */
 	if (!READ_ONCE(lgr->live) &&
-	    (!i || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
+	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
 		smcr_lgr_kill(lgr, why, 0);
 }
 
