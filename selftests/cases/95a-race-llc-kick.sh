@@ -17,23 +17,12 @@
 . "$PROG/race.sh"
 
 server() {
-	fast max_links=2 t_llc=3000 t_link_retry=1000
-	bg "$PROG/xfer" server 5000 endless=1 idle=100000
-	poll 10 listening 5000
-	mark up
-	says "two links" '.state' 'rts rts'
-	barrier two
-	await over
-	kill "$BG" || :
-	wait "$BG" || :
+	race_server 2
+	race_server_ends
 }
 
 client() {
-	fast max_links=2 t_llc=3000
-	await up
-	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
-	says "two links" '.state' 'rts rts'
-	barrier two
+	race_client 2
 	latch slot-make
 	rnic_delete 1
 	holds slot-make

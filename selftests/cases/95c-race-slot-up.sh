@@ -16,27 +16,16 @@
 . "$PROG/race.sh"
 
 server() {
-	fast max_links=3 t_llc=3000 t_link_retry=1000
-	bg "$PROG/xfer" server 5000 endless=1 idle=100000
-	poll 10 listening 5000
-	mark up
-	says "three links" '.state' 'rts rts rts'
-	barrier three
-	await over
-	kill "$BG" || :
-	wait "$BG" || :
+	race_server 3
+	race_server_ends
 }
 
 failed() { [ "$(counter link-down)" -gt "$downs" ]; }
 
 client() {
 	local conn
-	fast max_links=3 t_llc=3000 t_link_retry=1000
-	await up
-	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
+	race_client 3
 	conn=$BG
-	says "three links" '.state' 'rts rts rts'
-	barrier three
 	rnic_delete 2
 	says "two links" '.state' 'rts rts'
 	latch slot-up

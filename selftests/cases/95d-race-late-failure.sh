@@ -19,12 +19,7 @@
 . "$PROG/race.sh"
 
 server() {
-	fast max_links=2 t_llc=3000 t_link_retry=1000
-	bg "$PROG/xfer" server 5000 endless=1 idle=100000
-	poll 10 listening 5000
-	mark up
-	says "two links" '.state' 'rts rts'
-	barrier two
+	race_server 2
 	await held
 	rnic_delete 1
 	says "another link" '."link-num"' '1 3'
@@ -38,11 +33,7 @@ server() {
 }
 
 client() {
-	fast max_links=2 t_llc=3000 t_link_retry=1000
-	await up
-	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
-	says "two links" '.state' 'rts rts'
-	barrier two
+	race_client 2
 	latch link-fail
 	gid_change 1
 	holds link-fail

@@ -18,23 +18,12 @@
 . "$PROG/race.sh"
 
 server() {
-	fast max_links=3 t_llc=3000 t_link_retry=1000
-	bg "$PROG/xfer" server 5000 endless=1 idle=100000
-	poll 10 listening 5000
-	mark up
-	says "three links" '.state' 'rts rts rts'
-	barrier three
-	await over
-	kill "$BG" || :
-	wait "$BG" || :
+	race_server 3
+	race_server_ends
 }
 
 client() {
-	fast max_links=3 t_llc=3000 t_link_retry=1000
-	await up
-	bg "$PROG/xfer" client "$PEER" 5000 endless=1 idle=100000
-	says "three links" '.state' 'rts rts rts'
-	barrier three
+	race_client 3
 	rnic_delete 2
 	says "two links" '.state' 'rts rts'
 	latch slot-make
