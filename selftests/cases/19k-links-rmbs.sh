@@ -25,6 +25,22 @@ conns() { "$SMCCTL" -j conn | jq -c '[.. | objects | ."link-num"? // empty] | gr
 mrs() { rdma -jd resource show mr dev "$(rnic "$1")" | jq '[.[] | select((.comm // "") | test("smcr"))] | length'; }
 all_told() { [ "$(mrs 0)" = "$(mrs 1)" ]; }
 
+symmetric() { ! "$SMCCTL" -j link | jq -r '.. | objects | .role? // empty' | grep -qv '^symmetric$'; }
+# A link of both RNICs: not of one that was there a moment before the other
+second() {
+	local try
+	for try in 1 2 3 4 5; do
+		rnic_add 1
+		eventually 10 has 2 || break
+		barrier "made$try"
+		! symmetric || break
+		rnic_delete 1
+		eventually 10 has 1 || break
+		barrier "again$try"
+	done
+	check "a second link" has 2
+}
+
 # both OPEN GO: the connections of this side
 both() {
 	local i calls=()
@@ -39,8 +55,7 @@ both() {
 	check "one link" eventually 5 has 1
 	check "several RMBs ($(mrs 0))" test "$(mrs 0)" -ge 5
 	barrier one
-	rnic_add 1
-	check "a second link" eventually 10 has 2
+	second
 	check "all RMBs are registered with both RNICs ($(mrs 0))" eventually 5 all_told
 	eq "connections stay where they are" "$(conns)" "[$OLD]"
 	barrier two
