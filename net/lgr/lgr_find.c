@@ -263,7 +263,8 @@ bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer)
 		link = lgr->slot[i].link;
 		if (!link)
 			continue;
-		theirs |= ether_addr_equal(link->peer_mac, peer->hw);
+		theirs |= smcr_link_met(link) &&
+			  ether_addr_equal(link->peer_mac, peer->hw);
 		ours |= ether_addr_equal(link->pid.mac, peer->here);
 	}
 	spin_unlock_bh(&lgr->lock);
