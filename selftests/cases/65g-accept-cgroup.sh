@@ -9,6 +9,8 @@
 # tags: api fallback
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/thrice.sh
+. "$PROG/thrice.sh"
 
 FINE=$PROG/sockfine.py
 G=/sys/fs/cgroup/refuses
@@ -29,23 +31,15 @@ server() {
 		mark "$1"
 		check "$1: TCP_NODELAY is refused" wait "$BG" || :
 	}
-	accepts TCP 5000
-	accepts SMC-R 5001 smc
-	await SMC-R.over
-	echo 0 > /proc/sys/net/smcr/enabled
-	accepts fallback 5002 smc
+	thrice_serve accepts
 	rmdir $G		# and its program
 }
 
 client() {
 	local words=(sendtext:12345 recvtext:5)
-	smc_reset
-	await TCP
-	check TCP "$PROG/sockcmd" socket:tcp "connect:$PEER:5000" "${words[@]}" || :
-	await SMC-R 30
-	check SMC-R "$PROG/sockcmd" socket "connect:$PEER:5001" "${words[@]}" || :
-	smc_was client 1 1
-	mark SMC-R.over
-	await fallback 30
-	check fallback "$PROG/sockcmd" socket "connect:$PEER:5002" "${words[@]}" || :
+	connects() {
+		local family=${3:-tcp}
+		check "$1" "$PROG/sockcmd" "socket:$family" "connect:$PEER:$2" "${words[@]}" || :
+	}
+	thrice_use 1 connects
 }

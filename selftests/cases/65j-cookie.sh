@@ -9,6 +9,8 @@
 # tags: api fallback
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/thrice.sh
+. "$PROG/thrice.sh"
 
 FINE=$PROG/sockfine.py
 
@@ -20,21 +22,10 @@ server() {
 		mark "$1"
 		check "$1: listener and accepted socket" wait "$BG" || :
 	}
-	accepts TCP 5000
-	accepts SMC-R 5001 smc
-	await SMC-R.over
-	echo 0 > /proc/sys/net/smcr/enabled
-	accepts fallback 5002 smc
+	thrice_serve accepts
 }
 
 client() {
-	smc_reset
-	await TCP
-	check "TCP: client" "$FINE" cookie "$PEER" 5000 || :
-	await SMC-R 30
-	check "SMC-R: client" "$SMCCTL" run -- "$FINE" cookie "$PEER" 5001 || :
-	smc_was client 1 1
-	mark SMC-R.over
-	await fallback 30
-	check "fallback: client" "$SMCCTL" run -- "$FINE" cookie "$PEER" 5002 || :
+	connects() { check "$1: client" ${3:+"$SMCCTL" run --} "$FINE" cookie "$PEER" "$2" || :; }
+	thrice_use 1 connects
 }
