@@ -408,7 +408,6 @@ static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 void smcr_conn_discard(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
-	unsigned int n;
 
 	sock_owned_by_me(sk);
 
@@ -432,9 +431,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
-	n = smcr_work_end(&conn->end.timer);
-	while (n--)
-		sock_put(sk);
+	smcr_sock_work_end(sk, &conn->end.timer);
 }
 
 /*

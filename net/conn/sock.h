@@ -148,6 +148,15 @@ void smcr_tcp_disown(struct smcr_sock *ssk);
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);
 
+/* smcr_work_end() of a work that has a reference on its socket each time it is queued */
+static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work)
+{
+	unsigned int n = smcr_work_end(work);
+
+	while (n--)
+		sock_put(sk);
+}
+
 /* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
 static inline void smcr_child_news(struct smcr_sock *child)
 {

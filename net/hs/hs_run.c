@@ -174,12 +174,9 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 	enum smcr_hs_res res = hs->res;
-	unsigned int n;
 
 	/* accept() may have use for it; it takes no lock of ours */
-	n = smcr_work_end(&ssk->hs_timer);
-	while (n--)
-		sock_put(&ssk->sk);
+	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE)
 		smcr_hs_undo(hs);
