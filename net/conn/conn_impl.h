@@ -41,7 +41,7 @@ void smcr_conn_rx_wait_over(struct timer_list *timer);
 #define SMCR_HELD_UP	HZ
 
 /* move.c */
-void smcr_conn_unbind(struct smcr_conn *conn);
+void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num);
 void smcr_conn_unbind_late(struct timer_list *timer);
 
 /* tx_limit.c */

@@ -466,9 +466,8 @@ static void smcr_conn_work(struct work_struct *work)
 		smcr_conn_move(conn);
 
 	spin_lock_bh(&conn->lock);
-	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo) &&
-	    conn->bound.num == READ_ONCE(conn->bound.gone))
-		smcr_conn_unbind(conn);
+	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
+		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
 	idle = !smcr_tx_unsaid(conn);
 	/* both have said C or A: the peer writes no more (RMB-22) */
 	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&

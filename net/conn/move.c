@@ -71,7 +71,7 @@ static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 }
 
 /* conn->lock held: the peer takes nothing by the old link any more */
-void smcr_conn_unbind(struct smcr_conn *conn)
+static void move_unbind(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	if (conn->bound.at == U64_MAX)
@@ -80,6 +80,14 @@ void smcr_conn_unbind(struct smcr_conn *conn)
 	WRITE_ONCE(conn->bound.num, 0);
 	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->bound.timer);
 	smcr_tx_push(conn);
+}
+
+/* conn->lock held: the link @num is deleted. Not if another one binds, too */
+void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
+{
+	lockdep_assert_held(&conn->lock);
+	if (num && conn->bound.num == num)
+		move_unbind(conn);
 }
 
 /* It has not been deleted, but nothing is on its way for so long */
@@ -91,7 +99,7 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 	spin_lock_bh(&conn->lock);
 	/* not if it was armed again while this run waited for the lock */
 	if (!timer_pending(timer))
-		smcr_conn_unbind(conn);
+		move_unbind(conn);
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
@@ -147,10 +155,9 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 	smp_mb();	/* conn->link and conn->bound, then the state of the links */
 	if (!smcr_link_carries(to))
 		smcr_conn_want_move(conn);
-	if (READ_ONCE(from->deleted) &&
-	    READ_ONCE(conn->bound.num) == READ_ONCE(from->num)) {
+	if (READ_ONCE(from->deleted)) {
 		spin_lock_bh(&conn->lock);
-		smcr_conn_unbind(conn);
+		smcr_conn_unbind_from(conn, READ_ONCE(from->num));
 		spin_unlock_bh(&conn->lock);
 	}
 }
