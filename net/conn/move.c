@@ -55,8 +55,8 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * What was lost with the link @num may still be on its way. It is in nobody's way when
- * the link is deleted, since the peer takes nothing by it any more, or when it is over.
+ * What was lost with the link @num may still be on its way. It does no harm when the
+ * link is deleted, since the peer takes nothing by it any more, or when the time is over.
  */
 static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 {
@@ -106,7 +106,7 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 
 /*
  * conn->lock held: from @from to @to. What certainly has arrived is not written
- * again, the rest is. False: the peer has not told what its RMB is called there.
+ * again, the rest is. False: the peer has announced no RToken of its RMB there.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -146,8 +146,8 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * Who moved the connections of @to may have passed by before this one was on it, and
- * who deleted @from before it was bound: pairs with smcr_conn_move_all().
+ * The move of all connections of @to may have passed by before this one was on it, and
+ * the deletion of @from before it was bound: pairs with smcr_conn_move_all().
  */
 static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *to)
@@ -249,7 +249,7 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
  * @conn: connection; the caller has the socket lock
  *
  * Nothing happens if its link is in use, or is the group's last. It is lost when no
- * other link will do: its send buffer cannot be mapped, or the peer has not told the key.
+ * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
  *
  * Context: process, sleeps.
  */

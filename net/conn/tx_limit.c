@@ -25,7 +25,7 @@ static u32 smcr_tx_lowat(const struct smcr_conn *conn)
 
 /**
  * smcr_tx_allowance() - bytes that may be queued as far as TCP_NOTSENT_LOWAT goes
- * @conn: connection; only who sends knows it exactly
+ * @conn: connection; exact under the socket lock only
  *
  * Context: any.
  * Return: 0: none for now.
@@ -66,7 +66,7 @@ bool smcr_tx_roomy(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_space() - there may be more room by now: wake who waits for it
+ * smcr_tx_space() - there may be more room by now: wake the writers that wait for it
  * @conn: connection
  *
  * Context: any.

@@ -136,7 +136,7 @@ void lf_forget_link(struct lf *x, u8 slot)
 	notices_lost(x, slot);
 }
 
-/* Is there a link but @slot that nobody wants to go? */
+/* Is there a link but @slot that is not to be deleted? */
 static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 {
 	u8 i = lf_usable(f, slot);	/* one that stays, if there is one */

@@ -98,7 +98,7 @@ struct smcr_link_for {
  *
  * Immutable after smcr_link_create(): owner, its number and peer, slot, pid, pd,
  * lkey, mem, cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr();
- * who may be earlier asks smcr_link_met().
+ * a reader that may be earlier asks smcr_link_met().
  *
  * @refs: see smcr_link_hold()
  * @n_conns: connections that send over it, each with a reference
