@@ -271,7 +271,6 @@ static void shut_down(struct end *e)
 	say("c%d%c close%s", e->id, "cs"[e->side], e->aborted ? " abort" : "");
 	e->fd = -1;
 	e->state = GONE;
-	e->closed_at = now();
 }
 
 static void setopt(int fd, int level, int name, int val)
@@ -1128,7 +1127,7 @@ static bool all_done(bool probes)
 			return false;
 		/* a connection that was not accepted yet may still come */
 		if (s->state == NEW && c->opened && c->c->listener >= 0 && !c->dead &&
-		    !c->aborted && now() < c->closed_at + 3000 * MS)
+		    !c->aborted && now() < c->closed_at + held + 3000 * MS)
 			return false;
 	}
 	return true;
