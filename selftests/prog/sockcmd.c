@@ -8,7 +8,7 @@
  *	sockcmd [-a] [-t SECONDS] CALL[:ARG...][=EXPECTED] ...
  *
  *	socket[:smc|smc6|tcp|tcp6]	into the current slot (default smc)
- *	slot:N				choose the slot, 0..511
+ *	slot:N				choose the slot, 0..1023
  *	accept:N			accept from slot N into the current one
  *	bind:ADDR:PORT  listen:PORT[:BACKLOG]  connect:ADDR:PORT
  *	disconnect			connect(AF_UNSPEC)
@@ -68,7 +68,7 @@
 #include "pattern.h"
 #include "sockwords.h"
 
-enum { N_SLOTS = 512, CHUNK = 65536 };
+enum { N_SLOTS = 1024, CHUNK = 65536 };
 
 static struct slot {
 	int fd;

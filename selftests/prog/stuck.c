@@ -3,13 +3,14 @@
  * Threads that hang with a socket lock held: the memory that the call copies to
  * or from is provided by userfaultfd, that is, never.
  *
- *	stuck HOST PORT N [recv|linger|ipopts|dstopts|listen-ipopts|listen-dstopts]
+ *	stuck HOST PORT N [[listen-]recv|send|linger|ipopts|dstopts|filter|cbpf]
  *
  * Opens N AF_SMC connections. recv, the default: on each of them the server has to
- * send something. linger, ipopts: connect() is still under way when they call
+ * send something. send: the data are never there. linger, ipopts: connect() is still under way when they call
  * setsockopt(SO_LINGER), which the socket itself has, or setsockopt(IP_OPTIONS),
  * which TCP has; four bytes of the value are there, the next four are not. dstopts:
  * getsockopt(IPV6_DSTOPTS), whose result TCP copies under its lock.
+ * filter, cbpf: the instructions of SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF.
  * listen-...: N listeners at HOST, from PORT on, do the same, and then each of them
  * has a connection from here to accept. Prints
  * "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
@@ -17,6 +18,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -68,7 +70,14 @@ static int fault_memory(int n)
 static ssize_t hang(const struct reader *r)
 {
 	char *missing = memory + (2 * r->number + 1) * page;
+	struct sock_fprog prog = { .len = 1, .filter = (void *)missing };
 
+	if (!strcmp(call, "filter"))
+		return setsockopt(r->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+	if (!strcmp(call, "cbpf"))
+		return setsockopt(r->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog));
+	if (!strcmp(call, "send"))
+		return send(r->fd, missing, (size_t)page, 0);
 	if (!strcmp(call, "linger"))
 		return setsockopt(r->fd, SOL_SOCKET, SO_LINGER, missing - 4, 8);
 	if (!strcmp(call, "ipopts"))
@@ -108,7 +117,7 @@ static void open_one(struct reader *r, struct sockaddr_storage *peer,
 			die("listen");
 		return;
 	}
-	if (strcmp(call, "recv"))
+	if (strcmp(call, "recv") && strcmp(call, "send"))
 		fcntl(r->fd, F_SETFL, O_NONBLOCK);
 	if (connect(r->fd, (void *)peer, len) && errno != EINPROGRESS)
 		die("connect");
@@ -135,7 +144,7 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	if (n <= 0 || resolve(argv[1], argv[2], &peer, &len)) {
-		fprintf(stderr, "usage: stuck HOST PORT N [recv|linger|[listen-]ipopts|[listen-]dstopts]\n");
+		fprintf(stderr, "usage: stuck HOST PORT N [[listen-]recv|send|linger|ipopts|dstopts|filter|cbpf]\n");
 		return 2;
 	}
 	call = argc > 4 ? argv[4] : "recv";
