@@ -173,7 +173,7 @@ struct smcr_conn_snd {
  * @dropped: unsent data were dropped: queue no more
  * @attempt: counts the socket's connections: a post of an earlier one completes late
  * @owed: SMCR_ACT_SEND_* not posted yet
- * @sq_wait: link->waiters; empty = not waiting; link->lock
+ * @sq_wait: link->waiters; empty = not waiting; link->lock, but list_empty() under conn->lock
  * @bytes: sent, for display
  * @timeout: TCP_USER_TIMEOUT in jiffies, 0 none
  * @watched: something waits for the peer

@@ -72,7 +72,7 @@ struct smcr_sock {
 	/* listener */
 	struct work_struct accept_work;
 	spinlock_t accept_lock;		/* BH; guards the two below */
-	struct list_head accept_q;	/* ready children */
+	struct list_head accept_q;	/* ready children; list_empty() without the lock */
 	struct list_head neg_q;		/* children in negotiation */
 	unsigned int n_accept_q;
 	unsigned int n_neg_q;

@@ -477,7 +477,7 @@ void smcr_tx_push(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 
 	if (!conn->lgr || !conn->active || conn->tx.dead ||
-	    !list_empty_careful(&conn->tx.sq_wait))
+	    !list_empty(&conn->tx.sq_wait))
 		return;
 	do {
 		rc = smcr_tx_try(conn);

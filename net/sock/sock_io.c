@@ -336,7 +336,7 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 		/* somebody else ended it: TCP says how that looks */
 		if (READ_ONCE(ssk->tcp->sk->sk_state) != TCP_LISTEN)
 			return smcr_poll_tcp(file, ssk);
-		return list_empty_careful(&ssk->accept_q) ?
+		return list_empty(&ssk->accept_q) ?
 			0 : EPOLLIN | EPOLLRDNORM;
 	case SMCR_MODE_TCP:
 		return smcr_poll_tcp(file, ssk);

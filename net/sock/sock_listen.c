@@ -575,7 +575,7 @@ static struct smcr_sock *smcr_accept_dequeue(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child = NULL;
 
-	if (!list_empty_careful(&lsk->accept_q))
+	if (!list_empty(&lsk->accept_q))
 		child = smcr_listener_pop(lsk, &lsk->accept_q);
 	if (child && smcr_listener_tcp_pending(lsk))
 		smcr_listener_kick(lsk);
@@ -599,7 +599,7 @@ static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
 	for (;;) {
 		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
 					  TASK_INTERRUPTIBLE);
-		if (list_empty_careful(&lsk->accept_q) &&
+		if (list_empty(&lsk->accept_q) &&
 		    smcr_is_listening(lsk))
 			timeo = schedule_timeout(timeo);
 		__set_current_state(TASK_RUNNING);

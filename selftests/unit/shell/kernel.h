@@ -244,8 +244,7 @@ struct hlist_head {
 
 #define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
 #define INIT_LIST_HEAD(l)	((l)->next = (l)->prev = (l))
-#define list_empty(l)		((l)->next == (l))
-#define list_empty_careful(l)	({ point(); list_empty(l); })
+#define list_empty(l)		(READ_ONCE((l)->next) == (l))
 #define list_entry(p, t, m)	container_of(p, t, m)
 #define list_first_entry(h, t, m) list_entry((h)->next, t, m)
 #define list_first_entry_or_null(l, t, m) \
