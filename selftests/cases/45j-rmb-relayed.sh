@@ -14,28 +14,15 @@
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet clc rmb
-# shellcheck source=selftests/prog/puppet.sh
-. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/forger.sh
+. "$PROG/forger.sh"
 
 FORGED=("index=3" "index=255" "bsize=5" "index=4")
-
-# The other host: an address with a MAC of its own.
-other() {
-	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
-	ip link add mv0 link eth0 type macvlan mode bridge
-	ip addr add "$1/32" dev mv0
-	ip link set mv0 up
-}
-undo() {
-	barrier undo
-	ip link del mv0
-	sysctl -qw net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.all.arp_announce=0
-}
 
 server() {
 	local f
 	ip addr add 10.77.0.101/24 dev eth0
-	other 10.77.0.111
+	other_host 10.77.0.111
 	app_bg limit:30 socket listen:5000 mark:up slot:1 accept:0 recv:5 mark:first slot:2 accept:0 \
 		recv:5 send:5 recv:1=eof close slot:1 recv:5 send:5 recv:1=eof close
 	app_end "server program"
@@ -53,8 +40,7 @@ server() {
 			set index=4
 		E
 		for f in "${FORGED[@]}"; do
-			printf '%s\n' "conn $f" accept "rx proposal" "tx accept first=0 $f" \
-				"rx decline s=0 diag=0x06130000" "rx app len=5" "tx fin" "rx eof"
+			forged_accept "$f" 0x06130000 "$f"
 		done
 		printf '%s\n' "conn 1" "tx data len=5" close
 	)
@@ -63,12 +49,12 @@ server() {
 	app_bg limit:30 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
 		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close
 	app_end "at both interfaces"
-	undo
+	other_host_undo
 }
 
 client() {
 	local f fell calls=()
-	other 10.77.0.102
+	other_host 10.77.0.102
 	ip route add 10.77.0.101/32 dev mv0 src 10.77.0.102
 	await up
 	pup "another host gets a group of its own" <<-E
@@ -101,5 +87,5 @@ client() {
 	app "SMC-R by both interfaces" slot:1 socket "connect:$PEER:5002" send:5 slot:2 socket \
 		connect:10.77.0.111:5002 send:5 slot:1 recv:5 close slot:2 recv:5 close
 	eq "none over TCP" "$(counter client-fallbacks)" "$fell"
-	undo
+	other_host_undo
 }

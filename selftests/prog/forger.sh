@@ -10,8 +10,31 @@
 # The fields are those of the Confirm and of the Accept; REASON is the counter that says why, and
 # DIAG the same in the client's Decline.
 #
+#	forged_accept NAME DIAG FIELD=VALUE...	lines for the puppet: connection NAME gets this
+#				Accept, declines it, and is TCP
+#	other_host ADDR		the address of another host, with a MAC of its own: the same each
+#				time, as the peer remembers it
+#	other_host_undo		at the end, on both sides
+#
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
+
+forged_accept() {
+	printf '%s\n' "conn $1" accept "rx proposal" "tx accept first=0 ${*:3}" \
+		"rx decline s=0 diag=$2" "rx app len=5" "tx fin" "rx eof"
+}
+
+other_host() {
+	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
+	ip link add mv0 link eth0 address "02:00:00:00:77:0$ID" type macvlan mode bridge
+	ip addr add "$1/32" dev mv0
+	ip link set mv0 up
+}
+other_host_undo() {
+	barrier undo
+	ip link del mv0
+	sysctl -qw net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.all.arp_announce=0
+}
 
 forger_server() {
 	local reason=$1 diag=$2; shift 2
@@ -30,15 +53,8 @@ forger_server() {
 		first_contact
 		rx data len=5
 		# the forger knows this link
-		conn forger
 		set index=4
-		accept
-		rx proposal
-		tx accept first=0 $*
-		rx decline s=0 diag=$diag
-		rx app len=5
-		tx fin
-		rx eof
+		$(forged_accept forger "$diag" "$@")
 		conn 1
 		tx data len=5
 		close
