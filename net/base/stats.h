@@ -78,7 +78,8 @@
 	X(MOVED_LATER,		"conn-moved-later") \
 	X(MOVE_OTHER,		"conn-moved-other-link") \
 	X(MOVE_FAILED,		"conn-move-failed") \
-	X(BYTES_AGAIN,		"bytes-again")
+	X(BYTES_AGAIN,		"bytes-again") \
+	X(CONN_BALANCED,	"conn-balanced")
 
 enum smcr_counter {
 #define X(name, kebab) SMCR_CNT_##name,

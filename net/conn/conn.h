@@ -214,6 +214,14 @@ struct smcr_conn_tx {
 	struct timer_list timer;
 };
 
+/* How far a connection is that leaves a link which works: smcr_conn_spread() */
+enum smcr_mv_leave {
+	SMCR_MV_STAYS,
+	SMCR_MV_STOPS,		/* nothing more is posted, and the barrier is owed */
+	SMCR_MV_WAITS,		/* ... is on its way */
+	SMCR_MV_LEAVES,		/* ... has completed: all has arrived */
+};
+
 /**
  * struct smcr_conn_mv - what it takes to go on over another link, move.c; conn->lock
  * @fo: what has certainly arrived
@@ -222,6 +230,7 @@ struct smcr_conn_tx {
  * @redo: ... and what came after it has to be told again
  * @lost: a signalled post has failed with the link
  * @unsure: a post failed: some of it may be under way
+ * @leave: enum smcr_mv_leave
  * @again: data from here to tx.prod are written again
  */
 struct smcr_conn_mv {
@@ -231,6 +240,7 @@ struct smcr_conn_mv {
 	bool redo;
 	bool lost;
 	bool unsure;
+	u8 leave;
 	struct smcr_pos again;
 };
 
@@ -331,7 +341,8 @@ struct smcr_conn {
 
 enum {
 	SMCR_CONN_TODO_FIN,
-	SMCR_CONN_TODO_MOVE,	/* the link has failed */
+	SMCR_CONN_TODO_MOVE,	/* the link has failed, or is left */
+	SMCR_CONN_TODO_SPREAD,	/* another link has fewer connections */
 	SMCR_CONN_TODO_UNBIND,	/* ... and one that failed before is deleted */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
@@ -379,6 +390,8 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 void smcr_conn_move(struct smcr_conn *conn);
 void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
+void smcr_conn_spread(struct smcr_conn *conn);
+void smcr_conn_spread_all(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
 /* relem.c */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size);

@@ -232,6 +232,10 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
 	if ((pend->flags & SMCR_CDC_A) && smcr_tx_pend_ours(conn, pend))
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_TX_ABORT_DONE,
 				       SMCR_R_NONE);
+	if (unlikely(conn->mv.leave == SMCR_MV_LEAVES)) {
+		set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
+		smcr_conn_queue_work(conn);
+	}
 	if (conn->tx.flush || smcr_conn_unsent(conn))
 		smcr_tx_push(conn);
 	if (!conn->tx.pends)

@@ -94,6 +94,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->mv.validate = false;
 	conn->mv.redo = false;
 	conn->mv.lost = false;
+	conn->mv.leave = SMCR_MV_STAYS;
 	conn->mv.again = start;
 	conn->bound.at = U64_MAX;
 	conn->bound.num = 0;
@@ -464,6 +465,8 @@ static void smcr_conn_work(struct work_struct *work)
 
 	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo))
 		smcr_conn_move(conn);
+	if (test_and_clear_bit(SMCR_CONN_TODO_SPREAD, &conn->end.todo))
+		smcr_conn_spread(conn);
 
 	spin_lock_bh(&conn->lock);
 	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))

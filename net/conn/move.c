@@ -18,14 +18,16 @@
 /*
  * The link of a connection that has to move, with a reference, or NULL. While
  * something is under way on it the connection waits: smcr_conn_move_all() comes
- * when nothing is (FO-03).
+ * when nothing is (FO-03), or smcr_conn_tx_done().
  */
 static struct smcr_link *move_from(struct smcr_conn *conn)
 {
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->active && smcr_link_silent(conn->link)) {
+	if (conn->lgr && conn->active &&
+	    (smcr_link_silent(conn->link) ||
+	     conn->mv.leave == SMCR_MV_LEAVES)) {
 		link = conn->link;
 		smcr_link_hold(link);
 	}
@@ -130,6 +132,7 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 		return false;
 	conn->mv.unsure = false;
 	conn->mv.lost = false;
+	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
 	if (conn->relem.rtoken < 0)
 		return true;
@@ -218,6 +221,10 @@ static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 
+	if (!READ_ONCE(from->lost_at)) {
+		smcr_count(sn, SMCR_CNT_CONN_BALANCED);
+		return;
+	}
 	smcr_count(sn, SMCR_CNT_CONN_MOVED);
 	smcr_count(sn, move_time(from));
 	if (other)
@@ -244,6 +251,46 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
+/*
+ * From a link that works to one that has fewer connections, now that all has arrived; if
+ * there is none any more, or it will not do, it goes on where it is.
+ */
+static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
+{
+	struct smcr_link *to = smcr_lgr_lighter_link(conn->lgr, from);
+	enum smcr_reason why;
+
+	if (to)
+		move_try(conn, from, to, false, &why);
+	smcr_link_put(to);
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->link == from) {
+		conn->mv.leave = SMCR_MV_STAYS;
+		smcr_tx_push(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+/* From a link that is stopped, or drained: to any that will do */
+static void move_off(struct smcr_conn *conn, struct smcr_link *from)
+{
+	enum smcr_reason why = SMCR_R_NONE;
+	struct smcr_link *to;
+	bool moved = false;
+	u16 tried = 0;
+
+	do {
+		to = smcr_lgr_another_link(conn->lgr, tried);
+		if (!to)
+			break;
+		moved = move_try(conn, from, to, tried, &why);
+		tried |= BIT(to->slot);
+		smcr_link_put(to);
+	} while (!moved && why != SMCR_R_NONE);
+	if (!moved && why != SMCR_R_NONE)
+		move_failed(conn, from, why);
+}
+
 /**
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
@@ -255,24 +302,37 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
  */
 void smcr_conn_move(struct smcr_conn *conn)
 {
-	struct smcr_link *from = move_from(conn), *to;
-	enum smcr_reason why = SMCR_R_NONE;
-	bool moved = false;
-	u16 tried = 0;
+	struct smcr_link *from = move_from(conn);
 
 	if (!from)
 		return;
-	do {
-		to = smcr_lgr_another_link(conn->lgr, tried);
-		if (!to)
-			break;
-		moved = move_try(conn, from, to, tried, &why);
-		tried |= BIT(to->slot);
-		smcr_link_put(to);
-	} while (!moved && why != SMCR_R_NONE);
-	if (!moved && why != SMCR_R_NONE)
-		move_failed(conn, from, why);
+	if (!smcr_link_silent(from))
+		move_spread(conn, from);
+	/* it may have been lost meanwhile, and this was the call for that */
+	if (smcr_link_silent(from) && READ_ONCE(conn->link) == from)
+		move_off(conn, from);
 	smcr_link_put(from);
+}
+
+/**
+ * smcr_conn_spread() - go on over a link that has fewer connections
+ * @conn: connection; the caller has the socket lock
+ *
+ * As with a link that is left in order it sends nothing more before all that it has
+ * sent has arrived; smcr_conn_move() comes then.
+ *
+ * Context: process.
+ */
+void smcr_conn_spread(struct smcr_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->lgr && conn->active && !conn->tx.dead &&
+	    conn->relem.rtoken >= 0 && conn->mv.leave == SMCR_MV_STAYS &&
+	    smcr_link_carries(conn->link)) {
+		conn->mv.leave = SMCR_MV_STOPS;
+		smcr_tx_push(conn);
+	}
+	spin_unlock_bh(&conn->lock);
 }
 
 /* Who calls has the connection by one of its locks, or that of its group */
@@ -310,4 +370,42 @@ void smcr_conn_move_all(struct smcr_link *link)
 {
 	smp_mb();	/* the state of the link, then conn->link: move_check() */
 	smcr_lgr_each_conn(link->lgr, move_if_on, link);
+}
+
+/* How many connections are to leave the link of each slot */
+struct spread {
+	struct smcr_lgr *lgr;
+	u32 *more;
+};
+
+static void spread_if_on(struct smcr_member *member, void *arg)
+{
+	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
+	const struct smcr_link *link = READ_ONCE(conn->link);
+	struct spread *s = arg;
+	int i;
+
+	lockdep_assert_held(&s->lgr->lock);
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (!s->more[i] || s->lgr->slot[i].link != link ||
+		    !READ_ONCE(conn->active))
+			continue;
+		s->more[i]--;
+		set_bit(SMCR_CONN_TODO_SPREAD, &conn->end.todo);
+		smcr_conn_queue_work(conn);
+	}
+}
+
+/**
+ * smcr_conn_spread_all() - connections leave links that have more than their share
+ * @lgr: group
+ * @more: how many of each link; what is left of it could not be found
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_spread_all(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
+{
+	struct spread s = { .lgr = lgr, .more = more };
+
+	smcr_lgr_each_conn(lgr, spread_if_on, &s);
 }

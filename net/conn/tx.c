@@ -391,6 +391,32 @@ static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 	       conn->tx.done != conn->tx.prod.abs;
 }
 
+/*
+ * An RDMA WRITE of no bytes, for which neither key nor address counts, completes behind
+ * all that the connection has sent. Nothing more is sent over this link.
+ */
+static int smcr_tx_barrier(struct smcr_conn *conn)
+{
+	struct ib_rdma_wr w = { .wr.opcode = IB_WR_RDMA_WRITE };
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	u32 flags = SMCR_TX_BARRIER | (u32)conn->tx.attempt << 8 |
+		    (u32)conn->tx.seq << 16;
+	int rc;
+
+	if (conn->mv.leave != SMCR_MV_STOPS)
+		return 0;
+	sock_hold(sk);
+	rc = smcr_link_post(conn->link, &w, 1, NULL, smcr_conn_above->tx_done,
+			    conn, conn->tx.prod.abs, flags, &conn->tx.sq_wait);
+	if (rc) {
+		sock_put(sk);
+		return rc;
+	}
+	WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
+	conn->mv.leave = SMCR_MV_WAITS;
+	return 0;
+}
+
 static int smcr_tx_try(struct smcr_conn *conn)
 {
 	bool flush;
@@ -403,6 +429,8 @@ static int smcr_tx_try(struct smcr_conn *conn)
 		if (rc)
 			return rc;
 	}
+	if (unlikely(conn->mv.leave != SMCR_MV_STAYS))
+		return smcr_tx_barrier(conn);
 	if (conn->tx.owed)
 		return smcr_tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))

@@ -50,6 +50,9 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 	}
 	if (pend->link == conn->link)
 		smcr_fo_done(&conn->mv.fo, pend->flags >> 16, pend->mark);
+	if ((pend->flags & SMCR_TX_BARRIER) && pend->link == conn->link &&
+	    conn->mv.leave == SMCR_MV_WAITS)
+		conn->mv.leave = SMCR_MV_LEAVES;
 	WRITE_ONCE(conn->tx.acked, pend->mark);
 	conn->tx.watched = false;	/* also for one without data */
 	return smcr_tx_reclaim(conn, pend->mark);

@@ -9,6 +9,9 @@
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
+/* In pend->flags, where a CDC has no flag: smcr_tx_barrier() */
+#define SMCR_TX_BARRIER		0x01
+
 /* pend->flags: cflags of the CDC, conn->tx.attempt, its sequence number */
 static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn,
 				     const struct smcr_cdc *cdc)

@@ -419,6 +419,26 @@ struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
 }
 
 /**
+ * smcr_lgr_lighter_link() - a link that is better off with a connection of another one
+ * @lgr: group
+ * @from: link of the connection
+ *
+ * Context: any.
+ * Return: link with a reference, which has at least two connections less. NULL: there
+ * is none.
+ */
+struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
+					const struct smcr_link *from)
+{
+	struct smcr_link *to = lgr_best_link(lgr, NULL, BIT(from->slot));
+
+	if (!to || atomic_read(&to->n_conns) + 1 < atomic_read(&from->n_conns))
+		return to;
+	smcr_link_put(to);
+	return NULL;
+}
+
+/**
  * smcr_lgr_named_link() - the link that a client's Confirm names
  * @lgr: group
  * @conf: Confirm

@@ -640,6 +640,8 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num);
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 				     const struct smcr_clc_accept *on);
 struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not);
+struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
+					const struct smcr_link *from);
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 				      const struct smcr_clc_accept *conf);
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,

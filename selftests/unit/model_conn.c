@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread;
 	u8 links;
 };
 
@@ -59,6 +59,7 @@ static void draw_world(const struct kind *k)
 	w.late_cq = k->late ? 4 + pick(20) : 0;
 	w.held = k->held;
 	w.short_mem = k->short_mem;
+	w.spreads = k->spread ? 1 + pick(60) : 0;
 	w.slow_llc = k->held ? 800 : 40;
 	if (k->small) {
 		w.n_elems = 1 + pick(2);
@@ -102,6 +103,8 @@ static bool run(const struct kind *k, u64 seed)
 	group_start();
 	apps_start();
 	later(pick(chance(2) ? 300 : 30), group_break, NULL, 0);
+	if (k->spread)
+		later(pick(60), group_spread, NULL, 0);
 	ok = kernel_run();
 	if (ok)
 		apps_check();
@@ -168,7 +171,8 @@ static void run_many(const struct kind *k, unsigned int share)
 	const char *one = getenv("RUN"), *runs = getenv("RUNS"), *most = getenv("FAILS");
 	u64 n = runs ? strtoull(runs, NULL, 0) : share;
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
-	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0;
+	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0,
+	    spread = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -191,10 +195,12 @@ static void run_many(const struct kind *k, unsigned int share)
 		full += w.full;
 		held += w.held_came;
 		others += w.others;
+		spread += w.spread;
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice\n",
-	       from, done, made, moves, reads, conflicts, full, held, others);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load\n",
+	       from, done, made, moves, reads, conflicts, full, held, others, spread);
 	EXPECT_TRUE(moves > done / 4);
+	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
 /* Ends in order: nothing may be lost but links */
@@ -302,6 +308,33 @@ TEST(shell__no_memory)
 
 	covers("FO-01");
 	run_many(&k, 100);
+}
+
+/* Connections leave links that work, for an even load, while links come and go */
+TEST(shell__spread)
+{
+	const struct kind k = { .orderly = true, .aborts = true, .spread = true };
+
+	covers("LG-47");
+	run_many(&k, 300);
+}
+
+TEST(shell__storm_spread)
+{
+	const struct kind k = { .orderly = true, .storm = true, .aborts = true, .fine = true,
+				.urgent = true, .spread = true };
+
+	covers("LG-47");
+	run_many(&k, 300);
+}
+
+TEST(shell__spread_dies)
+{
+	const struct kind k = { .orderly = true, .may_die = true, .aborts = true, .late = true,
+				.short_mem = true, .spread = true };
+
+	covers("LG-47");
+	run_many(&k, 200);
 }
 
 /* Small worlds: every order that differs from the first one at TURNS= steps, of one */

@@ -130,6 +130,37 @@ struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
 	return any_link(lgr, NULL, not);
 }
 
+/* Mostly there is one */
+struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr, const struct smcr_link *from)
+{
+	return chance(6) ? NULL : any_link(lgr, NULL, 1 << from->slot);
+}
+
+/* An operator wants an even load: some connections of some links are to leave them */
+static void spread(void *arg, int n)
+{
+	struct host *h = arg;
+	u32 more[SMCR_SLOTS];
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		more[i] = chance(2) ? pick(6) : 0;
+	tell("host %d: connections are to leave links", h->no);
+	smcr_conn_spread_all(h->lgr, more);
+}
+
+void group_spread(void *arg, int n)
+{
+	struct host *h = &w.host[pick(HOSTS)];
+
+	if (!w.spreads || kernel_ending)
+		return;
+	w.spreads--;
+	if (smcr_lgr_state(h->lgr) != SMCR_LGR_ST_DEAD)
+		task_start("spread", spread, h, 0);
+	later(1 + pick(chance(3) ? 20 * w.pace : w.pace), group_spread, NULL, 0);
+}
+
 /* Links that carry at the host of @sn */
 int group_carries(const struct smcr_net *sn)
 {
@@ -167,6 +198,7 @@ void smcr_count_add(struct smcr_net *sn, enum smcr_counter c, u64 n)
 {
 	w.full += c == SMCR_CNT_TX_SQ_FULL;
 	w.others += c == SMCR_CNT_MOVE_OTHER;
+	w.spread += c == SMCR_CNT_CONN_BALANCED;
 }
 
 /* Only what a link or a program has done is a reason; all else is a bug of one side */

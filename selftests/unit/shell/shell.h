@@ -101,15 +101,17 @@ struct world {
 	u8 n_conns;			/* connections that are still to be made */
 	u8 aborts;			/* of 16 ends, as many without order */
 	bool urgent;
+	u16 spreads;			/* times that connections leave links which work */
 	bool short_mem;			/* a buffer cannot be mapped for a device */
 	u32 deaths;			/* groups that ended */
-	u32 moves, made, reads, conflicts, full, held_came, others;
+	u32 moves, made, reads, conflicts, full, held_came, others, spread;
 };
 
 extern struct world w;
 void group_start(void);
 void group_end(void);
 void group_break(void *arg, int n);
+void group_spread(void *arg, int n);
 int group_carries(const struct smcr_net *sn);
 struct host *host_of(const struct smcr_lgr *lgr);
 struct elem_state *elem_at(const void *addr, u32 len);
