@@ -52,6 +52,8 @@
 	X(qp_timeout, QP_TIMEOUT, 15, 8, 22, 0) \
 	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \
 	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
+	/* 1: connections move to a link that comes (LG-47) */ \
+	X(balance, BALANCE, 0, 0, 1, 0) \
 	/* connections that go on after close(); beyond it the oldest is aborted */ \
 	X(max_orphans, MAX_ORPHANS, 16384, 0, 1048576, 16384)
 

@@ -50,6 +50,46 @@ u8 smcr_max_links(u8 server, u8 client)
 }
 
 /**
+ * smcr_spread() - connections that have to leave their links for an even load (LG-47)
+ * @n: connections of each slot's link
+ * @carry: slots of links that carry data, bits; the others do not count
+ * @more: filled: how many are to leave each
+ *
+ * No more than it takes: with the rest of the division some links keep one more.
+ *
+ * Return: all of @more together.
+ */
+u32 smcr_spread(const u32 n[SMCR_SLOTS], u16 carry, u32 more[SMCR_SLOTS])
+{
+	u32 links = 0, rest = 0, all = 0, share, keep;
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		more[i] = 0;
+		if (!(carry & BIT(i)))
+			continue;
+		links++;
+		rest += n[i];
+	}
+	if (!links)
+		return 0;
+	share = rest / links;
+	rest %= links;
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (!(carry & BIT(i)) || n[i] <= share)
+			continue;
+		keep = share;
+		if (rest) {
+			keep++;
+			rest--;
+		}
+		more[i] = n[i] - keep;
+		all += more[i];
+	}
+	return all;
+}
+
+/**
  * smcr_min_mtu() - effective QP MTU (CLC-38)
  * @a: own enumeration value
  * @b: the peer's

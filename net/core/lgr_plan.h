@@ -9,6 +9,7 @@
 #include "env.h"
 #include "clc.h"
 #include "dialect.h"
+#include "lgr_roles.h"
 #include "llc.h"
 
 /* The client's view of an Accept (CLC-34, reading I-10) */
@@ -30,6 +31,7 @@ bool smcr_link_matches(const struct smcr_dialect *d,
 enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 					    bool known);
 u8 smcr_max_links(u8 server, u8 client);
+u32 smcr_spread(const u32 n[SMCR_SLOTS], u16 carry, u32 more[SMCR_SLOTS]);
 u8 smcr_min_mtu(u8 a, u8 b);
 bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
 			  u8 own_plen);

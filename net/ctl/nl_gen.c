@@ -10,7 +10,7 @@ const struct nla_policy smcr_nl_policy[SMCR_A_DEV_NAME + 1] = {
 	[SMCR_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
 };
 
-const struct genl_small_ops smcr_nl_ops[9] = {
+const struct genl_small_ops smcr_nl_ops[10] = {
 	{
 		.cmd	= SMCR_CMD_SYS_GET,
 		.dumpit	= smcr_nl_sys_get_dumpit,
@@ -46,6 +46,11 @@ const struct genl_small_ops smcr_nl_ops[9] = {
 	{
 		.cmd	= SMCR_CMD_LGR_DEL,
 		.doit	= smcr_nl_lgr_del_doit,
+		.flags	= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd	= SMCR_CMD_LGR_BALANCE,
+		.doit	= smcr_nl_lgr_balance_doit,
 		.flags	= GENL_UNS_ADMIN_PERM,
 	},
 };

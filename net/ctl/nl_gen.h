@@ -11,7 +11,7 @@
 /* What requests may carry; one policy for all operations */
 extern const struct nla_policy smcr_nl_policy[SMCR_A_DEV_NAME + 1];
 
-extern const struct genl_small_ops smcr_nl_ops[9];
+extern const struct genl_small_ops smcr_nl_ops[10];
 
 /* Index of a multicast group within the family */
 enum {
@@ -30,5 +30,6 @@ int smcr_nl_counter_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
 int smcr_nl_reason_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int smcr_nl_lgr_del_doit(struct sk_buff *skb, struct genl_info *info);
+int smcr_nl_lgr_balance_doit(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* _SMCR_NL_GEN_H */

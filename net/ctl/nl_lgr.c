@@ -485,22 +485,48 @@ int smcr_nl_rmb_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_rmbs);
 }
 
+/* The group that a request names, with a reference; NULL: there is no such one */
+static struct smcr_lgr *smcr_nl_lgr_named(struct genl_info *info,
+					  const struct nlattr *attr)
+{
+	struct smcr_net *sn = smcr_net(genl_info_net(info));
+	struct smcr_lgr *lgr = smcr_nl_lgr_by_id(sn, nla_get_u32(attr));
+
+	if (!lgr)
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "no link group has this lgr-id");
+	return lgr;
+}
+
+int smcr_nl_lgr_balance_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SMCR_A_LGR_ID];
+	struct smcr_lgr *lgr;
+
+	if (!attr) {
+		smcr_lgr_balance_all(smcr_net(genl_info_net(info)));
+		return 0;
+	}
+	lgr = smcr_nl_lgr_named(info, attr);
+	if (!lgr)
+		return -ENOENT;
+	smcr_lgr_balance(lgr);
+	smcr_lgr_put(lgr);
+	return 0;
+}
+
 int smcr_nl_lgr_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SMCR_A_LGR_ID];
-	struct smcr_net *sn = smcr_net(genl_info_net(info));
 	struct smcr_lgr *lgr;
 
 	if (!attr) {
 		GENL_SET_ERR_MSG(info, "the link group's lgr-id is missing");
 		return -EINVAL;
 	}
-	lgr = smcr_nl_lgr_by_id(sn, nla_get_u32(attr));
-	if (!lgr) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "no link group has this lgr-id");
+	lgr = smcr_nl_lgr_named(info, attr);
+	if (!lgr)
 		return -ENOENT;
-	}
 	smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);
 	smcr_lgr_put(lgr);
 	return 0;

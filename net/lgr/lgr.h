@@ -157,6 +157,8 @@ enum smcr_lgr_change {
  *	context, may sleep
  * @move_conns: @link was stopped, and the group has another one: the connections
  *	on it move, and those that have moved need not mind it when it is deleted. Process context
+ * @spread_conns: so many connections of each slot's link are to go on over another one.
+ *	Process context
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
@@ -167,6 +169,7 @@ enum smcr_lgr_change {
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
 	void (*move_conns)(struct smcr_link *link);
+	void (*spread_conns)(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);
@@ -203,6 +206,7 @@ enum smcr_slot_job {
 	SMCR_JOB_FREE,		/* the link before */
 	SMCR_JOB_MAKE,
 	SMCR_JOB_UP,
+	SMCR_JOB_SPREAD,	/* it is new: smcr_lgr_balance(), not reported */
 	SMCR_JOB_MOVE,
 	SMCR_JOB_STOP,
 	SMCR_JOB_RUNNING,	/* with SMCR_RACE: to see that it is one at a time */
@@ -612,6 +616,8 @@ void smcr_lgr_dev_arrived(void);
 unsigned long smcr_lgr_slots_on(struct smcr_lgr *lgr,
 				const struct smcr_dev *dev, u8 port);
 bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name);
+void smcr_lgr_balance(struct smcr_lgr *lgr);
+void smcr_lgr_balance_all(struct smcr_net *sn);
 void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 		    struct smcr_link *to);
 u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,

@@ -393,6 +393,8 @@ static void slot_work(struct work_struct *work)
 		slot_up(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_UP + i);
 	}
+	if (test_and_clear_bit(SMCR_JOB_SPREAD, &slot->jobs))
+		smcr_lgr_balance(lgr);
 	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
 		slot_leave(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);

@@ -484,6 +484,8 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 	case SMCR_LGR_DO_LIVE:
 		set_bit(a->slot, &lgr->live);
 		link_event(lgr, a->slot, SMCR_CHANGE_LINK_ACTIVE);
+		if (READ_ONCE(lgr->sn->knobs.balance))
+			smcr_slot_do(lgr, a->slot, SMCR_JOB_SPREAD);
 		break;
 	case SMCR_LGR_DO_MOVE:
 		clear_bit(a->slot, &lgr->live);

@@ -48,6 +48,44 @@ TEST(smcr_link_matches__every_part_counts)
 	}
 }
 
+/* The load is even afterwards, and nobody moves who need not (LG-47) */
+TEST(smcr_spread__even)
+{
+	u32 n[SMCR_SLOTS], more[SMCR_SLOTS], all, sum, links, share, gaps, i, round;
+	u16 carry;
+
+	covers("LG-47");
+	for (round = 0; round < 20000; round++) {
+		carry = (u16)rnd(1 << SMCR_SLOTS);
+		sum = links = gaps = all = 0;
+		for (i = 0; i < SMCR_SLOTS; i++) {
+			n[i] = rnd(round % 2 ? 5 : 70000);
+			if (!(carry >> i & 1))
+				continue;
+			sum += n[i];
+			links++;
+		}
+		share = links ? sum / links : 0;
+		for (i = 0; i < SMCR_SLOTS; i++)
+			if (carry >> i & 1 && n[i] < share)
+				gaps += share - n[i];
+		EXPECT_TRUE(smcr_spread(n, carry, more) >= gaps);
+		for (i = 0; i < SMCR_SLOTS; i++) {
+			EXPECT_TRUE(more[i] <= n[i]);
+			EXPECT_TRUE(carry >> i & 1 || !more[i]);
+			/* what is left is the share, or one more */
+			if (more[i])
+				EXPECT_TRUE(n[i] - more[i] - share <= 1);
+			else if (carry >> i & 1)
+				EXPECT_TRUE(n[i] <= share + 1);
+			all += more[i];
+		}
+		EXPECT_EQ(smcr_spread(n, carry, more), all);
+		/* no more than it takes */
+		EXPECT_TRUE(all <= gaps + sum - share * links);
+	}
+}
+
 TEST(smcr_accept_classify__truth_table)
 {
 	struct smcr_clc_accept msg;

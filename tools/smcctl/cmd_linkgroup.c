@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* smcctl linkgroup: link groups, and their end. */
+/* smcctl linkgroup: link groups, the load of their links, and their end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -93,25 +93,42 @@ static const struct view view = {
 	.notes		= note_past,
 };
 
-static int lgr_delete(int argc, char **argv)
+/* @cmd with the link group that @word names */
+static int lgr_do(uint8_t cmd, const char *word)
 {
 	unsigned long id;
+	uint32_t id32;
 	char *end;
 
+	errno = 0;
+	id = strtoul(word, &end, 0);
+	if (errno || end == word || *end || word[0] == '-' || id > UINT32_MAX)
+		return usage_error("\"%s\" is not the ID of a link group", word);
+	id32 = (uint32_t)id;
+	return nl_lgr_do(cmd, &id32);
+}
+
+static int lgr_delete(int argc, char **argv)
+{
 	if (argc != 1)
 		return usage_error("one link group: smcctl linkgroup delete ID");
-	errno = 0;
-	id = strtoul(argv[0], &end, 0);
-	if (errno || end == argv[0] || *end || argv[0][0] == '-' ||
-	    id > UINT32_MAX)
-		return usage_error("\"%s\" is not the ID of a link group",
-				   argv[0]);
-	return nl_lgr_del((uint32_t)id);
+	return lgr_do(SMCR_CMD_LGR_DEL, argv[0]);
+}
+
+static int lgr_balance(int argc, char **argv)
+{
+	if (argc > 1)
+		return usage_error("one link group, or all: smcctl linkgroup balance [ID]");
+	if (!argc)
+		return nl_lgr_do(SMCR_CMD_LGR_BALANCE, NULL);
+	return lgr_do(SMCR_CMD_LGR_BALANCE, argv[0]);
 }
 
 int cmd_linkgroup(int argc, char **argv)
 {
 	if (argc && (!strcmp(argv[0], "delete") || !strcmp(argv[0], "del")))
 		return lgr_delete(argc - 1, argv + 1);
+	if (argc && !strcmp(argv[0], "balance"))
+		return lgr_balance(argc - 1, argv + 1);
 	return view_command(&view, argc, argv);
 }

@@ -27,7 +27,7 @@ static const struct object objects[] = {
 	{ "show", NULL, "", "overview: module, devices, groups, reasons", cmd_show },
 	{ "conn", "connection", "[list] [[not] KEY VALUE]... | keys [KEY]",
 	  "connections, their mode and why some use TCP", cmd_conn },
-	{ "linkgroup", "lgr", "[list] [ID] [[not] KEY VALUE]... | delete ID | keys [KEY]",
+	{ "linkgroup", "lgr", "[list] [ID] [[not] KEY VALUE]... | balance [ID] | delete ID | keys [KEY]",
 	  "link groups, and with -d their links that are deleted", cmd_linkgroup },
 	{ "link", NULL, "[list] [ID] [[not] KEY VALUE]... | keys [KEY]",
 	  "links: queue pairs, their roles, load and counters", cmd_link },

@@ -310,7 +310,7 @@ int nl_dump(uint8_t cmd, uint16_t nest, const struct nl_filter *filter,
 	return rc != EXIT_OK ? rc : nl_verdict(&call);
 }
 
-int nl_lgr_del(uint32_t id)
+int nl_lgr_do(uint8_t cmd, const uint32_t *id)
 {
 	struct nl_call call = {};
 	struct nlmsghdr *nlh;
@@ -319,9 +319,9 @@ int nl_lgr_del(uint32_t id)
 	rc = nl_open();
 	if (rc != EXIT_OK)
 		return rc;
-	nlh = nl_request(nl.family, SMCR_CMD_LGR_DEL, SMCR_GENL_VERSION,
-			 NLM_F_ACK);
-	mnl_attr_put_u32(nlh, SMCR_A_LGR_ID, id);
+	nlh = nl_request(nl.family, cmd, SMCR_GENL_VERSION, NLM_F_ACK);
+	if (id)
+		mnl_attr_put_u32(nlh, SMCR_A_LGR_ID, *id);
 	rc = nl_exchange(nlh, &call);
 	return rc != EXIT_OK ? rc : nl_verdict(&call);
 }

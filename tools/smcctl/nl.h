@@ -30,7 +30,8 @@ int nl_dump(uint8_t cmd, uint16_t nest, const struct nl_filter *filter,
 	    unsigned int n_filter,
 	    int (*fn)(const struct nlattr *nest, void *arg), void *arg);
 
-int nl_lgr_del(uint32_t id);
+/* @cmd with the link group @id; NULL: all of them */
+int nl_lgr_do(uint8_t cmd, const uint32_t *id);
 
 /* What the kernel tells unasked: attributes of one message, @link may be NULL */
 struct nl_event {

@@ -73,11 +73,11 @@ _smcctl_list() {
 	case ${words[0]:-} in
 	'')
 		verbs='list keys'
-		[ "$obj" != linkgroup ] || verbs+=' delete' ;;
+		[ "$obj" != linkgroup ] || verbs+=' balance delete' ;;
 	keys)
 		[ ${#words[@]} != 1 ] || _smcctl_words "$(_smcctl_keys "$obj" keys)"
 		return ;;
-	delete | del)
+	balance | delete | del)
 		[ ${#words[@]} != 1 ] || _smcctl_words "$(_smcctl_values lgr-id)"
 		return ;;
 	list | show) words=("${words[@]:1}") ;;

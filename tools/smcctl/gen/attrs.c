@@ -501,6 +501,11 @@ static const struct attr_desc smcr_set_knobs_attrs[] = {
 		.doc	= "connections that go on after close()",
 		.kind	= KIND_S32,
 	},
+	[SMCR_A_KNOBS_BALANCE] = {
+		.name	= "balance",
+		.doc	= "1 moves connections to a link that comes",
+		.kind	= KIND_S32,
+	},
 };
 
 const struct attr_set smcr_set_knobs = {

@@ -104,6 +104,14 @@ ctl linkgroup delete 99999999999
 ok "delete with an ID out of range" both status 1 err_has 'not the ID'
 ctl linkgroup delete 7
 ok "delete" both status 0 silent
+ctl linkgroup balance
+ok "balance all" both status 0 silent
+ctl lgr balance 7
+ok "balance one" both status 0 silent
+ctl linkgroup balance 1 2
+ok "balance with two IDs" both status 1 err_has 'balance [ID]'
+ctl linkgroup balance seven
+ok "balance with no ID" both status 1 err_has 'not the ID'
 for w in "" list show; do
 	# shellcheck disable=SC2086 # no word
 	ctl -j linkgroup $w 2
@@ -124,6 +132,10 @@ ctl conn 5
 ok "conn has no IDs" both status 1 err_has 'no key "5"'
 FAKE=empty ctl linkgroup delete 7
 ok "delete what is not there" both status 3 err_has 'no link group has this lgr-id'
+FAKE=empty ctl linkgroup balance 7
+ok "balance what is not there" both status 3 err_has 'no link group has this lgr-id'
+FAKE=denied ctl linkgroup balance
+ok "balance without the privilege" both status 2 err_has 'CAP_NET_ADMIN'
 ctl -p show
 ok "-p only with conn; pretty JSON is --pretty" both status 1 err_has 'belongs to conn (JSON with line breaks: --pretty)'
 ctl -p run true

@@ -46,6 +46,8 @@ for o in lg lgr linkgroup con connection conn device dev; do
 done
 words lg delete ''
 ok "delete: link groups" [ "$out" = " 1 2 4294967295 " ]
+words lgr balance ''
+ok "balance: link groups" [ "$out" = " 1 2 4294967295 " ]
 words lgr delete 1 ''
 ok "delete: only one" [ "$out" = "  " ]
 words link lgr-id 42

@@ -6,7 +6,7 @@
  *	full	objects of every kind, with extreme values
  *	empty	loaded, but nothing there
  *	absent	the module is not loaded
- *	denied	every dump fails with EPERM
+ *	denied	every dump and request fails with EPERM
  *	broken	a dump ends with an error after the first object
  *	garbage	attributes of wrong size
  *	hostile	strings with control characters, and no settings
@@ -280,10 +280,13 @@ static void answer_dump(void)
 		put_error(NLMSG_DONE, 0, NULL);
 }
 
-static void answer_del(void)
+static void answer_do(void)
 {
-	put_error(NLMSG_ERROR, mood("full") ? 0 : -ENOENT,
-		  "no link group has this lgr-id");
+	if (mood("denied"))
+		put_error(NLMSG_ERROR, -EPERM, NULL);
+	else
+		put_error(NLMSG_ERROR, mood("full") ? 0 : -ENOENT,
+			  "no link group has this lgr-id");
 }
 
 ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
@@ -298,8 +301,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
 	k.next = 0;
 	if (k.request.nlmsg_type == GENL_ID_CTRL)
 		answer_family();
-	else if (k.cmd == SMCR_CMD_LGR_DEL)
-		answer_del();
+	else if (k.cmd == SMCR_CMD_LGR_DEL || k.cmd == SMCR_CMD_LGR_BALANCE)
+		answer_do();
 	else
 		answer_dump();
 	return (ssize_t)len;

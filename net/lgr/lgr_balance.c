@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections are spread over the links of a group again (RFC 7609 2.3, LG-47).
+ */
+#include "core/lgr_plan.h"
+#include "lgr/lgr.h"
+#include "base/netns.h"
+#include "lgr/lgr_impl.h"
+
+/* How many are to leave each link; all of them together */
+static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
+{
+	const struct smcr_link *link;
+	u32 n[SMCR_SLOTS] = { };
+	unsigned long live;
+	unsigned int i;
+	u16 carry = 0;
+
+	spin_lock_bh(&lgr->lock);
+	live = lgr->st == SMCR_LGR_ST_ACTIVE ? READ_ONCE(lgr->live) : 0;
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = lgr->slot[i].link;
+		if (!link || !smcr_link_carries(link))
+			continue;
+		carry |= BIT(i);
+		n[i] = atomic_read(&link->n_conns);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return smcr_spread(n, carry, more);
+}
+
+/**
+ * smcr_lgr_balance() - the links of a group are to carry as many connections each
+ * @lgr: group; nothing happens unless it is active and a link has too many
+ *
+ * Each connection moves in its own time, and only if it is still of use then. It is
+ * the sending direction of this host alone that moves.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_balance(struct smcr_lgr *lgr)
+{
+	u32 more[SMCR_SLOTS], n;
+
+	n = balance_plan(lgr, more);
+	if (!n)
+		return;
+	net_info_ratelimited("smcr: link group %u: %u connections are to move, for an even load\n",
+			     lgr->id, n);
+	smcr_lgr_above->spread_conns(lgr, more);
+}
+
+/**
+ * smcr_lgr_balance_all() - likewise, every group of a namespace
+ * @sn: namespace
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_balance_all(struct smcr_net *sn)
+{
+	struct smcr_lgr *lgr;
+	u64 after = 0;
+
+	while ((lgr = smcr_lgr_next(sn, after))) {
+		after = lgr->net.id.id;
+		smcr_lgr_balance(lgr);
+		smcr_lgr_put(lgr);
+		cond_resched();
+	}
+}
