@@ -3,10 +3,16 @@
  * Latches for tests, by the module parameter "race". Writing NAME closes a latch for
  * the threads that work for the writer's network namespace, -NAME opens it. Reading
  * gives those of the reader's: name, and how many threads wait there.
+ *
+ * Random delays at the same places, by the parameter "race_seed": one pass in eight
+ * waits. Seed, place and the number of the pass decide, so that a simulation in virtual
+ * time with the same seed does the same.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/delay.h>
+#include <linux/jhash.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
@@ -23,6 +29,10 @@
 #define LATCH_SLEEP	(30 * HZ)
 #define LATCH_SPIN	(5 * USEC_PER_SEC)
 #define LATCH_STEP	10	/* us */
+
+/* A random delay is shorter than these, in us */
+#define DELAY_SLEEP	2048
+#define DELAY_SPIN	64
 
 /*
  * struct latch - one place where threads wait; latch_lock
@@ -85,6 +95,21 @@ static void latch_leave(struct latch *latch, bool in_time)
 	spin_unlock_irqrestore(&latch_lock, flags);
 }
 
+static unsigned int race_seed;		/* READ_ONCE(); 0: no delays */
+static atomic_t race_passes;		/* since the seed was written */
+
+/* How long this pass waits: below @most, 0 for most of them */
+static unsigned int delay_of(const char *name, unsigned int most)
+{
+	unsigned int seed = READ_ONCE(race_seed), h;
+
+	if (!seed)
+		return 0;
+	h = jhash(name, strlen(name),
+		  jhash_1word(atomic_inc_return(&race_passes), seed));
+	return h & 7 ? 0 : (h >> 3) % most;
+}
+
 /**
  * smcr_race() - wait as long as a latch is closed, 30 s at most
  * @net: namespace that the thread works for, or NULL
@@ -94,9 +119,12 @@ static void latch_leave(struct latch *latch, bool in_time)
  */
 void smcr_race(const struct net *net, const char *name)
 {
+	unsigned int us = delay_of(name, DELAY_SLEEP);
 	struct latch *latch;
 
 	might_sleep();
+	if (us)
+		fsleep(us);
 	latch = latch_enter(net, name);
 	if (latch)
 		latch_leave(latch,
@@ -124,6 +152,9 @@ void smcr_race_atomic(const struct net *net, const char *name)
 		smcr_race(net, name);
 		return;
 	}
+	us = delay_of(name, DELAY_SPIN);
+	if (us)
+		udelay(us);
 	latch = latch_enter(net, name);
 	if (!latch)
 		return;
@@ -199,3 +230,23 @@ static const struct kernel_param_ops race_ops = {
 
 module_param_cb(race, &race_ops, NULL, 0600);
 MODULE_PARM_DESC(race, "for tests: NAME closes a latch, -NAME opens it");
+
+static int seed_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int seed;
+	int rc = kstrtouint(val, 0, &seed);
+
+	if (rc)
+		return rc;
+	atomic_set(&race_passes, 0);
+	WRITE_ONCE(race_seed, seed);
+	return 0;
+}
+
+static const struct kernel_param_ops seed_ops = {
+	.set = seed_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(race_seed, &seed_ops, &race_seed, 0600);
+MODULE_PARM_DESC(race_seed, "for tests: random delays where latches are, 0 for none");

@@ -5,6 +5,7 @@
 #include <net/tcp.h>
 #include "conn/conn.h"
 #include "conn/sock.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"
 
@@ -376,6 +377,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	smcr_count(lgr->sn, SMCR_CNT_CDC_RX);
 	trace_smcr_cdc(false, cdc.token, &cdc);
+	smcr_race_atomic(lgr->sn->net, "rx-cdc");
 	rcu_read_lock();
 	conn = smcr_conn_find(lgr, cdc.token);
 	if (!conn) {

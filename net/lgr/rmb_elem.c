@@ -8,6 +8,7 @@
 #include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
@@ -258,6 +259,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	if (!quarantine)
 		smcr_buf_zero(rmb->buf, elem->off, elem->size);
 
+	smcr_race(lgr->sn->net, "elem-put");
 	mutex_lock(&lgr->rmbs.mutex);
 	smcr_elems_put(&rmb->elems, elem->index, quarantine);
 	if (quarantine) {

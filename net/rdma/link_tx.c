@@ -7,6 +7,7 @@
 #include "rdma/buf.h"
 #include "rdma/link.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "rdma/link_impl.h"
 
 static u32 link_wrs_free(const struct smcr_link *link)
@@ -128,6 +129,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (unlikely(!ok))
 		smcr_link_wc_error(link, wc);
+	smcr_race_atomic(link->sn->net, "tx-done");
 	/* those before it have come to their end, too, if nobody told */
 	do {
 		pend_end(link, pend_at(link, link->pend_tail), ok);
@@ -314,6 +316,7 @@ int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 	if (WARN_ON_ONCE(n_w >= SMCR_POST_MAX))
 		return -ENOTCONN;
 
+	smcr_race_atomic(link->sn->net, "link-post");
 	spin_lock_bh(&link->lock);
 	rc = who ? link_admit_data(link, n_w + 1, who) :
 		   link_admit(link, n_w + 1, 0);

@@ -212,6 +212,7 @@ int host_of(int last_byte);
 void enter(int host);
 int put_file(const char *path, const char *val);
 bool kernel_is_well(void);		/* else fail() */
+void race_seed(u32 seed);
 int sysctl_set(int host, const char *name, const char *val);
 bool sysctl_get(int host, const char *name, char *val, size_t size);
 void dev_name(char *name, int host, int plane);

@@ -122,6 +122,15 @@ bool kernel_is_well(void)
 	return strtoul(v, NULL, 10) & 0x2a0 ? fail("the kernel is tainted: %s", v) : true;
 }
 
+/* Random delays in the module's narrow windows (net/base/race.c); 0: none */
+void race_seed(u32 seed)
+{
+	char val[16];
+
+	snprintf(val, sizeof(val), "%u", seed);
+	put_file("/sys/module/smcr/parameters/race_seed", val);
+}
+
 int sysctl_set(int host, const char *name, const char *val)
 {
 	char path[96];
