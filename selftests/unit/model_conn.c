@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread, reads;
 	u8 links;
 };
 
@@ -77,6 +77,15 @@ static void draw_world(const struct kind *k)
 		w.sndbuf = 400;
 		w.breaks = 4 + pick(10);
 	}
+	if (k->reads) {		/* many messages of a side that only reads */
+		w.stream = 500000;
+		w.elem_size = 32;
+		w.first_sndbuf = 200;
+		w.sndbuf = 200;
+		w.n_conns = 1;
+		w.n_links = 2;
+		w.breaks = 1;
+	}
 	if (!k->storm)
 		return;
 	/* many on few links with short queues, which come and go */
@@ -102,7 +111,8 @@ static bool run(const struct kind *k, u64 seed)
 	rdma_start();
 	group_start();
 	apps_start();
-	later(pick(chance(2) ? 300 : 30), group_break, NULL, 0);
+	if (!k->reads)
+		later(pick(chance(2) ? 300 : 30), group_break, NULL, 0);
 	if (k->spread)
 		later(pick(60), group_spread, NULL, 0);
 	ok = kernel_run();
@@ -232,7 +242,7 @@ TEST(shell__storm_abort)
 {
 	const struct kind k = { .orderly = true, .storm = true, .aborts = true };
 
-	covers("CONN-31 RMB-22");
+	covers("CONN-31 FO-16 RMB-22");
 	run_many(&k, 600);
 }
 
@@ -299,6 +309,15 @@ TEST(shell__storm_held)
 
 	covers("FO-03");
 	run_many(&k, 300);
+}
+
+/* 32768 messages of a side that has no data: its F still has a number that counts */
+TEST(shell__reader)
+{
+	const struct kind k = { .reads = true };
+
+	covers("FO-04");
+	run_many(&k, 2);
 }
 
 /* The send buffer cannot be mapped for the first other link */

@@ -250,7 +250,7 @@ static void writer(void *arg, int give_up)
 		rc = send_some(e, min_t(u32, 1 + pick(chance(3) ? 200 : 40),
 					e->want - (u32)e->wrote),
 			       w.urgent && chance(4));
-		if (rc > 0 && chance(4))
+		if (rc > 0 && !w.stream && chance(4))
 			wait_until(pick(30));
 	}
 	if (rc <= 0)
@@ -332,11 +332,16 @@ static void reader(void *arg, int give_up)
 			e->eof = true;
 			break;
 		}
-		rc = recv_some(e, 1 + pick(chance(2) ? 200 : 20));
+		rc = recv_some(e, 1 + pick(w.stream ? 3 : chance(2) ? 200 : 20));
 		if (w.urgent && chance(3))
 			recv_urg(e);
-		if (rc > 0 && chance(3))
+		if (rc > 0 && !w.stream && chance(3))
 			wait_until(pick(40));
+		/* its own link is lost near the end */
+		if (w.stream && w.breaks && e->read + 5000 > w.stream) {
+			w.breaks = 0;
+			rdma_fail(e->ssk->conn.link->qp);
+		}
 	}
 	if (!rc) {
 		e->eof = true;
@@ -517,6 +522,8 @@ static void opener(void *arg, int n)
 			p->end[i].pair = p;
 			p->end[i].side = i;
 			p->end[i].want = pick(4) ? pick(w.held ? 3000 : 600) : 0;
+			if (w.stream)
+				p->end[i].want = i ? w.stream : 0;
 			p->end[i].inlined = chance(2);
 			p->end[i].knows = !w.urgent && chance(3);
 		}

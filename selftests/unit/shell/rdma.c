@@ -38,6 +38,7 @@ struct ib_qp {
 	enum { QP_INIT, QP_RTS, QP_ERR, QP_GONE } st;
 	bool broken;			/* nothing that it sends arrives */
 	bool mute;			/* its device does not flush */
+	bool drained;			/* by a WRITE of no bytes: nothing follows */
 	bool watched;			/* a retry timer runs */
 	u32 progress, watched_at;
 	u32 head, sent, acked;
@@ -475,6 +476,9 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			bad("a post on a queue pair that is gone");
 		if (qp->head - qp->acked >= WRS)
 			bad("a send queue is full");
+		if (qp->drained)
+			bad("a connection sends over a link that it has to leave");
+		qp->drained = wr->opcode == IB_WR_RDMA_WRITE && !wr->num_sge && qp->link->leaving;
 		wr_fill(qp, &qp->wr[qp->head % WRS], wr);
 		if (qp->st == QP_ERR) {
 			if (!qp->mute) {

@@ -103,6 +103,7 @@ struct world {
 	bool urgent;
 	u16 spreads;			/* times that connections leave links which work */
 	bool short_mem;			/* a buffer cannot be mapped for a device */
+	u32 stream;			/* bytes of the one direction that has any; 0: as they come */
 	u32 deaths;			/* groups that ended */
 	u32 moves, made, reads, conflicts, full, held_came, others, spread;
 };
