@@ -20,6 +20,16 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 		smcr_lgr_put(lgr);
 }
 
+/* The same for one that may have been armed: @delay counts from now */
+static void smcr_llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
+{
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->test.work, delay) ||
+	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
+	     cancel_delayed_work(&lgr->test.work)))
+		smcr_lgr_put(lgr);
+}
+
 /**
  * smcr_llc_start() - the group is active: watch idle links with TEST LINK
  * @lgr: group
@@ -58,9 +68,7 @@ void smcr_llc_probe(struct smcr_lgr *lgr)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
 	    smcr_llc_testing(lgr) || xchg(&lgr->test.probe, 1))
 		return;
-	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->test.work, SMCR_LLC_PROBE))
-		smcr_lgr_put(lgr);
+	smcr_llc_test_in(lgr, SMCR_LLC_PROBE);
 }
 
 /**
@@ -71,13 +79,8 @@ void smcr_llc_probe(struct smcr_lgr *lgr)
  */
 void smcr_llc_look(struct smcr_lgr *lgr)
 {
-	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
-		return;
-	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->test.work, 0) ||
-	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
-	     cancel_delayed_work(&lgr->test.work)))
-		smcr_lgr_put(lgr);
+	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
+		smcr_llc_test_in(lgr, 0);
 }
 
 /**
