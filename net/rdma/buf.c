@@ -42,17 +42,29 @@ static void buf_uncharge(struct smcr_net *sn, long bytes)
 	atomic_long_sub(bytes, &buf_host_mem);
 }
 
+/* What does not fit is never in the sum: of two that race, one may fit */
+static bool buf_add(atomic_long_t *sum, long bytes, long max)
+{
+	long old = atomic_long_read(sum);
+
+	do {
+		if (old > max - bytes)
+			return false;
+	} while (!atomic_long_try_cmpxchg(sum, &old, old + bytes));
+	return true;
+}
+
 /* false: one of the limits is in the way; @must: it is not heeded */
 static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
 {
 	long max_host = (long)READ_ONCE(smcr_max_mem_host) << 10;
 	long max = (long)READ_ONCE(sn->knobs.max_mem) << 10;
-	bool ok = atomic_long_add_return(bytes, &sn->mem) <= max;
 
-	ok &= atomic_long_add_return(bytes, &buf_host_mem) <= max_host;
-	if (ok || must)
-		return true;
-	buf_uncharge(sn, bytes);
+	if (buf_add(&sn->mem, bytes, must ? LONG_MAX : max)) {
+		if (buf_add(&buf_host_mem, bytes, must ? LONG_MAX : max_host))
+			return true;
+		atomic_long_sub(bytes, &sn->mem);
+	}
 	smcr_count(sn, SMCR_CNT_MEM_REFUSED);
 	return false;
 }
