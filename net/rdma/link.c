@@ -126,9 +126,22 @@ static void link_orphan(struct smcr_link *link)
 		smcr_link_ignore(link);
 }
 
+/* Here and not where it fails: a console is slow, and a connection's lock may be held */
+static void link_say_failed(struct smcr_link *link)
+{
+	enum smcr_reason why = READ_ONCE(link->why);
+
+	if (why != SMCR_R_NONE)
+		net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
+				     link->lgr_id, (int)sizeof(link->peer_id),
+				     link->peer_id, READ_ONCE(link->num),
+				     smcr_reason_name(why));
+}
+
 static void link_do_stop(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->verbs);
+	link_say_failed(link);
 	smcr_link_modify_err(link);
 	if (!wait_event_timeout(link->drain_wait, link_drained(link),
 				link_flush_time(link)))

@@ -68,11 +68,6 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 		return;
 	smcr_race_atomic(link->sn->net, "link-fail");
 	smcr_link_above->down(link, why);
-	/* a console may be slow */
-	net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
-			     link->lgr_id, (int)sizeof(link->peer_id),
-			     link->peer_id, READ_ONCE(link->num),
-			     smcr_reason_name(why));
 }
 
 static bool link_is_err(const struct smcr_link *link)
