@@ -163,7 +163,8 @@ static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_LINKS, s->n_links) ||
 	    nla_put_u32(skb, SMCR_A_LGR_REDUNDANCY, s->redundancy) ||
 	    nla_put_u64_64bit(skb, SMCR_A_LGR_MOVED, s->n_moved,
-			      SMCR_A_LGR_PAD))
+			      SMCR_A_LGR_PAD) ||
+	    nla_put_u32(skb, SMCR_A_LGR_WAITING, smcr_lgr_waiting(lgr)))
 		return -EMSGSIZE;
 	for (i = n > SMCR_PAST_MAX ? n - SMCR_PAST_MAX : 0; i < n; i++)
 		if (smcr_nl_put_past(skb, &s->past[i % SMCR_PAST_MAX]))

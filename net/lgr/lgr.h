@@ -620,6 +620,7 @@ void smcr_lgr_balance(struct smcr_lgr *lgr);
 void smcr_lgr_balance_all(struct smcr_net *sn);
 void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 		    struct smcr_link *to);
+u32 smcr_lgr_waiting(const struct smcr_lgr *lgr);
 u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u8 *role);
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan);

@@ -131,6 +131,33 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 }
 
 /**
+ * smcr_lgr_waiting() - connections that cannot send until they have moved
+ * @lgr: group, its lock held
+ *
+ * Their link has failed, or is left, and what they had sent has not ended yet; or their
+ * turn has not come.
+ *
+ * Return: how many; some that come or go just now may be missing.
+ */
+u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
+{
+	unsigned long live = READ_ONCE(lgr->live);
+	const struct smcr_link *link;
+	u32 on = 0;
+	unsigned int i;
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->st != SMCR_LGR_ST_ACTIVE)
+		return 0;
+	for_each_set_bit(i, &live, SMCR_SLOTS) {
+		link = lgr->slot[i].link;
+		if (link && smcr_link_carries(link))
+			on += atomic_read(&link->n_conns);
+	}
+	return lgr->conns.n > on ? lgr->conns.n - on : 0;
+}
+
+/**
  * smcr_lgr_link_status() - how far a link has come
  * @lgr: group
  * @link: link of it

@@ -75,6 +75,7 @@ static const struct column columns[] = {
 	{ ">Links", 0, text_links, NULL },
 	{ "Redundancy", SMCR_A_LGR_REDUNDANCY, NULL, NULL },
 	{ ">Moved", SMCR_A_LGR_MOVED, NULL, NULL },
+	{ ">Waiting", SMCR_A_LGR_WAITING, NULL, NULL },
 	{ "Eye catcher", SMCR_A_LGR_EYE_CATCHER, NULL, NULL },
 };
 

@@ -18,7 +18,7 @@
 struct overview {
 	struct nlattr *sys;		/* copy of the attribute */
 	uint64_t modes[NR_MODES];
-	unsigned int n_devs, n_lgrs, n_lgr_conns;
+	unsigned int n_devs, n_lgrs, n_lgr_conns, n_waiting;
 	char devs[200];
 	struct series reasons;
 };
@@ -53,6 +53,7 @@ static int on_lgr(const struct nlattr *nest, void *arg)
 	item_parse(&it, &smcr_set_lgr, nest);
 	o->n_lgrs++;
 	o->n_lgr_conns += (unsigned int)item_uint(&it, SMCR_A_LGR_CONNS);
+	o->n_waiting += (unsigned int)item_uint(&it, SMCR_A_LGR_WAITING);
 	return EXIT_OK;
 }
 
@@ -169,6 +170,7 @@ static void json_overview(const struct overview *o)
 		json_detection(&sys);
 	js_uint("devices", o->n_devs);
 	js_uint("linkgroups", o->n_lgrs);
+	js_uint("waiting", o->n_waiting);
 	js_object("modes");
 	for (i = 0; i < NR_MODES; i++)
 		js_uint(enum_name(mode->en, (uint32_t)i), o->modes[i]);
@@ -262,8 +264,11 @@ static void text_overview(const struct overview *o)
 	text_sys(o);
 	print_line("Devices      %u%s%s", o->n_devs, *o->devs ? ": " : "",
 		   o->devs);
-	printf("Link groups  %u with %u connections\n", o->n_lgrs,
+	printf("Link groups  %u with %u connections", o->n_lgrs,
 	       o->n_lgr_conns);
+	if (o->n_waiting)
+		printf(", %u of them wait for another link", o->n_waiting);
+	putchar('\n');
 	text_mem(o);
 	printf("Sockets      %" PRIu64 " SMC-R, %" PRIu64 " TCP, %" PRIu64
 	       " negotiating, %" PRIu64 " listening, %" PRIu64 " other\n",

@@ -901,6 +901,11 @@ static const struct attr_desc smcr_set_lgr_attrs[] = {
 		.multi	= true,
 		.nested	= &smcr_set_past,
 	},
+	[SMCR_A_LGR_WAITING] = {
+		.name	= "waiting",
+		.doc	= "connections that wait until they can move, as their link carries nothing",
+		.kind	= KIND_U32,
+	},
 };
 
 const struct attr_set smcr_set_lgr = {
