@@ -67,7 +67,9 @@ static struct latch *latch_find(const struct net *net, const char *name)
 	return NULL;
 }
 
-static struct latch *latch_enter(const struct net *net, const char *name)
+/* @alone: not where another thread waits already */
+static struct latch *latch_enter(const struct net *net, const char *name,
+				 bool alone)
 {
 	struct latch *latch;
 	unsigned long flags;
@@ -76,7 +78,7 @@ static struct latch *latch_enter(const struct net *net, const char *name)
 		return NULL;
 	spin_lock_irqsave(&latch_lock, flags);
 	latch = latch_find(net, name);
-	if (latch && latch->closed)
+	if (latch && latch->closed && !(alone && latch->held))
 		latch->held++;
 	else
 		latch = NULL;
@@ -125,7 +127,7 @@ void smcr_race(const struct net *net, const char *name)
 	might_sleep();
 	if (us)
 		fsleep(us);
-	latch = latch_enter(net, name);
+	latch = latch_enter(net, name, false);
 	if (latch)
 		latch_leave(latch,
 			    wait_event_timeout(latch_wait,
@@ -138,8 +140,9 @@ void smcr_race(const struct net *net, const char *name)
  * @net: namespace that the thread works for, or NULL
  * @name: of the latch
  *
- * As smcr_race() where the thread can sleep. Elsewhere 5 s at most, and another
- * processor has to open it: this one does nothing else meanwhile.
+ * As smcr_race() where the thread can sleep. Elsewhere 5 s at most, one thread
+ * for each latch, and another processor has to open it: this one does nothing else
+ * meanwhile.
  *
  * Context: any; the locks that are held, if any, keep bottom halves off.
  */
@@ -155,7 +158,7 @@ void smcr_race_atomic(const struct net *net, const char *name)
 	us = delay_of(name, DELAY_SPIN);
 	if (us)
 		udelay(us);
-	latch = latch_enter(net, name);
+	latch = latch_enter(net, name, true);
 	if (!latch)
 		return;
 	for (us = 0; us < LATCH_SPIN && READ_ONCE(latch->closed);

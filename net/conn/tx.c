@@ -6,6 +6,7 @@
 #include <linux/math64.h>
 #include "conn/conn.h"
 #include "conn/sock.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "conn/tx_impl.h"
 
@@ -93,6 +94,7 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
+	smcr_race_atomic(smcr_conn_sock(conn)->sn->net, "tx-wait");
 	sock_hold(sk);
 	if (smcr_link_wait_room(conn->link, &conn->tx.sq_wait)) {
 		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_TX_SQ_FULL);
