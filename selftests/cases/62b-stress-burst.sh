@@ -12,7 +12,7 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-N=$((50 / DEAR / DEAR))
+N=$((1 + 49 / DEAR / DEAR))
 BULK=$((16 / DEAR))
 
 server() {

@@ -4,7 +4,7 @@
 # A client's new link comes up when its device goes and then the group ends: both let go of the link
 # while its memory is being registered on it. It stays as long as that lasts.
 #
-# kernels: um umdbg umsmp
+# kernels: um umdbg umsmp 6.12
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

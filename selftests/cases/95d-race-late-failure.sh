@@ -5,7 +5,7 @@
 # server deletes the link meanwhile and adds another one, which takes the same slot. The late report
 # does not reach the new link.
 #
-# kernels: um umdbg umsmp
+# kernels: um umdbg umsmp 6.12
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

@@ -13,10 +13,10 @@ HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "m
 NO_SIM = ("packets", "kernel", "rxe", "clock")
 LANES = ("uml", "qemu")
 KERNELS = {"uml": ("umdbg", "um", "umsmp"), "qemu": ("6.1", "6.12", "7.2", "kcsan")}
-# With KASAN, lockdep and kmemleak. Those of umsmp, of two processors: a case for umdbg is for it, too,
-# but for what selftests/smp names.
+# With KASAN, lockdep and kmemleak
 DEBUG = ("umdbg", "umsmp")
-SMP = ("umsmp",)
+# A case for the second is for the first, too, but for what selftests/smp names.
+LIKE = {"umsmp": "umdbg", "kcsan": "6.12"}
 MODULES = ("ours", "none", "intree")
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = [os.path.join(TREE, d, "cases") for d in ("selftests", "lab")]
@@ -53,7 +53,7 @@ class Case:
 
     def meant_for(self, kernel):
         """Whether the case is meant for this kernel, in whatever lane."""
-        return not self.kernels or kernel in self.kernels or (kernel in SMP and "umdbg" in self.kernels)
+        return not self.kernels or kernel in self.kernels or LIKE.get(kernel) in self.kernels
 
     @property
     def room(self):

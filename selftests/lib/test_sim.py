@@ -45,7 +45,7 @@ def sim__says_why_not():
 
 
 def sim__says_what_two_processors_cannot_run():
-    """A case for the debug kernel is for umsmp, too, unless selftests/smp has a reason; that names only what would run."""
+    """A case for the debug kernel is for umsmp, too, one for 6.12 for kcsan, unless selftests/smp has a reason; that names only what would run."""
     known = {c.name: c for c in cases.load()}
     listed = sim.parse_smp(read(sim.SMP))
     for name in listed:
@@ -53,9 +53,11 @@ def sim__says_what_two_processors_cannot_run():
         for kernels, why in listed[name]:
             assert all(sim.why_not(known[name], k) == ("real", why) for k in kernels or ["umsmp"]), f"selftests/smp: {name} does not run there anyway"
     for header, kernel, group in (("", "umsmp", None), ("# kernels: 6.1 umdbg\n", "umsmp", None), ("# kernels: um 6.12\n", "umsmp", "kernel"),
-                                  ("# kernels: umsmp\n", "umsmp", None), ("# kernels: umsmp\n", "umdbg", "kernel")):
+                                  ("# kernels: umsmp\n", "umsmp", None), ("# kernels: umsmp\n", "umdbg", "kernel"),
+                                  ("# kernels: um 6.12\n", "kcsan", None), ("# kernels: 6.1 umdbg\n", "kcsan", "kernel")):
         why = sim.why_not(case_of(header), kernel)
-        assert (why and why[0]) == group and case_of(header).runs_on("uml", kernel) == (not why), (header, why)
+        lane = next(l for l, kernels in cases.KERNELS.items() if kernel in kernels)
+        assert (why and why[0]) == group and case_of(header).runs_on(lane, kernel) == (not why), (header, why)
     assert sim.parse_smp("# x: y\n\n10-a: b: c\n10b-d 6.1: e\n10b-d 6.12 umsmp: f\n") == {
         "10-a": [([], "b: c")], "10b-d": [(["6.1"], "e"), (["6.12", "umsmp"], "f")]}
     for bad in ("10-a\n", "10-a:\n", "10-a: \n", "a: b\n", "10-a: b\n10-a: c\n", "10-a 7.0: b\n", "10-a 6.1: b\n10-a: c\n",
@@ -101,6 +103,21 @@ def sim__emulates_two_processors():
             assert ("workqueue.default_affinity_scope=cpu" in line) == (kernel != "6.1"), line
             assert any(w.startswith("smcr_knobs=") and "cq_cpu=1" in w for w in line), line
             assert sim.why_not(case_of("# lanes: uml\n"), kernel) is None
+
+
+def run__latched_module():
+    """Cases that close latches get a module that has them, also of a stock kernel; the others never; a file names cases as often as it likes."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+    runner = object.__new__(run.Runner)
+    runner.kernels, runner.ko, runner.latched = ("6.12", "6.12"), {"6.12": "plain"}, {"6.12": "latched"}
+    race, other = case_of("# tags: race\n"), case_of("# tags: conn\n")
+    assert [runner._ko_in_guest(1, c) for c in (race, other, None)] == ["latched", "plain", "plain"]  # pylint: disable=protected-access
+    runner.latched = {}
+    assert runner._ko_in_guest(2, race) == "plain"  # pylint: disable=protected-access
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(f"{race.name}\n\n{race.name}\n")
+        f.flush()
+        assert run.by_name(f.name, [race]) == [race, race]
 
 
 def sim__misses_signs_of_life():
