@@ -8,6 +8,8 @@
 #include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/memcg.h"
+#include "base/netns.h"
+#include "base/race.h"
 #include "lgr/rmb.h"
 #include "base/trace.h"
 #include "lgr/rmb_impl.h"
@@ -182,6 +184,7 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	int rc;
 
 	rc = smcr_llc_confirm_rkey(lgr, rmb);
+	smcr_race(lgr->sn->net, "rmb-publish");
 	if (!rc)
 		trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
 	mutex_lock(&lgr->rmbs.mutex);
