@@ -6,7 +6,7 @@
 # the end of a group, a restart. Read by lib/wire.py.
 #
 # covers: CLC-05 CLC-16 CLC-19 CLC-21 CLC-23 CLC-31 CLC-42 CLC-66 CLC-67 CLC-70
-# covers: LG-04 LG-06 LG-14 RMB-01 RMB-04 RMB-07 RMB-09 RMB-18 RMB-27
+# covers: LG-04 LG-14 RMB-01 RMB-07 RMB-09 RMB-18 RMB-27
 # nics: 2
 # module: none none
 # timeout: 90
