@@ -14,8 +14,10 @@
  * - Server, until the third packet: inet_request_sock.smc_ok, which only a
  *   kernel with CONFIG_SMC sets, and only while a module turned that on. It is
  *   set by the first SYN-ACK, which TCP sends within the reception of the SYN:
- *   what the hook found on the SYN waits in a per-CPU variable. Later copies
- *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11).
+ *   what the hook found on the SYN waits in a small table. Later copies
+ *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11);
+ *   one that leaves while another processor decides is dropped, as if it was
+ *   lost.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
  *   save_syn and hands on from request to child. If the SYN-ACK goes without
  *   the option although the SYN had it, the copy is thrown away. TCP makes
@@ -27,20 +29,24 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/jhash.h>
 #include <linux/jump_label.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <linux/percpu.h>
+#include <linux/net.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/tcp.h>
 #include <net/checksum.h>
 #include <net/inet_hashtables.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/netns/hash.h>
 #include <net/request_sock.h>
 #include <net/tcp.h>
+#include "base/race.h"
 #include "conn/sock.h"
 #include "hs/hs.h"
 #include "hs/tcpopt.h"
@@ -54,16 +60,41 @@ static DEFINE_STATIC_KEY_FALSE(smcr_tcpopt_used);
 static DEFINE_MUTEX(smcr_tcpopt_mutex);
 static bool smcr_tcpopt_ready;
 
-/* The SYN that this CPU handed to TCP last */
+/*
+ * struct smcr_syn - a SYN that TCP was handed, until its first SYN-ACK is decided
+ * @net: of which namespace; compared only; NULL: no SYN
+ * @deciding: its first SYN-ACK is being sent
+ */
 struct smcr_syn {
 	const struct net *net;
 	u32 seq;
 	__be16 sport;
 	__be16 dport;
 	bool opt;
+	bool deciding;
 };
 
-static DEFINE_PER_CPU(struct smcr_syn, smcr_last_syn);
+#define SMCR_SYN_BITS	6
+#define SMCR_SYN_WAYS	8
+
+/*
+ * struct smcr_syns - SYNs with the same hash
+ * @next: is replaced next
+ *
+ * An entry is wanted for microseconds, so there are not more than processors; one whose
+ * SYN TCP has dropped stays until it is replaced.
+ */
+struct smcr_syns {
+	spinlock_t lock;	/* all members */
+	unsigned int next;
+	struct smcr_syn syn[SMCR_SYN_WAYS];
+};
+
+static struct smcr_syns smcr_syns[1 << SMCR_SYN_BITS] = {
+	[0 ... (1 << SMCR_SYN_BITS) - 1] = {
+		.lock = __SPIN_LOCK_UNLOCKED(smcr_syns.lock),
+	},
+};
 
 /* TCP header of a packet in a hook: copied, because it may be in fragments */
 struct smcr_tcphdr {
@@ -236,6 +267,93 @@ static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
 	return NF_ACCEPT;
 }
 
+/* The SYN's set. A packet that was queued for user space comes in process context. */
+static struct smcr_syns *smcr_syns_lock(const struct smcr_syn *syn)
+	__acquires(&set->lock)
+{
+	static u32 key __read_mostly;
+	struct smcr_syns *set;
+	u32 hash;
+
+	net_get_random_once(&key, sizeof(key));
+	hash = jhash_3words(syn->seq, (__force u32)syn->sport << 16 |
+			    (__force u32)syn->dport, net_hash_mix(syn->net), key);
+	set = &smcr_syns[hash >> (32 - SMCR_SYN_BITS)];
+	spin_lock_bh(&set->lock);
+	return set;
+}
+
+static struct smcr_syn *smcr_syns_find(struct smcr_syns *set,
+				       const struct smcr_syn *syn)
+{
+	struct smcr_syn *old;
+
+	for (old = set->syn; old < set->syn + SMCR_SYN_WAYS; old++)
+		if (old->net == syn->net && old->seq == syn->seq &&
+		    old->sport == syn->sport && old->dport == syn->dport)
+			return old;
+	return NULL;
+}
+
+static void smcr_syns_put(const struct smcr_syn *syn)
+{
+	struct smcr_syns *set = smcr_syns_lock(syn);
+	struct smcr_syn *old = smcr_syns_find(set, syn);
+
+	if (!old)
+		old = &set->syn[set->next++ % SMCR_SYN_WAYS];
+	if (!old->deciding)
+		*old = *syn;
+	spin_unlock_bh(&set->lock);
+}
+
+static struct smcr_syn smcr_syn_of_synack(const struct net *net,
+					  const struct tcphdr *th)
+{
+	return (struct smcr_syn) {
+		.net = net,
+		.seq = ntohl(th->ack_seq) - 1,
+		.sport = th->dest,
+		.dport = th->source,
+	};
+}
+
+enum smcr_synack {
+	SMCR_SYNACK_FIRST,
+	SMCR_SYNACK_BESIDE,	/* the first one is being decided */
+	SMCR_SYNACK_LATER,
+};
+
+/* @opt: whether the SYN had the option, for the first one */
+static enum smcr_synack smcr_synack_begin(const struct net *net,
+					  const struct tcphdr *th, bool *opt)
+{
+	const struct smcr_syn key = smcr_syn_of_synack(net, th);
+	enum smcr_synack which = SMCR_SYNACK_LATER;
+	struct smcr_syns *set = smcr_syns_lock(&key);
+	struct smcr_syn *syn = smcr_syns_find(set, &key);
+
+	if (syn) {
+		which = syn->deciding ? SMCR_SYNACK_BESIDE : SMCR_SYNACK_FIRST;
+		syn->deciding = true;
+		*opt = syn->opt;
+	}
+	spin_unlock_bh(&set->lock);
+	return which;
+}
+
+/* The request says what was decided: later ones find that instead of the SYN */
+static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
+{
+	const struct smcr_syn key = smcr_syn_of_synack(net, th);
+	struct smcr_syns *set = smcr_syns_lock(&key);
+	struct smcr_syn *syn = smcr_syns_find(set, &key);
+
+	if (syn)
+		*syn = (struct smcr_syn) {};
+	spin_unlock_bh(&set->lock);
+}
+
 /*
  * First SYN-ACK of a request: decide, for the later ones and for the child.
  * The peer cannot answer yet, so nobody else looks at the saved SYN.
@@ -257,9 +375,8 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 					   struct request_sock *req)
 {
 	struct inet_request_sock *ireq = inet_rsk(req);
-	struct smcr_syn *syn;
 	struct smcr_tcphdr h;
-	bool may_add;
+	bool may_add, opt;
 
 	if (!req->rsk_listener || !sk_is_tcp(req->rsk_listener) ||
 	    !smcr_tcpopt_offers(req->rsk_listener) ||
@@ -268,11 +385,16 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 		return NF_ACCEPT;
 	may_add = smcr_tcpopt_may_add(skb, &h);
 
-	syn = this_cpu_ptr(&smcr_last_syn);
-	if (syn->net == net && syn->seq + 1 == ntohl(h.th.ack_seq) &&
-	    syn->sport == h.th.dest && syn->dport == h.th.source) {
-		ireq->smc_ok = smcr_tcpopt_decide(req, syn->opt, may_add);
-		syn->net = NULL;	/* once */
+	switch (smcr_synack_begin(net, &h.th, &opt)) {
+	case SMCR_SYNACK_FIRST:
+		smcr_race_atomic(net, "tcpopt-decide");
+		ireq->smc_ok = smcr_tcpopt_decide(req, opt, may_add);
+		smcr_synack_end(net, &h.th);
+		break;
+	case SMCR_SYNACK_BESIDE:
+		return NF_DROP;
+	case SMCR_SYNACK_LATER:
+		break;
 	}
 
 	/* Requests older than the listener's offer have no saved SYN */
@@ -350,15 +472,17 @@ static void smcr_tcpopt_in_syn(const struct net *net,
 			       const struct smcr_tcphdr *h,
 			       const struct sock *sk)
 {
-	struct smcr_syn *syn = this_cpu_ptr(&smcr_last_syn);
-	bool again = sk && READ_ONCE(sk->sk_state) == TCP_NEW_SYN_RECV;
+	const struct smcr_syn syn = {
+		.net = net,
+		.seq = ntohl(h->th.seq),
+		.sport = h->th.source,
+		.dport = h->th.dest,
+		.opt = smcr_tcpopt_find(h->opt, h->opt_len),
+	};
 
 	/* The first one of a request counts */
-	syn->net = again ? NULL : net;
-	syn->seq = ntohl(h->th.seq);
-	syn->sport = h->th.source;
-	syn->dport = h->th.dest;
-	syn->opt = smcr_tcpopt_find(h->opt, h->opt_len);
+	if (!sk || READ_ONCE(sk->sk_state) != TCP_NEW_SYN_RECV)
+		smcr_syns_put(&syn);
 }
 
 /*

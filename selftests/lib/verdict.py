@@ -30,7 +30,7 @@ FLAKY = os.path.join(TOP, "selftests", "flaky")
 WRITTEN = ("selftests/results", "Documentation/conformance.rst")
 
 # Where a test runs: a kernel of the lab, with another back-end of the TCP option, the simulation, or this machine.
-PLACES = (*sum(caselib.KERNELS.values(), ()), "umdbg-nf", "6.1-smp", "6.12-smp", "sim", "unit")
+PLACES = (*sum(caselib.KERNELS.values(), ()), "umdbg-nf", "umsmp-nf", "6.1-smp", "6.12-smp", "sim", "unit")
 VERDICTS = ("pass", "fail", "timeout", "skip", "flaky")
 LETTER = {"pass": "P", "fail": "F", "timeout": "T", "skip": "S", "flaky": "X"}
 RECENT = 8                  # runs that the history remembers of a test
