@@ -267,7 +267,7 @@ static const struct lgr_row afterwards[] = {
 
 TEST(smcr_lgr_fsm__afterwards)
 {
-	covers("LLC-60 LLC-85 LLC-91");
+	covers("LLC-60 LLC-79 LLC-85 LLC-90 LLC-91");
 	lgr_rows(afterwards, ARRAY_SIZE(afterwards));
 }
 

@@ -184,7 +184,7 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-82 LLC-87 LLC-13");
+	covers("LLC-55 LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-82 LLC-87 LLC-13");
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 
@@ -335,6 +335,7 @@ TEST(smcr_lgr_fsm_rkey__turns)
 	struct lgr_rig r;
 	u32 i;
 
+	covers("LLC-63");
 	lgr_rows(turns, ARRAY_SIZE(turns));
 	/* nor does one that owes a reply, with offers to no end */
 	lgr_situation(&r, C_RKEY "0<add-link 3 nic=2;");
