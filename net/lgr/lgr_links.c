@@ -256,8 +256,7 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
-	if (slot->probe)
-		ib_destroy_qp(slot->probe);
+	smcr_link_probe_end(slot->probe);
 	slot->probe = NULL;
 	kvfree(slot->tok);
 	slot->tok = NULL;
@@ -530,8 +529,7 @@ void smcr_links_free(struct smcr_lgr *lgr)
 	int i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		if (lgr->slot[i].probe)
-			ib_destroy_qp(lgr->slot[i].probe);
+		smcr_link_probe_end(lgr->slot[i].probe);
 		kvfree(lgr->slot[i].tok);
 	}
 	for (i = 0; i < SMCR_SLOTS; i++) {

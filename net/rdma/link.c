@@ -111,17 +111,12 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 }
 
 /*
- * The device has not destroyed the queue pair: it may still receive into the memory of
- * the link, and complete. That is never freed, nor are the queue and the domain that the
- * queue pair is in. What was not flushed by now may come at any time.
+ * The queue pair may still receive into the memory of the link, and complete. What was
+ * not flushed by now may come at any time.
  */
 static void link_orphan(struct smcr_link *link)
 {
-	lockdep_assert_held(&link->verbs);
-	net_warn_ratelimited("smcr: link group %u: device %s keeps queue pair %u, its memory is lost\n",
-			     link->lgr_id, smcr_dev_name(link->pid.dev).s,
-			     link->qpn);
-	link->orphan = true;
+	smcr_link_keep(link, link->qpn);
 	if (!link_drained(link))
 		smcr_link_ignore(link);
 }

@@ -108,7 +108,8 @@ struct smcr_link_for {
  *	outside of @lock, sleeps
  * @qp_err: the device was told to move the QP to ERR; @verbs
  * @stopped: QP and CQ are gone; written under @verbs, read with READ_ONCE
- * @orphan: they are not: the device has refused; written under @verbs before @stopped
+ * @orphan: one is not, or a probe is not: the device has refused; written under @verbs,
+ *	read at the end
  * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
  *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
  * @lock: BH; nests inside a connection's lock. Guards @st to @drained and what
@@ -224,6 +225,7 @@ void smcr_link_join(struct smcr_link *link);
 void smcr_link_leave(struct smcr_link *link);
 unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
+void smcr_link_probe_end(struct ib_qp *qp);
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
 		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
 		   void *arg, u64 mark, u32 flags,

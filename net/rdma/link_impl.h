@@ -18,6 +18,7 @@ struct smcr_rx_slot {
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
 /* link_state.c */
+void smcr_link_keep(struct smcr_link *link, u32 qpn);
 void smcr_link_lost(struct smcr_link *link);
 bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why);
 int smcr_link_advance(struct smcr_link *link, u8 st);

@@ -241,8 +241,8 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
  * For an ADD LINK that the peer will refuse (LG-18, LG-19).
  *
  * Context: process, sleeps.
- * Return: QP, to be destroyed with ib_destroy_qp() before the caller lets go of
- * the group; ERR_PTR() on failure.
+ * Return: QP, ended with smcr_link_probe_end() before the caller lets go of the
+ * group; ERR_PTR() on failure.
  */
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
 {
@@ -263,4 +263,29 @@ struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	return ib_create_qp(link->pd, &attr);
+}
+
+/**
+ * smcr_link_probe_end() - undo smcr_link_probe_qp()
+ * @qp: QP, or NULL
+ *
+ * If the device does not destroy it, its completion queue and protection domain
+ * stay, and with them the link's memory.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_link_probe_end(struct ib_qp *qp)
+{
+	struct smcr_link *link;
+	u32 qpn;
+
+	if (!qp)
+		return;
+	link = qp->recv_cq->cq_context;
+	qpn = qp->qp_num;
+	if (!ib_destroy_qp(qp))
+		return;
+	mutex_lock(&link->verbs);
+	smcr_link_keep(link, qpn);
+	mutex_unlock(&link->verbs);
 }
