@@ -38,6 +38,7 @@ static const struct smcr_link_ops wire_link = {
 static const struct smcr_lgr_ops wire_lgr = {
 	.lose_conns	= smcr_conn_lose_all,
 	.move_conns	= smcr_conn_move_all,
+	.link_stays	= smcr_conn_stay_all,
 	.spread_conns	= smcr_conn_spread_all,
 	.agreed		= smcr_conn_agreed,
 	.link_gone	= smcr_tx_link_gone,

@@ -390,6 +390,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 void smcr_conn_move(struct smcr_conn *conn);
 void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
+void smcr_conn_stay_all(struct smcr_link *link);
 void smcr_conn_spread(struct smcr_conn *conn);
 void smcr_conn_spread_all(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
 /* relem.c */

@@ -204,10 +204,11 @@ static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 	spin_unlock_bh(&conn->lock);
 }
 
-/* How long it was without a link */
+/* How long it was without a link; one that stays after all was not lost */
 static enum smcr_counter move_time(const struct smcr_link *from)
 {
-	unsigned long time = jiffies - READ_ONCE(from->lost_at);
+	unsigned long lost_at = READ_ONCE(from->lost_at);
+	unsigned long time = lost_at ? jiffies - lost_at : 0;
 
 	if (time < msecs_to_jiffies(10))
 		return SMCR_CNT_MOVED_10MS;
@@ -221,10 +222,6 @@ static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 
-	if (!READ_ONCE(from->lost_at)) {
-		smcr_count(sn, SMCR_CNT_CONN_BALANCED);
-		return;
-	}
 	smcr_count(sn, SMCR_CNT_CONN_MOVED);
 	smcr_count(sn, move_time(from));
 	if (other)
@@ -233,7 +230,7 @@ static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
 
 /* To one link that carries, with a reference; see move_to() */
 static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
-		     struct smcr_link *to, bool other, enum smcr_reason *why)
+		     struct smcr_link *to, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = conn->lgr;
 	bool moved;
@@ -243,7 +240,6 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 	moved = move_to(conn, from, to, why);
 	move_unmap(conn, moved ? from : to, moved ? to : from);
 	if (moved) {
-		move_count(conn, from, other);
 		smcr_lgr_moved(lgr, from, to);
 		move_check(conn, from, to);
 		smcr_link_leave(from);
@@ -260,8 +256,8 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	struct smcr_link *to = smcr_lgr_lighter_link(conn->lgr, from);
 	enum smcr_reason why;
 
-	if (to)
-		move_try(conn, from, to, false, &why);
+	if (to && move_try(conn, from, to, &why))
+		smcr_count(smcr_conn_net(conn), SMCR_CNT_CONN_BALANCED);
 	smcr_link_put(to);
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr && conn->link == from) {
@@ -281,9 +277,16 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
+		/* its own one is used again: smcr_conn_stay_all() comes */
+		if (to == from) {
+			smcr_link_put(to);
+			return;
+		}
 		if (!to)
 			break;
-		moved = move_try(conn, from, to, tried, &why);
+		moved = move_try(conn, from, to, &why);
+		if (moved)
+			move_count(conn, from, tried);
 		tried |= BIT(to->slot);
 		smcr_link_put(to);
 	} while (!moved && why != SMCR_R_NONE);
@@ -295,7 +298,7 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
  *
- * Nothing happens if its link is in use, or is the group's last. It is lost when no
+ * It does not if its link is in use, or is the group's last. It is lost when no
  * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
  *
  * Context: process, sleeps.
@@ -304,14 +307,38 @@ void smcr_conn_move(struct smcr_conn *conn)
 {
 	struct smcr_link *from = move_from(conn);
 
-	if (!from)
+	if (!from) {
+		/* it may have waited for a link that stays after all */
+		spin_lock_bh(&conn->lock);
+		smcr_tx_push(conn);
+		spin_unlock_bh(&conn->lock);
 		return;
+	}
 	if (!smcr_link_silent(from))
 		move_spread(conn, from);
 	/* it may have been lost meanwhile, and this was the call for that */
 	if (smcr_link_silent(from) && READ_ONCE(conn->link) == from)
 		move_off(conn, from);
 	smcr_link_put(from);
+}
+
+static void move_any(struct smcr_member *member, void *arg)
+{
+	smcr_conn_want_move(container_of(member, struct smcr_conn, member));
+}
+
+/**
+ * smcr_conn_stay_all() - a link that was left is used again, as there is no other one
+ * @link: link
+ *
+ * Connections that are on it go on, those that had left it come back.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_stay_all(struct smcr_link *link)
+{
+	smp_mb();	/* the state of the link, then conn->link: move_check() */
+	smcr_lgr_each_conn(link->lgr, move_any, NULL);
 }
 
 /**

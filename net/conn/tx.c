@@ -453,7 +453,7 @@ static int smcr_tx_try(struct smcr_conn *conn)
 static bool smcr_tx_parked(const struct smcr_conn *conn)
 {
 	return smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
-	       READ_ONCE(conn->lgr->live);
+	       smcr_lgr_linked(conn->lgr);
 }
 
 /**

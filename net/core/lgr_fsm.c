@@ -98,7 +98,8 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		goto out;
 	}
 	if (was != SMCR_SLOT_MAKING && was != SMCR_SLOT_ADDING &&
-	    lf_usable(f, SMCR_NO_SLOT) == SMCR_NO_SLOT) {
+	    lf_usable(f, SMCR_NO_SLOT) == SMCR_NO_SLOT &&
+	    !lf_take_back(x, slot)) {
 		lf_last_link_lost(x, why);
 		goto out;
 	}
@@ -326,7 +327,24 @@ static bool late_reply(struct lf *x)
 	if (!x->ev->msg.reply || !(s->late & BIT(type)))
 		return false;
 	s->late &= ~BIT(type);
+	s->owed &= ~BIT(type);
+	s->sure &= ~BIT(type);
 	return true;
+}
+
+/*
+ * On a link that was to go and stays, the reply to what was given up when the client did
+ * not listen to it comes first. DELETE LINK tells what it is about; it may be answered over
+ * another link.
+ */
+static bool overtaken(struct lf *x)
+{
+	const struct smcr_llc *m = &x->ev->msg;
+
+	if (!m->reply || !(x->f->slot[x->ev->slot].sure & BIT(m->type)))
+		return false;
+	return m->type != SMCR_LLC_DELETE_LINK ||
+	       m->delete_link.link_num != lf_subject(x)->num;
 }
 
 /* A reply that the step does not wait for */
@@ -385,8 +403,12 @@ static void message(struct lf *x)
 	}
 	/* what comes on a link that is to go is stale (LLC-54) */
 	if (s->st == SMCR_SLOT_FREE || s->st == SMCR_SLOT_GONE ||
-	    s->st == SMCR_SLOT_FAILED || (s->noticed && !m->reply))
+	    s->st == SMCR_SLOT_FAILED)
 		return;
+	if (s->noticed && !m->reply) {
+		s->deaf = true;
+		return;
+	}
 	if (message_odd(x))
 		return;
 	/* on a link that is being added nothing but CONFIRM LINK (LLC-05) */
@@ -397,7 +419,7 @@ static void message(struct lf *x)
 		return;
 	}
 	/* what was begun again over another link waits for the reply there */
-	if (x->ev->slot != x->f->carrier || !row_of(x->f, code))
+	if (x->ev->slot != x->f->carrier || !row_of(x->f, code) || overtaken(x))
 		if (late_reply(x))
 			return;
 	if (m->reply && is_rkey(m->type))

@@ -214,6 +214,8 @@ struct smcr_lgr_ev {
 	X(LIVE,		"live")						\
 	/* move the connections of .slot; .orderly: when all is delivered */ \
 	X(MOVE,		"move")						\
+	/* .slot, which was to be left, is used again */		\
+	X(STAY,		"stay")						\
 	/* .slot is not to be used any more, .why; comes before MOVE or STOP */ \
 	X(FAIL,		"fail")						\
 	/* destroy .slot */						\
@@ -282,6 +284,7 @@ struct smcr_lgr_out {
  * @own, @peer: RNICs
  * @age: counts up with every link that becomes active
  * @noticed: client: the server was asked to delete it
+ * @deaf: client: ... and something that came on it since then was ignored (LLC-54)
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @via: link that carries the notice, or the reply
  * @waits: client: how often the notice was given more time
@@ -290,6 +293,8 @@ struct smcr_lgr_out {
  * @asked: server: the client was asked to delete it, and has not answered
  * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
  * @late: replies that may still come to what was given up, bits by type
+ * @owed: server: ... those that come before any other one if the link is not deleted
+ * @sure: ... and it is not
  */
 struct smcr_lgr_slot {
 	u8 st;
@@ -297,6 +302,7 @@ struct smcr_lgr_slot {
 	u8 own, peer;
 	u64 age;
 	bool noticed;
+	bool deaf;
 	bool answering;
 	u8 via;
 	u8 waits;
@@ -307,6 +313,8 @@ struct smcr_lgr_slot {
 	bool asked;
 	bool fresh;
 	u16 late;
+	u16 owed;
+	u16 sure;
 };
 
 /*
@@ -336,6 +344,7 @@ struct smcr_lgr_slot {
  * @rkey_lost: a link was deleted since then
  * @rkey_preparing: the caller is at DO_PREPARE, wanted or not
  * @rkey_via: link that carries it
+ * @rkey_type: the last message of it that was sent
  * @rkey_left: entries that further messages have to bring
  * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
  * @peer_via: link that carries it
@@ -374,6 +383,7 @@ struct smcr_lgr_fsm {
 	bool rkey_lost;
 	bool rkey_preparing;
 	u8 rkey_via;
+	u8 rkey_type;
 	u8 rkey_left;
 	u8 peer_rkey;
 	u8 peer_via;

@@ -16,6 +16,21 @@ static void unknown_link(struct lf *x)
 	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
 }
 
+/* What the step waits for on its carrying link, bit by type */
+static u16 awaited(const struct smcr_lgr_fsm *f)
+{
+	switch (f->step) {
+	case SMCR_LGR_S_ADD_REPLY:
+		return BIT(SMCR_LLC_ADD_LINK);
+	case SMCR_LGR_S_ADD_TOKENS:
+		return BIT(SMCR_LLC_ADD_LINK_CONT);
+	case SMCR_LGR_S_DEL_REPLY:
+		return BIT(SMCR_LLC_DELETE_LINK);
+	default:
+		return 0;
+	}
+}
+
 /*
  * The client does not listen to this link any more (LLC-54): what was begun on it
  * has failed, and is begun again over another.
@@ -25,16 +40,41 @@ static void begun_in_vain(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot)
+	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot) {
+		s->owed |= BIT(f->rkey_type);
 		s->late |= BIT(SMCR_LLC_CONFIRM_RKEY) |
 			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
 			   BIT(SMCR_LLC_DELETE_RKEY);
-	lf_rkey_link_down(x, slot);
+	}
+	/* the client is answered there until the link goes */
+	if (x->ev->msg.delete_link.orderly)
+		lf_rkey_in_vain(x, slot);
+	else
+		lf_rkey_link_down(x, slot);
 	if (f->first || f->step == SMCR_LGR_IDLE || slot != f->carrier)
 		return;
+	s->owed |= awaited(f);
 	s->late |= BIT(SMCR_LLC_ADD_LINK) | BIT(SMCR_LLC_ADD_LINK_CONT) |
 		   BIT(SMCR_LLC_DELETE_LINK);
 	lf_drop_begun(x, slot);
+}
+
+/*
+ * On a link that is to go comes a notice about the only other one, in @slot: it is the one
+ * in @slot that goes. What the client has sent on the link before it asked for its end may
+ * come later than that, so it counts only if no third one is there.
+ */
+static bool goes_on(const struct lf *x, u8 slot)
+{
+	const struct smcr_lgr_slot *on = &x->f->slot[x->ev->slot];
+	u8 other = lf_usable(x->f, slot);
+
+	if (slot == x->ev->slot ||
+	    (other != SMCR_NO_SLOT && other != x->ev->slot))
+		return false;
+	if (on->st == SMCR_SLOT_LEAVING)
+		return lf_can_stay(on);
+	return on->wanted && !x->ev->msg.delete_link.orderly;
 }
 
 /*
@@ -48,6 +88,8 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
+	if (goes_on(x, slot))
+		lf_stays(x, x->ev->slot);
 	if (s->asked)		/* the client will see that it is being done */
 		return;
 	if (!s->del) {
@@ -182,6 +224,7 @@ static void clt_delete(struct lf *x, u8 slot)
 		return;
 	}
 	s->st = SMCR_SLOT_LEAVING;
+	s->del_orderly = dl->orderly;
 	f->carrier = x->ev->slot;
 	f->subject = slot;
 	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = dl->orderly;
@@ -198,7 +241,15 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 
 	if (f->step != SMCR_LGR_IDLE) {
-		if (f->step == SMCR_LGR_C_DEL_MOVE) {
+		if (f->step == SMCR_LGR_C_DEL_MOVE &&
+		    x->ev->slot == f->subject && slot != f->subject) {
+			/* older than the request that the link is to go, or ... */
+			if (x->ev->msg.delete_link.orderly ||
+			    !lf_subject(x)->del_orderly)
+				return;
+			/* ... the server has lost the others, and that one stays */
+			lf_stays(x, f->subject);
+		} else if (f->step == SMCR_LGR_C_DEL_MOVE) {
 			/* the same again, over another link */
 			if (slot == f->subject) {
 				f->carrier = x->ev->slot;

@@ -84,6 +84,59 @@ void lf_last_link_lost(struct lf *x, enum smcr_reason why)
 	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
 }
 
+/* A link that is to go is not deleted: it is used again */
+void lf_stays(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	struct smcr_lgr_slot *s = &f->slot[slot];
+
+	if (s->noticed)
+		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	if (s->st == SMCR_SLOT_LEAVING) {
+		s->st = SMCR_SLOT_ACTIVE;
+		lf_act(x, SMCR_LGR_DO_STAY, slot);
+	}
+	s->del = false;
+	s->del_orderly = false;
+	s->wanted = false;
+	s->asked = false;
+	s->noticed = false;
+	s->late &= s->owed | s->sure;
+	s->sure = s->late;
+	s->owed = 0;
+	if (slot != f->subject)
+		return;
+	if (f->step == SMCR_LGR_S_DEL_REPLY) {
+		lf_carrier(x)->late |= BIT(SMCR_LLC_DELETE_LINK);
+		lf_carrier(x)->sure |= BIT(SMCR_LLC_DELETE_LINK);
+	}
+	f->subject = SMCR_NO_SLOT;
+	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+}
+
+/*
+ * All other links are lost. One that is to be deleted in order still works, and its
+ * deletion is taken back (FO-24), unless the server waits for an answer to something
+ * that was ignored there. True: there is one, but not @not.
+ */
+bool lf_take_back(struct lf *x, u8 not)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		const struct smcr_lgr_slot *s = &f->slot[i];
+
+		if (i == not || f->doomed & BIT(i) || !lf_can_stay(s) ||
+		    (s->st != SMCR_SLOT_LEAVING &&
+		     (s->st != SMCR_SLOT_ACTIVE || !s->noticed)))
+			continue;
+		lf_stays(x, i);
+		return true;
+	}
+	return false;
+}
+
 /*
  * Client: ask the server, over another link, to delete one (LLC-47). It goes on
  * without it at once (LG-37).
@@ -233,7 +286,7 @@ static void srv_deleted(struct lf *x)
 			lf_fail(x, x->ev->slot, SMCR_R_LLC_LINK_DATA);
 		return;
 	}
-	lf_carrier(x)->late = 0;
+	lf_carrier(x)->late = lf_carrier(x)->sure & BIT(SMCR_LLC_DELETE_LINK);
 	lf_stop(x, f->subject);
 	f->subject = SMCR_NO_SLOT;
 	lf_settled(x);

@@ -83,6 +83,8 @@ extern const struct lf_row lf_del_rows[];
 extern const unsigned int lf_n_del_rows;
 u32 lf_del_reason(enum smcr_reason why);
 void lf_last_link_lost(struct lf *x, enum smcr_reason why);
+bool lf_take_back(struct lf *x, u8 not);
+void lf_stays(struct lf *x, u8 slot);
 void lf_forget_link(struct lf *x, u8 slot);
 void lf_answers_lost(struct lf *x, u8 via);
 void lf_stop(struct lf *x, u8 slot);
@@ -108,12 +110,20 @@ void lf_rkey_begin(struct lf *x);
 void lf_rkey_ready(struct lf *x);
 void lf_rkey_reply(struct lf *x);
 void lf_rkey_silent(struct lf *x);
+void lf_rkey_in_vain(struct lf *x, u8 slot);
 void lf_rkey_link_down(struct lf *x, u8 slot);
 void lf_peer_confirms(struct lf *x);
 void lf_peer_continues(struct lf *x);
 void lf_peer_refuse(struct lf *x);
 void lf_peer_deletes(struct lf *x);
 void lf_held_answer(struct lf *x);
+
+/* Does a link that is to go, but has not yet, still work as ever? */
+static inline bool lf_can_stay(const struct smcr_lgr_slot *s)
+{
+	return s->del_orderly && s->del_reason != SMCR_DEL_LOST_PATH &&
+	       !s->deaf;
+}
 
 static inline struct smcr_lgr_slot *lf_carrier(struct lf *x)
 {

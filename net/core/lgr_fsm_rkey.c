@@ -76,6 +76,7 @@ static void rkey_send(struct lf *x, u8 type)
 	if (f->rkey != SMCR_RKEY_SENT)
 		f->rkey_waits = 0;
 	f->rkey = SMCR_RKEY_SENT;
+	f->rkey_type = type;
 	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_LLC);
 }
 
@@ -188,13 +189,19 @@ void lf_rkey_silent(struct lf *x)
 		lf_fail(x, f->rkey_via, SMCR_R_LLC_TIMEOUT);
 }
 
+/* The own exchange is not answered on this link, and begins again over another */
+void lf_rkey_in_vain(struct lf *x, u8 slot)
+{
+	if (x->f->rkey == SMCR_RKEY_SENT && x->f->rkey_via == slot)
+		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LINK_ERROR);
+}
+
 /* What was under way on a link that is lost, of either side (LLC-13, LLC-91) */
 void lf_rkey_link_down(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot)
-		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LINK_ERROR);
+	lf_rkey_in_vain(x, slot);
 	if (f->peer_via == slot) {
 		f->peer_rkey = 0;
 		f->peer_via = SMCR_NO_SLOT;

@@ -211,6 +211,7 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 		slot->down = true;
 		slot->down_why = *why;
 		clear_bit(link->slot, &lgr->live);
+		clear_bit(link->slot, &lgr->spare);
 		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
 	}
 	spin_unlock_bh(&lgr->lock);
@@ -238,8 +239,11 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
 		smcr_lgr_above->event(lgr, link, SMCR_CHANGE_LINK_FAILED, why);
 	}
-	/* in first contact none is live before the first one is confirmed */
-	if (!READ_ONCE(lgr->live) &&
+	/*
+	 * In first contact none is live before the first one is confirmed. Whether one
+	 * that is left is used again is up to the machine.
+	 */
+	if (!smcr_lgr_linked(lgr) &&
 	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
 		smcr_lgr_kill(lgr, why, 0);
 }

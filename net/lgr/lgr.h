@@ -157,6 +157,7 @@ enum smcr_lgr_change {
  *	context, may sleep
  * @move_conns: @link was stopped, and the group has another one: the connections
  *	on it move, and those that have moved need not mind it when it is deleted. Process context
+ * @link_stays: @link, which was left, is used again. Process context
  * @spread_conns: so many connections of each slot's link are to go on over another one.
  *	Process context
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
@@ -169,6 +170,7 @@ enum smcr_lgr_change {
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
 	void (*move_conns)(struct smcr_link *link);
+	void (*link_stays)(struct smcr_link *link);
 	void (*spread_conns)(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
@@ -208,6 +210,7 @@ enum smcr_slot_job {
 	SMCR_JOB_UP,
 	SMCR_JOB_SPREAD,	/* it is new: smcr_lgr_balance(), not reported */
 	SMCR_JOB_MOVE,
+	SMCR_JOB_STAY,		/* ... and back, not reported */
 	SMCR_JOB_STOP,
 	SMCR_JOB_RUNNING,	/* with SMCR_RACE: to see that it is one at a time */
 };
@@ -533,6 +536,8 @@ struct smcr_lgr_end {
  * @agreed: immutable after ACTIVE, before that llc.work's
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
+ * @spare: ... that are left in order, and can be used again if no other one works; a link
+ *	that goes from one to the other does so under @lock
  * @nics: @lock
  * @lock: BH; nests inside sn->lgr_lock, never the other way
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
@@ -563,6 +568,7 @@ struct smcr_lgr {
 	struct smcr_buf_for mem;
 	struct smcr_link *link;
 	unsigned long live;
+	unsigned long spare;
 	struct smcr_lgr_nics nics;
 	struct smcr_lgr_agreed agreed;
 
@@ -655,6 +661,24 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused);
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
+
+/**
+ * smcr_lgr_linked() - slots of links that carry data, or could again
+ * @lgr: link group
+ *
+ * Any context up to softirq; a connection's lock may be held.
+ *
+ * Return: bits.
+ */
+static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
+{
+	unsigned long slots;
+
+	spin_lock_bh(&lgr->lock);
+	slots = READ_ONCE(lgr->live) | lgr->spare;
+	spin_unlock_bh(&lgr->lock);
+	return slots;
+}
 
 /**
  * smcr_lgr_state() - state of a group, without its lock

@@ -288,10 +288,28 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (!link)
 		return;
 	if (!slot->orderly ||
-	    !smcr_link_drain(link, slot_drain_time(lgr)))
+	    (!smcr_link_drain(link, slot_drain_time(lgr)) &&
+	     !test_bit(SMCR_JOB_STAY, &slot->jobs)))
 		smcr_slot_link_stop(link);
 	smcr_lgr_above->move_conns(link);
 	smcr_lgr_above->link_gone(link);
+	smcr_link_put(link);
+}
+
+/*
+ * The link that connections have left is the only one that works. If it was stopped, since
+ * what they had sent took too long, the group ends.
+ */
+static void slot_stay(struct smcr_lgr *lgr, struct smcr_slot *slot)
+{
+	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
+
+	if (!link)
+		return;
+	if (smcr_link_stay(link))
+		smcr_lgr_above->link_stays(link);
+	else
+		smcr_link_fail(link, SMCR_R_LINK_ERROR);
 	smcr_link_put(link);
 }
 
@@ -398,6 +416,8 @@ static void slot_work(struct work_struct *work)
 		slot_leave(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
 	}
+	if (test_and_clear_bit(SMCR_JOB_STAY, &slot->jobs))
+		slot_stay(lgr, slot);
 	if (test_and_clear_bit(SMCR_JOB_STOP, &slot->jobs)) {
 		slot_stop(lgr, slot);
 		smcr_llc_news(lgr, SMCR_NEWS_STOPPED + i);

@@ -124,13 +124,13 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
  * Its connections have somewhere to go if the links in @slots do; in first contact
  * that is about the first link
  */
-static bool lgr_can_lose(const struct smcr_lgr *lgr, unsigned long slots)
+static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 {
 	switch (smcr_lgr_state(lgr)) {
 	case SMCR_LGR_ST_FORMING:
 		return !(slots & BIT(0));
 	case SMCR_LGR_ST_ACTIVE:
-		return READ_ONCE(lgr->live) & ~slots;
+		return smcr_lgr_linked(lgr) & ~slots;
 	default:
 		return false;
 	}

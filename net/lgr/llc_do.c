@@ -462,6 +462,40 @@ static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 		smcr_lgr_above->event(lgr, link, what, SMCR_R_NONE);
 }
 
+/* Connections leave a link */
+static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
+{
+	struct smcr_slot *slot = &lgr->slot[a->slot];
+	const struct smcr_link *link = smcr_slot_link(slot);
+
+	/* Linux calls it orderly when its end is dead, too */
+	slot->orderly = a->orderly && lgr->llc.fsm.slot[a->slot].del_reason !=
+				      SMCR_DEL_LOST_PATH;
+	slot->moving = true;
+	spin_lock_bh(&lgr->lock);
+	if (slot->orderly && link && !slot->down)
+		set_bit(a->slot, &lgr->spare);
+	clear_bit(a->slot, &lgr->live);
+	spin_unlock_bh(&lgr->lock);
+	link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
+	clear_bit(SMCR_JOB_STAY, &slot->jobs);
+	smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
+}
+
+/* ... and use it again. It may have failed meanwhile, which is reported then */
+static void do_stay(struct smcr_lgr *lgr, u8 slot)
+{
+	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
+
+	spin_lock_bh(&lgr->lock);
+	if (link && !lgr->slot[slot].down)
+		set_bit(slot, &lgr->live);
+	clear_bit(slot, &lgr->spare);
+	spin_unlock_bh(&lgr->lock);
+	link_event(lgr, slot, SMCR_CHANGE_LINK_ACTIVE);
+	smcr_slot_do(lgr, slot, SMCR_JOB_STAY);
+}
+
 static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		   struct smcr_llc *msg)
 {
@@ -488,20 +522,19 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			smcr_slot_do(lgr, a->slot, SMCR_JOB_SPREAD);
 		break;
 	case SMCR_LGR_DO_MOVE:
-		clear_bit(a->slot, &lgr->live);
-		link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
-		lgr->slot[a->slot].moving = true;
-		/* Linux calls it orderly when its end is dead, too */
-		lgr->slot[a->slot].orderly = a->orderly &&
-			lgr->llc.fsm.slot[a->slot].del_reason !=
-			SMCR_DEL_LOST_PATH;
-		smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
+		do_move(lgr, a);
+		break;
+	case SMCR_LGR_DO_STAY:
+		do_stay(lgr, a->slot);
 		break;
 	case SMCR_LGR_DO_FAIL:
 		do_fail(lgr, a);
 		break;
 	case SMCR_LGR_DO_STOP:
+		spin_lock_bh(&lgr->lock);
 		clear_bit(a->slot, &lgr->live);
+		clear_bit(a->slot, &lgr->spare);
+		spin_unlock_bh(&lgr->lock);
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_STOP);
 		break;
 	case SMCR_LGR_DO_ARM:

@@ -122,8 +122,8 @@ struct smcr_link_for {
  *	next, and the number of those before it that are to be reposted; completion
  *	handlers only, which never run side by side on one CQ
  * @pend_tail: likewise, of @pends; written under @lock
- * @leaving: connections send no more over it: smcr_link_drain()
- * @drained: ... and what they have sent has arrived; written once, before they move
+ * @leaving: connections send no more over it: smcr_link_drain(), smcr_link_stay()
+ * @drained: ... and what they have sent has arrived; set before they move
  * @lost_at: it has failed, or connections began to leave it, jiffies; 0: not yet;
  *	lock, READ_ONCE()
  * @deleted: the peer has agreed that it is; written once, by the owner
@@ -219,6 +219,7 @@ int smcr_link_to_rts(struct smcr_link *link);
 void smcr_link_fail(struct smcr_link *link, enum smcr_reason why);
 bool smcr_link_stop(struct smcr_link *link);
 bool smcr_link_drain(struct smcr_link *link, unsigned long time);
+bool smcr_link_stay(struct smcr_link *link);
 void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
 void smcr_link_join(struct smcr_link *link);

@@ -545,6 +545,30 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 	return true;
 }
 
+/**
+ * smcr_link_stay() - connections are to use a link again that they have left
+ * @link: link of smcr_link_drain()
+ *
+ * What they have sent has arrived, or is on its way before what they send now.
+ *
+ * Context: process.
+ * Return: false if it has failed, or was stopped.
+ */
+bool smcr_link_stay(struct smcr_link *link)
+{
+	bool works;
+
+	spin_lock_bh(&link->lock);
+	works = link->st == SMCR_LINK_ST_RTS;
+	if (works) {
+		WRITE_ONCE(link->drained, false);
+		WRITE_ONCE(link->leaving, false);
+		WRITE_ONCE(link->lost_at, 0);
+	}
+	spin_unlock_bh(&link->lock);
+	return works;
+}
+
 /* No completion can come any more: tell those who still wait for one */
 void smcr_link_abandon(struct smcr_link *link)
 {

@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread, reads;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread, reads, stays;
 	u8 links;
 };
 
@@ -59,6 +59,7 @@ static void draw_world(const struct kind *k)
 	w.late_cq = k->late ? 4 + pick(20) : 0;
 	w.held = k->held;
 	w.short_mem = k->short_mem;
+	w.stays = k->stays;
 	w.spreads = k->spread ? 1 + pick(60) : 0;
 	w.slow_llc = k->held ? 800 : 40;
 	if (k->small) {
@@ -182,7 +183,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	u64 n = runs ? strtoull(runs, NULL, 0) : share;
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
 	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0,
-	    spread = 0;
+	    spread = 0, stayed = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -206,10 +207,12 @@ static void run_many(const struct kind *k, unsigned int share)
 		held += w.held_came;
 		others += w.others;
 		spread += w.spread;
+		stayed += w.stayed;
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load\n",
-	       from, done, made, moves, reads, conflicts, full, held, others, spread);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay\n",
+	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed);
 	EXPECT_TRUE(moves > done / 4);
+	EXPECT_TRUE(!k->stays || stayed > done / 8);
 	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
@@ -354,6 +357,24 @@ TEST(shell__spread_dies)
 
 	covers("LG-47");
 	run_many(&k, 200);
+}
+
+/* Links that leave in order are used again, as the others are lost meanwhile */
+TEST(shell__stays)
+{
+	const struct kind k = { .orderly = true, .aborts = true, .stays = true };
+
+	covers("FO-24");
+	run_many(&k, 300);
+}
+
+TEST(shell__storm_stays)
+{
+	const struct kind k = { .orderly = true, .storm = true, .aborts = true, .fine = true,
+				.urgent = true, .spread = true, .stays = true };
+
+	covers("FO-24");
+	run_many(&k, 300);
 }
 
 /* Small worlds: every order that differs from the first one at TURNS= steps, of one */

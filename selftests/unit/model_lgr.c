@@ -9,7 +9,7 @@
  * A timer runs out only when nothing else can happen: T_LLC is long beside a
  * message. In the end both sides must be at rest and agree on their links, know
  * each other's RMBs on all of them. A link that nothing has befallen may not fail,
- * nor may a group end while it has one that works and that both ends want to keep.
+ * nor may a group end while it has one that works, even if it was to go in order.
  */
 #include "msgs.h"
 
@@ -98,6 +98,7 @@ struct world {
 static const char *failure;
 static u64 seen_states;
 static u16 sound;	/* links that were, when the event came */
+static u16 alive;	/* ... and those that were to go in order, but still worked */
 static u8 max_acts, max_msgs;
 
 static void wrong(const char *what)
@@ -332,8 +333,11 @@ static void hurt(struct world *w, u8 me, u8 slot)
 		w->p[n].hurt = true;
 }
 
-/* Both ends of a link use it and want to keep it, and nothing has befallen it */
-static bool is_sound(const struct world *w, const struct phys *p)
+/*
+ * Both ends of a link use it and want to keep it, and nothing has befallen it. With
+ * @going it may be that one wants it to go in order, and neither has agreed to that.
+ */
+static bool is_sound(const struct world *w, const struct phys *p, bool going)
 {
 	u8 i;
 
@@ -343,20 +347,25 @@ static bool is_sound(const struct world *w, const struct phys *p)
 		const struct side *s = &w->s[i];
 		const struct smcr_lgr_slot *slot = &s->f.slot[p->slot[i]];
 
-		if (s->phys[p->slot[i]] != p - w->p || slot->noticed ||
-		    slot->del || slot->st != SMCR_SLOT_ACTIVE)
+		if (s->phys[p->slot[i]] != p - w->p)
+			return false;
+		if (!slot->noticed && !slot->del && slot->st == SMCR_SLOT_ACTIVE)
+			continue;
+		/* what a client has ignored the server still waits for (LLC-54) */
+		if (!going || !slot->del_orderly || slot->deaf ||
+		    (slot->st != SMCR_SLOT_ACTIVE && slot->st != SMCR_SLOT_LEAVING))
 			return false;
 	}
 	return true;
 }
 
-static u16 sound_links(const struct world *w)
+static u16 sound_links(const struct world *w, bool going)
 {
 	u16 links = 0;
 	u8 i;
 
 	for (i = 0; i < PHYS && !w->hurried; i++)
-		links |= is_sound(w, &w->p[i]) << i;
+		links |= is_sound(w, &w->p[i], going) << i;
 	return links;
 }
 
@@ -377,7 +386,7 @@ static void act_fail(struct world *w, u8 me, u8 slot)
 static void act_dead(struct world *w, u8 me, const struct smcr_lgr_act *a)
 {
 	w->s[me].dead = true;
-	if (sound && a->why != SMCR_R_LINK_DELETED &&
+	if (alive && a->why != SMCR_R_LINK_DELETED &&
 	    a->why != SMCR_R_LGR_DELETED)
 		wrong("a group ended that had a sound link");
 }
@@ -400,6 +409,10 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 	case SMCR_LGR_DO_MOVE:
 		s->jobs[a->slot] |= JOB_MOVE;
 		s->live &= ~(1 << a->slot);
+		break;
+	case SMCR_LGR_DO_STAY:
+		if (!s->dead)
+			s->live |= 1 << a->slot;
 		break;
 	case SMCR_LGR_DO_STOP:
 		if (s->live & (1 << a->slot))
@@ -478,7 +491,8 @@ static void step(struct world *w, u8 me, const struct smcr_lgr_ev *ev)
 
 	if (s->released)
 		return;
-	sound = sound_links(w);
+	sound = sound_links(w, false);
+	alive = sound_links(w, true);
 	smcr_lgr_fsm_step(&s->f, ev, &out);
 	o = out;
 	if (o.n > max_acts)
@@ -1416,6 +1430,48 @@ TEST(model_lgr__both_change)
 	w.b.dels[CLIENT] = 1;
 	w.b.breaks = 1;
 	run("the client deletes a link, and one breaks", &w);
+}
+
+/* Of two links one is to go in order, and the other one is lost: the first one stays */
+TEST(model_lgr__the_last_one_stays)
+{
+	struct world w;
+	u8 side;
+
+	covers("FO-24 LG-38");
+	for (side = 0; side < 2; side++) {
+		settle(&w, 2, 2);
+		w.b.dels[side] = 1;
+		w.b.breaks = 1;
+		w.s[CLIENT].wants_rkey = 1;
+		run("a link is deleted, one breaks, and an RKEY", &w);
+		settle(&w, 2, 2);
+		w.b.dels[side] = 1;
+		w.b.downs = 1;
+		w.s[SERVER].wants_rkey = 1;
+		run("a link is deleted, a side gives one up, and an RKEY", &w);
+		settle(&w, 2, 2);
+		w.b.dels[side] = 1;
+		w.b.downs = 1;
+		w.s[CLIENT].wants_rdel = 1;
+		run("a link is deleted, a side gives one up, and DELETE RKEY", &w);
+		settle(&w, 3, 3);
+		w.b.dels[side] = 1;
+		w.b.breaks = 2;
+		run("a link of three is deleted, and two break", &w);
+	}
+	settle(&w, 2, 2);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	w.b.breaks = 1;
+	w.b.retries = 1;
+	run("both delete a link of two, and one breaks", &w);
+	settle(&w, 2, 2);
+	w.b.dels[CLIENT] = 1;
+	w.b.dels[SERVER] = 1;
+	w.b.downs = 1;
+	w.s[CLIENT].wants_rdel = 1;
+	run("both delete a link of two, and a side gives one up", &w);
 }
 
 /* As many links as there can be, CONFIRM RKEY in three messages */

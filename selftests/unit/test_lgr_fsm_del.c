@@ -113,8 +113,18 @@ static const struct lgr_row server[] = {
 	  "1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LG-34", S_DEL, "down 2 link-error",
 	  "" },
-	{ "LG-44", S_MOVE "down 0 link-error;", "down 1 link-error",
-	  "dead link-error; lose; release" },
+	/* of those that are left the one that still works stays */
+	{ "FO-24", S_MOVE "down 0 link-error;", "down 1 link-error",
+	  "stay 2; move 1; 2>delete-link 1 0x10000; +step/llc" },
+	{ "FO-24 LG-38", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1;",
+	  "1<delete-link 1 reason=0x10000",
+	  "stay 1; fail 0 link-deleted; move 0; "
+	  "1>delete-link 1 0x10000; +step/llc" },
+	{ "FO-24 LG-38", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1;",
+	  "down 0 link-error",
+	  "stay 1; move 0; 1>delete-link 1 0x10000; +step/llc" },
+	{ "LG-44", S_MOVE "down 0 link-error; down 1 link-error;",
+	  "down 2 link-error", "dead link-error; lose; release" },
 	/* the client's notice: three messages (LLC-47) */
 	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2 orderly reason=0x20000",
 	  "move 1 orderly" },
@@ -337,6 +347,14 @@ static const struct lgr_row client[] = {
 	  "dead link-error; lose; release" },
 	{ "LG-44", C_TWO "down 0 link-error;", "down 1 link-error",
 	  "dead link-error; lose; release" },
+	/* the one that it wanted to go still works, and stays */
+	{ "FO-24 LG-38", C_TWO "want-del 0 orderly;", "down 1 link-error",
+	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	{ "FO-24", C_TWO "1<delete-link 1 orderly reason=0x20000;",
+	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	/* ... but not when the server waits there for what was ignored (LLC-54) */
+	{ "LLC-54", C_TWO "want-del 0 orderly; 0<add-link 3 nic=2;",
+	  "down 1 link-error", "dead link-error; lose; release" },
 	/* by the operator */
 	{ "LG-42 LLC-48", C_TWO, "want-del 0 orderly",
 	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },

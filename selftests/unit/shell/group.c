@@ -25,6 +25,7 @@ static struct pair_of_links {
 	bool left[HOSTS];		/* its connections have left */
 	bool done[HOSTS];		/* it is off the group */
 	bool leaving[HOSTS];
+	bool back;			/* ... and is used again, if it does not fail */
 } links[LINKS_MAX];
 
 struct host *host_of(const struct smcr_lgr *lgr)
@@ -364,8 +365,9 @@ static int n_sound(void)
 		struct pair_of_links *p = &links[i];
 
 		/* nothing else runs during this look */
-		if (p->used && p->ready && !p->lost && p->end[0]->st == SMCR_LINK_ST_RTS &&
-		    p->end[1]->st == SMCR_LINK_ST_RTS && !p->leaving[0] && !p->leaving[1] &&
+		if (p->used && p->ready && (!p->lost || p->back) && p->end[0]->st == SMCR_LINK_ST_RTS &&
+		    p->end[1]->st == SMCR_LINK_ST_RTS &&
+		    (p->back || (!p->leaving[0] && !p->leaving[1])) &&
 		    !rdma_broken(p->end[0]->qp))
 			n++;
 	}
@@ -444,6 +446,33 @@ static void end_gone(void *arg, int i)
 		later(pick(chance(2) ? 200 : 3), link_make, NULL, 0);
 }
 
+static void peer_leaves(void *arg, int n);
+
+/* All others may be lost meanwhile: it is used again */
+static bool end_stays(struct pair_of_links *p, int i)
+{
+	struct smcr_link *link = p->end[i];
+
+	wait_until(pick(chance(2) ? 300 : 5));
+	p->back = false;
+	if (!link->stopped)
+		rdma_stay(link->qp);
+	if (link->stopped || !smcr_link_stay(link)) {
+		later(pick(w.slow_llc), peer_leaves, p, p->num << 1 | !i);
+		return false;
+	}
+	tell("host %d: link %u stays", i, link->num);
+	p->leaving[i] = false;
+	p->lost = false;
+	spin_lock_bh(&w.host[i].lgr->lock);
+	set_bit(p->slot[i], &w.host[i].lgr->live);
+	clear_bit(p->slot[i], &w.host[i].lgr->spare);
+	spin_unlock_bh(&w.host[i].lgr->lock);
+	smcr_conn_stay_all(link);
+	w.stayed++;
+	return true;
+}
+
 /* ... and MOVE, orderly or not */
 static void end_leave(void *arg, int n)
 {
@@ -452,8 +481,16 @@ static void end_leave(void *arg, int n)
 	bool orderly = n & 2;
 	int i = n & 1;
 
-	if (!orderly || !smcr_link_drain(link, 500))
+	if (!orderly || (!smcr_link_drain(link, 500) && !p->back))
 		smcr_link_stop(link);
+	if (p->back) {
+		smcr_conn_move_all(link);
+		smcr_tx_link_gone(link);
+		if (end_stays(p, i))
+			return;
+		smcr_link_stop(link);
+	}
+	clear_bit(p->slot[i], &w.host[i].lgr->spare);
 	tell("host %d: link %u %s", i, link->num, link->stopped ? "is stopped" : "is drained");
 	p->left[i] = true;
 	smcr_conn_move_all(link);
@@ -468,8 +505,12 @@ static void begin_leave(struct pair_of_links *p, int i, bool orderly)
 	if (smcr_lgr_state(w.host[i].lgr) == SMCR_LGR_ST_DEAD || p->leaving[i])
 		return;
 	p->leaving[i] = true;
+	spin_lock_bh(&w.host[i].lgr->lock);
+	if (p->back)
+		set_bit(p->slot[i], &w.host[i].lgr->spare);
 	clear_bit(p->slot[i], &w.host[i].lgr->live);
-	if (!READ_ONCE(w.host[i].lgr->live))
+	spin_unlock_bh(&w.host[i].lgr->lock);
+	if (!smcr_lgr_linked(w.host[i].lgr))
 		smcr_lgr_kill(w.host[i].lgr, SMCR_R_LINK_ERROR, 0);
 	task_start("leave", end_leave, p, i | (orderly ? 2 : 0));
 }
@@ -512,9 +553,10 @@ static void link_down(struct smcr_link *link, enum smcr_reason why)
 	if (!p)
 		return;
 	clear_bit(link->slot, &lgr->live);
+	clear_bit(link->slot, &lgr->spare);
 	begin_leave(p, i, false);
 	later(pick(w.slow_llc), peer_leaves, p, p->num << 1 | !i);
-	if (!READ_ONCE(lgr->live))
+	if (!smcr_lgr_linked(lgr))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_ERROR, 0);
 }
 
@@ -536,6 +578,12 @@ static void unanswered(void *arg, int n)
 
 	if (p->used && p->num == n >> 1 && !p->leaving[i])
 		smcr_link_fail(p->end[i], SMCR_R_LLC_TIMEOUT);
+}
+
+static bool can_lose(const struct pair_of_links *p)
+{
+	return p->used && p->ready && !p->lost && !p->leaving[0] && !p->leaving[1] &&
+	       !rdma_broken(p->end[0]->qp);
 }
 
 /* A link is lost, in one of the ways there are */
@@ -564,6 +612,15 @@ static void link_lose(struct pair_of_links *p)
 		smcr_link_fail(p->end[i], SMCR_R_DEVICE_GONE);
 		break;
 	default:		/* an operator deletes it */
+		if (w.stays && chance(2)) {
+			p->back = true;
+			begin_leave(p, i, true);
+			/* all others at once, if there are any */
+			for (k = chance(2) ? 0 : LINKS_MAX; k < LINKS_MAX; k++)
+				if (can_lose(&links[k]))
+					link_lose(&links[k]);
+			break;
+		}
 		begin_leave(p, i, true);
 		if (chance(2))
 			begin_leave(p, !i, true);
@@ -582,9 +639,7 @@ void group_break(void *arg, int n)
 		return;
 	if (n_sound() > 1 || w.may_die) {
 		for (i = 0; i < LINKS_MAX; i++)
-			if (links[i].used && links[i].ready && !links[i].lost &&
-			    !links[i].leaving[0] && !links[i].leaving[1] &&
-			    !rdma_broken(links[i].end[0]->qp) && !pick(++k))
+			if (can_lose(&links[i]) && !pick(++k))
 				p = &links[i];
 		if (p) {
 			w.breaks--;
@@ -605,7 +660,7 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from, struct smcr_li
 	if (!w.breaks || kernel_ending || !chance(8) || n_sound() < 2)
 		return;
 	p = pair_of_link(to, &i);
-	if (!p || !p->ready || p->leaving[i])
+	if (!p || !p->ready || p->leaving[i] || p->back)
 		return;
 	w.breaks--;
 	if (w.orderly && chance(2)) {

@@ -381,6 +381,11 @@ bool rdma_broken(const struct ib_qp *qp)
 	return qp->st != QP_RTS || qp->broken || qp->peer->st != QP_RTS || qp->peer->broken;
 }
 
+void rdma_stay(struct ib_qp *qp)
+{
+	qp->drained = false;
+}
+
 void rdma_fail(struct ib_qp *qp)
 {
 	qp->mute = chance(8);

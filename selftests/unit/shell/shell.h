@@ -56,6 +56,7 @@ bool rdma_is_ack(unsigned int i);
 void rdma_connect(struct ib_qp *a, struct ib_qp *b);
 void rdma_break(struct ib_qp *from);	/* what @from sends is lost from now on */
 bool rdma_broken(const struct ib_qp *qp);
+void rdma_stay(struct ib_qp *qp);	/* what it was drained for is taken back */
 void rdma_fail(struct ib_qp *qp);	/* error of the device */
 void rdma_mr(int host, int d, struct ib_mr *mr, struct smcr_buf *buf);
 
@@ -102,10 +103,11 @@ struct world {
 	u8 aborts;			/* of 16 ends, as many without order */
 	bool urgent;
 	u16 spreads;			/* times that connections leave links which work */
+	bool stays;			/* one that leaves in order may be used again */
 	bool short_mem;			/* a buffer cannot be mapped for a device */
 	u32 stream;			/* bytes of the one direction that has any; 0: as they come */
 	u32 deaths;			/* groups that ended */
-	u32 moves, made, reads, conflicts, full, held_came, others, spread;
+	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed;
 };
 
 extern struct world w;
