@@ -40,6 +40,7 @@ static const struct smcr_lgr_ops wire_lgr = {
 	.move_conns	= smcr_conn_move_all,
 	.link_stays	= smcr_conn_stay_all,
 	.spread_conns	= smcr_conn_spread_all,
+	.late_conns	= smcr_conn_late_all,
 	.agreed		= smcr_conn_agreed,
 	.link_gone	= smcr_tx_link_gone,
 	.keepalive_due	= smcr_keepalive_due,

@@ -136,7 +136,8 @@ struct smcr_conn_hold {
  * Who posts looks at @buf, @old, @size and @old_end under conn->lock, so they change
  * under both once there is something to post. Both buffers are mapped for the device of
  * conn->link: who gives the connection another link maps them for its device before;
- * smcr_tx_new_buf() may be at one for the old.
+ * smcr_tx_new_buf() may be at one for the old. Without a link they are lent: their pages
+ * stay for who has the socket lock, and nothing else.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -298,7 +299,8 @@ struct smcr_conn_end {
  * struct smcr_conn - one connection
  * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
  *	or a reference
- * @link: what it sends over, counted there; NULL without @lgr. Read and written under
+ * @link: what it sends over, counted there; NULL without @lgr, or when it is lost and has
+ *	left the device: smcr_conn_leave_device(). Read and written under
  *	@lock, which is what keeps it: no other lock and no RCU does. Who needs it
  *	longer takes a reference. Comparing needs no lock
  * @member: in @lgr: own alert token, list; lgr->lock, the token @lock
@@ -344,6 +346,7 @@ enum {
 	SMCR_CONN_TODO_MOVE,	/* the link has failed, or is left */
 	SMCR_CONN_TODO_SPREAD,	/* another link has fewer connections */
 	SMCR_CONN_TODO_UNBIND,	/* ... and one that failed before is deleted */
+	SMCR_CONN_TODO_LATE,	/* it was to move: its device waits for that */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
 	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */
@@ -393,6 +396,7 @@ void smcr_conn_move_all(struct smcr_link *link);
 void smcr_conn_stay_all(struct smcr_link *link);
 void smcr_conn_spread(struct smcr_conn *conn);
 void smcr_conn_spread_all(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
+void smcr_conn_late_all(struct smcr_lgr *lgr);
 /* relem.c */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size);

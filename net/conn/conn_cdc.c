@@ -294,7 +294,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				     conn->lgr->id,
 				     (int)sizeof(conn->lgr->peer.id),
 				     conn->lgr->peer.id, conn->own.elem.index,
-				     smcr_rmb_rkey(conn->own.elem.rmb, conn->link),
+				     conn->link ? smcr_rmb_rkey(conn->own.elem.rmb,
+								conn->link) : 0,
 				     conn->member.token);
 	}
 	if (why != SMCR_R_NONE) {

@@ -57,7 +57,8 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_SEND) {
 		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
-		if (!smcr_link_up(conn->link) && (acts & SMCR_ACT_SEND_ABORT))
+		if ((acts & SMCR_ACT_SEND_ABORT) &&
+		    (!conn->link || !smcr_link_up(conn->link)))
 			next = SMCR_CONN_EV_TX_ABORT_DONE;
 	}
 	if (acts & SMCR_ACT_SEND_ABORT)

@@ -269,17 +269,29 @@ void smcr_conn_activate(struct smcr_conn *conn)
 #define SMCR_RECLAIM_MAX	64
 
 /* An RDMA WRITE may still be reading: they stay until the queue pair ends */
-static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_buf *sndbuf,
-				struct smcr_buf *old)
+static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
+				struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
-	/* the work that ends the connection is the one that changes the link */
-	struct smcr_link *link = conn->link;
-
 	smcr_link_keep_buf(link, sndbuf);
 	/* no conforming peer gives elements away again and again */
 	if (smcr_link_keep_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
 			      SMCR_DEL_PROTOCOL);
+}
+
+/* The link frees a send buffer, but for its pages, until smcr_conn_unlend() */
+static void smcr_conn_lend(struct smcr_link *link, struct smcr_buf *buf)
+{
+	if (!buf)
+		return;
+	smcr_buf_keep(buf, 0, buf->size);
+	smcr_link_keep_buf(link, buf);
+}
+
+static void smcr_conn_unlend(struct smcr_buf *buf)
+{
+	if (buf)
+		smcr_buf_unkeep(buf, 0, buf->size);
 }
 
 /*
@@ -289,29 +301,82 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_buf *sndbuf,
 static void smcr_conn_release_tx(struct smcr_conn *conn)
 {
 	struct smcr_buf *sndbuf, *old;
-	bool queued;
+	struct smcr_link *link;
+	bool queued = false;
 
 	if (!conn->lgr)
 		return;
 	spin_lock_bh(&conn->lock);
+	link = conn->link;
 	sndbuf = conn->snd.buf;
 	old = conn->snd.old;
 	conn->snd.buf = NULL;
 	conn->snd.old = NULL;
 	smcr_tx_unwatch(conn);
-	queued = smcr_link_cancel_wait(conn->link, &conn->tx.sq_wait);
+	if (link) {
+		smcr_link_hold(link);	/* it may be left at any time */
+		queued = smcr_link_cancel_wait(link, &conn->tx.sq_wait);
+	}
 	spin_unlock_bh(&conn->lock);
 
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
-	if (smcr_link_silent(conn->link) ||
-	    (conn->tx.signalled == conn->tx.prod.abs && !conn->mv.unsure)) {
+	if (!link) {
+		smcr_conn_unlend(sndbuf);
+		smcr_conn_unlend(old);
+	} else if (smcr_link_silent(link) ||
+		   (conn->tx.signalled == conn->tx.prod.abs &&
+		    !conn->mv.unsure)) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
-		smcr_conn_keep_bufs(conn, sndbuf, old);
+		smcr_conn_keep_bufs(conn, link, sndbuf, old);
 	}
+	smcr_link_put(link);
+}
+
+/*
+ * The connection is lost, but a thread has the socket lock, maybe for ever: it copies
+ * from or to a page that does not come. What belongs to the device does not wait for
+ * that. The link gets the send buffers, whose pages stay for the thread, and is left;
+ * the rest has the group's memory only, and follows with the socket lock.
+ *
+ * Without the socket lock: whoever has it finds no link any more, under conn->lock.
+ */
+static void smcr_conn_leave_device(struct smcr_conn *conn)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	struct smcr_link *link = NULL;
+	bool queued = false, late;
+	struct smcr_lgr *lgr;
+
+	spin_lock_bh(&conn->lock);
+	lgr = conn->lgr;
+	/* it has had its time to move, and cannot */
+	late = test_and_clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo) &&
+	       conn->link && READ_ONCE(conn->link->pid.dev->removed);
+	if (late && conn->active) {
+		smcr_count(smcr_conn_net(conn), SMCR_CNT_MOVE_FAILED);
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
+				       SMCR_R_LINK_DEVICE);
+		smcr_tx_give_up(conn);
+	}
+	if (conn->link && conn->active && conn->fsm.st == SMCR_CONN_ST_CLOSED &&
+	    (late || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)) {
+		queued = smcr_link_cancel_wait(conn->link, &conn->tx.sq_wait);
+		smcr_conn_lend(conn->link, conn->snd.buf);
+		smcr_conn_lend(conn->link, conn->snd.old);
+		link = smcr_conn_set_link(conn, NULL);
+		smcr_lgr_hold(lgr);	/* a close() may let go of it at any time */
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!link)
+		return;
+	if (queued)
+		sock_put(sk);
+	smcr_link_leave(link);
+	smcr_lgr_put(lgr);
 }
 
 /*
@@ -383,7 +448,8 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	if (sock_flag(&ssk->sk, SOCK_DEAD))
 		smcr_conn_unorphan(conn);
-	smcr_link_leave(link);
+	if (link)		/* not left yet */
+		smcr_link_leave(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
 }
@@ -458,8 +524,11 @@ static void smcr_conn_work(struct work_struct *work)
 	struct sock *sk = &ssk->sk;
 	bool orderly, idle;
 
-	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK))
+	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK)) {
+		smcr_conn_leave_device(conn);
 		goto out;
+	}
+	clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
 	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->end.todo))
 		smcr_tcp_reset(ssk);
 

@@ -25,7 +25,7 @@ static struct smcr_link *move_from(struct smcr_conn *conn)
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->active &&
+	if (conn->link && conn->active &&
 	    (smcr_link_silent(conn->link) ||
 	     conn->mv.leave == SMCR_MV_LEAVES)) {
 		link = conn->link;
@@ -353,7 +353,7 @@ void smcr_conn_stay_all(struct smcr_link *link)
 void smcr_conn_spread(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->active && !conn->tx.dead &&
+	if (conn->link && conn->active && !conn->tx.dead &&
 	    conn->relem.rtoken >= 0 && conn->mv.leave == SMCR_MV_STAYS &&
 	    smcr_link_carries(conn->link)) {
 		conn->mv.leave = SMCR_MV_STOPS;
@@ -384,6 +384,27 @@ static void move_if_on(struct smcr_member *member, void *arg)
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
 	}
+}
+
+static void move_is_late(struct smcr_member *member, void *arg)
+{
+	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
+
+	set_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
+	smcr_conn_queue_work(conn);
+}
+
+/**
+ * smcr_conn_late_all() - a device waits for connections that could have moved
+ * @lgr: group with another link
+ *
+ * Those that cannot move, as a thread has their lock, are lost.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_late_all(struct smcr_lgr *lgr)
+{
+	smcr_lgr_each_conn(lgr, move_is_late, NULL);
 }
 
 /**

@@ -177,6 +177,9 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 					       why);
 		else
 			child = !ssk->is_client;
+		/* it may have been closed before, and wait for the socket lock */
+		if (!child)
+			smcr_conn_queue_work(conn);
 		smcr_tx_give_up(conn);
 		smcr_lgr_del_conn(lgr, &conn->member);
 	}

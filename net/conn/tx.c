@@ -506,7 +506,7 @@ void smcr_tx_push(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	if (!conn->lgr || !conn->active || conn->tx.dead ||
+	if (!conn->link || !conn->active || conn->tx.dead ||
 	    !list_empty(&conn->tx.sq_wait))
 		return;
 	do {

@@ -11,43 +11,83 @@
 #define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
-/* A send buffer for the device of the link that the connection has now */
-static struct smcr_buf *smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
+/* The link of a connection, with a reference; it may be left at any time */
+static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 {
 	struct smcr_link *link;
-	struct smcr_buf *buf;
 
 	spin_lock_bh(&conn->lock);
 	link = conn->link;
 	if (link)
 		smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
+	return link;
+}
+
+/* conn->lock held: what goes there from now on goes to @buf */
+static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 size)
+{
+	bool grows = conn->snd.buf;
+
+	lockdep_assert_held(&conn->lock);
+	if (grows) {
+		conn->snd.old = conn->snd.buf;
+		conn->snd.old_end = conn->tx.queued;
+		if (!smcr_conn_unsent(conn))
+			conn->tx.src = 0;
+		conn->snd.in = 0;
+	}
+	WRITE_ONCE(conn->snd.buf, buf);
+	WRITE_ONCE(conn->snd.size, size);
+	if (grows)
+		smcr_tx_space(conn);
+}
+
+/*
+ * A send buffer for the device of the link that the connection has now. When it has
+ * left that meanwhile the buffer goes before the device does.
+ */
+static int smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
+{
+	struct smcr_link *link = smcr_tx_link_get(conn);
+	struct smcr_buf *buf;
+	int rc = -ENOTCONN;
+
 	if (!link)
-		return ERR_PTR(-ENOTCONN);
+		return rc;
 	buf = smcr_buf_alloc(&link->mem, size, DMA_TO_DEVICE);
+	if (IS_ERR(buf)) {
+		rc = PTR_ERR(buf);
+		goto out;
+	}
+	spin_lock_bh(&conn->lock);
+	if (conn->link == link) {
+		smcr_tx_use_buf(conn, buf, size);
+		rc = 0;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (rc)
+		smcr_buf_free(buf);
+out:
 	smcr_link_put(link);
-	return buf;
+	return rc;
 }
 
 static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 {
 	u32 size = conn->snd.max;
-	struct smcr_buf *buf;
+	int rc;
 
 	if (conn->snd.buf || !conn->lgr)
 		return 0;
 	if (len <= SMCR_TX_FIRST)
 		size = min_t(u32, size, SMCR_TX_FIRST);
-	buf = smcr_tx_new_buf(conn, size);
-	if (IS_ERR(buf) && size > SMCR_TX_FIRST) {
-		size = SMCR_TX_FIRST;
-		buf = smcr_tx_new_buf(conn, size);
-	}
-	if (IS_ERR(buf))	/* what TCP says */
-		return PTR_ERR(buf) == -EDQUOT ? -ENOMEM : PTR_ERR(buf);
-	WRITE_ONCE(conn->snd.size, size);
-	WRITE_ONCE(conn->snd.buf, buf);
-	return 0;
+	rc = smcr_tx_new_buf(conn, size);
+	if (rc && rc != -ENOTCONN && size > SMCR_TX_FIRST)
+		rc = smcr_tx_new_buf(conn, SMCR_TX_FIRST);
+	if (rc == -ENOTCONN)	/* it is lost, just now */
+		return -EPIPE;
+	return rc == -EDQUOT ? -ENOMEM : rc;	/* what TCP says */
 }
 
 /*
@@ -56,15 +96,18 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
  */
 static void smcr_tx_free_old(struct smcr_conn *conn)
 {
+	struct smcr_link *link = smcr_tx_link_get(conn);
 	struct smcr_buf *old = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->tx.acked >= conn->snd.old_end) {
+	/* without a link it is lent */
+	if (conn->link && conn->tx.acked >= conn->snd.old_end) {
 		old = conn->snd.old;
 		conn->snd.old = NULL;
 	}
 	spin_unlock_bh(&conn->lock);
 	smcr_buf_free(old);
+	smcr_link_put(link);	/* the device after what is mapped for it */
 }
 
 /*
@@ -76,25 +119,12 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
  */
 static bool smcr_tx_grow(struct smcr_conn *conn)
 {
-	struct smcr_buf *buf;
-
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	buf = smcr_tx_new_buf(conn, conn->snd.max);
-	if (IS_ERR(buf)) {	/* not again for every send */
+	if (smcr_tx_new_buf(conn, conn->snd.max)) {	/* not again for every send */
 		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
-	spin_lock_bh(&conn->lock);
-	conn->snd.old = conn->snd.buf;
-	conn->snd.old_end = conn->tx.queued;
-	if (!smcr_conn_unsent(conn))
-		conn->tx.src = 0;
-	conn->snd.in = 0;
-	WRITE_ONCE(conn->snd.buf, buf);
-	WRITE_ONCE(conn->snd.size, conn->snd.max);
-	smcr_tx_space(conn);
-	spin_unlock_bh(&conn->lock);
 	return true;
 }
 

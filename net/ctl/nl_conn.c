@@ -220,10 +220,12 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, link->lgr_id) ||
-	    nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
-			   smcr_dev_name(link->pid.dev).s) ||
-	    nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num)) ||
+	if (link &&	/* else it has left it, and waits for a thread */
+	    (nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
+			    smcr_dev_name(link->pid.dev).s) ||
+	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num))))
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SMCR_A_CONN_LGR_ID, conn->lgr->id) ||
 	    (admin && nla_put_u32(skb, SMCR_A_CONN_TOKEN, conn->member.token)) ||
 	    nla_put_u32(skb, SMCR_A_CONN_SNDBUF_SIZE, conn->snd.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RMBE_SIZE, conn->own.elem.size) ||

@@ -87,12 +87,15 @@ struct smcr_rtokens {
  * @pd: protection domain of the group there
  * @n_links: links on it
  * @keep_pd: the device keeps an MR or a queue pair there: @pd stays, too
+ * @late: the device is to go, and was found here without a link in use; its removal
+ *	alone writes it until @dev is another one, no lock
  */
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;
 	struct ib_pd *pd;
 	u8 n_links;
 	bool keep_pd;
+	bool late;
 };
 
 /**
@@ -160,6 +163,8 @@ enum smcr_lgr_change {
  * @link_stays: @link, which was left, is used again. Process context
  * @spread_conns: so many connections of each slot's link are to go on over another one.
  *	Process context
+ * @late_conns: a device of @lgr goes, no link is in use there any more, but connections
+ *	that could have moved keep it. Process context
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
@@ -172,6 +177,7 @@ struct smcr_lgr_ops {
 	void (*move_conns)(struct smcr_link *link);
 	void (*link_stays)(struct smcr_link *link);
 	void (*spread_conns)(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS]);
+	void (*late_conns)(struct smcr_lgr *lgr);
 	void (*agreed)(struct smcr_lgr *lgr);
 	void (*link_gone)(struct smcr_link *link);
 	void (*keepalive_due)(struct smcr_link *link, struct smcr_keepalive *ka);
@@ -506,6 +512,7 @@ struct smcr_lgr_test {
  * @due: jiffies, when a dead group is released at the latest
  * @tell: by DELETE LINK; final when DEAD
  * @released: @work has begun
+ * @links: the links go then: no first contact relies on them
  * @work: releases the group; owns a reference from DEAD on until then
  * @free_work: frees the memory, after the last reference
  * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
@@ -514,6 +521,7 @@ struct smcr_lgr_end {
 	unsigned long due;
 	bool tell;
 	bool released;
+	bool links;
 	struct delayed_work work;
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del;
@@ -619,6 +627,7 @@ void smcr_lgr_shutdown(void);
 void smcr_lgr_kill_dev(struct smcr_dev *dev);
 void smcr_lgr_port_event(struct smcr_dev *dev, u8 port);
 void smcr_lgr_dev_arrived(void);
+bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev);
 unsigned long smcr_lgr_slots_on(struct smcr_lgr *lgr,
 				const struct smcr_dev *dev, u8 port);
 bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name);

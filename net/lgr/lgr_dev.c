@@ -29,9 +29,10 @@ static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	smcr_dev_hold(dev);
-	ld->dev = dev;
 	ld->pd = pd;
 	ld->keep_pd = false;
+	WRITE_ONCE(ld->late, false);
+	WRITE_ONCE(ld->dev, dev);
 	return 0;
 }
 
@@ -80,10 +81,34 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
 		if (!ld->keep_pd)
 			ib_dealloc_pd(ld->pd);
 		smcr_dev_put(ld->dev);
-		ld->dev = NULL;
+		WRITE_ONCE(ld->dev, NULL);
 		ld->pd = NULL;
 	}
 	mutex_unlock(&lgr->rmbs.mutex);
+}
+
+/**
+ * smcr_lgr_dev_late() - is a device kept although no link is in use there?
+ * @lgr: group
+ * @dev: device, which is to go
+ *
+ * Context: any; one caller at a time for a device.
+ * Return: true if it was at the last call already.
+ */
+bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
+{
+	bool late = false;
+	int d;
+
+	for (d = 0; d < SMCR_DEVS_MAX; d++) {
+		struct smcr_lgr_dev *ld = &lgr->rmbs.devs[d];
+
+		if (READ_ONCE(ld->dev) != dev)
+			continue;
+		late = READ_ONCE(ld->late);
+		WRITE_ONCE(ld->late, true);
+	}
+	return late;
 }
 
 /**

@@ -72,6 +72,8 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	smcr_llc_stop(lgr);
 	/* one may have been made, or taken off, meanwhile */
 	smcr_links_stop(lgr);
+	if (lgr->end.links)
+		smcr_links_off(lgr);
 
 	spin_lock_bh(&sn->lgr_lock);
 	listed = !list_empty(&lgr->net.node);

@@ -13,6 +13,7 @@ void smcr_lgr_end_work(struct work_struct *work);
 
 /* lgr_links.c */
 void smcr_links_stop(struct smcr_lgr *lgr);
+void smcr_links_off(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);
 
 /* RNICs on the LAN that are looked at: one more than links can be on */

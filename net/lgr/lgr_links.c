@@ -539,8 +539,38 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 }
 
 /**
+ * smcr_links_off() - a group lets go of its links, and so of their devices
+ * @lgr: dead group whose works have ended; links not stopped yet are with the last
+ *	reference
+ *
+ * A thread in a page fault may keep the group for ever, but not the devices.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_links_off(struct smcr_lgr *lgr)
+{
+	struct smcr_link *link;
+	int i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {	/* in the domain of a link */
+		smcr_link_probe_end(lgr->slot[i].probe);
+		lgr->slot[i].probe = NULL;
+	}
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		slot_free(&lgr->slot[i]);
+		spin_lock_bh(&lgr->lock);
+		link = lgr->slot[i].link;
+		WRITE_ONCE(lgr->slot[i].link, NULL);
+		if (lgr->link == link)
+			WRITE_ONCE(lgr->link, NULL);
+		spin_unlock_bh(&lgr->lock);
+		smcr_link_put(link);
+	}
+}
+
+/**
  * smcr_links_free() - free the links of a group
- * @lgr: group that nobody refers to any more; links not stopped yet are
+ * @lgr: group that nobody refers to any more
  *
  * Context: process, sleeps.
  */
@@ -548,12 +578,7 @@ void smcr_links_free(struct smcr_lgr *lgr)
 {
 	int i;
 
-	for (i = 0; i < SMCR_SLOTS; i++) {
-		smcr_link_probe_end(lgr->slot[i].probe);
+	smcr_links_off(lgr);
+	for (i = 0; i < SMCR_SLOTS; i++)
 		kvfree(lgr->slot[i].tok);
-	}
-	for (i = 0; i < SMCR_SLOTS; i++) {
-		slot_free(&lgr->slot[i]);
-		smcr_link_put(lgr->slot[i].link);
-	}
 }

@@ -162,8 +162,12 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 	unsigned long on = smcr_lgr_slots_on(lgr, dev, port);
 	unsigned int i;
 
-	if (!on)
+	if (!on) {
+		/* the event of a port, or the removal of the device */
+		if (!port && smcr_lgr_dev_late(lgr, dev))
+			smcr_lgr_above->late_conns(lgr);
 		return;
+	}
 	if (!lgr_can_lose(lgr, on)) {
 		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, SMCR_DEL_LOST_PATH);
 		smcr_lgr_release_in(lgr, SMCR_T_HURRY_DEV);

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Threads that hang with a socket lock held: the memory that the call copies to
- * or from is provided by userfaultfd, that is, never.
+ * or from is provided by userfaultfd, that is, never, or by selftests/mod/smcr_page.c.
  *
- *	stuck HOST PORT N [[listen-]recv|send|linger|ipopts|dstopts|filter|cbpf]
+ *	stuck HOST PORT N [[listen-|conn-]KIND]
  *
- * Opens N AF_SMC connections. recv, the default: on each of them the server has to
- * send something. send: the data are never there. linger, ipopts: connect() is still under way when they call
- * setsockopt(SO_LINGER), which the socket itself has, or setsockopt(IP_OPTIONS),
- * which TCP has; four bytes of the value are there, the next four are not. dstopts:
- * getsockopt(IPV6_DSTOPTS), whose result TCP copies under its lock.
- * filter, cbpf: the instructions of SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF.
- * listen-...: N listeners at HOST, from PORT on, do the same, and then each of them
- * has a connection from here to accept. Prints
- * "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
+ * Opens N AF_SMC sockets, and has a thread for each:
+ *
+ *	recv (the default)	the server has to send something
+ *	send			the data are never there
+ *	linger, ipopts, ttl	setsockopt() of SO_LINGER, which the socket itself has, and of
+ *				IP_OPTIONS, which TCP has: four bytes of the value are
+ *				there, the next four are not; of IP_TTL with more than 64 KiB (ttl)
+ *	filter, cbpf		the instructions of SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF
+ *	dstopts, savedsyn	getsockopt() of IPV6_DSTOPTS, whose result TCP copies under its
+ *				lock; the length that is given to that of TCP_SAVED_SYN
+ *	getfilter		the result of SO_GET_FILTER
+ *	oob, inq		the urgent byte, which the server has to send; the control
+ *				message of TCP_INQ
+ *
+ * recv, send and conn-...: connect() is over then; else it is under way. listen-...: they
+ * are listeners at HOST, from PORT on, and then each has a connection from here to accept.
+ * Prints "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
  * which ends them and the connections.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/userfaultfd.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -35,7 +45,7 @@ struct reader {
 static long page;
 static char *memory;
 static const char *call;
-static bool listens;
+static bool listens, connected;
 
 static void die(const char *what)
 {
@@ -43,13 +53,28 @@ static void die(const char *what)
 	exit(1);
 }
 
+/* How many threads are in a page of smcr_page.c */
+static int waiting(void)
+{
+	FILE *f = fopen("/sys/module/smcr_page/parameters/waiting", "r");
+	int n = 0;
+
+	if (!f || fscanf(f, "%d", &n) != 1)
+		die("smcr_page");
+	fclose(f);
+	return n;
+}
+
+/* Every other page of the memory never comes; of the ones between each is there */
 static int fault_memory(int n)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC), i;
+	int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC), i, file = -1;
 
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+	if (fd < 0 && errno == ENOSYS)
+		file = open("/proc/smcr_page", O_RDWR | O_CLOEXEC);
+	if (file < 0 && (fd < 0 || ioctl(fd, UFFDIO_API, &api)))
 		die("userfaultfd");
 	memory = mmap(NULL, (size_t)(2 * n * page), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -57,14 +82,69 @@ static int fault_memory(int n)
 		die("mmap");
 	/* the first touch of a huge page would bring all of its pages */
 	madvise(memory, (size_t)(2 * n * page), MADV_NOHUGEPAGE);
-	for (i = 0; i < n; i++) {	/* one page that is there, one that is not */
-		memset(memory + 2 * i * page, 1, (size_t)page);
-		reg.range.start = (unsigned long)(memory + (2 * i + 1) * page);
+	for (i = 0; i < n; i++) {
+		char *missing = memory + (2 * i + 1) * page;
+
+		memset(missing - page, 1, (size_t)page);
+		reg.range.start = (unsigned long)missing;
 		reg.range.len = (unsigned long)page;
-		if (ioctl(fd, UFFDIO_REGISTER, &reg))
-			die("UFFDIO_REGISTER");
+		if (file >= 0 ? mmap(missing, (size_t)page, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_FIXED, file, 0) != missing :
+				ioctl(fd, UFFDIO_REGISTER, &reg))
+			die("a page that never comes");
 	}
 	return fd;
+}
+
+static void wait_for_faults(int uffd, int n)
+{
+	struct uffd_msg msg;
+	int i;
+
+	for (i = 0; uffd >= 0 && i < n; i++)
+		if (read(uffd, &msg, sizeof(msg)) != sizeof(msg) ||
+		    msg.event != UFFD_EVENT_PAGEFAULT)
+			die("page fault");
+	while (uffd < 0 && waiting() < n)
+		usleep(20000);
+}
+
+/* SO_GET_FILTER of a filter that there is */
+static ssize_t get_filter(int fd, void *missing)
+{
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, ~0U);
+	struct sock_fprog prog = { .len = 1, .filter = &all };
+	socklen_t len = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)))
+		die("SO_ATTACH_FILTER");
+	return getsockopt(fd, SOL_SOCKET, SO_GET_FILTER, missing, &len);
+}
+
+/* The urgent byte is announced before it is there */
+static ssize_t get_urgent(int fd, void *missing)
+{
+	struct pollfd p = { .fd = fd, .events = POLLPRI };
+	ssize_t n;
+
+	do {
+		poll(&p, 1, -1);
+		n = recv(fd, missing, 1, MSG_OOB);
+	} while (n < 0 && errno == EAGAIN);
+	return n;
+}
+
+static ssize_t get_inq(int fd, void *missing)
+{
+	char byte;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = missing,
+			      .msg_controllen = CMSG_SPACE(sizeof(int)) };
+	int on = 1;
+
+	if (setsockopt(fd, SOL_TCP, TCP_INQ, &on, sizeof(on)))
+		die("TCP_INQ");
+	return recvmsg(fd, &msg, 0);
 }
 
 static ssize_t hang(const struct reader *r)
@@ -87,6 +167,16 @@ static ssize_t hang(const struct reader *r)
 
 		return getsockopt(r->fd, IPPROTO_IPV6, IPV6_DSTOPTS, missing, &len);
 	}
+	if (!strcmp(call, "savedsyn"))
+		return getsockopt(r->fd, SOL_TCP, TCP_SAVED_SYN, missing - page, (void *)missing);
+	if (!strcmp(call, "ttl"))
+		return setsockopt(r->fd, IPPROTO_IP, IP_TTL, missing, 65540);
+	if (!strcmp(call, "getfilter"))
+		return get_filter(r->fd, missing);
+	if (!strcmp(call, "oob"))
+		return get_urgent(r->fd, missing);
+	if (!strcmp(call, "inq"))
+		return get_inq(r->fd, missing);
 	return recv(r->fd, missing, (size_t)page, 0);
 }
 
@@ -117,7 +207,7 @@ static void open_one(struct reader *r, struct sockaddr_storage *peer,
 			die("listen");
 		return;
 	}
-	if (strcmp(call, "recv") && strcmp(call, "send"))
+	if (!connected)
 		fcntl(r->fd, F_SETFL, O_NONBLOCK);
 	if (connect(r->fd, (void *)peer, len) && errno != EINPROGRESS)
 		die("connect");
@@ -144,13 +234,18 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	if (n <= 0 || resolve(argv[1], argv[2], &peer, &len)) {
-		fprintf(stderr, "usage: stuck HOST PORT N [[listen-]recv|send|linger|ipopts|dstopts|filter|cbpf]\n");
+		fprintf(stderr, "usage: stuck HOST PORT N [[listen-|conn-]KIND]\n");
 		return 2;
 	}
 	call = argc > 4 ? argv[4] : "recv";
 	listens = !strncmp(call, "listen-", 7);
 	if (listens)
 		call += 7;
+	connected = !strcmp(call, "recv") || !strcmp(call, "send");
+	if (!strncmp(call, "conn-", 5)) {
+		connected = true;
+		call += 5;
+	}
 	setrlimit(RLIMIT_NOFILE, &files);
 	page = sysconf(_SC_PAGESIZE);
 	uffd = fault_memory(n);
@@ -164,13 +259,7 @@ int main(int argc, char **argv)
 		if (errno)
 			die("pthread_create");
 	}
-	for (i = 0; i < n; i++) {
-		struct uffd_msg msg;
-
-		if (read(uffd, &msg, sizeof(msg)) != sizeof(msg) ||
-		    msg.event != UFFD_EVENT_PAGEFAULT)
-			die("page fault");
-	}
+	wait_for_faults(uffd, n);
 	for (i = 0; listens && i < n; i++) {
 		set_port(&peer, atoi(argv[2]), i);
 		if (connect(open_stream(false, peer.ss_family), (void *)&peer, len))
