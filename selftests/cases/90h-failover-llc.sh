@@ -137,11 +137,12 @@ rounds() {
 	open "$name" 3 1	# one of the links stays as it is
 	hit client 0 add_link_reply
 	cut 0
-	now
 	check "$name: it is lost" eventually 10 carried
 	fault client 0 add_link_reply 0
 	mended 0
+	# in real time that takes longer than an idle group is kept
 	check "$name: two more come over the one that is left" eventually 30 have 3
+	now
 	ended "$name" 1 1
 
 	# DELETE LINK of link 3 is lost with link 1, and comes over link 2
