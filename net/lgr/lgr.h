@@ -652,7 +652,8 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va);
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
-int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
+void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok);
 void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 			  u64 va);
 int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);

@@ -299,21 +299,32 @@ static void learn_others(struct smcr_lgr *lgr,
 	}
 }
 
-static void do_learn_rmb(struct smcr_lgr *lgr, u8 slot,
+/* What was begun before and has no last message is forgotten (LLC-13) */
+static void learn_end(struct smcr_lgr *lgr, bool ok)
+{
+	if (lgr->llc.learning >= 0)
+		smcr_lgr_end_rtoken(lgr, lgr->llc.learning, ok);
+	lgr->llc.learning = -1;
+}
+
+static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			 const struct smcr_llc *msg)
 {
 	const struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
 	const struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
 
 	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
-		lgr->llc.learning = smcr_lgr_add_rtoken(lgr, slot, ck->rkey,
-							ck->va);
+		learn_end(lgr, false);
+		lgr->llc.learning = smcr_lgr_begin_rtoken(lgr, a->slot,
+							  ck->rkey, ck->va);
 		learn_others(lgr, ck->other,
 			     min_t(u8, ck->n_other, ARRAY_SIZE(ck->other)));
 	} else {
 		learn_others(lgr, cc->other,
 			     min_t(u8, cc->n_left, ARRAY_SIZE(cc->other)));
 	}
+	if (a->last)
+		learn_end(lgr, true);
 }
 
 /*
@@ -550,7 +561,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		smcr_llc_rkey_done(lgr, a->res);
 		break;
 	case SMCR_LGR_DO_LEARN_RMB:
-		do_learn_rmb(lgr, a->slot, msg);
+		do_learn_rmb(lgr, a, msg);
 		break;
 	case SMCR_LGR_DO_FORGET_RMB:
 		do_forget_rmb(lgr, a->slot, msg);

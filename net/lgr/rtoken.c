@@ -122,22 +122,52 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 }
 
 /**
- * smcr_lgr_add_rtoken() - CONFIRM RKEY: the peer has a new RMB
+ * smcr_lgr_begin_rtoken() - CONFIRM RKEY: the peer has a new RMB
  * @lgr: group
  * @slot: link whose RToken it is
  * @rkey: key on that link
  * @va: address there
  *
+ * No connection gets it before smcr_lgr_end_rtoken() has confirmed it: more messages
+ * may belong to the exchange (LLC-57).
+ *
  * Return: index or -ENOSPC.
  */
-int smcr_lgr_add_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
+int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
-	int i;
+	struct smcr_rtoken *rt;
+	int i = -ENOSPC;
 
 	spin_lock_bh(&lgr->lock);
-	i = smcr_lgr_rtoken(lgr, slot, rkey, va, true);
+	rt = rtoken_find(lgr, slot, rkey, &va);
+	if (!rt) {
+		rt = rtoken_begin(lgr);
+		if (rt)
+			rtoken_link(lgr, rt, slot, rkey, va);
+	}
+	if (rt)
+		i = rt - lgr->rtok.all->tab;
 	spin_unlock_bh(&lgr->lock);
 	return i;
+}
+
+/**
+ * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or none will any more
+ * @lgr: group
+ * @rtoken: index of smcr_lgr_begin_rtoken()
+ * @ok: all have come; else it is forgotten, unless it is in use from before
+ */
+void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
+{
+	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
+
+	spin_lock_bh(&lgr->lock);
+	if (test_bit(rtoken, lgr->rtok.all->taken)) {
+		rt->confirmed |= ok;
+		if (!rt->confirmed && !rt->used)
+			rtoken_end(lgr, rt);
+	}
+	spin_unlock_bh(&lgr->lock);
 }
 
 /**

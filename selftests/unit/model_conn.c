@@ -400,7 +400,7 @@ TEST(shell__rtokens)
 	const char *runs = getenv("RUNS");
 	u64 n = runs ? strtoull(runs, NULL, 0) : 100, seed;
 
-	covers("LLC-67");
+	covers("LLC-57 LLC-67");
 	signal(SIGABRT, aborted);
 	for (seed = 1; seed <= n; seed++) {
 		now_seed = seed;

@@ -754,6 +754,14 @@ static void host_start(struct host *h, int no)
 	}
 }
 
+static int add_rtoken(struct host *h, const struct ib_mr *mr)
+{
+	int rtoken = smcr_lgr_begin_rtoken(h->lgr, SMCR_SLOTS - 1, mr->rkey, mr->iova);
+
+	smcr_lgr_end_rtoken(h->lgr, rtoken, true);
+	return rtoken;
+}
+
 void group_start(void)
 {
 	int i;
@@ -764,9 +772,7 @@ void group_start(void)
 	for (i = 0; i < HOSTS; i++)
 		host_start(&w.host[i], i);
 	for (i = 0; i < HOSTS; i++)
-		w.host[i].rtoken = smcr_lgr_add_rtoken(w.host[i].lgr, SMCR_SLOTS - 1,
-						       w.host[!i].rmb->mr[0]->rkey,
-						       w.host[!i].rmb->mr[0]->iova);
+		w.host[i].rtoken = add_rtoken(&w.host[i], w.host[!i].rmb->mr[0]);
 	for (i = 0; i < HOSTS; i++)
 		smcr_lgr_forget_slot(w.host[i].lgr, SMCR_SLOTS - 1);
 	for (i = 0; i < w.n_links; i++)

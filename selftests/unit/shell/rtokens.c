@@ -61,12 +61,13 @@ static bool full(void)
 		bad("%s: %d for %d", what, (int)(got), (int)(want));	\
 } while (0)
 
-static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
+/* CONFIRM RKEY; if it is not @whole its last message does not come */
+static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va, bool whole)
 {
 	int at = find_at(slot, rkey, va), i;
 
 	same("fits", smcr_lgr_rtoken_fits(lgr, slot, rkey, va), at >= 0 || !full());
-	i = smcr_lgr_add_rtoken(lgr, slot, rkey, va);
+	i = smcr_lgr_begin_rtoken(lgr, slot, rkey, va);
 	if (at < 0 && full()) {
 		same("no room", i, -ENOSPC);
 		return;
@@ -76,6 +77,11 @@ static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 	else if (i < 0 || ref[i].taken)
 		bad("index %d is not free", i);
 	else
+		same("begun", smcr_lgr_use_rtoken(lgr, &links[slot], rkey, va, 64), -ENOENT);
+	smcr_lgr_end_rtoken(lgr, i, whole);
+	if (!whole)
+		return;
+	if (at < 0)
 		ref[i] = (struct ref){ .taken = true };
 	ref[i].confirmed = true;
 	tell_ref(&ref[i], slot, rkey, va);
@@ -168,7 +174,7 @@ void rtokens_run(void *arg, int n)
 		switch (pick(chance(30) ? 7 : 6)) {
 		case 0:
 		case 1:
-			add(lgr, slot, rkey, va);
+			add(lgr, slot, rkey, va, !chance(4));
 			break;
 		case 2:
 		case 3:
