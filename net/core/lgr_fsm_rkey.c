@@ -105,8 +105,11 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_via = x->ev->slot;
 	if (f->rkey_via >= SMCR_SLOTS ||
 	    f->slot[f->rkey_via].st != SMCR_SLOT_ACTIVE ||
-	    f->slot[f->rkey_via].noticed || f->slot[f->rkey_via].del)
-		f->rkey_via = smcr_lgr_oldest(f);
+	    f->slot[f->rkey_via].noticed || f->slot[f->rkey_via].del) {
+		/* on another link an RMB that is deleted may have no name */
+		f->rkey_via = f->rkey_del && x->ev->slot < SMCR_SLOTS ?
+			      SMCR_NO_SLOT : smcr_lgr_oldest(f);
+	}
 	if (f->rkey_via == SMCR_NO_SLOT) {
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_NO_LINK);
 		return;

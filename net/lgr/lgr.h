@@ -327,6 +327,7 @@ struct smcr_slot {
  * @rmb: the RMB, while somebody waits for it
  * @del: DELETE RKEY
  * @on: what the peer is told, by slot
+ * @named: ... of these, bits: on others the RMB has no name
  * @prepare: the RMB is to be registered
  * @ok, @why: ... what came of that
  * @done: @res is valid
@@ -338,6 +339,7 @@ struct smcr_llc_rkey {
 		u32 rkey;
 		u64 va;
 	} on[SMCR_SLOTS];
+	u16 named;
 	bool prepare;
 	bool ok;
 	enum smcr_reason why;

@@ -221,6 +221,22 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 	}
 }
 
+/*
+ * DELETE RKEY goes over a link on which the RMB has a name: on one that was added when it
+ * was on its way out it has none. SMCR_NO_SLOT: the oldest link will do.
+ */
+static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
+{
+	unsigned long named = lgr->llc.rkey.named;
+	u8 oldest = smcr_lgr_oldest(&lgr->llc.fsm);
+
+	lockdep_assert_held(&lgr->llc.lock);
+	if (!lgr->llc.rkey.del || !named ||
+	    (oldest != SMCR_NO_SLOT && named & BIT(oldest)))
+		return SMCR_NO_SLOT;
+	return __ffs(named);
+}
+
 static void llc_rkey_news(struct smcr_lgr *lgr, unsigned int news,
 			  struct smcr_lgr_ev *ev)
 {
@@ -234,7 +250,7 @@ static void llc_rkey_news(struct smcr_lgr *lgr, unsigned int news,
 		ev->type = SMCR_LGR_EV_RKEY_READY;
 		ev->ok = rkey->ok;
 		ev->why = rkey->why;
-		ev->slot = SMCR_NO_SLOT;
+		ev->slot = llc_rkey_del_via(lgr);
 	}
 	spin_unlock_bh(&lgr->llc.lock);
 }

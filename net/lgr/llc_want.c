@@ -83,6 +83,7 @@ static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 	spin_lock_bh(&lgr->llc.lock);
 	rkey->on[link->slot].rkey = smcr_rmb_rkey(rmb, link);
 	rkey->on[link->slot].va = smcr_rmb_va(rmb, link);
+	rkey->named |= BIT(link->slot);
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
@@ -119,10 +120,12 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	unsigned long live = READ_ONCE(lgr->live);
 	struct smcr_link *link;
-	bool named = false;
 	unsigned int i;
 	int rc = 0;
 
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.rkey.named = 0;
+	spin_unlock_bh(&lgr->llc.lock);
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = smcr_lgr_link_get(lgr, i);
 		if (!link)
@@ -132,16 +135,17 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		if (rc && rc != -ENOMEM)
 			rkey_undo(lgr, rmb, link);
 		/* who has a link there keeps the MR, too */
-		if (!rc && rmb->mr[link->mem.d]) {
+		if (!rc && rmb->mr[link->mem.d])
 			rkey_name(lgr, rmb, link);
-			named = true;
-		}
 		smcr_link_put(link);
 	}
-	if (rc != -ENOMEM && named)
-		rc = 0;
 	spin_lock_bh(&lgr->llc.lock);
-	lgr->llc.rkey.ok = !rc;
+	if (rc != -ENOMEM && lgr->llc.rkey.named)
+		rc = 0;
+	/* what has no name is not known to the peer (LLC-68), if no link is left just now */
+	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
+	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))
+		rc = -EAGAIN;
 	lgr->llc.rkey.why = SMCR_R_MR_FAIL;
 	spin_unlock_bh(&lgr->llc.lock);
 	smcr_llc_news(lgr, SMCR_NEWS_RKEY_READY);
@@ -179,7 +183,7 @@ static int rkey_xchg_wait(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	case SMCR_RKEY_REFUSED:
 		return -EREMOTEIO;
 	case SMCR_RKEY_FAILED:
-		return rc ?: -EIO;
+		return rc ?: del ? 0 : -EIO;
 	default:
 		return -EAGAIN;
 	}

@@ -153,6 +153,13 @@ static const struct lgr_row own[] = {
 	  "0>delete-rkey; +rkey/llc" },
 	{ "LLC-65", C_THREE "want-rkey del;", "ready",
 	  "0>delete-rkey; +rkey/llc" },
+	/* ... over a link on which the RMB has a name */
+	{ "LLC-65", C_THREE "want-rkey del;", "ready via=2",
+	  "2>delete-rkey; +rkey/llc" },
+	{ "LLC-65", C_THREE "want-rkey del; want-del 2 orderly;", "ready via=2",
+	  "rkey-done again no-link; -rkey" },
+	{ "LLC-56", C_THREE "want-rkey; want-del 2 orderly;", "ready via=2",
+	  "0>confirm-rkey n=2; +rkey/llc" },
 	{ "LLC-66", S_RDEL, "0<delete-rkey!",
 	  "rkey-done ok; -rkey" },
 	{ "LLC-68", S_RDEL, "0<delete-rkey! negative",
@@ -184,7 +191,7 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LLC-55 LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-82 LLC-87 LLC-13");
+	covers("LLC-55 LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-65 LLC-82 LLC-87 LLC-13");
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 
