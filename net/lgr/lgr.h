@@ -161,8 +161,7 @@ enum smcr_lgr_change {
  * @move_conns: @link was stopped, and the group has another one: the connections
  *	on it move, and those that have moved need not mind it when it is deleted. Process context
  * @link_stays: @link, which was left, is used again. Process context
- * @spread_conns: so many connections of each slot's link are to go on over another one.
- *	Process context
+ * @spread_conns: so many of each slot's link are to go on over another. Process context
  * @late_conns: a device of @lgr goes, no link is in use there any more, but connections
  *	that could have moved keep it. Process context
  * @agreed: first contact: @lgr->agreed.base is settled. Process context
@@ -546,8 +545,7 @@ struct smcr_lgr_end {
  * @agreed: immutable after ACTIVE, before that llc.work's
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
- * @spare: ... that are left in order, and can be used again if no other one works; a link
- *	that goes from one to the other does so under @lock
+ * @spare: ... that are left, and can be used again; from one to the other under @lock
  * @nics: @lock
  * @lock: BH; nests inside sn->lgr_lock, never the other way
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
@@ -674,14 +672,7 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 
-/**
- * smcr_lgr_linked() - slots of links that carry data, or could again
- * @lgr: link group
- *
- * Any context up to softirq; a connection's lock may be held.
- *
- * Return: bits.
- */
+/* Slots of links that carry data, or could again; any context up to softirq */
 static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
 {
 	unsigned long slots;
