@@ -136,6 +136,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	 * for their drain, or two such sides would wait for each other. Not yet
 	 * after shutdown() alone: a recv() may be copying what was there.
 	 */
+	smcr_race_atomic(smcr_conn_net(conn)->net, "rx-drop");
 	smcr_conn_purge_rx(conn);
 	if (conn->fsm.want_closed && sock_flag(sk, SOCK_DEAD))
 		smcr_rx_window(conn);
