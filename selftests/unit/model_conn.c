@@ -365,7 +365,7 @@ TEST(shell__stays)
 	const struct kind k = { .orderly = true, .aborts = true, .stays = true };
 
 	covers("FO-24");
-	run_many(&k, 300);
+	run_many(&k, 1000);
 }
 
 TEST(shell__storm_stays)
