@@ -131,13 +131,14 @@ struct smcr_conn_hold {
  * @max: what it may grow to
  * @grow_at: ... from then on, jiffies; it has failed before
  * @in: offset in @buf of the next byte
+ * @lent: the link that was left has them: smcr_conn_leave_link(); conn->lock
  * @old_end: bytes before it are in @old
  *
  * Who posts looks at @buf, @old, @size and @old_end under conn->lock, so they change
  * under both once there is something to post. Both buffers are mapped for the device of
  * conn->link: who gives the connection another link maps them for its device before;
- * smcr_tx_new_buf() may be at one for the old. Without a link they are lent: their pages
- * stay for who has the socket lock, and nothing else.
+ * smcr_tx_new_buf() may be at one for the old. When they are lent their pages stay for
+ * who has the socket lock, and nothing else: data are neither sent nor queued any more.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -146,6 +147,7 @@ struct smcr_conn_snd {
 	u32 max;
 	unsigned long grow_at;
 	u32 in;
+	bool lent;
 	u64 old_end;
 };
 
@@ -299,8 +301,8 @@ struct smcr_conn_end {
  * struct smcr_conn - one connection
  * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
  *	or a reference
- * @link: what it sends over, counted there; NULL without @lgr, or when it is lost and has
- *	left the device: smcr_conn_leave_device(). Read and written under
+ * @link: what it sends over, counted there; NULL without @lgr, or when it is lost, has
+ *	left the device, and no link carries: smcr_conn_leave_device(). Read and written under
  *	@lock, which is what keeps it: no other lock and no RCU does. Who needs it
  *	longer takes a reference. Comparing needs no lock
  * @member: in @lgr: own alert token, list; lgr->lock, the token @lock

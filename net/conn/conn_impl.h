@@ -40,7 +40,24 @@ void smcr_conn_rx_wait_over(struct timer_list *timer);
  */
 #define SMCR_HELD_UP	HZ
 
+/*
+ * What is left to be done without conn->lock: references on the link before and the link
+ * now, NULL if there is none; it has waited in line, with a reference on the socket. And
+ * whether the machine has ended it, as no link carries any more.
+ */
+struct smcr_conn_left {
+	struct smcr_link *from;
+	struct smcr_link *to;
+	bool queued;
+	bool lost;
+};
+
 /* move.c */
+struct smcr_conn_left smcr_conn_leave_link(struct smcr_conn *conn,
+					   struct smcr_link *to);
+void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left);
+struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
+					enum smcr_reason why);
 void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num);
 void smcr_conn_unbind_late(struct timer_list *timer);
 

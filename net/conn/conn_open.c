@@ -74,6 +74,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->tx.queued = 0;
 	conn->tx.done = 0;
 	conn->snd.size = 0;
+	conn->snd.lent = false;
 	conn->snd.grow_at = jiffies;
 	conn->tx.src = 0;
 	conn->snd.in = 0;
@@ -279,15 +280,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 			      SMCR_DEL_PROTOCOL);
 }
 
-/* The link frees a send buffer, but for its pages, until smcr_conn_unlend() */
-static void smcr_conn_lend(struct smcr_link *link, struct smcr_buf *buf)
-{
-	if (!buf)
-		return;
-	smcr_buf_keep(buf, 0, buf->size);
-	smcr_link_keep_buf(link, buf);
-}
-
+/* The pages of a buffer that smcr_conn_leave_link() has lent */
 static void smcr_conn_unlend(struct smcr_buf *buf)
 {
 	if (buf)
@@ -302,12 +295,13 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 {
 	struct smcr_buf *sndbuf, *old;
 	struct smcr_link *link;
-	bool queued = false;
+	bool queued = false, lent;
 
 	if (!conn->lgr)
 		return;
 	spin_lock_bh(&conn->lock);
 	link = conn->link;
+	lent = conn->snd.lent;
 	sndbuf = conn->snd.buf;
 	old = conn->snd.old;
 	conn->snd.buf = NULL;
@@ -322,7 +316,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (queued)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
-	if (!link) {
+	if (!link || lent) {
 		smcr_conn_unlend(sndbuf);
 		smcr_conn_unlend(old);
 	} else if (smcr_link_silent(link) ||
@@ -339,43 +333,36 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
 /*
  * The connection is lost, but a thread has the socket lock, maybe for ever: it copies
  * from or to a page that does not come. What belongs to the device does not wait for
- * that. The link gets the send buffers, whose pages stay for the thread, and is left;
- * the rest has the group's memory only, and follows with the socket lock.
+ * that. The link gets the send buffers, whose pages stay for the thread, and is left, for
+ * another one that A goes over, or for none; the rest has the group's memory only, and
+ * follows with the socket lock.
  *
- * Without the socket lock: whoever has it finds no link any more, under conn->lock.
+ * Without the socket lock: whoever has it finds another link or none, under conn->lock.
  */
 static void smcr_conn_leave_device(struct smcr_conn *conn)
 {
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
-	struct smcr_link *link = NULL;
-	bool queued = false, late;
+	struct smcr_conn_left left = { };
 	struct smcr_lgr *lgr;
+	bool late;
 
 	spin_lock_bh(&conn->lock);
 	lgr = conn->lgr;
 	/* it has had its time to move, and cannot */
 	late = test_and_clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo) &&
-	       conn->link && READ_ONCE(conn->link->pid.dev->removed);
-	if (late && conn->active) {
-		smcr_count(smcr_conn_net(conn), SMCR_CNT_MOVE_FAILED);
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
-				       SMCR_R_LINK_DEVICE);
-		smcr_tx_give_up(conn);
-	}
-	if (conn->link && conn->active && conn->fsm.st == SMCR_CONN_ST_CLOSED &&
-	    (late || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD)) {
-		queued = smcr_link_cancel_wait(conn->link, &conn->tx.sq_wait);
-		smcr_conn_lend(conn->link, conn->snd.buf);
-		smcr_conn_lend(conn->link, conn->snd.old);
-		link = smcr_conn_set_link(conn, NULL);
+	       conn->link && smcr_link_silent(conn->link) &&
+	       READ_ONCE(conn->link->pid.dev->removed);
+	if (late && conn->active)
+		left = smcr_conn_no_move(conn, SMCR_R_LINK_DEVICE);
+	if (!left.to && conn->link && conn->active &&
+	    conn->fsm.st == SMCR_CONN_ST_CLOSED &&
+	    (left.lost || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD))
+		left = smcr_conn_leave_link(conn, NULL);
+	if (left.from || left.to)
 		smcr_lgr_hold(lgr);	/* a close() may let go of it at any time */
-	}
 	spin_unlock_bh(&conn->lock);
-	if (!link)
+	if (!left.from && !left.to)
 		return;
-	if (queued)
-		sock_put(sk);
-	smcr_link_leave(link);
+	smcr_conn_left(conn, &left);
 	smcr_lgr_put(lgr);
 }
 

@@ -40,6 +40,8 @@ static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	int rc = 0;
 
+	if (conn->snd.lent)
+		return 0;
 	if (conn->snd.buf)
 		rc = smcr_buf_map(conn->snd.buf, to->mem.d, to->mem.ibdev);
 	if (!rc && conn->snd.old)
@@ -50,7 +52,7 @@ static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *stay)
 {
-	if (from->mem.d == stay->mem.d)
+	if (conn->snd.lent || from->mem.d == stay->mem.d)
 		return;
 	smcr_buf_unmap(conn->snd.buf, from->mem.d);
 	smcr_buf_unmap(conn->snd.old, from->mem.d);
@@ -108,16 +110,16 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 
 /*
  * conn->lock held: from @from to @to. What certainly has arrived is not written
- * again, the rest is. False: the peer has announced no RToken of its RMB there.
+ * again, the rest is, unless the send buffers are lent.
  */
-static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
+static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
 {
 	const struct smcr_fo_facts facts = {
 		.seq = conn->tx.seq,
 		.closed = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
 			  !conn->tx.owed,
-		.aborted = conn->fsm.tx_abort,
+		.aborted = conn->fsm.tx_abort || conn->snd.lent,
 		.drained = READ_ONCE(conn->link->drained),
 		.behind = conn->mv.redo,
 		.prod = conn->tx.prod,
@@ -127,15 +129,13 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* without an element of the peer it only waits for its reader */
-	if (conn->relem.rtoken >= 0 && smcr_conn_aim(conn, to))
-		return false;
 	conn->mv.unsure = false;
 	conn->mv.lost = false;
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
+	/* without an element of the peer it only waits for its reader */
 	if (conn->relem.rtoken < 0)
-		return true;
+		return;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
 	conn->mv.validate = plan.validate;
 	conn->mv.valid_seq = plan.seq;
@@ -145,6 +145,21 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 	move_bind(conn, plan.bound, READ_ONCE(from->num));
 	trace_smcr_move(conn->member.token, READ_ONCE(to->num), plan.seq,
 			conn->tx.prod.abs - plan.prod.abs);
+}
+
+/*
+ * conn->lock held: as move_switch(). False: the peer has announced no RToken of its RMB
+ * there, which only data need.
+ */
+static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
+			struct smcr_link *to)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (conn->relem.rtoken >= 0 && !conn->snd.lent &&
+	    smcr_conn_aim(conn, to))
+		return false;
+	move_switch(conn, from, to);
 	return true;
 }
 
@@ -191,17 +206,110 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
+/* The link frees a send buffer, but for its pages, until smcr_conn_unlend() */
+static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
+{
+	if (!buf)
+		return;
+	smcr_buf_keep(buf, 0, buf->size);
+	smcr_link_keep_buf(link, buf);
+}
+
+/**
+ * smcr_conn_leave_link() - leave a link that keeps the send buffers
+ * @conn: connection, conn->lock held; it sends no data any more
+ * @to: link for what is still to be said, which carries; NULL: none
+ *
+ * Return: what smcr_conn_left() needs.
+ */
+struct smcr_conn_left smcr_conn_leave_link(struct smcr_conn *conn,
+					   struct smcr_link *to)
+{
+	struct smcr_conn_left left = { .from = conn->link, .to = to };
+
+	lockdep_assert_held(&conn->lock);
+
+	left.queued = smcr_link_cancel_wait(left.from, &conn->tx.sq_wait);
+	if (!conn->snd.lent) {
+		move_lend(left.from, conn->snd.buf);
+		move_lend(left.from, conn->snd.old);
+		conn->snd.lent = true;
+	}
+	if (to)
+		move_switch(conn, left.from, to);
+	else
+		smcr_conn_set_link(conn, NULL);
+	return left;
+}
+
+/**
+ * smcr_conn_left() - the rest of smcr_conn_leave_link()
+ * @conn: connection, without its lock
+ * @left: of smcr_conn_leave_link(); its references end
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
+{
+	if (left->queued)
+		sock_put(&smcr_conn_sock(conn)->sk);
+	if (left->from && left->to)
+		move_check(conn, left->from, left->to);
+	if (left->from)
+		smcr_link_leave(left->from);
+	smcr_link_put(left->to);
+}
+
+/**
+ * smcr_conn_no_move() - no other link will do for a connection
+ * @conn: connection, conn->lock held; nothing that it has sent is under way
+ * @why: reason
+ *
+ * It ends. While the group has a link that carries, A goes over that: the peer may not
+ * look at TCP, and would write into the element when another connection has it (RMB-22).
+ * A needs no RToken and no send buffer. If its own link is used again, or no link carries
+ * just now and the group goes on, so does the connection.
+ *
+ * Return: for smcr_conn_left().
+ */
+struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
+					enum smcr_reason why)
+{
+	struct smcr_conn_left left = {
+		.to = smcr_lgr_another_link(conn->lgr, 0),
+	};
+
+	lockdep_assert_held(&conn->lock);
+
+	/* one that leaves may be used again: smcr_conn_stay_all() comes */
+	if (left.to == conn->link || (!left.to && smcr_tx_parked(conn)))
+		return left;
+	if (!conn->snd.lent)
+		smcr_count(smcr_conn_net(conn), SMCR_CNT_MOVE_FAILED);
+	if (!left.to) {
+		left.lost = true;
+		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST, why);
+		smcr_tx_give_up(conn);
+		return left;
+	}
+	left = smcr_conn_leave_link(conn, left.to);
+	/* as when TCP was reset: A, and the peer's is waited for */
+	smcr_conn_event_locked(conn, SMCR_CONN_EV_TCP_RESET, why);
+	smcr_tx_push(conn);
+	return left;
+}
+
 /* One link after the other was tried in vain */
 static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 			enum smcr_reason why)
 {
+	struct smcr_conn_left left = { };
+
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from) {
-		smcr_count(smcr_conn_net(conn), SMCR_CNT_MOVE_FAILED);
-		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST, why);
-		smcr_tx_give_up(conn);
-	}
+	if (conn->lgr && conn->link == from)
+		left = smcr_conn_no_move(conn, why);
 	spin_unlock_bh(&conn->lock);
+	smcr_conn_left(conn, &left);
 }
 
 /* How long it was without a link; one that stays after all was not lost */
@@ -298,7 +406,7 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
  *
- * It does not if its link is in use, or is the group's last. It is lost when no
+ * It does not if its link is in use, or is the group's last. It is aborted when no
  * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
  *
  * Context: process, sleeps.
@@ -398,7 +506,7 @@ static void move_is_late(struct smcr_member *member, void *arg)
  * smcr_conn_late_all() - a device waits for connections that could have moved
  * @lgr: group with another link
  *
- * Those that cannot move, as a thread has their lock, are lost.
+ * Those that cannot move, as a thread has their lock, are aborted.
  *
  * Context: process, sleeps.
  */

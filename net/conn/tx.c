@@ -449,9 +449,16 @@ static int smcr_tx_try(struct smcr_conn *conn)
 	return rc;
 }
 
-/* The link has failed, and there is another one: smcr_conn_move() comes */
-static bool smcr_tx_parked(const struct smcr_conn *conn)
+/**
+ * smcr_tx_parked() - does a connection whose link has failed wait for its move?
+ * @conn: connection, conn->lock held
+ *
+ * Return: true while the group has a link in use, or one that may be used again.
+ */
+bool smcr_tx_parked(const struct smcr_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
+
 	return smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
 	       smcr_lgr_linked(conn->lgr);
 }

@@ -30,6 +30,7 @@ static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 }
 
 /* tx.c */
+bool smcr_tx_parked(const struct smcr_conn *conn);
 u32 smcr_tx_part(const struct smcr_conn *conn);
 /* tx_limit.c */
 void smcr_tx_space(struct smcr_conn *conn);

@@ -11,13 +11,13 @@
 #define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
-/* The link of a connection, with a reference; it may be left at any time */
+/* The link that has the send buffers, with a reference; it may be left at any time */
 static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 {
 	struct smcr_link *link;
 
 	spin_lock_bh(&conn->lock);
-	link = conn->link;
+	link = conn->snd.lent ? NULL : conn->link;
 	if (link)
 		smcr_link_hold(link);
 	spin_unlock_bh(&conn->lock);
@@ -100,8 +100,7 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
 	struct smcr_buf *old = NULL;
 
 	spin_lock_bh(&conn->lock);
-	/* without a link it is lent */
-	if (conn->link && conn->tx.acked >= conn->snd.old_end) {
+	if (!conn->snd.lent && conn->tx.acked >= conn->snd.old_end) {
 		old = conn->snd.old;
 		conn->snd.old = NULL;
 	}

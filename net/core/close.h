@@ -62,7 +62,7 @@ enum smcr_conn_st {
 	X(RX_ABORT,		"rx-abort") \
 	/* own A completed (or can never) */ \
 	X(TX_ABORT_DONE,	"tx-abort-done") \
-	/* RST on the TCP connection */ \
+	/* RST on the TCP connection, or it cannot move to a link that works */ \
 	X(TCP_RESET,		"tcp-reset") \
 	/* the timer that an action started */ \
 	X(TIMER,		"timer") \

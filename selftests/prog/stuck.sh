@@ -5,7 +5,8 @@
 # fault that is never answered, while the RDMA device of that is removed. After smc.sh
 #
 #	stuck_begin, stuck_end		on the side with the threads
-#	stuck_serve KIND		the peer of one; until over.KIND
+#	stuck_serve KIND		the peer of one; until over.KIND. Before that stuck_peer KIND,
+#					if the case has one; the peer's process is $BG
 #	stuck KIND			see stuck.c; $STUCK is its process
 #	stuck_remove KIND CARD		the device is removed, in time
 #	stuck_over KIND CARD		the thread is killed, the device comes back
@@ -20,6 +21,7 @@ stuck_serve() {
 	bg "$PROG/sockcmd" limit:60 socket listen:6000 slot:1 accept:0 $data recv:1=any close
 	poll 10 listening 6000
 	mark "ready.$1"
+	! declare -F stuck_peer >/dev/null || stuck_peer "$1"
 	await "over.$1" 90
 	wait "$BG" || :
 }

@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, spread, reads, stays;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, no_mem, spread, reads, stays;
 	u8 links;
 };
 
@@ -59,6 +59,7 @@ static void draw_world(const struct kind *k)
 	w.late_cq = k->late ? 4 + pick(20) : 0;
 	w.held = k->held;
 	w.short_mem = k->short_mem;
+	w.no_mem = k->no_mem ? 2 + pick(3) : 0;
 	w.stays = k->stays;
 	w.spreads = k->spread ? 1 + pick(60) : 0;
 	w.slow_llc = k->held ? 800 : 40;
@@ -183,7 +184,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	u64 n = runs ? strtoull(runs, NULL, 0) : share;
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
 	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0,
-	    spread = 0, stayed = 0;
+	    spread = 0, stayed = 0, lost = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -208,11 +209,13 @@ static void run_many(const struct kind *k, unsigned int share)
 		others += w.others;
 		spread += w.spread;
 		stayed += w.stayed;
+		lost += w.lost;
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay\n",
-	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay, %llu lost as they could not move\n",
+	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed, lost);
 	EXPECT_TRUE(moves > done / 4);
 	EXPECT_TRUE(!k->stays || stayed > done / 8);
+	EXPECT_TRUE(!k->no_mem || lost > done / 8);
 	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
@@ -330,6 +333,27 @@ TEST(shell__no_memory)
 
 	covers("FO-01");
 	run_many(&k, 100);
+}
+
+/*
+ * ... nor for any other link: the connection is lost in a group that lives, and its peer,
+ * which does not look at TCP, learns that by A
+ */
+TEST(shell__no_move)
+{
+	const struct kind k = { .orderly = true, .no_mem = true, .aborts = true };
+
+	covers("CONN-23 RMB-22");
+	run_many(&k, 300);
+}
+
+TEST(shell__storm_no_move)
+{
+	const struct kind k = { .storm = true, .orderly = true, .no_mem = true, .aborts = true,
+				.spread = true, .stays = true };
+
+	covers("CONN-23 RMB-22");
+	run_many(&k, 300);
 }
 
 /* Connections leave links that work, for an even load, while links come and go */

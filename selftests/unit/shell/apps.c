@@ -31,6 +31,7 @@ struct pair {
 		struct socket sock;
 	} end[2];
 	bool excused;			/* it may lose data: an abort, a dead group */
+	bool no_tcp;			/* nothing is to be learnt by TCP any more */
 	bool made;
 };
 
@@ -90,12 +91,35 @@ static void tcp_comes(void *arg, int reset)
 
 void smcr_tcp_fin(struct smcr_sock *ssk)
 {
-	later(pick(50), tcp_comes, other(end_of(ssk)), 0);
+	if (!end_of(ssk)->pair->no_tcp)
+		later(pick(50), tcp_comes, other(end_of(ssk)), 0);
 }
 
 void smcr_tcp_reset(struct smcr_sock *ssk)
 {
-	later(pick(50), tcp_comes, other(end_of(ssk)), 1);
+	if (!end_of(ssk)->pair->no_tcp)
+		later(pick(50), tcp_comes, other(end_of(ssk)), 1);
+}
+
+/*
+ * A connection cannot move, while its group lives or not. Some peers do not look at TCP:
+ * this one has to learn of it by A.
+ */
+void apps_lost(u32 token)
+{
+	int i, k;
+
+	for (i = 0; i < n_pairs; i++) {
+		for (k = 0; k < 2; k++) {
+			struct end *e = &pairs[i].end[k];
+
+			if (!e->ssk || e->ssk->conn.member.token != token)
+				continue;
+			e->aborted = true;
+			e->pair->no_tcp = true;
+			w.lost++;
+		}
+	}
 }
 
 /* Both hosts have one address, which formed the group */

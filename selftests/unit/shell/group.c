@@ -222,6 +222,10 @@ void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 	case SMCR_R_ABORT_TIMEOUT:
 		break;
 	case SMCR_R_MOVE_MEMORY:
+		if (w.no_mem) {
+			apps_lost(token);
+			break;
+		}
 		if (group_carries(sn) > 1)
 			bad("connection %08x: another link was not tried", token);
 		w.deaths++;	/* what follows is no fault */

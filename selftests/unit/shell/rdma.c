@@ -140,6 +140,9 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 	might_sleep();
 	if (buf->map[d])
 		return 0;
+	/* of a send buffer, when there is another link or not */
+	if (w.no_mem && buf->chunk_shift == SMALL_SHIFT && chance(w.no_mem))
+		return -ENOMEM;
 	/* not twice, and only where there is another link */
 	if (w.short_mem && !refused && group_carries(buf->sn) > 2 && chance(3)) {
 		refused = buf;

@@ -105,9 +105,10 @@ struct world {
 	u16 spreads;			/* times that connections leave links which work */
 	bool stays;			/* one that leaves in order may be used again */
 	bool short_mem;			/* a buffer cannot be mapped for a device */
+	u8 no_mem;			/* one of that many times none can be; 0: never */
 	u32 stream;			/* bytes of the one direction that has any; 0: as they come */
 	u32 deaths;			/* groups that ended */
-	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed;
+	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed, lost;
 };
 
 extern struct world w;
@@ -125,6 +126,7 @@ const struct pair *pair_of(const struct smcr_sock *ssk);
 void apps_start(void);
 void apps_check(void);			/* at the end of a run */
 void apps_end(void);
+void apps_lost(u32 token);
 u8 byte_of(const struct smcr_sock *to, u64 pos);
 void sock_free(struct sock *sk);
 
