@@ -55,7 +55,17 @@ typedef long long ssize64;
 void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern bool talk;
-#define tell(...) do { if (unlikely(talk)) say(__VA_ARGS__); } while (0)
+extern unsigned int point_left;
+/* A run is the same whether it is printed or not: what is printed is no point */
+#define tell(...) do {							\
+	unsigned int left_ = point_left;				\
+									\
+	if (unlikely(talk)) {						\
+		point_left = UINT_MAX;					\
+		say(__VA_ARGS__);					\
+		point_left = left_;					\
+	}								\
+} while (0)
 
 #define WARN_ON_ONCE(c) ({						\
 	bool c_ = (c);							\
