@@ -600,6 +600,10 @@ static bool idle(struct lf *x)
 		client_idle(x);
 	if (f->rkey > SMCR_RKEY_WANTED)
 		return false;
+	if (lf_client_says(f)) {
+		lf_client_wait(x);
+		return false;
+	}
 	slot = f->server ? next_del(f) : SMCR_NO_SLOT;
 	rkey = f->rkey == SMCR_RKEY_WANTED && !f->rkey_preparing;
 	if (slot != SMCR_NO_SLOT)

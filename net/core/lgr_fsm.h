@@ -286,8 +286,9 @@ struct smcr_lgr_out {
  * @noticed: client: the server was asked to delete it
  * @deaf: client: ... and something that came on it since then was ignored (LLC-54)
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
- * @via: link that carries the notice, or the reply
- * @waits: client: how often the notice was given more time
+ * @via: link that carries the notice, or the reply; server: that carried the notice
+ * @waits: client: how often the notice was given more time; server: not 0 while the client
+ *	is waited for, see lf_client_says()
  * @del: it shall be deleted: @del_reason, @del_orderly
  * @wanted: ... since the client wants it to be
  * @asked: server: the client was asked to delete it, and has not answered

@@ -98,6 +98,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	}
 	s->del = true;
 	s->wanted = true;
+	s->via = x->ev->slot;
 	if (f->step == SMCR_LGR_S_ADD_CONFIRM && slot == f->subject &&
 	    !dl->orderly) {
 		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);

@@ -29,14 +29,24 @@ static void notices_lost(struct lf *x, u8 via)
 			lf_notice(x, i);
 }
 
+/* The timer of a link that is to go: see lf_notice() and lf_client_wait() */
+static void notice_over(struct lf *x, u8 slot)
+{
+	struct smcr_lgr_slot *s = &x->f->slot[slot];
+
+	if (s->noticed || (x->f->server && s->waits))
+		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	s->noticed = false;
+	s->waits = 0;
+}
+
 /* A link is deleted: nothing refers to it any more but its queue pair */
 void lf_stop(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	if (s->noticed)
-		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	notice_over(x, slot);
 	if (s->num) {
 		lf_gone(x, s->num);
 		if (f->server)
@@ -45,7 +55,6 @@ void lf_stop(struct lf *x, u8 slot)
 	s->st = SMCR_SLOT_GONE;
 	s->del = false;
 	s->asked = false;
-	s->noticed = false;
 	s->answering = false;
 	s->num = 0;
 	f->rkey_lost = true;
@@ -90,8 +99,7 @@ void lf_stays(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	if (s->noticed)
-		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	notice_over(x, slot);
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_ACTIVE;
 		lf_act(x, SMCR_LGR_DO_STAY, slot);
@@ -100,7 +108,6 @@ void lf_stays(struct lf *x, u8 slot)
 	s->del_orderly = false;
 	s->wanted = false;
 	s->asked = false;
-	s->noticed = false;
 	s->late &= s->owed | s->sure;
 	s->sure = s->late;
 	s->owed = 0;
@@ -236,11 +243,16 @@ static void del_send(struct lf *x)
 						    SMCR_SPAN_LLC);
 }
 
-/* The client wants the last link to go; nobody here does */
-static void only_link_left(struct lf *x, struct smcr_lgr_slot *s)
+/*
+ * The client wants the last link to go; the server does not. Where another link carried the
+ * notice the client listens to nothing here but to the end of the group (LLC-54).
+ */
+static void only_link_left(struct lf *x, u8 slot)
 {
+	struct smcr_lgr_slot *s = &x->f->slot[slot];
 	const struct smcr_llc_delete_link dl = {
-		.link_num = s->num,
+		.all = s->via != slot,
+		.link_num = s->via == slot ? s->num : 0,
 		.orderly = s->del_orderly,
 		.reason = s->del_reason,
 	};
@@ -250,12 +262,24 @@ static void only_link_left(struct lf *x, struct smcr_lgr_slot *s)
 		lf_only_link(x, &dl);
 }
 
+/* Its own timer has begun before the loss, and is as long (LLC-51) */
+void lf_client_wait(struct lf *x)
+{
+	u8 slot = lf_usable(x->f, SMCR_NO_SLOT);
+
+	if (x->f->slot[slot].waits)
+		return;
+	x->f->slot[slot].waits = 1;
+	lf_arm(x, SMCR_LGR_T_NOTICE + slot, SMCR_SPAN_NOTICE);
+}
+
 /* One link is deleted; its connections move before that (LG-34) */
 void lf_del_begin(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
+	notice_over(x, slot);
 	f->subject = slot;
 	if (s->st != SMCR_SLOT_ACTIVE) {
 		del_send(x);
@@ -263,7 +287,7 @@ void lf_del_begin(struct lf *x, u8 slot)
 	}
 	if (lf_usable(f, slot) == SMCR_NO_SLOT) {
 		f->subject = SMCR_NO_SLOT;
-		only_link_left(x, s);
+		only_link_left(x, slot);
 		return;
 	}
 	s->st = SMCR_SLOT_LEAVING;
@@ -286,7 +310,12 @@ static void srv_deleted(struct lf *x)
 			lf_fail(x, x->ev->slot, SMCR_R_LLC_LINK_DATA);
 		return;
 	}
-	lf_carrier(x)->late = lf_carrier(x)->sure & BIT(SMCR_LLC_DELETE_LINK);
+	/* asked twice on it, with another carrier in between: so is the answer */
+	lf_carrier(x)->late = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
+			      BIT(SMCR_LLC_DELETE_LINK);
+	/* the notice came over a link that is gone since then, and the client listens again */
+	if (lf_carrier(x)->wanted && lf_carrier(x)->via == f->subject)
+		lf_stays(x, f->carrier);
 	lf_stop(x, f->subject);
 	f->subject = SMCR_NO_SLOT;
 	lf_settled(x);
@@ -322,6 +351,12 @@ void lf_notice_silent(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
+	if (f->server) {
+		s->waits = 0;
+		if (lf_client_says(f))
+			only_link_left(x, slot);
+		return;
+	}
 	if (!s->noticed)
 		return;
 	if (f->first) {

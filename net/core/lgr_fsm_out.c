@@ -158,6 +158,27 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 	return best;
 }
 
+/*
+ * Server: the link that the client has asked to delete in order works, and all others are
+ * lost since then. The client does not listen there (LLC-54), but it goes on with the
+ * link when it sees the loss (FO-24), and says so: see goes_on().
+ */
+bool lf_client_says(const struct smcr_lgr_fsm *f)
+{
+	u8 slot = lf_usable(f, SMCR_NO_SLOT);
+	u8 i;
+
+	if (!f->server || slot == SMCR_NO_SLOT || !f->slot[slot].wanted ||
+	    f->slot[slot].via == slot || !lf_can_stay(&f->slot[slot]))
+		return false;
+	/* one that is leaving is there for the client yet */
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (i != slot && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
+				  f->slot[i].st == SMCR_SLOT_LEAVING))
+			return false;
+	return true;
+}
+
 /**
  * smcr_lgr_oldest() - the link that has been active for longest
  * @f: link group

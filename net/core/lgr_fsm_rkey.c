@@ -91,7 +91,7 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_preparing = false;
 	if (f->rkey != SMCR_RKEY_PREPARE)
 		return;
-	if (f->step != SMCR_LGR_IDLE || f->rkey_stale) {
+	if (f->step != SMCR_LGR_IDLE || f->rkey_stale || lf_client_says(f)) {
 		f->rkey = SMCR_RKEY_WANTED;
 		if (f->rkey_waits)	/* for too long */
 			rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);

@@ -404,7 +404,8 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 	    !(r->f.rkey == SMCR_RKEY_PREPARE && r->f.rkey_waits))
 		want |= BIT(SMCR_LGR_T_RKEY);
 	for (i = 0; i < SMCR_SLOTS; i++)
-		if (r->f.slot[i].noticed)
+		if (r->f.slot[i].noticed ||
+		    (r->f.server && r->f.slot[i].waits))
 			want |= BIT(SMCR_LGR_T_NOTICE + i);
 	EXPECT_EQ(r->timers & ~BIT(SMCR_LGR_T_RETRY), want);
 }

@@ -382,12 +382,14 @@ static void act_fail(struct world *w, u8 me, u8 slot)
 	qp_gone(w, me, slot);
 }
 
-/* ... or the group for lost. The end that wants its only link to go wants that. */
+/*
+ * ... or the group for lost. No side here asks for the end of its only link: what it has
+ * asked for while there was another does not end the group when that is lost.
+ */
 static void act_dead(struct world *w, u8 me, const struct smcr_lgr_act *a)
 {
 	w->s[me].dead = true;
-	if (alive && a->why != SMCR_R_LINK_DELETED &&
-	    a->why != SMCR_R_LGR_DELETED)
+	if (alive && a->why != SMCR_R_LGR_DELETED)
 		wrong("a group ended that had a sound link");
 }
 

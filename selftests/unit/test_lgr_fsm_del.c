@@ -6,7 +6,8 @@
  */
 #include "lgr_rows.h"
 
-/* Server */
+/* Server; at something else when the client's notice comes */
+#define S_NOTED	S_TWO "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; "
 static const struct lgr_row server[] = {
 	/* by the operator: connections move first, then the client is asked */
 	{ "LG-34", S_THREE, "want-del 2 orderly",
@@ -125,6 +126,50 @@ static const struct lgr_row server[] = {
 	  "stay 1; move 0; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LG-44", S_MOVE "down 0 link-error; down 1 link-error;",
 	  "down 2 link-error", "dead link-error; lose; release" },
+	/* ... the client, which does not listen there, says that it goes on with it */
+	{ "FO-24 LG-38", S_NOTED, "down 0 link-error",
+	  "move 0; rkey-done again link-error; -rkey; +notice1/notice" },
+	{ "FO-24 LG-38", S_REPLY "0<delete-link 2 orderly reason=0x20000;",
+	  "down 0 link-error",
+	  "move 0; fail 2 link-error; +notice1/notice" },
+	{ "FO-24 LG-38", S_NOTED "down 0 link-error;",
+	  "1<delete-link 1 reason=0x10000",
+	  "-notice1; 1>delete-link 1 0x10000; +step/llc" },
+	{ "FO-24 LG-38", S_NOTED "down 0 link-error; 1<delete-link 1 reason=0x10000;",
+	  "1<delete-link! 1",
+	  "stop 0; +retry/retry" },
+	/* ... nothing is begun until then */
+	{ "LLC-54", S_NOTED "down 0 link-error;", "want-rkey",
+	  "" },
+	{ "LLC-54", S_NOTED "down 0 link-error;", "want-link",
+	  "" },
+	{ "LLC-54", S_NOTED "down 0 link-error; want-rkey; "
+	  "1<delete-link 1 reason=0x10000;", "1<delete-link! 1",
+	  "stop 0; +retry/retry; prepare" },
+	{ "LLC-54", S_TWO "want-rkey; 0<delete-link 2 orderly reason=0x20000; "
+	  "down 0 link-error;", "ready",
+	  "+notice1/notice" },
+	{ "LLC-17", S_NOTED "down 0 link-error;", "1<delete-rkey",
+	  "forget-rmb 1; 1>delete-rkey!" },
+	/* ... nor is it waited for without end */
+	{ "LLC-54 LG-40", S_NOTED "down 0 link-error;", "timer notice 1",
+	  "dead link-deleted; lose; "
+	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
+	{ "LG-44", S_NOTED "down 0 link-error;", "down 1 link-error",
+	  "dead link-error; lose; release" },
+	/* ... and an answer on it says so, too, when the notice is the older one */
+	{ "FO-24 LLC-54", S_THREE "want-del 0; moved 0; 1<delete-link 2 reason=0x10000; "
+	  "0<delete-link 3 orderly reason=0x20000;", "2<delete-link! 1 reason=0x100000",
+	  "stop 0; +retry/retry; 2>delete-link 2 0x10000; +step/llc" },
+	/* ... unless it asks again there, or has lost it */
+	{ "LLC-47", S_NOTED "down 0 link-error;",
+	  "1<delete-link 2 orderly reason=0x20000",
+	  "-notice1; dead link-deleted; lose; "
+	  "1>delete-link 2 orderly 0x20000 #end; +end/llc" },
+	{ "LLC-54 LG-40", S_TWO "want-rkey; ready; 0<delete-link 2 orderly reason=0x10000;",
+	  "down 0 link-error",
+	  "move 0; rkey-done again link-error; -rkey; dead link-deleted; lose; "
+	  "1>delete-link all orderly 0x10000 #end; +end/llc" },
 	/* the client's notice: three messages (LLC-47) */
 	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2 orderly reason=0x20000",
 	  "move 1 orderly" },
