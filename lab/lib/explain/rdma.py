@@ -162,7 +162,10 @@ class Packets(Verdicts):
             flow.recent.pop(p.psn, None)        # of the last round
             flow.reads = (p.psn, tuple(x or 0 for x in p.reth)) if p.op == 0x0c else None
         if not flow.same(p.psn, (p.op, p.size, zlib.crc32(p.head + p.payload))):
-            psn.judge(False, f.at, f"{who} again, but with other contents")
+            if state == "again" and (flow.acked or 0) > flow.nth(p.psn):
+                psn.note("packets repeated after their acknowledgement, with other contents: the sender's buffer was in new use", who)
+            else:
+                psn.judge(False, f.at, f"{who} again, but with other contents")
         if len(flow.holes) > HOLES:
             a, b = flow.holes.pop(0)
             flow.lost = True
