@@ -94,7 +94,7 @@ struct smcr_rtokens {
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;
 	struct ib_pd *pd;
-	u8 n_links;
+	unsigned int n_links;
 	bool keep_pd;
 	bool late;
 };

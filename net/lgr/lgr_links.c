@@ -308,8 +308,8 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_slot *slot)
 		return;
 	if (smcr_link_stay(link))
 		smcr_lgr_above->link_stays(link);
-	else
-		smcr_link_fail(link, SMCR_R_LINK_ERROR);
+	else	/* a stopped one fails without a word */
+		smcr_lgr_link_down(link, SMCR_R_LINK_ERROR);
 	smcr_link_put(link);
 }
 
