@@ -181,8 +181,18 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * True: it has left @from. Else @why is why not, or NONE if it was not there any more;
- * the caller may have found something before.
+ * Is nothing of the connection on its way over @from? A silent link may be used again at
+ * any time (smcr_link_stay()), and then something is posted there under conn->lock.
+ */
+static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->mv.leave == SMCR_MV_LEAVES || smcr_link_silent(from);
+}
+
+/*
+ * True: it has left @from. Else @why is why not, or NONE if it was not there any more or
+ * that is used again; the caller may have found something before.
  */
 static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 		    struct smcr_link *to, enum smcr_reason *why)
@@ -190,7 +200,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	bool queued = false, moved = false;
 
 	spin_lock_bh(&conn->lock);
-	if (!conn->lgr || conn->link != from) {
+	if (!conn->lgr || conn->link != from || !move_may(conn, from)) {
 		*why = SMCR_R_NONE;
 	} else if (*why == SMCR_R_NONE) {
 		queued = smcr_link_cancel_wait(from, &conn->tx.sq_wait);
@@ -306,7 +316,7 @@ static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 	struct smcr_conn_left left = { };
 
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr && conn->link == from)
+	if (conn->lgr && conn->link == from && move_may(conn, from))
 		left = smcr_conn_no_move(conn, why);
 	spin_unlock_bh(&conn->lock);
 	smcr_conn_left(conn, &left);
@@ -498,6 +508,8 @@ static void move_is_late(struct smcr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 
+	/* it moves, if it can now; else LATE ends it */
+	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 	set_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
 	smcr_conn_queue_work(conn);
 }
