@@ -136,7 +136,6 @@ static void link_say_failed(struct smcr_link *link)
 static void link_do_stop(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->verbs);
-	link_say_failed(link);
 	smcr_link_modify_err(link);
 	if (!wait_event_timeout(link->drain_wait, link_drained(link),
 				link_flush_time(link)))
@@ -150,6 +149,7 @@ static void link_do_stop(struct smcr_link *link)
 	else if (link->cq)
 		ib_free_cq(link->cq);
 	smcr_link_abandon(link);
+	link_say_failed(link);
 }
 
 /**
