@@ -16,8 +16,7 @@
  *   set by the first SYN-ACK, which TCP sends within the reception of the SYN:
  *   what the hook found on the SYN waits in a small table. Later copies
  *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11);
- *   one that leaves while another processor decides is dropped, as if it was
- *   lost.
+ *   one that leaves while another processor decides is dropped, as if lost.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
  *   save_syn and hands on from request to child. If the SYN-ACK goes without
  *   the option although the SYN had it, the copy is thrown away. TCP makes
@@ -61,9 +60,12 @@ static DEFINE_MUTEX(smcr_tcpopt_mutex);
 static bool smcr_tcpopt_ready;
 
 /*
- * struct smcr_syn - a SYN that TCP was handed, until its first SYN-ACK is decided
+ * struct smcr_syn - a SYN that TCP was handed
  * @net: of which namespace; compared only; NULL: no SYN
+ * @opt: it has the option
  * @deciding: its first SYN-ACK is being sent
+ * @until: jiffies, 0: not sent yet. It was: a copy of the SYN that another processor is
+ *	late with does not count until then
  */
 struct smcr_syn {
 	const struct net *net;
@@ -72,17 +74,18 @@ struct smcr_syn {
 	__be16 dport;
 	bool opt;
 	bool deciding;
+	unsigned long until;
 };
 
-#define SMCR_SYN_BITS	6
+#define SMCR_SYN_BITS	8
 #define SMCR_SYN_WAYS	8
+#define SMCR_SYN_LATE	(HZ / 4)	/* TCP repeats a SYN after a second */
 
 /*
  * struct smcr_syns - SYNs with the same hash
  * @next: is replaced next
  *
- * An entry is wanted for microseconds, so there are not more than processors; one whose
- * SYN TCP has dropped stays until it is replaced.
+ * An entry is wanted for microseconds; if TCP drops the SYN, it stays until replaced.
  */
 struct smcr_syns {
 	spinlock_t lock;	/* all members */
@@ -299,41 +302,45 @@ static void smcr_syns_put(const struct smcr_syn *syn)
 {
 	struct smcr_syns *set = smcr_syns_lock(syn);
 	struct smcr_syn *old = smcr_syns_find(set, syn);
+	bool late = old && (old->until ? time_before(jiffies, old->until) :
+			    old->deciding);
+	int i;
 
+	for (i = 0; !old && i < SMCR_SYN_WAYS; i++)
+		if (!set->syn[i].net || set->syn[i].until)
+			old = &set->syn[i];
 	if (!old)
 		old = &set->syn[set->next++ % SMCR_SYN_WAYS];
-	if (!old->deciding)
+	if (!late)
 		*old = *syn;
 	spin_unlock_bh(&set->lock);
 }
 
-static struct smcr_syn smcr_syn_of_synack(const struct net *net,
-					  const struct tcphdr *th)
+/* The set of the SYN that @th answers, locked, and that SYN, or NULL */
+static struct smcr_syns *smcr_synack_lock(const struct net *net,
+					  const struct tcphdr *th,
+					  struct smcr_syn **syn)
 {
-	return (struct smcr_syn) {
-		.net = net,
-		.seq = ntohl(th->ack_seq) - 1,
-		.sport = th->dest,
-		.dport = th->source,
+	const struct smcr_syn key = {
+		net, ntohl(th->ack_seq) - 1, th->dest, th->source,
 	};
+	struct smcr_syns *set = smcr_syns_lock(&key);
+
+	*syn = smcr_syns_find(set, &key);
+	return set;
 }
 
-enum smcr_synack {
-	SMCR_SYNACK_FIRST,
-	SMCR_SYNACK_BESIDE,	/* the first one is being decided */
-	SMCR_SYNACK_LATER,
-};
+enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
-/* @opt: whether the SYN had the option, for the first one */
+/* BESIDE: the first one is being decided. @opt: for that, whether the SYN had the option */
 static enum smcr_synack smcr_synack_begin(const struct net *net,
 					  const struct tcphdr *th, bool *opt)
 {
-	const struct smcr_syn key = smcr_syn_of_synack(net, th);
 	enum smcr_synack which = SMCR_SYNACK_LATER;
-	struct smcr_syns *set = smcr_syns_lock(&key);
-	struct smcr_syn *syn = smcr_syns_find(set, &key);
+	struct smcr_syn *syn;
+	struct smcr_syns *set = smcr_synack_lock(net, th, &syn);
 
-	if (syn) {
+	if (syn && !syn->until) {
 		which = syn->deciding ? SMCR_SYNACK_BESIDE : SMCR_SYNACK_FIRST;
 		syn->deciding = true;
 		*opt = syn->opt;
@@ -345,12 +352,11 @@ static enum smcr_synack smcr_synack_begin(const struct net *net,
 /* The request says what was decided: later ones find that instead of the SYN */
 static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
 {
-	const struct smcr_syn key = smcr_syn_of_synack(net, th);
-	struct smcr_syns *set = smcr_syns_lock(&key);
-	struct smcr_syn *syn = smcr_syns_find(set, &key);
+	struct smcr_syn *syn;
+	struct smcr_syns *set = smcr_synack_lock(net, th, &syn);
 
 	if (syn)
-		*syn = (struct smcr_syn) {};
+		syn->until = (jiffies + SMCR_SYN_LATE) | 1;
 	spin_unlock_bh(&set->lock);
 }
 
@@ -376,6 +382,7 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 {
 	struct inet_request_sock *ireq = inet_rsk(req);
 	struct smcr_tcphdr h;
+	enum smcr_synack which;
 	bool may_add, opt;
 
 	if (!req->rsk_listener || !sk_is_tcp(req->rsk_listener) ||
@@ -385,16 +392,13 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 		return NF_ACCEPT;
 	may_add = smcr_tcpopt_may_add(skb, &h);
 
-	switch (smcr_synack_begin(net, &h.th, &opt)) {
-	case SMCR_SYNACK_FIRST:
+	which = smcr_synack_begin(net, &h.th, &opt);
+	if (which == SMCR_SYNACK_BESIDE)
+		return NF_DROP;
+	if (which == SMCR_SYNACK_FIRST) {
 		smcr_race_atomic(net, "tcpopt-decide");
 		ireq->smc_ok = smcr_tcpopt_decide(req, opt, may_add);
 		smcr_synack_end(net, &h.th);
-		break;
-	case SMCR_SYNACK_BESIDE:
-		return NF_DROP;
-	case SMCR_SYNACK_LATER:
-		break;
 	}
 
 	/* Requests older than the listener's offer have no saved SYN */
@@ -473,11 +477,8 @@ static void smcr_tcpopt_in_syn(const struct net *net,
 			       const struct sock *sk)
 {
 	const struct smcr_syn syn = {
-		.net = net,
-		.seq = ntohl(h->th.seq),
-		.sport = h->th.source,
-		.dport = h->th.dest,
-		.opt = smcr_tcpopt_find(h->opt, h->opt_len),
+		net, ntohl(h->th.seq), h->th.source, h->th.dest,
+		smcr_tcpopt_find(h->opt, h->opt_len),
 	};
 
 	/* The first one of a request counts */
