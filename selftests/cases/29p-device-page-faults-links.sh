@@ -39,6 +39,7 @@ server() {
 		stuck_remove "$kind" "$card"
 		mark "gone.$kind"
 		await "went.$kind"
+		await "ended.$kind"	# before the thread is killed, which resets TCP
 		stuck_over "$kind" "$card"
 	done
 	check "the other connection goes on" wait "$n"
@@ -50,6 +51,7 @@ server() {
 stuck_peer() {
 	await "gone.$1" 90
 	check "$1: the peer learns that the connection has ended" eventually 5 gone "$BG"
+	mark "ended.$1"
 }
 
 client() {
