@@ -47,7 +47,7 @@ ok "the state cannot be had" status 2
 FAKE=garbage ctl monitor --timeout 0.1
 ok "attributes of a wrong size" status 0
 for s in INT TERM; do
-	run bash -c 'LD_PRELOAD=./tests/fakekernel.so FAKE=full "$1" monitor > "$2" & p=$!; for i in {1..100}; do grep -q lost "$2" && break; sleep 0.05; done; kill -'"$s"' $p; wait $p' - "$SMCCTL" "$tmp/lines"
+	run bash -c 'rm -f "$2"; LD_PRELOAD=./tests/fakekernel.so FAKE=full "$1" monitor > "$2" & p=$!; for i in {1..100}; do grep -qs lost "$2" && break; sleep 0.05; done; kill -'"$s"' $p; wait $p' - "$SMCCTL" "$tmp/lines"
 	ok "SIG$s: ends with 0" status 0
 done
 ok "lines are written as they come" grep -q lost "$tmp/lines"
