@@ -82,20 +82,29 @@ static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	return NULL;
 }
 
+/* What the RMB is called on the link of @slot, new if need be; NULL: all are in use */
+static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
+				      u64 va)
+{
+	struct smcr_rtoken *rt = rtoken_find(lgr, slot, rkey, &va);
+
+	if (rt)
+		return rt;
+	rt = rtoken_begin(lgr);
+	if (rt)
+		rtoken_link(lgr, rt, slot, rkey, va);
+	return rt;
+}
+
 /* Index of an RToken that the peer has confirmed, or, with @add, does so now */
 static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 			   bool add)
 {
-	struct smcr_rtoken *rt = rtoken_find(lgr, slot, rkey, &va);
+	struct smcr_rtoken *rt = add ? rtoken_get(lgr, slot, rkey, va) :
+				       rtoken_find(lgr, slot, rkey, &va);
 
-	if (!rt && add) {
-		rt = rtoken_begin(lgr);
-		if (!rt)
-			return -ENOSPC;
-		rtoken_link(lgr, rt, slot, rkey, va);
-	}
 	if (!rt)
-		return -ENOENT;
+		return add ? -ENOSPC : -ENOENT;
 	rt->confirmed |= add;
 	return rt->confirmed ? rt - lgr->rtok.all->tab : -ENOENT;
 }
@@ -136,19 +145,11 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
 	struct smcr_rtoken *rt;
-	int i = -ENOSPC;
 
 	spin_lock_bh(&lgr->lock);
-	rt = rtoken_find(lgr, slot, rkey, &va);
-	if (!rt) {
-		rt = rtoken_begin(lgr);
-		if (rt)
-			rtoken_link(lgr, rt, slot, rkey, va);
-	}
-	if (rt)
-		i = rt - lgr->rtok.all->tab;
+	rt = rtoken_get(lgr, slot, rkey, va);
 	spin_unlock_bh(&lgr->lock);
-	return i;
+	return rt ? rt - lgr->rtok.all->tab : -ENOSPC;
 }
 
 /**
