@@ -269,6 +269,17 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 }
 
 /**
+ * smcr_hs_leave_device() - a handshake has no use for its device any more, or for now
+ * @hs: handshake
+ */
+void smcr_hs_leave_device(struct smcr_hs *hs)
+{
+	if (hs->pid.dev)
+		smcr_dev_put(hs->pid.dev);
+	hs->pid.dev = NULL;
+}
+
+/**
  * smcr_hs_link_failed() - the link of a first contact cannot be used
  * @hs: handshake
  * @why: what failed; a device that was removed is what Decline names instead

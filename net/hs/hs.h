@@ -146,6 +146,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 				  const struct smcr_clc_decline *d);
 void smcr_hs_first(struct smcr_hs *hs);
 enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs);
+void smcr_hs_leave_device(struct smcr_hs *hs);
 enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why);
 enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost);
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs);

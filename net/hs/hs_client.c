@@ -20,16 +20,6 @@ static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs);
 
-/*
- * While the server has to answer no device is held: its removal would wait for
- * a remote host.
- */
-static void smcr_clnt_let_go(struct smcr_hs *hs)
-{
-	smcr_dev_put(hs->pid.dev);
-	hs->pid.dev = NULL;
-}
-
 /* The device that we proposed, if it is still there */
 static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
 {
@@ -71,7 +61,8 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
 	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
 	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
-	smcr_clnt_let_go(hs);
+	/* while the server has to answer: the removal would wait for a remote host */
+	smcr_hs_leave_device(hs);
 	if (smcr_clc_send_proposal(hs->ssk, &p)) {
 		hs->why = SMCR_R_CLC_EOF;
 		hs->err = ECONNRESET;

@@ -83,14 +83,6 @@ static void smcr_hs_undo(struct smcr_hs *hs)
 	}
 }
 
-/* No step follows, and the socket lock that is still to come may be taken for ever */
-static void smcr_hs_leave_device(struct smcr_hs *hs)
-{
-	if (hs->pid.dev)
-		smcr_dev_put(hs->pid.dev);
-	hs->pid.dev = NULL;
-}
-
 /* What the handshake holds, but for its memory */
 static void smcr_hs_release(struct smcr_hs *hs)
 {
@@ -233,6 +225,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			hs->res = smcr_hs_steps(hs);
 			set_active_memcg(old);
 			hs->over = hs->res != SMCR_HS_WAIT;
+			/* the socket lock, still to come, may be taken for ever */
 			if (hs->over)
 				smcr_hs_leave_device(hs);
 		}

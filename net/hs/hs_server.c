@@ -264,8 +264,7 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
 	release_sock(sk);
 	smcr_lgr_put(hs->lgr);
 	hs->lgr = NULL;
-	smcr_dev_put(hs->pid.dev);
-	hs->pid.dev = NULL;
+	smcr_hs_leave_device(hs);
 }
 
 /* Confirm, and first contact; the end of the group kicks, too */
