@@ -137,8 +137,8 @@ struct smcr_conn_hold {
  * Who posts looks at @buf, @old, @size and @old_end under conn->lock, so they change
  * under both once there is something to post. Both buffers are mapped for the device of
  * conn->link: who gives the connection another link maps them for its device before;
- * smcr_tx_new_buf() may be at one for the old. When they are lent their pages stay for
- * who has the socket lock, and nothing else: data are neither sent nor queued any more.
+ * smcr_tx_new_buf() may be at one for the old. When they are lent only their pages stay,
+ * for the owner of the socket lock: data are neither sent nor queued any more.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;

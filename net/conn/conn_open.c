@@ -337,7 +337,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
  * another one that A goes over, or for none; the rest has the group's memory only, and
  * follows with the socket lock.
  *
- * Without the socket lock: whoever has it finds another link or none, under conn->lock.
+ * Without the socket lock: its owner finds another link or none, under conn->lock.
  */
 static void smcr_conn_leave_device(struct smcr_conn *conn)
 {

@@ -36,7 +36,7 @@ struct smcr_past {
 };
 
 /*
- * struct smcr_shown - what those who look may see of the state machine; lgr->lock,
+ * struct smcr_shown - what netlink and the log may see of the state machine; lgr->lock,
  * written by llc.work but for the last three
  * @st, @role: of each slot; enum smcr_slot_st, enum smcr_link_role
  * @n_links: links that carry data

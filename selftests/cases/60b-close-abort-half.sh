@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An abort behind a half close, whoever has closed his half, or both have: while data wait that have no
+# An abort behind a half close, of the own half, of the peer's, or of both: while data wait that have no
 # place in the network yet. A comes, then nothing is written and nothing said any more, although
 # the peer has room; element and connection are free afterwards, at once when the peer answers.
 #
@@ -43,7 +43,7 @@ client() {
 	await up
 	for i in "${ENDS[@]}"; do
 		n=$((n + 1))
-		# who closes his half lets all go that there is room for; his D waits for its completion
+		# a half close sends all that there is room for; its D waits for the completion
 		case $i in own | both) end=10100 ;; *) end=10000 ;; esac
 		pup "$i closed half before" < <(
 			cat <<-E

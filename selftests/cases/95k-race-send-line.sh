@@ -18,7 +18,7 @@
 N=140		# connections, each with a WRITE and a CDC: more than the 256 of the queue
 line() { [ "$(smc_sum tx-send-queue-full)" -ge 1 ]; }
 
-# Completions come on processor 0, and who looks on is there, too: the connection is held on the other one
+# Completions come on processor 0, and this shell is there, too: the connection is held on the other one
 placed() {
 	[ "$FABRIC" = sim ] || skip "an adapter that stands still is simulated"
 	echo 2 > "/sys/kernel/debug/rnicsim/$RNIC/cq_cpu"

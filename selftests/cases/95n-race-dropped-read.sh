@@ -17,7 +17,7 @@ RING=16380	# of an element of 16 KiB
 again() { [ "$(smc_sum bytes-rx)" -gt $((2 * RING)) ]; }
 
 server() {
-	# data arrive on processor 1; who reads, and this shell, are on the other one
+	# data arrive on processor 1; the reader and this shell are on the other one
 	echo 3 > "/sys/kernel/debug/rnicsim/$(rnic 0)/cq_cpu"
 	taskset -pc 0 $BASHPID > /dev/null
 	echo 16384 > /proc/sys/net/smcr/rmem

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that does not come, as userfaultfd provides it: whoever touches a page of
- * /proc/smcr_page, mapped, waits until he is killed. UML has no userfaultfd.
+ * Memory that does not come, as userfaultfd provides it: a thread that touches a page of
+ * /proc/smcr_page, mapped, waits until it is killed. UML has no userfaultfd.
  *
  *	waiting		so many threads wait now
  */
