@@ -364,7 +364,7 @@ static void reader(void *arg, int give_up)
 		/* its own link is lost near the end */
 		if (w.stream && w.breaks && e->read + 5000 > w.stream) {
 			w.breaks = 0;
-			rdma_fail(e->ssk->conn.link->qp);
+			group_fail(e->ssk->conn.link);
 		}
 	}
 	if (!rc) {

@@ -590,6 +590,27 @@ static bool can_lose(const struct pair_of_links *p)
 	       !rdma_broken(p->end[0]->qp);
 }
 
+/* TEST LINK finds every failure that nothing else reports, at both hosts */
+static void test_link_finds(struct pair_of_links *p)
+{
+	int k;
+
+	for (k = 0; k < HOSTS; k++)
+		later(200 + pick(2000), unanswered, p, p->num << 1 | k);
+}
+
+/* The queue pair of a connection's link fails; its device may not report that */
+void group_fail(struct smcr_link *link)
+{
+	struct pair_of_links *p;
+	int i;
+
+	p = pair_of_link(link, &i);
+	p->lost = true;
+	rdma_fail(link->qp);
+	test_link_finds(p);
+}
+
 /* A link is lost, in one of the ways there are */
 static void link_lose(struct pair_of_links *p)
 {
@@ -597,10 +618,8 @@ static void link_lose(struct pair_of_links *p)
 
 	p->lost = true;
 	tell("link %u: way %d of being lost, at host %d", p->end[0]->num, how, i);
-	/* TEST LINK finds every other failure */
 	if (how < 4)
-		for (k = 0; k < HOSTS; k++)
-			later(200 + pick(2000), unanswered, p, p->num << 1 | k);
+		test_link_finds(p);
 	switch (how) {
 	case 0:			/* the path, both ways or one way */
 	case 1:

@@ -115,6 +115,7 @@ extern struct world w;
 void group_start(void);
 void group_end(void);
 void group_break(void *arg, int n);
+void group_fail(struct smcr_link *link);
 void group_spread(void *arg, int n);
 int group_carries(const struct smcr_net *sn);
 struct host *host_of(const struct smcr_lgr *lgr);
