@@ -427,6 +427,13 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LLC-54 LLC-88", C_TWO "want-del 0 orderly;", "0<delete-link 0 all",
 	  "dead lgr-deleted; lose; release" },
+	/* ... but for replies: what was asked before is over with them */
+	{ "LLC-54", C_THREE "want-rkey; ready via=0; want-del 0 orderly;",
+	  "0<confirm-rkey! n=2",
+	  "rkey-done ok; -rkey" },
+	{ "LLC-54", C_THREE "want-rkey del; ready via=0; want-del 0 orderly;",
+	  "0<delete-rkey!",
+	  "rkey-done ok; -rkey" },
 	{ "LLC-54", C_TWO "down 0 link-error;", "0<add-link 3 nic=2",
 	  "" },
 	{ "LLC-54 LLC-88", C_TWO "down 0 link-error;", "0<delete-link 0 all",
