@@ -89,14 +89,16 @@ _subtest() {
 }
 
 # passes DESC CMD...: a subtest; passes if CMD succeeds. For conditions: its
-# status is CMD's.
+# status is CMD's. A failure ends with the last line that CMD has written.
 passes() {
-	local desc=$1 rc=0; shift
+	local desc=$1 rc=0 log=$CASEDIR/$ROLE.log at='' last=''; shift
+	[ ! /proc/self/fd/1 -ef "$log" ] || read -r _ at < /proc/self/fdinfo/1
 	"$@" || rc=$?
 	if [ $rc = 0 ]; then
 		_subtest ok "$desc"
 	else
-		_subtest 'not ok' "$desc (exit $rc: $*)"
+		[ -z "$at" ] || last=$(tail -c +$((at + 1)) "$log" | tail -n 1)
+		_subtest 'not ok' "$desc (exit $rc: $*)${last:+: $last}"
 	fi
 	return $rc
 }

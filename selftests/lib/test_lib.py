@@ -286,15 +286,16 @@ def run_side(body):
     path = write_case("host() {\n" + body + "\n}\n")
     with tempfile.TemporaryDirectory() as d:
         env = dict(os.environ, LIB=HERE, CASEDIR=d, TREE=TOP, ID="0", LANE="uml", KERNEL="um", SLOW="1", NICS="1")
-        r = subprocess.run(["bash", os.path.join(HERE, "case-main"), path], env=env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30, check=False)
+        with open(os.path.join(d, "host.log"), "w", encoding="utf-8") as log:
+            subprocess.run(["bash", os.path.join(HERE, "case-main"), path], env=env, stdin=subprocess.DEVNULL,
+                           stdout=log, stderr=subprocess.STDOUT, timeout=30, check=False)
         def left(name):
             try:
                 with open(os.path.join(d, name), encoding="utf-8") as f:
                     return f.read().strip()
             except FileNotFoundError:
                 return ""
-        return left("verdict0"), left("ktap0").splitlines(), r.stdout
+        return left("verdict0"), left("ktap0").splitlines(), left("host.log")
 
 
 def cases__failed_checks():
@@ -303,6 +304,8 @@ def cases__failed_checks():
     verdict, subtests, out = run_side("check a false\n check b true\n eq c 1 2\n echo went on")
     assert verdict == "fail host: 2 failed checks" and "went on" in out, (verdict, out)
     assert subtests == ["not ok a (exit 1: false)", "ok b", "not ok c: got '1', expected '2'"], subtests
+    _, subtests, _ = run_side("echo before\n f() { echo one; echo two >&2; false; }\n check a f")
+    assert subtests == ["not ok a (exit 1: f): two"], subtests
     # as the last command, in a function, in a subshell, in the background
     for body in ("check a false", "eq a 1 2", "f() { check a false; }\n f", "(check a false)\n true",
                  "check a false | cat", "check a false & wait $!", "echo $(eq a 1 2)", "passes a false || true"):
