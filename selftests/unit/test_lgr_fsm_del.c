@@ -46,6 +46,11 @@ static const struct lgr_row server[] = {
 	  "0<confirm-rkey! n=1; moved 1;",
 	  "0<delete-link! 2",
 	  "stop 1; +retry/retry" },
+	/* the own one carries what the client has to hear, though it is the younger */
+	{ "LLC-54", S_TWO
+	  "want-rkey; want-del 1 orderly; 1<delete-link 1 orderly reason=0x20000;",
+	  "ready",
+	  "1>confirm-rkey n=1; +rkey/llc" },
 	{ "LG-34", S_TWO
 	  "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; want-del 0 orderly;",
 	  "0<confirm-rkey! n=1",
