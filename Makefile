@@ -16,6 +16,8 @@ endif
 RUNNING	:= $(shell uname -r)
 CHOSEN	:= $(or $(KERNEL),$(abspath $(KDIR)))
 TARGET	:= $(or $(CHOSEN),$(wildcard /lib/modules/$(RUNNING)/build),6.1)
+# Headers that are there need little else: their compiler came with them.
+GROUP	:= $(if $(filter /%,$(TARGET)),module,build)
 no-headers = no headers for the running kernel $(RUNNING) (apt install linux-headers-$(RUNNING))
 
 PREFIX	?= /usr/local
@@ -32,10 +34,10 @@ have	= $(wildcard $(1)/Makefile)
 	conformance demo bench lab-capture lab-report install uninstall clean distclean help deps
 .NOTPARALLEL:
 
-all: modules tools progs
+all: modules tools
 
 help:
-	@echo 'make                 module (smcr.ko), smcctl and the test programs'
+	@echo 'make                 what make install installs: the module (smcr.ko) and smcctl'
 	@echo 'make modules         only the module; KDIR=/path/to/kernel/build or'
 	@echo '                     KERNEL=6.1|6.12|7.2|kcsan|umdbg|um|umsmp; W=1 C=1 V=1'
 	@echo 'make tools           only smcctl'
@@ -76,12 +78,11 @@ deps:
 hooks:
 	@git config core.hooksPath scripts/hooks && echo '  git runs scripts/hooks before each commit'
 
-# With a kernel build folder of one's own, its compiler is one's own as well.
 modules:
 ifeq ($(TARGET)$(CHOSEN),6.1)
 	@echo "$(no-headers): building for Debian's 6.1" >&2
 endif
-	@scripts/deps $(if $(KDIR),module,build)
+	@scripts/deps $(GROUP)
 	$(Q)ko=$$(scripts/build-module $(TARGET) $(KVARS)) && cp "$$ko" smcr.ko && \
 		echo "  smcr.ko  for $$(modinfo -F vermagic smcr.ko | cut -d' ' -f1)"
 
