@@ -14,6 +14,8 @@ struct pair {
 		struct pair *pair;
 		int side;
 		struct smcr_sock *ssk;	/* no reference; NULL: freed */
+		u32 token;		/* of its connection */
+		const void *came_by;	/* what its last message has come over */
 		u64 wrote, read;	/* bytes */
 		u64 tried;		/* ... that a send was given */
 		u32 want;		/* that are to be written */
@@ -87,6 +89,23 @@ static void tcp_comes(void *arg, int reset)
 	else
 		smcr_conn_tcp_fin(&ssk->conn);
 	sock_put(&ssk->sk);
+}
+
+/* A message for @token comes over @by. Over another link than the last one it is F (FO-07) */
+void apps_came(u32 token, const void *by, u8 pflags)
+{
+	struct end *e;
+	int i;
+
+	for (i = 0; i < 2 * n_pairs; i++) {
+		e = &pairs[i / 2].end[i % 2];
+		if (e->token != token)
+			continue;
+		if (e->came_by && e->came_by != by && !(pflags & SMCR_CDC_F))
+			bad("connection %d, side %d: what comes first over another link is not F",
+			    e->pair->no, e->side);
+		e->came_by = by;
+	}
 }
 
 void smcr_tcp_fin(struct smcr_sock *ssk)
@@ -430,8 +449,10 @@ static bool open_end(struct end *e, struct smcr_rmb_req *req)
 
 	task_set_sock(ssk);
 	rc = smcr_conn_open(ssk, w.host[e->side].lgr, NULL, 0, req, &why);
-	if (!rc)
+	if (!rc) {
 		ssk->conn.snd.max = w.sndbuf;
+		e->token = ssk->conn.member.token;
+	}
 	return !rc;
 }
 

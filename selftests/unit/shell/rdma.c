@@ -621,10 +621,14 @@ static void arrive_send(struct ib_qp *qp, struct wr *wr)
 	struct ib_qp *peer = qp->peer;
 	struct ib_recv_wr *r = &peer->rq[peer->rq_tail++ % ARRAY_SIZE(peer->rq)];
 	u8 *to = dma_at(r->sg_list[0].addr, peer->link->mem.d);
+	enum smcr_reason why;
+	struct smcr_cdc cdc;
 	u32 run;
 
 	memcpy(to, wr_from(qp, wr, 0, &run), wr->len);
 	wr->done = wr->len;
+	if (!smcr_cdc_decode(to, wr->len, &cdc, &why))
+		apps_came(cdc.token, qp, cdc.pflags);
 	cq_add(peer->cq, r->wr_cqe, IB_WC_SUCCESS, IB_WC_RECV, wr->len);
 }
 
