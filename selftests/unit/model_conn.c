@@ -240,7 +240,7 @@ TEST(shell__storm)
 {
 	const struct kind k = { .orderly = true, .storm = true };
 
-	covers("FO-04 FO-07");
+	covers("CONN-03 FO-04 FO-07");
 	run_many(&k, 250);
 }
 

@@ -16,6 +16,7 @@ struct pair {
 		struct smcr_sock *ssk;	/* no reference; NULL: freed */
 		u32 token;		/* of its connection */
 		const void *came_by;	/* what its last message has come over */
+		bool heard_c;		/* C has come */
 		u64 wrote, read;	/* bytes */
 		u64 tried;		/* ... that a send was given */
 		u32 want;		/* that are to be written */
@@ -92,7 +93,7 @@ static void tcp_comes(void *arg, int reset)
 }
 
 /* A message for @token comes over @by. Over another link than the last one it is F (FO-07) */
-void apps_came(u32 token, const void *by, u8 pflags)
+void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 {
 	struct end *e;
 	int i;
@@ -105,11 +106,16 @@ void apps_came(u32 token, const void *by, u8 pflags)
 			bad("connection %d, side %d: what comes first over another link is not F",
 			    e->pair->no, e->side);
 		e->came_by = by;
+		e->heard_c |= cflags & SMCR_CDC_C;
 	}
 }
 
+/* Not before the own C (CONN-03), which may be lost with the group only */
 void smcr_tcp_fin(struct smcr_sock *ssk)
 {
+	if (!other(end_of(ssk))->heard_c && !w.deaths)
+		bad("connection %d, side %d: TCP ends before C", end_of(ssk)->pair->no,
+		    end_of(ssk)->side);
 	if (!end_of(ssk)->pair->no_tcp)
 		later(pick(50), tcp_comes, other(end_of(ssk)), 0);
 }

@@ -628,7 +628,7 @@ static void arrive_send(struct ib_qp *qp, struct wr *wr)
 	memcpy(to, wr_from(qp, wr, 0, &run), wr->len);
 	wr->done = wr->len;
 	if (!smcr_cdc_decode(to, wr->len, &cdc, &why))
-		apps_came(cdc.token, qp, cdc.pflags);
+		apps_came(cdc.token, qp, cdc.pflags, cdc.cflags);
 	cq_add(peer->cq, r->wr_cqe, IB_WC_SUCCESS, IB_WC_RECV, wr->len);
 }
 

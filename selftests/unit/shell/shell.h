@@ -128,7 +128,7 @@ void apps_start(void);
 void apps_check(void);			/* at the end of a run */
 void apps_end(void);
 void apps_lost(u32 token);
-void apps_came(u32 token, const void *by, u8 pflags);
+void apps_came(u32 token, const void *by, u8 pflags, u8 cflags);
 u8 byte_of(const struct smcr_sock *to, u64 pos);
 void sock_free(struct sock *sk);
 
