@@ -94,6 +94,14 @@ static const struct view view = {
 	.notes		= note_past,
 };
 
+/* What is done once and prints nothing has no use for these */
+static int no_options(const char *what)
+{
+	if (opt.all || opt.detail || opt.json || opt.watch > 0)
+		return usage_error("%s takes none of -a, -d, -j, -w", what);
+	return EXIT_OK;
+}
+
 /* @cmd with the link group that @word names */
 static int lgr_do(uint8_t cmd, const char *word)
 {
@@ -111,6 +119,8 @@ static int lgr_do(uint8_t cmd, const char *word)
 
 static int lgr_delete(int argc, char **argv)
 {
+	if (no_options("delete") != EXIT_OK)
+		return EXIT_USAGE;
 	if (argc != 1)
 		return usage_error("one link group: smcctl linkgroup delete ID");
 	return lgr_do(SMCR_CMD_LGR_DEL, argv[0]);
@@ -118,6 +128,8 @@ static int lgr_delete(int argc, char **argv)
 
 static int lgr_balance(int argc, char **argv)
 {
+	if (no_options("balance") != EXIT_OK)
+		return EXIT_USAGE;
 	if (argc > 1)
 		return usage_error("one link group, or all: smcctl linkgroup balance [ID]");
 	if (!argc)

@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "nl.h"
 
 #define LIBRARY	"libsmcr-preload.so"
 
@@ -214,12 +215,17 @@ static void check_program(const char *name)
 static void check_kernel(void)
 {
 	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err = errno;
+	bool absent;
 
-	if (fd < 0)
-		fprintf(stderr, "smcctl: warning: no SMC-R here (%s): sockets stay TCP\n",
-			strerror(errno));
-	else
+	if (fd >= 0) {
 		close(fd);
+		return;
+	}
+	/* a seccomp filter may give the same error */
+	absent = err == EAFNOSUPPORT && access("/sys/module/smcr", F_OK);
+	fprintf(stderr, "smcctl: warning: no SMC-R here (%s): sockets stay TCP%s%s\n",
+		strerror(err), absent ? "; " : "", absent ? no_module() : "");
 }
 
 void help_run(void)

@@ -139,6 +139,12 @@ static void help_object(const struct object *o)
 		     "      --reasons        only the reasons: how often each was the cause of a\n"
 		     "                       fallback, an abort or a link failure\n"
 		     "      --diff SECONDS   only what is counted in that time, and how fast");
+	if (o->run == cmd_linkgroup)
+		puts("\n"
+		     "  balance [ID]  spread what this host sends over the links of this group, or of\n"
+		     "                all; else a link that has come back gets new connections only\n"
+		     "  delete ID     end this group; its connections are reset, new ones form another\n"
+		     "Both need CAP_NET_ADMIN, and -n is the only option for them.");
 	if (o->run == cmd_monitor)
 		puts("\n"
 		     "First what there is now, then a line for each event; -j: a JSON object for\n"

@@ -231,6 +231,13 @@ static int on_family(const struct nlattr *nla, void *arg)
 	return EXIT_OK;
 }
 
+const char *no_module(void)
+{
+	if (!access("/sys/module/smc", F_OK))
+		return "the in-tree module smc is loaded and owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr";
+	return "the kernel module smcr is not loaded (modprobe smcr)";
+}
+
 static int nl_find_family(void)
 {
 	struct nl_call call = {
@@ -246,11 +253,8 @@ static int nl_find_family(void)
 	rc = nl_exchange(nlh, &call);
 	if (rc != EXIT_OK)
 		return rc;
-	if (call.err == ENOENT && !access("/sys/module/smc", F_OK))
-		return fail(EXIT_NOTFOUND,
-			    "the in-tree module smc is loaded and owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr");
 	if (call.err == ENOENT)
-		return fail(EXIT_NOTFOUND, "the kernel module smcr is not loaded (modprobe smcr)");
+		return fail(EXIT_NOTFOUND, "%s", no_module());
 	return nl_verdict(&call);
 }
 

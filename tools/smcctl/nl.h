@@ -51,4 +51,7 @@ int nl_events(int (*fn)(const struct nl_event *ev, void *arg), void *arg,
 /* Enter a network namespace: name, PID or path */
 int netns_enter(const char *name);
 
+/* Why the module is not there, and what to do */
+const char *no_module(void);
+
 #endif /* SMCCTL_NL_H */

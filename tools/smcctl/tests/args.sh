@@ -110,6 +110,15 @@ ctl lgr balance 7
 ok "balance one" both status 0 silent
 ctl linkgroup balance 1 2
 ok "balance with two IDs" both status 1 err_has 'balance [ID]'
+for word in balance "delete 7"; do
+	for o in -a -d -j --pretty "-w 1"; do
+		# shellcheck disable=SC2086 # no word
+		run timeout 5 env LD_PRELOAD=./tests/fakekernel.so "$SMCCTL" linkgroup $word $o
+		ok "$word with $o" both status 1 err_has "${word% *} takes none of -a, -d, -j, -w"
+	done
+done
+ctl linkgroup --help
+ok "linkgroup --help explains balance and delete" both out_has "  balance [ID]  " out_has "  delete ID  "
 ctl linkgroup balance seven
 ok "balance with no ID" both status 1 err_has 'not the ID'
 for w in "" list show; do

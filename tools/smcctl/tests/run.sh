@@ -45,6 +45,14 @@ ok "ordinary program, SMC-R: no warning" [ "$(grep -c warning <<< "$err")" = 0 ]
 run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run sh -c 'exit 6'
 ok "no SMC-R: warned about, and run" both status 6 err_has 'warning: no SMC-R here ('
 ok "no SMC-R: one line" [ "$(grep -c warning <<< "$err")" = 1 ]
+run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run true
+if [ -e /sys/module/smcr ]; then
+	ok "no SMC-R though the module is there: no advice" [ "$(grep -c modprobe <<< "$err")" = 0 ]
+elif [ -e /sys/module/smc ]; then
+	ok "no SMC-R: what to do" err_has 'modprobe -r smc_diag smc'
+else
+	ok "no SMC-R: what to do" err_has 'the kernel module smcr is not loaded (modprobe smcr)'
+fi
 run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run --quiet sh -c 'exit 6'
 ok "no SMC-R, --quiet" [ "$rc/$(grep -c warning <<< "$err")" = 6/0 ]
 
