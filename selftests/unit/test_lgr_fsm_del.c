@@ -10,8 +10,10 @@
 #define S_NOTED	S_TWO "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; "
 static const struct lgr_row server[] = {
 	/* by the operator: connections move first, then the client is asked */
-	{ "LG-34", S_THREE, "want-del 2 orderly",
+	{ "LG-34 FO-16", S_THREE, "want-del 2 orderly",
 	  "move 2 orderly" },
+	{ "LG-34 FO-16", S_THREE, "want-del 2",
+	  "move 2" },
 	{ "LG-34 LLC-46 LLC-48", S_MOVE, "moved 2",
 	  "0>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LG-35", S_DEL, "0<delete-link! 3",
@@ -176,7 +178,7 @@ static const struct lgr_row server[] = {
 	  "move 0; rkey-done again link-error; -rkey; dead link-deleted; lose; "
 	  "1>delete-link all orderly 0x10000 #end; +end/llc" },
 	/* the client's notice: three messages (LLC-47) */
-	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2 orderly reason=0x20000",
+	{ "LLC-47 LG-38 FO-16", S_TWO, "0<delete-link 2 orderly reason=0x20000",
 	  "move 1 orderly" },
 	{ "LLC-47 LG-38", S_TWO "0<delete-link 2 orderly reason=0x20000;",
 	  "moved 1",
@@ -281,7 +283,7 @@ static const struct lgr_row server[] = {
 TEST(smcr_lgr_fsm_del__server)
 {
 	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54");
-	covers("LG-34 LG-35 LG-38");
+	covers("LG-34 LG-35 LG-38 FO-16");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
