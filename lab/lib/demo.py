@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,6 +33,7 @@ EXPLAIN = os.path.join(TREE, "lab", "lab-explain")
 # Two cards each, so two links, whatever the default is.
 LAN, KNOBS = (2, 2), "sysctl -qw net.smcr.max_links=2"
 BEGIN = time.time()
+QUIET = 20                  # seconds
 TTY = sys.stdout.isatty()
 
 
@@ -108,6 +110,7 @@ class Show:
         """run(), whatever comes; the guests end with it. Returns the exit status."""
         for s in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(s, lambda *_: sys.exit(1))
+        sys.stdout = Pulse(sys.stdout)
         status = 1
         try:
             status = self.run()
@@ -383,6 +386,30 @@ def make_file(path, length, source=None):
         raise LabError("the file is empty")
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+class Pulse:
+    """A stdout that says how much time has gone when nothing was written for QUIET seconds."""
+
+    def __init__(self, out):
+        self.out, self.last = out, time.time()
+        out.reconfigure(line_buffering=True)
+        threading.Thread(target=self.beat, daemon=True).start()
+
+    def __getattr__(self, name):
+        return getattr(self.out, name)
+
+    def write(self, text):
+        """As of any file."""
+        self.last = time.time()
+        return self.out.write(text)
+
+    def beat(self):
+        """Until the program ends."""
+        while True:
+            time.sleep(1)
+            if time.time() - self.last >= QUIET:
+                self.write(f"  ... [{time.time() - BEGIN:.0f} s]\n")
 
 
 def step(text):
