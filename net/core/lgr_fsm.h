@@ -281,6 +281,7 @@ struct smcr_lgr_out {
  * struct smcr_lgr_slot - one link
  * @st: enum smcr_slot_st
  * @num: link number, 0 while it has none
+ * @was: GONE: its number before
  * @own, @peer: RNICs
  * @age: counts up with every link that becomes active
  * @noticed: client: the server was asked to delete it
@@ -300,6 +301,7 @@ struct smcr_lgr_out {
 struct smcr_lgr_slot {
 	u8 st;
 	u8 num;
+	u8 was;
 	u8 own, peer;
 	u64 age;
 	bool noticed;

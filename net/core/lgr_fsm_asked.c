@@ -16,6 +16,18 @@ static void unknown_link(struct lf *x)
 	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
 }
 
+/* LLC-49: a window in time, while the link is being destroyed */
+static bool is_cleaned(const struct smcr_lgr_fsm *f, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (num && f->slot[i].st == SMCR_SLOT_GONE &&
+		    f->slot[i].was == num)
+			return true;
+	return false;
+}
+
 /* What the step waits for on its carrying link, bit by type */
 static u16 awaited(const struct smcr_lgr_fsm *f)
 {
@@ -281,8 +293,7 @@ void lf_del_asked(struct lf *x)
 	u8 slot = smcr_lgr_slot_of(f, num);
 
 	if (slot == SMCR_NO_SLOT) {
-		/* LLC-49: a window in time, if it has just been deleted */
-		if (!f->server || !lf_is_gone(f, num))
+		if (!f->server || !is_cleaned(f, num))
 			unknown_link(x);
 		return;
 	}

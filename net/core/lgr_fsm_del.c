@@ -56,6 +56,7 @@ void lf_stop(struct lf *x, u8 slot)
 	s->del = false;
 	s->asked = false;
 	s->answering = false;
+	s->was = s->num;
 	s->num = 0;
 	f->rkey_lost = true;
 	lf_rkey_link_down(x, slot);

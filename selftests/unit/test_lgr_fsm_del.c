@@ -204,6 +204,9 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "LLC-49", S_DEL "0<delete-link! 3;", "0<delete-link 3",
 	  "" },
+	/* ... long gone, but the client has just made it: it was offered over a slow link */
+	{ "LLC-49", S_DEL "0<delete-link! 3; stopped 2;", "0<delete-link 3",
+	  "0>delete-link! 3 0x100000" },
 	/*
 	 * ... or to be deleted anyway: the client does not listen there any more,
 	 * so what was begun on it is in vain
