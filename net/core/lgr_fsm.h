@@ -287,6 +287,7 @@ struct smcr_lgr_out {
  * @noticed: client: the server was asked to delete it
  * @deaf: client: ... and something that came on it since then was ignored (LLC-54)
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
+ * @asked_on: client: links over which the server has asked to delete it, while connections move
  * @via: link that carries the notice, or the reply; server: that carried the notice
  * @waits: client: how often the notice was given more time; server: not 0 while the client
  *	is waited for, see lf_client_says()
@@ -307,6 +308,7 @@ struct smcr_lgr_slot {
 	bool noticed;
 	bool deaf;
 	bool answering;
+	u16 asked_on;
 	u8 via;
 	u8 waits;
 	bool del;

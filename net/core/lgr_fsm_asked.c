@@ -127,17 +127,24 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 /* Client */
 
+static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 tag)
+{
+	const struct smcr_lgr_slot *s = &x->f->slot[slot];
+	struct smcr_llc *m;
+
+	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, tag, slot);
+	m->delete_link.link_num = s->num;
+	m->delete_link.reason = s->del_reason;
+}
+
 /* The reply, and then the end of the link when it has been delivered (LG-36) */
 static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
-	struct smcr_llc *m;
 
 	lf_settled(x);
-	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, SMCR_TAG_ANSWER, slot);
-	m->delete_link.link_num = s->num;
-	m->delete_link.reason = s->del_reason;
+	clt_del_reply(x, via, slot, SMCR_TAG_ANSWER);
 	lf_gone(x, s->num);
 	if (s->noticed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
@@ -156,15 +163,19 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 static void clt_moved(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	u8 slot = f->subject;
+	u8 slot = f->subject, i;
 
+	/* over which link the server has asked last the order of arrival does not tell */
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
+			clt_del_reply(x, i, slot, SMCR_TAG_NONE);
 	f->subject = SMCR_NO_SLOT;
 	clt_del_answer(x, f->carrier, slot);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* The server will ask again over another link (LLC-50) */
-static void clt_del_carrier_lost(struct lf *x)
+/* The server will ask again over another link (LLC-50) ... */
+static void clt_del_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = lf_subject(x);
@@ -178,6 +189,22 @@ static void clt_del_carrier_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	/* whether it does or not: what was said on the link is not answered */
 	lf_forget_link(x, slot);
+}
+
+/* ... unless it has done so already */
+static void clt_del_carrier_lost(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	u16 others = lf_subject(x)->asked_on & ~BIT(f->carrier);
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		if (!(others & BIT(i)))
+			continue;
+		f->carrier = i;
+		return;
+	}
+	clt_del_lost(x);
 }
 
 /* The link is gone for the server; its connections move all the same */
@@ -238,6 +265,7 @@ static void clt_delete(struct lf *x, u8 slot)
 	}
 	s->st = SMCR_SLOT_LEAVING;
 	s->del_orderly = dl->orderly;
+	s->asked_on = BIT(x->ev->slot);
 	f->carrier = x->ev->slot;
 	f->subject = slot;
 	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = dl->orderly;
@@ -266,13 +294,14 @@ static void clt_del_asked(struct lf *x, u8 slot)
 			/* the same again, over another link */
 			if (slot == f->subject) {
 				f->carrier = x->ev->slot;
+				lf_subject(x)->asked_on |= BIT(f->carrier);
 				return;
 			}
 			if (x->ev->slot == f->carrier) {
 				lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 				return;
 			}
-			clt_del_carrier_lost(x);
+			clt_del_lost(x);
 		} else if (f->first && slot != f->subject) {
 			lf_only_link(x, &x->ev->msg.delete_link);
 			return;

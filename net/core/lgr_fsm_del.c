@@ -13,9 +13,11 @@ void lf_answers_lost(struct lf *x, u8 via)
 {
 	u8 i;
 
-	for (i = 0; i < SMCR_SLOTS; i++)
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		x->f->slot[i].asked_on &= ~BIT(via);
 		if (x->f->slot[i].answering && x->f->slot[i].via == via)
 			lf_stop(x, i);
+	}
 }
 
 /* Notices that went over a link that is lost go over another (LLC-51) */

@@ -323,11 +323,17 @@ static const struct lgr_row client[] = {
 	  "dead link-error; lose; release" },
 	{ "LG-27", C_TWO "0<delete-link 2;", "moved 1",
 	  "0>delete-link! 2 0x10000 #answer 1; +retry/retry" },
-	/* again, over another link: the answer goes there (LLC-50) */
+	/* again, over another link: the answer goes over both (LLC-50) */
 	{ "LLC-50", C_MOVE, "1<delete-link 3 orderly",
 	  "" },
-	{ "LLC-50", C_MOVE "1<delete-link 3 orderly;", "moved 2",
-	  "1>delete-link! 3 0x20000 #answer 2" },
+	{ "LLC-50 LLC-04", C_MOVE "1<delete-link 3 orderly;", "moved 2",
+	  "0>delete-link! 3 0x20000; 1>delete-link! 3 0x20000 #answer 2" },
+	{ "LLC-50", C_MOVE "1<delete-link 3 orderly;", "down 1 link-error",
+	  "move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	{ "LLC-50", C_MOVE "1<delete-link 3 orderly; down 1 link-error;", "moved 2",
+	  "0>delete-link! 3 0x20000 #answer 2; +retry/retry" },
+	{ "LLC-50", C_MOVE "1<delete-link 3 orderly; down 0 link-error;", "moved 2",
+	  "1>delete-link! 3 0x20000 #answer 2; +retry/retry" },
 	{ "LLC-50", C_MOVE, "down 0 link-error",
 	  "move 0; fail 2 link-deleted; 1>delete-link 1 0x10000; "
 	  "+notice0/notice" },
@@ -525,7 +531,7 @@ TEST(smcr_lgr_fsm_del__notice_waits)
 
 TEST(smcr_lgr_fsm_del__client)
 {
-	covers("LLC-46 LLC-47 LLC-49 LLC-51 LLC-54");
+	covers("LLC-46 LLC-47 LLC-49 LLC-50 LLC-51 LLC-54");
 	covers("LG-27 LG-36 LG-37");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
