@@ -406,7 +406,7 @@ static void message(struct lf *x)
 	    s->st == SMCR_SLOT_FAILED)
 		return;
 	if (s->noticed && !m->reply) {
-		s->deaf = true;
+		lf_ignored(x);
 		return;
 	}
 	if (message_odd(x))
@@ -618,6 +618,20 @@ static bool idle(struct lf *x)
 	return true;
 }
 
+/* A link that was to go stays: what came on it meanwhile. False: nothing has */
+static bool kept(struct lf *x)
+{
+	const struct smcr_lgr_ev *old = x->ev;
+	struct smcr_lgr_ev ev = { };
+
+	if (x->f->ending || x->f->step == SMCR_LGR_OVER || !lf_kept_take(x, &ev))
+		return false;
+	x->ev = &ev;
+	message(x);
+	x->ev = old;
+	return true;
+}
+
 /**
  * smcr_lgr_fsm_init() - a new link group
  * @f: state
@@ -663,5 +677,5 @@ void smcr_lgr_fsm_step(struct smcr_lgr_fsm *f, const struct smcr_lgr_ev *ev,
 	do {
 		while (x.failed || x.in_vain)
 			follow_up(&x);
-	} while (idle(&x));
+	} while (kept(&x) || idle(&x));
 }

@@ -227,7 +227,7 @@ struct smcr_lgr_ev {
 	X(PREPARE,	"prepare")					\
 	/* the own RKEY exchange is over: .res */			\
 	X(RKEY_DONE,	"rkey-done")					\
-	/* RTokens for the link that is added, in out->msg[.msg] */	\
+	/* RTokens for the link that is added, in out->msg[.msg], by .about */ \
 	X(LEARN,	"learn")					\
 	/* RTokens of an RMB, .last: the last of them; DELETE RKEY: gone */ \
 	X(LEARN_RMB,	"learn-rmb")					\
@@ -285,7 +285,7 @@ struct smcr_lgr_out {
  * @own, @peer: RNICs
  * @age: counts up with every link that becomes active
  * @noticed: client: the server was asked to delete it
- * @deaf: client: ... and something that came on it since then was ignored (LLC-54)
+ * @deaf: client: ... and something that came on it since then is ignored for good (LLC-54)
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @asked_on: client: links over which the server has asked to delete it, while connections move
  * @via: link that carries the notice, or the reply; server: that carried the notice
@@ -293,6 +293,8 @@ struct smcr_lgr_out {
  *	is waited for, see lf_client_says()
  * @del: it shall be deleted: @del_reason, @del_orderly
  * @wanted: ... since the client wants it to be
+ * @unheard: server: it stays, but the client wanted it to go, and may take so many
+ *	links that are lost for good ones yet
  * @asked: server: the client was asked to delete it, and has not answered
  * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
  * @late: replies that may still come to what was given up, bits by type
@@ -313,6 +315,7 @@ struct smcr_lgr_slot {
 	u8 waits;
 	bool del;
 	bool wanted;
+	u8 unheard;
 	bool del_orderly;
 	u32 del_reason;
 	bool asked;
@@ -321,6 +324,16 @@ struct smcr_lgr_slot {
 	u16 owed;
 	u16 sure;
 };
+
+/* Client: a request that is ignored while its link is to go: see lf_ignored() */
+struct smcr_lgr_kept {
+	u8 slot;
+	struct smcr_lgr_facts facts;
+	struct smcr_llc msg;
+};
+
+/* The server has one exchange of each kind at a time, and may have given some up */
+enum { SMCR_LGR_KEPT = 4 };
 
 /*
  * struct smcr_lgr_fsm - all that it knows; the caller's lock or single thread
@@ -358,6 +371,7 @@ struct smcr_lgr_slot {
  * @gone, @gone_at: numbers of the links that were deleted last, 0 none; the next place
  * @held: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
  * @held_via: link that it came on, SMCR_NO_SLOT: none
+ * @kept, @n_kept: client: requests that are ignored unless their link stays, the oldest first
  * @end_tried: slots over which the end was told
  * @end: what is said in the end
  * @end_reply: ... as a reply
@@ -397,10 +411,12 @@ struct smcr_lgr_fsm {
 	u8 gone[SMCR_SLOTS];
 	u8 gone_at;
 	u8 held_via;
+	u8 n_kept;
 	u16 end_tried;
 	bool end_reply;
 	struct smcr_llc_delete_link end;
 	struct smcr_llc held;
+	struct smcr_lgr_kept kept[SMCR_LGR_KEPT];
 	struct smcr_link_nums nums;
 	struct smcr_lgr_slot slot[SMCR_SLOTS];
 };

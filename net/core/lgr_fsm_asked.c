@@ -350,6 +350,64 @@ void lf_link_unknown(struct lf *x)
 	lf_retry(x);
 }
 
+/*
+ * Client: a request came on a link that the server was asked to delete. It is ignored
+ * (LLC-54), and kept: if the link stays, since all others are lost, the server waits for
+ * the answer (FO-24). What it says of another link that it has lost counts at once: it may
+ * not have read what was sent on that one.
+ */
+void lf_ignored(struct lf *x)
+{
+	const struct smcr_llc *m = &x->ev->msg;
+	struct smcr_lgr_fsm *f = x->f;
+	u8 slot;
+
+	if (f->n_kept == SMCR_LGR_KEPT) {
+		f->slot[x->ev->slot].deaf = true;
+		return;
+	}
+	f->kept[f->n_kept++] = (struct smcr_lgr_kept){
+		.slot = x->ev->slot,
+		.facts = x->ev->facts,
+		.msg = *m,
+	};
+	if (m->type != SMCR_LLC_DELETE_LINK || m->delete_link.orderly)
+		return;
+	slot = smcr_lgr_slot_of(f, m->delete_link.link_num);
+	if (slot != SMCR_NO_SLOT && slot != x->ev->slot)
+		lf_fail(x, slot, SMCR_R_LINK_DELETED);
+}
+
+/* The oldest of them whose link is not to go any more, as @ev; those of links that went go */
+bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
+{
+	struct smcr_lgr_fsm *f = x->f;
+	const struct smcr_lgr_slot *s;
+	bool due;
+	u8 i = 0;
+
+	while (i < f->n_kept) {
+		s = &f->slot[f->kept[i].slot];
+		if (s->noticed && (s->st == SMCR_SLOT_ACTIVE ||
+				   s->st == SMCR_SLOT_LEAVING)) {
+			i++;
+			continue;
+		}
+		due = s->st == SMCR_SLOT_ACTIVE;
+		ev->type = SMCR_LGR_EV_MSG;
+		ev->slot = f->kept[i].slot;
+		ev->facts = f->kept[i].facts;
+		ev->msg = f->kept[i].msg;
+		f->n_kept--;
+		memmove(&f->kept[i], &f->kept[i + 1],
+			(f->n_kept - i) * sizeof(f->kept[0]));
+		memset(&f->kept[f->n_kept], 0, sizeof(f->kept[0]));
+		if (due)
+			return true;
+	}
+	return false;
+}
+
 const struct lf_row lf_asked_rows[] = {
 	/* 3.5.5.1.4: client */
 	{ SMCR_LGR_C_DEL_MOVE, LF_MOVED, clt_moved },

@@ -96,6 +96,15 @@ void lf_last_link_lost(struct lf *x, enum smcr_reason why)
 	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
 }
 
+static u8 n_failed(const struct smcr_lgr_fsm *f)
+{
+	u8 i, n = 0;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		n += f->slot[i].st == SMCR_SLOT_FAILED;
+	return n;
+}
+
 /* A link that is to go is not deleted: it is used again */
 void lf_stays(struct lf *x, u8 slot)
 {
@@ -107,6 +116,8 @@ void lf_stays(struct lf *x, u8 slot)
 		s->st = SMCR_SLOT_ACTIVE;
 		lf_act(x, SMCR_LGR_DO_STAY, slot);
 	}
+	if (s->wanted)
+		s->unheard = n_failed(f);
 	s->del = false;
 	s->del_orderly = false;
 	s->wanted = false;
@@ -319,6 +330,7 @@ static void srv_deleted(struct lf *x)
 	/* the notice came over a link that is gone since then, and the client listens again */
 	if (lf_carrier(x)->wanted && lf_carrier(x)->via == f->subject)
 		lf_stays(x, f->carrier);
+	lf_carrier(x)->unheard = 0;
 	lf_stop(x, f->subject);
 	f->subject = SMCR_NO_SLOT;
 	lf_settled(x);
@@ -326,11 +338,21 @@ static void srv_deleted(struct lf *x)
 	lf_retry(x);
 }
 
-/* LLC-50: the link that carried the request is not usable either */
+/*
+ * LLC-50: the link that carried the request is not usable either. But if the client has
+ * wanted that to go, and has not seen that all others are lost, it does not listen there
+ * until its own timer says so (LLC-51, LLC-54).
+ */
 static void srv_del_silent(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
+	if (lf_carrier(x)->unheard &&
+	    lf_usable(f, f->carrier) == SMCR_NO_SLOT) {
+		lf_carrier(x)->unheard--;
+		lf_arm(x, SMCR_LGR_T_STEP, SMCR_SPAN_NOTICE);
+		return;
+	}
 	if (f->first)
 		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
 	else

@@ -104,6 +104,8 @@ void lf_end_event(struct lf *x);
 extern const struct lf_row lf_asked_rows[];
 extern const unsigned int lf_n_asked_rows;
 void lf_del_asked(struct lf *x);
+void lf_ignored(struct lf *x);
+bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev);
 void lf_link_unknown(struct lf *x);
 bool lf_given_up(struct lf *x);
 /* lgr_fsm_rkey.c */

@@ -58,10 +58,13 @@ void lf_reply(struct lf *x, const struct smcr_llc *msg)
 	m->reply = true;
 }
 
-/* Hand the event's message over to the caller */
+/* Hand the event's message over to the caller; .about: the link that it came on */
 void lf_pass_msg(struct lf *x, u8 type, u8 slot)
 {
-	*out_msg(x, lf_act(x, type, slot)) = x->ev->msg;
+	struct smcr_lgr_act *a = lf_act(x, type, slot);
+
+	a->about = x->ev->slot;
+	*out_msg(x, a) = x->ev->msg;
 }
 
 void lf_arm(struct lf *x, u8 timer, u8 span)

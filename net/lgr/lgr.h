@@ -307,7 +307,6 @@ struct smcr_llc_rkey {
  * @queue, @len: messages that have arrived
  * @late, @n_late: messages that found no room in the send queue; @work only
  * @news: bits by enum smcr_llc_news; atomic
- * @ev_slot: link on which the message of the event came; @work only
  * @rkey_slots, @n_rkey_slots: other links of the own CONFIRM RKEY; @work only
  * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
  * @armed, @due: timers and when they end, jiffies; @work only
@@ -326,7 +325,6 @@ struct smcr_llc_run {
 	struct list_head late;
 	unsigned int n_late;
 	DECLARE_BITMAP(news, NR_SMCR_NEWS);
-	u8 ev_slot;
 	u8 rkey_slots[SMCR_SLOTS];
 	u8 n_rkey_slots;
 	int learning;

@@ -166,7 +166,6 @@ static bool llc_take_msg(struct smcr_lgr *lgr)
 	if (!item)
 		return false;
 	ev.slot = item->slot;
-	lgr->llc.ev_slot = item->slot;
 	ev.msg = item->msg;
 	kfree(item);
 	if (ev.msg.type == SMCR_LLC_TEST_LINK) {

@@ -332,20 +332,20 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
  * be news: Linux tells of those that are in use, also if we were not told before, or
  * have been told that they go. Nobody writes there, so they are passed over (LLC-41).
  */
-static void do_learn(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg)
+static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
+		     const struct smcr_llc *msg)
 {
 	const struct smcr_llc_add_link_cont *ac = &msg->add_link_cont;
 	u8 i, n = min_t(u8, ac->n_rtokens, ARRAY_SIZE(ac->pair));
 	int rt;
 
 	for (i = 0; i < n; i++) {
-		rt = smcr_lgr_find_rtoken(lgr, lgr->llc.ev_slot,
-					  ac->pair[i].ref_rkey);
+		rt = smcr_lgr_find_rtoken(lgr, a->about, ac->pair[i].ref_rkey);
 		if (rt < 0) {
 			smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
 			continue;
 		}
-		smcr_lgr_tell_rtoken(lgr, rt, slot, ac->pair[i].new_rkey,
+		smcr_lgr_tell_rtoken(lgr, rt, a->slot, ac->pair[i].new_rkey,
 				     ac->pair[i].new_va);
 	}
 }
@@ -521,7 +521,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		lgr->slot[a->slot].peer = msg->add_link;
 		break;
 	case SMCR_LGR_DO_LEARN:
-		do_learn(lgr, a->slot, msg);
+		do_learn(lgr, a, msg);
 		break;
 	case SMCR_LGR_DO_UP:
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_UP);

@@ -50,6 +50,7 @@ struct side {
 	bool preparing;
 	u16 prepared;
 	u32 timers;		/* armed, bits */
+	u32 slow;		/* ... for longer than T_LLC */
 	u8 nics;
 	u8 rmbs;		/* published */
 	u8 rmbs_old;		/* ... and all that ever were */
@@ -351,8 +352,7 @@ static bool is_sound(const struct world *w, const struct phys *p, bool going)
 			return false;
 		if (!slot->noticed && !slot->del && slot->st == SMCR_SLOT_ACTIVE)
 			continue;
-		/* what a client has ignored the server still waits for (LLC-54) */
-		if (!going || !slot->del_orderly || slot->deaf ||
+		if (!going || !slot->del_orderly ||
 		    (slot->st != SMCR_SLOT_ACTIVE && slot->st != SMCR_SLOT_LEAVING))
 			return false;
 	}
@@ -430,6 +430,9 @@ static void act(struct world *w, u8 me, const struct smcr_lgr_act *a,
 		break;
 	case SMCR_LGR_DO_ARM:
 		s->timers |= 1U << a->timer;
+		s->slow &= ~(1U << a->timer);
+		if (a->span == SMCR_SPAN_NOTICE)
+			s->slow |= 1U << a->timer;
 		break;
 	case SMCR_LGR_DO_DISARM:
 		s->timers &= ~(1U << a->timer);
@@ -614,16 +617,19 @@ static u32 list_events(const struct world *w, struct event *e)
 
 /*
  * The reply to an own RKEY request is held by a server that changes the group: what it
- * waits for itself comes to its end in time long before the client's patience does.
+ * waits for itself comes to its end in time long before the client's patience does. A
+ * server that goes on to wait for the client does so for longer than the client's notices.
  */
-static bool is_patient(const struct side *s, u32 timer)
+static u8 patience(const struct side *s, u32 timer)
 {
+	if (timer == SMCR_LGR_T_STEP && s->slow & (1U << timer))
+		return 2;
 	return timer >= SMCR_LGR_T_NOTICE ||
 	       (timer == SMCR_LGR_T_RKEY && s->f.rkey == SMCR_RKEY_SENT &&
 		s->f.step != SMCR_LGR_IDLE);
 }
 
-static u32 list_timers(const struct world *w, struct event *e, bool patient)
+static u32 list_timers(const struct world *w, struct event *e, u8 how_patient)
 {
 	u32 n = 0, i, side;
 
@@ -631,7 +637,7 @@ static u32 list_timers(const struct world *w, struct event *e, bool patient)
 		for (i = 0; i < NR_SMCR_LGR_TIMER; i++)
 			if (w->s[side].timers & (1U << i) &&
 			    i != SMCR_LGR_T_RETRY && !w->s[side].released &&
-			    is_patient(&w->s[side], i) == patient)
+			    patience(&w->s[side], i) == how_patient)
 				e[n++] = (struct event){ E_TIMER, (u8)side, (u8)i };
 	return n;
 }
@@ -640,7 +646,7 @@ static u32 list_late(const struct world *w, struct event *e)
 {
 	u32 n, i, side;
 
-	n = list_timers(w, e, false);
+	n = list_timers(w, e, 0);
 
 	for (side = 0; side < 2; side++) {
 		const struct side *s = &w->s[side];
@@ -667,7 +673,7 @@ static u32 list_late(const struct world *w, struct event *e)
 				e[n++] = (struct event){ E_RETRY, side, i };
 		}
 	}
-	return n ?: list_timers(w, e, true);
+	return n ?: list_timers(w, e, 1) ?: list_timers(w, e, 2);
 }
 
 static void deliver(struct world *w, u8 me, u8 n)
@@ -740,6 +746,20 @@ static void make(struct world *w, u8 me, u8 slot, bool ok)
 	step(w, me, &ev);
 }
 
+/* Another link may have the number when neither side holds the old one */
+static void unused(struct world *w, u8 me, u8 slot)
+{
+	u8 n = w->s[me].phys[slot], i;
+	bool held = false;
+
+	w->s[me].phys[slot] = 0xff;
+	if (n == 0xff)
+		return;
+	for (i = 0; i < SMCR_SLOTS; i++)
+		held |= w->s[me].phys[i] == n || w->s[!me].phys[i] == n;
+	w->p[n].used = held;
+}
+
 static void job(struct world *w, u8 me, u8 slot, bool ok)
 {
 	struct side *s = &w->s[me];
@@ -764,14 +784,7 @@ static void job(struct world *w, u8 me, u8 slot, bool ok)
 	default:
 		ev.type = SMCR_LGR_EV_STOPPED;
 		qp_gone(w, me, slot);
-		if (s->phys[slot] != 0xff) {
-			struct phys *p = &w->p[s->phys[slot]];
-
-			if (!p->qp[!me] && (!p->made[!me] || p->lost[me] ||
-					    !p->n[0]))
-				p->used = p->qp[0] || p->qp[1];
-		}
-		s->phys[slot] = 0xff;
+		unused(w, me, slot);
 	}
 	step(w, me, &ev);
 }
@@ -1462,6 +1475,10 @@ TEST(model_lgr__the_last_one_stays)
 		w.b.breaks = 2;
 		run("a link of three is deleted, and two break", &w);
 	}
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 1;
+	w.b.downs = 2;
+	run("the client deletes a link of three, and two are given up", &w);
 	settle(&w, 2, 2);
 	w.b.dels[CLIENT] = 1;
 	w.b.dels[SERVER] = 1;

@@ -266,7 +266,7 @@ TEST(smcr_lgr_fsm_bad__stale)
 {
 	static const char *const stale[] = {
 		"add-link 4 nic=3", "confirm-link 1", "add-link-cont 4",
-		"delete-link 1", "delete-link 77", "confirm-rkey n=2 links=1,2",
+		"delete-link 1 orderly", "delete-link 77", "confirm-rkey n=2 links=1,2",
 		"confirm-rkey-cont n=1", "delete-rkey",
 	};
 	u8 i, k;

@@ -133,6 +133,16 @@ static const struct lgr_row server[] = {
 	  "stay 1; move 0; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LG-44", S_MOVE "down 0 link-error; down 1 link-error;",
 	  "down 2 link-error", "dead link-error; lose; release" },
+	/* ... the client may not listen there before its own timer is over */
+	{ "LLC-50 LLC-54", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1; "
+	  "down 0 link-error;", "timer step",
+	  "+step/notice" },
+	{ "LLC-50 LLC-54", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1; "
+	  "down 0 link-error; timer step;", "timer step",
+	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
+	{ "LLC-50 LLC-54", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1; "
+	  "down 0 link-error; timer step;", "1<delete-link! 1",
+	  "stop 0; +retry/retry" },
 	/* ... the client, which does not listen there, says that it goes on with it */
 	{ "FO-24 LG-38", S_NOTED, "down 0 link-error",
 	  "move 0; rkey-done again link-error; -rkey; +notice1/notice" },
@@ -413,9 +423,25 @@ static const struct lgr_row client[] = {
 	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	{ "FO-24", C_TWO "1<delete-link 1 orderly reason=0x20000;",
 	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
-	/* ... but not when the server waits there for what was ignored (LLC-54) */
-	{ "LLC-54", C_TWO "want-del 0 orderly; 0<add-link 3 nic=2;",
-	  "down 1 link-error", "dead link-error; lose; release" },
+	/* ... and what the server has said there meanwhile counts then (LLC-54) */
+	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; 0<confirm-rkey n=1 links=2; "
+	  "0<delete-link 2 orderly;", "down 1 link-error",
+	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice; "
+	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2; "
+	  "0>delete-link! 2 0x10000 #answer 1; -notice1; +retry/retry" },
+	/* ... that it has lost the other one counts at once */
+	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2",
+	  "fail 1 link-deleted; -notice0; move 1; 0>delete-link 2 0x10000; "
+	  "+notice1/notice; 0>delete-link! 2 0x10000 #answer 1; -notice1; "
+	  "+retry/retry" },
+	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; "
+	  "1<delete-link 1 orderly reason=0x20000;", "0<delete-link 2",
+	  "fail 1 link-deleted; -notice0; stay 0; move 1; 0>delete-link 2 0x10000; "
+	  "+notice1/notice; 0>delete-link! 2 0x10000 #answer 1; -notice1; "
+	  "+retry/retry" },
+	{ "FO-02 LLC-54", C_THREE "want-del 0 orderly;", "0<delete-link 2",
+	  "fail 1 link-deleted; move 1; 2>delete-link 1 orderly 0x20000; "
+	  "+notice0/notice; 2>delete-link 2 0x10000; +notice1/notice" },
 	/* by the operator */
 	{ "LG-42 LLC-48", C_TWO, "want-del 0 orderly",
 	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },
@@ -437,7 +463,7 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<delete-rkey",
 	  "" },
-	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2",
+	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2 orderly",
 	  "" },
 	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<confirm-link 1",
 	  "" },
