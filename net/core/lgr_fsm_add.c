@@ -215,7 +215,10 @@ static void link_active(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = lf_subject(x);
+	u8 i;
 
+	for (i = 0; i < SMCR_SLOTS; i++)
+		f->slot[i].stays = 0;
 	s->st = SMCR_SLOT_ACTIVE;
 	s->age = f->ages++;
 	f->eased = false;

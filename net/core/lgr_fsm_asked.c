@@ -6,6 +6,8 @@
 #include "env.h"
 #include "lgr_fsm_int.h"
 
+enum { LF_STAYS = 4 };	/* on a client's word, until another link comes */
+
 static void unknown_link(struct lf *x)
 {
 	struct smcr_llc *m;
@@ -74,19 +76,26 @@ static void begun_in_vain(struct lf *x, u8 slot)
 /*
  * On a link that is to go comes a notice about the only other one, in @slot: it is the one
  * in @slot that goes. What the client has sent on the link before it asked for its end may
- * come later than that, so it counts only if no third one is there.
+ * come later than that, so it counts only if no third one is there. A client that has it
+ * so with the one and the other in turn is not followed for ever.
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
 	const struct smcr_lgr_slot *on = &x->f->slot[x->ev->slot];
 	u8 other = lf_usable(x->f, slot);
 
-	if (slot == x->ev->slot ||
+	if (slot == x->ev->slot || on->stays >= LF_STAYS ||
 	    (other != SMCR_NO_SLOT && other != x->ev->slot))
 		return false;
 	if (on->st == SMCR_SLOT_LEAVING)
 		return lf_can_stay(on);
 	return on->wanted && !x->ev->msg.delete_link.orderly;
+}
+
+static void go_on(struct lf *x)
+{
+	x->f->slot[x->ev->slot].stays++;
+	lf_stays(x, x->ev->slot);
 }
 
 /*
@@ -101,7 +110,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
 	if (goes_on(x, slot))
-		lf_stays(x, x->ev->slot);
+		go_on(x);
 	if (s->asked)		/* the client will see that it is being done */
 		return;
 	if (!s->del) {

@@ -555,6 +555,24 @@ TEST(smcr_lgr_fsm_del__notice_waits)
 	EXPECT_TRUE(strstr(r.said, "fail 1 llc-timeout"));
 }
 
+/* A client that wants the one and the other of two links to go in turn */
+TEST(smcr_lgr_fsm_del__to_and_fro)
+{
+	struct lgr_rig r;
+	u32 i, stays = 0;
+
+	covers("SEC-11");
+	lgr_situation(&r, S_TWO);
+	for (i = 0; i < 1000; i++) {
+		lgr_event(&r, i % 2 ? "1<delete-link 1 orderly reason=0x20000" :
+				      "0<delete-link 2 orderly reason=0x20000");
+		stays += !!strstr(r.said, "stay");
+	}
+	EXPECT_EQ(stays, 8);
+	lgr_event(&r, "moved 1");
+	EXPECT_TRUE(strstr(r.said, "delete-link 2"));
+}
+
 TEST(smcr_lgr_fsm_del__client)
 {
 	covers("LLC-46 LLC-47 LLC-49 LLC-50 LLC-51 LLC-54");
