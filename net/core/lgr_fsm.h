@@ -295,6 +295,7 @@ struct smcr_lgr_out {
  * @wanted: ... since the client wants it to be
  * @unheard: server: it stays, but the client wanted it to go, and may take so many
  *	links that are lost for good ones yet
+ * @later: this side has wanted it to go, in order, and it stayed: it goes when another one comes
  * @stays: server: how often it stayed on the client's word, since a link has come
  * @asked: server: the client was asked to delete it, and has not answered
  * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
@@ -319,6 +320,7 @@ struct smcr_lgr_slot {
 	u8 unheard;
 	bool del_orderly;
 	u32 del_reason;
+	bool later;
 	u8 stays;
 	bool asked;
 	bool fresh;

@@ -226,6 +226,7 @@ static void link_active(struct lf *x)
 	lf_act(x, SMCR_LGR_DO_LIVE, f->subject);
 	lf_retry_done(x);
 	f->subject = SMCR_NO_SLOT;
+	lf_go_after_all(x);
 }
 
 static void srv_confirmed(struct lf *x)
@@ -492,6 +493,7 @@ static void clt_up(struct lf *x)
 	lf_send(x, slot, SMCR_LLC_CONFIRM_LINK, true, SMCR_TAG_NONE,
 		slot)->confirm_link.link_num = s->num;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	lf_go_after_all(x);
 }
 
 static void clt_undo(struct lf *x)

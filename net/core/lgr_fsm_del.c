@@ -111,6 +111,8 @@ void lf_stays(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
+	if (f->server ? s->del && !s->wanted : s->noticed)
+		s->later = s->del_reason != SMCR_DEL_ASYMMETRIC;
 	notice_over(x, slot);
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_ACTIVE;
@@ -218,20 +220,36 @@ static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 	return i != SMCR_NO_SLOT && !f->slot[i].del;
 }
 
-/* SMCR_LGR_EV_WANT_DEL: by the operator, or since the RNIC is to go */
-void lf_want_del(struct lf *x)
+static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	struct smcr_lgr_slot *s = &x->f->slot[slot];
 
 	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->noticed ||
-	    !another_stays(x->f, x->ev->slot))
+	    !another_stays(x->f, slot))
 		return;
-	s->del_orderly = x->ev->orderly;
-	s->del_reason = x->ev->del_reason;
+	s->later = false;
+	s->del_orderly = orderly;
+	s->del_reason = reason;
 	if (x->f->server)
 		s->del = true;
 	else
-		lf_notice(x, x->ev->slot);
+		lf_notice(x, slot);
+}
+
+/* SMCR_LGR_EV_WANT_DEL: by the operator, or since the RNIC is to go */
+void lf_want_del(struct lf *x)
+{
+	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
+}
+
+/* Another link has come: those that stayed for want of one go (LG-34, LG-38) */
+void lf_go_after_all(struct lf *x)
+{
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (x->f->slot[i].later)
+			want_del(x, i, true, x->f->slot[i].del_reason);
 }
 
 /* Server */

@@ -94,6 +94,7 @@ void lf_notices_wait(struct lf *x);
 void lf_client_wait(struct lf *x);
 void lf_del_begin(struct lf *x, u8 slot);
 void lf_want_del(struct lf *x);
+void lf_go_after_all(struct lf *x);
 void lf_notice_silent(struct lf *x, u8 slot);
 void lf_answer_sent(struct lf *x, u8 slot);
 void lf_end(struct lf *x);

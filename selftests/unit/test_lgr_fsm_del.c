@@ -124,6 +124,20 @@ static const struct lgr_row server[] = {
 	/* of those that are left the one that still works stays */
 	{ "FO-24", S_MOVE "down 0 link-error;", "down 1 link-error",
 	  "stay 2; move 1; 2>delete-link 1 0x10000; +step/llc" },
+	/* ... until there is another one, which is asked for again and again */
+	{ "LG-34", S_TWO "want-del 1 orderly; down 0 link-error; 1<delete-link! 1; "
+	  "stopped 0; timer retry; made 0 nic=2 n=1; 1<add-link! 3 nic=2; "
+	  "1<add-link-cont! 3; up 0;", "0<confirm-link! 3",
+	  "agreed 0; live 0; -retry; move 1 orderly" },
+	{ "LG-34", S_TWO "want-del 1 orderly; down 0 link-error; 1<delete-link! 1; "
+	  "stopped 0; timer retry; made 0 nic=2 n=1; 1<add-link! 3 nic=2; "
+	  "1<add-link-cont! 3; up 0; 0<confirm-link! 3;", "moved 1",
+	  "0>delete-link 2 orderly 0x20000; +step/llc" },
+	/* ... and if the client wants it to go it says so */
+	{ "LG-34", S_TWO "0<delete-link 2 orderly reason=0x20000; down 0 link-error; "
+	  "moved 1; 1<delete-link! 1; stopped 0; timer retry; made 0 nic=2 n=1; "
+	  "1<add-link! 3 nic=2; 1<add-link-cont! 3; up 0;", "0<confirm-link! 3",
+	  "agreed 0; live 0; -retry; make 2" },
 	{ "FO-24 LG-38", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1;",
 	  "1<delete-link 1 reason=0x10000",
 	  "stay 1; fail 0 link-deleted; move 0; "
@@ -423,6 +437,12 @@ static const struct lgr_row client[] = {
 	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	{ "FO-24", C_TWO "1<delete-link 1 orderly reason=0x20000;",
 	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	/* ... until there is another one */
+	{ "LG-42", C_TWO "want-del 0 orderly; down 1 link-error; 0<delete-link 2; "
+	  "sent 0 answer 1; stopped 1; 0<add-link 3 nic=1; made 1 nic=1 n=1; "
+	  "0<add-link-cont 3; 1<confirm-link 3;", "up 1",
+	  "live 1; -retry; 1>confirm-link! 3; 1>delete-link 1 orderly 0x20000; "
+	  "+notice0/notice" },
 	/* ... and what the server has said there meanwhile counts then (LLC-54) */
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; 0<confirm-rkey n=1 links=2; "
 	  "0<delete-link 2 orderly;", "down 1 link-error",
