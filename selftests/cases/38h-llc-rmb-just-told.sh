@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The peer has confirmed the RKey of a new RMB, which gives out no elements yet, when a link
-# is added: it is among those that ADD LINK CONTINUATION counts, and named there.
+# is added: it is among those that ADD LINK CONTINUATION counts.
 #
 # covers: RMB-05
 # module: ours none

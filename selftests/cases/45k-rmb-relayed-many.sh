@@ -4,8 +4,8 @@
 # Another host of the LAN relays six hundred Accepts and six hundred Confirms of a group
 # that it has not formed, with the peer ID, GID, MAC, queue pair and key of the host that
 # has. All are refused: Accepts by a Decline, Confirms by a reset of the relay's own TCP
-# connections. Meanwhile the group's connections of another user, new ones and one that
-# there was, take as long as before; no other connection is reset, and no group is left
+# connections. Meanwhile new connections of another user in that group take as long as
+# before, and one that there was goes on; no link is lost, and the server has no group
 # of what was refused.
 #
 # covers: SEC-11 SEC-13

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The RNIC of one of two links is pulled, which leaves in order for a second, and the other link's port goes down at once.
-# The first one is used again as long as it works: no connection is reset before that second is over, and data pass.
+# The first one is active again as long as it works: there is a connection until that second is over, and then none.
 #
 # covers: FO-24
 # nics: 2/2
