@@ -2,12 +2,14 @@
 # shellcheck shell=bash
 #
 # The peer gives an element to a new connection that an old one still uses: the
-# old one is reset, nothing of it is written any more, the new one works.
+# old one is reset, nothing of it is written any more, the new one works. An element
+# of another RMB is another one, whatever their indexes are.
 #
 # covers: CLC-40 RMB-24
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
+# allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered again as a new RMB
 # tags: puppet clc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
@@ -19,6 +21,11 @@ server() {
 		slot:2 accept:0 recv:5 send:5 \
 		slot:1 recv:1=ECONNRESET close slot:2 recv:1=eof close
 	app_end "server program"
+
+	# --- of two RMBs
+	app_bg socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:1 send:5 recv:1=eof close
+	app_end "server program, two RMBs"
 
 	# --- offered in Accept
 	pup_bg <<-'E'
@@ -75,6 +82,31 @@ client() {
 		conn 1
 		rx none 200ms link
 		conn 2
+		close
+	E
+	await up3
+	pup "elements of two RMBs" <<-E
+		set peer_id=0002525400000002 index=4
+		connect $PEER 5002
+		first_contact until=confirm
+		# that one, of an RMB that begins 127 elements before
+		tx confirm va=-2080768 index=131
+		first_contact from=confirm_link
+		accepted
+		tx data len=5
+		rmb
+		tx llc confirm_rkey
+		rx llc confirm_rkey reply=1 negative=0
+		conn 2
+		set index=3
+		connect $PEER 5002
+		reuse
+		accepted
+		tx data len=5
+		rx data len=5
+		close
+		conn 1
+		rx data len=5
 		close
 	E
 	await up2
