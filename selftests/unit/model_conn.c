@@ -418,22 +418,34 @@ TEST(shell__orders)
 	printf("# %llu worlds, %llu orders, %u moves\n", n, done, order_moves);
 }
 
-/* An RToken is found by its key as it is by a search of all */
-TEST(shell__rtokens)
+static void run_task(const char *name, void (*fn)(void *arg, int n), int len)
 {
 	const char *runs = getenv("RUNS");
 	u64 n = runs ? strtoull(runs, NULL, 0) : 100, seed;
 
-	covers("LLC-57 LLC-67");
 	signal(SIGABRT, aborted);
 	for (seed = 1; seed <= n; seed++) {
 		now_seed = seed;
 		kernel_start(seed, 1000);
-		task_start("rtokens", rtokens_run, NULL, 3000);
+		task_start(name, fn, NULL, len);
 		kernel_run();
 		if (kernel_trouble()[0])
 			printf("# seed %llu: %s\n", seed, kernel_trouble());
 		EXPECT_TRUE(!kernel_trouble()[0]);
 		kernel_end();
 	}
+}
+
+/* An RToken is found by its key as it is by a search of all */
+TEST(shell__rtokens)
+{
+	covers("LLC-57 LLC-67");
+	run_task("rtokens", rtokens_run, 3000);
+}
+
+/* A group without connections ends when none has come and gone for the time */
+TEST(shell__idle)
+{
+	covers("LG-39");
+	run_task("idle", idle_run, 200);
 }

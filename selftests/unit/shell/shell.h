@@ -132,7 +132,8 @@ void apps_came(u32 token, const void *by, u8 pflags, u8 cflags);
 u8 byte_of(const struct smcr_sock *to, u64 pos);
 void sock_free(struct sock *sk);
 
-/* rtokens.c */
+/* rtokens.c, idle.c */
 void rtokens_run(void *arg, int n);
+void idle_run(void *arg, int n);
 
 #endif /* _SMCR_UNIT_SHELL_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A server's group without connections: for how long (net/lgr/lgr_conns.c, LG-39) */
+#include "lgr/lgr_impl.h"
+#include "shell.h"
+
+static struct smcr_net sn;
+static unsigned int overs;
+
+/* Its time is over. A connection may have come meanwhile, but no other one has gone */
+static void over(struct work_struct *work)
+{
+	struct smcr_lgr *lgr = container_of(to_delayed_work(work), struct smcr_lgr,
+					    conns.idle_work);
+
+	overs++;
+	if (!lgr->conns.n &&
+	    time_before(jiffies, lgr->conns.idle_since + sn.knobs.t_lgr_idle))
+		bad("idle for %lu of %d ms", jiffies - lgr->conns.idle_since,
+		    sn.knobs.t_lgr_idle);
+	smcr_lgr_put(lgr);
+}
+
+/**
+ * idle_run() - a task: connections come and go, one or two at a time
+ * @arg: not used
+ * @n: how many
+ */
+void idle_run(void *arg, int n)
+{
+	struct smcr_lgr *lgr = kmem(sizeof(*lgr), __func__);
+	struct smcr_member conn[2] = { };
+	bool in[2] = { };
+	int i;
+
+	overs = 0;
+	sn.knobs.t_lgr_idle = 20 + pick(60);
+	lgr->sn = &sn;
+	lgr->server = true;
+	lgr->st = SMCR_LGR_ST_ACTIVE;
+	refcount_set(&lgr->refs, 1);
+	spin_lock_init(&lgr->lock);
+	smcr_lgr_init_conns(lgr);
+	INIT_DELAYED_WORK(&lgr->conns.idle_work, over);
+	for (; n || in[0] || in[1]; n -= !!n) {
+		i = pick(2);
+		if (in[i]) {
+			overs = 0;
+			smcr_lgr_del_conn(lgr, &conn[i]);
+		} else if (n) {
+			conn[i].token = n;
+			INIT_LIST_HEAD(&conn[i].lgr_node);
+			if (smcr_lgr_add_conn(lgr, &conn[i]))
+				bad("a connection cannot be added");
+		} else {
+			continue;
+		}
+		in[i] = !in[i];
+		wait_until(pick(50));
+	}
+	wait_until(100);
+	if (overs != 1 || refcount_read(&lgr->refs) != 1)
+		bad("its time was over %u times, %d references are left", overs,
+		    refcount_read(&lgr->refs));
+	kfree(lgr);
+}
