@@ -63,7 +63,8 @@ help:
 	@echo '                     machine is; --compare=REV, --gate, --profile'
 	@echo 'make lab-report      RDMA WRITE, AF_SMC and TCP compared, as a page; SIZE=1G KERNEL=6.1'
 	@echo '                     ARGS=--help'
-	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX)'
+	@echo 'make install         the module, smcctl, man pages (KDIR, KERNEL, DESTDIR, PREFIX);'
+	@echo '                     uninstall: all of them away again'
 	@echo 'make deps            the Debian packages for all of this (root)'
 	@echo 'make hooks           git runs quick checks before each commit (CONTRIBUTING.md)'
 	@echo 'make clean           what was built here; distclean: the cache as well'
@@ -161,7 +162,11 @@ ifneq ($(call have,tools/smcctl),)
 endif
 
 uninstall:
-	$(Q)rm -f "$(DESTDIR)"/lib/modules/*/$(INSTALL_MOD_DIR)/smcr.ko "$(DESTDIR)/etc/modprobe.d/smcr.conf"
+	$(Q)for ko in "$(DESTDIR)"/lib/modules/*/$(INSTALL_MOD_DIR)/smcr.ko; do \
+		[ -e "$$ko" ] || continue; \
+		kver=$${ko#"$(DESTDIR)"/lib/modules/} && kver=$${kver%%/*} && rm -f "$$ko" && \
+		{ [ -n "$(DESTDIR)" ] || depmod -a "$$kver"; } && echo "  removed for $$kver" || exit 1; done
+	$(Q)rm -f "$(DESTDIR)/etc/modprobe.d/smcr.conf"
 ifneq ($(call have,tools/smcctl),)
 	$(Q)$(MAKE) $(if $(V),,-s) -C tools/smcctl uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 endif
