@@ -311,6 +311,7 @@ struct smcr_llc_rkey {
  * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
  * @armed, @due: timers and when they end, jiffies; @work only
  * @first_no: number of the last message of first contact; @work writes
+ * @sent_no: ... of the last one that was delivered; written before SMCR_NEWS_SENT
  * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
  *	written once, after @settled_why
  * @rkey: the own RKEY exchange
@@ -331,6 +332,7 @@ struct smcr_llc_run {
 	u32 armed;
 	unsigned long due[NR_SMCR_LGR_TIMER];
 	u32 first_no;
+	u32 sent_no;
 	u8 settled;
 	enum smcr_reason settled_why;
 	struct smcr_llc_rkey rkey;

@@ -270,6 +270,9 @@ static bool llc_take_news(struct smcr_lgr *lgr)
 		ev.peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
 		break;
 	case SMCR_NEWS_SENT:
+		/* the reply came first: a later message is under way */
+		if (READ_ONCE(lgr->llc.sent_no) != lgr->llc.first_no)
+			return true;
 		ev.type = SMCR_LGR_EV_SENT;
 		ev.tag = SMCR_TAG_FIRST;
 		break;

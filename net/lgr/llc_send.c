@@ -21,9 +21,8 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 		return;
 	switch ((u8)(pend->mark >> 8)) {
 	case SMCR_TAG_FIRST:
-		/* not of an earlier one */
-		if (pend->mark >> 16 == READ_ONCE(lgr->llc.first_no))
-			smcr_llc_news(lgr, SMCR_NEWS_SENT);
+		WRITE_ONCE(lgr->llc.sent_no, pend->mark >> 16);
+		smcr_llc_news(lgr, SMCR_NEWS_SENT);
 		break;
 	case SMCR_TAG_ANSWER:
 		smcr_llc_news(lgr, SMCR_NEWS_ANSWERED + about);
