@@ -234,7 +234,7 @@ static int on_family(const struct nlattr *nla, void *arg)
 const char *no_module(void)
 {
 	if (!access("/sys/module/smc", F_OK))
-		return "the in-tree module smc owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr";
+		return "the in-tree smc owns AF_SMC: modprobe -r smc_diag smc; modprobe smcr";
 	return "the kernel module smcr is not loaded (modprobe smcr)";
 }
 
