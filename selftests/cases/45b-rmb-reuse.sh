@@ -5,7 +5,7 @@
 # never wrote gets zeros, not what the earlier connection left, and the earlier
 # connection's token says nothing any more. Elements of several sizes in one
 # group. RMBs that nobody uses are kept for a while, and then withdrawn even if
-# the peer does not know them.
+# the peer does not know them; an element in quarantine is in use until that ends.
 #
 # covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
@@ -48,6 +48,12 @@ server() {
 	check "that the peer did not know one was logged" \
 		grep -qE "link group [0-9]+, peer [0-9a-f]{16} does not know RKey 0x[0-9a-f]+" <(messages)
 	log_limited
+
+	calls=()
+	for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
+	for i in {1..4}; do calls+=("slot:$i" recv:1=ECONNRESET close); done
+	app_bg limit:20 socket rcvbuf:65536 listen:5005 mark:up4 "${calls[@]}" mark:reset slot:5 recv:1=eof close
+	app_end "connections that are reset"
 }
 
 old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
@@ -156,6 +162,31 @@ client() {
 			conn c6
 			close
 			write off=0 len=16 rkey=%rkey1 va=%va1 byte=77 expect=err
+		E
+	)
+	await up4
+	pup "kept from the end of the quarantine on" < <(
+		cat <<-E
+			set peer_id=0004525400000002
+			conn c1
+			connect $PEER 5005
+			first_contact
+			tx data len=5
+			rx data len=5
+			let rkey1=%peer_rkey
+		E
+		for i in 2 3 4 5; do printf '%s\n' "conn c$i" "connect $PEER 5005" "reuse" "tx data len=5" "rx data len=5"; done
+		# for longer than an RMB without users is kept
+		echo "rx none 1s link"
+		for i in 1 2 3 4; do printf '%s\n' "conn c$i" "tx rst" "rx cdc has=A"; done
+		cat <<-E
+			conn c5
+			await reset
+			# T_ABORT for the peer's A, and again in quarantine: only then it is unused
+			rx none 800ms link
+			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 5s
+			tx llc delete_rkey reply=1 n=1 rkey1=%rkey1
+			close
 		E
 	)
 }
