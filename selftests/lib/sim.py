@@ -30,7 +30,7 @@ NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
 BANDWIDTH = {"um": 1000, "umdbg": 333}      # on others that of umdbg
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
-SPINS = {"um": 30, "umdbg": 120}    # seconds of processor time without any progress: the guest spins
+SPINS = {"um": 90, "umdbg": 240}    # seconds of processor time without any progress: the guest spins
 # Kernels with several processors: there time is the machine's, and so limits are. Of stock kernels: how QEMU has two that do
 # not share their workers, by sockets for those that have a pool of them for each cache (6.6 and later), by NUMA nodes before.
 QEMU = {
