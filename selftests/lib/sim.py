@@ -188,6 +188,11 @@ class Sim(Virtual):
         """Why the guest did not go on with the next case, or nothing."""
         return read(self.path("stop"))
 
+    def end_early(self):
+        """Let the guest stop after the case that it runs."""
+        with open(self.path("late"), "w", encoding="utf-8") as f:
+            f.write("the time is over\n")
+
     def spinning(self):
         """Of a guest that does not answer: the program that has the processor, as far as can be seen from outside."""
         root = self.guests[0].proc.pid

@@ -863,6 +863,44 @@ def check__flaky():
         assert "FLAKY: a on um" in out.getvalue() and "it broke" in out.getvalue() and "/first" in out.getvalue()
 
 
+def check__slow_machine():
+    """
+    Budget: a machine that is too slow for all gets what failed lately first, learns how slow it is, names what it leaves
+    out, and begins nothing after the limit, not even what must run.
+    """
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    place = verdict.Place("sim", ["--fabric", "sim"], ["x"], [], 1, 10, 10)
+    cases = [unittest.mock.Mock(room=(1, None, 64), path=os.path.join(TOP, "x")) for _ in range(40)]
+    for n, c in enumerate(cases):
+        c.name = f"{n:02d}"
+    bad = {("sim", "33"): verdict.Row("sim", "33", "pass", 10.0, "2026-01-02", "-", "PFP")}
+
+    def guests(_, place, names, until, retry_until):
+        assert until <= limit and retry_until <= limit
+        ran.append([])
+        for name in names:
+            if clock[0] < until:
+                clock[0] += slow
+                ran[-1].append(verdict.Outcome(name, "pass", slow))
+        return ran[-1]
+
+    for slow, seconds, must, done in ((10, 2000, [], 40), (50, 1000, [], 18), (10, -1, ["05"], 0), (10, 60, ["05"], 5)):
+        clock, ran, out, tally = [1000.0], [], io.StringIO(), check.Tally()
+        limit = 1000 + seconds
+        with unittest.mock.patch.multiple(check, guests=guests, load_cases=lambda: cases, LIMIT=limit, RESERVE=0,
+                                          universe=lambda p, c, must=must: ([x.name for x in cases], must)), \
+                unittest.mock.patch.multiple(verdict, load_history=lambda _: bad, load_rows=lambda _: {}, load_map=lambda: {},
+                                             changed_since=lambda _: {}), \
+                unittest.mock.patch.object(check.time, "time", lambda: clock[0]), unittest.mock.patch.dict(os.environ), \
+                contextlib.redirect_stdout(out):
+            check.Budget(tally, [place], limit, check.SUITE_ROUNDS).run()
+        count = sum(map(len, ran))
+        assert abs(count - done) <= 3 * (slow == 50), (slow, count, done)
+        assert tally.failed == 0 and clock[0] <= max(limit, 1000) + slow, (clock, limit)
+        assert f"left out: {40 - count} of 40" in out.getvalue() and (count == 40 or f"left out: {40 - count} on sim" in out.getvalue())
+        assert not ran or (must or ["33"])[0] in [o.name for o in ran[0]], ran
+
+
 class FakeHost:
     """A machine for scripts/hostcheck that has everything, but for what a test takes away."""
 

@@ -363,7 +363,7 @@ def sim__goes_on_in_another_guest():
     runner.lock, runner.first, runner.out, runner.rnic = threading.Lock(), runner, "/nonexistent", ""
     done, guests = [], []
 
-    def follow(batch):
+    def follow(batch, _):
         """Guests that end after two cases."""
         guests.append([c.n for c in batch])
         done.extend(c.n for c in batch[:2])
@@ -409,6 +409,38 @@ class FakeGuest(sim.Sim):
 
     def alive(self):
         return False
+
+
+def run__ends_in_time():
+    """A guest ends after the case in which the time ends; what it did not come to is given back, and no other guest gets it."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+
+    class Obedient(FakeGuest):
+        """A guest that does no further case when the time is over."""
+
+        def stopped(self):
+            return "the time is over" if os.path.exists(self.path("late")) else ""
+
+    for late_after, done in ((0, 0), (1, 1), (3, 3), (99, 4)):
+        with tempfile.TemporaryDirectory() as out, unittest.mock.patch.object(sim, "Sim", Obedient), \
+                contextlib.redirect_stdout(io.StringIO()):
+            batch = [case_of("") for _ in range(4)]
+            for n, c in enumerate(batch):
+                c.name = f"{n}-x"
+            runner = object.__new__(run.SimRunner)
+            runner.args = unittest.mock.Mock(seed=1, keep=False, twice=False, knob={}, jobs=1, until_fail=False, fail_fast=False, brief=True)
+            runner.kernels, runner.held, runner.spent, runner.slow, runner.pair = ("um", "um"), [], {}, 1, None
+            runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
+            runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
+            runner.repro = lambda *_: ""
+            queue = run.Queue(batch, 1, 1.0)
+            # phase1 of a case that the guest does not come to is never written
+            runner._over = lambda folder: bool(runner.pair.stopped())  # pylint: disable=protected-access
+            with unittest.mock.patch.object(queue, "late", lambda r=runner, n=late_after: len(r.results) + len(r.held) >= n):
+                runner.take(queue, lambda c: (1, None, 64))
+            assert [r.case.name for r in runner.results] == [f"{n}-x" for n in range(done)]
+            assert [c.name for c in queue.left()] == [f"{n}-x" for n in range(done, 4)]
+            assert runner.boots == (done > 0)
 
 
 def sim__follows_a_guest():
