@@ -56,6 +56,7 @@ struct smcr_peer {
  * @used: connections that write there
  * @size: bytes of an element, as CLC gave it to the first of them; while @used
  * @confirmed: not withdrawn; else gone with its last connection
+ * @begun: the peer is about to confirm it: smcr_lgr_begin_rtoken()
  */
 struct smcr_rtoken {
 	struct {
@@ -67,6 +68,7 @@ struct smcr_rtoken {
 	u16 used;
 	u32 size;
 	bool confirmed;
+	bool begun;
 };
 
 /**

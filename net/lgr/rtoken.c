@@ -52,10 +52,13 @@ static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
 	return &all->tab[i];
 }
 
-static void rtoken_end(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
+/* It is forgotten when nobody has anything to do with it any more */
+static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 {
 	unsigned int slot;
 
+	if (rt->confirmed || rt->used || rt->begun)
+		return;
 	for (slot = 0; slot < SMCR_SLOTS; slot++)
 		if (rt->known & BIT(slot))
 			rtoken_unlink(lgr, rt, slot);
@@ -138,7 +141,8 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
  * @va: address there
  *
  * No connection gets it before smcr_lgr_end_rtoken() has confirmed it: more messages
- * may belong to the exchange (LLC-57).
+ * may belong to the exchange (LLC-57). Until then it stays, also if it was withdrawn
+ * before and its last connection ends.
  *
  * Return: index or -ENOSPC.
  */
@@ -148,6 +152,8 @@ int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 
 	spin_lock_bh(&lgr->lock);
 	rt = rtoken_get(lgr, slot, rkey, va);
+	if (rt)
+		rt->begun = true;
 	spin_unlock_bh(&lgr->lock);
 	return rt ? rt - lgr->rtok.all->tab : -ENOSPC;
 }
@@ -156,18 +162,16 @@ int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
  * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or none will any more
  * @lgr: group
  * @rtoken: index of smcr_lgr_begin_rtoken()
- * @ok: all have come; else it is forgotten, unless it is in use from before
+ * @ok: all have come; else it is forgotten, unless it is known or in use from before
  */
 void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 {
 	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
-	if (test_bit(rtoken, lgr->rtok.all->taken)) {
-		rt->confirmed |= ok;
-		if (!rt->confirmed && !rt->used)
-			rtoken_end(lgr, rt);
-	}
+	rt->begun = false;
+	rt->confirmed |= ok;
+	rtoken_check(lgr, rt);
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -210,8 +214,7 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 	rt = rtoken_find(lgr, slot, rkey, NULL);
 	if (rt) {
 		rt->confirmed = false;
-		if (!rt->used)
-			rtoken_end(lgr, rt);
+		rtoken_check(lgr, rt);
 	}
 	spin_unlock_bh(&lgr->lock);
 }
@@ -293,8 +296,8 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 
 	spin_lock_bh(&lgr->lock);
-	if (!--rt->used && !rt->confirmed)
-		rtoken_end(lgr, rt);
+	rt->used--;
+	rtoken_check(lgr, rt);
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -314,8 +317,7 @@ void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 	spin_lock_bh(&lgr->lock);
 	if (rt->known & BIT(slot))
 		rtoken_unlink(lgr, rt, slot);
-	if (test_bit(rtoken, lgr->rtok.all->taken))
-		rtoken_link(lgr, rt, slot, rkey, va);
+	rtoken_link(lgr, rt, slot, rkey, va);
 	spin_unlock_bh(&lgr->lock);
 }
 

@@ -13,6 +13,7 @@ struct ref {
 
 static struct ref ref[SMCR_RMBS_MAX];
 static struct smcr_link links[SMCR_SLOTS];
+static int begun;		/* of the CONFIRM RKEY whose last message is due, or -1 */
 
 static bool is(const struct ref *r, u8 slot, u32 rkey)
 {
@@ -61,11 +62,31 @@ static bool full(void)
 		bad("%s: %d for %d", what, (int)(got), (int)(want));	\
 } while (0)
 
-/* CONFIRM RKEY; if it is not @whole its last message does not come */
-static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va, bool whole)
+static void keep(struct ref *r)
 {
-	int at = find_at(slot, rkey, va), i;
+	r->taken = r->confirmed || r->used || r - ref == begun;
+}
 
+/* The last message of a CONFIRM RKEY; if it is not @ok it does not come */
+static void end(struct smcr_lgr *lgr, bool ok)
+{
+	int i = begun;
+
+	if (i < 0)
+		return;
+	begun = -1;
+	smcr_lgr_end_rtoken(lgr, i, ok);
+	ref[i].confirmed |= ok;
+	keep(&ref[i]);
+}
+
+/* CONFIRM RKEY; what comes before its last message may be about the same RMB */
+static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
+{
+	int at, i;
+
+	end(lgr, !chance(4));
+	at = find_at(slot, rkey, va);
 	same("fits", smcr_lgr_rtoken_fits(lgr, slot, rkey, va), at >= 0 || !full());
 	i = smcr_lgr_begin_rtoken(lgr, slot, rkey, va);
 	if (at < 0 && full()) {
@@ -78,13 +99,12 @@ static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va, bool whole)
 		bad("index %d is not free", i);
 	else
 		same("begun", smcr_lgr_use_rtoken(lgr, &links[slot], rkey, va, 64), -ENOENT);
-	smcr_lgr_end_rtoken(lgr, i, whole);
-	if (!whole)
-		return;
 	if (at < 0)
 		ref[i] = (struct ref){ .taken = true };
-	ref[i].confirmed = true;
 	tell_ref(&ref[i], slot, rkey, va);
+	begun = i;
+	if (chance(2))
+		end(lgr, !chance(4));
 }
 
 static void find(struct smcr_lgr *lgr, u8 slot, u32 rkey, bool withdraw)
@@ -103,7 +123,7 @@ static void find(struct smcr_lgr *lgr, u8 slot, u32 rkey, bool withdraw)
 	if (i < 0)
 		return;
 	ref[i].confirmed = false;
-	ref[i].taken = ref[i].used;
+	keep(&ref[i]);
 }
 
 static void use(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
@@ -134,7 +154,8 @@ static void other(struct smcr_lgr *lgr, struct ref *r, u8 slot, u32 rkey, u64 va
 		tell_ref(r, slot, rkey, va);
 	} else if (r->used) {
 		smcr_lgr_unuse_rtoken(lgr, r - ref);
-		r->taken = --r->used || r->confirmed;
+		r->used--;
+		keep(r);
 	}
 }
 
@@ -159,6 +180,7 @@ void rtokens_run(void *arg, int n)
 	u8 slot, slots = 1 + pick(3);
 
 	memset(ref, 0, sizeof(ref));
+	begun = -1;
 	spin_lock_init(&lgr->lock);
 	lgr->st = SMCR_LGR_ST_ACTIVE;
 	lgr->rtok.all = kmem(sizeof(*lgr->rtok.all), __func__);
@@ -174,7 +196,7 @@ void rtokens_run(void *arg, int n)
 		switch (pick(chance(30) ? 7 : 6)) {
 		case 0:
 		case 1:
-			add(lgr, slot, rkey, va, !chance(4));
+			add(lgr, slot, rkey, va);
 			break;
 		case 2:
 		case 3:
