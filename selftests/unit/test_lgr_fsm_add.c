@@ -362,7 +362,7 @@ static const struct lgr_row roles[] = {
 
 TEST(smcr_lgr_fsm_add__roles)
 {
-	covers("LG-08 LG-33 LLC-31 LG-12");
+	covers("LG-08 LG-12 LG-27 LG-33 LLC-31");
 	lgr_rows(roles, ARRAY_SIZE(roles));
 }
 
