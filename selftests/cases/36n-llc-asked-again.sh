@@ -44,7 +44,6 @@ client() {
 		rx llc delete_link reply=0 all=0 orderly=1 about=3
 		start
 		wait cdc has=F
-		let at=%{1:link_num}
 		on 2 rx llc delete_link reply=0 all=0 about=3 4s
 		elapsed 1400ms 2200ms
 		on 2 tx llc delete_link reply=1 about=3
