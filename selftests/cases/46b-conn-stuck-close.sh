@@ -3,7 +3,8 @@
 #
 # close() with data that the peer does not take: it lives on as long as the peer
 # reads at all, T_CLOSE longer, and then it is aborted. A lingering close()
-# returns when that happens, not when the peer has answered. C is not even posted
+# returns when that happens, or when C is delivered, not when it is posted, and not when
+# the peer has answered. C is not even posted
 # before the completions of all that was written (a puppet without receives
 # withholds them).
 #
@@ -25,6 +26,7 @@ server() {
 		accept:0 recv:5 sndbuf:200000 send:50000 close mark:slow \
 		accept:0 recv:5 sndbuf:200000 send:50000 shut:wr mark:half sleep:4000 recv:5 close \
 		accept:0 recv:5 send:5000 close mark:held \
+		accept:0 recv:5 linger:20 mark:last close mark:gone \
 		accept:0 recv:5 sndbuf:200000 send:50000 linger:60 mark:linger start close elapsed:200:5000 mark:back \
 		slot:1 send:5 recv:1=eof close
 	await posted 40
@@ -32,6 +34,9 @@ server() {
 	closing() { "$SMCCTL" -ja conn | jq -c '[.. | objects | select(has("tx-seq") and ."tx-seq" > 0)] | map([."tx-seq", .state])'; }
 	eq "no C before the completions" "$(closing)" '[[1,"active"]]'
 	mark seen
+	await unsaid 40
+	check "close() lingers as long as C is not delivered" test ! -e "$CASEDIR/mark.gone"
+	mark lingers
 	app_end "server program"
 	eq "T_CLOSE ran out" "$(counter timer-close)" 1
 	eq "T_ABORT ran out" "$(smc_sum timer-abort)" 0
@@ -119,6 +124,27 @@ client() {
 			qp receives 100
 			rx data len=5000
 			wait cdc flags=C
+			tx cdc flags=C
+			rx eof
+			tx fin
+		E
+
+		echo "# C alone is under way: close() lingers until it is delivered, not until the answer"
+		cat <<-E
+			conn last
+			set peer_id=0003525400000002
+			link last
+			connect $PEER 5000
+			first_contact
+			tx data len=5
+			await last
+			sleep 500ms
+			check cdcs 0
+			mark unsaid
+			await lingers
+			qp receives 100
+			wait cdc flags=C
+			await gone
 			tx cdc flags=C
 			rx eof
 			tx fin
