@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # The peer gives an element to a new connection that an old one still uses: the
-# old one is reset, nothing of it is written any more, the new one works. An element
-# of another RMB is another one, whatever their indexes are.
+# old one is reset, nothing of it is written any more, the new one works, and loses the element
+# in the same way. An element of another RMB is another one, whatever their indexes are.
 #
 # covers: CLC-40 RMB-24
 # module: ours ours
@@ -19,7 +19,8 @@ server() {
 	app_bg socket listen:5000 mark:up \
 		slot:1 accept:0 recv:5 sndbuf:100000 fill mark:filled \
 		slot:2 accept:0 recv:5 send:5 \
-		slot:1 recv:1=ECONNRESET close slot:2 recv:1=eof close
+		slot:1 recv:1=ECONNRESET close slot:3 accept:0 recv:5 send:5 \
+		slot:2 recv:1=ECONNRESET close slot:3 recv:1=eof close
 	app_end "server program"
 
 	# --- of two RMBs
@@ -81,7 +82,15 @@ client() {
 		check untouched off=5
 		conn 1
 		rx none 200ms link
+		conn 3
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm
 		conn 2
+		rx rst
+		conn 3
+		tx data len=5
+		rx data len=5
 		close
 	E
 	await up3
