@@ -3,7 +3,7 @@
 #
 # While a post is under way (the puppet has no receive for its CDC, so that no
 # completion comes) small sends wait behind it, and leave as one when it is
-# through; with TCP_NODELAY each leaves by itself. No timer is needed, for what
+# through; with TCP_NODELAY, also of the listener, each leaves by itself. No timer is needed, for what
 # holds them back always ends. Nothing waits when little is under way. And until
 # the completion comes the send buffer is not used again.
 #
@@ -27,6 +27,9 @@ server() {
 	done
 	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}"
 	app_end "small sends"
+	app_bg limit:20 socket nodelay:1 listen:5002 mark:up1 slot:1 accept:0 await:go2 send:100 mark:first2 await:more2 send:10000 $(small) \
+		mark:sent2 recv:1=eof close
+	app_end "TCP_NODELAY of the listener: small sends"
 
 	app_bg limit:40 socket sndbuf:32768 listen:5001 mark:up2 slot:1 accept:0 await:go nonblock fill=32768 mark:full \
 		await:late pollfor:OUT:100=none write:1=EAGAIN mark:waited block pollfor:OUT:5000=OUT send:32768 send:5000 recv:1=eof close
@@ -34,15 +37,16 @@ server() {
 }
 
 client() {
-	local n cdcs
+	local n cdcs port=5000
 	await up
-	for n in 0 1; do
+	for n in 0 1 2; do
+		[ $n != 2 ] || { await up1; port=5002; }
 		# the long one, and the small ones together or one by one
 		cdcs=$((n ? 22 : 3))
 		pup "TCP_NODELAY=$n: $cdcs messages" <<-E
 			# receives for CONFIRM LINK, ADD LINK and the first CDC
 			set peer_id=000${n}525400000002 rq=3 repost=0
-			connect $PEER 5000
+			connect $PEER $port
 			first_contact
 			fill
 			mark go$n
@@ -64,7 +68,7 @@ client() {
 	done
 	await up2
 	pup "not used again before the completion" <<-E
-		set peer_id=0002525400000002 rq=2 repost=0 bsize=2
+		set peer_id=0003525400000002 rq=2 repost=0 bsize=2
 		connect $PEER 5001
 		first_contact
 		fill
