@@ -329,6 +329,8 @@ static bool late_reply(struct lf *x)
 	s->late &= ~BIT(type);
 	s->owed &= ~BIT(type);
 	s->sure &= ~BIT(type);
+	if (x->f->server && type == SMCR_LLC_DELETE_LINK)
+		lf_deleted_late(x);
 	return true;
 }
 

@@ -327,6 +327,31 @@ void lf_del_begin(struct lf *x, u8 slot)
 	lf_step(x, SMCR_LGR_S_DEL_MOVE, LF_NO_TIMER);
 }
 
+/*
+ * The client has deleted @gone, and says so over @on. Its notice that @on is to go came
+ * over @gone, so it is the older one, and the client listens again.
+ */
+static void listens_again(struct lf *x, u8 on, u8 gone)
+{
+	if (x->f->slot[on].wanted && x->f->slot[on].via == gone)
+		lf_stays(x, on);
+}
+
+/*
+ * Server: the reply to a request that was given up. The link that it was about may have
+ * been taken to stay since then, as an old notice came over it: it does not.
+ */
+void lf_deleted_late(struct lf *x)
+{
+	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
+
+	if (slot == SMCR_NO_SLOT)
+		return;
+	listens_again(x, x->ev->slot, slot);
+	if (x->f->slot[slot].st == SMCR_SLOT_ACTIVE)
+		lf_fail(x, slot, SMCR_R_LINK_DELETED);
+}
+
 /* The client's reply: both clean up (LG-35) */
 static void srv_deleted(struct lf *x)
 {
@@ -345,9 +370,7 @@ static void srv_deleted(struct lf *x)
 	/* asked twice on it, with another carrier in between: so is the answer */
 	lf_carrier(x)->late = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
-	/* the notice came over a link that is gone since then, and the client listens again */
-	if (lf_carrier(x)->wanted && lf_carrier(x)->via == f->subject)
-		lf_stays(x, f->carrier);
+	listens_again(x, f->carrier, f->subject);
 	lf_carrier(x)->unheard = 0;
 	lf_stop(x, f->subject);
 	f->subject = SMCR_NO_SLOT;

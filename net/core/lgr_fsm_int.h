@@ -92,6 +92,7 @@ void lf_stop(struct lf *x, u8 slot);
 void lf_notice(struct lf *x, u8 slot);
 void lf_notices_wait(struct lf *x);
 void lf_client_wait(struct lf *x);
+void lf_deleted_late(struct lf *x);
 void lf_del_begin(struct lf *x, u8 slot);
 void lf_want_del(struct lf *x);
 void lf_go_after_all(struct lf *x);

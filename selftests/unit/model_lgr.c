@@ -1479,6 +1479,14 @@ TEST(model_lgr__the_last_one_stays)
 	w.b.dels[CLIENT] = 1;
 	w.b.downs = 2;
 	run("the client deletes a link of three, and two are given up", &w);
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 2;
+	w.b.downs = 1;
+	run("the client deletes two links of three, and a side gives one up", &w);
+	settle(&w, 3, 3);
+	w.b.dels[CLIENT] = 2;
+	w.b.breaks = 1;
+	run("the client deletes two links of three, and one breaks", &w);
 	settle(&w, 2, 2);
 	w.b.dels[CLIENT] = 1;
 	w.b.dels[SERVER] = 1;
