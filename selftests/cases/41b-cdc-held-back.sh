@@ -27,6 +27,7 @@ server() {
 	done
 	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}"
 	app_end "small sends"
+	# shellcheck disable=SC2046
 	app_bg limit:20 socket nodelay:1 listen:5002 mark:up1 slot:1 accept:0 await:go2 send:100 mark:first2 await:more2 send:10000 $(small) \
 		mark:sent2 recv:1=eof close
 	app_end "TCP_NODELAY of the listener: small sends"
