@@ -4,6 +4,7 @@
 # Both sides decline at once: what comes first after one's own Decline is the
 # peer's, and no application reads it. Only a whole one, and only the first bytes.
 #
+# covers: CLC-11
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
