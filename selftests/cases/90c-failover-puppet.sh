@@ -7,7 +7,7 @@
 # first on the other one, also an idle one, then what may not have arrived, and
 # goes on with the next number. When it is to go orderly, all has arrived before.
 #
-# covers: FO-07 FO-15 FO-16 CDC-06 CDC-09 LG-45
+# covers: FO-07 FO-08 FO-15 FO-16 CDC-06 CDC-09 LG-45
 # module: ours none
 # nics: 2/2
 # timeout: 90
