@@ -4,12 +4,13 @@
 # A server with net.smcr.max_links=1 and a client that has two RNICs. In first contact
 # it has to offer a second link (LG-18); a client that can have it hears DELETE LINK
 # instead of RTokens, and data wait for that (LG-25). Afterwards it never offers again:
-# not in time, and not when the client says that it has another RNIC.
+# not in time, and not when the client says that it has another RNIC. Nor does a server that wants
+# three links offer the third one to a client that wants two.
 #
 # covers: LG-11 LG-18 LG-25
 # module: ours none
-# nics: 2/2
-# timeout: 60
+# nics: 3/3
+# timeout: 90
 # kernels: umdbg um 6.1 6.12
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
 # tags: puppet llc links
@@ -23,6 +24,9 @@ server() {
 	app_end "server program"
 	eq "links that failed" "$(counter link-down)" 0
 	eq "link groups" "$(counter lgr-created)" 2
+	fast max_links=3
+	app_bg limit:40 socket listen:5001 mark:up2 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program, three links"
 }
 
 client() {
@@ -59,6 +63,22 @@ client() {
 		accepted
 		rx none 3s link
 		tx llc add_link qpn=0 link=0 psn=0
+		rx none 500ms link
+		tx data len=5
+		rx data len=5
+		close
+		check offences 0
+	E
+	await up2
+	pup "one that wants fewer than the server" <<-E
+		$(links 2)
+		set peer_id=0003525400000002 max_links=2
+		connect $PEER 5001
+		first_contact until=add_link
+		add_link 2
+		accepted
+		rx none 4s link
+		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
 		rx none 500ms link
 		tx data len=5
 		rx data len=5
