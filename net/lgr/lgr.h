@@ -231,6 +231,9 @@ enum smcr_slot_job {
  * @old: taken off, to be freed; written by llc.work before the job
  * @moving: MOVE is under way; llc.work
  * @orderly: ... and the link still works; likewise
+ * @move_no: number of the last MOVE; written by llc.work before the job
+ * @moved_no: ... of the last one that was carried out; written by @work before it
+ *	reports
  * @leave_at: its device goes: when it fails if it is still there, jiffies, 0: it
  *	does not; written by smcr_lgr_kill_dev(), and by llc.work at its end
  * @pairs, @carrier: for @work, when a link is to be made: those that there are, and
@@ -256,6 +259,8 @@ struct smcr_slot {
 	struct smcr_link *old;
 	bool moving;
 	bool orderly;
+	u32 move_no;
+	u32 moved_no;
 	unsigned long leave_at;
 	struct smcr_pairs pairs;
 	u8 carrier;

@@ -397,6 +397,7 @@ static void slot_work(struct work_struct *work)
 	struct smcr_slot *slot = container_of(work, struct smcr_slot, work);
 	struct smcr_lgr *lgr = slot->lgr;
 	unsigned int i = slot - lgr->slot;
+	u32 no;
 
 	smcr_race_begin(SMCR_JOB_RUNNING, &slot->jobs);
 	if (test_and_clear_bit(SMCR_JOB_FREE, &slot->jobs))
@@ -413,7 +414,9 @@ static void slot_work(struct work_struct *work)
 	if (test_and_clear_bit(SMCR_JOB_SPREAD, &slot->jobs))
 		smcr_lgr_balance(lgr);
 	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
+		no = READ_ONCE(slot->move_no);
 		slot_leave(lgr, slot);
+		WRITE_ONCE(slot->moved_no, no);
 		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
 	}
 	if (test_and_clear_bit(SMCR_JOB_STAY, &slot->jobs))
@@ -457,6 +460,7 @@ void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 	}
 	if (job == SMCR_JOB_STOP)
 		making_drop(s);
+	smp_mb__before_atomic();	/* what it is about: pairs with slot_work() */
 	set_bit(job, &s->jobs);
 	smcr_lgr_hold(lgr);
 	if (!queue_work(smcr_end_wq, &s->work))

@@ -177,7 +177,8 @@ static bool llc_take_msg(struct smcr_lgr *lgr)
 	return true;
 }
 
-static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
+/* False: it is not news any more */
+static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 			  struct smcr_lgr_ev *ev)
 {
 	static const u8 type[] = {
@@ -203,6 +204,9 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 		ev->n = slot->n_tok;
 		break;
 	case SMCR_LGR_EV_MOVED:
+		/* the link stayed, and is to go again: that is under way */
+		if (READ_ONCE(slot->moved_no) != slot->move_no)
+			return false;
 		slot->moving = false;
 		break;
 	case SMCR_LGR_EV_STOPPED:
@@ -218,6 +222,7 @@ static void llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 						  SMCR_TAG_END;
 		break;
 	}
+	return true;
 }
 
 /*
@@ -289,7 +294,8 @@ static bool llc_take_news(struct smcr_lgr *lgr)
 		ev.msg.delete_link = lgr->end.del;
 		break;
 	default:
-		llc_slot_news(lgr, news, &ev);
+		if (!llc_slot_news(lgr, news, &ev))
+			return true;
 	}
 	llc_event(lgr, &ev);
 	return true;

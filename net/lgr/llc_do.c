@@ -483,6 +483,7 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	slot->orderly = a->orderly && lgr->llc.fsm.slot[a->slot].del_reason !=
 				      SMCR_DEL_LOST_PATH;
 	slot->moving = true;
+	WRITE_ONCE(slot->move_no, slot->move_no + 1);
 	spin_lock_bh(&lgr->lock);
 	if (slot->orderly && link && !slot->down)
 		set_bit(a->slot, &lgr->spare);
