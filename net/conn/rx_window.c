@@ -47,7 +47,9 @@ void smcr_rx_window(struct smcr_conn *conn)
 		.cons_abs = conn->rx.told.abs,
 		.announced_abs = conn->rx.announced,
 		.peer_blocked = conn->rx.blocked,
-		.peer_asks = conn->rx.asks,
+		.peer_asks = conn->rx.asks ||
+			     smcr_urg_rx_owed(&conn->rx.urg, conn->rx.announced,
+					      conn->rx.told.abs),
 	};
 
 	lockdep_assert_held(&conn->lock);

@@ -84,7 +84,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	smcr_pos_set(&conn->tx.prod, prod);
 	conn->tx.blocked = blocked;
 	conn->rx.announced = conn->rx.told.abs;
-	smcr_urg_tx_sent(&conn->tx.urg, prod->abs);
+	smcr_urg_tx_sent(&conn->tx.urg, prod->abs, conn->tx.cons.abs);
 	conn->tx.ctrl = false;
 	return 0;
 }

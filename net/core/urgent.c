@@ -78,8 +78,12 @@ u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
  * smcr_urg_tx_sent() - a CDC with smcr_urg_tx_flags() was posted
  * @urg: sender
  * @prod: its producer position
+ * @cons: the peer's consumer position
+ *
+ * A byte that becomes urgent after it was consumed is acknowledged already: the peer has
+ * no other update to send.
  */
-void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod)
+void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 {
 	if (urg->told)
 		return;
@@ -87,6 +91,7 @@ void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod)
 	if (urg->end == prod) {
 		urg->told = prod;
 		urg->end = 0;
+		smcr_urg_tx_acked(urg, cons);
 	}
 }
 
@@ -161,6 +166,20 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
 		return false;
 	}
 	return !inlined && urg->mark == told;
+}
+
+/**
+ * smcr_urg_rx_owed() - does the peer wait for an update that it was not sent?
+ * @urg: receiver
+ * @announced: consumer position in the last CDC
+ * @told: the one of the next CDC
+ *
+ * It writes nothing behind an urgent byte before it has this (CDC-37), whatever flags its
+ * CDCs after that of the byte have.
+ */
+bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
+{
+	return announced < urg->seen_u && urg->seen_u <= told;
 }
 
 /**

@@ -51,11 +51,12 @@ void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons);
 u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent);
 bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod);
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod);
-void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod);
+void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons);
 
 int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told);
 bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
 			bool inlined);
+bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told);
 u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told);
 u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
 		      bool inlined);

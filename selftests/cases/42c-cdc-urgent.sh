@@ -29,6 +29,7 @@ server() {
 		await:q6 urg=0 pollfor:pri:0=none recvoob=EINVAL atmark=0 mark:q7 \
 		pollfor:pri:5000=PRI urg=1 mark:q8 await:q9 urg=1 recvoob=Y recvtext:2=cX atmark=1 recvtext:1=d close \
 		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r3 recvtext:3=Ucd close \
+		accept:0 await:u1 recvtext:2=ab await:u2 recvtext:1=d close \
 		accept:0 await:s1 atmark=1 set:OOBINLINE:1 inq=16385 recvtext:1=V skip:1 recv:16384 close \
 		accept:0 own recv:1=ECONNABORTED urg=0 close \
 		accept:4 send:16384 await:t1 sleep:100 outq=0 nonblock sendoob:30000=20480 await:t2 close
@@ -196,6 +197,20 @@ client() {
 		rx none 100ms
 		tx data cd
 		mark r3
+		wait cdc has=C
+		tx cdc flags=C
+		rx eof
+		conn plain
+		connect $PEER 5000
+		reuse
+		tx data abU flags=P,U
+		# U only in the CDC of the byte: its acknowledgment comes all the same
+		tx cdc flags=0
+		rx none 100ms
+		mark u1
+		rx cdc cons=3 flags=0
+		mark u2
+		tx data d
 		wait cdc has=C
 		tx cdc flags=C
 		rx eof

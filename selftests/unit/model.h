@@ -168,7 +168,7 @@ static inline void peer_send_cdc(struct peer *p)
 		cdc.pflags |= SMCR_CDC_B;
 	cdc.pflags |= smcr_urg_tx_flags(&p->urg_tx, p->prod.abs);
 
-	smcr_urg_tx_sent(&p->urg_tx, p->prod.abs);
+	smcr_urg_tx_sent(&p->urg_tx, p->prod.abs, p->peer_cons.abs);
 	p->announced = p->told.abs;
 	p->b_sent = plan.blocked;
 	p->n_cdc++;
@@ -237,7 +237,9 @@ static inline bool peer_update(struct peer *p)
 		.cons_abs = p->told.abs,
 		.announced_abs = p->announced,
 		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
-		.peer_asks = p->peer_asks,
+		.peer_asks = p->peer_asks ||
+			     smcr_urg_rx_owed(&p->urg, p->announced,
+					      p->told.abs),
 	};
 
 	if (!smcr_rx_update_due(&win))

@@ -14,7 +14,7 @@ TEST(urgent_tx__nothing_urgent)
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 0, 70), 70);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 0), 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 0));
-	smcr_urg_tx_sent(&urg, 0);
+	smcr_urg_tx_sent(&urg, 0, 0);
 	smcr_urg_tx_acked(&urg, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 0, 70), 70);
 }
@@ -28,16 +28,49 @@ TEST(urgent_tx__stops_behind_the_byte)
 	/* 1000 ordinary bytes are queued behind it */
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1000, 1500), 500);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
-	smcr_urg_tx_sent(&urg, 1500);
+	smcr_urg_tx_sent(&urg, 1500, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1500, 1000), 0);
 	/* what else is said meanwhile says the same */
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
-	smcr_urg_tx_sent(&urg, 1500);
+	smcr_urg_tx_sent(&urg, 1500, 0);
 	smcr_urg_tx_acked(&urg, 1499);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1500, 1000), 0);
 	smcr_urg_tx_acked(&urg, 1500);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1500, 1000), 1000);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 2500), 0);
+}
+
+TEST(urgent_tx__consumed_before)
+{
+	struct smcr_urg_tx urg = { };
+
+	covers("CDC-38");
+	/* written and read before it was known to be urgent: U follows alone */
+	smcr_urg_tx_queue(&urg, 500);
+	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 500));
+	EXPECT_EQ(smcr_urg_tx_flags(&urg, 500), PU);
+	smcr_urg_tx_sent(&urg, 500, 500);
+	/* no acknowledgment comes for it */
+	EXPECT_EQ(smcr_urg_tx_may(&urg, 500, 1000), 1000);
+	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), 0);
+	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 500));
+}
+
+TEST(urgent_rx__owed)
+{
+	struct smcr_urg_rx urg = { };
+
+	covers("CDC-37");
+	EXPECT_FALSE(smcr_urg_rx_owed(&urg, 0, 100));
+	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 500, 100), NEWS | BYTE);
+	EXPECT_FALSE(smcr_urg_rx_owed(&urg, 100, 499));
+	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 100, 500));
+	/* whatever the peer says next */
+	EXPECT_EQ(smcr_urg_rx_flags(&urg, 0, 500, 100), 0);
+	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 499, 500));
+	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 499, 800));
+	/* said once */
+	EXPECT_FALSE(smcr_urg_rx_owed(&urg, 500, 800));
 }
 
 TEST(urgent_tx__window_closed)
@@ -48,15 +81,15 @@ TEST(urgent_tx__window_closed)
 	smcr_urg_tx_queue(&urg, 1500);
 	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 1000));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1000), P);
-	smcr_urg_tx_sent(&urg, 1000);
+	smcr_urg_tx_sent(&urg, 1000, 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1000));	/* said once */
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1000, 500), 500);
 	/* room for a part of it */
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1499), P);
-	smcr_urg_tx_sent(&urg, 1499);
+	smcr_urg_tx_sent(&urg, 1499, 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1499));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
-	smcr_urg_tx_sent(&urg, 1500);
+	smcr_urg_tx_sent(&urg, 1500, 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1500));
 	smcr_urg_tx_acked(&urg, 1500);
 	/* the next one is said again */
@@ -75,14 +108,14 @@ TEST(urgent_tx__second_one)
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 0, 30), 20);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 10), P);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 20), PU);
-	smcr_urg_tx_sent(&urg, 20);
+	smcr_urg_tx_sent(&urg, 20, 0);
 	/* announced: the next waits for its turn, and two more are one */
 	smcr_urg_tx_queue(&urg, 25);
 	smcr_urg_tx_queue(&urg, 30);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 0);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 20), PU);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 20));
-	smcr_urg_tx_sent(&urg, 20);
+	smcr_urg_tx_sent(&urg, 20, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 0);
 	smcr_urg_tx_acked(&urg, 20);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 10);
@@ -98,7 +131,7 @@ TEST(urgent_tx__known_too_late)
 	smcr_urg_tx_queue(&urg, 100);
 	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 100));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 100), PU);
-	smcr_urg_tx_sent(&urg, 100);
+	smcr_urg_tx_sent(&urg, 100, 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 100));
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 100, 1), 0);
 }
