@@ -185,6 +185,18 @@ as_client() {
 		printf '%s\n' "add_link ${n}c until=cont_reply" "tx llc add_link_cont reply=1 about=${n}c $i" "add_link ${n}c from=confirm_link"
 		over "$n" "${n}b"
 	done
+	group "an RMB that is not known, and then the one that is: a connection goes to the new link"
+	second
+	cat <<-E
+		add_link ${n}c until=cont_reply
+		tx llc add_link_cont reply=1 about=${n}c n=2 ref1=0x77 rkey1=1 va1=1 ref2=%rkey rkey2=%{${n}c:rkey} va2=%{${n}c:va}
+		add_link ${n}c from=confirm_link
+		tx llc delete_link about=${n}b orderly=1 reason=0x20000
+		conn ${n}x
+	E
+	moved "${n}c"
+	printf '%s\n' "on $n rx llc delete_link reply=0 all=0 orderly=1 about=${n}b" "on $n tx llc delete_link reply=1 about=${n}b"
+	over "$n" "${n}c"
 	for i in 4 2 0 255; do
 		group "three RTokens, and then $i instead of one"
 		second
