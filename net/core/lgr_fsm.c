@@ -569,12 +569,19 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 	return next;
 }
 
-/* A client only tells that it could have another link (LG-31) */
+/*
+ * A client only tells that it could have another link (LG-31), and not while the group has
+ * as many as may be (LG-11).
+ */
 static void client_idle(struct lf *x)
 {
 	u8 via = lf_usable(x->f, SMCR_NO_SLOT);
+	struct smcr_pairs links;
 
 	if (!x->f->want_link || via == SMCR_NO_SLOT)
+		return;
+	smcr_lgr_pairs(x->f, &links, NULL);
+	if (smcr_roles_full(&links, x->f->max_links))
 		return;
 	x->f->want_link = false;
 	lf_send(x, via, SMCR_LLC_ADD_LINK, false, SMCR_TAG_NONE, 0);

@@ -125,6 +125,16 @@ static bool asym_wanted(const struct smcr_pairs *links)
 }
 
 /**
+ * smcr_roles_full() - are there as many symmetric links as may be?
+ * @links: links of the group
+ * @max_links: negotiated maximum of symmetric links
+ */
+bool smcr_roles_full(const struct smcr_pairs *links, u8 max_links)
+{
+	return count_sym(links) >= max_links;
+}
+
+/**
  * smcr_role_allowed() - may a link be added?
  * @links: links of the group
  * @max_links: negotiated maximum of symmetric links

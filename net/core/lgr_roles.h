@@ -45,6 +45,7 @@ enum smcr_link_role {
 void smcr_roles(const struct smcr_pairs *links, u8 role[SMCR_SLOTS]);
 enum smcr_link_role smcr_role_of_new(const struct smcr_pairs *links,
 				     struct smcr_nic_pair pair);
+bool smcr_roles_full(const struct smcr_pairs *links, u8 max_links);
 bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 		       struct smcr_nic_pair pair);
 bool smcr_roles_redundant(const struct smcr_pairs *links);

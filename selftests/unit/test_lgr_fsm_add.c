@@ -5,6 +5,11 @@
  */
 #include "lgr_rows.h"
 
+/* Two links, and no more: C_TWO with that maximum */
+#define C2_TWO	"C2: first; 0<confirm-link 1; up 0; sent 0 first; " \
+		"0<add-link 2 nic=1; made 1 nic=1 n=1; " \
+		"0<add-link-cont 2; 1<confirm-link 2; up 1; "
+
 /* Server */
 static const struct lgr_row server[] = {
 	/* it goes well */
@@ -207,6 +212,11 @@ static const struct lgr_row client[] = {
 	/* the notice, and what is taken for the answer to it */
 	{ "LG-31 LLC-35", C_ONE, "want-link",
 	  "0>add-link" },
+	/* not with as many links as may be, but when one is gone */
+	{ "LG-11 LG-31", C2_TWO, "want-link",
+	  "" },
+	{ "LG-11 LG-31", C2_TWO "want-link; 0<delete-link 2;", "moved 1",
+	  "0>delete-link! 2 0x10000 #answer 1; +retry/retry; 0>add-link" },
 	{ "LLC-74", C_ONE "want-link;", "0<add-link 3 nic=1",
 	  "make 1" },
 	{ "LLC-74", C_MAKE "want-link;", "made 2 no",
@@ -312,7 +322,7 @@ static const struct lgr_row client[] = {
 
 TEST(smcr_lgr_fsm_add__client)
 {
-	covers("LLC-42 LLC-44 LLC-74 LG-22 LG-31");
+	covers("LG-11 LLC-42 LLC-44 LLC-74 LG-22 LG-31");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
