@@ -508,7 +508,8 @@ busy:
  * @why: reason on failure
  *
  * Context: process, sleeps.
- * Return: group with a reference, listed, with PD and a QP in INIT; or NULL.
+ * Return: group with a reference, listed unless it has ended already, with PD and a QP in
+ * INIT; or NULL.
  */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 const struct smcr_peer *peer,
@@ -516,6 +517,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr;
+	bool released;
 
 	lgr = smcr_lgr_alloc(sn, server, peer, pid, why);
 	if (!lgr)
@@ -524,8 +526,14 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 		smcr_lgr_put(lgr);
 		return NULL;
 	}
+	smcr_race(sn->net, "lgr-create");
 	spin_lock_bh(&sn->lgr_lock);
-	smcr_lgr_publish(lgr);
+	/* nothing takes a group off the list that was released before, as its link failed */
+	spin_lock(&lgr->lock);
+	released = lgr->end.released;
+	spin_unlock(&lgr->lock);
+	if (!released)
+		smcr_lgr_publish(lgr);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (!smcr_dev_pid_ok(pid))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
