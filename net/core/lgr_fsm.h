@@ -212,7 +212,8 @@ struct smcr_lgr_ev {
 	X(UP,		"up")						\
 	/* .slot may carry data */					\
 	X(LIVE,		"live")						\
-	/* move the connections of .slot; .orderly: when all is delivered */ \
+	/* move the connections of .slot; .orderly: when all is delivered; .answers: */ \
+	/* the reply goes over the link, which has to work until then */ \
 	X(MOVE,		"move")						\
 	/* .slot, which was to be left, is used again */		\
 	X(STAY,		"stay")						\
@@ -263,6 +264,7 @@ struct smcr_lgr_act {
 	u8 n;
 	u8 res;
 	bool orderly;
+	bool answers;
 	bool last;
 	bool again;
 	enum smcr_reason why;

@@ -262,6 +262,7 @@ static void clt_delete(struct lf *x, u8 slot)
 	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_lgr_act *act;
 
 	s->del_reason = dl->reason;
 	if (s->st != SMCR_SLOT_ACTIVE) {
@@ -277,7 +278,9 @@ static void clt_delete(struct lf *x, u8 slot)
 	s->asked_on = BIT(x->ev->slot);
 	f->carrier = x->ev->slot;
 	f->subject = slot;
-	lf_act(x, SMCR_LGR_DO_MOVE, slot)->orderly = dl->orderly;
+	act = lf_act(x, SMCR_LGR_DO_MOVE, slot);
+	act->orderly = dl->orderly;
+	act->answers = f->carrier == slot;
 	lf_step(x, SMCR_LGR_C_DEL_MOVE, LF_NO_TIMER);
 }
 

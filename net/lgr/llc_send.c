@@ -105,6 +105,21 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 }
 
 /*
+ * As smcr_llc_post(). A message with a tag is followed by SENT, or by DOWN of its link: also
+ * when that has been reported before, as that of a link that was stopped is not.
+ */
+static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
+		   u8 tag, u8 about)
+{
+	int rc = smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[slot]), msg, tag,
+			       about);
+
+	if (rc == -ENOTCONN && tag)
+		smcr_llc_news(lgr, SMCR_NEWS_DOWN + slot);
+	return rc;
+}
+
+/*
  * A message to the peer, now or when the send queue has room, in their order on
  * each link. Context: the group's work.
  */
@@ -112,8 +127,7 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 tag, u8 about)
 {
 	if (llc_any_late(lgr, slot) ||
-	    smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[slot]), msg, tag,
-			  about) == -EAGAIN)
+	    llc_try(lgr, slot, msg, tag, about) == -EAGAIN)
 		llc_put_late(lgr, slot, msg, tag, about);
 }
 
@@ -125,9 +139,8 @@ bool smcr_llc_send_late(struct smcr_lgr *lgr)
 
 	list_for_each_entry_safe(item, tmp, &lgr->llc.late, node) {
 		if (!(full & BIT(item->slot)) &&
-		    smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[item->slot]),
-				  &item->msg, item->tag,
-				  item->about) == -EAGAIN)
+		    llc_try(lgr, item->slot, &item->msg, item->tag,
+			    item->about) == -EAGAIN)
 			full |= BIT(item->slot);
 		if (full & BIT(item->slot))
 			continue;

@@ -375,6 +375,8 @@ static inline void lgr_say_act(struct lgr_rig *r, const struct smcr_lgr_act *a)
 		lgr_say(r, " %u", a->slot);
 	if (a->orderly)
 		lgr_say(r, " orderly");
+	if (a->answers)
+		lgr_say(r, " answers");
 	if (a->last)
 		lgr_say(r, " last");
 	if (a->why)

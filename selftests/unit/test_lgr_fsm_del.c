@@ -335,8 +335,9 @@ static const struct lgr_row client[] = {
 	  "moved 2",
 	  "0>delete-link! 3 0x10000 #answer 2; "
 	  "rkey-done again link-error; -rkey" },
+	/* over the link that it names: the reply goes over it, so it is not stopped before */
 	{ "LLC-46 LG-36", C_TWO, "1<delete-link 2",
-	  "move 1" },
+	  "move 1 answers" },
 	{ "LLC-46 LG-36", C_TWO "1<delete-link 2;", "moved 1",
 	  "1>delete-link! 2 0x10000 #answer 1; +retry/retry" },
 	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "sent 1 answer 1",
