@@ -319,6 +319,7 @@ struct smcr_llc_rkey {
  * @rkey_slots, @n_rkey_slots: other links of the own CONFIRM RKEY; @work only
  * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
  * @armed, @due: timers and when they end, jiffies; @work only
+ * @over: @work does nothing more; written once, by the group's end
  * @first_no: number of the last message of first contact; @work writes
  * @sent_no: ... of the last one that was delivered; written before SMCR_NEWS_SENT
  * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
@@ -340,6 +341,7 @@ struct smcr_llc_run {
 	int learning;
 	u32 armed;
 	unsigned long due[NR_SMCR_LGR_TIMER];
+	bool over;
 	u32 first_no;
 	u32 sent_no;
 	u8 settled;

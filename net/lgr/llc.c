@@ -60,17 +60,18 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  * smcr_llc_stop() - no LLC any more
  * @lgr: group whose links are stopped: nothing arrives
  *
- * Who has a reference may still queue the group's work. It finds nothing to do.
+ * The group's work runs once more, since first contact waits for what it has to say. Who
+ * has a reference may still queue it: it looks at no link any more.
  *
  * Context: process, sleeps. Not on the group's works.
  */
 void smcr_llc_stop(struct smcr_lgr *lgr)
 {
 	smcr_lgr_work_end(lgr, &lgr->test.work);
-	/* twice: each of the two kinds queues the other, but only the first time */
+	flush_delayed_work(&lgr->llc.work);
+	WRITE_ONCE(lgr->llc.over, true);
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
 	smcr_slots_end(lgr);
-	smcr_lgr_work_end(lgr, &lgr->llc.work);
 }
 
 /*
@@ -339,7 +340,13 @@ static void llc_work(struct work_struct *work)
 	unsigned int n;
 
 	smcr_race(lgr->sn->net, "llc-work");
+	/* written before a run that is under way then is waited for: smcr_llc_stop() */
+	if (READ_ONCE(lgr->llc.over)) {
+		smcr_lgr_put(lgr);
+		return;
+	}
 	do {
+		cond_resched();
 		/* what arrives is for it already */
 		if (test_bit(SMCR_NEWS_FIRST, lgr->llc.news))
 			llc_take_news(lgr);
