@@ -610,8 +610,9 @@ static void llc_number_links(struct smcr_lgr *lgr)
 }
 
 /*
- * A link that has failed is not deleted before the peer has said so; but the device
- * does not wait for that when it goes.
+ * A link that has failed is not deleted before the peer has said so, nor one that the
+ * server has deleted before the reply is delivered; but the device does not wait for that
+ * when it goes.
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {
@@ -624,7 +625,8 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = smcr_slot_link(&lgr->slot[i]);
 		if (link && !lgr->slot[i].moving &&
-		    lgr->llc.fsm.slot[i].st == SMCR_SLOT_FAILED &&
+		    (lgr->llc.fsm.slot[i].st == SMCR_SLOT_FAILED ||
+		     lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE) &&
 		    READ_ONCE(link->pid.dev->removed))
 			smcr_slot_off(lgr, i);
 	}
