@@ -244,13 +244,13 @@ def check__simulation():
 
 
 def check__simulation_in_time():
-    """The suite runs, whatever the time; what else there is runs as long as there is time, or is named."""
+    """Without a limit the suite runs, whatever the time; what else there is runs as long as there is time, or is named."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
     most = ["suite", "suite", "random worlds", "the same seed twice", "worlds twice", "worlds twice on the debug kernel"]
     for smp, left, want in ((True, "inf", [*most, "a storm", "rnics"]), (False, "-999", ["suite", "suite"]),
                             (False, str(check.SMOKE + 100), [*most, "a storm"]), (True, str(check.SMOKE + check.SMP_SMOKE + 100), [*most, "a storm"])):
         ran, said = [], io.StringIO()
-        with unittest.mock.patch.multiple(check, guests=lambda *_: ran.append("suite"), other_rnics=lambda *_: ran.append("rnics"),
+        with unittest.mock.patch.multiple(check, LIMIT=float("inf"), guests=lambda *_: ran.append("suite"), other_rnics=lambda *_: ran.append("rnics"),
                                           run=lambda tally, title, cmd: ran.append(title), has_smp=lambda smp=smp: smp), \
                 unittest.mock.patch.dict(os.environ, SMCR_DEADLINE=str(time.time() + float(left)), SWEEP="x"), \
                 contextlib.redirect_stdout(said):
