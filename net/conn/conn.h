@@ -379,6 +379,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 		       struct smcr_link *on);
 void smcr_conn_activate(struct smcr_conn *conn);
+bool smcr_conn_leave_early(struct smcr_conn *conn);
 void smcr_conn_discard(struct smcr_conn *conn);
 void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		     enum smcr_reason why);

@@ -451,6 +451,30 @@ static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 }
 
 /**
+ * smcr_conn_leave_early() - a connection whose handshake has failed leaves its link
+ * @conn: open or not
+ *
+ * The link's device does not wait for smcr_conn_discard(), which needs the socket lock.
+ *
+ * Context: process, sleeps.
+ * Return: false, and nothing is done, if it is active.
+ */
+bool smcr_conn_leave_early(struct smcr_conn *conn)
+{
+	struct smcr_link *link = NULL;
+	bool active;
+
+	spin_lock_bh(&conn->lock);
+	active = conn->active;
+	if (!active)
+		link = smcr_conn_set_link(conn, NULL);
+	spin_unlock_bh(&conn->lock);
+	if (link)
+		smcr_link_leave(link);
+	return !active;
+}
+
+/**
  * smcr_conn_discard() - undo smcr_conn_open() before activation
  * @conn: open or not
  *

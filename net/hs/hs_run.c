@@ -71,16 +71,31 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 	return res;
 }
 
-/* The connection and, in first contact, the whole group are given up */
-static void smcr_hs_undo(struct smcr_hs *hs)
+/* In first contact the whole group is given up */
+static void smcr_hs_kill(struct smcr_hs *hs)
 {
-	smcr_conn_discard(&hs->ssk->conn);
 	if (hs->lgr && hs->first) {
 		/* a server may be past the point of no return */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?
 			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
 	}
+}
+
+/*
+ * The handshake is over, and the socket lock, still to come, may be taken for ever. Nothing
+ * of a device waits for it. A connection that became active early ends by itself, without
+ * its group's end.
+ */
+static void smcr_hs_leave_links(struct smcr_hs *hs)
+{
+	smcr_hs_leave_device(hs);
+	if (hs->res == SMCR_HS_DONE)
+		return;
+	if (smcr_conn_leave_early(&hs->ssk->conn))
+		smcr_hs_kill(hs);
+	if (hs->lgr && hs->first)
+		smcr_lgr_first_over(hs->lgr);
 }
 
 /* What the handshake holds, but for its memory */
@@ -177,8 +192,10 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	/* accept() may have use for it; it takes no lock of ours */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
-	if (res != SMCR_HS_DONE)
-		smcr_hs_undo(hs);
+	if (res != SMCR_HS_DONE) {
+		smcr_conn_discard(&ssk->conn);
+		smcr_hs_kill(hs);
+	}
 	if (res == SMCR_HS_DECLINE) {
 		smcr_hs_log_decline(ssk, hs->why);
 		if (smcr_clc_send_decline(ssk, hs->why)) {
@@ -225,9 +242,8 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			hs->res = smcr_hs_steps(hs);
 			set_active_memcg(old);
 			hs->over = hs->res != SMCR_HS_WAIT;
-			/* the socket lock, still to come, may be taken for ever */
 			if (hs->over)
-				smcr_hs_leave_device(hs);
+				smcr_hs_leave_links(hs);
 		}
 		if (hs->over)
 			smcr_race(ssk->sn->net, "hs-over");

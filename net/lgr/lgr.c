@@ -37,7 +37,7 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	if (old == SMCR_LGR_ST_DEAD)
 		return false;
 	if (st == SMCR_LGR_ST_DEAD) {
-		lgr->end.links = old == SMCR_LGR_ST_ACTIVE;
+		lgr->end.links |= old == SMCR_LGR_ST_ACTIVE;
 		lgr->end.due = jiffies + smcr_lgr_end_time(lgr);
 		smcr_lgr_hold(lgr);	/* until it is released */
 		queue_delayed_work(smcr_end_wq, &lgr->end.work,

@@ -478,7 +478,8 @@ struct smcr_lgr_test {
  * @due: jiffies, when a dead group is released at the latest
  * @tell: by DELETE LINK; final when DEAD
  * @released: @work has begun
- * @links: the links go then: no first contact relies on them
+ * @links: the links go then: no first contact relies on them; lgr->lock
+ * @kept: it is released, and the links have not gone; lgr->lock
  * @work: releases the group; owns a reference from DEAD on until then
  * @free_work: frees the memory, after the last reference
  * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
@@ -488,6 +489,7 @@ struct smcr_lgr_end {
 	bool tell;
 	bool released;
 	bool links;
+	bool kept;
 	struct delayed_work work;
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del;
@@ -577,6 +579,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 				 enum smcr_reason *why);
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+void smcr_lgr_first_over(struct smcr_lgr *lgr);
 void smcr_lgr_tell_end(struct smcr_lgr *lgr);
 bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer);
 void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr);

@@ -61,7 +61,7 @@ void smcr_lgr_idle_work(struct work_struct *work)
 static void smcr_lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
-	bool listed;
+	bool listed, off;
 
 	smcr_lgr_above->lose_conns(lgr);
 	smcr_links_stop(lgr);
@@ -72,7 +72,11 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	smcr_llc_stop(lgr);
 	/* one may have been made, or taken off, meanwhile */
 	smcr_links_stop(lgr);
-	if (lgr->end.links)
+	spin_lock_bh(&lgr->lock);
+	off = lgr->end.links;
+	lgr->end.kept = !off;
+	spin_unlock_bh(&lgr->lock);
+	if (off)
 		smcr_links_off(lgr);
 
 	spin_lock_bh(&sn->lgr_lock);
@@ -85,6 +89,29 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	if (listed)
 		smcr_lgr_put(lgr);
 	smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_first_over() - no first contact relies on the links of a group any more
+ * @lgr: group, with a reference
+ *
+ * Those of a group that ends before it is ACTIVE go with its release then, or now if it
+ * was released before. Else they would keep their devices until the handshake has the lock
+ * of its socket, which a thread may hold for ever.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_lgr_first_over(struct smcr_lgr *lgr)
+{
+	bool kept;
+
+	spin_lock_bh(&lgr->lock);
+	lgr->end.links = true;
+	kept = lgr->end.kept;
+	lgr->end.kept = false;
+	spin_unlock_bh(&lgr->lock);
+	if (kept)
+		smcr_links_off(lgr);
 }
 
 /* Once: when the machine says so, or when the time is over */
