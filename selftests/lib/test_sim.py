@@ -411,6 +411,25 @@ class FakeGuest(sim.Sim):
         return False
 
 
+def named_cases(count):
+    """Cases 0-x, 1-x and so on."""
+    batch = [case_of("") for _ in range(count)]
+    for n, c in enumerate(batch):
+        c.name = f"{n}-x"
+    return batch
+
+
+def sim_runner(run, out, **args):
+    """A SimRunner that has prepared nothing."""
+    runner = object.__new__(run.SimRunner)
+    runner.args = unittest.mock.Mock(seed=1, keep=False, knob={}, jobs=1, until_fail=False, fail_fast=False, brief=True, **args)
+    runner.kernels, runner.held, runner.spent, runner.slow, runner.pair = ("um", "um"), [], {}, 1, None
+    runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
+    runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
+    runner.repro = lambda *_: ""
+    return runner
+
+
 def run__ends_in_time():
     """A guest ends after the case in which the time ends; what it did not come to is given back, and no other guest gets it."""
     run = load_script(os.path.join(TOP, "selftests", "run"))
@@ -424,15 +443,8 @@ def run__ends_in_time():
     for late_after, done in ((0, 0), (1, 1), (3, 3), (99, 4)):
         with tempfile.TemporaryDirectory() as out, unittest.mock.patch.object(sim, "Sim", Obedient), \
                 contextlib.redirect_stdout(io.StringIO()):
-            batch = [case_of("") for _ in range(4)]
-            for n, c in enumerate(batch):
-                c.name = f"{n}-x"
-            runner = object.__new__(run.SimRunner)
-            runner.args = unittest.mock.Mock(seed=1, keep=False, twice=False, knob={}, jobs=1, until_fail=False, fail_fast=False, brief=True)
-            runner.kernels, runner.held, runner.spent, runner.slow, runner.pair = ("um", "um"), [], {}, 1, None
-            runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
-            runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
-            runner.repro = lambda *_: ""
+            batch = named_cases(4)
+            runner = sim_runner(run, out, twice=False)
             queue = run.Queue(batch, 1, 1.0)
             # phase1 of a case that the guest does not come to is never written
             runner._over = lambda folder: bool(runner.pair.stopped())  # pylint: disable=protected-access
@@ -484,15 +496,8 @@ def run__twice():
                               ({"comes_to": 0}, ["0-x", "1-x"], "second run: ")):
         with tempfile.TemporaryDirectory() as out, unittest.mock.patch.multiple(Second, now=now), \
                 unittest.mock.patch.object(sim, "Sim", Second), contextlib.redirect_stdout(io.StringIO()):
-            batch = [case_of("") for _ in range(2)]
-            for n, c in enumerate(batch):
-                c.name = f"{n}-x"
-            runner = object.__new__(run.SimRunner)
-            runner.args = unittest.mock.Mock(seed=1, keep=False, twice=True, knob={}, jobs=1, until_fail=False, fail_fast=False, brief=True)
-            runner.kernels, runner.held, runner.spent, runner.slow, runner.pair = ("um", "um"), [], {}, 1, None
-            runner.lock, runner.first, runner.ko, runner.gcov = threading.Lock(), runner, {"um": "/ko"}, {}
-            runner.boots, runner.compared, runner.out, runner.rnic, runner.results = 0, 0, out, "", []
-            runner.repro = lambda *_: ""
+            batch = named_cases(2)
+            runner = sim_runner(run, out, twice=True)
             runner.take(run.Queue(batch, 1), lambda c: (1, None, 64))
             bad = [r for r in runner.results if not r.ok]
             assert [r.case.name for r in bad] == want, (now, [(r.status, r.reasons) for r in runner.results])
