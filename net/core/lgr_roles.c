@@ -150,7 +150,7 @@ bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 	case SMCR_ROLE_SINGLE:
 		return true;
 	case SMCR_ROLE_SYM:
-		return count_sym(links) < max_links;
+		return !smcr_roles_full(links, max_links);
 	case SMCR_ROLE_ASYM:
 		return asym_wanted(links);
 	default:
@@ -211,7 +211,7 @@ u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
 	u8 free[SMCR_NICS_MAX];
 	u8 i, n = 0;
 
-	if (count_sym(links) >= max_links)
+	if (smcr_roles_full(links, max_links))
 		return SMCR_NO_NIC;
 	for (i = 0; i < n_nic && n < ARRAY_SIZE(free); i++)
 		if (!sym_uses(links, nic[i], true) &&
