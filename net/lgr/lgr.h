@@ -230,8 +230,8 @@ enum smcr_slot_job {
  *	is stopped, or has failed with its device; written under lgr->lock
  * @old: taken off, to be freed; written by llc.work before the job
  * @moving: MOVE is under way; llc.work
- * @orderly: ... and the link still works; likewise
- * @drains: ... and it is not stopped before what is under way has arrived; likewise
+ * @drains: ... and the link is not stopped before what is under way on it has arrived;
+ *	likewise
  * @move_no: number of the last MOVE; written by llc.work before the job
  * @moved_no: ... of the last one that was carried out; written by @work before it
  *	reports
@@ -259,7 +259,6 @@ struct smcr_slot {
 	struct smcr_link *link;
 	struct smcr_link *old;
 	bool moving;
-	bool orderly;
 	bool drains;
 	u32 move_no;
 	u32 moved_no;

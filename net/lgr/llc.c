@@ -60,8 +60,8 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  * smcr_llc_stop() - no LLC any more
  * @lgr: group whose links are stopped: nothing arrives
  *
- * The group's work runs once more, since first contact waits for what it has to say. Who
- * has a reference may still queue it: it looks at no link any more.
+ * The group's work runs once more, since first contact waits for what it has to say. A
+ * reference is enough to queue it later, too: it looks at no link any more.
  *
  * Context: process, sleeps. Not on the group's works.
  */

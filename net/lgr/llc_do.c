@@ -476,22 +476,20 @@ static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 /* Connections leave a link */
 static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
-	const struct smcr_lgr_slot *fsm = &lgr->llc.fsm.slot[a->slot];
 	struct smcr_slot *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
-
 	/* Linux calls it orderly when its end is dead, too */
-	slot->orderly = a->orderly && fsm->del_reason != SMCR_DEL_LOST_PATH;
+	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
+
+	/* a link that the reply goes over is not stopped before that */
+	slot->drains = works && (a->orderly || a->answers);
 	slot->moving = true;
 	WRITE_ONCE(slot->move_no, slot->move_no + 1);
 	spin_lock_bh(&lgr->lock);
-	if (slot->orderly && link && !slot->down)
+	if (works && a->orderly && link && !slot->down)
 		set_bit(a->slot, &lgr->spare);
 	clear_bit(a->slot, &lgr->live);
 	spin_unlock_bh(&lgr->lock);
-	/* a link that the reply goes over is not stopped before that */
-	slot->drains = slot->orderly ||
-		       (a->answers && fsm->del_reason != SMCR_DEL_LOST_PATH);
 	link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
 	clear_bit(SMCR_JOB_STAY, &slot->jobs);
 	smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);

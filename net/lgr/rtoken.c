@@ -52,7 +52,7 @@ static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
 	return &all->tab[i];
 }
 
-/* It is forgotten when nobody has anything to do with it any more */
+/* One that is neither confirmed, nor in use, nor begun is forgotten */
 static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 {
 	unsigned int slot;
