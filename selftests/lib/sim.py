@@ -47,6 +47,7 @@ QEMU_WORDS = {
 }
 REAL = ("umsmp", *QEMU)
 KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post
+ENDS = 300                  # seconds of a guest's time that its end may take
 SILENT = 30                 # seconds without a sign of life from such a guest; $SLOW-fold, as all its limits
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 

@@ -477,6 +477,30 @@ def sim__follows_a_guest():
             assert "7 s of processor time (" in runner.costs(7)
 
 
+def sim__ends_a_guest_that_hangs():
+    """Virtual time goes on in a guest that does not power off: it is ended, and that fails its last case."""
+    run = load_script(os.path.join(TOP, "selftests", "run"))
+
+    class Hanging(FakeGuest):
+        """A guest whose clock goes on for so many steps of 10 s, or for ever."""
+        steps = 0
+
+        def alive(self):
+            self.polls += 1
+            with open(self.path("clock"), "w", encoding="utf-8") as f:
+                f.write(str(self.polls * 10))
+            return self.polls != self.steps
+
+    for steps, want in ((20, ["pass", "pass"]), (0, ["pass", "fail"])):
+        with tempfile.TemporaryDirectory() as out, unittest.mock.patch.object(Hanging, "steps", steps), \
+                unittest.mock.patch.object(time, "sleep", lambda _: None):
+            runner = sim_runner(run, out)
+            runner.pair = Hanging("um", 1, None, 64, out, 1, "")
+            assert runner._follow(named_cases(2)) == 2  # pylint: disable=protected-access
+            assert [r.status for r in runner.held] == want, [(r.status, r.reasons) for r in runner.held]
+            assert runner.pair.polls < 50 and (steps or "does not power off" in runner.held[1].reasons[0])
+
+
 def run__twice():
     """A second run that does not pass, does not come to a case, or says something else is a failure; it is told how many were compared."""
     run = load_script(os.path.join(TOP, "selftests", "run"))
