@@ -9,10 +9,13 @@ import importlib.util
 import io
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -369,6 +372,43 @@ def mutate__applies():
         assert tried(worlds.replace("1..300", "all"), name="SIM-1-sum") == ["no line 'Kills: KERNEL A..B'"]
         assert tried(worlds.replace("42-area", "43-area"), name="SIM-1-sum") == ["Missed: there is no case 43-area"]
     assert list(mutate.expand(["A-01", "B-08..10"])) == ["A-01", "B-08", "B-09", "B-10"]
+
+
+def mutate__ends_in_time():
+    """What runs when the time is over is ended, and says nothing; no mutant begins then, and one that was not run is no failure."""
+    mutate = load_script(os.path.join(TOP, "scripts", "mutate"))
+    begin = time.time()
+    assert mutate.sh("sh", "-c", "echo x; exit 3", cwd=TOP, end=begin + 60) == (3, "x\n")
+    try:
+        mutate.sh("sleep", "60", cwd=TOP, end=begin + 0.2)
+    except mutate.NoTime:
+        assert time.time() < begin + 30
+    else:
+        raise AssertionError("a command that takes too long went on")
+    # (which mutant is not ended; whether the case that killed is tried without it)
+    for ends, proof, want in (("abc", True, (3, 0, 0)), ("ab", True, (2, 0, 0)), ("a", False, (0, 0, 1)), ("", True, (0, 0, 1))):
+        def one(_, m, ends=ends):
+            if m.name not in ends:
+                raise mutate.NoTime
+            return "killed", "42-x", ["42-x"]
+
+        def cases(names, _ko, _fail_fast, proof=proof):
+            if not proof:
+                raise mutate.NoTime
+            return {n: ("pass", "") for n in names}
+
+        runner = object.__new__(mutate.Runner)
+        runner.lock, runner.args, runner.begun, runner.results, runner.end = threading.Lock(), unittest.mock.Mock(budget=9), 0, [], None
+        runner.mutants = runner.todo = [unittest.mock.Mock() for _ in "abc"]
+        for m, name in zip(runner.todo, "abc"):
+            m.name = name
+        runner.place = unittest.mock.Mock(jobs=["job"], end=None, run_cases=cases)
+        with unittest.mock.patch.object(runner, "_one", one), contextlib.redirect_stdout(io.StringIO()) as out:
+            runner._job("job")  # pylint: disable=protected-access
+            rc = runner.report()
+        passed, failed = map(int, re.findall(r"^(\d+) passed, (\d+) failed$", out.getvalue(), re.M)[0])
+        assert (passed, failed, rc) == want, (ends, proof, out.getvalue())
+        assert ("no time left for" in out.getvalue()) == (ends != "abc")
 
 
 def mutate__of_this_project():
