@@ -40,6 +40,7 @@
 	X(RKEY_REFUSED,		0x060a0000, "rkey-refused", "peer refused the RKey of a new RMB") \
 	X(LGR_BUSY,		0x060b0000, "lgr-busy", "an exchange with this peer was not settled in time") \
 	X(SIMULTANEOUS_OPEN,	0x060c0000, "simultaneous-open", "TCP simultaneous open has no client and server") \
+	X(SOCKET_REUSED,	0x060d0000, "socket-reused", "the socket was used for plain TCP before") \
 	/* CLC protocol errors */ \
 	X(CLC_EYE_CATCHER,	0, "clc-eye-catcher", "CLC eye catcher is wrong") \
 	X(CLC_TYPE,		0, "clc-type", "CLC message type is unknown") \

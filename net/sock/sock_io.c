@@ -7,6 +7,7 @@
 #include <linux/sockios.h>
 #include <asm/ioctls.h>
 #include <net/busy_poll.h>
+#include "base/race.h"
 #include "hs/hs.h"
 #include "sock/sock.h"
 
@@ -59,6 +60,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	smcr_tcp_err_enter(ssk);
 	/* before TCP says that there is no room: SIGIO comes through us */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
+	smcr_race(ssk->sn->net, "tcp-forward");
 	rc = smcr_tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
 	smcr_tcp_err_leave(ssk);
 	return rc;

@@ -50,24 +50,21 @@ static bool smcr_result_unlocked(int level, int opt)
 
 /*
  * Before a call in which TCP reads or writes memory of the program under its own lock:
- * a handshake, which needs that lock, is waited for. The socket is locked on
- * return, and *@held true, but in mode TCP: no worker needs the inner socket any
- * more. Return: 0, or a signal came.
+ * a handshake, which needs that lock, is waited for. Also in mode TCP: the socket
+ * may listen next, and then accept_work needs TCP's lock. Return: 0 with the socket
+ * locked, or a signal came.
  */
-static int smcr_tcp_alone(struct smcr_sock *ssk, bool *held)
+static int smcr_tcp_alone(struct smcr_sock *ssk)
 {
-	int rc = 0;
-
 	lock_sock(&ssk->sk);
 	if (ssk->mode == SMCR_MODE_NEG) {
 		smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
-		if (ssk->mode == SMCR_MODE_NEG)
-			rc = -ERESTARTSYS;
+		if (ssk->mode == SMCR_MODE_NEG) {
+			release_sock(&ssk->sk);
+			return -ERESTARTSYS;
+		}
 	}
-	*held = !rc && ssk->mode != SMCR_MODE_TCP;
-	if (!*held)
-		release_sock(&ssk->sk);
-	return rc;
+	return 0;
 }
 
 static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
@@ -83,15 +80,13 @@ static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
 static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 			     sockptr_t val, unsigned int len)
 {
-	bool held;
 	int rc;
 
-	rc = smcr_tcp_alone(ssk, &held);
+	rc = smcr_tcp_alone(ssk);
 	if (rc)
 		return rc;
 	rc = smcr_tcp_forward(ssk, level, opt, val, len);
-	if (held)
-		release_sock(&ssk->sk);
+	release_sock(&ssk->sk);
 	return rc;
 }
 
@@ -154,14 +149,15 @@ int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 			char __user *val, int __user *len)
 {
 	struct sock *tsk = ssk->tcp->sk;
-	bool held = false;
-	int rc = 0;
+	bool locked = !smcr_result_unlocked(level, opt);
+	int rc;
 
-	if (!smcr_result_unlocked(level, opt))
-		rc = smcr_tcp_alone(ssk, &held);
+	rc = locked ? smcr_tcp_alone(ssk) : 0;
+	if (rc)
+		return rc;
 	/* not by way of proto_ops: which of its members is set has changed */
-	rc = rc ?: READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
-	if (held)
+	rc = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
+	if (locked)
 		release_sock(&ssk->sk);
 	return rc;
 }

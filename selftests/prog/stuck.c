@@ -9,6 +9,9 @@
  *
  *	recv (the default)	the server has to send something
  *	send			the data are never there
+ *	again			the same, forwarded to TCP and held before TCP gets it; at SIGUSR1 all
+ *				sockets are disconnected and connect to the next port ("again N"),
+ *				without waiting
  *	linger, ipopts, ttl	setsockopt() of SO_LINGER, which the socket itself has, and of
  *				IP_OPTIONS, which TCP has: four bytes of the value are
  *				there, the next four are not; of IP_TTL with more than 64 KiB (ttl)
@@ -19,7 +22,7 @@
  *	oob, inq		the urgent byte, which the server has to send; the control
  *				message of TCP_INQ
  *
- * recv, send and conn-...: connect() is over then; else it is under way. listen-...: they
+ * recv, send, again and conn-...: connect() is over then; else it is under way. listen-...: they
  * are listeners at HOST, from PORT on, and then each has a connection from here to accept.
  * Prints "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
  * which ends them and the connections.
@@ -30,6 +33,7 @@
 #include <linux/userfaultfd.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -156,7 +160,7 @@ static ssize_t hang(const struct reader *r)
 		return setsockopt(r->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 	if (!strcmp(call, "cbpf"))
 		return setsockopt(r->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog));
-	if (!strcmp(call, "send"))
+	if (!strcmp(call, "send") || !strcmp(call, "again"))
 		return send(r->fd, missing, (size_t)page, 0);
 	if (!strcmp(call, "linger"))
 		return setsockopt(r->fd, SOL_SOCKET, SO_LINGER, missing - 4, 8);
@@ -213,6 +217,29 @@ static void open_one(struct reader *r, struct sockaddr_storage *peer,
 		die("connect");
 }
 
+/* Another connection on each socket, while its thread is on the way to TCP */
+static void connect_again(const struct reader *readers, int n, struct sockaddr_storage *peer,
+			  socklen_t len, int port)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	sigset_t usr1;
+	int i, sig;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigwait(&usr1, &sig);
+	set_port(peer, port, 0);
+	for (i = 0; i < n; i++) {
+		fcntl(readers[i].fd, F_SETFL, O_NONBLOCK);
+		if (connect(readers[i].fd, &none, sizeof(none)))
+			die("disconnect");
+		if (connect(readers[i].fd, (void *)peer, len) && errno != EINPROGRESS)
+			die("connect again");
+	}
+	printf("again %d\n", n);
+	fflush(stdout);
+}
+
 static void *reader(void *arg)
 {
 	struct reader *r = arg;
@@ -229,6 +256,8 @@ int main(int argc, char **argv)
 	socklen_t len = 0;
 	int i, n = argc >= 4 ? atoi(argv[3]) : 0, uffd;
 	struct rlimit files = { 4096, 4096 };
+	sigset_t usr1;
+	bool again;
 	struct reader *readers;
 	pthread_attr_t attr;
 	pthread_t t;
@@ -241,12 +270,17 @@ int main(int argc, char **argv)
 	listens = !strncmp(call, "listen-", 7);
 	if (listens)
 		call += 7;
-	connected = !strcmp(call, "recv") || !strcmp(call, "send");
+	again = !strcmp(call, "again");
+	connected = !strcmp(call, "recv") || !strcmp(call, "send") || again;
 	if (!strncmp(call, "conn-", 5)) {
 		connected = true;
 		call += 5;
 	}
 	setrlimit(RLIMIT_NOFILE, &files);
+	/* taken by connect_again(), in no thread by its default */
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	page = sysconf(_SC_PAGESIZE);
 	uffd = fault_memory(n);
 	readers = calloc((size_t)n, sizeof(*readers));
@@ -259,6 +293,8 @@ int main(int argc, char **argv)
 		if (errno)
 			die("pthread_create");
 	}
+	if (again)
+		connect_again(readers, n, &peer, len, atoi(argv[2]) + 1);
 	wait_for_faults(uffd, n);
 	for (i = 0; listens && i < n; i++) {
 		set_port(&peer, atoi(argv[2]), i);
