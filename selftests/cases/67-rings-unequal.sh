@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # Elements and send buffers of different sizes on both sides, all chunk sizes,
-# both directions at once.
+# both directions at once. What fits before anything is read is the send buffer (bytes stay in it until the
+# peer has read them), also if only that has a size that was asked for.
 #
 # covers: CDC-49 CDC-50 RMB-08 MISC-04 CDC-18
 # timeout: 150
@@ -35,6 +36,18 @@ server() {
 		check "server $r $c $sb $cb $sch $cch" wait "$p"
 	done <<< "$RUNS"
 	smc_was server 6 6
+	bg "$PROG/sockcmd" limit:60 socket rcvbuf:16384 listen:5100 slot:1 accept:0 await:filled slot:2 accept:0 await:filled
+	poll 10 listening 5100
+	mark fill
+	await filled
+	wait "$BG" || fail "server: nothing is read"
+}
+
+# fits SNDBUF: how many bytes a send buffer takes
+fits() {
+	local text
+	text=$("$PROG/sockcmd" socket "sndbuf:$1" "connect:$PEER:5100" nonblock fill=any) || fail "fill: $text"
+	sed -n 's/^fill: //p' <<< "$text"
 }
 
 client() {
@@ -48,4 +61,9 @@ client() {
 			wchunk="$cch" rchunk="$sch" send="$N" recv="$N" seed=$((i + 50))
 	done <<< "$RUNS"
 	smc_was client 6 6
+	await fill
+	eq "send buffer of 16 KiB" "$(fits 16384)" 16384
+	eq "send buffer of 128 KiB" "$(fits 131072)" 131072
+	mark filled
+	smc_was "send buffers" 8 8
 }

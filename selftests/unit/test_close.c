@@ -564,7 +564,7 @@ TEST(smcr_close_step__part_d)
 	struct smcr_close_facts facts;
 	unsigned int i, ev, f, n = 0;
 
-	covers("CONN-01 CONN-09 CONN-10 CONN-11 CONN-15 CONN-16 CONN-20");
+	covers("CONN-01 CONN-07 CONN-09 CONN-10 CONN-11 CONN-15 CONN-16 CONN-20");
 	covers("CONN-22 CONN-25 CONN-30 RMB-24");
 	explore();
 	for (i = 0; i < n_seen; i++)

@@ -62,7 +62,7 @@ TEST(smcr_tcpopt_find__wrong_length)
 	u8 opt[40];
 	u32 n;
 
-	covers("T-10");
+	covers("T-01 T-10");
 	for (n = 0; n <= 255; n++) {
 		memset(opt, 1, sizeof(opt));
 		memcpy(opt, (const u8[]){ OPT }, 6);
