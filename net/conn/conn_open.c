@@ -465,7 +465,8 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
 	bool active;
 
 	spin_lock_bh(&conn->lock);
-	active = conn->active;
+	/* without a group it is what an earlier attempt has left */
+	active = conn->lgr && conn->active;
 	if (!active)
 		link = smcr_conn_set_link(conn, NULL);
 	spin_unlock_bh(&conn->lock);

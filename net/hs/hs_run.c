@@ -71,6 +71,15 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 	return res;
 }
 
+/* Groups that it waits for; not its own */
+static void smcr_hs_leave_groups(struct smcr_hs *hs)
+{
+	smcr_hs_unwatch(hs);
+	if (hs->forming)
+		smcr_lgr_put(hs->forming);
+	hs->forming = NULL;
+}
+
 /* In first contact the whole group is given up */
 static void smcr_hs_kill(struct smcr_hs *hs)
 {
@@ -85,14 +94,14 @@ static void smcr_hs_kill(struct smcr_hs *hs)
 /*
  * The handshake is over, and the socket lock, still to come, may be taken for ever. Nothing
  * of a device waits for it. A connection that became active early ends by itself, without
- * its group's end.
+ * its group's end. Also a first contact that succeeds may do so in a group that has ended
+ * before it was active.
  */
 static void smcr_hs_leave_links(struct smcr_hs *hs)
 {
+	smcr_hs_leave_groups(hs);
 	smcr_hs_leave_device(hs);
-	if (hs->res == SMCR_HS_DONE)
-		return;
-	if (smcr_conn_leave_early(&hs->ssk->conn))
+	if (hs->res != SMCR_HS_DONE && smcr_conn_leave_early(&hs->ssk->conn))
 		smcr_hs_kill(hs);
 	if (hs->lgr && hs->first)
 		smcr_lgr_first_over(hs->lgr);
@@ -101,11 +110,9 @@ static void smcr_hs_leave_links(struct smcr_hs *hs)
 /* What the handshake holds, but for its memory */
 static void smcr_hs_release(struct smcr_hs *hs)
 {
-	smcr_hs_unwatch(hs);
+	smcr_hs_leave_groups(hs);
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);
-	if (hs->forming)
-		smcr_lgr_put(hs->forming);
 	smcr_hs_leave_device(hs);
 	if (hs->slot)
 		atomic_dec(&hs->ssk->sn->n_first);
@@ -295,8 +302,10 @@ bool smcr_hs_stop(struct smcr_sock *ssk)
 	switch (smcr_hs_turn(ssk, SMCR_TURN_EV_STOP)) {
 	case SMCR_TURN_OURS:
 		hs = ssk->hs;
-		if (!hs->over)
+		if (!hs->over) {
 			hs->res = smcr_hs_aborted(hs);
+			smcr_hs_leave_links(hs);
+		}
 		smcr_hs_finish(hs);
 		return true;
 	case SMCR_TURN_LATER:
