@@ -343,11 +343,14 @@ static int smcr_tx_data(struct smcr_conn *conn)
 	u64 unsent, may;
 	int rc;
 
-	/* the last byte that went was an urgent one */
+	/* the last byte that went was an urgent one; it may be read already */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
-	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
-		return smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
-				    conn->tx.blocked, false);
+	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				  conn->tx.blocked, false);
+		if (rc || urg->told)
+			return rc;
+	}
 	while ((unsent = smcr_conn_unsent(conn)) > 0) {
 		may = smcr_tx_may(conn, unsent);
 		/* the acknowledgment brings us back, or the end of the old link */
