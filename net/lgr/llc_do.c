@@ -625,8 +625,12 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 		if (link && !lgr->slot[i].moving &&
 		    (lgr->llc.fsm.slot[i].st == SMCR_SLOT_FAILED ||
 		     lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE) &&
-		    READ_ONCE(link->pid.dev->removed))
+		    READ_ONCE(link->pid.dev->removed)) {
 			smcr_slot_off(lgr, i);
+			/* replies over it are not delivered any more */
+			if (lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE)
+				smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);
+		}
 	}
 }
 
