@@ -192,6 +192,16 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 }
 
+/* Keepalive asked, and this is its answer (KA-04) */
+static enum smcr_reason slot_why(const struct smcr_slot *slot,
+				 enum smcr_reason why)
+{
+	if (READ_ONCE(slot->test.keep) &&
+	    (why == SMCR_R_LINK_ERROR || why == SMCR_R_LLC_TIMEOUT))
+		return SMCR_R_KEEPALIVE;
+	return why;
+}
+
 /*
  * The failure of a link concerns the slot that it is in, once: not the slot's next link,
  * nor one that is not placed yet. Under the lock, so that smcr_slot_off() drops it.
@@ -205,10 +215,7 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 	spin_lock_bh(&lgr->lock);
 	fails = slot->link == link && !slot->down;
 	if (fails) {
-		/* keepalive asked, and this is its answer (KA-04) */
-		if (READ_ONCE(slot->test.keep) &&
-		    (*why == SMCR_R_LINK_ERROR || *why == SMCR_R_LLC_TIMEOUT))
-			*why = SMCR_R_KEEPALIVE;
+		*why = slot_why(slot, *why);
 		slot->down = true;
 		slot->down_why = *why;
 		clear_bit(link->slot, &lgr->live);
@@ -217,6 +224,27 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 	}
 	spin_unlock_bh(&lgr->lock);
 	return fails;
+}
+
+/**
+ * smcr_lgr_not_sent() - a message cannot be posted, as its link has stopped
+ * @lgr: group
+ * @slot: of the link
+ *
+ * If that has failed its failure is reported soon, and its reason is here already.
+ *
+ * Context: the group's work.
+ */
+void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
+{
+	struct smcr_slot *s = &lgr->slot[slot];
+
+	spin_lock_bh(&lgr->lock);
+	if (!s->down)
+		s->down_why = s->link ? slot_why(s, READ_ONCE(s->link->why)) :
+					SMCR_R_NONE;
+	smcr_llc_news(lgr, SMCR_NEWS_DOWN + slot);
+	spin_unlock_bh(&lgr->lock);
 }
 
 /**

@@ -35,6 +35,7 @@ struct smcr_lgr *smcr_lgr_next(struct smcr_net *sn, u64 after);
 struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
 				   const struct smcr_clc_accept *acc);
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);
+void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot);
 void smcr_lgr_release_now(struct smcr_lgr *lgr);
 void smcr_lgr_place_link(struct smcr_link *link);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);

@@ -195,7 +195,9 @@ static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 	slot = &lgr->slot[ev->slot];
 	switch (ev->type) {
 	case SMCR_LGR_EV_DOWN:
+		spin_lock_bh(&lgr->lock);
 		ev->why = slot->down_why;
+		spin_unlock_bh(&lgr->lock);
 		break;
 	case SMCR_LGR_EV_MADE:
 	case SMCR_LGR_EV_UP:

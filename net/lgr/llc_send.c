@@ -6,6 +6,7 @@
 #include "lgr/llc.h"
 #include "base/netns.h"
 #include "base/trace.h"
+#include "lgr/lgr_impl.h"
 #include "lgr/llc_impl.h"
 
 /* What smcr_tx_pend.mark holds: whose completion it is */
@@ -115,7 +116,7 @@ static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 			       about);
 
 	if (rc == -ENOTCONN && tag)
-		smcr_llc_news(lgr, SMCR_NEWS_DOWN + slot);
+		smcr_lgr_not_sent(lgr, slot);
 	return rc;
 }
 
