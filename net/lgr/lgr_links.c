@@ -287,7 +287,7 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
 
 	if (!link)
 		return;
-	if (!slot->drains ||
+	if (!READ_ONCE(slot->drains) ||
 	    (!smcr_link_drain(link, slot_drain_time(lgr)) &&
 	     !test_bit(SMCR_JOB_STAY, &slot->jobs)))
 		smcr_slot_link_stop(link);

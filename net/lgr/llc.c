@@ -71,6 +71,8 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	flush_delayed_work(&lgr->llc.work);
 	WRITE_ONCE(lgr->llc.over, true);
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
+	/* what ended the group may be held up before it says so to LLC */
+	smcr_llc_publish_settled(lgr, SMCR_FIRST_RESET, lgr->why);
 	smcr_slots_end(lgr);
 }
 

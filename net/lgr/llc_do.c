@@ -419,17 +419,17 @@ static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /*
  * When the last message of first contact is on its way: what the handshake does
- * next, and CONFIRM RKEY, must not overtake it.
+ * next, and CONFIRM RKEY, must not overtake it. Or no LLC will come: with RESET.
  */
-static void llc_publish_settled(struct smcr_lgr *lgr,
-				const struct smcr_lgr_act *a)
+void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
+			      enum smcr_reason why)
 {
 	if (lgr->llc.settled)
 		return;
-	lgr->llc.settled_why = a->why;
+	lgr->llc.settled_why = why;
 	/* pairs with smcr_llc_settled() */
-	smp_store_release(&lgr->llc.settled, a->res + 1);
-	if (a->res == SMCR_FIRST_OK)
+	smp_store_release(&lgr->llc.settled, res + 1);
+	if (res == SMCR_FIRST_OK)
 		smcr_lgr_kick_rmb_work(lgr);
 	wake_up_all(&lgr->wait);
 }
@@ -482,7 +482,8 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
 
 	/* a link that the reply goes over is not stopped before that */
-	slot->drains = works && (a->orderly || a->answers);
+	/* the slot's work may still be at the move before */
+	WRITE_ONCE(slot->drains, works && (a->orderly || a->answers));
 	slot->moving = true;
 	WRITE_ONCE(slot->move_no, slot->move_no + 1);
 	spin_lock_bh(&lgr->lock);
@@ -650,5 +651,5 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 	llc_leave_devices(lgr);
 	smcr_shown_update(lgr);
 	if (settled)
-		llc_publish_settled(lgr, settled);
+		smcr_llc_publish_settled(lgr, settled->res, settled->why);
 }

@@ -30,6 +30,8 @@ static inline struct smcr_link *smcr_slot_link(const struct smcr_slot *slot)
 }
 
 /* llc_do.c */
+void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
+			      enum smcr_reason why);
 void smcr_llc_do(struct smcr_lgr *lgr);
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
 

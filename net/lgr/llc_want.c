@@ -34,7 +34,7 @@ void smcr_llc_first(struct smcr_lgr *lgr)
 bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why)
 {
-	/* pairs with llc_publish_settled() */
+	/* pairs with smcr_llc_publish_settled() */
 	u8 settled = smp_load_acquire(&lgr->llc.settled);
 
 	if (!settled)
