@@ -49,7 +49,7 @@ static const struct smcr_lgr_ops wire_lgr = {
 
 static const struct smcr_conn_ops wire_conn = {
 	.undefer	= smcr_child_undefer,
-	.lgr_lost	= smcr_hs_kick,
+	.link_lost	= smcr_hs_kick,
 	.tx_done	= smcr_conn_tx_done,
 };
 

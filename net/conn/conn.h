@@ -358,14 +358,14 @@ enum {
  * struct smcr_conn_ops - what connections have to tell those above
  * @undefer: data, their end, or an error for @child, which TCP_DEFER_ACCEPT keeps
  *	back. Any context up to softirq; the connection's lock may be held
- * @lgr_lost: the group of @ssk, a server's socket in negotiation, has ended; the
- *	caller holds a reference. Process context
+ * @link_lost: @ssk is in negotiation, and its link may carry nothing any more; or its
+ *	group has ended, a server's. The caller holds a reference. Process context
  * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here because
  *	it tells sending and then the close machine, which sends
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
-	void (*lgr_lost)(struct smcr_sock *ssk);
+	void (*link_lost)(struct smcr_sock *ssk);
 	void (*tx_done)(struct smcr_tx_pend *pend, bool ok);
 };
 
@@ -394,6 +394,7 @@ void smcr_conn_queue_work(struct smcr_conn *conn);
 void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf);
 /* move.c */
 void smcr_conn_move(struct smcr_conn *conn);
+void smcr_conn_move_early(struct smcr_conn *conn);
 void smcr_conn_want_move(struct smcr_conn *conn);
 void smcr_conn_move_all(struct smcr_link *link);
 void smcr_conn_stay_all(struct smcr_link *link);

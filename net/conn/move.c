@@ -5,7 +5,8 @@
  * When a link has failed, its queue pair is stopped first, so that what has certainly
  * arrived is known. Then each of its connections moves by itself, under its socket
  * lock, since the send buffer has to be mapped for the new link's device. Until
- * then nothing is posted, and nothing that is owed is forgotten.
+ * then nothing is posted, and nothing that is owed is forgotten. One in negotiation has
+ * no send buffer, and is moved by its handshake.
  */
 #include "conn/conn.h"
 #include "conn/sock.h"
@@ -16,16 +17,16 @@
 #include "conn/conn_impl.h"
 
 /*
- * The link of a connection that has to move, with a reference, or NULL. While
- * something is under way on it the connection waits: smcr_conn_move_all() comes
- * when nothing is (FO-03), or smcr_conn_tx_done().
+ * The link of a connection that has to move, and is @active or not, with a reference, or
+ * NULL. While something is under way on it the connection waits: smcr_conn_move_all()
+ * comes when nothing is (FO-03), or smcr_conn_tx_done().
  */
-static struct smcr_link *move_from(struct smcr_conn *conn)
+static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 {
 	struct smcr_link *link = NULL;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->link && conn->active &&
+	if (conn->link && conn->active == active &&
 	    (smcr_link_silent(conn->link) ||
 	     conn->mv.leave == SMCR_MV_LEAVES)) {
 		link = conn->link;
@@ -133,8 +134,8 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 	conn->mv.lost = false;
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
-	/* without an element of the peer it only waits for its reader */
-	if (conn->relem.rtoken < 0)
+	/* it only waits for its reader; in negotiation it has no element of the peer yet */
+	if (conn->relem.rtoken < 0 && conn->active)
 		return;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
 	conn->mv.validate = plan.validate;
@@ -412,30 +413,62 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 		move_failed(conn, from, why);
 }
 
+/* It has nowhere to go from, or that is up to its handshake */
+static void move_not(struct smcr_conn *conn)
+{
+	bool early;
+
+	spin_lock_bh(&conn->lock);
+	early = conn->link && !conn->active;
+	/* it may have waited for a link that stays after all */
+	smcr_tx_push(conn);
+	spin_unlock_bh(&conn->lock);
+	if (early)
+		smcr_conn_above->link_lost(smcr_conn_sock(conn));
+}
+
 /**
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
  *
  * It does not if its link is in use, or is the group's last. It is aborted when no
  * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
+ * The handshake of one that is not active yet hears of it, for smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */
 void smcr_conn_move(struct smcr_conn *conn)
 {
-	struct smcr_link *from = move_from(conn);
+	struct smcr_link *from = move_from(conn, true);
 
 	if (!from) {
-		/* it may have waited for a link that stays after all */
-		spin_lock_bh(&conn->lock);
-		smcr_tx_push(conn);
-		spin_unlock_bh(&conn->lock);
+		move_not(conn);
 		return;
 	}
 	if (!smcr_link_silent(from))
 		move_spread(conn, from);
 	/* it may have been lost meanwhile, and this was the call for that */
 	if (smcr_link_silent(from) && READ_ONCE(conn->link) == from)
+		move_off(conn, from);
+	smcr_link_put(from);
+}
+
+/**
+ * smcr_conn_move_early() - a connection in negotiation goes over another link
+ * @conn: connection in an ACTIVE group, whose peer is not set yet; the caller has the turn
+ *	of its handshake
+ *
+ * Its link's device does not wait for the peer. The connection has sent nothing, but the
+ * peer may know that it was to send there: F comes with its first message (FO-23). It
+ * stays if its link is in use, or while no other one is.
+ *
+ * Context: process, sleeps.
+ */
+void smcr_conn_move_early(struct smcr_conn *conn)
+{
+	struct smcr_link *from = move_from(conn, false);
+
+	if (from)
 		move_off(conn, from);
 	smcr_link_put(from);
 }

@@ -148,6 +148,9 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 	struct smcr_clc_accept m;
 
 	smcr_hs_unwatch(hs);
+	/* while the client has to answer; a group that there was has its own references */
+	if (!hs->first)
+		smcr_hs_leave_device(hs);
 	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
 	hs->ssk->conn.own.clc_sent = true;
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
@@ -176,7 +179,7 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 
 /*
  * Any link of the group will do: the client need not write on the one that we do
- * (CLC-42). If that has failed meanwhile the connection moves like others (FO-23).
+ * (CLC-42). If that fails meanwhile the connection moves like others (FO-23).
  */
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
@@ -267,7 +270,10 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
 	smcr_hs_leave_device(hs);
 }
 
-/* Confirm, and first contact; the end of the group kicks, too */
+/*
+ * Confirm, and first contact. The end of the group kicks, too, and so does the loss of
+ * the link: its device does not wait for the client, so the connection moves at once.
+ */
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 {
 	enum smcr_reason lost = hs->lgr ? SMCR_R_NONE : hs->why;
@@ -277,6 +283,8 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 	if (hs->lgr && smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD) {
 		smcr_srv_let_go(hs);
 		lost = hs->why;
+	} else if (hs->lgr && !hs->first) {
+		smcr_conn_move_early(&hs->ssk->conn);
 	}
 	res = smcr_hs_clc(hs, SMCR_CLC_CONFIRM, &clc);
 	if (res != SMCR_HS_NEXT)

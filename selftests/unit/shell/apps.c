@@ -464,11 +464,15 @@ static bool open_end(struct end *e, struct smcr_rmb_req *req)
 
 static bool set_peer(struct end *e)
 {
-	struct smcr_conn *peer = &other(e)->ssk->conn;
+	struct smcr_sock *from = other(e)->ssk;
 	struct smcr_clc_accept acc = { };
 	struct smcr_link *on;
 	bool ok;
 
+	if (!from)	/* it has ended since */
+		return false;
+	acc.index = from->conn.own.elem.index;
+	acc.token = from->conn.member.token;
 	task_set_sock(e->ssk);
 	spin_lock_bh(&e->ssk->conn.lock);
 	on = e->ssk->conn.link;
@@ -478,8 +482,6 @@ static bool set_peer(struct end *e)
 	if (!on)
 		return false;
 	/* as CLC names it: on a link that both know */
-	acc.index = peer->own.elem.index;
-	acc.token = peer->member.token;
 	ok = !smcr_lgr_rtoken_on(w.host[e->side].lgr, w.host[e->side].rtoken, on->slot, &acc.rkey,
 				 &acc.va);
 	ok = ok && acc.index && !smcr_conn_set_peer(&e->ssk->conn, &acc, on);
@@ -539,6 +541,10 @@ static void handshake(void *arg, int n)
 		give_up_on(srv);
 		return;
 	}
+	/* its link may be lost before the Confirm comes */
+	if (chance(4))
+		wait_until(pick(60));
+	smcr_conn_move_early(&srv->ssk->conn);
 	lock_sock(&srv->ssk->sk);
 	ok[1] = set_peer(srv);
 	if (ok[1])
@@ -583,7 +589,7 @@ static void opener(void *arg, int n)
 	later(1 + pick(chance(4) ? 60 : 2), opener, NULL, 0);
 }
 
-static void lgr_lost(struct smcr_sock *ssk)
+static void link_lost(struct smcr_sock *ssk)
 {
 }
 
@@ -593,7 +599,7 @@ static void undefer(struct smcr_sock *child)
 
 static const struct smcr_conn_ops conn_ops = {
 	.undefer = undefer,
-	.lgr_lost = lgr_lost,
+	.link_lost = link_lost,
 	.tx_done = smcr_conn_tx_done,
 };
 
