@@ -670,7 +670,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 	const struct saved_syn *syn = tcp_sk(tcp)->saved_syn;
 	const struct smcr_sock *ssk;
 	const struct tcphdr *th;
-	bool agreed = false;
+	bool agreed;
 
 	if (!smcr_tcpopt_offers(tcp))
 		return false;
@@ -684,13 +684,12 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 					syn->tcp_hdrlen - sizeof(*th));
 	}
 
-	rcu_read_lock();
-	ssk = rcu_dereference_sk_user_data(tcp);
-	if (ssk)
-		agreed = READ_ONCE(ssk->opt_sent) &&
-			 READ_ONCE(ssk->opt_seen) &&
-			 !READ_ONCE(ssk->opt_crossed);
-	rcu_read_unlock();
+	/* a client's; a child is nobody's yet, but a BPF program may have it */
+	read_lock_bh(&tcp->sk_callback_lock);
+	ssk = smcr_tcp_owner(tcp);
+	agreed = ssk && READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen) &&
+		 !READ_ONCE(ssk->opt_crossed);
+	read_unlock_bh(&tcp->sk_callback_lock);
 	return agreed;
 }
 
