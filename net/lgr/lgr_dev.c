@@ -60,7 +60,7 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), also as @freed of a link
+ * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), as @freed of a link
  * @lgr: group
  * @d: index
  * @orphan: a queue pair of the link is still in the protection domain

@@ -160,7 +160,6 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 	owner.d = d;
 	link = smcr_link_create(&owner, pid, lgr->rmbs.devs[d].pd);
 	if (IS_ERR(link)) {
-		smcr_lgr_dev_put(lgr, d, false);
 		if (PTR_ERR(link) == -ENOBUFS)
 			*why = SMCR_R_MEM_LIMIT;
 		if (PTR_ERR(link) == -EDQUOT)

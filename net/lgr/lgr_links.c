@@ -146,9 +146,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 		return ERR_PTR(d);
 	owner.d = d;
 	link = smcr_link_create(&owner, pid, lgr->rmbs.devs[d].pd);
-	if (IS_ERR(link))
-		smcr_lgr_dev_put(lgr, d, false);
-	else
+	if (!IS_ERR(link))
 		link->user_id = get_random_u32();
 	return link;
 }

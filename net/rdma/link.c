@@ -225,6 +225,8 @@ static bool link_free(struct smcr_link *link)
  * @pid: device, port, GID; a device reference is taken
  * @pd: protection domain of the group on that device
  *
+ * If it fails @freed of struct smcr_link_ops is called as at the end of a link.
+ *
  * Context: process, sleeps.
  * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
  * smcr_link_put().
@@ -234,17 +236,18 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 				   struct ib_pd *pd)
 {
 	struct smcr_link *link;
-	int rc;
+	bool orphan = false;
+	int rc = -ENOMEM;
 
 	link = link_alloc(owner, pid, pd);
-	if (!link)
-		return ERR_PTR(-ENOMEM);
-	rc = link_setup(link);
-	if (rc) {
-		link_free(link);
-		return ERR_PTR(rc);
-	}
-	return link;
+	if (link)
+		rc = link_setup(link);
+	if (!rc)
+		return link;
+	if (link)
+		orphan = !link_free(link);
+	smcr_link_above->freed(owner->lgr, owner->d, orphan);
+	return ERR_PTR(rc);
 }
 
 /**

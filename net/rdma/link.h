@@ -56,8 +56,8 @@ struct smcr_tx_pend {
  * @down: the link failed; any context up to softirq; called exactly once
  * @room: send WRs became free while somebody waited for them
  * @freed: a link of @lgr is gone, which was on device entry @d; @orphan: its queue
- *	pair is still there. Process context, sleeps. For every link that
- *	smcr_link_create() has returned
+ *	pair is still there. Process context, sleeps. Once for every
+ *	smcr_link_create(), also for one that fails
  *
  * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
  * one at a time for each link.
