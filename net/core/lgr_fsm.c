@@ -107,7 +107,8 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
-	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->noticed)
+	/* also one of which the notice was orderly, which the server may put off (LG-38) */
+	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
 out:
 	x->ev = old;

@@ -117,7 +117,7 @@ enum smcr_lgr_timer {
 	SMCR_LGR_T_RKEY,	/* the reply to an own RKEY request */
 	SMCR_LGR_T_RETRY,	/* another attempt at a link (LG-27, LLC-43, LLC-44) */
 	SMCR_LGR_T_END,		/* the end of the group */
-	SMCR_LGR_T_NOTICE,	/* + slot: the server's DELETE LINK (LLC-51) */
+	SMCR_LGR_T_NOTICE,	/* + slot: the server's DELETE LINK (LLC-51, I-53) */
 	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
 };
 
@@ -291,8 +291,8 @@ struct smcr_lgr_out {
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @asked_on: client: links over which the server has asked to delete it, while connections move
  * @via: link that carries the notice, or the reply; server: that carried the notice
- * @waits: client: how often the notice was given more time; server: not 0 while the client
- *	is waited for, see lf_client_says()
+ * @timed: T_NOTICE runs; client: the notice is disorderly (I-53); server: see lf_client_says()
+ * @waits: client: how often the notice was given more time
  * @del: it shall be deleted: @del_reason, @del_orderly
  * @wanted: ... since the client wants it to be
  * @unheard: server: it stays, but the client wanted it to go, and may take so many
@@ -316,6 +316,7 @@ struct smcr_lgr_slot {
 	bool answering;
 	u16 asked_on;
 	u8 via;
+	bool timed;
 	u8 waits;
 	bool del;
 	bool wanted;

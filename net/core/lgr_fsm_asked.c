@@ -155,13 +155,11 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	lf_settled(x);
 	clt_del_reply(x, via, slot, SMCR_TAG_ANSWER);
 	lf_gone(x, s->num);
-	if (s->noticed)
-		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	lf_notice_over(x, slot);
 	lf_rkey_link_down(x, slot);
 	f->rkey_lost = true;
 	s->num = 0;
 	s->st = SMCR_SLOT_GONE;
-	s->noticed = false;
 	s->del = false;
 	lf_answers_lost(x, slot);
 	s->answering = true;
@@ -192,10 +190,13 @@ static void clt_del_lost(struct lf *x)
 
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_FAILED;
+		s->del_orderly = false;
 		lf_act(x, SMCR_LGR_DO_FAIL, slot)->why = SMCR_R_LINK_DELETED;
 	}
 	f->subject = SMCR_NO_SLOT;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	if (s->noticed && !s->timed)
+		lf_notice(x, slot);
 	/* whether it does or not: what was said on the link is not answered */
 	lf_forget_link(x, slot);
 }

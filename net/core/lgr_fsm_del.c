@@ -32,14 +32,21 @@ static void notices_lost(struct lf *x, u8 via)
 }
 
 /* The timer of a link that is to go: see lf_notice() and lf_client_wait() */
-static void notice_over(struct lf *x, u8 slot)
+static void notice_arm(struct lf *x, u8 slot)
+{
+	x->f->slot[slot].timed = true;
+	lf_arm(x, SMCR_LGR_T_NOTICE + slot,
+	       x->f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_NOTICE);
+}
+
+void lf_notice_over(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_slot *s = &x->f->slot[slot];
 
-	if (s->noticed || (x->f->server && s->waits))
+	if (s->timed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
+	s->timed = false;
 	s->noticed = false;
-	s->waits = 0;
 }
 
 /* A link is deleted: nothing refers to it any more but its queue pair */
@@ -48,7 +55,7 @@ void lf_stop(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	notice_over(x, slot);
+	lf_notice_over(x, slot);
 	if (s->num) {
 		lf_gone(x, s->num);
 		if (f->server)
@@ -113,7 +120,7 @@ void lf_stays(struct lf *x, u8 slot)
 
 	if (f->server ? s->del && !s->wanted : s->noticed)
 		s->later = s->del_reason != SMCR_DEL_ASYMMETRIC;
-	notice_over(x, slot);
+	lf_notice_over(x, slot);
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_ACTIVE;
 		lf_act(x, SMCR_LGR_DO_STAY, slot);
@@ -161,8 +168,9 @@ bool lf_take_back(struct lf *x, u8 not)
 }
 
 /*
- * Client: ask the server, over another link, to delete one (LLC-47). It goes on
- * without it at once (LG-37).
+ * Client: ask the server, over another link, to delete one (LLC-47). It goes on without
+ * one that has failed at once (LG-37). What is orderly the server may put off: its silence
+ * says nothing of the link that carries the notice (I-53).
  */
 void lf_notice(struct lf *x, u8 slot)
 {
@@ -180,8 +188,8 @@ void lf_notice(struct lf *x, u8 slot)
 	s->noticed = true;
 	s->via = via;
 	s->waits = 0;
-	lf_arm(x, SMCR_LGR_T_NOTICE + slot,
-	       f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_NOTICE);
+	if (!s->del_orderly)
+		notice_arm(x, slot);
 }
 
 /*
@@ -197,10 +205,10 @@ void lf_notices_wait(struct lf *x)
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		struct smcr_lgr_slot *s = &x->f->slot[i];
 
-		if (!s->noticed || s->waits == LF_NOTICE_WAITS)
+		if (!s->timed || s->waits == LF_NOTICE_WAITS)
 			continue;
 		s->waits++;
-		lf_arm(x, SMCR_LGR_T_NOTICE + i, SMCR_SPAN_NOTICE);
+		notice_arm(x, i);
 	}
 }
 
@@ -294,15 +302,13 @@ static void only_link_left(struct lf *x, u8 slot)
 		lf_only_link(x, &dl);
 }
 
-/* Its own timer has begun before the loss, and is as long (LLC-51) */
+/* A client's timer, if its notice has one (I-53), began before the loss and is as long */
 void lf_client_wait(struct lf *x)
 {
 	u8 slot = lf_usable(x->f, SMCR_NO_SLOT);
 
-	if (x->f->slot[slot].waits)
-		return;
-	x->f->slot[slot].waits = 1;
-	lf_arm(x, SMCR_LGR_T_NOTICE + slot, SMCR_SPAN_NOTICE);
+	if (!x->f->slot[slot].timed)
+		notice_arm(x, slot);
 }
 
 /* One link is deleted; its connections move before that (LG-34) */
@@ -311,7 +317,7 @@ void lf_del_begin(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	notice_over(x, slot);
+	lf_notice_over(x, slot);
 	f->subject = slot;
 	if (s->st != SMCR_SLOT_ACTIVE) {
 		del_send(x);
@@ -411,19 +417,19 @@ static void srv_del_carrier_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* LLC-51: no request of the server came for what was noticed over .via */
+/* LLC-51: no request of the server came for the disorderly notice over .via */
 void lf_notice_silent(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
 	if (f->server) {
-		s->waits = 0;
+		s->timed = false;
 		if (lf_client_says(f))
 			only_link_left(x, slot);
 		return;
 	}
-	if (!s->noticed)
+	if (!s->timed)
 		return;
 	if (f->first) {
 		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);

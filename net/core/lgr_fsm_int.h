@@ -89,6 +89,7 @@ void lf_stays(struct lf *x, u8 slot);
 void lf_forget_link(struct lf *x, u8 slot);
 void lf_answers_lost(struct lf *x, u8 via);
 void lf_stop(struct lf *x, u8 slot);
+void lf_notice_over(struct lf *x, u8 slot);
 void lf_notice(struct lf *x, u8 slot);
 void lf_notices_wait(struct lf *x);
 void lf_client_wait(struct lf *x);

@@ -405,10 +405,15 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 	if (r->f.rkey != SMCR_RKEY_NONE &&
 	    !(r->f.rkey == SMCR_RKEY_PREPARE && r->f.rkey_waits))
 		want |= BIT(SMCR_LGR_T_RKEY);
-	for (i = 0; i < SMCR_SLOTS; i++)
-		if (r->f.slot[i].noticed ||
-		    (r->f.server && r->f.slot[i].waits))
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		const struct smcr_lgr_slot *s = &r->f.slot[i];
+
+		if (s->timed)
 			want |= BIT(SMCR_LGR_T_NOTICE + i);
+		/* only the end of a link that works has no time */
+		EXPECT_TRUE(s->timed || !s->noticed || s->st == SMCR_SLOT_ACTIVE ||
+			    s->st == SMCR_SLOT_LEAVING);
+	}
 	EXPECT_EQ(r->timers & ~BIT(SMCR_LGR_T_RETRY), want);
 }
 

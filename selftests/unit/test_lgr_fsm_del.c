@@ -435,48 +435,79 @@ static const struct lgr_row client[] = {
 	  "dead link-error; lose; release" },
 	/* the one that it wanted to go still works, and stays */
 	{ "FO-24 LG-38", C_TWO "want-del 0 orderly;", "down 1 link-error",
-	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
+	  "move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	{ "FO-24", C_TWO "1<delete-link 1 orderly reason=0x20000;",
 	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	/* ... until there is another one */
 	{ "LG-42", C_TWO "want-del 0 orderly; down 1 link-error; 0<delete-link 2; "
 	  "sent 0 answer 1; stopped 1; 0<add-link 3 nic=1; made 1 nic=1 n=1; "
 	  "0<add-link-cont 3; 1<confirm-link 3;", "up 1",
-	  "live 1; -retry; 1>confirm-link! 3; 1>delete-link 1 orderly 0x20000; "
-	  "+notice0/notice" },
+	  "live 1; -retry; 1>confirm-link! 3; 1>delete-link 1 orderly 0x20000" },
 	/* ... and what the server has said there meanwhile counts then (LLC-54) */
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; 0<confirm-rkey n=1 links=2; "
 	  "0<delete-link 2 orderly;", "down 1 link-error",
-	  "-notice0; move 1; 0>delete-link 2 0x10000; +notice1/notice; "
+	  "move 1; 0>delete-link 2 0x10000; +notice1/notice; "
 	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2; "
 	  "0>delete-link! 2 0x10000 #answer 1; -notice1; +retry/retry" },
 	/* ... that it has lost the other one counts at once */
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2",
-	  "fail 1 link-deleted; -notice0; move 1; 0>delete-link 2 0x10000; "
+	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
 	  "+notice1/notice; 0>delete-link! 2 0x10000 #answer 1; -notice1; "
 	  "+retry/retry" },
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; "
 	  "1<delete-link 1 orderly reason=0x20000;", "0<delete-link 2",
-	  "fail 1 link-deleted; -notice0; stay 0; move 1; 0>delete-link 2 0x10000; "
+	  "fail 1 link-deleted; stay 0; move 1; 0>delete-link 2 0x10000; "
 	  "+notice1/notice; 0>delete-link! 2 0x10000 #answer 1; -notice1; "
 	  "+retry/retry" },
 	{ "FO-02 LLC-54", C_THREE "want-del 0 orderly;", "0<delete-link 2",
 	  "fail 1 link-deleted; move 1; 2>delete-link 1 orderly 0x20000; "
-	  "+notice0/notice; 2>delete-link 2 0x10000; +notice1/notice" },
+	  "2>delete-link 2 0x10000; +notice1/notice" },
 	/* by the operator */
 	{ "LG-42 LLC-48", C_TWO, "want-del 0 orderly",
-	  "1>delete-link 1 orderly 0x20000; +notice0/notice" },
+	  "1>delete-link 1 orderly 0x20000" },
 	{ "LG-42", C_TWO "want-del 0 orderly;",
 	  "1<delete-link 1 orderly reason=0x20000",
-	  "move 0 orderly; +notice0/notice" },
+	  "move 0 orderly" },
 	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 0 orderly",
 	  "" },
 	{ "LG-42", C_TWO "want-del 0 orderly;", "want-del 1 orderly",
 	  "" },
 	{ "LG-42", C_ONE, "want-del 0 orderly",
 	  "" },
-	{ "LG-42", C_TWO "want-del 0 orderly;", "down 0 link-error",
+	/* ... the server may take its time (I-53): others may be told of meanwhile */
+	{ "LG-38 LLC-51", C_TWO "want-del 0 orderly;", "timer notice 0",
+	  "" },
+	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly;", "1<add-link 4 nic=3",
+	  "make 3" },
+	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly;", "down 1 link-error",
+	  "move 1; 2>delete-link 1 orderly 0x20000; 2>delete-link 2 0x10000; "
+	  "+notice1/notice" },
+	{ "LG-38 LG-42", C_THREE "want-del 0 orderly;", "want-del 1 orderly",
+	  "2>delete-link 2 orderly 0x20000" },
+	{ "LG-38 LG-42", C_THREE "want-del 0 orderly; want-del 1 orderly; "
+	  "2<delete-link 2 orderly reason=0x20000; moved 1; sent 2 answer 1; stopped 1;",
+	  "2<delete-link 1 orderly reason=0x20000",
+	  "move 0 orderly" },
+	/* ... but not when the link fails */
+	{ "LG-38 LLC-47", C_TWO "want-del 0 orderly;", "down 0 link-error",
+	  "move 0; 1>delete-link 1 0x10000; +notice0/notice" },
+	{ "LG-38 LLC-51", C_TWO "want-del 0 orderly; down 0 link-error;", "timer notice 0",
+	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
+	{ "LG-38 LLC-47", C_TWO "want-del 0 orderly; down 0 link-error;",
+	  "1<delete-link 1 orderly reason=0x20000",
+	  "1>delete-link! 1 0x20000 #answer 0; -notice0; +retry/retry" },
+	/* ... one that goes at once has failed for the server */
+	{ "LG-38", C_TWO "want-del 0;", "down 0 link-error",
 	  "move 0" },
+	/* ... nor if what the server asks then is lost */
+	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly; "
+	  "1<delete-link 1 orderly reason=0x20000;", "down 1 link-error",
+	  "move 1; fail 0 link-deleted; 2>delete-link 1 0x20000; +notice0/notice; "
+	  "2>delete-link 2 0x10000; +notice1/notice" },
+	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly; "
+	  "2<delete-link 1 orderly reason=0x20000;", "down 2 link-error",
+	  "move 2; fail 0 link-deleted; 1>delete-link 1 0x20000; +notice0/notice; "
+	  "1>delete-link 3 0x10000; +notice2/notice" },
 	/* stale: what the server says on it meanwhile, but for the end (LLC-54) */
 	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<add-link 3 nic=2",
 	  "" },
@@ -521,10 +552,10 @@ static const struct lgr_row client[] = {
 	{ "LLC-51", C_THREE "down 0 link-error; 1<add-link 4 nic=3; "
 	  "made 3 nic=3 n=1;", "1<add-link-cont 4",
 	  "learn 3; 1>add-link-cont! 4 n=1; +step/llc; +notice0/notice" },
-	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3 orderly;",
+	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3;",
 	  "1<delete-link 4 orderly",
 	  "move 3 orderly; +notice0/notice; +notice3/notice" },
-	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3 orderly;",
+	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3;",
 	  "1<delete-link 1",
 	  "1>delete-link! 1 0x10000 #answer 0; -notice0; +notice3/notice" },
 	/* ... but not for ever, nor is an RMB a part of that */
@@ -536,7 +567,7 @@ static const struct lgr_row client[] = {
 	  "-notice0; stop 0; +retry/retry" },
 	{ "LLC-49", C_TWO "want-del 0 orderly;",
 	  "1<delete-link! 1 reason=0x100000",
-	  "move 0; -notice0; stop 0; +retry/retry" },
+	  "move 0; stop 0; +retry/retry" },
 	/*
 	 * Without redundancy it tells the server now and then that another link could
 	 * be had, however the last one but one has gone
@@ -597,7 +628,7 @@ TEST(smcr_lgr_fsm_del__to_and_fro)
 TEST(smcr_lgr_fsm_del__client)
 {
 	covers("LLC-46 LLC-47 LLC-49 LLC-50 LLC-51 LLC-54");
-	covers("LG-27 LG-36 LG-37");
+	covers("LG-27 LG-36 LG-37 LG-38");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
