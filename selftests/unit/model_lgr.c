@@ -86,6 +86,7 @@ struct budget {
 	u8 ends;
 	u8 early;		/* timers that run out while all is well */
 	bool via;		/* RKEY exchanges over the youngest link, too */
+	bool slow;		/* the server takes its time to delete in order */
 };
 
 struct world {
@@ -539,6 +540,35 @@ static u8 lowest(u8 jobs)
 	return jobs & (u8)-jobs;
 }
 
+/*
+ * What the client has asked for in order waits at the server for longer than any timer,
+ * as long as its own end of the link works (I-53), and no link is to be deleted at once
+ */
+static bool defers(const struct world *w, u32 side, u8 slot)
+{
+	const struct side *s = &w->s[side];
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (s->f.slot[i].st == SMCR_SLOT_FAILED)
+			return false;
+	return w->b.slow && side == SERVER && lowest(s->jobs[slot]) == JOB_MOVE &&
+	       s->f.slot[slot].wanted && s->f.slot[slot].st == SMCR_SLOT_LEAVING;
+}
+
+/* ... and is done then. But for a link whose other end is lost there is no reason to */
+static u32 list_deferred(const struct world *w, struct event *e)
+{
+	u32 n = 0;
+	u8 i;
+
+	for (i = 0; i < SMCR_SLOTS; i++)
+		if (defers(w, SERVER, i) &&
+		    reaches(&w->p[w->s[SERVER].phys[i]], SERVER))
+			e[n++] = (struct event){ E_JOB, SERVER, i };
+	return n;
+}
+
 static u32 list_events(const struct world *w, struct event *e)
 {
 	u32 n = 0, i, side;
@@ -554,7 +584,7 @@ static u32 list_events(const struct world *w, struct event *e)
 		if (s->n_sent)
 			e[n++] = (struct event){ E_SENT, side, 0 };
 		for (i = 0; i < SMCR_SLOTS; i++) {
-			if (!s->jobs[i])
+			if (!s->jobs[i] || defers(w, side, i))
 				continue;
 			e[n++] = (struct event){ E_JOB, side, i };
 			if (w->b.no && lowest(s->jobs[i]) <= JOB_UP)
@@ -673,7 +703,8 @@ static u32 list_late(const struct world *w, struct event *e)
 				e[n++] = (struct event){ E_RETRY, side, i };
 		}
 	}
-	return n ?: list_timers(w, e, 1) ?: list_timers(w, e, 2);
+	return n ?: list_timers(w, e, 1) ?: list_timers(w, e, 2) ?:
+	       list_deferred(w, e);
 }
 
 static void deliver(struct world *w, u8 me, u8 n)
@@ -1445,6 +1476,33 @@ TEST(model_lgr__both_change)
 	w.b.dels[CLIENT] = 1;
 	w.b.breaks = 1;
 	run("the client deletes a link, and one breaks", &w);
+}
+
+/* The server takes its time with what the client asks for in order */
+TEST(model_lgr__server_defers)
+{
+	struct world w;
+
+	covers("LG-38");
+	settle(&w, 2, 2);
+	w.b.slow = true;
+	w.b.dels[CLIENT] = 1;
+	w.s[CLIENT].wants_rkey = 1;
+	run("the server deletes a link later", &w);
+	settle(&w, 3, 3);
+	w.b.slow = true;
+	w.b.dels[CLIENT] = 2;
+	run("the server deletes two links of three later", &w);
+	settle(&w, 2, 2);
+	w.b.slow = true;
+	w.b.dels[CLIENT] = 1;
+	w.b.downs = 1;
+	run("the server deletes a link later, a side gives one up", &w);
+	settle(&w, 3, 3);
+	w.b.slow = true;
+	w.b.dels[CLIENT] = 1;
+	w.b.breaks = 1;
+	run("the server deletes a link of three later, one breaks", &w);
 }
 
 /* Of two links one is to go in order, and the other one is lost: the first one stays */
