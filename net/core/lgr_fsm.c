@@ -302,9 +302,8 @@ static void request(struct lf *x)
 		lf_peer_refuse(x);
 		break;
 	case IGNORE:
-		/* a notice may be older than what we do, or newer: see lf_make() */
 		if (x->ev->msg.type == SMCR_LLC_ADD_LINK && x->f->server)
-			x->f->cause |= !x->f->single;
+			lf_add_asked(x);
 		break;
 	case GIVEN_UP:
 		if (!lf_given_up(x)) {

@@ -356,6 +356,7 @@ enum { SMCR_LGR_KEPT = 4 };
  * @tell: RTokens still to be told
  * @heard: count of those that the peer tells
  * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
+ * @asked_link: server: the client asks for one while a queue pair is made for another attempt
  * @cause: ... since an RNIC has come, not just since time has passed
  * @cause_tried: ... and that is what the attempt under way was for
  * @eased: a notice of the client has set @tries back since T_RETRY was over last
@@ -396,6 +397,7 @@ struct smcr_lgr_fsm {
 	struct smcr_rtoken_count heard;
 	u64 ages;
 	bool want_link;
+	bool asked_link;
 	bool cause;
 	bool cause_tried;
 	bool eased;

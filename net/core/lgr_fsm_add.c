@@ -9,11 +9,27 @@
 
 /* Server */
 
+/*
+ * A notice, while a link is being added. It may be older than that, or newer: see lf_make().
+ * The client takes the offer that it gets for the answer (LLC-74); when none comes, there
+ * is another attempt at once (LG-27).
+ */
+void lf_add_asked(struct lf *x)
+{
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->single)
+		return;
+	f->cause = true;
+	f->asked_link = !f->first && f->step == SMCR_LGR_S_ADD_MAKE;
+}
+
 void lf_srv_offer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = lf_subject(x);
 
+	f->asked_link = false;
 	s->num = smcr_link_num_get(&f->nums);
 	f->heard = (struct smcr_rtoken_count){ };
 	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, false, lf_tag(f),
@@ -77,6 +93,8 @@ static void srv_not_made(struct lf *x)
 		return;
 	}
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
+	x->f->want_link |= x->f->asked_link;
+	x->f->asked_link = false;
 	lf_retry(x);
 }
 

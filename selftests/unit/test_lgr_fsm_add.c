@@ -67,6 +67,16 @@ static const struct lgr_row server[] = {
 	  "stop 1; +retry/retry" },
 	{ "LG-27", S_ONE, "timer retry",
 	  "make 1" },
+	/* the client asks while the attempt is under way: at once, if it is in vain */
+	{ "LG-27", S_ONE "timer retry; 0<add-link 0;", "made 1 no",
+	  "+retry/retry*2; make 1" },
+	{ "LG-27", S_ONE "timer retry; 0<add-link 0; made 1 no;", "made 1 no",
+	  "+retry/retry*4" },
+	/* ... and not if it gets an offer, which is the answer */
+	{ "LG-27 LLC-74", S_ONE
+	  "timer retry; 0<add-link 0; made 1 nic=1 n=1;",
+	  "0<add-link! 3 rejected",
+	  "stop 1; +retry/retry*2" },
 	{ "LG-27 LG-32", S_ONE, "0<add-link 0",
 	  "make 1" },
 	/* its RNIC goes */
