@@ -40,7 +40,6 @@
 	X(RKEY_REFUSED,		0x060a0000, "rkey-refused", "peer refused the RKey of a new RMB") \
 	X(LGR_BUSY,		0x060b0000, "lgr-busy", "an exchange with this peer was not settled in time") \
 	X(SIMULTANEOUS_OPEN,	0x060c0000, "simultaneous-open", "TCP simultaneous open has no client and server") \
-	X(SOCKET_REUSED,	0x060d0000, "socket-reused", "the socket was used for plain TCP before") \
 	/* CLC protocol errors */ \
 	X(CLC_EYE_CATCHER,	0, "clc-eye-catcher", "CLC eye catcher is wrong") \
 	X(CLC_TYPE,		0, "clc-type", "CLC message type is unknown") \
@@ -105,7 +104,8 @@
 	X(OTHER_HOST,		0x06130000, "other-host", "peer named a link of a group that was formed with another host") \
 	X(ORPHANS,		0, "orphans", "more connections than max_orphans go on after close()") \
 	X(MOVE_MEMORY,		0, "move-memory", "no memory to go on over another link") \
-	X(MOVE_RKEY,		0, "move-rkey", "peer has not named its RMB on any other link")
+	X(MOVE_RKEY,		0, "move-rkey", "peer has not named its RMB on any other link") \
+	X(SOCKET_REUSED,	0, "socket-reused", "data went over plain TCP on the socket before")
 
 enum smcr_reason {
 #define X(name, wire, kebab, text) SMCR_R_##name,

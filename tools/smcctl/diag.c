@@ -55,7 +55,6 @@ static const struct {
 	{ 0x060a0000, "RKey refused" },
 	{ 0x060b0000, "first contact was not settled in time" },
 	{ 0x060c0000, "TCP simultaneous open" },
-	{ 0x060d0000, "socket was used for plain TCP before" },
 	{ 0x060d0000, "too many first contacts under way" },
 	{ 0x060e0000, "memory limit reached" },
 	{ 0x060f0000, "memory cgroup is full" },
