@@ -110,7 +110,7 @@ enum {
 	SMCR_SK_COUNTED,	/* this fallback was counted */
 	SMCR_SK_APP_CLOSED,	/* the close machine got APP_CLOSE */
 	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
-	SMCR_SK_WAS_TCP,	/* forwarded calls may be under way without the lock */
+	SMCR_SK_FORWARDED,	/* calls went to TCP without the socket lock */
 	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
 	SMCR_SK_HS_WORK,	/* the handshake does */

@@ -26,7 +26,6 @@ void smcr_fallback_count(struct smcr_sock *ssk)
 static void smcr_fallback_switch(struct smcr_sock *ssk, enum smcr_reason why)
 {
 	ssk->fallback_why = why;
-	set_bit(SMCR_SK_WAS_TCP, &ssk->flags);
 	smcr_hs_above->to_tcp(ssk);
 	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
 }

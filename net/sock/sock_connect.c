@@ -138,7 +138,7 @@ static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 	 * A call that was forwarded before connect(AF_UNSPEC) may get TCP's lock
 	 * only now, and keep it in a page fault: a handshake needs that lock.
 	 */
-	if (test_bit(SMCR_SK_WAS_TCP, &ssk->flags))
+	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return SMCR_R_SOCKET_REUSED;
 	return smcr_connect_route(ssk, addr, alen);
 }

@@ -51,6 +51,22 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 	return signal_pending(current) ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
+/*
+ * Mode TCP: may a call go to TCP without the socket lock? It may get TCP's lock when the
+ * mode is another one, so that it is remembered: see smcr_connect_check().
+ */
+static bool smcr_tcp_forwards(struct smcr_sock *ssk)
+{
+	if (READ_ONCE(ssk->mode) != SMCR_MODE_TCP)
+		return false;
+	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
+		return true;
+	set_bit(SMCR_SK_FORWARDED, &ssk->flags);
+	/* pairs with smcr_sock_set_mode(): it sees the bit, or we see its mode */
+	smp_mb__after_atomic();
+	return READ_ONCE(ssk->mode) == SMCR_MODE_TCP;
+}
+
 static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 			    size_t len)
 {
@@ -78,7 +94,7 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 		smcr_tcp_own(ssk, sock);
 		smcr_fallback_early(ssk, SMCR_R_FASTOPEN);
 	}
-	rc = ssk->mode == SMCR_MODE_TCP ? 0 : -EISCONN;
+	rc = smcr_tcp_forwards(ssk) ? 0 : -EISCONN;
 	release_sock(sock->sk);
 	if (rc)
 		return rc;
@@ -129,7 +145,7 @@ int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 	if (unlikely(msg->msg_flags & MSG_FASTOPEN))
 		return smcr_sendmsg_fastopen(sock, msg, len);
-	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP)
+	if (smcr_tcp_forwards(ssk))
 		return smcr_tcp_sendmsg(ssk, msg, len);
 
 	lock_sock(sk);
@@ -142,6 +158,7 @@ int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		rc = smcr_smc_sendmsg(ssk, msg, len);
 		break;
 	case SMCR_MODE_TCP:
+		smcr_tcp_forwards(ssk);
 		release_sock(sk);
 		return smcr_tcp_sendmsg(ssk, msg, len);
 	default:		/* the error, if there is one: sk_stream_error() */
@@ -217,7 +234,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	struct smcr_sock *ssk = smcr_sk(sk);
 	int rc;
 
-	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP)
+	if (smcr_tcp_forwards(ssk))
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)	/* nothing of ours ever gets there */
 		return -EAGAIN;
@@ -235,6 +252,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		     smcr_rx_recvmsg(ssk, msg, len, flags);
 		break;
 	case SMCR_MODE_TCP:
+		smcr_tcp_forwards(ssk);
 		release_sock(sk);
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
 	default:

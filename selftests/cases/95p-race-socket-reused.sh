@@ -3,8 +3,8 @@
 #
 # send() of a page that never comes is about to be forwarded to TCP when its socket is disconnected by
 # connect(AF_UNSPEC) and connected anew, to a server that could do SMC-R and does not answer. The call gets
-# TCP's lock then, and keeps it: no handshake waits for that lock, as the socket stays plain TCP. A socket
-# that only ever was plain TCP stays so, too, and works.
+# TCP's lock then, and keeps it: no handshake waits for that lock, as the socket stays plain TCP. So does one
+# whose calls have returned, and works. One that has sent nothing by TCP negotiates.
 #
 # module: none ours
 # timeout: 60
@@ -18,13 +18,20 @@
 . "$PROG/race.sh"
 
 server() {
-	bg "$PROG/sockcmd" limit:60 socket:tcp listen:5000 slot:1 accept:0 await:over close slot:2 accept:0 close \
-		slot:3 accept:0 send:5 recv:5 recv:1=eof close
+	bg "$PROG/sockcmd" limit:60 socket:tcp listen:5000 slot:1 accept:0 await:over close slot:2 accept:0 recvsome:5=any close \
+		slot:3 accept:0 send:5 recv:5 recv:1=eof close slot:4 accept:0 recv:1=any close
 	poll 10 listening 5000
 	pup "a server that does not answer" <<-E
 		listen 5001
 		mark up
 		await over
+		conn 2
+		listen 5002
+		mark again
+		accept
+		rx proposal
+		tx decline
+		rx end
 	E
 	wait "$BG" || fail "server: plain TCP"
 }
@@ -50,6 +57,11 @@ client() {
 	kill "$stuck"
 	check "it can be killed" eventually 20 gone "$stuck"
 	mark over
-	app "a second time" socket "connect:$PEER:5000" disconnect "connect:$PEER:5000" recv:5 send:5 close
+	app "a second time" socket "connect:$PEER:5000" sendtext:hello disconnect "connect:$PEER:5000" recv:5 send:5 close
+	eq "plain TCP as well" "$(counter socket-reused)" 2
+	await again
+	app "nothing was sent" socket "connect:$PEER:5000" disconnect "connect:$PEER:5002" close
+	eq "no plain TCP before" "$(counter socket-reused)" 2
+	eq "the server has heard of it" "$(counter clc-tx-proposal)" 1
 	stuck_end
 }
