@@ -55,6 +55,7 @@ static const struct smcr_conn_ops wire_conn = {
 
 static const struct smcr_hs_ops wire_hs = {
 	.tcp_check		= smcr_tcp_check,
+	.tcp_begin		= smcr_tcp_begin,
 	.to_tcp			= smcr_sockopt_to_tcp,
 	.child_ready		= smcr_child_ready,
 	.child_failed		= smcr_child_failed,

@@ -23,13 +23,6 @@ void smcr_fallback_count(struct smcr_sock *ssk)
 			    ssk->peer_diag);
 }
 
-static void smcr_fallback_switch(struct smcr_sock *ssk, enum smcr_reason why)
-{
-	ssk->fallback_why = why;
-	smcr_hs_above->to_tcp(ssk);
-	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
-}
-
 /**
  * smcr_fallback_early() - plain TCP before anything was sent
  * @ssk: client socket, socket lock held
@@ -44,7 +37,9 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 
 	ssk->is_client = true;
 	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
-	smcr_fallback_switch(ssk, why);
+	ssk->fallback_why = why;
+	smcr_hs_above->to_tcp(ssk);
+	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
 }
 
 /**
@@ -63,8 +58,8 @@ void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why)
 		return;
 	ssk->fallback_why = why;
 	smcr_fallback_count(ssk);
-	smcr_fallback_switch(ssk, why);
-	smcr_hs_above->tcp_check(ssk);
+	smcr_hs_above->to_tcp(ssk);
+	smcr_hs_above->tcp_begin(ssk);
 	if (!ssk->is_client)
 		smcr_hs_above->child_ready(ssk);
 }

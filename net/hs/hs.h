@@ -83,6 +83,8 @@ struct smcr_hs {
  * struct smcr_hs_ops - what handshakes have to tell and ask those above
  * @tcp_check: look at @ssk's inner socket as if it had just called. Process
  *	context; takes the inner socket's lock
+ * @tcp_begin: @ssk goes to mode TCP after a negotiation, and its inner socket's state becomes
+ *	its own. Process context; takes the inner socket's lock
  * @to_tcp: @ssk is about to get to mode TCP: give it the options. Socket lock
  *	held, or not yet known to anybody
  * @child_ready: the negotiation of a listener's child is over. Process context
@@ -94,6 +96,7 @@ struct smcr_hs {
  */
 struct smcr_hs_ops {
 	void (*tcp_check)(struct smcr_sock *ssk);
+	void (*tcp_begin)(struct smcr_sock *ssk);
 	void (*to_tcp)(struct smcr_sock *ssk);
 	void (*child_ready)(struct smcr_sock *child);
 	void (*child_failed)(struct smcr_sock *child);

@@ -173,17 +173,15 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 /* The owner went away while the handshake was running (CONN-38) */
 static void smcr_hs_unwanted(struct smcr_sock *ssk)
 {
-	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_SMC:
+	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_APP_ABORT,
 				SMCR_R_NEG_ABORTED);
-		break;
-	case SMCR_MODE_TCP:
-		smcr_tcp_reset(ssk);
-		break;
-	default:
-		break;
-	}
+}
+
+static bool smcr_hs_falls_back(enum smcr_hs_res res)
+{
+	return res == SMCR_HS_DECLINE || res == SMCR_HS_DECLINED ||
+	       res == SMCR_HS_TCP;
 }
 
 /*
@@ -194,7 +192,12 @@ static void smcr_hs_unwanted(struct smcr_sock *ssk)
 static void smcr_hs_finish(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
-	enum smcr_hs_res res = hs->res;
+	enum smcr_hs_res res;
+
+	/* once in mode TCP a forwarded call may have TCP's lock for ever: no reset then */
+	if (smcr_hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
+		hs->res = smcr_hs_aborted(hs);
+	res = hs->res;
 
 	/* accept() may have use for it; it takes no lock of ours */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);

@@ -14,6 +14,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk);
 void smcr_tcp_err_enter(struct smcr_sock *ssk);
 void smcr_tcp_err_leave(struct smcr_sock *ssk);
 void smcr_tcp_check(struct smcr_sock *ssk);
+void smcr_tcp_begin(struct smcr_sock *ssk);
 
 /* sock_life.c */
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,

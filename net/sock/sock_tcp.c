@@ -10,6 +10,7 @@
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
+#include "base/race.h"
 #include "hs/hs.h"
 #include "sock/sock.h"
 
@@ -376,6 +377,26 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 }
 
 /**
+ * smcr_tcp_begin() - a negotiation has ended in plain TCP
+ * @ssk: hooked socket, socket lock held or not yet known to anybody
+ *
+ * The inner socket's lock comes before the mode: once the mode is TCP a call that is
+ * forwarded may keep that lock as long as user space likes, and a worker is here.
+ *
+ * Context: process; takes the inner socket's lock.
+ */
+void smcr_tcp_begin(struct smcr_sock *ssk)
+{
+	struct sock *tsk = ssk->tcp->sk;
+
+	lock_sock(tsk);
+	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
+	smcr_race(ssk->sn->net, "tcp-begin");
+	smcr_tcp_mirror_state(ssk, tsk);
+	release_sock(tsk);
+}
+
+/**
  * smcr_tcp_check() - look at the inner socket as if it had just called
  * @ssk: hooked socket
  *
@@ -392,9 +413,6 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 		break;
 	case SMCR_MODE_SMC:
 		smcr_smc_event(ssk, tsk);
-		break;
-	case SMCR_MODE_TCP:
-		smcr_tcp_mirror_state(ssk, tsk);
 		break;
 	default:
 		break;

@@ -12,6 +12,8 @@
  *	again			the same, forwarded to TCP and held before TCP gets it; at SIGUSR1 all
  *				sockets are disconnected and connect to the next port ("again N"),
  *				without waiting
+ *	fallback		the same as soon as the socket is writable; then each socket's own
+ *				lock is taken ("locked N")
  *	linger, ipopts, ttl	setsockopt() of SO_LINGER, which the socket itself has, and of
  *				IP_OPTIONS, which TCP has: four bytes of the value are
  *				there, the next four are not; of IP_TTL with more than 64 KiB (ttl)
@@ -138,6 +140,27 @@ static ssize_t get_urgent(int fd, void *missing)
 	return n;
 }
 
+/* Writable is a client when the negotiation is over */
+static ssize_t send_early(int fd, const void *missing)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	poll(&p, 1, -1);
+	return send(fd, missing, (size_t)page, 0);
+}
+
+/* listen() of a connected socket does no more than that */
+static void take_locks(const struct reader *readers, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (!listen(readers[i].fd, 1) || errno != EINVAL)
+			die("listen");
+	printf("locked %d\n", n);
+	fflush(stdout);
+}
+
 static ssize_t get_inq(int fd, void *missing)
 {
 	char byte;
@@ -162,6 +185,8 @@ static ssize_t hang(const struct reader *r)
 		return setsockopt(r->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog));
 	if (!strcmp(call, "send") || !strcmp(call, "again"))
 		return send(r->fd, missing, (size_t)page, 0);
+	if (!strcmp(call, "fallback"))
+		return send_early(r->fd, missing);
 	if (!strcmp(call, "linger"))
 		return setsockopt(r->fd, SOL_SOCKET, SO_LINGER, missing - 4, 8);
 	if (!strcmp(call, "ipopts"))
@@ -303,6 +328,8 @@ int main(int argc, char **argv)
 	}
 	printf("stuck %d\n", n);
 	fflush(stdout);
+	if (!strcmp(call, "fallback"))
+		take_locks(readers, n);
 	for (;;)
 		pause();
 }
