@@ -154,9 +154,9 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	const struct smcr_sock *ssk;
 	bool paused;
 
-	/* Keeps the socket behind sk_user_data from going away */
+	/* keeps the socket from going away */
 	read_lock_bh(lock);
-	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	ssk = smcr_tcp_owner(sk);
 	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
 		 smcr_hs_above->listener_busy(ssk, 0);
 	read_unlock_bh(lock);
@@ -172,7 +172,7 @@ static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 	sock_owned_by_me(tcp);
 
 	read_lock_bh(&tcp->sk_callback_lock);
-	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	ssk = smcr_tcp_owner(tcp);
 	if (ssk)
 		WRITE_ONCE(ssk->opt_paused, paused);
 	read_unlock_bh(&tcp->sk_callback_lock);

@@ -155,16 +155,13 @@ static bool smcr_tcpopt_offers(const struct sock *sk)
 	return tcp_sk(sk)->save_syn == SMCR_SAVE_SYN;
 }
 
-/*
- * The socket behind an inner one. The callback lock keeps it from going away;
- * that sk_user_data are ours is known from smcr_tcpopt_offers().
- */
+/* The socket behind an inner one: the callback lock keeps it from going away */
 static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
 {
 	struct smcr_sock *ssk;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	ssk = smcr_tcp_owner(sk);
 	if (ssk) {
 		WRITE_ONCE(ssk->opt_sent, sent);
 		WRITE_ONCE(ssk->opt_seen, false);
@@ -177,7 +174,7 @@ static void smcr_tcpopt_note_synack(struct sock *sk, bool seen)
 	struct smcr_sock *ssk;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	ssk = smcr_tcp_owner(sk);
 	if (ssk)
 		WRITE_ONCE(ssk->opt_seen, seen);
 	read_unlock_bh(&sk->sk_callback_lock);
@@ -189,7 +186,7 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 	bool paused;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	ssk = __locked_read_sk_user_data_with_flags(sk, 0);
+	ssk = smcr_tcp_owner(sk);
 	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
 		 smcr_hs_above->listener_busy(ssk, 1);
 	read_unlock_bh(&sk->sk_callback_lock);
@@ -625,7 +622,7 @@ static void smcr_tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
 	sock_owned_by_me(tcp);
 
 	read_lock_bh(&tcp->sk_callback_lock);
-	ssk = __locked_read_sk_user_data_with_flags(tcp, 0);
+	ssk = smcr_tcp_owner(tcp);
 	if (ssk)
 		WRITE_ONCE(ssk->opt_paused, paused);
 	read_unlock_bh(&tcp->sk_callback_lock);
