@@ -45,7 +45,7 @@ server() {
 no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
 
 client() {
-	fast max_links=2 t_llc=700 t_lgr_idle=60000 t_testlink=3600000 t_link_retry=3600000
+	fast max_links=2 t_llc=400 t_lgr_idle=60000 t_testlink=3600000 t_link_retry=3600000
 	await up
 	app_bg limit:30 socket "connect:$PEER:5000" send:5 recv:5 recv:5 send:5 recv:1=eof close
 	await go

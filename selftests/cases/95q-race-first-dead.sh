@@ -6,7 +6,6 @@
 # in the same moment deletes all: the group is dead before it is active. The RDMA device is removed all the
 # same, in its usual time.
 #
-# covers: MISC-16
 # module: none ours
 # timeout: 120
 # kernels: um umdbg
