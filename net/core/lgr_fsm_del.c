@@ -388,7 +388,7 @@ static void srv_deleted(struct lf *x)
 /*
  * LLC-50: the link that carried the request is not usable either. But if the client has
  * wanted that to go, and has not seen that all others are lost, it does not listen there
- * until its own timer says so (LLC-51, LLC-54).
+ * until its notices about the lost ones are not answered (LLC-51, LLC-54).
  */
 static void srv_del_silent(struct lf *x)
 {

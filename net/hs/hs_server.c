@@ -179,7 +179,8 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 
 /*
  * Any link of the group will do: the client need not write on the one that we do
- * (CLC-42). If that fails meanwhile the connection moves like others (FO-23).
+ * (CLC-42). If that fails meanwhile the connection moves like others (FO-23). The name of
+ * a link that was deleted meanwhile means nothing any more.
  */
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
