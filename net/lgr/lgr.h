@@ -479,6 +479,7 @@ struct smcr_lgr_test {
  * @released: @work has begun
  * @links: the links go then: no first contact relies on them; lgr->lock
  * @kept: it is released, and the links have not gone; lgr->lock
+ * @met: they have gone, and the peer's end of the first one was known
  * @work: releases the group; owns a reference from DEAD on until then
  * @free_work: frees the memory, after the last reference
  * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
@@ -489,6 +490,7 @@ struct smcr_lgr_end {
 	bool released;
 	bool links;
 	bool kept;
+	bool met;
 	struct delayed_work work;
 	struct work_struct free_work;
 	struct smcr_llc_delete_link del;

@@ -380,7 +380,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
  */
 static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 {
-	struct smcr_link *link;
+	const struct smcr_link *link;
 	bool began;
 
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD)
@@ -389,9 +389,10 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 	case SMCR_R_CLC_EOF:
 	case SMCR_R_NEG_ABORTED:
 	case SMCR_R_PEER_DECLINED:
-		link = smcr_lgr_link_get(lgr, 0);
-		began = link && smcr_link_met(link);
-		smcr_link_put(link);
+		spin_lock_bh(&lgr->lock);
+		link = lgr->slot[0].link;
+		began = link ? smcr_link_met(link) : lgr->end.met;
+		spin_unlock_bh(&lgr->lock);
 		return !began;
 	default:
 		return false;

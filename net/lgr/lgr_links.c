@@ -562,6 +562,8 @@ void smcr_links_off(struct smcr_lgr *lgr)
 		slot_free(&lgr->slot[i]);
 		spin_lock_bh(&lgr->lock);
 		link = lgr->slot[i].link;
+		if (!i && link)
+			lgr->end.met = smcr_link_met(link);
 		WRITE_ONCE(lgr->slot[i].link, NULL);
 		if (lgr->link == link)
 			WRITE_ONCE(lgr->link, NULL);
