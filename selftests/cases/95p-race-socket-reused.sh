@@ -8,7 +8,7 @@
 #
 # module: none ours
 # timeout: 60
-# kernels: um umdbg umsmp 6.12
+# kernels: um umdbg umsmp
 # tags: race puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -6,7 +6,7 @@
 #
 # module: none ours
 # timeout: 60
-# kernels: um umdbg umsmp 6.12
+# kernels: um umdbg umsmp
 # tags: race clc
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
