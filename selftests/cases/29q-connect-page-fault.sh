@@ -14,13 +14,9 @@
 . "$PROG/stuck.sh"
 
 server() {
-	local log
 	stuck_begin
 	await ready.linger 30
-	bg "$PROG/stuck" "$PEER" 6000 1 linger
-	STUCK=$BG log=$CASEDIR/$ROLE-bg$_nbg.log
-	_stuck_log=$log
-	poll 20 grep -q "^stuck 1" "$log" || fail "the thread does not hang: $(cat "$log")"
+	stuck_hangs linger
 	await accepted 30
 	stuck_remove linger 0
 	stuck_over linger 0

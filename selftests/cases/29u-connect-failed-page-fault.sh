@@ -43,11 +43,7 @@ server() {
 }
 
 stuck_case() {
-	local log
-	bg "$PROG/stuck" "$PEER" 6000 1 linger
-	STUCK=$BG log=$CASEDIR/$ROLE-bg$_nbg.log
-	_stuck_log=$log
-	poll 20 grep -q "^stuck 1" "$log" || fail "the thread does not hang: $(cat "$log")"
+	stuck_hangs linger
 	mark "hung.$1"
 	await "declined.$1"
 	nap 1

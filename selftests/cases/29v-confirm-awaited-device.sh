@@ -16,8 +16,6 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
-
 server() {
 	fast max_links=2 t_clc=60000 t_lgr_idle=60000 t_link_retry=3600000
 	app_bg limit:50 socket listen:5000 mark:up slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \

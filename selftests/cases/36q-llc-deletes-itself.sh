@@ -63,8 +63,6 @@ server() {
 	pup_end "no reply"
 }
 
-no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
-
 client() {
 	local i
 	fast max_links=2 t_testlink=0 t_lgr_idle=60000

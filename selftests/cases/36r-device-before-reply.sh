@@ -55,8 +55,6 @@ server() {
 	pup_end "puppet as server"
 }
 
-no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
-
 client() {
 	local i calls=()
 	fast max_links=2 t_llc=30000 t_testlink=0 t_lgr_idle=60000

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The module is the client, and one of its two RNICs is removed. The server puts off the orderly deletion that it
-# is asked for. When the device goes the link has failed, and the server is told so; the other link, which
+# is asked for. When the device goes the link has failed, and a disorderly request follows; the other link, which
 # carried both, stays, and the connection goes on there.
 #
 # covers: LLC-51 LG-38
@@ -41,8 +41,6 @@ server() {
 	E
 	pup_end "puppet as server"
 }
-
-no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
 
 client() {
 	fast max_links=2 t_llc=400 t_lgr_idle=60000 t_testlink=3600000 t_link_retry=3600000

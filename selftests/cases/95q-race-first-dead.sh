@@ -35,9 +35,7 @@ server() {
 client() {
 	stuck_begin
 	await ready
-	bg "$PROG/stuck" "$PEER" 6000 1 linger
-	STUCK=$BG _stuck_log=$CASEDIR/$ROLE-bg$_nbg.log
-	poll 20 grep -q "^stuck 1" "$_stuck_log" || fail "the thread does not hang: $(cat "$_stuck_log")"
+	stuck_hangs linger
 	await confirmed
 	latch llc-work
 	mark closed

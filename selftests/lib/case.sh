@@ -42,6 +42,7 @@ RNIC=$(rnic 0)
 export RNIC
 rnic_delete() { rdma link delete "$(rnic "$1")"; }
 rnic_add() { rdma link add "$(rnic "$1")" type $RNIC_TYPE netdev "eth$1"; }
+no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
 # The device is here, its port up, and it knows $ME: ib_core adds GIDs in a work item
 # of its own, and until then new connections are rightly TCP.
 rnic_usable() {

@@ -7,7 +7,8 @@
 #	stuck_begin, stuck_end		on the side with the threads
 #	stuck_serve KIND		the peer of one; until over.KIND. Before that stuck_peer KIND,
 #					if the case has one; the peer's process is $BG
-#	stuck KIND			see stuck.c; $STUCK is its process
+#	stuck_hangs KIND		a thread hangs, see stuck.c; $STUCK is its process
+#	stuck KIND			the same with a connection of stuck_serve
 #	stuck_remove KIND CARD		the device is removed, in time
 #	stuck_over KIND CARD		the thread is killed, the device comes back
 
@@ -26,12 +27,16 @@ stuck_serve() {
 	wait "$BG" || :
 }
 
+stuck_hangs() {
+	bg "$PROG/stuck" "$PEER" 6000 1 "$1"
+	STUCK=$BG _stuck_log=$CASEDIR/$ROLE-bg$_nbg.log
+	poll 20 grep -q "^stuck 1" "$_stuck_log" || fail "the thread does not hang: $(cat "$_stuck_log")"
+}
+
 stuck() {
 	await "ready.$1" 30
 	smc_reset
-	bg "$PROG/stuck" "$PEER" 6000 1 "conn-$1"
-	STUCK=$BG _stuck_log=$CASEDIR/$ROLE-bg$_nbg.log
-	poll 20 grep -q "^stuck 1" "$_stuck_log" || fail "the thread does not hang: $(cat "$_stuck_log")"
+	stuck_hangs "conn-$1"
 	smc_was "$1" 1 1
 }
 
