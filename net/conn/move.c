@@ -433,7 +433,7 @@ static void move_not(struct smcr_conn *conn)
  *
  * It does not if its link is in use, or is the group's last. It is aborted when no
  * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
- * The handshake of one that is not active yet hears of it, for smcr_conn_move_early().
+ * One that is not active yet is left to its handshake, which is kicked: smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */

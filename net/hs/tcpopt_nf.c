@@ -681,7 +681,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 					syn->tcp_hdrlen - sizeof(*th));
 	}
 
-	/* a client's; a child is nobody's yet, but a BPF program may have it */
+	/* a client is hooked; a child is not yet, and what it has is a BPF program's */
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = smcr_tcp_owner(tcp);
 	agreed = ssk && READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen) &&

@@ -474,7 +474,7 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LG-42", C_ONE, "want-del 0 orderly",
 	  "" },
-	/* ... the server may take its time (I-53): others may be told of meanwhile */
+	/* ... the server may put it off (I-53): notices of other links may follow meanwhile */
 	{ "LG-38 LLC-51", C_TWO "want-del 0 orderly;", "timer notice 0",
 	  "" },
 	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly;", "1<add-link 4 nic=3",
