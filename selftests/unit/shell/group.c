@@ -635,7 +635,8 @@ static void link_lose(struct pair_of_links *p)
 		smcr_link_fail(p->end[i], SMCR_R_DEVICE_GONE);
 		break;
 	default:		/* an operator deletes it */
-		if (w.stays && chance(2)) {
+		/* one that the other host leaves already cannot be used again */
+		if (w.stays && chance(2) && !p->leaving[0] && !p->leaving[1]) {
 			p->back = true;
 			begin_leave(p, i, true);
 			/* all others at once, if there are any */
@@ -703,13 +704,17 @@ static void group_lost(void *arg, int n)
 	int i, k = h->no;
 
 	smcr_conn_lose_all(h->lgr);
-	for (i = 0; i < LINKS_MAX; i++) {
-		struct pair_of_links *p = &links[i];
-		struct smcr_link *link = p->end[k];
+	for (i = 0; i < SMCR_SLOTS; i++) {
+		struct smcr_link *link;
 
-		if (!p->used || !link || p->done[k])
+		/* end_gone() may be at its end of it */
+		spin_lock_bh(&h->lgr->lock);
+		link = h->lgr->slot[i].link;
+		if (link)
+			smcr_link_hold(link);
+		spin_unlock_bh(&h->lgr->lock);
+		if (!link)
 			continue;
-		smcr_link_hold(link);	/* the machine may be at its end of it */
 		smcr_link_stop(link);
 		smcr_tx_link_gone(link);
 		smcr_link_put(link);
