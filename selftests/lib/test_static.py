@@ -30,6 +30,7 @@ def script(name):
     return module
 
 
+docs_tables = script("docs-tables")
 lock_comments = script("lock-comments")
 layers = script("layers")
 
@@ -78,6 +79,28 @@ class LockComments(unittest.TestCase):
     def test_finds_what_the_tree_has(self):
         """The tree's own assertions and exemptions fit together."""
         self.assertEqual(lock_comments.main([]), 0)
+
+
+class Options(unittest.TestCase):
+    """scripts/docs-tables: the socket options of the kernel's headers, and the page about them"""
+
+    HEADER = "#define SO_NEW\t90\n# define TCP_HEX 0x1f\n#define SO_SAME SO_NEW\n#define SO_TWICE_OLD 5\n#define SCM_NEW 3\n" \
+             "#define TCP_MD5SIG_MAXKEYLEN 80\n#define IP_PMTUDISC_DO 2\n#define IPV6_FL_A_GET 0\n#define IPV6_FLOWINFO 11\n" \
+             "#define IP_MACRO(x) (x)\n"
+
+    def test_reads_a_header(self):
+        """Options, however they are written; not what is beside them."""
+        self.assertEqual(docs_tables.options_of(self.HEADER),
+                         {"SO_NEW", "TCP_HEX", "SO_SAME", "SO_TWICE_OLD", "IPV6_FLOWINFO"})
+
+    def test_wants_a_row(self):
+        """By name or by what it begins with; other parts of the page do not count."""
+        page = "``SO_NEW``\nWhat each option does over SMC-R\n    ``SO_TW*``, ``TCP_HEX``\nSOL_SOCKET options are applied\n"
+        self.assertEqual(docs_tables.unmatched({"SO_NEW", "TCP_HEX", "SO_TWICE_OLD"}, page), ["SO_NEW"])
+
+    def test_knows_this_machine(self):
+        """Its headers have been found."""
+        self.assertGreater(len(docs_tables.header_options()), 150)
 
 
 class Layers(unittest.TestCase):
