@@ -46,10 +46,19 @@ QEMU_WORDS = {
     "kcsan": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu", "kcsan.skip_watch=4"],
 }
 REAL = ("umsmp", *QEMU)
+# What a seed leaves out, so that others have all combinations in turn; seed 1 has both, and interrupts that are no threads.
+VARY = ("workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu")
 KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post
 ENDS = 300                  # seconds of a guest's time that its end may take
 SILENT = 30                 # seconds without a sign of life from such a guest; $SLOW-fold, as all its limits
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
+
+
+def by_seed(kernel, seed, words):
+    """The words of the command line of a guest with several processors, less what its seed leaves out; with `threadirqs` where it says so."""
+    n = seed - 1
+    left_out = {w for i, w in enumerate(VARY) if n >> i & 1}
+    return [w for w in words if w not in left_out] + ["threadirqs"] * (kernel in QEMU and n >> len(VARY) & 1)
 
 
 class Processors:
@@ -85,7 +94,7 @@ class Virtual(Pair):
     def start(self, seed, *words):
         """Boot it; `words` are of its init."""
         if self.lane == "qemu":
-            self._start_qemu(words)
+            self._start_qemu(by_seed(self.kernels[0], seed, (*QEMU_WORDS[self.kernels[0]], *words)))
             return
         _, linux, modroot, _ = script("umkernel", self.kernels[0])
         os.makedirs(self.path("uml"), exist_ok=True)
@@ -95,6 +104,8 @@ class Virtual(Pair):
                f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
                *([] if self.real else ["time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}"]),
                *words, *self.words(0, modroot, "/proc/self/cwd")]
+        if self.real:
+            cmd = by_seed(self.kernels[0], seed, cmd)
         self.guests.append(Guest(self, 1, cmd, cwd=self.out, env={"PATH": os.environ.get("PATH", ""), "HOME": "/root"}))
         if not self.real:
             self.cpu = PROCESSORS.take()
@@ -103,7 +114,7 @@ class Virtual(Pair):
     def _start_qemu(self, words):
         self.begin = time.time()
         smp = [w.format(half=self.memory // 2) for w in QEMU[self.kernels[0]]]
-        cmd = [*self.qemu(0, ("-accel", "tcg,thread=multi"), (*QEMU_WORDS[self.kernels[0]], *words), smp),
+        cmd = [*self.qemu(0, ("-accel", "tcg,thread=multi"), words, smp),
                "-chardev", f"file,id=con,path={self.path('console1.log')}"]
         self.guests.append(Guest(self, 1, cmd))
 
