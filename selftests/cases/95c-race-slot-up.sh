@@ -4,6 +4,7 @@
 # A client's new link comes up when its device goes and then the group ends: both let go of the link
 # while its memory is being registered on it. It stays as long as that lasts.
 #
+# covers: LG-42
 # kernels: um umdbg umsmp 6.12
 # nics: 3/3
 # timeout: 90
@@ -28,14 +29,15 @@ client() {
 	conn=$BG
 	rnic_delete 2
 	says "two links" '.state' 'rts rts'
+	downs=$(counter link-down)
 	latch slot-up
 	rnic_add 2
 	holds slot-up
-	downs=$(counter link-down)
 	bg rdma link delete "$(rnic 2)"
 	check "the link fails" eventually 20 failed
 	"$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
 	nap 4		# longer than the end of a group waits for its peer
+	check "the device waits for the link" kill -0 "$BG"
 	unlatch slot-up
 	check "the device goes" wait "$BG"
 	check "the group is freed" eventually 20 no_group

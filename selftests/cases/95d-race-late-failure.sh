@@ -5,6 +5,7 @@
 # server deletes the link meanwhile and adds another one, which takes the same slot. The late report
 # does not reach the new link.
 #
+# covers: FO-22
 # kernels: um umdbg umsmp 6.12
 # nics: 3/3
 # timeout: 90

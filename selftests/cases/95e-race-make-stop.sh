@@ -4,6 +4,7 @@
 # A client makes its third link when the link that carries the exchange is lost, so the new one is to be
 # stopped. Both are work of the same slot: one waits for the other, on whatever processor.
 #
+# covers: LG-28
 # kernels: um umdbg umsmp 6.12
 # nics: 3/3
 # timeout: 90
