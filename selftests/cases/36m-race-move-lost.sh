@@ -7,6 +7,7 @@
 #
 # covers: FO-24
 # kernels: um umdbg umsmp
+# why: its times are tried on UML only, and an emulated processor takes four times as long
 # nics: 3/3
 # timeout: 90
 # tags: race conn links failover

@@ -10,6 +10,7 @@
 # nics: 2/2
 # timeout: 60
 # kernels: umdbg um
+# why: its times are tried on UML only, and an emulated processor takes four times as long
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
 # tags: puppet llc lgr links
 # shellcheck source=selftests/prog/puppet.sh

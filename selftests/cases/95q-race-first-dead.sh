@@ -9,6 +9,7 @@
 # module: none ours
 # timeout: 120
 # kernels: um umdbg
+# why: its times are tried on UML only, and an emulated processor takes four times as long
 # tags: race puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

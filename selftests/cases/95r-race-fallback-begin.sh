@@ -7,6 +7,7 @@
 # module: none ours
 # timeout: 60
 # kernels: um umdbg umsmp
+# why: its times are tried on UML only, and an emulated processor takes four times as long
 # tags: race clc
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
