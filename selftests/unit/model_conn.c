@@ -449,3 +449,10 @@ TEST(shell__idle)
 	covers("LG-39");
 	run_task("idle", idle_run, 200);
 }
+
+/* What an earlier connection of a socket has sent says nothing about this one */
+TEST(shell__reuse)
+{
+	covers("FO-04");
+	run_task("reuse", reuse_run, 500);
+}

@@ -132,8 +132,9 @@ void apps_came(u32 token, const void *by, u8 pflags, u8 cflags);
 u8 byte_of(const struct smcr_sock *to, u64 pos);
 void sock_free(struct sock *sk);
 
-/* rtokens.c, idle.c */
+/* rtokens.c, idle.c, reuse.c */
 void rtokens_run(void *arg, int n);
 void idle_run(void *arg, int n);
+void reuse_run(void *arg, int n);
 
 #endif /* _SMCR_UNIT_SHELL_H */
