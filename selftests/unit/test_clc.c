@@ -347,9 +347,9 @@ TEST(smcr_clc_decode__reserved_bits)
 		{ 4, 22, 0xff }, { 4, 23, 0xff },
 	};
 	union any plain, ones;
-	u8 buf[BIG];
+	u8 buf[BIG], was;
 	size_t len, j;
-	u32 i;
+	u32 i, bits;
 
 	covers("CLC-02");
 	for (i = 0; (len = sample(i, buf)); i++) {
@@ -359,11 +359,16 @@ TEST(smcr_clc_decode__reserved_bits)
 		for (j = 0; j < ARRAY_SIZE(rsv); j++) {
 			if (rsv[j].type != buf[4])
 				continue;
-			EXPECT_EQ(buf[rsv[j].off] & rsv[j].mask, 0);
-			buf[rsv[j].off] |= rsv[j].mask;
+			was = buf[rsv[j].off];
+			EXPECT_EQ(was & rsv[j].mask, 0);
+			/* whatever is there, alone and with the others before it */
+			for (bits = 1; bits <= rsv[j].mask; bits++) {
+				buf[rsv[j].off] = was | (u8)bits;
+				ASSERT_EQ(decode(buf[4], buf, len, &ones),
+					  SMCR_R_NONE);
+				EXPECT_MEM(&plain, &ones, sizeof(ones));
+			}
 		}
-		ASSERT_EQ(decode(buf[4], buf, len, &ones), SMCR_R_NONE);
-		EXPECT_MEM(&plain, &ones, sizeof(ones));
 	}
 }
 

@@ -5,6 +5,7 @@
  * get at the table.
  */
 #include "ktap.h"
+#include "byteio.h"
 #include "close.c"
 #include "close_life.h"
 
@@ -533,8 +534,12 @@ TEST(transitions__arcs)
 			   0, "row %u (%s)", r, row->arc);
 	}
 
+	/* whatever was there: nothing of it is remembered */
+	memset(&c, 0xff, sizeof(c));
 	smcr_close_init(&c);
 	EXPECT_EQ(c.st, SMCR_CONN_ST_ACTIVE);
+	c.st = 0;
+	EXPECT_TRUE(smcr_bytes_zero((u8 *)&c, sizeof(c)));
 	memset(&c, 0, sizeof(c));
 	EXPECT_EQ(c.st, SMCR_CONN_ST_CLOSED);
 }
@@ -564,8 +569,8 @@ TEST(smcr_close_step__part_d)
 	struct smcr_close_facts facts;
 	unsigned int i, ev, f, n = 0;
 
-	covers("CONN-01 CONN-07 CONN-09 CONN-10 CONN-11 CONN-15 CONN-16 CONN-20");
-	covers("CONN-22 CONN-25 CONN-30 RMB-24");
+	covers("CONN-01 CONN-07 CONN-09 CONN-10 CONN-11 CONN-14 CONN-15 CONN-16 CONN-20");
+	covers("CONN-22 CONN-25 CONN-26 CONN-30 RMB-24");
 	explore();
 	for (i = 0; i < n_seen; i++)
 		for (ev = 0; ev < NR_SMCR_CONN_EV; ev++)

@@ -309,7 +309,7 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_del__server)
 {
-	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80 LLC-86");
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80 LLC-86 FO-18");
 	covers("LG-34 LG-35 LG-38 FO-16");
 	lgr_rows(server, ARRAY_SIZE(server));
 }

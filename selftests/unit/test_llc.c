@@ -595,8 +595,9 @@ TEST(smcr_llc_decode__delete_rkey)
 {
 	struct smcr_llc m = golden("DELETE RKEY request");
 	u8 buf[44];
-	int n;
+	int n, i;
 
+	covers("LLC-65");
 	EXPECT_EQ(m.reply, false);
 	EXPECT_EQ(m.delete_rkey.count, 2);
 	EXPECT_EQ(m.delete_rkey.rkey[0], 0xa1b2c3d4);
@@ -629,6 +630,15 @@ TEST(smcr_llc_decode__delete_rkey)
 		ASSERT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 		EXPECT_EQ(m.delete_rkey.negative, false);
 		EXPECT_EQ(m.delete_rkey.error_mask, 0);
+		/* as many RKeys, no more */
+		memset(buf + 8, 0, 32);
+		for (i = 0; i < 8; i++)
+			buf[8 + 4 * i] = (u8)(0x80 + i);
+		ASSERT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
+		EXPECT_EQ(m.delete_rkey.count, n);
+		for (i = 0; i < 8; i++)
+			EXPECT_EQ(m.delete_rkey.rkey[i],
+				  i < n ? 0x80000000 + ((u32)i << 24) : 0);
 	}
 }
 
@@ -700,6 +710,20 @@ TEST(smcr_llc_encode__ignores_the_meaningless)
 	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[4], 8);
 	EXPECT_EQ(buf[5], 0);
+	m.delete_rkey.count = 3;
+	m.delete_rkey.negative = true;
+	memset(m.delete_rkey.rkey, 0x77, sizeof(m.delete_rkey.rkey));
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
+	EXPECT_EQ(buf[3], 0);
+	EXPECT_EQ(buf[5], 0);
+	EXPECT_EQ(buf[19], 0x77);
+	EXPECT_MEM(buf + 20, zero, 16);
+
+	memset(&m, 0, sizeof(m));
+	m.type = SMCR_LLC_CONFIRM_RKEY_CONT;
+	m.confirm_rkey_cont.negative = true;
+	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
+	EXPECT_EQ(buf[3], 0);
 
 	/* not a type: a header, nothing more */
 	m.type = 0x05;
