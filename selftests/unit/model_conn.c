@@ -240,7 +240,7 @@ TEST(shell__storm)
 {
 	const struct kind k = { .orderly = true, .storm = true };
 
-	covers("CONN-03 FO-04 FO-07");
+	covers("CONN-03 FO-04 FO-05 FO-07 FO-13");
 	run_many(&k, 250);
 }
 
@@ -439,7 +439,7 @@ static void run_task(const char *name, void (*fn)(void *arg, int n), int len)
 /* An RToken is found by its key as it is by a search of all */
 TEST(shell__rtokens)
 {
-	covers("LLC-57 LLC-67");
+	covers("LLC-57 LLC-67 RMB-03");
 	run_task("rtokens", rtokens_run, 3000);
 }
 
