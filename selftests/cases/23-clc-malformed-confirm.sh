@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 #
 # Where a Confirm is due: malformed ones end the TCP connection, reserved
-# enumerations are declined in first contact, and in reuse the MTU is nobody's
-# business.
+# enumerations are declined in first contact. In reuse the MTU is nobody's
+# business, and a reserved Bsize ends the TCP connection.
 #
-# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-48 CLC-50
+# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-39 CLC-48 CLC-50
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -13,15 +13,21 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+# The reserved values
+MTUS=(0 {6..15})
+BSIZES=({6..15})
+
 server() {
-	app_bg limit:60 socket listen:5000 mark:up slot:1 \
-		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close
-	app_end "four fallbacks, then two SMC-R connections"
+	local i n calls=()
+	for ((i = 0; i < ${#MTUS[@]} + ${#BSIZES[@]} + 2; i++)); do
+		calls+=(accept:0 recv:5 send:5 recv:1=eof close)
+	done
+	app_bg limit:60 socket listen:5000 mark:up slot:1 "${calls[@]}"
+	await declined 40
+	n=$(counter bad-bsize)
+	mark counted
+	app_end "fallbacks, then two SMC-R connections"
+	eq "the reason in reuse" $(($(counter bad-bsize) - n)) ${#BSIZES[@]}
 }
 
 bad() {
@@ -60,6 +66,7 @@ declined() {
 			rx app len=5
 			tx fin
 			rx eof
+			tx close
 		E
 	done
 }
@@ -73,19 +80,38 @@ client() {
 	pup "version 0 and 2" < <(bad @7=00 @7=20)
 	pup "zero index, QP number, GID" < <(bad @45=00 @38=000000 "@16=$(printf '00%.0s' {1..16})")
 	pup "another peer ID than in the Proposal" < <(bad 'peer_id=~')
-	pup "reserved MTU and Bsize are declined" < <(declined "mtu=0 0x06050000" "mtu=6 0x06050000" "mtu=15 0x06050000" "bsize=6 0x06060000")
-	pup "MTU is not looked at in reuse" <<-E
-		connect $PEER 5000
-		first_contact
-		tx data len=5
-		rx data len=5
-		close
-		conn 2
-		connect $PEER 5000
-		reuse until=confirm
-		tx confirm mtu=0
-		tx data len=5
-		rx data len=5
-		close
-	E
+	pup "reserved MTU and Bsize are declined" < <(
+		for i in "${MTUS[@]}"; do declined "mtu=$i 0x06050000"; done
+		for i in "${BSIZES[@]}"; do declined "bsize=$i 0x06060000"; done
+	)
+	mark declined
+	await counted
+	pup "in reuse a reserved Bsize is no size, and MTU is not looked at" < <(
+		cat <<-E
+			connect $PEER 5000
+			first_contact
+			tx data len=5
+			rx data len=5
+			close
+		E
+		for i in "${BSIZES[@]}"; do
+			cat <<-E
+				conn bsize$i
+				connect $PEER 5000
+				reuse until=confirm
+				tx confirm bsize=$i
+				rx rst
+				tx close
+			E
+		done
+		cat <<-E
+			conn 2
+			connect $PEER 5000
+			reuse until=confirm
+			tx confirm mtu=0
+			tx data len=5
+			rx data len=5
+			close
+		E
+	)
 }

@@ -3,7 +3,7 @@
 #
 # The client's side: where an Accept is due.
 #
-# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-50
+# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-39 CLC-50
 # module: none ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -15,7 +15,11 @@
 BAD=(xor@0=01 xor@1=01 xor@2=01 xor@3=01 xor@64=01 xor@65=01 xor@66=01 xor@67=01
 	@4=03 @4=01 @4=09 @5=0043 @5=0045 @5=0000 @5=ffff @7=08 @7=28
 	@45=00 @38=000000 "@16=00000000000000000000000000000000")
-DECLINED=("mtu=0 0x06050000" "mtu=6 0x06050000" "mtu=15 0x06050000" "bsize=6 0x06060000" "bsize=15 0x06060000")
+# reserved values
+BSIZES=({6..15})
+DECLINED=()
+for i in 0 {6..15}; do DECLINED+=("mtu=$i 0x06050000"); done
+for i in "${BSIZES[@]}"; do DECLINED+=("bsize=$i 0x06060000"); done
 
 script() {
 	local what n=0
@@ -70,6 +74,7 @@ script() {
 			tx app len=5
 			tx fin
 			rx eof
+			tx close
 		E
 	done
 	cat <<-E
@@ -91,6 +96,23 @@ script() {
 		rx data len=5
 		tx data len=5
 		close
+	E
+	for what in "${BSIZES[@]}"; do
+		cat <<-E
+			# a size counts in reuse, too
+			conn bsize$what
+			accept
+			rx proposal
+			tx accept first=0 bsize=$what
+			rx decline s=0 diag=0x06060000
+			rx app len=5
+			tx app len=5
+			tx fin
+			rx eof
+			tx close
+		E
+	done
+	cat <<-E
 		# the MTU counts in first contact only
 		conn again
 		accept
@@ -106,10 +128,13 @@ script() {
 server() { pup "server" < <(script); }
 
 client() {
-	local i bad=() tcp=()
+	local i bad=() tcp=() sizes=()
 	for i in "${BAD[@]}"; do bad+=(socket "connect:$PEER:5001=EPROTO" close); done
 	for i in "${DECLINED[@]}" sync; do
 		tcp+=(socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close)
+	done
+	for i in "${BSIZES[@]}"; do
+		sizes+=(socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close)
 	done
 	await up
 	app "malformed: connect fails" "${bad[@]}"
@@ -118,5 +143,6 @@ client() {
 	app "FIN within a message" socket "connect:$PEER:5001=ECONNRESET" close
 	app "declined: TCP" "${tcp[@]}"
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "reserved Bsize in reuse: TCP" "${sizes[@]}"
 	app "reserved MTU in reuse" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }
