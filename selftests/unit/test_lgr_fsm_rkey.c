@@ -17,6 +17,11 @@
 		slot "<confirm-link! " num "; "
 #define S_SEVEN	S_ADDED S_MORE("2", "3") S_MORE("3", "4") S_MORE("4", "5") \
 		S_MORE("5", "6") S_MORE("6", "7") "made 7 no; "
+#define C_MORE(slot, num) \
+		"0<add-link " num " nic=" slot "; made " slot " nic=" slot " n=1; " \
+		"0<add-link-cont " num "; " slot "<confirm-link " num "; " \
+		"up " slot "; "
+#define C_SEVEN	C_FOUR C_MORE("4", "5") C_MORE("5", "6") C_MORE("6", "7")
 #define S_RDEL	S_TWO "want-rkey del; ready; "
 #define C_RDEL	C_TWO "want-rkey del; ready; "
 static const struct lgr_row own[] = {
@@ -52,6 +57,17 @@ static const struct lgr_row own[] = {
 	{ "LLC-87", C_FOUR "want-rkey; ready; 0<delete-link 4 orderly; moved 3;",
 	  "0<confirm-rkey! n=3",
 	  "rkey-done again lgr-busy; -rkey" },
+	/* ... and is no matter when none is left to be named, nor the next time */
+	{ "LLC-87", C_THREE "want-rkey; ready; 0<delete-link 3 orderly; moved 2;",
+	  "0<confirm-rkey! n=2",
+	  "rkey-done ok; -rkey" },
+	{ "LLC-87", C_SEVEN "want-rkey; ready; 0<delete-link 7 orderly; moved 6; "
+	  "0<confirm-rkey! n=6; want-rkey; ready;",
+	  "0<confirm-rkey! n=5",
+	  "0>confirm-rkey-cont n=3; +rkey/llc" },
+	/* not while a link is being deleted, though all is prepared */
+	{ "LLC-82 LLC-85", C_THREE "want-rkey; 0<delete-link 3 orderly;", "ready",
+	  "" },
 	/* refused, as a link is being deleted: again with those that are left */
 	{ "LLC-82", C_THREE "want-rkey; ready; 0<delete-link 3 orderly;",
 	  "0<confirm-rkey! n=2 links=2,3 negative retry",
@@ -220,6 +236,22 @@ static const struct lgr_row peers[] = {
 	  "0<confirm-rkey-cont n=4 links=4,2,3;",
 	  "0<confirm-rkey-cont n=1 links=4",
 	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=4" },
+	/* all that is left, exactly as many as there is room for */
+	{ "LLC-57", S_FOUR "0<confirm-rkey n=5 links=2,3;",
+	  "0<confirm-rkey-cont n=3 links=4,2,3",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=3 links=4,2,3" },
+	/* another link is lost meanwhile; what came on a lost one is forgotten */
+	{ "LLC-57 LLC-91", S_FOUR "0<confirm-rkey n=3 links=2,3; "
+	  "down 3 link-error; 0<delete-link! 4;",
+	  "0<confirm-rkey-cont n=1 links=3",
+	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=3" },
+	{ "LLC-13 LLC-91", S_FOUR "0<confirm-rkey n=3 links=2,3; "
+	  "down 0 link-error; 1<delete-link! 1; stopped 0; want-link; "
+	  "made 0 nic=0 n=1; 1<add-link! 5 nic=0; 1<add-link-cont! 5; "
+	  "up 0; 0<confirm-link! 5; made 4 no;",
+	  "0<confirm-rkey-cont n=1 links=4",
+	  "fail 0 llc-unexpected; move 0; 1>delete-link 5 0x40000; "
+	  "+step/llc" },
 	{ "LLC-08 LLC-57", S_FOUR "0<confirm-rkey n=3 links=2,3;",
 	  "0<confirm-rkey-cont n=2 links=4,1",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
@@ -311,7 +343,7 @@ static const struct lgr_row peers[] = {
 
 TEST(smcr_lgr_fsm_rkey__peers)
 {
-	covers("LLC-59 LLC-62 LLC-64");
+	covers("LLC-57 LLC-59 LLC-62 LLC-64");
 	lgr_rows(peers, ARRAY_SIZE(peers));
 }
 
@@ -337,19 +369,36 @@ static const struct lgr_row turns[] = {
 	  "rkey-done again lgr-busy; -rkey" },
 };
 
-TEST(smcr_lgr_fsm_rkey__turns)
+/* How often T_RKEY is over before the link has failed */
+static u32 patience(const char *before)
 {
 	struct lgr_rig r;
 	u32 i;
 
+	lgr_situation(&r, before);
+	for (i = 0; i < 100; i++) {
+		lgr_event(&r, "timer rkey");
+		if (!strncmp(r.said, "fail 0 llc-timeout", 18))
+			break;
+		EXPECT_STR(r.said, "+rkey/llc");
+	}
+	return i;
+}
+
+TEST(smcr_lgr_fsm_rkey__turns)
+{
 	covers("LLC-63");
 	lgr_rows(turns, ARRAY_SIZE(turns));
 	/* nor does one that owes a reply, with offers to no end */
-	lgr_situation(&r, C_RKEY "0<add-link 3 nic=2;");
-	for (i = 0; i < 7; i++) {
-		lgr_event(&r, "timer rkey");
-		EXPECT_STR(r.said, "+rkey/llc");
-	}
-	lgr_event(&r, "timer rkey");
-	EXPECT_TRUE(!strncmp(r.said, "fail 0 llc-timeout", 18));
+	EXPECT_EQ(patience(C_RKEY "0<add-link 3 nic=2;"), 7);
+	/* the wait for its own turn does not count, nor that of one before */
+	EXPECT_EQ(patience(C_TWO "want-rkey; timer rkey; ready; "
+			   "0<add-link 3 nic=2;"), 7);
+	EXPECT_EQ(patience(C_RKEY "0<add-link 3 nic=2; timer rkey; timer rkey; "
+			   "0<confirm-rkey! n=1; want-rkey; made 2 no; ready; "
+			   "0<add-link 3 nic=2;"), 7);
+	/* all messages of an exchange have that time together */
+	EXPECT_EQ(patience(C_FOUR "want-rkey; ready; 0<add-link 5 nic=4; "
+			   "timer rkey; timer rkey; timer rkey; "
+			   "0<confirm-rkey! n=3;"), 4);
 }
