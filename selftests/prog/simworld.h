@@ -305,6 +305,8 @@ bool conn_tainted(const struct world *w, int conn, u32 kinds, u64 since);
 u64 slowed(const struct world *w, int conn, u64 moved);
 u64 detection(const struct world *w, const struct conn_plan *c);
 void lan_begin(void);
+void lan_abrupt(const struct conn_plan *c);
+void lan_opened(const struct conn_plan *c);
 void lan_befalls(struct world *w, struct dist *d);
 bool links_agree(struct world *w);
 u64 app_met(void);

@@ -245,6 +245,8 @@ static void note_close(struct end *e)
 	e->closed_at = now();
 	if (e->aborted || e->peer->tx_most > e->rx || e->peer->state == NEW)
 		app_lost = true;
+	if (e->p->end != END_EOF)
+		lan_abrupt(e->c);
 }
 
 static void shut_down(struct end *e)
@@ -399,6 +401,8 @@ static bool opened(struct end *e)
 {
 	e->state = OPEN;
 	e->opened = now();
+	if (!e->side)
+		lan_opened(e->c);
 	if (!native && needs_smc(e->c)) {
 		int mode = mode_of(e);
 

@@ -326,12 +326,53 @@ static void gen_losses(struct world *w, bool debug)
 	}
 }
 
+/*
+ * In a third of these worlds programs end abruptly while links are lost, and others connect to
+ * the same listener at once, so that elements are used again while connections move.
+ */
+static void gen_given_on(struct world *w)
+{
+	struct rnd r = stream(w->seed, 6);
+	int i, k, n = w->n_conn;
+
+	if (w->calm || !one_in(&r, 3))
+		return;
+	for (i = 0; i < w->n_dist; i++) {
+		const struct dist *d = &w->dist[i];
+
+		for (k = 0; k < n && d->kind != D_SLAB; k++) {
+			struct conn_plan *c = &w->conn[k];
+			struct side_plan *s = &c->side[below(&r, 2)];
+			u32 at = d->start + about(&r, 1, 3000);
+
+			if ((c->client != d->host && c->server != d->host) || at <= c->start ||
+			    !one_in(&r, 2))
+				continue;
+			s->end = between(&r, END_CLOSE, END_ABORT);
+			s->end_ms = at - c->start;
+			if (s->io == IO_BLOCK)
+				s->io = IO_EDGE;
+			if (w->n_conn == MAX_CONNS / 2)
+				continue;
+			w->conn[w->n_conn] = *c;
+			c = &w->conn[w->n_conn++];
+			c->piece = w->pieces++;
+			c->start = at + about(&r, 1, 1000);
+			gen_end(w, &r, &c->side[0], false);
+			gen_end(w, &r, &c->side[1], false);
+			c->side[1].opt.sndbuf = 0;
+			c->side[1].opt.rcvbuf = 0;
+		}
+	}
+}
+
 void generate_lan(struct world *w, bool debug)
 {
 	gen_hosts(w);
 	gen_knobs(w);
 	gen_talk(w);
 	gen_losses(w, debug);
+	gen_given_on(w);
 	gen_probes(w);
 }
 
@@ -344,9 +385,34 @@ static struct {
 } known[4096];
 static int n_known;
 
+/* When something befell a host, and when a connection of two hosts ended abruptly after that */
+static u64 befell[HOSTS + 1], given[HOSTS + 1][HOSTS + 1], n_abrupt, n_after;
+
 void lan_begin(void)
 {
 	n_known = 0;
+	memset(befell, 0, sizeof(befell));
+	memset(given, 0, sizeof(given));
+	n_abrupt = 0;
+	n_after = 0;
+}
+
+void lan_abrupt(const struct conn_plan *c)
+{
+	u64 since = befell[c->client] > befell[c->server] ? befell[c->client] : befell[c->server];
+
+	if (!since || now() - since > 3000 * MS)
+		return;
+	given[c->client][c->server] = now();
+	n_abrupt++;
+}
+
+void lan_opened(const struct conn_plan *c)
+{
+	u64 at = given[c->client][c->server];
+
+	if (at && now() - at < 1500 * MS)
+		n_after++;
 }
 
 /* All that the hosts have at the moment */
@@ -472,6 +538,7 @@ void lan_befalls(struct world *w, struct dist *d)
 
 	if (d->kind < D_CALM || !look_around(w))
 		return;
+	befell[d->host] = now();
 	if (!d->phase)
 		d->met = app_met();
 	for (i = 0; i < seen.n_end; i++) {
@@ -641,6 +708,8 @@ bool links_agree(struct world *w)
 	char text[160];
 	int h;
 
+	hit("given-on", "abrupt-ends", n_abrupt);
+	hit("given-on", "connections-after", n_after);
 	for (h = 1; h <= w->hosts; h++) {
 		u64 ms = time_of(w, h, "t_link_retry") * 18ull + time_of(w, h, "t_testlink") * 2 +
 			time_of(w, h, "t_llc") * 4 + SLACK;
