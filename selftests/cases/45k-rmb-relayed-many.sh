@@ -3,7 +3,7 @@
 #
 # Another host of the LAN relays six hundred Accepts and six hundred Confirms of a group
 # that it has not formed, with the peer ID, GID, MAC, queue pair and key of the host that
-# has. All are refused: Accepts by a Decline, Confirms by a reset of the relay's own TCP
+# has, for an element in use, one beyond the RMB, and one of another size. All are refused: Accepts by a Decline, Confirms by a reset of the relay's own TCP
 # connections. Meanwhile new connections of another user in that group take as long as
 # before, and one that there was goes on; no link is lost, and the server has no group
 # of what was refused.
@@ -21,6 +21,8 @@
 . "$PROG/usual.sh"
 
 N=$((600 / DEAR)) M=$((90 / DEAR))
+# an element that is in use, one beyond the RMB, another size
+WHERE=("index=1" "index=255" "index=1 bsize=5")
 PLAIN=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
 # first_of OBJECT KEY: the first value with this name
@@ -29,7 +31,7 @@ first_of() { "$SMCCTL" -ja "$1" | jq -r "first(.. | objects | .\"$2\"? // empty)
 # relayed: what this host says of itself in its Accepts and Confirms
 relayed() {
 	# shellcheck disable=SC2086
-	printf 'peer_id=%s gid=00000000000000000000ffff%02x%02x%02x%02x mac=%s qpn=%s rkey=%s index=1' \
+	printf 'peer_id=%s gid=00000000000000000000ffff%02x%02x%02x%02x mac=%s qpn=%s rkey=%s' \
 		"$(first_of show peer-id)" ${ME//./ } "$(< /sys/class/net/eth0/address)" \
 		"$(first_of link qpn)" "$(first_of rmb rkey)"
 }
@@ -50,7 +52,7 @@ server() {
 	pup_bg < <(
 		# the queue pair is for the values that are not relayed; no link is made of it
 		printf '%s\n' "conn f" "listen 5001" "qp create" "mark up2"
-		for ((i = 0; i < N; i++)); do forged_accept f 0x06130000 "$forged"; printf '%s\n' "tx close"; done
+		for ((i = 0; i < N; i++)); do forged_accept f 0x06130000 "$forged" "${WHERE[i % 3]}"; printf '%s\n' "tx close"; done
 		echo "qp destroy"
 	)
 	pup_end "Accepts are declined"
@@ -93,7 +95,7 @@ client() {
 		printf '%s\n' "set $own" "conn pick" "connect $PEER 5010 opt=0" "tx close" "conn own" "connect 10.77.0.101 5002" first_contact "tx data len=5" "mark begun"
 		for ((i = 0; i < N; i++)); do
 			printf '%s\n' "conn f" "connect 10.77.0.101 5002" "reuse until=confirm" \
-				"tx confirm $forged" "rx rst" "tx close"
+				"tx confirm $forged ${WHERE[i % 3]}" "rx rst" "tx close"
 		done
 		printf '%s\n' "mark confirms" "conn own" "rx data len=5" close
 	) &

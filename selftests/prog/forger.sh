@@ -25,7 +25,8 @@ forged_accept() {
 }
 
 other_host() {
-	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
+	# on a LAN of several cards it is so, and stays so
+	[ -n "$LAN" ] || sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
 	ip link add mv0 link eth0 address "02:00:00:00:77:0$ID" type macvlan mode bridge
 	ip addr add "$1/32" dev mv0
 	ip link set mv0 up
@@ -33,7 +34,7 @@ other_host() {
 other_host_undo() {
 	barrier undo
 	ip link del mv0
-	sysctl -qw net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.all.arp_announce=0
+	[ -n "$LAN" ] || sysctl -qw net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.all.arp_announce=0
 }
 
 forger_server() {
