@@ -5,7 +5,8 @@
 # offered that group, but one of its own. As a server it names the group's link, and
 # there the element of a live connection, one beyond the RMB, one of another size, or
 # nothing false at all: each time the client declines, as a write there could end the
-# link with the connections of all. A host with several addresses has one group (31b);
+# link with the connections of all. A host with several addresses has one group (31b),
+# also when they are of IPv4 and of IPv6;
 # by an interface with another MAC it is another host, but no connection runs over TCP
 # for that when both sides think so.
 #
@@ -46,14 +47,15 @@ server() {
 	)
 	pup_end "puppet as server"
 
-	app_bg limit:30 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
-		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close
+	app_bg limit:30 socket:smc6 listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
+		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:1=eof close
 	app_end "at both interfaces"
 	other_host_undo
 }
 
 client() {
-	local f fell calls=()
+	local f fell first calls=()
 	other_host 10.77.0.102
 	ip route add 10.77.0.101/32 dev mv0 src 10.77.0.102
 	await up
@@ -86,6 +88,9 @@ client() {
 	fell=$(counter client-fallbacks)
 	app "SMC-R by both interfaces" slot:1 socket "connect:$PEER:5002" send:5 slot:2 socket \
 		connect:10.77.0.111:5002 send:5 slot:1 recv:5 close slot:2 recv:5 close
+	first=$(counter client-first-contacts)
+	app "by IPv6" socket:smc6 "connect:$PEER6:5002" send:5 recv:5 close
 	eq "none over TCP" "$(counter client-fallbacks)" "$fell"
+	eq "IPv6: in the group that there is" "$(counter client-first-contacts)" "$first"
 	other_host_undo
 }

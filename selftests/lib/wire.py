@@ -532,6 +532,7 @@ def groups(r):
          (len({x for x, _ in p.prefixes}), {n for _, n in p.prefixes}, any(any(x[8:]) for x, _ in p.prefixes)), (8, {64}, False))
     r.true("IPv6: that of the connection's own address is among them",
            one["ipv6"].conn[0][:8] + bytes(8) in {x for x, _ in p.prefixes})
+    r.eq("IPv6: the group that the host has over IPv4", one["ipv6"].accept.byte7, 0x10)
     q = one["card2"]
     r.eq("second card: its MAC, its network", [(m.mac, m.gid[12:15]) for m in (q.proposal, q.accept, q.confirm)],
          [(hexa(r.facts[n]["macs"]["eth1"]), bytes((10, 77, 1))) for n in (1, 0, 1)])
