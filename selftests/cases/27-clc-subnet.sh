@@ -3,6 +3,7 @@
 #
 # Only peers in a directly attached subnet get an Accept; others get a Decline
 # and go on with TCP, whatever subnet they claim to be in: behind a router they are not.
+# For such a one no link group is begun, and no queue pair made.
 #
 # covers: CLC-25 CLC-26 CLC-28 SEC-02
 # module: ours none
@@ -12,8 +13,11 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+qps() { rdma -j resource show qp | jq '[.[] | select(.type == "RC")] | length'; }
+no_qp() { [ "$(qps)" = 0 ]; }
+
 server() {
-	local i calls=()
+	local i calls=() made
 	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:60 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	app_end "IPv4"
@@ -21,14 +25,26 @@ server() {
 	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 "${calls[@]}"
 	app_end "IPv6"
+	check "no queue pair is left" eventually 10 no_qp
+	made=$(counter lgr-created)
 	ip route add 10.99.0.2/32 via "$PEER"
 	ip -6 route add fd99:0::2/128 via "$PEER6"
-	app_bg limit:60 socket listen:5000 mark:up7 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_bg limit:60 socket listen:5000 mark:up7 slot:1 accept:0 recv:5 mark:declined await:counted send:5 recv:1=eof close
+	router
 	app_end "IPv4, a router"
-	app_bg limit:60 socket:smc6 listen:5006 mark:up8 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_bg limit:60 socket:smc6 listen:5006 mark:up8 slot:1 accept:0 recv:5 mark:declined6 await:counted6 send:5 recv:1=eof close
+	router 6
 	app_end "IPv6, a router"
 	ip route del 10.99.0.2/32
 	ip -6 route del fd99:0::2/128
+}
+
+# router [6]: what the connection from behind it has made
+router() {
+	await "declined${1:-}"
+	eq "IPv${1:-4}, a router: link groups" "$(counter lgr-created)" "$made"
+	eq "IPv${1:-4}, a router: queue pairs" "$(qps)" 0
+	mark "counted${1:-}"
 }
 
 declined() {
