@@ -6,6 +6,7 @@
 # nothing had been taken. Of more such connections than max_orphans the oldest one is
 # aborted at once, and the others get everything to the peer.
 #
+# covers: SEC-13
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
 # tags: puppet conn
