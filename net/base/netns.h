@@ -64,8 +64,10 @@ extern int smcr_max_mem_host;
  */
 static inline bool smcr_policy_allows(const struct smcr_net *sn, u16 port)
 {
-	return READ_ONCE(sn->knobs.enabled) &&
-	       !test_bit(port, sn->excluded_ports);
+	if (!READ_ONCE(sn->knobs.enabled))
+		return false;
+	/* the kernel copies a bitmap word by word: the old bit or the new one */
+	return !data_race(test_bit(port, sn->excluded_ports));
 }
 
 extern unsigned int smcr_net_id;

@@ -273,7 +273,7 @@ static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 
 	spin_lock_bh(&link->lock);
 	used = link->posted - link->completed;
-	missing = link->rq_missing;
+	missing = READ_ONCE(link->rq_missing);
 	writes = link->tx_writes;
 	bytes = link->tx_bytes;
 	sends = link->tx_sends;

@@ -17,7 +17,8 @@ static u32 slot_off(const struct smcr_link *link,
 static void slot_give_back(struct smcr_link *link, struct smcr_rx_slot *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
-	link->rq_missing++;
+	/* smcr_nl_put_link_flow() looks */
+	WRITE_ONCE(link->rq_missing, link->rq_missing + 1);
 }
 
 static struct smcr_rx_slot *slot_at(const struct smcr_link *link, u32 n)
