@@ -286,7 +286,7 @@ static void dev_event_work(struct work_struct *work)
 		if (test_and_clear_bit(SMCR_PORT_CHECK, &dev->port[port].flags))
 			smcr_dev_above->port_changed(dev, port);
 	}
-	if (xchg(&dev->recovered, false))
+	if (xchg(&dev->recovered, 0))
 		smcr_dev_above->arrived();
 }
 
@@ -303,7 +303,7 @@ static void dev_fatal(struct smcr_dev *dev)
 {
 	u32 port;
 
-	WRITE_ONCE(dev->failed, true);
+	WRITE_ONCE(dev->failed, 1);
 	rdma_for_each_port(dev->ibdev, port)
 		port_check(dev, port);
 }
@@ -326,8 +326,8 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 		port_check(dev, port);
 		break;
 	case IB_EVENT_PORT_ACTIVE:
-		if (xchg(&dev->failed, false)) {
-			xchg(&dev->recovered, true);
+		if (xchg(&dev->failed, 0)) {
+			xchg(&dev->recovered, 1);
 			queue_work(smcr_wq, &dev->event_work);
 		}
 		fallthrough;

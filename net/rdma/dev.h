@@ -42,8 +42,9 @@ struct smcr_dev_name {
  * @node: member of the device list; RCU, changed under the list's mutex
  * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
  * @removed: set once when the device goes away; no new user afterwards
- * @failed: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
- * @recovered: it has failed no more, and listeners have to hear of it; atomic
+ * @failed: 1: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE, and
+ *	exchanged, which not every processor can do with a byte
+ * @recovered: 1: it has failed no more, and listeners have to hear of it; exchanged
  * @gone: remove() waits here, bounded by the teardown of the link groups
  * @max_sge: SGEs per send WR that we use
  * @max_inline: inline bytes that we ask for
@@ -61,8 +62,7 @@ struct smcr_dev {
 	struct list_head node;
 	refcount_t refs;
 	bool removed;
-	bool failed;
-	bool recovered;
+	int failed, recovered;
 	struct completion gone;
 	u32 max_sge;
 	u32 max_inline;
