@@ -25,8 +25,9 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 
 /*
  * The only writer of lgr->st, which begins as FORMING. Returns false if the
- * group was DEAD already. A dead group is released by end.work: when the machine
- * says that nothing is left to be told, or when the time is over.
+ * group was DEAD already, else the caller wakes lgr->wait without the lock. A
+ * dead group is released by end.work: when the machine says that nothing is left
+ * to be told, or when the time is over.
  */
 static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 				      enum smcr_reason why)
@@ -52,7 +53,6 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 			      st == SMCR_LGR_ST_DEAD ? SMCR_CHANGE_GROUP_ENDED :
 						       SMCR_CHANGE_GROUP_ACTIVE,
 			      why);
-	wake_up_all(&lgr->wait);
 	return true;
 }
 
@@ -63,6 +63,8 @@ bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why)
 	spin_lock_bh(&lgr->lock);
 	ok = smcr_lgr_set_state_locked(lgr, st, why);
 	spin_unlock_bh(&lgr->lock);
+	if (ok)
+		wake_up_all(&lgr->wait);
 	return ok;
 }
 
@@ -130,6 +132,8 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->conns.n &&
 	      smcr_lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
 	spin_unlock_bh(&lgr->lock);
+	if (end)
+		wake_up_all(&lgr->wait);
 	return end;
 }
 
