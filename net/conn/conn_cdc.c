@@ -291,6 +291,10 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if (why == SMCR_R_NONE && conn->rx.ring.base && d != SMCR_RX_SYNCED &&
 	    !smcr_rmb_eye_ok(&conn->own.elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
+		/*
+		 * Under conn->lock, in softirq: the element and its link are known here
+		 * only. Ten in five seconds, each the last message of its connection.
+		 */
 		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
 				     (int)sizeof(conn->lgr->peer.id),
