@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Where a Confirm is due: malformed ones end the TCP connection, reserved
-# enumerations are declined in first contact. In reuse the MTU is nobody's
-# business, and a reserved Bsize ends the TCP connection.
+# enumerations are declined in first contact. In reuse the MTU is not looked at,
+# and a reserved Bsize ends the TCP connection.
 #
 # covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-39 CLC-48 CLC-50
 # module: ours none

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A peer tells an RMB again and withdraws it at once, in the midst of a handshake whose
-# Accept has named it. Heard before the client looks it up, the connection is declined, as
-# there is no such RMB any more; heard afterwards, the RMB is in use: the answer is no, the
-# connection goes on, and no other one gets that RMB before it is told again. In the end it
-# is forgotten, and may be told anew.
+# CONFIRM RKEY and DELETE RKEY of one RMB arrive in the midst of a handshake whose Accept
+# names it. If they are handled before the client looks the RMB up, the connection is
+# declined, as there is no such RMB any more. If afterwards, the RMB is in use: DELETE RKEY
+# is refused, the connection goes on, and no other one gets that RMB before the next CONFIRM
+# RKEY. DELETE RKEY succeeds once no connection uses the RMB.
 #
 # covers: LLC-67 RMB-25
 # module: none ours
@@ -34,14 +34,14 @@ server() {
 		told
 		echo "mark told"
 
-		echo "# heard before"
+		echo "# handled before the lookup"
 		names a 4
 		crosses a
 		printf '%s\n' "rx llc confirm_rkey reply=1 negative=0" \
 			"rx llc delete_rkey reply=1 negative=0 mask=0" "mark a.gone"
 		declined
 
-		echo "# heard afterwards"
+		echo "# handled after it"
 		told
 		names b 5
 		crosses b
@@ -52,7 +52,7 @@ server() {
 		declined
 		printf '%s\n' "conn b" "tx data len=5" "rx data len=5"
 
-		echo "# told again, with the one that there is"
+		echo "# confirmed again, while a connection uses it"
 		told
 		names d 7
 		printf '%s\n' "rx confirm" "rx data len=5" "tx data len=5" close "conn b" close \

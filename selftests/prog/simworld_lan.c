@@ -130,6 +130,15 @@ static void gen_end(struct world *w, struct rnd *r, struct side_plan *s, bool ta
 		s->io = IO_BLOCK;
 }
 
+/* Both ends; an accepted socket has the listener's buffers */
+static void gen_ends(struct world *w, struct rnd *r, struct conn_plan *c, bool tame)
+{
+	gen_end(w, r, &c->side[0], tame);
+	gen_end(w, r, &c->side[1], tame);
+	c->side[1].opt.sndbuf = 0;
+	c->side[1].opt.rcvbuf = 0;
+}
+
 static void gen_talk(struct world *w)
 {
 	struct rnd r = stream(w->seed, 3);
@@ -163,10 +172,7 @@ static void gen_talk(struct world *w)
 		while (c->client == c->server);
 		c->cplane = (int)below(&r, (u32)w->cards[c->client]);
 		c->start = below(&r, span);
-		gen_end(w, &r, &c->side[0], tame);
-		gen_end(w, &r, &c->side[1], tame);
-		c->side[1].opt.sndbuf = 0;
-		c->side[1].opt.rcvbuf = 0;
+		gen_ends(w, &r, c, tame);
 	}
 }
 
@@ -358,10 +364,7 @@ static void gen_given_on(struct world *w)
 			c = &w->conn[w->n_conn++];
 			c->piece = w->pieces++;
 			c->start = at + about(&r, 1, 1000);
-			gen_end(w, &r, &c->side[0], false);
-			gen_end(w, &r, &c->side[1], false);
-			c->side[1].opt.sndbuf = 0;
-			c->side[1].opt.rcvbuf = 0;
+			gen_ends(w, &r, c, false);
 		}
 	}
 }
