@@ -11,6 +11,7 @@
 # module: none ours
 # timeout: 60
 # kernels: um umdbg
+# allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered twice
 # tags: puppet race llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
