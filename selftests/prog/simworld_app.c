@@ -712,6 +712,11 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv did not wait for all", rc, 0);
 	/* it waits for all, but for what is behind an urgent byte */
 	e->brief = let_go && e->p->opt.waitall && rc < n && !o->p->opt.oob;
+	/* its other thread has shut both directions while this one was in recv() */
+	if (!rc && e->rdwr) {
+		e->eof = true;
+		return true;
+	}
 	if (!rc) {
 		/* what it sent and said before it aborted may have come */
 		if (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted))) {
