@@ -237,7 +237,7 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
 		set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 		smcr_conn_queue_work(conn);
 	}
-	if (conn->tx.flush || smcr_conn_unsent(conn))
+	if (conn->tx.flush || smcr_conn_unsent(conn) || conn->mv.redo)
 		smcr_tx_push(conn);
 	if (!conn->tx.pends)
 		smcr_conn_tx_idle(conn);

@@ -22,6 +22,14 @@
  */
 #define SMCR_TX_TELL		4096
 
+/*
+ * Posts of data in one smcr_tx_push(), which keeps the peer's messages waiting for
+ * conn->lock. A ring takes six, but for a send buffer in many pieces, so this is not
+ * met where it would cost; with two writes in each they are below what is posted
+ * without a completion. The last one is signalled, and its completion goes on.
+ */
+#define SMCR_TX_TURN		16
+
 /* Cursors and flags of the next CDC, with the producer at @prod */
 static void smcr_tx_fill(const struct smcr_conn *conn,
 			 const struct smcr_pos *prod, bool blocked,
@@ -190,9 +198,10 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 	return src;
 }
 
-/* One plan: up to two writes and their CDC in one post */
+/* One plan: up to two writes and their CDC in one post; @last: see SMCR_TX_TURN */
 static int smcr_tx_post_data(struct smcr_conn *conn,
-			     const struct smcr_tx_plan *plan, u64 unsent)
+			     const struct smcr_tx_plan *plan, u64 unsent,
+			     bool last)
 {
 	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
 	struct ib_sge sge[2][SMCR_MAX_SGE];
@@ -210,7 +219,8 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	 * A completion for every stretch that may be held back behind it, or
 	 * when somebody waits for the end.
 	 */
-	signal = (plan->len == unsent && conn->tx.flush) || plan->blocked ||
+	signal = last || plan->blocked ||
+		 (plan->len == unsent && conn->tx.flush) ||
 		 prod.abs - conn->tx.signalled >= smcr_tx_hold(conn) / 2;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
@@ -239,17 +249,47 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 	return buf;
 }
 
+/* Writes without a CDC; @last: the completion tells of nothing new, see SMCR_TX_TURN */
+static int smcr_tx_post_again(struct smcr_conn *conn,
+			      const struct smcr_tx_plan *plan, bool last)
+{
+	u32 flags = (u32)conn->tx.attempt << 8 | (u32)conn->mv.fo.seq << 16;
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct ib_rdma_wr w[2];
+	struct smcr_buf *buf;
+	u32 src;
+	int rc;
+
+	buf = smcr_tx_where(conn, conn->mv.again.abs, &src);
+	smcr_tx_writes(conn, plan, buf, src, w, sge);
+	if (last)
+		sock_hold(sk);
+	rc = smcr_link_post(conn->link, w, plan->n_seg, NULL,
+			    last ? smcr_conn_above->tx_done : NULL, conn,
+			    conn->mv.fo.abs, flags, &conn->tx.sq_wait);
+	if (rc) {
+		if (last)
+			sock_put(sk);
+		return rc;
+	}
+	if (last)
+		WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
+	smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan->len);
+	smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
+		       plan->n_seg);
+	smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_BYTES_AGAIN,
+		       plan->len);
+	return 0;
+}
+
 /*
  * Data that may not have arrived over the link before, written to the same places:
  * nothing is announced before all of it is there (FO-10).
  */
-static int smcr_tx_again(struct smcr_conn *conn)
+static int smcr_tx_again(struct smcr_conn *conn, int *left)
 {
-	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct smcr_tx_plan plan;
-	struct ib_rdma_wr w[2];
-	struct smcr_buf *buf;
-	u32 src;
 	int rc;
 
 	while (conn->mv.again.abs < conn->tx.prod.abs) {
@@ -258,22 +298,17 @@ static int smcr_tx_again(struct smcr_conn *conn)
 			conn->mv.again = conn->tx.cons;
 			continue;
 		}
-		buf = smcr_tx_where(conn, conn->mv.again.abs, &src);
+		if (!*left)
+			return -EBUSY;
 		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
 			     conn->tx.prod.abs - conn->mv.again.abs,
 			     smcr_tx_post_max(conn, conn->mv.again.abs), &plan);
 		if (!plan.len)
 			return -ENOTCONN;
-		smcr_tx_writes(conn, &plan, buf, src, w, sge);
-		rc = smcr_link_post(conn->link, w, plan.n_seg, NULL, NULL, NULL,
-				    0, 0, &conn->tx.sq_wait);
+		rc = smcr_tx_post_again(conn, &plan, *left == 1);
 		if (rc)
 			return rc;
-		smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan.len);
-		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
-			       plan.n_seg);
-		smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_BYTES_AGAIN,
-			       plan.len);
+		--*left;
 	}
 	return 0;
 }
@@ -307,7 +342,7 @@ static bool smcr_tx_behind(const struct smcr_conn *conn)
 }
 
 /* After a move: validation, the data, and one CDC that says all again */
-static int smcr_tx_catch_up(struct smcr_conn *conn)
+static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
 
@@ -315,7 +350,7 @@ static int smcr_tx_catch_up(struct smcr_conn *conn)
 		rc = smcr_tx_validation(conn);
 	if (rc || !conn->mv.redo)
 		return rc;
-	rc = smcr_tx_again(conn);
+	rc = smcr_tx_again(conn, left);
 	if (!rc)
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
 				  conn->tx.blocked, true);
@@ -335,8 +370,11 @@ static u64 smcr_tx_may(const struct smcr_conn *conn, u64 unsent)
 	return may;
 }
 
-/* Data that may go; errno of smcr_link_post() when something stopped us */
-static int smcr_tx_data(struct smcr_conn *conn)
+/*
+ * Data that may go, @left posts of them: SMCR_TX_TURN. errno of smcr_link_post()
+ * when something stopped us.
+ */
+static int smcr_tx_data(struct smcr_conn *conn, int *left)
 {
 	const struct smcr_urg_tx *urg = &conn->tx.urg;
 	struct smcr_tx_plan plan;
@@ -351,7 +389,7 @@ static int smcr_tx_data(struct smcr_conn *conn)
 		if (rc || urg->told)
 			return rc;
 	}
-	while ((unsent = smcr_conn_unsent(conn)) > 0) {
+	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
 		may = smcr_tx_may(conn, unsent);
 		/* the acknowledgment brings us back, or the end of the old link */
 		if (!may)
@@ -372,9 +410,10 @@ static int smcr_tx_data(struct smcr_conn *conn)
 						    false);
 			return 0;
 		}
-		rc = smcr_tx_post_data(conn, &plan, unsent);
+		rc = smcr_tx_post_data(conn, &plan, unsent, *left == 1);
 		if (rc)
 			return rc;
+		--*left;
 	}
 	return 0;
 }
@@ -422,7 +461,8 @@ static int smcr_tx_barrier(struct smcr_conn *conn)
 	return 0;
 }
 
-static int smcr_tx_try(struct smcr_conn *conn)
+/* -EBUSY: the completion of a post goes on */
+static int smcr_tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;
 	int rc;
@@ -430,7 +470,7 @@ static int smcr_tx_try(struct smcr_conn *conn)
 	if (unlikely(!smcr_link_carries(conn->link)))
 		return -ENOTCONN;
 	if (unlikely(smcr_tx_behind(conn))) {
-		rc = smcr_tx_catch_up(conn);
+		rc = smcr_tx_catch_up(conn, left);
 		if (rc)
 			return rc;
 	}
@@ -440,7 +480,7 @@ static int smcr_tx_try(struct smcr_conn *conn)
 		return smcr_tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))
 		return 0;
-	rc = smcr_tx_data(conn);
+	rc = smcr_tx_data(conn, left);
 	flush = smcr_tx_needs_flush(conn);
 	if (!rc && (conn->tx.ctrl || flush)) {
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
@@ -508,10 +548,12 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * @conn: connection, conn->lock held
  *
  * Order: an owed close flag, data, a cursor update that no data carried.
- * Whatever finds no room waits in the link's line. Any context.
+ * Whatever finds no room waits in the link's line; what is more than a turn waits for
+ * its completion. Any context.
  */
 void smcr_tx_push(struct smcr_conn *conn)
 {
+	int left = SMCR_TX_TURN;
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
@@ -520,10 +562,10 @@ void smcr_tx_push(struct smcr_conn *conn)
 	    !list_empty(&conn->tx.sq_wait))
 		return;
 	do {
-		rc = smcr_tx_try(conn);
+		rc = smcr_tx_try(conn, &left);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
 	/* the last link is gone, and so is the flag */
-	if (rc && rc != -EAGAIN && !smcr_tx_parked(conn))
+	if (rc && rc != -EAGAIN && rc != -EBUSY && !smcr_tx_parked(conn))
 		smcr_tx_give_up(conn);
 	smcr_tx_pushed(conn);
 }

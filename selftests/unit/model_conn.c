@@ -18,7 +18,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, no_mem, spread, reads, stays;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, no_mem, spread, reads, stays, turns;
 	u8 links;
 };
 
@@ -78,6 +78,15 @@ static void draw_world(const struct kind *k)
 		w.n_elems = 2 + pick(ELEMS_MAX - 1);
 		w.sndbuf = 400;
 		w.breaks = 4 + pick(10);
+	}
+	if (k->turns) {		/* a ring takes far more posts than may be made at a time */
+		w.turns = true;
+		w.elem_size = 2048;
+		w.n_elems = 2;
+		w.n_conns = 2;
+		w.first_sndbuf = 2048;
+		w.sndbuf = 2048;
+		small_sq = 64;
 	}
 	if (k->reads) {		/* many messages of a side that only reads */
 		w.stream = 500000;
@@ -185,6 +194,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
 	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0,
 	    spread = 0, stayed = 0, lost = 0;
+	u32 most_posts = 0;
 	unsigned int fails = 0;
 
 	signal(SIGABRT, aborted);
@@ -210,10 +220,12 @@ static void run_many(const struct kind *k, unsigned int share)
 		spread += w.spread;
 		stayed += w.stayed;
 		lost += w.lost;
+		most_posts = max(most_posts, w.most_posts);
 	}
 	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay, %llu lost as they could not move\n",
 	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed, lost);
 	EXPECT_TRUE(moves > done / 4);
+	EXPECT_TRUE(!k->turns || most_posts >= 16);
 	EXPECT_TRUE(!k->stays || stayed > done / 8);
 	EXPECT_TRUE(!k->no_mem || lost > done / 8);
 	EXPECT_TRUE(!k->spread || spread > done / 4);
@@ -399,6 +411,14 @@ TEST(shell__storm_stays)
 
 	covers("FO-24");
 	run_many(&k, 300);
+}
+
+/* Data that take more posts than may be made while the connection is locked */
+TEST(shell__turns)
+{
+	const struct kind k = { .orderly = true, .aborts = true, .turns = true };
+
+	run_many(&k, 200);
 }
 
 /* Small worlds: every order that differs from the first one at TURNS= steps, of one */

@@ -769,7 +769,7 @@ static void host_start(struct host *h, int no)
 		h->dev[d] = kmem(sizeof(struct smcr_dev) + 2 * sizeof(struct smcr_dev_port),
 				 __func__);
 		h->dev[d]->ibdev = &h->ibdev[d];
-		h->dev[d]->max_sge = 3 + pick(6);
+		h->dev[d]->max_sge = 3 + (w.turns ? 0 : pick(6));
 		refcount_set(&h->dev[d]->refs, 1);
 	}
 	mem = (struct smcr_buf_for){ .sn = &h->sn, .ibdev = &h->ibdev[0], .over = never_over };

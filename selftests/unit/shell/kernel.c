@@ -26,6 +26,7 @@ struct task {
 	const char *why;
 	struct lock *holds[8];
 	int n_holds, n_spins;
+	unsigned int n_posts;		/* see task_posts() */
 	int rcu;
 };
 
@@ -346,8 +347,16 @@ void lock_take(struct lock *l, bool sleeps)
 		t->spins = NULL;
 	}
 	l->owner = t;
+	if (!strcmp(l->name, "&conn->lock"))
+		t->n_posts = 0;
 	t->holds[t->n_holds++] = l;
 	t->n_spins += !sleeps;
+}
+
+/* One post more by this task since it took the lock of a connection, which it may have */
+unsigned int task_posts(void)
+{
+	return current_task ? ++current_task->n_posts : 0;
 }
 
 void lock_drop(struct lock *l)

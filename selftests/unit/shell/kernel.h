@@ -739,7 +739,7 @@ bool smcr_compat_page_follows(const struct msghdr *msg);
 #include "rdma/link.h"
 u32 small_bsize_bytes(u8 code);
 #define smcr_bsize_bytes	small_bsize_bytes
-extern u32 small_sq;		/* a power of two, from 8 to 32 */
+extern u32 small_sq;		/* a power of two, from 8 to 64 */
 #define SMCR_SQ_DEPTH		small_sq
 #define SMCR_RQ_DEPTH		64
 #define SMCR_RQ_BATCH		8

@@ -478,7 +478,13 @@ static void wr_fill(struct ib_qp *qp, struct wr *wr, const struct ib_send_wr *fr
 int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad_wr)
 {
+	u32 posts = task_posts();
+
 	lockdep_assert_held(&qp->link->lock);
+	/* SMCR_TX_TURN, and what is said beside data */
+	w.most_posts = max(w.most_posts, posts);
+	if (posts > 20)
+		bad("%u posts while a connection is locked", posts);
 	for (; wr; wr = wr->next) {
 		if (qp->st == QP_GONE)
 			bad("a post on a queue pair that is gone");

@@ -26,6 +26,7 @@ void task_start(const char *name, void (*fn)(void *arg, int n), void *arg, int n
 void wait_until(unsigned long ms);	/* sleeps */
 struct smcr_sock *task_sock(void);
 void task_set_sock(struct smcr_sock *ssk);
+unsigned int task_posts(void);
 unsigned int kmem_left(const char **who);
 extern unsigned long steps;
 extern bool kernel_ending;
@@ -106,9 +107,11 @@ struct world {
 	bool stays;			/* one that leaves in order may be used again */
 	bool short_mem;			/* a buffer cannot be mapped for a device */
 	u8 no_mem;			/* one of that many times none can be; 0: never */
+	bool turns;			/* rings of many posts, that fit the send queue */
 	u32 stream;			/* bytes of the one direction that has any; 0: as they come */
 	u32 deaths;			/* groups that ended */
 	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed, lost;
+	u32 most_posts;			/* at a time, by one task */
 };
 
 extern struct world w;
