@@ -39,6 +39,7 @@ static int __net_init smcr_net_init(struct net *net)
 	spin_lock_init(&sn->lgr_lock);
 	INIT_LIST_HEAD(&sn->lgr_list);
 	INIT_LIST_HEAD(&sn->lgr_forming);
+	INIT_LIST_HEAD(&sn->lgr_idle);
 	smcr_ids_init(&sn->lgrs);
 	hash_init(sn->lgr_hash);
 	init_waitqueue_head(&sn->lgr_wait);

@@ -37,6 +37,7 @@ struct smcr_net {
 	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net.id; lgr_lock */
 	DECLARE_HASHTABLE(lgr_hash, 7);	/* smcr_lgr.net.hash, by peer ID */
 	struct list_head lgr_forming;	/* smcr_lgr.net.form; lgr_lock */
+	struct list_head lgr_idle;	/* smcr_lgr.net.idle; lgr_lock */
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 

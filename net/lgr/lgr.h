@@ -356,6 +356,8 @@ struct smcr_llc_run {
  * @hash: in sn->lgr_hash
  * @form: in sn->lgr_forming, of a server's group until somebody finds there that its
  *	first contact is over
+ * @idle: in sn->lgr_idle, whose last connection went; the oldest is first. It may have
+ *	got one since
  * @denied: who has denied the group last, any order
  * @n_denied: how many
  */
@@ -364,6 +366,7 @@ struct smcr_lgr_net {
 	struct smcr_id id;
 	struct hlist_node hash;
 	struct list_head form;
+	struct list_head idle;
 	struct in6_addr denied[SMCR_DENIED_MAX];
 	u8 n_denied;
 };
@@ -403,7 +406,6 @@ struct smcr_lgr_nics {
  * struct smcr_lgr_conns - the connections; lgr->lock
  * @tab: by alert token; RCU readers
  * @n: how many; READ_ONCE without the lock
- * @idle_since: jiffies when @n went to 0; racy by design
  * @list: smcr_member.lgr_node
  * @ka_min: no keepalive before, jiffies; 0 none; READ_ONCE without the lock
  * @idle_work: ends the group when it has been idle for long; a reference on the group
@@ -412,7 +414,6 @@ struct smcr_lgr_nics {
 struct smcr_lgr_conns {
 	struct rhashtable tab;
 	unsigned int n;
-	unsigned long idle_since;
 	struct list_head list;
 	int ka_min;
 	struct delayed_work idle_work;

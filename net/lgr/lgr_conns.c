@@ -21,6 +21,18 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 }
 
+/* Last connection gone: it is the last one that smcr_lgr_evict() ends */
+static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
+{
+	struct smcr_net *sn = lgr->sn;
+
+	spin_lock_bh(&sn->lgr_lock);
+	/* released, or not published yet */
+	if (!list_empty(&lgr->net.node))
+		list_move_tail(&lgr->net.idle, &sn->lgr_idle);
+	spin_unlock_bh(&sn->lgr_lock);
+}
+
 static const struct rhashtable_params smcr_member_params = {
 	.key_len = sizeof_field(struct smcr_member, token),
 	.key_offset = offsetof(struct smcr_member, token),
@@ -119,15 +131,15 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 		list_del_init(&conn->lgr_node);
 		WRITE_ONCE(lgr->conns.n, lgr->conns.n - 1);
 		last = !lgr->conns.n;
-		if (last)
-			WRITE_ONCE(lgr->conns.idle_since, jiffies);
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (!listed)
 		return;
 	member_remove(lgr, conn);
-	if (last)
+	if (last) {
+		smcr_lgr_note_idle(lgr);
 		smcr_lgr_arm_idle(lgr);
+	}
 }
 
 /* Connections that are visited with the group's lock held once */

@@ -83,6 +83,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	listed = !list_empty(&lgr->net.node);
 	list_del_init(&lgr->net.node);
 	list_del_init(&lgr->net.form);
+	list_del_init(&lgr->net.idle);
 	smcr_ids_del(&sn->lgrs, &lgr->net.id);
 	hash_del(&lgr->net.hash);
 	spin_unlock_bh(&sn->lgr_lock);

@@ -17,27 +17,28 @@
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
-/* The group that was without a connection for longest ends; true if it did */
+/*
+ * The group that was without a connection for longest ends; true if it did. Those that
+ * have one again are taken off the list, once for each time that they had none.
+ */
 static bool smcr_lgr_evict(struct smcr_net *sn)
 {
-	struct smcr_lgr *lgr, *oldest = NULL;
+	struct smcr_lgr *lgr, *next;
 
 	lockdep_assert_held(&sn->lgr_lock);
-	list_for_each_entry(lgr, &sn->lgr_list, net.node) {
-		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-		    READ_ONCE(lgr->conns.n))
+	list_for_each_entry_safe(lgr, next, &sn->lgr_idle, net.idle) {
+		/* of these there are max_first_contacts */
+		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			continue;
-		if (!oldest || time_before(READ_ONCE(lgr->conns.idle_since),
-					   READ_ONCE(oldest->conns.idle_since)))
-			oldest = lgr;
+		list_del_init(&lgr->net.idle);
+		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
+			continue;
+		/* inactivity is for servers to say (LG-38) */
+		smcr_lgr_killed(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
+				SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
+		return true;
 	}
-	/* it may have got a connection just now */
-	if (!oldest || !smcr_lgr_end_idle(oldest, SMCR_R_LGR_LIMIT))
-		return false;
-	/* inactivity is for servers to say (LG-38) */
-	smcr_lgr_killed(oldest, SMCR_R_LGR_LIMIT, oldest->server ?
-			SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
-	return true;
+	return false;
 }
 
 /*
@@ -109,6 +110,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	init_waitqueue_head(&lgr->wait);
 	INIT_LIST_HEAD(&lgr->net.node);
 	INIT_LIST_HEAD(&lgr->net.form);
+	INIT_LIST_HEAD(&lgr->net.idle);
 	RB_CLEAR_NODE(&lgr->net.id.rb);
 	/* taken with bottom halves off, so an allocation below it has to know */
 	xa_init_flags(&lgr->rtok.relems, XA_FLAGS_LOCK_BH);

@@ -23,13 +23,20 @@ server() {
 	app_bg limit:60 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 "${ECHO[@]}" "${ECHO[@]}" \
 		accept:0 recv:5 slot:3 "${ECHO[@]}" "${ECHO[@]}" \
-		slot:2 send:5 recv:1=eof close slot:1 send:5 recv:1=eof close
+		slot:2 send:5 recv:1=eof close await:gone4 slot:1 send:5 recv:1=eof close \
+		slot:2 "${ECHO[@]}"
 	# who ended before is without its connection when that is freed
 	for i in 2 3 4; do
 		await "come$i" 40
 		check "one connection is left before peer $i" eventually 10 conns 1
 		mark "room$i"
 	done
+	await end4 40
+	check "the connection of peer 4 is gone" eventually 10 conns 1
+	mark gone4
+	await end1 40
+	check "and that of peer 1 after it" eventually 10 conns 0
+	mark room6
 	app_end "server program"
 	check "two groups are left" test "$("$SMCCTL" -j linkgroup | jq '[.. | objects | select(has("lgr-id"))] | length')" -le 2
 }
@@ -42,7 +49,7 @@ peer() {
 
 client() {
 	await up
-	pup "groups of five peers" < <(
+	pup "groups of six peers" < <(
 		peer 1			# keeps its connection
 		peer 2
 		done5
@@ -77,8 +84,21 @@ client() {
 			conn 4
 			link 4
 			$(done5)
+			mark end4
 			conn 1
 			link 1
+			$(done5)
+			# both are idle now: not the older one, but the one that is for longer, ends
+			mark end1
+			await room6
+			$(host 6)
+			accepted
+			conn 4
+			link 4
+			rx llc delete_link reply=0 all=1 link=0 reason=0x30000
+			rx down
+			conn 6
+			link 6
 			$(done5)
 		E
 	)

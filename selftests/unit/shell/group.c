@@ -754,12 +754,14 @@ static void host_start(struct host *h, int no)
 	h->sn.knobs.wmem = 16384;
 	h->sn.knobs.max_mem = INT_MAX;
 	spin_lock_init(&h->sn.sk_lock);
+	spin_lock_init(&h->sn.lgr_lock);
 	lgr->sn = &h->sn;
 	refcount_set(&lgr->refs, 1);
 	lgr->id = no;
 	lgr->st = SMCR_LGR_ST_ACTIVE;
 	lgr->agreed.base = w.base;
 	spin_lock_init(&lgr->lock);
+	INIT_LIST_HEAD(&lgr->net.node);
 	smcr_lgr_init_conns(lgr);
 	lgr->rtok.all = kmem(sizeof(*lgr->rtok.all), __func__);
 	h->rmb = kmem(sizeof(*h->rmb), __func__);

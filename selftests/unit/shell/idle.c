@@ -5,6 +5,7 @@
 
 static struct smcr_net sn;
 static unsigned int overs;
+static unsigned long gone_at;
 
 /* Its time is over. A connection may have come meanwhile, but no other one has gone */
 static void over(struct work_struct *work)
@@ -13,10 +14,8 @@ static void over(struct work_struct *work)
 					    conns.idle_work);
 
 	overs++;
-	if (!lgr->conns.n &&
-	    time_before(jiffies, lgr->conns.idle_since + sn.knobs.t_lgr_idle))
-		bad("idle for %lu of %d ms", jiffies - lgr->conns.idle_since,
-		    sn.knobs.t_lgr_idle);
+	if (!lgr->conns.n && time_before(jiffies, gone_at + sn.knobs.t_lgr_idle))
+		bad("idle for %lu of %d ms", jiffies - gone_at, sn.knobs.t_lgr_idle);
 	smcr_lgr_put(lgr);
 }
 
@@ -39,12 +38,17 @@ void idle_run(void *arg, int n)
 	lgr->st = SMCR_LGR_ST_ACTIVE;
 	refcount_set(&lgr->refs, 1);
 	spin_lock_init(&lgr->lock);
+	spin_lock_init(&sn.lgr_lock);
+	INIT_LIST_HEAD(&sn.lgr_idle);
+	INIT_LIST_HEAD(&lgr->net.idle);
+	lgr->net.node.next = &sn.lgr_idle;	/* it is listed */
 	smcr_lgr_init_conns(lgr);
 	INIT_DELAYED_WORK(&lgr->conns.idle_work, over);
 	for (; n || in[0] || in[1]; n -= !!n) {
 		i = pick(2);
 		if (in[i]) {
 			overs = 0;
+			gone_at = jiffies;
 			smcr_lgr_del_conn(lgr, &conn[i]);
 		} else if (n) {
 			conn[i].token = n;
@@ -58,6 +62,8 @@ void idle_run(void *arg, int n)
 		wait_until(pick(50));
 	}
 	wait_until(100);
+	if (lgr->net.idle.next != &sn.lgr_idle || sn.lgr_idle.next != &lgr->net.idle)
+		bad("it is not among those that are idle");
 	if (overs != 1 || refcount_read(&lgr->refs) != 1)
 		bad("its time was over %u times, %d references are left", overs,
 		    refcount_read(&lgr->refs));

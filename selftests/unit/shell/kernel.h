@@ -298,6 +298,12 @@ static inline void list_move(struct list_head *n, struct list_head *at)
 	list_add(n, at);
 }
 
+static inline void list_move_tail(struct list_head *n, struct list_head *at)
+{
+	list_del_init(n);
+	list_add_tail(n, at);
+}
+
 /* Numbers of namespaces and of groups; nothing here looks at them */
 struct rb_node {
 	struct rb_node *rb_left, *rb_right;
