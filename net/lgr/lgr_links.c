@@ -183,6 +183,7 @@ static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (n < 0 || n > U8_MAX)
 		goto err;
 	slot->n_tok = n;
+	smcr_race(lgr->sn->net, "link-place");
 	smcr_lgr_place_link(link);
 	smcr_link_put(carrier);
 	return true;

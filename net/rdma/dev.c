@@ -12,6 +12,7 @@
 #include "rdma/dev.h"
 #include "rdma/dev_impl.h"
 #include "base/netns.h"
+#include "base/race.h"
 
 const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
 
@@ -273,6 +274,7 @@ static void port_scan_gids(struct smcr_dev *dev, u32 port)
 		rdma_put_gid_attr(attr);
 		end = i + 1;
 	}
+	smcr_race(NULL, "gid-scan");
 	WRITE_ONCE(dev->port[port].gid_end, end);
 	mutex_unlock(&dev->gid_scan);
 }
