@@ -580,7 +580,8 @@ static void unanswered(void *arg, int n)
 	struct pair_of_links *p = arg;
 	int i = n & 1;
 
-	if (p->used && p->num == n >> 1 && !p->leaving[i])
+	/* one that was used again since gets an answer */
+	if (p->used && p->num == n >> 1 && p->lost && !p->leaving[i])
 		smcr_link_fail(p->end[i], SMCR_R_LLC_TIMEOUT);
 }
 
@@ -615,6 +616,7 @@ void group_fail(struct smcr_link *link)
 static void link_lose(struct pair_of_links *p)
 {
 	int i = pick(HOSTS), how = pick(w.orderly ? 8 : 5), k;
+	bool lost = p->lost;
 
 	p->lost = true;
 	tell("link %u: way %d of being lost, at host %d", p->end[0]->num, how, i);
@@ -635,8 +637,8 @@ static void link_lose(struct pair_of_links *p)
 		smcr_link_fail(p->end[i], SMCR_R_DEVICE_GONE);
 		break;
 	default:		/* an operator deletes it */
-		/* one that the other host leaves already cannot be used again */
-		if (w.stays && chance(2) && !p->leaving[0] && !p->leaving[1]) {
+		/* one that is lost already, or that the other host leaves, cannot be used again */
+		if (w.stays && !lost && chance(2) && !p->leaving[0] && !p->leaving[1]) {
 			p->back = true;
 			begin_leave(p, i, true);
 			/* all others at once, if there are any */

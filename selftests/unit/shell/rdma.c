@@ -484,7 +484,7 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	/* SMCR_TX_TURN, and what is said beside data */
 	w.most_posts = max(w.most_posts, posts);
 	if (posts > 20)
-		bad("%u posts while a connection is locked", posts);
+		bad("%u posts by one smcr_tx_push()", posts);
 	for (; wr; wr = wr->next) {
 		if (qp->st == QP_GONE)
 			bad("a post on a queue pair that is gone");
