@@ -479,10 +479,10 @@ static void move_any(struct smcr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_stay_all() - a link that was left is used again, as there is no other one
+ * smcr_conn_stay_all() - a link can be used, and none could before
  * @link: link
  *
- * Connections that are on it go on, those that had left it come back.
+ * Connections that are on it go on, those that are on one that cannot be used any more move.
  *
  * Context: process, sleeps.
  */

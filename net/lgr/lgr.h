@@ -163,7 +163,7 @@ enum smcr_lgr_change {
  *	context, may sleep
  * @move_conns: @link was stopped, and the group has another one: the connections
  *	on it move, and those that have moved need not mind it when it is deleted. Process context
- * @link_stays: @link, which was left, is used again. Process context
+ * @link_stays: @link, which was left or is new, is the only one in use. Process context
  * @spread_conns: so many of each slot's link are to go on over another. Process context
  * @late_conns: a device of @lgr goes, no link is in use there any more, but connections
  *	that could have moved keep it. Process context

@@ -510,6 +510,18 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 	smcr_slot_do(lgr, slot, SMCR_JOB_STAY);
 }
 
+/* Connections of links that were lost wait while there is none that carries */
+static void do_live(struct smcr_lgr *lgr, u8 slot)
+{
+	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
+	bool alone = !READ_ONCE(lgr->live);
+
+	set_bit(slot, &lgr->live);
+	if (link && alone)
+		smcr_lgr_above->link_stays(link);
+	link_event(lgr, slot, SMCR_CHANGE_LINK_ACTIVE);
+}
+
 static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		   struct smcr_llc *msg)
 {
@@ -530,8 +542,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		smcr_slot_do(lgr, a->slot, SMCR_JOB_UP);
 		break;
 	case SMCR_LGR_DO_LIVE:
-		set_bit(a->slot, &lgr->live);
-		link_event(lgr, a->slot, SMCR_CHANGE_LINK_ACTIVE);
+		do_live(lgr, a->slot);
 		if (READ_ONCE(lgr->sn->knobs.balance))
 			smcr_slot_do(lgr, a->slot, SMCR_JOB_SPREAD);
 		break;

@@ -383,6 +383,7 @@ static void link_make(void *arg, int n)
 	struct pair_of_links *p = links;
 	struct host *h;
 	int i, d[HOSTS];
+	bool alone;
 
 	while (p < links + LINKS_MAX && p->used)
 		p++;
@@ -409,7 +410,10 @@ static void link_make(void *arg, int n)
 	}
 	tell("link %u: slots %u, %u", p->num, p->slot[0], p->slot[1]);
 	for (i = 0; i < HOSTS; i++) {
+		alone = !w.host[i].lgr->live;
 		set_bit(p->slot[i], &w.host[i].lgr->live);
+		if (alone)
+			smcr_conn_stay_all(p->end[i]);
 		if (chance(4))
 			wait_until(pick(5));
 	}
