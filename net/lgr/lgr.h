@@ -356,8 +356,8 @@ struct smcr_llc_run {
  * @hash: in sn->lgr_hash
  * @form: in sn->lgr_forming, of a server's group until somebody finds there that its
  *	first contact is over
- * @idle: in sn->lgr_idle, whose last connection went; the oldest is first. It may have
- *	got one since
+ * @idle: in sn->lgr_idle, from when the last connection has gone until another one comes;
+ *	the oldest is first
  * @denied: who has denied the group last, any order
  * @n_denied: how many
  */

@@ -21,14 +21,19 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 }
 
-/* Last connection gone: it is the last one that smcr_lgr_evict() ends */
+/*
+ * The last connection has gone, and the group is the last that smcr_lgr_evict() ends; or
+ * the first has come. Of two callers at a time the later one sees what is true.
+ */
 static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 
 	spin_lock_bh(&sn->lgr_lock);
-	/* released, or not published yet */
-	if (!list_empty(&lgr->net.node))
+	/* not one that is released */
+	if (READ_ONCE(lgr->conns.n))
+		list_del_init(&lgr->net.idle);
+	else if (!list_empty(&lgr->net.node))
 		list_move_tail(&lgr->net.idle, &sn->lgr_idle);
 	spin_unlock_bh(&sn->lgr_lock);
 }
@@ -95,6 +100,7 @@ static void member_remove(struct smcr_lgr *lgr, struct smcr_member *conn)
  */
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 {
+	bool first = false;
 	int rc;
 
 	rc = member_insert(lgr, conn);
@@ -106,11 +112,14 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
 		rc = -ENOTCONN;
 	} else {
 		list_add_tail(&conn->lgr_node, &lgr->conns.list);
+		first = !lgr->conns.n;
 		WRITE_ONCE(lgr->conns.n, lgr->conns.n + 1);
 	}
 	spin_unlock_bh(&lgr->lock);
 	if (rc)
 		member_remove(lgr, conn);
+	else if (first)
+		smcr_lgr_note_idle(lgr);
 	return rc;
 }
 

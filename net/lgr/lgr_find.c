@@ -17,10 +17,7 @@
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
-/*
- * The group that was without a connection for longest ends; true if it did. Those that
- * have one again are taken off the list, once for each time that they had none.
- */
+/* The group that was without a connection for longest ends; true if it did */
 static bool smcr_lgr_evict(struct smcr_net *sn)
 {
 	struct smcr_lgr *lgr, *next;
@@ -31,6 +28,7 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			continue;
 		list_del_init(&lgr->net.idle);
+		/* it has ended, or a connection has come just now */
 		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
 			continue;
 		/* inactivity is for servers to say (LG-38) */

@@ -55,6 +55,8 @@ void idle_run(void *arg, int n)
 			INIT_LIST_HEAD(&conn[i].lgr_node);
 			if (smcr_lgr_add_conn(lgr, &conn[i]))
 				bad("a connection cannot be added");
+			if (!list_empty(&sn.lgr_idle))
+				bad("a group with a connection is among those that are idle");
 		} else {
 			continue;
 		}
