@@ -514,7 +514,8 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 static void do_live(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
-	bool alone = !READ_ONCE(lgr->live);
+	bool alone = !READ_ONCE(lgr->live) &&
+		     smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE;
 
 	set_bit(slot, &lgr->live);
 	if (link && alone)
