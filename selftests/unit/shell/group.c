@@ -768,6 +768,7 @@ static void host_start(struct host *h, int no)
 	lgr->agreed.base = w.base;
 	spin_lock_init(&lgr->lock);
 	INIT_LIST_HEAD(&lgr->net.node);
+	INIT_LIST_HEAD(&lgr->net.idle);
 	smcr_lgr_init_conns(lgr);
 	lgr->rtok.all = kmem(sizeof(*lgr->rtok.all), __func__);
 	h->rmb = kmem(sizeof(*h->rmb), __func__);
