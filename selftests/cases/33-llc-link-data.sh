@@ -121,5 +121,7 @@ client() {
 	done
 	app "a reply that nobody asked for" socket "connect:$PEER:5001=ECONNRESET" close
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
-	eq "links that the group may have" "$(max_links)" "[4]"
+	# the group of a first contact that failed takes a moment to be freed
+	four() { [ "$(max_links)" = "[4]" ]; }
+	check "links that the group may have" eventually 5 four
 }
