@@ -411,6 +411,8 @@ TEST(shell__storm_stays)
 
 	covers("FO-24");
 	run_many(&k, 300);
+	/* data that were held back wait for nothing but the link that is used again */
+	EXPECT_TRUE(run(&k, 21413));
 }
 
 /* Data that take more posts than may be made while the connection is locked */
