@@ -46,6 +46,28 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
 }
 
+/* To the link. @signal: the completion is wanted, which has a reference until it comes */
+static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
+			     int n_w, const u8 *msg, bool signal, u64 mark,
+			     u32 flags)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	int rc;
+
+	if (signal)
+		sock_hold(sk);
+	rc = smcr_link_post(conn->link, w, n_w, msg,
+			    signal ? smcr_conn_above->tx_done : NULL, conn,
+			    mark, flags, &conn->tx.sq_wait);
+	if (!signal)
+		return rc;
+	if (rc)
+		sock_put(sk);
+	else
+		WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
+	return rc;
+}
+
 /*
  * Post @n_w writes and the CDC behind them; account for it when that went
  * through. @signal: the completion is wanted. Returns as smcr_link_post().
@@ -66,14 +88,9 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		signal = true;
 	smcr_tx_fill(conn, prod, blocked, &cdc);
 	smcr_cdc_encode(&cdc, msg);
-	if (signal)
-		sock_hold(&ssk->sk);
-	rc = smcr_link_post(conn->link, w, n_w, msg,
-			    signal ? smcr_conn_above->tx_done : NULL, conn, prod->abs,
-			    smcr_tx_pend_flags(conn, &cdc), &conn->tx.sq_wait);
+	rc = smcr_tx_link_post(conn, w, n_w, msg, signal, prod->abs,
+			       smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
 	if (rc) {
-		if (signal)
-			sock_put(&ssk->sk);
 		/* it may have failed behind the first writes of several */
 		if (rc != -EAGAIN)
 			conn->mv.unsure = true;
@@ -82,7 +99,6 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	trace_smcr_cdc(true, cdc.token, &cdc);
 	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
 	if (signal) {
-		WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
 		conn->tx.signalled = prod->abs;
 		/* one in the midst of the data does not tell of their end */
 		if (prod->abs == conn->tx.queued)
@@ -253,8 +269,6 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 static int smcr_tx_post_again(struct smcr_conn *conn,
 			      const struct smcr_tx_plan *plan, bool last)
 {
-	u32 flags = (u32)conn->tx.attempt << 8 | (u32)conn->mv.fo.seq << 16;
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
 	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct ib_rdma_wr w[2];
 	struct smcr_buf *buf;
@@ -263,18 +277,10 @@ static int smcr_tx_post_again(struct smcr_conn *conn,
 
 	buf = smcr_tx_where(conn, conn->mv.again.abs, &src);
 	smcr_tx_writes(conn, plan, buf, src, w, sge);
-	if (last)
-		sock_hold(sk);
-	rc = smcr_link_post(conn->link, w, plan->n_seg, NULL,
-			    last ? smcr_conn_above->tx_done : NULL, conn,
-			    conn->mv.fo.abs, flags, &conn->tx.sq_wait);
-	if (rc) {
-		if (last)
-			sock_put(sk);
+	rc = smcr_tx_link_post(conn, w, plan->n_seg, NULL, last, conn->mv.fo.abs,
+			       smcr_tx_pend_flags(conn, 0, conn->mv.fo.seq));
+	if (rc)
 		return rc;
-	}
-	if (last)
-		WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
 	smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan->len);
 	smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
 		       plan->n_seg);
@@ -442,23 +448,15 @@ static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 static int smcr_tx_barrier(struct smcr_conn *conn)
 {
 	struct ib_rdma_wr w = { .wr.opcode = IB_WR_RDMA_WRITE };
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
-	u32 flags = SMCR_TX_BARRIER | (u32)conn->tx.attempt << 8 |
-		    (u32)conn->tx.seq << 16;
+	u32 flags = smcr_tx_pend_flags(conn, SMCR_TX_BARRIER, conn->tx.seq);
 	int rc;
 
 	if (conn->mv.leave != SMCR_MV_STOPS)
 		return 0;
-	sock_hold(sk);
-	rc = smcr_link_post(conn->link, &w, 1, NULL, smcr_conn_above->tx_done,
-			    conn, conn->tx.prod.abs, flags, &conn->tx.sq_wait);
-	if (rc) {
-		sock_put(sk);
-		return rc;
-	}
-	WRITE_ONCE(conn->tx.pends, conn->tx.pends + 1);
-	conn->mv.leave = SMCR_MV_WAITS;
-	return 0;
+	rc = smcr_tx_link_post(conn, &w, 1, NULL, true, conn->tx.prod.abs, flags);
+	if (!rc)
+		conn->mv.leave = SMCR_MV_WAITS;
+	return rc;
 }
 
 /* -EBUSY: the completion of a post goes on */

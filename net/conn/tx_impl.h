@@ -12,11 +12,14 @@
 /* In pend->flags, where a CDC has no flag: smcr_tx_barrier() */
 #define SMCR_TX_BARRIER		0x01
 
-/* pend->flags: cflags of the CDC, conn->tx.attempt, its sequence number */
-static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn,
-				     const struct smcr_cdc *cdc)
+/*
+ * pend->flags: cflags of the CDC or SMCR_TX_BARRIER, conn->tx.attempt, and the number of
+ * the last CDC that has arrived when the post completes
+ */
+static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn, u8 low,
+				     u16 seq)
 {
-	return cdc->cflags | (u32)conn->tx.attempt << 8 | (u32)cdc->seq << 16;
+	return low | (u32)conn->tx.attempt << 8 | (u32)seq << 16;
 }
 
 /*

@@ -10,7 +10,7 @@ static void completes(struct smcr_conn *conn, struct smcr_link *link, u8 ago)
 	struct smcr_tx_pend pend = { .link = link, .mark = 1 + pick(1000) };
 	struct smcr_fo fo;
 
-	pend.flags = smcr_tx_pend_flags(conn, &cdc);
+	pend.flags = smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq);
 	conn->tx.attempt += ago;
 	conn->tx.done = 1000;		/* nobody waits for room */
 	conn->tx.acked = 0;
