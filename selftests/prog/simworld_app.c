@@ -712,14 +712,12 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv did not wait for all", rc, 0);
 	/* it waits for all, but for what is behind an urgent byte */
 	e->brief = let_go && e->p->opt.waitall && rc < n && !o->p->opt.oob;
-	/* its other thread has shut both directions while this one was in recv() */
-	if (!rc && e->rdwr) {
-		e->eof = true;
-		return true;
-	}
 	if (!rc) {
-		/* what it sent and said before it aborted may have come */
-		if (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted))) {
+		/*
+		 * What it sent and said before it aborted may have come; or the other thread
+		 * here has shut both directions while this one was in recv().
+		 */
+		if (!e->rdwr && (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted)))) {
 			/* send() has told the error, or, of two that wait, is about to: as with TCP */
 			if ((!e->wdead && !e->in_send) || !cause(e, ECONNRESET, RECV))
 				return bad(e, "end of data", rc, 0);
