@@ -21,8 +21,6 @@ server() {
 	race_server_ends
 }
 
-failed() { [ "$(counter link-down)" -gt "$downs" ]; }
-
 client() {
 	local conn
 	race_client 3

@@ -21,8 +21,6 @@ server() {
 	race_server_ends
 }
 
-failed() { [ "$(counter link-down)" -gt "$downs" ]; }
-
 client() {
 	local act
 	[ "$FABRIC" = sim ] || skip "a device that is fatal is simulated"

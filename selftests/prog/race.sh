@@ -10,10 +10,12 @@
 #	unlatch NAME		opens it
 #	race_server N, race_client N	a connection that stays, in $BG, with N links (prog/links.sh)
 #	race_server_ends	... to the mark over
+#	failed			a link has failed since downs=$(counter link-down)
 RACE=/sys/module/smcr/parameters/race
 
 latch() { echo "$1" > $RACE; }
 unlatch() { echo "-$1" > $RACE; }
+failed() { [ "$(counter link-down)" -gt "$downs" ]; }
 held() { grep -qx "$1 ${2:-1}" $RACE; }
 holds() { check "$ROLE: held at $1" eventually 20 held "$@"; }
 
