@@ -17,7 +17,8 @@
 server() {
 	local k=$SLOW
 	# the link lives for T_LLC in any case: others are on it
-	fast t_testlink=0 t_llc=2000
+	# and no other link is offered, however long it takes
+	fast t_testlink=0 t_llc=2000 t_link_retry=86400000
 	app_bg limit:60 socket listen:5000 mark:up \
 		slot:1 accept:0 recv:5 send:5 await:far keepalive:$((30 * SLOW)) await:on keepalive:$k:$SLOW:3 \
 		slot:2 accept:0 keepalive:$k:$SLOW:3 recv:5 send:5 mark:both \
