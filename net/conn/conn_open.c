@@ -553,9 +553,7 @@ static void smcr_conn_work(struct work_struct *work)
 	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
 		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
 	idle = !smcr_tx_unsaid(conn);
-	/* both have said C or A: the peer writes no more (RMB-22) */
-	orderly = (conn->fsm.tx_closed || conn->fsm.tx_abort) &&
-		  (conn->fsm.rx_closed || conn->fsm.rx_abort) &&
+	orderly = smcr_close_both_sent(&conn->fsm) &&
 		  !smcr_conn_may_come(conn);
 	spin_unlock_bh(&conn->lock);
 

@@ -30,26 +30,49 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 }
 
 /*
+ * @conn, in @lgr, has ended, but is not released yet: its work waits for the socket
+ * lock, or for a completion. The peer may have given its element to another connection.
+ * Context: any up to softirq.
+ */
+static bool smcr_conn_has_ended(struct smcr_conn *conn,
+				const struct smcr_lgr *lgr)
+{
+	bool ended;
+
+	spin_lock_bh(&conn->lock);
+	ended = conn->lgr != lgr ||
+		(conn->active && smcr_close_both_sent(&conn->fsm));
+	spin_unlock_bh(&conn->lock);
+	return ended;
+}
+
+/*
  * Store @conn as owner of @key, which has memory. *@old: the owner before, with a
  * reference; NULL if it lets go just now, too. Only the address that formed the group
- * takes an element from a live owner.
+ * takes an element from an owner that has not ended.
  */
 static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
 			    struct smcr_conn *conn, struct smcr_conn **old)
 {
 	struct xarray *relems = &lgr->rtok.relems;
+	struct smcr_conn *owner;
 	struct in6_addr addr;
 	int rc = -EBUSY;
 
 	*old = NULL;
 	smcr_tcp_peer(smcr_conn_sock(conn)->tcp->sk, &addr);
 	rcu_read_lock();
+	owner = xa_load(relems, key);
+	if (owner && !ipv6_addr_equal(&addr, &lgr->peer.addr) &&
+	    !smcr_conn_has_ended(owner, lgr))
+		goto out;
 	xa_lock_bh(relems);
-	if (ipv6_addr_equal(&addr, &lgr->peer.addr) || !xa_load(relems, key)) {
-		*old = __xa_store(relems, key, conn, GFP_ATOMIC);
-		rc = xa_err(*old);
-	}
+	*old = xa_load(relems, key);
+	if (!*old || *old == owner ||
+	    ipv6_addr_equal(&addr, &lgr->peer.addr))
+		rc = xa_err(__xa_store(relems, key, conn, GFP_ATOMIC));
 	xa_unlock_bh(relems);
+out:
 	/* its memory goes a grace period after it has let go */
 	if (rc || (*old &&
 		   !refcount_inc_not_zero(&smcr_conn_sock(*old)->sk.sk_refcnt)))
@@ -69,7 +92,8 @@ static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
  *
  * Another live connection that still holds the element loses it: the peer,
  * its owner, says that it is free (RMB-24). But CLC messages can be relayed: from
- * an address that did not form the group they take no element in use (J-08).
+ * an address that did not form the group they take no element of a connection that
+ * has not ended (J-08).
  *
  * Context: process.
  * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the

@@ -151,6 +151,12 @@ struct smcr_close_out {
 	const char *arc;	/* RFC arc or catalogue item, for tracing */
 };
 
+/* Both sides have sent C or A: neither writes any more (RMB-22) */
+static inline bool smcr_close_both_sent(const struct smcr_close *c)
+{
+	return (c->tx_closed || c->tx_abort) && (c->rx_closed || c->rx_abort);
+}
+
 void smcr_close_init(struct smcr_close *c);
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
