@@ -17,7 +17,7 @@
 n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
 have() { [ "$(n_links)" = "$1" ]; }
 # soft RoCE on a busy machine takes its time
-at_once() { fast "qp_timeout=$([ "$FABRIC" = sim ] && echo 13 || echo 16)" t_llc=2000 t_testlink=1000 t_link_retry=60000 t_lgr_idle=500 "$@"; }
+at_once() { fast "qp_timeout=$([ "$FABRIC" = sim ] && echo 13 || echo 16)" t_llc=2000 t_testlink=1000 t_link_retry=60000 t_lgr_idle=$((SLOW > 3 ? 3000 : 500)) "$@"; }
 moved() { counter conn-moved; }
 
 lose() {
