@@ -83,14 +83,6 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 		smcr_lgr_put(lgr);
 }
 
-/* The queue pair goes; once. Process context, sleeps. */
-void smcr_slot_link_stop(struct smcr_link *link)
-{
-	if (smcr_link_stop(link))
-		smcr_lgr_above->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
-				      SMCR_R_NONE);
-}
-
 /**
  * smcr_llc_kick() - let the machine look
  * @lgr: group; the caller has a reference, or the group a link that calls back

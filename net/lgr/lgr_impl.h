@@ -38,7 +38,6 @@ void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay);
 void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot);
 void smcr_lgr_release_now(struct smcr_lgr *lgr);
 void smcr_lgr_place_link(struct smcr_link *link);
-void smcr_slot_link_stop(struct smcr_link *link);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);
 void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 		     u32 del_reason);

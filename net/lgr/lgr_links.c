@@ -243,6 +243,14 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	smcr_link_put(link);
 }
 
+/* The queue pair goes; once. Process context, sleeps. */
+void smcr_slot_link_stop(struct smcr_link *link)
+{
+	if (smcr_link_stop(link))
+		smcr_lgr_above->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
+				      SMCR_R_NONE);
+}
+
 static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);

@@ -57,6 +57,7 @@ void smcr_slot_init(struct smcr_lgr *lgr);
 u8 smcr_lgr_own_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
 u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot);
+void smcr_slot_link_stop(struct smcr_link *link);
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot);
 void smcr_slots_end(struct smcr_lgr *lgr);
 void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job);

@@ -100,6 +100,19 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 }
 
 /*
+ * Registration has gone wrong, and with it the link. Whether the device has done it is
+ * not known: another link of that device gets another MR.
+ */
+static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
+		      struct smcr_link *link)
+{
+	smcr_slot_link_stop(link);	/* REG_MR is over */
+	mutex_lock(&lgr->rmbs.mutex);
+	smcr_rmb_drop_mr(rmb, link->mem.d);
+	mutex_unlock(&lgr->rmbs.mutex);
+}
+
+/*
  * On all links that carry data; without a registration if the RMB is to go. A link
  * on which that goes wrong has failed; the others do.
  */
@@ -120,7 +133,7 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		if (rc != -ENOMEM && !del)
 			rc = smcr_rmb_register(rmb, link);
 		if (rc && rc != -ENOMEM)
-			smcr_rmb_undo(rmb, link);
+			rkey_undo(lgr, rmb, link);
 		/* who has a link there keeps the MR, too */
 		if (!rc && rmb->mr[link->mem.d])
 			rkey_name(lgr, rmb, link);

@@ -17,7 +17,6 @@
 #include "base/netns.h"
 #include "lgr/rmb.h"
 #include "base/trace.h"
-#include "lgr/lgr_impl.h"
 #include "lgr/rmb_impl.h"
 
 /* Geometry */
@@ -341,8 +340,8 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 }
 
 /*
- * On the device of a link in RTS, if it is not yet. When REG_MR fails, it may be under
- * way until the link is stopped: smcr_rmb_undo() is next. Context: process, sleeps.
+ * On the device of a link in RTS, if it is not yet. When that fails, but for want of
+ * memory, REG_MR may be on its way until the link is stopped. Context: process, sleeps.
  */
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
@@ -352,37 +351,14 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 
 	if (smcr_rmb_registered(rmb, link))
 		return 0;
-	if (rmb->doubt)
-		return -EBUSY;
 	if (!rmb->mr[d] && rmb_alloc_mr(rmb, link))
 		return -ENOMEM;
 	rc = smcr_link_reg_mr(link, rmb->mr[d], SMCR_RMB_ACCESS);
-	if (rc) {
-		if (rc != -ENOMEM)
-			rmb->doubt = link;
+	if (rc)
 		return rc;
-	}
 	set_bit(d, &rmb->registered);
 	trace_smcr_rmb(lgr->id, rmb->id, "register", rmb->bsize);
 	return 0;
-}
-
-/*
- * Registration on a link has failed, and with it the link. Whether the device has
- * registered the MR is not known: another link of that device gets another MR. An RMB
- * that is in doubt is not freed. Context: process, sleeps.
- */
-void smcr_rmb_undo(struct smcr_rmb *rmb, struct smcr_link *link)
-{
-	struct smcr_lgr *lgr = link->lgr;
-
-	smcr_slot_link_stop(link);	/* REG_MR is over */
-	mutex_lock(&lgr->rmbs.mutex);
-	if (rmb->doubt == link) {
-		rmb->doubt = NULL;
-		smcr_rmb_drop_mr(rmb, link->mem.d);
-	}
-	mutex_unlock(&lgr->rmbs.mutex);
 }
 
 /* The RMB after @rmb, NULL: the first, of those that the peer knows */
@@ -437,20 +413,15 @@ static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
-	bool doubt = false;
 	int rc = 0;
 
 	do {
 		mutex_lock(&lgr->rmbs.mutex);
 		rmb = rmb_lacking(lgr, link, true);
-		if (rmb) {
+		if (rmb)
 			rc = smcr_rmb_register(rmb, link);
-			doubt = rmb->doubt == link;
-		}
 		mutex_unlock(&lgr->rmbs.mutex);
 	} while (rmb && !rc);
-	if (doubt)
-		smcr_rmb_undo(rmb, link);
 	return rc;
 }
 

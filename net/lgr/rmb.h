@@ -29,8 +29,6 @@
  * @bsize: element size code
  * @elems: allocation state; lgr->rmbs.mutex
  * @registered: REG_MR has completed, a bit for each device; atomic
- * @doubt: link on which REG_MR has failed and may be under way until the link is
- *	stopped, or NULL; only compared. lgr->rmbs.mutex, or what publishes the RMB
  * @off: it is in lgr->rmbs.off; lgr->rmbs.mutex
  * @told: the peer knows it, so that it has to be told of it on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
@@ -47,7 +45,6 @@ struct smcr_rmb {
 	u8 bsize;
 	struct smcr_elems elems;
 	unsigned long registered;
-	const struct smcr_link *doubt;
 	bool off;
 	bool told;
 	bool leaked;

@@ -31,7 +31,6 @@ void smcr_rmb_free_locked(struct smcr_rmb *rmb);
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d);
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d);
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link);
-void smcr_rmb_undo(struct smcr_rmb *rmb, struct smcr_link *link);
 struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize);
 struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr,
 				      const struct smcr_link *link, u8 bsize,

@@ -91,8 +91,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 	lockdep_assert_held(&lgr->rmbs.mutex);
 	for (i = 0; i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
-			if (!smcr_elems_idle(&rmb->elems) || rmb->doubt ||
-			    smcr_rmb_newest(rmb))
+			if (!smcr_elems_idle(&rmb->elems) || smcr_rmb_newest(rmb))
 				continue;
 			left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 			*next = min(*next, left);
