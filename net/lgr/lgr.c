@@ -208,7 +208,8 @@ static enum smcr_reason slot_why(const struct smcr_slot *slot,
 
 /*
  * The failure of a link concerns the slot that it is in, once: not the slot's next link,
- * nor one that is not placed yet.
+ * nor one that is not placed yet. Under the lock, so that smcr_slot_off() drops it, and
+ * the group does not end for it before it is announced.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
@@ -224,20 +225,15 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 		slot->down_why = *why;
 		clear_bit(link->slot, &lgr->live);
 		clear_bit(link->slot, &lgr->spare);
+		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD) {
+			smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
+			smcr_lgr_above->event(lgr, link,
+					      SMCR_CHANGE_LINK_FAILED, *why);
+		}
+		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return fails;
-}
-
-/* The machine looks at the failure. Under the lock, so that smcr_slot_off() drops it */
-static void slot_failed(struct smcr_link *link)
-{
-	struct smcr_lgr *lgr = link->lgr;
-
-	spin_lock_bh(&lgr->lock);
-	if (lgr->slot[link->slot].link == link)
-		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
-	spin_unlock_bh(&lgr->lock);
 }
 
 /**
@@ -278,12 +274,6 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 			why);
 	if (!slot_fails(link, &why))
 		return;
-	/* before the machine ends the group for it */
-	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD) {
-		smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
-		smcr_lgr_above->event(lgr, link, SMCR_CHANGE_LINK_FAILED, why);
-	}
-	slot_failed(link);
 	/*
 	 * In first contact none is live before the first one is confirmed. Whether one
 	 * that is left is used again is up to the machine.
