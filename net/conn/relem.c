@@ -30,9 +30,9 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 }
 
 /*
- * @conn, in @lgr, has ended, but is not released yet: its work waits for the socket
- * lock, or for a completion. The peer may have given its element to another connection.
- * Context: any up to softirq.
+ * @conn, in @lgr, has ended, and its last message is posted, but it is not released yet:
+ * its work waits for the socket lock, or for a completion. The peer may have given its
+ * element to another connection. Context: any up to softirq.
  */
 static bool smcr_conn_has_ended(struct smcr_conn *conn,
 				const struct smcr_lgr *lgr)
@@ -41,7 +41,8 @@ static bool smcr_conn_has_ended(struct smcr_conn *conn,
 
 	spin_lock_bh(&conn->lock);
 	ended = conn->lgr != lgr ||
-		(conn->active && smcr_close_both_sent(&conn->fsm));
+		(conn->active && smcr_close_both_sent(&conn->fsm) &&
+		 !conn->tx.owed);
 	spin_unlock_bh(&conn->lock);
 	return ended;
 }

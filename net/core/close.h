@@ -151,7 +151,7 @@ struct smcr_close_out {
 	const char *arc;	/* RFC arc or catalogue item, for tracing */
 };
 
-/* Both sides have sent C or A: neither writes any more (RMB-22) */
+/* The peer has sent C or A, and so has this side, or it is about to (RMB-22) */
 static inline bool smcr_close_both_sent(const struct smcr_close *c)
 {
 	return (c->tx_closed || c->tx_abort) && (c->rx_closed || c->rx_abort);
