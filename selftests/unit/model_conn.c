@@ -227,7 +227,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	EXPECT_TRUE(moves > done / 4);
 	EXPECT_TRUE(!k->turns || most_posts >= 16);
 	EXPECT_TRUE(!k->stays || stayed > done / 8);
-	EXPECT_TRUE(!k->no_mem || lost > done / 12);
+	EXPECT_TRUE(!k->no_mem || lost > done / 8);
 	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
