@@ -2,49 +2,22 @@
 # shellcheck shell=bash
 #
 # Six hundred listeners, more than there ever were workers, each with a connection to
-# accept and a thread that hangs in a page fault which is never answered: in
-# setsockopt() of an option that TCP has, and in getsockopt() of one whose result TCP
-# copies under its lock. Another listener accepts at once, with SMC-R and without, and
-# the connections of others come to their end.
+# accept and a thread that hangs in a page fault which is never answered: in setsockopt()
+# of options of the socket and of TCP, of filters, of a value that is too long, and in
+# getsockopt() of options whose result or length is copied under TCP's lock. Another
+# listener, a connection that there is and one to another host take their usual time.
 #
 # covers: SEC-13
-# timeout: 120
-# lanes: qemu
+# timeout: 170
 # tags: clc vm
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/stuck.sh
+. "$PROG/stuck.sh"
+# shellcheck source=selftests/prog/stuck_many.sh
+. "$PROG/stuck_many.sh"
 
-N=600
-SOCKCMD=$PROG/sockcmd
+KINDS=(listen-linger listen-ipopts listen-ttl listen-filter listen-cbpf listen-getfilter listen-dstopts listen-savedsyn)
 
-# hangs KIND ADDRESS: until the client has tried
-hangs() {
-	local hang log
-	bg "$PROG/stuck" "$2" 20000 $N "listen-$1"
-	hang=$BG log=$CASEDIR/server-bg$_nbg.log
-	poll 60 grep -q "^stuck $N" "$log" || fail "the threads do not hang: $(cat "$log")"
-	bg "$SOCKCMD" limit:40 socket listen:5000 slot:1 accept:0 recv:5 send:5 recv:1=eof \
-		close slot:2 accept:0 recv:5 send:5 recv:1=eof close
-	poll 10 listening 5000
-	mark "up.$1"
-	await "over.$1" 60
-	kill "$hang"
-	check "they can be killed" eventually 30 gone "$hang" || :
-}
-
-server() {
-	hangs ipopts 127.0.0.1
-	hangs dstopts ::1
-}
-
-client() {
-	local kind
-	for kind in ipopts dstopts; do
-		await up.$kind 90
-		check "SMC-R beside $kind" "$SOCKCMD" start socket "connect:$PEER:5000" \
-			send:5 recv:5 elapsed:0:2000 close || :
-		check "TCP beside $kind" "$SOCKCMD" start socket:tcp "connect:$PEER:5000" \
-			send:5 recv:5 elapsed:0:1000 close || :
-		mark over.$kind
-	done
-}
+server() { stuck_many_server; }
+client() { stuck_many_client; }
