@@ -7,6 +7,7 @@
 #include "lgr/llc.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
+#include "base/race.h"
 #include "lgr/lgr_impl.h"
 
 /*
@@ -113,6 +114,7 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 		after = 0;
 		while ((lgr = smcr_lgr_next(smcr_net(net), after))) {
 			after = lgr->net.id.id;
+			smcr_race(lgr->sn->net, "lgr-each");
 			fn(lgr, dev, port);
 			smcr_lgr_put(lgr);
 			cond_resched();
