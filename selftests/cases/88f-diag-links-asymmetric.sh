@@ -4,7 +4,7 @@
 # smcctl link and linkgroup, and the log, of a group with an asymmetric link: the client
 # has one card. Who is lost when that is, is said.
 #
-# covers: LG-53
+# covers: LG-21 LG-53
 # nics: 2/1
 # timeout: 120
 # tags: diag lgr links

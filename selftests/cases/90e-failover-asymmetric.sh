@@ -5,7 +5,7 @@
 # is lost under full load, by its path or with the client's card: all goes on over the
 # other one, and so do new connections.
 #
-# covers: FO-17 LG-48
+# covers: FO-17 LG-20 LG-48
 # nics: 1/2
 # timeout: 120
 # tags: lgr links failover
