@@ -7,7 +7,7 @@
 # stale; a client with a new peer ID or another RNIC is a new peer, and one that
 # takes another RNIC than it prefers is still known.
 #
-# covers: CLC-24 CLC-46 CLC-56 CLC-66
+# covers: CLC-24 CLC-34 CLC-46 CLC-56 CLC-66
 # module: ours ours
 # timeout: 60
 # kernels: umdbg um 6.1 6.12

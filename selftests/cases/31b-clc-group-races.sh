@@ -7,7 +7,7 @@
 # elements of its own, or a Decline. Who a peer is, its ID says and not its
 # address.
 #
-# covers: CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
+# covers: CLC-34 CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
 # module: ours ours
 # timeout: 100
 # kernels: umdbg um 6.1 6.12

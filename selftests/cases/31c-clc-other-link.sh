@@ -4,7 +4,7 @@
 # A Confirm names one link of the group, and the server writes on the other one, with the key
 # and the address that the client's RMB has there.
 #
-# covers: RMB-20
+# covers: LG-24 RMB-20
 # module: ours none
 # nics: 2/2
 # timeout: 60
@@ -27,7 +27,9 @@ client() {
 		$(links 2)
 		connect $PEER 5000
 		first_contact until=add_link
-		add_link 2 until=cont_reply
+		add_link 2 until=cont
+		# in first contact there is one RMB
+		rx llc add_link_cont reply=0 about=2 n=1 ref1=%peer_rkey
 		# over link 2 the RMB is one that begins an element later
 		tx llc add_link_cont reply=1 about=2 va1=+16384
 		add_link 2 from=confirm_link

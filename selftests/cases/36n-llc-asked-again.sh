@@ -4,9 +4,10 @@
 # DELETE LINK of one link is not answered: after T_LLC the link that carried it is taken for dead, too, the
 # request comes again over another one, and then one for the link that was silent. The end of
 # the group cannot be delivered over the first link, whose queue pair has gone at the peer: it comes over
-# the second.
+# the second. That it is delivered is enough there; when nobody is there to be told any more the group ends, too,
+# and its connection.
 #
-# covers: LLC-10 LLC-50 LLC-52
+# covers: LLC-10 LLC-50 LLC-52 LLC-53
 # module: ours none
 # nics: 3/3
 # timeout: 60
@@ -15,6 +16,8 @@
 # tags: puppet llc lgr links
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
+
+newest() { "$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | max'; }
 
 server() {
 	fast max_links=3 t_llc=1500 t_lgr_idle=60000 t_testlink=3600000 t_link_retry=3600000 qp_timeout=13
@@ -25,7 +28,11 @@ server() {
 	app_bg limit:20 socket listen:5000 mark:up2 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program, the end"
 	await gone 20
-	check "smcctl" "$SMCCTL" linkgroup delete "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | max')"
+	check "smcctl" "$SMCCTL" linkgroup delete "$(newest)"
+	app_bg limit:20 socket listen:5000 mark:up3 accept:0 recv:5 recv:1=ECONNRESET close
+	await dead 20
+	check "smcctl, once more" "$SMCCTL" linkgroup delete "$(newest)"
+	app_end "server program, nobody hears of the end"
 }
 
 client() {
@@ -70,6 +77,26 @@ client() {
 		on 1 qp destroy
 		mark gone
 		on 2 rx llc delete_link reply=0 all=1
+		# nobody answers, and the link does not wait for T_LLC
+		start
+		on 2 rx down
+		elapsed 0ms 1200ms
 		check offences 0
+	E
+	await up3
+	pup "nobody is there" <<-E
+		set peer_id=0003525400000002
+		connect $PEER 5000
+		first_contact until=add_link
+		rx llc add_link reply=0
+		tx llc add_link reply=1
+		accepted
+		tx data len=5
+		taken
+		qp destroy
+		start
+		mark dead
+		rx rst
+		elapsed 0ms 1200ms
 	E
 }

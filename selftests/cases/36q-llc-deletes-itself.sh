@@ -5,7 +5,7 @@
 # its connection moves, the reply goes over that link, then the link ends, and its device is
 # free. If the reason says that the path is lost there is no reply, and the link ends as well.
 #
-# covers: LLC-46 LG-36
+# covers: LLC-46 LG-22 LG-36
 # module: none ours
 # nics: 2/2
 # timeout: 60

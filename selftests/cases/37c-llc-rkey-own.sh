@@ -6,7 +6,7 @@
 # nothing. (The puppet itself complains of a CLC message that names an RMB which
 # it does not know.)
 #
-# covers: CLC-32 LLC-17 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-89 RMB-05 RMB-10
+# covers: CLC-32 LLC-17 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-84 LLC-89 RMB-05 RMB-10
 # module: ours none
 # timeout: 60
 # kernels: umdbg um 6.1 6.12
@@ -78,8 +78,12 @@ client() {
 			rx llc confirm_rkey reply=1 negative=0 rkey=0x11223344 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
 			rx llc delete_rkey reply=1 negative=0 mask=0 2s
+			# but for a notice of another RNIC, which is kept
+			tx llc add_link reply=0 qpn=0 link=0 psn=0
 			rx none 100ms
 			tx llc confirm_rkey reply=1 rkey=%new va=%va
+			rx llc add_link reply=0 rejected=0
+			tx llc add_link reply=1
 			rx accept first=0 rkey=%new va=%va index=1
 		E
 		uses

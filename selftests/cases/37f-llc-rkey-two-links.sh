@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# CONFIRM RKEY and DELETE RKEY in a group with two links: an RMB that is withdrawn by the
-# key of one link is forgotten on the other one, too (RFC 7609 3.5.5.2.2).
+# CONFIRM RKEY and DELETE RKEY in a group with two links, over either: what CONFIRM RKEY says
+# first is about the link that it came over, and an RMB that is withdrawn by the key of one link
+# is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5).
 #
-# covers: LLC-67
+# covers: LLC-56 LLC-67
 # module: ours ours
 # nics: 2/2
 # timeout: 60
@@ -15,19 +16,21 @@
 . "$PROG/puppet.sh"
 
 rkeys() {
-	local one other
+	local one other by
 	for one in 1 2; do
 		other=$((3 - one))
-		cat <<-E
-			on $one tx llc confirm_rkey rkey=0x1122330$one va=0x7f0012340000 n=1 link1=%{$other:link_num} rkey1=0x1122330$other va1=0x7f0056780000
-			on $one rx llc confirm_rkey reply=1 negative=0
-			on 1 tx llc delete_rkey n=1 rkey1=0x11223301
-			on 1 rx llc delete_rkey reply=1 negative=0 mask=0
-			on 2 tx llc delete_rkey n=1 rkey1=0x11223302
-			on 2 rx llc delete_rkey reply=1 negative=1 mask=0x80
-			on 1 tx llc delete_rkey n=1 rkey1=0x11223301
-			on 1 rx llc delete_rkey reply=1 negative=1 mask=0x80
-		E
+		for by in 1 2; do
+			cat <<-E
+				on $one tx llc confirm_rkey rkey=0x1122330$one va=0x7f0012340000 n=1 link1=%{$other:link_num} rkey1=0x1122330$other va1=0x7f0056780000
+				on $one rx llc confirm_rkey reply=1 negative=0
+				on $by tx llc delete_rkey n=1 rkey1=0x1122330$by
+				on $by rx llc delete_rkey reply=1 negative=0 mask=0
+				on $((3 - by)) tx llc delete_rkey n=1 rkey1=0x1122330$((3 - by))
+				on $((3 - by)) rx llc delete_rkey reply=1 negative=1 mask=0x80
+				on $by tx llc delete_rkey n=1 rkey1=0x1122330$by
+				on $by rx llc delete_rkey reply=1 negative=1 mask=0x80
+			E
+		done
 	done
 }
 

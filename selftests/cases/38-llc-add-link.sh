@@ -5,7 +5,7 @@
 # withdrawn when the client accepts what would be a parallel link, and nobody
 # sends data before that is settled.
 #
-# covers: CLC-65 CONN-02 LLC-03 LLC-29 LLC-31 LLC-35
+# covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35
 # module: ours ours
 # timeout: 90
 # kernels: umdbg um 6.1 6.12

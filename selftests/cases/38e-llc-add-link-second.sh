@@ -6,7 +6,7 @@
 # the link that carries the exchange fails, and the connections go on over another.
 # With three cards: links 1 and 2 are there, the third is what it is about.
 #
-# covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-40 LLC-41 LLC-45 CDC-06
+# covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-39 LLC-40 LLC-41 LLC-45 LLC-91 CDC-06
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -154,6 +154,17 @@ as_client() {
 	printf '%s\n' "add_link ${n}c until=confirm_link_reply" "on ${n}c tx llc delete_rkey n=1 rkey1=1 expect=gone"
 	deleted "${n}c" 0x40000
 	over "$n" "${n}b"
+
+	group "what comes while a third link is added, which comes to nothing, is done afterwards"
+	second
+	printf '%s\n' "add_link ${n}c until=confirm_link_reply" "tx llc delete_rkey n=1 rkey1=0x99" \
+		"tx llc delete_link about=${n}b orderly=1 reason=0x20000" "rx none 200ms link" \
+		"on ${n}c tx llc confirm_link reply=1 qpn=^2 expect=gone"
+	deleted "${n}c" 0x40000
+	printf '%s\n' "rx llc delete_rkey reply=1 negative=1 n=1 mask=0x80 rkey1=0x99" "conn ${n}x"
+	moved "$n"
+	printf '%s\n' "on $n rx llc delete_link reply=0 all=0 orderly=1 about=${n}b" "on $n tx llc delete_link reply=1 about=${n}b"
+	over "$n"
 
 	group "ADD LINK is answered on the second link"
 	second
@@ -352,6 +363,15 @@ as_server() {
 		printf '%s\n' "on ${n}b add_link ${n}c until=cont" "on ${n}b tx llc add_link_cont about=${n}c $i expect=gone"
 		spoilt
 	done
+	group "three RTokens and one: the last reply is empty"
+	second
+	printf '%s\n' "on ${n}b add_link ${n}c until=cont" \
+		"on ${n}b tx llc add_link_cont about=${n}c n=3 ref2=%{${n}b:rkey} rkey2=1 va2=1" \
+		"on ${n}b rx llc add_link_cont reply=1 about=${n}c" \
+		"on ${n}b tx llc add_link_cont link=3 n=1 ref1=%{${n}b:rkey} rkey1=1 va1=1" \
+		"on ${n}b rx llc add_link_cont reply=1 link=3 n=0" "on ${n}b add_link ${n}c from=confirm_link"
+	over "$n" "${n}b"
+
 	group "three RTokens, and then 255 instead of one"
 	second
 	printf '%s\n' "on ${n}b add_link ${n}c until=cont" \

@@ -7,7 +7,7 @@
 # says so. The module as server: a notice is no offer, whatever else it says; it is never
 # answered, and the link that the server then offers is its own.
 #
-# covers: LG-05 LG-31 LLC-35 LLC-44
+# covers: LG-05 LG-31 LLC-35 LLC-44 LLC-47 LLC-79
 # module: ours ours
 # nics: 2/2
 # timeout: 60
@@ -113,8 +113,13 @@ client() {
 		# a client that wants a link to go hears the server's own request
 		tx llc delete_link about=2 reason=0x20000
 		rx llc delete_link reply=0 about=2 all=0
+		# inside of that a notice is kept: the offer comes afterwards
+		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
+		rx none 300ms link
 		tx llc delete_link reply=1 about=2
 		on 2 qp destroy
+		rx llc add_link reply=0 rejected=0
+		tx llc add_link reply=1
 		close
 		check offences 0
 	E

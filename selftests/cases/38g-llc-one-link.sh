@@ -7,7 +7,7 @@
 # not in time, and not when the client says that it has another RNIC. Nor does a server that wants
 # three links offer the third one to a client that wants two.
 #
-# covers: LG-11 LG-18 LG-25
+# covers: LG-11 LG-18 LG-23 LG-25
 # module: ours none
 # nics: 3/3
 # timeout: 90
@@ -17,10 +17,16 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
+# one for each group
+two_qps() { [ "$(rdma resource show qp | grep -c 'comm \[smcr' || :)" = 2 ]; }
+
 server() {
 	fast max_links=1 t_link_retry=1000
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	await refused 40
+	check "the queue pairs that were offered are gone" eventually 5 two_qps
+	mark looked
 	app_end "server program"
 	eq "links that failed" "$(counter link-down)" 0
 	eq "link groups" "$(counter lgr-created)" 2
@@ -61,6 +67,8 @@ client() {
 		connect $PEER 5000
 		first_contact
 		accepted
+		mark refused
+		await looked
 		rx none 3s link
 		tx llc add_link qpn=0 link=0 psn=0
 		rx none 500ms link

@@ -5,7 +5,7 @@
 # CONTINUATION goes on until the side that has more has named all, and a connection whose element is
 # in the last of them goes on over the new link.
 #
-# covers: RMB-04
+# covers: LLC-36 LLC-39 RMB-04
 # module: ours none
 # nics: 2/2
 # timeout: 60

@@ -43,7 +43,8 @@ client() {
 		E
 		# 1 and 3 are there
 		for n in {5..255} 2 4 5; do
-			printf '%s\n' "$notice" "rx llc add_link reply=0 rejected=0 link=$n" "tx llc add_link reply=1 link=$n"
+			# the queue pair that was refused is destroyed before there are too many
+			printf '%s\n' "$notice" "rx llc add_link reply=0 rejected=0 link=$n" "tx llc add_link reply=1 link=$n" "rx none 2ms link"
 		done
 		printf '%s\n' "tx data len=5" "rx data len=5" "close" "check offences 0"
 	)
