@@ -54,7 +54,7 @@ stuck_many_server() {
 	mark ready
 	await peers 20
 	for i in "${!KINDS[@]}"; do _stuck_kind "$i" "${KINDS[i]}"; done
-	await done 20
+	await finished 20
 	stuck_end
 }
 
@@ -95,5 +95,5 @@ stuck_many_client() {
 	done
 	check "a connection that there was" wait "$old" || :
 	mark sunk
-	mark done
+	mark finished
 }
