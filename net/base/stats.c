@@ -41,7 +41,7 @@ void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why)
 }
 
 /**
- * smcr_hit() - something happened for a reason: count it and trace it
+ * smcr_report_reason() - something happened for a reason: count it and trace it
  * @sn: namespace
  * @why: reason
  * @lgr_id: link group concerned, 0 = none
@@ -49,7 +49,7 @@ void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why)
  *
  * Context: any.
  */
-void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
+void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 {
 	smcr_count_reason(sn, why);
 	trace_smcr_reason(why, lgr_id, token);

@@ -103,7 +103,7 @@ static inline void smcr_count(struct smcr_net *sn, enum smcr_counter c)
 
 void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why);
 
-void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token);
+void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token);
 
 void smcr_stats_read(struct smcr_net *sn, struct smcr_stats *out);
 const char *smcr_counter_name(unsigned int c);

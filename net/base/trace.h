@@ -79,7 +79,7 @@ SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 /* Longest reason and a bit; a word that does not fit is cut */
 #define SMCR_TR_WORD	24
 
-/* A reason was counted, see smcr_hit(); 0 = no link group, no connection */
+/* A reason was counted, see smcr_report_reason(); 0 = no link group, no connection */
 TRACE_EVENT(smcr_reason,
 	    TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
 	    TP_ARGS(why, lgr_id, token),

@@ -272,12 +272,12 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx.seq)) {
-		smcr_hit(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->member.token);
+		smcr_report_reason(sn, SMCR_R_CDC_OLD, conn->lgr->id, conn->member.token);
 		return;
 	}
 	if (conn->fsm.rx_closed || conn->fsm.rx_abort) {
-		smcr_hit(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
-			 conn->member.token);
+		smcr_report_reason(sn, SMCR_R_CDC_AFTER_CLOSE, conn->lgr->id,
+				   conn->member.token);
 		return;
 	}
 	if (!smcr_close_may_rx(&conn->fsm)) {
@@ -388,7 +388,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	conn = smcr_conn_find(lgr, cdc.token);
 	if (!conn) {
 		rcu_read_unlock();
-		smcr_hit(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc.token);
+		smcr_report_reason(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc.token);
 		return;
 	}
 	spin_lock_bh(&conn->lock);

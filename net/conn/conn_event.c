@@ -86,7 +86,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		smcr_conn_start_timer(conn, true);
 	if (out->why != SMCR_R_NONE && conn->end.why == SMCR_R_NONE) {
 		conn->end.why = out->why;
-		smcr_hit(sn, out->why, conn->lgr->id, conn->member.token);
+		smcr_report_reason(sn, out->why, conn->lgr->id, conn->member.token);
 		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
 	}
 	if (acts & SMCR_ACT_TCP_FIN) {

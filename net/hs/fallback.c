@@ -18,7 +18,7 @@ void smcr_fallback_count(struct smcr_sock *ssk)
 		return;
 	smcr_count(ssk->sn, ssk->is_client ? SMCR_CNT_CLNT_FALLBACK :
 					     SMCR_CNT_SRV_FALLBACK);
-	smcr_hit(ssk->sn, ssk->fallback_why, 0, 0);
+	smcr_report_reason(ssk->sn, ssk->fallback_why, 0, 0);
 	trace_smcr_fallback(&ssk->sk, ssk->is_client, ssk->fallback_why,
 			    ssk->peer_diag);
 }

@@ -149,7 +149,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
 		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
 	if (!hs->fresh || !ssk->is_client)
-		smcr_hit(ssk->sn, hs->why, 0, 0);
+		smcr_report_reason(ssk->sn, hs->why, 0, 0);
 	WRITE_ONCE(sk->sk_err, hs->err ?: ECONNRESET);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	smcr_sock_set_mode(ssk, SMCR_MODE_DEAD);

@@ -119,7 +119,7 @@ void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
 			       del_reason == SMCR_DEL_INACTIVE;
-	smcr_hit(lgr->sn, why, lgr->id, 0);
+	smcr_report_reason(lgr->sn, why, lgr->id, 0);
 	smcr_llc_news(lgr, SMCR_NEWS_END);
 }
 

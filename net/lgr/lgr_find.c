@@ -623,7 +623,7 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
  */
 void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
-	smcr_hit(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
+	smcr_report_reason(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
 	if (addr && smcr_lgr_denies(lgr, addr))
 		WRITE_ONCE(lgr->test.no_reuse, true);
 	smcr_llc_verify(lgr);

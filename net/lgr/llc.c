@@ -112,7 +112,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	rc = lgr->dialect->decode(buf, lgr->dialect->msg_len,
 				  READ_ONCE(link->llc_form), &msg, &why);
 	if (rc == -ENOMSG) {
-		smcr_hit(lgr->sn, why, lgr->id, 0);
+		smcr_report_reason(lgr->sn, why, lgr->id, 0);
 		return;
 	}
 	if (rc) {
@@ -122,7 +122,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
 	item = kmalloc(sizeof(*item), GFP_ATOMIC);
 	if (!item) {	/* as if it were lost: the exchange's timer runs */
-		smcr_hit(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
+		smcr_report_reason(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
 		return;
 	}
 	item->slot = link->slot;

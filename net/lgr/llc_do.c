@@ -40,7 +40,7 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 		net_info_ratelimited("smcr: link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
 				     lgr->id, (int)sizeof(lgr->peer.id),
 				     lgr->peer.id, dk->rkey[i]);
-		smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
+		smcr_report_reason(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
 	}
 	return mask;
 }
@@ -342,7 +342,7 @@ static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 	for (i = 0; i < n; i++) {
 		rt = smcr_lgr_find_rtoken(lgr, a->about, ac->pair[i].ref_rkey);
 		if (rt < 0) {
-			smcr_hit(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
+			smcr_report_reason(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
 			continue;
 		}
 		smcr_lgr_tell_rtoken(lgr, rt, a->slot, ac->pair[i].new_rkey,

@@ -326,7 +326,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 				lsk->sk.sk_prot_creator, lsk->sk.sk_protocol,
 				!lsk->sk.sk_net_refcnt);
 	if (!child || (agreed && smcr_hs_new(child))) {
-		smcr_hit(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
+		smcr_report_reason(lsk->sn, SMCR_R_NO_MEMORY, 0, 0);
 		sock_no_linger(tcp->sk);
 		if (child) {
 			smcr_sock_unlist(child);

@@ -203,7 +203,7 @@ void smcr_count_add(struct smcr_net *sn, enum smcr_counter c, u64 n)
 }
 
 /* Only what a link or a program has done is a reason; all else is a bug of one side */
-void smcr_hit(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
+void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 {
 	tell("token %08x: %s", token, smcr_reason_name(why));
 	switch (why) {
