@@ -70,9 +70,9 @@ static const struct smcr_hs_ops wire_hs = {
  */
 void __init smcr_wire(void)
 {
-	smcr_dev_above = &wire_dev;
-	smcr_link_above = &wire_link;
-	smcr_lgr_above = &wire_lgr;
-	smcr_conn_above = &wire_conn;
-	smcr_hs_above = &wire_hs;
+	smcr_dev_owner_ops = &wire_dev;
+	smcr_link_owner_ops = &wire_link;
+	smcr_lgr_owner_ops = &wire_lgr;
+	smcr_conn_owner_ops = &wire_conn;
+	smcr_hs_owner_ops = &wire_hs;
 }

@@ -7,7 +7,7 @@
 #include "conn/sock.h"
 #include "conn/conn_impl.h"
 
-const struct smcr_conn_ops *smcr_conn_above __ro_after_init;
+const struct smcr_conn_ops *smcr_conn_owner_ops __ro_after_init;
 
 /* Every queued work holds a reference on the socket */
 void smcr_conn_queue_work(struct smcr_conn *conn)

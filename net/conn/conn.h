@@ -370,7 +370,7 @@ struct smcr_conn_ops {
 };
 
 /* Set before the first socket is made, by net/wire.c */
-extern const struct smcr_conn_ops *smcr_conn_above;
+extern const struct smcr_conn_ops *smcr_conn_owner_ops;
 
 void smcr_conn_init(struct smcr_conn *conn);
 int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,

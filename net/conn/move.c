@@ -424,7 +424,7 @@ static void move_not(struct smcr_conn *conn)
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 	if (early)
-		smcr_conn_above->link_lost(smcr_conn_sock(conn));
+		smcr_conn_owner_ops->link_lost(smcr_conn_sock(conn));
 }
 
 /**

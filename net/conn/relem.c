@@ -210,7 +210,7 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	}
 	spin_unlock_bh(&conn->lock);
 	if (child)
-		smcr_conn_above->link_lost(ssk);
+		smcr_conn_owner_ops->link_lost(ssk);
 	sock_put(&ssk->sk);
 	cond_resched();
 }

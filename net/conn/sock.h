@@ -162,7 +162,7 @@ static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work
 static inline void smcr_child_news(struct smcr_sock *child)
 {
 	if (unlikely(test_bit(SMCR_SK_DEFERRED, &child->flags)))
-		smcr_conn_above->undefer(child);
+		smcr_conn_owner_ops->undefer(child);
 }
 
 #endif /* _SMCR_SOCK_H */

@@ -38,7 +38,7 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 	ssk->is_client = true;
 	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
 	ssk->fallback_why = why;
-	smcr_hs_above->to_tcp(ssk);
+	smcr_hs_owner_ops->to_tcp(ssk);
 	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
 }
 
@@ -58,8 +58,8 @@ void smcr_fallback(struct smcr_sock *ssk, enum smcr_reason why)
 		return;
 	ssk->fallback_why = why;
 	smcr_fallback_count(ssk);
-	smcr_hs_above->to_tcp(ssk);
-	smcr_hs_above->tcp_begin(ssk);
+	smcr_hs_owner_ops->to_tcp(ssk);
+	smcr_hs_owner_ops->tcp_begin(ssk);
 	if (!ssk->is_client)
-		smcr_hs_above->child_ready(ssk);
+		smcr_hs_owner_ops->child_ready(ssk);
 }

@@ -132,9 +132,9 @@ static void smcr_hs_done(struct smcr_hs *hs)
 	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
 	smcr_keepalive_start(ssk);
 	/* from now on the callbacks take what TCP does for events of SMC-R */
-	smcr_hs_above->tcp_check(ssk);
+	smcr_hs_owner_ops->tcp_check(ssk);
 	if (!ssk->is_client)
-		smcr_hs_above->child_ready(ssk);
+		smcr_hs_owner_ops->child_ready(ssk);
 	else
 		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT); /* as TCP */
 }
@@ -262,7 +262,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			release_sock(&ssk->sk);
 			if (!ssk->is_client &&
 			    READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
-				smcr_hs_above->child_failed(ssk);
+				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}
 		/* else its owner kicks: smcr_sock_release_cb() */

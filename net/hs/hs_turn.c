@@ -8,7 +8,7 @@
 #include "hs/hs.h"
 #include "hs/hs_impl.h"
 
-const struct smcr_hs_ops *smcr_hs_above __ro_after_init;
+const struct smcr_hs_ops *smcr_hs_owner_ops __ro_after_init;
 
 /* The one place that changes a handshake's state */
 enum smcr_turn_act smcr_hs_turn(struct smcr_sock *ssk, enum smcr_turn_ev ev)
@@ -69,7 +69,7 @@ void smcr_hs_timer(struct work_struct *work)
 					     struct smcr_sock, hs_timer);
 
 	smcr_hs_kick(ssk);
-	smcr_hs_above->child_defer_end(ssk);
+	smcr_hs_owner_ops->child_defer_end(ssk);
 	sock_put(&ssk->sk);
 }
 

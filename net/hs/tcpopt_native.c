@@ -158,7 +158,7 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	read_lock_bh(lock);
 	ssk = smcr_tcp_owner(sk);
 	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
-		 smcr_hs_above->listener_busy(ssk, 0);
+		 smcr_hs_owner_ops->listener_busy(ssk, 0);
 	read_unlock_bh(lock);
 	return paused;
 }

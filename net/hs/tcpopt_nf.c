@@ -188,7 +188,7 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = smcr_tcp_owner(sk);
 	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
-		 smcr_hs_above->listener_busy(ssk, 1);
+		 smcr_hs_owner_ops->listener_busy(ssk, 1);
 	read_unlock_bh(&sk->sk_callback_lock);
 	return paused;
 }

@@ -9,7 +9,7 @@
 #include "base/trace.h"
 #include "lgr/lgr_impl.h"
 
-const struct smcr_lgr_ops *smcr_lgr_above __ro_after_init;
+const struct smcr_lgr_ops *smcr_lgr_owner_ops __ro_after_init;
 
 /* How long the end of a group waits for the peer, at most */
 static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
@@ -49,10 +49,10 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	lgr->why = why;
 	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
-	smcr_lgr_above->event(lgr, NULL,
-			      st == SMCR_LGR_ST_DEAD ? SMCR_CHANGE_GROUP_ENDED :
+	smcr_lgr_owner_ops->event(lgr, NULL,
+				  st == SMCR_LGR_ST_DEAD ? SMCR_CHANGE_GROUP_ENDED :
 						       SMCR_CHANGE_GROUP_ACTIVE,
-			      why);
+				  why);
 	return true;
 }
 
@@ -227,8 +227,8 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 		clear_bit(link->slot, &lgr->spare);
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD) {
 			smcr_count(lgr->sn, SMCR_CNT_LINK_DOWN);
-			smcr_lgr_above->event(lgr, link,
-					      SMCR_CHANGE_LINK_FAILED, *why);
+			smcr_lgr_owner_ops->event(lgr, link,
+						  SMCR_CHANGE_LINK_FAILED, *why);
 		}
 		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
 	}

@@ -188,7 +188,7 @@ struct smcr_lgr_ops {
 };
 
 /* Set before the first group is made, by net/wire.c */
-extern const struct smcr_lgr_ops *smcr_lgr_above;
+extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 
 /* What has happened to a group; taken in this order */
 enum smcr_llc_news {

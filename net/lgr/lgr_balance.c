@@ -47,7 +47,7 @@ void smcr_lgr_balance(struct smcr_lgr *lgr)
 		return;
 	net_info_ratelimited("smcr: link group %u: %u connections are to move, for an even load\n",
 			     lgr->id, n);
-	smcr_lgr_above->spread_conns(lgr, more);
+	smcr_lgr_owner_ops->spread_conns(lgr, more);
 }
 
 /**

@@ -63,7 +63,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 	struct smcr_net *sn = lgr->sn;
 	bool listed, off;
 
-	smcr_lgr_above->lose_conns(lgr);
+	smcr_lgr_owner_ops->lose_conns(lgr);
 	smcr_links_stop(lgr);
 	smcr_lgr_work_end(lgr, &lgr->rmbs.work);
 	if (cancel_delayed_work(&lgr->conns.idle_work))

@@ -197,8 +197,8 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 		list_add_tail(&lgr->net.form, &sn->lgr_forming);
 	smcr_ids_add(&sn->lgrs, &lgr->net.id);
 	hash_add(sn->lgr_hash, &lgr->net.hash, smcr_peer_hash(lgr->peer.id));
-	smcr_lgr_above->event(lgr, NULL, SMCR_CHANGE_GROUP_FORMING,
-			      SMCR_R_NONE);
+	smcr_lgr_owner_ops->event(lgr, NULL, SMCR_CHANGE_GROUP_FORMING,
+				  SMCR_R_NONE);
 }
 
 /*

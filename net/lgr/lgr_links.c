@@ -247,8 +247,8 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
 void smcr_slot_link_stop(struct smcr_link *link)
 {
 	if (smcr_link_stop(link))
-		smcr_lgr_above->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
-				      SMCR_R_NONE);
+		smcr_lgr_owner_ops->event(link->lgr, link, SMCR_CHANGE_LINK_DELETED,
+					  SMCR_R_NONE);
 }
 
 static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
@@ -263,8 +263,8 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 		return;
 	smcr_slot_link_stop(link);
 	WRITE_ONCE(link->deleted, true);
-	smcr_lgr_above->move_conns(link);
-	smcr_lgr_above->link_gone(link);
+	smcr_lgr_owner_ops->move_conns(link);
+	smcr_lgr_owner_ops->link_gone(link);
 	smcr_link_put(link);
 	/* which link is tested next may have changed */
 	smcr_llc_look(lgr);
@@ -290,8 +290,8 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	    (!smcr_link_drain(link, slot_drain_time(lgr)) &&
 	     !test_bit(SMCR_JOB_STAY, &slot->jobs)))
 		smcr_slot_link_stop(link);
-	smcr_lgr_above->move_conns(link);
-	smcr_lgr_above->link_gone(link);
+	smcr_lgr_owner_ops->move_conns(link);
+	smcr_lgr_owner_ops->link_gone(link);
 	smcr_link_put(link);
 }
 
@@ -306,7 +306,7 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	if (!link)
 		return;
 	if (smcr_link_stay(link))
-		smcr_lgr_above->link_stays(link);
+		smcr_lgr_owner_ops->link_stays(link);
 	else	/* a stopped one fails without a word */
 		smcr_lgr_link_down(link, SMCR_R_LINK_ERROR);
 	smcr_link_put(link);
@@ -536,7 +536,7 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 		if (!link)
 			continue;
 		smcr_slot_link_stop(link);
-		smcr_lgr_above->link_gone(link);
+		smcr_lgr_owner_ops->link_gone(link);
 		smcr_link_put(link);
 	}
 }

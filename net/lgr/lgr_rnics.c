@@ -167,7 +167,7 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 	if (!on) {
 		/* the event of a port, or the removal of the device */
 		if (!port && smcr_lgr_dev_late(lgr, dev))
-			smcr_lgr_above->late_conns(lgr);
+			smcr_lgr_owner_ops->late_conns(lgr);
 		return;
 	}
 	if (!lgr_can_lose(lgr, on)) {

@@ -397,7 +397,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		if (other)
 			WRITE_ONCE(other->llc_form, form);
 	}
-	smcr_lgr_above->agreed(lgr);
+	smcr_lgr_owner_ops->agreed(lgr);
 }
 
 /* First contact is settled (LG-52) */
@@ -470,7 +470,7 @@ static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 
 	/* one that has failed since is neither active nor does it leave */
 	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
-		smcr_lgr_above->event(lgr, link, what, SMCR_R_NONE);
+		smcr_lgr_owner_ops->event(lgr, link, what, SMCR_R_NONE);
 }
 
 /* Connections leave a link */
@@ -519,7 +519,7 @@ static void do_live(struct smcr_lgr *lgr, u8 slot)
 
 	set_bit(slot, &lgr->live);
 	if (link && alone)
-		smcr_lgr_above->link_stays(link);
+		smcr_lgr_owner_ops->link_stays(link);
 	link_event(lgr, slot, SMCR_CHANGE_LINK_ACTIVE);
 }
 
@@ -594,7 +594,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		smcr_lgr_kill(lgr, a->why, 0);
 		break;
 	case SMCR_LGR_DO_LOSE:
-		smcr_lgr_above->lose_conns(lgr);
+		smcr_lgr_owner_ops->lose_conns(lgr);
 		break;
 	case SMCR_LGR_DO_RELEASE:
 		lgr->llc.armed = 0;

@@ -167,7 +167,7 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 
 	if (look->watch)
 		quiet = smcr_llc_silent_in(link, look->watch);
-	smcr_lgr_above->keepalive_due(link, &ka);
+	smcr_lgr_owner_ops->keepalive_due(link, &ka);
 	get_random_bytes(data, sizeof(data));
 	facts.now = jiffies;
 	facts.t_llc = max(smcr_knob_jiffies(lgr->sn, t_llc), 1UL);

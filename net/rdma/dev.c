@@ -14,7 +14,7 @@
 #include "base/netns.h"
 #include "base/race.h"
 
-const struct smcr_dev_ops *smcr_dev_above __ro_after_init;
+const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 
 /* An RMB has at most so many bytes, whatever the device could map at once */
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
@@ -286,10 +286,10 @@ static void dev_event_work(struct work_struct *work)
 
 	rdma_for_each_port(dev->ibdev, port) {
 		if (test_and_clear_bit(SMCR_PORT_CHECK, &dev->port[port].flags))
-			smcr_dev_above->port_changed(dev, port);
+			smcr_dev_owner_ops->port_changed(dev, port);
 	}
 	if (xchg(&dev->recovered, 0))
-		smcr_dev_above->arrived();
+		smcr_dev_owner_ops->arrived();
 }
 
 static void port_check(struct smcr_dev *dev, u32 port)
@@ -414,7 +414,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	mutex_lock(&smcr_dev_mutex);
 	list_add_tail_rcu(&dev->node, &smcr_devs);
 	mutex_unlock(&smcr_dev_mutex);
-	smcr_dev_above->arrived();
+	smcr_dev_owner_ops->arrived();
 	return 0;
 }
 
@@ -428,7 +428,7 @@ static void dev_wait_gone(struct smcr_dev *dev)
 	unsigned int rounds = 0;
 
 	do {
-		smcr_dev_above->removed(dev);
+		smcr_dev_owner_ops->removed(dev);
 		if (++rounds == 60)
 			pr_warn("smcr: device %s is still in use\n",
 				smcr_dev_name(dev).s);
@@ -466,7 +466,7 @@ static struct ib_client smcr_ib_client = {
 /* Only a hint: nothing may keep the system from going down */
 static int dev_reboot(struct notifier_block *nb, unsigned long event, void *arg)
 {
-	smcr_dev_above->shutdown();
+	smcr_dev_owner_ops->shutdown();
 	return NOTIFY_DONE;
 }
 

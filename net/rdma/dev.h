@@ -114,7 +114,7 @@ struct smcr_dev_ops {
 };
 
 /* Set before smcr_dev_init(), by net/wire.c */
-extern const struct smcr_dev_ops *smcr_dev_above;
+extern const struct smcr_dev_ops *smcr_dev_owner_ops;
 
 int smcr_dev_init(void);
 void smcr_dev_exit(void);

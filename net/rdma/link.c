@@ -246,7 +246,7 @@ struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
 		return link;
 	if (link)
 		orphan = !link_free(link);
-	smcr_link_above->freed(owner->lgr, owner->d, orphan);
+	smcr_link_owner_ops->freed(owner->lgr, owner->d, orphan);
 	return ERR_PTR(rc);
 }
 
@@ -270,7 +270,7 @@ void smcr_link_put(struct smcr_link *link)
 		return;
 	lgr = link->lgr;
 	d = link->mem.d;
-	smcr_link_above->freed(lgr, d, !link_free(link));
+	smcr_link_owner_ops->freed(lgr, d, !link_free(link));
 }
 
 /**

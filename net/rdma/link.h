@@ -71,7 +71,7 @@ struct smcr_link_ops {
 };
 
 /* Set before the first link is made, by net/wire.c */
-extern const struct smcr_link_ops *smcr_link_above;
+extern const struct smcr_link_ops *smcr_link_owner_ops;
 
 /**
  * struct smcr_link_for - whom a link is for

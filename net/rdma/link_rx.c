@@ -55,9 +55,9 @@ static void link_deliver(struct smcr_link *link, const u8 *buf, u32 len)
 	if (unlikely(len != link->msg_len))	/* MISC-13 */
 		smcr_link_fail(link, SMCR_R_LLC_LENGTH);
 	else if (likely(smcr_wr_is_cdc(buf)))
-		smcr_link_above->rx_cdc(link, buf);
+		smcr_link_owner_ops->rx_cdc(link, buf);
 	else
-		smcr_link_above->rx_llc(link, buf);
+		smcr_link_owner_ops->rx_llc(link, buf);
 }
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)

@@ -8,7 +8,7 @@
 #include "base/trace.h"
 #include "rdma/link_impl.h"
 
-const struct smcr_link_ops *smcr_link_above __ro_after_init;
+const struct smcr_link_ops *smcr_link_owner_ops __ro_after_init;
 
 /* The only writer of link->st; ERR is final. False if it was ERR already. */
 bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
@@ -67,7 +67,7 @@ void smcr_link_fail(struct smcr_link *link, enum smcr_reason why)
 	if (!first)
 		return;
 	smcr_race_atomic(link->sn->net, "link-fail");
-	smcr_link_above->down(link, why);
+	smcr_link_owner_ops->down(link, why);
 }
 
 static bool link_is_err(const struct smcr_link *link)

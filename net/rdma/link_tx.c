@@ -95,7 +95,7 @@ static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
 	if (pend->done)
 		pend->done(pend, ok);
 	if (pend_retire(link, pend))
-		smcr_link_above->room(link);
+		smcr_link_owner_ops->room(link);
 	smcr_link_settle(link, &link->n_pend);
 }
 

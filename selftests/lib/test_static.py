@@ -108,16 +108,16 @@ class Layers(unittest.TestCase):
 
     HOUSE = {
         "core/plan.h": "int smcr_plan(int a);\n", "core/plan.c": '#include "plan.h"\nint smcr_plan(int a)\n{\n\treturn a;\n}\n',
-        "rdma/link.h": "struct smcr_link_ops {\n\tvoid (*down)(void);\n};\n\nextern const struct smcr_link_ops *smcr_link_above;\n"
+        "rdma/link.h": "struct smcr_link_ops {\n\tvoid (*down)(void);\n};\n\nextern const struct smcr_link_ops *smcr_link_owner_ops;\n"
                        "void smcr_link_fail(void);\n",
-        "rdma/link.c": '#include "rdma/link.h"\n\nconst struct smcr_link_ops *smcr_link_above __ro_after_init;\n\n'
-                       "void smcr_link_fail(void)\n{\n\tsmcr_link_above->down();\n}\n",
+        "rdma/link.c": '#include "rdma/link.h"\n\nconst struct smcr_link_ops *smcr_link_owner_ops __ro_after_init;\n\n'
+                       "void smcr_link_fail(void)\n{\n\tsmcr_link_owner_ops->down();\n}\n",
         "lgr/lgr.h": "void smcr_lgr_down(void);\n",
         "lgr/lgr.c": '#include "core/plan.h"\n#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nint smcr_n_lgrs = 3;\n\n'
                      "static int helper(void)\n{\n\treturn smcr_plan(1);\n}\n\n"
                      "void smcr_lgr_down(void)\n{\n\tif (helper())\n\t\tsmcr_link_fail();\n}\n",
         "wire.c": '#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nstatic const struct smcr_link_ops up = { .down = smcr_lgr_down };\n\n'
-                  "void smcr_wire(void)\n{\n\tsmcr_link_above = &up;\n}\n",
+                  "void smcr_wire(void)\n{\n\tsmcr_link_owner_ops = &up;\n}\n",
     }
 
     def found(self, *argv, page=True, **changed):
@@ -188,7 +188,7 @@ class Layers(unittest.TestCase):
         """A folder that is no floor, a file beside them, a table filled in elsewhere, a file that is too long or says nothing."""
         self.assertEqual(self.found(attic__a_c="+int smcr_x;\n"), ["net/attic/a.c:1: is on no floor"])
         self.assertEqual(self.found(new_c="+int smcr_x;\n"), ["net/new.c:1: is on no floor"])
-        self.assertEqual(self.found(lgr__lgr_c="+static void f(void)\n{\n\tsmcr_link_above = 0;\n}\n"),
+        self.assertEqual(self.found(lgr__lgr_c="+static void f(void)\n{\n\tsmcr_link_owner_ops = 0;\n}\n"),
                          ["net/lgr/lgr.c:20: only net/wire.c fills in what goes up"])
         self.assertEqual(self.found(lgr__a_c="+" + "\n" * 700), ["net/lgr/a.c:701: has 701 lines, 700 at most"])
         self.assertEqual(self.found(lgr__a_c="+" + "\n" * 699), [])

@@ -613,7 +613,7 @@ static const struct smcr_conn_ops conn_ops = {
 
 void apps_start(void)
 {
-	smcr_conn_above = &conn_ops;
+	smcr_conn_owner_ops = &conn_ops;
 	n_pairs = 0;
 	n_open = 0;
 	later(5, opener, NULL, 0);

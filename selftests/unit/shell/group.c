@@ -803,7 +803,7 @@ void group_start(void)
 {
 	int i;
 
-	smcr_link_above = &link_ops;
+	smcr_link_owner_ops = &link_ops;
 	memset(links, 0, sizeof(links));
 	next_num = 0;
 	for (i = 0; i < HOSTS; i++)
