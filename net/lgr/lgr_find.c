@@ -139,7 +139,7 @@ err_count:
 static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 			  enum smcr_reason *why)
 {
-	struct smcr_link_for owner = {
+	struct smcr_link_params owner = {
 		.lgr = lgr,
 		.lgr_id = lgr->id,
 		.peer_id = lgr->peer.id,

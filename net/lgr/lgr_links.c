@@ -130,7 +130,7 @@ static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
 static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 				       const struct smcr_port_id *pid)
 {
-	struct smcr_link_for owner = {
+	struct smcr_link_params owner = {
 		.lgr = lgr,
 		.lgr_id = lgr->id,
 		.slot = i,

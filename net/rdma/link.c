@@ -40,7 +40,7 @@ static int link_alloc_buf(struct smcr_buf **buf,
 	return rc;
 }
 
-static struct smcr_link *link_alloc(const struct smcr_link_for *owner,
+static struct smcr_link *link_alloc(const struct smcr_link_params *owner,
 				    const struct smcr_port_id *pid,
 				    struct ib_pd *pd)
 {
@@ -231,7 +231,7 @@ static bool link_free(struct smcr_link *link)
  * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
  * smcr_link_put().
  */
-struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
+struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
 				   const struct smcr_port_id *pid,
 				   struct ib_pd *pd)
 {

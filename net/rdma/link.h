@@ -74,7 +74,7 @@ struct smcr_link_ops {
 extern const struct smcr_link_ops *smcr_link_owner_ops;
 
 /**
- * struct smcr_link_for - whom a link is for
+ * struct smcr_link_params - whom a link is for
  * @lgr: its link group, for those above
  * @lgr_id: number of the group
  * @slot: its index in the group
@@ -83,7 +83,7 @@ extern const struct smcr_link_ops *smcr_link_owner_ops;
  * @msg_len: bytes of each message on it, SMCR_RX_LEN at most
  * @mem: its buffers; those of its connections are the same way
  */
-struct smcr_link_for {
+struct smcr_link_params {
 	struct smcr_lgr *lgr;
 	u32 lgr_id;
 	u8 slot;
@@ -210,7 +210,7 @@ struct smcr_link {
 	u64 rx_sends;
 };
 
-struct smcr_link *smcr_link_create(const struct smcr_link_for *owner,
+struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
 				   const struct smcr_port_id *pid,
 				   struct ib_pd *pd);
 int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16],

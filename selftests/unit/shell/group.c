@@ -341,7 +341,7 @@ static struct smcr_link *make_end(struct host *h, u8 slot, int d)
 {
 	struct smcr_port_id pid = { .dev = h->dev[d], .port = 1 };
 	const u8 id[8] = { 1 };
-	struct smcr_link_for owner = {
+	struct smcr_link_params owner = {
 		.lgr = h->lgr,
 		.lgr_id = h->no,
 		.slot = slot,
