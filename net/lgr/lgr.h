@@ -439,7 +439,7 @@ struct smcr_lgr_rtok {
  * @n_free: free elements by class; likewise
  * @next_id: number of the last one
  * @want: what is wanted of @work, by class
- * @devs: by smcr_buf_for.d; an entry stays as long as the memory of a link on it, so
+ * @devs: by smcr_buf_params.d; an entry stays as long as the memory of a link on it, so
  *	who has a reference on that needs no mutex to look at it
  * @pause: jiffies: none ahead of need until then
  * @max: bytes of an RMB at most, as the first link's device can map; immutable
@@ -542,7 +542,7 @@ struct smcr_lgr {
 	bool single;
 	bool eye_wanted;
 	struct smcr_lgr_formed formed;
-	struct smcr_buf_for mem;
+	struct smcr_buf_params mem;
 	struct smcr_link *link;
 	unsigned long live;
 	unsigned long spare;

@@ -57,7 +57,7 @@ static bool smcr_lgr_admit(struct smcr_net *sn)
 	return ok;
 }
 
-/* smcr_buf_for.over: what is worth no effort any more */
+/* smcr_buf_params.over: what is worth no effort any more */
 static bool smcr_lgr_over(const void *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
@@ -92,7 +92,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	strscpy(lgr->formed.on, smcr_dev_name(pid->dev).s,
 		sizeof(lgr->formed.on));
 	lgr->rmbs.max = pid->dev->max_mr_pages << PAGE_SHIFT;
-	lgr->mem = (struct smcr_buf_for) {
+	lgr->mem = (struct smcr_buf_params) {
 		.sn = sn,
 		.over = smcr_lgr_over,
 		.arg = lgr,

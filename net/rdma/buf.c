@@ -265,7 +265,7 @@ static void buf_free_chunks(struct smcr_buf *buf)
 	buf_put(buf);
 }
 
-static struct smcr_buf *buf_alloc_order(const struct smcr_buf_for *who,
+static struct smcr_buf *buf_alloc_order(const struct smcr_buf_params *who,
 					u32 size, enum dma_data_direction dir,
 					unsigned int order)
 {
@@ -327,7 +327,7 @@ err:
  * Return: buffer or ERR_PTR(): -ENOMEM, -EDQUOT the memory cgroup is full,
  * -ENOBUFS a limit of the namespace or of the host. smcr_buf_free() releases it.
  */
-struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
+struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir)
 {
 	unsigned int order = min_t(unsigned int, SMCR_CHUNK_ORDER,

@@ -63,7 +63,7 @@ struct smcr_buf {
 #define SMCR_BUF_SMALL	(16 * 1024)
 
 /**
- * struct smcr_buf_for - whom buffers are for
+ * struct smcr_buf_params - whom buffers are for
  * @sn: namespace that pays
  * @ibdev: device that they are mapped for first, which outlives the mapping
  * @d: its entry
@@ -71,7 +71,7 @@ struct smcr_buf {
  *	smcr_buf_alloc()
  * @arg: for @over
  */
-struct smcr_buf_for {
+struct smcr_buf_params {
 	struct smcr_net *sn;
 	struct ib_device *ibdev;
 	u8 d;
@@ -79,7 +79,7 @@ struct smcr_buf_for {
 	const void *arg;
 };
 
-struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
+struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir);
 void smcr_buf_free(struct smcr_buf *buf);
 int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev);

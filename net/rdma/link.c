@@ -28,7 +28,7 @@ static int link_alloc_arrays(struct smcr_link *link)
 }
 
 static int link_alloc_buf(struct smcr_buf **buf,
-			  const struct smcr_buf_for *mem, u32 size,
+			  const struct smcr_buf_params *mem, u32 size,
 			  enum dma_data_direction dir)
 {
 	int rc;
@@ -75,7 +75,7 @@ static struct smcr_link *link_alloc(const struct smcr_link_params *owner,
 
 static int link_setup(struct smcr_link *link)
 {
-	const struct smcr_buf_for *mem = &link->mem;
+	const struct smcr_buf_params *mem = &link->mem;
 	int rc;
 
 	rc = link_alloc_arrays(link);

@@ -90,7 +90,7 @@ struct smcr_link_params {
 	u8 d;
 	const u8 *peer_id;
 	u8 msg_len;
-	const struct smcr_buf_for *mem;
+	const struct smcr_buf_params *mem;
 };
 
 /*
@@ -140,7 +140,7 @@ struct smcr_link {
 	struct smcr_port_id pid;	/* device reference held */
 	struct ib_pd *pd;		/* the group's */
 	u32 lkey;			/* local_dma_lkey of pd */
-	struct smcr_buf_for mem;	/* buffers that this link sends from */
+	struct smcr_buf_params mem;	/* buffers that this link sends from */
 	struct ib_cq *cq;
 	struct ib_qp *qp;
 	u32 qpn;			/* outlives the QP */

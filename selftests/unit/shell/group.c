@@ -748,7 +748,7 @@ static bool never_over(const void *arg)
 static void host_start(struct host *h, int no)
 {
 	struct smcr_lgr *lgr = kmem(sizeof(*lgr), __func__);
-	struct smcr_buf_for mem;
+	struct smcr_buf_params mem;
 	int d;
 
 	memset(h, 0, sizeof(*h));
@@ -781,7 +781,7 @@ static void host_start(struct host *h, int no)
 		h->dev[d]->max_sge = 3 + (w.turns ? 0 : pick(6));
 		refcount_set(&h->dev[d]->refs, 1);
 	}
-	mem = (struct smcr_buf_for){ .sn = &h->sn, .ibdev = &h->ibdev[0], .over = never_over };
+	mem = (struct smcr_buf_params){ .sn = &h->sn, .ibdev = &h->ibdev[0], .over = never_over };
 	lgr->mem = mem;
 	h->rmb_buf = smcr_buf_alloc(&mem, w.elem_size * w.n_elems, DMA_BIDIRECTIONAL);
 	h->rmb->buf = h->rmb_buf;

@@ -78,7 +78,7 @@ static struct chunk *chunk_of(const struct smcr_buf *buf, const void *at)
 	return (struct chunk *)((uintptr_t)at & ~(2 * size - 1));
 }
 
-struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_for *who, u32 size,
+struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir)
 {
 	struct smcr_sock *ssk = task_sock();
