@@ -154,7 +154,7 @@ static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_past *past)
 /* What the group has, and had, of links */
 static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
-	const struct smcr_shown *s = &lgr->shown;
+	const struct smcr_lgr_view *s = &lgr->view;
 	unsigned int i, n = s->n_past;
 
 	lockdep_assert_held(&lgr->lock);

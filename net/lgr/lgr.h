@@ -18,7 +18,7 @@
 #include "base/ids.h"
 #include "rdma/link.h"
 #include "lgr/rmb.h"
-#include "lgr/shown.h"
+#include "lgr/lgr_view.h"
 #include "core/clc.h"
 #include "core/dialect.h"
 #include "core/lgr_fsm.h"
@@ -526,7 +526,7 @@ struct smcr_lgr_end {
  * @rmbs: rmbs.mutex
  * @llc: llc.work, and llc.lock for what others reach
  * @slot: links; see there
- * @shown: @lock
+ * @view: @lock
  * @test: no lock
  * @end: @lock
  */
@@ -560,7 +560,7 @@ struct smcr_lgr {
 
 	struct smcr_llc_run llc;
 	struct smcr_slot slot[SMCR_SLOTS];
-	struct smcr_shown shown;
+	struct smcr_lgr_view view;
 
 	struct smcr_lgr_test test;
 	struct smcr_lgr_end end;

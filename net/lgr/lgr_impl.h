@@ -22,10 +22,10 @@ void smcr_links_free(struct smcr_lgr *lgr);
 /* lgr_rnics.c */
 bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid);
 
-/* lgr_shown.c */
-void smcr_shown_init(struct smcr_lgr *lgr);
-void smcr_shown_update(struct smcr_lgr *lgr);
-void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link);
+/* lgr_view.c */
+void smcr_lgr_view_init(struct smcr_lgr *lgr);
+void smcr_lgr_view_update(struct smcr_lgr *lgr);
+void smcr_lgr_view_past(struct smcr_lgr *lgr, struct smcr_link *link);
 
 /* lgr_dev.c */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);

@@ -437,7 +437,7 @@ void smcr_slot_init(struct smcr_lgr *lgr)
 		INIT_WORK(&lgr->slot[i].work, slot_work);
 		INIT_LIST_HEAD(&lgr->slot[i].in_line);
 	}
-	smcr_shown_init(lgr);
+	smcr_lgr_view_init(lgr);
 }
 
 /**
@@ -496,7 +496,7 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	if (!link)
 		return;
 	spin_lock_bh(&lgr->lock);
-	smcr_shown_past(lgr, link);
+	smcr_lgr_view_past(lgr, link);
 	WRITE_ONCE(lgr->slot[slot].link, NULL);
 	if (lgr->link == link)
 		WRITE_ONCE(lgr->link, NULL);

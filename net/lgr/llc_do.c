@@ -661,7 +661,7 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 			settled = &out->act[i];
 	}
 	llc_leave_devices(lgr);
-	smcr_shown_update(lgr);
+	smcr_lgr_view_update(lgr);
 	if (settled)
 		smcr_llc_publish_settled(lgr, settled->res, settled->why);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What netlink and the log say of a group's links (lgr_shown.c). */
-#ifndef _SMCR_LGR_SHOWN_H
-#define _SMCR_LGR_SHOWN_H
+/* What netlink and the log say of a group's links (lgr_view.c). */
+#ifndef _SMCR_LGR_VIEW_H
+#define _SMCR_LGR_VIEW_H
 
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
@@ -36,7 +36,7 @@ struct smcr_past {
 };
 
 /*
- * struct smcr_shown - what netlink and the log may see of the state machine; lgr->lock,
+ * struct smcr_lgr_view - what netlink and the log may see of the state machine; lgr->lock,
  * written by llc.work but for the last three
  * @st, @role: of each slot; enum smcr_slot_st, enum smcr_link_role
  * @n_links: links that carry data
@@ -44,7 +44,7 @@ struct smcr_past {
  * @past, @n_past: links that are deleted, a ring; how many there have been
  * @n_moved: connections that have changed links
  */
-struct smcr_shown {
+struct smcr_lgr_view {
 	u8 st[SMCR_SLOTS];
 	u8 role[SMCR_SLOTS];
 	u8 n_links;
@@ -55,4 +55,4 @@ struct smcr_shown {
 	u64 n_moved;
 };
 
-#endif /* _SMCR_LGR_SHOWN_H */
+#endif /* _SMCR_LGR_VIEW_H */

@@ -33,16 +33,16 @@ static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 }
 
 /**
- * smcr_shown_update() - the machine has taken an event
+ * smcr_lgr_view_update() - the machine has taken an event
  * @lgr: group
  *
  * Context: the group's work.
  */
-void smcr_shown_update(struct smcr_lgr *lgr)
+void smcr_lgr_view_update(struct smcr_lgr *lgr)
 {
 	const struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
 	u8 role[SMCR_SLOTS], slot[SMCR_SLOTS], was;
-	struct smcr_shown *s = &lgr->shown;
+	struct smcr_lgr_view *s = &lgr->view;
 	struct smcr_pairs pairs;
 	bool say;
 	u8 i;
@@ -70,20 +70,20 @@ void smcr_shown_update(struct smcr_lgr *lgr)
 		say_redundancy(lgr, was, s->said, pairs.n);
 }
 
-void smcr_shown_init(struct smcr_lgr *lgr)
+void smcr_lgr_view_init(struct smcr_lgr *lgr)
 {
-	memset(lgr->shown.role, SMCR_ROLE_UNKNOWN, sizeof(lgr->shown.role));
-	lgr->shown.said = NR_SMCR_REDUNDANCY;
+	memset(lgr->view.role, SMCR_ROLE_UNKNOWN, sizeof(lgr->view.role));
+	lgr->view.said = NR_SMCR_REDUNDANCY;
 }
 
 /**
- * smcr_shown_past() - a link goes; one that never carried data was none
+ * smcr_lgr_view_past() - a link goes; one that never carried data was none
  * @lgr: group, its lock held
  * @link: stopped, or failed: nothing is posted on it any more
  */
-void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link)
+void smcr_lgr_view_past(struct smcr_lgr *lgr, struct smcr_link *link)
 {
-	struct smcr_shown *s = &lgr->shown;
+	struct smcr_lgr_view *s = &lgr->view;
 	struct smcr_past *past;
 
 	lockdep_assert_held(&lgr->lock);
@@ -117,7 +117,7 @@ void smcr_shown_past(struct smcr_lgr *lgr, struct smcr_link *link)
 void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 		    struct smcr_link *to)
 {
-	struct smcr_shown *s = &lgr->shown;
+	struct smcr_lgr_view *s = &lgr->view;
 	unsigned int i;
 
 	spin_lock_bh(&lgr->lock);
@@ -171,8 +171,8 @@ u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 	u8 st;
 
 	spin_lock_bh(&lgr->lock);
-	st = lgr->shown.st[link->slot];
-	*role = lgr->shown.role[link->slot];
+	st = lgr->view.st[link->slot];
+	*role = lgr->view.role[link->slot];
 	if (lgr->slot[link->slot].link != link)
 		st = SMCR_SLOT_GONE;
 	spin_unlock_bh(&lgr->lock);
