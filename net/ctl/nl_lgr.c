@@ -120,7 +120,7 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 }
 
 /* A link that is deleted */
-static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_past *past)
+static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_link_record *past)
 {
 	u64 ago = jiffies_to_msecs(jiffies - past->since);
 	struct nlattr *nest;
@@ -155,7 +155,7 @@ static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_past *past)
 static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
 	const struct smcr_lgr_view *s = &lgr->view;
-	unsigned int i, n = s->n_past;
+	unsigned int i, n = s->n_records;
 
 	lockdep_assert_held(&lgr->lock);
 	if (nla_put_u8(skb, SMCR_A_LGR_REDUNDANT,
@@ -166,8 +166,8 @@ static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 			      SMCR_A_LGR_PAD) ||
 	    nla_put_u32(skb, SMCR_A_LGR_WAITING, smcr_lgr_waiting(lgr)))
 		return -EMSGSIZE;
-	for (i = n > SMCR_PAST_MAX ? n - SMCR_PAST_MAX : 0; i < n; i++)
-		if (smcr_nl_put_past(skb, &s->past[i % SMCR_PAST_MAX]))
+	for (i = n > SMCR_LINK_RECORDS_MAX ? n - SMCR_LINK_RECORDS_MAX : 0; i < n; i++)
+		if (smcr_nl_put_past(skb, &s->records[i % SMCR_LINK_RECORDS_MAX]))
 			return -EMSGSIZE;
 	return 0;
 }

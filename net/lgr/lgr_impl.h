@@ -25,7 +25,7 @@ bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid);
 /* lgr_view.c */
 void smcr_lgr_view_init(struct smcr_lgr *lgr);
 void smcr_lgr_view_update(struct smcr_lgr *lgr);
-void smcr_lgr_view_past(struct smcr_lgr *lgr, struct smcr_link *link);
+void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link);
 
 /* lgr_dev.c */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev);

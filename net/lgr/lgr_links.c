@@ -496,7 +496,7 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	if (!link)
 		return;
 	spin_lock_bh(&lgr->lock);
-	smcr_lgr_view_past(lgr, link);
+	smcr_lgr_view_deleted(lgr, link);
 	WRITE_ONCE(lgr->slot[slot].link, NULL);
 	if (lgr->link == link)
 		WRITE_ONCE(lgr->link, NULL);

@@ -77,19 +77,19 @@ void smcr_lgr_view_init(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_view_past() - a link goes; one that never carried data was none
+ * smcr_lgr_view_deleted() - a link goes; one that never carried data was none
  * @lgr: group, its lock held
  * @link: stopped, or failed: nothing is posted on it any more
  */
-void smcr_lgr_view_past(struct smcr_lgr *lgr, struct smcr_link *link)
+void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	struct smcr_lgr_view *s = &lgr->view;
-	struct smcr_past *past;
+	struct smcr_link_record *past;
 
 	lockdep_assert_held(&lgr->lock);
 	if (s->role[link->slot] == SMCR_ROLE_UNKNOWN)
 		return;
-	past = &s->past[s->n_past++ % SMCR_PAST_MAX];
+	past = &s->records[s->n_records++ % SMCR_LINK_RECORDS_MAX];
 	past->num = link->num;
 	past->role = s->role[link->slot];
 	past->why = READ_ONCE(link->why);
@@ -124,9 +124,9 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 	s->n_moved++;
 	WRITE_ONCE(to->n_came, to->n_came + 1);
 	WRITE_ONCE(from->n_left, from->n_left + 1);
-	for (i = 0; i < min(s->n_past, SMCR_PAST_MAX); i++)
-		if (s->past[i].num == from->num)
-			s->past[i].n_left = from->n_left;
+	for (i = 0; i < min(s->n_records, SMCR_LINK_RECORDS_MAX); i++)
+		if (s->records[i].num == from->num)
+			s->records[i].n_left = from->n_left;
 	spin_unlock_bh(&lgr->lock);
 }
 

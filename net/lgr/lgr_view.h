@@ -9,7 +9,7 @@
 #include "core/reason.h"
 
 enum {
-	SMCR_PAST_MAX		= 8,	/* deleted links that are remembered */
+	SMCR_LINK_RECORDS_MAX		= 8,	/* deleted links that are remembered */
 	SMCR_ROLE_UNKNOWN	= 0xff,	/* of a link that has not carried data */
 };
 
@@ -22,7 +22,7 @@ enum smcr_redundancy {
 };
 
 /* What remains of a link that is deleted */
-struct smcr_past {
+struct smcr_link_record {
 	u8 num;
 	u8 role;		/* enum smcr_link_role */
 	u8 port;
@@ -41,7 +41,7 @@ struct smcr_past {
  * @st, @role: of each slot; enum smcr_slot_st, enum smcr_link_role
  * @n_links: links that carry data
  * @redundancy: enum smcr_redundancy; @said: what the log says of it
- * @past, @n_past: links that are deleted, a ring; how many there have been
+ * @records, @n_records: links that are deleted, a ring; how many there have been
  * @n_moved: connections that have changed links
  */
 struct smcr_lgr_view {
@@ -50,8 +50,8 @@ struct smcr_lgr_view {
 	u8 n_links;
 	u8 redundancy;
 	u8 said;
-	struct smcr_past past[SMCR_PAST_MAX];
-	unsigned int n_past;
+	struct smcr_link_record records[SMCR_LINK_RECORDS_MAX];
+	unsigned int n_records;
 	u64 n_moved;
 };
 
