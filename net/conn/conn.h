@@ -325,7 +325,7 @@ struct smcr_conn_end {
 struct smcr_conn {
 	struct smcr_lgr *lgr;
 	struct smcr_link *link;
-	struct smcr_member member;
+	struct smcr_lgr_member member;
 	struct smcr_conn_own own;
 	struct smcr_conn_relem relem;
 	bool active;

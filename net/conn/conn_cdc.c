@@ -358,7 +358,7 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 /* Connection of a token; RCU read side, which keeps its memory (SOCK_RCU_FREE) */
 static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
 {
-	struct smcr_member *member = smcr_lgr_find_conn(lgr, token);
+	struct smcr_lgr_member *member = smcr_lgr_find_conn(lgr, token);
 
 	return member ? container_of(member, struct smcr_conn, member) : NULL;
 }

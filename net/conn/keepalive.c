@@ -103,7 +103,7 @@ struct smcr_keepalive_look {
 	int shortest;
 };
 
-static void smcr_keepalive_ask(struct smcr_member *member, void *arg)
+static void smcr_keepalive_ask(struct smcr_lgr_member *member, void *arg)
 {
 	const struct smcr_conn *conn = container_of(member, struct smcr_conn,
 						    member);

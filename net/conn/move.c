@@ -473,7 +473,7 @@ void smcr_conn_move_early(struct smcr_conn *conn)
 	smcr_link_put(from);
 }
 
-static void move_any(struct smcr_member *member, void *arg)
+static void move_any(struct smcr_lgr_member *member, void *arg)
 {
 	smcr_conn_want_move(container_of(member, struct smcr_conn, member));
 }
@@ -520,7 +520,7 @@ void smcr_conn_want_move(struct smcr_conn *conn)
 	smcr_conn_queue_work(conn);
 }
 
-static void move_if_on(struct smcr_member *member, void *arg)
+static void move_if_on(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 	const struct smcr_link *link = arg;
@@ -537,7 +537,7 @@ static void move_if_on(struct smcr_member *member, void *arg)
 	}
 }
 
-static void move_is_late(struct smcr_member *member, void *arg)
+static void move_is_late(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 
@@ -579,7 +579,7 @@ struct spread {
 	u32 *more;
 };
 
-static void spread_if_on(struct smcr_member *member, void *arg)
+static void spread_if_on(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 	const struct smcr_link *link = READ_ONCE(conn->link);

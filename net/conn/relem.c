@@ -150,7 +150,7 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn = NULL;
-	struct smcr_member *first;
+	struct smcr_lgr_member *first;
 
 	spin_lock_bh(&lgr->lock);
 	first = smcr_lgr_first_conn(lgr);

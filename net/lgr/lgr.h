@@ -102,13 +102,13 @@ struct smcr_lgr_dev {
 };
 
 /**
- * struct smcr_member - what a group knows of a connection; part of it
+ * struct smcr_lgr_member - what a group knows of a connection; part of it
  * @token: alert token, by which CDC names it
  * @node: in lgr->conns.tab
  * @lgr_node: in lgr->conns.list, whose entries are not all connections:
  *	smcr_lgr_each_conn(); lgr->lock
  */
-struct smcr_member {
+struct smcr_lgr_member {
 	u32 token;
 	struct rhash_head node;
 	struct list_head lgr_node;
@@ -406,7 +406,7 @@ struct smcr_lgr_nics {
  * struct smcr_lgr_conns - the connections; lgr->lock
  * @tab: by alert token; RCU readers
  * @n: how many; READ_ONCE without the lock
- * @list: smcr_member.lgr_node
+ * @list: smcr_lgr_member.lgr_node
  * @ka_min: no keepalive before, jiffies; 0 none; READ_ONCE without the lock
  * @idle_work: ends the group when it has been idle for long; a reference on the group
  *	while queued
@@ -610,12 +610,12 @@ u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u8 *role);
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan);
 int smcr_lgr_init_conns(struct smcr_lgr *lgr);
-int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn);
 void smcr_lgr_each_conn(struct smcr_lgr *lgr,
-			void (*fn)(struct smcr_member *conn, void *arg), void *arg);
-struct smcr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr);
-void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn);
-struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
+			void (*fn)(struct smcr_lgr_member *conn, void *arg), void *arg);
+struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr);
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn);
+struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u32 rkey, u64 va, u32 size);
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,

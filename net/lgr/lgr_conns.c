@@ -39,9 +39,9 @@ static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
 }
 
 static const struct rhashtable_params smcr_member_params = {
-	.key_len = sizeof_field(struct smcr_member, token),
-	.key_offset = offsetof(struct smcr_member, token),
-	.head_offset = offsetof(struct smcr_member, node),
+	.key_len = sizeof_field(struct smcr_lgr_member, token),
+	.key_offset = offsetof(struct smcr_lgr_member, token),
+	.head_offset = offsetof(struct smcr_lgr_member, node),
 	.automatic_shrinking = true,
 };
 
@@ -65,7 +65,7 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr)
  * Context: RCU read side, which keeps the memory of what is returned.
  * Return: NULL if the token means nothing.
  */
-struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
+struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 {
 	return rhashtable_lookup(&lgr->conns.tab, &token, smcr_member_params);
 }
@@ -75,7 +75,7 @@ struct smcr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
  * plainly while another processor tries to set the bit that is set already. That is
  * rhashtable.h's own affair, but its code is inline.
  */
-static int member_insert(struct smcr_lgr *lgr, struct smcr_member *conn)
+static int member_insert(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
 	/* a bucket's lock, see above */
 	return data_race(rhashtable_lookup_insert_fast(&lgr->conns.tab,
@@ -83,7 +83,7 @@ static int member_insert(struct smcr_lgr *lgr, struct smcr_member *conn)
 						       smcr_member_params));
 }
 
-static void member_remove(struct smcr_lgr *lgr, struct smcr_member *conn)
+static void member_remove(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
 	/* a bucket's lock, see above */
 	data_race(rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
@@ -98,7 +98,7 @@ static void member_remove(struct smcr_lgr *lgr, struct smcr_member *conn)
  * Return: 0; -EEXIST token taken, choose another; -ENOTCONN group is dead;
  * -ENOMEM.
  */
-int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
+int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
 	bool first = false;
 	int rc;
@@ -130,7 +130,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
  *
  * Context: any up to softirq; the connection's lock may be held.
  */
-void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
+void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
 	bool last = false, listed;
 
@@ -167,9 +167,9 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_member *conn)
  * Context: process, sleeps.
  */
 void smcr_lgr_each_conn(struct smcr_lgr *lgr,
-			void (*fn)(struct smcr_member *conn, void *arg), void *arg)
+			void (*fn)(struct smcr_lgr_member *conn, void *arg), void *arg)
 {
-	struct smcr_member place = { .token = 0 }, *conn;
+	struct smcr_lgr_member place = { .token = 0 }, *conn;
 	unsigned int n;
 
 	spin_lock_bh(&lgr->lock);
@@ -200,9 +200,9 @@ void smcr_lgr_each_conn(struct smcr_lgr *lgr,
  *
  * Return: NULL if there is none.
  */
-struct smcr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
+struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
 {
-	struct smcr_member *conn;
+	struct smcr_lgr_member *conn;
 
 	lockdep_assert_held(&lgr->lock);
 

@@ -27,7 +27,7 @@ static void over(struct work_struct *work)
 void idle_run(void *arg, int n)
 {
 	struct smcr_lgr *lgr = kmem(sizeof(*lgr), __func__);
-	struct smcr_member conn[2] = { };
+	struct smcr_lgr_member conn[2] = { };
 	bool in[2] = { };
 	int i;
 
