@@ -113,7 +113,7 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
  * Where to write on @link. The link's slot tells the peer's key from that of other
  * links; it has to be known there, or nothing changes.
  */
-int smcr_conn_aim(struct smcr_conn *conn, const struct smcr_link *link)
+int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *link)
 {
 	u64 va;
 	int rc;

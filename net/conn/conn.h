@@ -163,7 +163,7 @@ struct smcr_conn_snd {
  * @urg: urgent data
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
- * @rkey: of the element on conn->link: smcr_conn_aim()
+ * @rkey: of the element on conn->link: smcr_conn_resolve_rtoken()
  * @va: ... its address there, base not included
  * @seq: last sent
  * @pends: signalled posts outstanding

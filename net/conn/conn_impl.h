@@ -29,7 +29,7 @@ bool smcr_conn_ended(const struct smcr_conn *conn);
 
 struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 				     struct smcr_link *link);
-int smcr_conn_aim(struct smcr_conn *conn, const struct smcr_link *link);
+int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *link);
 
 void smcr_conn_rx_wait_over(struct timer_list *timer);
 

@@ -220,7 +220,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->tx.token = m->token;
 	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx.ring.base = conn->lgr->agreed.base;
-	rc = smcr_conn_aim(conn, conn->link);
+	rc = smcr_conn_resolve_rtoken(conn, conn->link);
 	/* it moves when it is active, and aims then (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
 	    !smcr_link_carries(conn->link))

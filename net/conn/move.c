@@ -158,7 +158,7 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 	lockdep_assert_held(&conn->lock);
 
 	if (conn->relem.rtoken >= 0 && !conn->snd.lent &&
-	    smcr_conn_aim(conn, to))
+	    smcr_conn_resolve_rtoken(conn, to))
 		return false;
 	move_switch(conn, from, to);
 	return true;
