@@ -181,7 +181,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 	smcr_clc_note_decline(hs->ssk, d);
 	/* it does not know the group that we named (CLC-36) */
 	if (d->out_of_sync && hs->lgr && !hs->first)
-		smcr_lgr_doubt(hs->lgr, hs->lgr->server ? &hs->peer.addr : NULL);
+		smcr_lgr_suspect(hs->lgr, hs->lgr->server ? &hs->peer.addr : NULL);
 	return SMCR_HS_DECLINED;
 }
 

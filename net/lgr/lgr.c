@@ -138,7 +138,7 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 }
 
 /**
- * smcr_lgr_trust() - the other end of the link has answered TEST LINK
+ * smcr_lgr_clear_suspect() - the other end of the link has answered TEST LINK
  * @lgr: group
  *
  * The "out of sync" was forged or wrong, and the group is usable again. It has
@@ -146,7 +146,7 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
  *
  * Context: any.
  */
-void smcr_lgr_trust(struct smcr_lgr *lgr)
+void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
 {
 	if (READ_ONCE(lgr->test.no_reuse))
 		WRITE_ONCE(lgr->test.no_reuse, false);

@@ -607,7 +607,7 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 }
 
 /**
- * smcr_lgr_doubt() - the peer, or who claims to be it, denies the group
+ * smcr_lgr_suspect() - the peer, or who claims to be it, denies the group
  * @lgr: group; the caller has a reference
  * @addr: where the Decline came from, if it came to a server, else NULL
  *
@@ -621,7 +621,7 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
  *
  * Context: any.
  */
-void smcr_lgr_doubt(struct smcr_lgr *lgr, const struct in6_addr *addr)
+void smcr_lgr_suspect(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	smcr_report_reason(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
 	if (addr && smcr_lgr_denies(lgr, addr))

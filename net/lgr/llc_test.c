@@ -117,7 +117,7 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 	spin_unlock_bh(&lgr->llc.lock);
 	switch (what) {
 	case SMCR_LINK_TEST_GOOD:
-		smcr_lgr_trust(lgr);
+		smcr_lgr_clear_suspect(lgr);
 		smcr_llc_look(lgr);
 		break;
 	case SMCR_LINK_TEST_STRAY:
