@@ -111,8 +111,8 @@ void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news)
 }
 
 /* To be called by who has set DEAD: the machine ends the group */
-void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
-		     u32 del_reason)
+void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
+		       u32 del_reason)
 {
 	/* in first contact a Decline says it, which DELETE LINK would forestall */
 	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
@@ -176,7 +176,7 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 {
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_DEAD, why))
 		return;
-	smcr_lgr_killed(lgr, why, del_reason);
+	smcr_lgr_post_end(lgr, why, del_reason);
 }
 
 /**

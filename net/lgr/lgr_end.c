@@ -52,7 +52,7 @@ void smcr_lgr_idle_work(struct work_struct *work)
 
 	if (smcr_lgr_end_idle(lgr, SMCR_R_LGR_IDLE)) {
 		smcr_count(lgr->sn, SMCR_CNT_T_LGR_IDLE);
-		smcr_lgr_killed(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
+		smcr_lgr_post_end(lgr, SMCR_R_LGR_IDLE, SMCR_DEL_INACTIVE);
 	}
 	smcr_lgr_put(lgr);
 }

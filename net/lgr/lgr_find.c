@@ -32,8 +32,8 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
 			continue;
 		/* inactivity is for servers to say (LG-38) */
-		smcr_lgr_killed(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
-				SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
+		smcr_lgr_post_end(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
+				  SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
 		return true;
 	}
 	return false;

@@ -39,8 +39,8 @@ void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot);
 void smcr_lgr_release_now(struct smcr_lgr *lgr);
 void smcr_lgr_place_link(struct smcr_link *link);
 bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why);
-void smcr_lgr_killed(struct smcr_lgr *lgr, enum smcr_reason why,
-		     u32 del_reason);
+void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
+		       u32 del_reason);
 void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work);
 bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why);
 
