@@ -176,7 +176,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 	}
 	if (conn->lgr && (conn->fsm.want_done || conn->fsm.want_closed)) {
 		smcr_tx_flush(conn);
-		smcr_llc_probe(conn->lgr);
+		smcr_llc_test_soon(conn->lgr);
 	}
 }
 

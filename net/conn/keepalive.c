@@ -65,7 +65,7 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
 		WRITE_ONCE(lgr->conns.ka_min, idle);
 	spin_unlock_bh(&lgr->lock);
 	if (sooner)
-		smcr_llc_look(lgr);
+		smcr_llc_test_update(lgr);
 }
 
 /**

@@ -227,7 +227,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		break;
 	}
 	if (known) {	/* has the server forgotten that link? (I-10) */
-		smcr_llc_verify(known);
+		smcr_llc_test_now(known);
 		smcr_lgr_put(known);
 	}
 	return smcr_clnt_first(hs);

@@ -462,14 +462,14 @@ struct smcr_lgr_rmbs {
 /**
  * struct smcr_lgr_test - when links are tested; no lock: xchg(), READ_ONCE()
  * @work: TEST LINK; a reference on the group while queued
- * @probe: a close waits: test soon
- * @verify: the link is in doubt: test now
+ * @soon: a close waits: test soon
+ * @now: the link is in doubt: test now
  * @no_reuse: no new connection until TEST LINK is answered
  */
 struct smcr_lgr_test {
 	struct delayed_work work;
-	int probe;
-	int verify;
+	int soon;
+	int now;
 	bool no_reuse;
 };
 

@@ -626,5 +626,5 @@ void smcr_lgr_suspect(struct smcr_lgr *lgr, const struct in6_addr *addr)
 	smcr_report_reason(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
 	if (addr && smcr_lgr_denies(lgr, addr))
 		WRITE_ONCE(lgr->test.no_reuse, true);
-	smcr_llc_verify(lgr);
+	smcr_llc_test_now(lgr);
 }

@@ -267,7 +267,7 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	smcr_lgr_owner_ops->link_gone(link);
 	smcr_link_put(link);
 	/* which link is tested next may have changed */
-	smcr_llc_look(lgr);
+	smcr_llc_test_update(lgr);
 }
 
 /* What connections have sent may be so long on its way when they leave orderly */

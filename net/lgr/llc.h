@@ -26,8 +26,8 @@ int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
 
 /* llc_test.c */
 void smcr_llc_start(struct smcr_lgr *lgr);
-void smcr_llc_probe(struct smcr_lgr *lgr);
-void smcr_llc_verify(struct smcr_lgr *lgr);
-void smcr_llc_look(struct smcr_lgr *lgr);
+void smcr_llc_test_soon(struct smcr_lgr *lgr);
+void smcr_llc_test_now(struct smcr_lgr *lgr);
+void smcr_llc_test_update(struct smcr_lgr *lgr);
 
 #endif /* _SMCR_LLC_H */

@@ -40,7 +40,7 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 }
 
 /* A link with a pending close is looked after this soon */
-#define SMCR_LLC_PROBE	HZ
+#define SMCR_LLC_TEST_SOON	HZ
 
 /* One that is under way has its T_LLC, unless it is keepalive's */
 static bool smcr_llc_testing(const struct smcr_lgr *lgr)
@@ -56,46 +56,46 @@ static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_probe() - somebody waits for completions on a link
+ * smcr_llc_test_soon() - somebody waits for completions on a link
  * @lgr: group
  *
  * If the link falls silent, TEST LINK is sent soon and not after t_testlink:
  * its acknowledgment covers what was posted before, should that one be lost,
  * and a dead peer shows. Context: any.
  */
-void smcr_llc_probe(struct smcr_lgr *lgr)
+void smcr_llc_test_soon(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-	    smcr_llc_testing(lgr) || xchg(&lgr->test.probe, 1))
+	    smcr_llc_testing(lgr) || xchg(&lgr->test.soon, 1))
 		return;
-	smcr_llc_test_in(lgr, SMCR_LLC_PROBE);
+	smcr_llc_test_in(lgr, SMCR_LLC_TEST_SOON);
 }
 
 /**
- * smcr_llc_look() - when TEST LINK is due may have changed
+ * smcr_llc_test_update() - when TEST LINK is due may have changed
  * @lgr: group
  *
  * Context: any.
  */
-void smcr_llc_look(struct smcr_lgr *lgr)
+void smcr_llc_test_update(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
 		smcr_llc_test_in(lgr, 0);
 }
 
 /**
- * smcr_llc_verify() - is the peer's end of the link still there?
+ * smcr_llc_test_now() - is the peer's end of the link still there?
  * @lgr: group
  *
  * TEST LINK is sent now, silence or not, and fails the link if it is not
  * answered within T_LLC. Context: any.
  */
-void smcr_llc_verify(struct smcr_lgr *lgr)
+void smcr_llc_test_now(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
-	xchg(&lgr->test.verify, 1);
-	smcr_llc_look(lgr);
+	xchg(&lgr->test.now, 1);
+	smcr_llc_test_update(lgr);
 }
 
 /* TEST LINK on a link, a request or a reply. Context: the group's work. */
@@ -118,7 +118,7 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 	switch (what) {
 	case SMCR_LINK_TEST_GOOD:
 		smcr_lgr_clear_suspect(lgr);
-		smcr_llc_look(lgr);
+		smcr_llc_test_update(lgr);
 		break;
 	case SMCR_LINK_TEST_STRAY:
 		smcr_llc_fail(lgr, slot, SMCR_R_LLC_UNEXPECTED);
@@ -220,10 +220,10 @@ void smcr_llc_test_work(struct work_struct *work)
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		goto out;
 	look.watch = smcr_knob_jiffies(lgr->sn, t_testlink);
-	probe = xchg(&lgr->test.probe, 0);
+	probe = xchg(&lgr->test.soon, 0);
 	if (probe)
-		look.watch = SMCR_LLC_PROBE;
-	look.verify = xchg(&lgr->test.verify, 0);
+		look.watch = SMCR_LLC_TEST_SOON;
+	look.verify = xchg(&lgr->test.now, 0);
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = smcr_lgr_link_get(lgr, i);
 		if (link)
@@ -234,9 +234,9 @@ void smcr_llc_test_work(struct work_struct *work)
 	/* armed meanwhile, or not silent yet: look again as soon */
 	if (probe && waits) {
 		if (smcr_llc_testing(lgr))
-			WRITE_ONCE(lgr->test.probe, 1);
+			WRITE_ONCE(lgr->test.soon, 1);
 		else
-			smcr_llc_probe(lgr);
+			smcr_llc_test_soon(lgr);
 	}
 	if (next != LONG_MAX)
 		smcr_llc_arm_test(lgr, next);
