@@ -113,8 +113,8 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 		    lgr->peer.id) ||
 	    (lgr->vlan != SMCR_NO_VLAN &&
 	     nla_put_u16(skb, SMCR_A_LGR_VLAN, lgr->vlan)) ||
-	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME, lgr->formed.on) ||
-	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->formed.port))
+	    nla_put_string(skb, SMCR_A_LGR_DEV_NAME, lgr->origin.on) ||
+	    nla_put_u32(skb, SMCR_A_LGR_PORT, lgr->origin.port))
 		return -EMSGSIZE;
 	return 0;
 }

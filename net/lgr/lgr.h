@@ -372,12 +372,12 @@ struct smcr_lgr_net {
 };
 
 /**
- * struct smcr_lgr_formed - where its first link was; immutable
+ * struct smcr_lgr_origin - where its first link was; immutable
  * @dev_id: of the device
  * @port: number
  * @on: name that the device had, for display
  */
-struct smcr_lgr_formed {
+struct smcr_lgr_origin {
 	unsigned int dev_id;
 	u8 port;
 	char on[IB_DEVICE_NAME_MAX];
@@ -509,7 +509,7 @@ struct smcr_lgr_end {
  * @vlan: immutable
  * @single: net.smcr.max_links is 1: no second link; immutable
  * @eye_wanted: net.smcr.eye_catcher when it was made; immutable
- * @formed: immutable
+ * @origin: immutable
  * @mem: of its buffers; the device comes with a link; immutable
  * @agreed: immutable after ACTIVE, before that llc.work's
  * @link: the first link, as long as it is there; first contact relies on it; @lock
@@ -541,7 +541,7 @@ struct smcr_lgr {
 	u16 vlan;
 	bool single;
 	bool eye_wanted;
-	struct smcr_lgr_formed formed;
+	struct smcr_lgr_origin origin;
 	struct smcr_buf_params mem;
 	struct smcr_link *link;
 	unsigned long live;

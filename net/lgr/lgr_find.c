@@ -87,10 +87,10 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->dialect = &smcr_dialect_v1;
 	lgr->peer = *peer;
 	lgr->vlan = pid->vlan;
-	lgr->formed.port = pid->port;
-	lgr->formed.dev_id = pid->dev->id;
-	strscpy(lgr->formed.on, smcr_dev_name(pid->dev).s,
-		sizeof(lgr->formed.on));
+	lgr->origin.port = pid->port;
+	lgr->origin.dev_id = pid->dev->id;
+	strscpy(lgr->origin.on, smcr_dev_name(pid->dev).s,
+		sizeof(lgr->origin.on));
 	lgr->rmbs.max = pid->dev->max_mr_pages << PAGE_SHIFT;
 	lgr->mem = (struct smcr_buf_params) {
 		.sn = sn,
@@ -213,8 +213,8 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_port_id *pid)
 {
 	bool theirs = lgr->dialect->same_rnic(lgr->peer.mac, peer->mac);
-	bool ours = lgr->formed.port == pid->port &&
-		    lgr->formed.dev_id == pid->dev->id;
+	bool ours = lgr->origin.port == pid->port &&
+		    lgr->origin.dev_id == pid->dev->id;
 	unsigned long live = READ_ONCE(lgr->live);
 	const struct smcr_link *link;
 	unsigned int i;
