@@ -48,7 +48,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->member.token = 0;
 	conn->own.buf = conn->own.elem.rmb->buf;
 	conn->rx.ring.size = conn->own.elem.size;
-	conn->rx.ring.base = lgr->agreed.base;
+	conn->rx.ring.base = lgr->terms.base;
 	conn->active = false;
 	conn->rx.purged = false;
 	conn->tx.dropped = false;
@@ -219,7 +219,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->relem.index = m->index;
 	conn->tx.token = m->token;
 	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
-	conn->tx.ring.base = conn->lgr->agreed.base;
+	conn->tx.ring.base = conn->lgr->terms.base;
 	rc = smcr_conn_resolve_rtoken(conn, conn->link);
 	/* it moves when it is active, and aims then (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&

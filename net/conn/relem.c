@@ -177,10 +177,10 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	spin_lock_bh(&conn->lock);
 	/* the peer's first data may be here before we activate */
 	if (conn->lgr == lgr && !conn->active) {
-		if (!lgr->agreed.base)
+		if (!lgr->terms.base)
 			smcr_rmb_clear_eye(&conn->own.elem);
-		conn->rx.ring.base = lgr->agreed.base;
-		conn->tx.ring.base = lgr->agreed.base;
+		conn->rx.ring.base = lgr->terms.base;
+		conn->tx.ring.base = lgr->terms.base;
 	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);

@@ -190,9 +190,9 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_CONNS, n_conns) ||
 	    nla_put_u32(skb, SMCR_A_LGR_RMBS, READ_ONCE(lgr->rmbs.n)) ||
 	    nla_put_u32(skb, SMCR_A_LGR_EYE_CATCHER,
-			READ_ONCE(lgr->agreed.base) ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
+			READ_ONCE(lgr->terms.base) ? SMCR_NL_EYE_RFC : SMCR_NL_EYE_NONE) ||
 	    nla_put_u32(skb, SMCR_A_LGR_MAX_LINKS,
-			READ_ONCE(lgr->agreed.max_links)))
+			READ_ONCE(lgr->terms.max_links)))
 		return -EMSGSIZE;
 	spin_lock_bh(&lgr->lock);
 	rc = smcr_nl_put_shown(skb, lgr);

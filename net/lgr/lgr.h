@@ -167,7 +167,7 @@ enum smcr_lgr_change {
  * @spread_conns: so many of each slot's link are to go on over another. Process context
  * @late_conns: a device of @lgr goes, no link is in use there any more, but connections
  *	that could have moved keep it. Process context
- * @agreed: first contact: @lgr->agreed.base is settled. Process context
+ * @agreed: first contact: @lgr->terms.base is settled. Process context
  * @link_gone: @link was stopped: nobody in its line will ever get room. Process
  *	context
  * @keepalive_due: when does a connection of @link want TEST LINK? Process context
@@ -384,11 +384,11 @@ struct smcr_lgr_origin {
 };
 
 /**
- * struct smcr_lgr_agreed - what first contact settles; llc.work writes, until ACTIVE
+ * struct smcr_lgr_terms - what first contact settles; llc.work writes, until ACTIVE
  * @max_links: links at most
  * @base: data offset in elements: 0 or 4
  */
-struct smcr_lgr_agreed {
+struct smcr_lgr_terms {
 	u8 max_links;
 	u32 base;
 };
@@ -511,7 +511,7 @@ struct smcr_lgr_end {
  * @eye_wanted: net.smcr.eye_catcher when it was made; immutable
  * @origin: immutable
  * @mem: of its buffers; the device comes with a link; immutable
- * @agreed: immutable after ACTIVE, before that llc.work's
+ * @terms: immutable after ACTIVE, before that llc.work's
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
  * @spare: ... that are left, and can be used again; from one to the other under @lock
@@ -547,7 +547,7 @@ struct smcr_lgr {
 	unsigned long live;
 	unsigned long spare;
 	struct smcr_lgr_nics nics;
-	struct smcr_lgr_agreed agreed;
+	struct smcr_lgr_terms terms;
 
 	spinlock_t lock;	/* BH; see above */
 	u8 st;

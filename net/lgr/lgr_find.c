@@ -98,11 +98,11 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 		.arg = lgr,
 	};
 	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
-	lgr->agreed.base = smcr_dialect_base(lgr->dialect, lgr->eye_wanted,
-					     false);
+	lgr->terms.base = smcr_dialect_base(lgr->dialect, lgr->eye_wanted,
+					    false);
 	lgr->single = READ_ONCE(sn->knobs.max_links) == 1;
-	lgr->agreed.max_links = max(READ_ONCE(sn->knobs.max_links),
-				    SMCR_LINKS_MIN);
+	lgr->terms.max_links = max(READ_ONCE(sn->knobs.max_links),
+				   SMCR_LINKS_MIN);
 	refcount_set(&lgr->refs, 1);
 	spin_lock_init(&lgr->lock);
 	init_waitqueue_head(&lgr->wait);

@@ -110,11 +110,11 @@ static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
 		nic[i] = smcr_lgr_own_nic(lgr, lan[i].mac);
 	if (lgr->server)
 		slot->nic = smcr_roles_offer(&slot->pairs,
-					     lgr->agreed.max_links, nic, n,
+					     lgr->terms.max_links, nic, n,
 					     slot->try, slot->again);
 	else
 		slot->nic = smcr_roles_answer(&slot->pairs,
-					      lgr->agreed.max_links,
+					      lgr->terms.max_links,
 					      slot->peer_nic, nic, n);
 	for (i = 0; i < n; i++) {
 		if (slot->nic != SMCR_NO_NIC && nic[i] == slot->nic &&

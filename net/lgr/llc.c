@@ -32,7 +32,7 @@ void smcr_llc_init(struct smcr_lgr *lgr)
 	INIT_DELAYED_WORK(&lgr->test.work, smcr_llc_test_work);
 	run->learning = -1;
 	smcr_lgr_fsm_init(&run->fsm, lgr->server,
-			  lgr->single ? 1 : lgr->agreed.max_links);
+			  lgr->single ? 1 : lgr->terms.max_links);
 	smcr_slot_init(lgr);
 }
 

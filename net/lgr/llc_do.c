@@ -106,7 +106,7 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 	memcpy(cl->gid, link->pid.gid.raw, sizeof(cl->gid));
 	cl->qpn = link->qpn;
 	cl->user_id = link->user_id;
-	cl->max_links = lgr->agreed.max_links;
+	cl->max_links = lgr->terms.max_links;
 	cl->no_eye_catcher = !lgr->eye_wanted;
 }
 
@@ -379,18 +379,18 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	WRITE_ONCE(link->peer_user_id, peer->user_id);
 	/* the first one has settled the rest; others may be in its slot later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
-		WRITE_ONCE(link->llc_form, d->llc_form(lgr->agreed.base));
+		WRITE_ONCE(link->llc_form, d->llc_form(lgr->terms.base));
 		return;
 	}
-	WRITE_ONCE(lgr->agreed.max_links, lgr->server ?
-		   smcr_max_links(lgr->agreed.max_links, peer->max_links) :
+	WRITE_ONCE(lgr->terms.max_links, lgr->server ?
+		   smcr_max_links(lgr->terms.max_links, peer->max_links) :
 		   smcr_max_links(peer->max_links ?: SMCR_LINKS_MIN,
-				  lgr->agreed.max_links));
-	lgr->llc.fsm.max_links = lgr->agreed.max_links;
-	WRITE_ONCE(lgr->agreed.base,
+				  lgr->terms.max_links));
+	lgr->llc.fsm.max_links = lgr->terms.max_links;
+	WRITE_ONCE(lgr->terms.base,
 		   smcr_dialect_base(d, lgr->eye_wanted,
 				     !peer->no_eye_catcher));
-	form = d->llc_form(lgr->agreed.base);
+	form = d->llc_form(lgr->terms.base);
 	/* a server's second link is there already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		other = smcr_slot_link(&lgr->slot[i]);

@@ -232,7 +232,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
 	/* in first contact the peer has not said yet whether it needs one */
-	if (lgr->agreed.base ||
+	if (lgr->terms.base ||
 	    (lgr->dialect->eye_len && smcr_lgr_forming(lgr)))
 		rmb_set_eye(elem);
 	return 0;

@@ -765,7 +765,7 @@ static void host_start(struct host *h, int no)
 	refcount_set(&lgr->refs, 1);
 	lgr->id = no;
 	lgr->st = SMCR_LGR_ST_ACTIVE;
-	lgr->agreed.base = w.base;
+	lgr->terms.base = w.base;
 	spin_lock_init(&lgr->lock);
 	INIT_LIST_HEAD(&lgr->net.node);
 	INIT_LIST_HEAD(&lgr->net.idle);
