@@ -262,12 +262,12 @@ struct smcr_conn_bound {
 };
 
 /**
- * struct smcr_conn_early - what came before activation; conn->lock
+ * struct smcr_conn_preactive - what came before activation; conn->lock
  * @cflags: D, C, A
  * @bad: a violation
  * @conflict: the element was lost
  */
-struct smcr_conn_early {
+struct smcr_conn_preactive {
 	u8 cflags;
 	enum smcr_reason bad;
 	bool conflict;
@@ -319,7 +319,7 @@ struct smcr_conn_end {
  * @tx: send side; @lock
  * @mv: failover of it; @lock
  * @bound: ... until the old link is deleted; @lock
- * @early: what came before @active; @lock
+ * @preactive: what came before @active; @lock
  * @end: @lock
  */
 struct smcr_conn {
@@ -339,7 +339,7 @@ struct smcr_conn {
 	struct smcr_conn_tx tx;
 	struct smcr_conn_mv mv;
 	struct smcr_conn_bound bound;
-	struct smcr_conn_early early;
+	struct smcr_conn_preactive preactive;
 	struct smcr_conn_end end;
 };
 

@@ -156,7 +156,7 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	conn->hold.wait = false;
 	if (!conn->active)
-		conn->early.bad = SMCR_R_CDC_VALIDATION;
+		conn->preactive.bad = SMCR_R_CDC_VALIDATION;
 	else
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 				       SMCR_R_CDC_VALIDATION);
@@ -308,7 +308,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
 					       why);
 		else
-			conn->early.bad = why;
+			conn->preactive.bad = why;
 		return;
 	}
 
@@ -319,7 +319,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	if (unlikely(urg))
 		smcr_rx_urg_news(conn, urg);
 	if (!conn->active) {
-		conn->early.cflags |= cdc->cflags;
+		conn->preactive.cflags |= cdc->cflags;
 		return;
 	}
 	if (rx)

@@ -55,9 +55,9 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx.rest = false;
 	conn->end.fin_seen = false;
 	conn->own.clc_sent = false;
-	conn->early.cflags = 0;
-	conn->early.bad = SMCR_R_NONE;
-	conn->early.conflict = false;
+	conn->preactive.cflags = 0;
+	conn->preactive.bad = SMCR_R_NONE;
+	conn->preactive.conflict = false;
 	conn->rx.lost = false;
 	conn->rx.prod = start;
 	conn->rx.cons = start;
@@ -248,14 +248,14 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	WRITE_ONCE(conn->active, true);
 	if (conn->rx.urg.state != SMCR_URG_NONE)
 		smcr_rx_urg_news(conn, SMCR_URG_EV_NEWS);
-	if (conn->early.conflict)
+	if (conn->preactive.conflict)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
-	else if (conn->early.bad)
+	else if (conn->preactive.bad)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_VIOLATION,
-				       conn->early.bad);
-	else if (conn->early.cflags)
-		smcr_conn_rx_flags(conn, conn->early.cflags);
+				       conn->preactive.bad);
+	else if (conn->preactive.cflags)
+		smcr_conn_rx_flags(conn, conn->preactive.cflags);
 	/* the group may have died before there was a state to tell it to */
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,

@@ -20,7 +20,7 @@ static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lg
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
 				       SMCR_R_RMBE_CONFLICT);
 	else
-		conn->early.conflict = true;
+		conn->preactive.conflict = true;
 	spin_unlock_bh(&conn->lock);
 }
 
