@@ -104,7 +104,7 @@ struct smcr_conn_rx {
 };
 
 /**
- * struct smcr_conn_hold - F came before what it speaks of; conn->lock
+ * struct smcr_cdc_reorder - F came before what it speaks of; conn->lock
  * @wait: and that is waited for
  * @seq: its number
  * @link_num: link on which F came: no link before it has the message
@@ -113,7 +113,7 @@ struct smcr_conn_rx {
  * @cdc: ... the last one
  * @timer: until the next look; a reference on the socket while it runs
  */
-struct smcr_conn_hold {
+struct smcr_cdc_reorder {
 	bool wait;
 	u16 seq;
 	u8 link_num;
@@ -314,7 +314,7 @@ struct smcr_conn_end {
  *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
  * @fsm: the close machine; @lock
  * @rx: receive side; @lock
- * @hold: receive side, while a CDC is waited for; @lock
+ * @reorder: receive side, while a CDC is waited for; @lock
  * @snd: send buffer; socket lock
  * @tx: send side; @lock
  * @mv: failover of it; @lock
@@ -334,7 +334,7 @@ struct smcr_conn {
 	spinlock_t lock;	/* see above */
 	struct smcr_close fsm;
 	struct smcr_conn_rx rx;
-	struct smcr_conn_hold hold;
+	struct smcr_cdc_reorder reorder;
 	struct smcr_conn_snd snd;
 	struct smcr_conn_tx tx;
 	struct smcr_conn_mv mv;

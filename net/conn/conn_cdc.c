@@ -154,7 +154,7 @@ static bool smcr_conn_took_enough(const struct smcr_conn *conn)
 static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	conn->hold.wait = false;
+	conn->reorder.wait = false;
 	if (!conn->active)
 		conn->preactive.bad = SMCR_R_CDC_VALIDATION;
 	else
@@ -165,8 +165,8 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 /* The last message that has come; one that is kept has, too */
 static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 {
-	if (conn->hold.wait && conn->hold.have)
-		return conn->hold.cdc.seq;
+	if (conn->reorder.wait && conn->reorder.have)
+		return conn->reorder.cdc.seq;
 	return conn->rx.seq;
 }
 
@@ -183,20 +183,20 @@ static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!conn->hold.wait)
-		conn->hold.have = false;
-	else if (!smcr_seq_after(seq, conn->hold.seq))
+	if (!conn->reorder.wait)
+		conn->reorder.have = false;
+	else if (!smcr_seq_after(seq, conn->reorder.seq))
 		return;
 	/* it may have moved once more meanwhile, and says more */
-	conn->hold.wait = true;
-	conn->hold.seq = seq;
-	conn->hold.link_num = link_num;
+	conn->reorder.wait = true;
+	conn->reorder.seq = seq;
+	conn->reorder.link_num = link_num;
 	if (!smcr_lgr_other_hears(conn->lgr, link_num)) {
 		smcr_conn_rx_invalid(conn);
 		return;
 	}
-	conn->hold.until = jiffies + SMCR_RX_WAIT;
-	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer,
+	conn->reorder.until = jiffies + SMCR_RX_WAIT;
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->reorder.timer,
 		       jiffies + SMCR_RX_LOOK);
 }
 
@@ -204,39 +204,39 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
  * Its data are seen to now, as its link may be gone later. Those among them that the
  * message on its way announces came by another device: they will be seen to again.
  */
-static void smcr_conn_rx_hold(struct smcr_conn *conn, const struct smcr_cdc *cdc,
-			      int d)
+static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
+			       int d)
 {
-	u8 marks = conn->hold.have ? conn->hold.cdc.pflags & SMCR_CDC_U : 0;
+	u8 marks = conn->reorder.have ? conn->reorder.cdc.pflags & SMCR_CDC_U : 0;
 	u64 most = conn->rx.announced + smcr_ring_cap(&conn->rx.ring);
 	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
 	/* over yet another link, which was slower */
-	if (conn->hold.have && !smcr_seq_after(cdc->seq, conn->hold.cdc.seq))
+	if (conn->reorder.have && !smcr_seq_after(cdc->seq, conn->reorder.cdc.seq))
 		return;
 	/* what was kept before has been seen to */
-	if (conn->hold.have)
-		smcr_pos_apply(&conn->rx.ring, &from, conn->hold.cdc.prod, most);
+	if (conn->reorder.have)
+		smcr_pos_apply(&conn->rx.ring, &from, conn->reorder.cdc.prod, most);
 	prod = from;
 	if (smcr_pos_apply(&conn->rx.ring, &prod, cdc->prod, most) > 0)
 		smcr_conn_rx_sync(conn, d, &from, &prod);
-	conn->hold.cdc = *cdc;
-	conn->hold.cdc.pflags |= marks;
-	conn->hold.have = true;
+	conn->reorder.cdc = *cdc;
+	conn->reorder.cdc.pflags |= marks;
+	conn->reorder.have = true;
 }
 
 /* It has not come: can it still? If not data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
-					      hold.timer);
+					      reorder.timer);
 
 	spin_lock_bh(&conn->lock);
 	/* not if it was armed again while this run waited for the lock */
-	if (conn->hold.wait && conn->lgr && !timer_pending(timer)) {
-		if (time_before(jiffies, conn->hold.until) &&
-		    smcr_lgr_other_hears(conn->lgr, conn->hold.link_num))
+	if (conn->reorder.wait && conn->lgr && !timer_pending(timer)) {
+		if (time_before(jiffies, conn->reorder.until) &&
+		    smcr_lgr_other_hears(conn->lgr, conn->reorder.link_num))
 			sk_reset_timer(&smcr_conn_sock(conn)->sk, timer,
 				       jiffies + SMCR_RX_LOOK);
 		else
@@ -267,8 +267,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 			smcr_conn_rx_wait(conn, cdc->seq, link_num);
 		return;
 	}
-	if (conn->hold.wait && smcr_seq_after(cdc->seq, conn->hold.seq)) {
-		smcr_conn_rx_hold(conn, cdc, d);
+	if (conn->reorder.wait && smcr_seq_after(cdc->seq, conn->reorder.seq)) {
+		smcr_conn_rx_defer(conn, cdc, d);
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx.seq)) {
@@ -344,14 +344,14 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 /* What was waited for may have come: then what has been kept counts */
 static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 {
-	const struct smcr_cdc later = conn->hold.cdc;
+	const struct smcr_cdc later = conn->reorder.cdc;
 
 	lockdep_assert_held(&conn->lock);
-	if (!smcr_fo_valid(conn->hold.seq, conn->rx.seq))
+	if (!smcr_fo_valid(conn->reorder.seq, conn->rx.seq))
 		return;
-	conn->hold.wait = false;
-	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->hold.timer);
-	if (conn->hold.have && conn->lgr)
+	conn->reorder.wait = false;
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->reorder.timer);
+	if (conn->reorder.have && conn->lgr)
 		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED, 0);
 }
 
@@ -400,7 +400,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);
 		smcr_conn_rx_locked(conn, &cdc, link->mem.d,
 				    READ_ONCE(link->num));
-		if (unlikely(conn->hold.wait))
+		if (unlikely(conn->reorder.wait))
 			smcr_conn_rx_go_on(conn);
 	}
 	spin_unlock_bh(&conn->lock);

@@ -25,7 +25,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	INIT_LIST_HEAD(&conn->tx.sq_wait);
 	INIT_LIST_HEAD(&conn->end.orphan);
 	INIT_WORK(&conn->end.work, smcr_conn_work);
-	timer_setup(&conn->hold.timer, smcr_conn_rx_wait_over, 0);
+	timer_setup(&conn->reorder.timer, smcr_conn_rx_wait_over, 0);
 	timer_setup(&conn->bound.timer, smcr_conn_unbind_late, 0);
 	timer_setup(&conn->tx.timer, smcr_conn_user_timer, 0);
 	INIT_DELAYED_WORK(&conn->end.timer, smcr_conn_timer);
@@ -67,8 +67,8 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx.announced = 0;
 	conn->rx.seq = 0;
 	conn->rx.redo = false;
-	conn->hold.wait = false;
-	conn->hold.have = false;
+	conn->reorder.wait = false;
+	conn->reorder.have = false;
 	conn->rx.blocked = false;
 	conn->rx.asks = false;
 	conn->tx.queued = 0;
@@ -505,7 +505,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->end.todo, 0);
 	spin_unlock_bh(&conn->lock);
-	sk_stop_timer(sk, &conn->hold.timer);
+	sk_stop_timer(sk, &conn->reorder.timer);
 	sk_stop_timer(sk, &conn->bound.timer);
 	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
