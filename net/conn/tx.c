@@ -14,7 +14,7 @@
  * Less than this waits while a signalled post is under way, and so grows into
  * a post that is worth its completion; a request on an idle wire never waits.
  */
-#define SMCR_TX_HOLD		(16 * 1024)
+#define SMCR_TX_GATHER		(16 * 1024)
 
 /*
  * CDC messages without a signalled one among them, at most. Sequence numbers that
@@ -150,9 +150,9 @@ static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 	return n;
 }
 
-static u32 smcr_tx_hold(const struct smcr_conn *conn)
+static u32 smcr_tx_gather_max(const struct smcr_conn *conn)
 {
-	return min_t(u32, SMCR_TX_HOLD, conn->snd.size / 2);
+	return min_t(u32, SMCR_TX_GATHER, conn->snd.size / 2);
 }
 
 /*
@@ -172,7 +172,7 @@ static u32 smcr_tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx.more)
 		return min_t(u32, SMCR_TX_POST, conn->snd.size / 2);
-	return conn->tx.nodelay ? 0 : smcr_tx_hold(conn);
+	return conn->tx.nodelay ? 0 : smcr_tx_gather_max(conn);
 }
 
 /* Bytes of one post from @pos on */
@@ -237,7 +237,7 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
-		 prod.abs - conn->tx.signalled >= smcr_tx_hold(conn) / 2;
+		 prod.abs - conn->tx.signalled >= smcr_tx_gather_max(conn) / 2;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
