@@ -104,7 +104,7 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	if (link)
-		smcr_link_join(link);
+		smcr_link_attach(link);
 	WRITE_ONCE(conn->link, link);	/* smcr_keepalive_due() compares */
 	return old;
 }

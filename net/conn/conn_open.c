@@ -179,7 +179,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		link = smcr_conn_set_link(conn, NULL);
 		spin_unlock_bh(&conn->lock);
 		smcr_rmb_put_elem(&conn->own.elem, false);
-		smcr_link_leave(link);
+		smcr_link_detach(link);
 		smcr_lgr_put(lgr);
 		sock_put(&ssk->sk);
 		return rc;
@@ -436,7 +436,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	if (sock_flag(&ssk->sk, SOCK_DEAD))
 		smcr_conn_unorphan(conn);
 	if (link)		/* not left yet */
-		smcr_link_leave(link);
+		smcr_link_detach(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
 }
@@ -471,7 +471,7 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
 		link = smcr_conn_set_link(conn, NULL);
 	spin_unlock_bh(&conn->lock);
 	if (link)
-		smcr_link_leave(link);
+		smcr_link_detach(link);
 	return !active;
 }
 

@@ -267,7 +267,7 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
 	if (left->from && left->to)
 		move_check(conn, left->from, left->to);
 	if (left->from)
-		smcr_link_leave(left->from);
+		smcr_link_detach(left->from);
 	smcr_link_put(left->to);
 }
 
@@ -361,7 +361,7 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 	if (moved) {
 		smcr_lgr_moved(lgr, from, to);
 		move_check(conn, from, to);
-		smcr_link_leave(from);
+		smcr_link_detach(from);
 	}
 	return moved;
 }

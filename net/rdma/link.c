@@ -297,24 +297,24 @@ unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf)
 }
 
 /**
- * smcr_link_join() - a connection is going to send over a link
+ * smcr_link_attach() - a connection is going to send over a link
  * @link: link; a reference is taken for the connection, which is counted
  *
  * Context: any.
  */
-void smcr_link_join(struct smcr_link *link)
+void smcr_link_attach(struct smcr_link *link)
 {
 	smcr_link_hold(link);
 	atomic_inc(&link->n_conns);
 }
 
 /**
- * smcr_link_leave() - end of smcr_link_join()
+ * smcr_link_detach() - end of smcr_link_attach()
  * @link: link; the connection's reference ends
  *
  * Context: process, sleeps.
  */
-void smcr_link_leave(struct smcr_link *link)
+void smcr_link_detach(struct smcr_link *link)
 {
 	atomic_dec(&link->n_conns);
 	smcr_link_put(link);
