@@ -26,7 +26,7 @@ static bool lgr_uses_mac(const struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = lgr->slot[i].link;
 		if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR &&
-		    !READ_ONCE(link->leaving) &&
+		    !READ_ONCE(link->draining) &&
 		    lgr->dialect->same_rnic(link->pid.mac, mac))
 			return true;
 	}

@@ -122,7 +122,7 @@ struct smcr_link_params {
  *	next, and the number of those before it that are to be reposted; completion
  *	handlers only, which never run side by side on one CQ
  * @pend_tail: likewise, of @pends; written under @lock
- * @leaving: connections send no more over it: smcr_link_drain(), smcr_link_stay()
+ * @draining: connections send no more over it: smcr_link_drain(), smcr_link_stay()
  * @drained: ... and what they have sent has arrived; set before they move
  * @lost_at: it has failed, or connections began to leave it, jiffies; 0: not yet;
  *	lock, READ_ONCE()
@@ -167,7 +167,7 @@ struct smcr_link {
 	u8 st;				/* the next five: lock */
 	bool down_reported;
 	enum smcr_reason why;		/* of its failure */
-	bool leaving;
+	bool draining;
 	bool drained;
 	unsigned long lost_at;
 	bool deleted;			/* no lock: READ_ONCE() */
@@ -257,7 +257,7 @@ static inline bool smcr_link_silent(const struct smcr_link *link)
 /* Does it carry data, and will it? Any context */
 static inline bool smcr_link_carries(const struct smcr_link *link)
 {
-	return smcr_link_up(link) && !READ_ONCE(link->leaving);
+	return smcr_link_up(link) && !READ_ONCE(link->draining);
 }
 
 bool smcr_link_stuck(const struct smcr_link *link, unsigned long time);

@@ -48,7 +48,7 @@ static int link_admit_data(struct smcr_link *link, u32 n,
 {
 	int rc = link_admit(link, n, SMCR_CTRL_RESERVE);
 
-	if (unlikely(link->leaving))
+	if (unlikely(link->draining))
 		return -ENOTCONN;
 	if (!rc && unlikely(!link_is_next(link, who)))
 		rc = -EAGAIN;
@@ -348,7 +348,7 @@ bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 
 	spin_lock_bh(&link->lock);
 	queued = !list_empty(node);
-	if (!queued && link->st == SMCR_LINK_ST_RTS && !link->leaving &&
+	if (!queued && link->st == SMCR_LINK_ST_RTS && !link->draining &&
 	    !(link_has_room(link) && link_is_next(link, node))) {
 		if (link->turn == node)
 			list_add(node, &link->waiters);
@@ -536,7 +536,7 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 	};
 
 	spin_lock_bh(&link->lock);
-	WRITE_ONCE(link->leaving, true);
+	WRITE_ONCE(link->draining, true);
 	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
 	if (link_run(link, &w.wr, time))
@@ -562,7 +562,7 @@ bool smcr_link_stay(struct smcr_link *link)
 	works = link->st == SMCR_LINK_ST_RTS;
 	if (works) {
 		WRITE_ONCE(link->drained, false);
-		WRITE_ONCE(link->leaving, false);
+		WRITE_ONCE(link->draining, false);
 		WRITE_ONCE(link->lost_at, 0);
 	}
 	spin_unlock_bh(&link->lock);

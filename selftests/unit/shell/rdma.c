@@ -492,7 +492,7 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			bad("a send queue is full");
 		if (qp->drained)
 			bad("a connection sends over a link that it has to leave");
-		qp->drained = wr->opcode == IB_WR_RDMA_WRITE && !wr->num_sge && qp->link->leaving;
+		qp->drained = wr->opcode == IB_WR_RDMA_WRITE && !wr->num_sge && qp->link->draining;
 		wr_fill(qp, &qp->wr[qp->head % WRS], wr);
 		if (qp->st == QP_ERR) {
 			if (!qp->mute) {
