@@ -22,10 +22,10 @@
 
 /**
  * struct smcr_conn_own - the own element; socket lock, or the turn of the handshake
- * @elem: the element; without an RMB when @keep_len says what is left of it
+ * @elem: the element; without an RMB when @pin_len says what is left of it
  * @buf: what it is in
- * @keep_off: smcr_buf_keep() of it, where
- * @keep_len: ... how much, 0: nothing is kept
+ * @pin_off: smcr_buf_pin() of it, where
+ * @pin_len: ... how much, 0: nothing is kept
  * @clc_sent: the peer was told of it, in Accept or Confirm
  *
  * CDC messages look at it under conn->lock: it is there before the connection can be
@@ -34,7 +34,7 @@
 struct smcr_conn_own {
 	struct smcr_elem elem;
 	struct smcr_buf *buf;
-	u32 keep_off, keep_len;
+	u32 pin_off, pin_len;
 	bool clc_sent;
 };
 

@@ -273,9 +273,9 @@ void smcr_conn_activate(struct smcr_conn *conn)
 static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 				struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
-	smcr_link_keep_buf(link, sndbuf);
+	smcr_link_reclaim_buf(link, sndbuf);
 	/* no conforming peer gives elements away again and again */
-	if (smcr_link_keep_buf(link, old) > SMCR_RECLAIM_MAX)
+	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
 			      SMCR_DEL_PROTOCOL);
 }
@@ -284,7 +284,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 static void smcr_conn_unlend(struct smcr_buf *buf)
 {
 	if (buf)
-		smcr_buf_unkeep(buf, 0, buf->size);
+		smcr_buf_unpin(buf, 0, buf->size);
 }
 
 /*
@@ -386,9 +386,9 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 		off = 0;
 		len = cap;
 	}
-	conn->own.keep_off = conn->own.elem.off + conn->rx.ring.base + off;
-	conn->own.keep_len = len;
-	smcr_buf_keep(conn->own.buf, conn->own.keep_off, conn->own.keep_len);
+	conn->own.pin_off = conn->own.elem.off + conn->rx.ring.base + off;
+	conn->own.pin_len = len;
+	smcr_buf_pin(conn->own.buf, conn->own.pin_off, conn->own.pin_len);
 	return true;
 }
 
@@ -397,8 +397,8 @@ static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->rx.rest = false;
 	spin_unlock_bh(&conn->lock);
-	smcr_buf_unkeep(conn->own.buf, conn->own.keep_off, conn->own.keep_len);
-	conn->own.keep_len = 0;
+	smcr_buf_unpin(conn->own.buf, conn->own.pin_off, conn->own.pin_len);
+	conn->own.pin_len = 0;
 }
 
 /*
@@ -498,7 +498,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 		smcr_conn_release_tx(conn);
 		smcr_conn_release_rx(conn, conn->own.clc_sent, false);
 	}
-	if (conn->own.keep_len)
+	if (conn->own.pin_len)
 		smcr_conn_unkeep_rest(conn);
 
 	/* what it ordered is not for the socket's next connection */
@@ -572,7 +572,7 @@ static void smcr_conn_work(struct work_struct *work)
 	}
 	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo))
 		smcr_conn_release_read(conn, !orderly);
-	else if (conn->own.keep_len && !smcr_conn_readable(conn))
+	else if (conn->own.pin_len && !smcr_conn_readable(conn))
 		smcr_conn_unkeep_rest(conn);
 	release_sock(sk);
 out:

@@ -222,8 +222,8 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 {
 	if (!buf)
 		return;
-	smcr_buf_keep(buf, 0, buf->size);
-	smcr_link_keep_buf(link, buf);
+	smcr_buf_pin(buf, 0, buf->size);
+	smcr_link_reclaim_buf(link, buf);
 }
 
 /**

@@ -102,7 +102,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	/* compound: one reference keeps all of a chunk, see smcr_buf_keep() */
+	/* compound: one reference keeps all of a chunk, see smcr_buf_pin() */
 	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
 			   __GFP_ACCOUNT, order);
 	if (!page)
@@ -344,7 +344,7 @@ struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
  * smcr_buf_free() - unmap and free
  * @buf: buffer that no device uses any more, or NULL
  *
- * What smcr_buf_keep() holds stays as it is, for the CPU.
+ * What smcr_buf_pin() holds stays as it is, for the CPU.
  *
  * Context: process, may sleep.
  */
@@ -357,18 +357,18 @@ void smcr_buf_free(struct smcr_buf *buf)
 }
 
 /**
- * smcr_buf_keep() - keep a range readable
+ * smcr_buf_pin() - keep a range readable
  * @buf: buffer
  * @off: start
  * @len: bytes, not 0; what devices wrote there is complete and synced
  *
- * The CPU can read the range until smcr_buf_unkeep(), even after smcr_buf_free()
+ * The CPU can read the range until smcr_buf_unpin(), even after smcr_buf_free()
  * and the end of the device; it must not be synced any more. Needs no memory, so
  * that it cannot fail; the caller keeps the namespace.
  *
  * Context: any.
  */
-void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_pin(struct smcr_buf *buf, u32 off, u32 len)
 {
 	u32 i = off >> buf->chunk_shift;
 
@@ -379,14 +379,14 @@ void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
 }
 
 /**
- * smcr_buf_unkeep() - end of smcr_buf_keep()
+ * smcr_buf_unpin() - end of smcr_buf_pin()
  * @buf: buffer, freed or not
  * @off: as there
  * @len: as there
  *
  * Context: process, may sleep.
  */
-void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_unpin(struct smcr_buf *buf, u32 off, u32 len)
 {
 	u32 i = off >> buf->chunk_shift;
 

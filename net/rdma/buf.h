@@ -42,7 +42,7 @@ struct smcr_buf_map {
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
  * @chunk: kernel address of each
- * @refs: one until smcr_buf_free(), and one for each smcr_buf_keep()
+ * @refs: one until smcr_buf_free(), and one for each smcr_buf_pin()
  * @reclaim_next: next of those that a WRITE may still read; the owner's
  */
 struct smcr_buf {
@@ -90,8 +90,8 @@ void smcr_buf_unmap_end(struct smcr_buf_map *list);
 
 long smcr_buf_mem(struct smcr_net *sn);
 
-void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len);
-void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len);
+void smcr_buf_pin(struct smcr_buf *buf, u32 off, u32 len);
+void smcr_buf_unpin(struct smcr_buf *buf, u32 off, u32 len);
 
 /* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */
 static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,

@@ -274,14 +274,14 @@ void smcr_link_put(struct smcr_link *link)
 }
 
 /**
- * smcr_link_keep_buf() - keep a send buffer until the queue pair is gone
+ * smcr_link_reclaim_buf() - keep a send buffer until the queue pair is gone
  * @link: link; the caller has a reference
  * @buf: buffer or NULL, mapped for the device of the link only
  *
  * Context: any.
  * Return: how many there are.
  */
-unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf)
+unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf)
 {
 	unsigned int n;
 

@@ -127,7 +127,7 @@ struct smcr_link_params {
  * @lost_at: it has failed, or connections began to leave it, jiffies; 0: not yet;
  *	lock, READ_ONCE()
  * @deleted: the peer has agreed that it is; written once, by the owner
- * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_keep_buf()
+ * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf()
  * @n_pend, @n_rx: what smcr_link_stop() waits for
  */
 struct smcr_link {
@@ -224,7 +224,7 @@ void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
 void smcr_link_attach(struct smcr_link *link);
 void smcr_link_detach(struct smcr_link *link);
-unsigned int smcr_link_keep_buf(struct smcr_link *link, struct smcr_buf *buf);
+unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 void smcr_link_probe_end(struct ib_qp *qp);
 int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,

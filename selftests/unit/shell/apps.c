@@ -166,7 +166,7 @@ void sock_free(struct sock *sk)
 
 	if (conn->lgr || conn->link)
 		bad("a socket ends with a connection");
-	if (conn->snd.buf || conn->snd.old || conn->own.elem.rmb || conn->own.keep_len)
+	if (conn->snd.buf || conn->snd.old || conn->own.elem.rmb || conn->own.pin_len)
 		bad("a socket ends with memory");
 	if (conn->end.work.pending || conn->end.timer.timer.pending ||
 	    conn->end.timer.work.pending || conn->reorder.timer.pending ||

@@ -173,12 +173,12 @@ void smcr_buf_unmap(struct smcr_buf *buf, u8 d)
 	kfree(map);
 }
 
-void smcr_buf_keep(struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_pin(struct smcr_buf *buf, u32 off, u32 len)
 {
 	refcount_inc(&buf->refs);
 }
 
-void smcr_buf_unkeep(struct smcr_buf *buf, u32 off, u32 len)
+void smcr_buf_unpin(struct smcr_buf *buf, u32 off, u32 len)
 {
 	buf_put(buf);
 }
