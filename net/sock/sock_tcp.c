@@ -202,15 +202,15 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
-/* The owner stays until smcr_tcp_leave() */
-static struct smcr_sock *smcr_tcp_enter(struct sock *tsk)
+/* The owner stays until smcr_tcp_unlock_owner() */
+static struct smcr_sock *smcr_tcp_lock_owner(struct sock *tsk)
 	__acquires(&tsk->sk_callback_lock)
 {
 	read_lock_bh(&tsk->sk_callback_lock);
 	return smcr_tcp_owner(tsk);
 }
 
-static void smcr_tcp_leave(struct sock *tsk)
+static void smcr_tcp_unlock_owner(struct sock *tsk)
 	__releases(&tsk->sk_callback_lock)
 {
 	read_unlock_bh(&tsk->sk_callback_lock);
@@ -218,18 +218,18 @@ static void smcr_tcp_leave(struct sock *tsk)
 
 static void smcr_tcp_state_change(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.state_change(tsk);
 		smcr_on_state_change(ssk, tsk);
 	}
-	smcr_tcp_leave(tsk);
+	smcr_tcp_unlock_owner(tsk);
 }
 
 static void smcr_tcp_data_ready(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
 
 	/* a sockmap calls without TCP's lock: the queue cannot be read */
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
@@ -240,13 +240,13 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 		ssk->tcp_calls.data_ready(tsk);
 		smcr_on_data_ready(ssk, tsk);
 	}
-	smcr_tcp_leave(tsk);
+	smcr_tcp_unlock_owner(tsk);
 }
 
 /* TCP clears SOCK_NOSPACE exactly when there is room to tell about */
 static void smcr_tcp_write_space(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.write_space(tsk);
@@ -254,18 +254,18 @@ static void smcr_tcp_write_space(struct sock *tsk)
 		    !test_bit(SOCK_NOSPACE, &tsk->sk_socket->flags))
 			ssk->sk.sk_write_space(&ssk->sk);
 	}
-	smcr_tcp_leave(tsk);
+	smcr_tcp_unlock_owner(tsk);
 }
 
 static void smcr_tcp_error_report(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_enter(tsk);
+	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.error_report(tsk);
 		smcr_on_error(ssk, tsk);
 	}
-	smcr_tcp_leave(tsk);
+	smcr_tcp_unlock_owner(tsk);
 }
 
 static const struct smcr_tcp_calls smcr_tcp_ours = {
