@@ -51,7 +51,7 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 	WRITE_ONCE(conn->rx.purged, true);
 	smp_wmb();	/* pairs with smcr_rx_copy(), before the bytes and after them */
 	smcr_pos_set(&conn->rx.cons, &conn->rx.prod);
-	smcr_pos_set(&conn->rx.told, &conn->rx.prod);
+	smcr_pos_set(&conn->rx.ackable, &conn->rx.prod);
 	smcr_urg_rx_lost(&conn->rx.urg);
 }
 

@@ -68,9 +68,9 @@ struct smcr_conn_ka {
  * @prod: the peer has written up to here, and it is synced
  * @cons: the application has read; its reader alone moves it, and with the socket
  *	lock may look at it without the other; but see @purged
- * @told: ... and has not read yet, but will skip
+ * @ackable: ... and has not read yet, but will skip
  * @urg: state: before prod.abs; smcr_conn_urgent()
- * @announced: told.abs in the last CDC sent
+ * @acked: ackable.abs in the last CDC sent
  * @tell_at: jiffies; smcr_rx_peer_closed()
  * @seq: last processed (SR)
  * @blocked: B of the last CDC
@@ -87,9 +87,9 @@ struct smcr_conn_rx {
 	struct smcr_ring ring;
 	struct smcr_pos prod;
 	struct smcr_pos cons;
-	struct smcr_pos told;
+	struct smcr_pos ackable;
 	struct smcr_urg_rx urg;
-	u64 announced;
+	u64 acked;
 	unsigned long tell_at;
 	u16 seq;
 	bool blocked;
@@ -431,7 +431,7 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {
 	return unlikely(READ_ONCE(conn->rx.urg.state) != SMCR_URG_NONE ||
-			READ_ONCE(conn->rx.told.abs) !=
+			READ_ONCE(conn->rx.ackable.abs) !=
 				READ_ONCE(conn->rx.cons.abs));
 }
 

@@ -71,7 +71,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	bool behind = false;
 
 	*rx = smcr_pos_apply(rx_ring, &prod, cdc->prod,
-			     conn->rx.announced + smcr_ring_cap(rx_ring));
+			     conn->rx.acked + smcr_ring_cap(rx_ring));
 	if (*rx == -EPROTO && conn->rx.redo &&
 	    smcr_pos_behind(rx_ring, &prod, cdc->prod)) {
 		*rx = 0;	/* nothing new; nor is a mark at an old place */
@@ -103,7 +103,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		behind = true;
 	}
 	*urg = behind ? 0 : smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags,
-					      prod.abs, conn->rx.told.abs);
+					      prod.abs, conn->rx.ackable.abs);
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
 	if (*rx)
@@ -208,7 +208,7 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 			       int d)
 {
 	u8 marks = conn->reorder.have ? conn->reorder.cdc.pflags & SMCR_CDC_U : 0;
-	u64 most = conn->rx.announced + smcr_ring_cap(&conn->rx.ring);
+	u64 most = conn->rx.acked + smcr_ring_cap(&conn->rx.ring);
 	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
@@ -326,7 +326,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_data(conn, rx);
 	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->rx.asks || conn->rx.blocked) &&
-	    conn->rx.announced != conn->rx.told.abs)
+	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn) &&

@@ -61,10 +61,10 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx.lost = false;
 	conn->rx.prod = start;
 	conn->rx.cons = start;
-	conn->rx.told = start;
+	conn->rx.ackable = start;
 	memset(&conn->rx.urg, 0, sizeof(conn->rx.urg));
 	memset(&conn->tx.urg, 0, sizeof(conn->tx.urg));
-	conn->rx.announced = 0;
+	conn->rx.acked = 0;
 	conn->rx.seq = 0;
 	conn->rx.redo = false;
 	conn->reorder.wait = false;
@@ -373,13 +373,13 @@ static void smcr_conn_leave_device(struct smcr_conn *conn)
  */
 static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 {
-	u32 off = conn->rx.told.off, len;
+	u32 off = conn->rx.ackable.off, len;
 	u32 cap = smcr_ring_cap(&conn->rx.ring);
 
 	lockdep_assert_held(&conn->lock);
 
 	/* an urgent byte that will be skipped is not read from there */
-	len = (u32)(conn->rx.prod.abs - conn->rx.told.abs);
+	len = (u32)(conn->rx.prod.abs - conn->rx.ackable.abs);
 	if (!len)
 		return false;
 	if (len > cap - off) {	/* they wrap */

@@ -83,7 +83,7 @@ static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 		return U64_MAX;
 	spin_lock_bh(&conn->lock);
 	run = smcr_urg_rx_run(&conn->rx.urg, conn->rx.cons.abs + skip,
-			      conn->rx.told.abs);
+			      conn->rx.ackable.abs);
 	spin_unlock_bh(&conn->lock);
 	return run;
 }
@@ -105,7 +105,7 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 
 	spin_lock_bh(&conn->lock);
 	pos = conn->rx.cons.abs + *hole;
-	end = conn->rx.told;
+	end = conn->rx.ackable;
 	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* purged just now */
 		spin_unlock_bh(&conn->lock);
 		return 0;

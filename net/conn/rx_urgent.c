@@ -34,12 +34,12 @@ void smcr_rx_settle(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (conn->rx.told.abs < conn->rx.cons.abs)
-		smcr_pos_set(&conn->rx.told, &conn->rx.cons);
+	if (conn->rx.ackable.abs < conn->rx.cons.abs)
+		smcr_pos_set(&conn->rx.ackable, &conn->rx.cons);
 	if (unlikely(smcr_urg_rx_settle(&conn->rx.urg, conn->rx.cons.abs,
-					conn->rx.told.abs,
+					conn->rx.ackable.abs,
 					smcr_rx_inlined(conn))))
-		smcr_pos_add(&conn->rx.ring, &conn->rx.told, 1);
+		smcr_pos_add(&conn->rx.ring, &conn->rx.ackable, 1);
 }
 
 /**
@@ -153,7 +153,7 @@ __poll_t smcr_rx_poll(struct smcr_sock *ssk)
 		smcr_rx_settle(conn);	/* SO_OOBINLINE may have changed */
 		smcr_rx_window(conn);
 		n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
-				      conn->rx.told.abs, smcr_rx_inlined(conn));
+				      conn->rx.ackable.abs, smcr_rx_inlined(conn));
 		if (smcr_urg_rx_marked(&conn->rx.urg))
 			lowat = 1;
 		if (conn->rx.urg.state == SMCR_URG_PENDING ||
@@ -181,10 +181,10 @@ u64 smcr_rx_inq(struct smcr_sock *ssk)
 		return n;
 	spin_lock_bh(&conn->lock);
 	n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
-			      conn->rx.told.abs, smcr_rx_inlined(conn));
+			      conn->rx.ackable.abs, smcr_rx_inlined(conn));
 	if (smcr_urg_rx_marked(&conn->rx.urg) && !smcr_rx_inlined(conn))
-		n = conn->rx.urg.mark > conn->rx.told.abs ?
-		    conn->rx.urg.mark - conn->rx.told.abs : 0;
+		n = conn->rx.urg.mark > conn->rx.ackable.abs ?
+		    conn->rx.urg.mark - conn->rx.ackable.abs : 0;
 	spin_unlock_bh(&conn->lock);
 	return n;
 }
@@ -200,7 +200,7 @@ bool smcr_rx_at_mark(struct smcr_conn *conn)
 	if (!smcr_conn_urgent(conn))
 		return false;
 	spin_lock_bh(&conn->lock);
-	at = smcr_urg_rx_at_mark(&conn->rx.urg, conn->rx.told.abs);
+	at = smcr_urg_rx_at_mark(&conn->rx.urg, conn->rx.ackable.abs);
 	spin_unlock_bh(&conn->lock);
 	return at;
 }

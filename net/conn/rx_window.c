@@ -28,7 +28,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
-	    conn->rx.told.abs == conn->rx.announced ||
+	    conn->rx.ackable.abs == conn->rx.acked ||
 	    time_before(jiffies, conn->rx.tell_at))
 		return false;
 	smcr_rx_peer_closed(conn);
@@ -44,12 +44,12 @@ void smcr_rx_window(struct smcr_conn *conn)
 	struct smcr_rx_window win = {
 		.cap = smcr_ring_cap(&conn->rx.ring),
 		.prod_abs = conn->rx.prod.abs,
-		.cons_abs = conn->rx.told.abs,
-		.announced_abs = conn->rx.announced,
+		.cons_abs = conn->rx.ackable.abs,
+		.announced_abs = conn->rx.acked,
 		.peer_blocked = conn->rx.blocked,
 		.peer_asks = conn->rx.asks ||
-			     smcr_urg_rx_owed(&conn->rx.urg, conn->rx.announced,
-					      conn->rx.told.abs),
+			     smcr_urg_rx_owed(&conn->rx.urg, conn->rx.acked,
+					      conn->rx.ackable.abs),
 	};
 
 	lockdep_assert_held(&conn->lock);

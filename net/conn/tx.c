@@ -38,7 +38,7 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 	cdc->seq = conn->tx.seq + 1;
 	cdc->token = conn->tx.token;
 	cdc->prod = smcr_pos_cursor(&conn->tx.ring, prod);
-	cdc->cons = smcr_pos_cursor(&conn->rx.ring, &conn->rx.told);
+	cdc->cons = smcr_pos_cursor(&conn->rx.ring, &conn->rx.ackable);
 	cdc->pflags = (blocked ? SMCR_CDC_B : 0) |
 		      smcr_urg_tx_flags(&conn->tx.urg, prod->abs);
 	cdc->cflags = (conn->fsm.tx_done ? SMCR_CDC_D : 0) |
@@ -107,7 +107,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	conn->tx.seq = cdc.seq;
 	smcr_pos_set(&conn->tx.prod, prod);
 	conn->tx.blocked = blocked;
-	conn->rx.announced = conn->rx.told.abs;
+	conn->rx.acked = conn->rx.ackable.abs;
 	smcr_urg_tx_sent(&conn->tx.urg, prod->abs, conn->tx.cons.abs);
 	conn->tx.ctrl = false;
 	return 0;
