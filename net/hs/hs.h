@@ -46,7 +46,7 @@ enum smcr_hs_cross {
  * @rmb_req: what was asked of the group's RMBs, see smcr_rmb_get_elem()
  * @rmb_wait: server: @until has the time for an RMB
  * @first: first contact
- * @slot: server: counted in sn->n_first
+ * @first_admitted: server: counted in sn->n_first
  * @cross: whether a Decline of ours may cross the peer's
  * @over: @res is how it ends; what is left needs the socket lock
  * @res: result
@@ -71,7 +71,7 @@ struct smcr_hs {
 	struct smcr_rmb_req rmb_req;
 	bool rmb_wait;
 	bool first;
-	bool slot;
+	bool first_admitted;
 	enum smcr_hs_cross cross;
 	bool over;
 	enum smcr_hs_res res;

@@ -114,7 +114,7 @@ static void smcr_hs_release(struct smcr_hs *hs)
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);
 	smcr_hs_leave_device(hs);
-	if (hs->slot)
+	if (hs->first_admitted)
 		atomic_dec(&hs->ssk->sn->n_first);
 }
 

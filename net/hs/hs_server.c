@@ -31,11 +31,11 @@ static bool smcr_srv_slot(struct smcr_hs *hs)
 {
 	struct smcr_net *sn = hs->ssk->sn;
 
-	hs->slot = atomic_inc_return(&sn->n_first) <=
+	hs->first_admitted = atomic_inc_return(&sn->n_first) <=
 		   READ_ONCE(sn->knobs.max_first_contacts);
-	if (!hs->slot)
+	if (!hs->first_admitted)
 		atomic_dec(&sn->n_first);
-	return hs->slot;
+	return hs->first_admitted;
 }
 
 /* Group for the client; another first contact of the same peer comes before */
@@ -48,9 +48,9 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 					      smcr_hs_bsize(hs->ssk), &forming,
 					      smcr_srv_slot(hs), &hs->first,
 					      &hs->why);
-		if (!hs->first && hs->slot) {
+		if (!hs->first && hs->first_admitted) {
 			atomic_dec(&hs->ssk->sn->n_first);
-			hs->slot = false;
+			hs->first_admitted = false;
 		}
 		WRITE_ONCE(hs->forming, forming);
 		if (hs->lgr)
