@@ -19,9 +19,9 @@ static int link_alloc_arrays(struct smcr_link *link)
 {
 	link->pends = kvcalloc(SMCR_SQ_DEPTH, sizeof(*link->pends),
 			       GFP_KERNEL);
-	link->rx_slots = kvcalloc(SMCR_RQ_DEPTH, sizeof(*link->rx_slots),
-				  GFP_KERNEL);
-	if (!link->pends || !link->rx_slots)
+	link->rx_wrs = kvcalloc(SMCR_RQ_DEPTH, sizeof(*link->rx_wrs),
+				GFP_KERNEL);
+	if (!link->pends || !link->rx_wrs)
 		return -ENOMEM;
 	smcr_link_init_sq(link);
 	return 0;
@@ -212,7 +212,7 @@ static bool link_free(struct smcr_link *link)
 		ib_free_cq(link->probe_cq);
 	smcr_buf_free(link->rx_buf);
 	smcr_buf_free(link->tx_buf);
-	kvfree(link->rx_slots);
+	kvfree(link->rx_wrs);
 	kvfree(link->pends);
 	smcr_dev_put(link->pid.dev);
 	kfree(link);

@@ -173,7 +173,7 @@ struct smcr_link {
 	bool deleted;			/* no lock: READ_ONCE() */
 
 	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
-	struct smcr_rx_slot *rx_slots;	/* SMCR_RQ_DEPTH of them */
+	struct smcr_rx_wr *rx_wrs;	/* SMCR_RQ_DEPTH of them */
 	struct smcr_buf *rx_buf;
 	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
 	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */

@@ -6,7 +6,7 @@
 #include "rdma/link.h"
 
 /* One receive; it has a cache line */
-struct smcr_rx_slot {
+struct smcr_rx_wr {
 	struct ib_cqe cqe;
 	struct ib_sge sge;
 	struct ib_recv_wr wr;	/* wr.next is the next slot's, around the ring */

@@ -208,7 +208,7 @@ void smcr_link_ignore(struct smcr_link *link)
 
 	__module_get(THIS_MODULE);
 	for (i = 0; i < SMCR_RQ_DEPTH; i++)
-		WRITE_ONCE(link->rx_slots[i].cqe.done, wc_ignore);
+		WRITE_ONCE(link->rx_wrs[i].cqe.done, wc_ignore);
 	for (i = 0; i < SMCR_SQ_DEPTH; i++)
 		WRITE_ONCE(link->pends[i].cqe.done, wc_ignore);
 	WRITE_ONCE(link->unsignalled_cqe.done, wc_ignore);

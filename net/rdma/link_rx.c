@@ -9,27 +9,27 @@
 #include "rdma/link_impl.h"
 
 static u32 slot_off(const struct smcr_link *link,
-		    const struct smcr_rx_slot *slot)
+		    const struct smcr_rx_wr *slot)
 {
-	return (u32)(slot - link->rx_slots) * SMCR_RX_LEN;
+	return (u32)(slot - link->rx_wrs) * SMCR_RX_LEN;
 }
 
-static void slot_give_back(struct smcr_link *link, struct smcr_rx_slot *slot)
+static void slot_give_back(struct smcr_link *link, struct smcr_rx_wr *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
 	/* smcr_nl_put_link_flow() looks */
 	WRITE_ONCE(link->rq_missing, link->rq_missing + 1);
 }
 
-static struct smcr_rx_slot *slot_at(const struct smcr_link *link, u32 n)
+static struct smcr_rx_wr *slot_at(const struct smcr_link *link, u32 n)
 {
-	return &link->rx_slots[n % SMCR_RQ_DEPTH];
+	return &link->rx_wrs[n % SMCR_RQ_DEPTH];
 }
 
 /* Post the rq_missing slots before rq_tail with one doorbell, unless in ERR */
 static int link_replenish(struct smcr_link *link)
 {
-	struct smcr_rx_slot *last = slot_at(link, link->rq_tail - 1);
+	struct smcr_rx_wr *last = slot_at(link, link->rq_tail - 1);
 	const struct ib_recv_wr *wr, *bad;
 	int rc = 0;
 
@@ -62,8 +62,8 @@ static void link_deliver(struct smcr_link *link, const u8 *buf, u32 len)
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct smcr_rx_slot *slot = container_of(wc->wr_cqe,
-						 struct smcr_rx_slot, cqe);
+	struct smcr_rx_wr *slot = container_of(wc->wr_cqe,
+					       struct smcr_rx_wr, cqe);
 	struct smcr_link *link = cq->cq_context;
 	unsigned long now = jiffies;
 	u32 run;
@@ -106,11 +106,11 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 int smcr_link_init_rq(struct smcr_link *link)
 {
-	struct smcr_rx_slot *slot;
+	struct smcr_rx_wr *slot;
 	int i, n;
 
 	for (i = 0; i < SMCR_RQ_DEPTH; i++) {
-		slot = &link->rx_slots[i];
+		slot = &link->rx_wrs[i];
 		slot->cqe.done = rx_done;
 		slot->wr.wr_cqe = &slot->cqe;
 		slot->wr.sg_list = &slot->sge;

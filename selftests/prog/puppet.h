@@ -105,7 +105,7 @@ struct link {
 	struct rxqueue llc;
 	u8 *rxbuf;
 	struct ibv_mr *rxmr;
-	u32 rx_slots;			/* of rxbuf, in use */
+	u32 rx_wrs;			/* of rxbuf, in use */
 	unsigned long wr_posted, wr_done;
 	int wc_status;			/* of the last completed send */
 };

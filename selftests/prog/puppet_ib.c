@@ -213,10 +213,10 @@ static void post_rx(struct link *l, u32 slot)
 /* More receives of a queue pair that was made with few of them */
 void qp_receives(struct link *l, u64 n)
 {
-	if (!l->qp || l->rx_slots + n > RX_DEPTH)
+	if (!l->qp || l->rx_wrs + n > RX_DEPTH)
 		bad("no queue pair, or too many receives");
 	while (n--)
-		post_rx(l, l->rx_slots++);
+		post_rx(l, l->rx_wrs++);
 }
 
 void qp_create(struct link *l)
@@ -259,7 +259,7 @@ void qp_create(struct link *l)
 	}
 	for (i = 0; i < min_t(u32, knobs.rq, RX_DEPTH); i++)
 		post_rx(l, i);
-	l->rx_slots = i;
+	l->rx_wrs = i;
 	ib_memory();
 	ib_staging();
 }
