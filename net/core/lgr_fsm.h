@@ -21,7 +21,7 @@
 #include "lgr_roles.h"
 #include "llc.h"
 #include "reason.h"
-#include "slots.h"
+#include "alloc.h"
 
 /* What a link has come to; X(NAME, "name") */
 #define SMCR_SLOT_STATES(X)						\

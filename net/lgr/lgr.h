@@ -25,7 +25,7 @@
 #include "core/lgr_roles.h"
 #include "core/link_test.h"
 #include "core/llc.h"
-#include "core/slots.h"
+#include "core/alloc.h"
 
 /* Addresses that a server group is not offered to, because they have denied it */
 #define SMCR_DENIED_MAX	4

@@ -13,7 +13,7 @@
 #include "rdma/buf.h"
 #include "rdma/link.h"
 #include "core/llc.h"
-#include "core/slots.h"
+#include "core/alloc.h"
 
 /**
  * struct smcr_rmb - one RMB

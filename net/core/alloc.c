@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Elements of an RMB and link numbers, RFC 7609 2.1, 2.2.4. See slots.h. */
 #include "env.h"
-#include "slots.h"
+#include "alloc.h"
 
 /**
  * smcr_elems_init() - all elements free

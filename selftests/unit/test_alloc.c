@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of net/core/slots.c: elements of an RMB, link numbers. */
+/* Tests of net/core/alloc.c: elements of an RMB, link numbers. */
 #include "ktap.h"
 
-#include "slots.h"
+#include "alloc.h"
 
 TEST(smcr_elems_init__any_number)
 {

@@ -2,8 +2,8 @@
 /*
  * Small allocators: elements of an RMB, link numbers. Caller-owned storage.
  */
-#ifndef _SMCR_CORE_SLOTS_H
-#define _SMCR_CORE_SLOTS_H
+#ifndef _SMCR_CORE_ALLOC_H
+#define _SMCR_CORE_ALLOC_H
 
 #include "env.h"
 #include "proto.h"
@@ -41,4 +41,4 @@ u8 smcr_link_num_get(struct smcr_link_nums *l);
 bool smcr_link_num_take(struct smcr_link_nums *l, u8 num);
 void smcr_link_num_put(struct smcr_link_nums *l, u8 num);
 
-#endif /* _SMCR_CORE_SLOTS_H */
+#endif /* _SMCR_CORE_ALLOC_H */
