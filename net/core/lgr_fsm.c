@@ -143,7 +143,7 @@ static void follow_up(struct lf *x)
 enum verdict {
 	DO,		/* now */
 	NOTE,		/* it is remembered, and done when the step is over */
-	HOLD,		/* the message is kept, and answered then */
+	DEFER,		/* the message is kept, and answered then */
 	REFUSE,		/* reply with Z and C: come back later */
 	IGNORE,
 	GIVEN_UP,	/* now, and the step is over */
@@ -171,7 +171,7 @@ static const struct verdict_row at_server[] = {
 	ROW(CONFIRM_RKEY,	DO,	REFUSE,	REFUSE),
 	ROW(CONFIRM_RKEY_CONT,	DO,	REFUSE,	REFUSE),
 	/* LLC-90 */
-	ROW(DELETE_RKEY,	DO,	HOLD,	HOLD),
+	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
 };
 
 /*
@@ -188,7 +188,7 @@ static const struct verdict_row at_client[] = {
 	ROW(DELETE_LINK,	DO,	DO,	DO),
 	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
 	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
-	ROW(DELETE_RKEY,	DO,	HOLD,	HOLD),
+	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
 };
 
 #undef ROW
@@ -273,17 +273,17 @@ static void request_do(struct lf *x)
 }
 
 /* One is kept: the peer has no second one under way (LLC-15) */
-static void request_hold(struct lf *x)
+static void request_defer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (f->held_via != SMCR_NO_SLOT) {
+	if (f->deferred_via != SMCR_NO_SLOT) {
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}
-	f->held = x->ev->msg;
-	f->held.delete_rkey.error_mask = x->ev->facts.rkey_mask;
-	f->held_via = x->ev->slot;
+	f->deferred = x->ev->msg;
+	f->deferred.delete_rkey.error_mask = x->ev->facts.rkey_mask;
+	f->deferred_via = x->ev->slot;
 }
 
 static void request(struct lf *x)
@@ -295,8 +295,8 @@ static void request(struct lf *x)
 	case NOTE:
 		peer_has_nic(x);
 		break;
-	case HOLD:
-		request_hold(x);
+	case DEFER:
+		request_defer(x);
 		break;
 	case REFUSE:
 		lf_peer_refuse(x);
@@ -601,8 +601,8 @@ static bool idle(struct lf *x)
 
 	if (f->step != SMCR_LGR_IDLE || f->first || f->ending)
 		return false;
-	if (f->held_via != SMCR_NO_SLOT) {
-		lf_held_answer(x);
+	if (f->deferred_via != SMCR_NO_SLOT) {
+		lf_deferred_answer(x);
 		return true;
 	}
 	if (!f->server)
@@ -659,7 +659,7 @@ void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 	f->subject = SMCR_NO_SLOT;
 	f->rkey_via = SMCR_NO_SLOT;
 	f->peer_via = SMCR_NO_SLOT;
-	f->held_via = SMCR_NO_SLOT;
+	f->deferred_via = SMCR_NO_SLOT;
 }
 
 /**

@@ -377,8 +377,8 @@ enum { SMCR_LGR_KEPT = 4 };
  * @peer_named: slots named in it so far
  * @doomed: slots of which an event has found that they failed, until that is done
  * @gone, @gone_at: numbers of the links that were deleted last, 0 none; the next place
- * @held: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
- * @held_via: link that it came on, SMCR_NO_SLOT: none
+ * @deferred: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
+ * @deferred_via: link that it came on, SMCR_NO_SLOT: none
  * @kept, @n_kept: client: requests that are ignored unless their link stays, the oldest first
  * @end_tried: slots over which the end was told
  * @end: what is said in the end
@@ -419,12 +419,12 @@ struct smcr_lgr_fsm {
 	u16 doomed;
 	u8 gone[SMCR_SLOTS];
 	u8 gone_at;
-	u8 held_via;
+	u8 deferred_via;
 	u8 n_kept;
 	u16 end_tried;
 	bool end_reply;
 	struct smcr_llc_delete_link end;
-	struct smcr_llc held;
+	struct smcr_llc deferred;
 	struct smcr_lgr_kept kept[SMCR_LGR_KEPT];
 	struct smcr_link_nums nums;
 	struct smcr_lgr_slot slot[SMCR_SLOTS];

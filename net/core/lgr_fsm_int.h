@@ -124,7 +124,7 @@ void lf_peer_confirms(struct lf *x);
 void lf_peer_continues(struct lf *x);
 void lf_peer_refuse(struct lf *x);
 void lf_peer_deletes(struct lf *x);
-void lf_held_answer(struct lf *x);
+void lf_deferred_answer(struct lf *x);
 
 /* Does a link that is to go, but has not yet, still work as ever? */
 static inline bool lf_can_stay(const struct smcr_lgr_slot *s)

@@ -209,8 +209,8 @@ void lf_rkey_link_down(struct lf *x, u8 slot)
 		f->peer_rkey = 0;
 		f->peer_via = SMCR_NO_SLOT;
 	}
-	if (f->held_via == slot)
-		f->held_via = SMCR_NO_SLOT;
+	if (f->deferred_via == slot)
+		f->deferred_via = SMCR_NO_SLOT;
 }
 
 /* The peer's */
@@ -368,18 +368,18 @@ void lf_peer_deletes(struct lf *x)
 }
 
 /* The one that waited for the end of the step (LLC-90) */
-void lf_held_answer(struct lf *x)
+void lf_deferred_answer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_ev ev = {
 		.type = SMCR_LGR_EV_MSG,
-		.slot = f->held_via,
-		.facts.rkey_mask = f->held.delete_rkey.error_mask,
-		.msg = f->held,
+		.slot = f->deferred_via,
+		.facts.rkey_mask = f->deferred.delete_rkey.error_mask,
+		.msg = f->deferred,
 	};
 	const struct smcr_lgr_ev *old = x->ev;
 
-	f->held_via = SMCR_NO_SLOT;
+	f->deferred_via = SMCR_NO_SLOT;
 	x->ev = &ev;
 	lf_peer_deletes(x);
 	x->ev = old;
