@@ -126,7 +126,7 @@ static void follow_up(struct lf *x)
 			run(x, LF_CARRIER_DOWN);
 		if (x->failed & BIT(i)) {
 			x->failed &= ~BIT(i);
-			f->doomed &= ~BIT(i);
+			f->failed_pending &= ~BIT(i);
 			link_down(x, i, x->why[i]);
 		}
 	}
@@ -228,7 +228,7 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
  * There is an RNIC that was not there before: a link may be possible now. With @ease
  * the waits between attempts are short again.
  */
-static void nic_has_come(struct lf *x, bool ease)
+static void nic_added(struct lf *x, bool ease)
 {
 	if (x->f->single)
 		return;
@@ -244,8 +244,8 @@ static void nic_has_come(struct lf *x, bool ease)
  */
 static void peer_has_nic(struct lf *x)
 {
-	nic_has_come(x, !x->f->eased);
-	x->f->eased = true;
+	nic_added(x, !x->f->backoff_reset);
+	x->f->backoff_reset = true;
 }
 
 static void request_do(struct lf *x)
@@ -369,7 +369,7 @@ static void stray_reply(struct lf *x)
  * not been: the server would take the carrying link for dead (LLC-42), or for out
  * of sync if the count did not go on (LLC-40).
  */
-static bool message_odd(struct lf *x)
+static bool message_invalid(struct lf *x)
 {
 	const struct smcr_llc *m = &x->ev->msg;
 	u8 slot;
@@ -385,7 +385,7 @@ static bool message_odd(struct lf *x)
 	if (m->type != SMCR_LLC_ADD_LINK_CONT)
 		return false;
 	slot = smcr_lgr_slot_of(x->f, m->add_link_cont.link_num);
-	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].noticed)
+	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].notice_sent)
 		return false;
 	lf_clt_tell(x, x->ev->slot, slot);
 	return true;
@@ -407,11 +407,11 @@ static void message(struct lf *x)
 	if (s->st == SMCR_SLOT_FREE || s->st == SMCR_SLOT_GONE ||
 	    s->st == SMCR_SLOT_FAILED)
 		return;
-	if (s->noticed && !m->reply) {
+	if (s->notice_sent && !m->reply) {
 		lf_ignored(x);
 		return;
 	}
-	if (message_odd(x))
+	if (message_invalid(x))
 		return;
 	/* on a link that is being added nothing but CONFIRM LINK (LLC-05) */
 	if (s->st == SMCR_SLOT_MAKING ||
@@ -452,7 +452,7 @@ static void timer_over(struct lf *x)
 		break;
 	case SMCR_LGR_T_RETRY:
 		x->f->want_link = true;
-		x->f->eased = false;
+		x->f->backoff_reset = false;
 		x->f->retrying = false;
 		if (!x->f->server)	/* nothing answers a notice */
 			lf_retry(x);
@@ -533,7 +533,7 @@ static void dispatch(struct lf *x)
 		lf_first(x);
 		break;
 	case SMCR_LGR_EV_WANT_LINK:
-		nic_has_come(x, true);
+		nic_added(x, true);
 		break;
 	case SMCR_LGR_EV_WANT_DEL:
 		lf_want_del(x);

@@ -286,7 +286,7 @@ struct smcr_lgr_out {
  * @was: GONE: its number before
  * @own, @peer: RNICs
  * @age: counts up with every link that becomes active
- * @noticed: client: the server was asked to delete it
+ * @notice_sent: client: the server was asked to delete it
  * @deaf: client: ... and something that came on it since then is ignored for good (LLC-54)
  * @answering: client: GONE when the reply to DELETE LINK has been delivered
  * @asked_on: client: links over which the server has asked to delete it, while connections move
@@ -311,7 +311,7 @@ struct smcr_lgr_slot {
 	u8 was;
 	u8 own, peer;
 	u64 age;
-	bool noticed;
+	bool notice_sent;
 	bool deaf;
 	bool answering;
 	u16 asked_on;
@@ -353,13 +353,13 @@ enum { SMCR_LGR_KEPT = 4 };
  * @ending: the group is dead; what is left is to tell the peer
  * @step: enum smcr_lgr_step
  * @carrier, @subject: links that the step uses, and is about
- * @tell: RTokens still to be told
- * @heard: count of those that the peer tells
+ * @tokens_left: RTokens still to be told
+ * @peer_tokens: count of those that the peer tells
  * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
  * @asked_link: server: the client asks for one while a queue pair is made for another attempt
  * @cause: ... since an RNIC has come, not just since time has passed
  * @cause_tried: ... and that is what the attempt under way was for
- * @eased: a notice of the client has set @tries back since T_RETRY was over last
+ * @backoff_reset: a notice of the client has set @tries back since T_RETRY was over last
  * @tries: attempts in vain, for T_RETRY
  * @retrying: T_RETRY runs
  * @rkey: enum smcr_rkey_st
@@ -375,7 +375,7 @@ enum { SMCR_LGR_KEPT = 4 };
  * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
  * @peer_via: link that carries it
  * @peer_named: slots named in it so far
- * @doomed: slots of which an event has found that they failed, until that is done
+ * @failed_pending: slots of which an event has found that they failed, until that is done
  * @gone, @gone_at: numbers of the links that were deleted last, 0 none; the next place
  * @deferred: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
  * @deferred_via: link that it came on, SMCR_NO_SLOT: none
@@ -393,14 +393,14 @@ struct smcr_lgr_fsm {
 	bool ending;
 	u8 step;
 	u8 carrier, subject;
-	u8 tell;
-	struct smcr_rtoken_count heard;
+	u8 tokens_left;
+	struct smcr_rtoken_count peer_tokens;
 	u64 ages;
 	bool want_link;
 	bool asked_link;
 	bool cause;
 	bool cause_tried;
-	bool eased;
+	bool backoff_reset;
 	u8 tries;
 	bool retrying;
 	u8 rkey;
@@ -416,7 +416,7 @@ struct smcr_lgr_fsm {
 	u8 peer_rkey;
 	u8 peer_via;
 	u16 peer_named;
-	u16 doomed;
+	u16 failed_pending;
 	u8 gone[SMCR_SLOTS];
 	u8 gone_at;
 	u8 deferred_via;

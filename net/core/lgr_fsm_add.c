@@ -31,7 +31,7 @@ void lf_srv_offer(struct lf *x)
 
 	f->asked_link = false;
 	s->num = smcr_link_num_get(&f->nums);
-	f->heard = (struct smcr_rtoken_count){ };
+	f->peer_tokens = (struct smcr_rtoken_count){ };
 	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, false, lf_tag(f),
 		f->subject)->add_link.link_num = s->num;
 	lf_step_sent(x, SMCR_LGR_S_ADD_REPLY);
@@ -80,7 +80,7 @@ void lf_add_begin(struct lf *x)
 
 static void srv_made(struct lf *x)
 {
-	x->f->tell = x->ev->n;
+	x->f->tokens_left = x->ev->n;
 	lf_srv_offer(x);
 }
 
@@ -113,8 +113,8 @@ static void srv_tell(struct lf *x)
 	m = lf_send(x, f->carrier, SMCR_LLC_ADD_LINK_CONT, false,
 		    SMCR_TAG_NONE, f->subject);
 	m->add_link_cont.link_num = lf_subject(x)->num;
-	m->add_link_cont.n_rtokens = f->tell;
-	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+	m->add_link_cont.n_rtokens = f->tokens_left;
+	f->tokens_left = f->tokens_left > 2 ? f->tokens_left - 2 : 0;
 	lf_step(x, SMCR_LGR_S_ADD_TOKENS, lf_span(f));
 }
 
@@ -178,7 +178,7 @@ static bool tokens_ok(struct lf *x)
 	}
 	if (ac->link_num != lf_subject(x)->num)
 		carrier_fails(x, SMCR_R_LLC_LINK_DATA);
-	else if (smcr_rtoken_count_step(&f->heard, ac->n_rtokens))
+	else if (smcr_rtoken_count_step(&f->peer_tokens, ac->n_rtokens))
 		carrier_fails(x, SMCR_R_LLC_COUNT);	/* LLC-40 */
 	else
 		return true;
@@ -192,7 +192,7 @@ static void srv_heard(struct lf *x)
 	if (!tokens_ok(x))
 		return;
 	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
-	if (f->tell || f->heard.left) {
+	if (f->tokens_left || f->peer_tokens.left) {
 		srv_tell(x);
 		return;
 	}
@@ -239,7 +239,7 @@ static void link_active(struct lf *x)
 		f->slot[i].stays = 0;
 	s->st = SMCR_SLOT_ACTIVE;
 	s->age = f->ages++;
-	f->eased = false;
+	f->backoff_reset = false;
 	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
 	lf_act(x, SMCR_LGR_DO_LIVE, f->subject);
 	lf_retry_done(x);
@@ -429,8 +429,8 @@ static void clt_made(struct lf *x)
 		clt_making_lost(x);
 		return;
 	}
-	f->tell = x->ev->n;
-	f->heard = (struct smcr_rtoken_count){ };
+	f->tokens_left = x->ev->n;
+	f->peer_tokens = (struct smcr_rtoken_count){ };
 	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE,
 		f->subject)->add_link.link_num = s->num;
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
@@ -444,8 +444,8 @@ void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 
 	m = lf_send(x, via, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE, slot);
 	m->add_link_cont.link_num = f->slot[slot].num;
-	m->add_link_cont.n_rtokens = f->tell;
-	f->tell = f->tell > 2 ? f->tell - 2 : 0;
+	m->add_link_cont.n_rtokens = f->tokens_left;
+	f->tokens_left = f->tokens_left > 2 ? f->tokens_left - 2 : 0;
 }
 
 static void clt_heard(struct lf *x)
@@ -456,7 +456,7 @@ static void clt_heard(struct lf *x)
 		return;
 	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
 	lf_clt_tell(x, f->carrier, f->subject);
-	lf_step(x, f->tell || f->heard.left ? SMCR_LGR_C_ADD_TOKENS :
+	lf_step(x, f->tokens_left || f->peer_tokens.left ? SMCR_LGR_C_ADD_TOKENS :
 					      SMCR_LGR_C_ADD_CONFIRM, lf_span(f));
 }
 

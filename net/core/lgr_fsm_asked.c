@@ -195,7 +195,7 @@ static void clt_del_lost(struct lf *x)
 	}
 	f->subject = SMCR_NO_SLOT;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
-	if (s->noticed && !s->timed)
+	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
 	/* whether it does or not: what was said on the link is not answered */
 	lf_forget_link(x, slot);
@@ -350,7 +350,7 @@ void lf_link_unknown(struct lf *x)
 {
 	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
 
-	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].noticed)
+	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].notice_sent)
 		return;
 	if (slot == x->f->subject) {
 		x->f->subject = SMCR_NO_SLOT;
@@ -401,8 +401,8 @@ bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 
 	while (i < f->n_kept) {
 		s = &f->slot[f->kept[i].slot];
-		if (s->noticed && (s->st == SMCR_SLOT_ACTIVE ||
-				   s->st == SMCR_SLOT_LEAVING)) {
+		if (s->notice_sent && (s->st == SMCR_SLOT_ACTIVE ||
+				       s->st == SMCR_SLOT_LEAVING)) {
 			i++;
 			continue;
 		}

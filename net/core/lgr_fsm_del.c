@@ -26,7 +26,7 @@ static void notices_lost(struct lf *x, u8 via)
 	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++)
-		if (i != via && x->f->slot[i].noticed &&
+		if (i != via && x->f->slot[i].notice_sent &&
 		    x->f->slot[i].via == via)
 			lf_notice(x, i);
 }
@@ -46,7 +46,7 @@ void lf_notice_over(struct lf *x, u8 slot)
 	if (s->timed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
 	s->timed = false;
-	s->noticed = false;
+	s->notice_sent = false;
 }
 
 /* A link is deleted: nothing refers to it any more but its queue pair */
@@ -118,7 +118,7 @@ void lf_stays(struct lf *x, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_lgr_slot *s = &f->slot[slot];
 
-	if (f->server ? s->del && !s->wanted : s->noticed)
+	if (f->server ? s->del && !s->wanted : s->notice_sent)
 		s->later = s->del_reason != SMCR_DEL_ASYMMETRIC;
 	lf_notice_over(x, slot);
 	if (s->st == SMCR_SLOT_LEAVING) {
@@ -157,9 +157,9 @@ bool lf_take_back(struct lf *x, u8 not)
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		const struct smcr_lgr_slot *s = &f->slot[i];
 
-		if (i == not || f->doomed & BIT(i) || !lf_can_stay(s) ||
+		if (i == not || f->failed_pending & BIT(i) || !lf_can_stay(s) ||
 		    (s->st != SMCR_SLOT_LEAVING &&
-		     (s->st != SMCR_SLOT_ACTIVE || !s->noticed)))
+		     (s->st != SMCR_SLOT_ACTIVE || !s->notice_sent)))
 			continue;
 		lf_stays(x, i);
 		return true;
@@ -185,7 +185,7 @@ void lf_notice(struct lf *x, u8 slot)
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
 	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
-	s->noticed = true;
+	s->notice_sent = true;
 	s->via = via;
 	s->waits = 0;
 	if (!s->del_orderly)
@@ -232,7 +232,7 @@ static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 {
 	struct smcr_lgr_slot *s = &x->f->slot[slot];
 
-	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->noticed ||
+	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->notice_sent ||
 	    !another_stays(x->f, slot))
 		return;
 	s->later = false;

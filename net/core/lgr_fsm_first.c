@@ -47,7 +47,7 @@ void lf_first(struct lf *x)
 
 static void srv_first_made(struct lf *x)
 {
-	x->f->tell = x->ev->n;
+	x->f->tokens_left = x->ev->n;
 	lf_act(x, SMCR_LGR_DO_UP, 0);
 	lf_step(x, SMCR_LGR_S_FIRST_UP, LF_NO_TIMER);
 }

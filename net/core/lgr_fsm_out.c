@@ -153,7 +153,7 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		if (i == not || f->slot[i].st != SMCR_SLOT_ACTIVE ||
-		    f->slot[i].noticed || f->doomed & BIT(i))
+		    f->slot[i].notice_sent || f->failed_pending & BIT(i))
 			continue;
 		if (best == SMCR_NO_SLOT || better(&f->slot[i], &f->slot[best]))
 			best = i;
@@ -282,7 +282,7 @@ void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
 {
 	lf_act(x, SMCR_LGR_DO_FAIL, slot)->why = why;
 	x->failed |= BIT(slot);
-	x->f->doomed |= BIT(slot);
+	x->f->failed_pending |= BIT(slot);
 	x->why[slot] = why;
 }
 

@@ -105,7 +105,7 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_via = x->ev->slot;
 	if (f->rkey_via >= SMCR_SLOTS ||
 	    f->slot[f->rkey_via].st != SMCR_SLOT_ACTIVE ||
-	    f->slot[f->rkey_via].noticed || f->slot[f->rkey_via].del) {
+	    f->slot[f->rkey_via].notice_sent || f->slot[f->rkey_via].del) {
 		/* on another link an RMB that is deleted may have no name */
 		f->rkey_via = f->rkey_del && x->ev->slot < SMCR_SLOTS ?
 			      SMCR_NO_SLOT : smcr_lgr_oldest(f);

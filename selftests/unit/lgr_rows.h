@@ -411,7 +411,7 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 		if (s->timed)
 			want |= BIT(SMCR_LGR_T_NOTICE + i);
 		/* only the end of a link that works has no time */
-		EXPECT_TRUE(s->timed || !s->noticed || s->st == SMCR_SLOT_ACTIVE ||
+		EXPECT_TRUE(s->timed || !s->notice_sent || s->st == SMCR_SLOT_ACTIVE ||
 			    s->st == SMCR_SLOT_LEAVING);
 	}
 	EXPECT_EQ(r->timers & ~BIT(SMCR_LGR_T_RETRY), want);

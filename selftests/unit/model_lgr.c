@@ -351,7 +351,7 @@ static bool is_sound(const struct world *w, const struct phys *p, bool going)
 
 		if (s->phys[p->slot[i]] != p - w->p)
 			return false;
-		if (!slot->noticed && !slot->del && slot->st == SMCR_SLOT_ACTIVE)
+		if (!slot->notice_sent && !slot->del && slot->st == SMCR_SLOT_ACTIVE)
 			continue;
 		if (!going || !slot->del_orderly ||
 		    (slot->st != SMCR_SLOT_ACTIVE && slot->st != SMCR_SLOT_LEAVING))
@@ -1113,7 +1113,7 @@ static void tell_side(const struct side *s, const char *name)
 			printf(", %u: link %u %s%s%s%s jobs %u", i,
 			       s->f.slot[i].num, states[s->f.slot[i].st],
 			       s->f.slot[i].del ? " del" : "",
-			       s->f.slot[i].noticed ? " noticed" : "",
+			       s->f.slot[i].notice_sent ? " noticed" : "",
 			       s->f.slot[i].answering ? " answering" : "",
 			       s->jobs[i]);
 	printf("\n");
