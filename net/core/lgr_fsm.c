@@ -324,9 +324,9 @@ static bool late_reply(struct lf *x)
 	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
 	u8 type = x->ev->msg.type;
 
-	if (!x->ev->msg.reply || !(s->late & BIT(type)))
+	if (!x->ev->msg.reply || !(s->ignore_replies & BIT(type)))
 		return false;
-	s->late &= ~BIT(type);
+	s->ignore_replies &= ~BIT(type);
 	s->owed &= ~BIT(type);
 	s->sure &= ~BIT(type);
 	if (x->f->server && type == SMCR_LLC_DELETE_LINK)
@@ -560,7 +560,7 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 				s->st != SMCR_SLOT_LEAVING &&
 				s->st != SMCR_SLOT_FAILED))
 			continue;
-		if (s->asked)
+		if (s->del_sent)
 			return i;
 		if (next == SMCR_NO_SLOT ||
 		    (s->wanted && !f->slot[next].wanted))

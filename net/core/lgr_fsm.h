@@ -299,9 +299,9 @@ struct smcr_lgr_out {
  *	links that are lost for good ones yet
  * @later: this side has wanted it to go, in order, and it stayed: it goes when another one comes
  * @stays: server: how often it stayed on the client's word, since a link has come
- * @asked: server: the client was asked to delete it, and has not answered
- * @fresh: server: the client may have sent CONFIRM RKEY before it knew the link
- * @late: replies that may still come to what was given up, bits by type
+ * @del_sent: server: the client was asked to delete it, and has not answered
+ * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before it knew the link
+ * @ignore_replies: replies that may still come to what was given up, bits by type
  * @owed: server: ... those that come before any other one if the link is not deleted
  * @sure: ... and it is not
  */
@@ -325,9 +325,9 @@ struct smcr_lgr_slot {
 	u32 del_reason;
 	bool later;
 	u8 stays;
-	bool asked;
-	bool fresh;
-	u16 late;
+	bool del_sent;
+	bool rkey_may_cross;
+	u16 ignore_replies;
 	u16 owed;
 	u16 sure;
 };

@@ -257,7 +257,7 @@ static void srv_confirmed(struct lf *x)
 		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-22 */
 		return;
 	}
-	s->fresh = true;
+	s->rkey_may_cross = true;
 	link_active(x);
 	lf_settled(x);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
@@ -294,7 +294,7 @@ static void srv_undo(struct lf *x)
 /* The RNIC of the link is lost while the client is to reply (I-20) */
 static void srv_subject_lost(struct lf *x)
 {
-	lf_carrier(x)->late |= x->f->step == SMCR_LGR_S_ADD_REPLY ?
+	lf_carrier(x)->ignore_replies |= x->f->step == SMCR_LGR_S_ADD_REPLY ?
 			       BIT(SMCR_LLC_ADD_LINK) :
 			       BIT(SMCR_LLC_ADD_LINK_CONT);
 	srv_undo(x);

@@ -56,7 +56,7 @@ static void begun_in_vain(struct lf *x, u8 slot)
 
 	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot) {
 		s->owed |= BIT(f->rkey_type);
-		s->late |= BIT(SMCR_LLC_CONFIRM_RKEY) |
+		s->ignore_replies |= BIT(SMCR_LLC_CONFIRM_RKEY) |
 			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
 			   BIT(SMCR_LLC_DELETE_RKEY);
 	}
@@ -68,7 +68,7 @@ static void begun_in_vain(struct lf *x, u8 slot)
 	if (f->first || f->step == SMCR_LGR_IDLE || slot != f->carrier)
 		return;
 	s->owed |= awaited(f);
-	s->late |= BIT(SMCR_LLC_ADD_LINK) | BIT(SMCR_LLC_ADD_LINK_CONT) |
+	s->ignore_replies |= BIT(SMCR_LLC_ADD_LINK) | BIT(SMCR_LLC_ADD_LINK_CONT) |
 		   BIT(SMCR_LLC_DELETE_LINK);
 	lf_drop_begun(x, slot);
 }
@@ -111,7 +111,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 	if (goes_on(x, slot))
 		go_on(x);
-	if (s->asked)		/* the client will see that it is being done */
+	if (s->del_sent)		/* the client will see that it is being done */
 		return;
 	if (!s->del) {
 		s->del_orderly = dl->orderly;

@@ -63,7 +63,7 @@ void lf_stop(struct lf *x, u8 slot)
 	}
 	s->st = SMCR_SLOT_GONE;
 	s->del = false;
-	s->asked = false;
+	s->del_sent = false;
 	s->answering = false;
 	s->was = s->num;
 	s->num = 0;
@@ -130,14 +130,14 @@ void lf_stays(struct lf *x, u8 slot)
 	s->del = false;
 	s->del_orderly = false;
 	s->wanted = false;
-	s->asked = false;
-	s->late &= s->owed | s->sure;
-	s->sure = s->late;
+	s->del_sent = false;
+	s->ignore_replies &= s->owed | s->sure;
+	s->sure = s->ignore_replies;
 	s->owed = 0;
 	if (slot != f->subject)
 		return;
 	if (f->step == SMCR_LGR_S_DEL_REPLY) {
-		lf_carrier(x)->late |= BIT(SMCR_LLC_DELETE_LINK);
+		lf_carrier(x)->ignore_replies |= BIT(SMCR_LLC_DELETE_LINK);
 		lf_carrier(x)->sure |= BIT(SMCR_LLC_DELETE_LINK);
 	}
 	f->subject = SMCR_NO_SLOT;
@@ -278,7 +278,7 @@ static void del_send(struct lf *x)
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
 	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
-	s->asked = true;
+	s->del_sent = true;
 	lf_step(x, SMCR_LGR_S_DEL_REPLY, f->first ? SMCR_SPAN_FIRST :
 						    SMCR_SPAN_LLC);
 }
@@ -374,7 +374,7 @@ static void srv_deleted(struct lf *x)
 		return;
 	}
 	/* asked twice on it, with another carrier in between: so is the answer */
-	lf_carrier(x)->late = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
+	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
 	listens_again(x, f->carrier, f->subject);
 	lf_carrier(x)->unheard = 0;

@@ -275,9 +275,9 @@ static bool links_missing(struct lf *x, u16 *missing)
 			continue;
 		if (!(f->peer_named & BIT(i))) {
 			*missing |= BIT(i);
-			fresh |= s->fresh;
+			fresh |= s->rkey_may_cross;
 		}
-		s->fresh = false;
+		s->rkey_may_cross = false;
 	}
 	return fresh;
 }
