@@ -70,7 +70,7 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
 				  .why = why };
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 	const struct smcr_lgr_ev *old = x->ev;
 	u8 was = s->st;
 
@@ -321,7 +321,7 @@ static void request(struct lf *x)
 /* true for a reply to what was given up on its link (I-20) */
 static bool late_reply(struct lf *x)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 	u8 type = x->ev->msg.type;
 
 	if (!x->ev->msg.reply || !(s->ignore_replies & BIT(type)))
@@ -393,7 +393,7 @@ static bool message_invalid(struct lf *x)
 
 static void message(struct lf *x)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 	const struct smcr_llc *m = &x->ev->msg;
 	bool all = m->type == SMCR_LLC_DELETE_LINK && !m->reply &&
 		   m->delete_link.all;
@@ -476,7 +476,7 @@ static void result(struct lf *x, bool ok, u16 yes, u16 no)
 
 static void made(struct lf *x)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
 	if (s->st != SMCR_SLOT_MAKING)	/* not wanted any more: STOP follows it */
 		return;
@@ -490,7 +490,7 @@ static void made(struct lf *x)
 
 static void stopped(struct lf *x)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[x->ev->slot];
+	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
 	memset(s, 0, sizeof(*s));
 	s->st = SMCR_SLOT_FREE;
@@ -554,7 +554,7 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 	u8 i, next = SMCR_NO_SLOT;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		const struct smcr_lgr_slot *s = &f->slot[i];
+		const struct smcr_fsm_link *s = &f->slot[i];
 
 		if (!s->del || (s->st != SMCR_SLOT_ACTIVE &&
 				s->st != SMCR_SLOT_LEAVING &&

@@ -280,7 +280,7 @@ struct smcr_lgr_out {
 };
 
 /*
- * struct smcr_lgr_slot - one link
+ * struct smcr_fsm_link - one link
  * @st: enum smcr_slot_st
  * @num: link number, 0 while it has none
  * @was: GONE: its number before
@@ -305,7 +305,7 @@ struct smcr_lgr_out {
  * @owed: server: ... those that come before any other one if the link is not deleted
  * @sure: ... and it is not
  */
-struct smcr_lgr_slot {
+struct smcr_fsm_link {
 	u8 st;
 	u8 num;
 	u8 was;
@@ -427,7 +427,7 @@ struct smcr_lgr_fsm {
 	struct smcr_llc deferred;
 	struct smcr_lgr_kept kept[SMCR_LGR_KEPT];
 	struct smcr_link_nums nums;
-	struct smcr_lgr_slot slot[SMCR_SLOTS];
+	struct smcr_fsm_link slot[SMCR_SLOTS];
 };
 
 void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links);

@@ -27,7 +27,7 @@ void lf_add_asked(struct lf *x)
 void lf_srv_offer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 
 	f->asked_link = false;
 	s->num = smcr_link_num_get(&f->nums);
@@ -133,7 +133,7 @@ static void srv_replied(struct lf *x)
 {
 	const struct smcr_llc_add_link *al = &x->ev->msg.add_link;
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	struct smcr_pairs links;
 
 	if (x->ev->slot != f->carrier) {
@@ -232,7 +232,7 @@ static void replace_asym(struct lf *x)
 static void link_active(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++)
@@ -250,7 +250,7 @@ static void link_active(struct lf *x)
 static void srv_confirmed(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 
 	if (x->ev->slot != f->subject || x->ev->facts.link_data ||
 	    x->ev->msg.confirm_link.link_num != s->num) {
@@ -272,7 +272,7 @@ static void srv_confirmed(struct lf *x)
  */
 void lf_add_undo(struct lf *x, u32 del_reason)
 {
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 slot = x->f->subject;
 
 	s->st = SMCR_SLOT_FAILED;
@@ -324,7 +324,7 @@ static void srv_silent(struct lf *x)
 static void srv_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 
 	if (f->first) {
 		lf_first_down(x);
@@ -367,7 +367,7 @@ void lf_offered(struct lf *x)
 {
 	const struct smcr_llc_add_link *al = &x->ev->msg.add_link;
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s;
+	struct smcr_fsm_link *s;
 	u8 slot;
 
 	f->sending = false;
@@ -401,7 +401,7 @@ void lf_offered(struct lf *x)
 
 static void clt_not_made(struct lf *x)
 {
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 num = s->num;
 
 	s->num = 0;
@@ -420,7 +420,7 @@ static void clt_making_lost(struct lf *x)
 static void clt_made(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	struct smcr_pairs links;
 
 	smcr_lgr_pairs(f, &links, NULL);
@@ -467,7 +467,7 @@ static void clt_heard(struct lf *x)
 static void clt_lost(struct lf *x, u32 del_reason)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 slot = f->subject;
 
 	s->st = SMCR_SLOT_FAILED;
@@ -499,7 +499,7 @@ static void clt_asked(struct lf *x)
 static void clt_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 slot = f->subject;
 
 	s->st = SMCR_SLOT_ACTIVE;

@@ -52,7 +52,7 @@ static u16 awaited(const struct smcr_lgr_fsm *f)
 static void begun_in_vain(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	if (f->rkey == SMCR_RKEY_SENT && f->rkey_via == slot) {
 		s->owed |= BIT(f->rkey_type);
@@ -81,7 +81,7 @@ static void begun_in_vain(struct lf *x, u8 slot)
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
-	const struct smcr_lgr_slot *on = &x->f->slot[x->ev->slot];
+	const struct smcr_fsm_link *on = &x->f->slot[x->ev->slot];
 	u8 other = lf_usable(x->f, slot);
 
 	if (slot == x->ev->slot || on->stays >= LF_STAYS ||
@@ -107,7 +107,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 {
 	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	if (goes_on(x, slot))
 		go_on(x);
@@ -138,7 +138,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 tag)
 {
-	const struct smcr_lgr_slot *s = &x->f->slot[slot];
+	const struct smcr_fsm_link *s = &x->f->slot[slot];
 	struct smcr_llc *m;
 
 	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, tag, slot);
@@ -150,7 +150,7 @@ static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 tag)
 static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	lf_settled(x);
 	clt_del_reply(x, via, slot, SMCR_TAG_ANSWER);
@@ -185,7 +185,7 @@ static void clt_moved(struct lf *x)
 static void clt_del_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	u8 slot = f->subject;
 
 	if (s->st == SMCR_SLOT_LEAVING) {
@@ -262,7 +262,7 @@ static void clt_delete(struct lf *x, u8 slot)
 {
 	const struct smcr_llc_delete_link *dl = &x->ev->msg.delete_link;
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 	struct smcr_lgr_act *act;
 
 	s->del_reason = dl->reason;
@@ -395,7 +395,7 @@ void lf_ignored(struct lf *x)
 bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	const struct smcr_lgr_slot *s;
+	const struct smcr_fsm_link *s;
 	bool due;
 	u8 i = 0;
 

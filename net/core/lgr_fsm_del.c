@@ -41,7 +41,7 @@ static void notice_arm(struct lf *x, u8 slot)
 
 void lf_notice_over(struct lf *x, u8 slot)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[slot];
+	struct smcr_fsm_link *s = &x->f->slot[slot];
 
 	if (s->timed)
 		lf_disarm(x, SMCR_LGR_T_NOTICE + slot);
@@ -53,7 +53,7 @@ void lf_notice_over(struct lf *x, u8 slot)
 void lf_stop(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	lf_notice_over(x, slot);
 	if (s->num) {
@@ -116,7 +116,7 @@ static u8 n_failed(const struct smcr_lgr_fsm *f)
 void lf_stays(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	if (f->server ? s->del && !s->wanted : s->notice_sent)
 		s->later = s->del_reason != SMCR_DEL_ASYMMETRIC;
@@ -155,7 +155,7 @@ bool lf_take_back(struct lf *x, u8 not)
 	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		const struct smcr_lgr_slot *s = &f->slot[i];
+		const struct smcr_fsm_link *s = &f->slot[i];
 
 		if (i == not || f->failed_pending & BIT(i) || !lf_can_stay(s) ||
 		    (s->st != SMCR_SLOT_LEAVING &&
@@ -175,7 +175,7 @@ bool lf_take_back(struct lf *x, u8 not)
 void lf_notice(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 	u8 via = lf_usable(f, slot);
 	struct smcr_llc *m;
 
@@ -203,7 +203,7 @@ void lf_notices_wait(struct lf *x)
 	if (x->f->first || x->f->ending)
 		return;
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		struct smcr_lgr_slot *s = &x->f->slot[i];
+		struct smcr_fsm_link *s = &x->f->slot[i];
 
 		if (!s->timed || s->waits == LF_NOTICE_WAITS)
 			continue;
@@ -230,7 +230,7 @@ static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 
 static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[slot];
+	struct smcr_fsm_link *s = &x->f->slot[slot];
 
 	if (s->st != SMCR_SLOT_ACTIVE || s->del || s->notice_sent ||
 	    !another_stays(x->f, slot))
@@ -265,7 +265,7 @@ void lf_go_after_all(struct lf *x)
 static void del_send(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = lf_subject(x);
+	struct smcr_fsm_link *s = lf_subject(x);
 	struct smcr_llc *m;
 
 	f->carrier = lf_usable(f, f->subject);
@@ -289,7 +289,7 @@ static void del_send(struct lf *x)
  */
 static void only_link_left(struct lf *x, u8 slot)
 {
-	struct smcr_lgr_slot *s = &x->f->slot[slot];
+	struct smcr_fsm_link *s = &x->f->slot[slot];
 	const struct smcr_llc_delete_link dl = {
 		.all = s->via != slot,
 		.link_num = s->via == slot ? s->num : 0,
@@ -315,7 +315,7 @@ void lf_client_wait(struct lf *x)
 void lf_del_begin(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	lf_notice_over(x, slot);
 	f->subject = slot;
@@ -421,7 +421,7 @@ static void srv_del_carrier_lost(struct lf *x)
 void lf_notice_silent(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[slot];
+	struct smcr_fsm_link *s = &f->slot[slot];
 
 	if (f->server) {
 		s->timed = false;

@@ -28,7 +28,7 @@ static void first_active(struct lf *x)
 void lf_first(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
-	struct smcr_lgr_slot *s = &f->slot[0];
+	struct smcr_fsm_link *s = &f->slot[0];
 
 	s->st = SMCR_SLOT_ADDING;
 	s->own = x->ev->nic;

@@ -127,18 +127,18 @@ void lf_peer_deletes(struct lf *x);
 void lf_deferred_answer(struct lf *x);
 
 /* Does a link that is to go, but has not yet, still work as ever? */
-static inline bool lf_can_stay(const struct smcr_lgr_slot *s)
+static inline bool lf_can_stay(const struct smcr_fsm_link *s)
 {
 	return s->del_orderly && s->del_reason != SMCR_DEL_LOST_PATH &&
 	       !s->deaf;
 }
 
-static inline struct smcr_lgr_slot *lf_carrier(struct lf *x)
+static inline struct smcr_fsm_link *lf_carrier(struct lf *x)
 {
 	return &x->f->slot[x->f->carrier];
 }
 
-static inline struct smcr_lgr_slot *lf_subject(struct lf *x)
+static inline struct smcr_fsm_link *lf_subject(struct lf *x)
 {
 	return &x->f->slot[x->f->subject];
 }

@@ -137,7 +137,7 @@ u8 lf_free_slot(const struct smcr_lgr_fsm *f)
  * Is link @a better than @b to send something on? One on which the client listens
  * (LLC-54), then one that stays, then the older
  */
-static bool better(const struct smcr_lgr_slot *a, const struct smcr_lgr_slot *b)
+static bool better(const struct smcr_fsm_link *a, const struct smcr_fsm_link *b)
 {
 	if (a->wanted != b->wanted)
 		return b->wanted;

@@ -269,7 +269,7 @@ static bool links_missing(struct lf *x, u16 *missing)
 
 	*missing = 0;
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		struct smcr_lgr_slot *s = &f->slot[i];
+		struct smcr_fsm_link *s = &f->slot[i];
 
 		if (s->st != SMCR_SLOT_ACTIVE)
 			continue;

@@ -406,7 +406,7 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 	    !(r->f.rkey == SMCR_RKEY_PREPARE && r->f.rkey_waits))
 		want |= BIT(SMCR_LGR_T_RKEY);
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		const struct smcr_lgr_slot *s = &r->f.slot[i];
+		const struct smcr_fsm_link *s = &r->f.slot[i];
 
 		if (s->timed)
 			want |= BIT(SMCR_LGR_T_NOTICE + i);

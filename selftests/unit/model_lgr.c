@@ -347,7 +347,7 @@ static bool is_sound(const struct world *w, const struct phys *p, bool going)
 		return false;
 	for (i = 0; i < 2; i++) {
 		const struct side *s = &w->s[i];
-		const struct smcr_lgr_slot *slot = &s->f.slot[p->slot[i]];
+		const struct smcr_fsm_link *slot = &s->f.slot[p->slot[i]];
 
 		if (s->phys[p->slot[i]] != p - w->p)
 			return false;
