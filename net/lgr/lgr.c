@@ -197,7 +197,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 }
 
 /* Keepalive asked, and this is its answer (KA-04) */
-static enum smcr_reason slot_why(const struct smcr_slot *slot,
+static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 				 enum smcr_reason why)
 {
 	if (READ_ONCE(slot->test.keep) &&
@@ -214,7 +214,7 @@ static enum smcr_reason slot_why(const struct smcr_slot *slot,
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr = link->lgr;
-	struct smcr_slot *slot = &lgr->slot[link->slot];
+	struct smcr_lgr_link *slot = &lgr->slot[link->slot];
 	bool fails;
 
 	spin_lock_bh(&lgr->lock);
@@ -247,7 +247,7 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
  */
 void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
 {
-	struct smcr_slot *s = &lgr->slot[slot];
+	struct smcr_lgr_link *s = &lgr->slot[slot];
 
 	spin_lock_bh(&lgr->lock);
 	if (!s->down)
@@ -294,7 +294,7 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 void smcr_lgr_place_link(struct smcr_link *link)
 {
 	struct smcr_lgr *lgr = link->lgr;
-	struct smcr_slot *slot = &lgr->slot[link->slot];
+	struct smcr_lgr_link *slot = &lgr->slot[link->slot];
 	enum smcr_reason why;
 
 	spin_lock_bh(&lgr->lock);

@@ -224,7 +224,7 @@ enum smcr_slot_job {
 };
 
 /*
- * struct smcr_slot - a link of the group's state machine
+ * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
  * @link: set before the job is reported that made it, taken off by llc.work when it
  *	is stopped, or has failed with its device; written under lgr->lock
@@ -254,7 +254,7 @@ enum smcr_slot_job {
  * @down: its link's failure is reported, with @down_why; lgr->lock
  * @test: TEST LINK; llc.lock
  */
-struct smcr_slot {
+struct smcr_lgr_link {
 	struct smcr_lgr *lgr;
 	struct smcr_link *link;
 	struct smcr_link *old;
@@ -559,7 +559,7 @@ struct smcr_lgr {
 	struct smcr_lgr_rmbs rmbs;
 
 	struct smcr_llc_run llc;
-	struct smcr_slot slot[SMCR_SLOTS];
+	struct smcr_lgr_link slot[SMCR_SLOTS];
 	struct smcr_lgr_view view;
 
 	struct smcr_lgr_test test;

@@ -21,7 +21,7 @@
 static unsigned int smcr_making_max = 16;
 static DEFINE_SPINLOCK(making_lock);
 static unsigned int making_n;		/* making_lock */
-static LIST_HEAD(making_line);		/* smcr_slot.in_line; making_lock */
+static LIST_HEAD(making_line);		/* smcr_lgr_link.in_line; making_lock */
 
 #ifdef SMCR_RACE
 module_param_named(making, smcr_making_max, uint, 0600);
@@ -93,7 +93,7 @@ u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 /* Making a link */
 
 /* Of the RNICs on the LAN the one for @slot; true with a reference in *@pid */
-static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_slot *slot,
+static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 			  const struct smcr_port_id *at,
 			  struct smcr_port_id *pid)
 {
@@ -152,7 +152,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 }
 
 /* The peer's end is known: ready to receive */
-static int slot_connect(const struct smcr_slot *slot, struct smcr_link *link)
+static int slot_connect(const struct smcr_lgr_link *slot, struct smcr_link *link)
 {
 	const struct smcr_llc_add_link *peer = &slot->peer;
 
@@ -162,7 +162,7 @@ static int slot_connect(const struct smcr_slot *slot, struct smcr_link *link)
 }
 
 /* One more link; the client's is ready to receive (LG-22) */
-static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *carrier = smcr_lgr_link_get(lgr, slot->carrier);
 	struct smcr_port_id pid = { };
@@ -197,7 +197,7 @@ out:
 }
 
 /* A queue pair for the offer of a link that the client will refuse (LG-18) */
-static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct ib_qp *qp = smcr_link_probe_qp(lgr->link);
 
@@ -208,7 +208,7 @@ static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_slot *slot)
 	return true;
 }
 
-static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static void slot_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	smcr_race(lgr->sn->net, "slot-make");
 	slot->why = SMCR_R_QP_FAIL;
@@ -219,7 +219,7 @@ static void slot_make(struct smcr_lgr *lgr, struct smcr_slot *slot)
 }
 
 /* To RTS, memory registered on it (LLC-20) */
-static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_slot *slot,
+static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 			  struct smcr_link *link)
 {
 	slot->why = SMCR_R_QP_FAIL;
@@ -234,7 +234,7 @@ static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_slot *slot,
 }
 
 /* The link may go off its slot, and the group end, meanwhile: hence its reference */
-static void slot_up(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static void slot_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
@@ -251,7 +251,7 @@ void smcr_slot_link_stop(struct smcr_link *link)
 					  SMCR_R_NONE);
 }
 
-static void slot_stop(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static void slot_stop(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
@@ -280,7 +280,7 @@ static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
  * The connections of a link move. What has arrived is known for certain when it is
  * drained, or when all of its work requests have ended (FO-03, FO-16).
  */
-static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
@@ -299,7 +299,7 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_slot *slot)
  * The link that connections have left is the only one that works. If it was stopped, since
  * what they had sent took too long, the group ends.
  */
-static void slot_stay(struct smcr_lgr *lgr, struct smcr_slot *slot)
+static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
@@ -313,7 +313,7 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_slot *slot)
 }
 
 /* The link that was in the slot before */
-static void slot_free(struct smcr_slot *slot)
+static void slot_free(struct smcr_lgr_link *slot)
 {
 	struct smcr_link *old = xchg(&slot->old, NULL);
 
@@ -324,7 +324,7 @@ static void slot_free(struct smcr_slot *slot)
 }
 
 /* Its turn in the line, if any: true with the line's reference on its group */
-static bool making_leave(struct smcr_slot *slot)
+static bool making_leave(struct smcr_lgr_link *slot)
 {
 	bool waits;
 
@@ -335,7 +335,7 @@ static bool making_leave(struct smcr_slot *slot)
 }
 
 /* A link may be made now, and another one when it is: smcr_making_next() */
-static void making_queue(struct smcr_slot *slot)
+static void making_queue(struct smcr_lgr_link *slot)
 {
 	set_bit(SMCR_JOB_MAKE, &slot->jobs);
 	smcr_lgr_hold(slot->lgr);
@@ -344,7 +344,7 @@ static void making_queue(struct smcr_slot *slot)
 }
 
 /* A link is to be made, now or when it has its turn */
-static void making_want(struct smcr_slot *slot)
+static void making_want(struct smcr_lgr_link *slot)
 {
 	spin_lock(&making_lock);
 	if (making_n < READ_ONCE(smcr_making_max)) {
@@ -360,10 +360,10 @@ static void making_want(struct smcr_slot *slot)
 /* One is made, or is not to be: the next */
 static void making_next(void)
 {
-	struct smcr_slot *slot;
+	struct smcr_lgr_link *slot;
 
 	spin_lock(&making_lock);
-	slot = list_first_entry_or_null(&making_line, struct smcr_slot,
+	slot = list_first_entry_or_null(&making_line, struct smcr_lgr_link,
 					in_line);
 	if (slot) {
 		making_leave(slot);
@@ -378,7 +378,7 @@ static void making_next(void)
 }
 
 /* None is to be made any more, if that has not begun */
-static void making_drop(struct smcr_slot *slot)
+static void making_drop(struct smcr_lgr_link *slot)
 {
 	bool waited;
 
@@ -393,7 +393,7 @@ static void making_drop(struct smcr_slot *slot)
 
 static void slot_work(struct work_struct *work)
 {
-	struct smcr_slot *slot = container_of(work, struct smcr_slot, work);
+	struct smcr_lgr_link *slot = container_of(work, struct smcr_lgr_link, work);
 	struct smcr_lgr *lgr = slot->lgr;
 	unsigned int i = slot - lgr->slot;
 	u32 no;
@@ -451,7 +451,7 @@ void smcr_slot_init(struct smcr_lgr *lgr)
  */
 void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
 {
-	struct smcr_slot *s = &lgr->slot[slot];
+	struct smcr_lgr_link *s = &lgr->slot[slot];
 
 	if (job == SMCR_JOB_MAKE) {
 		making_want(s);

@@ -141,7 +141,7 @@ static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 /* The device of a link goes: orderly, as long as it still works */
 static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 {
-	struct smcr_slot *slot = &lgr->slot[i];
+	struct smcr_lgr_link *slot = &lgr->slot[i];
 	struct smcr_link *link;
 	unsigned long at = READ_ONCE(slot->leave_at);
 

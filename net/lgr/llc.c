@@ -190,7 +190,7 @@ static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 		SMCR_LGR_EV_STOPPED, SMCR_LGR_EV_WANT_DEL,
 	};
 	unsigned int kind = (news - SMCR_NEWS_DOWN) / SMCR_SLOTS;
-	struct smcr_slot *slot;
+	struct smcr_lgr_link *slot;
 
 	ev->type = type[kind];
 	ev->slot = (news - SMCR_NEWS_DOWN) % SMCR_SLOTS;

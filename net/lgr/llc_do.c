@@ -111,7 +111,7 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 }
 
 /* An offer or the answer to one: the own end of the new link */
-static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_slot *slot,
+static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot,
 			  struct smcr_llc_add_link *al)
 {
 	const struct smcr_link *link = smcr_slot_link(slot);
@@ -151,7 +151,7 @@ static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 }
 
 /* ADD LINK CONTINUATION: the next two of the RTokens that are to be told */
-static void fill_add_link_cont(const struct smcr_slot *slot,
+static void fill_add_link_cont(const struct smcr_lgr_link *slot,
 			       struct smcr_llc_add_link_cont *ac)
 {
 	u8 left = min_t(u8, ac->n_rtokens, slot->n_tok);
@@ -442,7 +442,7 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 }
 
 /* @msg: client: the server's offer */
-static void do_make(struct smcr_lgr *lgr, struct smcr_slot *slot,
+static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 		    const struct smcr_lgr_act *a, const struct smcr_llc *msg)
 {
 	struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
@@ -476,7 +476,7 @@ static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 /* Connections leave a link */
 static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
-	struct smcr_slot *slot = &lgr->slot[a->slot];
+	struct smcr_lgr_link *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
 	/* Linux calls it orderly when its end is dead, too */
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;

@@ -24,7 +24,7 @@ struct smcr_llc_item {
  * The link in a slot, or NULL. For llc.work, which alone takes it off; a link that is
  * placed there meanwhile is complete: pairs with smcr_lgr_place_link().
  */
-static inline struct smcr_link *smcr_slot_link(const struct smcr_slot *slot)
+static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 {
 	return READ_ONCE(slot->link);
 }
