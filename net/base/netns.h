@@ -42,7 +42,7 @@ struct smcr_net {
 	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
 
 	/* written with each handshake and buffer, without a lock */
-	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* negotiations under way */
+	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* handshakes under way */
 	atomic_t n_first;		/* ... that may form a group */
 	atomic_long_t mem;		/* bytes of buffers; buf.c */
 	int mem_cap;			/* KiB, what max_mem may be set to; immutable */

@@ -13,12 +13,12 @@
 	/* inner socket listens */ \
 	X(LISTEN,	LISTEN,		"listen") \
 	/* TCP connects or the handshake runs */ \
-	X(NEG,		NEGOTIATING,	"neg") \
+	X(HANDSHAKE,	NEGOTIATING,	"neg") \
 	/* connection over RDMA; the TCP connection is idle */ \
 	X(SMC,		SMC_R,		"smc") \
 	/* fallback: every call is forwarded to the inner socket */ \
 	X(TCP,		TCP,		"tcp") \
-	/* connect or negotiation failed; sk_err says why */ \
+	/* connect or handshake failed; sk_err says why */ \
 	X(DEAD,		DEAD,		"dead")
 
 enum smcr_mode {

@@ -358,7 +358,7 @@ enum {
  * struct smcr_conn_ops - what connections have to tell those above
  * @undefer: data, their end, or an error for @child, which TCP_DEFER_ACCEPT keeps
  *	back. Any context up to softirq; the connection's lock may be held
- * @link_lost: @ssk is in negotiation, and its link may carry nothing any more; or its
+ * @link_lost: @ssk is in a handshake, and its link may carry nothing any more; or its
  *	group has ended, a server's. The caller holds a reference. Process context
  * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here because
  *	it tells sending and then the close machine, which sends

@@ -118,7 +118,7 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
 
 /**
  * smcr_conn_open() - give a socket a connection in a link group
- * @ssk: socket in negotiation
+ * @ssk: socket in a handshake
  * @lgr: link group
  * @on: client: what names the link; NULL: any one of the group
  * @bsize: wanted element size code

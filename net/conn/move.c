@@ -5,7 +5,7 @@
  * When a link has failed, its queue pair is stopped first, so that what has certainly
  * arrived is known. Then each of its connections moves by itself, under its socket
  * lock, since the send buffer has to be mapped for the new link's device. Until
- * then nothing is posted, and nothing that is owed is forgotten. One in negotiation has
+ * then nothing is posted, and nothing that is owed is forgotten. One in a handshake has
  * no send buffer, and is moved by its handshake.
  */
 #include "conn/conn.h"
@@ -134,7 +134,7 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 	conn->mv.lost = false;
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
-	/* it only waits for its reader; in negotiation it has no element of the peer yet */
+	/* it only waits for its reader; in a handshake it has no element of the peer yet */
 	if (conn->relem.rtoken < 0 && conn->active)
 		return;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
@@ -454,7 +454,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_move_early() - a connection in negotiation goes over another link
+ * smcr_conn_move_early() - a connection in a handshake goes over another link
  * @conn: connection in an ACTIVE group, whose peer is not set yet; the caller has the turn
  *	of its handshake
  *

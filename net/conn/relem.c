@@ -196,7 +196,7 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	spin_lock_bh(&conn->lock);
 	/* a client may have given it up, and be in another group */
 	if (conn->lgr == lgr) {
-		/* in negotiation it has no state: its worker finds out */
+		/* in a handshake it has no state: its worker finds out */
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 					       why);

@@ -59,7 +59,7 @@ static int smcr_mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
 	switch (mode) {
 	case SMCR_MODE_LISTEN:
 		return TCP_LISTEN;
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		return ssk->is_client ? TCP_SYN_SENT : TCP_SYN_RECV;
 	case SMCR_MODE_SMC:
 		/* it may have been aborted the moment it was activated */

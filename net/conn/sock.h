@@ -38,7 +38,7 @@ struct smcr_tcp_calls {
  *
  * @tcp: valid with a reference that was taken while the socket is in
  *	sn->socks (sk_lock). release() closes it itself, and unlists the socket
- *	before, unless the mode is NEG or SMC; else the last put leaves it to
+ *	before, unless the mode is HANDSHAKE or SMC; else the last put leaves it to
  *	@reaper.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
@@ -73,9 +73,9 @@ struct smcr_sock {
 	struct work_struct accept_work;
 	spinlock_t accept_lock;		/* BH; guards the two below */
 	struct list_head accept_q;	/* ready children; list_empty() without the lock */
-	struct list_head neg_q;		/* children in negotiation */
+	struct list_head hs_q;		/* children in a handshake */
 	unsigned int n_accept_q;
-	unsigned int n_neg_q;
+	unsigned int n_hs_q;
 
 	/* child of a listener */
 	struct smcr_sock *listener;	/* reference held while queued; listener's accept_lock */
@@ -111,11 +111,11 @@ enum {
 	SMCR_SK_APP_CLOSED,	/* the close machine got APP_CLOSE */
 	SMCR_SK_FASTOPEN,	/* application asked for TCP Fast Open */
 	SMCR_SK_FORWARDED,	/* calls went to TCP without the socket lock */
-	SMCR_SK_READY,		/* child is in accept_q, not neg_q; accept_lock */
+	SMCR_SK_READY,		/* child is in accept_q, not hs_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
 	SMCR_SK_HS_WORK,	/* the handshake does */
 	SMCR_SK_ACCEPT_WORK,	/* accept_work does */
-	SMCR_SK_DEFERRED,	/* child stays in neg_q until it has news */
+	SMCR_SK_DEFERRED,	/* child stays in hs_q until it has news */
 	SMCR_SK_CROSSED,	/* the peer's Decline may come first; inner socket's lock */
 };
 

@@ -123,7 +123,7 @@ static int smcr_nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
 
 	spin_lock_bh(&ssk->accept_lock);
 	ready = ssk->n_accept_q;
-	neg = ssk->n_neg_q;
+	neg = ssk->n_hs_q;
 	spin_unlock_bh(&ssk->accept_lock);
 
 	if (nla_put_u32(skb, SMCR_A_CONN_ACCEPT_QUEUE, ready) ||

@@ -43,7 +43,7 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 }
 
 /**
- * smcr_fallback() - a negotiation ends in TCP
+ * smcr_fallback() - a handshake ends in TCP
  * @ssk: socket with TCP established; socket lock held or not yet known to anybody
  * @why: reason, recorded, counted and traced
  *

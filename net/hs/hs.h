@@ -83,11 +83,11 @@ struct smcr_hs {
  * struct smcr_hs_ops - what handshakes have to tell and ask those above
  * @tcp_check: look at @ssk's inner socket as if it had just called. Process
  *	context; takes the inner socket's lock
- * @tcp_begin: @ssk goes to mode TCP after a negotiation, and its inner socket's state becomes
+ * @tcp_begin: @ssk goes to mode TCP after a handshake, and its inner socket's state becomes
  *	its own. Process context; takes the inner socket's lock
  * @to_tcp: @ssk is about to get to mode TCP: give it the options. Socket lock
  *	held, or not yet known to anybody
- * @child_ready: the negotiation of a listener's child is over. Process context
+ * @child_ready: the handshake of a listener's child is over. Process context
  * @child_failed: ... came to nothing; the caller holds a reference. Process
  *	context
  * @child_defer_end: hs_timer of any socket. Process context

@@ -145,7 +145,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 	struct smcr_sock *ssk = hs->ssk;
 	struct sock *sk = &ssk->sk;
 
-	/* given up before any message: no negotiation has failed */
+	/* given up before any message: no handshake has failed */
 	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
 		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
 	if (!hs->fresh || !ssk->is_client)
@@ -158,7 +158,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 		sk_error_report(sk);
 }
 
-/* TCP's connect() failed: no negotiation, nothing to count */
+/* TCP's connect() failed: no handshake, nothing to count */
 static void smcr_hs_no_tcp(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
@@ -186,7 +186,7 @@ static bool smcr_hs_falls_back(enum smcr_hs_res res)
 
 /*
  * The end: the mode is settled and the state ENDED before the socket lock is
- * dropped. Who has that lock and sees another mode than NEG need not wait for
+ * dropped. Who has that lock and sees another mode than HANDSHAKE need not wait for
  * any thread.
  */
 static void smcr_hs_finish(struct smcr_hs *hs)
@@ -339,7 +339,7 @@ int smcr_hs_new(struct smcr_sock *ssk)
 
 /**
  * smcr_hs_drop() - the socket has no handshake, or none any more
- * @ssk: socket, socket lock held or not yet known to anybody; not in mode NEG
+ * @ssk: socket, socket lock held or not yet known to anybody; not in mode HANDSHAKE
  */
 void smcr_hs_drop(struct smcr_sock *ssk)
 {
@@ -351,7 +351,7 @@ void smcr_hs_drop(struct smcr_sock *ssk)
 
 /**
  * smcr_hs_begin() - the handshake of smcr_hs_new() begins
- * @ssk: socket in mode NEG, socket lock held or not yet known to anybody
+ * @ssk: socket in mode HANDSHAKE, socket lock held or not yet known to anybody
  *
  * A client's waits for TCP, a server's for the Proposal (CLC-13). The caller
  * looks at TCP afterwards: smcr_tcp_check().

@@ -226,7 +226,7 @@ static enum smcr_hs_res smcr_srv_done(struct smcr_hs *hs)
 
 /**
  * smcr_srv_begin() - first step of an accepted connection
- * @hs: handshake of a child in mode NEG
+ * @hs: handshake of a child in mode HANDSHAKE
  *
  * Return: what comes next.
  */

@@ -119,7 +119,7 @@ void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_hs_tcp_event() - something happened on TCP in mode NEG
+ * smcr_hs_tcp_event() - something happened on TCP in mode HANDSHAKE
  * @ssk: socket, inner socket locked
  *
  * The handshake is kicked only when what it waits for is complete: a peer that

@@ -33,7 +33,7 @@ static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
 
 /**
  * smcr_hs_clc_due() - has the CLC message come that the handshake waits for?
- * @ssk: socket in negotiation with ssk->hs_want set; inner socket locked
+ * @ssk: socket in a handshake with ssk->hs_want set; inner socket locked
  *
  * The whole message is there, or what shows that it will never be one.
  * Context: any up to softirq.
@@ -117,7 +117,7 @@ static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
 
 /**
  * smcr_clc_recv() - read exactly one CLC message
- * @ssk: socket in negotiation
+ * @ssk: socket in a handshake
  * @want: enum smcr_clc_type that is due; a Decline is always acceptable
  * @msg: result
  * @why: reason on error
@@ -190,7 +190,7 @@ static int smcr_clc_send(struct smcr_sock *ssk, u8 *buf, int len,
 
 /**
  * smcr_clc_send_proposal() - send a Proposal
- * @ssk: socket in negotiation
+ * @ssk: socket in a handshake
  * @p: message
  *
  * Context: process; does not wait.
@@ -209,7 +209,7 @@ int smcr_clc_send_proposal(struct smcr_sock *ssk,
 
 /**
  * smcr_clc_send_accept() - send an Accept or a Confirm
- * @ssk: socket in negotiation
+ * @ssk: socket in a handshake
  * @a: message
  *
  * Context: process; does not wait.
@@ -227,7 +227,7 @@ int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
 
 /**
  * smcr_clc_send_decline() - send a Decline
- * @ssk: socket in negotiation
+ * @ssk: socket in a handshake
  * @why: reason, which has a code on the wire
  *
  * Context: process; does not wait.

@@ -4,7 +4,7 @@
  *
  * Lifetime: smcr_lgr_get_server()/_create() return a reference. Further
  * references: the namespace's list (until smcr_lgr_release()), every connection,
- * every negotiation that uses the group, queued works. The last put queues
+ * every handshake that uses the group, queued works. The last put queues
  * the teardown (QP, MRs, PD, memory), which always runs in process context.
  */
 #ifndef _SMCR_LGR_H

@@ -125,7 +125,7 @@ bool smcr_lgr_dead(const struct smcr_lgr *lgr)
 /*
  * The caller has a reference on the group, the queued work gets another one.
  * A queue of its own: the work waits for the peer's answer to CONFIRM RKEY and
- * DELETE RKEY, which smcr_wq delivers, and negotiations wait for the work.
+ * DELETE RKEY, which smcr_wq delivers, and handshakes wait for the work.
  */
 void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {

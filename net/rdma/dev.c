@@ -420,7 +420,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 
 /*
  * Every reference belongs to a link group, which is killed here, or to a
- * negotiation, which is bounded and finds the device removed. A group that was
+ * handshake, which is bounded and finds the device removed. A group that was
  * being listed meanwhile is met in the next round.
  */
 static void dev_wait_gone(struct smcr_dev *dev)

@@ -142,7 +142,7 @@ static int smcr_release(struct socket *sock)
 	if (ssk->mode == SMCR_MODE_LISTEN)
 		smcr_listener_stop(ssk);
 	/* the inner socket is the handshake's, if a worker is at that (CONN-38) */
-	if (ssk->mode == SMCR_MODE_NEG)
+	if (ssk->mode == SMCR_MODE_HANDSHAKE)
 		own = smcr_hs_stop(ssk);
 	if (ssk->mode == SMCR_MODE_SMC) {
 		own = false;

@@ -21,9 +21,9 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, struct proto *prot,
 				  int protocol, int kern);
 
-/* sock_neg.c */
-long smcr_wait_neg(struct smcr_sock *ssk, long timeo);
-int smcr_neg_abort(struct smcr_sock *ssk);
+/* sock_hs.c */
+long smcr_hs_wait(struct smcr_sock *ssk, long timeo);
+int smcr_hs_abort(struct smcr_sock *ssk);
 void smcr_sock_to_init(struct smcr_sock *ssk);
 bool smcr_sock_reset(struct smcr_sock *ssk);
 void smcr_tcp_state_sync(struct socket *sock);

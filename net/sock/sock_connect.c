@@ -153,7 +153,7 @@ static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 	smcr_tcpopt_offer(tcp->sk, true);
 	ssk->offered = true;
 	ssk->is_client = true;
-	smcr_sock_set_mode(ssk, SMCR_MODE_NEG);
+	smcr_sock_set_mode(ssk, SMCR_MODE_HANDSHAKE);
 	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS) {
 		smcr_sock_to_init(ssk);
@@ -194,7 +194,7 @@ static int smcr_connect_result(struct socket *sock)
 	return rc;
 }
 
-/* Mode NEG, or the mode that it ended in; socket lock held */
+/* Mode HANDSHAKE, or the mode that it ended in; socket lock held */
 static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -202,11 +202,11 @@ static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 
 	sock_owned_by_me(sock->sk);
 
-	if (ssk->mode == SMCR_MODE_NEG) {
+	if (ssk->mode == SMCR_MODE_HANDSHAKE) {
 		if (!timeo)
 			return rc;
-		timeo = smcr_wait_neg(ssk, timeo);
-		if (ssk->mode == SMCR_MODE_NEG)	/* the connection goes on */
+		timeo = smcr_hs_wait(ssk, timeo);
+		if (ssk->mode == SMCR_MODE_HANDSHAKE)	/* the connection goes on */
 			return timeo ? sock_intr_errno(timeo) : rc;
 	}
 	return smcr_connect_result(sock);
@@ -234,8 +234,8 @@ static int smcr_disconnect(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
-	if (ssk->mode == SMCR_MODE_NEG) {
-		int rc = smcr_neg_abort(ssk);
+	if (ssk->mode == SMCR_MODE_HANDSHAKE) {
+		int rc = smcr_hs_abort(ssk);
 
 		if (rc)
 			return rc;
@@ -294,7 +294,7 @@ static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
 	[SS_UNCONNECTED] = {
 		[SMCR_MODE_INIT]	= SMCR_CONNECT_NEW,
 		[SMCR_MODE_LISTEN]	= SMCR_CONNECT_EISCONN,
-		[SMCR_MODE_NEG]		= SMCR_CONNECT_EISCONN,
+		[SMCR_MODE_HANDSHAKE]		= SMCR_CONNECT_EISCONN,
 		[SMCR_MODE_SMC]		= SMCR_CONNECT_EISCONN,
 		[SMCR_MODE_TCP]		= SMCR_CONNECT_TCP,
 		[SMCR_MODE_DEAD]	= SMCR_CONNECT_EISCONN,
@@ -302,7 +302,7 @@ static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
 	[SS_CONNECTING] = {
 		[SMCR_MODE_INIT]	= SMCR_CONNECT_WAIT,
 		[SMCR_MODE_LISTEN]	= SMCR_CONNECT_WAIT,
-		[SMCR_MODE_NEG]		= SMCR_CONNECT_WAIT,
+		[SMCR_MODE_HANDSHAKE]		= SMCR_CONNECT_WAIT,
 		[SMCR_MODE_SMC]		= SMCR_CONNECT_WAIT,
 		[SMCR_MODE_TCP]		= SMCR_CONNECT_TCP,
 		[SMCR_MODE_DEAD]	= SMCR_CONNECT_WAIT,

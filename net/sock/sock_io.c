@@ -41,12 +41,12 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 {
 	sock_owned_by_me(&ssk->sk);
 
-	if (ssk->mode != SMCR_MODE_NEG)
+	if (ssk->mode != SMCR_MODE_HANDSHAKE)
 		return 0;
 	if (!timeo)
 		return -EAGAIN;
-	timeo = smcr_wait_neg(ssk, timeo);
-	if (ssk->mode != SMCR_MODE_NEG)
+	timeo = smcr_hs_wait(ssk, timeo);
+	if (ssk->mode != SMCR_MODE_HANDSHAKE)
 		return 0;
 	return signal_pending(current) ? sock_intr_errno(timeo) : -EAGAIN;
 }
@@ -241,7 +241,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	lock_sock(sk);
 	/* urgent data are not waited for */
-	rc = ssk->mode == SMCR_MODE_NEG && (flags & MSG_OOB) ? -EINVAL :
+	rc = ssk->mode == SMCR_MODE_HANDSHAKE && (flags & MSG_OOB) ? -EINVAL :
 	     smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (rc)
 		goto out;
@@ -342,7 +342,7 @@ static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
  * Waiters are always on this socket, whatever the mode: epoll registers once,
  * before the mode is decided.
  *
- * Return: as tcp_poll(); nothing while a negotiation runs (CLC-01).
+ * Return: as tcp_poll(); nothing while a handshake runs (CLC-01).
  */
 __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
@@ -350,7 +350,7 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 
 	sock_poll_wait(file, sock, wait);
 	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		return 0;
 	case SMCR_MODE_LISTEN:
 		/* somebody else ended it: TCP says how that looks */
@@ -391,7 +391,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 	return over ? -ENOTCONN : 0;
 }
 
-/* Mode NEG or what it became; as TCP in SYN-SENT: back to the start */
+/* Mode HANDSHAKE or what it became; as TCP in SYN-SENT: back to the start */
 static int smcr_shutdown_undo(struct socket *sock)
 {
 	if (smcr_sock_reset(smcr_sk(sock->sk)))
@@ -422,8 +422,8 @@ static int smcr_shutdown_locked(struct socket *sock, int how)
 	struct sock *sk = sock->sk;
 	struct smcr_sock *ssk = smcr_sk(sk);
 
-	if (ssk->mode == SMCR_MODE_NEG) {
-		int rc = smcr_neg_abort(ssk);
+	if (ssk->mode == SMCR_MODE_HANDSHAKE) {
+		int rc = smcr_hs_abort(ssk);
 
 		if (rc)
 			return rc;
@@ -531,7 +531,7 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
  * @addr: result
  * @peer: 0 own address, 1 peer's, 2 peer's even when it has gone
  *
- * TCP's addresses (MISC-02). While a negotiation runs there is no peer yet:
+ * TCP's addresses (MISC-02). While a handshake runs there is no peer yet:
  * programs ask for it to learn whether connect() succeeded.
  *
  * Return: length of the address or a negative errno.
@@ -540,7 +540,7 @@ int smcr_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 
-	if (peer == 1 && READ_ONCE(ssk->mode) == SMCR_MODE_NEG)
+	if (peer == 1 && READ_ONCE(ssk->mode) == SMCR_MODE_HANDSHAKE)
 		return -ENOTCONN;
 	return smcr_tcp_ops(ssk)->getname(ssk->tcp, addr, peer);
 }

@@ -52,7 +52,7 @@ static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 	INIT_DELAYED_WORK(&ssk->hs_timer, smcr_hs_timer);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_q);
-	INIT_LIST_HEAD(&ssk->neg_q);
+	INIT_LIST_HEAD(&ssk->hs_q);
 	INIT_LIST_HEAD(&ssk->accept_node);
 }
 

@@ -3,7 +3,7 @@
  * Listeners: children are taken from TCP by a worker, negotiate on their own,
  * and come to accept() when that is over.
  *
- * A child is on neg_q, then on accept_q; the queue owns the child's first
+ * A child is on hs_q, then on accept_q; the queue owns the child's first
  * reference and the child one on its listener. Whoever takes it off the queue
  * under accept_lock inherits both.
  */
@@ -28,7 +28,7 @@ static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 	unsigned int max = READ_ONCE(lsk->sk.sk_max_ack_backlog);
 
 	return READ_ONCE(lsk->n_accept_q) +
-	       min(READ_ONCE(lsk->n_neg_q), max / 2) <= max;
+	       min(READ_ONCE(lsk->n_hs_q), max / 2) <= max;
 }
 
 /**
@@ -44,7 +44,7 @@ static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
 {
 	const struct sock *tsk = lsk->tcp->sk;
-	unsigned int n = READ_ONCE(lsk->n_neg_q) +
+	unsigned int n = READ_ONCE(lsk->n_hs_q) +
 			 READ_ONCE(tsk->sk_ack_backlog) +
 			 inet_csk_reqsk_queue_len(tsk);
 
@@ -136,7 +136,7 @@ static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 	if (test_bit(SMCR_SK_READY, &child->flags))
 		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q - 1);
 	else
-		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+		WRITE_ONCE(lsk->n_hs_q, lsk->n_hs_q - 1);
 	WRITE_ONCE(child->listener, NULL);
 }
 
@@ -165,7 +165,7 @@ void smcr_child_undefer(struct smcr_sock *child)
 /*
  * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for its first data, so
  * that the wait for the real ones begins here. The child keeps its place among
- * those in negotiation; data, their end, an error or the timer move it on.
+ * those in a handshake; data, their end, an error or the timer move it on.
  */
 static bool smcr_child_defer(const struct smcr_sock *lsk,
 			     struct smcr_sock *child)
@@ -173,7 +173,7 @@ static bool smcr_child_defer(const struct smcr_sock *lsk,
 	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
 	bool news;
 
-	/* without a negotiation TCP has waited already */
+	/* without a handshake TCP has waited already */
 	if (secs <= 0 || !child->hs)
 		return false;
 	sock_hold(&child->sk);
@@ -203,7 +203,7 @@ static void smcr_child_to_queue(struct smcr_sock *child, bool may_defer)
 	    !(may_defer && smcr_child_defer(lsk, child)) &&
 	    !test_and_set_bit(SMCR_SK_READY, &child->flags)) {
 		list_move_tail(&child->accept_node, &lsk->accept_q);
-		WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q - 1);
+		WRITE_ONCE(lsk->n_hs_q, lsk->n_hs_q - 1);
 		WRITE_ONCE(lsk->n_accept_q, lsk->n_accept_q + 1);
 		lsk->sk.sk_data_ready(&lsk->sk);
 	}
@@ -213,7 +213,7 @@ out:
 }
 
 /**
- * smcr_child_ready() - a child's negotiation is over
+ * smcr_child_ready() - a child's handshake is over
  * @child: child in mode SMC or TCP
  *
  * To the accept queue, unless it is there already or the listener is gone; with
@@ -245,7 +245,7 @@ static void smcr_child_drop(struct smcr_sock *child)
 }
 
 /**
- * smcr_child_failed() - a child's negotiation came to nothing
+ * smcr_child_failed() - a child's handshake came to nothing
  * @child: child in mode DEAD; the caller holds a reference
  *
  * It is dropped silently; the application never hears of it. Idempotent.
@@ -286,16 +286,16 @@ void smcr_child_defer_end(struct smcr_sock *child)
 static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	spin_lock_bh(&lsk->accept_lock);
-	list_add_tail(&child->accept_node, &lsk->neg_q);
-	WRITE_ONCE(lsk->n_neg_q, lsk->n_neg_q + 1);
+	list_add_tail(&child->accept_node, &lsk->hs_q);
+	WRITE_ONCE(lsk->n_hs_q, lsk->n_hs_q + 1);
 	spin_unlock_bh(&lsk->accept_lock);
 }
 
 /* Both sides offered: wait for the client's Proposal */
-static void smcr_child_negotiate(struct smcr_sock *lsk,
-				 struct smcr_sock *child)
+static void smcr_child_begin_hs(struct smcr_sock *lsk,
+				struct smcr_sock *child)
 {
-	smcr_sock_set_mode(child, SMCR_MODE_NEG);
+	smcr_sock_set_mode(child, SMCR_MODE_HANDSHAKE);
 	smcr_hs_begin(child);
 	smcr_child_enqueue(lsk, child);
 	smcr_tcp_hook(child, lsk);
@@ -344,7 +344,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	smcr_sk_cgroup_inherit(&child->sk, &lsk->sk);
 	smcr_sockopt_inherit(child, lsk);
 	if (agreed)
-		smcr_child_negotiate(lsk, child);
+		smcr_child_begin_hs(lsk, child);
 	else
 		smcr_child_plain(lsk, child);
 	sock_put(&child->sk);
@@ -488,7 +488,7 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
  *
  * The mode is INIT afterwards; the inner socket is not hooked any more and
  * listens until the caller closes or disconnects it. Waits for accept_work,
- * not for negotiations: one that a worker is at ends by itself.
+ * not for handshakes: one that a worker is at ends by itself.
  */
 void smcr_listener_stop(struct smcr_sock *lsk)
 {
@@ -501,7 +501,7 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
 	smcr_listener_drain(lsk);
-	while ((child = smcr_listener_pop(lsk, &lsk->neg_q))) {
+	while ((child = smcr_listener_pop(lsk, &lsk->hs_q))) {
 		smcr_child_abort(child);
 		smcr_child_drop(child);
 	}

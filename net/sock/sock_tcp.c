@@ -134,7 +134,7 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 		if (READ_ONCE(tsk->sk_state) != TCP_LISTEN)
 			ssk->sk.sk_state_change(&ssk->sk);
 		break;
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
@@ -155,7 +155,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 	case SMCR_MODE_LISTEN:
 		smcr_listener_kick(ssk);
 		break;
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		smcr_tcp_copy_cpu(ssk, tsk);
 		/* a sockmap calls without TCP's lock: the queue cannot be read */
 		if (smcr_tcp_is_ours(ssk))
@@ -184,7 +184,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		if (READ_ONCE(tsk->sk_err))
 			smcr_hs_kick(ssk);
 		break;
@@ -377,7 +377,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_begin() - a negotiation has ended in plain TCP
+ * smcr_tcp_begin() - a handshake has ended in plain TCP
  * @ssk: hooked socket, socket lock held or not yet known to anybody
  *
  * The inner socket's lock comes before the mode: once the mode is TCP a call that is
@@ -408,7 +408,7 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 
 	lock_sock(tsk);
 	switch (ssk->mode) {
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:

@@ -57,9 +57,9 @@ static bool smcr_result_unlocked(int level, int opt)
 static int smcr_tcp_alone(struct smcr_sock *ssk)
 {
 	lock_sock(&ssk->sk);
-	if (ssk->mode == SMCR_MODE_NEG) {
-		smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
-		if (ssk->mode == SMCR_MODE_NEG) {
+	if (ssk->mode == SMCR_MODE_HANDSHAKE) {
+		smcr_hs_wait(ssk, MAX_SCHEDULE_TIMEOUT);
+		if (ssk->mode == SMCR_MODE_HANDSHAKE) {
 			release_sock(&ssk->sk);
 			return -ERESTARTSYS;
 		}

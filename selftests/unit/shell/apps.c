@@ -196,7 +196,7 @@ static struct smcr_sock *sock_new(struct end *e)
 	ssk->tcp = &e->sock;
 	ssk->sn = &w.host[e->side].sn;
 	ssk->is_client = !e->side;
-	ssk->mode = SMCR_MODE_NEG;
+	ssk->mode = SMCR_MODE_HANDSHAKE;
 	smcr_conn_init(&ssk->conn);
 	e->ssk = ssk;
 	return ssk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A negotiation, as those see it who wait for its end or want none: waiting,
+ * A handshake, as those see it who wait for its end or want none: waiting,
  * giving up, starting anew.
  */
 #include <linux/sched/signal.h>
@@ -9,7 +9,7 @@
 #include "sock/sock.h"
 
 /**
- * smcr_wait_neg() - wait for the end of a negotiation
+ * smcr_hs_wait() - wait for the end of a handshake
  * @ssk: socket, socket lock held; dropped while waiting
  * @timeo: jiffies
  *
@@ -17,7 +17,7 @@
  *
  * Return: rest of @timeo.
  */
-long smcr_wait_neg(struct smcr_sock *ssk, long timeo)
+long smcr_hs_wait(struct smcr_sock *ssk, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = &ssk->sk;
@@ -25,7 +25,7 @@ long smcr_wait_neg(struct smcr_sock *ssk, long timeo)
 	sock_owned_by_me(sk);
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (ssk->mode == SMCR_MODE_NEG) {
+	while (ssk->mode == SMCR_MODE_HANDSHAKE) {
 		release_sock(sk);
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 		lock_sock(sk);
@@ -48,23 +48,23 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_neg_abort() - give up a negotiation, the socket lives on
- * @ssk: socket in mode NEG, socket lock held; dropped meanwhile
+ * smcr_hs_abort() - give up a handshake, the socket lives on
+ * @ssk: socket in mode HANDSHAKE, socket lock held; dropped meanwhile
  *
  * A handshake that waits ends here and now; one that a worker is at, when that
- * has come to its next step. Afterwards the mode is not NEG: DEAD, or what was
+ * has come to its next step. Afterwards the mode is not HANDSHAKE: DEAD, or what was
  * reached before, or what another thread made of it.
  *
  * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
  */
-int smcr_neg_abort(struct smcr_sock *ssk)
+int smcr_hs_abort(struct smcr_sock *ssk)
 {
 	sock_owned_by_me(&ssk->sk);
 
 	if (smcr_hs_stop(ssk))
 		return 0;
-	smcr_wait_neg(ssk, MAX_SCHEDULE_TIMEOUT);
-	return ssk->mode == SMCR_MODE_NEG ? -ERESTARTSYS : 0;
+	smcr_hs_wait(ssk, MAX_SCHEDULE_TIMEOUT);
+	return ssk->mode == SMCR_MODE_HANDSHAKE ? -ERESTARTSYS : 0;
 }
 
 /**
@@ -109,7 +109,7 @@ bool smcr_sock_reset(struct smcr_sock *ssk)
 	sock_owned_by_me(&ssk->sk);
 
 	switch (ssk->mode) {
-	case SMCR_MODE_NEG:
+	case SMCR_MODE_HANDSHAKE:
 	case SMCR_MODE_SMC:
 	case SMCR_MODE_LISTEN:
 		return false;
