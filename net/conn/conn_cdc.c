@@ -125,7 +125,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 	lockdep_assert_held(&conn->lock);
 
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX, len);
-	smcr_child_news(smcr_conn_sock(conn));
+	smcr_child_end_wait(smcr_conn_sock(conn));
 	if (!conn->fsm.app_closed) {
 		if (smcr_conn_readable(conn) >= READ_ONCE(sk->sk_rcvlowat))
 			sk->sk_data_ready(sk);

@@ -77,7 +77,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		sk->sk_state_change(sk);
 	}
 	if (acts & (SMCR_ACT_EOF | SMCR_ACT_ERROR))
-		smcr_child_news(smcr_conn_sock(conn));
+		smcr_child_end_wait(smcr_conn_sock(conn));
 	if (acts & SMCR_ACT_STOP_TIMER)
 		smcr_conn_stop_timer(conn);
 	if (acts & SMCR_ACT_CLOSE_TIMER)

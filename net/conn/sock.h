@@ -159,7 +159,7 @@ static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work
 }
 
 /* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
-static inline void smcr_child_news(struct smcr_sock *child)
+static inline void smcr_child_end_wait(struct smcr_sock *child)
 {
 	if (unlikely(test_bit(SMCR_SK_DEFERRED, &child->flags)))
 		smcr_conn_owner_ops->undefer(child);

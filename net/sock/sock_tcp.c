@@ -142,7 +142,7 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 		break;
 	case SMCR_MODE_TCP:
 		smcr_tcp_mirror_state(ssk, tsk);
-		smcr_child_news(ssk);
+		smcr_child_end_wait(ssk);
 		break;
 	default:
 		break;
@@ -170,7 +170,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_tcp_copy_cpu(ssk, tsk);
 		smcr_tcp_mirror_urg(ssk, tsk);
 		ssk->sk.sk_data_ready(&ssk->sk);
-		smcr_child_news(ssk);
+		smcr_child_end_wait(ssk);
 		break;
 	default:
 		break;
