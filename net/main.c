@@ -16,7 +16,7 @@
 #include "ctl/nl.h"
 #include "pernet.h"
 #include "wire.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 #include "hs/tcpopt.h"
 
 static int __init smcr_init(void)

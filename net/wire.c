@@ -11,7 +11,7 @@
 #include "lgr/lgr.h"
 #include "rdma/dev.h"
 #include "rdma/link.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 #include "wire.h"
 
 static void wire_dev_arrived(void)

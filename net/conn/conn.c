@@ -4,7 +4,7 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "conn/conn_impl.h"
 
 const struct smcr_conn_ops *smcr_conn_owner_ops __ro_after_init;

@@ -4,7 +4,7 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "base/race.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"

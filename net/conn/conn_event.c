@@ -6,7 +6,7 @@
 #include <net/tcp.h>
 #include "conn/conn.h"
 #include "lgr/llc.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"
 #include "conn/tx_impl.h"

@@ -4,7 +4,7 @@
 #define _SMCR_CONN_IMPL_H
 
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /* conn_event.c */
 void smcr_conn_timer(struct work_struct *work);

@@ -9,7 +9,7 @@
 #include "base/race.h"
 #include "conn/conn.h"
 #include "base/memcg.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "conn/conn_impl.h"
 
 static void smcr_conn_work(struct work_struct *work);

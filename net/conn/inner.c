@@ -5,7 +5,7 @@
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /* What a BPF program keeps of a socket is where we would keep its owner */
 bool smcr_tcp_has_bpf(const struct sock *tsk)

@@ -7,7 +7,7 @@
 #include <net/tcp.h>
 #include "conn/keepalive.h"
 #include "lgr/llc.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /**
  * smcr_keepalive_floor() - limit the probes of the idle TCP connection (KA-08)

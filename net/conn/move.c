@@ -9,7 +9,7 @@
  * no send buffer, and is moved by its handshake.
  */
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"

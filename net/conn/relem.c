@@ -4,7 +4,7 @@
  */
 #include <net/ipv6.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /*
  * The peer gave our element of its RMB, in @lgr, away (RMB-24). A reference is held.

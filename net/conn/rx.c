@@ -8,7 +8,7 @@
 #include "base/netns.h"
 #include "base/race.h"
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /*
  * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when they are

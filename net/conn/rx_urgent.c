@@ -4,7 +4,7 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 static bool smcr_rx_inlined(const struct smcr_conn *conn)
 {

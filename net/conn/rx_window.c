@@ -3,7 +3,7 @@
  * Window updates: when the peer is told what was consumed (RFC 7609 4.5.1).
  */
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /**
  * smcr_rx_peer_closed() - the peer's C came

@@ -5,7 +5,7 @@
  */
 #include <linux/math64.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "base/race.h"
 #include "base/trace.h"
 #include "conn/tx_impl.h"

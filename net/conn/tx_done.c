@@ -4,7 +4,7 @@
  * who calls these functions tells it afterwards, smcr_conn_drained().
  */
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /**

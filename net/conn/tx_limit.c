@@ -8,7 +8,7 @@
 #include <net/tcp.h>
 #include "conn/conn.h"
 #include "conn/conn_impl.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /* 0 where it is read without a lock and more was sent than was queued a moment before */

@@ -4,7 +4,7 @@
  */
 #include <linux/sched/signal.h>
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /* First send buffer, and when to try again to get more; see smcr_tx_grow() */

@@ -8,7 +8,7 @@
 #include "base/netns.h"
 #include "lgr/lgr.h"
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "ctl/nl.h"
 
 /* The interface has the module's own numbers */

@@ -5,7 +5,7 @@
 #ifndef _SMCR_KCLC_H
 #define _SMCR_KCLC_H
 
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "core/clc.h"
 
 /* One received CLC message */

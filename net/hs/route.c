@@ -12,7 +12,7 @@
 #include <net/neighbour.h>
 #include <net/route.h>
 #include <net/xfrm.h>
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "core/lgr_plan.h"
 #include "hs/route.h"
 

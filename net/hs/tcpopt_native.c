@@ -17,7 +17,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "hs/hs.h"
 #include "hs/tcpopt.h"
 

@@ -46,7 +46,7 @@
 #include <net/request_sock.h>
 #include <net/tcp.h>
 #include "base/race.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "hs/hs.h"
 #include "hs/tcpopt.h"
 #include "core/tcpopt_parse.h"

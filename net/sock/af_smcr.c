@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 static const struct proto_ops smcr_ops;
 static struct proto smcr_proto, smcr_proto6;

@@ -6,7 +6,7 @@
  */
 #include <linux/filter.h>
 #include <net/sock_reuseport.h>
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 /**
  * smcr_filter_reuseport() - SO_ATTACH_REUSEPORT_CBPF

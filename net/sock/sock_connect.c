@@ -11,7 +11,7 @@
 #include <net/tcp.h>
 #include "hs/route.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 #include "hs/tcpopt.h"
 
 /* What the route says; the device is looked up again when TCP is up */

@@ -6,7 +6,7 @@
 #include <linux/sched/signal.h>
 #include "hs/hs.h"
 #include "hs/tcpopt.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 /**
  * smcr_hs_wait() - wait for the end of a handshake

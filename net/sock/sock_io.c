@@ -9,7 +9,7 @@
 #include <net/busy_poll.h>
 #include "base/race.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
 {

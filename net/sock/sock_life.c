@@ -5,7 +5,7 @@
 #include <linux/sock_diag.h>
 #include "base/netns.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 /*
  * What outlives the socket: the last reference may be put in softirq, but the

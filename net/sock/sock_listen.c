@@ -12,7 +12,7 @@
 #include "base/memcg.h"
 #include "hs/route.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 #include "hs/tcpopt.h"
 #include "base/trace.h"
 

@@ -12,7 +12,7 @@
 #include <net/tcp.h>
 #include "base/race.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 /* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
 static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)

@@ -13,7 +13,7 @@
 #include <net/tcp.h>
 #include "conn/keepalive.h"
 #include "hs/hs.h"
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 enum smcr_opt_rule {
 	SMCR_OPT_BOTH,		/* default: own socket, then the inner one */

@@ -12,7 +12,7 @@
 #include <linux/in6.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
-#include "sock/sock.h"
+#include "sock/sock_impl.h"
 
 /* A longer value of another level than TCP's is read by TCP itself, see below */
 #define SMCR_OPT_COPY_MAX	(64U << 10)

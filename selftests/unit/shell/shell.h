@@ -4,7 +4,7 @@
 #define _SMCR_UNIT_SHELL_H
 
 #include "conn/conn.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 #include "base/netns.h"
 
 /* fiber.c: coroutines on stacks of their own */

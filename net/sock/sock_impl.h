@@ -6,7 +6,7 @@
 #define _SMCR_SOCK_FAMILY_H
 
 #include <linux/net.h>
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /* sock_tcp.c */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from);

@@ -5,7 +5,7 @@
 #include <net/tcp.h>
 #include "base/netns.h"
 #include "base/trace.h"
-#include "conn/sock.h"
+#include "conn/smcr_sock.h"
 
 /**
  * smcr_sock_get() - take a reference where none is held
