@@ -62,12 +62,12 @@ static void step_link_down(struct lf *x, u8 slot)
 }
 
 /*
- * SMCR_LGR_EV_DOWN, and what the machine finds out itself. Connections move at
+ * SMCR_LGR_EV_LINK_DOWN, and what the machine finds out itself. Connections move at
  * once, whoever has noticed (FO-02); then the link is deleted in the proper way.
  */
 static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 {
-	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_LINK_DOWN, .slot = slot,
 				  .why = why };
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_fsm_link *s = &f->slot[slot];
@@ -445,7 +445,7 @@ static void timer_over(struct lf *x)
 
 	switch (timer) {
 	case SMCR_LGR_T_STEP:
-		run(x, LF_TIMER);
+		run(x, LF_EV(TIMER));
 		break;
 	case SMCR_LGR_T_RKEY:
 		lf_rkey_silent(x);
@@ -463,15 +463,15 @@ static void timer_over(struct lf *x)
 	}
 }
 
-/* A result for the step, if it is about the step's link */
-static void result(struct lf *x, bool ok, u16 yes, u16 no)
+/* The outcome of an action, if it is about the step's link */
+static void result(struct lf *x, bool ok)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
 	if (x->ev->slot == f->subject ||
 	    (x->ev->slot == f->carrier && f->step != SMCR_LGR_IDLE &&
 	     f->first))
-		run(x, ok ? yes : no);
+		run(x, (ok ? 0x100 : 0x200) | x->ev->type);
 }
 
 static void made(struct lf *x)
@@ -485,7 +485,7 @@ static void made(struct lf *x)
 		s->st = SMCR_SLOT_FREE;
 	else
 		s->st = SMCR_SLOT_ADDING;
-	result(x, x->ev->ok, LF_MADE, LF_MADE_NO);
+	result(x, x->ev->ok);
 }
 
 static void stopped(struct lf *x)
@@ -502,20 +502,21 @@ static void dispatch(struct lf *x)
 	case SMCR_LGR_EV_MSG:
 		message(x);
 		break;
-	case SMCR_LGR_EV_SENT:
-		if (x->ev->tag == SMCR_TAG_ANSWER)
-			lf_answer_sent(x, x->ev->about);
-		else if (x->ev->tag == SMCR_TAG_FIRST && x->f->sending)
-			run(x, LF_SENT);
+	case SMCR_LGR_EV_FIRST_SENT:
+		if (x->f->sending)
+			run(x, LF_EV(FIRST_SENT));
+		break;
+	case SMCR_LGR_EV_ANSWER_SENT:
+		lf_answer_sent(x, x->ev->slot);
 		break;
 	case SMCR_LGR_EV_MADE:
 		made(x);
 		break;
 	case SMCR_LGR_EV_UP:
-		result(x, x->ev->ok, LF_UP, LF_UP_NO);
+		result(x, x->ev->ok);
 		break;
 	case SMCR_LGR_EV_MOVED:
-		result(x, true, LF_MOVED, LF_MOVED);
+		result(x, true);
 		break;
 	case SMCR_LGR_EV_STOPPED:
 		stopped(x);
@@ -526,7 +527,7 @@ static void dispatch(struct lf *x)
 	case SMCR_LGR_EV_TIMER:
 		timer_over(x);
 		break;
-	case SMCR_LGR_EV_DOWN:
+	case SMCR_LGR_EV_LINK_DOWN:
 		link_down(x, x->ev->slot, x->ev->why);
 		break;
 	case SMCR_LGR_EV_FIRST:
@@ -584,7 +585,7 @@ static void client_idle(struct lf *x)
 	if (smcr_roles_full(&links, x->f->max_links))
 		return;
 	x->f->want_link = false;
-	lf_send(x, via, SMCR_LLC_ADD_LINK, false, SMCR_TAG_NONE, 0);
+	lf_send(x, via, SMCR_LLC_ADD_LINK, false, SMCR_LGR_NO_REPORT, 0);
 }
 
 /*

@@ -130,14 +130,6 @@ enum smcr_lgr_span {
 	SMCR_SPAN_RETRY,	/* T_LINK_RETRY, times 2 to the power of .n */
 };
 
-/* What a send completion is wanted for */
-enum smcr_lgr_tag {
-	SMCR_TAG_NONE,
-	SMCR_TAG_FIRST,		/* a message of first contact */
-	SMCR_TAG_ANSWER,	/* the reply to DELETE LINK of link .about */
-	SMCR_TAG_END,		/* DELETE LINK of the group */
-};
-
 /* What the machine cannot know of a message; all false: nothing is wrong */
 struct smcr_lgr_facts {
 	bool link_data;		/* addresses or QPN are not those announced */
@@ -147,34 +139,39 @@ struct smcr_lgr_facts {
 	u8 nic;			/* ADD LINK: the peer's RNIC */
 };
 
+/* Events. Of those that are pending at the same time the caller passes the first one here first */
 #define SMCR_LGR_EVENTS(X)						\
 	/* a message: slot, msg, facts */				\
 	X(MSG,		"msg")						\
-	/* send completion without error: slot, tag, about */		\
-	X(SENT,		"sent")						\
+	/* a timer is over: timer */					\
+	X(TIMER,	"timer")					\
+	/* first contact: link 0 is there; nic, peer_nic */		\
+	X(FIRST,	"first")					\
+	/* the last message of first contact was delivered */		\
+	X(FIRST_SENT,	"first-sent")					\
+	/* CONFIRM RKEY or, .ok, DELETE RKEY is wanted */		\
+	X(WANT_RKEY,	"want-rkey")					\
+	/* another link could be had */					\
+	X(WANT_LINK,	"want-link")					\
+	/* a link has failed here: slot, why */				\
+	X(LINK_DOWN,	"down")						\
 	/* outcome of DO_MAKE: slot, ok, why, n RTokens, own and peer's RNIC */ \
 	X(MADE,		"made")						\
 	/* outcome of DO_UP: slot, ok, why */				\
 	X(UP,		"up")						\
 	/* outcome of DO_MOVE: slot; nothing uses the link any more */	\
 	X(MOVED,	"moved")					\
+	/* the reply to DELETE LINK of slot was delivered */		\
+	X(ANSWER_SENT,	"answer-sent")					\
+	/* DELETE LINK of the group was delivered, over slot */		\
+	X(END_SENT,	"end-sent")					\
 	/* outcome of DO_STOP: slot */					\
 	X(STOPPED,	"stopped")					\
-	/* outcome of DO_PREPARE: ok, why, n other links */		\
-	X(RKEY_READY,	"rkey-ready")					\
-	/* a timer is over: timer */					\
-	X(TIMER,	"timer")					\
-	/* a link has failed here: slot, why */				\
-	X(DOWN,		"down")						\
-	/* first contact: link 0 is there; nic, peer_nic */		\
-	X(FIRST,	"first")					\
-	/* another link could be had */					\
-	X(WANT_LINK,	"want-link")					\
 	/* a link shall go: slot, del_reason, orderly */		\
 	X(WANT_DEL,	"want-del")					\
-	/* CONFIRM RKEY or, .ok, DELETE RKEY is wanted */		\
-	X(WANT_RKEY,	"want-rkey")					\
-	/* the group ends: why, msg.delete_link with reason 0: without a word */ \
+	/* outcome of DO_PREPARE: ok, why, n other links; behind LINK_DOWN of those without */ \
+	X(RKEY_READY,	"rkey-ready")					\
+	/* the group ends: why, msg.delete_link with reason 0: no message */ \
 	X(WANT_END,	"want-end")
 
 enum smcr_lgr_evt {
@@ -184,12 +181,13 @@ enum smcr_lgr_evt {
 	NR_SMCR_LGR_EV
 };
 
+/* smcr_lgr_act.report: the send completion is no event */
+enum { SMCR_LGR_NO_REPORT = SMCR_LGR_EV_MSG };
+
 struct smcr_lgr_ev {
 	u8 type;		/* enum smcr_lgr_evt */
 	u8 slot;
 	u8 timer;		/* enum smcr_lgr_timer */
-	u8 tag;			/* enum smcr_lgr_tag */
-	u8 about;		/* SENT: the link that the message was about */
 	u8 n;
 	u8 nic, peer_nic;
 	bool ok;
@@ -201,7 +199,7 @@ struct smcr_lgr_ev {
 };
 
 #define SMCR_LGR_ACTIONS(X)						\
-	/* send out->msg[.msg] on .slot; .tag: report the completion */	\
+	/* send out->msg[.msg], about link .about, on .slot; .report: event of its delivery */ \
 	X(SEND,		"send")						\
 	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
 	/* server: .n attempts were in vain, .again: no RNIC has come since */ \
@@ -257,7 +255,7 @@ struct smcr_lgr_act {
 	u8 type;		/* enum smcr_lgr_do */
 	u8 slot;
 	u8 msg;			/* index in smcr_lgr_out.msg */
-	u8 tag;
+	u8 report;		/* enum smcr_lgr_evt, or SMCR_LGR_NO_REPORT */
 	u8 about;
 	u8 timer;
 	u8 span;		/* enum smcr_lgr_span */

@@ -32,7 +32,7 @@ void lf_srv_offer(struct lf *x)
 	f->asked_link = false;
 	s->num = smcr_link_num_get(&f->nums);
 	f->peer_tokens = (struct smcr_rtoken_count){ };
-	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, false, lf_tag(f),
+	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, false, lf_report(f),
 		f->subject)->add_link.link_num = s->num;
 	lf_step_sent(x, SMCR_LGR_S_ADD_REPLY);
 }
@@ -111,7 +111,7 @@ static void srv_tell(struct lf *x)
 	struct smcr_llc *m;
 
 	m = lf_send(x, f->carrier, SMCR_LLC_ADD_LINK_CONT, false,
-		    SMCR_TAG_NONE, f->subject);
+		    SMCR_LGR_NO_REPORT, f->subject);
 	m->add_link_cont.link_num = lf_subject(x)->num;
 	m->add_link_cont.n_rtokens = f->tokens_left;
 	f->tokens_left = f->tokens_left > 2 ? f->tokens_left - 2 : 0;
@@ -209,7 +209,7 @@ static void srv_up(struct lf *x)
 		lf_add_undo(x, lf_subject(x)->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
-	lf_send(x, f->subject, SMCR_LLC_CONFIRM_LINK, false, SMCR_TAG_NONE,
+	lf_send(x, f->subject, SMCR_LLC_CONFIRM_LINK, false, SMCR_LGR_NO_REPORT,
 		f->subject)->confirm_link.link_num = lf_subject(x)->num;
 	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
 }
@@ -354,7 +354,7 @@ static void clt_refuse(struct lf *x, u8 slot, u8 num, u8 reason)
 
 	/* the server may use the group as soon as it has read this */
 	lf_settled(x);
-	m = lf_send(x, slot, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE, 0);
+	m = lf_send(x, slot, SMCR_LLC_ADD_LINK, true, SMCR_LGR_NO_REPORT, 0);
 	m->add_link.rejected = true;
 	m->add_link.link_num = num;
 	m->add_link.reject_reason = reason;
@@ -431,7 +431,7 @@ static void clt_made(struct lf *x)
 	}
 	f->tokens_left = x->ev->n;
 	f->peer_tokens = (struct smcr_rtoken_count){ };
-	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, true, SMCR_TAG_NONE,
+	lf_send(x, f->carrier, SMCR_LLC_ADD_LINK, true, SMCR_LGR_NO_REPORT,
 		f->subject)->add_link.link_num = s->num;
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
 }
@@ -442,7 +442,7 @@ void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_llc *m;
 
-	m = lf_send(x, via, SMCR_LLC_ADD_LINK_CONT, true, SMCR_TAG_NONE, slot);
+	m = lf_send(x, via, SMCR_LLC_ADD_LINK_CONT, true, SMCR_LGR_NO_REPORT, slot);
 	m->add_link_cont.link_num = f->slot[slot].num;
 	m->add_link_cont.n_rtokens = f->tokens_left;
 	f->tokens_left = f->tokens_left > 2 ? f->tokens_left - 2 : 0;
@@ -508,7 +508,7 @@ static void clt_up(struct lf *x)
 	lf_act(x, SMCR_LGR_DO_LIVE, slot);
 	lf_retry_done(x);
 	lf_settled(x);
-	lf_send(x, slot, SMCR_LLC_CONFIRM_LINK, true, SMCR_TAG_NONE,
+	lf_send(x, slot, SMCR_LLC_CONFIRM_LINK, true, SMCR_LGR_NO_REPORT,
 		slot)->confirm_link.link_num = s->num;
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	lf_go_after_all(x);
@@ -553,44 +553,44 @@ static void clt_carrier_lost(struct lf *x)
  */
 const struct lf_row lf_add_rows[] = {
 	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, server */
-	{ SMCR_LGR_S_ADD_MAKE, LF_MADE, srv_made },
-	{ SMCR_LGR_S_ADD_MAKE, LF_MADE_NO, srv_not_made },
+	{ SMCR_LGR_S_ADD_MAKE, LF_EV(MADE), srv_made },
+	{ SMCR_LGR_S_ADD_MAKE, LF_FAILED(MADE), srv_not_made },
 	{ SMCR_LGR_S_ADD_MAKE, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_MAKE, LF_SUBJECT_DOWN, srv_making_lost },
-	{ SMCR_LGR_S_ADD_REPLY, LF_SENT, lf_first_sent },
+	{ SMCR_LGR_S_ADD_REPLY, LF_EV(FIRST_SENT), lf_first_sent },
 	{ SMCR_LGR_S_ADD_REPLY, LF_REPLY(ADD_LINK), srv_replied },
-	{ SMCR_LGR_S_ADD_REPLY, LF_TIMER, srv_silent },		/* LLC-32, 33 */
+	{ SMCR_LGR_S_ADD_REPLY, LF_EV(TIMER), srv_silent },		/* LLC-32, 33 */
 	{ SMCR_LGR_S_ADD_REPLY, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_REPLY, LF_SUBJECT_DOWN, srv_subject_lost },
 	/* 3.5.5.2.3 */
 	{ SMCR_LGR_S_ADD_TOKENS, LF_REPLY(ADD_LINK_CONT), srv_heard },
-	{ SMCR_LGR_S_ADD_TOKENS, LF_TIMER, srv_silent },	/* LLC-42 */
+	{ SMCR_LGR_S_ADD_TOKENS, LF_EV(TIMER), srv_silent },	/* LLC-42 */
 	{ SMCR_LGR_S_ADD_TOKENS, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_TOKENS, LF_SUBJECT_DOWN, srv_subject_lost },
-	{ SMCR_LGR_S_ADD_UP, LF_UP, srv_up },
-	{ SMCR_LGR_S_ADD_UP, LF_UP_NO, srv_undo },
+	{ SMCR_LGR_S_ADD_UP, LF_EV(UP), srv_up },
+	{ SMCR_LGR_S_ADD_UP, LF_FAILED(UP), srv_undo },
 	{ SMCR_LGR_S_ADD_UP, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_UP, LF_SUBJECT_DOWN, srv_undo },
 	{ SMCR_LGR_S_ADD_CONFIRM, LF_REPLY(CONFIRM_LINK), srv_confirmed },
-	{ SMCR_LGR_S_ADD_CONFIRM, LF_TIMER, srv_undo },		/* LLC-24, 25 */
+	{ SMCR_LGR_S_ADD_CONFIRM, LF_EV(TIMER), srv_undo },		/* LLC-24, 25 */
 	{ SMCR_LGR_S_ADD_CONFIRM, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_CONFIRM, LF_SUBJECT_DOWN, srv_undo },
 
 	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, client */
-	{ SMCR_LGR_C_ADD_MAKE, LF_MADE, clt_made },
-	{ SMCR_LGR_C_ADD_MAKE, LF_MADE_NO, clt_not_made },
+	{ SMCR_LGR_C_ADD_MAKE, LF_EV(MADE), clt_made },
+	{ SMCR_LGR_C_ADD_MAKE, LF_FAILED(MADE), clt_not_made },
 	{ SMCR_LGR_C_ADD_MAKE, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_MAKE, LF_SUBJECT_DOWN, clt_making_lost },
 	{ SMCR_LGR_C_ADD_TOKENS, LF_ASKS(ADD_LINK_CONT), clt_heard },
-	{ SMCR_LGR_C_ADD_TOKENS, LF_TIMER, clt_silent },	/* LLC-42 */
+	{ SMCR_LGR_C_ADD_TOKENS, LF_EV(TIMER), clt_silent },	/* LLC-42 */
 	{ SMCR_LGR_C_ADD_TOKENS, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_TOKENS, LF_SUBJECT_DOWN, clt_undo },
 	{ SMCR_LGR_C_ADD_CONFIRM, LF_ASKS(CONFIRM_LINK), clt_asked },
-	{ SMCR_LGR_C_ADD_CONFIRM, LF_TIMER, clt_undo },		/* LLC-43, 44 */
+	{ SMCR_LGR_C_ADD_CONFIRM, LF_EV(TIMER), clt_undo },		/* LLC-43, 44 */
 	{ SMCR_LGR_C_ADD_CONFIRM, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_CONFIRM, LF_SUBJECT_DOWN, clt_undo },
-	{ SMCR_LGR_C_ADD_UP, LF_UP, clt_up },
-	{ SMCR_LGR_C_ADD_UP, LF_UP_NO, clt_undo },
+	{ SMCR_LGR_C_ADD_UP, LF_EV(UP), clt_up },
+	{ SMCR_LGR_C_ADD_UP, LF_FAILED(UP), clt_undo },
 	{ SMCR_LGR_C_ADD_UP, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_UP, LF_SUBJECT_DOWN, clt_undo },
 	{ SMCR_LGR_C_ADD_LOST, LF_CARRIER_DOWN, lf_first_down },

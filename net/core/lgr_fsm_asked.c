@@ -12,7 +12,7 @@ static void unknown_link(struct lf *x)
 {
 	struct smcr_llc *m;
 
-	m = lf_send(x, x->ev->slot, SMCR_LLC_DELETE_LINK, true, SMCR_TAG_NONE,
+	m = lf_send(x, x->ev->slot, SMCR_LLC_DELETE_LINK, true, SMCR_LGR_NO_REPORT,
 		    0);
 	m->delete_link.link_num = x->ev->msg.delete_link.link_num;
 	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
@@ -136,12 +136,12 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 /* Client */
 
-static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 tag)
+static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 report)
 {
 	const struct smcr_fsm_link *s = &x->f->slot[slot];
 	struct smcr_llc *m;
 
-	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, tag, slot);
+	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, true, report, slot);
 	m->delete_link.link_num = s->num;
 	m->delete_link.reason = s->del_reason;
 }
@@ -153,7 +153,7 @@ static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 	struct smcr_fsm_link *s = &f->slot[slot];
 
 	lf_settled(x);
-	clt_del_reply(x, via, slot, SMCR_TAG_ANSWER);
+	clt_del_reply(x, via, slot, SMCR_LGR_EV_ANSWER_SENT);
 	lf_gone(x, s->num);
 	lf_notice_over(x, slot);
 	lf_rkey_link_down(x, slot);
@@ -175,7 +175,7 @@ static void clt_moved(struct lf *x)
 	/* over which link the server has asked last the order of arrival does not tell */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
-			clt_del_reply(x, i, slot, SMCR_TAG_NONE);
+			clt_del_reply(x, i, slot, SMCR_LGR_NO_REPORT);
 	f->subject = SMCR_NO_SLOT;
 	clt_del_answer(x, f->carrier, slot);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
@@ -423,7 +423,7 @@ bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 
 const struct lf_row lf_asked_rows[] = {
 	/* 3.5.5.1.4: client */
-	{ SMCR_LGR_C_DEL_MOVE, LF_MOVED, clt_moved },
+	{ SMCR_LGR_C_DEL_MOVE, LF_EV(MOVED), clt_moved },
 	{ SMCR_LGR_C_DEL_MOVE, LF_CARRIER_DOWN, clt_del_carrier_lost },
 };
 

@@ -181,7 +181,7 @@ void lf_notice(struct lf *x, u8 slot)
 
 	if (via == SMCR_NO_SLOT)
 		return;		/* the group ends with it */
-	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, false, SMCR_TAG_NONE, slot);
+	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, false, SMCR_LGR_NO_REPORT, slot);
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
 	m->delete_link.reason = s->del_reason ?: SMCR_DEL_LOST_PATH;
@@ -273,7 +273,7 @@ static void del_send(struct lf *x)
 		lf_last_link_lost(x, SMCR_R_LINK_ERROR);
 		return;
 	}
-	m = lf_send(x, f->carrier, SMCR_LLC_DELETE_LINK, false, SMCR_TAG_NONE,
+	m = lf_send(x, f->carrier, SMCR_LLC_DELETE_LINK, false, SMCR_LGR_NO_REPORT,
 		    f->subject);
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
@@ -478,7 +478,7 @@ static void end_send(struct lf *x)
 	}
 	f->end_tried |= BIT(slot);
 	f->carrier = slot;
-	m = lf_send(x, slot, SMCR_LLC_DELETE_LINK, f->end_reply, SMCR_TAG_END,
+	m = lf_send(x, slot, SMCR_LLC_DELETE_LINK, f->end_reply, SMCR_LGR_EV_END_SENT,
 		    slot);
 	m->delete_link = f->end;
 	f->step = SMCR_LGR_END_SENT;
@@ -559,14 +559,12 @@ void lf_end_event(struct lf *x)
 		memset(&f->slot[x->ev->slot], 0, sizeof(f->slot[0]));
 		return;
 	}
-	if (x->ev->type == SMCR_LGR_EV_DOWN)
+	if (x->ev->type == SMCR_LGR_EV_LINK_DOWN)
 		f->slot[x->ev->slot].st = SMCR_SLOT_FAILED;
 	if (f->step == SMCR_LGR_OVER)
 		return;
 	switch (x->ev->type) {
-	case SMCR_LGR_EV_SENT:
-		if (x->ev->tag != SMCR_TAG_END)
-			break;
+	case SMCR_LGR_EV_END_SENT:
 		if (end_has_answer(f))
 			f->step = SMCR_LGR_END_ANSWER;
 		else
@@ -577,7 +575,7 @@ void lf_end_event(struct lf *x)
 		    x->ev->msg.reply == f->server)
 			end_over(x);
 		break;
-	case SMCR_LGR_EV_DOWN:
+	case SMCR_LGR_EV_LINK_DOWN:
 		if (x->ev->slot == f->carrier)
 			end_send(x);
 		break;
@@ -594,9 +592,9 @@ void lf_end_event(struct lf *x)
 
 const struct lf_row lf_del_rows[] = {
 	/* 3.5.5.1.3: server */
-	{ SMCR_LGR_S_DEL_MOVE, LF_MOVED, del_send },
+	{ SMCR_LGR_S_DEL_MOVE, LF_EV(MOVED), del_send },
 	{ SMCR_LGR_S_DEL_REPLY, LF_REPLY(DELETE_LINK), srv_deleted },
-	{ SMCR_LGR_S_DEL_REPLY, LF_TIMER, srv_del_silent },	/* LLC-50 */
+	{ SMCR_LGR_S_DEL_REPLY, LF_EV(TIMER), srv_del_silent },	/* LLC-50 */
 	{ SMCR_LGR_S_DEL_REPLY, LF_CARRIER_DOWN, srv_del_carrier_lost },
 };
 

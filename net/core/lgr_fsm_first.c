@@ -63,7 +63,7 @@ static void srv_first_lost(struct lf *x)
 
 static void srv_first_up(struct lf *x)
 {
-	lf_send(x, 0, SMCR_LLC_CONFIRM_LINK, false, SMCR_TAG_FIRST,
+	lf_send(x, 0, SMCR_LLC_CONFIRM_LINK, false, SMCR_LGR_EV_FIRST_SENT,
 		0)->confirm_link.link_num = x->f->slot[0].num;
 	lf_step_sent(x, SMCR_LGR_S_FIRST_CONFIRM);
 }
@@ -105,37 +105,37 @@ static void clt_first_asked(struct lf *x)
 static void clt_first_up(struct lf *x)
 {
 	first_active(x);
-	lf_send(x, 0, SMCR_LLC_CONFIRM_LINK, true, SMCR_TAG_FIRST,
+	lf_send(x, 0, SMCR_LLC_CONFIRM_LINK, true, SMCR_LGR_EV_FIRST_SENT,
 		0)->confirm_link.link_num = x->f->slot[0].num;
 	lf_step_sent(x, SMCR_LGR_C_FIRST_ADD);
 }
 
 const struct lf_row lf_first_rows[] = {
 	/* 3.5.1.5: first contact, server */
-	{ SMCR_LGR_S_FIRST_MAKE, LF_MADE, srv_first_made },
-	{ SMCR_LGR_S_FIRST_MAKE, LF_MADE_NO, first_fails },
+	{ SMCR_LGR_S_FIRST_MAKE, LF_EV(MADE), srv_first_made },
+	{ SMCR_LGR_S_FIRST_MAKE, LF_FAILED(MADE), first_fails },
 	{ SMCR_LGR_S_FIRST_MAKE, LF_CARRIER_DOWN, lf_first_down },
 	{ SMCR_LGR_S_FIRST_MAKE, LF_SUBJECT_DOWN, srv_first_lost },
-	{ SMCR_LGR_S_FIRST_UP, LF_UP, srv_first_up },
-	{ SMCR_LGR_S_FIRST_UP, LF_UP_NO, first_fails },
+	{ SMCR_LGR_S_FIRST_UP, LF_EV(UP), srv_first_up },
+	{ SMCR_LGR_S_FIRST_UP, LF_FAILED(UP), first_fails },
 	{ SMCR_LGR_S_FIRST_UP, LF_CARRIER_DOWN, lf_first_down },
 	{ SMCR_LGR_S_FIRST_UP, LF_SUBJECT_DOWN, srv_first_lost },
-	{ SMCR_LGR_S_FIRST_CONFIRM, LF_SENT, lf_first_sent },
+	{ SMCR_LGR_S_FIRST_CONFIRM, LF_EV(FIRST_SENT), lf_first_sent },
 	{ SMCR_LGR_S_FIRST_CONFIRM, LF_REPLY(CONFIRM_LINK), srv_first_confirmed },
-	{ SMCR_LGR_S_FIRST_CONFIRM, LF_TIMER, lf_first_silent },	/* LLC-23 */
+	{ SMCR_LGR_S_FIRST_CONFIRM, LF_EV(TIMER), lf_first_silent },	/* LLC-23 */
 	{ SMCR_LGR_S_FIRST_CONFIRM, LF_CARRIER_DOWN, lf_first_down },
 	{ SMCR_LGR_S_FIRST_CONFIRM, LF_SUBJECT_DOWN, srv_first_lost },
 
 	/* 3.5.1.5: first contact, client */
 	{ SMCR_LGR_C_FIRST_CONFIRM, LF_ASKS(CONFIRM_LINK), clt_first_asked },
-	{ SMCR_LGR_C_FIRST_CONFIRM, LF_TIMER, lf_first_silent },	/* LLC-26 */
+	{ SMCR_LGR_C_FIRST_CONFIRM, LF_EV(TIMER), lf_first_silent },	/* LLC-26 */
 	{ SMCR_LGR_C_FIRST_CONFIRM, LF_CARRIER_DOWN, lf_first_down },
-	{ SMCR_LGR_C_FIRST_UP, LF_UP, clt_first_up },
-	{ SMCR_LGR_C_FIRST_UP, LF_UP_NO, first_fails },
+	{ SMCR_LGR_C_FIRST_UP, LF_EV(UP), clt_first_up },
+	{ SMCR_LGR_C_FIRST_UP, LF_FAILED(UP), first_fails },
 	{ SMCR_LGR_C_FIRST_UP, LF_CARRIER_DOWN, lf_first_down },
-	{ SMCR_LGR_C_FIRST_ADD, LF_SENT, lf_first_sent },
+	{ SMCR_LGR_C_FIRST_ADD, LF_EV(FIRST_SENT), lf_first_sent },
 	{ SMCR_LGR_C_FIRST_ADD, LF_ASKS(ADD_LINK), lf_offered },
-	{ SMCR_LGR_C_FIRST_ADD, LF_TIMER, lf_first_silent },	/* LLC-34 */
+	{ SMCR_LGR_C_FIRST_ADD, LF_EV(TIMER), lf_first_silent },	/* LLC-34 */
 	{ SMCR_LGR_C_FIRST_ADD, LF_CARRIER_DOWN, lf_first_down },
 };
 

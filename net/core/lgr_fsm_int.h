@@ -15,22 +15,18 @@ struct lf {
 	enum smcr_reason why[SMCR_SLOTS];
 };
 
-/* What a step can be waiting for */
-enum lf_code {
-	LF_MADE = 0x100,
-	LF_MADE_NO,
-	LF_UP,
-	LF_UP_NO,
-	LF_MOVED,
-	LF_SENT,
-	LF_TIMER,
-	LF_CARRIER_DOWN,
-	LF_SUBJECT_DOWN,
-};
-
-#define LF_NO_TIMER		0xff	/* lf_step(): nothing of the peer is due */
+/*
+ * What a step can be waiting for: a message; an event, or its failure; the failure of
+ * the link that the step uses, or is about
+ */
 #define LF_ASKS(type_)		SMCR_LLC_##type_
 #define LF_REPLY(type_)		(SMCR_LLC_##type_ | 0x80)
+#define LF_EV(ev_)		(0x100 | SMCR_LGR_EV_##ev_)
+#define LF_FAILED(ev_)		(0x200 | SMCR_LGR_EV_##ev_)
+#define LF_CARRIER_DOWN		0x300
+#define LF_SUBJECT_DOWN		0x301
+
+#define LF_NO_TIMER		0xff	/* lf_step(): nothing of the peer is due */
 
 /* One row of the machine: what @step does when @code comes */
 struct lf_row {
@@ -41,8 +37,8 @@ struct lf_row {
 
 /* lgr_fsm_out.c */
 struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot);
-struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply, u8 tag,
-			 u8 about);
+struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
+			 u8 report, u8 about);
 void lf_reply(struct lf *x, const struct smcr_llc *msg);
 void lf_arm(struct lf *x, u8 timer, u8 span);
 void lf_disarm(struct lf *x, u8 timer);
@@ -59,7 +55,7 @@ bool lf_is_gone(const struct smcr_lgr_fsm *f, u8 num);
 void lf_fail(struct lf *x, u8 slot, enum smcr_reason why);
 void lf_drop_begun(struct lf *x, u8 slot);
 u8 lf_span(const struct smcr_lgr_fsm *f);
-u8 lf_tag(const struct smcr_lgr_fsm *f);
+u8 lf_report(const struct smcr_lgr_fsm *f);
 void lf_step_sent(struct lf *x, u8 step);
 void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why);
 void lf_first_down(struct lf *x);

@@ -35,13 +35,13 @@ static struct smcr_llc *out_msg(struct lf *x, struct smcr_lgr_act *a)
 }
 
 /* Send a message on link @slot; the caller fills in what it knows of it */
-struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply, u8 tag,
-			 u8 about)
+struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
+			 u8 report, u8 about)
 {
 	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_SEND, slot);
 	struct smcr_llc *msg = out_msg(x, a);
 
-	a->tag = tag;
+	a->report = report;
 	a->about = about;
 	msg->type = type;
 	msg->reply = reply;
@@ -53,7 +53,7 @@ void lf_reply(struct lf *x, const struct smcr_llc *msg)
 {
 	struct smcr_llc *m;
 
-	m = lf_send(x, x->ev->slot, msg->type, true, SMCR_TAG_NONE, 0);
+	m = lf_send(x, x->ev->slot, msg->type, true, SMCR_LGR_NO_REPORT, 0);
 	*m = *msg;
 	m->reply = true;
 }
@@ -305,9 +305,9 @@ void lf_step_sent(struct lf *x, u8 step)
 	lf_step(x, step, x->f->first ? SMCR_SPAN_FIRST_SEND : SMCR_SPAN_LLC);
 }
 
-u8 lf_tag(const struct smcr_lgr_fsm *f)
+u8 lf_report(const struct smcr_lgr_fsm *f)
 {
-	return f->first ? SMCR_TAG_FIRST : SMCR_TAG_NONE;
+	return f->first ? SMCR_LGR_EV_FIRST_SENT : SMCR_LGR_NO_REPORT;
 }
 
 /* The end of first contact */

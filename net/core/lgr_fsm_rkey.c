@@ -65,7 +65,7 @@ static void rkey_send(struct lf *x, u8 type)
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_llc *m;
 
-	m = lf_send(x, f->rkey_via, type, false, SMCR_TAG_NONE, 0);
+	m = lf_send(x, f->rkey_via, type, false, SMCR_LGR_NO_REPORT, 0);
 	if (type == SMCR_LLC_CONFIRM_RKEY) {
 		m->confirm_rkey.n_other = f->rkey_left;
 		f->rkey_left -= min_t(u8, f->rkey_left, FIRST_ENTRIES);

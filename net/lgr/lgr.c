@@ -84,12 +84,12 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 }
 
 /**
- * smcr_llc_kick() - let the machine look
+ * smcr_lgr_queue_run() - queue the work that runs the state machine of a group
  * @lgr: group; the caller has a reference, or the group a link that calls back
  *
  * Context: any up to softirq.
  */
-void smcr_llc_kick(struct smcr_lgr *lgr)
+void smcr_lgr_queue_run(struct smcr_lgr *lgr)
 {
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->llc.work, 0))
@@ -97,17 +97,18 @@ void smcr_llc_kick(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_news() - something has happened
- * @lgr: group, as for smcr_llc_kick()
- * @news: enum smcr_llc_news, what belongs to it is written already
+ * smcr_lgr_post() - an event of a link group is pending
+ * @lgr: group, as for smcr_lgr_queue_run()
+ * @ev: event, none with data of its own; what belongs to it is written already
+ * @slot: of the link that the event is about, 0 for the group
  *
  * Context: any up to softirq.
  */
-void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news)
+void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
 {
-	smp_mb__before_atomic();	/* pairs with llc_take_news() */
-	set_bit(news, lgr->llc.news);
-	smcr_llc_kick(lgr);
+	smp_mb__before_atomic();	/* pairs with take_pending() */
+	set_bit(SMCR_PENDING(ev, slot), lgr->llc.pending);
+	smcr_lgr_queue_run(lgr);
 }
 
 /* To be called by who has set DEAD: the machine ends the group */
@@ -120,7 +121,7 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
 			       del_reason == SMCR_DEL_INACTIVE;
 	smcr_report_reason(lgr->sn, why, lgr->id, 0);
-	smcr_llc_news(lgr, SMCR_NEWS_END);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_END, 0);
 }
 
 /* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
@@ -230,7 +231,7 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 			smcr_lgr_owner_ops->event(lgr, link,
 						  SMCR_CHANGE_LINK_FAILED, *why);
 		}
-		smcr_llc_news(lgr, SMCR_NEWS_DOWN + link->slot);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, link->slot);
 	}
 	spin_unlock_bh(&lgr->lock);
 	return fails;
@@ -253,7 +254,7 @@ void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
 	if (!s->down)
 		s->down_why = s->link ? slot_why(s, READ_ONCE(s->link->why)) :
 					SMCR_R_NONE;
-	smcr_llc_news(lgr, SMCR_NEWS_DOWN + slot);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, slot);
 	spin_unlock_bh(&lgr->lock);
 }
 

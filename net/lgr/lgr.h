@@ -190,45 +190,16 @@ struct smcr_lgr_ops {
 /* Set before the first group is made, by net/wire.c */
 extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 
-/* What has happened to a group; taken in this order */
-enum smcr_llc_news {
-	SMCR_NEWS_FIRST,	/* first contact begins */
-	SMCR_NEWS_SENT,		/* a message of first contact is delivered */
-	SMCR_NEWS_RKEY,		/* CONFIRM RKEY or DELETE RKEY is wanted */
-	SMCR_NEWS_WANT_LINK,	/* there is an RNIC that no link is on */
-	/* + slot */
-	SMCR_NEWS_DOWN,		/* a link has failed */
-	SMCR_NEWS_MADE		= SMCR_NEWS_DOWN + SMCR_SLOTS,
-	SMCR_NEWS_UP		= SMCR_NEWS_MADE + SMCR_SLOTS,
-	SMCR_NEWS_MOVED		= SMCR_NEWS_UP + SMCR_SLOTS,
-	SMCR_NEWS_ANSWERED	= SMCR_NEWS_MOVED + SMCR_SLOTS,
-	SMCR_NEWS_TOLD		= SMCR_NEWS_ANSWERED + SMCR_SLOTS,
-	SMCR_NEWS_STOPPED	= SMCR_NEWS_TOLD + SMCR_SLOTS,
-	SMCR_NEWS_WANT_DEL	= SMCR_NEWS_STOPPED + SMCR_SLOTS,
-	/* the RMB is registered, or could not be; behind DOWN of where it was not */
-	SMCR_NEWS_RKEY_READY	= SMCR_NEWS_WANT_DEL + SMCR_SLOTS,
-	SMCR_NEWS_END,		/* DEAD */
-	NR_SMCR_NEWS
-};
-
-/* What is done to a link, in this order, by a work of its own: it may sleep long */
-enum smcr_slot_job {
-	SMCR_JOB_FREE,		/* the link before */
-	SMCR_JOB_MAKE,
-	SMCR_JOB_UP,
-	SMCR_JOB_SPREAD,	/* it is new: smcr_lgr_balance(), not reported */
-	SMCR_JOB_MOVE,
-	SMCR_JOB_STAY,		/* ... and back, not reported */
-	SMCR_JOB_STOP,
-	SMCR_JOB_RUNNING,	/* with SMCR_RACE: to see that it is one at a time */
-};
+/* Bits of smcr_llc_run.pending: an event of a slot. Events of the whole group have slot 0 */
+#define SMCR_PENDING(ev_, slot_)	((ev_) * SMCR_SLOTS + (slot_))
+#define NR_SMCR_PENDING			(NR_SMCR_LGR_EV * SMCR_SLOTS)
 
 /*
  * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
  * @link: set before the job is reported that made it, taken off by llc.work when it
  *	is stopped, or has failed with its device; written under lgr->lock
- * @old: taken off, to be freed; written by llc.work before the job
+ * @old: taken off, to be freed; llc.work stores it, @work takes it, by xchg()
  * @moving: MOVE is under way; llc.work
  * @drains: ... and the link is not stopped before what is under way on it has arrived;
  *	likewise
@@ -246,9 +217,10 @@ enum smcr_slot_job {
  *	@work before it reports
  * @probe: in its place, a queue pair that only serves an offer; @work
  * @probe_psn: its PSN
- * @work: carries out @jobs, always on smcr_end_wq, or it would not be one at a time;
+ * @work: carries out @actions, always on smcr_end_wq, or it would not be one at a time;
  *	owns a reference on the group while queued
- * @jobs: bits by enum smcr_slot_job; atomic. SMCR_JOB_MAKE owns one of smcr_making_max
+ * @actions: queued for @work: bits by enum smcr_lgr_do; atomic. SMCR_LGR_DO_MAKE owns one
+ *	of smcr_making_max
  * @in_line: waits for one of these; the line owns a reference on the group. making_lock
  * @ok, @why: outcome of the last job; written by @work before it is reported
  * @down: its link's failure is reported, with @down_why; lgr->lock
@@ -274,7 +246,7 @@ struct smcr_lgr_link {
 	struct ib_qp *probe;
 	u32 probe_psn;
 	struct work_struct work;
-	unsigned long jobs;
+	unsigned long actions;
 	struct list_head in_line;
 	bool ok;
 	enum smcr_reason why;
@@ -314,13 +286,13 @@ struct smcr_llc_rkey {
  * @fsm, @out: the machine and its last actions; @work only
  * @queue, @len: messages that have arrived
  * @late, @n_late: messages that found no room in the send queue; @work only
- * @news: bits by enum smcr_llc_news; atomic
+ * @pending: events that have happened, bits by SMCR_PENDING(); atomic
  * @rkey_slots, @n_rkey_slots: other links of the own CONFIRM RKEY; @work only
  * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
  * @armed, @due: timers and when they end, jiffies; @work only
  * @over: @work does nothing more; written once, by the group's end
  * @first_no: number of the last message of first contact; @work writes
- * @sent_no: ... of the last one that was delivered; written before SMCR_NEWS_SENT
+ * @sent_no: ... of the last one that was delivered; written before SMCR_LGR_EV_FIRST_SENT
  * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
  *	written once, after @settled_why
  * @rkey: the own RKEY exchange
@@ -334,7 +306,7 @@ struct smcr_llc_run {
 	unsigned int len;
 	struct list_head late;
 	unsigned int n_late;
-	DECLARE_BITMAP(news, NR_SMCR_NEWS);
+	DECLARE_BITMAP(pending, NR_SMCR_PENDING);
 	u8 rkey_slots[SMCR_SLOTS];
 	u8 n_rkey_slots;
 	int learning;
@@ -586,8 +558,8 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr);
 bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer);
 void smcr_lgr_suspect(struct smcr_lgr *lgr, const struct in6_addr *addr);
 void smcr_lgr_clear_suspect(struct smcr_lgr *lgr);
-void smcr_llc_news(struct smcr_lgr *lgr, unsigned int news);
-void smcr_llc_kick(struct smcr_lgr *lgr);
+void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot);
+void smcr_lgr_queue_run(struct smcr_lgr *lgr);
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);
 void smcr_lgr_kill_net_start(struct smcr_net *sn);

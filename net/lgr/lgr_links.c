@@ -288,7 +288,7 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 		return;
 	if (!READ_ONCE(slot->drains) ||
 	    (!smcr_link_drain(link, slot_drain_time(lgr)) &&
-	     !test_bit(SMCR_JOB_STAY, &slot->jobs)))
+	     !test_bit(SMCR_LGR_DO_STAY, &slot->actions)))
 		smcr_slot_link_stop(link);
 	smcr_lgr_owner_ops->move_conns(link);
 	smcr_lgr_owner_ops->link_gone(link);
@@ -312,7 +312,7 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_link_put(link);
 }
 
-/* The link that was in the slot before */
+/* The link that was in the slot before, if one is to be freed */
 static void slot_free(struct smcr_lgr_link *slot)
 {
 	struct smcr_link *old = xchg(&slot->old, NULL);
@@ -337,7 +337,7 @@ static bool making_leave(struct smcr_lgr_link *slot)
 /* A link may be made now, and another one when it is: smcr_making_next() */
 static void making_queue(struct smcr_lgr_link *slot)
 {
-	set_bit(SMCR_JOB_MAKE, &slot->jobs);
+	set_bit(SMCR_LGR_DO_MAKE, &slot->actions);
 	smcr_lgr_hold(slot->lgr);
 	if (!queue_work(smcr_end_wq, &slot->work))
 		smcr_lgr_put(slot->lgr);
@@ -387,7 +387,7 @@ static void making_drop(struct smcr_lgr_link *slot)
 	spin_unlock(&making_lock);
 	if (waited)
 		smcr_lgr_put(slot->lgr);
-	if (test_and_clear_bit(SMCR_JOB_MAKE, &slot->jobs))
+	if (test_and_clear_bit(SMCR_LGR_DO_MAKE, &slot->actions))
 		making_next();
 }
 
@@ -398,33 +398,32 @@ static void slot_work(struct work_struct *work)
 	unsigned int i = slot - lgr->slot;
 	u32 no;
 
-	smcr_race_begin(SMCR_JOB_RUNNING, &slot->jobs);
-	if (test_and_clear_bit(SMCR_JOB_FREE, &slot->jobs))
-		slot_free(slot);
-	if (test_and_clear_bit(SMCR_JOB_MAKE, &slot->jobs)) {
+	smcr_race_begin(NR_SMCR_LGR_DO, &slot->actions);
+	slot_free(slot);
+	if (test_and_clear_bit(SMCR_LGR_DO_MAKE, &slot->actions)) {
 		slot_make(lgr, slot);
 		making_next();
-		smcr_llc_news(lgr, SMCR_NEWS_MADE + i);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_MADE, i);
 	}
-	if (test_and_clear_bit(SMCR_JOB_UP, &slot->jobs)) {
+	if (test_and_clear_bit(SMCR_LGR_DO_UP, &slot->actions)) {
 		slot_up(lgr, slot);
-		smcr_llc_news(lgr, SMCR_NEWS_UP + i);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_UP, i);
 	}
-	if (test_and_clear_bit(SMCR_JOB_SPREAD, &slot->jobs))
+	if (test_and_clear_bit(SMCR_LGR_DO_LIVE, &slot->actions))
 		smcr_lgr_balance(lgr);
-	if (test_and_clear_bit(SMCR_JOB_MOVE, &slot->jobs)) {
+	if (test_and_clear_bit(SMCR_LGR_DO_MOVE, &slot->actions)) {
 		no = READ_ONCE(slot->move_no);
 		slot_leave(lgr, slot);
 		WRITE_ONCE(slot->moved_no, no);
-		smcr_llc_news(lgr, SMCR_NEWS_MOVED + i);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_MOVED, i);
 	}
-	if (test_and_clear_bit(SMCR_JOB_STAY, &slot->jobs))
+	if (test_and_clear_bit(SMCR_LGR_DO_STAY, &slot->actions))
 		slot_stay(lgr, slot);
-	if (test_and_clear_bit(SMCR_JOB_STOP, &slot->jobs)) {
+	if (test_and_clear_bit(SMCR_LGR_DO_STOP, &slot->actions)) {
 		slot_stop(lgr, slot);
-		smcr_llc_news(lgr, SMCR_NEWS_STOPPED + i);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_STOPPED, i);
 	}
-	smcr_race_end(SMCR_JOB_RUNNING, &slot->jobs);
+	smcr_race_end(NR_SMCR_LGR_DO, &slot->actions);
 	smcr_lgr_put(lgr);
 }
 
@@ -440,30 +439,35 @@ void smcr_slot_init(struct smcr_lgr *lgr)
 	smcr_lgr_view_init(lgr);
 }
 
+static void slot_queue(struct smcr_lgr_link *slot)
+{
+	smcr_lgr_hold(slot->lgr);
+	if (!queue_work(smcr_end_wq, &slot->work))
+		smcr_lgr_put(slot->lgr);
+}
+
 /**
- * smcr_slot_do() - something is to be done to a link
+ * smcr_lgr_link_queue() - queue an action for the work of a link
  * @lgr: group
- * @slot: which
- * @job: what; reported by smcr_llc_news(), but for one to make it which has not
- *	begun when it is to stop
+ * @slot: of the link
+ * @action: MAKE, UP, LIVE, MOVE, STAY or STOP; its outcome is the event that enum
+ *	smcr_lgr_evt names, but for MAKE that has not begun when STOP follows
  *
  * Context: the group's work.
  */
-void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job)
+void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action)
 {
 	struct smcr_lgr_link *s = &lgr->slot[slot];
 
-	if (job == SMCR_JOB_MAKE) {
+	if (action == SMCR_LGR_DO_MAKE) {
 		making_want(s);
 		return;
 	}
-	if (job == SMCR_JOB_STOP)
+	if (action == SMCR_LGR_DO_STOP)
 		making_drop(s);
 	smp_mb__before_atomic();	/* what it is about: pairs with slot_work() */
-	set_bit(job, &s->jobs);
-	smcr_lgr_hold(lgr);
-	if (!queue_work(smcr_end_wq, &s->work))
-		smcr_lgr_put(lgr);
+	set_bit(action, &s->actions);
+	slot_queue(s);
 }
 
 /**
@@ -500,11 +504,11 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	WRITE_ONCE(lgr->slot[slot].link, NULL);
 	if (lgr->link == link)
 		WRITE_ONCE(lgr->link, NULL);
-	clear_bit(SMCR_NEWS_DOWN + slot, lgr->llc.news);
-	clear_bit(SMCR_NEWS_WANT_DEL + slot, lgr->llc.news);
+	clear_bit(SMCR_PENDING(SMCR_LGR_EV_LINK_DOWN, slot), lgr->llc.pending);
+	clear_bit(SMCR_PENDING(SMCR_LGR_EV_WANT_DEL, slot), lgr->llc.pending);
 	spin_unlock_bh(&lgr->lock);
-	lgr->slot[slot].old = link;
-	smcr_slot_do(lgr, slot, SMCR_JOB_FREE);
+	xchg(&lgr->slot[slot].old, link);
+	slot_queue(&lgr->slot[slot]);
 }
 
 /* The link in @slot is stopped, and with it goes all that was said of it */

@@ -72,7 +72,7 @@ static void lgr_offer_nic(struct smcr_lgr *lgr)
 	    !smcr_lgr_new_nic(lgr, &pid))
 		return;
 	smcr_dev_put(pid.dev);
-	smcr_llc_news(lgr, SMCR_NEWS_WANT_LINK);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_LINK, 0);
 }
 
 /*
@@ -150,7 +150,7 @@ static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 	/* one of first contact is not in use yet */
 	if (!at && smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
 		WRITE_ONCE(slot->leave_at, (jiffies + SMCR_T_HURRY_DEV) ?: 1);
-		smcr_llc_news(lgr, SMCR_NEWS_WANT_DEL + i);
+		smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_DEL, i);
 		return;
 	}
 	link = smcr_lgr_link_get(lgr, i);

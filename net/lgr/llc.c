@@ -141,19 +141,19 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	}
 	/* behind the message: the machine sees what has ended the group first */
 	llc_rx_end(lgr, &msg);
-	smcr_llc_kick(lgr);
+	smcr_lgr_queue_run(lgr);
 }
 
 /* Events */
 
-static void llc_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
+static void run_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	smcr_lgr_fsm_step(&lgr->llc.fsm, ev, &lgr->llc.out);
 	smcr_llc_do(lgr);
 }
 
 /* The oldest message; false: there is none */
-static bool llc_take_msg(struct smcr_lgr *lgr)
+static bool take_msg(struct smcr_lgr *lgr)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_MSG };
 	struct smcr_llc_item *item;
@@ -176,27 +176,17 @@ static bool llc_take_msg(struct smcr_lgr *lgr)
 		return true;
 	}
 	smcr_llc_facts(lgr, &ev);
-	llc_event(lgr, &ev);
+	run_event(lgr, &ev);
 	return true;
 }
 
-/* False: it is not news any more */
-static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
-			  struct smcr_lgr_ev *ev)
+/* What belongs to a pending event of a link; false: the event is stale */
+static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
-	static const u8 type[] = {
-		SMCR_LGR_EV_DOWN, SMCR_LGR_EV_MADE, SMCR_LGR_EV_UP,
-		SMCR_LGR_EV_MOVED, SMCR_LGR_EV_SENT, SMCR_LGR_EV_SENT,
-		SMCR_LGR_EV_STOPPED, SMCR_LGR_EV_WANT_DEL,
-	};
-	unsigned int kind = (news - SMCR_NEWS_DOWN) / SMCR_SLOTS;
-	struct smcr_lgr_link *slot;
+	struct smcr_lgr_link *slot = &lgr->slot[ev->slot];
 
-	ev->type = type[kind];
-	ev->slot = (news - SMCR_NEWS_DOWN) % SMCR_SLOTS;
-	slot = &lgr->slot[ev->slot];
 	switch (ev->type) {
-	case SMCR_LGR_EV_DOWN:
+	case SMCR_LGR_EV_LINK_DOWN:
 		spin_lock_bh(&lgr->lock);
 		ev->why = slot->down_why;
 		spin_unlock_bh(&lgr->lock);
@@ -209,7 +199,7 @@ static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 		ev->n = slot->n_tok;
 		break;
 	case SMCR_LGR_EV_MOVED:
-		/* the link stayed, and is to go again: that is under way */
+		/* the link stayed, and another MOVE is under way */
 		if (READ_ONCE(slot->moved_no) != slot->move_no)
 			return false;
 		slot->moving = false;
@@ -220,11 +210,6 @@ static bool llc_slot_news(struct smcr_lgr *lgr, unsigned int news,
 	case SMCR_LGR_EV_WANT_DEL:
 		ev->orderly = true;
 		ev->del_reason = SMCR_DEL_OPERATOR;
-		break;
-	case SMCR_LGR_EV_SENT:
-		ev->about = ev->slot;
-		ev->tag = news < SMCR_NEWS_TOLD ? SMCR_TAG_ANSWER :
-						  SMCR_TAG_END;
 		break;
 	}
 	return true;
@@ -246,17 +231,14 @@ static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
 	return __ffs(named);
 }
 
-static void llc_rkey_news(struct smcr_lgr *lgr, unsigned int news,
-			  struct smcr_lgr_ev *ev)
+static void fill_rkey_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	const struct smcr_llc_rkey *rkey = &lgr->llc.rkey;
 
 	spin_lock_bh(&lgr->llc.lock);
-	if (news == SMCR_NEWS_RKEY) {
-		ev->type = SMCR_LGR_EV_WANT_RKEY;
+	if (ev->type == SMCR_LGR_EV_WANT_RKEY) {
 		ev->ok = rkey->del;
 	} else {
-		ev->type = SMCR_LGR_EV_RKEY_READY;
 		ev->ok = rkey->ok;
 		ev->why = rkey->why;
 		ev->slot = llc_rkey_del_via(lgr);
@@ -264,50 +246,52 @@ static void llc_rkey_news(struct smcr_lgr *lgr, unsigned int news,
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-static bool llc_take_news(struct smcr_lgr *lgr)
+/* What belongs to a pending event; false: the event is stale */
+static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
-	struct smcr_lgr_ev ev = { };
-	unsigned int news = find_first_bit(lgr->llc.news, NR_SMCR_NEWS);
-
-	if (news >= NR_SMCR_NEWS)
-		return false;
-	clear_bit(news, lgr->llc.news);
-	smp_mb__after_atomic();		/* pairs with smcr_llc_news() */
-	switch (news) {
-	case SMCR_NEWS_FIRST:
-		ev.type = SMCR_LGR_EV_FIRST;
-		ev.nic = smcr_lgr_own_nic(lgr, lgr->link->pid.mac);
-		ev.peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
-		break;
-	case SMCR_NEWS_SENT:
-		/* the reply came first: a later message is under way */
-		if (READ_ONCE(lgr->llc.sent_no) != lgr->llc.first_no)
-			return true;
-		ev.type = SMCR_LGR_EV_SENT;
-		ev.tag = SMCR_TAG_FIRST;
-		break;
-	case SMCR_NEWS_WANT_LINK:
-		ev.type = SMCR_LGR_EV_WANT_LINK;
-		break;
-	case SMCR_NEWS_RKEY:
-	case SMCR_NEWS_RKEY_READY:
-		llc_rkey_news(lgr, news, &ev);
-		break;
-	case SMCR_NEWS_END:
-		ev.type = SMCR_LGR_EV_WANT_END;
-		ev.why = lgr->why;
-		ev.msg.delete_link = lgr->end.del;
-		break;
+	switch (ev->type) {
+	case SMCR_LGR_EV_FIRST:
+		ev->nic = smcr_lgr_own_nic(lgr, lgr->link->pid.mac);
+		ev->peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
+		return true;
+	case SMCR_LGR_EV_FIRST_SENT:
+		/* else the reply came first: a later message is under way */
+		return READ_ONCE(lgr->llc.sent_no) == lgr->llc.first_no;
+	case SMCR_LGR_EV_WANT_RKEY:
+	case SMCR_LGR_EV_RKEY_READY:
+		fill_rkey_event(lgr, ev);
+		return true;
+	case SMCR_LGR_EV_WANT_END:
+		ev->why = lgr->why;
+		ev->msg.delete_link = lgr->end.del;
+		return true;
 	default:
-		if (!llc_slot_news(lgr, news, &ev))
-			return true;
+		return fill_link_event(lgr, ev);
 	}
-	llc_event(lgr, &ev);
+}
+
+/* The first pending event, in the order of enum smcr_lgr_evt; false: there is none */
+static bool take_pending(struct smcr_lgr *lgr)
+{
+	unsigned int bit = find_first_bit(lgr->llc.pending, NR_SMCR_PENDING);
+	struct smcr_lgr_ev ev = { };
+
+	if (bit >= NR_SMCR_PENDING)
+		return false;
+	/* an earlier one may have been posted before it, in a word that was read too early */
+	smp_rmb();			/* pairs with smcr_lgr_post() */
+	bit = find_first_bit(lgr->llc.pending, bit);
+	ev.type = bit / SMCR_SLOTS;
+	ev.slot = bit % SMCR_SLOTS;
+	clear_bit(bit, lgr->llc.pending);
+	smp_mb__after_atomic();		/* pairs with smcr_lgr_post() */
+	if (fill_event(lgr, &ev))
+		run_event(lgr, &ev);
 	return true;
 }
 
 /* A timer that is over; *@next: when the next one will be, jiffies from now */
-static bool llc_take_timer(struct smcr_lgr *lgr, unsigned long *next)
+static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
 	unsigned int i;
@@ -326,15 +310,15 @@ static bool llc_take_timer(struct smcr_lgr *lgr, unsigned long *next)
 		if (i == SMCR_LGR_T_RETRY)
 			smcr_count(lgr->sn, SMCR_CNT_T_LINK_RETRY);
 		ev.timer = i;
-		llc_event(lgr, &ev);
+		run_event(lgr, &ev);
 		return true;
 	}
 	return false;
 }
 
 /*
- * Messages before news: a link that has failed may have brought some before. But
- * no more than may be queued at a time, lest a peer keeps the rest off.
+ * Messages before pending events: a link that has failed may have brought some before.
+ * No more than may be queued at a time, or a peer could keep the events off.
  */
 static void llc_work(struct work_struct *work)
 {
@@ -351,13 +335,13 @@ static void llc_work(struct work_struct *work)
 	}
 	do {
 		cond_resched();
-		/* what arrives is for it already */
-		if (test_bit(SMCR_NEWS_FIRST, lgr->llc.news))
-			llc_take_news(lgr);
+		/* messages that arrive belong to it already */
+		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
+			take_pending(lgr);
 		for (n = 0; n < SMCR_LLC_QUEUE_MAX; n++)
-			if (!llc_take_msg(lgr))
+			if (!take_msg(lgr))
 				break;
-	} while (llc_take_news(lgr) || llc_take_timer(lgr, &next) ||
+	} while (take_pending(lgr) || take_timer(lgr, &next) ||
 		 n == SMCR_LLC_QUEUE_MAX);
 
 	if (smcr_llc_send_late(lgr))

@@ -248,7 +248,7 @@ static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			fill_rkey(lgr, a->slot, msg);
 		break;
 	}
-	smcr_llc_send(lgr, a->slot, msg, a->tag, a->about);
+	smcr_llc_send(lgr, a->slot, msg, a->report, a->about);
 }
 
 /* Timers */
@@ -460,7 +460,7 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 		slot->peer = msg->add_link;
 		slot->peer_nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 	}
-	smcr_slot_do(lgr, slot - lgr->slot, SMCR_JOB_MAKE);
+	smcr_lgr_link_queue(lgr, slot - lgr->slot, SMCR_LGR_DO_MAKE);
 }
 
 /* For those who watch; a slot that only serves an offer has no link */
@@ -492,8 +492,8 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	clear_bit(a->slot, &lgr->live);
 	spin_unlock_bh(&lgr->lock);
 	link_event(lgr, a->slot, SMCR_CHANGE_LINK_LEAVING);
-	clear_bit(SMCR_JOB_STAY, &slot->jobs);
-	smcr_slot_do(lgr, a->slot, SMCR_JOB_MOVE);
+	clear_bit(SMCR_LGR_DO_STAY, &slot->actions);
+	smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_MOVE);
 }
 
 /* ... and use it again. It may have failed meanwhile, which is reported then */
@@ -507,7 +507,7 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 	clear_bit(slot, &lgr->spare);
 	spin_unlock_bh(&lgr->lock);
 	link_event(lgr, slot, SMCR_CHANGE_LINK_ACTIVE);
-	smcr_slot_do(lgr, slot, SMCR_JOB_STAY);
+	smcr_lgr_link_queue(lgr, slot, SMCR_LGR_DO_STAY);
 }
 
 /* Connections of links that were lost wait while there is none that carries */
@@ -540,12 +540,12 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		do_learn(lgr, a, msg);
 		break;
 	case SMCR_LGR_DO_UP:
-		smcr_slot_do(lgr, a->slot, SMCR_JOB_UP);
+		smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_UP);
 		break;
 	case SMCR_LGR_DO_LIVE:
 		do_live(lgr, a->slot);
 		if (READ_ONCE(lgr->sn->knobs.balance))
-			smcr_slot_do(lgr, a->slot, SMCR_JOB_SPREAD);
+			smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_LIVE);
 		break;
 	case SMCR_LGR_DO_MOVE:
 		do_move(lgr, a);
@@ -561,7 +561,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		clear_bit(a->slot, &lgr->live);
 		clear_bit(a->slot, &lgr->spare);
 		spin_unlock_bh(&lgr->lock);
-		smcr_slot_do(lgr, a->slot, SMCR_JOB_STOP);
+		smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_STOP);
 		break;
 	case SMCR_LGR_DO_ARM:
 		do_arm(lgr, a);
@@ -642,7 +642,7 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 			smcr_slot_off(lgr, i);
 			/* replies over it are not delivered any more */
 			if (lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE)
-				smcr_llc_news(lgr, SMCR_NEWS_DOWN + i);
+				smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, i);
 		}
 	}
 }

@@ -15,7 +15,7 @@
 struct smcr_llc_item {
 	struct list_head node;
 	u8 slot;
-	u8 tag;
+	u8 report;
 	u8 about;
 	struct smcr_llc msg;
 };
@@ -37,9 +37,9 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
 
 /* llc_send.c */
 int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
-		  const struct smcr_llc *msg, u8 tag, u8 about);
+		  const struct smcr_llc *msg, u8 report, u8 about);
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
-		   u8 tag, u8 about);
+		   u8 report, u8 about);
 bool smcr_llc_send_late(struct smcr_lgr *lgr);
 void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why);
 
@@ -60,6 +60,6 @@ void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot);
 void smcr_slot_link_stop(struct smcr_link *link);
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot);
 void smcr_slots_end(struct smcr_lgr *lgr);
-void smcr_slot_do(struct smcr_lgr *lgr, u8 slot, enum smcr_slot_job job);
+void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action);
 
 #endif /* _SMCR_LLC_IMPL_H */

@@ -10,28 +10,22 @@
 #include "lgr/llc_impl.h"
 
 /* What smcr_tx_pend.mark holds: whose completion it is */
-#define LLC_MARK(no_, tag_, about_)	((u64)(no_) << 16 | (tag_) << 8 | (about_))
+#define LLC_MARK(no_, report_, about_)	((u64)(no_) << 16 | (report_) << 8 | (about_))
 
-/* Send completion of a message that somebody waits for; softirq */
+/* Send completion that is an event of the state machine; softirq */
 static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 {
 	struct smcr_lgr *lgr = pend->arg;
+	u8 report = pend->mark >> 8;
 	u8 about = pend->mark;
 
-	if (!ok)	/* the link has failed: that is news of its own */
+	if (!ok)	/* the link has failed: LINK_DOWN */
 		return;
-	switch ((u8)(pend->mark >> 8)) {
-	case SMCR_TAG_FIRST:
+	if (report == SMCR_LGR_EV_FIRST_SENT) {
 		WRITE_ONCE(lgr->llc.sent_no, pend->mark >> 16);
-		smcr_llc_news(lgr, SMCR_NEWS_SENT);
-		break;
-	case SMCR_TAG_ANSWER:
-		smcr_llc_news(lgr, SMCR_NEWS_ANSWERED + about);
-		break;
-	case SMCR_TAG_END:
-		smcr_llc_news(lgr, SMCR_NEWS_TOLD + about);
-		break;
+		about = 0;
 	}
+	smcr_lgr_post(lgr, report, about);
 }
 
 /**
@@ -39,26 +33,26 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
  * @lgr: group; it outlives its links, and so their completions
  * @link: on which link; the caller keeps it. NULL: there is none any more
  * @msg: message
- * @tag: enum smcr_lgr_tag: what its completion is for
- * @about: for @tag
+ * @report: event that its completion raises, enum smcr_lgr_evt, or SMCR_LGR_NO_REPORT
+ * @about: slot of that event
  *
- * Context: any up to softirq; with a tag the group's work only.
+ * Context: any up to softirq; with a report the group's work only.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
  */
 int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
-		  const struct smcr_llc *msg, u8 tag, u8 about)
+		  const struct smcr_llc *msg, u8 report, u8 about)
 {
 	u8 buf[SMCR_MSG_MAX];
 	int rc;
 
 	if (!link)
 		return -ENOTCONN;
-	if (tag == SMCR_TAG_FIRST)
+	if (report == SMCR_LGR_EV_FIRST_SENT)
 		WRITE_ONCE(lgr->llc.first_no, lgr->llc.first_no + 1);
 	lgr->dialect->encode(msg, READ_ONCE(link->llc_form), buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(link, NULL, 0, buf, tag ? llc_sent : NULL, lgr,
-			    LLC_MARK(READ_ONCE(lgr->llc.first_no), tag, about), 0, NULL);
+	rc = smcr_link_post(link, NULL, 0, buf, report ? llc_sent : NULL, lgr,
+			    LLC_MARK(READ_ONCE(lgr->llc.first_no), report, about), 0, NULL);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;
@@ -74,7 +68,7 @@ void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why)
 
 /* Behind those that wait already. A peer that takes nothing gets no more. */
 static void llc_put_late(struct smcr_lgr *lgr, u8 slot,
-			 const struct smcr_llc *msg, u8 tag, u8 about)
+			 const struct smcr_llc *msg, u8 report, u8 about)
 {
 	struct smcr_llc_item *item;
 
@@ -89,7 +83,7 @@ static void llc_put_late(struct smcr_lgr *lgr, u8 slot,
 	}
 	item->slot = slot;
 	item->msg = *msg;
-	item->tag = tag;
+	item->report = report;
 	item->about = about;
 	list_add_tail(&item->node, &lgr->llc.late);
 	lgr->llc.n_late++;
@@ -106,16 +100,16 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 }
 
 /*
- * As smcr_llc_post(). A message with a tag is followed by SENT, or by DOWN of its link: also
+ * As smcr_llc_post(). A message with a report is followed by that, or by LINK_DOWN: also
  * when that has been reported before, as that of a link that was stopped is not.
  */
 static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
-		   u8 tag, u8 about)
+		   u8 report, u8 about)
 {
-	int rc = smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[slot]), msg, tag,
+	int rc = smcr_llc_post(lgr, smcr_slot_link(&lgr->slot[slot]), msg, report,
 			       about);
 
-	if (rc == -ENOTCONN && tag)
+	if (rc == -ENOTCONN && report)
 		smcr_lgr_not_sent(lgr, slot);
 	return rc;
 }
@@ -125,11 +119,11 @@ static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
  * each link. Context: the group's work.
  */
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
-		   u8 tag, u8 about)
+		   u8 report, u8 about)
 {
 	if (llc_any_late(lgr, slot) ||
-	    llc_try(lgr, slot, msg, tag, about) == -EAGAIN)
-		llc_put_late(lgr, slot, msg, tag, about);
+	    llc_try(lgr, slot, msg, report, about) == -EAGAIN)
+		llc_put_late(lgr, slot, msg, report, about);
 }
 
 /* Those that wait; true: some still do. Context: the group's work. */
@@ -140,7 +134,7 @@ bool smcr_llc_send_late(struct smcr_lgr *lgr)
 
 	list_for_each_entry_safe(item, tmp, &lgr->llc.late, node) {
 		if (!(full & BIT(item->slot)) &&
-		    llc_try(lgr, item->slot, &item->msg, item->tag,
+		    llc_try(lgr, item->slot, &item->msg, item->report,
 			    item->about) == -EAGAIN)
 			full |= BIT(item->slot);
 		if (full & BIT(item->slot))

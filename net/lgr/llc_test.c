@@ -108,7 +108,7 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 	if (!msg->reply) {
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_RX);
 		reply.reply = true;
-		smcr_llc_send(lgr, slot, &reply, SMCR_TAG_NONE, 0);
+		smcr_llc_send(lgr, slot, &reply, SMCR_LGR_NO_REPORT, 0);
 		return;
 	}
 	spin_lock_bh(&lgr->llc.lock);
@@ -190,7 +190,7 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 	case SMCR_LINK_TEST_SEND:
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
 		/* not even the reserve of the send queue is left (LLC-12) */
-		if (smcr_llc_post(lgr, link, &msg, SMCR_TAG_NONE, 0))
+		if (smcr_llc_post(lgr, link, &msg, SMCR_LGR_NO_REPORT, 0))
 			smcr_link_fail(link, SMCR_R_LINK_ERROR);
 		break;
 	case SMCR_LINK_TEST_FAIL:

@@ -19,7 +19,7 @@
  */
 void smcr_llc_first(struct smcr_lgr *lgr)
 {
-	smcr_llc_news(lgr, SMCR_NEWS_FIRST);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_FIRST, 0);
 }
 
 /**
@@ -71,7 +71,7 @@ static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.rkey = (struct smcr_llc_rkey) { .rmb = rmb, .del = del };
 	spin_unlock_bh(&lgr->llc.lock);
-	smcr_llc_news(lgr, SMCR_NEWS_RKEY);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_RKEY, 0);
 }
 
 /* What the RMB is called on a link of the group */
@@ -148,7 +148,7 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		rc = -EAGAIN;
 	lgr->llc.rkey.why = SMCR_R_MR_FAIL;
 	spin_unlock_bh(&lgr->llc.lock);
-	smcr_llc_news(lgr, SMCR_NEWS_RKEY_READY);
+	smcr_lgr_post(lgr, SMCR_LGR_EV_RKEY_READY, 0);
 	return rc;
 }
 

@@ -7,7 +7,7 @@
  *	0<add-link 2 nic=1	a request on slot 0, about link 2; "add-link!" a reply
  *	made 1 nic=1 n=2	"made 1 no"; "up 1", "up 1 no"; "moved 1"; "stopped 1"
  *	ready, ready no		RKEY_READY
- *	sent 0 first		send completion; "sent 0 answer 1", "sent 0 end"
+ *	first-sent 0		send completion; "answer-sent 1", "end-sent 0"
  *	timer step		rkey, retry, end, end-now, or notice and a slot
  *	down 1 link-error	a link has failed, with the name of a reason
  *	first nic=0 peer=0	the others by their names: want-link, want-del 1 ...
@@ -225,12 +225,6 @@ static inline void lgr_read(const char *text, struct smcr_lgr_ev *ev)
 	case SMCR_LGR_EV_RKEY_READY:
 		ev->slot = (u8)lgr_opt(text, "via", SMCR_NO_SLOT);
 		break;
-	case SMCR_LGR_EV_SENT:
-		ev->tag = lgr_flag(text, "first") ? SMCR_TAG_FIRST :
-			  lgr_flag(text, "answer") ? SMCR_TAG_ANSWER :
-			  lgr_flag(text, "end") ? SMCR_TAG_END : SMCR_TAG_NONE;
-		ev->about = lgr_num(text, 3);
-		break;
 	case SMCR_LGR_EV_TIMER:
 		ev->timer = lgr_read_timer(text);
 		ev->ok = lgr_flag(text, "end-now");
@@ -350,15 +344,20 @@ static inline void lgr_say_act(struct lgr_rig *r, const struct smcr_lgr_act *a)
 	};
 	static const char *const rkey[] = { "ok", "refused", "again", "failed" };
 	static const char *const first[] = { "ok", "decline", "reset" };
-	static const char *const tags[] = { "", " #first", " #answer", " #end" };
+	static const char *const reports[NR_SMCR_LGR_EV] = {
+		[SMCR_LGR_NO_REPORT] = "",
+		[SMCR_LGR_EV_FIRST_SENT] = " #first",
+		[SMCR_LGR_EV_ANSWER_SENT] = " #answer",
+		[SMCR_LGR_EV_END_SENT] = " #end",
+	};
 
 	if (r->len)
 		lgr_say(r, "; ");
 	if (a->type == SMCR_LGR_DO_SEND) {
 		lgr_say(r, "%u", a->slot);
 		lgr_say_msg(r, &r->out.msg[a->msg]);
-		lgr_say(r, "%s", tags[a->tag]);
-		if (a->tag == SMCR_TAG_ANSWER)
+		lgr_say(r, "%s", reports[a->report]);
+		if (a->report == SMCR_LGR_EV_ANSWER_SENT)
 			lgr_say(r, " %u", a->about);
 		return;
 	}
@@ -486,15 +485,15 @@ static inline void lgr_rows(const struct lgr_row *row, u32 n)
 }
 
 /* Situations in which nothing is under way, with one to three links */
-#define S_START	"S: first; made 1 nic=1 n=1; up 0; sent 0 first; "
-#define S_OFFER	S_START "0<confirm-link! 1; sent 0 first; "
+#define S_START	"S: first; made 1 nic=1 n=1; up 0; first-sent 0; "
+#define S_OFFER	S_START "0<confirm-link! 1; first-sent 0; "
 #define S_ONE	S_OFFER "0<add-link! 2 rejected; stopped 1; "
 #define S_ADDED	S_OFFER "0<add-link! 2 nic=1; 0<add-link-cont! 2; up 1; " \
 		"1<confirm-link! 2; "
 #define S_TWO	S_ADDED "made 2 no; "
 #define S_THREE	S_ADDED "made 2 nic=2 n=1; 0<add-link! 3 nic=2; " \
 		"0<add-link-cont! 3; up 2; 2<confirm-link! 3; made 3 no; "
-#define C_START	"C: first; 0<confirm-link 1; up 0; sent 0 first; "
+#define C_START	"C: first; 0<confirm-link 1; up 0; first-sent 0; "
 #define C_ONE	C_START "0<add-link 2; made 1 no; "
 #define C_TWO	C_START "0<add-link 2 nic=1; made 1 nic=1 n=1; " \
 		"0<add-link-cont 2; 1<confirm-link 2; up 1; "

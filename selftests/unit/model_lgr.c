@@ -38,7 +38,7 @@ struct phys {
 	u8 know[2];		/* RMBs of the peer that this side knows, bits */
 	struct wire {
 		struct smcr_llc msg;
-		u8 tag, about;
+		u8 report, about;
 	} q[2][Q] __aligned8;
 };
 
@@ -65,7 +65,7 @@ struct side {
 	u8 wants_rdel;		/* RMBs still to be deleted */
 	bool again_rdel;
 	u8 n_sent;
-	struct { u8 slot, tag, about; } sent[SENTS];
+	struct { u8 report, slot; } sent[SENTS];
 	bool dead, released, settled, failed_first;
 	u8 res;
 	u16 live;		/* slots */
@@ -230,7 +230,7 @@ static void do_send(struct world *w, u8 me, const struct smcr_lgr_act *a,
 	}
 	if (p->n[!me] == Q)
 		abort();
-	p->q[!me][p->n[!me]++] = (struct wire){ m, a->tag, a->about };
+	p->q[!me][p->n[!me]++] = (struct wire){ m, a->report, a->about };
 }
 
 static void do_make(struct world *w, u8 me, const struct smcr_lgr_act *a,
@@ -716,12 +716,11 @@ static void deliver(struct world *w, u8 me, u8 n)
 
 	memmove(&p->q[me][0], &p->q[me][1], --p->n[me] * sizeof(wire));
 	memset(&p->q[me][p->n[me]], 0, sizeof(wire));
-	if (wire.tag && !from->released) {
+	if (wire.report != SMCR_LGR_NO_REPORT && !from->released) {
 		if (from->n_sent == SENTS)
 			abort();
-		from->sent[from->n_sent].slot = p->slot[!me];
-		from->sent[from->n_sent].tag = wire.tag;
-		from->sent[from->n_sent++].about = wire.about;
+		from->sent[from->n_sent].report = wire.report;
+		from->sent[from->n_sent++].slot = wire.about;
 	}
 	ev.slot = p->slot[me];
 	ev.msg = wire.msg;
@@ -822,7 +821,7 @@ static void job(struct world *w, u8 me, u8 slot, bool ok)
 
 static void down(struct world *w, u8 me, u8 slot)
 {
-	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_DOWN, .slot = slot,
+	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_LINK_DOWN, .slot = slot,
 				  .why = SMCR_R_LINK_ERROR };
 
 	hurt(w, me, slot);
@@ -841,10 +840,8 @@ static void apply(struct world *w, const struct event *e)
 		deliver(w, e->side, e->n);
 		break;
 	case E_SENT:
-		ev.type = SMCR_LGR_EV_SENT;
+		ev.type = s->sent[0].report;
 		ev.slot = s->sent[0].slot;
-		ev.tag = s->sent[0].tag;
-		ev.about = s->sent[0].about;
 		memmove(&s->sent[0], &s->sent[1],
 			--s->n_sent * sizeof(s->sent[0]));
 		memset(&s->sent[s->n_sent], 0, sizeof(s->sent[0]));

@@ -6,7 +6,7 @@
 #include "lgr_rows.h"
 
 /* Two links, and no more: C_TWO with that maximum */
-#define C2_TWO	"C2: first; 0<confirm-link 1; up 0; sent 0 first; " \
+#define C2_TWO	"C2: first; 0<confirm-link 1; up 0; first-sent 0; " \
 		"0<add-link 2 nic=1; made 1 nic=1 n=1; " \
 		"0<add-link-cont 2; 1<confirm-link 2; up 1; "
 
@@ -257,7 +257,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-44", C_CONF "timer step;", "0<delete-link 3",
 	  "0>delete-link! 3 0x10000 #answer 2; -notice2" },
 	{ "LLC-44 LG-36", C_CONF "timer step; 0<delete-link 3;",
-	  "sent 0 answer 2",
+	  "answer-sent 2",
 	  "stop 2" },
 	{ "LLC-44", C_ONE
 	  "0<add-link 3 nic=1; made 1 nic=1 n=1; 0<add-link-cont 3;",

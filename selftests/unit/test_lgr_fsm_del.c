@@ -260,11 +260,11 @@ static const struct lgr_row server[] = {
 	{ "LLC-48", S_ONE, "0<delete-link 1 orderly reason=0",
 	  "dead link-deleted; lose; "
 	  "0>delete-link 1 orderly 0x20000 #end; +end/llc" },
-	{ "LLC-47", S_ONE "0<delete-link 1;", "sent 0 end",
+	{ "LLC-47", S_ONE "0<delete-link 1;", "end-sent 0",
 	  "" },
-	{ "LLC-47", S_ONE "0<delete-link 1; sent 0 end;", "0<delete-link! 1",
+	{ "LLC-47", S_ONE "0<delete-link 1; end-sent 0;", "0<delete-link! 1",
 	  "release" },
-	{ "LLC-50", S_ONE "0<delete-link 1; sent 0 end;", "timer end",
+	{ "LLC-50", S_ONE "0<delete-link 1; end-sent 0;", "timer end",
 	  "release" },
 	/* ... when nothing else is under way */
 	{ "LLC-80", S_TWO "down 0 link-error;", "1<delete-link 2 orderly",
@@ -321,9 +321,9 @@ static const struct lgr_row client[] = {
 	  "move 2 orderly" },
 	{ "LLC-46 LG-36", C_MOVE, "moved 2",
 	  "0>delete-link! 3 0x20000 #answer 2" },
-	{ "LG-36", C_MOVE "moved 2;", "sent 0 answer 2",
+	{ "LG-36", C_MOVE "moved 2;", "answer-sent 2",
 	  "stop 2" },
-	{ "LG-36", C_MOVE "moved 2; sent 0 answer 2;", "stopped 2",
+	{ "LG-36", C_MOVE "moved 2; answer-sent 2;", "stopped 2",
 	  "" },
 	{ "LG-36", C_MOVE "moved 2;", "2<confirm-rkey n=2 links=1,2",
 	  "" },
@@ -340,7 +340,7 @@ static const struct lgr_row client[] = {
 	  "move 1 answers" },
 	{ "LLC-46 LG-36", C_TWO "1<delete-link 2;", "moved 1",
 	  "1>delete-link! 2 0x10000 #answer 1; +retry/retry" },
-	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "sent 1 answer 1",
+	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "answer-sent 1",
 	  "stop 1" },
 	{ "LG-36", C_TWO "1<delete-link 2; moved 1;", "down 1 link-error",
 	  "stop 1" },
@@ -389,7 +389,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-50 LLC-49", C_MOVE "moved 2; down 0 link-error;",
 	  "1<delete-link 3",
 	  "1>delete-link! 3 0x100000; +notice0/notice" },
-	{ "LG-36", C_MOVE "moved 2; stopped 2;", "sent 0 answer 2",
+	{ "LG-36", C_MOVE "moved 2; stopped 2;", "answer-sent 2",
 	  "" },
 	/* it fails meanwhile */
 	{ "LG-34", C_MOVE, "down 2 link-error",
@@ -409,7 +409,7 @@ static const struct lgr_row client[] = {
 	{ "LG-36", C_ONE, "0<delete-link 1",
 	  "dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
 	  "+end/llc" },
-	{ "LG-36", C_ONE "0<delete-link 1;", "sent 0 end",
+	{ "LG-36", C_ONE "0<delete-link 1;", "end-sent 0",
 	  "release" },
 	{ "LG-36", C_ONE, "0<delete-link 1 reason=0",
 	  "dead link-deleted; lose; 0>delete-link! 1 0x20000 #end; "
@@ -427,7 +427,7 @@ static const struct lgr_row client[] = {
 	{ "LG-37", C_THREE "down 0 link-error;", "1<delete-link 1",
 	  "1>delete-link! 1 0x10000 #answer 0; -notice0" },
 	{ "LG-36", C_TWO "down 0 link-error; 1<delete-link 1;",
-	  "sent 1 answer 0",
+	  "answer-sent 0",
 	  "stop 0" },
 	{ "LG-44", C_ONE, "down 0 link-error",
 	  "dead link-error; lose; release" },
@@ -440,7 +440,7 @@ static const struct lgr_row client[] = {
 	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	/* ... until there is another one */
 	{ "LG-42", C_TWO "want-del 0 orderly; down 1 link-error; 0<delete-link 2; "
-	  "sent 0 answer 1; stopped 1; 0<add-link 3 nic=1; made 1 nic=1 n=1; "
+	  "answer-sent 1; stopped 1; 0<add-link 3 nic=1; made 1 nic=1 n=1; "
 	  "0<add-link-cont 3; 1<confirm-link 3;", "up 1",
 	  "live 1; -retry; 1>confirm-link! 3; 1>delete-link 1 orderly 0x20000" },
 	/* ... and what the server has said there meanwhile counts then (LLC-54) */
@@ -485,7 +485,7 @@ static const struct lgr_row client[] = {
 	{ "LG-38 LG-42", C_THREE "want-del 0 orderly;", "want-del 1 orderly",
 	  "2>delete-link 2 orderly 0x20000" },
 	{ "LG-38 LG-42", C_THREE "want-del 0 orderly; want-del 1 orderly; "
-	  "2<delete-link 2 orderly reason=0x20000; moved 1; sent 2 answer 1; stopped 1;",
+	  "2<delete-link 2 orderly reason=0x20000; moved 1; answer-sent 1; stopped 1;",
 	  "2<delete-link 1 orderly reason=0x20000",
 	  "move 0 orderly" },
 	/* ... but not when the link fails */
@@ -573,7 +573,7 @@ static const struct lgr_row client[] = {
 	 * be had, however the last one but one has gone
 	 */
 	{ "LG-27 LG-31", C_TWO "down 0 link-error; 1<delete-link 1; "
-	  "sent 1 answer 0; stopped 0;", "timer retry",
+	  "answer-sent 0; stopped 0;", "timer retry",
 	  "+retry/retry*2; 1>add-link" },
 	{ "LG-27", C_TWO "0<delete-link 2 orderly;", "0<confirm-rkey n=0",
 	  "stop 1; +retry/retry; learn-rmb 0 last; 0>confirm-rkey! n=0" },
@@ -639,11 +639,11 @@ static const struct lgr_row end[] = {
 	/* server: its adapter says that it was delivered (LLC-53) */
 	{ "LG-40", S_TWO, "want-end orderly reason=0x20000",
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
-	{ "LLC-53", S_END, "sent 0 end",
+	{ "LLC-53", S_END, "end-sent 0",
 	  "release" },
 	{ "LLC-52 LLC-53", S_END, "down 0 link-error",
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
-	{ "LLC-52", S_END "down 0 link-error;", "sent 1 end",
+	{ "LLC-52", S_END "down 0 link-error;", "end-sent 1",
 	  "release" },
 	{ "LLC-52", S_END "down 0 link-error;", "down 1 link-error",
 	  "release" },
@@ -674,14 +674,14 @@ static const struct lgr_row end[] = {
 	/* there is no more time */
 	{ "LLC-52", S_END, "timer end-now",
 	  "release" },
-	{ "LLC-52", C_END "sent 0 end;", "timer end-now",
+	{ "LLC-52", C_END "end-sent 0;", "timer end-now",
 	  "release" },
 	/* only one event counts */
 	{ "LG-40", S_END, "want-end reason=0x10000",
 	  "" },
-	{ "LG-40", S_END "sent 0 end;", "sent 0 end",
+	{ "LG-40", S_END "end-sent 0;", "end-sent 0",
 	  "" },
-	{ "LG-40", S_END, "sent 0 first",
+	{ "LG-40", S_END, "first-sent 0",
 	  "" },
 	{ "LG-40", S_END, "timer step",
 	  "" },
@@ -697,9 +697,9 @@ static const struct lgr_row end[] = {
 	/* one link, the last: the client answers */
 	{ "LG-35", S_ONE, "want-end link=1 reason=0x20000",
 	  "0>delete-link 1 0x20000 #end; +end/llc" },
-	{ "LG-35", S_ONE "want-end link=1 reason=0x20000;", "sent 0 end",
+	{ "LG-35", S_ONE "want-end link=1 reason=0x20000;", "end-sent 0",
 	  "" },
-	{ "LG-35", S_ONE "want-end link=1 reason=0x20000; sent 0 end;",
+	{ "LG-35", S_ONE "want-end link=1 reason=0x20000; end-sent 0;",
 	  "0<delete-link! 1",
 	  "release" },
 	/* the client asks: the server complies, with its own */
@@ -710,31 +710,31 @@ static const struct lgr_row end[] = {
 	  "dead lgr-deleted; lose; 0>delete-link all 0x20000 #end; "
 	  "+end/llc" },
 	{ "LG-41 LLC-53", S_TWO "0<delete-link 0 all orderly reason=0x20000;",
-	  "sent 0 end",
+	  "end-sent 0",
 	  "release" },
 	/* client: it asks, and the server's own comes */
 	{ "LG-41 LG-42", C_TWO, "want-end orderly reason=0x20000",
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
-	{ "LG-41 LLC-52", C_END, "sent 0 end",
+	{ "LG-41 LLC-52", C_END, "end-sent 0",
 	  "" },
-	{ "LG-41", C_END "sent 0 end;",
+	{ "LG-41", C_END "end-sent 0;",
 	  "0<delete-link 0 all orderly reason=0x20000",
 	  "release" },
-	{ "LG-41", C_END "sent 0 end;",
+	{ "LG-41", C_END "end-sent 0;",
 	  "1<delete-link 0 all orderly reason=0x20000",
 	  "release" },
 	{ "LG-41", C_END, "0<delete-link 0 all orderly reason=0x20000",
 	  "release" },
-	{ "LLC-52 LLC-10", C_END "sent 0 end;", "timer end",
+	{ "LLC-52 LLC-10", C_END "end-sent 0;", "timer end",
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
-	{ "LLC-52", C_END "sent 0 end; timer end; sent 1 end;", "timer end",
+	{ "LLC-52", C_END "end-sent 0; timer end; end-sent 1;", "timer end",
 	  "release" },
 	{ "LLC-52", C_END, "down 0 link-error",
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-52", C_END "down 0 link-error;", "down 1 link-error",
 	  "release" },
 	/* a client whose links are about to fail need not wait (LG-37) */
-	{ "LG-37", C_TWO "want-end reason=0x10000;", "sent 0 end",
+	{ "LG-37", C_TWO "want-end reason=0x10000;", "end-sent 0",
 	  "release" },
 	/* the server says so: no reply (I-44) */
 	{ "LG-40", C_TWO, "0<delete-link 0 all reason=0x20000",

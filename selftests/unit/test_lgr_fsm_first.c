@@ -31,12 +31,12 @@ static const struct lgr_row well[] = {
 	  "up 0" },
 	{ "LLC-18 LLC-10", S_FUP, "up 0",
 	  "0>confirm-link 1 #first; +step/first-send" },
-	{ "LLC-11", S_FSEND, "sent 0 first",
+	{ "LLC-11", S_FSEND, "first-sent 0",
 	  "+step/first" },
 	{ "LG-18 LLC-27", S_START, "0<confirm-link! 1",
 	  "agreed 0; live 0; 0>add-link 2 #first; +step/first-send" },
 	/* from here a Decline can follow no more (I-36) */
-	{ "CLC-57", S_ASEND, "sent 0 first",
+	{ "CLC-57", S_ASEND, "first-sent 0",
 	  "+step/first; no-return 0" },
 	{ "CLC-57 LLC-36", S_ASEND, "0<add-link! 2 nic=1",
 	  "+step/first; no-return 0; connect 1; 0>add-link-cont 2 n=1; "
@@ -55,7 +55,7 @@ static const struct lgr_row well[] = {
 	  "agreed 0; up 0" },
 	{ "LLC-20", C_FUP, "up 0",
 	  "live 0; 0>confirm-link! 1 #first; +step/first-send" },
-	{ "LLC-34", C_FSEND, "sent 0 first",
+	{ "LLC-34", C_FSEND, "first-sent 0",
 	  "+step/first" },
 	{ "LG-21", C_START, "0<add-link 2 nic=1",
 	  "make 1" },
@@ -371,9 +371,9 @@ static const struct lgr_row second_link[] = {
 	  "0>add-link-cont! 2 n=1" },
 	{ "LLC-43", C_FLOST, "0<delete-link 2",
 	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; -notice1" },
-	{ "LLC-43 LG-36", C_FLOST "0<delete-link 2;", "sent 0 answer 1",
+	{ "LLC-43 LG-36", C_FLOST "0<delete-link 2;", "answer-sent 1",
 	  "stop 1" },
-	{ "LLC-43", C_FLOST "0<delete-link 2; sent 0 answer 1; stopped 1;",
+	{ "LLC-43", C_FLOST "0<delete-link 2; answer-sent 1; stopped 1;",
 	  "timer retry",
 	  "+retry/retry*2; 0>add-link" },
 	{ "LLC-49", C_FLOST, "0<delete-link! 2 reason=0x100000",
@@ -410,8 +410,8 @@ TEST(smcr_lgr_fsm_first__second_link)
  * A server that wants one link only: it offers a second one in first contact, as it
  * has to (LG-18), withdraws it if the client can have it, and never offers again.
  */
-#define S1_OFFER "S1: first; made 1 nic=0 n=0; up 0; sent 0 first; " \
-		 "0<confirm-link! 1; sent 0 first; "
+#define S1_OFFER "S1: first; made 1 nic=0 n=0; up 0; first-sent 0; " \
+		 "0<confirm-link! 1; first-sent 0; "
 #define S1_TAKEN S1_OFFER "0<add-link! 2 nic=1; 0<delete-link! 2; stopped 1; "
 #define S1_ONE	S1_OFFER "0<add-link! 2 rejected; stopped 1; "
 static const struct lgr_row single[] = {
@@ -430,7 +430,7 @@ static const struct lgr_row single[] = {
 	  "0<add-link! 2 rejected",
 	  "stop 1; settled ok; forget-rmb 0; 0>delete-rkey!; prepare" },
 	/* a client never asks for another one, nor again */
-	{ "LG-31", "C1: first; 0<confirm-link 1; up 0; sent 0 first; "
+	{ "LG-31", "C1: first; 0<confirm-link 1; up 0; first-sent 0; "
 	  "0<add-link 2; made 1 no;", "want-link", "" },
 };
 
