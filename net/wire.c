@@ -7,7 +7,7 @@
 #include "conn/keepalive.h"
 #include "ctl/nl.h"
 #include "hs/hs.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr.h"
 #include "rdma/dev.h"
 #include "rdma/link.h"

@@ -5,7 +5,7 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "conn/smcr_sock.h"
 #include "base/trace.h"
 #include "conn/conn_impl.h"

@@ -6,7 +6,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "conn/keepalive.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "conn/smcr_sock.h"
 
 /**

@@ -5,7 +5,7 @@
 #include <net/tcp.h>
 #include "core/hs_turn.h"
 #include "hs/hs.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "hs/hs_impl.h"
 
 /**

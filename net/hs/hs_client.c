@@ -12,7 +12,7 @@
  */
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "hs/route.h"
 #include "hs/tcpopt.h"
 

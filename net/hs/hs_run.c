@@ -9,7 +9,7 @@
 #include "core/hs_turn.h"
 #include "hs/hs.h"
 #include "conn/keepalive.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/memcg.h"
 #include "hs/route.h"
 #include "hs/hs_impl.h"

@@ -11,7 +11,7 @@
  */
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "hs/route.h"
 
 static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);

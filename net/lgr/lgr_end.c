@@ -4,7 +4,7 @@
  * (RFC 7609 3.5.4); and who makes groups end: namespaces, the module.
  */
 #include <linux/delay.h>
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"

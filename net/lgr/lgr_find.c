@@ -6,7 +6,7 @@
 #include <linux/etherdevice.h>
 #include <linux/random.h>
 #include "core/lgr_plan.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"

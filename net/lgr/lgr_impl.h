@@ -11,7 +11,7 @@ void smcr_lgr_free_work(struct work_struct *work);
 void smcr_lgr_idle_work(struct work_struct *work);
 void smcr_lgr_end_work(struct work_struct *work);
 
-/* lgr_links.c */
+/* link_work.c */
 void smcr_links_stop(struct smcr_lgr *lgr);
 void smcr_links_off(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);

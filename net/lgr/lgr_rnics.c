@@ -4,7 +4,7 @@
  * link a group ends (RFC 7609 2.3, 3.5.5.1; LG-28, FO-22, MISC-16).
  */
 #include <linux/slab.h>
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"

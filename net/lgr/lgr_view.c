@@ -4,7 +4,7 @@
  * that is in the hands of llc.work alone; those that are deleted; and whether the
  * loss of an RNIC can be survived (LG-53).
  */
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
 
 static u8 redundancy(const struct smcr_pairs *pairs)

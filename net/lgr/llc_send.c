@@ -3,11 +3,11 @@
  * LLC messages on their way out, and those that wait for room.
  */
 #include <linux/slab.h>
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/trace.h"
 #include "lgr/lgr_impl.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 
 /* What smcr_tx_pend.mark holds: whose completion it is */
 #define LLC_MARK(no_, report_, about_)	((u64)(no_) << 16 | (report_) << 8 | (about_))

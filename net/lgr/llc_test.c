@@ -4,9 +4,9 @@
  * Documentation/keepalive.rst).
  */
 #include <linux/random.h>
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 
 static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 {

@@ -5,7 +5,7 @@
  */
 #include <linux/bitmap.h>
 #include "core/clc.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "base/netns.h"

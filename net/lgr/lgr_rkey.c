@@ -3,9 +3,9 @@
  * What others want of the state machine of a group, and how they hear of the
  * outcome: first contact, CONFIRM RKEY, DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
  */
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 #include "lgr/rmb_impl.h"
 
 /**

@@ -6,11 +6,11 @@
  * machine says to each before it takes the next one.
  */
 #include <linux/slab.h>
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
 
 static void llc_work(struct work_struct *work);

@@ -5,9 +5,9 @@
  */
 #include "core/clc.h"
 #include "core/lgr_plan.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
 
 /* What a message says */

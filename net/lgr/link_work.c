@@ -8,10 +8,10 @@
 #include <linux/slab.h>
 #include "core/clc.h"
 #include "core/lgr_plan.h"
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/race.h"
-#include "lgr/llc_impl.h"
+#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
 
 /*

@@ -5,19 +5,19 @@
  * decides is carried out by one work of the group, and nobody else sends LLC
  * messages but TEST LINK.
  */
-#ifndef _SMCR_LLC_H
-#define _SMCR_LLC_H
+#ifndef _SMCR_LGR_RUN_H
+#define _SMCR_LGR_RUN_H
 
 #include "base/base.h"
 #include "lgr/lgr.h"
 
-/* llc.c */
+/* lgr_run.c */
 void smcr_llc_init(struct smcr_lgr *lgr);
 void smcr_llc_stop(struct smcr_lgr *lgr);
 void smcr_llc_free(struct smcr_lgr *lgr);
 void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
 
-/* llc_want.c */
+/* lgr_rkey.c */
 void smcr_llc_first(struct smcr_lgr *lgr);
 bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why);
@@ -30,4 +30,4 @@ void smcr_llc_test_soon(struct smcr_lgr *lgr);
 void smcr_llc_test_now(struct smcr_lgr *lgr);
 void smcr_llc_test_update(struct smcr_lgr *lgr);
 
-#endif /* _SMCR_LLC_H */
+#endif /* _SMCR_LGR_RUN_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the files of LLC have in common; for nobody else. */
-#ifndef _SMCR_LLC_IMPL_H
-#define _SMCR_LLC_IMPL_H
+#ifndef _SMCR_LGR_RUN_IMPL_H
+#define _SMCR_LGR_RUN_IMPL_H
 
-#include "lgr/llc.h"
+#include "lgr/lgr_run.h"
 
 /* Messages a peer may have queued; a conforming one never has more than a few */
 #define SMCR_LLC_QUEUE_MAX	32
@@ -29,7 +29,7 @@ static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 	return READ_ONCE(slot->link);
 }
 
-/* llc_do.c */
+/* lgr_exec.c */
 void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why);
 void smcr_llc_do(struct smcr_lgr *lgr);
@@ -48,11 +48,11 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 		       const struct smcr_llc *msg);
 void smcr_llc_test_work(struct work_struct *work);
 
-/* llc_want.c */
+/* lgr_rkey.c */
 void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res);
 void smcr_llc_rkey_prepare(struct smcr_lgr *lgr);
 
-/* lgr_links.c */
+/* link_work.c */
 void smcr_slot_init(struct smcr_lgr *lgr);
 u8 smcr_lgr_own_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
 u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN]);
@@ -62,4 +62,4 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot);
 void smcr_slots_end(struct smcr_lgr *lgr);
 void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action);
 
-#endif /* _SMCR_LLC_IMPL_H */
+#endif /* _SMCR_LGR_RUN_IMPL_H */
