@@ -107,7 +107,7 @@ struct smcr_hs_ops {
 /* Set before the first socket is made, by net/wire.c */
 extern const struct smcr_hs_ops *smcr_hs_owner_ops;
 
-/* hs_turn.c, hs_run.c */
+/* hs_sched.c, hs_run.c */
 int smcr_hs_new(struct smcr_sock *ssk);
 void smcr_hs_begin(struct smcr_sock *ssk);
 void smcr_hs_drop(struct smcr_sock *ssk);

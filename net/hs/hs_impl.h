@@ -9,7 +9,7 @@
 /* A client waits this long for the server's Decline before it sends its own */
 #define SMCR_HS_CROSS_MS	200
 
-/* hs_turn.c */
+/* hs_sched.c */
 enum smcr_turn_act smcr_hs_turn(struct smcr_sock *ssk, enum smcr_turn_ev ev);
 bool smcr_hs_stopped(const struct smcr_sock *ssk);
 void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until);
