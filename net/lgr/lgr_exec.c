@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the state machine of a group decides, carried out; and what it cannot see
- * in a message, looked up. Context of all of it: the group's work.
+ * Actions of a group's state machine, and the facts about a message that it cannot
+ * see. Context of all functions: the group's work.
  */
 #include "core/clc.h"
 #include "core/lgr_plan.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What others want of the state machine of a group, and how they hear of the
- * outcome: first contact, CONFIRM RKEY, DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
+ * Requests to the state machine of a group and their outcome: first contact, the own
+ * CONFIRM RKEY and DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
  */
 #include "lgr/lgr_run.h"
 #include "base/netns.h"

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work of a group that works its state machine (core/lgr_fsm.h). Messages are
- * decoded in softirq and queued, everything else that happens is a bit; the work
- * takes them one after the other, makes events of them, and carries out what the
- * machine says to each before it takes the next one.
+ * The work that runs the state machine of a link group (core/lgr_fsm.h).
+ *
+ * Messages are decoded in softirq and queued; every other event is a bit, set by
+ * smcr_lgr_post(). The work takes one after the other, passes it to the state machine
+ * and carries out the actions that come of it (lgr_exec.c) before it takes the next.
+ * MAKE, UP, MOVE and STOP sleep: the work of the link does them (link_work.c) and
+ * posts MADE, UP, MOVED or STOPPED.
+ *
+ * Steps of the server, and of the client (SMCR_LGR_STEPS):
+ *
+ *	first contact	FIRST		MAKE link 2, UP link 1; CONFIRM LINK
+ *			FIRST		request: UP link 1, reply
+ *	a link is added	MADE		ADD LINK, RTokens; UP; CONFIRM LINK; LIVE
+ *			ADD LINK	MAKE; reply, RTokens; CONFIRM LINK: UP, reply, LIVE
+ *	one is deleted	WANT_DEL	MOVE; MOVED: DELETE LINK; reply: STOP
+ *			DELETE LINK	MOVE; MOVED: reply; ANSWER_SENT: STOP
+ *	one is lost	LINK_DOWN	MOVE; then as WANT_DEL
+ *			LINK_DOWN	MOVE, DELETE LINK as a notice; then as DELETE LINK
+ *	the end		WANT_END	DELETE LINK for all; END_SENT or reply: RELEASE
  */
 #include <linux/slab.h>
 #include "lgr/lgr_run.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LLC: what others have to do with the state machine of a link group
- * (core/lgr_fsm.h). They tell it what has happened and what they want; what it
- * decides is carried out by one work of the group, and nobody else sends LLC
- * messages but TEST LINK.
+ * Interface of the work that runs a group's state machine (core/lgr_fsm.h): messages,
+ * requests, TEST LINK. Only that work sends LLC messages, but for TEST LINK.
  */
 #ifndef _SMCR_LGR_RUN_H
 #define _SMCR_LGR_RUN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of LLC have in common; for nobody else. */
+/* Shared by lgr_run.c, lgr_exec.c, lgr_rkey.c, link_work.c, llc_send.c and llc_test.c. */
 #ifndef _SMCR_LGR_RUN_IMPL_H
 #define _SMCR_LGR_RUN_IMPL_H
 

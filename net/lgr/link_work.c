@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The links of a group, made, brought up and stopped as its state machine says.
- * Verbs sleep, so each link has a work of its own for that, which reports.
+ * The work of each link of a group: it makes, brings up, moves and stops the link, as
+ * these sleep, and posts the outcome. Limit of links that are made at the same time.
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
