@@ -50,7 +50,6 @@ static const struct smcr_lgr_ops wire_lgr = {
 static const struct smcr_conn_ops wire_conn = {
 	.undefer	= smcr_child_undefer,
 	.link_lost	= smcr_hs_kick,
-	.tx_done	= smcr_conn_tx_done,
 };
 
 static const struct smcr_hs_ops wire_hs = {

@@ -126,3 +126,69 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 				     conn->tx.ring.size;
 	return rc;
 }
+
+/*
+ * The peer has moved not long ago, and a packet of its old link may be on its way: that
+ * link has not stopped here, or it is another one
+ */
+static bool smcr_conn_may_come(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->rx.redo && conn->lgr &&
+	       time_before(jiffies, conn->rx.redo_at + SMCR_HELD_UP) &&
+	       smcr_lgr_other_hears(conn->lgr, conn->rx.redo_num);
+}
+
+/*
+ * The sleeping half of the machine's actions. The socket lock keeps a reader
+ * or writer out of the element and the send buffer while they are released.
+ */
+void smcr_conn_work(struct work_struct *work)
+{
+	struct smcr_conn *conn = container_of(work, struct smcr_conn, end.work);
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+	struct sock *sk = &ssk->sk;
+	bool orderly, idle;
+
+	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK)) {
+		smcr_conn_leave_device(conn);
+		goto out;
+	}
+	clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
+	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->end.todo))
+		smcr_tcp_reset(ssk);
+
+	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo))
+		smcr_conn_move(conn);
+	if (test_and_clear_bit(SMCR_CONN_TODO_SPREAD, &conn->end.todo))
+		smcr_conn_spread(conn);
+
+	spin_lock_bh(&conn->lock);
+	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
+		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
+	idle = !smcr_tx_unsaid(conn);
+	orderly = smcr_close_both_sent(&conn->fsm) &&
+		  !smcr_conn_may_come(conn);
+	spin_unlock_bh(&conn->lock);
+
+	/*
+	 * FIN comes with RELEASE and after our C, which may still be in line for
+	 * the send queue (CONN-03). The last completion queues this work again.
+	 */
+	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->end.todo))
+		smcr_tcp_fin(ssk);
+	if (idle &&
+	    test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo)) {
+		smcr_conn_stop_timer(conn);
+		smcr_conn_release_tx(conn);
+		sk_stop_timer(sk, &conn->bound.timer);
+		set_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
+	}
+	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo))
+		smcr_conn_release_read(conn, !orderly);
+	else if (conn->own.pin_len && !smcr_conn_readable(conn))
+		smcr_conn_unkeep_rest(conn);
+	release_sock(sk);
+out:
+	sock_put(sk);
+}

@@ -360,13 +360,10 @@ enum {
  *	back. Any context up to softirq; the connection's lock may be held
  * @link_lost: @ssk is in a handshake, and its link may carry nothing any more; or its
  *	group has ended, a server's. The caller holds a reference. Process context
- * @tx_done: completion of a signalled post, see struct smcr_tx_pend; here because
- *	it tells sending and then the close machine, which sends
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
 	void (*link_lost)(struct smcr_sock *ssk);
-	void (*tx_done)(struct smcr_tx_pend *pend, bool ok);
 };
 
 /* Set before the first socket is made, by net/wire.c */

@@ -13,6 +13,12 @@ void smcr_conn_user_timer(struct timer_list *timer);
 bool smcr_conn_closing(const struct smcr_conn *conn);
 void smcr_conn_unorphan(struct smcr_conn *conn);
 
+/* conn_open.c */
+void smcr_conn_release_tx(struct smcr_conn *conn);
+void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine);
+void smcr_conn_leave_device(struct smcr_conn *conn);
+void smcr_conn_unkeep_rest(struct smcr_conn *conn);
+
 /* conn_cdc.c */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags);
 
@@ -22,6 +28,7 @@ static inline struct smcr_net *smcr_conn_net(const struct smcr_conn *conn)
 }
 
 /* conn.c */
+void smcr_conn_work(struct work_struct *work);
 void smcr_conn_start_timer(struct smcr_conn *conn, bool abort);
 void smcr_conn_stop_timer(struct smcr_conn *conn);
 void smcr_conn_purge_rx(struct smcr_conn *conn);

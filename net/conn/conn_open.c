@@ -12,8 +12,6 @@
 #include "conn/smcr_sock.h"
 #include "conn/conn_impl.h"
 
-static void smcr_conn_work(struct work_struct *work);
-
 /**
  * smcr_conn_init() - prepare the connection part of a new socket
  * @conn: zeroed
@@ -291,7 +289,7 @@ static void smcr_conn_unlend(struct smcr_buf *buf)
  * What sending needs goes: place in line, RToken, send buffers. The machine is
  * in CLOSED or was never started, so that nothing is posted any more.
  */
-static void smcr_conn_release_tx(struct smcr_conn *conn)
+void smcr_conn_release_tx(struct smcr_conn *conn)
 {
 	struct smcr_buf *sndbuf, *old;
 	struct smcr_link *link;
@@ -339,7 +337,7 @@ static void smcr_conn_release_tx(struct smcr_conn *conn)
  *
  * Without the socket lock: its owner finds another link or none, under conn->lock.
  */
-static void smcr_conn_leave_device(struct smcr_conn *conn)
+void smcr_conn_leave_device(struct smcr_conn *conn)
 {
 	struct smcr_conn_left left = { };
 	struct smcr_lgr *lgr;
@@ -392,7 +390,7 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 	return true;
 }
 
-static void smcr_conn_unkeep_rest(struct smcr_conn *conn)
+void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	conn->rx.rest = false;
@@ -442,7 +440,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 }
 
 /* When all was read; who reads or closes, or ends the group, comes back here */
-static void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
+void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 {
 	bool dead = conn->lgr && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD;
 
@@ -511,70 +509,4 @@ void smcr_conn_discard(struct smcr_conn *conn)
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
 	smcr_sock_work_end(sk, &conn->end.timer);
-}
-
-/*
- * The peer has moved not long ago, and a packet of its old link may be on its way: that
- * link has not stopped here, or it is another one
- */
-static bool smcr_conn_may_come(struct smcr_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	return conn->rx.redo && conn->lgr &&
-	       time_before(jiffies, conn->rx.redo_at + SMCR_HELD_UP) &&
-	       smcr_lgr_other_hears(conn->lgr, conn->rx.redo_num);
-}
-
-/*
- * The sleeping half of the machine's actions. The socket lock keeps a reader
- * or writer out of the element and the send buffer while they are released.
- */
-static void smcr_conn_work(struct work_struct *work)
-{
-	struct smcr_conn *conn = container_of(work, struct smcr_conn, end.work);
-	struct smcr_sock *ssk = smcr_conn_sock(conn);
-	struct sock *sk = &ssk->sk;
-	bool orderly, idle;
-
-	if (!smcr_sock_trylock(ssk, SMCR_SK_CONN_WORK)) {
-		smcr_conn_leave_device(conn);
-		goto out;
-	}
-	clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
-	if (test_and_clear_bit(SMCR_CONN_TODO_RST, &conn->end.todo))
-		smcr_tcp_reset(ssk);
-
-	if (test_and_clear_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo))
-		smcr_conn_move(conn);
-	if (test_and_clear_bit(SMCR_CONN_TODO_SPREAD, &conn->end.todo))
-		smcr_conn_spread(conn);
-
-	spin_lock_bh(&conn->lock);
-	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
-		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
-	idle = !smcr_tx_unsaid(conn);
-	orderly = smcr_close_both_sent(&conn->fsm) &&
-		  !smcr_conn_may_come(conn);
-	spin_unlock_bh(&conn->lock);
-
-	/*
-	 * FIN comes with RELEASE and after our C, which may still be in line for
-	 * the send queue (CONN-03). The last completion queues this work again.
-	 */
-	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->end.todo))
-		smcr_tcp_fin(ssk);
-	if (idle &&
-	    test_and_clear_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo)) {
-		smcr_conn_stop_timer(conn);
-		smcr_conn_release_tx(conn);
-		sk_stop_timer(sk, &conn->bound.timer);
-		set_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
-	}
-	if (test_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo))
-		smcr_conn_release_read(conn, !orderly);
-	else if (conn->own.pin_len && !smcr_conn_readable(conn))
-		smcr_conn_unkeep_rest(conn);
-	release_sock(sk);
-out:
-	sock_put(sk);
 }

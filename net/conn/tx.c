@@ -57,7 +57,7 @@ static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
 	if (signal)
 		sock_hold(sk);
 	rc = smcr_link_post(conn->link, w, n_w, msg,
-			    signal ? smcr_conn_owner_ops->tx_done : NULL, conn,
+			    signal ? smcr_conn_tx_done : NULL, conn,
 			    mark, flags, &conn->tx.sq_wait);
 	if (!signal)
 		return rc;

@@ -83,34 +83,6 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 		smcr_lgr_put(lgr);
 }
 
-/**
- * smcr_lgr_queue_run() - queue the work that runs the state machine of a group
- * @lgr: group; the caller has a reference, or the group a link that calls back
- *
- * Context: any up to softirq.
- */
-void smcr_lgr_queue_run(struct smcr_lgr *lgr)
-{
-	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_wq, &lgr->llc.work, 0))
-		smcr_lgr_put(lgr);
-}
-
-/**
- * smcr_lgr_post() - an event of a link group is pending
- * @lgr: group, as for smcr_lgr_queue_run()
- * @ev: event, none with data of its own; what belongs to it is written already
- * @slot: of the link that the event is about, 0 for the group
- *
- * Context: any up to softirq.
- */
-void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
-{
-	smp_mb__before_atomic();	/* pairs with take_pending() */
-	set_bit(SMCR_PENDING(ev, slot), lgr->llc.pending);
-	smcr_lgr_queue_run(lgr);
-}
-
 /* To be called by who has set DEAD: the machine ends the group */
 void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
@@ -151,17 +123,6 @@ void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
 {
 	if (READ_ONCE(lgr->test.no_reuse))
 		WRITE_ONCE(lgr->test.no_reuse, false);
-}
-
-/**
- * smcr_lgr_kick_rmb_work() - let the RMB housekeeping run
- * @lgr: group; any context
- */
-void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
-{
-	smcr_lgr_hold(lgr);
-	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0))
-		smcr_lgr_put(lgr);
 }
 
 /**

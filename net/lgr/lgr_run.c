@@ -91,6 +91,34 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	smcr_slots_end(lgr);
 }
 
+/**
+ * smcr_lgr_queue_run() - queue the work that runs the state machine of a group
+ * @lgr: group; the caller has a reference, or the group a link that calls back
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_queue_run(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_wq, &lgr->llc.work, 0))
+		smcr_lgr_put(lgr);
+}
+
+/**
+ * smcr_lgr_post() - an event of a link group is pending
+ * @lgr: group, as for smcr_lgr_queue_run()
+ * @ev: event, none with data of its own; what belongs to it is written already
+ * @slot: of the link that the event is about, 0 for the group
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
+{
+	smp_mb__before_atomic();	/* pairs with take_pending() */
+	set_bit(SMCR_PENDING(ev, slot), lgr->llc.pending);
+	smcr_lgr_queue_run(lgr);
+}
+
 /*
  * What ends a group takes effect here, in softirq: the reset of the TCP
  * connections that follows it must not be the first that they hear of it. A

@@ -320,3 +320,14 @@ void smcr_rmb_work(struct work_struct *work)
 						 HZ / 10)));
 	smcr_lgr_put(lgr);
 }
+
+/**
+ * smcr_lgr_kick_rmb_work() - let the RMB housekeeping run
+ * @lgr: group; any context
+ */
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
+{
+	smcr_lgr_hold(lgr);
+	if (mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0))
+		smcr_lgr_put(lgr);
+}

@@ -608,7 +608,6 @@ static void undefer(struct smcr_sock *child)
 static const struct smcr_conn_ops conn_ops = {
 	.undefer = undefer,
 	.link_lost = link_lost,
-	.tx_done = smcr_conn_tx_done,
 };
 
 void apps_start(void)
