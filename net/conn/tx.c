@@ -51,14 +51,22 @@ static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
 			     int n_w, const u8 *msg, bool signal, u64 mark,
 			     u32 flags)
 {
+	const struct smcr_post post = {
+		.w = w,
+		.n_w = n_w,
+		.msg = msg,
+		.done = signal ? smcr_conn_tx_done : NULL,
+		.arg = conn,
+		.mark = mark,
+		.flags = flags,
+		.waiter = &conn->tx.sq_wait,
+	};
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 	int rc;
 
 	if (signal)
 		sock_hold(sk);
-	rc = smcr_link_post(conn->link, w, n_w, msg,
-			    signal ? smcr_conn_tx_done : NULL, conn,
-			    mark, flags, &conn->tx.sq_wait);
+	rc = smcr_link_post(conn->link, &post);
 	if (!signal)
 		return rc;
 	if (rc)
@@ -319,7 +327,7 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 	return 0;
 }
 
-/* The first that is said over another link (FO-07) */
+/* First message on the new link: the validation CDC (FO-07) */
 static int smcr_tx_validation(struct smcr_conn *conn)
 {
 	const struct smcr_cdc cdc = {
@@ -328,11 +336,14 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 		.pflags = SMCR_CDC_F,
 	};
 	u8 msg[SMCR_WR_LEN];
+	const struct smcr_post post = {
+		.msg = msg,
+		.waiter = &conn->tx.sq_wait,
+	};
 	int rc;
 
 	smcr_cdc_encode(&cdc, msg);
-	rc = smcr_link_post(conn->link, NULL, 0, msg, NULL, NULL, 0, 0,
-			    &conn->tx.sq_wait);
+	rc = smcr_link_post(conn->link, &post);
 	if (!rc) {
 		conn->mv.validate = false;
 		trace_smcr_cdc(true, cdc.token, &cdc);

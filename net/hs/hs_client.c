@@ -152,7 +152,7 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 	memcpy(peer.id, acc->peer_id, sizeof(peer.id));
 	memcpy(peer.mac, acc->mac, sizeof(peer.mac));
 	smcr_route_peer(hs->ssk->tcp->sk, &peer);
-	hs->lgr = smcr_lgr_create(hs->ssk->sn, false, &peer, &hs->pid,
+	hs->lgr = smcr_lgr_create(hs->ssk->sn, &peer, &hs->pid,
 				  &hs->why);
 	if (!hs->lgr)
 		return SMCR_HS_DECLINE;

@@ -41,25 +41,30 @@ static bool smcr_srv_slot(struct smcr_hs *hs)
 /* Group for the client; another first contact of the same peer comes before */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 {
-	struct smcr_lgr *forming = hs->forming;
+	struct smcr_lgr_request req = {
+		.peer = &hs->peer,
+		.pid = &hs->pid,
+		.bsize = smcr_hs_bsize(hs->ssk),
+		.forming = hs->forming,
+	};
 
 	for (;;) {
-		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &hs->peer, &hs->pid,
-					      smcr_hs_bsize(hs->ssk), &forming,
-					      smcr_srv_slot(hs), &hs->first,
-					      &hs->why);
+		req.may_first = smcr_srv_slot(hs);
+		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &req);
+		hs->first = req.first;
 		if (!hs->first && hs->first_admitted) {
 			atomic_dec(&hs->ssk->sn->n_first);
 			hs->first_admitted = false;
 		}
-		WRITE_ONCE(hs->forming, forming);
+		WRITE_ONCE(hs->forming, req.forming);
 		if (hs->lgr)
 			return SMCR_HS_NEXT;
-		if (!forming || smcr_hs_expired(hs))
+		hs->why = req.why;
+		if (!req.forming || smcr_hs_expired(hs))
 			return SMCR_HS_DECLINE;
-		if (hs->watched == forming)
+		if (hs->watched == req.forming)
 			return SMCR_HS_WAIT;
-		smcr_hs_watch(hs, forming);	/* and once more */
+		smcr_hs_watch(hs, req.forming);	/* and once more */
 	}
 }
 

@@ -538,16 +538,35 @@ struct smcr_lgr {
 	struct smcr_lgr_end end;
 };
 
+/**
+ * struct smcr_lgr_request - what a server's handshake asks of smcr_lgr_get_server()
+ * @peer: from the Proposal
+ * @pid: own port in the peer's subnet
+ * @bsize: wanted element size code; a group without room for such an element is
+ *	passed over
+ * @may_first: the caller may run first contact, if its address has a share left
+ * @forming: in: group whose first contact the caller has waited for, or NULL; out: one
+ *	to wait for before the next try, with a reference, or NULL
+ * @first: out: the caller has to run first contact
+ * @why: out: reason when there is no group
+ */
+struct smcr_lgr_request {
+	const struct smcr_peer *peer;
+	const struct smcr_port_id *pid;
+	u8 bsize;
+	bool may_first;
+	struct smcr_lgr *forming;
+	bool first;
+	enum smcr_reason why;
+};
+
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
-				     const struct smcr_peer *peer,
-				     const struct smcr_port_id *pid, u8 bsize,
-				     struct smcr_lgr **forming, bool may_first,
-				     bool *first, enum smcr_reason *why);
+				     struct smcr_lgr_request *req);
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
 				      const struct smcr_port_id *pid,
 				      const struct smcr_peer *peer);
-struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why);

@@ -399,21 +399,57 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 	}
 }
 
+/*
+ * A group for @req: ACTIVE, or *@fresh, which is listed now. Or NULL with a reason; @req->forming is
+ * then one to wait for, if it is not NULL. *@fresh is NULL or a new group, with a reference.
+ */
+static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
+					    struct smcr_lgr_request *req,
+					    struct smcr_lgr **fresh)
+{
+	bool full = false, may;
+	struct smcr_lgr *lgr;
+
+	for (;;) {
+		spin_lock_bh(&sn->lgr_lock);
+		lgr = smcr_lgr_lookup(sn, req->peer, req->pid, req->bsize, &full);
+		may = !lgr && req->may_first &&
+		      smcr_lgr_share_left(sn, req->peer);
+		if (lgr)
+			smcr_lgr_hold(lgr);
+		else if (*fresh && may)
+			smcr_lgr_publish(*fresh);
+		spin_unlock_bh(&sn->lgr_lock);
+
+		if (lgr)
+			break;
+		if (!may) {
+			req->why = SMCR_R_FIRST_LIMIT;
+			return NULL;
+		}
+		if (*fresh)
+			return *fresh;
+		*fresh = smcr_lgr_alloc(sn, true, req->peer, req->pid, &req->why);
+		if (!*fresh) {
+			if (full && req->why == SMCR_R_LGR_LIMIT)
+				req->why = SMCR_R_RMB_LIMIT;
+			return NULL;
+		}
+	}
+	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
+		return lgr;
+	req->forming = lgr;	/* or it has died just now: next time */
+	req->why = SMCR_R_LGR_BUSY;
+	return NULL;
+}
+
 /**
  * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
- * @peer: from the Proposal
- * @pid: own port in the peer's subnet
- * @bsize: wanted element size code; a group without room for such an element is
- *	passed over
- * @forming: group whose first contact the caller has waited for, or NULL; on
- *	return NULL, or one to wait for before the next try, with a reference
- * @may_first: the caller may run first contact, if its address has a share left
- * @first: set when the caller has to run first contact
- * @why: reason when NULL is returned
+ * @req: what is wanted, and the outcome
  *
  * First contacts are serialised per peer and the address that it comes from,
- * never globally: who lists a FORMING group first runs it, the others come back
+ * never globally: the first one that lists a FORMING group runs it, the others come back
  * when that has ended. They do not sleep meanwhile: a peer could make it last
  * and send any number of Proposals.
  *
@@ -422,87 +458,47 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
  *
  * Context: process, sleeps.
  * Return: group with a reference: ACTIVE with room for a connection, or FORMING
- * and *@first true; NULL with *@why.
+ * and @req->first true; NULL with @req->why.
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
-				     const struct smcr_peer *peer,
-				     const struct smcr_port_id *pid, u8 bsize,
-				     struct smcr_lgr **forming, bool may_first,
-				     bool *first, enum smcr_reason *why)
+				     struct smcr_lgr_request *req)
 {
-	struct smcr_lgr *lgr = *forming, *fresh = NULL;
-	bool full = false, may;
-	int rc;
+	struct smcr_lgr *before = req->forming, *fresh = NULL, *lgr;
+	bool retry;
 
-	*first = false;
-	if (lgr) {
-		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
-			goto busy;
-		rc = smcr_lgr_may_retry(lgr);
-		smcr_lgr_put(lgr);
-		*forming = NULL;
-		if (!rc)
-			goto busy;
+	req->first = false;
+	if (before) {
+		req->why = SMCR_R_LGR_BUSY;
+		if (smcr_lgr_state(before) == SMCR_LGR_ST_FORMING)
+			return NULL;
+		retry = smcr_lgr_may_retry(before);
+		smcr_lgr_put(before);
+		req->forming = NULL;
+		if (!retry)
+			return NULL;
 	}
-	for (;;) {
-		spin_lock_bh(&sn->lgr_lock);
-		lgr = smcr_lgr_lookup(sn, peer, pid, bsize, &full);
-		may = !lgr && may_first && smcr_lgr_share_left(sn, peer);
-		if (lgr)
-			smcr_lgr_hold(lgr);
-		else if (fresh && may)
-			smcr_lgr_publish(fresh);
-		spin_unlock_bh(&sn->lgr_lock);
-
-		if (fresh && may)
-			break;
-		if (!lgr && !may) {
-			if (fresh)
-				smcr_lgr_put(fresh);
-			*why = SMCR_R_FIRST_LIMIT;
-			return NULL;
-		}
-		if (!lgr) {
-			fresh = smcr_lgr_alloc(sn, true, peer, pid, why);
-			if (fresh)
-				continue;
-			if (full && *why == SMCR_R_LGR_LIMIT)
-				*why = SMCR_R_RMB_LIMIT;
-			return NULL;
-		}
-		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
-			if (fresh)
-				smcr_lgr_put(fresh);
-			return lgr;
-		}
+	lgr = smcr_lgr_try_server(sn, req, &fresh);
+	if (!fresh || lgr != fresh) {
 		if (fresh)
 			smcr_lgr_put(fresh);
-		*forming = lgr;		/* or it has died just now: next time */
-		goto busy;
+		return lgr;
 	}
-
-	rc = smcr_lgr_setup(fresh, pid, why);
-	if (rc) {
-		smcr_lgr_kill(fresh, *why, 0);
+	if (smcr_lgr_setup(fresh, req->pid, &req->why)) {
+		smcr_lgr_kill(fresh, req->why, 0);
 		smcr_lgr_put(fresh);
 		return NULL;
 	}
 	smcr_race(sn->net, "lgr-listed");
-	/* removal of the device, or an event of the port, may have missed us */
-	if (!smcr_dev_pid_ok(pid))
+	/* removal of the device, or an event of the port, may have missed it */
+	if (!smcr_dev_pid_ok(req->pid))
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
-	*first = true;
+	req->first = true;
 	return fresh;
-
-busy:
-	*why = SMCR_R_LGR_BUSY;
-	return NULL;
 }
 
 /**
  * smcr_lgr_create() - client: new FORMING group for an Accept with F=1
  * @sn: namespace
- * @server: own role
  * @peer: from the Accept
  * @pid: own port
  * @why: reason on failure
@@ -511,7 +507,7 @@ busy:
  * Return: group with a reference, listed unless it has ended already, with PD and a QP in
  * INIT; or NULL.
  */
-struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
+struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 				 const struct smcr_peer *peer,
 				 const struct smcr_port_id *pid,
 				 enum smcr_reason *why)
@@ -519,7 +515,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn, bool server,
 	struct smcr_lgr *lgr;
 	bool released;
 
-	lgr = smcr_lgr_alloc(sn, server, peer, pid, why);
+	lgr = smcr_lgr_alloc(sn, false, peer, pid, why);
 	if (!lgr)
 		return NULL;
 	if (smcr_lgr_setup(lgr, pid, why)) {

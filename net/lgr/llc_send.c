@@ -43,6 +43,11 @@ int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
 		  const struct smcr_llc *msg, u8 report, u8 about)
 {
 	u8 buf[SMCR_MSG_MAX];
+	struct smcr_post post = {
+		.msg = buf,
+		.done = report ? llc_sent : NULL,
+		.arg = lgr,
+	};
 	int rc;
 
 	if (!link)
@@ -51,8 +56,8 @@ int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
 		WRITE_ONCE(lgr->llc.first_no, lgr->llc.first_no + 1);
 	lgr->dialect->encode(msg, READ_ONCE(link->llc_form), buf);
 	trace_smcr_llc(true, lgr->id, msg->type, msg->reply);
-	rc = smcr_link_post(link, NULL, 0, buf, report ? llc_sent : NULL, lgr,
-			    LLC_MARK(READ_ONCE(lgr->llc.first_no), report, about), 0, NULL);
+	post.mark = LLC_MARK(READ_ONCE(lgr->llc.first_no), report, about);
+	rc = smcr_link_post(link, &post);
 	if (!rc)
 		smcr_count(lgr->sn, SMCR_CNT_LLC_TX);
 	return rc;

@@ -49,6 +49,30 @@ struct smcr_tx_pend {
 };
 
 /**
+ * struct smcr_post - arguments of smcr_link_post()
+ * @w: RDMA WRITE requests, set up except for chaining, flags and cqe; NULL if @n_w is 0
+ * @n_w: their number, less than SMCR_POST_MAX
+ * @msg: link->msg_len bytes to SEND after them, copied; NULL: none, @n_w is not 0
+ * @done: called at completion; NULL: the SEND is signalled only if the send queue
+ *	has to be reclaimed
+ * @arg: for @done, in struct smcr_tx_pend
+ * @mark: for @done, likewise
+ * @flags: for @done, likewise
+ * @waiter: the connection's place in line; NULL for control messages, which do not wait
+ *	in line and may use the last SMCR_CTRL_RESERVE requests
+ */
+struct smcr_post {
+	struct ib_rdma_wr *w;
+	int n_w;
+	const u8 *msg;
+	void (*done)(struct smcr_tx_pend *pend, bool ok);
+	void *arg;
+	u64 mark;
+	u32 flags;
+	const struct list_head *waiter;
+};
+
+/**
  * struct smcr_link_ops - the way up
  * @rx_cdc: a CDC message arrived, @link->msg_len bytes, not yet decoded; @buf is
  *	valid during the call
@@ -227,10 +251,7 @@ void smcr_link_detach(struct smcr_link *link);
 unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 void smcr_link_probe_end(struct ib_qp *qp);
-int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
-		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
-		   void *arg, u64 mark, u32 flags,
-		   const struct list_head *who);
+int smcr_link_post(struct smcr_link *link, const struct smcr_post *post);
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node);
 bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node);
 struct list_head *smcr_link_next_waiter(struct smcr_link *link);

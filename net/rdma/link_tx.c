@@ -249,11 +249,12 @@ static void link_chain_writes(struct smcr_link *link, struct ib_rdma_wr *w,
 	link->tx_sends += !!last;
 }
 
-/* The locked part of smcr_link_post(); @tmpl holds done, arg, mark, flags */
-static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
-			    int n_w, const u8 *msg,
-			    const struct smcr_tx_pend *tmpl)
+/* The locked part of smcr_link_post() */
+static int link_post_locked(struct smcr_link *link, const struct smcr_post *post)
 {
+	struct ib_rdma_wr *w = post->w;
+	const u8 *msg = post->msg;
+	int n_w = post->n_w;
 	struct ib_send_wr send = {
 		.wr_cqe = &link->unsignalled_cqe,
 		.opcode = IB_WR_SEND,
@@ -267,14 +268,14 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
 	if (msg && link_fill_send(link, &send, &sge, msg, link->posted + n_w))
 		return -EIO;
 	link_chain_writes(link, w, n_w, msg ? &send : NULL);
-	if (tmpl->done || link_needs_signal(link, n)) {
+	if (post->done || link_needs_signal(link, n)) {
 		pend = pend_get(link);
 		if (!pend)
 			return -EAGAIN;
-		pend->done = tmpl->done;
-		pend->arg = tmpl->arg;
-		pend->mark = tmpl->mark;
-		pend->flags = tmpl->flags;
+		pend->done = post->done;
+		pend->arg = post->arg;
+		pend->mark = post->mark;
+		pend->flags = post->flags;
 		last->wr_cqe = &pend->cqe;
 		last->send_flags |= IB_SEND_SIGNALED;
 	}
@@ -284,44 +285,27 @@ static int link_post_locked(struct smcr_link *link, struct ib_rdma_wr *w,
 /**
  * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
  * @link: link
- * @w: @n_w RDMA WRITE requests, set up except for chaining, flags and cqe; may be
- *	NULL with 0
- * @n_w: their number, less than SMCR_POST_MAX
- * @msg: link->msg_len bytes to SEND after them, copied; NULL: none, @n_w is not 0
- * @done: called at completion; NULL: the SEND is signalled only if the send queue
- *	has to be reclaimed
- * @arg: for @done
- * @mark: for @done
- * @flags: for @done
- * @who: the connection's place in line, NULL for control messages, which need
- *	not wait their turn and may use the last SMCR_CTRL_RESERVE requests
+ * @post: what to post
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
  * Return: 0; -EAGAIN no room, or others come before, nothing posted; -ENOTCONN
- * link not in RTS or failed by this: some of @w may have been posted. @done is
+ * link not in RTS or failed by this: some of the WRITEs may have been posted. @post->done is
  * called exactly once after 0, perhaps before the caller sees it, else never.
  */
-int smcr_link_post(struct smcr_link *link, struct ib_rdma_wr *w, int n_w,
-		   const u8 *msg, void (*done)(struct smcr_tx_pend *, bool),
-		   void *arg, u64 mark, u32 flags, const struct list_head *who)
+int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
 {
-	const struct smcr_tx_pend tmpl = {
-		.done = done,
-		.arg = arg,
-		.mark = mark,
-		.flags = flags,
-	};
+	int n = post->n_w + 1;
 	int rc;
 
-	if (WARN_ON_ONCE(n_w >= SMCR_POST_MAX))
+	if (WARN_ON_ONCE(n > SMCR_POST_MAX))
 		return -ENOTCONN;
 
 	smcr_race_atomic(link->sn->net, "link-post");
 	spin_lock_bh(&link->lock);
-	rc = who ? link_admit_data(link, n_w + 1, who) :
-		   link_admit(link, n_w + 1, 0);
+	rc = post->waiter ? link_admit_data(link, n, post->waiter) :
+			    link_admit(link, n, 0);
 	if (!rc)
-		rc = link_post_locked(link, w, n_w, msg, &tmpl);
+		rc = link_post_locked(link, post);
 	spin_unlock_bh(&link->lock);
 
 	if (unlikely(rc == -EIO)) {
