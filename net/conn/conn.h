@@ -85,21 +85,23 @@ struct smcr_conn_ka {
  */
 struct smcr_conn_rx {
 	struct smcr_ring ring;
-	struct smcr_pos prod;
-	struct smcr_pos cons;
-	struct smcr_pos ackable;
-	struct smcr_urg_rx urg;
-	u64 acked;
+	struct_group(zero,	/* for each connection of a socket */
+		struct smcr_pos prod;
+		struct smcr_pos cons;
+		struct smcr_pos ackable;
+		struct smcr_urg_rx urg;
+		u64 acked;
+		u16 seq;
+		bool blocked;
+		bool asks;
+		bool redo;
+		bool purged;
+		bool lost;
+		bool rest;
+	);
 	unsigned long tell_at;
-	u16 seq;
-	bool blocked;
-	bool asks;
-	bool redo;
 	unsigned long redo_at;
 	u8 redo_num;
-	bool purged;
-	bool lost;
-	bool rest;
 	u64 bytes;
 };
 
@@ -185,29 +187,31 @@ struct smcr_conn_snd {
  * @timer: ... for how long; a reference on the socket while it runs
  */
 struct smcr_conn_tx {
-	u64 acked;
-	u64 queued;
-	u64 done;
-	u32 src;
+	struct_group(zero,	/* for each connection of a socket */
+		u64 acked;
+		u64 queued;
+		u64 done;
+		struct smcr_pos prod;
+		struct smcr_pos cons;
+		struct smcr_urg_tx urg;
+		u64 signalled;
+		u32 src;
+		u32 owed;
+		u16 seq;
+		bool blocked;
+		bool ctrl;
+		bool dead;
+		bool flush;
+		bool dropped;
+	);
 	struct smcr_ring ring;
-	struct smcr_pos prod;
-	struct smcr_pos cons;
-	struct smcr_urg_tx urg;
-	u64 signalled;
 	u32 token;
 	u32 rkey;
 	u64 va;
-	u16 seq;
 	u32 pends;
-	bool blocked;
-	bool ctrl;
-	bool dead;
 	bool nodelay;
 	bool more;
-	bool flush;
-	bool dropped;
 	u8 attempt;
-	u32 owed;
 	struct list_head sq_wait;
 	u64 bytes;
 	unsigned long timeout;

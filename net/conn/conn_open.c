@@ -30,6 +30,15 @@ void smcr_conn_init(struct smcr_conn *conn)
 	conn->relem.rtoken = -1;
 }
 
+static void smcr_conn_reset_snd(struct smcr_conn_snd *snd)
+{
+	snd->size = 0;
+	snd->in = 0;
+	snd->lent = false;
+	snd->old_end = 0;
+	snd->grow_at = jiffies;
+}
+
 /*
  * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
  * The token comes with the group: softirq that still has the old one in its
@@ -38,70 +47,31 @@ void smcr_conn_init(struct smcr_conn *conn)
 static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 			    struct smcr_link *link)
 {
-	static const struct smcr_pos start;
-
 	spin_lock_bh(&conn->lock);
 	conn->lgr = lgr;
 	smcr_conn_set_link(conn, link);
 	conn->member.token = 0;
 	conn->own.buf = conn->own.elem.rmb->buf;
+	conn->own.clc_sent = false;
+	conn->active = false;
+	memset(&conn->rx.zero, 0, sizeof(conn->rx.zero));
 	conn->rx.ring.size = conn->own.elem.size;
 	conn->rx.ring.base = lgr->terms.base;
-	conn->active = false;
-	conn->rx.purged = false;
-	conn->tx.dropped = false;
-	conn->rx.rest = false;
-	conn->end.fin_seen = false;
-	conn->own.clc_sent = false;
-	conn->preactive.cflags = 0;
-	conn->preactive.bad = SMCR_R_NONE;
-	conn->preactive.conflict = false;
-	conn->rx.lost = false;
-	conn->rx.prod = start;
-	conn->rx.cons = start;
-	conn->rx.ackable = start;
-	memset(&conn->rx.urg, 0, sizeof(conn->rx.urg));
-	memset(&conn->tx.urg, 0, sizeof(conn->tx.urg));
-	conn->rx.acked = 0;
-	conn->rx.seq = 0;
-	conn->rx.redo = false;
 	conn->reorder.wait = false;
 	conn->reorder.have = false;
-	conn->rx.blocked = false;
-	conn->rx.asks = false;
-	conn->tx.queued = 0;
-	conn->tx.done = 0;
-	conn->snd.size = 0;
-	conn->snd.lent = false;
-	conn->snd.grow_at = jiffies;
-	conn->tx.src = 0;
-	conn->snd.in = 0;
-	conn->snd.old_end = 0;
-	conn->tx.acked = 0;
-	conn->tx.prod = start;
-	conn->tx.cons = start;
-	conn->tx.signalled = 0;
-	conn->tx.seq = 0;
+	smcr_conn_reset_snd(&conn->snd);
+	/* not tx.pends: a late completion of an earlier attempt still counts down */
+	memset(&conn->tx.zero, 0, sizeof(conn->tx.zero));
 	conn->tx.attempt++;
-	conn->tx.owed = 0;
-	conn->tx.blocked = false;
-	conn->tx.ctrl = false;
-	conn->tx.dead = false;
-	conn->tx.flush = false;
-	conn->mv.unsure = false;
-	conn->mv.fo = (struct smcr_fo){ };
-	conn->mv.validate = false;
-	conn->mv.redo = false;
-	conn->mv.lost = false;
-	conn->mv.leave = SMCR_MV_STAYS;
-	conn->mv.again = start;
+	conn->mv = (struct smcr_conn_mv){ };
 	conn->bound.at = U64_MAX;
 	conn->bound.num = 0;
+	conn->preactive = (struct smcr_conn_preactive){ };
+	conn->end.fin_seen = false;
 	conn->end.todo = 0;
 	conn->end.why = SMCR_R_NONE;
 	smcr_close_init(&conn->fsm);
 	spin_unlock_bh(&conn->lock);
-	/* not tx.pends: a late completion of an earlier attempt still counts down */
 }
 
 /* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */

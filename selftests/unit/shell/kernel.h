@@ -96,6 +96,8 @@ void might_sleep(void);
 #define local_bh_enable()	((void)0)
 
 /* Memory order: the tasks are sequentially consistent, at any of these points */
+#define struct_group(NAME, MEMBERS...) \
+	union { struct { MEMBERS }; struct { MEMBERS } NAME; }
 #define READ_ONCE(x)	({ point(); *(const volatile __typeof__(x) *)&(x); })
 #define data_race(x)	(x)
 #define WRITE_ONCE(x, v) do {						\
