@@ -4,8 +4,6 @@
  *
  * Everything the module starts and stops, in this order.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>

@@ -8,8 +8,6 @@
  * waits. Seed, place and the number of the pass decide, so that a simulation in virtual
  * time with the same seed does the same.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/jhash.h>

@@ -295,7 +295,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		 * Under conn->lock, in softirq: the element and its link are known here
 		 * only. Ten in five seconds, each the last message of its connection.
 		 */
-		net_info_ratelimited("smcr: link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
+		net_info_ratelimited("link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
 				     (int)sizeof(conn->lgr->peer.id),
 				     conn->lgr->peer.id, conn->own.elem.index,

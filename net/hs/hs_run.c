@@ -23,13 +23,13 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 	u16 rport = ntohs(inet_sk(tsk)->inet_dport);
 
 	if (smcr_route_is_v4(tsk))
-		net_info_ratelimited("smcr: declined %pI4:%u, local port %u, diagnosis 0x%08x: %s\n",
+		net_info_ratelimited("declined %pI4:%u, local port %u, diagnosis 0x%08x: %s\n",
 				     &inet_sk(tsk)->inet_daddr, rport, lport,
 				     smcr_reason_wire(why),
 				     smcr_reason_text(why));
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		net_info_ratelimited("smcr: declined [%pI6c]:%u, local port %u, diagnosis 0x%08x: %s\n",
+		net_info_ratelimited("declined [%pI6c]:%u, local port %u, diagnosis 0x%08x: %s\n",
 				     &tsk->sk_v6_daddr, rport, lport,
 				     smcr_reason_wire(why),
 				     smcr_reason_text(why));

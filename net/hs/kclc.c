@@ -266,7 +266,7 @@ void smcr_clc_note_decline(struct smcr_sock *ssk,
 			   const struct smcr_clc_decline *d)
 {
 	WRITE_ONCE(ssk->peer_diag, d->diagnosis);
-	net_info_ratelimited("smcr: peer %*phN declined, diagnosis 0x%08x%s\n",
+	net_info_ratelimited("peer %*phN declined, diagnosis 0x%08x%s\n",
 			     (int)sizeof(d->peer_id), d->peer_id, d->diagnosis,
 			     d->out_of_sync ? ", out of sync" : "");
 }

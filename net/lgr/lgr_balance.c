@@ -45,7 +45,7 @@ void smcr_lgr_balance(struct smcr_lgr *lgr)
 	n = balance_plan(lgr, more);
 	if (!n)
 		return;
-	net_info_ratelimited("smcr: link group %u: %u connections are to move, for an even load\n",
+	net_info_ratelimited("link group %u: %u connections are to move, for an even load\n",
 			     lgr->id, n);
 	smcr_lgr_owner_ops->spread_conns(lgr, more);
 }

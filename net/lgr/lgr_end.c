@@ -172,7 +172,7 @@ void smcr_lgr_kill_net(struct smcr_net *sn)
 	smcr_lgr_kill_net_start(sn);
 	while (!wait_event_timeout(sn->lgr_wait, smcr_lgr_net_idle(sn),
 				   30 * HZ))
-		pr_warn("smcr: still waiting for link groups to end\n");
+		pr_warn("still waiting for link groups to end\n");
 }
 
 /**

@@ -37,7 +37,7 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 		if (smcr_lgr_rtoken_known(lgr, slot, dk->rkey[i], true))
 			continue;
 		mask |= 0x80 >> i;
-		net_info_ratelimited("smcr: link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
+		net_info_ratelimited("link group %u, peer %*phN withdraws RKey 0x%x that is unknown or in use\n",
 				     lgr->id, (int)sizeof(lgr->peer.id),
 				     lgr->peer.id, dk->rkey[i]);
 		smcr_report_reason(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
@@ -88,7 +88,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 			facts->rkey_mask = llc_rkey_mask(lgr, ev->slot,
 							 &msg->delete_rkey);
 		else if (msg->delete_rkey.negative)
-			net_info_ratelimited("smcr: link group %u, peer %*phN does not know RKey 0x%x\n",
+			net_info_ratelimited("link group %u, peer %*phN does not know RKey 0x%x\n",
 					     lgr->id, (int)sizeof(lgr->peer.id),
 					     lgr->peer.id,
 					     msg->delete_rkey.rkey[0]);
@@ -237,7 +237,7 @@ static void do_send(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		if (!msg->reply)
 			fill_rkey(lgr, a->slot, msg);
 		else if (msg->confirm_rkey.negative && !msg->confirm_rkey.retry)
-			net_info_ratelimited("smcr: link group %u, peer %*phN: RKey 0x%x refused\n",
+			net_info_ratelimited("link group %u, peer %*phN: RKey 0x%x refused\n",
 					     lgr->id, (int)sizeof(lgr->peer.id),
 					     lgr->peer.id,
 					     msg->confirm_rkey.rkey);

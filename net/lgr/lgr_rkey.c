@@ -219,7 +219,7 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	for (tries = 1; ; tries++) {
 		rc = rkey_xchg(lgr, rmb, del);
 		if (!del && (rc == -EREMOTEIO || rc == -EAGAIN))
-			net_info_ratelimited("smcr: link group %u: %s RMB %u\n",
+			net_info_ratelimited("link group %u: %s RMB %u\n",
 					     lgr->id, rc == -EAGAIN ?
 					     "peer does not know yet of" :
 					     "peer refuses", rmb->id);

@@ -25,10 +25,10 @@ static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 	const char *more = was == SMCR_REDUNDANCY_SYM ? " any more" : "";
 
 	if (now == SMCR_REDUNDANCY_SYM)
-		net_info_ratelimited("smcr: link group %u is redundant (%u links)\n",
+		net_info_ratelimited("link group %u is redundant (%u links)\n",
 				     lgr->id, n);
 	else
-		net_info_ratelimited("smcr: link group %u is not redundant%s (%s)\n",
+		net_info_ratelimited("link group %u is not redundant%s (%s)\n",
 				     lgr->id, more, few[now]);
 }
 

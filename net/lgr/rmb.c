@@ -209,7 +209,7 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 	if (!ib_dereg_mr(mr))
 		return;
 	/* the device may still let the peer write there: never free it */
-	pr_warn_ratelimited("smcr: link group %u: device %s keeps %u bytes registered, they are lost\n",
+	pr_warn_ratelimited("link group %u: device %s keeps %u bytes registered, they are lost\n",
 			    lgr->id,
 			    smcr_dev_name(lgr->rmbs.devs[d].dev).s,
 			    rmb->buf->size);

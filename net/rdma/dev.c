@@ -430,7 +430,7 @@ static void dev_wait_gone(struct smcr_dev *dev)
 	do {
 		smcr_dev_owner_ops->removed(dev);
 		if (++rounds == 60)
-			pr_warn("smcr: device %s is still in use\n",
+			pr_warn("device %s is still in use\n",
 				smcr_dev_name(dev).s);
 	} while (!wait_for_completion_timeout(&dev->gone, HZ));
 }

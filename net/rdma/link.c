@@ -127,7 +127,7 @@ static void link_say_failed(struct smcr_link *link)
 	enum smcr_reason why = READ_ONCE(link->why);
 
 	if (why != SMCR_R_NONE)
-		net_info_ratelimited("smcr: link group %u, peer %*phN: link %u failed: %s\n",
+		net_info_ratelimited("link group %u, peer %*phN: link %u failed: %s\n",
 				     link->lgr_id, (int)sizeof(link->peer_id),
 				     link->peer_id, READ_ONCE(link->num),
 				     smcr_reason_name(why));
@@ -139,7 +139,7 @@ static void link_do_stop(struct smcr_link *link)
 	smcr_link_modify_err(link);
 	if (!wait_event_timeout(link->drain_wait, link_drained(link),
 				link_flush_time(link)))
-		net_warn_ratelimited("smcr: link group %u: device %s did not flush %d sends, %d receives\n",
+		net_warn_ratelimited("link group %u: device %s did not flush %d sends, %d receives\n",
 				     link->lgr_id,
 				     smcr_dev_name(link->pid.dev).s,
 				     atomic_read(&link->n_pend),

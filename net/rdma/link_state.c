@@ -80,7 +80,7 @@ void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 {
 	if (link_is_err(link))
 		return;
-	net_dbg_ratelimited("smcr: link group %u: %s\n", link->lgr_id,
+	net_dbg_ratelimited("link group %u: %s\n", link->lgr_id,
 			    ib_wc_status_msg(wc->status));
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
@@ -92,7 +92,7 @@ void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
  */
 void smcr_link_wc_order(struct smcr_link *link)
 {
-	net_warn_ratelimited("smcr: link group %u: device %s completes a request twice or out of order\n",
+	net_warn_ratelimited("link group %u: device %s completes a request twice or out of order\n",
 			     link->lgr_id,
 			     smcr_dev_name(link->pid.dev).s);
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
@@ -116,7 +116,7 @@ void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 void smcr_link_keep(struct smcr_link *link, u32 qpn)
 {
 	lockdep_assert_held(&link->verbs);
-	net_warn_ratelimited("smcr: link group %u: device %s keeps queue pair %u, its memory is lost\n",
+	net_warn_ratelimited("link group %u: device %s keeps queue pair %u, its memory is lost\n",
 			     link->lgr_id, smcr_dev_name(link->pid.dev).s, qpn);
 	link->orphan = true;
 }
