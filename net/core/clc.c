@@ -415,16 +415,17 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
 /**
  * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
  * @rcvbuf: bytes the application wants to be able to receive unread
- * @base: offset of the data in the element, 0 or SMCR_RMBE_EYE_LEN
  *
- * Return: smallest code whose usable bytes hold @rcvbuf, capped at 512 KiB.
+ * Eye catchers, which take the first bytes of an element, are not known yet when the size
+ * is chosen: with them an element holds so much less.
+ *
+ * Return: smallest code whose bytes hold @rcvbuf, capped at 512 KiB.
  */
-u8 smcr_bsize_for(u32 rcvbuf, u32 base)
+u8 smcr_bsize_for(u32 rcvbuf)
 {
 	u8 bsize = 0;
 
-	while (bsize < SMCR_BSIZE_MAX &&
-	       smcr_bsize_bytes(bsize) - base < rcvbuf)
+	while (bsize < SMCR_BSIZE_MAX && smcr_bsize_bytes(bsize) < rcvbuf)
 		bsize++;
 	return bsize;
 }

@@ -91,6 +91,6 @@ static inline u32 smcr_bsize_bytes(u8 bsize)
 	return (u32)SMCR_RMBE_MIN << bsize;
 }
 
-u8 smcr_bsize_for(u32 rcvbuf, u32 base);
+u8 smcr_bsize_for(u32 rcvbuf);
 
 #endif /* _SMCR_CORE_CLC_H */

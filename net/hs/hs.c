@@ -38,7 +38,7 @@ u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 
 	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
 		want = ssk->sk.sk_rcvbuf / 2;	/* the kernel doubled it */
-	return smcr_bsize_for(want, 0);
+	return smcr_bsize_for(want);
 }
 
 /**
