@@ -114,16 +114,12 @@ static inline void rnd_entries(struct smcr_llc_rkey_entry *e, u32 n)
 	}
 }
 
+#define X(name, num, word) SMCR_LLC_##name,
 static const u8 llc_types[] = {
-	SMCR_LLC_CONFIRM_LINK,
-	SMCR_LLC_ADD_LINK,
-	SMCR_LLC_ADD_LINK_CONT,
-	SMCR_LLC_DELETE_LINK,
-	SMCR_LLC_CONFIRM_RKEY,
-	SMCR_LLC_TEST_LINK,
-	SMCR_LLC_CONFIRM_RKEY_CONT,
-	SMCR_LLC_DELETE_RKEY,
+	SMCR_LLC_TYPES(X)
 };
+
+#undef X
 
 static inline void rnd_add_link(struct smcr_llc_add_link *a, bool reply)
 {
