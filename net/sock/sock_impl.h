@@ -35,10 +35,13 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 		    int __user *len);
 int smcr_set_rcvlowat(struct sock *sk, int val);
 void smcr_keepalive(struct sock *sk, int on);
+
+/* sockopt_copy.c */
 void smcr_sockopt_push(struct smcr_sock *ssk);
 void smcr_sockopt_sync(struct smcr_sock *ssk);
 void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from);
 void smcr_sockopt_to_tcp(struct smcr_sock *ssk);
+
 /* sockopt_tcp.c */
 int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 			sockptr_t val, unsigned int len);
