@@ -7,6 +7,9 @@
  *
  *	X(member, ATTRIBUTE, default, least, most, most elsewhere)
  *
+ * Adding one: a row here, its attribute in Documentation/netlink/specs/smcr.yaml
+ * (scripts/ynl-gen makes the rest), a row of sysctl.rst, a test of both ends of its range.
+ *
  * "elsewhere" is outside of the initial namespace, 0 the same: resources that all
  * namespaces share (the time of workers, queue pairs, unsettled handshakes) can
  * only be lowered there, as root there is not root of the host.

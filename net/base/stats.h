@@ -11,6 +11,9 @@
 /*
  * X(NAME, name in kebab case), one a line.
  * Append only: the numbers are part of the netlink interface.
+ *
+ * Adding one: a row here, smcr_count() where it happens, scripts/docs-tables for
+ * counters.rst, a test that sees it count.
  */
 #define SMCR_COUNTERS(X) \
 	/* handshake, by role */ \

@@ -3,6 +3,11 @@
  * What differs between versions of the protocol, behind the handshake: how long a
  * message is and how it is written, where data begin in an element, and what tells
  * one end of a link from another. A group has one; nothing else asks for a version.
+ *
+ * Adding one: a struct smcr_dialect; its CLC messages and what they agree on in clc.c,
+ * kclc.c, hs_client.c and hs_server.c; which version a group has where it is made,
+ * smcr_lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer receive buffers
+ * (SMCR_RX_LEN); one of CDC that is not SMCR_WR_LEN long needs link->msg_len in tx.c.
  */
 #ifndef _SMCR_CORE_DIALECT_H
 #define _SMCR_CORE_DIALECT_H
