@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections: what everything about them needs. Works, timer, unread data.
+ * Connection helpers: queued work, close timer, purge of unread data, current link.
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -41,22 +41,26 @@ void smcr_conn_stop_timer(struct smcr_conn *conn)
 }
 
 /*
- * Unread data are dropped, and the next CDC gives their room to the peer. conn->lock held;
- * a reader that is at it finds out.
+ * Drop unread data; the next CDC gives their room to the peer. conn->lock held. A reader
+ * that is copying checks rx.purged.
  */
 void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
 	WRITE_ONCE(conn->rx.purged, true);
-	smp_wmb();	/* pairs with smcr_rx_copy(), before the bytes and after them */
+	/*
+	 * purged, then the positions. Pairs with both barriers of smcr_rx_copy(), or a
+	 * reader may return bytes that the peer is free to write
+	 */
+	smp_wmb();
 	smcr_pos_set(&conn->rx.cons, &conn->rx.prod);
 	smcr_pos_set(&conn->rx.ackable, &conn->rx.prod);
 	smcr_urg_rx_lost(&conn->rx.urg);
 }
 
 /**
- * smcr_conn_rest_read() - the application has read what there was
+ * smcr_conn_rest_read() - release the element if all unread data were read
  * @conn: closed connection with conn->rx.rest, conn->lock held
  */
 void smcr_conn_rest_read(struct smcr_conn *conn)
@@ -67,7 +71,7 @@ void smcr_conn_rest_read(struct smcr_conn *conn)
 		smcr_conn_queue_work(conn);
 }
 
-/* FIN on TCP needs no more explanation; after D it is a half-close, too */
+/* Is FIN on TCP in order? After the peer's D, too, as TCP is then half-closed */
 bool smcr_conn_ended(const struct smcr_conn *conn)
 {
 	return conn->fsm.rx_done || conn->fsm.rx_closed ||
@@ -96,7 +100,10 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 	}
 }
 
-/* conn->lock held; who clears it leaves the link afterwards, without the lock */
+/*
+ * Attach the connection to @link, or to none. conn->lock held. Returns the link before,
+ * which the caller detaches after it has dropped the lock.
+ */
 struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 				     struct smcr_link *link)
 {
@@ -110,8 +117,9 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 }
 
 /*
- * Where to write on @link. The link's slot tells the peer's key from that of other
- * links; it has to be known there, or nothing changes.
+ * Take RKey and address of the peer's element on @link from the RToken that the peer has
+ * announced for the link's slot. If it has announced none nothing changes, and an errno
+ * is returned.
  */
 int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *link)
 {
@@ -128,8 +136,8 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 }
 
 /*
- * The peer has moved not long ago, and a packet of its old link may be on its way: that
- * link has not stopped here, or it is another one
+ * True for SMCR_HELD_UP after the peer's last move, as long as a link other than its new
+ * one has not stopped: that may be its old link, and packets of it may still arrive.
  */
 static bool smcr_conn_may_come(struct smcr_conn *conn)
 {
@@ -140,7 +148,7 @@ static bool smcr_conn_may_come(struct smcr_conn *conn)
 }
 
 /*
- * The sleeping half of the machine's actions. The socket lock keeps a reader
+ * The actions of the close machine that sleep. The socket lock keeps a reader
  * or writer out of the element and the send buffer while they are released.
  */
 void smcr_conn_work(struct work_struct *work)

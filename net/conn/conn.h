@@ -22,14 +22,14 @@
 
 /**
  * struct smcr_conn_own - the own element; socket lock, or the turn of the handshake
- * @elem: the element; without an RMB when @pin_len says what is left of it
- * @buf: what it is in
- * @pin_off: smcr_buf_pin() of it, where
- * @pin_len: ... how much, 0: nothing is kept
- * @clc_sent: the peer was told of it, in Accept or Confirm
+ * @elem: the element; without an RMB once only unread data of it are left: @pin_len
+ * @buf: buffer that the element is in
+ * @pin_off: offset in @buf of the unread data that smcr_buf_pin() keeps
+ * @pin_len: length of these data, 0: none are kept
+ * @clc_sent: an Accept or Confirm that names the element was sent
  *
- * CDC messages look at it under conn->lock: it is there before the connection can be
- * looked up, and goes when conn->lgr does not name a group any more.
+ * The receipt of CDC messages reads it under conn->lock: the element is set before
+ * the connection can be looked up, and released after conn->lgr is cleared.
  */
 struct smcr_conn_own {
 	struct smcr_elem elem;
@@ -50,7 +50,7 @@ struct smcr_conn_relem {
 
 /**
  * struct smcr_conn_ka - keepalive, jiffies; lgr->lock
- * @since: begin of mode SMC; nobody looks while @idle is 0
+ * @since: begin of mode SMC; not read while @idle is 0
  * @idle: TCP_KEEPIDLE, 0 = no keepalive
  * @intvl: TCP_KEEPINTVL
  * @cnt: TCP_KEEPCNT
@@ -64,24 +64,25 @@ struct smcr_conn_ka {
 
 /**
  * struct smcr_conn_rx - the receive side; conn->lock
- * @ring: the own element
- * @prod: the peer has written up to here, and it is synced
- * @cons: the application has read; its reader alone moves it, and with the socket
- *	lock may look at it without the other; but see @purged
- * @ackable: ... and has not read yet, but will skip
- * @urg: state: before prod.abs; smcr_conn_urgent()
+ * @ring: geometry of the own element
+ * @prod: end of the data that the peer has announced and that are synced
+ * @cons: end of the data that the application has read; only the reader moves it, and
+ *	may read it under the socket lock alone; but see @purged
+ * @ackable: consumer position for the next CDC: @cons, or behind urgent bytes after
+ *	it that the reader will skip
+ * @urg: urgent data; the state is written before prod.abs: smcr_conn_urgent()
  * @acked: ackable.abs in the last CDC sent
- * @tell_at: jiffies; smcr_rx_peer_closed()
- * @seq: last processed (SR)
+ * @tell_at: jiffies of the next update after the peer's C: smcr_rx_peer_closed()
+ * @seq: number of the last CDC processed, the RFC's SR
  * @blocked: B of the last CDC
  * @asks: R, P or U of the last CDC
- * @redo: F has come: the peer's cursor may be behind
- * @redo_at: ... the last one, jiffies
- * @redo_num: ... number of its link
- * @purged: unread data were dropped; a reader that copies looks without the lock
- * @lost: a purge dropped data, or the end of them
- * @rest: closed, but unread data were left
- * @bytes: received, for display
+ * @redo: a CDC with F has come: the peer's producer cursor may be behind @prod
+ * @redo_at: jiffies when the last CDC with F came
+ * @redo_num: number of the link that the last CDC with F came on
+ * @purged: unread data were dropped; a reader that copies checks it without the lock
+ * @lost: a purge dropped data, or came before the peer's D or C
+ * @rest: the close machine is in CLOSED, but unread data are left
+ * @bytes: bytes received, for display
  */
 struct smcr_conn_rx {
 	struct smcr_ring ring;
@@ -106,14 +107,15 @@ struct smcr_conn_rx {
 };
 
 /**
- * struct smcr_cdc_reorder - F came before what it speaks of; conn->lock
- * @wait: and that is waited for
- * @seq: its number
- * @link_num: link on which F came: no link before it has the message
- * @until: ... at most, jiffies
- * @have: there is a CDC that came since
- * @cdc: ... the last one
- * @timer: until the next look; a reference on the socket while it runs
+ * struct smcr_cdc_reorder - wait for the CDC that one with F names; conn->lock
+ * @wait: the awaited CDC has not come yet; later ones are deferred
+ * @seq: sequence number of the awaited CDC
+ * @link_num: number of the link that F came on, where it was the first message: the
+ *	awaited CDC can only come on another one
+ * @until: end of the wait at the latest, jiffies
+ * @have: @cdc is valid
+ * @cdc: the newest of the deferred CDC messages
+ * @timer: next check; a reference on the socket while it runs
  */
 struct smcr_cdc_reorder {
 	bool wait;
@@ -128,19 +130,21 @@ struct smcr_cdc_reorder {
 /**
  * struct smcr_conn_snd - the send buffer; socket lock
  * @buf: allocated by the first send
- * @old: the one before, see smcr_tx_grow()
- * @size: of @buf
- * @max: what it may grow to
- * @grow_at: ... from then on, jiffies; it has failed before
- * @in: offset in @buf of the next byte
- * @lent: the link that was left has them: smcr_conn_leave_link(); conn->lock
- * @old_end: bytes before it are in @old
+ * @old: the buffer that smcr_tx_grow() has replaced, until no WRITE reads it
+ * @size: bytes of @buf
+ * @max: bytes that the buffer may grow to
+ * @grow_at: no attempt to grow before, jiffies, as the last one has failed
+ * @in: offset in @buf of the next byte to queue
+ * @lent: both buffers are on the reclaim list of a link that the connection has left:
+ *	smcr_conn_leave_link(); conn->lock
+ * @old_end: position in the stream: bytes before it are in @old
  *
- * Who posts looks at @buf, @old, @size and @old_end under conn->lock, so they change
- * under both once there is something to post. Both buffers are mapped for the device of
- * conn->link: who gives the connection another link maps them for its device before;
- * smcr_tx_new_buf() may be at one for the old. When they are lent only their pages stay,
- * for the owner of the socket lock: data are neither sent nor queued any more.
+ * Posting reads @buf, @old, @size and @old_end under conn->lock only, so once there is
+ * something to post they change under both locks. Both buffers are mapped for the device
+ * of conn->link: before a move changes the link it maps them for the new device. A
+ * buffer that smcr_tx_new_buf() allocates for the old device meanwhile is not used. Of
+ * lent buffers only the pages stay, for the owner of the socket lock: data are neither
+ * sent nor queued any more.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -155,36 +159,37 @@ struct smcr_conn_snd {
 
 /**
  * struct smcr_conn_tx - what is sent; conn->lock
- * @acked: send completion: nothing reads these bytes any more
+ * @acked: position of the last send completion: no WRITE reads bytes before it
  * @queued: bytes put into the send buffer so far; grows under the socket lock, too
  * @done: bytes whose write completed, or that the peer has read
  * @src: offset in snd.buf of the next unsent byte
- * @ring: the peer's element
- * @prod: written there; .abs = bytes sent
- * @cons: the peer has consumed
+ * @ring: geometry of the peer's element
+ * @prod: end of what was written there; .abs = bytes sent
+ * @cons: consumer position that the peer has announced
  * @urg: urgent data
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
- * @rkey: of the element on conn->link: smcr_conn_resolve_rtoken()
- * @va: ... its address there, base not included
- * @seq: last sent
- * @pends: signalled posts outstanding
+ * @rkey: RKey of the peer's RMB on conn->link: smcr_conn_resolve_rtoken()
+ * @va: address of the element there, base not included
+ * @seq: number of the last CDC sent
+ * @pends: signalled posts that are pending
  * @blocked: B in the last CDC sent
  * @ctrl: a CDC without data is owed
- * @dead: NO_TX: post nothing
+ * @dead: SMCR_ACT_NO_TX: nothing is posted any more
  * @nodelay: TCP_NODELAY
- * @more: MSG_MORE: the last send goes on
- * @flush: somebody waits for @done to catch up
- * @dropped: unsent data were dropped: queue no more
- * @attempt: counts the socket's connections: a post of an earlier one completes late
+ * @more: MSG_MORE: more data follow those of the last send
+ * @flush: a completion for the last queued byte is wanted: smcr_tx_flush()
+ * @dropped: unsent data were dropped: none are queued any more
+ * @attempt: number of this connection of the socket: distinguishes late completions
+ *	of an earlier one
  * @owed: SMCR_ACT_SEND_* not posted yet
  * @sq_wait: link->waiters; empty = not waiting; link->lock, but list_empty() under conn->lock
- * @bytes: sent, for display
+ * @bytes: bytes sent, for display
  * @timeout: TCP_USER_TIMEOUT in jiffies, 0 none
- * @watched: something waits for the peer
- * @taken: ... @done and prod.abs when that began
- * @since: ... jiffies
- * @timer: ... for how long; a reference on the socket while it runs
+ * @watched: data or a completion wait for the peer, and @timeout runs since @since
+ * @taken: sum of @done and prod.abs at @since
+ * @since: jiffies when @timeout began to run
+ * @timer: TCP_USER_TIMEOUT; a reference on the socket while it runs
  */
 struct smcr_conn_tx {
 	struct_group(zero,	/* for each connection of a socket */
@@ -221,22 +226,22 @@ struct smcr_conn_tx {
 	struct timer_list timer;
 };
 
-/* How far a connection is that leaves a link which works: smcr_conn_spread() */
+/* Progress of a connection that leaves a link which works: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
-	SMCR_MV_STOPS,		/* nothing more is posted, and the barrier is owed */
-	SMCR_MV_WAITS,		/* ... is on its way */
-	SMCR_MV_LEAVES,		/* ... has completed: all has arrived */
+	SMCR_MV_STOPS,		/* nothing more is posted but the barrier, which is owed */
+	SMCR_MV_WAITS,		/* the barrier is pending */
+	SMCR_MV_LEAVES,		/* the barrier has completed: all data have arrived */
 };
 
 /**
- * struct smcr_conn_mv - what it takes to go on over another link, move.c; conn->lock
+ * struct smcr_conn_mv - state of a move to another link, see move.c; conn->lock
  * @fo: what has certainly arrived
  * @validate: a CDC with F is owed
- * @valid_seq: ... its number
- * @redo: ... and what came after it has to be told again
+ * @valid_seq: sequence number of the CDC with F
+ * @redo: data after @fo, or the current state, are owed once more
  * @lost: a signalled post has failed with the link
- * @unsure: a post failed: some of it may be under way
+ * @unsure: a post failed: some of its WRITEs may be pending
  * @leave: enum smcr_mv_leave
  * @again: data from here to tx.prod are written again
  */
@@ -252,11 +257,14 @@ struct smcr_conn_mv {
 };
 
 /**
- * struct smcr_conn_bound - what a link that is lost may still write; conn->lock
- * @at: no byte is written from here on: see struct smcr_fo_plan; U64_MAX
- * @num: number of the link, 0: of more than one; written with WRITE_ONCE()
- * @gone: of the link that is deleted, with TODO_UNBIND; without the lock, READ_ONCE()
- * @timer: for how long; a reference on the socket while it runs
+ * struct smcr_conn_bound - limit of writes after the loss of a link; conn->lock
+ * @at: no byte is written from this position on: see struct smcr_fo_plan; U64_MAX: no
+ *	limit
+ * @num: number of the link, 0: none, or more than one; written with WRITE_ONCE()
+ * @gone: number of the link that is deleted, for TODO_UNBIND; no lock, READ_ONCE()
+ * @timer: end of the limit at the latest; a reference on the socket while it runs
+ *
+ * The network may still deliver WRITEs of the lost link.
  */
 struct smcr_conn_bound {
 	u64 at;
@@ -267,9 +275,9 @@ struct smcr_conn_bound {
 
 /**
  * struct smcr_conn_preactive - what came before activation; conn->lock
- * @cflags: D, C, A
- * @bad: a violation
- * @conflict: the element was lost
+ * @cflags: D, C and A that have come
+ * @bad: reason of a violation
+ * @conflict: the peer has given its element to another connection
  */
 struct smcr_conn_preactive {
 	u8 cflags;
@@ -278,14 +286,14 @@ struct smcr_conn_preactive {
 };
 
 /**
- * struct smcr_conn_end - what closing leaves to be done; conn->lock
+ * struct smcr_conn_end - the end of a connection; conn->lock
  * @todo: SMCR_CONN_TODO_*, atomic bit operations, for @work
  * @work: smcr_conn_work(); a reference on the socket while it is queued
  * @timer: T_CLOSE or T_ABORT; a reference on the socket while it is armed
- * @due: jiffies when it ends; an earlier run is stale
- * @taken: tx.cons.abs when it began
- * @abort: T_ABORT runs, else T_CLOSE
- * @fin_seen: TCP's FIN came too early, the timer runs
+ * @due: jiffies when @timer ends; an earlier run is stale
+ * @taken: tx.cons.abs when @timer was started
+ * @abort: @timer is T_ABORT, else T_CLOSE
+ * @fin_seen: TCP's FIN came before the peer's D, C or A, and started T_CLOSE
  * @orphan: in sn->orphans; sn->sk_lock
  * @why: reason of an abnormal end
  */
@@ -305,26 +313,27 @@ struct smcr_conn_end {
  * struct smcr_conn - one connection
  * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
  *	or a reference
- * @link: what it sends over, counted there; NULL without @lgr, or when it is lost, has
- *	left the device, and no link carries: smcr_conn_leave_device(). Read and written under
- *	@lock, which is what keeps it: no other lock and no RCU does. Who needs it
- *	longer takes a reference. Comparing needs no lock
- * @member: in @lgr: own alert token, list; lgr->lock, the token @lock
- * @own: socket lock
- * @relem: socket lock
- * @ka: lgr->lock
- * @active: the handshake is complete: WRITE_ONCE once under @lock
+ * @link: the link that it is attached to and sends over; NULL without @lgr, or when the
+ *	connection is lost, has left its device, and no other link carries:
+ *	smcr_conn_leave_device(). Valid as long as @lock is held, no other lock and no RCU
+ *	keeps it; for longer a reference is taken under @lock. Comparing needs no lock;
+ *	read and written under @lock
+ * @member: place in @lgr: own alert token, list; lgr->lock, the token @lock
+ * @own: own element; socket lock
+ * @relem: the peer's element; socket lock
+ * @ka: keepalive; lgr->lock
+ * @active: the handshake is complete; set once, WRITE_ONCE() under @lock
  * @lock: BH. Order: socket lock > conn lock > link lock. Socket callbacks that only
  *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
  * @fsm: the close machine; @lock
  * @rx: receive side; @lock
- * @reorder: receive side, while a CDC is waited for; @lock
+ * @reorder: wait for a CDC on another link; @lock
  * @snd: send buffer; socket lock
  * @tx: send side; @lock
- * @mv: failover of it; @lock
- * @bound: ... until the old link is deleted; @lock
+ * @mv: failover; @lock
+ * @bound: limit of what is written after a move; @lock
  * @preactive: what came before @active; @lock
- * @end: @lock
+ * @end: end of the connection; @lock
  */
 struct smcr_conn {
 	struct smcr_lgr *lgr;
@@ -349,21 +358,22 @@ struct smcr_conn {
 
 enum {
 	SMCR_CONN_TODO_FIN,
-	SMCR_CONN_TODO_MOVE,	/* the link has failed, or is left */
+	SMCR_CONN_TODO_MOVE,	/* the link has failed, drains, or can be used again */
 	SMCR_CONN_TODO_SPREAD,	/* another link has fewer connections */
-	SMCR_CONN_TODO_UNBIND,	/* ... and one that failed before is deleted */
-	SMCR_CONN_TODO_LATE,	/* it was to move: its device waits for that */
+	SMCR_CONN_TODO_UNBIND,	/* the link bound.gone is deleted */
+	SMCR_CONN_TODO_LATE,	/* the move is overdue: the removal of a device waits */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
 	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */
 };
 
 /**
- * struct smcr_conn_ops - what connections have to tell those above
- * @undefer: data, their end, or an error for @child, which TCP_DEFER_ACCEPT keeps
- *	back. Any context up to softirq; the connection's lock may be held
- * @link_lost: @ssk is in a handshake, and its link may carry nothing any more; or its
- *	group has ended, a server's. The caller holds a reference. Process context
+ * struct smcr_conn_ops - callbacks into the floors above
+ * @undefer: @child, which TCP_DEFER_ACCEPT keeps back, has data, their end, or an
+ *	error. Any context up to softirq; the connection's lock may be held
+ * @link_lost: the link of @ssk, which is in a handshake, may carry nothing any more; or
+ *	the group of a server's @ssk has ended. The caller holds a reference. Process
+ *	context
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
@@ -410,24 +420,24 @@ void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*
- * Readable bytes (0 when a violation ended the connection). What is read from
- * the element afterwards is as new as the producer; smcr_conn_apply() has the
- * other half.
+ * Readable bytes (0 when a violation ended the connection). Bytes that are read from
+ * the element afterwards are at least as new as the producer: see smcr_conn_apply().
  */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
 	u64 cons = READ_ONCE(conn->rx.cons.abs);
 	u64 prod;
 
-	smp_rmb();	/* cons first: it never passes a later prod */
+	smp_rmb();	/* cons, then prod: an older prod might be behind cons */
 	prod = READ_ONCE(conn->rx.prod.abs);
-	smp_rmb();	/* prod, then the data that it announces */
+	smp_rmb();	/* prod, then the data that it announces: smcr_conn_apply() */
 	return prod - cons;
 }
 
 /*
- * Has the reader to mind urgent data? Asked after smcr_conn_readable(), it knows
- * of a mark in what that has found: smcr_conn_apply() writes the state first.
+ * True if the reader must check for an urgent mark. After smcr_conn_readable() this
+ * covers every mark in the bytes that it has counted: smcr_conn_apply() writes the
+ * state before the producer.
  */
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {

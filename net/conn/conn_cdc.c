@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CDC messages of the peer: checked as a whole, then applied (RFC 7609 4.3, 4.7).
+ * Receipt of CDC messages: each is checked as a whole, then applied (RFC 7609 4.3, 4.7).
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -10,8 +10,9 @@
 #include "conn/conn_impl.h"
 
 /*
- * Peer flags in the order in which they would have happened. Readers see them
- * with the data before them: smcr_rx_idle() takes the lock.
+ * Apply D, C and A of a CDC, in the order in which the peer would send them one
+ * by one. Readers see them together with the data before them: smcr_rx_idle()
+ * takes the lock.
  */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
@@ -29,13 +30,13 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 				       SMCR_R_PEER_ABORT);
 }
 
-/* The bytes that a CDC announces have been seen to; no device is asked for them */
+/* In place of a device: the bytes that a CDC announces are synced already */
 #define SMCR_RX_SYNCED	(-1)
 
 /*
- * What device @d has written from @from to @to becomes what the CPU sees. Not when somebody
- * reads it: by then the peer may write by another device, whose copy of these bytes
- * is old, and @d may be gone. conn->lock held.
+ * Sync for the CPU what device @d has written from @from to @to. When the application
+ * reads these bytes would be too late: by then the peer may write by another device, whose
+ * copy of them is old, and @d may be gone. conn->lock held.
  */
 static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
 			      const struct smcr_pos *from,
@@ -57,10 +58,10 @@ static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
  * Check and apply the cursors of a CDC as a whole: nothing of an impossible
  * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
  *
- * A peer that has moved writes again what it has no completion of, to the same places.
- * RFC 7609 4.6.2 has it announce all of that at once, but Linux sets its producer
- * cursor back and counts up again from there, by messages with new numbers. Its cursor
- * may so be behind what has come; ours stays.
+ * A peer that has moved writes data without a completion again, to the same places. By
+ * RFC 7609 4.6.2 it announces them all at once, but Linux sets its producer cursor back
+ * and counts up again from there in messages with new sequence numbers. So its cursor may
+ * be behind rx.prod, which stays.
  */
 static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 					const struct smcr_cdc *cdc, int d,
@@ -74,7 +75,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 			     conn->rx.acked + smcr_ring_cap(rx_ring));
 	if (*rx == -EPROTO && conn->rx.redo &&
 	    smcr_pos_behind(rx_ring, &prod, cdc->prod)) {
-		*rx = 0;	/* nothing new; nor is a mark at an old place */
+		*rx = 0;	/* nothing new, no new urgent mark either */
 		behind = true;
 	}
 	if (*rx < 0)
@@ -90,13 +91,14 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 			return *freed == -ERANGE ? SMCR_R_CDC_CURSOR :
 						   SMCR_R_CDC_CONS;
 	} else if (cdc->cons.wrap || cdc->cons.count != rx_ring->base) {
-		/* nothing was sent to it yet */
+		/* nothing was sent to the peer yet */
 		return SMCR_R_CDC_CONS;
 	}
 	if (cdc->cflags & SMCR_CDC_A) {
 		/*
-		 * After a move A is repeated, the data that were lost are not: what
-		 * lies between may be anything, and a reader looks without the lock.
+		 * A peer that has moved repeats A, but not the data that were lost: the
+		 * bytes up to its cursor may be anything, and must not become
+		 * readable, as a reader copies them without the lock.
 		 */
 		prod = conn->rx.prod;
 		*rx = 0;
@@ -110,7 +112,11 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 		smcr_conn_rx_sync(conn, d, &conn->rx.prod, &prod);
 	conn->rx.prod.off = prod.off;
 	conn->rx.prod.wrap = prod.wrap;
-	smp_mb();	/* the CDC was seen, then the data; smcr_conn_readable() */
+	/*
+	 * the CDC and the urgent state, then the producer. Pairs with
+	 * smcr_conn_readable(), whose caller might else read older data
+	 */
+	smp_mb();
 	WRITE_ONCE(conn->rx.prod.abs, prod.abs);
 	conn->tx.cons = cons;
 	smcr_urg_tx_acked(&conn->tx.urg, cons.abs);
@@ -132,9 +138,9 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		return;
 	}
 	/*
-	 * Nobody will read it. It makes room all the same while own data wait
-	 * for their drain, or two such sides would wait for each other. Not yet
-	 * after shutdown() alone: a recv() may be copying what was there.
+	 * The application has closed and does not read. Room is announced all the
+	 * same while own data drain, or two such sides would wait for each other. Not
+	 * yet after shutdown() alone: a recv() may be copying what was there.
 	 */
 	smcr_race_atomic(smcr_conn_net(conn)->net, "rx-drop");
 	smcr_conn_purge_rx(conn);
@@ -142,7 +148,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		smcr_rx_window(conn);
 }
 
-/* A close is waited for in vain when less is taken in T_CLOSE (CONN-21) */
+/* Has the peer taken enough in this T_CLOSE for it to start again? (CONN-21) */
 static bool smcr_conn_took_enough(const struct smcr_conn *conn)
 {
 	u64 taken = conn->tx.cons.abs - conn->end.taken;
@@ -162,7 +168,7 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 				       SMCR_R_CDC_VALIDATION);
 }
 
-/* The last message that has come; one that is kept has, too */
+/* Number of the last CDC that has come, processed or deferred */
 static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 {
 	if (conn->reorder.wait && conn->reorder.have)
@@ -170,15 +176,15 @@ static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 	return conn->rx.seq;
 }
 
-/* How often the fact is looked for, and for how long at most */
+/* Interval of the checks whether the awaited CDC may still come, and end of the wait */
 #define SMCR_RX_LOOK	msecs_to_jiffies(50)
 #define SMCR_RX_WAIT	HZ
 
 /*
- * The peer has moved, and says that we have received what we have not (FO-08). Each
- * link has a completion queue of its own, in which the message may be still. It is not
- * when all other links have stopped: their queues are empty then. What comes later is
- * kept meanwhile; only the last of it counts, but for a mark.
+ * The peer has moved, and its F names a CDC, @seq, that was not processed here (FO-08).
+ * Each link has a completion queue of its own, in which that CDC may still be. Once all
+ * other links have stopped their queues are empty, and it was lost. CDC messages that come
+ * meanwhile are deferred; only the last of them counts, with the urgent marks of all.
  */
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
@@ -187,7 +193,7 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 		conn->reorder.have = false;
 	else if (!smcr_seq_after(seq, conn->reorder.seq))
 		return;
-	/* it may have moved once more meanwhile, and says more */
+	/* if the peer has moved once more meanwhile @seq is newer */
 	conn->reorder.wait = true;
 	conn->reorder.seq = seq;
 	conn->reorder.link_num = link_num;
@@ -201,8 +207,9 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 }
 
 /*
- * Its data are seen to now, as its link may be gone later. Those among them that the
- * message on its way announces came by another device: they will be seen to again.
+ * Defer a CDC until the awaited one has come. Its data are synced now, as its link may be
+ * gone later. Those among them that the awaited CDC announces came by another device: they
+ * are synced again.
  */
 static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 			       int d)
@@ -212,10 +219,10 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
-	/* over yet another link, which was slower */
+	/* an older one, over yet another link, which was slower */
 	if (conn->reorder.have && !smcr_seq_after(cdc->seq, conn->reorder.cdc.seq))
 		return;
-	/* what was kept before has been seen to */
+	/* the data of the one deferred before are synced */
 	if (conn->reorder.have)
 		smcr_pos_apply(&conn->rx.ring, &from, conn->reorder.cdc.prod, most);
 	prod = from;
@@ -226,7 +233,7 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 	conn->reorder.have = true;
 }
 
-/* It has not come: can it still? If not data were lost */
+/* The awaited CDC has not come: go on waiting if it still can, else data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -247,8 +254,8 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 }
 
 /*
- * One CDC of a known connection, which came by device @d, on link @link_num (that
- * counts with F). conn->lock held
+ * Process one CDC of a known connection, which came by device @d, on the link with the
+ * number @link_num (used with F only). conn->lock held.
  */
 static void smcr_conn_rx_locked(struct smcr_conn *conn,
 				const struct smcr_cdc *cdc, int d, u8 link_num)
@@ -292,8 +299,8 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	    !smcr_rmb_eye_ok(&conn->own.elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		/*
-		 * Under conn->lock, in softirq: the element and its link are known here
-		 * only. Ten in five seconds, each the last message of its connection.
+		 * Logged under conn->lock, in softirq: the element and its link are known
+		 * here only. At most ten in five seconds, one for each connection.
 		 */
 		net_info_ratelimited("link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
@@ -324,7 +331,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (rx)
 		smcr_conn_rx_data(conn, rx);
-	/* it waits for space or the cursor, which has moved (CDC-26, CDC-27) */
+	/* the peer waits for room or the cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->rx.asks || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
@@ -341,7 +348,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_flags(conn, cdc->cflags);
 }
 
-/* What was waited for may have come: then what has been kept counts */
+/* If the awaited CDC has come process the deferred one */
 static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 {
 	const struct smcr_cdc later = conn->reorder.cdc;
@@ -393,8 +400,9 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	spin_lock_bh(&conn->lock);
 	/*
-	 * The socket may have a connection that was opened since the lookup. One in the
-	 * group has a reference on the socket, which outlasts its time under this lock.
+	 * The socket may have another connection, which was opened since the lookup. A
+	 * connection that is in the group has a reference on the socket, which is not
+	 * put before conn->lgr is cleared under this lock.
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);

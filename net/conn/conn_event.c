@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one place that feeds the close machine, and carries out what it orders
+ * Events of the close machine, all from here, and the execution of its actions
  * (RFC 7609 4.8).
  */
 #include <net/tcp.h>
@@ -25,8 +25,8 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
 }
 
 /*
- * Carry out what the machine ordered. conn->lock held; things that sleep are
- * left to smcr_conn_work(). Returns an event that follows at once, or
+ * Carry out the actions of the close machine. conn->lock held; those that sleep
+ * are left to smcr_conn_work(). Returns an event that follows at once, or
  * NR_SMCR_CONN_EV.
  */
 static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
@@ -70,7 +70,11 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_ERROR) {
 		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
-		smp_wmb();	/* pairs with smcr_poll_own() */
+		/*
+		 * sk_err, then shutdown and state. Pairs with smcr_poll_own(), or
+		 * poll() may report the end without the error
+		 */
+		smp_wmb();
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 		WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 		sk_error_report(sk);
@@ -99,12 +103,13 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_RELEASE) {
 		/*
-		 * A reader may be left. It has to hear of the group's end, and so
-		 * has what is still to be said, also of the link's.
+		 * With unread data the connection stays in the group until they are
+		 * read, so that the end of the group reaches it, and also a failure
+		 * of the link while something is still to be sent.
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
-		/* who reads on finds an orderly end: the peer's C */
+		/* an application that reads on finds an orderly end: the peer's C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* a lingering close() */
@@ -116,7 +121,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	return next;
 }
 
-/* What is left to happen in CLOSED when there is still something to read */
+/* An event in CLOSED while unread data are left */
 static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
 {
 	switch (ev) {
@@ -157,7 +162,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	/* the machine is through, the reader is not; sending may not be, either */
+	/* already CLOSED, but unread data are left; CONFLICT also stops sending */
 	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
 		smcr_conn_rest_event(conn, ev);
 		return;
@@ -197,11 +202,11 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 }
 
 /**
- * smcr_conn_drained() - more was delivered: does the close machine wait for that?
- * @conn: connection, conn->lock held; what sending knows of it is up to date
+ * smcr_conn_drained() - give the close machine DRAINED if that is due
+ * @conn: connection, conn->lock held; smcr_tx_reclaim() has brought tx up to date
  *
- * The machine may send, and whatever that needs is as it has to be: it is told from
- * here alone, after smcr_tx_reclaim(), never by it.
+ * The machine may send. So it gets this event from here alone, by the callers of
+ * smcr_tx_reclaim() when that has returned, never from within.
  */
 void smcr_conn_drained(struct smcr_conn *conn)
 {
@@ -216,10 +221,10 @@ void smcr_conn_drained(struct smcr_conn *conn)
 /**
  * smcr_conn_tx_done() - completion of a signalled post
  * @pend: of smcr_link_post()
- * @ok: it went through
+ * @ok: it succeeded
  *
- * Sending takes note of it first, then the close machine hears of it, then what
- * waited for it is posted.
+ * First the send state is brought up to date, then the close machine gets its event,
+ * then what waited for the completion is posted.
  *
  * Context: softirq, or process on a software device.
  */
@@ -249,7 +254,7 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
  * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *
- * Not the end of the data: the peer's D, C or A gets T_CLOSE to arrive.
+ * This is not the end of the data: the peer's D, C or A gets T_CLOSE to arrive.
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
@@ -291,10 +296,11 @@ out:
 }
 
 /**
- * smcr_conn_closing() - does T_CLOSE run, for a peer that reads what we wrote?
+ * smcr_conn_closing() - is T_CLOSE the time for the peer to take data after close()?
  * @conn: connection, conn->lock held
  *
- * A FIN that came too early has its own time, and so has what follows from a reset.
+ * T_CLOSE after a FIN that came too early does not count, nor does a timer after an
+ * abnormal end.
  *
  * Return: true after close(), until the connection ends for another reason.
  */
@@ -319,8 +325,8 @@ static void smcr_conn_unorphan_locked(struct smcr_net *sn,
 }
 
 /**
- * smcr_conn_unorphan() - a connection is over
- * @conn: connection; no orphan any more if it was one
+ * smcr_conn_unorphan() - take a connection off the list of orphans
+ * @conn: connection that is being released; orphan or not
  */
 void smcr_conn_unorphan(struct smcr_conn *conn)
 {
@@ -332,11 +338,11 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_orphan() - the application has closed it, and it goes on
+ * smcr_conn_orphan() - list a connection that goes on after close() as an orphan
  * @conn: connection of a socket without an application
  *
- * Of more than max_orphans the oldest is aborted: those that end as they should
- * are orphans for a moment only, and peers that take little cannot keep their place.
+ * Of more than max_orphans the oldest is aborted: those that end in order are
+ * orphans for a moment only, and peers that take little cannot keep their place.
  *
  * Context: process; socket lock held, without which the connection is not released.
  */
@@ -359,7 +365,8 @@ void smcr_conn_orphan(struct smcr_conn *conn)
 	if (++sn->n_orphans > READ_ONCE(sn->knobs.max_orphans)) {
 		old = list_first_entry(&sn->orphans, struct smcr_conn,
 				       end.orphan);
-		sock_hold(&smcr_conn_sock(old)->sk);	/* it has the group's */
+		/* an orphan is in a group, and so has a reference */
+		sock_hold(&smcr_conn_sock(old)->sk);
 		smcr_conn_unorphan_locked(sn, old);
 	}
 	spin_unlock_bh(&sn->sk_lock);
@@ -374,7 +381,7 @@ void smcr_conn_orphan(struct smcr_conn *conn)
 
 /**
  * smcr_conn_user_timer() - TCP_USER_TIMEOUT may be over
- * @timer: tx.timer; had a reference on the socket
+ * @timer: tx.timer; its reference on the socket is put
  */
 void smcr_conn_user_timer(struct timer_list *timer)
 {

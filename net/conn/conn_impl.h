@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of connections have in common; for nobody else. */
+/* Declarations that the files of a connection share; for no other file. */
 #ifndef _SMCR_CONN_IMPL_H
 #define _SMCR_CONN_IMPL_H
 
@@ -41,16 +41,18 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 void smcr_conn_rx_wait_over(struct timer_list *timer);
 
 /*
- * Jiffies that a switch holds up a packet, at most; with flow control by pauses, say. If
- * it is the next one that a queue pair waits for it is taken, also after its sender's
- * has ended.
+ * Jiffies that the network holds up a packet, at most, for example by flow control with
+ * pauses. If the packet is the next one that a queue pair expects it is accepted, also
+ * when the sender's queue pair has ended.
  */
 #define SMCR_HELD_UP	HZ
 
-/*
- * What is left to be done without conn->lock: references on the link before and the link
- * now, NULL if there is none; it has waited in line, with a reference on the socket. And
- * whether the machine has ended it, as no link carries any more.
+/**
+ * struct smcr_conn_left - what smcr_conn_left() finishes without conn->lock
+ * @from: link before, which is still attached; NULL: none
+ * @to: link now, with a reference; NULL: none
+ * @queued: the connection was in line for the send queue, with a reference on the socket
+ * @lost: the close machine has ended the connection, as no link carries any more
  */
 struct smcr_conn_left {
 	struct smcr_link *from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections: opened and discarded in the handshake, released when the close
- * machine says so (RFC 7609 3.5.2).
+ * Life of a connection: opened or discarded in the handshake, released when the
+ * close machine has ended it (RFC 7609 3.5.2).
  */
 #include <linux/random.h>
 #include <net/tcp.h>
@@ -40,9 +40,9 @@ static void smcr_conn_reset_snd(struct smcr_conn_snd *snd)
 }
 
 /*
- * As new in @lgr: an earlier connect() on this socket may have ended in TCP.
- * The token comes with the group: softirq that still has the old one in its
- * hands must not find both together.
+ * Reset the connection for @lgr: an earlier connect() on this socket may have ended
+ * in TCP. The token is cleared together with the change of the group: a softirq that
+ * has looked up the earlier connection must not find its token in the new group.
  */
 static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 			    struct smcr_link *link)
@@ -88,7 +88,7 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * smcr_conn_open() - give a socket a connection in a link group
  * @ssk: socket in a handshake
  * @lgr: link group
- * @on: client: what names the link; NULL: any one of the group
+ * @on: client: the Accept, which names the link; NULL: any link of the group
  * @bsize: wanted element size code
  * @req: the caller's requests so far, for the next try after -EINPROGRESS
  * @why: reason on failure
@@ -109,7 +109,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	struct smcr_link *link;
 	int rc;
 
-	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection stays what it is */
+	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection is not changed */
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
@@ -118,7 +118,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
-	/* in first contact it is registered later */
+	/* in first contact the RMB is registered later */
 	if (!link || (READ_ONCE(link->num) &&
 		      !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
@@ -157,13 +157,13 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 }
 
 /**
- * smcr_conn_set_peer() - what the peer's Accept or Confirm says of its side
+ * smcr_conn_set_peer() - take the peer's element and token from its Accept or Confirm
  * @conn: open connection
  * @m: decoded message, enumerations already checked
  * @on: link that it names; NULL: the one that the connection is on
  *
  * Return: 0; -ENOENT its RMB is not known on the link, or has elements of another
- * size; -EBUSY the element is not the peer's to give away; -ENOSPC too many
+ * size; -EBUSY the element is in use, see smcr_conn_claim_relem(); -ENOSPC too many
  * RTokens; -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
@@ -189,7 +189,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx.ring.base = conn->lgr->terms.base;
 	rc = smcr_conn_resolve_rtoken(conn, conn->link);
-	/* it moves when it is active, and aims then (FO-23) */
+	/* its link is lost: it moves once it is active, and the RToken follows (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
 	    !smcr_link_carries(conn->link))
 		rc = 0;
@@ -210,7 +210,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
 		       conn->rx.prod.abs);
-	/* a listener's children have it from TCP */
+	/* a listener's child has inherited it from TCP */
 	conn->tx.nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	smcr_tx_set_timeout(conn);
 	WRITE_ONCE(conn->active, true);
@@ -224,20 +224,20 @@ void smcr_conn_activate(struct smcr_conn *conn)
 				       conn->preactive.bad);
 	else if (conn->preactive.cflags)
 		smcr_conn_rx_flags(conn, conn->preactive.cflags);
-	/* the group may have died before there was a state to tell it to */
+	/* the group may have ended while the close machine was not active yet */
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
-	smcr_tx_push(conn);	/* nothing that was owed before is forgotten */
+	smcr_tx_push(conn);	/* what was owed before */
 	if (conn->lgr && !smcr_link_carries(conn->link))
 		smcr_conn_want_move(conn);
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Send buffers of connections that have ended which a link keeps at most */
+/* Send buffers of ended connections that a link keeps, at most */
 #define SMCR_RECLAIM_MAX	64
 
-/* An RDMA WRITE may still be reading: they stay until the queue pair ends */
+/* Keep send buffers until the queue pair ends: an RDMA WRITE may still read them */
 static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 				struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
@@ -248,7 +248,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 			      SMCR_DEL_PROTOCOL);
 }
 
-/* The pages of a buffer that smcr_conn_leave_link() has lent */
+/* Put the pages of a buffer that smcr_conn_leave_link() has lent */
 static void smcr_conn_unlend(struct smcr_buf *buf)
 {
 	if (buf)
@@ -256,8 +256,8 @@ static void smcr_conn_unlend(struct smcr_buf *buf)
 }
 
 /*
- * What sending needs goes: place in line, RToken, send buffers. The machine is
- * in CLOSED or was never started, so that nothing is posted any more.
+ * Release what sending needs: place in line, RToken, send buffers. The close machine
+ * is in CLOSED or was never started, so that nothing is posted any more.
  */
 void smcr_conn_release_tx(struct smcr_conn *conn)
 {
@@ -276,7 +276,7 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 	conn->snd.old = NULL;
 	smcr_tx_unwatch(conn);
 	if (link) {
-		smcr_link_hold(link);	/* it may be left at any time */
+		smcr_link_hold(link);	/* smcr_conn_leave_device() may detach it */
 		queued = smcr_link_cancel_wait(link, &conn->tx.sq_wait);
 	}
 	spin_unlock_bh(&conn->lock);
@@ -299,13 +299,13 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 }
 
 /*
- * The connection is lost, but a thread has the socket lock, maybe for ever: it copies
- * from or to a page that does not come. What belongs to the device does not wait for
- * that. The link gets the send buffers, whose pages stay for the thread, and is left, for
- * another one that A goes over, or for none; the rest has the group's memory only, and
- * follows with the socket lock.
+ * Release the device of a lost connection without the socket lock, which a thread may
+ * have for ever: it copies from or to a page that does not come. The link gets the send
+ * buffers, whose pages stay for the thread. Then the connection detaches from it, and
+ * attaches to another link, over which A goes, or to none. What is left is memory of the
+ * group only, and is released under the socket lock.
  *
- * Without the socket lock: its owner finds another link or none, under conn->lock.
+ * The owner of the socket lock finds another link or none, under conn->lock.
  */
 void smcr_conn_leave_device(struct smcr_conn *conn)
 {
@@ -315,7 +315,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	lgr = conn->lgr;
-	/* it has had its time to move, and cannot */
+	/* the time for a move is over: its device is being removed */
 	late = test_and_clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo) &&
 	       conn->link && smcr_link_silent(conn->link) &&
 	       READ_ONCE(conn->link->pid.dev->removed);
@@ -326,7 +326,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 	    (left.lost || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD))
 		left = smcr_conn_leave_link(conn, NULL);
 	if (left.from || left.to)
-		smcr_lgr_hold(lgr);	/* a close() may let go of it at any time */
+		smcr_lgr_hold(lgr);	/* a close() may put the connection's reference */
 	spin_unlock_bh(&conn->lock);
 	if (!left.from && !left.to)
 		return;
@@ -335,9 +335,9 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 }
 
 /*
- * The group has ended and the application still reads: what the unread data are
- * in leaves the group, which gives out no elements any more. False if they were
- * purged just now.
+ * Pin the part of the element that has unread data, when the group has ended and the
+ * application still reads. The element is not given back: the group gives out none
+ * any more. False if there are no unread data, as they were read or purged.
  */
 static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 {
@@ -370,9 +370,9 @@ void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 }
 
 /*
- * Element and references go. @keep: what is unread stays for the reader, which
- * takes a group that gives out no elements any more; else what a CDC brought
- * since the caller looked is dropped. The socket lock is held if sk is live.
+ * Release the element and the references. @keep: unread data stay for the reader, for
+ * which the group must be dead; else what a CDC has brought since the caller's check is
+ * dropped. The socket lock is held if sk is live.
  */
 static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 				 bool keep)
@@ -386,7 +386,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
-	/* softirq sees no connection any more before the element goes */
+	/* softirq finds no connection any more before the element is released */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);
@@ -403,13 +403,16 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	if (sock_flag(&ssk->sk, SOCK_DEAD))
 		smcr_conn_unorphan(conn);
-	if (link)		/* not left yet */
+	if (link)		/* not detached before */
 		smcr_link_detach(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
 }
 
-/* When all was read; who reads or closes, or ends the group, comes back here */
+/*
+ * Release the element if all was read, or the group is dead. Until then a read, a
+ * close() and the end of the group queue the work that calls this again.
+ */
 void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 {
 	bool dead = conn->lgr && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD;
@@ -419,7 +422,7 @@ void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 }
 
 /**
- * smcr_conn_leave_early() - a connection whose handshake has failed leaves its link
+ * smcr_conn_leave_early() - detach a connection whose handshake has failed
  * @conn: open or not
  *
  * The link's device does not wait for smcr_conn_discard(), which needs the socket lock.
@@ -433,7 +436,7 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
 	bool active;
 
 	spin_lock_bh(&conn->lock);
-	/* without a group it is what an earlier attempt has left */
+	/* without a group it is left over from an earlier attempt */
 	active = conn->lgr && conn->active;
 	if (!active)
 		link = smcr_conn_set_link(conn, NULL);
@@ -448,9 +451,10 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
  * @conn: open or not
  *
  * On return no work or timer of the connection is left, and none will come. The
- * socket lock keeps away one that became active early and is ending by itself.
+ * socket lock excludes the work of a connection that was activated already, and is
+ * ending by itself.
  *
- * Context: process, sleeps; socket lock held, which neither of them waits for.
+ * Context: process, sleeps; socket lock held, which neither work nor timer waits for.
  */
 void smcr_conn_discard(struct smcr_conn *conn)
 {
@@ -469,7 +473,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	if (conn->own.pin_len)
 		smcr_conn_unkeep_rest(conn);
 
-	/* what it ordered is not for the socket's next connection */
+	/* actions of this connection are not for the socket's next one */
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->end.todo, 0);
 	spin_unlock_bh(&conn->lock);

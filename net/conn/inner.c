@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The inner TCP socket: whose it is, what it has, its end. Its callbacks are in
+ * The inner TCP socket: its owner, its pending input, its end. Its callbacks are in
  * sock/sock_tcp.c.
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
 #include "conn/smcr_sock.h"
 
-/* What a BPF program keeps of a socket is where we would keep its owner */
+/* True if sk_user_data, the place of the owner, is in use by a BPF program */
 bool smcr_tcp_has_bpf(const struct sock *tsk)
 {
 	return (uintptr_t)rcu_access_pointer(__sk_user_data(tsk)) &
 	       (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF);
 }
 
-/* Not since a BPF program took it, even if that has given it back; callback lock */
+/* False from a BPF program's first use of sk_user_data on; callback lock */
 bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
 {
 	return __locked_read_sk_user_data_with_flags(ssk->tcp->sk, 0) == ssk;
@@ -41,7 +41,7 @@ bool smcr_tcp_taken(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_peer() - where a connection comes from or goes to
+ * smcr_tcp_peer() - address of the TCP peer
  * @tsk: connected inner socket
  * @addr: set to the peer's address, IPv4-mapped for IPv4
  */
@@ -57,11 +57,11 @@ void smcr_tcp_peer(const struct sock *tsk, struct in6_addr *addr)
 }
 
 /**
- * smcr_tcp_owner() - whose inner socket is it?
+ * smcr_tcp_owner() - AF_SMC socket of an inner socket
  * @tsk: inner socket or child of one, sk_callback_lock held for reading
  *
- * Return: its AF_SMC socket; NULL: a listener's child that nobody accepted yet,
- * or unhooked just now.
+ * Return: AF_SMC socket; NULL: @tsk is a listener's child that is not accepted
+ * yet, or was unhooked just now.
  */
 struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 {
@@ -72,7 +72,7 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	if (!smcr_tcp_has_bpf(tsk) &&
 	    rcu_access_pointer(__sk_user_data(tsk)))
 		return __locked_read_sk_user_data_with_flags(tsk, 0);
-	/* taken by a BPF program, which may have given it back */
+	/* sk_user_data is in use by a BPF program, or was */
 	tcp = tsk->sk_socket;
 	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
 }
@@ -90,7 +90,7 @@ bool smcr_tcp_has_news(const struct sock *tsk)
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
 }
 
-/* Inner socket's callback lock held, if there is somebody else who knows it */
+/* Inner socket's callback lock held, unless the socket is not published yet */
 static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
 			       kuid_t uid, kgid_t gid)
 {
@@ -104,7 +104,7 @@ static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
 }
 
 /**
- * smcr_tcp_own() - the inner socket belongs to whom the AF_SMC socket belongs
+ * smcr_tcp_own() - give the inner socket the file and user of the AF_SMC socket
  * @ssk: socket
  * @sock: its BSD socket
  *
@@ -126,11 +126,11 @@ void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock)
 }
 
 /**
- * smcr_tcp_own_child() - until accept() a child is its listener's, as TCP's is
- * @child: child, not yet known to anybody
+ * smcr_tcp_own_child() - give a child the user of its listener
+ * @child: child, not yet published
  * @lsk: its listener
  *
- * It has the user, but neither file nor inode.
+ * As on TCP it has neither file nor inode before accept().
  */
 void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
 {
@@ -142,8 +142,8 @@ void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
 }
 
 /**
- * smcr_tcp_disown() - the application's file is about to go, the inner socket stays
- * @ssk: socket
+ * smcr_tcp_disown() - detach the inner socket from the application's file
+ * @ssk: socket that is being closed, and whose inner socket stays
  *
  * The user stays, as with TCP's orphans.
  *
@@ -166,7 +166,7 @@ void smcr_tcp_disown(struct smcr_sock *ssk)
 
 /**
  * smcr_tcp_fin() - orderly end of the TCP connection
- * @ssk: socket whose SMC-R connection is through
+ * @ssk: socket whose SMC-R connection has ended
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keepalive: the options of the sockets, and when the link of a group is to be
- * tested for them. The TEST LINK itself is sent and judged in lgr/llc_test.c.
+ * Keepalive: the options of the sockets, and when a link is to be tested for them.
+ * TEST LINK is sent, and its outcome judged, in lgr/llc_test.c.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -14,8 +14,8 @@
  * @ssk: socket in mode SMC, socket lock held
  * @idle: TCP_KEEPIDLE as the application wants it, jiffies
  *
- * The inner socket has what the application set last. That is what counts for
- * TEST LINK, and what getsockopt() shows.
+ * The inner socket gets no less than the floor. What the application has set counts
+ * for TEST LINK, and getsockopt() returns it: if it is less it is in ssk->keepidle.
  */
 void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 {
@@ -37,8 +37,8 @@ void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
  * smcr_keepalive_changed() - SO_KEEPALIVE, TCP_KEEPIDLE, _INTVL or _CNT
  * @ssk: socket in mode SMC, socket lock held
  *
- * The timer of the group is touched only by a connection that wants to hear
- * earlier than all others; many connections with the same options are cheap.
+ * The timer of the group is changed only for a connection with an idle time shorter
+ * than that of all others; many connections with the same options are cheap.
  */
 void smcr_keepalive_changed(struct smcr_sock *ssk)
 {
@@ -76,16 +76,16 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 {
 	sock_owned_by_me(&ssk->sk);
 
-	/* its idle time begins, however long the link was silent */
+	/* its idle time begins now, however long the link was silent */
 	ssk->conn.ka.since = jiffies;
 	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));
 	smcr_keepalive_changed(ssk);
 }
 
 /*
- * Last activity of a link, whichever connection's. A connection was active at
- * its start and then never later than its link: no stamp of its own is needed
- * to know that both were idle.
+ * Last activity of a link, whichever connection's. A connection is active at its
+ * start, and later no more recently than its link: if the link is idle the connection
+ * is, too, and needs no stamp of its own.
  */
 static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 {
@@ -95,7 +95,7 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 	return time_after(rx, tx) ? rx : tx;
 }
 
-/* What smcr_keepalive_due() looks for, and finds */
+/* Arguments and result of smcr_keepalive_ask() */
 struct smcr_keepalive_look {
 	const struct smcr_link *link;
 	struct smcr_keepalive *ka;
@@ -130,11 +130,11 @@ static void smcr_keepalive_ask(struct smcr_lgr_member *member, void *arg)
 
 /**
  * smcr_keepalive_due() - does a connection want TEST LINK?
- * @link: link of an ACTIVE group: those of its connections are asked
+ * @link: link of an ACTIVE group; only the connections on it count
  * @ka: result
  *
- * All connections are looked at only when the link was idle for as long as the
- * most impatient of them allows; an active link costs a comparison.
+ * The connections of the group are visited only when the link was idle for the
+ * shortest idle time of them; an active link costs a comparison.
  *
  * Context: process, sleeps.
  */
@@ -160,7 +160,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		return;
 
 	ka->left = LONG_MAX;
-	/* what a connection asks for from now on may be missed below, but not here */
+	/* the visit may miss an option that is set meanwhile, but not its ka_min */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
 	spin_unlock_bh(&lgr->lock);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failover: a connection goes on over another link of its group (RFC 7609 4.6).
+ * Failover: the move of a connection to another link of its group (RFC 7609 4.6).
  *
  * When a link has failed, its queue pair is stopped first, so that what has certainly
  * arrived is known. Then each of its connections moves by itself, under its socket
  * lock, since the send buffer has to be mapped for the new link's device. Until
- * then nothing is posted, and nothing that is owed is forgotten. One in a handshake has
+ * then nothing is posted, and what is owed stays owed. A connection in a handshake has
  * no send buffer, and is moved by its handshake.
  */
 #include "conn/conn.h"
@@ -17,9 +17,9 @@
 #include "conn/conn_impl.h"
 
 /*
- * The link of a connection that has to move, and is @active or not, with a reference, or
- * NULL. While something is under way on it the connection waits: smcr_conn_move_all()
- * comes when nothing is (FO-03), or smcr_conn_tx_done().
+ * The link that a connection has to leave, with a reference; NULL: none, or conn->active
+ * differs from @active. As long as posts are pending on the link the connection waits:
+ * smcr_conn_move_all() (FO-03) or smcr_conn_tx_done() queues the move when none is.
  */
 static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 {
@@ -36,7 +36,7 @@ static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 	return link;
 }
 
-/* Send buffers on the device of @to; the socket lock keeps them what they are */
+/* Map the send buffers for the device of @to; the socket lock keeps them in place */
 static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	int rc = 0;
@@ -60,22 +60,23 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * What was lost with the link @num may still be on its way. It does no harm when the
- * link is deleted, since the peer takes nothing by it any more, or when the time is over.
+ * Write nothing from @at on, as the network may still deliver WRITEs of the lost link
+ * @num, until that link is deleted, since the peer takes nothing by it any more, or until
+ * SMCR_HELD_UP is over.
  */
 static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 {
 	lockdep_assert_held(&conn->lock);
 	if (at == U64_MAX)
 		return;
-	/* of two links neither is enough */
+	/* after the loss of two links the deletion of one is not enough */
 	WRITE_ONCE(conn->bound.num, conn->bound.at == U64_MAX ? num : 0);
 	conn->bound.at = min(conn->bound.at, at);
 	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->bound.timer,
 		       jiffies + SMCR_HELD_UP);
 }
 
-/* conn->lock held: the peer takes nothing by the old link any more */
+/* The peer takes nothing by the lost link any more. conn->lock held. */
 static void move_unbind(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -87,7 +88,7 @@ static void move_unbind(struct smcr_conn *conn)
 	smcr_tx_push(conn);
 }
 
-/* conn->lock held: the link @num is deleted. Not if another one binds, too */
+/* The link @num is deleted: unbind, unless another one binds, too. conn->lock held. */
 void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 {
 	lockdep_assert_held(&conn->lock);
@@ -95,7 +96,7 @@ void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 		move_unbind(conn);
 }
 
-/* It has not been deleted, but nothing is on its way for so long */
+/* The lost link is not deleted yet, but no packet is held up for so long */
 void smcr_conn_unbind_late(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -110,8 +111,8 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 }
 
 /*
- * conn->lock held: from @from to @to. What certainly has arrived is not written
- * again, the rest is, unless the send buffers are lent.
+ * Change the link from @from to @to. What has certainly arrived is not written again, the
+ * rest is, unless the send buffers are lent. conn->lock held.
  */
 static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -134,7 +135,7 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 	conn->mv.lost = false;
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
-	/* it only waits for its reader; in a handshake it has no element of the peer yet */
+	/* only unread data are left; in a handshake there is no element of the peer yet */
 	if (conn->relem.rtoken < 0 && conn->active)
 		return;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
@@ -149,8 +150,8 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * conn->lock held: as move_switch(). False: the peer has announced no RToken of its RMB
- * there, which only data need.
+ * As move_switch(). False: the peer has announced no RToken of its RMB on @to, which
+ * only data need. conn->lock held.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -165,13 +166,17 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * The move of all connections of @to may have passed by before this one was on it, and
- * the deletion of @from before it was bound: pairs with smcr_conn_move_all().
+ * smcr_conn_move_all() may have run for @to before this connection was on it, and for
+ * the deletion of @from before it was bound: do now what that has missed.
  */
 static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *to)
 {
-	smp_mb();	/* conn->link and conn->bound, then the state of the links */
+	/*
+	 * conn->link and conn->bound, then the state of the links. Pairs with
+	 * smcr_conn_move_all(), or both may miss the other: no move, no end of the bound
+	 */
+	smp_mb();
 	if (!smcr_link_carries(to))
 		smcr_conn_want_move(conn);
 	if (READ_ONCE(from->deleted)) {
@@ -182,8 +187,8 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * Is nothing of the connection on its way over @from? A silent link may be used again at
- * any time (smcr_link_stay()), and then something is posted there under conn->lock.
+ * Is no post of the connection pending on @from? A silent link may be used again at any
+ * time (smcr_link_stay()), and then something is posted there under conn->lock.
  */
 static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 {
@@ -192,8 +197,9 @@ static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 }
 
 /*
- * True: it has left @from. Else @why is why not, or NONE if it was not there any more or
- * that is used again; the caller may have found something before.
+ * Move from @from to @to, unless *@why has a reason against it already. False: not
+ * moved; *@why is the reason, or NONE if the connection was not on @from any more, or
+ * that link is used again.
  */
 static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 		    struct smcr_link *to, enum smcr_reason *why)
@@ -217,7 +223,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
-/* The link frees a send buffer, but for its pages, until smcr_conn_unlend() */
+/* Leave a send buffer to the link; its pages stay until smcr_conn_unlend() */
 static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 {
 	if (!buf)
@@ -227,9 +233,9 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 }
 
 /**
- * smcr_conn_leave_link() - leave a link that keeps the send buffers
+ * smcr_conn_leave_link() - leave a link, together with the send buffers
  * @conn: connection, conn->lock held; it sends no data any more
- * @to: link for what is still to be said, which carries; NULL: none
+ * @to: link for what is still to be sent, which carries; NULL: none
  *
  * Return: what smcr_conn_left() needs.
  */
@@ -256,7 +262,7 @@ struct smcr_conn_left smcr_conn_leave_link(struct smcr_conn *conn,
 /**
  * smcr_conn_left() - the rest of smcr_conn_leave_link()
  * @conn: connection, without its lock
- * @left: of smcr_conn_leave_link(); its references end
+ * @left: of smcr_conn_leave_link(); its references are put
  *
  * Context: process, sleeps.
  */
@@ -272,14 +278,14 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
 }
 
 /**
- * smcr_conn_no_move() - no other link will do for a connection
- * @conn: connection, conn->lock held; nothing that it has sent is under way
+ * smcr_conn_no_move() - end a connection for which no other link will do
+ * @conn: connection, conn->lock held; no post of it is pending
  * @why: reason
  *
- * It ends. While the group has a link that carries, A goes over that: the peer may not
- * look at TCP, and would write into the element when another connection has it (RMB-22).
- * A needs no RToken and no send buffer. If its own link is used again, or no link carries
- * just now and the group goes on, so does the connection.
+ * While the group has a link that carries, A goes over that. A needs no RToken and no
+ * send buffer. Without it a peer that does not look at TCP would write into the element
+ * when another connection has it (RMB-22). The connection goes on if its own link is used
+ * again, or if no link carries just now and the group goes on.
  *
  * Return: for smcr_conn_left().
  */
@@ -292,7 +298,7 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* one that leaves may be used again: smcr_conn_stay_all() comes */
+	/* a link that drains may be used again: smcr_conn_stay_all() follows */
 	if (left.to == conn->link || (!left.to && smcr_tx_parked(conn)))
 		return left;
 	if (!conn->snd.lent)
@@ -304,13 +310,13 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 		return left;
 	}
 	left = smcr_conn_leave_link(conn, left.to);
-	/* as when TCP was reset: A, and the peer's is waited for */
+	/* as after a reset of TCP: send A, and wait for the peer's */
 	smcr_conn_event_locked(conn, SMCR_CONN_EV_TCP_RESET, why);
 	smcr_tx_push(conn);
 	return left;
 }
 
-/* One link after the other was tried in vain */
+/* No link will do: end the connection if it is still on @from */
 static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 			enum smcr_reason why)
 {
@@ -323,7 +329,7 @@ static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 	smcr_conn_left(conn, &left);
 }
 
-/* How long it was without a link; one that stays after all was not lost */
+/* Counter for the time since @from was lost; 0 if it is used again by now */
 static enum smcr_counter move_time(const struct smcr_link *from)
 {
 	unsigned long lost_at = READ_ONCE(from->lost_at);
@@ -347,7 +353,7 @@ static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
 		smcr_count(sn, SMCR_CNT_MOVE_OTHER);
 }
 
-/* To one link that carries, with a reference; see move_to() */
+/* move_to() with the send buffers mapped. @to carries, and the caller has a reference */
 static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 		     struct smcr_link *to, enum smcr_reason *why)
 {
@@ -367,8 +373,8 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * From a link that works to one that has fewer connections, now that all has arrived; if
- * there is none any more, or it will not do, it goes on where it is.
+ * Move from a link that works to one that has fewer connections, now that all data have
+ * arrived. If there is none any more, or it will not do, the connection stays.
  */
 static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 {
@@ -386,7 +392,7 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* From a link that is stopped, or drained: to any that will do */
+/* Move from a link that is stopped, or drained, to any that will do */
 static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 {
 	enum smcr_reason why = SMCR_R_NONE;
@@ -396,7 +402,7 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
-		/* its own one is used again: smcr_conn_stay_all() comes */
+		/* its own link is used again: smcr_conn_stay_all() follows */
 		if (to == from) {
 			smcr_link_put(to);
 			return;
@@ -413,14 +419,14 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 		move_failed(conn, from, why);
 }
 
-/* It has nowhere to go from, or that is up to its handshake */
+/* There is no link to leave, or the handshake is to move the connection */
 static void move_not(struct smcr_conn *conn)
 {
 	bool early;
 
 	spin_lock_bh(&conn->lock);
 	early = conn->link && !conn->active;
-	/* it may have waited for a link that stays after all */
+	/* post what has waited if its link is used again */
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 	if (early)
@@ -431,9 +437,10 @@ static void move_not(struct smcr_conn *conn)
  * smcr_conn_move() - go on over another link
  * @conn: connection; the caller has the socket lock
  *
- * It does not if its link is in use, or is the group's last. It is aborted when no
- * other link will do: its send buffer cannot be mapped, or the peer has announced no key.
- * One that is not active yet is left to its handshake, which is kicked: smcr_conn_move_early().
+ * Nothing is done if its link is in use, or is the group's last. The connection is aborted
+ * if no other link will do: its send buffer cannot be mapped, or the peer has announced no
+ * RToken. If it is not active yet its handshake is kicked, and moves it:
+ * smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */
@@ -447,20 +454,20 @@ void smcr_conn_move(struct smcr_conn *conn)
 	}
 	if (!smcr_link_silent(from))
 		move_spread(conn, from);
-	/* it may have been lost meanwhile, and this was the call for that */
+	/* the link may have failed meanwhile, and no other call comes for that */
 	if (smcr_link_silent(from) && READ_ONCE(conn->link) == from)
 		move_off(conn, from);
 	smcr_link_put(from);
 }
 
 /**
- * smcr_conn_move_early() - a connection in a handshake goes over another link
+ * smcr_conn_move_early() - move a connection in a handshake to another link
  * @conn: connection in an ACTIVE group, whose peer is not set yet; the caller has the turn
  *	of its handshake
  *
- * Its link's device does not wait for the peer. The connection has sent nothing, but the
- * peer may know that it was to send there: F comes with its first message (FO-23). It
- * stays if its link is in use, or while no other one is.
+ * So the removal of its link's device does not wait for the peer. The connection has sent
+ * nothing, but CLC may have named the old link to the peer: its first message has F
+ * (FO-23). It stays if its link is in use, or while no other one is.
  *
  * Context: process, sleeps.
  */
@@ -479,7 +486,7 @@ static void move_any(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_stay_all() - a link can be used, and none could before
+ * smcr_conn_stay_all() - a link can be used, when none could before
  * @link: link
  *
  * Connections that are on it go on, those that are on one that cannot be used any more move.
@@ -496,8 +503,8 @@ void smcr_conn_stay_all(struct smcr_link *link)
  * smcr_conn_spread() - go on over a link that has fewer connections
  * @conn: connection; the caller has the socket lock
  *
- * As with a link that is left in order it sends nothing more before all that it has
- * sent has arrived; smcr_conn_move() comes then.
+ * As on a link that drains it sends nothing more before all that it has sent has
+ * arrived; smcr_conn_move() follows then.
  *
  * Context: process.
  */
@@ -513,7 +520,7 @@ void smcr_conn_spread(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Who calls has the connection by one of its locks, or that of its group */
+/* Queue a move. A lock or a reference of the caller keeps the socket. */
 void smcr_conn_want_move(struct smcr_conn *conn)
 {
 	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
@@ -548,10 +555,10 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_late_all() - a device waits for connections that could have moved
+ * smcr_conn_late_all() - end overdue moves for which the removal of a device waits
  * @lgr: group with another link
  *
- * Those that cannot move, as a thread has their lock, are aborted.
+ * Connections that cannot move, as a thread has their lock, are aborted.
  *
  * Context: process, sleeps.
  */
@@ -561,9 +568,10 @@ void smcr_conn_late_all(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_conn_move_all() - the connections of a link move
- * @link: link on which nothing of theirs is under way, of a group that has another. When
- *	it is deleted those that have left it may write all there is room for
+ * smcr_conn_move_all() - move the connections of a link
+ * @link: link on which no post of theirs is pending; its group has another one
+ *
+ * If it is deleted, connections that have left it are unbound: struct smcr_conn_bound.
  *
  * Context: process, sleeps.
  */
@@ -573,7 +581,7 @@ void smcr_conn_move_all(struct smcr_link *link)
 	smcr_lgr_each_conn(link->lgr, move_if_on, link);
 }
 
-/* How many connections are to leave the link of each slot */
+/* Argument of spread_if_on(): how many connections are to leave the link of each slot */
 struct spread {
 	struct smcr_lgr *lgr;
 	u32 *more;
@@ -598,9 +606,9 @@ static void spread_if_on(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_spread_all() - connections leave links that have more than their share
+ * smcr_conn_spread_all() - move connections off links that have more than their share
  * @lgr: group
- * @more: how many of each link; what is left of it could not be found
+ * @more: in: how many, for the link of each slot; out: how many were not found
  *
  * Context: process, sleeps.
  */

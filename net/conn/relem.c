@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ties connections to their group: elements of the peer's RMBs, and its end.
+ * Ties between connections and their group: elements of the peer's RMBs, first
+ * contact, the end of the group.
  */
 #include <net/ipv6.h>
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 
 /*
- * The peer gave our element of its RMB, in @lgr, away (RMB-24). A reference is held.
- * Before activation only activation itself may start the close machine.
- * Context: any up to softirq.
+ * The peer has given the element of @conn in @lgr to another connection (RMB-24). The
+ * caller has a reference. Before activation only activation itself may start the close
+ * machine. Context: any up to softirq.
  */
 static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr != lgr)	/* it has let go of the element meanwhile */
+	if (conn->lgr != lgr)	/* it was released meanwhile */
 		;
 	else if (conn->active)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
@@ -30,9 +31,9 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 }
 
 /*
- * @conn, in @lgr, has ended, and its last message is posted, but it is not released yet:
- * its work waits for the socket lock, or for a completion. The peer may have given its
- * element to another connection. Context: any up to softirq.
+ * True if @conn has ended and its last message is posted: the peer may have given its
+ * element to another connection. It may not be released yet, as its work waits for the
+ * socket lock, or for a completion. Context: any up to softirq.
  */
 static bool smcr_conn_has_ended(struct smcr_conn *conn,
 				const struct smcr_lgr *lgr)
@@ -48,9 +49,9 @@ static bool smcr_conn_has_ended(struct smcr_conn *conn,
 }
 
 /*
- * Store @conn as owner of @key, which has memory. *@old: the owner before, with a
- * reference; NULL if it lets go just now, too. Only the address that formed the group
- * takes an element from an owner that has not ended.
+ * Store @conn as owner of @key, for which memory is reserved. *@old: the owner before,
+ * with a reference; NULL: none, or it was freed just now. Only the address that formed
+ * the group takes an element from an owner that has not ended.
  */
 static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
 			    struct smcr_conn *conn, struct smcr_conn **old)
@@ -74,7 +75,7 @@ static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
 		rc = xa_err(__xa_store(relems, key, conn, GFP_ATOMIC));
 	xa_unlock_bh(relems);
 out:
-	/* its memory goes a grace period after it has let go */
+	/* RCU keeps the memory of *old, also when its last reference was put */
 	if (rc || (*old &&
 		   !refcount_inc_not_zero(&smcr_conn_sock(*old)->sk.sk_refcnt)))
 		*old = NULL;
@@ -83,7 +84,7 @@ out:
 }
 
 /**
- * smcr_conn_claim_relem() - the peer gave @conn an element of its RMB
+ * smcr_conn_claim_relem() - claim an element of the peer's RMB
  * @conn: new owner, in its group
  * @link: link that CLC has named
  * @rkey: RKey of the RMB there
@@ -91,8 +92,8 @@ out:
  * @index: element
  * @size: bytes of an element
  *
- * Another live connection that still holds the element loses it: the peer,
- * its owner, says that it is free (RMB-24). But CLC messages can be relayed: from
+ * Another live connection that still has the element loses it: the peer, which owns
+ * the RMB, has given it to @conn (RMB-24). But CLC messages can be relayed: from
  * an address that did not form the group they take no element of a connection that
  * has not ended (J-08).
  *
@@ -129,7 +130,7 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 }
 
 /**
- * smcr_conn_drop_relem() - @conn does not write to its peer element any more
+ * smcr_conn_drop_relem() - give up the peer's element
  * @conn: connection, in its group
  */
 void smcr_conn_drop_relem(struct smcr_conn *conn)
@@ -146,7 +147,7 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 	conn->relem.rtoken = -1;
 }
 
-/* One connection of the list with a reference, so that no lock is held on it */
+/* The first connection of a group, with a reference instead of lgr->lock */
 static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn = NULL;
@@ -163,7 +164,7 @@ static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_conn_agreed() - first contact: eye catchers are settled
+ * smcr_conn_agreed() - first contact has settled whether elements have eye catchers
  * @lgr: FORMING group
  *
  * Context: process.
@@ -196,13 +197,13 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	spin_lock_bh(&conn->lock);
 	/* a client may have given it up, and be in another group */
 	if (conn->lgr == lgr) {
-		/* in a handshake it has no state: its worker finds out */
+		/* in a handshake the machine has no state: the handshake notices */
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 					       why);
 		else
 			child = !ssk->is_client;
-		/* it may have been closed before, and wait for the socket lock */
+		/* if it was closed before its work may wait for the socket lock */
 		if (!child)
 			smcr_conn_queue_work(conn);
 		smcr_tx_give_up(conn);
@@ -216,7 +217,7 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 }
 
 /**
- * smcr_conn_lose_all() - the group has ended, and its connections with it
+ * smcr_conn_lose_all() - end the connections of a group that has ended
  * @lgr: dead group
  *
  * Context: process, sleeps.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receiving: from the element, where the peer wrote, to the application, and
- * the window updates that follow (RFC 7609 4.5.1, 4.7).
+ * Receive path: from the own element to the application, and the window updates that
+ * follow (RFC 7609 4.5.1, 4.7).
  */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
@@ -11,9 +11,9 @@
 #include "conn/smcr_sock.h"
 
 /*
- * Copy @len readable bytes that start @skip bytes behind the consumer; 0 when they are
- * purged before that is done. The window keeps the peer from writing there until then; a
- * peer that does all the same only spoils its own data.
+ * Copy @len readable bytes that start @skip bytes behind the consumer. Returns bytes
+ * copied, 0 if they were purged meanwhile, or -EFAULT. They are outside of the peer's
+ * window; a peer that writes there all the same only spoils its own data.
  */
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			u32 len)
@@ -24,7 +24,11 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	const struct smcr_buf *buf = conn->own.buf;
 	u32 done = 0, run, at;
 
-	smp_rmb();	/* pairs with smcr_conn_purge_rx() */
+	/*
+	 * cons, then purged. Pairs with smcr_conn_purge_rx(), which sets cons to the end
+	 * of the data: the copy would begin there
+	 */
+	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
 		return 0;
 	smcr_race(smcr_conn_sock(conn)->sn->net, "rx-copy");
@@ -45,7 +49,11 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 		if (off == cap)
 			off = 0;
 	}
-	smp_rmb();	/* the bytes, then whether they were the peer's to write over */
+	/*
+	 * the bytes, then purged. Pairs with smcr_conn_purge_rx(), after which the peer
+	 * may have written over them
+	 */
+	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
 		return 0;
 	return done || !len ? done : -EFAULT;
@@ -62,7 +70,7 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* The same with a position: urgent bytes to be skipped may be more than a ring */
+/* smcr_rx_consume() up to a position: urgent bytes to skip may exceed a ring */
 static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
@@ -74,7 +82,7 @@ static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* How far a reader or peeker @skip bytes behind the consumer gets at once */
+/* Bytes up to the next mark, for a reader or a peek @skip bytes behind the consumer */
 static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 {
 	u64 run;
@@ -89,10 +97,10 @@ static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 }
 
 /*
- * smcr_rx_run() is 0, and nothing was copied yet: on to what follows, as
- * tcp_recvmsg(). An urgent byte is in the stream by SO_OOBINLINE only, and the peer
- * may have written over it. @hole: what a peek has skipped. Returns bytes put
- * into @msg, or -EFAULT.
+ * Pass the place where smcr_rx_run() is 0, if nothing was copied yet, as tcp_recvmsg()
+ * does. An urgent byte is in the stream with SO_OOBINLINE only, and is copied from
+ * urg->byte, as the peer may have written over its place. @hole: bytes that a peek has
+ * skipped. Returns bytes put into @msg, or -EFAULT.
  */
 static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 			u32 *hole)
@@ -134,9 +142,9 @@ static bool smcr_rx_ended(const struct smcr_conn *conn)
 }
 
 /*
- * Not more than @skip bytes were to be read: 1 wait, 0 end of data, or the
- * error; as tcp_recvmsg(). A step of the close machine is seen as a whole: an
- * end with the data before it, a purge with its error.
+ * No more than @skip bytes are readable. Returns 1: wait, 0: end of data, or the error,
+ * as tcp_recvmsg(). Under conn->lock a step of the close machine is visible as a whole:
+ * an end with the data before it, a purge with its error.
  */
 static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 			u32 skip)
@@ -185,8 +193,8 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 }
 
 /*
- * TCP_INQ: how much is left, as tcp_recvmsg() gives it. At the end of data that is 1:
- * a program that waits for edges reads once more, and finds the end.
+ * TCP_INQ: bytes that are left, as tcp_recvmsg() reports them. At the end of data it is
+ * 1: a program with edge-triggered epoll reads once more, and finds the end.
  */
 static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
@@ -229,12 +237,13 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	do {	/* once also for no bytes at all: an error, or a wait */
+	do {	/* once also if @len is 0: an error, or a wait */
 		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
 		u64 run = smcr_rx_run(conn, skip);
 
-		if (unlikely(!run)) {	/* it stops there once, and for a signal */
+		/* at a mark: data before it, or a signal, end the call */
+		if (unlikely(!run)) {
 			if (copied || !len)
 				break;
 			if (signal_pending(current)) {

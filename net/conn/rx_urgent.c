@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Urgent data received: as TCP's, by core/urgent.h (RFC 7609 4.7.5, 4.7.6).
+ * Receipt of urgent data, as on TCP, by core/urgent.h (RFC 7609 4.7.5, 4.7.6).
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -12,8 +12,8 @@ static bool smcr_rx_inlined(const struct smcr_conn *conn)
 }
 
 /*
- * The byte at the mark, one before the producer. It is kept, so that the peer may
- * write where it was before somebody has read it.
+ * The byte at the mark, one before the producer. The caller keeps a copy, as the
+ * peer may write over its place before the application has read it.
  */
 static u8 smcr_rx_byte(const struct smcr_conn *conn)
 {
@@ -28,7 +28,7 @@ static u8 smcr_rx_byte(const struct smcr_conn *conn)
  * smcr_rx_settle() - the reader or the mark moved
  * @conn: connection, conn->lock held
  *
- * A reader at the mark has consumed the urgent byte, as the peer sees it.
+ * If the reader is at the mark the urgent byte counts as consumed for the peer.
  */
 void smcr_rx_settle(struct smcr_conn *conn)
 {
@@ -43,11 +43,11 @@ void smcr_rx_settle(struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_urg_news() - a CDC had something new to say of urgent data
+ * smcr_rx_urg_news() - process what is new on urgent data in a CDC
  * @conn: connection, conn->lock held
  * @ev: SMCR_URG_EV_*
  *
- * SIGURG with the first word of them, POLLPRI from then on (CDC-35).
+ * SIGURG when they are first announced, POLLPRI from then on (CDC-35).
  */
 void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 {
@@ -69,7 +69,7 @@ void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 	sk->sk_data_ready(sk);
 }
 
-/* As tcp_recv_urg(), conn->lock held: is there a byte to be had? */
+/* As tcp_recv_urg(), conn->lock held. 1: there is an urgent byte; 0, or an errno */
 static int smcr_rx_have_urg(struct smcr_sock *ssk)
 {
 	struct smcr_conn *conn = &ssk->conn;
@@ -102,7 +102,9 @@ static int smcr_rx_have_urg(struct smcr_sock *ssk)
  * @len: bytes wanted
  * @flags: MSG_PEEK, MSG_TRUNC as on TCP
  *
- * Never waits. Return: as tcp_recvmsg(): 1 with the byte, 0, or a negative errno.
+ * Never waits.
+ *
+ * Return: as tcp_recvmsg(): 1 with the byte, 0, or a negative errno.
  */
 int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		     int flags)
@@ -132,12 +134,12 @@ int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 }
 
 /**
- * smcr_rx_poll() - what there is to read
+ * smcr_rx_poll() - poll events of the receive side
  * @ssk: socket in mode SMC
  *
- * As tcp_poll(), but for two things: POLLPRI says so before the urgent byte is there
- * (RFC 7609 4.7.5), and data before the mark are worth reading whatever SO_RCVLOWAT
- * is: nothing more comes before they were read.
+ * As tcp_poll(), with two differences: POLLPRI comes before the urgent byte is there
+ * (RFC 7609 4.7.5), and data before the mark are readable whatever SO_RCVLOWAT is,
+ * as nothing more comes before they are read.
  *
  * Return: EPOLLIN | EPOLLRDNORM, EPOLLPRI.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Window updates: when the peer is told what was consumed (RFC 7609 4.5.1).
+ * Window updates: when consumption is announced to the peer (RFC 7609 4.5.1).
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
@@ -9,9 +9,9 @@
  * smcr_rx_peer_closed() - the peer's C came
  * @conn: connection, conn->lock held
  *
- * It ends the connection after T_CLOSE, unless it hears now and then that
- * somebody reads (CONN-21): the first time if that takes long. Its T_CLOSE is
- * not known, but ours, and what is usual.
+ * The peer aborts T_CLOSE after its C unless our consumer cursor moves
+ * (CONN-21). So while data are unread an update is due from time to time. The
+ * peer's T_CLOSE is not known; the interval fits our own, and the usual one.
  */
 void smcr_rx_peer_closed(struct smcr_conn *conn)
 {
@@ -22,8 +22,9 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 }
 
 /*
- * The window rules say nothing to a peer that will write nothing more. Behind
- * the last byte comes our own C.
+ * Is an update due to a peer that has sent C and waits? The window rules
+ * demand none, as it writes nothing more. After the last byte our own C follows
+ * instead.
  */
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {
@@ -36,7 +37,7 @@ static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_window() - tell the peer what was consumed, if it is due
+ * smcr_rx_window() - send a window update if one is due
  * @conn: connection, conn->lock held
  */
 void smcr_rx_window(struct smcr_conn *conn)

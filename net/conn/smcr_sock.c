@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets, as everybody knows them: mode, lists, lock, references.
+ * Mode, lists, lock and references of a socket.
  */
 #include <net/tcp.h>
 #include "base/netns.h"
@@ -11,7 +11,7 @@
  * smcr_sock_get() - take a reference where none is held
  * @ssk: socket whose memory is safe (callback lock, RCU, list lock)
  *
- * Return: false when the socket is on its way out.
+ * Return: false when the last reference was put.
  */
 bool smcr_sock_get(struct smcr_sock *ssk)
 {
@@ -32,8 +32,8 @@ static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
 }
 
 /**
- * smcr_sock_uncount() - the application has closed it, its connection goes on
- * @ssk: socket
+ * smcr_sock_uncount() - do not count a socket any more
+ * @ssk: socket that the application has closed while its connection goes on
  *
  * Dumps show it until the last reference is put. Context: any. Idempotent.
  */
@@ -43,7 +43,7 @@ void smcr_sock_uncount(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_sock_unlist() - a socket that dumps do not show any more
+ * smcr_sock_unlist() - hide a socket from dumps
  * @ssk: socket
  *
  * Context: any. Idempotent.
@@ -73,12 +73,12 @@ static int smcr_mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
 }
 
 /**
- * smcr_sock_set_mode() - the one place that changes a socket's mode
- * @ssk: socket, socket lock held or not yet known to anybody
+ * smcr_sock_set_mode() - change the mode of a socket
+ * @ssk: socket, socket lock held or not yet published
  * @mode: new mode
  *
- * Wakes everybody who sleeps on the socket. What happened on TCP before the
- * change is the caller's to look at: smcr_tcp_check().
+ * The only writer of the mode. Wakes all sleepers of the socket. The caller then
+ * checks what has happened on TCP before the change: smcr_tcp_check().
  */
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 {
@@ -93,7 +93,11 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 	WRITE_ONCE(sk->sk_state, smcr_mode_state(ssk, mode));
 	WRITE_ONCE(ssk->mode, mode);
 	spin_unlock_bh(&ssk->conn.lock);
-	smp_mb();	/* mode before the look at TCP; TCP writes, then calls back */
+	/*
+	 * the mode, then TCP's state, which smcr_tcp_check() reads; TCP writes its
+	 * state, then its callback reads the mode: one of the two sees an event
+	 */
+	smp_mb();
 	sk->sk_state_change(sk);
 }
 
@@ -106,8 +110,8 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
  * likes; thousands of such threads must not take up all the workers.
  *
  * Context: process.
- * Return: false if somebody has the lock, who then starts what @flag names on
- * the way out: smcr_sock_release_cb().
+ * Return: false if the lock is taken; its owner queues the work that @flag names when
+ * it releases the lock: smcr_sock_release_cb().
  */
 bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
 {
@@ -127,7 +131,7 @@ bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
 }
 
 /**
- * smcr_listener_kick() - TCP may have children to take
+ * smcr_listener_kick() - queue the work that takes children from TCP
  * @lsk: listener
  *
  * Context: any up to softirq.

@@ -2,9 +2,9 @@
 /*
  * struct smcr_sock: an AF_SMC socket.
  *
- * It owns an inner TCP socket for its whole life. Its mode (SMCR_MODES below) is
- * changed by smcr_sock_set_mode() only. sk->sk_state keeps TCP's
- * numbers for core code that looks at it.
+ * It owns an inner TCP socket for its whole life. Its mode (SMCR_MODES in
+ * base/states.h) is changed by smcr_sock_set_mode() only. sk->sk_state keeps TCP's
+ * numbers for core code that reads it.
  */
 #ifndef _SMCR_SOCK_H
 #define _SMCR_SOCK_H
@@ -31,15 +31,15 @@ struct smcr_tcp_calls {
 };
 
 /*
- * struct smcr_sock - socket
+ * An AF_SMC socket.
  *
- * Guarded by the socket lock unless stated. The socket lock nests outside the
- * inner socket's lock.
+ * Members are guarded by the socket lock unless stated. The socket lock nests
+ * outside the inner socket's lock.
  *
- * @tcp: valid with a reference that was taken while the socket is in
- *	sn->socks (sk_lock). release() closes it itself, and unlists the socket
- *	before, unless the mode is HANDSHAKE or SMC; else the last put leaves it to
- *	@reaper.
+ * The inner socket (tcp) is valid for a reference that was taken while the socket
+ * was in sn->socks (sk_lock): release() unlists the socket and then closes tcp,
+ * unless the mode is HANDSHAKE or SMC. In these modes the last put leaves tcp to
+ * the reaper.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
  */
@@ -52,22 +52,22 @@ struct smcr_sock {
 	bool is_client;
 	bool offered;			/* the TCP option was sent */
 	bool opt_sent, opt_seen;	/* tcpopt_nf.c: on own SYN, on SYN-ACK */
-	bool opt_paused;		/* tcpopt_*.c: listener, not for new SYNs */
+	bool opt_paused;		/* tcpopt_*.c: listener, no option for new SYNs */
 	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
-	u8 crossed_id[8];		/* peer ID, of SMCR_SK_CROSSED; inner socket's lock */
+	u8 crossed_id[8];		/* peer ID for SMCR_SK_CROSSED; inner socket's lock */
 	struct smcr_id net_node;	/* sn->socks, sn->sk_lock */
 	bool counted;			/* in sn->n_socks; sn->sk_lock */
 	struct smcr_conn conn;
 
 	/* handshake; hs.c */
-	struct smcr_hs *hs;		/* of whoever has the turn */
+	struct smcr_hs *hs;		/* owned by the thread that has the turn */
 	u32 hs_turn;			/* core/hs_turn.h; smcr_hs_turn() only */
 	struct work_struct hs_work;
 	struct delayed_work hs_timer;	/* end of a wait; also of a deferred accept() */
 	u8 hs_want;			/* enum smcr_clc_type or SMCR_HS_WANT_* */
-	unsigned long hs_up;		/* client: jiffies, TCP was established; 0 not */
+	unsigned long hs_up;		/* client: jiffies when TCP was established, 0: not */
 
 	/* listener */
 	struct work_struct accept_work;
@@ -87,19 +87,19 @@ struct smcr_sock {
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
 	u32 urg_seq;			/* announced by SIGURG; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
-	u32 pushed_mark;		/* SO_MARK, the same; see smcr_sockopt_push() */
+	u32 pushed_mark;		/* SO_MARK, likewise; see smcr_sockopt_push() */
 	int pushed_cpu;			/* SO_INCOMING_CPU; TCP writes its own, too */
 	const void *pushed_filter;	/* SO_ATTACH_FILTER; inner socket's lock */
 	bool corked;			/* TCP_CORK */
 	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */
-	int keepidle;			/* TCP_KEEPIDLE in jiffies, if TCP has another */
+	int keepidle;			/* TCP_KEEPIDLE in jiffies, 0: as the inner socket's */
 };
 
-/* hs_want: what of TCP a handshake waits for, but for CLC messages */
+/* hs_want: what a handshake waits for on TCP, apart from CLC messages */
 enum {
 	SMCR_HS_WANT_NOTHING	= 0,
 	SMCR_HS_WANT_TCP	= 0x80,	/* to be established, or to fail */
-	SMCR_HS_WANT_NEWS	= 0x81,	/* anything: LLC is due */
+	SMCR_HS_WANT_NEWS	= 0x81,	/* data, FIN or an error, while LLC is awaited */
 };
 
 enum {
@@ -113,10 +113,10 @@ enum {
 	SMCR_SK_FORWARDED,	/* calls went to TCP without the socket lock */
 	SMCR_SK_READY,		/* child is in accept_q, not hs_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
-	SMCR_SK_HS_WORK,	/* the handshake does */
+	SMCR_SK_HS_WORK,	/* hs_work does */
 	SMCR_SK_ACCEPT_WORK,	/* accept_work does */
-	SMCR_SK_DEFERRED,	/* child stays in hs_q until it has news */
-	SMCR_SK_CROSSED,	/* the peer's Decline may come first; inner socket's lock */
+	SMCR_SK_DEFERRED,	/* child stays in hs_q: TCP_DEFER_ACCEPT */
+	SMCR_SK_CROSSED,	/* the peer's Decline may cross our own; inner socket's lock */
 };
 
 static inline struct smcr_sock *smcr_sk(const struct sock *sk)
@@ -129,7 +129,7 @@ static inline struct smcr_sock *smcr_conn_sock(const struct smcr_conn *conn)
 	return container_of(conn, struct smcr_sock, conn);
 }
 
-/* sock.c */
+/* smcr_sock.c */
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode);
 bool smcr_sock_get(struct smcr_sock *ssk);
 void smcr_sock_uncount(struct smcr_sock *ssk);
@@ -149,7 +149,7 @@ void smcr_tcp_disown(struct smcr_sock *ssk);
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);
 
-/* smcr_work_end() of a work that has a reference on its socket each time it is queued */
+/* smcr_work_end() for a work that holds a reference on its socket while queued */
 static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work)
 {
 	unsigned int n = smcr_work_end(work);
@@ -158,7 +158,10 @@ static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work
 		sock_put(sk);
 }
 
-/* Data, their end, or an error: TCP_DEFER_ACCEPT waits no more. Any context. */
+/*
+ * End the wait of TCP_DEFER_ACCEPT: @child has data, their end, or an error. Any
+ * context.
+ */
 static inline void smcr_child_end_wait(struct smcr_sock *child)
 {
 	if (unlikely(test_bit(SMCR_SK_DEFERRED, &child->flags)))

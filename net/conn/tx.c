@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sending: from the send buffer by RDMA WRITE into the peer's element, announced
+ * Send path: from the send buffer by RDMA WRITE into the peer's element, announced
  * by a CDC in the same post (RFC 7609 4.7).
  */
 #include <linux/math64.h>
@@ -11,8 +11,8 @@
 #include "conn/tx_impl.h"
 
 /*
- * Less than this waits while a signalled post is under way, and so grows into
- * a post that is worth its completion; a request on an idle wire never waits.
+ * Fewer bytes than this wait for more while a signalled post is pending, so that a
+ * post is worth its completion; data on an idle connection never wait.
  */
 #define SMCR_TX_GATHER		(16 * 1024)
 
@@ -23,10 +23,10 @@
 #define SMCR_TX_TELL		4096
 
 /*
- * Posts of data in one smcr_tx_push(), which keeps the peer's messages waiting for
- * conn->lock. A ring takes six, but for a send buffer in many pieces, so this is not
- * met where it would cost; with two writes in each they are below what is posted
- * without a completion. The last one is signalled, and its completion goes on.
+ * Posts of data in one smcr_tx_push(), at most: meanwhile the peer's messages wait for
+ * conn->lock. A ring takes six, unless the send buffer is in many pieces, so that the
+ * limit is not met where it would cost. With two writes in each they are below what is
+ * posted without a completion. The last one is signalled, and its completion continues.
  */
 #define SMCR_TX_TURN		16
 
@@ -46,7 +46,7 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
 }
 
-/* To the link. @signal: the completion is wanted, which has a reference until it comes */
+/* Post on the link. @signal: with a completion, which has a reference on the socket */
 static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
 			     int n_w, const u8 *msg, bool signal, u64 mark,
 			     u32 flags)
@@ -77,8 +77,8 @@ static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
 }
 
 /*
- * Post @n_w writes and the CDC behind them; account for it when that went
- * through. @signal: the completion is wanted. Returns as smcr_link_post().
+ * Post @n_w writes and the CDC behind them, and account for them on success.
+ * @signal: with a completion. Returns as smcr_link_post().
  */
 static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 			const struct smcr_pos *prod, bool blocked, bool signal)
@@ -90,7 +90,10 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* who only reads has to know, too, how far he has come (FO-04) */
+	/*
+	 * a connection that sends only window updates needs completions, too: its
+	 * failover point ages (FO-04)
+	 */
 	if (!conn->tx.pends &&
 	    (u16)(conn->tx.seq - conn->mv.fo.seq) >= SMCR_TX_TELL)
 		signal = true;
@@ -99,7 +102,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	rc = smcr_tx_link_post(conn, w, n_w, msg, signal, prod->abs,
 			       smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
 	if (rc) {
-		/* it may have failed behind the first writes of several */
+		/* the first writes of several may have been posted */
 		if (rc != -EAGAIN)
 			conn->mv.unsure = true;
 		return rc;
@@ -108,7 +111,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
 	if (signal) {
 		conn->tx.signalled = prod->abs;
-		/* one in the midst of the data does not tell of their end */
+		/* a flush needs a completion for the last byte */
 		if (prod->abs == conn->tx.queued)
 			conn->tx.flush = false;
 	}
@@ -121,7 +124,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	return 0;
 }
 
-/* No room in the send queue: in line until there is. False: try again. */
+/* Get in line for room in the send queue. False: not in line, try again. */
 static bool smcr_tx_wait_room(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -164,8 +167,8 @@ static u32 smcr_tx_gather_max(const struct smcr_conn *conn)
 }
 
 /*
- * Bytes of one post. Each costs both hosts some packets and wake-ups, but the
- * peer shall read one while others arrive: only a large ring gets larger ones.
+ * Bytes of one post, at most. Each post costs both hosts some packets and wake-ups,
+ * but the peer should read one while others arrive: only a large ring gets larger ones.
  */
 u32 smcr_tx_part(const struct smcr_conn *conn)
 {
@@ -175,7 +178,7 @@ u32 smcr_tx_part(const struct smcr_conn *conn)
 	       SMCR_TX_BESIDE;
 }
 
-/* What waits for more of it while a completion is still to come */
+/* Fewer unsent bytes than this wait for more while a completion is pending */
 static u32 smcr_tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx.more)
@@ -183,7 +186,7 @@ static u32 smcr_tx_gather(const struct smcr_conn *conn)
 	return conn->tx.nodelay ? 0 : smcr_tx_gather_max(conn);
 }
 
-/* Bytes of one post from @pos on */
+/* Bytes of one post from @pos on, at most */
 static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
@@ -196,7 +199,7 @@ static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 	       min_t(u64, max, conn->snd.old_end - pos) : max;
 }
 
-/* The writes of a plan, from @src of @buf on; returns where the next byte is */
+/* Set up the writes of a plan from offset @src of @buf; returns the next offset */
 static u32 smcr_tx_writes(struct smcr_conn *conn,
 			  const struct smcr_tx_plan *plan,
 			  const struct smcr_buf *buf, u32 src,
@@ -240,8 +243,8 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
-	 * A completion for every stretch that may be held back behind it, or
-	 * when somebody waits for the end.
+	 * A completion for every stretch behind which data may wait for it, or for
+	 * the last byte if a flush waits.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
@@ -273,7 +276,7 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 	return buf;
 }
 
-/* Writes without a CDC; @last: the completion tells of nothing new, see SMCR_TX_TURN */
+/* Writes without a CDC; @last: with a completion, for SMCR_TX_TURN only */
 static int smcr_tx_post_again(struct smcr_conn *conn,
 			      const struct smcr_tx_plan *plan, bool last)
 {
@@ -298,8 +301,8 @@ static int smcr_tx_post_again(struct smcr_conn *conn,
 }
 
 /*
- * Data that may not have arrived over the link before, written to the same places:
- * nothing is announced before all of it is there (FO-10).
+ * Write data again that may not have arrived over the link before, to the same places:
+ * nothing is announced before all of them are there (FO-10).
  */
 static int smcr_tx_again(struct smcr_conn *conn, int *left)
 {
@@ -307,7 +310,7 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 	int rc;
 
 	while (conn->mv.again.abs < conn->tx.prod.abs) {
-		/* read meanwhile: its place in the send buffer may be taken */
+		/* read meanwhile: its place in the send buffer may be reused */
 		if (conn->mv.again.abs < conn->tx.cons.abs) {
 			conn->mv.again = conn->tx.cons;
 			continue;
@@ -352,13 +355,13 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 	return rc;
 }
 
-/* Something has to be said again, over another link: see move.c */
+/* Is something to be sent again after a move? See move.c */
 static bool smcr_tx_behind(const struct smcr_conn *conn)
 {
 	return conn->mv.validate || conn->mv.redo;
 }
 
-/* After a move: validation, the data, and one CDC that says all again */
+/* After a move: validation, the data, and one CDC with the current state */
 static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
@@ -376,7 +379,7 @@ static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 	return rc;
 }
 
-/* Bytes of @unsent that urgent data, and what a lost link may still bring, let go */
+/* Bytes of @unsent that urgent data and struct smcr_conn_bound allow to be written */
 static u64 smcr_tx_may(const struct smcr_conn *conn, u64 unsent)
 {
 	u64 may = smcr_urg_tx_may(&conn->tx.urg, conn->tx.prod.abs, unsent);
@@ -388,8 +391,8 @@ static u64 smcr_tx_may(const struct smcr_conn *conn, u64 unsent)
 }
 
 /*
- * Data that may go, @left posts of them: SMCR_TX_TURN. errno of smcr_link_post()
- * when something stopped us.
+ * Post the data that may be written now, in @left posts at most: SMCR_TX_TURN. Returns
+ * as smcr_link_post().
  */
 static int smcr_tx_data(struct smcr_conn *conn, int *left)
 {
@@ -398,7 +401,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	u64 unsent, may;
 	int rc;
 
-	/* the last byte that went was an urgent one; it may be read already */
+	/* the last byte posted is urgent, and U is due; it may be read already */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
@@ -408,10 +411,10 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
 		may = smcr_tx_may(conn, unsent);
-		/* the acknowledgment brings us back, or the end of the old link */
+		/* an acknowledgment, or the end of the old link, calls again */
 		if (!may)
 			return 0;
-		/* smcr_conn_tx_done() looks again; urgent data wait for nothing */
+		/* smcr_conn_tx_done() calls again; urgent data do not wait */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
 		    unsent < smcr_tx_gather(conn))
 			return 0;
@@ -419,7 +422,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 			     may, smcr_tx_post_max(conn, conn->tx.prod.abs),
 			     &plan);
 		if (!plan.len) {
-			/* the peer has to know that we wait (CDC-33, CDC-39) */
+			/* announce that data wait (CDC-33, CDC-39) */
 			if (!conn->tx.blocked ||
 			    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
 				return smcr_tx_post(conn, NULL, 0,
@@ -435,7 +438,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	return 0;
 }
 
-/* D, C or A that is owed; signalled, so that the element can be let go */
+/* Post D, C or A that is owed; signalled, as the release waits for the completion */
 static int smcr_tx_owed(struct smcr_conn *conn)
 {
 	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
@@ -445,7 +448,7 @@ static int smcr_tx_owed(struct smcr_conn *conn)
 	return rc;
 }
 
-/* Is a completion wanted that no post under way will bring? */
+/* Does a flush need a completion that no pending post will bring? */
 static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 {
 	return conn->tx.flush && !conn->tx.pends && !smcr_conn_unsent(conn) &&
@@ -470,7 +473,7 @@ static int smcr_tx_barrier(struct smcr_conn *conn)
 	return rc;
 }
 
-/* -EBUSY: the completion of a post goes on */
+/* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion continues */
 static int smcr_tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;
@@ -516,11 +519,11 @@ bool smcr_tx_parked(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_unsaid() - is there something that the peer may not have heard yet?
+ * smcr_tx_unsaid() - is there something that the peer may not have received yet?
  * @conn: connection, conn->lock held
  *
- * Return: true while a completion is to come, a flag is owed, or what was lost with a
- * link has not been said again over another.
+ * Return: true while a completion is pending, a flag is owed, or what was lost with a
+ * link has not been sent again over another.
  */
 bool smcr_tx_unsaid(const struct smcr_conn *conn)
 {
@@ -535,10 +538,10 @@ bool smcr_tx_unsaid(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_give_up() - nothing can be sent any more
+ * smcr_tx_give_up() - drop what is owed, as nothing can be sent any more
  * @conn: connection, conn->lock held
  *
- * A release, or a lingering close(), may have waited until it was.
+ * A release, or a lingering close(), may have waited for it, and goes on.
  */
 void smcr_tx_give_up(struct smcr_conn *conn)
 {
@@ -557,8 +560,10 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * @conn: connection, conn->lock held
  *
  * Order: an owed close flag, data, a cursor update that no data carried.
- * Whatever finds no room waits in the link's line; what is more than a turn waits for
- * its completion. Any context.
+ * Without room in the send queue the connection waits in the link's line, after
+ * SMCR_TX_TURN posts it waits for a completion.
+ *
+ * Context: any.
  */
 void smcr_tx_push(struct smcr_conn *conn)
 {
@@ -573,7 +578,7 @@ void smcr_tx_push(struct smcr_conn *conn)
 	do {
 		rc = smcr_tx_try(conn, &left);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
-	/* the last link is gone, and so is the flag */
+	/* no link is left, nor will be: the flag cannot be sent */
 	if (rc && rc != -EAGAIN && rc != -EBUSY && !smcr_tx_parked(conn))
 		smcr_tx_give_up(conn);
 	smcr_tx_pushed(conn);
@@ -593,7 +598,7 @@ void smcr_tx_flag(struct smcr_conn *conn, u32 action)
 }
 
 /**
- * smcr_tx_set_nodelay() - small data wait for nothing (CDC-22)
+ * smcr_tx_set_nodelay() - set whether small data wait for more (CDC-22)
  * @conn: connection, with or without a link group
  * @on: TCP_NODELAY
  *
@@ -608,7 +613,7 @@ void smcr_tx_set_nodelay(struct smcr_conn *conn, bool on)
 }
 
 /**
- * smcr_tx_end_more() - nothing follows what was sent with MSG_MORE
+ * smcr_tx_end_more() - post what was held back for MSG_MORE
  * @conn: connection, with or without a link group
  *
  * Context: any.
@@ -622,10 +627,8 @@ void smcr_tx_end_more(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_flush() - somebody waits until everything is delivered
+ * smcr_tx_flush() - make sure that a completion reports the delivery of all data
  * @conn: connection, conn->lock held
- *
- * Makes sure that a completion will tell.
  */
 void smcr_tx_flush(struct smcr_conn *conn)
 {
@@ -636,7 +639,7 @@ void smcr_tx_flush(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_room() - the send queue has room again
+ * smcr_tx_room() - post for the connections in line, as the send queue has room
  * @link: link
  *
  * Context: softirq, no locks held.
@@ -657,10 +660,12 @@ void smcr_tx_room(struct smcr_link *link)
 }
 
 /**
- * smcr_tx_link_gone() - nobody in line will ever get room
+ * smcr_tx_link_gone() - empty the line of a link that was stopped
  * @link: stopped link
  *
- * What they owed cannot be sent any more; a release may have waited for it.
+ * A connection without another link drops what it owes, for which a release may have
+ * waited. One that can move keeps it.
+ *
  * Context: process.
  */
 void smcr_tx_link_gone(struct smcr_link *link)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was sent has been delivered. Nothing here calls the close machine, which sends:
- * who calls these functions tells it afterwards, smcr_conn_drained().
+ * Delivery of sent data, by completions and the peer's cursor. Nothing here calls the
+ * close machine, which sends: the callers do afterwards, by smcr_conn_drained().
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /**
- * smcr_tx_reclaim() - everything up to @mark has been delivered
+ * smcr_tx_reclaim() - reclaim the send buffer up to a position that was delivered
  * @conn: connection, conn->lock held
- * @mark: absolute position; a completion says so, or the peer's consumer cursor
+ * @mark: absolute position, from a completion or the peer's consumer cursor
  *
  * Context: any.
- * Return: true: that is more than before.
+ * Return: true if that is more than before.
  */
 bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 {
@@ -30,7 +30,7 @@ bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
  * smcr_tx_completed() - completion of a signalled post
  * @conn: connection, conn->lock held
  * @pend: of smcr_link_post()
- * @ok: it went through
+ * @ok: it succeeded
  *
  * Context: any.
  * Return: as smcr_tx_reclaim().
@@ -54,6 +54,6 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 	    conn->mv.leave == SMCR_MV_WAITS)
 		conn->mv.leave = SMCR_MV_LEAVES;
 	WRITE_ONCE(conn->tx.acked, pend->mark);
-	conn->tx.watched = false;	/* also for one without data */
+	conn->tx.watched = false;	/* progress, also without data */
 	return smcr_tx_reclaim(conn, pend->mark);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the sending side have in common; for nobody else. */
+/* Declarations that the files of the send path share; for no other file. */
 #ifndef _SMCR_TX_IMPL_H
 #define _SMCR_TX_IMPL_H
 
 #include "conn/conn.h"
 
-/* Bytes of a post, and what has to fit beside a larger one; see smcr_tx_part() */
+/* Bytes of a post, and of the ring that a larger one leaves free: smcr_tx_part() */
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
-/* In pend->flags, where a CDC has no flag: smcr_tx_barrier() */
+/* Bit of pend->flags that is no flag of a CDC: smcr_tx_barrier() */
 #define SMCR_TX_BARRIER		0x01
 
 /*
@@ -23,8 +23,9 @@ static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn, u8 low,
 }
 
 /*
- * Not of an earlier connection of the socket, of which nothing is true of this one?
- * The link does not tell: it is the same for the next connection to the same peer.
+ * False for a post of an earlier connection of the socket, which must not count for this
+ * one. The link does not distinguish them: the next connection to the same peer has the
+ * same one.
  */
 static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 				     const struct smcr_tx_pend *pend)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an application allows its unsent data: how many they may be,
- * TCP_NOTSENT_LOWAT, and how long the peer may take nothing, TCP_USER_TIMEOUT.
- * Data that were written into the peer's element count as sent, as those that TCP has
- * acknowledged do, whether the peer's application has read them or not.
+ * Limits of unsent data: how many there may be, TCP_NOTSENT_LOWAT, and how long the
+ * peer may take nothing, TCP_USER_TIMEOUT.
+ *
+ * Data that were written into the peer's element count as sent, like acknowledged ones
+ * on TCP, whether the peer's application has read them or not.
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -11,24 +12,24 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* 0 where it is read without a lock and more was sent than was queued a moment before */
+/* Not negative: without a lock prod.abs may be read newer than queued */
 static s64 smcr_tx_unsent(const struct smcr_conn *conn)
 {
 	return max_t(s64, smcr_conn_unsent(conn), 0);
 }
 
-/* No limit: UINT_MAX, which the sysctl of TCP has as its default */
+/* UINT_MAX: no limit, which is the default of TCP's sysctl */
 static u32 smcr_tx_lowat(const struct smcr_conn *conn)
 {
 	return tcp_notsent_lowat(tcp_sk(smcr_conn_sock(conn)->tcp->sk));
 }
 
 /**
- * smcr_tx_allowance() - bytes that may be queued as far as TCP_NOTSENT_LOWAT goes
+ * smcr_tx_allowance() - bytes that TCP_NOTSENT_LOWAT allows to be queued
  * @conn: connection; exact under the socket lock only
  *
  * Context: any.
- * Return: 0: none for now.
+ * Return: bytes, 0: none for now.
  */
 u32 smcr_tx_allowance(const struct smcr_conn *conn)
 {
@@ -66,7 +67,7 @@ bool smcr_tx_roomy(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_space() - there may be more room by now: wake the writers that wait for it
+ * smcr_tx_space() - wake writers that wait for room if there is more by now
  * @conn: connection
  *
  * Context: any.
@@ -75,7 +76,7 @@ void smcr_tx_space(struct smcr_conn *conn)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 
-	/* publish the space, then test NOSPACE; pairs with smcr_tx_wait() */
+	/* the room, then NOSPACE; pairs with smcr_tx_wait(), or a writer sleeps on */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && smcr_tx_roomy(conn)) {
 		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
@@ -108,7 +109,7 @@ static void smcr_tx_watch(struct smcr_conn *conn)
 	conn->tx.watched = true;
 	conn->tx.taken = taken;
 	conn->tx.since = jiffies;
-	/* one that runs already finds out by itself */
+	/* a timer that runs checks tx.since when it expires */
 	if (!timer_pending(&conn->tx.timer))
 		smcr_tx_arm(conn);
 }
@@ -154,7 +155,7 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_unwatch() - the connection is over
+ * smcr_tx_unwatch() - stop the time of TCP_USER_TIMEOUT
  * @conn: connection, conn->lock held
  */
 void smcr_tx_unwatch(struct smcr_conn *conn)
@@ -166,10 +167,10 @@ void smcr_tx_unwatch(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_set_timeout() - TCP_USER_TIMEOUT
+ * smcr_tx_set_timeout() - take TCP_USER_TIMEOUT from the inner socket
  * @conn: active connection, conn->lock held
  *
- * The inner socket has the value. What waits already begins to wait anew.
+ * For data that wait already the time begins anew.
  */
 void smcr_tx_set_timeout(struct smcr_conn *conn)
 {

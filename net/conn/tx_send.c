@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the application into the send buffer.
+ * sendmsg(): from the application into the send buffer.
  */
 #include <linux/sched/signal.h>
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* First send buffer, and when to try again to get more; see smcr_tx_grow() */
+/* Bytes of the first send buffer, and pause between attempts to grow: smcr_tx_grow() */
 #define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
-/* The link that has the send buffers, with a reference; it may be left at any time */
+/*
+ * The link for whose device the send buffers are mapped, with a reference, as the
+ * connection may leave it at any time; NULL: they are lent, or there is none.
+ */
 static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 {
 	struct smcr_link *link;
@@ -24,7 +27,7 @@ static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 	return link;
 }
 
-/* conn->lock held: what goes there from now on goes to @buf */
+/* Data go into @buf from now on. conn->lock held. */
 static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 size)
 {
 	bool grows = conn->snd.buf;
@@ -44,8 +47,9 @@ static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 si
 }
 
 /*
- * A send buffer for the device of the link that the connection has now. When it has
- * left that meanwhile the buffer goes before the device does.
+ * Allocate a send buffer for the device of the connection's link. If the connection has
+ * left the link meanwhile the buffer is freed, before the reference on the link is put
+ * that keeps the device.
  */
 static int smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
 {
@@ -85,14 +89,14 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 	rc = smcr_tx_new_buf(conn, size);
 	if (rc && rc != -ENOTCONN && size > SMCR_TX_FIRST)
 		rc = smcr_tx_new_buf(conn, SMCR_TX_FIRST);
-	if (rc == -ENOTCONN)	/* it is lost, just now */
+	if (rc == -ENOTCONN)	/* the connection was lost just now */
 		return -EPIPE;
-	return rc == -EDQUOT ? -ENOMEM : rc;	/* what TCP says */
+	return rc == -EDQUOT ? -ENOMEM : rc;	/* as TCP */
 }
 
 /*
- * The buffer that smcr_tx_grow() took out of use, once no WRITE reads it: a
- * completion says so. The peer's word would not do, it may lie.
+ * Free the buffer that smcr_tx_grow() has replaced once no WRITE reads it. Only a
+ * completion proves that; the peer's consumer cursor does not, it may be false.
  */
 static void smcr_tx_free_old(struct smcr_conn *conn)
 {
@@ -106,15 +110,15 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
 	}
 	spin_unlock_bh(&conn->lock);
 	smcr_buf_free(old);
-	smcr_link_put(link);	/* the device after what is mapped for it */
+	smcr_link_put(link);	/* after the buffer that is mapped for its device */
 }
 
 /*
- * The first buffer is small when the first message is. The first that does not
- * fit gets all of SO_SNDBUF: it goes there, what is in the old buffer is sent
- * from there. False when that cannot be now or has been. Until it has been,
- * poll() says that there is room, or who asks before each send stays with the
- * small one.
+ * The first buffer is small if the first message is. For the first message that does
+ * not fit a buffer of all of SO_SNDBUF is allocated: the message goes there, and what
+ * is in the old buffer is sent from there. False if that was done before, or cannot be
+ * done now. Until then poll() reports room: a program that polls before each send
+ * would else stay with the small buffer.
  */
 static bool smcr_tx_grow(struct smcr_conn *conn)
 {
@@ -149,7 +153,7 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 	return done ?: -EFAULT;
 }
 
-/* Nothing is held back for what cannot come before room is made */
+/* Post what MSG_MORE holds back: no more data can be queued before there is room */
 static void smcr_tx_push_more(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -159,8 +163,8 @@ static void smcr_tx_push_more(struct smcr_conn *conn)
 }
 
 /*
- * The last byte taken is the urgent one. What went before it is ordinary until
- * then, also if the send had to wait for room.
+ * The last byte queued is the urgent one. Until then the bytes before it are ordinary,
+ * also if the send had to wait for room.
  */
 static void smcr_tx_urgent(struct smcr_conn *conn)
 {
@@ -170,7 +174,7 @@ static void smcr_tx_urgent(struct smcr_conn *conn)
 		smcr_urg_tx_queue(&conn->tx.urg, conn->tx.queued);
 }
 
-/* The send ends with what there was room for */
+/* The urgent byte of a send that ends with what there was room for */
 static void smcr_tx_urgent_part(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -186,7 +190,7 @@ static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
 		    (size_t)smcr_tx_allowance(conn), len);
 }
 
-/* No send takes anything any more. The socket lock does not keep that so. */
+/* No send takes data any more. That may change under the socket lock, too. */
 static bool smcr_tx_over(const struct smcr_sock *ssk)
 {
 	return READ_ONCE(ssk->sk.sk_err) ||
@@ -265,7 +269,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 				break;
 			continue;
 		}
-		/* the first bytes do not wait for the copying of many */
+		/* the first bytes are posted before many are copied */
 		n = smcr_tx_copy(conn, msg,
 				 min_t(u32, n, READ_ONCE(conn->tx.pends) ?
 					       smcr_tx_part(conn) :
@@ -294,7 +298,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		return copied;
 	}
 	if (rc == -EPIPE) {
-		/* in one step of the machine the error comes after the state */
+		/* a step of the close machine sets the error after the state */
 		spin_lock_bh(&conn->lock);
 		if (sk->sk_err)
 			rc = sock_error(sk);
