@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way to TCP. The AF_SMC socket stays what it is; from here on its calls
- * are forwarded to the inner TCP socket, whose callbacks wake its waiters.
+ * Fallback to TCP. The AF_SMC socket stays, and its calls are forwarded to the
+ * inner TCP socket, whose callbacks wake the waiters of the AF_SMC socket.
  */
 #include "hs/hs.h"
 #include "base/trace.h"
@@ -44,11 +44,11 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 
 /**
  * smcr_fallback() - a handshake ends in TCP
- * @ssk: socket with TCP established; socket lock held or not yet known to anybody
+ * @ssk: socket with TCP established; socket lock held, or not yet published
  * @why: reason, recorded, counted and traced
  *
- * Data that TCP holds already are seen by whoever is woken here; a listener's
- * child goes to accept().
+ * The change of mode wakes the waiters, which then find data that TCP has
+ * received already. A listener's child goes to accept().
  *
  * Context: process.
  */

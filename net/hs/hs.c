@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The handshake: what the steps of both roles have in common (RFC 7609 3.5, C).
+ * Parts of a handshake that client and server share (RFC 7609 3.5, C).
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
@@ -66,7 +66,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->bsize = conn->own.elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
 	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
-	/* in a reuse the peer knows it; it would help others to forge packets */
+	/* on reuse the peer has the PSN; others could forge packets with it */
 	m->psn = hs->first ? link->psn : 0;
 }
 
@@ -122,18 +122,18 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-/* Result of smcr_clc_recv() when it was not 0 */
+/* The handshake fails by an error of smcr_clc_recv() */
 static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 {
 	hs->err = -rc;
 	return SMCR_HS_FAILED;
 }
 
-/* Nobody wants the connection any more */
+/* The handshake was stopped: its connection is not wanted any more */
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* as tcp_disconnect(), while there is nothing but TCP */
+	/* before TCP is established: the error that tcp_disconnect() sets */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }
@@ -155,7 +155,7 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 	bool due;
 	int rc;
 
-	/* TCP's lock: from here on its callbacks know what is waited for */
+	/* TCP's lock: a message is found here, or its callback sees hs_want */
 	lock_sock(tsk);
 	WRITE_ONCE(ssk->hs_want, want);
 	due = smcr_hs_clc_due(ssk);
@@ -179,7 +179,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 {
 	hs->why = SMCR_R_PEER_DECLINED;
 	smcr_clc_note_decline(hs->ssk, d);
-	/* it does not know the group that we named (CLC-36) */
+	/* the peer does not have the group that we named (CLC-36) */
 	if (d->out_of_sync && hs->lgr && !hs->first)
 		smcr_lgr_suspect(hs->lgr, hs->lgr->server ? &hs->peer.addr : NULL);
 	return SMCR_HS_DECLINED;
@@ -202,7 +202,7 @@ static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 	res = smcr_hs_clc(hs, SMCR_CLC_DECLINE, &clc);
 	if (res == SMCR_HS_NEXT)
 		return smcr_hs_declined(hs, &clc.decline);
-	/* a peer that does not end its message keeps no group and no device */
+	/* an incomplete message must not keep a dead group and its device */
 	if (res == SMCR_HS_WAIT && hs->lgr &&
 	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
 		return smcr_hs_lgr_died(hs);
@@ -219,15 +219,17 @@ enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 bool smcr_hs_tcp_news(struct smcr_hs *hs)
 {
 	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);
-	smp_mb();	/* pairs with TCP, which queues and then calls back */
+	/* pairs with TCP, which queues and then calls back: no kick is lost */
+	smp_mb();
 	return smcr_tcp_has_news(hs->ssk->tcp->sk);
 }
 
 /**
- * smcr_hs_first() - the link is ready to receive: LLC goes on with first contact
+ * smcr_hs_first() - start first contact's LLC, the link is ready to receive
  * @hs: handshake
  *
- * From now on the group's state machine decides; smcr_hs_settle() hears of it.
+ * From now on the group's state machine decides; smcr_hs_settle() waits for the
+ * outcome.
  */
 void smcr_hs_first(struct smcr_hs *hs)
 {
@@ -236,11 +238,11 @@ void smcr_hs_first(struct smcr_hs *hs)
 }
 
 /**
- * smcr_hs_settle() - step: first contact runs on the link
+ * smcr_hs_settle() - step: wait for the outcome of first contact
  * @hs: handshake after smcr_hs_first()
  *
- * The state machine's timers bound it. A Decline on TCP, or its end, ends the
- * wait (CLC-59).
+ * The timers of the group's state machine bound the wait. A Decline on TCP, or
+ * the end of TCP, ends it (CLC-59).
  *
  * Return: what comes next.
  */
@@ -269,7 +271,7 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 }
 
 /**
- * smcr_hs_leave_device() - a handshake has no use for its device any more, or for now
+ * smcr_hs_leave_device() - put the device of a handshake, for good or for now
  * @hs: handshake
  */
 void smcr_hs_leave_device(struct smcr_hs *hs)
@@ -282,7 +284,7 @@ void smcr_hs_leave_device(struct smcr_hs *hs)
 /**
  * smcr_hs_link_failed() - the link of a first contact cannot be used
  * @hs: handshake
- * @why: what failed; a device that was removed is what Decline names instead
+ * @why: what failed; DEVICE_GONE replaces it if the device was removed
  *
  * Decline (CLC-57, CLC-63), unless a message of the peer ended the link: then
  * TCP is reset (SEC-10), whether or not that message came before our send
@@ -308,7 +310,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 }
 
 /**
- * smcr_hs_wire_why() - what a Decline says after a group has ended
+ * smcr_hs_wire_why() - reason of a Decline after a group has ended
  * @lost: why it ended; some of these reasons have no code on the wire (CLC-54)
  *
  * Return: a reason that has one.
@@ -322,11 +324,11 @@ enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
 }
 
 /**
- * smcr_hs_open_failed() - the group took no connection
+ * smcr_hs_open_failed() - how a handshake ends when smcr_conn_open() has failed
  * @hs: handshake, with @hs->why set
  *
- * Return: SMCR_HS_DECLINE, or what smcr_hs_link_failed() has for the end of the
- * group of a first contact; @hs->why says why it has ended.
+ * Return: SMCR_HS_DECLINE; if the group of a first contact has ended, the
+ * result of smcr_hs_link_failed(), with the reason of that end in @hs->why.
  */
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The handshake: CLC over TCP and, in first contact, LLC over the new link
- * (RFC 7609 3.5). A step machine per socket: no step waits for the peer. One
- * that cannot go on says SMCR_HS_WAIT, and is called again after an event or
- * when its time is over; meanwhile no thread is at it.
+ * The handshake of a socket: CLC over TCP and, in first contact, LLC over the
+ * new link (RFC 7609 3.5). It consists of steps, and none of them sleeps until
+ * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. It is called
+ * again after an event, or when its wait has expired; meanwhile no thread runs
+ * the handshake.
  */
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
@@ -11,45 +12,48 @@
 #include "hs/kclc.h"
 #include "lgr/lgr.h"
 
-/* What a step says; all but NEXT and WAIT end the handshake */
+/* Result of a step; all but NEXT and WAIT end the handshake */
 enum smcr_hs_res {
 	SMCR_HS_NEXT,		/* go on with hs->step */
 	SMCR_HS_WAIT,		/* the same step again: event, or hs->until */
-	SMCR_HS_DECLINE,	/* tell the peer, go on with TCP */
-	SMCR_HS_DECLINED,	/* the peer said so, go on with TCP */
-	SMCR_HS_TCP,		/* TCP without a word (nothing was negotiated) */
+	SMCR_HS_DECLINE,	/* send a Decline, go on with TCP */
+	SMCR_HS_DECLINED,	/* the peer has declined, go on with TCP */
+	SMCR_HS_TCP,		/* go on with TCP: CLC was not begun */
 	SMCR_HS_NO_TCP,		/* TCP's own connect() failed */
 	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
 	SMCR_HS_DONE,
 };
 
+/* Can a Decline of ours cross one of the peer? */
 enum smcr_hs_cross {
-	SMCR_HS_CROSS_NOT,	/* one side declines, the other hears it */
-	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: both may */
-	SMCR_HS_CROSS_WAITED,	/* and the peer's was given its time to come */
+	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
+	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: it may */
+	SMCR_HS_CROSS_WAITED,	/* as MAY; the peer's is waited for, once */
 };
 
 /**
- * struct smcr_hs - one handshake; belongs to whoever has the turn (hs_turn.h)
+ * struct smcr_hs - a handshake; the thread with the turn owns it (hs_turn.h)
  * @ssk: socket
- * @step: what to do next
+ * @step: function to call next
  * @until: jiffies, end of the wait that @step is in
  * @timed: @until counts
- * @fresh: nothing was said yet
- * @pid: own port; a device reference while pid.dev is set
+ * @fresh: nothing but waits so far: a client's TCP is not established, a server
+ *	has received no Proposal
+ * @pid: own port; holds a device reference while pid.dev is set
  * @lgr: link group, a reference
- * @forming: group whose first contact comes before ours, a reference
+ * @forming: group whose first contact comes before ours, a reference;
+ *	smcr_hs_woken() compares it without the turn
  * @watched: group whose wait queue has @watch, a reference
  * @watch: kicks the handshake
  * @peer: server: from the Proposal
  * @acc: client: the Accept
- * @rmb_req: what was asked of the group's RMBs, see smcr_rmb_get_elem()
- * @rmb_wait: server: @until has the time for an RMB
+ * @rmb_req: requests for RMBs of the group so far, see smcr_rmb_get_elem()
+ * @rmb_wait: server: SMCR_RMB_WAIT was added to @until
  * @first: first contact
  * @first_admitted: server: counted in sn->n_first
- * @cross: whether a Decline of ours may cross the peer's
- * @over: @res is how it ends; what is left needs the socket lock
- * @res: result
+ * @cross: whether a Decline of ours can cross the peer's
+ * @over: no step follows; smcr_hs_finish() is due, which needs the socket lock
+ * @res: result of the last step
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost
  */
@@ -80,19 +84,22 @@ struct smcr_hs {
 };
 
 /**
- * struct smcr_hs_ops - what handshakes have to tell and ask those above
- * @tcp_check: look at @ssk's inner socket as if it had just called. Process
- *	context; takes the inner socket's lock
- * @tcp_begin: @ssk goes to mode TCP after a handshake, and its inner socket's state becomes
- *	its own. Process context; takes the inner socket's lock
- * @to_tcp: @ssk is about to get to mode TCP: give it the options. Socket lock
- *	held, or not yet known to anybody
- * @child_ready: the handshake of a listener's child is over. Process context
- * @child_failed: ... came to nothing; the caller holds a reference. Process
- *	context
- * @child_defer_end: hs_timer of any socket. Process context
- * @listener_busy: a SYN offers SMC-R: do enough negotiate already? @own: 1 if
- *	TCP counts the SYN's own request already. Any context up to softirq
+ * struct smcr_hs_ops - calls from the handshake into the socket family
+ * @tcp_check: handle the state of @ssk's inner socket as if its callback had
+ *	just run. Process context; takes the inner socket's lock
+ * @tcp_begin: put @ssk into mode TCP after a handshake and copy the state of
+ *	its inner socket. Process context; takes the inner socket's lock
+ * @to_tcp: @ssk is about to enter mode TCP: its inner socket gets the options
+ *	that it lacks. Socket lock held, or not yet published
+ * @child_ready: the handshake of a listener's child has ended in mode SMC or
+ *	TCP. Process context
+ * @child_failed: the handshake of a listener's child has failed; the caller
+ *	holds a reference. Process context
+ * @child_defer_end: hs_timer of a socket has expired: a deferred accept() ends.
+ *	Process context
+ * @listener_busy: enough children of the listener are in a handshake, so a SYN
+ *	that offers SMC-R is answered as plain TCP. @own: 1 if TCP counts the
+ *	SYN's own request already. Any context up to softirq
  */
 struct smcr_hs_ops {
 	void (*tcp_check)(struct smcr_sock *ssk);
@@ -127,7 +134,7 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs);
 enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
 			      enum smcr_hs_res (*step)(struct smcr_hs *hs),
 			      unsigned int ms);
-/* The wait that the step is in is over */
+/* Is the wait of the current step over? */
 static inline bool smcr_hs_expired(const struct smcr_hs *hs)
 {
 	return time_after_eq(jiffies, hs->until);

@@ -38,7 +38,7 @@ static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
 	return SMCR_HS_NEXT;
 }
 
-/* Facts that need no peer. Nothing is reserved yet (CLC-17, T-08). */
+/* Checks without the peer, Proposal. Nothing is reserved yet (CLC-17, T-08). */
 static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 {
 	struct sock *tcp = hs->ssk->tcp->sk;
@@ -52,7 +52,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 		hs->why = SMCR_R_NO_DEVICE;
 		return SMCR_HS_DECLINE;
 	}
-	/* once more: a BPF program may have chosen another address (T-15) */
+	/* check again: a BPF program may have changed the address (T-15) */
 	if (smcr_route_offlink(tcp) || smcr_route_proposal(tcp, &p)) {
 		hs->why = SMCR_R_SUBNET;
 		return SMCR_HS_DECLINE;
@@ -61,7 +61,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
 	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
 	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
-	/* while the server has to answer: the removal would wait for a remote host */
+	/* else the device's removal would wait for the server's answer */
 	smcr_hs_leave_device(hs);
 	if (smcr_clc_send_proposal(hs->ssk, &p)) {
 		hs->why = SMCR_R_CLC_EOF;
@@ -75,7 +75,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
  * smcr_clnt_begin() - first step of a connecting socket
  * @hs: handshake of a socket whose TCP connection is established, or is not yet
  *
- * T_CLC begins when TCP is established, not when a worker has time.
+ * T_CLC begins when TCP is established, not when a worker runs this.
  *
  * Return: what comes next.
  */
@@ -139,7 +139,7 @@ static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->ssk->sn->knobs.t_llc);
 
-	/* an unanswered CONFIRM RKEY has ended the link before */
+	/* before that an unanswered CONFIRM RKEY ends the link */
 	return smcr_hs_goto(hs, smcr_clnt_join, ms + ms / 4);
 }
 
@@ -163,8 +163,8 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 }
 
 /*
- * Who forms the group that a first Accept names already is not waited for; who
- * forms the one for reuse is. False: wait.
+ * On reuse, wait until first contact of the named group has ended; on first
+ * contact, do not. False: wait.
  */
 static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
@@ -186,7 +186,7 @@ static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	return link;
 }
 
-/* The group that the Accept starts or names */
+/* Step: the group that the Accept names, or a new one */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
@@ -203,7 +203,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	WRITE_ONCE(hs->forming, NULL);
 	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
 		      !smcr_clnt_link_up(hs, known))) {
-		/* it is lost to us, which the server will notice; not the group */
+		/* lost is the link, not the group: the server will notice */
 		lost = !hs->acc.first_contact && READ_ONCE(known->live);
 		smcr_lgr_put(known);
 		known = NULL;
@@ -215,7 +215,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	switch (smcr_accept_classify(&hs->acc, known)) {
 	case SMCR_ACCEPT_REUSE:
 		hs->lgr = known;
-		/* what the Accept names can be relayed (J-09) */
+		/* another host may have relayed the Accept (J-09) */
 		if (smcr_lgr_with_host(known, &peer))
 			return smcr_clnt_goto_join(hs);
 		hs->why = SMCR_R_OTHER_HOST;
@@ -226,14 +226,14 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	case SMCR_ACCEPT_FIRST:
 		break;
 	}
-	if (known) {	/* has the server forgotten that link? (I-10) */
+	if (known) {	/* the server may not have that link any more (I-10) */
 		smcr_llc_test_now(known);
 		smcr_lgr_put(known);
 	}
 	return smcr_clnt_first(hs);
 }
 
-/* A connection in the group. WAIT: for a new RMB. */
+/* Open a connection in the group. WAIT: for a new RMB. */
 static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 {
 	int rc;
@@ -248,7 +248,8 @@ static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 			return smcr_hs_open_failed(hs);
 		if (hs->watched == hs->lgr)
 			return SMCR_HS_WAIT;
-		smcr_hs_watch(hs, hs->lgr);	/* and once more */
+		/* the RMB may have come before the watch: try again */
+		smcr_hs_watch(hs, hs->lgr);
 	}
 }
 
@@ -261,7 +262,7 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 		return SMCR_HS_DECLINE;
 	if (hs->first)
 		smcr_hs_first(hs);
-	/* the server may write as soon as it has read this (CLC-45) */
+	/* the server may write as soon as it has read the Confirm (CLC-45) */
 	conn->own.clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the handshake have in common; for nobody else. */
+/* Declarations shared by hs.c, hs_run.c and hs_sched.c. */
 #ifndef _SMCR_HS_IMPL_H
 #define _SMCR_HS_IMPL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine that runs the steps of a handshake, and its end, whichever.
+ * Execution of a handshake's steps, and its end: SMC-R, TCP or failure.
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -14,7 +14,7 @@
 #include "hs/route.h"
 #include "hs/hs_impl.h"
 
-/* What the peer sees as a diagnosis code, as a text */
+/* Log a Decline, with the text of its diagnosis code */
 static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 				enum smcr_reason why)
 {
@@ -37,11 +37,12 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 }
 
 /*
- * A first contact is given up after the Confirm, when both sides may decline. A
- * peer that has done so takes what comes next for application data, so its
- * Decline ends the handshake, if it is here; smcr_tcp_await_decline() is for the
- * other direction. If CONFIRM LINK or its reply was not delivered, perhaps in both
- * directions, the client waits for the server's, whose timers began first.
+ * Step: a first contact fails after the Confirm, when both sides may decline. A
+ * peer that has declined takes what comes next for application data. So if its
+ * Decline is here, it ends the handshake, and no other one is sent;
+ * smcr_tcp_await_decline() covers the other direction. If CONFIRM LINK or its
+ * reply was not delivered, perhaps in both directions, the client waits for the
+ * server's Decline, as the server's timers began first.
  */
 static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 {
@@ -50,7 +51,7 @@ static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 	return smcr_hs_expired(hs) ? SMCR_HS_DECLINE : SMCR_HS_WAIT;
 }
 
-/* Steps until one of them waits or ends the handshake */
+/* Call steps until one of them waits or ends the handshake */
 static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
@@ -71,7 +72,7 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 	return res;
 }
 
-/* Groups that it waits for; not its own */
+/* Put the groups that the handshake waits for; not its own */
 static void smcr_hs_leave_groups(struct smcr_hs *hs)
 {
 	smcr_hs_unwatch(hs);
@@ -80,11 +81,11 @@ static void smcr_hs_leave_groups(struct smcr_hs *hs)
 	hs->forming = NULL;
 }
 
-/* In first contact the whole group is given up */
+/* In first contact the group ends with the handshake */
 static void smcr_hs_kill(struct smcr_hs *hs)
 {
 	if (hs->lgr && hs->first) {
-		/* a server may be past the point of no return */
+		/* DELETE LINK: only past a server's point of no return */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?
 			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
@@ -92,10 +93,11 @@ static void smcr_hs_kill(struct smcr_hs *hs)
 }
 
 /*
- * The handshake is over, and the socket lock, still to come, may be taken for ever. Nothing
- * of a device waits for it. A connection that became active early ends by itself, without
- * its group's end. Also a first contact that succeeds may do so in a group that has ended
- * before it was active.
+ * The handshake is over, but its end needs the socket lock, which a thread may
+ * hold for ever. So all that a device waits for is dropped here, without that
+ * lock. A connection that became active early ends by itself, and its group
+ * goes on. smcr_lgr_first_over() is for a first contact that has succeeded,
+ * too: its group may have ended before it was ACTIVE.
  */
 static void smcr_hs_leave_links(struct smcr_hs *hs)
 {
@@ -107,7 +109,7 @@ static void smcr_hs_leave_links(struct smcr_hs *hs)
 		smcr_lgr_first_over(hs->lgr);
 }
 
-/* What the handshake holds, but for its memory */
+/* Put all that the handshake holds; its memory stays */
 static void smcr_hs_release(struct smcr_hs *hs)
 {
 	smcr_hs_leave_groups(hs);
@@ -131,7 +133,7 @@ static void smcr_hs_done(struct smcr_hs *hs)
 						SMCR_CNT_SRV_REUSE);
 	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
 	smcr_keepalive_start(ssk);
-	/* from now on the callbacks take what TCP does for events of SMC-R */
+	/* TCP's events now go to the close machine; handle earlier ones */
 	smcr_hs_owner_ops->tcp_check(ssk);
 	if (!ssk->is_client)
 		smcr_hs_owner_ops->child_ready(ssk);
@@ -145,7 +147,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 	struct smcr_sock *ssk = hs->ssk;
 	struct sock *sk = &ssk->sk;
 
-	/* given up before any message: no handshake has failed */
+	/* aborted before any CLC message: no handshake has failed */
 	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
 		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
 	if (!hs->fresh || !ssk->is_client)
@@ -170,7 +172,7 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 	sk_error_report(sk);
 }
 
-/* The owner went away while the handshake was running (CONN-38) */
+/* STOP came while a thread ran the handshake: abort the result (CONN-38) */
 static void smcr_hs_unwanted(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
@@ -185,21 +187,24 @@ static bool smcr_hs_falls_back(enum smcr_hs_res res)
 }
 
 /*
- * The end: the mode is settled and the state ENDED before the socket lock is
- * dropped. Who has that lock and sees another mode than HANDSHAKE need not wait for
- * any thread.
+ * End of the handshake: the mode is settled and the state ENDED before the
+ * socket lock is dropped. So the next owner of that lock, if it sees another
+ * mode than HANDSHAKE, need not wait for any thread.
  */
 static void smcr_hs_finish(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 	enum smcr_hs_res res;
 
-	/* once in mode TCP a forwarded call may have TCP's lock for ever: no reset then */
+	/*
+	 * A stopped handshake does not enter mode TCP: there a forwarded call
+	 * may have TCP's lock for ever, which would prevent the reset.
+	 */
 	if (smcr_hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
 		hs->res = smcr_hs_aborted(hs);
 	res = hs->res;
 
-	/* accept() may have use for it; it takes no lock of ours */
+	/* a deferred accept() arms it later; the work takes no lock of ours */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE) {
@@ -239,7 +244,7 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	kfree(hs);
 }
 
-/* With the turn, without the socket lock; the caller holds a reference */
+/* Called with the turn and a reference, without the socket lock */
 static void smcr_hs_run(struct smcr_sock *ssk)
 {
 	struct smcr_hs *hs = ssk->hs;
@@ -247,7 +252,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 
 	do {
 		if (!hs->over) {
-			/* who owns the socket pays for a group's first buffers */
+			/* the socket's cgroup pays for the first buffers */
 			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
 			hs->res = smcr_hs_steps(hs);
 			set_active_memcg(old);
@@ -265,14 +270,14 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}
-		/* else its owner kicks: smcr_sock_release_cb() */
+		/* lock taken: its owner will kick, in smcr_sock_release_cb() */
 		if (!hs->over && hs->timed)
 			smcr_hs_arm(ssk, hs->until);
 	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);
 }
 
 /**
- * smcr_hs_work() - the turn of a handshake
+ * smcr_hs_work() - run a handshake that is due
  * @work: hs_work of a socket; holds a reference
  *
  * Context: process. Sleeps for memory, verbs and TCP, not for the peer, nor for
@@ -288,10 +293,10 @@ void smcr_hs_work(struct work_struct *work)
 }
 
 /**
- * smcr_hs_stop() - nobody wants the handshake any more
+ * smcr_hs_stop() - stop a handshake whose result is not wanted any more
  * @ssk: socket, socket lock held
  *
- * One that no thread is at ends here and now.
+ * A handshake that no thread runs ends in this call.
  *
  * Return: true if it has ended; false if another thread will end it soon and
  * undo its result.
@@ -319,7 +324,7 @@ bool smcr_hs_stop(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_new() - memory for a handshake
+ * smcr_hs_new() - allocate a handshake
  * @ssk: socket without one
  *
  * Return: 0 or -ENOMEM.
@@ -338,8 +343,8 @@ int smcr_hs_new(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_drop() - the socket has no handshake, or none any more
- * @ssk: socket, socket lock held or not yet known to anybody; not in mode HANDSHAKE
+ * smcr_hs_drop() - free a handshake that has not begun; the state becomes IDLE
+ * @ssk: socket, socket lock held, or not yet published; not in mode HANDSHAKE
  */
 void smcr_hs_drop(struct smcr_sock *ssk)
 {
@@ -350,11 +355,11 @@ void smcr_hs_drop(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_begin() - the handshake of smcr_hs_new() begins
- * @ssk: socket in mode HANDSHAKE, socket lock held or not yet known to anybody
+ * smcr_hs_begin() - begin the handshake of smcr_hs_new()
+ * @ssk: socket in mode HANDSHAKE, socket lock held, or not yet published
  *
  * A client's waits for TCP, a server's for the Proposal (CLC-13). The caller
- * looks at TCP afterwards: smcr_tcp_check().
+ * calls smcr_tcp_check() afterwards, for events of TCP that came before.
  */
 void smcr_hs_begin(struct smcr_sock *ssk)
 {
@@ -375,7 +380,10 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	timed = hs->timed;
 	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
-	/* a timer that is over before BEGIN would be lost; no TCP event is due yet */
+	/*
+	 * After BEGIN, as the timer's kick would be lost before. A server's
+	 * child is not hooked yet: no TCP event runs the handshake meanwhile.
+	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who runs a handshake, and what wakes it: one word with one table
- * (core/hs_turn.c), a timer, TCP, the wait queue of a group.
+ * Scheduling of handshakes: the state word (core/hs_turn.c), and what kicks: a
+ * timer, TCP, the wait queue of a group.
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
@@ -16,7 +16,7 @@ enum smcr_turn_act smcr_hs_turn(struct smcr_sock *ssk, enum smcr_turn_ev ev)
 	u32 old = READ_ONCE(ssk->hs_turn);
 	struct smcr_turn_step next;
 
-	/* a full barrier also when the word stays: see smcr_hs_kick() */
+	/* full barrier, even if the word does not change: see smcr_hs_kick() */
 	do {
 		next = smcr_turn_next(old, ev);
 	} while (!try_cmpxchg(&ssk->hs_turn, &old, next.word));
@@ -30,11 +30,11 @@ bool smcr_hs_stopped(const struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_kick() - something happened that a handshake may wait for
+ * smcr_hs_kick() - queue a handshake after an event that it may wait for
  * @ssk: socket; a reference or something else keeps its memory
  *
- * What is written before is seen by the step that runs next. Too many kicks do
- * no harm: every step looks for what it waits for.
+ * The step that runs next sees what was written before the kick. Needless kicks
+ * do no harm: each step checks the condition that it waits for.
  * Context: any.
  */
 void smcr_hs_kick(struct smcr_sock *ssk)
@@ -42,7 +42,7 @@ void smcr_hs_kick(struct smcr_sock *ssk)
 	if (smcr_hs_turn(ssk, SMCR_TURN_EV_KICK) != SMCR_TURN_QUEUE ||
 	    !smcr_sock_get(ssk))
 		return;
-	/* one that came too late for a stopped handshake may still be queued */
+	/* the work of an earlier, stopped handshake may still be queued */
 	if (!queue_work(ssk->is_client ? smcr_hs_wq : smcr_srv_wq,
 			&ssk->hs_work))
 		sock_put(&ssk->sk);
@@ -58,10 +58,10 @@ void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until)
 }
 
 /**
- * smcr_hs_timer() - the wait of a handshake is over
+ * smcr_hs_timer() - the wait of a handshake has expired
  * @work: hs_timer of a socket; holds a reference
  *
- * After the handshake: the end of a deferred accept().
+ * After the handshake the timer ends a deferred accept().
  */
 void smcr_hs_timer(struct work_struct *work)
 {
@@ -81,7 +81,7 @@ int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode, int sync,
 
 	lockdep_assert_held(&hs->watched->wait.lock);
 
-	/* waiting for another first contact: only its end matters, not its steps */
+	/* of another first contact only the end matters, not the steps */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
 		smcr_hs_kick(hs->ssk);
@@ -102,9 +102,9 @@ void smcr_hs_unwatch(struct smcr_hs *hs)
 }
 
 /**
- * smcr_hs_watch() - be kicked when something happens in a group
+ * smcr_hs_watch() - let the wake-ups of a group kick a handshake
  * @hs: handshake
- * @lgr: group: its state changes, an LLC answer or an RMB comes
+ * @lgr: group; a change of its state, an LLC answer or an RMB wakes its waiters
  *
  * A reference on @lgr is held until smcr_hs_unwatch() or the next watch.
  */
@@ -119,11 +119,11 @@ void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_hs_tcp_event() - something happened on TCP in mode HANDSHAKE
+ * smcr_hs_tcp_event() - handle an event of TCP in mode HANDSHAKE
  * @ssk: socket, inner socket locked
  *
  * The handshake is kicked only when what it waits for is complete: a peer that
- * says nothing, or not all of it, costs a timer but no worker.
+ * sends nothing, or a part of a message, costs a timer but no worker.
  *
  * Context: any up to softirq.
  */
@@ -138,7 +138,7 @@ void smcr_hs_tcp_event(struct smcr_sock *ssk)
 	case SMCR_HS_WANT_TCP:
 		kick = !((1 << READ_ONCE(tsk->sk_state)) &
 			 (TCPF_SYN_SENT | TCPF_SYN_RECV));
-		/* T_CLC begins, whenever a worker has time (CLC-14) */
+		/* T_CLC begins now, not when a worker runs the step (CLC-14) */
 		if (kick && !ssk->hs_up)
 			WRITE_ONCE(ssk->hs_up, jiffies ?: 1);
 		break;

@@ -18,15 +18,15 @@ static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
 
 /*
- * The client hears something in time, whatever happens: Linux gives a server
- * six seconds for its Accept or Decline.
+ * Wait for another first contact of this peer. With the wait for an RMB it is
+ * shorter than the six seconds that Linux gives a server for Accept or Decline.
  */
 #define SMCR_FORMING_WAIT	3000	/* ms */
 
-/* More for an RMB that is not confirmed: the link fails first */
+/* Added for an RMB: without an answer to CONFIRM RKEY the link fails first */
 #define SMCR_RMB_WAIT		2000	/* ms */
 
-/* One more first contact may be under way: it costs a queue pair and an RMB */
+/* May one more first contact begin? Each costs a queue pair and an RMB */
 static bool smcr_srv_slot(struct smcr_hs *hs)
 {
 	struct smcr_net *sn = hs->ssk->sn;
@@ -38,7 +38,7 @@ static bool smcr_srv_slot(struct smcr_hs *hs)
 	return hs->first_admitted;
 }
 
-/* Group for the client; another first contact of the same peer comes before */
+/* Group for the client. WAIT: for another first contact of this peer. */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr_request req = {
@@ -64,11 +64,12 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 			return SMCR_HS_DECLINE;
 		if (hs->watched == req.forming)
 			return SMCR_HS_WAIT;
-		smcr_hs_watch(hs, req.forming);	/* and once more */
+		/* it may have ended before the watch: try again */
+		smcr_hs_watch(hs, req.forming);
 	}
 }
 
-/* A new RMB is on its way */
+/* Wait for a new RMB; after that, the group is looked up again */
 static enum smcr_hs_res smcr_srv_await_rmb(struct smcr_hs *hs)
 {
 	bool watched = hs->watched == hs->lgr;
@@ -79,14 +80,14 @@ static enum smcr_hs_res smcr_srv_await_rmb(struct smcr_hs *hs)
 	if (!hs->rmb_wait)
 		hs->until += msecs_to_jiffies(SMCR_RMB_WAIT);
 	hs->rmb_wait = true;
-	if (!watched)		/* it may have come before: once more */
+	if (!watched)	/* the RMB may have come before the watch: try again */
 		return SMCR_HS_NEXT;
 	if (smcr_hs_expired(hs))
 		return SMCR_HS_DECLINE;
 	return SMCR_HS_WAIT;
 }
 
-/* A group, and in it a connection */
+/* Find or form a group, and open a connection in it */
 static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
@@ -153,7 +154,10 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 	struct smcr_clc_accept m;
 
 	smcr_hs_unwatch(hs);
-	/* while the client has to answer; a group that there was has its own references */
+	/*
+	 * Else the device's removal would wait for the client's answer. A group
+	 * that existed before has its own references.
+	 */
 	if (!hs->first)
 		smcr_hs_leave_device(hs);
 	smcr_hs_fill_accept(hs, SMCR_CLC_ACCEPT, &m);
@@ -183,9 +187,10 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 }
 
 /*
- * Any link of the group will do: the client need not write on the one that we do
- * (CLC-42). If that fails meanwhile the connection moves like others (FO-23). The name of
- * a link that was deleted meanwhile means nothing any more.
+ * The Confirm may name any link of the group: the client need not write on the
+ * one that the server writes on (CLC-42). If the latter fails meanwhile, the
+ * connection moves like others (FO-23). A link that was deleted meanwhile is
+ * not found.
  */
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
@@ -259,16 +264,16 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 }
 
 /*
- * The group has ended while we wait for the client's Confirm, and a Decline can
- * be sent only after that (CLC-51). Until then hold nothing that the removal of
- * the device waits for.
+ * The group has ended while the client's Confirm is due, and a Decline can be
+ * sent only after the Confirm (CLC-51). Until then the handshake must not hold
+ * what the removal of the device waits for.
  */
 static void smcr_srv_let_go(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
 
 	hs->why = hs->lgr->why;
-	lock_sock(sk);		/* no application knows it yet */
+	lock_sock(sk);		/* free soon: no application has it yet */
 	smcr_conn_discard(&hs->ssk->conn);
 	release_sock(sk);
 	smcr_lgr_put(hs->lgr);
@@ -277,8 +282,9 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
 }
 
 /*
- * Confirm, and first contact. The end of the group kicks, too, and so does the loss of
- * the link: its device does not wait for the client, so the connection moves at once.
+ * Step: the Confirm, then first contact. The end of the group and the loss of
+ * the link kick, too: the removal of a device must not wait for the client, so
+ * the connection moves at once.
  */
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 {

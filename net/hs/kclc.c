@@ -7,7 +7,7 @@
 #include "hs/kclc.h"
 #include "base/trace.h"
 
-/* Up to @len bytes that nobody has read yet; the inner socket is locked */
+/* Copy up to @len unread bytes, which stay unread; inner socket locked */
 static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
 {
 	u32 seq = tcp_sk(tsk)->copied_seq, got = 0;
@@ -35,8 +35,8 @@ static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
  * smcr_hs_clc_due() - has the CLC message come that the handshake waits for?
  * @ssk: socket in a handshake with ssk->hs_want set; inner socket locked
  *
- * The whole message is there, or what shows that it will never be one.
  * Context: any up to softirq.
+ * Return: true if the message is complete, or if it cannot come any more.
  */
 bool smcr_hs_clc_due(struct smcr_sock *ssk)
 {
@@ -58,7 +58,7 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 	return tcp_inq(tsk) >= hdr.len;
 }
 
-/* Exactly @len bytes, or the reason why not */
+/* Read exactly @len bytes; on error @why is set */
 static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 			 enum smcr_reason *why)
 {
@@ -123,7 +123,7 @@ static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
  * @why: reason on error
  *
  * Consumes exactly the message's length (CLC-08). Does not wait for the peer:
- * to be called when smcr_hs_clc_due(), or when its time is over.
+ * to be called when smcr_hs_clc_due() is true, or when the wait has expired.
  *
  * Context: process.
  * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT not complete;
@@ -155,8 +155,9 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 	if (!rc) {
 		rc = smcr_clc_decode(buf, msg, why);
 		/*
-		 * Not malformed but unknown: the peer gets a Decline. Both eye
-		 * catchers have to say that it was a message at all.
+		 * A Proposal of a later version is unknown, not malformed: the
+		 * peer gets a Decline. Without both eye catchers it is no CLC
+		 * message at all.
 		 */
 		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
 			       msg->hdr.version > SMCR_CLC_VERSION &&
@@ -256,7 +257,7 @@ static int smcr_clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /**
- * smcr_clc_note_decline() - say what the peer's Decline says
+ * smcr_clc_note_decline() - record and log the diagnosis of the peer's Decline
  * @ssk: socket
  * @d: Decline
  *
@@ -271,7 +272,7 @@ void smcr_clc_note_decline(struct smcr_sock *ssk,
 			     d->out_of_sync ? ", out of sync" : "");
 }
 
-/* What a peer sends that gives up a first contact after the Confirm */
+/* Is it the Decline of a peer whose first contact failed after the Confirm? */
 static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
 				u32 len, struct smcr_clc_hdr *hdr,
 				struct smcr_clc_decline *d)
@@ -287,16 +288,17 @@ static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
 }
 
 /**
- * smcr_clc_drop_crossed() - a Decline that crosses our own is for no application
+ * smcr_clc_drop_crossed() - drop the peer's Decline if it has crossed our own
  * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
  *
- * Both sides may give up a first contact at once, and then each one's Decline is
- * the first that the other reads from TCP (CLC-57, CLC-58), however long TCP takes
- * to deliver it. It has the peer's ID. Only a whole one counts: TCP does not split
- * what is sent in one call and is that short.
+ * Both sides may decline a first contact at once. Then each one's Decline is
+ * the first that the other side's application would read from TCP (CLC-57,
+ * CLC-58), however long TCP takes to deliver it. It has the peer's ID. Only a
+ * complete one counts: TCP does not split a message so short that is sent in
+ * one call.
  *
  * Context: any up to softirq.
- * Return: true if there was one, and nobody will see it.
+ * Return: true if one was dropped.
  */
 bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 {
@@ -322,11 +324,11 @@ bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_await_decline() - the peer may have declined, too
+ * smcr_tcp_await_decline() - drop the peer's Decline, now or when it comes
  * @ssk: hooked socket that has just sent a Decline and is not yet in mode TCP
  * @peer_id: the peer's ID, 8 bytes
  *
- * If a Decline is what the peer sent next, nobody gets it.
+ * It is dropped only if the peer has sent nothing else before it.
  *
  * Context: process; takes the inner socket's lock.
  */
@@ -340,11 +342,11 @@ void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
 }
 
 /**
- * smcr_tcp_settle() - no Decline is in front of what the application may see
+ * smcr_tcp_settle() - drop a crossed Decline before the application reads
  * @ssk: socket in mode TCP
  *
- * TCP does not call back for fewer bytes than SO_RCVLOWAT: before somebody looks
- * at the inner socket's data, this does what the callback would have done.
+ * TCP does not call back for fewer bytes than SO_RCVLOWAT. So this does, before
+ * the inner socket's data are read, what the callback would have done.
  *
  * Context: process; takes the inner socket's lock if a Decline may come.
  */

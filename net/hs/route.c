@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The IP side of the handshake. See route.h. */
+/* Route, subnets and peer host of a TCP connection, RFC 7609 3.5.1.2, A.2.2 */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -33,7 +33,7 @@ bool smcr_route_is_v4(const struct sock *tcp)
 #endif
 }
 
-/* The second: keys are being negotiated, and packets wait for them */
+/* DST_XFRM_QUEUE: packets wait while keys are negotiated */
 bool smcr_route_dst_ipsec(const struct dst_entry *dst)
 {
 	return dst_xfrm(dst) || (dst->flags & DST_XFRM_QUEUE);
@@ -65,7 +65,7 @@ bool smcr_route_ipsec(struct sock *tcp)
  * smcr_route_dst_gateway() - do packets for a route's destination go to a router?
  * @dst: route of IPv4 or IPv6
  *
- * Return: true if so: what is there is in no directly attached subnet (SEC-02).
+ * Return: true if so: the destination is in no attached subnet (SEC-02).
  */
 bool smcr_route_dst_gateway(const struct dst_entry *dst)
 {
@@ -81,9 +81,9 @@ bool smcr_route_dst_gateway(const struct dst_entry *dst)
  * smcr_route_offlink() - is the peer of a connection behind a router?
  * @tcp: established TCP socket
  *
- * What subnet a Proposal names is its sender's word only.
+ * The subnet in a Proposal is only its sender's claim, so the route decides.
  *
- * Return: true if the route says so, or if there is none.
+ * Return: true if the route has a gateway, or if there is no route.
  */
 bool smcr_route_offlink(struct sock *tcp)
 {
@@ -129,8 +129,8 @@ bool smcr_route_onlink4(const struct dst_entry *dst, __be32 daddr)
  * @dst: route to it, without a gateway
  * @daddr: address
  *
- * Return: true if the route is one of a prefix, or an own address has one that
- * it is in; or if it is an own address.
+ * Return: true if the route is that of a prefix, if @daddr is in the prefix of
+ * an own address, or if @daddr is an own address.
  */
 bool smcr_route_onlink6(const struct dst_entry *dst,
 			const struct in6_addr *daddr)
@@ -204,7 +204,7 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 	return rc;
 }
 
-/* What the neighbour table has for the peer's address on @ndev. RCU read side. */
+/* Get the peer's link-layer address from @ndev's neighbours. RCU read side. */
 static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
 			     struct smcr_peer *peer)
 {
@@ -219,7 +219,7 @@ static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
 #endif
 	if (!n)
 		return;
-	/* NOARP: the address is no answer of the peer */
+	/* NOARP: the link-layer address did not come from the peer */
 	if (READ_ONCE(n->nud_state) & NUD_VALID & ~NUD_NOARP) {
 		neigh_ha_snapshot(peer->hw, n, ndev);
 		peer->near = is_valid_ether_addr(peer->hw);
@@ -228,14 +228,14 @@ static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
 }
 
 /**
- * smcr_route_peer() - which host is at the other end of a connection?
+ * smcr_route_peer() - identify the host at the other end of a connection
  * @tcp: established TCP socket
  * @peer: address and neighbour are filled
  *
- * The link-layer address of a neighbour says whether two IP addresses are those
- * of one host. It is this host's own finding, by ARP or NDP, and no word of a CLC
- * message: a host that can forge it can take the IP address as well. A peer behind
- * a gateway has none here.
+ * Two IP addresses whose neighbours have one link-layer address belong to one
+ * host. That address comes from ARP or NDP, not from a CLC message: a host that
+ * can forge it can take the IP address as well. A peer behind a gateway has no
+ * such address here.
  *
  * Context: process.
  */
@@ -255,7 +255,7 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 		if (ndev && ndev->addr_len == ETH_ALEN &&
 		    !(dst && smcr_route_dst_gateway(dst)))
 			smcr_route_neigh(ndev, tcp, peer);
-		/* which may be another one: what the peer's ARP or NDP finds */
+		/* what the peer's ARP or NDP finds, perhaps another netdev */
 		ndev = smcr_route_own_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN)
 			memcpy(peer->here, ndev->dev_addr, ETH_ALEN);
@@ -302,9 +302,9 @@ static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
 }
 
 /*
- * Prefix of the on-link route by which @ndev reaches the peer. An address may
- * not tell: DHCPv6 gives out /128, and what is on-link comes with the router's
- * advertisement (RFC 5942). RCU read side.
+ * Prefix of the on-link route by which @ndev reaches the peer. The prefix of an
+ * address may be of no use: DHCPv6 assigns /128, and the on-link prefix comes
+ * with the router's advertisement (RFC 5942). RCU read side.
  */
 static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
 			      struct smcr_clc_prefix *onlink)
@@ -389,7 +389,7 @@ int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
 	return rc;
 }
 
-/* An own address of @ndev in a proposed subnet: true, copied to @addr. RCU. */
+/* Copy an own address of @ndev in a proposed subnet to @addr. RCU read side. */
 static bool smcr_route_match4(struct net_device *ndev,
 			      const struct smcr_clc_proposal *p, u8 addr[16])
 {
@@ -432,7 +432,7 @@ static bool smcr_route_is_ll(const struct sock *tcp)
 #endif
 }
 
-/* fe80::/64 is on every link: it says something only about such a connection */
+/* fe80::/64 is on every link: it counts for a link-local connection only */
 static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 			      const struct smcr_clc_proposal *p, u8 addr[16])
 {
@@ -450,7 +450,7 @@ static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 
 		if (!ll && ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL)
 			continue;
-		/* the address is in it, the route says how large it is */
+		/* a /128 in the on-link prefix: use that prefix's length */
 		if (plen == 128 && smcr_prefix6_matches(&onlink,
 							ifa->addr.s6_addr,
 							onlink.plen))
@@ -473,8 +473,9 @@ static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
 }
 
 /*
- * The @nth netdev in a proposed subnet, held; the one of the route counts as
- * number 0 (asymmetric routing: any other interface in the subnet will do).
+ * The @nth netdev in a proposed subnet, with a reference. The netdev of the
+ * route, if it is in one, is number 0. As routing may be asymmetric, any other
+ * interface in the subnet will do.
  */
 static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 					 const struct smcr_clc_proposal *p,
@@ -491,7 +492,7 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 		found = route;
 		goto out;
 	}
-	if (ll)		/* its link is the route's, and no other */
+	if (ll)		/* valid on the link of the route's netdev only */
 		goto out;
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
 		if (ndev != route &&

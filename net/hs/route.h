@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the IP side knows: netdev, addresses and subnets of a TCP connection
- * (RFC 7609 3.5.1.2, A.2.2).
+ * Netdev, addresses and subnets of a TCP connection (RFC 7609 3.5.1.2, A.2.2).
  */
 #ifndef _SMCR_ROUTE_H
 #define _SMCR_ROUTE_H

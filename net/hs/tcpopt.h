@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How SMC-R capability is announced and seen on the TCP handshake (RFC 7609
- * 3.1, A.1). Two back-ends behind one interface, chosen at build time:
- * tcpopt_native.c uses the kernel's own support (CONFIG_SMC), tcpopt_nf.c adds
- * and reads the option in netfilter hooks.
+ * Interface to the TCP option that announces SMC-R (RFC 7609 3.1, A.1). It has
+ * two back-ends, chosen at build time: tcpopt_native.c uses the kernel's own
+ * support (CONFIG_SMC), tcpopt_nf.c adds and reads the option in netfilter
+ * hooks.
  */
 #ifndef _SMCR_TCPOPT_H
 #define _SMCR_TCPOPT_H
@@ -16,7 +16,7 @@ int smcr_tcpopt_net_init(struct net *net);
 void smcr_tcpopt_net_exit(struct net *net);
 
 /*
- * Before the first client of a namespace offers anything; 0 or -errno. Process
+ * Called before a client of a namespace offers the option; 0 or -errno. Process
  * context, may sleep.
  */
 int smcr_tcpopt_client(struct net *net);
@@ -27,9 +27,9 @@ int smcr_tcpopt_client(struct net *net);
  *	listen() or later
  * @on: true to offer
  *
- * A listener's answer may change at any time. Connections that are being made
- * meanwhile keep the one that they got, in their SYN-ACKs and for
- * smcr_tcpopt_agreed(), if smcr_tcpopt_listen() came before listen().
+ * A listener's answer may change at any time. A connection that TCP is about to
+ * establish keeps the answer that it got, in all copies of its SYN-ACK and for
+ * smcr_tcpopt_agreed(), if smcr_tcpopt_listen() was called before listen().
  *
  * Context: process, may sleep; takes the inner socket's lock.
  */
@@ -45,8 +45,10 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on);
 void smcr_tcpopt_listen(struct sock *tcp);
 
 /**
- * smcr_tcpopt_agreed() - both SYN and SYN-ACK carried the option
+ * smcr_tcpopt_agreed() - did both SYN and SYN-ACK carry the option?
  * @tcp: established inner socket (client's own, or a listener's child)
+ *
+ * Return: true if so.
  */
 bool smcr_tcpopt_agreed(struct sock *tcp);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The TCP option by the kernel's own means: CONFIG_SMC put the code into TCP,
- * whoever implements AF_SMC turns it on. TCP then sends the option for sockets
- * with tcp_sock.syn_smc, and clears that member when the other side's SYN or
- * SYN-ACK had no option; it sends none with SYN cookies.
+ * TCP option by the kernel's own code in TCP (CONFIG_SMC). The module that
+ * implements AF_SMC turns it on. TCP then sends the option for sockets with
+ * tcp_sock.syn_smc, and clears that member when the other side's SYN or SYN-ACK
+ * had no option; it sends none with SYN cookies.
  *
- * What it does not know is simultaneous open (T-17), where a client's own socket
- * sends the SYN-ACK, with the option, and is content with that of the SYN. A
- * peer that saw only the SYN-ACK takes itself for a client and sends a Proposal.
- * A netfilter hook keeps these SYN-ACKs back.
+ * That code does not cover simultaneous open (T-17). There a client's own
+ * socket sends the SYN-ACK, with the option, and counts the peer's SYN as the
+ * answer. A peer that saw only the SYN-ACK takes the role of a client and
+ * sends a Proposal. A netfilter hook drops such a SYN-ACK.
  */
 #include <linux/jump_label.h>
 #include <linux/mutex.h>
@@ -22,10 +22,11 @@
 #include "hs/tcpopt.h"
 
 /**
- * smcr_tcpopt_init() - let TCP know the option
+ * smcr_tcpopt_init() - turn on the option in TCP
  *
- * Counted and not just enabled: if the in-tree module is loaded, which we are
- * about to find out, the key has to stay as it is.
+ * The static key is counted, not just enabled: the in-tree module may be
+ * loaded, which the registration of AF_SMC finds out later, and its count has
+ * to stay.
  *
  * Context: process, may sleep.
  * Return: 0.
@@ -47,10 +48,11 @@ void smcr_tcpopt_exit(void)
 }
 
 /*
- * The client's socket answers a SYN: its first SYN-ACK is dropped, as if it was
- * lost, and the copies that follow have no option, nor does it count as agreed.
- * Not blanked in place: TCP-AO signs options. TCP transmits with the socket
- * locked, so that syn_smc, a bit among others, may be written.
+ * Simultaneous open: a client's socket answers a SYN. Its first SYN-ACK is
+ * dropped, as if lost; the copies that follow have no option, and the option
+ * does not count as agreed. It is not blanked in the packet, because TCP-AO
+ * signs options. TCP transmits with the socket locked, so syn_smc, a bit
+ * among others, may be written.
  */
 static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
@@ -105,8 +107,8 @@ int smcr_tcpopt_net_init(struct net *net)
  * smcr_tcpopt_client() - hook into a namespace, once
  * @net: namespace, which a socket holds
  *
- * The hook sees every packet that is sent, so it is not there for namespaces
- * without clients.
+ * The hook is called for every packet that is sent, so namespaces without
+ * clients do not get it.
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
@@ -144,9 +146,10 @@ void smcr_tcpopt_net_exit(struct net *net)
 }
 
 /*
- * TCP asks this for every SYN with the option; true = as if it had none. That
- * is how a listener changes its answer: syn_smc also decides about SYN-ACKs
- * sent again and about children, which must not change their mind.
+ * TCP calls this for every SYN with the option; true: the SYN counts as one
+ * without. A listener changes its answer in this way, because syn_smc also
+ * applies to retransmitted SYN-ACKs and to children, which must keep the
+ * earlier answer.
  */
 static bool smcr_tcpopt_paused(const struct sock *sk)
 {

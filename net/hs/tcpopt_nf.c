@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The TCP option for kernels whose TCP does not know it: netfilter hooks put
- * it on packets that TCP sends and look for it on packets that TCP is about to
- * receive. They are the outermost ones, so that everything else in netfilter
- * sees the option as if TCP had made it, and may take it away.
+ * TCP option by netfilter hooks, for kernels whose TCP has no support for it.
+ * The hooks put it on packets that TCP sends and look for it on packets that
+ * TCP is about to receive. No hook is nearer to TCP, so that all others in
+ * netfilter see the option as if TCP had made it, and may remove it.
  *
- * What has to be remembered, and where:
+ * The state, and where it is kept:
  *
- * - That a socket offers the option: tcp_sock.save_syn has a value that no
+ * - Whether a socket offers the option: tcp_sock.save_syn, by a value that no
  *   system call can give it. A listener's children inherit it.
- * - Client, that SYN and SYN-ACK had it: struct smcr_sock, found through
+ * - Client, whether SYN and SYN-ACK had it: struct smcr_sock, found through
  *   sk_user_data.
- * - Server, until the third packet: inet_request_sock.smc_ok, which only a
- *   kernel with CONFIG_SMC sets, and only while a module turned that on. It is
- *   set by the first SYN-ACK, which TCP sends within the reception of the SYN:
- *   what the hook found on the SYN waits in a small table. Later copies
- *   of the SYN-ACK follow smc_ok, whatever later copies of the SYN say (T-11);
- *   one that leaves while another processor decides is dropped, as if lost.
+ * - Server, until the third packet: inet_request_sock.smc_ok. The kernel itself
+ *   sets it only with CONFIG_SMC, while a module has turned that on; the hook
+ *   does at the first SYN-ACK, which TCP sends while it receives the SYN. Until
+ *   then the table smcr_syns has what was found on the SYN. Later copies of the
+ *   SYN-ACK follow smc_ok, whatever those of the SYN have (T-11); one that
+ *   leaves while another processor decides is dropped, as if lost.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
- *   save_syn and hands on from request to child. If the SYN-ACK goes without
- *   the option although the SYN had it, the copy is thrown away. TCP makes
- *   none with SYN cookies, and such a SYN-ACK belongs to no request (T-12).
+ *   save_syn and passes from request to child. If the SYN-ACK goes without
+ *   the option although the SYN had it, the copy is freed. TCP makes none with
+ *   SYN cookies, and such a SYN-ACK belongs to no request (T-12).
  *
  * An application's TCP_SAVE_SYN works as before, with two exceptions: the SYN
- * is there even if nobody asked, and a listener with TCP_SAVE_SYN set to 2, or
- * set after listen(), does not offer the option.
+ * is saved even without it, and a listener with TCP_SAVE_SYN set to 2, or set
+ * after listen(), does not offer the option.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -51,7 +51,7 @@
 #include "hs/tcpopt.h"
 #include "core/tcpopt_parse.h"
 
-/* TCP looks for 0, for 2, and for anything else; setsockopt() takes 0 to 2 */
+/* TCP distinguishes 0, 2 and all else; setsockopt() accepts 0 to 2 */
 #define SMCR_SAVE_SYN	3
 
 /* Until the first offer every packet costs one no-op */
@@ -59,13 +59,16 @@ static DEFINE_STATIC_KEY_FALSE(smcr_tcpopt_used);
 static DEFINE_MUTEX(smcr_tcpopt_mutex);
 static bool smcr_tcpopt_ready;
 
-/*
- * struct smcr_syn - a SYN that TCP was handed
- * @net: of which namespace; compared only; NULL: no SYN
+/**
+ * struct smcr_syn - a SYN on its way to TCP; guarded by the lock of its set
+ * @net: its namespace, only compared; NULL: unused entry
+ * @seq: its sequence number, host byte order
+ * @sport: its source port
+ * @dport: its destination port
  * @opt: it has the option
- * @deciding: its first SYN-ACK is being sent
- * @until: jiffies, 0: not sent yet. It was: a copy of the SYN that another processor is
- *	late with does not count until then
+ * @deciding: the decision for its first SYN-ACK has begun
+ * @until: 0: nothing was decided yet. Else jiffies; until then a copy of the
+ *	SYN that another processor is late with does not count
  */
 struct smcr_syn {
 	const struct net *net;
@@ -81,14 +84,16 @@ struct smcr_syn {
 #define SMCR_SYN_WAYS	8
 #define SMCR_SYN_LATE	(HZ / 4)	/* TCP repeats a SYN after a second */
 
-/*
- * struct smcr_syns - SYNs with the same hash
- * @next: is replaced next
+/**
+ * struct smcr_syns - set of SYNs with the same hash
+ * @lock: guards all members
+ * @next: number of the entry that is replaced next, modulo SMCR_SYN_WAYS; @lock
+ * @syn: entries; @lock
  *
- * An entry is wanted for microseconds; if TCP drops the SYN, it stays until replaced.
+ * An entry is needed for microseconds; if TCP drops the SYN, until replaced.
  */
 struct smcr_syns {
-	spinlock_t lock;	/* all members */
+	spinlock_t lock;
 	unsigned int next;
 	struct smcr_syn syn[SMCR_SYN_WAYS];
 };
@@ -155,7 +160,7 @@ static bool smcr_tcpopt_offers(const struct sock *sk)
 	return tcp_sk(sk)->save_syn == SMCR_SAVE_SYN;
 }
 
-/* The socket behind an inner one: the callback lock keeps it from going away */
+/* The callback lock keeps the AF_SMC socket of an inner one from going away */
 static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
 {
 	struct smcr_sock *ssk;
@@ -193,7 +198,7 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 	return paused;
 }
 
-/* Data ride on the SYN (T-14), or its header is full (T-13) or signed */
+/* False: data ride on the SYN (T-14), or its header is full (T-13) or signed */
 static bool smcr_tcpopt_may_add(const struct sk_buff *skb,
 				const struct smcr_tcphdr *h)
 {
@@ -249,7 +254,6 @@ static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
 	return 0;
 }
 
-/* A SYN leaves */
 static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
 					struct sock *sk)
 {
@@ -260,14 +264,14 @@ static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
 	    !smcr_tcp_syn(skb, pf, &h) || h.th.ack)
 		return NF_ACCEPT;
 	add = smcr_tcpopt_may_add(skb, &h);
-	/* Better no copy than one that differs (T-11); TCP will try again */
+	/* Drop a copy that would differ (T-11): TCP will send another one */
 	if (add && smcr_tcpopt_add(skb, pf, &h))
 		return NF_DROP;
 	smcr_tcpopt_note_syn(sk, add);
 	return NF_ACCEPT;
 }
 
-/* The SYN's set. A packet that was queued for user space comes in process context. */
+/* Lock a SYN's set. A packet queued for user space comes in process context. */
 static struct smcr_syns *smcr_syns_lock(const struct smcr_syn *syn)
 	__acquires(&set->lock)
 {
@@ -313,7 +317,7 @@ static void smcr_syns_put(const struct smcr_syn *syn)
 	spin_unlock_bh(&set->lock);
 }
 
-/* The set of the SYN that @th answers, locked, and that SYN, or NULL */
+/* Lock the set of the SYN that @th answers, and find that SYN, or NULL */
 static struct smcr_syns *smcr_synack_lock(const struct net *net,
 					  const struct tcphdr *th,
 					  struct smcr_syn **syn)
@@ -329,7 +333,7 @@ static struct smcr_syns *smcr_synack_lock(const struct net *net,
 
 enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
-/* BESIDE: the first one is being decided. @opt: for that, whether the SYN had the option */
+/* FIRST: decide, by @opt of the SYN. BESIDE: another processor is deciding. */
 static enum smcr_synack smcr_synack_begin(const struct net *net,
 					  const struct tcphdr *th, bool *opt)
 {
@@ -346,7 +350,7 @@ static enum smcr_synack smcr_synack_begin(const struct net *net,
 	return which;
 }
 
-/* The request says what was decided: later ones find that instead of the SYN */
+/* The request holds the decision now: later SYN-ACKs do not need the SYN */
 static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
 {
 	struct smcr_syn *syn;
@@ -359,7 +363,7 @@ static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
 
 /*
  * First SYN-ACK of a request: decide, for the later ones and for the child.
- * The peer cannot answer yet, so nobody else looks at the saved SYN.
+ * The peer cannot answer yet, so no other thread uses the saved SYN.
  */
 static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 {
@@ -372,7 +376,6 @@ static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 	return false;
 }
 
-/* A SYN-ACK leaves */
 static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 					   const struct net *net,
 					   struct request_sock *req)
@@ -406,9 +409,9 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 }
 
 /*
- * A socket that is no request any more sends a SYN-ACK: the child that TCP Fast
- * Open makes at once (T-14), not seen by anybody yet. Later copies come from
- * the request again. Or simultaneous open (T-17), a client without a saved SYN.
+ * A SYN-ACK of a socket, not of a request: a child that TCP Fast Open makes at
+ * once (T-14) and that is not published yet, while later copies come from the
+ * request again; or simultaneous open (T-17), a client without a saved SYN.
  */
 static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
 					  struct sock *sk)
@@ -484,9 +487,9 @@ static void smcr_tcpopt_in_syn(const struct net *net,
 }
 
 /*
- * A SYN-ACK arrives. If TCP is not going to take it, because it is old or
- * damaged, another one will come and say the same, or correct it. It may be
- * here while the SYN is still being sent: snd_nxt is not up to date then.
+ * A SYN-ACK arrives. If TCP rejects it, because it is old or damaged, another
+ * one will come, which confirms or corrects what is noted here. It may arrive
+ * while the SYN is still being sent: snd_nxt is not up to date then.
  */
 static void smcr_tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
 {
@@ -508,8 +511,8 @@ static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 
 	/*
-	 * Early demultiplexing may have found the socket; a listener was
-	 * chosen by somebody else and says nothing.
+	 * Early demultiplexing may have found the socket, but it finds no
+	 * listeners: other code has assigned one, and a request may exist.
 	 */
 	if (sk && READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sk = NULL;
@@ -604,8 +607,8 @@ static void smcr_tcpopt_start(void)
 	if (!smcr_tcpopt_ready) {
 		static_branch_enable(&smcr_tcpopt_used);
 		/*
-		 * A SYN that passed LOCAL_IN unseen must not find a listener
-		 * that offers: nothing would be known about it at LOCAL_OUT.
+		 * A SYN that passed LOCAL_IN before that must not find a
+		 * listener that offers: LOCAL_OUT would find no entry for it.
 		 */
 		synchronize_net();
 		/* Pairs with the acquire above */
@@ -640,8 +643,8 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 	save_syn = tcp_sk(tcp)->save_syn;
 	if (tcp->sk_state == TCP_LISTEN) {
 		/*
-		 * Its requests are ours, or have no saved SYN, except when the
-		 * application wanted that: then nothing is known about them.
+		 * Its requests are ours, or have no saved SYN. With the
+		 * application's TCP_SAVE_SYN nothing is known about them.
 		 */
 		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
 			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
@@ -681,7 +684,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 					syn->tcp_hdrlen - sizeof(*th));
 	}
 
-	/* a client is hooked; a child is not yet, and what it has is a BPF program's */
+	/* a client is hooked, a child not yet: its data is a BPF program's */
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = smcr_tcp_owner(tcp);
 	agreed = ssk && READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen) &&
