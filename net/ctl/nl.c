@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts that all dumps share, and those of the module and its counters. */
+/* Netlink: functions shared by all dumps; dumps of the module and counters. */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -23,9 +23,10 @@ struct smcr_net *smcr_nl_net(const struct netlink_callback *cb)
  * smcr_nl_filter() - read the request of a dump
  * @cb: dump
  * @allowed: mask of BIT(SMCR_A_*) that the operation understands
- * @attrs: filled; NULL where the request says nothing
+ * @attrs: set to the attributes of the request; NULL: the request has none
  *
- * Return: 0, or -EINVAL with a message for attributes that mean nothing here.
+ * Return: 0; -EINVAL, with a message in @cb->extack, for an attribute that is
+ * not in @allowed; or the errno of genlmsg_parse().
  */
 int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 		   struct nlattr *attrs[SMCR_A_DEV_NAME + 1])
@@ -48,16 +49,17 @@ int smcr_nl_filter(struct netlink_callback *cb, unsigned long allowed,
 }
 
 /**
- * smcr_nl_look() - sockets and groups are looked at
+ * smcr_nl_look() - set the sequence number of a dump of sockets or groups
  * @sn: namespace
- * @cb: dump; its seq is that of their lists, so that nl_dump_check_consistent()
- *	sets NLM_F_DUMP_INTR if one came or went since the last look
+ * @cb: dump; its seq is made from the generations of both lists, so that
+ *	nl_dump_check_consistent() sets NLM_F_DUMP_INTR if an object was added
+ *	or removed since the last call
  */
 void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
 {
 	u32 seq = READ_ONCE(sn->socks.gen) + READ_ONCE(sn->lgrs.gen);
 
-	cb->seq = seq ?: 1;	/* 0: never looked */
+	cb->seq = seq ?: 1;	/* 0: no check */
 }
 
 /**
@@ -131,7 +133,7 @@ int smcr_nl_close(struct smcr_nl_msg *msg, int err)
  * @skb: what was filled
  * @err: 0 or a negative errno; -EMSGSIZE is no error once something fitted
  *
- * Return: length of @skb to be called again, or @err.
+ * Return: length of @skb, which asks for another call, or @err.
  */
 int smcr_nl_result(const struct sk_buff *skb, int err)
 {
@@ -199,7 +201,7 @@ static int smcr_nl_put_kib(struct sk_buff *skb, int attr, int kib)
 	return nla_put_u64_64bit(skb, attr, (u64)kib << 10, SMCR_A_SYS_PAD);
 }
 
-/* What all namespaces have together is for the initial one only to see */
+/* The sum of all namespaces is reported in the initial one only */
 static int smcr_nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
 {
 	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM, smcr_buf_mem(sn),
@@ -279,7 +281,7 @@ static int smcr_nl_put_reason(struct sk_buff *skb, unsigned int id, u64 value)
 	return 0;
 }
 
-/* What differs between the dumps of counters and of reasons */
+/* Numbered values of struct smcr_stats: counters, or reasons */
 struct smcr_nl_series {
 	u8 cmd;
 	u8 attr;

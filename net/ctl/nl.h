@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Generic netlink family "smcr": what smcctl shows and does. The interface is
- * specified in Documentation/netlink/specs/smcr.yaml.
+ * Generic netlink family "smcr", the interface to smcctl. It is specified in
+ * Documentation/netlink/specs/smcr.yaml.
  *
  *	nl_family.c	family
  *	nl.c		common parts, module, counters, reasons
  *	nl_conn.c	sockets and connections
  *	nl_lgr.c	link groups, links, RMBs
  *	nl_dev.c	devices
- *	nl_event.c	what listeners are told
+ *	nl_event.c	multicast events
  *	nl_gen.[ch]	generated: policy, operations
  */
 #ifndef _SMCR_NL_H
@@ -26,15 +26,17 @@ int smcr_nl_init(void);
 void smcr_nl_exit(void);
 
 /**
- * struct smcr_nl_pos - where a dump goes on, in netlink_callback.ctx
- * @begun: the dump has set @end
- * @next: number of the next object, of those that are numbered from 0
- * @after: number of the last object that was shown (ids.h)
- * @end: what is newer came after the dump had begun, and is not shown
- * @sub: the last part of the object behind @after that was shown
+ * struct smcr_nl_pos - position of a dump, in netlink_callback.ctx
+ * @begun: @end is set
+ * @next: number of the next object, where objects are numbered from 0
+ * @after: number of the last object that was dumped (ids.h)
+ * @end: number of the newest object when the dump began; newer ones are not
+ *	dumped
+ * @sub: position within the object that follows @after; 0: its beginning
  *
- * Every object that is there during the whole dump is shown once. When others
- * came or went meanwhile, NLM_F_DUMP_INTR says so: smcr_nl_look().
+ * Every object that exists during the whole dump is dumped once.
+ * NLM_F_DUMP_INTR is set if others were added or removed meanwhile:
+ * smcr_nl_look().
  */
 struct smcr_nl_pos {
 	bool begun;

@@ -24,17 +24,17 @@ static_assert((int)SMCR_NL_TCP_NEW_SYN_RECV == (int)TCP_NEW_SYN_RECV);
 static_assert((int)SMCR_NL_SHUTDOWN_RECV == RCV_SHUTDOWN);
 static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
 
-/* Sockets that are held at a time while they are shown */
+/* Sockets on which a dump has references at a time */
 #define SMCR_NL_BATCH	32
 
-/* References on a socket and its inner socket; both NULL for one that ends */
+/* References on a socket and its inner one; NULL: the socket is being freed */
 struct smcr_nl_sock {
 	u64 id;
 	struct smcr_sock *ssk;
 	struct sock *tcp;
 };
 
-/* @ssk's memory and its inner socket are safe through the caller's lock */
+/* Fill @s. The caller's sk_lock keeps @ssk and its inner socket. */
 static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 {
 	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
@@ -51,8 +51,8 @@ static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 }
 
 /*
- * Addresses are those of the TCP connection. Read without its lock, like
- * every diag interface does. inet_sport outlives the port's release.
+ * Addresses of the TCP connection, read without its lock, as by every diag
+ * interface. inet_sport stays set when the port is released.
  */
 static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
@@ -210,8 +210,9 @@ static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 }
 
 /*
- * Where the connection lives; conn->lgr and link are cleared under conn->lock. Tokens
- * are all that a CDC has to have right: for administrators only.
+ * Group, link and elements of a connection; conn->lgr and conn->link are
+ * cleared under conn->lock. Tokens are for administrators only, as a forged CDC
+ * needs nothing else.
  */
 static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 			     bool admin)
@@ -220,7 +221,7 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	if (link &&	/* else it has left it, and waits for a thread */
+	if (link &&	/* else detached, and waits for the socket lock */
 	    (nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
 			    smcr_dev_name(link->pid.dev).s) ||
 	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num))))
@@ -245,7 +246,7 @@ static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* the machine starts with the first connection and keeps its end */
+	/* the close machine starts at activation, and keeps its last state */
 	if (conn->active &&
 	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
 	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
@@ -303,7 +304,7 @@ static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
 }
 
-/* One socket: 0 shown or not wanted, -EMSGSIZE no room */
+/* Dump a socket. Return: 0, also if it was filtered out; -EMSGSIZE: no room */
 static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 			     struct nlattr **attrs,
 			     const struct smcr_nl_sock *s)
@@ -335,7 +336,7 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* References on the sockets behind those that were shown, at most a batch */
+/* Get references on the next sockets, at most a batch. Return: their number */
 static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
 				       struct smcr_nl_sock *batch)
 {
@@ -359,7 +360,7 @@ static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
 	return n;
 }
 
-/* Show a batch and let go of it */
+/* Dump a batch and put its references */
 static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct nlattr **attrs,
 			      const struct smcr_nl_sock *batch, unsigned int n)
@@ -383,8 +384,8 @@ static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * Sockets that the application has closed are among them while the close
- * handshake keeps them.
+ * The dump includes sockets that the application has closed, as long as the
+ * close handshake keeps them.
  */
 int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -11,10 +11,10 @@
 static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
 
-/* Groups that are counted with the lock held */
+/* Groups after which a count drops sn->lgr_lock for a moment */
 #define SMCR_NL_LGRS	256
 
-/* What smcr_nl_show_dev() needs besides the device */
+/* Argument of smcr_nl_show_dev() */
 struct smcr_nl_dev_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
@@ -22,7 +22,7 @@ struct smcr_nl_dev_dump {
 	unsigned int n;			/* number of the current device */
 };
 
-/* Groups of the namespace on @dev, on its port @port only unless 0 */
+/* Number of groups of @sn with a link on @dev; on its port @port, unless 0 */
 static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 			      u32 port)
 {
@@ -48,7 +48,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 	return n;
 }
 
-/* GIDs of a port, and the first netdev behind them */
+/* Number of GIDs of a port; the first netdev of one in @ifindex and @name */
 static u32 smcr_nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
 			     int *ifindex, char name[IFNAMSIZ])
 {
@@ -86,7 +86,7 @@ static int smcr_nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
 	if (nla_put_u32(skb, SMCR_A_DEV_PORT_PORT, port))
 		return -EMSGSIZE;
 	if (ib_query_port(dev->ibdev, port, &attr))
-		return 0;	/* the device is on its way out */
+		return 0;	/* the device is being removed */
 	gids = smcr_nl_scan_gids(dev->ibdev, port, attr.gid_tbl_len, &ifindex,
 				 name);
 	if (nla_put_u32(skb, SMCR_A_DEV_PORT_STATE, attr.state) ||
@@ -128,7 +128,7 @@ static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
 	return 0;
 }
 
-/* For smcr_dev_for_each(), with a reference on the device */
+/* Callback of smcr_dev_for_each(), which has a reference on the device */
 static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
 {
 	struct smcr_nl_dev_dump *dump = arg;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink: what becomes of link groups and links, told to those who listen in
- * the namespace of the group.
+ * Netlink: events of link groups and links, multicast in the group's namespace.
  */
 #include <net/genetlink.h>
 #include "base/base.h"
@@ -15,16 +14,16 @@
 static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
-/* The family is registered. Readers: RCU */
+/* True while events may be sent: the family is registered. Readers: RCU */
 static bool smcr_nl_told;
 
 /* Room for an event: less than 400 bytes, unless names are long */
 #define SMCR_NL_EVENT_SIZE	1024
 
 /**
- * smcr_nl_event_start() - from now on events are told
+ * smcr_nl_event_start() - enable events
  *
- * The family is registered.
+ * Called after the family was registered.
  */
 void __init smcr_nl_event_start(void)
 {
@@ -32,7 +31,9 @@ void __init smcr_nl_event_start(void)
 }
 
 /**
- * smcr_nl_event_stop() - before the family goes; no event is under way afterwards
+ * smcr_nl_event_stop() - disable events
+ *
+ * Called before the family is unregistered. On return no event is being sent.
  *
  * Context: process, sleeps.
  */
@@ -69,7 +70,7 @@ static int nl_put_group(struct sk_buff *skb, const struct smcr_lgr *lgr)
 	return 0;
 }
 
-/* Its number and the peer's GID are 0 as long as they are not known */
+/* The link's number and the peer's GID are left out until they are known */
 static int nl_put_link(struct sk_buff *skb, const struct smcr_lgr *lgr,
 		       const struct smcr_link *link)
 {
@@ -104,21 +105,21 @@ static int nl_event_send(const struct smcr_lgr *lgr,
 		return -EMSGSIZE;
 	}
 	genlmsg_end(skb, hdr);
-	/* who has no room for it is told so by the socket */
+	/* a listener whose socket has no room gets ENOBUFS */
 	genlmsg_multicast_netns(smcr_nl_fam, lgr->sn->net, skb, 0,
 				SMCR_NL_GROUP_EVENTS, GFP_ATOMIC);
 	return 0;
 }
 
 /**
- * smcr_nl_event() - tell listeners what has become of a group or of a link
+ * smcr_nl_event() - send an event of a group or of a link
  * @lgr: group
  * @link: link of it, or NULL
  * @what: event
  * @why: reason or SMCR_R_NONE
  *
- * One that cannot be told for want of memory is an ENOBUFS at every listener,
- * like one that a listener has no room for. Costs a test when nobody listens.
+ * Without memory for the message every listener gets ENOBUFS, as does one whose
+ * socket has no room. Without listeners the cost is a test.
  *
  * Context: any up to softirq; @event of struct smcr_lgr_ops.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink family: its beginning and end.
+ * Netlink: registration of the family.
  */
 #include <linux/module.h>
 #include <net/genetlink.h>
@@ -22,7 +22,7 @@ static struct genl_family smcr_nl_family __ro_after_init = {
 };
 
 /**
- * smcr_nl_init() - make the family known
+ * smcr_nl_init() - register the family and enable events
  *
  * Return: 0 or -errno.
  */
@@ -38,9 +38,11 @@ int __init smcr_nl_init(void)
 }
 
 /**
- * smcr_nl_exit() - take the family back; no request runs afterwards
+ * smcr_nl_exit() - disable events and unregister the family
  *
- * What happens to groups later is told to nobody. Context: process, sleeps.
+ * On return no request runs. Later events of groups are not sent.
+ *
+ * Context: process, sleeps.
  */
 void smcr_nl_exit(void)
 {

@@ -30,7 +30,7 @@ static_assert((int)SMCR_NL_REDUNDANCY_NONE == (int)SMCR_REDUNDANCY_NONE &&
 	      (int)SMCR_NL_REDUNDANCY_ASYMMETRIC == (int)SMCR_REDUNDANCY_ASYM &&
 	      (int)SMCR_NL_REDUNDANCY_SYMMETRIC == (int)SMCR_REDUNDANCY_SYM);
 
-/* The first group behind the one that was shown last, with a reference, or NULL */
+/* Get a reference on the next group of the dump; NULL at the end */
 static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
 {
 	struct smcr_net *sn = smcr_nl_net(cb);
@@ -69,8 +69,8 @@ static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
 }
 
 /*
- * Shows one group or what is in it, and keeps pos->sub itself when that takes
- * several messages. 0, or -errno; -EMSGSIZE asks to be called again.
+ * Dumps a group, or the objects in it; for several messages, updates pos->sub.
+ * Return: 0, or -errno; after -EMSGSIZE it is called again.
  */
 typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct smcr_lgr *lgr);
@@ -101,7 +101,7 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_result(skb, rc);
 }
 
-/* Which group it is; @st: its state. Any context */
+/* Attributes that identify a group; @st: its state. Any context */
 int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 {
 	if (nla_put_u32(skb, SMCR_A_LGR_LGR_ID, lgr->id) ||
@@ -119,7 +119,7 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 	return 0;
 }
 
-/* A link that is deleted */
+/* Record of a deleted link */
 static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_link_record *past)
 {
 	u64 ago = jiffies_to_msecs(jiffies - past->since);
@@ -151,7 +151,7 @@ static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_link_record *
 	return 0;
 }
 
-/* What the group has, and had, of links */
+/* Redundancy, number of links, moves, and records of deleted links */
 static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
 	const struct smcr_lgr_view *s = &lgr->view;
@@ -225,7 +225,9 @@ int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_lgr);
 }
 
-/* Which link it is, but for its number; @st: its state. Any context */
+/*
+ * Attributes that identify a link, but no number; @st: its state. Any context
+ */
 int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 			const struct smcr_link *link, u8 st)
 {
@@ -242,7 +244,7 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* What the peer announced of its end; 0 before the QP went to RTR */
+/* The peer's end of the link, as announced; 0 until the QP is in RTR */
 static int smcr_nl_put_link_peer(struct sk_buff *skb,
 				 const struct smcr_link *link, bool admin)
 {
@@ -296,7 +298,7 @@ static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 	return 0;
 }
 
-/* What it means to its group (LG-53), and what befell it */
+/* Status and role (LG-53), connections, reason of the failure */
 static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
 				 const struct smcr_link *link)
 {
@@ -320,7 +322,7 @@ static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* What a forger of packets of the link has to know is for administrators only */
+/* Numbers that forged packets of the link need are for administrators only */
 static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 			    struct smcr_link *link, u32 qpn, bool admin)
 {
@@ -348,7 +350,7 @@ static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 qpn;
 	int rc;
 
-	/* a stopped link has no QP any more; bounded by the link's drain */
+	/* a stopped link has no QP; the mutex is held for a drain at most */
 	rc = mutex_lock_killable(&link->verbs);
 	if (rc)
 		return rc;
@@ -410,7 +412,7 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			   bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
-	/* on the first of its devices; an MR goes under the mutex only */
+	/* the first device with an MR; MRs are freed under the mutex only */
 	unsigned int d = find_first_bit(&rmb->registered, SMCR_DEVS_MAX);
 	bool registered = d < SMCR_DEVS_MAX;
 
@@ -450,7 +452,7 @@ static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_close(&msg, smcr_nl_put_rmb(skb, rmb, admin));
 }
 
-/* Grows along the lists of a group, which there is no other number for */
+/* Position of an RMB in a dump: grows along rmbs.list[], as rmb->id does not */
 static u64 smcr_nl_rmb_place(const struct smcr_rmb *rmb)
 {
 	return (u64)(rmb->bsize + 1) << 32 | rmb->id;

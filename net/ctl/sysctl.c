@@ -23,7 +23,7 @@ static const struct smcr_knob smcr_knobs[] = {
 #undef X
 };
 
-/* The memory of a namespace, and of all; the next free index */
+/* Add max_mem and max_mem_host. Return: the next free index */
 static size_t smcr_sysctl_mem(struct smcr_net *sn, struct ctl_table *table,
 			      size_t i)
 {
@@ -57,7 +57,7 @@ int smcr_sysctl_register(struct smcr_net *sn)
 	struct ctl_table *table;
 	size_t i;
 
-	/* The special ones; older kernels want an empty entry at the end */
+	/* 3 more below; older kernels need an empty entry at the end */
 	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 4, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;

@@ -10,13 +10,14 @@
 static const struct proto_ops smcr_ops;
 static struct proto smcr_proto, smcr_proto6;
 
-/* Set when the protos are there; see smcr_af_init() */
+/* Set once the protos are registered; see smcr_af_init() */
 static bool smcr_af_ready;
 
 /*
- * Close the inner socket here and now; nobody else may be using it. It has its
- * owner up to the end, so that rules for owners let the FIN through. With a
- * file, sock_release() would leave its memory to that.
+ * Close the inner socket; no other thread may be using it. It keeps its owner
+ * until TCP has released it, so that packet filters that match the owner let
+ * the FIN through. tcp->file is cleared before sock_release(), which otherwise
+ * leaves the memory of the socket to the file.
  */
 static void smcr_tcp_drop(struct smcr_sock *ssk)
 {
@@ -36,7 +37,8 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	struct socket *tcp;
 	int rc;
 
-	if (!smp_load_acquire(&smcr_af_ready))	/* pairs with smcr_af_init() */
+	/* pairs with smcr_af_init(): no socket before there are protos */
+	if (!smp_load_acquire(&smcr_af_ready))
 		return -EAFNOSUPPORT;
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
@@ -63,7 +65,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	return 0;
 }
 
-/* What SO_LINGER waits for (CONN-36): everything, our C included, delivered */
+/* End of SO_LINGER's wait (CONN-36): all data and our C are delivered */
 static bool smcr_close_is_through(const struct smcr_sock *ssk)
 {
 	const struct smcr_conn *conn = &ssk->conn;
@@ -88,7 +90,10 @@ static void smcr_linger(struct smcr_sock *ssk, long timeo)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
-/* Socket lock held; dropped while lingering. The connection goes on alone. */
+/*
+ * close() in mode SMC. Socket lock held; dropped while lingering. The close
+ * machine finishes the connection without the application.
+ */
 static void smcr_release_smc(struct smcr_sock *ssk)
 {
 	struct smcr_conn *conn = &ssk->conn;
@@ -117,7 +122,7 @@ static void smcr_release_tcp(struct smcr_sock *ssk)
 	struct sock *tsk = ssk->tcp->sk;
 	struct sock *sk = &ssk->sk;
 
-	smcr_tcp_settle(ssk);	/* data that nobody has read would reset TCP */
+	smcr_tcp_settle(ssk);	/* an unread Decline would make TCP send RST */
 	if (sock_flag(sk, SOCK_LINGER)) {
 		lock_sock(tsk);
 		sock_set_flag(tsk, SOCK_LINGER);
@@ -141,7 +146,9 @@ static int smcr_release(struct socket *sock)
 	lock_sock(sk);
 	if (ssk->mode == SMCR_MODE_LISTEN)
 		smcr_listener_stop(ssk);
-	/* the inner socket is the handshake's, if a worker is at that (CONN-38) */
+	/*
+	 * a handshake that a worker runs still uses the inner socket (CONN-38)
+	 */
 	if (ssk->mode == SMCR_MODE_HANDSHAKE)
 		own = smcr_hs_stop(ssk);
 	if (ssk->mode == SMCR_MODE_SMC) {
@@ -196,7 +203,10 @@ static int smcr_compat_ioctl(struct socket *sock, unsigned int cmd,
 
 SMCR_DEFINE_ACCEPT(smcr_accept, smcr_do_accept)
 
-/* No splice_read, sendpage, read_sock, peek offset: core code's own ways do */
+/*
+ * No splice_read, sendpage, read_sock, set_peek_off: core code uses recvmsg and
+ * sendmsg instead, or refuses the call.
+ */
 static const struct proto_ops smcr_ops = {
 	.family		= AF_SMC,
 	.owner		= THIS_MODULE,
@@ -225,7 +235,10 @@ static const struct proto_ops smcr_ops = {
 #endif
 };
 
-/* proto.release_cb: the socket lock is being given up, its spin lock held */
+/*
+ * proto.release_cb: queue the work items that found the socket lock taken
+ * (smcr_sock_trylock()). The spin lock of the socket lock is held.
+ */
 static void smcr_sock_release_cb(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -263,10 +276,10 @@ static const struct net_proto_family smcr_family = {
 };
 
 /**
- * smcr_af_init() - sockets can be made from now on
+ * smcr_af_init() - register the address family and its protos
  *
- * The family comes first: when the in-tree module owns it, that one has protos
- * and slabs of the same names, too.
+ * The family is registered first: the in-tree module, which may own it, has
+ * protos and slabs of the same names.
  *
  * Return: 0, -EEXIST when AF_SMC is taken, or another negative errno.
  */
@@ -283,7 +296,8 @@ int smcr_af_init(void)
 	rc = proto_register(&smcr_proto6, 1);
 	if (rc)
 		goto err_proto;
-	smp_store_release(&smcr_af_ready, true);	/* pairs with smcr_create() */
+	/* protos before the flag; pairs with smcr_create() */
+	smp_store_release(&smcr_af_ready, true);
 	return 0;
 
 err_proto:
@@ -294,10 +308,12 @@ err_family:
 }
 
 /**
- * smcr_af_exit() - no socket can be made any more
+ * smcr_af_exit() - unregister the address family and its protos
  *
- * There are none: each holds the module. What the last ones left behind (RCU
- * callbacks, inner sockets to release) is waited for.
+ * No socket exists, as each holds a reference on the module. Waits for what the
+ * last ones have left pending: RCU callbacks, inner sockets to release.
+ *
+ * Context: process, sleeps.
  */
 void smcr_af_exit(void)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket filters. They see packets, and those are TCP's. A filter is attached to the
- * own socket, whose lock no worker waits for while the program is read, and both
- * sockets have it then: what may be changed, SO_LOCK_FILTER, is the own socket's to say.
+ * Socket filters. They run on packets, so the inner socket needs them. A filter
+ * is attached to the own socket first, because no worker waits for that one's
+ * lock while the program is read from user space, and then to the inner socket.
+ * SO_LOCK_FILTER of the own socket decides whether the filter may be changed.
  */
 #include <linux/filter.h>
 #include <net/sock_reuseport.h>
@@ -11,7 +12,7 @@
 /**
  * smcr_filter_reuseport() - SO_ATTACH_REUSEPORT_CBPF
  * @ssk: socket
- * @val: value; TCP would read the instructions to which it points under its lock
+ * @val: value; points to instructions, which TCP would read under its lock
  * @len: its length
  *
  * Return: 0 or a negative errno.
@@ -36,7 +37,7 @@ int smcr_filter_reuseport(struct smcr_sock *ssk, sockptr_t val, unsigned int len
 	return rc;
 }
 
-/* A reference for another socket. NULL: there is none, or it was just taken off. */
+/* Take a reference on @sk's filter. NULL if it has none, or just lost it. */
 static struct sk_filter *smcr_filter_get(const struct sock *sk)
 {
 	struct sk_filter *fp;
@@ -49,20 +50,22 @@ static struct sk_filter *smcr_filter_get(const struct sock *sk)
 	return fp;
 }
 
-/* @fp: with a reference for the socket, which has no filter. */
+/* Attach @fp, or NULL, to @sk, which has no filter. Takes over a reference. */
 static void smcr_filter_put_on(struct sock *sk, struct sk_filter *fp)
 {
-	if (fp)			/* what sk_detach_filter() gives back */
+	if (fp)			/* uncharged by sk_detach_filter() */
 		atomic_add(bpf_prog_size(fp->prog->len), &sk->sk_omem_alloc);
 	rcu_assign_pointer(sk->sk_filter, fp);
 }
 
 /**
- * smcr_filter_push() - give the inner socket the own socket's filter
+ * smcr_filter_push() - attach the own socket's filter to the inner socket
  * @ssk: socket
  *
- * Another thread may have locked the inner one's since the own one was attached; that
- * was allowed when it was. sk_detach_filter() would leave the old one there.
+ * After the own socket got its filter, another thread may have set
+ * SO_LOCK_FILTER, which is on the inner socket by now. The filter was permitted
+ * before, so the flag is cleared first: with it, sk_detach_filter() would leave
+ * the old filter attached.
  *
  * Context: process; may take the inner socket's lock.
  */
@@ -90,7 +93,7 @@ void smcr_filter_push(struct smcr_sock *ssk)
 /**
  * smcr_filter_set() - SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_DETACH_FILTER
  * @sock: socket
- * @opt: which
+ * @opt: one of these
  * @val: value
  * @len: its length
  *
@@ -107,11 +110,11 @@ int smcr_filter_set(struct socket *sock, int opt, sockptr_t val,
 }
 
 /**
- * smcr_filter_inherit() - filter of a listener's child
- * @child: child, not yet known to anybody
+ * smcr_filter_inherit() - give a child the filter of its inner socket
+ * @child: child, not yet visible to other threads
  * @from: its listener
  *
- * The inner socket has inherited one from the inner listener.
+ * The inner socket has inherited the filter from the inner listener.
  */
 void smcr_filter_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * connect(): may the option be offered, TCP's connect without blocking, and
- * the wait for TCP and the handshake, with TCP's return values throughout.
+ * connect(): the check whether to offer SMC-R, TCP's connect, the wait for the
+ * result. TCP's connect never blocks here; the wait is for the handshake, too.
+ * Return values are TCP's throughout.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/sched/signal.h>
@@ -14,7 +15,7 @@
 #include "sock/sock_impl.h"
 #include "hs/tcpopt.h"
 
-/* What the route says; the device is looked up again when TCP is up */
+/* Check the route. The device is looked up again once TCP is established. */
 static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
 					 struct dst_entry *dst)
 {
@@ -41,7 +42,7 @@ static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
 			      READ_ONCE(tsk->sk_bound_dev_if), IPPROTO_TCP,
 			      inet_sk(tsk)->inet_sport, dport, tsk);
 	rt = ip_route_output_flow(sock_net(tsk), &fl4, tsk);
-	if (IS_ERR(rt))		/* TCP will say what is wrong */
+	if (IS_ERR(rt))		/* TCP's connect will return the error */
 		return SMCR_R_NO_DEVICE;
 	why = smcr_connect_dst(ssk, &rt->dst);
 	if (why == SMCR_R_NONE && !smcr_route_onlink4(&rt->dst, daddr))
@@ -71,7 +72,7 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 	enum smcr_reason why;
 	struct dst_entry *dst;
 
-	if (ipv6_addr_any(&fl6.daddr))		/* BSD's other name of ::1 */
+	if (ipv6_addr_any(&fl6.daddr))		/* connects to ::1, as in BSD */
 		return SMCR_R_NO_DEVICE;
 	dst = ip6_dst_lookup_flow(sock_net(tsk), tsk, &fl6, NULL);
 	if (IS_ERR(dst))
@@ -84,13 +85,13 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 }
 #endif
 
-/* Addresses that TCP will refuse may yield anything but NONE */
+/* An address whose family or length TCP will refuse yields NO_DEVICE */
 static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 					   const void *addr, int alen)
 {
 	const struct sockaddr_in *sin = addr;
 
-	/* a BPF program may choose another one: what matters is seen later */
+	/* a BPF program may change the address; the handshake checks again */
 	if (BPF_CGROUP_PRE_CONNECT_ENABLED(ssk->tcp->sk) &&
 	    smcr_dev_any(sock_net(&ssk->sk)))
 		return SMCR_R_NONE;
@@ -126,7 +127,7 @@ static u16 smcr_connect_port(const void *addr, int alen)
 	return ntohs(sin->sin_port);
 }
 
-/* May the option be offered? NONE: yes (T-14, T-15, SEC-04, SEC-05) */
+/* Reason not to offer the option, or NONE (T-14, T-15, SEC-04, SEC-05) */
 static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 					   const void *addr, int alen)
 {
@@ -143,7 +144,7 @@ static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 	return smcr_connect_route(ssk, addr, alen);
 }
 
-/* Offer SMC-R and start TCP's connect. 0: under way, else what TCP says. */
+/* Offer SMC-R, start TCP's connect. Return: 0: in progress, or TCP's errno. */
 static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 			      int alen)
 {
@@ -160,11 +161,11 @@ static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 		return rc;
 	}
 	smcr_hs_begin(ssk);
-	smcr_tcp_check(ssk);	/* what TCP did before */
+	smcr_tcp_check(ssk);	/* events before smcr_hs_begin() were ignored */
 	return 0;
 }
 
-/* What became of the connection; as the end of inet_stream_connect() */
+/* Result of connect(), as at the end of inet_stream_connect() */
 static int smcr_connect_result(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -194,7 +195,11 @@ static int smcr_connect_result(struct socket *sock)
 	return rc;
 }
 
-/* Mode HANDSHAKE, or the mode that it ended in; socket lock held */
+/*
+ * Wait for the end of the handshake, if it has not ended yet, and return the
+ * result of connect(). @rc is returned if there is no time to wait. Socket lock
+ * held; dropped while waiting.
+ */
 static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -206,13 +211,13 @@ static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 		if (!timeo)
 			return rc;
 		timeo = smcr_hs_wait(ssk, timeo);
-		if (ssk->mode == SMCR_MODE_HANDSHAKE)	/* the connection goes on */
+		if (ssk->mode == SMCR_MODE_HANDSHAKE)	/* still in progress */
 			return timeo ? sock_intr_errno(timeo) : rc;
 	}
 	return smcr_connect_result(sock);
 }
 
-/* Mode TCP: connect() is TCP's own, from its first call to its last */
+/* Mode TCP: every connect() is forwarded. Socket lock dropped meanwhile. */
 static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 			    int flags)
 {
@@ -229,7 +234,7 @@ static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	return rc;
 }
 
-/* AF_UNSPEC: as tcp_disconnect(), but an SMC-R connection cannot do that */
+/* AF_UNSPEC: as tcp_disconnect(), but not possible for an SMC-R connection */
 static int smcr_disconnect(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -280,15 +285,16 @@ enum smcr_connect_do {
 	SMCR_CONNECT_EINVAL,
 	SMCR_CONNECT_EISCONN,
 	SMCR_CONNECT_NEW,	/* the first call */
-	SMCR_CONNECT_WAIT,	/* for the handshake, or take what became of it */
-	SMCR_CONNECT_TCP,	/* TCP's own: it keeps the state of the socket */
+	SMCR_CONNECT_WAIT,	/* wait for the handshake, or take its result */
+	SMCR_CONNECT_TCP,	/* forward: TCP knows the state of the socket */
 };
 
 /*
- * What connect() does, by the socket's state and by mode. UNCONNECTED with
- * another mode than INIT: another thread is at it, MSG_FASTOPEN made it TCP, or
- * it listens. CONNECTING with the modes SMC and DEAD: connect() did not wait, and
- * this call learns the result. The rows that are missing are EINVAL.
+ * Action of connect() by socket state and mode. A socket is UNCONNECTED in
+ * another mode than INIT if another thread is connecting it, if MSG_FASTOPEN
+ * has set mode TCP, or if it listens. It is CONNECTING in mode SMC or DEAD if
+ * an earlier connect() did not wait: this call returns the result. A state
+ * without a row is EINVAL.
  */
 static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
 	[SS_UNCONNECTED] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A handshake, as those see it who wait for its end or want none: waiting,
- * giving up, starting anew.
+ * Waiting for a handshake, aborting it, and resetting the socket afterwards.
+ * The steps of the handshake itself are in hs/.
  */
 #include <linux/sched/signal.h>
 #include "hs/hs.h"
@@ -13,7 +13,8 @@
  * @ssk: socket, socket lock held; dropped while waiting
  * @timeo: jiffies
  *
- * Interruptible. The caller looks at the mode, at signals and at the rest.
+ * Returns early on a signal or after @timeo: the caller checks the mode,
+ * signals and the time left.
  *
  * Return: rest of @timeo.
  */
@@ -36,7 +37,7 @@ long smcr_hs_wait(struct smcr_sock *ssk, long timeo)
 	return timeo;
 }
 
-/* The inner socket as new, RST to the peer if there was a connection */
+/* Disconnect the inner socket; TCP sends RST if it was connected */
 static void smcr_tcp_disconnect(struct smcr_sock *ssk)
 {
 	struct sockaddr any = { .sa_family = AF_UNSPEC };
@@ -48,12 +49,12 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_abort() - give up a handshake, the socket lives on
+ * smcr_hs_abort() - abort a handshake; the socket stays in use
  * @ssk: socket in mode HANDSHAKE, socket lock held; dropped meanwhile
  *
- * A handshake that waits ends here and now; one that a worker is at, when that
- * has come to its next step. Afterwards the mode is not HANDSHAKE: DEAD, or what was
- * reached before, or what another thread made of it.
+ * A parked handshake ends in this call; one that a worker runs ends at its next
+ * step. Afterwards the mode is DEAD, or the one that the handshake ended in
+ * before, or what another thread has set meanwhile.
  *
  * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
  */
@@ -68,8 +69,9 @@ int smcr_hs_abort(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_sock_to_init() - mode INIT, the inner socket as new
- * @ssk: socket in no mode that owns something; socket lock held
+ * smcr_sock_to_init() - set mode INIT and disconnect the inner socket
+ * @ssk: socket without a running handshake, an SMC-R connection or children;
+ *	socket lock held
  *
  * Context: process.
  */
@@ -96,11 +98,11 @@ void smcr_sock_to_init(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_sock_reset() - back to mode INIT, for another connect() or listen()
+ * smcr_sock_reset() - return to mode INIT, for another connect() or listen()
  * @ssk: socket, socket lock held
  *
- * sk_err stays. What another thread has made of the socket while the lock was
- * dropped is left alone.
+ * sk_err is kept. A socket in mode HANDSHAKE, SMC or LISTEN, which another
+ * thread may have set while the lock was dropped, is not reset.
  *
  * Return: true if the socket was reset; only then it is unconnected.
  */
@@ -120,11 +122,11 @@ bool smcr_sock_reset(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_state_sync() - take over the inner socket's socket state
- * @sock: socket in mode TCP, socket lock held
+ * smcr_tcp_state_sync() - copy the inner socket's socket state
+ * @sock: socket, socket lock held; ignored unless in mode TCP
  *
- * TCP gave up (failed connect, shutdown in SYN-SENT): the next connect() may
- * negotiate again.
+ * If TCP is unconnected (failed connect, shutdown in SYN-SENT) the mode becomes
+ * INIT, so that the next connect() may offer SMC-R again.
  */
 void smcr_tcp_state_sync(struct socket *sock)
 {

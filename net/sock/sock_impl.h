@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The socket family, as its files and the wiring see it.
+ * Functions of the socket family, for its own files and for net/main.c and
+ * net/wire.c.
  */
 #ifndef _SMCR_SOCK_FAMILY_H
 #define _SMCR_SOCK_FAMILY_H

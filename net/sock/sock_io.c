@@ -34,8 +34,9 @@ static bool smcr_conn_over(const struct smcr_sock *ssk)
 }
 
 /*
- * Until it is decided what the connection runs over, nothing can be sent or
- * received. Socket lock held, dropped while waiting. 0: decided.
+ * Wait for the end of a handshake, before which nothing can be sent or
+ * received. Socket lock held; dropped while waiting. Return: 0 if there is no
+ * handshake any more, -EAGAIN after @timeo, or the errno of a signal.
  */
 static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 {
@@ -52,8 +53,9 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 }
 
 /*
- * Mode TCP: may a call go to TCP without the socket lock? It may get TCP's lock when the
- * mode is another one, so that it is remembered: see smcr_connect_check().
+ * True in mode TCP: the call is forwarded without the socket lock. It may get
+ * TCP's lock when the mode has changed again, so SMCR_SK_FORWARDED records that
+ * there was such a call: see smcr_connect_check().
  */
 static bool smcr_tcp_forwards(struct smcr_sock *ssk)
 {
@@ -62,7 +64,10 @@ static bool smcr_tcp_forwards(struct smcr_sock *ssk)
 	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return true;
 	set_bit(SMCR_SK_FORWARDED, &ssk->flags);
-	/* pairs with smcr_sock_set_mode(): it sees the bit, or we see its mode */
+	/*
+	 * pairs with smcr_sock_set_mode(): either smcr_connect_check(), after a
+	 * change of the mode, sees the bit, or this thread sees the new mode
+	 */
 	smp_mb__after_atomic();
 	return READ_ONCE(ssk->mode) == SMCR_MODE_TCP;
 }
@@ -74,7 +79,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
-	/* before TCP says that there is no room: SIGIO comes through us */
+	/* before TCP finds no room: SIGIO is sent by the own socket */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
 	rc = smcr_tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
@@ -82,7 +87,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	return rc;
 }
 
-/* MSG_FASTOPEN connects and sends: TCP's business (T-14) */
+/* MSG_FASTOPEN connects and sends in one call: plain TCP (T-14) */
 static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 				 size_t len)
 {
@@ -106,7 +111,7 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
-/* As tcp_sendmsg(), which looks at them first; here none means anything */
+/* Control messages: checked first, as by tcp_sendmsg(), but without effect */
 static int smcr_check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 {
 	struct sock *tsk = ssk->tcp->sk;
@@ -161,7 +166,7 @@ int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		smcr_tcp_forwards(ssk);
 		release_sock(sk);
 		return smcr_tcp_sendmsg(ssk, msg, len);
-	default:		/* the error, if there is one: sk_stream_error() */
+	default:		/* sk_stream_error() prefers sk_err */
 		rc = -EPIPE;
 		break;
 	}
@@ -199,8 +204,8 @@ static int smcr_recv_closed(struct sock *sk)
  * smcr_splice_eof() - proto_ops.splice_eof
  * @sock: socket
  *
- * The file that sendfile() or splice() reads from is at its end before the count is:
- * TCP would keep the last segment back, for the more that was promised.
+ * The source of sendfile() or splice() ended before the requested count. The
+ * last data were sent with MSG_MORE and would be held back for more.
  */
 void smcr_splice_eof(struct socket *sock)
 {
@@ -236,11 +241,11 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	if (smcr_tcp_forwards(ssk))
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
-	if (flags & MSG_ERRQUEUE)	/* nothing of ours ever gets there */
+	if (flags & MSG_ERRQUEUE)	/* nothing is ever queued there */
 		return -EAGAIN;
 
 	lock_sock(sk);
-	/* urgent data are not waited for */
+	/* MSG_OOB does not wait for the end of the handshake */
 	rc = ssk->mode == SMCR_MODE_HANDSHAKE && (flags & MSG_OOB) ? -EINVAL :
 	     smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (rc)
@@ -266,9 +271,10 @@ out:
 }
 
 /*
- * At least a third is free, as on TCP, or can be had by sending; also when a send
- * would fail at once. Nobody waits for that third before there was none left:
- * who asks before each send would otherwise sleep and wake for each.
+ * True if a third of the send buffer is free, as on TCP, or the next send may
+ * enlarge it, or a send would fail at once. A sixteenth is enough unless a
+ * thread waits for room (NOSPACE): a program that polls before each send would
+ * otherwise sleep each time until a third is free.
  */
 static bool smcr_is_writable(const struct smcr_sock *ssk)
 {
@@ -294,7 +300,7 @@ static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SMCR_SK_NOSPACE, &ssk->flags);
-	/* room that came since the test woke nobody: look again */
+	/* pairs with smcr_tx_space(): room before the bit woke no thread */
 	smp_mb__after_atomic();
 	return smcr_is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
@@ -326,7 +332,7 @@ static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_err_enter(ssk);
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
-	/* no table: the waiters are ours; TCP's NOSPACE is set all the same */
+	/* no table: waiters are on this socket; TCP sets its NOSPACE anyway */
 	mask = smcr_tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
 		mask |= EPOLLERR;
@@ -353,7 +359,7 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 	case SMCR_MODE_HANDSHAKE:
 		return 0;
 	case SMCR_MODE_LISTEN:
-		/* somebody else ended it: TCP says how that looks */
+		/* TCP was stopped by other means (ss -K): report its state */
 		if (READ_ONCE(ssk->tcp->sk->sk_state) != TCP_LISTEN)
 			return smcr_poll_tcp(file, ssk);
 		return list_empty(&ssk->accept_q) ?
@@ -374,7 +380,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 
 	sock_owned_by_me(sk);
 
-	/* the connection sets bits, too */
+	/* conn->lock: the connection sets bits of sk_shutdown, too */
 	spin_lock_bh(&conn->lock);
 	over = smcr_conn_over(ssk) ||
 	       (conn->fsm.tx_done && (conn->fsm.rx_done || conn->fsm.rx_closed));
@@ -391,7 +397,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 	return over ? -ENOTCONN : 0;
 }
 
-/* Mode HANDSHAKE or what it became; as TCP in SYN-SENT: back to the start */
+/* After shutdown() has aborted a handshake: reset, as TCP in SYN-SENT */
 static int smcr_shutdown_undo(struct socket *sock)
 {
 	if (smcr_sock_reset(smcr_sk(sock->sk)))
@@ -460,12 +466,12 @@ int smcr_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	lock_sock(sk);
 	rc = smcr_shutdown_locked(sock, how);
-	sk->sk_state_change(sk);	/* whoever sleeps in poll */
+	sk->sk_state_change(sk);	/* wakes poll() */
 	release_sock(sk);
 	return rc;
 }
 
-/* What SIOCINQ and its like tell about an SMC-R connection */
+/* SIOCINQ, SIOCOUTQ, SIOCOUTQNSD and SIOCATMARK; 0 unless in mode SMC */
 static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 {
 	struct smcr_conn *conn = &ssk->conn;
@@ -477,9 +483,9 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 	case SIOCINQ:
 		n = smcr_rx_inq(ssk);
 		break;
-	case SIOCOUTQ:		/* until the peer's adapter has it */
+	case SIOCOUTQ:		/* not yet acknowledged by the peer's adapter */
 		n = READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done);
-		if (n) {	/* who asks will ask again until it is 0 */
+		if (n) {	/* programs poll for 0: get a completion soon */
 			spin_lock_bh(&conn->lock);
 			smcr_tx_flush(conn);
 			spin_unlock_bh(&conn->lock);
@@ -531,8 +537,8 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
  * @addr: result
  * @peer: 0 own address, 1 peer's, 2 peer's even when it has gone
  *
- * TCP's addresses (MISC-02). While a handshake runs there is no peer yet:
- * programs ask for it to learn whether connect() succeeded.
+ * Returns TCP's addresses (MISC-02). Programs call getpeername() in order to
+ * learn whether connect() succeeded, so it fails during a handshake.
  *
  * Return: length of the address or a negative errno.
  */

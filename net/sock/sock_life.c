@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life of a socket: its memory, from socket() or a listener to the last reference.
+ * Allocation and destruction of sockets, for socket() and for listeners.
  */
 #include <linux/sock_diag.h>
 #include "base/netns.h"
@@ -8,8 +8,8 @@
 #include "sock/sock_impl.h"
 
 /*
- * What outlives the socket: the last reference may be put in softirq, but the
- * inner socket can only be released in process context.
+ * Releases the inner socket after the AF_SMC socket: the last reference may be
+ * put in softirq, but an inner socket can only be released in process context.
  */
 struct smcr_reaper {
 	struct work_struct work;
@@ -66,7 +66,7 @@ static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 	sk->sk_sndbuf = min(wmem, INT_MAX / 2) * 2;
 }
 
-/* ss, tcp_diag and BPF programs know the inner socket: SO_COOKIE is that one's */
+/* SO_COOKIE is the inner socket's, as ss, tcp_diag and BPF programs have it */
 static void smcr_sock_take_cookie(struct sock *sk, struct sock *tsk)
 {
 	u32 half[2];
@@ -84,9 +84,11 @@ static void smcr_sock_take_cookie(struct sock *sk, struct sock *tsk)
  * @protocol: SMCR_PROTO_V4 or SMCR_PROTO_V6
  * @kern: kernel socket, which does not hold its namespace
  *
- * The inner socket is not hooked yet, and accept_work is the caller's to set.
+ * The caller initializes accept_work and hooks the inner socket
+ * (smcr_tcp_hook()).
  *
- * Return: mode INIT, listed, one reference; NULL without memory.
+ * Return: socket in mode INIT, in sn->socks, with one reference; NULL without
+ * memory: the caller still owns @tcp.
  */
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, struct proto *prot,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listeners: children are taken from TCP by a worker, negotiate on their own,
- * and come to accept() when that is over.
+ * Listeners and their children, from TCP's accept queue to accept(). A worker
+ * takes children from TCP; each runs a handshake of its own, and accept()
+ * returns it when that is over.
  *
- * A child is on hs_q, then on accept_q; the queue owns the child's first
- * reference and the child one on its listener. Whoever takes it off the queue
- * under accept_lock inherits both.
+ * A child is on hs_q, then on accept_q. The queue owns the child's first
+ * reference, and the child owns one on its listener. The thread that takes the
+ * child off the queue, under accept_lock, takes over both.
  */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
@@ -19,9 +20,9 @@
 #define SMCR_DEFER_MAX	0x7fff		/* seconds */
 
 /*
- * The same limit as TCP's queue. Negotiating children count, too (MISC-21), but
- * however many they are, half of the backlog is left for those that TCP alone
- * has to do with.
+ * The limit is that of TCP's queue. Children in a handshake count, too
+ * (MISC-21), but fill half of the backlog at most: the other half is left for
+ * those that wait for accept().
  */
 static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 {
@@ -32,14 +33,15 @@ static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 }
 
 /**
- * smcr_listener_busy() - a SYN offers SMC-R: do enough negotiate already?
- * @lsk: listener
+ * smcr_listener_busy() - do handshakes fill their half of the backlog?
+ * @lsk: listener that got a SYN with the option
  * @own: 1 if TCP counts the SYN's own request already, 0 if not
  *
- * Past half of the backlog the SYN is answered as plain TCP. What TCP holds
- * may negotiate as soon as we take it, and so counts, whatever it is.
+ * If so, the SYN is answered as plain TCP. All requests and children in TCP's
+ * queues count, as each may begin a handshake when the worker takes it.
  *
  * Context: any up to softirq; no lock of the inner socket is needed.
+ * Return: true if so, which is counted (SMCR_CNT_LISTEN_HALF).
  */
 bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
 {
@@ -82,10 +84,11 @@ static void smcr_listeners_kick_net(struct smcr_net *sn)
 }
 
 /**
- * smcr_listeners_kick() - there is another device: listeners may offer SMC-R
+ * smcr_listeners_kick() - let all listeners check whether to offer SMC-R
  *
- * One that had no device for its last connections has withdrawn its offer, and
- * would find out with the next one, after its SYN (T-15).
+ * For a device that has arrived. A listener that had none for its last
+ * connections has withdrawn its offer, and would otherwise check again with the
+ * next connection only, after its SYN (T-15).
  *
  * Context: process, sleeps. Not a handler of RDMA events: the RDMA core reports
  * some with net_rwsem held.
@@ -100,7 +103,7 @@ void smcr_listeners_kick(void)
 	up_read(&net_rwsem);
 }
 
-/* Why SMC-R is not offered here; which device is used shows later (T-15) */
+/* Reason not to offer SMC-R, or NONE. The device is chosen later (T-15). */
 static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 {
 	if (!smcr_policy_allows(lsk->sn, inet_sk(lsk->tcp->sk)->inet_num))
@@ -114,7 +117,10 @@ static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 	return SMCR_R_NONE;
 }
 
-/* Again with every batch and device: the last one may go, the knob is turned */
+/*
+ * Offer SMC-R, or not any more. Called for each batch of children and each new
+ * device, as the last device may have gone and a knob may have changed.
+ */
 static void smcr_listener_offer(struct smcr_sock *lsk)
 {
 	enum smcr_reason why = smcr_listener_check(lsk);
@@ -127,7 +133,10 @@ static void smcr_listener_offer(struct smcr_sock *lsk)
 	smcr_tcpopt_offer(lsk->tcp->sk, offer);
 }
 
-/* Off its queue, accept_lock held. The listener's reference is the caller's. */
+/*
+ * Take a child off its queue, accept_lock held. The caller takes over the
+ * queue's reference on the child and the child's on the listener.
+ */
 static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	lockdep_assert_held(&lsk->accept_lock);
@@ -149,8 +158,10 @@ static bool smcr_child_has_news(const struct smcr_sock *child)
 }
 
 /**
- * smcr_child_undefer() - TCP_DEFER_ACCEPT: it is accept()'s turn now
+ * smcr_child_undefer() - TCP_DEFER_ACCEPT: end the wait of a child for data
  * @child: deferred child
+ *
+ * The timer, which is moved to now, queues the child for accept().
  *
  * Context: any up to softirq; the connection's lock may be held.
  */
@@ -163,9 +174,10 @@ void smcr_child_undefer(struct smcr_sock *child)
 }
 
 /*
- * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for its first data, so
- * that the wait for the real ones begins here. The child keeps its place among
- * those in a handshake; data, their end, an error or the timer move it on.
+ * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for the first data, so the
+ * wait for the application's data begins here. The child stays in hs_q until
+ * data, their end, an error or the timer moves it to accept_q. Return: true if
+ * it waits.
  */
 static bool smcr_child_defer(const struct smcr_sock *lsk,
 			     struct smcr_sock *child)
@@ -179,10 +191,14 @@ static bool smcr_child_defer(const struct smcr_sock *lsk,
 	sock_hold(&child->sk);
 	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
 		sock_put(&child->sk);
-	/* in mode SMC the lock orders flag and look */
+	/* mode SMC: conn->lock orders the flag and the check for data */
 	spin_lock_bh(&child->conn.lock);
 	set_bit(SMCR_SK_DEFERRED, &child->flags);
-	smp_mb__after_atomic();	/* in mode TCP this; TCP queues, then calls */
+	/*
+	 * mode TCP: flag before check. TCP queues data, then calls back: the
+	 * check sees the data, or smcr_child_end_wait() sees the flag
+	 */
+	smp_mb__after_atomic();
 	news = smcr_child_has_news(child);
 	spin_unlock_bh(&child->conn.lock);
 	if (news)
@@ -213,11 +229,12 @@ out:
 }
 
 /**
- * smcr_child_ready() - a child's handshake is over
+ * smcr_child_ready() - queue a child for accept() when its handshake is over
  * @child: child in mode SMC or TCP
  *
- * To the accept queue, unless it is there already or the listener is gone; with
- * TCP_DEFER_ACCEPT when it has data. Once per child.
+ * Moves it to accept_q, unless it is there already or the listener is gone;
+ * with TCP_DEFER_ACCEPT, when it has data. Takes effect once for each child.
+ *
  * Context: process.
  */
 void smcr_child_ready(struct smcr_sock *child)
@@ -225,7 +242,7 @@ void smcr_child_ready(struct smcr_sock *child)
 	smcr_child_to_queue(child, true);
 }
 
-/* A child that no application will see: RST. Takes the queue's reference. */
+/* RST for a child that accept() has not returned; puts the queue's reference */
 static void smcr_child_drop(struct smcr_sock *child)
 {
 	smcr_sock_unlist(child);
@@ -245,10 +262,11 @@ static void smcr_child_drop(struct smcr_sock *child)
 }
 
 /**
- * smcr_child_failed() - a child's handshake came to nothing
+ * smcr_child_failed() - drop a child whose handshake has failed
  * @child: child in mode DEAD; the caller holds a reference
  *
- * It is dropped silently; the application never hears of it. Idempotent.
+ * accept() does not report it. Idempotent.
+ *
  * Context: process.
  */
 void smcr_child_failed(struct smcr_sock *child)
@@ -274,8 +292,10 @@ void smcr_child_failed(struct smcr_sock *child)
 }
 
 /**
- * smcr_child_defer_end() - hs_timer: a deferred accept() waits no more
- * @child: any socket
+ * smcr_child_defer_end() - hs_timer: queue a deferred child for accept()
+ * @child: socket; does nothing unless it is a deferred child
+ *
+ * Context: process.
  */
 void smcr_child_defer_end(struct smcr_sock *child)
 {
@@ -299,7 +319,7 @@ static void smcr_child_begin_hs(struct smcr_sock *lsk,
 	smcr_hs_begin(child);
 	smcr_child_enqueue(lsk, child);
 	smcr_tcp_hook(child, lsk);
-	smcr_tcp_check(child);	/* it may have come before the hook */
+	smcr_tcp_check(child);	/* the Proposal may have come before the hook */
 }
 
 static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
@@ -314,8 +334,9 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * A new child. The first reference is the queue's; ours keeps it through the
- * end of this function, in which accept() or a worker may be done with it.
+ * Create a child. The queue owns the first reference; another one keeps the
+ * child until this function returns, as accept() or a worker may put the first
+ * before.
  */
 static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
@@ -330,7 +351,7 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 		sock_no_linger(tcp->sk);
 		if (child) {
 			smcr_sock_unlist(child);
-			sock_put(&child->sk);	/* its inner socket goes along */
+			sock_put(&child->sk);	/* releases tcp, too */
 		} else {
 			sock_release(tcp);
 		}
@@ -351,16 +372,17 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 }
 
 /*
- * The inner socket's lock is waited for only with the listener's own held: whoever may
- * keep the inner one in a page fault has the other, too (smcr_tcp_alone()), and starts
- * the work on the way out. False: it has.
+ * accept_work takes the inner socket's lock only under the listener's socket
+ * lock. A thread that may keep the inner one during a page fault has the socket
+ * lock, too (smcr_tcp_alone()), and queues the work when it releases that.
+ * Return: false if the socket lock is taken.
  */
 static bool smcr_listener_trylock(struct smcr_sock *lsk)
 {
 	return smcr_sock_trylock(lsk, SMCR_SK_ACCEPT_WORK);
 }
 
-/* One child from TCP's queue. False: none, or none for now. */
+/* Take one child from TCP's queue. Return: false if the work has to end. */
 static bool smcr_accept_one(struct smcr_sock *lsk)
 {
 	struct socket *tcp;
@@ -384,7 +406,7 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
 	case -EAGAIN:
 	case -EINVAL:
 		return false;
-	default:		/* no memory: TCP keeps it, we come back */
+	default:		/* no memory: it stays in TCP's queue; retry */
 		schedule_timeout_uninterruptible(HZ / 10);
 		smcr_listener_kick(lsk);
 		return false;
@@ -404,13 +426,13 @@ void smcr_accept_work(struct work_struct *work)
 					     accept_work);
 	struct mem_cgroup *old;
 
-	/* one that was kicked as the listener stopped comes too late */
+	/* a kick during smcr_listener_stop() may have queued the work again */
 	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN ||
 	    !smcr_listener_trylock(lsk))
 		goto out;
 	smcr_listener_offer(lsk);
 	release_sock(&lsk->sk);
-	/* who made the listener pays for its children (SEC-14) */
+	/* children are charged to the listener's memory cgroup (SEC-14) */
 	old = set_active_memcg(smcr_sk_memcg(&lsk->sk));
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       smcr_accept_one(lsk))
@@ -420,7 +442,7 @@ out:
 	sock_put(&lsk->sk);
 }
 
-/* Negotiation of a child that was just taken off its queue */
+/* Stop the handshake of a child that was just taken off its queue */
 static void smcr_child_abort(struct smcr_sock *child)
 {
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
@@ -430,7 +452,10 @@ static void smcr_child_abort(struct smcr_sock *child)
 		sock_put(&child->sk);
 }
 
-/* Any child, off its queue; the caller owns the queue's reference */
+/*
+ * Take the first child off a queue. The caller takes over the queue's
+ * reference. NULL if the queue is empty.
+ */
 static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
 					   struct list_head *queue)
 {
@@ -449,10 +474,10 @@ static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
 #define SMCR_DRAIN_TRIES	100
 
 /*
- * What TCP still has was born with our callbacks. It must not get to another
- * listener with them, as TCP lets it when the inner one is closed
- * (SO_REUSEPORT): children that come from now on are born with TCP's own, and
- * those that were there before end here.
+ * Children in TCP's queue have inherited our callbacks. With SO_REUSEPORT, TCP
+ * may move them to another listener when the inner one is closed, and there
+ * they must not have these callbacks. After smcr_tcp_unhook() new children
+ * inherit TCP's own; those that are in the queue are reset here.
  */
 static void smcr_listener_drain(struct smcr_sock *lsk)
 {
@@ -478,17 +503,19 @@ static void smcr_listener_drain(struct smcr_sock *lsk)
 			break;
 		if (++tries == SMCR_DRAIN_TRIES)
 			break;
-		schedule_timeout_uninterruptible(1);	/* no memory: that passes */
+		schedule_timeout_uninterruptible(1);	/* no memory: retry */
 	}
 }
 
 /**
- * smcr_listener_stop() - a listener ends: abort all children
+ * smcr_listener_stop() - end a listener and abort all its children
  * @lsk: listener, socket lock held
  *
  * The mode is INIT afterwards; the inner socket is not hooked any more and
- * listens until the caller closes or disconnects it. Waits for accept_work,
- * not for handshakes: one that a worker is at ends by itself.
+ * listens until the caller closes or disconnects it. Waits for accept_work, but
+ * not for handshakes: one that a worker runs ends at its next step.
+ *
+ * Context: process, sleeps.
  */
 void smcr_listener_stop(struct smcr_sock *lsk)
 {
@@ -497,7 +524,7 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 	sock_owned_by_me(&lsk->sk);
 
 	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
-	/* it only tries the socket lock */
+	/* no deadlock: the work only tries the socket lock */
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
 	smcr_listener_drain(lsk);
@@ -625,7 +652,7 @@ static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
  * @sock: listener
  * @newsock: BSD socket for the child
  * @flags: O_NONBLOCK
- * @kern: unused: the child is what its listener is
+ * @kern: unused: the child is a kernel socket if its listener is
  *
  * Return: as inet_accept().
  */

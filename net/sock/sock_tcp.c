@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The inner TCP socket: its callbacks, what they mean in each mode, its end.
+ * Callbacks of the inner TCP socket, and what each does by mode.
  *
- * The callbacks run with the inner socket locked or its spin lock held, mostly
- * in softirq. They hold sk_callback_lock for reading, which keeps the owner's
- * memory: smcr_tcp_unhook() takes it for writing. An event is looked at by
- * mode; smcr_sock_set_mode() comes back here (smcr_tcp_check()) for what
- * arrived before the mode was set.
+ * TCP calls them with the inner socket locked or its spin lock held, mostly in
+ * softirq; a sockmap, or the error queue, may call without. They hold
+ * sk_callback_lock for reading, which keeps the owner's memory, as
+ * smcr_tcp_unhook() takes it for writing. Callers of smcr_sock_set_mode() call
+ * smcr_tcp_check() for events that came before the mode was set.
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
@@ -14,16 +14,16 @@
 #include "hs/hs.h"
 #include "sock/sock_impl.h"
 
-/* Mode SMC: TCP has to be idle until SMC-R is through (CONN-34, CONN-35) */
+/* Mode SMC: TCP must be idle until the connection ends (CONN-34, CONN-35) */
 static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
 {
-	/* an error alone is an ICMP message's, with IP_RECVERR: TCP goes on */
+	/* sk_err without CLOSE is from ICMP, with IP_RECVERR: TCP goes on */
 	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
 				SMCR_R_TCP_RESET);
 		return;
 	}
-	/* the next byte does not count while it is urgent */
+	/* tcp_inq() does not count the next byte while it is urgent */
 	if (tcp_inq(tsk) > 0 || READ_ONCE(tcp_sk(tsk)->urg_data))
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_VIOLATION,
 				SMCR_R_TCP_DATA);
@@ -32,7 +32,7 @@ static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_conn_tcp_fin(&ssk->conn);
 }
 
-/* Mode TCP: the error becomes visible where core code looks for it */
+/* Mode TCP: copy the error to sk_err, where core code looks for it */
 static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	int err = READ_ONCE(tsk->sk_err);
@@ -42,45 +42,52 @@ static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 		return;
 	WRITE_ONCE(ssk->tcp_err, err);
 	WRITE_ONCE(ssk->sk.sk_err, err);
-	smp_wmb();	/* pairs with the test in smcr_tcp_err_enter() */
+	/*
+	 * pairs with smcr_tcp_err_leave() and smcr_tcp_err_enter(), which would
+	 * take an older sk_err of 0 for a copy that SO_ERROR has taken
+	 */
+	smp_wmb();
 	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
 }
 
 /**
- * smcr_tcp_err_enter() - before a call that is forwarded in mode TCP
- * @ssk: socket
+ * smcr_tcp_err_enter() - clear a reported error before a forwarded call
+ * @ssk: socket in mode TCP
  *
  * The inner socket's error is copied to sk_err, where core code (SO_ERROR)
- * looks. Together with smcr_tcp_err_leave(), the error is reported once, to
- * whoever asks first.
+ * looks. This function and smcr_tcp_err_leave() clear the other copy when one
+ * was reported, so that an error is reported once.
  */
 void smcr_tcp_err_enter(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		return;
 	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
-	/* SO_ERROR took the copy: the original is spent, too */
+	/* SO_ERROR has taken the copy: clear the original, too */
 	if (!READ_ONCE(ssk->sk.sk_err) &&
 	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		cmpxchg(&ssk->tcp->sk->sk_err, ssk->tcp_err, 0);
 }
 
 /**
- * smcr_tcp_err_leave() - after a call that was forwarded in mode TCP
- * @ssk: socket
+ * smcr_tcp_err_leave() - clear a reported error after a forwarded call
+ * @ssk: socket in mode TCP
  */
 void smcr_tcp_err_leave(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		return;
 	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
-	/* the call took the original */
+	/* the call has taken the original: clear the copy, too */
 	if (!READ_ONCE(ssk->tcp->sk->sk_err) &&
 	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		cmpxchg(&ssk->sk.sk_err, ssk->tcp_err, 0);
 }
 
-/* Core code answers SO_INCOMING_CPU from our socket; not something to push back */
+/*
+ * Core code answers SO_INCOMING_CPU from the own socket. The value in
+ * pushed_cpu is not pushed back to the inner one.
+ */
 static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	int cpu = READ_ONCE(tsk->sk_incoming_cpu);
@@ -91,7 +98,7 @@ static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 	WRITE_ONCE(ssk->sk.sk_incoming_cpu, cpu);
 }
 
-/* Mode TCP, state change: what TCP tells its own waiters we tell ours */
+/* Mode TCP, state change: wake the own socket's waiters as TCP wakes its own */
 static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 {
 	int state = READ_ONCE(tsk->sk_state);
@@ -113,7 +120,11 @@ static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 }
 
-/* SIGURG comes from TCP itself, SIGIO for urgent data from us: it is our file */
+/*
+ * Urgent data in mode TCP: TCP itself sends SIGURG, by the file that both
+ * sockets share. SIGIO is sent here, as the list of its receivers is the own
+ * socket's.
+ */
 static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	const struct tcp_sock *tp = tcp_sk(tsk);
@@ -130,7 +141,7 @@ static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
-	case SMCR_MODE_LISTEN:	/* somebody else stopped it: accept() ends */
+	case SMCR_MODE_LISTEN:	/* stopped from outside (ss -K): end accept() */
 		if (READ_ONCE(tsk->sk_state) != TCP_LISTEN)
 			ssk->sk.sk_state_change(&ssk->sk);
 		break;
@@ -178,8 +189,8 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 }
 
 /*
- * Also called for what is put on the error queue, a time stamp for example,
- * without TCP's lock: the receive queue is not looked at here.
+ * Also called without TCP's lock, when something (such as a timestamp) is put
+ * on the error queue: do not read the receive queue here.
  */
 static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
@@ -235,7 +246,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
 	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
 	    !smcr_tcp_has_news(tsk))
-		ssk = NULL;	/* that was all: nobody is told */
+		ssk = NULL;	/* only a crossed Decline: no wake-up */
 	if (ssk) {
 		ssk->tcp_calls.data_ready(tsk);
 		smcr_on_data_ready(ssk, tsk);
@@ -243,7 +254,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 	smcr_tcp_unlock_owner(tsk);
 }
 
-/* TCP clears SOCK_NOSPACE exactly when there is room to tell about */
+/* TCP clears SOCK_NOSPACE when it wakes writers; wake ours only then */
 static void smcr_tcp_write_space(struct sock *tsk)
 {
 	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
@@ -294,8 +305,8 @@ static void smcr_tcp_set_calls(struct sock *tsk,
 }
 
 /*
- * Those of the callbacks that are @from become @to, also where a psock keeps
- * them while it has put its own in front.
+ * Replace each callback that is the one of @from by the one of @to, also where
+ * a psock has saved it and installed its own.
  */
 static void smcr_tcp_swap_calls(struct sock *tsk,
 				const struct smcr_tcp_calls *from,
@@ -322,21 +333,22 @@ static void smcr_tcp_swap_calls(struct sock *tsk,
 }
 
 /**
- * smcr_tcp_hook() - get the inner socket's callbacks
+ * smcr_tcp_hook() - install our callbacks on the inner socket
  * @ssk: socket
  * @from: listener whose child it is, or NULL; the caller holds a reference
  *
- * No reference is taken: the hook ends in smcr_tcp_unhook(), at the latest
- * when the socket is destroyed. What arrived before must be looked at
- * afterwards. Children of the inner socket do not inherit the owner. Of a socket
- * that a BPF program has taken, the owner is known by the inode only.
+ * Takes no reference: smcr_tcp_unhook() removes the callbacks, at the latest
+ * when the socket is destroyed. Events that came before are not reported:
+ * smcr_tcp_check() handles them. Children of the inner socket do not inherit
+ * its owner. Where a BPF program uses sk_user_data, only i_private of the inode
+ * has the owner.
  */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {
 	struct sock *tsk = ssk->tcp->sk;
 
 	write_lock_bh(&tsk->sk_callback_lock);
-	/* the child of a hooked listener was born with our callbacks */
+	/* a child of a hooked listener has inherited our callbacks */
 	SOCK_INODE(ssk->tcp)->i_private = ssk;
 	if (smcr_tcp_has_bpf(tsk)) {
 		if (from)
@@ -355,10 +367,10 @@ out:
 }
 
 /**
- * smcr_tcp_unhook() - give the callbacks back
+ * smcr_tcp_unhook() - restore the inner socket's callbacks
  * @ssk: socket
  *
- * On return no callback is looking at @ssk any more. Idempotent.
+ * On return no callback uses @ssk any more. Idempotent.
  *
  * Context: any up to softirq, but not from a callback.
  */
@@ -377,11 +389,12 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_begin() - a handshake has ended in plain TCP
- * @ssk: hooked socket, socket lock held or not yet known to anybody
+ * smcr_tcp_begin() - enter mode TCP after a handshake
+ * @ssk: hooked socket, socket lock held or not yet visible to other threads
  *
- * The inner socket's lock comes before the mode: once the mode is TCP a call that is
- * forwarded may keep that lock as long as user space likes, and a worker is here.
+ * Takes the inner socket's lock before it sets the mode: once the mode is TCP,
+ * a forwarded call may keep that lock as long as user space likes, and the
+ * worker that runs this function must not wait for it.
  *
  * Context: process; takes the inner socket's lock.
  */
@@ -397,7 +410,7 @@ void smcr_tcp_begin(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_check() - look at the inner socket as if it had just called
+ * smcr_tcp_check() - handle the inner socket's state as its callbacks do
  * @ssk: hooked socket
  *
  * Context: process; takes the inner socket's lock.

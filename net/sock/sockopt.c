@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket options: what setsockopt() and getsockopt() do with each. SOL_SOCKET options
- * are kept in the own struct sock, from which core code answers getsockopt(); what TCP
- * must know of them gets to the inner socket at once where the kernel passes
- * setsockopt(SOL_SOCKET) to this module (smcr_compat_custom_sockopt()), and in any case by
- * sockopt_copy.c. Everything else belongs to TCP, with the exceptions of smcr_opts.
+ * setsockopt(), getsockopt(), and the table of options with code of their own.
+ *
+ * SOL_SOCKET options are kept in the own struct sock, from which core code
+ * answers getsockopt(). Where the kernel passes setsockopt(SOL_SOCKET) to this
+ * module (smcr_compat_custom_sockopt()), an option that TCP needs is set on the
+ * inner socket at once. Otherwise, and if TCP must have it in mode TCP only,
+ * sockopt_copy.c copies it. All other options are TCP's, with the exceptions in
+ * smcr_opts.
  */
 #include <linux/errqueue.h>
 #include <linux/in.h>
@@ -44,7 +47,7 @@ static int set_inner(struct socket *sock, int opt, sockptr_t val,
 	return smcr_tcp_setsockopt(smcr_sk(sock->sk), SOL_SOCKET, opt, val, len);
 }
 
-/* Core code sets it for AF_INET and AF_INET6 only; the value is mirrored */
+/* Only AF_INET and AF_INET6 have it in core code: set TCP's, copy the value */
 static int set_reuseport(struct socket *sock, int opt, sockptr_t val,
 			 unsigned int len)
 {
@@ -61,13 +64,13 @@ static int set_cbpf(struct socket *sock, int opt, sockptr_t val,
 	return smcr_filter_reuseport(smcr_sk(sock->sk), val, len);
 }
 
-/* Works inside TCP's data path (SEC-07) */
+/* Options that act inside TCP's data path (SEC-07) */
 static int refuse(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 {
 	return -EOPNOTSUPP;
 }
 
-/* In mode TCP at once; before, it cannot hold back CLC messages */
+/* TCP gets it in mode TCP only: earlier it would hold back CLC messages */
 static int set_cork(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -84,7 +87,7 @@ static int set_cork(struct socket *sock, int opt, sockptr_t val, unsigned int le
 	return 0;
 }
 
-/* Fast Open puts data on the SYN: either that or SMC-R (T-14) */
+/* Fast Open sends data on the SYN, which excludes SMC-R (T-14) */
 static int set_fastopen(struct socket *sock, int opt, sockptr_t val,
 			unsigned int len)
 {
@@ -95,7 +98,7 @@ static int set_fastopen(struct socket *sock, int opt, sockptr_t val,
 	if (ssk->mode != SMCR_MODE_INIT)
 		goto out;
 	rc = smcr_tcp_setsockopt(ssk, SOL_TCP, opt, val, len);
-	if (rc || opt == TCP_FASTOPEN_KEY)	/* a key asks for nothing */
+	if (rc || opt == TCP_FASTOPEN_KEY)	/* a key enables nothing */
 		goto out;
 	rc = opt_int(val, len, &on);
 	if (!rc && on)
@@ -108,8 +111,8 @@ out:
 }
 
 /*
- * For TCP, and then for the SMC-R connection. The value is looked at once:
- * another thread may write there.
+ * Set the option on TCP, then on the SMC-R connection. The value is read once,
+ * as another thread may change it.
  */
 static int set_tcp_int(struct socket *sock, int opt, sockptr_t val,
 		       unsigned int len)
@@ -153,7 +156,10 @@ static int get_int(int value, char __user *val, int __user *len)
 	return 0;
 }
 
-/* TCP_INFO of a listener: TCP counts what is in its own queue, which is emptied */
+/*
+ * TCP_INFO of a listener: tcpi_unacked counts both accept queues. TCP reports
+ * its own one only, which the worker empties.
+ */
 static int put_waiting(const struct smcr_sock *lsk, char __user *val,
 		       int __user *len)
 {
@@ -201,13 +207,17 @@ static int get_none(struct smcr_sock *ssk, int opt, char __user *val,
 	return -EOPNOTSUPP;
 }
 
-/*
+/**
+ * struct smcr_opt - a socket option that needs code of its own
+ * @level: SOL_SOCKET or SOL_TCP
+ * @name: option
+ * @set: setsockopt(); NULL: as for an option without a row, which is set_both()
+ *	for SOL_SOCKET, and the inner socket's setsockopt() for other levels
+ * @get: getsockopt(); NULL: the inner socket's. Core code answers SOL_SOCKET.
+ *
  * Adding one: a row here; a value that TCP or a listener's child must have, too, is a
  * row of sockopt_copy.c; Documentation/sockets.rst has a line for each (scripts/docs-tables
  * compares), and selftests/prog/options.api a test.
- *
- * @set: NULL: as an option that has no row: set_both() of SOL_SOCKET, TCP's own of the rest
- * @get: NULL: TCP's own; SOL_SOCKET is answered by core code
  */
 struct smcr_opt {
 	int level;
@@ -248,7 +258,7 @@ static const struct smcr_opt smcr_opts[] = {
 	{ SOL_TCP, TCP_NOTSENT_LOWAT,		set_tcp_int },
 	{ SOL_TCP, TCP_CORK,			set_cork,	get_cork },
 	{ SOL_TCP, TCP_INFO,			NULL,		get_info },
-	{ SOL_TCP, TCP_ULP,			refuse },	/* TCP says that there is none */
+	{ SOL_TCP, TCP_ULP,			refuse },	/* getsockopt(): TCP has none */
 	{ SOL_TCP, TCP_ZEROCOPY_RECEIVE,	refuse,		get_none },
 	{ SOL_TCP, TCP_REPAIR,			refuse,		get_none },
 	{ SOL_TCP, TCP_REPAIR_QUEUE,		refuse,		get_none },
@@ -320,9 +330,10 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
  * @sk: socket, locked
  * @val: SO_RCVLOWAT
  *
- * No more than smcr_conn_max_lowat(), else readers would wait for ever; before
- * there is an element smcr_sock_set_mode() sees to that. TCP learns it in mode TCP
- * only: it would have to wake us for every byte of a CLC message.
+ * The value is at most smcr_conn_max_lowat(), or readers would wait for ever;
+ * smcr_sock_set_mode() applies that limit when there is an element. TCP gets
+ * the value in mode TCP only, as the handshake needs a callback for every byte
+ * of a CLC message.
  *
  * Return: 0.
  */
@@ -334,7 +345,7 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
-	/* data that come now see the new value, or are seen here */
+	/* conn->lock: data meet the new value here or on arrival */
 	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
 	enough = smcr_conn_readable(&ssk->conn) >= sk->sk_rcvlowat;

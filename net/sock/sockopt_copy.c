@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values of socket options that the inner socket, or a listener's child, must have,
- * too. Core code stores many of them without a call of this module; they are copied
- * before TCP is used, and those that may change later before each call in mode TCP.
+ * Copies of socket options for the inner socket and for a listener's children.
+ * Core code stores many options without calling this module; they are copied
+ * before TCP is used, and those that may change later before each call in mode
+ * TCP.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "sock/sock_impl.h"
 
-/*
- * struct smcr_value - a member of struct sock, or a flag
- * @size, @off: of the member; 0: @flag
- * @flag: enum sock_flags
+/**
+ * struct smcr_value - a member of struct sock, or a flag, that is copied
+ * @size: size of the member; 0: a flag
  * @own: a listener's child does not inherit it
- * @push: to TCP, if that is more than to store the value there
+ * @off: offset of the member
+ * @flag: enum sock_flags, if @size is 0
+ * @push: copies it to the inner socket; NULL if storing the value is enough
  */
 struct smcr_value {
 	u8 size;
@@ -50,7 +52,7 @@ static void push_rcvbuf(struct smcr_sock *ssk)
 	}
 }
 
-/* TCP chooses its own, too: link-local addresses, VRFs */
+/* TCP sets sk_bound_dev_if, too (link-local, VRF): push changes only */
 static void push_if(struct smcr_sock *ssk)
 {
 	int dev_if = ssk->sk.sk_bound_dev_if;
@@ -62,7 +64,7 @@ static void push_if(struct smcr_sock *ssk)
 	sk_dst_reset(ssk->tcp->sk);
 }
 
-/* ... tcp_fwmark_accept */
+/* TCP sets sk_mark, too (tcp_fwmark_accept): push changes only */
 static void push_mark(struct smcr_sock *ssk)
 {
 	u32 mark = ssk->sk.sk_mark;
@@ -74,7 +76,7 @@ static void push_mark(struct smcr_sock *ssk)
 	sk_dst_reset(ssk->tcp->sk);
 }
 
-/* IP_TOS sets it, too */
+/* IP_TOS sets TCP's, too: push SO_PRIORITY only if it is not 0 */
 static void push_priority(struct smcr_sock *ssk)
 {
 	if (ssk->sk.sk_priority)
@@ -87,7 +89,7 @@ static void push_int(struct smcr_sock *ssk, int opt, int val)
 			sizeof(val));
 }
 
-/* By way of setsockopt(): it turns the machine's timestamps on and off */
+/* By sock_setsockopt(), which also enables timestamps system-wide */
 static void push_timestamps(struct smcr_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk, *tsk = ssk->tcp->sk;
@@ -141,7 +143,7 @@ static void push_cpu(struct smcr_sock *ssk)
 	WRITE_ONCE(ssk->tcp->sk->sk_incoming_cpu, cpu);
 }
 
-/* To TCP in mode TCP, before each call */
+/* Copied to TCP in mode TCP, before each call */
 static const struct smcr_value smcr_live[] = {
 	MEMBER(sk_rcvtimeo),
 	MEMBER(sk_sndtimeo),
@@ -149,8 +151,9 @@ static const struct smcr_value smcr_live[] = {
 };
 
 /*
- * To TCP, also while it is used, where core code stores them without a call. What
- * timestamps turn on in the machine is the inner socket's.
+ * Copied to TCP, also while it is used, where core code stores them without
+ * calling this module. A child inherits the flags of timestamps only: its inner
+ * socket is the one that keeps them enabled system-wide.
  */
 static const struct smcr_value smcr_silent[] = {
 	MEMBER(sk_tsflags, .push = push_timestamps),
@@ -163,7 +166,7 @@ static const struct smcr_value smcr_silent[] = {
 #endif
 };
 
-/* To TCP before it is used, where core code stores them without a call */
+/* Copied to TCP before it is used, where core code does not call this module */
 static const struct smcr_value smcr_before[] = {
 	MEMBER(sk_sndbuf, .push = push_sndbuf),
 	MEMBER(sk_rcvbuf, .push = push_rcvbuf),
@@ -176,7 +179,7 @@ static const struct smcr_value smcr_before[] = {
 	FLAG(DBG),
 };
 
-/* To a child only */
+/* Copied to a child only */
 static const struct smcr_value smcr_child[] = {
 	MEMBER(sk_rcvlowat),
 	MEMBER(sk_lingertime),
@@ -187,7 +190,7 @@ static const struct smcr_value smcr_child[] = {
 	FLAG(KEEPOPEN),
 };
 
-/* No lock is needed where both are equal */
+/* Copy a member, without a lock; written only if it differs */
 static void copy_member(struct sock *to, const struct sock *from,
 			const struct smcr_value *v)
 {
@@ -217,7 +220,7 @@ static void copy_member(struct sock *to, const struct sock *from,
 #undef COPY
 }
 
-/* @locked: the inner socket's lock is held */
+/* Copy a flag. Takes the inner socket's lock for a change, unless @locked. */
 static void push_flag(struct sock *tsk, const struct sock *sk,
 		      enum sock_flags flag, bool locked)
 {
@@ -257,8 +260,8 @@ static void inherit_values(struct sock *sk, const struct sock *lsk,
 }
 
 /**
- * smcr_sockopt_sync() - before a forwarded call in mode TCP
- * @ssk: socket
+ * smcr_sockopt_sync() - copy options to TCP before a forwarded call
+ * @ssk: socket in mode TCP
  *
  * Context: process; may take the inner socket's lock.
  */
@@ -272,11 +275,12 @@ void smcr_sockopt_sync(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_sockopt_push() - before bind(), connect(), listen() and fallback
- * @ssk: socket, socket lock held or not yet known to anybody
+ * smcr_sockopt_push() - copy options to the inner socket before TCP is used
+ * @ssk: socket, socket lock held or not yet visible to other threads
  *
- * Where core code applied SOL_SOCKET options without a call of this module; elsewhere
- * both sides agree already. Timeouts wait for mode TCP.
+ * Called by bind(), connect(), listen() and at a fallback. Does nothing where
+ * core code passes SOL_SOCKET options to this module, as both sockets have the
+ * same values then. Timeouts are copied in mode TCP only.
  *
  * Context: process; takes the inner socket's lock.
  */
@@ -297,8 +301,9 @@ void smcr_sockopt_push(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_sockopt_to_tcp() - give the inner socket what was kept from it
- * @ssk: socket that goes on as TCP
+ * smcr_sockopt_to_tcp() - copy all options to the inner socket at a fallback
+ * @ssk: socket that enters mode TCP; socket lock held, or not yet visible to
+ *	other threads
  *
  * Context: process; takes the inner socket's lock.
  */
@@ -320,7 +325,7 @@ void smcr_sockopt_to_tcp(struct smcr_sock *ssk)
 
 /**
  * smcr_sockopt_inherit() - options of a listener's child
- * @child: child, not yet known to anybody
+ * @child: child, not yet visible to other threads
  * @from: its listener
  *
  * The inner socket has inherited its own from the inner listener.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Options of the inner socket. TCP copies many of them from and to user space under
- * its lock, and a page fault may take as long as user space likes. The workers of all
- * sockets are shared: none may wait for that.
+ * Options of the inner socket. TCP copies many of them from and to user space
+ * under its lock, and a page fault may take as long as user space likes. The
+ * workers of all sockets are shared: none may wait for that.
  *
- * Values are therefore copied before. Results cannot be, as getsockopt() takes
- * pointers to user space only: where TCP may copy them under its lock the socket's own
- * lock is held as well, which workers try and do not wait for (smcr_sock_trylock()).
+ * Values of setsockopt() are therefore copied before the call. Results cannot
+ * be copied afterwards, as getsockopt() takes pointers to user space only:
+ * where TCP may write them under its lock, the caller holds the own socket's
+ * lock as well, which workers try and do not wait for (smcr_sock_trylock()).
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -14,7 +15,7 @@
 #include <net/tcp.h>
 #include "sock/sock_impl.h"
 
-/* A longer value of another level than TCP's is read by TCP itself, see below */
+/* Longer values are left to smcr_tcp_set_long(), except for SOL_TCP */
 #define SMCR_OPT_COPY_MAX	(64U << 10)
 
 static const struct {
@@ -35,7 +36,7 @@ static const struct {
 	{ SOL_IPV6,	IPV6_RECVPATHMTU,	95 },
 };
 
-/* Known not to be copied under TCP's lock */
+/* True for a result that TCP is known to copy without its lock */
 static bool smcr_result_unlocked(int level, int opt)
 {
 	size_t i;
@@ -49,10 +50,10 @@ static bool smcr_result_unlocked(int level, int opt)
 }
 
 /*
- * Before a call in which TCP reads or writes memory of the program under its own lock:
- * a handshake, which needs that lock, is waited for. Also in mode TCP: the socket
- * may listen next, and then accept_work needs TCP's lock. Return: 0 with the socket
- * locked, or a signal came.
+ * Called before TCP reads or writes user memory under its own lock. Waits for
+ * the end of a handshake, which needs that lock, and takes the socket lock. In
+ * mode TCP, too: the socket may listen next, and then accept_work needs TCP's
+ * lock. Return: 0 with the socket locked, or -ERESTARTSYS after a signal.
  */
 static int smcr_tcp_alone(struct smcr_sock *ssk)
 {
@@ -76,7 +77,7 @@ static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
 						    len);
 }
 
-/* The value is longer than what is copied: netfilter's tables, groups' sources */
+/* Set a value too long to copy: netfilter's tables, multicast sources */
 static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 			     sockptr_t val, unsigned int len)
 {
@@ -90,7 +91,7 @@ static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 	return rc;
 }
 
-/* IPV6_FLOWLABEL_MGR gives the label back, as TCP does: a fault is no error */
+/* Return the label of IPV6_FLOWLABEL_MGR; as in TCP, a fault is no error */
 static void smcr_opt_copy_back(int level, int opt, sockptr_t val,
 			       const void *copy, unsigned int len)
 {
@@ -103,9 +104,9 @@ static void smcr_opt_copy_back(int level, int opt, sockptr_t val,
 
 /**
  * smcr_tcp_setsockopt() - set an option of the inner socket
- * @ssk: socket, locked for SOL_TCP only
+ * @ssk: socket; the caller may have locked it for SOL_TCP only
  * @level: SOL_*
- * @opt: one whose value points to nothing
+ * @opt: option; its value points to nothing that TCP reads under its lock
  * @val: value
  * @len: its length
  *
@@ -155,7 +156,7 @@ int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 	rc = locked ? smcr_tcp_alone(ssk) : 0;
 	if (rc)
 		return rc;
-	/* not by way of proto_ops: which of its members is set has changed */
+	/* not by proto_ops: kernels differ in which of its members is set */
 	rc = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
 	if (locked)
 		release_sock(&ssk->sk);
