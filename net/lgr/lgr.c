@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Link groups: their state, references, and who ends one and why (RFC 7609 2.2,
- * 3.5.4).
+ * Link groups: state and references, end, failed links, choice of a link (RFC 7609
+ * 2.2, 3.5.4).
  */
 #include "core/lgr_plan.h"
 #include "lgr/lgr.h"
@@ -25,9 +25,9 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 
 /*
  * The only writer of lgr->st, which begins as FORMING. Returns false if the
- * group was DEAD already, else the caller wakes lgr->wait without the lock. A
- * dead group is released by end.work: when the machine says that nothing is left
- * to be told, or when the time is over.
+ * group was DEAD already, else the caller wakes lgr->wait without the lock.
+ * end.work releases a dead group: when the state machine has nothing left to
+ * announce to the peer, or when smcr_lgr_end_time() is over.
  */
 static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 				      enum smcr_reason why)
@@ -74,7 +74,10 @@ void smcr_lgr_put(struct smcr_lgr *lgr)
 		queue_work(smcr_end_wq, &lgr->end.free_work);
 }
 
-/* A work of the group is neither queued nor running. Process context, sleeps. */
+/*
+ * On return @work is neither queued nor running, and its references are put. Process
+ * context, sleeps.
+ */
 void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 {
 	unsigned int n = smcr_work_end(work);
@@ -83,11 +86,11 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 		smcr_lgr_put(lgr);
 }
 
-/* To be called by who has set DEAD: the machine ends the group */
+/* Let the state machine end the group. Only for the caller that has set DEAD */
 void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
-	/* in first contact a Decline says it, which DELETE LINK would forestall */
+	/* in first contact a Decline announces it, which DELETE LINK would forestall */
 	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
@@ -96,7 +99,7 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_END, 0);
 }
 
-/* ACTIVE to DEAD if there is no connection; a new one finds out in add_conn */
+/* ACTIVE to DEAD if there is no connection; smcr_lgr_add_conn() fails from then on */
 bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 {
 	bool end;
@@ -111,11 +114,11 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 }
 
 /**
- * smcr_lgr_clear_suspect() - the other end of the link has answered TEST LINK
+ * smcr_lgr_clear_suspect() - the peer's end of the link has answered TEST LINK
  * @lgr: group
  *
- * The "out of sync" was forged or wrong, and the group is usable again. It has
- * kept new connections out for one round trip; each forged message costs that.
+ * The "out of sync" was forged or wrong, and the group is usable again. Each such
+ * message keeps new connections out of the group for one round trip.
  *
  * Context: any.
  */
@@ -127,10 +130,10 @@ void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
 
 /**
  * smcr_lgr_kill() - end of a group
- * @lgr: group; the caller's reference stays its own
+ * @lgr: group; the caller keeps its reference
  * @why: reason; only the first caller's counts
- * @del_reason: enum smcr_del_link_reason of the DELETE LINK, 0 sends none, nor
- *	does a group in first contact before smcr_lgr_tell_end()
+ * @del_reason: enum smcr_del_link_reason of the DELETE LINK; 0: none is sent. Nor is
+ *	one sent in first contact before smcr_lgr_tell_end()
  *
  * Context: any up to softirq.
  */
@@ -145,8 +148,8 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
  * smcr_lgr_tell_end() - no Decline can end this first contact any more
  * @lgr: FORMING group whose peer may have it ACTIVE
  *
- * From now on DELETE LINK tells the end. Without it the peer would notice by the
- * retries of its queue pair only.
+ * From now on DELETE LINK announces the end of the group. Without it the peer would
+ * notice the end only by the retries of its queue pair.
  *
  * Context: any up to softirq.
  */
@@ -158,7 +161,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 }
 
-/* Keepalive asked, and this is its answer (KA-04) */
+/* The reason is KEEPALIVE if TEST LINK of a keepalive was not answered (KA-04) */
 static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 				 enum smcr_reason why)
 {
@@ -169,9 +172,10 @@ static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 }
 
 /*
- * The failure of a link concerns the slot that it is in, once: not the slot's next link,
- * nor one that is not placed yet. Under the lock, so that smcr_slot_off() drops it, and
- * the group does not end for it before it is announced.
+ * Report the failure of a link, once, and only while the link is in its slot: not before
+ * it is placed, nor when the slot has another link. Under the lock, so that
+ * smcr_slot_off() drops the event, and netlink gets the failure before the end of the
+ * group that follows from it.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
@@ -203,7 +207,8 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
  * @lgr: group
  * @slot: of the link
  *
- * If that has failed its failure is reported soon, and its reason is here already.
+ * If the link has failed, and smcr_lgr_link_down() is not called yet, the reason comes
+ * from the link.
  *
  * Context: the group's work.
  */
@@ -237,8 +242,8 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	if (!slot_fails(link, &why))
 		return;
 	/*
-	 * In first contact none is live before the first one is confirmed. Whether one
-	 * that is left is used again is up to the machine.
+	 * In first contact no link is live before the first one is confirmed. A link
+	 * that connections leave counts: the state machine may use it again.
 	 */
 	if (!smcr_lgr_linked(lgr) &&
 	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
@@ -246,10 +251,10 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 }
 
 /**
- * smcr_lgr_place_link() - a link is in its slot
- * @link: link of a group, new; its slot is free and gets the caller's reference
+ * smcr_lgr_place_link() - put a new link into its slot
+ * @link: link of a group; its slot is free and gets the caller's reference
  *
- * What has failed before had no slot to be reported for, and is reported now.
+ * If the link has failed before, when it was in no slot, the failure is reported now.
  *
  * Context: process.
  */
@@ -281,7 +286,7 @@ void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay)
 }
 
 /**
- * smcr_lgr_release_now() - nothing is left to be said to the peer
+ * smcr_lgr_release_now() - release a group that has nothing left to announce
  * @lgr: dead group
  *
  * Context: any up to softirq.
@@ -312,13 +317,13 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 }
 
 /**
- * smcr_lgr_other_hears() - can a link have messages that were not handed over?
+ * smcr_lgr_other_hears() - can another link have messages that were not passed up?
  * @lgr: group
- * @num: number of a link that does not count
+ * @num: number of the link that does not count
  *
  * Context: any up to softirq; the connection's lock may be held.
- * Return: false when all others have stopped, so that what has come on them was handed
- * over before this call.
+ * Return: false if all other links have stopped: what has arrived on them was passed up
+ * before this call.
  */
 bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 {
@@ -335,7 +340,7 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 	return found;
 }
 
-/* Is it this link that an Accept or a Confirm names? */
+/* Does an Accept or a Confirm name this link? */
 static bool smcr_lgr_link_is(const struct smcr_link *link,
 			     const struct smcr_clc_accept *acc)
 {
@@ -378,7 +383,7 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 		if (!link || not & BIT(i) ||
 		    (on && !smcr_lgr_link_is(link, on)))
 			continue;
-		/* it has failed just now */
+		/* it has failed just now, or still drains after STAY */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
 			continue;
 		if (!best || atomic_read(&link->n_conns) <
@@ -394,8 +399,8 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 /**
  * smcr_lgr_conn_link() - the link for a new connection (LG-46)
  * @lgr: group
- * @on: what names it; NULL: the one that carries data and has the fewest
- *	connections, in first contact the one that there is
+ * @on: Accept or Confirm that names the link; NULL: the one that carries data and has
+ *	the fewest connections, in first contact the first link
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -409,7 +414,7 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 /**
  * smcr_lgr_another_link() - the link for a connection that moves
  * @lgr: group
- * @not: slots that do not count, bits
+ * @not: slots whose links do not count, bits
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -420,12 +425,12 @@ struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
 }
 
 /**
- * smcr_lgr_lighter_link() - a link that is better off with a connection of another one
+ * smcr_lgr_lighter_link() - a link that has clearly fewer connections than another one
  * @lgr: group
  * @from: link of the connection
  *
  * Context: any.
- * Return: link with a reference, which has at least two connections less. NULL: there
+ * Return: link with a reference, which has at least two connections fewer. NULL: there
  * is none.
  */
 struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
@@ -444,9 +449,8 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
  * @lgr: group
  * @conf: Confirm
  *
- * It may be one that carries nothing of ours yet: the client's reply to CONFIRM
- * LINK does not come by the same way as its Confirm, and may come later. Or one that
- * has failed since.
+ * The link may not be live here yet: the client's reply to CONFIRM LINK does not come
+ * by the same way as its Confirm, and may come later. Or it has failed since.
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -464,7 +468,7 @@ struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 	return link;
 }
 
-/* Next group of a namespace behind the one numbered @after, with a reference, or NULL */
+/* The group of a namespace that comes after ID @after, with a reference, or NULL */
 struct smcr_lgr *smcr_lgr_next(struct smcr_net *sn, u64 after)
 {
 	struct smcr_lgr *lgr = NULL;

@@ -27,15 +27,20 @@
 #include "core/llc.h"
 #include "core/alloc.h"
 
-/* Addresses that a server group is not offered to, because they have denied it */
+/* Addresses that have denied a group, and that a server does not offer it to again */
 #define SMCR_DENIED_MAX	4
 
-/*
- * Who is at the other end of a link (LG-02): the peer ID alone can be claimed
- * by others, and a peer can have several RNICs. ID and MAC are what CLC messages
- * say. @addr is that of the TCP connection, @hw the link-layer address that this
- * host's neighbour tables have for it; @near: they have one, or it is an own address.
- * @here is the link-layer address of the interface that has the own IP address.
+/**
+ * struct smcr_peer - the host at the other end of a link (LG-02)
+ * @id: peer ID, from CLC
+ * @mac: MAC of its RNIC, from CLC
+ * @hw: link-layer address of @addr in this host's neighbour tables
+ * @here: link-layer address of the interface that has the own IP address
+ * @near: @hw is valid, or @addr is an own address
+ * @addr: address of the TCP connection
+ *
+ * The peer ID alone does not identify a host: another host can claim it, and a peer can
+ * have several RNICs.
  */
 struct smcr_peer {
 	u8 id[8];
@@ -50,13 +55,15 @@ struct smcr_peer {
 
 /**
  * struct smcr_rtoken - RToken of an RMB of the peer
- * @on: what names the RMB on the link of each slot, and the next one of its chain
- *	in smcr_rtokens
- * @known: the slots that the peer has told of, bits
- * @used: connections that write there
- * @size: bytes of an element, as CLC gave it to the first of them; while @used
- * @confirmed: not withdrawn; else gone with its last connection
- * @begun: the peer is about to confirm it: smcr_lgr_begin_rtoken()
+ * @on: RKey and address of the RMB on the link of each slot, and the next RToken of
+ *	the chain in smcr_rtokens
+ * @known: slots for which the peer has announced the RToken, bits
+ * @used: connections that write to the RMB
+ * @size: bytes of an element, from the CLC message of the first connection; valid
+ *	while @used is not 0
+ * @confirmed: the peer has confirmed it and not withdrawn it; else it is freed with
+ *	its last connection
+ * @begun: CONFIRM RKEY is under way: smcr_lgr_begin_rtoken()
  */
 struct smcr_rtoken {
 	struct {
@@ -73,10 +80,10 @@ struct smcr_rtoken {
 
 /**
  * struct smcr_rtokens - RTokens of the peer; lgr->lock
- * @taken: entries of @tab that are in use
- * @head: chains of those that are known in a slot, by a hash of the key there: index
- *	in @tab + 1, or 0
- * @tab: by index
+ * @taken: entries of @tab that are in use, bits
+ * @head: hash chains of each slot, by the RKey there: index in @tab of the first
+ *	entry + 1, or 0
+ * @tab: RTokens by index
  */
 struct smcr_rtokens {
 	DECLARE_BITMAP(taken, SMCR_RMBS_MAX);
@@ -89,9 +96,10 @@ struct smcr_rtokens {
  * @dev: with a reference; NULL: the entry is free
  * @pd: protection domain of the group there
  * @n_links: links on it
- * @keep_pd: the device keeps an MR or a queue pair there: @pd stays, too
- * @late: the device is to go, and was found here without a link in use; its removal
- *	alone writes it until @dev is another one, no lock
+ * @keep_pd: the device has not destroyed an MR or a queue pair in @pd, which is
+ *	therefore never freed
+ * @late: the removal of the device has found no link in a slot there, but this entry;
+ *	only the removal writes it until @dev changes; no lock
  */
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;
@@ -102,10 +110,10 @@ struct smcr_lgr_dev {
 };
 
 /**
- * struct smcr_lgr_member - what a group knows of a connection; part of it
+ * struct smcr_lgr_member - a connection in its group; embedded in the connection
  * @token: alert token, by which CDC names it
  * @node: in lgr->conns.tab
- * @lgr_node: in lgr->conns.list, whose entries are not all connections:
+ * @lgr_node: in lgr->conns.list, which also has the place markers of
  *	smcr_lgr_each_conn(); lgr->lock
  */
 struct smcr_lgr_member {
@@ -115,10 +123,10 @@ struct smcr_lgr_member {
 };
 
 /**
- * struct smcr_keepalive - what the connections of a group want of TEST LINK
- * @left: jiffies until the first of them wants one, 0 now, LONG_MAX none does
- * @intvl: its TCP_KEEPINTVL in jiffies, 0 while its time has not come
- * @cnt: its TCP_KEEPCNT
+ * struct smcr_keepalive - TEST LINK that the keepalive of a link's connections needs
+ * @left: jiffies until the first connection needs one; 0: now; LONG_MAX: none does
+ * @intvl: TCP_KEEPINTVL of that connection in jiffies; 0 while @left is not 0
+ * @cnt: TCP_KEEPCNT of that connection
  */
 struct smcr_keepalive {
 	long left;
@@ -126,11 +134,10 @@ struct smcr_keepalive {
 	int cnt;
 };
 
-/*
+/**
  * struct smcr_nics - RNICs of one side, for core/lgr_roles.h
- * @nic: by their numbers
- * @used: when it was asked for, 0: it is free
- * @clock: counts that
+ * @nic: by number: MAC, and @clock when the number was asked for last; 0: it is free
+ * @clock: counts these requests
  */
 struct smcr_nics {
 	struct {
@@ -140,7 +147,7 @@ struct smcr_nics {
 	u32 clock;
 };
 
-/* What becomes of groups and links, for those who watch: X(NAME), as in netlink */
+/* Events of groups and links that are reported to netlink: X(NAME), as there */
 #define SMCR_LGR_CHANGES(X) \
 	X(GROUP_FORMING) \
 	X(GROUP_ACTIVE) \
@@ -158,20 +165,24 @@ enum smcr_lgr_change {
 };
 
 /**
- * struct smcr_lgr_ops - what groups have to tell and ask those above
- * @lose_conns: the group has ended: so do its connections, and leave it. Process
+ * struct smcr_lgr_ops - callbacks of link groups into the floors above
+ * @lose_conns: the group has ended: its connections end and leave it. Process
  *	context, may sleep
- * @move_conns: @link was stopped, and the group has another one: the connections
- *	on it move, and those that have moved need not mind it when it is deleted. Process context
- * @link_stays: @link, which was left or is new, is the only one in use. Process context
- * @spread_conns: so many of each slot's link are to go on over another. Process context
- * @late_conns: a device of @lgr goes, no link is in use there any more, but connections
- *	that could have moved keep it. Process context
- * @agreed: first contact: @lgr->terms.base is settled. Process context
- * @link_gone: @link was stopped: nobody in its line will ever get room. Process
+ * @move_conns: @link was stopped or drained, and the group has another one: its
+ *	connections move. If it is deleted, it no longer limits what connections that
+ *	have left it write. Process context
+ * @link_stays: @link, drained before or new, is the only one in use: connections that
+ *	wait for a link use it. Process context
+ * @spread_conns: @more connections of each slot's link move to another one. Process
  *	context
- * @keepalive_due: when does a connection of @link want TEST LINK? Process context
- * @event: @what has become of @lgr, or of its @link if that is not NULL, and why.
+ * @late_conns: a device of @lgr is being removed, and no link is in use there any more,
+ *	but connections that could have moved keep it. Process context
+ * @agreed: first contact: @lgr->terms.base is settled. Process context
+ * @link_gone: @link was stopped or drained: connections that wait for room in its send
+ *	queue get none. Process context
+ * @keepalive_due: sets @ka to the TEST LINK that connections of @link need. Process
+ *	context
+ * @event: reports @what of @lgr, or of its @link if that is not NULL, and the reason.
  *	Any context up to softirq; @lgr->lock and @sn->lgr_lock may be held
  */
 struct smcr_lgr_ops {
@@ -194,37 +205,43 @@ extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 #define SMCR_PENDING(ev_, slot_)	((ev_) * SMCR_SLOTS + (slot_))
 #define NR_SMCR_PENDING			(NR_SMCR_LGR_EV * SMCR_SLOTS)
 
-/*
+/**
  * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
- * @link: set before the job is reported that made it, taken off by llc.work when it
+ * @link: set before the action that made it is reported, cleared by llc.work when it
  *	is stopped, or has failed with its device; written under lgr->lock
- * @old: taken off, to be freed; llc.work stores it, @work takes it, by xchg()
+ * @old: cleared from @link, to be freed; llc.work stores it, @work takes it, by xchg()
  * @moving: MOVE is under way; llc.work
- * @drains: ... and the link is not stopped before what is under way on it has arrived;
- *	likewise
- * @move_no: number of the last MOVE; written by llc.work before the job
- * @moved_no: ... of the last one that was carried out; written by @work before it
+ * @drains: MOVE does not stop the link before what is under way on it has arrived;
+ *	written by llc.work
+ * @move_no: number of the last MOVE; written by llc.work before the action is queued
+ * @moved_no: number of the last MOVE that was carried out; written by @work before it
  *	reports
- * @leave_at: its device goes: when it fails if it is still there, jiffies, 0: it
- *	does not; written by smcr_lgr_kill_dev(), and by llc.work at its end
- * @pairs, @carrier: for @work, when a link is to be made: those that there are, and
- *	the one that carries the exchange
- * @try, @again: likewise, server: for smcr_roles_offer()
- * @nic, @peer_nic: numbers of its RNICs in the group
- * @peer: the peer's end, from ADD LINK; written by llc.work before the job
- * @tok, @n_tok: own RTokens on it, by what they are on the carrying link; written by
- *	@work before it reports
- * @probe: in its place, a queue pair that only serves an offer; @work
- * @probe_psn: its PSN
- * @work: carries out @actions, always on smcr_end_wq, or it would not be one at a time;
- *	owns a reference on the group while queued
- * @actions: queued for @work: bits by enum smcr_lgr_do; atomic. SMCR_LGR_DO_MAKE owns one
- *	of smcr_making_max
- * @in_line: waits for one of these; the line owns a reference on the group. making_lock
- * @ok, @why: outcome of the last job; written by @work before it is reported
- * @down: its link's failure is reported, with @down_why; lgr->lock
- * @test: TEST LINK; llc.lock
+ * @leave_at: its device is being removed: jiffies when the link fails if it is still
+ *	there, else 0; written by smcr_lgr_kill_dev(), and by llc.work after STOP
+ * @pairs: links that the group has; written by llc.work before MAKE
+ * @carrier: slot of the link that carries the exchange; written by llc.work before MAKE
+ * @nic: number of its own RNIC in the group; written by @work before it reports
+ * @peer_nic: client: number of its peer's RNIC; written by llc.work before MAKE
+ * @try: server: argument of smcr_roles_offer(); written by llc.work before MAKE
+ * @again: server: argument of smcr_roles_offer(); written by llc.work before MAKE
+ * @peer: the peer's end, from ADD LINK; written by llc.work before the action
+ * @tok: own RTokens on it, each with its RKey on the link that carries the exchange;
+ *	written by @work before it reports
+ * @n_tok: number of @tok; written by @work before it reports
+ * @probe: queue pair that only serves an offer, in place of @link; @work
+ * @probe_psn: PSN of @probe; @work
+ * @work: carries out @actions, always on smcr_end_wq, as on two queues it could run
+ *	twice at a time; owns a reference on the group while queued
+ * @actions: actions queued for @work, bits by enum smcr_lgr_do; SMCR_LGR_DO_MAKE owns
+ *	one of smcr_making_max; atomic
+ * @in_line: in making_line, while MAKE waits for one of smcr_making_max; the list owns
+ *	a reference on the group; making_lock
+ * @ok: outcome of the last action; written by @work before it reports
+ * @why: reason of a failed action; written by @work before it reports
+ * @down: the failure of @link is reported; lgr->lock
+ * @down_why: reason of that failure; lgr->lock
+ * @test: TEST LINK of the link; llc.lock
  */
 struct smcr_lgr_link {
 	struct smcr_lgr *lgr;
@@ -255,15 +272,17 @@ struct smcr_lgr_link {
 	struct smcr_link_test test;
 };
 
-/*
+/**
  * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
- * @rmb: the RMB, while somebody waits for it
- * @del: DELETE RKEY
- * @on: what the peer is told, by slot
- * @named: ... of these, bits: on others the RMB has no name
+ * @rmb: the RMB; NULL: no caller waits for an exchange
+ * @del: DELETE RKEY, not CONFIRM RKEY
+ * @on: RKey and address that are announced to the peer, by slot
+ * @named: slots of which @on is valid, bits: on other links the RMB has no RKey
  * @prepare: the RMB is to be registered
- * @ok, @why: ... what came of that
+ * @ok: outcome of the registration
+ * @why: reason of a failed registration
  * @done: @res is valid
+ * @res: outcome of the exchange, enum smcr_rkey_res
  */
 struct smcr_llc_rkey {
 	struct smcr_rmb *rmb;
@@ -277,26 +296,35 @@ struct smcr_llc_rkey {
 	bool ok;
 	enum smcr_reason why;
 	bool done;
-	u8 res;		/* enum smcr_rkey_res */
+	u8 res;
 };
 
-/*
- * struct smcr_llc_run - the group's state machine and what comes to it
+/**
+ * struct smcr_llc_run - the state machine of a group, its input and its timers
  * @lock: BH; guards @queue, @len, @rkey, slot[].test
- * @fsm, @out: the machine and its last actions; @work only
- * @queue, @len: messages that have arrived
- * @late, @n_late: messages that found no room in the send queue; @work only
- * @pending: events that have happened, bits by SMCR_PENDING(); atomic
- * @rkey_slots, @n_rkey_slots: other links of the own CONFIRM RKEY; @work only
- * @learning: RToken that the peer's CONFIRM RKEY is about; @work only
- * @armed, @due: timers and when they end, jiffies; @work only
+ * @fsm: state machine; @work only
+ * @out: actions of its last event; @work only
+ * @queue: messages that have arrived; @lock
+ * @len: number of messages in @queue; @lock
+ * @late: messages that wait for room in the send queue; @work only
+ * @n_late: number of messages in @late; @work only
+ * @pending: pending events, bits by SMCR_PENDING(); atomic
+ * @rkey_slots: other links that the own CONFIRM RKEY names; @work only
+ * @n_rkey_slots: number of @rkey_slots; @work only
+ * @learning: index of the RToken that the peer's CONFIRM RKEY is about, or negative;
+ *	@work only
+ * @armed: timers that run, bits; @work only
+ * @due: when each of them ends, jiffies; @work only
  * @over: @work does nothing more; written once, by the group's end
- * @first_no: number of the last message of first contact; @work writes
- * @sent_no: ... of the last one that was delivered; written before SMCR_LGR_EV_FIRST_SENT
- * @settled: how first contact has ended, enum smcr_first_res + 1, 0: it has not;
+ * @first_no: number of the last message of first contact; written by @work
+ * @sent_no: number of the last message of first contact that was delivered; written
+ *	before SMCR_LGR_EV_FIRST_SENT
+ * @settled: how first contact has ended, enum smcr_first_res + 1; 0: it has not;
  *	written once, after @settled_why
- * @rkey: the own RKEY exchange
- * @work: alone works the machine; owns a reference on the group while queued
+ * @settled_why: reason if first contact has failed; written once
+ * @rkey: the own RKEY exchange; @lock
+ * @work: runs the state machine, no other context does; owns a reference on the group
+ *	while queued
  */
 struct smcr_llc_run {
 	spinlock_t lock;	/* BH; queue, rkey, TEST LINK */
@@ -326,12 +354,12 @@ struct smcr_llc_run {
  * @node: in sn->lgr_list
  * @id: in sn->lgrs
  * @hash: in sn->lgr_hash
- * @form: in sn->lgr_forming, of a server's group until somebody finds there that its
- *	first contact is over
- * @idle: in sn->lgr_idle, from when the last connection has gone until another one comes;
- *	the oldest is first
- * @denied: who has denied the group last, any order
- * @n_denied: how many
+ * @form: server: in sn->lgr_forming, until a search of that list finds that the first
+ *	contact of the group is over
+ * @idle: in sn->lgr_idle, from the end of the last connection until another one comes;
+ *	the group that is idle for longest is first
+ * @denied: addresses that have denied the group last
+ * @n_denied: number of @denied
  */
 struct smcr_lgr_net {
 	struct list_head node;
@@ -344,10 +372,10 @@ struct smcr_lgr_net {
 };
 
 /**
- * struct smcr_lgr_origin - where its first link was; immutable
- * @dev_id: of the device
- * @port: number
- * @on: name that the device had, for display
+ * struct smcr_lgr_origin - device and port of a group's first link; immutable
+ * @dev_id: ID of the device
+ * @port: port number
+ * @on: name of the device when the group was created, for display
  */
 struct smcr_lgr_origin {
 	unsigned int dev_id;
@@ -356,8 +384,8 @@ struct smcr_lgr_origin {
 };
 
 /**
- * struct smcr_lgr_terms - what first contact settles; llc.work writes, until ACTIVE
- * @max_links: links at most
+ * struct smcr_lgr_terms - what first contact settles; written by llc.work until ACTIVE
+ * @max_links: maximum number of links
  * @base: data offset in elements: 0 or 4
  */
 struct smcr_lgr_terms {
@@ -377,11 +405,12 @@ struct smcr_lgr_nics {
 /**
  * struct smcr_lgr_conns - the connections; lgr->lock
  * @tab: by alert token; RCU readers
- * @n: how many; READ_ONCE without the lock
+ * @n: number of connections; READ_ONCE without the lock
  * @list: smcr_lgr_member.lgr_node
- * @ka_min: no keepalive before, jiffies; 0 none; READ_ONCE without the lock
- * @idle_work: ends the group when it has been idle for long; a reference on the group
- *	while queued
+ * @ka_min: no connection needs a keepalive probe before the link was idle for so long,
+ *	jiffies; 0: none does at all; READ_ONCE without the lock
+ * @idle_work: ends the group after T_LGR_IDLE; owns a reference on the group while
+ *	queued
  */
 struct smcr_lgr_conns {
 	struct rhashtable tab;
@@ -404,18 +433,20 @@ struct smcr_lgr_rtok {
 
 /**
  * struct smcr_lgr_rmbs - own memory; @mutex
- * @mutex: for a new link held while an MR is registered
+ * @mutex: for a new link also held while an MR is registered
  * @list: RMBs by class
- * @off: RMBs that @work has in its hands, or has given up: they give out no elements
- * @n: RMBs; READ_ONCE without the mutex
- * @n_free: free elements by class; likewise
- * @next_id: number of the last one
- * @want: what is wanted of @work, by class
+ * @off: RMBs that @work is adding or withdrawing, or could not withdraw: their elements
+ *	are not given out
+ * @n: number of RMBs; READ_ONCE without the mutex
+ * @n_free: free elements by class; READ_ONCE without the mutex
+ * @next_id: ID of the RMB that was created last
+ * @want: requests to @work, by class
  * @devs: by smcr_buf_params.d; an entry stays as long as the memory of a link on it, so
- *	who has a reference on that needs no mutex to look at it
- * @pause: jiffies: none ahead of need until then
- * @max: bytes of an RMB at most, as the first link's device can map; immutable
- * @work: adds RMBs, frees idle ones, quarantine; a reference on the group while queued
+ *	a reference on that link is enough to read the entry without the mutex
+ * @pause: no RMB is added ahead of need before that, jiffies
+ * @max: maximum size of an RMB in bytes, as the first link's device can map; immutable
+ * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
+ *	while queued
  */
 struct smcr_lgr_rmbs {
 	struct mutex mutex;	/* RMBs, their elements, devices */
@@ -433,9 +464,9 @@ struct smcr_lgr_rmbs {
 
 /**
  * struct smcr_lgr_test - when links are tested; no lock: xchg(), READ_ONCE()
- * @work: TEST LINK; a reference on the group while queued
- * @soon: a close waits: test soon
- * @now: the link is in doubt: test now
+ * @work: sends TEST LINK; owns a reference on the group while queued
+ * @soon: a close waits for completions: test soon
+ * @now: the peer may have lost the link: test now
  * @no_reuse: no new connection until TEST LINK is answered
  */
 struct smcr_lgr_test {
@@ -448,14 +479,15 @@ struct smcr_lgr_test {
 /**
  * struct smcr_lgr_end - the end of the group; lgr->lock
  * @due: jiffies, when a dead group is released at the latest
- * @tell: by DELETE LINK; final when DEAD
+ * @tell: DELETE LINK announces the end to the peer; final when DEAD
  * @released: @work has begun
- * @links: the links go then: no first contact relies on them; lgr->lock
- * @kept: it is released, and the links have not gone; lgr->lock
- * @met: they have gone, and the peer's end of the first one was known
+ * @links: no first contact relies on the links: the release puts them
+ * @kept: the group is released, but not its links: first contact relies on them
+ * @met: the links were put, and the peer's end of the first one was known
  * @work: releases the group; owns a reference from DEAD on until then
- * @free_work: frees the memory, after the last reference
- * @del: what DELETE LINK says; set by whoever set DEAD, before the machine hears
+ * @free_work: frees the group, queued by the last put
+ * @del: DELETE LINK for the whole group; set by the caller that has set DEAD, before it
+ *	posts WANT_END
  */
 struct smcr_lgr_end {
 	unsigned long due;
@@ -472,35 +504,36 @@ struct smcr_lgr_end {
 /**
  * struct smcr_lgr - a link group
  * @sn: namespace; immutable
- * @net: sn->lgr_lock
+ * @net: its place in the namespace; sn->lgr_lock
  * @refs: references
  * @server: the role of this host; immutable
  * @id: for display; immutable
  * @dialect: version of the protocol, core/dialect.h; immutable
- * @peer: as proposed; immutable
- * @vlan: immutable
+ * @peer: the peer, from the Proposal or the Accept; immutable
+ * @vlan: VLAN ID; immutable
  * @single: net.smcr.max_links is 1: no second link; immutable
  * @eye_wanted: net.smcr.eye_catcher when it was made; immutable
- * @origin: immutable
- * @mem: of its buffers; the device comes with a link; immutable
- * @terms: immutable after ACTIVE, before that llc.work's
+ * @origin: device and port of the first link; immutable
+ * @mem: parameters of its buffers; the device comes with a link; immutable
+ * @terms: what first contact settles; written by llc.work until ACTIVE, then immutable
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots that carry data, bits; atomic
- * @spare: ... that are left, and can be used again; from one to the other under @lock
- * @nics: @lock
+ * @spare: slots that connections leave and that can be used again, bits; a slot moves
+ *	between @live and @spare under @lock
+ * @nics: numbers of RNICs; @lock
  * @lock: BH; nests inside sn->lgr_lock, never the other way
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
- * @why: reason of DEAD; under @lock, or after smcr_lgr_state() said DEAD
+ * @why: reason of DEAD; read under @lock, or after smcr_lgr_state() returned DEAD
  * @wait: woken on state changes and LLC answers
- * @conns: @lock
- * @rtok: @lock
- * @rmbs: rmbs.mutex
- * @llc: llc.work, and llc.lock for what others reach
- * @slot: links; see there
- * @view: @lock
- * @test: no lock
- * @end: @lock
+ * @conns: connections; @lock
+ * @rtok: memory of the peer; @lock
+ * @rmbs: own memory; rmbs.mutex
+ * @llc: state machine; llc.work, and llc.lock for what other contexts use
+ * @slot: links; see struct smcr_lgr_link
+ * @view: links as netlink and the log show them; @lock
+ * @test: when links are tested; no lock
+ * @end: the end of the group; @lock
  */
 struct smcr_lgr {
 	struct smcr_net *sn;
@@ -539,7 +572,7 @@ struct smcr_lgr {
 };
 
 /**
- * struct smcr_lgr_request - what a server's handshake asks of smcr_lgr_get_server()
+ * struct smcr_lgr_request - arguments and results of smcr_lgr_get_server()
  * @peer: from the Proposal
  * @pid: own port in the peer's subnet
  * @bsize: wanted element size code; a group without room for such an element is
@@ -648,8 +681,9 @@ static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
  * smcr_lgr_state() - state of a group, without its lock
  * @lgr: link group
  *
- * Any context. After DEAD was seen @lgr->why is its reason.
+ * After DEAD was read, @lgr->why is its reason.
  *
+ * Context: any.
  * Return: enum smcr_lgr_st.
  */
 static inline u8 smcr_lgr_state(const struct smcr_lgr *lgr)

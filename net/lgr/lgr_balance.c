@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections are spread over the links of a group again (RFC 7609 2.3, LG-47).
+ * Even distribution of connections over the links of a group (RFC 7609 2.3, LG-47).
  */
 #include "core/lgr_plan.h"
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "lgr/lgr_impl.h"
 
-/* How many are to leave each link; all of them together */
+/* @more: how many connections are to leave the link of each slot. Returns their sum */
 static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 {
 	const struct smcr_link *link;
@@ -30,11 +30,11 @@ static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 }
 
 /**
- * smcr_lgr_balance() - the links of a group are to carry as many connections each
+ * smcr_lgr_balance() - spread the connections of a group evenly over its links
  * @lgr: group; nothing happens unless it is active and a link has too many
  *
- * Each connection moves in its own time, and only if it is still of use then. It is
- * the sending direction of this host alone that moves.
+ * Each connection moves by itself later, and only if that still evens the load then.
+ * Only the sending direction of this host moves.
  *
  * Context: process, sleeps.
  */
@@ -51,7 +51,7 @@ void smcr_lgr_balance(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_balance_all() - likewise, every group of a namespace
+ * smcr_lgr_balance_all() - smcr_lgr_balance() for every group of a namespace
  * @sn: namespace
  *
  * Context: process, sleeps.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which connections are in a group: by their tokens, and one after the other.
+ * Connections of a link group: table by alert token, list, idle time.
  */
 #include "lgr/lgr.h"
 #include "base/netns.h"
 #include "lgr/lgr_impl.h"
 
-/* Last connection gone: the server starts T_LGR_IDLE (LG-39) */
+/* The last connection has ended: the server starts T_LGR_IDLE (LG-39) */
 static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 {
 	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
@@ -22,15 +22,16 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * The last connection has gone, and the group is the last that smcr_lgr_evict() ends; or
- * the first has come. Of two callers at a time the later one sees what is true.
+ * The last connection has ended: the group goes to the end of the list from which
+ * smcr_lgr_evict() takes the first. Or the first connection has come: off that list. Of
+ * two callers at a time the later one reads the final conns.n.
  */
 static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 
 	spin_lock_bh(&sn->lgr_lock);
-	/* not one that is released */
+	/* not if the group is released: it is in no list any more */
 	if (READ_ONCE(lgr->conns.n))
 		list_del_init(&lgr->net.idle);
 	else if (!list_empty(&lgr->net.node))
@@ -46,7 +47,7 @@ static const struct rhashtable_params smcr_member_params = {
 };
 
 /**
- * smcr_lgr_init_conns() - no connections in a new group
+ * smcr_lgr_init_conns() - empty table and list of connections for a new group
  * @lgr: group
  *
  * Return: 0 or -errno.
@@ -63,7 +64,7 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr)
  * @token: alert token
  *
  * Context: RCU read side, which keeps the memory of what is returned.
- * Return: NULL if the token means nothing.
+ * Return: NULL if no connection has the token.
  */
 struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 {
@@ -72,8 +73,8 @@ struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 
 /*
  * The lock of a bucket is a bit in the pointer to its first entry, which its holder reads
- * plainly while another processor tries to set the bit that is set already. That is
- * rhashtable.h's own affair, but its code is inline.
+ * plainly while another processor tries to set the bit that is set already. That race
+ * belongs to rhashtable.h, whose code is inline.
  */
 static int member_insert(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
@@ -124,9 +125,9 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 }
 
 /**
- * smcr_lgr_del_conn() - the token means nothing any more
+ * smcr_lgr_del_conn() - remove a connection, so that its token is not found any more
  * @lgr: group
- * @conn: connection; not listed is fine
+ * @conn: connection; nothing happens if it is not listed
  *
  * Context: any up to softirq; the connection's lock may be held.
  */
@@ -151,7 +152,7 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 	}
 }
 
-/* Connections that are visited with the group's lock held once */
+/* Connections that are visited before the group's lock is released in between */
 #define SMCR_CONNS_BATCH	256
 
 /**
@@ -161,8 +162,8 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
  *	visited or not
  * @arg: passed on
  *
- * There may be 65,025, and softirqs of other connections wait for the lock: it is given
- * up in between. An entry without a token, which none of them has, keeps the place.
+ * There may be 65,025, and softirqs of other connections wait for the lock: it is
+ * released in between. An entry with token 0, which no connection has, marks the place.
  *
  * Context: process, sleeps.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Devices of a link group: a protection domain on each one that a link is on, for
- * its queue pairs and the memory regions of the RMBs.
+ * Devices of a link group, each with a protection domain for the queue pairs and the
+ * memory regions of the RMBs there.
  */
 #include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
@@ -37,13 +37,13 @@ static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_get() - a new link is going to be on a device
+ * smcr_lgr_dev_get() - get the entry of a device for a new link
  * @lgr: group
  * @dev: device; the entry has a reference
  *
  * Context: process, sleeps.
  * Return: index in lgr->rmbs.devs, with a protection domain, good until
- * smcr_lgr_dev_put(); -ENOSPC, or what the device says.
+ * smcr_lgr_dev_put(); -ENOSPC, or what ib_alloc_pd() returned.
  */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 {
@@ -60,13 +60,13 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_put() - end of smcr_lgr_dev_get(), as @freed of a link
+ * smcr_lgr_dev_put() - put the entry of a device: @freed of struct smcr_link_ops
  * @lgr: group
  * @d: index
  * @orphan: a queue pair of the link is still in the protection domain
  *
- * With the last link of a device go the memory regions there, the mappings of the
- * RMBs, and the protection domain.
+ * When the last link on a device puts it, the memory regions there, the mappings of
+ * the RMBs and the protection domain are freed.
  *
  * Context: process, sleeps.
  */
@@ -90,10 +90,10 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
 /**
  * smcr_lgr_dev_late() - is a device kept although no link is in use there?
  * @lgr: group
- * @dev: device, which is to go
+ * @dev: device that is being removed
  *
  * Context: any; one caller at a time for a device.
- * Return: true if it was at the last call already.
+ * Return: true if it was kept at the call before this one, too.
  */
 bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {
@@ -115,7 +115,7 @@ bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
  * smcr_lgr_slots_on() - which links of a group are on a device?
  * @lgr: group
  * @dev: device
- * @port: of it, 0: any
+ * @port: port of the device; 0: any
  *
  * Context: any.
  * Return: their slots, bits.
@@ -144,6 +144,7 @@ unsigned long smcr_lgr_slots_on(struct smcr_lgr *lgr,
  * @name: name of the device
  *
  * Context: any.
+ * Return: true if so.
  */
 bool smcr_lgr_is_on_name(struct smcr_lgr *lgr, const char *name)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a group. DELETE LINK and the peer's answer, connections, memory
- * (RFC 7609 3.5.4); and who makes groups end: namespaces, the module.
+ * End of link groups: release of connections, links and memory (RFC 7609 3.5.4), and the
+ * end of all groups of a namespace or of the module.
  */
 #include <linux/delay.h>
 #include "lgr/lgr_run.h"
@@ -11,8 +11,8 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * The end of a namespace waits for its groups, but no longer than this: a peer
- * that is alive has acknowledged and answered DELETE LINK before.
+ * The end of a namespace releases its groups after this time at the latest: a peer that
+ * is alive has acknowledged and answered DELETE LINK before.
  */
 #define SMCR_T_HURRY_NET	300	/* ms */
 
@@ -25,7 +25,7 @@ void smcr_lgr_uncount(struct smcr_net *sn)
 	spin_unlock_bh(&sn->lgr_lock);
 }
 
-/* Everything of a group that nobody refers to any more. Process context. */
+/* Free a group after its last reference was put. Process context. */
 void smcr_lgr_free_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(work, struct smcr_lgr, end.free_work);
@@ -57,7 +57,7 @@ void smcr_lgr_idle_work(struct work_struct *work)
 	smcr_lgr_put(lgr);
 }
 
-/* Nothing here waits for the peer */
+/* Does not wait for the peer */
 static void smcr_lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
@@ -70,7 +70,7 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 	smcr_race(lgr->sn->net, "lgr-release");
 	smcr_llc_stop(lgr);
-	/* one may have been made, or taken off, meanwhile */
+	/* a link may have been made, or taken off its slot, meanwhile */
 	smcr_links_stop(lgr);
 	spin_lock_bh(&lgr->lock);
 	off = lgr->end.links;
@@ -96,9 +96,9 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
  * smcr_lgr_first_over() - no first contact relies on the links of a group any more
  * @lgr: group, with a reference
  *
- * Those of a group that ends before it is ACTIVE go with its release then, or now if it
- * was released before. Else they would keep their devices until the handshake has the lock
- * of its socket, which a thread may hold for ever.
+ * If the group ends before it is ACTIVE, its release puts the links from now on; if it
+ * was released before, this function puts them. Otherwise they would keep their devices
+ * until the handshake has the lock of its socket, which a thread may hold for ever.
  *
  * Context: process, sleeps.
  */
@@ -115,7 +115,7 @@ void smcr_lgr_first_over(struct smcr_lgr *lgr)
 		smcr_links_off(lgr);
 }
 
-/* Once: when the machine says so, or when the time is over */
+/* Runs once: when the state machine orders the release, or when the time is over */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -142,7 +142,7 @@ static bool smcr_lgr_net_idle(struct smcr_net *sn)
  * smcr_lgr_kill_net_start() - end all groups of a namespace, do not wait
  * @sn: namespace; no new group can be started any more
  *
- * There may be 65,535: each is looked up anew, so that no lock is held on all.
+ * There may be 65,535: each is looked up anew, so that no lock is held over all of them.
  *
  * Context: process, sleeps.
  */
@@ -203,7 +203,9 @@ static bool smcr_lgr_any(void)
 }
 
 /**
- * smcr_lgr_shutdown() - the system goes down: peers are told (LG-43)
+ * smcr_lgr_shutdown() - end all groups, as the system goes down (LG-43)
+ *
+ * DELETE LINK announces that to the peers.
  *
  * Context: process, sleeps, two seconds at most.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Actions of a group's state machine, and the facts about a message that it cannot
- * see. Context of all functions: the group's work.
+ * know. Context of all functions: the group's work.
  */
 #include "core/clc.h"
 #include "core/lgr_plan.h"
@@ -10,9 +10,9 @@
 #include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
 
-/* What a message says */
+/* Facts about a message that arrived */
 
-/* Is it what CLC, or ADD LINK, announced? (LLC-21, LLC-22) */
+/* Does CONFIRM LINK name the end that CLC, or ADD LINK, announced? (LLC-21, LLC-22) */
 static bool llc_link_data_ok(const struct smcr_link *link,
 			     const struct smcr_llc_confirm_link *cl)
 {
@@ -45,7 +45,7 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 	return mask;
 }
 
-/* The echo that a reply to an own request is */
+/* Does the reply echo the RKey of the own request? */
 static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 			const struct smcr_llc *msg)
 {
@@ -58,7 +58,7 @@ static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 	return ok;
 }
 
-/* What the machine cannot see in the message of @ev */
+/* Set @ev->facts: what the state machine cannot know of the message */
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	const struct smcr_link *link = smcr_slot_link(&lgr->slot[ev->slot]);
@@ -70,7 +70,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		facts->link_data = !llc_link_data_ok(link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		/* a client's notice may name whatever it likes */
+		/* a client's notice may name any MAC: it gets no number */
 		if (msg->reply || !lgr->server)
 			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 		break;
@@ -96,7 +96,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 	}
 }
 
-/* Messages: what the machine does not know of them */
+/* Own messages: members that the state machine does not know */
 
 static void fill_confirm_link(struct smcr_lgr *lgr,
 			      const struct smcr_link *link,
@@ -134,8 +134,8 @@ static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot
 }
 
 /*
- * The client's notice: of an RNIC that no link is on (LLC-35). False: there is none,
- * so there is nothing to tell.
+ * The client's notice names an RNIC that no link is on (LLC-35). False: there is none,
+ * so no notice is sent.
  */
 static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 {
@@ -150,7 +150,7 @@ static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 	return true;
 }
 
-/* ADD LINK CONTINUATION: the next two of the RTokens that are to be told */
+/* ADD LINK CONTINUATION: the next two of the RTokens that are to be announced */
 static void fill_add_link_cont(const struct smcr_lgr_link *slot,
 			       struct smcr_llc_add_link_cont *ac)
 {
@@ -285,7 +285,7 @@ static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* RTokens of the peer */
 
-/* Entries for other links; the machine knows their numbers */
+/* Entries of CONFIRM RKEY for other links, which their numbers name */
 static void learn_others(struct smcr_lgr *lgr,
 			 const struct smcr_llc_rkey_entry *e, u8 n)
 {
@@ -299,7 +299,7 @@ static void learn_others(struct smcr_lgr *lgr,
 	}
 }
 
-/* What was begun before and has no last message is forgotten (LLC-13) */
+/* End of the peer's CONFIRM RKEY, if any; !@ok: its last message has not come (LLC-13) */
 static void learn_end(struct smcr_lgr *lgr, bool ok)
 {
 	if (lgr->llc.learning >= 0)
@@ -328,9 +328,10 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 }
 
 /*
- * ADD LINK CONTINUATION: what the peer's RMBs are called on the new link. Some may
- * be news: Linux tells of those that are in use, also if we were not told before, or
- * have been told that they go. Nobody writes there, so they are passed over (LLC-41).
+ * ADD LINK CONTINUATION: RTokens of the peer's RMBs on the new link. Some RMBs may be
+ * unknown: Linux announces all that are in use, also those that it has not announced
+ * before, or has withdrawn. No connection writes to them, so they are passed over
+ * (LLC-41).
  */
 static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		     const struct smcr_llc *msg)
@@ -377,7 +378,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	WRITE_ONCE(link->peer_user_id, peer->user_id);
-	/* the first one has settled the rest; others may be in its slot later */
+	/* the first link has settled the rest; its slot may have another one later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
 		WRITE_ONCE(link->llc_form, d->llc_form(lgr->terms.base));
 		return;
@@ -391,7 +392,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		   smcr_dialect_base(d, lgr->eye_wanted,
 				     !peer->no_eye_catcher));
 	form = d->llc_form(lgr->terms.base);
-	/* a server's second link is there already (3.5.1.5) */
+	/* a server has made its second link already (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		other = smcr_slot_link(&lgr->slot[i]);
 		if (other)
@@ -411,15 +412,16 @@ static void llc_activate(struct smcr_lgr *lgr)
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	if (a->res == SMCR_FIRST_OK)
-		/* the peer may name it as soon as it reads what is sent next */
+		/* the peer may reuse the group as soon as it gets the next message */
 		llc_activate(lgr);
 	else if (a->why == SMCR_R_LLC_TIMEOUT)
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
 }
 
 /*
- * When the last message of first contact is on its way: what the handshake does
- * next, and CONFIRM RKEY, must not overtake it. Or no LLC will come: with RESET.
+ * First contact is settled, and its last message posted: the next messages of the
+ * handshake, and CONFIRM RKEY, must not overtake that one. Or with RESET, when LLC has
+ * been stopped.
  */
 void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
@@ -448,7 +450,7 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	struct smcr_lgr_fsm *fsm = &lgr->llc.fsm;
 
 	smcr_lgr_pairs(fsm, &slot->pairs, NULL);
-	if (!slot->pairs.n) {	/* first contact: the first link is to be one */
+	if (!slot->pairs.n) {	/* first contact: the first link is not active yet */
 		slot->pairs.n = 1;
 		slot->pairs.pair[0].own = fsm->slot[0].own;
 		slot->pairs.pair[0].peer = fsm->slot[0].peer;
@@ -463,26 +465,28 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	smcr_lgr_link_queue(lgr, slot - lgr->slot, SMCR_LGR_DO_MAKE);
 }
 
-/* For those who watch; a slot that only serves an offer has no link */
+/* Report an event to netlink; a slot that only serves an offer has no link */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
 
-	/* one that has failed since is neither active nor does it leave */
+	/* a link that has failed since is neither active nor leaving */
 	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
 		smcr_lgr_owner_ops->event(lgr, link, what, SMCR_R_NONE);
 }
 
-/* Connections leave a link */
+/* The connections of a link move to other links */
 static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
-	/* Linux calls it orderly when its end is dead, too */
+	/* Linux requests an orderly deletion also when its own end is dead */
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
 
-	/* a link that the reply goes over is not stopped before that */
-	/* the slot's work may still be at the move before */
+	/*
+	 * The reply goes over the link after MOVED, so the link is drained, not stopped.
+	 * WRITE_ONCE: the work of the link may still carry out the MOVE before.
+	 */
 	WRITE_ONCE(slot->drains, works && (a->orderly || a->answers));
 	slot->moving = true;
 	WRITE_ONCE(slot->move_no, slot->move_no + 1);
@@ -496,7 +500,7 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_MOVE);
 }
 
-/* ... and use it again. It may have failed meanwhile, which is reported then */
+/* Connections use a link again. If it has failed meanwhile, slot_stay() reports that */
 static void do_stay(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -510,7 +514,7 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 	smcr_lgr_link_queue(lgr, slot, SMCR_LGR_DO_STAY);
 }
 
-/* Connections of links that were lost wait while there is none that carries */
+/* Connections of lost links have waited if no link was live: they move to this one */
 static void do_live(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -603,7 +607,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 	}
 }
 
-/* The machine gives links their numbers; others read them */
+/* Copy the numbers that the state machine has given to links, for other readers */
 static void llc_number_links(struct smcr_lgr *lgr)
 {
 	struct smcr_link *link;
@@ -621,16 +625,16 @@ static void llc_number_links(struct smcr_lgr *lgr)
 }
 
 /*
- * A link that has failed is not deleted before the peer has said so, nor one that the
- * server has deleted before the reply is delivered; but the device does not wait for that
- * when it goes.
+ * A failed link is not deleted before the peer agrees, nor one that the server has
+ * deleted before the own reply is delivered. The removal of a device does not wait for
+ * that: links on it leave their slots here.
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {
 	const struct smcr_link *link;
 	int i;
 
-	/* first contact, and the end of a group, see to their links themselves */
+	/* first contact, and the end of a group, release their links themselves */
 	if (lgr->llc.fsm.first || lgr->llc.fsm.ending)
 		return;
 	for (i = 0; i < SMCR_SLOTS; i++) {
@@ -640,14 +644,14 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 		     lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE) &&
 		    READ_ONCE(link->pid.dev->removed)) {
 			smcr_slot_off(lgr, i);
-			/* replies over it are not delivered any more */
+			/* the reply over it is not delivered any more */
 			if (lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE)
 				smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, i);
 		}
 	}
 }
 
-/* The actions of the last event, in their order */
+/* Carry out the actions of the last event, in their order */
 void smcr_llc_do(struct smcr_lgr *lgr)
 {
 	struct smcr_lgr_out *out = &lgr->llc.out;

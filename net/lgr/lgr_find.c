@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which group a connection is in: one of the peer that there is, or a new one.
- * RFC 7609 2.2, 3.5.3; limits, and what makes a group not to be offered.
+ * Link-group lookup and creation. RFC 7609 2.2, 3.5.3. Limits on the number of groups and
+ * first contacts, and groups that are not offered to an address that has denied them.
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
@@ -12,26 +12,26 @@
 #include "base/race.h"
 #include "lgr/lgr_impl.h"
 
-/* One address may have this part of the first contacts that may be under way */
+/* One address may use 1/SMCR_FIRST_SHARE of max_first_contacts */
 #define SMCR_FIRST_SHARE	4
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
-/* The group that was without a connection for longest ends; true if it did */
+/* End the group that has been idle for longest; false: there is none */
 static bool smcr_lgr_evict(struct smcr_net *sn)
 {
 	struct smcr_lgr *lgr, *next;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	list_for_each_entry_safe(lgr, next, &sn->lgr_idle, net.idle) {
-		/* of these there are max_first_contacts */
+		/* max_first_contacts bounds these */
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			continue;
 		list_del_init(&lgr->net.idle);
 		/* it has ended, or a connection has come just now */
 		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
 			continue;
-		/* inactivity is for servers to say (LG-38) */
+		/* only a server gives inactivity as the reason (LG-38) */
 		smcr_lgr_post_end(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
 				  SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
 		return true;
@@ -40,8 +40,9 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 }
 
 /*
- * Room for another group (SEC-13), if need be in place of an idle one? Evicted
- * groups take a while to be freed, so the total may reach 2 x max_lgrs.
+ * Count a new group if there is room for it (SEC-13), if need be after an idle one was
+ * evicted. Evicted groups take a while to be freed, so the total may reach
+ * 2 x max_lgrs.
  */
 static bool smcr_lgr_admit(struct smcr_net *sn)
 {
@@ -57,7 +58,7 @@ static bool smcr_lgr_admit(struct smcr_net *sn)
 	return ok;
 }
 
-/* smcr_buf_params.over: what is worth no effort any more */
+/* smcr_buf_params.over: memory for a dead group is worth no effort */
 static bool smcr_lgr_over(const void *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
@@ -110,7 +111,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	INIT_LIST_HEAD(&lgr->net.form);
 	INIT_LIST_HEAD(&lgr->net.idle);
 	RB_CLEAR_NODE(&lgr->net.id.rb);
-	/* taken with bottom halves off, so an allocation below it has to know */
+	/* xa_lock disables bottom halves, also when an allocation has dropped it */
 	xa_init_flags(&lgr->rtok.relems, XA_FLAGS_LOCK_BH);
 	mutex_init(&lgr->rmbs.mutex);
 	for (i = 0; i < ARRAY_SIZE(lgr->rmbs.list); i++)
@@ -167,7 +168,7 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();
-	/* a server's group is known already; the link calls back later */
+	/* a server's group is listed already; callbacks of the link come later */
 	smp_store_release(&lgr->link, link);
 	smcr_lgr_place_link(link);
 	*why = SMCR_R_NONE;
@@ -183,8 +184,9 @@ static u64 smcr_peer_hash(const u8 peer_id[8])
 }
 
 /*
- * List a FORMING group, with a reference of the list's own. The caller checks
- * the device afterwards: it may have begun to go away before the group was seen.
+ * List a FORMING group, with a reference of the list's own. The caller checks the
+ * device afterwards: its removal may have begun before the group was listed, and then
+ * misses the group.
  */
 static void smcr_lgr_publish(struct smcr_lgr *lgr)
 {
@@ -202,11 +204,11 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 }
 
 /*
- * The RNICs of both sides that a connection would prefer: is the group on them? Not
- * by GID: a host names another one of the same RNIC when TCP is IPv6, and its group
- * is as good for that. A client may have confirmed with another RNIC than the one
- * it proposes. The RNIC where it was formed counts although its link has failed: its
- * others carry what the path there does not.
+ * Is the group on the RNICs of both sides that a connection would prefer? Not by GID: a
+ * host names another GID of the same RNIC when TCP is IPv6, and the group serves both. A
+ * client may have confirmed with another RNIC than the one that it proposes, so the RNICs
+ * of all live links count. So does the RNIC where the group was formed, even if the link
+ * there has failed: the other links carry its connections.
  */
 static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_peer *peer,
@@ -238,12 +240,13 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
  * @lgr: group
  * @peer: peer, its address and neighbour are filled
  *
- * ID, MAC and the names of links in CLC messages can be those of others. So what
- * counts is the address that formed the group, its neighbour, and the RNICs that the
- * host has named in this group. A host with several addresses has one group.
+ * Peer ID, MAC and link in a CLC message can be those of another host. So the peer is
+ * compared with the address that formed the group, with the link-layer address of that,
+ * and with the RNICs that the host has named in this group. A host with several
+ * addresses has one group.
  *
- * The peer asks the same about this host: a server does not offer the group at an
- * interface where the peer would not know it again.
+ * The peer makes the same check of this host: a server does not offer the group at an
+ * interface where the peer would not recognise this host.
  *
  * Context: any; no lock of the group.
  * Return: true if it is.
@@ -301,10 +304,10 @@ static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
 }
 
 /*
- * Usable group of a peer, or one that is being formed. *@full: no RMB can be
- * added to one that would do otherwise. Anybody can form a group in the name of
- * this peer: the one that this address has formed is preferred, one of another host
- * is not for it, nor one that it has denied.
+ * Usable group of a peer, or one that is being formed. *@full is set if a group is not
+ * usable only because no RMB can be added to it. Any host can form a group with the ID
+ * of this peer: the group that this address has formed is preferred; a group of another
+ * host is not used, nor one that this address has denied.
  */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 					const struct smcr_peer *peer,
@@ -340,8 +343,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 }
 
 /*
- * A host has any number of IPv6 addresses in its /64, and one of IPv4. Other hosts of
- * that /64 are told apart by their link-layer addresses.
+ * Do two peers use one share? A host has any number of IPv6 addresses in its /64, and
+ * one of IPv4. Hosts of one /64 are distinguished by their link-layer addresses.
  */
 static bool smcr_lgr_share_of(const struct smcr_peer *a,
 			      const struct smcr_peer *b)
@@ -353,9 +356,9 @@ static bool smcr_lgr_share_of(const struct smcr_peer *a,
 }
 
 /*
- * May @peer begin one more first contact? Peer IDs can be made up, and from one
- * host must not take all that there may be. There are no more of them than
- * max_first_contacts; those that are over leave the list here.
+ * May @peer begin one more first contact? A host can make up any number of peer IDs,
+ * and must not use up all first contacts with them. max_first_contacts bounds the list;
+ * groups whose first contact is over are removed from it here.
  */
 static bool smcr_lgr_share_left(struct smcr_net *sn,
 				const struct smcr_peer *peer)
@@ -376,7 +379,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 
 /*
  * May the caller try first contact itself after another one with this peer has
- * failed? Only if the cause was that one's TCP connection, not the path.
+ * failed? Only if the TCP connection of that one was the cause, not the path.
  */
 static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 {
@@ -400,8 +403,9 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 }
 
 /*
- * A group for @req: ACTIVE, or *@fresh, which is listed now. Or NULL with a reason; @req->forming is
- * then one to wait for, if it is not NULL. *@fresh is NULL or a new group, with a reference.
+ * A group for @req: an ACTIVE one, or *@fresh, which is listed now. Or NULL with a
+ * reason; if @req->forming is not NULL then, the caller waits for that group. *@fresh
+ * is NULL or a new group, with a reference.
  */
 static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
 					    struct smcr_lgr_request *req,
@@ -438,7 +442,7 @@ static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
 	}
 	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
 		return lgr;
-	req->forming = lgr;	/* or it has died just now: next time */
+	req->forming = lgr;	/* if DEAD just now, the next try finds that */
 	req->why = SMCR_R_LGR_BUSY;
 	return NULL;
 }
@@ -448,13 +452,13 @@ static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
  * @sn: namespace
  * @req: what is wanted, and the outcome
  *
- * First contacts are serialised per peer and the address that it comes from,
- * never globally: the first one that lists a FORMING group runs it, the others come back
- * when that has ended. They do not sleep meanwhile: a peer could make it last
- * and send any number of Proposals.
+ * First contacts are serialised per peer and the address that it comes from, never
+ * globally: the first caller that lists a FORMING group runs first contact, the others
+ * call again when that has ended. They do not sleep meanwhile: a peer could prolong first
+ * contact and send any number of Proposals.
  *
- * A group that has all the RMBs it may have, and no free element of the size,
- * gets a parallel one beside it (RFC 7609 3.5.3).
+ * If a group has all the RMBs that it may have, and no free element of the size, a
+ * parallel group is formed (RFC 7609 3.5.3).
  *
  * Context: process, sleeps.
  * Return: group with a reference: ACTIVE with room for a connection, or FORMING
@@ -489,7 +493,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		return NULL;
 	}
 	smcr_race(sn->net, "lgr-listed");
-	/* removal of the device, or an event of the port, may have missed it */
+	/* removal of the device, or an event of the port, may have missed the group */
 	if (!smcr_dev_pid_ok(req->pid))
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
 	req->first = true;
@@ -524,7 +528,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	}
 	smcr_race(sn->net, "lgr-create");
 	spin_lock_bh(&sn->lgr_lock);
-	/* nothing takes a group off the list that was released before, as its link failed */
+	/* released already, as its link failed: nothing would take it off the list */
 	spin_lock(&lgr->lock);
 	released = lgr->end.released;
 	spin_unlock(&lgr->lock);
@@ -554,11 +558,11 @@ static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
  * @pid: own port of the connection
  * @peer: TCP peer, its address and neighbour are filled
  *
- * Another host can have formed a group that names the same link: the one with
- * @peer is preferred.
+ * Another host can have formed a group that names the same link: the group with @peer
+ * is preferred.
  *
- * Return: group with a reference, not DEAD when it was looked up; FORMING: the
- * caller comes back when its first contact is settled. NULL: out of sync.
+ * Return: group with a reference, not DEAD when it was looked up; FORMING: the caller
+ * calls again when first contact of the group is settled. NULL: out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
@@ -584,7 +588,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	return found;
 }
 
-/* A group that is not offered to @addr any more; true if @addr has formed it */
+/* Do not offer a group to @addr any more; true if @addr has formed it */
 static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	bool own, known;
@@ -603,17 +607,16 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 }
 
 /**
- * smcr_lgr_suspect() - the peer, or who claims to be it, denies the group
+ * smcr_lgr_suspect() - "out of sync" was received: verify the links of a group
  * @lgr: group; the caller has a reference
- * @addr: where the Decline came from, if it came to a server, else NULL
+ * @addr: address that the Decline came from, if it came to a server, else NULL
  *
- * RFC 7609 has a peer that receives "out of sync" clean up (CLC-36). But the
- * message came on one TCP connection, which proves nothing about its sender, and
- * the group has connections of others. So the group is not offered to that
- * address again, and TEST LINK verifies the link. If the address is the one that
- * formed the group, nobody else is offered it until TEST LINK is answered. A
- * peer that has lost the link does not answer, and the group ends, after T_LLC
- * at most.
+ * RFC 7609 requires a host that receives "out of sync" to clean up (CLC-36). But the
+ * message came on one TCP connection, which proves nothing about its sender, and the
+ * group has other connections. So the group is not offered to that address again, and
+ * TEST LINK verifies the links. If that address has formed the group, the group is
+ * offered to no other address either until TEST LINK is answered. A peer that has lost
+ * the link does not answer, and the group ends, after T_LLC at most.
  *
  * Context: any.
  */

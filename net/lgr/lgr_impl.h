@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of a link group have in common; for nobody else. */
+/* Internal interfaces between the files of link groups. */
 #ifndef _SMCR_LGR_IMPL_H
 #define _SMCR_LGR_IMPL_H
 
@@ -16,7 +16,7 @@ void smcr_links_stop(struct smcr_lgr *lgr);
 void smcr_links_off(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);
 
-/* RNICs on the LAN that are looked at: one more than links can be on */
+/* RNICs on the LAN that are considered: one more than links can be on */
 #define SMCR_LAN_MAX	(SMCR_DEVS_MAX + 1)
 
 /* lgr_rnics.c */

@@ -44,7 +44,7 @@ bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 	return true;
 }
 
-/* The machine: now is the time to register the RMB, and to say what it is called */
+/* PREPARE: the caller of the exchange registers the RMB and records its RKeys */
 void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
@@ -53,11 +53,11 @@ void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 	wake_up_all(&lgr->wait);
 }
 
-/* The machine: the exchange is over, as enum smcr_rkey_res @res says */
+/* RKEY_DONE: the exchange is over, @res is enum smcr_rkey_res */
 void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	/* a link that is added next has to have it, too */
+	/* the RMB is announced on links that are added later, too */
 	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
 		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
 	WRITE_ONCE(lgr->llc.rkey.res, res);
@@ -74,7 +74,7 @@ static void rkey_begin(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_RKEY, 0);
 }
 
-/* What the RMB is called on a link of the group */
+/* Record RKey and address of the RMB on a link of the group */
 static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 		      const struct smcr_link *link)
 {
@@ -87,7 +87,7 @@ static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-/* true, and taken off: the RMB is to be registered */
+/* Is the RMB to be registered? Clears that */
 static bool rkey_prepare_due(struct smcr_lgr *lgr)
 {
 	bool due;
@@ -100,8 +100,8 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 }
 
 /*
- * Registration has gone wrong, and with it the link. Whether the device has done it is
- * not known: another link of that device gets another MR.
+ * The registration has failed, and the link with it. Whether the device has done it is
+ * not known, so another link on that device gets another MR.
  */
 static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 		      struct smcr_link *link)
@@ -113,8 +113,8 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 }
 
 /*
- * On all links that carry data; without a registration if the RMB is to go. A link
- * on which that goes wrong has failed; the others do.
+ * Register the RMB on all live links and record its RKeys; for DELETE RKEY only record
+ * them. A link on which the registration fails has failed; the others are enough.
  */
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
@@ -134,7 +134,7 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 			rc = smcr_rmb_register(rmb, link);
 		if (rc && rc != -ENOMEM)
 			rkey_undo(lgr, rmb, link);
-		/* who has a link there keeps the MR, too */
+		/* the reference on the link keeps the MR on its device, too */
 		if (!rc && rmb->mr[link->mem.d])
 			rkey_name(lgr, rmb, link);
 		smcr_link_put(link);
@@ -142,7 +142,10 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	spin_lock_bh(&lgr->llc.lock);
 	if (rc != -ENOMEM && lgr->llc.rkey.named)
 		rc = 0;
-	/* what has no name is not known to the peer (LLC-68), if no link is left just now */
+	/*
+	 * An RMB without RKey on any link is not known to the peer (LLC-68), so it can
+	 * go. Not if no link is live just now, or connections leave one: -EAGAIN.
+	 */
 	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
 	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))
 		rc = -EAGAIN;
@@ -160,9 +163,9 @@ static bool rkey_woken(const struct smcr_lgr *lgr)
 }
 
 /*
- * One exchange. The machine ends it in time, whatever the peer does: every one of
- * its steps has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
- * group has ended; else what smcr_rmb_register() said.
+ * Wait for the end of one exchange. The state machine ends it in time, whatever the peer
+ * does: every step has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
+ * group has ended; else what smcr_rmb_register() returned.
  */
 static int rkey_xchg_wait(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
@@ -202,17 +205,17 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /*
- * Not now: the peer, a server, changes the group (LLC-77, LLC-82), or no link could
- * carry the request. What a server told us of a change came before its refusal and
- * has been answered, so it is over for us; a peer that says so all the time is asked
- * no more.
+ * Attempts while the result is -EAGAIN: the peer, a server, changes the group (LLC-77,
+ * LLC-82), or no link could carry the request. The server's messages about a change came
+ * before its refusal and have been answered, so the change is over on this side. A peer
+ * that refuses each time is not asked any more.
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)
 
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	/* one that nobody answers has cost a link T_LLC, and begins again (FO-14) */
+	/* one without an answer fails its link after T_LLC, and begins again (FO-14) */
 	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 
@@ -232,14 +235,14 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /**
- * smcr_llc_confirm_rkey() - register an RMB and tell the peer of it
+ * smcr_llc_confirm_rkey() - register an RMB and announce it to the peer
  * @lgr: active group
  * @rmb: RMB; only the caller uses it
  *
  * Context: process, sleeps for the peer; the RMB work only.
- * Return: 0 when the peer knows the RMB; -EREMOTEIO it does not want it;
+ * Return: 0 when the peer knows the RMB; -EREMOTEIO it has refused the RMB;
  * -EAGAIN not now, several times; -ENOTCONN the group has ended; else what
- * smcr_rmb_register() said.
+ * smcr_rmb_register() returned.
  */
 int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
@@ -252,7 +255,7 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
  * @rmb: RMB that is not used any more
  *
  * Context: process, sleeps for the peer; the RMB work only.
- * Return: 0 when the peer has forgotten the key or never knew it (LLC-68);
+ * Return: 0 when the peer has dropped the RKey or never knew it (LLC-68);
  * else the RMB must be kept.
  */
 int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)

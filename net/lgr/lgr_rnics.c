@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RNICs that come and go: devices, ports, GIDs. Links follow them, and with its last
- * link a group ends (RFC 7609 2.3, 3.5.5.1; LG-28, FO-22, MISC-16).
+ * Arrival and removal of RNICs: devices, ports, GIDs. Links are added and deleted
+ * accordingly, and with its last link a group ends (RFC 7609 2.3, 3.5.5.1; LG-28, FO-22,
+ * MISC-16).
  */
 #include <linux/slab.h>
 #include "lgr/lgr_run.h"
@@ -16,7 +17,7 @@
  */
 #define SMCR_T_HURRY_DEV	HZ
 
-/* Does a link of the group start at this RNIC? lgr->lock held */
+/* Is a link of the group on this own RNIC, and in use? lgr->lock held */
 static bool lgr_uses_mac(const struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 {
 	const struct smcr_link *link;
@@ -63,7 +64,7 @@ bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid)
 	return found;
 }
 
-/* A group that gets another RNIC: the server adds a link, the client tells (LG-31) */
+/* Use another RNIC: a server adds a link, a client sends its notice (LG-31) */
 static void lgr_offer_nic(struct smcr_lgr *lgr)
 {
 	struct smcr_port_id pid;
@@ -76,8 +77,9 @@ static void lgr_offer_nic(struct smcr_lgr *lgr)
 }
 
 /*
- * The next namespace that is not on its way out, with a reference; that of @net, NULL
- * at the beginning, ends. A namespace stays in the list while it has references.
+ * The namespace after @net, or the first one for NULL, with a reference; not one that is
+ * being destroyed. Puts the reference on @net. A namespace stays in the list while it has
+ * references.
  */
 static struct net *lgr_next_net(struct net *net)
 {
@@ -97,10 +99,9 @@ static struct net *lgr_next_net(struct net *net)
 }
 
 /*
- * @fn for every group of every namespace that is not on its way out: that one ends its
- * groups itself. @fn sleeps, for a link's last reference as long as its RMBs take, and
- * the lock of the namespaces is one that RTNL may wait for: it is not held.
- * Context: process, sleeps.
+ * Call @fn for every group of every namespace. A namespace that is being destroyed ends
+ * its groups itself. net_rwsem is not held: @fn sleeps, with the last reference of a link
+ * as long as its RMBs take, and RTNL may wait for net_rwsem. Context: process, sleeps.
  */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
@@ -123,8 +124,8 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 }
 
 /*
- * Its connections have somewhere to go if the links in @slots do; in first contact
- * that is about the first link
+ * Is another link left for the connections if those in @slots go? In first contact only
+ * the first link counts.
  */
 static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 {
@@ -138,7 +139,7 @@ static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 	}
 }
 
-/* The device of a link goes: orderly, as long as it still works */
+/* The device of a link is being removed: delete the link, orderly while that works */
 static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[i];
@@ -147,7 +148,7 @@ static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 
 	if (at && time_before(jiffies, at))
 		return;
-	/* one of first contact is not in use yet */
+	/* in first contact a link is not in use yet: it fails at once */
 	if (!at && smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
 		WRITE_ONCE(slot->leave_at, (jiffies + SMCR_T_HURRY_DEV) ?: 1);
 		smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_DEL, i);
@@ -165,7 +166,7 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 	unsigned int i;
 
 	if (!on) {
-		/* the event of a port, or the removal of the device */
+		/* port 0: removal of the device, not an event of a port */
 		if (!port && smcr_lgr_dev_late(lgr, dev))
 			smcr_lgr_owner_ops->late_conns(lgr);
 		return;
@@ -180,20 +181,22 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 }
 
 /**
- * smcr_lgr_kill_dev() - an RDMA device goes away
+ * smcr_lgr_kill_dev() - delete all links on an RDMA device that is being removed
  * @dev: device; smcr_dev_put() of the last link wakes the caller's wait
  *
- * Its queue pairs still work, as far as the device does: links there are deleted
- * orderly, then they fail. Groups that have no other link end: the peers are told.
+ * Queue pairs still work as far as the device does: links there are deleted orderly,
+ * and fail SMCR_T_HURRY_DEV later. Groups that have no other link end, which DELETE LINK
+ * announces to the peers.
  *
- * Context: process. To be called again, every now and then, until all are gone.
+ * Context: process. To be called again, periodically, until the device is not used any
+ * more.
  */
 void smcr_lgr_kill_dev(struct smcr_dev *dev)
 {
 	lgr_for_each(lgr_leave_dev, dev, 0);
 }
 
-/* A link whose GID is not there any more has failed */
+/* Fail a link whose GID does not exist any more; @last: end the group */
 static void slot_check(struct smcr_lgr *lgr, unsigned int i, bool last)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, i);
@@ -220,11 +223,11 @@ static void lgr_check_port(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 }
 
 /**
- * smcr_lgr_port_event() - a port changed: links without a usable GID have failed
+ * smcr_lgr_port_event() - a port changed: fail links without a usable GID
  * @dev: device
  * @port: port number
  *
- * A port or a GID that has come may serve groups that have no link there.
+ * A new port or GID may serve groups that have no link there: they may add one.
  *
  * Context: process, sleeps.
  */
@@ -239,7 +242,7 @@ static void lgr_dev_arrived(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 }
 
 /**
- * smcr_lgr_dev_arrived() - there is another device, or one that works again
+ * smcr_lgr_dev_arrived() - a device was added, or works again: groups may use it
  *
  * Context: process, sleeps.
  */

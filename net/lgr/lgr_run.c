@@ -62,7 +62,7 @@ static void llc_purge(struct list_head *list)
 }
 
 /**
- * smcr_llc_free() - what no LLC came to
+ * smcr_llc_free() - free messages that were neither processed nor sent
  * @lgr: group without references, so none of its works is queued
  */
 void smcr_llc_free(struct smcr_lgr *lgr)
@@ -72,11 +72,11 @@ void smcr_llc_free(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_stop() - no LLC any more
+ * smcr_llc_stop() - end of LLC in a group
  * @lgr: group whose links are stopped: nothing arrives
  *
- * The group's work runs once more, since first contact waits for what it has to say. A
- * reference is enough to queue it later, too: it looks at no link any more.
+ * The group's work runs once more, since first contact waits for its outcome. Any holder
+ * of a reference may queue it later, too: it uses no link then.
  *
  * Context: process, sleeps. Not on the group's works.
  */
@@ -86,14 +86,14 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	flush_delayed_work(&lgr->llc.work);
 	WRITE_ONCE(lgr->llc.over, true);
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
-	/* what ended the group may be held up before it says so to LLC */
+	/* the caller that has set DEAD may not have posted WANT_END yet */
 	smcr_llc_publish_settled(lgr, SMCR_FIRST_RESET, lgr->why);
 	smcr_slots_end(lgr);
 }
 
 /**
  * smcr_lgr_queue_run() - queue the work that runs the state machine of a group
- * @lgr: group; the caller has a reference, or the group a link that calls back
+ * @lgr: group; the caller has a reference, or is a callback of a link of the group
  *
  * Context: any up to softirq.
  */
@@ -107,7 +107,7 @@ void smcr_lgr_queue_run(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_post() - an event of a link group is pending
  * @lgr: group, as for smcr_lgr_queue_run()
- * @ev: event, none with data of its own; what belongs to it is written already
+ * @ev: event, not one with data of its own; what belongs to it is written already
  * @slot: of the link that the event is about, 0 for the group
  *
  * Context: any up to softirq.
@@ -120,9 +120,9 @@ void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
 }
 
 /*
- * What ends a group takes effect here, in softirq: the reset of the TCP
- * connections that follows it must not be the first that they hear of it. A
- * server repeats what the client has asked for (LG-41).
+ * DELETE LINK of the whole group takes effect here, in softirq: the peer resets the TCP
+ * connections next, and a connection has to get the end of the group before its reset. A
+ * server repeats the reason of the client's request (LG-41).
  */
 static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
@@ -182,7 +182,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 		smcr_link_fail(link, SMCR_R_LLC_FLOOD);
 		return;
 	}
-	/* behind the message: the machine sees what has ended the group first */
+	/* after the message was queued: the state machine gets it before WANT_END */
 	llc_rx_end(lgr, &msg);
 	smcr_lgr_queue_run(lgr);
 }
@@ -195,7 +195,7 @@ static void run_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 	smcr_llc_do(lgr);
 }
 
-/* The oldest message; false: there is none */
+/* Process the oldest message; false: there is none */
 static bool take_msg(struct smcr_lgr *lgr)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_MSG };
@@ -259,8 +259,9 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 }
 
 /*
- * DELETE RKEY goes over a link on which the RMB has a name: on one that was added when it
- * was on its way out it has none. SMCR_NO_SLOT: the oldest link will do.
+ * Slot for DELETE RKEY, which names the RMB by its RKey on the link that carries it: on
+ * a link that was added while the RMB was withdrawn there is none. SMCR_NO_SLOT: the
+ * oldest link will do.
  */
 static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
 {
@@ -298,7 +299,7 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
 		return true;
 	case SMCR_LGR_EV_FIRST_SENT:
-		/* else the reply came first: a later message is under way */
+		/* else stale: the reply came first, and a later message is under way */
 		return READ_ONCE(lgr->llc.sent_no) == lgr->llc.first_no;
 	case SMCR_LGR_EV_WANT_RKEY:
 	case SMCR_LGR_EV_RKEY_READY:
@@ -313,7 +314,7 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 	}
 }
 
-/* The first pending event, in the order of enum smcr_lgr_evt; false: there is none */
+/* Process the first pending event, in the order of enum smcr_lgr_evt; false: none is */
 static bool take_pending(struct smcr_lgr *lgr)
 {
 	unsigned int bit = find_first_bit(lgr->llc.pending, NR_SMCR_PENDING);
@@ -333,7 +334,7 @@ static bool take_pending(struct smcr_lgr *lgr)
 	return true;
 }
 
-/* A timer that is over; *@next: when the next one will be, jiffies from now */
+/* Process a timer that is over. False: none is, *@next is the jiffies until the next */
 static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
@@ -360,8 +361,8 @@ static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 }
 
 /*
- * Messages before pending events: a link that has failed may have brought some before.
- * No more than may be queued at a time, or a peer could keep the events off.
+ * Messages are processed before pending events, as they may have arrived on a link before
+ * it failed; no more at a time than may be queued, or a peer could hold up the events.
  */
 static void llc_work(struct work_struct *work)
 {
@@ -371,14 +372,14 @@ static void llc_work(struct work_struct *work)
 	unsigned int n;
 
 	smcr_race(lgr->sn->net, "llc-work");
-	/* written before a run that is under way then is waited for: smcr_llc_stop() */
+	/* smcr_llc_stop() writes it, then waits for a run that is under way */
 	if (READ_ONCE(lgr->llc.over)) {
 		smcr_lgr_put(lgr);
 		return;
 	}
 	do {
 		cond_resched();
-		/* messages that arrive belong to it already */
+		/* before messages: those that have arrived belong to first contact */
 		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
 			take_pending(lgr);
 		for (n = 0; n < SMCR_LLC_QUEUE_MAX; n++)
@@ -389,7 +390,7 @@ static void llc_work(struct work_struct *work)
 
 	if (smcr_llc_send_late(lgr))
 		next = min(next, SMCR_LLC_RETRY);
-	/* a kick that came meanwhile has queued it already, for now */
+	/* an event posted meanwhile has queued the work already, without delay */
 	if (next == MAX_JIFFY_OFFSET ||
 	    !queue_delayed_work(smcr_wq, &lgr->llc.work, next))
 		smcr_lgr_put(lgr);

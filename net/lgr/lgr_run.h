@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Interface of the work that runs a group's state machine (core/lgr_fsm.h): messages,
- * requests, TEST LINK. Only that work sends LLC messages, but for TEST LINK.
+ * requests, TEST LINK. Only that work sends LLC messages, except TEST LINK.
  */
 #ifndef _SMCR_LGR_RUN_H
 #define _SMCR_LGR_RUN_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by lgr_run.c, lgr_exec.c, lgr_rkey.c, link_work.c, llc_send.c and llc_test.c. */
+/*
+ * Internal interfaces between lgr_run.c, lgr_exec.c, lgr_rkey.c, link_work.c, llc_send.c
+ * and llc_test.c.
+ */
 #ifndef _SMCR_LGR_RUN_IMPL_H
 #define _SMCR_LGR_RUN_IMPL_H
 
@@ -8,10 +11,10 @@
 /* Messages a peer may have queued; a conforming one never has more than a few */
 #define SMCR_LLC_QUEUE_MAX	32
 
-/* The send queue is looked at this often when it had no room */
+/* Messages that found no room in the send queue are tried again after this time */
 #define SMCR_LLC_RETRY		msecs_to_jiffies(20)
 
-/* A message that waits: to be taken, or to be sent */
+/* A message that waits for the state machine, or for room in the send queue */
 struct smcr_llc_item {
 	struct list_head node;
 	u8 slot;
@@ -21,8 +24,9 @@ struct smcr_llc_item {
 };
 
 /*
- * The link in a slot, or NULL. For llc.work, which alone takes it off; a link that is
- * placed there meanwhile is complete: pairs with smcr_lgr_place_link().
+ * The link in a slot, or NULL. Only for llc.work, which alone clears it, so that no
+ * reference is needed. A link that is placed there meanwhile is complete: pairs with
+ * smcr_lgr_place_link().
  */
 static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 {

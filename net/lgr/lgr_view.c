@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is shown of the links of a group: what its state machine holds of them, as
- * that is in the hands of llc.work alone; those that are deleted; and whether the
- * loss of an RNIC can be survived (LG-53).
+ * Links of a group as netlink and the log show them: states, roles, redundancy, deleted
+ * links. States and roles are a copy of what the state machine holds, as only llc.work
+ * may read that. A redundant group survives the loss of an RNIC (LG-53).
  */
 #include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
@@ -14,7 +14,7 @@ static u8 redundancy(const struct smcr_pairs *pairs)
 	return pairs->n > 1 ? SMCR_REDUNDANCY_ASYM : SMCR_REDUNDANCY_NONE;
 }
 
-/* @was: what was said last, NR_SMCR_REDUNDANCY: nothing */
+/* @was: redundancy that was logged last, NR_SMCR_REDUNDANCY: none was */
 static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 			   unsigned int n)
 {
@@ -33,7 +33,7 @@ static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 }
 
 /**
- * smcr_lgr_view_update() - the machine has taken an event
+ * smcr_lgr_view_update() - copy states and roles after an event of the state machine
  * @lgr: group
  *
  * Context: the group's work.
@@ -77,7 +77,7 @@ void smcr_lgr_view_init(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_view_deleted() - a link goes; one that never carried data was none
+ * smcr_lgr_view_deleted() - record a deleted link, unless it has never carried data
  * @lgr: group, its lock held
  * @link: stopped, or failed: nothing is posted on it any more
  */
@@ -107,10 +107,10 @@ void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 }
 
 /**
- * smcr_lgr_moved() - a connection goes on over another link
+ * smcr_lgr_moved() - count a connection that has moved to another link
  * @lgr: group
- * @from: its link before; may be gone
- * @to: its link
+ * @from: its link before; may be deleted
+ * @to: its link now
  *
  * Context: any up to softirq.
  */
@@ -134,8 +134,8 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
  * smcr_lgr_waiting() - connections that cannot send until they have moved
  * @lgr: group, its lock held
  *
- * Their link has failed, or is left, and what they had sent has not ended yet; or their
- * turn has not come.
+ * Their link has failed, or is drained, and what they have sent is still under way; or
+ * their own work has not run yet.
  *
  * Return: how many; some that come or go just now may be missing.
  */
@@ -158,7 +158,7 @@ u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_link_status() - how far a link has come
+ * smcr_lgr_link_status() - state and role of a link
  * @lgr: group
  * @link: link of it
  * @role: filled with enum smcr_link_role, or SMCR_ROLE_UNKNOWN: it has not carried data
@@ -176,7 +176,7 @@ u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 	if (lgr->slot[link->slot].link != link)
 		st = SMCR_SLOT_GONE;
 	spin_unlock_bh(&lgr->lock);
-	/* the machine has not heard of it */
+	/* the state machine has not processed the failure yet */
 	if (st == SMCR_SLOT_ACTIVE && READ_ONCE(link->st) == SMCR_LINK_ST_ERR)
 		return SMCR_SLOT_FAILED;
 	return st == SMCR_SLOT_FREE ? SMCR_SLOT_GONE : st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What netlink and the log say of a group's links (lgr_view.c). */
+/* Links of a group as netlink and the log show them (lgr_view.c). */
 #ifndef _SMCR_LGR_VIEW_H
 #define _SMCR_LGR_VIEW_H
 
@@ -9,11 +9,11 @@
 #include "core/reason.h"
 
 enum {
-	SMCR_LINK_RECORDS_MAX		= 8,	/* deleted links that are remembered */
+	SMCR_LINK_RECORDS_MAX		= 8,	/* deleted links that are shown */
 	SMCR_ROLE_UNKNOWN	= 0xff,	/* of a link that has not carried data */
 };
 
-/* What a group has in case an RNIC is lost (LG-53) */
+/* Redundancy of a group, for the loss of an RNIC (LG-53) */
 enum smcr_redundancy {
 	SMCR_REDUNDANCY_NONE,	/* one link */
 	SMCR_REDUNDANCY_ASYM,	/* links that share an RNIC */
@@ -21,7 +21,7 @@ enum smcr_redundancy {
 	NR_SMCR_REDUNDANCY
 };
 
-/* What remains of a link that is deleted */
+/* Record of a deleted link */
 struct smcr_link_record {
 	u8 num;
 	u8 role;		/* enum smcr_link_role */
@@ -29,20 +29,24 @@ struct smcr_link_record {
 	char dev[IB_DEVICE_NAME_MAX];
 	union ib_gid gid;
 	u8 peer_gid[16];
-	enum smcr_reason why;	/* it failed; NONE: it did not */
-	u32 n_came, n_left;	/* connections, from and to other links */
+	enum smcr_reason why;	/* of its failure; NONE: it did not fail */
+	u32 n_came, n_left;	/* connections that moved here, and away */
 	u64 writes, bytes;
 	unsigned long since;	/* jiffies */
 };
 
-/*
- * struct smcr_lgr_view - what netlink and the log may see of the state machine; lgr->lock,
- * written by llc.work but for the last three
- * @st, @role: of each slot; enum smcr_slot_st, enum smcr_link_role
+/**
+ * struct smcr_lgr_view - links of a group as netlink and the log show them; lgr->lock
+ * @st: state of each slot, enum smcr_slot_st
+ * @role: role of each slot's link, enum smcr_link_role, or SMCR_ROLE_UNKNOWN
  * @n_links: links that carry data
- * @redundancy: enum smcr_redundancy; @said: what the log says of it
- * @records, @n_records: links that are deleted, a ring; how many there have been
+ * @redundancy: enum smcr_redundancy
+ * @said: @redundancy that was logged last, NR_SMCR_REDUNDANCY: none was
+ * @records: deleted links, a ring
+ * @n_records: number of links that were recorded so far
  * @n_moved: connections that have changed links
+ *
+ * Only llc.work writes the members, except the last three.
  */
 struct smcr_lgr_view {
 	u8 st[SMCR_SLOTS];

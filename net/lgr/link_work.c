@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work of each link of a group: it makes, brings up, moves and stops the link, as
- * these sleep, and posts the outcome. Limit of links that are made at the same time.
+ * The work of each link of a group: it carries out actions that sleep, MAKE, UP, MOVE,
+ * STAY and STOP, and posts their outcome. Limit of links that are made at the same time.
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -15,8 +15,9 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * Links that are made at the same time, in all groups. A few: peers start hundreds of
- * them, and a handshake on another queue has to share the processor with all that run.
+ * Maximum number of links that are made at the same time, in all groups. A small one:
+ * peers may start hundreds of them, and a handshake on another queue has to share the
+ * processor with all that run.
  */
 static unsigned int smcr_making_max = 16;
 static DEFINE_SPINLOCK(making_lock);
@@ -30,7 +31,7 @@ MODULE_PARM_DESC(making, "for tests: links that are made at the same time");
 
 /* RNICs */
 
-/* Is a link of the group on it? lgr->lock held */
+/* Is a link of the group on the RNIC, an own or a peer's? lgr->lock held */
 static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 		       const u8 mac[ETH_ALEN])
 {
@@ -49,8 +50,9 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 }
 
 /*
- * Number of an RNIC, which its MAC tells. There are more numbers than links: when all
- * are given the one goes that was asked for the longest time ago and that no link is on.
+ * Number of the RNIC that has a MAC. There are more numbers than links: when all are
+ * assigned, the RNIC loses its number that no link is on and that was asked for the
+ * longest time ago.
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
@@ -151,7 +153,7 @@ static struct smcr_link *slot_new_link(struct smcr_lgr *lgr, u8 i,
 	return link;
 }
 
-/* The peer's end is known: ready to receive */
+/* The peer's end is known: take the link to RTR */
 static int slot_connect(const struct smcr_lgr_link *slot, struct smcr_link *link)
 {
 	const struct smcr_llc_add_link *peer = &slot->peer;
@@ -161,7 +163,7 @@ static int slot_connect(const struct smcr_lgr_link *slot, struct smcr_link *link
 							link->pid.mtu));
 }
 
-/* One more link; the client's is ready to receive (LG-22) */
+/* Make another link; at the client it is in RTR then (LG-22) */
 static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *carrier = smcr_lgr_link_get(lgr, slot->carrier);
@@ -196,7 +198,7 @@ out:
 	return false;
 }
 
-/* A queue pair for the offer of a link that the client will refuse (LG-18) */
+/* A queue pair for an offer without a link, as net.smcr.max_links is 1 (LG-18) */
 static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct ib_qp *qp = smcr_link_probe_qp(lgr->link);
@@ -218,7 +220,7 @@ static void slot_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 		slot->ok = lgr->server && slot_make_probe(lgr, slot);
 }
 
-/* To RTS, memory registered on it (LLC-20) */
+/* Take the link to RTS, and register RMBs on it (LLC-20) */
 static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 			  struct smcr_link *link)
 {
@@ -233,7 +235,7 @@ static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	return !smcr_rmb_register_all(lgr, link);
 }
 
-/* The link may go off its slot, and the group end, meanwhile: hence its reference */
+/* The link may leave its slot, and the group end, meanwhile: hence the reference */
 static void slot_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
@@ -243,7 +245,7 @@ static void slot_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_link_put(link);
 }
 
-/* The queue pair goes; once. Process context, sleeps. */
+/* Stop a link, and report its deletion, once. Process context, sleeps. */
 void smcr_slot_link_stop(struct smcr_link *link)
 {
 	if (smcr_link_stop(link))
@@ -270,15 +272,15 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_llc_test_update(lgr);
 }
 
-/* What connections have sent may be so long on its way when they leave orderly */
+/* Time for what connections have sent to arrive, when a link is drained */
 static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
 {
 	return smcr_knob_jiffies(lgr->sn, t_llc) / 8;
 }
 
 /*
- * The connections of a link move. What has arrived is known for certain when it is
- * drained, or when all of its work requests have ended (FO-03, FO-16).
+ * MOVE: the connections of a link move. What has arrived is known for certain when the
+ * link is drained, or when all of its work requests have ended (FO-03, FO-16).
  */
 static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -296,8 +298,8 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 }
 
 /*
- * The link that connections have left is the only one that works. If it was stopped, since
- * what they had sent took too long, the group ends.
+ * STAY: the link that connections leave, or have left, is the only one that works. If it
+ * was stopped, since draining took too long, the group ends.
  */
 static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -307,12 +309,12 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 		return;
 	if (smcr_link_stay(link))
 		smcr_lgr_owner_ops->link_stays(link);
-	else	/* a stopped one fails without a word */
+	else	/* a stopped link does not report its failure itself */
 		smcr_lgr_link_down(link, SMCR_R_LINK_ERROR);
 	smcr_link_put(link);
 }
 
-/* The link that was in the slot before, if one is to be freed */
+/* Stop and put the link that was in the slot before, if there is one */
 static void slot_free(struct smcr_lgr_link *slot)
 {
 	struct smcr_link *old = xchg(&slot->old, NULL);
@@ -323,7 +325,7 @@ static void slot_free(struct smcr_lgr_link *slot)
 	smcr_link_put(old);
 }
 
-/* Its turn in the line, if any: true with the line's reference on its group */
+/* Take a slot off making_line; true if it was there, with the list's group reference */
 static bool making_leave(struct smcr_lgr_link *slot)
 {
 	bool waits;
@@ -334,7 +336,7 @@ static bool making_leave(struct smcr_lgr_link *slot)
 	return waits;
 }
 
-/* A link may be made now, and another one when it is: smcr_making_next() */
+/* Queue MAKE, which owns one of smcr_making_max until making_next() */
 static void making_queue(struct smcr_lgr_link *slot)
 {
 	set_bit(SMCR_LGR_DO_MAKE, &slot->actions);
@@ -343,7 +345,7 @@ static void making_queue(struct smcr_lgr_link *slot)
 		smcr_lgr_put(slot->lgr);
 }
 
-/* A link is to be made, now or when it has its turn */
+/* Queue MAKE, now or when it has its turn in making_line */
 static void making_want(struct smcr_lgr_link *slot)
 {
 	spin_lock(&making_lock);
@@ -357,7 +359,7 @@ static void making_want(struct smcr_lgr_link *slot)
 	spin_unlock(&making_lock);
 }
 
-/* One is made, or is not to be: the next */
+/* A MAKE is over, or was dropped: queue the next one */
 static void making_next(void)
 {
 	struct smcr_lgr_link *slot;
@@ -377,7 +379,7 @@ static void making_next(void)
 		smcr_lgr_put(slot->lgr);
 }
 
-/* None is to be made any more, if that has not begun */
+/* Drop a MAKE that has not begun */
 static void making_drop(struct smcr_lgr_link *slot)
 {
 	bool waited;
@@ -451,7 +453,7 @@ static void slot_queue(struct smcr_lgr_link *slot)
  * @lgr: group
  * @slot: of the link
  * @action: MAKE, UP, LIVE, MOVE, STAY or STOP; its outcome is the event that enum
- *	smcr_lgr_evt names, but for MAKE that has not begun when STOP follows
+ *	smcr_lgr_evt names. A MAKE that has not begun when STOP follows has none
  *
  * Context: the group's work.
  */
@@ -465,14 +467,14 @@ void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action)
 	}
 	if (action == SMCR_LGR_DO_STOP)
 		making_drop(s);
-	smp_mb__before_atomic();	/* what it is about: pairs with slot_work() */
+	smp_mb__before_atomic();	/* first its arguments: pairs with slot_work() */
 	set_bit(action, &s->actions);
 	slot_queue(s);
 }
 
 /**
- * smcr_slots_end() - nothing is done to links any more
- * @lgr: dead group; jobs that have not begun are dropped
+ * smcr_slots_end() - end of the works of all links
+ * @lgr: dead group; actions that have not begun are dropped
  *
  * Context: process, sleeps. Not on the group's works.
  */
@@ -484,14 +486,14 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 		making_drop(&lgr->slot[i]);
 		if (cancel_work_sync(&lgr->slot[i].work))
 			smcr_lgr_put(lgr);
-		/* llc.work may have wanted one meanwhile: its place is another's */
+		/* llc.work may have queued a MAKE meanwhile: drop that, too */
 		making_drop(&lgr->slot[i]);
 	}
 }
 
 /*
- * The link in @slot is not found any more, and what was reported of it does not reach the
- * next one; its memory goes with the last reference. The group's work.
+ * Take the link off @slot, and drop its pending events, which would reach the next link
+ * there. The last put frees it. Context: the group's work.
  */
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 {
@@ -511,11 +513,11 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	slot_queue(&lgr->slot[slot]);
 }
 
-/* The link in @slot is stopped, and with it goes all that was said of it */
+/* The link in @slot is stopped: take it off, and reset what belongs to it */
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 {
 	smcr_slot_off(lgr, slot);
-	/* nobody answers for it any more: the next link here was not asked yet */
+	/* no reply of it comes any more, and none is due on the next link here */
 	spin_lock_bh(&lgr->llc.lock);
 	memset(&lgr->slot[slot].test, 0, sizeof(lgr->slot[slot].test));
 	spin_unlock_bh(&lgr->llc.lock);
@@ -546,9 +548,9 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_links_off() - a group lets go of its links, and so of their devices
- * @lgr: dead group whose works have ended; links not stopped yet are with the last
- *	reference
+ * smcr_links_off() - put the links of a group, and so their devices
+ * @lgr: dead group whose works have ended; the last put stops a link that is not
+ *	stopped yet
  *
  * A thread in a page fault may keep the group for ever, but not the devices.
  *
@@ -559,7 +561,7 @@ void smcr_links_off(struct smcr_lgr *lgr)
 	struct smcr_link *link;
 	int i;
 
-	for (i = 0; i < SMCR_SLOTS; i++) {	/* in the domain of a link */
+	for (i = 0; i < SMCR_SLOTS; i++) {	/* before the PD that it is in */
 		smcr_link_probe_end(lgr->slot[i].probe);
 		lgr->slot[i].probe = NULL;
 	}
@@ -579,7 +581,7 @@ void smcr_links_off(struct smcr_lgr *lgr)
 
 /**
  * smcr_links_free() - free the links of a group
- * @lgr: group that nobody refers to any more
+ * @lgr: group without references
  *
  * Context: process, sleeps.
  */

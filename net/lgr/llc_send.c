@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LLC messages on their way out, and those that wait for room.
+ * Sending LLC messages, and the messages that wait for room in the send queue.
  */
 #include <linux/slab.h>
 #include "lgr/lgr_run.h"
@@ -9,7 +9,7 @@
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run_impl.h"
 
-/* What smcr_tx_pend.mark holds: whose completion it is */
+/* smcr_tx_pend.mark: number of the message in first contact, event and slot to report */
 #define LLC_MARK(no_, report_, about_)	((u64)(no_) << 16 | (report_) << 8 | (about_))
 
 /* Send completion that is an event of the state machine; softirq */
@@ -71,7 +71,7 @@ void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why)
 		smcr_link_fail(link, why);
 }
 
-/* Behind those that wait already. A peer that takes nothing gets no more. */
+/* Queue a message that waits for room. If there are too many, the link fails. */
 static void llc_put_late(struct smcr_lgr *lgr, u8 slot,
 			 const struct smcr_llc *msg, u8 report, u8 about)
 {
@@ -105,8 +105,9 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 }
 
 /*
- * As smcr_llc_post(). A message with a report is followed by that, or by LINK_DOWN: also
- * when that has been reported before, as that of a link that was stopped is not.
+ * As smcr_llc_post(). A message with @report is followed by that event or by LINK_DOWN,
+ * also if LINK_DOWN was reported before, or is not at all, as for a link that was
+ * stopped.
  */
 static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -120,8 +121,8 @@ static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 }
 
 /*
- * A message to the peer, now or when the send queue has room, in their order on
- * each link. Context: the group's work.
+ * Send a message, now or when the send queue has room; messages stay in order on each
+ * link. Context: the group's work.
  */
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -131,7 +132,7 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		llc_put_late(lgr, slot, msg, report, about);
 }
 
-/* Those that wait; true: some still do. Context: the group's work. */
+/* Send messages that wait for room; true: some still do. Context: the group's work. */
 bool smcr_llc_send_late(struct smcr_lgr *lgr)
 {
 	struct smcr_llc_item *item, *tmp;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TEST LINK: when a link is tested, and what becomes of that (RFC 7609 4.5.3,
+ * TEST LINK: when a link is tested, and what follows from the outcome (RFC 7609 4.5.3,
  * Documentation/keepalive.rst).
  */
 #include <linux/random.h>
@@ -13,14 +13,14 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 	if (!delay)
 		return;
 	smcr_lgr_hold(lgr);
-	/* a group that has ended meanwhile is not kept for that long */
+	/* the queued work must not keep a group that has ended meanwhile */
 	if (!queue_delayed_work(smcr_wq, &lgr->test.work, delay) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->test.work)))
 		smcr_lgr_put(lgr);
 }
 
-/* The same for one that may have been armed: @delay counts from now */
+/* As smcr_llc_arm_test(), but if the work is queued already @delay replaces its delay */
 static void smcr_llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	smcr_lgr_hold(lgr);
@@ -39,10 +39,13 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 	smcr_llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
-/* A link with a pending close is looked after this soon */
+/* A link with a pending close is tested when it was silent for that long */
 #define SMCR_LLC_TEST_SOON	HZ
 
-/* One that is under way has its T_LLC, unless it is keepalive's */
+/*
+ * Is a TEST LINK with timer T_LLC under way on all live links? Those of keepalive have
+ * another one.
+ */
 static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 {
 	unsigned long live = READ_ONCE(lgr->live);
@@ -56,12 +59,14 @@ static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_test_soon() - somebody waits for completions on a link
+ * smcr_llc_test_soon() - a connection waits for completions on a link
  * @lgr: group
  *
- * If the link falls silent, TEST LINK is sent soon and not after t_testlink:
- * its acknowledgment covers what was posted before, should that one be lost,
- * and a dead peer shows. Context: any.
+ * If the link falls silent, TEST LINK is sent soon and not after t_testlink: its
+ * acknowledgment covers what was posted before, should the acknowledgment of that be
+ * lost, and a dead peer is noticed.
+ *
+ * Context: any.
  */
 void smcr_llc_test_soon(struct smcr_lgr *lgr)
 {
@@ -84,11 +89,13 @@ void smcr_llc_test_update(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_test_now() - is the peer's end of the link still there?
+ * smcr_llc_test_now() - verify that the peer still has its end of each link
  * @lgr: group
  *
- * TEST LINK is sent now, silence or not, and fails the link if it is not
- * answered within T_LLC. Context: any.
+ * TEST LINK is sent now, whether the link is silent or not. If it is not answered within
+ * T_LLC the link fails.
+ *
+ * Context: any.
  */
 void smcr_llc_test_now(struct smcr_lgr *lgr)
 {
@@ -129,7 +136,7 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 	}
 }
 
-/* How long until the link was silent for @watch; 0 or less: it is. */
+/* Jiffies until the link will have been silent for @watch; 0 or less: it has. */
 static long smcr_llc_silent_in(const struct smcr_link *link,
 			       unsigned long watch)
 {
@@ -137,22 +144,21 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 
 	if (smcr_link_stuck(link, watch))
 		return 0;
-	if (left > 0 && atomic_read(&link->n_pend))	/* stuck before? */
+	if (left > 0 && atomic_read(&link->n_pend))	/* it may be stuck before */
 		left = clamp((long)(READ_ONCE(link->last_tx) + watch -
 				    jiffies), 1L, left);
 	return left;
 }
 
-/* What the group wants of a look at its links */
+/* Arguments for the check of each link */
 struct llc_look {
 	unsigned long watch;	/* silence that is too long, jiffies; 0: none is */
-	bool verify;
+	bool verify;		/* test, silent or not */
 };
 
 /*
- * Look at one link. Returns jiffies until the next look, LONG_MAX: not on its
- * account. *@waits: it has been silent for less than the watch, or a probe is
- * unanswered.
+ * Check one link. Returns jiffies until its next check, LONG_MAX: it needs none. *@waits
+ * is set if it has been silent for less than @look->watch, or a TEST LINK is unanswered.
  */
 static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 			       const struct llc_look *look, bool *waits)
@@ -231,7 +237,7 @@ void smcr_llc_test_work(struct work_struct *work)
 							    &waits));
 		smcr_link_put(link);
 	}
-	/* armed meanwhile, or not silent yet: look again as soon */
+	/* a TEST LINK under way runs this again when it ends; else check again as soon */
 	if (probe && waits) {
 		if (smcr_llc_testing(lgr))
 			WRITE_ONCE(lgr->test.soon, 1);

@@ -2,10 +2,10 @@
 /*
  * RMBs of a link group: memory and registration (RFC 7609 2.1, 3.5.5.2). See rmb.h.
  *
- * An RMB is linked and its elements are used only under lgr->rmbs.mutex. From
- * the end of first contact on smcr_rmb_work() alone adds and frees them. It may
- * therefore drop the mutex without losing the RMB it looks at, and there are
- * never two CONFIRM RKEY or DELETE RKEY of ours under way (LLC-15).
+ * An RMB is linked, and its elements are taken and put, only under lgr->rmbs.mutex.
+ * From the end of first contact on smcr_rmb_work() alone adds and frees RMBs. So it may
+ * release the mutex without losing the RMB that it works on, and never two own CONFIRM
+ * RKEY or DELETE RKEY are under way (LLC-15).
  */
 #include <linux/bits.h>
 #include <linux/random.h>
@@ -49,7 +49,7 @@ u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
 		     (u32)SMCR_ELEMS_MAX);
 }
 
-/* Few elements of a class are free, and there are some at all */
+/* Are few elements of a class free? Not if it has no elements at all */
 bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize)
 {
 	u32 n = 0, n_free = 0;
@@ -71,7 +71,7 @@ bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
 	       min_t(unsigned int, max, SMCR_RMBS_MAX);
 }
 
-/* What an element is at most as large as */
+/* The largest element size code up to @bsize that fits into an RMB */
 u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
 {
 	bsize = min_t(u8, bsize, SMCR_BSIZE_MAX);
@@ -85,7 +85,7 @@ u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
  * @lgr: group
  * @bsize: wanted element size code
  *
- * What it says may be out of date at once: smcr_rmb_get_elem() knows.
+ * The result may be out of date at once: smcr_rmb_get_elem() decides.
  *
  * Context: any.
  * Return: false if no element of that size is free and the group has all the
@@ -97,7 +97,7 @@ bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize)
 	       !smcr_rmb_limit_reached(lgr);
 }
 
-/* Free elements come to a class, or leave it */
+/* Count @n more free elements of a class; negative: fewer */
 void smcr_rmb_class_add_free(struct smcr_lgr *lgr, u8 bsize, int n)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -109,7 +109,7 @@ bool smcr_rmb_newest(const struct smcr_rmb *rmb)
 	return list_is_last(&rmb->node, &rmb->lgr->rmbs.list[rmb->bsize]);
 }
 
-/* First contact: there is no link to register on or to tell the peer over */
+/* In first contact there is no link to register an RMB on, or to announce it over */
 bool smcr_lgr_forming(const struct smcr_lgr *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING;
@@ -123,9 +123,9 @@ bool smcr_lgr_dead(const struct smcr_lgr *lgr)
 }
 
 /*
- * The caller has a reference on the group, the queued work gets another one.
- * A queue of its own: the work waits for the peer's answer to CONFIRM RKEY and
- * DELETE RKEY, which smcr_wq delivers, and handshakes wait for the work.
+ * Queue rmbs.work. The caller has a reference on the group, the queued work gets another
+ * one. smcr_rmb_wq has no other works: this one waits for the peer's answer to CONFIRM
+ * RKEY and DELETE RKEY, which a work on smcr_wq processes, and handshakes wait for it.
  */
 void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -136,7 +136,7 @@ void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, delay);
 	else
 		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0);
-	/* smcr_lgr_kill() cancels; do it here if that came too early for us */
+	/* smcr_lgr_release() cancels it; do so here if that came before */
 	if (!queued ||
 	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmbs.work)))
 		smcr_lgr_put(lgr);
@@ -154,7 +154,7 @@ unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr)
 
 /* Life of an RMB */
 
-/* Less might be had: the system is out of memory, or a limit is near */
+/* Errors after which less memory may be available: out of memory, or a limit is near */
 bool smcr_rmb_short(long rc)
 {
 	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
@@ -185,8 +185,8 @@ static int rmb_map(struct smcr_rmb *rmb, u8 d)
 }
 
 /*
- * Where the RMB starts in the peer's eyes is free to choose, page by page. The
- * DMA address, on soft RoCE a kernel address, is none of its business (SEC-12).
+ * The address of an RMB for the peer: any page-aligned one will do. The DMA address, on
+ * soft RoCE a kernel address, is not announced (SEC-12).
  */
 static u64 rmb_random_va(void)
 {
@@ -194,8 +194,8 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * The MR goes before the memory does (SEC-08). No REG_MR of it may be on its
- * way: an RMB whose registration went wrong stays until the QP is gone.
+ * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under
+ * way: an RMB whose registration went wrong stays until the QP is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -217,7 +217,10 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 	rmb->leaked = true;
 }
 
-/* An MR on the device of a link, which the caller keeps; not registered yet */
+/*
+ * Allocate an MR on the device of a link, on which the caller has a reference; it is not
+ * registered yet.
+ */
 static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
 {
 	u8 d = link->mem.d;
@@ -237,7 +240,7 @@ static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
 		smcr_rmb_drop_mr(rmb, d);
 		return rc;
 	}
-	/* both go to the peer before REG_MR makes them valid */
+	/* RKey and address are announced before REG_MR makes them valid */
 	ib_update_fast_reg_key(mr, (u8)get_random_u32());
 	mr->iova = rmb_random_va();
 	return 0;
@@ -255,10 +258,10 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * An RMB of @n elements that is in no list yet; or -ENOMEM, -ENOBUFS, -EDQUOT or
- * -EIO. @link: on the first of its devices, the others follow; the caller keeps it
- * until the RMB is in a list. First contact's worker is over when the work begins
- * with it: @next_rmb_id needs no lock.
+ * An RMB of @n elements that is in no list yet; or -ENOMEM, -ENOBUFS, -EDQUOT or -EIO.
+ * It has an MR on the device of @link, other devices follow. The caller keeps its
+ * reference on @link until the RMB is in a list. First contact has ended when rmbs.work
+ * begins to create RMBs: rmbs.next_id needs no lock.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)
@@ -292,7 +295,7 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 	return rmb;
 }
 
-/* Its elements are to be given out */
+/* Link an RMB, so that its elements are given out */
 void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -303,7 +306,7 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
 
-/* In no list, or in lgr->rmbs.off. lgr->rmbs.mutex held */
+/* Free an RMB that is in no list, or in lgr->rmbs.off. lgr->rmbs.mutex held */
 void smcr_rmb_free_locked(struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&rmb->lgr->rmbs.mutex);
@@ -321,12 +324,12 @@ static void rmbs_leave_dev(struct list_head *rmbs, u8 d,
 
 	list_for_each_entry(rmb, rmbs, node) {
 		smcr_rmb_drop_mr(rmb, d);
-		/* what a device keeps is never unmapped, but nobody uses it */
+		/* what a device keeps registered is not unmapped, nor used again */
 		smcr_buf_unmap_begin(rmb->buf, d, rmb->leaked ? &lost : maps);
 	}
 }
 
-/* Nothing of the group's RMBs is left on a device that no link is on any more */
+/* Drop the MRs and mappings of all RMBs on a device that no link is on any more */
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 {
 	struct smcr_buf_map *maps = NULL;
@@ -340,8 +343,9 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 }
 
 /*
- * On the device of a link in RTS, if it is not yet. When that fails, but for want of
- * memory, REG_MR may be on its way until the link is stopped. Context: process, sleeps.
+ * Register an RMB on the device of a link in RTS, if it is not yet. If that fails with
+ * anything but -ENOMEM, REG_MR may be under way until the link is stopped. Context:
+ * process, sleeps.
  */
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
@@ -361,7 +365,7 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
-/* The RMB after @rmb, NULL: the first, of those that the peer knows */
+/* Of the RMBs that the peer knows the one after @rmb; the first one if that is NULL */
 static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	struct list_head *list = rmb && rmb->off ? &lgr->rmbs.off :
@@ -379,14 +383,17 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 			continue;
 		}
 		rmb = list_entry(pos, struct smcr_rmb, node);
-		/* one of those that are off may be about to be linked */
+		/* an RMB in rmbs.off that the peer knows is about to be linked */
 		if (READ_ONCE(rmb->told))
 			return rmb;
 		pos = pos->next;
 	}
 }
 
-/* Such a one that has no MR on the link's device, or is not @registered there */
+/*
+ * An RMB that the peer knows and that has no MR on the link's device, or is not
+ * @registered there.
+ */
 static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 				    const struct smcr_link *link,
 				    bool registered)
@@ -401,14 +408,15 @@ static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 }
 
 /**
- * smcr_rmb_register_all() - register what was created before the link was up
+ * smcr_rmb_register_all() - register RMBs that were created before the link was up
  * @lgr: group
  * @link: link in RTS
  *
- * Connections that want an element meanwhile wait for one RMB, not for all.
+ * Connections that need an element meanwhile wait for the registration of one RMB, not
+ * of all.
  *
  * Context: process, sleeps.
- * Return: 0, or what smcr_link_reg_mr() said.
+ * Return: 0, or what smcr_link_reg_mr() returned.
  */
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 {
@@ -425,7 +433,7 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 	return rc;
 }
 
-/* An MR on the link's device for each; likewise one after the other */
+/* Allocate an MR on the link's device for each RMB, likewise one after the other */
 static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
@@ -441,7 +449,7 @@ static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 	return rc;
 }
 
-/* As smcr_rmb_tokens(); there are MRs */
+/* As smcr_rmb_tokens(), after MRs were allocated */
 static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 			   u8 carrier, struct smcr_llc_rtoken_pair *tok, int max)
 {
@@ -449,7 +457,7 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 	int n = 0;
 
 	while ((rmb = rmb_next_told(lgr, rmb))) {
-		/* came just now; or the peer could not be told of it */
+		/* the RMB was added just now, or has no RKey on the carrying link */
 		if (!rmb->mr[link->mem.d] || !rmb->mr[carrier] || n == max)
 			return -EAGAIN;
 		tok[n].ref_rkey = rmb->mr[carrier]->rkey;
@@ -460,14 +468,14 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 }
 
 /**
- * smcr_rmb_tokens() - what the RMBs are called on a new link
+ * smcr_rmb_tokens() - own RTokens for a new link
  * @lgr: group
  * @link: the new link; an MR is made on its device for every RMB that has none
- * @carrier: device entry of the link by whose keys the peer knows the RMBs
+ * @carrier: device entry of the carrying link, whose RKeys name the RMBs to the peer
  * @tok: set to an array, to be freed with kvfree(), or NULL
  *
  * Context: process, sleeps.
- * Return: number of RTokens; -ENOMEM, -EAGAIN, or what the device says.
+ * Return: number of RTokens; -ENOMEM, -EAGAIN, or what the device returned.
  */
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
@@ -517,7 +525,7 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 
 /* Elements */
 
-/* The newest first, so that older RMBs drain and can be freed */
+/* An RMB with a free element, the newest first: older ones get idle and are freed */
 struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;

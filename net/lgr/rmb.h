@@ -2,8 +2,8 @@
 /*
  * RMBs of a link group and their elements, RFC 7609 2.1, 4.1, 4.4.
  *
- * One RMB holds up to 255 elements of one size and is registered once per
- * link; elements come and go without any verb.
+ * One RMB has up to 255 elements of one size and is registered once on each device of
+ * the group; elements are given out and taken back without any verb.
  */
 #ifndef _SMCR_RMB_H
 #define _SMCR_RMB_H
@@ -23,14 +23,14 @@
  * @buf: memory
  * @mr: fast-registration MR on each device of the group that has one yet; its rkey
  *	and its iova, the address for the peer, are fixed from the start and valid for
- *	the peer once it is @registered. Goes with the last link on the device, so
- *	that who has a link there can look at it
+ *	the peer once it is @registered. It is freed with the last link on the device,
+ *	so a reference on a link there is enough to read it
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmbs.mutex
  * @registered: REG_MR has completed, a bit for each device; atomic
  * @off: it is in lgr->rmbs.off; lgr->rmbs.mutex
- * @told: the peer knows it, so that it has to be told of it on new links, too
+ * @told: the peer knows it, so that it is announced on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmbs.mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -76,13 +76,14 @@ static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 }
 
 /**
- * struct smcr_rmb_want - what is wanted of the work in one class; lgr->rmbs.mutex
+ * struct smcr_rmb_want - requests to rmbs.work for one class; lgr->rmbs.mutex
  * @wanted: a connection waits for another RMB
  * @tries: attempts to add one that are over
- * @rc: result of the last of them
- * @payer: who asked first since then, or asked last: the next one is charged to
- *	this memory cgroup; a reference, NULL the root cgroup
- * @full: who had no room for the last of them; a reference, or NULL
+ * @rc: result of the last attempt
+ * @payer: memory cgroup that the next RMB is charged to: of the first request since the
+ *	last attempt or, if none waits, of the last caller; a reference, NULL the root
+ *	cgroup
+ * @full: memory cgroup that had no room in the last attempt; a reference, or NULL
  */
 struct smcr_rmb_want {
 	bool wanted;
@@ -92,7 +93,7 @@ struct smcr_rmb_want {
 	struct mem_cgroup *full;
 };
 
-/* One element, as a connection holds it */
+/* An element of a connection */
 struct smcr_elem {
 	struct smcr_rmb *rmb;
 	u8 index;		/* 1..255 */
@@ -105,7 +106,7 @@ struct smcr_rmb_req {
 	u32 lgr_id;
 	u32 tries[SMCR_BSIZE_MAX + 1];	/* attempt that settles the request, or 0 */
 	u8 short_of;		/* classes for which there was no memory, bits */
-	int rc;			/* ... and why */
+	int rc;			/* error of the last of these */
 };
 
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,

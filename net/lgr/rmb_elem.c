@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Elements of RMBs: given to connections and taken back (RFC 7609 4.1 to 4.4).
+ * Elements of RMBs: allocation to connections, eye catchers, quarantine (RFC 7609 4.1
+ * to 4.4).
  */
 #include <linux/bits.h>
 #include "core/byteio.h"
@@ -12,14 +13,14 @@
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
-/* The first RMB of a group that is being formed: CLC tells the peer of it */
+/* Add the first RMB of a group that is being formed: CLC announces it */
 static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;
 
 	if (smcr_rmb_limit_reached(lgr))
 		return -ENOSPC;
-	/* whoever forms a group keeps its link */
+	/* the caller runs first contact, which keeps the link */
 	rmb = smcr_rmb_create_some(lgr, lgr->link, bsize,
 				   smcr_rmb_elems_wanted(lgr, bsize));
 	if (IS_ERR(rmb))
@@ -29,8 +30,9 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 }
 
 /*
- * Who pays for the next RMB of a class: who asks first, unless there was no room
- * for the last one there. So that others need not wait for a full memory cgroup.
+ * Set the memory cgroup that the next RMB of a class is charged to: that of the first
+ * request, unless it had no room for the last RMB. So other requests do not wait for a
+ * full memory cgroup.
  */
 static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 			  struct mem_cgroup *memcg)
@@ -45,7 +47,7 @@ static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 	want->payer = smcr_memcg_get(memcg);
 }
 
-/* What the last attempt came to, for who is charged to @memcg; 0: ask again */
+/* Result of the last attempt, for a caller that is charged to @memcg; 0: ask again */
 static int rmb_verdict(const struct smcr_rmb_want *want,
 		       const struct mem_cgroup *memcg)
 {
@@ -69,7 +71,7 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		req->tries[bsize] = 0;
 		if (rmb_verdict(want, memcg))
 			return want->rc;
-		mine = 0;	/* others took it all, or had no room for it */
+		mine = 0;	/* others took all elements, or their cgroup was full */
 	}
 	if (!mine) {
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
@@ -124,7 +126,7 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	bsize = smcr_rmb_bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
-		if (smcr_rmb_short(rc)) {	/* next time, too */
+		if (smcr_rmb_short(rc)) {	/* in later calls, too */
 			req->short_of |= BIT(bsize);
 			req->rc = rc;
 		}
@@ -185,23 +187,23 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * smcr_rmb_get_elem() - element for a new connection
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
- * @memcg: whom a new RMB is charged to; a reference of the caller's
+ * @memcg: memory cgroup that a new RMB is charged to; the caller has a reference
  * @elem: filled on success: busy, zeroed, eye catcher set if the group uses them
- *	or may still come to
+ *	or may still agree on them
  * @req: the caller's requests so far
  * @why: reason on failure
  *
  * Takes a free element, or one of a new RMB; smaller sizes are tried when memory
  * is short (RMB-11). In an active group every RMB that gives out elements is
  * registered and known to the peer (LLC-55); if none has room, smcr_rmb_work()
- * adds one and the caller comes back. In first contact smcr_rmb_register_all()
+ * adds one and the caller calls again. In first contact smcr_rmb_register_all()
  * follows later, and CLC announces the RMB.
  *
  * Context: process, sleeps for memory, not for the peer.
- * Return: 0; -EINPROGRESS a new RMB is on its way: come back when lgr->wait is
+ * Return: 0; -EINPROGRESS a new RMB is being added: call again when lgr->wait is
  * woken; -ENOMEM, -ENOBUFS memory limit, -EDQUOT that of @memcg, -ENOSPC RMB limit,
- * -ENOTCONN the group has ended, -EREMOTEIO the peer does not want the RMB, -EAGAIN
- * it did not say in time, -EIO.
+ * -ENOTCONN the group has ended, -EREMOTEIO the peer has refused the RMB, -EAGAIN
+ * it has not answered in time, -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		      struct smcr_elem *elem, struct smcr_rmb_req *req,
@@ -210,7 +212,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	bool low;
 	int rc;
 
-	if (req->lgr_id != lgr->id) {	/* that was another group */
+	if (req->lgr_id != lgr->id) {	/* requests to another group */
 		memset(req, 0, sizeof(*req));
 		req->lgr_id = lgr->id;
 	}
@@ -231,7 +233,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	}
 	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
-	/* in first contact the peer has not said yet whether it needs one */
+	/* in first contact it is not known yet whether the peer wants one */
 	if (lgr->terms.base ||
 	    (lgr->dialect->eye_len && smcr_lgr_forming(lgr)))
 		rmb_set_eye(elem);
@@ -239,8 +241,8 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 }
 
 /**
- * smcr_rmb_put_elem() - the connection is over
- * @elem: element; @elem->rmb is NULL afterwards. Nothing happens if it is now
+ * smcr_rmb_put_elem() - give back the element of a connection
+ * @elem: element; @elem->rmb is NULL afterwards. Nothing happens if it is NULL already
  * @quarantine: the peer did not confirm the end: it may still write, so the
  *	element is kept back for T_ABORT (RMB-22, RMB-23) and cleared then
  *
@@ -255,7 +257,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	if (!rmb)
 		return;
 	lgr = rmb->lgr;
-	/* no lock: a busy element is its connection's */
+	/* no lock: a busy element belongs to its connection alone */
 	if (!quarantine)
 		smcr_buf_zero(rmb->buf, elem->off, elem->size);
 
@@ -279,10 +281,10 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 }
 
 /**
- * smcr_rmb_clear_eye() - the peer takes the element for data from the first byte
+ * smcr_rmb_clear_eye() - clear the eye catcher: data begin at the first byte
  * @elem: element of a first contact, before the peer may write
  *
- * What a peer that may not yet has written there stays.
+ * If the peer has overwritten the eye catcher all the same, nothing is cleared.
  *
  * Context: process.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of RMBs have in common; for nobody else. */
+/* Internal interfaces between the files of RMBs. */
 #ifndef _SMCR_RMB_IMPL_H
 #define _SMCR_RMB_IMPL_H
 
@@ -7,8 +7,8 @@
 #include "lgr/lgr.h"
 
 #define SMCR_RMB_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
-#define SMCR_RMB_FIRST		(256U << 10)	/* first RMB of a class ... */
-#define SMCR_RMB_FIRST_ELEMS	2		/* ... but so many elements */
+#define SMCR_RMB_FIRST		(256U << 10)	/* bytes of the first RMB of a class */
+#define SMCR_RMB_FIRST_ELEMS	2		/* elements in it at least */
 #define SMCR_RMB_LOW		8		/* prepare when under 1/8 is free */
 
 /* rmb.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Housekeeping of a group's RMBs, in one work for each group: another one before it
- * is needed, those that are idle, elements in quarantine.
+ * Housekeeping of a group's RMBs, in one work for each group: it adds RMBs, also before
+ * they are needed, frees idle ones, and ends the quarantine of elements.
  */
 #include <linux/bitmap.h>
 #include "core/clc.h"
@@ -27,9 +27,9 @@ static unsigned long time_left(unsigned long since, unsigned long wait)
 }
 
 /*
- * Release what was in quarantine long enough. rmbs.mutex is dropped while the
- * elements are cleared; nobody else touches one that is in quarantine.
- * Returns the time until the next one is due.
+ * Release elements that were in quarantine long enough. rmbs.mutex is dropped while
+ * they are cleared; nothing else touches an element in quarantine. Returns jiffies
+ * until the next one is due.
  */
 static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
 {
@@ -78,8 +78,8 @@ static unsigned long rmbs_end_quarantine(struct smcr_lgr *lgr)
 }
 
 /*
- * An RMB that was idle for long, unlinked; never the newest of its class, which
- * the next connection will want. *@next: when another one may be due.
+ * Unlink an RMB that was idle for long; never the newest of its class, which the next
+ * connection will use. *@next: jiffies until another one may be due.
  */
 static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 				      unsigned long *next)
@@ -104,7 +104,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			return rmb;
 		}
 	}
-	/* asked for in vain before */
+	/* those that could not be withdrawn before */
 	list_for_each_entry(rmb, &lgr->rmbs.off, node) {
 		left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 		if (!left)
@@ -115,9 +115,9 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 }
 
 /*
- * The peer forgets the RKey first (LLC-66). If it cannot be asked, not even several
- * times, it may have forgotten the key or not: the RMB stays, but gives out no
- * elements any more.
+ * The peer drops the RKey before the RMB is freed (LLC-66). If several requests have
+ * failed, it may have dropped the RKey or not: the RMB stays, but its elements are not
+ * given out any more.
  */
 static int rmb_withdraw(struct smcr_rmb *rmb)
 {
@@ -126,7 +126,7 @@ static int rmb_withdraw(struct smcr_rmb *rmb)
 	return smcr_llc_delete_rkey(rmb->lgr, rmb);
 }
 
-/* One idle RMB; false when there is none or the peer did not agree */
+/* Free one idle RMB; false if there is none, or the peer did not agree */
 static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_rmb *rmb;
@@ -153,7 +153,7 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	return !rc;
 }
 
-/* Somebody waits: the work has been queued again */
+/* Does a connection wait for an RMB? The work has been queued again then */
 static bool rmbs_wanted(const struct smcr_lgr *lgr)
 {
 	int i;
@@ -176,8 +176,9 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * Registered, and the peer knows its RToken (LLC-55). An RMB that the peer does
- * not want is gone; whoever needs one next asks again (LLC-60).
+ * Link a new RMB when it is registered, and the peer knows its RToken (LLC-55). An RMB
+ * that the peer refuses is freed; the next connection that needs one begins a new attempt
+ * (LLC-60).
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
@@ -196,7 +197,10 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	return rc;
 }
 
-/* In lgr->rmbs.off before its link is let go: it leaves devices like others */
+/*
+ * Create an RMB in lgr->rmbs.off. It is there before the link is put, so that it leaves
+ * the link's device like all others: smcr_rmb_leave_dev().
+ */
 static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 				       bool wanted)
 {
@@ -205,7 +209,7 @@ static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 
 	if (!link)
 		return ERR_PTR(-EIO);
-	/* ahead of need memory is not worth much effort */
+	/* memory ahead of need is not worth much effort */
 	rmb = wanted ? smcr_rmb_create_some(lgr, link, bsize, n) :
 		       smcr_rmb_create(lgr, link, bsize, n);
 	if (!IS_ERR(rmb)) {
@@ -225,7 +229,7 @@ static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
 	return IS_ERR(rmb) ? PTR_ERR(rmb) : rmb_publish(lgr, rmb);
 }
 
-/* How many elements the next RMB of a class shall have; 0: none is needed */
+/* Number of elements for the next RMB of a class; 0: none is needed */
 static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -239,7 +243,7 @@ static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 }
 
 /*
- * The next RMB of a class, if somebody waits for it or before somebody has to
+ * Add the next RMB of a class if a connection waits for it, or before one has to
  * (RMB-10).
  */
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
@@ -266,15 +270,15 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 	}
 
 	mutex_lock(&lgr->rmbs.mutex);
-	/* a success says nothing of what had no room */
+	/* a success does not mean that the full cgroup has room again */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || smcr_rmb_short(rc))
 		lgr->rmbs.pause = jiffies + smcr_rmb_idle_time(lgr);
-	/* who came while one was tried ahead of need gets a try of its own */
+	/* a request that came during an attempt ahead of need gets its own attempt */
 	if (wanted || !rc) {
 		WRITE_ONCE(want->wanted, false);
-		mem_cgroup_put(want->payer);	/* who asks next names one */
+		mem_cgroup_put(want->payer);	/* the next request sets it */
 		want->payer = NULL;
 		want->rc = rc;
 		WRITE_ONCE(want->tries, want->tries + 1);
@@ -299,9 +303,9 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
  * smcr_rmb_work() - housekeeping of a group's RMBs
  * @work: lgr->rmbs.work, which owns a reference on the group
  *
- * Runs again by itself while an element is in quarantine or an RMB is on its
- * way to be freed, at least every T_ABORT: whoever starts a quarantine finds
- * the work queued and need not shorten its delay.
+ * While an element is in quarantine, or an RMB is to be freed, the work queues itself
+ * again with a delay of T_ABORT at most: a caller that begins a quarantine finds the
+ * work queued, and need not shorten its delay.
  */
 void smcr_rmb_work(struct work_struct *work)
 {
@@ -322,8 +326,10 @@ void smcr_rmb_work(struct work_struct *work)
 }
 
 /**
- * smcr_lgr_kick_rmb_work() - let the RMB housekeeping run
- * @lgr: group; any context
+ * smcr_lgr_kick_rmb_work() - queue the RMB housekeeping, without delay
+ * @lgr: group
+ *
+ * Context: any.
  */
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr)
 {

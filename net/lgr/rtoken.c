@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RTokens of the peer: its RMBs, as they are known on each link (RFC 7609 3.5.5.2).
+ * RTokens of the peer's RMBs, on each link of a group (RFC 7609 3.5.5.2).
  */
 #include <linux/bitmap.h>
 #include <linux/hash.h>
@@ -52,7 +52,7 @@ static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
 	return &all->tab[i];
 }
 
-/* One that is neither confirmed, nor in use, nor begun is forgotten */
+/* Free an RToken that is neither confirmed, nor in use, nor begun */
 static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 {
 	unsigned int slot;
@@ -66,8 +66,8 @@ static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 }
 
 /*
- * What a key of the peer stands for: the RMB at *@va, or, without @va, the one that
- * is not withdrawn; or NULL
+ * RToken with an RKey of the peer: the one at address *@va or, if @va is NULL, the one
+ * that is not withdrawn; or NULL.
  */
 static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 				       const u64 *va)
@@ -85,7 +85,7 @@ static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	return NULL;
 }
 
-/* What the RMB is called on the link of @slot, new if need be; NULL: all are in use */
+/* RToken of an RMB on the link of @slot, a new one if need be; NULL: all are in use */
 static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 				      u64 va)
 {
@@ -119,7 +119,7 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
  * @rkey: key on that link
  * @va: address there
  *
- * Context: the group's LLC work, which alone adds some to an active group.
+ * Context: the group's LLC work, which alone adds RTokens to an active group.
  * Return: true if it is known, or can be added.
  */
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
@@ -162,7 +162,7 @@ int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
  * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or none will any more
  * @lgr: group
  * @rtoken: index of smcr_lgr_begin_rtoken()
- * @ok: all have come; else it is forgotten, unless it is known or in use from before
+ * @ok: all have come; else it is freed, unless it is confirmed or in use from before
  */
 void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 {
@@ -203,8 +203,8 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
  * @slot: link by which it names the RMB
  * @rkey: key on that link; those on the others go with it
  *
- * If a connection still writes there, its end may be on its way: the RToken is
- * forgotten with it, and no other connection gets it.
+ * If a connection still writes there, its end may be under way: the RToken is freed with
+ * it, and no other connection gets it.
  */
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 {
@@ -227,11 +227,11 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
  * @va: address of the RMB there
  * @size: bytes of an element
  *
- * First contact makes the RMB known. Later ones have to be confirmed on the link
- * before CLC names them (RFC 7609 3.5.5.2.1): what a CLC message says may come
- * from anybody, and a write with an RKey that does not exist ends the link with
- * the connections of all. All elements of an RMB have one size: another one would
- * have the write end in the element of another connection, or beyond the RMB.
+ * First contact adds the RMB. Later ones have to be confirmed on the link before CLC
+ * names them (RFC 7609 3.5.5.2.1): a CLC message may be forged, and a write with an RKey
+ * that does not exist ends the link for all its connections. All elements of an RMB have
+ * one size: with another one the write would end in the element of another connection,
+ * or beyond the RMB.
  *
  * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed, or is in
  * use with elements of another size; -ENOSPC.
@@ -260,7 +260,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 }
 
 /**
- * smcr_lgr_rtoken_on() - what names an RMB of the peer on a link
+ * smcr_lgr_rtoken_on() - RKey and address of an RMB of the peer on a link
  * @lgr: group
  * @rtoken: index, in use by the caller
  * @slot: link
@@ -268,7 +268,7 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
  * @va: set to the address
  *
  * Context: any; a connection's lock may be held.
- * Return: 0; -ENOENT the peer has not told.
+ * Return: 0; -ENOENT the peer has announced none there.
  */
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va)
@@ -289,7 +289,7 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 /**
  * smcr_lgr_unuse_rtoken() - end of smcr_lgr_use_rtoken()
  * @lgr: group
- * @rtoken: index; one that was withdrawn is forgotten with its last user
+ * @rtoken: index; one that was withdrawn is freed with its last user
  */
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
@@ -302,7 +302,7 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 }
 
 /**
- * smcr_lgr_tell_rtoken() - the peer says what an RMB is called on another link
+ * smcr_lgr_tell_rtoken() - record RKey and address of an RMB on another link
  * @lgr: group
  * @rtoken: index
  * @slot: link
@@ -322,12 +322,12 @@ void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 }
 
 /**
- * smcr_lgr_find_rtoken() - the RMB that a key of the peer stands for
+ * smcr_lgr_find_rtoken() - RToken of the RMB that has an RKey
  * @lgr: group
  * @slot: link
  * @rkey: key on that link
  *
- * Context: the group's LLC work, which alone adds and withdraws.
+ * Context: the group's LLC work, which alone adds and withdraws RTokens.
  * Return: index or -ENOENT.
  */
 int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
@@ -343,9 +343,9 @@ int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 }
 
 /**
- * smcr_lgr_forget_slot() - a link is gone: its RTokens mean nothing
+ * smcr_lgr_forget_slot() - drop the RTokens of a deleted link
  * @lgr: group
- * @slot: where the link was
+ * @slot: slot of the link
  */
 void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot)
 {
