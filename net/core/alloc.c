@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Elements of an RMB and link numbers, RFC 7609 2.1, 2.2.4. See slots.h. */
+/*
+ * Allocators of RMB elements and link numbers, RFC 7609 2.1, 2.2.4. See
+ * alloc.h.
+ */
 #include "env.h"
 #include "alloc.h"
 
 /**
- * smcr_elems_init() - all elements free
+ * smcr_elems_init() - make all elements free
  * @e: allocator
  * @n: number of elements, 1..255
  */
@@ -52,7 +55,7 @@ static bool elem_move(struct smcr_elems *e, u8 index, u8 from, u8 to)
  * smcr_elems_put() - give a busy element back
  * @e: allocator
  * @index: from smcr_elems_get()
- * @quarantine: the peer may still hold it, keep it back until
+ * @quarantine: the peer may still write to the element: it is not free before
  *		smcr_elems_release()
  *
  * Return: false if @index was not busy; nothing changes then.
@@ -92,10 +95,11 @@ static bool num_used(const struct smcr_link_nums *l, u8 num)
 }
 
 /**
- * smcr_link_num_get() - number for a new link
+ * smcr_link_num_get() - assign a number to a new link
  * @l: numbers of the group
  *
- * Return: number that rested longest, 1..255; 0 when all are in use.
+ * Return: the next free number, cyclically after the one assigned last, 1..255;
+ * 0 when all are in use.
  */
 u8 smcr_link_num_get(struct smcr_link_nums *l)
 {
@@ -113,7 +117,7 @@ u8 smcr_link_num_get(struct smcr_link_nums *l)
 }
 
 /**
- * smcr_link_num_take() - note a number that the peer assigned
+ * smcr_link_num_take() - mark a number as used
  * @l: numbers of the group
  * @num: number
  *
@@ -128,7 +132,7 @@ bool smcr_link_num_take(struct smcr_link_nums *l, u8 num)
 }
 
 /**
- * smcr_link_num_put() - the link is gone, its number is free
+ * smcr_link_num_put() - free the number of a link that is gone
  * @l: numbers of the group
  * @num: number
  */

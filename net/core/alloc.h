@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Small allocators: elements of an RMB, link numbers. Caller-owned storage.
+ * Allocators of RMB elements and link numbers. The caller owns the storage.
  */
 #ifndef _SMCR_CORE_ALLOC_H
 #define _SMCR_CORE_ALLOC_H
@@ -11,7 +11,7 @@
 /*
  * Elements of one RMB. Next-fit, so that a freed element rests as long as
  * possible before it is used again. An element is free, busy or quarantined
- * (ended by an error path: the peer may still hold it, RMB-22, RMB-23).
+ * (ended by an error path: the peer may still write to it, RMB-22, RMB-23).
  */
 struct smcr_elems {
 	u16 n;			/* number of elements, 1..255 */
@@ -33,7 +33,7 @@ bool smcr_elems_idle(const struct smcr_elems *e);
  * were used.
  */
 struct smcr_link_nums {
-	u8 last;		/* number given out last, 0 at the start */
+	u8 last;		/* number assigned last, 0 at the start */
 	u8 used[32];		/* bitmap */
 };
 

@@ -5,8 +5,8 @@
  * The body decoders take the whole message, exactly hdr.len bytes of it, check
  * the header again, and verify the trailing eye catcher; the header decoder
  * verifies the leading one. Reserved bits are ignored (CLC-02). Encoders write
- * the whole message: -EMSGSIZE when it does not fit, -EINVAL for a structure
- * that no message can express.
+ * the whole message: -EMSGSIZE when it does not fit, -EINVAL for values that
+ * cannot be encoded.
  */
 #include "env.h"
 #include "byteio.h"
@@ -25,7 +25,7 @@ enum {
 	OFF_GID		= 16,
 	OFF_MAC		= 32,
 
-	/* Proposal; all behind the growth area move with its length */
+	/* Proposal; offsets behind the growth area are those of an empty one */
 	OFF_P_GROWTH	= 38,
 	OFF_P_AREA	= 40,
 	OFF_P_NET	= 40,
@@ -68,12 +68,12 @@ static bool eye_ok(const u8 *p)
 /**
  * smcr_clc_decode_hdr() - decode the header that all CLC messages share
  * @buf: the first bytes of the message
- * @len: how many there are, at least SMCR_CLC_HDR_LEN
+ * @len: their number, at least SMCR_CLC_HDR_LEN
  * @out: filled on success, untouched on error
  * @why: reason, set on error
  *
- * The length that it returns is one that the type can have, and never more
- * than SMCR_CLC_MAX_LEN.
+ * On success @out->len is a length that the type can have, at most
+ * SMCR_CLC_MAX_LEN.
  *
  * Return: 0 or -EPROTO.
  */
@@ -106,7 +106,7 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
 		break;
 	case SMCR_CLC_DECLINE:
-		/* version 2 has 16 bytes more behind what we read of it */
+		/* version 2: 16 more bytes, behind those read here */
 		len_ok = msg_len == SMCR_CLC_DECLINE_LEN ||
 			 (msg_len == SMCR_CLC_DECLINE2_LEN &&
 			  version > SMCR_CLC_VERSION);
@@ -117,8 +117,8 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 	}
 
 	/*
-	 * CLC-04, I-33: whoever proposes more than version 1 speaks version 1,
-	 * too; an answer in a version that we did not propose is of no use.
+	 * CLC-04, I-33: a peer that proposes a later version supports version
+	 * 1, too. An answer in a version that was not proposed is not usable.
 	 */
 	if (version < SMCR_CLC_VERSION)
 		return reject(why, SMCR_R_CLC_VERSION);
@@ -151,8 +151,8 @@ static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
 }
 
 /*
- * Version 2 tells in bits that version 1 reserves what it offers for version 1:
- * 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
+ * In version 2 the two low bits, which version 1 reserves, show what is offered
+ * for version 1: 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
  */
 static bool offers_v1(u8 byte)
 {
@@ -168,8 +168,8 @@ static bool offers_v1(u8 byte)
  * @out: filled on success, untouched on error
  * @why: reason, set on error
  *
- * The growth area is skipped unread (CLC-20). Whether the IPv4 or the IPv6
- * part is the right one is for the caller, who knows the connection.
+ * The growth area is skipped unread (CLC-20). The caller, which knows the
+ * connection, chooses between the IPv4 and the IPv6 part.
  *
  * Return: 0 or -EPROTO.
  */
@@ -196,12 +196,12 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 	if (len < SMCR_CLC_PROPOSAL_MIN + growth)
 		return reject(why, SMCR_R_CLC_LENGTH);
 
-	/* what follows has its offsets behind the growth area */
+	/* the growth area moves all that follows by its length */
 	area = buf + growth;
 	n = area[OFF_P_N_PREFIX];
 	if (n > SMCR_CLC_MAX_PREFIX)
 		return reject(why, SMCR_R_CLC_PREFIX);
-	/* a later version may have more behind what version 1 has */
+	/* a later version may append to what version 1 has */
 	end = SMCR_CLC_PROPOSAL_MIN + growth + n * SMCR_CLC_PREFIX_LEN;
 	if (later ? len < end : len != end)
 		return reject(why, SMCR_R_CLC_LENGTH);
@@ -317,9 +317,9 @@ static void encode_frame(u8 *buf, u16 msg_len, u8 type, u8 version, bool flag,
 
 /**
  * smcr_clc_encode_proposal() - encode a Proposal without growth area (A.2.2)
- * @in: values; the version is sent as it is (own Proposals say 1)
- * @buf: where to
- * @len: room there
+ * @in: values; the version is sent as it is (1 in own Proposals)
+ * @buf: filled with the message
+ * @len: size of @buf
  *
  * Return: length of the message, -EMSGSIZE or -EINVAL.
  */
@@ -360,8 +360,8 @@ int smcr_clc_encode_proposal(const struct smcr_clc_proposal *in, u8 *buf,
 /**
  * smcr_clc_encode_accept() - encode an Accept or Confirm (A.2.3, A.2.4)
  * @in: values
- * @buf: where to
- * @len: room there
+ * @buf: filled with the message
+ * @len: size of @buf
  *
  * Return: length of the message, -EMSGSIZE or -EINVAL.
  */
@@ -395,8 +395,8 @@ int smcr_clc_encode_accept(const struct smcr_clc_accept *in, u8 *buf,
 /**
  * smcr_clc_encode_decline() - encode a Decline (A.2.5)
  * @in: values
- * @buf: where to
- * @len: room there
+ * @buf: filled with the message
+ * @len: size of @buf
  *
  * Return: length of the message or -EMSGSIZE.
  */
@@ -416,8 +416,9 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
  * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
  * @rcvbuf: bytes the application wants to be able to receive unread
  *
- * Eye catchers, which take the first bytes of an element, are not known yet when the size
- * is chosen: with them an element holds so much less.
+ * When the size is chosen it is not known yet whether elements have eye
+ * catchers. Their bytes, the first of an element, are not added: with them it
+ * holds so much less.
  *
  * Return: smallest code whose bytes hold @rcvbuf, capped at 512 KiB.
  */

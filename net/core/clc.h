@@ -44,8 +44,8 @@ struct smcr_clc_accept {
 	u32 rkey;
 	u8 index;		/* 1..255 */
 	u32 token;		/* opaque to the receiver */
-	u8 bsize;		/* not range-checked by the decoder: see bsize_ok() */
-	u8 mtu;			/* not range-checked by the decoder: see mtu_ok() */
+	u8 bsize;		/* not range-checked: see smcr_bsize_ok() */
+	u8 mtu;			/* not range-checked: see smcr_mtu_ok() */
 	u64 va;			/* start of the RMB, not of the element */
 	u32 psn;		/* 24 bit */
 };
@@ -53,7 +53,7 @@ struct smcr_clc_accept {
 struct smcr_clc_decline {
 	bool out_of_sync;
 	u8 peer_id[8];
-	u32 diagnosis;		/* meaning is the sender's */
+	u32 diagnosis;		/* its meaning depends on the sender */
 };
 
 int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
@@ -85,7 +85,7 @@ static inline bool smcr_bsize_ok(u8 bsize)
 	return bsize <= SMCR_BSIZE_MAX;
 }
 
-/* Element length in bytes, eye catcher included (A.2.3); @bsize must be ok */
+/* Element length in bytes, eye catcher included (A.2.3); for a valid @bsize */
 static inline u32 smcr_bsize_bytes(u8 bsize)
 {
 	return (u32)SMCR_RMBE_MIN << bsize;

@@ -2,11 +2,11 @@
 /*
  * Connection state machine, RFC 7609 4.8. See close.h.
  *
- * transitions[] is all of it: the first row that fits decides. Rows say what a
- * transition asks for; smcr_close_step() leaves out what nobody would see (an
- * error after the application closed) or what was done before (a second reset
- * of the TCP connection), and stops the timer. Rows for the time after own C
- * have no error: C means that the application closed.
+ * transitions[] is the whole machine: the first row that matches applies. A row
+ * has the actions of a transition; smcr_close_step() omits those without effect
+ * (an error after the application closed, a second reset of the TCP
+ * connection), and stops the timer. Rows that apply after own C have no error:
+ * C means that the application closed.
  *
  * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the
  * RFC has no arrow, the item of the conformance catalogue. Arc 2 of Figure 22
@@ -15,7 +15,7 @@
 #include "env.h"
 #include "close.h"
 
-/* What a row may depend on: the facts, and what the machine remembers */
+/* Conditions of a row: facts, and members of struct smcr_close */
 enum {
 	G_UNREAD	= 1 << 0,
 	G_UNSENT	= 1 << 1,
@@ -27,7 +27,7 @@ enum {
 	G_WANT_CLOSED	= 1 << 7,
 };
 
-/* Actions of a row that stay inside the machine */
+/* Actions of a row that the caller does not see */
 enum {
 	ACT_WANT_DONE	= 1 << 30,
 	ACT_WANT_CLOSED	= 1 << 29,
@@ -85,30 +85,30 @@ struct smcr_close_row {
 
 #define PEER_CLOSE_WAITS (ST(PEER_CLOSE_WAIT1) | ST(PEER_CLOSE_WAIT2))
 #define APP_CLOSE_WAITS	(ST(APP_CLOSE_WAIT1) | ST(APP_CLOSE_WAIT2))
-/* C may have been sent, and then the peer owes its C or A */
+/* own C may have been sent; if so, the peer's C or A is due */
 #define PEER_WAITS	(PEER_CLOSE_WAITS | ST(PEER_FIN_CLOSE_WAIT))
-/* neither A was sent nor A received */
+/* A was neither sent nor received */
 #define OPEN	(ST(ACTIVE) | PEER_WAITS | APP_CLOSE_WAITS |		\
 		 ST(APP_FIN_CLOSE_WAIT))
 #define ABORTING (ST(PEER_ABORT_WAIT) | ST(PROCESS_ABORT))
 #define EV_ALL	((1u << NR_SMCR_CONN_EV) - 1)
 
 #define SEND_C		(DO(SEND_CLOSED) | DO(CLOSE_TIMER))
-/* C after the drain, for which the peer has to take the data */
+/* C after the drain; the timer bounds how long the peer takes for the data */
 #define WANT_C		(ACT_WANT_CLOSED | DO(CLOSE_TIMER))
 #define SEND_A		(DO(PURGE) | DO(SEND_ABORT))
 #define END_FIN		(DO(RELEASE) | DO(TCP_FIN))
 #define END_RST		(DO(RELEASE) | DO(TCP_RST))
 /* the peer's A, or its C (I-28), is still to come */
 #define ABORT_WAIT	(SEND_A | DO(TCP_RST) | DO(ABORT_TIMER))
-/* it came before */
+/* the peer's A or C came before */
 #define ABORT_END	(SEND_A | END_RST)
-/* the same, but what the peer wrote before its C stays readable */
+/* as ABORT_END, but what the peer wrote before its C stays readable */
 #define READER_END	(DO(DROP_TX) | DO(SEND_ABORT) | END_RST)
 
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
-	/* what a lost link has left to be said must not reach the new owner */
+	/* what failover would repeat must not reach the new connection */
 	ROW(ST(CLOSED), CONFLICT, 0,
 	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
 
@@ -127,7 +127,7 @@ static const struct smcr_close_row transitions[] = {
 	/* close() and shutdown(RDWR) */
 	ROW(OPEN, APP_CLOSE, G_APP_CLOSED,
 	    STAY, 0, 0, NONE, "CONN-06"),
-	/* queued while the peer's C came in: as CONN-14 */
+	/* data queued while the peer's C arrived: as CONN-14 */
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
 	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD | G_UNDRAINED,
@@ -150,7 +150,7 @@ static const struct smcr_close_row transitions[] = {
 	    PEER_FIN_CLOSE_WAIT, SEND_C, 0, NONE, "F22 4C"),
 	IGNORE(ST(PEER_FIN_CLOSE_WAIT) | ABORTING, EV(APP_CLOSE)),
 
-	/* the drain that a close or shutdown waited for */
+	/* the drain for which a close or shutdown waits */
 	ROW(OPEN, DRAINED, G_UNDRAINED,
 	    STAY, 0, 0, NONE, "CONN-06"),
 	ROW(ST(ACTIVE), DRAINED, G_WANT_CLOSED,
@@ -178,7 +178,7 @@ static const struct smcr_close_row transitions[] = {
 	       ST(APP_FIN_CLOSE_WAIT) | APP_CLOSE_WAITS | ABORTING,
 	       EV(RX_DONE)),
 
-	/* C from the peer: who waits to send wakes, too (CONN-19) */
+	/* C from the peer: EOF wakes senders that wait, too (CONN-19) */
 	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), RX_CLOSED, G_UNSENT,
 	    CLOSED, READER_END, ECONNRESET, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(ST(ACTIVE), RX_CLOSED, 0,
@@ -211,7 +211,7 @@ static const struct smcr_close_row transitions[] = {
 	IGNORE(OPEN | ST(PEER_ABORT_WAIT), EV(TX_ABORT_DONE)),
 
 	/*
-	 * Active abort. After own C there is no A: reset TCP, and wait on for
+	 * Active abort. No A follows own C: reset TCP, and go on waiting for
 	 * the peer, which may still write.
 	 */
 	ROW(PEER_WAITS, APP_ABORT, G_TX_CLOSED,
@@ -230,10 +230,10 @@ static const struct smcr_close_row transitions[] = {
 	    PEER_ABORT_WAIT, ABORT_WAIT, ECONNABORTED, CDC_CURSOR, "F23 1A"),
 	IGNORE(ABORTING, EV(VIOLATION)),
 
-	/* it will not close any more: its A, if anything, is still to come */
+	/* the peer will not send C any more: at most its A is still to come */
 	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
 	    STAY, DO(ABORT_TIMER), 0, TCP_RESET, "CONN-30"),
-	/* the peer's T_CLOSE ended before our application did: no error */
+	/* the peer's T_CLOSE expired before our application closed: no error */
 	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
 	    CLOSED, READER_END, 0, TCP_RESET, "I-28"),
 	ROW(OPEN, TCP_RESET, 0,
@@ -241,7 +241,7 @@ static const struct smcr_close_row transitions[] = {
 	    "F23 1A"),
 	IGNORE(ABORTING, EV(TCP_RESET)),
 
-	/* runs only after close, or own A: CONN-22 */
+	/* the timer runs only after close, or own A: CONN-22 */
 	ROW(PEER_WAITS, TIMER, G_TX_CLOSED,
 	    CLOSED, END_RST, 0, CLOSE_TIMEOUT, "CONN-21"),
 	ROW(OPEN, TIMER, G_WANT_CLOSED | G_RX_CLOSED,
@@ -299,13 +299,13 @@ static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
 		if ((row->from & (1u << st)) && (row->events & (1u << ev)) &&
 		    (row->guard & holds) == row->guard)
 			return row;
-	/* not reached: there is a row for everything */
+	/* not reached: every state has a row for every event */
 	return transitions;
 }
 
 /*
- * A timer runs exactly while the peer owes something to an application that
- * has closed: to take its data, or the answer to our C or A.
+ * The timer runs exactly while something of the peer is due after close() or an
+ * abort: that it consumes our data, or answers our C or A.
  */
 static bool timer_runs(const struct smcr_close *c)
 {
@@ -359,7 +359,7 @@ static void remember_actions(struct smcr_close *c, u32 actions)
 }
 
 /**
- * smcr_close_init() - start in ACTIVE: the handshake is complete
+ * smcr_close_init() - start in ACTIVE, after the handshake
  * @c: machine; zeroed memory is a machine in CLOSED
  */
 void smcr_close_init(struct smcr_close *c)
@@ -369,37 +369,38 @@ void smcr_close_init(struct smcr_close *c)
 }
 
 /**
- * smcr_close_step() - one event
+ * smcr_close_step() - process one event
  * @c: machine, updated
- * @ev: what happened
- * @facts: state of the buffers right now
+ * @ev: event
+ * @facts: state of the buffers at this moment
  * @why: reason to report for VIOLATION and the other abnormal events,
- *	 SMCR_R_NONE for the event's natural one
- * @out: what the caller has to do
+ *	 SMCR_R_NONE for that of the row
+ * @out: filled with what the caller has to do
  *
  * Every (state, event) pair is defined; events that mean nothing in a state
- * return no action. After CLOSED only CONFLICT has one, NO_TX. SEND_CLOSED or
+ * return no action. In CLOSED only CONFLICT returns one, NO_TX. SEND_CLOSED or
  * SEND_ABORT comes once in a connection's life, SEND_DONE at most once and
  * before them, RELEASE and one of TCP_FIN and TCP_RST once.
  *
- * What the peer wrote before its C is the application's: only its own close
- * (or an A that came with the C) drops it, no end of TCP, link or group does.
- * RELEASE may therefore find unread data. The element is then free when they
- * were read, or when the application has closed.
+ * What the peer wrote before its C stays readable: it is dropped when the
+ * application closes (or an A came with the C), not when TCP, link or group
+ * end. So there may be unread data at RELEASE. The element is then free as soon
+ * as they have been read, or the application has closed.
  *
- * What the caller owes the machine:
- * - of one CDC: first the cursors, if smcr_close_may_rx(), then D, C, A;
- * - data after the peer's D are a VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - data that arrive after the application closed are dropped: what was unread
- *   counts when it closes, and an A would cost the peer what it has not read yet.
- *   While a close waits for the drain (want_closed) they count as consumed, or two
- *   sides that both closed with full windows wait for each other;
- * - DRAINED when want_done or want_closed is set and nothing is undrained;
- *   to feed it at other times does no harm;
- * - while want_closed or after own C, unless the connection is ending for
- *   another reason, to start T_CLOSE anew when the peer has consumed an eighth of
- *   its element, or all: a slow reader gets everything, one that takes next to
- *   nothing does not keep the connection for ever.
+ * The caller
+ * - applies of one CDC first the cursors, if smcr_close_may_rx(), then D, C, A;
+ * - reports data after the peer's D as VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
+ * - drops data that arrive after the application closed: only what is unread
+ *   when it closes causes an A, and a later A would make the peer lose what it
+ *   has not read yet. While a close waits for the drain (want_closed) they
+ *   count as consumed, else two sides that closed with full windows wait for
+ *   each other;
+ * - feeds DRAINED when want_done or want_closed is set and nothing is
+ *   undrained; at other times it does no harm;
+ * - while want_closed is set or after own C, and unless the connection is
+ *   ending for another reason, restarts T_CLOSE when the peer has consumed an
+ *   eighth of its element, or all: a slow reader gets everything, one that
+ *   reads next to nothing does not keep the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
@@ -432,14 +433,14 @@ void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 }
 
 /**
- * smcr_close_may_send() - may the application queue data (CONN-19)
+ * smcr_close_may_send() - may the application queue data? (CONN-19)
  * @c: machine
  *
- * Also asked without the lock, in the midst of a step: an answer that comes too
- * early or too late is one of a moment before or after.
+ * Also called without the lock, during a step: the result may be that of a
+ * moment before or after.
  *
  * Return: false after own shutdown, close or abort, and after the peer's C or
- * A: EPIPE or the error reported.
+ * A: sending then fails with EPIPE or the error reported.
  */
 bool smcr_close_may_send(const struct smcr_close *c)
 {
@@ -452,7 +453,7 @@ bool smcr_close_may_send(const struct smcr_close *c)
 }
 
 /**
- * smcr_close_may_tx() - may a WRITE or a CDC be posted
+ * smcr_close_may_tx() - may a WRITE or a CDC be posted?
  * @c: machine; for SEND_* actions the state before the step counts
  *
  * Return: false after own C or A, after the peer's A, and in CLOSED.
@@ -464,10 +465,11 @@ bool smcr_close_may_tx(const struct smcr_close *c)
 }
 
 /**
- * smcr_close_may_rx() - do the cursors of the peer's CDCs count
+ * smcr_close_may_rx() - do the cursors of the peer's CDCs count?
  * @c: machine
  *
- * After D from the peer they still do: its consumer cursor lets own data flow.
+ * After the peer's D they still do: its consumer cursor opens the window for
+ * own data.
  *
  * Return: false after the peer's C or A, after own A, and in CLOSED.
  */

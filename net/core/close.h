@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Connection state machine: normal and abnormal close, RFC 7609 4.8
- * (conformance catalogue, Part D). One table; every row names its RFC arc.
+ * (conformance catalogue, Part D). The machine is one table; each row names its
+ * RFC arc.
  *
  * The shell keeps one struct smcr_close per connection under the connection's
  * lock, feeds events and carries out the actions: those that only touch the
@@ -14,8 +15,8 @@
 #include "reason.h"
 
 /*
- * Each list is the only place where its names are written: enum, trace events
- * and (states) netlink follow.
+ * Each list is the only place that has its names: the enum, the trace events
+ * and, for states, netlink are made from it.
  *
  *	X(NAME, "name in traces")
  */
@@ -23,21 +24,21 @@
 	/* no element in use */ \
 	X(CLOSED,		"Closed") \
 	X(ACTIVE,		"Active") \
-	/* sent D or C, heard nothing */ \
+	/* D or C sent, none received */ \
 	X(PEER_CLOSE_WAIT1,	"PeerCloseWait1") \
-	/* sent D or C, peer sent D */ \
+	/* D or C sent, D received */ \
 	X(PEER_CLOSE_WAIT2,	"PeerCloseWait2") \
-	/* sent D, peer sent C, app open */ \
+	/* D sent, C received, application not closed */ \
 	X(APP_FIN_CLOSE_WAIT,	"AppFinCloseWait") \
-	/* peer sent D or C, we nothing */ \
+	/* D or C received, none sent */ \
 	X(APP_CLOSE_WAIT1,	"AppCloseWait1") \
-	/* peer sent D or C, we sent D */ \
+	/* D or C received, D sent */ \
 	X(APP_CLOSE_WAIT2,	"AppCloseWait2") \
-	/* sent C, peer only D */ \
+	/* C sent, only D received */ \
 	X(PEER_FIN_CLOSE_WAIT,	"PeerFinCloseWait") \
-	/* sent A */ \
+	/* A sent */ \
 	X(PEER_ABORT_WAIT,	"PeerAbortWait") \
-	/* peer sent A, own A under way */ \
+	/* A received, own A pending */ \
 	X(PROCESS_ABORT,	"ProcessAbort")
 
 enum smcr_conn_st {
@@ -52,7 +53,7 @@ enum smcr_conn_st {
 	X(APP_SHUT_WR,		"shutdown-write") \
 	/* close() or shutdown(RDWR) */ \
 	X(APP_CLOSE,		"close") \
-	/* SO_LINGER 0, linger ran out */ \
+	/* SO_LINGER 0, or the linger time expired */ \
 	X(APP_ABORT,		"abort") \
 	/* all writes and their CDCs completed */ \
 	X(DRAINED,		"drained") \
@@ -60,17 +61,17 @@ enum smcr_conn_st {
 	X(RX_DONE,		"rx-done") \
 	X(RX_CLOSED,		"rx-closed") \
 	X(RX_ABORT,		"rx-abort") \
-	/* own A completed (or can never) */ \
+	/* own A has completed, or cannot complete */ \
 	X(TX_ABORT_DONE,	"tx-abort-done") \
-	/* RST on the TCP connection, or it cannot move to a link that works */ \
+	/* RST on TCP, or the connection cannot move to any working link */ \
 	X(TCP_RESET,		"tcp-reset") \
-	/* the timer that an action started */ \
+	/* the timer of CLOSE_TIMER or ABORT_TIMER expired */ \
 	X(TIMER,		"timer") \
-	/* no link can carry anything more */ \
+	/* the group has no usable link any more */ \
 	X(LGR_LOST,		"lgr-lost") \
-	/* peer broke a rule: active abort */ \
+	/* protocol violation by the peer: active abort */ \
 	X(VIOLATION,		"violation") \
-	/* element given away by its owner */ \
+	/* the peer gave the element to another connection */ \
 	X(CONFLICT,		"conflict")
 
 enum smcr_conn_ev {
@@ -88,11 +89,11 @@ enum smcr_conn_ev {
 #define SMCR_CLOSE_ACTIONS(X) \
 	/* drop unsent and unread data */ \
 	X(PURGE,	0,	"purge") \
-	/* CDC with D; with C; with A: nothing after C or A */ \
+	/* send a CDC with D, C or A; none follows C or A */ \
 	X(SEND_DONE,	1,	"send-done") \
 	X(SEND_CLOSED,	2,	"send-closed") \
 	X(SEND_ABORT,	3,	"send-abort") \
-	/* readers see the end after the data */ \
+	/* end of file for readers, behind the data */ \
 	X(EOF,		4,	"eof") \
 	/* report out.err to the application */ \
 	X(ERROR,	5,	"error") \
@@ -100,14 +101,14 @@ enum smcr_conn_ev {
 	X(CLOSE_TIMER,	6,	"close-timer") \
 	X(ABORT_TIMER,	7,	"abort-timer") \
 	X(STOP_TIMER,	8,	"stop-timer") \
-	/* orderly end of the TCP connection; reset it */ \
+	/* end the TCP connection in order; reset it */ \
 	X(TCP_FIN,	9,	"tcp-fin") \
 	X(TCP_RST,	10,	"tcp-rst") \
 	/* element and token are free, see smcr_close_step() */ \
 	X(RELEASE,	11,	"release") \
 	/* post no RDMA write from now on */ \
 	X(NO_TX,	12,	"no-tx") \
-	/* drop unsent data; unread ones stay */ \
+	/* drop unsent data; unread data stay */ \
 	X(DROP_TX,	13,	"drop-tx")
 
 enum {
@@ -118,7 +119,7 @@ enum {
 				  SMCR_ACT_SEND_ABORT,
 };
 
-/* What the machine remembers. Guarded by the owner's lock. */
+/* State of the machine of one connection. Guarded by the owner's lock. */
 struct smcr_close {
 	u8 st;			/* enum smcr_conn_st */
 	bool tx_done;		/* D was sent */
@@ -130,18 +131,18 @@ struct smcr_close {
 	bool app_closed;	/* application closed both directions */
 	bool want_done;		/* shutdown(WR) waits for the drain */
 	bool want_closed;	/* close waits for the drain */
-	bool tcp_rst;		/* TCP_RST was asked for */
+	bool tcp_rst;		/* TCP_RST was returned */
 };
 
 /*
- * What the shell knows at the moment of the event. @unsent decides whether the
- * peer's C finds data that nobody will read (CONN-14); a write whose completion
- * is not yet known may well have been read already and is no such data.
+ * Facts at the moment of the event. Data that are unsent when the peer's C
+ * arrives will never be read (CONN-14). Data of a pending write do not count as
+ * unsent: the peer may have read them already.
  */
 struct smcr_close_facts {
-	bool unread;		/* bytes for the application are not read */
-	bool unsent;		/* own bytes that no write was posted for */
-	bool undrained;		/* own bytes unsent, or writes/CDCs incomplete */
+	bool unread;		/* the application has bytes to read */
+	bool unsent;		/* own bytes for which no write was posted */
+	bool undrained;		/* own bytes unsent, or writes/CDCs pending */
 };
 
 struct smcr_close_out {
@@ -151,7 +152,10 @@ struct smcr_close_out {
 	const char *arc;	/* RFC arc or catalogue item, for tracing */
 };
 
-/* The peer has sent C or A, and so has this side, or it is about to (RMB-22) */
+/*
+ * Have both sides sent C or A (RMB-22)? Own C or A counts as soon as it is to
+ * be sent.
+ */
 static inline bool smcr_close_both_sent(const struct smcr_close *c)
 {
 	return (c->tx_closed || c->tx_abort) && (c->rx_closed || c->rx_abort);

@@ -23,7 +23,7 @@ void smcr_pos_add(const struct smcr_ring *ring, struct smcr_pos *pos, u32 n)
 }
 
 /**
- * smcr_pos_cursor() - the position as the wire shows it
+ * smcr_pos_cursor() - convert a position to the wire format
  * @ring: geometry
  * @pos: position
  *
@@ -51,7 +51,7 @@ struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
  * outside the element, behind @pos or beyond @limit is refused (CDC-19).
  *
  * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
- * element, or -EPROTO for a position that cannot be.
+ * element, or -EPROTO for an impossible position.
  */
 int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 		   struct smcr_cursor cur, u64 limit)
@@ -84,13 +84,13 @@ int smcr_pos_apply(const struct smcr_ring *ring, struct smcr_pos *pos,
 }
 
 /**
- * smcr_pos_behind() - is a cursor one of the ring before a position?
+ * smcr_pos_behind() - is a cursor behind a position, by a ring at most?
  * @ring: geometry that the cursor refers to
  * @pos: last known position
  * @cur: cursor from the wire
  *
- * Return: true if it means a position before @pos, not more than a ring back, and not
- * before the start of the connection.
+ * Return: true if @cur stands for a position before @pos, by a ring at most,
+ * and not before the start of the connection.
  */
 bool smcr_pos_behind(const struct smcr_ring *ring, const struct smcr_pos *pos,
 		     struct smcr_cursor cur)

@@ -2,9 +2,9 @@
 /*
  * Ring positions and wire cursors, RFC 7609 4.3, 4.7, A.4 (reading I-07).
  *
- * Inside, a position counts bytes since the start of the connection and never
- * goes backwards; the offset and the wrap number that the wire wants are
- * carried along, so that no division is needed on the data path.
+ * Internally a position counts bytes since the start of the connection and
+ * never goes backwards; the offset and the wrap number of the wire format are
+ * updated with it, so that no division is needed on the data path.
  */
 #ifndef _SMCR_CORE_CURSOR_H
 #define _SMCR_CORE_CURSOR_H
@@ -35,7 +35,10 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 	return ring->size - ring->base;
 }
 
-/* Where @pos->abs and @pos->off are looked at without the lock, as smcr_pos_add() */
+/*
+ * Copy a position; abs and off may be read without the lock, as by
+ * smcr_pos_add()
+ */
 static inline void smcr_pos_set(struct smcr_pos *pos, const struct smcr_pos *to)
 {
 	SMCR_SET(pos->abs, to->abs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Version 1: RFC 7609 as it is. See dialect.h. */
+/* Dialect of version 1, which is RFC 7609. See dialect.h. */
 #include "env.h"
 #include "dialect.h"
 
@@ -15,7 +15,7 @@ static bool v1_same_rnic(const u8 a[6], const u8 b[6])
 	return !memcmp(a, b, 6);
 }
 
-/* LG-02, LLC-21: a host may use one GID, or one number, on several ports */
+/* LG-02, LLC-21: a host may use one GID, or one QPN, on several ports */
 static bool v1_same_end(const struct smcr_end *a, const struct smcr_end *b)
 {
 	return a->qpn == b->qpn && !memcmp(a->gid, b->gid, 16) &&

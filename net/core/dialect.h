@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between versions of the protocol, behind the handshake: how long a
- * message is and how it is written, where data begin in an element, and what tells
- * one end of a link from another. A group has one; nothing else asks for a version.
+ * Dialects: what differs between versions of the protocol after the handshake,
+ * which is the length and the encoding of messages, where data begin in an
+ * element, and what identifies one end of a link. A group has one; no other
+ * code depends on the version.
  *
- * Adding one: a struct smcr_dialect; its CLC messages and what they agree on in clc.c,
- * kclc.c, hs_client.c and hs_server.c; which version a group has where it is made,
- * smcr_lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer receive buffers
- * (SMCR_RX_LEN); one of CDC that is not SMCR_WR_LEN long needs link->msg_len in tx.c.
+ * Adding one: a struct smcr_dialect; its CLC messages and what they negotiate
+ * in clc.c, kclc.c, hs_client.c and hs_server.c; the choice of a group's
+ * version in smcr_lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
+ * receive buffers (SMCR_RX_LEN); a CDC that is not SMCR_WR_LEN long needs
+ * link->msg_len in tx.c.
  */
 #ifndef _SMCR_CORE_DIALECT_H
 #define _SMCR_CORE_DIALECT_H
@@ -21,9 +23,9 @@ enum { SMCR_MSG_MAX = 64 };
 
 /**
  * struct smcr_end - one end of a link, as messages name it
- * @mac: of its port
+ * @mac: MAC address of its port
  * @gid: GID
- * @qpn: queue pair
+ * @qpn: queue pair number
  */
 struct smcr_end {
 	const u8 *mac;
@@ -33,11 +35,14 @@ struct smcr_end {
 
 /**
  * struct smcr_dialect - one version of the protocol
- * @version: for display and logs; who wants to know what follows from it asks here
+ * @version: for display and logs only; what depends on it is in the other
+ *	members
  * @msg_len: bytes of a message, CDC and LLC; links have a copy
- * @eye_len: where data begin in an element with an eye catcher; 0: no such thing
+ * @eye_len: offset of the data in an element with an eye catcher; 0: there is
+ *	none
  * @eye: the eye catcher, big endian in the element
- * @llc_form: form of LLC on a link of a group; @base as smcr_dialect_base() said
+ * @llc_form: form of LLC on the links of a group, from the result of
+ *	smcr_dialect_base()
  * @decode: smcr_llc_decode()
  * @encode: smcr_llc_encode()
  * @same_rnic: do two MACs name one RNIC?
@@ -60,13 +65,14 @@ struct smcr_dialect {
 extern const struct smcr_dialect smcr_dialect_v1;
 
 /**
- * smcr_dialect_base() - where data begin in the elements of a group
+ * smcr_dialect_base() - offset of the data in the elements of a group
  * @d: its dialect
  * @own: this side wants eye catchers
- * @peer: so does the peer
+ * @peer: the peer wants them; false as long as that is not known
  *
- * One side that wants them is enough (RMB-14); before the peer has spoken it is
- * taken for one that does not.
+ * One side that wants them is enough (RMB-14).
+ *
+ * Return: bytes from the start of an element.
  */
 static inline u32 smcr_dialect_base(const struct smcr_dialect *d, bool own,
 				    bool peer)

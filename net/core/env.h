@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The environment of the pure core, kernel side.
+ * Environment of the pure core, kernel side.
  *
  * Everything under net/core may use these headers and nothing else of the
  * kernel: no locks, no allocation, no time, no I/O, no printing. User space
@@ -19,8 +19,8 @@
 #include <linux/minmax.h>
 
 /*
- * A member that the caller's lock guards, and that is looked at without it, too:
- * written and, there, read in one go. User space has plain accesses.
+ * For a member that the caller's lock guards, but that is also read without it:
+ * stores and such reads are not torn. In user space these are plain accesses.
  */
 #define SMCR_SET(member, val)	WRITE_ONCE(member, val)
 #define SMCR_GET(member)	READ_ONCE(member)

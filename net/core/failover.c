@@ -5,7 +5,7 @@
 
 /**
  * smcr_fo_done() - the send of a CDC has completed without error (FO-04)
- * @fo: what has arrived
+ * @fo: failover point, advanced if the CDC is newer
  * @seq: its sequence number
  * @abs: its producer position
  */
@@ -19,29 +19,32 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
 
 /**
  * smcr_fo_plan() - move a connection to another link
- * @fo: what has arrived, updated
+ * @fo: failover point, updated
  * @ring: the peer's element
- * @facts: where sending has come to
+ * @facts: state of the connection
  * @plan: filled
  *
- * What the peer has read is not written again, though no completion has told of
- * it: its place in the ring may hold newer data. Nor is anything once A was posted:
- * A may have arrived, and with both A the element is free for another connection
- * (RMB-22).
+ * What the peer has read is not written again, even without its completion: its
+ * place in the ring may hold newer data. After A was posted nothing is written
+ * again: A may have arrived, and when both sides have sent A the element is
+ * free for another connection (RMB-22).
  */
 void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
 {
 	u64 from;
 
-	/* not every CDC is signalled */
+	/* not every CDC is signalled: some have arrived without a completion */
 	if (facts->drained && !facts->behind)
 		smcr_fo_done(fo, facts->seq, facts->prod.abs);
 	from = max(fo->abs, facts->cons.abs);
 	plan->redo = facts->seq != fo->seq;
 	plan->prod = facts->prod;
 	plan->bound = U64_MAX;
-	/* the peer has our C or A and has let the connection go (CDC-44) */
+	/*
+	 * not if our C or A has arrived: the peer has released the connection
+	 * (CDC-44)
+	 */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
 	if (facts->aborted || from >= facts->prod.abs)

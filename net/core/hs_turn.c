@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who runs a handshake. See hs_turn.h. */
+/* Ownership of a handshake: the table of its states. See hs_turn.h. */
 #include "env.h"
 #include "hs_turn.h"
 
@@ -23,11 +23,11 @@ struct turn_cell {
 /*
  * Columns: BEGIN, KICK, RUN, PARK, STOP, END, RESET.
  *
- * No event is lost: a KICK between the last look of the running thread and its
- * PARK makes it look again (AGAIN), and so does a STOP. A work that finds the
- * handshake in other hands, or another handshake of the same socket that is not
- * due, has nothing to do (RUN: NONE). Whoever stops a handshake that no thread
- * is at has it from then on (STOP: OURS) and need not wait for a worker.
+ * No event is lost: a KICK or a STOP between the last check of the running
+ * thread and its PARK makes it check again (AGAIN). A work has nothing to do
+ * (RUN: NONE) if another thread runs the handshake, or if the socket has a
+ * newer handshake that is not due. A thread that stops a handshake that no
+ * thread runs becomes its owner (STOP: OURS) and need not wait for a worker.
  */
 static const struct turn_cell turn_table[NR_SMCR_TURN][NR_SMCR_TURN_EV] = {
 	ROW(IDLE,
@@ -56,11 +56,11 @@ static const struct turn_cell turn_table[NR_SMCR_TURN][NR_SMCR_TURN_EV] = {
 #undef TO
 
 /**
- * smcr_turn_next() - what an event does to a handshake's state
+ * smcr_turn_next() - the transition of a handshake for an event
  * @word: enum smcr_turn, with or without SMCR_TURN_STOP
  * @ev: event
  *
- * Return: the new word, and what the caller has to do if it could set it.
+ * Return: the new word, and what the caller has to do after it has set that.
  */
 struct smcr_turn_step smcr_turn_next(u32 word, enum smcr_turn_ev ev)
 {

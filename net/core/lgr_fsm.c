@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The link group's state machine: where an event goes, what may run beside what.
+ * State machine of a link group: dispatch of events, collisions of exchanges.
  * See lgr_fsm.h.
  */
 #include "env.h"
@@ -26,7 +26,7 @@ static const struct lf_row *row_in(const struct lf_row *row, unsigned int n,
 	return NULL;
 }
 
-/* The steps, by the tables of the other files */
+/* The row of the step for a code, from the tables of the other files */
 static const struct lf_row *row_of(const struct smcr_lgr_fsm *f, u16 code)
 {
 	const struct lf_row *row;
@@ -62,8 +62,9 @@ static void step_link_down(struct lf *x, u8 slot)
 }
 
 /*
- * SMCR_LGR_EV_LINK_DOWN, and what the machine finds out itself. Connections move at
- * once, whoever has noticed (FO-02); then the link is deleted in the proper way.
+ * A link has failed: SMCR_LGR_EV_LINK_DOWN, or lf_fail(). Its connections move
+ * at once, whichever side has noticed (FO-02); then the link is deleted by
+ * DELETE LINK.
  */
 static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 {
@@ -87,12 +88,12 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	case SMCR_SLOT_ADDING:
 		break;
 	case SMCR_SLOT_GONE:
-		lf_answers_lost(x, slot);	/* its own, over itself */
+		lf_answers_lost(x, slot);	/* its own reply, over itself */
 		return;
 	default:
 		return;
 	}
-	x->ev = &ev;	/* what the rows below look at */
+	x->ev = &ev;	/* read by the rows below */
 	if (f->first) {
 		step_link_down(x, slot);
 		goto out;
@@ -107,14 +108,14 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
-	/* also one of which the notice was orderly, which the server may put off (LG-38) */
+	/* also after an orderly notice, which the server may put off (LG-38) */
 	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
 out:
 	x->ev = old;
 }
 
-/* What an event has done to links, when it is done with itself */
+/* Consequences of an event for links, after it has been processed */
 static void follow_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -135,19 +136,19 @@ static void follow_up(struct lf *x)
 
 /*
  * Requests that the step does not wait for: RFC 7609 3.5.5.3, conformance
- * catalogue E.1. Columns: no step, ADD LINK .. CONFIRM LINK, DELETE LINK. An own
- * RKEY exchange makes no difference: the two sides' are independent (LLC-17,
- * LLC-89), and what a client asks of the group waits until the server has ended
- * its own (LLC-84, LLC-86).
+ * catalogue E.1. Columns: no step, ADD LINK .. CONFIRM LINK, DELETE LINK. An
+ * own RKEY exchange makes no difference: it is independent of the peer's
+ * (LLC-17, LLC-89), and a notice of the client is carried out after the
+ * server's own exchange (LLC-84, LLC-86).
  */
 enum verdict {
 	DO,		/* now */
-	NOTE,		/* it is remembered, and done when the step is over */
-	DEFER,		/* the message is kept, and answered then */
+	NOTE,		/* it is remembered, and carried out after the step */
+	DEFER,		/* the message is kept, and answered after the step */
 	REFUSE,		/* reply with Z and C: come back later */
 	IGNORE,
-	GIVEN_UP,	/* now, and the step is over */
-	FAIL,		/* out of place: the link has failed (LLC-08) */
+	GIVEN_UP,	/* now; it ends the step */
+	FAIL,		/* unexpected: the link fails (LLC-08) */
 };
 
 struct verdict_row {
@@ -158,7 +159,7 @@ struct verdict_row {
 #define ROW(type_, none_, add_, del_) \
 	{ SMCR_LLC_##type_, { none_, add_, del_, IGNORE } }
 
-/* What a client says to the server */
+/* Requests of the client */
 static const struct verdict_row at_server[] = {
 	/* only servers begin these: LLC-18, LLC-36 */
 	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
@@ -174,17 +175,14 @@ static const struct verdict_row at_server[] = {
 	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
 };
 
-/*
- * What a server says to the client. A server serialises its exchanges (LLC-15),
- * so some cannot meet.
- */
+/* Requests of the server, which has one exchange at a time (LLC-15) */
 static const struct verdict_row at_client[] = {
-	/* steps of an exchange, always waited for */
+	/* parts of an exchange: valid only if a step waits for them */
 	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
 	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
-	/* GIVEN_UP: what the step waits for the server has given up, see there */
+	/* GIVEN_UP: the server has begun another exchange, see lf_given_up() */
 	ROW(ADD_LINK,		DO,	GIVEN_UP, GIVEN_UP),
-	/* ends an ADD LINK (LLC-24, LLC-25); sent again (LLC-50) */
+	/* ends an ADD LINK (LLC-24, LLC-25), or is repeated (LLC-50) */
 	ROW(DELETE_LINK,	DO,	DO,	DO),
 	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
 	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
@@ -200,8 +198,8 @@ static bool is_rkey(u8 type)
 }
 
 /*
- * The server is at something that the client has not heard of yet, and that may take
- * long: a refusal would be without a reason for the client.
+ * Is the server at a step of which no message was sent yet? It may take long,
+ * and the client would see no reason for a refusal.
  */
 static bool unheard(const struct smcr_lgr_fsm *f)
 {
@@ -214,7 +212,7 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	const struct verdict_row *row = f->server ? at_server : at_client;
 	unsigned int i;
 
-	/* what goes on with nothing is refused as ever */
+	/* a CONTINUATION of nothing is for the tables */
 	if (is_rkey(type) && unheard(f) &&
 	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
 		return DO;
@@ -225,8 +223,8 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 }
 
 /*
- * There is an RNIC that was not there before: a link may be possible now. With @ease
- * the waits between attempts are short again.
+ * An RNIC was added: a link may be possible now. With @ease the times between
+ * attempts are short again.
  */
 static void nic_added(struct lf *x, bool ease)
 {
@@ -239,8 +237,9 @@ static void nic_added(struct lf *x, bool ease)
 }
 
 /*
- * A client has an RNIC that could be used (LG-31, LG-32). One that says so all the
- * time does not keep the server from waiting longer with each attempt in vain.
+ * A client's notice of an RNIC (LG-31, LG-32). Only the first one after each
+ * T_RETRY resets the back-off: the times between failed attempts grow all the
+ * same.
  */
 static void peer_has_nic(struct lf *x)
 {
@@ -272,7 +271,7 @@ static void request_do(struct lf *x)
 	}
 }
 
-/* One is kept: the peer has no second one under way (LLC-15) */
+/* Only one can be deferred: the peer has no second one under way (LLC-15) */
 static void request_defer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -318,7 +317,7 @@ static void request(struct lf *x)
 	}
 }
 
-/* true for a reply to what was given up on its link (I-20) */
+/* True for a reply to a request that was abandoned on its link (I-20) */
 static bool late_reply(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
@@ -335,9 +334,9 @@ static bool late_reply(struct lf *x)
 }
 
 /*
- * On a link that was to go and stays, the reply to what was given up when the client did
- * not listen to it comes first. DELETE LINK tells what it is about; it may be answered over
- * another link.
+ * A link that was to be deleted stays. Replies to requests that the client
+ * ignored meanwhile, and that were abandoned, come first: true for these. Those
+ * to DELETE LINK, which may come over another link, differ in the link number.
  */
 static bool overtaken(struct lf *x)
 {
@@ -363,11 +362,11 @@ static void stray_reply(struct lf *x)
 }
 
 /*
- * An offer names a queue pair, a link and a GID (I-14); a client's notice need not:
- * all it says is that an offer is worth it, so no field of it can be wrong. A
- * CONTINUATION for a link that the client has given up is answered, as if it had
- * not been: the server would take the carrying link for dead (LLC-42), or for out
- * of sync if the count did not go on (LLC-40).
+ * An offer has to name a queue pair, a link and a GID (I-14); a client's
+ * notice, which only asks for an offer, need not: no field of it can be wrong.
+ * A CONTINUATION for a link that the client has given up is answered as if it
+ * had not been given up: else the server would take the carrying link for
+ * failed (LLC-42), or for out of sync if the count did not continue (LLC-40).
  */
 static bool message_invalid(struct lf *x)
 {
@@ -403,7 +402,7 @@ static void message(struct lf *x)
 		lf_end_asked(x);
 		return;
 	}
-	/* what comes on a link that is to go is stale (LLC-54) */
+	/* what comes on a failed or deleted link is stale (LLC-54) */
 	if (s->st == SMCR_SLOT_FREE || s->st == SMCR_SLOT_GONE ||
 	    s->st == SMCR_SLOT_FAILED)
 		return;
@@ -413,14 +412,14 @@ static void message(struct lf *x)
 	}
 	if (message_invalid(x))
 		return;
-	/* on a link that is being added nothing but CONFIRM LINK (LLC-05) */
+	/* a link that is being added carries CONFIRM LINK only (LLC-05) */
 	if (s->st == SMCR_SLOT_MAKING ||
 	    (s->st == SMCR_SLOT_ADDING && x->ev->slot == x->f->subject &&
 	     m->type != SMCR_LLC_CONFIRM_LINK)) {
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}
-	/* what was begun again over another link waits for the reply there */
+	/* a repeated step waits for the reply on its new carrier */
 	if (x->ev->slot != x->f->carrier || !row_of(x->f, code) || overtaken(x))
 		if (late_reply(x))
 			return;
@@ -454,7 +453,7 @@ static void timer_over(struct lf *x)
 		x->f->want_link = true;
 		x->f->backoff_reset = false;
 		x->f->retrying = false;
-		if (!x->f->server)	/* nothing answers a notice */
+		if (!x->f->server)	/* a notice has no reply */
 			lf_retry(x);
 		break;
 	default:
@@ -478,7 +477,7 @@ static void made(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
-	if (s->st != SMCR_SLOT_MAKING)	/* not wanted any more: STOP follows it */
+	if (s->st != SMCR_SLOT_MAKING)	/* not needed any more: STOP follows */
 		return;
 	s->own = x->ev->nic;
 	if (!x->ev->ok)
@@ -546,9 +545,10 @@ static void dispatch(struct lf *x)
 }
 
 /*
- * A link that has to be deleted, or SMCR_NO_SLOT. First the one that the client is
- * at already, when the request has to be sent again (LLC-50), then one on which it does
- * not listen any more (LLC-54): it may be the one that would carry the request.
+ * A link that has to be deleted, or SMCR_NO_SLOT. First one whose DELETE LINK
+ * was sent and has to be sent again (LLC-50), then one on which the client
+ * ignores requests (LLC-54): else that may be the one that would carry the
+ * request.
  */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {
@@ -571,8 +571,8 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * A client only tells that it could have another link (LG-31), and not while the group has
- * as many as may be (LG-11).
+ * A client only sends a notice that another link is possible (LG-31), and none
+ * while the group has its maximum of links (LG-11).
  */
 static void client_idle(struct lf *x)
 {
@@ -589,10 +589,11 @@ static void client_idle(struct lf *x)
 }
 
 /*
- * Nothing is under way: what has been waiting begins, one at a time (LLC-15).
- * A server does not change the group during an own RKEY exchange either. One that has
- * waited for an exchange already comes before another link: a client with one notice
- * after the other does not keep it off. Links to delete come first, there are only so many.
+ * No step is under way: begin the next exchange that is pending, one at a time
+ * (LLC-15). A server does not change the group during an own RKEY exchange
+ * either. Deletions come first: their number is limited. An RKEY exchange that
+ * has waited for another exchange comes before another link: repeated notices
+ * of a client do not put it off for ever.
  */
 static bool idle(struct lf *x)
 {
@@ -628,7 +629,7 @@ static bool idle(struct lf *x)
 	return true;
 }
 
-/* A link that was to go stays: what came on it meanwhile. False: nothing has */
+/* Process a request that was kept, if its link stays; false: there is none */
 static bool kept(struct lf *x)
 {
 	const struct smcr_lgr_ev *old = x->ev;
@@ -643,7 +644,7 @@ static bool kept(struct lf *x)
 }
 
 /**
- * smcr_lgr_fsm_init() - a new link group
+ * smcr_lgr_fsm_init() - initialise the machine of a new link group
  * @f: state
  * @server: own role
  * @max_links: symmetric links that this side wants at most, 1..8; at 1 a server
@@ -664,9 +665,10 @@ void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 }
 
 /**
- * smcr_lgr_fsm_step() - something has happened in a link group
+ * smcr_lgr_fsm_step() - process one event of a link group
  * @f: state
- * @ev: what; the slot of MADE, UP, MOVED and STOPPED is one that an action named
+ * @ev: event; the slot of MADE, UP, MOVED and STOPPED is one that an action
+ *	named
  * @out: filled with actions, to be carried out in their order
  *
  * Context: any; the caller serialises all calls for one group.

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The link group as a state machine: what LLC does with its links, RFC 7609
- * 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (conformance catalogue, LG, LLC
- * and Part E).
+ * State machine of a link group: how LLC adds, deletes and replaces its links,
+ * RFC 7609 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (conformance
+ * catalogue, LG, LLC and Part E).
  *
- * An event goes in, actions come out, and there is nothing else: no time, no
- * addresses, no keys. The caller carries the actions out in their order and
- * reports what became of them as further events. It has one group in its hands
- * at a time, so that nothing overtakes anything.
+ * The machine turns an event into actions. It knows no time, no addresses and
+ * no keys. The caller carries the actions out in their order and reports their
+ * outcome as further events. It passes the events of a group one after the
+ * other.
  *
- * Messages are those of core/llc.h. What the machine does not know in one that it
- * sends (addresses, keys) the caller fills in; what it cannot check in one that
- * arrives the caller says in struct smcr_lgr_facts. TEST LINK does not come here:
- * see link_test.h.
+ * Messages are those of core/llc.h. In one that is sent the caller fills in
+ * what the machine does not know (addresses, keys); of one that has arrived it
+ * checks what the machine cannot check, and passes the result in struct
+ * smcr_lgr_facts. TEST LINK is not part of the machine: see link_test.h.
  */
 #ifndef _SMCR_CORE_LGR_FSM_H
 #define _SMCR_CORE_LGR_FSM_H
@@ -23,7 +23,7 @@
 #include "reason.h"
 #include "alloc.h"
 
-/* What a link has come to; X(NAME, "name") */
+/* States of a link; X(NAME, "name") */
 #define SMCR_SLOT_STATES(X)						\
 	X(FREE,		"free")						\
 	/* its queue pair is being made */				\
@@ -71,7 +71,7 @@ enum smcr_slot_st {
 	X(C_ADD_TOKENS,		ADD,	"add-tokens")			\
 	X(C_ADD_CONFIRM,	ADD,	"add-confirm")			\
 	X(C_ADD_UP,		ADD,	"add-up")			\
-	/* first contact: the second link has failed, both must agree */ \
+	/* first contact: second link failed, until the server deletes it */ \
 	X(C_ADD_LOST,		ADD,	"add-lost")			\
 	/* DELETE LINK of one link */					\
 	X(S_DEL_MOVE,		DEL,	"delete-move")			\
@@ -92,24 +92,24 @@ enum smcr_lgr_step {
 /* Own RKEY exchange, beside the steps above */
 enum smcr_rkey_st {
 	SMCR_RKEY_NONE,
-	SMCR_RKEY_WANTED,	/* to be begun as soon as nothing is under way */
+	SMCR_RKEY_WANTED,	/* begins when no other exchange is under way */
 	SMCR_RKEY_PREPARE,	/* the caller registers the RMB on all links */
 	SMCR_RKEY_SENT,		/* a reply is due */
 };
 
-/* What an own RKEY exchange has come to */
+/* Outcome of an own RKEY exchange */
 enum smcr_rkey_res {
 	SMCR_RKEY_OK,
-	SMCR_RKEY_REFUSED,	/* do not ask again before there is a new cause */
+	SMCR_RKEY_REFUSED,	/* do not ask again without a new reason */
 	SMCR_RKEY_AGAIN,	/* the group changes, or the link has failed */
-	SMCR_RKEY_FAILED,	/* could not be registered: SMCR_LGR_EV_RKEY_READY */
+	SMCR_RKEY_FAILED,	/* the RMB could not be registered */
 };
 
 /* How first contact ends */
 enum smcr_first_res {
 	SMCR_FIRST_OK,
-	SMCR_FIRST_DECLINE,	/* the peer has to be told by CLC */
-	SMCR_FIRST_RESET,	/* a Decline would be too late */
+	SMCR_FIRST_DECLINE,	/* by a Decline to the peer */
+	SMCR_FIRST_RESET,	/* by a reset: too late for a Decline */
 };
 
 enum smcr_lgr_timer {
@@ -121,41 +121,41 @@ enum smcr_lgr_timer {
 	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
 };
 
-/* How long a timer runs; the caller knows how much that is */
+/* Time of a timer; the caller knows the value */
 enum smcr_lgr_span {
 	SMCR_SPAN_LLC,		/* T_LLC */
-	SMCR_SPAN_NOTICE,	/* twice that: the server may be at something else */
+	SMCR_SPAN_NOTICE,	/* 2 T_LLC: another exchange may come first */
 	SMCR_SPAN_FIRST,	/* T_LLC_FIRST */
 	SMCR_SPAN_FIRST_SEND,	/* half of it: for the own send completion */
 	SMCR_SPAN_RETRY,	/* T_LINK_RETRY, times 2 to the power of .n */
 };
 
-/* What the machine cannot know of a message; all false: nothing is wrong */
+/* What the caller has found out about a message; all zero: nothing is wrong */
 struct smcr_lgr_facts {
 	bool link_data;		/* addresses or QPN are not those announced */
-	bool echo;		/* RKEY reply: not what was asked */
+	bool echo;		/* RKEY reply: does not match the request */
 	bool full;		/* CONFIRM RKEY: no room for another RToken */
 	u8 rkey_mask;		/* DELETE RKEY: those that are not known, or in use */
 	u8 nic;			/* ADD LINK: the peer's RNIC */
 };
 
-/* Events. Of those that are pending at the same time the caller passes the first one here first */
+/* Events, in the order in which the caller passes those that are pending */
 #define SMCR_LGR_EVENTS(X)						\
 	/* a message: slot, msg, facts */				\
 	X(MSG,		"msg")						\
-	/* a timer is over: timer */					\
+	/* a timer has expired: timer */				\
 	X(TIMER,	"timer")					\
-	/* first contact: link 0 is there; nic, peer_nic */		\
+	/* first contact: link 0 exists; nic, peer_nic */		\
 	X(FIRST,	"first")					\
 	/* the last message of first contact was delivered */		\
 	X(FIRST_SENT,	"first-sent")					\
-	/* CONFIRM RKEY or, .ok, DELETE RKEY is wanted */		\
+	/* CONFIRM RKEY or, if .ok, DELETE RKEY is wanted */		\
 	X(WANT_RKEY,	"want-rkey")					\
-	/* another link could be had */					\
+	/* another link may be possible */				\
 	X(WANT_LINK,	"want-link")					\
 	/* a link has failed here: slot, why */				\
 	X(LINK_DOWN,	"down")						\
-	/* outcome of DO_MAKE: slot, ok, why, n RTokens, own and peer's RNIC */ \
+	/* outcome of DO_MAKE: slot, ok, why, n RTokens, own RNIC: nic */ \
 	X(MADE,		"made")						\
 	/* outcome of DO_UP: slot, ok, why */				\
 	X(UP,		"up")						\
@@ -167,11 +167,12 @@ struct smcr_lgr_facts {
 	X(END_SENT,	"end-sent")					\
 	/* outcome of DO_STOP: slot */					\
 	X(STOPPED,	"stopped")					\
-	/* a link shall go: slot, del_reason, orderly */		\
+	/* a link is to be deleted: slot, del_reason, orderly */	\
 	X(WANT_DEL,	"want-del")					\
-	/* outcome of DO_PREPARE: ok, why, n other links; behind LINK_DOWN of those without */ \
+	/* outcome of DO_PREPARE, after LINK_DOWN of links on which it failed: */ \
+	/* ok, why, slot to send on */					\
 	X(RKEY_READY,	"rkey-ready")					\
-	/* the group ends: why, msg.delete_link with reason 0: no message */ \
+	/* the group ends: why, msg.delete_link; its reason 0: no message */ \
 	X(WANT_END,	"want-end")
 
 enum smcr_lgr_evt {
@@ -181,7 +182,7 @@ enum smcr_lgr_evt {
 	NR_SMCR_LGR_EV
 };
 
-/* smcr_lgr_act.report: the send completion is no event */
+/* Value of smcr_lgr_act.report: the send completion is no event */
 enum { SMCR_LGR_NO_REPORT = SMCR_LGR_EV_MSG };
 
 struct smcr_lgr_ev {
@@ -202,7 +203,7 @@ struct smcr_lgr_ev {
 	/* send out->msg[.msg], about link .about, on .slot; .report: event of its delivery */ \
 	X(SEND,		"send")						\
 	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
-	/* server: .n attempts were in vain, .again: no RNIC has come since */ \
+	/* server: .n attempts have failed, .again: no RNIC was added since */ \
 	X(MAKE,		"make")						\
 	/* server: the client's end of .slot is in out->msg[.msg] */	\
 	X(CONNECT,	"connect")					\
@@ -213,7 +214,7 @@ struct smcr_lgr_ev {
 	/* move the connections of .slot; .orderly: when all is delivered; .answers: */ \
 	/* the reply goes over the link, which has to work until then */ \
 	X(MOVE,		"move")						\
-	/* .slot, which was to be left, is used again */		\
+	/* .slot, which was leaving, is used again */			\
 	X(STAY,		"stay")						\
 	/* .slot is not to be used any more, .why; comes before MOVE or STOP */ \
 	X(FAIL,		"fail")						\
@@ -226,9 +227,9 @@ struct smcr_lgr_ev {
 	X(PREPARE,	"prepare")					\
 	/* the own RKEY exchange is over: .res */			\
 	X(RKEY_DONE,	"rkey-done")					\
-	/* RTokens for the link that is added, in out->msg[.msg], by .about */ \
+	/* RTokens for the link being added: out->msg[.msg], received on .about */ \
 	X(LEARN,	"learn")					\
-	/* RTokens of an RMB, .last: the last of them; DELETE RKEY: gone */ \
+	/* RTokens of an RMB to learn, .last: the last of them; or to forget */ \
 	X(LEARN_RMB,	"learn-rmb")					\
 	X(FORGET_RMB,	"forget-rmb")					\
 	/* settle the number of links, eye catchers, user IDs: out->msg[.msg] */ \
@@ -241,7 +242,7 @@ struct smcr_lgr_ev {
 	X(DEAD,		"dead")						\
 	/* its connections are lost */					\
 	X(LOSE,		"lose")						\
-	/* nothing is left to be said: release it */			\
+	/* no message is left to be sent: release the group */		\
 	X(RELEASE,	"release")
 
 enum smcr_lgr_do {
@@ -268,7 +269,7 @@ struct smcr_lgr_act {
 	enum smcr_reason why;
 };
 
-/* More than any event brings; the tests look at that */
+/* More than any event yields; the tests check that */
 enum { SMCR_LGR_ACTS = 48, SMCR_LGR_MSGS = 24 };
 
 struct smcr_lgr_out {
@@ -277,31 +278,46 @@ struct smcr_lgr_out {
 	struct smcr_llc msg[SMCR_LGR_MSGS];
 };
 
-/*
- * struct smcr_fsm_link - one link
+/**
+ * struct smcr_fsm_link - one link of a group
  * @st: enum smcr_slot_st
  * @num: link number, 0 while it has none
- * @was: GONE: its number before
- * @own, @peer: RNICs
- * @age: counts up with every link that becomes active
+ * @was: the number that it had before it became GONE
+ * @own: own RNIC
+ * @peer: RNIC of the peer
+ * @age: number that grows with every link that becomes active
  * @notice_sent: client: the server was asked to delete it
- * @deaf: client: ... and something that came on it since then is ignored for good (LLC-54)
- * @answering: client: GONE when the reply to DELETE LINK has been delivered
- * @asked_on: client: links over which the server has asked to delete it, while connections move
- * @via: link that carries the notice, or the reply; server: that carried the notice
- * @timed: T_NOTICE runs; client: the notice is disorderly (I-53); server: see lf_client_says()
- * @waits: client: how often the notice was given more time
- * @del: it shall be deleted: @del_reason, @del_orderly
- * @wanted: ... since the client wants it to be
- * @unheard: server: it stays, but the client wanted it to go, and may take so many
- *	links that are lost for good ones yet
- * @later: this side has wanted it to go, in order, and it stayed: it goes when another one comes
- * @stays: server: how often it stayed on the client's word, since a link has come
- * @del_sent: server: the client was asked to delete it, and has not answered
- * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before it knew the link
- * @ignore_replies: replies that may still come to what was given up, bits by type
- * @owed: server: ... those that come before any other one if the link is not deleted
- * @sure: ... and it is not
+ * @deaf: client: a request that came on it after the notice was ignored and not
+ *	kept (LLC-54), so the link cannot stay
+ * @answering: client: it is GONE, but not stopped before the reply to DELETE
+ *	LINK has been delivered
+ * @asked_on: client: slots of the links over which the server has asked to
+ *	delete it, bits, while connections move
+ * @via: slot of the link that carries the notice or the reply; server: of the
+ *	one that has carried the client's notice
+ * @timed: T_NOTICE runs; client: the notice is disorderly (I-53); server: see
+ *	lf_client_says()
+ * @waits: client: how often T_NOTICE was started anew
+ * @del: it is to be deleted, with @del_reason and @del_orderly
+ * @wanted: server: @del is set since the client has asked for it
+ * @unheard: server: it stays though the client has asked to delete it; the
+ *	number of lost links that the client may still take for usable, see
+ *	srv_del_silent()
+ * @del_orderly: the deletion is orderly
+ * @del_reason: reason code of DELETE LINK
+ * @later: this side has wanted to delete it, in order, but it stayed; it is
+ *	deleted when another link is added
+ * @stays: server: how often a notice of the client has made it stay since a
+ *	link was added
+ * @del_sent: server: DELETE LINK of it was sent, and not answered yet
+ * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before it knew
+ *	that the link is confirmed
+ * @ignore_replies: types of replies, bits, that may still come to abandoned
+ *	requests
+ * @owed: server: those of @ignore_replies that come before any other if the
+ *	link stays, as the client has kept the requests
+ * @sure: server: those of @ignore_replies that do come before any other, as the
+ *	link has stayed
  */
 struct smcr_fsm_link {
 	u8 st;
@@ -330,57 +346,77 @@ struct smcr_fsm_link {
 	u16 sure;
 };
 
-/* Client: a request that is ignored while its link is to go: see lf_ignored() */
+/*
+ * Client: a request on a link that the server was asked to delete, see
+ * lf_ignored()
+ */
 struct smcr_lgr_kept {
 	u8 slot;
 	struct smcr_lgr_facts facts;
 	struct smcr_llc msg;
 };
 
-/* The server has one exchange of each kind at a time, and may have given some up */
+/*
+ * The server has one exchange of each kind at a time, and may have abandoned
+ * some
+ */
 enum { SMCR_LGR_KEPT = 4 };
 
-/*
- * struct smcr_lgr_fsm - all that it knows; the caller's lock or single thread
- * guards it
+/**
+ * struct smcr_lgr_fsm - state of the machine of one link group
  * @server: own role
- * @max_links: symmetric links, from this side; then as negotiated
+ * @max_links: maximum of symmetric links: this side's, then the negotiated one
  * @single: this side wants one link only
- * @first: first contact is not settled
- * @sending: its last message has not been delivered yet
- * @ending: the group is dead; what is left is to tell the peer
+ * @first: first contact is not over
+ * @sending: the own last message of first contact has not been delivered yet
+ * @ending: the group is dead; at most messages about that are still to be sent
  * @step: enum smcr_lgr_step
- * @carrier, @subject: links that the step uses, and is about
- * @tokens_left: RTokens still to be told
- * @peer_tokens: count of those that the peer tells
+ * @carrier: slot of the link that carries the messages of the step
+ * @subject: slot of the link that the step is about
+ * @tokens_left: own RTokens that are still to be sent
+ * @peer_tokens: count of those that the peer sends
+ * @ages: age of the next link that becomes active
  * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
- * @asked_link: server: the client asks for one while a queue pair is made for another attempt
- * @cause: ... since an RNIC has come, not just since time has passed
- * @cause_tried: ... and that is what the attempt under way was for
- * @backoff_reset: a notice of the client has set @tries back since T_RETRY was over last
- * @tries: attempts in vain, for T_RETRY
+ * @asked_link: server: a notice of the client came while the queue pair of an
+ *	attempt is made; if that fails the next attempt follows at once
+ * @cause: an RNIC was added since the last attempt, on either side
+ * @cause_tried: the attempt under way was begun with @cause set
+ * @backoff_reset: a notice of the client has reset @tries since T_RETRY expired
+ *	last
+ * @tries: number of failed attempts, for T_RETRY
  * @retrying: T_RETRY runs
  * @rkey: enum smcr_rkey_st
- * @rkey_passed: a wanted one has waited for another exchange to end
- * @rkey_waits: T_RKEY was over so often during exchanges of the peer
+ * @rkey_passed: the own RKEY exchange is wanted, and has waited for another
+ *	exchange
+ * @rkey_waits: how often T_RKEY has expired during exchanges of the peer
  * @rkey_del: the own exchange is DELETE RKEY
- * @rkey_stale: a link was offered since it was prepared
- * @rkey_lost: a link was deleted since then
- * @rkey_preparing: the caller is at DO_PREPARE, wanted or not
- * @rkey_via: link that carries it
- * @rkey_type: the last message of it that was sent
- * @rkey_left: entries that further messages have to bring
+ * @rkey_stale: a link was offered since DO_PREPARE of the own exchange
+ * @rkey_lost: a link was deleted since DO_PREPARE of the own exchange
+ * @rkey_preparing: the caller carries out DO_PREPARE, whether still wanted or
+ *	not
+ * @rkey_via: slot of the link that carries the own exchange
+ * @rkey_type: type of the last message of the own exchange that was sent
+ * @rkey_left: entries that further messages of the own exchange have to bring
  * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
- * @peer_via: link that carries it
- * @peer_named: slots named in it so far
- * @failed_pending: slots of which an event has found that they failed, until that is done
- * @gone, @gone_at: numbers of the links that were deleted last, 0 none; the next place
+ * @peer_via: slot of the link that carries the peer's CONFIRM RKEY
+ * @peer_named: slots that the peer's CONFIRM RKEY has named so far, bits
+ * @failed_pending: slots, bits, that an event has found to have failed, until
+ *	follow_up() has handled that
+ * @gone: numbers of the links that were deleted last, 0: none
+ * @gone_at: the next index of @gone
+ * @deferred_via: slot of the link that @deferred came on, SMCR_NO_SLOT: there
+ *	is none
+ * @n_kept: number of requests in @kept
+ * @end_tried: slots over which the end was sent, bits
+ * @end_reply: @end is sent as a reply
+ * @end: the message that ends the group
  * @deferred: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
- * @deferred_via: link that it came on, SMCR_NO_SLOT: none
- * @kept, @n_kept: client: requests that are ignored unless their link stays, the oldest first
- * @end_tried: slots over which the end was told
- * @end: what is said in the end
- * @end_reply: ... as a reply
+ * @kept: client: requests that are ignored unless their link stays, the oldest
+ *	first
+ * @nums: link numbers
+ * @slot: links
+ *
+ * The caller's lock or single thread guards it.
  */
 struct smcr_lgr_fsm {
 	bool server;

@@ -10,9 +10,10 @@
 /* Server */
 
 /*
- * A notice, while a link is being added. It may be older than that, or newer: see lf_make().
- * The client takes the offer that it gets for the answer (LLC-74); when none comes, there
- * is another attempt at once (LG-27).
+ * A notice arrives while a link is being added. It may be older than the
+ * attempt, or newer, so it is a cause of the next one: see lf_make(). The
+ * client takes an offer that follows for the answer (LLC-74); if none follows,
+ * there is another attempt at once (LG-27).
  */
 void lf_add_asked(struct lf *x)
 {
@@ -37,7 +38,7 @@ void lf_srv_offer(struct lf *x)
 	lf_step_sent(x, SMCR_LGR_S_ADD_REPLY);
 }
 
-/* The link that was to be added is given up before the client knows of it */
+/* Give up the link that is being added, without a message about it */
 void lf_add_dropped(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -50,7 +51,7 @@ void lf_add_dropped(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* Of the RNICs that could be offered another one with each attempt in vain */
+/* Order the queue pair; after each failed attempt another RNIC is offered */
 static void lf_make(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_MAKE, slot);
@@ -118,7 +119,7 @@ static void srv_tell(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_TOKENS, lf_span(f));
 }
 
-/* The carrying link is out of sync: nothing that it carries counts any more */
+/* The carrier is out of sync or silent: it fails, or first contact does */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -143,7 +144,7 @@ static void srv_replied(struct lf *x)
 	if (f->sending)
 		lf_first_sent(x);
 	f->cause_tried = false;
-	if (al->rejected) {	/* nothing else in it matters (I-49) */
+	if (al->rejected) {	/* no other field matters (I-49) */
 		srv_refused(x);
 		return;
 	}
@@ -158,7 +159,7 @@ static void srv_replied(struct lf *x)
 		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-31, LG-12 */
 		return;
 	}
-	if (f->single) {	/* the offer was for form's sake (LG-18) */
+	if (f->single) {	/* LG-18 demands the offer, not the link */
 		lf_add_undo(x, SMCR_DEL_LOST_PATH);
 		return;
 	}
@@ -166,7 +167,7 @@ static void srv_replied(struct lf *x)
 	srv_tell(x);
 }
 
-/* true if the message fits what was announced; else the exchange has failed */
+/* True if the CONTINUATION is the one that is due; else a link fails */
 static bool tokens_ok(struct lf *x)
 {
 	const struct smcr_llc_add_link_cont *ac = &x->ev->msg.add_link_cont;
@@ -262,13 +263,13 @@ static void srv_confirmed(struct lf *x)
 	lf_settled(x);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	replace_asym(x);
-	/* there may be RNICs for more of them; else there is no redundancy yet */
+	/* there may be RNICs for more links; else redundancy may be missing */
 	f->want_link = true;
 }
 
 /*
- * The client knows of the link, or may, and it cannot be: DELETE LINK tells
- * (LG-25, LLC-24, LLC-25), and in first contact data wait for the reply.
+ * Give up a link that the client knows, or may know: it is deleted by DELETE
+ * LINK (LG-25, LLC-24, LLC-25), and in first contact data wait for the reply.
  */
 void lf_add_undo(struct lf *x, u32 del_reason)
 {
@@ -285,13 +286,13 @@ void lf_add_undo(struct lf *x, u32 del_reason)
 	lf_del_begin(x, slot);
 }
 
-/* It is lost, or spoilt by the peer, or silent (LLC-48) */
+/* The new link failed, timed out, or the peer broke a rule on it (LLC-48) */
 static void srv_undo(struct lf *x)
 {
 	lf_add_undo(x, lf_del_reason(x->ev->why));
 }
 
-/* The RNIC of the link is lost while the client is to reply (I-20) */
+/* The new link's RNIC is lost; the reply that is due is ignored (I-20) */
 static void srv_subject_lost(struct lf *x)
 {
 	lf_carrier(x)->ignore_replies |= x->f->step == SMCR_LGR_S_ADD_REPLY ?
@@ -318,8 +319,8 @@ static void srv_silent(struct lf *x)
 }
 
 /*
- * The link that carries the exchange is lost. The client may have the new one
- * already: it is deleted over another, if there is one.
+ * The link that carries the exchange is lost. The client may know the new one
+ * already: that is deleted over another link, if there is one.
  */
 static void srv_carrier_lost(struct lf *x)
 {
@@ -339,7 +340,7 @@ static void srv_carrier_lost(struct lf *x)
 	s->del = true;
 	s->del_orderly = false;
 	s->del_reason = SMCR_DEL_LOST_PATH;
-	/* without a reason: the client wants to be rid of the carrying link */
+	/* without a reason: the client has asked to delete the carrying link */
 	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
 		x->ev->why ?: SMCR_R_LINK_DELETED;
 	f->subject = SMCR_NO_SLOT;
@@ -371,7 +372,7 @@ void lf_offered(struct lf *x)
 	u8 slot;
 
 	f->sending = false;
-	f->want_link = false;		/* this is the answer to it (LLC-74) */
+	f->want_link = false;		/* the offer is the answer (LLC-74) */
 	if (!smcr_mtu_ok(al->mtu)) {
 		clt_refuse(x, x->ev->slot, al->link_num, SMCR_ADD_LINK_BAD_MTU);
 		return;
@@ -393,7 +394,7 @@ void lf_offered(struct lf *x)
 	s->peer = x->ev->facts.nic;
 	f->carrier = x->ev->slot;
 	f->subject = slot;
-	/* what the peer confirms from now on need not be known on this link */
+	/* an own CONFIRM RKEY under way does not cover this link */
 	f->rkey_stale = true;
 	lf_pass_msg(x, SMCR_LGR_DO_MAKE, slot);
 	lf_step(x, SMCR_LGR_C_ADD_MAKE, LF_NO_TIMER);
@@ -436,7 +437,7 @@ static void clt_made(struct lf *x)
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
 }
 
-/* The client's next two RTokens on a link (LLC-36, LLC-38) */
+/* Send the client's next two RTokens on a link (LLC-36, LLC-38) */
 void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -525,7 +526,7 @@ static void clt_silent(struct lf *x)
 	carrier_fails(x, SMCR_R_LLC_TIMEOUT);
 }
 
-/* Neither can tell the other over this link; another one does, if there is one */
+/* The carrier is lost: the notice goes over another link, if there is one */
 static void clt_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;

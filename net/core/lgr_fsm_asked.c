@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DELETE LINK of one link, as the peer asks for it: RFC 7609 3.5.5.1.3,
- * 3.5.5.1.4. See lgr_fsm.h.
+ * Requests of the peer to delete one link: RFC 7609 3.5.5.1.3, 3.5.5.1.4. See
+ * lgr_fsm.h.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-enum { LF_STAYS = 4 };	/* on a client's word, until another link comes */
+enum { LF_STAYS = 4 };	/* by notices, until another link is added */
 
 static void unknown_link(struct lf *x)
 {
@@ -18,7 +18,7 @@ static void unknown_link(struct lf *x)
 	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
 }
 
-/* LLC-49: a window in time, while the link is being destroyed */
+/* LLC-49: is a link with this number being destroyed? */
 static bool is_cleaned(const struct smcr_lgr_fsm *f, u8 num)
 {
 	u8 i;
@@ -30,7 +30,7 @@ static bool is_cleaned(const struct smcr_lgr_fsm *f, u8 num)
 	return false;
 }
 
-/* What the step waits for on its carrying link, bit by type */
+/* Types of replies, bits, that the step waits for on its carrier */
 static u16 awaited(const struct smcr_lgr_fsm *f)
 {
 	switch (f->step) {
@@ -46,8 +46,8 @@ static u16 awaited(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * The client does not listen to this link any more (LLC-54): what was begun on it
- * has failed, and is begun again over another.
+ * The client ignores requests on this link from now on (LLC-54): exchanges that
+ * were begun on it have failed, and are begun again over another link.
  */
 static void begun_in_vain(struct lf *x, u8 slot)
 {
@@ -60,7 +60,7 @@ static void begun_in_vain(struct lf *x, u8 slot)
 			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
 			   BIT(SMCR_LLC_DELETE_RKEY);
 	}
-	/* the client is answered there until the link goes */
+	/* the client's own requests are answered until the link is deleted */
 	if (x->ev->msg.delete_link.orderly)
 		lf_rkey_in_vain(x, slot);
 	else
@@ -74,10 +74,11 @@ static void begun_in_vain(struct lf *x, u8 slot)
 }
 
 /*
- * On a link that is to go comes a notice about the only other one, in @slot: it is the one
- * in @slot that goes. What the client has sent on the link before it asked for its end may
- * come later than that, so it counts only if no third one is there. A client that has it
- * so with the one and the other in turn is not followed for ever.
+ * A notice about the only other link, in @slot, arrives on a link that is to be
+ * deleted: does the latter stay, as the client has lost the other one? What the
+ * client had sent on a link before it asked to delete that may arrive
+ * afterwards, so this holds only without a third link. The number of times is
+ * limited, in case the client asks to delete the one and the other in turn.
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
@@ -99,9 +100,9 @@ static void go_on(struct lf *x)
 }
 
 /*
- * A client's notice (LLC-47). It is done when nothing else is under way (LLC-75,
- * LLC-80, LLC-86). If the client has lost the link already nothing is delivered
- * on it any more, so connections leave it at once.
+ * A client's notice (LLC-47). The link is deleted when no other exchange is
+ * under way (LLC-75, LLC-80, LLC-86). If the client has lost the link already
+ * nothing is delivered on it any more, so connections move at once.
  */
 static void srv_del_noticed(struct lf *x, u8 slot)
 {
@@ -111,7 +112,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 
 	if (goes_on(x, slot))
 		go_on(x);
-	if (s->del_sent)		/* the client will see that it is being done */
+	if (s->del_sent)		/* DELETE LINK is under way already */
 		return;
 	if (!s->del) {
 		s->del_orderly = dl->orderly;
@@ -125,7 +126,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
-	/* the only link goes when nothing is under way on it (LLC-75, LLC-86) */
+	/* the only link: deleted when nothing is under way (LLC-75, LLC-86) */
 	if ((s->st != SMCR_SLOT_ACTIVE && s->st != SMCR_SLOT_LEAVING) ||
 	    lf_usable(f, slot) == SMCR_NO_SLOT)
 		return;
@@ -146,7 +147,7 @@ static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 report)
 	m->delete_link.reason = s->del_reason;
 }
 
-/* The reply, and then the end of the link when it has been delivered (LG-36) */
+/* Reply to DELETE LINK; when that is delivered the link is stopped (LG-36) */
 static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -172,7 +173,7 @@ static void clt_moved(struct lf *x)
 	struct smcr_lgr_fsm *f = x->f;
 	u8 slot = f->subject, i;
 
-	/* over which link the server has asked last the order of arrival does not tell */
+	/* answer all: the order of arrival does not show which is the newest */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
 			clt_del_reply(x, i, slot, SMCR_LGR_NO_REPORT);
@@ -181,7 +182,7 @@ static void clt_moved(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* The server will ask again over another link (LLC-50) ... */
+/* The carrier of the request is lost: the server repeats that (LLC-50) */
 static void clt_del_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -197,11 +198,11 @@ static void clt_del_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
-	/* whether it does or not: what was said on the link is not answered */
+	/* in any case the requests on the link are not answered */
 	lf_forget_link(x, slot);
 }
 
-/* ... unless it has done so already */
+/* The carrier is lost: another one over which the server has asked, if any */
 static void clt_del_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -217,7 +218,7 @@ static void clt_del_carrier_lost(struct lf *x)
 	clt_del_lost(x);
 }
 
-/* The link is gone for the server; its connections move all the same */
+/* The server has deleted the link already; its connections go on moving */
 static void del_given_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -230,11 +231,12 @@ static void del_given_up(struct lf *x)
 }
 
 /*
- * Client: a server has one exchange at a time (LLC-15), and begins another one. So it
- * does not go on with the one of the step: its carrying link has failed there
- * (LLC-33), or it has waited for less long than T_LLC here, as Linux does (2 s), and
- * has dropped what it was about without a word. Nothing of it can follow: what it was
- * about ends here, too, and is not told, since the server knows no such link any more.
+ * Client: the server begins an exchange, of which it has one at a time
+ * (LLC-15). So it has abandoned that of the step: its carrying link has failed
+ * at the server (LLC-33), or the server's timeout was shorter than our T_LLC
+ * (Linux: 2 s), and it has dropped the link that the step is about without a
+ * message. No message of that exchange follows: the step ends here, too, and
+ * without a message, since the server does not know the link any more.
  *
  * Return: false if the step is no part of such an exchange.
  */
@@ -248,7 +250,7 @@ bool lf_given_up(struct lf *x)
 		lf_add_dropped(x);
 		return true;
 	case SMCR_LGR_C_DEL_MOVE:
-		/* what comes on the link that is to go may be older */
+		/* a message on the link to be deleted may be older */
 		if (x->ev->slot == x->f->subject)
 			return false;
 		del_given_up(x);
@@ -286,9 +288,9 @@ static void clt_delete(struct lf *x, u8 slot)
 }
 
 /*
- * The server's request for one link. What is under way it has given up: an ADD
- * LINK (LLC-24, LLC-25, LLC-33), or the deletion of another link, whose carrying
- * link it has found to be bad (LLC-50).
+ * The server's request for one link. It has abandoned the exchange under way:
+ * an ADD LINK (LLC-24, LLC-25, LLC-33), or the deletion of another link, whose
+ * carrying link has failed at the server (LLC-50).
  */
 static void clt_del_asked(struct lf *x, u8 slot)
 {
@@ -297,14 +299,14 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	if (f->step != SMCR_LGR_IDLE) {
 		if (f->step == SMCR_LGR_C_DEL_MOVE &&
 		    x->ev->slot == f->subject && slot != f->subject) {
-			/* older than the request that the link is to go, or ... */
+			/* older than the request about the link it came on */
 			if (x->ev->msg.delete_link.orderly ||
 			    !lf_subject(x)->del_orderly)
 				return;
-			/* ... the server has lost the others, and that one stays */
+			/* or the server has lost the others: that link stays */
 			lf_stays(x, f->subject);
 		} else if (f->step == SMCR_LGR_C_DEL_MOVE) {
-			/* the same again, over another link */
+			/* the same request, over another link */
 			if (slot == f->subject) {
 				f->carrier = x->ev->slot;
 				lf_subject(x)->asked_on |= BIT(f->carrier);
@@ -327,7 +329,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	clt_delete(x, slot);
 }
 
-/* DELETE LINK of one link, a request; the verdict was DO */
+/* A request to delete one link; the verdict was DO */
 void lf_del_asked(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -345,7 +347,7 @@ void lf_del_asked(struct lf *x)
 		clt_del_asked(x, slot);
 }
 
-/* The server does not know a link that we want it to delete (LLC-49) */
+/* The server does not know a link that it was asked to delete (LLC-49) */
 void lf_link_unknown(struct lf *x)
 {
 	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
@@ -364,10 +366,11 @@ void lf_link_unknown(struct lf *x)
 }
 
 /*
- * Client: a request came on a link that the server was asked to delete. It is ignored
- * (LLC-54), and kept: if the link stays, since all others are lost, the server waits for
- * the answer (FO-24). What it says of another link that it has lost counts at once: it may
- * not have read what was sent on that one.
+ * Client: a request came on a link that the server was asked to delete. It is
+ * ignored (LLC-54), but kept: if the link stays, since all others are lost, the
+ * server waits for the answer (FO-24). A disorderly DELETE LINK of another link
+ * counts at once: the server has lost that link, and may not have received what
+ * was sent on it.
  */
 void lf_ignored(struct lf *x)
 {
@@ -391,7 +394,7 @@ void lf_ignored(struct lf *x)
 		lf_fail(x, slot, SMCR_R_LINK_DELETED);
 }
 
-/* The oldest of them whose link is not to go any more, as @ev; those of links that went go */
+/* Take the oldest kept request whose link stays; drop those of deleted links */
 bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 {
 	struct smcr_lgr_fsm *f = x->f;

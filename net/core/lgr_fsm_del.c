@@ -8,7 +8,7 @@
 
 enum { LF_NOTICE_WAITS = 32 };	/* more exchanges than there can be links */
 
-/* Replies that went over a link that is lost: the server asks again (LLC-50) */
+/* Forget replies sent over a lost link: the server asks again (LLC-50) */
 void lf_answers_lost(struct lf *x, u8 via)
 {
 	u8 i;
@@ -20,7 +20,7 @@ void lf_answers_lost(struct lf *x, u8 via)
 	}
 }
 
-/* Notices that went over a link that is lost go over another (LLC-51) */
+/* Send notices that went over a lost link again, over another one (LLC-51) */
 static void notices_lost(struct lf *x, u8 via)
 {
 	u8 i;
@@ -31,7 +31,7 @@ static void notices_lost(struct lf *x, u8 via)
 			lf_notice(x, i);
 }
 
-/* The timer of a link that is to go: see lf_notice() and lf_client_wait() */
+/* Start T_NOTICE of a link: see lf_notice() and lf_client_wait() */
 static void notice_arm(struct lf *x, u8 slot)
 {
 	x->f->slot[slot].timed = true;
@@ -49,7 +49,7 @@ void lf_notice_over(struct lf *x, u8 slot)
 	s->notice_sent = false;
 }
 
-/* A link is deleted: nothing refers to it any more but its queue pair */
+/* A link is deleted; its slot is free when the queue pair is destroyed */
 void lf_stop(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -74,7 +74,7 @@ void lf_stop(struct lf *x, u8 slot)
 	notices_lost(x, slot);
 }
 
-/* What a DELETE LINK says of the reason (LLC-48) */
+/* The reason code of DELETE LINK (LLC-48) */
 u32 lf_del_reason(enum smcr_reason why)
 {
 	switch (why) {
@@ -93,7 +93,7 @@ u32 lf_del_reason(enum smcr_reason why)
 	}
 }
 
-/* The group is dead, and the peer is not told (CONN-32) */
+/* The group is dead, without a message to the peer (CONN-32) */
 void lf_last_link_lost(struct lf *x, enum smcr_reason why)
 {
 	x->f->ending = true;
@@ -112,7 +112,7 @@ static u8 n_failed(const struct smcr_lgr_fsm *f)
 	return n;
 }
 
-/* A link that is to go is not deleted: it is used again */
+/* Take back the deletion of a link: it is used again */
 void lf_stays(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -145,9 +145,9 @@ void lf_stays(struct lf *x, u8 slot)
 }
 
 /*
- * All other links are lost. One that is to be deleted in order still works, and its
- * deletion is taken back (FO-24), unless the server waits for an answer to something
- * that was ignored there. True: there is one, but not @not.
+ * All other links are lost: take back the orderly deletion of one that still
+ * works (FO-24), but not of @not, and not if the server waits for the reply to
+ * a request that was ignored there for good. True: there is one.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -168,9 +168,10 @@ bool lf_take_back(struct lf *x, u8 not)
 }
 
 /*
- * Client: ask the server, over another link, to delete one (LLC-47). It goes on without
- * one that has failed at once (LG-37). What is orderly the server may put off: its silence
- * says nothing of the link that carries the notice (I-53).
+ * Client: ask the server, over another link, to delete one (LLC-47). The client
+ * goes on at once without one that has failed (LG-37). An orderly deletion has
+ * no timer: the server may put it off, so its silence does not show that the
+ * link with the notice failed (I-53).
  */
 void lf_notice(struct lf *x, u8 slot)
 {
@@ -180,7 +181,7 @@ void lf_notice(struct lf *x, u8 slot)
 	struct smcr_llc *m;
 
 	if (via == SMCR_NO_SLOT)
-		return;		/* the group ends with it */
+		return;		/* no other link: the group ends */
 	m = lf_send(x, via, SMCR_LLC_DELETE_LINK, false, SMCR_LGR_NO_REPORT, slot);
 	m->delete_link.link_num = s->num;
 	m->delete_link.orderly = s->del_orderly;
@@ -193,8 +194,10 @@ void lf_notice(struct lf *x, u8 slot)
 }
 
 /*
- * Client: the server is at another exchange. It has one at a time (LLC-15), and each
- * message of it may be waited for: the link that carried the notice is not to blame.
+ * Client: a message of another exchange has come. The server has one at a time
+ * (LLC-15) and may wait for each message of it, so the notices get more time:
+ * that they are not answered does not show that the links that carried them
+ * have failed.
  */
 void lf_notices_wait(struct lf *x)
 {
@@ -212,7 +215,7 @@ void lf_notices_wait(struct lf *x)
 	}
 }
 
-/* What else went with the link, and what was said on it */
+/* Drop what was under way on a lost link: RKEY exchanges, replies, notices */
 void lf_forget_link(struct lf *x, u8 slot)
 {
 	lf_rkey_link_down(x, slot);
@@ -220,10 +223,10 @@ void lf_forget_link(struct lf *x, u8 slot)
 	notices_lost(x, slot);
 }
 
-/* Is there a link but @slot that is not to be deleted? */
+/* Is there a link other than @slot that is not to be deleted? */
 static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 {
-	u8 i = lf_usable(f, slot);	/* one that stays, if there is one */
+	u8 i = lf_usable(f, slot);	/* one not to be deleted comes first */
 
 	return i != SMCR_NO_SLOT && !f->slot[i].del;
 }
@@ -244,13 +247,13 @@ static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 		lf_notice(x, slot);
 }
 
-/* SMCR_LGR_EV_WANT_DEL: by the operator, or since the RNIC is to go */
+/* SMCR_LGR_EV_WANT_DEL: by the operator, or as the RNIC will be removed */
 void lf_want_del(struct lf *x)
 {
 	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
 }
 
-/* Another link has come: those that stayed for want of one go (LG-34, LG-38) */
+/* A link was added: delete those that had to stay without it (LG-34, LG-38) */
 void lf_go_after_all(struct lf *x)
 {
 	u8 i;
@@ -284,8 +287,10 @@ static void del_send(struct lf *x)
 }
 
 /*
- * The client wants the last link to go; the server does not. Where another link carried the
- * notice the client listens to nothing here but to the end of the group (LLC-54).
+ * The last link is to be deleted. If only this side has wanted that, it stays.
+ * If the client has, the group ends: by DELETE LINK for all if another link
+ * carried the notice, since the client ignores all other requests here then
+ * (LLC-54).
  */
 static void only_link_left(struct lf *x, u8 slot)
 {
@@ -302,7 +307,10 @@ static void only_link_left(struct lf *x, u8 slot)
 		lf_only_link(x, &dl);
 }
 
-/* A client's timer, if its notice has one (I-53), began before the loss and is as long */
+/*
+ * Server: wait for the notice of lf_client_says(). The client's T_NOTICE, if it
+ * runs (I-53), began before the loss and is as long.
+ */
 void lf_client_wait(struct lf *x)
 {
 	u8 slot = lf_usable(x->f, SMCR_NO_SLOT);
@@ -311,7 +319,7 @@ void lf_client_wait(struct lf *x)
 		notice_arm(x, slot);
 }
 
-/* One link is deleted; its connections move before that (LG-34) */
+/* Begin to delete a link; its connections move before that (LG-34) */
 void lf_del_begin(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -334,8 +342,9 @@ void lf_del_begin(struct lf *x, u8 slot)
 }
 
 /*
- * The client has deleted @gone, and says so over @on. Its notice that @on is to go came
- * over @gone, so it is the older one, and the client listens again.
+ * The client has replied over @on that it has deleted @gone. If its notice
+ * about @on came over @gone, the notice is older than the reply, and void: @on
+ * stays.
  */
 static void listens_again(struct lf *x, u8 on, u8 gone)
 {
@@ -344,8 +353,9 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 }
 
 /*
- * Server: the reply to a request that was given up. The link that it was about may have
- * been taken to stay since then, as an old notice came over it: it does not.
+ * Server: a late reply to a DELETE LINK that was abandoned. If that link was
+ * taken to stay meanwhile, as an old notice came over it, it has failed: the
+ * client deleted it.
  */
 void lf_deleted_late(struct lf *x)
 {
@@ -358,12 +368,12 @@ void lf_deleted_late(struct lf *x)
 		lf_fail(x, slot, SMCR_R_LINK_DELETED);
 }
 
-/* The client's reply: both clean up (LG-35) */
+/* The client's reply: the link is deleted on both sides (LG-35) */
 static void srv_deleted(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	/* a reply is to what it names (I-20) */
+	/* a reply has to name the link (I-20) */
 	if (x->ev->slot != f->carrier ||
 	    x->ev->msg.delete_link.link_num != lf_subject(x)->num) {
 		if (f->first)
@@ -373,7 +383,10 @@ static void srv_deleted(struct lf *x)
 			lf_fail(x, x->ev->slot, SMCR_R_LLC_LINK_DATA);
 		return;
 	}
-	/* asked twice on it, with another carrier in between: so is the answer */
+	/*
+	 * a DELETE LINK sent twice here, with another carrier between, has two
+	 * replies
+	 */
 	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
 	listens_again(x, f->carrier, f->subject);
@@ -386,9 +399,10 @@ static void srv_deleted(struct lf *x)
 }
 
 /*
- * LLC-50: the link that carried the request is not usable either. But if the client has
- * wanted that to go, and has not seen that all others are lost, it does not listen there
- * until its notices about the lost ones are not answered (LLC-51, LLC-54).
+ * LLC-50: the carrier of the request is not usable either. But if the client
+ * has asked to delete the carrier, and has not noticed that all others are
+ * lost, it ignores the request until its notices about the lost ones have timed
+ * out (LLC-51, LLC-54).
  */
 static void srv_del_silent(struct lf *x)
 {
@@ -406,7 +420,7 @@ static void srv_del_silent(struct lf *x)
 		lf_fail(x, f->carrier, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The link is to be deleted all the same, over another one */
+/* The carrier is lost: DELETE LINK goes over another link */
 static void srv_del_carrier_lost(struct lf *x)
 {
 	if (x->f->first) {
@@ -417,7 +431,10 @@ static void srv_del_carrier_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* LLC-51: no request of the server came for the disorderly notice over .via */
+/*
+ * T_NOTICE is over. Client: no DELETE LINK has followed the disorderly notice
+ * over .via (LLC-51). Server: no notice has come, see lf_client_says().
+ */
 void lf_notice_silent(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -446,7 +463,7 @@ void lf_answer_sent(struct lf *x, u8 slot)
 
 /* The end of the group */
 
-/* A link on which the end can be told and was not yet */
+/* A usable link over which the end was not sent yet */
 static u8 end_link(const struct smcr_lgr_fsm *f)
 {
 	u8 i;
@@ -465,7 +482,7 @@ static void end_over(struct lf *x)
 	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
 }
 
-/* LLC-52: over one link after the other until it is delivered */
+/* Send the end over one link after the other until it is delivered (LLC-52) */
 static void end_send(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -485,7 +502,7 @@ static void end_send(struct lf *x)
 	lf_arm(x, SMCR_LGR_T_END, SMCR_SPAN_LLC);
 }
 
-/* SMCR_LGR_EV_WANT_END: the group is dead; what is told is in the event */
+/* SMCR_LGR_EV_WANT_END: the group is dead; the event has the message */
 void lf_end(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -515,8 +532,9 @@ static void end_asked(struct lf *x, enum smcr_reason why,
 }
 
 /*
- * The peer wants the only link to go, and with it the group. The server answers
- * with a request of its own (LLC-47), the client with its reply (LG-36).
+ * The peer asks to delete the only link, and with it the group. The server
+ * answers with a request of its own (LLC-47), the client with its reply
+ * (LG-36).
  */
 void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl)
 {
@@ -539,9 +557,10 @@ void lf_end_asked(struct lf *x)
 }
 
 /*
- * Does the peer answer? A server gets a reply about a single link (LG-35), a
- * client that has asked for an orderly end the server's own DELETE LINK (LG-41).
- * A client whose link is about to fail need not wait (LG-37).
+ * Does the peer answer? A server gets a reply if it has named a single link
+ * (LG-35), a client that has asked for an orderly end gets the server's own
+ * DELETE LINK (LG-41). A client whose link is about to fail need not wait
+ * (LG-37).
  */
 static bool end_has_answer(const struct smcr_lgr_fsm *f)
 {

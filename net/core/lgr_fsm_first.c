@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * First contact: CONFIRM LINK of the first link, and how it ends, RFC 7609
+ * First contact: the steps up to CONFIRM LINK of the first link, RFC 7609
  * 3.5.1.5, C.2, C.3, C.7.1. See lgr_fsm.h.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-/* First contact, the first link */
-
-/* What has to be had could not be had: why is the caller's */
+/* The outcome of MAKE or UP is a failure: Decline with its reason */
 static void first_fails(struct lf *x)
 {
 	lf_first_over(x, SMCR_FIRST_DECLINE, x->ev->why);
@@ -23,7 +21,7 @@ static void first_active(struct lf *x)
 
 /*
  * SMCR_LGR_EV_FIRST. The server makes the queue pair of the second link before it
- * says anything: what can fail does so while there is a way back (CLC-57).
+ * sends anything: if that fails a Decline is still possible (CLC-57).
  */
 void lf_first(struct lf *x)
 {
@@ -52,7 +50,7 @@ static void srv_first_made(struct lf *x)
 	lf_step(x, SMCR_LGR_S_FIRST_UP, LF_NO_TIMER);
 }
 
-/* The RNIC of the second link goes before it is offered: another one, later */
+/* The second link's RNIC is lost before the offer: another is offered later */
 static void srv_first_lost(struct lf *x)
 {
 	lf_stop(x, x->f->subject);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the link group's state machine share. See lgr_fsm.h. */
+/* Internals of the link group's state machine, for its files. See lgr_fsm.h. */
 #ifndef _SMCR_CORE_LGR_FSM_INT_H
 #define _SMCR_CORE_LGR_FSM_INT_H
 
 #include "lgr_fsm.h"
 
-/* One event on its way through the machine */
+/* An event while the machine processes it */
 struct lf {
 	struct smcr_lgr_fsm *f;
 	const struct smcr_lgr_ev *ev;
@@ -16,8 +16,8 @@ struct lf {
 };
 
 /*
- * What a step can be waiting for: a message; an event, or its failure; the failure of
- * the link that the step uses, or is about
+ * What a step can wait for: a message; an event, with or without success; the
+ * failure of the carrier, or of the subject
  */
 #define LF_ASKS(type_)		SMCR_LLC_##type_
 #define LF_REPLY(type_)		(SMCR_LLC_##type_ | 0x80)
@@ -28,7 +28,7 @@ struct lf {
 
 #define LF_NO_TIMER		0xff	/* lf_step(): nothing of the peer is due */
 
-/* One row of the machine: what @step does when @code comes */
+/* One row of the machine: the function for a step and a code (LF_*) */
 struct lf_row {
 	u8 step;
 	u16 code;
@@ -122,7 +122,10 @@ void lf_peer_refuse(struct lf *x);
 void lf_peer_deletes(struct lf *x);
 void lf_deferred_answer(struct lf *x);
 
-/* Does a link that is to go, but has not yet, still work as ever? */
+/*
+ * May a link stay whose deletion is not complete? Only if that is orderly, not
+ * for a lost path, and no request on the link was dropped.
+ */
 static inline bool lf_can_stay(const struct smcr_fsm_link *s)
 {
 	return s->del_orderly && s->del_reason != SMCR_DEL_LOST_PATH &&

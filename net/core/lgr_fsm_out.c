@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all steps of a link group use: its links, the actions of an event, how
- * first contact ends. See lgr_fsm.h.
+ * Common parts of the steps of a link group: actions, links, the end of first
+ * contact. See lgr_fsm.h.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
@@ -13,7 +13,7 @@ struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot)
 	struct smcr_lgr_out *out = x->out;
 	struct smcr_lgr_act *a;
 
-	/* the tests see that it never comes to that */
+	/* never: the tests check the limit */
 	if (out->n == SMCR_LGR_ACTS)
 		out->n--;
 	a = &out->act[out->n++];
@@ -34,7 +34,7 @@ static struct smcr_llc *out_msg(struct lf *x, struct smcr_lgr_act *a)
 	return &out->msg[a->msg];
 }
 
-/* Send a message on link @slot; the caller fills in what it knows of it */
+/* Send a message on link @slot; the calling step fills in its fields */
 struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
 			 u8 report, u8 about)
 {
@@ -82,7 +82,7 @@ void lf_disarm(struct lf *x, u8 timer)
 	lf_act(x, SMCR_LGR_DO_DISARM, SMCR_NO_SLOT)->timer = timer;
 }
 
-/* The next step, which waits for the peer for @span, or LF_NO_TIMER */
+/* Enter a step that waits for the peer for @span; LF_NO_TIMER: it does not */
 void lf_step(struct lf *x, u8 step, u8 span)
 {
 	x->f->step = step;
@@ -93,8 +93,9 @@ void lf_step(struct lf *x, u8 step, u8 span)
 }
 
 /*
- * Another attempt at a link later, as long as there is no redundancy (LG-27). A
- * client's attempts are at these times only: a time that runs is not put off.
+ * Make another attempt at a link later, as long as there is no redundancy
+ * (LG-27). A client only makes attempts at these times: its timer is not
+ * restarted while it runs.
  */
 void lf_retry(struct lf *x)
 {
@@ -103,15 +104,17 @@ void lf_retry(struct lf *x)
 		return;
 	x->f->retrying = true;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
-	/* the client has not answered: the RNIC that has come is still to be tried */
+	/*
+	 * no reply of the client: the RNIC that was added is still to be tried
+	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
-	/* longer waits there are not, but other RNICs */
+	/* on overflow: the longest time, but further RNICs */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
 }
 
-/* There is redundancy again, or not */
+/* A link was added: short times again; no timer if there is redundancy */
 void lf_retry_done(struct lf *x)
 {
 	x->f->tries = 0;
@@ -134,8 +137,9 @@ u8 lf_free_slot(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Is link @a better than @b to send something on? One on which the client listens
- * (LLC-54), then one that stays, then the older
+ * Is link @a better than @b to send something on? First one on which the client
+ * does not ignore requests (LLC-54), then one that is not to be deleted, then
+ * the older one.
  */
 static bool better(const struct smcr_fsm_link *a, const struct smcr_fsm_link *b)
 {
@@ -146,7 +150,7 @@ static bool better(const struct smcr_fsm_link *a, const struct smcr_fsm_link *b)
 	return a->age < b->age;
 }
 
-/* The oldest active link but @not */
+/* The active link other than @not that is best to send on, or SMCR_NO_SLOT */
 u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 {
 	u8 i, best = SMCR_NO_SLOT;
@@ -162,9 +166,10 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 }
 
 /*
- * Server: the link that the client has asked to delete in order works, and all others are
- * lost since then. The client does not listen there (LLC-54), but it goes on with the
- * link when it sees the loss (FO-24), and says so: see goes_on().
+ * Server: the client has asked to delete a link in order, which still works,
+ * and all others are lost since then. The client ignores requests on it
+ * (LLC-54), but keeps it when it notices the loss (FO-24), and announces that
+ * by a notice: see goes_on().
  */
 bool lf_client_says(const struct smcr_lgr_fsm *f)
 {
@@ -174,7 +179,7 @@ bool lf_client_says(const struct smcr_lgr_fsm *f)
 	if (!f->server || slot == SMCR_NO_SLOT || !f->slot[slot].wanted ||
 	    f->slot[slot].via == slot || !lf_can_stay(&f->slot[slot]))
 		return false;
-	/* one that is leaving is there for the client yet */
+	/* one that is leaving still works for the client */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != slot && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
 				  f->slot[i].st == SMCR_SLOT_LEAVING))
@@ -183,10 +188,11 @@ bool lf_client_says(const struct smcr_lgr_fsm *f)
 }
 
 /**
- * smcr_lgr_oldest() - the link that has been active for longest
+ * smcr_lgr_oldest() - the link to send on
  * @f: link group
  *
- * Return: slot, or SMCR_NO_SLOT.
+ * Return: slot of the oldest active link, of one that is to be deleted only if
+ * there is no other; SMCR_NO_SLOT: there is none.
  */
 u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f)
 {
@@ -198,8 +204,7 @@ u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f)
  * @f: link group
  * @num: link number
  *
- * Return: slot of a link that is being added, or there, or not deleted yet; else
- * SMCR_NO_SLOT.
+ * Return: slot of a link with this number that is not GONE; else SMCR_NO_SLOT.
  */
 u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num)
 {
@@ -214,8 +219,8 @@ u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num)
 }
 
 /*
- * Links that were deleted not long ago: what the peer says of one may have been sent
- * before it knew
+ * Note the number of a deleted link: a message that names it may have been sent
+ * before the peer knew of the deletion
  */
 void lf_gone(struct lf *x, u8 num)
 {
@@ -236,10 +241,10 @@ bool lf_is_gone(const struct smcr_lgr_fsm *f, u8 num)
 }
 
 /**
- * smcr_lgr_pairs() - the RNICs of the links that count
+ * smcr_lgr_pairs() - the RNICs of the active links
  * @f: link group
- * @pairs: filled with those of active links, the oldest first
- * @slot: filled with their slots; may be NULL
+ * @pairs: filled with the RNICs, those of the oldest link first
+ * @slot: filled with the slots of these links; may be NULL
  */
 void smcr_lgr_pairs(const struct smcr_lgr_fsm *f, struct smcr_pairs *pairs,
 		    u8 slot[SMCR_SLOTS])
@@ -275,8 +280,8 @@ bool lf_redundant(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * A link that the peer spoils, or that carries no answer, has failed. What follows
- * from it comes when the event itself is done with: lgr_fsm.c.
+ * Take a link for failed, as after a violation of the peer or a timeout. The
+ * consequences follow after the event: follow_up() in lgr_fsm.c.
  */
 void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
 {
@@ -286,19 +291,22 @@ void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
 	x->why[slot] = why;
 }
 
-/* The link is there, but what was begun on it has come to nothing */
+/* The link works, but the step that it carries has failed */
 void lf_drop_begun(struct lf *x, u8 slot)
 {
 	x->in_vain |= BIT(slot);
 }
 
-/* How long a message of the exchange is waited for (LLC-11) */
+/* Timeout of a message of the exchange (LLC-11) */
 u8 lf_span(const struct smcr_lgr_fsm *f)
 {
 	return f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_LLC;
 }
 
-/* Until the own message is delivered the peer's timer runs, too */
+/*
+ * Enter a step that waits for a reply. In first contact it waits half as long
+ * until the own message is delivered: the peer's timer runs, too.
+ */
 void lf_step_sent(struct lf *x, u8 step)
 {
 	x->f->sending = x->f->first;
@@ -312,7 +320,7 @@ u8 lf_report(const struct smcr_lgr_fsm *f)
 
 /* The end of first contact */
 
-/* First contact fails, and with it the group; the caller ends that */
+/* First contact fails; the caller ends the group */
 void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why)
 {
 	struct smcr_lgr_act *a;
@@ -324,9 +332,9 @@ void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why)
 }
 
 /*
- * The attempt at a second link is over, one way or the other: the group may be
- * used (LG-52). To be told before the last message is sent: the peer may use it
- * as soon as it has that.
+ * The attempt at a second link is over, with or without success: the group may
+ * be used (LG-52). To be called before the last message is sent: the peer may
+ * use the group as soon as that arrives.
  */
 void lf_settled(struct lf *x)
 {
@@ -340,10 +348,10 @@ void lf_settled(struct lf *x)
 }
 
 /*
- * The link of a first contact has failed. While the own message has not been
- * delivered that is a failure to send, which can be told by a Decline (CLC-57,
- * CLC-63); so can a client that has not said anything on the link. What the peer
- * did wrong ends the connection (SEC-10).
+ * The link of first contact has failed. As long as the own message has not been
+ * delivered that is a failure to send, and a Decline is possible (CLC-57,
+ * CLC-63); also for a client that has sent nothing on the link. A violation of
+ * the peer resets the connection (SEC-10).
  */
 void lf_first_down(struct lf *x)
 {
@@ -371,7 +379,7 @@ void lf_first_down(struct lf *x)
 		lf_first_over(x, SMCR_FIRST_RESET, why);
 }
 
-/* No message in time: was ours not delivered, or is theirs missing? */
+/* No message in time: Decline if the own one was not delivered, else reset */
 void lf_first_silent(struct lf *x)
 {
 	if (x->f->sending)
@@ -382,7 +390,7 @@ void lf_first_silent(struct lf *x)
 		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The own message has been delivered: from now on the peer's is waited for */
+/* The own message has been delivered: start the timeout of the peer's */
 void lf_first_sent(struct lf *x)
 {
 	x->f->sending = false;

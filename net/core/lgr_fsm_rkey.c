@@ -8,8 +8,8 @@
 
 enum {
 	FIRST_ENTRIES = 2,	/* other-link entries in CONFIRM RKEY */
-	CONT_ENTRIES = 3,	/* ... in its CONTINUATION */
-	RKEY_WAITS = 8,		/* T_LLC that a reply may wait for other exchanges */
+	CONT_ENTRIES = 3,	/* other-link entries in its CONTINUATION */
+	RKEY_WAITS = 8,		/* T_LLC that steps may delay a reply */
 };
 
 /* Own exchange */
@@ -27,8 +27,8 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 }
 
 /*
- * SMCR_LGR_EV_WANT_RKEY; the caller has one at a time. A peer that has one thing after
- * the other to do with the group does not keep it waiting for ever.
+ * SMCR_LGR_EV_WANT_RKEY; the caller has one at a time. T_RKEY limits how long
+ * exchanges of the peer delay it.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -41,7 +41,7 @@ void lf_rkey_want(struct lf *x)
 	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_NOTICE);
 }
 
-/* Nothing is under way: the RMB is registered where it is not yet (RMB-21) */
+/* No exchange is under way: register the RMB where it is not yet (RMB-21) */
 void lf_rkey_begin(struct lf *x)
 {
 	x->f->rkey = SMCR_RKEY_PREPARE;
@@ -81,8 +81,8 @@ static void rkey_send(struct lf *x, u8 type)
 }
 
 /*
- * SMCR_LGR_EV_RKEY_READY. A client's server may have begun to change the group
- * meanwhile, or have done so: then it is prepared again, with the links of then.
+ * SMCR_LGR_EV_RKEY_READY. If the server changes the group, or has changed it
+ * meanwhile, the client prepares again afterwards, for the links of that time.
  */
 void lf_rkey_ready(struct lf *x)
 {
@@ -93,7 +93,7 @@ void lf_rkey_ready(struct lf *x)
 		return;
 	if (f->step != SMCR_LGR_IDLE || f->rkey_stale || lf_client_says(f)) {
 		f->rkey = SMCR_RKEY_WANTED;
-		if (f->rkey_waits)	/* for too long */
+		if (f->rkey_waits)	/* T_RKEY is over */
 			rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 		return;
 	}
@@ -101,12 +101,12 @@ void lf_rkey_ready(struct lf *x)
 		rkey_done(x, SMCR_RKEY_FAILED, x->ev->why);
 		return;
 	}
-	/* the link that the first connection will use, if it is one (LLC-58) */
+	/* the link that the caller has chosen, if it is usable (LLC-58) */
 	f->rkey_via = x->ev->slot;
 	if (f->rkey_via >= SMCR_SLOTS ||
 	    f->slot[f->rkey_via].st != SMCR_SLOT_ACTIVE ||
 	    f->slot[f->rkey_via].notice_sent || f->slot[f->rkey_via].del) {
-		/* on another link an RMB that is deleted may have no name */
+		/* on another link the RMB to delete may have no RKey */
 		f->rkey_via = f->rkey_del && x->ev->slot < SMCR_SLOTS ?
 			      SMCR_NO_SLOT : smcr_lgr_oldest(f);
 	}
@@ -119,7 +119,7 @@ void lf_rkey_ready(struct lf *x)
 				   SMCR_LLC_CONFIRM_RKEY);
 }
 
-/* Refused: for now, or for good (LLC-60) */
+/* Is the reply a refusal (LLC-60)? @retry: it is not for good */
 static bool refused(const struct smcr_llc *m, bool *retry)
 {
 	*retry = false;
@@ -128,16 +128,16 @@ static bool refused(const struct smcr_llc *m, bool *retry)
 		*retry = m->confirm_rkey.retry;
 		return m->confirm_rkey.negative;
 	case SMCR_LLC_CONFIRM_RKEY_CONT:
-		/* no flag tells; what was begun in vain is begun again */
+		/* there is no flag for that: begin the exchange again */
 		*retry = true;
 		return m->confirm_rkey_cont.negative;
 	default:
-		/* who does not know a key cannot use it (LLC-68) */
+		/* a peer that does not know a key cannot use it (LLC-68) */
 		return false;
 	}
 }
 
-/* A reply to an own request, or one that nobody has asked for */
+/* A reply to an own request, or an unexpected one */
 void lf_rkey_reply(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -159,7 +159,7 @@ void lf_rkey_reply(struct lf *x)
 			  SMCR_R_RKEY_REFUSED);
 		return;
 	}
-	if (f->rkey_left && f->rkey_lost)	/* its number means nothing now */
+	if (f->rkey_left && f->rkey_lost)	/* the count is wrong now */
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->rkey_left)
 		rkey_send(x, SMCR_LLC_CONFIRM_RKEY_CONT);
@@ -171,9 +171,9 @@ void lf_rkey_reply(struct lf *x)
 }
 
 /*
- * LLC-63, I-18. A server that changes the group may hold its answer until it has
- * done that (I-19), but not for as long as it likes. One that was not sent yet has
- * waited for its turn: what the caller wants it may want again.
+ * T_RKEY is over (LLC-63, I-18). A server that changes the group may delay its
+ * reply until that is done (I-19), but not longer than RKEY_WAITS. A request
+ * that was not sent yet has waited for its turn: the caller may repeat it.
  */
 void lf_rkey_silent(struct lf *x)
 {
@@ -183,7 +183,7 @@ void lf_rkey_silent(struct lf *x)
 		return;
 	f->rkey_waits++;
 	if (f->rkey == SMCR_RKEY_PREPARE)
-		return;		/* the caller is at it, see lf_rkey_ready() */
+		return;		/* DO_PREPARE runs, see lf_rkey_ready() */
 	if (f->rkey == SMCR_RKEY_WANTED)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->step != SMCR_LGR_IDLE && f->rkey_waits < RKEY_WAITS)
@@ -192,14 +192,14 @@ void lf_rkey_silent(struct lf *x)
 		lf_fail(x, f->rkey_via, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The own exchange is not answered on this link, and begins again over another */
+/* The own exchange has no reply on this link: it begins again over another */
 void lf_rkey_in_vain(struct lf *x, u8 slot)
 {
 	if (x->f->rkey == SMCR_RKEY_SENT && x->f->rkey_via == slot)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LINK_ERROR);
 }
 
-/* What was under way on a link that is lost, of either side (LLC-13, LLC-91) */
+/* Drop what was under way on a lost link, of either side (LLC-13, LLC-91) */
 void lf_rkey_link_down(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -213,9 +213,9 @@ void lf_rkey_link_down(struct lf *x, u8 slot)
 		f->deferred_via = SMCR_NO_SLOT;
 }
 
-/* The peer's */
+/* The peer's exchange */
 
-/* Reply with Z, and C if it may ask again when the group is quiet (LLC-60) */
+/* Reply with Z, and C if the peer may ask again later (LLC-60) */
 static void peer_no(struct lf *x, bool retry)
 {
 	struct smcr_llc m = x->ev->msg;
@@ -237,7 +237,7 @@ void lf_peer_refuse(struct lf *x)
 	peer_no(x, true);
 }
 
-/* The links of @n entries; false if one is not known (LLC-64) */
+/* Note the links that @n entries name; false if one is not known (LLC-64) */
 static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 		       bool *retry)
 {
@@ -247,7 +247,7 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 	for (i = 0; i < n; i++) {
 		slot = smcr_lgr_slot_of(x->f, e[i].link_num);
 		if (slot == SMCR_NO_SLOT) {
-			/* sent before it was deleted */
+			/* it may have been deleted meanwhile */
 			*retry = lf_is_gone(x->f, e[i].link_num);
 			return false;
 		}
@@ -257,9 +257,10 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 }
 
 /*
- * Links that are active and were not named have failed at the peer (LLC-62). But
- * a client may have sent this over one link before it had the reply to CONFIRM
- * LINK sent over another: it is asked once to say it again.
+ * Links that are active and were not named have failed at the peer (LLC-62).
+ * But a client may have sent this over one link before it replied to CONFIRM
+ * LINK on another. Then true is returned: it is asked once to repeat the
+ * message.
  */
 static bool links_missing(struct lf *x, u16 *missing)
 {
@@ -282,7 +283,7 @@ static bool links_missing(struct lf *x, u16 *missing)
 	return fresh;
 }
 
-/* All entries of an RMB are there */
+/* All entries of an RMB have arrived */
 static void peer_complete(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -356,7 +357,7 @@ void lf_peer_continues(struct lf *x)
 		peer_complete(x);
 }
 
-/* DELETE RKEY of the peer: forgotten on all links (LLC-67) */
+/* DELETE RKEY of the peer: the RMB is forgotten on all links (LLC-67) */
 void lf_peer_deletes(struct lf *x)
 {
 	struct smcr_llc m = x->ev->msg;
@@ -367,7 +368,7 @@ void lf_peer_deletes(struct lf *x)
 	lf_reply(x, &m);
 }
 
-/* The one that waited for the end of the step (LLC-90) */
+/* Answer the DELETE RKEY that has waited for the end of the step (LLC-90) */
 void lf_deferred_answer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;

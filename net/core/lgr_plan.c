@@ -9,7 +9,7 @@
  * @link: peer's side of the link
  * @msg: decoded message
  *
- * Return: true if the peer ID is the same, and so is the end of the link.
+ * Return: true if peer ID and end of the link are the same.
  */
 bool smcr_link_matches(const struct smcr_dialect *d,
 		       const struct smcr_link_id *link,
@@ -25,6 +25,8 @@ bool smcr_link_matches(const struct smcr_dialect *d,
  * smcr_accept_classify() - what an Accept starts
  * @msg: decoded Accept
  * @known: true if a live link of a client-role group matches @msg
+ *
+ * Return: class of the Accept.
  */
 enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 					    bool known)
@@ -36,8 +38,8 @@ enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 
 /**
  * smcr_max_links() - negotiated maximum number of links (LG-10, I-15)
- * @server: what the server says, 2..8; anything else is clamped to that
- * @client: what the client says, 0 for nothing
+ * @server: the server's value, 2..8; others are clamped to that
+ * @client: the client's value, 0 if it gave none
  *
  * Return: 2..8.
  */
@@ -53,11 +55,12 @@ u8 smcr_max_links(u8 server, u8 client)
  * smcr_spread() - connections that have to leave their links for an even load (LG-47)
  * @n: connections of each slot's link
  * @carry: slots of links that carry data, bits; the others do not count
- * @more: filled: how many are to leave each
+ * @more: filled with the number that has to leave each of them
  *
- * No more than it takes: with the rest of the division some links keep one more.
+ * No more leave than necessary: where the division has a remainder, some links
+ * keep one more.
  *
- * Return: all of @more together.
+ * Return: sum of @more.
  */
 u32 smcr_spread(const u32 n[SMCR_SLOTS], u16 carry, u32 more[SMCR_SLOTS])
 {

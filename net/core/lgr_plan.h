@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link-group planning: decisions of the handshake that depend on nothing but
- * facts (RFC 7609 2.2, 3.5, C.4).
+ * Link-group planning: decisions of the handshake that depend on their
+ * parameters only (RFC 7609 2.2, 3.5, C.4).
  */
 #ifndef _SMCR_CORE_LGR_PLAN_H
 #define _SMCR_CORE_LGR_PLAN_H

@@ -18,8 +18,9 @@ static bool same(struct smcr_nic_pair a, struct smcr_nic_pair b)
  * @links: links of a group, the oldest first
  * @role: enum smcr_link_role of each of them
  *
- * An older link is symmetric before a younger one that shares an RNIC with it
- * (RFC 7609 2.2.1). What remains when others are deleted may change its role.
+ * Roles follow from the oldest link on: one that shares an RNIC with an older
+ * symmetric link is not symmetric (RFC 7609 2.2.1). A role may change when
+ * others are deleted.
  */
 void smcr_roles(const struct smcr_pairs *links, u8 role[SMCR_SLOTS])
 {
@@ -197,13 +198,16 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * @max_links: negotiated maximum of symmetric links
  * @nic: RNICs of the server on that LAN
  * @n_nic: their number
- * @try: attempts before this one that came to nothing
- * @again: no RNIC has come since, on either side
+ * @try: number of failed attempts before this one
+ * @again: no RNIC was added since the last one, on either side
  *
- * Return: one that no symmetric link uses, another one with each attempt; else, if
- * there is one link only, the one it uses, which asks for an asymmetric link; else
- * SMCR_NO_NIC. The RNIC of an asymmetric link is as good as any when the client has
- * another one now, and makes no link better as long as it has not.
+ * The RNIC of an asymmetric link counts as unused, since the client may have
+ * another RNIC now; but with @again it has not, and no better link would
+ * result.
+ *
+ * Return: an RNIC that no symmetric link uses, another one with each attempt;
+ * else, if there is one link only, that link's RNIC, which asks for an
+ * asymmetric link; else SMCR_NO_NIC.
  */
 u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
 		    const u8 *nic, u8 n_nic, u8 try, bool again)

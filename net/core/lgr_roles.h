@@ -17,19 +17,19 @@ enum {
 	SMCR_SLOTS	= 12,
 	SMCR_NO_SLOT	= 0xff,
 	SMCR_NO_NIC	= 0xff,
-	SMCR_NICS_MAX	= 16,	/* of one side that a group knows */
+	SMCR_NICS_MAX	= 16,	/* RNICs of one side that a group can know */
 };
 
 /*
- * What joins two RNICs. The numbers stand for RNICs, of each side for itself;
- * the caller assigns them.
+ * The two RNICs that a link joins. The caller assigns the numbers, for each
+ * side on its own.
  */
 struct smcr_nic_pair {
 	u8 own;
 	u8 peer;
 };
 
-/* The links of a group that count, the oldest first */
+/* The active links of a group, the oldest first */
 struct smcr_pairs {
 	u8 n;
 	struct smcr_nic_pair pair[SMCR_SLOTS];

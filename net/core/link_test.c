@@ -23,9 +23,10 @@ static void begin(struct smcr_link_test *t,
 }
 
 /*
- * The peer was heard since it was asked, and not long ago: its reply may be behind what
- * it has to send, as when it drains the link before it deletes it. Once, since who says
- * much and does not reply has failed, too (LLC-72).
+ * Extend the wait if a message of the peer has arrived after the probe was
+ * sent, and less than T_LLC ago: the reply may be queued behind others, as when
+ * the peer drains the link before it deletes it. Only once: a peer that sends
+ * but does not reply has failed, too (LLC-72).
  */
 static bool extended(struct smcr_link_test *t,
 		     const struct smcr_link_test_facts *facts, long *next)
@@ -41,7 +42,7 @@ static bool extended(struct smcr_link_test *t,
 	return true;
 }
 
-/* A probe is unanswered; true: it is time for the next one of keepalive's */
+/* A probe is unanswered. True: it is time for the next probe of keepalive. */
 static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
@@ -72,13 +73,13 @@ static bool next_probe(struct smcr_link_test *t,
 }
 
 /**
- * smcr_link_test_step() - look at a link
+ * smcr_link_test_step() - decide whether a link is tested now
  * @t: state
- * @facts: what is known now
- * @next: time until it has to be looked at again, for what is in the table;
- *	LONG_MAX: not on this account
+ * @facts: facts at this moment
+ * @next: time until the next call, unless one of the facts changes before;
+ *	LONG_MAX: none is needed
  *
- * Return: what to do; SEND: @t->data.
+ * Return: what to do; SEND: a TEST LINK with @t->data.
  */
 enum smcr_link_test_act
 smcr_link_test_step(struct smcr_link_test *t,
@@ -116,7 +117,7 @@ smcr_link_test_reply(struct smcr_link_test *t, const u8 data[SMCR_TEST_DATA])
 	if (!t->owed)
 		return SMCR_LINK_TEST_STRAY;
 	t->owed--;
-	if (!t->pending)	/* of several probes: one was answered before */
+	if (!t->pending)	/* another probe was answered before */
 		return SMCR_LINK_TEST_GOOD;
 	SMCR_SET(t->pending, false);
 	SMCR_SET(t->keep, false);

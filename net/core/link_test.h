@@ -3,7 +3,7 @@
  * TEST LINK of one link: when it is sent, when the link has failed, RFC 7609
  * 4.5.3, A.3.8, C.7.1. Documentation/keepalive.rst has the table.
  *
- * Times are in the caller's unit, which wraps as jiffies do.
+ * Times are in the caller's unit, and wrap as jiffies do.
  */
 #ifndef _SMCR_CORE_LINK_TEST_H
 #define _SMCR_CORE_LINK_TEST_H
@@ -18,17 +18,22 @@ enum smcr_link_test_act {
 	SMCR_LINK_TEST_FAIL,
 };
 
-/*
- * struct smcr_link_test - state
+/**
+ * struct smcr_link_test - state of the test of one link
  * @pending: an own TEST LINK is unanswered
- * @keep: a connection's keepalive wanted it
- * @patient: ... and its interval counts, not T_LLC
- * @longer: its T_LLC has been extended, once
+ * @keep: the keepalive of a connection asked for it
+ * @patient: keepalive's interval counts, not T_LLC; only with @keep
+ * @longer: the wait of T_LLC has been extended, once
  * @owed: replies that are due; all have the same data
- * @left: further probes of a patient one
- * @intvl: time between them
- * @begin, @at, @due: the first was sent, the last was sent, the wait is over
- * @data: what is sent
+ * @left: further probes that may be sent if @patient
+ * @intvl: time between probes if @patient
+ * @begin: when the first probe was sent
+ * @at: when the last probe was sent
+ * @due: when the wait for a reply is over
+ * @data: user data of the probes
+ *
+ * The caller's lock guards it; @pending, @keep and @patient are also read
+ * without it.
  */
 struct smcr_link_test {
 	bool pending;
@@ -42,15 +47,17 @@ struct smcr_link_test {
 	u8 data[SMCR_TEST_DATA];
 };
 
-/*
- * struct smcr_link_test_facts - what the caller knows now
- * @now: time
- * @t_llc: how long a reply is waited for
+/**
+ * struct smcr_link_test_facts - facts for smcr_link_test_step()
+ * @now: present time
+ * @t_llc: timeout of a reply
  * @idle: the link is to be tested, whatever the connections want
- * @last_rx: when the peer was heard last
- * @keep_in: time until a connection wants it, 0 or less: now; LONG_MAX: none
- * @keep_intvl, @keep_cnt: its TCP_KEEPINTVL and TCP_KEEPCNT
- * @data: random, for a first probe
+ * @last_rx: when the last message of the peer arrived
+ * @keep_in: time until the keepalive of a connection asks for a test; 0 or
+ *	less: now; LONG_MAX: none does
+ * @keep_intvl: TCP_KEEPINTVL of that connection
+ * @keep_cnt: TCP_KEEPCNT of that connection
+ * @data: random user data, for a first probe
  */
 struct smcr_link_test_facts {
 	unsigned long now;
@@ -69,7 +76,7 @@ smcr_link_test_step(struct smcr_link_test *t,
 
 enum smcr_link_test_reply {
 	SMCR_LINK_TEST_GOOD,	/* the peer is there */
-	SMCR_LINK_TEST_STRAY,	/* nobody has asked: out of place */
+	SMCR_LINK_TEST_STRAY,	/* none is due: unexpected */
 	SMCR_LINK_TEST_WRONG,	/* other data (LLC-71) */
 };
 

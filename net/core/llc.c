@@ -69,7 +69,7 @@ enum {
 enum {
 	OTHER_FIRST	= 2,	/* entries in CONFIRM RKEY */
 	OTHER_CONT	= 3,	/* entries in its CONTINUATION */
-	/* I-08: eight symmetric links and an asymmetric one, less ours */
+	/* I-08: eight symmetric links and an asymmetric one, less this one */
 	OTHER_MAX	= SMCR_LINKS_MAX,
 	DELETE_RKEY_MAX	= 8,
 };
@@ -79,7 +79,7 @@ static_assert(OFF_CR_OTHER + OTHER_FIRST * ENTRY_LEN + 1 == SMCR_WR_LEN);
 static_assert(OFF_CC_OTHER + OTHER_CONT * ENTRY_LEN == SMCR_WR_LEN);
 static_assert(OFF_DR_RKEY + DELETE_RKEY_MAX * 4 + 4 == SMCR_WR_LEN);
 
-/* A bad link number has an answer of its own in first contact (LLC-21) */
+/* A bad link number is no error here: first contact answers it (LLC-21) */
 static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_confirm_link *out = &m->confirm_link;
@@ -95,9 +95,9 @@ static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 }
 
 /*
- * A client's notice has neither QP nor link number (I-14), a refusal nothing
- * that matters but its reason (I-49). Whether a request is a notice or an
- * offer follows from the roles: lgr_fsm.c looks at what an offer has to say.
+ * A client's notice has neither QP nor link number (I-14), and of a refusal
+ * only the reason matters (I-49). Whether a request is a notice or an offer
+ * follows from the roles: lgr_fsm.c checks the fields of an offer.
  */
 static enum smcr_reason decode_add_link(const u8 *buf, struct smcr_llc *m)
 {
@@ -128,7 +128,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 
 	if (!buf[OFF_AC_LINK_NUM])
 		return SMCR_R_LLC_VALUE;
-	/* LLC-40: announced, but not there */
+	/* LLC-40: announced, but missing */
 	for (i = 0; i < n; i++)
 		if (smcr_bytes_zero(buf + OFF_AC_PAIR + i * PAIR_LEN, PAIR_LEN))
 			return SMCR_R_LLC_COUNT;
@@ -145,7 +145,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 	return SMCR_R_NONE;
 }
 
-/* Any link number will do: an unknown one has an answer of its own (LLC-49). */
+/* Any link number is accepted: an unknown one is answered (LLC-49). */
 static enum smcr_reason decode_delete_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_delete_link *out = &m->delete_link;
@@ -157,7 +157,7 @@ static enum smcr_reason decode_delete_link(const u8 *buf, struct smcr_llc *m)
 	return SMCR_R_NONE;
 }
 
-/* The first @n entries of the array at @p; link number 0 cannot be (I-16) */
+/* The first @n entries of the array at @p; link number 0 is an error (I-16) */
 static enum smcr_reason decode_entries(const u8 *p, u32 n,
 				       struct smcr_llc_rkey_entry *out)
 {
@@ -355,9 +355,11 @@ static void encode_test_link(const struct smcr_llc *m, u8 *buf)
 }
 
 /*
- * Adding one: SMCR_LLC_TYPES in proto.h, its struct in struct smcr_llc, a row here;
- * what it does is a row of at_server[] and at_client[] in lgr_fsm.c. test_llc fails for
- * a type without a row.
+ * Codec of one type of message.
+ *
+ * Adding one: SMCR_LLC_TYPES in proto.h, its struct in struct smcr_llc, a row
+ * of codecs[]; a row of at_server[] and at_client[] in lgr_fsm.c for its
+ * processing. test_llc fails for a type without a row.
  */
 struct llc_codec {
 	enum smcr_reason (*decode)(const u8 *buf, struct smcr_llc *m);
@@ -390,7 +392,7 @@ static const struct llc_codec *codec_of(u8 type)
  * @len: number of bytes that arrived
  * @form: of ADD LINK on that link
  * @out: filled on success
- * @why: set: reason of an error, SMCR_R_NONE without
+ * @why: set in any case: reason of the error, SMCR_R_NONE without one
  *
  * Return: 0; -ENOMSG for an unknown optional opcode, to be dropped silently
  * (LLC-06); -EPROTO for anything that means link failure (LLC-07, LLC-08,
@@ -458,9 +460,9 @@ void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
  * @c: count of this direction, zeroed before the exchange
  * @n_rtokens: from the message
  *
- * @c->left is then what later messages of this direction still bring. A side
- * that has announced all keeps sending 0 for as long as the other one has not
- * (LLC-39).
+ * Then @c->left is the number that later messages of this direction have to
+ * bring. A side that has sent all its RTokens goes on with messages of 0 as
+ * long as the other one has more (LLC-39).
  *
  * Return: 0, or -EPROTO when the count does not continue the earlier ones
  * (LLC-40); @c is untouched then.

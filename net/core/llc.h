@@ -101,7 +101,8 @@ struct smcr_llc {
 /*
  * Where the fields of ADD LINK are. Deployed peers (Linux, z/OS) have two
  * reserved bytes between MAC and GID that RFC 7609's Figure 31 does not have
- * (I-41). Nothing in the message tells: see smcr_llc_form().
+ * (I-41). The message itself does not show which form it has: see
+ * smcr_llc_form().
  */
 enum smcr_llc_form {
 	SMCR_LLC_RFC,
@@ -110,8 +111,8 @@ enum smcr_llc_form {
 
 /**
  * smcr_llc_form() - form of ADD LINK on a link, from both CONFIRM LINK messages
- * @no_eye_catcher: both sides said so, which deployed peers do and RFC 7609
- *	does not know
+ * @no_eye_catcher: both sides have set it, as deployed peers do; RFC 7609 does
+ *	not have this flag
  */
 static inline enum smcr_llc_form smcr_llc_form(bool no_eye_catcher)
 {
@@ -131,7 +132,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
 		     u8 buf[SMCR_WR_LEN]);
 
-/* true if the first byte of a received SEND says CDC */
+/* true if the received message is a CDC */
 static inline bool smcr_wr_is_cdc(const u8 *buf)
 {
 	return buf[0] == SMCR_CDC_TYPE;

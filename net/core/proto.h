@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RFC 7609 constants. Every protocol number of the module is here, once.
- * Message types have their names in traces beside them: X(NAME, number, "name").
+ * RFC 7609 constants. Every protocol number of the module is defined here,
+ * once. Message types also have the names that traces print: X(NAME, number,
+ * "name").
  */
 #ifndef _SMCR_CORE_PROTO_H
 #define _SMCR_CORE_PROTO_H
@@ -35,12 +36,12 @@ enum {
 	SMCR_CLC_PROPOSAL_MIN	= 52,
 	SMCR_CLC_ACCEPT_LEN	= 68,	/* Accept and Confirm */
 	SMCR_CLC_DECLINE_LEN	= 28,
-	SMCR_CLC_DECLINE2_LEN	= 44,	/* of version 2; it is only received */
+	SMCR_CLC_DECLINE2_LEN	= 44,	/* version 2, only received */
 	SMCR_CLC_MAX_PREFIX	= 8,
 	SMCR_CLC_PREFIX_LEN	= 17,
 	/*
-	 * Longest CLC message that we read: ours are shorter, but Proposals of
-	 * later versions carry more, and want an answer.
+	 * Longest CLC message that is read: own ones are shorter, but Proposals
+	 * of later versions carry more, and have to be answered.
 	 */
 	SMCR_CLC_MAX_LEN	= 1024,
 };

@@ -38,7 +38,7 @@ const char *smcr_reason_name(enum smcr_reason why)
 }
 
 /**
- * smcr_reason_text() - sentence for people
+ * smcr_reason_text() - description for users
  * @why: reason
  *
  * Return: static string.

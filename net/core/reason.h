@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reasons: why a message was rejected, a connection declined, fell back or was
- * aborted, a link failed. One list gives the enum, the diagnosis code of a CLC
+ * aborted, or a link failed. One list has the enum, the diagnosis code of a CLC
  * Decline (0 = never on the wire), the counter name and the text that smcctl
  * prints. Append only: the numbers are part of the netlink interface.
  *

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The TCP option in a list of options, RFC 7609 A.1.
+ * The SMC-R option among the options of a TCP header, RFC 7609 A.1.
  */
 #include "env.h"
 #include "byteio.h"
 #include "tcpopt_parse.h"
 
-/* Kinds of others that matter here */
+/* Other option kinds that matter here */
 enum {
 	TCPOPT_KIND_EOL	= 0,	/* RFC 9293 3.2 */
 	TCPOPT_KIND_NOP	= 1,
@@ -33,12 +33,14 @@ static bool tcpopt_is_ours(const u8 *opt, size_t n)
 }
 
 /**
- * smcr_tcpopt_find() - is the option there?
+ * smcr_tcpopt_find() - is the SMC-R option present?
  * @opt: options of a TCP header
  * @len: their length
  *
  * Kind, length and identifier must all be right (T-09, T-10). The list ends at
  * an EOL and at the first option that is broken; nothing is read behind @len.
+ *
+ * Return: true if it is.
  */
 bool smcr_tcpopt_find(const u8 *opt, size_t len)
 {
@@ -54,13 +56,14 @@ bool smcr_tcpopt_find(const u8 *opt, size_t len)
 }
 
 /**
- * smcr_tcpopt_fits() - may the option be put behind these?
+ * smcr_tcpopt_fits() - may the SMC-R option be put behind these?
  * @opt: options of a TCP header
  * @len: their length
  *
- * No if there is no room (T-13); if they are signed (MD5, AO), because the
- * signature covers the header's length; if nobody would read behind the last
- * one; if the option is there already.
+ * Return: false if there is no room (T-13); if the header is signed (MD5, AO),
+ * because the signature covers its length; if an EOL or a broken option ends
+ * the list, so that the SMC-R option would not be found; if it is present
+ * already.
  */
 bool smcr_tcpopt_fits(const u8 *opt, size_t len)
 {
@@ -78,7 +81,10 @@ bool smcr_tcpopt_fits(const u8 *opt, size_t len)
 	return !len;
 }
 
-/* Write the option, padded: 01 01 FE 06 E2 D4 C3 D9 (T-01) */
+/**
+ * smcr_tcpopt_put() - write the SMC-R option, padded
+ * @opt: set to 01 01 FE 06 E2 D4 C3 D9 (T-01)
+ */
 void smcr_tcpopt_put(u8 opt[SMCR_TCPOPT_PADDED])
 {
 	opt[0] = TCPOPT_KIND_NOP;

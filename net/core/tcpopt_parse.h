@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The TCP option in a list of options, RFC 7609 A.1 (Figure 24).
+ * The SMC-R option among the options of a TCP header, RFC 7609 A.1 (Figure 24).
  */
 #ifndef _SMCR_CORE_TCPOPT_PARSE_H
 #define _SMCR_CORE_TCPOPT_PARSE_H

@@ -8,8 +8,9 @@
  * @urg: sender
  * @queued: position one behind it
  *
- * As on TCP there is one urgent pointer: it moves on from a byte that was not yet
- * announced by U. One that was has its acknowledgment awaited first (CDC-41).
+ * As on TCP there is one urgent pointer: a new urgent byte replaces one that U
+ * has not announced yet. One that was announced has to be acknowledged first
+ * (CDC-41).
  */
 void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
 {
@@ -46,13 +47,13 @@ u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
 }
 
 /**
- * smcr_urg_tx_unsaid() - is a CDC due although no data can go?
+ * smcr_urg_tx_unsaid() - is a CDC due although no data can be written?
  * @urg: sender
  * @prod: position of the next byte to write
  *
- * P goes ahead of data that find the window closed (CDC-39). The urgent byte may
- * also have been written before it was known to be one, as the last byte that a
- * send had room for: then U follows alone.
+ * P is sent ahead of data for which the window is closed (CDC-39). The urgent
+ * byte may also have been written before it became urgent, as the last byte for
+ * which a send had room: then U follows alone.
  */
 bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
 {
@@ -80,8 +81,8 @@ u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
  * @prod: its producer position
  * @cons: the peer's consumer position
  *
- * A byte that becomes urgent after it was consumed is acknowledged already: the peer has
- * no other update to send.
+ * A byte that becomes urgent after it was consumed is acknowledged already: the
+ * peer will send no further update.
  */
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 {
@@ -95,15 +96,15 @@ void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 	}
 }
 
-/* U: the byte before the producer is urgent */
+/* U: the byte before the producer position is urgent */
 static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
 {
 	bool pending = urg->state == SMCR_URG_PENDING;
 
-	if (prod == urg->seen_u)	/* repeated, and nothing else (CDC-42) */
+	if (prod == urg->seen_u)	/* repeated: no new event (CDC-42) */
 		return 0;
 	urg->seen_u = prod;
-	if (prod <= told) {		/* too late, it was read */
+	if (prod <= told) {		/* too late: it was read */
 		if (pending)
 			SMCR_SET(urg->state, SMCR_URG_NONE);
 		return 0;
@@ -114,17 +115,18 @@ static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
 }
 
 /**
- * smcr_urg_rx_flags() - the peer's CDC and what it says of urgent data
+ * smcr_urg_rx_flags() - process the urgent flags of a CDC
  * @urg: receiver
- * @pflags: its producer flags
+ * @pflags: producer flags of the CDC
  * @prod: its producer position, which has been checked
- * @told: consumer as the peer is told
+ * @told: ackable position
  *
- * P or U that come again with the same producer are no news (CDC-42, reading I-24):
- * a mark never moves back, and a flag that goes on and off signals nothing twice.
- * As on TCP a new urgent byte replaces the one before, read or not.
+ * P or U that are repeated with the same producer position are no new event
+ * (CDC-42, reading I-24): a mark never moves back, and a flag that is set again
+ * after it was cleared is not signalled twice. As on TCP a new urgent byte
+ * replaces the one before, read or not.
  *
- * Return: SMCR_URG_EV_*, or -EPROTO if a byte is urgent that was never written.
+ * Return: SMCR_URG_EV_*, or -EPROTO if the urgent byte was never written.
  */
 int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
 {
@@ -145,14 +147,15 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
 }
 
 /**
- * smcr_urg_rx_settle() - the reader moved, or the mark did
+ * smcr_urg_rx_settle() - update after the reader or the mark has moved
  * @urg: receiver
  * @cons: position of the reader
- * @told: consumer as the peer is told
+ * @told: ackable position
  * @inlined: SO_OOBINLINE
  *
- * A reader at the mark will skip the byte, which @urg keeps: for the peer it has
- * been consumed (CDC-37), because the application may wait there for what follows.
+ * A reader at the mark will skip the byte, which @urg stores. So it is
+ * announced as consumed (CDC-37), because the application may wait there for
+ * what follows, which the peer does not write before.
  *
  * Return: true if @told has to move on by one.
  */
@@ -172,10 +175,10 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
  * smcr_urg_rx_owed() - does the peer wait for an update that it was not sent?
  * @urg: receiver
  * @announced: consumer position in the last CDC
- * @told: the one of the next CDC
+ * @told: consumer position of the next CDC
  *
- * It writes nothing behind an urgent byte before it has this (CDC-37), whatever flags its
- * CDCs after that of the byte have.
+ * The peer writes nothing behind an urgent byte before it has this (CDC-37),
+ * whatever flags its later CDCs have.
  */
 bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
 {
@@ -183,13 +186,13 @@ bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
 }
 
 /**
- * smcr_urg_rx_run() - how far may be read at once?
+ * smcr_urg_rx_run() - how much may be read at once?
  * @urg: receiver
  * @pos: position of the reader, or of one that peeks
- * @told: consumer as the peer is told
+ * @told: ackable position
  *
  * Return: bytes before the mark; 0 at it, or at a byte that is to be skipped;
- * U64_MAX when there is none.
+ * U64_MAX without a mark.
  */
 u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
 {
@@ -203,11 +206,13 @@ u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
 /**
  * smcr_urg_rx_ahead() - bytes that the reader does not skip
  * @urg: receiver
- * @prod: what was written
- * @told: consumer as the peer is told
+ * @prod: producer position
+ * @told: ackable position
  * @inlined: SO_OOBINLINE
  *
  * As tcp_poll() counts: without the urgent byte only if that comes first.
+ *
+ * Return: number of bytes.
  */
 u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
 		      bool inlined)
@@ -218,9 +223,11 @@ u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
 }
 
 /**
- * smcr_urg_rx_at_mark() - SIOCATMARK
+ * smcr_urg_rx_at_mark() - is the reader at the mark? (SIOCATMARK)
  * @urg: receiver
- * @told: consumer as the peer is told
+ * @told: ackable position
+ *
+ * Return: true if it is.
  */
 bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told)
 {

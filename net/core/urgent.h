@@ -2,14 +2,16 @@
 /*
  * Urgent data, RFC 7609 4.7.5, 4.7.6.
  *
- * The last byte of an urgent send is the urgent byte. The sender says P as long as
- * it is on its way, U when it has been written, and writes nothing behind it until
- * the peer's consumer cursor has passed it. The receiver stops before it, as on
- * TCP; it is the mark. All positions count bytes since the start of the stream.
+ * The last byte of an urgent send is the urgent byte. The sender sets P as long
+ * as the byte is not written yet, U when it has been written, and writes
+ * nothing behind it until the peer's consumer cursor has passed it. The
+ * receiver stops before it, as on TCP: it is the mark. All positions count
+ * bytes since the start of the stream.
  *
- * A receiver has two positions: @cons, of its reader, and @told, the consumer as
- * the peer is told. Between them are urgent bytes only, which the reader has not
- * passed yet but will skip.
+ * A receiver has two positions: cons, that of its reader, and the ackable
+ * position (told), which the next CDC announces as consumer cursor. Between
+ * them are urgent bytes only, which the reader has not passed yet but will
+ * skip.
  */
 #ifndef _SMCR_CORE_URGENT_H
 #define _SMCR_CORE_URGENT_H
@@ -21,20 +23,20 @@
 struct smcr_urg_tx {
 	u64 end;		/* one behind the newest urgent byte not announced by U, 0 none */
 	u64 told;		/* one behind the byte announced and not consumed, 0 none */
-	bool said;		/* P was said for @end */
+	bool said;		/* P was sent for @end */
 };
 
 enum smcr_urg_state {
 	SMCR_URG_NONE,
 	SMCR_URG_PENDING,	/* P without U: the byte is still to come */
-	SMCR_URG_PRESENT,	/* it is there, and at the mark or before it is the reader */
-	SMCR_URG_READ,		/* the same, but it was received out of band */
+	SMCR_URG_PRESENT,	/* it has arrived; the reader is at the mark or before it */
+	SMCR_URG_READ,		/* as PRESENT, but received out of band */
 };
 
 /* Receiver; all zero at the start */
 struct smcr_urg_rx {
 	u64 mark;		/* position of the urgent byte; in PRESENT and READ */
-	u64 seen_u;		/* producer of the newest U; 0 none */
+	u64 seen_u;		/* producer position of the newest U; 0 none */
 	u64 seen_p;		/* one more than that of the newest P without U; 0 none */
 	u8 state;		/* enum smcr_urg_state */
 	u8 byte;		/* the urgent byte, in PRESENT and READ */
@@ -42,7 +44,7 @@ struct smcr_urg_rx {
 
 /* What smcr_urg_rx_flags() found */
 enum {
-	SMCR_URG_EV_NEWS	= 1 << 0,	/* tell the application: SIGURG */
+	SMCR_URG_EV_NEWS	= 1 << 0,	/* notify: SIGURG */
 	SMCR_URG_EV_BYTE	= 1 << 1,	/* @mark is new: put the byte there into @byte */
 };
 
@@ -62,14 +64,17 @@ u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
 		      bool inlined);
 bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told);
 
-/* Unread data were dropped. An urgent byte among them is there no more, as on TCP. */
+/*
+ * Unread data were dropped. An urgent byte among them that was not received out
+ * of band counts as pending, as on TCP.
+ */
 static inline void smcr_urg_rx_lost(struct smcr_urg_rx *urg)
 {
 	SMCR_SET(urg->state, urg->state == SMCR_URG_PRESENT ?
 			     SMCR_URG_PENDING : SMCR_URG_NONE);
 }
 
-/* Does the reader stand before, or at, a mark that it knows? */
+/* Is the reader before, or at, a known mark? */
 static inline bool smcr_urg_rx_marked(const struct smcr_urg_rx *urg)
 {
 	return urg->state >= SMCR_URG_PRESENT;

@@ -25,7 +25,7 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 	u32 space, n;
 	bool silly;
 
-	/* used > cap cannot be: smcr_pos_apply() let no such cursor in */
+	/* used > cap is impossible: smcr_pos_apply() refuses such cursors */
 	space = used < cap ? cap - (u32)used : 0;
 	/* the reader sees B and announces more room (CDC-26) */
 	silly = unsent > space && space < min(cap / 8, SMCR_TX_SWS_MIN);
@@ -50,15 +50,17 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 }
 
 /**
- * smcr_rx_update_due() - must a CDC be sent just to tell the consumer cursor?
+ * smcr_rx_update_due() - must a CDC be sent just for the consumer cursor?
  * @win: state of the receiving side
  *
  * CDC-24: window seen by the sender below half of the buffer and gain at least
  * a tenth; CDC-26: any gain while the writer is blocked; CDC-27, CDC-37: any
- * gain when the peer asked. Nothing to tell (no gain) is never due.
+ * gain when the peer asked. Without a gain none is due.
  *
- * To be asked each time that something was consumed, and when a CDC arrives
- * that says B or asks: consumption that was not worth a message then is now.
+ * To be called each time that something was consumed, and when a CDC arrives
+ * that has B or asks: what was too little for a message before may be due then.
+ *
+ * Return: true if it must.
  */
 bool smcr_rx_update_due(const struct smcr_rx_window *win)
 {

@@ -47,9 +47,8 @@ struct smcr_rx_window {
  * smcr_cdc_asks() - does the writer ask for the consumer cursor?
  * @pflags: producer flags of its CDC
  *
- * R says so (CDC-27). A writer of urgent data sends nothing behind them until
- * it knows that they were consumed, whatever the window (CDC-37): P and U ask
- * as well.
+ * R asks for it (CDC-27). So do P and U: a writer of urgent data sends nothing
+ * behind them until they were consumed, whatever the window (CDC-37).
  */
 static inline bool smcr_cdc_asks(u8 pflags)
 {
