@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Out-of-line parts of compat.h.
+ * Differences between the kernels that one source is built for: out-of-line
+ * parts of compat.h.
  */
 #include <linux/socket.h>
 #include <linux/sysctl.h>
@@ -51,7 +52,7 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 bool smcr_compat_page_follows(const struct msghdr *msg)
 {
 #ifdef MSG_SENDPAGE_NOTLAST
-	/* user space may set the flag, but has no memory of this kind */
+	/* user space may set the flag, but its memory is never a kvec */
 	return (msg->msg_flags & MSG_SENDPAGE_NOTLAST) &&
 	       iov_iter_is_kvec(&msg->msg_iter);
 #else

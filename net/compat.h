@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that one source is built for.
+ * Differences between the kernels that one source is built for.
  *
- * Included in front of every file by Kbuild (-include). The code is written
- * for the newest API; here it is given to the older kernels. Only this file
- * and compat.c may look at HAVE_*. These come from net/gen/features.h, which is
+ * Included in front of every file by Kbuild (-include). The code is written for
+ * the newest API, which this file provides on older kernels. Only this file and
+ * compat.c may use HAVE_*. These come from net/gen/features.h, which is
  * included before this file and which Kbuild makes by compiling the probes in
- * scripts/kfeat with the kernel's own flags. Versions say nothing, because
- * distributions backport.
+ * scripts/kfeat with the kernel's own flags. Kernel versions are not used,
+ * because distributions backport.
  *
- * Every entry names the release that brought the new API, and so which release
- * has to be the oldest supported one before the entry can go.
+ * Every entry names the release that brought the new API: when that release is
+ * the oldest supported one, the entry can be removed.
  */
 #ifndef _SMCR_COMPAT_H
 #define _SMCR_COMPAT_H
@@ -67,8 +67,8 @@ smcr_compat_register_net_sysctl(struct net *net, const char *path,
 				struct ctl_table *table, size_t n);
 
 /*
- * 6.18: the lookups know the namespace's hash table themselves. Addresses as
- * in a received packet: @saddr and @sport are the peer's.
+ * 6.18: the lookups take the hash table from the namespace themselves.
+ * Addresses as in a received packet: @saddr and @sport are the peer's.
  */
 struct sock *smcr_compat_inet_lookup(struct net *net, __be32 saddr,
 				     __be16 sport, __be32 daddr, u16 dport,
@@ -80,8 +80,8 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 				      int dif, int sdif);
 
 /*
- * 6.6: a socket can have SOL_SOCKET options handed to proto_ops.setsockopt.
- * Before, core code applies them to struct sock and does not tell: see
+ * 6.6: a socket can have SOL_SOCKET options passed to proto_ops.setsockopt.
+ * Before, core code applies them to struct sock without a call: see
  * smcr_sockopt_push().
  */
 #ifdef HAVE_SOCK_CUSTOM_SOCKOPT
@@ -94,14 +94,15 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 #endif
 
 /*
- * 6.5: sendfile() and splice() send all pages of a pipe at once. Before, page
- * by page: whether another one follows the one in @msg.
+ * 6.5: sendfile() and splice() send all pages of a pipe at once. Before, they
+ * send page by page. Return: true if another page follows the one in @msg.
  */
 bool smcr_compat_page_follows(const struct msghdr *msg);
 
 /*
- * 6.5: core code ends what it has begun by MSG_MORE when a file is shorter than
- * sendfile() was asked for. Whether there is such an operation, and TCP's.
+ * 6.5: proto_ops.splice_eof. Core code calls it when a file is shorter than
+ * sendfile() was asked for, so that data sent with MSG_MORE are not held back.
+ * SMCR_SPLICE_EOF: the operation exists; the function calls the one of @sock.
  */
 #ifdef HAVE_SPLICE_EOF
 #define SMCR_SPLICE_EOF	1

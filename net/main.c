@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SMC-R (RFC 7609): TCP sockets whose data go by RDMA where both ends can.
+ * Module init and exit of SMC-R (RFC 7609): all parts, in the order of their
+ * dependencies.
  *
- * Everything the module starts and stops, in this order.
+ * An AF_SMC socket behaves like a TCP socket; its data go by RDMA if both hosts
+ * can.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -37,7 +39,7 @@ static int __init smcr_init(void)
 	rc = smcr_nl_init();
 	if (rc)
 		goto err_dev;
-	/* Last: from here on there can be sockets */
+	/* last: from here on there can be sockets */
 	rc = smcr_af_init();
 	if (rc == -EEXIST)
 		pr_err("address family AF_SMC is already in use; unload the in-tree smc module first\n");
@@ -59,18 +61,18 @@ err_wq:
 	return rc;
 }
 
-/* No socket exists: each of them holds the module */
+/* No socket exists: each has a reference on the module */
 static void __exit smcr_exit(void)
 {
-	/* Entry points: nobody comes in any more */
+	/* entry points: no new socket and no netlink request from here on */
 	smcr_af_exit();
 	smcr_nl_exit();
-	/* Link groups: the peers are told (LG-43) while there still is a device */
+	/* DELETE LINK to the peers (LG-43) needs the devices */
 	smcr_lgr_kill_all();
 	smcr_dev_exit();
 	smcr_pernet_exit();
 	smcr_tcpopt_exit();
-	/* What the above left to the workqueues, and then to RCU */
+	/* work that the above has queued, then RCU callbacks */
 	smcr_wq_exit();
 	rcu_barrier();
 }

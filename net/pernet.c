@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Network namespaces.
+ * Setup and release of the module's state in each network namespace.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -17,9 +17,12 @@ static const struct smcr_knobs smcr_knobs_default = {
 #undef X
 };
 
-/* This part of the host's memory is for all of us, and of that for a namespace */
+/*
+ * Buffers of all namespaces get a quarter of the host's memory by default,
+ * those of one namespace, if it is not the initial one, a quarter of that.
+ */
 #define SMCR_MEM_SHARE	4
-#define SMCR_MEM_MIN	1024		/* KiB, and what the knobs begin with */
+#define SMCR_MEM_MIN	1024		/* KiB; least default of both knobs */
 
 static int __net_init smcr_net_init(struct net *net)
 {
@@ -74,14 +77,14 @@ err_stats:
 static void __net_exit smcr_net_pre_exit(struct net *net)
 {
 	smcr_tcpopt_net_exit(net);
-	/* before any exit: removal of the namespace's devices waits for them */
+	/* before any .exit: removal of the netns' devices waits for groups */
 	smcr_lgr_kill_net_start(smcr_net(net));
 }
 
 /*
- * No socket is left: each holds its namespace and the module. What may be left
- * are link groups that wait for a next connection, and what they still do on
- * the workqueues; all of that counts and reads knobs, so it has to end first.
+ * No socket is left: each has a reference on its namespace and on the module.
+ * Link groups without a connection may be left, with queued work. They use
+ * counters and knobs, so they have to end first.
  */
 static void __net_exit smcr_net_exit(struct net *net)
 {
@@ -105,7 +108,7 @@ static struct pernet_operations smcr_net_ops = {
 };
 
 /**
- * smcr_pernet_init() - make our part of every namespace, present and future
+ * smcr_pernet_init() - set up the module's state in every namespace
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Beginning and end of our part of every network namespace. */
+/* Setup and release of the module's state in every network namespace. */
 #ifndef _SMCR_PERNET_H
 #define _SMCR_PERNET_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The wiring: what a floor may call of those above it. Each table is declared on
- * the lower floor; nothing else goes up.
+ * The wiring: tables of the functions that each floor calls in those above it.
+ * A table is declared on the lower floor; there is no other call upwards.
  */
 #include "conn/conn.h"
 #include "conn/keepalive.h"
@@ -63,9 +63,9 @@ static const struct smcr_hs_ops wire_hs = {
 };
 
 /**
- * smcr_wire() - set what every floor calls above it
+ * smcr_wire() - set the tables through which floors call those above them
  *
- * Before anything else of the module. Context: process.
+ * Called before anything else of the module. Context: process.
  */
 void __init smcr_wire(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Common ground of the kernel shell: forward declarations, limits, module-wide
- * objects. Included first by every shell header.
+ * Common declarations of the kernel shell: structures of all floors,
+ * workqueues. Included first by every shell header.
  */
 #ifndef _SMCR_BASE_H
 #define _SMCR_BASE_H
@@ -30,26 +30,28 @@ struct smcr_conn;
 struct smcr_sock;
 
 /*
- * Steps of handshakes, as client and as server: what peers start must not be in
- * line before what we start ourselves. No step waits for the peer.
+ * Steps of handshakes, as client and as server. Two queues, so that handshakes
+ * that peers start do not delay those that this host starts. No step waits for
+ * the peer.
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
-/* RMBs: asks the peer, at most one work for each group */
+/* RMBs: waits for the peer's answers; at most one work for each group */
 extern struct workqueue_struct *smcr_rmb_wq;
 /*
- * Work that takes the lock of a socket which applications know, or of its inner
- * one: a thread that holds it may be in a page fault that user space answers
- * when it likes (userfaultfd, FUSE).
+ * Work that takes the lock of an application's socket, or of its inner socket:
+ * a thread that holds it may be in a page fault, for as long as user space
+ * likes (userfaultfd, FUSE).
  */
 extern struct workqueue_struct *smcr_sock_wq;
 /*
- * Short work: LLC, timers. Nothing on it waits for a peer, nor for user memory.
+ * Short work: LLC, timers. Nothing on it waits for a peer or for user memory.
  */
 extern struct workqueue_struct *smcr_wq;
 /*
- * Links made, brought up and stopped, and the ends of link groups: verbs, and what a
- * device takes to flush a queue pair. Nothing on it waits for a peer.
+ * Creation, activation and stop of links, and the end of link groups. A work
+ * takes as long as verbs, or the flush of a queue pair, take on the device.
+ * Nothing on it waits for a peer.
  */
 extern struct workqueue_struct *smcr_end_wq;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Objects of one kind by a number that only grows: what a dump goes on by. It
- * finds its place again whatever came and went meanwhile, in O(log n). Guarded
- * by a lock of the owner's.
+ * Index of objects of one kind by a number that only grows, for netlink dumps.
+ * A dump continues behind the last number that it has had, whatever was added
+ * or removed meanwhile, in O(log n). The owner's lock guards an index.
  */
 #ifndef _SMCR_IDS_H
 #define _SMCR_IDS_H
@@ -13,7 +13,7 @@
 struct smcr_ids {
 	struct rb_root root;
 	u64 last;		/* number of the newest object */
-	u32 gen;		/* changes with every object that comes or goes */
+	u32 gen;		/* changes when an object is added or removed */
 };
 
 struct smcr_id {
@@ -26,14 +26,14 @@ static inline void smcr_ids_init(struct smcr_ids *ids)
 	ids->root = RB_ROOT;
 }
 
-/* The object gets the next number */
+/* Add an object, under the next number */
 static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 {
 	struct rb_node **link = &ids->root.rb_node, *parent = NULL;
 
 	node->id = ++ids->last;
 	WRITE_ONCE(ids->gen, ids->gen + 1);
-	while (*link) {		/* the last one of all */
+	while (*link) {		/* its number is the highest */
 		parent = *link;
 		link = &parent->rb_right;
 	}
@@ -41,7 +41,7 @@ static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 	rb_insert_color(&node->rb, &ids->root);
 }
 
-/* Idempotent; also for an object that was never added, if it was cleared */
+/* Idempotent; also for an object never added, after RB_CLEAR_NODE() of it */
 static inline void smcr_ids_del(struct smcr_ids *ids, struct smcr_id *node)
 {
 	if (RB_EMPTY_NODE(&node->rb))
@@ -56,7 +56,7 @@ static inline struct smcr_id *smcr_ids_next(const struct smcr_id *node)
 	return rb_entry_safe(rb_next(&node->rb), struct smcr_id, rb);
 }
 
-/* The first object behind number @id, or NULL */
+/* The first object with a number above @id, or NULL */
 static inline struct smcr_id *smcr_ids_after(const struct smcr_ids *ids, u64 id)
 {
 	struct rb_node *rb = ids->root.rb_node;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The knobs: /proc/sys/net/smcr/ and the netlink attribute set "knobs", one row
- * each. A row makes the member of struct smcr_knobs, its default, the file with
- * its range, and the attribute; scripts/docs-tables compares it with
- * Documentation/sysctl.rst. All are int; times are ms.
+ * Knobs: one row for each file of /proc/sys/net/smcr/ and each attribute of the
+ * netlink set "knobs". A row makes the member of struct smcr_knobs, its
+ * default, the file with its range, and the attribute; scripts/docs-tables
+ * compares it with Documentation/sysctl.rst. All are int; times are ms.
  *
- *	X(member, ATTRIBUTE, default, least, most, most elsewhere)
+ *	X(member, ATTRIBUTE, default, least, most, most in other namespaces)
  *
  * Adding one: a row here, its attribute in Documentation/netlink/specs/smcr.yaml
  * (scripts/ynl-gen makes the rest), a row of sysctl.rst, a test of both ends of its range.
  *
- * "elsewhere" is outside of the initial namespace, 0 the same: resources that all
- * namespaces share (the time of workers, queue pairs, unsettled handshakes) can
- * only be lowered there, as root there is not root of the host.
+ * Other namespaces are all but the initial one; 0: the same maximum. Limits of
+ * what all namespaces share (the time of workers, queue pairs, unsettled
+ * handshakes) can only be lowered there, because root there is not root of the
+ * host.
  */
 #ifndef _SMCR_KNOBS_H
 #define _SMCR_KNOBS_H
@@ -23,27 +24,27 @@
 #define SMCR_KNOBS(X) \
 	/* 0: every new connection is TCP */ \
 	X(enabled, ENABLED, 1, 0, 1, 0) \
-	/* bytes a receiver can hold, default of SO_RCVBUF; send buffer */ \
+	/* bytes of receive, send buffer; defaults of SO_RCVBUF, SO_SNDBUF */ \
 	X(rmem, RMEM, 262144, 16384, 524288, 0) \
 	X(wmem, WMEM, 262144, 16384, 4194304, 0) \
-	/* 1: RFC eye catchers even between two of ours */ \
+	/* 1: RFC eye catchers even if both hosts run this module */ \
 	X(eye_catcher, EYE_CATCHER, 0, 0, 1, 0) \
 	/* link groups (SEC-13) */ \
 	X(max_lgrs, MAX_LGRS, 1024, 1, 65535, 1024) \
-	/* parallel group beyond (CLC-66); 0 = no limit */ \
+	/* beyond it a parallel group is formed (CLC-66); 0 = no limit */ \
 	X(max_conns_per_lgr, MAX_CONNS_PER_LGR, 0, 0, 65535, 0) \
 	/* CLC-68 */ \
 	X(max_rmbs_per_lgr, MAX_RMBS_PER_LGR, 255, 1, 255, 0) \
 	/* symmetric links of a group; 1: no second link is made */ \
 	X(max_links, MAX_LINKS, 8, 1, 8, 0) \
-	/* unsettled handshakes (SEC-13); as server that form a group */ \
+	/* unsettled handshakes (SEC-13); a server's that may form a group */ \
 	X(max_handshakes, MAX_HANDSHAKES, 4096, 1, 1048576, 4096) \
 	X(max_first_contacts, MAX_FIRST_CONTACTS, 256, 1, 65535, 256) \
 	/* timers of the conformance catalogue, B.5 */ \
 	X(t_clc, T_CLC, 10000, 100, 3600000, 60000) \
 	X(t_llc_first, T_LLC_FIRST, 10000, 100, 3600000, 60000) \
 	X(t_llc, T_LLC, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
-	/* another attempt at redundancy; twice as long each time, four times */ \
+	/* until the next attempt at a redundant link; doubled four times */ \
 	X(t_link_retry, T_LINK_RETRY, 60000, 1000, SMCR_MS_DAY, 0) \
 	X(t_lgr_idle, T_LGR_IDLE, 600000, 100, SMCR_MS_DAY, 0) \
 	X(t_close, T_CLOSE, 60000, 100, 3600000, 0) \
@@ -53,9 +54,9 @@
 	X(t_rmb_free, T_RMB_FREE, 60000, 100, SMCR_MS_DAY, 0) \
 	/* verbs encoding, 4.096 us << n (15: 134 ms); 0 would be for ever */ \
 	X(qp_timeout, QP_TIMEOUT, 15, 8, 22, 0) \
-	/* for TCP only, 0 = none; TCP_KEEPIDLE ends at 32767 s */ \
+	/* of the inner socket, 0 = none; TCP_KEEPIDLE is 32767 s at most */ \
 	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
-	/* 1: connections move to a link that comes (LG-47) */ \
+	/* 1: connections move to a new link of their group (LG-47) */ \
 	X(balance, BALANCE, 0, 0, 1, 0) \
 	/* connections that go on after close(); beyond it the oldest is aborted */ \
 	X(max_orphans, MAX_ORPHANS, 16384, 0, 1048576, 16384)

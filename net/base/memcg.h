@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cgroups of a socket, or of its listener: whose memory it is, whose BPF programs run.
- * The memory cgroup NULL is the root cgroup, which nothing is charged to.
+ * Memory cgroup and BPF cgroup of a socket, and their inheritance from a
+ * listener. The memory cgroup NULL is the root cgroup, which nothing is charged
+ * to.
  */
 #ifndef _SMCR_MEMCG_H
 #define _SMCR_MEMCG_H
@@ -32,8 +33,9 @@ static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 }
 
 /*
- * sk_alloc() in a worker takes the root cgroup. As cgroup_sk_clone(), which is not
- * exported: BPF programs for setsockopt() and getsockopt() go by it.
+ * Replaces the cgroup that sk_alloc() has taken, in a worker the root cgroup:
+ * it decides which BPF programs run for setsockopt() and getsockopt(). Does
+ * what cgroup_sk_clone() does, which is not exported.
  */
 static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *lsk)
 {
@@ -49,7 +51,7 @@ static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *ls
 #endif
 }
 
-/* A worker made @child: its cgroups are those of @lsk, not the worker's */
+/* For a @child that a worker made: it gets the cgroups of its listener @lsk */
 static inline void smcr_sk_cgroup_inherit(struct sock *child, struct sock *lsk)
 {
 	smcr_sk_cgrp_data_inherit(child, lsk);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a network namespace to our part of it.
+ * Lookup of the module's state in a network namespace.
  */
 #include <net/netns/generic.h>
 #include "base/netns.h"
@@ -9,7 +9,7 @@ unsigned int smcr_net_id __read_mostly;
 int smcr_max_mem_host __read_mostly;
 
 /**
- * smcr_net() - our part of a network namespace
+ * smcr_net() - state of the module in a network namespace
  * @net: namespace
  *
  * Context: any, while the module is loaded and @net is alive.

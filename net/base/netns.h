@@ -22,12 +22,12 @@ struct smcr_net {
 	unsigned long *excluded_ports;	/* SMCR_PORTS bits; only the sysctl writes */
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
-	bool tcpopt_hooked;		/* tcpopt_native.c, its mutex */
+	bool tcpopt_hooked;		/* tcpopt_native.c; smcr_tcpopt_mutex */
 
 	/* BH; guards the four below */
 	spinlock_t sk_lock ____cacheline_aligned_in_smp;
 	struct smcr_ids socks;		/* smcr_sock.net_node */
-	unsigned int n_socks;		/* that the application has not closed */
+	unsigned int n_socks;		/* not closed by the application */
 	struct list_head orphans;	/* smcr_conn.end.orphan, the oldest first */
 	unsigned int n_orphans;
 
@@ -39,13 +39,13 @@ struct smcr_net {
 	struct list_head lgr_forming;	/* smcr_lgr.net.form; lgr_lock */
 	struct list_head lgr_idle;	/* smcr_lgr.net.idle; lgr_lock */
 	unsigned int lgr_count;		/* all not yet freed; lgr_lock */
-	wait_queue_head_t lgr_wait;	/* lgr_count went to 0 */
+	wait_queue_head_t lgr_wait;	/* woken when lgr_count becomes 0 */
 
 	/* written with each handshake and buffer, without a lock */
 	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* handshakes under way */
-	atomic_t n_first;		/* ... that may form a group */
+	atomic_t n_first;		/* a server's that may form a group */
 	atomic_long_t mem;		/* bytes of buffers; buf.c */
-	int mem_cap;			/* KiB, what max_mem may be set to; immutable */
+	int mem_cap;			/* KiB, maximum of max_mem; immutable */
 };
 
 /* KiB of buffers in all namespaces; a knob of the initial one. READ_ONCE */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latches for tests, by the module parameter "race". Writing NAME closes a latch for
- * the threads that work for the writer's network namespace, -NAME opens it. Reading
- * gives those of the reader's: name, and how many threads wait there.
+ * Latches and random delays for tests, by the module parameters "race" and
+ * "race_seed". Writing NAME to "race" closes a latch for the threads that work
+ * for the writer's network namespace, -NAME opens it. Reading lists the latches
+ * of the reader's namespace, each with the number of threads that wait there.
  *
- * Random delays at the same places, by the parameter "race_seed": one pass in eight
- * waits. Seed, place and the number of the pass decide, so that a simulation in virtual
- * time with the same seed does the same.
+ * "race_seed" other than 0 delays one pass in eight at the same places. Seed,
+ * place and the number of the pass decide which and for how long, so that a
+ * simulation in virtual time repeats with the same seed.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -23,7 +24,7 @@
 #define LATCHES		8
 #define LATCH_NAME	24
 
-/* No thread waits longer, whatever becomes of the test */
+/* Limits of a wait, if the test does not open the latch */
 #define LATCH_SLEEP	(30 * HZ)
 #define LATCH_SPIN	(5 * USEC_PER_SEC)
 #define LATCH_STEP	10	/* us */
@@ -32,12 +33,13 @@
 #define DELAY_SLEEP	2048
 #define DELAY_SPIN	64
 
-/*
- * struct latch - one place where threads wait; latch_lock
- * @net: of which namespace; compared only
- * @name: of the place
- * @closed: READ_ONCE() by those that wait
- * @held: how many do; the entry is in use as long as there are any
+/**
+ * struct latch - one place where threads wait
+ * @net: namespace of the writer, compared only; latch_lock
+ * @name: name of the place; latch_lock
+ * @closed: threads wait; latch_lock, READ_ONCE() by those that wait
+ * @held: number of threads that wait, for as long as which the entry is in use;
+ *	latch_lock
  */
 struct latch {
 	const struct net *net;
@@ -51,7 +53,7 @@ static struct latch latches[LATCHES];
 static unsigned int n_closed;		/* latch_lock; READ_ONCE() without it */
 static DECLARE_WAIT_QUEUE_HEAD(latch_wait);
 
-/* @net NULL: of any namespace, for a thread that works for none */
+/* @net NULL: a latch of any namespace, for a thread that works for none */
 static struct latch *latch_find(const struct net *net, const char *name)
 {
 	int i;
@@ -65,7 +67,7 @@ static struct latch *latch_find(const struct net *net, const char *name)
 	return NULL;
 }
 
-/* @alone: not where another thread waits already */
+/* The latch to wait at, or NULL; @alone: none where another thread waits */
 static struct latch *latch_enter(const struct net *net, const char *name,
 				 bool alone)
 {
@@ -98,7 +100,7 @@ static void latch_leave(struct latch *latch, bool in_time)
 static unsigned int race_seed;		/* READ_ONCE(); 0: no delays */
 static atomic_t race_passes;		/* since the seed was written */
 
-/* How long this pass waits: below @most, 0 for most of them */
+/* Delay of this pass in us: below @most, 0 for seven passes of eight */
 static unsigned int delay_of(const char *name, unsigned int most)
 {
 	unsigned int seed = READ_ONCE(race_seed), h;
@@ -113,7 +115,7 @@ static unsigned int delay_of(const char *name, unsigned int most)
 /**
  * smcr_race() - wait as long as a latch is closed, 30 s at most
  * @net: namespace that the thread works for, or NULL
- * @name: of the latch
+ * @name: name of the latch
  *
  * Context: process, sleeps.
  */
@@ -136,13 +138,13 @@ void smcr_race(const struct net *net, const char *name)
 /**
  * smcr_race_atomic() - wait as long as a latch is closed
  * @net: namespace that the thread works for, or NULL
- * @name: of the latch
+ * @name: name of the latch
  *
- * As smcr_race() where the thread can sleep. Elsewhere 5 s at most, one thread
- * for each latch, and another processor has to open it: this one does nothing else
- * meanwhile.
+ * Like smcr_race() where the thread can sleep. Elsewhere it spins for 5 s at
+ * most, with one thread for each latch, and another processor has to open the
+ * latch.
  *
- * Context: any; the locks that are held, if any, keep bottom halves off.
+ * Context: any; a caller with locks has bottom halves off.
  */
 void smcr_race_atomic(const struct net *net, const char *name)
 {

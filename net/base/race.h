@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Delay points: latches in the narrow windows of the module, so that a test decides
- * what comes first there. Without SMCR_RACE there is no instruction of them.
+ * what comes first there. Without SMCR_RACE they are compiled to nothing.
  */
 #ifndef _SMCR_RACE_H
 #define _SMCR_RACE_H
@@ -12,7 +12,7 @@
 struct net;
 
 #ifdef SMCR_RACE
-/* What lies between these two is done by one thread at a time */
+/* Warns if more than one thread at a time is between these two */
 static inline void smcr_race_begin(unsigned int bit, unsigned long *word)
 {
 	WARN_ON_ONCE(test_and_set_bit(bit, word));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * States of sockets, link groups and links: their numbers, and their names in
- * netlink and traces, in one list each.
+ * States of sockets, link groups and links: one list each of their numbers and
+ * of their names in netlink and traces.
  */
 #ifndef _SMCR_STATES_H
 #define _SMCR_STATES_H
@@ -18,7 +18,7 @@
 	X(SMC,		SMC_R,		"smc") \
 	/* fallback: every call is forwarded to the inner socket */ \
 	X(TCP,		TCP,		"tcp") \
-	/* connect or handshake failed; sk_err says why */ \
+	/* connect or handshake failed, with sk_err */ \
 	X(DEAD,		DEAD,		"dead")
 
 enum smcr_mode {
@@ -33,7 +33,7 @@ enum smcr_mode {
 	/* first contact under way: not for reuse */ \
 	X(FORMING,	"FORMING") \
 	X(ACTIVE,	"ACTIVE") \
-	/* killed: off the list, connections lost */ \
+	/* ended: not for reuse, connections lost; listed until released */ \
 	X(DEAD,		"DEAD")
 
 enum smcr_lgr_st {
@@ -44,7 +44,7 @@ enum smcr_lgr_st {
 };
 
 /*
- * Own record of the QP's state (never asked back from the device)
+ * Own record of the QP's state, which is never queried from the device:
  *
  *	X(NAME, name in netlink, "name in traces")
  */

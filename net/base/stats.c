@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters.
+ * Counters: adding to them and reading their sums.
  */
 #include <linux/bug.h>
 #include <linux/percpu.h>
@@ -29,7 +29,8 @@ void smcr_count_add(struct smcr_net *sn, enum smcr_counter c, u64 n)
 /**
  * smcr_count_reason() - count a reason once
  * @sn: namespace
- * @why: reason; a number outside the enum is a bug of ours and not counted
+ * @why: reason; a number outside the enum is a bug of the caller and not
+ *	counted
  *
  * Context: any.
  */
@@ -41,7 +42,7 @@ void smcr_count_reason(struct smcr_net *sn, enum smcr_reason why)
 }
 
 /**
- * smcr_report_reason() - something happened for a reason: count it and trace it
+ * smcr_report_reason() - count and trace a reason
  * @sn: namespace
  * @why: reason
  * @lgr_id: link group concerned, 0 = none
@@ -60,8 +61,8 @@ void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u
  * @sn: namespace
  * @out: sums
  *
- * Other CPUs go on counting, and a 32-bit CPU may be caught between the halves
- * of a number: the sums are for people, nothing is decided by them.
+ * Other CPUs go on counting, and a 32-bit CPU may have written one half of a
+ * number: the sums are for people, no code depends on them.
  *
  * Context: process; @out is too large for the stack.
  */
@@ -82,7 +83,7 @@ void smcr_stats_read(struct smcr_net *sn, struct smcr_stats *out)
 }
 
 /**
- * smcr_counter_name() - stable name, as in netlink and JSON
+ * smcr_counter_name() - stable name of a counter, as in netlink and JSON
  * @c: enum smcr_counter
  *
  * Return: static string, "unknown" for a number outside the enum.

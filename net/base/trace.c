@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates the tracepoints. The includes give what their assignments look into.
+ * Definition of the tracepoints. The includes declare what their assignments
+ * read.
  */
 #include <linux/sock_diag.h>
 #include "base/base.h"
 
-/* The same number that netlink and SO_COOKIE give; made at the first look */
+/* The number that netlink and SO_COOKIE give, too; made at the first use */
 static u64 smcr_sock_cookie(const struct sock *sk)
 {
 	u32 cookie[2];

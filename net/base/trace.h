@@ -22,9 +22,9 @@
 
 /*
  * Numbers to words, by the lists beside the enums. SMCR_TR() is used twice: for
- * TRACE_DEFINE_ENUM, from which readers in user space learn the values of the
- * enumerators, then for the tables of __print_symbolic(). These need an entry
- * without a comma at the end: a value that does not occur.
+ * TRACE_DEFINE_ENUM, which exports the values of the enumerators to readers in
+ * user space, then for the tables of __print_symbolic(). Each table ends with
+ * an entry without a comma, for a value that does not occur.
  */
 #define SMCR_TR_CONN_ST(name, word)	SMCR_TR(SMCR_CONN_ST_##name, word)
 #define SMCR_TR_CONN_EV(name, word)	SMCR_TR(SMCR_CONN_EV_##name, word)
@@ -76,7 +76,7 @@ SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 #define smcr_tr_cflags(v) \
 	__print_flags(v, "", SMCR_CDC_CFLAGS(SMCR_TR_CDC) SMCR_TR_LAST_FLAG)
 
-/* Longest reason and a bit; a word that does not fit is cut */
+/* Bytes for the longest reason, and some more; a longer word is cut */
 #define SMCR_TR_WORD	24
 
 /* A reason was counted, see smcr_report_reason(); 0 = no link group, no connection */

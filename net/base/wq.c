@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workqueues. What may wait on which is in base.h.
+ * Creation and end of the workqueues. What may wait on each is in base.h.
  */
 #include <linux/workqueue.h>
 #include "base/base.h"
 
 /*
- * Works that may sleep long, at the same time on each of the queues whose works
- * do. What they can wait for, and how long, is listed in
- * Documentation/architecture.rst.
+ * max_active of the queues whose works may sleep long. What they can wait for,
+ * and how long, is listed in Documentation/architecture.rst.
  */
 #define SMCR_ACTIVE	512
 
@@ -27,14 +26,15 @@ static void smcr_wq_destroy(struct workqueue_struct **wq)
 }
 
 /**
- * smcr_wq_exit() - end of the workqueues, when nobody queues anything any more
+ * smcr_wq_exit() - drain and destroy the workqueues
  *
- * Also of those of them that smcr_wq_init() has made before it failed.
+ * Some may be missing, after a failure of smcr_wq_init(). Only their own works
+ * may still queue work.
  * Context: process, sleeps.
  */
 void smcr_wq_exit(void)
 {
-	/* Negotiations and connections leave work to smcr_wq, all to the last */
+	/* handshakes, connections queue work on smcr_wq, all on smcr_end_wq */
 	smcr_wq_destroy(&smcr_hs_wq);
 	smcr_wq_destroy(&smcr_srv_wq);
 	smcr_wq_destroy(&smcr_sock_wq);
@@ -44,16 +44,17 @@ void smcr_wq_exit(void)
 }
 
 /**
- * smcr_work_end() - take a work off its queue, and wait for its end
- * @work: each time that it is queued has a reference on its owner, counted by what
- *	mod_delayed_work() returns: false, one more
+ * smcr_work_end() - cancel a delayed work and wait for its end
+ * @work: work that has a reference on its owner when it is queued: the caller of
+ *	mod_delayed_work() takes one first, and puts it if that returns true
  *
  * cancel_delayed_work_sync() forbids queueing while it waits (since 6.10), and
- * mod_delayed_work() returns false then, too: a reference would be lost. So here a work can be
- * queued again, by itself for example; it is taken off once more.
+ * mod_delayed_work() returns false then, too: a reference would be lost. So
+ * this function allows that the work is queued meanwhile, for example by
+ * itself, and cancels it again.
  *
  * Context: process, sleeps.
- * Return: how many references are to be put.
+ * Return: number of references that the caller has to put.
  */
 unsigned int smcr_work_end(struct delayed_work *work)
 {

@@ -10,11 +10,11 @@
 #include "base/netns.h"
 
 /*
- * Large chunks mean few SGEs and few entries of an MR, but are worth no
- * reclaim. Nor would a worker come through it soon: who is above memory.high is
- * made to wait there, for seconds, and a link group belongs to others, too.
- * Single pages are worth some, but not the OOM killer: the caller can do with
- * less (RMB-11) or with TCP.
+ * Large chunks need few SGEs and few entries of an MR, but are not worth direct
+ * reclaim: above memory.high a worker would be throttled there, for seconds,
+ * and with it all that use the link group. Single pages are worth some reclaim,
+ * but not the OOM killer: the caller can do with a smaller buffer (RMB-11) or
+ * with TCP.
  */
 #define SMCR_CHUNK_ORDER	3
 #define SMCR_GFP		(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
@@ -22,13 +22,13 @@
 #define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
 
 /*
- * Workers make all but send buffers, and others wait for them: a memory cgroup
- * that is throttled or reclaims costs them no more than this for a buffer, and
- * the caller tries less.
+ * Workers allocate all buffers but send buffers, and other connections wait for
+ * them. A memory cgroup that is throttled or reclaims delays one allocation by
+ * this at most; then the caller tries a smaller buffer.
  */
 #define SMCR_RECLAIM_TIME	HZ
 
-/* Bytes of all namespaces */
+/* Bytes of the buffers of all namespaces */
 static atomic_long_t buf_host_mem = ATOMIC_LONG_INIT(0);
 
 static long buf_bytes(const struct smcr_buf *buf)
@@ -42,7 +42,10 @@ static void buf_uncharge(struct smcr_net *sn, long bytes)
 	atomic_long_sub(bytes, &buf_host_mem);
 }
 
-/* What does not fit is never in the sum: of two that race, one may fit */
+/*
+ * An amount that does not fit is never added, not even for a moment: else two
+ * that race could both fail although one of them fits.
+ */
 static bool buf_add(atomic_long_t *sum, long bytes, long max)
 {
 	long old = atomic_long_read(sum);
@@ -54,7 +57,7 @@ static bool buf_add(atomic_long_t *sum, long bytes, long max)
 	return true;
 }
 
-/* false: one of the limits is in the way; @must: it is not heeded */
+/* False: beyond one of the limits, which do not apply if @must */
 static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
 {
 	long max_host = (long)READ_ONCE(smcr_max_mem_host) << 10;
@@ -86,7 +89,10 @@ static u32 chunk_size(const struct smcr_buf *buf)
 	return 1U << buf->chunk_shift;
 }
 
-/* There is no page for this memory cgroup; is there one for the host? */
+/*
+ * -EDQUOT if a page can be had that is not charged to the memory cgroup, else
+ * -ENOMEM.
+ */
 static int no_page_error(void)
 {
 	struct page *page = alloc_page(SMCR_GFP_PAGE);
@@ -102,7 +108,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	/* compound: one reference keeps all of a chunk, see smcr_buf_pin() */
+	/* compound: smcr_buf_pin() takes one reference for a whole chunk */
 	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
 			   __GFP_ACCOUNT, order);
 	if (!page)
@@ -111,16 +117,16 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	return 0;
 }
 
-/* The mapping of an entry, for who maps and unmaps, or knows that nobody does */
+/* The mapping of entry @d, which is not mapped or unmapped concurrently */
 static struct smcr_buf_map *map_of(const struct smcr_buf *buf, u8 d)
 {
 	return rcu_dereference_protected(buf->map[d], true);
 }
 
 /*
- * The first @n chunks of a mapping that nobody uses, and its memory. What the
- * device wrote was synced when it was wanted: what another one has written since
- * must not be overwritten by a copy that this one had.
+ * Unmap the first @n chunks of a mapping that is not in use, and free it.
+ * Without a sync: what the device wrote was synced when it was announced, and
+ * its bounce buffers must not overwrite what another device has written since.
  */
 static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n)
 {
@@ -132,9 +138,9 @@ static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n
 }
 
 /*
- * A chunk that is mapped already is mapped once more without a sync, which the
- * kernel takes for what it is: several devices may, in turn, be given the same
- * lines of the cache. The sync follows by itself.
+ * A chunk that is mapped for another device already is mapped without a sync,
+ * and synced afterwards: dma-debug takes two mappings of the same cache lines
+ * for a mistake unless the later one has DMA_ATTR_SKIP_CPU_SYNC.
  */
 static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 		     void *chunk)
@@ -155,14 +161,14 @@ static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 
 /**
  * smcr_buf_map() - map a buffer for one more device
- * @buf: buffer; nobody else maps or unmaps it meanwhile
- * @d: the device's entry
- * @ibdev: the device, which outlives the mapping
+ * @buf: buffer, which is not mapped or unmapped concurrently
+ * @d: entry of the device
+ * @ibdev: device, which outlives the mapping
  *
- * From now on what is synced is synced for that device, too.
+ * From now on ranges are synced for that device, too.
  *
  * Context: process, may sleep.
- * Return: 0, also when it is mapped already; -ENOMEM.
+ * Return: 0, also if it was mapped already; -ENOMEM.
  */
 int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 {
@@ -191,10 +197,11 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 }
 
 /**
- * smcr_buf_unmap_begin() - the device of a mapping uses a buffer no more
- * @buf: buffer; nobody else maps or unmaps it meanwhile for the same entry
- * @d: the device's entry, mapped or not; nobody sends from it there
- * @list: of mappings for smcr_buf_unmap_end(), to which that one comes
+ * smcr_buf_unmap_begin() - take the mapping for one device off a buffer
+ * @buf: buffer, which is not mapped or unmapped concurrently for the same entry
+ * @d: entry of the device, mapped or not; the device does not use the buffer
+ *	any more
+ * @list: the mapping is put on it, for smcr_buf_unmap_end()
  *
  * Context: any. The buffer has to stay until smcr_buf_unmap_end().
  */
@@ -211,10 +218,10 @@ void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
 }
 
 /**
- * smcr_buf_unmap_end() - the end of mappings that smcr_buf_unmap_begin() took off
+ * smcr_buf_unmap_end() - free the mappings that smcr_buf_unmap_begin() took off
  * @list: mappings, or NULL
  *
- * Context: process, sleeps: the CPU may be syncing them.
+ * Context: process, sleeps for an RCU grace period: a sync may be using them.
  */
 void smcr_buf_unmap_end(struct smcr_buf_map *list)
 {
@@ -230,9 +237,9 @@ void smcr_buf_unmap_end(struct smcr_buf_map *list)
 }
 
 /**
- * smcr_buf_unmap() - likewise, of a send buffer, which nobody else looks at
- * @buf: buffer, or NULL
- * @d: the device's entry, mapped or not
+ * smcr_buf_unmap() - unmap a send buffer for one device
+ * @buf: buffer, or NULL; no other thread uses it, so no grace period is needed
+ * @d: entry of the device, mapped or not
  *
  * Context: process.
  */
@@ -279,7 +286,7 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_params *who,
 		return ERR_PTR(-ENOMEM);
 	if (!buf_charge(who->sn, (long)n << (PAGE_SHIFT + order), must))
 		return ERR_PTR(-ENOBUFS);
-	/* not charged, lest the worker waits: it is a two-hundredth at most */
+	/* not charged, or a worker may have to wait: about 1 % of @size */
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
 		goto err;
@@ -312,20 +319,21 @@ err:
 
 /**
  * smcr_buf_alloc() - allocate, zero and map a buffer
- * @who: who wants it
+ * @who: namespace and first device
  * @size: bytes, at most 65535 pages
  * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
  *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
  *
- * Chunks are as large as can be had cheaply (up to 32 KiB), else pages. The
- * memory is charged to the caller's memory cgroup, in a worker to the one that
- * it has made active: Documentation/sockets.rst. It counts against max_mem of the
- * namespace and max_mem_host; a send buffer that a connection cannot do without
- * (SMCR_BUF_SMALL) is given even beyond them.
+ * Chunks are as large as can be had without reclaim (up to 32 KiB), else pages.
+ * The memory is charged to the caller's memory cgroup, in a worker to its
+ * active one (set_active_memcg()): Documentation/sockets.rst. It counts against
+ * max_mem of the namespace and max_mem_host; a send buffer that a connection
+ * cannot do without (SMCR_BUF_SMALL) is allocated even beyond them.
  *
  * Context: process, may sleep.
- * Return: buffer or ERR_PTR(): -ENOMEM, -EDQUOT the memory cgroup is full,
- * -ENOBUFS a limit of the namespace or of the host. smcr_buf_free() releases it.
+ * Return: buffer, which smcr_buf_free() frees, or ERR_PTR(): -ENOMEM, also if
+ * @over returned true; -EDQUOT: the memory cgroup is full; -ENOBUFS: beyond a
+ * limit of the namespace or of the host.
  */
 struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir)
@@ -341,10 +349,10 @@ struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 }
 
 /**
- * smcr_buf_free() - unmap and free
+ * smcr_buf_free() - unmap and free a buffer
  * @buf: buffer that no device uses any more, or NULL
  *
- * What smcr_buf_pin() holds stays as it is, for the CPU.
+ * Pages that smcr_buf_pin() holds stay readable for the CPU.
  *
  * Context: process, may sleep.
  */
@@ -357,14 +365,14 @@ void smcr_buf_free(struct smcr_buf *buf)
 }
 
 /**
- * smcr_buf_pin() - keep a range readable
+ * smcr_buf_pin() - keep a range of a buffer readable
  * @buf: buffer
  * @off: start
  * @len: bytes, not 0; what devices wrote there is complete and synced
  *
  * The CPU can read the range until smcr_buf_unpin(), even after smcr_buf_free()
- * and the end of the device; it must not be synced any more. Needs no memory, so
- * that it cannot fail; the caller keeps the namespace.
+ * and the removal of the device; it must not be synced any more. Allocates
+ * nothing, so it cannot fail. The caller keeps the namespace alive.
  *
  * Context: any.
  */
@@ -379,10 +387,10 @@ void smcr_buf_pin(struct smcr_buf *buf, u32 off, u32 len)
 }
 
 /**
- * smcr_buf_unpin() - end of smcr_buf_pin()
+ * smcr_buf_unpin() - undo smcr_buf_pin()
  * @buf: buffer, freed or not
- * @off: as there
- * @len: as there
+ * @off: start, as for smcr_buf_pin()
+ * @len: bytes, as for smcr_buf_pin()
  *
  * Context: process, may sleep.
  */
@@ -431,10 +439,10 @@ static void map_sync_dev(const struct smcr_buf *buf,
 }
 
 /**
- * smcr_buf_sync_cpu() - the CPU is going to look at a range
+ * smcr_buf_sync_cpu() - sync a range before the CPU accesses it
  * @buf: buffer
- * @d: entry of the device that has written there: another one may have a copy
- *	of its own, in which these bytes are old. Nothing happens if it is gone
+ * @d: entry of the device that has written there: the copy (bounce buffer) of
+ *	another device may be old. Without a mapping for @d nothing is synced
  * @off: start
  * @len: bytes
  *
@@ -454,10 +462,10 @@ void smcr_buf_sync_cpu(const struct smcr_buf *buf, u8 d, u32 off, u32 len)
 }
 
 /**
- * smcr_buf_sync_dev() - the CPU is done with a range
+ * smcr_buf_sync_dev() - sync a range for all devices after access by the CPU
  * @buf: buffer
  * @off: start
- * @len: bytes; any device that the buffer is mapped for may use them
+ * @len: bytes
  *
  * Context: any.
  */
@@ -478,7 +486,7 @@ void smcr_buf_sync_dev(const struct smcr_buf *buf, u32 off, u32 len)
 }
 
 /**
- * smcr_buf_zero() - clear a range
+ * smcr_buf_zero() - clear a range of a buffer
  * @buf: buffer, DMA_TO_DEVICE or DMA_BIDIRECTIONAL
  * @off: start
  * @len: bytes
@@ -490,7 +498,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 	u32 at, run;
 	u8 d;
 
-	/* what was there is of no interest, so all of them may say */
+	/* all of it is overwritten, so any device's copy may come last */
 	for (d = 0; d < READ_ONCE(buf->n_map); d++)
 		smcr_buf_sync_cpu(buf, d, off, len);
 	for (at = off; at < off + len; at += run) {
@@ -504,7 +512,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 /**
  * smcr_buf_sges() - SGEs for [off, off+len)
  * @buf: buffer
- * @d: entry of the device that reads them; it is mapped for that
+ * @d: entry of the device that reads them; @buf is mapped for it
  * @lkey: local_dma_lkey of the protection domain there
  * @off: start
  * @len: bytes

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory that devices read or write: lists of equally sized chunks of pages,
- * DMA-mapped one by one through ib_dma_*, for each device of a link group by itself.
- * Send buffers are used with the PD's local_dma_lkey, RMBs are registered (rmb.h).
+ * Buffers that devices read or write: lists of equally sized chunks of pages,
+ * DMA-mapped one by one through ib_dma_*, separately for each device of a link
+ * group. Send buffers are used with the PD's local_dma_lkey, RMBs are
+ * registered (rmb.h).
  */
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
@@ -16,10 +17,11 @@
 #define SMCR_DEVS_MAX	8
 
 /**
- * struct smcr_buf_map - a buffer as one device sees it; immutable once published
- * @ibdev: the device
- * @buf: the buffer
- * @next: of those that are being taken off: smcr_buf_unmap_begin()
+ * struct smcr_buf_map - mapping for one device; immutable once published
+ * @ibdev: device
+ * @buf: buffer
+ * @next: next in the list of mappings that are taken off; the caller of
+ *	smcr_buf_unmap_begin()
  * @dma: DMA address of each chunk
  */
 struct smcr_buf_map {
@@ -31,19 +33,21 @@ struct smcr_buf_map {
 
 /**
  * struct smcr_buf - a buffer of chunks; immutable after creation but for mappings
- * @map: mappings by entry of the group's devices; RCU readers, the owner sees to it
- *	that one at a time maps or unmaps for the same entry, and one at a time maps
- * @n_map: one more than the highest entry that was ever in use
- * @sync: a mapping was for a device that DMA addresses mean something to: syncs are
- *	not in vain
- * @sn: namespace whose share of memory it is taken from
+ * @map: mappings by entry of the group's devices; RCU for readers, the owner
+ *	serializes mapping, and mapping and unmapping for the same entry
+ * @n_map: one more than the highest entry that was ever in use; written by
+ *	smcr_buf_map(), READ_ONCE()
+ * @sync: the buffer was mapped for a device that uses DMA addresses, so it has
+ *	to be synced; written by smcr_buf_map(), READ_ONCE()
+ * @sn: namespace that its memory counts against
  * @dir: DMA direction
  * @size: bytes
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
  * @chunk: kernel address of each
  * @refs: one until smcr_buf_free(), and one for each smcr_buf_pin()
- * @reclaim_next: next of those that a WRITE may still read; the owner's
+ * @reclaim_next: next in the list of buffers that a WRITE may still read; the
+ *	owner
  */
 struct smcr_buf {
 	struct smcr_buf_map __rcu *map[SMCR_DEVS_MAX];
@@ -59,17 +63,18 @@ struct smcr_buf {
 	void *chunk[];
 };
 
-/* What max_mem does not refuse, bytes: see smcr_buf_alloc() */
+/* Send buffers of at most this many bytes are not refused for max_mem */
 #define SMCR_BUF_SMALL	(16 * 1024)
 
 /**
- * struct smcr_buf_params - whom buffers are for
- * @sn: namespace that pays
- * @ibdev: device that they are mapped for first, which outlives the mapping
- * @d: its entry
- * @over: nobody wants a buffer any more; asked between two pages, context as
- *	smcr_buf_alloc()
- * @arg: for @over
+ * struct smcr_buf_params - arguments of smcr_buf_alloc()
+ * @sn: namespace that the memory counts against
+ * @ibdev: device that the buffer is mapped for first, which outlives the
+ *	mapping
+ * @d: entry of @ibdev
+ * @over: returns true if the buffer is not needed any more; called between two
+ *	pages, in the context of smcr_buf_alloc()
+ * @arg: argument of @over
  */
 struct smcr_buf_params {
 	struct smcr_net *sn;

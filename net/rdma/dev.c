@@ -16,7 +16,7 @@
 
 const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 
-/* An RMB has at most so many bytes, whatever the device could map at once */
+/* Limit of an RMB, even if the device can map more at once */
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
 #define SMCR_INLINE_WANTED	64
 
@@ -32,19 +32,20 @@ static struct ib_client smcr_ib_client;
 
 /* Local peer ID */
 
-/* The first RNIC that is seen gives its MAC, for good (CLC-06) */
+/* The peer ID has the MAC of the first RNIC found, for good (CLC-06) */
 void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
 {
 	atomic64_cmpxchg(&smcr_rnic_mac, 0, ether_addr_to_u64(mac));
 }
 
 /**
- * smcr_local_peer_id() - a namespace's peer ID, RFC 7609 A.2.1
+ * smcr_local_peer_id() - peer ID of a namespace, RFC 7609 A.2.1
  * @sn: namespace; each one is a TCP/IP stack of its own
  * @id: filled: instance number, MAC of an RNIC
  *
- * The same from the first device on until the module is unloaded, even when
- * that device goes. Without any device ever, only a Decline can carry it.
+ * The ID stays the same from the first device on until the module is unloaded,
+ * even when that device is removed. Before the first device it has a random
+ * MAC, and only a Decline can carry it.
  *
  * Context: any.
  */
@@ -59,8 +60,10 @@ void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8])
 /**
  * smcr_peer_instance() - instance number for a new namespace's peer ID
  *
- * Counted, so that no two of the last 65536 namespaces have the same.
+ * Numbers are counted, so that no two of the last 65536 namespaces have the
+ * same.
  * Context: any.
+ * Return: number.
  */
 u16 smcr_peer_instance(void)
 {
@@ -68,7 +71,9 @@ u16 smcr_peer_instance(void)
 }
 
 /**
- * smcr_peer_id_init() - before the first namespace is set up
+ * smcr_peer_id_init() - choose the random parts of peer IDs
+ *
+ * Called before the first namespace is set up.
  */
 void __init smcr_peer_id_init(void)
 {
@@ -82,7 +87,7 @@ void __init smcr_peer_id_init(void)
 /* References */
 
 /**
- * smcr_dev_hold() - another reference
+ * smcr_dev_hold() - take a reference on a device
  * @dev: device that the caller has a reference on
  *
  * Context: any.
@@ -93,8 +98,8 @@ void smcr_dev_hold(struct smcr_dev *dev)
 }
 
 /**
- * smcr_dev_put() - give a reference back
- * @dev: device; may be gone on return
+ * smcr_dev_put() - put a reference on a device
+ * @dev: device; may be freed on return
  *
  * Context: any.
  */
@@ -114,11 +119,12 @@ static void dev_take_name(struct smcr_dev *dev)
 }
 
 /**
- * smcr_dev_name() - what a device is called
+ * smcr_dev_name() - name of a device
  * @dev: device that the caller has a reference on
  *
- * A copy: the RDMA core frees the name when the device gets another one, which
- * udev gives it as soon as it is there. Not for comparing devices: see @dev->id.
+ * Returns a copy, because the RDMA core frees the name when the device is
+ * renamed, which udev does as soon as it is added. To compare devices, use
+ * @dev->id.
  *
  * Context: any up to softirq.
  * Return: the name.
@@ -192,6 +198,7 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
  * @net: namespace
  *
  * Context: any, does not sleep.
+ * Return: true if there is one that is usable.
  */
 bool smcr_dev_any(const struct net *net)
 {
@@ -232,8 +239,9 @@ static struct smcr_dev *dev_next(struct net *net, unsigned int after)
  * @fn: called with a reference on the device; non-zero stops
  * @arg: passed on
  *
- * Context: process, sleeps; @fn may sleep, and another device comes or goes meanwhile.
- * Return: 0, or what @fn said when it stopped.
+ * Context: process, sleeps; @fn may sleep, and devices may come or go
+ * meanwhile.
+ * Return: 0, or the result of @fn that stopped it.
  */
 int smcr_dev_for_each(struct net *net,
 		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg)
@@ -253,9 +261,11 @@ int smcr_dev_for_each(struct net *net,
 /* Events */
 
 /*
- * GID tables have a thousand entries with a few in front in use. Knowing the
- * end of these keeps the search short for routes that have no RDMA device. One scan
- * at a time: the one that began last has seen all changes, and writes last.
+ * Find the end of the used part of a GID table. The table may have a thousand
+ * entries, of which a few at the beginning are in use: the end keeps the search
+ * short for routes without an RDMA device. Scans are serialized, so that the
+ * result of the scan that began last, which has seen all changes, is written
+ * last.
  */
 static void port_scan_gids(struct smcr_dev *dev, u32 port)
 {
@@ -310,7 +320,7 @@ static void dev_fatal(struct smcr_dev *dev)
 		port_check(dev, port);
 }
 
-/* Process context: the RDMA core calls it with its event semaphore held */
+/* Process context: the RDMA core calls it under its event semaphore */
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smcr_dev *dev = container_of(handler, struct smcr_dev,
@@ -419,9 +429,9 @@ static int smcr_dev_add(struct ib_device *ibdev)
 }
 
 /*
- * Every reference belongs to a link group, which is killed here, or to a
- * handshake, which is bounded and finds the device removed. A group that was
- * being listed meanwhile is met in the next round.
+ * Every reference belongs to a link group, which removed() takes off the device
+ * or ends, or to a handshake, which is bounded and finds the device removed. A
+ * group that was being listed during one round is found in the next.
  */
 static void dev_wait_gone(struct smcr_dev *dev)
 {
@@ -463,7 +473,7 @@ static struct ib_client smcr_ib_client = {
 	.rename = smcr_dev_rename,
 };
 
-/* Only a hint: nothing may keep the system from going down */
+/* Best effort: a failure must not keep the system from going down */
 static int dev_reboot(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	smcr_dev_owner_ops->shutdown();
@@ -475,7 +485,7 @@ static struct notifier_block dev_reboot_nb = {
 };
 
 /**
- * smcr_dev_init() - look for RDMA devices from now on
+ * smcr_dev_init() - register with the RDMA core and for reboots
  *
  * Context: process, sleeps. smcr_wq exists.
  * Return: 0 or a negative errno.
@@ -494,9 +504,10 @@ int __init smcr_dev_init(void)
 }
 
 /**
- * smcr_dev_exit() - let go of all RDMA devices
+ * smcr_dev_exit() - undo smcr_dev_init()
  *
- * Ends the link groups on them and waits for that. Context: process, sleeps.
+ * Ends the link groups on all devices and waits for that. Context: process,
+ * sleeps.
  */
 void smcr_dev_exit(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA devices: arrival, removal, ports, and the way from a TCP route to the
- * device, port and GID that a connection shall use.
+ * RDMA devices: arrival, removal, ports, and the search from a TCP route to the
+ * device, port and GID that a connection uses.
  */
 #ifndef _SMCR_DEV_H
 #define _SMCR_DEV_H
@@ -11,10 +11,10 @@
 #include "base/base.h"
 
 /**
- * struct smcr_dev_port - what is remembered of a port
- * @gid_end: no valid entry of the GID table is behind this index; written with
- *	@gid_scan held, read with READ_ONCE
- * @max_mtu: of the device, verbs enumeration; immutable
+ * struct smcr_dev_port - state of a port
+ * @gid_end: one more than the index of the last valid entry of the GID table;
+ *	smcr_dev.gid_scan, READ_ONCE()
+ * @max_mtu: maximum of the device, verbs enumeration; immutable
  * @flags: SMCR_PORT_*, atomic bit operations
  */
 struct smcr_dev_port {
@@ -24,7 +24,7 @@ struct smcr_dev_port {
 };
 
 enum {
-	SMCR_PORT_CHECK,	/* event_work has to look at the groups on it */
+	SMCR_PORT_CHECK,	/* event_work has to report a change */
 };
 
 /* A device's name, to be passed by value */
@@ -36,22 +36,23 @@ struct smcr_dev_name {
  * struct smcr_dev - one RDMA device with at least one RoCE port
  * @ibdev: the device; valid while a reference is held or, for a device found
  *	on the list, within the RCU section
- * @id: tells it from every other, also from those before it; immutable
+ * @id: number that no device has had before; immutable
  * @name_lock: guards @name; BH, innermost
- * @name: what the RDMA core calls it; smcr_dev_name()
+ * @name: name in the RDMA core, see smcr_dev_name(); @name_lock
  * @node: member of the device list; RCU, changed under the list's mutex
  * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
  * @removed: set once when the device goes away; no new user afterwards
- * @failed: 1: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE, and
- *	exchanged, which not every processor can do with a byte
- * @recovered: 1: it has failed no more, and listeners have to hear of it; exchanged
+ * @failed: 1: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
+ *	and xchg(), for which not every processor has an instruction on a byte
+ * @recovered: 1: a failed device works again, and the call of @arrived of
+ *	struct smcr_dev_ops is pending; xchg()
  * @gone: remove() waits here, bounded by the teardown of the link groups
  * @max_sge: SGEs per send WR that we use
  * @max_inline: inline bytes that we ask for
  * @max_mr_pages: pages of one fast-registration MR
  * @event_handler: registered from add to remove
- * @event_work: looks at link groups and listeners after an event, on smcr_wq
- * @gid_scan: held over a scan of a GID table, whose result is written
+ * @event_work: reports events by struct smcr_dev_ops, on smcr_wq
+ * @gid_scan: held during a scan of a GID table, until its result is written
  * @port: by port number, from 1
  */
 struct smcr_dev {
@@ -81,7 +82,7 @@ struct smcr_dev {
  * @gid: source GID
  * @mac: MAC of the netdev behind @gid
  * @vlan: VLAN ID, or SMCR_NO_VLAN
- * @mtu: what RoCE can carry on the netdev behind @gid, verbs enumeration
+ * @mtu: RoCE MTU on the netdev behind @gid, verbs enumeration
  */
 struct smcr_port_id {
 	struct smcr_dev *dev;
@@ -97,14 +98,15 @@ struct smcr_port_id {
 #define SMCR_MAX_SGE	18	/* of a send WR: 64 KiB of single pages, unaligned */
 
 /**
- * struct smcr_dev_ops - what devices have to tell those above
- * @arrived: there is another device, or one that works again
- * @port_changed: port @port of @dev changed: who uses it looks again
- * @removed: @dev goes away: who uses it lets go. Called again until all have
- * @shutdown: the system goes down; two seconds at most
+ * struct smcr_dev_ops - callbacks of devices into higher floors
+ * @arrived: a device was added, or one that had failed works again
+ * @port_changed: port @port of @dev has changed: links on it are checked
+ * @removed: @dev is being removed: its users put it. Called again until
+ *	no reference is left
+ * @shutdown: the system goes down; returns after two seconds at most
  *
- * All: process context, may sleep; @dev stays during the call. Not from a handler
- * of RDMA events.
+ * All: process context, may sleep; @dev stays during the call. They are not
+ * called from a handler of RDMA events.
  */
 struct smcr_dev_ops {
 	void (*arrived)(void);

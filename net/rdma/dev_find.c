@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way from the netdev of a TCP route to device, port and GID, and from there to
- * others on the same LAN (RFC 7609 2.2, 3.5.1, 5.1).
+ * Search for device, port and GID by the netdev of a TCP route, and for others
+ * on the same LAN (RFC 7609 2.2, 3.5.1, 5.1).
  *
- * What is asked here on the connect path comes from the caches of the RDMA core
- * and from the netdev. Devices are not asked: that takes the RTNL lock on soft
- * RoCE and a command to the firmware elsewhere.
+ * The search runs on the connect path. It reads the caches of the RDMA core and
+ * the netdev, and never queries a device: a query takes the RTNL lock on soft
+ * RoCE and a firmware command elsewhere.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -19,12 +19,12 @@
 
 struct dev_search {
 	struct net *net;
-	struct net_device *ndev;	/* where we are: the route's or a lower one */
-	u16 vlan;			/* that the GID has to lead into */
+	struct net_device *ndev;	/* searched: the route's, or below */
+	u16 vlan;			/* that the GID has to be in */
 	bool v4;
 	const union ib_gid *want;	/* GID of the local address, or NULL */
 	struct smcr_port_id *out;	/* NULL: only @found is of interest */
-	int rank;			/* of what is in @out */
+	int rank;			/* of the GID in @out */
 	bool found;
 };
 
@@ -39,7 +39,7 @@ static int vlan_of_lower(struct net_device *lower,
 	return 1;
 }
 
-/* As the RDMA core sees it in rdma_read_gid_l2_fields() */
+/* As the RDMA core finds it in rdma_read_gid_l2_fields() */
 static u16 vlan_of(struct net_device *ndev)
 {
 	u16 vlan = SMCR_NO_VLAN;
@@ -56,7 +56,7 @@ static bool gid_is_roce(const struct ib_gid_attr *attr)
 	       attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/* RCU held: the netdev may be leaving the GID right now */
+/* RCU held: the netdev may be detached from the GID at any time */
 static bool gid_on(const struct ib_gid_attr *attr,
 		   const struct net_device *ndev)
 {
@@ -67,7 +67,7 @@ static bool gid_on(const struct ib_gid_attr *attr,
 	return !IS_ERR(on) && on == ndev;
 }
 
-/* How good a GID is that is not the local address; 1 is the worst */
+/* Rank of a GID that is not the local address; 1 is the worst */
 static int gid_rank(const struct ib_gid_attr *attr, bool v4)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
@@ -78,13 +78,16 @@ static int gid_rank(const struct ib_gid_attr *attr, bool v4)
 	return rank + (ipv6_addr_v4mapped(addr) == v4 ? 4 : 2);
 }
 
-/* As the RDMA CM does it: active_mtu may be that of another netdev. 0: none. */
+/* As in the RDMA CM: active_mtu may be that of another netdev. 0: too small. */
 static u8 mtu_on(const struct net_device *ndev, u8 max)
 {
 	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), max);
 }
 
-/* Replace what was found by @attr; the reference moves from device to device */
+/*
+ * Take @attr, if its MTU and VLAN will do, instead of what was found before;
+ * the reference on the latter's device is put.
+ */
 static void search_take(struct dev_search *s, struct smcr_dev *dev,
 			const struct ib_gid_attr *attr, int rank)
 {
@@ -263,12 +266,12 @@ struct lan_search {
 	const struct smcr_port_id *at;
 	const struct net *net;		/* of the netdev of @at; NULL: it is gone */
 	bool v1;			/* @at has a GID of version 1 */
-	__be32 v4_mask;			/* of the subnet of @at, or 0: IPv6 */
+	__be32 v4_mask;			/* subnet of @at; 0: IPv6, or none */
 	struct smcr_port_id *out;
 	int n, max;
 };
 
-/* The mask of the subnet that an IPv4 address is in; 0 if it is none any more */
+/* Mask of the subnet of an IPv4 address; 0 if @ndev does not have it */
 static __be32 lan_mask(const struct net_device *ndev, __be32 addr)
 {
 	const struct in_device *in = __in_dev_get_rcu(ndev);
@@ -285,7 +288,7 @@ static __be32 lan_mask(const struct net_device *ndev, __be32 addr)
 	return mask;
 }
 
-/* Which LAN it is */
+/* Find GID type, namespace and subnet of @at */
 static void lan_begin(struct lan_search *s)
 {
 	const struct smcr_port_id *at = s->at;
@@ -307,7 +310,7 @@ static void lan_begin(struct lan_search *s)
 	rdma_put_gid_attr(attr);
 }
 
-/* IPv4: the same subnet. IPv6: the same 64 bits; all link-local ones have them. */
+/* IPv4: the same subnet. IPv6: the same /64; all link-local GIDs have one. */
 static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
 {
 	const struct in6_addr *own = (const struct in6_addr *)s->at->gid.raw;
@@ -321,7 +324,7 @@ static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
 	       own->s6_addr32[1] == addr->s6_addr32[1];
 }
 
-/* The first GID of a port that is on the LAN; one for each port */
+/* Add the first GID of a port that is on the LAN */
 static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 {
 	int i, end = READ_ONCE(dev->port[port].gid_end);
@@ -335,7 +338,7 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		/* the RDMA core shows a device to all namespaces, unless told not to */
+		/* by default the RDMA core shows a device to all namespaces */
 		if (!IS_ERR(ndev) && s->net && net_eq(dev_net(ndev), s->net) &&
 		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    lan_has(s, &attr->gid) &&
@@ -356,16 +359,16 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
  * smcr_dev_lan() - RNICs on the LAN of one of them (LG-16)
  * @net: network namespace
  * @at: one of them; the caller holds @at->dev
- * @out: filled: ports that are active, each with a GID in the VLAN and the subnet
- *	of @at, and with a reference on its device
+ * @out: filled: active ports, each with a GID in the VLAN and the subnet of
+ *	@at, and with a reference on its device
  * @max: size of @out
  *
- * RoCEv2 only: what a peer answers to a GID of version 1 is not known here, so that
- * of one with version 1 only it alone is found. Other
- * namespaces' RNICs are never used, though the address may be in the same subnet.
+ * Only RoCEv2 GIDs are found, because it is not known what a peer answers to a
+ * RoCEv1 GID: if @at has one, only @at is found. RNICs of other namespaces are
+ * never found, even if the address is in the same subnet.
  *
  * Context: process or softirq, does not sleep.
- * Return: how many.
+ * Return: number of entries of @out.
  */
 int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
 		 struct smcr_port_id *out, int max)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of devices have in common; for nobody else. */
+/* Declarations shared by the files of devices. */
 #ifndef _SMCR_DEV_IMPL_H
 #define _SMCR_DEV_IMPL_H
 

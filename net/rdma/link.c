@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A link: its beginning and its end.
+ * Links: creation, stop, references and the reclaim list.
  *
  * Completions run in softirq, one handler at a time per link because each link
- * has a completion queue of its own. The queue pair's state is our own record:
- * devices are never asked (rxe of Linux 6.1 does not know), and no error of
- * the queue pair goes unnoticed because receives are always outstanding, which
- * it would flush.
+ * has a completion queue of its own. The state of the queue pair is our own
+ * record: devices are never asked for it (rxe of Linux 6.1 cannot report it).
+ * No error of the queue pair is missed, because it would flush receives, of
+ * which some are always outstanding.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -102,8 +102,8 @@ static bool link_drained(const struct smcr_link *link)
 }
 
 /*
- * How long flushes are waited for, jiffies: the peer may wait for an answer meanwhile,
- * for T_LLC (LLC-50).
+ * Limit of the wait for flushes, jiffies. Half of T_LLC, within bounds, as the
+ * peer may be waiting for an answer meanwhile, for T_LLC (LLC-50).
  */
 static unsigned long link_flush_time(const struct smcr_link *link)
 {
@@ -111,8 +111,8 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 }
 
 /*
- * The queue pair may still receive into the memory of the link, and complete. What was
- * not flushed by now may come at any time.
+ * The device has not destroyed the queue pair. It may still receive into the
+ * memory of the link, and what it has not flushed yet may complete at any time.
  */
 static void link_orphan(struct smcr_link *link)
 {
@@ -121,7 +121,10 @@ static void link_orphan(struct smcr_link *link)
 		smcr_link_ignore(link);
 }
 
-/* Here and not where it fails: a console is slow, and a connection's lock may be held */
+/*
+ * Called when the link stops and not when it fails: smcr_link_fail() may run
+ * under the lock of a connection, and a console is slow.
+ */
 static void link_say_failed(struct smcr_link *link)
 {
 	enum smcr_reason why = READ_ONCE(link->why);
@@ -153,17 +156,17 @@ static void link_do_stop(struct smcr_link *link)
 }
 
 /**
- * smcr_link_stop() - end of all traffic
+ * smcr_link_stop() - end all traffic of a link
  * @link: link
  *
- * Everything is flushed (bounded: a device that does not flush loses its QP
- * all the same), QP and CQ are destroyed, and @done of every work request that
- * never completed is called with ok false. On return no callback of the link is
- * running or will ever be called, even if the device refuses to destroy the QP.
- * Callable again.
+ * All requests are flushed, QP and CQ are destroyed, and @done of every work
+ * request that never completed is called with ok false. The wait for flushes
+ * is bounded: the QP of a device that does not flush is destroyed all the same.
+ * On return no callback of the link is running or will ever be called, even if
+ * the device refuses to destroy the QP. Callable again.
  *
- * Context: process, sleeps half of T_LLC, 2 to 5 s.
- * Return: whether this call stopped it; only one does.
+ * Context: process, sleeps for half of T_LLC at most (2 to 5 s).
+ * Return: true for the call that has stopped it, false for all others.
  */
 bool smcr_link_stop(struct smcr_link *link)
 {
@@ -180,12 +183,12 @@ bool smcr_link_stop(struct smcr_link *link)
 }
 
 /**
- * smcr_link_hold() - another reference on a link
+ * smcr_link_hold() - take a reference on a link
  * @link: link that the caller has a reference on, or that a lock keeps
  *
- * It keeps the memory of the link and its device; the queue pair ends with
- * smcr_link_stop(), whoever has references. Who holds a link holds its group,
- * too, and lets go of that afterwards.
+ * The reference keeps the memory of the link and its device. It does not keep
+ * the queue pair, which smcr_link_stop() destroys. A holder of a link holds its
+ * group, too, and puts the link first.
  *
  * Context: any.
  */
@@ -194,7 +197,7 @@ void smcr_link_hold(struct smcr_link *link)
 	refcount_inc(&link->refs);
 }
 
-/* False: its memory stays, as its queue pair does */
+/* False: its memory is kept, as the device has not destroyed a queue pair */
 static bool link_free(struct smcr_link *link)
 {
 	struct smcr_buf *buf;
@@ -220,16 +223,16 @@ static bool link_free(struct smcr_link *link)
 }
 
 /**
- * smcr_link_create() - QP, CQ and receive queue, state INIT, receives posted
- * @owner: whom it is for
+ * smcr_link_create() - create a link with QP, CQ and receives, in state INIT
+ * @owner: group and arguments
  * @pid: device, port, GID; a device reference is taken
  * @pd: protection domain of the group on that device
  *
- * If it fails @freed of struct smcr_link_ops is called as at the end of a link.
+ * On failure @freed of struct smcr_link_ops is called, as at the end of a link.
  *
  * Context: process, sleeps.
- * Return: link with one reference, or ERR_PTR(). Ended with smcr_link_stop(),
- * smcr_link_put().
+ * Return: link with one reference, for smcr_link_stop() and smcr_link_put(), or
+ * ERR_PTR().
  */
 struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
 				   const struct smcr_port_id *pid,
@@ -251,12 +254,12 @@ struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
 }
 
 /**
- * smcr_link_put() - end of a reference
+ * smcr_link_put() - put a reference on a link
  * @link: link or NULL; with the last reference it is freed, and stopped first if
  *	that was not done
  *
- * The memory goes before this returns: so it goes before the group, and that
- * before the namespace which pays for it.
+ * The memory is freed before this function returns, and so before the group,
+ * which is freed before the namespace that the memory counts against.
  *
  * Context: process, sleeps.
  */
@@ -274,12 +277,12 @@ void smcr_link_put(struct smcr_link *link)
 }
 
 /**
- * smcr_link_reclaim_buf() - keep a send buffer until the queue pair is gone
+ * smcr_link_reclaim_buf() - keep a send buffer until its queue pair is gone
  * @link: link; the caller has a reference
  * @buf: buffer or NULL, mapped for the device of the link only
  *
  * Context: any.
- * Return: how many there are.
+ * Return: number of buffers on the reclaim list.
  */
 unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf)
 {
@@ -297,7 +300,7 @@ unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf)
 }
 
 /**
- * smcr_link_attach() - a connection is going to send over a link
+ * smcr_link_attach() - attach a connection, which is going to send over a link
  * @link: link; a reference is taken for the connection, which is counted
  *
  * Context: any.
@@ -309,8 +312,8 @@ void smcr_link_attach(struct smcr_link *link)
 }
 
 /**
- * smcr_link_detach() - end of smcr_link_attach()
- * @link: link; the connection's reference ends
+ * smcr_link_detach() - undo smcr_link_attach()
+ * @link: link; the connection's reference is put
  *
  * Context: process, sleeps.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A link: one RC queue pair and its completion queue, RFC 7609 section 2.
+ * Links: one RC queue pair and its completion queue each, RFC 7609 section 2.
  *
- * The link knows nothing about connections or LLC: it posts what it is given
- * and hands over what arrives through struct smcr_link_ops.
+ * A link is independent of connections and LLC: it posts what it is given and
+ * delivers what arrives through struct smcr_link_ops.
  */
 #ifndef _SMCR_LINK_H
 #define _SMCR_LINK_H
@@ -16,11 +16,11 @@
 
 enum {
 	SMCR_SQ_DEPTH		= 256,	/* send WRs */
-	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer of
-					 * ours can have outstanding
+	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer with
+					 * this module can have outstanding
 					 */
 	SMCR_RQ_BATCH		= 16,	/* replenished together */
-	SMCR_CTRL_RESERVE	= 16,	/* send WRs that data leave to LLC */
+	SMCR_CTRL_RESERVE	= 16,	/* send WRs that are reserved for LLC */
 	SMCR_POST_MAX		= 8,	/* send WRs of one smcr_link_post() */
 	SMCR_RX_LEN		= 64,	/* receive buffer: longer SENDs fail */
 };
@@ -52,14 +52,15 @@ struct smcr_tx_pend {
  * struct smcr_post - arguments of smcr_link_post()
  * @w: RDMA WRITE requests, set up except for chaining, flags and cqe; NULL if @n_w is 0
  * @n_w: their number, less than SMCR_POST_MAX
- * @msg: link->msg_len bytes to SEND after them, copied; NULL: none, @n_w is not 0
- * @done: called at completion; NULL: the SEND is signalled only if the send queue
- *	has to be reclaimed
+ * @msg: link->msg_len bytes to SEND after the WRITEs, copied; NULL: no SEND,
+ *	and @n_w is not 0
+ * @done: called at completion of the last request; NULL: it is signalled only
+ *	if the send queue could not be reclaimed otherwise
  * @arg: for @done, in struct smcr_tx_pend
- * @mark: for @done, likewise
- * @flags: for @done, likewise
- * @waiter: the connection's place in line; NULL for control messages, which do not wait
- *	in line and may use the last SMCR_CTRL_RESERVE requests
+ * @mark: for @done, in struct smcr_tx_pend
+ * @flags: for @done, in struct smcr_tx_pend
+ * @waiter: entry of the connection in link->waiters; NULL for control messages,
+ *	which do not wait and may use the last SMCR_CTRL_RESERVE requests
  */
 struct smcr_post {
 	struct ib_rdma_wr *w;
@@ -73,15 +74,17 @@ struct smcr_post {
 };
 
 /**
- * struct smcr_link_ops - the way up
+ * struct smcr_link_ops - callbacks into the owner of the link
  * @rx_cdc: a CDC message arrived, @link->msg_len bytes, not yet decoded; @buf is
  *	valid during the call
- * @rx_llc: an LLC message, likewise
+ * @rx_llc: an LLC message arrived, @link->msg_len bytes, not yet decoded; @buf
+ *	is valid during the call
  * @down: the link failed; any context up to softirq; called exactly once
- * @room: send WRs became free while somebody waited for them
- * @freed: a link of @lgr is gone, which was on device entry @d; @orphan: its queue
- *	pair is still there. Process context, sleeps. Once for every
- *	smcr_link_create(), also for one that fails
+ * @room: send WRs became free while connections wait for them
+ * @freed: a link of @lgr on device entry @d was freed; @orphan: its memory is
+ *	not, as the device has not destroyed a queue pair. Process context,
+ *	sleeps. Called once for every smcr_link_create(), also for one that
+ *	fails
  *
  * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
  * one at a time for each link.
@@ -98,14 +101,15 @@ struct smcr_link_ops {
 extern const struct smcr_link_ops *smcr_link_owner_ops;
 
 /**
- * struct smcr_link_params - whom a link is for
- * @lgr: its link group, for those above
+ * struct smcr_link_params - arguments of smcr_link_create()
+ * @lgr: link group, the owner of the link
  * @lgr_id: number of the group
- * @slot: its index in the group
- * @d: its device's entry there
- * @peer_id: whom it leads to
- * @msg_len: bytes of each message on it, SMCR_RX_LEN at most
- * @mem: its buffers; those of its connections are the same way
+ * @slot: index of the link in the group
+ * @d: entry of the link's device in the group
+ * @peer_id: peer ID of the group's peer
+ * @msg_len: bytes of each message on the link, SMCR_RX_LEN at most
+ * @mem: arguments of the buffers of the link and its connections, but for the
+ *	device
  */
 struct smcr_link_params {
 	struct smcr_lgr *lgr;
@@ -117,90 +121,142 @@ struct smcr_link_params {
 	const struct smcr_buf_params *mem;
 };
 
-/*
+/**
  * struct smcr_link - a link
- *
- * Immutable after smcr_link_create(): owner, its number and peer, slot, pid, pd,
- * lkey, mem, cq, qp, psn, the arrays. peer_* are set once by smcr_link_to_rtr();
- * a reader that may be earlier asks smcr_link_met().
- *
- * @refs: see smcr_link_hold()
- * @n_conns: connections that send over it, each with a reference
- * @n_came, @n_left: connections that came from other links, and left for others;
- *	the owner's
- * @verbs: serialises what is done to the QP as a whole: modify, destroy;
+ * @lgr: link group, the owner; immutable
+ * @sn: namespace; immutable
+ * @lgr_id: number of the group; immutable
+ * @slot: index in the group; immutable
+ * @peer_id: peer ID of the group's peer; immutable
+ * @pid: device, with a reference, port and GID; immutable
+ * @pd: protection domain of the group on the device; immutable
+ * @lkey: local_dma_lkey of @pd; immutable
+ * @mem: arguments of the buffers that the link sends from; immutable
+ * @cq: completion queue; immutable until smcr_link_stop()
+ * @qp: queue pair; immutable until smcr_link_stop()
+ * @qpn: number of @qp, also after its end; immutable
+ * @psn: own initial PSN; immutable
+ * @num: link number, the server's choice, 0: not known; the owner, READ_ONCE()
+ * @user_id: own link user ID; set by the owner before others can find the link
+ * @peer_user_id: peer's link user ID; the owner, READ_ONCE()
+ * @llc_form: enum smcr_llc_form, from CONFIRM LINK on; the owner, READ_ONCE()
+ * @msg_len: bytes of each message, by the dialect; immutable
+ * @max_inline: inline bytes that the QP offers; immutable
+ * @peer_gid: peer's GID; set once, see smcr_link_met()
+ * @peer_mac: peer's MAC; set once, see smcr_link_met()
+ * @peer_qpn: peer's QP number, 0: not known; set once by smcr_link_to_rtr(),
+ *	after the other peer_* and @mtu, read by smcr_link_met()
+ * @peer_psn: peer's initial PSN; set once, see smcr_link_met()
+ * @mtu: effective MTU, verbs enumeration; set once, see smcr_link_met()
+ * @verbs: serializes what is done to the QP as a whole: modify, destroy;
  *	outside of @lock, sleeps
- * @qp_err: the device was told to move the QP to ERR; @verbs
- * @stopped: QP and CQ are gone; written under @verbs, read with READ_ONCE
- * @orphan: one is not, or a probe is not: the device has refused; written under @verbs,
- *	read at the end
- * @probe_cq: of smcr_link_probe_qp(), or NULL; @verbs. Not @cq, so that a probe
- *	may outlive smcr_link_stop(); ends with the last smcr_link_put()
- * @lock: BH; nests inside a connection's lock. Guards @st to @drained and what
- *	follows it, up to @n_reclaim. ib_post_send and ib_post_recv are called
- *	under it, so that @posted follows the order of the send queue and nothing
- *	is posted after ERR.
- * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock, read with
- *	READ_ONCE
- * @rq_tail, @rq_missing: of all slots in their order, the one that completes
- *	next, and the number of those before it that are to be reposted; completion
- *	handlers only, which never run side by side on one CQ
- * @pend_tail: likewise, of @pends; written under @lock
- * @draining: connections send no more over it: smcr_link_drain(), smcr_link_stay()
- * @drained: ... and what they have sent has arrived; set before they move
- * @lost_at: it has failed, or connections began to leave it, jiffies; 0: not yet;
- *	lock, READ_ONCE()
- * @deleted: the peer has agreed that it is; written once, by the owner
- * @reclaim, @n_reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf()
- * @n_pend, @n_rx: what smcr_link_stop() waits for
+ * @qp_err: the device was asked to move the QP to ERR; @verbs
+ * @stopped: QP and CQ are destroyed; written under @verbs, READ_ONCE()
+ * @orphan: the device has not destroyed the QP, or that of a probe; written
+ *	under @verbs, read by the last smcr_link_put()
+ * @probe_cq: completion queue of smcr_link_probe_qp(), or NULL. Not @cq, so
+ *	that a probe may outlive smcr_link_stop(); freed by the last
+ *	smcr_link_put(); @verbs
+ * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock,
+ *	READ_ONCE()
+ * @down_reported: @down of struct smcr_link_ops was called, or must not be;
+ *	@lock
+ * @why: reason of the failure; written under @lock, READ_ONCE()
+ * @draining: connections do not send over it any more: smcr_link_drain(),
+ *	smcr_link_stay(); written under @lock, READ_ONCE()
+ * @drained: it is draining, and what connections have sent has arrived; set
+ *	before they move, by the owner, READ_ONCE()
+ * @lost_at: when it failed or began to drain, jiffies, 0: not yet; written
+ *	under @lock, READ_ONCE()
+ * @deleted: the peer has agreed to its end; set once by the owner, READ_ONCE()
+ * @pends: SMCR_SQ_DEPTH entries for signalled requests; immutable
+ * @rx_wrs: SMCR_RQ_DEPTH receives; immutable
+ * @rx_buf: buffer of @rx_wrs; immutable
+ * @tx_buf: messages by WR number, NULL if they are sent inline; immutable
+ * @unsignalled_cqe: completion entry of unsignalled WRs, which complete only
+ *	with an error
+ * @drain_wait: smcr_link_stop() waits here until @n_pend and @n_rx are 0
+ * @refs: see smcr_link_hold()
+ * @n_conns: attached connections, each with a reference: smcr_link_attach()
+ * @n_came: connections that have moved here from other links; the owner,
+ *	READ_ONCE()
+ * @n_left: connections that have moved to other links; the owner, READ_ONCE()
+ * @lock: BH; nests inside a connection's lock. ib_post_send() and
+ *	ib_post_recv() are called under it, so that @posted follows the order of
+ *	the send queue and nothing is posted after ERR
+ * @posted: send WRs posted so far; @lock
+ * @completed: of these, those that are known to be completed; @lock
+ * @unsignalled: WRs posted since the last signalled one; @lock
+ * @pend_head: signalled WRs posted so far, index in @pends modulo its size;
+ *	written under @lock, READ_ONCE()
+ * @pend_tail: signalled WRs completed so far, index in @pends modulo its size;
+ *	written under @lock by completion handlers, which never run side by side
+ *	on one CQ
+ * @waiters: FIFO of smcr_conn.tx.sq_wait; @lock
+ * @turn: entry that was taken off @waiters and posts next, or NULL; @lock
+ * @reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf(); @lock
+ * @n_reclaim: number of buffers in @reclaim; @lock
+ * @n_pend: signalled WRs outstanding; smcr_link_stop() waits for them
+ * @last_tx: jiffies of the last completion, or of the first signalled WR after
+ *	a pause; racy by design
+ * @tx_writes: RDMA WRITEs posted; @lock
+ * @tx_bytes: bytes of these; @lock
+ * @tx_sends: SENDs posted; @lock
+ * @rq_tail: receives completed so far, index in @rx_wrs modulo its size of the
+ *	one that completes next; completion handlers
+ * @rq_missing: number of receives before @rq_tail that are not reposted;
+ *	completion handlers, READ_ONCE()
+ * @n_rx: receives outstanding; smcr_link_stop() waits for them
+ * @last_rx: jiffies of the last message; racy by design
+ * @rx_sends: messages received; completion handlers, READ_ONCE()
  */
 struct smcr_link {
 	/* read for each message, written rarely */
-	struct smcr_lgr *lgr;		/* owner */
+	struct smcr_lgr *lgr;
 	struct smcr_net *sn;
 	u32 lgr_id;
-	u8 slot;			/* index in the group */
+	u8 slot;
 	u8 peer_id[8];
-	struct smcr_port_id pid;	/* device reference held */
-	struct ib_pd *pd;		/* the group's */
-	u32 lkey;			/* local_dma_lkey of pd */
-	struct smcr_buf_params mem;	/* buffers that this link sends from */
+	struct smcr_port_id pid;
+	struct ib_pd *pd;
+	u32 lkey;
+	struct smcr_buf_params mem;
 	struct ib_cq *cq;
 	struct ib_qp *qp;
-	u32 qpn;			/* outlives the QP */
-	u32 psn;			/* own initial PSN */
-	u8 num;				/* link number, server's choice */
-	u32 user_id;			/* own link user ID */
+	u32 qpn;
+	u32 psn;
+	u8 num;
+	u32 user_id;
 	u32 peer_user_id;
-	u8 llc_form;			/* enum smcr_llc_form; with CONFIRM LINK */
-	u8 msg_len;			/* of each message, the dialect's */
-	u32 max_inline;			/* what the QP offers */
+	u8 llc_form;
+	u8 msg_len;
+	u32 max_inline;
 
 	u8 peer_gid[16];
 	u8 peer_mac[6];
 	u32 peer_qpn;
 	u32 peer_psn;
-	u8 mtu;				/* effective, enum */
+	u8 mtu;
 
-	struct mutex verbs;		/* QP as a whole, see above */
+	struct mutex verbs;		/* see @verbs */
 	bool qp_err;
 	bool stopped;
 	bool orphan;
 	struct ib_cq *probe_cq;
 
-	u8 st;				/* the next five: lock */
+	u8 st;
 	bool down_reported;
-	enum smcr_reason why;		/* of its failure */
+	enum smcr_reason why;
 	bool draining;
 	bool drained;
 	unsigned long lost_at;
-	bool deleted;			/* no lock: READ_ONCE() */
+	bool deleted;
 
-	struct smcr_tx_pend *pends;	/* SMCR_SQ_DEPTH of them */
-	struct smcr_rx_wr *rx_wrs;	/* SMCR_RQ_DEPTH of them */
+	struct smcr_tx_pend *pends;
+	struct smcr_rx_wr *rx_wrs;
 	struct smcr_buf *rx_buf;
-	struct smcr_buf *tx_buf;	/* slots by WR number, when no inline */
-	struct ib_cqe unsignalled_cqe;	/* flushes of unsignalled WRs */
+	struct smcr_buf *tx_buf;
+	struct ib_cqe unsignalled_cqe;
 	wait_queue_head_t drain_wait;
 
 	/* written as connections come and go */
@@ -208,29 +264,26 @@ struct smcr_link {
 	atomic_t n_conns;
 	u32 n_came, n_left;
 
-	/* written by senders and their completions */
-	/* down to n_reclaim, see above */
+	/* written by senders and their completions; see @lock */
 	spinlock_t lock ____cacheline_aligned_in_smp;
-	u32 posted;			/* send WRs posted so far */
-	u32 completed;			/* ... known to be completed */
-	u32 unsignalled;		/* since the last signalled one */
-	u32 pend_head;			/* signalled WRs posted so far */
-	u32 pend_tail;			/* ... completed; see above */
-	struct list_head waiters;	/* smcr_conn.tx.sq_wait, FIFO */
-	const struct list_head *turn;	/* taken off there, posts next */
+	u32 posted;
+	u32 completed;
+	u32 unsignalled;
+	u32 pend_head;
+	u32 pend_tail;
+	struct list_head waiters;
+	const struct list_head *turn;
 	struct smcr_buf *reclaim;
 	unsigned int n_reclaim;
-	atomic_t n_pend;		/* signalled WRs outstanding */
-	unsigned long last_tx;		/* jiffies, racy by design: of the last completion, or
-					 * of the first signalled WR after a pause
-					 */
-	u64 tx_writes, tx_bytes, tx_sends;	/* lock */
+	atomic_t n_pend;
+	unsigned long last_tx;
+	u64 tx_writes, tx_bytes, tx_sends;
 
-	/* written as messages come in, by the softirq of the queue */
-	u32 rq_tail ____cacheline_aligned_in_smp;	/* receives completed so far */
+	/* written as messages arrive, by completion handlers */
+	u32 rq_tail ____cacheline_aligned_in_smp;
 	u32 rq_missing;
-	atomic_t n_rx;			/* receives outstanding */
-	unsigned long last_rx;		/* jiffies; racy by design */
+	atomic_t n_rx;
+	unsigned long last_rx;
 	u64 rx_sends;
 };
 
@@ -262,20 +315,23 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
 }
 
-/* Is the peer's end known? Then peer_* are there as a whole. Any context */
+/* Is the peer's end known? Then all of peer_* and mtu are set. Any context */
 static inline bool smcr_link_met(const struct smcr_link *link)
 {
-	/* pairs with smcr_link_to_rtr() */
+	/*
+	 * Pairs with smp_store_release() in smcr_link_to_rtr(): without it
+	 * peer_* and mtu could be read from before they were written.
+	 */
 	return smp_load_acquire(&link->peer_qpn);
 }
 
-/* Nothing that connections have sent over it is under way any more. Any context */
+/* Is nothing that connections have sent over it pending? Any context */
 static inline bool smcr_link_silent(const struct smcr_link *link)
 {
 	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);
 }
 
-/* Does it carry data, and will it? Any context */
+/* May connections send over it, and go on to? Any context */
 static inline bool smcr_link_carries(const struct smcr_link *link)
 {
 	return smcr_link_up(link) && !READ_ONCE(link->draining);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of a link have in common; for nobody else. */
+/* Declarations shared by the files of a link. */
 #ifndef _SMCR_LINK_IMPL_H
 #define _SMCR_LINK_IMPL_H
 
 #include "rdma/link.h"
 
-/* One receive; it has a cache line */
+/* One receive; at most a cache line */
 struct smcr_rx_wr {
 	struct ib_cqe cqe;
 	struct ib_sge sge;
-	struct ib_recv_wr wr;	/* wr.next is the next slot's, around the ring */
+	struct ib_recv_wr wr;	/* wr.next is the next entry's, in a ring */
 };
 
-#define SMCR_TX_SLOT		64	/* bytes of a SEND's slot in tx_buf */
-#define SMCR_CQ_SLACK		16	/* completion entries nobody planned */
+#define SMCR_TX_SLOT		64	/* bytes for each send WR in tx_buf */
+#define SMCR_CQ_SLACK		16	/* completion entries in reserve */
 #define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 

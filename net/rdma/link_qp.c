@@ -30,9 +30,10 @@ static struct ib_qp *link_new_qp(struct smcr_link *link, u32 inline_size)
 }
 
 /*
- * An adapter's completion comes by interrupt, with a softirq behind it. A
- * software device's comes from a worker, where a softirq waits for ksoftirqd;
- * the high-priority workqueue of completions is there sooner.
+ * An adapter completes by interrupt, and the softirq runs right after it. A
+ * software device completes in a worker, where a softirq would wait for
+ * ksoftirqd: the RDMA core's high-priority workqueue for completions runs
+ * sooner.
  */
 static enum ib_poll_context link_poll_ctx(const struct smcr_link *link)
 {
@@ -127,13 +128,13 @@ static int link_modify_rts(struct smcr_link *link)
 }
 
 /**
- * smcr_link_to_rtr() - ready to receive from the peer
+ * smcr_link_to_rtr() - move the queue pair to RTR, ready to receive
  * @link: link in INIT
  * @gid: peer's GID
  * @mac: peer's MAC
  * @qpn: peer's QP number
  * @psn: peer's initial PSN
- * @mtu: effective MTU, enum
+ * @mtu: effective MTU, verbs enumeration
  *
  * Context: process, sleeps.
  * Return: 0; -ENOTCONN not in INIT, or failed meanwhile; errno of the device.
@@ -149,7 +150,7 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 		memcpy(link->peer_mac, mac, sizeof(link->peer_mac));
 		link->peer_psn = psn;
 		link->mtu = mtu;
-		/* pairs with smcr_link_met() */
+		/* pairs with smcr_link_met(): all of the above is set then */
 		smp_store_release(&link->peer_qpn, qpn);
 		rc = link_modify_rtr(link);
 	}
@@ -158,7 +159,7 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 }
 
 /**
- * smcr_link_to_rts() - ready to send
+ * smcr_link_to_rts() - move the queue pair to RTS, ready to send
  * @link: link in RTR
  *
  * Context: process, sleeps.
@@ -180,10 +181,10 @@ void smcr_link_modify_err(struct smcr_link *link)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&link->verbs);
-	/* before the QP: who sees it in RTS under the lock may still post */
+	/* before the QP, since posts under the lock go by this state */
 	spin_lock_bh(&link->lock);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
-	/* its place in the group may be another's soon */
+	/* no @down from here on: another link may get the slot soon */
 	link->down_reported = true;
 	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
@@ -199,8 +200,9 @@ static void wc_ignore(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Completions mean nothing from now on. They still call what is in this module, which
- * therefore stays. On return no handler that began before is running.
+ * Ignore all completions from now on. They still call a function of this
+ * module, so it gets a reference that is never put. On return no handler that
+ * began before is running.
  */
 void smcr_link_ignore(struct smcr_link *link)
 {
@@ -235,14 +237,14 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
 }
 
 /**
- * smcr_link_probe_qp() - a second QP that is never used
+ * smcr_link_probe_qp() - create a second QP that is never connected
  * @link: link; the caller has a reference on the group
  *
- * For an ADD LINK that the peer will refuse (LG-18, LG-19).
+ * The QP is for an ADD LINK that the peer will refuse (LG-18, LG-19).
  *
  * Context: process, sleeps.
- * Return: QP, ended with smcr_link_probe_end() before the caller lets go of the
- * group; ERR_PTR() on failure.
+ * Return: QP, for smcr_link_probe_end() before the caller puts the group;
+ * ERR_PTR() on failure.
  */
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
 {
@@ -269,8 +271,8 @@ struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
  * smcr_link_probe_end() - undo smcr_link_probe_qp()
  * @qp: QP, or NULL
  *
- * If the device does not destroy it, its completion queue and protection domain
- * stay, and with them the link's memory.
+ * If the device does not destroy the QP, its completion queue, its protection
+ * domain and the memory of the link are never freed.
  *
  * Context: process, sleeps.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receive queue of a link: what arrives goes up by struct smcr_link_ops.
+ * Receive queue of a link: posts, and delivery by struct smcr_link_ops.
  */
 #include "core/llc.h"
 #include "base/netns.h"
@@ -17,7 +17,7 @@ static u32 slot_off(const struct smcr_link *link,
 static void slot_give_back(struct smcr_link *link, struct smcr_rx_wr *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
-	/* smcr_nl_put_link_flow() looks */
+	/* read by smcr_nl_put_link_flow() */
 	WRITE_ONCE(link->rq_missing, link->rq_missing + 1);
 }
 
@@ -26,7 +26,7 @@ static struct smcr_rx_wr *slot_at(const struct smcr_link *link, u32 n)
 	return &link->rx_wrs[n % SMCR_RQ_DEPTH];
 }
 
-/* Post the rq_missing slots before rq_tail with one doorbell, unless in ERR */
+/* Repost the rq_missing receives before rq_tail at once, unless in ERR */
 static int link_replenish(struct smcr_link *link)
 {
 	struct smcr_rx_wr *last = slot_at(link, link->rq_tail - 1);
@@ -40,7 +40,7 @@ static int link_replenish(struct smcr_link *link)
 		last->wr.next = NULL;
 		atomic_add(link->rq_missing, &link->n_rx);
 		rc = ib_post_recv(link->qp, wr, &bad);
-		/* what was not posted is lost, and so is the link */
+		/* receives that were not posted are lost, so the link fails */
 		for (; rc && bad; bad = bad->next)
 			atomic_dec(&link->n_rx);
 		last->wr.next = &slot_at(link, link->rq_tail)->wr;
@@ -92,8 +92,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			     wc->byte_len);
 	} else {
 		/*
-		 * RDMA WRITE with immediate data: it took a receive, left the
-		 * buffer alone, and says nothing that CDC does not (I-04).
+		 * RDMA WRITE with immediate data: it has consumed a receive but
+		 * not its buffer. CDC has all that it carries (I-04).
 		 */
 		smcr_count(link->sn, SMCR_CNT_RX_IMM);
 	}

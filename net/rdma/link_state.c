@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Own record of the state of a link, and its failure.
+ * State of a link, as recorded by the link itself, and link failure.
  */
 #include "rdma/link.h"
 #include "base/netns.h"
@@ -21,7 +21,7 @@ bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 	return true;
 }
 
-/* Connections have to go on over another one; since when? */
+/* Record since when the connections of the link have to move to another one */
 void smcr_link_lost(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->lock);
@@ -41,13 +41,13 @@ int smcr_link_advance(struct smcr_link *link, u8 st)
 }
 
 /**
- * smcr_link_fail() - the link cannot be used any more
- * @link: link
+ * smcr_link_fail() - end the use of a link that has failed
+ * @link: link; the caller has a reference, or is a completion handler of the
+ *	link
  * @why: reason
  *
- * Nothing is posted afterwards. The first call tells the owner through
- * @down of struct smcr_link_ops, which gets the queue pair to ERR in its own time.
- * The caller has a reference, or is a completion handler of the link.
+ * Nothing is posted afterwards. The first call reports to the owner by @down of
+ * struct smcr_link_ops; the owner moves the queue pair to ERR later.
  *
  * Context: any up to softirq; a connection's lock may be held.
  */
@@ -75,7 +75,7 @@ static bool link_is_err(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_ERR;
 }
 
-/* A work request failed. In ERR that is what was asked for. */
+/* A work request failed. In ERR that is a flush. */
 void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 {
 	if (link_is_err(link))
@@ -86,9 +86,10 @@ void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 }
 
 /*
- * A queue completes in the order in which it was posted. Another completion is a
- * second one, or of a receive after one whose message was lost with its
- * completion: what this device says may be wrong.
+ * A queue completes in the order in which it was posted. A completion out of
+ * order is a second one of the same request, or that of a receive after one
+ * whose completion was lost, and with it a message. Completions of such a
+ * device cannot be relied on, so the link fails.
  */
 void smcr_link_wc_order(struct smcr_link *link)
 {
@@ -106,9 +107,9 @@ void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 }
 
 /**
- * smcr_link_keep() - the device has not destroyed a queue pair
- * @link: link, whose memory is never freed, nor are the queues and the domain
- *	that its queue pairs are in
+ * smcr_link_keep() - keep a link whose queue pair the device has not destroyed
+ * @link: link; its memory, completion queues and protection domain are never
+ *	freed
  * @qpn: number of the queue pair
  *
  * Context: process; link->verbs held.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send queue of a link: posts, their completions, the line of those who wait for
- * room, memory registration.
+ * Send queue of a link: posts, their completions, the FIFO of connections that
+ * wait for room, memory registration, drain.
  */
 #include <linux/slab.h>
 #include "rdma/buf.h"
@@ -18,7 +18,7 @@ static u32 link_wrs_free(const struct smcr_link *link)
 
 /*
  * Enough for any post of a connection. When it is false a signalled WR is
- * outstanding, so somebody will look again (see link_post_chain()).
+ * outstanding (see link_post_chain()), whose completion checks again.
  */
 static bool link_has_room(const struct smcr_link *link)
 {
@@ -33,8 +33,8 @@ static int link_admit(const struct smcr_link *link, u32 n, u32 reserve)
 }
 
 /*
- * First come, first served: while somebody is in line, what becomes free is for
- * whoever smcr_link_next_waiter() has taken off it.
+ * First come, first served: while connections wait, room is only for the one
+ * that smcr_link_next_waiter() has taken off the FIFO.
  */
 static bool link_is_next(const struct smcr_link *link,
 			 const struct list_head *who)
@@ -42,7 +42,7 @@ static bool link_is_next(const struct smcr_link *link,
 	return link->turn ? link->turn == who : list_empty(&link->waiters);
 }
 
-/* Connection traffic of @who: one post for each turn */
+/* Admit data of connection @who: one post for each turn */
 static int link_admit_data(struct smcr_link *link, u32 n,
 			   const struct list_head *who)
 {
@@ -62,7 +62,7 @@ static struct smcr_tx_pend *pend_at(const struct smcr_link *link, u32 n)
 	return &link->pends[n % SMCR_SQ_DEPTH];
 }
 
-/* There are as many as send WRs, and each one out has a WR of its own */
+/* As many entries as send WRs: each in use has an outstanding WR of its own */
 static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend = pend_at(link, link->pend_head);
@@ -76,7 +76,7 @@ static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 	return pend;
 }
 
-/* @pend is done and everything posted before it; true if a waiter may go on */
+/* @pend and all posted before it are completed; true: a waiter has room now */
 static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 {
 	bool room;
@@ -100,8 +100,9 @@ static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
 }
 
 /*
- * Number of those that were posted before @pend and are outstanding; U32_MAX if
- * @pend is not. Handlers run one at a time: nobody else moves pend_tail.
+ * Number of entries that were posted before @pend and are outstanding; U32_MAX
+ * if
+ * @pend is not. Handlers run one at a time, and only they move pend_tail.
  */
 static u32 pends_before(const struct smcr_link *link,
 			const struct smcr_tx_pend *pend)
@@ -130,19 +131,19 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(!ok))
 		smcr_link_wc_error(link, wc);
 	smcr_race_atomic(link->sn->net, "tx-done");
-	/* those before it have come to their end, too, if nobody told */
+	/* those before it have ended, too, even if a completion was lost */
 	do {
 		pend_end(link, pend_at(link, link->pend_tail), ok);
 	} while (n--);
 }
 
 /**
- * smcr_link_stuck() - does the peer's adapter not take what is sent?
+ * smcr_link_stuck() - has the send queue been held up for a time?
  * @link: link
  * @time: jiffies
  *
- * A peer that posts no receives holds up the send queue for ever, RNR NAK by
- * RNR NAK, and can still be heard.
+ * A peer that posts no receives holds up the send queue for ever, by one RNR
+ * NAK after the other, while its own messages still arrive.
  *
  * Context: any.
  * Return: true if signalled WRs are outstanding and none has completed for
@@ -210,7 +211,10 @@ static bool link_needs_signal(const struct smcr_link *link, u32 n)
 	return link->unsignalled + n >= SMCR_SQ_DEPTH / 4;
 }
 
-/* The SEND's payload; @wr_no is its number in the queue, not in use twice */
+/*
+ * Set the payload of the SEND. @wr_no is the number of the WR, and so its place
+ * in tx_buf, which no other outstanding WR has.
+ */
 static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
 			  struct ib_sge *sge, const u8 *msg, u32 wr_no)
 {
@@ -283,14 +287,15 @@ static int link_post_locked(struct smcr_link *link, const struct smcr_post *post
 }
 
 /**
- * smcr_link_post() - RDMA WRITEs and one 44-byte SEND, one doorbell
+ * smcr_link_post() - post RDMA WRITEs and a message with one doorbell
  * @link: link
  * @post: what to post
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: 0; -EAGAIN no room, or others come before, nothing posted; -ENOTCONN
- * link not in RTS or failed by this: some of the WRITEs may have been posted. @post->done is
- * called exactly once after 0, perhaps before the caller sees it, else never.
+ * Return: 0; -EAGAIN: no room, or other connections come first, nothing posted;
+ * -ENOTCONN: the link is not in RTS, drains (for connections), or has failed by
+ * this call: some of the WRITEs may have been posted. @post->done is called
+ * exactly once after 0, perhaps before this function returns, else never.
  */
 int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
 {
@@ -316,15 +321,16 @@ int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
 }
 
 /**
- * smcr_link_wait_room() - get in line after -EAGAIN
+ * smcr_link_wait_room() - wait in the FIFO after -EAGAIN
  * @link: link
- * @node: list head of the waiter; what keeps it alive is up to the caller
+ * @node: list head of the waiter; the caller keeps it alive
  *
- * Who lost the room in his turn (to control messages) stays first.
+ * A waiter whose room was used by control messages in its turn stays first.
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: true if @node is in line; false if there is room by now and it is
- * next, or there never will be: try again.
+ * Return: true if @node is in the FIFO; false if the caller is to post again,
+ * because there is room by now and @node is next, or because there will never
+ * be room.
  */
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 {
@@ -345,12 +351,12 @@ bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 }
 
 /**
- * smcr_link_cancel_wait() - leave the line
+ * smcr_link_cancel_wait() - take a waiter off the FIFO
  * @link: link
- * @node: in line or not
+ * @node: list head of the waiter, in the FIFO or not
  *
  * Context: any up to softirq.
- * Return: true if @node was in line.
+ * Return: true if @node was in the FIFO.
  */
 bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
 {
@@ -364,13 +370,14 @@ bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
 }
 
 /**
- * smcr_link_next_waiter() - who is first in line, if there is room for it
+ * smcr_link_next_waiter() - take the first waiter off the FIFO if there is room
  * @link: link
  *
- * To be called until it returns NULL: the turn of the one before ends with it.
+ * The waiter has its turn, for one post, until the next call, so the caller
+ * calls this function until it returns NULL.
  *
  * Context: any up to softirq, by one caller at a time.
- * Return: the waiter, not in line any more; NULL if there is none or no room.
+ * Return: list head of the waiter; NULL if there is none or no room.
  */
 struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 {
@@ -386,7 +393,10 @@ struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 	return node;
 }
 
-/* Shared by the waiter and the completion, which may come late or in stop */
+/*
+ * Shared by the waiter and the completion, which may come after the waiter has
+ * timed out, or in smcr_link_stop().
+ */
 struct link_wait {
 	refcount_t refs;
 	struct completion done;
@@ -429,7 +439,7 @@ static int link_post_one(struct smcr_link *link, struct ib_send_wr *wr,
 	return rc;
 }
 
-/* Post it, or wait for room until @deadline; then wait for the result */
+/* Wait for room, post @wr, wait for its completion; all until @deadline */
 static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 			 struct link_wait *w, unsigned long deadline)
 {
@@ -453,8 +463,9 @@ static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 }
 
 /*
- * One signalled request, and its completion: 0; -ENOMEM, else it is not known what
- * has become of it. Process context, sleeps for @time.
+ * Post one signalled request and wait for its completion. 0; -ENOMEM: not
+ * posted; with any other error the device may still execute it. Process
+ * context, sleeps up to @time.
  */
 static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
 		    unsigned long time)
@@ -479,8 +490,8 @@ static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
  * @access: IB_ACCESS_*
  *
  * Context: process, sleeps up to T_LLC.
- * Return: 0; -ENOMEM; -ENOTCONN, -EAGAIN, -ETIMEDOUT, -EIO, all with the link
- * failed: @mr has to live until smcr_link_stop().
+ * Return: 0; -ENOMEM; -ENOTCONN, -EAGAIN, -ETIMEDOUT or -EIO, after each of
+ * which the link has failed: @mr has to live until smcr_link_stop().
  */
 int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
 {
@@ -501,16 +512,17 @@ int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
 }
 
 /**
- * smcr_link_drain() - connections are to leave a link that still works
+ * smcr_link_drain() - end the traffic of connections on a link that still works
  * @link: link in RTS
- * @time: jiffies
+ * @time: limit, jiffies
  *
- * They send nothing more over it; LLC does. An RDMA WRITE of no bytes, for which
- * neither key nor address counts, completes behind all that they have sent: then
- * nothing of that need be sent again (RFC 7609 2.3, FO-16).
+ * Connections cannot post any more, LLC can. An RDMA WRITE of no bytes, for
+ * which neither key nor address counts, is posted and completes after all that
+ * connections have sent: none of that need be sent again then (RFC 7609 2.3,
+ * FO-16).
  *
  * Context: process, sleeps up to @time.
- * Return: true if all has arrived: @drained is set.
+ * Return: true if all has arrived: @link->drained is set.
  */
 bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 {
@@ -530,13 +542,14 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 }
 
 /**
- * smcr_link_stay() - connections are to use a link again that they have left
- * @link: link of smcr_link_drain()
+ * smcr_link_stay() - undo smcr_link_drain(): connections use the link again
+ * @link: link that was drained
  *
- * What they have sent has arrived, or is on its way before what they send now.
+ * What connections have sent before has arrived, or is in the send queue before
+ * what they send now.
  *
  * Context: process.
- * Return: false if it has failed, or was stopped.
+ * Return: false if the link has failed, or was stopped.
  */
 bool smcr_link_stay(struct smcr_link *link)
 {
@@ -553,7 +566,7 @@ bool smcr_link_stay(struct smcr_link *link)
 	return works;
 }
 
-/* No completion can come any more: tell those who still wait for one */
+/* Call @done of all that has not completed: no completion can come any more */
 void smcr_link_abandon(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend;
