@@ -8,7 +8,7 @@
 # nics: 2
 # timeout: 60
 # lanes: uml qemu
-# kernels: um 6.1 6.12 7.2
+# needs: plain
 # tags: rdma
 # fabric: roce -- rxe: it looks at the lab's soft RoCE devices
 # shellcheck source=lab/rdma/lab.sh

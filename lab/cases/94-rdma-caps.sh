@@ -9,7 +9,7 @@
 # module: none
 # timeout: 60
 # lanes: uml qemu
-# kernels: um 6.1 6.12 7.2
+# needs: plain
 # tags: rdma
 # fabric: roce -- packets: it reads RoCE packets
 # shellcheck source=lab/rdma/lab.sh

@@ -10,7 +10,6 @@
 #
 # timeout: 150
 # lanes: uml qemu
-# kernels: um umdbg 6.1 6.12 7.2
 # tags: rdma app nodebug
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"

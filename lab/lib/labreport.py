@@ -25,6 +25,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
+import kernels  # noqa: E402  pylint: disable=wrong-import-position
 import labhtml  # noqa: E402  pylint: disable=wrong-import-position
 from bench import Bench, git  # noqa: E402  pylint: disable=wrong-import-position
 from demo import make_file, size as parse_size  # noqa: E402  pylint: disable=wrong-import-position
@@ -33,7 +34,7 @@ from lab import TREE, LabError, human, read  # noqa: E402  pylint: disable=wrong
 
 GIB = 1 << 30
 # version: where Debian has it
-KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.2": "trixie-backports"}
+KERNELS = {k: v[0] for k, v in kernels.field("from").items() if kernels.ALL[k].get("module")}
 # name: which module's, what else its points have, label, how it is moved, expected seconds for 1 GiB (a first guess only)
 BUFFERS = 512 << 10         # rmem and wmem: the largest element there is
 LARGE = {"buffers": BUFFERS}

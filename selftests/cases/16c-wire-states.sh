@@ -8,7 +8,7 @@
 # covers: CLC-17 CLC-37 CLC-47 CLC-56 CLC-60 LG-50 LG-52 LLC-20 CONN-02
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # fabric: roce -- packets: it reads RoCE packets
 # tags: puppet wire clc
 # shellcheck source=selftests/prog/puppet.sh

@@ -7,7 +7,7 @@
 # it make a signature wrong.
 #
 # covers: T-06 T-13
-# kernels: umdbg um
+# needs: uml
 # why: Debian's kernels are built without TCP-AO
 # tags: tcpopt
 # shellcheck source=selftests/prog/puppet.sh

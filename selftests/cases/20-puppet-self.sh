@@ -6,7 +6,7 @@
 #
 # module: none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lab
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

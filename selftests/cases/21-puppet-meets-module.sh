@@ -8,7 +8,7 @@
 # covers: CLC-15 CLC-30 CLC-31 CLC-43 CLC-45 LLC-01 LLC-02 LLC-19 LLC-20 LLC-27 CDC-01 CDC-14 RMB-19
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet smoke
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

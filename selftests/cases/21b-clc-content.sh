@@ -10,7 +10,7 @@
 # nics: 2
 # module: none none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: CLC-01 CONN-02 CDC-21
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -10,7 +10,7 @@
 # covers: CLC-29 CLC-45
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CLC-03 CLC-09 CLC-12 CLC-22 CLC-50
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

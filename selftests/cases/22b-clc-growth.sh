@@ -7,7 +7,7 @@
 # covers: CLC-20
 # module: ours none
 # timeout: 30
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -6,7 +6,7 @@
 # covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-39 CLC-50
 # module: none ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -12,7 +12,7 @@
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

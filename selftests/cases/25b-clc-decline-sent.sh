@@ -10,7 +10,7 @@
 # covers: CLC-28 CLC-51 CLC-56 CLC-57 CLC-58 CLC-60 CLC-61 CLC-63 SEC-13
 # module: ours ours
 # timeout: 100
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # module: ours ours
 # timeout: 45
 # lanes: uml
-# kernels: umdbg
+# needs: fault
 # tags: puppet clc fault
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -10,7 +10,7 @@
 # covers: CLC-02 CLC-04 CLC-08 LLC-09
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

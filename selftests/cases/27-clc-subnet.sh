@@ -8,7 +8,7 @@
 # covers: CLC-25 CLC-26 CLC-28 SEC-02
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

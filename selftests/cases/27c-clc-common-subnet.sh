@@ -8,7 +8,7 @@
 # module: ours none
 # nics: 2
 # timeout: 30
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CLC-13 CLC-62 LLC-23 LLC-26 LLC-32 LLC-34
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: CLC-14 CLC-69
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

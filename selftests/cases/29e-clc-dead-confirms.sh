@@ -12,7 +12,7 @@
 # module: ours ours
 # memory: 2048
 # timeout: 120
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc stress nodebug
 # fabric: roce -- kernel: of namespaces only the first one may have so many first contacts
 # shellcheck source=selftests/prog/puppet.sh

@@ -10,7 +10,7 @@
 # covers: CLC-14 SEC-13 CONN-38
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc stress nodebug
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

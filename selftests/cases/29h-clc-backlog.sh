@@ -9,7 +9,7 @@
 # covers: MISC-21 CLC-13
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc tcpopt
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

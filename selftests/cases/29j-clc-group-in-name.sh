@@ -9,7 +9,7 @@
 # covers: SEC-11
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: SEC-11 SEC-13
 # module: ours none
 # timeout: 40
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

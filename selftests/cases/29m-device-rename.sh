@@ -7,7 +7,7 @@
 #
 # nics: 1
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: lgr
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

@@ -10,7 +10,7 @@
 #
 # timeout: 60
 # lanes: uml
-# kernels: um
+# needs: uml plain
 # memory: 832
 # tags: rmb plain
 # shellcheck source=selftests/prog/refuse.sh

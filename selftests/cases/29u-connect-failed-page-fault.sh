@@ -9,7 +9,7 @@
 # covers: MISC-16
 # module: none ours
 # timeout: 120
-# kernels: umdbg um
+# needs: uml
 # tags: puppet clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: CLC-40 RMB-24
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered again as a new RMB
 # tags: puppet clc rmb
 # shellcheck source=selftests/prog/puppet.sh

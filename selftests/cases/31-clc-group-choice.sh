@@ -10,7 +10,7 @@
 # covers: CLC-24 CLC-34 CLC-46 CLC-56 CLC-66
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

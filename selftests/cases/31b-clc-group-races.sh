@@ -10,7 +10,7 @@
 # covers: CLC-34 CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
 # module: ours ours
 # timeout: 100
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

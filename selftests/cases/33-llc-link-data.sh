@@ -13,7 +13,7 @@
 # covers: LG-10 LLC-18 LLC-21 LLC-22
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: LLC-06 LLC-07 LLC-08 MISC-13
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

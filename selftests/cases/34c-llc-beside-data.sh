@@ -9,7 +9,7 @@
 # covers: LLC-14 CDC-02
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: LLC-14
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 KA-03 KA-04 KA-11
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

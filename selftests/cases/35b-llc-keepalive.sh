@@ -9,7 +9,7 @@
 # covers: KA-01 KA-02 KA-04 KA-05
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc keepalive
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CLC-57
 # module: ours none
 # timeout: 60
-# kernels: um umdbg
+# needs: uml latch
 # tags: puppet llc clc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: LLC-03 LLC-48 LLC-76 LG-36 LG-40 LG-41 LG-43
 # module: none none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: LG-39 LLC-48 CLC-31
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: LG-02 LG-04 LG-14 LG-15
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lgr conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

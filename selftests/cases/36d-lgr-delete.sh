@@ -6,7 +6,7 @@
 #
 # covers: LG-41 LG-42 LG-43
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: lgr
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

@@ -7,7 +7,7 @@
 # covers: CLC-51 CLC-58
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: SEC-13 LG-35
 # module: ours ours
 # timeout: 120
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lgr stress nodebug
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

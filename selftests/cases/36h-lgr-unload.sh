@@ -8,7 +8,7 @@
 # covers: LG-43
 # module: none none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: LG-02
 # module: ours none
 # timeout: 60
-# kernels: um 6.1 6.12
+# needs: synopt plain
 # tags: puppet lgr plain
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -6,7 +6,7 @@
 # when one of the lost links is deleted: the peer's answer is long in coming.
 #
 # covers: FO-24
-# kernels: um umdbg umsmp
+# needs: uml latch
 # why: its times are tried on UML only, and an emulated processor takes four times as long
 # nics: 3/3
 # timeout: 90

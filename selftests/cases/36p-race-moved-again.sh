@@ -10,7 +10,7 @@
 # module: none ours
 # nics: 3/3
 # timeout: 60
-# kernels: um umdbg
+# needs: uml latch
 # why: its times are tried on UML only, and an emulated processor takes four times as long
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with several RNICs
 # tags: puppet race llc lgr links

@@ -10,7 +10,7 @@
 # module: none ours
 # nics: 2/2
 # timeout: 60
-# kernels: umdbg um
+# needs: uml
 # why: its times are tried on UML only, and an emulated processor takes four times as long
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
 # tags: puppet llc lgr links

@@ -6,7 +6,7 @@
 # covers: LLC-03 LLC-59 LLC-64 LLC-67
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

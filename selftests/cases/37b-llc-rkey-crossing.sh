@@ -8,7 +8,7 @@
 # covers: LLC-17 LLC-68 LLC-69 LLC-83 LLC-86 LLC-88 LLC-89 LLC-90
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: CLC-32 LLC-17 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-84 LLC-89 RMB-05 RMB-10
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

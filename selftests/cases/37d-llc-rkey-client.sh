@@ -8,7 +8,7 @@
 # covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-85 RMB-10
 # module: none ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

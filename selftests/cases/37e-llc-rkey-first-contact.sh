@@ -7,7 +7,7 @@
 #
 # module: none ours
 # timeout: 60
-# kernels: umdbg um
+# needs: uml
 # tags: puppet llc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -10,7 +10,7 @@
 # covers: LLC-67 RMB-25
 # module: none ours
 # timeout: 60
-# kernels: um umdbg
+# needs: uml latch
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered twice
 # tags: puppet race llc rmb
 # shellcheck source=selftests/prog/puppet.sh

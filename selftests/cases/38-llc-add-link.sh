@@ -8,7 +8,7 @@
 # covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc lgr
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: CLC-01 CLC-65 CONN-02 LLC-16 LLC-75 LLC-78 LLC-81
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: LLC-74 LLC-77 LLC-80 LLC-82 LLC-90
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

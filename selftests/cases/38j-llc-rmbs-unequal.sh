@@ -9,7 +9,7 @@
 # module: ours none
 # nics: 2/2
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs, and again as a new RMB
 # tags: puppet llc rmb links
 # shellcheck source=selftests/prog/puppet.sh

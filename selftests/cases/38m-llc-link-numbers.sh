@@ -8,7 +8,7 @@
 # module: ours none
 # nics: 3/3
 # timeout: 120
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with several RNICs
 # tags: puppet llc links
 # shellcheck source=selftests/prog/puppet.sh

@@ -8,7 +8,7 @@
 # covers: CDC-05 CDC-10 CDC-11 CDC-46 CDC-47 FO-08 FO-26
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CDC-19 CONN-24
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CDC-03 CDC-16 CDC-17 CDC-18 CDC-31 CDC-32 CDC-33
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

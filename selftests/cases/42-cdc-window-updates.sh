@@ -7,7 +7,7 @@
 # covers: CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 CDC-37
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CLC-44
 # timeout: 60
 # module: ours ours
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

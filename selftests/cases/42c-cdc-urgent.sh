@@ -8,7 +8,7 @@
 # covers: CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CDC-49 CLC-39 RMB-08
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet cdc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

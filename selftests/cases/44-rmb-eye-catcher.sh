@@ -7,7 +7,7 @@
 # covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb cdc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: RMB-12 RMB-14 RMB-15 RMB-16
 # module: ours none
 # timeout: 30
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: LG-07 RMB-06 RMB-25 SEC-08 LLC-65 LLC-66
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -10,7 +10,7 @@
 # covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -9,7 +9,7 @@
 # covers: RMB-22 RMB-23 SEC-13
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 # covers: RMB-01 RMB-02
 # module: ours none
 # timeout: 45
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

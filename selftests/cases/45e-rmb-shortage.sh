@@ -9,7 +9,7 @@
 # module: ours none
 # timeout: 30
 # lanes: uml
-# kernels: umdbg
+# needs: fault
 # tags: puppet rmb fault
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

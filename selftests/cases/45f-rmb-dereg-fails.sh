@@ -10,7 +10,7 @@
 # covers: SEC-08
 # timeout: 60
 # lanes: uml
-# kernels: um
+# needs: uml plain
 # memory: 768
 # tags: rmb plain
 # shellcheck source=selftests/prog/refuse.sh

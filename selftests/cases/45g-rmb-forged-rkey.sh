@@ -9,7 +9,7 @@
 # covers: SEC-11
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc rmb
 # shellcheck source=selftests/prog/forger.sh
 . "$PROG/forger.sh"

@@ -11,7 +11,7 @@
 # covers: SEC-11 SEC-13
 # module: ours ours
 # timeout: 150
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet clc rmb stress
 # shellcheck source=selftests/prog/forger.sh
 . "$PROG/forger.sh"

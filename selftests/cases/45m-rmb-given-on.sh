@@ -8,7 +8,7 @@
 # covers: RMB-24
 # module: none ours
 # timeout: 60
-# kernels: umdbg um
+# needs: uml
 # tags: puppet clc rmb
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CDC-43 CDC-44 CONN-03 CONN-04 CONN-05 CONN-06 CONN-07 CONN-09 CONN-10 CONN-11 CONN-13 CONN-14 CONN-15 CONN-16 CONN-17 CONN-19 CONN-20 CONN-22
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -11,7 +11,7 @@
 # covers: CONN-06 CONN-21 CONN-36 RMB-26
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

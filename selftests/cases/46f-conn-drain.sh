@@ -10,7 +10,7 @@
 # covers: CONN-05 CONN-06 CONN-21
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 # covers: CDC-45 CONN-21 CONN-26 CONN-27 CONN-28 CONN-30
 # module: ours none
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

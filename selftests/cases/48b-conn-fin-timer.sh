@@ -8,7 +8,7 @@
 # covers: CONN-21
 # module: ours none
 # timeout: 60
-# kernels: umdbg um
+# needs: uml
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

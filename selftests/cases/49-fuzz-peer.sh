@@ -12,7 +12,7 @@
 # covers: SEC-10 SEC-11
 # module: ours ours
 # timeout: 150
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet fuzz slow
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

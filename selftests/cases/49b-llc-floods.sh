@@ -8,7 +8,7 @@
 #
 # module: ours ours
 # timeout: 90
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet llc
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -7,7 +7,7 @@
 #
 # timeout: 60
 # lanes: qemu
-# kernels: 7.2
+# kernels: 7.2 -- its workers preempt the reader
 # tags: smoke
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

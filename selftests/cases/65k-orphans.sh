@@ -8,7 +8,7 @@
 #
 # covers: SEC-13
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

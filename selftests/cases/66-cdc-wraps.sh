@@ -7,7 +7,7 @@
 # covers: CDC-08 CDC-12 CDC-13 CDC-16
 # timeout: 200
 # lanes: uml qemu
-# kernels: um 6.1 6.12 7.2
+# needs: plain
 # tags: slow plain
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

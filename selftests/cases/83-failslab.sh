@@ -9,7 +9,7 @@
 # covers: MISC-20
 # timeout: 150
 # lanes: uml
-# kernels: umdbg
+# needs: fault
 # tags: fault
 # allow-klog: warn_alloc\+ -- vmalloc() tells of a failure at length
 # allow-klog: ref_tracker: memory allocation failure -- its own memory; the reference is counted

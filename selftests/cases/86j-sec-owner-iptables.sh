@@ -9,7 +9,7 @@
 # covers: SEC-14
 # timeout: 60
 # lanes: qemu
-# kernels: 6.1 6.12
+# needs: iptables
 # tags: sec stock
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

@@ -9,7 +9,7 @@
 # covers: MISC-14
 # module: ours ours
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet diag
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -12,7 +12,7 @@
 # covers: CLC-13 LG-27 LLC-11 MISC-19
 # module: ours none
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet diag
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

@@ -8,7 +8,7 @@
 #
 # timeout: 60
 # module: none
-# kernels: um
+# needs: uml plain
 # tags: sim-plain
 # allow-klog: rnicsim.*: (sync|unmap) of 5[0-9]* bytes at 0x[0-9a-f]*, .* not mapped -- the module maps wrongly on purpose
 

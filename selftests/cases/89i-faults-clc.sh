@@ -8,7 +8,7 @@
 # module: none
 # nics: 1/1
 # timeout: 60
-# kernels: umdbg um 6.1 6.12
+# needs: synopt
 # tags: puppet lab
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"

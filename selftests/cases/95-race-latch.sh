@@ -5,7 +5,7 @@
 # come, until it is opened, and not longer than 30 s. A group's work stands still meanwhile, so
 # the connection waits for it.
 #
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # timeout: 90
 # tags: race
 # shellcheck source=selftests/prog/smc.sh

@@ -5,7 +5,7 @@
 # the group waits for the group's work, which is held: the report queues nothing then, and must not
 # leave a reference, or the group is never freed.
 #
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 2/2
 # timeout: 90
 # tags: race lgr links

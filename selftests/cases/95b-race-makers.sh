@@ -5,7 +5,7 @@
 # the next one waits in line and in no worker. A group that ends meanwhile takes its own out of the line
 # at once, and another one has its turn when the first is made.
 #
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 2/2
 # timeout: 90
 # tags: race lgr links

@@ -5,7 +5,7 @@
 # while its memory is being registered on it. It stays as long as that lasts.
 #
 # covers: LG-42
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

@@ -6,7 +6,7 @@
 # does not reach the new link.
 #
 # covers: FO-22
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

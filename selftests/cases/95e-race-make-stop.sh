@@ -5,7 +5,7 @@
 # stopped. Both are work of the same slot: one waits for the other, on whatever processor.
 #
 # covers: LG-28
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

@@ -4,7 +4,7 @@
 # A second connection is about to be listed in its group when that ends: it is not lost between the two, but
 # goes on as TCP or in a group of its own.
 #
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # timeout: 90
 # tags: race conn lgr
 # shellcheck source=selftests/prog/smc.sh

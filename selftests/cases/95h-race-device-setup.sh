@@ -4,7 +4,7 @@
 # The device of a group that was listed just now goes before its server has looked whether it is still there.
 # It goes in time, and the connection is TCP.
 #
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # timeout: 90
 # tags: race lgr
 # shellcheck source=selftests/prog/smc.sh

@@ -5,7 +5,7 @@
 # processor, and nothing is posted any more: it sees that there is room, and waits for no
 # completion.
 #
-# kernels: umsmp 6.12
+# needs: latch smp
 # timeout: 90
 # tags: race cdc
 # shellcheck source=selftests/prog/smc.sh

@@ -5,7 +5,7 @@
 # The SYN-ACKs are alike: else a client goes on over TCP while the server waits for its Proposal.
 #
 # covers: T-11
-# kernels: umsmp
+# needs: uml smp latch
 # timeout: 60
 # tags: race clc tcpopt
 # shellcheck source=selftests/prog/smc.sh

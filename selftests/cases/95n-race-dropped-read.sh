@@ -4,7 +4,7 @@
 # After shutdown() both ways what arrives is dropped, also while the peer has not read all. A recv() that comes between the arrival and that
 # copies bytes that the peer may write over: it gives none of them.
 #
-# kernels: umsmp
+# needs: uml smp latch
 # timeout: 90
 # tags: race conn
 # shellcheck source=selftests/prog/smc.sh

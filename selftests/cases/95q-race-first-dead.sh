@@ -8,7 +8,7 @@
 #
 # module: none ours
 # timeout: 120
-# kernels: um umdbg
+# needs: uml latch
 # why: its times are tried on UML only, and an emulated processor takes four times as long
 # tags: race puppet clc
 # shellcheck source=selftests/prog/puppet.sh

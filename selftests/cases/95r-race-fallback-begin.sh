@@ -6,7 +6,7 @@
 #
 # module: none ours
 # timeout: 60
-# kernels: um umdbg umsmp
+# needs: uml latch
 # why: its times are tried on UML only, and an emulated processor takes four times as long
 # tags: race clc
 # shellcheck source=selftests/prog/smc.sh

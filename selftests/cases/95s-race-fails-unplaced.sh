@@ -5,7 +5,7 @@
 # when it is there, and not lost: the group has the link again as soon as the device can.
 #
 # covers: LG-37
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # nics: 3/3
 # timeout: 90
 # tags: race lgr links

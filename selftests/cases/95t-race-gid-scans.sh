@@ -5,7 +5,7 @@
 # again. The counts follow each other: the one that began first does not have the last word.
 #
 # covers: MISC-16
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # timeout: 60
 # tags: race rdma
 # shellcheck source=selftests/prog/smc.sh

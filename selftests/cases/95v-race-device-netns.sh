@@ -6,7 +6,7 @@
 # which they wait, and RTNL with them, is not held over that.
 #
 # covers: MISC-16
-# kernels: um umdbg umsmp 6.12
+# needs: latch
 # timeout: 60
 # tags: race rdma
 # shellcheck source=selftests/prog/smc.sh

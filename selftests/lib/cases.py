@@ -7,16 +7,16 @@ import os
 import re
 from dataclasses import dataclass, field
 
-HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "tags", "memory", "module", "params",
+import kernels
+
+HEADERS = {"covers", "nics", "timeout", "lanes", "kernels", "needs", "tags", "memory", "module", "params",
            "capture", "allow-klog", "fabric", "why"}
 # Why a case cannot be run in the simulation, see sim.GROUPS.
 NO_SIM = ("packets", "kernel", "rxe", "clock")
-LANES = ("uml", "qemu")
-KERNELS = {"uml": ("umdbg", "um", "umsmp"), "qemu": ("6.1", "6.12", "7.2", "kcsan")}
+LANES = kernels.LANES
+KERNELS = kernels.BY_LANE
 # With KASAN, lockdep and kmemleak
 DEBUG = ("umdbg", "umsmp")
-# A case for the second is for the first, too, but for what selftests/smp names.
-LIKE = {"umsmp": "umdbg", "kcsan": "6.12"}
 MODULES = ("ours", "none", "intree")
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = [os.path.join(TREE, d, "cases") for d in ("selftests", "lab")]
@@ -37,6 +37,7 @@ class Case:
     timeout: int = 60
     lanes: list = field(default_factory=lambda: list(LANES))
     kernels: list = field(default_factory=list)     # empty: all
+    needs: list = field(default_factory=list)       # of kernels.toml
     tags: list = field(default_factory=list)
     memory: int = 1024
     module: list = field(default_factory=lambda: ["ours", "ours"])  # guest 1, guest 2
@@ -53,7 +54,7 @@ class Case:
 
     def meant_for(self, kernel):
         """Whether the case is meant for this kernel, in whatever lane."""
-        return not self.kernels or kernel in self.kernels or LIKE.get(kernel) in self.kernels
+        return (not self.kernels or kernel in self.kernels) and set(self.needs) <= set(kernels.provides(kernel))
 
     @property
     def room(self):
@@ -121,7 +122,13 @@ def _set(case, key, value):
     elif key == "lanes":
         case.lanes = _choice(words, LANES)
     elif key == "kernels":
-        case.kernels = _choice(words, sum(KERNELS.values(), ()))
+        # "KERNEL... -- why": what a kernel provides is asked for by needs
+        names, sep, why = value.partition(" -- ")
+        if not sep or not why:
+            raise ValueError("needs 'KERNEL... -- reason'")
+        case.kernels = _choice(names.split(), kernels.ALL)
+    elif key == "needs":
+        case.needs = _choice(words, kernels.ABILITIES)
     elif key == "tags":
         case.tags += words
     elif key == "module":
@@ -148,7 +155,7 @@ def _set(case, key, value):
 
 def digest(text):
     """Of a test, as it is kept with its results. What a test claims, and where it cannot run, is no part of what it does."""
-    text = re.sub(r"(?m)^# (?:covers|fabric):.*\n|^\s*covers\([^)]*\);\n", "", text)
+    text = re.sub(r"(?m)^# (?:covers|fabric|kernels|needs):.*\n|^\s*covers\([^)]*\);\n", "", text)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 
+import kernels
+
 LIB = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(LIB))
 CACHE = os.environ.get("SMCR_CACHE") or os.path.expanduser("~/.cache/smcr")
@@ -24,7 +26,7 @@ CACHE = os.environ.get("SMCR_CACHE") or os.path.expanduser("~/.cache/smcr")
 LIBC = ctypes.CDLL(None)    # loaded here: little is safe between fork and exec
 
 # Factor for every time limit: what a kernel needs compared to a plain UML.
-SLOW = {"um": 1, "umdbg": 3, "umsmp": 6, "6.1": 4, "6.12": 4, "7.2": 4, "kcsan": 8}
+SLOW = kernels.field("slow")
 # Two processors. Only with seccomp does this UML have them; and each work item is on another one than
 # the one before, each processor with workers of its own: what can run at once does.
 TWO = {"umsmp": ["ncpus=2", "seccomp=on", "workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"]}

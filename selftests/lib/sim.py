@@ -17,6 +17,7 @@ import threading
 import time
 
 import cases as caselib
+import kernels
 from lab import LIB, LIBC, TREE, Guest, LabError, Pair, offspring, read, script, tail
 
 START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
@@ -30,21 +31,10 @@ NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
 BANDWIDTH = {"um": 1000, "umdbg": 333}      # on others that of umdbg
 SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
 BATCH = 24                  # cases of one guest, at most
-SPINS = {"um": 90, "umdbg": 240}    # seconds of processor time without any progress: the guest spins
-# Kernels with several processors: there time is the machine's, and so limits are. Of stock kernels: how QEMU has two that do
-# not share their workers, by sockets for those that have a pool of them for each cache (6.6 and later), by NUMA nodes before.
-QEMU = {
-    "6.1": ("-smp", "2,sockets=2", "-object", "memory-backend-ram,id=m0,size={half}M", "-object", "memory-backend-ram,id=m1,size={half}M",
-            "-numa", "node,nodeid=0,cpus=0,memdev=m0", "-numa", "node,nodeid=1,cpus=1,memdev=m1"),
-    "6.12": ("-smp", "2,sockets=2"),
-    "kcsan": ("-smp", "2,sockets=2"),
-}
-# Where each work item runs: with workers of each processor's own, on another one than the one before.
-QEMU_WORDS = {
-    "6.1": ["workqueue.debug_force_rr_cpu=1"],
-    "6.12": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"],
-    "kcsan": ["workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu", "kcsan.skip_watch=4"],
-}
+SPINS = kernels.field("virtual")
+# Kernels with several processors: there time is the machine's, and so limits are.
+QEMU = kernels.field("qemu")
+QEMU_WORDS = kernels.field("cmdline")
 REAL = ("umsmp", *QEMU)
 # What a seed leaves out, so that others have all combinations in turn; seed 1 has both, and interrupts that are no threads.
 VARY = ("workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu")
@@ -320,7 +310,7 @@ def why_not(case, kernel):
     if "uml" not in case.lanes:
         return "kernel", "it needs " + " ".join(case.lanes)
     if not case.meant_for(kernel):
-        return "kernel", "it needs " + " ".join(case.kernels)
+        return "kernel", "it needs " + " ".join(case.kernels + case.needs)
     for kernels, why in not_smp().get(case.name, ()) if kernel in REAL else ():
         if not kernels or kernel in kernels:
             return "real", why

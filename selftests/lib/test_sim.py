@@ -35,9 +35,9 @@ def case_of(header):
 
 def sim__says_why_not():
     """A case that cannot be simulated has a reason of a known group; all others can."""
-    for header, group in (("", None), ("# module: ours none\n", None), ("# kernels: um 6.12\n", None),
+    for header, group in (("", None), ("# module: ours none\n", None), ("# needs: plain\n", None),
                           ("# fabric: roce -- packets: it loses some\n", "packets"), ("# capture: yes\n", "packets"),
-                          ("# module: ours intree\n", "kernel"), ("# lanes: qemu\n", "kernel"), ("# kernels: 6.1 umdbg\n", "kernel")):
+                          ("# module: ours intree\n", "kernel"), ("# lanes: qemu\n", "kernel"), ("# needs: fault\n", "kernel")):
         why = sim.why_not(case_of(header), "um")
         assert (why and why[0]) == group, (header, why)
         assert not why or why[0] in sim.GROUPS and why[1]
@@ -45,16 +45,16 @@ def sim__says_why_not():
 
 
 def sim__says_what_two_processors_cannot_run():
-    """A case for the debug kernel is for umsmp, too, one for 6.12 for kcsan, unless selftests/smp has a reason; that names only what would run."""
+    """A case runs on what provides what it needs, unless selftests/smp has a reason; that names only what would run."""
     known = {c.name: c for c in cases.load()}
     listed = sim.parse_smp(read(sim.SMP))
     for name in listed:
         assert name in known, f"selftests/smp: no case {name}"
         for kernels, why in listed[name]:
             assert all(sim.why_not(known[name], k) == ("real", why) for k in kernels or ["umsmp"]), f"selftests/smp: {name} does not run there anyway"
-    for header, kernel, group in (("", "umsmp", None), ("# kernels: 6.1 umdbg\n", "umsmp", None), ("# kernels: um 6.12\n", "umsmp", "kernel"),
-                                  ("# kernels: umsmp\n", "umsmp", None), ("# kernels: umsmp\n", "umdbg", "kernel"),
-                                  ("# kernels: um 6.12\n", "kcsan", None), ("# kernels: 6.1 umdbg\n", "kcsan", "kernel")):
+    for header, kernel, group in (("", "umsmp", None), ("# needs: fault\n", "umsmp", None), ("# needs: plain\n", "umsmp", "kernel"),
+                                  ("# needs: smp uml\n", "umsmp", None), ("# needs: smp\n", "umdbg", "kernel"),
+                                  ("# needs: plain\n", "kcsan", None), ("# needs: fault\n", "kcsan", "kernel")):
         why = sim.why_not(case_of(header), kernel)
         lane = next(l for l, kernels in cases.KERNELS.items() if kernel in kernels)
         assert (why and why[0]) == group and case_of(header).runs_on(lane, kernel) == (not why), (header, why)
