@@ -34,5 +34,6 @@ client() {
 	smc_was "client" $((N + 200)) $((N + 200))
 	check "every connection is released" eventually 10 smc_idle
 	flat() { [ $(($(slab) - before)) -lt 8192 ]; }
-	check "slab memory did not grow ($before, now $(slab) KiB)" eventually 20 flat
+	# TCP's TIME-WAIT, in which all of them may be, is a minute
+	check "slab memory did not grow ($before, now $(slab) KiB)" eventually 80 flat
 }
