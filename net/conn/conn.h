@@ -85,7 +85,6 @@ struct smcr_conn_ka {
  * @bytes: bytes received, for display
  */
 struct smcr_conn_rx {
-	struct smcr_ring ring;
 	struct_group(zero,	/* for each connection of a socket */
 		struct smcr_pos prod;
 		struct smcr_pos cons;
@@ -100,6 +99,7 @@ struct smcr_conn_rx {
 		bool lost;
 		bool rest;
 	);
+	struct smcr_ring ring;
 	unsigned long tell_at;
 	unsigned long redo_at;
 	u8 redo_num;

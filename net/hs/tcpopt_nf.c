@@ -93,7 +93,7 @@ struct smcr_syn {
  * An entry is needed for microseconds; if TCP drops the SYN, until replaced.
  */
 struct smcr_syns {
-	spinlock_t lock;
+	spinlock_t lock;	/* all members */
 	unsigned int next;
 	struct smcr_syn syn[SMCR_SYN_WAYS];
 };

@@ -30,6 +30,7 @@ struct smcr_value {
 	.off = offsetof(struct sock, member_),				\
 	__VA_ARGS__							\
 }
+
 #define FLAG(flag_, ...) { .flag = SOCK_##flag_, __VA_ARGS__ }
 
 static void push_sndbuf(struct smcr_sock *ssk)
