@@ -776,43 +776,6 @@ def verdict__executes():
     assert "90-rdma-lab" in alone and not {"01-module-load", "10-smoke-echo", "80-module-cycles"} & set(alone), alone
 
 
-def paths__counts():
-    """Lines and outcomes of gcov's reports: what ran anywhere counts."""
-    made = load_script(os.path.join(TOP, "scripts", "paths"))
-
-    def report(cwd, **files):
-        return json.dumps({"current_working_directory": cwd, "files": [
-            {"file": f.replace("__", "/") + ".c", "lines": [
-                {"line_number": n, "function_name": "f", "count": c, "branches": [{"count": b} for b in bs]}
-                for n, c, bs in lines]} for f, lines in files.items()]}) + "\n"
-    lines, outcomes = made.counted(report("/b/net", tx=[(1, 0, [0, 0]), (2, 5, [5, 0])], gen__f=[(1, 1, [])]) +
-                                   report("/b/net", tx=[(1, 3, [3, 0])]) + report("/else", rx=[(1, 1, [])]), "/b")
-    assert lines == {("tx.c", 1, "f"): True, ("tx.c", 2, "f"): True}, lines
-    assert outcomes == {("tx.c", 1, "f", 0): True, ("tx.c", 1, "f", 1): False, ("tx.c", 2, "f", 0): True, ("tx.c", 2, "f", 1): False}
-    assert made.numbers([0, 1, 2, 3, 3]) == (5, 3, 3, 1, 1)
-
-
-def paths__reasons():
-    """A line that nobody ran needs a reason, and a reason such a line; the pure core needs none."""
-    made = load_script(os.path.join(TOP, "scripts", "paths"))
-    entries = made.reasons("# none\n\nrdma/dev.c f -- not here\nrdma/dev.c f a = 1; -- nor here\ntx.c g -- gone\n")
-    rows = [("rdma/dev.c", "f", "a = 1;"), ("rdma/dev.c", "f", "b();"), ("conn/rx.c", "f", "c();")]
-    found, bare = made.match(rows, entries)
-    assert bare == [("conn/rx.c", "f", "c();")] and [len(v) for v in found.values()] == [1, 1, 0]
-    data = made.Data("cases\t2\t3\t4\nfile\trdma/dev.c\td\t" + "\t".join(["1"] * 10) + "".join(f"\nnone\t{a}\t{b}\t{c}" for a, b, c in rows) +
-                     "\nnone\tcore/clc.c\tf\tx\nsim\trdma/dev.c\tf\tonly();")
-    wrong = made.complaints(data, entries)
-    assert len(wrong) == 2 and "conn/rx.c f c();" in wrong[0] and "tx.c g" in wrong[1], wrong
-    text = made.page(data, entries)
-    assert "2 cases" in text and "only();" in text and "Nor here" in text
-    for bad in ("dev.c -- why", "dev.c f why"):
-        try:
-            made.reasons(bad)
-            raise AssertionError(bad)
-        except SystemExit:
-            pass
-
-
 def verdict__rotates():
     """The longest not run comes first, a third by the commit; over commits everybody has a turn."""
     pairs = [("um", f"{n:02d}") for n in range(30)]
