@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a driver may do wrong with its DMA mappings, by a parameter:
+ * Wrong uses of DMA mappings by a driver, one at a time, by parameters:
  *
  *	dev=NAME	the RDMA device
  *	what=right	nothing is wrong
@@ -9,7 +9,7 @@
  *	what=sync_size, what=sync_dir
  *			synced with a byte more than was mapped, another direction
  *	what=kept	a region of one page, whose mapping begins inside that page, is
- *			deregistered; if that is refused all is left as it is
+ *			deregistered; if that fails, all of it is left as it is
  */
 #include <linux/module.h>
 #include <linux/scatterlist.h>
@@ -30,7 +30,7 @@ static bool is(const char *name)
 	return !strcmp(what, name);
 }
 
-/* Each in both directions, where there are two */
+/* Map, sync both ways, sync a part, unmap: right, or wrong as @what demands */
 static int once(struct ib_device *ib, enum dma_data_direction dir)
 {
 	enum dma_data_direction other = dir == DMA_TO_DEVICE ? DMA_FROM_DEVICE :
@@ -70,7 +70,7 @@ static int kept(struct ib_device *ib)
 		return rc == 1 ? 0 : -EIO;
 	ib_dma_unmap_sg(ib, &sg, 1, DMA_FROM_DEVICE);
 	ib_dealloc_pd(pd);
-	return -EEXIST;		/* it was not refused */
+	return -EEXIST;		/* the region was deregistered */
 
 err_mr:
 	ib_dereg_mr(mr);

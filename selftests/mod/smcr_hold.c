@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds a thread of smcr at one point, so that what may come in between does
- * come. Until the parameter is 0 again:
+ * Stops threads of smcr at one point, so that a test decides what happens
+ * meanwhile. Until the parameter is 0 again:
  *
  *	work=ADDR	works with this function wait, when they are off the queue
  *			and have not begun
  *	llc=TYPE	replies of this LLC type wait before they are posted; for
  *			those that are sent in process context, without locks
- *	held		so many threads wait now
+ *	held		number of threads that wait now
  *
- * Up to 6.12 probes of tracepoints run without preemption, which is all that keeps
- * them from sleeping. Nobody takes a probe away while it does: unloading waits.
+ * Up to 6.12 probes of tracepoints run with preemption disabled, and nothing
+ * else forbids them to sleep: hold() enables it. No probe is unregistered while
+ * it sleeps: unloading waits.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -19,7 +20,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-/* Nothing is held longer, whatever becomes of the test */
+/* Limit of a wait, if the test does not end it */
 #define HOLD_MAX	(30 * HZ)
 
 static unsigned long work;
@@ -75,7 +76,7 @@ static void find_work(struct tracepoint *tp, void *priv)
 		tp_work = tp;
 }
 
-/* Those of smcr come and go with it */
+/* The tracepoints of smcr come and go with its module */
 static int module_news(struct notifier_block *nb, unsigned long event,
 		       void *data)
 {

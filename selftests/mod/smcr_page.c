@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that does not come, as userfaultfd provides it: a thread that touches a page of
- * /proc/smcr_page, mapped, waits until it is killed. UML has no userfaultfd.
+ * Pages whose fault never ends, as with userfaultfd, which UML does not have: a
+ * thread that touches a mapped page of /proc/smcr_page waits until it is
+ * killed.
  *
- *	waiting		so many threads wait now
+ *	waiting		number of threads that wait now
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -25,7 +26,9 @@ static const struct kernel_param_ops waiting_ops = {
 
 module_param_cb(waiting, &waiting_ops, NULL, 0444);
 
-/* Without the lock of the address space, which others change meanwhile */
+/*
+ * Waits without mmap_lock, so that other threads can change the address space
+ */
 static vm_fault_t page_fault(struct vm_fault *vmf)
 {
 	if (!fault_flag_allow_retry_first(vmf->flags))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test helper, never part of a product: lets a program say on its own TCP
- * socket that SYN or SYN-ACK shall carry the SMC-R option (RFC 7609 A.1), and
- * ask whether both did. The puppet peer needs no AF_SMC socket that way.
+ * A socket option of TCP sockets for the SMC-R option in SYN and SYN-ACK (RFC
+ * 7609 A.1): setting it sends the option, reading it returns whether both sides
+ * have sent it. The puppet peer needs no AF_SMC socket that way. Test helper,
+ * never part of a product.
  *
  *	int on = 1;
  *	setsockopt(fd, IPPROTO_IP, 0x5e00, &on, sizeof(on));	before connect, listen
@@ -48,7 +49,7 @@ static int synopt_get(struct sock *sk, int opt, void __user *user, int *len)
 
 	if (!synopt_is_tcp(sk) || *len < (int)sizeof(both))
 		return -EINVAL;
-	/* TCP takes the bit back when the other side did not offer */
+	/* TCP clears the bit if the other side did not send the option */
 	both = tcp_sk(sk)->syn_smc;
 	if (copy_to_user(user, &both, sizeof(both)))
 		return -EFAULT;

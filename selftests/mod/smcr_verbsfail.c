@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs of a device that fail, or take their time, when a parameter says so:
+ * Verbs of a device that fail or wait, by parameters:
  *
- *	dereg=N		ib_dereg_mr() fails N times. On unloading what was refused
- *			is deregistered after all, and its protection domain goes
- *			when nothing else is in it
- *	destroy=N	ib_destroy_qp() fails N times, whose queue pairs are destroyed on
- *			unloading
+ *	dereg=N		ib_dereg_mr() fails N times. Unloading deregisters these
+ *			regions, and frees their protection domains if nothing
+ *			else is in them
+ *	destroy=N	ib_destroy_qp() fails N times. Unloading destroys these
+ *			queue pairs
  *	post=N		the Nth chain of several send requests is posted up to its
  *			first request, an RDMA WRITE, and fails behind it
  *	hold_create=1	ib_create_qp() returns when it is 0 again
  *	hold_err=1	ib_modify_qp() to ERR does nothing before it is 0 again
- *	held		so many calls wait for that now
+ *	held		number of calls that wait for one of these two now
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -20,7 +20,7 @@
 #include <rdma/ib_verbs.h>
 #include "by_name.h"
 
-/* Nothing is held longer, whatever becomes of the test */
+/* Limit of a wait, if the test does not end it */
 #define HOLD_MAX	(30 * HZ)
 
 static char *dev = "rxe0";

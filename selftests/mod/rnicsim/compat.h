@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that rnicsim is built for. HAVE_* come from
- * gen/features.h, which the probes in kfeat/ make; nothing else may look at them.
+ * Differences between the kernels that rnicsim is built for. HAVE_* come from
+ * gen/features.h, which the probes in kfeat/ make; only this file uses them.
  */
 #ifndef _RNICSIM_COMPAT_H
 #define _RNICSIM_COMPAT_H
@@ -29,7 +29,7 @@ static inline void rs_hrtimer_setup(struct hrtimer *timer,
 #define RS_CREATE_CQ_LAST	struct ib_udata *
 #endif
 
-/* 7.1: user space has a verb of its own, which must be there */
+/* 7.1: a second verb creates queues for user space, and is mandatory */
 #ifdef HAVE_CREATE_USER_CQ
 #define RS_CREATE_USER_CQ	.create_user_cq = rs_create_cq,
 #else
@@ -55,7 +55,7 @@ static inline struct ib_umem *rs_umem_get(struct ib_device *ib,
 #endif
 }
 
-/* 6.14: the core tells clients when the netdev of a port goes up or down */
+/* 6.14: the core notifies clients when the netdev of a port goes up or down */
 #ifdef HAVE_PORT_STATE_EVENT
 #define RS_CORE_PORT_EVENTS	1
 #else

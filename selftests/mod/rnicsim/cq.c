@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion queues. A completion can be polled at once; the interrupt behind
- * it comes later, from a timer of the queue, in softirq, or on the processor
- * that the knob cq_cpu says.
+ * Completion queues. A completion can be polled at once. The interrupt comes
+ * later, from a timer of the queue: in softirq, or in the hard interrupt of the
+ * processor that the knob cq_cpu selects.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "rnicsim.h"
 
-/* Where the interrupt comes; -1: here */
+/* Processor that gets the interrupt; -1: this one, from the timer */
 static int cq_target(const struct rs_dev *dev)
 {
 	u32 knob = rs_get(dev, RS_K_CQ_CPU);
@@ -30,13 +30,16 @@ static void cq_tell(struct rs_cq *cq)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
-/* On the processor that was chosen, with interrupts off */
+/* On the processor that cq_target() chose, with interrupts off */
 static void cq_ring(void *arg)
 {
 	struct rs_cq *cq = arg;
 
 	cq_tell(cq);
-	/* rs_destroy_cq() may go on: nothing of @cq is used after this */
+	/*
+	 * With smp_load_acquire() in rs_destroy_cq(), which frees @cq: nothing
+	 * of it is used after this
+	 */
 	smp_store_release(&cq->ringing, 0);
 }
 
@@ -49,7 +52,7 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 	int cpu;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	/* one interrupt at a time, wherever: the next one waits for it */
+	/* one interrupt of a queue at a time: another processor runs it */
 	if (smp_load_acquire(&cq->ringing)) {
 		if (!hrtimer_is_queued(timer))
 			hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_USEC));
@@ -74,7 +77,7 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 		rs_count(dev, elsewhere);
 		return HRTIMER_NORESTART;
 	}
-	/* or that processor has just gone */
+	/* it comes here, or the chosen processor has just gone offline */
 	WRITE_ONCE(cq->ringing, 0);
 	cq_tell(cq);
 	return HRTIMER_NORESTART;
@@ -103,10 +106,10 @@ static void cq_raise(struct rs_cq *cq)
 }
 
 /**
- * rs_cq_add() - a completion
+ * rs_cq_add() - add a completion to a queue
  * @ibcq: queue
  * @cqe: completion, copied
- * @solicited: the peer asked for an interrupt
+ * @solicited: the sender requests an interrupt (IB_SEND_SOLICITED)
  *
  * Context: the lock of the queue pair.
  */
@@ -129,14 +132,14 @@ void rs_cq_add(struct ib_cq *ibcq, const struct rs_cqe *cqe, bool solicited)
 	}
 	spin_unlock(&cq->lock);
 	if (full) {
-		/* its owner would wait for it for ever */
+		/* the completion is lost, and its owner may wait for it */
 		rs_count(dev, cq_overruns);
 		rs_qp_to_err(cqe->qp, BIT(IB_EVENT_QP_FATAL));
 	}
 }
 
 /**
- * rs_cq_clean() - forget the completions of a queue pair
+ * rs_cq_clean() - remove the completions of a queue pair
  * @ibcq: queue
  * @qp: queue pair that is reset or destroyed
  *
@@ -206,7 +209,7 @@ int rs_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	cq->dead = true;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	hrtimer_cancel(&cq->timer);
-	/* an interrupt of another processor, which does not wait for anything */
+	/* an interrupt on another processor ends soon: it waits for nothing */
 	while (smp_load_acquire(&cq->ringing))
 		cpu_relax();
 	kvfree(cq->ring);
@@ -227,7 +230,7 @@ int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 		cqe = &cq->ring[cq->tail++ & cq->mask];
 		wc[i] = cqe->wc;
 		free = cqe->send ? &cqe->qp->sq_free : &cqe->qp->rq_free;
-		/* with smp_load_acquire() where requests are posted */
+		/* with smp_load_acquire() in post_send_ok(), post_recv_one() */
 		smp_store_release(free, cqe->done);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -241,7 +244,7 @@ int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	int rc = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	/* a request for the next one includes the solicited ones; both bits are one */
+	/* NEXT_COMP includes solicited completions; both bits mean NEXT_COMP */
 	if (notify & IB_CQ_NEXT_COMP)
 		cq->armed = IB_CQ_NEXT_COMP;
 	else if (cq->armed != IB_CQ_NEXT_COMP)

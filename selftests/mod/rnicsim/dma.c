@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a DMA address leads to. With mappings of its own (the kernel has DMA
- * operations, knob shadow) the device sees a copy of every buffer, in an address
- * space of its own, as behind an IOMMU and without coherent caches: what nobody
- * synced is old, what is not mapped, or not for this direction, is a DMA fault.
- * Otherwise DMA addresses are the kernel's (or a bounce buffer's, with
- * swiotlb=force).
+ * Access of the device to memory by DMA address. With mappings of its own (the
+ * kernel has DMA operations, knob shadow) the device sees a copy of every
+ * buffer, in an address space of its own, as behind an IOMMU and without
+ * coherent caches: a buffer that was not synced is stale, and an access that is
+ * not mapped, or not for this direction, is a DMA fault. Otherwise DMA
+ * addresses are the kernel's (or a bounce buffer's, with swiotlb=force).
  */
 #include <linux/dma-direct.h>
 #include <linux/dma-map-ops.h>
@@ -53,7 +53,7 @@ static bool direct_io(struct rs_dev *dev, u64 addr, u8 *buf, u32 len,
 
 #define RS_IOVA_FIRST	BIT_ULL(32)
 
-/* A mapping; everything but the bytes immutable while it is in dev->maps */
+/* A mapping; only the bytes of its buffers change while it is in dev->maps */
 struct rs_map {
 	struct rb_node node;
 	u64 iova;
@@ -78,7 +78,7 @@ static struct rs_dev *dev_of(struct device *dev)
 	return dev_get_drvdata(dev);
 }
 
-/* One that has something of these @len bytes */
+/* A mapping that overlaps @len bytes from @addr on, or NULL */
 static struct rs_map *map_find(struct rs_dev *dev, u64 addr, u64 len)
 {
 	struct rb_node *node = dev->maps.rb_node;
@@ -139,14 +139,14 @@ static dma_addr_t map_new(struct rs_dev *dev, phys_addr_t phys, size_t size,
 
 	write_lock_irqsave(&dev->dma_lock, flags);
 	map->iova = dev->next_iova + offset_in_page(phys);
-	/* a page between two, so that no access runs from one into the other */
+	/* an unmapped page, so that no access runs into the next mapping */
 	dev->next_iova += PAGE_ALIGN(offset_in_page(phys) + size) + PAGE_SIZE;
 	rb_add(&map->node, &dev->maps, map_less);
 	write_unlock_irqrestore(&dev->dma_lock, flags);
 	return map->iova;
 }
 
-/* Takes it out */
+/* As map_find(), and removes it from dev->maps */
 static struct rs_map *map_take(struct rs_dev *dev, u64 addr, u64 len)
 {
 	unsigned long flags;
@@ -342,15 +342,17 @@ int rs_dma_init(struct rs_dev *dev)
 	dev_set_drvdata(&dev->pdev->dev, dev);
 	if (rs_get(dev, RS_K_SHADOW))
 		set_dma_ops(&dev->pdev->dev, &shadow_ops);
-	/* after the operations: here it is decided whether syncs are skipped */
+	/*
+	 * after set_dma_ops(): the mask's setter decides if syncs are skipped
+	 */
 	return dma_limits(&dev->pdev->dev);
 }
 
 /**
- * rs_dma_drop() - mappings go without their owner
+ * rs_dma_drop() - free mappings that their owner cannot unmap
  * @dev: device
  * @addr: start of a range
- * @len: its bytes; what has any of them goes
+ * @len: bytes of the range; each mapping that overlaps it is freed
  *
  * Context: any.
  */
@@ -362,7 +364,7 @@ void rs_dma_drop(struct rs_dev *dev, u64 addr, u64 len)
 		map_free(map);
 }
 
-/* What nobody unmapped is a bug of whoever mapped it */
+/* A mapping that is left is a bug of the module that mapped it */
 void rs_dma_exit(struct rs_dev *dev)
 {
 	struct rs_map *map, *next;
@@ -378,12 +380,12 @@ void rs_dma_exit(struct rs_dev *dev)
  * rs_dma_io() - the device reads or writes memory
  * @dev: device
  * @addr: DMA address
- * @buf: where to or from
+ * @buf: destination of a read, source of a write
  * @len: bytes
- * @write: into memory
+ * @write: the device writes
  *
  * Context: rs_lock.
- * Return: false if it is not mapped.
+ * Return: false if it is not mapped, or not for this direction.
  */
 bool rs_dma_io(struct rs_dev *dev, u64 addr, void *buf, u32 len, bool write)
 {

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine: posted work requests, their way to the peer, what the peer does
- * with them, and what comes back. Each queue pair has a timer, which does what
- * is due, in softirq, under its lock: for the sender also what the receiver's
- * engine would do, under both locks. Nothing happens inside a verb.
+ * The engine: transmission of posted work requests, their execution at the
+ * peer, answers and completions. The timer of a queue pair runs it, in softirq,
+ * under the lock of the queue pair. The sender's engine does the receiver's
+ * part, too, under both locks. Posting only queues requests and starts the
+ * timer.
  */
 #include <linux/log2.h>
 #include <rdma/ib_addr.h>
 #include "rnicsim.h"
 
-#define RS_STEPS	64		/* of a queue pair before others get on */
+#define RS_STEPS	64		/* in one run of a queue pair's timer */
 #define RS_PSN_MASK	0xffffff
 #define RS_SMC_MSG	44		/* bytes of an LLC or CDC message */
 #define RS_SMC_CDC	0xfe		/* type of CDC messages */
 #define RS_HEADERS	58		/* of a packet, without Ethernet */
 
-/* What becomes of a message, or of the next part of it */
+/* Result of sending a message, or the next part of it */
 enum verdict {
 	V_DONE,		/* all of it has arrived */
 	V_MORE,		/* part of it has arrived */
-	V_LOST,		/* nobody answers */
+	V_LOST,		/* no answer */
 	V_RNR,
 	V_REQUEST,	/* NAK: invalid request */
 	V_ACCESS,	/* NAK: remote access error */
 	V_OP,		/* NAK: remote operational error */
-	V_LOCAL,	/* our own memory cannot be read or written */
-	V_GONE,		/* our state has changed meanwhile */
+	V_LOCAL,	/* the sender's own memory cannot be read or written */
+	V_GONE,		/* the sender's state has changed meanwhile */
 };
 
 u8 __percpu *rs_scratch;
 
-/* Of this processor, as long as interrupts are off */
+/* Buffer of this processor, usable as long as interrupts are off */
 static u8 *scratch(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -83,13 +84,13 @@ static u32 next_part(const struct rs_qp *qp, const struct rs_swqe *w)
 	if (!wr_is_write(w->op))
 		return w->len;
 	part = min(left, rs_get(qp->dev, RS_K_PIECE));
-	/* so that there is a midst */
+	/* a single part becomes two, so that tx_mid is passed between them */
 	if (part == w->len && part > 1 && rs_fault_armed(qp->dev, RS_F_TX_MID))
 		part /= 2;
 	return part;
 }
 
-/* The first step of the request at sq_next, which has just become the first */
+/* Set the time of the first step of the request at sq_next */
 static void tx_plan(struct rs_qp *qp, ktime_t now)
 {
 	const struct rs_swqe *w = rs_swqe_at(qp, qp->sq_next);
@@ -135,7 +136,7 @@ static ktime_t qp_next_time(const struct rs_qp *qp)
 }
 
 /**
- * rs_qp_kick() - there may be something to do, or something to be done earlier
+ * rs_qp_kick() - start the timer of a queue pair for what is due next
  * @qp: queue pair
  *
  * Context: its lock.
@@ -153,7 +154,7 @@ void rs_qp_kick(struct rs_qp *qp)
 }
 
 /**
- * rs_kick_all() - the engine goes on
+ * rs_kick_all() - start the timers of all queue pairs of a device
  * @dev: device
  *
  * Context: rs_lock.
@@ -182,7 +183,7 @@ static void piece_free(struct rs_qp *qp, struct rs_piece *piece)
 
 static void piece_place(struct rs_qp *qp, struct rs_piece *piece)
 {
-	/* a region that has gone meanwhile is left alone */
+	/* fails, without effect, if the region was deregistered meanwhile */
 	if (rs_mr_io(qp->dev, qp->ib.pd, piece->rkey, piece->addr, piece->data,
 		     piece->len, IB_ACCESS_REMOTE_WRITE))
 		rs_count(qp->dev, pieces);
@@ -200,7 +201,7 @@ static void bag_place_all(struct rs_qp *qp)
 		piece_place(qp, bag_first(qp));
 }
 
-/* The connection is over: any part of what was under way may still arrive */
+/* The connection has ended: any of the pieces under way may still arrive */
 static void bag_end(struct rs_qp *qp, bool place)
 {
 	while (!list_empty(&qp->bag)) {
@@ -218,7 +219,7 @@ static void bag_plan(struct rs_qp *qp, ktime_t now)
 	qp->bag_at = ktime_add_ns(now, rs_random(qp->dev, most));
 }
 
-/* Before which piece of the bag the new one goes */
+/* The piece of the bag that a new one is inserted before */
 static struct list_head *bag_where(struct rs_qp *qp)
 {
 	struct list_head *at = &qp->bag;
@@ -231,7 +232,7 @@ static struct list_head *bag_where(struct rs_qp *qp)
 	return at;
 }
 
-/* Not enough memory: it becomes visible at once, which is one of the orders */
+/* Without memory for it a piece is placed at once: one of the orders */
 static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
 {
 	struct rs_piece *piece;
@@ -246,7 +247,7 @@ static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
 	piece->addr = addr;
 	piece->len = len;
 	memcpy(piece->data, scratch(), len);
-	/* its length bounds what bag_where() does for each piece */
+	/* the length of the bag bounds the loop in bag_where() */
 	if (qp->bag_n == RS_BAG_MAX)
 		piece_place(qp, bag_first(qp));
 	if (!qp->bag_n++)
@@ -260,9 +261,9 @@ static void bag_add(struct rs_qp *qp, u32 rkey, u64 addr, u32 len, ktime_t now)
 /**
  * rs_qp_to_err() - a queue pair goes to ERR
  * @qp: queue pair, in any state
- * @events: bits of IB_EVENT_* that its owner is told
+ * @events: bits of IB_EVENT_* that are reported to its owner
  *
- * What is outstanding is flushed later.
+ * Outstanding requests are flushed later.
  *
  * Context: its lock.
  */
@@ -279,7 +280,7 @@ void rs_qp_to_err(struct rs_qp *qp, u32 events)
 }
 
 /**
- * rs_rings_start() - the rings of a queue pair are empty
+ * rs_rings_start() - empty the rings of a queue pair
  * @qp: queue pair, which is not in use, or under its lock
  */
 void rs_rings_start(struct rs_qp *qp)
@@ -294,7 +295,7 @@ void rs_rings_start(struct rs_qp *qp)
 }
 
 /**
- * rs_qp_reset() - a queue pair forgets everything
+ * rs_qp_reset() - a queue pair goes to RESET
  * @qp: queue pair
  *
  * Context: its lock.
@@ -332,7 +333,7 @@ static enum ib_wc_opcode wc_opcode(enum ib_wr_opcode op)
 	}
 }
 
-/* With its fault; false if it was made an error */
+/* Add a completion, after its fault point; false if it is an error */
 static bool add_cqe(struct rs_qp *qp, struct rs_cqe *cqe, enum rs_fault_pt pt,
 		    struct ib_cq *cq, bool solicited)
 {
@@ -354,7 +355,7 @@ static bool add_cqe(struct rs_qp *qp, struct rs_cqe *cqe, enum rs_fault_pt pt,
 	return cqe->wc.status == IB_WC_SUCCESS;
 }
 
-/* The oldest send is complete; errors take the queue pair along */
+/* Complete the oldest send; an error takes the queue pair to ERR */
 static void sq_complete(struct rs_qp *qp, enum ib_wc_status status)
 {
 	const struct rs_swqe *w = rs_swqe_at(qp, qp->sq_tail);
@@ -383,7 +384,10 @@ static void sq_complete(struct rs_qp *qp, enum ib_wc_status status)
 	}
 }
 
-/* The oldest receive is complete; false if in error, which is the end of it */
+/*
+ * Complete the oldest receive; false if it is an error, which takes the queue
+ * pair to ERR. @w NULL: it is flushed, in ERR
+ */
 static bool rq_complete(struct rs_qp *qp, const struct rs_qp *from,
 			const struct rs_swqe *w, enum ib_wc_status status)
 {
@@ -460,8 +464,9 @@ static bool peer_knows(const struct rs_qp *peer, const struct rs_qp *qp,
 }
 
 /*
- * The queue pair that is addressed, whatever it is, or NULL if it does not arrive
- * there; @delivered: or no answer here
+ * The queue pair with the number that @qp sends to, whatever it is connected
+ * to; NULL if no message gets there, or, with @delivered, if no answer gets
+ * back
  */
 static struct rs_qp *peer_find(const struct rs_qp *qp, u32 len, bool delivered)
 {
@@ -487,8 +492,9 @@ static struct rs_qp *peer_find(const struct rs_qp *qp, u32 len, bool delivered)
 }
 
 /*
- * Takes the lock of the peer as well, the lower address first. Where that means to
- * let go of the other: false if @qp is not what it was.
+ * Take the lock of the peer as well, the lower address first. False if the lock
+ * of @qp was dropped for that, and @qp was destroyed, reset or left RTS
+ * meanwhile; both locks are held nevertheless.
  */
 static bool pair_lock(struct rs_qp *qp, struct rs_qp *peer)
 {
@@ -514,8 +520,8 @@ static void pair_unlock(struct rs_qp *qp, struct rs_qp *peer)
 }
 
 /*
- * V_DONE: @peer is what @qp is connected to, and locked; V_LOST: there is none;
- * V_GONE: the state of @qp has changed, and there is none
+ * V_DONE: @peer is the queue pair that @qp is connected to, locked; V_LOST:
+ * there is none; V_GONE: the state of @qp has changed, no peer is locked
  */
 static enum verdict peer_of(struct rs_qp *qp, u32 len, bool delivered,
 			    struct rs_qp **peer)
@@ -537,7 +543,7 @@ static enum verdict peer_of(struct rs_qp *qp, u32 len, bool delivered,
 	return v;
 }
 
-/* Bytes of the message, from @off on, to scratch() */
+/* Copy @len bytes of the message, from @off on, to scratch() */
 static bool tx_read(struct rs_qp *qp, const struct rs_swqe *w, u32 off, u32 len)
 {
 	if (w->flags & IB_SEND_INLINE) {
@@ -584,7 +590,7 @@ static enum verdict rx_send_data(struct rs_qp *peer, struct rs_qp *qp,
 	return V_DONE;
 }
 
-/* What takes a receive: first everything before it becomes visible */
+/* A message that uses a receive: all that was written before is placed first */
 static enum verdict rx_receive(struct rs_qp *peer, struct rs_qp *qp,
 			       const struct rs_swqe *w)
 {
@@ -637,7 +643,7 @@ static enum verdict rx_write(struct rs_qp *peer, struct rs_qp *qp,
 	} else if (rs_get(peer->dev, RS_K_ORDER) != RS_IN_ORDER) {
 		bag_add(peer, w->rkey, w->raddr + w->sent, n, now);
 	} else {
-		/* what came before is in the bag if the knob was just turned */
+		/* earlier pieces are in the bag if the knob was just changed */
 		bag_place_all(peer);
 		if (!rs_mr_io(peer->dev, peer->ib.pd, w->rkey,
 			      w->raddr + w->sent, scratch(), n,
@@ -696,7 +702,7 @@ static void tx_fail(struct rs_qp *qp, struct rs_swqe *w,
 static void tx_lost(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
 	if (!qp->attr.timeout) {
-		qp->tx_at = KTIME_MAX;	/* no answer is waited for */
+		qp->tx_at = KTIME_MAX;	/* waits for ever */
 	} else if (!qp->retry) {
 		tx_fail(qp, w, IB_WC_RETRY_EXC_ERR, now);
 	} else {
@@ -720,7 +726,7 @@ static void tx_rnr(struct rs_qp *qp, const struct rs_qp *peer,
 				 rnr_ns(peer->attr.min_rnr_timer));
 }
 
-/* The peer has all of it; does it get known here? */
+/* The peer has the whole message: does its acknowledgment arrive? */
 static void tx_acked(struct rs_qp *qp, const struct rs_qp *peer,
 		     struct rs_swqe *w, ktime_t now)
 {
@@ -770,7 +776,7 @@ static void tx_local(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 		tx_plan(qp, now);
 }
 
-/* A fault on the way out: what becomes of the packet */
+/* The fault point of a packet that leaves, and whether it leaves */
 static enum verdict tx_fault(struct rs_qp *qp, const struct rs_swqe *w)
 {
 	enum rs_fault_pt pt = !wr_is_write(w->op) ? RS_F_TX_SEND :
@@ -814,7 +820,10 @@ static enum rs_fault_pt msg_point(u8 type, bool reply)
 	return RS_FAULTS_N;
 }
 
-/* A message is about to leave for the first time; until when a fault delays it */
+/*
+ * The fault points of a message that leaves for the first time. Returns when it
+ * leaves: @now, or the end of a delay.
+ */
 static ktime_t msg_fault(struct rs_qp *qp, struct rs_swqe *w, ktime_t now)
 {
 	const u8 *msg = scratch();
@@ -860,7 +869,7 @@ static enum verdict tx_message(struct rs_qp *qp, struct rs_qp *peer,
 	    qp->attr.path_mtu > peer->attr.path_mtu)
 		return rx_error(peer, IB_EVENT_QP_REQ_ERR, V_REQUEST);
 	if (wr_is_write(w->op)) {
-		/* its last part waits for a receive */
+		/* all of it is placed, only a receive was missing */
 		if (w->op == IB_WR_RDMA_WRITE_WITH_IMM && w->len &&
 		    w->sent == w->len)
 			return rx_receive(peer, qp, w);
@@ -938,7 +947,7 @@ static void tx_step(struct rs_qp *qp, ktime_t now)
 		pair_unlock(qp, peer);
 }
 
-/* Does one thing that is due; false if nothing is */
+/* Do one thing that is due; false if nothing more is due */
 static bool qp_step(struct rs_qp *qp, ktime_t now)
 {
 	const struct rs_swqe *w;
@@ -995,7 +1004,7 @@ enum hrtimer_restart rs_qp_timer(struct hrtimer *timer)
 		if (!qp_step(qp, now))
 			break;
 	spin_unlock(&qp->lock);
-	/* what a fault did to the whole device comes first */
+	/* a DEVICE_FATAL, before the timer is started: it changes the state */
 	rs_settle();
 	spin_lock(&qp->lock);
 	rs_qp_kick(qp);
@@ -1008,7 +1017,7 @@ enum hrtimer_restart rs_qp_timer(struct hrtimer *timer)
 
 /* Posting */
 
-/* What is posted now does not put off the flush of what was posted before */
+/* In ERR a new request does not delay the flush of earlier ones */
 static void flush_plan(struct rs_qp *qp, ktime_t now)
 {
 	if (qp->state == IB_QPS_ERR && !outstanding(qp))
@@ -1030,7 +1039,7 @@ static int swqe_fill_data(struct rs_qp *qp, struct rs_swqe *w,
 		memcpy(w->sge, wr->sg_list, wr->num_sge * sizeof(*w->sge));
 		return 0;
 	}
-	/* the addresses of a user space program mean nothing here */
+	/* the addresses of a user space program are not valid here */
 	if (len > qp->cap.max_inline_data || qp->ib.uobject ||
 	    wr->opcode == IB_WR_RDMA_READ)
 		return -EINVAL;
@@ -1103,7 +1112,7 @@ static int post_send_one(struct rs_qp *qp, const struct ib_send_wr *wr,
 	return 0;
 }
 
-/* A slot is free again when a completion behind it has been polled */
+/* An entry is free again when its completion or a later one was polled */
 static int post_send_ok(struct rs_qp *qp)
 {
 	u32 arg;

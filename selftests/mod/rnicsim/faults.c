@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults: when one happens, and the actions that are the same at every point.
+ * Fault points: their settings, and the actions that are the same at every
+ * point.
  *
  * A fault is set by writing "WHEN [ACTION [ARG]]" to its file; WHEN is
  *	N	at the N-th pass from now, once
@@ -25,7 +26,7 @@ static const char * const action_names[] = {
 #undef X
 };
 
-/* What needs no knowledge of the point; false if the point has to do it */
+/* Do an action that is the same at every point; false if the caller has to */
 static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 {
 	bool up;
@@ -67,7 +68,7 @@ static bool act(struct rs_dev *dev, enum rs_action action, struct rs_qp *qp)
 		}
 		break;
 	case RS_A_DEVICE_FATAL:
-		/* the others when this one is not locked any more */
+		/* the others later, when @qp is not locked any more */
 		if (qp)
 			rs_qp_to_err(qp, 0);
 		rs_fatal(dev);
@@ -97,14 +98,14 @@ static bool due(struct rs_dev *dev, struct rs_fault_set *f)
 }
 
 /**
- * rs_fault() - a fault point is passed
+ * rs_fault() - pass a fault point
  * @dev: device
  * @pt: point
  * @qp: queue pair, or NULL
- * @arg: filled with the argument of what was set, 0 if there is none; or NULL
+ * @arg: filled with the argument of the setting, 0 if there is none; or NULL
  *
- * Actions that do not depend on the point are done here; the state of the queue
- * pair may be another one afterwards.
+ * Actions that do not depend on the point are done here: afterwards the state
+ * of @qp may have changed.
  *
  * Context: rs_lock, and the lock of @qp.
  * Return: RS_A_FAIL and later: for the caller to do; RS_A_NONE: go on.
@@ -132,7 +133,7 @@ enum rs_action rs_fault(struct rs_dev *dev, enum rs_fault_pt pt,
 }
 
 /**
- * rs_fault_lost() - rs_fault() where something can get lost, and no more
+ * rs_fault_lost() - rs_fault() at a point where something can only get lost
  * @dev: device
  * @pt: point
  * @qp: queue pair, or NULL
@@ -165,7 +166,7 @@ bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt)
  * @qp: queue pair, or NULL
  * @usual: errno of RS_A_FAIL without an argument
  *
- * RS_A_DELAY takes its time here, but not where a verb may not sleep.
+ * RS_A_DELAY sleeps here, except at the points that may not sleep.
  *
  * Context: any, without rs_lock.
  * Return: 0 or what the verb has to return.
@@ -283,7 +284,6 @@ static int fault_open(struct inode *inode, struct file *file)
 	return single_open(file, fault_show, inode->i_private);
 }
 
-/* Does an action at once */
 static ssize_t act_write(struct file *f, const char __user *buf, size_t len,
 			 loff_t *pos)
 {
@@ -339,7 +339,7 @@ bool rs_is_cut(const struct rs_dev *from, const struct rs_dev *to)
 	       has_cut(from, '>', to);
 }
 
-/* "+NAME" cuts the way to that device, ">NAME" one way, "-NAME" mends it, "0" all */
+/* "+NAME" cuts both ways, ">NAME" the way to it, "-NAME" mends it, "0" all */
 static int cut_change(struct rs_dev *dev, const char *text)
 {
 	int i;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fault points and what can happen there. A line here is a file in
+ * Fault points and their actions. A line here makes a file in
  * debugfs/rnicsim/<device>/fault/ and a row in Documentation/rnicsim.rst; the
- * place in the code calls rs_fault() with its name.
+ * code calls rs_fault() with the name of the point that it passes.
  *
- * Adding one: a line here, the call, the row of rnicsim.rst, a step of rnictest and of
- * cases 89* that sees what the module does.
+ * Adding one: a line here, the call, the row of rnicsim.rst, a step of rnictest
+ * and one of cases 89* that checks what the module does.
  */
 #ifndef _RNICSIM_FAULTS_H
 #define _RNICSIM_FAULTS_H
@@ -39,8 +39,8 @@
 	X(INTERRUPT, interrupt, "interrupt lost")
 
 /*
- * Messages of SMC-R that a device sends, 44 bytes by SEND: their type is in the
- * first byte, and of LLC messages the top bit of the fourth says that it is a
+ * Messages of SMC-R that a device sends, 44 bytes by SEND. The first byte is
+ * the type; the top bit of the fourth byte of an LLC message is set if it is a
  * reply. X(NAME, name, type, reply)
  */
 #define RS_MSGS(X)							\
@@ -63,8 +63,8 @@
 	X(MSG_DELETE_RKEY_REPLY, msg_delete_rkey_reply, 0x09, 1)
 
 /*
- * X(NAME, name, what it does). The actions from DROP on depend on the point
- * and are nothing where they make no sense.
+ * X(NAME, name, what it does). The actions from FAIL on depend on the point;
+ * those from DROP on do nothing at a point that has no use for them.
  */
 #define RS_ACTIONS(X)							\
 	X(NONE, none, "nothing, but the hit is counted")		\
@@ -87,7 +87,7 @@ enum rs_fault_pt {
 #define X(id, name, text) RS_F_##id,
 	RS_FAULTS(X)
 #undef X
-	RS_F_MSG_ANY,			/* before that of its type */
+	RS_F_MSG_ANY,			/* passed before that of its type */
 #define X(id, name, type, reply) RS_F_##id,
 	RS_MSGS(X)
 #undef X
@@ -102,15 +102,15 @@ enum rs_action {
 };
 
 /**
- * struct rs_fault_set - what is set for a fault point of a device; rs_dev.lock
- * @next: passes until it happens, counting this one; 0 if not by count
- * @times: how often it happens from there on, U32_MAX for ever
- * @ppm: probability of each pass, in millionths
+ * struct rs_fault_set - setting of a fault point of a device; rs_dev.lock
+ * @next: passes up to and including the one with the fault; 0 if not by count
+ * @times: number of passes with the fault from @next on, U32_MAX for ever
+ * @ppm: probability of the fault at each pass, in millionths
  * @action: enum rs_action
  * @arg: errno or completion status for RS_A_FAIL, 0 for the usual one;
- *	milliseconds, or which byte
- * @passes: times the point was passed
- * @fired: times it happened
+ *	milliseconds for RS_A_DELAY; number of the byte for RS_A_CORRUPT
+ * @passes: number of passes of the point
+ * @fired: number of passes with the fault
  */
 struct rs_fault_set {
 	u32 next;

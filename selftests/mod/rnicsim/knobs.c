@@ -29,7 +29,7 @@ static const struct knob_def * const knob_defs[RS_KNOBS_N] = {
 #undef X
 };
 
-/* Of the next device: module parameters */
+/* Module parameters: the knobs of the next device */
 u32 rs_knob_defaults[RS_KNOBS_N] = {
 #define X(id, name, def, least, most, when, text) [RS_K_##id] = (def),
 	RS_KNOBS(X)
@@ -81,7 +81,7 @@ RS_KNOBS(X)
 /**
  * rs_random_locked() - a random number
  * @dev: device
- * @below: more than it, at least 1; 0 is 2^32
+ * @below: upper bound, exclusive; 0 is 2^32
  *
  * Context: rs_dev.lock.
  */
@@ -97,7 +97,7 @@ u32 rs_random_locked(struct rs_dev *dev, u32 below)
 /**
  * rs_random() - rs_random_locked() with its lock
  * @dev: device
- * @below: likewise
+ * @below: upper bound, exclusive; 0 is 2^32
  *
  * Context: any.
  */
@@ -150,7 +150,7 @@ static ssize_t knob_write(struct file *f, const char __user *buf, size_t len,
 	u32 val;
 	int rc;
 
-	/* root may open what nobody may write to */
+	/* root can open a read-only file for writing */
 	if (!knob_defs[file->i]->run)
 		return -EPERM;
 	if (len >= sizeof(text))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Knobs. Each is a module parameter, the default of the next device, and a
- * file in debugfs/rnicsim/<device>/. What the RDMA core reads once, when a
- * device is registered, is read-only there (LINK); the others can be changed
+ * file in debugfs/rnicsim/<device>/. Those that the RDMA core reads once, when
+ * a device is registered, are read-only there (LINK); the others can be changed
  * at any time (RUN).
  */
 #ifndef _RNICSIM_KNOBS_H
@@ -77,7 +77,7 @@ enum rs_knob {
 enum rs_cpu {
 	RS_CPU_ANY,		/* the one that its timer is on */
 	RS_CPU_OTHER,		/* not that one */
-	RS_CPU_FIXED,		/* and more: this one less RS_CPU_FIXED */
+	RS_CPU_FIXED,		/* and above: processor 0 and above */
 };
 
 /* Placement of WRITEs, RS_K_ORDER */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Devices: made by "rdma link add NAME type rnicsim netdev NETDEV", gone by
- * "rdma link delete", with their netdev, or with the module; and their ports.
+ * Devices and their ports. "rdma link add NAME type rnicsim netdev NETDEV"
+ * makes a device; "rdma link delete" removes it, as does the end of its netdev
+ * or of the module.
  */
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -16,15 +17,15 @@ LIST_HEAD(rs_devs);
 
 static DEFINE_MUTEX(link_mutex);	/* one device is made at a time */
 
-/* The engines' way through rs_lock */
+/* Sections in which the engines read what rs_lock guards */
 
 static atomic_t n_fatal = ATOMIC_INIT(0);	/* devices with @fatal */
 
 /**
- * rs_begin() - the engines may find things
+ * rs_begin() - begin to look up devices, queue pairs and regions
  *
  * Context: any.
- * Return: for rs_end().
+ * Return: argument of rs_end().
  */
 unsigned long rs_begin(void)
 {
@@ -35,10 +36,10 @@ unsigned long rs_begin(void)
 }
 
 /**
- * rs_fatal() - DEVICE_FATAL is to be done
+ * rs_fatal() - request DEVICE_FATAL
  * @dev: device
  *
- * Which is when no queue pair is locked, in rs_settle().
+ * rs_settle() does it, when no queue pair is locked.
  *
  * Context: rs_lock.
  */
@@ -62,7 +63,7 @@ static void dev_fatal(struct rs_dev *dev)
 }
 
 /**
- * rs_settle() - what faults have left for when no queue pair is locked
+ * rs_settle() - do each DEVICE_FATAL that is pending, no queue pair is locked
  *
  * Context: rs_lock, between rs_begin() and rs_end().
  */
@@ -81,8 +82,8 @@ void rs_settle(void)
 }
 
 /**
- * rs_end() - the engines have done
- * @flags: of rs_begin()
+ * rs_end() - end what rs_begin() began
+ * @flags: what rs_begin() returned
  *
  * Context: as at rs_begin(), no queue pair is locked.
  */
@@ -112,9 +113,9 @@ bool rs_port_live(const struct rs_dev *dev)
 }
 
 /**
- * rs_event() - tell the clients of a device
+ * rs_event() - report an event to the clients of a device
  * @dev: device
- * @event: of its port, or of itself
+ * @event: event of the port or of the device
  *
  * Context: any.
  */
@@ -130,7 +131,7 @@ void rs_event(struct rs_dev *dev, enum ib_event_type event)
 }
 
 /**
- * rs_port_check() - tell the clients if the port went up or down
+ * rs_port_check() - report to the clients if the port went up or down
  * @dev: device
  *
  * Context: any.
@@ -144,9 +145,9 @@ void rs_port_check(struct rs_dev *dev)
 }
 
 /*
- * The RDMA core tells its clients of GIDs itself when its table changes, and
- * passes no such event on. It renews the default GIDs when the netdev's MAC has
- * changed, or was said to have.
+ * The RDMA core reports GID_CHANGE itself when its table changes, and does not
+ * forward a driver's. It renews the default GIDs on NETDEV_CHANGEADDR, whether
+ * the netdev's MAC has changed or not.
  */
 static void gid_work(struct work_struct *work)
 {
@@ -159,21 +160,21 @@ static void gid_work(struct work_struct *work)
 }
 
 /**
- * rs_remove() - the device is pulled out
+ * rs_remove() - remove a device, as if it were pulled out
  * @dev: device
  *
  * Context: any.
  */
 void rs_remove(struct rs_dev *dev)
 {
-	/* without a reference it is on its way out already */
+	/* no reference: it is being unregistered already */
 	if (!ib_device_try_get(&dev->ib))
 		return;
 	ib_unregister_device_queued(&dev->ib);
 	ib_device_put(&dev->ib);
 }
 
-/* With a reference of the RDMA core, or NULL */
+/* The device of a netdev, with a reference of the RDMA core, or NULL */
 static struct rs_dev *dev_of(const struct net_device *ndev)
 {
 	struct rs_dev *dev, *found = NULL;
@@ -258,7 +259,7 @@ static void dev_describe(struct rs_dev *dev)
 	ib_set_device_ops(ib, &rs_dev_ops);
 }
 
-/* Also called for what dev_make() could not finish */
+/* Also called for a device that dev_make() could not finish */
 static void rs_dealloc_driver(struct ib_device *ib)
 {
 	struct rs_dev *dev = to_rs_dev(ib);
@@ -337,7 +338,7 @@ static int dev_make(const char *name, struct net_device *ndev)
 	dev = ib_alloc_device(rs_dev, ib);
 	if (!dev)
 		return -ENOMEM;
-	/* not seen in others when "rdma system set netns exclusive" */
+	/* invisible in others with "rdma system set netns exclusive" */
 	write_pnet(&dev->ib.coredev.rdma_net, dev_net(ndev));
 	rc = dev_init(dev, name, ndev);
 	if (!rc)
@@ -349,7 +350,7 @@ static int dev_make(const char *name, struct net_device *ndev)
 	return rc;
 }
 
-/* Two devices on one netdev could not be told apart by their GIDs */
+/* Two devices of one netdev would have the same GIDs */
 static int dev_conflict(const char *name, const struct net_device *ndev)
 {
 	const struct rs_dev *dev;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions and their keys. Every access of the device to memory comes by
- * here: key, protection domain, state, access flags and range are looked at each
- * time.
+ * Memory regions and their keys. Every access of the device to memory is
+ * checked here: key, protection domain, state, access flags and range.
  */
 #include <linux/slab.h>
 #include <rdma/iter.h>
@@ -18,7 +17,7 @@ static bool mr_covers(const struct rs_mr *mr, u64 addr, u64 len)
 			   addr - mr->iova <= mr->length - len);
 }
 
-/* Local access of a kernel user to whatever is mapped */
+/* Is it a local access of a kernel user, to any memory that is mapped? */
 static bool is_local_lkey(const struct rs_dev *dev, const struct ib_pd *pd,
 			  u32 key, int access)
 {
@@ -27,7 +26,7 @@ static bool is_local_lkey(const struct rs_dev *dev, const struct ib_pd *pd,
 	       rs_get(dev, RS_K_LOCAL_LKEY);
 }
 
-/* With its lock read, or NULL */
+/* The region of a key, read-locked, or NULL if the access is not allowed */
 static struct rs_mr *mr_get(struct rs_dev *dev, const struct ib_pd *pd,
 			    u32 key, u64 addr, u64 len, int access)
 {
@@ -91,7 +90,7 @@ static bool pages_io(struct rs_dev *dev, const struct rs_mr *mr, u64 addr,
  * @pd: protection domain of the queue pair
  * @key: lkey or rkey
  * @addr: start
- * @buf: where from or to
+ * @buf: destination of a read, source of a write
  * @len: bytes
  * @access: as in rs_mr_check()
  *
@@ -139,7 +138,7 @@ u64 rs_sge_len(const struct ib_sge *sge, u32 n)
  * @sge: list
  * @n: its length
  * @off: start, in bytes of the list
- * @buf: where from or to
+ * @buf: destination of a read, source of a write
  * @len: bytes, inside the list
  * @access: as in rs_mr_check()
  *
@@ -201,10 +200,11 @@ static bool mr_register(struct rs_mr *mr, const struct rs_swqe *w)
 }
 
 /**
- * rs_mr_fast() - REG_MR or LOCAL_INV
+ * rs_mr_fast() - execute REG_MR or LOCAL_INV
  * @qp: queue pair it was posted to
  * @w: request
- * @later: filled with the milliseconds that a fault has it take; or NULL
+ * @later: set to the milliseconds by which a fault delays it, if one does; or
+ *	NULL
  *
  * Context: rs_lock, and the lock of @qp.
  * Return: status of its completion.
@@ -233,7 +233,7 @@ enum ib_wc_status rs_mr_fast(struct rs_qp *qp, const struct rs_swqe *w,
 	return ok ? IB_WC_SUCCESS : IB_WC_MW_BIND_ERR;
 }
 
-/* Life */
+/* Creation and end */
 
 static void mr_free(struct rs_mr *mr)
 {
@@ -261,7 +261,7 @@ static struct rs_mr *mr_new(struct ib_pd *pd, u32 max_pages)
 	return mr;
 }
 
-/* From here on it can be found, but for fast registrations is not valid yet */
+/* Enter a region in the table: valid at once, unless for fast registration */
 static int mr_enter(struct rs_dev *dev, struct rs_mr *mr)
 {
 	int rc;
@@ -369,7 +369,7 @@ static void mr_end(struct rs_dev *dev, struct rs_mr *mr)
 	unsigned long flags;
 
 	xa_erase(&dev->mrs, mr->idx);
-	/* no engine that has found it uses it after this */
+	/* no engine uses it after this */
 	write_lock_irqsave(&rs_lock, flags);
 	mr->valid = false;
 	write_unlock_irqrestore(&rs_lock, flags);
@@ -385,7 +385,7 @@ int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	int rc = 0;
 
 	might_sleep();
-	/* a domain's own region goes with it, whatever is said here */
+	/* a domain's own region: the RDMA core frees the domain in any case */
 	if (!mr->dma)
 		rc = rs_fault_verb(dev, RS_F_DEREG_MR, NULL, -EBUSY);
 	if (rc) {
@@ -397,11 +397,12 @@ int rs_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /**
- * rs_mr_release() - regions that a fault has kept go with the device
- * @dev: device that nobody uses any more
+ * rs_mr_release() - free the regions that a fault did not let be deregistered
+ * @dev: device that is not in use any more
  *
- * So do their domains and mappings: whoever was refused could neither free the
- * domain, of which the RDMA core would complain, nor unmap the memory.
+ * Their domains and mappings are freed, too: the owner of such a region could
+ * neither free the domain, for which the RDMA core would warn, nor unmap the
+ * memory.
  *
  * Context: process.
  */

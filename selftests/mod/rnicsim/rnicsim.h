@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rnicsim: a test RNIC. Documentation/rnicsim.rst says what it models.
+ * Structures and functions of rnicsim, a test RNIC. Documentation/rnicsim.rst
+ * describes what it models.
  *
- * Locks, outer before inner; all spinning ones are taken with interrupts off,
- * because verbs may be called so:
- *	link_mutex	main.c, creation of devices one by one
- *	rs_lock		read: whatever the engines do, so that they run in parallel;
- *			written: what they find things by, see below
- *	rs_qp.lock	a queue pair; of two, see pair_lock(), the one with the
- *			lower address first
+ * Locks, outer before inner. All but the mutex are taken with interrupts off,
+ * because a caller of a verb may have them off:
+ *	link_mutex	main.c; serializes the creation of devices
+ *	rs_lock		read: by the engines, which run in parallel; written: to
+ *			change what they look up, see below
+ *	rs_qp.lock	a queue pair; of two, the one with the lower address
+ *			first, see pair_lock()
  *	rs_cq.lock	a completion queue
- *	rs_mr.lock	a region; read: what it covers is accessed
+ *	rs_mr.lock	a region; read: memory that it covers is accessed
  *	rs_dev.dma_lock	the shadow mappings of a device; read: one is accessed
  *	rs_dev.lock	random numbers and fault points of a device
  *
- * Lifetimes: a queue pair, a region and a device are found under rs_lock
- * only. Whatever is destroyed is taken out of its table, then rs_lock is
- * written, then its timer cancelled; it is not in use after that.
+ * Lifetimes: queue pairs, regions and devices are looked up under rs_lock only.
+ * An object that is destroyed is removed from its table, then rs_lock is
+ * written, then the object's timer is cancelled. No engine uses it after that.
  */
 #ifndef _RNICSIM_H
 #define _RNICSIM_H
@@ -39,8 +40,8 @@
 #define RS_LOCAL_LKEY	0x01		/* all DMA memory, kernel users only */
 #define RS_MAX_CQE	65536
 #define RS_MAX_MSG	BIT(20)		/* bytes; SENDs and READs are copied in one go */
-#define RS_CUTS		8		/* ways of a device that are cut at a time */
-#define RS_RING_START	(-5U)		/* of free-running indices: soon they are around */
+#define RS_CUTS		8		/* devices that one can be cut from */
+#define RS_RING_START	(-5U)		/* first index of a ring: wraps early */
 
 #if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
 #define RS_DMA_OPS	1
@@ -58,13 +59,13 @@ struct rs_gid {
 	union ib_gid gid;
 };
 
-/* Files of a device in debugfs */
+/* Private data of a device's file in debugfs: of knob or fault point @i */
 struct rs_file {
 	struct rs_dev *dev;
 	unsigned int i;
 };
 
-/* What happened, for the file stats. X(name) */
+/* Counters in the file "stats". X(name) */
 #define RS_STATS(X)							\
 	X(sends) X(writes) X(reads) X(local_ops) X(bytes) X(pieces)	\
 	X(rnr_naks) X(retries) X(access_errors) X(request_errors)	\
@@ -80,13 +81,13 @@ struct rs_stats {
  * struct rs_dev - a device with one port
  * @ib: RDMA core's part
  * @pdev: the device whose DMA mappings are used
- * @ndev: netdev, held
- * @ndev_tracker: of @ndev
- * @node: in rs_devs
- * @name: as it was created
+ * @ndev: netdev, with a reference
+ * @ndev_tracker: tracker of the reference on @ndev
+ * @node: entry in rs_devs; rs_lock
+ * @name: name from its creation
  * @down: PORT_ERR was injected
- * @port_up: last port state that was announced
- * @fatal: DEVICE_FATAL is to be done, see rs_end()
+ * @port_up: last port state that was reported to clients
+ * @fatal: DEVICE_FATAL is pending, see rs_settle()
  * @lock: guards @rnd and @fault
  * @qps: queue pairs by number
  * @next_qpn: for xa_alloc_cyclic()
@@ -100,18 +101,19 @@ struct rs_stats {
  * @knob: values of RS_KNOBS; WRITE_ONCE
  * @rnd: random numbers; @lock
  * @fault: fault points; @lock
- * @cut: '+' and names of devices that it does not reach, nor they it, or '>' if
- *	they still reach it; rs_lock
+ * @cut: '+' and the name of a device, if nothing arrives in either direction,
+ *	or '>' and the name, if nothing arrives there; '\0' if free; rs_lock
  * @stats: counters
  * @dma_lock: guards @maps and the shadows
  * @maps: mappings by address, see dma.c
  * @next_iova: address of the next mapping; dma_lock
- * @umem_task: who maps user memory, which has no shadow; umem_mutex writes
- * @umem_mutex: one at a time maps user memory
- * @gid_work: renews GIDs, see RS_A_GID_CHANGE
- * @dir: in debugfs
- * @knob_file: for the files there
- * @fault_file: likewise
+ * @umem_task: task that maps user memory, which has no shadow; written under
+ *	@umem_mutex
+ * @umem_mutex: serializes the mapping of user memory
+ * @gid_work: renews the default GIDs, see RS_A_GID_CHANGE
+ * @dir: folder in debugfs
+ * @knob_file: private data of the files of knobs
+ * @fault_file: private data of the files of fault points
  */
 struct rs_dev {
 	struct ib_device ib;
@@ -162,7 +164,7 @@ struct rs_pd {
 	struct ib_pd ib;
 };
 
-/* A completion, and what it gives back when it is polled */
+/* A completion, and the queue whose entries are free when it is polled */
 struct rs_cqe {
 	struct ib_wc wc;
 	struct rs_qp *qp;
@@ -175,17 +177,17 @@ struct rs_cqe {
  * @ib: RDMA core's part
  * @lock: guards everything but @timer and @csd
  * @ring: @mask + 1 completions
- * @mask: of indices: a power of two less 1, so that they may go around
- * @size: completions that there is room for, at most @mask + 1
+ * @mask: mask of the indices, a power of two less 1, so that they may wrap
+ * @size: completions that fit, at most @mask + 1
  * @head: the next to be filled, free-running
  * @tail: the next to be polled, free-running
  * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
- * @raised: @timer is on its way with an interrupt
- * @n_since: completions since it was raised
+ * @raised: an interrupt is pending in @timer
+ * @n_since: completions since @raised was set
  * @dead: being destroyed
- * @timer: the interrupt
- * @csd: the interrupt on another processor, see RS_K_CQ_CPU
- * @ringing: @csd is on its way
+ * @timer: raises the interrupt
+ * @csd: raises the interrupt on another processor, see RS_K_CQ_CPU
+ * @ringing: @csd is queued or runs
  */
 struct rs_cq {
 	struct ib_cq ib;
@@ -210,7 +212,7 @@ struct rs_cq {
  * @lock: guards what REG_MR writes once it is in dev->mrs: @key, @valid, @access,
  *	@iova, @length, @page_size
  * @idx: index in dev->mrs
- * @key: of both kinds, index << 8 | variant
+ * @key: lkey and rkey: index << 8 | variant
  * @valid: the key may be used
  * @dma: addresses are DMA addresses, everything is in range
  * @fast: made by alloc_mr()
@@ -218,8 +220,8 @@ struct rs_cq {
  * @access: IB_ACCESS_*
  * @iova: address of the first byte
  * @length: bytes
- * @page_size: of @pages
- * @max_pages: room in @pages
+ * @page_size: bytes of each of @pages
+ * @max_pages: pages that fit in @pages
  * @n_pages: pages in use
  * @pages: DMA addresses
  * @umem: user memory behind it, or NULL
@@ -253,20 +255,20 @@ struct rs_swqe {
 	struct ib_sge *sge;		/* room for cap.max_send_sge */
 	u8 *inl;			/* room for cap.max_inline_data */
 	u64 raddr;
-	u32 rkey;			/* or what is invalidated or registered */
+	u32 rkey;			/* or the key of LOCAL_INV, REG_MR */
 	__be32 imm;
 	int access;			/* REG_MR, and the three below */
 	u64 iova;
 	u64 length;
 	u32 page_size;
 	ktime_t posted;
-	/* the engine's */
+	/* the engine's part */
 	bool begun;
-	bool delivered;			/* the peer has it, we may not know */
+	bool delivered;			/* the peer has it, unacknowledged */
 	bool vanishes;			/* a fault: acknowledged, but it does not arrive */
 	bool twice;			/* a fault: it arrives twice */
 	u32 flip;			/* a fault: this byte is inverted, from 1; 0 none */
-	u32 sent;			/* bytes placed or on their way */
+	u32 sent;			/* bytes placed or in the peer's bag */
 	u32 psn;
 	ktime_t ack_at;
 	enum ib_wc_status status;
@@ -297,37 +299,39 @@ struct rs_piece {
  * @cap: as granted
  * @sig_all: every send is signalled
  * @dead: being destroyed
- * @mute: silent for ever, see RS_A_MUTE
- * @stopped: a send has failed, the error completion is on its way
- * @resets: how often it went to RESET
- * @events: IB_EVENT_* to be told, bits
- * @sgid_index: our entry of the GID table
- * @dgid: the peer's
- * @dmac: its MAC
- * @sq: send queue, @sq_free <= @sq_tail <= @sq_next <= @sq_head, free-running
- * @sq_mask: as in struct rs_cq; cap.max_send_wr is the room
- * @sq_free: oldest whose slot is in use: its completion was not polled. Written
- *	under the lock of the completion queue, which smp_load_acquire() sees
- * @sq_tail: oldest that is not complete
- * @sq_next: next for the wire
- * @sq_head: next to be posted
+ * @mute: sends and receives nothing until it is reset, see RS_A_MUTE
+ * @stopped: a send has failed, its error completion is pending
+ * @resets: number of transitions to RESET
+ * @events: bits of IB_EVENT_* that are pending
+ * @sgid_index: entry of the local GID table
+ * @dgid: GID of the peer
+ * @dmac: MAC of the peer
+ * @sq: send queue; its indices are free-running, with
+ *	@sq_free <= @sq_tail <= @sq_next <= @sq_head
+ * @sq_mask: mask of the indices, as in struct rs_cq; cap.max_send_wr fit
+ * @sq_free: oldest request whose entry is in use, as its completion was not
+ *	polled; written with smp_store_release() under the lock of the
+ *	completion queue, read with smp_load_acquire()
+ * @sq_tail: oldest request that is not complete
+ * @sq_next: next request to be sent
+ * @sq_head: index of the next request that is posted
  * @rq: receive queue
- * @rq_mask: likewise
- * @rq_free: oldest whose slot is in use; as @sq_free
- * @rq_tail: next to be filled by a message
- * @rq_head: next to be posted
+ * @rq_mask: mask of the indices, as in struct rs_cq; cap.max_recv_wr fit
+ * @rq_free: oldest receive whose entry is in use; written and read as @sq_free
+ * @rq_tail: next receive to be filled by a message
+ * @rq_head: index of the next receive that is posted
  * @sges: memory of all SGEs
  * @inl: memory of all inline data
- * @sq_psn: of the next message
- * @rq_psn: that is expected
- * @retry: left until IB_WC_RETRY_EXC_ERR
- * @rnr_retry: left until IB_WC_RNR_RETRY_EXC_ERR
+ * @sq_psn: PSN of the next message that is sent
+ * @rq_psn: PSN that is expected of the next message that arrives
+ * @retry: retries left until IB_WC_RETRY_EXC_ERR
+ * @rnr_retry: retries left until IB_WC_RNR_RETRY_EXC_ERR
  * @tx_at: time of the next step of sq[sq_next]
  * @flush_at: time to flush, in ERR
- * @bag: rs_piece that are to be placed
- * @bag_n: number of them
- * @bag_at: time to place the next one
- * @timer: runs all of this
+ * @bag: pieces that have arrived and are not placed yet
+ * @bag_n: number of pieces in @bag
+ * @bag_at: time to place the next piece
+ * @timer: runs the engine of the queue pair
  */
 struct rs_qp {
 	struct ib_qp ib;
@@ -398,7 +402,7 @@ static inline u32 rs_get(const struct rs_dev *dev, enum rs_knob k)
 	return READ_ONCE(dev->knob[k]);
 }
 
-/* One more of what stats counts */
+/* Increment a counter of RS_STATS */
 #define rs_count(dev, what)	atomic64_inc(&(dev)->stats.what)
 
 static inline struct rs_swqe *rs_swqe_at(const struct rs_qp *qp, u32 i)

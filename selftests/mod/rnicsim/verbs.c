@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs: what the device says of itself, protection domains, the GID table and
- * the life of queue pairs. Nothing here is called in atomic context; a caller
- * that does it all the same is reported, as it would sleep on an adapter.
+ * Verbs: attributes of device and port, protection domains, the GID table, and
+ * queue pairs from creation to end. None may be called in atomic context: it
+ * could sleep on an adapter, and here might_sleep() warns.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -148,7 +148,7 @@ static int rs_del_gid(const struct ib_gid_attr *attr, void **context)
 	return 0;
 }
 
-/* User contexts and protection domains have nothing of their own */
+/* User contexts and protection domains, which have no state of their own */
 
 static int rs_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata)
 {
@@ -159,7 +159,7 @@ static void rs_dealloc_ucontext(struct ib_ucontext *ctx)
 {
 }
 
-/* There is nothing mapped to user space that would have to go */
+/* Nothing is mapped to user space */
 static void rs_disassociate_ucontext(struct ib_ucontext *ctx)
 {
 }
@@ -302,7 +302,7 @@ static int rs_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	might_sleep();
 	rs_fault_verb(dev, RS_F_DESTROY_QP, qp, 0);
 	xa_erase(&dev->qps, ibqp->qp_num);
-	/* no engine that has found it is at work after this */
+	/* no engine uses it after this */
 	write_lock_irqsave(&rs_lock, flags);
 	spin_lock(&qp->lock);
 	qp->dead = true;
@@ -327,7 +327,7 @@ static bool av_ok(const struct rs_dev *dev, const struct ib_qp_attr *attr)
 	       is_valid_ether_addr(ah->roce.dmac);
 }
 
-/* Chapter 11.2.5 of the specification, and what the device can */
+/* Checks of chapter 11.2.5 of the specification, and limits of the device */
 static bool attr_ok(const struct rs_qp *qp, const struct ib_qp_attr *attr,
 		    int mask)
 {
@@ -367,7 +367,7 @@ static void qp_take_av(struct rs_qp *qp, const struct rdma_ah_attr *ah)
 	qp->dgid = rdma_ah_read_grh(ah)->dgid;
 	ether_addr_copy(qp->dmac, ah->roce.dmac);
 	qp->attr.ah_attr = *ah;
-	/* a reference that is not ours */
+	/* a reference of the caller's */
 	qp->attr.ah_attr.grh.sgid_attr = NULL;
 }
 
@@ -502,9 +502,9 @@ static int rs_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 /*
  * User space: the provider hfi1verbs of rdma-core, in its ABI 1, does everything
- * by the plain commands of uverbs, also to post and to poll. A device that goes by
- * that driver's number needs no library of its own. (The driver is not loaded where
- * rnicsim is.)
+ * by the plain commands of uverbs, also to post and to poll. A device with that
+ * driver's number needs no library of its own. (The driver itself is not loaded
+ * where rnicsim is.)
  */
 const struct ib_device_ops rs_dev_ops = {
 	.owner = THIS_MODULE,
