@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What must hold for one close machine over its whole life, whatever happens
- * to it. For the table test, the model of two peers and the fuzz target.
+ * Invariants of one close machine from its creation on, for any sequence of
+ * events. For the table test, the model of two peers and the fuzz target.
  */
 #ifndef _SMCR_UNIT_CLOSE_LIFE_H
 #define _SMCR_UNIT_CLOSE_LIFE_H
@@ -27,7 +27,7 @@ static inline void close_life_init(struct close_life *l)
 	smcr_close_init(&l->c);
 }
 
-/* The flags that each state stands for; NULL if they fit, else what does not */
+/* Do the flags fit the state? NULL, or what does not fit */
 static inline const char *close_shape(const struct smcr_close *c)
 {
 	bool rx = c->rx_done || c->rx_closed;
@@ -196,7 +196,9 @@ static inline const char *close_check_app(struct close_life *l,
 	return NULL;
 }
 
-/* smcr_close_step() with everything around it; NULL if all is well */
+/*
+ * smcr_close_step() and all checks of its result; NULL, or what does not hold
+ */
 static inline const char *close_life_step(struct close_life *l,
 					  enum smcr_conn_ev ev,
 					  const struct smcr_close_facts *facts,

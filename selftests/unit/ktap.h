@@ -11,7 +11,7 @@
  *
  * One test program per source file, cases named function__case and run in the
  * order of the file. covers() names the entries of the conformance catalogue
- * that the case really shows; the names come out for a passed case only.
+ * that the case really shows; they are printed only if the case passes.
  * EXPECT_* note a failure and go on, ASSERT_* end the case.
  *
  * Command line: words; only cases with one of them in the name run. SEED= in
@@ -56,7 +56,7 @@ static inline void ktap_add(const char *name, int line, void (*fn)(void))
 
 	if (i == ARRAY_SIZE(ktap.cases))
 		abort();
-	/* the order of constructors is not ours to choose */
+	/* by line: constructors run in any order */
 	for (; i && ktap.cases[i - 1].line > line; i--)
 		ktap.cases[i] = ktap.cases[i - 1];
 	ktap.cases[i] = (struct ktap_case){ name, line, fn };
@@ -159,7 +159,7 @@ static inline u8 *exact(const void *p, size_t len)
 		abort();
 	if (len)
 		memcpy(copy, p, len);
-	/* malloc(0) may be NULL; the byte that stands for it is poisoned */
+	/* for no bytes, the end of a block of one: what follows is poisoned */
 	return copy + (len ? 0 : 1);
 }
 

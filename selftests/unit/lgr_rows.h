@@ -16,8 +16,9 @@
  *	+step/llc, -step	a timer is started, for a span, or stopped
  *	and the others by their names
  *
- * Which is to be asked first, "S: " or "C: ", is the machine's role. "-step" is
- * left out, and "+rkey/notice" of a wanted RKEY exchange, but after each event those timers run that have to, and no others.
+ * A situation begins with the machine's role, "S: " or "C: ". "-step" is left
+ * out of the actions, and so is "+rkey/notice" of a wanted RKEY exchange; but
+ * after each event exactly those timers have to run that the state demands.
  */
 #ifndef _SMCR_UNIT_LGR_ROWS_H
 #define _SMCR_UNIT_LGR_ROWS_H
@@ -38,14 +39,14 @@ struct lgr_row {
 struct lgr_rig {
 	struct smcr_lgr_fsm f;
 	struct smcr_lgr_out out;
-	u32 timers;		/* that run, bits */
+	u32 timers;		/* bits of the timers that run */
 	char said[1024];
 	size_t len;
 };
 
 /* Reading events */
 
-/* The number behind " key", or @none */
+/* The number behind " key=", or @none */
 static inline u32 lgr_opt(const char *text, const char *key, u32 none)
 {
 	char with[24];
@@ -382,7 +383,7 @@ static inline void lgr_say_act(struct lgr_rig *r, const struct smcr_lgr_act *a)
 		lgr_say(r, " %s", smcr_reason_name(a->why));
 }
 
-/* The timers that run are those of what is waited for */
+/* A timer runs for each message that is awaited, and no other does */
 static inline void lgr_check_timers(struct lgr_rig *r)
 {
 	static const u8 waits[] = {
@@ -395,7 +396,7 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 	u32 want = 0;
 	u8 i;
 
-	/* at its end the caller stops all */
+	/* at the end of the group the caller stops all timers */
 	if (r->f.ending || r->f.step == SMCR_LGR_OVER)
 		return;
 	for (i = 0; i < ARRAY_SIZE(waits); i++)
@@ -409,14 +410,14 @@ static inline void lgr_check_timers(struct lgr_rig *r)
 
 		if (s->timed)
 			want |= BIT(SMCR_LGR_T_NOTICE + i);
-		/* only the end of a link that works has no time */
+		/* a notice has a timer, unless its link still works */
 		EXPECT_TRUE(s->timed || !s->notice_sent || s->st == SMCR_SLOT_ACTIVE ||
 			    s->st == SMCR_SLOT_LEAVING);
 	}
 	EXPECT_EQ(r->timers & ~BIT(SMCR_LGR_T_RETRY), want);
 }
 
-/* One event; what came out of it is in .said */
+/* Feed one event; its actions are in .said */
 static inline void lgr_event(struct lgr_rig *r, const char *text)
 {
 	struct smcr_lgr_ev ev;
@@ -448,7 +449,7 @@ static inline void lgr_event(struct lgr_rig *r, const char *text)
 	lgr_check_timers(r);
 }
 
-/* The situation that @before leads to: "S: ..." or "C: ...", "S1: ": one link only */
+/* Feed the events of @before: "S: ..." or "C: ..."; "S1: ": one link at most */
 static inline void lgr_situation(struct lgr_rig *r, const char *before)
 {
 	char one[120];
@@ -469,7 +470,7 @@ static inline void lgr_situation(struct lgr_rig *r, const char *before)
 	}
 }
 
-/* All rows hold */
+/* Check all rows */
 static inline void lgr_rows(const struct lgr_row *row, u32 n)
 {
 	struct lgr_rig r;
@@ -484,7 +485,10 @@ static inline void lgr_rows(const struct lgr_row *row, u32 n)
 	}
 }
 
-/* Situations in which nothing is under way, with one to three links */
+/*
+ * First contact (S_START, C_START, S_OFFER), and situations with one to four
+ * links and no exchange under way
+ */
 #define S_START	"S: first; made 1 nic=1 n=1; up 0; first-sent 0; "
 #define S_OFFER	S_START "0<confirm-link! 1; first-sent 0; "
 #define S_ONE	S_OFFER "0<add-link! 2 rejected; stopped 1; "
@@ -501,7 +505,7 @@ static inline void lgr_rows(const struct lgr_row *row, u32 n)
 		"0<add-link-cont 3; 2<confirm-link 3; up 2; "
 #define C_FOUR	C_THREE "0<add-link 4 nic=3; made 3 nic=3 n=1; " \
 		"0<add-link-cont 4; 3<confirm-link 4; up 3; "
-/* ... and another one is added over slot 0 */
+/* A third link is being added, over slot 0 */
 #define S_MAKE	S_TWO "want-link; "
 #define S_REPLY	S_MAKE "made 2 nic=2 n=1; "
 #define S_CONT	S_REPLY "0<add-link! 3 nic=2; "
@@ -511,11 +515,11 @@ static inline void lgr_rows(const struct lgr_row *row, u32 n)
 #define C_CONT	C_MAKE "made 2 nic=2 n=1; "
 #define C_CONF	C_CONT "0<add-link-cont 3; "
 #define C_UP	C_CONF "2<confirm-link 3; "
-/* ... the third of three is deleted */
+/* The third of three links is being deleted */
 #define S_MOVE	S_THREE "want-del 2 orderly; "
 #define S_DEL	S_MOVE "moved 2; "
 #define C_MOVE	C_THREE "0<delete-link 3 orderly reason=0x20000; "
-/* ... an own RKEY exchange */
+/* An own RKEY exchange is under way */
 #define S_RKEY	S_TWO "want-rkey; ready; "
 #define C_RKEY	C_TWO "want-rkey; ready; "
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A connection between two model peers, built of nothing but the core: ring
- * positions, send plans, window updates and the CDC codec. What the kernel
- * shell does with locks, queues and work requests is here a few lines, so that
- * the protocol itself can be tested: it must carry every byte, and never leave
- * a writer waiting for space that the reader has already made.
+ * A connection between two model peers, made of the core only: ring positions,
+ * send plans, window updates and the CDC codec. A few lines replace the locks,
+ * queues and work requests of the kernel shell, so that the protocol itself can
+ * be tested: it must carry every byte, and a writer must not go on waiting when
+ * the reader has made space.
  *
  * The wire is an ordered queue of RDMA writes and CDC messages for each
- * direction; a test delivers its items when it likes. The bytes of a stream
+ * direction; a test delivers its items at any time. The bytes of a stream
  * follow from their position, so no copy of them has to be kept.
  */
 #ifndef _SMCR_UNIT_MODEL_H
@@ -19,12 +19,12 @@
 #include "urgent.h"
 #include "window.h"
 
-/* Rules that a test may break, to see that it would notice */
+/* Rules that a test may break, to check that it detects that */
 enum {
 	BREAK_LATE_B	= 1 << 0,	/* CDC-33: B only together with data */
 	BREAK_B_UPDATE	= 1 << 1,	/* CDC-26: B changes nothing */
-	BREAK_B_ARRIVAL	= 1 << 2,	/* a B that arrives late is not looked at */
-	BREAK_HALF_CDC	= 1 << 3,	/* CDC-18: the cursor covers too much */
+	BREAK_B_ARRIVAL	= 1 << 2,	/* no update when a B arrives */
+	BREAK_HALF_CDC	= 1 << 3,	/* CDC-18: cursor ahead of the writes */
 };
 
 struct item {
@@ -46,7 +46,7 @@ struct peer {
 	const char *name;
 	u32 breaks;		/* BREAK_* */
 	struct wire *out;
-	u64 stream;		/* what this side's bytes are made of */
+	u64 stream;		/* seed of the bytes that this side sends */
 
 	/* sending: the peer's element */
 	struct smcr_ring tx;
@@ -64,18 +64,18 @@ struct peer {
 	u64 peer_stream;
 	struct smcr_pos peer_prod;
 	struct smcr_pos cons;
-	struct smcr_pos told;	/* what is announced: urgent bytes are kept */
-	u64 announced;
+	struct smcr_pos told;	/* ackable: ahead of @cons at an urgent byte */
+	u64 announced;		/* consumer position in the last CDC */
 	bool inlined;		/* SO_OOBINLINE */
 	bool peer_b;
 	bool peer_asks;
 	struct smcr_urg_rx urg;
-	u32 n_news;		/* SIGURG */
-	u32 n_kept;		/* urgent bytes that were skipped */
+	u32 n_news;		/* number of SIGURG */
+	u32 n_kept;		/* urgent bytes that @told has passed */
 	u16 peer_seq;
 	u32 n_dup;
 
-	/* trace of what was sent, if the test wants one */
+	/* trace of what was sent, or NULL */
 	char *trace;
 	size_t trace_len;
 };
@@ -154,7 +154,7 @@ static inline void peer_send_cdc(struct peer *p)
 	struct smcr_cdc cdc;
 	struct item *item;
 
-	/* max 0: not what could be sent, but whether the window is shut */
+	/* max 0: plans no data, but reports whether the window is closed */
 	smcr_tx_plan(&p->tx, &p->prod, p->peer_cons.abs,
 		     smcr_urg_tx_may(&p->urg_tx, p->prod.abs, peer_unsent(p)),
 		     0, &plan);
@@ -220,7 +220,7 @@ static inline bool peer_push(struct peer *p, u32 max)
 	return true;
 }
 
-/* The application writes; the last byte is urgent if it says so */
+/* The application writes; @urgent: the last byte is */
 static inline void peer_write(struct peer *p, u32 n, bool urgent)
 {
 	p->written += n;
@@ -228,7 +228,7 @@ static inline void peer_write(struct peer *p, u32 n, bool urgent)
 		smcr_urg_tx_queue(&p->urg_tx, p->written);
 }
 
-/* Tell the consumer position if it is time to */
+/* Announce the consumer position if an update is due */
 static inline bool peer_update(struct peer *p)
 {
 	struct smcr_rx_window win = {
@@ -267,7 +267,7 @@ static inline bool peer_read(struct peer *p, u32 n)
 	for (i = 0; i < n; i++) {
 		u32 off = (p->cons.off + i) % smcr_ring_cap(&p->rx);
 
-		/* skipped; the peer may have written over it */
+		/* passed already: the peer may have overwritten it */
 		if (p->cons.abs + i < p->told.abs) {
 			if (p->urg.state == SMCR_URG_PRESENT &&
 			    p->urg.mark == p->cons.abs + i)
@@ -288,7 +288,7 @@ static inline bool peer_read(struct peer *p, u32 n)
 	return ok;
 }
 
-/* Something arrives; false if it breaks a rule */
+/* An item of the wire arrives; false if it breaks a rule */
 static inline bool peer_deliver(struct peer *p, const struct item *item,
 				const struct peer *from)
 {
@@ -330,15 +330,15 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	if (ev & SMCR_URG_EV_BYTE) {
 		i = p->peer_prod.off ?: smcr_ring_cap(&p->rx);
 		p->urg.byte = p->mem[p->rx.base + i - 1];
-		/* I-39: one behind the urgent byte, which is there */
+		/* I-39: the cursor is one behind the byte, which has arrived */
 		if (p->urg.byte != stream_byte(from->stream, p->urg.mark))
 			return false;
 	}
 	peer_settle(p);
 	/*
-	 * What was consumed and not announced is of interest now if the peer says
-	 * so; the thresholds are for the next time that something is consumed
-	 * (Figure 18: one update, not two).
+	 * What was consumed and not announced is announced now only if the peer
+	 * asks for it; the thresholds apply when something is consumed (Figure
+	 * 18: one update, not two).
 	 */
 	if ((p->peer_b || p->peer_asks) && !(p->breaks & BREAK_B_ARRIVAL))
 		peer_update(p);

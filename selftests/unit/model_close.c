@@ -2,15 +2,15 @@
 /*
  * Two peers that run net/core/close.c against each other, RFC 7609 4.8: with
  * data, windows, CDC messages under way, completions that come late, TCP
- * resets, timers, the loss of all links and the death of a peer. First every
- * order of events there is, with few bytes; then random orders with more of
- * everything; then the combinations that Part D of the conformance catalogue
- * and its entry CONN-39 name.
+ * resets, timers, the loss of all links and the death of a peer. First all
+ * orders of events, with few bytes; then random orders with more of everything;
+ * then the combinations that Part D of the conformance catalogue and its entry
+ * CONN-39 name.
  *
- * A side does what the kernel shell does: of one CDC it takes the cursors, then
- * D, C and A; what the machine wants to send goes out when the send queue has
- * room, with all flags as they are then; data that come after close() are dropped,
- * and as long as own C has not gone they make room again.
+ * A side does what the kernel shell does. Of a CDC it processes the cursors,
+ * then D, C and A. The CDC that the machine orders is posted when the send
+ * queue has room, with all flags of that moment. Data that arrive after close()
+ * are dropped; before own C is sent they count as consumed.
  */
 #include "ktap.h"
 #include "close_life.h"
@@ -46,7 +46,7 @@ struct side {
 	u8 pend;		/* posts not completed */
 	bool owed;		/* D, C or A is to be posted */
 	bool final_posted;	/* C or A was posted */
-	bool rst;		/* a TCP reset travels to this side */
+	bool rst;		/* a TCP reset is on its way to this side */
 	bool dead;
 	u8 n;			/* messages to the peer under way */
 	struct msg q[QUEUE];
@@ -60,22 +60,22 @@ struct pair {
 	struct side s[2];
 	u8 faults;		/* that may still happen */
 	bool nolink;		/* the link group is gone */
-	bool unsafe;		/* an end without the peer's word: RMB-23 */
+	bool unsafe;		/* may end without the peer's C or A: RMB-23 */
 };
 
 struct rules {
 	const char *name;
 	u8 writes;		/* bytes per application */
 	u8 window;
-	u8 faults;		/* at most */
+	u8 faults;		/* maximum */
 	u32 may_fail;		/* faults that happen, bits of enum move */
 	bool polite;		/* close only when there is nothing to lose */
-	bool linger;		/* an abort may follow a close: time ran out */
+	bool linger;		/* an abort may follow a close (SO_LINGER) */
 };
 
 /* What can happen next; each on either side */
 enum move {
-	/* these go on by themselves */
+	/* progress without applications and faults */
 	POST,
 	DELIVER,
 	COMPLETE,
@@ -88,7 +88,7 @@ enum move {
 	SHUT_WR,
 	CLOSE,
 	ABORT,
-	/* rarely */
+	/* timers and faults */
 	TIMER,
 	RST_FAULT,
 	LGR_FAULT,
@@ -185,7 +185,7 @@ static void act(struct pair *p, int i, enum smcr_conn_ev ev,
 	if ((acts & SMCR_ACT_NO_TX) || p->nolink)
 		s->owed = false;
 	if (closed(s)) {
-		/* what is left is of no interest: fewer states */
+		/* not looked at any more; cleared, for fewer states */
 		s->pend = 0;
 		s->left = 0;
 		s->credit = 0;
@@ -376,7 +376,7 @@ static bool enabled(const struct pair *p, int i, enum move move)
 	case DIE_FAULT:
 	case VIOLATION_FAULT:
 		return open && may_fail(p, move);
-	case CONFLICT_FAULT:	/* an element that is still read stays its own */
+	case CONFLICT_FAULT:	/* elements are reused once they are read */
 		return open && may_fail(p, move) &&
 		       ((closed(peer) && !peer->unread) || peer->dead);
 	default:
@@ -466,9 +466,9 @@ static void make(struct pair *p, int i, enum move move)
 }
 
 /*
- * What goes on by itself makes this number smaller: it comes to rest. Sends and
- * resets yet to be ordered weigh more than what they leave behind, bytes more
- * than the room that is to be announced when they are dropped.
+ * Each move before NR_PROGRESS makes this number smaller, so that they come to
+ * an end. Sends and resets yet to be ordered weigh more than what they lead to,
+ * bytes more than the room that is to be announced when they are dropped.
  */
 static u32 unrest(const struct pair *p)
 {
@@ -491,7 +491,7 @@ static u32 unrest(const struct pair *p)
 	return sum;
 }
 
-/* States at rest */
+/* Number of moves that led to a state at rest */
 static unsigned int n_rest;
 
 static void check_rest_side(const struct pair *p, int i)
@@ -513,7 +513,9 @@ static void check_rest_side(const struct pair *p, int i)
 	}
 	if (!waits || s->l.timer)
 		return;
-	/* ProcessAbort: the A that fails to be posted finds a dead peer */
+	/*
+	 * ProcessAbort: own A is not posted or completed, as the peer is dead
+	 */
 	MUST(peer->dead && (s->pend || s->owed), "waits without a timer");
 }
 
@@ -585,7 +587,7 @@ static void print_pair(const struct pair *p)
 	}
 }
 
-/* Every order of events: states are kept packed, found by hash */
+/* All orders of events: states are stored packed, and found by hash */
 struct packed {
 	u64 w[2];
 };
@@ -746,7 +748,7 @@ static void space_free(void)
 	free(space.hash);
 }
 
-/* The way to state @at; sides may change places on it */
+/* Print the path to state @at; the sides may swap on it, see pack() */
 static void print_way(u32 at)
 {
 	struct pair p;
@@ -814,7 +816,7 @@ static void explore(const struct rules *r)
 	space_free();
 }
 
-/* No error without a cause of one's own, no byte is lost */
+/* A close with nothing to lose causes no error, and no byte is lost */
 TEST(close_model__polite)
 {
 	static const struct rules all[] = {
@@ -868,7 +870,7 @@ static bool pick(const struct pair *p, u32 moves, int *side, enum move *move)
 
 #define PROGRESS	(BIT(NR_PROGRESS) - 1)
 
-/* Both applications close, everything arrives; then what timers are for */
+/* Both applications read and close, everything arrives; then timers expire */
 static u32 finish(struct pair *p)
 {
 	u32 n = 0;
@@ -922,7 +924,7 @@ TEST(close_model__storm)
 		path[1][0] = 0;
 		for (k = rnd(200); k && !wrong; k--, n++) {
 			moves = BIT(NR_MOVES) - 1;
-			/* seldom, or no connection would grow old */
+			/* seldom, so that some connections last */
 			if (rnd(8))
 				moves &= ~(BIT(SHUT_WR) | BIT(CLOSE) |
 					   BIT(ABORT) | ALL_FAULTS);
@@ -969,7 +971,9 @@ static void must_make(struct pair *p, int i, enum move move)
 	make_checked(p, i, move);
 }
 
-/* L or P, then what that side does; '.': everything on its way arrives */
+/*
+ * @script: L or P, then moves of that side; '.': all that is on its way arrives
+ */
 static void play(struct pair *p, const char *script)
 {
 	static const char letters[] = "wrscaxtpdk";
@@ -1025,7 +1029,7 @@ TEST(close_model__combinations)
 		  " PeerCloseWait1 PeerCloseWait2 Closed" },
 		{ "Pw.Lc.",
 		  " PeerAbortWait Closed", " ProcessAbort Closed" },
-		/* the peer holds C already: it need not wait (I-28) */
+		/* the peer has received C: it need not wait (I-28) */
 		{ "Pwpw.LrcpPd.",
 		  " PeerCloseWait1 Closed", " Closed" },
 		{ "LaPa.",
@@ -1037,28 +1041,30 @@ TEST(close_model__combinations)
 		/* pending closes */
 		{ "LwscPc.",
 		  " AppCloseWait1 Closed", " PeerCloseWait1 Closed" },
-		/* data that come meanwhile are dropped, even if it never reads */
+		/*
+		 * data that arrive meanwhile are dropped, even if P never reads
+		 */
 		{ "Lw.w.cPw.w.r.r.c.",
 		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
 		{ "Lw.w.cPw.Lt.",
 		  " PeerAbortWait Closed", " ProcessAbort Closed" },
-		/* and two with full windows do not wait for each other */
+		/* two closes with full windows do not wait for each other */
 		{ "LwwPwwLpPpLcPc.",
 		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
-		/* the peer takes the data in time, or never */
+		/* the peer reads the data in time, or never */
 		{ "Lw.w.cPr.Pr.c.",
 		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
 		{ "Lw.w.cLt.",
 		  " PeerAbortWait Closed", " ProcessAbort Closed" },
 		{ "Lw.w.cPxLt",
 		  " PeerAbortWait", "" },
-		/* who reads when the peer has gone gets everything */
+		/* a read after the peer has ended still gets everything */
 		{ "Lw.c.Lt.Pr",
 		  " PeerCloseWait1 Closed", " AppCloseWait1 Closed" },
 		{ "Ps.Lw.c.Lt.Pr",
 		  " AppCloseWait1 PeerFinCloseWait Closed",
 		  " PeerCloseWait1 AppFinCloseWait Closed" },
-		/* and when own data can not be sent any more */
+		/* also when own data cannot be sent any more */
 		{ "Lw.Pw.w.LrcpPdPr.", " PeerCloseWait1 Closed", " Closed" },
 	};
 	struct pair p;
@@ -1085,7 +1091,7 @@ struct cell {
 	enum move what;		/* SHUT_WR, CLOSE or ABORT */
 	bool out;		/* @who has written, the peer has not read */
 	bool in;		/* the peer has written, @who has not read */
-	bool full;		/* and more than the window takes */
+	bool full;		/* written is more than the window takes */
 };
 
 static void set_up(struct pair *p, const struct cell *c)
@@ -1104,7 +1110,7 @@ static void set_up(struct pair *p, const struct cell *c)
 	}
 }
 
-/* The application of a side that has nothing left but to read and to close */
+/* A step of an application that only reads, and closes at the end of data */
 static bool app_goes_on(struct pair *p, int i)
 {
 	struct side *s = &p->s[i];
@@ -1114,7 +1120,7 @@ static bool app_goes_on(struct pair *p, int i)
 		make_checked(p, i, READ);
 		return true;
 	}
-	/* the end of the data was seen, or an error */
+	/* after the end of data, or an error */
 	if (enabled(p, i, CLOSE) && (c->rx_done || c->rx_closed || s->err)) {
 		make_checked(p, i, CLOSE);
 		return true;
@@ -1142,7 +1148,7 @@ static void run_cell(const struct cell *c)
 	} while (!wrong && !(at_rest(&p) && !app_goes_on(&p, 0) &&
 			     !app_goes_on(&p, 1)));
 
-	/* as on TCP: who aborts, or closes with unread data, resets the peer */
+	/* as on TCP: an abort, or a close with unread data, resets the peer */
 	EXPECT_TRUE(over(&p));
 	EXPECT_EQ(who->err, 0);
 	EXPECT_EQ(peer->err, reset ? ECONNRESET : 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The real files of connections and links, and the core, between two hosts in user
- * space: see shell/. Links are lost in every way and at every point of the code, work
- * goes on in any order, and elements are given on at once. Each byte has to come to
- * its place, nothing may be written to where it has no business, each connection has
- * to be released, and no memory is left.
+ * The module's own files of connections and links, and the core, between two
+ * hosts in user space: see shell/. Links fail in every way and at every point
+ * of the code, tasks run in any order, and elements are reused at once. Each
+ * byte has to arrive at its place, nothing may be written elsewhere, each
+ * connection has to be released, and no memory may be left.
  *
- * RUNS= is how many seeds each test takes, FROM= the first, RUN= the one seed, V=1 prints
- * every step. TURNS= is for shell__orders.
+ * RUNS= is the number of seeds that each test runs, FROM= the first one; RUN=
+ * runs one seed only, V=1 prints every step of it. TURNS= is for shell__orders.
  */
 #include "shell/shell.h"
 #include "ktap.h"
@@ -24,7 +24,7 @@ struct kind {
 
 static u64 now_seed;
 
-/* A sanitizer ends the program: say at least where */
+/* A sanitizer ends the program: print the seed */
 static void aborted(int sig)
 {
 	char text[64];
@@ -73,13 +73,13 @@ static void draw_world(const struct kind *k)
 		w.breaks = 1 + pick(2);
 		w.pace = 1;
 	}
-	if (k->held) {		/* rings that go round while the packet is on its way */
+	if (k->held) {		/* rings wrap while a packet is on its way */
 		w.elem_size = 16 * (2 + pick(3));
 		w.n_elems = 2 + pick(ELEMS_MAX - 1);
 		w.sndbuf = 400;
 		w.breaks = 4 + pick(10);
 	}
-	if (k->turns) {		/* a ring takes far more posts than may be made at a time */
+	if (k->turns) {		/* a ring takes far more than SMCR_TX_TURN posts */
 		w.turns = true;
 		w.elem_size = 2048;
 		w.n_elems = 2;
@@ -99,7 +99,7 @@ static void draw_world(const struct kind *k)
 	}
 	if (!k->storm)
 		return;
-	/* many on few links with short queues, which come and go */
+	/* many connections on few links with short queues; links come and go */
 	w.n_elems = ELEMS_MAX - pick(2);
 	w.n_conns = 12 + pick(16);
 	w.n_links = 3 + pick(2);
@@ -149,7 +149,7 @@ static bool run(const struct kind *k, u64 seed)
 
 static unsigned int order_moves;
 
-/* The run of a plan, and those with one turn more behind its last, @depth deep */
+/* Run a plan, then all with up to @depth more turns behind its last one */
 static bool run_turns(const struct kind *k, u64 seed, struct plan *p, unsigned int depth,
 		      u64 *done)
 {
@@ -231,7 +231,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
-/* Ends in order: nothing may be lost but links */
+/* All connections end in order: nothing may be lost but links */
 TEST(shell__orderly)
 {
 	const struct kind k = { .orderly = true };
@@ -264,7 +264,7 @@ TEST(shell__storm_abort)
 	run_many(&k, 600);
 }
 
-/* Another task goes on after a few steps of each: what readers see without a lock */
+/* Tasks change after a few steps: reads without a lock */
 TEST(shell__storm_fine)
 {
 	const struct kind k = { .orderly = true, .storm = true, .aborts = true, .fine = true };
@@ -273,7 +273,10 @@ TEST(shell__storm_fine)
 	run_many(&k, 1500);
 }
 
-/* Completions that are handled most of a second late: what F speaks of is there */
+/*
+ * Some completions are handled up to 700 ms late: messages that F refers to
+ * have arrived, but are not handled yet (J-11)
+ */
 TEST(shell__late)
 {
 	const struct kind k = { .orderly = true, .storm = true, .late = true };
@@ -297,7 +300,7 @@ TEST(shell__urgent_storm)
 	run_many(&k, 200);
 }
 
-/* The last link may be lost, too: all ends, nothing is left */
+/* The last link may fail, too: all connections end, nothing is left */
 TEST(shell__dies)
 {
 	const struct kind k = { .orderly = true, .may_die = true, .aborts = true };
@@ -312,7 +315,9 @@ TEST(shell__storm_dies)
 	run_many(&k, 200);
 }
 
-/* Packets that a switch has held up come after their link was lost, and moved from */
+/*
+ * Packets that a switch delays arrive after connections have left a failed link
+ */
 TEST(shell__held)
 {
 	const struct kind k = { .orderly = true, .aborts = true, .held = true };
@@ -329,7 +334,10 @@ TEST(shell__storm_held)
 	run_many(&k, 300);
 }
 
-/* 32768 messages of a side that has no data: its F still has a number that counts */
+/*
+ * 32768 messages of a side without data: the sequence number of its F is not
+ * stale
+ */
 TEST(shell__reader)
 {
 	const struct kind k = { .reads = true };
@@ -348,8 +356,9 @@ TEST(shell__no_memory)
 }
 
 /*
- * ... nor for any other link: the connection is lost in a group that lives, and its peer,
- * which does not look at TCP, learns that by A
+ * The send buffer cannot be mapped for any other link: the connection is lost
+ * while its group lives, and A reports that to the peer, which does not look at
+ * TCP
  */
 TEST(shell__no_move)
 {
@@ -368,7 +377,9 @@ TEST(shell__storm_no_move)
 	run_many(&k, 300);
 }
 
-/* Connections leave links that work, for an even load, while links come and go */
+/*
+ * Connections move from links that work, for balance, while links come and go
+ */
 TEST(shell__spread)
 {
 	const struct kind k = { .orderly = true, .aborts = true, .spread = true };
@@ -395,7 +406,7 @@ TEST(shell__spread_dies)
 	run_many(&k, 200);
 }
 
-/* Links that leave in order are used again, as the others are lost meanwhile */
+/* Links that drain are used again, as the others fail meanwhile */
 TEST(shell__stays)
 {
 	const struct kind k = { .orderly = true, .aborts = true, .stays = true };
@@ -411,11 +422,11 @@ TEST(shell__storm_stays)
 
 	covers("FO-24");
 	run_many(&k, 300);
-	/* data that were held back wait for nothing but the link that is used again */
+	/* withheld data wait for nothing but the link that is used again */
 	EXPECT_TRUE(run(&k, 21413));
 }
 
-/* Data that take more posts than may be made while the connection is locked */
+/* Data that take more posts than SMCR_TX_TURN, the limit under one lock */
 TEST(shell__turns)
 {
 	const struct kind k = { .orderly = true, .aborts = true, .turns = true };
@@ -423,7 +434,9 @@ TEST(shell__turns)
 	run_many(&k, 200);
 }
 
-/* Small worlds: every order that differs from the first one at TURNS= steps, of one */
+/*
+ * Small worlds: all orders that differ from the first in up to TURNS= steps (1)
+ */
 TEST(shell__orders)
 {
 	const struct kind k = { .orderly = true, .small = true, .aborts = true };
@@ -458,21 +471,21 @@ static void run_task(const char *name, void (*fn)(void *arg, int n), int len)
 	}
 }
 
-/* An RToken is found by its key as it is by a search of all */
+/* The lookup of an RToken by key agrees with a search of all */
 TEST(shell__rtokens)
 {
 	covers("LLC-57 LLC-67 RMB-03");
 	run_task("rtokens", rtokens_run, 3000);
 }
 
-/* A group without connections ends when none has come and gone for the time */
+/* A group ends when it has had no connection for T_LGR_IDLE */
 TEST(shell__idle)
 {
 	covers("LG-39");
 	run_task("idle", idle_run, 200);
 }
 
-/* What an earlier connection of a socket has sent says nothing about this one */
+/* A completion of a socket's earlier connection does not count for this one */
 TEST(shell__reuse)
 {
 	covers("FO-04");

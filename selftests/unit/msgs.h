@@ -42,7 +42,7 @@ static inline u32 rnd_u24(void)
 	return rnd(1 << 24);
 }
 
-/* a value that is often at the edge of what @bits can hold */
+/* A number of @bits, often the smallest or the largest */
 static inline u32 rnd_edgy(u32 bits)
 {
 	u32 top = bits == 32 ? 0xffffffff : (1U << bits) - 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections and the programs at both their ends: what is written is a stream that
- * only this connection has, so a reader knows each byte by its place.
+ * Connections, and the programs at both ends. Each direction of a connection
+ * has a stream of its own, so that a reader can check each byte by its
+ * position.
  */
 #include "shell.h"
 
@@ -15,26 +16,26 @@ struct pair {
 		int side;
 		struct smcr_sock *ssk;	/* no reference; NULL: freed */
 		u32 token;		/* of its connection */
-		const void *came_by;	/* what its last message has come over */
-		bool heard_c;		/* C has come */
+		const void *came_by;	/* queue pair that its last message arrived by */
+		bool heard_c;		/* C has arrived */
 		u64 wrote, read;	/* bytes */
-		u64 tried;		/* ... that a send was given */
-		u32 want;		/* that are to be written */
+		u64 tried;		/* bytes that sends were called with */
+		u32 want;		/* bytes to be written */
 		bool inlined;		/* SO_OOBINLINE */
-		bool knows;		/* how much comes: it does not wait for the end */
-		bool wrote_all;		/* and said so, by shutdown() or close() */
+		bool knows;		/* reads the peer's .want bytes, not to the end */
+		bool wrote_all;		/* .want bytes were written */
 		bool aborted;		/* by this program */
 		bool eof;
 		int err;
 		int threads;
 		bool closed;
 		u8 mark[RECORD / 8];	/* urgent bytes */
-		u64 oob_from, oob_to;	/* one of these may be, of a send that is not whole */
+		u64 oob_from, oob_to;	/* one of these may be urgent, of a partial send */
 		struct tcp_sock tcp;
 		struct socket sock;
 	} end[2];
 	bool excused;			/* it may lose data: an abort, a dead group */
-	bool no_tcp;			/* nothing is to be learnt by TCP any more */
+	bool no_tcp;			/* no FIN or RST of TCP arrives any more */
 	bool made;
 };
 
@@ -62,7 +63,7 @@ static u8 stream(const struct end *e, u64 pos)
 	u64 z = (pos + 1) * 0x9e3779b97f4a7c15ULL ^ (u64)(e->pair->no * 2 + e->side + 1) << 40;
 
 	z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9ULL;
-	/* neighbours differ: a reader knows which of them it has */
+	/* neighbours differ, so that a reader can tell them apart */
 	return (z >> 40 & ~3ULL) | (pos & 3);
 }
 
@@ -72,7 +73,7 @@ static bool marked(const struct end *e, u64 pos)
 	       (pos < RECORD && e->mark[pos / 8] >> pos % 8 & 1);
 }
 
-/* TCP beside it: FIN and RST, which come when they come; a callback keeps the socket */
+/* FIN or RST of TCP arrives; holds the socket, as a callback of TCP does */
 static void tcp_comes(void *arg, int reset)
 {
 	struct end *e = arg;
@@ -92,7 +93,7 @@ static void tcp_comes(void *arg, int reset)
 	sock_put(&ssk->sk);
 }
 
-/* A message for @token comes over @by. Over another link than the last one it is F (FO-07) */
+/* A message for @token arrives; the first on another link is F (FO-07) */
 void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 {
 	struct end *e;
@@ -110,7 +111,7 @@ void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 	}
 }
 
-/* Not before the own C (CONN-03), which may be lost with the group only */
+/* Not before own C arrived (CONN-03), unless that was lost with the group */
 void smcr_tcp_fin(struct smcr_sock *ssk)
 {
 	if (!other(end_of(ssk))->heard_c && !w.deaths)
@@ -127,8 +128,8 @@ void smcr_tcp_reset(struct smcr_sock *ssk)
 }
 
 /*
- * A connection cannot move, while its group lives or not. Some peers do not look at TCP:
- * this one has to learn of it by A.
+ * A connection cannot move, whether its group lives or not. The peer may not
+ * look at TCP: A has to reach it.
  */
 void apps_lost(u32 token)
 {
@@ -147,7 +148,7 @@ void apps_lost(u32 token)
 	}
 }
 
-/* Both hosts have one address, which formed the group */
+/* The address of both hosts, that of the group */
 void smcr_tcp_peer(const struct sock *tsk, struct in6_addr *addr)
 {
 	memset(addr, 0, sizeof(*addr));
@@ -158,7 +159,7 @@ bool smcr_compat_page_follows(const struct msghdr *msg)
 	return chance(4);
 }
 
-/* A socket has gone */
+/* The last reference on a socket is gone: nothing may be left in it */
 void sock_free(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -229,7 +230,7 @@ static void end_close(struct end *e, bool abort)
 	sock_put(&ssk->sk);
 }
 
-/* shutdown(), as sock/sock_io.c has it */
+/* shutdown(), as in sock/sock_io.c */
 static void shut(struct end *e, int how)
 {
 	struct smcr_sock *ssk = e->ssk;
@@ -286,7 +287,7 @@ static int send_some(struct end *e, u32 n, bool urgent)
 	return rc;
 }
 
-/* One thread writes; it may give up in the midst */
+/* The thread that writes; it may give up before it has written all */
 static void writer(void *arg, int give_up)
 {
 	struct end *e = arg;
@@ -314,7 +315,7 @@ static void writer(void *arg, int give_up)
 	thread_ends(e);
 }
 
-/* What was read is what the other side has written there */
+/* Check that what was read is what the other side has written there */
 static void check_read(struct end *e, const u8 *data, u32 n)
 {
 	const struct end *from = other(e);
@@ -367,7 +368,9 @@ static int recv_some(struct end *e, u32 n)
 	return rc;
 }
 
-/* Also before apps_lost(), which comes when conn->lock is released */
+/*
+ * Did @e abort? Also before apps_lost(), which runs when conn->lock is dropped
+ */
 static bool said_a(const struct end *e)
 {
 	return e->aborted || (e->ssk && e->ssk->conn.fsm.tx_abort);
@@ -394,7 +397,7 @@ static void reader(void *arg, int give_up)
 			recv_urg(e);
 		if (rc > 0 && !w.stream && chance(3))
 			wait_until(pick(40));
-		/* its own link is lost near the end */
+		/* its own link fails near the end */
 		if (w.stream && w.breaks && e->read + 5000 > w.stream) {
 			w.breaks = 0;
 			group_fail(e->ssk->conn.link);
@@ -418,7 +421,7 @@ static void reader(void *arg, int give_up)
 	thread_ends(e);
 }
 
-/* A program that writes what there is room for, and then has no more use for it */
+/* A program that writes what there is room for, then closes or aborts */
 static void aborter(void *arg, int n)
 {
 	struct end *e = arg;
@@ -489,7 +492,7 @@ static bool set_peer(struct end *e)
 	spin_unlock_bh(&e->ssk->conn.lock);
 	if (!on)
 		return false;
-	/* as CLC names it: on a link that both know */
+	/* as in CLC: with the RToken of a link that both hosts have */
 	ok = !smcr_lgr_rtoken_on(w.host[e->side].lgr, w.host[e->side].rtoken, on->slot, &acc.rkey,
 				 &acc.va);
 	ok = ok && acc.index && !smcr_conn_set_peer(&e->ssk->conn, &acc, on);
@@ -549,7 +552,7 @@ static void handshake(void *arg, int n)
 		give_up_on(srv);
 		return;
 	}
-	/* its link may be lost before the Confirm comes */
+	/* its link may fail before the Confirm arrives */
 	if (chance(4))
 		wait_until(pick(60));
 	smcr_conn_move_early(&srv->ssk->conn);
@@ -570,7 +573,7 @@ static void handshake(void *arg, int n)
 	     srv->ssk ? srv->ssk->conn.member.token : 0);
 }
 
-/* A new connection now and then; at once, as soon as elements are free */
+/* Makes a new connection, if elements may be free, and runs again soon */
 static void opener(void *arg, int n)
 {
 	struct pair *p;
@@ -642,7 +645,7 @@ static void check_end(struct end *e)
 		    other(e)->want);
 }
 
-/* Called in the scheduler's place when nothing is left to be done */
+/* A task that runs when nothing else is left to do */
 static void check_all(void *arg, int n)
 {
 	int i, k;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coroutines. Compiled without sanitizers, which have to know each change of stacks.
- * A fiber is entered by makecontext() once, and by the compiler's own setjmp from then
- * on: that needs no system call.
+ * Coroutines. Compiled without sanitizers, which are notified of each change of
+ * stacks. A fiber is entered by makecontext() once, and from then on by the
+ * compiler's own setjmp, which needs no system call.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void begin(void)
 
 	__sanitizer_finish_switch_fiber(NULL, &home_bottom, &home_size);
 	f->fn();
-	abort();	/* it never returns */
+	abort();	/* fn() never returns */
 }
 
 struct fiber *fiber_new(void (*fn)(void))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two hosts with a link group between them. Tables of connections and RTokens, links
- * and their queues are the module's own; what is here stands for the group's machine,
- * LLC, RMBs and devices: links that come, are lost or leave, on either side by itself.
+ * Two hosts with a link group between them. Tables of connections and RTokens,
+ * links and their queues are the module's own. The code here replaces the
+ * group's state machine, LLC, RMBs and devices: each host adds, loses and
+ * drains links independently of the other.
  */
 #include "rdma/link_impl.h"
 #include "lgr/lgr_impl.h"
@@ -18,14 +19,14 @@ static u8 next_num;
 static struct pair_of_links {
 	bool used;
 	bool ready;
-	bool lost;			/* its loss has begun: one goes at a time */
+	bool lost;			/* a failure or deletion has begun, no other may */
 	u8 num;
 	struct smcr_link *end[HOSTS];	/* references */
 	u8 slot[HOSTS];
-	bool left[HOSTS];		/* its connections have left */
-	bool done[HOSTS];		/* it is off the group */
+	bool left[HOSTS];		/* its connections have moved */
+	bool done[HOSTS];		/* it was removed from the group */
 	bool leaving[HOSTS];
-	bool back;			/* ... and is used again, if it does not fail */
+	bool back;			/* it drains, and is used again unless it fails */
 } links[LINKS_MAX];
 
 struct host *host_of(const struct smcr_lgr *lgr)
@@ -33,7 +34,7 @@ struct host *host_of(const struct smcr_lgr *lgr)
 	return lgr == w.host[0].lgr ? &w.host[0] : &w.host[1];
 }
 
-/* What the module has of other files */
+/* In place of functions in files of the module that are not linked */
 void smcr_lgr_hold(struct smcr_lgr *lgr)
 {
 	refcount_inc(&lgr->refs);
@@ -98,7 +99,7 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 	return found;
 }
 
-/* Any that carries: which one has the fewest connections is of no matter here */
+/* Any link that carries: how many connections each has does not matter here */
 static struct smcr_link *any_link(struct smcr_lgr *lgr, const struct smcr_clc_accept *on,
 				  u16 not)
 {
@@ -131,13 +132,13 @@ struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
 	return any_link(lgr, NULL, not);
 }
 
-/* Mostly there is one */
+/* In most cases there is one */
 struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr, const struct smcr_link *from)
 {
 	return chance(6) ? NULL : any_link(lgr, NULL, 1 << from->slot);
 }
 
-/* An operator wants an even load: some connections of some links are to leave them */
+/* For balance, some connections of some links are to move */
 static void spread(void *arg, int n)
 {
 	struct host *h = arg;
@@ -162,7 +163,7 @@ void group_spread(void *arg, int n)
 	later(1 + pick(chance(3) ? 20 * w.pace : w.pace), group_spread, NULL, 0);
 }
 
-/* Links that carry at the host of @sn */
+/* Number of links that carry at the host of @sn */
 int group_carries(const struct smcr_net *sn)
 {
 	const struct smcr_lgr *lgr;
@@ -202,7 +203,7 @@ void smcr_count_add(struct smcr_net *sn, enum smcr_counter c, u64 n)
 	w.spread += c == SMCR_CNT_CONN_BALANCED;
 }
 
-/* Only what a link or a program has done is a reason; all else is a bug of one side */
+/* Reasons that a link or a program can cause; any other is a bug of one side */
 void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u32 token)
 {
 	tell("token %08x: %s", token, smcr_reason_name(why));
@@ -228,7 +229,7 @@ void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u
 		}
 		if (group_carries(sn) > 1)
 			bad("connection %08x: another link was not tried", token);
-		w.deaths++;	/* what follows is no fault */
+		w.deaths++;	/* errors from now on are no bugs */
 		break;
 	case SMCR_R_RMBE_CONFLICT:
 		w.conflicts++;
@@ -360,7 +361,7 @@ static struct smcr_link *make_end(struct host *h, u8 slot, int d)
 	return link;
 }
 
-/* Pairs of which nothing is lost yet, as far as either host knows */
+/* Number of links that work and stay, on both hosts */
 static int n_sound(void)
 {
 	int i, n = 0;
@@ -368,7 +369,7 @@ static int n_sound(void)
 	for (i = 0; i < LINKS_MAX; i++) {
 		struct pair_of_links *p = &links[i];
 
-		/* nothing else runs during this look */
+		/* no other task runs meanwhile */
 		if (p->used && p->ready && (!p->lost || p->back) && p->end[0]->st == SMCR_LINK_ST_RTS &&
 		    p->end[1]->st == SMCR_LINK_ST_RTS &&
 		    (p->back || (!p->leaving[0] && !p->leaving[1])) &&
@@ -420,14 +421,14 @@ static void link_make(void *arg, int n)
 	p->ready = true;
 }
 
-/* The machine of one host: STOP, behind DELETE LINK */
+/* What the state machine of one host does: STOP, after DELETE LINK */
 static void end_gone(void *arg, int i)
 {
 	struct pair_of_links *p = arg;
 	struct host *h = &w.host[i];
 	struct smcr_link *link = p->end[i], *other;
 
-	/* the peer agrees when it has no more use for the link, or has lost it */
+	/* the peer agrees when its connections moved, or its end failed */
 	if (!w.deaths && (link->drained ? !p->left[!i] : !p->end[!i]->stopped)) {
 		later(1 + pick(20), end_gone, p, i);
 		return;
@@ -447,7 +448,7 @@ static void end_gone(void *arg, int i)
 	if (!p->done[!i])
 		return;
 	other = p->end[!i];
-	p->used = false;	/* from here on it is another pair's */
+	p->used = false;	/* from here on another link may take the entry */
 	smcr_link_put(link);
 	smcr_link_put(other);
 	if (!w.deaths)
@@ -456,7 +457,7 @@ static void end_gone(void *arg, int i)
 
 static void peer_leaves(void *arg, int n);
 
-/* All others may be lost meanwhile: it is used again */
+/* The link is used again, as all others may have failed; false: it cannot */
 static bool end_stays(struct pair_of_links *p, int i)
 {
 	struct smcr_link *link = p->end[i];
@@ -481,7 +482,7 @@ static bool end_stays(struct pair_of_links *p, int i)
 	return true;
 }
 
-/* ... and MOVE, orderly or not */
+/* What the state machine of one host does: MOVE, orderly or not */
 static void end_leave(void *arg, int n)
 {
 	struct pair_of_links *p = arg;
@@ -503,7 +504,7 @@ static void end_leave(void *arg, int n)
 	p->left[i] = true;
 	smcr_conn_move_all(link);
 	smcr_tx_link_gone(link);
-	/* a group that ends looks after its links */
+	/* a group that ends stops its links itself */
 	if (smcr_lgr_state(w.host[i].lgr) != SMCR_LGR_ST_DEAD)
 		later(pick(100), end_gone, p, i);
 }
@@ -534,7 +535,7 @@ static struct pair_of_links *pair_of_link(const struct smcr_link *link, int *i)
 	return NULL;
 }
 
-/* DELETE LINK over another link: the peer lets go as well */
+/* DELETE LINK arrives over another link: its receiver drops the link as well */
 static void peer_leaves(void *arg, int n)
 {
 	struct pair_of_links *p = arg;
@@ -543,7 +544,7 @@ static void peer_leaves(void *arg, int n)
 	if (!p->used || p->num != n >> 1 || p->leaving[i])
 		return;
 	if (smcr_lgr_state(w.host[!i].lgr) == SMCR_LGR_ST_DEAD)
-		return;		/* by no link */
+		return;		/* no link to send it on */
 	if (chance(2))
 		smcr_link_fail(p->end[i], SMCR_R_LINK_ERROR);
 	else
@@ -584,7 +585,7 @@ static void unanswered(void *arg, int n)
 	struct pair_of_links *p = arg;
 	int i = n & 1;
 
-	/* one that was used again since gets an answer */
+	/* on a link that was used again since there is an answer */
 	if (p->used && p->num == n >> 1 && p->lost && !p->leaving[i])
 		smcr_link_fail(p->end[i], SMCR_R_LLC_TIMEOUT);
 }
@@ -595,7 +596,7 @@ static bool can_lose(const struct pair_of_links *p)
 	       !rdma_broken(p->end[0]->qp);
 }
 
-/* TEST LINK finds every failure that nothing else reports, at both hosts */
+/* TEST LINK detects, at both hosts, each failure that nothing else reports */
 static void test_link_finds(struct pair_of_links *p)
 {
 	int k;
@@ -616,7 +617,7 @@ void group_fail(struct smcr_link *link)
 	test_link_finds(p);
 }
 
-/* A link is lost, in one of the ways there are */
+/* A link fails or is deleted, in one of several ways */
 static void link_lose(struct pair_of_links *p)
 {
 	int i = pick(HOSTS), how = pick(w.orderly ? 8 : 5), k;
@@ -641,11 +642,11 @@ static void link_lose(struct pair_of_links *p)
 		smcr_link_fail(p->end[i], SMCR_R_DEVICE_GONE);
 		break;
 	default:		/* an operator deletes it */
-		/* one that is lost already, or that the other host leaves, cannot be used again */
+		/* a link that failed, or drains, cannot be used again */
 		if (w.stays && !lost && chance(2) && !p->leaving[0] && !p->leaving[1]) {
 			p->back = true;
 			begin_leave(p, i, true);
-			/* all others at once, if there are any */
+			/* sometimes all others fail at once */
 			for (k = chance(2) ? 0 : LINKS_MAX; k < LINKS_MAX; k++)
 				if (can_lose(&links[k]))
 					link_lose(&links[k]);
@@ -680,7 +681,7 @@ void group_break(void *arg, int n)
 		later(1 + pick(chance(3) ? 20 * w.pace : w.pace), group_break, NULL, 0);
 }
 
-/* A connection has moved: the link that it is on now may leave, too */
+/* A connection has moved: the link that it is on now may fail or drain, too */
 void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from, struct smcr_link *to)
 {
 	struct pair_of_links *p;
@@ -713,7 +714,7 @@ static void group_lost(void *arg, int n)
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		struct smcr_link *link;
 
-		/* end_gone() may be at its end of it */
+		/* end_gone() may remove it at the same time */
 		spin_lock_bh(&h->lgr->lock);
 		link = h->lgr->slot[i].link;
 		if (link)
@@ -816,7 +817,7 @@ void group_start(void)
 		later(0, link_make, NULL, 0);
 }
 
-/* All links of both hosts are put; a task, as that sleeps */
+/* Put all links of both hosts; a task, as that sleeps */
 static void all_off(void *arg, int n)
 {
 	int i, k;
@@ -834,7 +835,7 @@ static void all_off(void *arg, int n)
 	}
 }
 
-/* After a run that went well */
+/* Free everything after a run without failure */
 void group_end(void)
 {
 	int i, d;

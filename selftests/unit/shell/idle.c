@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A server's group without connections: for how long (net/lgr/lgr_conns.c, LG-39) */
+/* Idle time of a server's group (net/lgr/lgr_conns.c, LG-39). */
 #include "lgr/lgr_impl.h"
 #include "shell.h"
 
@@ -7,7 +7,10 @@ static struct smcr_net sn;
 static unsigned int overs;
 static unsigned long gone_at;
 
-/* Its time is over. A connection may have come meanwhile, but no other one has gone */
+/*
+ * The idle time has expired. A connection may have been added meanwhile; if
+ * not, none was removed for the whole time
+ */
 static void over(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work), struct smcr_lgr,
@@ -20,9 +23,9 @@ static void over(struct work_struct *work)
 }
 
 /**
- * idle_run() - a task: connections come and go, one or two at a time
+ * idle_run() - task that adds and removes connections, two at a time at most
  * @arg: not used
- * @n: how many
+ * @n: number of connections
  */
 void idle_run(void *arg, int n)
 {
@@ -41,7 +44,7 @@ void idle_run(void *arg, int n)
 	spin_lock_init(&sn.lgr_lock);
 	INIT_LIST_HEAD(&sn.lgr_idle);
 	INIT_LIST_HEAD(&lgr->net.idle);
-	lgr->net.node.next = &sn.lgr_idle;	/* it is listed */
+	lgr->net.node.next = &sn.lgr_idle;	/* the group is listed */
 	smcr_lgr_init_conns(lgr);
 	INIT_DELAYED_WORK(&lgr->conns.idle_work, over);
 	for (; n || in[0] || in[1]; n -= !!n) {

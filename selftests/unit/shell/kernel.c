@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The small kernel: one scheduler, by which everything that happens in a run follows
- * from its seed. Each task is as if it had a processor of its own.
+ * The small kernel: a scheduler, with which all that happens in a run follows
+ * from its seed. Each task runs as on a processor of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@ struct task {
 	void (*fn)(void *arg, int n);
 	void *arg;
 	int n;
-	struct work_struct *work;	/* that it carries out; only compared */
+	struct work_struct *work;	/* work that it runs; only compared */
 	struct smcr_sock *ssk;
-	struct lock *spins;		/* waits for it */
-	const u32 *seq;			/* sleeps until this is not ... */
+	struct lock *spins;		/* lock that it waits for */
+	const u32 *seq;			/* sleeps until this differs from .old */
 	u32 old;
 	unsigned long deadline;
 	bool timed;
@@ -62,11 +62,11 @@ static unsigned int gap_mean;
 static struct kmem_head blocks = { .next = &blocks, .prev = &blocks };
 static struct sock *dead_socks[64];
 static int n_dead;
-static jmp_buf gone;		/* out of the scheduler: something was wrong */
+static jmp_buf gone;		/* out of the scheduler, after a failure */
 static bool in_run;
 static char trouble[512];
 
-/* Order of locks: which was taken while which was held */
+/* Order of locks: [a][b] if b was taken while a was held */
 static const char *lock_names[16];
 static bool lock_order[16][16];
 
@@ -232,7 +232,7 @@ static void draw_gap(void)
 	point_left = 1 + pick(2 * gap_mean);
 }
 
-/* Let others go on; with no reason to wait, too */
+/* Let other tasks run, also without a reason to wait */
 static void yield(void)
 {
 	if (!current_task)
@@ -330,7 +330,7 @@ void lock_take(struct lock *l, bool sleeps)
 
 	if (!l->name)
 		bad("a lock without a beginning");
-	if (!t) {		/* the scheduler itself, before or after all */
+	if (!t) {		/* the scheduler itself, before or after all tasks */
 		if (l->owner)
 			bad("the scheduler waits for %s", l->name);
 		return;
@@ -351,7 +351,7 @@ void lock_take(struct lock *l, bool sleeps)
 	t->n_spins += !sleeps;
 }
 
-/* One post more by this task in its smcr_tx_push(), if it is in one */
+/* Count a post of this task; in smcr_tx_push() lock_held() begins at 0 */
 unsigned int task_posts(void)
 {
 	return current_task ? ++current_task->n_posts : 0;
@@ -491,7 +491,7 @@ bool cancel_delayed_work(struct delayed_work *dw)
 	return work_off(&dw->work) | timer_del(&dw->timer);
 }
 
-/* In the place of net/base/wq.c */
+/* In place of the one in net/base/wq.c */
 unsigned int smcr_work_end(struct delayed_work *work)
 {
 	unsigned int n = cancel_delayed_work(work);
@@ -616,7 +616,7 @@ void sock_hold(struct sock *sk)
 	refcount_inc(&sk->sk_refcnt);
 }
 
-/* Its memory goes when nobody is in a read side of RCU any more */
+/* The memory is freed when no task is in a read side of RCU any more */
 void sock_put(struct sock *sk)
 {
 	if (!refcount_dec_and_test(&sk->sk_refcnt))
@@ -701,7 +701,7 @@ int memcpy_to_msg(struct msghdr *msg, const void *from, int n)
 	return copy_to_iter(from, n, &msg->msg_iter) == (size_t)n ? 0 : -EFAULT;
 }
 
-/* Carrying out, each as a task of its own */
+/* Works, timers and handlers of completions, each as a task of its own */
 static void do_work(void *arg, int n)
 {
 	struct work_struct *work = arg;
@@ -872,7 +872,7 @@ static void step(const struct cand *c)
 	run_task(t);
 }
 
-/* What comes late in this world */
+/* Is the step delayed in this world? */
 static bool is_slow(const struct cand *c)
 {
 	switch (c->kind) {
@@ -887,7 +887,7 @@ static bool is_slow(const struct cand *c)
 	}
 }
 
-/* What is next, of several: by chance, or always the first but for the turns of a plan */
+/* The next step: at random, or the first one, but for the turns of a plan */
 static const struct cand *choose(void)
 {
 	const struct turn *t;
@@ -909,8 +909,8 @@ static const struct cand *choose(void)
 }
 
 /*
- * What can happen goes on in an order of chance, and time goes on when nothing can;
- * a little of it also otherwise. With a plan both are certain.
+ * Steps are taken in random order. Time goes on when there are none, and now
+ * and then a little of it also otherwise. With a plan nothing is random here.
  */
 static void run_all(void)
 {
@@ -970,7 +970,7 @@ const char *kernel_trouble(void)
 	return trouble;
 }
 
-/* Who still waits, for a word about it */
+/* The tasks that still wait, and what for, for a message */
 const char *kernel_waits(void)
 {
 	static char text[200];

@@ -3,7 +3,7 @@
  * A small kernel in user space, put in front of the real files of the shell with
  * -include; the kernel's own headers are empty files beside it. Only what these files
  * use is here. Time is virtual, every thread, work, timer and softirq is a task of
- * kernel.c, and each point() is a place where another task may go on.
+ * kernel.c, and each point() is a place where another task may run.
  */
 #ifndef _SMCR_UNIT_KERNEL_H
 #define _SMCR_UNIT_KERNEL_H
@@ -51,12 +51,12 @@ typedef long long ssize64;
 #define PAGE_ALIGN(x)	(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #define _RET_IP_	0
 
-/* What went wrong, and what a run prints; they do not return to a task */
+/* bad() reports a failure and ends the run, say() prints what happens */
 void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern bool talk;
 extern unsigned int point_left;
-/* A run is the same whether it is printed or not: what is printed is no point */
+/* Its arguments have no points: a run is the same with and without V=1 */
 #define tell(...) do {							\
 	unsigned int left_ = point_left;				\
 									\
@@ -73,7 +73,7 @@ extern unsigned int point_left;
 		bad("warning in %s: %s", __func__, #c);			\
 	c_;								\
 })
-/* their formats are the kernel's own */
+/* without the arguments: formats of printk() are not those of printf() */
 #define net_info_ratelimited(fmt, ...)	tell("%s", fmt)
 #define net_dbg_ratelimited(fmt, ...)	tell("%s", fmt)
 #define net_warn_ratelimited(fmt, ...)	tell("%s", fmt)
@@ -95,7 +95,7 @@ void might_sleep(void);
 #define local_bh_disable()	((void)0)
 #define local_bh_enable()	((void)0)
 
-/* Memory order: the tasks are sequentially consistent, at any of these points */
+/* Memory order: tasks are sequentially consistent, and switch at points */
 #define struct_group(NAME, MEMBERS...) \
 	union { struct { MEMBERS }; struct { MEMBERS } NAME; }
 #define READ_ONCE(x)	({ point(); *(const volatile __typeof__(x) *)&(x); })
@@ -232,7 +232,7 @@ void usleep_range(unsigned long lo, unsigned long hi);
 #define ERR_CAST(p)	((void *)(p))
 #define PTR_ERR_OR_ZERO(p) (IS_ERR(p) ? PTR_ERR(p) : 0)
 
-/* Memory: each block is known, so that what is left of a run is seen */
+/* Memory: all blocks are listed, so that a leak is found after the run */
 enum { GFP_KERNEL, GFP_ATOMIC };
 void *kmem(size_t size, const char *who);
 void kfree(const void *p);
@@ -306,7 +306,7 @@ static inline void list_move_tail(struct list_head *n, struct list_head *at)
 	list_add_tail(n, at);
 }
 
-/* Numbers of namespaces and of groups; nothing here looks at them */
+/* Trees of the numbers of namespaces and of groups, which are not used here */
 struct rb_node {
 	struct rb_node *rb_left, *rb_right;
 };
@@ -325,7 +325,7 @@ struct rb_root {
 #define rb_entry(p, t, m)	container_of(p, t, m)
 #define rb_entry_safe(p, t, m)	((p) ? container_of(p, t, m) : NULL)
 
-/* Locks: who holds them is checked, and in which order they are taken */
+/* Locks: owner and order are checked */
 struct lock {
 	struct task *owner;
 	const char *name;
@@ -353,7 +353,7 @@ void lock_held(const struct lock *l, const char *what, const char *fn);
 #define lockdep_assert_held(x)						\
 	lock_held((const struct lock *)(x), #x, __func__)
 
-/* RCU: who is in a read side keeps sockets, see sock_put() */
+/* RCU: a task in a read side keeps the memory of sockets, see sock_put() */
 void rcu_read_lock(void);
 void rcu_read_unlock(void);
 #define rcu_dereference_protected(p, c)	(p)
@@ -723,7 +723,7 @@ struct ib_cq {
 	struct ib_wc *wc;
 	unsigned int n, room;
 	struct task *poller;
-	unsigned long not_before;	/* its processor has other things to do */
+	unsigned long not_before;	/* time of the next handler: a busy processor */
 	u32 seq;
 	struct ib_cq *next;
 };
@@ -739,9 +739,10 @@ void ib_free_cq(struct ib_cq *cq);
 bool smcr_compat_page_follows(const struct msghdr *msg);
 
 /*
- * Small worlds: queues and buffers that are full after some messages, and elements
- * that are read in some steps. A name that a header of the module gives is its
- * number there, and the one here in the code.
+ * Small worlds: queues and buffers that are full after a few messages, and
+ * elements that are read in a few steps. Names that the headers of the module
+ * define have the module's value in these headers, and the value below in its
+ * code.
  */
 #include "core/clc.h"
 #include "rdma/link.h"

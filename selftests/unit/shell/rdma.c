@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters and what is between them, and buffers as one device sees them. A request
- * is posted, arrives packet by packet, is acknowledged, and completes: each by itself,
- * and between any two of them the link may be lost. What it reads is read when it is
- * on its way, not when it is posted.
+ * Adapters, the wire between them, and buffers with their DMA addresses. A
+ * request is posted, arrives packet by packet, is acknowledged, and completes,
+ * in separate steps, and the link may fail between any two of them. The memory
+ * of a request is read when a packet arrives, not when the request is posted.
  */
 #include "rdma/link_impl.h"
 #include "shell.h"
@@ -21,10 +21,10 @@ struct wr {
 	bool inlined;
 	u64 remote;
 	u32 rkey;
-	const struct pair *pair;	/* whose data they are */
+	const struct pair *pair;	/* connection of the data */
 };
 
-/* A packet that a switch has, as it was when it was sent */
+/* A packet that a switch delays, with the data as they were when it was sent */
 struct held {
 	struct wr wr;
 	u32 len;
@@ -38,7 +38,7 @@ struct ib_qp {
 	enum { QP_INIT, QP_RTS, QP_ERR, QP_GONE } st;
 	bool broken;			/* nothing that it sends arrives */
 	bool mute;			/* its device does not flush */
-	bool drained;			/* by a WRITE of no bytes: nothing follows */
+	bool drained;			/* a WRITE of no bytes was posted, the last post */
 	bool watched;			/* a retry timer runs */
 	u32 progress, watched_at;
 	u32 head, sent, acked;
@@ -64,7 +64,7 @@ static struct {
 struct ib_cq *all_cqs;
 static int n_mrs;
 static struct ib_qp *all_qps;
-static const struct smcr_buf *refused;	/* it could not be mapped */
+static const struct smcr_buf *refused;	/* the buffer whose last map failed */
 static struct {
 	struct ib_qp *qp;
 	bool ack;
@@ -140,10 +140,10 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 	might_sleep();
 	if (buf->map[d])
 		return 0;
-	/* of a send buffer, when there is another link or not */
+	/* a send buffer, whether there is another link or not */
 	if (w.no_mem && buf->chunk_shift == SMALL_SHIFT && chance(w.no_mem))
 		return -ENOMEM;
-	/* not twice, and only where there is another link */
+	/* not twice in a row, and only if there is another link */
 	if (w.short_mem && !refused && group_carries(buf->sn) > 2 && chance(3)) {
 		refused = buf;
 		return -ENOMEM;
@@ -226,7 +226,7 @@ int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 	return n;
 }
 
-/* What a DMA address stands for, on device @d */
+/* The memory at a DMA address of device @d */
 static u8 *dma_at(u64 addr, int d)
 {
 	if ((int)(addr >> 56) != d + 1)
@@ -234,7 +234,7 @@ static u8 *dma_at(u64 addr, int d)
 	return (u8 *)(uintptr_t)(addr & ~(0xffULL << 56));
 }
 
-/* Chunks of send buffers are small; all of a header is one memory */
+/* The header of a chunk, which is small, of a send buffer */
 static struct chunk *small_chunk(const u8 *at)
 {
 	return (struct chunk *)((uintptr_t)at & ~(((uintptr_t)2 << SMALL_SHIFT) - 1));
@@ -280,7 +280,7 @@ static bool qp_stuck(const struct ib_qp *qp)
 
 static void qp_retried(void *arg, int n);
 
-/* Will it run out of retries? Again when something has come through meanwhile */
+/* Start the retry timer of a stuck queue pair; progress restarts it */
 static void qp_watch(struct ib_qp *qp)
 {
 	if (!qp || qp->watched || !qp_stuck(qp))
@@ -293,7 +293,7 @@ static void qp_watch(struct ib_qp *qp)
 static const u8 *wr_from(const struct ib_qp *qp, const struct wr *wr, u32 off, u32 *run);
 static u8 *wr_to(const struct ib_qp *qp, const struct wr *wr, u32 off, u32 len, u32 *run);
 
-/* It is the next one that the peer's queue pair takes, if that is still there */
+/* The packet arrives late, if the peer's queue pair still takes it */
 static void held_arrives(void *arg, int n)
 {
 	struct ib_qp *qp = arg;
@@ -308,7 +308,7 @@ static void held_arrives(void *arg, int n)
 	w.held_came++;
 }
 
-/* The packet that is on its way does not end with its sender */
+/* A packet on its way may arrive after its sender's queue pair has failed */
 static void hold_packet(struct ib_qp *qp)
 {
 	const struct wr *wr = &qp->wr[qp->sent % WRS];
@@ -443,7 +443,7 @@ int ib_destroy_qp(struct ib_qp *qp)
 	return 0;
 }
 
-/* No queue pair here refuses to be destroyed */
+/* ib_destroy_qp() does not fail here */
 void smcr_link_ignore(struct smcr_link *link)
 {
 }
@@ -481,7 +481,7 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	u32 posts = task_posts();
 
 	lockdep_assert_held(&qp->link->lock);
-	/* SMCR_TX_TURN, and what is said beside data */
+	/* SMCR_TX_TURN, and some posts without data */
 	w.most_posts = max(w.most_posts, posts);
 	if (posts > 20)
 		bad("%u posts by one smcr_tx_push()", posts);
@@ -698,7 +698,7 @@ void rdma_start(void)
 	refused = NULL;
 }
 
-/* Queue pairs are looked at until the last timer has run */
+/* Queue pairs are freed here, as timers use them until the end of the run */
 void rdma_end(void)
 {
 	struct ib_qp *qp;

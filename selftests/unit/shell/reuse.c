@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Completions that come late, in the next connection of the socket (net/conn/tx_done.c) */
+/*
+ * Send completions that come when their socket has another connection
+ * (net/conn/tx_done.c).
+ */
 #include "conn/tx_impl.h"
 #include "shell.h"
 
-/* @ago: so many connections ago it was posted; 0: by this one */
+/* A completion of a post @ago connections ago; 0: of this connection's */
 static void completes(struct smcr_conn *conn, struct smcr_link *link, u8 ago)
 {
 	const struct smcr_cdc cdc = { .seq = 1 + pick(U16_MAX) };
@@ -12,7 +15,7 @@ static void completes(struct smcr_conn *conn, struct smcr_link *link, u8 ago)
 
 	pend.flags = smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq);
 	conn->tx.attempt += ago;
-	conn->tx.done = 1000;		/* nobody waits for room */
+	conn->tx.done = 1000;		/* no sender waits for room */
 	conn->tx.acked = 0;
 	conn->tx.pends = 1;
 	conn->mv.lost = false;
@@ -31,9 +34,9 @@ static void completes(struct smcr_conn *conn, struct smcr_link *link, u8 ago)
 }
 
 /**
- * reuse_run() - a task: a socket connects again and again, over the same link
+ * reuse_run() - task in which a socket connects repeatedly, over the same link
  * @arg: not used
- * @n: how often something completes
+ * @n: number of completions
  */
 void reuse_run(void *arg, int n)
 {

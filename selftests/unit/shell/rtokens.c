@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* RTokens of a peer, as lgr/rtoken.c finds them and as a list that is searched does. */
+/* RTokens of a peer: lgr/rtoken.c, compared with a list that is searched. */
 #include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 #include "shell/shell.h"
@@ -13,7 +13,7 @@ struct ref {
 
 static struct ref ref[SMCR_RMBS_MAX];
 static struct smcr_link links[SMCR_SLOTS];
-static int begun;		/* of the CONFIRM RKEY whose last message is due, or -1 */
+static int begun;		/* index of a CONFIRM RKEY whose last message is due, or -1 */
 
 static bool is(const struct ref *r, u8 slot, u32 rkey)
 {
@@ -67,7 +67,7 @@ static void keep(struct ref *r)
 	r->taken = r->confirmed || r->used || r - ref == begun;
 }
 
-/* The last message of a CONFIRM RKEY; if it is not @ok it does not come */
+/* The last message of a CONFIRM RKEY; not @ok: it is missing */
 static void end(struct smcr_lgr *lgr, bool ok)
 {
 	int i = begun;
@@ -80,7 +80,7 @@ static void end(struct smcr_lgr *lgr, bool ok)
 	keep(&ref[i]);
 }
 
-/* CONFIRM RKEY; what comes before its last message may be about the same RMB */
+/* CONFIRM RKEY; calls before its last message may be about the same RMB */
 static void add(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
 	int at, i;
@@ -148,7 +148,7 @@ static void other(struct smcr_lgr *lgr, struct ref *r, u8 slot, u32 rkey, u64 va
 	same("on", rc, r->known & BIT(slot) ? 0 : -ENOENT);
 	if (!rc && (key != r->rkey[slot] || addr != r->va[slot]))
 		bad("it is another one on the link");
-	/* one RMB per key and address, as with peers that are sane */
+	/* one RMB per key and address, as with a correct peer */
 	if (find_at(slot, rkey, va) < 0 && chance(2)) {
 		smcr_lgr_tell_rtoken(lgr, r - ref, slot, rkey, va);
 		tell_ref(r, slot, rkey, va);
@@ -169,9 +169,9 @@ static void forget(struct smcr_lgr *lgr, u8 slot)
 }
 
 /**
- * rtokens_run() - a task: any calls in any order
+ * rtokens_run() - task that makes random calls in random order
  * @arg: not used
- * @n: how many
+ * @n: number of calls
  */
 void rtokens_run(void *arg, int n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the model of the shell have in common; see model_conn.c. */
+/* Common declarations of the files of model_conn.c, which describes them. */
 #ifndef _SMCR_UNIT_SHELL_H
 #define _SMCR_UNIT_SHELL_H
 
@@ -12,15 +12,15 @@ struct fiber;
 struct fiber *fiber_new(void (*fn)(void));
 void fiber_enter(struct fiber *f);	/* from the scheduler */
 void fiber_leave(struct fiber *f);	/* back to it */
-void fiber_forget(struct fiber *f);	/* never to be entered again */
+void fiber_forget(struct fiber *f);	/* the next fiber_enter() begins anew */
 
 /* kernel.c */
 void kernel_start(u64 seed, unsigned int gap);
 void kernel_end(void);
-bool kernel_run(void);			/* until nothing is left to be done */
+bool kernel_run(void);			/* until nothing is left to do */
 const char *kernel_waits(void);
 u32 pick(u32 n);			/* 0 .. n - 1, by the run's seed */
-bool chance(u32 n);			/* one of n */
+bool chance(u32 n);			/* true once in n times */
 void later(unsigned long ms, void (*fn)(void *arg, int n), void *arg, int n);
 void task_start(const char *name, void (*fn)(void *arg, int n), void *arg, int n);
 void wait_until(unsigned long ms);	/* sleeps */
@@ -31,11 +31,13 @@ unsigned int kmem_left(const char **who);
 extern unsigned long steps;
 extern bool kernel_ending;
 
-/*
- * Orders that are tried one by one: what can happen first does, but for some turns
- * @of: how much could happen at each step
- * @n: steps so far
- * @turn: at these something else was taken
+/**
+ * struct plan - order of steps: the first candidate, but for some turns
+ * @of: number of candidates at each step
+ * @n: number of steps so far
+ * @next: the next entry of @turn to be used
+ * @n_turns: entries of @turn in use
+ * @turn: steps, .at, at which another candidate, .take, is chosen
  */
 struct plan {
 	u8 of[4096];
@@ -51,17 +53,17 @@ extern struct plan *plan;		/* NULL: by chance */
 struct wire;
 void rdma_start(void);
 void rdma_end(void);
-unsigned int rdma_ready(void);		/* things that the wire may do now */
+unsigned int rdma_ready(void);		/* number of steps that the wire can do */
 void rdma_step(unsigned int i);
 bool rdma_is_ack(unsigned int i);
 void rdma_connect(struct ib_qp *a, struct ib_qp *b);
 void rdma_break(struct ib_qp *from);	/* what @from sends is lost from now on */
 bool rdma_broken(const struct ib_qp *qp);
-void rdma_stay(struct ib_qp *qp);	/* what it was drained for is taken back */
+void rdma_stay(struct ib_qp *qp);	/* a drained one is used again */
 void rdma_fail(struct ib_qp *qp);	/* error of the device */
 void rdma_mr(int host, int d, struct ib_mr *mr, struct smcr_buf *buf);
 
-/* group.c: hosts, and what stands for the group's own machine */
+/* group.c: hosts, and what replaces the group's state machine */
 enum { HOSTS = 2, DEVS = 3, ELEMS_MAX = 8, LINKS_MAX = 4 };
 
 struct elem_state {
@@ -82,7 +84,7 @@ struct host {
 	struct ib_pd pd[DEVS];
 	struct elem_state elem[ELEMS_MAX];
 	int rtoken;			/* of the peer's RMB */
-	bool lost;			/* the group is dead, and its work has begun */
+	bool lost;			/* the group is dead, group_lost() has run */
 };
 
 struct world {
@@ -90,28 +92,28 @@ struct world {
 	u32 elem_size, n_elems;
 	u32 base;
 	u32 sndbuf, first_sndbuf;
-	u8 n_links;			/* at a time, at most */
-	u8 breaks;			/* links that are still to be lost */
+	u8 n_links;			/* maximum at a time */
+	u8 breaks;			/* failures of links that are left */
 	u16 pace;			/* ms between two of these, about */
-	u8 slow_ack, slow_cq, slow_work; /* goes on one of that many times */
-	u8 held;			/* one of that many packets of a lost link comes later; 0: none */
-	u16 slow_llc;			/* ms until the peer knows of a lost link, at most */
-	u8 late_cq;			/* one of that many handlers comes much later; 0: none */
+	u8 slow_ack, slow_cq, slow_work; /* such a step is taken once in so many times */
+	u8 held;			/* one of so many packets arrives after its link; 0: none */
+	u16 slow_llc;			/* ms from a failure to its report to the peer, at most */
+	u8 late_cq;			/* one of so many handlers runs much later; 0: none */
 	u8 tries;			/* handshakes that may find no element */
-	bool orderly;			/* links also leave in order */
-	bool may_die;			/* the last link may be lost, too */
+	bool orderly;			/* links are also deleted in order */
+	bool may_die;			/* the last link may fail, too */
 	u8 n_conns;			/* connections that are still to be made */
-	u8 aborts;			/* of 16 ends, as many without order */
+	u8 aborts;			/* of 16 ends, so many are aborts */
 	bool urgent;
-	u16 spreads;			/* times that connections leave links which work */
-	bool stays;			/* one that leaves in order may be used again */
-	bool short_mem;			/* a buffer cannot be mapped for a device */
-	u8 no_mem;			/* one of that many times none can be; 0: never */
-	bool turns;			/* rings of many posts, that fit the send queue */
-	u32 stream;			/* bytes of the one direction that has any; 0: as they come */
+	u16 spreads;			/* times that connections move for balance */
+	bool stays;			/* a link that drains may be used again */
+	bool short_mem;			/* a buffer cannot be mapped for one device */
+	u8 no_mem;			/* one of so many maps of send buffers fails; 0: none */
+	bool turns;			/* a ring takes many posts, which fit the send queue */
+	u32 stream;			/* bytes, in one direction only; 0: random */
 	u32 deaths;			/* groups that ended */
 	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed, lost;
-	u32 most_posts;			/* at a time, by one task */
+	u32 most_posts;			/* by one smcr_tx_push() */
 };
 
 extern struct world w;
