@@ -20,7 +20,7 @@ enum outcome {
 	GOOD,
 	BAD_DATA,		/* a byte is wrong */
 	BAD_MESSAGE,		/* a message breaks a rule */
-	LOST_WAKEUP,		/* space was made, but the writer never learns */
+	LOST_WAKEUP,		/* space was freed, but not announced to the writer */
 	STALLED,		/* nothing moves any more */
 };
 
@@ -30,7 +30,7 @@ static const char * const outcome_name[] = {
 
 static struct peer a, b;
 
-/* Everything on the wire arrives and all follows from it; nobody reads */
+/* All on the wire arrives, and all that is sent in return; without reads */
 static enum outcome settle(void)
 {
 	bool more = true;
@@ -47,7 +47,7 @@ static enum outcome settle(void)
 	return GOOD;
 }
 
-/* In a settled state: does @w wait although @r has space that it did not tell? */
+/* At rest: does @w wait although @r has space that it has not announced? */
 static bool wakeup_lost(const struct peer *w, const struct peer *r)
 {
 	u32 cap = smcr_ring_cap(&w->tx);
@@ -75,7 +75,7 @@ static u32 some(u32 max)
 	return rnd(4) ? rnd(max / 8 + 2) : rnd(2 * max);
 }
 
-/* One random thing that @p does, or that happens to it */
+/* One random step of @p */
 static enum outcome act(const struct setup *s, struct peer *p, struct peer *q)
 {
 	u32 unread = peer_unread(p);
@@ -86,7 +86,7 @@ static enum outcome act(const struct setup *s, struct peer *p, struct peer *q)
 	switch (rnd(8)) {
 	case 0:
 	case 1:
-		/* the application writes into a send buffer of some rings */
+		/* the application writes; the send buffer holds three rings */
 		n = some(cap) + 1;
 		if (n > s->bytes - p->written)
 			n = s->bytes - p->written;
@@ -112,7 +112,7 @@ static enum outcome act(const struct setup *s, struct peer *p, struct peer *q)
 
 			if (!peer_deliver(p, item, q))
 				return BAD_MESSAGE;
-			/* a replay after failover comes twice */
+			/* as a replay after failover, which arrives twice */
 			if (item->is_cdc && !rnd(20) &&
 			    !peer_deliver(p, item, q))
 				return BAD_MESSAGE;
@@ -136,7 +136,7 @@ static enum outcome transfer(const struct setup *s)
 		struct peer *p = rnd_bool() ? &a : &b;
 		u64 before;
 
-		/* the wire is bounded here, as work queues are there */
+		/* the wire is bounded, as the queues of a queue pair are */
 		if (a.out->n < WIRE_MAX - 20 && b.out->n < WIRE_MAX - 20)
 			rc = act(s, p, p == &a ? &b : &a);
 		if (rc != GOOD || i % 64)
@@ -263,13 +263,13 @@ TEST(model_data__many_wraps)
 	expect_good(&s);
 }
 
-/* The checks above are worth something only if they fail when they should. */
+/* The checks above have to fail when a rule is broken. */
 static enum outcome broken(u32 breaks)
 {
 	enum outcome rc = GOOD;
 	u32 i;
 
-	/* rings in which a tenth is more than a byte, and some patience */
+	/* rings of which a tenth is more than a byte; many runs, as few fail */
 	for (i = 0; i < 20000 && rc == GOOD; i++) {
 		struct setup s = {
 			.ring_a = { 4, 304 },

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two model peers whose link breaks again and again: some of what was posted had
- * arrived, less of that is known to have arrived. Each moves to another link as
- * net/core/failover.c says, and no byte may be lost, doubled or wrong. See
- * model.h.
+ * Two model peers whose link fails again and again, when a part of what was
+ * posted has arrived, and a smaller part was acknowledged. Each moves to
+ * another link by net/core/failover.c, and no byte may be lost, doubled or
+ * wrong. See model.h.
  */
 #include "model.h"
 
 #include "failover.h"
 
-/* What one side knows beside its struct peer */
+/* State of one side, beside its struct peer */
 struct mover {
 	struct smcr_fo fo;
 	u64 abs_of[65536];	/* producer of each CDC, by sequence number */
-	u16 arrived;		/* the last CDC that the peer has got */
-	u16 signalled;		/* the last one of those whose completion is to come */
+	u16 arrived;		/* the last CDC that has arrived */
+	u16 signalled;		/* the last CDC whose completion is pending */
 };
 
-/* Rules that a test breaks, to see that it would notice */
+/* Rules that a test breaks, to check that it detects that */
 enum {
-	BAD_TOO_LITTLE = 1,	/* from the last CDC that was posted */
-	BAD_CONSUMED,		/* from the last completion, whatever was read */
+	BAD_TOO_LITTLE = 1,	/* repeat from the last CDC that was posted */
+	BAD_CONSUMED,		/* repeat what was read without a completion */
 	BAD_SEQ,		/* F with the last sequence number */
-	BAD_NO_STATE,		/* nothing is told when there are no data */
+	BAD_NO_STATE,		/* no CDC behind F if there are no data */
 };
 
 static struct peer a, b;
@@ -61,7 +61,7 @@ static void rewrite(struct peer *p, struct smcr_pos from, u64 to)
 	}
 }
 
-/* true if the peer takes it */
+/* Move to another link; false if the peer does not accept the F */
 static bool move(struct peer *p, struct mover *m, const struct peer *to)
 {
 	struct smcr_fo_facts facts = {
@@ -83,7 +83,7 @@ static bool move(struct peer *p, struct mover *m, const struct peer *to)
 		u32 back = (u32)(plan.prod.abs - m->fo.abs);
 		u32 cap = smcr_ring_cap(&p->tx);
 
-		/* a write of old bytes where newer ones may be */
+		/* writes old bytes where newer ones may be */
 		plan.prod.abs -= back;
 		plan.prod.off = (plan.prod.off + cap - back % cap) % cap;
 	}
@@ -146,7 +146,7 @@ static bool settle(void)
 	return true;
 }
 
-/* One random thing; false when something is wrong */
+/* One random step; false if a rule is broken */
 static bool act(struct peer *p, struct mover *m, struct peer *q,
 		struct mover *mq, u64 bytes)
 {
@@ -183,7 +183,7 @@ static bool act(struct peer *p, struct mover *m, struct peer *q,
 	case 9:
 		if (rnd(4))
 			break;
-		/* a part of what is on the way arrives all the same */
+		/* a part of what is on its way still arrives */
 		for (i = rnd(4); i && p->out->n; i--)
 			if (!arrive(q, m, p))
 				return false;
@@ -255,7 +255,7 @@ TEST(model_failover__no_byte_is_lost)
 	printf("# %u moves, %u writes done again\n", moves, rewritten);
 }
 
-/* The test is worth something only if it notices what is wrong */
+/* The test has to fail when a rule is broken */
 static bool noticed(u32 what)
 {
 	bool ok = true;
@@ -306,24 +306,24 @@ TEST(smcr_fo_plan__nothing_lost)
 	covers("FO-06");
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_done(&fo, 3, 70);
-	smcr_fo_done(&fo, 2, 50);	/* told late */
+	smcr_fo_done(&fo, 2, 50);	/* reported late */
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_TRUE(plan.validate);
 	EXPECT_FALSE(plan.redo);
 	EXPECT_EQ(plan.seq, 3);
 	EXPECT_EQ(plan.prod.abs, 70);
-	/* after C that has arrived there is nothing to say (CDC-44) */
+	/* after a C that has arrived no CDC follows (CDC-44) */
 	facts.closed = true;
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_FALSE(plan.validate);
-	/* one that may not have arrived is told again */
+	/* a C that may not have arrived is repeated */
 	facts.seq = 4;
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_TRUE(plan.validate);
 	EXPECT_TRUE(plan.redo);
 }
 
-/* The count of messages goes on behind 65535, as does what has arrived */
+/* Sequence numbers wrap behind 65535, positions do not */
 TEST(smcr_fo_done__around_the_wrap)
 {
 	struct smcr_fo fo = { 0, 0 };
@@ -332,7 +332,7 @@ TEST(smcr_fo_done__around_the_wrap)
 	covers("FO-04");
 	for (i = 1; i < 200000; i++) {
 		smcr_fo_done(&fo, (u16)i, i * 3);
-		/* of several completions the last one counts */
+		/* of several completions the newest one counts */
 		smcr_fo_done(&fo, (u16)(i - i % 1000), i);
 		if (fo.seq != (u16)i || fo.abs != i * 3)
 			break;
@@ -355,14 +355,14 @@ TEST(smcr_fo_plan__no_data_after_an_abort)
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_done(&fo, 1, 20);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
-	/* A may have been lost, and the bytes before it are of no use */
+	/* A may have been lost; the bytes before it are not repeated */
 	EXPECT_TRUE(plan.redo);
 	EXPECT_EQ(plan.seq, 1);
 	EXPECT_EQ(plan.prod.abs, 70);
 	EXPECT_EQ(plan.prod.off, facts.prod.off);
 }
 
-/* A link that is left in order says nothing of what an earlier one lost */
+/* All on a drained link has arrived, but not what an earlier link lost */
 TEST(smcr_fo_plan__drained)
 {
 	struct smcr_ring ring = { 4, 104 };
@@ -386,7 +386,7 @@ TEST(smcr_fo_plan__drained)
 	EXPECT_EQ(fo.abs, 70);
 }
 
-/* What the old link may still bring is not written over: up to a ring from there */
+/* The old link may still deliver bytes: no data beyond a ring from there */
 TEST(smcr_fo_plan__bound)
 {
 	struct smcr_ring ring = { 4, 104 };
@@ -398,11 +398,11 @@ TEST(smcr_fo_plan__bound)
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, 120);
-	/* what was read has come by the old link, or by none */
+	/* what the peer has read is not written again */
 	smcr_pos_add(&ring, &facts.cons, 30);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, 130);
-	/* no more data: none are in the way */
+	/* no data follow A, so that there is no bound */
 	facts.aborted = true;
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, U64_MAX);

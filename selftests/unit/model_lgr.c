@@ -2,14 +2,16 @@
 /*
  * A server and a client of one link group, each with the state machine of
  * net/core/lgr_fsm*.c, joined by links that keep the order of their own messages
- * only. Everything that can happen next is an event: a message arrives, a queue
- * pair is made or cannot be, a link breaks, one side wants something. Small worlds
- * are explored exhaustively: all orders of all events. Larger ones at random.
+ * only. All that can happen next is an event: a message arrives, a queue pair
+ * is made or cannot be, a link breaks, one side requests something. Small
+ * worlds are explored exhaustively: all orders of all events. Larger ones at
+ * random.
  *
- * A timer runs out only when nothing else can happen: T_LLC is long beside a
- * message. In the end both sides must be at rest and agree on their links, know
- * each other's RMBs on all of them. A link that nothing has befallen may not fail,
- * nor may a group end while it has one that works, even if it was to go in order.
+ * A timer expires only when nothing else can happen: T_LLC is long compared
+ * with a message. In the end both sides must be at rest, agree on their links,
+ * and have each other's RTokens on all of them. A link without a fault may not
+ * fail, nor may a group end while it has a link that works, even one that is to
+ * be deleted in order.
  */
 #include "msgs.h"
 
@@ -18,24 +20,24 @@
 
 enum { CLIENT, SERVER, Q = 6, PHYS = 11, SENTS = 6, EVENTS = 160 };
 
-/* Work that the caller has been given for a link; one at a time, in this order */
+/* Actions that the caller has to do for a link; one at a time, in this order */
 enum { JOB_MAKE = 1, JOB_UP = 2, JOB_MOVE = 4, JOB_STOP = 8 };
 
 /* States are hashed in words of this size */
 #define __aligned8 __attribute__((aligned(8)))
 
-/* A link: two queue pairs; what is on its way to each of them */
+/* A link: two queue pairs, and the messages on their way to each of them */
 struct phys {
 	u8 num;
 	bool used;
 	bool broken;
-	bool hurt;		/* something has befallen this link */
-	bool qp[2];		/* there, and not in error */
+	bool hurt;		/* hit by a fault, or by a disorderly deletion */
+	bool qp[2];		/* exists, and is not in error */
 	bool made[2];
-	bool lost[2];		/* this side has sent what nobody gets */
+	bool lost[2];		/* a message that this side has sent is lost */
 	u8 slot[2];
 	u8 n[2];
-	u8 know[2];		/* RMBs of the peer that this side knows, bits */
+	u8 know[2];		/* RMBs of the peer with an RToken here, bits */
 	struct wire {
 		struct smcr_llc msg;
 		u8 report, about;
@@ -44,63 +46,63 @@ struct phys {
 
 struct side {
 	struct smcr_lgr_fsm f;
-	u8 phys[SMCR_SLOTS];	/* of each slot, 0xff none */
+	u8 phys[SMCR_SLOTS];	/* link in each slot, 0xff: none */
 	u8 jobs[SMCR_SLOTS];
 	struct smcr_llc_add_link offer[SMCR_SLOTS];
 	bool preparing;
 	u16 prepared;
 	u32 timers;		/* armed, bits */
-	u32 slow;		/* ... for longer than T_LLC */
+	u32 slow;		/* armed for longer than T_LLC, bits */
 	u8 nics;
-	u8 rmbs;		/* published */
-	u8 rmbs_old;		/* ... and all that ever were */
+	u8 rmbs;		/* published, bits */
+	u8 rmbs_old;		/* published at any time, bits */
 	u8 rmb_want;		/* number of the one that is published, or deleted */
 	bool rmb_del;
 	u8 rmbs_going;		/* DELETE RKEY is under way, or to be repeated */
 	u8 make_try;
 	bool make_again;
-	u8 tell, told;		/* RMBs, to the link that is added */
-	u8 wants_rkey;		/* still to be wanted */
-	u8 again_rkey;		/* RMBs that were refused for now: after a pause */
-	u8 wants_rdel;		/* RMBs still to be deleted */
+	u8 tell, told;		/* RMBs to announce, announced, on the new link */
+	u8 wants_rkey;		/* CONFIRM RKEYs that are left to request */
+	u8 again_rkey;		/* RMBs refused for now, requested again later */
+	u8 wants_rdel;		/* DELETE RKEYs that are left to request */
 	bool again_rdel;
 	u8 n_sent;
 	struct { u8 report, slot; } sent[SENTS];
 	bool dead, released, settled, failed_first;
 	u8 res;
 	u16 live;		/* slots */
-	bool failed;		/* the machine found an active link to be bad */
+	bool failed;		/* the machine has failed an active link */
 	u8 pending_rmb;
 	u16 pending_on;		/* links named so far, by phys */
 } __aligned8;
 
-/* How much may still befall a world */
+/* Faults and requests that may still happen in a world */
 struct budget {
-	u8 breaks;		/* links that break, seen by both */
-	u8 downs;		/* ... that one side gives up */
+	u8 breaks;		/* links that break, for both sides */
+	u8 downs;		/* links that fail at one side */
 	u8 no;			/* verbs that fail */
-	u8 dels[2];		/* orderly deletions wanted */
-	u8 dels_now[2];		/* disorderly ones */
-	u8 links[2];		/* "another link could be had" */
+	u8 dels[2];		/* orderly deletions */
+	u8 dels_now[2];		/* disorderly deletions */
+	u8 links[2];		/* WANT_LINK: another link may be possible */
 	u8 retries;
 	u8 ends;
-	u8 early;		/* timers that run out while all is well */
+	u8 early;		/* timers that expire without need */
 	bool via;		/* RKEY exchanges over the youngest link, too */
-	bool slow;		/* the server takes its time to delete in order */
+	bool slow;		/* the server delays orderly deletions */
 };
 
 struct world {
 	struct side s[2];
 	struct phys p[PHYS];
 	struct budget b __aligned8;
-	bool hurt;		/* something has befallen a link */
-	bool hurried;		/* a timer ran out too early, or an end was wanted */
+	bool hurt;		/* a link was hit, see struct phys, or as .hurried */
+	bool hurried;		/* a timer expired early, or the group was ended */
 } __aligned8;
 
 static const char *failure;
 static u64 seen_states;
-static u16 sound;	/* links that were, when the event came */
-static u16 alive;	/* ... and those that were to go in order, but still worked */
+static u16 sound;	/* links that were sound before the event */
+static u16 alive;	/* those, and such as are being deleted in order, but work */
 static u8 max_acts, max_msgs;
 
 static void wrong(const char *what)
@@ -142,7 +144,7 @@ static u8 bits(u16 v)
 	return n;
 }
 
-/* What a caller knows that the machine does not: addresses, keys */
+/* Fill in what the caller adds to a message of the machine: addresses, keys */
 static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 {
 	struct side *s = &w->s[me];
@@ -165,7 +167,7 @@ static void fill(struct world *w, u8 me, u8 slot, struct smcr_llc *m)
 		m->add_link.gid[15] = 1;
 		break;
 	case SMCR_LLC_ADD_LINK_CONT:
-		/* the RTokens in their order: which RMBs these are */
+		/* RTokens, in the order of their RMBs */
 		n = min_t(u8, m->add_link_cont.n_rtokens, 2);
 		for (i = 0, j = 0; i < 8 && j < n; i++)
 			if ((s->tell & ~s->told) & (1 << i)) {
@@ -257,7 +259,7 @@ static void qp_gone(struct world *w, u8 me, u8 slot)
 
 	if (n == 0xff)
 		return;
-	/* what was delivered before is still there for the peer */
+	/* messages to the peer that are on their way still arrive */
 	w->p[n].qp[me] = false;
 	drop_queue(&w->p[n], me);
 }
@@ -299,7 +301,7 @@ static void learn(struct world *w, u8 me, u8 slot, const struct smcr_llc *m)
 			1 << (m->add_link_cont.pair[i].ref_rkey - 1);
 }
 
-/* The peer cannot use it any more, on whichever link */
+/* An RMB of the peer was deleted: forget its RTokens on all links */
 static void forget(struct world *w, u8 me, const struct smcr_llc *m)
 {
 	u8 i;
@@ -336,8 +338,9 @@ static void hurt(struct world *w, u8 me, u8 slot)
 }
 
 /*
- * Both ends of a link use it and want to keep it, and nothing has befallen it. With
- * @going it may be that one wants it to go in order, and neither has agreed to that.
+ * Is it a link without a fault that both ends use and want to keep? With
+ * @going: or that an end wants to delete in order, and that is not agreed on
+ * yet.
  */
 static bool is_sound(const struct world *w, const struct phys *p, bool going)
 {
@@ -370,7 +373,7 @@ static u16 sound_links(const struct world *w, bool going)
 	return links;
 }
 
-/* The machine takes a link that carries data for a bad one */
+/* DO_FAIL: of the links that carry data, only one with a fault may fail */
 static void act_fail(struct world *w, u8 me, u8 slot)
 {
 	struct side *s = &w->s[me];
@@ -384,8 +387,9 @@ static void act_fail(struct world *w, u8 me, u8 slot)
 }
 
 /*
- * ... or the group for lost. No side here asks for the end of its only link: what it has
- * asked for while there was another does not end the group when that is lost.
+ * DO_DEAD: a group with a link that works may not end. No side of this model
+ * requests the deletion of its only link, and a request from the time when
+ * there was another link does not end the group when that one fails.
  */
 static void act_dead(struct world *w, u8 me, const struct smcr_lgr_act *a)
 {
@@ -509,7 +513,7 @@ static void step(struct world *w, u8 me, const struct smcr_lgr_ev *ev)
 		wrong("too many actions");
 	for (i = 0; i < o.n; i++)
 		act(w, me, &o.act[i], &o.msg[o.act[i].msg]);
-	/* first contact failed: the caller ends the group without a word */
+	/* first contact failed: the caller ends the group without a message */
 	if (s->settled && s->res != SMCR_FIRST_OK && !s->failed_first) {
 		struct smcr_lgr_ev end = { .type = SMCR_LGR_EV_WANT_END };
 
@@ -541,8 +545,9 @@ static u8 lowest(u8 jobs)
 }
 
 /*
- * What the client has asked for in order waits at the server for longer than any timer,
- * as long as its own end of the link works (I-53), and no link is to be deleted at once
+ * Does the server delay an orderly deletion that the client has requested? It
+ * may last longer than any timer, as long as the server's end of the link works
+ * (I-53) and none of its links has failed.
  */
 static bool defers(const struct world *w, u32 side, u8 slot)
 {
@@ -556,7 +561,7 @@ static bool defers(const struct world *w, u32 side, u8 slot)
 	       s->f.slot[slot].wanted && s->f.slot[slot].st == SMCR_SLOT_LEAVING;
 }
 
-/* ... and is done then. But for a link whose other end is lost there is no reason to */
+/* The end of such delays, but not for a link whose other end has failed */
 static u32 list_deferred(const struct world *w, struct event *e)
 {
 	u32 n = 0;
@@ -603,7 +608,7 @@ static u32 list_events(const struct world *w, struct event *e)
 		if (s->wants_rkey && s->f.rkey == SMCR_RKEY_NONE &&
 		    s->settled && !s->dead)
 			e[n++] = (struct event){ E_RKEY, side, 0 };
-		/* the oldest goes: it is on every link, and unused */
+		/* the oldest one: it is on every link, and unused */
 		if (s->wants_rdel && s->rmbs && !s->rmbs_going &&
 		    s->f.rkey == SMCR_RKEY_NONE && s->settled && !s->dead)
 			e[n++] = (struct event){ E_RDEL, side, 0 };
@@ -628,7 +633,7 @@ static u32 list_events(const struct world *w, struct event *e)
 	for (i = 0; i < PHYS && w->b.breaks; i++)
 		if (reaches(&w->p[i], CLIENT))
 			e[n++] = (struct event){ E_BREAK, 0, i };
-	/* what was seen to be lost, and TEST LINK, tell of a link's end */
+	/* a message that is lost, and TEST LINK, show that a link has failed */
 	for (side = 0; side < 2; side++) {
 		const struct side *s = &w->s[side];
 
@@ -646,9 +651,10 @@ static u32 list_events(const struct world *w, struct event *e)
 }
 
 /*
- * The reply to an own RKEY request is held by a server that changes the group: what it
- * waits for itself comes to its end in time long before the client's patience does. A
- * server that goes on to wait for the client does so for longer than the client's notices.
+ * Rank of a timer, of which the lowest expires first. A server that changes the
+ * group delays its reply to an RKEY request: what it waits for itself ends long
+ * before the client's T_RKEY expires. A server that goes on waiting for the
+ * client does so for longer than the timers of the client's notices run.
  */
 static u8 patience(const struct side *s, u32 timer)
 {
@@ -750,7 +756,7 @@ static void make(struct world *w, u8 me, u8 slot, bool ok)
 		ev.nic = smcr_roles_answer(&pairs, s->f.max_links,
 					   s->offer[slot].gid[0], nic, s->nics);
 	ev.ok = ok && ev.nic != SMCR_NO_NIC;
-	/* not those that the peer may have forgotten when it hears of them */
+	/* not those that the peer may have forgotten when the RTokens arrive */
 	if (s->f.slot[slot].st == SMCR_SLOT_MAKING)
 		s->tell = s->rmbs & ~s->rmbs_going;
 	ev.n = bits(s->tell);
@@ -776,7 +782,7 @@ static void make(struct world *w, u8 me, u8 slot, bool ok)
 	step(w, me, &ev);
 }
 
-/* Another link may have the number when neither side holds the old one */
+/* Another link may take the entry when it is in no slot of either side */
 static void unused(struct world *w, u8 me, u8 slot)
 {
 	u8 n = w->s[me].phys[slot], i;
@@ -804,7 +810,7 @@ static void job(struct world *w, u8 me, u8 slot, bool ok)
 		return;
 	case JOB_UP:
 		ev.type = SMCR_LGR_EV_UP;
-		/* the link may have broken under it */
+		/* the link may have failed meanwhile */
 		if (s->phys[slot] == 0xff || !w->p[s->phys[slot]].qp[me])
 			ev.ok = false;
 		break;
@@ -880,7 +886,7 @@ static void apply(struct world *w, const struct event *e)
 	case E_RKEY:
 		if (e->kind == E_RKEY)
 			s->wants_rkey--;
-		/* the same again, or one with a number of its own */
+		/* an RMB that was refused, or one with a new number */
 		for (i = 0; e->kind == E_RKEY ?
 			    (s->rmbs | s->again_rkey | s->rmbs_old) & (1 << i) :
 			    !(s->again_rkey & (1 << i)); i++)
@@ -962,7 +968,7 @@ static void apply(struct world *w, const struct event *e)
 	}
 }
 
-/* Judgement */
+/* Checks */
 
 static void check_always(const struct world *w)
 {
@@ -1060,7 +1066,7 @@ static u64 hash_more(u64 h, const void *what, size_t size)
 	return h;
 }
 
-/* What is in a queue is hashed as far as it is filled: the rest is zero */
+/* Queues are hashed as far as they are filled: the rest is zero */
 static u64 hash_of(const struct world *w)
 {
 	u64 h = hash_more(0x9e3779b97f4a7c15ULL, w->s, sizeof(w->s));
@@ -1180,7 +1186,7 @@ static void run(const char *name, struct world *w)
 	EXPECT_TRUE(!failure);
 }
 
-/* Events at random until nothing is left to happen */
+/* Random events until none is possible */
 static void storm(struct world *w)
 {
 	struct event e[EVENTS];
@@ -1231,7 +1237,7 @@ TEST(model_lgr__first_contact_broken)
 	run("first contact, a verb fails", &w);
 }
 
-/* The server wants one link only: nothing is left of the offer, and none follows */
+/* The server wants one link only: the offer makes none, and no other follows */
 TEST(model_lgr__one_link_only)
 {
 	struct world w;
@@ -1252,7 +1258,7 @@ TEST(model_lgr__one_link_only)
 	}
 }
 
-/* One that has as many links as the RNICs allow: an asymmetric one at least */
+/* A world at rest, with as many links as the RNICs allow, asymmetric or not */
 static void settle(struct world *w, u8 s, u8 c)
 {
 	struct event e[EVENTS];
@@ -1380,8 +1386,8 @@ TEST(model_lgr__the_end)
 }
 
 /*
- * Both ends begin something at once, in all orders: notices, orderly and
- * disorderly deletions of any link, new RMBs and old ones, over any link.
+ * Both sides begin exchanges at the same time, in all orders: notices, orderly
+ * and disorderly deletions of any link, new RMBs and old ones, over any link.
  */
 static void both(struct world *w, u8 links)
 {
@@ -1475,7 +1481,7 @@ TEST(model_lgr__both_change)
 	run("the client deletes a link, and one breaks", &w);
 }
 
-/* The server takes its time with what the client asks for in order */
+/* The server delays the orderly deletions that the client requests */
 TEST(model_lgr__server_defers)
 {
 	struct world w;
@@ -1502,7 +1508,7 @@ TEST(model_lgr__server_defers)
 	run("the server deletes a link of three later, one breaks", &w);
 }
 
-/* Of two links one is to go in order, and the other one is lost: the first one stays */
+/* A link is to be deleted in order, and the only other one fails: it stays */
 TEST(model_lgr__the_last_one_stays)
 {
 	struct world w;
@@ -1556,7 +1562,7 @@ TEST(model_lgr__the_last_one_stays)
 	run("both delete a link of two, and a side gives one up", &w);
 }
 
-/* As many links as there can be, CONFIRM RKEY in three messages */
+/* The maximum of links, CONFIRM RKEY in three messages */
 TEST(model_lgr__eight_links)
 {
 	struct world w;
@@ -1624,7 +1630,7 @@ TEST(model_lgr__storms)
 		world_init(&w, (u8)rnd_in(1, 4), (u8)rnd_in(1, 4));
 		w.s[0].wants_rkey = (u8)rnd(3);
 		w.s[1].wants_rkey = (u8)rnd(3);
-		/* two may name all the links that there are */
+		/* one deletion at most: two may be of all links */
 		w.b.dels[rnd(2)] = (u8)rnd(2);
 		w.s[0].wants_rdel = (u8)rnd(2);
 		w.s[1].wants_rdel = (u8)rnd(2);
