@@ -147,8 +147,8 @@ TEST(smcr_link_num_get__no_reuse)
 	u32 i, want = 2;
 
 	/*
-	 * Link 1 stays, the second one comes and goes (LG-13; no group of the
-	 * module gets beyond its second number yet).
+	 * Link 1 stays, another one is added and deleted again and again
+	 * (LG-13).
 	 */
 	EXPECT_EQ(smcr_link_num_get(&l), 1);
 	for (i = 0; i < 1000; i++) {
@@ -176,7 +176,7 @@ TEST(smcr_link_num_get__all)
 	EXPECT_EQ(smcr_link_num_get(&l), 33);
 	EXPECT_EQ(smcr_link_num_get(&l), 77);
 	EXPECT_EQ(smcr_link_num_get(&l), 0);
-	/* the one given out last is the only one, too */
+	/* also the one given out last, if no other one is free */
 	smcr_link_num_put(&l, 77);
 	EXPECT_EQ(smcr_link_num_get(&l), 77);
 }
@@ -195,7 +195,7 @@ TEST(smcr_link_num_get__rests_longest)
 			num = smcr_link_num_get(&l);
 			ASSERT_NE(num, 0);
 			EXPECT_FALSE(used[num]);
-			/* none in between was left out, unless it is in use */
+			/* each other one is in use, or was given out later */
 			for (j = 1; j < 256; j++)
 				EXPECT_TRUE(used[j] || given[num] <= given[j]);
 			used[num] = true;

@@ -69,7 +69,7 @@ static void put_len(u8 *buf, size_t len)
 	buf[6] = (u8)len;
 }
 
-/* A Proposal with any counts, honest or not; returns the honest length */
+/* A Proposal with any counts, valid or not; returns the length that fits */
 static size_t raw_proposal(u8 *buf, u32 growth, u32 n, u8 fill)
 {
 	size_t len = 52 + growth + n * 17;
@@ -160,7 +160,7 @@ TEST(smcr_clc_decode_hdr__type)
 		switch (type) {
 		case SMCR_CLC_ACCEPT:
 		case SMCR_CLC_CONFIRM:
-		case SMCR_CLC_PROPOSAL:	/* 68 is not impossible for it */
+		case SMCR_CLC_PROPOSAL:	/* 68 is a possible length */
 			EXPECT_EQ(smcr_clc_decode_hdr(buf, 8, &hdr, &why), 0);
 			EXPECT_EQ(hdr.type, type);
 			break;
@@ -192,7 +192,7 @@ TEST(smcr_clc_decode_hdr__version)
 		for (version = 0; version < 16; version++) {
 			enum smcr_reason want = SMCR_R_NONE;
 
-			/* reserved in version 1, an offer without it in later ones */
+			/* bits 0, 1 may exclude version 1 in later ones */
 			if (type == SMCR_CLC_PROPOSAL && version > 1)
 				low &= 0x0c;
 			if (!version || (version != 1 && !any))
@@ -361,7 +361,7 @@ TEST(smcr_clc_decode__reserved_bits)
 				continue;
 			was = buf[rsv[j].off];
 			EXPECT_EQ(was & rsv[j].mask, 0);
-			/* whatever is there, alone and with the others before it */
+			/* any value, alone and with those of the rows before */
 			for (bits = 1; bits <= rsv[j].mask; bits++) {
 				buf[rsv[j].off] = was | (u8)bits;
 				ASSERT_EQ(decode(buf[4], buf, len, &ones),
@@ -412,7 +412,7 @@ TEST(smcr_clc_decode_proposal__ipv4)
 	EXPECT_MEM(buf, v->bytes, v->len);
 }
 
-/* A client that offers versions 1 and 2 has more behind its prefixes */
+/* A client that offers versions 1 and 2 sends more data behind its prefixes */
 TEST(smcr_clc_decode_proposal__later_version)
 {
 	const struct vector *v = vector("Proposal, IPv4, net");
@@ -438,7 +438,7 @@ TEST(smcr_clc_decode_proposal__later_version)
 			EXPECT_MEM(out.proposal.gid, gc, 16);
 			EXPECT_EQ(out.proposal.ipv4_plen, 24);
 		}
-		/* version 1 has nothing there, and reserved bits */
+		/* in version 1 nothing follows, and the bits are reserved */
 		buf[7] = (u8)(0x10 | path);
 		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
 			  SMCR_R_CLC_LENGTH);
@@ -670,7 +670,7 @@ TEST(smcr_clc_decode_accept__enumerations_pass)
 	u8 buf[BIG];
 	int i;
 
-	/* CLC-10: reserved values are for a Decline, so they must get through */
+	/* CLC-10: reserved values cause a Decline, so they are decoded */
 	memcpy(buf, v->bytes, v->len);
 	for (i = 0; i < 256; i++) {
 		buf[50] = (u8)i;
@@ -704,7 +704,7 @@ TEST(smcr_clc_decode_decline__vectors)
 	EXPECT_MEM(buf, v->bytes, v->len);
 }
 
-/* A Decline of version 2 has 16 bytes more in front of its trailer, or is ours */
+/* A Decline of version 2 has 16 bytes more before its trailer, or is as in 1 */
 TEST(smcr_clc_decode_decline__version_2)
 {
 	const struct vector *v = vector("Decline, S=1");
@@ -870,7 +870,7 @@ TEST(smcr_bsize_for__sizes)
 
 		r = rnd(600000);
 		bsize = smcr_bsize_for(r);
-		/* enough, or the largest; and one less is not */
+		/* large enough, or the largest; the next smaller one is not */
 		EXPECT_TRUE(smcr_bsize_bytes(bsize) >= r || bsize == 5);
 		EXPECT_TRUE(!bsize || smcr_bsize_bytes(bsize - 1) < r);
 	}

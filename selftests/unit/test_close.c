@@ -15,11 +15,11 @@ enum {
 	STORM_EVENTS = 2000000,
 };
 
-/* Every machine that events and facts can make out of a new one */
+/* All states of a machine that events and facts can lead to */
 static struct close_life seen[4096];
 static unsigned int n_seen;
 
-/* The row of the last step that explore() made, and how often each was used */
+/* How often explore() has used each row */
 static unsigned int row_used[ARRAY_SIZE(transitions)];
 
 static bool facts_of(unsigned int i, struct smcr_close_facts *facts)
@@ -69,8 +69,8 @@ static void explore(void)
 }
 
 /*
- * What Part D of the conformance catalogue expects, written down state by
- * state as the catalogue has it, not event by event as the table under test.
+ * What Part D of the conformance catalogue expects, written state by state as
+ * in the catalogue, not event by event as in the table under test.
  */
 struct want {
 	u8 to;
@@ -96,7 +96,7 @@ static void w_error(struct want *w, int err, enum smcr_reason why)
 	w->why = why;
 }
 
-/* own A, and TCP reset unless TCP did that itself */
+/* own A, and @rst: TCP reset */
 static void w_abort(struct want *w, u8 to, bool rst)
 {
 	w_to(w, to, ACT(PURGE) | ACT(SEND_ABORT) | (rst ? ACT(TCP_RST) : 0));
@@ -111,7 +111,7 @@ static void w_active_abort(struct want *w, const struct smcr_close *c,
 	w_abort(w, c->rx_closed ? STATE(CLOSED) : STATE(PEER_ABORT_WAIT), rst);
 }
 
-/* The peer is done, the reader is not: what it wrote before its C stays */
+/* What the peer wrote before its C stays: only unsent data are dropped */
 static void w_keep_rx(struct want *w, const struct smcr_close *c)
 {
 	if (c->rx_closed) {
@@ -144,7 +144,7 @@ static bool w_abnormal_open(struct want *w, const struct smcr_close *c,
 			STATE(CLOSED) : STATE(PROCESS_ABORT), false);
 		w_error(w, ECONNRESET, SMCR_R_PEER_ABORT);
 		return true;
-	case SMCR_CONN_EV_TIMER:	/* the peer took nothing any more */
+	case SMCR_CONN_EV_TIMER:	/* the peer does not consume data */
 		if (c->want_closed) {
 			w_active_abort(w, c, true);
 			w->why = SMCR_R_CLOSE_TIMEOUT;
@@ -203,7 +203,7 @@ static bool w_lost(struct want *w, const struct smcr_close *c,
 	return true;
 }
 
-/* C now or after the drain; where it leads to */
+/* C now, and state @to, or after the drain */
 static void w_close(struct want *w, const struct smcr_close_facts *facts,
 		    u8 to)
 {
@@ -260,7 +260,7 @@ static void d_active(struct want *w, const struct smcr_close *c,
 	} else if (ev == SMCR_CONN_EV_RX_CLOSED) {
 		if (facts->unsent) {
 			w_reset_undeliverable(w);
-			w->acts &= ~ACT(PURGE);	/* our reader goes on */
+			w->acts &= ~ACT(PURGE);	/* unread data stay */
 			w->acts |= ACT(DROP_TX);
 			w->err = ECONNRESET;
 		} else {
@@ -346,7 +346,7 @@ static void d_app_close_wait(struct want *w, const struct smcr_close *c,
 	} else if (ev == SMCR_CONN_EV_RX_CLOSED) {
 		if (facts->unsent && first) {
 			w_reset_undeliverable(w);
-			w->acts &= ~ACT(PURGE);	/* our reader goes on */
+			w->acts &= ~ACT(PURGE);	/* unread data stay */
 			w->acts |= ACT(DROP_TX);
 			w->err = ECONNRESET;
 		} else {
@@ -383,7 +383,7 @@ static struct want part_d(const struct smcr_close *c, enum smcr_conn_ev ev,
 	};
 
 	if (c->st == STATE(CLOSED)) {
-		/* RMB-24: what is left to be said does not reach the new owner */
+		/* RMB-24: no message may reach the element's new owner */
 		if (ev == SMCR_CONN_EV_CONFLICT)
 			w.acts = ACT(NO_TX);
 		return w;
@@ -430,7 +430,7 @@ static struct want part_d(const struct smcr_close *c, enum smcr_conn_ev ev,
 		    ev != SMCR_CONN_EV_TIMER)
 			w.acts |= ACT(STOP_TIMER);
 	}
-	/* the peer's A ends the wait for its reading */
+	/* the peer's A ends the wait for it to consume data */
 	if (c->want_closed && w.to == STATE(PROCESS_ABORT))
 		w.acts |= ACT(STOP_TIMER);
 	if (c->tcp_rst)
@@ -477,7 +477,7 @@ TEST(transitions__total)
 	unsigned int st, ev, holds, r;
 	static bool first[ARRAY_SIZE(transitions)];
 
-	/* a row for everything, the last one for it without a condition */
+	/* each state and event has a row, and the last one has no condition */
 	for (st = 0; st < NR_SMCR_CONN_ST; st++)
 		for (ev = 0; ev < NR_SMCR_CONN_EV; ev++) {
 			const struct smcr_close_row *last = NULL;
@@ -534,7 +534,7 @@ TEST(transitions__arcs)
 			   0, "row %u (%s)", r, row->arc);
 	}
 
-	/* whatever was there: nothing of it is remembered */
+	/* all members are set, whatever was there */
 	memset(&c, 0xff, sizeof(c));
 	smcr_close_init(&c);
 	EXPECT_EQ(c.st, SMCR_CONN_ST_ACTIVE);
@@ -607,7 +607,7 @@ TEST(smcr_close_step__reason)
 	EXPECT_EQ(out.actions, SMCR_ACT_RELEASE | SMCR_ACT_STOP_TIMER);
 }
 
-/* A write whose completion is not known yet is no reason to reset */
+/* A pending write is no reason to reset */
 TEST(smcr_close_step__peer_closed_data_in_flight)
 {
 	struct smcr_close_facts facts = { .undrained = true };
@@ -626,7 +626,7 @@ TEST(smcr_close_step__peer_closed_data_in_flight)
 	EXPECT_EQ(out.err, ECONNRESET);
 }
 
-/* Events without any sense or order, over and over */
+/* Random events in random order, for one connection after the other */
 TEST(smcr_close_step__storm)
 {
 	struct smcr_close_facts facts;

@@ -11,7 +11,7 @@ static const struct smcr_ring rings[] = {
 	{ 0, 524288 },
 };
 
-/* The position, worked out from scratch */
+/* The position, computed from scratch */
 static struct smcr_pos pos_at(const struct smcr_ring *ring, u64 abs)
 {
 	u32 cap = ring->size - ring->base;
@@ -175,7 +175,7 @@ static u32 accepted(const struct smcr_ring *ring, u64 abs)
 
 TEST(smcr_pos_apply__nothing_else)
 {
-	/* every cursor there is, against what the position may become */
+	/* all cursors, against all positions that may follow */
 	static const struct smcr_ring small[] = { { 0, 5 }, { 4, 9 } };
 	static const u16 wraps[] = { 0, 1, 7, 32767, 65534, 65535 };
 	u32 r, w, off;
@@ -183,7 +183,7 @@ TEST(smcr_pos_apply__nothing_else)
 	for (r = 0; r < ARRAY_SIZE(small); r++)
 		for (w = 0; w < ARRAY_SIZE(wraps); w++)
 			for (off = 0; off < 5; off++)
-				/* 0 to 5 bytes further, each in one way */
+				/* 0 to 5 bytes further, one cursor each */
 				EXPECT_EQ(accepted(&small[r],
 						   5ULL * 65536 * 3 +
 						   5ULL * wraps[w] + off), 6);
@@ -229,7 +229,7 @@ TEST(smcr_pos_apply__limit)
 			EXPECT_EQ(rc, abs + n <= limit ? (int)n : -EPROTO);
 			EXPECT_EQ(pos.abs, rc < 0 ? abs : abs + n);
 		}
-		/* a limit behind the position lets nothing through */
+		/* with a limit below the position nothing is accepted */
 		if (cap > 1) {
 			struct smcr_pos pos = pos_at(ring, 1);
 			struct smcr_cursor cur = smcr_pos_cursor(ring, &pos);
@@ -374,7 +374,7 @@ TEST(smcr_seq_after__pairs)
 	for (i = 0; i < ARRAY_SIZE(pair); i++)
 		EXPECT_EQ(smcr_seq_after(pair[i].a, pair[i].b), pair[i].after);
 
-	/* everywhere on the circle the same */
+	/* the same for all numbers, across the wrap */
 	for (a = 0; a < 65536; a++) {
 		EXPECT_FALSE(smcr_seq_after((u16)a, (u16)a));
 		for (n = 1; n < 32768; n += n < 3 || n > 32764 ? 1 : 1091) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of net/core/dialect.c: what a group asks its version of the protocol. */
+/* Tests of net/core/dialect.c: what depends on the protocol's version. */
 #include "msgs.h"
 
 #include "dialect.h"
@@ -91,7 +91,7 @@ TEST(smcr_dialect_v1__messages_come_back)
 		rnd_llc(&in, types[i % 3]);
 		memset(buf, 0xa5, sizeof(buf));
 		v1->encode(&in, form, buf);
-		/* it writes as much as it says, and takes no more or less */
+		/* encodes .msg_len bytes, and decodes no other length */
 		for (j = v1->msg_len; j < sizeof(buf); j++)
 			EXPECT_EQ(buf[j], 0xa5);
 		EXPECT_EQ(buf[1], v1->msg_len);

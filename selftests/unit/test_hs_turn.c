@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of net/core/hs_turn.c: who runs a handshake. */
+/* Tests of net/core/hs_turn.c: which thread runs a handshake. */
 #include "ktap.h"
 
 #include "hs_turn.h"
@@ -30,16 +30,16 @@ TEST(smcr_turn_next__one_owner)
 				EXPECT_EQ(s.word, word);
 				continue;
 			}
-			/* who gets the turn gets it from nobody, but from himself */
+			/* a turn is got when free, or kept at PARK */
 			if (s.act == SMCR_TURN_OURS) {
 				EXPECT_TRUE(running(s.word));
 				EXPECT_EQ(running(word), ev == SMCR_TURN_EV_PARK);
 			}
-			/* and nobody loses it, except by PARK or END */
+			/* only PARK and END take the turn from a thread */
 			if (running(word) && !running(s.word))
 				EXPECT_TRUE(ev == SMCR_TURN_EV_PARK ||
 					    ev == SMCR_TURN_EV_END);
-			/* a stop is remembered until the end, and said there */
+			/* a stop is remembered, and reported at the end */
 			if (ev == SMCR_TURN_EV_END) {
 				EXPECT_EQ(s.act, word & SMCR_TURN_STOP ?
 					  SMCR_TURN_UNWANTED : SMCR_TURN_NONE);
@@ -48,7 +48,7 @@ TEST(smcr_turn_next__one_owner)
 				EXPECT_TRUE(!(word & SMCR_TURN_STOP) ||
 					    (s.word & SMCR_TURN_STOP));
 			}
-			/* work is queued exactly when the state says so */
+			/* work is queued exactly when PARKED becomes DUE */
 			EXPECT_EQ(s.act == SMCR_TURN_QUEUE,
 				  (word & SMCR_TURN_MASK) == SMCR_TURN_PARKED &&
 				  (s.word & SMCR_TURN_MASK) == SMCR_TURN_DUE);
@@ -61,19 +61,19 @@ TEST(smcr_turn_next__stop)
 	struct smcr_turn_step s;
 
 	covers("CONN-38");
-	/* what no thread is at is ours at once, also with the work queued */
+	/* STOP gets the turn if it is free, also with the work queued */
 	s = smcr_turn_next(SMCR_TURN_PARKED, SMCR_TURN_EV_STOP);
 	EXPECT_EQ(s.act, SMCR_TURN_OURS);
 	EXPECT_EQ(s.word, SMCR_TURN_RUNNING | SMCR_TURN_STOP);
 	s = smcr_turn_next(SMCR_TURN_DUE, SMCR_TURN_EV_STOP);
 	EXPECT_EQ(s.act, SMCR_TURN_OURS);
-	/* the work that comes then finds nothing to do */
+	/* the work that runs then has nothing to do */
 	EXPECT_EQ(smcr_turn_next(s.word, SMCR_TURN_EV_RUN).act, SMCR_TURN_NONE);
 	EXPECT_EQ(smcr_turn_next(SMCR_TURN_ENDED, SMCR_TURN_EV_RUN).act,
 		  SMCR_TURN_NONE);
 	EXPECT_EQ(smcr_turn_next(SMCR_TURN_PARKED, SMCR_TURN_EV_RUN).act,
 		  SMCR_TURN_NONE);
-	/* a thread that is about to park sees it first */
+	/* a thread that is about to park has to handle it first */
 	s = smcr_turn_next(SMCR_TURN_RUNNING, SMCR_TURN_EV_STOP);
 	EXPECT_EQ(s.act, SMCR_TURN_LATER);
 	s = smcr_turn_next(s.word, SMCR_TURN_EV_PARK);
@@ -105,18 +105,18 @@ TEST(smcr_turn_next__nonsense)
 }
 
 /*
- * All interleavings of: a worker that looks, then parks; @events things that
- * happen, each of which is a fact and then a KICK; a thread that stops it once.
- * Work that is queued runs at some time, once at a time. At the end either the
- * handshake has ended, or it has seen all the facts and is parked.
+ * All interleavings of: a worker that reads the facts, then parks; @events
+ * events, each of which sets a fact and then sends a KICK; a thread that stops
+ * the handshake once. Queued work runs at some time, one at a time. At the end
+ * the handshake has ended, or it has read all the facts and is parked.
  */
 struct world {
 	u32 word;
-	u32 facts;		/* that have happened */
-	u32 kicks;		/* ... and were told */
-	u32 seen;		/* by the last look */
-	u32 pc;			/* worker: 0 none, 1 to look, 2 to park, 3 to end */
-	u32 who;		/* who has the turn: 0 nobody, 1 worker, 2 stopper */
+	u32 facts;		/* facts that are set */
+	u32 kicks;		/* KICKs that have followed them */
+	u32 seen;		/* facts at the worker's last read */
+	u32 pc;			/* worker: 0 none, 1 to read, 2 to park, 3 to end */
+	u32 who;		/* has the turn: 0 none, 1 worker, 2 stopper */
 	u32 work;		/* queued */
 	u32 stopper;		/* 0 has to stop, 1 has the turn, 2 done */
 	bool ended;
@@ -218,7 +218,7 @@ static void explore(struct world w)
 		return;
 	ends++;
 	EXPECT_EQ(w.who, 0);
-	EXPECT_TRUE(w.ended);		/* it was stopped in every one of them */
+	EXPECT_TRUE(w.ended);		/* by a stop, which all have */
 	EXPECT_EQ(w.word, SMCR_TURN_ENDED);
 }
 

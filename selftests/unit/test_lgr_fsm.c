@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of net/core/lgr_fsm.c: a message that arrives in the midst of an
- * exchange, RFC 7609 3.5.5.3 (conformance catalogue, E.1). TEST LINK (LLC-73,
- * LLC-78, LLC-83) never comes to the machine, see test_link_test.c.
+ * Tests of net/core/lgr_fsm.c: a message that arrives during an exchange, RFC
+ * 7609 3.5.5.3 (conformance catalogue, E.1). TEST LINK (LLC-73, LLC-78, LLC-83)
+ * is not part of the machine, see test_link_test.c.
  */
 #include "lgr_rows.h"
 
 /* Every step of each exchange */
 static const char *const s_add[] = { S_REPLY, S_CONT, S_UP, S_CONF };
 static const char *const s_del[] = { S_DEL };
-/* ... of which the peer has not heard yet */
+/* Steps of an exchange before its first message is sent */
 static const char *const s_make[] = { S_MAKE };
 static const char *const s_move[] = { S_MOVE };
 static const char *const c_add[] = { C_MAKE, C_CONT, C_CONF, C_UP };
@@ -23,11 +23,11 @@ static const char *const c_rkey[] = { C_RKEY, C_TWO "want-rkey del; ready; " };
 #define END	"dead lgr-deleted; lose; 0>delete-link all orderly 0x20000 #end; +end/llc"
 #define LOST	"dead lgr-deleted; lose; release"
 
-/* The matrix: what follows in an exchange of the kind, in any step of it */
+/* The matrix: what follows in any step of an exchange of this kind */
 static const struct {
 	const char *ids, *event;
 	const char *add, *del, *rkey;	/* NULL: cannot happen, see below */
-	const char *unheard;		/* NULL: as in the exchange */
+	const char *unheard;		/* nothing sent yet; NULL: the same */
 } at_server[] = {
 	{ "LLC-74 LLC-79 LLC-84", "0<add-link 0", "", "", "", NULL },
 	{ "LLC-75 LLC-80 LLC-86", "0<delete-link 2 orderly", "", "", "", NULL },
@@ -39,7 +39,7 @@ static const struct {
 	  "0>confirm-rkey-cont! n=1 links=2 negative",
 	  "0>confirm-rkey-cont! n=1 links=2 negative", NULL, NULL },
 	{ "LLC-90 LLC-17", "0<delete-rkey", "", "", GONE, GONE },
-	/* its own wants wait, too */
+	/* its own requests wait, too */
 	{ "LLC-15", "want-link", "", "", "", NULL },
 	{ "LLC-15", "want-del 0 orderly", "", "", "", NULL },
 	{ "LLC-15", "timer retry", "", "", "", NULL },
@@ -51,7 +51,7 @@ static const struct {
 	  "stop 2; move 0", NULL, "move 0", NULL },
 	{ "LLC-76 LLC-81 LLC-88", "0<delete-link 0 all orderly reason=0x20000",
 	  LOST, LOST, LOST, NULL },
-	/* ... and what the step waits for it has given up: Linux waits 2 s */
+	/* the server has given up what the step waits for: Linux waits 2 s */
 	{ "LLC-89 LLC-15", "0<confirm-rkey n=1 links=2",
 	  "stop 2; " LEARNT, "stop 2; " LEARNT, LEARNT, NULL },
 	{ "LLC-15 LLC-33", "0<add-link 4 nic=3",
@@ -158,8 +158,8 @@ TEST(smcr_lgr_fsm__nothing_under_way)
 }
 
 /*
- * What was queued is done when the exchange is over, whether it has succeeded or
- * failed (LLC-91). What was ignored is not.
+ * Queued requests are carried out when the exchange is over, whether it has
+ * succeeded or failed (LLC-91). Ignored requests are not.
  */
 static const struct lgr_row afterwards[] = {
 	/* server: ADD LINK succeeds, or is given up */
@@ -214,7 +214,7 @@ static const struct lgr_row afterwards[] = {
 	  "stop 2" },
 	{ "LLC-90", S_DEL "0<delete-rkey unknown=0x80", "0<delete-link! 3",
 	  "stop 2; forget-rmb 0; 0>delete-rkey! negative mask=0x80" },
-	/* server: RKEY exchange; it ends as it likes */
+	/* server: RKEY exchange, with any result */
 	{ "LLC-84", S_RKEY "0<add-link 0", "0<confirm-rkey! n=1",
 	  "rkey-done ok; -rkey; make 2" },
 	{ "LLC-84", S_RKEY "0<add-link 0", "0<confirm-rkey! n=1 negative",
@@ -242,7 +242,7 @@ static const struct lgr_row afterwards[] = {
 	  "live 2; -retry; 2>confirm-link! 3; prepare" },
 	{ "LLC-15", C_MOVE "want-rkey", "moved 2",
 	  "0>delete-link! 3 0x20000 #answer 2; prepare" },
-	/* the server refuses what crosses its own, then it is begun again */
+	/* the server refuses what crosses its own, and it is begun again */
 	{ "LLC-85 LLC-60", C_RKEY "0<add-link 3 nic=2",
 	  "0<confirm-rkey! n=1 negative retry",
 	  "rkey-done again rkey-refused; -rkey" },
@@ -254,7 +254,7 @@ static const struct lgr_row afterwards[] = {
 	  "want-rkey",
 	  "made 2 no",
 	  "0>add-link! 3 rejected=1; prepare" },
-	/* who has prepared meanwhile does so again, with the links of then */
+	/* a DO_PREPARE that the exchange has overtaken is repeated */
 	{ "LLC-85 LLC-15", C_TWO "want-rkey; 0<add-link 3 nic=2", "ready",
 	  "" },
 	{ "LLC-85 LLC-15", C_TWO "want-rkey; 0<add-link 3 nic=2; ready",
@@ -282,14 +282,16 @@ static const struct lgr_row twice[] = {
 	  "1>delete-link 1 0x40000; +notice0/notice" },
 	{ "LLC-80", S_TWO "0<delete-link 2 orderly", "0<delete-link 2 orderly",
 	  "" },
-	/* one reply may be late, to what has been given up; not a second one */
+	/* one late reply to an abandoned request is allowed, no second one */
 	{ "LLC-08", S_REPLY "down 2 link-device", "0<add-link! 3 nic=2",
 	  "" },
 	{ "LLC-08", S_REPLY "down 2 link-device; 0<add-link! 3 nic=2",
 	  "0<add-link! 3 nic=2",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 3 0x10000; "
 	  "+step/llc" },
-	/* on the link that is to go it may be older than DELETE LINK */
+	/*
+	 * on the link itself it may be older than DELETE LINK: that stays valid
+	 */
 	{ "LLC-08", C_MOVE, "2<confirm-rkey n=1 links=2",
 	  "fail 2 llc-unexpected; 0>delete-link 3 0x40000; +notice2/notice" },
 	/* what has been given up is not answered any more */
@@ -298,7 +300,7 @@ static const struct lgr_row twice[] = {
 	  "made 2 nic=2 n=1", "" },
 	{ "LLC-15", C_CONF "0<confirm-rkey n=1 links=2; stopped 2",
 	  "0<add-link 3 nic=2", "make 2" },
-	/* a CONTINUATION of nothing is out of place as ever */
+	/* a CONTINUATION without CONFIRM RKEY is always unexpected */
 	{ "LLC-08", C_MAKE, "0<confirm-rkey-cont n=1 links=2",
 	  "fail 0 llc-unexpected; move 0; stop 2; 1>delete-link 1 0x40000; "
 	  "+notice0/notice" },
@@ -311,9 +313,9 @@ TEST(smcr_lgr_fsm__twice)
 }
 
 /*
- * A client's disorderly DELETE LINK of the link that carries the exchange: nobody
- * listens there any more (LLC-54), so the exchange ends at once, and the new link
- * is deleted as well if the client may know of it.
+ * A client's disorderly DELETE LINK of the link that carries the exchange: the
+ * client ignores what arrives there (LLC-54), so the exchange ends at once, and
+ * the new link is deleted as well if it may have been offered to the client.
  */
 static const struct lgr_row carrier[] = {
 	{ "LLC-75 LG-38", S_MAKE, "1<delete-link 1",

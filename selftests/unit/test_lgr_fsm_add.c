@@ -12,7 +12,7 @@
 
 /* Server */
 static const struct lgr_row server[] = {
-	/* it goes well */
+	/* success */
 	{ "LG-28 LLC-27", S_MAKE, "made 2 nic=2 n=1",
 	  "0>add-link 3; +step/llc" },
 	{ "LG-24 LLC-30", S_REPLY, "0<add-link! 3 nic=2",
@@ -46,7 +46,7 @@ static const struct lgr_row server[] = {
 	  "learn 2; up 2" },
 	{ "LLC-38", S_MAKE "made 2 nic=2 n=0;", "0<add-link! 3 nic=2",
 	  "connect 2; 0>add-link-cont 3 n=0; +step/llc" },
-	/* no RNIC, no queue pair: LG-27; with redundancy there is no hurry */
+	/* no RNIC, no queue pair: LG-27; with redundancy there is no retry */
 	{ "LG-27", S_ONE "want-link;", "made 1 no",
 	  "+retry/retry" },
 	{ "LG-27", S_ONE "want-link; made 1 no; want-link;", "made 1 no",
@@ -67,19 +67,19 @@ static const struct lgr_row server[] = {
 	  "stop 1; +retry/retry" },
 	{ "LG-27", S_ONE, "timer retry",
 	  "make 1" },
-	/* the client asks while the attempt is under way: at once, if it is in vain */
+	/* a notice during an attempt that fails: the next follows at once */
 	{ "LG-27", S_ONE "timer retry; 0<add-link 0;", "made 1 no",
 	  "+retry/retry*2; make 1" },
 	{ "LG-27", S_ONE "timer retry; 0<add-link 0; made 1 no;", "made 1 no",
 	  "+retry/retry*4" },
-	/* ... and not if it gets an offer, which is the answer */
+	/* not if the client gets an offer, which answers its notice */
 	{ "LG-27 LLC-74", S_ONE
 	  "timer retry; 0<add-link 0; made 1 nic=1 n=1;",
 	  "0<add-link! 3 rejected",
 	  "stop 1; +retry/retry*2" },
 	{ "LG-27 LG-32", S_ONE, "0<add-link 0",
 	  "make 1" },
-	/* its RNIC goes */
+	/* its RNIC is removed */
 	{ "LG-27", S_ONE "want-link;", "down 1 link-device",
 	  "stop 1; +retry/retry" },
 	{ "LG-34", S_MAKE, "down 2 link-device",
@@ -177,7 +177,7 @@ static const struct lgr_row client[] = {
 	  "up 2; agreed 2" },
 	{ "LLC-20", C_UP, "up 2",
 	  "live 2; -retry; 2>confirm-link! 3" },
-	/* on whichever link the server likes */
+	/* on any link that the server chooses */
 	{ "LLC-04", C_TWO "1<add-link 3 nic=2;", "made 2 nic=2 n=1",
 	  "1>add-link! 3; +step/llc" },
 	{ "LLC-04", C_TWO "1<add-link 3 nic=2; made 2 nic=2 n=1;",
@@ -222,7 +222,7 @@ static const struct lgr_row client[] = {
 	/* the notice, and what is taken for the answer to it */
 	{ "LG-31 LLC-35", C_ONE, "want-link",
 	  "0>add-link" },
-	/* not with as many links as may be, but when one is gone */
+	/* none with the maximum of links, but one when a link is gone */
 	{ "LG-11 LG-31", C2_TWO, "want-link",
 	  "" },
 	{ "LG-11 LG-31", C2_TWO "want-link; 0<delete-link 2;", "moved 1",
@@ -231,12 +231,12 @@ static const struct lgr_row client[] = {
 	  "make 1" },
 	{ "LLC-74", C_MAKE "want-link;", "made 2 no",
 	  "0>add-link! 3 rejected=1; 0>add-link" },
-	/* ... also one that could not be sent yet */
+	/* an offer also answers a notice that could not be sent yet */
 	{ "LLC-74", C_MAKE "want-link; 1<add-link 4 nic=2;", "made 3 no",
 	  "1>add-link! 4 rejected=1" },
 	{ "LLC-43 LG-31", C_ONE, "timer retry",
 	  "+retry/retry; 0>add-link" },
-	/* the server goes silent */
+	/* no message of the server arrives */
 	{ "LLC-42 LLC-10", C_CONT, "timer step",
 	  "fail 0 llc-timeout; move 0; fail 2 llc-timeout; "
 	  "1>delete-link 3 0x10000; +notice2/notice; "
@@ -278,7 +278,7 @@ static const struct lgr_row client[] = {
 	  "fail 2 llc-link-data; 0>delete-link 3 0x40000; +notice2/notice" },
 	{ "LLC-44", C_CONT, "down 2 link-device",
 	  "fail 2 link-error; 0>delete-link 3 0x10000; +notice2/notice" },
-	/* the server goes on until it has read that: it is answered (LLC-42) */
+	/* the server goes on until that arrives: it gets replies (LLC-42) */
 	{ "LLC-42", C_CONT "down 2 link-device;", "0<add-link-cont 3",
 	  "0>add-link-cont! 3 n=1" },
 	{ "LLC-42 LLC-40", C_MAKE "made 2 nic=2 n=5; 0<add-link-cont 3 n=5; "
@@ -305,7 +305,7 @@ static const struct lgr_row client[] = {
 	  "0<delete-link 3;",
 	  "moved 1",
 	  "0>delete-link! 3 0x10000 #answer 1; +retry/retry" },
-	/* the server has given it up, and cannot tell over its link (LLC-33) */
+	/* the server has given it up, and could not report that (LLC-33) */
 	{ "LLC-33", C_MAKE, "1<add-link 4 nic=2",
 	  "stop 2; make 3" },
 	{ "LLC-33", C_CONT, "1<add-link 4 nic=2",
@@ -336,7 +336,7 @@ TEST(smcr_lgr_fsm_add__client)
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
-/* Asymmetric links: one beside a single one, and only until there is a better */
+/* Asymmetric links: one beside a single one, until there is a symmetric one */
 #define S_ASYM	S_OFFER "0<add-link! 2 nic=0; 0<add-link-cont! 2; up 1; " \
 		"1<confirm-link! 2; made 2 no; "
 #define C_ASYM	C_START "0<add-link 2 nic=1; made 1 nic=0 n=1; " \
@@ -402,7 +402,7 @@ static void attempt(struct lgr_rig *r, const char *event, const char *want)
 		   want, got);
 }
 
-/* Nothing comes of it; T_RETRY is armed for "+retry/retry", times @times */
+/* The attempt fails; T_RETRY is armed for "+retry/retry", times @times */
 static void in_vain(struct lgr_rig *r, const char *times)
 {
 	char want[40];
@@ -413,8 +413,8 @@ static void in_vain(struct lgr_rig *r, const char *times)
 }
 
 /*
- * Which attempt it is, for the choice of an RNIC. A notice sets the back-off back
- * once until the timer is over; an own RNIC always does.
+ * The number of an attempt, for the choice of an RNIC. A notice resets the
+ * back-off once until the timer expires; an own RNIC always does.
  */
 TEST(smcr_lgr_fsm_add__attempts)
 {
@@ -433,7 +433,7 @@ TEST(smcr_lgr_fsm_add__attempts)
 	}
 	attempt(&r, "0<add-link 0", "cause 0");
 	in_vain(&r, "");
-	/* more of them: each is an attempt, but it takes longer to the next one */
+	/* further notices: each begins an attempt, and the back-off grows */
 	attempt(&r, "0<add-link 0", "cause 1");
 	in_vain(&r, "*2");
 	for (i = 0; i < 3; i++) {
@@ -445,31 +445,33 @@ TEST(smcr_lgr_fsm_add__attempts)
 	in_vain(&r, "");
 	attempt(&r, "0<add-link 0", "cause 1");
 	in_vain(&r, "*2");
-	/* the client has answered none of these: what was the cause still is */
+	/* the client has answered no attempt: the cause still holds */
 	attempt(&r, "timer retry", "cause 2");
 	in_vain(&r, "*4");
 	attempt(&r, "0<add-link 0", "cause 0");
 	in_vain(&r, "");
-	/* it goes on with other RNICs for ever */
+	/* attempts go on with other RNICs, for ever */
 	for (i = 0; i < 1000; i++) {
 		lgr_event(&r, "timer retry");
 		EXPECT_TRUE(r.out.act[0].n);
 		in_vain(&r, i < 1 ? "*2" : i < 2 ? "*4" : i < 3 ? "*8" : "*16");
 	}
-	/* a new link: the next notice is the first one again */
+	/* after a new link the next notice is a first one again */
 	lgr_situation(&r, S_ONE "0<add-link 0; made 1 nic=1 n=1; "
 		      "0<add-link! 3 nic=1; 0<add-link-cont! 3; up 1; "
 		      "1<confirm-link! 3; made 2 no; down 1 link-error; "
 		      "0<delete-link! 3; stopped 1;");
 	attempt(&r, "0<add-link 0", "cause 0");
-	/* it has, or there is a notice that it may not have sent before */
+	/* it has answered: no cause, unless there was a notice meanwhile */
 	lgr_situation(&r, S_ONE "want-link; made 1 nic=1 n=1; "
 		      "0<add-link! 3 rejected; stopped 1;");
 	attempt(&r, "timer retry", "again 1");
 	lgr_situation(&r, S_ONE "want-link; made 1 nic=1 n=1; 0<add-link 0; "
 		      "0<add-link! 3 rejected; stopped 1;");
 	attempt(&r, "timer retry", "cause 1");
-	/* the one that follows a new link at once has no cause of its own */
+	/*
+	 * the attempt that follows a new link at once has no cause of its own
+	 */
 	lgr_situation(&r, S_OFFER "0<add-link! 2 nic=0; 0<add-link-cont! 2; "
 		      "up 1;");
 	attempt(&r, "1<confirm-link! 2", "again 0");
@@ -518,8 +520,8 @@ TEST(smcr_lgr_fsm_add__numbers)
 }
 
 /*
- * A link that stays is the oldest however many came and went beside it: requests go
- * over it, and its RNICs are the first of the group.
+ * A link that stays is the oldest, however many were added and deleted
+ * meanwhile: requests go over it, and its RNICs are the first of the group.
  */
 TEST(smcr_lgr_fsm_add__ages)
 {

@@ -9,7 +9,7 @@
 
 enum { LINKS = 3 };
 
-/* Texts that are made for a link; each is good until four more were made */
+/* A formatted text; valid until the fourth call from this one */
 static const char *__attribute__((format(printf, 1, 2)))
 text(const char *fmt, ...)
 {
@@ -38,7 +38,7 @@ static u8 over(u8 k)
 	return k ? 0 : 1;
 }
 
-/* What follows when link @k of three is spoilt, and nothing is under way */
+/* What follows when link @k of three fails, and no exchange is under way */
 static const char *link_failed(bool server, u8 k, const char *why)
 {
 	const char *end = server ? "+step/llc" : text("+notice%u/notice", k);
@@ -47,12 +47,12 @@ static const char *link_failed(bool server, u8 k, const char *why)
 		    why, k, over(k), k + 1, end);
 }
 
-/* LLC-08: nobody waits for these, or may say them */
+/* LLC-08: messages that are not awaited, or that the peer may not send */
 static const char *const nobody_waits[] = {
 	"confirm-link 1", "confirm-link! 1", "add-link! 4", "add-link-cont 4",
 	"add-link-cont! 4", "delete-link! 1", "confirm-rkey!",
 	"confirm-rkey-cont", "confirm-rkey-cont!", "delete-rkey!",
-	/* only a server's: a number, the queue pair or the GID is missing */
+	/* from a server: number, queue pair or GID is missing */
 	"add-link 0", "add-link 4 qpn=0", "add-link 4 gid=0",
 };
 
@@ -81,8 +81,8 @@ TEST(smcr_lgr_fsm_bad__out_of_place)
 }
 
 /*
- * In the midst of an exchange a reply that it does not wait for spoils the link on
- * which it comes, whichever that is.
+ * During an exchange, a reply that it does not wait for fails the link on which
+ * it arrives, whichever that is.
  */
 static const struct {
 	const char *before;
@@ -126,7 +126,7 @@ TEST(smcr_lgr_fsm_bad__reply_in_step)
 			for (k = 0; k < LINKS; k++) {
 				bool due = !strcmp(steps[i].awaits, replies[j]);
 
-				/* a wrong CONFIRM LINK spoils what it is about */
+				/* a wrong CONFIRM LINK fails the new link */
 				if (due && (!k || j == 0))
 					continue;
 				spoils(steps[i].before, k, replies[j], 3);
@@ -149,7 +149,7 @@ TEST(smcr_lgr_fsm_bad__confirm_link)
 	row("LLC-05", S_CONF, "0<confirm-link! 3", s_want);
 	row("LLC-05", S_CONF, "1<confirm-link! 3", s_want);
 	for (k = 0; k < LINKS; k++) {
-		/* the new link's RTokens have come over link k */
+		/* the new link's RTokens have arrived over link k */
 		const char *conf = text(C_THREE "%u<add-link 4 nic=3; "
 					"made 3 nic=3 n=1; "
 					"%u<add-link-cont 4; ", k, k);
@@ -162,7 +162,7 @@ TEST(smcr_lgr_fsm_bad__confirm_link)
 	}
 }
 
-/* A client's notice says that it has an RNIC, and nothing that could be wrong */
+/* A client's notice has no content that could be wrong */
 TEST(smcr_lgr_fsm_bad__notice)
 {
 	static const char *const notices[] = {
@@ -193,7 +193,7 @@ TEST(smcr_lgr_fsm_bad__add_link)
 		row("LG-08", text(C_THREE "%u<add-link 4 nic=%u;", k, k),
 		    text("made 3 nic=%u n=1", k),
 		    text("stop 3; %u>add-link! 4 rejected=1", k));
-		/* the client's answer makes it one, whichever link it doubles */
+		/* the client's reply makes it parallel to link k */
 		row("LLC-31 LG-08",
 		    text(S_THREE "want-link; made 3 nic=%u n=1;", k),
 		    text("0<add-link! 4 nic=%u", k),
@@ -246,7 +246,7 @@ TEST(smcr_lgr_fsm_bad__rtokens)
 	}
 }
 
-/* LLC-49: DELETE LINK of a link that there is not */
+/* LLC-49: DELETE LINK of a link that does not exist */
 TEST(smcr_lgr_fsm_bad__delete_link)
 {
 	u8 k;
@@ -261,7 +261,7 @@ TEST(smcr_lgr_fsm_bad__delete_link)
 	}
 }
 
-/* LLC-54: the client has asked to delete the link: stale, but for the end */
+/* LLC-54: the client has asked to delete the link: stale, but not the end */
 TEST(smcr_lgr_fsm_bad__stale)
 {
 	static const char *const stale[] = {
