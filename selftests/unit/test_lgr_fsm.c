@@ -289,9 +289,7 @@ static const struct lgr_row twice[] = {
 	  "0<add-link! 3 nic=2",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 3 0x10000; "
 	  "+step/llc" },
-	/*
-	 * on the link itself it may be older than DELETE LINK: that stays valid
-	 */
+	/* on the link itself it may be older than DELETE LINK, which holds */
 	{ "LLC-08", C_MOVE, "2<confirm-rkey n=1 links=2",
 	  "fail 2 llc-unexpected; 0>delete-link 3 0x40000; +notice2/notice" },
 	/* what has been given up is not answered any more */

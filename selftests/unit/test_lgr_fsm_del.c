@@ -6,7 +6,7 @@
  */
 #include "lgr_rows.h"
 
-/* Server; at something else when the client's notice comes */
+/* Server; S_NOTED: the client's notice arrives during another exchange */
 #define S_NOTED	S_TWO "want-rkey; ready; 0<delete-link 2 orderly reason=0x20000; "
 static const struct lgr_row server[] = {
 	/* by the operator: connections move first, then the client is asked */
@@ -22,7 +22,7 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "LG-34", S_THREE "want-del 2 reason=0x30000;", "moved 2",
 	  "0>delete-link 3 0x30000; +step/llc" },
-	/* not the only one, nor one that goes already */
+	/* not the only one, nor one that is being deleted already */
 	{ "LG-34", S_ONE, "want-del 0 orderly",
 	  "" },
 	{ "LG-34", S_MOVE, "want-del 2",
@@ -38,7 +38,7 @@ static const struct lgr_row server[] = {
 	  "0<confirm-rkey! n=1; moved 0;",
 	  "1<delete-link! 1",
 	  "stop 0; +retry/retry" },
-	/* each side wants another one to go: the client's, on which it does not listen */
+	/* each side wants to delete one: the client's goes (LLC-54) */
 	{ "LLC-54", S_TWO
 	  "want-rkey; ready; want-del 0 orderly; 0<delete-link 2 orderly reason=0x20000;",
 	  "0<confirm-rkey! n=1",
@@ -48,7 +48,7 @@ static const struct lgr_row server[] = {
 	  "0<confirm-rkey! n=1; moved 1;",
 	  "0<delete-link! 2",
 	  "stop 1; +retry/retry" },
-	/* the own one carries what the client has to hear, though it is the younger */
+	/* the own one carries the request, though younger: it is not ignored */
 	{ "LLC-54", S_TWO
 	  "want-rkey; want-del 1 orderly; 1<delete-link 1 orderly reason=0x20000;",
 	  "ready",
@@ -72,7 +72,7 @@ static const struct lgr_row server[] = {
 	  "move 0; 1>delete-link 1 0x40000; +step/llc" },
 	{ "LG-26 LG-27", S_TWO "down 0 link-error;", "1<delete-link! 1",
 	  "stop 0; +retry/retry" },
-	/* once more, and none of what is already gone */
+	/* no second failure, and none of a deleted link */
 	{ "FO-02", S_TWO "down 0 link-error;", "down 0 link-error",
 	  "" },
 	{ "FO-02", S_TWO "down 0 link-error; 1<delete-link! 1;",
@@ -84,7 +84,7 @@ static const struct lgr_row server[] = {
 	  "dead link-error; lose; release" },
 	{ "LG-44", S_TWO "down 0 link-error;", "down 1 link-device",
 	  "dead link-device; lose; release" },
-	/* no reply: the carrying link is bad too, both go over a third */
+	/* no reply: the carrying link has failed, too; both go over a third */
 	{ "LLC-50 LLC-10", S_DEL, "timer step",
 	  "fail 0 llc-timeout; move 0; 1>delete-link 3 orderly 0x20000; "
 	  "+step/llc" },
@@ -96,7 +96,7 @@ static const struct lgr_row server[] = {
 	  "move 0; 1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LLC-50 LG-44", S_TWO "down 0 link-error;", "timer step",
 	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
-	/* a reply is to what it names, and comes on the link of the request */
+	/* a reply names the request's link, and arrives where that was sent */
 	{ "LLC-08", S_DEL, "0<delete-link! 1",
 	  "fail 0 llc-link-data; move 0; "
 	  "1>delete-link 3 orderly 0x20000; +step/llc" },
@@ -110,7 +110,7 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "LLC-54", S_DEL "1<delete-link 1 orderly;", "1<delete-link! 3",
 	  "stop 2; move 0 orderly" },
-	/* loss while connections move */
+	/* failures while connections move */
 	{ "LG-34", S_MOVE, "down 2 link-error",
 	  "" },
 	{ "LG-34", S_MOVE "down 2 link-error;", "moved 2",
@@ -121,10 +121,10 @@ static const struct lgr_row server[] = {
 	  "1>delete-link 3 orderly 0x20000; +step/llc" },
 	{ "LG-34", S_DEL, "down 2 link-error",
 	  "" },
-	/* of those that are left the one that still works stays */
+	/* of the remaining links the one that still works stays */
 	{ "FO-24", S_MOVE "down 0 link-error;", "down 1 link-error",
 	  "stay 2; move 1; 2>delete-link 1 0x10000; +step/llc" },
-	/* ... until there is another one, which is asked for again and again */
+	/* it stays until there is another one, for which there are retries */
 	{ "LG-34", S_TWO "want-del 1 orderly; down 0 link-error; 1<delete-link! 1; "
 	  "stopped 0; timer retry; made 0 nic=2 n=1; 1<add-link! 3 nic=2; "
 	  "1<add-link-cont! 3; up 0;", "0<confirm-link! 3",
@@ -133,7 +133,7 @@ static const struct lgr_row server[] = {
 	  "stopped 0; timer retry; made 0 nic=2 n=1; 1<add-link! 3 nic=2; "
 	  "1<add-link-cont! 3; up 0; 0<confirm-link! 3;", "moved 1",
 	  "0>delete-link 2 orderly 0x20000; +step/llc" },
-	/* ... and if the client wants it to go it says so */
+	/* if the client wanted to delete it, it has to send another notice */
 	{ "LG-34", S_TWO "0<delete-link 2 orderly reason=0x20000; down 0 link-error; "
 	  "moved 1; 1<delete-link! 1; stopped 0; timer retry; made 0 nic=2 n=1; "
 	  "1<add-link! 3 nic=2; 1<add-link-cont! 3; up 0;", "0<confirm-link! 3",
@@ -147,7 +147,7 @@ static const struct lgr_row server[] = {
 	  "stay 1; move 0; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LG-44", S_MOVE "down 0 link-error; down 1 link-error;",
 	  "down 2 link-error", "dead link-error; lose; release" },
-	/* ... the client may not listen there before its own timer is over */
+	/* the client may ignore requests there until its own timer expires */
 	{ "LLC-50 LLC-54", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1; "
 	  "down 0 link-error;", "timer step",
 	  "+step/notice" },
@@ -157,7 +157,7 @@ static const struct lgr_row server[] = {
 	{ "LLC-50 LLC-54", S_TWO "0<delete-link 2 orderly reason=0x20000; moved 1; "
 	  "down 0 link-error; timer step;", "1<delete-link! 1",
 	  "stop 0; +retry/retry" },
-	/* ... the client, which does not listen there, says that it goes on with it */
+	/* the client ignores requests there, and has to report that it stays */
 	{ "FO-24 LG-38", S_NOTED, "down 0 link-error",
 	  "move 0; rkey-done again link-error; -rkey; +notice1/notice" },
 	{ "FO-24 LG-38", S_REPLY "0<delete-link 2 orderly reason=0x20000;",
@@ -169,7 +169,7 @@ static const struct lgr_row server[] = {
 	{ "FO-24 LG-38", S_NOTED "down 0 link-error; 1<delete-link 1 reason=0x10000;",
 	  "1<delete-link! 1",
 	  "stop 0; +retry/retry" },
-	/* ... nothing is begun until then */
+	/* nothing is begun before that */
 	{ "LLC-54", S_NOTED "down 0 link-error;", "want-rkey",
 	  "" },
 	{ "LLC-54", S_NOTED "down 0 link-error;", "want-link",
@@ -182,17 +182,17 @@ static const struct lgr_row server[] = {
 	  "+notice1/notice" },
 	{ "LLC-17", S_NOTED "down 0 link-error;", "1<delete-rkey",
 	  "forget-rmb 1; 1>delete-rkey!" },
-	/* ... nor is it waited for without end */
+	/* the wait for it has an end */
 	{ "LLC-54 LG-40", S_NOTED "down 0 link-error;", "timer notice 1",
 	  "dead link-deleted; lose; "
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LG-44", S_NOTED "down 0 link-error;", "down 1 link-error",
 	  "dead link-error; lose; release" },
-	/* ... and an answer on it says so, too, when the notice is the older one */
+	/* a reply on it shows that, too, if the notice is older */
 	{ "FO-24 LLC-54", S_THREE "want-del 0; moved 0; 1<delete-link 2 reason=0x10000; "
 	  "0<delete-link 3 orderly reason=0x20000;", "2<delete-link! 1 reason=0x100000",
 	  "stop 0; +retry/retry; 2>delete-link 2 0x10000; +step/llc" },
-	/* ... unless it asks again there, or has lost it */
+	/* not if the client asks again there, or has lost it */
 	{ "LLC-47", S_NOTED "down 0 link-error;",
 	  "1<delete-link 2 orderly reason=0x20000",
 	  "-notice1; dead link-deleted; lose; "
@@ -228,12 +228,12 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "LLC-49", S_DEL "0<delete-link! 3;", "0<delete-link 3",
 	  "" },
-	/* ... long gone, but the client has just made it: it was offered over a slow link */
+	/* deleted long ago, but just made by the client: its offer was slow */
 	{ "LLC-49", S_DEL "0<delete-link! 3; stopped 2;", "0<delete-link 3",
 	  "0>delete-link! 3 0x100000" },
 	/*
-	 * ... or to be deleted anyway: the client does not listen there any more,
-	 * so what was begun on it is in vain
+	 * to be deleted anyway: the client ignores requests there from now on,
+	 * so that an exchange that was begun on it has failed
 	 */
 	{ "LLC-54 LLC-75", S_REPLY "want-del 0 orderly;",
 	  "1<delete-link 1 orderly",
@@ -246,7 +246,7 @@ static const struct lgr_row server[] = {
 	  "fail 0 link-deleted; move 0" },
 	{ "LG-38 LLC-80", S_MOVE, "0<delete-link 3",
 	  "fail 2 link-deleted" },
-	/* a request goes where the client listens, to the last (LLC-54) */
+	/* requests go where they are not ignored, as long as possible */
 	{ "LLC-54 LLC-80", S_THREE "want-rkey; ready via=2; "
 	  "want-del 0 orderly; want-del 1 orderly; want-del 2; "
 	  "2<delete-link 1 orderly; 2<delete-link 2 orderly; "
@@ -266,7 +266,7 @@ static const struct lgr_row server[] = {
 	  "release" },
 	{ "LLC-50", S_ONE "0<delete-link 1; end-sent 0;", "timer end",
 	  "release" },
-	/* ... when nothing else is under way */
+	/* only when no other exchange is under way */
 	{ "LLC-80", S_TWO "down 0 link-error;", "1<delete-link 2 orderly",
 	  "" },
 	{ "LLC-80 LLC-47", S_TWO
@@ -284,7 +284,7 @@ static const struct lgr_row server[] = {
 	  "0<add-link! 3 rejected",
 	  "stop 1; +retry/retry*2; dead link-deleted; lose; "
 	  "0>delete-link 1 orderly 0x10000 #end; +end/llc" },
-	/* ... by then there is another one */
+	/* not if there is another one by then */
 	{ "LLC-75", S_ONE
 	  "timer retry; made 1 nic=1 n=1; 0<delete-link 1; "
 	  "0<add-link! 3 nic=1; 0<add-link-cont! 3; up 1;",
@@ -362,7 +362,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-50", C_MOVE, "down 0 link-error",
 	  "move 0; fail 2 link-deleted; 1>delete-link 1 0x10000; "
 	  "+notice0/notice" },
-	/* nor is the answer to what was asked on it waited for */
+	/* the reply to a request on it is not waited for */
 	{ "LLC-50 LLC-13", C_THREE "want-rkey; ready via=2; "
 	  "0<delete-link 3 orderly reason=0x20000;",
 	  "down 0 link-error",
@@ -379,7 +379,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-50", C_MOVE "1<delete-link 1; moved 0;",
 	  "1<delete-link 3 orderly",
 	  "1>delete-link! 3 0x10000 #answer 2" },
-	/* it cannot begin another one over the same link */
+	/* the server may not begin another one over the same link */
 	{ "LLC-15 LLC-08", C_MOVE, "0<delete-link 2",
 	  "fail 0 llc-unexpected; move 0; fail 2 link-deleted; "
 	  "1>delete-link 1 0x40000; +notice0/notice" },
@@ -391,7 +391,7 @@ static const struct lgr_row client[] = {
 	  "1>delete-link! 3 0x100000; +notice0/notice" },
 	{ "LG-36", C_MOVE "moved 2; stopped 2;", "answer-sent 2",
 	  "" },
-	/* it fails meanwhile */
+	/* the link fails meanwhile */
 	{ "LG-34", C_MOVE, "down 2 link-error",
 	  "0>delete-link 3 0x10000; +notice2/notice" },
 	{ "LG-34", C_MOVE "down 2 link-error;", "moved 2",
@@ -417,7 +417,7 @@ static const struct lgr_row client[] = {
 	{ "LG-36", C_ONE "0<add-link 3 nic=1;", "0<delete-link 1",
 	  "stop 1; dead link-deleted; lose; "
 	  "0>delete-link! 1 0x10000 #end; +end/llc" },
-	/* a link fails: it asks the server, and goes on without it */
+	/* a link fails: the client sends a notice, and goes on without it */
 	{ "LLC-47 LG-37 LG-48", C_TWO, "down 0 link-error",
 	  "move 0; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-48", C_TWO, "down 0 llc-opcode",
@@ -433,23 +433,23 @@ static const struct lgr_row client[] = {
 	  "dead link-error; lose; release" },
 	{ "LG-44", C_TWO "down 0 link-error;", "down 1 link-error",
 	  "dead link-error; lose; release" },
-	/* the one that it wanted to go still works, and stays */
+	/* the link that it wanted to delete still works, and stays */
 	{ "FO-24 LG-38", C_TWO "want-del 0 orderly;", "down 1 link-error",
 	  "move 1; 0>delete-link 2 0x10000; +notice1/notice" },
 	{ "FO-24", C_TWO "1<delete-link 1 orderly reason=0x20000;",
 	  "down 1 link-error", "stay 0; move 1; 0>delete-link 2 0x10000; +notice1/notice" },
-	/* ... until there is another one */
+	/* it stays until there is another one */
 	{ "LG-42", C_TWO "want-del 0 orderly; down 1 link-error; 0<delete-link 2; "
 	  "answer-sent 1; stopped 1; 0<add-link 3 nic=1; made 1 nic=1 n=1; "
 	  "0<add-link-cont 3; 1<confirm-link 3;", "up 1",
 	  "live 1; -retry; 1>confirm-link! 3; 1>delete-link 1 orderly 0x20000" },
-	/* ... and what the server has said there meanwhile counts then (LLC-54) */
+	/* requests that were ignored there are processed then (LLC-54) */
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly; 0<confirm-rkey n=1 links=2; "
 	  "0<delete-link 2 orderly;", "down 1 link-error",
 	  "move 1; 0>delete-link 2 0x10000; +notice1/notice; "
 	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2; "
 	  "0>delete-link! 2 0x10000 #answer 1; -notice1; +retry/retry" },
-	/* ... that it has lost the other one counts at once */
+	/* that the server has lost the other link counts at once */
 	{ "FO-24 LLC-54", C_TWO "want-del 0 orderly;", "0<delete-link 2",
 	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
 	  "+notice1/notice; 0>delete-link! 2 0x10000 #answer 1; -notice1; "
@@ -474,7 +474,7 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LG-42", C_ONE, "want-del 0 orderly",
 	  "" },
-	/* ... the server may put it off (I-53): notices of other links may follow meanwhile */
+	/* the server may delay it (I-53): notices of other links may follow */
 	{ "LG-38 LLC-51", C_TWO "want-del 0 orderly;", "timer notice 0",
 	  "" },
 	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly;", "1<add-link 4 nic=3",
@@ -488,7 +488,7 @@ static const struct lgr_row client[] = {
 	  "2<delete-link 2 orderly reason=0x20000; moved 1; answer-sent 1; stopped 1;",
 	  "2<delete-link 1 orderly reason=0x20000",
 	  "move 0 orderly" },
-	/* ... but not when the link fails */
+	/* not if the link fails */
 	{ "LG-38 LLC-47", C_TWO "want-del 0 orderly;", "down 0 link-error",
 	  "move 0; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LG-38 LLC-51", C_TWO "want-del 0 orderly; down 0 link-error;", "timer notice 0",
@@ -496,10 +496,10 @@ static const struct lgr_row client[] = {
 	{ "LG-38 LLC-47", C_TWO "want-del 0 orderly; down 0 link-error;",
 	  "1<delete-link 1 orderly reason=0x20000",
 	  "1>delete-link! 1 0x20000 #answer 0; -notice0; +retry/retry" },
-	/* ... one that goes at once has failed for the server */
+	/* with a disorderly notice it has failed for the server already */
 	{ "LG-38", C_TWO "want-del 0;", "down 0 link-error",
 	  "move 0" },
-	/* ... nor if what the server asks then is lost */
+	/* nor if the server's request is lost then */
 	{ "LG-38 LLC-51", C_THREE "want-del 0 orderly; "
 	  "1<delete-link 1 orderly reason=0x20000;", "down 1 link-error",
 	  "move 1; fail 0 link-deleted; 2>delete-link 1 0x20000; +notice0/notice; "
@@ -508,7 +508,7 @@ static const struct lgr_row client[] = {
 	  "2<delete-link 1 orderly reason=0x20000;", "down 2 link-error",
 	  "move 2; fail 0 link-deleted; 1>delete-link 1 0x20000; +notice0/notice; "
 	  "1>delete-link 3 0x10000; +notice2/notice" },
-	/* stale: what the server says on it meanwhile, but for the end (LLC-54) */
+	/* stale: requests of the server on it, except for the end (LLC-54) */
 	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<add-link 3 nic=2",
 	  "" },
 	{ "LLC-54", C_TWO "want-del 0 orderly;", "0<confirm-rkey n=1 links=2",
@@ -521,7 +521,7 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LLC-54 LLC-88", C_TWO "want-del 0 orderly;", "0<delete-link 0 all",
 	  "dead lgr-deleted; lose; release" },
-	/* ... but for replies: what was asked before is over with them */
+	/* replies are not stale: they end requests from before */
 	{ "LLC-54", C_THREE "want-rkey; ready via=0; want-del 0 orderly;",
 	  "0<confirm-rkey! n=2",
 	  "rkey-done ok; -rkey" },
@@ -532,7 +532,7 @@ static const struct lgr_row client[] = {
 	  "" },
 	{ "LLC-54 LLC-88", C_TWO "down 0 link-error;", "0<delete-link 0 all",
 	  "dead lgr-deleted; lose; release" },
-	/* no request of the server: the link that carried the notice, too */
+	/* no request of the server: the link of the notice has failed, too */
 	{ "LLC-51 LLC-10", C_THREE "down 0 link-error;", "timer notice 0",
 	  "fail 1 llc-timeout; move 1; 2>delete-link 1 0x10000; "
 	  "+notice0/notice; 2>delete-link 2 0x10000; +notice1/notice" },
@@ -546,7 +546,7 @@ static const struct lgr_row client[] = {
 	  "fail 1 llc-timeout; dead llc-timeout; lose; release" },
 	{ "LLC-51", C_TWO, "timer notice 0",
 	  "" },
-	/* the server is at something else first: it is alive, and comes to it */
+	/* the server has another exchange first: its request will follow */
 	{ "LLC-51", C_THREE "down 0 link-error;", "1<add-link 4 nic=3",
 	  "make 3; +notice0/notice" },
 	{ "LLC-51", C_THREE "down 0 link-error; 1<add-link 4 nic=3; "
@@ -558,10 +558,10 @@ static const struct lgr_row client[] = {
 	{ "LLC-51", C_FOUR "down 0 link-error; want-del 3;",
 	  "1<delete-link 1",
 	  "1>delete-link! 1 0x10000 #answer 0; -notice0; +notice3/notice" },
-	/* ... but not for ever, nor is an RMB a part of that */
+	/* an RKEY exchange is no reason to wait longer */
 	{ "LLC-51", C_THREE "down 0 link-error;", "1<confirm-rkey n=1 links=3",
 	  "learn-rmb 1 last; 1>confirm-rkey! n=1 links=3" },
-	/* the server does not know it */
+	/* the server has no such link */
 	{ "LLC-49", C_TWO "down 0 link-error;",
 	  "1<delete-link! 1 reason=0x100000",
 	  "-notice0; stop 0; +retry/retry" },
@@ -569,8 +569,8 @@ static const struct lgr_row client[] = {
 	  "1<delete-link! 1 reason=0x100000",
 	  "move 0; stop 0; +retry/retry" },
 	/*
-	 * Without redundancy it tells the server now and then that another link could
-	 * be had, however the last one but one has gone
+	 * Without redundancy the client sends a notice now and then that
+	 * another link is possible, however the last but one has ended
 	 */
 	{ "LG-27 LG-31", C_TWO "down 0 link-error; 1<delete-link 1; "
 	  "answer-sent 0; stopped 0;", "timer retry",
@@ -587,7 +587,7 @@ static const struct lgr_row client[] = {
 	  "0>add-link" },
 };
 
-/* A server that has something else to do all the time does not keep it waiting */
+/* Other exchanges of the server do not delay the end of the wait for ever */
 TEST(smcr_lgr_fsm_del__notice_waits)
 {
 	struct lgr_rig r;
@@ -607,7 +607,7 @@ TEST(smcr_lgr_fsm_del__notice_waits)
 	EXPECT_TRUE(strstr(r.said, "fail 1 llc-timeout"));
 }
 
-/* A client that wants the one and the other of two links to go in turn */
+/* A client that asks to delete the one and the other of two links in turn */
 TEST(smcr_lgr_fsm_del__to_and_fro)
 {
 	struct lgr_rig r;
@@ -636,7 +636,7 @@ TEST(smcr_lgr_fsm_del__client)
 #define S_END	S_TWO "want-end orderly reason=0x20000; "
 #define C_END	C_TWO "want-end orderly reason=0x20000; "
 static const struct lgr_row end[] = {
-	/* server: its adapter says that it was delivered (LLC-53) */
+	/* server: the send completion shows that it was delivered (LLC-53) */
 	{ "LG-40", S_TWO, "want-end orderly reason=0x20000",
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-53", S_END, "end-sent 0",
@@ -656,7 +656,7 @@ static const struct lgr_row end[] = {
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-52", S_END, "down 1 link-error",
 	  "" },
-	/* one that leaves still works */
+	/* a link that drains still works */
 	{ "LLC-52", S_TWO "want-del 1 orderly; want-end orderly reason=0x20000;",
 	  "down 0 link-error",
 	  "1>delete-link all orderly 0x20000 #end; +end/llc" },
@@ -664,19 +664,19 @@ static const struct lgr_row end[] = {
 	  "release" },
 	{ "LG-40", S_MOVE "moved 2;", "want-end orderly reason=0x20000",
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
-	/* not told at all: the peer must not know, or cannot */
+	/* no message: the caller wants none, or there is no link for one */
 	{ "LG-44", S_TWO, "want-end",
 	  "release" },
 	{ "LG-44", C_TWO, "want-end",
 	  "release" },
 	{ "LG-44", "S:", "want-end reason=0x20000",
 	  "settled decline confirm-link-fail; release" },
-	/* there is no more time */
+	/* the time for it has ended */
 	{ "LLC-52", S_END, "timer end-now",
 	  "release" },
 	{ "LLC-52", C_END "end-sent 0;", "timer end-now",
 	  "release" },
-	/* only one event counts */
+	/* no other event counts, nor the same one twice */
 	{ "LG-40", S_END, "want-end reason=0x10000",
 	  "" },
 	{ "LG-40", S_END "end-sent 0;", "end-sent 0",
@@ -702,7 +702,7 @@ static const struct lgr_row end[] = {
 	{ "LG-35", S_ONE "want-end link=1 reason=0x20000; end-sent 0;",
 	  "0<delete-link! 1",
 	  "release" },
-	/* the client asks: the server complies, with its own */
+	/* the client asks: the server complies with its own DELETE LINK */
 	{ "LG-41", S_TWO, "0<delete-link 0 all orderly reason=0x20000",
 	  "dead lgr-deleted; lose; "
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
@@ -712,7 +712,7 @@ static const struct lgr_row end[] = {
 	{ "LG-41 LLC-53", S_TWO "0<delete-link 0 all orderly reason=0x20000;",
 	  "end-sent 0",
 	  "release" },
-	/* client: it asks, and the server's own comes */
+	/* client: it asks, and the server's own DELETE LINK arrives */
 	{ "LG-41 LG-42", C_TWO, "want-end orderly reason=0x20000",
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LG-41 LLC-52", C_END, "end-sent 0",
@@ -736,7 +736,7 @@ static const struct lgr_row end[] = {
 	/* a client whose links are about to fail need not wait (LG-37) */
 	{ "LG-37", C_TWO "want-end reason=0x10000;", "end-sent 0",
 	  "release" },
-	/* the server says so: no reply (I-44) */
+	/* the server ends the group: no reply (I-44) */
 	{ "LG-40", C_TWO, "0<delete-link 0 all reason=0x20000",
 	  "dead lgr-deleted; lose; release" },
 	{ "LG-40", C_TWO, "1<delete-link 0 all reason=0x20000",

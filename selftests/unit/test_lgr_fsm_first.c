@@ -5,7 +5,7 @@
  */
 #include "lgr_rows.h"
 
-/* First contact, as far as the step: server, client */
+/* First contact, up to a step: server, client */
 #define S_FMAKE	"S: first; "
 #define S_FUP	S_FMAKE "made 1 nic=1 n=1; "
 #define S_FSEND	S_FUP "up 0; "
@@ -23,7 +23,7 @@
 #define C_FLINK	C_FCONF "1<confirm-link 2; "
 #define C_FLOST	C_FCONF "timer step; "
 
-/* All goes well */
+/* Success */
 static const struct lgr_row well[] = {
 	{ "LG-19 CLC-57", "S:", "first nic=0 peer=0",
 	  "make 1" },
@@ -59,7 +59,7 @@ static const struct lgr_row well[] = {
 	  "+step/first" },
 	{ "LG-21", C_START, "0<add-link 2 nic=1",
 	  "make 1" },
-	/* what the server says next may overtake the own send completion */
+	/* the server's next message may overtake the own send completion */
 	{ "LG-21", C_FSEND, "0<add-link 2 nic=1",
 	  "make 1" },
 	{ "LG-22 LLC-28", C_FMAKE, "made 1 nic=1 n=1",
@@ -78,7 +78,7 @@ TEST(smcr_lgr_fsm_first__well)
 	lgr_rows(well, ARRAY_SIZE(well));
 }
 
-/* The first link cannot be: as long as there is a way back, TCP goes on */
+/* The first link fails: fallback to TCP as long as a Decline is possible */
 static const struct lgr_row first_link[] = {
 	{ "CLC-57", S_FMAKE, "made 1 no qp-fail",
 	  "settled decline qp-fail" },
@@ -88,12 +88,12 @@ static const struct lgr_row first_link[] = {
 	  "settled decline mr-fail" },
 	{ "CLC-57", S_FUP, "down 0 link-error",
 	  "settled decline mr-fail" },
-	/* what the server says is not delivered: Decline */
+	/* the server's message is not delivered: Decline */
 	{ "CLC-63 LLC-12", S_FSEND, "timer step",
 	  "settled decline confirm-link-fail" },
 	{ "CLC-63 LLC-12", S_FSEND, "down 0 link-error",
 	  "settled decline confirm-link-fail" },
-	/* it was, and there is no answer: RST */
+	/* it was delivered, and there is no answer: RST */
 	{ "LLC-23 LLC-10", S_START, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-23", S_START, "down 0 link-error",
@@ -141,7 +141,7 @@ static const struct lgr_row first_link[] = {
 	  "settled reset link-error" },
 	{ "LLC-08", C_START, "0<confirm-link 1",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
-	/* the group is over before it has begun */
+	/* the group ends during first contact */
 	{ "LG-40", C_START, "0<delete-link 0 all reason=0x20000",
 	  "settled reset lgr-deleted; dead lgr-deleted; lose; release" },
 	{ "LG-41", S_START, "0<delete-link 0 all reason=0x20000",
@@ -155,7 +155,7 @@ static const struct lgr_row first_link[] = {
 	{ "LLC-47", C_FCONF, "0<delete-link 1",
 	  "settled reset link-deleted; dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
 	  "+end/llc" },
-	/* the caller ends it without a word */
+	/* the caller ends it without a message */
 	{ "CLC-57", S_START "timer step;", "want-end",
 	  "release" },
 	{ "CLC-57", C_START "timer step;", "want-end",
@@ -170,7 +170,7 @@ TEST(smcr_lgr_fsm_first__first_link)
 	lgr_rows(first_link, ARRAY_SIZE(first_link));
 }
 
-/* The RNIC of the second link goes before it is offered: another one, later */
+/* The second link's RNIC is removed before the offer: another one, later */
 static const struct lgr_row early_loss[] = {
 	{ "CLC-57", S_FMAKE, "down 1 link-device",
 	  "stop 1; settled decline qp-fail" },
@@ -184,7 +184,7 @@ static const struct lgr_row early_loss[] = {
 	  "stop 1" },
 	{ "LG-18", S_START "down 1 link-device;", "0<confirm-link! 1",
 	  "agreed 0; live 0; make 2" },
-	/* ... but there must be one: the client waits for ADD LINK (LLC-34) */
+	/* an offer has to follow: the client waits for ADD LINK (LLC-34) */
 	{ "LG-18 LLC-34", S_START "down 1 link-device; 0<confirm-link! 1;",
 	  "made 2 no",
 	  "settled decline add-link-fail" },
@@ -228,7 +228,7 @@ static const struct lgr_row offer[] = {
 	/* reply before the send completion */
 	{ "LG-23 CLC-57", S_ASEND, "0<add-link! 2 rejected",
 	  "+step/first; no-return 0; stop 1; settled ok; +retry/retry" },
-	/* parallel: the client is told, and data wait for its answer */
+	/* parallel: DELETE LINK to the client, and no data before its reply */
 	{ "LLC-31 LG-08", "S: first; made 1 nic=0 n=1; up 0; 0<confirm-link! 1;",
 	  "0<add-link! 2 nic=0",
 	  "+step/first; no-return 0; fail 1 llc-link-data; "
@@ -254,7 +254,7 @@ static const struct lgr_row offer[] = {
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
 	{ "LLC-08", C_START, "0<add-link 1",
 	  "settled reset llc-link-data" },
-	/* it does without the second link, as Linux after 2 s */
+	/* the server does without the second link, as Linux after 2 s */
 	{ "LLC-15", C_FMAKE, "0<add-link 3",
 	  "stop 1; settled ok; make 2" },
 	{ "LLC-15", C_FCONT, "0<add-link 3",
@@ -333,7 +333,7 @@ static const struct lgr_row second_link[] = {
 	{ "LG-25", S_OFFER "down 1 link-device; 0<add-link! 2 nic=1;",
 	  "0<delete-link! 2",
 	  "stop 1; settled ok; +retry/retry" },
-	/* nor is that told: the only link is bad */
+	/* that is not answered, either: the only link has failed */
 	{ "LLC-50", S_FDEL, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-50 LLC-12", S_FDEL, "down 0 link-error",
@@ -408,7 +408,7 @@ TEST(smcr_lgr_fsm_first__second_link)
 
 /*
  * A server that wants one link only: it offers a second one in first contact, as it
- * has to (LG-18), withdraws it if the client can have it, and never offers again.
+ * has to (LG-18), withdraws it if the client accepts, and never offers again.
  */
 #define S1_OFFER "S1: first; made 1 nic=0 n=0; up 0; first-sent 0; " \
 		 "0<confirm-link! 1; first-sent 0; "
@@ -429,7 +429,7 @@ static const struct lgr_row single[] = {
 	{ "LLC-15", S1_OFFER "0<delete-rkey; want-rkey;",
 	  "0<add-link! 2 rejected",
 	  "stop 1; settled ok; forget-rmb 0; 0>delete-rkey!; prepare" },
-	/* a client never asks for another one, nor again */
+	/* such a client never sends a notice */
 	{ "LG-31", "C1: first; 0<confirm-link 1; up 0; first-sent 0; "
 	  "0<add-link 2; made 1 no;", "want-link", "" },
 };

@@ -53,11 +53,11 @@ static const struct lgr_row own[] = {
 	{ "LLC-57", S_SEVEN "want-rkey; ready; 0<confirm-rkey! n=6; "
 	  "0<confirm-rkey-cont! n=4;", "0<confirm-rkey-cont! n=1",
 	  "rkey-done ok; -rkey" },
-	/* a link goes before all were named: the count means nothing now */
+	/* a link is deleted before all were named: the count is void */
 	{ "LLC-87", C_FOUR "want-rkey; ready; 0<delete-link 4 orderly; moved 3;",
 	  "0<confirm-rkey! n=3",
 	  "rkey-done again lgr-busy; -rkey" },
-	/* ... and is no matter when none is left to be named, nor the next time */
+	/* not if all were named, nor in the next exchange */
 	{ "LLC-87", C_THREE "want-rkey; ready; 0<delete-link 3 orderly; moved 2;",
 	  "0<confirm-rkey! n=2",
 	  "rkey-done ok; -rkey" },
@@ -65,7 +65,7 @@ static const struct lgr_row own[] = {
 	  "0<confirm-rkey! n=6; want-rkey; ready;",
 	  "0<confirm-rkey! n=5",
 	  "0>confirm-rkey-cont n=3; +rkey/llc" },
-	/* not while a link is being deleted, though all is prepared */
+	/* not sent while a link is being deleted, though all is prepared */
 	{ "LLC-82 LLC-85", C_THREE "want-rkey; 0<delete-link 3 orderly;", "ready",
 	  "" },
 	/* refused, as a link is being deleted: again with those that are left */
@@ -113,7 +113,7 @@ static const struct lgr_row own[] = {
 	  "rkey-done again rkey-refused; -rkey" },
 	{ "LLC-60", S_RKEY "0<confirm-rkey! n=1 negative retry;", "want-rkey",
 	  "prepare" },
-	/* no answer: the carrying link has failed; it is not said again there */
+	/* no answer: the carrying link has failed; it is not repeated there */
 	{ "LLC-63 LLC-10", S_RKEY, "timer rkey",
 	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
@@ -136,14 +136,14 @@ static const struct lgr_row own[] = {
 	  "move 1" },
 	{ "LLC-63", S_TWO, "timer rkey",
 	  "" },
-	/* the server may hold its answer (I-19) */
+	/* the server may delay its answer (I-19) */
 	{ "LLC-90", C_RDEL "0<add-link 3 nic=2;", "timer rkey",
 	  "+rkey/llc" },
 	{ "LLC-90", C_RDEL "0<add-link 3 nic=2; timer rkey; made 2 no;",
 	  "timer rkey",
 	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
-	/* wrong: not what was asked, not there, nothing was asked */
+	/* wrong: other content, on another link, or without a request */
 	{ "LLC-08", S_RKEY, "0<confirm-rkey! n=1 wrong-echo",
 	  "fail 0 llc-rkey; move 0; rkey-done again link-error; -rkey; "
 	  "1>delete-link 1 0x40000; +step/llc" },
@@ -164,12 +164,12 @@ static const struct lgr_row own[] = {
 	{ "LLC-08", C_TWO, "0<delete-rkey!",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
 	  "+notice0/notice" },
-	/* DELETE RKEY: whoever does not know a key cannot use it */
+	/* DELETE RKEY; a key that is unknown to the peer is not in use */
 	{ "LLC-65", S_TWO "want-rkey del;", "ready",
 	  "0>delete-rkey; +rkey/llc" },
 	{ "LLC-65", C_THREE "want-rkey del;", "ready",
 	  "0>delete-rkey; +rkey/llc" },
-	/* ... over a link on which the RMB has a name */
+	/* over a link on which the RMB has an RKey */
 	{ "LLC-65", C_THREE "want-rkey del;", "ready via=2",
 	  "2>delete-rkey; +rkey/llc" },
 	{ "LLC-65", C_THREE "want-rkey del; want-del 2 orderly;", "ready via=2",
@@ -184,18 +184,18 @@ static const struct lgr_row own[] = {
 	{ "LLC-55 LLC-85", C_RKEY "0<add-link 3 nic=2; made 2 nic=2 n=1;",
 	  "0<confirm-rkey! n=1",
 	  "rkey-done again lgr-busy; -rkey" },
-	/* ... while it was prepared: it is not registered there */
+	/* added during DO_PREPARE: the RMB is not registered there */
 	{ "LLC-55 LLC-85", C_TWO "want-rkey; 0<add-link 3 nic=2; "
 	  "made 2 nic=2 n=1; 0<add-link-cont 3; 2<confirm-link 3; up 2;",
 	  "ready",
 	  "prepare" },
-	/* ... or is being made: its RTokens may have been looked up before */
+	/* a link is being made: its RTokens may have been looked up before */
 	{ "LLC-55 LLC-85", C_RKEY "0<add-link 3 nic=2;", "0<confirm-rkey! n=1",
 	  "rkey-done again lgr-busy; -rkey" },
 	{ "LLC-66 LLC-85", C_RDEL "0<add-link 3 nic=2; made 2 nic=2 n=1;",
 	  "0<delete-rkey!",
 	  "rkey-done ok; -rkey" },
-	/* no link left to ask on; wanted once more while it is prepared */
+	/* no link is left to send on; WANT_RKEY during DO_PREPARE */
 	{ "LG-44", S_TWO "want-rkey; down 0; 1<delete-link! 1; down 1;",
 	  "ready",
 	  "" },
@@ -211,7 +211,7 @@ TEST(smcr_lgr_fsm_rkey__own)
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 
-/* The peer's, at either side */
+/* The peer's exchange, at either side */
 static const struct lgr_row peers[] = {
 	{ "LLC-59", S_TWO, "0<confirm-rkey n=1 links=2",
 	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2" },
@@ -240,7 +240,7 @@ static const struct lgr_row peers[] = {
 	{ "LLC-57", S_FOUR "0<confirm-rkey n=5 links=2,3;",
 	  "0<confirm-rkey-cont n=3 links=4,2,3",
 	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=3 links=4,2,3" },
-	/* another link is lost meanwhile; what came on a lost one is forgotten */
+	/* another link fails; an exchange on a failed one is dropped */
 	{ "LLC-57 LLC-91", S_FOUR "0<confirm-rkey n=3 links=2,3; "
 	  "down 3 link-error; 0<delete-link! 4;",
 	  "0<confirm-rkey-cont n=1 links=3",
@@ -263,7 +263,7 @@ static const struct lgr_row peers[] = {
 	{ "LLC-08", S_TWO, "0<confirm-rkey-cont n=1 links=2",
 	  "fail 0 llc-unexpected; move 0; 1>delete-link 1 0x40000; "
 	  "+step/llc" },
-	/* ... and begun anew */
+	/* the exchange is begun anew */
 	{ "LLC-60", S_FOUR
 	  "0<confirm-rkey n=3 links=2,3; 0<confirm-rkey n=3 links=2,3;",
 	  "0<confirm-rkey-cont n=1 links=4",
@@ -271,7 +271,7 @@ static const struct lgr_row peers[] = {
 	/* no room */
 	{ "SEC-13", S_TWO, "0<confirm-rkey n=1 links=2 full",
 	  "0>confirm-rkey! n=1 links=2 negative" },
-	/* a link that is not known: never stored; just deleted: again */
+	/* an unknown link: not stored; a link just deleted: retry */
 	{ "LLC-64", S_TWO, "0<confirm-rkey n=1 links=9",
 	  "0>confirm-rkey! n=1 links=9 negative" },
 	{ "LLC-64", C_TWO, "0<confirm-rkey n=1 links=9",
@@ -289,7 +289,7 @@ static const struct lgr_row peers[] = {
 	{ "LLC-64 LLC-82", S_DEL "0<delete-link! 3;",
 	  "0<confirm-rkey n=2 links=2,3",
 	  "0>confirm-rkey! n=2 links=2,3 negative retry" },
-	/* ... or one of the two that were */
+	/* or the one that was deleted before it */
 	{ "LLC-64 LLC-82", S_FOUR "down 3 link-error; 0<delete-link! 4; "
 	  "down 2 link-error; 0<delete-link! 3;", "0<confirm-rkey n=2 links=2,4",
 	  "0>confirm-rkey! n=2 links=2,4 negative retry" },
@@ -314,7 +314,7 @@ static const struct lgr_row peers[] = {
 	  "learn-rmb 0 last; 0>confirm-rkey-cont! n=1 links=2; "
 	  "fail 2 llc-rkey; move 2; 0>delete-link 3 0x40000; "
 	  "+notice2/notice" },
-	/* ... unless the client cannot have known of it: said again, then it has */
+	/* refused once if it may be older than the link */
 	{ "LLC-62", S_TWO, "0<confirm-rkey n=0",
 	  "0>confirm-rkey! n=0 negative retry" },
 	{ "LLC-62", S_TWO "0<confirm-rkey n=0;", "0<confirm-rkey n=0",
@@ -325,14 +325,14 @@ static const struct lgr_row peers[] = {
 	{ "LLC-62", S_TWO "0<confirm-rkey n=1 links=2;", "0<confirm-rkey n=0",
 	  "learn-rmb 0 last; 0>confirm-rkey! n=0; fail 1 llc-rkey; "
 	  "move 1; 0>delete-link 2 0x40000; +step/llc" },
-	/* its link fails in the midst: what it said is nothing */
+	/* its link fails before the last message: the exchange is dropped */
 	{ "LLC-13 LLC-91", S_FOUR
 	  "0<confirm-rkey n=3 links=2,3; down 0 link-error; "
 	  "1<delete-link! 1;",
 	  "1<confirm-rkey-cont n=1 links=4",
 	  "fail 1 llc-unexpected; move 1; 2>delete-link 2 0x40000; "
 	  "+step/llc" },
-	/* DELETE RKEY: what is not known, or in use */
+	/* DELETE RKEY, also of keys that are unknown or in use */
 	{ "LLC-67", S_TWO, "0<delete-rkey",
 	  "forget-rmb 0; 0>delete-rkey!" },
 	{ "LLC-67 LLC-04", S_TWO, "1<delete-rkey unknown=0x80",
@@ -347,7 +347,7 @@ TEST(smcr_lgr_fsm_rkey__peers)
 	lgr_rows(peers, ARRAY_SIZE(peers));
 }
 
-/* A peer that has one exchange after the other does not keep an own one off */
+/* Exchanges of the peer do not delay an own one for ever */
 static const struct lgr_row turns[] = {
 	/* one of the peer's, then the own one, then the next */
 	{ "LLC-15", S_DEL "0<add-link 0; 0<delete-link 2 orderly; want-rkey; "
@@ -369,7 +369,7 @@ static const struct lgr_row turns[] = {
 	  "rkey-done again lgr-busy; -rkey" },
 };
 
-/* How often T_RKEY is over before the link has failed */
+/* How often T_RKEY expires before the link fails */
 static u32 patience(const char *before)
 {
 	struct lgr_rig r;
@@ -389,9 +389,9 @@ TEST(smcr_lgr_fsm_rkey__turns)
 {
 	covers("LLC-63");
 	lgr_rows(turns, ARRAY_SIZE(turns));
-	/* nor does one that owes a reply, with offers to no end */
+	/* nor may offers delay a reply that is due for ever */
 	EXPECT_EQ(patience(C_RKEY "0<add-link 3 nic=2;"), 7);
-	/* the wait for its own turn does not count, nor that of one before */
+	/* the wait for the own turn does not count, nor an earlier exchange */
 	EXPECT_EQ(patience(C_TWO "want-rkey; timer rkey; ready; "
 			   "0<add-link 3 nic=2;"), 7);
 	EXPECT_EQ(patience(C_RKEY "0<add-link 3 nic=2; timer rkey; timer rkey; "

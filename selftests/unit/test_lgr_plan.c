@@ -9,7 +9,7 @@ static const struct smcr_dialect *const v1 = &smcr_dialect_v1;
 static u8 peer_id[8], mac[6], gid[16];
 static struct smcr_link_id link = { peer_id, { mac, gid, 0 } };
 
-/* @link is what @msg names */
+/* Make @link the one that @msg names */
 static void name_link(const struct smcr_clc_accept *msg)
 {
 	memcpy(peer_id, msg->peer_id, 8);
@@ -41,14 +41,14 @@ TEST(smcr_link_matches__every_part_counts)
 		FLIPPED(&link.peer.qpn, 32);
 #undef FLIPPED
 		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
-		/* a new RToken says nothing */
+		/* a new RToken does not matter */
 		msg.rkey++;
 		msg.va++;
 		EXPECT_TRUE(smcr_link_matches(v1, &link, &msg));
 	}
 }
 
-/* The load is even afterwards, and nobody moves who need not (LG-47) */
+/* The load is even afterwards, and no connection moves needlessly (LG-47) */
 TEST(smcr_spread__even)
 {
 	u32 n[SMCR_SLOTS], more[SMCR_SLOTS], all, sum, links, share, gaps, over, fuller, i, round;
@@ -87,7 +87,7 @@ TEST(smcr_spread__even)
 			all += more[i];
 		}
 		EXPECT_EQ(smcr_spread(n, carry, more), all);
-		/* no more than it takes: what the division leaves stays where it is */
+		/* the remainder of the division does not move */
 		EXPECT_EQ(all, over - min_t(u32, fuller, sum - share * links));
 	}
 }
@@ -216,7 +216,7 @@ TEST(smcr_prefix6_matches__every_bit)
 				  bit >= plen);
 			flip(own, bit);
 		}
-		/* the same network, cut differently */
+		/* the same network with another length */
 		EXPECT_FALSE(smcr_prefix6_matches(&prefix, own,
 						  (u8)(plen - 1)));
 		EXPECT_FALSE(smcr_prefix6_matches(&prefix, own,

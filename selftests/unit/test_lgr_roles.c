@@ -92,7 +92,7 @@ TEST(smcr_roles_offer__server)
 	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 3, 0, false), SMCR_NO_NIC);
 	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 3, 0, false), 2);
 	EXPECT_EQ(smcr_roles_offer(&p, 3, nics, 2, 0, false), SMCR_NO_NIC);
-	/* one that only the asymmetric link uses is as good as a new one */
+	/* an RNIC that only the asymmetric link uses is as good as a new one */
 	p = pairs(2, 00, 10);
 	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 2, 0, false), 1);
 	EXPECT_EQ(smcr_roles_offer(&p, 2, nics, 1, 0, false), SMCR_NO_NIC);
@@ -113,9 +113,9 @@ TEST(smcr_roles_offer__retry)
 	p = pairs(2, 00, 10);
 	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 0, true), SMCR_NO_NIC);
 	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 3, true), SMCR_NO_NIC);
-	/* the client has got an RNIC */
+	/* the client has a new RNIC */
 	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 2, 3, false), 1);
-	/* another one of the server may do what the other did not */
+	/* another RNIC of the server may succeed */
 	for (i = 0; i < 9; i++)
 		EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 3, i, true), 2);
 	EXPECT_EQ(smcr_roles_offer(&p, 8, nics, 3, 1, false), 2);

@@ -59,7 +59,7 @@ TEST(smcr_link_test_reply__what_came)
 	EXPECT_EQ(smcr_link_test_reply(&t, other), SMCR_LINK_TEST_WRONG);
 }
 
-/* A connection's interval counts only for a peer that says nothing at all */
+/* A connection's interval counts only as long as nothing arrives */
 TEST(smcr_link_test_step__keepalive)
 {
 	struct smcr_link_test_facts facts = facts_at(1000);
@@ -106,7 +106,7 @@ TEST(smcr_link_test_step__heard_but_no_reply)
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_FAIL);
 }
 
-/* The reply waits behind what the peer has to send: T_LLC from then, but once */
+/* The reply may follow other messages: T_LLC from these, but once */
 TEST(smcr_link_test_step__heard_meanwhile)
 {
 	struct smcr_link_test_facts facts = facts_at(1000);
@@ -121,12 +121,12 @@ TEST(smcr_link_test_step__heard_meanwhile)
 	facts.last_rx = 1350;
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);
 	EXPECT_EQ(next, 350);
-	/* the reply comes: the next one has its full time again */
+	/* the reply arrives: the next probe has its full time again */
 	facts.now = 1700;
 	EXPECT_EQ(smcr_link_test_reply(&t, noise), SMCR_LINK_TEST_GOOD);
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_SEND);
 	EXPECT_EQ(next, 400);
-	/* it goes on to be heard, and does not reply */
+	/* other messages arrive, but no reply */
 	facts.now = 2100;
 	facts.last_rx = 2099;
 	EXPECT_EQ(smcr_link_test_step(&t, &facts, &next), SMCR_LINK_TEST_WAIT);

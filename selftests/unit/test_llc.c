@@ -14,7 +14,7 @@ static const u8 ms2[6] = { 2, 0, 0, 0, 0x05, 0x02 };
 static const u8 mc2[6] = { 2, 0, 0, 0, 0x0c, 0x02 };
 static const u8 zero[16];
 
-/* The reason why it was refused, from exactly sized memory */
+/* Decode from exactly sized memory; the reason if it was refused */
 static enum smcr_reason decode(const u8 *buf, size_t len, struct smcr_llc *out)
 {
 	enum smcr_reason why = SMCR_R_NONE;
@@ -242,7 +242,7 @@ TEST(smcr_llc_decode__confirm_link)
 	EXPECT_EQ(m.confirm_link.user_id, 0x0a0b0c0d);
 
 	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
-	/* a bad number is for first contact to judge (LLC-21, LLC-22) */
+	/* a wrong number is left to first contact (LLC-21, LLC-22) */
 	buf[29] = 0;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	EXPECT_EQ(m.confirm_link.link_num, 0);
@@ -297,7 +297,7 @@ TEST(smcr_llc_decode__add_link)
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	memset(buf + 10, 0, 16);
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_LLC_VALUE);
-	/* a request may be a notice, of which nothing has to be right (I-14) */
+	/* a request may be a notice, whose content is not checked (I-14) */
 	buf[3] = 0;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 
@@ -431,7 +431,7 @@ TEST(smcr_llc_decode__add_link_cont)
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	memset(buf + 8, 0, 16);
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_LLC_COUNT);
-	/* nothing to tell */
+	/* no RTokens */
 	buf[5] = 0;
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);
 	EXPECT_EQ(m.add_link_cont.pair[1].new_va, 0);
@@ -456,7 +456,7 @@ TEST(smcr_llc_decode__delete_link)
 	EXPECT_EQ(m.delete_link.link_num, 0);
 	EXPECT_EQ(m.delete_link.reason, SMCR_DEL_OPERATOR);
 
-	/* "all" has no number, even if someone gives one */
+	/* "all" has no number, even if the caller sets one */
 	m.delete_link.link_num = 7;
 	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(buf[4], 0);
@@ -469,7 +469,7 @@ TEST(smcr_llc_decode__delete_link)
 	EXPECT_EQ(m.delete_link.link_num, 9);
 	EXPECT_EQ(m.delete_link.reason, SMCR_DEL_UNKNOWN_LINK);
 
-	/* link 0 is unknown, too, and has its answer */
+	/* link 0 is an unknown link, too, and is answered */
 	m.delete_link.link_num = 0;
 	smcr_llc_encode(&m, SMCR_LLC_RFC, buf);
 	EXPECT_EQ(decode(buf, 44, &m), SMCR_R_NONE);

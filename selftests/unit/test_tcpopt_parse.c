@@ -68,7 +68,7 @@ TEST(smcr_tcpopt_find__wrong_length)
 		memcpy(opt, (const u8[]){ OPT }, 6);
 		opt[1] = (u8)n;
 		EXPECT_EQ(find(opt, sizeof(opt)), n == 6);
-		/* it ends the header */
+		/* at the end of the header */
 		EXPECT_EQ(find(opt, 6), n == 6);
 	}
 }
@@ -143,7 +143,7 @@ TEST(smcr_tcpopt_fits__not_read)
 	EXPECT_FALSE(FITS(2, 4, 0x05, 0xb4, 0, 0, 0, 0));
 	EXPECT_FALSE(FITS(2, 8, 0x05, 0xb4));
 	EXPECT_FALSE(FITS(2, 4, 0x05, 0xb4, 2));
-	/* once is enough */
+	/* no second one */
 	EXPECT_FALSE(FITS(1, 1, OPT));
 }
 
@@ -159,7 +159,7 @@ TEST(smcr_tcpopt_put__bytes)
 	EXPECT_TRUE(find(opt, sizeof(opt)));
 }
 
-/* That no other file has the number is looked for by scripts/static */
+/* scripts/static checks that no other file has the number */
 TEST(smcr_tcpopt_put__one_constant)
 {
 	u8 opt[SMCR_TCPOPT_PADDED];
@@ -168,7 +168,7 @@ TEST(smcr_tcpopt_put__one_constant)
 	covers("MISC-12");
 	smcr_tcpopt_put(opt);
 	EXPECT_EQ(opt[2], SMCR_TCPOPT_KIND);
-	EXPECT_FALSE(fits(opt, sizeof(opt)));	/* it is there */
+	EXPECT_FALSE(fits(opt, sizeof(opt)));	/* no second one */
 	for (kind = 0; kind < 256; kind++) {
 		opt[2] = (u8)kind;
 		EXPECT_EQ(find(opt, sizeof(opt)), kind == SMCR_TCPOPT_KIND);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of net/core/urgent.c: what a sender may write and say, what a receiver makes of it. */
+/* Tests of net/core/urgent.c: urgent data at the sender and the receiver. */
 #include "ktap.h"
 
 #include "urgent.h"
@@ -30,7 +30,7 @@ TEST(urgent_tx__stops_behind_the_byte)
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
 	smcr_urg_tx_sent(&urg, 1500, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1500, 1000), 0);
-	/* what else is said meanwhile says the same */
+	/* other CDCs meanwhile have the same flags */
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
 	smcr_urg_tx_sent(&urg, 1500, 0);
 	smcr_urg_tx_acked(&urg, 1499);
@@ -45,7 +45,7 @@ TEST(urgent_tx__consumed_before)
 	struct smcr_urg_tx urg = { };
 
 	covers("CDC-38");
-	/* written and read before it was known to be urgent: U follows alone */
+	/* written and read before it became urgent: U follows alone */
 	smcr_urg_tx_queue(&urg, 500);
 	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 500));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 500), PU);
@@ -65,11 +65,11 @@ TEST(urgent_rx__owed)
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 500, 100), NEWS | BYTE);
 	EXPECT_FALSE(smcr_urg_rx_owed(&urg, 100, 499));
 	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 100, 500));
-	/* whatever the peer says next */
+	/* whatever the flags of later CDCs */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, 0, 500, 100), 0);
 	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 499, 500));
 	EXPECT_TRUE(smcr_urg_rx_owed(&urg, 499, 800));
-	/* said once */
+	/* announced */
 	EXPECT_FALSE(smcr_urg_rx_owed(&urg, 500, 800));
 }
 
@@ -82,7 +82,7 @@ TEST(urgent_tx__window_closed)
 	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 1000));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1000), P);
 	smcr_urg_tx_sent(&urg, 1000, 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1000));	/* said once */
+	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1000));	/* P was sent */
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1000, 500), 500);
 	/* room for a part of it */
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1499), P);
@@ -92,7 +92,7 @@ TEST(urgent_tx__window_closed)
 	smcr_urg_tx_sent(&urg, 1500, 0);
 	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1500));
 	smcr_urg_tx_acked(&urg, 1500);
-	/* the next one is said again */
+	/* the next one needs another P */
 	smcr_urg_tx_queue(&urg, 1501);
 	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 1500));
 }
@@ -109,7 +109,7 @@ TEST(urgent_tx__second_one)
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 10), P);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 20), PU);
 	smcr_urg_tx_sent(&urg, 20, 0);
-	/* announced: the next waits for its turn, and two more are one */
+	/* announced: the next one waits, and is replaced by another one */
 	smcr_urg_tx_queue(&urg, 25);
 	smcr_urg_tx_queue(&urg, 30);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 0);
@@ -145,7 +145,7 @@ TEST(urgent_rx__present)
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 500, 0), NEWS | BYTE);
 	EXPECT_EQ(urg.state, SMCR_URG_PRESENT);
 	EXPECT_EQ(urg.mark, 499);
-	/* again: the same event, whatever became of it */
+	/* repeated: no new event, in any state */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU | B, 500, 0), 0);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, 0, 500, 0), 0);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 500, 0), 0);
@@ -179,7 +179,7 @@ TEST(urgent_rx__inline)
 	EXPECT_FALSE(smcr_urg_rx_settle(&urg, 0, 0, true));
 	EXPECT_TRUE(smcr_urg_rx_at_mark(&urg, 0));
 	EXPECT_EQ(smcr_urg_rx_run(&urg, 0, 0), 0);
-	EXPECT_EQ(smcr_urg_rx_run(&urg, 1, 0), U64_MAX);	/* who peeks */
+	EXPECT_EQ(smcr_urg_rx_run(&urg, 1, 0), U64_MAX);	/* of a peek */
 	EXPECT_EQ(smcr_urg_rx_ahead(&urg, 1, 0, true), 1);
 	EXPECT_FALSE(smcr_urg_rx_settle(&urg, 1, 1, true));
 	EXPECT_EQ(urg.state, SMCR_URG_NONE);
@@ -196,7 +196,7 @@ TEST(urgent_rx__pending)
 	EXPECT_FALSE(smcr_urg_rx_at_mark(&urg, 0));
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 0, 0), 0);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 300, 0), 0);
-	/* there it is */
+	/* the byte arrives */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 500, 300), BYTE);
 	EXPECT_EQ(urg.mark, 499);
 	EXPECT_FALSE(smcr_urg_rx_settle(&urg, 500, 500, false));
@@ -231,7 +231,7 @@ TEST(urgent_rx__a_newer_one)
 	EXPECT_EQ(urg.mark, 19);
 	EXPECT_EQ(smcr_urg_rx_run(&urg, 0, 0), 19);
 
-	/* one behind the other, all kept: skipped together, one mark */
+	/* one behind the other, stored each: skipped together, one mark */
 	memset(&urg, 0, sizeof(urg));
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 1, 0), NEWS | BYTE);
 	EXPECT_TRUE(smcr_urg_rx_settle(&urg, 0, 0, false));
@@ -251,7 +251,7 @@ TEST(urgent_rx__lies)
 {
 	struct smcr_urg_rx urg = { };
 
-	/* the byte before the first */
+	/* there is no byte before the first */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, U, 0, 0), -EPROTO);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 0, 0), -EPROTO);
 	EXPECT_EQ(urg.state, SMCR_URG_NONE);
@@ -261,7 +261,7 @@ TEST(urgent_rx__lies)
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 20, 20), NEWS);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 20, 20), 0);
 	EXPECT_EQ(urg.state, SMCR_URG_NONE);
-	/* U alone will do */
+	/* U without P is enough */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, U, 21, 20), NEWS | BYTE);
 }
 

@@ -67,7 +67,7 @@ TEST(smcr_tx_plan__properties)
 					  ring->base + prod.off);
 			}
 
-			/* B: the window is shut now, and data remain */
+			/* B: the window is closed now, and data remain */
 			EXPECT_EQ(plan.blocked, blocked);
 		}
 	}
@@ -202,7 +202,7 @@ TEST(smcr_rx_update_due__never_negative)
 {
 	struct smcr_rx_window win = { .cap = 100, .prod_abs = 300 };
 
-	/* more than a ring is unannounced: cannot be, and is no window */
+	/* more than a ring is unannounced: impossible, and no window */
 	win.cons_abs = 10;
 	EXPECT_TRUE(smcr_rx_update_due(&win));
 }
@@ -257,7 +257,7 @@ static void settle(void)
 	}
 }
 
-/* What the two said since the last time */
+/* What the traced peer has sent since the last call */
 static const char *said(void)
 {
 	static char last[sizeof(trace)];
@@ -331,7 +331,7 @@ TEST(flow__scenario_3_constrained)
 	peer_write(&host_a, 4000, false);
 	step(&host_a);
 	EXPECT_STR(said(), "W 3004+4000\nC 7004/0 4/0\n");
-	/* the sender sees 2996 free, although all but 4000 is */
+	/* for the sender 2996 bytes are free, in fact all but 4000 */
 	read_all();
 	EXPECT_STR(said(), "C 4/0 7004/0\n");
 	scenario_end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes into the CLC decoders; what they accept must encode and decode. */
+/* Fuzz target of the CLC decoders; what they accept must encode and decode. */
 #include "fuzz.h"
 
 #include "clc.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connection state machine, RFC 7609 4.8: any events in any order, with any
- * facts. Two bytes are one event: the low half of the first says which, the
- * high half what the buffers are like, the second is the caller's reason.
+ * Fuzz target of the connection state machine, RFC 7609 4.8: any events in any
+ * order, with any facts. Two bytes are one event: the low half of the first is
+ * the event, the high half the facts, the second is the caller's reason.
  */
 #include "fuzz.h"
 #include "close_life.h"

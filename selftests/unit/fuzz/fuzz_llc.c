@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes into the LLC decoder; what it accepts must encode and decode. */
+/* Fuzz target of the LLC decoder; what it accepts must encode and decode. */
 #include "fuzz.h"
 
 #include "llc.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A connection with a hostile peer: its cursors and flags, and what the
- * application does, come from the input. Whatever they are, nothing may be
- * read or written outside of what is there.
+ * Fuzz target of cursors and windows: a connection with a hostile peer. Its
+ * cursors and flags, and the calls of the application, come from the input.
+ * Whatever they are, no access may be outside of the rings.
  */
 #include "fuzz.h"
 
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 			break;
 		case 2:
 		case 3:
-			/* near the last one, or anything */
+			/* a cursor near the last one, or any */
 			cur = smcr_pos_cursor(op % 6 == 2 ? &rx : &tx,
 					      op % 6 == 2 ? &peer_prod :
 							    &peer_cons);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main() of a fuzz target without libFuzzer: replay files, and print what came
- * of it as KTAP. Without arguments, all files of the target's corpus.
+ * main() of a fuzz target without libFuzzer: replays files, and prints the
+ * result as KTAP. Without arguments, all files of the target's corpus.
  */
 #include "fuzz.h"
 
@@ -25,7 +25,7 @@ static void replay(const char *path)
 	len = fread(buf, 1, 1 << 20, f);
 	fclose(f);
 
-	/* exactly sized, so that an over-read is seen */
+	/* exactly sized, so that the sanitizer detects an over-read */
 	copy = malloc(len ? len : 1);
 	if (!copy)
 		exit(1);
