@@ -3,9 +3,9 @@
 #
 # For cases with unmodified programs, started through the preload library.
 #
-# What a case does over SMC-R it does over TCP as well, with the same programs
-# and the same checks: a program that fails only in the first is our fault.
-# $VIA tells which: smc or tcp.
+# A case does the same over TCP and over SMC-R, with the same programs and the
+# same checks: what fails over SMC-R only is a bug of this project. $VIA is the
+# one that is tested: smc or tcp.
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 VIA=smc
@@ -33,7 +33,7 @@ need() {
 	[ -x "$SMCCTL" ] && [ -e "${SMCCTL%/*}/libsmcr-preload.so" ] || skip "smcctl is not built"
 }
 
-# A place of this guest's own that is not shared; the case before may have
-# left its files there
+# A folder that the other guest does not see; the case before may have left files
+# there
 APPDIR=/tmp/app
 [ "$ROLE" = host ] || { rm -rf $APPDIR && mkdir -p $APPDIR; }

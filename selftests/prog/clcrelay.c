@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A host between client and server, for their TCP connection alone: what becomes
- * of the n-th CLC message of a type (RFC 7609 A.2). RDMA does not come here.
+ * Relay of the TCP connection between a client and a server, with a fault of
+ * the n-th CLC message of a type (RFC 7609 A.2). RDMA does not pass through it.
  *
  *	clcrelay PORT SERVER SERVER_PORT [TYPE:N:ACTION[:ARG]]...
  *
@@ -13,8 +13,9 @@
  *	short:BYTES	only so many bytes of it arrive
  *	reset		both connections are reset instead
  *
- * Both connections carry the SYN option if the client's does (smcr_synopt.ko). What is no
- * CLC message, from there on, is passed on as it is. What happened is printed.
+ * Both connections carry the SYN option if the client's does (smcr_synopt.ko).
+ * From the first byte that is no CLC message on, all data of a direction are
+ * passed on unchanged. Each message is printed, with its fault.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -71,7 +72,7 @@ static void parse(char *text)
 	die(text);
 }
 
-/* What befalls this message; NULL: nothing */
+/* The fault of this message, or NULL */
 static const struct fault *fault_of(unsigned int type)
 {
 	unsigned int any = __atomic_add_fetch(&seen[0], 1, __ATOMIC_SEQ_CST);
@@ -108,7 +109,7 @@ static void put(int from, int to, const uint8_t *buf, size_t len)
 	}
 }
 
-/* Exactly @len bytes, less at the end */
+/* Receive exactly @len bytes, less at the end of data */
 static size_t take(int from, int to, uint8_t *buf, size_t len)
 {
 	size_t done = 0;

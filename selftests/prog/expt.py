@@ -6,7 +6,7 @@
     expt.py client select|poll HOST PORT
 
 The test has client and server in one process, on a loopback address, where there is
-no RDMA. Each host runs the test's own method, with the other's half taken out.
+no RDMA. Each host runs the test's own method, without the other host's half of it.
 """
 import os
 import sys
@@ -19,7 +19,7 @@ from test import test_asyncore  # noqa: E402
 
 
 class Absent:
-    """The half of the other host."""
+    """Stand-in for the half of the test that the other host runs."""
     done = None
 
     def __init__(self, family=None, address=None, handler=None):
@@ -32,7 +32,7 @@ class Absent:
 
 
 def serve(case, done):
-    """The server: one connection, whose handler sends, and which stays until the client has a result."""
+    """Make the case a server: one connection, whose handler sends; it stays until the client has a result."""
     def wait(self, instance, timeout=30):
         end = time.monotonic() + timeout
         while not instance.flag and time.monotonic() < end:

@@ -4,19 +4,18 @@
 # For cases in which a link of several is lost: . "$PROG/failover.sh", after smc.sh,
 # nicfaults.sh and puppet.sh
 #
-#	n_links		how many links this host has, those that are going included
-#	have N		they are N
-#	at_once		a queue pair gives up soon, and so does everything else that waits
-#			for a link
+#	n_links		number of links of this host, in any state
+#	have N		true if n_links is N
+#	at_once		short timeouts: a lost link is noticed, and an idle group freed, soon
 #	lose HOW N	card N of both hosts: cut (both ways), server or client (what
 #			that host sends is lost, and so are its acknowledgments)
-#	mend HOW N	... is over
-#	moved		connections that this host has moved
-#	one_left, each_left, bytes	see there
+#	mend HOW N	end of lose HOW N
+#	moved		number of connections that this host has moved
+#	one_left, each_left, bytes	see below
 
 n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
 have() { [ "$(n_links)" = "$1" ]; }
-# soft RoCE on a busy machine takes its time
+# soft RoCE on a busy machine acknowledges late
 at_once() { fast "qp_timeout=$([ "$FABRIC" = sim ] && echo 13 || echo 16)" t_llc=2000 t_testlink=1000 t_link_retry=60000 t_lgr_idle=$((SLOW > 3 ? 3000 : 500)) "$@"; }
 moved() { counter conn-moved; }
 
@@ -35,8 +34,9 @@ mend() {
 	fi
 }
 
-# loaded NAME MB ARGS...: xfer in the background, as $LOAD; each connection moves MB both ways. Where time is real that is
-# over before a link is lost, or not, and so it goes on there until load_enough NAME.
+# loaded NAME MB ARGS...: xfer in the background, as $LOAD; each connection transfers MB both ways.
+# In a simulation in real time that may end before a link is lost: there xfer goes on until
+# load_enough NAME.
 loaded() {
 	local much=("send=$2m" "recv=$2m")
 	if [ "$FABRIC" = sim ] && [ "$KERNEL" != um ] && [ "$KERNEL" != umdbg ]; then
@@ -48,9 +48,8 @@ loaded() {
 }
 load_enough() { : > "/tmp/enough.$1"; }
 
-# one_left NAME [FAULT REMEDY ARG...]: two links, and a load over both, in a group of their
-# own; FAULT, of either host, takes one away. All goes over the other one then, also what
-# begins later.
+# one_left NAME [FAULT REMEDY ARG...]: a new group with two links and load on both. FAULT, of either
+# host, makes one link fail. Then all connections use the other link, also those that begin later.
 one_left() {
 	local name=$1 fault=${2:-:} remedy=${3:-:} before b1
 	shift $(($# < 3 ? $# : 3))
@@ -65,7 +64,7 @@ one_left() {
 		loaded "$name" $((24 / DEAR)) client "$PEER" 5000 conns=8 par=8
 	fi
 	check "$name: two links" eventually 10 have 2
-	# who is on his way when a link is lost may become TCP
+	# a connection in its handshake when a link is lost may become TCP
 	check "$name: all connections are open" eventually 20 eight_open
 	barrier "two.$name"
 	$fault "$@"
@@ -92,8 +91,8 @@ one_left() {
 	barrier "over.$name" 60
 }
 
-# each_left HOST: that one has two cards, the other host one. Either link is lost, by its
-# path and with its card; see one_left.
+# each_left HOST: HOST (server or client) has two cards, the other host one. Each of the two links
+# is lost, first by its path, then by its card; see one_left.
 each_left() {
 	local card
 	for card in 0 1; do
@@ -112,5 +111,5 @@ each_left() {
 
 eight_open() { _smc_since; [ "$_smc_n" -ge 8 ]; }
 
-# bytes: what the links of this host have written
+# bytes: number of bytes that the links of this host have written
 bytes() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?) | ."tx-bytes"] | add // 0'; }

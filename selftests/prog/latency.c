@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long an innocent connection takes: AF_SMC sockets that say five bytes and
- * get them back, one after the other.
+ * Latency of AF_SMC connections, one after the other, whose server echoes five
+ * bytes.
  *
  *	latency PORT			the server, until it is killed
  *	latency HOST PORT N		the client

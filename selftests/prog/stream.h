@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What programs that open many connections share. */
+/* Sockets, addresses and threads for programs that open many connections. */
 #ifndef _STREAM_H
 #define _STREAM_H
 
@@ -59,7 +59,7 @@ static inline void set_timeouts(int fd, unsigned int ms)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
-/* In decimal digits; 0: it is none. */
+/* The port that @text is in decimal digits, 0 if it is none */
 static inline uint16_t port_number(const char *text)
 {
 	char *end;
@@ -97,7 +97,10 @@ static inline int listen_on(int fd, const char *port)
 	return 0;
 }
 
-/* @n threads to their end; how many seconds that took, negative if one could not be made */
+/*
+ * Run @n threads to their end. Return: the seconds that they took, negative if
+ * a thread could not be created.
+ */
 static inline double run_threads(unsigned int n, void *(*fn)(void *))
 {
 	pthread_t *t = calloc(n, sizeof(*t));

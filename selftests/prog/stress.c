@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Very many connections: of random size, ended in random ways.
+ * Many connections of random size that end in random ways.
  *
  *	stress server PORT [WORD=VALUE...]
  *	stress client HOST PORT [WORD=VALUE...]
@@ -8,7 +8,7 @@
  *	fam=smc|tcp	socket family (smc)
  *	conns=N		connections of the client in all (100); the server ends
  *			after `conns` connections, or never with 0
- *	par=N		at a time (1). Server: threads that serve, as many
+ *	par=N		connections at a time (1); of the server: its threads
  *	max=N		most bytes in one direction (20000)
  *	ends=LETTERS	ways to end, drawn at random: c close by the client
  *			first, s by the server first, h half-close, b both at
@@ -20,14 +20,15 @@
  *	seed=N
  *	idle=MS		an operation that takes longer has hung (30000)
  *
- * The client tells the server in the first 16 bytes what will happen, so that
- * both know what they have to see. Exit status 1 when something else is seen.
+ * The first 16 bytes that the client sends are the plan of the connection, from
+ * which both sides derive what they must see. Exit status 1 if they see
+ * anything else.
  *
  * An abort by one side (r, R) drops what the other one has not read yet
- * (RFC 7609 4.8.2, as TCP's RST may). A client that aborts with nothing to
- * read first has not even a sign that the plan was read: the server may see
- * the reset instead of it. Such losses are counted; "unseen" of the server must
- * not be more than "unanswered" of the client.
+ * (RFC 7609 4.8.2, as TCP's RST may). A client that aborts without receiving
+ * data first cannot infer that the plan was read: the server may see the reset
+ * instead of the plan. Such losses are counted; "unseen" of the server must not
+ * be more than "unanswered" of the client.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -68,7 +69,10 @@ static struct sockaddr_storage peer;
 static socklen_t peer_len;
 static int listener = -1;
 static unsigned int next_conn, failed, by_end[128];
-/* resets: instead of the plan, amid the data; clients' aborts with down == 0 */
+/*
+ * Resets instead of the plan; resets amid the data; aborts of a client that
+ * receives no data
+ */
 static unsigned int unseen, dropped, unanswered;
 
 /* 0 or an errno */
@@ -90,7 +94,7 @@ static int put(int fd, uint32_t n)
 	return 0;
 }
 
-/* As many bytes; 0, an errno, -1 for the end of data, -2 for wrong bytes */
+/* Receive @n bytes: 0, an errno, -1 for the end of data, -2 for wrong bytes */
 static int take(int fd, uint32_t n)
 {
 	unsigned char buf[CHUNK];
@@ -108,7 +112,7 @@ static int take(int fd, uint32_t n)
 	return 0;
 }
 
-/* What comes when nothing more should: -1 the end, an errno, or -3 data */
+/* What follows the last byte: -1 the end of data, an errno, or -3 more data */
 static int rest(int fd)
 {
 	char c;
@@ -140,20 +144,20 @@ static void *put_thread(void *p)
 	struct put_arg *a = p;
 
 	a->rc = put(a->fd, a->n);
-	/* the peer waits for the rest, and this side maybe for the peer */
+	/* the peer waits for the rest, and this side may wait for the peer */
 	if (a->rc && !is_reset(a->rc))
 		shutdown(a->fd, SHUT_RDWR);
 	return NULL;
 }
 
-/* Both directions at once; 0 when all came and went */
+/* Both directions at once; 0 if all bytes were sent and received */
 static int both_ways(int fd, uint32_t out, uint32_t in, int *sent, int *got)
 {
 	struct put_arg a = { fd, out, 0 };
 	pthread_attr_t attr;
 	pthread_t t;
 
-	/* what surely fits needs no thread */
+	/* what fits into the buffers needs no thread */
 	if (out <= 16000 || !in) {
 		a.rc = put(fd, out);
 		*got = a.rc ? 0 : take(fd, in);
@@ -170,7 +174,7 @@ static int both_ways(int fd, uint32_t out, uint32_t in, int *sent, int *got)
 	return a.rc || *got;
 }
 
-/* How this side ends the connection, and what it must see */
+/* End the connection as planned, or check what the other side's end causes */
 static int finish(int fd, const struct plan *p, bool client)
 {
 	bool first;
@@ -226,7 +230,7 @@ static int exchange(int fd, const struct plan *p, bool client)
 
 	if (both_ways(fd, client ? p->up : p->down, client ? p->down : p->up,
 		      &sent, &got)) {
-		/* a reset does not wait until everything was read */
+		/* a reset drops what is not read yet */
 		if (p->end == (client ? 'R' : 'r') && (!sent || is_reset(sent)) &&
 		    (!got || is_reset(got))) {
 			__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
@@ -244,7 +248,7 @@ static int send_plan(int fd, const struct plan *p)
 	return rc == sizeof(*p) ? 0 : complain("%u: plan: %zd %m", p->number, rc);
 }
 
-/* 0; 1 when a reset came before it, which main() counts; 2 for all else */
+/* 0; 1 for a reset instead of the plan (counted in unseen); 2 for all else */
 static int recv_plan(int fd, struct plan *p)
 {
 	ssize_t rc = recv(fd, p, sizeof(*p), MSG_WAITALL);
@@ -351,7 +355,7 @@ static int await_gate(const char *which)
 	return 0;
 }
 
-/* All at once. "open" and "used" on stdout are for whoever measures. */
+/* For gate=: all connections at once. A case measures at "open" and "used". */
 static void *hold_all(void *arg)
 {
 	int *fds = calloc(opt.conns, sizeof(int));

@@ -16,15 +16,15 @@
  *	rdelay=MS	the receiver waits before it starts
  *	pause=MS	after every receive call
  *	wpause=MS	after every send call
- *	until=PATH	send until there is that file, whatever `send` and `recv` say
- *	gaps=PATH	there a line for each wait of a receive call that was 5 ms
- *			longer than `wpause`: when it was over, and how long, ms
+ *	until=PATH	send until that file exists, in spite of `send`, `recv`
+ *	gaps=PATH	write a line to it for each receive call that waits 5 ms
+ *			longer than `wpause`: its end and its length, ms
  *	spin=1		receive calls do not wait
  *	poll=1		send calls do not wait either: poll() comes before each
  *	idle=MS		give up when nothing moves for so long (20000)
- *	seed=N		of the chunk sizes
+ *	seed=N		seed of the random chunk sizes
  *	half=0		do not end with shutdown(WR); the receiver counts
- *	endless=1	until an error or the end of data; exit status 0 if it ends so
+ *	endless=1	go on until an error or the end of data: exit status 0
  *
  * Prints one line with bytes, rate and how often it slept; a wrong byte, a short stream or silence
  * is exit status 1.
@@ -224,7 +224,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* A receive call is over that began at @since */
+/* For gaps=: a receive call that began at @since has returned */
 static void note_gap(uint64_t since)
 {
 	uint64_t t = now_ms();
@@ -314,7 +314,7 @@ static void *worker(void *arg)
 			}
 		}
 		if (fd < 0 && opt.endless)
-			continue;	/* the other side died before */
+			continue;	/* the other side has ended already */
 		if (fd < 0)
 			complain("%s: %m", listener >= 0 ? "accept" : "connect");
 		if (fd < 0 || one(fd, opt.seed + n))
