@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases that let allocations of one part of the module fail, and of nobody
-# else: . "$PROG/faults.sh" (umdbg: fault injection with a stack trace filter)
+# For cases in which allocations of one part of the module fail, and no others:
+# . "$PROG/faults.sh" (umdbg: fault injection with a stack trace filter)
 #
-#	faulty KIND REGEX	KIND failslab or fail_page_alloc: below the
-#				functions of the module whose names match (those of
-#				one source file: what is between them fails, too)
-#	spare KIND FUNCTION	of the kernel, what is below that function
-#	refuse KIND TIMES	so many from now on, -1 all, 0 none
+#	faulty KIND REGEX	chooses allocations of KIND (failslab or
+#				fail_page_alloc) below the functions of the module
+#				that match REGEX, and below all functions between
+#				them: match functions of one source file only
+#	spare KIND FUNCTION	excludes those below that function of the kernel
+#	refuse KIND TIMES	the next TIMES of them fail; -1 all, 0 none
 FAULTS=/sys/kernel/debug
 
-# next_function ADDRESS GREP...: where the one at ADDRESS ends, among those lines
+# next_function ADDRESS GREP...: address of the function behind the one at ADDRESS,
+# among the lines of kallsyms that grep finds
 next_function() {
 	grep "${@:2}" /proc/kallsyms | cut -d' ' -f1 | sort -u | grep -A1 "^$1" | tail -n 1
 }

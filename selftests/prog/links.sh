@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What smcctl says of links, and of those that are gone: . "$PROG/links.sh", after smc.sh
+# Links and link groups as smcctl shows them, and its events of links that are deleted:
+# . "$PROG/links.sh", after smc.sh
 #
-#	links FILTER		of all links of this host, by jq, one line
-#	group FILTER		of the link group
-#	says DESC FILTER VALUE	links FILTER is VALUE, at once or soon
-#	group_says ...		likewise
-#	monitor_links		smcctl monitor; life LINK: what it has told of that link, in
+#	links FILTER		jq FILTER of each link of this host, in one line
+#	group FILTER		jq FILTER of the link group
+#	says DESC FILTER VALUE	a subtest: links FILTER is VALUE, within 10 s
+#	group_says ...		the same of group
+#	monitor_links		starts smcctl monitor; life LINK: its events of that link, in
 #				order, "adding active failed:link-error deleted"
 links() { "$SMCCTL" -j link | jq -r "[.. | objects | select(.\"link-num\"?)] | sort_by(.\"link-num\") | map($1) | join(\" \")"; }
 group() { "$SMCCTL" -j linkgroup | jq -r "[.. | objects | select(.\"peer-id\"?)] | first | $1"; }

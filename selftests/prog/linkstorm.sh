@@ -3,30 +3,31 @@
 #
 # For cases in which links are lost all the time: . "$PROG/linkstorm.sh"
 #
-#	storm LINKS N	both sides: 64 connections that send in both directions all the time, every
-#			byte checked, while again and again a card of either host is lost in one
-#			of the ways of nicfaults.sh, and comes back: one loss each ten seconds, and
-#			for five. In between the group has LINKS links again. Then: no connection has
-#			seen an error, all bytes arrived, and the longest stall after each kind of
-#			loss is told and, in virtual time, at most two seconds longer than it takes
-#			to notice (Documentation/failover.rst)
+#	storm LINKS N	both sides: 64 connections send in both directions all the time, every
+#			byte checked. Every ten seconds a card of either host is lost, in one
+#			of the ways of nicfaults.sh, and comes back five seconds later; then
+#			the group has LINKS links again. At the end: no connection has seen an
+#			error, and all bytes have arrived. The longest stall after each kind of
+#			loss is printed; in the simulation it is at most two seconds longer than
+#			the loss takes to be noticed (Documentation/failover.rst)
 #
-# $SEED decides who loses what, and in which order: of nine losses each is of another kind. In the simulation
-# it is 60 losses, nine on the debug kernel, where processor time is dear; N, which $DEAR divides, where time is real.
+# $SEED decides which host loses which card in which way; nine losses in a row are of nine kinds. In
+# the simulation there are 60 losses, nine on the debug kernel, where processor time is dear; on
+# pairs of guests N divided by $DEAR.
 #
-# Data are small, so that it is time that counts: a stream sends something every STORM_PAUSE ms.
+# Each stream sends a small amount every STORM_PAUSE ms: stalls are measured, not throughput.
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/nicfaults.sh
 . "$PROG/nicfaults.sh"
 
-# LOSS:UNDO[:silent]; silent: nobody is told, queue pairs give up
+# LOSS:UNDO[:silent]; silent: there is no event, but the retries of queue pairs are exhausted
 STORM_KINDS=(netdev_down:netdev_up rnic_delete:rnic_add rnic_pulled:rnic_add port_down:port_up gid_change:gid_back
 	cable_cut:cable_mend silence:hear:silent rdma_silence:rdma_hear:silent path_cut:path_mend:silent)
 STORM_CONNS=64
 STORM_PAUSE=1000
 STORM_SLOT=10 STORM_GONE=5
-# When a silent loss is noticed: 7 times 4.096 us << STORM_QP. Others are told of at once.
+# ms until a silent loss is noticed: 7 times 4.096 us << STORM_QP. Others are reported at once.
 STORM_QP=13 STORM_SILENT=235 STORM_TOLD=0
 STORM_MOST=2000
 
@@ -48,8 +49,8 @@ _storm_draw() {
 	done
 }
 
-# _storm_next N: which card of whom in what way: $who $card $other $loss $back $silent. The same on both sides. A
-# host with one card keeps it.
+# _storm_next N: draws loss N, the same on both sides: $card of host $who by $loss, undone by $back;
+# $silent; $other is a card of the other host. A host with one card does not lose it.
 _storm_next() {
 	local nics=()
 	nics[ID]=$NICS nics[PEER_ID]=$PEER_NICS
@@ -59,7 +60,8 @@ _storm_next() {
 	card=$((card % nics[who])) other=$((other % nics[3 - who]))
 }
 
-# _storm_hear N: an event of port N, which is up already. Soft RoCE tells of a carrier that comes, so it goes first.
+# _storm_hear N: makes an event of port N, which is up already. Soft RoCE reports a carrier that
+# comes back, so the carrier is taken away first.
 _storm_hear() {
 	if [ "$FABRIC" != sim ]; then
 		cable_cut "$1"
@@ -68,8 +70,8 @@ _storm_hear() {
 	port_up "$1"
 }
 
-# _storm_report: a line for each kind: how often, and the longest stall that ended after a loss of that kind and
-# before the next loss; ms
+# _storm_report: a line for each kind: number of losses, and the longest stall that ended after a
+# loss of that kind and before the next loss; ms
 _storm_report() {
 	awk -v pause="$STORM_PAUSE" '
 		FNR == NR { at[n++] = $1; kind[n - 1] = $2; of[$2]++; next }
@@ -83,7 +85,7 @@ _storm_report() {
 	' "$CASEDIR/losses.$ROLE" "$CASEDIR/gaps.$ROLE" | sort
 }
 
-# _storm_stalls: tells them, and judges them where time is virtual
+# _storm_stalls: prints the stalls and, in the simulation, checks them
 _storm_stalls() {
 	local entry n most limit
 	declare -A silent=()
@@ -141,7 +143,7 @@ storm() {
 		nap $STORM_GONE
 		if [ "$who" = "$ID" ]; then
 			if [ "$loss" = path_cut ]; then path_mend "$card" "$other"; else "$back" "$card"; fi
-			# A group with two links is redundant, and tries no more until it hears of a port.
+			# A group with two links is redundant: it makes no other until a port event.
 			[ -z "$silent" ] || [ "$links" = 2 ] || _storm_hear "$card"
 		fi
 		_n_links "$links" || eventually 30 _n_links "$links" ||

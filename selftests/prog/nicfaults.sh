@@ -2,30 +2,30 @@
 # shellcheck shell=bash
 #
 # For cases in which a card is lost and comes back: . "$PROG/nicfaults.sh"
-# N is a card of this host, M one of the peer's. What befalls a cable needs a LAN
+# N is a card of this host, M one of the peer's. Faults of a cable need a LAN
 # (`# nics: S/C`): the cable is between the card and its port of the switch.
 #
 #	cable_cut N, cable_mend N	no carrier on either end
 #	netdev_down N, netdev_up N	ip link set ethN down, up
 #	rnic_delete N, rnic_add N	(case.sh) rdma link delete, add
-#	rnic_pulled N			its driver says that it has gone; rnic_add N
-#	port_down N, port_up N		of the RNIC alone; of soft RoCE with its cable
+#	rnic_pulled N			its driver removes it; undone by rnic_add N
+#	port_down N, port_up N		the port of the RNIC alone; soft RoCE: the cable
 #	gid_change N, gid_back N	ethN has $(me_new N) and $(me6_new N) instead
-#	silence N, hear N		nothing passes the cable, and neither end knows
-#	rdma_silence N, rdma_hear N	likewise, of RoCE alone: TCP goes on
-#	path_cut N M, path_mend N M	likewise, between these two alone
-#	lossy N PPM			so many of a million packets of RoCE that it sends
-#					are lost, 0 none any more
-#	lost N				how many of them were
-# and in the simulation, for messages that N sends, of TYPE (msg_TYPE in
-# Documentation/rnicsim.rst, as test_link_reply, cdc, any):
+#	silence N, hear N		nothing passes the cable, with carrier at both ends
+#	rdma_silence N, rdma_hear N	the same for RoCE alone: TCP goes on
+#	path_cut N M, path_mend N M	the same for RoCE between these two cards alone
+#	lossy N PPM			so many of a million RoCE packets that N sends are
+#					lost; 0: none
+#	lost N				number of packets lost so
+# In the simulation, for messages that N sends, of TYPE (msg_TYPE in Documentation/rnicsim.rst,
+# such as test_link_reply, cdc, any):
 #	msg_fault N TYPE WHEN [ACTION [ARG]]	for example 2 drop: the second one from now
-#	msg_faults N TYPE		how often it happened
-# On a LAN the TCP connection, and so CLC, can go by a host between the two, in any lane:
-#	clc_relay PORT TO [FAULT...]	the server's: a client of $RELAY, PORT meets its port TO,
-#				and clcrelay.c knows the FAULTs (proposal:1:drop); log
-#				in $CASEDIR/relay.PORT
-#	clc_relay_end		the host goes
+#	msg_faults N TYPE		number of faults that have happened
+# On a LAN, in any lane, a relay between the two hosts for TCP connections, and so for CLC:
+#	clc_relay PORT TO [FAULT...]	on the server: what connects to $RELAY, PORT is relayed
+#				to port TO of this host, with the FAULTs of clcrelay.c
+#				(proposal:1:drop); log in $CASEDIR/relay.PORT
+#	clc_relay_end		removes the relay's host
 RELAY=10.77.0.91
 
 _switch() {
@@ -63,7 +63,7 @@ _other_address() {
 gid_change() { _other_address "$1" "$(me "$1")" "$(me6 "$1")" "$(me_new "$1")" "$(me6_new "$1")"; }
 gid_back() { _other_address "$1" "$(me_new "$1")" "$(me6_new "$1")" "$(me "$1")" "$(me6 "$1")"; }
 
-# The RNICs of the simulation need no cable: who is on a fabric of his own reaches nobody.
+# The RNICs of the simulation use no cable: one on a fabric of its own reaches no other.
 silence() {
 	_switch ip link set "p$1$ID" nomaster
 	! _is_sim || rdma_silence "$1"

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Dumps of AF_SMC sockets while sockets come and go, by raw netlink.
 
-  nldump.py churn N     N sockets that stay appear exactly once in a dump between
-                        whose messages others are made and closed, and the dump
-                        says that it was interrupted; without that it does not
-  nldump.py noise N     N sockets that come and go, for ever
+  nldump.py churn N     N sockets that stay appear exactly once in a dump, while
+                        others are made and closed between its messages; such a dump
+                        has NLM_F_DUMP_INTR, one without changes does not
+  nldump.py noise N     N sockets, of which one is closed and one made, for ever
   nldump.py cost N      the time of a dump grows with N, not with its square
 """
 import os
@@ -95,9 +95,9 @@ def churn(nl, n):
 
 
 def cost(nl, n):
-    """What a message costs when much was shown before, and when little was. Of
-    messages of the same size, one behind the other, the fastest quarter counts:
-    what a busy machine does to some of them is not in it."""
+    """Compare the times of the last eighth of a dump's messages with those of the
+    first eighth. All are of the same size, and the lower quartile counts: a busy
+    machine that delays some of them does not change it."""
     keep = make(n)
     first, last = [], []
     for _ in range(5):

@@ -16,7 +16,7 @@ _synopt() {
 	local ko=$TREE/build/mod/$KERNEL/smcr_synopt.ko
 	# The runner has built it where the kernel can have it.
 	[ -e "$ko" ] || skip "$KERNEL has no CONFIG_SMC, which smcr_synopt.ko needs"
-	# in the simulation the other host may be at it, too: it is one kernel
+	# in the simulation both hosts are one kernel: the other one may load it at the same time
 	insmod "$ko" 2> "$CASEDIR/synopt.err.$ROLE" || [ -d /sys/module/smcr_synopt ] || fail "insmod: $(cat "$CASEDIR/synopt.err.$ROLE")"
 }
 
@@ -78,8 +78,8 @@ app_end() {
 	check "$1" test $rc = 0
 }
 
-# pup_second_address: what goes to the server's second address, 10.77.0.101, comes from a
-# second one here.
+# pup_second_address: a second address of this host, the source of what it sends to the server's
+# second address, 10.77.0.101
 pup_second_address() {
 	ip addr add 10.77.0.102/24 dev eth0
 	ip route add 10.77.0.101/32 dev eth0 src 10.77.0.102

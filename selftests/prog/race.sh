@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Latches in the module's narrow windows (net/base/race.h): . "$PROG/race.sh". They hold
-# threads that work for this host, 30 s at most, and are in the builds for um and umdbg.
+# Latches in the module's narrow windows (net/base/race.h): . "$PROG/race.sh". A closed latch stops
+# threads that work for this host, 30 s at most. The builds for um, umdbg and umsmp have them.
 #
 #	latch NAME		closes it
-#	held NAME [N]		N threads (1) wait there; for use with poll
-#	holds NAME [N]		a subtest: they come to wait there
+#	held NAME [N]		true if N threads (1) wait there; for use with poll
+#	holds NAME [N]		a subtest: N threads wait there within 20 s
 #	unlatch NAME		opens it
 #	race_server N, race_client N	a connection that stays, in $BG, with N links (prog/links.sh)
-#	race_server_ends	... to the mark over
-#	failed			a link has failed since downs=$(counter link-down)
+#	race_server_ends	ends it at the mark "over"
+#	failed			true if a link has failed since downs=$(counter link-down)
 RACE=/sys/module/smcr/parameters/race
 
 latch() { echo "$1" > $RACE; }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases in which a device refuses to give something back at the end of a group, by
-# smcr_verbsfail, and the next group is as usual.
+# For cases in which a verb that frees a resource fails at the end of a link group, by
+# smcr_verbsfail, and the next group works.
 #
 #	refuse_server			two connections, one after the other
-#	refuse_client NAME PORT [VERB]	one of them, and the end of its group; VERB fails once then
+#	refuse_client NAME PORT [VERB]	one of them; then its group ends, and VERB fails once
 #
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

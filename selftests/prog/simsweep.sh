@@ -25,7 +25,7 @@ sweep() {
 	local p line rc=0 without='' pattern=${SWEEP:-${SEED:-1}%$SWEEP_PARTS}
 	# several patterns are one for fnmatch()
 	[[ $pattern != *' '* ]] || pattern="@(${pattern// /|})"
-	# what is lost then by design is a leak for the debug kernel
+	# memory that smcr gives up then, by design, is a leak for kmemleak
 	[[ $KERNEL != um@(dbg|smp) ]] || without='*/dereg_mr=fail'
 	[ "${FABRIC:-roce}" = sim ] || skip "no simulated RNIC"
 	[ "$(< /sys/module/rnicsim/parameters/max_inline)" -ge 44 ] || skip "what may fail once is another RNIC's"
@@ -48,7 +48,7 @@ sweep() {
 		esac
 	done < "$CASEDIR/sweep.log"
 	[ $rc -le 1 ] || [ $rc = 4 ] || fail "simsweep ended with $rc"
-	# the devices go with their cards
+	# the devices are removed with their cards
 	for p in 0 1; do ip -n h1 link delete "eth$p"; done
 	ip netns delete h1
 	ip netns delete h2

@@ -4,8 +4,8 @@
 # For cases that run programs over the module: did the connections really use
 # SMC-R? Sourced after case.sh.
 
-# smc_read: what the module has counted, for smc_value. One program: on the debug
-# kernel each takes as long as a connection.
+# smc_read: reads all counters, for smc_value, with a single program: on the debug
+# kernel starting one takes as long as a connection.
 smc_read() { _smc_text=$'\n'$("$SMCCTL" stats) || fail "smcctl stats failed"; }
 
 # smc_value NAME...: the sum of these counters and reasons, in $_smc_sum. 0 for those
@@ -83,7 +83,7 @@ smc_same() {
 # smc_idle: no connection is left, whatever state it was in.
 smc_idle() { smc_same conn-created conn-freed; }
 
-# rdma_cut, rdma_mend: nothing that the RNIC on eth0 says reaches the peer
+# rdma_cut, rdma_mend: nothing that the RNIC on eth0 sends reaches the peer
 rdma_cut() {
 	if [ "$FABRIC" = sim ]; then echo 1 > "/sys/kernel/debug/rnicsim/$RNIC/paused"; return; fi
 	nft "add table inet cut; add chain inet cut out { type filter hook output priority 0 ; }; add rule inet cut out udp dport 4791 drop"
@@ -95,11 +95,11 @@ rdma_mend() {
 # no_group: no link group is left.
 no_group() { smc_same lgr-created lgr-freed; }
 
-# macvlan_setup: 10.88.0.$ID on a macvlan of its own with an RDMA device, rxm$ID, in place of
-# eth0's. Unlike the guests' cards it changes its MAC while it is up.
+# macvlan_setup: 10.88.0.$ID on a macvlan with an RDMA device of its own, rxm$ID, in place of
+# eth0's. Unlike the guests' cards it can change its MAC while it is up.
 macvlan_setup() {
 	rnic_delete 0	# it would have the macvlan's GIDs, too
-	# nor does eth0 answer for its address: soft RoCE looks at where a packet comes in
+	# eth0 must not answer ARP for it: soft RoCE checks the netdev that a packet comes in by
 	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
 	ip link add mv0 link eth0 type macvlan mode bridge
 	ip addr add "10.88.0.$ID/24" dev mv0

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases in which a thread hangs with the lock of its SMC-R connection, in a page
-# fault that is never answered, while the RDMA device of that is removed. After smc.sh
+# For cases in which a thread hangs in a page fault that is never answered, with the lock of
+# its SMC-R connection held, while that connection's RDMA device is removed. After smc.sh
 #
 #	stuck_begin, stuck_end		on the side with the threads
-#	stuck_serve KIND		the peer of one; until over.KIND. Before that stuck_peer KIND,
-#					if the case has one; the peer's process is $BG
+#	stuck_serve KIND		the peer of a connection, until the mark over.KIND; calls the
+#					case's stuck_peer KIND, if any, with the peer's process in $BG
 #	stuck_hangs KIND		a thread hangs, see stuck.c; $STUCK is its process
 #	stuck KIND			the same with a connection of stuck_serve
 #	stuck_remove KIND CARD		the device is removed, in time
 #	stuck_over KIND CARD		the thread is killed, the device comes back
 
-# smcr_page: what UML has no userfaultfd for
+# UML has no userfaultfd: smcr_page takes its place
 stuck_begin() { [ "$LANE" != uml ] || insmod "$TREE/build/mod/$KERNEL/smcr_page.ko"; }
 stuck_end() { [ "$LANE" != uml ] || rmmod smcr_page; }
 
@@ -52,7 +52,7 @@ stuck_over() {
 	check "$1: it can be killed" eventually 20 gone "$STUCK"
 	poll 30 gone "$_stuck_rnic" || fail "$1: the device is not removed"
 	rnic_add "$2"
-	# of another card the next link tells
+	# another card is known to be usable when the next link is made over it
 	[ "$2" != 0 ] || poll 10 rnic_usable 0 || fail "$1: the device is not back"
 	mark "over.$1"
 }

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases in which six hundred threads of one program, more than there ever were workers, hang
-# in a page fault that is never answered, each in a call on a socket of its own, see stuck.c. The
-# case gives KINDS: KIND of a connection, or listen-KIND; after smc.sh and stuck.sh
+# For cases in which six hundred threads of one program, more than a workqueue of the module runs
+# workers (512), hang in a page fault that is never answered, each in a call on a socket of its own,
+# see stuck.c. The case sets KINDS: KIND of a connection, or listen-KIND; after smc.sh and stuck.sh
 #
 #	stuck_many_server	the host with the threads, stuck_many_client: the other one
 #
-# Beside the threads of each kind a listener of another program accepts at once, with SMC-R and
-# without, a connection to the other host is made, and one that there was goes on.
+# While the threads of a kind hang, a listener of another program accepts at once, over SMC-R and
+# over TCP; a connection to the other host is made; and an older connection goes on.
 
 N=600
 SOCKCMD=$PROG/sockcmd
 
-# the threads' sockets: ports of their own, those of the kind before may be in TIME-WAIT
+# _stuck_at NUMBER KIND: address and port of the threads' sockets. Ports differ by kind, because
+# those of the kind before may be in TIME-WAIT
 _stuck_at() {
 	case $2 in
 	listen-dstopts | listen-savedsyn) echo ::1 $((20000 + 1000 * $1)) ;;
@@ -37,7 +38,7 @@ _stuck_kind() {
 		send:5 recv:5 elapsed:0:2000 close || :
 	mark "up.$2"
 	await "over.$2" 60
-	# outgoing and incoming; TCP's is none of either
+	# one outgoing, one incoming; the TCP client is the fallback
 	smc_was "beside $2" 2 2 1
 	eq "threads of $2 that came back" "$(grep -c gave "$log" || :)" 0 || :
 	kill "$hang"

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Two copies of a SYN that offers SMC-R, from an address that nothing answers at.
+"""Two copies of a SYN that offers SMC-R, from an address that no host has.
 
   syncopies.py DEVICE FROM TO PORT MAC GO    the second when GO exists
 
-Each is sent, and received, on a processor of its own. Says "sent" when one of them has been
-worked on, and when both have, how many SYN-ACKs there are with and without the option:
-it ends with 0 if all are alike.
+Each is sent, and received, on a processor of its own. Prints "sent" when one of them has been
+processed and, when both have, the numbers of SYN-ACKs with and without the option. Exit status 0
+if all are alike.
 """
 import os
 import socket
@@ -47,7 +47,7 @@ def options_of(frame, port):
 
 
 def send_on(cpu, device, frame):
-    """In a process of its own: the call lasts as long as the SYN is worked on."""
+    """Send in a process of its own: the call returns when the SYN has been processed."""
     if os.fork():
         return
     os.sched_setaffinity(0, {cpu})

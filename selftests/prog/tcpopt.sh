@@ -9,7 +9,7 @@ OM=$PROG/optmangle
 # tcpopt_backend: native or netfilter
 tcpopt_backend() { "$SMCCTL" -j show | jq -r '[.. | objects | ."tcpopt-backend"? // empty] | first'; }
 
-# begin: from here on count for since and saw, with one call of smcctl each
+# begin: start of the count of since and saw; each calls smcctl once
 _snap() {
 	local s
 	s=$(smc_stats) || fail "smcctl stats failed"
@@ -27,9 +27,9 @@ since() {
 }
 saw() { eq "$1: SMC-R connections, fallbacks, simultaneous opens" "$(since)" "$2"; }
 
-# watch NAME PORT[-PORT]: packets of these ports until watched; in both guests
-# if need be. By headers and CLC only: with whole packets the ring has room for
-# 8 of them.
+# watch NAME PORT[-PORT]: captures packets of these ports until watched; in both
+# guests if need be. Of each packet headers and CLC only: with whole packets the
+# ring has room for 8 of them.
 pcap() { echo "$CASEDIR/$ROLE-$1.pcap"; }
 watch() {
 	local log=$CASEDIR/$ROLE-$1.dump
@@ -53,7 +53,8 @@ any() { packets "$1" "$2" | grep -c . || :; }
 # CLC bytes in a payload: not in a SYN
 clc() { packets "$1" "$NO_SYN" | grep -c "e2d4c3d90[1-4]" || :; }
 
-# on_wire NAME SYNS SYNACKS CLC: yes, no for each. As with, any and clc count them, but the packets are read once.
+# on_wire NAME SYNS SYNACKS CLC: yes or no for each. Counts as with, any and clc do, but reads the
+# packets once.
 on_wire() {
 	local syns synacks clcs all
 	read -r all syns synacks clcs <<< "$(packets "$1" '' | awk '
@@ -85,7 +86,7 @@ mangle() {
 		fail "nft cannot queue"
 }
 mangled() { grep -q "$1" "$CASEDIR/$ROLE-mangle.log"; }
-# unmangle DESC [N]: it did its work, on N connections
+# unmangle DESC [N]: ends mangle; it has changed packets, those of N connections
 unmangle() {
 	nft delete table inet mangle
 	kill "$_mangle" 2>/dev/null || :

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases with an attack: do the connections of an innocent peer take as long
-# as without it?
+# For cases with an attack: latency of the connections of another peer, with the
+# attack and without.
 #
-#	usual_serve PORT	the server of the innocent connections
+#	usual_serve PORT	the server of these connections
 #	usual_before HOST PORT [N]	measure without the attack
-#	usual_now DESC HOST PORT [N]	and with it: medians and maxima are at most
-#				three times what they were, and a little more
+#	usual_now DESC HOST PORT [N]	measure during the attack: medians and maxima are
+#				at most three times as long, plus some slack
 
 usual_serve() {
 	bg "$PROG/latency" "$1"

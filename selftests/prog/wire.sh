@@ -6,7 +6,7 @@
 #	wire_start FILTER	capture what passes the cards of this guest: $WIRE_DEV, by default
 #			eth0. For "any", WIRE_SNAP=9300: tcpdump reserves that for each packet
 #	wire_stop
-#	facts			what this host says of itself
+#	facts			the state that this host shows, for the checks
 #	wire_says CHECK [READER]	in host(): the checks of lib/wire.py, or of another reader
 
 wire_start() {
@@ -45,6 +45,6 @@ wire_says() {
 		not\ ok\ *) check "${line#not ok }" false ;;
 		esac
 	done < "$CASEDIR/wire.txt"
-	# silence is no proof
+	# a reader that prints nothing has checked nothing
 	check "the checks came to their end (exit $rc)" test $rc -le 1 -a -s "$CASEDIR/wire.txt" -a ! -s "$CASEDIR/wire.err"
 }
