@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases in which a second address of the peer's host names, in a Confirm and in an Accept, what
-# is not its own. It loses its own connection; the first one, of the group that it names, goes on.
+# For cases in which a second address of the puppet's host, the forger, names in a Confirm and in an
+# Accept what is not its own. Its connection fails; the first one, whose group it names, goes on.
 #
 #	forger_server REASON DIAG FIELD=VALUE...
 #	forger_client REASON FIELD=VALUE...
 #
-# The fields are those of the Confirm and of the Accept; REASON is the counter that says why, and
-# DIAG the same in the client's Decline.
+# The fields are those of the Confirm and of the Accept; REASON is the counter of the failure, and
+# DIAG the diagnosis in the client's Decline.
 #
 #	forged_accept NAME DIAG FIELD=VALUE...	lines for the puppet: connection NAME gets this
 #				Accept, declines it, and is TCP
-#	other_host ADDR		the address of another host, with a MAC of its own: the same each
-#				time, as the peer remembers it
+#	other_host ADDR		adds ADDR as an address of another host, with a MAC of its own:
+#				always the same one, because the peer keeps it
 #	other_host_undo		at the end, on both sides
 #
 # shellcheck source=selftests/prog/puppet.sh
@@ -25,7 +25,7 @@ forged_accept() {
 }
 
 other_host() {
-	# on a LAN of several cards it is so, and stays so
+	# a LAN of several cards has these settings, and keeps them
 	[ -n "$LAN" ] || sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
 	ip link add mv0 link eth0 address "02:00:00:00:77:0$ID" type macvlan mode bridge
 	ip addr add "$1/32" dev mv0
@@ -53,7 +53,7 @@ forger_server() {
 		accept
 		first_contact
 		rx data len=5
-		# the forger knows this link
+		# the forger's Accept names the link of the first connection
 		set index=4
 		$(forged_accept forger "$diag" "$@")
 		conn 1

@@ -2,27 +2,28 @@
 /*
  * The puppet peer: script, commands, variables.
  *
- *	puppet [-d $RNIC] [-g GID_INDEX] [-x] [SCRIPT...]
+ *	puppet [-d DEV] [-g GID_INDEX] [-t SECONDS] [SCRIPT...]
  *
+ * DEV is $RNIC by default, SECONDS bounds the whole script (100, x $SLOW).
  * Without SCRIPT files the script is read from stdin. One command per line,
  * '#' begins a comment. Every command is printed with the time; the first
- * expectation that does not hold ends the script. Exit status: 0 everything
- * held, 1 not, 2 the script is wrong. All waits are bounded (5 s x $SLOW, or
- * what the last argument says: 300ms, 2s).
+ * expectation that does not hold ends the script. Exit status: 0 if all hold,
+ * 1 if not, 2 if the script is wrong. All waits are bounded (5 s x $SLOW, or
+ * the last argument: 300ms, 2s).
  *
  * Connections and links
  *	conn NAME		use (or make) this connection: TCP + element
  *	link NAME [of LINK]	use (or make) this link: queue pair; in the group of LINK,
  *				else in a group of its own. The current connection sends on it
- *	nic DEV [GID_INDEX]	the current link, not yet made, is over this RNIC; links
- *				made afterwards are, too
- *	on LINK COMMAND...	does it as if LINK were the current one; the connection
- *				does not move. %{LINK:VARIABLE} is a variable of LINK
+ *	nic DEV [GID_INDEX]	this RNIC for the current link, which has no queue pair
+ *				yet, and for links made afterwards
+ *	on LINK COMMAND...	run it with LINK as the current link; the connection does
+ *				not move. %{LINK:VARIABLE} is a variable of LINK
  *	add_link LINK [from=STEP] [until=STEP]	ADD LINK, CONTINUATION, CONFIRM LINK:
  *				over the current link, for LINK of its group
- *	delete_link LINK [from=STEP] [until=STEP]	DELETE LINK of it by the server, over
- *				the current one, and the end of its queue pair
- *	move LINK		the connection sends on LINK, and says F there first
+ *	delete_link LINK [from=STEP] [until=STEP]	DELETE LINK for it by the server, over
+ *				the current link, and the end of its queue pair
+ *	move LINK		the connection sends on LINK from now on, F first
  *	listen PORT [opt=0]	listen; the SMC option is on unless opt=0
  *	accept			the next TCP connection becomes this connection
  *	connect ADDR PORT [opt=0]
@@ -39,18 +40,18 @@
  *	rx proposal|accept|confirm|decline [FIELD=VALUE...]
  *	tx raw HEX | tx app TEXT | tx app len=N | tx fin | tx rst | tx oob TEXT
  *	rx app TEXT | rx app len=N | rx eof | rx rst | rx end (either)
- *	rx none TIME		neither TCP nor any link says anything
- *	rx none TIME tcp|link	only this one
+ *	rx none TIME		nothing comes on TCP and on any link
+ *	rx none TIME tcp|link	nothing on TCP; nothing on any link
  *
  * LLC, on the current link
  *	tx llc TYPE [reply=1] [FIELD=VALUE...] [BYTES...] [expect=any|err|gone]
- *		gone: the peer took it, or was torn down by it and acknowledges
- *		nothing any more; its adapter may not refuse it
+ *		gone: the peer receives it, or ends the link because of it and
+ *		acknowledges nothing any more; its adapter must not refuse it
  *		about=LINK: ADD LINK, CONTINUATION and DELETE LINK are about that
- *		one, and so are the values that are not given; CONFIRM RKEY names all
- *		confirmed links by itself, its CONTINUATION what is left
+ *		link, by default with its values; CONFIRM RKEY names all confirmed
+ *		links by default, its CONTINUATION those that are left
  *	rx llc TYPE [FIELD=VALUE...]	the next LLC message is this one; about=LINK:
- *		what it says of the peer is kept for that one, its number checked
+ *		its contents are kept for that link, and its link number is checked
  *	wait llc TYPE [...]		others before it are skipped
  *	tx send HEX|len=N [expect=...]	any SEND
  *	rx down				the link is dead (it is sent to until it is)
@@ -58,50 +59,50 @@
  * CDC and data, on the current connection
  *	tx cdc [seq=+1] [prod=N] [cons=N] [flags=B,P,U,R,F,D,C,A] [FIELD=VALUE...]
  *	rx cdc [FIELD=VALUE...] [flags=B,D] [has=D] [hasnot=B]
- *	wait cdc [...]			skip those that do not fit
+ *	wait cdc [...]			others before it are skipped
  *	tx data TEXT | tx data len=N	write and announce, as a peer does
  *	rx data TEXT | rx data len=N	announced by the peer and correct in memory
  *	rmb			a new own RMB: the same memory under new keys
  *	again N			RDMA WRITE of the last N bytes that were sent
- *	consume N [quiet]		move own consumer cursor, and tell
+ *	consume N [quiet]		move own consumer cursor, and announce it
  *	write off=N len=N [rkey=] [va=] [byte=] [imm] [expect=err]	RDMA WRITE
  *	read off=N len=N [expect=err]	RDMA READ from the peer's element
  *	fill [off=N] [len=N] [byte=HH]	the own element
  *	check untouched off=N [len=N] [byte=HH]
  *	check cdcs N			so many CDCs came on this connection
- *	check offences N		so many since the last time (for set strict=0)
- *	check rx_link LINK		the peer sends on that one
- *	first_contact [from=STEP] [until=STEP]	the whole thing, as client or
+ *	check offences N		so many since the last check (for set strict=0)
+ *	check rx_link LINK		the peer sends on that link
+ *	first_contact [from=STEP] [until=STEP]	the whole handshake, as client or
  *	reuse [from=STEP] [until=STEP]	as server; without what is before from=STEP,
  *				and without until=STEP and what follows
  *	close				C both ways, then the end of TCP
  *
  * Others
  *	fuzz SEED SECONDS [COUNT]	attacks with random damage on a module that
- *				listens on %port of %addr, or on the one that connects
- *				if there is a listener; see puppet_fuzz.c
+ *				listens on %port of %addr or, if the puppet listens,
+ *				on one that connects; see puppet_fuzz.c
  *	let NAME=VALUE		a variable; %NAME or %{NAME} anywhere uses it.
  *				Known: %token %rkey %va %qpn %index %peer_token
  *				%peer_rkey %peer_va %peer_index %peer_qpn
  *				%peer_size %peer_psn %seq %peer_seq %link_num
  *				%user_id %last_test; %asked_rkey %asked_va: of the last CONFIRM
- *				RKEY; %peer_rmbs: RKeys of the peer's RMBs as announced
- *				us; %tx_ss: number of the last CDC that was acknowledged;
+ *				RKEY; %peer_rmbs: RKeys that the peer has announced;
+ *				%tx_ss: number of the last CDC that was acknowledged;
  *				%proposal: the last one that came, in hex
  *	print TEXT
  *	sleep TIME
- *	mark NAME [TEXT]	tell others: file $CASEDIR/mark.NAME
+ *	mark NAME [TEXT]	make the file $CASEDIR/mark.NAME, for other programs
  *	await NAME		wait for it; its text becomes %mark
- *	accepted | taken	until the program over there (sockcmd -a) has accepted
- *				this connection, has read the first of it
+ *	accepted | taken	wait until the program at the peer (sockcmd -a) has
+ *				accepted this connection, has read its first bytes
  *	start			start a stop watch
- *	elapsed MIN MAX		and look at it
+ *	elapsed MIN MAX		check it
  *
  * BYTES change a message after it was encoded: @OFF=HEX sets, xor@OFF=HEX
  * flips, grow@OFF=HEX inserts, cut=N keeps only N bytes, add=HEX and text=TEXT
  * append, bytewise sends one byte per segment.
  * VALUES: a number, hexadecimal digits for byte strings; +N -N ^N are relative
- * to the default, which is what a correct peer would say.
+ * to the default, which is what a correct peer would send.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -195,7 +196,7 @@ void bad(const char *fmt, ...)
 	va_start(ap, fmt);
 	complain(trying ? "NOTE" : "SCRIPT", fmt, ap);
 	va_end(ap);
-	if (trying)	/* the queue pair is in error, the element unknown... */
+	if (trying)	/* for example the queue pair is in error */
 		longjmp(try_env, 1);
 	exit(2);
 }
@@ -311,7 +312,7 @@ void var_set(const char *name, const char *val)
 	bad("too many variables");
 }
 
-/* The RKeys that the peer has announced, by their numbers */
+/* The RKeys that the peer has announced, in ascending order */
 static const char *peer_rmbs(const struct link *l)
 {
 	static char out[MAX_LINE / 2];
@@ -489,7 +490,7 @@ static void cmd_conn(int argc, char **argv)
 	if (!conns[i]) {
 		conns[i] = conn_new(argv[0]);
 		conns[i]->link = lnk;
-		/* they share the listener */
+		/* all connections share the listener */
 		if (prev)
 			conns[i]->lfd = prev->lfd;
 	}
@@ -497,7 +498,7 @@ static void cmd_conn(int argc, char **argv)
 	link_use(conn->link);
 }
 
-/* Its TCP connection is closed; the names behind it move up */
+/* Close its TCP connection and free it */
 void conn_forget(struct conn *c)
 {
 	struct rxmsg *m;
@@ -563,7 +564,7 @@ static void cmd_link(int argc, char **argv)
 		conn->link = lnk;
 }
 
-/* The current link is over that RNIC */
+/* nic DEV [GID_INDEX] */
 static void cmd_nic(int argc, char **argv)
 {
 	struct nic *n;
@@ -712,7 +713,7 @@ static void cmd_await(int argc, char **argv)
 	var_set("mark", text);
 }
 
-/* The mark of this name that is about the current connection */
+/* The mark @what of sockcmd -a for the current connection */
 static void seen_name(char *out, size_t max, const char *what)
 {
 	struct sockaddr_in6 a;	/* the port of either family is there */
@@ -723,7 +724,7 @@ static void seen_name(char *out, size_t max, const char *what)
 	snprintf(out, max, "%s.%d", what, ntohs(a.sin6_port));
 }
 
-/* The port had another connection before? */
+/* Delete the marks of an earlier connection from this port */
 void seen_forget(void)
 {
 	static const char *const what[] = { "accepted", "taken" };
@@ -874,7 +875,7 @@ static void cmd_rmb(int argc, char **argv)
 
 static void dispatch(int argc, char **argv);
 
-/* on LINK COMMAND...: as if that link were the current one */
+/* on LINK COMMAND... */
 static void cmd_on(int argc, char **argv)
 {
 	struct link *was = lnk;
@@ -1079,7 +1080,7 @@ int main(int argc, char **argv)
 		run_file(f, argv[optind]);
 		fclose(f);
 	}
-	pump(now_ms() + 1, -1, NULL, NULL);	/* what came last is looked at, too */
+	pump(now_ms() + 1, -1, NULL, NULL);	/* check what came last, too */
 	ib_close();
 	if (offences)
 		printf("FAIL the peer broke the protocol %d times\n", offences);

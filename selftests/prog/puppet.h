@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The puppet peer: an SMC-R peer in user space that does what a script says,
- * right or wrong. It uses the module's own codecs (net/core), libibverbs and a
- * plain TCP socket. See puppet.c for the script language.
+ * The puppet peer: an SMC-R peer in user space that follows a script, which may
+ * break the protocol. It uses the module's own codecs (net/core), libibverbs
+ * and a plain TCP socket. See puppet.c for the script language.
  *
  *	puppet.c	script, commands, variables
  *	puppet_val.c	message fields by name: setting them, checking them
@@ -36,7 +36,7 @@ enum {
 	MAX_CONNS	= 512,
 	MAX_LINKS	= 512,
 	MAX_NICS	= 8,
-	MAX_RMBS	= 8,		/* own ones */
+	MAX_RMBS	= 8,		/* own RMBs */
 	MAX_VARS	= 128,
 	RX_DEPTH	= 256,
 	RX_LEN		= 256,
@@ -68,8 +68,8 @@ struct nic {
 	bool gid_picked;
 	u8 gid[16], mac[6];
 	u8 mtu;
-	struct ibv_mr *rmb_mr;		/* the newest of these */
-	struct ibv_mr *mrs[MAX_RMBS];	/* all of them are of the same memory */
+	struct ibv_mr *rmb_mr;		/* the newest of mrs */
+	struct ibv_mr *mrs[MAX_RMBS];	/* own RMBs, all of the same memory */
 	struct ibv_mr *tx_mr;
 };
 
@@ -78,7 +78,7 @@ struct link {
 	char name[16];
 	struct nic *nic;
 	unsigned int group;		/* links of one group have the same number */
-	bool confirmed;			/* CONFIRM LINK and its reply went over it */
+	bool confirmed;			/* CONFIRM LINK is complete */
 	struct ibv_qp *qp;
 	u32 qpn, psn;
 	int state;			/* enum ibv_qp_state */
@@ -92,20 +92,20 @@ struct link {
 	u32 peer_qpn, peer_psn;
 	u8 peer_mtu;
 	u8 last_test[16];		/* data of the last TEST LINK that came */
-	u8 last_rx[SMCR_WR_LEN];	/* the last message of all */
+	u8 last_rx[SMCR_WR_LEN];	/* the last message that came */
 	struct smcr_llc asked;		/* the last CONFIRM RKEY that came */
 	struct {
 		u32 id;			/* the same on all links of the group */
 		u32 rkey;
 		u64 va;
 	} rmbs[SMCR_RMBS_MAX];		/* the peer's, as announced */
-	unsigned int told;		/* own RMBs that the peer knows of, by ADD LINK CONT */
+	unsigned int told;		/* own RMBs announced by ADD LINK CONT */
 	u32 asked_id;			/* the RMB of the last CONFIRM RKEY */
 	unsigned int n_rmbs;
 	struct rxqueue llc;
 	u8 *rxbuf;
 	struct ibv_mr *rxmr;
-	u32 rx_wrs;			/* of rxbuf, in use */
+	u32 rx_wrs;			/* slots of rxbuf in use */
 	unsigned long wr_posted, wr_done;
 	int wc_status;			/* of the last completed send */
 };
@@ -115,14 +115,14 @@ struct conn {
 	char name[16];
 	int fd, lfd;
 	bool v6;
-	struct link *link;		/* that it sends on */
-	struct link *rx_link;		/* that the peer's last CDC came on */
-	u32 rmb_id;			/* the peer's RMB, 0 if it is none that we know */
-	bool replay;			/* the peer has moved, and may repeat itself */
-	u16 replay_from;		/* ... what came after this */
-	u16 tx_ss;			/* the last CDC that was completed */
-	u8 peer_id[8];			/* as first heard in CLC */
-	struct smcr_clc_proposal prop;	/* last heard */
+	struct link *link;		/* it sends on this one */
+	struct link *rx_link;		/* of the peer's last CDC */
+	u32 rmb_id;			/* the peer's RMB, 0 if it is unknown */
+	bool replay;			/* the peer has moved: it may repeat CDCs */
+	u16 replay_from;		/* with numbers after this one */
+	u16 tx_ss;			/* number of the last completed CDC */
+	u8 peer_id[8];			/* as first received in CLC */
+	struct smcr_clc_proposal prop;	/* last received */
 	struct smcr_clc_accept peer;	/* Accept or Confirm */
 	bool have_peer;
 	struct smcr_clc_decline decline;
@@ -132,9 +132,9 @@ struct conn {
 	bool ringed;			/* rings below are valid */
 	struct smcr_ring rx_ring, tx_ring;
 	struct smcr_pos rx_prod;	/* peer wrote up to here (last CDC) */
-	struct smcr_pos rx_seen;	/* ... compared with the pattern */
-	struct smcr_pos rx_cons;	/* we say that we consumed */
-	u64 rx_announced;		/* ... in the last CDC sent */
+	struct smcr_pos rx_seen;	/* compared with the pattern up to here */
+	struct smcr_pos rx_cons;	/* own consumer cursor */
+	u64 rx_announced;		/* rx_cons in the last CDC sent */
 	u64 rx_urg;			/* one behind the newest urgent byte, 0 none */
 	struct smcr_pos tx_prod, tx_cons;
 	u16 tx_seq, rx_seq;
@@ -145,7 +145,7 @@ struct conn {
 	struct rxqueue early;		/* came before CLC was complete */
 };
 
-/* Who we are */
+/* Identity and memory of the puppet */
 struct self {
 	u8 peer_id[8];
 	u8 *rmb;			/* N_ELEMS elements */
@@ -156,7 +156,7 @@ struct self {
 
 extern struct self me;
 extern struct nic *nic, *nics[MAX_NICS];	/* of the current link; all */
-extern struct conn *conn;		/* the current ones */
+extern struct conn *conn;		/* the current connection and link */
 extern struct link *lnk;
 extern struct conn *conns[MAX_CONNS];
 extern struct link *links[MAX_LINKS];
@@ -170,9 +170,9 @@ struct knobs {
 	u8 max_links;
 	u8 no_eye;
 	u8 link_num;
-	u8 auto_test;			/* answer TEST LINK by ourselves */
-	u8 auto_rkey;			/* ... CONFIRM RKEY: yes */
-	u8 strict;			/* what the peer does wrong fails the script */
+	u8 auto_test;			/* TEST LINK is answered */
+	u8 auto_rkey;			/* CONFIRM RKEY is accepted */
+	u8 strict;			/* offences fail the script */
 	u8 retry, qp_timeout;
 	u8 repost;			/* receives are posted again */
 	u16 rq;				/* receives of a new queue pair */
@@ -188,17 +188,17 @@ _Noreturn void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The script is wrong */
 _Noreturn void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The peer broke the protocol: counted, the script fails at its end */
-extern int noted;			/* so far, those that fail nothing included */
+extern int noted;			/* so far, with strict=0 as well */
 void offence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 u64 now_ms(void);
 void run_line(const char *line);	/* for macros; shown with an indent */
-/* The same; an expectation that does not hold is not the script's. @until: ms */
+/* The same; false if it failed, which does not end the script. @until: ms */
 bool try_line(const char *line, u64 until);
 extern u64 try_until;			/* no wait beyond it, if not 0 */
 void conn_forget(struct conn *c);
 void link_use(struct link *l);		/* it is the current one */
 struct link *link_find(const char *name);	/* or bad() */
-void seen_forget(void);			/* what the program said of this port */
+void seen_forget(void);			/* old marks of sockcmd -a */
 void var_set(const char *name, const char *val);
 const char *hex(const void *p, size_t len);
 int parse_hex(const char *s, u8 *out, int max);	/* bytes, or bad() */
@@ -223,7 +223,7 @@ enum { F_NUM, F_BOOL, F_HEX };
 
 /* name=value: sets a field (+n, -n, ^n, ~ relative to what is there) */
 bool field_set(const struct field *f, void *obj, const char *arg);
-/* What became of a check; of a MISS, check_text says what was found instead */
+/* Result of a check; for a MISS, check_text has what was found instead */
 enum check { CHECK_NONE, CHECK_OK, CHECK_MISS };
 extern char check_text[400];
 /* name=value, !=, >=, <=: compares */
@@ -237,7 +237,7 @@ struct wire {
 	int len;
 	bool bytewise, nowait, any;	/* any: completion status does not matter */
 	bool err;			/* completion must be an error */
-	bool gone;			/* fine, or nobody there to acknowledge */
+	bool gone;			/* success or exhausted retries */
 	bool skip;			/* do not count a CDC as sent */
 };
 /* @off=hex, xor@off=hex, cut=n, add=hex, text=.., grow=hex, bytewise, ... */
@@ -274,7 +274,10 @@ int ib_send(struct link *l, const u8 *buf, u32 len, bool wait);
 int ib_write(struct link *l, const u8 *src, u32 len, u64 va, u32 rkey,
 	     bool imm, bool wait);
 int ib_read(struct link *l, u8 *dst, u32 len, u64 va, u32 rkey);
-/* Handle events until @ms are over, or @fd (or -1) is readable: then true */
+/*
+ * Handle events until @deadline, or until @done is true or @fd (or -1) is
+ * readable: then true
+ */
 bool pump(u64 deadline, int fd, bool (*done)(void *arg), void *arg);
 u8 *my_elem(const struct conn *c);
 
@@ -284,7 +287,7 @@ void rx_put(struct rxqueue *q, struct link *from, const u8 *buf, u32 len);
 struct rxmsg *rx_take(struct rxqueue *q);
 void smc_arrived(struct link *l, const u8 *buf, u32 len);
 void conn_rings(struct conn *c);
-/* The peer announces an RMB; it withdraws it; does it use one of them? */
+/* The peer announces an RMB; withdraws it; names one in CLC */
 u32 rmb_learn(struct link *l, u32 rkey, u64 va);	/* its id */
 void rmb_forget(struct link *l, u32 rkey);		/* on all links */
 u32 rmb_find(const struct link *l, u32 rkey);		/* id, or 0 */

@@ -8,8 +8,8 @@
  *	fuzz SEED SECONDS [COUNT]	seconds are not stretched by $SLOW
  *
  * A line that fails ends its attack: the module may end connection, link and
- * negotiation as it likes. %attacks is their number, %deep that of those which
- * got as far as a complete first contact.
+ * handshake as it likes. %attacks is the number of attacks, %deep that of those
+ * with a complete first contact.
  */
 #include <stdarg.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ static u32 rnd(u32 n)
 	return (u32)(rnd64() % n);
 }
 
-/* A line of the attack; false: it did not work out */
+/* A line of the attack; false if it failed */
 __attribute__((format(printf, 1, 2)))
 static bool do_line(const char *fmt, ...)
 {
@@ -105,7 +105,7 @@ static bool first_contact(const char *until)
 
 /* --- attacks ------------------------------------------------------------- */
 
-/* What looks like a CLC message, and what does not */
+/* Random bytes, with the head of a CLC message or without */
 static void on_tcp(void)
 {
 	static const char eye[] = "e2d4c3d9";
@@ -147,7 +147,7 @@ static bool any_llc(const char *how)
 	const char *type = llc_names[rnd(ARRAY_SIZE(llc_names))];
 
 	switch (rnd(6)) {
-	case 0:		/* nothing wrong with it but that it comes now */
+	case 0:		/* well-formed, at the wrong time */
 		return do_line("tx llc %s reply=%u %s", type, rnd(2), how);
 	case 1:		/* a well-formed head, anything behind it */
 		return do_line("tx send %02x2c%s %s", rnd(11), rnd_hex(42),
@@ -232,7 +232,7 @@ static bool one_flood(void)
 	return true;
 }
 
-/* Everything works, and then it does not */
+/* Random operations after a complete first contact */
 static void on_connection(void)
 {
 	u32 i, n = 1 + rnd(10);
@@ -279,7 +279,7 @@ static void on_connection(void)
 	}
 }
 
-/* How an attacker leaves, with whatever is still to come from the peer */
+/* The end of an attack, with messages of the peer still to come */
 static void leave(void)
 {
 	if (rnd(2))
@@ -350,7 +350,7 @@ void cmd_fuzz(int argc, char **argv)
 	count = argc > 2 ? parse_num(argv[2]) : ~0ULL;
 	server = conn->lfd >= 0;
 	knobs.strict = 0;
-	/* who is not there any more is not waited for */
+	/* a queue pair that the peer has destroyed is given up soon */
 	knobs.retry = 2;
 	knobs.qp_timeout = 12;
 	for (; n < count && now_ms() < end; n++)

@@ -63,8 +63,8 @@ static u8 usual_gid(struct nic *n, int len)
 }
 
 /*
- * Opens a device, once. The GID of the first one is that of the connection's
- * address when there is one, see pick_gid().
+ * Opens a device, once. The first device gets the GID of the connection's
+ * address, once there is a connection, see pick_gid().
  */
 struct nic *ib_open(const char *dev, int gid_index)
 {
@@ -342,9 +342,10 @@ void qp_destroy(struct link *l)
 }
 
 /*
- * What F says of another link can be judged when all that came there before it
- * was looked at, which another completion queue has. So F, and what is behind it on
- * its link, waits until all of them have been empty after it was seen.
+ * Messages that wait for those on other links. An F can be checked only after
+ * all that came before it on the old link, which is in the completion queue of
+ * another RNIC. So F, and what follows it on its link, waits here until all
+ * completion queues have been empty once.
  */
 static struct rxqueue late = { .tail = &late.head };
 
@@ -359,7 +360,7 @@ static bool is_late(const struct link *l, const u8 *buf, u32 len)
 	       (buf[24] & SMCR_CDC_F);
 }
 
-/* Does it have to wait for what is on other links? */
+/* True if @m has to wait for messages on other links */
 static bool too_early(const struct rxmsg *m)
 {
 	const struct rxmsg *before;
@@ -377,7 +378,10 @@ static bool too_early(const struct rxmsg *m)
 	return false;
 }
 
-/* The next one of those, or NULL; when all have to wait none comes any more: the first */
+/*
+ * The next waiting message, or NULL. If all have to wait it is the first: the
+ * completion queues are empty, so what they wait for does not come.
+ */
 static struct rxmsg *late_take(void)
 {
 	struct rxmsg **at = &late.head, *m;
@@ -407,7 +411,7 @@ static void completed(const struct ibv_wc *wc)
 	u32 slot = (u32)WR_SLOT(wc->wr_id);
 
 	if (!l || !l->qp || wc->qp_num != l->qpn)
-		return;			/* of a queue pair that is gone */
+		return;			/* of a destroyed queue pair */
 	if (!(wc->wr_id & WR_RX)) {
 		l->wr_done++;
 		l->wc_status = wc->status;
@@ -521,7 +525,7 @@ static int finish(struct link *l, bool wait)
 {
 	struct wr_wait w = { l, ++l->wr_posted };
 
-	/* staging memory is reused: at most one unwaited request at a time */
+	/* a send queue of SENDs that are not waited for fills half of TX_LEN */
 	if (!wait) {
 		reap();
 		return 0;

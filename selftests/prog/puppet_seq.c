@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The puppet peer: macros. They run the very commands that a script could say,
- * so that the log shows every step; from=STEP leaves out what is before STEP,
- * until=STEP leaves out STEP and the rest.
+ * The puppet peer: macros. They run commands as a script has them, so that the
+ * log shows every step; from=STEP leaves out what is before STEP, until=STEP
+ * leaves out STEP and the rest.
  */
 #include "puppet.h"
 
@@ -80,7 +80,7 @@ static const struct step server_add[] = {
 	{ 0 },
 };
 
-/* F.5; what is the same in F.6 */
+/* F.5, and the same part of F.6 */
 static const struct step client_delete[] = {
 	{ "delete_link",	"rx llc delete_link reply=0 all=0 about=%new" },
 	{ "delete_link_reply",	"tx llc delete_link reply=1 about=%new" },
@@ -120,7 +120,7 @@ static void run_steps(const struct step *s, int argc, char **argv)
 		var_set("their_gid", hex(lnk->peer_gid, 16));
 		snprintf(text, sizeof(text), "%u", lnk->peer_qpn);
 		var_set("link_peer_qpn", text);
-		/* of several links it may be any */
+		/* with several links the Accept may name any of them */
 		snprintf(text, sizeof(text), "qpn=%u", lnk->peer_qpn);
 		for (n = 0, i = 0; i < MAX_LINKS && links[i]; i++)
 			n += links[i]->group == lnk->group;
@@ -132,7 +132,7 @@ static void run_steps(const struct step *s, int argc, char **argv)
 	conn_rings(conn);
 }
 
-/* Who listens is the server */
+/* The side that listens is the server */
 static bool is_client(void)
 {
 	return conn->lfd < 0;
@@ -182,7 +182,7 @@ void seq_move(int argc, char **argv)
 	run_line("tx cdc flags=F seq=%tx_ss");
 }
 
-/* F.8: C both ways, whoever was first, then the end of TCP */
+/* F.8: C both ways, in either order, then the end of TCP */
 void seq_close(int argc, char **argv)
 {
 	struct rxmsg *m;

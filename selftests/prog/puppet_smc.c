@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The puppet peer: LLC, CDC, data. Everything that arrives is held against the
- * rules for a peer, whether the script looks at it or not: see monitor().
+ * The puppet peer: LLC, CDC, data. Everything that arrives is checked against
+ * the rules for a peer, also what the script does not look at: see monitor().
  */
 #include "puppet.h"
 #include "pattern.h"
@@ -207,7 +207,10 @@ static const char *flag_text(const struct smcr_cdc *c)
 
 /* --- what arrives ------------------------------------------------------- */
 
-/* Ring geometry: known when both elements and the eye-catcher rule are */
+/*
+ * Once both elements and the use of eye catchers are known, so is the geometry
+ * of the rings. CDCs that came before are checked then.
+ */
 void conn_rings(struct conn *c)
 {
 	struct rxmsg *m;
@@ -247,8 +250,8 @@ static void moved(struct conn *c, struct link *l, const struct smcr_cdc *cdc)
 }
 
 /*
- * What no peer may do, whatever the script is about: CDC-08, CDC-12, CDC-14,
- * CDC-16, CDC-36, CDC-44, CDC-46, FO-06, FO-08, FO-10, RMB-26, reserved bits.
+ * Rules for each CDC of a peer, in any script: CDC-08, CDC-12, CDC-14, CDC-16,
+ * CDC-36, CDC-44, CDC-46, FO-06, FO-08, FO-10, RMB-26, reserved bits.
  */
 static void monitor(struct conn *c, struct link *l, const struct smcr_cdc *cdc,
 		    const u8 *buf)
@@ -274,7 +277,7 @@ static void monitor(struct conn *c, struct link *l, const struct smcr_cdc *cdc,
 				cdc->seq);
 		return;
 	}
-	/* what is said again may be said in fewer messages with new numbers */
+	/* a repetition may be in fewer messages, with new numbers */
 	if (!c->replay && cdc->seq != (u16)(c->rx_seq + 1))
 		offence("CDC: sequence %u follows %u", cdc->seq, c->rx_seq);
 	c->replay = false;
@@ -340,7 +343,7 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	say("[%s] link %s: < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, l->name, cdc.seq,
 	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
 	    flag_text(&cdc));
-	/* it was on its way when the peer went on over another link: discarded there */
+	/* the peer sent it before it moved to another link: ignored, as by the module */
 	if (c->rx_link && c->rx_link != l && !(cdc.pflags & SMCR_CDC_F) &&
 	    !smcr_seq_after(cdc.seq, c->rx_seq)) {
 		say("[%s] late on the link before", c->name);
@@ -352,13 +355,13 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	rx_put(&c->cdc, l, buf, len);
 }
 
-/* As the module decides it, with CONFIRM LINK */
+/* Chosen as the module does, by the eye catchers in CONFIRM LINK */
 static enum smcr_llc_form llc_form(const struct link *l)
 {
 	return l->base ? SMCR_LLC_RFC : SMCR_LLC_PADDED;
 }
 
-static bool probing;		/* link_rx_down() wants no replies */
+static bool probing;		/* link_rx_down() discards replies */
 
 static void auto_reply(struct link *l, struct smcr_llc *m)
 {
@@ -369,7 +372,7 @@ static void auto_reply(struct link *l, struct smcr_llc *m)
 	ib_send(l, out, SMCR_WR_LEN, false);
 }
 
-/* The RMB with this id has these on @l */
+/* Record RKey and address of the peer's RMB @id on link @l */
 static void rmb_add(struct link *l, u32 id, u32 rkey, u64 va)
 {
 	if (l->n_rmbs == SMCR_RMBS_MAX) {
@@ -434,7 +437,7 @@ static struct link *link_by_num(const struct link *l, u8 num)
 	return NULL;
 }
 
-/* Links that CONFIRM RKEY has to name beside the one that carries it */
+/* The @n-th link that CONFIRM RKEY has to name beside the one that carries it */
 static struct link *other_link(const struct link *l, unsigned int n)
 {
 	int i;
@@ -446,7 +449,7 @@ static struct link *other_link(const struct link *l, unsigned int n)
 	return NULL;
 }
 
-/* What a CONFIRM RKEY or its CONTINUATION says of other links (LLC-62, LLC-64) */
+/* Entries for other links in CONFIRM RKEY or CONTINUATION (LLC-62, LLC-64) */
 static void rmb_others(struct link *l, const struct smcr_llc_rkey_entry *e,
 		       unsigned int n, bool last)
 {
@@ -465,7 +468,7 @@ static void rmb_others(struct link *l, const struct smcr_llc_rkey_entry *e,
 			offence("CONFIRM RKEY lacks link %s", o->name);
 }
 
-/* The current connection's RMB of the peer as the current link has it */
+/* Key, on the current link, of the peer's RMB that the connection writes to */
 static void peer_key(u32 *rkey, u64 *va)
 {
 	int k = rmb_by_id(lnk, conn->rmb_id);
@@ -475,7 +478,7 @@ static void peer_key(u32 *rkey, u64 *va)
 	if (!conn->rmb_id || (k < 0 && rmb_find(lnk, *rkey)))
 		return;
 	if (k < 0) {
-		/* withdrawn, or never announced: as it was named in CLC */
+		/* withdrawn, or never announced: the key that CLC named */
 		if (links_of(lnk) > 1)
 			say("link %s: no key of this RMB", lnk->name);
 		return;
@@ -485,8 +488,8 @@ static void peer_key(u32 *rkey, u64 *va)
 }
 
 /*
- * No connection uses an RMB of which we do not know yet (LLC-55, CLC-32,
- * CLC-41), or not any more.
+ * CLC names only RMBs that are announced (LLC-55, CLC-32, CLC-41) and not
+ * withdrawn.
  */
 void rmb_check(const struct smcr_clc_accept *a)
 {
@@ -505,7 +508,7 @@ void rmb_check(const struct smcr_clc_accept *a)
 			a->rkey);
 }
 
-/* What is answered without the script: true */
+/* True if the message is handled without the script */
 static bool llc_auto(struct link *l, struct smcr_llc *m)
 {
 	int i;
@@ -630,7 +633,7 @@ void send_raw(int argc, char **argv)
 	send_wire(&w);
 }
 
-/* The server numbers the links of a group, and uses no number again */
+/* The server numbers the links of a group, and never reuses a number */
 static u8 next_num(const struct link *l)
 {
 	static u8 last[MAX_LINKS + 1];
@@ -649,7 +652,7 @@ static void entry_of(struct smcr_llc_rkey_entry *e, const struct link *l)
 	e->va = (u64)(uintptr_t)me.rmb;
 }
 
-/* ADD LINK, its CONTINUATION, DELETE LINK: about a link of the group */
+/* For about=: defaults of ADD LINK, CONTINUATION, DELETE LINK are those of @l */
 static void llc_about(struct smcr_llc *m, struct link *l)
 {
 	struct smcr_llc_add_link *al = &m->add_link;
@@ -712,7 +715,7 @@ static void llc_defaults(struct smcr_llc *m)
 		break;
 	case SMCR_LLC_ADD_LINK:
 		al->link_num = (u8)(lnk->num + 1);
-		if (m->reply) {		/* as a peer with one NIC says it */
+		if (m->reply) {		/* as of a peer with one RNIC */
 			al->rejected = true;
 			al->reject_reason = SMCR_ADD_LINK_NO_ALT_PATH;
 			break;
@@ -806,7 +809,7 @@ void llc_tx(int argc, char **argv)
 	send_wire(&w);
 }
 
-/* 1 fits, 0 does not (check_text), for llc, cdc and the last cdc */
+/* False if an argument does not fit, see check_text. @cdc: NULL for LLC */
 static bool fits(const struct field *fields, const void *obj, const u8 *buf,
 		 int argc, char **argv, const struct smcr_cdc *cdc)
 {
@@ -840,7 +843,7 @@ static bool fits(const struct field *fields, const void *obj, const u8 *buf,
 	return true;
 }
 
-/* What the peer says of a link is kept for it */
+/* For about=: keep what the message announces of link @l */
 static void got_about(const struct smcr_llc *m, struct link *l)
 {
 	const struct smcr_llc_add_link_cont *ac = &m->add_link_cont;
@@ -970,7 +973,7 @@ static void cdc_send(struct smcr_cdc *cdc, struct wire *w, u64 announced)
 {
 	struct conn *c = conn;
 
-	/* before it goes: the answer may come before the completion */
+	/* before it is posted: the answer may come before the completion */
 	if (!w->skip) {
 		if (smcr_seq_after(cdc->seq, c->tx_seq))
 			c->tx_seq = cdc->seq;
@@ -1019,7 +1022,7 @@ void cdc_tx(int argc, char **argv)
 			cdc.pflags = (u8)f;
 			cdc.cflags = (u8)(f >> 8);
 			argv[i] = used;
-			/* F has the number of another one */
+			/* F has the number of an earlier CDC */
 			w.skip |= (cdc.pflags & SMCR_CDC_F) != 0;
 		} else if (field_set(cdc_fields, &cdc, argv[i])) {
 			argv[i] = used;
@@ -1055,7 +1058,7 @@ void cdc_rx(int argc, char **argv, bool skip)
 	}
 }
 
-/* --- silence, death ------------------------------------------------------ */
+/* --- no message, dead link ----------------------------------------------- */
 
 struct none {
 	bool tcp, link;
@@ -1208,7 +1211,7 @@ void cmd_write(int argc, char **argv)
 	parse_range(&r, argc, argv);
 	if (!r.len || r.len > TX_LEN)
 		bad("len=1..%d", TX_LEN);
-	if (!r.has_pos)		/* where it belongs, in this lap of the ring */
+	if (!r.has_pos)		/* stream position, in this lap of the ring */
 		r.pos = conn->tx_prod.abs - conn->tx_prod.off + r.off -
 			conn->tx_ring.base;
 	if (r.byte >= 0)
@@ -1274,7 +1277,7 @@ void data_tx(int argc, char **argv)
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
 			     left, TX_LEN / 2, &plan);
 		if (!plan.len) {
-			/* the reader has to know that somebody waits (CDC-33) */
+			/* announces to the reader that this side waits (CDC-33) */
 			if (!sent_b && !quiet) {
 				cdc_fill(&cdc);
 				cdc.pflags = SMCR_CDC_B;
@@ -1340,8 +1343,8 @@ static void ring_copy(const struct smcr_ring *ring, const struct smcr_pos *from,
 }
 
 /*
- * What was announced must be in memory already (CDC-04, CDC-18). More than a
- * ring full is consumed on the way.
+ * What was announced must be in memory already (CDC-04, CDC-18). With
+ * "consume" it is consumed on the way, as more than a ring full needs.
  */
 void data_rx(int argc, char **argv)
 {
@@ -1362,7 +1365,7 @@ void data_rx(int argc, char **argv)
 	}
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "keep"))
-			keep = true;	/* the CDCs, for rx cdc */
+			keep = true;	/* leave the CDCs to rx cdc */
 		else if (!strcmp(argv[i], "consume"))
 			eat = true;
 		else
@@ -1388,7 +1391,7 @@ void data_rx(int argc, char **argv)
 			     hex(scratch, min_t(u32, n, 64)));
 		smcr_pos_add(&conn->rx_ring, &conn->rx_seen, n);
 		left -= n;
-		/* those that say more than that data are there stay */
+		/* CDCs with connection flags stay */
 		while (!keep && conn->cdc.head && !conn->cdc.head->buf[25]) {
 			m = rx_take(&conn->cdc);
 			free(m);
@@ -1405,7 +1408,7 @@ void data_rx(int argc, char **argv)
 	}
 }
 
-/* After a link has failed: what was not confirmed is written once more */
+/* After a link failure: write again what was not acknowledged */
 void cmd_again(int argc, char **argv)
 {
 	u32 cap, n, off, part;
@@ -1451,7 +1454,7 @@ void cmd_consume(int argc, char **argv)
 	cdc_send(&cdc, &w, conn->rx_cons.abs);
 }
 
-/* The elements behind the own one can be named, too */
+/* The range may reach into the elements behind the own one */
 static u8 *range_of(const struct range *r)
 {
 	u8 *p = my_elem(conn) + r->off;

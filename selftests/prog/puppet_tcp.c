@@ -143,7 +143,7 @@ void pick_gid(struct conn *c)
 			return;
 		}
 	}
-	/* an address of another interface: the default one will do */
+	/* an address of another interface: the default GID remains */
 }
 
 bool tcp_readable(struct conn *c)
@@ -223,7 +223,7 @@ void tcp_tx(int argc, char **argv)
 	tcp_send(&w);
 }
 
-/* Exactly @len bytes; 0 EOF in the middle or before, -errno; fail() if late */
+/* Receive exactly @len bytes; 0 at an earlier end, -errno; fail() if late */
 static int tcp_read(u8 *buf, int len, u64 end, const char *what)
 {
 	int got = 0, n;
@@ -421,7 +421,7 @@ static void proposal_defaults(struct smcr_clc_proposal *p)
 	}
 }
 
-/* An element that no connection with a living TCP connection has */
+/* An element that no connection with an open TCP connection has */
 static u8 free_index(void)
 {
 	static u8 next;
@@ -498,7 +498,7 @@ void clc_tx(int argc, char **argv)
 	} else {
 		accept_defaults(&a, argv[0][0] == 'a' ? SMCR_CLC_ACCEPT :
 							SMCR_CLC_CONFIRM);
-		/* a server in first contact has no peer on the link yet */
+		/* in first contact the server's link has no peer yet */
 		a.first_contact = a.type == SMCR_CLC_ACCEPT &&
 				  lnk->state == IBV_QPS_INIT;
 		set_fields(accept_fields, &a, argc - 1, argv + 1);
@@ -552,7 +552,7 @@ static void got_accept(const struct smcr_clc_accept *a)
 {
 	conn->peer = *a;
 	conn->have_peer = true;
-	/* the link that it speaks of is this one, as long as it is unconnected */
+	/* in first contact the message describes the current link */
 	if (lnk->state <= IBV_QPS_INIT) {
 		memcpy(lnk->peer_gid, a->gid, 16);
 		memcpy(lnk->peer_mac, a->mac, 6);
@@ -570,7 +570,7 @@ static void got_accept(const struct smcr_clc_accept *a)
 		offence("reserved MTU or Bsize");
 }
 
-/* Nothing but what the length says, and no reserved bits (CLC-02) */
+/* No reserved bits are set, and the version is the only one (CLC-02) */
 static void clc_reserved(const u8 *buf, int len, u8 type)
 {
 	bool ok;

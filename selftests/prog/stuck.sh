@@ -5,8 +5,8 @@
 # its SMC-R connection held, while that connection's RDMA device is removed. After smc.sh
 #
 #	stuck_begin, stuck_end		on the side with the threads
-#	stuck_serve KIND		the peer of a connection, until the mark over.KIND; calls the
-#					case's stuck_peer KIND, if any, with the peer's process in $BG
+#	stuck_serve KIND		the peer of a connection, until the mark over.KIND; calls
+#					the case's stuck_peer KIND, if any; its process is $BG
 #	stuck_hangs KIND		a thread hangs, see stuck.c; $STUCK is its process
 #	stuck KIND			the same with a connection of stuck_serve
 #	stuck_remove KIND CARD		the device is removed, in time
