@@ -8,9 +8,9 @@
  *	each	the first connection gets the first rule and no other, the
  *		second one the second, and so on
  *	WHICH	syn, synack, ack (no SYN and no payload) or any
- *	ACTION	set=HEX		this is the whole list of options
- *		add=HEX		behind what is there
- *		front=HEX	before what is there
+ *	ACTION	set=HEX		replace the list of options
+ *		add=HEX		append to the list
+ *		front=HEX	insert before the list
  *		strip		the SMC-R option becomes NOPs
  *		hold		keep it until SIGUSR1, then let all go in order,
  *				and keep no more
@@ -18,9 +18,9 @@
  * HEX has a multiple of 4 bytes, so that nothing is padded. A list that would
  * be longer than 40 bytes is an error, as is a packet without IPv4 or IPv6.
  *
- * Prints "ready" when it is, and one line for each packet it changed, with the
- * number of its connection. Ends with
- * SIGTERM; exit status 1 if it could not do what the arguments say.
+ * Prints "ready" when the queue is bound, and one line for each packet that it
+ * changes, with the number of its connection. SIGTERM ends it; exit status 1 if
+ * it cannot do what the arguments ask for.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -173,7 +173,7 @@ static uint16_t fold(uint32_t s)
 	return htons((uint16_t)~s);
 }
 
-/* Lengths and checksums anew */
+/* Set lengths and checksums again */
 static void seal(uint8_t *pkt, size_t len, size_t off)
 {
 	struct tcphdr *th = (void *)(pkt + off);
@@ -219,7 +219,7 @@ static void strip(uint8_t *opt, size_t len)
 			memset(opt + i, 1, sizeof(smcr_opt));
 }
 
-/* By its ports; packets of one direction */
+/* A connection is known by its ports, in one direction */
 static int conn_number(const struct tcphdr *th)
 {
 	uint32_t ports = (uint32_t)th->source << 16 | th->dest;
@@ -301,7 +301,7 @@ static void message(struct nlmsghdr *h)
 {
 	struct nlattr *a = (void *)((uint8_t *)h + NLMSG_LENGTH(sizeof(struct nfgenmsg)));
 	const uint8_t *end = (uint8_t *)h + h->nlmsg_len;
-	/* aligned, and with room for what is put in */
+	/* aligned, and with room for more options */
 	static uint8_t pkt[BUF + OPT_MAX] __attribute__((aligned(8)));
 	const struct nfqnl_msg_packet_hdr *ph = NULL;
 	size_t len = 0;

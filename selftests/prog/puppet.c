@@ -23,7 +23,7 @@
  *				over the current link, for LINK of its group
  *	delete_link LINK [from=STEP] [until=STEP]	DELETE LINK for it by the server, over
  *				the current link, and the end of its queue pair
- *	move LINK		the connection sends on LINK from now on, F first
+ *	move LINK		the connection sends F on LINK, and all that follows
  *	listen PORT [opt=0]	listen; the SMC option is on unless opt=0
  *	accept			the next TCP connection becomes this connection
  *	connect ADDR PORT [opt=0]

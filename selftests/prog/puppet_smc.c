@@ -343,7 +343,7 @@ static void cdc_arrived(struct link *l, const u8 *buf, u32 len)
 	say("[%s] link %s: < cdc seq=%u prod=%u/%u cons=%u/%u %s", c->name, l->name, cdc.seq,
 	    cdc.prod.count, cdc.prod.wrap, cdc.cons.count, cdc.cons.wrap,
 	    flag_text(&cdc));
-	/* the peer sent it before it moved to another link: ignored, as by the module */
+	/* the peer sent it before it moved to another link: ignored */
 	if (c->rx_link && c->rx_link != l && !(cdc.pflags & SMCR_CDC_F) &&
 	    !smcr_seq_after(cdc.seq, c->rx_seq)) {
 		say("[%s] late on the link before", c->name);
@@ -437,7 +437,7 @@ static struct link *link_by_num(const struct link *l, u8 num)
 	return NULL;
 }
 
-/* The @n-th link that CONFIRM RKEY has to name beside the one that carries it */
+/* The @n-th link that CONFIRM RKEY has to name beside its own one */
 static struct link *other_link(const struct link *l, unsigned int n)
 {
 	int i;
@@ -652,7 +652,7 @@ static void entry_of(struct smcr_llc_rkey_entry *e, const struct link *l)
 	e->va = (u64)(uintptr_t)me.rmb;
 }
 
-/* For about=: defaults of ADD LINK, CONTINUATION, DELETE LINK are those of @l */
+/* For about=: values of @l for ADD LINK, its CONTINUATION and DELETE LINK */
 static void llc_about(struct smcr_llc *m, struct link *l)
 {
 	struct smcr_llc_add_link *al = &m->add_link;
@@ -1277,7 +1277,7 @@ void data_tx(int argc, char **argv)
 		smcr_tx_plan(&conn->tx_ring, &conn->tx_prod, conn->tx_cons.abs,
 			     left, TX_LEN / 2, &plan);
 		if (!plan.len) {
-			/* announces to the reader that this side waits (CDC-33) */
+			/* announce that this side waits (CDC-33) */
 			if (!sent_b && !quiet) {
 				cdc_fill(&cdc);
 				cdc.pflags = SMCR_CDC_B;

@@ -16,7 +16,7 @@
  *	-C OP ARG...		not in the transcript
  *
  * Sockets have names of one letter. Data are a pattern by position, checked
- * by whoever receives. {Sx} and {Cx} are the bytes sent so far on that socket.
+ * by the receiver. {Sx} and {Cx} are the bytes sent so far on that socket.
  *
  * 4: IPv4; 6: IPv6; map: IPv6 sockets, mapped addresses; dual: IPv6 server,
  * IPv4 client.
@@ -192,7 +192,7 @@ static void *async_main(void *p)
 	return NULL;
 }
 
-/* Everything of the last scenario goes; RST, so that nothing is left over */
+/* Close all sockets of the last scenario, by RST, and end its threads */
 static void scenario(int number)
 {
 	struct linger l = { 1, 0 };
@@ -234,7 +234,7 @@ static void run_line(char *line, struct op_out *o)
 	o->len = 0;
 	o->text[0] = 0;
 	o->made = false;
-	alarm(40);	/* nothing in a script takes so long: it hangs */
+	alarm(40);	/* no line of a script takes so long: a call hangs */
 	if (line[0] == '&') {
 		struct async *as = &asyncs[line[1] - '0'];
 
@@ -262,7 +262,7 @@ static void set_signal(int no, int flags)
 	sigaction(no, &sa, NULL);
 }
 
-/* {Sa}: bytes sent on a of that side */
+/* {Sa}: bytes that the server has sent on its socket a */
 static uint64_t remote_tx(FILE *in, FILE *out, char name)
 {
 	char reply[64];
@@ -335,7 +335,7 @@ static int server_main(const char *port)
 	return 0;
 }
 
-/* The peer's address of the family, from the IPv4 address of the lab */
+/* The peer's address of family @fam, from the IPv4 address of the lab */
 static void addresses(FILE *out, int fd, const char *host, const char *fam)
 {
 	struct sockaddr_in me = { };

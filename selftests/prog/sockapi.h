@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of sockapi share; sockapi.c explains the program. */
+/* Declarations shared by the files of sockapi. See sockapi.c. */
 #ifndef _SOCKAPI_H
 #define _SOCKAPI_H
 
@@ -22,7 +22,7 @@ struct slot {
 struct op_out {
 	char text[2048];
 	size_t len;
-	bool made;		/* a connection was made by this side's connect() */
+	bool made;		/* this side's connect() succeeded */
 };
 
 struct async {

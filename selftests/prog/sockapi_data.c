@@ -14,7 +14,7 @@
 #include "pattern.h"
 #include "sockapi.h"
 
-/* SIGPIPE of this call */
+/* Has this call raised SIGPIPE? */
 static void say_pipe(struct op_out *o, int before)
 {
 	if (sigs[SIGPIPE] != before)
@@ -68,7 +68,7 @@ static void op_recv(struct call *c)
 	}
 }
 
-/* tell NAME TEXT [FLAGS]: not of the pattern */
+/* tell NAME TEXT [FLAGS]: send text outside of the pattern */
 static void op_tell(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -79,7 +79,7 @@ static void op_tell(struct call *c)
 	say_pipe(c->o, before);
 }
 
-/* hear NAME BYTES [FLAGS]: what tell has sent; all of it on one line */
+/* hear NAME BYTES [FLAGS]: receive what tell has sent */
 static void op_hear(struct call *c)
 {
 	struct iovec iov = { buffer(), (size_t)num(c, 2, 1) };
@@ -105,14 +105,14 @@ static void op_oob(struct call *c)
 		say(c->o, " 0x%02x", byte);
 }
 
-/* skip NAME BYTES: of the pattern, which were not received in their place */
+/* skip NAME BYTES: bytes of the pattern that were not received in line */
 static void op_skip(struct call *c)
 {
 	slot(c->a[1])->rx += (uint64_t)num(c, 2, 1);
 	say(c->o, "= 0");
 }
 
-/* recvfrom NAME BYTES: which address comes back */
+/* recvfrom NAME BYTES: shows the length of the address, too */
 static void op_recvfrom(struct call *c)
 {
 	struct sockaddr_storage ss = { };
@@ -186,7 +186,7 @@ static void op_vector(struct call *c)
 	say_pipe(c->o, before);
 }
 
-/* sendcmsg NAME LEN LEVEL/TYPE BYTES [SAID]: a control message of zeros, that says to have another length */
+/* sendcmsg NAME LEN LEVEL/TYPE BYTES [SAID]: a control message of zeros; SAID: another cmsg_len */
 static void op_sendcmsg(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -210,7 +210,7 @@ static void op_sendcmsg(struct call *c)
 		s->tx += (uint64_t)rc;
 }
 
-/* badmem NAME send|recv|sendpart|recvpart: memory that is not there */
+/* badmem NAME send|recv|sendpart|recvpart: unmapped memory, or partly so */
 static void op_badmem(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -245,7 +245,7 @@ static int pattern_file(struct slot *s, long n)
 	return fd;
 }
 
-/* sendfile NAME BYTES [BEYOND]: as often as it takes; asks for more than the file has */
+/* sendfile NAME BYTES [BEYOND]: until all are sent; asks for BEYOND more than the file has */
 static void op_sendfile(struct call *c)
 {
 	long beyond = num(c, 3, 0);
@@ -323,7 +323,7 @@ static void op_splicein(struct call *c)
 	close(p[1]);
 }
 
-/* fill NAME [CHUNK]: send without blocking until there is no room for long */
+/* fill NAME [CHUNK]: send without blocking until there is no room for 0.4 s */
 static void op_fill(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -350,7 +350,7 @@ static void op_fill(struct call *c)
 	say_result(c->o, rc, errno);
 }
 
-/* drain NAME BYTES|- [MS]: receive to the end; are these all? */
+/* drain NAME BYTES|- [MS]: receive to the end; have BYTES come in all? */
 static void op_drain(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);

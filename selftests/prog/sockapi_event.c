@@ -30,7 +30,7 @@ static void op_poll(struct call *c)
 	}
 }
 
-/* settled NAME: what poll() says of everything, once it has stopped changing */
+/* settled NAME: the result of poll(), once it no longer changes */
 static void op_settled(struct call *c)
 {
 	struct pollfd p = {
@@ -114,7 +114,7 @@ static void op_epwait(struct call *c)
 	}
 }
 
-/* async NAME: SIGIO to us */
+/* async NAME: SIGIO to this process */
 static void op_async(struct call *c)
 {
 	int fd = slot(c->a[1])->fd;
@@ -124,14 +124,14 @@ static void op_async(struct call *c)
 	say(c->o, "= %d", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC));
 }
 
-/* own NAME: SIGURG to us */
+/* own NAME: SIGURG to this process */
 static void op_own(struct call *c)
 {
 	sigs[SIGURG] = 0;
 	say_result(c->o, fcntl(slot(c->a[1])->fd, F_SETOWN, getpid()), errno);
 }
 
-/* count NAME MS: how often has it come since we last asked? Waits for the first. */
+/* count NAME MS: how often has it come since the last count? Waits for one. */
 static void op_count(struct call *c)
 {
 	long no = by_name(signal_names, c->a[1], strlen(c->a[1]));
@@ -144,7 +144,7 @@ static void op_count(struct call *c)
 	sigs[no] = 0;
 }
 
-/* signal NAME [MS]: was it there since we last asked? */
+/* signal NAME [MS]: has it come since the last question? */
 static void op_signal(struct call *c)
 {
 	long no = by_name(signal_names, c->a[1], strlen(c->a[1]));
@@ -152,7 +152,7 @@ static void op_signal(struct call *c)
 
 	while (!sigs[no] && now_ms() < end)
 		usleep(5000);
-	/* no more to come */
+	/* until no more can come */
 	usleep(30000);
 	say(c->o, "%s", sigs[no] ? "yes" : "no");
 	sigs[no] = 0;

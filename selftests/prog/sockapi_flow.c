@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sockapi: what is done with calls: in a child, in a thread, in a given time. */
+/* sockapi: calls in a child process or a thread, and limits of their time. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static int child_pipe = -1;
 
-/* forkhold: a child with all sockets, until forkend */
+/* forkhold: a child process that has all sockets, until forkend */
 static void op_forkhold(struct call *c)
 {
 	int p[2];
@@ -61,7 +61,7 @@ static void op_forkdo(struct call *c)
 	close(p[0]);
 	waitpid(child, NULL, 0);
 	child = 0;
-	/* what it sent or received is one stream with ours */
+	/* what the child sends or receives is part of this process's stream */
 	if (!strcmp(c->a[1], "send"))
 		slot(c->a[2])->tx += (uint64_t)num(c, 3, 0);
 	if (!strcmp(c->a[1], "recv"))

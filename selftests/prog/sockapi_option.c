@@ -89,7 +89,7 @@ static void op_ioctl(struct call *c)
 		say(c->o, " %d", v);
 }
 
-/* inqwait NAME N: until SIOCINQ is N */
+/* inqwait, outqwait NAME N: wait until SIOCINQ, SIOCOUTQ is N */
 static void op_qwait(struct call *c)
 {
 	unsigned long cmd = c->a[0][0] == 'i' ? SIOCINQ : SIOCOUTQ;
@@ -101,7 +101,7 @@ static void op_qwait(struct call *c)
 	say(c->o, "= %d", v);
 }
 
-/* atmost NAME QUEUE N: inq, outq or outqnsd */
+/* atmost NAME QUEUE N: is QUEUE (inq, outq or outqnsd) N at most? */
 static void op_atmost(struct call *c)
 {
 	unsigned long cmd = !strcmp(c->a[2], "inq") ? SIOCINQ : !strcmp(c->a[2], "outq") ? SIOCOUTQ : SIOCOUTQNSD;

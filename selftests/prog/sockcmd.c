@@ -19,7 +19,7 @@
  *	sendtext:TEXT  recvtext:N  recvhex:N	(they print what came)
  *	oob:TEXT  sendoob:N		MSG_OOB, one call; the last byte is urgent
  *	recvoob				prints the urgent byte
- *	atmark  own  urg		SIOCATMARK; SIGURG to us; did it come since we asked?
+ *	atmark  own  urg		SIOCATMARK; SIGURG to this process; has it come since?
  *	skip:N				bytes of the test stream that will not be received
  *	shut:rd|wr|rdwr  close  linger:SECONDS (0 = abort)
  *	set:OPTION:VALUE		an option by the names of sockwords.c, e.g. TCP_MAXSEG
@@ -29,7 +29,7 @@
  *	md5:ADDR  ao:ADDR		sign segments from and to this peer
  *	ipsec				a policy of this socket: it sends in ESP only
  *	ulp:NAME  repair  zcrecv  zcsend  sockmap  sockhash  mmap
- *					what would work inside of TCP's data path
+ *					features that work inside of TCP's data path
  *	block  nonblock  poll:MS	poll prints the events, e.g. IN,RDHUP
  *	pollfor:EVENTS:MS		wait until one of these events is there
  *	soerror  inq  outq
@@ -37,14 +37,14 @@
  *	sleep:MS  start  elapsed:MIN:MAX (ms)
  *	mark:NAME  await:NAME		files in $CASEDIR, see case.sh
  *
- * With -a it marks what it accepts: accepted.PORT, by the peer's port, when
- * accept() has returned, and taken.PORT at its first byte. accept() returns
- * connections in the order in which their handshakes end; a peer that wants an
- * order waits for these marks.
+ * With -a there are marks of each accepted connection: accepted.PORT, by the
+ * peer's port, when accept() has returned, and taken.PORT at its first byte.
+ * accept() returns connections in the order in which their handshakes end; a
+ * peer that needs an order waits for these marks.
  *
- * Results: "ok", a number of bytes, "eof", an errno name, WRONG-DATA. What is
- * expected when nothing is said: success, all the bytes. Several results are
- * possible as A|B; "=any" takes all. Exit status 1 if something was different.
+ * Results: "ok", a number of bytes, "eof", an errno name, WRONG-DATA. Expected
+ * by default: success, all the bytes. Several results are possible as A|B;
+ * "=any" takes all. Exit status 1 if a result was not expected.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -74,10 +74,10 @@ static struct slot {
 	int fd;
 	int family;		/* of its addresses */
 	unsigned long long sent, rcvd;
-	int port;		/* of the peer, if others want to know */
+	int port;		/* of the peer with -a, else 0 */
 } slots[N_SLOTS], *s = slots;
 
-/* One call: its name, what stands behind the colon, and that as a number */
+/* One call: its name, the text behind the colon, and that as a number */
 struct call {
 	const char *name;
 	char *arg;
@@ -199,7 +199,7 @@ static void put_mark(const char *name)
 		bad(tmp);
 }
 
-/* For a peer that waits for it, see the top */
+/* Mark for a peer that waits for it, see the top */
 static void tell_peer(const char *what)
 {
 	char name[64];
@@ -224,7 +224,7 @@ static void do_accept(struct call *c)
 	tell_peer("accepted");
 }
 
-/* So much more was read */
+/* @n more bytes were received */
 static void took(unsigned long n)
 {
 	if (!s->rcvd && s->port)
@@ -485,7 +485,7 @@ static void do_ipsec(struct call *c)
 			   sizeof(pol)));
 }
 
-/* Into a map from which BPF programs would take over its data */
+/* Into a map whose BPF programs would handle the socket's data */
 static void do_sockmap(struct call *c)
 {
 	union bpf_attr attr = {
@@ -562,7 +562,7 @@ static void do_recvoob(struct call *c)
 		snprintf(result, sizeof(result), "%c", byte);
 }
 
-/* Blocked: it interrupts no call, and several that are pending are one */
+/* Blocked: SIGURG interrupts no call, and several pending ones are one */
 static void do_own(struct call *c)
 {
 	(void)c;
@@ -673,15 +673,15 @@ static void do_start(struct call *c)
 	outcome(0);
 }
 
-/* What is expected when nothing is said */
+/* What is expected by default */
 enum want { OK, ALL, ANY };
 
 static const struct {
 	const char *name;
 	void (*fn)(struct call *c);
 	enum want want;
-	const char *option;	/* instead of fn: VALUE is for this one */
-	const char *value;	/* if none is given */
+	const char *option;	/* instead of fn: the option to set */
+	const char *value;	/* the option's default value */
 } calls[] = {
 	{ "socket", .fn = do_socket }, { "slot", .fn = do_slot }, { "accept", .fn = do_accept },
 	{ "bind", .fn = do_addr }, { "connect", .fn = do_addr },
@@ -711,7 +711,7 @@ static const struct {
 	{ "elapsed", .fn = do_elapsed }, { "mark", .fn = do_mark }, { "await", .fn = do_await },
 };
 
-/* Returns what is expected of it unless something else is */
+/* Return: the result that is expected by default */
 static enum want run(struct call *c)
 {
 	size_t i;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What sockcmd has no words for. AF_INET here is AF_SMC under `smcctl run`.
+"""Tests of calls that sockcmd does not have. AF_INET here is AF_SMC under `smcctl run`.
 
   sockfine.py ulp HOST PORT        getsockopt(TCP_ULP) of a connection without one
   sockfine.py sigio HOST PORT      a connect() that does not block ends with SIGIO
@@ -9,22 +9,22 @@
   sockfine.py icmp PORT IFACE GO   the other side of that: a forged ICMP message
                                    about the connection to PORT of this host
   sockfine.py tos HOST PORT TOS    connect with IP_TOS
-  sockfine.py connect4 CGROUP FROM TO    a BPF program that connects to TO who
-                                   asks for FROM, as long as the group exists
+  sockfine.py connect4 CGROUP FROM TO    a BPF program that redirects connect()
+                                   from address FROM to TO, as long as the group exists
   sockfine.py nodelay CGROUP       a BPF program that refuses TCP_NODELAY to the
                                    sockets of the group, as long as it exists
   sockfine.py refused HOST PORT    listen in that group: TCP_NODELAY is refused
-                                   to the listener, and to what it accepts
+                                   to the listener and to accepted sockets
   sockfine.py cookie HOST PORT     SO_COOKIE and SO_INCOMING_CPU are those of the
                                    TCP connection that ss shows
   sockfine.py cookies HOST PORT    the same of a listener and what it accepts
   sockfine.py queue HOST PORT      TCP_INFO of a listener counts three connections
                                    that wait for accept(), one less with each
-  sockfine.py waiters HOST PORT    which are made by this
+  sockfine.py waiters HOST PORT    makes these connections
   sockfine.py filter HOST PORT     SO_ATTACH_FILTER that drops, then none
   sockfine.py stamp HOST PORT      SO_TIMESTAMP
 
-The server echoes 5 bytes as often as they come. Exit status 1: not so.
+The server echoes 5 bytes as often as they come. Exit status 1 if a test fails.
 """
 import array
 import ctypes
@@ -116,7 +116,7 @@ def icmp(port, iface, go):
         p = sniff.recv(2048)
         tcp = p[(p[0] & 15) * 4:]
         if p[9] == 6 and struct.unpack("!H", tcp[2:4])[0] == port:
-            # where the peer will go on
+            # the next sequence number of the peer
             seq, = struct.unpack("!I", tcp[4:8])
             seq += struct.unpack("!H", p[2:4])[0] - (p[0] & 15) * 4 - (tcp[12] >> 4) * 4
             seq = seq + bool(tcp[13] & 2) & 0xffffffff
@@ -155,7 +155,7 @@ def bpf(cmd, attr):
 
 
 def attach(cgroup, kind, where, insns):
-    """Until the process ends: a program of type KIND at WHERE in the group."""
+    """Attach a program of type KIND at WHERE in the group, for as long as that exists; then wait."""
     prog = b"".join(insns)
     code, gpl = ctypes.create_string_buffer(prog), ctypes.create_string_buffer(b"GPL")
     fd = bpf(5, struct.pack("=IIQQIIQIII", kind, len(prog) // 8, ctypes.addressof(code),
@@ -204,7 +204,7 @@ def refused(host, port):
 
 
 def known(s, port):
-    """Does ss know the socket by its cookie?"""
+    """Fail unless ss shows the socket with its cookie."""
     cookie, = struct.unpack("=Q", s.getsockopt(socket.SOL_SOCKET, 57, 8))
     shown = subprocess.run(["ss", "-tanoeH"], capture_output=True, text=True, check=True).stdout
     mine = [w for line in shown.splitlines() if f":{port} " in line for w in line.split()]
@@ -283,7 +283,7 @@ def filter_(host, port):
 def stamp(host, port):
     s = socket.create_connection((host, port))
     s.setsockopt(socket.SOL_SOCKET, 29, 1)      # SO_TIMESTAMP
-    for _ in range(2):                          # the first one may have been under way
+    for _ in range(2):                          # the first may be sent before the option acts
         s.sendall(b"12345")
         s.settimeout(10 * SLOW)
         _, anc, _, _ = s.recvmsg(5, 128)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that do not agree on what one socket is for.
+ * Races of calls by several threads on one socket.
  *
- *	sockrace server PORT		serves: every byte comes back
+ *	sockrace server PORT		echoes every byte
  *	sockrace undo HOST PORT ROUNDS	connect() by one thread, shutdown() and
  *					connect(AF_UNSPEC) by another, on sockets
- *					that listened, negotiate, or do not block
+ *					that listened, block, or do not block
  *	sockrace lowat HOST PORT	poll() sleeps below SO_RCVLOWAT until that
  *					is lowered to what has arrived
  *
- * What the calls return depends on who is first, so "undo" expects little of
- * them: that every call comes back, that a socket on which connect() succeeded
- * last works or says why not, and that afterwards the socket can be undone and
- * connected as if it were new. The rest is the kernel's to tell.
+ * What the calls return depends on their order, so "undo" expects little: that
+ * every call returns, that the socket either works or fails with an error, and
+ * that a socket without an SMC-R connection can be disconnected and connected
+ * again as if it were new. The debug kernel checks the rest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -183,7 +183,7 @@ static int works(int fd)
 	return send(fd, &c, 1, MSG_NOSIGNAL) == 1 && recv(fd, &c, 1, 0) == 1;
 }
 
-/* Nobody else is at the socket any more */
+/* Check the socket when the threads have ended */
 static int look(unsigned int *live)
 {
 	int rc, err = 0;
@@ -196,7 +196,7 @@ static int look(unsigned int *live)
 	}
 	if (errno == EAGAIN)
 		return complain("neither alive nor dead");
-	/* an SMC-R connection cannot be dissolved, any other end is one */
+	/* only an SMC-R connection cannot be dissolved */
 	if (dissolve(race.fd))
 		return errno == EOPNOTSUPP ? 0 : complain("dissolve: %m");
 	getsockopt(race.fd, SOL_SOCKET, SO_ERROR, &err, &len);

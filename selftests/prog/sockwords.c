@@ -132,8 +132,9 @@ const struct option_name *option_of(const char *name)
 }
 
 /*
- * A flow label of one's own, with any number, which is given back in the value; EBADMSG if not.
- * From memory that cannot be written ("ro") it is not, without an error.
+ * An exclusive flow label with any number, which setsockopt() writes back to
+ * the value; else EBADMSG. If the value's memory is read-only ("ro") the call
+ * succeeds without writing it.
  */
 static int flow_label(int fd, const struct option_name *o, const char *text)
 {
@@ -175,7 +176,10 @@ static int filter_pass(int fd, int opt)
 	return setsockopt(fd, SOL_SOCKET, opt, &prog, sizeof(prog));
 }
 
-/* @text: a number; onoff,seconds of LINGER; ms of a time. @len: another length than the value's, or -1. */
+/*
+ * @text: a number; onoff,seconds of LINGER; ms of a time. @len: length to pass
+ * instead of the value's, or -1.
+ */
 int option_set(int fd, const struct option_name *o, const char *text, long len)
 {
 	long v = text ? strtol(text, NULL, 0) : 0;
@@ -203,7 +207,7 @@ int option_set(int fd, const struct option_name *o, const char *text, long len)
 	return setsockopt(fd, o->level, o->opt, p, len < 0 ? size : (socklen_t)len);
 }
 
-/* @host: NULL is any; an IPv4 address among IPv6 ones is a mapped one. */
+/* @host: NULL is any; an IPv4 address becomes a mapped one for AF_INET6. */
 socklen_t sock_address(struct sockaddr_storage *ss, int family, const char *host, int port)
 {
 	struct sockaddr_in6 *s6 = (void *)ss;

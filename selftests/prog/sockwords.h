@@ -22,7 +22,7 @@ struct option_name {
 	enum { INT, TIMEVAL, LINGER, STRING, FILTER, LABEL } kind;
 };
 
-/* These end the program when a word is unknown */
+/* These end the program if a word is unknown */
 void unknown(const char *what, const char *word, size_t len);
 long by_name(const struct name *n, const char *s, size_t len);
 long flags_of(const struct name *n, const char *s);

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that hang with a socket lock held: the memory that the call copies to
- * or from is provided by userfaultfd, that is, never, or by selftests/mod/smcr_page.c.
+ * Threads that hang with a socket lock held: the page that the call copies to
+ * or from never comes. Its fault goes to userfaultfd, without an answer, or on
+ * UML to selftests/mod/smcr_page.c.
  *
  *	stuck HOST PORT N [[listen-|conn-]KIND]
  *
  * Opens N AF_SMC sockets, and has a thread for each:
  *
  *	recv (the default)	the server has to send something
- *	send			the data are never there
+ *	send			of data in the missing page
  *	again			the same, forwarded to TCP and held before TCP gets it; at SIGUSR1 all
  *				sockets are disconnected and connect to the next port ("again N"),
  *				without waiting
- *	fallback		the same as soon as the socket is writable; then each socket's own
+ *	fallback		send() as soon as the socket is writable; then each socket's own
  *				lock is taken ("locked N")
- *	linger, ipopts, ttl	setsockopt() of SO_LINGER, which the socket itself has, and of
- *				IP_OPTIONS, which TCP has: four bytes of the value are
+ *	linger, ipopts, ttl	setsockopt() of SO_LINGER, which AF_SMC handles, and of
+ *				IP_OPTIONS, which TCP handles: four bytes of the value are
  *				there, the next four are not; of IP_TTL with more than 64 KiB (ttl)
  *	filter, cbpf		the instructions of SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF
- *	dstopts, savedsyn	getsockopt() of IPV6_DSTOPTS, whose result TCP copies under its
- *				lock; the length that is given to that of TCP_SAVED_SYN
+ *	dstopts, savedsyn	getsockopt(): the result of IPV6_DSTOPTS, which TCP copies under
+ *				its lock; the length argument of TCP_SAVED_SYN
  *	getfilter		the result of SO_GET_FILTER
  *	oob, inq		the urgent byte, which the server has to send; the control
  *				message of TCP_INQ
  *
- * recv, send, again and conn-...: connect() is over then; else it is under way. listen-...: they
- * are listeners at HOST, from PORT on, and then each has a connection from here to accept.
- * Prints "stuck N" when all threads are in the page fault, and then waits for SIGTERM,
- * which ends them and the connections.
+ * With recv, send, again and conn-... connect() has returned before the call; else it is under way.
+ * With listen-... the sockets are listeners at HOST, from PORT on; once the threads hang, each gets
+ * a connection from this program. Prints "stuck N" when all threads are in the page fault, and then
+ * waits for SIGTERM, which ends them and the connections.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* How many threads are in a page of smcr_page.c */
+/* Number of threads that wait in a page fault of smcr_page.c */
 static int waiting(void)
 {
 	FILE *f = fopen("/sys/module/smcr_page/parameters/waiting", "r");
@@ -71,7 +72,7 @@ static int waiting(void)
 	return n;
 }
 
-/* Every other page of the memory never comes; of the ones between each is there */
+/* Every other page of the memory never comes; those before them are present */
 static int fault_memory(int n)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -86,7 +87,7 @@ static int fault_memory(int n)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		die("mmap");
-	/* the first touch of a huge page would bring all of its pages */
+	/* the first access to a huge page would bring all of its pages */
 	madvise(memory, (size_t)(2 * n * page), MADV_NOHUGEPAGE);
 	for (i = 0; i < n; i++) {
 		char *missing = memory + (2 * i + 1) * page;
@@ -115,7 +116,7 @@ static void wait_for_faults(int uffd, int n)
 		usleep(20000);
 }
 
-/* SO_GET_FILTER of a filter that there is */
+/* SO_GET_FILTER, after a filter has been attached */
 static ssize_t get_filter(int fd, void *missing)
 {
 	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, ~0U);
@@ -127,7 +128,7 @@ static ssize_t get_filter(int fd, void *missing)
 	return getsockopt(fd, SOL_SOCKET, SO_GET_FILTER, missing, &len);
 }
 
-/* The urgent byte is announced before it is there */
+/* The urgent mark is announced before the urgent byte has come */
 static ssize_t get_urgent(int fd, void *missing)
 {
 	struct pollfd p = { .fd = fd, .events = POLLPRI };
@@ -140,7 +141,7 @@ static ssize_t get_urgent(int fd, void *missing)
 	return n;
 }
 
-/* Writable is a client when the negotiation is over */
+/* A client becomes writable when the handshake is over */
 static ssize_t send_early(int fd, const void *missing)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -149,7 +150,7 @@ static ssize_t send_early(int fd, const void *missing)
 	return send(fd, missing, (size_t)page, 0);
 }
 
-/* listen() of a connected socket does no more than that */
+/* listen() on a connected socket takes the lock and fails */
 static void take_locks(const struct reader *readers, int n)
 {
 	int i;
@@ -242,7 +243,7 @@ static void open_one(struct reader *r, struct sockaddr_storage *peer,
 		die("connect");
 }
 
-/* Another connection on each socket, while its thread is on the way to TCP */
+/* Connect each socket again, while its thread's send() is on the way to TCP */
 static void connect_again(const struct reader *readers, int n, struct sockaddr_storage *peer,
 			  socklen_t len, int port)
 {
@@ -302,7 +303,7 @@ int main(int argc, char **argv)
 		call += 5;
 	}
 	setrlimit(RLIMIT_NOFILE, &files);
-	/* taken by connect_again(), in no thread by its default */
+	/* for sigwait() in connect_again(); no thread is ended by it */
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of every size around that of the window, sent and echoed as a
- * whole: none may take much longer than its neighbours.
+ * Echo of messages of every size around that of the window: none may take much
+ * longer than its neighbours.
  *
  *	sweep server PORT
  *	sweep client HOST PORT FROM TO STEP ROUNDS LIMIT_MS [PREFIX]
  *
  * Prints size, median and maximum in us. Exit status 1 when half of the rounds
- * took more than LIMIT_MS, or one ten times that. With PREFIX so many bytes go
- * ahead in a send() of their own.
+ * took more than LIMIT_MS, or one ten times that. With PREFIX the first so many
+ * bytes have a send() of their own.
  */
 #include <arpa/inet.h>
 #include <netdb.h>

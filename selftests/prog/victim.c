@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that talks to anybody: what happens to it does not matter, only
- * that it goes on. Everything is non-blocking, and a connection is given up
+ * A program under attack: what happens to its connections does not matter, as
+ * long as it goes on. Everything is non-blocking, and a connection is given up
  * after a while, in whatever state it is.
  *
  *	victim server PORT SECONDS
