@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does rnicsim behave as its documentation says? By verbs, without smcr: both
+ * Test of rnicsim against its documentation, by verbs and without smcr: both
  * ends of each connection are in this program.
  *
  *	rnictest DEV0 DEV1[@NETNS]
  *
  * NETNS: file of the network namespace that DEV1 is seen in, if not in this one.
- * Their netdevs have IPv4 addresses of one subnet and reach each other. TAP on standard output. At the end DEV1 is removed. Exit status 1 if a check
- * failed.
+ * Their netdevs have IPv4 addresses of one subnet and reach each other. TAP on
+ * standard output. At the end DEV1 is removed. Exit status 1 if a check failed.
  */
 #include <endian.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ struct side {
 
 static struct side a, b;
 static int n_checks, n_failed;
-/* DMA_API_DEBUG does not like memory that is mapped twice: regions of their own */
+/* Separate memory, as DMA_API_DEBUG reports memory that is mapped twice */
 static uint8_t spare[3][4096] __attribute__((aligned(4096)));
 
 /* Tuned by a test before pair_up() */
@@ -85,7 +85,7 @@ static void nap(uint64_t ns)
 	nanosleep(&ts, NULL);
 }
 
-/* Knobs and faults: 0 or errno */
+/* Write to a knob or fault: 0 or errno */
 static int set(const struct side *s, const char *file, const char *val)
 {
 	char path[256];
@@ -132,7 +132,7 @@ static void must(const struct side *s, const char *file, const char *val)
 		die(file);
 }
 
-/* The GID of an IPv4 address, of either kind: where a table is renewed it moves */
+/* The GID of an IPv4 address; its index changes when the table is renewed */
 static int find_gid(struct side *s)
 {
 	struct ibv_gid_entry e;
@@ -257,7 +257,7 @@ static void drain(struct side *s)
 		;
 }
 
-/* A new pair of queue pairs in RTS with what par says, which is used up */
+/* A new pair of queue pairs in RTS, as in par, which is reset then */
 static void pair_up(void)
 {
 	if (a.qp)
@@ -550,7 +550,7 @@ static void full(void)
 	check(i == WRS, "%d receives fit", i);
 }
 
-/* Rings whose size is no power of two, which have been around */
+/* Rings whose size is no power of two, after they have wrapped */
 static void rings(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -616,7 +616,10 @@ static void overrun(void)
 	check(!ibv_destroy_cq(small), "the queue goes");
 }
 
-/* @r fails at the sender with @want, and the queue pairs are in ERR after it */
+/*
+ * @r fails at the sender with @want, and its queue pair is in ERR then; so is
+ * the receiver's, whose completion is @want_b, if that is not negative
+ */
 static void fails(const char *what, struct req r, int want, int want_b)
 {
 	int st = -1;
@@ -747,7 +750,7 @@ static void retries(void)
 	check(next(&a) == IBV_WC_SUCCESS, "and goes on");
 }
 
-/* The same address, of another type */
+/* Two GIDs of the same address and of different types */
 static void gid_entry(void)
 {
 	const struct req w = { .id = 1, .op = IBV_WR_RDMA_WRITE, .len = 64 };
@@ -795,7 +798,7 @@ static void flush(void)
 	check(to_rtr(&a, &b), "not from ERR to RTR");
 }
 
-/* Who posts faster than the latency gets back what was posted first all the same */
+/* In ERR, posts are flushed even if more come faster than the latency */
 static void flush_posts(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -895,7 +898,7 @@ static void fault_verbs(void)
 	check(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), "and no more");
 }
 
-/* A delay of each verb that has one: it takes as long, and does what it does without */
+/* A delay at each verb with a fault point: the verb takes longer and works */
 static void fault_delay(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -1098,7 +1101,7 @@ static void fault_messages(void)
 	must(&a, "fault/msg_any", "0");
 }
 
-/* Ways between devices, and what is done at once */
+/* Cut paths between devices, and actions that are done at once */
 static void cuts(void)
 {
 	const struct req w = { .id = 1, .op = IBV_WR_RDMA_WRITE, .len = 64 };
@@ -1144,7 +1147,7 @@ static void cuts(void)
 	check(event(&a) == IBV_EVENT_PORT_ACTIVE, "and up");
 }
 
-/* A WRITE with what happens to its interrupt; is there one? */
+/* A WRITE with a fault of its interrupt: has there been an interrupt? */
 static bool interrupted(struct ibv_comp_channel *ch, const char *fault)
 {
 	struct pollfd p = { .fd = ch->fd, .events = POLLIN };
@@ -1162,7 +1165,7 @@ static bool interrupted(struct ibv_comp_channel *ch, const char *fault)
 	return told;
 }
 
-/* Where interrupts come: on another processor if there is one, on the same, on none that there is */
+/* Processors of interrupts: one that does not exist, another one, any */
 static void interrupt_cpus(struct ibv_comp_channel *ch)
 {
 	unsigned long before = get(&a, "stats", "elsewhere ");
@@ -1288,7 +1291,7 @@ static void removal(void)
 	check(set(&b, "latency", "1000") == ENOENT, "it is gone");
 }
 
-/* To another namespace, with what libibverbs and we look at there */
+/* Enter another namespace, with the sysfs and debugfs that are read there */
 static void enter(const char *netns)
 {
 	int fd = open(netns, O_RDONLY | O_CLOEXEC);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every fault of rnicsim at every step of a link group's and a connection's
- * life, on either side: what each combination leads to is derived from the
- * tables in simsweep_tab.c.
+ * Sweep of every fault of rnicsim at every step of a link group's and a
+ * connection's life, on either side. The expected outcome of each combination
+ * follows from the tables in simsweep_tab.c.
  *
- *	simsweep STEP [PATTERN]		all of a step, or those that match
- *	simsweep STEP N%M		about every M-th of a step; those of N = 0..M-1
+ *	simsweep STEP [PATTERN]		all combinations of a step, or those that match
+ *	simsweep STEP N%M		about every M-th of a step; N = 0..M-1 together
  *					are all
  *	simsweep -x PATTERN ...		without those that match
  *	simsweep -l			names of all
@@ -13,9 +13,9 @@
  * Exit status: 0, 1 a combination failed, 4 there was none to run.
  *
  * The network namespaces h1 (client) and h2 (server) have a card eth0 and eth1
- * each, with the addresses of random worlds; all else is made here, and is made
- * anew for each combination. On eth0 is what the fault befalls, on eth1 a
- * connection that must not notice. See selftests/README.md.
+ * each, with the addresses of random worlds; all else is made here, anew for
+ * each combination. The fault is on eth0; a connection over eth1 must not be
+ * disturbed. See selftests/README.md.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -95,12 +95,12 @@ static void nap(u32 ms)
 	nanosleep(&ts, NULL);
 }
 
-/* --- connections: both ends are here --- */
+/* --- connections, with both ends --- */
 
 enum { BY, X, Z, W, LATER, CONNS };	/* bystander, observed, new, helper, afterwards */
 
 struct end {
-	int fd;			/* -1: not yet, or no more */
+	int fd;			/* -1: not open */
 	bool open, was_open, reads, shut, shut_done, eof, closed;
 	int err;
 	u64 tx, goal, rx;
@@ -300,7 +300,7 @@ static short wants(const struct end *e)
 	return (short)((e->reads && !e->eof ? POLLIN : 0) | (e->tx < e->goal ? POLLOUT : 0));
 }
 
-/* Until @done; false when @ms are over, or something is wrong */
+/* Run until @done; false when @ms are over, or after a failure */
 static bool pump(bool (*done)(void), u32 ms)
 {
 	u64 until = now() + ms * MS;
@@ -342,13 +342,13 @@ static bool pump(bool (*done)(void), u32 ms)
 				if (p[n + i].revents)
 					take(i);
 		} else if (wait < 64) {
-			wait *= 2;	/* what is waited for may not be on a socket */
+			wait *= 2;	/* @done may depend on no socket */
 		}
 	}
 	return false;
 }
 
-/* Is it known how the setup of @c went, on both sides? */
+/* Is @c open at both ends, or in error? */
 static bool is_set_up(int c)
 {
 	return (ends[c][0].open && ends[c][1].open) || ends[c][0].err || ends[c][1].err;
@@ -373,7 +373,7 @@ static bool is_over(int c)
 	if (!e[0].was_open && !e[0].err)
 		return false;
 	if (!e[1].was_open)
-		return e[0].err;	/* never accepted: the client has to hear of it */
+		return e[0].err;	/* never accepted: the client needs an error */
 	return (e[0].eof || e[0].err || e[0].closed) && (e[1].eof || e[1].err || e[1].closed);
 }
 
@@ -429,7 +429,7 @@ static const char *err_name(int err)
 	return err ? strerrorname_np(err) : "-";
 }
 
-/* A connection that has to work, over SMC-R; something was exchanged on it */
+/* A connection that has to work, and that has exchanged data */
 static bool connect_well(int c)
 {
 	dial(c);
@@ -488,7 +488,7 @@ static bool both_count(const char *name)
 	return delta(CLIENT, name) && delta(SERVER, name);
 }
 
-/* --- steps: what comes before the fault may happen, and what it shall happen in --- */
+/* --- steps: preparation, and action while the fault is set --- */
 
 static bool idle_x(void)
 {
@@ -608,7 +608,7 @@ static void act_confirm(void)
 	dial(Z);
 	if (!pump(rmb_settled, 20000))
 		pump(Z_set_up, LONG);
-	/* its answer, and that of the other side */
+	/* the answers to CONFIRM RKEY of both sides */
 	pump(NULL, 100);
 }
 
@@ -617,7 +617,7 @@ static bool rmb_is_there(void)
 	return both_count("rmb-created");
 }
 
-/* The first RMB is to be idle soon, the second one is in use */
+/* The first RMB is idle and about to be freed, the second one is in use */
 static bool idle_rmb(void)
 {
 	if (!connect_well(Z))
@@ -656,7 +656,7 @@ static bool both_heard(void)
 	return ends[X][0].err && ends[X][1].err;
 }
 
-/* Two questions, or one and what follows if there is no answer */
+/* Long enough for two TEST LINKs, or for one without a reply and the failure */
 static void act_test(void)
 {
 	pump(both_heard, 12000);
@@ -830,7 +830,7 @@ static enum outcome outcome_of(int c)
 	return over_smc(c) ? O_SMC : O_TCP;
 }
 
-/* When the last end heard of it, ms after the fault was set */
+/* When the last end got its error, ms after the fault was set */
 static u32 heard_after(int c)
 {
 	u64 t = 0;
@@ -880,7 +880,7 @@ static void judge(int c, const struct expect *x, u32 allowed, const char *name)
 		fail("%s: heard of after %u ms, not %u", name, heard_after(c), x->ms);
 }
 
-/* What the hosts counted since: reasons and what ended */
+/* The reasons that a host has counted since the fault was set */
 static const char *reasons(int host)
 {
 	static char text[2][256];
@@ -896,8 +896,8 @@ static const char *reasons(int host)
 }
 
 /*
- * One of these reasons, on either side or on the one named before it: SIDE:REASON;
- * @declined: on one that has sent a Decline
+ * Has one of these reasons been counted, on either side or on the one named
+ * before it (SIDE:REASON)? @declined: on a side that has sent a Decline
  */
 static bool counted(const char *list, bool declined)
 {
@@ -918,9 +918,9 @@ static bool counted(const char *list, bool declined)
 }
 
 /*
- * Who is past its own CONFIRM LINK declines for ADD LINK only, which a server sends
- * (CLC-57, CLC-58, I-36). In a group that is there nobody does after Accept or
- * Confirm (CLC-56).
+ * A host whose own CONFIRM LINK is complete declines only if its ADD LINK
+ * fails, which a server sends (CLC-57, CLC-58, I-36). On reuse no host declines
+ * after its Accept or Confirm (CLC-56).
  */
 static void declines(enum sweep_step s, u32 mute)
 {
@@ -937,10 +937,10 @@ static void declines(enum sweep_step s, u32 mute)
 			fail("the %s declines (%s), and must not", sides[h], reasons(h));
 }
 
-/* Of regions that a device did not let go: documented, and in the log */
+/* Bytes of regions that a device did not deregister; also in the log */
 static u64 lost_mem;
 
-/* Nothing may be, but for an RMB that the device would not deregister */
+/* Nothing may be left; if @lost, an RMB that was not deregistered must be */
 static bool left_behind(bool lost)
 {
 	struct census c[3] = { };
@@ -967,7 +967,7 @@ static bool left_behind(bool lost)
 				    c[1].lgrs, c[2].lgrs);
 		nap(deleted ? 20 : 100);
 	}
-	/* memory goes with the last reference */
+	/* memory is freed with the last reference */
 	for (until = now() + 10000 * MS; now() < until; nap(50))
 		if (!census(CLIENT, &c[1]) && !census(SERVER, &c[2]) &&
 		    c[1].mem + c[2].mem == lost_mem &&
@@ -1012,7 +1012,7 @@ static void knobs(enum sweep_step s)
 		sysctl_set(h, "t_lgr_idle", s == S_END ? "1000" : "600000");
 		sysctl_set(h, "t_rmb_free", s == S_DELETE ? STRING(T_RMB_FREE) : "60000");
 		sysctl_set(h, "max_rmbs_per_lgr", "255");
-		/* of the larger ones two are a group's first RMB */
+		/* a group's first RMB has two of the larger elements */
 		sysctl_set(h, "rmem", s == S_CONFIRM || s == S_DELETE ? "262144" : "65536");
 	}
 }
@@ -1021,7 +1021,7 @@ static void later(int host, const struct fault *f)
 {
 	static struct counters mid[3];
 
-	/* by then the other side's group is gone, too */
+	/* until the other side's group has ended, too */
 	if (f && f->kind != K_CALM)
 		pump(NULL, 15000);
 	if (f && f->off) {
@@ -1063,7 +1063,7 @@ static void later(int host, const struct fault *f)
 	close_both(LATER);
 }
 
-/* What the fault is set to: in the second half of first contact one message later */
+/* Set the fault; in the second half of first contact for one message later */
 static void arm(enum sweep_step s, int host, const struct fault *f)
 {
 	char val[64];
@@ -1119,7 +1119,7 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 	if (f && f->off == OFF_GONE)
 		pump(is_removed, 5000);
 	if (f) {
-		/* who has gone cannot be asked */
+		/* a removed device has no counters */
 		if (!fault_counts(host, f->point, &passes[1], &fired[1]) && f->off == OFF_GONE)
 			fired[1] = fired[0] + 1;
 		if (!f->stays)
@@ -1161,7 +1161,7 @@ static void run(enum sweep_step s, int host, const struct fault *f, const char *
 	list = f ? decline_reasons(s, host, f, name) : NULL;
 	if (list && outcome_of(X) == O_TCP && !counted(list, true))
 		fail("declined: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), list);
-	/* after the data of a close the link may fail unheard */
+	/* after the data of a close the link may fail without an effect */
 	if (x.why && (s == S_END || outcome_of(X) != O_SMC) && !counted(x.why, false))
 		fail("reason: %s; %s; expected %s", reasons(CLIENT), reasons(SERVER), x.why);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), ", up %u ms, %u ms (%s; %s)",
@@ -1245,7 +1245,7 @@ static u32 n_chosen(enum sweep_step s, const char *pattern)
 	return n;
 }
 
-/* A midst there is only while its fault is set */
+/* tx_mid is passed only while its fault is set */
 static u64 passed_by(enum sweep_step s, int host, const struct fault *f)
 {
 	return passed[s][host][point_index(strcmp(f->point, "tx_mid") ? f->point : "tx_write")];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sweep of faults. simsweep_tab.c: what is swept and what has to come of it;
- * simsweep.c: how a combination is run. Hosts and devices are those of random
- * worlds (simworld_host.c).
+ * The sweep of faults. simsweep_tab.c: tables of faults and of their expected
+ * outcomes; simsweep.c: the run of a combination. Hosts and devices are those
+ * of random worlds (simworld_host.c).
  */
 #ifndef _SIMSWEEP_H
 #define _SIMSWEEP_H
@@ -35,11 +35,11 @@ enum sweep_step {
 };
 
 enum outcome {
-	O_SMC,		/* all data, over SMC-R: it was not hurt */
+	O_SMC,		/* all data, over SMC-R: not disturbed */
 	O_TCP,		/* all data, over TCP */
 	O_RESET,	/* an error at both ends, or at the one that was still open */
 	O_FAILED,	/* connect() failed */
-	O_HALF,		/* connect() did not, but there was a reset before accept() */
+	O_HALF,		/* connect() succeeded, a reset came before accept() */
 	O_ENDED,	/* there was no connection, and the group has ended */
 	O_HANGS,
 	NR_OUTCOMES
@@ -56,14 +56,14 @@ enum outcome {
 
 /* What a fault does to a link that is up */
 enum kind {
-	K_CALM,		/* nothing that anybody would see */
-	K_MAKE,		/* something cannot be made */
-	K_DEAD,		/* the link fails at once, and this side knows */
+	K_CALM,		/* nothing that a connection would notice */
+	K_MAKE,		/* an object cannot be created */
+	K_DEAD,		/* the link fails at once, as this side notices */
 	K_SILENT,	/* nothing is acknowledged any more */
 	K_LOST,		/* a completion, and with it perhaps a message, is lost */
-	K_DEAF,		/* no completion is heard of any more */
+	K_DEAF,		/* no completion is handled any more */
 	K_PORT,		/* the port, or the device, cannot be used any more */
-	K_GID,		/* the GID goes and comes back, not where it was if somebody holds it */
+	K_GID,		/* the GID is renewed, at another index if in use */
 };
 
 enum off { OFF_NOT, OFF_PORT, OFF_GONE, OFF_PAUSED };
@@ -74,14 +74,14 @@ struct fault {
 	enum kind kind;
 	const char *first;	/* reason of the Decline if this happens in first contact */
 	enum off off;		/* what has to be repaired afterwards */
-	bool stays;		/* until the connection is over */
+	bool stays;		/* set until the connection is over */
 };
 
 struct expect {
 	u32 x, z;		/* outcomes: of the connection, of a new one in that step */
-	u32 up;			/* by then, ms, the ends that are new are open or have an error */
-	u32 ms;			/* both ends have heard of it by then */
-	const char *why;	/* one of these reasons is counted; SIDE:REASON: there */
+	u32 up;			/* ms until both new ends are open or have an error */
+	u32 ms;			/* ms until both ends have their error */
+	const char *why;	/* one of these is counted; SIDE:REASON: on SIDE */
 	const char *because;	/* of an exception */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is swept, and what has to come of it. expect() derives the outcome from
- * step, side and kind of fault; each exception has a line in exceptions[] that
- * says why.
+ * Tables of the sweep: faults, and their expected outcomes. expect() derives
+ * the outcome from step, side and kind of fault; each exception has a line in
+ * exceptions[], with the reason.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ const char *points[64] = {
 #undef X
 };
 
-/* those of messages are not swept */
+/* points of messages (msg_) are not swept */
 #define X(id, name, text) + 1
 int n_points = 0 RS_FAULTS(X);
 #undef X
@@ -52,13 +52,13 @@ static void add(struct fault f)
 
 /*
  * Reasons of a Decline when the link fails in first contact: REG_MR, CONFIRM LINK
- * or ADD LINK was not sent, or the client's queue pair does not go on to RTS.
+ * or ADD LINK was not sent, or the client's queue pair cannot go to RTS.
  */
 #define SENDS	"mr-fail confirm-link-fail add-link-fail qp-fail"
 
 /* Faults that need no rule: point, when, action, argument, kind, reason of a Decline */
 static const struct fault singles[] = {
-	/* what cannot be made */
+	/* creation fails */
 	F("alloc_pd", "1", "fail", 0, MAKE, "qp-fail"),
 	F("create_cq", "1", "fail", 0, MAKE, "qp-fail"),
 	F("create_qp", "1", "fail", 0, CALM, NULL),	/* the next try has no inline data */
@@ -74,14 +74,14 @@ static const struct fault singles[] = {
 	F("map_mr", "1", "fail", 5, MAKE, "mr-fail"),
 	F("dma_map", "1", "fail", 0, MAKE, "no-memory"),
 	F("add_gid", "1", "fail", 0, CALM, NULL),
-	/* what cannot be undone */
+	/* destruction fails */
 	F("to_err", "1", "fail", 0, CALM, NULL),
 	F("dereg_mr", "1", "fail", 0, CALM, NULL),
 	/* posts */
 	F("post_send", "1", "fail", 0, DEAD, SENDS),
 	F("post_recv", "1", "fail", 0, DEAD, "qp-fail"),
 	F("reg_mr", "1", "fail", 0, DEAD, "mr-fail"),
-	/* packets: one is lost and sent again, or nothing comes through any more */
+	/* packets: one is lost and sent again, or all are lost from now on */
 	F("tx_write", "1", "drop", 0, CALM, NULL),
 	F("tx_mid", "1", "drop", 0, CALM, NULL),
 	F("tx_send", "1", "drop", 0, CALM, NULL),
@@ -98,7 +98,7 @@ static const struct fault singles[] = {
 	F("wc_recv", "1", "drop", 0, LOST, NULL),
 	F("wc_send", "1", "twice", 0, DEAD, SENDS),
 	F("wc_recv", "1", "twice", 0, DEAD, SENDS),
-	/* nothing is asked for again before the next one, which does not come */
+	/* only an interrupt would request the next one */
 	F("interrupt", "1", "fail", 0, DEAF, NULL),
 };
 
@@ -160,7 +160,7 @@ void tables(void)
 		add(event(points[i], "remove", K_PORT, OFF_GONE));
 }
 
-/* Reasons are counted, and so are objects; only the former say why */
+/* True if the counter @name is a reason */
 bool is_reason(const char *name)
 {
 	static const char * const begin[] = {
@@ -205,7 +205,7 @@ static const struct {
 	{ "close", "client", "rx_send|wc_recv", "the server answers after the step" },
 };
 
-/* Of them, a pattern without its own parentheses is a list */
+/* @list: a pattern that begins with * or !, or words separated by | */
 static bool is_in(const char *list, const char *word)
 {
 	char pattern[128];
@@ -229,36 +229,37 @@ const char *not_reached(enum sweep_step s, int host, const struct fault *f)
 }
 
 /*
- * How far a first contact is when a point is passed (CLC-57, CLC-58, I-36). What
- * has no line comes before the own CONFIRM LINK is through.
+ * How far first contact is at the side with the fault, when the point is passed
+ * (CLC-57, CLC-58, I-36). Names without a line in moments[]: before this side's
+ * CONFIRM LINK is complete.
  */
 enum moment {
 	BEFORE,		/* Decline */
-	BETWEEN,	/* it resets if it notices, unless a Decline of the other side was first */
-	CROSSING,	/* the same, but what it gets may have ended first contact for it */
-	AFTER,		/* nobody declines any more */
+	BETWEEN,	/* reset if noticed before the other side's Decline */
+	CROSSING,	/* the same, or first contact is complete here */
+	AFTER,		/* neither side declines any more */
 };
 
 static const struct {
 	const char *pattern;
 	enum moment moment;
 } moments[] = {
-	/* CONFIRM LINK is there; so is ADD LINK, and its refusal waits in the queue */
+	/* CONFIRM LINK and ADD LINK have arrived, the refusal is queued */
 	{ "*/client/tx_ack=*+", AFTER },
 	/* from the first pass on, in settle as well */
 	{ "*/*/*=*+", BEFORE },
 	/* the reply to CONFIRM LINK */
 	{ "first/server/@(rx_send|wc_recv)=*", BETWEEN },
-	/* ADD LINK, which gets there before the device goes */
+	/* ADD LINK, which arrives before the device is removed */
 	{ "settle/server/tx_send=remove", AFTER },
-	/* CONFIRM LINK, or its answer, has failed; its completion is not heard of */
+	/* CONFIRM LINK, or its reply, has failed; no completion is handled */
 	{ "settle/*/wc_send=+([0-9])", BEFORE },
 	{ "settle/server/interrupt=fail", BEFORE },
 	{ "settle/server/@(tx_send|wc_send|interrupt)=*", BETWEEN },
 	{ "settle/client/wc_send=*", BETWEEN },
 	/* ADD LINK, which it refuses */
 	{ "settle/client/@(rx_send|wc_recv)=*", CROSSING },
-	/* ... which has arrived, so the client has refused it */
+	/* ADD LINK has arrived, so the client has refused it */
 	{ "settle/server/@(tx_ack|rx_send|wc_recv)=*", AFTER },
 	{ "settle/client/@(tx_send|tx_ack)=*", AFTER },
 };
@@ -299,9 +300,9 @@ u32 mute_hosts(int host, const char *name)
 	side ":confirm-link-fail " side ":add-link-fail"
 
 /*
- * One of these reasons is counted by who declined in first contact. When a device
- * is lost it is the side that has lost it; it says what it could not do any more, or
- * that the device is gone, if it has heard of that before.
+ * One of these reasons is counted by the side that declines in first contact.
+ * If a device is lost that is the side that had it; the reason is the operation
+ * that failed, or the loss of the device if that was noticed first.
  */
 const char *decline_reasons(enum sweep_step s, int host, const struct fault *f, const char *name)
 {
@@ -317,14 +318,14 @@ const char *decline_reasons(enum sweep_step s, int host, const struct fault *f, 
 #define AT_ONCE	200	/* ms */
 #define SILENCE	15000	/* 7 ACK timeouts, or t_testlink + t_llc, and then the other side */
 
-/* First contact, ms: knobs, by which a timer of 100 Hz is late, what else takes time */
+/* First contact, ms */
 #define T_LLC_FIRST	10000
 #define T_LLC	4000
-#define LATE	700
+#define LATE	700	/* of a timer, at 100 Hz */
 #define HELD	300	/* a Decline of the client may wait for a delayed ACK of TCP */
 #define AGAIN	700	/* the first ACK timeout */
 
-/* What the rules do not say */
+/* Exceptions from the rules in expect() */
 static const struct {
 	const char *pattern;
 	struct expect x;
@@ -366,7 +367,7 @@ static struct expect expect_contact(int host, const struct fault *f, const char 
 	case K_PORT:
 		if (moment_of(name) != BEFORE)
 			x.why = lost[host];
-		/* a worker removes it, perhaps when first contact is over */
+		/* a worker removes the device, perhaps after first contact */
 		if (f->off == OFF_GONE)
 			x.x |= HALF | RESET;
 		break;
@@ -374,12 +375,12 @@ static struct expect expect_contact(int host, const struct fault *f, const char 
 		if (moment_of(name) == BEFORE)
 			x.x |= SMC;
 		break;
-	case K_DEAF:	/* of a send, or of a message without a trace (CLC-62) */
+	case K_DEAF:	/* of a send, or of a message, lost so (CLC-62) */
 		x.x |= FAILED;
 		x.up = T_LLC_FIRST + LATE;
 		x.ms = SILENCE;
 		break;
-	case K_SILENT:	/* half of T_LLC_FIRST for the own message (LLC-11) */
+	case K_SILENT:	/* half of T_LLC_FIRST for this side's message (LLC-11) */
 		x.up = T_LLC_FIRST / 2 + LATE;
 		x.ms = SILENCE;
 		break;
@@ -439,7 +440,7 @@ struct expect expect(enum sweep_step s, int host, const struct fault *f, const c
 		x.x |= SMC;
 	if (s == S_END)		/* the group has ended already, for a reason of its own */
 		x.why = NULL;
-	/* what the step waits for */
+	/* the time that the step waits for */
 	if (x.ms != ~0u)
 		x.ms += s == S_DELETE ? T_RMB_FREE : s == S_TEST ? T_TESTLINK : 0;
 	return x;

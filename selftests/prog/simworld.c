@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs worlds one after the other: simworld [-t] [-d] [-l FOLDER] < LINES,
- * each line a seed and what of its world is left out ("17 3,4,9"). Writes a
- * line for each; ends with the first that fails, as it may leave anything
- * behind. -t: the log of every world, not only of one that failed; -d: the
- * kernel can let allocations fail; -p: only print how many pieces each has;
- * -n: the applications alone, over TCP on the loopback of this host, in real time.
+ * Run of worlds one after the other: simworld [-t] [-d] [-l FOLDER] < LINES,
+ * each line a seed and the pieces of its world to leave out ("17 3,4,9").
+ * Writes a line for each; ends with the first that fails, as it may leave
+ * anything behind. -t: the log of every world, not only of one that failed; -d:
+ * the kernel can let allocations fail; -p: only print the number of pieces of
+ * each; -n: the applications alone, over TCP on the loopback of this host, in
+ * real time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +84,7 @@ void hit(const char *kind, const char *what, u64 n)
 			 (unsigned long long)n);
 }
 
-/* --- what befalls a world --- */
+/* --- disturbances --- */
 
 bool touches(const struct dist *d, int host, int plane)
 {
@@ -98,7 +99,7 @@ bool touches(const struct dist *d, int host, int plane)
 	return d->host == host && (d->kind == D_LGRDEL || d->plane == plane);
 }
 
-/* Some that overlap undo each other's undoing: until undo_dists() it is not known what is over. */
+/* Overlapping disturbances may undo each other's end: they are over at undo_dists() only. */
 static bool alone(const struct world *w, const struct dist *d)
 {
 	int i;
@@ -114,7 +115,7 @@ static bool alone(const struct world *w, const struct dist *d)
 	return true;
 }
 
-/* It was over and noticed everywhere at that time: a dead link is found out by TEST LINK. */
+/* Was @d over at @when, and noticed by all hosts? A dead link is noticed by TEST LINK. */
 bool is_past(const struct world *w, const struct dist *d, u64 when)
 {
 	u64 noticed = (w->t_testlink + w->t_llc) * 9ull / 8 + SLACK;
@@ -124,7 +125,7 @@ bool is_past(const struct world *w, const struct dist *d, u64 when)
 	return d->until + noticed * MS <= when;
 }
 
-/* Has something of @kinds befallen that card, which what began at @since could notice? */
+/* Has a disturbance of @kinds met that card that a connection made at @since could notice? */
 bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since)
 {
 	int i;
@@ -155,7 +156,7 @@ void see_faults(struct world *w)
 		if (d->off || d->kind != D_FAULT || d->phase != 1 || d->happened || d->refused)
 			continue;
 		n = dev_fired(d->host, d->plane, d->name);
-		/* a device that was made again counts anew; one that goes takes its count along */
+		/* a device that is made again counts from 0; a removed one has no count */
 		d->happened = n > d->fired || (n && n < d->fired) ||
 			(strstr(d->val, " remove") && !dev_there(d->host, d->plane));
 		if (n < d->fired)
@@ -180,7 +181,7 @@ u64 next_dist(const struct world *w)
 	return next;
 }
 
-/* Allocations fail at the moment: what cannot be done now is done by undo_dists() */
+/* Do allocations fail at the moment? What cannot be done now is done by undo_dists(). */
 static bool no_memory(const struct world *w)
 {
 	int i;
@@ -213,9 +214,9 @@ static bool make_device(const struct world *w, int h, int p)
 	return true;
 }
 
-static char unused[HOSTS + 1][PLANES][128];	/* what a device has that nobody uses */
+static char unused[HOSTS + 1][PLANES][128];	/* resources of an unused device */
 
-/* When nobody has a socket or a group, devices have what they had when they were made */
+/* Without sockets and groups a device has the resources that it had when it was made */
 static bool none_left(const struct world *w)
 {
 	char used[sizeof(unused[0][0])];
@@ -266,7 +267,7 @@ static void read_param(const char *name, char *val, size_t size)
 	val[n > 0 ? n - (val[n - 1] == '\n') : 0] = '\0';
 }
 
-/* What it was before the first world; @host 0: a parameter of rnicsim */
+/* A value before the first world; @host 0: a parameter of rnicsim */
 static const char *usual(int host, const char *name)
 {
 	int i;
@@ -304,7 +305,7 @@ static void count_fault(const struct dist *d)
 
 	if (n >= d->fired)
 		n -= d->fired;
-	/* the device goes and takes the count along */
+	/* a removed device has no count */
 	if (!dev_there(d->host, d->plane) && strstr(d->val, " remove"))
 		n = 1;
 	action = action ? action + 1 : "fail";
@@ -332,7 +333,7 @@ static void put_back(struct world *w, struct dist *d)
 		break;
 	case D_ADMIN:
 		rc = link_up(d->host, d->plane, false, true);
-		/* a link that goes down takes its IPv6 addresses along */
+		/* a netdev that goes down loses its IPv6 addresses */
 		addr_change(d->host, d->plane, 10, true);
 		break;
 	case D_ADDR:
@@ -433,7 +434,7 @@ static void befall(struct world *w, struct dist *d)
 		(d->kind == D_LGRDEL && !rc);
 	if (d->kind == D_LGRDEL)
 		d->until = now();
-	/* a device that is not there can have no knobs; any other error is ours */
+	/* a device that does not exist has no knobs; any other error is one of this program */
 	if (rc < 0 && !no_memory(w) && !d->refused)
 		fail("cannot build: %s %s %s: %s", dist_names[d->kind], d->name, d->val,
 		     strerrorname_np(-rc));
@@ -465,7 +466,7 @@ bool do_dists(struct world *w)
 	return !failed();
 }
 
-/* All as it was; several that overlap may have undone each other's undoing */
+/* Undo all: disturbances that overlap may have undone each other's end */
 void undo_dists(struct world *w)
 {
 	int i;
@@ -526,8 +527,8 @@ static void tear_down(struct world *w)
 			if (dev_there(h, p))
 				dev_del(h, p);
 	/*
-	 * A card without an address has asked for others in the name of another card of its host:
-	 * what neighbours have learned of that goes with the links.
+	 * A card without an address has sent ARP requests with the address of another card of its
+	 * host: what neighbours have learned from them is dropped as the netdevs go down.
 	 */
 	for (h = 1; w->lan && h <= w->hosts; h++) {
 		for (p = 0; p < w->planes; p++) {
@@ -546,7 +547,7 @@ static void tear_down(struct world *w)
 									   w->dist[i].name));
 }
 
-/* A world that is younger than a timer's time cannot have seen it run out. */
+/* No timer may have expired in a world that is younger than the timer's time. */
 static bool none_early(const struct world *w)
 {
 	const struct {
@@ -574,7 +575,7 @@ static bool none_early(const struct world *w)
 	return true;
 }
 
-/* What is left on a host when its connections are over, and until when it may be */
+/* Objects left on a host when its connections are over, and until when they may be */
 struct rest {
 	struct census c;
 	u64 sockets, servers;	/* ~0: not until the sockets are gone */
@@ -612,7 +613,7 @@ static bool groups_left(const struct world *w, int h, const char *what, bool del
 }
 
 /*
- * All that connections left behind goes in the time that the documentation names,
+ * All that connections leave behind is freed in the times that the documentation names
  * and that each host has set: sockets, then groups at the server, then at its clients.
  */
 static bool settle(struct world *w)
@@ -657,13 +658,13 @@ static bool settle(struct world *w)
 		if (!sockets && !groups)
 			break;
 		if (!sockets && clients == never) {
-			/* one of which the server knows nothing any more is found out by TEST LINK */
+			/* a client notices by TEST LINK that its server has lost the group */
 			for (h = 1, clients = 0; h <= w->hosts; h++)
 				if (serves(w, h) && rest[h].servers > clients)
 					clients = rest[h].servers;
 			clients += at_most(unasked);
 		}
-		/* a client that never asks keeps what its server has lost: the operator's business */
+		/* without TEST LINK a client keeps a group that its server has lost: delete it */
 		if (w->no_test && now() > clients)
 			del = true;
 		if (!sockets && del && !deleted) {
@@ -742,7 +743,7 @@ static bool sums(struct world *w, const struct counters *a, const struct counter
 	return true;
 }
 
-/* As selftests/sim calls it */
+/* The name of a world in selftests/sim */
 static const char *seed_name(u64 seed)
 {
 	static char name[32];
@@ -760,7 +761,7 @@ static void to_kmsg(const char *what, u64 seed)
 	put_file("/dev/kmsg", line);
 }
 
-/* One world in eleven, none of selftests/regress-seeds: they stay what they were */
+/* One world in eleven has random delays, none of selftests/regress-seeds */
 static bool has_delays(u64 seed)
 {
 	return !native && (seed & ~LINKS) % 11 == 7;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A random world: hosts, what they are like, what their applications do and
- * what befalls them, all from one seed. See selftests/README.md.
+ * A random world: hosts, their settings, their applications and disturbances,
+ * all from one seed. See selftests/README.md.
  *
  * simworld_make.c	makes a world from a seed
- * simworld_lan.c	worlds of links: how they are made, and the model of failover
+ * simworld_lan.c	makes worlds of links, and models failover
  * simworld_host.c	hosts: namespaces, devices, addresses, sysctls, netlink
  * simworld_app.c	applications, and the model of what they may see
- * simworld.c		runs worlds one after the other
+ * simworld.c		runs worlds one after the other, with their disturbances
  */
 #ifndef _SIMWORLD_H
 #define _SIMWORLD_H
@@ -16,20 +16,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOSTS		4		/* that the guest has; numbered from 1 */
+#define HOSTS		4		/* of the guest, numbered from 1 */
 #define PLANES		4		/* networks, each host has a card in each */
 #define MAX_CONNS	48
 #define MAX_LISTEN	8
 #define MAX_STEPS	4
 #define MAX_DIST	12
 #define LINKS		(1ull << 63)	/* seeds of worlds of links, "L17" */
-#define MAX_GROUPS	32		/* of a host that are looked at */
+#define MAX_GROUPS	32		/* of a host */
 #define MAX_ENDS	128
 #define MAX_SET		192
 #define MAX_PIECES	1024
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MS		1000000ull	/* times are ns */
-#define SLACK		10000		/* ms, beyond what the documentation says */
+#define SLACK		10000		/* ms, beyond the documented times */
 
 typedef uint64_t u64;
 typedef uint32_t u32;
@@ -43,7 +43,7 @@ u64 rnd(struct rnd *r);
 u32 below(struct rnd *r, u32 n);
 u32 between(struct rnd *r, u32 lo, u32 hi);
 bool one_in(struct rnd *r, u32 n);
-u32 about(struct rnd *r, u32 lo, u32 hi);	/* each order of magnitude alike */
+u32 about(struct rnd *r, u32 lo, u32 hi);	/* of any order of magnitude */
 
 /* --- the world --- */
 enum how_to_end {
@@ -58,12 +58,12 @@ struct step {
 	bool off;		/* left out */
 	int piece;
 	u32 bytes, chunk, pause;	/* ms after each chunk */
-	u32 at;			/* ms, of sending: not before */
+	u32 at;			/* ms, of sending: not before that */
 };
 
 enum io {
-	IO_LEVEL,	/* epoll says when */
-	IO_EDGE,	/* epoll says it once: a wake-up that is lost is lost */
+	IO_LEVEL,	/* level-triggered epoll */
+	IO_EDGE,	/* edge-triggered epoll: wake-ups are not repeated */
 	IO_BLOCK,	/* two threads that wait in send() and recv() */
 };
 
@@ -86,8 +86,8 @@ struct side_plan {
 struct conn_plan {
 	int piece;
 	bool off;
-	bool probe;		/* made at the end, when all is well again */
-	int client, listener;	/* host; index, -1: nobody listens */
+	bool probe;		/* made at the end, after all disturbances */
+	int client, listener;	/* host; index, -1: no listener */
 	int server, plane, family;	/* server's card, and the client's, but for a LAN */
 	int cplane;
 	u32 port;
@@ -102,9 +102,9 @@ struct listen_plan {
 };
 
 enum dist_kind {
-	D_KNOB,		/* what no application may notice comes first */
+	D_KNOB,		/* below D_CALM: no application may notice it */
 	D_SYSCTL,
-	D_CALM,		/* these are fine in a calm world */
+	D_CALM,		/* from here on: not in a calm world */
 	D_CABLE = D_CALM,
 	D_ADMIN,
 	D_ADDR,
@@ -114,7 +114,7 @@ enum dist_kind {
 	D_LGRDEL,
 	D_SLAB,
 	/* in worlds of links only */
-	D_PATH,		/* nothing passes between two cards, or only one way, and neither knows */
+	D_PATH,		/* two cards are cut from each other, or one way, silently */
 	D_PORT,		/* the port of an RNIC */
 	D_KINDS
 };
@@ -131,14 +131,14 @@ struct dist {
 	char name[32], val[64];
 	bool broken;		/* the device has to be made again afterwards */
 	int phase;		/* 0 before, 1 meanwhile, 2 over */
-	bool refused;		/* there was nothing for it to befall */
-	bool happened;		/* of a fault: it did, at least once */
-	u64 until;		/* it is over since then, but for what has to be noticed */
-	u32 fired;		/* of a fault, before it was set */
+	bool refused;		/* there was nothing to disturb */
+	bool happened;		/* of a fault: at least once */
+	u64 until;		/* over since then, but perhaps not noticed yet */
+	u32 fired;		/* of a fault: its count before it was set */
 	/* worlds of links: */
 	int peer, pplane;	/* D_PATH: the other card */
-	bool loses;		/* what was acknowledged, or more than the card's links */
-	u64 met;		/* connections that were open at both ends when it befell */
+	bool loses;		/* acknowledged data, or more than links of the card */
+	u64 met;		/* connections open at both ends when it began */
 	u32 dooms;		/* pairs of hosts of which a group may end by it, PAIR() */
 };
 
@@ -154,11 +154,11 @@ struct world {
 	u64 seed;
 	int hosts, planes;
 	bool lan;		/* a world of links: all cards on one LAN */
-	int cards[HOSTS + 1];	/* of it: of each host; all have planes otherwise */
-	bool unordered;		/* of it: an acknowledged WRITE may not be there yet */
-	bool calm;		/* nothing befalls it */
+	int cards[HOSTS + 1];	/* with lan: of each host; else planes */
+	bool unordered;		/* with lan: acknowledged before it is placed */
+	bool calm;		/* no disturbance from D_CALM on */
 	bool urgent;		/* some send urgent data, and all read them in line */
-	u32 crowd;		/* ms: many connections of a link send all at once */
+	u32 crowd;		/* ms: when many connections of a link begin to send */
 	bool limits;		/* a limit may make connections TCP */
 	bool device[HOSTS + 1][PLANES];
 	struct listen_plan listen[MAX_LISTEN];
@@ -170,12 +170,12 @@ struct world {
 	struct setting set[MAX_SET];
 	int n_set;
 	int pieces;
-	/* of all hosts the longest, ms */
+	/* the longest of all hosts, ms */
 	u32 t_close, t_abort, t_llc, t_llc_first, t_clc, t_lgr_idle, t_testlink;
-	/* the shortest that there is at any time */
+	/* the shortest of all hosts at any time, ms */
 	u32 t_close_min, t_abort_min, t_rmb_free_min, t_lgr_idle_min;
-	bool no_test;		/* a host does not look whether its links are alive */
-	u32 lingers;		/* seconds that close() may block, together */
+	bool no_test;		/* a host does not test its links */
+	u32 lingers;		/* seconds that close() may block, in all */
 };
 
 void generate(struct world *w, u64 seed, bool debug);
@@ -186,7 +186,7 @@ bool limited(const struct world *w, const struct conn_plan *c);
 u32 time_of(const struct world *w, int host, const char *name);
 void times(struct world *w);
 
-/* What the making of all worlds has in common */
+/* Parts of the making of all worlds */
 struct rnd stream(u64 seed, u32 what);
 struct setting *set(struct world *w, int host, int plane, const char *name, u32 val);
 void gen_opts(struct rnd *r, struct opts *o);
@@ -194,7 +194,7 @@ void gen_fault(struct rnd *r, struct dist *d);
 void gen_probes(struct world *w);
 void generate_lan(struct world *w, bool debug);
 
-/* The card of @side's end: of the client 0, of the server 1 */
+/* The card of an end; @side: 0 client, 1 server */
 static inline int card(const struct conn_plan *c, int side)
 {
 	return side ? c->plane : c->cplane;
@@ -233,7 +233,7 @@ int lgr_servers(int host);
 struct link_end {
 	int host, plane;	/* its card */
 	u32 lgr, num, state;
-	u32 id, peer_id;	/* user IDs, of which the peer has the reverse */
+	u32 id, peer_id;	/* user IDs, swapped at the other end */
 };
 
 int link_ends(int host, struct link_end *e, int max);
@@ -258,7 +258,7 @@ int census(int host, struct census *c);
 struct counters {
 	char name[MAX_COUNTERS][32];
 	u64 val[MAX_COUNTERS];
-	int n, reasons;		/* reasons come behind the counters */
+	int n, reasons;		/* reasons begin there, behind the counters */
 };
 
 int counters(int host, struct counters *c);
@@ -273,16 +273,16 @@ void app_end(void);
 u64 now(void);
 u64 earliest(u64 t, u64 other);
 extern int app_smc, app_tcp;
-extern int app_hurt;			/* errors that something that befell the hosts excuses */
+extern int app_hurt;			/* errors that a disturbance excuses */
 extern u64 app_bytes;
-/* one was closed in its handshake, for which others may have waited */
+/* a connection was closed in a handshake that others may have waited for */
 extern bool app_early;
 /* TCP on this host's loopback: a test of the model itself */
 extern bool native;
 extern bool app_lost;			/* bytes may have been lost */
 extern int app_want_smc, app_want_tcp;
 void run_until(struct world *w, u64 t);
-int app_alive(int host, int plane);	/* ends of connections that are there */
+int app_alive(int host, int plane);	/* open ends of connections there */
 
 /* --- log and verdict --- */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -290,12 +290,12 @@ bool fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	/* false 
 bool failed(void);
 void hit(const char *kind, const char *what, u64 n);
 
-/* --- what befalls the hosts --- */
+/* --- disturbances --- */
 #define BIT(kind)	(1u << (kind))
 #define ANYTHING	(~0u)
-#define NO_MAPPING	BIT(D_KINDS)	/* those D_FAULT that let dma_map fail */
-#define GOES		BIT(D_KINDS + 1)	/* those that take the device away */
-/* These can lose packets of TCP; all else leaves TCP alone */
+#define NO_MAPPING	BIT(D_KINDS)	/* D_FAULT of dma_map */
+#define GOES		BIT(D_KINDS + 1)	/* D_FAULT that is broken */
+/* These can lose packets of TCP, the others do not */
 #define TCP_TOO		(BIT(D_CABLE) | BIT(D_ADMIN) | BIT(D_ADDR) | BIT(D_SLAB))
 bool tainted(const struct world *w, int host, int plane, u32 kinds, u64 since);
 bool touches(const struct dist *d, int host, int plane);

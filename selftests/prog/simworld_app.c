@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The applications of a world, and what each may see. One loop does it all but
- * for those that block: they have two threads each. Only one of all these runs at
- * a time (turn), but for the calls in which they wait.
+ * Applications of a world, and the model of what each may see. One loop runs
+ * all of them, but those that block have two threads each. Only one of all
+ * these runs at a time (turn), except in calls that wait. Each application sees
  *
  * - bytes in order, every one checked: its value follows from connection,
  *   direction and position;
- * - the end of data only after all that the peer sent before it said so;
+ * - the end of data only after all bytes that the peer sent before its end;
  * - an error only with a cause: the peer's abort, its close() with data unread
- *   or for longer than t_close, or something that befell one of the two cards;
- *   and nothing but errors afterwards;
- * - what epoll announces, and an announcement of what there is;
+ *   or for longer than t_close, or a disturbance of one of the two cards; and
+ *   nothing but errors afterwards;
+ * - what epoll has announced, and an announcement of each event;
  * - an end in time.
  */
 #include <arpa/inet.h>
@@ -38,9 +38,9 @@
 #define PERIOD	(1u << 24)	/* of pattern_byte() */
 #define MOST	(1u << 18)	/* bytes of one call */
 #define HASTE	20		/* how much faster time passes on the loopback */
-#define LATER	(300000 * MS)	/* what is disturbed and uses TCP may take so much longer */
-#define STILL	5000		/* ms in which what one waits for has to come */
-#define SOON	1000		/* connect() and accept(): where T_LLC_FIRST would help out */
+#define LATER	(300000 * MS)	/* a disturbed TCP connection may take so much longer */
+#define STILL	5000		/* ms in which an awaited event has to come */
+#define SOON	1000		/* the same of connect(), accept(); T_LLC_FIRST would end them */
 #define WAKE	2000		/* epoll: a thread has ended */
 #define READ_EV	(EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)
 #define WRITE_EV (EPOLLOUT | EPOLLERR | EPOLLHUP)
@@ -55,9 +55,9 @@ struct end {
 	enum state state;
 	u32 ev;			/* asked of epoll */
 	enum io io;
-	u32 ready;		/* IO_EDGE: what epoll said, until it is not so any more */
+	u32 ready;		/* IO_EDGE: events from epoll, until EAGAIN */
 	int threads;		/* IO_BLOCK: that run */
-	bool patient;		/* not over SMC-R: TCP's times hold */
+	bool patient;		/* not over SMC-R: TCP's times apply */
 	int wi, ri;		/* step */
 	u32 wdone, rdone;	/* bytes of it */
 	u64 wwait, rwait;	/* pause until */
@@ -65,13 +65,13 @@ struct end {
 	u64 tx_most;		/* tx and what a send() under way may have sent */
 	bool shut, eof, dead, aborted, closed, rdwr;
 	bool early;		/* closed while it was still connecting */
-	bool brief;		/* MSG_WAITALL brought less: nothing more comes */
-	bool in_send;		/* another thread is */
-	bool owed;		/* it has to get an error: recv() got none */
-	bool wdead;		/* send() gave an error; what arrived before can still be read */
+	bool brief;		/* MSG_WAITALL returned less: no more data may come */
+	bool in_send;		/* another thread is in send() */
+	bool owed;		/* send() must fail: recv() returned 0 without a FIN */
+	bool wdead;		/* send() failed; what arrived before can still be read */
 	u64 began, opened, closed_at;
-	const char *waits;	/* what somebody waits for, of what it did */
-	u64 moved, sum;		/* when something of what it sends moved, without held; how much had */
+	const char *waits;	/* the event of this end that is awaited, see awaited() */
+	u64 moved, sum;		/* time of the last progress, less held; bytes until then */
 	u32 lport;
 	struct rnd r, urgent;
 	u32 spins;
@@ -84,7 +84,7 @@ static struct world *world;
 static int ep = -1, wake = -1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static u64 t0, cur, due_all;
-static u64 held;			/* how long close() has kept the loop from its events */
+static u64 held;			/* time for which close() has blocked the loop */
 static unsigned char *table;
 static __thread unsigned char *in;	/* for recv() */
 int app_hurt, app_smc, app_tcp, app_want_smc, app_want_tcp;
@@ -132,7 +132,7 @@ static bool bad(const struct end *e, const char *what, long val, int err)
 			    "", e->shut ? ", shut" : "");
 }
 
-/* Has something of @kinds befallen it, as far as is known? */
+/* Has a disturbance of @kinds met it, as far as is known? */
 static bool befell(const struct end *e, u32 kinds)
 {
 	const struct conn_plan *c = e->c;
@@ -160,7 +160,7 @@ static bool disturbed(const struct end *e)
 
 enum call { SOCKET, CONNECT, SEND, RECV };
 
-/* Does keepalive ask on a link that it may share? All of its connections get the error. */
+/* Is there keepalive on a link that it may share? All connections of the link get the error. */
 static bool kept_alive(const struct end *e)
 {
 	int i, host = e->c->client, peer = e->c->server;
@@ -176,7 +176,7 @@ static bool kept_alive(const struct end *e)
 	return false;
 }
 
-/* What a call may give on a connection that something befell */
+/* May a call on a disturbed connection fail with @err? */
 static bool errno_fits(const struct end *e, int err, enum call call)
 {
 	switch (err) {
@@ -192,7 +192,7 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 	case EHOSTUNREACH:
 	case ENETUNREACH:
 		return call != SOCKET && hurt_by(e, TCP_TOO);
-	case ENFILE:	/* what the socket layer says for ENOMEM */
+	case ENFILE:	/* the socket layer's error for ENOMEM */
 		return call == SOCKET && hurt_by(e, BIT(D_SLAB));
 	case EADDRNOTAVAIL:
 		return call == CONNECT && hurt_by(e, TCP_TOO);
@@ -201,7 +201,7 @@ static bool errno_fits(const struct end *e, int err, enum call call)
 	}
 }
 
-/* May an operation of @e give @err? */
+/* May a call of @e fail with @err? */
 static bool cause(const struct end *e, int err, enum call call)
 {
 	const struct end *o = e->peer;
@@ -210,7 +210,7 @@ static bool cause(const struct end *e, int err, enum call call)
 		app_hurt++;
 		return errno_fits(e, err, call);
 	}
-	/* a listener without room drops a connection, or its client believes in it for a while */
+	/* a full listener drops connections, which clients may take for established at first */
 	if (o->state == NEW && crowded(world, e->c) &&
 	    (err == ECONNRESET || err == EPIPE || (err == ETIMEDOUT && call == CONNECT)))
 		return true;
@@ -220,7 +220,7 @@ static bool cause(const struct end *e, int err, enum call call)
 		return true;
 	if (!o->closed)
 		return false;
-	/* what SMC-R itself says in the handshake met nobody */
+	/* the peer was closed in the handshake: CLC messages were sent to a closed socket */
 	if (e->side && o->early)
 		return true;
 	return call == SEND || e->tx_most > o->rx || now() - o->closed_at >= world->t_close_min * MS;
@@ -232,7 +232,7 @@ static void ask_epoll(struct end *e, u32 ev)
 
 	if (ev == e->ev)
 		return;
-	/* if there is no memory for it: the next time */
+	/* without memory for it: tried again the next time */
 	if (!epoll_ctl(ep, !e->ev ? EPOLL_CTL_ADD : ev ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, e->fd, &ee))
 		e->ev = ev;
 }
@@ -258,7 +258,7 @@ static void shut_down(struct end *e)
 		e->aborted = true;
 		setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 	}
-	/* a connection that gave an error has dropped what it had */
+	/* a connection drops its data when it fails */
 	if (e->dead || e->wdead || e->peer->dead || e->peer->wdead)
 		app_lost = true;
 	note_close(e);
@@ -349,7 +349,7 @@ static int smc_socket(int host, int plane, int family)
 	fd = socket(AF_SMC, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, family == AF_INET6);
 	if (fd < 0 || !world->lan)
 		return fd;
-	/* all cards lead to that subnet */
+	/* a route to that subnet leads over any card */
 	snprintf(name, sizeof(name), "eth%d", plane);
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)))
 		fail("cannot build: socket on %s: %s", name, strerrorname_np(errno));
@@ -389,10 +389,10 @@ static int mode_of(const struct end *e)
 			 conn_mode(e->host, e->lport, o->host, e->c->port);
 }
 
-/* When all is well again nothing is left that keeps a connection from SMC-R. */
+/* After all disturbances nothing keeps a connection from SMC-R. */
 static bool needs_smc(const struct conn_plan *c)
 {
-	/* a dead link of which one host knows nothing is noticed by the next connection only */
+	/* without TEST LINK only the next connection notices a link that is dead at one host */
 	return c->probe && !world->no_test && !limited(world, c) &&
 	       world->device[c->client][c->cplane] && world->device[c->server][c->plane];
 }
@@ -416,7 +416,7 @@ static bool opened(struct end *e)
 	return true;
 }
 
-/* Only when memory runs out */
+/* socket() has failed, which it may only for want of memory */
 static bool no_socket(struct end *e, int err)
 {
 	e->dead = true;
@@ -498,7 +498,7 @@ static bool accept_some(int i)
 	fd = accept4(listeners[i], (void *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
 		say("l%d accept: %s", i, strerrorname_np(errno));
-		/* a connection that was there when epoll looked may be gone */
+		/* the connection that epoll announced may be gone */
 		return errno == ECONNABORTED || errno == EAGAIN ||
 		       ((errno == ENOMEM || errno == ENOBUFS || errno == ENFILE) &&
 			tainted(world, l->host, l->plane, BIT(D_SLAB), now())) ||
@@ -508,7 +508,7 @@ static bool accept_some(int i)
 	host = host_of(ss.ss_family == AF_INET ?
 		       ((unsigned char *)&((struct sockaddr_in *)&ss)->sin_addr)[3] :
 		       ((struct sockaddr_in6 *)&ss)->sin6_addr.s6_addr[15]);
-	/* a port may have had another owner, who is gone */
+	/* an earlier connection that is gone may have had the same port */
 	for (k = 0; k < world->n_conn; k++) {
 		struct end *e = &ends[k][1];
 
@@ -589,7 +589,7 @@ static void no_more_to_send(struct end *e)
 		say("c%d%c shutdown %d", e->id, "cs"[e->side], how);
 }
 
-/* It waits for ever if nothing happens between epoll and the call */
+/* True if epoll announces again and again, at the same time, what the call does not find */
 static bool spun(struct end *e, const char *what)
 {
 	u64 t = now();
@@ -604,7 +604,7 @@ static bool spun(struct end *e, const char *what)
 	return true;
 }
 
-/* Back again; true: nobody wants to know the result any more */
+/* After a call; true: the end was closed meanwhile, the result does not matter */
 static bool blocked(const struct end *e, bool let_go)
 {
 	int err = errno;
@@ -654,7 +654,7 @@ static bool do_send(struct end *e, u32 ev)
 			return bad(e, "send does not block", rc, err);
 		return !(ev & EPOLLOUT) || !spun(e, "epoll says that it can send, and it cannot");
 	}
-	if (err == ENOMEM && hurt_by(e, BIT(D_SLAB) | NO_MAPPING)) {	/* not the connection's end */
+	if (err == ENOMEM && hurt_by(e, BIT(D_SLAB) | NO_MAPPING)) {	/* the connection goes on */
 		app_hurt++;
 		e->wwait = now() + 20 * MS;
 		return true;
@@ -710,15 +710,15 @@ static bool do_recv(struct end *e, u32 ev)
 		return bad(e, "recv", rc, 0);
 	if (e->brief && rc)
 		return bad(e, "recv did not wait for all", rc, 0);
-	/* it waits for all, but for what is behind an urgent byte */
+	/* MSG_WAITALL returns less only at the end, or at an urgent byte */
 	e->brief = let_go && e->p->opt.waitall && rc < n && !o->p->opt.oob;
 	if (!rc) {
 		/*
-		 * What it sent and said before it aborted may have come; or the other thread
+		 * The peer's data and its end may have come before its abort; or the other thread
 		 * here has shut both directions while this one was in recv().
 		 */
 		if (!e->rdwr && (e->rx != o->tx || !(o->shut || (o->closed && !o->aborted)))) {
-			/* send() has told the error, or, of two that wait, is about to: as with TCP */
+			/* send() has returned the error or, if it waits, is about to: as in TCP */
 			if ((!e->wdead && !e->in_send) || !cause(e, ECONNRESET, RECV))
 				return bad(e, "end of data", rc, 0);
 			e->owed = !e->wdead;
@@ -820,7 +820,7 @@ static void start_threads(struct end *e)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	for (i = 0; i < 2; i++) {
 		e->threads++;
-		/* while allocations fail this one may, too */
+		/* may fail while allocations do */
 		n = 0;
 		do {
 			rc = pthread_create(&t, &attr, run[i], e);
@@ -828,7 +828,7 @@ static void start_threads(struct end *e)
 		if (!rc)
 			continue;
 		e->threads--;
-		/* half of it would do the other half's work in the loop */
+		/* without both threads the loop does their work */
 		if (i || !disturbed(e))
 			bad(e, "thread", 0, rc);
 		e->io = IO_LEVEL;
@@ -850,7 +850,7 @@ static u64 end_time(const struct end *e)
 	return at_time(e) ? e->opened + e->p->end_ms * MS : ~0ull;
 }
 
-/* What it does now; @ev: what epoll says */
+/* Do what is due; @ev: events from epoll */
 static bool drive(struct end *e, u32 ev)
 {
 	if (e->state == CONNECTING && ev & (EPOLLOUT | EPOLLERR | EPOLLHUP) && !connected(e))
@@ -861,7 +861,7 @@ static bool drive(struct end *e, u32 ev)
 	}
 	if (e->state != OPEN || e->threads)
 		return true;
-	if (e->io == IO_BLOCK) {	/* they are through */
+	if (e->io == IO_BLOCK) {	/* both threads have ended */
 		e->io = IO_LEVEL;
 		set_blocking(e->fd, false);
 	}
@@ -870,7 +870,7 @@ static bool drive(struct end *e, u32 ev)
 	if (!e->dead && ev & WRITE_EV && w_wants(e) && !do_send(e, ev))
 		return false;
 	if (e->dead) {
-		/* nothing comes any more but errors */
+		/* each call fails from now on */
 		unsigned char byte = 0;
 		ssize_t rc = recv(e->fd, &byte, 1, 0);
 
@@ -941,7 +941,7 @@ static u64 dribbles(const struct side_plan *s)
 	return bytes / 4096 * 250;
 }
 
-#define SYN_RETRIES	130000	/* ms: all of TCP, when a full listener drops what comes */
+#define SYN_RETRIES	130000	/* ms: all of TCP's, while a full listener drops them */
 
 static u64 deadline(const struct end *e)
 {
@@ -964,20 +964,20 @@ static u64 deadline(const struct end *e)
 			continue;
 		if (over > at)
 			at = over;
-		/* the end of each can take another link away */
+		/* the end of each can make another link fail */
 		if (world->lan)
 			at += detection(world, c);
 	}
 	if (e->patient || world->no_test)
 		return at + LATER;
-	/* a link that is silent, or answers no more, is noticed in this time: keepalive.rst */
+	/* the time in which a silent link is noticed: keepalive.rst */
 	return at + (world->t_testlink + world->t_llc + SLACK) * MS;
 }
 
 /*
- * A connection that fell back may have lost its peer's reset, if packets of TCP
- * were lost, and then waits for ever, as TCP does; one that is being set up has
- * TCP's retransmissions to wait for. What befalls an RNIC loses nothing of TCP.
+ * Check the deadline. In fallback the peer's reset may be lost with packets of
+ * TCP, and the connection then waits for ever, as TCP does; a handshake waits for
+ * TCP's retransmissions. Disturbances of an RNIC lose no packets of TCP.
  */
 static bool late(struct end *e)
 {
@@ -1001,7 +1001,7 @@ static bool late(struct end *e)
 	if (befell(e, TCP_TOO) && mode == SMCR_NL_MODE_TCP && e->peer->state == GONE) {
 		say("c%d%c gives up", e->id, "cs"[e->side]);
 		e->dead = true;
-		/* wakes those who wait in it */
+		/* wakes threads that wait in a call */
 		if (e->threads)
 			shutdown(e->fd, SHUT_RDWR);
 		shut_down(e);
@@ -1015,9 +1015,9 @@ static bool late(struct end *e)
 }
 
 /*
- * What somebody waits for that has to come soon, or NULL: connect() and accept(),
- * bytes when one wants to send, or has sent, and the other wants to read, and the
- * end of data when all of them were read.
+ * The event that is awaited and has to come soon, or NULL: connect() and accept();
+ * progress of bytes if this end wants to send, or has sent, and its peer wants to
+ * read; and the end of data when all of them were read.
  */
 static const char *awaited(struct end *e)
 {
@@ -1051,7 +1051,7 @@ static u64 still_until(const struct end *e)
 	return since + (e->peer->state == OPEN ? STILL : SOON) * MS;
 }
 
-/* Who waits longer than that has not been told */
+/* An event that is awaited for longer than that is a lost wake-up */
 static bool still(struct end *e)
 {
 	u64 sum = e->tx + e->peer->rx;
@@ -1071,12 +1071,12 @@ static bool still(struct end *e)
 		return true;
 	if (e->peer->state != OPEN)
 		return crowded(world, e->c) || bad(e, e->waits, 0, 0);
-	/* TCP has times of its own */
+	/* TCP has other times */
 	mode = mode_of(e->peer);
 	return mode == SMCR_NL_MODE_TCP || bad(e, e->waits, mode, 0);
 }
 
-/* IO_EDGE: it wants what epoll said before */
+/* IO_EDGE: it wants to use an event that epoll has reported before */
 static bool edge_wants(struct end *e)
 {
 	return e->io == IO_EDGE && e->state == OPEN &&
@@ -1088,7 +1088,7 @@ u64 earliest(u64 t, u64 other)
 	return other < t ? other : t;
 }
 
-/* When something is due next; ~0: never */
+/* The time when something is due next; ~0: never */
 static u64 next_time(bool probes)
 {
 	u64 next = ~0ull, t = now();
@@ -1153,7 +1153,7 @@ static bool look(bool probes)
 				continue;
 			if (e->state == NEW && !side && t >= e->c->start * MS && !start_conn(e))
 				return false;
-			/* the time is checked whatever epoll says */
+			/* the deadline does not depend on events */
 			if ((e->state == CONNECTING || e->state == OPEN) && t >= deadline(e) &&
 			    !late(e))
 				return false;
@@ -1346,7 +1346,7 @@ bool app_run(struct world *w)
 		for (i = 0; i < w->n_conn; i++)
 			if (w->conn[i].probe)
 				w->conn[i].start = (u32)t;
-		/* a device may go only after it was made again: its removal waits for smcr */
+		/* a removal waits for smcr and may end only now: make the device again */
 		if (!loop(true, (t - 15000) * MS))
 			return false;
 		undo_dists(w);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hosts of a world: network namespaces h1..h4, each with a card eth0..eth3
- * in each of four networks, and devices "sHP" of rnicsim on them. h5..h8 are the
- * hosts of worlds of links, whose cards are all on one LAN. No programs
- * are run: files, ioctl and netlink are much cheaper in a guest.
+ * Hosts of a world: network namespaces h1..h4, each with a card eth0..eth3 in
+ * each of four networks, and devices "sHP" of rnicsim on them. h5..h8 are the
+ * hosts of worlds of links, whose cards are all on one LAN. No programs are
+ * run: files, ioctl and netlink are much cheaper in a guest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static struct {
 	struct mnl_socket *rdma, *genl, *route;
 	int inet;		/* for ioctl */
 	u32 ifindex[PLANES];
-} hosts[2 * HOSTS + 1];		/* 0: where the wires are */
+} hosts[2 * HOSTS + 1];		/* 0: the namespace of the wires */
 
 static int first;		/* of this world's hosts, less one */
 static bool on_lan;
@@ -55,8 +55,8 @@ void hosts_lan(bool lan)
 }
 
 /*
- * The address of a card, as text. Its last byte tells the host: host_of(). All cards of a
- * LAN are of one subnet.
+ * The address of a card, as text. host_of() finds the host by its last byte. All cards of a
+ * LAN are in one subnet.
  */
 void card_addr(char *text, size_t size, int family, int plane, int host)
 {
@@ -78,7 +78,7 @@ void enter(int world_host)
 
 	if (at == host)
 		return;
-	/* while allocations fail this one may, too */
+	/* may fail while allocations do */
 	for (i = 0; setns(hosts[host].ns, CLONE_NEWNET); i++)
 		if (errno != ENOMEM || i == 100)
 			die("setns");
@@ -151,7 +151,7 @@ bool sysctl_get(int host, const char *name, char *val, size_t size)
 
 /* --- netlink --- */
 
-/* The answer to a request: 0 or a negative errno; @cb for each message */
+/* Send a request and wait: 0 or a negative errno; @cb for each message of the answer */
 static int ask(struct mnl_socket *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 {
 	static u32 seq;
@@ -276,7 +276,7 @@ static int resources_cb(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-/* How many protection domains, queue pairs, ... of a device are in use: "pd 1, cq 1, ..." */
+/* The numbers of a device's protection domains, queue pairs, ...: "pd 1, cq 1, ..." */
 void dev_resources(int host, int plane, char *text, size_t size)
 {
 	char name[32];
@@ -322,7 +322,7 @@ int dev_fault(int host, int plane, const char *point, const char *val)
 	return put_file(path, val);
 }
 
-/* How often a fault has happened on a device; 0 if that is gone */
+/* Number of times that a fault has happened on a device; 0 if that is gone */
 u32 dev_fired(int host, int plane, const char *point)
 {
 	char path[96], text[160];
@@ -335,7 +335,7 @@ u32 dev_fired(int host, int plane, const char *point)
 	return p ? (u32)strtoul(p + 6, NULL, 10) : 0;
 }
 
-/* What lets allocations fail may fail for want of memory */
+/* Writing to the files of fault injection may fail for want of memory itself */
 static int put_patiently(const char *path, const char *val)
 {
 	int i, rc = -ENOMEM;
@@ -346,9 +346,9 @@ static int put_patiently(const char *path, const char *val)
 }
 
 /*
- * Allocations fail (@what: failslab, fail_page_alloc) with @probability in
- * percent, until it is "0". @failed: how many did since the last call. A kernel
- * that cannot let them fail is an error.
+ * Let allocations fail (@what: failslab, fail_page_alloc) with @probability in
+ * percent, until it is "0". @failed: the number that failed since the last call.
+ * A kernel without fault injection is an error.
  */
 int mem_fail(const char *what, const char *probability, u32 *failed)
 {
@@ -479,7 +479,7 @@ int census(int host, struct census *c)
 	return ask(hosts[ns_of(host)].genl, smcr_msg(SMCR_CMD_SYS_GET, NLM_F_DUMP), census_cb, c);
 }
 
-/* Counters and reasons alike: an attribute @outer with a @name and a @value */
+/* A counter or a reason: an attribute @outer with a @name and a @value */
 static int add_counter(struct counters *c, const struct nlmsghdr *nlh, int outer, int name,
 		       int value)
 {
@@ -623,7 +623,7 @@ static int lgr_cb(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-/* In how many link groups @host is the server, or a negative errno */
+/* Number of link groups in which @host is the server, or a negative errno */
 int lgr_servers(int host)
 {
 	struct ids ids = { .n = 0 };
@@ -632,7 +632,7 @@ int lgr_servers(int host)
 	return rc ? rc : ids.servers;
 }
 
-/* How many there were, or a negative errno */
+/* Return: the number of link groups that there were, or a negative errno */
 int lgr_delete_all(int host)
 {
 	struct ids ids = { .n = 0 };
@@ -692,7 +692,7 @@ static int link_cb(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-/* The links of @host, at most @max; or a negative errno. Once more if they changed meanwhile */
+/* The links of @host, at most @max; or a negative errno. Asks again if they change meanwhile */
 int link_ends(int host, struct link_end *e, int max)
 {
 	struct ends_of of = { e, host, 0, max };
@@ -817,14 +817,14 @@ void hosts_open(void)
 		else
 			strcpy(path, "/proc/self/ns/net");
 		hosts[h].ns = open(path, O_RDONLY | O_CLOEXEC);
-		/* not everybody needs all: who enters one that is not there ends */
+		/* not all are needed: entering one that does not exist ends the program */
 		if (h <= 2 && hosts[h].ns < 0)
 			die(path);
 	}
 	for (h = 0; h <= 2 * HOSTS; h++) {
 		if (hosts[h].ns < 0)
 			continue;
-		enter(h);	/* the number of a namespace, as yet */
+		enter(h);	/* h numbers a namespace here, as first is 0 */
 		hosts[h].inet = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		hosts[h].rdma = netlink(NETLINK_RDMA);
 		hosts[h].genl = netlink(NETLINK_GENERIC);

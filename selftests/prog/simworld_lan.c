@@ -3,11 +3,11 @@
  * Worlds of links, seeds "L17": hosts with one to four cards each, all on one LAN, so
  * that a link group has several links; and the model of failover (RFC 7609 4.6).
  *
- * As long as one link of a group is left that nothing befell, what befalls the others is
- * no cause for an error: whoever was connected goes on, with every byte, after the time
- * in which a lost link is noticed. Which links there are, both hosts say when something
- * befalls a card; a link is left if both hosts have it, in RTS, and nothing befell it
- * before. When none is left everything may end, in the time that other worlds allow.
+ * As long as a group has one undisturbed link, disturbances of the others are no cause
+ * for an error: established connections go on, with every byte, after the time in which
+ * a lost link is noticed. Both hosts are asked for their links before each disturbance;
+ * a link is undisturbed if both hosts have it, in RTS, and no disturbance has met it
+ * before. When none is left all connections may end, in the time that other worlds allow.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #include "../../include/uapi/linux/smcr_netlink.h"
 #include "simworld.h"
 
-#define FOREVER		60000	/* ms: no connection is as old */
+#define FOREVER		60000	/* ms: longer than any connection */
 
 /*
- * What takes no more than links away; the others of D_CALM.. end groups, whatever links
- * these have left. Not yet D_PAUSE: an adapter that stands still does not end its work
- * requests, so that a client's reply to DELETE LINK comes later than T_LLC.
+ * Kinds that end links only; the others from D_CALM on may end groups, whatever links
+ * these have left. D_PAUSE is one of the others: an adapter that stands still does not
+ * complete its work requests, so a client's reply to DELETE LINK comes later than T_LLC.
  */
 #define ONLY_LINKS	(BIT(D_PATH) | BIT(D_FAULT) | BIT(D_DEVICE) | BIT(D_PORT) | BIT(D_CABLE) | \
 			 BIT(D_ADMIN) | BIT(D_ADDR))
@@ -97,7 +97,7 @@ static void gen_knobs(struct world *w)
 	}
 }
 
-/* Some seconds of messages, or bulk all at once */
+/* Messages for some seconds, or bulk without pauses */
 static void gen_stream(struct world *w, struct rnd *r, struct step *st, int *n)
 {
 	bool bulk = one_in(r, 4);
@@ -191,13 +191,13 @@ static const struct {
 	{ "rx_send", "fail", 200, false, false }, { "tx_ack", "drop", 200, false, false },
 	{ "tx_mid", "fail", 200, false, false }, { "post_send", "fail", 200, false, false },
 	{ "post_recv", "fail", 200, false, false }, { "to_err", "fail", 2, false, false },
-	/* of links and RMBs that are to come */
+	/* of the creation of links and RMBs */
 	{ "create_qp", "fail", 3, false, false }, { "create_cq", "fail", 3, false, false },
 	{ "to_init", "fail", 3, false, false }, { "to_rtr", "fail", 3, false, false },
 	{ "to_rts", "fail", 3, false, false }, { "alloc_pd", "fail", 2, false, false },
 	{ "alloc_mr", "fail", 4, false, false }, { "map_mr", "fail", 4, false, false },
 	{ "reg_mr", "fail", 4, false, false },
-	/* what was acknowledged is lost; no buffer for any link */
+	/* acknowledged data are lost; a buffer cannot be mapped for any link */
 	{ "wc_recv", "fail", 200, false, true }, { "wc_recv", "qp_fatal", 200, false, true },
 	{ "dma_map", "fail", 40, false, true },
 	/* of the device */
@@ -207,7 +207,7 @@ static const struct {
 	{ "post_send", "port_err", 200, true, false }, { "post_send", "gid_change", 200, false, false },
 };
 
-/* Of LLC. A CDC is neither lost nor corrupted: RC delivers them all, as they were. */
+/* Of LLC. A CDC is neither lost nor corrupted: RC delivers each, unchanged. */
 static const char * const messages[] = {
 	"msg_confirm_link", "msg_confirm_link_reply", "msg_add_link", "msg_add_link_reply",
 	"msg_add_link_cont", "msg_add_link_cont_reply", "msg_delete_link", "msg_delete_link_reply",
@@ -238,7 +238,7 @@ static void gen_message(struct rnd *r, struct dist *d)
 			snprintf(what, sizeof(what), "delay %u", about(r, 1, 8000) / 2);
 			break;
 		case 2:
-			/* flags and numbers; not a key or an address, which would lead anywhere */
+			/* flags and numbers; not keys or addresses, where WRITEs hit anything */
 			snprintf(what, sizeof(what), "corrupt %u", below(r, 4));
 			d->loses = true;
 			break;
@@ -269,7 +269,7 @@ static void gen_lan_fault(struct world *w, struct rnd *r, struct dist *d)
 	d->loses = faults[i].loses || w->unordered;
 }
 
-/* What befalls a card of one of the two hosts of a connection, most often while it goes on */
+/* A disturbance of a card of one of a connection's hosts, most often while it is open */
 static void gen_loss(struct world *w, struct rnd *r, struct dist *d)
 {
 	static const enum dist_kind rare[] = {
@@ -300,7 +300,7 @@ static void gen_loss(struct world *w, struct rnd *r, struct dist *d)
 		d->kind = D_FAULT;
 		gen_lan_fault(w, r, d);
 		d->len += 2000;
-		/* LLC is spoken when links come and go */
+		/* most LLC messages are sent when links are created and deleted */
 		if (!strncmp(d->name, "msg_", 4) && strcmp(d->name, "msg_cdc"))
 			d->start = one_in(r, 2) ? 0 : d->start / 8;
 		break;
@@ -333,8 +333,8 @@ static void gen_losses(struct world *w, bool debug)
 }
 
 /*
- * In a third of these worlds programs end abruptly while links are lost, and others connect to
- * the same listener at once, so that elements are used again while connections move.
+ * In a third of these worlds connections end abruptly while links are lost, and others connect to
+ * the same listener at once, so that elements are reused while connections move.
  */
 static void gen_given_on(struct world *w)
 {
@@ -381,14 +381,14 @@ void generate_lan(struct world *w, bool debug)
 
 /* --- which links are left --- */
 
-/* Links that were seen, by the user ID of their end at the first of the two hosts */
+/* Known links, by the user ID of their end at the first of the two hosts */
 static struct {
 	u32 id;
 	bool hurt;
 } known[4096];
 static int n_known;
 
-/* When something befell a host, and when a connection of two hosts ended abruptly after that */
+/* Times of the last disturbance of a host, and of the last abrupt end of a connection after it */
 static u64 befell[HOSTS + 1], given[HOSTS + 1][HOSTS + 1], n_abrupt, n_after;
 
 void lan_begin(void)
@@ -418,10 +418,10 @@ void lan_opened(const struct conn_plan *c)
 		n_after++;
 }
 
-/* All that the hosts have at the moment */
+/* All links and groups of the hosts at the moment */
 static struct {
 	struct link_end end[MAX_ENDS];
-	int peer[MAX_ENDS];	/* index of the other end, -1: no link of both */
+	int peer[MAX_ENDS];	/* index of the other end, -1 if there is none in RTS */
 	int n_end;
 	struct group group[MAX_GROUPS * HOSTS];
 	int n_group;
@@ -469,7 +469,7 @@ static const struct group *group_of(const struct link_end *e)
 	return NULL;
 }
 
-/* Does it befall that link? A fault: perhaps, at some time. */
+/* Does @d disturb that link? A fault may, at some time. */
 static bool aims(const struct dist *d, const struct link_end *a, const struct link_end *b)
 {
 	if (d->kind < D_CALM)
@@ -491,7 +491,7 @@ static bool aims(const struct dist *d, const struct link_end *a, const struct li
 	       (d->host == b->host && d->plane == b->plane);
 }
 
-/* The link with its first end at @i: has anything befallen it? */
+/* The link with its first end at @i: has a disturbance met it? */
 static bool *hurt(const struct world *w, int i)
 {
 	const struct link_end *a = &seen.end[i], *b = &seen.end[seen.peer[i]];
@@ -532,7 +532,7 @@ static int bits(u64 x)
 	return __builtin_popcountll(x);
 }
 
-/* Just before @d befalls its card: whose groups may end by it, as no link is left? */
+/* Just before @d: which groups may end by it, as no undisturbed link is left? */
 void lan_befalls(struct world *w, struct dist *d)
 {
 	u32 pairs = d->peer && d->kind == D_PATH ? PAIR(d->host, d->peer) : pairs_of(w, d->host);
@@ -578,8 +578,8 @@ static bool between_both(const struct dist *d, const struct conn_plan *c)
 }
 
 /*
- * Has something of @kinds befallen connection @conn, made at @since, that may end it? TCP's
- * packets go by the cards of its own addresses only.
+ * Has a disturbance of @kinds met connection @conn, made at @since, that may end it? TCP's
+ * packets use the cards of its own addresses only.
  */
 bool conn_tainted(const struct world *w, int conn, u32 kinds, u64 since)
 {
@@ -599,7 +599,7 @@ bool conn_tainted(const struct world *w, int conn, u32 kinds, u64 since)
 			kind |= GOES;
 		if (!(kinds & kind) || is_past(w, d, since))
 			continue;
-		/* what is being set up may fail with the link that it was to have */
+		/* a handshake may fail with the link that its connection was to have */
 		if (!(d->met >> conn & 1) || d->dooms & PAIR(c->client, c->server) ||
 		    (kind & TCP_TOO && (touches(d, c->client, c->cplane) ||
 					touches(d, c->server, c->plane))))
@@ -608,7 +608,7 @@ bool conn_tainted(const struct world *w, int conn, u32 kinds, u64 since)
 	return false;
 }
 
-/* In which time both ends of a link know that it is lost: ns */
+/* The time in which both ends of a link notice its loss: ns */
 u64 detection(const struct world *w, const struct conn_plan *c)
 {
 	const int host[] = { c->client, c->server };
@@ -626,7 +626,7 @@ u64 detection(const struct world *w, const struct conn_plan *c)
 	return most + 2000 * MS;
 }
 
-/* Nothing moves on connection @conn since @since: how long is it a lost link that stops it? */
+/* Nothing has moved on connection @conn since @since: until when may a lost link be the cause? */
 u64 slowed(const struct world *w, int conn, u64 since)
 {
 	const struct conn_plan *c = &w->conn[conn];
@@ -642,7 +642,7 @@ u64 slowed(const struct world *w, int conn, u64 since)
 		/* it can happen at any time */
 		if (d->kind == D_FAULT || d->kind == D_SLAB)
 			at = d->phase == 1 ? now() : d->until;
-		/* a device that goes when all is put back */
+		/* a device that is made again at the end of the disturbance */
 		else if (d->broken && d->phase == 2)
 			at = d->until;
 		if (at + wait > since)
@@ -653,7 +653,7 @@ u64 slowed(const struct world *w, int conn, u64 since)
 
 /* --- the end --- */
 
-/* Why the hosts do not agree, or NULL */
+/* The difference between the hosts, or NULL */
 static const char *differ(const struct world *w, char *text, size_t size)
 {
 	int links[MAX_GROUPS * HOSTS] = { }, i;
@@ -683,7 +683,7 @@ static const char *differ(const struct world *w, char *text, size_t size)
 			return text;
 		}
 		links[ga - seen.group]++;
-		/* another link where there can be one */
+		/* there must be another link where there can be one */
 		if (w->cards[a->host] + w->cards[b->host] > 2 &&
 		    time_of(w, a->host, "max_links") > 1 && time_of(w, b->host, "max_links") > 1)
 			links[ga - seen.group] |= 1 << 16;
@@ -701,8 +701,8 @@ static const char *differ(const struct world *w, char *text, size_t size)
 }
 
 /*
- * When all is well again and nothing goes on any more: both hosts have the same links, in
- * the same groups, and these are redundant, as soon as a server has tried again to have it so.
+ * After the last disturbance, with idle connections: both hosts have the same links in the
+ * same groups, and the groups are redundant after the server's next attempt (t_link_retry).
  */
 bool links_agree(struct world *w)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A world from a seed. Everything is drawn before anything happens, each part
- * from a stream of its own, so that a part can be left out and the rest stays
- * as it was.
+ * Generation of a world from a seed. All random numbers are drawn before the
+ * world runs, each part from a stream of its own, so that one part can be left
+ * out without a change of the others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,11 +82,11 @@ struct setting *set(struct world *w, int host, int plane, const char *name, u32 
 	return s;
 }
 
-/* Knobs that a device is made with, or that it has from the beginning */
+/* Knobs of a device */
 static const struct knob {
 	const char *name;
 	u32 lo, hi;
-	bool run;		/* can be changed at any time, and nobody notices */
+	bool run;		/* can be changed at any time, without an effect on data */
 	bool limit;
 } knobs[] = {
 	{ "vectors", 1, 4, false, false },
@@ -117,7 +117,7 @@ static u32 knob_value(struct rnd *r, const struct knob *k)
 	if (!strcmp(k->name, "mtu"))
 		return 1u << v;
 	if (!strcmp(k->name, "piece") && v < 64 && !one_in(r, 4))
-		return 64 + v;	/* bytes one by one take their time */
+		return 64 + v;	/* byte by byte is slow */
 	return v;
 }
 
@@ -173,7 +173,7 @@ bool limited(const struct world *w, const struct conn_plan *c)
 	return false;
 }
 
-/* What soft RoCE has not: few SGEs, nothing inline, placement in parts and out of order */
+/* Unlike soft RoCE: few SGEs, nothing inline, placement in parts and out of order */
 static void gen_hard(struct world *w, struct rnd *r, int h, int p)
 {
 	set(w, h, p, "order", between(r, 1, 2));
@@ -186,7 +186,7 @@ static void gen_hard(struct world *w, struct rnd *r, int h, int p)
 		set(w, h, p, "cq_delay", about(r, 1, 300000));
 	if (one_in(r, 2))
 		set(w, h, p, "bandwidth", between(r, 200, 2000));
-	/* parts that wait for their placement meet only if they come faster than they are placed */
+	/* several parts wait for placement only if they arrive faster than they are placed */
 	set(w, h, p, "latency", about(r, 20000, 1000000));
 }
 
@@ -197,12 +197,12 @@ static void gen_settings(struct world *w)
 	int h, p, n;
 
 	if (one_in(&r, 6))
-		return;		/* as it comes */
+		return;		/* all defaults */
 	hard = one_in(&r, 3);
 	w->limits = !w->crowd && one_in(&r, 4);
 	/*
-	 * RoCEv1 and RoCEv2 do not understand each other, and nothing in SMC-R tells the peer which
-	 * one a GID is for: so no host has v1 only when another has v2 only, or both.
+	 * RoCEv1 and RoCEv2 do not interoperate, and SMC-R does not announce the type of a GID: so
+	 * either all hosts have v1 only, or none has.
 	 */
 	v1 = one_in(&r, 4);
 	for (h = 1; h <= w->hosts; h++)
@@ -212,7 +212,7 @@ static void gen_settings(struct world *w)
 			else if (one_in(&r, 3))
 				set(w, h, p, "gid_types", 2);
 	for (h = 1; h <= w->hosts; h++) {
-		/* the longer the adapter tries, the more is up to TEST LINK */
+		/* with long retries of the adapter TEST LINK notices a loss first */
 		if (one_in(&r, 3))
 			set(w, h, -1, "qp_timeout", between(&r, 14, 22));
 		for (n = (int)below(&r, 5); n; n--) {
@@ -237,7 +237,7 @@ static void gen_settings(struct world *w)
 	}
 }
 
-/* Calls are what a world's time goes to: few make many of them. */
+/* The cost of a world is its calls: few connections make many of them. */
 static void gen_steps(struct world *w, struct rnd *r, struct step *st, int *n, u32 most, bool slow)
 {
 	u32 calls = one_in(r, 8) ? 300 : 40;
@@ -275,8 +275,8 @@ void gen_opts(struct rnd *r, struct opts *o)
 }
 
 /*
- * Bulk: writes as large as can be, in a send buffer whose size is no multiple of what it is made of;
- * or one message behind the other, and a reader who wants more than has come while the next is placed.
+ * Bulk: large messages from a send buffer whose size is no multiple of its chunks; or small ones
+ * one behind the other, and a reader that asks for more than has come while the next is placed.
  */
 static void gen_bulk(struct world *w, struct rnd *r, struct side_plan *from, struct side_plan *to)
 {
@@ -307,7 +307,7 @@ static void gen_bulk(struct world *w, struct rnd *r, struct side_plan *from, str
 	st->pause = large && one_in(r, 4) ? about(r, 1, 20) : 0;
 }
 
-/* A wire that is slower than the placement of what has come, which is out of order */
+/* A wire that is slower than the placement of arrived data, which is out of order */
 static void gen_bulk_knobs(struct world *w, struct rnd *r)
 {
 	int h, p;
@@ -327,8 +327,8 @@ static void gen_bulk_knobs(struct world *w, struct rnd *r)
 }
 
 /*
- * A line before the send queue of one link: all send at once. Large messages, each with a completion;
- * or small ones, most without, and nothing behind them for a while.
+ * Connections that wait for the send queue of one link: all send at once. Large messages, each with
+ * a completion; or small ones, most without, and none after them for a while.
  */
 static void gen_crowd(struct world *w, struct rnd *r, struct side_plan *s, bool small)
 {
@@ -453,7 +453,7 @@ static void gen_conns(struct world *w)
 			if (one_in(&r, 2))
 				gen_crowd(w, &r, &c->side[1], small);
 		}
-		/* of an accepted socket they come from the listener */
+		/* an accepted socket has the listener's */
 		c->side[1].opt.sndbuf = 0;
 		c->side[1].opt.rcvbuf = 0;
 	}
@@ -466,7 +466,7 @@ static const struct {
 	{ "create_cq", "fail", false }, { "create_qp", "fail", false },
 	{ "to_init", "fail", false }, { "to_rtr", "fail", false },
 	{ "to_rts", "fail", false }, { "alloc_mr", "fail", false },
-	/* not dereg_mr: what the device may still write to is never freed, as smcr says */
+	/* not dereg_mr: smcr never frees memory that the device may still write to */
 	{ "map_mr", "fail", false }, { "wc_send", "qp_fatal", false },
 	{ "dma_map", "fail", false }, { "post_send", "fail", false },
 	{ "post_recv", "fail", false }, { "reg_mr", "fail", false },
@@ -488,7 +488,7 @@ static const struct {
 	{ "destroy_qp", "remove", true },
 };
 
-/* These are passed a few times for each link; the others with every message */
+/* Points that are passed a few times for each link, and not with every message */
 static bool is_rare(const char *point)
 {
 	return strncmp(point, "tx_", 3) && strncmp(point, "rx_", 3) && strncmp(point, "wc_", 3) &&
@@ -528,7 +528,7 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 	d->start = about(r, 0, 6000);
 	d->len = about(r, 1, 20000);
 	if (least == D_CALM && w->n_conn && !one_in(r, 4)) {
-		/* while one of the connections goes on */
+		/* while one of the connections is open */
 		const struct conn_plan *c = &w->conn[below(r, (u32)w->n_conn)];
 
 		d->host = one_in(r, 2) ? c->client : c->server;
@@ -548,7 +548,7 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 		snprintf(d->name, sizeof(d->name), "%s", k->name);
 		snprintf(d->val, sizeof(d->val), "%u", knob_value(r, k));
 	} else if (d->kind == D_SYSCTL) {
-		/* what may be changed without a connection's noticing; see sysctls[] */
+		/* those that change no open connection; see sysctls[] */
 		static const char * const names[] = { "rmem", "wmem", "eye_catcher", "t_rmb_free",
 			"max_conns_per_lgr" };
 		const char *name = names[below(r, 5)];
@@ -559,7 +559,7 @@ static void gen_dist(struct rnd *r, struct world *w, struct dist *d, enum dist_k
 		snprintf(d->val, sizeof(d->val), "%u", about(r, s->lo, s->hi));
 	} else if (d->kind == D_FAULT) {
 		gen_fault(r, d);
-		/* before the link that it is for */
+		/* before links are created */
 		if (is_rare(d->name) && one_in(r, 2))
 			d->start = 0;
 		if (d->len < 100)
@@ -587,7 +587,7 @@ static void gen_dists(struct world *w, bool debug)
 		gen_dist(&r, w, &w->dist[w->n_dist++], D_CALM, debug ? D_SLAB : D_SLAB - 1);
 }
 
-/* When all is well again every pair of hosts that had to do with each other still can. */
+/* After all disturbances every pair of hosts that had a connection makes another one. */
 void gen_probes(struct world *w)
 {
 	int i, n = w->n_conn;
@@ -625,7 +625,7 @@ static const struct {
 	{ "qp_timeout", 15 },	/* no ms */
 };
 
-/* What a sysctl of @host says, ms */
+/* The value of a sysctl of @host, ms */
 u32 time_of(const struct world *w, int host, const char *name)
 {
 	u32 ms = 0;
@@ -644,7 +644,7 @@ u32 time_of(const struct world *w, int host, const char *name)
 	return ms;
 }
 
-/* The times that hold at any host */
+/* Set the longest and the shortest times of all hosts */
 void times(struct world *w)
 {
 	static const struct {
