@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The lab itself: both guests see each other over every card, soft RoCE is
-# active, and user-space verbs reach across. Needs nothing of ours.
+# The lab itself: both guests reach each other over every card, soft RoCE is active, and
+# user-space verbs work between them. Needs no module of this project.
 #
 # module: none
 # timeout: 60

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module comes and goes, again and again, and offers its sockets while it
-# is there. (Also the template for new cases.)
+# The module is loaded and removed several times. While it is loaded, there are AF_SMC
+# sockets. (Also the template for new cases.)
 #
 # fabric: roce -- kernel: each host loads and unloads the module
 # tags: smoke

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Several cards of each host on one LAN (`# nics: 2/1`): any card reaches any
-# other, over IPv4, IPv6 and by RDMA, and each speaks with its own addresses by
-# itself.
+# Several cards of each host on one LAN (`# nics: 2/1`): any card reaches any other, over
+# IPv4, IPv6 and by RDMA, and each sends and answers with its own addresses only.
 #
 # module: none
 # nics: 3/2
@@ -12,14 +11,15 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# through N CMD...: does ethN alone send what CMD does? (One host at a time: answers count, too.)
+# through N CMD...: does ethN alone send the packets of CMD? (One host at a time, because
+# replies are counted, too.)
 through() {
 	local i before=() want
 	for ((i = 0; i < NICS; i++)); do before[i]=$(<"/sys/class/net/eth$i/statistics/tx_packets"); done
 	"${@:2}" > /dev/null || return
 	for ((i = 0; i < NICS; i++)); do
 		want=$((i == $1 ? 20 : 0))
-		# some ARP and ICMPv6 is no message of ours
+		# some ARP and ICMPv6 packets are not of CMD
 		[ $(($(<"/sys/class/net/eth$i/statistics/tx_packets") - before[i])) -ge $want ] || return
 		[ "$i" = "$1" ] || [ $(($(<"/sys/class/net/eth$i/statistics/tx_packets") - before[i])) -lt 20 ] || return
 	done

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The bytes of a first contact, of some data and of the end, in the mode in
-# which nothing but the RFC is spoken (eye_catcher=1). They are read from the
-# packets by a reader of its own (lib/wire.py), and compared with what both
-# hosts, the kernel's RDMA core and the cards say.
+# The bytes of a first contact, of some data and of the end, in the mode that follows the
+# RFC alone (eye_catcher=1). An independent reader (lib/wire.py) parses the packets and
+# compares them with the state that both hosts, the kernel's RDMA core and the cards show.
 #
 # covers: CLC-15 CLC-18 CLC-30 CLC-47 CLC-49 CLC-65
 # covers: LG-02 LG-09 LG-15 LG-26 LG-53 LLC-01 LLC-02 LLC-19 LLC-27 RMB-02 RMB-17

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The bytes of connections that follow: the group is used again or not, other
-# addresses and families, another card, the other direction, parallel groups,
-# the end of a group, a restart. Read by lib/wire.py.
+# The bytes of later connections: reuse of the group or a new group, other addresses and
+# families, another card, the other direction, parallel groups, the end of a group, a
+# restart. Parsed by lib/wire.py.
 #
 # covers: CLC-05 CLC-16 CLC-19 CLC-21 CLC-23 CLC-31 CLC-42 CLC-66 CLC-67 CLC-70
 # covers: LG-04 LG-14 RMB-01 RMB-07 RMB-09 RMB-18 RMB-27

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a host has prepared when it says something: the states of queue pairs
-# and the number of RDMA objects, as the kernel's RDMA core shows them, at every
-# step of a first contact. The puppet takes the other part and waits in between.
+# The objects that a host has created before it sends each message of a first contact: the
+# states of queue pairs and the number of RDMA objects, as the kernel's RDMA core shows
+# them. The puppet is the peer and waits at each step.
 #
 # covers: CLC-17 CLC-37 CLC-47 CLC-56 CLC-60 LG-50 LG-52 LLC-20 CONN-02
 # module: ours ours
@@ -14,13 +14,13 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# Of the module only: the puppet's own carry its name.
+# Only those of the module: the puppet's have its process name.
 qps() { rdma -jd resource show qp | jq -r '[.[] | select(.comm // "" | test("smcr")) | .state] | sort | join(",")'; }
 mrs() { rdma -jd resource show mr | jq -r '[.[] | select(.comm // "" | test("smcr"))] | length'; }
 modes() { "$SMCCTL" -ja conn | jq -r '[.[].mode] | join(",")'; }
 is() { [ "$("$1")" = "$2" ]; }
 
-# step NAME DESC STATES: the peer's puppet stopped there; it may go on
+# step NAME DESC STATES: the puppet waits at step NAME; check the states, then let it go on
 step() {
 	await "$1"
 	passes "$2: queue pairs ($3)" eventually 3 is qps "$3" || echo "but: $(qps)"
@@ -91,7 +91,7 @@ client() {
 		rx llc confirm_link reply=0
 		mark confirm
 		await confirm.seen
-		# everything that was made for it goes; the next one begins anew
+		# all objects of this first contact are freed; the next one begins anew
 		tx decline
 		qp destroy
 		mark declined
@@ -100,7 +100,7 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
-		# a second one may not use the group before its first contact is settled
+		# a second connection must not use the group before its first contact is settled
 		conn 2
 		connect $PEER 5000
 		first_contact until=add_link_reply

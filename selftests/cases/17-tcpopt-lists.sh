@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What looks like the option and is not: other experiments, kind 253, wrong
-# lengths, lists that end too early, on SYN and on SYN-ACK. All of that gives
-# plain TCP, and beside the option it does not matter. Lists that TCP itself
-# does not take get no answer, as without the module. The option on the third
-# ACK says nothing, with one on the SYN and without.
+# Lists of TCP options with look-alikes of the SMC-R option: other experiments, kind 253,
+# wrong lengths, lists that end too early, on SYN and on SYN-ACK. Alone they give plain
+# TCP; beside the option they have no effect. Lists that TCP itself rejects get no answer,
+# as without the module. The option on the third ACK has no effect, whether the SYN
+# carried one or not.
 #
 # covers: T-05 T-09
 # tags: tcpopt
@@ -17,7 +17,7 @@
 X=$PROG/xfer
 OURS=0101fe06e2d4c3d9
 
-# name and bytes, one connection each; everything is behind what TCP sends, which is 20 bytes
+# name and bytes, one connection each; the bytes follow TCP's own options, which are 20 bytes
 STRANGERS=(
 	"identifier of Fast Open size"	fe04eb9f
 	"last byte of the identifier"	fe06e2d4c3c40101
@@ -40,13 +40,13 @@ BROKEN=(
 	"length 1"			fe01e2d4c3d90101
 	"length far beyond the header"	feffe2d4c3d90101
 )
-# TCP of kernels with CONFIG_SMC itself takes every even length from 6: there
-# T-10 does not hold
+# In kernels with CONFIG_SMC TCP itself accepts every even length from 6: T-10 does not
+# hold there
 LONGER=(
 	"length 8"			fe08e2d4c3d90000
 	"length 10"			fe0ae2d4c3d9000000000101
 )
-# beside ours: another experiment, another identifier, kind 253
+# beside the option: another experiment, another identifier, kind 253
 BESIDE=(front=fe04eb9f add=fe04eb9f front=fe06e2d4c3c40101 add=fd06e2d4c3d90101)
 
 # rules WHICH ACTION NAME BYTES...: for optmangle, in $_rules
@@ -73,13 +73,13 @@ server() {
 	local n beside broken pid pids=()
 	lists
 	begin
-	# strangers on the SYN; beside ours on SYN and on SYN-ACK; third ACK
+	# look-alikes on the SYN; others beside the option on SYN and on SYN-ACK; third ACK
 	srv 5000 "$n" smc; pids+=("$BG")
 	srv 5001 $((2 * beside)) smc; pids+=("$BG")
 	srv 5002 "$n" tcp; pids+=("$BG")
 	srv 5003 1 smc; pids+=("$BG")
 	srv 5004 2 smc; pids+=("$BG")
-	# strangers that may not be answered, beside a server that knows no SMC-R
+	# look-alikes that may get no answer, and the same with a server without SMC-R
 	srv 5005 99 smc; srv 5006 99 tcp
 	mark up
 	for pid in "${pids[@]}"; do
@@ -100,7 +100,7 @@ status() {
 	_status=0
 	timeout "$SLOW" "$X" client "$PEER" "$1" fam="$2" conns="$3" par="$3" send=1k recv=2k || _status=$?
 }
-# like DESC STATUS: with SMC-R on one side it was as without
+# like DESC STATUS: the result with SMC-R on one side is that without
 like() {
 	check "$1: plain TCP or silence" test "$2" = 0 -o "$2" = 124
 	eq "$1: as TCP does" "$2" "$_status"

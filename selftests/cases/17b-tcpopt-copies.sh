@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# When SYN or SYN-ACK is lost its copies say what the first one said: whatever
-# happens to net.smcr.enabled meanwhile, and, for SYN-ACKs, whatever is left of
-# later copies of the SYN. Both sides come to the same verdict, also when one
-# SYN of two loses the option. TCP sends the first copy after a second; what
-# can wait for it together does so.
+# Retransmissions of a lost SYN or SYN-ACK carry the option if the first one does,
+# whatever happens to net.smcr.enabled meanwhile and, for SYN-ACKs, whatever later copies
+# of the SYN carry. Both sides come to the same result, also when one SYN of two loses the
+# option. TCP sends the first retransmission after a second; steps that can wait for it
+# together do so.
 #
 # covers: T-02 T-03 T-06 T-07 T-11
 # timeout: 90
@@ -121,7 +121,7 @@ client() {
 	await client-off
 	saw client-off "$MARK"
 
-	# the server: says so in a Decline
+	# switched off at the server: it sends a Decline
 	await up.server-off; begin; watch server-off 5006
 	lose_all l6 input "$(synacks 5006)"
 	clt 5006

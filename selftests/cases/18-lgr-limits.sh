@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link group with many connections: all at once from the first one on, one
-# queue pair for all of them, no receiver that is not ready; and when it may
-# have no more memory regions, a parallel group takes the rest.
+# A link group with many connections that begin all at once, the first one included: one
+# queue pair serves all of them, and no receiver is not ready. When the group may have no
+# more memory regions a parallel group takes the rest.
 #
 # covers: CLC-68 CLC-69 LG-17 LG-51 RMB-03
 # timeout: 90
@@ -25,8 +25,8 @@ rnr() {
 server() {
 	local i open=() first ack first_llc downs
 	first=$(rnr)
-	# a Decline that is lost twice on TCP, RTO of a second, comes in time; and
-	# seven unanswered tries of the adapter before it
+	# enough time for a Decline that is lost twice on TCP (RTO of a second) after
+	# seven unanswered attempts of the adapter
 	ack=$((7 * (4096 << $(</proc/sys/net/smcr/qp_timeout)) / 1000000))
 	first_llc=$(</proc/sys/net/smcr/t_llc_first)
 	check "T_LLC_FIRST ($first_llc ms) is longer than a late Decline takes ($ack + 3000 ms)" \

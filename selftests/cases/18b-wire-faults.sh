@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# RoCE packets do not get through: before CONFIRM LINK is acknowledged the
-# connection goes on with TCP; later it is reset, and not a byte of it is ever
-# on TCP. Other packets than CLC are not there on TCP, but keepalive works.
+# RoCE packets are lost. Before CONFIRM LINK is acknowledged the connection goes on with
+# TCP; later it is reset, and no byte of it is ever sent on TCP. Otherwise TCP carries CLC
+# alone, and keepalive works.
 #
 # covers: CLC-60 CLC-61 CLC-63 FO-20 KA-06 KA-07 KA-09 KA-10
 # timeout: 120
@@ -58,7 +58,8 @@ server() {
 	b=0
 	wait "$a" || b=$?
 	eq "the last link is lost: the server sees an error" "$b" 0
-	# the reset of TCP may come before its own link fails, and what connects then becomes TCP, rightly so
+	# the reset of TCP may come before the server's own link fails; a connection made
+	# in between rightly becomes TCP
 	poll 30 no_group || fail "the server's group stays"
 
 	app_bg limit:60 socket listen:5010 mark:up5010 slot:1 accept:0 recv:10 send:10 slot:2 accept:0 recv:10 send:10 await:kept \

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Signed segments: with TCP-AO, timestamps, SACK and window scaling the header
-# is full, and the option is what is left out: plain TCP. TCP-MD5 leaves room
-# for it, if it may be signed: never does it displace another option, nor does
-# it make a signature wrong.
+# Signed segments. With TCP-AO, timestamps, SACK and window scaling the header is full, so
+# the option is left out, and the connection is plain TCP. TCP-MD5 leaves room for the
+# option, if it may be signed. The option never displaces another one, and never makes a
+# signature wrong.
 #
 # covers: T-06 T-13
 # needs: uml
@@ -17,7 +17,7 @@
 # shellcheck source=selftests/prog/tcpopt.sh
 . "$PROG/tcpopt.sh"
 
-# as sock_diag would say: what the kernel counted as wrong or missing
+# number of signatures that the kernel has counted as wrong or missing
 badly_signed() {
 	nstat -asz TcpExtTCPMD5NotFound TcpExtTCPMD5Unexpected TcpExtTCPMD5Failure TcpExtTCPAOBad TcpExtTCPAOKeyNotFound |
 		awk '/^Tcp/ { n += $2 } END { print n + 0 }'
@@ -49,8 +49,8 @@ clt() {
 	watched
 }
 
-# full NAME KIND+LENGTH: every SYN and SYN-ACK has this option, and MSS, window
-# scaling and SACK as without ours
+# full NAME KIND+LENGTH: every SYN and SYN-ACK has this option, and MSS, window scaling
+# and SACK as without the SMC-R option
 full() {
 	local all signed others
 	all=$(any "$1" "$SYN or $SYNACK")

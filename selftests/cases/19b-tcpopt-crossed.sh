@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Simultaneous open: SYNs that cross each other make a TCP connection without
-# client and server, so SMC-R does not begin, neither when both sides saw that,
-# nor when one did, nor with plain TCP on the other side.
+# Simultaneous open: SYNs that cross make a TCP connection without client and server, so
+# there is no SMC-R handshake, whether both sides notice the crossing or one of them, and
+# with plain TCP at the other side.
 #
 # covers: T-17
 # tags: tcpopt
@@ -24,7 +24,7 @@ caller() {
 		pollfor:OUT:15000 soerror block send:3000 recv:3000 shut:wr recv:1=eof close
 }
 
-# crossed NAME: what this side saw
+# crossed NAME: what this side has counted
 crossed() {
 	app_end "$1: connected, with data both ways"
 	watched
@@ -43,7 +43,7 @@ both1() {
 both2() {
 	begin
 	watch "$1" "$2"
-	# nothing leaves from here until our SYN-ACK would
+	# packets are held here until this side would send its SYN-ACK
 	mangle output "tcp dport $2" any:hold
 	caller "$@"
 	poll 10 state syn-recv "$2" || fail "no SYN has come"
@@ -59,7 +59,7 @@ server() {
 	both1 peer-tcp 7003 smc "$PEER"
 	both1 me-tcp 7004 tcp "$PEER"
 
-	# only this side sees the other's SYN in SYN-SENT
+	# only this side receives the other's SYN in SYN-SENT
 	begin
 	watch one 7005
 	await deaf.7005
@@ -67,7 +67,7 @@ server() {
 	crossed one
 	saw one "0 1 1"
 
-	# and a port of one's own alone is no reason
+	# a bound local port alone does not prevent SMC-R
 	begin
 	app_bg socket listen:7006 mark:up.7006 slot:1 accept:0 recv:3000 send:3000 recv:1=eof close
 	app_end "own port: server"
@@ -88,7 +88,7 @@ client() {
 	poll 10 lost deaf || fail "no SYN has come"
 	caller one 7005 smc "$PEER"
 	crossed one
-	# a client as any other, whose server did not answer the option
+	# like any client whose server does not answer the option
 	saw one "0 1 0"
 	check "one: our SYN had the option" test "$(with one "$SYN")" -ge 1
 

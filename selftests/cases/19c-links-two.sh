@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Two cards on each host: a link group gets a second, symmetric link, connections are
-# spread over both, and RMBs that come later are known on both (RFC 7609 2.2, 3.5.5).
+# spread over both, and later RMBs are announced for both (RFC 7609 2.2, 3.5.5).
 #
 # nics: 2/2
 # timeout: 60

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An RNIC is lost in every way that a host is told of, at either end, in the midst of
-# transfers: the link on it goes, its connections do not, and the group has a second link
-# again when the RNIC is back (RFC 7609 2.3, 3.5.5.1). An RNIC that gets another GID is
-# such a loss, and a new RNIC: the link that comes has that GID, at both ends.
+# An RNIC is lost in every way that causes an event, at either end, in the midst of
+# transfers: its link ends, its connections go on, and the group gets a second link again
+# when the RNIC is back (RFC 7609 2.3, 3.5.5.1). An RNIC that gets another GID counts as
+# lost and as new: the next link has the new GID at both ends.
 #
 # covers: FO-01 FO-18 FO-22 LG-01 LG-28 LG-32 MISC-16
 # nics: 2/2
@@ -24,11 +24,11 @@ n_links() { [ "$(links)" = "$1" ]; }
 n_conns() { [ "$(counter conn-created)" -ge "$1" ]; }
 groups() { "$SMCCTL" -j linkgroup | jq "[.. | objects | select(.\"lgr-id\"?)] | length"; }
 
-# gids MEMBER GID...: these are the links', in some order
+# gids MEMBER GID...: are these the GIDs of the links, in any order?
 gids() {
 	[ "$("$SMCCTL" -j link | jq -r "[.. | objects | select(.\"link-num\"?) | .\"$1\"] | sort | .[]")" = "$(printf '::ffff:%s\n' "${@:2}" | LC_ALL=C sort)" ]
 }
-# gids_are DESC CARD ADDRESS: of the host that it befell, as it and its peer see them
+# gids_are DESC CARD ADDRESS: the GIDs of the host that loses the RNIC, as both hosts show them
 gids_are() {
 	if [ "$ROLE" = "$where" ]; then
 		check "$1: own GIDs" eventually 20 gids gid "$(me $((1 - $2)))" "$3"
@@ -36,7 +36,7 @@ gids_are() {
 		check "$1: the peer's GIDs" eventually 20 gids peer-gid "$(peer $((1 - $2)))" "$3"
 	fi
 }
-# of that host, on its card N
+# address N: of that host, on its card N
 address() { if [ "$ROLE" = "$where" ]; then me "$1"; else peer "$1"; fi; }
 address_new() { local a; a=$(address "$1"); echo "${a%.*}.$((${a##*.} + 100))"; }
 
@@ -44,7 +44,7 @@ address_new() { local a; a=$(address "$1"); echo "${a%.*}.$((${a##*.} + 100))"; 
 loss() {
 	# n is of both()
 	local what="$1: $2 $4" id="$1.$2.$4" where=$1
-	# it goes on until the loss has been seen
+	# the load goes on until the loss has been noticed
 	local load=(conns=6 par=6 wchunk=20000:60000 wpause=5 until="$CASEDIR/mark.lost.$id")
 
 	if [ "$ROLE" = server ]; then

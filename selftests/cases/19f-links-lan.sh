@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Which RNICs a group uses: those on its LAN, with the MTU that both ends of a link can have; and
-# more than two links, so that the loss of one leaves two (RFC 7609 2.2.2, 3.5.5.1.1, A.3.2).
+# A group uses the RNICs on its LAN, with the MTU that both ends of a link can have. It
+# gets more than two links, so that the loss of one leaves two (RFC 7609 2.2.2, 3.5.5.1.1,
+# A.3.2).
 #
 # covers: LG-30 LG-49 LLC-30
 # nics: 3/3

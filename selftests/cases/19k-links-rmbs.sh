@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # A group of one link has several RMBs on either side when a second RNIC comes: all of
-# them are registered there and told in ADD LINK CONTINUATION, with keys of their own;
-# so is an RMB that comes later. New connections use both links, and when the first one
-# is lost those of every RMB go on over the other.
+# them are registered there and announced in ADD LINK CONTINUATION, with keys of their
+# own; so are later RMBs. New connections use both links, and when the first one is lost
+# the connections of every RMB go on over the other.
 #
 # covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 RMB-20 RMB-21
 # nics: 2/2
@@ -20,13 +20,14 @@ NEW=8	# ... of both
 
 links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
 has() { [ "$(links)" = "$1" ]; }
-# by the number of its link, those with the fewest first
+# numbers of connections by link, in ascending order
 conns() { "$SMCCTL" -j conn | jq -c '[.. | objects | ."link-num"? // empty] | group_by(.) | map(length) | sort'; }
 mrs() { rdma -jd resource show mr dev "$(rnic "$1")" | jq '[.[] | select((.comm // "") | test("smcr"))] | length'; }
 all_told() { [ "$(mrs 0)" = "$(mrs 1)" ]; }
 
 symmetric() { ! "$SMCCTL" -j link | jq -r '.. | objects | .role? // empty' | grep -qv '^symmetric$'; }
-# A link of both RNICs: not of one that was there a moment before the other
+# The second link must be symmetric: not one that was made a moment before the other
+# host's RNIC came
 second() {
 	local try
 	for try in 1 2 3 4 5; do

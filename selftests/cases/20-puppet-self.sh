@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The puppet peer against itself: if this fails nothing that it says about the
-# module is worth anything.
+# The puppet peer against itself. If this fails, no result of a case with the puppet is valid.
 #
 # module: none
 # timeout: 60

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The puppet peer with several links against itself: the flows of RFC 7609's
-# link groups as the conformance catalogue has them (F.2, F.4, F.5, F.6, F.7,
-# F.10), links over one RNIC and over several, and that it notices what no peer
-# may do on them.
+# The puppet peer with several links against itself: the flows of RFC 7609's link groups
+# as in the conformance catalogue (F.2, F.4, F.5, F.6, F.7, F.10), links over one RNIC and
+# over several, and the offences of a peer that it has to report.
 #
 # module: none
 # nics: 2/2
@@ -15,7 +14,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# errors_server, errors_client: the server's puppet sees what the client's does wrong
+# errors_server, errors_client: the server's puppet reports the offences of the client's
 errors_server() {
 	pup_bg <<-E
 		$(links 5)
@@ -153,7 +152,7 @@ server() {
 		rx data len=1000
 		tx data len=1000
 		wait cdc cons=1000
-		# F.4, server's part; its direction is on the other link
+		# F.4, the server's part; what it sends goes over the other link
 		conn 2
 		accept
 		link 2
@@ -162,7 +161,7 @@ server() {
 		check rx_link 1
 		tx data len=500
 		mark two
-		# F.10: link 1 breaks with something under way in both directions
+		# F.10: link 1 fails with data under way in both directions
 		conn 1
 		await broken
 		tx cdc advance=100 expect=err
@@ -229,7 +228,7 @@ client() {
 		conn 2
 		connect $PEER 5000
 		reuse until=confirm
-		# F.4: a new RMB is told before Confirm, with its keys of both links
+		# F.4: a new RMB is announced before Confirm, with its keys of both links
 		rmb
 		tx llc confirm_rkey link1=%{1:link_num}
 		rx llc confirm_rkey reply=1 negative=0 n=1
@@ -247,7 +246,7 @@ client() {
 		wait cdc has=F
 		check rx_link 2
 		rx data len=180
-		# as it was, with its old number
+		# then the data again, and the CDC with its old number
 		move 2
 		again 100
 		tx cdc seq=%seq
@@ -258,7 +257,7 @@ client() {
 		delete_link 1
 		add_link 3
 		await deleting
-		# whatever link it names
+		# over any link, not only the one that it names
 		on 3 rx llc delete_link reply=0 about=2
 		conn 1
 		wait cdc has=F

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the module's CLC messages say: the Proposal, whose form follows the
-# address family and whose content does not depend on what the client knows of
-# the server, and which costs nothing; the peer ID, one per life of the module;
-# initial PSNs and the MTU, which both sides act upon.
+# Contents of the module's CLC messages: the Proposal, whose form follows the address
+# family, whose content does not depend on what the client has with the server, and for
+# which nothing is allocated; the peer ID, a new one each time the module is loaded;
+# initial PSNs and the MTU, which both sides use.
 #
 # covers: CLC-05 CLC-06 CLC-16 CLC-17 CLC-18 CLC-19 CLC-21 CLC-23 CLC-38 CLC-49
 # nics: 2
@@ -37,7 +37,7 @@ server() {
 	pup_bg < <(
 		echo "listen 5000"
 		echo "mark up"
-		# 52 bytes; the length is in the header, the offset of the network says 0
+		# 52 bytes; the length is in the header, the offset of the network is 0
 		refuse v4 @4=01 @5=0034 @38=0000 n_prefix=0 net=0a4d0000 plen=24 @48=e2d4c3d9
 		refuse mapped @5=0034 n_prefix=0 net=0a4d0000 plen=24
 		refuse v4-20 @5=0034 n_prefix=0 net=0a4e1000 plen=20
@@ -56,7 +56,7 @@ server() {
 	pup_bg <<-'E'
 		listen 5002
 		mark up2
-		# no queue pair, no memory, until an Accept says that it is worth it
+		# no queue pair and no memory before an Accept has come
 		conn 1
 		accept
 		rx proposal
@@ -64,7 +64,7 @@ server() {
 		await counted
 		let id=%their_peer_id first=%proposal
 		tx close
-		# 1 KiB here, 4 KiB there: the smaller one holds, in both directions
+		# 1 KiB here, 4 KiB there: the smaller one is used, in both directions
 		conn 2
 		set mtu=3
 		accept
@@ -81,8 +81,8 @@ server() {
 		rx llc add_link reply=1
 		tx data len=20000
 		rx data len=20000 consume
-		# reuse: the same words, as if the server was not known; then MTU and PSN
-		# mean nothing
+		# reuse: the same Proposal as to an unknown server; MTU and PSN have no
+		# meaning then
 		conn 3
 		accept
 		rx proposal @0=%first
@@ -103,7 +103,7 @@ server() {
 		tx fin
 		rx eof
 		mark first %id
-		# another life of the module
+		# the module has been loaded again
 		conn 5
 		accept
 		rx proposal peer_id!=%id @10=52540000
@@ -111,7 +111,7 @@ server() {
 		tx decline
 		tx fin
 		rx eof
-		# the card whose MAC is in it may go; GID and MAC are of the card in use
+		# the card whose MAC is in the peer ID may go; GID and MAC are of the card in use
 		conn 6
 		accept
 		rx proposal peer_id=%id gid=00000000000000000000ffff0a4d0102 mac=525400000102 net=0a4d0100

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# While the handshake runs neither program gets the socket: connect() and
-# accept() wait, nothing can be sent, polled for or received, step by step until
-# the attempt at a second link is settled. Then data go at once, call by call.
+# While the handshake runs neither program has the connection: connect() and accept()
+# wait, nothing can be sent, polled for or received, at each step until the attempt at a
+# second link is settled. Then data are sent at once, call by call.
 #
 # covers: CLC-01 CONN-02 CDC-21
 # module: ours ours

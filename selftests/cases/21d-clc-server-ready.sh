@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a server has ready before its Accept leaves: in first contact a queue
-# pair in INIT, always an element that is the client's alone, zeroed, and for a
-# known link registered: a client that writes in the moment its Confirm is sent,
-# or before TCP has delivered it, is understood. In first contact it is when
-# CONFIRM LINK has come (3.5.1.2, 3.5.2.4).
+# The objects that a server has created before it sends Accept: in first contact a queue
+# pair in INIT; always an element for this client alone, zeroed and, on an existing link,
+# registered. So data arrive that a client writes as soon as its Confirm is sent, or
+# before TCP has delivered that; in first contact, once CONFIRM LINK has come (3.5.1.2,
+# 3.5.2.4).
 #
 # covers: CLC-29 CLC-45
 # module: ours none

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Where a Proposal is due, everything else ends the TCP connection, and the
-# listener never shows it to the application.
+# Where a Proposal is due, everything else ends the TCP connection, and accept() does not
+# return it.
 #
 # covers: CLC-03 CLC-09 CLC-12 CLC-22 CLC-50
 # module: ours none
@@ -82,7 +82,8 @@ client() {
 
 	await up6
 	to=$PEER6 port=5006
-	# what is wrong is looked at before what fits: two prefixes, either one of them
+	# malformed prefixes are found before a match is looked for: two prefixes, one of
+	# them wrong
 	pup "IPv6: prefix longer than 128" < <(bad "@64=81" "@64=ff" "prefix=fd77:9::/64 @64=81" "prefix=fd77:9::/64 @81=81")
 	pup "IPv6: a subnet of IPv4" < <(bad "noprefix net=10.77.0.0/24" "noprefix net=0.0.0.0/1")
 	pup "IPv6: prefix count and length disagree" < <(bad "@47=00" "@47=02" "@47=09")

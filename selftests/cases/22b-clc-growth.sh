@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A Proposal of a later time has a growth area before the subnet field, as long
-# as its offset field says: it is skipped, and all that follows is understood.
+# A Proposal with a growth area before the subnet field, of the length in its offset
+# field: the area is skipped, and all that follows is parsed.
 #
 # covers: CLC-20
 # module: ours none

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Where a Confirm is due: malformed ones end the TCP connection, reserved
-# enumerations are declined in first contact. In reuse the MTU is not looked at,
-# and a reserved Bsize ends the TCP connection.
+# Where a Confirm is due: malformed ones end the TCP connection, reserved enumerations are
+# declined in first contact. In reuse the MTU is not checked, and a reserved Bsize ends
+# the TCP connection.
 #
 # covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-39 CLC-48 CLC-50
 # module: ours none

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The client's side: where an Accept is due.
+# Where a client expects an Accept: malformed ones, other messages and other bytes end the
+# TCP connection; reserved values and an unknown link are declined.
 #
 # covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-35 CLC-39 CLC-50
 # module: none ours
@@ -78,7 +79,7 @@ script() {
 		E
 	done
 	cat <<-E
-		# F=0 with a link that nobody knows: out of sync (I-10)
+		# F=0 with an unknown link: out of sync (I-10)
 		conn sync
 		accept
 		rx proposal
@@ -99,7 +100,7 @@ script() {
 	E
 	for what in "${BSIZES[@]}"; do
 		cat <<-E
-			# a size counts in reuse, too
+			# the size is checked in reuse, too
 			conn bsize$what
 			accept
 			rx proposal
@@ -113,7 +114,7 @@ script() {
 		E
 	done
 	cat <<-E
-		# the MTU counts in first contact only
+		# the MTU is checked in first contact only
 		conn again
 		accept
 		rx proposal

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Decline in place of every CLC message, and in the LLC part of first contact:
-# both go on with TCP at once, bytes behind it are the application's, the value
-# of the diagnosis does not matter, an ordinary one leaves the link group alone.
-# After one with S=1 the group is not offered to that host again, and TEST LINK
-# decides about the rest, for S=1 may come from somebody else (J-01 of the
-# catalogue): when it is answered the group goes on with its connections, else it
-# ends.
+# Decline in place of every CLC message, and in the LLC part of first contact: both sides
+# go on with TCP at once, bytes behind the Decline are the application's, the value of the
+# diagnosis has no effect, and a Decline without S leaves the link group alone. After one
+# with S=1 the group is not offered to that host again, and is tested by TEST LINK,
+# because another host may have sent the Decline (J-01 of the catalogue): if TEST LINK is
+# answered the group goes on with its connections, else it ends.
 #
 # covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
 # module: ours ours
@@ -30,7 +29,7 @@ server() {
 		slot:2 accept:0 mark:fifth recv:5 slot:1 "${ECHO[@]}" slot:2 recv:1=ECONNRESET close
 	app_end "module as server"
 
-	# a link that is silent by itself is not looked after here
+	# an idle link is not tested here
 	fast t_testlink=60000
 	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
 	app_end "module as server, a group that nobody knows"
@@ -46,7 +45,7 @@ server() {
 		rx app "world"
 		tx fin
 		rx eof
-		# what looks like CLC is data from now on
+		# from now on bytes that look like CLC are data
 		conn look
 		accept
 		rx proposal
@@ -159,7 +158,7 @@ client() {
 		connect $PEER 5000
 		first_contact
 		tx data len=5
-		# accept() takes them as their negotiations end
+		# accept() returns them in the order in which their handshakes end
 		await first
 		conn 2
 		connect $PEER 5000
@@ -181,13 +180,13 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
-		# whoever said that: the link is asked, and answers
+		# whichever host has sent it: the link is tested, and answers
 		conn 1
 		tx data len=5
 		rx data len=5
 		rx llc test_link reply=0
 		tx llc test_link reply=1
-		# LLC messages are worked on in their order
+		# LLC messages are processed in order
 		tx llc test_link
 		rx llc test_link reply=1
 		set auto_test=1
@@ -219,7 +218,7 @@ client() {
 		tx fin
 		rx eof
 		rx llc test_link reply=0
-		# meanwhile it is for no new connection
+		# meanwhile no new connection uses it
 		conn 7
 		link 3
 		connect $PEER 5000
@@ -239,7 +238,7 @@ client() {
 		first_contact
 		accepted
 		tx data len=5
-		# S is for that alone: what is declined for another reason has it not
+		# S=1 has that one reason: a Decline for another reason has S=0
 		conn subnet
 		connect $PEER 5002
 		tx proposal net=10.99.0.0/24

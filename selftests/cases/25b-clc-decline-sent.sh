@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# When the module declines, with which diagnosis, and when it is too late for
-# that. A Decline is the last CLC message and TCP goes on at once; it comes in
-# place of a message that is due and never behind one's own; what could not be
-# sent in first contact is declined up to the point of no return, and after it
-# there is only RST, and no byte of the application on TCP.
+# When the module declines, with which diagnosis, and when it is too late for a Decline. A
+# Decline is the last CLC message, and TCP goes on at once. A host sends it in place of a
+# message that is due, never behind one of its own. A send that fails in first contact
+# leads to a Decline up to the point of no return; after that there is only RST, and no
+# byte of the application on TCP.
 #
 # covers: CLC-28 CLC-51 CLC-56 CLC-57 CLC-58 CLC-60 CLC-61 CLC-63 SEC-13
 # module: ours ours
@@ -41,7 +41,7 @@ server() {
 
 	eq "no queue pair is left" "$(qps)" 0
 	check "no link group is left" eventually 10 no_group
-	# a link that is silent is looked after soon
+	# a silent link is tested soon
 	fast t_testlink=300 t_llc=1000
 	app_bg limit:40 socket listen:5005 mark:up5 slot:1 \
 		accept:0 recv:5 slot:2 accept:0 recv:5 send:5 recv:1=eof close \
@@ -52,11 +52,11 @@ server() {
 	pup_bg <<-'E'
 		listen 5001
 		mark up2
-		# the CONFIRM LINK reply finds nobody: the client declines
+		# the CONFIRM LINK reply finds no queue pair: the client declines
 		conn reply
 		accept
 		first_contact until=rts
-		# this side expects another PSN, and takes nothing
+		# this side expects another PSN, and accepts nothing
 		qp rtr psn=-8
 		qp rts
 		tx llc confirm_link
@@ -66,7 +66,7 @@ server() {
 		tx fin
 		rx eof
 		qp destroy
-		# reuse: the link goes after the client's Confirm
+		# reuse: the link fails after the client's Confirm
 		conn 1
 		accept
 		first_contact
@@ -76,14 +76,14 @@ server() {
 		rx proposal
 		tx accept first=0
 		rx confirm
-		# connect() may see what comes at once
+		# not before connect() has returned, which would fail
 		await joined
 		tx send 052c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 expect=gone
 		rx rst
 		conn 1
 		rx rst
 		qp destroy
-		# the client's RDMA device goes after its Proposal: first the Accept
+		# the client's RDMA device is removed after its Proposal: first the Accept
 		conn device
 		accept
 		rx proposal
@@ -104,7 +104,7 @@ server() {
 client() {
 	await up
 	pup "instead of Accept" <<-E
-		# the server's mind changes after the SYN
+		# the server's policy changes after the SYN
 		conn policy
 		connect $PEER 5000
 		opt
@@ -119,7 +119,7 @@ client() {
 		rx eof
 		mark limit
 		await one
-		# one negotiation at a time, and this one is not finished
+		# one handshake at a time, and this one is not finished
 		conn first
 		connect $PEER 5000
 		tx proposal
@@ -138,7 +138,7 @@ client() {
 		await many
 	E
 	pup "what cannot be sent is declined" <<-E
-		# CONFIRM LINK is not what this side expects next, and not acknowledged
+		# this side does not expect the PSN of CONFIRM LINK, which is not acknowledged
 		conn confirm_link
 		connect $PEER 5000
 		first_contact until=qp
@@ -166,7 +166,7 @@ client() {
 	E
 	await up5
 	pup "no Decline after the point of no return" <<-E
-		# reuse: the link goes between Accept and Confirm
+		# reuse: the link fails between Accept and Confirm
 		conn 1
 		connect $PEER 5005
 		first_contact
@@ -188,7 +188,7 @@ client() {
 		tx confirm expect=any
 		rx rst
 		qp destroy
-		# a link that dies under a connection: nothing comes on TCP but RST
+		# a link that fails under a connection: nothing comes on TCP but RST
 		conn 4
 		connect $PEER 5005
 		first_contact
@@ -205,7 +205,7 @@ client() {
 		slot:0 recv:1=ECONNRESET close
 	app_bg socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await gone
-	# the removal waits for negotiations that hold the device
+	# the removal waits for handshakes that have a reference on the device
 	bg rnic_delete 0
 	mark removed
 	app_end "declined: device"

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The client's RDMA device goes away after its Proposal: a Decline may not
-# follow one's own message, so nothing is said until the Accept is there, and
-# then Decline is what is said instead of Confirm. The application's data take
-# TCP (C.1).
+# The client's RDMA device is removed after its Proposal. A Decline must not follow the
+# client's own message, so it is sent when the Accept has come, in place of Confirm. The
+# application's data use TCP (C.1).
 #
 # covers: CLC-51
 # module: ours ours

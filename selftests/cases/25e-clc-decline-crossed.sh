@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Both sides decline at once: what comes first after one's own Decline is the
-# peer's, and no application reads it. Only a whole one, and only the first bytes.
+# Both sides decline at once: the first bytes after a host's own Decline are the peer's,
+# if they are a complete Decline, and no application reads them.
 #
 # covers: CLC-11
 # module: ours ours
@@ -28,7 +28,8 @@ server() {
 	pup_bg <<-'E'
 		listen 5001
 		mark up2
-		# the CONFIRM LINK reply finds nobody: the client declines, and so does the server
+		# the CONFIRM LINK reply finds no queue pair: the client declines, and so
+		# does the server
 		accept
 		first_contact until=rts
 		qp rtr psn=-8

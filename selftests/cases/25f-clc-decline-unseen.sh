@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The peer's Decline that crosses our own is no data for anybody: not below
-# SO_RCVLOWAT, of which TCP does not tell us, nor does it end TCP_DEFER_ACCEPT.
-# Where none can cross, or when it is another host's, what looks like one is data.
+# A Decline of the peer that crosses the module's own is no data of the application: not
+# below SO_RCVLOWAT, where TCP makes no wake-up, nor does it end TCP_DEFER_ACCEPT. Where
+# no Decline can cross, or with another host's peer ID, bytes that look like a Decline are
+# data.
 #
 # module: ours ours
 # timeout: 90

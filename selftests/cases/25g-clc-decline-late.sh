@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A client cannot register its memory in first contact, and finds that out when its
-# server has declined and goes on as TCP: the server's Decline counts, and
-# no other one gets into its application's data.
+# A client cannot register its memory in first contact, and notices that after its server
+# has declined and gone on with TCP: the server's Decline is the one that counts, and no
+# other Decline gets into the data of the server's application.
 #
 # module: ours ours
 # timeout: 60

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a receiver has to put up with: messages in pieces, a growth area, a
-# higher version in the Proposal, the longer Decline of version 2, reserved bits
-# that are set. Of what is reserved the module itself sets two bits of CONFIRM
-# LINK, and it says no PSN when a group is used again (J-05 and J-06 of the
-# catalogue).
+# Messages that a receiver has to accept: in pieces, with a growth area, with a higher
+# version in the Proposal, the longer Decline of version 2, with reserved bits set. The
+# module itself sets two reserved bits of CONFIRM LINK, and sends no PSN in reuse (J-05
+# and J-06 of the catalogue).
 #
 # covers: CLC-02 CLC-04 CLC-08 LLC-09
 # module: ours ours

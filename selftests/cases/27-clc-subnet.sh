@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Only peers in a directly attached subnet get an Accept; others get a Decline
-# and go on with TCP, whatever subnet they claim to be in: behind a router they are not.
-# For such a one no link group is begun, and no queue pair made.
+# Only peers in a directly attached subnet get an Accept. A peer behind a router gets a
+# Decline and goes on with TCP, whatever subnet its Proposal names, and neither a link
+# group nor a queue pair is created for it.
 #
 # covers: CLC-25 CLC-26 CLC-28 SEC-02
 # module: ours none
@@ -39,7 +39,7 @@ server() {
 	ip -6 route del fd99:0::2/128
 }
 
-# router [6]: what the connection from behind it has made
+# router [6]: the objects that the connection from behind the router has created
 router() {
 	await "declined${1:-}"
 	eq "IPv${1:-4}, a router: link groups" "$(counter lgr-created)" "$made"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An IPv6 address of 128 bits, as DHCPv6 gives out: whether the peer is in a
-# common subnet is what the on-link route says. Without one it is not.
+# An IPv6 address of 128 bits, as DHCPv6 assigns it: the on-link route decides whether the
+# peer is in a common subnet. Without one it is not.
 #
 # covers: CLC-19 CLC-26 SEC-02
 # timeout: 60

@@ -51,7 +51,8 @@ client() {
 		asked 10.77.0.0/24 "$(gid4 "$PEER")" "$mac0"
 		asked 10.77.1.0/24 "$(gid4 "$(peer 1)")" "$mac1"
 	)
-	# and what it names works: this end is in that subnet, and TCP is not
+	# data over the RNIC that it names: this end's RNIC is in that subnet, TCP's
+	# addresses are not
 	pup "data by that card" -d "$(rnic 1)" <<-E
 		set net=10.77.1.0/24
 		conn 2

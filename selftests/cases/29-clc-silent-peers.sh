@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Fifty clients that complete the TCP handshake and then say nothing, or stop
-# in the middle, cost nobody else anything; the number of negotiations is
-# bounded; a listener that closes takes them along.
+# Fifty clients complete the TCP handshake and then send nothing, or stop in the middle:
+# no other connection is delayed, the number of handshakes is bounded, and close() of
+# their listener ends them.
+# The backlog is more than twice their number, so that the listener still offers SMC-R to
+# others; 29h has one that does not.
 #
 # More than twice their number as backlog, so that the listener still offers
 # SMC-R to the others; 29h is about one that does not.
@@ -60,14 +62,14 @@ client() {
 		silent 40 s 5000
 		silent 10 p 5000 "tx proposal cut=20"
 		good 1
-		# one that stops behind the Accept; others of that peer wait for it,
-		# but other peers do not
+		# one stops behind the Accept; others of that peer wait for it, other
+		# peers do not
 		echo "set peer_id=0009525400000002"
 		silent 1 a 5000 "tx proposal"
 		echo "rx accept first=1"
 		silent 2 b 5000 "tx proposal"
 		good 2
-		# they hear about it in time for a Linux client ...
+		# they get their Decline in time for a Linux client ...
 		echo "conn b0"
 		echo "rx decline s=0 diag=0x060b0000"
 		# ... and at once when the first contact failed for all of them
@@ -92,7 +94,7 @@ client() {
 	pup "the fourth is declined" < <(
 		silent 3 s 5002 "tx proposal cut=10"
 		cat <<-E
-			# TCP had them; now the module has
+			# the module has taken them from TCP now
 			mark three
 			await three.seen
 			conn more

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Six hundred clients that send one byte of a Proposal and then nothing, more
-# than there are workers for negotiations, keep nobody waiting: a first contact
-# with the attacked host takes less than 4 s in either direction, also on the
-# attacked port.
+# Six hundred clients send one byte of a Proposal and then nothing, more than there are
+# workers for handshakes. No other connection waits: a first contact with the attacked
+# host takes less than 4 s in either direction, also on the attacked port.
 #
 # covers: CLC-14
 # module: ours ours
@@ -16,14 +15,14 @@
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-# smcr has 512 workers for incoming negotiations; a puppet has 512 connections
+# smcr runs at most 512 works of a queue at a time; a puppet has 512 connections
 PORTS=(5001 5002)
 EACH=300
 
 held() { "$SMCCTL" -j show | jq '[.. | .handshakes? // empty] | add'; }
 
 server() {
-	# they are held for longer than the case takes
+	# longer than the case takes
 	fast "t_clc=$([ "$FABRIC" = sim ] && echo 60000 || echo 100000)"	# the most in a namespace
 	app_bg limit:100 slot:1 socket listen:5001:1024 slot:2 socket listen:5002:1024 mark:up \
 		slot:3 accept:1 recv:5 send:5 recv:1=eof close mark:in await:over
@@ -40,7 +39,7 @@ server() {
 	eq "negotiations that still wait" "$(held)" $((EACH * ${#PORTS[@]}))
 	mark over
 	app_end "server program"
-	# the listeners are closed and have taken them along
+	# close() of the listeners has ended their handshakes
 	none() { [ "$(held)" = 0 ]; }
 	check "all of them end with their listener" eventually 10 none
 }

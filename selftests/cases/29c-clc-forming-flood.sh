@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# One client lets its first contact last, six hundred others of the same peer
-# have to wait for it, more than there are workers: other peers do not. Who
-# waited gets its answer in time for a Linux client.
+# The first contact of one client takes long, and six hundred others of the same peer,
+# more than there are workers, have to wait for it: other peers do not. The clients that
+# wait get an answer in time for a Linux client.
 #
 # covers: CLC-14 CLC-69
 # module: ours ours
@@ -19,7 +19,7 @@ EACH=300
 
 server() {
 	fast t_clc=60000
-	# a declined one goes to accept() as TCP: the honest one has a listener of its own
+	# accept() returns declined ones as TCP: the other peer has a listener of its own
 	app_bg limit:100 slot:1 socket listen:5001:512 slot:2 socket listen:5002:512 \
 		slot:4 socket listen:5003 mark:up slot:3 accept:4 recv:5 send:5 recv:1=eof close mark:in await:told
 	await attacked 60
@@ -29,7 +29,7 @@ server() {
 	app_end "server program"
 }
 
-# attack PORT HOLD: the first of them gets an Accept and says no more
+# attack PORT HOLD: the first of them gets an Accept and sends no more
 attack() {
 	local i
 	echo "set peer_id=000b525400000002"

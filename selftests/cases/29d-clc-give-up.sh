@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# shutdown() and connect(AF_UNSPEC) of a client that negotiates return at once,
-# whatever the handshake waits for; the socket can be used again.
+# shutdown() and connect(AF_UNSPEC) of a client in a handshake return at once, whatever
+# the handshake waits for; the socket can be used again.
 #
 # covers: CONN-38
 # module: none ours
@@ -25,7 +25,7 @@ client() {
 		await:four slot:1 block "connect:$PEER:5002" send:5 recv:5 close \
 		slot:2 block "connect:$PEER:5002" send:5 recv:5 close \
 		slot:0 close
-	# and the group that had its first contact
+	# the fourth is the group that had its first contact
 	eq "given up" "$(counter neg-aborted)" 4
 }
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Two thousand first contacts, each under a peer ID of its own, whose Confirm
-# names a queue pair that is not there: six hundred at a time, the share of their
-# address, hold a group, more than there ever were workers, and the others are
-# declined as first-limit. An
-# honest host that has a group is served as fast as without them, and so is
-# what the attacked host connects to itself.
+# Two thousand first contacts, each with a peer ID of its own, send a Confirm that names a
+# queue pair which does not exist. Six hundred of them at a time, the share of their
+# address, have a group, more than there ever were workers; the others are declined as
+# first-limit. Another host that has a group is served as fast as without them, and so are
+# connections that the attacked host makes.
 #
 # covers: SEC-13
 # module: ours ours
@@ -52,7 +51,7 @@ attack() {
 forming() { "$SMCCTL" -j linkgroup | jq '[.. | objects | select(.state? == "forming")] | length'; }
 
 server() {
-	# the Confirms are waited for; a dead queue pair shows after 7.5 s
+	# t_clc: time for the Confirms; a dead queue pair is noticed after 7.5 s
 	fast t_clc=60000 t_llc_first=40000 qp_timeout=18 max_first_contacts=$((4 * LIMIT))
 	usual_serve 5000
 	for port in "${PORTS[@]}"; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Six hundred threads hang in setsockopt() on a socket whose connect() is under
-# way, in a page fault that is never answered; half of them hold the lock of the
-# socket. When TCP is established, there is a handshake for each, more than there
-# ever were workers: connections from and to that host are not held up, and those
-# whose lock is free come to their end.
+# Six hundred threads hang in setsockopt() on a socket whose connect() is under way, in a
+# page fault that is never answered; half of them hold the lock of the socket. When TCP is
+# established there is a handshake for each, more than there ever were workers.
+# Connections from and to that host are not delayed, and handshakes whose socket lock is
+# free end.
 #
 # covers: SEC-13
 # nics: 2
@@ -42,7 +42,8 @@ client() {
 	all() { [ "$(cat "$CASEDIR"/client-bg[12].log | grep -c "^stuck $N")" = 2 ]; }
 	poll 60 all || fail "the threads do not hang"
 	ip neigh del "$(peer 1)" dev eth1
-	# the next SYN gets through; those that TCP alone holds end as TCP
+	# the next SYN gets through; handshakes of sockets whose thread holds TCP's lock
+	# alone end as TCP
 	done_() { [ "$(smc_sum peer-no-smc)" -ge "$N" ]; }
 	check "handshakes whose lock is free are over" eventually 40 done_ || :
 	smc_reset

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Six hundred servers that take the Proposal and never answer, more than there
-# ever were workers: connections from and to an honest host take as long as
-# without them. Each connect() ends with t_clc, however many there are, and
-# shutdown() and close() end one at once. The RDMA device can be removed
-# meanwhile, and those that get their Accept then are TCP.
+# Six hundred servers receive the Proposal and never answer, more than there ever were
+# workers. Connections from and to another host take as long as without them. Each
+# connect() ends with t_clc, however many there are, and shutdown() and close() end it at
+# once. The RDMA device can be removed meanwhile; connections that get their Accept after
+# that are TCP.
 #
 # covers: CLC-14 SEC-13 CONN-38
 # module: ours ours
@@ -23,7 +23,7 @@ PORTS=(5001 5002)
 EACH=300
 TCLC=15000
 
-# silent PORT: it takes everybody's Proposal and answers nobody
+# silent PORT: receives each Proposal and answers none
 silent() {
 	local i
 	echo "conn l"
@@ -35,8 +35,8 @@ silent() {
 		echo "rx proposal"
 	done
 	echo "mark held$1"
-	# connect() is over, and each of them is reset; who ends before the last
-	# of them is resets it itself
+	# connect() has failed, and each connection is reset; a puppet that ended earlier
+	# would reset the others itself
 	for ((i = 0; i < EACH; i++)); do echo "conn s$i"; echo "rx end 60s"; done
 }
 

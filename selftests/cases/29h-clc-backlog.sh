@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Clients that offer SMC-R and then say nothing take half of a listener's
-# backlog, and no more: SYNs behind them are answered as plain TCP, so that
-# plain clients find a place at once. It is counted how many negotiate. When
-# their time is over SMC-R is offered again.
+# Clients that offer SMC-R and then send nothing take half of a listener's backlog, and no
+# more: SYNs behind them are answered as plain TCP, so that plain clients are accepted at
+# once. The handshakes under way are counted. When they have timed out SMC-R is offered
+# again.
 #
 # covers: MISC-21 CLC-13
 # module: ours none
@@ -19,7 +19,7 @@ negotiating() {
 }
 negotiate() { test "$(negotiating "$1")" "$2" "$3"; }
 
-# plain N: accepts N connections that say nothing, and serves the next one
+# plain N: accepts N silent connections, and serves the next one
 plain() {
 	local i
 	for ((i = 1; i <= $1; i++)); do echo "slot:$i" accept:0; done
@@ -28,13 +28,13 @@ plain() {
 
 server() {
 	fast t_clc=8000
-	# 40 connections: 9 negotiate, TCP alone has 31; and one that speaks
+	# 40 silent connections: 9 are in a handshake, 31 are plain TCP; and one that sends
 	# shellcheck disable=SC2046
 	app_bg limit:30 socket listen:5000:16 mark:up $(plain 31) \
 		slot:33 accept:0 recv:5 send:5 await:stop close slot:0 close
 	await nine
 	# the puppet is done when its kernel has the bytes, not when this one has; a child
-	# that is between TCP's queue and ours is in neither for a moment
+	# that moves from TCP's queue to the listener's is in neither for a moment
 	check "nine negotiate" poll 10 negotiate 5000 -eq 9
 	mark nine.seen
 	await silent
@@ -57,7 +57,7 @@ server() {
 	mark stop2
 	app_end "the second listener"
 
-	# one place for those who negotiate, whatever the backlog
+	# room for one handshake, whatever the backlog
 	app_bg limit:30 socket listen:5002:0 mark:up3 slot:1 accept:0 recv:5 send:5 close
 	app_end "a backlog of 0"
 }

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Somebody claims to be another host: his Proposal names its peer ID and MAC, and
-# he says no more. The host itself, which comes from another address, makes its
-# first contact meanwhile as if nothing were. From one address first contacts of
-# a peer come one after the other.
+# A forger sends a Proposal with the peer ID and MAC of another host, and then nothing.
+# The host itself, from its own address, makes its first contact meanwhile without delay.
+# First contacts of one peer from the same address wait for each other.
 #
 # covers: SEC-11
 # module: ours none

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Somebody makes a whole group in another host's name, from an address of his own.
-# The host is offered it once, denies it (S=1), and makes its own, which is what it
-# is offered from then on. When it has one already it does not get the other's; and
-# a S=1 from elsewhere does not keep it from its group.
+# A forger makes a whole group with another host's peer ID, from an address of its own.
+# The host is offered that group once, declines with S=1, and makes its own, which it is
+# offered from then on. A host that has a group already is not offered the forger's, and
+# an S=1 from another address does not separate it from its group.
 #
 # covers: SEC-11
 # module: ours none
@@ -79,7 +79,7 @@ client() {
 		connect 10.77.0.101 5002
 		reuse until=confirm
 		$(declined)
-		# it is asked, and has not answered yet
+		# the link is being tested, and has not answered yet
 		rx llc test_link reply=0
 		conn forger2
 		link 2

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Somebody makes up peer IDs and begins a first contact with each: his address gets
-# a quarter of what max_first_contacts allows and Declines from then on, while other
-# addresses, of either family, still get Accepts until all of them together have
-# reached the limit. The IPv6 addresses of one /64 count as one, as a host has any number there. What ends makes room. A limit below four is one for each.
+# A host invents peer IDs and begins a first contact with each. Its address gets a quarter
+# of max_first_contacts, and Declines from then on, while other addresses, of either
+# family, still get Accepts until all of them together have reached the limit. The IPv6
+# addresses of one /64 count as one, because a host may use any number of them. A first
+# contact that ends makes room. With a limit below four each address gets one.
 #
 # covers: SEC-11 SEC-13
 # module: ours none
@@ -41,7 +42,7 @@ accepted="accept first=1" declined="decline s=0 diag=0x060d0000"
 
 client() {
 	local addr i
-	# what goes to another address of the server comes from another one of ours
+	# each address of the server gets its connections from another address of this host
 	for addr in "${OWN[@]}"; do
 		ip addr add "${addr/.10/.11}/24" dev eth0
 		ip route add "$addr/32" dev eth0 src "${addr/.10/.11}"

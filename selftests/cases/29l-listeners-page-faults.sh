@@ -5,7 +5,7 @@
 # accept and a thread that hangs in a page fault which is never answered: in setsockopt()
 # of options of the socket and of TCP, of filters, of a value that is too long, and in
 # getsockopt() of options whose result or length is copied under TCP's lock. Another
-# listener, a connection that there is and one to another host take their usual time.
+# listener, an existing connection and a new one to another host take their usual time.
 #
 # covers: SEC-13
 # timeout: 170

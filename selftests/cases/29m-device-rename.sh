@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The RDMA device gets other names, as udev gives it one as soon as it is there, while
-# connections are made and links are asked for by its name: all connections use SMC-R,
-# in the same group, and what is shown is the name that the device has.
+# The RDMA device is renamed, as udev does as soon as it appears, while connections are
+# made and links are queried by its name: all connections use SMC-R, in the same group,
+# and links are shown with the name that the device has.
 #
 # nics: 1
 # timeout: 60

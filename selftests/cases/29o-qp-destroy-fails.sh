@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A device refuses to destroy a queue pair: it may still receive into the memory of the
-# link, so that this, the completion queue and the protection domain are given up and not
-# freed. The log has it. The group ends all the same, other groups are as before, and the
-# module can be removed, as nothing was outstanding. In a guest of its own (no other case
-# has that much memory): what is given up here would be found at the next removal of the
-# device.
+# A device fails to destroy a queue pair: it may still receive into the memory of the
+# link, so that memory, the completion queue and the protection domain are given up and
+# not freed. The log reports it. The group ends all the same, other groups are not
+# affected, and the module can be removed, as nothing was outstanding. The case has a
+# guest of its own (no other case has that much memory), because the next removal of the
+# device would find what is given up here.
 #
 # timeout: 60
 # lanes: uml
@@ -31,7 +31,7 @@ client() {
 	refuse_client two 5001
 	smc_was two 1 1
 	eq "no other is left" "$(qps)" 1
-	# it is there to be destroyed by what has refused
+	# it still exists: smcr_verbsfail destroys it when it is removed
 	rmmod smcr_verbsfail
 	eq "none is left" "$(qps)" 0
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# As 29n, in a group with two links: a connection whose socket lock is in the hands of
-# a thread in a page fault cannot move to the other link. It is lost, and the device of
-# the link that it was on is removed in time; another connection of the group goes on.
-# While the thread hangs TCP is not reset: the peer learns of the end by A, over the other link.
+# As 29n, in a group with two links: a connection whose socket lock a thread in a page
+# fault holds cannot move to the other link. It is aborted, and the device of its link is
+# removed in time; another connection of the group goes on. While the thread hangs TCP is
+# not reset: the peer is notified by A, over the other link.
 #
 # covers: MISC-16 CONN-23
 # nics: 2/2

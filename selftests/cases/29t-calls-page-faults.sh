@@ -4,7 +4,7 @@
 # Six hundred threads of one program, more than there ever were workers, hang in a page
 # fault that is never answered, each in a call on an SMC-R connection of its own:
 # receiving and sending, an urgent byte, a control message, an option. Another listener,
-# a connection that there is and one to another host take their usual time.
+# an existing connection and a new one to another host take their usual time.
 #
 # timeout: 170
 # tags: clc vm

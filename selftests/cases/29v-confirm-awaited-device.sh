@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The server waits for the Confirm of a connection that joins a group with two links while
-# the RDMA device goes on which the link is that its Accept names, and which TCP's route
-# leads to. The removal does not wait for the client. The Confirm names the other link, and the
-# connection is on that: the server says F there, and data flow.
+# The server waits for the Confirm of a connection that joins a group with two links. The
+# RDMA device is removed meanwhile that the link in its Accept, and TCP's route, use. The
+# removal does not wait for the client. The Confirm names the other link, and the
+# connection uses that: the server sends F there, and data flow.
 #
 # covers: FO-23 MISC-16
 # module: ours none
