@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The peer gives an element to a new connection that an old one still uses: the
-# old one is reset, nothing of it is written any more, the new one works, and loses the element
-# in the same way. An element of another RMB is another one, whatever their indexes are.
+# The peer gives a new connection an element that an old one still uses: the old one is
+# reset and writes no more, the new one works, and later loses the element in the same
+# way. Elements of different RMBs are different, whatever their indexes are.
 #
 # covers: CLC-40 RMB-24
 # module: ours ours
@@ -98,7 +98,7 @@ client() {
 		set peer_id=0002525400000002 index=4
 		connect $PEER 5002
 		first_contact until=confirm
-		# that one, of an RMB that begins 127 elements before
+		# the same element, named as one of an RMB that begins 127 elements before
 		tx confirm va=-2080768 index=131
 		first_contact from=confirm_link
 		accepted

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Which link group a connection belongs to: a Confirm that names no link of it
-# ends in RST and never in Decline; F=1 from a server that is known starts a
-# parallel group; F=1 with the QP number of a live link means that this one is
-# stale; a client with a new peer ID or another RNIC is a new peer, and one that
-# takes another RNIC than it prefers is still known.
+# The link group of a connection: a Confirm that names no link of it ends in RST and never
+# in Decline; F=1 from a known server starts a parallel group; F=1 with the QP number of a
+# live link means that the link is stale; a client with a new peer ID or another RNIC is a
+# new peer, and one that uses another RNIC than it prefers is still known.
 #
 # covers: CLC-24 CLC-34 CLC-46 CLC-56 CLC-66
 # module: ours ours
@@ -39,7 +38,7 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
-		# both are in use for more connections
+		# both groups get more connections
 		conn 3
 		link 1
 		accept
@@ -54,7 +53,7 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
-		# F=1 with the QP number of link 1: the client asks the old link, and
+		# F=1 with the QP number of link 1: the client tests the old link, and
 		# drops that group when there is no answer
 		set auto_test=0
 		conn 5
@@ -103,8 +102,8 @@ client() {
 		tx data len=5
 		rx data len=5
 		close
-		# somebody else who says that he is this peer gets a group of his own,
-		# and has nothing to say about the first one
+		# another host with this peer's ID gets a group of its own, and has no
+		# effect on the first one
 		conn other_mac
 		link other
 		connect $PEER 5000
@@ -125,7 +124,7 @@ client() {
 		rx app len=5
 		tx fin
 		rx eof
-		# a host that always prefers one RNIC, and takes another
+		# a host that always prefers one RNIC, and uses another
 		set peer_id=5555525400000002
 		conn prefers
 		link 3
@@ -146,7 +145,7 @@ client() {
 		close
 		conn prefers
 		close
-		# the same host after a restart: nothing is known any more
+		# the same host after a restart is a new peer
 		set peer_id=7777525400000002
 		conn new
 		link 2

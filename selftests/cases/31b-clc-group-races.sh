@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Several negotiations of one peer at once: all but the first wait until its
-# first contact is settled, none gets a link that does not exist, and one of them
-# takes over when the first comes to nothing. A full group: a parallel one with
-# elements of its own, or a Decline. Who a peer is, its ID says and not its
-# address.
+# Several handshakes of one peer at once: all but the first wait until its first contact
+# is settled, none gets a link that does not exist, and one of them takes over if the
+# first fails. Beside a full group there is a parallel one with elements of its own, or a
+# Decline. A peer is identified by its ID and not by its address.
 #
 # covers: CLC-34 CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
 # module: ours ours
@@ -75,14 +74,14 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
-		# a link of one host in the name of the other: unknown
+		# a link of one host with the other's peer ID: unknown
 		conn c
 		accept
 		rx proposal
 		tx accept first=0 peer_id=0011525400000001
 		rx decline s=1
 		tx close
-		# and the groups did not notice
+		# the groups are not affected
 		set peer_id=0011525400000001
 		conn a1
 		tx data len=5
@@ -125,7 +124,7 @@ client() {
 		for i in 2 3; do printf '%s\n' "conn $i" "rx accept first=0 qpn=%q" "tx confirm"; done
 		for i in 1 2 3; do printf '%s\n' "conn $i" "tx data len=5"; done
 		for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
-		# the program does not know which of them it accepted first
+		# which of them the program has accepted first is not known
 		for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
 		for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
 	)
@@ -139,10 +138,10 @@ client() {
 		connect $PEER 5000
 		tx proposal
 		rx none 300ms tcp
-		# nobody else is declined or reset for that
+		# no other connection is declined or reset for that
 		conn 1
 		tx rst
-		# the other one now has to do it
+		# the other one makes the first contact now
 		conn 2
 		rx accept first=1
 		let q=%peer_qpn
@@ -177,7 +176,7 @@ client() {
 		reuse
 		accepted
 		tx data len=5
-		# two are enough
+		# two connections fill the group
 		conn 3
 		link 2
 		connect $PEER 5002
@@ -200,7 +199,7 @@ client() {
 		connect $PEER 5002
 		first_contact
 		tx data len=5
-		# the old group lives
+		# the old group goes on
 		conn 1
 		rx data len=5
 		close

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Data and flags that overtake the Confirm are kept until it has come, and lost
-# by nobody; what is impossible ends the connection then.
+# Data and flags that overtake the Confirm are kept until it has come, and none is lost;
+# impossible ones end the connection then.
 #
 # covers: CLC-44 CDC-48
 # module: ours none

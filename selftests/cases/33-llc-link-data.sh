@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# CONFIRM LINK of the first link: values that differ from what CLC announced
-# are an error; user IDs and the peer's number of links do no harm.
+# CONFIRM LINK of the first link: values that differ from what CLC announced are an error;
+# any user ID and any number of links of the peer are accepted. Whichever completion comes
+# first, the client declines and the application goes on over TCP (LLC-21, as far as there
+# is one link); the server, whose request was answered, resets. Either side destroys its
+# queue pair at the wrong message, which may not be acknowledged (expect=gone), while all
+# messages before it were.
 #
 # What has to hold, whoever's completion is first: the client declines and the
 # application goes on over TCP (LLC-21, as far as there is one link); the
@@ -25,7 +29,8 @@ server() {
 	for i in {1..4}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	app_end "accept() returned only the good ones"
-	# the smaller of both: this one says 8, and more does not count (I-15: 0 and 1 are 2)
+	# the smaller of both: this host has 8, and a larger number has no effect (I-15: 0
+	# and 1 are 2)
 	eq "links that the groups may have" "$(max_links)" "[2,8]"
 
 	pup_bg < <(
@@ -36,7 +41,7 @@ server() {
 				conn $i
 				accept
 				first_contact until=confirm_link
-				# the client drops its queue pair on the spot
+				# the client destroys its queue pair at once
 				tx llc confirm_link $i expect=gone
 				rx decline s=0 diag=0x06070000
 				rx app len=5
@@ -59,7 +64,7 @@ server() {
 			accept
 			first_contact until=confirm_link
 			tx llc confirm_link
-			# 0 is no answer, and more than was offered would be none
+			# the answer is neither 0 nor more than was offered
 			rx llc confirm_link reply=1 link=200 max_links=4
 			tx llc add_link
 			rx llc add_link reply=1
@@ -86,7 +91,7 @@ client() {
 			E
 		done
 		cat <<-E
-			# only servers ask
+			# only servers send the request
 			conn ask
 			connect $PEER 5000
 			first_contact until=confirm_link_reply
@@ -121,7 +126,7 @@ client() {
 	done
 	app "a reply that nobody asked for" socket "connect:$PEER:5001=ECONNRESET" close
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
-	# the group of a first contact that failed takes a moment to be freed
+	# the group of a failed first contact takes a moment to be freed
 	four() { [ "$(max_links)" = "[4]" ]; }
 	check "links that the group may have" eventually 5 four
 }

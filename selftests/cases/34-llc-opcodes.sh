@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What is no LLC or CDC message ends the link and its connections; unknown
-# optional opcodes and immediate data do nothing.
+# A message that is neither LLC nor CDC ends the link and its connections; unknown
+# optional opcodes and immediate data have no effect.
 #
 # covers: LLC-06 LLC-07 LLC-08 MISC-13
 # module: ours ours
@@ -78,7 +78,7 @@ client() {
 	await up
 	pup "unknown opcodes and impossible length bytes" < <(
 		for i in "${DEADLY[@]}"; do dies "tx send $i$z42 expect=gone"; done)
-	# what exceeds its buffer the adapter itself refuses
+	# the adapter itself refuses what exceeds its buffer
 	pup "SENDs that are not 44 bytes long" < <(
 		for i in "${LENGTHS[@]}"; do dies "tx send len=$i expect=$([ "$i" -gt 64 ] && echo any || echo gone)"; done)
 	pup "a reply that nobody asked for" < <(dies "tx llc confirm_link reply=1 expect=gone")

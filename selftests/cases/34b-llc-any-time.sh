@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Every LLC request has one reply, or none where the rules say so; what does not
-# belong to an exchange may come in the middle of it: TEST LINK is answered at
-# once, a client's notices wait or are passed over, DELETE LINK of the group
-# counts at once.
+# Every LLC request has one reply, or none where the rules require that. Messages of other
+# exchanges may come in the middle of one: TEST LINK is answered at once, a client's
+# notices wait or are ignored, DELETE LINK of the group takes effect at once.
 #
 # covers: LLC-03 LLC-16
 # module: ours ours
@@ -82,7 +81,8 @@ client() {
 		cat <<-E
 			close
 			qp destroy
-			# a notice that the only link is to go: after the exchange
+			# a notice that the only link is to be deleted: handled after the
+			# exchange
 			set peer_id=0002525400000002
 			conn 2
 			connect $PEER 5000

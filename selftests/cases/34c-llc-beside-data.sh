@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# LLC is slow, data are not: while an exchange waits for its answer, and behind
-# as many LLC messages as a peer may have under way, a round trip takes no
-# longer than without. Of the times the smallest quarter counts, which a busy
-# machine does not touch; round trips with and without a load take turns.
+# Slow LLC does not delay data: while an exchange waits for its answer, and behind as many
+# LLC messages as a peer may have under way, a round trip takes no longer than without.
+# The fastest quarter of the times is compared, which a busy machine does not change;
+# round trips with and without a load alternate.
 #
 # covers: LLC-14 CDC-02
 # module: ours none
@@ -34,7 +34,7 @@ server() {
 # trip KIND: a round trip; the puppet prints the time of each line
 trip() { printf '%s\n' "print $1" "tx data len=5" "rx data len=5"; }
 
-# quarter KIND: how many there were, and what the fastest quarter took at most, in ms
+# quarter KIND: the number of round trips, and the longest of the fastest quarter, in ms
 quarter() {
 	awk -v kind="$1" '{ t = $1; sub(/^ *[0-9.]+ +/, "") }
 		$0 == kind { on = 1 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A peer asks more often than the send queue is deep and takes no answers
-# meanwhile: the replies that find no room wait, and none of them is lost. One
-# that goes on like that is not waited for without a bound: its link fails.
+# A peer sends more TEST LINKs than the send queue is deep and receives no replies
+# meanwhile: the replies without room wait, and none of them is lost. Beyond a bound the
+# link fails.
 #
 # covers: LLC-14
 # module: ours none
@@ -17,7 +17,7 @@ server() {
 	app_bg limit:50 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 accept:0 recv:5 recv:1=ECONNRESET close
 	app_end "server program"
-	# a reason counts for the link, once, and for the connection that goes with it
+	# a reason is counted once for the link, and for the connection that ends with it
 	eq "a flood" "$(counter llc-flood)" 2
 }
 
@@ -36,8 +36,8 @@ asks() {
 client() {
 	local i
 	await up
-	# more than the 256 that the send queue takes, less what is not yet known to be
-	# complete there, and fewer than the 32 beyond that wait
+	# more than the 256 of the send queue, less those that are not known to be
+	# complete, and fewer than the 32 that may wait beyond that
 	pup "265 questions" < <(
 		asks 265
 		echo "set repost=1"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# F speaks of a message that is still on its way over the old link. Behind F comes one that
-# marks urgent data, and another one without P and U, as a peer's that says each mark once: both
-# are kept, and when the message is there the mark counts, and is where it was set.
+# F names a message that is still under way on the old link. Behind F come a CDC that
+# marks urgent data, and one without P and U, as of a peer that sends each mark once: both
+# are deferred, and when the message has arrived the mark takes effect, at its position.
 #
 # covers: CDC-35 FO-08
 # module: ours none
@@ -39,7 +39,7 @@ client() {
 		tx cdc advance=3 flags=P,U seq=+1
 		tx cdc flags=0
 		rx none 200ms
-		# the one that F speaks of
+		# the message that F names
 		link 1
 		tx cdc prod=5 seq=-3 flags=0
 		await pri

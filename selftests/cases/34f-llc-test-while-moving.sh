@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# TEST LINK inside of DELETE LINK, of the other side: the module is the client, whose
-# connection has to leave a link in order, and cannot yet, since the peer's adapter has no
-# receive for what is under way there. Over the link that stays a question is answered at once.
+# TEST LINK of the other side inside of DELETE LINK. The module is the client, whose
+# connection has to leave a link in order and cannot yet, because the peer's adapter has
+# no receive for what is under way there. A TEST LINK over the other link is answered at
+# once.
 #
 # covers: LLC-78
 # module: none ours
@@ -33,7 +34,7 @@ server() {
 		on 2 tx llc delete_link about=1 orderly=1 reason=0x20000
 		on 2 tx llc test_link data=000102030405060708090a0b0c0d0e0f
 		on 2 rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 500ms
-		# nothing else: it waits for what is under way
+		# no reply to DELETE LINK: it waits for what is under way
 		rx data len=15
 		rx none 500ms link
 		set repost=1

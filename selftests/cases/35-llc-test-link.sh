@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# TEST LINK: answered at once with the same data, at any time, in both roles;
-# sent on an idle link; a wrong, a missing and an unasked-for answer end it.
+# TEST LINK: answered at once with the same data, at any time, in both roles; sent on an
+# idle link. A wrong, a missing and an unsolicited answer end the link.
 #
 # covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 KA-03 KA-04 KA-11
 # module: ours ours
@@ -21,8 +21,8 @@ server() {
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		accept:0 recv:5 close
 	app_end "server program"
-	# for their own reason, and not because the next question was not answered; a
-	# reason counts for the link and for its connection
+	# for reasons of their own, and not because the next TEST LINK is not answered; a
+	# reason is counted for the link and for its connection
 	eq "other data" "$(counter llc-test-data)" 2
 	eq "an answer without a question" "$(counter llc-unexpected)" 2
 
@@ -65,7 +65,7 @@ client() {
 		rx llc test_link reply=1
 		rx llc test_link reply=1 data=01000000000000000000000000000001
 		tx data len=5
-		# asked by the module, answered by the puppet on its own: alive
+		# the module's TEST LINK is answered by the puppet itself: the link is alive
 		sleep 2s
 		rx data len=5
 		close
@@ -116,7 +116,7 @@ client() {
 			echo "tx llc test_link nowait"
 			echo "sleep 100ms"
 		done
-		# t_testlink, T_LLC, and as much again since it is heard
+		# t_testlink and T_LLC, and as long again because the peer's messages arrive
 		echo "rx rst 1s"
 		echo "rx down"
 	)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Keepalive (RFC 7609 4.5.3): TEST LINK comes when a connection that asked for
-# it and its link have both been idle, once for all connections; without an
-# answer TCP_KEEPCNT times, TCP_KEEPINTVL apart, and then the link is lost and
-# the socket says ETIMEDOUT. The module's own TEST LINK is off meanwhile.
+# Keepalive (RFC 7609 4.5.3): TEST LINK is sent when a connection with SO_KEEPALIVE and
+# its link have both been idle, once for all connections. Without an answer it is sent
+# TCP_KEEPCNT times, TCP_KEEPINTVL apart; then the link fails, and calls on the socket
+# return ETIMEDOUT. The module's own TEST LINK is off meanwhile.
 #
 # covers: KA-01 KA-02 KA-04 KA-05
 # module: ours ours
@@ -16,8 +16,8 @@
 
 server() {
 	local k=$SLOW
-	# the link lives for T_LLC in any case: others are on it
-	# and no other link is offered, however long it takes
+	# t_llc: the link lives that long in any case, because others use it; and no other
+	# link is offered meanwhile
 	fast t_testlink=0 t_llc=2000 t_link_retry=86400000
 	app_bg limit:60 socket listen:5000 mark:up \
 		slot:1 accept:0 recv:5 send:5 await:far keepalive:$((30 * SLOW)) await:on keepalive:$k:$SLOW:3 \
@@ -38,7 +38,7 @@ client() {
 			first_contact
 			tx data len=5
 			rx data len=5
-			# nobody asked; then for a long interval
+			# no connection has keepalive; then one with a long interval
 			rx none 1300ms link
 			mark far
 			rx none 1000ms link
@@ -60,7 +60,7 @@ client() {
 			tx data len=5
 			rx data len=5
 			await both
-			# two connections idle: one question
+			# two idle connections: one TEST LINK
 			start
 			rx llc test_link reply=0 3s
 			elapsed 700ms 1900ms
@@ -69,7 +69,7 @@ client() {
 			rx none 500ms link
 			conn 1
 		E
-		# one of them busy: none
+		# one of them is busy: none
 		for i in {1..4}; do
 			echo "tx data len=1"
 			echo "rx none 500ms link"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Keepalive of one connection goes two ways: TEST LINK on the link as often as
-# the application wants it, TCP's probes not more often than
-# net.smcr.keepalive_floor allows. TCP_KEEPIDLE is what was set, floor or not. A
-# link that does not carry TEST LINK is lost: ETIMEDOUT.
+# Keepalive of one connection goes two ways: TEST LINK on the link as often as the
+# application asks for, TCP's probes not more often than net.smcr.keepalive_floor allows.
+# getsockopt() of TCP_KEEPIDLE returns what was set, with a floor or without. A link that
+# does not carry TEST LINK fails: ETIMEDOUT.
 #
 # covers: KA-04 KA-05 KA-07 KA-08
 # timeout: 60

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An LLC message that the peer's adapter does not take (its queue pair is gone,
-# or never was ready) is as good as unanswered, and that at once: nobody waits
-# for the timers, which are far away here (C.7.1).
+# An LLC message that the peer's adapter does not acknowledge (its queue pair is gone, or
+# never was ready) counts as unanswered at once: the timers, which are long here, are not
+# waited for (C.7.1).
 #
 # covers: LLC-12
 # module: ours ours
@@ -44,7 +44,7 @@ server() {
 	pup_bg <<-'E'
 		listen 5001
 		mark up5
-		# CONFIRM LINK is taken, its reply finds no receive, then nobody
+		# CONFIRM LINK is received; its reply finds no receive, then no queue pair
 		set rq=0
 		accept
 		first_contact until=confirm_link

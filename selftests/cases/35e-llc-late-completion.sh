@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The completion of CONFIRM LINK and the peer's reply to it come at the same time. ADD LINK follows, which the peer's
-# adapter does not take: the completion is not that of ADD LINK, so a Decline still says that it could not be sent.
+# The completion of CONFIRM LINK and the peer's reply to it come at the same time. ADD
+# LINK follows, which the peer's adapter does not acknowledge: the completion is not that
+# of ADD LINK, so there is still a Decline, because ADD LINK could not be sent.
 #
 # covers: CLC-57
 # module: ours none
@@ -17,7 +18,7 @@
 server() {
 	_is_sim || skip "completions are late in the simulation only"
 	fast t_llc_first=30000 t_llc=30000 t_clc=30000 t_testlink=0 qp_timeout=13
-	# the interrupt: by then the reply is there
+	# delay of the interrupt, until the reply has come
 	echo 200000000 > "$(_sim 0)/cq_delay"
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "TCP carries what LLC could not"

@@ -60,7 +60,7 @@ server() {
 		tx llc test_link
 		sleep 50ms
 		tx llc test_link
-		# the client need not live to acknowledge it
+		# the client may be gone before it acknowledges this
 		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=any
 		rx down
 	E

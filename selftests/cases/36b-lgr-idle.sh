@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A server's group without connections ends after T_LGR_IDLE, not earlier; a
-# connection in between keeps it; a client's group waits for its server, for as
-# long as that one answers TEST LINK.
+# A server's group without connections ends after T_LGR_IDLE, not earlier; a connection in
+# between keeps it. A client's group waits for its server, as long as that answers TEST
+# LINK.
 #
 # covers: LG-39 LLC-48 CLC-31
 # module: ours ours
@@ -36,7 +36,7 @@ server() {
 		rx data len=5
 		tx data len=5
 		close
-		# ... that is there: TEST LINK asks without a connection, too
+		# ... which answers: TEST LINK is sent without connections, too
 		set auto_test=0
 		rx llc test_link reply=0 3s
 		rx down

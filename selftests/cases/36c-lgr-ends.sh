@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Why a connection ended, when several things say so at once: a link group that
-# the peer deletes takes its connections along with RST, and the group is the
-# reason. A peer that resets TCP after our C owes an answer for T_ABORT and not
-# for T_CLOSE. A group of each role between two hosts, and what they say of it.
+# The reason of a connection's end when several events come at once: a link group that the
+# peer deletes ends its connections with RST, and the group is the reason. A peer that
+# resets TCP after the module's C has T_ABORT for its answer and not T_CLOSE. Two hosts
+# have a group of each role, and both show the same reasons.
 #
 # covers: LG-02 LG-04 LG-14 LG-15
 # module: ours ours
@@ -41,13 +41,13 @@ server() {
 	check "server program here" wait "$prog"
 	check "no connection is left" poll 10 idle
 
-	# --- the puppet ends a group, and TCP in the same breath
+	# --- the puppet ends a group, and TCP at the same time
 	fast t_close=60000 t_abort=500
 	app_bg limit:40 socket listen:5002 mark:up4 slot:1 accept:0 recv:5 send:5 slot:2 accept:0 recv:5 send:5 \
 		slot:1 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
 	app_end "server program"
-	# soft RoCE brings the DELETE LINK through two workers, TCP's RST needs none:
-	# a connection may hear of either first, the group of one only
+	# soft RoCE delivers DELETE LINK by two workers, TCP's RST needs none: a
+	# connection may see either first, the group sees DELETE LINK only
 	check "the group is known to have been deleted" test "$(smc_sum lgr-deleted)" -ge 1
 	rsts=$(smc_sum tcp-reset)
 	closes=$(counter timer-close) aborts=$(counter timer-abort)

@@ -46,8 +46,8 @@ one() {
 	ends "$1 $2" "${p[0]}"
 	ends "$1 $2" "${p[1]}"
 	barrier "$1-$2-ended"
-	# The peer's adapter had DELETE LINK before TCP was reset, but nothing
-	# orders what its CPU sees first: single connections may hear it from TCP.
+	# The peer's adapter had DELETE LINK before TCP was reset, but nothing orders what
+	# its CPU handles first: some connections may end by TCP's RST.
 	if [ "$ROLE" != "$1" ]; then
 		eq "$1 $2: the $ROLE was told" "$(($(smc_sum lgr-deleted) - told > 0))" 1
 	else

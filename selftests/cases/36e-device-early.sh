@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The RDMA device goes between Accept and Confirm: its removal does not wait for
-# the client, and that one is declined when its Confirm comes.
+# The RDMA device is removed between Accept and Confirm: the removal does not wait for the
+# client, which is declined when its Confirm comes.
 #
 # covers: CLC-51 CLC-58
 # module: ours none

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The number of link groups is bounded: beyond max_lgrs the one that is without
-# a connection for longest ends, and its peer is notified; if all are in use a first
-# contact is declined, and connections of known peers go on.
+# The number of link groups is bounded: beyond max_lgrs the group that has been without a
+# connection for longest ends, and its peer is notified. If all are in use a first contact
+# is declined, and connections of known peers go on.
 #
 # covers: SEC-13
 # module: ours none
@@ -25,7 +25,7 @@ server() {
 		accept:0 recv:5 slot:3 "${ECHO[@]}" "${ECHO[@]}" \
 		slot:2 send:5 recv:1=eof close await:gone4 slot:1 send:5 recv:1=eof close \
 		slot:2 "${ECHO[@]}"
-	# who ended before is without its connection when that is freed
+	# a group is idle only when the connection of the peer that ended before is freed
 	for i in 2 3 4; do
 		await "come$i" 40
 		check "one connection is left before peer $i" eventually 10 conns 1
@@ -88,7 +88,8 @@ client() {
 			conn 1
 			link 1
 			$(done5)
-			# both are idle now: not the older one, but the one that is for longer, ends
+			# both are idle now: the one that has been idle for longer ends,
+			# not the older one
 			mark end1
 			await room6
 			$(host 6)

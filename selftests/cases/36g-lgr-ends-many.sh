@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Three hundred link groups of as many peers end at once, and none of the peers
-# answers: no worker of the kernel waits for them. Meanwhile a peer that has
-# nothing to do with it connects, exchanges data, has its TEST LINK answered,
-# and another one makes its first contact, all in their usual time.
+# Three hundred link groups of as many peers end at once, and none of the peers answers:
+# no worker of the kernel waits for them. Meanwhile another peer connects, exchanges data
+# and has its TEST LINK answered, and yet another one makes its first contact, all in
+# their usual time.
 #
 # covers: SEC-13 LG-35
 # module: ours ours
@@ -35,7 +35,7 @@ workers() {
 server() {
 	local i calls=() most=0 n
 	fast rmem=16384 t_llc=10000 t_testlink=500
-	# the innocent ones first, then those whose groups will end
+	# first the peers that go on, then those whose groups end
 	app_bg limit:110 slot:0 socket listen:5001:512 slot:4 socket listen:5002 mark:up \
 		slot:1 accept:4 recv:5 send:5 recv:1=eof close await:dying \
 		slot:2 accept:4 recv:5 send:5 recv:1=eof close \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module is removed when its peer has gone: nobody waits for the answer to
-# DELETE LINK, nor for the acknowledgment that its adapter owes. The same for a
-# namespace with such a group, and for the groups that wait already.
+# The module is removed when its peer is gone: the removal waits neither for the answer to
+# DELETE LINK nor for the acknowledgment of the peer's adapter. The same for a namespace
+# with such a group, and for groups that wait already.
 #
 # covers: LG-43
 # module: none none

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The MAC of a client's RDMA port changes while a link group lives: the group, whose
-# peer knows the old one, ends at once, and its connection with it; it is used for
-# no other. The next connection is a first contact with the new MAC.
+# The MAC of a client's RDMA port changes while a link group lives: the group, whose peer
+# has the old MAC, ends at once with its connection, and gets no other connection. The
+# next connection is a first contact with the new MAC.
 #
 # covers: LG-02
 # timeout: 60

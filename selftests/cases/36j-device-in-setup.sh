@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The MAC of a client's RDMA port changes while the device makes the queue pair of a new
-# link group (it takes its time here). The group is not listed yet, so that the event
-# does not find it: the port is looked at once more when it is, and the connection runs
+# The MAC of a client's RDMA port changes while the device creates the queue pair of a new
+# link group (a slow verb here). The group is not listed yet, so that the event does not
+# find it: the port is checked again when the group is listed, and the connection runs
 # over TCP.
 #
 # covers: LG-02

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A server's handshake waits for another first contact of the same client while the
-# address, and so the GID, that it has chosen goes from the RDMA port. When its turn
-# has come it makes no group there: it declines at once, and names no GID that is gone.
-# It waits for 3 s at most, in which the debug kernel may not get an address deleted.
+# A server's handshake waits for another first contact of the same client, while the
+# address that it has chosen, and so the GID, is removed from the RDMA port. After the
+# wait it makes no group there: it declines at once, and announces no GID that is gone.
+# The wait takes 3 s at most, in which the debug kernel may not manage to delete an
+# address.
 #
 # covers: LG-02
 # module: ours none

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A first contact whose TCP connection is reset when the client has ADD LINK: the
-# client's link group is ACTIVE, a Decline would be too late, so DELETE LINK tells
-# it, and no link stays that only retries find to be without a partner. Before
-# ADD LINK there is no DELETE LINK: a Decline may be on its way.
+# A first contact whose TCP connection is reset when the client has ADD LINK: the client's
+# link group is ACTIVE, and a Decline would be too late, so DELETE LINK is sent, and no
+# link is left whose missing partner only retries would show. Before ADD LINK there is no
+# DELETE LINK, because a Decline may be under way.
 #
 # module: ours ours
 # timeout: 60
@@ -34,7 +34,7 @@ client() {
 		tx rst
 		rx none 300ms link
 		qp destroy
-		# the program's accept() has seen none of this
+		# accept() has returned none of these
 		conn after
 		connect $PEER 5000
 		first_contact

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Three links. A connection is about to move from the first to the second when that is lost, too, and all connections
-# of it have moved. The connection looks again when it is there, and goes on at once over the third, not only
-# when one of the lost links is deleted: the peer's answer is long in coming.
+# Three links. A connection is about to move from the first to the second when that is
+# lost, too, after all connections on it have moved. The connection checks its new link
+# once it is there, and goes on at once over the third, not only when one of the lost
+# links is deleted: the peer's answer comes late.
 #
 # covers: FO-24
 # needs: uml latch
@@ -50,7 +51,7 @@ client() {
 	port_down 1
 	says "two have failed" '.status' 'failed failed active'
 	eq "connections moved" "$(counter conn-moved)" 0
-	# the second is stopped, and its connections have been looked through
+	# the second link has stopped, and the connections on it have moved
 	nap 0.5
 	unlatch conn-move
 	check "the connection has moved twice" eventually 2 moved_twice

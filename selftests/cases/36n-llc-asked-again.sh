@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# DELETE LINK of one link is not answered: after T_LLC the link that carried it is taken for dead, too, the
-# request comes again over another one, and then one for the link that was silent. The end of
-# the group cannot be delivered over the first link, whose queue pair has gone at the peer: it comes over
-# the second. That it is delivered is enough there; when nobody is there to be told any more the group ends, too,
-# and its connection.
+# DELETE LINK of one link is not answered: after T_LLC the link that carried it counts as
+# dead, too; the request is sent again over another one, followed by one for the silent
+# link. DELETE LINK of the group cannot be delivered over the first link, whose queue pair
+# is gone at the peer: it is sent over the second, where its delivery is enough. If no
+# link delivers it the group ends, too, with its connection.
 #
 # covers: LLC-10 LLC-50 LLC-52 LLC-53
 # module: ours none
@@ -77,7 +77,7 @@ client() {
 		on 1 qp destroy
 		mark gone
 		on 2 rx llc delete_link reply=0 all=1
-		# nobody answers, and the link does not wait for T_LLC
+		# no answer comes, and the link does not wait for T_LLC
 		start
 		on 2 rx down
 		elapsed 0ms 1200ms

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module is the client. It tells the server, over the first of three links, that the third is to be deleted,
-# and nothing follows: after twice T_LLC the first is taken for dead, too, and the server is told of
-# both over the second.
+# The module is the client. Over the first of three links it asks the server to delete the
+# third, and nothing follows: after twice T_LLC the first counts as dead, too, and the
+# client asks for both deletions over the second.
 #
 # covers: LLC-51
 # module: none ours
@@ -27,7 +27,7 @@ server() {
 		add_link 3
 		rx data len=5
 		tx data len=5
-		# no such message
+		# an unknown message
 		on 3 tx send 002c$(printf '00%.0s' {1..42}) expect=gone
 		on 1 rx llc delete_link reply=0 all=0 orderly=0 about=3 reason=0x40000
 		start

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module is the client of a group with three links. The first is to go in order, and stays, as the server has lost
-# the second. What its connection had sent is delivered only then: that it has left the link is old news when the group's
-# work, which is held, hears that the link is to go after all. The answer to that comes when all that was sent meanwhile is
-# delivered, too, and not before.
+# The module is the client of a group with three links. The first is to be deleted in
+# order, and stays, because the server loses the second. Data that the first link's
+# connection has sent are delivered only then: the event that the connection has left the
+# link is outdated when the group's work, which a latch holds, gets the next request to
+# delete the link. The reply to that is sent when all data sent meanwhile are delivered,
+# too, and not before.
 #
 # covers: FO-16
 # module: none ours

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# DELETE LINK over the link that it names, which 3.5.5.1.3 allows. The module is the client:
-# its connection moves, the reply goes over that link, then the link ends, and its device is
-# free. If the reason says that the path is lost there is no reply, and the link ends as well.
+# DELETE LINK over the link that it names, which 3.5.5.1.3 allows. The module is the
+# client: its connection moves, the reply is sent over that link, then the link ends, and
+# its device is free. If the reason is a lost path there is no reply, and the link ends as
+# well.
 #
 # covers: LLC-46 LG-22 LG-36
 # module: none ours
@@ -30,7 +31,7 @@ two_links() {
 	E
 }
 
-# on_other N: ... which goes on over the second
+# on_other N: the connection goes on over the second link
 on_other() {
 	cat <<-E
 		conn 1

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The device of a link goes that the server has deleted, while the reply is not delivered: the
-# module is the client, and the peer's adapter has no receive for the reply on the other link.
-# TEST LINK, which would fail that one, is off. The removal does not wait for the peer.
+# The device of a link that the server deletes is removed before the reply is delivered:
+# the module is the client, and the peer's adapter has no receive for the reply on the
+# other link. TEST LINK, which would make that link fail, is off. The removal does not
+# wait for the peer.
 #
 # covers: LG-36
 # module: none ours

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module is the client, and one of its two RNICs is removed. The server puts off the orderly deletion that it
-# is asked for. When the device goes the link has failed, and a disorderly request follows; the other link, which
-# carried both, stays, and the connection goes on there. What the server says in the meantime over the link that is
-# to go is nothing to the client, but for the end of the group.
+# The module is the client, and one of its two RNICs is removed. The server defers the
+# orderly deletion that it is asked for. When the device is removed the link has failed,
+# and a disorderly request follows; the other link, which carried both, stays, and the
+# connection goes on there. Messages of the server over the ending link are ignored
+# meanwhile, but for the end of the group.
 #
 # covers: LLC-51 LLC-54 LG-38
 # module: none ours
@@ -38,7 +39,7 @@ server() {
 		check rx_link 2
 		move 2
 		delete_link 1
-		# longer than the server may take for what has failed
+		# longer than the server has for the deletion of a failed link
 		sleep 2s
 		tx data len=5
 		rx data len=5
@@ -58,7 +59,7 @@ server() {
 		mark go2
 		on 2 rx llc delete_link reply=0 all=0 orderly=1 about=1 3s
 		on 1 tx llc delete_link all=1 link=0 reason=0x20000 expect=gone
-		# before the device has gone, and long before an answer is missed
+		# before the device is removed, and long before a missing answer is noticed
 		rx rst 700ms
 		check offences 0
 	E

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# CONFIRM RKEY and DELETE RKEY of the peer: echoed, refused, and what cannot be.
+# CONFIRM RKEY and DELETE RKEY of the peer: accepted, refused, and impossible ones.
 #
 # covers: LLC-03 LLC-59 LLC-64 LLC-67
 # module: ours ours
@@ -16,7 +16,7 @@ rkeys() {
 		# a new RMB: the reply is the request with R set, byte by byte
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 		rx llc confirm_rkey reply=1 negative=0 retry=0 n=0 @0=062c0080 @4=00112233440000 @11=7f0012340000 @17=000000000000000000000000000000000000000000000000000000
-		# the same once more is no harm
+		# the same once more is accepted
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 		rx llc confirm_rkey reply=1 negative=0
 		# a link that does not exist
@@ -36,7 +36,7 @@ rkeys() {
 		rx llc confirm_rkey reply=1 negative=0
 		tx llc delete_rkey n=1 rkey1=0x11223344
 		rx llc delete_rkey reply=1 negative=0 mask=0
-		# one that a connection writes to stays, for so long
+		# an RMB that a connection writes to is kept as long
 		tx llc delete_rkey n=1 rkey1=%rkey
 		rx llc delete_rkey reply=1 negative=1 mask=0x80
 	E
@@ -86,7 +86,7 @@ client() {
 		cat <<-E
 			connect $PEER 5000
 			first_contact until=confirm_link_reply
-			# inside of the server's exchange: not now
+			# inside of the server's exchange: refused for now
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 			rx llc confirm_rkey reply=1 negative=1 retry=1
 			tx llc confirm_rkey_cont n=3 link1=2 rkey1=1 va1=1 @18=02 @31=02

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module withdraws an unused RMB (DELETE RKEY), not at once; what the peer
-# says in the meantime is answered, kept for afterwards or obeyed; an answer
-# that says no, and none at all.
+# The module withdraws an unused RMB (DELETE RKEY), after a time. Messages of the peer
+# that come before the answer are answered, deferred or obeyed; the answer is negative, or
+# missing.
 #
 # covers: LLC-17 LLC-68 LLC-69 LLC-83 LLC-86 LLC-88 LLC-89 LLC-90
 # module: ours none

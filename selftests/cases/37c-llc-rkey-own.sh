@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A further RMB of a server: the client hears of it ahead of need, and no Accept
-# names it before the client has agreed. What it can say instead: no, not now,
-# nothing. (The puppet itself complains of a CLC message that names an RMB which
-# it does not know.)
+# A further RMB of a server is announced to the client ahead of need, and no Accept names
+# it before the client has confirmed it. Other answers of the client: no, not now, none.
+# (The puppet itself reports a CLC message that names an unconfirmed RMB.)
 #
 # covers: CLC-32 LLC-17 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-84 LLC-89 RMB-05 RMB-10
 # module: ours none
@@ -64,7 +63,7 @@ client() {
 	pup "yes" < <(
 		four 1
 		cat <<-E
-			# before anybody needs it
+			# before a connection needs it
 			rx llc confirm_rkey reply=0 n=0 @0=062c0000 @17=000000000000000000000000000000000000000000000000000000 2s
 			let new=%asked_rkey va=%asked_va
 		E
@@ -78,7 +77,7 @@ client() {
 			rx llc confirm_rkey reply=1 negative=0 rkey=0x11223344 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
 			rx llc delete_rkey reply=1 negative=0 mask=0 2s
-			# but for a notice of another RNIC, which is kept
+			# but a notice of another RNIC is deferred
 			tx llc add_link reply=0 qpn=0 link=0 psn=0
 			rx none 100ms
 			tx llc confirm_rkey reply=1 rkey=%new va=%va
@@ -89,7 +88,7 @@ client() {
 		uses
 		next 1.6
 		cat <<-E
-			# this one finds it ready
+			# the next connection finds it ready
 			rx accept first=0 rkey=%new va=%va index=2
 			mark two %peer_rmbs
 			await two.seen
@@ -109,7 +108,7 @@ client() {
 		cat <<-E
 			rx llc confirm_rkey reply=0
 			tx llc confirm_rkey reply=1 negative=1
-			# not again before somebody needs one
+			# not again before a connection needs one
 			rx none 400ms
 		E
 		next 2.5
@@ -121,7 +120,7 @@ client() {
 		tcp
 		next 2.6
 		cat <<-E
-			# another element turns up meanwhile
+			# another element becomes free meanwhile
 			rx llc confirm_rkey reply=0
 		E
 		ends 2.1
@@ -140,7 +139,7 @@ client() {
 		cat <<-E
 			rx llc confirm_rkey reply=0
 			tx llc confirm_rkey reply=1 negative=1 retry=1
-			# at once, and for somebody who has come meanwhile
+			# at once, and for a connection that has come meanwhile
 			rx llc confirm_rkey reply=0 n=0 rkey=%asked_rkey va=%asked_va 2s
 		E
 		next 3.5
@@ -148,7 +147,7 @@ client() {
 			printf '%s\n' "tx llc confirm_rkey reply=1 negative=1 retry=1"
 			[ $i = 3 ] || echo "rx llc confirm_rkey reply=0 rkey=%asked_rkey va=%asked_va 2s"
 		done
-		# who waits gets an RMB of its own, and no more patience than that
+		# a waiting connection causes an RMB of its own, with the same number of attempts
 		for i in 1 2 3 4; do
 			echo "rx llc confirm_rkey reply=0 2s"
 			echo "tx llc confirm_rkey reply=1 negative=1 retry=1"
@@ -164,7 +163,8 @@ client() {
 		next 4.5
 		cat <<-E
 			start
-			# the link has failed with its connections; who waits may begin a new group
+			# the link has failed with its connections; the waiting one may
+			# begin a new group
 			rx accept first=1 4s
 			elapsed 1s 3s
 			tx decline

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A further RMB of a client: no Confirm names it before the server has agreed.
-# The server changes the group at that moment, says no, or nothing; the link
-# goes; the application gives up.
+# A further RMB of a client: no Confirm names it before the server has confirmed it. The
+# server changes the group at that moment, refuses, or does not answer; the link fails;
+# the application gives up.
 #
 # covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-85 RMB-10
 # module: none ours

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# CONFIRM RKEY and DELETE RKEY in a group with two links, over either: what CONFIRM RKEY says
-# first is about the link that it came over, and an RMB that is withdrawn by the key of one link
-# is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5).
+# CONFIRM RKEY and DELETE RKEY in a group with two links, over either: the first key in
+# CONFIRM RKEY is for the link that carries it, and an RMB that is withdrawn by its key of
+# one link is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5).
 #
 # covers: LLC-56 LLC-67
 # module: ours ours

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# DELETE RKEY without an answer, over one link of three and over the next: each has
-# failed, and the RMB is not freed, since the peer may believe in its key still. The peer is
-# asked again later, over the link that is left (RFC 7609 3.5.5.2.2).
+# DELETE RKEY is not answered, over one link of three and over the next: each of them
+# fails, and the RMB is not freed, because the peer may still use its key. The request is
+# repeated later, over the link that is left (RFC 7609 3.5.5.2.2).
 #
 # covers: LLC-66
 # module: ours none

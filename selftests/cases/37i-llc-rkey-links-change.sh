@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link goes while CONFIRM RKEY is not answered. The module as server: the link that carried it fails. It is
-# not sent again as it was, but begun anew when the group is stable, over another link, with the RMB's name
-# there and without the lost one. The module as client: the server asks for the end of another link, which is
-# answered; what the client had asked for is refused then, and asked again without that link.
+# A link is lost while CONFIRM RKEY is not answered. The module as server: the link that
+# carried it fails. The request is not repeated but made anew when the group is stable,
+# over another link, with the RMB's key there and without the lost link. The module as
+# client: the server deletes another link, which is answered; the client's request is
+# refused then, and sent again without that link.
 #
 # covers: LLC-13 LLC-87
 # module: ours ours
@@ -79,7 +80,7 @@ client() {
 		cat <<-E
 			on 1 rx llc confirm_rkey reply=0 n=2 link1=%{2:link_num} link2=%{3:link_num} 10s
 			let old=%{1:asked_va}
-			# no such message
+			# an unknown message
 			on 1 tx send 002c$(printf '00%.0s' {1..42}) expect=gone
 			on 2 rx llc delete_link reply=0 all=0 orderly=0 about=1 reason=0x40000
 			on 2 tx llc delete_link reply=1 about=1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# ADD LINK in a lab with one network card per side: refused in the proper way,
-# withdrawn when the client accepts what would be a parallel link, and nobody
-# sends data before that is settled.
+# ADD LINK with one network card on each side: refused as the rules require, and withdrawn
+# when the client accepts what would be a parallel link; no data are sent before that is
+# settled.
 #
 # covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35
 # module: ours ours
@@ -24,7 +24,7 @@ server() {
 		mark up2
 		accept
 		first_contact until=add_link
-		# nothing may be said before ADD LINK was answered
+		# nothing may be sent before ADD LINK is answered
 		rx none 500ms
 		tx llc add_link mtu=0 link=5
 		rx llc add_link reply=1 rejected=1 reason=2 link=5 @2=02 @3=c0 @29=0000 @31=05
@@ -39,7 +39,7 @@ server() {
 		tx data len=5
 		close
 		qp destroy
-		# a peer of the RFC's text: eye catchers, and no two bytes of padding in
+		# a peer by the RFC's text: eye catchers, and no two bytes of padding in
 		# front of the GID
 		set no_eye=0
 		conn rfc
@@ -76,7 +76,8 @@ client() {
 		rx none 300ms
 		tx llc delete_link reply=1 link=2
 		rx data len=5
-		# a notice is not answered: an offer follows, whatever it said, in which another one is nothing
+		# a notice is not answered: an offer follows, whatever the notice
+		# contains; another notice inside of that has no effect
 		tx llc add_link reply=0 qpn=0 link=0 psn=0 mtu=0 gid=00000000000000000000000000000000 mac=000000000000
 		rx llc add_link reply=0
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
@@ -105,7 +106,7 @@ client() {
 		rx rst
 		rx down
 		qp destroy
-		# accepted, with an MTU that there is not
+		# accepted, with an MTU that does not exist
 		set peer_id=0004525400000002
 		conn 4
 		connect $PEER 5000

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Inside of ADD LINK and of the server's DELETE LINK (it withdraws a second link):
-# a question is answered, a notice is ignored, a client's DELETE LINK is kept for
-# afterwards, the end of the group is the end. And while the second link is not
-# settled neither connect() nor poll() say that the connection is there.
+# Inside of ADD LINK and of the server's DELETE LINK (it withdraws a second link): TEST
+# LINK is answered, a notice is ignored, a client's DELETE LINK is deferred, the deletion
+# of the group takes effect. While the second link is not settled neither connect() nor
+# poll() reports the connection.
 #
 # covers: CLC-01 CLC-65 CONN-02 LLC-16 LLC-75 LLC-78 LLC-81
 # module: ours ours

@@ -21,7 +21,7 @@ server() {
 	app_bg limit:40 socket listen:5002 mark:up1 await:ended close
 	app_end "a listener that nobody calls accept() for"
 
-	# the client withdraws an RMB, and hears something else before the answer
+	# the client withdraws an RMB, and gets another message before the answer
 	pup_bg < <(
 		echo "listen 5001"
 		echo "mark up2"
@@ -33,7 +33,7 @@ server() {
 			rx llc confirm_rkey reply=1 negative=0 retry=0 2s
 			tx llc delete_rkey n=1 rkey1=0x11223344
 			rx llc delete_rkey reply=1 negative=0 mask=0 2s
-			# an offer: no, and at once
+			# an offer: refused at once
 			tx llc add_link
 			rx llc add_link reply=1 rejected=1 2s
 			tx llc delete_rkey reply=1 rkey1=%rkey1
@@ -85,7 +85,7 @@ client() {
 	pup "inside of ADD LINK and DELETE LINK" <<-E
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		# a notice is ignored, a new RMB refused for now, one that goes waits
+		# a notice is ignored, a new RMB refused for now, DELETE RKEY waits
 		tx llc add_link reply=0 qpn=0 link=0 psn=0
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 		rx llc confirm_rkey reply=1 negative=1 retry=1 2s
@@ -97,7 +97,7 @@ client() {
 		tx llc delete_rkey n=1 rkey1=0x99
 		rx none 200ms link
 		tx llc delete_link reply=1 link=2
-		# now is afterwards
+		# the exchange is over: the deferred one is answered
 		rx llc delete_rkey reply=1 negative=1 n=1 mask=0x80 rkey1=0x99 2s
 		tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000
 		rx llc confirm_rkey reply=1 negative=0 2s

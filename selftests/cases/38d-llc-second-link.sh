@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The bad-message matrix (Part E.3 of the catalogue) on a second link: what spoils a
-# link fails that one, which is deleted over the other; its connection goes on over
-# that, and no byte of it is lost; a connection of the other link sees nothing. What
-# is only refused, or nothing, leaves both links as they are.
+# The bad-message matrix (Part E.3 of the catalogue) on a second link. Messages that fail
+# a link fail the one on which they come, which is deleted over the other; its connection
+# goes on there without the loss of a byte, and a connection of the other link is not
+# affected. Messages that are refused or ignored leave both links as they are.
 #
 # covers: CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
 # module: ours ours
@@ -18,12 +18,12 @@
 
 z42=$(printf '00%.0s' {1..42})
 
-# What fails the link on which it comes, with the reason that DELETE LINK gives for it
+# Messages that fail the link on which they come, with the reason in DELETE LINK
 SPOIL=()
 spoil() { SPOIL+=("$*"); }
 for i in 002c 052c 0a2c 3f2c 402c 7f2c c02c c12c ff2c 072b 072d fe2b fe00; do spoil 0x40000 "tx send $i$z42 expect=gone"; done
 for i in 0 1 43 45 64; do spoil 0x40000 "tx send len=$i expect=gone"; done
-# what exceeds the receive the adapter itself refuses
+# the adapter itself refuses what exceeds the receive
 for i in 65 4096; do spoil 0x10000 "tx send len=$i expect=any"; done
 for i in "confirm_link reply=1" "add_link reply=1" "add_link reply=1 rejected=0 qpn=99 link=9 mac=%mac gid=%gid mtu=5" \
 	"add_link_cont reply=1 link=%link_num n=0" "add_link_cont reply=0 link=%link_num n=0" \
@@ -37,7 +37,7 @@ done
 spoil 0x10000 "write off=0 len=5 rkey=0x12345678 expect=err"
 spoil 0x10000 "write off=0 len=5 va=0xffffffffffff0000 expect=err"
 spoil 0x10000 "read off=0 expect=err"
-# only a server says these; in a client's notice nothing can be wrong: 38
+# only a server sends these; in a client's notice nothing can be wrong: 38
 AT_SERVER=()
 AT_CLIENT=("0x40000 tx llc add_link reply=0 link=0 expect=gone" "0x40000 tx llc add_link reply=0 qpn=0 expect=gone"
 	"0x40000 tx llc add_link reply=0 link=9 gid=00000000000000000000000000000000 expect=gone"
@@ -65,8 +65,8 @@ opened() {
 	fi
 	echo "check rx_link ${3-$2}"
 }
-# fails LINK REASON [TIME]: it has failed at the module, whose part of the current
-# connection goes on over link 1, and so does ours; the link is deleted
+# fails LINK REASON [TIME]: LINK has failed at the module; both directions of the current
+# connection go on over link 1; LINK is deleted
 fails() {
 	printf '%s\n' "on 1 rx llc delete_link reply=0 all=0 orderly=0 about=$1 reason=$2 ${3-}" "wait cdc has=F" "check rx_link 1"
 	if [ "$puppet" = server ]; then
@@ -80,7 +80,7 @@ both() {
 	if [ "$puppet" = server ]; then printf '%s\n' "rx data len=$1" "tx data len=$1"; else printf '%s\n' "tx data len=$1" "rx data len=$1"; fi
 }
 
-# What fails nothing, on the current link
+# Messages that fail nothing, on the current link
 harmless() {
 	cat <<-E
 		tx send 802c$z42
@@ -99,7 +99,7 @@ harmless() {
 		write off=0 len=5 imm
 		tx llc test_link data=00112233445566778899aabbccddeeff
 		rx llc test_link reply=1 data=00112233445566778899aabbccddeeff
-		# long enough to be asked by TEST LINK, whatever the link before it was asked
+		# long enough for TEST LINK, whatever the state of the link before
 		sleep 1500ms
 		rx none 200ms link
 	E
@@ -122,7 +122,7 @@ script() {
 		echo "check rx_link 1"
 	done
 
-	# the module asks by itself
+	# the module sends TEST LINK by itself
 	echo "print ---- TEST LINK, another answer"
 	added t1
 	opened ct1 t1
@@ -143,7 +143,7 @@ script() {
 	added m1
 	opened cm1 m1
 	echo "sleep 1500ms"
-	# a server asks a client once whether it knew of the link
+	# a server refuses once, for a retry, as the client may not have had the link yet
 	[ "$puppet" = server ] || printf '%s\n' "on 1 tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=0 link1=0 rkey1=0 va1=0" \
 		"on 1 rx llc confirm_rkey reply=1 negative=1 retry=1"
 	printf '%s\n' "on 1 tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=0 link1=0 rkey1=0 va1=0" \
@@ -156,8 +156,8 @@ script() {
 	added h1
 	opened ch1 h1
 	harmless
-	# cursors that cannot be are the connection's affair
-	# what the program has not read by then it does not get: it says when it has
+	# impossible cursors fail the connection only; what the program has not read by
+	# then is lost, so it confirms its reads first
 	if [ "$puppet" = server ]; then opened ch2 h1; echo "rx data len=1"; else opened ch2 h1 1; fi
 	printf '%s\n' "tx cdc prod=0xffffffff" "wait cdc has=A" "tx cdc flags=A" "rx rst"
 	echo "conn ch1"
@@ -166,7 +166,7 @@ script() {
 	both 5
 	printf '%s\n' "check rx_link 1" "check offences 0" "close"
 }
-# asked LINK: by TEST LINK; so is link 1, which answers
+# asked LINK: the module sends TEST LINK there, and on link 1, which answers
 asked() {
 	printf '%s\n' "set auto_test=0" "on $1 rx llc test_link reply=0" "on 1 rx llc test_link reply=0" "on 1 tx llc test_link reply=1" \
 		"set auto_test=1"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# ADD LINK .. CONFIRM LINK beside links that carry data, with what a peer can do
-# wrong in it (Parts E.1 to E.3 of the catalogue): the new link comes to nothing, or
-# the link that carries the exchange fails, and the connections go on over another.
-# With three cards: links 1 and 2 are there, the third is what it is about.
+# ADD LINK to CONFIRM LINK beside links that carry data, with the errors that a peer can
+# make in it (Parts E.1 to E.3 of the catalogue): the new link is given up, or the link
+# that carries the exchange fails, and the connections go on over another one. With three
+# cards: links 1 and 2 exist, the third one is added.
 #
 # covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-39 LLC-40 LLC-41 LLC-45 LLC-91 CDC-06
 # module: ours ours
@@ -16,8 +16,8 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# What the puppet says, as a client ($puppet) or as a server. The two links that are
-# there are N and Nb, the new one is Nc, N is the group; connections N and Nx
+# Lines of the puppet, as a client ($puppet) or as a server. Group N has the links N and
+# Nb and the connections N and Nx; the new link is Nc
 group() {
 	n=$((n + 1))
 	cat <<-E
@@ -103,8 +103,8 @@ deleted() {
 		"tx llc delete_link reply=1 link=%gone"
 }
 offer() { printf '%s\n' "rx llc add_link reply=0 rejected=0 about=${n}c link=$1"; }
-# carrier: the link that carried the offer, N, has failed at the server; it begins anew
-# over the other one, and hears no
+# carrier: the link that carried the offer, N, has failed at the server; the offer is made
+# anew over the other link, and refused
 carrier() {
 	on "${n}b" deleted "$n" "$1"
 	on "${n}b" deleted "${n}c" 0x10000
@@ -112,7 +112,7 @@ carrier() {
 	moved "${n}b"
 	over "${n}b"
 }
-# on LINK FUNCTION...: what it says of LLC, over LINK
+# on LINK FUNCTION...: its LLC lines, over LINK
 on() { "${@:2}" | sed "s/^[rt]x llc/on $1 &/"; }
 no='tx llc add_link reply=1 link=3'
 
@@ -189,7 +189,7 @@ as_client() {
 		printf '%s\n' "add_link ${n}c until=cont_reply" "tx llc add_link_cont reply=1 about=${n}c $i expect=gone"
 		carrier 0x40000
 	done
-	# LLC-41: an RMB that the module was not told of is passed over
+	# LLC-41: an RMB that was not announced to the module is ignored
 	for i in 'ref1=^1' 'n=2 ref2=0x77 rkey2=1 va2=1'; do
 		group "ADD LINK CONTINUATION with $i: an RMB that is not known"
 		second
@@ -326,7 +326,8 @@ as_server() {
 			on $n$i tx llc add_link mtu=0 link=9
 			on $n$i rx llc add_link reply=1 rejected=1 reason=2 link=9
 			on ${n}c qp create
-			# a card of ours that has a link: there could only be a second asymmetric one
+			# a card of the puppet that has a link: there could only be a
+			# second asymmetric one
 			on $n$i tx llc add_link about=${n}c link=9 mac=%{$n:mac} gid=%{$n:gid}
 			on $n$i rx llc add_link reply=1 rejected=1 reason=1 link=9
 		E
@@ -418,7 +419,7 @@ spoilt() {
 	over "$n"
 }
 
-# calls SCRIPT: what the program over there does for each group of it
+# calls SCRIPT: the calls of the program at the other host for each group of SCRIPT
 calls() {
 	local i
 	while read -r i; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The server alone adds and deletes links, the client asks for it. The module as client:
-# it tells of an RNIC that has come, by an ADD LINK that names nothing but that one, waits for
-# nothing, and does nothing by itself; nor is a link that has failed deleted before the server
-# says so. The module as server: a notice is no offer, whatever else it says; it is never
-# answered, and the link that the server then offers is its own.
+# Only the server adds and deletes links, the client asks for it. The module as client
+# announces a new RNIC by an ADD LINK that names nothing else, waits for nothing, and does
+# nothing by itself; a failed link stays until the server deletes it. The module as
+# server: a notice is no offer, whatever it contains, and is never answered; the link that
+# the server then offers is its own.
 #
 # covers: LG-05 LG-31 LLC-35 LLC-44 LLC-47 LLC-79
 # module: ours ours
@@ -21,7 +21,7 @@
 
 two_cards() { printf '%s\n' "link 2 of 1" "nic $(rnic 1)" "link 1"; }
 
-# The card's, as a message has them
+# GID and MAC of the card, as fields of a message
 fields() {
 	# shellcheck disable=SC2046,SC2183
 	printf 'mac=%s gid=%020dffff%02x%02x%02x%02x' "$(tr -d : < /sys/class/net/eth1/address)" 0 $(me 1 | tr . ' ')
@@ -44,21 +44,21 @@ server() {
 		mark one
 		await card
 		rx llc add_link reply=0 rejected=0 reason=0 qpn=0 link=0 psn=0 mtu=5 %mark
-		# nobody answers, and nothing happens
+		# no answer comes, and nothing happens
 		rx none 700ms
 		mark told
 		await told.seen
-		# nor does it wait: a new RMB is confirmed
+		# nor does the client wait: a new RMB is confirmed
 		rmb
 		tx llc confirm_rkey
 		rx llc confirm_rkey reply=1 negative=0
 		tx data len=5
 		rx data len=5
-		# the server wants to
+		# the server adds the link
 		add_link 2
 		mark two
 		await two.seen
-		# its end of the link fails; the client says so, and waits
+		# the server's end of the link fails; the client asks for its deletion, and waits
 		on 2 qp err
 		rx llc delete_link reply=0 about=2 all=0 orderly=0 6s
 		rx none 700ms link
@@ -98,7 +98,7 @@ client() {
 		accepted
 		tx data len=5
 		rx data len=5
-		# what it says beside the RNIC means nothing; the answer is an offer
+		# of the notice only the RNIC is used; the answer is an offer
 		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=%{1:qpn} link=1 psn=77 mtu=1
 		rx llc add_link reply=0 rejected=0
 		tx llc add_link reply=1
@@ -106,14 +106,14 @@ client() {
 		add_link 2
 		on 2 tx llc test_link
 		on 2 rx llc test_link reply=1
-		# at the maximum there is nothing to say
+		# at the maximum a notice has no effect
 		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
 		on 2 tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=%{1:qpn} link=1 psn=77
 		rx none 700ms link
-		# a client that wants a link to go hears the server's own request
+		# a client that asks for the deletion of a link gets the server's own request
 		tx llc delete_link about=2 reason=0x20000
 		rx llc delete_link reply=0 about=2 all=0
-		# inside of that a notice is kept: the offer comes afterwards
+		# inside of that a notice is deferred: the offer comes afterwards
 		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
 		rx none 300ms link
 		tx llc delete_link reply=1 about=2
@@ -139,7 +139,7 @@ client() {
 	mark two.seen
 	await asked
 	says "it is there until the server says so" '"\(."link-num") \(.status)"' "1 active 2 failed"
-	# it begins when the deletion is answered, once for all attempts in vain
+	# t_link_retry begins when the deletion is answered, once for all failed attempts
 	fast t_link_retry=4000
 	mark asked.seen
 	await gone

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A server with net.smcr.max_links=1 and a client that has two RNICs. In first contact
-# it has to offer a second link (LG-18); a client that can have it hears DELETE LINK
-# instead of RTokens, and data wait for that (LG-25). Afterwards it never offers again:
-# not in time, and not when the client says that it has another RNIC. Nor does a server that wants
-# three links offer the third one to a client that wants two.
+# A server with net.smcr.max_links=1 and a client with two RNICs. In first contact the
+# server has to offer a second link (LG-18); a client that accepts gets DELETE LINK
+# instead of RTokens, and data wait for that (LG-25). Afterwards the server never offers
+# again, neither after a time nor when the client announces another RNIC. A server with up
+# to three links does not offer the third one to a client with up to two.
 #
 # covers: LG-11 LG-18 LG-23 LG-25
 # module: ours none
