@@ -16,7 +16,7 @@
 . "$PROG/nicfaults.sh"
 
 OLD=28	# connections of the one link
-NEW=8	# ... of both
+NEW=8	# new ones, on both links
 
 links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
 has() { [ "$(links)" = "$1" ]; }

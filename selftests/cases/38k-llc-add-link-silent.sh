@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A message of ADD LINK .. CONFIRM LINK does not come. The module as server: without the reply to
-# CONFIRM LINK the new link is deleted and tried again later, in first contact data wait for the reply
-# to that; without the reply to ADD LINK or to ADD LINK CONTINUATION the link that carries them has failed,
-# and the next offer comes over another one. What was made for the new link is freed. The module as client:
-# without ADD LINK CONTINUATION first contact has failed, or later the link that carries it; without
-# CONFIRM LINK in first contact it asks for the end of the new link, and connect() waits for that.
+# A message of the exchange from ADD LINK to CONFIRM LINK is missing. The module as
+# server: without the reply to CONFIRM LINK the new link is deleted and added again later;
+# in first contact data wait for the reply to the deletion. Without the reply to ADD LINK
+# or to ADD LINK CONTINUATION the link that carries them fails, and the next offer comes
+# over another one. All objects of the new link are freed. The module as client: without
+# ADD LINK CONTINUATION first contact fails, or later the link that carries it; without
+# CONFIRM LINK in first contact it asks for the deletion of the new link, and connect()
+# waits for that.
 #
 # covers: LG-23 LLC-24 LLC-25 LLC-33 LLC-42 LLC-43
 # module: ours ours
@@ -36,8 +38,9 @@ group() {
 # waited: one T_LLC or T_LLC_FIRST since start
 waited() { echo "elapsed 1200ms 3s"; }
 
-# carrier N: the link that carried the offer of Nc, the first one, has failed at the server, and goes; so
-# does the new one. The next offer comes over the second one, where the connection goes on
+# carrier N: the link that carried the offer of Nc, the first one, has failed at the
+# server and is deleted, and so is the new one. The next offer comes over the second one,
+# where the connection goes on
 carrier() {
 	echo "on ${1}b rx llc delete_link reply=0 all=0 orderly=0 about=$1 reason=0x10000 5s"
 	waited

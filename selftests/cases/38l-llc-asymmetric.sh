@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# One end has one RNIC: the second link is asymmetric. It does not count, so that the server goes on
-# offering links, and there is never another such one. When the RNIC comes, a symmetric link is added,
-# then the asymmetric one is deleted, for that reason, and its connection goes on. The module as server,
-# and as client: there the RNIC that it answers with is that of its choice (RFC 7609 3.5.1.6.1).
+# One end has one RNIC, so the second link is asymmetric. It does not count, so the server
+# goes on offering links, and there is never a second asymmetric one. When another RNIC
+# comes a symmetric link is added, then the asymmetric one is deleted with that reason,
+# and its connection goes on. The module as server, and as client, which answers with the
+# RNIC of its choice (RFC 7609 3.5.1.6.1).
 #
 # covers: LG-12 LG-20 LG-21 LG-33
 # module: ours ours
@@ -31,15 +32,15 @@ server() {
 		listen 5001
 		mark up2
 		accept
-		# not over the server's same card once more: the client has one
+		# an offer over the server's same card is refused: the client has one card
 		first_contact
 		rx data len=5
-		# over another one by the only one that it has
+		# an offer over another card is accepted over the client's only one
 		on 2 qp create
 		tx llc add_link about=2
 		rx llc add_link reply=1 rejected=0 about=2 mac=$MAC0
 		add_link 2 from=rts
-		# that once
+		# that once only
 		on 3 qp create
 		tx llc add_link about=3
 		rx llc add_link reply=1 rejected=1 reason=1
@@ -89,7 +90,7 @@ client() {
 		accepted
 		tx data len=5
 		taken
-		# there may be a second symmetric link, but no second one like this
+		# there may be a second symmetric link, but no second asymmetric one
 		rx llc add_link reply=0 rejected=0 about=3
 		on 3 qp create
 		tx llc add_link reply=1 about=3

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The server numbers links: each offer has the next number, also after one that was refused, and none
-# comes again before all 255 have been used; 0 never does, nor one of a link that there is.
+# The server numbers links: each offer has the next number, also after a refused one, and
+# no number is reused before all 255 have been used. 0 is never used, nor is the number of
+# an existing link.
 #
 # covers: LG-13
 # module: ours none
@@ -41,7 +42,7 @@ client() {
 			rx llc add_link reply=0 rejected=0 link=4
 			tx llc add_link reply=1 link=4
 		E
-		# 1 and 3 are there
+		# links 1 and 3 exist
 		for n in {5..255} 2 4 5; do
 			# the queue pair that was refused is destroyed before there are too many
 			printf '%s\n' "$notice" "rx llc add_link reply=0 rejected=0 link=$n" "tx llc add_link reply=1 link=$n" "rx none 2ms link"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Which CDC messages count: the token must be one of this group's connections,
-# the sequence number must be newer; end flags are latched; failover validation
-# looks at the sequence number only.
+# CDC messages that take effect: the token must be one of this group's connections, the
+# sequence number must be newer; end flags are latched; failover validation uses the
+# sequence number only.
 #
 # covers: CDC-05 CDC-10 CDC-11 CDC-46 CDC-47 FO-08 FO-26
 # module: ours none
@@ -43,7 +43,7 @@ client() {
 		accepted
 		tx data len=5
 		let t2=%peer_token
-		# nobody's token; the index is none, either
+		# tokens of no connection; an element's index is none, either
 		tx cdc token=0 flags=A skip
 		tx cdc token=~ flags=A skip
 		tx cdc token=1 flags=C skip
@@ -112,7 +112,7 @@ client() {
 		tx cdc flags=A
 		rx rst
 
-		# the module repeats its own D in whatever it says afterwards
+		# the module repeats its own D in each later CDC
 		conn 5
 		connect $PEER 5000
 		reuse

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a CDC says is what the receiver knows, all of it and nothing else: after
-# every message of a script the module shows the cursors and flags that it
-# carried. A message that is dropped changes nothing.
+# The receiver's state is that of the last CDC, all of it and nothing else: after every
+# message of a script the module shows the cursors and flags that it carried. A dropped
+# message changes nothing.
 #
 # covers: CDC-07
 # module: ours none
@@ -61,7 +61,7 @@ client() {
 		tx cdc flags=U,R
 		mark cdc4
 		await next4
-		# twice the same number: dropped, whatever it says
+		# the same number twice: dropped, whatever it carries
 		tx cdc seq=-1 cons=900 flags=B skip
 		mark cdc5
 		await next5

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Cursors that cannot be end the connection (A and RST) and are not acted upon;
-# other connections of the link do not notice.
+# Impossible cursors end the connection (A and RST) and have no other effect; other
+# connections of the link are not affected.
 #
 # covers: CDC-19 CONN-24
 # module: ours ours

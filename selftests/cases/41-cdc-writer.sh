@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module as writer: it never leaves the window, splits at the end of the
-# ring, says B when the window stops it and only then, and takes B back.
+# The module as writer: it never leaves the window, splits at the end of the ring, sends B
+# when the window stops it and only then, and clears B again.
 #
 # covers: CDC-03 CDC-16 CDC-17 CDC-18 CDC-31 CDC-32 CDC-33
 # module: ours none
@@ -105,7 +105,7 @@ client() {
 		first_contact
 		rx cdc prod_wrap=1 prod=0 cons=0 flags=B
 		rx data len=16384
-		# R: what was read is told at once, and the writer is as blocked as before
+		# R: what was read is announced at once, and the writer is as blocked as before
 		tx data len=5 flags=R
 		rx cdc prod_wrap=1 prod=0 cons=5 flags=B
 		consume 16384
@@ -113,7 +113,7 @@ client() {
 		rx data len=16384
 		consume 16384
 		rx data len=7232 consume
-		# not blocked any more, and that is said as well
+		# not blocked any more, which is announced as well
 		tx data len=5 flags=R
 		rx cdc prod=7232 cons=10 flags=0
 		tx cdc flags=D,C

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# While a post is under way (the puppet has no receive for its CDC, so that no
-# completion comes) small sends wait behind it, and leave as one when it is
-# through; with TCP_NODELAY, also of the listener, each leaves by itself. No timer is needed, for what
-# holds them back always ends. Nothing waits when little is under way. And until
-# the completion comes the send buffer is not used again.
+# While a post is pending (the puppet has no receive for its CDC, so that no completion
+# comes) small sends wait behind it, and are posted as one after the completion; with
+# TCP_NODELAY, also of the listener, each is posted alone. No timer is needed, because the
+# completion always comes. Nothing waits when little is pending. The send buffer is not
+# reused before the completion.
 #
 # covers: CDC-22 CDC-23
 # module: ours none
@@ -78,7 +78,7 @@ client() {
 		sleep 300ms
 		mark late
 		await waited
-		# written, but not said; and nothing behind it
+		# written, but not announced; and nothing behind it
 		check untouched off=32768 len=32768
 		check cdcs 0
 		qp receives 200

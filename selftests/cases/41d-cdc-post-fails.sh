@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A device takes the WRITE of a chain and refuses the CDC behind it. The link is of no
-# more use: all connections of its group get an error at once, also a writer that
+# A device posts the WRITE of a chain and refuses the CDC behind it. The link cannot be
+# used any more: all connections of its group get an error at once, also a writer that
 # waits for room; those of another group go on, and new ones get a new group. But the
-# WRITE is under way, and reads the send buffer again whenever the device repeats it (here
-# the peer hears nothing of it, and the device takes its time to get to the error
-# state): close() does not free the buffer, the end of the queue pair does.
+# WRITE is pending, and reads the send buffer again whenever the device repeats it (here
+# no packet reaches the peer, and the device is slow to enter the error state): close()
+# does not free the buffer, the destruction of the queue pair does.
 #
 # covers: RMB-26 LG-44 CONN-32
 # timeout: 90
@@ -31,7 +31,7 @@ deaf() {
 }
 
 server() {
-	# what it asked while it hears nothing would have an answer that gets lost
+	# the reply to a TEST LINK of this host would be lost
 	fast qp_timeout=15 t_testlink=0
 	bg "$PROG/sockcmd" limit:40 socket listen:5000 mark:up \
 		slot:1 accept:0 send:5 slot:2 accept:0 send:5 slot:1 recv:1=ECONNRESET slot:2 recv:1=ECONNRESET

@@ -50,8 +50,8 @@ client() {
 		mark e
 		await e2
 		rx none 300ms
-		# the writer says that it is blocked: any consumption counts, also
-		# what was read before
+		# the writer is blocked (B): any consumption is announced, also of what
+		# was read before
 		tx cdc flags=B
 		rx cdc cons=17601 flags=0
 		mark f
@@ -62,10 +62,10 @@ client() {
 		mark g
 		await g2
 		rx none 300ms
-		# R with something untold: at once
+		# R with a consumption that is not announced yet: at once
 		tx cdc flags=R
 		rx cdc cons=17603 flags=0
-		# R with nothing untold, then one byte is read
+		# R with nothing to announce, then one byte is read
 		tx cdc flags=R
 		rx none 200ms
 		mark h

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# bytes-tx and bytes-rx are exact on both sides, whoever closes first and how, and
-# for data that overtake the end of the negotiation.
+# bytes-tx and bytes-rx are exact on both sides, whichever side closes first and how, and
+# for data that overtake the end of the handshake.
 #
 # covers: CLC-44
 # timeout: 60

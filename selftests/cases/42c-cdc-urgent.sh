@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Urgent data (RFC 7609 4.7.5, 4.7.6). The module as writer: P and U, and nothing
-# behind the urgent byte before it was consumed. As reader: what is news, what is
-# kept and told, and a peer that repeats itself, lies or does not wait.
+# Urgent data (RFC 7609 4.7.5, 4.7.6). The module as writer: P and U, and nothing behind
+# the urgent byte before it was consumed. As reader: which marks are new, which are kept
+# and signalled, and a peer that repeats marks, sends wrong ones or does not wait.
 #
 # covers: CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
 # module: ours none
@@ -51,10 +51,10 @@ client() {
 		rx data len=500
 		rx none 200ms
 		check untouched off=500
-		# what else is said meanwhile says the same
+		# other CDCs meanwhile carry the same mark
 		tx data len=5 flags=R
 		rx cdc prod=500 cons=5 flags=P,U
-		# consumed up to the urgent byte is not consumed
+		# the bytes before the urgent one are not enough
 		consume 499
 		rx none 200ms
 		check untouched off=500
@@ -134,10 +134,10 @@ client() {
 		tx data abU flags=P,U
 		rx none 100ms
 		mark p2
-		# who has read them is at the mark: the byte counts as consumed
+		# a reader of these bytes is at the mark: the byte counts as consumed
 		rx cdc cons=3 flags=0
 		await p3
-		# it is said again, and taken back and said again
+		# the mark is repeated, cleared and repeated
 		tx cdc flags=P,U
 		tx cdc flags=P,U
 		tx cdc flags=0
@@ -145,7 +145,7 @@ client() {
 		rx none 100ms
 		mark p4
 		await p5
-		# the reader is at the mark: consumed at once, and nobody reads
+		# the reader is at the mark: consumed at once, without a call
 		tx data V flags=P,U
 		rx cdc cons=4 flags=0
 		await p6

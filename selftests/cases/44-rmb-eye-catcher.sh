@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# RFC mode: elements carry an eye catcher, data begin at offset 4. It is used
-# when the peer does not announce that it has none, or when the knob says so.
+# RFC mode: elements carry an eye catcher, data begin at offset 4. It is used when the
+# peer does not announce that it has none, or when the knob requires it.
 #
 # covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15
 # module: ours ours
@@ -43,7 +43,7 @@ server() {
 		conn 2
 		accept
 		reuse
-		# connect() has returned when the client speaks
+		# when data come connect() has returned
 		rx data len=1
 		write off=3 len=1 byte=00
 		tx data len=5
@@ -112,7 +112,7 @@ client() {
 			wait cdc has=A
 			tx cdc flags=A
 			rx rst
-			# the first connection did not notice any of it
+			# the first connection is not affected
 			conn 1
 			rx data len=5
 			tx data len=5

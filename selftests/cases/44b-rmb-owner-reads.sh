@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The owner prepares an element before it names it in Accept, and only reads
-# it from then on: what the peer does to the eye catcher between Accept and the
-# connection's start is found and not mended, and what it wrote is still there
-# in the next lap of the ring.
+# The owner prepares an element before it names it in Accept, and only reads it from then
+# on: damage to the eye catcher by the peer between Accept and the connection's start is
+# detected and not repaired, and data that the peer wrote are still there in the next lap
+# of the ring.
 #
 # covers: RMB-12 RMB-14 RMB-15 RMB-16
 # module: ours none

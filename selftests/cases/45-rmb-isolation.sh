@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Memory of a group is writable by its peer only, readable by nobody, and not
-# after it was withdrawn: its key is refused. That the memory is freed after its
-# deregistration, and not before, cannot be seen from here.
+# Memory of a group is writable by its peer only, readable by no host, and neither after
+# it is withdrawn: its key is refused. That the memory is freed after its deregistration,
+# and not before, is not visible here.
 #
 # covers: LG-07 RMB-06 RMB-25 SEC-08 LLC-65 LLC-66
 # module: ours none

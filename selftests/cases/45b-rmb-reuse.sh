@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An element that had another owner before: a peer that announces data which it
-# never wrote gets zeros, not what the earlier connection left, and the earlier
-# connection's token says nothing any more. Elements of several sizes in one
-# group. RMBs that nobody uses are kept for a while, and then withdrawn even if
-# the peer does not know them; an element in quarantine is in use until that ends.
+# An element that had another owner before: a peer that announces data which it never
+# wrote gets zeros, not what the earlier connection left, and the earlier connection's
+# token has no effect any more. Elements of several sizes in one group. Unused RMBs are
+# kept for a while, and then withdrawn even if the peer does not have their keys; an
+# element in quarantine is in use until that ends.
 #
 # covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
@@ -81,7 +81,8 @@ client() {
 			rx data len=5
 			close
 		E
-		# TCP is reset, and the peer has not said A: it may still write, so the element is kept back for T_ABORT
+		# TCP is reset, and the peer has not sent A: it may still write, so the
+		# element is kept back for T_ABORT
 		old 3a
 		cat <<-E
 			let index=%peer_index
@@ -154,7 +155,8 @@ client() {
 			conn c5
 			rx none 400ms link
 			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 5s
-			# never heard of it: then nobody here can write to it
+			# the peer does not have the key: then no connection of it can
+			# write there
 			tx llc delete_rkey reply=1 negative=1 n=1 rkey1=%rkey1 mask=0x80
 			rx none 300ms link
 			# the link and the other RMB live

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A peer that never says C or A: its element stays with the connection until
-# T_CLOSE has run out, or T_ABORT after a RST of its TCP connection, and is given
-# out again afterwards. Until then there is no other one: a group's memory is
-# bounded (max_rmbs_per_lgr).
+# A peer that never sends C or A: its element stays with the connection until T_CLOSE has
+# expired, or T_ABORT after a RST of its TCP connection, and is given to another
+# connection afterwards. Until then there is no other element: a group's memory is bounded
+# (max_rmbs_per_lgr).
 #
 # covers: RMB-22 RMB-23 SEC-13
 # module: ours none
@@ -38,7 +38,7 @@ server() {
 	eq "T_CLOSE ran out, T_ABORT after the reset" "$(counter timer-close) $(counter timer-abort)" "1 1"
 }
 
-# silent HOW: a connection that is closed by its program ends so, and says no C
+# silent HOW: a connection that is closed by its program ends so, and the puppet sends no C
 silent() {
 	local i
 	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
@@ -51,7 +51,7 @@ silent() {
 		tx $1
 		sleep 300ms
 		mark silent.$1
-		# nobody else gets it
+		# no other connection gets the element
 		conn 5
 		connect $PEER 5000
 		tx proposal
@@ -81,7 +81,7 @@ silent() {
 		close
 	E
 	for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
-	# the program does not know which of them it accepted first
+	# which of them the program has accepted first is not known
 	for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
 	for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
 	echo "qp destroy"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# RMBs are whole numbers of elements of one size, counted from 1: all elements of
-# an RMB full at the same time, the first and the last one among them, and what
-# is behind the last one is nobody's.
+# RMBs are whole numbers of elements of one size, counted from 1: all elements of an RMB
+# full at the same time, the first and the last one among them; memory behind the last one
+# belongs to none.
 #
 # covers: RMB-01 RMB-02
 # module: ours none

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Memory is short when an RMB is to be made: a smaller one will do; if there is
-# none at all, that connection is TCP, and nobody else notices. The pages that
-# net/lgr/rmb.c asks for are refused, those of others are not.
+# Memory is short when an RMB is allocated: a smaller one is used; without any, that
+# connection is TCP, and no other one is affected. Pages that net/lgr/rmb.c asks for are
+# refused, others are not.
 #
 # covers: RMB-11
 # module: ours none
@@ -34,10 +34,11 @@ server() {
 	mark none
 	await declined
 	eq "one RMB" "$(counter rmb-created)" 1
-	# Eight elements are too many, and if nobody tried ahead of need meanwhile, so
-	# are four and two: each attempt asks for large chunks first and for pages then.
-	# The third RMB is one made ahead of need, when there is memory again.
-	# Who still tries ahead of need, for the fourth or the fifth, uses some of them up.
+	# Eight elements cannot be allocated and, without an attempt ahead of need
+	# meanwhile, four and two cannot either: each attempt asks for large chunks first
+	# and for pages then. The third RMB is one made ahead of need, when there is
+	# memory again. An attempt ahead of need, for the fourth or the fifth, uses some
+	# refusals up.
 	until refuse fail_page_alloc 6; nap 0.5; [ "$(<$FAULTS/fail_page_alloc/times)" = 6 ]; do :; done
 	mark some
 	await again

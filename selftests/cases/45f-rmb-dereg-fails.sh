@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A device refuses to deregister the MR of an RMB: it may still let the peer write
-# there, so that the memory and the protection domain are given up and not freed.
-# They stay in the count of memory in use, and the log has them. Other groups are
-# as before. In a guest of its own (no other case has that much memory): what is given
-# up here would be found mapped at the next removal of the device.
+# A device fails to deregister the MR of an RMB: it may still let the peer write there, so
+# the memory and the protection domain are given up and not freed. They stay in the count
+# of memory in use, and the log reports them. Other groups are not affected. The case has
+# a guest of its own (no other case has that much memory), because the next removal of the
+# device would find what is given up here still mapped.
 #
 # covers: SEC-08
 # timeout: 60
@@ -33,6 +33,7 @@ client() {
 	refuse_client two 5001
 	smc_was two 1 1
 	eq "what the next group had is given back" "$(mem)" "$left"
-	# the MR and its protection domain are there to be given up by who refused
+	# the MR and its protection domain still exist: smcr_verbsfail frees them when it
+	# is removed
 	rmmod smcr_verbsfail
 }

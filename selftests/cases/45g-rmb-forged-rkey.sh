@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A Confirm that names a link of another host, and an RMB that nobody has confirmed
-# on that link: a write there would fail, and end the link with the connections of
-# all. Whoever sends it loses his own connection, and nobody else loses anything. So
-# does a server whose Accept names another server's link.
+# A Confirm names a link of another host, and an RMB that is not confirmed on that link: a
+# write there would fail, and with it the link and all its connections. The sender loses
+# its own connection, and no other one is affected. The same for a server whose Accept
+# names another server's link.
 #
 # covers: SEC-11
 # module: ours ours

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Another host of the LAN relays what it has seen of a group. As a client it is not
-# offered that group, but one of its own. As a server it names the group's link, and
-# there the element of a live connection, one beyond the RMB, one of another size, or
-# nothing false at all: each time the client declines, as a write there could end the
-# link with the connections of all. A host with several addresses has one group (31b),
-# also when they are of IPv4 and of IPv6;
-# by an interface with another MAC it is another host, but no connection runs over TCP
-# for that when both sides think so.
+# Another host of the LAN relays the CLC data of a group that it has seen. As a client it
+# is not offered that group, but one of its own. As a server it names the group's link
+# with the element of a live connection, one beyond the RMB, one of another size, or a
+# valid one: each time the client declines, because a write there could end the link with
+# all its connections. A host with several addresses has one group (31b), also with
+# addresses of IPv4 and of IPv6. By an interface with another MAC it is another host, but
+# if both sides see it so no connection runs over TCP for that.
 #
 # covers: SEC-11
 # module: ours ours
@@ -37,7 +36,7 @@ server() {
 			accept
 			first_contact
 			rx data len=5
-			# the other host knows this link
+			# the other host's Accepts name this link
 			set index=4
 		E
 		for f in "${FORGED[@]}"; do

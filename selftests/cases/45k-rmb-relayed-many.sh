@@ -3,10 +3,10 @@
 #
 # Another host of the LAN relays six hundred Accepts and six hundred Confirms of a group
 # that it has not formed, with the peer ID, GID, MAC, queue pair and key of the host that
-# has, for an element in use, one beyond the RMB, and one of another size. All are refused: Accepts by a Decline, Confirms by a reset of the relay's own TCP
-# connections. Meanwhile new connections of another user in that group take as long as
-# before, and one that there was goes on; no link is lost, and the server has no group
-# of what was refused.
+# has, for an element in use, one beyond the RMB, and one of another size. All are
+# refused: Accepts by a Decline, Confirms by a reset of the relay's own TCP connections.
+# Meanwhile new connections of another user in that group take as long as before, and an
+# existing one goes on; no link is lost, and the server has no group for what was refused.
 #
 # covers: SEC-11 SEC-13
 # module: ours ours
@@ -28,7 +28,7 @@ PLAIN=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 # first_of OBJECT KEY: the first value with this name
 first_of() { "$SMCCTL" -ja "$1" | jq -r "first(.. | objects | .\"$2\"? // empty)"; }
 
-# relayed: what this host says of itself in its Accepts and Confirms
+# relayed: the fields of this host's Accepts and Confirms
 relayed() {
 	# shellcheck disable=SC2086
 	printf 'peer_id=%s gid=00000000000000000000ffff%02x%02x%02x%02x mac=%s qpn=%s rkey=%s' \

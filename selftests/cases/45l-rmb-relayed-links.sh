@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Another host of the LAN relays what it has seen of a group with two links, in Confirms
-# and in Accepts: the second link, and there the element of a live connection, one beyond
-# the RMB, and one of another size. The server resets its connections, the client declines
-# them. Both links stay, and the connection of the group goes on over either.
+# Another host of the LAN relays the CLC data of a group with two links that it has seen,
+# in Confirms and in Accepts: the second link, with the element of a live connection, one
+# beyond the RMB, and one of another size. The server resets its connections, the client
+# declines them. Both links stay, and the connection of the group goes on over either.
 #
 # covers: SEC-11
 # module: ours ours
@@ -54,7 +54,7 @@ server() {
 			add_link 2
 			rx data len=5
 			link 2
-			# the other host knows this link
+			# the other host's Accepts name this link
 			set index=4
 		E
 		for f in "${FORGED[@]}"; do
@@ -88,7 +88,7 @@ client() {
 			link 3
 			connect 10.77.0.101 5000
 			first_contact until=add_link
-			# by the other card, and not wanted
+			# over the other card, and refused
 			rx llc add_link reply=0
 			first_contact from=add_link_reply
 			tx data len=5

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Both sides have aborted a connection, but a thread in a page fault that is never answered keeps
-# the module from releasing it. The peer's element is the peer's to give on, also to a connection
-# over another address than that of the group.
+# Both sides have aborted a connection, but a thread in a page fault that is never
+# answered keeps the module from releasing it. The peer may give its element to another
+# connection, also to one over another address than that of the group.
 #
 # covers: RMB-24
 # module: none ours

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Orderly ends, with a puppet that takes its time: what is sent when, and what
-# the program sees (RFC 7609 4.8.1, Figure 22).
+# Orderly ends, with a slow puppet: when each message is sent, and what the program sees
+# (RFC 7609 4.8.1, Figure 22).
 #
 # covers: CDC-43 CDC-44 CONN-03 CONN-04 CONN-05 CONN-06 CONN-07 CONN-09 CONN-10 CONN-11 CONN-13 CONN-14 CONN-15 CONN-16 CONN-17 CONN-19 CONN-20 CONN-22
 # module: ours none

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# close() with data that the peer does not take: it lives on as long as the peer
-# reads at all, T_CLOSE longer, and then it is aborted. A lingering close()
-# returns when that happens, or when C is delivered, not when it is posted, and not when
-# the peer has answered. C is not even posted
-# before the completions of all that was written (a puppet without receives
-# withholds them).
+# close() with data that the peer does not read: the connection goes on as long as the
+# peer reads at all, and T_CLOSE longer; then it is aborted. A lingering close() returns
+# when that happens, or when C is delivered, not when it is posted, and not when the peer
+# has answered. C is not even posted before the completions of all that was written (a
+# puppet without receives withholds them).
 #
 # covers: CONN-06 CONN-21 CONN-36 RMB-26
 # module: ours none

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What was written before close() is read to the last byte, as over TCP: by a
-# reader who comes when the closing side's T_CLOSE is long over, and by a slow one,
-# which keeps that side waiting instead. One that reads nothing ends there only.
+# Data that were written before close() are read to the last byte, as over TCP: by a
+# reader that begins long after the closing side's T_CLOSE, and by a slow one, which keeps
+# that side waiting instead. A connection whose reader reads nothing ends at the closing
+# side only.
 #
 # covers: CONN-13 CONN-21
 # timeout: 60
@@ -12,7 +13,7 @@
 . "$PROG/smc.sh"
 
 T_CLOSE=1500
-# the reader does not notice that the other side gave up
+# that the other side has given up has no effect on the reader
 HALF=poll:0=IN,OUT,RDHUP
 
 # reads NAME PORT CALL...

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Data that come while close() waits for its drain: nobody will read them, but they
-# are no abort, which would make the peer drop what it has not read yet (RFC 7609
-# 4.8.1: unread data count when close() is called). They make room again, so that two
-# closers with full windows do not wait for each other, but they do not put T_CLOSE
-# off for a peer that only writes.
+# Data that arrive while close() waits for its drain are never read, but they cause no
+# abort, which would make the peer drop what it has not read yet (RFC 7609 4.8.1: unread
+# data count when close() is called). They are consumed, so that two closers with full
+# windows do not wait for each other, but they do not extend T_CLOSE for a peer that only
+# writes.
 #
 # covers: CONN-05 CONN-06 CONN-21
 # module: ours none

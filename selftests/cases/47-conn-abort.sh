@@ -140,7 +140,7 @@ client() {
 			start
 			rx rst 4s
 			elapsed 800ms 4s
-			# the token is not known any more
+			# the token has no connection any more
 			tx data len=5
 			rx none 300ms link
 		E

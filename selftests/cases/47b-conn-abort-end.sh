@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a peer says behind our A is no end of the stream: its data were dropped,
-# and a reader who took a D or C for the end would believe to have all of them.
-# Neither is a D whose data nobody had read when the peer gave up. One that came
-# when all was read stays an end.
+# D or C of a peer behind the module's A is no end of the stream: the peer's data were
+# dropped, and a reader that took it for the end would believe to have all of them.
+# Neither is a D whose data were unread when the peer aborted. A D that came when all was
+# read stays an end.
 #
 # covers: CONN-24
 # module: ours none

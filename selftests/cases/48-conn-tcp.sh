@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The TCP connection below an SMC-R connection: a FIN is not the end of the
-# data and behind D a half-close that may last; payload is a violation, urgent
-# data, too.
+# The TCP connection below an SMC-R connection: a FIN is not the end of the data, and
+# behind D it is a half-close that may last; payload is a violation, and so are urgent
+# data.
 #
 # covers: CONN-17 CONN-34 CONN-35
 # module: ours ours

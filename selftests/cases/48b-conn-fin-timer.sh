@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# TCP's FIN alone gives the peer T_CLOSE for its D, C or A. That time is over and its
-# work has begun (and is held there) when the application closes: from then on the
-# peer has T_CLOSE for its C, all of it. What was begun for the FIN ends nothing.
+# TCP's FIN alone gives the peer T_CLOSE for its D, C or A. The application closes when
+# that time is over and its work has begun (and is held by a latch): from then on the peer
+# has a full T_CLOSE for its C. The work for the FIN ends nothing.
 #
 # covers: CONN-21
 # module: ours none

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A hostile peer: random damage to every message of the protocol, random
-# messages at random times, RDMA where it does not belong, in both roles. The
-# module may end the connection, the link or the negotiation as it likes, but
-# not itself, and the connection of a well-behaved peer next door works all the
-# time. The seed is in the log; SEED=n in the runner's environment repeats it,
-# and `fuzz N 10 1` in a puppet script repeats the attack that the puppet's log
-# calls N.
+# A hostile peer: random damage to every message of the protocol, random messages at
+# random times, RDMA where it does not belong, in both roles. The module may end the
+# connection, the link or the handshake as it likes, but must go on itself, and the
+# connection of a well-behaved peer works all the time. The seed is in the log; SEED=n in
+# the runner's environment repeats it, and `fuzz N 10 1` in a puppet script repeats the
+# attack with number N in the puppet's log.
 #
 # covers: SEC-10 SEC-11
 # module: ours ours
@@ -19,14 +18,14 @@
 
 LONG=30		# seconds in each role, the same on slow kernels
 ROUNDS=120	# of the neighbours' conversation
-# there much more happens in a second
+# in virtual time much more happens in a second
 [ "$FABRIC" != sim ] || LONG=$((LONG / DEAR)) ROUNDS=$((ROUNDS / DEAR))
 
 # What the attackers leave behind has to be gone soon, and is not to be large. The
 # neighbours are connected already.
 hurry() { fast t_clc=300 t_llc_first=300 t_llc=300 t_abort=200 t_close=300 t_lgr_idle=1000 qp_timeout=13 rmem=16384; }
 
-# A peer that says something now and then, and the program at the other end.
+# A peer that sends something now and then, and the program at the other end.
 conversation() {
 	local i
 	for ((i = 0; i < ROUNDS; i++)); do

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Clients that flood their group with LLC: TEST LINK, notices, RKEYs that come and go, at
-# strange addresses, DELETE LINK of links that there are not, messages out of place and
-# counts that cannot be. Their groups may end. Another peer's group goes on in time
+# Clients that flood their group with LLC: TEST LINK, notices, RKeys that are confirmed
+# and deleted, at strange addresses, DELETE LINK of unknown links, messages out of place
+# and impossible counts. Their groups may end. Another peer's group goes on in time
 # meanwhile, and no connection and no group is left behind.
 #
 # module: ours ours
@@ -45,7 +45,7 @@ flooded() {
 		client) printf '%s\n' "connect $PEER 5000" first_contact accepted "tx data len=5" taken ;;
 		server) printf '%s\n' accept first_contact "rx data len=5" ;;
 		esac
-		# a link that has failed takes no more than a send queue of ours
+		# to a link that has failed the puppet can post no more than its send queue holds
 		MANY=200
 		case $n in 9 | 10 | 11) MANY=20 ;; esac
 		if [ "$f" = ALL ]; then

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Half-close, close and abort by client and server, with data that nobody has
-# read in neither, one or both directions, with an open and with a closed
-# window: every cell ends as on TCP, no timer has to help, nothing is left.
+# Half-close, close and abort by client and server, with unread data in no, one or both
+# directions, with an open and with a closed window: every cell ends as on TCP, no timer
+# expires, nothing is left.
 #
 # covers: CONN-39 CONN-01 CONN-06 CONN-10 CONN-11 CONN-14 CONN-16 CONN-20 CONN-31
 # timeout: 240

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An abort behind a half close, of the own half, of the peer's, or of both: while data wait that have no
-# place in the network yet. A comes, then nothing is written and nothing said any more, although
-# the peer has room; element and connection are free afterwards, at once when the peer answers.
+# An abort behind a half-close, of the own direction, of the peer's, or of both, while
+# data wait that cannot be posted yet. A is sent, then nothing is written and no CDC is
+# sent any more, although the peer has room; element and connection are freed afterwards,
+# at once when the peer answers.
 #
 # covers: CONN-31
 # module: ours none
@@ -13,7 +14,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# Who closes his half before
+# The directions that are closed before
 ENDS=(none peer own both)
 
 free() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add // 0')" = "$1" ]; }
@@ -58,7 +59,7 @@ client() {
 				mark go.$i
 				await now.$i
 				sleep 200ms
-				# written, but not said; and nothing behind it
+				# written, but not announced; and nothing behind it
 				check untouched off=$end
 				check cdcs 0
 				qp receives 100

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Both sides end the connection at the same moment: close and close, half-close
-# and half-close, reset and close, close with unread data.
+# Both sides end the connection at the same moment: close and close, half-close and
+# half-close, reset and close, close with unread data.
+# An abort may drop what the peer has not read (RFC 7609 4.8.2), and a program that aborts
+# with nothing to wait for may do so before the peer has read a byte: such losses are
+# counted, and nothing else may be missing.
 #
 # An abort may drop what the peer has not read (RFC 7609 4.8.2), and a program
 # that aborts with nothing to wait for may do so before the peer has read a

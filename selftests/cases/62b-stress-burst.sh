@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A third RMB's worth of connections is closed at once by both sides, and at
-# once a new connection moves data both ways: it never has to wait for what the
-# others left in the send queue.
+# As many connections as a third RMB holds are closed at once by both sides, and at the
+# same time a new connection moves data both ways: it never waits for what the others left
+# in the send queue.
 #
 # covers: CONN-18
 # timeout: 180

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Data and the end right behind them, while the reader asks again and again: the
-# end is never seen before the data. It takes a kernel whose workers preempt the
-# reader for this to go wrong.
+# Data and the end right behind them, while the reader polls: the end is never seen before
+# the data. A failure needs a kernel whose workers preempt the reader.
 #
 # timeout: 60
 # lanes: qemu

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Threads that use one socket for different things: connect() against shutdown()
-# and connect(AF_UNSPEC), on former listeners and in the midst of negotiations.
-# A listener that somebody else ends looks as on TCP, and SO_RCVLOWAT wakes.
+# Races of threads on one socket: connect() against shutdown() and connect(AF_UNSPEC), on
+# former listeners and in handshakes. A listener that tcp_abort() ends looks as on TCP,
+# and a lower SO_RCVLOWAT wakes poll().
 #
 # covers: CONN-38 MISC-20
 # timeout: 180
@@ -19,7 +19,7 @@ server() {
 	await over 150
 }
 
-# killed FAMILY: what a listener says that tcp_abort() ended
+# killed FAMILY: the results of calls on a listener that tcp_abort() has ended
 killed() {
 	"$PROG/sockcmd" socket:"$1" listen:5001 mark:"$1" pollfor:IN:8000=any poll:0=any soerror=any soerror=any \
 		slot:1 accept:0=any slot:0 poll:0=any close > "$CASEDIR/killed.$1" 2>&1 &

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# 20,000 connections, one after the other in eight threads, and no memory is
-# lost on the way.
+# 20,000 connections, one after the other in eight threads, and no memory is leaked.
 #
 # covers: MISC-20
 # timeout: 300

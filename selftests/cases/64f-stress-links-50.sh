@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 #
 # 50 clients, each with a network namespace and an RNIC of its own, make their first
-# contact at the same time, while a server's RNIC is lost and returns again and again: links
-# are added and deleted under load, and both ends have RMBs to tell of. Nothing stands
-# still, both ends have the same links, and in the end no group is left (RFC 7609 3.5.5.3).
+# contact at the same time, while a server's RNIC is lost and returns again and again:
+# links are added and deleted under load, and both ends have RMBs to announce. No
+# connection stalls, both ends have the same links, and in the end no group is left (RFC
+# 7609 3.5.5.3).
 #
 # nics: 2/1
 # timeout: 240

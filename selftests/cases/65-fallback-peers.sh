@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Whoever does not want SMC-R gets plain TCP, and neither the application nor
-# the wire shows anything else: plain TCP peers on either side, the option
-# stripped on its way, the module switched off, SYN cookies, Fast Open, no RDMA
-# device on the other side, a router in between or no common subnet, where the option does not go.
-# The options are read from the packets by tcpdump in the guest.
+# Without SMC-R at both ends there is plain TCP, and neither the application nor the wire
+# shows anything else: plain TCP peers on either side, the option stripped on its way, the
+# module switched off, SYN cookies, Fast Open, no RDMA device on the other side, a router
+# in between or no common subnet, where the option is not sent. The options are read from
+# the packets by tcpdump in the guest.
 #
 # covers: T-01 T-02 T-03 T-04 T-06 T-07 T-08 T-12 T-14 T-15 T-16 MISC-07 MISC-22
 # timeout: 120
@@ -68,7 +68,7 @@ server() {
 	echo 2 > /proc/sys/net/ipv4/tcp_syncookies
 	n=$(smc_sum server-first-contacts server-reuses server-fallbacks)
 	srv cookies 5008 smc
-	# either it is remembered, or it is not advertised
+	# either the option is remembered, or it is not sent
 	eq "cookies: one way or the other" "$(($(smc_sum server-first-contacts server-reuses server-fallbacks) - n))" 1
 	echo "$cookies" > /proc/sys/net/ipv4/tcp_syncookies
 	smc_reset
@@ -84,7 +84,7 @@ server() {
 	mark up.filtered
 	await filtered
 	nft delete table ip filt
-	# no RDMA device here: the client cannot know
+	# no RDMA device here, which the client cannot see
 	rnic_delete 0
 	srv no-device 5012 smc; tcp_was no-device 1
 	rnic_add 0
@@ -146,8 +146,8 @@ client() {
 	cat "$CASEDIR/tfo.txt"
 	check "Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo.txt"
 	eq "Fast Open: SYNs with the option" "$(with tfo "$SYN")" 0
-	# a client that does offer SMC-R: who takes data in SYNs does not answer so,
-	# or the first bytes of the stream would be taken for CLC
+	# a client that offers SMC-R: a listener that accepts data in SYNs does not answer
+	# the option, or the first bytes of the stream would be taken for CLC
 	watch tfo-listener 10008
 	"$PROG/sockapi" client smc "$PEER" 9101 4 > "$CASEDIR/tfo-listener.txt" <<-'E'
 		== a listener with Fast Open

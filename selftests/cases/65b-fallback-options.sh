@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Socket options of a connection whose SMC-R negotiation was declined: those of TCP.
+# Socket options of a connection whose SMC-R handshake was declined: those of TCP.
 #
 # covers: CLC-64
 # timeout: 180

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# poll() of a connection whose SMC-R negotiation was declined: those of TCP.
+# poll() of a connection whose SMC-R handshake was declined: as on TCP.
 #
 # covers: CLC-64
 # timeout: 180

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A listener outlives its RDMA device: without one it takes connections over TCP and
-# no longer answers that it can do SMC-R; with the first connection after the device
-# is back, it does. Likewise when the device fails and recovers (simulated RNICs only).
+# A listener outlives its RDMA device. Without one it accepts connections over TCP and no
+# longer answers the option; from the first connection after the return of the device on,
+# it does. Likewise when the device fails and recovers (simulated RNICs only).
 #
 # covers: T-15
 # timeout: 60
@@ -17,7 +17,7 @@ X=$PROG/xfer
 STEPS="gone without back again"
 [ "$FABRIC" != sim ] || STEPS="$STEPS failed failed-still recovered"
 
-# fatal EVENT: what the device reports with the next look at its port
+# fatal EVENT: the event that the device reports when its port is queried next
 fatal() {
 	echo "1 $1" > "/sys/kernel/debug/rnicsim/$(rnic 0)/fault/query_port"
 	rdma link show "$(rnic 0)/1" > /dev/null

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Sending and receiving over a connection whose SMC-R negotiation was declined is TCP's, in time, too: the last segment of
-# a file that is shorter than sendfile() was asked for is not held back.
+# Sending and receiving over a connection whose SMC-R handshake was declined is as on TCP,
+# in time, too: the last segment of a file that is shorter than sendfile() was asked for
+# is not held back.
 #
 # timeout: 180
 # lanes: uml qemu

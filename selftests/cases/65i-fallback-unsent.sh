@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# TCP_USER_TIMEOUT and TCP_NOTSENT_LOWAT of connections whose SMC-R negotiation was declined.
+# TCP_USER_TIMEOUT and TCP_NOTSENT_LOWAT of connections whose SMC-R handshake was declined.
 #
 # timeout: 180
 # lanes: uml qemu

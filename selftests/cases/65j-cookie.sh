@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# SO_COOKIE is by what ss and BPF programs know the TCP connection, and SO_INCOMING_CPU
-# is its last one: over TCP, SMC-R and in fallback.
+# SO_COOKIE is the cookie of the TCP connection in ss and BPF programs, and
+# SO_INCOMING_CPU is that connection's last CPU: over TCP, SMC-R and in fallback.
 #
 # timeout: 60
 # lanes: uml qemu

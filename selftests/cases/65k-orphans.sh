@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What a peer takes of a connection that the application has closed has to be worth
-# it: an eighth of its element in each T_CLOSE, else the connection is aborted as if
-# nothing had been taken. Of more such connections than max_orphans the oldest one is
-# aborted at once, and the others get everything to the peer.
+# A peer has to read an eighth of its element in each T_CLOSE from a connection that the
+# application has closed, else the connection is aborted as if nothing had been read. With
+# more such connections than max_orphans the oldest one is aborted at once, and the others
+# deliver everything.
 #
 # covers: SEC-13
 # timeout: 60

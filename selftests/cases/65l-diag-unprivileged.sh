@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Without CAP_NET_ADMIN a dump shows links, RMBs and connections, but not what a local
-# user with a queue pair of his own would need to forge packets of them.
+# user with a queue pair would need to forge packets of them.
 #
 # timeout: 30
 # tags: diag

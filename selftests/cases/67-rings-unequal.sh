@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Elements and send buffers of different sizes on both sides, all chunk sizes,
-# both directions at once. What fits before anything is read is the peer's element and the send buffer, also if
-# only that has a size that was asked for.
+# Elements and send buffers of different sizes on both sides, all chunk sizes, both
+# directions at once. Before anything is read a connection takes as much as the peer's
+# element and the send buffer hold, also if only the send buffer has a requested size.
 #
 # covers: CDC-49 CDC-50 RMB-08 MISC-04 CDC-18
 # timeout: 150

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A writer that asks poll() before each send gets the whole send buffer, as one
-# that blocks does, sleeps no oftener, and its bytes arrive.
+# A writer that calls poll() before each send gets the whole send buffer, as one that
+# blocks does, sleeps no more often, and its bytes arrive.
 #
 # covers: CDC-21
 # timeout: 60
@@ -45,7 +45,7 @@ client() {
 	check "blocking" into blocking "$PROG/xfer" client "$PEER" 5001 send=64m wchunk=16k || :
 	await up2
 	check "poll() first" into polling "$PROG/xfer" client "$PEER" 5001 send=64m wchunk=16k poll=1 || :
-	# With a small buffer it were each of the 4,096 sends. Blocking: some 300.
+	# With a small buffer it would be each of the 4,096 sends. Blocking: some 300.
 	check "not once per send: $(sleeps polling) sleeps, blocking $(sleeps blocking)" \
 		test "$(sleeps polling)" -le $((2 * $(sleeps blocking) + 100)) || :
 	echo "blocking $(rate blocking) MB/s, poll() first $(rate polling) MB/s"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# At thirty random moments of a connection's life, from the handshake to bulk
-# data in both directions, one side's process is killed; the other side learns
-# of it in time and nothing is left.
+# At thirty random moments of a connection's life, from the handshake to bulk data in both
+# directions, one side's process is killed; the other side gets an error or the end in
+# time, and nothing is left.
 #
 # covers: CONN-37 CONN-27 CONN-38 MISC-20
 # timeout: 240

@@ -35,8 +35,8 @@ knobs() {
 		net.ipv4.tcp_orphan_retries=1 net.ipv4.tcp_keepalive_probes=2 net.ipv4.tcp_keepalive_intvl=1
 }
 
-# deaf PACKETS: nothing is heard after so many. Who is deaf to ARP as well has
-# the peer's address by heart.
+# deaf PACKETS: nothing is received after so many. ARP is lost, too, so the peer's address
+# is set before.
 deaf() {
 	ip neigh replace "$PEER" lladdr "$(cat "$CASEDIR/mac.$PEER_ID")" dev eth0 nud permanent
 	tc qdisc add dev eth0 clsact
@@ -51,7 +51,7 @@ deaf() {
 		}
 	EOF
 }
-# packets that were not heard
+# number of packets that were lost so
 unheard() { nft list chain inet silence in | grep -o 'packets [0-9]* bytes' | cut -d' ' -f2; }
 
 cut_off() {
@@ -159,8 +159,8 @@ point() {
 	healthy "$i"
 }
 
-# The peer is back. What it still knows of the old link group may cost one
-# connection its RDMA (out of sync, RFC 7609 3.5.1.2), not two.
+# The peer is back. An old link group that it still has may cost one connection its RDMA
+# (out of sync, RFC 7609 3.5.1.2), not two.
 healthy() {
 	local i=$1 pid
 	smc_reset

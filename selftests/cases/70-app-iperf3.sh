@@ -11,7 +11,7 @@
 # shellcheck source=selftests/prog/apps.sh
 . "$PROG/apps.sh"
 RUNS=(" " "-P 4" "-R" "--bidir" "-N -l 1000" "-6")
-# nobody waits for a second in virtual time, but it is full
+# a second costs no waiting in virtual time, but it is full of work
 [ "$FABRIC" = sim ] && MUCH="-n 8M" || MUCH="-t 1"
 # a control connection for each, and the streams
 CONNS=$((6 + 1 + 4 + 1 + 2 + 1 + 1))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Every fault of the simulated RNIC, on either side, in a second connection joins a link group.
+# Every fault of the simulated RNIC, on either side, while a second connection joins a
+# link group.
 #
 # timeout: 36000
 # tags: sweep

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A hundred times (six in the debug lane): load, traffic, rmmod while it runs.
-# rmmod of a module in use is refused and disturbs nobody. Then one side's
-# program is killed and its module unloaded at once, while the other side still
-# sends: that one sees an end, and unloads as well. A client that asks for the
-# end of the group stays until the server has answered (LG-41): nobody has to
-# wait for the ACK timeout of a queue pair whose peer has gone.
+# A hundred times (six in the debug lane): load, traffic, rmmod while it runs. rmmod of a
+# module in use is refused without an effect. Then one side's program is killed and its
+# module unloaded at once, while the other side still sends: that side gets an error or
+# the end, and unloads as well. A client that asks for the end of the group stays until
+# the server has answered (LG-41), so that neither side waits for the ACK timeout of a
+# queue pair whose peer is gone.
 #
 # covers: MISC-20
 # module: none

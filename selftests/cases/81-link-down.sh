@@ -19,15 +19,15 @@
 WHAT="address rdma-client rdma-server"
 [ "$LANE" = uml ] || WHAT="down $WHAT"
 
-# A side that waits for the other one's window has nothing under way, and learns
-# from TEST LINK only.
+# A side that waits for the other one's window has nothing pending, and notices a loss by
+# TEST LINK only.
 knobs() {
 	fast t_testlink=2000 t_llc=1000
 }
 
-# A side that lost its address cannot tell the other one that the group has ended.
-# As long as that one believes in it, it offers it to new connections, which are
-# declined as out of sync and rightly TCP (RFC 7609 C.4).
+# A side that lost its address cannot notify the other one of the group's end. As long as
+# the other one has the group it offers it to new connections, which are rightly declined
+# as out of sync and are TCP (RFC 7609 C.4).
 no_group() { [ "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | length')" = 0 ]; }
 
 # under_load NAME PID: it has to end by itself

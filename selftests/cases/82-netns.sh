@@ -64,5 +64,5 @@ client() {
 		kill -KILL "$a" "$b"
 		check "and end with their programs" poll 5 both_gone "$a" "$b"
 	done
-	# this module's part of a namespace is freed with it: rmmod and kmemleak say
+	# this module's part of a namespace is freed with it, as rmmod and kmemleak show
 }

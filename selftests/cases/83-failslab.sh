@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Memory runs out at every two-hundredth, fiftieth, tenth allocation that the
-# module makes or causes below it, in system calls, work items and interrupts,
-# at the client, the server and both: whatever fails says so, nothing hangs, no
-# byte is wrong, and afterwards everything works as before.
+# Memory runs out at every two-hundredth, fiftieth, tenth allocation that the module makes
+# or causes below it, in system calls, work items and interrupts, at the client, the
+# server and both: each failure is returned as an error, nothing hangs, no byte is wrong,
+# and afterwards everything works as before.
 #
 # covers: MISC-20
 # timeout: 150
@@ -57,7 +57,8 @@ ROUNDS=({client,server,both}.{200,50,10})
 # mine ROUND: this side's allocations fail in it
 mine() { [ "${1%.*}" = "$ROLE" ] || [ "${1%.*}" = both ]; }
 
-# round_begins ROUND. In the simulation both sides' module is one, and who begins last does not undo what the other has set.
+# round_begins ROUND. In the simulation both sides have one module, and the side that
+# begins last does not undo what the other has set.
 round_begins() {
 	if mine "$1"; then fails "${1#*.}"; elif [ "$FABRIC" != sim ]; then fails 0; fi
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Three hundred threads hang in recv(), in a page fault that is never answered,
-# while the peer aborts half of their connections: other connections of the same
-# group go on and end, new ones come and go in both directions, and a link group
-# without connections ends by itself. Theirs ends on order, with the other half.
-# When the threads are killed everything is released.
+# Three hundred threads hang in recv(), in a page fault that is never answered, while the
+# peer aborts half of their connections: other connections of the same group go on and
+# end, new ones are made and closed in both directions, and a link group without
+# connections ends by itself. The threads' own group ends when it is deleted, with the
+# other half. When the threads are killed everything is released.
 #
 # covers: LG-39
 # timeout: 100
@@ -43,7 +43,7 @@ server() {
 	check "every connection is released" eventually 30 smc_idle
 }
 
-# The connections and groups that are gone, since
+# freed COUNTER N: are so many connections or groups freed?
 freed() { [ "$(smc_sum "$1")" -ge "$2" ]; }
 groups() { "$SMCCTL" -j linkgroup | jq "[.. | objects | .\"lgr-id\"? // empty] | unique | $1"; }
 no_group() { [ "$(groups length)" = 0 ]; }

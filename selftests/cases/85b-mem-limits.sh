@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 #
 # RMBs and other buffers are bounded in bytes, for a namespace and for the host:
-# connections beyond that are declined for this reason and run over TCP, those
-# that there are go on, and when the limit is raised there is SMC-R again. Root
-# in a further namespace can lower the limits of what all share, not raise them.
-# smcctl shows what is in use, of the namespace and, in the initial one, of all.
+# connections beyond that are declined for this reason and run over TCP, existing ones go
+# on, and when the limit is raised there is SMC-R again. Root in a further namespace can
+# lower the limits that all share, not raise them. smcctl shows what is in use, of the
+# namespace and, in the initial one, of all.
 #
 # covers: SEC-13
 # timeout: 60
@@ -30,7 +30,7 @@ limited() {
 	for ((i = 1; i <= N; i++)); do calls+=("slot:$i" send:50000 recv:50000 recv:1=eof close); done
 	calls+=(slot:20 recv:1=eof close)
 	smc_reset
-	most=$(sys "${show[$knob]}")	# nothing is taken away from who has it
+	most=$(sys "${show[$knob]}")	# existing buffers are not taken away
 	[ "$most" -gt $((600 * 1024)) ] || most=$((600 * 1024))
 	echo 600 > "$KNOBS/$knob"
 	refused=$(smc_sum memory-refused) why=$(smc_sum mem-limit)

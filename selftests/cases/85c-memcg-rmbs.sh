@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# RMBs are charged to the memory cgroup of the socket that asked for them, on
-# both sides, and to no other; with the group they are given back. In a full
-# memory cgroup connections run over TCP for this reason, at once; those of
-# another one, to the same peer and at the same time, get their RMBs and wait
-# for nobody, nor for one that is throttled (memory.high).
+# RMBs are charged to the memory cgroup of the socket that asked for them, on both sides,
+# and to no other; they are uncharged when the group ends. In a full memory cgroup
+# connections run over TCP for this reason, at once; those of another one, to the same
+# peer and at the same time, get their RMBs and wait neither for it nor for one that is
+# throttled (memory.high).
 #
 # covers: SEC-14
 # timeout: 90
@@ -105,7 +105,7 @@ client() {
 	check "client" wait "${pids[0]}"
 
 	await ready2
-	# what TCP needs is reserved: for want of it the kernel would look for victims
+	# TCP's memory is reserved, or the kernel would look for processes to kill
 	dials full 5001 set:RESERVE_MEM:65536
 	pids=("$BG")
 	fill full

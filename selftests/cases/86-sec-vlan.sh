@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# VLANs: a group is in the VLAN of its connections, and in no other, although
-# peer and RNIC are the same; RoCE frames carry its tag. IPv4 and IPv6 of one
-# VLAN share a group. A host that leaves the VLAN has no group in it any more and
-# gets none. What smcctl says of the groups is the same on both hosts.
+# VLANs: a group is in the VLAN of its connections, and in no other, although peer and
+# RNIC are the same; RoCE frames carry its tag. IPv4 and IPv6 of one VLAN share a group. A
+# host that leaves the VLAN has no group in it any more and gets none. smcctl shows the
+# same groups on both hosts.
 #
 # covers: SEC-01 LG-16 MISC-15
 # timeout: 60
@@ -65,7 +65,7 @@ clt() {
 
 server() {
 	modprobe 8021q || skip "no VLANs"
-	# a peer that is gone is noticed by asking
+	# a peer that is gone is noticed by TEST LINK
 	fast t_testlink=1500 t_llc=1000
 	vlan 10
 	vlan 20

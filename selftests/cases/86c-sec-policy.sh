@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The off switch of a service: a port in excluded_ports stays on TCP, whichever
-# side excludes it, over IPv4 and IPv6, in this namespace only. What uses SMC-R
-# already goes on.
+# The off switch of a service: a port in excluded_ports stays on TCP, whichever side
+# excludes it, over IPv4 and IPv6, in this namespace only. Existing SMC-R connections go
+# on.
 #
 # covers: SEC-04
 # timeout: 60
@@ -46,7 +46,7 @@ server() {
 	smc_serve there 5003; tcp_was there 1
 	eq "other namespaces are not concerned" "$(unshare -n cat $KNOB)" ""
 	check "the reason is named" test "$(counter policy)" -ge 3
-	# a listener from before: the first to come may get an offer, and a Decline
+	# a listener from before: its first connection may get the option, and a Decline
 	app_bg limit:60 socket listen:5004 mark:up4 accept:0 recv:5 send:5 recv:1=eof close
 	await up4
 	echo 5004 > $KNOB

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Connections that an IPsec policy applies to opt out of SMC-R: no option on the
-# wire, or a Decline that says why, and everything in ESP. Others of the same
-# peers, over the group that is there, do not. Transport mode; IPv4 and IPv6;
-# policies of both hosts, of the server alone, and of one socket.
+# Connections to which an IPsec policy applies do not use SMC-R: no option on the wire, or
+# a Decline with that reason, and all packets in ESP. Other connections of the same peers
+# use the existing group. Transport mode; IPv4 and IPv6; policies of both hosts, of the
+# server alone, and of one socket.
 #
 # covers: SEC-05
 # timeout: 60
@@ -46,8 +46,7 @@ clt() {
 	check "$1: client" "$PROG/xfer" client "$3" "$2" send=30k recv=50k
 	watched
 }
-# protected NAME: all in ESP. RoCE that is not data: the group is asked whether it
-# still lives.
+# protected NAME: all in ESP. RoCE without data may be TEST LINK of the group.
 protected() {
 	check "$1: ESP on the wire ($(n_of "$1" esp) packets)" test "$(n_of "$1" esp)" -gt 5
 	eq "$1: nothing of TCP in the clear" "$(n_of "$1" tcp)" 0
@@ -68,8 +67,8 @@ server() {
 	smc_serve both 5001; tcp_was both 1
 	smc_serve six 5001; tcp_was six 1
 	smc_serve beside 5002; smc_was beside 1 1
-	# the server protects what it sends, but takes what it gets; the client
-	# knows the keys only
+	# the server protects what it sends, but accepts what it gets; the client has the
+	# keys only
 	policy out "$ME" "$PEER" required proto tcp sport 5003
 	smc_serve server 5003; tcp_was server 1
 	check "server: the reason is named" test "$(counter ipsec)" -ge 1

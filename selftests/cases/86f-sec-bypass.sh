@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What works inside of TCP's data path, and would pass SMC-R by, is refused on
-# AF_SMC sockets in every state, and nothing has changed afterwards: TLS and
-# others by TCP_ULP, TCP_REPAIR, zero-copy receive and send, sockmap. On TCP
-# sockets of the same kernel it is there.
+# Features that work inside of TCP's data path, and would bypass SMC-R, are refused on
+# AF_SMC sockets in every state, without any effect: TLS and others by TCP_ULP,
+# TCP_REPAIR, zero-copy receive and send, sockmap. On TCP sockets of the same kernel they
+# work.
 #
 # covers: SEC-07
 # timeout: 60
@@ -33,7 +33,7 @@ client() {
 	app "over SMC-R" socket "${NO[@]}" "connect:$PEER:5000" "${NO[@]}" send:5000 "${NO[@]}" recv:5000 send:5000 \
 		"${NO[@]}" shut:wr "${NO[@]}" recv:1=eof close
 	app "the listener's fallback" socket:tcp "connect:$PEER:5000" send:5000 recv:5000 send:5000 shut:wr recv:1=eof close
-	# the same calls are known to TCP
+	# TCP sockets accept the same calls
 	app "on TCP" slot:0 socket:tcp listen:5009 slot:1 socket:tcp "connect:$ME:5009" slot:2 accept:0 \
 		zcsend zcrecv ulp:tls 'sockmap=EINVAL|EBUSY|nomap' slot:1 'sockmap=ok|nomap' repair
 	# and the client's own fallback

@@ -88,7 +88,8 @@ host() {
 		    flips = [sum((a ^ b) >> i & 1 for a, b in zip(values, values[1:])) for i in range(bits)]
 		    told(all(fair(f, n - 1) for f in flips), f"{name}: each bit changes every other time ({min(flips)} to {max(flips)})")
 
-		# TCP says some of them twice: ports, sequence number and all that follows are equal then
+		# TCP sends some of them twice: ports, sequence number and all that
+		# follows are equal then
 		clc = {}
 		for line in open(sys.argv[1]):
 		    at = max(line.find("e2d4c3d9020044"), line.find("e2d4c3d9030044"))

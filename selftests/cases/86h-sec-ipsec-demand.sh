@@ -66,7 +66,7 @@ client() {
 		ip xfrm policy add dir out src "$ME" dst "$PEER" proto tcp dport $p \
 			tmpl src "$ME" dst "$PEER" proto esp reqid 1 mode transport level required
 	done
-	# somebody who would negotiate
+	# a program that would negotiate keys
 	bg ip xfrm monitor acquire
 	hears() { awk '$2 == 6 && $4 != "00000000" { n++ } END { exit !n }' /proc/net/netlink; }
 	poll 10 hears || fail "nobody would negotiate"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The TCP socket below an AF_SMC socket belongs to whoever has the AF_SMC
-# socket: packet filters match its user, routing rules as well, and ss, lsof and
-# fuser name the process. Listener, accepted socket and client; over TCP, over
-# SMC-R and in fallback, with the same result. And connections that end in all
-# ways while a filter looks at their owners: nobody sees a file that is gone.
+# The TCP socket below an AF_SMC socket belongs to the owner of the AF_SMC socket: packet
+# filters match its user, routing rules as well, and ss, lsof and fuser show the process.
+# Listener, accepted socket and client; over TCP, over SMC-R and in fallback, with the
+# same result. And connections end in all ways while a filter looks at their owners: it
+# sees no file that is gone.
 #
 # covers: SEC-14
 # timeout: 60
@@ -14,7 +14,7 @@
 . "$PROG/smc.sh"
 
 ME_UID=1234
-# for a user who may not look into the case's folder
+# for a user without access to the case's folder
 D=/tmp/owner
 
 prepare() {
@@ -47,7 +47,7 @@ packets() {
 		.expr[].counter?.packets | numbers] | add"
 }
 
-# owned DESC PID STATE FILTER: ss, lsof and fuser say whose it is
+# owned DESC PID STATE FILTER: ss, lsof and fuser show this owner
 owned() {
 	local desc=$1 pid=$2 line port
 	line=$(ss -Htenp state "$3" "$4")

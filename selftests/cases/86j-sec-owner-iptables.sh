@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# "iptables -m owner" knows the user of an AF_SMC socket as it knows that of a TCP
-# socket: who may not send gets nothing out, and who alone may send can connect,
-# exchange data and close. Security modules see the socket of accept() made
-# after its listener.
+# "iptables -m owner" matches the user of an AF_SMC socket as that of a TCP socket: a user
+# that may not send gets nothing out, and the only user that may send can connect,
+# exchange data and close. Security modules get the socket of accept() as a clone of its
+# listener.
 #
 # covers: SEC-14
 # timeout: 60

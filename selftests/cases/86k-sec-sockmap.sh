@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A BPF sockops program puts passive connections into a sockmap, from which others
-# could redirect their data, before the listener gets them: they run over TCP for
-# this reason, and all their data arrive, also when the program and its map go while
-# one lives. Without them there is SMC-R again.
+# A BPF sockops program puts passive connections into a sockmap, from which others could
+# redirect their data, before the listener gets them: they run over TCP for this reason,
+# and all their data arrive, also when the program and its map are removed while a
+# connection lives. Without them there is SMC-R again.
 #
 # covers: T-14
 # timeout: 60

@@ -17,8 +17,8 @@
 BULK=6m
 [ "$KERNEL" = um ] || BULK=1500k
 
-# lossy N: N of 1000 packets, from now on. Behind the udp header nothing knows
-# of it: for RoCE the packet was lost on the way.
+# lossy N: N of 1000 packets, from now on. They are dropped behind the UDP header: for
+# RoCE they are lost on the way.
 lossy() {
 	nft "add table inet loss; flush table inet loss
 		add chain inet loss c { type filter hook input priority 0; policy accept; }
@@ -60,7 +60,8 @@ all() {
 		echo "$p of 1000: $(lost) lost"
 		n=$((n + $(lost)))
 	done
-	# Ten of 1000 lose seven packets or more on the average, 100 of 1000 one or two: none of all is never.
+	# Ten of 1000 lose seven packets or more on the average, 100 of 1000 one or two:
+	# that none is lost does not happen.
 	check "packets were lost ($n)" test "$n" -gt 0
 	smc_was "all of them" 17 17
 	eq "links that failed" "$(counter link-down)" 0

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What an administrator has to know is in the kernel log, with what is needed to
-# find the other host and the object: Declines sent and received, negative
-# answers about RKeys, damaged eye catchers, failed links. And a peer cannot fill
-# the log.
+# Events that an administrator needs are in the kernel log, with what is needed to find
+# the other host and the object: Declines sent and received, negative answers about RKeys,
+# damaged eye catchers, failed links. A peer cannot fill the log.
 #
 # covers: MISC-14
 # module: ours ours

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Every timer runs out once: what happens then, and the counter of that one moves and
-# no other's. All of them can be tuned, in their bounds, and the tools show both. Of
-# those in part B.5 of the catalogue T_CLIENT_CONFIRM is t_llc_first, T_CLIENT_LINK_RETRY
-# t_link_retry (38f has it at a client), T_KEEPALIVE the socket's (35b, 35c), T_TCP_KA_MIN
-# keepalive_floor, which is no timer. There is nothing to wait for that T_COALESCE (sends
-# are not held back) and T_CURSOR_STALE (R is answered at once) would be for, nor is
-# a link deleted because it is unused (T_LINK_IDLE, off by default there).
+# Every timer expires once: its effect comes, and its counter moves and no other. All of
+# them can be set, in their bounds, and the tools show both. Of those in part B.5 of the
+# catalogue T_CLIENT_CONFIRM is t_llc_first, T_CLIENT_LINK_RETRY t_link_retry (38f has it
+# at a client), T_KEEPALIVE the socket's (35b, 35c), T_TCP_KA_MIN keepalive_floor, which
+# is no timer. T_COALESCE (sends are not held back) and T_CURSOR_STALE (R is answered at
+# once) would have nothing to wait for, and a link is not deleted because it is unused
+# (T_LINK_IDLE, off by default there).
 #
 # covers: CLC-13 LG-27 LLC-11 MISC-19
 # module: ours none

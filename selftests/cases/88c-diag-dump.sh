@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A dump of very many sockets shows each that is there all the time exactly
-# once, whatever others come and go meanwhile, and says when some did. What a
-# socket costs does not grow with the number of those shown before it.
+# A dump of very many sockets shows each that exists all the time exactly once, whatever
+# others are made and closed meanwhile, and is flagged as interrupted if some were. The
+# cost of a socket does not grow with the number of those shown before it.
 #
 # timeout: 120
 # memory: 2048

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# smcctl monitor on both hosts: the events of a first contact, of the end of an
-# idle group, of a link whose peer has gone silent, of a removed device and of
-# DELETE LINK by the operator, in order and with their reasons. Another namespace
-# hears of none. Who does not read loses some, is told so, and sees what there is.
+# smcctl monitor on both hosts: the events of a first contact, of the end of an idle
+# group, of a link whose peer has gone silent, of a removed device and of DELETE LINK by
+# the operator, in order and with their reasons. Another namespace gets none of them. A
+# monitor that does not read loses some, reports that, and shows the objects that exist
+# then.
 #
 # covers: MISC-14
 # timeout: 120
@@ -25,13 +26,14 @@ events() {
 	tail -n "+$((${2:-0} + 1))" "$1" | jq -r 'select(.event != "state") | .event + if ."reason-name" then ":" + ."reason-name" else "" end' | paste -sd' '
 }
 length() { wc -l < "$1"; }
-# told KIND: since the last time. No fork: it is asked in loops.
+# told KIND: has such an event come since the last time? No fork, because loops call it.
 told() {
 	local lines
 	mapfile -t -s "$_from" lines < "$_mine"
 	[[ "${lines[*]}" == *"\"$1\""* ]]
 }
-# hears WHAT EVENTS: since the last time, up to the end of a link; EVENTS is a pattern
+# hears WHAT EVENTS: the events since the last time, up to the end of a link, match the
+# pattern EVENTS
 hears() {
 	local got
 	poll 20 told link-deleted || :
@@ -86,7 +88,7 @@ all() {
 	fi
 	barrier idle
 
-	# --- the client falls silent: neither hears the other any more
+	# --- the client falls silent: neither host receives anything any more
 	fast t_testlink=500 t_llc=500
 	talk 5001
 	[ "$ROLE" = server ] || rdma_cut

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # smcctl link and linkgroup, and the log, of a group with an asymmetric link: the client
-# has one card. Who is lost when that is, is said.
+# has one card. They show that the group is not redundant, and later the lost link with
+# the connections that have moved.
 #
 # covers: LG-21 LG-53
 # nics: 2/1

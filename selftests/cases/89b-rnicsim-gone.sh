@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The server's device goes while its first contact is under way: plain TCP, and a
-# Decline that says why. Its link group ends for a reason that has no code on
-# the wire.
+# The server's device is removed while its first contact is under way: plain TCP, and a
+# Decline with that reason. The link group ends for a reason that has no code on the wire.
 #
 # covers: CLC-54
 # timeout: 60
@@ -20,7 +19,7 @@ server() {
 	check "server over TCP" wait "$BG"
 	eq "fallback" "$(counter server-fallbacks)" 1
 	eq "declined because the device has gone" "$(counter device-gone)" 1
-	# its name is in use until all who had it have let go
+	# its name is in use until the last reference is dropped
 	poll 5 rnic_add 0
 }
 

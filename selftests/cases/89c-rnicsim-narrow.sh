@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Adapters that can no more than smcr asks for: no inline data (so that messages have
-# buffers of their own), three SGEs, eight pages in a registration (so that an RMB has 32 KiB).
-# Data of many sizes are carried by RDMA all the same. One that can register less than
-# the smallest element is not used, and the reason is that there is no device.
+# Adapters with no more than smcr requires: no inline data (so that messages have buffers
+# of their own), three SGEs, eight pages in a registration (so that an RMB has 32 KiB).
+# Data of many sizes are carried by RDMA all the same. An adapter that can register less
+# than the smallest element is not used, and the reason is that there is no device.
 #
 # timeout: 60
 # tags: rmb

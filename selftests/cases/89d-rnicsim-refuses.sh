@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An adapter refuses one thing of a first contact, whichever, on either side: the data
-# are carried all the same, by TCP or, where less will do (inline data, memory of an RMB),
-# by RDMA; nothing stays behind, and the next connection is over SMC-R. Everything that
-# was set did happen.
+# An adapter fails one operation of a first contact, each in turn, on either side: the
+# data are carried all the same, by TCP or, where less is enough (inline data, memory of
+# an RMB), by RDMA. Nothing is left behind, and the next connection is over SMC-R. Every
+# fault that was set has happened.
 #
 # timeout: 120
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
 
-# point, when: what is refused; who uses SMC-R all the same has a plus
+# point:when of the fault; with a plus if SMC-R is used all the same
 STEPS='alloc_pd:1 create_cq:1 create_qp:1+ create_qp:1x2 to_init:1 to_rtr:1 to_rts:1 alloc_mr:1+ alloc_mr:1x30 map_mr:1+ map_mr:1x30 reg_mr:1 post_recv:1'
 FAULT=/sys/kernel/debug/rnicsim/$(rnic 0)/fault
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An adapter does not say what its port can while the module looks at it for the
-# first time: connections use SMC-R all the same.
+# An adapter's query of its port fails when the module looks at it for the first time:
+# connections use SMC-R all the same.
 #
 # module: none none
 # timeout: 60

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An adapter fails under a connection whose data are on their way: a receive
-# or a send cannot be posted, a completion is an error or comes twice, the device reports itself or its
-# port as failed, an RMB more is not registered, what is left on a queue pair that ends is not flushed. The
-# connections of the link group end with an error, their data so far are right, the log
-# names the link's failure, and nothing stays behind. What comes next uses SMC-R again as soon as
-# the device says that its port is active, and TCP before.
+# An adapter fails under a connection with data under way: a receive or a send cannot be
+# posted, a completion is an error or comes twice, the device reports itself or its port
+# as failed, a further RMB is not registered, the work requests of a queue pair that ends
+# are not flushed. The connections of the link group end with an error, their data so far
+# are right, the log has the link's failure, and nothing is left behind. The next
+# connections use SMC-R as soon as the device reports its port as active, and TCP before.
 #
 # timeout: 500
 # tags: lgr
@@ -35,7 +35,7 @@ data() {
 	fi
 }
 
-# mend: the device's port is active again, and it says so
+# mend: the device's port is active again, with an event
 mend() {
 	local f
 	for f in "$FAULT"/*; do echo 0 > "$f"; done
@@ -119,7 +119,7 @@ stiff() {
 	again "$what"
 }
 
-# probe POINT: what the server makes for the peer's sake only, to learn whether a second link could be
+# probe POINT: the queue pair that the server creates only in order to offer a second link
 probe() {
 	fast max_links=1
 	barrier "begin-probe-$1"

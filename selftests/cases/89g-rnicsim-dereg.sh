@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# An adapter without a key for all DMA memory: each protection domain has a region of the RDMA
-# core's own, which goes with it. A fault that refuses to deregister regions leaves
-# that one alone, whether the domain goes with its owner or, since another region of it was
-# refused, with the device: nothing is used after it is freed, and the core has nothing
-# to complain of.
+# An adapter without a key for all DMA memory: each protection domain has a region of the
+# RDMA core, which is freed with it. A fault that refuses to deregister regions does not
+# apply to that one, whether the domain is freed by its owner or, after another region of
+# it was refused, with the device: nothing is used after it is freed, and the core reports
+# nothing.
 #
 # timeout: 60
 # tags: rmb
@@ -58,10 +58,10 @@ all() {
 	barrier begin
 	again lkey 0
 	once usual
-	# the next region to go is the domain's own
+	# the next region to be freed is the domain's own
 	[ "$ID" = 1 ] || echo 1 > "$FAULT"
 	again own 0
-	# what smcr gives up then, the debug kernel calls a leak
+	# memory that smcr gives up then is a leak for the debug kernel
 	if [ "$KERNEL" = um ]; then
 		once refused
 		[ "$ID" = 1 ] || check "a region was refused ($(<"$FAULT"))" grep -qv 'fired 0' "$FAULT"

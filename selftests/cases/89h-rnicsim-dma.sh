@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Who unmaps or syncs memory of the simulated RNIC with another size, start or direction
-# than it was mapped with is in the log, where every case would fail; who does it right is not. A region that
-# the device did not deregister takes its mapping along when the device goes, also
-# one that begins inside a page: nothing is said to be still mapped. Not on the debug kernel, which has DMA_API_DEBUG for all of that.
+# Unmapping or syncing memory of the simulated RNIC with another size, start or direction
+# than it was mapped with is logged, which would fail every case; correct use is not. A
+# region that the device did not deregister is unmapped when the device is removed, also
+# one that begins inside a page: nothing is reported as still mapped. Not on the debug
+# kernel, which has DMA_API_DEBUG for all of that.
 #
 # timeout: 60
 # module: none
@@ -15,7 +16,7 @@
 MOD=$TREE/build/mod/$KERNEL/smcr_dma.ko
 gone() { ! rdma link show own0/1; }
 
-# lines: what the device has said of mappings
+# lines: number of the device's reports about mappings
 lines() { dmesg | grep -cE 'rnicsim.*: (.* not mapped|.* still mapped)' || :; }
 
 # wrong WHAT LINES

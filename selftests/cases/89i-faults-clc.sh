@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A host between two puppets does to their CLC messages what it was told: they are
-# lost, come twice, late, changed or cut short, or both connections are reset; and
-# without a fault they, the SYN option, what follows, and the end come through.
+# A relay between two puppets applies faults to their CLC messages: they are lost, come
+# twice, late, changed or cut short, or both connections are reset. Without a fault the
+# messages, the SYN option, all that follows and the end come through.
 #
 # module: none
 # nics: 1/1

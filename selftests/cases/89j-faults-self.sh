@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What can befall a card (prog/nicfaults.sh) does befall it, and no other: of two
-# queue pairs, both puppets', the one over the server's card 0 is cut and the other one
-# works; the port knows of it or does not; and when it is mended a new
-# one works. In the simulation also what can befall a message.
+# Each fault of a card (prog/nicfaults.sh) affects that card, and no other: of two queue
+# pairs of puppets the one over the server's card 0 fails and the other one works; the
+# port changes its state or does not; and after the fault a new queue pair works. In the
+# simulation faults of messages as well.
 #
 # module: none
 # nics: 2/2
@@ -60,7 +60,7 @@ arrives() { ping -qc1 -W1 "$PEER" > /dev/null; }
 
 server_kind() {
 	local name=$1 pids=() other=1
-	# a way between two cards, and another one from the same card
+	# a path between two cards, and another one from the same card
 	[ "$name" != path ] || other=0
 	serve "$name" 0 5000
 	pids+=("$BG")

@@ -3,7 +3,7 @@
 #
 # One of two links falls silent, either one, both ways or one way only, under full load
 # and with connections that are idle, end, abort, wait for their peer's window, have
-# urgent data on their way, or data that nobody has read yet. No application notices.
+# urgent data under way, or unread data. No application notices.
 #
 # covers: FO-01 FO-19 LG-01
 # nics: 2/2
@@ -18,8 +18,8 @@
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 
-# MB of each connection. Where time is real a fast machine has moved less than that before
-# the link is lost, and few connections are left to move.
+# MB of each connection. In real time a fast machine would have transferred 24 MB before
+# the link is lost, and few connections would be left to move.
 LOAD=$((24 / DEAR))
 [ "$KERNEL" != umsmp ] || LOAD=$((144 / DEAR))
 

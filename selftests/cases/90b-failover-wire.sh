@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What is on the wires when one of two links is lost under load: for each direction of
-# each connection, also of idle ones, F comes first on the new link, names a message
-# that was acknowledged and takes no number; WRITEs use that link's keys; nothing of
-# it goes over the old link any more. The link is deleted over the other one.
+# The packets on the wires when one of two links is lost under load: for each direction of
+# each connection, also of idle ones, F comes first on the new link, names a message that
+# was acknowledged and takes no number; WRITEs use that link's keys; nothing of it goes
+# over the old link any more. The link is deleted over the other one.
 #
 # covers: FO-02 FO-07 FO-13 FO-15 CDC-09
 # nics: 2/2
@@ -60,7 +60,7 @@ client() {
 	await idle
 	bg "$PROG/xfer" client "$PEER" 5001 conns=4 par=4 send=1200k recv=1200k wpause=30 rchunk=8k wchunk=8k
 	local load=$BG
-	# all of them are at it, and have been for some time
+	# all connections have carried load for some time
 	check "load on both links" eventually 20 flows 200000
 	mark loaded
 	check "load" wait "$load"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link group of two links, of which one end is a puppet. Onto the module: what F
-# says counts, CDC and WRITEs of a connection come over any link, in any order, and each
-# direction has its own. From the module: when a link fails each connection says F
-# first on the other one, also an idle one, then what may not have arrived, and
-# goes on with the next number. When it is to go orderly, all has arrived before.
+# A link group of two links, with a puppet at one end. Towards the module: F is obeyed,
+# CDCs and WRITEs of a connection come over any link, in any order, and each direction has
+# its own. From the module: when a link fails each connection, also an idle one, sends F
+# first on the other link, then what may not have arrived, and goes on with the next
+# number. When a link is deleted in order, all has arrived before.
 #
 # covers: FO-07 FO-08 FO-15 FO-16 CDC-06 CDC-09 LG-45
 # module: ours none
@@ -70,7 +70,7 @@ client() {
 		tx data len=10
 		rx data len=30
 		check rx_link 1
-		# F of what came, or came long ago; many
+		# many F, with numbers that came just now or long ago
 		link 2
 		$(for ((n = 0; n < 200; n++)); do echo "tx cdc flags=F seq=%seq nowait"; done)
 		tx cdc flags=F seq=%tx_ss
@@ -81,7 +81,7 @@ client() {
 		tx data len=20
 		link 2
 		tx data len=20
-		# F speaks of what is on its way: it comes just after that
+		# F names a message that is under way: it comes just after that
 		link 2
 		let after=%seq
 		tx cdc flags=F seq=+1 skip nowait
@@ -101,7 +101,7 @@ client() {
 		tx cdc flags=A
 		rx rst
 
-		# the module's links fail: it tells that it has moved
+		# the module's links fail: it sends F on the other link
 		$(new 3)
 		$(new 4)
 		$(new 5)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# LLC and failover: connections move although DELETE LINK is lost, so nobody waits for it;
-# CONFIRM RKEY, ADD LINK and DELETE LINK under way on a link that fails are begun again
-# over another one; a link that carries data but no answer to LLC has failed.
+# LLC and failover: connections move although DELETE LINK is lost, because a move does not
+# wait for it; CONFIRM RKEY, ADD LINK and DELETE LINK under way on a link that fails begin
+# again over another one; a link that carries data but no answer to LLC has failed.
 #
 # covers: FO-02 FO-14 FO-21 LLC-56
 # nics: 3/3
@@ -18,7 +18,7 @@
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 
-# open NAME LINKS [N]: eleven (N) idle connections, which say something before the mark cut.NAME,
+# open NAME LINKS [N]: eleven (N) idle connections, which send before the mark cut.NAME,
 # and after it. The next one of a group with two links is on the second
 open() {
 	local n calls=() again=()
@@ -78,7 +78,7 @@ hit() { [ "$ROLE" != "$1" ] || check "$name: $3 was lost" test "$(msg_faults "$2
 rounds() {
 	local before name
 
-	# nobody asks before he moves
+	# a move does not wait for DELETE LINK
 	name="no DELETE LINK"
 	at_once max_links=2 t_llc=15000
 	open "$name" 2
@@ -90,7 +90,7 @@ rounds() {
 	msg_fault 0 delete_link 0
 	mended 1
 
-	# over link 1, which then fails; nobody waits for T_LLC
+	# over link 1, which then fails; T_LLC is not waited for
 	name="CONFIRM RKEY"
 	at_once max_links=2 t_llc=9000 t_testlink=500
 	open "$name" 2
@@ -161,7 +161,7 @@ rounds() {
 	mended 2
 }
 lost() { [ "$(msg_faults "$1" "$2")" -ge 1 ]; }
-# the connection is where it can be
+# the connection is on a link that works
 carried() { [ "$(moved)" -gt "$before" ]; }
 
 server() { rounds; }

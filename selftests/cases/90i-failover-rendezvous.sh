@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link fails while connections are being set up on it. Between Accept and Confirm: who is
-# past the point of no return moves, and says F with 0. Before it: the client declines,
+# A link fails while handshakes use it. Between Accept and Confirm, a side that is past
+# the point of no return moves, and sends F with 0. Before that point the client declines,
 # the connection is TCP, and the group stays as it was. An Accept may name any link that
-# is left. In silence, among many connections at once: none is lost.
+# is left. A silent link, and many connections at once: none is lost.
 #
 # covers: FO-15 FO-23
 # module: ours ours
@@ -38,7 +38,7 @@ server() {
 		first_contact until=add_link
 		add_link 2
 		rx data len=5
-		# it has told that link 1 is lost; the server does not know
+		# the client has reported that link 1 is lost; the server has not deleted it yet
 		conn 2
 		accept
 		rx proposal

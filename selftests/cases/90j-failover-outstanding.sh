@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link whose completions take long to come: nothing is said over the other one before
-# all that was posted has ended, though the peer has told at once that it has failed. And a link that is added under load, again and again in
-# vain: no stream stops meanwhile.
+# A link whose completions come late: nothing is sent over the other link before all
+# posted work requests have completed, although the peer has reported the failure at once.
+# And a link that is added under load, again and again in vain: no stream stops meanwhile.
 #
 # covers: FO-03 LG-29
 # nics: 2/2
@@ -67,7 +67,7 @@ added() {
 		barrier "cut.$i"
 		[ "$ROLE" = client ] || path_cut 1 1
 		check "the second link is lost" eventually 20 more_down "$down"
-		# a try to add it fails on the way, the next one does not
+		# an attempt to add it fails on the way, the next one does not
 		nap 1.2
 		[ "$ROLE" = client ] || path_mend 1 1
 		check "and added" eventually 20 have 2

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A message is lost with its link: data, or one without, as a window update, the end of
-# data, the end of a connection, an abort. The peer, a puppet, is dead on that link
-# when they are sent. Over the other one it hears F with the number of the last message that
-# it has acknowledged, if any, and then in one new message what it has missed. The other
-# way the puppet says everything again that had come, and nothing of that counts.
+# A message is lost with its link: data, or one without, such as a window update, the end
+# of data, the end of a connection, an abort. The peer, a puppet, has its queue pair of
+# that link in error when they are sent. Over the other link it gets F with the number of
+# the last message that it has acknowledged, if any, and then one new message with all
+# that it has missed. In the other direction the puppet repeats everything that had come,
+# without an effect.
 #
 # covers: FO-04 FO-09 FO-10 FO-11 FO-12 FO-25
 # module: ours none
@@ -61,13 +62,13 @@ client() {
 		# nine more, so ten in all
 		conn 1
 		$(for n in {1..9}; do echo "tx data len=10"; done)
-		# who is on a link stays there when another one comes
+		# a connection stays on its link when another link comes
 		conn 1
 		tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0
 		add_link 2
 		on 2 tx llc test_link
 		on 2 rx llc test_link reply=1
-		# a writer that is blocked is told of every byte that was read
+		# to a blocked writer every byte that is read is announced
 		conn 2
 		tx data len=12000 flags=B
 		rx cdc seq=1 cons=5 flags=0
@@ -79,7 +80,8 @@ client() {
 		rx cdc has=F
 		check rx_link 2
 		rx cdc seq=3 cons=12005 flags=0
-		# nothing was acknowledged, or (6) one message with 9000 bytes, of which the adapter had to tell
+		# nothing was acknowledged, or (6) one message with 9000 bytes, whose
+		# completion was signalled
 		conn 3
 		rx cdc has=F seq=0
 		check rx_link 2

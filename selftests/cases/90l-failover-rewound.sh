@@ -53,7 +53,8 @@ client() {
 			tx cdc prod=100
 			tx data len=50
 			rx data len=5
-			# what goes back beside it is no matter; marks at old places are none
+			# other cursors that go back have no effect; marks at old
+			# positions are none
 			tx cdc flags=F seq=-1
 			tx cdc prod=120 flags=B
 			tx cdc prod=140 flags=U

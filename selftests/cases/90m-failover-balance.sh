@@ -23,7 +23,7 @@ N=8
 balanced() { counter conn-balanced; }
 balanced_is() { [ "$(balanced)" = "$1" ]; }
 balance() { check "$ROLE: balance $1" "$SMCCTL" linkgroup balance "${@:2}"; }
-# refused COMMAND...: what it says and how it ends; either is fine
+# refused COMMAND...: its output and its status
 refused() { "$@" 2>&1 || echo "status $?"; }
 begin() {
 	smc_reset
@@ -39,7 +39,7 @@ begin() {
 	says "$1: two links" '[.status, .conns] | tojson' "[\"active\",$((N / 2))] [\"active\",$((N / 2))]"
 	barrier "two.$1"
 }
-# lost NAME CARD: all of the load is on the other link, and that one comes back
+# lost NAME CARD: the link over CARD is lost, so that all load is on the other one, and returns
 lost() {
 	[ "$ROLE" = client ] || path_cut "$2" "$2"
 	check "$ROLE, $1: one link" eventually 20 have 1

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The RNIC of one of two links is pulled, which leaves in order for a second, and the other link's port goes down at once.
-# The first one is active again as long as it works: there is a connection until that second is over, and then none.
+# The RNIC of one of two links is pulled: that link drains for a second. The other link's
+# port goes down at once. The first link is active again as long as it works: there is a
+# connection until that second is over, and then none.
 #
 # covers: FO-24
 # nics: 2/2
@@ -18,7 +19,7 @@
 . "$PROG/links.sh"
 N=4
 
-# pulled HOST: what befalls the cards of HOST, and how long connections live then
+# pulled HOST: faults of HOST's cards, and how long connections live then
 pulled() {
 	local load t
 	smc_reset

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What smcctl linkgroup balance puts on the wire, as a puppet sees it. Four connections are on one link, and a second one
-# has come. Two of them say F over the lighter one, with the number of the last message that came over the old one, and
-# nothing is said or written again: the next message has the next number. The other two stay where they are, and say
-# nothing. What the puppet sends stays where it was.
+# The messages of smcctl linkgroup balance, as a puppet sees them. Four connections are on
+# one link, and a second one has come. Two of them send F over the lighter one, with the
+# number of the last message that came over the old one, and nothing is sent or written
+# again: the next message has the next number. The other two stay where they are, and send
+# nothing. What the puppet sends stays on its link.
 #
 # covers: LG-47
 # module: ours none

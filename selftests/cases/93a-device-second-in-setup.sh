@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The server's second RNIC goes while first contact is at the first link: its device is
-# deleted, or its port goes down. The queue pair that was made for the second link goes
-# with it; the first link is not concerned, the other RNIC is offered then (RFC 7609
+# The server's second RNIC is lost while first contact sets up the first link: its device
+# is deleted, or its port goes down. The queue pair that was created for the second link
+# is freed; the first link is not affected, the other RNIC is offered then (RFC 7609
 # 3.5.1.6, C.8), and data flow.
 #
 # covers: LG-18 FO-23

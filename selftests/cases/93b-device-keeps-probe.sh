@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A server that wants one link offers another one, which the client refuses, with a queue pair for
-# just that; the device refuses to destroy it. What it is attached to is given up and not freed, and the
-# group ends as usual, as do others. In a guest of its own: see 29o.
+# A server with max_links=1 offers another link, which the client refuses, with a queue
+# pair for the offer only; the device fails to destroy it. The objects that it is attached
+# to are given up and not freed, and the group ends as usual, as do others. In a guest of
+# its own: see 29o.
 #
 # timeout: 60
 # lanes: uml
@@ -32,7 +33,7 @@ server() {
 	smc_serve two 5001
 	check "the group is freed" eventually 20 no_group
 	eq "no other is left" "$(qps)" 1
-	# it is there to be destroyed by what has refused
+	# it still exists: smcr_verbsfail destroys it when it is removed
 	rmmod smcr_verbsfail
 	eq "none is left" "$(qps)" 0
 }

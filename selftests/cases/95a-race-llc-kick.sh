@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A link is being made when its group ends. What becomes of it is reported while the end of
-# the group waits for the group's work, which is held: the report queues nothing then, and must not
-# leave a reference, or the group is never freed.
+# A link is being created when its group ends. The result is reported while the end of the
+# group waits for the group's work, which is held: the report queues nothing then, and
+# must not leave a reference, or the group is never freed.
 #
 # needs: latch
 # nics: 2/2

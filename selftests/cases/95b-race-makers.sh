@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# As few links are made at the same time as may be (one here, both hosts have the same module):
-# the next one waits in line and in no worker. A group that ends meanwhile takes its own out of the line
-# at once, and another one has its turn when the first is made.
+# The number of links that are created at the same time is limited (to one here; both
+# hosts have the same module): the next one waits in a queue and in no worker. A group
+# that ends meanwhile takes its own out of the queue at once, and another one has its turn
+# when the first is created.
 #
 # needs: latch
 # nics: 2/2
@@ -33,7 +34,7 @@ server() {
 	latch slot-make
 	mark up
 	holds slot-make
-	# the peer is the server of these groups, and makes their second links
+	# the peer is the server of these groups, and creates their second links
 	await listens
 	use 5001
 	check "a second group" eventually 10 groups 2

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A client's new link comes up when its device goes and then the group ends: both let go of the link
-# while its memory is being registered on it. It stays as long as that lasts.
+# A client's new link comes up when its device is removed and then the group ends: both
+# drop their reference on the link while memory is being registered on it. The link is not
+# freed before the registration has ended.
 #
 # covers: LG-42
 # needs: latch

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The device of a group that was listed just now goes before its server has looked whether it is still there.
-# It goes in time, and the connection is TCP.
+# The device of a group that has just been listed is removed before the server checks
+# whether it still exists. The removal is in time, and the connection is TCP.
 #
 # needs: latch
 # timeout: 90

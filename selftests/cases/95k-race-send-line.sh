@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A connection finds the send queue full. Before it is in line all that was posted completes, on the other
-# processor, and nothing is posted any more: it sees that there is room, and waits for no
-# completion.
+# A connection finds the send queue full. Before it is queued all that is pending
+# completes, on the other processor, and nothing is posted any more: it finds room then,
+# and waits for no completion.
 #
 # needs: latch smp
 # timeout: 90

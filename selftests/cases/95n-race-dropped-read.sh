@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# After shutdown() both ways what arrives is dropped, also while the peer has not read all. A recv() that comes between the arrival and that
-# copies bytes that the peer may write over: it gives none of them.
+# After shutdown() both ways arriving data are dropped, even while the peer has unread
+# data. A recv() between the arrival and the drop copies bytes that the peer may write
+# over: it returns none of them.
 #
 # needs: uml smp latch
 # timeout: 90

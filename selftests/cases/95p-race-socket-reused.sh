@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# send() of a page that never comes is about to be forwarded to TCP when its socket is disconnected by
-# connect(AF_UNSPEC) and connected anew, to a server that could do SMC-R and does not answer. The call gets
-# TCP's lock then, and keeps it: no handshake waits for that lock, as the socket stays plain TCP. So does one
-# whose calls have returned, and works. One that has sent nothing by TCP negotiates.
+# send() of a page that never comes is about to be forwarded to TCP when its socket is
+# disconnected by connect(AF_UNSPEC) and connected anew, to a server that could do SMC-R
+# and does not answer. The call takes TCP's lock then, and holds it: no handshake waits
+# for that lock, because the socket stays plain TCP. So does one whose calls have
+# returned, and works. A socket that has sent nothing by TCP starts a handshake.
 #
 # module: none ours
 # timeout: 60

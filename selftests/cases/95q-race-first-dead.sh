@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A thread hangs in a page fault that is never answered while connect() of its socket is under way, and has
-# the lock of the socket. In first contact the server offers a link that cannot be had, which settles it, and
-# in the same moment deletes all: the group is dead before it is active. The RDMA device is removed all the
-# same, in its usual time.
+# A thread hangs in a page fault that is never answered while connect() of its socket is
+# under way, and has the lock of the socket. In first contact the server offers an
+# impossible link, which settles first contact, and at the same moment deletes the group,
+# which is dead before it is active. The RDMA device is removed all the same, in its usual
+# time.
 #
 # module: none ours
 # timeout: 120

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A negotiation ends in plain TCP, and before the worker has seen to TCP's state a thread sends a page that
-# never comes. The worker does not wait for TCP's lock, which that thread keeps: the lock of the socket is free.
+# A handshake ends in plain TCP, and before the worker handles TCP's state a thread sends
+# a page that never comes. The worker does not wait for TCP's lock, which that thread
+# holds: the lock of the socket is free.
 #
 # module: none ours
 # timeout: 60

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A client's new link fails before it is in its slot, when its device is fatal. That is reported
-# when it is there, and not lost: the group has the link again as soon as the device can.
+# A client's new link fails before it is in its slot, by a fatal event of its device. That
+# is reported when the link is in its slot, and not lost: the group has the link again as
+# soon as the device works.
 #
 # covers: LG-37
 # needs: latch

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The GIDs of a new device are being counted when an address is added, so that they are to be counted
-# again. The counts follow each other: the one that began first does not have the last word.
+# The GIDs of a new device are being counted when an address is added, so that they are
+# counted again. The counts follow each other: the one that began first does not set the
+# final result.
 #
 # covers: MISC-16
 # needs: latch

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A device is removed, and the thread that takes its links off the groups waits between two of
-# them, as for a link's last reference. Namespaces are made and end meanwhile: the lock on
-# which they wait, and RTNL with them, is not held over that.
+# A device is removed, and the thread that takes its links off the groups waits between
+# two of them, as for a link's last reference. Namespaces are made and end meanwhile: the
+# lock that they take, and RTNL with it, is not held during that wait.
 #
 # covers: MISC-16
 # needs: latch
