@@ -33,7 +33,7 @@ STRANGERS=(
 	"length beyond the header"	fe06e2d4
 	"kind without length"		010101fe
 )
-# Kernels that know TCP-AO drop a segment whose list they cannot read, unless
+# Kernels with TCP-AO drop a segment whose list they cannot read, unless
 # what is left is too short for one of TCP-AO's options
 BROKEN=(
 	"length 0"			fe00e2d4c3d90101

@@ -31,7 +31,7 @@ client() {
 	await up
 	pup "8 bytes before an IPv4 subnet" < <(
 		echo "connect $PEER 5000"
-		# what would be a subnet if it were not skipped: none of ours
+		# if it were not skipped it would be a subnet, none of this host
 		echo "tx proposal @5=003c @38=0008 grow@40=c0000200180000ff"
 		rest
 	)

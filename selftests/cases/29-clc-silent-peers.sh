@@ -4,11 +4,9 @@
 # Fifty clients complete the TCP handshake and then send nothing, or stop in the middle:
 # no other connection is delayed, the number of handshakes is bounded, and close() of
 # their listener ends them.
+#
 # The backlog is more than twice their number, so that the listener still offers SMC-R to
 # others; 29h has one that does not.
-#
-# More than twice their number as backlog, so that the listener still offers
-# SMC-R to the others; 29h is about one that does not.
 #
 # covers: CLC-14 SEC-13
 # module: ours none

@@ -2,17 +2,12 @@
 # shellcheck shell=bash
 #
 # CONFIRM LINK of the first link: values that differ from what CLC announced are an error;
-# any user ID and any number of links of the peer are accepted. Whichever completion comes
-# first, the client declines and the application goes on over TCP (LLC-21, as far as there
-# is one link); the server, whose request was answered, resets. Either side destroys its
-# queue pair at the wrong message, which may not be acknowledged (expect=gone), while all
-# messages before it were.
+# any user ID and any number of links of the peer are accepted.
 #
-# What has to hold, whoever's completion is first: the client declines and the
-# application goes on over TCP (LLC-21, as far as there is one link); the
-# server, whose request was answered, resets; and either drops its queue pair
-# with the message that is wrong, so that this one may find nobody who
-# acknowledges it (expect=gone), while all that came before was acknowledged.
+# Whichever completion comes first, the client declines and the application goes on over
+# TCP (LLC-21, as far as there is one link); the server, whose request was answered, resets.
+# Either side destroys its queue pair at the wrong message, which may not be acknowledged
+# (expect=gone), while all messages before it were.
 #
 # covers: LG-10 LLC-18 LLC-21 LLC-22
 # module: ours ours

@@ -37,7 +37,7 @@ server() {
 }
 
 another() { printf '%s\n' "print ---- $1" "conn $1" "connect $PEER 5000" "reuse"; }
-# opened N: N bytes went from B to A, and all of them were consumed, which A knows
+# opened N: B sends N bytes to A; all of them are consumed, as announced
 opened() { printf '%s\n' "rx cdc prod=$((4 + $1)) prod_wrap=0 flags=0" "rx data len=$1" "consume $1"; }
 
 client() {

@@ -3,13 +3,10 @@
 #
 # Both sides end the connection at the same moment: close and close, half-close and
 # half-close, reset and close, close with unread data.
+#
 # An abort may drop what the peer has not read (RFC 7609 4.8.2), and a program that aborts
 # with nothing to wait for may do so before the peer has read a byte: such losses are
 # counted, and nothing else may be missing.
-#
-# An abort may drop what the peer has not read (RFC 7609 4.8.2), and a program
-# that aborts with nothing to wait for may do so before the peer has read a
-# byte: that, counted, and nothing else may be missing.
 #
 # covers: CONN-18 CONN-29 CONN-30 CONN-20
 # timeout: 240

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The peer's machine dies: from a random moment of a connection's life on
-# nothing of it arrives any more, neither an answer nor an end. Whatever the
-# program calls returns within the times of Documentation/sysctl.rst, nothing
-# hangs, and when the peer is back new connections work.
+# The peer's machine dies: from a random moment of a connection's life on nothing of it
+# arrives any more, neither an answer nor an end. Every call of the program returns within
+# the times of Documentation/sysctl.rst, nothing hangs, and when the peer is back new
+# connections work.
 #
 # Two ways, at thirty points:
-#  - the survivor hears exactly the first N packets of its peer (nft): every
+#  - the survivor receives exactly the first N packets of its peer (nft): every
 #    point of the handshake and of the data;
 #  - both are cut off at once (tc) while the connection is idle, or before one
 #    of close, half-close and abort.

@@ -15,7 +15,7 @@
 # UML's card cannot come back: going down closes its end of the wire for good.
 # QEMU does not read for a card that is down, and the peer's QEMU then stops its
 # whole guest in a write to the full wire: the card has to come back before the
-# peer can tell anything.
+# peer can send anything.
 WHAT="address rdma-client rdma-server"
 [ "$LANE" = uml ] || WHAT="down $WHAT"
 

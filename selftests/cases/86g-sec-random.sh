@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What protects a connection from others that could send to its link or write to
-# its memory is not guessable: alert tokens, initial PSNs, RKeys together with
-# the addresses of RMBs. Statistics over the Accepts and Confirms of thousands of
-# connections (10,000 tokens on um; fewer where connections are dear), and of
-# as many groups as there were at a time.
+# The values that protect a connection from hosts that could send to its link or write to
+# its memory are not guessable: alert tokens, initial PSNs, RKeys together with the addresses
+# of RMBs. Statistics over the Accepts and Confirms of thousands of connections (10,000
+# tokens on um; fewer where connections are dear), and of as many groups as there were at a
+# time.
 #
 # An adapter gives out the upper 24 bits of RKeys, as it likes, the module the
 # lower 8, and 51 bits of the address that goes with them.

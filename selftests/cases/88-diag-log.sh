@@ -40,8 +40,8 @@ server() {
 	logged "a failed link: group, peer, link, why" \
 		"link group [0-9]+, peer $HEX16: link [0-9]+ failed: llc-opcode" 1 1
 
-	# a flood: 10 lines of it, or fewer if somebody else prints, and no more for as
-	# long as the limit says, which counts from the first line after a pause
+	# a flood: 10 lines of it, or fewer if other messages come, and no more for as
+	# long as the limit lasts, which counts from the first line after a pause
 	message_cost 1
 	nap 1.5
 	calls=(accept:0 recv:1=eof close await:limited)

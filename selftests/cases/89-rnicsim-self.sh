@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The simulated RNIC does what Documentation/rnicsim.rst says: rnictest has both
+# The simulated RNIC works as in Documentation/rnicsim.rst: rnictest has both
 # ends of each connection, on devices of two namespaces in one host. Only the
 # simulation has these devices.
 #

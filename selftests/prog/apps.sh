@@ -17,7 +17,7 @@ via() { if [ "$VIA" = smc ]; then echo "$1"; else echo "$(($1 + 10000))"; fi; }
 over() { if [ "$VIA" = smc ]; then "$SMCCTL" run -- "$@"; else "$@"; fi; }
 
 # serve PROG ARG...: over $VIA in the background. $BG is the program itself and
-# not a shell around it, so that it gets our signals.
+# not a shell around it, so that signals to $BG reach it.
 serve() { if [ "$VIA" = smc ]; then bg "$SMCCTL" run -- "$@"; else bg "$@"; fi; }
 
 # both FUNCTION: with each $VIA.
