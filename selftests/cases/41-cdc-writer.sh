@@ -72,7 +72,7 @@ client() {
 		# every CDC carries the consumer cursor, B or not
 		tx data len=7
 		rx cdc prod=16233 cons=7 flags=B
-		# else close() asks in a CDC of its own when the byte was delivered
+		# otherwise close() sends a CDC of its own when the byte is delivered
 		await shut
 		consume 16384
 		rx cdc flags=0 prod=16234

@@ -4,7 +4,7 @@
 # A Confirm or Accept from an address that did not form the group, and that names the
 # element of a live connection: the element is not the sender's to give away. The new
 # connection is refused, and the old one loses nothing. From the group's own address
-# the same takes it (30).
+# the same message gets the element (30).
 #
 # covers: SEC-11
 # module: ours ours

@@ -13,7 +13,7 @@
 # redis-benchmark connects for each of its two tests with every client, and
 # once to ask for the configuration; then two redis-cli.
 # Half of them at least: a slow machine may have done all the work before the
-# last client has connected, and then that one is closed in its negotiation.
+# last client has connected, and then that one is closed in its handshake.
 MAX=$((2 * (2 * (1 + 16 + 64) + 3) + 2))
 MIN=$((MAX / 2))
 

@@ -13,7 +13,7 @@
 N=$((300 / DEAR / DEAR)) C=8
 # curl: three files, IPv6, many over one, the status; ab: two files, for each
 # request and for each client. ab begins up to C - 1 connections more than it
-# has requests for, and closes them without a word: the longer connect() takes,
+# has requests for, and closes them without data: the longer connect() takes,
 # the more of them.
 CONNS=$((3 + 1 + 1 + 1 + 2 * (N + C)))
 MAX=$((CONNS + 2 * (C - 1)))
