@@ -103,10 +103,10 @@ static void push_timestamps(struct smcr_sock *ssk)
 	    (on && fresh != sock_flag(tsk, SOCK_TSTAMP_NEW))) {
 		if (ns)
 			push_int(ssk, fresh ? SO_TIMESTAMPNS_NEW :
-						   SO_TIMESTAMPNS_OLD, on);
+					      SO_TIMESTAMPNS_OLD, on);
 		else
 			push_int(ssk, fresh ? SO_TIMESTAMP_NEW :
-						   SO_TIMESTAMP_OLD, on);
+					      SO_TIMESTAMP_OLD, on);
 	}
 	if (READ_ONCE(sk->sk_tsflags) != READ_ONCE(tsk->sk_tsflags)) {
 		struct so_timestamping ts = {
@@ -153,8 +153,7 @@ static const struct smcr_value smcr_live[] = {
 
 /*
  * Copied to TCP, also while it is used, where core code stores them without
- * calling this module. A child inherits the flags of timestamps only: its inner
- * socket is the one that keeps them enabled system-wide.
+ * calling this module.
  */
 static const struct smcr_value smcr_silent[] = {
 	MEMBER(sk_tsflags, .push = push_timestamps),
@@ -180,7 +179,10 @@ static const struct smcr_value smcr_before[] = {
 	FLAG(DBG),
 };
 
-/* Copied to a child only */
+/*
+ * Copied to a child only. Timestamps are flags here: the child's inner socket is the one
+ * that keeps them enabled system-wide.
+ */
 static const struct smcr_value smcr_child[] = {
 	MEMBER(sk_rcvlowat),
 	MEMBER(sk_lingertime),
