@@ -9,7 +9,8 @@ machine is. An operation is one write (bulk), one write with poll() before it
 (poll), one message there and back (rtt), or connect + 1 byte echo + close (conn).
 
 The figures of a commit are in lab/exact-KERNEL.json. --gate fails when a point
-of smcr is more than 3 % dearer; a commit that means it runs --update. They hold
+of smcr is more than 3 % dearer in each of three boots, of which the second and
+third measure what was dear before; a commit that means it runs --update. They hold
 for the versions of the guest's software that they were taken with: when those
 are others by now, --gate compares with the module of the commit that updated
 the figures last, measured beside the present one.
@@ -46,6 +47,7 @@ TIMES = 3                   # measurements of a point; the one in the middle cou
 UNSTEADY = (("bulk", K), ("poll", 16 * K), ("conn", 16))
 FIGURES = ("us and instructions per operation", "us, instructions, and those of the adapter per operation")
 LIMIT = 1.03                # dearer than this fails the gate
+BOOTS = 3                   # that have to find a point dear: the batching of completions differs in some
 ABOUT = "exact"             # what it is called in messages
 KNOBS = {"shadow": 0}       # of simulated RNICs: nothing is copied for dma_sync_*, as with adapters on this architecture
 DEAREST = (("rtt", 64), ("bulk", 64 * K), ("conn", 1))  # points of which the dearest functions are kept with the figures
@@ -265,21 +267,37 @@ class Exact:
                 lines += ["", f"{LABEL[s]} {name_of(point)}, without the adapter:"] + [f"  {n:12,}  {f}" for f, n in functions]
         return "\n".join(lines)
 
-    def ratios(self, before, title):
-        """smcr's points against `before`: {point: us}, as KTAP. Returns the names of those that are too dear."""
+    def again(self, suffix, only=()):
+        """Another boot of the same measurement; `only`: kinds of points."""
+        other = Exact(argparse.Namespace(**dict(vars(self.args), only=list(only) or self.args.only)))
+        other.out = self.out + suffix
+        return other
+
+    def before(self):
+        """{point: us} of the module that was measured beside smcr."""
+        return {p: self.value("base", p) for p in POINTS}
+
+    def dear(self, before):
+        """The judged points of smcr that are dearer than `before`, or missing there."""
+        return [p for p in POINTS if self.value("smcr", p) and p not in UNSTEADY and
+                (not before.get(p) or self.value("smcr", p) > LIMIT * before[p])]
+
+    def ratios(self, before, title, dear):
+        """smcr's points against `before`, as KTAP; those of `dear` fail."""
         points = [p for p in POINTS if self.value("smcr", p)]
         print(f"\nKTAP version 1\n1..{len(points)}\n# {title}")
-        dear, cheap = [], []
+        cheap = []
         for n, point in enumerate(points, 1):
             now, then = self.value("smcr", point), before.get(point)
             ratio = now / then if then else 0
-            bad = not then or (ratio > LIMIT and point not in UNSTEADY)
-            print(f"{'not ok' if bad else 'ok'} {n} {name_of(point)} # " +
-                  (f"x {ratio:.3f}: {now:.2f} us/op, {then:.2f} before{', not judged' * (point in UNSTEADY)}" if then else "was not measured before"))
-            (dear if bad else cheap if ratio < 2 - LIMIT else []).append(name_of(point))
+            print(f"{'not ok' if point in dear else 'ok'} {n} {name_of(point)} # " +
+                  (f"x {ratio:.3f}: {now:.2f} us/op, {then:.2f} before{', not judged' * (point in UNSTEADY)}"
+                   f"{', not in each boot' * (ratio > LIMIT and point not in dear and point not in UNSTEADY)}"
+                   if then else "was not measured before"))
+            if ratio and ratio < 2 - LIMIT:
+                cheap.append(name_of(point))
         if cheap:
             say(f"cheaper than before: {', '.join(cheap)} (lab/bench --exact --update keeps it so)")
-        return dear
 
     def profile(self):
         """Where the instructions went, of all points in their order."""
@@ -365,19 +383,28 @@ class Exact:
         if not changed:
             before = {(k.split()[0], int(k.split()[1])): v[0]
                       for k, v in known[FIGURES[0]]["smcr"].items()}
-            dear = self.ratios(before, "against the figures of " + os.path.relpath(self.figures_path, TREE))
+            title, base, judged = "against the figures of " + os.path.relpath(self.figures_path, TREE), None, self
         else:
             rev = git("log", "-1", "--format=%H", "--", self.figures_path)
             if not rev:
                 raise LabError(f"the figures are of another {', '.join(changed)}, and there is no git history to measure their "
                                "commit anew")
             say(f"the figures are of another {', '.join(changed)}: measuring the module of their commit, {rev[:12]}, too")
-            other = Exact(self.args)
-            other.out += "-2"
-            other.run_guest(Revision(rev, self.args.kernel))
-            dear = other.ratios({p: other.value("base", p) for p in POINTS}, f"against {rev[:12]}")
+            title, base, judged = f"against {rev[:12]}", Revision(rev, self.args.kernel), self.again("-2")
+            judged.run_guest(base)
+            before = judged.before()
+        dear = judged.dear(before)
+        for n in range(2, BOOTS + 1) if dear else ():
+            say(f"dear in boot {n - 1}: {', '.join(map(name_of, dear))}: boot {n} of {BOOTS}")
+            other = judged.again(f"-boot{n}", {what for what, _ in dear})
+            other.run_guest(base)
+            now = other.dear(other.before() if base else before)
+            dear = [p for p in dear if p in now]
+            if not dear:
+                break
+        judged.ratios(before, title, dear)
         if dear:
-            say(f"FAILED: dearer by more than {(LIMIT - 1) * 100:.0f} %: {', '.join(dear)} "
+            say(f"FAILED: dearer by more than {(LIMIT - 1) * 100:.0f} % in each of {BOOTS} boots: {', '.join(map(name_of, dear))} "
                 "(a commit that means it runs lab/bench --exact --update)")
             return 1
         say(f"no point of smcr is dearer by more than {(LIMIT - 1) * 100:.0f} %")
@@ -408,7 +435,8 @@ class Exact:
         if a.update:
             self.update()
         if a.compare:
-            dear = self.ratios({p: self.value("base", p) for p in POINTS}, f"against {a.compare} ({base.commit[:12]})")
+            dear = self.dear(self.before())
+            self.ratios(self.before(), f"against {a.compare} ({base.commit[:12]})", dear)
             return 1 if a.gate and dear else 0
         return self.gate() if a.gate else 0
 
