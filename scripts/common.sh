@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Sourced by the other scripts: where things are kept, and how Debian packages
-# are looked up and unpacked without being installed.
+# Sourced by the other scripts: the cache, its locks, and functions that look up Debian
+# packages and unpack them without installing them.
 #
-# Everything that is downloaded or built on the side lives in $SMCR_CACHE
-# (default ~/.cache/smcr), outside of the tree, so that `make clean` and a
-# fresh checkout do not cost a kernel build.
+# Downloads and kernels are kept in $SMCR_CACHE (default ~/.cache/smcr), outside of the
+# tree, so that neither `make clean` nor a fresh checkout costs a kernel build.
 
 # Progress goes to stderr: the scripts' stdout is their machine-readable result.
 say() { echo "${0##*/}: $*" >&2; }
@@ -30,10 +29,9 @@ need() {
 	done
 }
 
-# with_lock NAME CMD...: one process at a time per cached thing, because two
-# engineers (or make -j) often want the same kernel at the same moment. A NAME
-# that is a path is of a folder in somebody's tree: its lock is beside it, and
-# goes with the tree.
+# with_lock NAME CMD...: run CMD under the lock NAME. Two checkouts (or make -j) often need
+# the same kernel of the cache at the same time. If NAME is a path, it is a folder in a
+# checkout: the lock file is beside the folder and is deleted with the checkout.
 with_lock() {
 	local name=$1 lock=$SMCR_CACHE/lock/$1; shift
 	[[ $name != /* ]] || lock=$name.lock
@@ -59,8 +57,8 @@ suite_base() {
 	echo "${uri%/}"
 }
 
-# packages SUITE [fresh]: path of the suite's package list, downloaded when missing.
-# This and what uses it is about the packages for $DEB_ARCH.
+# packages SUITE [fresh]: path of the suite's package list for $DEB_ARCH. It is downloaded
+# when it is missing, with "fresh" always. pkg_field and unpack_deb use the same list.
 DEB_ARCH=amd64
 packages() {
 	local suite=$1 f=$SMCR_CACHE/dl/Packages.$1 base
@@ -76,7 +74,7 @@ packages() {
 	echo "$f"
 }
 
-# pkg_field SUITE PACKAGE FIELD: of the last (newest) entry in the list.
+# pkg_field SUITE PACKAGE FIELD: value of FIELD in the last (newest) entry of PACKAGE.
 pkg_field() {
 	local list
 	list=$(packages "$1") || return 1
@@ -102,7 +100,7 @@ unpack_deb() {
 		fi
 		rm -f "$deb.tmp.$$"
 		[ "$try" = 1 ] || die "cannot download $pkg of $suite"
-		# The archive moved on since the list was fetched.
+		# The archive has changed since the list was fetched.
 		packages "$suite" fresh >/dev/null
 	done
 	echo "$sum  $deb" | sha256sum -c --quiet >&2 || { rm -f "$deb"; die "$pkg: checksum mismatch"; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Canary: a callback with a wrong signature is noticed. */
+/* Canary: a callback with a wrong signature must not compile. */
 #include <linux/net.h>
 
 static int probe_release(char *sock)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Canary: a function that does not exist is noticed. */
+/* Canary: a call of a function that does not exist must not compile. */
 #include <linux/net.h>
 
 int probe(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Canary: compiles on every kernel. All headers that the probes include. */
+/* Canary: must compile on every kernel. Includes all headers that the probes include. */
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/sysctl.h>

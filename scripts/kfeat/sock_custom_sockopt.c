@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* 6.6, a5ef058dc4d9: a socket can ask for SOL_SOCKET in proto_ops.setsockopt */
+/* 6.6, a5ef058dc4d9: proto_ops.setsockopt of a socket can get SOL_SOCKET */
 #include <linux/net.h>
 #include <net/sock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* 6.19: proto_ops.connect and friends take a struct sockaddr_unsized */
+/* 6.19: proto_ops.connect and .bind take a struct sockaddr_unsized */
 #include <linux/net.h>
 #include <net/sock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* 6.5: proto_ops.splice_eof ends what MSG_MORE has begun */
+/* 6.5: proto_ops.splice_eof, so that data sent with MSG_MORE are not held back */
 #include <linux/net.h>
 
 static void probe_splice_eof(struct socket *sock)
