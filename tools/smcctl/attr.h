@@ -10,10 +10,10 @@
 #define ATTR_TEXT	256	/* room for an attribute as text */
 
 /**
- * struct item - one object
- * @set: what it consists of
- * @nest: attribute that holds all of it
- * @tb: its attributes by number; the first when there are several
+ * struct item - a received object
+ * @set: description of its attributes
+ * @nest: attribute that contains the others
+ * @tb: its attributes by number; of those that occur several times, the first
  */
 struct item {
 	const struct attr_set *set;
@@ -21,11 +21,14 @@ struct item {
 	const struct nlattr *tb[ATTR_MAX + 1];
 };
 
-/* Attributes of unexpected size are left out */
+/* Look up the attributes in @nest; those of unexpected size are left out */
 void item_parse(struct item *it, const struct attr_set *set,
 		const struct nlattr *nest);
 
-/* @nest with all that is in it, to be freed; received ones live until the next */
+/*
+ * Copy of @nest and its contents, to be freed. Received attributes are valid only
+ * until the next message is received.
+ */
 struct nlattr *nest_copy(const struct nlattr *nest);
 
 /* Number of the attribute called @name; 0 when there is none */

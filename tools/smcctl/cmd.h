@@ -7,7 +7,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Exit statuses, also what the functions here return */
+/* Exit statuses of smcctl, also returned by the functions below */
 enum {
 	EXIT_OK		= 0,
 	EXIT_USAGE	= 1,
@@ -21,7 +21,7 @@ struct options {
 	bool stats;		/* -s: counters of each object */
 	bool json;		/* -j, --pretty */
 	bool pretty;		/* --pretty */
-	bool processes;		/* -p: who has a socket open */
+	bool processes;		/* -p: processes that have it open */
 	bool reasons;		/* stats --reasons */
 	const char *netns;	/* -n */
 	double diff;		/* stats --diff, seconds; 0 off */
@@ -34,12 +34,12 @@ struct options {
 extern struct options opt;
 
 /**
- * struct object - a word after "smcctl"
- * @name: the word; an unambiguous beginning will do
+ * struct object - an object of the command line, "smcctl OBJECT"
+ * @name: its word; an unambiguous beginning of it is enough
  * @alias: another word for it, or NULL
  * @args: what may follow, for the help
  * @help: one line for the help
- * @run: does it; @argv are the words behind @name; returns an exit status
+ * @run: its function; @argv are the words behind @name; returns an exit status
  */
 struct object {
 	const char *name;
@@ -60,9 +60,9 @@ int cmd_stats(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 void help_run(void);
 
-/* Message on stderr with the program's name in front; returns EXIT_USAGE */
+/* Print a message and a hint at --help on stderr; returns EXIT_USAGE */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same without advice; returns @status */
+/* Print a message on stderr; returns @status */
 int fail(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -22,7 +22,7 @@ static void text_mode(const struct item *it, char *buf)
 		strcpy(buf, "TCP");
 }
 
-/* Of the protocol that carries the data */
+/* Attribute with the state of the protocol that carries the data */
 static unsigned int pick_state(const struct item *it)
 {
 	return item_uint(it, SMCR_A_CONN_MODE) == SMCR_NL_MODE_SMC_R ?
@@ -118,7 +118,7 @@ static void json_processes(const struct item *it)
 	js_end();
 }
 
-/* Why it is not, or no longer, an SMC-R connection; a listener's queues */
+/* Cause of the fallback or of the end; for a listener, its queues */
 static void text_reason(const struct item *it, char *buf)
 {
 	uint32_t code = (uint32_t)item_uint(it, SMCR_A_CONN_PEER_DIAGNOSIS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* smcctl linkgroup: link groups, the load of their links, and their end. */
+/* smcctl linkgroup: list, balancing and deletion of link groups. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "nl.h"
 #include "view.h"
 
-/* What became of the links that are deleted */
+/* A line for each deleted link: age, path, counters, reason */
 static void note_past(const struct item *it,
 		      void (*note)(void *arg, const char *text), void *arg)
 {
@@ -52,7 +52,7 @@ static void note_past(const struct item *it,
 	}
 }
 
-/* "2/8": how many there are of how many there may be */
+/* "2/8": number of links and its limit */
 static void text_links(const struct item *it, char *buf)
 {
 	char n[ATTR_TEXT], max[ATTR_TEXT];
@@ -94,7 +94,7 @@ static const struct view view = {
 	.notes		= note_past,
 };
 
-/* What is done once and prints nothing has no use for these */
+/* Refuse options that only apply to lists */
 static int no_options(const char *what)
 {
 	if (opt.all || opt.detail || opt.json || opt.watch > 0)
@@ -102,7 +102,7 @@ static int no_options(const char *what)
 	return EXIT_OK;
 }
 
-/* @cmd with the link group that @word names */
+/* Send @cmd for the link group whose ID is @word */
 static int lgr_do(uint8_t cmd, const char *word)
 {
 	unsigned long id;

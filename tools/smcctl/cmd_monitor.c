@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* smcctl monitor: what happens to link groups and links, as it happens. */
+/* smcctl monitor: events of link groups and links, printed as they arrive. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -18,9 +18,9 @@
 #include "out.h"
 
 struct monitor {
-	struct nl_filter only;		/* a link group */
-	unsigned int n_only;		/* 1: only that one */
-	struct timespec when;		/* of what is shown next */
+	struct nl_filter only;		/* by a link group's ID */
+	unsigned int n_only;		/* 1: the filter applies, else 0 */
+	struct timespec when;		/* time in the next line */
 };
 
 static void open_line(const struct monitor *m, const char *event)
@@ -115,7 +115,10 @@ static int state_link(const struct nlattr *nest, void *arg)
 	return EXIT_OK;
 }
 
-/* @why: what gives rise to it, as text and as the event of a JSON line */
+/*
+ * Print all link groups and links, below a line with the occasion: @why in text,
+ * @event in JSON.
+ */
 static int show_state(struct monitor *m, const char *why, const char *event)
 {
 	char when[40];
@@ -207,7 +210,7 @@ static int left_ms(const struct timespec *end)
 	return left > 0 ? (int)left + 1 : 0;
 }
 
-/* Until a signal, the end of the time, or an error */
+/* Print events until a signal, the end of --timeout, or an error */
 static int follow(struct monitor *m, int signals)
 {
 	struct pollfd fds[] = {
@@ -280,7 +283,7 @@ int cmd_monitor(int argc, char **argv)
 	if (signals < 0)
 		return fail(EXIT_KERNEL, "signalfd: %s", strerror(errno));
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* in this order: what comes during the dump is told, maybe twice */
+	/* listen first: a change during the dump is shown, maybe twice */
 	rc = nl_listen(opt.rcvbuf);
 	if (rc == EXIT_OK)
 		rc = show_state(&m, "listening; link groups and links now:",

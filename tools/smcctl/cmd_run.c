@@ -119,7 +119,7 @@ static void warn(const char *program, const char *why)
 		why);
 }
 
-/* The dynamic linker ignores the library then */
+/* Warn about privileges with which the dynamic linker ignores the library */
 static void check_privileges(int fd, const char *path)
 {
 	struct stat st;
@@ -172,7 +172,7 @@ static void check_elf(int fd, const char *path)
 		warn(path, "is written in Go and may not call libc's socket()");
 }
 
-/* "#!interpreter": that one decides */
+/* Path behind "#!": for a script, the interpreter is checked in its place */
 static bool script_interpreter(int fd, char path[PATH_MAX])
 {
 	char line[256];
@@ -188,14 +188,14 @@ static bool script_interpreter(int fd, char path[PATH_MAX])
 	return *start;
 }
 
-/* Warn about programs that the library cannot reach */
+/* Warn about programs on which the library has no effect */
 static void check_program(const char *name)
 {
 	char path[PATH_MAX], interpreter[PATH_MAX];
 	int depth, fd;
 
 	if (!find_program(name, path))
-		return;		/* exec will say why */
+		return;		/* execvp() reports the error */
 	for (depth = 0; depth < 4; depth++) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
@@ -211,7 +211,7 @@ static void check_program(const char *name)
 	}
 }
 
-/* Warn when the library will not get any of its sockets */
+/* Warn if the library cannot create AF_SMC sockets */
 static void check_kernel(void)
 {
 	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -270,7 +270,7 @@ static int parse_run(int argc, char **argv, struct run_options *ro, bool *done)
 			ro->library = optarg;
 			break;
 		default:
-			/* getopt has complained */
+			/* getopt has printed a message */
 			fputs("Try \"smcctl run --help\".\n", stderr);
 			return EXIT_USAGE;
 		}
@@ -285,7 +285,7 @@ int cmd_run(int argc, char **argv)
 	bool done = false;
 	int rc;
 
-	/* argv[-1] is for "run" */
+	/* argv[-1] is "smcctl run", as getopt expects a name first */
 	rc = parse_run(argc + 1, argv - 1, &ro, &done);
 	if (rc != EXIT_OK || done)
 		return rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* smcctl show: all at a glance. */
+/* smcctl show: overview of module, devices, link groups, sockets, reasons. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +97,8 @@ static int overview_read(struct overview *o)
 }
 
 /*
- * Until a path that is lost without a word is noticed, ms: while data flow, seven tries
- * of the adapter; else TEST LINK, 0: never
+ * Time in ms until a path that silently drops all packets is detected. @busy: while
+ * data flow, by seven tries of the adapter. @idle: else, by TEST LINK; 0: never.
  */
 static bool detection(const struct item *knobs, uint64_t *busy, uint64_t *idle)
 {
@@ -146,7 +146,7 @@ static void text_detection(const struct item *knobs)
 		puts("not while none do (t_testlink is 0)");
 }
 
-/* The most frequent ones; -a: all that happened */
+/* The most frequent reasons are shown; with -a all that were counted */
 static bool reason_shown(const struct overview *o, size_t i)
 {
 	return i < o->reasons.n && o->reasons.s[i].value &&
@@ -187,7 +187,7 @@ static void json_overview(const struct overview *o)
 	js_end();
 }
 
-/* The file in /proc/sys/net/smcr of a setting */
+/* Name of a setting's file in /proc/sys/net/smcr */
 static const char *knob_file(unsigned int type, char *buf, size_t size)
 {
 	char *c;

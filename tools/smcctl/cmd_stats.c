@@ -30,7 +30,7 @@ static void stats_free(struct stats *st)
 	series_free(&st->reasons);
 }
 
-/* Make @to what happened in opt.diff seconds; the time that it really took */
+/* Replace @to by what is added to it in opt.diff seconds; @seconds: time passed */
 static int stats_diff(struct stats *to, double *seconds)
 {
 	struct stats from = *to;

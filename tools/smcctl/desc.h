@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How attributes are described: the tables in gen/attrs.c follow from the
- * netlink specification (scripts/ynl-gen).
+ * Types of the tables that describe attributes. The tables, gen/attrs.c, are
+ * generated from the netlink specification (scripts/ynl-gen).
  */
 #ifndef SMCCTL_DESC_H
 #define SMCCTL_DESC_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum attr_kind {
-	KIND_NONE,		/* number that the set does not use */
+	KIND_NONE,		/* number is unused in the set */
 	KIND_PAD,
 	KIND_FLAG,
 	KIND_U8,
@@ -47,7 +47,7 @@ struct attr_desc {
 	const char *doc;
 	enum attr_kind kind;
 	enum attr_hint hint;
-	bool multi;		/* may be there several times */
+	bool multi;		/* may occur several times */
 	const struct enum_desc *en;
 	const struct attr_set *nested;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Diagnosis codes of CLC Declines. RFC 7609 leaves them to the implementation:
- * these are the ones that Linux peers and peers of our own kind send.
+ * these are the codes that in-tree Linux SMC and this module send.
  */
 #include <stddef.h>
 #include "cmd.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* smcctl: shows what SMC-R does. Options and choice of the object. */
+/* smcctl: options, help and choice of the object. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 
 struct options opt = { .rcvbuf = 1 << 20 };
 
-/* As messages and getopt say it: "smcctl", or "smcctl OBJECT" */
+/* Name in messages, also those of getopt: "smcctl", or "smcctl OBJECT" */
 static char myself[40] = "smcctl";
 
 static int cmd_help(int argc, char **argv);
@@ -230,14 +230,14 @@ static int option(int c, bool *want_help)
 	case 'h':
 		*want_help = true;
 		break;
-	default:	/* getopt has complained */
+	default:	/* getopt has printed a message */
 		fprintf(stderr, "Try \"%s --help\".\n", myself);
 		return EXIT_USAGE;
 	}
 	return EXIT_OK;
 }
 
-/* @stop: leave everything from the first word on alone */
+/* If @stop is true, parsing ends at the first word that is no option */
 static int parse_options(int argc, char **argv, bool stop, bool *want_help)
 {
 	const char *letters = stop ? "+adhjn:psVw:" : "adhjn:psVw:";
@@ -381,7 +381,7 @@ static int dispatch(int argc, char **argv)
 		argv += optind;
 		snprintf(myself, sizeof(myself), "smcctl %s", o->name);
 		argv[0] = myself;
-		optind = 0;	/* begin anew, now with argv[0] the object */
+		optind = 0;	/* restart getopt, with the object as argv[0] */
 		/* what follows "run" is for run and the program */
 		if (o->run != cmd_run)
 			rc = parse_options(argc, argv, false, &want_help);

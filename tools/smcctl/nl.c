@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Generic netlink with libmnl. */
+/* Generic netlink requests, dumps and events, with libmnl. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "cmd.h"
 #include "nl.h"
 
-/* The kernel fills as much of this as it can with one call */
+/* Receive buffer: each message of a dump is filled up to this size */
 #define NL_BUF	32768
 
 static struct {
@@ -23,18 +23,18 @@ static struct {
 	uint16_t family;
 	uint32_t seq;
 	char buf[NL_BUF];
-	/* events have a socket of their own: no answer is among them */
+	/* a second socket, for events: no reply arrives between them */
 	struct mnl_socket *events;
 } nl;
 
-/* One exchange */
+/* A request and its replies */
 struct nl_call {
 	uint16_t nest;
 	int (*fn)(const struct nlattr *nest, void *arg);
 	void *arg;
 	int status;		/* EXIT_* */
-	int err;		/* errno of the kernel's answer */
-	char msg[200];		/* what the kernel says about it, or "" */
+	int err;		/* errno of the kernel's reply */
+	char msg[200];		/* the kernel's message about @err, or "" */
 };
 
 static int netns_path(const char *name, char *path, size_t size)
@@ -151,8 +151,8 @@ static struct nlmsghdr *nl_request(uint16_t family, uint8_t cmd, uint8_t version
 }
 
 /*
- * The kernel shows what is there all the time exactly once, so that a dump in
- * which others came or went need not be repeated. libmnl would stop at the flag.
+ * Clear NLM_F_DUMP_INTR, at which libmnl would stop. A dump during which objects
+ * are created or deleted need not be repeated: it has each other object exactly once.
  */
 static void nl_go_on(void *buf, ssize_t len)
 {
@@ -192,7 +192,7 @@ static int nl_receive(struct nl_call *call)
 	return EXIT_OK;
 }
 
-/* Send what nl_request() began and handle the answers; errors in @call only */
+/* Send a request and process the replies; the kernel's error is left in @call */
 static int nl_exchange(const struct nlmsghdr *nlh, struct nl_call *call)
 {
 	int rc;
@@ -203,7 +203,7 @@ static int nl_exchange(const struct nlmsghdr *nlh, struct nl_call *call)
 	return rc != EXIT_OK ? rc : call->status;
 }
 
-/* Report the kernel's refusal */
+/* Print the kernel's error, if any; returns an exit status */
 static int nl_verdict(const struct nl_call *call)
 {
 	switch (call->err) {
@@ -221,7 +221,7 @@ static int nl_verdict(const struct nl_call *call)
 	}
 }
 
-/* CTRL_ATTR_FAMILY_ID is no nest, but one attribute all the same */
+/* For CTRL_ATTR_FAMILY_ID, which is an u16 and no nest */
 static int on_family(const struct nlattr *nla, void *arg)
 {
 	uint16_t *family = arg;
@@ -269,7 +269,7 @@ int nl_open(void)
 		return fail(EXIT_KERNEL, "netlink socket: %s", strerror(errno));
 	if (mnl_socket_bind(nl.sock, 0, MNL_SOCKET_AUTOPID) < 0)
 		return fail(EXIT_KERNEL, "netlink bind: %s", strerror(errno));
-	/* Better messages; a kernel without them does as well */
+	/* Better error messages; a kernel without these options works, too */
 	mnl_socket_setsockopt(nl.sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(nl.sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	return nl_find_family();
@@ -330,7 +330,7 @@ int nl_lgr_do(uint8_t cmd, const uint32_t *id)
 	return rc != EXIT_OK ? rc : nl_verdict(&call);
 }
 
-/* The nest CTRL_ATTR_MCAST_GROUPS: the number of the one that has the events */
+/* For the nest CTRL_ATTR_MCAST_GROUPS: find the number of the group of events */
 static int on_groups(const struct nlattr *nest, void *arg)
 {
 	const struct nlattr *group, *nla;
@@ -377,7 +377,7 @@ static int nl_find_group(uint32_t *group)
 
 int nl_listen(unsigned int rcvbuf)
 {
-	/* this one tells when a family goes */
+	/* the controller's group reports the removal of a family */
 	uint32_t groups[2] = { GENL_ID_CTRL };
 	size_t i;
 	int fd, rc;
@@ -392,7 +392,7 @@ int nl_listen(unsigned int rcvbuf)
 	if (!nl.events || mnl_socket_bind(nl.events, 0, MNL_SOCKET_AUTOPID) < 0)
 		return fail(EXIT_KERNEL, "netlink socket: %s", strerror(errno));
 	fd = mnl_socket_get_fd(nl.events);
-	/* as much as the host allows others */
+	/* without CAP_NET_ADMIN, net.core.rmem_max is the limit */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
@@ -408,7 +408,7 @@ int nl_listen_fd(void)
 	return mnl_socket_get_fd(nl.events);
 }
 
-/* Has the kernel's list of families lost smcr? */
+/* Does the message report that the family smcr was removed? */
 static bool family_gone(const struct nlmsghdr *nlh)
 {
 	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
@@ -459,7 +459,7 @@ int nl_events(int (*fn)(const struct nl_event *ev, void *arg), void *arg,
 			continue;
 		if (len < 0 && errno == EAGAIN)
 			return EXIT_OK;
-		/* what is in the queue is older than what was lost */
+		/* read on: the messages in the queue are older than the lost ones */
 		if (len < 0 && errno == ENOBUFS) {
 			*lost = true;
 			continue;

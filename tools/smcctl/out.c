@@ -13,7 +13,7 @@
 static struct {
 	unsigned int depth;
 	char close[JS_DEPTH];	/* '}' or ']' of each level */
-	bool filled[JS_DEPTH];	/* something is in it */
+	bool filled[JS_DEPTH];	/* the level has a value already */
 } js;
 
 void *xrealloc(void *p, size_t size)
@@ -55,7 +55,7 @@ static void js_quote(const char *s)
 	putchar('"');
 }
 
-/* What stands in front of a value */
+/* Print the comma, line break and key in front of a value */
 static void js_lead(const char *key)
 {
 	if (js.depth) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Output. JSON is written as it comes; text is collected in a table and
- * printed with aligned columns when the table ends.
+ * JSON and text tables. JSON is written at once; the cells of a table are collected
+ * and printed with aligned columns by table_end().
  */
 #ifndef SMCCTL_OUT_H
 #define SMCCTL_OUT_H
@@ -31,12 +31,12 @@ void table_note(struct table *t, const char *text);
 /* Print and free */
 void table_end(struct table *t);
 
-/* Copy of @text with \xNN for what would move a terminal's cursor; to be freed */
+/* Copy of @text with control characters as \xNN; to be freed */
 char *plain_text(const char *text);
-/* printf() of a line by plain_text() */
+/* printf() of a line through plain_text() */
 void print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* malloc and friends that end the program when there is no memory */
+/* Allocation; ends the program when memory is exhausted */
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libsmcr-preload.so: TCP sockets of a program that knows nothing of SMC-R
- * become AF_SMC sockets. Set LD_PRELOAD, or use "smcctl run".
+ * libsmcr-preload.so: a library that turns the TCP sockets of an unmodified program
+ * into AF_SMC sockets. Set LD_PRELOAD, or use "smcctl run".
  *
  * Only socket() needs to be changed: addresses are AF_INET and AF_INET6 on
- * AF_SMC sockets as well. SO_DOMAIN and SO_PROTOCOL are answered as for TCP,
- * because some programs look at them.
+ * AF_SMC sockets as well. SO_DOMAIN and SO_PROTOCOL have the values of a TCP socket,
+ * because some programs read them.
  *
- * SMCR_PRELOAD_VERBOSE=1 says on stderr when SMC-R is not available.
+ * SMCR_PRELOAD_VERBOSE=1: a message on stderr when SMC-R is not available.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,7 +31,7 @@
 /* Flags in the type argument */
 #define TYPE_FLAGS	(SOCK_NONBLOCK | SOCK_CLOEXEC)
 
-/* After "no such family" the kernel is left alone that long: it loads modules */
+/* Pause after EAFNOSUPPORT: with each attempt the kernel tries to load a module */
 #define RETRY_SECONDS	1
 
 typedef int (*socket_fn)(int domain, int type, int protocol);
@@ -78,7 +78,7 @@ static long now(void)
 	return (long)ts.tv_sec;
 }
 
-/* Once in the life of the process */
+/* Printed once per process */
 static void say_unavailable(int err)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -91,7 +91,7 @@ static void say_unavailable(int err)
 		strerror(err));
 }
 
-/* An AF_SMC socket, or -1 when there is no way to one */
+/* An AF_SMC socket, or -1 if none can be created */
 static int smc_socket(int domain, int type)
 {
 	static atomic_long retry_at;
@@ -145,7 +145,7 @@ static int socket_int(int fd, int name)
 	return value;
 }
 
-/* What the program would see had it got the TCP socket that it asked for */
+/* Value of SO_DOMAIN or SO_PROTOCOL of the TCP socket that the program requested */
 static int tcp_answer(int fd, int name)
 {
 	if (name == SO_PROTOCOL)

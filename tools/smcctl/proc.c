@@ -31,7 +31,7 @@ static uint64_t socket_inode(int fd_dir, const char *fd)
 	return sscanf(target, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
 }
 
-/* Programs choose it: nothing that a terminal or JSON would trip over */
+/* A program can choose any bytes: replace all but printable ASCII */
 static void read_name(int pid, char name[PROC_NAME])
 {
 	char path[64], *c;

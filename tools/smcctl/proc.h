@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which processes have a socket open, as far as /proc lets the caller see. */
+/* Processes that have a socket open, as far as the caller may read /proc. */
 #ifndef SMCCTL_PROC_H
 #define SMCCTL_PROC_H
 
@@ -16,11 +16,11 @@ struct holder {
 };
 
 /*
- * The open sockets of all processes, read once and then kept; those with
- * @inode are next to each other. Returns the first of these, @n how many.
+ * Returns an array with the @n open file descriptors of socket @inode. The first
+ * call reads those of all processes; further calls use what it has read.
  */
 const struct holder *proc_holders(uint64_t inode, size_t *n);
-/* So that the next call reads anew */
+/* Free what was read; the next proc_holders() reads /proc again */
 void proc_forget(void);
 
 #endif /* SMCCTL_PROC_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters as arrays. */
+/* Arrays of counters: reading, difference, order. */
 #include <stdlib.h>
 #include "../../include/uapi/linux/smcr_netlink.h"
 #include "gen/attrs.h"

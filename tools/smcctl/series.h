@@ -21,12 +21,12 @@ struct series {
 	size_t n;
 };
 
-/* Exit status; the series is to be freed in any case */
+/* Return an exit status; the series must be freed in any case */
 int series_counters(struct series *to);
 int series_reasons(struct series *to);
 void series_free(struct series *ser);
 
-/* @to becomes what was added since @from */
+/* Subtract from the values of @to those of @from, an earlier reading */
 void series_subtract(struct series *to, const struct series *from);
 /* Highest value first */
 void series_sort(struct series *ser);

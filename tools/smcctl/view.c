@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lists of objects. */
+/* Lists of objects: filter, table, JSON, keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define FILTER_MAX	16
 
-/* [not] KEY VALUE, looked up */
+/* "[not] KEY VALUE" of the command line, after the look-up of the key */
 struct condition {
 	struct view_key key;
 	const char *word;
@@ -22,7 +22,7 @@ struct listing {
 	const struct view *v;
 	struct condition cond[FILTER_MAX];
 	unsigned int n_cond;
-	struct nlattr **found;	/* what passed the filter */
+	struct nlattr **found;	/* objects that pass the filter */
 	size_t n_found;
 };
 
@@ -95,7 +95,7 @@ static bool is_not(const char *word)
 	return !strcmp(word, "not") || !strcmp(word, "!");
 }
 
-/* Does the first word say which object, in place of a key? */
+/* Is the first word an ID, that is a value for the key @v->id, and no key? */
 static bool is_id(const struct view *v, const char *word)
 {
 	char why[ATTR_TEXT];
@@ -311,7 +311,7 @@ static int view_list(const struct view *v, int argc, char **argv)
 	    l.n_cond == 1)
 		rc = fail(EXIT_NOTFOUND, "no %s has the %s %s", v->object, v->id,
 			  argv[0]);
-	/* part of a list would look like all of it */
+	/* print nothing after an error: a partial list would look complete */
 	if (rc == EXIT_OK && opt.json)
 		print_json(&l);
 	else if (rc == EXIT_OK)

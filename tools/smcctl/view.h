@@ -17,9 +17,9 @@ struct column {
 };
 
 /*
- * A key of the filter that is no attribute: one of two has the value, or the
- * one of them that @pick names for an object. Also used with one to hand an
- * attribute's filter down to the kernel.
+ * A key of the filter. An object matches if its attribute @a or @b has the value; with
+ * @pick, if the attribute that @pick returns for this object has it. The name of
+ * an attribute needs a key only if the kernel can filter by it (@request).
  */
 struct view_key {
 	const char *name;
@@ -38,13 +38,13 @@ struct view {
 	unsigned int n_columns;
 	const struct view_key *keys;
 	unsigned int n_keys;
-	const char *id;		/* key of a value without a key; may be NULL */
-	const unsigned int *stats;	/* -s: these attributes, up to 0; or NULL */
-	/* Shown without -a? NULL: everything. */
+	const char *id;		/* key of a first word that is no key; may be NULL */
+	const unsigned int *stats;	/* -s: attributes, ended by 0; or NULL */
+	/* Is the object shown without -a? NULL: all are. */
 	bool (*usual)(const struct item *it);
-	/* Members of the JSON object that are no attributes, may be NULL */
+	/* Prints further members of the JSON object; may be NULL */
 	void (*json)(const struct item *it);
-	/* -d: further lines, may be NULL */
+	/* -d: prints further lines; may be NULL */
 	void (*notes)(const struct item *it, void (*note)(void *arg, const char *text),
 		      void *arg);
 };

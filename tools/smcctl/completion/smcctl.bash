@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # bash completion for smcctl(8)
 
-# Asks smcctl itself, of the namespace that the command line names
+# Output of smcctl in the network namespace that the command line names
 _smcctl_ask() {
 	"${COMP_WORDS[0]}" "${netns[@]}" "$@" 2>/dev/null
 }
@@ -18,7 +18,7 @@ _smcctl_column() {
 	_smcctl_ask "$1" | while read -r word rest; do echo "$word"; done | tail -n +2
 }
 
-# Values of a key: of those that have no names, what there is
+# Values of a key: existing devices or link groups, or the names of its values
 _smcctl_values() {
 	case $1 in
 	dev-name) _smcctl_column device ;;
@@ -43,7 +43,7 @@ _smcctl_object() {
 	esac
 }
 
-# The object, its position, and the words behind it but for options
+# The object, its position, and the words behind it without options
 _smcctl_position() {
 	local i
 	obj='' objpos=0 words=() netns=()

@@ -36,7 +36,7 @@ words conn list not mode tc
 ok "values of a negated key" [ "$out" = " tcp " ]
 words conn not mode tcp peer-p
 ok "a key behind a negated one" [ "$out" = " peer-port " ]
-# The completion runs smcctl by the name that was typed: this one has a kernel.
+# The completion runs smcctl by the name that was typed: here a script that adds the fake kernel.
 real=$SMCCTL SMCCTL=$tmp/smcctl
 printf '#!/bin/sh\nLD_PRELOAD=./tests/fakekernel.so exec %s "$@"\n' "$real" > "$SMCCTL"
 chmod +x "$SMCCTL"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replaces libmnl's socket functions in smcctl (LD_PRELOAD) and answers like
- * the module. The environment variable FAKE chooses the mood:
+ * A fake kernel for tests: replaces libmnl's socket functions in smcctl (LD_PRELOAD)
+ * and answers like the module. The environment variable FAKE chooses how:
  *
  *	full	objects of every kind, with extreme values
- *	empty	loaded, but nothing there
+ *	empty	the module is loaded, but there are no objects
  *	absent	the module is not loaded
  *	denied	every dump and request fails with EPERM
  *	broken	a dump ends with an error after the first object
@@ -12,8 +12,8 @@
  *	hostile	strings with control characters, and no settings
  *	old	a module that has no multicast group
  *
- * A listener gets events of every kind and of one that nobody knows, loses some,
- * gets one more, and, if FAKE_UNLOAD is set, hears that the module goes.
+ * A listener receives events of every kind and one of an unknown kind, then ENOBUFS
+ * for lost events, one more event and, if FAKE_UNLOAD is set, the removal of the family.
  *
  * FAKE_INODE is the inode of the connection that fell back.
  */
@@ -42,7 +42,7 @@ struct kernel {
 	uint8_t cmd;
 };
 
-/* A socket that asks, and one that listens: is it open, and what tells poll() */
+/* Socket of requests. Socket of events: is it open, its pipe for poll(), its position. */
 static struct kernel k;
 static bool listening;
 static int told[2];
@@ -172,7 +172,7 @@ static void put_set(struct nlmsghdr *nlh, const struct attr_set *set,
 		else
 			put_attr(nlh, set, i, variant);
 	}
-	/* a newer kernel's */
+	/* an attribute of a newer kernel */
 	mnl_attr_put_u32(nlh, (uint16_t)(set->max + 1), 1);
 }
 
@@ -308,7 +308,7 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
 	return (ssize_t)len;
 }
 
-/* Kind @kind; its objects are those of the dumps, link groups 1 and 2 */
+/* An event of @kind; its objects are those of the dumps, link groups 1 and 2 */
 static ssize_t event(void *buf, uint32_t kind)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -346,7 +346,7 @@ static ssize_t unloaded(void *buf)
 	return nlh->nlmsg_len;
 }
 
-/* Readable until all is read, as poll() sees it */
+/* Next event; for poll(), the socket is readable until all are received */
 static ssize_t hear(void *buf)
 {
 	const int unknown = SMCR_NL_EVENT_LINK_DELETED + 1;

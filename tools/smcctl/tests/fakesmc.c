@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A libc whose kernel has AF_SMC: preloaded behind the library under test. The
- * sockets are TCP's; the family and protocol asked for are remembered. Says on
- * stderr what was asked for. FAKESMC=0: the kernel has no AF_SMC.
+ * A fake kernel with AF_SMC: preloaded behind the library under test. The sockets are
+ * TCP's; family and protocol of the request are stored. Prints each request on
+ * stderr. FAKESMC=0: the kernel has no AF_SMC.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Sourced by the tests of smcctl: KTAP output and the kernel that is not there.
+# Helpers that the tests of smcctl source: KTAP output and the fake kernel.
 # tests/fakekernel.so answers in place of the module, so that all of smcctl
 # runs without it.
 
@@ -21,7 +21,7 @@ run() {
 	out=$(cat "$tmp/out") err=$(cat "$tmp/err")
 }
 
-# ctl ARG...: smcctl with the fake kernel, in the mood that $FAKE says
+# ctl ARG...: smcctl with the fake kernel, which answers as $FAKE demands
 ctl() { run env LD_PRELOAD=./tests/fakekernel.so FAKE="${FAKE:-full}" "${CHECKER[@]}" "$SMCCTL" "$@"; }
 
 # ok DESC CMD...: a test that passes when CMD succeeds
@@ -43,7 +43,7 @@ out_has() { [[ $out == *"$1"* ]]; }
 err_has() { [[ $err == *"$1"* ]]; }
 silent() { [ -z "$out" ]; }
 json() { printf '%s' "$out" | python3 -m json.tool > /dev/null; }
-# expr PYTHON: true of the JSON output d
+# expr_of PYTHON: the expression is true for the JSON output, d
 expr_of() { printf '%s' "$out" | python3 -c "import json, sys; d = json.load(sys.stdin); sys.exit(not ($1))"; }
 both() { "$1" "$2" && "$3" "$4"; }
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# smcctl monitor: what is there, events, lost ones, and its end.
+# smcctl monitor: state at the beginning, events, lost events, end.
 # shellcheck source=tools/smcctl/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# each line is an object of its own: in a list, as d of expr_of
+# lines_of: turns the output, a JSON object in each line, into a list for expr_of
 lines_of() { out=$(printf '%s' "$out" | python3 -c 'import json, sys; print(json.dumps([json.loads(l) for l in sys.stdin]))'); }
 count() { [ "$(grep -c "$1" <<< "$out")" = "$2" ]; }
 events() { expr_of "[e['event'] for e in d if e['event'] != 'state'] == $1"; }

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# JSON is valid, complete and stable; text says what people ask for.
+# Output: JSON is valid, complete and stable; text has what users look for.
 # shellcheck source=tools/smcctl/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Nothing at all is right when the first question failed already
+# No output is correct if the first request has failed already
 json_or_error() { if [ -z "$out" ]; then status 2; else json; fi; }
 
 for mood in full empty garbage broken; do
@@ -51,7 +51,7 @@ ok "fallback in words" out_has "peer declined: no SMC-R device (0x03030002)"
 ok "fallback: mode and addresses" out_has "TCP          ESTABLISHED  -           127.0.0.1:4711   127.0.0.2:80"
 ctl conn port 4711
 ok "filter shows" out_has 127.0.0.2:80
-# The first line has these words one after the other
+# expr_of_titles WORDS...: the first line has each of these sequences of words
 expr_of_titles() {
 	local line want
 	line=$(head -n 1 <<< "$out" | tr -s ' ')
@@ -95,7 +95,7 @@ ctl -j conn port 4712
 ok "nothing found is an empty list" expr_of "d == []"
 ctl -j conn
 ok "listeners are left out" expr_of "not [c for c in d if c['mode'] == 'listen']"
-# A process of another name than its program's, with a hostile one, has the socket open.
+# A process that has the socket open, under a hostile name that is not its program's.
 cat > "$tmp/holder.py" <<'PY'
 import os, socket, subprocess, sys
 a, b = socket.socketpair()
@@ -107,7 +107,7 @@ print(f'want ho l??"der(pid={os.getpid()},fd={a.fileno()}),ho l??"der(pid={os.ge
 print('json', os.getpid(), a.fileno(), a2, flush=True)
 sys.exit(subprocess.run(sys.argv[1:]).returncode)
 PY
-# held ARG...: smcctl under that process; what it should say in $want and $json
+# held ARG...: smcctl under that process; expected: text $want, and in JSON $pid, $fd1, $fd2
 held() {
 	run python3 "$tmp/holder.py" env LD_PRELOAD=./tests/fakekernel.so FAKE=full "$SMCCTL" "$@"
 	want=$(sed -n 's/^want //p' <<< "$out")

@@ -56,7 +56,7 @@ fi
 run env LD_PRELOAD="$PWD/tests/fakesmc.so" FAKESMC=0 "$SMCCTL" run --quiet sh -c 'exit 6'
 ok "no SMC-R, --quiet" [ "$rc/$(grep -c warning <<< "$err")" = 6/0 ]
 
-# What programs see; behind the library, fakesmc.so plays the kernel.
+# What programs see, with fakesmc.so behind the library in place of a kernel.
 show() { run env LD_PRELOAD="$PWD/libsmcr-preload.so:$PWD/tests/fakesmc.so" "$@" ./tests/sockets; }
 show
 ok "tcp4 becomes AF_SMC 0" err_has 'asked for 43, 0x1, 0'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests of the preload library: makes sockets as programs do and prints
- * what the program sees of them.
+ * A program for tests of the preload library: creates sockets and prints family,
+ * protocol and flags as the program sees them.
  */
 #include <errno.h>
 #include <netinet/in.h>
