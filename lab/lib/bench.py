@@ -4,8 +4,8 @@
 
 Implementations take turns in one pair of guests (A B C A B C ...): a busy
 machine disturbs all of them alike, and only ratios between them are reported
-as findings. A measurement whose connections were not all of the kind that
-they claim is void, and is taken again.
+as findings. A measurement is void, and is repeated, unless all of its
+connections were of the kind to be measured.
 """
 
 import argparse
@@ -34,17 +34,17 @@ TITLE = {"bulk": "bulk, one connection, by size of the writes: MB/s",
          "idle": "memory of an idle connection, both guests together: KiB",
          "bulk-sweep": "bulk around the size of a receive element (RMBE): MB/s",
          "rtt-sweep": "round trip around the size of a receive element: us"}
-CLIFF = 0.6                 # this fraction of the neighbours' speed is called a cliff
+CLIFF = 0.6                 # a size slower than this part of its neighbours' speed is a cliff
 K = 1024
 
 
 def same(point):
-    """What tells one point of a series from another."""
+    """The key of a point: no two of a series have the same."""
     return tuple(point.get(k) for k in ("what", "size", "sweep", "tool", "offload", "nth"))
 
 
 def plan(args, impl, rmbe):
-    """The points of one series. Memory comes first: freed buffers are kept for a while."""
+    """The points of one series. Memory is measured first, because freed buffers are kept for a while."""
     bulk = [1 * K, 4 * K, 16 * K, 64 * K, 256 * K, 1024 * K]
     rtt = [1, 64, 1 * K, 4 * K, 16 * K, 64 * K]
     conn, idle, steps = [1, 16, 64], 100, 8
@@ -64,7 +64,7 @@ def plan(args, impl, rmbe):
 
 
 class Bench:
-    """One pair of guests, and what was measured in it."""
+    """A pair of guests and its measurements."""
 
     name = "bench"
     memory = 1024               # MiB of each guest
@@ -76,13 +76,13 @@ class Bench:
         self.out = os.path.join(CACHE, "run", f"{time.strftime('%m%d-%H%M%S')}-{self.name}-{os.getpid()}")
         self.points = []            # every valid measurement, with impl and run
         self.voids = []
-        self.notes = []             # what was not as the command line wanted it
+        self.notes = []             # deviations from the command line
         self.pair = None
         self.ko = None
         self.series = 0
 
     def prepare(self):
-        """Build, boot."""
+        """Build everything and boot the guests."""
         a = self.args
         path = script("build-module", a.kernel)[-1]
         for d, *what in self.programs:
@@ -101,7 +101,7 @@ class Bench:
             f"{a.runs} runs of {a.seconds} s per point; logs in {self.out}")
 
     def take(self, impl, run, points):
-        """One series: the points of one implementation, once. Returns those that must be taken again."""
+        """One series: the points of one implementation, once. Returns the points that must be repeated."""
         self.series += 1
         a = self.args
         spec = {"impl": impl, "ko": self.ko, "slow": self.pair.slow, "seconds": a.seconds, "points": points,
@@ -123,7 +123,7 @@ class Bench:
                 try:
                     seen.append(json.loads(line))
                 except ValueError:
-                    break           # not yet all of it
+                    break           # the line is not complete yet
                 self.show(impl, run, len(seen), len(points), seen[-1])
             if time.time() > end or not self.pair.alive():
                 raise LabError(f"{impl}: guests {'hang' if self.pair.alive() else 'died'}; logs in {self.out}")
@@ -158,15 +158,15 @@ class Bench:
         return [p for p in points if same(p) not in good]
 
     def more_spec(self):
-        """What else the guests have to know."""
+        """Further entries of the specification for the guests."""
         return {}
 
     def patience(self, points):
-        """Seconds in which these must have been measured."""
+        """Time limit for the measurement of these points, in seconds."""
         return len(points) * (10 + 4 * self.args.seconds) * self.pair.slow
 
     def show(self, impl, run, n, of, s):
-        """Progress."""
+        """Print a result or a note."""
         if s["what"] == "end":
             return
         if s["what"] == "note":
@@ -182,7 +182,7 @@ class Bench:
             print(f"  run {run} {impl:7} {n:3}/{of} {s['what']:5} {human(s['size']):>11} {value:12.1f} {unit[0]}", flush=True)
 
     def run(self):
-        """All runs."""
+        """Boot, then take all series of all runs."""
         self.prepare()
         begin = time.time()
         for run in range(1, self.args.runs + 1):
@@ -205,7 +205,7 @@ class Bench:
         for p in self.points:
             what = p["what"] + ("-sweep" if p.get("sweep") else "")
             groups.setdefault((what, p["size"]), {}).setdefault(p["impl"], []).append(p[UNIT[p["what"]][1]])
-        # What a sweep measures at a size belongs to it alone.
+        # The points of a sweep are not mixed with other points of the same size.
         rows = []
         for (what, size), by in sorted(groups.items(), key=lambda g: (list(TITLE).index(g[0][0]), g[0][1])):
             unit, _, more = UNIT[what.split("-")[0]]
@@ -238,7 +238,7 @@ class Bench:
         return found
 
     def table(self, rows, cliffs):
-        """For people."""
+        """The results as text."""
         a, out = self.args, []
         out.append(f"smcr benchmark: {a.lane} lane, kernel {a.kernel}, {a.runs} runs of {a.seconds} s per point, "
                    f"{time.strftime('%Y-%m-%d %H:%M')}")
@@ -308,7 +308,7 @@ class Bench:
                 os.symlink(os.path.basename(f"{stem}.{end}"), link)
         print("\n" + text)
         say(f"results: {stem}.{{json,txt,png,svg}}")
-        # No absolute times are judged: only that there is an answer to everything.
+        # No absolute time is judged: each implementation must have a valid result.
         missing = [i for i in self.args.impls if not any(p["impl"] == i for p in self.points)]
         if missing:
             say("nothing valid from: " + ", ".join(LABEL[i] for i in missing))
@@ -318,17 +318,17 @@ class Bench:
 
 
 def say(text):
-    """For the terminal."""
+    """Print a line for the user."""
     print(f"bench: {text}", flush=True)
 
 
 def number(x):
-    """Three or four digits that matter."""
+    """A number with its three or four significant digits."""
     return f"{x:.0f}" if x >= 1000 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
 
 
 def git():
-    """Which sources."""
+    """Revision of the sources."""
     r = subprocess.run(["git", "-C", TREE, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
     return "smcr " + (r.stdout.strip() or "of unknown revision")
 

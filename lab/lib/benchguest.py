@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The guests' part of the benchmarks; started by bench.py, on the host.
 
-    benchguest.py server SPEC       in guest 1: ends when guest 2 says so
+    benchguest.py server SPEC       in guest 1: serves until guest 2 hangs up
     benchguest.py client SPEC       in guest 2: measures, one JSON line for each point
 
-The two talk over a TCP connection of their own, so that nobody polls while
-something is measured.
+Both communicate over a TCP connection of their own, so that no process polls
+during a measurement.
 """
 
 import errno
@@ -33,7 +33,8 @@ SERVER = "10.77.0.1"
 
 
 def sh(*cmd, timeout=120, hung=None):
-    """Run a command; its output. RuntimeError with its complaints otherwise. hung(): called while it hangs."""
+    """Run a command; returns its output, RuntimeError with its messages if it fails. hung(): called after the timeout, before
+    the command is killed."""
     with subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as proc:
         try:
             out, bad = proc.communicate(timeout=timeout)
@@ -47,7 +48,7 @@ def sh(*cmd, timeout=120, hung=None):
 
 
 def state():
-    """What is known here about connections, for a report about one that hangs."""
+    """State of this guest's connections, for the report about one that hangs."""
     out = subprocess.run(f"uptime; for o in conn link linkgroup rmb; do {SMCCTL} -a -d $o; done; {SMCCTL} stats; ss -tan; "
                          "rdma -d resource show qp; for t in $(pgrep -x 'bench|verbs'); do echo; cat /proc/$t/task/*/stack; done | "
                          "uniq -c; dmesg | tail -20",
@@ -56,7 +57,7 @@ def state():
 
 
 def write_knob(path, value):
-    """Whether the kernel takes this value."""
+    """Write a value; False if the kernel refuses it as out of range."""
     try:
         with open(path, "w", encoding="ascii") as f:
             f.write(str(value))
@@ -68,7 +69,7 @@ def write_knob(path, value):
 
 
 def set_knob(name, want):
-    """As near to what is wanted as the knob's own range goes; the value that it has then."""
+    """Set a knob to the wanted value, or to the nearest one in its range; returns the value that it has then."""
     path = "/proc/sys/" + name
     if write_knob(path, want):
         return want
@@ -85,16 +86,16 @@ def set_knob(name, want):
 
 
 def sha256(path):
-    """Of a file."""
+    """Checksum of a file."""
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def set_offload(on):
-    """TSO, GSO and GRO of eth0, as far as the card lets go of them; {name: is it on}."""
+    """Switch TSO, GSO and GRO of eth0, as far as the card permits; returns {name: is it on}."""
     for name in ("tso", "gso", "gro"):
         subprocess.run(["ethtool", "-K", "eth0", name, "on" if on else "off"], check=False, capture_output=True)
-    # TCP makes packets for GSO whatever ethtool says, and the stack cuts them: of one segment, then.
+    # TCP builds packets for GSO even if ethtool turns it off, and the stack segments them: limit them to one segment.
     sh("ip", "link", "set", "eth0", "gso_max_segs", "65535" if on else "1")
     text = sh("ethtool", "-k", "eth0")
     link = json.loads(sh("ip", "-d", "-j", "link", "show", "eth0"))[0]
@@ -110,7 +111,7 @@ class Side:
         self.notes = []
 
     def load(self):
-        """Nobody else's module may be there: they share an address family."""
+        """Load the module of this implementation; the others are unloaded first, because they own the same address family."""
         for m in ("smcr", "smc_diag", "smc"):
             self.unload(m)
         if self.name == "smcr":
@@ -129,7 +130,7 @@ class Side:
                 self.notes.append(f"{name.replace('/', '.')} is {value}: {want} is out of its range")
 
     def unload(self, module=None):
-        """rmmod, with the patience that closing connections need."""
+        """rmmod, repeated for some time: connections that are closing hold the module."""
         module = module or {"smcr": "smcr", "intree": "smc"}.get(self.name)
         end = time.time() + 30 * self.spec["slow"]
         while module and os.path.isdir(f"/sys/module/{module}"):
@@ -140,7 +141,7 @@ class Side:
                 time.sleep(0.2)
 
     def counts(self):
-        """What says how connections were made here: {client, server, fallbacks}."""
+        """Counters of the connections of this guest: {client, server, fallbacks}."""
         if self.name == "intree":
             return intree.stats()
         if self.name != "smcr":
@@ -168,7 +169,7 @@ class Side:
 
 
 def reasons(data):
-    """What smcctl's statistics name as reasons: the names that are no counters."""
+    """Reasons in smcctl's statistics that were counted: {name: numbers}."""
     found = {}
 
     def walk(x, below):
@@ -188,7 +189,7 @@ def reasons(data):
 
 
 def free_memory():
-    """Bytes, with nothing in caches that could be given back."""
+    """Free memory in bytes, after the caches were dropped."""
     time.sleep(0.3)
     for _ in range(2):
         with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
@@ -201,7 +202,7 @@ def free_memory():
 # ---------------------------------------------------------------- guest 1
 
 def serve(spec):
-    """Do what guest 2 asks for, until it hangs up."""
+    """Process the requests of guest 2, until it hangs up."""
     side = Side(spec)
     listener = socket.create_server(("", CONTROL))
     proc = None
@@ -241,7 +242,7 @@ def serve(spec):
                     say("ok")
                 elif words[0] == "sha256":
                     say({"sha256": sha256(words[1])})
-                elif words[0] == "listen":      # as start, and wait until it says that it listens
+                elif words[0] == "listen":      # as start, and wait until it prints that it listens
                     one = subprocess.Popen(words[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                     say("ok" if "listening" in one.stdout.readline() else f"{words[1]} does not listen")
                 elif words[0] == "end":
@@ -267,7 +268,7 @@ def serve(spec):
 # ---------------------------------------------------------------- guest 2
 
 class Client:
-    """Takes the points of one series."""
+    """Measures the points of one series."""
 
     def __init__(self, spec, out):
         self.spec, self.out = spec, out
@@ -278,7 +279,7 @@ class Client:
         self.raw = spec["impl"] in ("verbs", "perftest")
 
     def ask(self, *words):
-        """Of guest 1."""
+        """Send a request to guest 1, if any, and return the answer; RuntimeError if that is a message."""
         if words:
             self.control.write(json.dumps(words) + "\n")
             self.control.flush()
@@ -293,7 +294,7 @@ class Client:
         self.out.flush()
 
     def connect(self):
-        """To guest 1's side, which may still be loading."""
+        """Connect to guest 1, which may still be loading its module."""
         end = time.time() + 30 * self.spec["slow"]
         while True:
             try:
@@ -308,11 +309,11 @@ class Client:
         self.ask()
 
     def bench(self, *args):
-        """The program, against its server in guest 1."""
+        """Command line of the program, with its server in guest 1."""
         return [f"{PROG}/bench", *self.flags, SERVER, str(PORT), *map(str, args)]
 
     def run(self):
-        """The series."""
+        """Measure all points and print them."""
         try:
             self.side.load()
         except (RuntimeError, OSError):
@@ -336,14 +337,14 @@ class Client:
             sh(*self.bench("quit"))
             self.total += 1
             end = self.ask("counts")
-            # What guest 1 saw is the other half of the claim.
+            # The counters of guest 1 must confirm the kind of the connections, too.
             if self.flags and (end["server"] != self.total or end["fallbacks"]):
                 self.emit(what="series", void=f"guest 1 counts {end}, {self.total} connections were made")
         self.side.unload()
         self.emit(what="end", void="")
 
     def ready(self):
-        """Until guest 1's program listens, and the first contact is over."""
+        """Wait until guest 1's program listens and the first contact is complete."""
         end = time.time() + 20 * self.spec["slow"]
         while True:
             try:
@@ -356,7 +357,7 @@ class Client:
                 time.sleep(0.2)
 
     def void(self, before, got):
-        """Why a point does not count; empty if it does."""
+        """Why a point is void; empty if it is valid."""
         conns = got.pop("conns", 0)
         self.total += conns
         if not self.flags:
@@ -368,7 +369,7 @@ class Client:
         return f"{conns} connections: {made} by {self.spec['impl']}, {falls} fell back {after.get('reasons', '')}"
 
     def simple(self, p):
-        """bulk, rtt, conn."""
+        """Measure bulk, rtt or conn."""
         secs = self.spec["seconds"]
         return json.loads(sh(*self.bench(p["what"], secs, p["size"]), timeout=30 + 10 * secs * self.spec["slow"],
                              hung=lambda: self.hung(p)))
@@ -376,7 +377,7 @@ class Client:
     do_bulk = do_rtt = do_conn = simple
 
     def hung(self, p):
-        """Keep what both guests know before the program is killed."""
+        """Save the state of both guests, before the program is killed."""
         name = f"{sys.argv[2]}-hung-{p['what']}-{p['size']}"
         with open(name, "w", encoding="utf-8") as f:
             f.write("guest 2, the client:\n" + state())
@@ -384,7 +385,7 @@ class Client:
         return f" (see {os.path.basename(name)})"
 
     def do_idle(self, p):
-        """Bytes per connection that has nothing to do, in both guests."""
+        """Memory of an idle connection in bytes, in both guests."""
         with subprocess.Popen(self.bench("idle", p["size"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as proc:
             free = []
@@ -402,7 +403,7 @@ class Client:
     # -- one file ----------------------------------------------------------
 
     def file(self, server, client):
-        """Move the file; what both programs printed, and the sha256 of what arrived."""
+        """Transfer the file; returns the output of both programs and the sha256 of the received file."""
         to = self.spec["to"]
         self.ask("unlink", to)
         try:
@@ -413,7 +414,7 @@ class Client:
         return text, theirs, self.ask("sha256", to)["sha256"]
 
     def do_file(self, p):
-        """With write() and read(), as any socket program would."""
+        """Transfer the file with write() and read(), as ordinary socket programs do."""
         offload = p.get("offload", True)
         state = [self.ask("offload", offload), set_offload(offload)]
         if not offload and (any(state[0].values()) or any(state[1].values())):
@@ -433,7 +434,7 @@ class Client:
                 "sha256": digest, "conns": 1, "segmentation": state[1]}
 
     def verbs_file(self, p):
-        """By RDMA WRITE into its place."""
+        """Transfer the file by RDMA WRITE, straight into the file of the receiver."""
         *texts, digest = self.file([f"{RDMA}/bulk", "server", "7471", "-j", "wait=120", "--file", self.spec["to"]],
                                    [f"{RDMA}/bulk", "client", SERVER, "7471", "-j", "--chunk", str(self.spec["chunk"]),
                                     "--file", self.spec["from"]])
@@ -471,7 +472,7 @@ class Client:
     verbs_bulk = verbs_rtt = verbs
 
     def perftest(self, prog, *args):
-        """The line of numbers that it prints. Not on UML, where it finds no clock."""
+        """Run one of the programs; returns the last line of numbers that it prints. Not on UML, where it finds no clock."""
         cmd = [prog, "-F", "-d", "rxe0", *args]
         text = self.against(cmd, [*cmd, SERVER], 20 + 5 * self.spec["seconds"] * self.spec["slow"])
         lines = [l.split() for l in text.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+", l)]
@@ -480,7 +481,7 @@ class Client:
         return [float(x) for x in lines[-1]]
 
     def perftest_bulk(self, p):
-        """ib_write_bw; it polls, there are no events for RDMA WRITE."""
+        """ib_write_bw; it polls, because RDMA WRITE has no events."""
         iters = max(20, min(5000, int(self.spec["seconds"] * 30e6 / p["size"])))
         v = self.perftest("ib_write_bw", "-s", str(p["size"]), "-n", str(iters))
         return {"mbs": v[3] * 1.048576, "n": iters}      # its MB are MiB
@@ -495,7 +496,7 @@ class Client:
         """One of perftest's programs at one size: MB/s, or us as it prints them."""
         secs = self.spec["seconds"] * p.get("times", 1)
         bw = p["tool"].endswith("_bw")
-        # A message costs about a millisecond there, whatever its size.
+        # A message costs about a millisecond in these guests, whatever its size.
         iters = int(secs / (2e-4 + p["size"] / 30e6)) if bw else int(secs / (2e-3 + p["size"] / 15e6))
         iters = max(20, min(20000, iters))
         v = self.perftest(p["tool"], "-s", str(p["size"]), "-n", str(iters))

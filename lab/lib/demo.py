@@ -27,10 +27,10 @@ from roce import OPCODES, Traffic  # noqa: E402  pylint: disable=wrong-import-po
 
 BENCH = os.path.join(TREE, "lab", "prog", "bench")
 SMCCTL = os.path.join(TREE, "tools", "smcctl", "smcctl")
-SNAP = 256                  # bytes kept of each packet: headers, CLC messages, a piece of the file
+SNAP = 256                  # bytes captured of each packet: headers, CLC messages, a piece of the file
 LEAST = 32 << 20
 EXPLAIN = os.path.join(TREE, "lab", "lab-explain")
-# Two cards each, so two links, whatever the default is.
+# Two network cards in each guest, so two links, whatever the default of max_links is.
 LAN, KNOBS = (2, 2), "sysctl -qw net.smcr.max_links=2"
 BEGIN = time.time()
 QUIET = 20                  # seconds
@@ -38,7 +38,7 @@ TTY = sys.stdout.isatty()
 
 
 class Show:
-    """Two QEMU guests with a stock kernel and the module; what is claimed about them, and whether it holds."""
+    """A run with two QEMU guests that have a stock kernel and the module, and the claims that it checks."""
     NAME, PROG = "show", ("lab/prog", "bench")    # PROG: its folder, its name
 
     def __init__(self, args):
@@ -49,7 +49,7 @@ class Show:
         self.pair = None
 
     def verdict(self, ok, text):
-        """A claim, and whether it holds."""
+        """Print a claim and whether it holds; one that does not makes the run fail."""
         print(f"  {'yes' if ok else 'NO '}  {text}")
         if not ok:
             self.bad.append(text)
@@ -57,7 +57,7 @@ class Show:
     # -- preparation -------------------------------------------------------
 
     def build(self):
-        """The module, the tools, the guests' kernel."""
+        """Build the module and the tools, unpack the guests' kernel."""
         step(f"building smcr.ko for Debian's stock {self.args.kernel} kernel (unpacks its packages the first time)")
         script("kernel", self.args.kernel)
         path = script("build-module", self.args.kernel)[-1]
@@ -74,7 +74,7 @@ class Show:
         return text
 
     def both(self, code, timeout=60):
-        """The same in both guests at the same time."""
+        """Run a command in both guests at the same time; returns [(exit status, output)]."""
         bases = [g.send(code) for g in self.pair.guests]
         end = time.time() + timeout * self.pair.slow
         for g, base in zip(self.pair.guests, bases):
@@ -85,8 +85,8 @@ class Show:
         return [(int(read(b + ".rc") or 1), read(b + ".out")) for b in bases]
 
     def boot(self, mib, then="true", lan=()):
-        """Two guests with so much memory, and so many cards on one LAN or one each, the module in them; then a command in both.
-        Returns its output."""
+        """Boot two guests with `mib` MiB each, and with `lan` cards on one LAN or one card each; load the module and run a command
+        in both. Returns the output of guest 2."""
         step(f"booting two QEMU guests with soft RoCE, {mib} MiB each (no hardware virtualisation needed)")
         self.pair = Pair("qemu", (self.args.kernel,) * 2, max(lan, default=1), mib, self.out, lan=lan)
         self.pair.boot()
@@ -96,18 +96,18 @@ class Show:
         return text
 
     def clean(self, status):
-        """After the guests have gone."""
+        """Delete the files of the run, after the guests have ended; not after a failure."""
         if not status and not self.args.keep:
             shutil.rmtree(self.out, ignore_errors=True)
 
     def unload(self):
-        """The module has to go without complaint."""
+        """Check that the module can be unloaded."""
         for _, text in self.both("rmmod smcr && ! lsmod | grep -q '^smcr '"):
             if text:
                 self.verdict(False, f"smcr.ko could be unloaded: {text}")
 
     def play(self):
-        """run(), whatever comes; the guests end with it. Returns the exit status."""
+        """Call run(), report its errors and stop the guests in any case. Returns the exit status."""
         for s in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(s, lambda *_: sys.exit(1))
         sys.stdout = Pulse(sys.stdout)
@@ -126,7 +126,7 @@ class Show:
 
 
 class Demo(Show):
-    """A file from one guest to the other, and the proof."""
+    """The transfer of a file from one guest to the other, and the proof."""
     NAME = "demo"
 
     def __init__(self, args):
@@ -136,13 +136,13 @@ class Demo(Show):
         self.file = os.path.join(self.out, "file")
 
     def make_file(self):
-        """The file, in a place that the guests can read."""
+        """Create the file where the guests can read it; returns its sha256."""
         digest = make_file(self.file, self.args.size, self.args.file)
         self.size = os.path.getsize(self.file)
         return digest
 
     def boot_with_file(self):
-        """The guests, and the file in guest 2's memory."""
+        """Boot the guests and copy the file to guest 2's memory."""
         mib = (self.size >> 20) + 1
         text = self.boot(768 + mib, f"{KNOBS} && mkdir -p /run/demo && mount -t tmpfs -o size={mib + 16}M demo /run/demo", LAN)
         print("  guest 1: 10.77.0.1 and .11, the receiver;  guest 2: 10.77.0.2 and .12, the sender;  kernel "
@@ -150,7 +150,7 @@ class Demo(Show):
         self.call(2, "cp $OUT/file /run/demo/file")
 
     def clean(self, status):
-        """Logs may be of use, the file is not."""
+        """As in Show; the file is deleted even if the logs are kept."""
         super().clean(status)
         if os.path.exists(self.file):
             os.unlink(self.file)
@@ -158,7 +158,8 @@ class Demo(Show):
     # -- one transfer ------------------------------------------------------
 
     def transfer(self, name, smc):
-        """The file from guest 2 to guest 1: seconds, and the tables seen meanwhile. With SMC-R its link is cut on the way."""
+        """Transfer the file from guest 2 to guest 1; returns the seconds. With SMC-R, print smcctl's tables meanwhile and cut the
+        link."""
         flag, port, pcap = ("-s ", 5000, "smc") if smc else ("", 5001, "tcp")
         path = lambda what: os.path.join(self.out, f"{pcap}-{what}")  # noqa: E731
         self.capture(path("wire.pcap"), pcap, True)
@@ -169,7 +170,7 @@ class Demo(Show):
                      f"echo $? > $OUT/{pcap}-send.rc) > /dev/null 2>&1 &")
         bar, tables, asked, later = Bar(name, self.size), None, None, None
         end = time.time() + (120 + self.size / 1e6) * self.slow
-        # (A file exists for a moment before there is something in it.)
+        # A .rc file is empty for a moment after its creation: wait for its contents.
         while not all(read(path(f"{w}.rc")) for w in ("send", "recv")):
             line = re.findall(r"(?m)^(\d+) ([\d.]+)$", read(path("recv")))
             if line:
@@ -205,7 +206,7 @@ class Demo(Show):
         return float(done[-1][1])
 
     def cut_link(self, arrived):
-        """No RoCE packet passes guest 1's card of the connection's link any more. Nobody is told."""
+        """Silently drop all RoCE packets of the connection's link, at guest 1's card."""
         conn = next((c for c in records(read(os.path.join(self.out, "smc-conn1.json"))) if c.get("link-num") and "5000" in json.dumps(c)), {})
         links = {x.get("link-num"): x for x in records(read(os.path.join(self.out, "smc-link1.json")))}
         nic = re.search(r"\d+$", links.get(conn.get("link-num"), {}).get("dev-name", ""))
@@ -216,13 +217,13 @@ class Demo(Show):
         print(f"\n  link {self.cut} is cut (guest 1 drops all RoCE packets of eth{nic[0]}, silently; {arrived >> 20} MiB have arrived)\n")
 
     def capture(self, path, name, on):
-        """What crosses the wire, seen from the host: costs the guests nothing."""
+        """Start or end the capture by QEMU on the host, which costs the guests nothing."""
         cmd = {"execute": "object-add", "arguments": {"qom-type": "filter-dump", "id": f"dump-{name}", "netdev": "n0",
                                                       "file": path, "maxlen": SNAP}}
         self.pair.qmp(1, cmd if on else {"execute": "object-del", "arguments": {"id": f"dump-{name}"}})
 
     def flowed(self):
-        """What the tables of the running connection must have said."""
+        """Did the tables show an SMC-R connection and one link group, in both guests?"""
         for gid in (1, 2):
             conns = [c for c in records(read(os.path.join(self.out, f"smc-conn{gid}.json")))
                      if "5000" in json.dumps(c) and "smc" in str(c.get("mode", "")).lower()]
@@ -234,7 +235,7 @@ class Demo(Show):
     # -- the proof ---------------------------------------------------------
 
     def prove(self, digest):
-        """Checksums, counters, and what was on the wire."""
+        """Check the checksums, the counters and the packets on the wire."""
         step("the proof")
         sums = [hashes.split()[0] if rc == 0 and hashes else "none" for rc, hashes in
                 self.both("sha256sum /run/demo/got /run/demo/file 2>/dev/null | head -1", 300)]
@@ -272,7 +273,7 @@ class Demo(Show):
                      f"TCP carried {t.tcp_bytes()} bytes: the three CLC messages of the negotiation, nothing of the file")
 
     def prove_failover(self):
-        """What lab-explain says of the capture. Returns where in the stream the other link went on."""
+        """Check the capture with lab-explain. Returns the offset in the stream from which on the other link was used."""
         out = subprocess.run([EXPLAIN, "--json", "--links", "--checks", "--cut", os.path.join(self.out, "smc-wire.pcap")],
                              stdout=subprocess.PIPE, text=True, check=False).stdout
         try:
@@ -296,7 +297,8 @@ class Demo(Show):
         return move["begin"]
 
     def compare(self, t, begin):
-        """The kept beginning of each WRITE packet against the file; by sender, where its stream begins."""
+        """Compare the captured beginning of each WRITE packet with the file. `begin`: by sender, the offset at which its part
+        of the stream begins. Returns the number of equal packets and of all."""
         good = all_ = 0
         with open(self.file, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
             for key in t.flows:
@@ -312,7 +314,7 @@ class Demo(Show):
         return good, all_
 
     def prove_tcp(self):
-        """The other way round, or else a blind proof would be one, too."""
+        """The counter-check: for TCP the same capture must show the opposite, otherwise the proof would prove nothing."""
         t = Traffic(os.path.join(self.out, "tcp-wire.pcap"))
         self.verdict(t.tcp_bytes() >= self.size and t.written() == 0,
                      f"and with an AF_INET socket the same capture shows {t.tcp_bytes()} bytes on TCP and "
@@ -353,7 +355,7 @@ class Bar:
         self.name, self.size, self.next, self.open = name, size, 0, False
 
     def show(self, done, t):
-        """So many bytes after so many seconds."""
+        """Show the bytes transferred after @t seconds."""
         text = (f"  {self.name}  {100 * done // self.size:3}%  {done >> 20:5} of {self.size >> 20} MiB  {t:6.1f} s  "
                 f"{done / max(t, .001) / 1e6:6.1f} MB/s")
         if TTY:
@@ -365,7 +367,7 @@ class Bar:
             self.next = 10 * done // self.size + 1
 
     def gap(self):
-        """Something else is printed next."""
+        """End the line of the bar, before other output."""
         if self.open:
             print()
         self.open = False
@@ -389,7 +391,7 @@ def make_file(path, length, source=None):
 
 
 class Pulse:
-    """A stdout that says how much time has gone when nothing was written for QUIET seconds."""
+    """A stdout that prints the elapsed time after QUIET seconds without output."""
 
     def __init__(self, out):
         self.out, self.last = out, time.time()
@@ -400,12 +402,12 @@ class Pulse:
         return getattr(self.out, name)
 
     def write(self, text):
-        """As of any file."""
+        """As write() of a file."""
         self.last = time.time()
         return self.out.write(text)
 
     def beat(self):
-        """Until the program ends."""
+        """The thread; it runs until the program ends."""
         while True:
             time.sleep(1)
             if time.time() - self.last >= QUIET:
@@ -418,7 +420,7 @@ def step(text):
 
 
 def indent(text):
-    """For what others printed."""
+    """Indent the output of another program."""
     return re.sub("(?m)^", "    ", text)
 
 
@@ -462,7 +464,7 @@ def counters(text):
 
 
 def size(text):
-    """256M, 1G, 5000."""
+    """A number of bytes from text: 256M, 1G, 5000."""
     m = re.fullmatch(r"(\d+)([KMG]?)(i?B)?", text.strip(), re.I)
     if not m or not int(m[1]):
         raise argparse.ArgumentTypeError(f"not a size: {text}")

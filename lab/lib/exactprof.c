@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A TCG plugin for QEMU (API version 1: QEMU 4.2 to 8.1): how many instructions
- * the guest executed in each block of code between the two marks of
+ * TCG plugin for QEMU (API version 1: QEMU 4.2 to 8.1) that counts the instructions
+ * which the guest executes in each block of code between the two marks of
  * prog/exact.h. Built by exact.py for --profile; arguments: out=FILE and, when
  * there is a simulated adapter, ranges=FILE.
  *
- * For each measurement a line "end", after lines "ADDRESS INSTRUCTIONS ADAPTER".
- * The last is the part of the instructions that the adapter's work took: its own
- * code, and what this calls in the kernel until some other code runs again.
+ * The output of each measurement is lines "ADDRESS INSTRUCTIONS ADAPTER" and a line
+ * "end". ADAPTER is the part of the instructions that is work of the adapter: its own
+ * code, and the kernel's code that this calls, until other code runs again.
  *
- * FILE is read at each first mark and has lines "LOW HIGH WHOSE", addresses in
- * hexadecimal: "a" the code of the adapter, "o" that of others, "e" the entry of
- * an interrupt or exception, behind which whoever was interrupted goes on after
- * the IRET. Programs are others. All other code belongs to whoever ran before it.
+ * The ranges are read at each first mark, from lines "LOW HIGH WHOSE", with addresses
+ * in hexadecimal. WHOSE is "a" for code of the adapter, "o" for other code, "e" for the
+ * entry of an interrupt or exception, after whose IRET the interrupted code continues.
+ * Programs are other code. Code in no range belongs to the owner of the code before it.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@
 #define DEPTH 16		/* of interrupts in interrupts */
 #define PROGRAMS (1ULL << 47)	/* addresses below are those of programs */
 
-/* Of qemu-plugin.h, which Debian does not package. */
+/* From qemu-plugin.h, which Debian does not package. */
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -55,11 +55,11 @@ struct block {
 	struct block *next;
 };
 
-/* One translation of it */
+/* A translation of a block */
 struct piece {
 	struct block *block;
 	size_t insns;
-	bool iret;		/* is its last instruction */
+	bool iret;		/* its last instruction is an IRET */
 };
 
 static struct block *hash[1 << 16];
@@ -70,7 +70,7 @@ static bool in_adapter, interrupted[DEPTH];
 static size_t depth;
 static FILE *out;
 
-/* 'a', 'o', 'e' at the first instruction of an entry, 'p' of programs, 0 of nobody */
+/* 'a', 'o', 'e' at the first instruction of an entry, 'p' for programs, 0: in no range */
 static char owner(uint64_t addr)
 {
 	if (addr < PROGRAMS)
@@ -152,7 +152,7 @@ static void executed(unsigned int cpu, void *data)
 		in_adapter = false;
 		break;
 	case 'p':
-		/* one processor: nothing is interrupted but this */
+		/* one processor: while a program runs, no handler is interrupted */
 		in_adapter = false;
 		depth = 0;
 		break;

@@ -6,8 +6,8 @@
                                     network ID for both devices, one user EID
     intree.py stats                 its counters, as JSON
 
-Generic netlink with nothing but the standard library, from the description
-of its user-space interface; needs root and a loaded smc.ko.
+Generic netlink with the standard library alone, written from the description
+of the module's user-space interface; needs root and a loaded smc.ko.
 """
 
 import errno
@@ -29,7 +29,7 @@ def attr(number, data):
 
 
 def attrs(data):
-    """{number: payload}; of repeated ones the last."""
+    """{number: payload}; of repeated attributes the last."""
     found = {}
     while len(data) >= 4:
         length, number = struct.unpack_from("=HH", data)
@@ -52,7 +52,7 @@ class Family:
         self.number = struct.unpack("=H", got[0][1][:2])[0]
 
     def ask(self, cmd, body=b"", dump=False, version=1):
-        """A request; returns the attributes of every answer."""
+        """Send a request; returns the attributes of every answer."""
         self.seq += 1
         flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
         genl = struct.pack("=BBH", cmd, version, 0) + body
@@ -76,7 +76,7 @@ class Family:
 
 
 def setup(netdev, ibdev):
-    """Both guests the same: then version 2 over RoCEv2 is possible."""
+    """Set network ID and user EID. They are the same in both guests, which makes version 2 over RoCEv2 possible."""
     text = lambda s: s.encode() + b"\0"  # noqa: E731
     pnet, smc = Family("SMC_PNETID"), Family("SMC_GEN_NETLINK")
     for family, cmd, body in (
