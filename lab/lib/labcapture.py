@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A short session between two guests, captured outside of them, and explained.
 
-Started by lab/lab-capture, which tells about it.
+Started by lab/lab-capture, which describes it.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from lab import TREE, LabError, read  # noqa: E402  pylint: disable=wrong-import
 
 KERNELS = ("6.1", "6.12")
 SIZES = "64,65536,1048576"
-SNAP = 65536                # all of every packet
+SNAP = 65536                # packets are captured completely
 MOVED = 9000                # bytes of a connection after the cut
-# Whatever the defaults are; a dead link is noticed after half a second.
+# Independent of the defaults; a dead link is detected after half a second.
 KNOBS = "sysctl -qw net.smcr.max_links=2 net.smcr.qp_timeout=14"
 EXPLAIN = os.path.join(TREE, "lab", "lab-explain")
 
@@ -35,12 +35,12 @@ class LabCapture(Show):
         self.folder = os.path.join(TREE, "build", "lab", f"{time.strftime('%m%d-%H%M%S')}-{args.kernel}{'-failover' * args.failover}")
 
     def side(self, gid, what):
-        """Start one side of something in a guest; its output and status become files."""
+        """Start one side of a session in a guest; its output and status become files."""
         return self.pair.guests[gid - 1].send(
             f". $LIB/guest.sh; export PROG=$TREE/selftests/prog SMCCTL=$TREE/tools/smcctl/smcctl CASEDIR=$OUT; . $TREE/lab/prog/session.sh; {what}")
 
     def session(self, name, server, client):
-        """Both sides of something; what they printed, when one fails."""
+        """Run both sides of a session; LabError with what they printed if one fails."""
         step(name)
         bases = [self.side(1, server), self.side(2, client)]
         end = time.time() + 60 * self.pair.slow
@@ -66,7 +66,7 @@ class LabCapture(Show):
             self.session(f"AF_SMC: {len(sizes)} connections, {', '.join(map(str, sizes))} bytes one way, 64 the other; half closed, closed",
                          f"session_server {' '.join(map(str, sizes))}", f"session_client 10.77.0.1 {' '.join(map(str, sizes))}")
             self.session("verbs: rping over rdma_cm", "ping_server 10.77.0.1", "ping_client 10.77.0.1")
-        # the last acknowledgments, TCP's end
+        # capture also the last acknowledgments and the end of TCP
         time.sleep(1)
         self.pair.capture(self.out, False)
         self.unload()
@@ -86,7 +86,7 @@ class LabCapture(Show):
         return 0
 
     def explain(self, pcap):
-        """lab-explain for the screen, and for files."""
+        """Run lab-explain for the screen, and for the files. Returns its exit status."""
         marker = next(line.split("=")[1] for line in read(os.path.join(TREE, "lab", "prog", "session.sh")).splitlines()
                       if line.startswith("MARKER_HEX="))
         sys.stdout.flush()
@@ -100,7 +100,7 @@ class LabCapture(Show):
 
 
 def numbers(text):
-    """64,65536"""
+    """Numbers from text: 64,65536."""
     try:
         found = [int(x) for x in text.split(",")]
     except ValueError:

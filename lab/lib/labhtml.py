@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The comparison of labreport.py for people: as HTML and as Markdown.
+"""The comparison of labreport.py as HTML and as Markdown.
 
-Everything is drawn from report.json and the files beside it; what was not
-measured is left out or named, never made up.
+Everything comes from report.json and the files beside it; what was not
+measured is left out or marked as missing.
 """
 
 import base64
@@ -23,12 +23,12 @@ CHECKED = {True: "ok", False: "FAILED", None: "n/a"}
 
 
 def esc(text):
-    """For HTML."""
+    """Escape for HTML."""
     return escape_html.escape(str(text))
 
 
 def extras(folder):
-    """What lies beside report.json: {name: text}; of the capture only what is there."""
+    """The files beside report.json that exist: {name: text}."""
     found = {}
     for name in PICTURES + CAPTURE:
         path = os.path.join(folder, name)
@@ -39,12 +39,12 @@ def extras(folder):
 
 
 def verdict(target):
-    """In words."""
+    """Verdict of a target in words."""
     return SPEAKS[target["held"]]
 
 
 def figure(target):
-    """What stands behind a verdict."""
+    """The figures that a verdict is based on."""
     v = target["value"]
     if v is None:
         return ""
@@ -57,7 +57,7 @@ def figure(target):
 
 
 def span(v, digits=1):
-    """Median, and from least to greatest."""
+    """Median, with the least and the greatest value."""
     if not v:
         return "-"
     if f"{v['min']:.{digits}f}" == f"{v['max']:.{digits}f}":
@@ -91,7 +91,7 @@ def headline(data):
 
 
 def verdict_line(data):
-    """One sentence on top of everything."""
+    """The sentence at the top: valid or void."""
     if data["void"]:
         return "Void: " + "; ".join(data["void"]) + "."
     return "Valid: " + (f"the ceiling moved by {data['ceiling']['moved']:.1%} between before, the runs and after, every run "
@@ -99,7 +99,7 @@ def verdict_line(data):
 
 
 def how(data):
-    """How it was measured: sentences."""
+    """Sentences about the method."""
     g = data["guest"]
     features = {n: ", ".join(f"{k} {'on' if v else 'off'}" for k, v in (s["values"][0]["segmentation"] or {}).items())
                 for n, s in data["series"].items() if n.startswith("tcp")}
@@ -135,7 +135,7 @@ def how(data):
 
 
 def machine(data):
-    """Where: sentences."""
+    """Sentences about the machine."""
     m = data["machine"]
     return [f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_mib'] or 0:,} MiB, Linux {m['kernel']}.",
             f"{m['qemu'] or 'QEMU'}, TCG: the guests' processors are emulated.",
@@ -190,7 +190,7 @@ def markdown(data, extra):
 
 
 def timeline(extra):
-    """As much of it as anybody reads here."""
+    """The first LINES lines of the timeline."""
     lines = extra["timeline.txt"].rstrip().splitlines()
     more = len(lines) - LINES
     return "\n".join(lines[:LINES] + ([f"... and {more} more lines in timeline.txt"] if more > 0 else []))
@@ -202,7 +202,7 @@ def cell(v):
 
 
 def again(data, bullet):
-    """What had to be repeated."""
+    """Sentences about the measurements that were repeated."""
     if not data["taken_again"]:
         return []
     return [f"{len(data['taken_again'])} measurements were void and taken again:"] + [
@@ -287,7 +287,7 @@ def ceiling_html(data):
 
 
 def capture_html(extra):
-    """What lab/lab-capture left, if anything."""
+    """The results of lab/lab-capture, if there are any."""
     checks = checks_of(extra)
     if not checks and "timeline.txt" not in extra and "diagram.svg" not in extra:
         return ""

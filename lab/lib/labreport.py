@@ -4,8 +4,8 @@
 
 One file from guest 2 to guest 1 by RDMA WRITE, by AF_SMC with this module and
 with the kernel's own, and by TCP, in turns, between ceilings measured by
-perftest. The measuring itself is bench.py's; here is what is asked, and what
-the numbers mean.
+perftest. bench.py measures; this file has the plan of the measurements and
+their evaluation.
 """
 
 import argparse
@@ -33,10 +33,10 @@ from labcapture import KERNELS as CAPTURE_KERNELS  # noqa: E402  pylint: disable
 from lab import TREE, LabError, human, read  # noqa: E402  pylint: disable=wrong-import-position
 
 GIB = 1 << 30
-# version: where Debian has it
+# version: the Debian release that has it
 KERNELS = {k: v[0] for k, v in kernels.field("from").items() if kernels.ALL[k].get("module")}
-# name: which module's, what else its points have, label, how it is moved, expected seconds for 1 GiB (a first guess only)
-BUFFERS = 512 << 10         # rmem and wmem: the largest element there is
+# name: implementation, further members of its points, label, how data are moved, expected seconds for 1 GiB (a first guess only)
+BUFFERS = 512 << 10         # rmem and wmem: the largest possible element
 LARGE = {"buffers": BUFFERS}
 SERIES = {
     "verbs": ("verbs", {}, "RDMA WRITE", "raw verbs, our bulk program, 4 MiB chunks", 36),
@@ -49,28 +49,28 @@ SERIES = {
 TOOLS = ("ib_write_bw", "ib_send_bw", "ib_read_bw", "ib_write_lat", "ib_send_lat", "ib_read_lat")
 SIZES = (64, 1024, 4096, 16384, 65536, 1048576)
 CEILING = ("ib_write_bw", 65536)
-LIMIT = 0.10                # the ceiling may move so much between any two of before, within the runs, after
-# Expected seconds: until the guests are up, for a GiB's way into a guest, its sha256; beside a transfer; a cell of the table, a sample
+LIMIT = 0.10                # limit of the change of the ceiling between any two of before, within the runs, after
+# Expected seconds: boot; for 1 GiB, copy into a guest and sha256; for a transfer, set-up; a cell of the table; a sample
 BOOT, COPY, SHA256, SETUP, CELL, SAMPLE = 30, 12, 10, 6, 2, 3.5
 WRITE = 1 << 20             # bytes of each write() of the socket series
 CHUNK = 4 << 20             # and of each RDMA WRITE
 
 
-# ------------------------------------------------------ what numbers mean
+# ------------------------------------------------------ evaluation
 
 def spread(values):
-    """Median, least and greatest; None without any."""
+    """Median, least and greatest value; None without values."""
     values = [v for v in values if v is not None]
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "n": len(values)} if values else None
 
 
 def paired(a, b):
-    """Ratios of what was measured in the same run, {run: value} each: a slow minute slows both."""
+    """Spread of the ratios of values of the same run, {run: value} each: a slow minute of the machine slows both."""
     return spread([a[r] / b[r] for r in sorted(a) if b.get(r)])
 
 
 def moved(*phases):
-    """How far the medians of any two lie apart at most, as a part of the earlier; None when one is missing."""
+    """The greatest relative change between the medians of any two phases; None when one is missing."""
     if not all(phases):
         return None
     return max(abs(b / a - 1) for a, b in itertools.combinations(map(statistics.median, phases), 2))
@@ -82,12 +82,12 @@ def by_run(values, key):
 
 
 def is_sample(p):
-    """Of the ceiling, not of the table."""
+    """Is the point a sample of the ceiling, and not of the table?"""
     return p["what"] == "ceiling" and "nth" in p
 
 
 def ceilings_beside(points):
-    """For every transfer, in their order: the mean of the ceilings measured just before and just after; None without."""
+    """For every transfer, in order: the mean of the ceilings measured just before and just after it; None if there is none."""
     out = []
     for i, p in enumerate(points):
         if p["what"] == "file":
@@ -104,7 +104,7 @@ def name_of(point):
 
 
 def series_of(points, digest):
-    """Of every series what was measured, with medians."""
+    """The measurements of each series, with medians."""
     found, files = {}, ceilings_beside(points)
     for name, (_, _, label, how, _) in SERIES.items():
         mine = [(p, c) for p, c in files if name_of(p) == name]
@@ -121,7 +121,7 @@ def series_of(points, digest):
 
 
 def ceiling_of(points):
-    """The samples of the ceiling, and whether they are of the same machine, so to speak."""
+    """The samples of the ceiling, and how much it has moved between the phases."""
     of = {phase: [p["value"] for p in points if is_sample(p) and p["phase"] == phase] for phase in ("before", "run", "after")}
     return {"tool": CEILING[0], "size": CEILING[1], "limit": LIMIT, **of, "all": spread(sum(of.values(), [])),
             "moved": moved(*of.values())}
@@ -140,7 +140,7 @@ def table_of(points):
 
 
 def targets_of(series, ceiling, runs):
-    """What was promised, and whether it held: True, False or None (not measured, or not on one machine)."""
+    """The targets, and whether each is held: True, False or None (not measured, or the ceiling has moved too much)."""
     out = []
     quiet = ceiling["moved"] is not None and ceiling["moved"] <= LIMIT
 
@@ -171,7 +171,7 @@ def targets_of(series, ceiling, runs):
 
 
 def why_void(series, ceiling, runs, wanted):
-    """Why the numbers are no findings; empty when they are."""
+    """Why the numbers are void; empty if they are valid."""
     why = []
     if ceiling["moved"] is None:
         why.append("the ceiling was not measured before, within the runs and after: " +
@@ -193,20 +193,20 @@ def why_void(series, ceiling, runs, wanted):
 
 
 def expected(size, runs, names, sizes, samples, slow=1):
-    """Seconds that it will take, roughly."""
+    """Estimated duration in seconds."""
     per_run = sum(cost(n, size) + SAMPLE for n in names)
     return slow * (BOOT + COPY * size / GIB + runs * per_run + 2 * (len(TOOLS) * len(sizes) * CELL + samples * SAMPLE + SETUP))
 
 
 def cost(name, size):
-    """Of one transfer, with its checksum and what is around it."""
+    """Estimated seconds of one transfer, with checksum and set-up."""
     return (SERIES[name][4] + SHA256) * size / GIB + SETUP
 
 
 # ------------------------------------------------------------- measuring
 
 class Report(Bench):
-    """One comparison."""
+    """A comparison."""
 
     name = "lab-report"
     programs = (["tools/smcctl"], ["lab/prog", "bench"], ["lab/rdma", "bulk"])
@@ -219,7 +219,7 @@ class Report(Bench):
         self.samples = 3 if args.quick else 5
         self.sizes = (64, 65536) if args.quick else SIZES
         self.all = expected(args.size, args.runs, self.names, self.sizes, self.samples, int(os.environ.get("SMCR_SLOW", "1")))
-        self.done = 0               # of these seconds
+        self.done = 0               # the part of it that is done
         self.begin = time.time()
         self.digest = None
         self.machine, self.guest = machine(), {}
@@ -229,7 +229,7 @@ class Report(Bench):
         self.phase = ""
 
     def booted(self, took):
-        """The file into guest 2's memory, room for it in guest 1's."""
+        """Copy the file into guest 2's memory, reserve room for it in guest 1's."""
         path = os.path.join(self.out, "pair", "file")
         say(f"two QEMU guests with Debian's {self.args.kernel} kernel are up after {took:.0f} s; logs in {self.out}")
         self.digest = make_file(path, self.args.size)
@@ -246,28 +246,28 @@ class Report(Bench):
         self.step(BOOT + COPY * self.args.size / GIB)
 
     def call(self, gid, code, timeout=60):
-        """In a guest; what it printed."""
+        """Run a command in a guest and return its output."""
         rc, text = self.pair.guests[gid - 1].call(code, timeout * self.pair.slow)
         if rc != 0:
             raise LabError(f"guest {gid}: {'hangs' if rc is None else f'exit {rc}'}: {code}\n{text}")
         return text
 
     def more_spec(self):
-        """For benchguest.py."""
+        """What benchguest.py needs for transfers of a file."""
         return {"from": "/run/lab/file", "to": "/run/lab/got", "write": WRITE, "chunk": CHUNK,
                 "patience": (120 + self.args.size / 1e6) * self.pair.slow}
 
     def patience(self, points):
-        """A transfer takes as long as the file is; the guests themselves give up before."""
+        """As in Bench, with time for transfers; the limit of the guests themselves is shorter."""
         files = sum(p["what"] == "file" for p in points)
         return super().patience(points) + files * (150 + 1.3 * self.args.size / 1e6) * self.pair.slow
 
     def step(self, cost):
-        """So much of the expected work is done."""
+        """Count expected seconds as done."""
         self.done += cost
 
     def left(self):
-        """Minutes and seconds, from how the expectation held so far."""
+        """Remaining time, extrapolated from the time that the work done has taken."""
         if not self.done or self.done >= self.all:
             return ""
         s = (time.time() - self.begin) / self.done * (self.all - self.done)
@@ -297,7 +297,7 @@ class Report(Bench):
                 print(f"{head}  {s['tool']}: {human(self.sizes[0])} to {human(s['size'])} done", flush=True)
 
     def measure(self, phase, impl, run, points, show):
-        """One series, again where it was void; marked with its phase."""
+        """Take one series, void points up to three times, and mark the points with the phase. Returns True if all are valid."""
         self.phase = show
         begin = len(self.points)
         todo = points
@@ -310,11 +310,11 @@ class Report(Bench):
 
     @staticmethod
     def sample(nth):
-        """Of the ceiling."""
+        """The point of a sample of the ceiling."""
         return {"what": "ceiling", "tool": CEILING[0], "size": CEILING[1], "times": 3, "nth": nth}
 
     def ceilings(self, when):
-        """The table, and samples of the one that matters next to the runs."""
+        """Measure the table and the samples of the ceiling; the samples are next to the runs in time."""
         points = [{"what": "ceiling", "tool": t, "size": s} for t in TOOLS for s in self.sizes]
         samples = [self.sample(n) for n in range(self.samples)]
         parts = [(f"table-{when}", points, f"table {when}"), (when, samples, f"ceiling {when}")]
@@ -322,7 +322,7 @@ class Report(Bench):
             self.measure(phase, "perftest", 0, what, show)
 
     def run(self):
-        """All of it."""
+        """Make all measurements."""
         a = self.args
         say(f"{human(a.size)}, {a.runs} runs, kernel {a.kernel}: about {self.all / 60:.0f} minutes on an idle machine "
             "(and some for what is built or fetched the first time)")
@@ -337,10 +337,10 @@ class Report(Bench):
         a.buffers = None
         self.ceilings("after")
 
-    # -- what comes of it ----------------------------------------------------
+    # -- results ----------------------------------------------------
 
     def data(self):
-        """Everything, as it goes into report.json."""
+        """The contents of report.json."""
         series, ceiling = series_of(self.points, self.digest), ceiling_of(self.points)
         self.machine["load_after"] = os.getloadavg()
         return {"lab": 1, "time": time.strftime("%Y-%m-%d %H:%M %z"), "revision": git(), "kernel": self.args.kernel,
@@ -353,7 +353,7 @@ class Report(Bench):
 
 
 def machine():
-    """Where this is measured."""
+    """Description of this machine."""
     cpu = re.search(r"(?m)^model name\s*: (.*)", read("/proc/cpuinfo"))
     mem = re.search(r"MemTotal:\s*(\d+)", read("/proc/meminfo"))
     r = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False) if shutil.which(
@@ -364,7 +364,7 @@ def machine():
 
 
 def capture(folder, notes, kernel):
-    """The annotated capture, by its own script; copies of what it found, to the report."""
+    """Run lab-capture for the annotated capture, and copy its results to the report."""
     for name in labhtml.CAPTURE:
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -395,7 +395,7 @@ def capture(folder, notes, kernel):
 
 
 def load(path):
-    """The report in a file that write() made; ValueError with the reason when it is none."""
+    """Read a report.json that write() has made; ValueError with the reason if the file is none."""
     try:
         with open(path, encoding="utf-8") as f:
             data = json.load(f)
@@ -406,7 +406,7 @@ def load(path):
     if not isinstance(data, dict) or data.get("lab") != 1:
         raise ValueError("not a report of lab/lab-report")
     try:
-        # All that reads it, so that nothing is written if one of them cannot.
+        # Call everything that reads it, so that nothing is written if one fails.
         labhtml.markdown(data, {})
         labhtml.html(data, {})
         summary(data)
@@ -417,7 +417,7 @@ def load(path):
 
 
 def unwritable(folder):
-    """Why no report can be written there; None when it can. Makes the folder."""
+    """Create the folder. Returns why no report can be written there, or None."""
     try:
         os.makedirs(folder, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -433,7 +433,7 @@ def unwritable(folder):
 
 
 def write(data, folder):
-    """JSON, pictures, Markdown, HTML."""
+    """Write JSON, pictures, Markdown and HTML."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "report.json")
     with open(path, "w", encoding="utf-8") as f:
@@ -448,39 +448,39 @@ def write(data, folder):
 
 
 def status(data, require):
-    """The exit status: 1 void; 3 a target is missed, for who requires them."""
+    """The exit status: 1 void; 3 a target is missed and `require` is set."""
     if data["void"]:
         return 1
     return 3 if require and any(t["held"] is False for t in data["targets"]) else 0
 
 
 def summary(data):
-    """The short of it, for the terminal."""
+    """The summary for the terminal."""
     return "\n".join([labhtml.headline(data)] +
                      [f"  {labhtml.verdict(t):12} {t['id']}: {t['text']}{labhtml.figure(t)}" for t in data["targets"]] +
                      [f"  VOID: {w}" for w in data["void"]])
 
 
 def conclude(data, folder, require):
-    """Says what came of it; the exit status."""
+    """Print the summary; returns the exit status."""
     print("\n" + summary(data))
     say(f"report: {os.path.relpath(folder)}/report.html, report.md, report.json")
     return status(data, require)
 
 
 def say(text):
-    """For the terminal."""
+    """Print a line for the user."""
     print(f"lab-report: {text}", flush=True)
 
 
 def wrong(text):
-    """For what argparse cannot know; the exit status."""
+    """Report wrong arguments that argparse cannot detect; returns the exit status."""
     print(f"lab-report: {text}", file=sys.stderr)
     return 2
 
 
 def paths(text):
-    """verbs,smcr"""
+    """Names of series from text: verbs,smcr."""
     names = text.split(",")
     if not set(names) <= set(SERIES):
         raise argparse.ArgumentTypeError(f"not of {','.join(SERIES)}: {text}")

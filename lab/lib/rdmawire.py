@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What the programs of lab/rdma look like on the wire, read by the
-figures of the InfiniBand Architecture and its RoCEv2 annex.
+"""Checks of the packets of the programs in lab/rdma, read by the figures
+of the InfiniBand Architecture and its RoCEv2 annex.
 
     rdmawire.py CHECK FOLDER    the capture wire.pcap of a test case, and what
-                                the program CHECK said in CHECK.out
+                                the program CHECK printed to CHECK.out
 
 Prints "ok TEXT" and "not ok TEXT: WHY".
 """
@@ -23,16 +23,16 @@ PORT = 7471
 UD_SEND, ACK = 0x64, 0x11
 SEND_ONLY, SEND_IMM, WRITE_ONLY, WRITE_IMM, READ, CAS, ADD = 0x04, 0x05, 0x0a, 0x0b, 0x0c, 0x13, 0x14
 REFUSED = 0x62
-# Of a request of several packets: First, Middle, Last.
+# Opcodes of a request of several packets: First, Middle, Last.
 SENDS, WRITES, WRITES_IMM, READS = (0, 1, 2), (6, 7, 8), (6, 7, 9), (13, 14, 15)
 CM = {0x10: "REQ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
 MTU = 4096
 
 
 def background(frame):
-    """What a host's kernel sends by itself: ARP, ICMPv6, IGMP."""
+    """Is the frame ARP, ICMPv6 or IGMP, which a host's kernel sends by itself?"""
     kind = frame[12:14]
-    # behind a hop-by-hop header in reports of groups
+    # in reports of groups, ICMPv6 is behind a hop-by-hop header
     return kind == b"\x08\x06" or kind == b"\x08\x00" and frame[23] == 2 or kind == b"\x86\xdd" and 58 in (
         frame[20], frame[54] if frame[20] == 0 else 0)
 
@@ -50,7 +50,7 @@ class Mad:
 
 
 class Conn:
-    """One connection: what each side sent, repetitions left out."""
+    """One connection: the packets of each side, without repetitions."""
 
     def __init__(self, client, server, client_qp, server_qp, packets):
         self.client_qp, self.server_qp = client_qp, server_qp
@@ -65,7 +65,7 @@ class Conn:
         return list(seen.values())
 
     def opcodes(self):
-        """Of the client, in order."""
+        """Opcodes of the client's packets, in order."""
         return [p.opcode for p in self.up]
 
     def refusals(self):
@@ -79,7 +79,7 @@ class Lab(Checks):
     def __init__(self, name, folder):
         self.raw = list(frames(f"{folder}/wire.pcap"))
         read = [packet(f) for f in self.raw]
-        # What the hosts' kernels say of themselves has nothing to do with the program: ARP, ICMPv6, and groups (IGMP, MLD).
+        # Without what the hosts' kernels send by themselves: ARP, ICMPv6, and groups (IGMP, MLD).
         self.alien = [f[12:].hex() for p, f in zip(read, self.raw) if not isinstance(p, Roce) and not background(f)]
         self.rocev1 = sum(f[12:14] == b"\x89\x15" for f in self.raw)
         self.raw = [f for p, f in zip(read, self.raw) if isinstance(p, Roce)]
@@ -98,7 +98,7 @@ class Lab(Checks):
         self.conns = [Conn(q.src, p.src, q.req_qpn, p.rep_qpn, data) for q, p in zip(reqs, reps)]
 
     def common(self, conns):
-        """What every RoCEv2 capture has to show."""
+        """Checks that apply to every RoCEv2 capture."""
         self.eq("every frame is UDP to port 4791", self.alien, [])
         self.eq("none has EtherType 0x8915, that of RoCEv1", self.rocev1, 0)
         self.eq("no source port is 4791, all are from 0xc000 on", [p.sport for p in self.packets if p.sport < 0xc000], [])
@@ -115,7 +115,7 @@ class Lab(Checks):
         self.eq("no packet carries more than the path MTU", [p.length for p in self.packets if p.length > MTU], [])
 
     def capability(self):
-        """Address and rkey travel once by themselves: in the private data of REP."""
+        """Address and rkey are sent once as data, in the private data of REP; all else with them are requests that use them."""
         for c, rep in zip(self.conns, self.reps):
             key = rep.private[:12]
             holders = [p for p, f in zip(self.packets, self.raw) if key in f]
@@ -126,7 +126,7 @@ class Lab(Checks):
 
 
 def cap_of(rep):
-    """Address, rkey, length."""
+    """Capability in a REP: address, rkey, length."""
     return struct.unpack_from(">QII", rep.private)
 
 
@@ -187,7 +187,7 @@ def ops(lab):
     word = (addr + 24576, rkey)
     lab.eq("COMPARE AND SWAP: AtomicETH of address, rkey, new value, compared value",
            [struct.unpack(">QIQQ", p.ext) for p in parts(c, (CAS,))], [word + (two, one), word + (99, one)])
-    # Nobody reads the last 8 bytes then, and soft RoCE does not set them.
+    # The last 8 bytes have no meaning in FETCH AND ADD, and soft RoCE does not set them.
     lab.eq("FETCH AND ADD: the same header of 28 bytes, of address, rkey, what is added",
            [(len(p.ext), *struct.unpack_from(">QIQ", p.ext)) for p in parts(c, (ADD,))], [(28, *word, 5)])
     lab.eq("their answers bring the value before", [struct.unpack(">IQ", p.ext)[1] for p in c.down if p.opcode == 0x12], [one, two, two])
@@ -195,7 +195,7 @@ def ops(lab):
 
 
 def write_imm(lab):
-    """WRITE with immediate data, and none to receive it."""
+    """WRITE with immediate data, with and without a posted receive."""
     lab.common(3)
     lab.eq("the server's REP says how often the client tries again", [r.rnr_retry for r in lab.reps], [7, 0, 7])
     a, b, c = lab.conns

@@ -10,17 +10,17 @@ from wire import ip_of
 from .handshake import Handshakes
 from .rdma import Packets
 
-ERROR = 0x800000                # of tshark's expert information
-# What tshark says of IP and UDP, in any version; of the layers behind them it may be wrong.
+ERROR = 0x800000                # severity in tshark's expert information
+# Messages of tshark about IP and UDP, in any version; those about the layers behind them may be wrong.
 IN_FRONT = re.compile("checksum|bogus|bad length value|IP payload", re.I)
 ROCEV1 = 0x8915
 
 
 class Analysis(Handshakes, Packets):
-    """Reads frames; tells what happens to a listener, judges it and counts."""
+    """Reads frames, reports events to a listener, judges the checks and counts."""
 
     def frame(self, f):
-        """What every frame goes through."""
+        """Analyse a frame."""
         self.frames += 1
         length = f.int("frame.len") or 0
         self.bytes += length
@@ -39,7 +39,7 @@ class Analysis(Handshakes, Packets):
                         for x in ("sgid", "dgid"))
         stray = None
         if f.text("udp.dstport") not in ("", str(ROCE_PORT)):
-            # tshark takes a datagram from port 4791 for RoCE, too
+            # tshark dissects datagrams from port 4791 as RoCE, too
             qp, stray = None, self._stray(f, src, dst)
         plane = "other"
         if {"icmp", "icmpv6"} & set(protocols):
@@ -60,7 +60,7 @@ class Analysis(Handshakes, Packets):
             if bad and not ours and why.startswith("tshark") and self._foreign(f, "tcp"):
                 self.checks["dissected"].note("tshark takes data of an application for a protocol that it is not")
                 why = ""
-            # What tshark makes of a Proposal counts for less than the RFC's figure.
+            # For a CLC message that fits the RFC's figure, tshark's verdict does not count.
             if bad and agreed and why.startswith("tshark"):
                 self.overruled += agreed == "proposal"
                 if agreed == "cut":
@@ -80,7 +80,7 @@ class Analysis(Handshakes, Packets):
         s[1] += length
 
     def _headed(self, f):
-        """Whether this is a WRITE of which nothing lacks but payload."""
+        """Is this a WRITE of which only payload is missing?"""
         op = f.int("infiniband.bth.opcode")
         ok = op in WRITES and len(f.bytes("udp.payload")) >= 12 + OPCODES[op][1]
         if ok:
@@ -89,7 +89,7 @@ class Analysis(Handshakes, Packets):
 
     @staticmethod
     def _foreign(f, *layers):
-        """Whether only what is behind these layers can be what tshark complains of."""
+        """Is tshark's error about something behind these layers, and not about them or those in front?"""
         protocols = f.text("frame.protocols").split(":")
         at = next((protocols.index(x) for x in layers if x in protocols), len(protocols))
         said = f.text("_ws.malformed").lower()
@@ -97,7 +97,7 @@ class Analysis(Handshakes, Packets):
             IN_FRONT.search(x) for x in f.all("_ws.expert.message"))
 
     def _stray(self, f, src, dst):
-        """A RoCE packet in a datagram to another port, known by its queue pair."""
+        """A RoCE packet in a datagram to another port, recognised by its queue pair; or None."""
         if f.int("udp.dstport") == ROCE_PORT or not self.qps:
             return None
         data = f.bytes("udp.payload")
@@ -106,7 +106,7 @@ class Analysis(Handshakes, Packets):
         return Roce(src, dst, None, data, (f.int("udp.length") or 8) - 8)
 
     def finish(self):
-        """The last verdicts."""
+        """Judge what can only be judged at the end of the capture."""
         for key in list(self.flows):
             self._settle(key)
         for key in list(self.conns):
@@ -120,7 +120,7 @@ class Analysis(Handshakes, Packets):
             self.checks["marker"].judge(rdma and not tcp, where, f"{m.hex()}: {rdma} times in RDMA payload, {tcp} times on TCP")
             self.checks["marker"].note(f"{m.hex()}: {rdma} times in RDMA payload")
         if self.smc:
-            # With SMC-R the question may still not arise.
+            # Even with SMC-R in the capture, a check may have had nothing to judge.
             moved = "no connection that changes links"
             for name, text in (("failover-first", moved), ("failover-seq", moved), ("failover-left", moved), ("failover-again", moved),
                                ("syn-option", "no SYN of an SMC-R connection"), ("clc-order", "no CLC message"),

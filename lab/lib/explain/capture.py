@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Frames of a capture, as tshark takes them apart.
+"""Frames of a capture, as tshark dissects them.
 
 tshark reads them down to the transport headers (link layer, IP, TCP and its
-options, BTH, RETH, AETH, connection manager), and says which are malformed.
+options, BTH, RETH, AETH, connection manager), and reports which are malformed.
 """
 
 import os
@@ -13,7 +13,7 @@ import threading
 
 from .model import home
 
-# What tshark is asked for, per frame. Several values of one field are separated by FIELD.
+# The fields that tshark prints for each frame. Several values of one field are separated by FIELD.
 FIELD = "\x1f"
 FIELDS = (
     "frame.time_epoch", "frame.len", "frame.cap_len", "frame.protocols", "_ws.malformed", "_ws.expert.severity",
@@ -32,11 +32,11 @@ FIELDS = (
 
 
 class BadInput(Exception):
-    """Nothing can be said about this file, in one line."""
+    """A file cannot be analysed; the reason, in one line."""
 
 
 class Frame:
-    """One frame, as far as tshark took it apart."""
+    """One frame, as far as tshark has dissected it."""
     __slots__ = ("at", "time", "v")
 
     def __init__(self, at, line):
@@ -45,7 +45,7 @@ class Frame:
         self.time = float(self.v["frame.time_epoch"] or 0)
 
     def text(self, name):
-        """The field's first value; "" if it is not there, or was cut off."""
+        """The field's first value; "" if it is absent or was cut off."""
         t = self.v[name].split(FIELD, 1)[0]
         return "" if t == "<MISSING>" else t
 
@@ -54,7 +54,7 @@ class Frame:
         return [x for x in self.v[name].split(FIELD) if x]
 
     def int(self, name):
-        """A number, None if it is not there."""
+        """A number; None if it is absent."""
         t = self.text(name)
         return int(t, 0) if t else None
 
@@ -68,12 +68,12 @@ def tshark(path):
     if not shutil.which("tshark"):
         raise BadInput("tshark is not there (Debian: apt install tshark)")
     cmd = ["tshark", "-n", "-r", path, "-M", "50000", "-o", "tcp.try_heuristic_first:TRUE", "-o", "tcp.reassemble_out_of_order:TRUE",
-           # RoCEv2 has a checksum of its own: soft RoCE sends 0 with IPv6 also
+           # RoCEv2 has a checksum of its own: soft RoCE sends UDP's as 0 over IPv6 as well
            "-o", "udp.ignore_ipv6_zero_checksum:TRUE", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=" + FIELD]
     for f in FIELDS:
         cmd += ["-e", f]
     with tempfile.TemporaryDirectory(prefix="lab-explain-") as home:
-        # Nobody's own preferences.
+        # without the preferences of the user
         proc = subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                 env=dict(os.environ, WIRESHARK_CONFIG_DIR=home, HOME=home, LC_ALL="C.UTF-8"))
         said = []

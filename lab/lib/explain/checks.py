@@ -29,14 +29,14 @@ CHECKS = (
 
 
 class Check:
-    """One thing that must hold, how often it was judged, and where it did not hold."""
+    """A condition that must hold, how often it was judged, and where it did not hold."""
 
     def __init__(self, name, text, absent):
         self.name, self.text, self.absent = name, text, absent
         self.seen, self.bad, self.first, self.notes = 0, 0, [], OrderedDict()
 
     def judge(self, ok, at=None, why="", weight=1):
-        """Judged once more."""
+        """Count a judgment; the places of the first five failures are kept."""
         self.seen += weight
         if not ok:
             self.bad += 1
@@ -44,15 +44,15 @@ class Check:
                 self.first.append(f"frame {at}: {why}" if at else why)
 
     def note(self, text, example=""):
-        """Something the reader should know about the verdict; how often, and where for the first time."""
+        """A remark about the verdict, with its number and the first place."""
         self.notes.setdefault(text, [0, example])[0] += 1
 
     def verdict(self):
-        """ok only if something was judged at all."""
+        """The verdict; ok only if anything was judged."""
         return "FAILED" if self.bad else "ok" if self.seen else "n/a"
 
     def record(self):
-        """For JSON."""
+        """The check as an object for JSON."""
         return {"name": self.name, "verdict": self.verdict(), "text": self.text, "judged": self.seen, "failed": self.bad,
                 "where": self.first, "notes": [f"{t} ({n} times, first: {x})" if x else t for t, (n, x) in self.notes.items()],
                 "why": "" if self.seen or self.bad else self.absent}

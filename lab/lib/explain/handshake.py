@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TCP and CLC: the connections, and what they agree upon."""
+"""TCP and CLC: connections, and the queue pairs, memory and links that they announce."""
 
 from collections import OrderedDict
 
@@ -9,14 +9,14 @@ from wire import ACCEPT, CONFIRM, DECLINE, PROPOSAL, Msg, Stream, sound
 from .model import CONNS, Conn, Cursor, Model, home
 from .names import MTUS, addr, nbytes
 
-EXID = EYE                      # of the TCP option: 254, 6, these four bytes
+EXID = EYE                      # the TCP option is 254, 6 and these four bytes
 
 
 class Handshakes(Model):
     """Reads TCP segments, and the CLC messages in them."""
 
     def _tcp(self, f, src, dst):
-        """Returns a problem, where our reader knows CLC better than tshark (proposal, cut), whether this was CLC at all."""
+        """Read a segment. Returns a problem; why tshark's verdict does not count (proposal, cut); whether it has CLC at all."""
         sport, dport = f.int("tcp.srcport"), f.int("tcp.dstport")
         flags, payload = f.int("tcp.flags") or 0, f.bytes("tcp.payload")
         seq = f.int("tcp.seq_raw") or 0
@@ -27,7 +27,7 @@ class Handshakes(Model):
         for k, way in ((key, True), (key[2:] + key[:2], False)):
             s = k in self.conns and self.conns[k].streams.get(way)
             if s and payload[:4] == EYE and 1 << 12 < (seq - s.next & 0xffffffff) < 0xfffff000:
-                self._forget(k)         # the same ports again, and the SYN was not captured
+                self._forget(k)         # a new connection with the same ports, whose SYN was not captured
         if flags & 0x12 == 0x02:
             old = self.conns.get(key)
             if old is None or old.stage or True in old.streams and old.streams[True].first != seq + 1 & 0xffffffff:
@@ -36,7 +36,7 @@ class Handshakes(Model):
         elif key not in self.conns:
             key, up = (dst, dport, src, sport), False
             if key not in self.conns:
-                # Its beginning is not here. Who proposes is the client.
+                # Its beginning is not in the capture. The host that sends a Proposal is the client.
                 up = payload[:5] == EYE + bytes((PROPOSAL,)) or sport > dport
                 key = (src, sport, dst, dport) if up else key
                 self.conns[key] = Conn(key, False)
@@ -64,7 +64,7 @@ class Handshakes(Model):
         said = s.feed(seq, payload)
         rest = s.spill()
         if len(s.later) > 256:
-            # Segments are missing in the capture: go on behind them.
+            # Segments are missing in the capture: continue behind them.
             s.next = min(s.later, key=lambda x: x - s.next & 0xffffffff)
             self.checks["tcp-quiet"].note("TCP segments are missing in the capture")
             said += s.feed(s.next, b"")
@@ -76,7 +76,7 @@ class Handshakes(Model):
             agreed = "proposal" if said[0].type == PROPOSAL and named == [PROPOSAL] else "cut" if payload[:4] != EYE else ""
         for m in said:
             if c.stage == "C" and c.used:
-                c.plain[up] += len(m.raw)       # it looks like CLC, but nothing is left to negotiate
+                c.plain[up] += len(m.raw)       # it looks like CLC, but the handshake is over
                 c.plain_at = c.plain_at or f.at
                 continue
             self.clc_bytes += len(m.raw)
@@ -116,7 +116,7 @@ class Handshakes(Model):
 
     @staticmethod
     def _option(options):
-        """Whether the SMC-R option is among these."""
+        """Is the SMC-R option among these?"""
         while options and options[0]:
             if options[0] == 1:
                 options = options[1:]
@@ -166,7 +166,7 @@ class Handshakes(Model):
             self._announced(c, m, f)
 
     def _announced(self, c, m, f):
-        """The queue pair and the memory of one side."""
+        """Queue pair and memory of one side, from its Accept or Confirm; the link, after both."""
         link = self.links.get((addr(m.gid), m.qpn))
         owner = home(link, addr(m.gid))
         self.qps[addr(m.gid), m.qpn] = "smc"
@@ -174,7 +174,7 @@ class Handshakes(Model):
         start = m.va + (m.index - 1) * m.size
         e = Msg(owner=owner, rkey=m.rkey, start=start, size=m.size, token=m.token, written=0, seq=0, seen=None, prod=Cursor(),
                 cons=Cursor(), link=None, pos=0, by=None, done=False, twin=None, over=None, conn=c, va=m.va,
-                # of the one who writes there: its link, the frames in which it left others, its CDCs; where it went on
+                # Of the side that writes there: its link, the frames in which it left others, its CDCs; where it continued.
                 on=None, before={}, cdcs=OrderedDict(), forgot=False, stray=False, again=None, top=0, heard=[], last=None, gap=(0, None))
         if start in old:
             self.elements.pop((owner, old[start].token), None)
@@ -201,13 +201,13 @@ class Handshakes(Model):
             e.link = e.on = self.links.get((server, a.qpn))
             e.twin = next((y for y in c.memory if y.owner != e.owner), None)
             if e.link and e.link.number is None:
-                e.link.early.append(e)          # CONFIRM LINK will give it its number
+                e.link.early.append(e)          # CONFIRM LINK gives it its number
             elif e.link:
                 self._rmb(e.link, e.owner, e.rkey, e.va)
                 self._same_place(e)
 
     def _same_place(self, e):
-        """Under the names of other links an element is known no longer: it has a new user."""
+        """An element has a new user: remove the old one, which was announced with the RTokens of other links."""
         for m in e.link.group.memory.get(e.owner, ()):
             here = m.get(e.link.number)
             for number, (rkey, va) in m.items() if here and here[0] == e.rkey else ():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is known at a point of the capture: connections, queue pairs, links,
-memory, and how far each of them has come.
+"""The state at a point of the capture: connections, queue pairs, links, memory,
+and the progress of each.
 
-What is kept grows with the number of queue pairs and open connections, not
-with the capture's length.
+The memory that it needs grows with the number of queue pairs and open
+connections, not with the length of the capture.
 """
 
 from collections import OrderedDict
@@ -14,12 +14,12 @@ from wire import ACCEPT, CONFIRM, DECLINE, Msg
 from .checks import CHECKS, Check
 from .names import MTUS, PLANES, addr
 
-CONNS = 20000                   # TCP connections that are followed at a time
+CONNS = 20000                   # TCP connections that are tracked at a time
 RECENT = 1024                   # packets of a queue pair whose contents are compared
 
 
 def home(link, host):
-    """Whose memory is meant: a host's address on the first link of the group."""
+    """The name of a host as owner of memory: its address on the first link of the group."""
     return link.home.get(host, host) if link else host
 
 
@@ -29,35 +29,35 @@ class Conn:
     def __init__(self, key, whole):
         self.client, self.cport, self.server, self.sport = key
         self.whole = whole              # its SYN is in the capture
-        self.option = {}                # up: whether SYN or SYN-ACK had it
+        self.option = {}                # up: did SYN or SYN-ACK have it?
         self.streams = {}
-        self.stage = ""                 # P A C D: what was said last
-        self.said = {}                  # what, by its type
+        self.stage = ""                 # P A C D: type of the last message
+        self.said = {}                  # messages by type
         self.plain = {True: 0, False: 0}
         self.plain_at = None
         self.memory = []                # elements of both sides
-        self.used = 0                   # the first frame on RDMA that is about it
+        self.used = 0                   # the first RDMA frame that belongs to it
         self.gone = False
         self.fins = set()
         self.tail = {True: b"", False: b""}     # for markers
 
     def smc(self):
-        """Whether it is used for SMC-R; what has begun cannot be declined."""
+        """Is it used for SMC-R? After the first RDMA, a Decline changes nothing."""
         return ACCEPT in self.said and CONFIRM in self.said and (DECLINE not in self.said or bool(self.used))
 
     def name(self):
-        """For people."""
+        """Addresses and ports as text."""
         return f"{self.client}:{self.cport} > {self.server}:{self.sport}"
 
 
 class Cursor:
-    """How far a connection has come."""
+    """A cursor of a connection, as a number of bytes since its beginning."""
 
     def __init__(self):
         self.wrap, self.wraps, self.least = 0, 0, 0
 
     def stands(self, wrap, at, base, size):
-        """Bytes since the beginning (None: outside of the element), and how many it were before."""
+        """Move the cursor. Returns bytes since the beginning (None: outside of the element), and the largest number before."""
         self.wraps += (wrap - self.wrap + 0x8000 & 0xffff) - 0x8000
         self.wrap, before = wrap, self.least
         if not base <= at < size:
@@ -73,21 +73,21 @@ class Flow:
     def __init__(self, start):
         self.next = start               # PSN that is due
         self.announced = start is not None
-        self.done = 0                   # how many PSNs are behind us, since the first one
-        self.holes = []                 # [from, to): PSNs that were left out
-        self.acked = None               # how many PSNs since the first one were acknowledged
-        self.recent = OrderedDict()     # PSN: what was in it
+        self.done = 0                   # number of PSNs so far, from the first one on
+        self.holes = []                 # [from, to): PSNs that are missing
+        self.acked = None               # number of PSNs acknowledged, from the first one on
+        self.recent = OrderedDict()     # PSN: contents of the packet
         self.reads = None               # the READ request that was the last packet: PSN, (address, RKey, length)
-        self.waiting = []               # PSN, call, arguments: what cannot be judged before a hole is closed
-        self.lost = False               # a hole is not closed any more
+        self.waiting = []               # (PSN, call, arguments): packets that are not judged before all holes are closed
+        self.lost = False               # a hole will not be closed any more
         # in the order of PSNs:
-        self.element = None             # where the WRITE goes that is under way
-        self.left = 0 if self.announced else None       # how much of it is still to come; None: not known
+        self.element = None             # target of the WRITE of which packets are still to come
+        self.left = 0 if self.announced else None       # the bytes of it still to come; None: not known
         self.again = 0
         self.tail = b""
 
     def place(self, psn):
-        """new, again, gap, or before (the first one); the size of the gap."""
+        """Take a PSN. Returns "new", "again", "gap" or "before" (the first one), and the size of the gap."""
         if self.next is None:
             self.next = psn
         ahead = psn - self.next & 0xffffff
@@ -109,7 +109,7 @@ class Flow:
         return "again", 0
 
     def nth(self, psn):
-        """How many PSNs came before this one, since the first one."""
+        """Number of PSNs before this one, from the first one on."""
         return self.done - (self.next - psn & 0xffffff)
 
     def ack(self, psn):
@@ -118,7 +118,7 @@ class Flow:
             self.acked = max(self.acked or 0, self.nth(psn) + 1)
 
     def reread(self, psn, reth):
-        """Whether a READ request asks for the rest of the last one, from a lost response on."""
+        """Does a READ request repeat the rest of the last one, from a lost response on?"""
         if not self.reads or not all(reth) or not all(self.reads[1]):
             return False
         first, (va, rkey, length) = self.reads
@@ -126,7 +126,7 @@ class Flow:
         return rkey == reth[1] and 0 < skip < length and skip + reth[2] == length and skip in [packets * m for m in MTUS.values()]
 
     def same(self, psn, content):
-        """Whether this is what was in the packet of this number, as far as that is known."""
+        """Are these the contents of the packet that had this PSN before, as far as they are known?"""
         old = self.recent.setdefault(psn, content)
         if len(self.recent) > RECENT:
             self.recent.popitem(False)
@@ -134,26 +134,26 @@ class Flow:
 
 
 class Model:
-    """The state of an analysis, and what all of its readers do with it."""
+    """The state of an analysis, and the operations that all readers share."""
 
     def __init__(self, markers, tell):
         self.checks = OrderedDict((n, Check(n, t, a)) for n, t, a in CHECKS)
         self.markers, self.tell = markers, tell
-        self.cut = False                # only the beginnings of WRITEs were captured, and that is no error
+        self.cut = False                # WRITEs whose payload was captured in part are no error
         self.stats = {p: [0, 0, 0] for p in PLANES}      # frames, bytes, payload
         self.opcodes = {}
         self.frames = self.bytes = self.begin = self.end = self.again = self.naks = self.rnr = self.smc = 0
         self.clc_bytes = self.tcp_bytes = 0
         self.conns = OrderedDict()
         self.pairs = {}                 # hosts: their first contact
-        self.qps = {}                   # (host, QPN): what it is
+        self.qps = {}                   # (host, QPN): kind: smc, smc? (of a group older than the capture) or cm
         self.links = {}                 # (host, QPN): link
         self.groups = []
         self.start = {}                 # (src, dst, QPN): PSN
         self.flows = {}
         self.elements = {}              # (host, token)
         self.ranges = {}                # (host, RKey): {start: element}
-        self.old = set()                # queue pairs that nobody has named, but used before a first contact
+        self.old = set()                # queue pairs that no message has named, but that were used before a first contact
         self.opening = {}               # (host, QPN): the connection whose Accept opens a link by it
         self.found = {m: [0, 0, None] for m in markers}         # RDMA, TCP, where
         self.cm = OrderedDict()         # communication IDs
@@ -174,7 +174,7 @@ class Model:
         return self.flows[key]
 
     def _link(self, f, group, *ends, number=None, base=None):
-        """A link comes into being; of each end: address, queue pair, first PSN that it sends, address on the group's first link, MAC."""
+        """Create a link. Each end: address, queue pair, first PSN that it sends, address on the group's first link, MAC."""
         link = Msg(at=f.at, ask=None, answer=None, to=None, wrong="", ends={x[:2] for x in ends}, base=base, judged=False, group=group,
                    number=number, asked=None, over=False, home={x[0]: x[3] for x in ends}, nics=[(x[3], x[4]) for x in ends],
                    sides=ends, end="", left=False, writes=[0, 0], role="", early=[])
@@ -189,7 +189,7 @@ class Model:
 
     @staticmethod
     def _role(link):
-        """By the RNICs that it shares with links that were there before it (RFC 7609 2.2.1)."""
+        """Role of a link, from the RNICs that it shares with older links of its group (RFC 7609 2.2.1)."""
         old = [x for x in link.group.links if not x.over]
         if not old:
             return "first"
@@ -198,14 +198,14 @@ class Model:
         return "asymmetric" if any(set(x.nics) & set(link.nics) for x in old if x.role in ("first", "symmetric")) else "symmetric"
 
     def _group(self):
-        """A link group."""
+        """Create a link group."""
         group = Msg(links=[], memory={}, rmbs=[], learning={}, moves=[])
         self.groups.append(group)
         return group
 
     @staticmethod
     def _rmb(link, owner, rkey, va=None):
-        """Of an RMB: what it is called on each link, RKey and address by the number of the link."""
+        """The RMB that has this RKey on this link: {number of the link: (RKey, address)}. It is created if it is not known."""
         found = link.group.memory.setdefault(owner, [])
         rmb = next((x for x in found if link.number in x and x[link.number][0] == rkey), None)
         if rmb is None:
@@ -215,7 +215,7 @@ class Model:
         return rmb
 
     def _settle(self, key):
-        """The end of a queue pair, or of the capture: what was left out and never repeated?"""
+        """At the end of a queue pair, or of the capture: judge the PSNs that are missing, then the waiting packets."""
         flow = self.flows.pop(key, None)
         if flow:
             flow.lost = bool(flow.holes)
@@ -228,26 +228,26 @@ class Model:
 
     @staticmethod
     def _in_order(flow):
-        """What was sent is judged as its receiver takes it: by PSN."""
+        """Judge the waiting packets in the order in which the receiver processes them: by PSN."""
         todo, flow.waiting = flow.waiting, []
         for _, call, args in sorted(todo, key=lambda w: w[0] - flow.next & 0xffffff):
             call(*args)
 
     def _used(self, c, at):
-        """RDMA of a connection. Its Confirm may still come, if it was lost."""
+        """A connection uses RDMA. Its Confirm may still arrive, if it was lost, until the TCP connection ends."""
         if not c.used:
             c.used = at
             if c.gone:
                 self._unfinished(c)
 
     def _unfinished(self, c):
-        """Without Confirm there is no SMC-R."""
+        """Judge a connection that has used RDMA and has ended: without a Confirm it is an error."""
         if c.whole and c.used and CONFIRM not in c.said:
             self.checks["clc-order"].judge(False, c.used, f"{c.name()}: RDMA, but the last message was " + (
                 CLC_NAMES[max(c.said)] if c.said else "none"))
 
     def _forget(self, key):
-        """The end of a TCP connection."""
+        """A TCP connection has ended: remove it, and judge what is left to judge."""
         c = self.conns.pop(key, None)
         if not c:
             return
@@ -257,12 +257,12 @@ class Model:
         if a and a.get("qpn") and self.opening.get((addr(a.gid), a.qpn)) is c:
             del self.opening[addr(a.gid), a.qpn]
         if c.smc():
-            # what looks like the beginning of a CLC message, and what stands behind missing bytes
+            # count also the beginning of a CLC message that is not complete, and bytes behind missing ones
             n = sum(c.plain.values()) + sum(len(s.data) + sum(map(len, s.later.values())) for s in c.streams.values())
             self.checks["tcp-quiet"].judge(not n, c.plain_at, f"{c.name()}: {n} bytes that are no CLC message")
 
     def _mark(self, payload, tails, key, f, tcp):
-        """Looks for the markers, also across packets."""
+        """Count the markers in the payload, also across packets."""
         if not self.markers or not payload:
             return
         data = tails[key] + payload

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures that several modules share, and their names for people."""
+"""Numbers that several modules share, and their names as text."""
 
 import ipaddress
 
@@ -13,7 +13,7 @@ PLANES = ("TCP", "CM", "LLC", "CDC", "WRITE", "READ", "SEND", "ATOMIC", "ACK", "
 
 
 def llc_text(m):
-    """What an LLC message says."""
+    """Contents of an LLC message as text."""
     if m.type == CONFIRM_LINK:
         return (f", link {m.link}, QP {m.qpn:#x}, GID {addr(m.gid)}, user ID {m.user_id:#010x}, at most {m.max_links} links" +
                 (", no eye catchers" if m.flags else ""))
@@ -37,22 +37,22 @@ def llc_text(m):
 
 
 def others(m):
-    """What a CONFIRM RKEY says of other links."""
+    """RTokens of a CONFIRM RKEY on other links, as text."""
     return "".join(f", on link {n} RKey {rkey:#x}, address {va:#x}" for n, rkey, va in m.others)
 
 
 def mac(raw):
-    """For people."""
+    """A MAC address as text."""
     return raw.hex(":")
 
 
 def addr(raw):
-    """An address or GID for people."""
+    """An IP address or GID as text."""
     return str(ipaddress.ip_address(ip_of(raw) if len(raw) == 16 else raw))
 
 
 def nbytes(n):
-    """64 B, 2 MiB, 16380 B: powers of two only where they are exact."""
+    """A number of bytes as text, with a binary unit only if it is exact: 64 B, 2 MiB, 16380 B."""
     n = n or 0
     for unit, shift in (("MiB", 20), ("KiB", 10)):
         if n >= 1 << shift and not n & ((1 << shift) - 1):

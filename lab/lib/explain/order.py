@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Verdicts about WRITEs, CONFIRM LINK and CDC messages.
 
-What was sent is judged in the order of PSNs, as its receiver takes it: rdma.py
-puts each packet into Flow.waiting, and Model._in_order() calls what is here.
+Packets are judged in the order of their PSNs, as the receiver processes them:
+rdma.py puts each packet into Flow.waiting, from where Model._in_order() calls
+the functions of this file.
 """
 
 from roce import OPCODES
@@ -15,10 +16,10 @@ SENT = 4096                     # CDCs of one direction that are remembered
 
 
 class Verdicts(Model):
-    """Judges what the packets of a link say and write."""
+    """Judges the messages and WRITEs of a link."""
 
     def _written(self, at, p, known):
-        """A packet of a WRITE, in its turn. Known: what its RKey stands for; None if it begins no WRITE."""
+        """A packet of a WRITE, in order. `known`: the elements of its RKey; None if it is not the first packet of a WRITE."""
         flow = p.flow
         if known is not None:
             self._whole(at, flow)
@@ -40,13 +41,13 @@ class Verdicts(Model):
             e.last = p.time
 
     def _whole(self, at, flow):
-        """Before a WRITE or a CDC the last WRITE has ended."""
+        """Before a WRITE or a CDC begins, the last WRITE must be complete."""
         if flow.left and not flow.lost:
             self.checks["rkey-range"].judge(False, at, f"the WRITE before it lacks {flow.left} bytes of the length in its RETH")
             flow.left = None
 
     def _length(self, at, p, first):
-        """A WRITE has as many bytes as its RETH says."""
+        """A WRITE must have the number of bytes that is in its RETH."""
         flow = p.flow
         if flow.lost or not first and flow.left is None:
             flow.left = None
@@ -58,7 +59,7 @@ class Verdicts(Model):
             flow.left = None
 
     def _known(self, p, rkey):
-        """What was announced under an RKey of this link: elements, and how far their addresses are from those on this link."""
+        """The elements that were announced with an RKey of this link, each with the offset of its addresses on this link."""
         found = [(e, 0) for e in self.ranges.get((p.owner, rkey), {}).values() if not p.link or e.link in (None, p.link)]
         for m in p.link.group.memory.get(p.owner, ()) if p.link else ():
             here = m.get(p.link.number)
@@ -89,11 +90,11 @@ class Verdicts(Model):
 
     @staticmethod
     def _hit(va, known):
-        """Which of the known elements an address belongs to, and by how much it has moved there."""
+        """The element that an address belongs to, and the offset of its addresses on the link; (None, 0) if there is none."""
         return next(((x, y) for x, y in known if x.start <= va - y < x.start + x.size), (None, 0))
 
     def _goes_on(self, at, p, e, off, length, base, wrong):
-        """WRITEs go on where the last one of the element ended, and at its end from the beginning."""
+        """A WRITE must begin where the last one of the element ended, or wrap at the end of the element."""
         flow, again = p.flow, e.again
         e.again = None
         if base is None or flow.lost:
@@ -102,7 +103,7 @@ class Verdicts(Model):
         if again:
             self._once_more(at, p, e, again, off - base, e.size - base)
         elif e.by not in (None, flow):
-            e.pos = None                # another link, and nothing said of it
+            e.pos = None                # another link, without a validating CDC
         e.by = flow
         if wrong:
             e.pos = None if e.pos is None else e.pos + length
@@ -112,10 +113,10 @@ class Verdicts(Model):
             self.checks["rkey-range"].judge(False, at, f"offset {off} of the element at {e.start:#x}, but the next byte belongs to offset {due}")
         e.pos = (off - base if e.pos is None else e.pos) + length
 
-    # -- failover: e is what the connection writes to, by one side of it ----------
+    # -- failover: e is the element that one side of the connection writes to -----
 
     def _on(self, at, p, e, what, m=None):
-        """On which link is it? Returns False for what it has left."""
+        """Does the connection use this link now, or change to it? Returns False for a link that it has left."""
         validates = bool(m and m.flags & 0x08)
         first = self.checks["failover-first"]
         if not e.on or not p.link or e.on.group is not p.link.group or p.link is e.on and not validates:
@@ -140,27 +141,28 @@ class Verdicts(Model):
         p.link.group.moves.append(move)
         e.again = self._confirmed_by(at, e, m) if validates else None
         if e.again and not p.flow.lost and e.written is not None:
-            # Nothing else counts as written before it is written again.
+            # Only bytes that may have arrived count as written, until the others are written again.
             e.written = min(e.top, e.again.most)
             e.again.move = move
         else:
             e.again = e.written = e.pos = e.seq = None
-            e.stray = not validates     # the number of a message that should have had F means nothing
+            e.stray = not validates     # ignore the number of a message that should have had F
         return True
 
     def _stays_away(self, at, p, e, what):
-        """What is on a link that was left was there before that, or must not be."""
+        """A packet on a link that the connection has left must be older than the change."""
         if at > e.before.get(id(p.link), at):
             self.checks["failover-left"].judge(False, at, f"token {e.token:#010x}: {what} on link {p.link.number}, which it has left for link {e.on.number}")
 
     def _holes(self, p, link):
-        """Whether packets of this sender are missing on another link of the group."""
+        """Are packets of this sender missing on another link of the group?"""
         there = next((x for x in link.ends if link.home[x[0]] == p.owner), None)
         flow = next((self.flows.get((x[0], *there)) for x in link.ends if x is not there), None) if there else None
         return bool(flow and (flow.holes or flow.lost))
 
     def _confirmed_by(self, at, e, m):
-        """What a validating CDC confirms by its number, and what the peer has said; None if that is not known."""
+        """The range of bytes that have arrived, from the number of a validating CDC and the consumer cursors of the peer; None if
+        it is not known."""
         check, who, least = self.checks["failover-seq"], f"token {e.token:#010x}: F with sequence number {m.seq}", 0
         if m.seq in e.cdcs:
             flow, nth, least = e.cdcs[m.seq]
@@ -175,16 +177,16 @@ class Verdicts(Model):
         if not ok or least is None:
             return None
         heard = [x for x in e.heard if x.cons is not None]
-        # What came over a link that is stopped was read before that.
+        # a CDC that arrived over a link that was left was processed before the change
         sure = [x.cons for x in heard if id(x.link) in e.before and (x.flow.acked or 0) > x.nth]
         return Msg(least=max([least, *sure]), most=max([least, *(x.cons for x in heard)]))
 
     def _once_more(self, at, p, e, known, place, ring):
-        """The first WRITE on another link begins where the peer has nothing yet."""
+        """The first WRITE on another link must begin with the first byte that has not arrived."""
         top = max(e.top, e.pos or 0)
         begin = top - (top - place) % ring
         if begin - ring >= known.least:
-            begin -= ring               # all of a full element
+            begin -= ring               # the element was full, and all of it is sent again
         ok = known.least <= begin <= known.most
         self.checks["failover-again"].judge(ok, at, f"token {e.token:#010x}: goes on with byte {begin} of {top}, but " + (
             f"the first {known.least} were confirmed" if begin < known.least else f"only the first {known.most} were confirmed"))
@@ -192,7 +194,7 @@ class Verdicts(Model):
         e.pos = e.written = begin if ok else None
 
     def _confirmed(self, at, p, what):
-        """CONFIRM LINK before everything else."""
+        """CONFIRM LINK and its reply must come before all other packets of a link."""
         link = p.link
         if link and not link.judged:
             link.judged = True
@@ -200,7 +202,7 @@ class Verdicts(Model):
             self.checks["confirm-link"].judge(not why, at, f"{what}, but CONFIRM LINK {why}")
 
     def _confirms(self, at, p, m, link):
-        """CONFIRM LINK or its reply, in its turn."""
+        """CONFIRM LINK or its reply, in order."""
         to = (p.dst, p.qpn)
         why = "names another queue pair or GID than its sender's" if (addr(m.gid), m.qpn) not in link.ends - {to} else \
             "names another link" if link.number not in (None, m.link) else \
@@ -217,11 +219,11 @@ class Verdicts(Model):
         link.early.clear()
         link.answer, link.ask = (m.flags, link.ask) if m.reply else (link.answer, m.flags)
         if link.ask is not None and link.answer is not None and link is link.group.links[0]:
-            # Both do without eye catchers: data begin at 0 and not at 4.
+            # If neither side uses eye catchers, data begin at 0 and not at 4.
             link.base = 0 if link.ask & link.answer else 4
 
     def _cdc_due(self, at, p, m, e):
-        """A CDC, in its turn."""
+        """A CDC, in order."""
         self._whole(at, p.flow)
         self._confirmed(at, p, "CDC")
         if not e:
@@ -249,8 +251,8 @@ class Verdicts(Model):
         self._covered(at, p, m, e)
 
     def _numbered(self, at, m, e):
-        """Sequence numbers of a connection."""
-        if m.flags & 0x08:              # failover validation: what comes behind this number may come again
+        """The sequence numbers of a connection must be consecutive."""
+        if m.flags & 0x08:              # failover validation: later numbers may be repeated
             e.seen = m.seq
             return
         if e.stray:
@@ -265,14 +267,14 @@ class Verdicts(Model):
         e.seq, e.seen = m.seq, None
 
     def _covered(self, at, p, m, e):
-        """What a producer cursor announces has been written."""
+        """A producer cursor must announce only what was written, a consumer cursor only what was written to the peer."""
         base = e.link.base if e.link else None
         if base is None:
             e.forgot = True
             self.checks["cdc-after-write"].note("no CONFIRM LINK of the link in the capture: cursors were not judged")
             return
         check, who, t = self.checks["cdc-after-write"], f"token {m.token:#010x}, seq {m.seq}:", e.twin
-        if m.flags & 0x08:              # no news; what follows was announced before
+        if m.flags & 0x08:              # it announces nothing; those after it may repeat older cursors
             e.prod.least = e.cons.least = 0
             return
         due, before = e.prod.stands(m.prod_wrap, m.prod, base, e.size)
@@ -287,7 +289,7 @@ class Verdicts(Model):
         if not t:
             return
         due, before = e.cons.stands(m.cons_wrap, m.cons, base, t.size)
-        # of what its peer has heard, as far as it is not sure that it has heard more
+        # keep the cursors that the peer may have last received: drop those before one that is acknowledged
         while len(t.heard) > 1 and ((t.heard[1].flow.acked or 0) > t.heard[1].nth or len(t.heard) >= SENT):
             del t.heard[0]
         t.heard.append(Msg(link=p.link, flow=p.flow, nth=p.flow.nth(p.psn), cons=due))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was found, for people: timeline, diagram, statistics, checks."""
+"""Output: timeline, diagram, statistics, links, checks."""
 
 from collections import OrderedDict
 
@@ -8,7 +8,7 @@ from wire import Msg
 
 from .names import UD_SEND, mac, nbytes
 
-# Printed below the first line of its kind.
+# Printed below the first row of each kind.
 REMARKS = {
     "SYN": "a client that can do SMC-R says so by an experimental TCP option: kind 254, ExID e2d4c3d9",
     "SYN-ACK": "with the option in both, the next bytes on TCP are the CLC handshake",
@@ -36,7 +36,7 @@ REMARKS = {
 
 
 class Timeline:
-    """Rows of events; runs of like ones are one row."""
+    """Rows of events; a run of similar events is one row."""
 
     def __init__(self, fold, out):
         self.fold, self.out = fold, out
@@ -50,10 +50,10 @@ class Timeline:
             return
         run = self.runs.get(e.fold)
         if run is None and e.plane == "WRITE" and any(k[0] == "WRITE" for k in self.runs):
-            self.flush()        # another direction, another buffer: a new paragraph
+            self.flush()        # another direction or buffer: the runs end
         elif run and e.time - run[1].time > 1:
             self.flush()
-        # Of a run: first and last event, number, bytes, lowest and highest address, words.
+        # A run: first and last event, number, bytes, lowest and highest address, words.
         run = self.runs.setdefault(e.fold, [e, e, 0, 0, None, None, {}])
         run[1] = e
         run[2] += 1
@@ -64,7 +64,7 @@ class Timeline:
         run[6].update(dict.fromkeys(e.get("words") or ()))
 
     def flush(self):
-        """All runs end."""
+        """End all runs and write their rows."""
         for first, last, n, size, low, high, words in self.runs.values():
             if n == 1:
                 self._row(first, [first])
@@ -109,7 +109,7 @@ class Printer:
             print(f"{'':22} ^ {row.remark}")
 
     def end(self):
-        """What was left out is said."""
+        """Print how many rows were left out."""
         if self.limit and self.n > self.limit:
             print(f"... {self.n - self.limit} more rows (--limit 0 shows all)")
 
@@ -137,7 +137,7 @@ class Diagram:
         return label if len(label) <= self.WIDTH - 6 else label[:self.WIDTH - 9] + "..."
 
     def text(self):
-        """With characters."""
+        """The diagram in characters, as lines."""
         if not self.rows:
             return ["(nothing to draw)"]
         w = self.WIDTH
@@ -158,7 +158,7 @@ class Diagram:
         return lines + ([f"... {self.more} more arrows"] if self.more else [])
 
     def svg(self):
-        """The same as a picture."""
+        """The diagram as SVG."""
         esc = lambda t: t.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # noqa: E731
         step, gap, top = 18, 560, 40
         x = lambda h: 90 + gap * self.hosts.index(h)  # noqa: E731
@@ -182,7 +182,7 @@ class Diagram:
 
 
 def stats_of(a):
-    """As a record."""
+    """Statistics as an object for JSON."""
     return {"frames": a.frames, "bytes": a.bytes, "seconds": round(a.end - a.begin, 6),
             "planes": [{"plane": p, "packets": n, "bytes": b, "share": round(100 * b / a.bytes, 1) if a.bytes else 0, "payload": d}
                        for p, (n, b, d) in a.stats.items()],
@@ -192,7 +192,7 @@ def stats_of(a):
 
 
 def print_stats(s):
-    """As a table."""
+    """Print statistics as a table."""
     print(f"{'plane':8} {'packets':>9} {'bytes':>12} {'share':>7} {'payload':>12}")
     for p in s["planes"]:
         if p["packets"]:
@@ -205,7 +205,7 @@ def print_stats(s):
 
 
 def links_of(a):
-    """Link groups as a record: their links, what RMBs are called on each, and which connections have changed links."""
+    """Link groups for JSON: links, RTokens of the RMBs on each link, connections that have changed links."""
     groups = []
     for g in a.groups:
         links = [{"link": x.number, "frame": x.at, "role": x.role, "confirmed": x.answer is not None, "end": x.end,
@@ -218,7 +218,7 @@ def links_of(a):
 
 
 def print_links(groups):
-    """As text."""
+    """Print the link groups."""
     for i, g in enumerate(groups, 1):
         print(f"link group {i}, {g['links'][0]['ends'][0]['host']} and {g['links'][0]['ends'][1]['host']}")
         for x in g["links"]:
@@ -238,7 +238,7 @@ def print_links(groups):
 
 
 def print_checks(checks):
-    """One line each, and where it failed."""
+    """Print a line for each check, with failures and notes."""
     for c in checks:
         more = f" ({c['judged']} judged)" if c["verdict"] == "ok" else f" ({c['why']})" if c["verdict"] == "n/a" else ""
         print(f"{c['verdict']:6}  {c['name']:15}  {c['text']}{more}")

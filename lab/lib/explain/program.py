@@ -17,7 +17,8 @@ ROWS, LINES, JSON_ROWS = 2000, 300, 100000      # limits: timeline, diagram, eit
 
 @contextlib.contextmanager
 def picture(path, capture):
-    """What is put into this list becomes the file: at the end, and at once."""
+    """Yields a list whose strings become the file, at the end; an older file is replaced in one step, or stays if there is an
+    error."""
     drawn, new = [], path
     try:
         if os.path.exists(path) and os.path.samefile(path, capture):
@@ -44,7 +45,7 @@ def picture(path, capture):
 
 
 def explain(path, args, title):
-    """One file. Returns the exit status."""
+    """Explain one file. Returns the exit status."""
     if not os.path.isfile(path):
         raise BadInput("no such file" if not os.path.exists(path) else "not a file")
     if not os.access(path, os.R_OK):
@@ -59,7 +60,7 @@ def explain(path, args, title):
 
 
 def tell(path, args, title, drawn):
-    """The output. Returns the checks, and where the file is broken."""
+    """Analyse the file and print the result. Returns the checks, and the error if the file is broken."""
     rows, diagram = [], Diagram(args.arrows)
     printer = Printer(args.limit)
     listeners = []
@@ -138,12 +139,12 @@ def tell(path, args, title, drawn):
 
 
 def say(text):
-    """To people, beside the result."""
+    """Print a message on stderr."""
     print(f"lab-explain: {text}", file=sys.stderr, flush=True)
 
 
 def marker(text):
-    """16 bytes in hexadecimal."""
+    """A marker from text: 16 bytes in hexadecimal."""
     try:
         m = bytes.fromhex(text)
     except ValueError:
@@ -191,7 +192,7 @@ def main(argv=None):
         return status
     except KeyboardInterrupt:
         say("interrupted")
-    except BrokenPipeError:             # nobody reads it any more
+    except BrokenPipeError:             # the reader of the output has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -200,7 +201,7 @@ def main(argv=None):
 
 
 def explain_all(args):
-    """All files, also behind one that is broken. Returns the exit status."""
+    """Explain all files, also those after one that is broken. Returns the exit status."""
     status = 0
     for i, path in enumerate(args.file):
         try:

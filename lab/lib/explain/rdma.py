@@ -19,8 +19,8 @@ SMC_OPCODES = {*range(0x00, 0x05), *range(0x06, 0x0b), 0x11} - {0x03, 0x09}
 FLAGS = ((0x80, "write blocked"), (0x40, "urgent pending"), (0x20, "urgent present"), (0x10, "cursor update requested"),
          (0x08, "failover validation"))
 ENDS = ((0x80, "sending done"), (0x40, "closed"), (0x20, "abnormal close"))
-HOLES = 4096                    # gaps of a queue pair that are followed
-FAR = 65536                     # PSNs: so far behind one nothing is in flight
+HOLES = 4096                    # gaps of a queue pair that are tracked
+FAR = 65536                     # distance of PSNs at which packets cannot be in flight together
 WAITING = 10000                 # packets of a queue pair that wait for the end of a gap
 
 
@@ -28,7 +28,7 @@ class Packets(Verdicts):
     """Reads RoCE packets."""
 
     def _roce(self, f, src, dst, stray):
-        """Returns the plane, and a problem."""
+        """Read a RoCE packet. Returns the plane, and a problem."""
         if stray:
             op, qpn, psn, size = stray.opcode, stray.qp, stray.psn, stray.length
             data = f.bytes("udp.payload")
@@ -61,7 +61,7 @@ class Packets(Verdicts):
         if kind is None and not pair.contact:
             self.old.add((dst, qpn))
         if kind is None and named and size == 44 and op == 0x04 and (dst, qpn) in self.old:
-            # A link of a group that is older than the capture.
+            # This link belongs to a group that is older than the capture.
             self.qps[dst, qpn] = kind = "smc?"
             self.checks["dest-qp"].note("a link group that is older than the capture was not judged", f"frame {f.at}")
             self._unannounced(f, src, dst, payload)
@@ -91,7 +91,7 @@ class Packets(Verdicts):
                                     pair=pair, named=named))
 
     def _unannounced(self, f, src, dst, payload):
-        """A queue pair that nobody has named, but a link begins here: what has the connection to say that asked for it?"""
+        """CONFIRM LINK to a queue pair that no message has named: connections whose Confirm is missing count as using RDMA."""
         m = link_msg(payload) if len(payload) == 44 else None
         if not m or m.type != CONFIRM_LINK or m.reply:
             return
@@ -101,14 +101,14 @@ class Packets(Verdicts):
                 self._used(c, f.at)
 
     def _not_first(self, f, p):
-        """A link begins on a queue pair that Confirm has named, but it does not belong to a first contact."""
+        """CONFIRM LINK to a queue pair that Confirm has named, although Accept does not announce a first contact."""
         conns = [c for c in self.conns.values() if {c.client, c.server} == {p.src, p.dst}]
         for c in conns if all(c.whole for c in conns) else ():
             if c.stage == "C" and c.said[CONFIRM].get("qpn") == p.qpn:
                 self.checks["clc-order"].judge(False, f.at, f"{c.name()}: CONFIRM LINK, but Accept says nothing of a first contact")
 
     def _ours(self, dst, op, payload, reth, named):
-        """Whether this is a message of SMC-R, or a WRITE into memory that was announced for it."""
+        """Is this a message of SMC-R, or a WRITE into memory that was announced for SMC-R?"""
         if op in WRITES:
             return reth[0] is not None and any(e.start <= reth[0] < e.start + e.size for e in self.ranges.get((dst, reth[1]), {}).values())
         m = link_msg(payload) if op == 0x04 and named and len(payload) == 44 else None
@@ -137,7 +137,7 @@ class Packets(Verdicts):
         return "READ", ""
 
     def _acknowledged(self, src, dst, qpn, psn):
-        """What was sent on a link has arrived, up to this PSN."""
+        """An acknowledgment on a link: what its receiver has sent there has arrived, up to this PSN."""
         link = self.links.get((dst, qpn))
         for host, peer in link.ends - {(dst, qpn)} if link else ():
             flow = self.flows.get((dst, host, peer)) if host == src else None
@@ -153,13 +153,13 @@ class Packets(Verdicts):
             flow = self._flow(p.src, p.dst, p.qpn)
         state, gap = ("again", 0) if p.op == 0x0c and flow.reread(p.psn, p.reth) else flow.place(p.psn)
         if state == "before" and not flow.announced:
-            # Its first packet may have crossed another one, or be older than the capture.
+            # The first packet may have been reordered, or be older than the capture.
             psn.note("PSNs before the first one of the capture were not judged", who)
             state = "again"
         else:
             psn.judge(state != "before", f.at, f"{who} is before the announced first one")
         if state != "again":
-            flow.recent.pop(p.psn, None)        # of the last round
+            flow.recent.pop(p.psn, None)        # of the last wrap of PSNs
             flow.reads = (p.psn, tuple(x or 0 for x in p.reth)) if p.op == 0x0c else None
         if not flow.same(p.psn, (p.op, p.size, zlib.crc32(p.head + p.payload))):
             if state == "again" and (flow.acked or 0) > flow.nth(p.psn):
@@ -220,7 +220,7 @@ class Packets(Verdicts):
         return "WRITE"
 
     def _send(self, f, p):
-        """What goes into posted buffers: LLC and CDC, or what verbs programs have to say."""
+        """A SEND: LLC or CDC on a link of SMC-R, else a message of a verbs program."""
         if not p.smc:
             self.stats["SEND"][2] += p.size
             self._event(f, p.src, p.dst, "SEND", p.again + "SEND", f"{OPCODES[p.op][0][5:]}, {p.where}, {p.size} bytes",
@@ -233,7 +233,7 @@ class Packets(Verdicts):
         m = link_msg(raw, bool(p.link and p.link.base == 0))
         problem = ""
         if m.type >> 6 == 2:
-            pass                        # to be ignored by who does not know it
+            pass                        # a receiver ignores unknown messages of this kind
         elif p.named != "stray" and (not p.named or int(p.named, 0) != m.type):
             problem = f"message type {m.type:#04x}: tshark sees {p.named or 'no SMC-R message'}"
         elif m.type != CDC and m.type not in LLC_NAMES:
@@ -260,7 +260,7 @@ class Packets(Verdicts):
                 self._not_first(f, p)
         elif not link:
             if m.type == ADD_LINK and not m.get("rejected") and m.qpn:
-                self.qps[p.src, m.qpn] = "smc?"         # of a group that is older than the capture
+                self.qps[p.src, m.qpn] = "smc?"         # its group is older than the capture
                 self.old.add((p.src, m.qpn))
         elif m.type == ADD_LINK:
             self._add_link(f, p, m)
@@ -298,7 +298,7 @@ class Packets(Verdicts):
                         e.over = e.over or f.at
 
     def _add_link(self, f, p, m):
-        """Another link of the group, once both sides have named its ends."""
+        """ADD LINK or its reply: when both sides have named their ends, the group has another link."""
         group = p.link.group
         if not m.reply:
             p.link.asked = (p.src, m)
@@ -345,7 +345,7 @@ class Packets(Verdicts):
             self.qps[src, lqpn] = "cm"
             if c and c.rep is None:
                 c.rep = mine
-                # Each side names the number that it expects first: the other one's.
+                # Each side names the PSN that it expects first, which is the one that the other side begins with.
                 for way, first in (((c.client, c.server, lqpn), psn), ((c.server, c.client, c.qpn), c.psn)):
                     self.start[way] = first
                     self._settle(way)
