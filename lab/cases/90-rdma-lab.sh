@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The RDMA lab: two guests with two cards each, soft RoCE on each card, ready in
-# less than a minute, and no way to anywhere else. RDMA works over both cards.
+# less than a minute, and no route to other hosts. RDMA works over both cards.
 #
 # module: none
 # nics: 2
@@ -14,7 +14,7 @@
 # shellcheck source=lab/rdma/lab.sh
 . "$RDMA/lab.sh"
 
-# gids N: type, card and value of those of rxeN. Most of the table's 1024 entries are empty.
+# gids N: type, card and value of the GIDs of rxeN. Most of the table's 1024 entries are empty.
 gids() {
 	local d=/sys/class/infiniband/rxe$1/ports/1 i type
 	# Empty entries cannot be read: grep's exit status is 2.

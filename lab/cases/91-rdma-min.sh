@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The smallest RDMA: a capability in private data, a WRITE and a READ, and what
-# that is on the wire; over IPv6 as well; rping 1000 times with its data
-# compared. And how the programs say that they were called wrongly, that nobody
-# listens, and that there is no RDMA here.
+# The smallest RDMA: a capability in private data, a WRITE and a READ, with their
+# packets on the wire; over IPv6 as well; rping 1000 times with its data
+# compared. And the messages of the programs about wrong arguments, a port without
+# a listener, and a machine without RDMA.
 #
 # module: none
 # timeout: 90
@@ -24,7 +24,7 @@ server() {
 	rdma_server rc_min 7471
 	mark two
 	rdma_served rc_min
-	# Its messages would come in the midst of the lines.
+	# Its messages on stderr would be mixed with the lines.
 	bg sh -c 'exec rping -s -a "$ME" -p 7174 -C 1000 -V -v 2> "$CASEDIR/rping.err"'
 	poll 10 cm_listening 7174
 	mark rping
@@ -54,7 +54,7 @@ client() {
 	rping=$CASEDIR/client-bg$_nbg.log
 	poll 60 pinged || :
 	eq "rping, client: lines with data" "$(grep -c '^ping data: rdma-ping-' "$rping")" 1000
-	# It has been seen not to end then: it joins its completion thread after the disconnection.
+	# rping may hang at its end: it joins its completion thread after the disconnection.
 	if poll 3 gone "$BG"; then
 		check "rping, client" wait "$BG"
 	else

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # One of each operation of a reliable connection: SEND, with immediate, WRITE,
-# READ, COMPARE AND SWAP, FETCH AND ADD. What both ends see, and every header of
-# them on the wire.
+# READ, COMPARE AND SWAP, FETCH AND ADD. The results at both ends, and every header
+# on the wire.
 #
 # module: none
 # timeout: 60

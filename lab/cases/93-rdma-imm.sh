@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# WRITE with immediate data: its value and length arrive exactly, it takes one
-# receive request, also when it carries no byte or several packets. Without a
-# request it ends with an error or waits, as the receiver's RNR retry says.
+# WRITE with immediate data: its value and length arrive unchanged, and it takes
+# one receive request, also if it has no byte or several packets. Without a
+# request it ends with an error or waits: the RNR retry of the receiver decides.
 #
 # module: none
 # timeout: 60

@@ -31,7 +31,7 @@ server() {
 }
 
 client() {
-	# everything: what a filter hides cannot be found in the wrong place
+	# no filter for ports: it would hide packets in the wrong place
 	wire_start 'not arp and not icmp6'
 	smc_reset
 	mark capture
@@ -50,7 +50,7 @@ host() {
 	"$TREE/lab/lab-explain" --json --checks --stats --marker "$MARKER_HEX" "$CASEDIR/wire.pcap" > "$CASEDIR/explain.json" || rc=$?
 	eq "lab-explain: exit" "$rc" 0
 	while read -r name verdict; do
-		# what was not applicable has not been shown
+		# a check that was not applicable has shown nothing
 		case $name in failover-*) eq "$name, with one link" "$verdict" n/a ;; *) eq "$name" "$verdict" ok ;; esac
 	done < <(jq -r '.checks[] | "\(.name) \(.verdict)"' "$CASEDIR/explain.json")
 	check "all checks were made" jq -e '.complete and (.checks | length) == 19' "$CASEDIR/explain.json"

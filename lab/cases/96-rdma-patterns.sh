@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # The same work carried by verbs, by AF_SMC and by TCP: a parameter server, a
-# rendezvous and batches, each with two workers. Every carrier ends with the very
-# bits that one process computes without any; AF_SMC was SMC-R. Ends that were
-# not given the same arguments say so, and wrong arguments are refused.
+# rendezvous and batches, each with two workers. The result over every carrier has
+# the same bits as that of one process without any; AF_SMC was SMC-R. Different
+# arguments at the two ends are reported, and wrong arguments are refused.
 #
 # timeout: 120
 # lanes: uml qemu

@@ -3,7 +3,7 @@
 #
 # The bulk mover: memory and a file by RDMA WRITE, in large chunks, in odd ones
 # and inline, sha256 equal at both ends; the same file through AF_SMC and TCP
-# arrives with the same sha256. What is wrong is said in one line.
+# arrives with the same sha256. An error is reported in one line.
 #
 # timeout: 120
 # lanes: uml qemu
@@ -15,15 +15,15 @@
 # shellcheck source=lab/rdma/lab.sh
 . "$RDMA/lab.sh"
 MIB=64
-# arguments of the client, one after the other
+# arguments of the client in each run
 RUNS=("size=${MIB}m" "size=1000001 chunk=65537 depth=3" "--size=5000 --chunk 500 --inline --depth 64"
 	"--json --size 3000 --chunk 100 --inline 1" "size=1")
 
-# field FILE KEY: a word or number of the JSON in it
+# field FILE KEY: a word or number from the JSON in FILE
 field() { jq -r ".$2" < "$1"; }
 sum() { sha256sum < "$1" | cut -d' ' -f1; }
 
-# serve NAME CMD...: a server of one transfer, up with the mark up.NAME; its output in NAME-server
+# serve NAME CMD...: run a server for one transfer, and set the mark up.NAME when it listens; its output is in NAME-server
 serve() {
 	local name=$1; shift
 	bg into "$CASEDIR/$name-server" "$@"

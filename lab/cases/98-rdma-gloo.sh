@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The work of case 96 over gloo, a library for distributed training, as Debian has
-# it: over TCP and, by "smcctl run", over SMC-R. The server is in guest 1, two
-# workers in guest 2. Both end with the bits that one process computes without
-# any network; so do two of the patterns as gloo's collectives. Every connection
+# The work of case 96 over Debian's gloo, a library for distributed training: over
+# TCP and, with "smcctl run", over SMC-R. The server is in guest 1, two workers are
+# in guest 2. Both results have the same bits as that of one process without a
+# network; so have two of the patterns as gloo's collectives. Every connection
 # between the guests was SMC-R. Gloo also connects the workers with each other:
 # inside of guest 2, on lo, where there is no RDMA device. These are TCP.
 #
@@ -21,7 +21,7 @@ GLOO=$LAB/prog/patterns_gloo
 PATTERNS="ps ps-gather rendezvous allreduce batch"
 WORK=(-w 2 -n 12 -b 128k)
 
-# local_of PATTERN: the one whose digest it must have
+# local_of PATTERN: the pattern whose local digest it must have
 local_of() {
 	case $1 in
 	ps-gather) echo ps ;;
@@ -32,7 +32,7 @@ local_of() {
 
 there_is_gloo() { [ -x "$GLOO" ] || skip "patterns_gloo was not built (no gloo there)"; }
 
-# The folder is where the processes find each other; each run has one of its own
+# The processes find each other through the folder $out; each run has its own
 one_server() {
 	local p out
 	smc_reset
@@ -99,7 +99,7 @@ client() {
 	tcp_was "client, without smcctl run" 0
 	VIA=smc
 	one_client
-	# Of each run one connection is between the workers: both of its ends are here.
+	# In each run one connection is between the workers: both of its ends are here.
 	smc_was "client" 10 10 10
 	eq "client: those on lo, at the end that connects" "$(smc_sum no-device)" 5
 	eq "client: and at the other end" "$(smc_sum peer-no-smc)" 5

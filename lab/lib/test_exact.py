@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of lab/bench --exact: what the gate lets through, the figures, the profile's sums, what is the adapter's. Prints KTAP."""
+"""Tests of lab/bench --exact: the gate, the figures, the sums of the profile, the share of the adapter. Prints KTAP."""
 
 import contextlib
 import io
@@ -70,7 +70,7 @@ def exact__gate():
 
 
 def exact__figures():
-    """What is written reads back; implementations that were not measured keep their figures."""
+    """Figures that were written can be read; implementations that were not measured keep their figures."""
     with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
         first = lane(d, {("rtt", 64): 1.5, ("conn", 1): 7.0}, "--update", "--impls", "tcp,smcr")
         first.values[("tcp", ("rtt", 64))] = [{"us": 2.0, "insns": 1000}]
@@ -82,7 +82,7 @@ def exact__figures():
 
 
 def exact__other_software():
-    """Figures of another kernel or QEMU are not compared with: their commit's module is."""
+    """Figures of another kernel or QEMU are not used; the module of the commit that has them is compared with instead."""
     with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
         lane(d, {("rtt", 64): 1.0}, "--update").update()
         e = lane(d, {("rtt", 64): 1.0})
@@ -106,7 +106,7 @@ def exact__profile():
 
 
 def exact__adapter():
-    """What a simulated RNIC's work took is told apart: of a function's instructions, of the profile, in the figures."""
+    """The work of a simulated RNIC is separate: in a function's instructions, in the profile, in the figures."""
     syms = ([0xffffffff81000000, 0xffffffffc0000000, 0xffffffffc0001000], ["copy", "send [smcr]", "engine [rnicsim]"])
     counts = [(0x400000, 100, 0), (0xffffffff81000000, 500, 300), (0xffffffffc0000000, 200, 0), (0xffffffffc0001000, 200, 200)]
     assert exact.by_function(counts, syms) == {"programs": (100, 0), "copy": (500, 300), "send [smcr]": (200, 0), "engine [rnicsim]": (200, 200)}
@@ -128,7 +128,7 @@ def exact__adapter():
 
 
 def exact__command_line():
-    """What goes together with simulated RNICs, and where their figures are."""
+    """Options that are valid with simulated RNICs, and the file of their figures."""
     def fails(*args):
         with unittest.mock.patch("sys.argv", ["", "--exact", *args]), contextlib.redirect_stderr(io.StringIO()) as said:
             try:
@@ -172,7 +172,7 @@ def exact__ranges():
         (0xffffffff81000300, 0xffffffff81000500, "o")]
 
 
-# QEMU's part: blocks as they are executed, "ADDRESS INSTRUCTIONS i", with i the last of them is an IRET; marks are "mark 1" and "mark 2".
+# In place of QEMU: reads executed blocks, "ADDRESS INSTRUCTIONS i" (i: the last one is an IRET), and marks, "mark 1" and "mark 2".
 QEMU = r"""
 #include "exactprof.c"
 struct qemu_plugin_tb { uint64_t addr; size_t n; struct qemu_plugin_insn { bool iret; } last; };
@@ -237,7 +237,7 @@ RANGES = f"{ADAPTER:x} {ADAPTER + 4096:x} a\n{ENTRY:x} {ENTRY + 16:x} e\n{SOFTIR
 
 
 def exact__profiler():
-    """Code of nobody belongs to who ran before; an interrupt's end gives the interrupted its own again."""
+    """Code in no range belongs to the owner of the code before it; at the end of an interrupt the interrupted owner is restored."""
     def run(folder, text, *args):
         out = os.path.join(folder, "out")
         subprocess.run([os.path.join(folder, "qemu"), f"out={out}", *args], input=text, text=True, check=True,
@@ -257,23 +257,23 @@ def exact__profiler():
                         os.path.join(d, "qemu"), os.path.join(d, "qemu.c")], check=True)
         with open(os.path.join(d, "ranges"), "w", encoding="ascii") as f:
             f.write(RANGES)
-        # what the adapter calls is its own, what smcr calls is not
+        # core code belongs to the adapter if the adapter calls it, but not if smcr calls it
         assert told(d, (SMCR, 5), (CORE, 7), (ADAPTER, 11), (CORE, 13), (SMCR, 5)) == sorted(
             [(SMCR, 10, 0), (CORE, 20, 13), (ADAPTER, 11, 11)])
-        # the adapter's timer interrupts what smcr has called, and has a softirq run
+        # the adapter's timer interrupts core code that smcr has called, and a softirq runs
         assert told(d, (SMCR, 1), (CORE, 2), (ENTRY, 3), (ADAPTER, 4), (CORE + 16, 5), (SOFTIRQ, 6), (CORE + 32, 7, "i"), (CORE, 8)) == sorted(
             [(SMCR, 1, 0), (CORE, 10, 0), (ENTRY, 3, 0), (ADAPTER, 4, 4), (CORE + 16, 5, 5), (SOFTIRQ, 6, 0), (CORE + 32, 7, 0)])
-        # something interrupts what the adapter has called; an entry's second block is none
+        # an interrupt during core code that the adapter has called; the second block of an entry is no entry
         assert told(d, (ADAPTER, 1), (CORE, 2), (ENTRY, 3), (SMCR, 4), (ENTRY + 4, 5), (CORE + 32, 6, "i"), (CORE, 7)) == sorted(
             [(ADAPTER, 1, 1), (CORE, 9, 9), (ENTRY, 3, 3), (SMCR, 4, 0), (ENTRY + 4, 5, 0), (CORE + 32, 6, 0)])
-        # a program: whatever was interrupted on the way is no more
+        # when a program runs, all interrupts have ended
         assert told(d, (ADAPTER, 1), (ENTRY, 2), (PROGRAM, 3), (CORE, 4, "i"), (CORE + 16, 5), (ADAPTER, 6), (ENTRY, 7),
                     (SMCR, 8), (CORE, 9, "i"), (CORE + 32, 10)) == sorted(
             [(ADAPTER, 7, 7), (ENTRY, 9, 9), (PROGRAM, 3, 0), (CORE, 13, 0), (CORE + 16, 5, 0), (SMCR, 8, 0), (CORE + 32, 10, 10)])
-        # deeper than anybody goes
+        # more nested interrupts than DEPTH
         deep = told(d, (ADAPTER, 1), *[(ENTRY, 1)] * 20, (SMCR, 1), *[(CORE, 1, "i")] * 20, (CORE + 16, 1))
         assert (CORE + 16, 1, 1) in deep, deep
-        # only what is between marks counts; without ranges nothing is the adapter's
+        # only code between marks counts; without ranges nothing belongs to the adapter
         text = f"{CORE:x} 1\nmark 1\n{ADAPTER:x} 2\nmark 2\n{CORE:x} 3\nmark 1\n{CORE:x} 4\nmark 2\n"
         assert run(d, text) == [[(ADAPTER, 2, 0)], [(CORE, 4, 0)]]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Tests of lab/lab-explain: every check fails for the doctored capture that
-was made for it, and for no other; strange input is refused. Prints KTAP."""
+was made for it, and for no other; wrong input is refused. Prints KTAP."""
 
 import contextlib
 import functools
@@ -37,14 +37,14 @@ loader = importlib.machinery.SourceFileLoader("doctor", os.path.join(LAB, "docto
 doctor = importlib.util.module_from_spec(importlib.util.spec_from_loader("doctor", loader))
 loader.exec_module(doctor)
 MARKER = doctor.MARKER.hex()
-# What a session of plain verbs has nothing to do with.
+# Checks that do not apply to a session of plain verbs.
 SMC_ONLY = {"syn-option", "clc-order", "confirm-link", "dest-qp", "rkey-range", "opcodes", "cdc-after-write", "cdc-seq", "tcp-quiet"}
-# What arises only where a connection changes links.
+# Checks that apply only if a connection changes links.
 MOVES = {"failover-first", "failover-seq", "failover-left", "failover-again"}
 
 
 def run(*args):
-    """Exit status, output, complaints."""
+    """Run lab-explain; returns exit status, output and error output."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -75,7 +75,7 @@ def capture(packets):
 
 
 def sound(v, moves="n/a"):
-    """Everything holds, and was judged; no connection has changed links, or some have."""
+    """Do all checks hold, with something to judge? Those of moves: n/a if no connection has changed links, else ok."""
     return {x for n, x in v.items() if n not in MOVES} == {"ok"} and {v[n] for n in MOVES} == {moves}
 
 
@@ -106,7 +106,7 @@ def fixtures__are_complete():
 
 
 def fixture(name):
-    """Exactly one check fails, and no other loses what it judged."""
+    """Exactly one check fails, and all others still have something to judge."""
     want = name.split(".")[0]
     rc, v, record = verdicts(os.path.join(FIXTURES, name + ".pcap.gz"))
     assert rc == 1 and {n for n, x in v.items() if x == "FAILED"} == {want}, [c for c in record["checks"] if c["verdict"] == "FAILED"]
@@ -117,10 +117,10 @@ def fixture(name):
 
 
 def verbs__alone():
-    """A session of plain verbs: shown, and what is SMC-R's is not applicable, never ok."""
+    """A session of plain verbs is shown; the checks of SMC-R are not applicable, never ok."""
     _, v, record = verdicts(os.path.join(FIXTURES, "verbs.pcap.gz"), "--timeline", "--checks")
     assert {n for n, x in v.items() if x == "n/a"} == SMC_ONLY | MOVES, v
-    # a marker that is nowhere proves nothing
+    # a marker that is not in the capture must not count as ok
     assert {n for n, x in v.items() if x == "FAILED"} == {"marker"}, v
     kinds = {r["kind"] for r in record["timeline"]}
     assert {"CM REQ", "CM REP", "CM RTU", "SEND", "READ request", "READ response", "WRITE", "ACK"} <= kinds, kinds
@@ -129,7 +129,7 @@ def verbs__alone():
 
 
 def ipv6__is_the_same():
-    """Over IPv6, where soft RoCE sends the UDP checksum 0."""
+    """The session over IPv6, where soft RoCE sends the UDP checksum 0, has the same result."""
     rc, v, record = verdicts(os.path.join(FIXTURES, "good6.pcap.gz"))
     want = verdicts(GOOD)[2]
     assert rc == 0 and sound(v), v
@@ -137,7 +137,7 @@ def ipv6__is_the_same():
 
 
 def quoted__is_no_packet():
-    """An ICMP error that quotes a RoCE packet, whole or its beginning, is no RoCE packet; nor is a quoted TCP segment one of TCP."""
+    """An ICMP error that quotes a RoCE packet or its beginning is no RoCE packet; one that quotes a TCP segment is not TCP."""
     for what, keep in ((lambda p: p.said == 0xfe, None), (lambda p: p.said == 0xfe, 40), (lambda p: p.clc() == 2, 28)):
         ps = good()
         i = doctor.find(ps, what)
@@ -169,7 +169,7 @@ def opcodes__of_verbs():
 
 
 def in_front__is_not_excused():
-    """What is wrong with IP or UDP counts, whatever tshark takes the payload for."""
+    """Errors in IP or UDP count, whatever protocol tshark sees in the payload."""
     ps = good()
     p = ps[doctor.only(ps)]
     p.data[38:40] = struct.pack(">H", 60000)
@@ -179,7 +179,7 @@ def in_front__is_not_excused():
     told = {"frame.protocols": "eth:ethertype:ip:udp:infiniband:rpcordma", "_ws.malformed": "", "_ws.expert.message": ""}
 
     class Told(Frame):
-        """A frame of which only this is known."""
+        """A frame with these fields only."""
         __slots__ = ()
 
         def __init__(self, **more):  # pylint: disable=super-init-not-called
@@ -193,7 +193,7 @@ def in_front__is_not_excused():
 
 
 def repeated__is_no_error():
-    """A packet that its sender repeats is named, and fails nothing."""
+    """A packet that its sender repeats is shown as such, and no check fails."""
     ps = good()
     i = doctor.only(ps)
     ps.insert(i + 1, ps[i].copy())
@@ -204,7 +204,7 @@ def repeated__is_no_error():
 
 
 def crossed__is_no_error():
-    """A packet that was captured before its predecessor leaves no hole, and what it announces is judged later."""
+    """A packet that was captured before its predecessor leaves no hole, and its announcement is judged later."""
     ps = good()
     w = doctor.only(ps)
     c = doctor.find(ps, lambda p: p.said == 0xfe and p.up == ps[w].up and p.psn == (ps[w].psn + 1 & 0xffffff))
@@ -215,7 +215,7 @@ def crossed__is_no_error():
 
 
 def fine(ps, again=None):
-    """Nothing fails, and nothing is left unjudged; so many packets were repeated."""
+    """No check fails, all have something to judge, and `again` packets were repeated."""
     with capture(ps) as path:
         rc, v, record = verdicts(path)
     assert rc == 0 and sound(v), [c for c in record["checks"] if c["verdict"] != "ok"]
@@ -223,12 +223,12 @@ def fine(ps, again=None):
 
 
 def requests(ps, like, begin=0):
-    """The requests that go the same way as this one, from there on."""
+    """The requests of the same direction and queue pair as this one, from index `begin` on."""
     return [p for p in ps[begin:] if p.roce and p.up == like.up and p.qpn == like.qpn and p.opcode < 0x0d]
 
 
 def resent(ps, i, more):
-    """Packet i is lost before the capture, so its sender goes back: so many others are seen before it, and again behind it."""
+    """Packet i is lost before the capture, so that its sender goes back: `more` packets are before it, and again behind it."""
     p = ps.pop(i)
     behind = requests(ps, p, i)[:more]
     at = ps.index(behind[-1]) + 1
@@ -236,7 +236,8 @@ def resent(ps, i, more):
 
 
 def lost__is_no_error():
-    """What came again behind others is judged by its PSN: a CDC, the end of a WRITE of another connection, CONFIRM LINK's reply."""
+    """A packet that was repeated behind others is judged by its PSN: a CDC, the end of a WRITE of another connection, the reply of
+    CONFIRM LINK."""
     for what, more in ((lambda p: p.said == 0xfe, 2), (lambda p: p.said == 0xfe, 7), (lambda p: p.opcode == 8, 4),
                        (lambda p: p.said == 1 and p.data[57] & 0x80, 4), (lambda p: p.opcode == 6, 3)):
         ps = good()
@@ -254,7 +255,7 @@ def cdcs__may_cross():
 
 
 def repeated__needs_no_memory():
-    """A WRITE that comes again when the connection has ended, or its RKey was deleted, fails nothing."""
+    """No check fails if a WRITE is repeated after the end of the connection, or after its RKey was deleted."""
     ps = good()
     w = doctor.only(ps)
     end = doctor.find(ps, lambda p: p.said == 0xfe and p.up == ps[w].up and p.data[79] & 0x40)
@@ -288,7 +289,7 @@ def optional__is_ignored():
 
 
 def accept__in_two_segments():
-    """A CLC message is cut anywhere, and its parts may cross."""
+    """A CLC message may be split anywhere, and its parts may be reordered."""
     for at, crossed in ((3, False), (34, False), (34, True)):
         ps = good()
         i = doctor.find(ps, lambda p: p.clc() == 2)
@@ -301,7 +302,7 @@ def accept__in_two_segments():
 
 
 def failover__is_judged():
-    """A session in which a link is cut: its links and RTokens, and what moves from one to the other."""
+    """A session in which a link is cut: its links and RTokens, and the moves from one link to the other."""
     rc, v, record = verdicts(FAILOVER, "--checks", "--links", "--timeline")
     assert rc == 0 and {n for n, x in v.items() if x != "ok"} == {"cm-order"}, v
     group, = record["groups"]
@@ -321,7 +322,7 @@ def failover__is_judged():
 
 
 def failover__says_which():
-    """What is wrong with a failover is said with the connection's token, and where."""
+    """The message about a wrong failover has the frame and the connection's token."""
     for name, text in (("failover-first", "a WRITE without F is its first on link 1, it was on link 2"), ("failover-first.flag", "a CDC without F"),
                        ("failover-seq", "which was never sent"), ("failover-seq.lost", "was not acknowledged"),
                        ("failover-left", "a WRITE again on link 2, which it has left for link 1"), ("failover-left.cdc", "a CDC on link 2"),
@@ -332,7 +333,7 @@ def failover__says_which():
 
 
 def role(*pairs):
-    """Of the last of these links, by the RNICs that they join."""
+    """Role of the last of these links, which are given by their RNICs."""
     a = Analysis([], lambda e: None)
     group = a._group()  # pylint: disable=protected-access
     for i, (client, server) in enumerate(pairs):
@@ -342,7 +343,7 @@ def role(*pairs):
 
 
 def links__have_roles():
-    """By the RNICs that they share with older ones."""
+    """The role of a link follows from the RNICs that it shares with older ones."""
     assert role((1, 1)) == "first" and role((1, 1), (2, 2)) == "symmetric" and role((1, 1), (1, 2)) == role((1, 1), (2, 1)) == "asymmetric"
     assert role((1, 1), (1, 2), (2, 2)) == "symmetric" and role((1, 1), (1, 2), (1, 1)) == "parallel"
 
@@ -359,7 +360,7 @@ def continuations__are_read():
 
 
 def queue_pairs__are_used_again():
-    """Programs without a connection manager: the same queue pairs a second time, with other PSNs."""
+    """Programs without a connection manager may use the same queue pairs a second time, with other PSNs."""
     ps = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz")) if p.roce and p.opcode != 0x64]
     for p in [p.copy() for p in ps]:
         p.psn += 100000
@@ -370,7 +371,8 @@ def queue_pairs__are_used_again():
 
 
 def failover__may_repeat():
-    """Behind a failover validation message, CDCs come again with their old numbers, or behind those that were lost; but not before its own."""
+    """After a failover validation message, CDCs may repeat numbers that are later than its own, or skip lost ones; but not
+    repeat its own number or an earlier one."""
     for shift, good_ in ((0, True), (1, True), (2, True), (-1, False)):
         ps = confirmed_link()
         cdc = ps[doctor.find(ps, lambda p: p.said == 0xfe and p.qpn == 0x20)]
@@ -388,7 +390,7 @@ def failover__may_repeat():
 
 
 def handshakes__must_end():
-    """RDMA of connections whose Confirm, or Accept and Confirm, are nowhere; without RDMA they are in order."""
+    """A connection without Confirm, or without Accept and Confirm, is an error if it uses RDMA, and none without RDMA."""
     for gone in ((3,), (2, 3)):
         ps = [p for p in good() if p.clc() not in gone]
         with capture(ps) as path:
@@ -399,7 +401,7 @@ def handshakes__must_end():
 
 
 def first_contact__has_its_flag():
-    """A link that begins in the capture, by an Accept on a known link."""
+    """A link begins in the capture although Accept has no flag of a first contact: an error."""
     ps = good()
     p = ps[doctor.find(ps, lambda p: p.clc() == 2)]
     p.data[34 + (p.data[46] >> 4) * 4 + 7] &= ~8
@@ -410,7 +412,7 @@ def first_contact__has_its_flag():
 
 
 def confirmed_link(shift=0):
-    """The good session with a second link, that is confirmed, and a CDC on it. Shift: of the first PSN."""
+    """The good session with a second link that is confirmed, and a CDC on it. `shift` is subtracted from its first PSN."""
     ps = good()
     ask, cdc = doctor.second_link(ps)
     i = ps.index(cdc)
@@ -441,7 +443,7 @@ def second_link__is_judged():
 
 
 def rkeys__by_group_and_link():
-    """CONFIRM RKEY names one memory on several links, whichever announced it; until DELETE RKEY, and for no other group."""
+    """A CONFIRM RKEY on any link names the RKeys of an RMB on all links, until DELETE RKEY, and not for other groups."""
     a = Analysis([], lambda e: None)
     msg = wire.Msg
     group, other = (a._group() for _ in range(2))  # pylint: disable=protected-access
@@ -459,14 +461,14 @@ def rkeys__by_group_and_link():
         say(carrier, bytes((6, 44, 0, 0, 1)) + struct.pack(">IQBIQ", *mine, number, *there))
         assert known(one, 7) == [(e, 0)] and known(two, 9) == [(e, 0x7000)], number
         assert not known(two, 7) and not known(three, 9) and not known(three, 7)
-        say(one, delete)                # 9 is nothing on link 1
+        say(one, delete)                # RKey 9 is not known on link 1
         assert known(two, 9)
         say(two, delete)
         assert not known(two, 9) and not known(one, 7) and not a.ranges["S", 7]
 
 
 def source_port__is_noted():
-    """Packets from port 4791: allowed, but not as recommended."""
+    """Packets from port 4791 are allowed, but against the recommendation: there is a note."""
     ps = good()
     for p in ps:
         if p.roce:
@@ -479,7 +481,7 @@ def source_port__is_noted():
 
 
 def older_group__is_left_out():
-    """A group that is older than the capture may speak, if it did before the first contact; a queue pair that is just wrong fails."""
+    """A group that is older than the capture is no error if it has sent before the first contact; an unknown queue pair is one."""
     for what in (7, 4, 1, 0xfe):
         for first in (True, False):
             ps = good()
@@ -498,7 +500,7 @@ def older_group__is_left_out():
 
 
 def flags__decide_the_base():
-    """Without the flags of CONFIRM LINK each element has an eye catcher, and the first WRITEs go onto it."""
+    """Without the flags of CONFIRM LINK each element has an eye catcher, and the first WRITEs overwrite it: an error."""
     ps = good()
     for p in ps:
         if p.said == 1:
@@ -511,17 +513,17 @@ def flags__decide_the_base():
 
 
 def late__is_not_judged():
-    """A capture that begins within the session: nothing fails, and what cannot be judged is not called ok."""
+    """A capture that begins within the session: no check fails, and one that has nothing to judge is not ok."""
     ps = good()
     with capture(ps[doctor.find(ps, lambda p: p.said == 0xfe):]) as path:
         rc, v, _ = verdicts(path)
     assert "FAILED" not in v.values() and rc == 0, v
-    # the first connection's group is older than the capture, and so is what the others use
+    # the group of the first connection is older than the capture, and the others use it
     assert {"confirm-link", "rkey-range", "cdc-after-write"} <= {n for n, x in v.items() if x == "n/a"}, v
 
 
 def cut__is_said():
-    """A file that ends within a packet: what is there is shown, the exit status is 2."""
+    """Of a file that ends within a packet, all whole packets are shown; the exit status is 2."""
     with gzip.open(GOOD, "rb") as f:
         data = f.read()
     with capture(data[:len(data) * 2 // 3]) as path:
@@ -530,7 +532,7 @@ def cut__is_said():
 
 
 def snaplen__fails():
-    """Packets of which only the beginning was kept are not dissected; wherever they were cut, the verdict says so."""
+    """Packets that were captured in part fail the check "dissected", wherever they were cut."""
     for length in (96, 68, 54):
         data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, length, 1)
         for p in good():
@@ -541,7 +543,7 @@ def snaplen__fails():
 
 
 def cut__payload_can_be_meant():
-    """With --cut WRITEs may lack payload, but not a header, and nothing else may lack anything."""
+    """With --cut, payload of WRITEs may be missing, but no header, and nothing of other packets."""
     for length, what, good_ in ((96, lambda p: p.opcode in (6, 7, 8, 10), True), (60, lambda p: p.opcode in (6, 10), False),
                                 (96, lambda p: p.said, False)):
         data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 1)
@@ -556,7 +558,7 @@ def cut__payload_can_be_meant():
 
 
 def cooked__is_the_same():
-    """Linux cooked captures, both versions."""
+    """Linux cooked captures of both versions have the same result."""
     for link, head in ((113, lambda p: struct.pack(">HHH8s", 0, 1, 6, p.data[6:12] + bytes(2)) + p.data[12:14]),
                        (276, lambda p: p.data[12:14] + struct.pack(">HIHBB8s", 0, 2, 1, 0, 6, p.data[6:12] + bytes(2)))):
         data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, link)
@@ -569,7 +571,7 @@ def cooked__is_the_same():
 
 
 def pcapng__is_the_same():
-    """The newer format."""
+    """A pcapng file has the same result."""
     block = lambda t, body: struct.pack("<II", t, len(body) + 12) + body + struct.pack("<I", len(body) + 12)  # noqa: E731
     data = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)) + block(1, struct.pack("<HHI", 1, 0, 0))
     for p in good():
@@ -581,7 +583,7 @@ def pcapng__is_the_same():
 
 
 def foreign__is_refused():
-    """No RDMA, no SMC-R, no capture, nothing: one line and 2."""
+    """Files without RDMA and SMC-R, and files that are no capture: one line and exit status 2."""
     dns = doctor.Packet(1, 1, bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 17, 0, b"\x0a\0\0\1", b"\x0a\0\0\2") +
                         struct.pack(">HHHH", 40000, 53, 20, 0) + bytes(12))
     plain = [p for p in good() if p.flags is not None and not p.clc()]
@@ -594,13 +596,13 @@ def foreign__is_refused():
     for path, text in (("/nonexistent.pcap", "no such file"), (HERE, "not a file")):
         rc, _, err = run(path)
         assert rc == 2 and text in err and err.count("\n") == 1, err
-    # one bad file does not hide the others
+    # the others are still explained
     rc, out, err = run("--checks", "/nonexistent.pcap", GOOD)
     assert rc == 2 and "14 hold" in out and "no such file" in err
 
 
 def usage__is_checked():
-    """Wrong options are 2; no tshark is one line that names the package."""
+    """Wrong options: exit status 2. Without tshark: one line that names the package."""
     for args in ([], ["--marker", "12", GOOD], ["--marker", "zz" * 16, GOOD], ["--limit", "-1", GOOD], ["--nonsense", GOOD],
                  ["--svg", "/dev/null", GOOD, GOOD]):
         assert run(*args)[0] == 2, args
@@ -615,7 +617,8 @@ def usage__is_checked():
 
 
 def output__is_kept_or_refused():
-    """The capture is not overwritten; a picture takes its place at the end only, beside all other parts; output that fails is one line, or none."""
+    """The capture is not overwritten; a picture replaces an older one only at the end, and other parts may be chosen with
+    it; if output fails, there is one line or none."""
     script = os.path.join(LAB, "lab-explain")
     with tempfile.TemporaryDirectory() as d:
         mine, link, svg = (os.path.join(d, x) for x in ("x.pcap", "y", "z.svg"))
@@ -645,7 +648,7 @@ def output__is_kept_or_refused():
 
 
 def limits__hold_for_both():
-    """--limit is about rows of the timeline and arrows of the diagram; 0 is none."""
+    """--limit is the limit for rows of the timeline and for arrows of the diagram; 0: no limit."""
     ps = good()
     w = ps[doctor.only(ps)]
     i = doctor.find(ps, lambda p: p.roce and p.up == w.up and p.qpn == w.qpn and p.opcode != 0x11, -1)
@@ -659,7 +662,7 @@ def limits__hold_for_both():
 
 
 def rows__fold():
-    """Folded runs stand for all frames; --all has a row for each; limits are said; parts can be chosen."""
+    """Folded runs contain all frames; --all has a row for each; the number of rows left out is printed; parts can be chosen."""
     folded = verdicts(GOOD, "--timeline", "--checks")[2]["timeline"]
     all_ = verdicts(GOOD, "--timeline", "--checks", "--all")[2]["timeline"]
     count = lambda rows, kind: sum(r["count"] for r in rows if r["kind"] == kind)  # noqa: E731
@@ -681,7 +684,7 @@ def rows__fold():
 
 
 def psn__goes_round():
-    """Numbers of 24 bits: what is next, a hole, its end, a repetition, a READ."""
+    """PSNs have 24 bits and wrap: the next one, a hole, its end, a repetition, a READ."""
     f = model.Flow(0xfffffe)
     assert [f.place(x) for x in (0xfffffe, 0xffffff, 0)] == [("new", 0)] * 3
     assert f.place(4) == ("gap", 3) and f.holes == [[1, 4]]
@@ -692,7 +695,7 @@ def psn__goes_round():
     assert f.place(5 + 15) == ("new", 0) and not f.holes
     f.reads = (20, (0x1000, 7, 65536))
     assert f.place(21 + 9) == ("gap", 9)
-    # before the first one, also after many rounds
+    # before the first one; and after many wraps
     f = model.Flow(5)
     assert [f.place(x)[0] for x in (4, 5, 4, 5)] == ["before", "new", "before", "again"]
     for i in range(6, 1 << 25, 1 << 22):
@@ -701,7 +704,7 @@ def psn__goes_round():
 
 
 def holes__are_many():
-    """Hundreds of packets that came late are no repetitions, and fail nothing."""
+    """Hundreds of packets that arrive late are no repetitions, and no check fails."""
     ps = good()
     w = ps[doctor.only(ps)]
     i = doctor.find(ps, lambda p: p.roce and p.up == w.up and p.qpn == w.qpn and p.opcode != 0x11, -1)
@@ -709,7 +712,7 @@ def holes__are_many():
     for n in range(1, 401):
         p = last.copy()
         p.psn = last.psn + n
-        # TEST LINK: of no connection
+        # TEST LINK, which belongs to no connection
         p.data[54:98] = bytes((7, 44)) + bytes(42)
         c.append(p.seal())
     ps[i + 1:i + 1] = c[1::2] + c[::2]
@@ -719,7 +722,7 @@ def holes__are_many():
 
 
 def read__from_its_middle():
-    """A READ whose last response was lost is asked for again from there: no error, and no gap."""
+    """A READ whose last response was lost is repeated from that response on: no error, and no gap."""
     ps = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz"))]
     r, a = doctor.find(ps, lambda p: p.opcode == 0x0c), doctor.find(ps, lambda p: p.opcode == 0x10)
     ask, answer = ps[r], ps[a]
@@ -752,7 +755,7 @@ def read__from_its_middle():
 
 
 def programs__are_read_beside_others():
-    """rdmawire.py: what a kernel says by itself is left out, another frame is said; neither breaks the other checks."""
+    """rdmawire.py: packets that a kernel sends by itself are ignored, other frames are reported; no other check depends on them."""
     verbs = [p.copy() for p in doctor.load(os.path.join(FIXTURES, "verbs.pcap.gz"))]
     arp = doctor.Packet(1, 1, bytes(12) + b"\x08\x06" + bytes(28))
     mld = doctor.Packet(1, 1, bytes(12) + b"\x86\xdd" + bytes(6) + b"\0\1" + bytes(32) + b"\x3a" + bytes(23))
@@ -777,7 +780,7 @@ def programs__are_read_beside_others():
 
 
 def marker__across_packets():
-    """A marker is found where it is cut in two, and counted once."""
+    """A marker that is split between two packets is found, and counted once."""
     m = bytes(range(16))
     a = Analysis([m], lambda e: None)
     tails = {True: b""}
@@ -787,6 +790,6 @@ def marker__across_packets():
 
 
 if __name__ == "__main__":
-    # each of them waits for tshark
+    # in parallel, as each waits for tshark
     ktap.main(os.cpu_count(), [ktap.named("fixture " + doctor.name_of(w), functools.partial(fixture, doctor.name_of(w)))
                                for w in doctor.WOUNDS + doctor.MOVED])

@@ -21,11 +21,11 @@ import labreport  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def lab_points(after=30.0, within=30.0, **mbs):
-    """Three runs, one 10 % faster and one 20 % slower than usual; 1 GiB. In their order."""
+    """Points of three runs of 1 GiB, in order; one run is 10 % faster and one 20 % slower than the others."""
     def ceiling(phase, value, run=0, nth=0):
         return {"what": "ceiling", "phase": phase, "tool": "ib_write_bw", "size": 65536, "nth": nth, "run": run,
                 "impl": "perftest", "value": value}
-    skewed = tuple(enumerate((.9, 1.0, 4.0)))           # one of them nonsense
+    skewed = tuple(enumerate((.9, 1.0, 4.0)))           # one of them is an outlier
     out = [ceiling("before", 30.0 * part, nth=n) for n, part in skewed]
     for run, part in ((1, 1.1), (2, 1.0), (3, .8)):
         for name, speed in mbs.items():
@@ -37,7 +37,7 @@ def lab_points(after=30.0, within=30.0, **mbs):
 
 
 def lab_data(points, runs=3, names=("smcr",)):
-    """As labreport makes it."""
+    """A report as labreport makes it."""
     series, ceiling = labreport.series_of(points, "a"), labreport.ceiling_of(points)
     return {"lab": 1, "time": "now", "revision": "smcr x", "kernel": "6.12", "size": 1 << 30, "runs": runs, "quick": False, "took": 60.0,
             "write": 1 << 20, "chunk": 4 << 20, "guest": {}, "series": series, "ceiling": ceiling,
@@ -48,13 +48,13 @@ def lab_data(points, runs=3, names=("smcr",)):
 
 
 def report__sizes():
-    """A unit only where it is exact, or nearly as short."""
+    """A unit is used only if the number is exact and short."""
     assert [labhtml.human(n) for n in (1 << 30, 3 << 19, 65536, 65535, 64, 1536)] == [
         "1 GiB", "1.5 MiB", "64 KiB", "65,535 B", "64 B", "1.5 KiB"]
 
 
 def report__medians():
-    """Median and spread; nothing of nothing; both kinds of TCP apart."""
+    """Median and spread; None without values; the two kinds of TCP are separate series."""
     assert labreport.spread([3, None, 1, 2]) == {"median": 2, "min": 1, "max": 3, "n": 3}
     assert labreport.spread([]) is None and labreport.spread([None]) is None
     s = labreport.series_of(lab_points(tcp=100.0, **{"tcp-noseg": 40.0}), "a")
@@ -63,9 +63,9 @@ def report__medians():
 
 
 def report__pairs():
-    """Ratios of what was measured together: what slows both sides does not show."""
+    """Ratios are of values measured together: what slows both sides does not change them."""
     series = labreport.series_of(lab_points(smcr=29.0, intree=25.0), "a")
-    # The ceiling after the last of a run is the next run's first, a lower one; after the last of all, 30 / 0.9.
+    # After the last transfer of a run, the next ceiling is the first one of the next run, a lower one; after all runs, 30 / 0.9.
     assert [round(v["ceiling"], 3) for v in series["smcr"]["values"]] == [33.0, 30.0, 24.0], series["smcr"]
     assert [round(v["ceiling"], 3) for v in series["intree"]["values"]] == [31.5, 27.0, round((24 + 30 / .9) / 2, 3)]
     assert abs(series["smcr"]["of_ceiling"]["median"] - 29 / 30) < 1e-9
@@ -78,7 +78,7 @@ def report__pairs():
 
 
 def report__void():
-    """Of a ceiling the median counts, 10 % is allowed; missing and wrong runs are void, too."""
+    """A report is void if the median of the ceiling moves by more than 10 %, or if runs are missing or wrong."""
     assert labreport.moved([20, 30, 90], [30, 31, 29]) == 0 and labreport.moved([], [1]) is None
     assert labreport.moved([100], [], [100]) is None and labreport.moved([100], [40], [100]) == 1.5
     for within, void in ((32.9, False), (33.1, True), (27.4, False), (26.9, True), (12.0, True)):
@@ -103,7 +103,7 @@ def report__void():
 
 
 def report__targets():
-    """Not held is said; neither is what was not measured, or not on a quiet machine."""
+    """A target that is missed is False; one that was not measured, or not on a quiet machine, is None."""
     held = lambda d: [t["held"] for t in d["targets"][:2]]  # noqa: E731
     assert held(lab_data(lab_points(smcr=26.9, intree=27.0))) == [False, False]
     assert held(lab_data(lab_points(smcr=29.0, intree=27.0))) == [True, True]
@@ -113,7 +113,7 @@ def report__targets():
 
 
 def report__status():
-    """Void is 1; missed targets are 3 for who requires them; what cannot be compared here is not missed."""
+    """Exit status: void 1; missed targets 3 if they are required; a target that was not measured is not missed."""
     missed, held = lab_data(lab_points(smcr=20.0)), lab_data(lab_points(smcr=29.0))
     assert [labreport.status(missed, r) for r in (False, True)] == [0, 3]
     assert [labreport.status(held, r) for r in (False, True)] == [0, 0]
@@ -121,7 +121,7 @@ def report__status():
 
 
 def report__renders():
-    """Whatever is missing, both reports come out, say so, and quote what is foreign."""
+    """Both reports are made whatever series is missing, name what is missing, and escape text from outside."""
     everything = {"smcr": 29.0, "intree": 25.0, "smcr-512k": 29.5, "intree-512k": 26.0, "verbs": 30.0, "tcp": 90.0, "tcp-noseg": 30.0}
     explained = '{"checks": [{"verdict": "FAILED", "text": "PSN", "where": ["frame 3"]}, {"verdict": "ok", "text": "CLC", "judged": 2}]}'
     for drop in [None, *everything]:
@@ -141,7 +141,7 @@ def report__renders():
 
 
 def report__files():
-    """What is no report, and a folder that cannot be written to: one line, 2, and nothing is touched."""
+    """A file that is no report, or a folder that is not writable: one line, exit status 2, and no file is changed."""
     def complaint(*args):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), unittest.mock.patch("sys.argv", ["", *args]):
