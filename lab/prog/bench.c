@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures and demonstrates stream sockets of any family: TCP, or AF_SMC with
- * whichever module provides it. The same code, the same calls for all of them.
+ * Benchmark and demonstration of stream sockets, with the same calls for all
+ * families: TCP, or AF_SMC of whichever module provides it.
  *
  *	bench [-s] [-B BYTES] [-t] server PORT [WORKERS]
  *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
  *	bench ...             HOST PORT poll SECONDS SIZE	bulk, with poll() before each write
  *	bench ...             HOST PORT rtt SECONDS SIZE
  *	bench ...             HOST PORT conn SECONDS PARALLEL
- *	bench ...             HOST PORT idle CONNECTIONS	each step when a byte comes in
+ *	bench ...             HOST PORT idle CONNECTIONS	goes on at each byte on stdin
  *	bench ...             HOST PORT quit
  *	bench [-s] recv PORT FILE
  *	bench [-s] [-w BYTES] send HOST PORT FILE
@@ -17,7 +17,7 @@
  * touches all its memory before it listens; with -w the file is
  * sent with write() of so many bytes, else with sendfile(). A measurement
  * prints one line of JSON, with the number of connections that it made: the
- * caller must see that they all were what they are said to be.
+ * caller must check that all of them were of the family's protocol.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -51,17 +51,17 @@
 #define MAX_SIZE (4u << 20)
 #define MAX_READ (256u << 10)
 
-/* What a connection is for; the first bytes on it. */
+/* The first bytes of a connection: its purpose */
 struct request {
 	uint8_t op;			/* b, r, c, i, x (drop the idle ones), q */
 	uint8_t pad[3];
 	uint32_t size;			/* rtt: bytes per message, big endian */
 };
 
-/* What the server says after a bulk transfer. */
+/* Message of the server after a bulk transfer */
 struct report {
 	uint64_t bytes;			/* big endian, both */
-	uint64_t busy;			/* permille of the server's CPUs */
+	uint64_t busy;			/* load of the server's CPUs, permille */
 };
 
 static int family = AF_INET;
@@ -78,7 +78,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* All of it, or an end of the program: for sides that know what to expect. */
+/* Writes all bytes, or ends the program */
 static void put(int fd, const void *buf, size_t n)
 {
 	while (n) {
@@ -109,7 +109,7 @@ static void get(int fd, void *buf, size_t n)
 	}
 }
 
-/* For the server, which goes on whatever one connection does. */
+/* Reads or writes all bytes. False on an error, after which the server continues. */
 static bool try_io(int fd, void *buf, size_t n, bool out)
 {
 	while (n) {
@@ -305,7 +305,7 @@ static int begin(char op, uint32_t size)
 	return s;
 }
 
-/* As put(), of programs that never block in a write */
+/* As put(), on a non-blocking socket, with poll() before each write */
 static void put_polled(int fd, const char *buf, size_t n)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -357,7 +357,7 @@ static void bulk(double secs, uint32_t size, char *buf, bool polled)
 		nonblock(s, false);
 	if (shutdown(s, SHUT_WR))
 		err(1, "shutdown");
-	/* Counts when the other program has read it, not when it is queued here. */
+	/* The time ends when the other program has read all data, not when they are queued. */
 	get(s, &r, sizeof(r));
 	t = now() - t0;
 	idle = exact_end(idle);
@@ -387,7 +387,7 @@ static void rtt(double secs, uint32_t size, char *buf)
 
 	if (!us)
 		err(1, "memory");
-	/* The first exchanges also wait for the other program to start. */
+	/* Not measured: in the first exchanges the other program may still be starting. */
 	for (int i = 0; i < 3; i++) {
 		put(s, buf, size);
 		get(s, buf, size);
@@ -457,8 +457,8 @@ static void idle(int n)
 	if (!s)
 		err(1, "memory");
 	/*
-	 * Whoever wants to know what they cost looks after the first one, and
-	 * again after the last: the difference is n connections' alone.
+	 * The caller measures the memory after the first connection and after the
+	 * last: the difference is that of n connections alone.
 	 */
 	for (int i = 0; i <= n; i++) {
 		s[i] = begin('i', 0);
@@ -481,10 +481,10 @@ static void idle(int n)
 /* ------------------------------------------------------------------- files */
 
 /*
- * A file: its length in 8 bytes; back comes the length when there is memory for
- * it; its bytes; back comes the length again. Files are mapped, so that reading
- * and writing them is no part of what is measured. Both sides print bytes and
- * seconds again and again, and in the end how long the machine worked meanwhile.
+ * Transfer of a file: its length in 8 bytes; the receiver returns the length when it
+ * has memory for it; the bytes of the file; the receiver returns the length again.
+ * Files are mapped, so that the measured time has no file I/O. Both sides print
+ * bytes and seconds periodically, and at the end the busy time of the machine.
  */
 
 static void progress(uint64_t done, double t, double *last, bool always)
@@ -524,7 +524,7 @@ static void recv_file(const char *port, const char *path)
 	size = be64toh(len);
 	if (ftruncate(fd, size))
 		err(1, "%s", path);
-	/* A full file system is an error here, not a SIGBUS later. */
+	/* Fails if the file system is full; without it, a store to the mapping gets SIGBUS. */
 	errno = posix_fallocate(fd, 0, size);
 	if (errno)
 		err(1, "%s", path);
@@ -625,7 +625,7 @@ int main(int argc, char **argv)
 	double secs;
 	char *buf, c;
 
-	/* options come first, always: a later argument is never one */
+	/* '+': options are in front, and a later argument is never one */
 	while ((o = getopt(argc, argv, "+sB:tw:")) != -1) {
 		if (o == 's')
 			family = AF_SMC;

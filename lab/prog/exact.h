@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The exact lane counts instructions (lib/exact.py): which ones belong to a
- * measurement is told to the profiler in QEMU by two instructions that do
- * nothing, on any machine.
+ * Marks for the exact lane, which counts instructions (lib/exact.py): two
+ * instructions, no-ops on any machine, show the profiler in QEMU where a
+ * measurement begins and ends.
  */
 #ifndef _EXACT_H
 #define _EXACT_H
 
 #include <stdio.h>
 
-/* How long the processors have been idle, in seconds; 0 where the kernel does not say. */
+/* Idle time of all processors in seconds; 0 if the kernel does not export it */
 static inline double idle_seconds(void)
 {
 	FILE *f = fopen("/proc/timer_list", "r");
@@ -36,7 +36,7 @@ static inline double exact_begin(void)
 	return idle;
 }
 
-/* What was idle since exact_begin() */
+/* Idle time since exact_begin() in seconds; @before is what that has returned */
 static inline double exact_end(double before)
 {
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How much of a machine's time its processors were not idle, for whomever they worked. */
+/* Time that the processors of a machine were busy, with work of any process. */
 #ifndef _LOAD_H
 #define _LOAD_H
 
@@ -27,7 +27,7 @@ static inline struct load load(void)
 	return l;
 }
 
-/* As a part of the time since then */
+/* The busy part of the time since @before, 0 to 1 */
 static inline double busy(struct load before)
 {
 	struct load l = load();
@@ -36,7 +36,7 @@ static inline double busy(struct load before)
 	       1 - (double)(l.idle - before.idle) / (double)(l.all - before.all);
 }
 
-/* In seconds */
+/* Busy time since @before in seconds */
 static inline double busy_seconds(struct load before)
 {
 	struct load l = load();

@@ -4,19 +4,19 @@
  * carries the bytes. The carrier is the program that includes this:
  * ../rdma/patterns.c (RDMA WRITE, READ, WRITE with immediate), patterns_sock.c
  * (a stream socket) or patterns_gloo.cc (the library gloo; hence this is C and
- * C++). Whoever computes something else, or the same in another order, ends
- * with another digest.
+ * C++). Any other computation, or another order of it, results in another
+ * digest.
  *
  *	ps		parameter server. A worker pulls the parameters (READ),
- *			pushes its gradient (WRITE), says so (WRITE with immediate)
+ *			pushes its gradient (WRITE), sends a flag (WRITE with immediate)
  *			and waits; the server applies the gradients in the order of
  *			the workers and releases them all.
- *	rendezvous	each worker's contribution comes with its "ready" flag (WRITE
+ *	rendezvous	each worker sends its contribution with a "ready" flag (WRITE
  *			with immediate); the server adds all and releases the workers,
  *			which fetch the sum (READ).
  *	batch		a producer puts batches into slots (WRITE), signals the
- *			number of each (WRITE with immediate, no data) and may go on
- *			when a slot has been given back.
+ *			number of each (WRITE with immediate, no data) and continues
+ *			when a slot is free again.
  *
  * Both ends have memory of the same layout; an offset means the same in both.
  */
@@ -36,22 +36,22 @@
 #include <time.h>
 
 #define MAX_WORKERS	16
-#define SLOTS		4		/* batches under way, of each producer */
+#define SLOTS		4		/* batches in flight, of each producer */
 #define RATE		0.125f
 
 /* --- the carrier: one connection between the server and a worker --- */
 struct link;
 
-/* Copy to, and from, the same place of the peer's memory. */
+/* Copy to, and from, the same offset of the peer's memory */
 static void put(struct link *l, size_t off, size_t len);
 static void get(struct link *l, size_t off, size_t len);
-/* As put(), with a flag that the peer's await() returns after the data are there; @len may be 0 */
+/* As put(); when the data have arrived, the peer's await() returns the flag; @len may be 0 */
 static void put_flag(struct link *l, size_t off, size_t len, uint32_t flag);
 static uint32_t await(struct link *l);
 
 /*
- * The server makes its memory accessible and takes connections, a worker makes
- * one. @args: what followed "server" or "worker" on the command line
+ * The server makes its memory accessible and accepts connections, a worker connects.
+ * @args are the words after "server" or "worker" on the command line.
  */
 static void carrier_listen(char **args, void *memory, size_t size);
 static struct link *carrier_accept(void);
@@ -61,10 +61,10 @@ static const char *carrier_name(void);
 
 /* The carrier's part of the command line */
 struct syntax {
-	const char *server, *worker;	/* the words that follow these */
-	const char *letters;		/* options of its own, without arguments */
+	const char *server, *worker;	/* the words after these */
+	const char *letters;		/* its own options, without arguments */
 	void (*option)(int letter);
-	const char *more;		/* of --help */
+	const char *more;		/* further text of --help */
 };
 
 /* Patterns that only this carrier has: members of patterns[] */
@@ -72,7 +72,7 @@ struct syntax {
 #define CARRIER_PATTERNS
 #endif
 
-/* --- arguments that both ends must have alike --- */
+/* --- arguments that must be the same at both ends --- */
 static struct shape {
 	const char *pattern;
 	unsigned int workers, worker, rounds, seed;
@@ -83,7 +83,7 @@ static struct shape {
 
 static unsigned char *memory;
 static struct link *links[MAX_WORKERS];
-static double *took;			/* each round */
+static double *took;			/* seconds of each round */
 static EVP_MD_CTX *digest;
 
 static double seconds(void)
@@ -191,7 +191,7 @@ static void ps_server(void)
 	for (unsigned int step = 0; step < shape.rounds; step++) {
 		double t = seconds();
 
-		/* Nobody may still be reading what apply() changes. */
+		/* no worker may still read the parameters that apply() changes */
 		expect_all(step);
 		for (unsigned int w = 0; w < shape.workers; w++)
 			apply(floats(0), floats(piece(1 + w)));
@@ -236,7 +236,7 @@ static void rendezvous_server(void)
 	for (unsigned int round = 0; round < shape.rounds; round++) {
 		double t = seconds();
 
-		/* Also says that everybody has fetched the last sum. */
+		/* these flags also show that all workers have fetched the last sum */
 		expect_all(round);
 		memset(at(0), 0, shape.bytes);
 		for (unsigned int w = 0; w < shape.workers; w++)
@@ -326,7 +326,7 @@ static const struct pattern {
 	void (*server)(void);
 	void (*worker)(struct link *l);
 	void (*local)(void);
-	bool digests;			/* a worker sees the result, too */
+	bool digests;			/* a worker has the result, too */
 } patterns[] = {
 	{ "ps", ps_server, ps_worker, ps_local, true },
 	{ "rendezvous", rendezvous_server, rendezvous_worker, rendezvous_local, true },
@@ -361,9 +361,9 @@ static void result(const char *role, const char *carrier, bool digests, double a
 }
 
 /*
- * Both sides need the same arguments; both say what differs. The worker
- * speaks first: the server's answer shows that all of it has arrived, so that
- * neither loses the other's words by ending at once.
+ * Both sides need the same arguments; both report a difference. The worker
+ * sends first: the server's answer shows that all flags have arrived, so that
+ * neither side loses those of the other when that ends at once.
  */
 static void agree(struct link *l, const struct pattern *p, bool first)
 {
@@ -401,7 +401,7 @@ static void run_server(const struct pattern *p, char **args)
 			errx(1, "a second worker %u, or too many", w);
 		links[w] = l;
 	}
-	/* Together from here on, so that nobody's time has the others' start in it */
+	/* All workers begin here together, so that no time includes the start of others */
 	release_all(shape.rounds);
 	t = seconds();
 	p->server();
@@ -444,7 +444,7 @@ static unsigned int number(const char *what, const char *text, unsigned int min,
 	return (unsigned int)n;
 }
 
-/* The carriers read it in decimal digits. */
+/* Only decimal digits, as the carriers read it in decimal */
 static inline const char *port_of(const char *text)
 {
 	if (text[strspn(text, "0123456789")])
@@ -474,7 +474,7 @@ static void usage(const struct syntax *s)
 	errx(2, "a pattern, then 'server %s', 'worker %s' or 'local' is needed (--help)", s->server, s->worker);
 }
 
-/* Whether @args are as many as @words has words */
+/* Is the number of @args that of the words in @words? */
 static bool as_many(char **args, const char *words)
 {
 	int n = 1;
@@ -528,7 +528,7 @@ static int patterns_main(int argc, char **argv, const struct syntax *s)
 	if (shape.worker >= shape.workers)
 		errx(2, "worker %u of %u: they count from 0", shape.worker, shape.workers);
 	shape.pattern = p->name;
-	/* Whole pages: this is what gets registered. */
+	/* whole pages, because this memory is registered */
 	if (posix_memalign((void **)&memory, 4096, memory_size()))
 		errx(1, "no memory");
 	memset(memory, 0, memory_size());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The workloads of patterns.h over gloo as it is. Its tcp transport has stream
- * sockets, which "smcctl run" makes AF_SMC. The processes find each other by files
- * of a folder that all of them see (gloo's FileStore); then each of them has a
- * connection with every other one, the workers too. The server is rank 0.
+ * The workloads of patterns.h over gloo, unmodified. Its tcp transport has stream
+ * sockets, which "smcctl run" turns into AF_SMC. The processes find each other by
+ * files of a shared folder (gloo's FileStore); then each of them has a connection
+ * with every other one, the workers too. The server is rank 0.
  *
- * Messages, and the data that belong to them, are gloo's send and recv. Two
- * patterns are there again, as collectives:
+ * Messages and their data are sent with gloo's send and recv. Two patterns exist a
+ * second time, as collectives:
  *
  *	ps-gather	ps: broadcast of the parameters, gather of the gradients
  *	allreduce	rendezvous: allreduce, to which the server adds nothing
@@ -42,16 +42,16 @@ static void allreduce(struct link *l);
 using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
 
 static constexpr std::chrono::seconds patience(60);	/* for every single wait */
-enum { HEADS = 32 };			/* receives for messages: half as many are more than can be under way */
-enum { HEAD, BODY };			/* gloo's slots: in each, first come, first served */
+enum { HEADS = 32 };			/* receives for messages; half as many are more than can be in flight */
+enum { HEAD, BODY };			/* gloo's slots: each is in order */
 
 /* Between the server and a worker */
 struct link {
-	int rank;			/* of the other side */
+	int rank;			/* of the peer */
 	struct message said, heard[HEADS];
-	Buffer out, in[HEADS];		/* of these messages */
-	unsigned int next;		/* of in[] to come */
-	std::map<size_t, Buffer> sent;	/* data by their place; may still be under way */
+	Buffer out, in[HEADS];		/* buffers of these messages */
+	unsigned int next;		/* number of the next message */
+	std::map<size_t, Buffer> sent;	/* buffers of data by offset; a send may be pending */
 };
 
 static std::shared_ptr<gloo::transport::Device> device;
@@ -79,7 +79,7 @@ static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t fl
 	if (has_data(op)) {
 		Buffer &b = l->sent[off];
 
-		/* The last send from there has arrived, or it would not be written again: this does not wait. */
+		/* Does not wait: memory is only written again after the last send from it has arrived. */
 		if (b)
 			finish_send(b);
 		b = context->createUnboundBuffer(at(off), len);
@@ -87,7 +87,7 @@ static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t fl
 	}
 }
 
-/* Gloo tells the other side of each, which may have ended after its last message: not for every single one */
+/* Not for each message: gloo notifies the peer of a receive, and the peer may have ended after its last message */
 static void await_messages(struct link *l, unsigned int first, unsigned int n)
 {
 	for (unsigned int i = first; i < first + n; i++)
@@ -171,7 +171,7 @@ static void carrier_close(struct link *l)
 	if (!closed++) {
 		gloo::BarrierOptions o(context);
 
-		/* What gloo still says to one that has ended would abort the connection. */
+		/* A late message of gloo to a process that has ended would abort the connection. */
 		gloo::barrier(o);
 	}
 }
@@ -191,7 +191,7 @@ static void broadcast_parameters()
 	gloo::broadcast(o);
 }
 
-/* Of rank r to piece 1 + workers + r of the server; its own, rank 0's, is not used */
+/* The gradient of rank r is copied to piece 1 + workers + r of the server; that of rank 0 is not used */
 static void gather_gradients(size_t mine)
 {
 	size_t n = shape.bytes / sizeof(float);
@@ -225,7 +225,7 @@ static void ps_gather(struct link *l)
 
 static void allreduce(struct link *l)
 {
-	/* The server's piece 1 has been zero since the beginning. */
+	/* the server's piece 1 is always zero */
 	uint32_t *mine = integers(piece(1 + (l ? shape.worker : 0)));
 	void (*sum)(void *, const void *, const void *, size_t) = gloo::sum<uint32_t>;
 	size_t n = shape.bytes / sizeof(*mine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * put, get and flag of patterns.h for carriers that only have messages. What
- * RDMA does with memory they have to ask for: put and flag are messages, and get
- * is a question that the other side answers when it awaits a flag.
+ * put, get and flag of patterns.h for carriers that only have messages, and no
+ * access to the peer's memory: put and flag are messages, and get is a request,
+ * which the peer answers while it awaits a flag.
  */
 #ifndef _PATTERNS_MESSAGE_H
 #define _PATTERNS_MESSAGE_H
@@ -16,7 +16,7 @@ struct message {
 	uint64_t off, len;
 };
 
-/* The carrier: a message and, when it has data, those from @off of the memory; hear() has put them there. */
+/* Of the carrier: send, and receive, a message; if it has data, they are at @off of both memories. */
 static void say(struct link *l, uint32_t op, size_t off, size_t len, uint32_t flag);
 static struct message hear(struct link *l);
 

@@ -4,12 +4,12 @@
 # A short session to be captured and explained, by case 95 and by
 # lab/lab-capture: . session.sh, in both guests at the same time
 #
-#	session_server SIZE...	a connection for each SIZE: so many bytes arrive, beginning with
-#				the marker, then the client's end; the answer is 64 bytes
+#	session_server SIZE...	a connection for each SIZE: so many bytes from the client,
+#				beginning with the marker, then its FIN; the answer is 64 bytes
 #	session_client ADDR SIZE...
-#	failover_server N	two cards each: a connection on each of two links; then nothing of
-#	failover_client ADDR N	RoCE passes the cards of one link any more, silently, and N bytes
-#				go either way on both connections
+#	failover_server N	two cards each: a connection on each of two links; then the card of
+#	failover_client ADDR N	one link drops all RoCE packets silently, and N bytes are sent
+#				each way on both connections
 #	ping_server ADDR	RDMA by verbs: set up by the connection manager, then SEND,
 #	ping_client ADDR	READ and WRITE (rping)
 #
@@ -67,8 +67,8 @@ failover_client() {
 
 ping_server() { timeout $((20 * SLOW)) rping -s -a "$1" -p 7174 -C 2 -v; }
 
-# rping does not wait for its server. When both pings are through it ends the
-# connection, and has been seen not to come to an end itself.
+# rping does not wait for its server. After both pings it ends the connection, and
+# may then hang.
 ping_client() {
 	local i
 	for ((i = 0; i < 20; i++)); do

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Raw verbs, measured as bench.c measures sockets: what is there to be had.
+ * Benchmark of raw verbs, with the measurements of bench.c: the upper limit.
  * Waits for completion events, as a kernel module and as bench's blocking
- * calls do; perftest needs a processor clock that User-Mode Linux has not got.
+ * calls do; perftest needs a processor clock that User-Mode Linux does not have.
  *
  *	verbs DEVICE server PORT
  *	verbs DEVICE HOST PORT bulk SECONDS SIZE	RDMA WRITE
@@ -25,7 +25,7 @@
 #define DEPTH 64
 #define MAX_SIZE (1u << 20)
 
-/* What the two sides tell each other over TCP; both have the same machine. */
+/* Exchanged over TCP; not converted, as both sides are on the same architecture */
 struct hello {
 	union ibv_gid gid;
 	uint64_t addr;
@@ -87,7 +87,7 @@ static void open_device(const char *name)
 	me.qpn = qp->qp_num;
 }
 
-/* The GID that holds this end's IPv4 address. */
+/* Index of the GID that contains this end's IPv4 address */
 static int gid_of(int s)
 {
 	struct sockaddr_in a;
@@ -110,7 +110,7 @@ static void post_recv(void)
 		errx(1, "ibv_post_recv");
 }
 
-/* The last message of a round trip says so: immediate data 1. */
+/* @last: the last message of a measurement, which has immediate data 1 */
 static void post_write(uint32_t size, bool immediate, bool last)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = size, .lkey = mr->lkey };
@@ -164,15 +164,15 @@ static void connect_qp(int s, int gid)
 	if (ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
 		errx(1, "RTS");
-	/* Neither may send before the other can receive. */
+	/* neither side may send before the other can receive */
 	transfer(s, &c, 1, true);
 	transfer(s, &c, 1, false);
 }
 
-static int sends, recvs;		/* completions that nobody has asked for yet */
+static int sends, recvs;		/* completions that no caller has waited for yet */
 static bool ended;
 
-/* Wait for at least one completion, and count all that are there. */
+/* Waits for at least one completion, and counts all that are available */
 static void reap(void)
 {
 	struct ibv_wc wc[16];
@@ -204,7 +204,7 @@ static void reap(void)
 			armed = false;
 			continue;
 		}
-		/* What came between the two is seen by one more look. */
+		/* Poll once more: a completion before the request gives no event. */
 		if (ibv_req_notify_cq(cq, 0))
 			errx(1, "ibv_req_notify_cq");
 		armed = true;
@@ -261,7 +261,7 @@ static void echo(uint32_t size)
 static void rtt(double secs, uint32_t size)
 {
 	double t0 = 0, t = 0, idle = 0;
-	long n = -3;			/* not the first ones */
+	long n = -3;			/* the first ones are not measured */
 
 	do {
 		if (!n) {
@@ -320,7 +320,7 @@ int main(int argc, char **argv)
 			wait_recv();
 		}
 	}
-	/* Nobody goes before the other has got everything. */
+	/* neither side ends before the other has received everything */
 	transfer(s, &c, 1, true);
 	transfer(s, &c, 1, false);
 	return 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Moves much by RDMA WRITE, as fast as one connection goes, and proves that it
- * arrived: both ends compute the sha256 of what they have, after the clock has
- * stopped. Memory is registered before it starts; that time is printed apart.
+ * Bulk transfer by RDMA WRITE, as fast as one connection permits, with a proof:
+ * both ends compute the sha256 of their memory after the clock has stopped.
+ * Memory is registered before the clock starts; that time is printed separately.
  *
- * The client says in the private data how long it is (a capability with
- * nothing but a length); the server registers as much and answers with the
- * capability for it. Then the server's processor has no part in it (soft RoCE's
- * has) until the last WRITE, which carries the immediate.
+ * The client sends the length in the private data (a capability with nothing but a
+ * length); the server registers as much memory and answers with its capability.
+ * Then the server's processor does nothing (except for soft RoCE) until the last
+ * WRITE, which has immediate data.
  */
 #include <endian.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "rdma.h"
 
 #define MAX_SIZE	0xffffffffu	/* a capability's length has 32 bits */
-#define MAX_INLINE	512		/* what soft RoCE grants */
+#define MAX_INLINE	512		/* limit of soft RoCE */
 #define DIGEST		32
 #define DONE		0x42554c4bu
 
@@ -51,7 +51,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Of this process; what soft RoCE does on its own behalf is not in it. */
+/* Processor time of this process, without that of soft RoCE's own threads */
 static double cpu(void)
 {
 	struct rusage u;
@@ -62,8 +62,8 @@ static double cpu(void)
 }
 
 /*
- * --size 1G, --size=1G, --inline, --inline 0 and -j, wherever they stand, are
- * other ways to say size=1G, inline=1, inline=0 and json=1 at the end.
+ * Replaces --size 1G, --size=1G, --inline, --inline 0 and -j at any place by
+ * size=1G, size=1G, inline=1, inline=0 and json=1 at the end.
  */
 static char **plain_words(int *argc, char **argv)
 {
@@ -105,7 +105,7 @@ static char **plain_words(int *argc, char **argv)
 	return words;
 }
 
-/* What file= names, or -1 without it. Before anything else: nobody shall wait, or be let wait, for nothing. */
+/* Opens file=, or returns -1 without it. Called first, so that an error comes before either side waits. */
 static int file(struct stat *st)
 {
 	const char *path = rd_option("file");
@@ -122,7 +122,7 @@ static int file(struct stat *st)
 	return fd;
 }
 
-/* From or to a file, or from nothing but numbers; returns how long it took to register it. */
+/* Maps the file, or memory that the client fills with numbers, and registers it; returns the seconds of that. */
 static double prepare(struct rd_conn *c, int fd, size_t size, int access)
 {
 	const char *path = rd_option("file");
@@ -145,7 +145,7 @@ static double prepare(struct rd_conn *c, int fd, size_t size, int access)
 	if (mem.buf == MAP_FAILED)
 		rd_fail_errno(fd >= 0 ? path : "memory");
 	if (fd < 0 && !rd.server) {
-		/* No two words alike, and so no two chunks. */
+		/* all words differ, and so all chunks do */
 		for (size_t i = 0; i < size / 8; i++)
 			((uint64_t *)mem.buf)[i] = (i + 1) * 0x9e3779b97f4a7c15ull;
 		memset(mem.buf + size / 8 * 8, 0x5a, size % 8);
@@ -182,7 +182,7 @@ static void progress(size_t done, double t, double *last)
 		(double)done / t / (1 << 20), t / (double)done * (double)(mem.len - done));
 }
 
-/* What may be waited for in one go: the other side works on all of it. */
+/* Limit of a wait, ms, while the other side processes @size bytes */
 static int patience(size_t size)
 {
 	return rd.wait + (int)(size / 1000);
@@ -223,7 +223,7 @@ static int server(void)
 	machine = busy_seconds(before);
 	sha256(digest);
 	memcpy(reply.buf, digest, DIGEST);
-	/* The client ends when it has this: nobody waits for its being acknowledged. */
+	/* Not signaled: the client ends when it has this, and may not acknowledge it. */
 	if (rd_post(c, &(struct rd_wr){ .op = IBV_WR_SEND, .mem = &reply, .len = DIGEST, .silent = true }))
 		rd_fail("client", "cannot be told the sha256");
 	rd_wait_gone(c);
@@ -274,7 +274,7 @@ static int client(void)
 	setup = prepare(c, fd, size, 0);
 	reply = rd_memory(c->pd, DIGEST, IBV_ACCESS_LOCAL_WRITE);
 	rd_recv(c, 0, &reply, 0, DIGEST);
-	/* The server answers when it has prepared as much. */
+	/* the server answers after it has prepared as much memory */
 	rd.wait = patience(size);
 	rd_connect(c, &(struct rd_cap){ .length = (uint32_t)size });
 	if (c->peer.length != size)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a capability is good for, and what not. The server registers the middle
- * of three pages and gives it to the client; what lies around it is guarded by
- * a pattern. On a first connection the client uses it as it may. Then six
- * times, each on a connection of its own, it does not: each WRITE has to fail
- * with a remote access error, change nothing, and end the server's queue pair.
+ * The limits of a capability. The server registers part of the second of three
+ * pages and gives the capability to the client; a pattern guards the memory around
+ * it. On the first connection the client uses it as permitted. On each of six
+ * further connections it does not: the WRITE must fail with a remote access error,
+ * change nothing, and put the server's queue pair into ERR.
  */
 #include <sys/mman.h>
 #include "rdma.h"
@@ -73,7 +73,7 @@ static void serve(struct rdma_cm_id *listener, int k, bool allow)
 	printf("server: connection %d, %s\n", k, names[k]);
 	rd_accept(c, &cap);
 	if (k == REVOKED) {
-		/* It was good until now; the client says when it knows that. */
+		/* valid until now; the client's SEND shows that it has used it */
 		rd_done(c, &c->recv, 1);
 		rd_check(guarded(all, 1), "the capability was good before");
 		if (!allow) {
@@ -82,14 +82,14 @@ static void serve(struct rdma_cm_id *listener, int k, bool allow)
 			mem.mr = NULL;
 		}
 		rd_send(c, 2, &word, 0, 8);
-		/* The client's next WRITE may end this queue pair before the acknowledgment is seen: flushed, then. */
+		/* of any status: flushed, if the client's next WRITE ends this queue pair before the acknowledgment */
 		if (!rd_next(c, &c->send, &wc, -1))
 			rd_fail("send queue", "the word has no completion");
 	}
 	if (k != RIGHT)
 		rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the server's queue pair is in ERR");
 	rd_wait_gone(c);
-	/* It is not the client's end that makes it ERR. */
+	/* so it is not the disconnection that leads to ERR */
 	if (k == RIGHT)
 		rd_check(rd_state(c->qp) == IBV_QPS_RTS, "the server's queue pair is still in RTS");
 	rd_quiet(c);
@@ -112,7 +112,7 @@ static void write_ends(struct rd_conn *c, int k, const struct rd_mem *tx)
 		to_off = LEN - BYTES + 1;
 	if (k == WRONG_RKEY)
 		c->peer.rkey ^= 1;
-	/* 0xff is in none of the patterns: should it arrive, it is seen. */
+	/* 0xff is in no pattern: guarded() detects it if it arrives */
 	rd_write(c, 9, tx, 0, BYTES, to_off);
 	rd_ends(c, &c->send, 9, IBV_WC_REM_ACCESS_ERR, names[k]);
 	rd_check(rd_reaches(c->qp, IBV_QPS_ERR), "the client's queue pair is in ERR");

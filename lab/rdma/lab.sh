@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# For cases with the programs of this folder: . "$RDMA/lab.sh"
+# Functions of cases that run the programs of this folder: . "$RDMA/lab.sh"
 #
-#	rdma_server NAME PORT [KEY=VALUE...]	start it; it listens afterwards
-#	rdma_served NAME			it has ended, with success
+#	rdma_server NAME PORT [KEY=VALUE...]	start it and wait until it listens
+#	rdma_served NAME			wait for its end; it must succeed
 #	rdma_client NAME HOST PORT [KEY=VALUE...]
 #
-#	says STATUS TEXT CMD...			it ends so, with one line that holds TEXT
+#	says STATUS TEXT CMD...			CMD ends with STATUS and one line with TEXT
 #
 # Each of the programs' own checks becomes a subtest.
 
 _limit=wait=$((10 * SLOW))
 
-# Below the CM's port space; there is no socket.
+# cm_listening PORT: a listener of the CM has no socket, so ask the RDMA resource table
 cm_listening() { rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN .*:$1 "; }
 
-# said FILE RC: the program's own checks, and that it came to its end.
+# said FILE RC: subtests for the program's own checks, and for its success
 said() {
 	local line n=0
 	cat "$1"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One of each: what a reliable connection can do, in the order SEND, SEND with
- * immediate, WRITE, READ, COMPARE AND SWAP, FETCH AND ADD. Meant to be looked
- * at in a capture: each operation waits for the one before.
+ * One of each operation of a reliable connection, in the order SEND, SEND with
+ * immediate, WRITE, READ, COMPARE AND SWAP, FETCH AND ADD. Meant for captures:
+ * each operation waits for the one before.
  */
 #include <arpa/inet.h>
 #include "rdma.h"
@@ -21,7 +21,7 @@ enum { PAGE = 4096, MAX = 1 << 20, IMM = 0x0a0b0c0d };
 
 static const uint64_t first = 0x1111111111111111, second = 0x2222222222222222;
 
-/* Three areas, one behind the other: what is sent, what is written, a word for the atomics. */
+/* Three consecutive areas: for SEND, for WRITE, and a word for the atomics */
 static size_t size, area;
 
 static uint8_t byte_at(int what, size_t i)
@@ -77,7 +77,7 @@ static void server(void)
 	rd_check(wc.opcode == IBV_WC_RECV && wc.wc_flags & IBV_WC_WITH_IMM && !wc.byte_len &&
 		 ntohl(wc.imm_data) == IMM, "a RECV of no bytes with this immediate");
 
-	/* WRITE, READ and the atomics give no completion here; the client says when it is done. */
+	/* WRITE, READ and the atomics have no completion here; a SEND follows them. */
 	rd_done(c, &c->recv, 3);
 	rd_check(holds(mem.buf + area, 2), "the bytes of the WRITE");
 	rd_equal("the word after COMPARE AND SWAP twice and FETCH AND ADD", word_at(mem.buf + 2 * area), second + 5);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The workloads of ../prog/patterns.h over verbs: put is RDMA WRITE, get is RDMA
- * READ, a flag is the immediate of a WRITE. The server's memory is registered
- * for each worker on its own, so each has a capability of its own; the workers'
- * is not accessible to anybody, and the flags they get carry no data.
+ * READ, a flag is the immediate data of a WRITE. The server registers its memory
+ * once for each worker, so that each has its own capability. The memory of workers
+ * is not accessible remotely, and flags to them have no data.
  */
 #include "../prog/patterns.h"
 #include "rdma.h"
 
-#define FLAGS 32			/* receive requests: more than there can be flags under way */
+#define FLAGS 32			/* receive requests: more than flags can be in flight */
 #define BYE 0xffffffff
 
 struct link {
 	struct rd_conn *c;
 	struct rd_mem mem;
-	uint64_t posted, done;		/* work requests */
-	uint64_t flags;			/* seen */
+	uint64_t posted, done;		/* number of work requests */
+	uint64_t flags;			/* number of flags received */
 };
 
 static struct rdma_cm_id *listener;
@@ -54,7 +54,7 @@ static struct link *equip(struct rd_conn *c, int access)
 	return l;
 }
 
-/* What was posted may be written over, or read, after this. */
+/* Waits for all work requests: their memory may be used afterwards */
 static void settle(struct link *l)
 {
 	while (l->done < l->posted)
@@ -68,7 +68,7 @@ static void put(struct link *l, size_t off, size_t len)
 
 static void put_flag(struct link *l, size_t off, size_t len, uint32_t flag)
 {
-	/* On one connection it cannot be there before what was put. */
+	/* on one connection it arrives after the data of earlier puts */
 	rd_write_imm(l->c, l->posted++, len ? &l->mem : NULL, off, len, off, flag);
 	settle(l);
 }
@@ -125,9 +125,9 @@ static struct link *carrier_connect(char **args, void *mem, size_t size)
 }
 
 /*
- * Who disconnects no longer acknowledges what it has got. The worker says that it
- * has all it needs and stays until the server leaves; whether its word has been
- * acknowledged matters to nobody.
+ * A side that disconnects no longer acknowledges what it has received. So the worker
+ * sends BYE when it is done, and waits until the server disconnects; it does not wait
+ * for the completion of BYE.
  */
 static void carrier_close(struct link *l)
 {

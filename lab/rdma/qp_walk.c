@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The states of a queue pair: RESET, INIT, RTR, RTS, ERR, and RESET again. In
- * each: what the device says of it, which transitions are refused, which posts.
- * In ERR everything that was posted comes back, flushed. All of it on one
- * machine: the two queue pairs of a connection talk over the device itself.
+ * The states of a queue pair: RESET, INIT, RTR, RTS, ERR, and RESET again. For
+ * each: the state that the device reports, refused transitions, refused posts.
+ * In ERR all requests are flushed. One machine is enough: the two queue pairs
+ * of the connection are on the same device.
  *
- * What a device does otherwise than the InfiniBand Architecture wants fails,
- * unless it is a known weakness of soft RoCE: that is an exception, with a
- * name, which the caller has to expect by this name.
+ * A deviation from the InfiniBand Architecture fails, unless it is a known
+ * weakness of soft RoCE: that is printed as an exception with a name, and the
+ * caller compares the names.
  */
 #include <errno.h>
 #include "rdma.h"
@@ -104,7 +104,7 @@ static void destroy(struct end *e)
 	rd_free_cq(&e->recv);
 }
 
-/* The transition to @state with everything that it needs. Returns 0 or an errno. */
+/* The transition to @state, with all attributes that it needs. Returns 0 or an errno. */
 static int go(struct end *e, enum ibv_qp_state state, const struct end *peer)
 {
 	struct ibv_qp_attr a = { .qp_state = state };
@@ -149,7 +149,7 @@ static int post_send(struct end *e, uint64_t id, enum ibv_wr_opcode op)
 {
 	struct ibv_send_wr *bad, wr = { .wr_id = id, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
 
-	/* No bytes, so no key is looked at. */
+	/* without bytes, no key is checked */
 	return ibv_post_send(e->qp, &wr, &bad);
 }
 
@@ -160,7 +160,7 @@ static int post_recv(struct end *e, uint64_t id)
 	return ibv_post_recv(e->qp, &wr, &bad);
 }
 
-/* Of all completions within @ms; stops early when @want have come. */
+/* Number of completions with @status within @ms, up to @want; all others are counted in @others. */
 static int count(struct rd_cq *q, enum ibv_wc_status status, int want, int ms, int *others)
 {
 	int64_t until = rd_now() + ms;
@@ -178,8 +178,8 @@ static int count(struct rd_cq *q, enum ibv_wc_status status, int want, int ms, i
 }
 
 /*
- * Of the requests @first to @first + @want - 1, those that are completed once with @status before @until. Everything
- * else is in @others: other numbers, a second time, another status, and what comes when all of them are there.
+ * Number of the requests @first to @first + @want - 1 that are completed with @status before @until. All other
+ * completions are counted in @others: other numbers, repeated ones, another status, and any after the last one.
  */
 static int collect(struct rd_cq *q, enum ibv_wc_status status, uint64_t first, int want, int64_t until, int *others)
 {
@@ -204,7 +204,7 @@ static int collect(struct rd_cq *q, enum ibv_wc_status status, uint64_t first, i
 	return n;
 }
 
-/* The state of a queue pair as the kernel's resource tracking has it, which lists them by port: none before INIT. */
+/* Compares with the state in the kernel's resource tracking, which lists queue pairs by port: none before INIT. */
 static void kernel_says(const struct end *e, enum ibv_qp_state state, bool listed)
 {
 	char cmd[128], line[256], *p, *end;
@@ -243,7 +243,7 @@ static const char *result(int rc)
 	return !rc ? "accepted" : strerrorname_np(rc) ? strerrorname_np(rc) : "another error";
 }
 
-/* Transitions that must be refused, although every attribute that they want is there. */
+/* Transitions that must be refused, although all attributes that they need are given */
 static void refuses(struct end *e, enum ibv_qp_state now, const struct end *peer, const enum ibv_qp_state *to, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -261,8 +261,8 @@ static void refuses(struct end *e, enum ibv_qp_state now, const struct end *peer
 } while (0)
 
 /*
- * Posts in the states before RTS, on a queue pair of their own: what is posted
- * in the wrong state could come out later.
+ * Posts in the states before RTS, on a separate queue pair: a request that was
+ * posted in the wrong state may be executed later.
  */
 static void posts(void)
 {
@@ -302,7 +302,7 @@ static void posts(void)
 	rule(n == 1, "refused-send-kept", "what was refused is never done");
 	if (n > 1)
 		printf("   %d requests were done, one was accepted\n", n);
-	/* The receive requests are there: two, or three with the one from RESET. */
+	/* two receive requests were accepted; a third completion would be that of RESET */
 	for (int i = 0; i < 3; i++)
 		post_send(&peer, (uint64_t)i, IBV_WR_SEND);
 	n = count(&e.recv, IBV_WC_SUCCESS, 3, 300, &others);
@@ -314,12 +314,12 @@ static void posts(void)
 
 static void error_state(struct end *e, struct end *peer)
 {
-	/* Numbers of their own, so that nothing late is taken for what was posted after it. */
+	/* separate numbers, so that a late completion is not taken for that of a later request */
 	enum { EARLY = 0, LATE_RECV = 100, LATE_SEND = 200 };
 	int64_t since;
 	int n, others;
 
-	/* Sends that find no receive request wait, as rnr_retry is 7. */
+	/* sends without a receive request at the peer wait, because rnr_retry is 7 */
 	for (int i = 0; i < FLUSHED; i++)
 		if (post_recv(e, EARLY + (uint64_t)i) || post_send(e, EARLY + (uint64_t)i, IBV_WR_SEND))
 			rd_fail("RTS", "a request was not accepted");
@@ -397,7 +397,7 @@ int main(int argc, char **argv)
 
 	must_go(&e, IBV_QPS_RESET, &peer);
 	is(&e, IBV_QPS_RESET, true);
-	/* From RESET the way leads to the end once more. */
+	/* after RESET, the queue pairs can be connected again */
 	must_go(&peer, IBV_QPS_RESET, &e);
 	for (enum ibv_qp_state s = IBV_QPS_INIT; s <= IBV_QPS_RTS; s++) {
 		must_go(&e, s, &peer);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The smallest RDMA that does something: the server registers 4 KiB and gives
- * address and rkey away with the connection; the client WRITEs into them and
- * READs them back. No code of the server runs for either.
+ * A minimal RDMA program: the server registers 4 KiB and sends address and rkey when
+ * it accepts the connection; the client WRITEs to the memory and READs it back. No
+ * code of the server runs for either.
  */
 #include <inttypes.h>
 #include "rdma.h"
@@ -34,7 +34,7 @@ static void server(void)
 	rd_wait_gone(c);
 	printf("server: the client has gone; the memory holds '%.64s'\n", (char *)mem.buf);
 	rd_check(!strcmp((char *)mem.buf, text), "the text has come into the memory");
-	/* The server has got no completion: that is what one-sided means. */
+	/* one-sided operations have no completion at the server */
 	rd_check(!rd_next(c, &c->send, &wc, 0) && !rd_next(c, &c->recv, &wc, 0), "and no completion told of it");
 	rd_free(&mem);
 	rd_close(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the RDMA programs have in common; rdma.h says what each call promises. */
+/* Common functions of the RDMA programs; rdma.h describes each. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ const struct rd_conf rd_defaults = { .send_wr = 64, .recv_wr = 64, .rnr_retry = 
 static struct rd_option *table;
 static int checks, bad;
 
-/* ---- words ---------------------------------------------------------------- */
+/* ---- messages and checks -------------------------------------------------- */
 
 static void complain(const char *what, const char *why, va_list args)
 {
@@ -139,7 +139,7 @@ static uint64_t number(const char *name, const char *text, uint64_t min, uint64_
 	return n << shift;
 }
 
-/* Decimal and nothing else: a port that was meant otherwise would be another port. */
+/* Only decimal digits: 010 in octal would be another port. */
 static uint16_t port_of(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -175,7 +175,7 @@ void rd_need_device(void)
 	struct ibv_device **list;
 	int n = 0;
 
-	/* The library's own advice would be a second line. */
+	/* checked first: without a device, the library would print a line of its own */
 	list = ibv_get_device_list(&n);
 	if (!list || !n)
 		rd_skip("this machine has no RDMA device (rdma link add rxe0 type rxe netdev eth0)");
@@ -276,7 +276,7 @@ struct rd_cap rd_cap_unpack(const uint8_t from[RD_CAP_BYTES])
 	return (struct rd_cap){ .addr = be64toh(addr), .rkey = be32toh(rkey), .length = be32toh(length) };
 }
 
-/* The CM of InfiniBand delivers the whole field, zeros behind what was given. */
+/* The CM of InfiniBand delivers the whole field, padded with zeros. */
 static struct rd_cap cap_in(const struct rdma_conn_param *param)
 {
 	if (!param->private_data || param->private_data_len < RD_CAP_BYTES)
@@ -299,7 +299,7 @@ static struct rdma_event_channel *event_channel(void)
 	return ch;
 }
 
-/* The next event before @until, to be acknowledged; NULL: none came. */
+/* The next event before @until, to be acknowledged by the caller; NULL if there is none */
 static struct rdma_cm_event *event(struct rdma_event_channel *ch, int64_t until)
 {
 	struct pollfd p = { .fd = ch->fd, .events = POLLIN };
@@ -318,7 +318,7 @@ static struct rdma_cm_event *event(struct rdma_event_channel *ch, int64_t until)
 	}
 }
 
-/* The way to an address may lead over an interface without RDMA: lo, for one's own. */
+/* The route to an address may use an interface without RDMA, such as lo for an own address. */
 static void no_way(const char *host, int error)
 {
 	if (error == ENODEV)
@@ -336,7 +336,7 @@ static struct rdma_cm_event *expect(struct rdma_event_channel *ch, enum rdma_cm_
 		return e;
 	if (e->event == RDMA_CM_EVENT_ADDR_ERROR && e->status < 0)
 		no_way(what, -e->status);
-	/* 8: invalid service ID, and the port is a part of that. */
+	/* 8: invalid service ID, of which the port is a part */
 	if (e->event == RDMA_CM_EVENT_REJECTED && e->status == 8)
 		rd_fail(what, "rejected: nobody listens on this port (reason 8)");
 	if (e->event == RDMA_CM_EVENT_REJECTED)
@@ -344,7 +344,7 @@ static struct rdma_cm_event *expect(struct rdma_event_channel *ch, enum rdma_cm_
 	rd_fail(what, "%s, %s", rdma_event_str(e->event), e->status < 0 ? strerror(-e->status) : "no more is known");
 }
 
-/* What has happened to an established connection. */
+/* Processes pending events of an established connection */
 static void look(struct rd_conn *c)
 {
 	struct rdma_cm_event *e;
@@ -423,7 +423,7 @@ struct rdma_cm_id *rd_listen(const char *port)
 	if (rdma_create_id(event_channel(), &id, NULL, RDMA_PS_TCP))
 		rd_fail_errno("rdma_create_id");
 	if (rdma_bind_addr(id, (struct sockaddr *)&any) || rdma_listen(id, 8)) {
-		/* A listener to every address has it: rdma_cm says this when the port is taken. */
+		/* The errors of rdma_cm if another listener to all addresses has the port */
 		if (errno == EADDRNOTAVAIL || errno == EADDRINUSE)
 			rd_fail("listen", "port %u is in use", ntohs(any.sin6_port));
 		rd_fail_errno("listen");
@@ -448,7 +448,7 @@ struct rd_conn *rd_request(struct rdma_cm_id *listener, const struct rd_conf *co
 	struct rd_conn *c;
 
 	rdma_ack_cm_event(e);
-	/* Events of this connection come separately from those of others. */
+	/* a separate event channel for this connection */
 	if (rdma_migrate_id(id, event_channel()))
 		rd_fail_errno("rdma_migrate_id");
 	c = equip(id, conf);
@@ -748,7 +748,7 @@ bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 		if (n)
 			return true;
 		if (!q->armed) {
-			/* What came in between is seen by one more look. */
+			/* Poll once more: a completion before the request gives no event. */
 			if (ibv_req_notify_cq(q->cq, 0))
 				rd_fail_errno("ibv_req_notify_cq");
 			q->armed = true;
@@ -757,7 +757,7 @@ bool rd_next(struct rd_conn *c, struct rd_cq *q, struct ibv_wc *wc, int ms)
 		if (last)
 			return false;
 		if (c && c->gone && !gone) {
-			/* The CM may be faster than what was acknowledged before it. */
+			/* The CM's event may overtake completions of earlier requests. */
 			gone = true;
 			if (until > rd_now() + GRACE)
 				until = rd_now() + GRACE;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * WRITE with immediate data: 32 bits that come with a WRITE as a completion of
- * the receiver. Each takes one receive request, whose buffer it does not use.
+ * WRITE with immediate data: 32 bits that the receiver gets with a WRITE, in a
+ * completion. Each takes one receive request, whose buffer it does not use.
  * Three connections:
  *
- *  counted   three of them (short, empty, of several packets) and a plain WRITE
- *            between them take three of four requests
- *  refused   no request, and the server asks for no repetition: an error
- *  patient   no request at first, repeated for ever: it waits and succeeds
+ *  counted   three of them (short, empty, of several packets), with a plain WRITE
+ *            after each, take three of four requests
+ *  refused   no request, and the server allows no retry: an error
+ *  patient   no request at first, retried without limit: it waits and succeeds
  */
 #include <arpa/inet.h>
 #include "rdma.h"
@@ -48,7 +48,7 @@ static bool filled(const uint8_t *p, size_t len, int value)
 	return true;
 }
 
-/* One completion of a WRITE with immediate. */
+/* Takes and checks the completion of a WRITE with immediate data */
 static void receive(struct rd_conn *c, uint64_t id, const struct message *m)
 {
 	struct ibv_wc wc = rd_done(c, &c->recv, id);
@@ -74,7 +74,7 @@ static void serve_counted(struct rd_conn *c, const struct rd_mem *mem, struct rd
 			other++;
 	rd_equal("bytes of the memory that differ from what was written", (uint64_t)other, 0);
 	rd_check(filled(bufs->buf, bufs->len, GUARD), "the buffers of the receive requests were not touched");
-	/* What is left in the queue comes back when the queue pair goes to ERR. */
+	/* unused requests are flushed when the queue pair enters ERR */
 	rd_quiet(c);
 	while (rd_next(NULL, &c->recv, &wc, 500)) {
 		if (wc.status == IBV_WC_WR_FLUSH_ERR)
@@ -83,7 +83,7 @@ static void serve_counted(struct rd_conn *c, const struct rd_mem *mem, struct rd
 	rd_equal("requests that come back unused", (uint64_t)flushed, POSTED - MESSAGES);
 }
 
-/* The client says in its own memory when the server shall post; the server looks by READs. */
+/* Waits until the client sets a byte of its own memory to 1; polls that by READ */
 static void await_word(struct rd_conn *c, const struct rd_mem *bufs)
 {
 	int64_t until = rd_now() + rd.wait;
@@ -125,7 +125,7 @@ static void server(void)
 			rd_wait_gone(c);
 			rd_check(filled(mem.buf, SIZE, 0), "the refused WRITE has changed nothing");
 		} else {
-			/* Before rd_accept() returns the RNR timer may still be that of rdma_cm. */
+			/* The client waits for this: before rd_accept() returns, the RNR timer may be rdma_cm's. */
 			rd_send(c, 3, NULL, 0, 0);
 			rd_done(c, &c->send, 3);
 			await_word(c, &bufs);
@@ -150,7 +150,7 @@ static void send_counted(struct rd_conn *c, const struct rd_mem *tx)
 		rd_write_imm(c, (uint64_t)i, tx, 0, m->len, 0, m->imm);
 		rd_done(c, &c->send, (uint64_t)i);
 		printf("client: WRITE with immediate 0x%08x, %u bytes: complete\n", m->imm, m->len);
-		/* A plain one takes no request: the server counts. */
+		/* a plain WRITE takes no request: the server counts them */
 		rd_write(c, 50, tx, 0, 64, 0);
 		rd_done(c, &c->send, 50);
 	}
