@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The small library of the test cases. A case file defines server() (runs in
+# Library of the test cases. A case file defines server() (runs in
 # guest 1) and client() (guest 2); either may be missing. An optional host()
 # runs on the host after both have passed (captures are complete by then).
 #
@@ -29,8 +29,8 @@ export PROG LAB RDMA SMCCTL
 ME=$(me 0) PEER=$(peer 0) ME6=$(me6 0) PEER6=$(peer6 0)
 export ME PEER ME6 PEER6
 
-# rnic N: the name of this host's RDMA device on ethN; rnic_delete N, rnic_add N: it
-# goes and comes; rnic_usable N: it can be used for $ME.
+# rnic N: the name of this host's RDMA device on ethN; rnic_delete N, rnic_add N: remove
+# it and add it; rnic_usable N: can it be used for $ME?
 if [ "$FABRIC" = sim ]; then
 	RNIC_TYPE=rnicsim
 	rnic() { echo "sim$1$ID"; }
@@ -43,8 +43,8 @@ export RNIC
 rnic_delete() { rdma link delete "$(rnic "$1")"; }
 rnic_add() { rdma link add "$(rnic "$1")" type $RNIC_TYPE netdev "eth$1"; }
 no_rnic() { [ ! -e "/sys/class/infiniband/$(rnic "$1")" ]; }
-# The device is here, its port up, and it knows $ME: ib_core adds GIDs in a work item
-# of its own, and until then new connections are rightly TCP.
+# The device exists, its port is up, and it has the GID of $ME: ib_core adds GIDs in a
+# work item, and until then new connections correctly use TCP.
 rnic_usable() {
 	local gid port
 	port=/sys/class/infiniband/$(rnic "$1")/ports/1
@@ -53,10 +53,10 @@ rnic_usable() {
 	grep -q ACTIVE "$port/state" && grep -qsx "$gid" "$port"/gids/*
 } 2>/dev/null
 
-# _verdict STATUS [TEXT]: the first one stands.
+# _verdict STATUS [TEXT]: write the verdict, if there is none yet.
 _verdict() { [ -s "$CASEDIR/verdict$ID" ] || put "$CASEDIR/verdict$ID" "$*"; }
 
-# fail MSG: the case has failed, here and now.
+# fail MSG: end the case, which has failed.
 fail() {
 	echo "FAIL: $*"
 	_verdict fail "$ROLE: $*"
@@ -116,7 +116,7 @@ eq() {
 	fi
 }
 
-# mark NAME [TEXT]: tell the other guest that this point is reached.
+# mark NAME [TEXT]: signal the other guest that this point is reached.
 mark() {
 	local name=$1; shift
 	put "$CASEDIR/mark.$name" "$*"
@@ -128,7 +128,7 @@ _marked() {
 	local v
 	v=$(<"$CASEDIR/verdict$PEER_ID")
 	case $v in
-	# The peer's word is the case's verdict; ours would only hide it.
+	# The peer's verdict is that of the case; ours would only hide it.
 	pass*) fail "the peer ended without '$1'" ;;
 	skip*) skip "${v#skip }" ;;
 	*)	# unless our own failed checks are why it ended
@@ -138,7 +138,7 @@ _marked() {
 	esac
 }
 
-# await NAME [SECONDS]: until the other guest marks NAME; its text is then in
+# await NAME [SECONDS]: wait until the other guest marks NAME; its text is then in
 # $MARK. Fails the case when the time is over or the peer has ended.
 await() {
 	poll "${2:-20}" _marked "$1" || fail "no mark '$1' from the peer within ${2:-20} s x $SLOW"
@@ -152,13 +152,13 @@ barrier() {
 	await "$1.$PEER_ID" "${2:-20}"
 }
 
-# eventually SECONDS CMD...: until CMD succeeds; 1 when the time is over.
+# eventually SECONDS CMD...: repeat CMD until it succeeds; 1 when the time is over.
 eventually() { poll "$@"; }
 
-# into FILE CMD...: its standard output goes there; complaints stay in the log.
+# into FILE CMD...: its standard output goes there; standard error stays in the log.
 into() { "${@:2}" > "$1"; }
 
-# bg CMD...: in the background until the case ends. Its pid is in $BG, its
+# bg CMD...: run it in the background until the case ends. Its pid is in $BG, its
 # output in the case's folder.
 _nbg=0
 bg() {
@@ -168,15 +168,15 @@ bg() {
 	BG=$!
 }
 
-# gone PID: it has ended. Not by kill -0, which still finds a zombie, and bash
-# may not reap before it forks the next time.
+# gone PID: has the process ended? kill -0 still finds a zombie, which bash may
+# not reap before its next fork.
 gone() {
 	local state
 	read -r _ _ state _ < "/proc/$1/stat" || return 0
 	[ "$state" = Z ]
 } 2>/dev/null
 
-# listening PORT: somebody listens on this TCP port (also below AF_SMC). No fork: it is asked in loops.
+# listening PORT: is there a listener on this TCP port (also below AF_SMC)? No fork: loops call it.
 listening() {
 	local f lines listener
 	printf -v listener ':%04X 0+:0000 0A ' "$1"
@@ -195,7 +195,7 @@ counter() {
 	echo "${BASH_REMATCH[1]}"
 }
 
-# fast NAME=VALUE...: knobs of the module (net.smcr.*). Timers (t_*) count
+# fast NAME=VALUE...: set knobs of the module (net.smcr.*). Timers (t_*) count
 # BUSY-fold, as does every limit that a peer keeps on a busy machine: values are
 # chosen for an idle one with the debug kernel.
 fast() {
@@ -207,15 +207,15 @@ fast() {
 	done
 }
 
-# messages: the kernel's since this case began.
+# messages: those of the kernel since this case began.
 messages() { dmesg | awk -v begin="smcr-case BEGIN ${CASEDIR##*/[0-9][0-9][0-9]-}" 'index($0, begin) { text = "" } { text = text $0 "\n" } END { printf "%s", text }'; }
 
-# log_all, log_limited: every message of the network is in the kernel's log, or as
-# many as usual. That limit is of the whole kernel: others may have used it up.
+# log_all, log_limited: log every message of the network, or as many as usual. The
+# limit counts for the whole kernel: other messages may have used it up.
 log_all() { message_cost 0; }
 log_limited() { message_cost 5; }
-# message_cost SECONDS: what a message of the network costs of that limit. It is in
-# the kernel's first namespace.
+# message_cost SECONDS: the part of that limit that a message of the network uses. The
+# sysctl is in the kernel's first namespace.
 message_cost() {
 	local in=()
 	[ "$FABRIC" != sim ] || in=(nsenter --net=/run/smcr/net)
@@ -225,8 +225,8 @@ message_cost() {
 ko_path() { echo "$KO"; }
 
 # load_smcr [PARAM=VALUE...]: only for cases with `# module: none`. In the
-# simulation both hosts have the same module: who comes first loads it, who goes
-# last removes it, and who does not want it switches it off for himself.
+# simulation both hosts share one module: the first one loads it, the last one
+# removes it, and a host that unloads it first disables it in its namespace.
 load_smcr() {
 	[ -n "$KO" ] || fail "no smcr.ko was built for this run"
 	[ "$FABRIC" = sim ] || { insmod_smcr "$KO" "$@"; return; }
@@ -236,7 +236,7 @@ load_smcr() {
 }
 unload_smcr() {
 	rm -f "$CASEDIR/uses$ID"
-	# What a program has just closed is there for a while: a worker frees it.
+	# What a program has just closed exists for a while: a worker frees it.
 	if [ "$FABRIC" = sim ] && [ -e "$CASEDIR/uses$PEER_ID" ]; then
 		echo 0 > /proc/sys/net/smcr/enabled
 	else

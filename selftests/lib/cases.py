@@ -37,7 +37,7 @@ class Case:
     timeout: int = 60
     lanes: list = field(default_factory=lambda: list(LANES))
     kernels: list = field(default_factory=list)     # empty: all
-    needs: list = field(default_factory=list)       # of kernels.toml
+    needs: list = field(default_factory=list)       # abilities, of kernels.toml
     tags: list = field(default_factory=list)
     memory: int = 1024
     module: list = field(default_factory=lambda: ["ours", "ours"])  # guest 1, guest 2
@@ -122,7 +122,7 @@ def _set(case, key, value):
     elif key == "lanes":
         case.lanes = _choice(words, LANES)
     elif key == "kernels":
-        # "KERNEL... -- why": what a kernel provides is asked for by needs
+        # "KERNEL... -- why"; an ability of a kernel belongs in needs
         names, sep, why = value.partition(" -- ")
         if not sep or not why:
             raise ValueError("needs 'KERNEL... -- reason'")
@@ -154,13 +154,13 @@ def _set(case, key, value):
 
 
 def digest(text):
-    """Of a test, as it is kept with its results. What a test claims, and where it cannot run, is no part of what it does."""
+    """The digest of a test that is kept with its results, without the headers that name what it claims and where it runs."""
     text = re.sub(r"(?m)^# (?:covers|fabric|kernels|needs):.*\n|^\s*covers\([^)]*\);\n", "", text)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def load_units(folder):
-    """Of each unit test what it covers, and its file's digest: {"test_cdc:name": (covers, digest)}."""
+    """What each unit test covers, and its file's digest: {"test_cdc:name": (covers, digest)}."""
     found = {}
     for name in sorted(os.listdir(folder)):
         if not re.match(r"(test|model)_\w+\.c$", name):

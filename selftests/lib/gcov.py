@@ -10,7 +10,7 @@ import tempfile
 
 
 def files(text, top):
-    """gcov's JSON reports, one a line: yields each source below net/ of `top` as (path below it, what is said of it)."""
+    """gcov's JSON reports, one a line: yields each source below net/ of `top` as (path below it, its report)."""
     for line in text.splitlines():
         data = json.loads(line)
         for f in data["files"]:

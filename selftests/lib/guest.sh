@@ -34,8 +34,9 @@ reached_from() {
 	if [ -n "$LAN" ]; then seq 0 $((PEER_NICS - 1)); else echo "$1"; fi
 }
 
-# nic_address N [ADDRESS ADDRESS6]: ethN has these, by default what it has when a case begins. Who
-# has several cards on a LAN sends by the one whose address it uses. Down, a card loses some of this.
+# nic_address N [ADDRESS ADDRESS6]: give ethN these, by default those that it has when a case
+# begins. A host with several cards on a LAN sends over the card whose address it uses. A card
+# that is set down loses some of this.
 nic_address() {
 	local a=${2:-$(me "$1")} a6=${3:-$(me6 "$1")} v
 	ip addr replace "$a/24" dev "eth$1" && ip addr replace "$a6/64" dev "eth$1" nodad || return
@@ -48,7 +49,7 @@ nic_address() {
 	done
 }
 
-# lan_sysctls: a card speaks for its own address only.
+# lan_sysctls: a card answers ARP for its own address only, and announces no other one.
 lan_sysctls() {
 	sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 \
 		net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
@@ -64,20 +65,20 @@ else
 	nap() { read -rt "$1" -u 9 || :; }
 fi
 
-# put FILE TEXT...: one write of one line; who looks for the file waits until
-# it is not empty (test -s), and so never reads half of it.
+# put FILE TEXT...: one write of one line; a reader waits until the file is
+# not empty (test -s), and so never reads half of the line.
 put() {
 	local f=$1; shift
 	printf '%s\n' "$*" > "$f"
 }
 
-# In milliseconds; ${EPOCHREALTIME/./} is the time in microseconds. All of this
-# without $(...): a fork takes 25 ms on the debug kernel, and these loops run
-# beside the test.
+# now: the time in milliseconds; ${EPOCHREALTIME/./} is in microseconds. poll uses
+# the latter, without $(...): a fork takes 25 ms on the debug kernel, and these
+# loops run beside the test.
 now() { echo $((${EPOCHREALTIME/./} / 1000)); }
 
-# poll SECONDS CMD...: until CMD succeeds; SECONDS count SLOW-fold. In virtual
-# time only looking costs something, so what takes long is looked at less often.
+# poll SECONDS CMD...: repeat CMD until it succeeds; SECONDS count SLOW-fold. In
+# virtual time only CMD costs something, so it is run less often after a while.
 poll() {
 	local n=0 end=$((${EPOCHREALTIME/./} + $1 * 1000000 * SLOW)); shift
 	until "$@"; do
@@ -86,14 +87,14 @@ poll() {
 	done
 }
 
-# paced DEV [CMD...]: in the simulation a wire needs time for what it carries, or
-# whoever sends all the time would send for ever at one moment. CMD runs it there.
+# paced DEV [CMD...]: limit the rate of a wire in the simulation, where a program that
+# sends all the time would otherwise send for ever at one instant. CMD is put before tc.
 paced() {
 	[ "$FABRIC" != sim ] || "${@:2}" tc qdisc add dev "$1" root netem delay 20us rate $((1000 / DEAR))mbit limit 10000
 }
 
-# insmod_smcr KO [PARAM=VALUE...]: with what it depends on; insmod alone does
-# not look for that. (In the simulation that has been there from the start.)
+# insmod_smcr KO [PARAM=VALUE...]: load the module after those that it depends
+# on, which insmod ignores. (In the simulation these are loaded from the start.)
 insmod_smcr() {
 	local m
 	[ "$FABRIC$LANE" != simuml ] || { insmod "$@"; return; }

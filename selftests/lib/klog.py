@@ -66,11 +66,11 @@ PATTERNS = [
     r"restrack: .*(leak|not freed|was not)",
     r"kworker.*hogged CPU",
     r"DMA-API: ",
-    # the simulated RNIC's own: see Documentation/rnicsim.rst
+    # reports of the simulated RNIC, see Documentation/rnicsim.rst
     r"rnicsim.*: (DMA fault|.* not mapped|.* still mapped)",
 ]
 
-# (regular expression, why it is not our business). Matched per report line.
+# (regular expression, why it is no failure). Matched per report line.
 ALLOW = [
     (r"kmemleak: Kernel memory leak detector (initialized|will)", "boot message"),
     (r"KASAN: .*initialized|KernelAddressSanitizer initialized", "boot message"),
@@ -89,7 +89,7 @@ _SYMBOL = re.compile(r"(?:\? )?(?:\[<[0-9a-f]+>\] )?([A-Za-z_][\w.]*)\+0x[0-9a-f
 _GUESS = re.compile(r"(?:\] |^\s+)\? ")
 _CUT = re.compile(r"------------\[ cut here \]")
 _END = re.compile(r"---\[ end |^={10,}|^-{30,}$")
-# In every trace, and so worth nothing for telling two apart.
+# In every trace, and so no help to tell two traces apart.
 _DULL = re.compile(r"^(dump_stack|show_stack|print_|kasan_|__kasan|check_memory|__asan|__warn|report_bug|"
                    r"lockdep_rcu|__lock_acquire|lock_acquire|__might_resched|ubsan_|__ubsan|debug_print|"
                    r"kfree|slab_free|kmem_cache_free|asm_|exc_|handle_bug|segv|sig_handler|hard_handler)")
@@ -154,8 +154,8 @@ def scan(text, allow=()):
 
 def patched(text):
     """
-    Whether a kernel died of a breakpoint that it had set itself to change its code: a processor that an emulator let
-    run into it, which no real one does. Nothing else has breakpoints: no case uses kprobes on a stock kernel.
+    Whether a kernel died of a breakpoint that it had set itself in order to change its code: an emulated processor may run
+    into it, a real one does not. There are no other breakpoints: no case uses kprobes on a stock kernel.
     """
     return bool(re.search(r"(?m)\bint3: \d+ \[#\d+\]", text))
 
@@ -178,7 +178,7 @@ def between(text, name, nth=0):
 
 
 def outside(text):
-    """The part of a log that belongs to no case, without what scans for leaks count: leaks() has what stays."""
+    """The part of a log that belongs to no case, without the numbers of suspected leaks: leaks() has those that remain."""
     out, inside = [], None
     for line in text.splitlines():
         m = re.fullmatch(r"smcr-case (BEGIN|END) (\S+)", strip_stamp(line))
@@ -190,7 +190,7 @@ def outside(text):
 
 
 def leaks(text):
-    """kmemleak's report: [(jiffies at which the object was made, its part of the text)]."""
+    """kmemleak's report: [(jiffies at which the object was allocated, its part of the text)]."""
     found = []
     for part in re.split(r"(?m)^(?=unreferenced object )", text):
         m = re.search(r"(?m)^  comm .*, jiffies (\d+)", part)

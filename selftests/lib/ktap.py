@@ -20,7 +20,7 @@ import unittest
 
 
 class Outcome(unittest.TestResult):
-    """What became of one test: ok, not ok, or skipped; and why."""
+    """The result of one test: ok, not ok, or skipped; and why."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ class Outcome(unittest.TestResult):
 
 
 def name_of(test):
-    """As it is printed."""
+    """The name of a test, as it is printed."""
     if isinstance(test, unittest.FunctionTestCase):
         return test.id()
     return ".".join(test.id().split(".")[-2:])
@@ -84,18 +84,18 @@ def run(test):
     return out.status, out.why
 
 
-TESTS = []                      # for the processes that are forked, which know them by their number
+TESTS = []                      # for the forked processes, which get an index
 
 
 def run_nth(n):
-    """In a process of its own."""
+    """Run a test, by its index, in a process of its own."""
     result = run(TESTS[n])
     sys.stdout.flush()
     return result
 
 
 def report(tests, results):
-    """KTAP. Returns whether none failed."""
+    """Print KTAP. Returns whether none failed."""
     print("KTAP version 1")
     print(f"1..{len(tests)}")
     good = True

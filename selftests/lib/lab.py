@@ -27,8 +27,8 @@ LIBC = ctypes.CDLL(None)    # loaded here: little is safe between fork and exec
 
 # Factor for every time limit: what a kernel needs compared to a plain UML.
 SLOW = kernels.field("slow")
-# Two processors. Only with seccomp does this UML have them; and each work item is on another one than
-# the one before, each processor with workers of its own: what can run at once does.
+# Options for two processors. This UML has them only with seccomp. Each work item runs on another
+# processor than the one before, and each processor has its own workers: what can run at once does.
 TWO = {"umsmp": ["ncpus=2", "seccomp=on", "workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu"]}
 
 
@@ -37,7 +37,7 @@ class LabError(Exception):
 
 
 def script(name, *args):
-    """Run scripts/NAME, its progress shown; return the words it printed."""
+    """Run scripts/NAME, with its progress on stderr; return the words that it printed."""
     cmd = [os.path.join(TREE, "scripts", name), *args]
     r = subprocess.run(cmd, stdout=subprocess.PIPE, text=True, check=False)
     if r.returncode:
@@ -81,7 +81,7 @@ class Guest:
         self.console = os.path.join(pair.out, f"console{gid}.log")
         self.sent = 0
         os.makedirs(os.path.join(pair.out, f"cmd{gid}"), exist_ok=True)
-        # QEMU writes the console file itself; this one gets its own complaints.
+        # QEMU writes the console file itself; this log gets its error messages.
         mine = self.console if pair.lane == "uml" else os.path.join(pair.out, f"qemu{gid}.log")
         with open(mine, "w", encoding="utf-8") as log:
             self.proc = subprocess.Popen(
@@ -117,8 +117,8 @@ class Guest:
         return int(read(base + ".rc") or 1), read(base + ".out")
 
     def kill(self):
-        """End it, with all the processes it is made of."""
-        # With the terminal it is in our own group, and a UML's helper for the window size in a session of its own.
+        """End the guest with all of its processes."""
+        # With the terminal it is in our process group, and a UML's helper for the window size is in a session of its own.
         for pid in [self.proc.pid, *offspring(self.proc.pid)] if self.tty else [-self.proc.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -135,7 +135,7 @@ class Pair:
 
     def __init__(self, lane, kernels, nics, memory, out, tty=0, lan=()):  # pylint: disable=too-many-arguments
         self.lane, self.kernels, self.nics, self.lan, self.memory = lane, kernels, nics, lan, memory
-        self.wires = [15] if lan else list(range(nics))     # the last digits of their ends' MACs
+        self.wires = [15] if lan else list(range(nics))     # byte 5 of the MACs at both ends
         self.out, self.tty = out, tty
         self.slow, self.busy = slow_factor(*kernels), busy()
         self.guests = []
@@ -179,11 +179,11 @@ class Pair:
         return os.path.join(self.out, name)
 
     def alive(self):
-        """Both guests run."""
+        """Whether both guests run."""
         return bool(self.guests) and all(g.alive() for g in self.guests)
 
     def halt(self):
-        """Both at once: a UML whose peer has gone trips over its own driver."""
+        """End both guests at once: a UML whose peer has ended first fails in its own driver."""
         for g in self.guests:
             try:
                 if not g.tty:
@@ -202,7 +202,7 @@ class Pair:
         for _ in self.wires:
             p = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for s in p:
-                # As forced as root may: net.core.wmem_max of the host is small. Others get as much as it allows.
+                # root may exceed net.core.wmem_max of the host, which is small; others get as much as it allows.
                 for force, plain in ((32, socket.SO_SNDBUF), (33, socket.SO_RCVBUF)):  # SO_SNDBUFFORCE, SO_RCVBUFFORCE
                     try:
                         s.setsockopt(socket.SOL_SOCKET, force, 4 << 20)
@@ -259,7 +259,7 @@ class Pair:
                 cmd += ["-netdev", f"stream,id=n{n},server={side},addr.type=unix,addr.path={socks}/net{n}",
                         "-device", f"virtio-net-pci,netdev=n{n},mac=52:54:00:00:{wire:02x}:0{gid},host_mtu=4300"]
             self.guests.append(Guest(self, gid, cmd, (), tty))
-            # The second connects to sockets that the first has to make.
+            # The second guest connects to sockets that the first one creates.
             end = time.time() + 20
             while gid == 1 and not all(os.path.exists(f"{socks}/net{n}") for n in range(len(self.wires))):
                 if time.time() > end or not self.guests[0].alive():
@@ -334,5 +334,5 @@ def tail(path, lines):
 
 
 def warn(msg):
-    """A line for the human, beside the KTAP stream."""
+    """Print a line on stderr, beside the KTAP stream."""
     print(f"run: {msg}", file=sys.stderr)

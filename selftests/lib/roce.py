@@ -41,7 +41,7 @@ class Roce:
         self.qp = int.from_bytes(data[5:8], "big")
         self.psn = int.from_bytes(data[9:12], "big")
         ext = OPCODES.get(self.opcode, ("", 0))[1]
-        # BTH, extended headers; behind the payload its padding and the CRC.
+        # In front of the payload BTH and extended headers, behind it padding and CRC.
         self.length = udp_payload - 12 - ext - ((data[1] >> 4) & 3) - 4
         self.dma_length = int.from_bytes(data[24:28], "big") if ext >= 16 and self.opcode in WRITES else None
         self.ext = data[12:12 + ext]
@@ -52,7 +52,7 @@ class Roce:
         return struct.unpack_from(">QII", self.ext) if self.opcode in RETH else None
 
     def syndrome(self):
-        """Of the AETH: 0x00-0x1f acknowledged, 0x20-0x3f receiver not ready, 0x60-0x64 refused; or None."""
+        """The syndrome of the AETH: 0x00-0x1f acknowledged, 0x20-0x3f receiver not ready, 0x60-0x64 refused; or None."""
         return self.ext[0] if self.opcode in AETH else None
 
     def immediate(self):
@@ -150,15 +150,15 @@ class Traffic:
         return sum(n for k, f in self.flows.items() if src in (None, k[0]) for n, _ in f.values())
 
     def reth(self, src=None):
-        """The same by what the RETHs announce."""
+        """The same sum, by the lengths in the RETHs."""
         return sum(n for k, f in self.announced.items() if src in (None, k[0]) for n in f.values())
 
     def stream(self, key):
-        """Of a flow of WRITEs: (offset, length, the beginning that was kept), in the order of PSNs."""
+        """The WRITEs of a flow, in the order of PSNs: (offset, length, the beginning that was kept)."""
         flow = self.flows[key]
         first = next(iter(flow))
         offset = 0
-        # The numbers have 24 bits and go round.
+        # PSNs have 24 bits and wrap.
         for psn in sorted(flow, key=lambda p: (p - first + 0x800000 & 0xffffff)):
             yield offset, flow[psn][0], flow[psn][1]
             offset += flow[psn][0]
