@@ -4,7 +4,7 @@
 scan() returns the reports of a log text, each with a fingerprint (the first
 symbols of its call trace), so that one bug seen in twenty cases reads as one
 bug. Exceptions are possible by regular expression, see ALLOW below and the
-`# allow-klog:` header of a case; each must say why.
+`# allow-klog:` header of a case; each needs a reason.
 """
 
 import re

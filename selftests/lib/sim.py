@@ -5,7 +5,7 @@ Hosts are network namespaces joined by veth pairs, each with a simulated RNIC.
 Time moves only while everything sleeps, and all randomness comes from a seed:
 the same cases with the same seed write the same kernel log. So nothing from
 outside reaches the guest while it runs: it finds all of its work when it
-starts (lib/simhost in there), and the host only reads what it leaves.
+starts (lib/simhost runs it), and the host only reads the files that it writes.
 """
 
 import functools
@@ -21,53 +21,54 @@ import kernels
 from lab import LIB, LIBC, TREE, Guest, LabError, Pair, offspring, read, script, tail
 
 START = 1800000000 * 10**9  # when a guest's clock starts, ns since 1970
-# Of the RNICs. They need time for what they do: else whatever goes on as fast as it can would take for ever. GIDs as
-# those of soft RoCE. What moves all it can for some time costs a third on the debug kernel.
+# Parameters of the RNICs. Each transfer takes time: else a program that sends as fast as it can would never get to the end
+# of an instant. The GIDs are as those of soft RoCE. With a third of the bandwidth, as on the debug kernel, a program that
+# sends all it can for some time costs a third.
 KNOBS = {"latency": 20000, "gid_types": 2}
 SMP = os.path.join(TREE, "selftests", "smp")
 KNOBS_H = os.path.join(TREE, "selftests", "mod", "rnicsim", "knobs.h")
 FNM_EXTMATCH = 1 << 5
 NOT_DEBUG = "/dereg_mr=fail"    # as in prog/simsweep.sh
-BANDWIDTH = {"um": 1000, "umdbg": 333}      # on others that of umdbg
-SHARE = 4                   # smcr gives a namespace this part of what it gives the first one
-BATCH = 24                  # cases of one guest, at most
+BANDWIDTH = {"um": 1000, "umdbg": 333}      # of other kernels: that of umdbg
+SHARE = 4                   # smcr gives another namespace one part in SHARE of what it gives the first one
+BATCH = 24                  # most cases of one guest
 SPINS = kernels.field("virtual")
-# Kernels with several processors: there time is the machine's, and so limits are.
+# Kernels with several processors: their time is the machine's, and their limits count in it.
 QEMU = kernels.field("qemu")
 QEMU_WORDS = kernels.field("cmdline")
 REAL = ("umsmp", *QEMU)
-# What a seed leaves out, so that others have all combinations in turn; seed 1 has both, and interrupts that are no threads.
+# Options that a seed may leave out, so that seeds have all combinations in turn; seed 1 has both, and no threaded interrupts.
 VARY = ("workqueue.debug_force_rr_cpu=1", "workqueue.default_affinity_scope=cpu")
 KNOBS_REAL = {"cq_cpu": 1}  # completions come on the processor that did not post
-ENDS = 300                  # seconds of a guest's time that its end may take
+ENDS = 300                  # seconds of a guest's time that its end may take (leaks, power-off)
 SILENT = 30                 # seconds without a sign of life from such a guest; $SLOW-fold, as all its limits
 STUCK = 20                  # so many times as long on the clock on the wall, and something is wrong with this machine
 
 
 def by_seed(kernel, seed, words):
-    """The words of the command line of a guest with several processors, less what its seed leaves out; with `threadirqs` where it says so."""
+    """The command line of a guest with several processors, less the options that its seed leaves out; `threadirqs` with some seeds."""
     n = seed - 1
     left_out = {w for i, w in enumerate(VARY) if n >> i & 1}
     return [w for w in words if w not in left_out] + ["threadirqs"] * (kernel in QEMU and n >> len(VARY) & 1)
 
 
 class Processors:
-    """Which processor each guest is on. Its processes take turns, and to wake one up on another processor is a third of the cost."""
+    """Pins each guest to a processor. Its processes run in turns, and to wake one on another processor is a third of the cost."""
 
     def __init__(self, all_of_them):
-        first = os.getpid() % len(all_of_them)      # whoever else has guests begins elsewhere
+        first = os.getpid() % len(all_of_them)      # another process with guests begins elsewhere
         self.guests = dict.fromkeys(all_of_them[first:] + all_of_them[:first], 0)
         self.lock = threading.Lock()
 
     def take(self):
-        """The one with the fewest guests."""
+        """Choose the one with the fewest guests."""
         with self.lock:
             cpu = min(self.guests, key=lambda c: self.guests[c])
             self.guests[cpu] += 1
         return cpu
 
     def give_back(self, cpu):
-        """A guest less is on it."""
+        """Release the processor of a guest."""
         with self.lock:
             self.guests[cpu] -= 1
 
@@ -76,20 +77,20 @@ PROCESSORS = Processors(sorted(os.sched_getaffinity(0)))
 
 
 class Virtual(Pair):
-    """One guest, whatever runs in it: in virtual time if its kernel has that."""
+    """One guest, whatever runs in it; in virtual time if its kernel has that."""
 
     cpu = None
     begin = 0.0
 
     def start(self, seed, *words):
-        """Boot it; `words` are of its init."""
+        """Boot it; `words` are options of its init."""
         if self.lane == "qemu":
             self._start_qemu(by_seed(self.kernels[0], seed, (*QEMU_WORDS[self.kernels[0]], *words)))
             return
         _, linux, modroot, _ = script("umkernel", self.kernels[0])
         os.makedirs(self.path("uml"), exist_ok=True)
         self.begin = time.time()
-        # What differs from run to run, as paths do, is not in the command line: that is a part of the random pool.
+        # The command line is an input of the random pool: nothing in it differs from run to run, so there are no paths.
         cmd = ["setarch", "-R", linux, f"mem={self.memory}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
                f"init={LIB}/init-uml", "con=null", "con0=null,fd:1", "uml_dir=uml", "umid=sim",
                *([] if self.real else ["time-travel=inf-cpu", f"time-travel-start={START}", f"random-seed={seed}"]),
@@ -120,7 +121,7 @@ class Virtual(Pair):
             self.cpu = None
 
     def spent(self):
-        """Processor time of the guest, seconds; where time is real, that."""
+        """Processor time of the guest in seconds; in real time the time since its start."""
         if self.real:
             return time.time() - self.begin
         root = self.guests[0].proc.pid if self.guests else 0
@@ -129,7 +130,7 @@ class Virtual(Pair):
 
 
 class Meter:
-    """What a guest spends its processor time on, by phases. Those of which more is said are the cases'."""
+    """What a guest spends its processor time on, by phases. All phases but OTHERS are those of the cases."""
 
     OTHERS = ("boot", "between cases", "leaks", "power-off")
 
@@ -137,14 +138,14 @@ class Meter:
         self.spent, self.phase, self.total, self.sums = spent, "boot", 0.0, {}
 
     def enter(self, phase):
-        """It is in that phase now. All that was spent since the last look is of the one before."""
+        """Begin a phase. All that was spent since the last call counts for the phase before."""
         if phase != self.phase:
             now = max(self.total, self.spent())
             self.sums[self.phase] = self.sums.get(self.phase, 0) + now - self.total
             self.phase, self.total = phase, now
 
     def cases(self):
-        """What was spent on cases before this phase."""
+        """The time that was spent on cases before this phase."""
         return self.total - sum(self.sums.get(p, 0) for p in self.OTHERS)
 
 
@@ -156,13 +157,13 @@ class Sim(Virtual):
         self.seed, self.rnic = seed, rnic
         self.knobs = {**KNOBS, "bandwidth": BANDWIDTH.get(kernel, BANDWIDTH["umdbg"]), **(KNOBS_REAL if self.real else {}), **(knobs or {})}
         if not self.real:
-            # Not even a slow kernel takes any time, and other work on this machine does not matter.
+            # Not even a slow kernel takes virtual time, and other work on this machine does not matter.
             self.slow = self.busy = 1
         self.work = 0
         self.meter = Meter(self.spent)
 
     def add(self, codes):
-        """One more piece of bash for both hosts, {host: code}; both begin with the next one together. Its name."""
+        """One more piece of bash for both hosts, {host: code}; both begin with the next one together. Returns its name."""
         name = f"{self.work:04d}"
         self.work += 1
         for host, code in codes.items():
@@ -173,12 +174,12 @@ class Sim(Virtual):
         return name
 
     def answer(self, host, name):
-        """What a piece wrote, or None when it has not come to its end."""
+        """The output of a piece, or None if it has not ended."""
         base = self.path(f"cmd{host}/{name}")
         return read(base + ".out") if os.path.exists(base + ".rc") else None
 
     def boot(self):
-        """Start the guest; what it has to do was added before."""
+        """Start the guest; its work was added before."""
         begin = time.time()
         if self.rnic:
             shutil.copy(self.rnic, self.path("rnicsim.ko"))
@@ -187,7 +188,7 @@ class Sim(Virtual):
         return time.time() - begin
 
     def stopped(self):
-        """Why the guest did not go on with the next case, or nothing."""
+        """Why the guest stopped before the next case, or nothing."""
         return read(self.path("stop"))
 
     def end_early(self):
@@ -196,7 +197,7 @@ class Sim(Virtual):
             f.write("the time is over\n")
 
     def spinning(self):
-        """Of a guest that does not answer: the program that has the processor, as far as can be seen from outside."""
+        """The program that has the processor of a guest that does not answer, as far as the host can see that."""
         root = self.guests[0].proc.pid
         busy = {}
         for pid in [root, *offspring(root)]:
@@ -205,7 +206,7 @@ class Sim(Virtual):
         busy = {pid: ticks(pid) - t for pid, t in busy.items()}
         most = max(busy, key=lambda pid: busy[pid])
         if most == root:
-            # The tracer works for the process that makes most system calls.
+            # The tracer is busiest with the process that makes most system calls.
             rest = {pid: n for pid, n in busy.items() if pid != root and n}
             if not rest:
                 return "the kernel"
@@ -214,7 +215,7 @@ class Sim(Virtual):
 
 
 def knobs():
-    """Of rnicsim, from its source: {name: (least, most)}. Its module would ignore any other parameter."""
+    """The knobs of rnicsim, from its source: {name: (least, most)}. Its module would ignore any other parameter."""
     found = re.findall(r"X\(\w+, (\w+), [^,]+, ([^,]+), ([^,]+), RS_", read(KNOBS_H))
     value = {"U32_MAX": 2**32 - 1, "1 << 20": 1 << 20}
     return {name: tuple(value.get(v) or int(v) for v in limits) for name, *limits in found}
@@ -234,7 +235,7 @@ def knob(text):
 def sweep_steps(text, names, kernel):
     """
     The steps of which $SWEEP chooses a combination; ValueError if a word of it chooses none. prog/simsweep matches the
-    names, too: N%M is for it alone, as that has some of each step.
+    names again, and it alone evaluates N%M, which has combinations of each step.
     """
     part = re.fullmatch(r"(\d+)%(\d+)", text, re.A)
     if part and int(part.group(1)) >= int(part.group(2)):
@@ -254,7 +255,7 @@ def sweep_steps(text, names, kernel):
 
 
 def sweep_names(listed):
-    """What can be chosen: the names that simsweep -l lists, and the run of each step without a fault."""
+    """The names that $SWEEP may choose: those that simsweep -l lists, and the run of each step without a fault."""
     names = listed.split()
     return names + [f"{step}/none" for step in dict.fromkeys(n.partition("/")[0] for n in names)]
 
@@ -266,16 +267,16 @@ def step_of(case):
 
 
 def ticks(pid, first=11):
-    """Processor time of a process; 13: of those of its children that have ended."""
+    """Processor time of a process; with first=13 that of its children that have ended."""
     words = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return int(words[first]) + int(words[first + 1]) if len(words) > 14 else 0
 
 
 def command_of(pid):
-    """The command line of a guest's process, which only its own memory has: at the end of its stack."""
+    """The command line of a guest's process, which is only in its own memory: at the end of its stack."""
     try:
         with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
-            # of the guest's memory, which is a file that has no name any more
+            # the ends of mappings of the guest's memory, a file that is deleted
             ends = [int(l.split()[0].split("-")[1], 16) for l in f if l.rstrip().endswith("(deleted)") and " rw" in l]
         with open(f"/proc/{pid}/mem", "rb") as f:
             for end in sorted(ends, reverse=True):
@@ -306,7 +307,7 @@ def why_not(case, kernel):
         return "packets", "it captures packets"
     if "intree" in case.module:
         return "kernel", "there is one SMC in a kernel"
-    # What a pair of QEMU guests would take too long for is no more than what one does.
+    # A case that takes too long in a pair of QEMU guests does not in one guest: a lack of the qemu lane is no reason.
     if "uml" not in case.lanes:
         return "kernel", "it needs " + " ".join(case.lanes)
     if not case.meant_for(kernel):
@@ -324,7 +325,7 @@ def not_smp():
 
 
 def parse_smp(text):
-    """{case: [(kernels, none for all; reason)]}; ValueError if it is not as its beginning says."""
+    """{case: [(kernels, none for all; reason)]}; ValueError if a line has not the form that its first lines describe."""
     found = {}
     for n, line in enumerate(text.splitlines(), 1):
         if not line or line.startswith("#"):
@@ -340,7 +341,7 @@ def parse_smp(text):
 
 
 def grouped(reasons):
-    """The lines that say which cases were not run, and why, by group. reasons: [(case name, group, reason)]."""
+    """Lines with the cases that were not run, and why, by group. reasons: [(case name, group, reason)]."""
     out = []
     for group in sorted({g for _, g, _ in reasons}):
         mine = [(name, why) for name, g, why in reasons if g == group]
@@ -371,7 +372,7 @@ def difference(first, second):
 
 
 class Watchdog:
-    """A guest that spins never ends: in virtual time a loop that waits for the clock waits for ever."""
+    """Finds a guest that spins: in virtual time a loop that polls the clock never ends."""
 
     def __init__(self, limit, spent, clock=time.time):
         self.limit, self.spent, self.clock = limit, spent, clock
@@ -379,7 +380,7 @@ class Watchdog:
         self.looked = 0
 
     def expired(self, state):
-        """Whether `state` is the same although too much processor time was spent. That is asked once in a second."""
+        """Whether `state` is the same although too much processor time was spent, which is read once in a second."""
         now = self.clock()
         if state != self.seen:
             self.seen, self.since, self.begin = state, now, None
@@ -394,7 +395,7 @@ class Watchdog:
 
 
 class Silence:
-    """A guest in real time ends each of its waits by itself: it is lost when it gives no sign of life, or takes too long."""
+    """Finds a guest in real time that gives no sign of life, or takes too long: each of its own waits has a limit."""
 
     def __init__(self, limit, silent, clock=time.time):
         self.silent, self.clock = silent, clock
@@ -409,7 +410,7 @@ class Silence:
 
 
 def sizes(folder):
-    """What changes as long as something moves in a folder."""
+    """Names and sizes of the files in a folder, which change as long as a guest writes there."""
     try:
         return tuple((e.name, e.stat().st_size) for e in os.scandir(folder))
     except OSError:

@@ -57,14 +57,14 @@ class LockComments(unittest.TestCase):
             self.assertEqual([n for _, n in self.found(a_c=comment + body)], ["f"], comment)
 
     def test_takes_an_assertion(self):
-        """Of any kind, in the function."""
+        """An assertion of any kind, in the function."""
         for line in ("lockdep_assert_held(&a->lock);", "sock_owned_by_me(sk);", "WARN_ON(!lockdep_sock_is_held(sk));",
                      "lockdep_assert_held_read(&a->lock);"):
             self.assertEqual(self.found(a_c=f"/* a->lock held */\nvoid f(struct a *a)\n{{\n\t{line}\n}}\n"), [], line)
         self.assertEqual(self.found(a_c="/* a->lock held */\nvoid f(struct a *a)\n\t__must_hold(&a->lock)\n{\n\ta->b = 1;\n}\n"), [])
 
     def test_knows_what_is_no_claim(self):
-        """No lock, a lock that may be held, somebody else's lock; a comment that belongs to something else."""
+        """No lock, a lock that may be held, another object's lock; a comment that belongs to another declaration."""
         for comment in ("no lock held", "the connection's lock may be held", "process context, no socket lock held",
                         "socket lock held or not yet known to anybody", "called with the list's mutex held", "TCP copies with its lock held", "a reference is held"):
             self.assertEqual(self.found(a_c=f"/* {comment} */\nvoid f(void)\n{{\n\tg();\n}}\n"), [], comment)
@@ -89,7 +89,7 @@ class Options(unittest.TestCase):
              "#define IP_MACRO(x) (x)\n"
 
     def test_reads_a_header(self):
-        """Options, however they are written; not what is beside them."""
+        """Options, in whatever form; no other names."""
         self.assertEqual(docs_tables.options_of(self.HEADER),
                          {"SO_NEW", "TCP_HEX", "SO_SAME", "SO_TWICE_OLD", "IPV6_FLOWINFO"})
 
@@ -99,7 +99,7 @@ class Options(unittest.TestCase):
         self.assertEqual(docs_tables.unmatched({"SO_NEW", "TCP_HEX", "SO_TWICE_OLD"}, page), ["SO_NEW"])
 
     def test_knows_this_machine(self):
-        """Its headers have been found."""
+        """Its headers are found."""
         self.assertGreater(len(docs_tables.header_options()), 150)
 
 
@@ -121,7 +121,7 @@ class Layers(unittest.TestCase):
     }
 
     def found(self, *argv, page=True, **changed):
-        """What layers --check says of a small house in which these files are other ones ("rdma__link_c"), or are appended to ("+")."""
+        """The output of layers --check for HOUSE in which these files ("rdma__link_c") are replaced, or appended to ("+")."""
         files = {name: "/* What it is about. */\n" + text for name, text in self.HOUSE.items()}
         for key, text in changed.items():
             name = re.sub("_([ch])$", r".\1", key.replace("__", "/"))
@@ -144,7 +144,7 @@ class Layers(unittest.TestCase):
         return out.getvalue().splitlines()
 
     def test_takes_a_house(self):
-        """Down, by a table up, within the floor."""
+        """References down, by a table up, and within the floor."""
         self.assertEqual(self.found(), [])
         self.assertEqual(self.status, 0)
 
@@ -172,14 +172,14 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.found(sock__io_c="+static void smcr_link_f(void)\n{\n}\n", rdma__link_c="+void smcr_link_f(void)\n{\n}\n"), [])
 
     def test_refuses_circles(self):
-        """Of headers; sources of a floor call each other."""
+        """Circles of headers; sources of a floor may call each other."""
         a, b = "+void smcr_a(void)\n{\n\tsmcr_b();\n}\n", "+void smcr_b(void)\n{\n\tsmcr_a();\n}\n"
         self.assertEqual(self.found(hs__a_c=a, hs__b_c=b), [])
         self.assertEqual(self.found(hs__a_h='+#include "hs/b.h"\n', hs__b_h='+#include "a.h"\n'),
                          ["net/hs/a.h:2: includes hs/b.h, which leads back", "net/hs/b.h:2: includes hs/a.h, which leads back"])
 
     def test_refuses_what_is_nowhere(self):
-        """A folder that is no floor, a file beside them, a table filled in elsewhere, a file that is too long or says nothing."""
+        """A folder that is no floor, a file beside them, a table filled in elsewhere, a file that is too long or has no first comment."""
         self.assertEqual(self.found(attic__a_c="+int smcr_x;\n"), ["net/attic/a.c:1: is on no floor"])
         self.assertEqual(self.found(new_c="+int smcr_x;\n"), ["net/new.c:1: is on no floor"])
         self.assertEqual(self.found(lgr__lgr_c="+static void f(void)\n{\n\tsmcr_link_owner_ops = 0;\n}\n"),
@@ -189,7 +189,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.found(lgr__a_c="int smcr_x;\n"), ["net/lgr/a.c:1: its first comment does not say what it is about"])
 
     def test_writes_the_table(self):
-        """Between the markers, from the first comments; --check notices when it is not so."""
+        """Between the markers, from the first comments; --check notices a table that is out of date."""
         self.found("--write", lgr__lgr_h="/*\n * Groups:\n * all. More\n */\n")
         self.assertRegex(self.page, r"(?s)^A\n.*``net/lgr``\n    Link groups.*``lgr\.\[ch\]``  What it is about\n.*B\n$")
         self.assertEqual(self.found(page=False), [layers.PAGE + ": out of date; run scripts/layers --write"])
@@ -210,7 +210,7 @@ class Layers(unittest.TestCase):
         self.assertIn("    lgr.[ch]                19", said)
 
     def test_finds_what_the_tree_has(self):
-        """The tree keeps to its own order."""
+        """The tree obeys its own order."""
         self.assertEqual(layers.main(["--check"]), 0)
 
 
@@ -218,12 +218,12 @@ class WithLock(unittest.TestCase):
     """with_lock in scripts/common.sh"""
 
     def run_it(self, cache, code):
-        """The code, with that cache: its output."""
+        """Run the code with that cache; returns its output."""
         return subprocess.run(["bash", "-c", f'set -e; . "{TOP}/scripts/common.sh"; {code}'], env={**os.environ, "SMCR_CACHE": cache},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
 
     def test_leaves_nothing_of_a_tree(self):
-        """A tree's lock is in the tree, one of the cache in there."""
+        """The lock of a tree is in the tree, that of the cache in the cache."""
         with tempfile.TemporaryDirectory() as tmp:
             cache = os.path.join(tmp, "cache")
             self.assertEqual(self.run_it(cache, f"with_lock {tmp}/tree/build/um echo a; with_lock um-src echo b"), "a\nb\n")
@@ -231,7 +231,7 @@ class WithLock(unittest.TestCase):
             self.assertEqual(os.listdir(os.path.join(cache, "lock")), ["um-src"])
 
     def test_one_at_a_time(self):
-        """Who comes second waits."""
+        """The second process waits."""
         with tempfile.TemporaryDirectory() as tmp:
             said = self.run_it(os.path.join(tmp, "cache"), f"""
                 work() {{ mkdir {tmp}/in; sleep 0.2; rmdir {tmp}/in; }}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What two hosts said to each other: the CLC, LLC and CDC messages, RDMA WRITEs
-and TCP segments of a capture, read by the figures of RFC 7609 (appendix A).
-Nothing here comes from the module: it is its independent reader.
+"""The CLC, LLC and CDC messages, RDMA WRITEs and TCP segments of a capture of two
+hosts, read by the figures of RFC 7609 (appendix A). Nothing here comes from the
+module: this is an independent reader.
 
     wire.py CHECK FOLDER        the capture wire.pcap and the hosts' own view,
                                 facts1.json and facts2.json, of a test case
@@ -34,7 +34,7 @@ def num(data, off, length):
 
 
 class Msg(dict):
-    """A message: its fields, when it came (`at`), from whom, its bytes (`raw`)."""
+    """A message: its fields, its place in the capture (`at`), its sender, its bytes (`raw`)."""
     __getattr__ = dict.__getitem__
 
 
@@ -61,7 +61,7 @@ def clc(raw):
 
 
 def sound(m):
-    """Whether the parts of a CLC message fill it just as the figures say."""
+    """Whether the parts of a CLC message fill it exactly, as in the figures."""
     want = {ACCEPT: 68, CONFIRM: 68, DECLINE: 28}
     if m.type == PROPOSAL and "prefixes" in m:
         want[PROPOSAL] = 52 + m.growth + 17 * len(m.prefixes)
@@ -69,8 +69,8 @@ def sound(m):
 
 
 def link_msg(raw, padded=False):
-    """Figures 31 to 41: what is SENT on a link. Padded: who does without eye
-    catchers has two bytes before the GID of ADD LINK, as Linux (I-41)."""
+    """Figures 31 to 41: what is SENT on a link. Padded: a peer that uses no eye
+    catchers, such as Linux, has two bytes before the GID of ADD LINK (I-41)."""
     m = Msg(raw=raw, type=raw[0], length=raw[1], reply=bool(raw[3] & 0x80))
     if padded and m.type == ADD_LINK:
         raw = raw[:10] + raw[12:] + bytes(2)
@@ -109,10 +109,10 @@ class Stream:
         self.first = self.next = first & 0xffffffff
         self.data = b""
         self.later = {}
-        self.plain = False      # something that is no CLC message has come
+        self.plain = False      # something that is no CLC message has arrived
 
     def feed(self, seq, payload):
-        """A segment, wherever it belongs. Returns the CLC messages that are complete now."""
+        """Add a segment, in any order. Returns the CLC messages that are complete now."""
         if payload:
             self.later[seq] = max(self.later.get(seq, b""), payload, key=len)
         moved = True
@@ -136,7 +136,7 @@ class Stream:
         return found
 
     def spill(self):
-        """What can be no part of a CLC message any more; it is forgotten here."""
+        """Remove and return what can no longer be part of a CLC message."""
         if not self.plain and (EYE.startswith(self.data[:4]) or self.data[:4] == EYE and
                                (len(self.data) < 8 or num(self.data, 5, 2) >= 28)):
             return b""
@@ -152,14 +152,14 @@ class Capture:
         self.clc = []           # CLC messages, with conn=(client address, port), up (from the client)
         self.sends = []         # on links: LLC and CDC, with qpn (of the receiver), psn, src, dst
         self.writes = []        # RDMA WRITE: qpn, psn, va, rkey, length, src
-        self.naks = []          # syndromes of acknowledgments that are none
+        self.naks = []          # syndromes of negative acknowledgments
         self.unready = []       # of those "receiver not ready": (sender, receiver, queue pair), PSN
         self._acked = {}        # the same key: the last PSN that was acknowledged
         self.first_psn = {}     # (src, qpn of the receiver): PSN
-        self.tcp = {}           # conn: {"up": bytes, "down": bytes}, without CLC what is left
+        self.tcp = {}           # conn: {True (up)/False: bytes that are not CLC}
         self.ends = {}          # conn: {True/False: (relative sequence number of the FIN, at)}
         self.silent = {}        # conn: segments without payload
-        self.odd = []           # what should not be there at all
+        self.odd = []           # what should not occur at all
         self.at = 0
         self._seen, self._open, self._streams = set(), {}, {}
         with open(path, "rb") as f:
@@ -230,8 +230,8 @@ class Capture:
 
     def not_ready(self):
         """
-        How often a receiver was not ready. DELETE LINK and its reply, which are
-        a link's last messages, may find one that has gone for good.
+        How often a receiver was not ready. The queue pair to which DELETE LINK or its
+        reply, a link's last messages, are sent may not exist any more.
         """
         last = {(m.dst, m.src, m.psn) for m in self.sends if m.type == DELETE_LINK}
         return sum((src, dst, psn) not in last or self._took((src, dst, qpn), psn) for (src, dst, qpn), psn in self.unready)
@@ -276,7 +276,7 @@ class Capture:
         self.tcp[conn][up] = s.data
 
     def conns(self):
-        """[{proposal, accept, confirm, decline}] in the order of their SYNs; None: was not said."""
+        """[{proposal, accept, confirm, decline}] in the order of their SYNs; None: was not sent."""
         found = []
         for conn in sorted(self._open, key=self._open.get):
             said = [m for m in self.clc if m.conn == conn]
@@ -288,7 +288,7 @@ class Capture:
 
 
 class Checks:
-    """Prints them and counts the bad ones."""
+    """Prints checks and counts those that failed."""
     bad = 0
 
     def eq(self, text, got, want):
@@ -306,7 +306,7 @@ class Checks:
 
 
 class Report(Checks):
-    """The checks, and what the hosts say."""
+    """The checks, the capture, and the facts that the hosts report."""
 
     def __init__(self, folder):
         self.cap = Capture(f"{folder}/wire.pcap")
@@ -335,7 +335,7 @@ def frames_ok(r):
     cap = r.cap
     r.eq("nothing that does not belong here", cap.odd, [])
     r.eq("no request was refused", [n for n in cap.naks if n >> 5 != 1], [])
-    # It is repeated and harmless; but a receiver has to be ready nearly always (LG-51).
+    # The packet is repeated, without harm; but a receiver has to be ready nearly always (LG-51).
     r.true("hardly a receiver that was not ready", cap.not_ready() <= 2, (cap.not_ready(), cap.naks))
     r.eq("no immediate data", [w.opcode for w in cap.writes if w.opcode in IMMEDIATE], [])
     r.true("CLC: eye catchers at both ends", cap.clc and all(m.framed for m in cap.clc))
@@ -348,7 +348,7 @@ def frames_ok(r):
 
 
 def clc_common(r, conns):
-    """Who says what, and that it is the same in all messages."""
+    """Which side sends which CLC message, and that messages agree about the client."""
     for c in conns:
         r.eq("the client speaks first, then the server, then the client",
              [(m.type, m.up) for m in c.said], [(1, True), (2, False), (3, True)])
@@ -483,7 +483,7 @@ def data_path(r, c, base):
 
 
 def links_of(r, conns):
-    """What holds for many connections and groups: F, what Confirm may name, elements and tokens."""
+    """What holds for many connections and groups: F, what Confirm may name, tokens."""
     known = {}              # (server's GID, QPN): connection of the first contact
     for c in conns:
         a, f = c.accept, c.confirm
@@ -504,7 +504,7 @@ def links_of(r, conns):
 
 
 def groups(r):
-    """Many connections; what their number means is written down in the case."""
+    """Many connections; the case writes their names, in order, to the file steps."""
     cap = r.cap
     frames_ok(r)
     with open(sys.argv[2] + "/steps", encoding="utf-8") as f:
@@ -583,7 +583,7 @@ def faults(r):
            f"{len(probes)} in {life:.1f} s")
     for p, after in zip(probes, [*(n.at for n in probes[1:]), min(e.at for e in cap.ends[kept.conn].values())]):
         r.true("a probe is answered", any(not m.up and p.at < m.at < after for m in silent))
-    # after the last CLC message and its acknowledgment nothing is left to say before the end
+    # after the last CLC message and its acknowledgment nothing is left to send before the end
     end = min(e.at for e in cap.ends[quiet.conn].values())
     settled = [m for m in cap.silent[quiet.conn] if quiet.confirm.at < m.at < end]
     r.true("without: at most the acknowledgment of Confirm", len(settled) <= 1, len(settled))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What connections say when one of the two links of their group is lost, read from a
-capture by lib/wire.py.
+"""Checks of what connections send when one of the two links of their group is lost, in a
+capture that lib/wire.py reads.
 
     wire_failover.py FO FOLDER
 """
@@ -18,7 +18,7 @@ LOST_PATH = 0x00010000
 
 
 class Link:
-    """One link: where each side sends from, and to which queue pair."""
+    """One link: for each direction the address of the sender and the queue pair of the receiver."""
 
     def __init__(self, server, client):
         self.to = {True: (ip_of(client.gid), server.qpn), False: (ip_of(server.gid), client.qpn)}
@@ -38,7 +38,7 @@ def pairs_of(m):
 
 
 class Group:
-    """Two links, and what the RMBs are called on them."""
+    """Two links, and the RTokens of the RMBs on them."""
 
     def __init__(self, r, cap, conns):
         a, f = conns[0].accept, conns[0].confirm
@@ -46,7 +46,7 @@ class Group:
                          for reply in (False, True)]
         r.true("the second link is accepted", not answer.rejected)
         self.links = [Link(a, f), Link(offer, answer)]
-        self.names = {True: [], False: []}      # who writes there: [(key, address) on link 1, on link 2]
+        self.names = {True: [], False: []}      # up (the client writes there) or not: [(key, address) on link 1, on link 2]
         for c in conns[:1]:
             for up, m in ((True, c.accept), (False, c.confirm)):
                 for later in cap.sends:
@@ -59,7 +59,7 @@ class Group:
                 self.names[up].append((here, there) if self.links[0].carries(m, not up) else (there, here))
 
     def on_both(self, up, link, m):
-        """What CLC names on one link, on both: [(key, address), (key, address)], or None."""
+        """The RToken that CLC names on one link, on both links: [(key, address), (key, address)], or None."""
         i = self.links.index(link)
         for pair in self.names[up]:
             if pair[i][0] == m.rkey and pair[i][1] in (None, m.va):
@@ -120,13 +120,13 @@ class Move:
             grown = [m for m in after if (m.prod_wrap, m.prod) != (before[-1].prod_wrap, before[-1].prod)]
             if grown:
                 r.true(f"{name}: data on the new link, by its key", on_new)
-            # what is written before anything new is announced was written before
+            # what is written before anything new is announced was written over the old link before
             again = bool(after) and f.seq < last and any(w.at < after[0].at for w in on_new)
         return bool(ss), again
 
 
 def failover(r):
-    """The whole capture."""
+    """Check the whole capture."""
     cap = r.cap
     r.eq("nothing that does not belong here", cap.odd, [])
     conns = cap.conns()
