@@ -183,10 +183,10 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.found(attic__a_c="+int smcr_x;\n"), ["net/attic/a.c:1: is on no floor"])
         self.assertEqual(self.found(new_c="+int smcr_x;\n"), ["net/new.c:1: is on no floor"])
         self.assertEqual(self.found(lgr__lgr_c="+static void f(void)\n{\n\tsmcr_link_owner_ops = 0;\n}\n"),
-                         ["net/lgr/lgr.c:20: only net/wire.c fills in what goes up"])
+                         ["net/lgr/lgr.c:20: only net/wire.c fills in the tables for calls to floors above"])
         self.assertEqual(self.found(lgr__a_c="+" + "\n" * 700), ["net/lgr/a.c:701: has 701 lines, 700 at most"])
         self.assertEqual(self.found(lgr__a_c="+" + "\n" * 699), [])
-        self.assertEqual(self.found(lgr__a_c="int smcr_x;\n"), ["net/lgr/a.c:1: its first comment does not say what it is about"])
+        self.assertEqual(self.found(lgr__a_c="int smcr_x;\n"), ["net/lgr/a.c:1: its first comment has no first sentence"])
 
     def test_writes_the_table(self):
         """Between the markers, from the first comments; --check notices a table that is out of date."""
