@@ -335,7 +335,7 @@ def worlds__results():
         assert res[1].why == "cannot build: knob mtu=9: EINVAL" and res[1].kind == "cannot build: knob mtu=N: EINVAL"
         text = "\n".join(worlds.tally(res))
         assert "peer-abort 3" in text and "tx_write/mute 3" in text and "timer-close 1" in text and "bytes" not in text, text
-        assert "befell cards without: none" in text
+        assert "disturbances of cards without connections: none" in text
         put("results", RESULTS + "run 7\n")
         assert [(r.seed, r.why) for r in worlds.outcome(pair, None)][2:] == [(7, "the guest died")]
         assert worlds.outcome(pair, "it spins")[2].why == "it spins"
