@@ -235,7 +235,7 @@ void help_run(void)
 	     "Usage: smcctl [-n NETNS] run [-qv] [--library FILE] [--] PROGRAM [ARGUMENT]...\n"
 	     "\n"
 	     "  -q, --quiet         no warning when SMC-R is not available, or not to PROGRAM\n"
-	     "  -v, --verbose       the program says on stderr when SMC-R is not available\n"
+	     "  -v, --verbose       print a message on stderr when SMC-R is not available\n"
 	     "      --library FILE  another " LIBRARY "\n"
 	     "\n"
 	     "The exit status is the program's; 127 when it does not exist, 126 when it\n"

@@ -116,7 +116,7 @@ static void print_usage(void)
 	     "  -n, --netns NETNS    in this network namespace (name, PID or path)\n"
 	     "  -w, --watch SECONDS  again and again\n"
 	     "      --reasons        stats: only the reasons\n"
-	     "      --diff SECONDS   stats: what happens in that time\n"
+	     "      --diff SECONDS   stats: what is counted in that time\n"
 	     "      --timeout SECS   monitor: end after that time\n"
 	     "      --rcvbuf BYTES   monitor: room for events that wait to be read\n"
 	     "  -h, --help           this text; smcctl help OBJECT for one object\n"
@@ -147,9 +147,9 @@ static void help_object(const struct object *o)
 		     "Both need CAP_NET_ADMIN, and -n is the only option for them.");
 	if (o->run == cmd_monitor)
 		puts("\n"
-		     "First what there is now, then a line for each event; -j: a JSON object for\n"
-		     "each. When events were lost it says so, and what there is then. SIGINT and\n"
-		     "SIGTERM end it.\n"
+		     "Shows the present groups and links, then a line for each event; -j: a JSON\n"
+		     "object for each. When events were lost it prints that, and the groups and\n"
+		     "links that exist then. SIGINT and SIGTERM end it.\n"
 		     "\n"
 		     "      --timeout SECONDS  end after that time\n"
 		     "      --rcvbuf BYTES     room for events that wait to be read (1 MiB)");

@@ -371,7 +371,7 @@ static int nl_find_group(uint32_t *group)
 	if (rc == EXIT_OK)
 		rc = nl_verdict(&call);
 	if (rc == EXIT_OK && !*group)
-		return fail(EXIT_NOTFOUND, "this kernel module tells no events");
+		return fail(EXIT_NOTFOUND, "this kernel module reports no events");
 	return rc;
 }
 

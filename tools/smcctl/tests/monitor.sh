@@ -41,7 +41,7 @@ ok "the module goes" both status 3 err_has 'was unloaded'
 FAKE=absent ctl monitor
 ok "there is no module" both status 3 err_has 'not loaded'
 FAKE=old ctl monitor
-ok "the module has no events" both status 3 err_has 'tells no events'
+ok "the module has no events" both status 3 err_has 'reports no events'
 FAKE=denied ctl monitor
 ok "the state cannot be had" status 2
 FAKE=garbage ctl monitor --timeout 0.1
