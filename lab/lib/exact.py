@@ -493,8 +493,8 @@ def arguments():
                    "that can be compared")
     p.add_argument("--seconds", type=float, default=.2, help="of the guest's time, three times per point (default: 0.2)")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
-    p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: what their own "
-                   "work took is told apart; no raw verbs, no --gate, no --compare")
+    p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
+                   "work are listed apart; no raw verbs, no --gate, no --compare")
     p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
     p.add_argument("--only", default="", help="of bulk,poll,rtt,conn (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in the same guest, and the ratios")

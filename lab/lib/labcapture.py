@@ -114,7 +114,7 @@ def main():
     """The command line."""
     p = argparse.ArgumentParser(prog="lab-capture", description=(
         "Two QEMU guests with a stock kernel, soft RoCE and smcr; a short session over SMC-R and one over rdma_cm, captured on "
-        "the host; what lab/lab-explain says about it"), epilog="Exit status: 0 all checks of lab-explain hold; 1 one does not, or the guests or the session failed; 2 wrong arguments. "
+        "the host; the output of lab/lab-explain for it"), epilog="Exit status: 0 all checks of lab-explain hold; 1 one does not, or the guests or the session failed; 2 wrong arguments. "
         "Results: build/lab/")
     p.add_argument("--kernel", default=os.environ.get("KERNEL") or KERNELS[0], help=f"{' or '.join(KERNELS)} (default 6.1; KERNEL=)")
     p.add_argument("--sizes", type=numbers, default=SIZES, metavar="N,N...", help=f"bytes per connection (default {SIZES})")

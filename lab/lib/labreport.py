@@ -492,7 +492,7 @@ def arguments():
     env = os.environ
     p = argparse.ArgumentParser(
         prog="lab/lab-report", description="RDMA WRITE, AF_SMC and TCP compared, as a report. It takes about 40 minutes on two "
-        "idle CPUs, with --quick some minutes.", epilog="Exit status: 0 the numbers are valid; 1 they are void (the report says why), "
+        "idle CPUs, with --quick some minutes.", epilog="Exit status: 0 the numbers are valid; 1 they are void (the report has the reason), "
         "or there are none; 2 wrong arguments; 3 valid, but a target is missed (only with --require).")
     p.add_argument("--size", type=parse_size, default=env.get("SIZE") or None, help="bytes to move (default 1G, quick: 32M)")
     p.add_argument("--runs", type=int, metavar="N", help="default: 5, quick: 1")

@@ -77,7 +77,7 @@ class Verdicts(Model):
             check.note("WRITEs of connections that are older than the capture were not judged")
             return e
         off, base = (va - shift - e.start, e.link.base if e.link else None) if e else (0, None)
-        why = ("within no element of this RKey" if known else "nobody has announced this RKey") if not e else \
+        why = ("within no element of this RKey" if known else "this RKey was not announced") if not e else \
             f"beyond the element at {e.start:#x}, {e.size} bytes" if off + length > e.size else \
             f"into the eye catcher at {e.start:#x}" if off < (base or 0) else \
             f"the element's connection has ended in frame {e.over}" if e.over and e.over < at else ""
@@ -297,4 +297,4 @@ class Verdicts(Model):
             if due is None or not before <= due <= t.top:
                 check.judge(False, at, f"{who} " + (
                     "a consumer cursor outside of the element" if due is None else
-                    f"says that {due} bytes were read, {t.top} have been written, {before} were said to be read before"))
+                    f"announces {due} bytes as read; {t.top} have been written, {before} were announced as read before"))

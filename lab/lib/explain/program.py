@@ -157,7 +157,7 @@ def marker(text):
 def main(argv=None):
     """The command line. Returns the exit status."""
     p = argparse.ArgumentParser(prog="lab-explain", description=(
-        "Tells what is in a capture of SMC-R or of plain RDMA on Ethernet (RoCEv2), and checks it. "
+        "Explains a capture of SMC-R or of plain RDMA on Ethernet (RoCEv2), and checks it. "
         "All parts are shown unless some are chosen."), epilog=(
         "Exit status: 0 all checks hold that are applicable, 1 a check failed, 2 wrong usage, or a file that cannot be read "
         "or has nothing of RDMA in it, or output that cannot be written. Documentation/rdma-lab/captures.rst explains the output."))

@@ -67,7 +67,7 @@ class Packets(Verdicts):
             self._unannounced(f, src, dst, payload)
         smc = kind in ("smc", "smc?")
         if kind is None and (dst, qpn) not in self.old:
-            self.checks["dest-qp"].judge(False, f.at, f"queue pair {qpn:#x} of {dst} was not named by anybody")
+            self.checks["dest-qp"].judge(False, f.at, f"queue pair {qpn:#x} of {dst} was not named by any message")
             smc = True
         elif kind == "smc":
             self.checks["dest-qp"].judge(True)
@@ -78,7 +78,7 @@ class Packets(Verdicts):
         if smc:
             self.smc += 1
             self.checks["opcodes"].judge(op in SMC_OPCODES, f.at, f"{op:#04x} {OPCODES.get(op, ('unknown',))[0]}" + (
-                ", which nobody has negotiated" if op in IMMEDIATE else ""))
+                ", which was not negotiated" if op in IMMEDIATE else ""))
         if ACK <= op <= 0x12 or 0x0d <= op <= 0x10:
             return self._response(f, src, dst, op, qpn, psn, size, synd, payload)
         if op not in OPCODES:
@@ -105,7 +105,7 @@ class Packets(Verdicts):
         conns = [c for c in self.conns.values() if {c.client, c.server} == {p.src, p.dst}]
         for c in conns if all(c.whole for c in conns) else ():
             if c.stage == "C" and c.said[CONFIRM].get("qpn") == p.qpn:
-                self.checks["clc-order"].judge(False, f.at, f"{c.name()}: CONFIRM LINK, but Accept says nothing of a first contact")
+                self.checks["clc-order"].judge(False, f.at, f"{c.name()}: CONFIRM LINK, but Accept is not for a first contact")
 
     def _ours(self, dst, op, payload, reth, named):
         """Is this a message of SMC-R, or a WRITE into memory that was announced for SMC-R?"""
