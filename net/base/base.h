@@ -2,6 +2,9 @@
 /*
  * Common declarations of the kernel shell: structures of all floors,
  * workqueues. Included first by every shell header.
+ *
+ * The kernel shell is all of net/ but net/core/. The floors are the folders of
+ * net/; a floor calls a higher one only through tables (wire.c).
  */
 #ifndef _SMCR_BASE_H
 #define _SMCR_BASE_H
@@ -36,7 +39,7 @@ struct smcr_sock;
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
-/* RMBs: waits for the peer's answers; at most one work for each group */
+/* RMBs: its works wait for the peer's answers; at most one for each group */
 extern struct workqueue_struct *smcr_rmb_wq;
 /*
  * Work that takes the lock of an application's socket, or of its inner socket:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Index of objects of one kind by a number that only grows, for netlink dumps.
- * A dump continues behind the last number that it has had, whatever was added
- * or removed meanwhile, in O(log n). The owner's lock guards an index.
+ * A dump continues behind the last number that it has reported, in O(log n),
+ * whatever was added or removed meanwhile. The owner's lock guards an index.
  */
 #ifndef _SMCR_IDS_H
 #define _SMCR_IDS_H
@@ -33,7 +33,7 @@ static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 
 	node->id = ++ids->last;
 	WRITE_ONCE(ids->gen, ids->gen + 1);
-	while (*link) {		/* its number is the highest */
+	while (*link) {		/* the new number is the highest */
 		parent = *link;
 		link = &parent->rb_right;
 	}
@@ -41,7 +41,7 @@ static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 	rb_insert_color(&node->rb, &ids->root);
 }
 
-/* Idempotent; also for an object never added, after RB_CLEAR_NODE() of it */
+/* No effect if not in the index; an object never added needs RB_CLEAR_NODE() */
 static inline void smcr_ids_del(struct smcr_ids *ids, struct smcr_id *node)
 {
 	if (RB_EMPTY_NODE(&node->rb))

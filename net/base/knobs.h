@@ -10,10 +10,10 @@
  * Adding one: a row here, its attribute in Documentation/netlink/specs/smcr.yaml
  * (scripts/ynl-gen makes the rest), a row of sysctl.rst, a test of both ends of its range.
  *
- * Other namespaces are all but the initial one; 0: the same maximum. Limits of
- * what all namespaces share (the time of workers, queue pairs, unsettled
- * handshakes) can only be lowered there, because root there is not root of the
- * host.
+ * The last value is the maximum in namespaces other than the initial one; 0:
+ * the same maximum. In these, limits of what all namespaces share (time of
+ * workers, queue pairs, handshakes under way) can only be lowered, because root
+ * of a namespace is not root of the host.
  */
 #ifndef _SMCR_KNOBS_H
 #define _SMCR_KNOBS_H
@@ -31,20 +31,21 @@
 	X(eye_catcher, EYE_CATCHER, 0, 0, 1, 0) \
 	/* link groups (SEC-13) */ \
 	X(max_lgrs, MAX_LGRS, 1024, 1, 65535, 1024) \
-	/* beyond it a parallel group is formed (CLC-66); 0 = no limit */ \
+	/* of a group; if full, a parallel one is formed (CLC-66); 0 = no limit */ \
 	X(max_conns_per_lgr, MAX_CONNS_PER_LGR, 0, 0, 65535, 0) \
 	/* CLC-68 */ \
 	X(max_rmbs_per_lgr, MAX_RMBS_PER_LGR, 255, 1, 255, 0) \
 	/* symmetric links of a group; 1: no second link is made */ \
 	X(max_links, MAX_LINKS, 8, 1, 8, 0) \
-	/* unsettled handshakes (SEC-13); a server's that may form a group */ \
+	/* handshakes under way (SEC-13) */ \
 	X(max_handshakes, MAX_HANDSHAKES, 4096, 1, 1048576, 4096) \
+	/* of these, those of servers that may form a group */ \
 	X(max_first_contacts, MAX_FIRST_CONTACTS, 256, 1, 65535, 256) \
 	/* timers of the conformance catalogue, B.5 */ \
 	X(t_clc, T_CLC, 10000, 100, 3600000, 60000) \
 	X(t_llc_first, T_LLC_FIRST, 10000, 100, 3600000, 60000) \
 	X(t_llc, T_LLC, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
-	/* until the next attempt at a redundant link; doubled four times */ \
+	/* until the next attempt at a redundant link; doubled up to four times */ \
 	X(t_link_retry, T_LINK_RETRY, 60000, 1000, SMCR_MS_DAY, 0) \
 	X(t_lgr_idle, T_LGR_IDLE, 600000, 100, SMCR_MS_DAY, 0) \
 	X(t_close, T_CLOSE, 60000, 100, 3600000, 0) \
@@ -54,14 +55,14 @@
 	X(t_rmb_free, T_RMB_FREE, 60000, 100, SMCR_MS_DAY, 0) \
 	/* verbs encoding, 4.096 us << n (15: 134 ms); 0 would be for ever */ \
 	X(qp_timeout, QP_TIMEOUT, 15, 8, 22, 0) \
-	/* of the inner socket, 0 = none; TCP_KEEPIDLE is 32767 s at most */ \
+	/* least TCP_KEEPIDLE of inner sockets, 32767 s at most; 0 = none */ \
 	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
 	/* 1: connections move to a new link of their group (LG-47) */ \
 	X(balance, BALANCE, 0, 0, 1, 0) \
-	/* connections that go on after close(); beyond it the oldest is aborted */ \
+	/* connections after close(); of more, the oldest is aborted */ \
 	X(max_orphans, MAX_ORPHANS, 16384, 0, 1048576, 16384)
 
-/* READ_ONCE; changes act on what starts later */
+/* Read with READ_ONCE; a change affects what starts later */
 struct smcr_knobs {
 #define X(member, attr, def, lo, hi, hi_ns) int member;
 	SMCR_KNOBS(X)

@@ -12,7 +12,7 @@
 #include <linux/sched/mm.h>
 #include <net/sock.h>
 
-/* Valid as long as the socket is; released with it */
+/* Memory cgroup of a socket; the socket's own reference keeps it valid */
 static inline struct mem_cgroup *smcr_sk_memcg(const struct sock *sk)
 {
 #ifdef CONFIG_MEMCG
@@ -22,7 +22,7 @@ static inline struct mem_cgroup *smcr_sk_memcg(const struct sock *sk)
 #endif
 }
 
-/* The caller has a reference already; mem_cgroup_put() gives the new one back */
+/* The caller has a reference already; mem_cgroup_put() puts the new one */
 static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 {
 #ifdef CONFIG_MEMCG
@@ -33,9 +33,10 @@ static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 }
 
 /*
- * Replaces the cgroup that sk_alloc() has taken, in a worker the root cgroup:
- * it decides which BPF programs run for setsockopt() and getsockopt(). Does
- * what cgroup_sk_clone() does, which is not exported.
+ * Replace the cgroup that sk_alloc() has taken for @child (in a worker: the
+ * root cgroup) by that of @lsk. The cgroup decides which BPF programs run for
+ * setsockopt() and getsockopt(). Does what cgroup_sk_clone() does, which is not
+ * exported.
  */
 static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *lsk)
 {
@@ -51,7 +52,7 @@ static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *ls
 #endif
 }
 
-/* For a @child that a worker made: it gets the cgroups of its listener @lsk */
+/* Give @child, which a worker has made, the cgroups of its listener @lsk */
 static inline void smcr_sk_cgroup_inherit(struct sock *child, struct sock *lsk)
 {
 	smcr_sk_cgrp_data_inherit(child, lsk);

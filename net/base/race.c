@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Latches and random delays for tests, by the module parameters "race" and
- * "race_seed". Writing NAME to "race" closes a latch for the threads that work
- * for the writer's network namespace, -NAME opens it. Reading lists the latches
- * of the reader's namespace, each with the number of threads that wait there.
+ * "race_seed". A latch is a named place in the code where threads wait as long
+ * as the latch is closed. Writing NAME to "race" closes a latch for the threads
+ * that work for the writer's network namespace, -NAME opens it. Reading lists
+ * the latches of the reader's namespace, each with the number of threads that
+ * wait there.
  *
  * "race_seed" other than 0 delays one pass in eight at the same places. Seed,
- * place and the number of the pass decide which and for how long, so that a
- * simulation in virtual time repeats with the same seed.
+ * place and the number of the pass decide which passes are delayed, and for how
+ * long, so that a simulation in virtual time repeats with the same seed.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -38,7 +40,7 @@
  * @net: namespace of the writer, compared only; latch_lock
  * @name: name of the place; latch_lock
  * @closed: threads wait; latch_lock, READ_ONCE() by those that wait
- * @held: number of threads that wait, for as long as which the entry is in use;
+ * @held: number of threads that wait; the entry is in use until it is 0;
  *	latch_lock
  */
 struct latch {
@@ -67,7 +69,7 @@ static struct latch *latch_find(const struct net *net, const char *name)
 	return NULL;
 }
 
-/* The latch to wait at, or NULL; @alone: none where another thread waits */
+/* The latch to wait at, or NULL; @alone: NULL also if another thread waits */
 static struct latch *latch_enter(const struct net *net, const char *name,
 				 bool alone)
 {
@@ -140,9 +142,9 @@ void smcr_race(const struct net *net, const char *name)
  * @net: namespace that the thread works for, or NULL
  * @name: name of the latch
  *
- * Like smcr_race() where the thread can sleep. Elsewhere it spins for 5 s at
- * most, with one thread for each latch, and another processor has to open the
- * latch.
+ * Like smcr_race() where the thread can sleep. Elsewhere the thread spins for 5
+ * s at most, only one thread spins at each latch, and another processor has to
+ * open the latch.
  *
  * Context: any; a caller with locks has bottom halves off.
  */
@@ -199,7 +201,7 @@ static int race_set(const char *val, const struct kernel_param *kp)
 	spin_lock_irq(&latch_lock);
 	latch = latch_find(net, name);
 	if (open == !(latch && latch->closed))
-		rc = -EINVAL;	/* it is already */
+		rc = -EINVAL;	/* it is open or closed already */
 	else if (latch)
 		WRITE_ONCE(latch->closed, !open);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Delay points: latches in the narrow windows of the module, so that a test decides
- * what comes first there. Without SMCR_RACE they are compiled to nothing.
+ * Delay points: latches (race.c) where threads may race, by which a test
+ * decides which thread goes first. Without SMCR_RACE they are compiled to
+ * nothing.
  */
 #ifndef _SMCR_RACE_H
 #define _SMCR_RACE_H
@@ -12,7 +13,7 @@
 struct net;
 
 #ifdef SMCR_RACE
-/* Warns if more than one thread at a time is between these two */
+/* Warns if two threads are between smcr_race_begin() and smcr_race_end() */
 static inline void smcr_race_begin(unsigned int bit, unsigned long *word)
 {
 	WARN_ON_ONCE(test_and_set_bit(bit, word));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * States of sockets, link groups and links: one list each of their numbers and
- * of their names in netlink and traces.
+ * States of sockets, link groups and links: for each a list of the numbers and
+ * of the names in netlink and traces.
  */
 #ifndef _SMCR_STATES_H
 #define _SMCR_STATES_H
@@ -30,10 +30,10 @@ enum smcr_mode {
 
 /* Link group: X(NAME, "name in traces"); netlink has the same names */
 #define SMCR_LGR_STATES(X) \
-	/* first contact under way: not for reuse */ \
+	/* first contact is under way: the group is not for reuse */ \
 	X(FORMING,	"FORMING") \
 	X(ACTIVE,	"ACTIVE") \
-	/* ended: not for reuse, connections lost; listed until released */ \
+	/* ended: not for reuse, connections are lost; listed until released */ \
 	X(DEAD,		"DEAD")
 
 enum smcr_lgr_st {

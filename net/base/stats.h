@@ -74,7 +74,7 @@
 	X(LISTEN_HALF,		"listen-half-full") \
 	X(MEM_REFUSED,		"memory-refused") \
 	X(T_LINK_RETRY,		"timer-link-retry") \
-	/* moves, by the time since the link failed or began to drain */ \
+	/* moved connections, by the time since the link failed or began to drain */ \
 	X(MOVED_10MS,		"conn-moved-10ms") \
 	X(MOVED_100MS,		"conn-moved-100ms") \
 	X(MOVED_1S,		"conn-moved-1s") \

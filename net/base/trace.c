@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Definition of the tracepoints. The includes declare what their assignments
- * read.
+ * Definition of the tracepoints. The includes declare what the assignments of
+ * the tracepoints read.
  */
 #include <linux/sock_diag.h>
 #include "base/base.h"
 
-/* The number that netlink and SO_COOKIE give, too; made at the first use */
+/* The number that netlink and SO_COOKIE report, too; made at the first use */
 static u64 smcr_sock_cookie(const struct sock *sk)
 {
 	u32 cookie[2];

@@ -21,10 +21,10 @@
 #include "core/llc.h"
 
 /*
- * Numbers to words, by the lists beside the enums. SMCR_TR() is used twice: for
- * TRACE_DEFINE_ENUM, which exports the values of the enumerators to readers in
- * user space, then for the tables of __print_symbolic(). Each table ends with
- * an entry without a comma, for a value that does not occur.
+ * Words for numbers, by the lists beside the enums. SMCR_TR() is used twice:
+ * for TRACE_DEFINE_ENUM, which exports the values of the enumerators to readers
+ * in user space, then for the tables of __print_symbolic(). Each table ends
+ * with an entry without a comma, for a value that does not occur.
  */
 #define SMCR_TR_CONN_ST(name, word)	SMCR_TR(SMCR_CONN_ST_##name, word)
 #define SMCR_TR_CONN_EV(name, word)	SMCR_TR(SMCR_CONN_EV_##name, word)
@@ -79,7 +79,7 @@ SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 /* Bytes for the longest reason, and some more; a longer word is cut */
 #define SMCR_TR_WORD	24
 
-/* A reason was counted, see smcr_report_reason(); 0 = no link group, no connection */
+/* A reason was counted: smcr_report_reason(). 0: no group, no connection */
 TRACE_EVENT(smcr_reason,
 	    TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
 	    TP_ARGS(why, lgr_id, token),
@@ -96,7 +96,7 @@ TRACE_EVENT(smcr_reason,
 		      __entry->token)
 );
 
-/* Step of the close machine */
+/* Step of the close machine (core/close.h) of a connection */
 TRACE_EVENT(smcr_conn_state,
 	    TP_PROTO(u32 token, u8 old, u8 ev, u8 new, u32 actions),
 	    TP_ARGS(token, old, ev, new, actions),
@@ -134,7 +134,7 @@ TRACE_EVENT(smcr_mode,
 		      smcr_tr_mode(__entry->new))
 );
 
-/* CLC message; flag is F of an Accept, S of a Decline */
+/* CLC message; flag: first contact in an Accept, out of sync in a Decline */
 TRACE_EVENT(smcr_clc,
 	    TP_PROTO(bool tx, u8 type, u16 len, bool flag),
 	    TP_ARGS(tx, type, len, flag),
@@ -264,7 +264,7 @@ TRACE_EVENT(smcr_link,
 		      __entry->why)
 );
 
-/* The socket goes on as TCP; peer_diag is that of a received Decline */
+/* The socket falls back to TCP; peer_diag: diagnosis of a received Decline */
 TRACE_EVENT(smcr_fallback,
 	    TP_PROTO(const struct sock *sk, bool client, enum smcr_reason why,
 		     u32 peer_diag),
@@ -285,7 +285,7 @@ TRACE_EVENT(smcr_fallback,
 		      __entry->peer_diag)
 );
 
-/* Life of an RMB; what is a short word: create, register, free */
+/* An RMB; what: "create", "register", "confirm", "withdraw" or "free" */
 TRACE_EVENT(smcr_rmb,
 	    TP_PROTO(u32 lgr_id, u32 rmb_id, const char *what, u8 bsize),
 	    TP_ARGS(lgr_id, rmb_id, what, bsize),
@@ -305,7 +305,7 @@ TRACE_EVENT(smcr_rmb,
 		      __entry->bsize)
 );
 
-/* A connection moves to another link; again: bytes that are written again */
+/* A connection moves to another link; again: number of bytes to write again */
 TRACE_EVENT(smcr_move,
 	    TP_PROTO(u32 token, u8 link, u16 seq, u64 again),
 	    TP_ARGS(token, link, seq, again),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creation and end of the workqueues. What may wait on each is in base.h.
+ * Creation and end of the workqueues. What works may wait for is in base.h.
  */
 #include <linux/workqueue.h>
 #include "base/base.h"
 
 /*
- * max_active of the queues whose works may sleep long. What they can wait for,
- * and how long, is listed in Documentation/architecture.rst.
+ * max_active of the queues whose works may sleep long. What these works can
+ * wait for, and how long, is listed in Documentation/architecture.rst.
  */
 #define SMCR_ACTIVE	512
 
@@ -34,7 +34,10 @@ static void smcr_wq_destroy(struct workqueue_struct **wq)
  */
 void smcr_wq_exit(void)
 {
-	/* handshakes, connections queue work on smcr_wq, all on smcr_end_wq */
+	/*
+	 * smcr_wq and smcr_end_wq come last: works of the other four queues may
+	 * still add works to them, and those of smcr_wq to smcr_end_wq.
+	 */
 	smcr_wq_destroy(&smcr_hs_wq);
 	smcr_wq_destroy(&smcr_srv_wq);
 	smcr_wq_destroy(&smcr_sock_wq);
@@ -45,13 +48,15 @@ void smcr_wq_exit(void)
 
 /**
  * smcr_work_end() - cancel a delayed work and wait for its end
- * @work: work that has a reference on its owner when it is queued: the caller of
- *	mod_delayed_work() takes one first, and puts it if that returns true
+ * @work: work that has a reference on its owner while it is queued: the caller
+ *	of mod_delayed_work() takes a reference first, and puts it if
+ *	mod_delayed_work() returns true
  *
- * cancel_delayed_work_sync() forbids queueing while it waits (since 6.10), and
- * mod_delayed_work() returns false then, too: a reference would be lost. So
- * this function allows that the work is queued meanwhile, for example by
- * itself, and cancels it again.
+ * cancel_delayed_work_sync() forbids queueing while it waits (since 6.10). In
+ * that time mod_delayed_work() returns false although it has not queued the
+ * work, and the reference of its caller would be lost. So this function allows
+ * that the work is queued meanwhile, for example by itself, and cancels it
+ * again.
  *
  * Context: process, sleeps.
  * Return: number of references that the caller has to put.
@@ -74,8 +79,9 @@ unsigned int smcr_work_end(struct delayed_work *work)
  *
  * All are unbound: their works sleep in verbs, in TCP and in waits, and none
  * has data warm in the cache of the CPU that queued it. WQ_MEM_RECLAIM would
- * promise that the works need no memory to go on, but tearing down and setting
- * up QPs does, and it forbids to wait for works on queues without it.
+ * promise that the works need no memory to go on, but works that set up and
+ * tear down QPs do; and it forbids to wait for works on queues without the
+ * flag.
  *
  * Context: process, sleeps.
  * Return: 0 or -ENOMEM.
