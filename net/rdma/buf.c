@@ -11,10 +11,10 @@
 
 /*
  * Large chunks need few SGEs and few entries of an MR, but are not worth direct
- * reclaim: above memory.high a worker would be throttled there, for seconds,
- * and with it all that use the link group. Single pages are worth some reclaim,
- * but not the OOM killer: the caller can do with a smaller buffer (RMB-11) or
- * with TCP.
+ * reclaim: above memory.high it would throttle a worker for seconds, and all
+ * connections of the link group would wait for this worker. Single pages are
+ * worth some reclaim, but not the OOM killer: the caller can do with a smaller
+ * buffer (RMB-11) or with TCP.
  */
 #define SMCR_CHUNK_ORDER	3
 #define SMCR_GFP		(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
@@ -22,9 +22,10 @@
 #define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
 
 /*
- * Workers allocate all buffers but send buffers, and other connections wait for
- * them. A memory cgroup that is throttled or reclaims delays one allocation by
- * this at most; then the caller tries a smaller buffer.
+ * Time limit for the allocation of a buffer that is not a send buffer. A worker
+ * allocates it, and other connections wait for the worker. So if the memory
+ * cgroup is throttled or reclaims, the allocation fails after this time, and
+ * the caller tries a smaller buffer.
  */
 #define SMCR_RECLAIM_TIME	HZ
 
@@ -43,8 +44,9 @@ static void buf_uncharge(struct smcr_net *sn, long bytes)
 }
 
 /*
- * An amount that does not fit is never added, not even for a moment: else two
- * that race could both fail although one of them fits.
+ * Add @bytes to @sum unless the sum exceeds @max. An amount that does not fit
+ * is not added even for a moment: otherwise two amounts that are added
+ * concurrently could both be refused although one of them fits.
  */
 static bool buf_add(atomic_long_t *sum, long bytes, long max)
 {
@@ -57,7 +59,7 @@ static bool buf_add(atomic_long_t *sum, long bytes, long max)
 	return true;
 }
 
-/* False: beyond one of the limits, which do not apply if @must */
+/* False: a limit would be exceeded. With @must the limits do not apply */
 static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
 {
 	long max_host = (long)READ_ONCE(smcr_max_mem_host) << 10;
@@ -90,8 +92,8 @@ static u32 chunk_size(const struct smcr_buf *buf)
 }
 
 /*
- * -EDQUOT if a page can be had that is not charged to the memory cgroup, else
- * -ENOMEM.
+ * Error after a page could not be allocated: -EDQUOT (the memory cgroup is
+ * full) if a page that is not charged to it can be allocated; else -ENOMEM.
  */
 static int no_page_error(void)
 {
@@ -108,7 +110,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	/* compound: smcr_buf_pin() takes one reference for a whole chunk */
+	/* compound page: smcr_buf_pin() takes one reference for all of it */
 	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
 			   __GFP_ACCOUNT, order);
 	if (!page)
@@ -124,9 +126,10 @@ static struct smcr_buf_map *map_of(const struct smcr_buf *buf, u8 d)
 }
 
 /*
- * Unmap the first @n chunks of a mapping that is not in use, and free it.
- * Without a sync: what the device wrote was synced when it was announced, and
- * its bounce buffers must not overwrite what another device has written since.
+ * Unmap the first @n chunks of a mapping that is not in use, and free the
+ * mapping. The chunks are not synced: what the device wrote was synced when the
+ * peer announced it, and the device's bounce buffers must not overwrite what
+ * another device has written since.
  */
 static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n)
 {
@@ -201,9 +204,9 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
  * @buf: buffer, which is not mapped or unmapped concurrently for the same entry
  * @d: entry of the device, mapped or not; the device does not use the buffer
  *	any more
- * @list: the mapping is put on it, for smcr_buf_unmap_end()
+ * @list: list that the mapping is put on, for smcr_buf_unmap_end()
  *
- * Context: any. The buffer has to stay until smcr_buf_unmap_end().
+ * Context: any. The buffer must not be freed before smcr_buf_unmap_end().
  */
 void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
 			  struct smcr_buf_map **list)
@@ -221,7 +224,8 @@ void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
  * smcr_buf_unmap_end() - free the mappings that smcr_buf_unmap_begin() took off
  * @list: mappings, or NULL
  *
- * Context: process, sleeps for an RCU grace period: a sync may be using them.
+ * Context: process, sleeps for an RCU grace period, as smcr_buf_sync_cpu() or
+ * smcr_buf_sync_dev() may be using the mappings.
  */
 void smcr_buf_unmap_end(struct smcr_buf_map *list)
 {
@@ -286,7 +290,10 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_params *who,
 		return ERR_PTR(-ENOMEM);
 	if (!buf_charge(who->sn, (long)n << (PAGE_SHIFT + order), must))
 		return ERR_PTR(-ENOBUFS);
-	/* not charged, or a worker may have to wait: about 1 % of @size */
+	/*
+	 * The structure takes about 1 % of @size. It is not charged to a memory
+	 * cgroup: the charge might make a worker wait.
+	 */
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
 		goto err;
@@ -322,18 +329,19 @@ err:
  * @who: namespace and first device
  * @size: bytes, at most 65535 pages
  * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
- *	 DMA_BIDIRECTIONAL for RMBs (zeroed and given eye catchers by us)
+ *	 DMA_BIDIRECTIONAL for RMBs, where the CPU writes zeros, eye catchers
  *
- * Chunks are as large as can be had without reclaim (up to 32 KiB), else pages.
- * The memory is charged to the caller's memory cgroup, in a worker to its
- * active one (set_active_memcg()): Documentation/sockets.rst. It counts against
- * max_mem of the namespace and max_mem_host; a send buffer that a connection
- * cannot do without (SMCR_BUF_SMALL) is allocated even beyond them.
+ * Chunks are of 32 KiB, or less in a small buffer, if that can be had without
+ * reclaim, else they are single pages. The memory is charged to the caller's
+ * memory cgroup, in a worker to its active one (set_active_memcg()):
+ * Documentation/sockets.rst. It counts against max_mem of the namespace and
+ * max_mem_host; a send buffer that a connection cannot do without
+ * (SMCR_BUF_SMALL) is allocated even beyond them.
  *
  * Context: process, may sleep.
  * Return: buffer, which smcr_buf_free() frees, or ERR_PTR(): -ENOMEM, also if
- * @over returned true; -EDQUOT: the memory cgroup is full; -ENOBUFS: beyond a
- * limit of the namespace or of the host.
+ * @who->over() returned true; -EDQUOT: the memory cgroup is full; -ENOBUFS:
+ * beyond a limit of the namespace or of the host.
  */
 struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir)
@@ -368,11 +376,12 @@ void smcr_buf_free(struct smcr_buf *buf)
  * smcr_buf_pin() - keep a range of a buffer readable
  * @buf: buffer
  * @off: start
- * @len: bytes, not 0; what devices wrote there is complete and synced
+ * @len: bytes, not 0; no device writes there any more, and the range is synced
  *
  * The CPU can read the range until smcr_buf_unpin(), even after smcr_buf_free()
- * and the removal of the device; it must not be synced any more. Allocates
- * nothing, so it cannot fail. The caller keeps the namespace alive.
+ * and the removal of the device; the range must not be synced any more. The
+ * function allocates nothing, so it cannot fail. The caller keeps the namespace
+ * alive.
  *
  * Context: any.
  */
@@ -498,7 +507,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 	u32 at, run;
 	u8 d;
 
-	/* all of it is overwritten, so any device's copy may come last */
+	/* devices in any order: whatever is synced is overwritten below */
 	for (d = 0; d < READ_ONCE(buf->n_map); d++)
 		smcr_buf_sync_cpu(buf, d, off, len);
 	for (at = off; at < off + len; at += run) {
@@ -513,7 +522,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
  * smcr_buf_sges() - SGEs for [off, off+len)
  * @buf: buffer
  * @d: entry of the device that reads them; @buf is mapped for it
- * @lkey: local_dma_lkey of the protection domain there
+ * @lkey: local_dma_lkey of the protection domain on that device
  * @off: start
  * @len: bytes
  * @sge: filled
@@ -522,8 +531,8 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
  * The range is synced for that device. Adjacent DMA addresses are merged.
  *
  * Context: any.
- * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller: see
- * smcr_buf_max_span().
+ * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller:
+ * see smcr_buf_max_span().
  */
 int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 		  struct ib_sge *sge, int max)

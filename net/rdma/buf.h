@@ -4,6 +4,9 @@
  * DMA-mapped one by one through ib_dma_*, separately for each device of a link
  * group. Send buffers are used with the PD's local_dma_lkey, RMBs are
  * registered (rmb.h).
+ *
+ * The entry of a device (@d) is its index in the group's table of devices,
+ * smcr_lgr.rmbs.devs, and in smcr_buf.map.
  */
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
@@ -13,15 +16,15 @@
 #include <rdma/ib_verbs.h>
 #include "base/base.h"
 
-/* Devices that the links of a group can be on; entries of smcr_buf.map */
+/* Maximum number of devices that the links of a group are on at a time */
 #define SMCR_DEVS_MAX	8
 
 /**
  * struct smcr_buf_map - mapping for one device; immutable once published
  * @ibdev: device
  * @buf: buffer
- * @next: next in the list of mappings that are taken off; the caller of
- *	smcr_buf_unmap_begin()
+ * @next: next in the list of mappings that smcr_buf_unmap_begin() has taken off
+ *	their buffers; used by its caller only
  * @dma: DMA address of each chunk
  */
 struct smcr_buf_map {
@@ -32,9 +35,10 @@ struct smcr_buf_map {
 };
 
 /**
- * struct smcr_buf - a buffer of chunks; immutable after creation but for mappings
- * @map: mappings by entry of the group's devices; RCU for readers, the owner
- *	serializes mapping, and mapping and unmapping for the same entry
+ * struct smcr_buf - a buffer of chunks; all but its mappings is immutable
+ * @map: mapping for each device, by the device's entry. Readers use RCU. The
+ *	owner of the buffer serializes smcr_buf_map(), and for one entry also
+ *	mapping and unmapping
  * @n_map: one more than the highest entry that was ever in use; written by
  *	smcr_buf_map(), READ_ONCE()
  * @sync: the buffer was mapped for a device that uses DMA addresses, so it has
@@ -44,10 +48,11 @@ struct smcr_buf_map {
  * @size: bytes
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
- * @chunk: kernel address of each
- * @refs: one until smcr_buf_free(), and one for each smcr_buf_pin()
- * @reclaim_next: next in the list of buffers that a WRITE may still read; the
- *	owner
+ * @chunk: kernel address of each chunk
+ * @refs: references: the owner's until smcr_buf_free(), and one for each
+ *	smcr_buf_pin()
+ * @reclaim_next: next in smcr_link.reclaim, the list of buffers that an RDMA
+ *	WRITE may still read; smcr_link.lock
  */
 struct smcr_buf {
 	struct smcr_buf_map __rcu *map[SMCR_DEVS_MAX];
@@ -63,17 +68,17 @@ struct smcr_buf {
 	void *chunk[];
 };
 
-/* Send buffers of at most this many bytes are not refused for max_mem */
+/* Send buffers of up to this many bytes are allocated beyond max_mem, too */
 #define SMCR_BUF_SMALL	(16 * 1024)
 
 /**
  * struct smcr_buf_params - arguments of smcr_buf_alloc()
  * @sn: namespace that the memory counts against
- * @ibdev: device that the buffer is mapped for first, which outlives the
- *	mapping
+ * @ibdev: first device that the buffer is mapped for; it outlives the mapping
  * @d: entry of @ibdev
- * @over: returns true if the buffer is not needed any more; called between two
- *	pages, in the context of smcr_buf_alloc()
+ * @over: returns true if the buffer is not needed any more, so that its
+ *	allocation is given up; called before each single page, in the context
+ *	of smcr_buf_alloc(), but not for a send buffer
  * @arg: argument of @over
  */
 struct smcr_buf_params {
@@ -119,7 +124,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
 int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 		  struct ib_sge *sge, int max);
 
-/* Bytes that fit @max SGEs wherever they start */
+/* Length of a range that fits @max SGEs wherever it starts */
 static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
 {
 	return (u32)(max - 1) << buf->chunk_shift;

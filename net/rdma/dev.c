@@ -16,11 +16,11 @@
 
 const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 
-/* Limit of an RMB, even if the device can map more at once */
+/* Maximum size of an RMB, even if the device can register more at once */
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
 #define SMCR_INLINE_WANTED	64
 
-static DEFINE_MUTEX(smcr_dev_mutex);	/* writers of smcr_devs, dumps */
+static DEFINE_MUTEX(smcr_dev_mutex);	/* for writers of smcr_devs, dumps */
 LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
 static atomic_t dev_ids;
 
@@ -32,7 +32,7 @@ static struct ib_client smcr_ib_client;
 
 /* Local peer ID */
 
-/* The peer ID has the MAC of the first RNIC found, for good (CLC-06) */
+/* The MAC of the first RNIC becomes a part of the peer ID for good (CLC-06) */
 void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
 {
 	atomic64_cmpxchg(&smcr_rnic_mac, 0, ether_addr_to_u64(mac));
@@ -139,7 +139,7 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 	return name;
 }
 
-/* The RDMA core calls it with the device's client data locked, one at a time */
+/* The RDMA core keeps @client_data during the call; one call at a time */
 static void smcr_dev_rename(struct ib_device *ibdev, void *client_data)
 {
 	if (client_data)
@@ -262,10 +262,11 @@ int smcr_dev_for_each(struct net *net,
 
 /*
  * Find the end of the used part of a GID table. The table may have a thousand
- * entries, of which a few at the beginning are in use: the end keeps the search
- * short for routes without an RDMA device. Scans are serialized, so that the
- * result of the scan that began last, which has seen all changes, is written
- * last.
+ * entries, of which only a few at the beginning are in use. A search in
+ * dev_find.c stops at this end; otherwise a search for a route without an RDMA
+ * device, which finds nothing, would read whole tables. Scans are serialized:
+ * so the result of the scan that began last, which has seen all changes, is
+ * written last.
  */
 static void port_scan_gids(struct smcr_dev *dev, u32 port)
 {
@@ -413,7 +414,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 
-	/* first the handler, then the scan: no GID is overlooked in between */
+	/* registered before the scan: no GID that is added is overlooked */
 	INIT_IB_EVENT_HANDLER(&dev->event_handler, ibdev, dev_event);
 	ib_register_event_handler(&dev->event_handler);
 	rdma_for_each_port(ibdev, port)
@@ -429,9 +430,11 @@ static int smcr_dev_add(struct ib_device *ibdev)
 }
 
 /*
- * Every reference belongs to a link group, which removed() takes off the device
- * or ends, or to a handshake, which is bounded and finds the device removed. A
- * group that was being listed during one round is found in the next.
+ * Wait until the last reference is put. Link groups have references: each call
+ * of removed() makes the groups that it finds leave the device or end; a group
+ * that is listed during one call is found by the next. All other references are
+ * held for a limited time: by handshakes, by the choice of an RNIC for a link,
+ * and by dumps.
  */
 static void dev_wait_gone(struct smcr_dev *dev)
 {
@@ -458,7 +461,7 @@ static void smcr_dev_remove(struct ib_device *ibdev, void *client_data)
 
 	ib_unregister_event_handler(&dev->event_handler);
 	cancel_work_sync(&dev->event_work);
-	/* searches use the RDMA device without a reference inside RCU */
+	/* in RCU sections, searches use the RDMA device without a reference */
 	synchronize_rcu();
 
 	smcr_dev_put(dev);

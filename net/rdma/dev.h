@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA devices: arrival, removal, ports, and the search from a TCP route to the
- * device, port and GID that a connection uses.
+ * RDMA devices: arrival, removal, ports, and the search for the device, port
+ * and GID that a connection uses, by the route of its TCP connection.
  */
 #ifndef _SMCR_DEV_H
 #define _SMCR_DEV_H
@@ -40,16 +40,19 @@ struct smcr_dev_name {
  * @name_lock: guards @name; BH, innermost
  * @name: name in the RDMA core, see smcr_dev_name(); @name_lock
  * @node: member of the device list; RCU, changed under the list's mutex
- * @refs: list + link groups + port IDs; smcr_dev_put() of the last wakes @gone
+ * @refs: references of the list, links, link groups, struct smcr_port_id and
+ *	dumps; smcr_dev_put() of the last one completes @gone
  * @removed: set once when the device goes away; no new user afterwards
- * @failed: 1: fatal event seen and no port active since; READ_ONCE/WRITE_ONCE
- *	and xchg(), for which not every processor has an instruction on a byte
+ * @failed: 1: a fatal event has come, and no port has become active since;
+ *	READ_ONCE/WRITE_ONCE and xchg(); an int, as not every processor has an
+ *	instruction for xchg() of a byte
  * @recovered: 1: a failed device works again, and the call of @arrived of
  *	struct smcr_dev_ops is pending; xchg()
- * @gone: remove() waits here, bounded by the teardown of the link groups
+ * @gone: completed with the last reference; smcr_dev_remove() waits for it, as
+ *	long as the link groups take to leave the device
  * @max_sge: SGEs per send WR that we use
  * @max_inline: inline bytes that we ask for
- * @max_mr_pages: pages of one fast-registration MR
+ * @max_mr_pages: maximum number of pages of one fast-registration MR
  * @event_handler: registered from add to remove
  * @event_work: reports events by struct smcr_dev_ops, on smcr_wq
  * @gid_scan: held during a scan of a GID table, until its result is written
@@ -98,15 +101,15 @@ struct smcr_port_id {
 #define SMCR_MAX_SGE	18	/* of a send WR: 64 KiB of single pages, unaligned */
 
 /**
- * struct smcr_dev_ops - callbacks of devices into higher floors
+ * struct smcr_dev_ops - callbacks of devices into higher floors (wire.c)
  * @arrived: a device was added, or one that had failed works again
  * @port_changed: port @port of @dev has changed: links on it are checked
- * @removed: @dev is being removed: its users put it. Called again until
- *	no reference is left
+ * @removed: @dev is being removed: its users begin to put their references.
+ *	Called again until no reference is left
  * @shutdown: the system goes down; returns after two seconds at most
  *
- * All: process context, may sleep; @dev stays during the call. They are not
- * called from a handler of RDMA events.
+ * All are called in process context and may sleep; @dev stays during the call.
+ * None is called from a handler of RDMA events.
  */
 struct smcr_dev_ops {
 	void (*arrived)(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Search for device, port and GID by the netdev of a TCP route, and for others
- * on the same LAN (RFC 7609 2.2, 3.5.1, 5.1).
+ * Search for device, port and GID by the netdev of a TCP route, and for other
+ * RNICs on the same LAN (RFC 7609 2.2, 3.5.1, 5.1).
  *
  * The search runs on the connect path. It reads the caches of the RDMA core and
  * the netdev, and never queries a device: a query takes the RTNL lock on soft
@@ -19,12 +19,12 @@
 
 struct dev_search {
 	struct net *net;
-	struct net_device *ndev;	/* searched: the route's, or below */
-	u16 vlan;			/* that the GID has to be in */
+	struct net_device *ndev;	/* the route's, or one below it */
+	u16 vlan;			/* VLAN that the GID has to be in */
 	bool v4;
 	const union ib_gid *want;	/* GID of the local address, or NULL */
 	struct smcr_port_id *out;	/* NULL: only @found is of interest */
-	int rank;			/* of the GID in @out */
+	int rank;			/* rank of the GID in @out */
 	bool found;
 };
 
@@ -39,7 +39,7 @@ static int vlan_of_lower(struct net_device *lower,
 	return 1;
 }
 
-/* As the RDMA core finds it in rdma_read_gid_l2_fields() */
+/* VLAN of a netdev, found in the way of rdma_read_gid_l2_fields() */
 static u16 vlan_of(struct net_device *ndev)
 {
 	u16 vlan = SMCR_NO_VLAN;
@@ -56,7 +56,7 @@ static bool gid_is_roce(const struct ib_gid_attr *attr)
 	       attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/* RCU held: the netdev may be detached from the GID at any time */
+/* RCU is held, as the netdev may be detached from the GID at any time */
 static bool gid_on(const struct ib_gid_attr *attr,
 		   const struct net_device *ndev)
 {
@@ -78,15 +78,18 @@ static int gid_rank(const struct ib_gid_attr *attr, bool v4)
 	return rank + (ipv6_addr_v4mapped(addr) == v4 ? 4 : 2);
 }
 
-/* As in the RDMA CM: active_mtu may be that of another netdev. 0: too small. */
+/*
+ * RoCE MTU of a netdev, as in the RDMA CM: the port's active_mtu may belong to
+ * another netdev. 0: too small.
+ */
 static u8 mtu_on(const struct net_device *ndev, u8 max)
 {
 	return min_t(u8, iboe_get_mtu(READ_ONCE(ndev->mtu)), max);
 }
 
 /*
- * Take @attr, if its MTU and VLAN will do, instead of what was found before;
- * the reference on the latter's device is put.
+ * Put @attr into @s->out if its MTU and VLAN will do. It replaces an earlier
+ * result, whose reference on the device is put.
  */
 static void search_take(struct dev_search *s, struct smcr_dev *dev,
 			const struct ib_gid_attr *attr, int rank)
@@ -150,7 +153,7 @@ static void search_best(struct dev_search *s, struct smcr_dev *dev, u32 port)
 	}
 }
 
-/* @step on every usable port; RCU held */
+/* Call @step for every usable port. RCU is held */
 static void search_ports(struct dev_search *s,
 			 void (*step)(struct dev_search *s,
 				      struct smcr_dev *dev, u32 port))
@@ -214,12 +217,13 @@ static void addr_to_gid(int family, const void *addr, union ib_gid *gid)
  * @laddr: local address (4 or 16 bytes), preferred as GID; NULL for none
  * @out: filled on success, with a reference on @out->dev for the caller
  *
- * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any
- * RoCE GID on @ndev; then the same on the devices below @ndev. RoCEv2 before
- * RoCEv1, link-local GIDs last. The port must be active, and the GID must lead
- * into the VLAN of @ndev (LG-16). A device outside @net is never used.
+ * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any RoCE
+ * GID on @ndev; then the same on the netdevs below @ndev. Among GIDs of one
+ * kind, RoCEv2 comes before RoCEv1; link-local GIDs come last. The port must be
+ * active, and the GID must lead into the VLAN of @ndev (LG-16). A device
+ * outside @net is never used.
  *
- * Context: process or softirq, does not sleep: the device is not asked.
+ * Context: process or softirq, does not sleep: the device is not queried.
  * Return: 0; -ENODEV, and @out holds no reference.
  */
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
@@ -260,12 +264,12 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 	return s.found;
 }
 
-/* Others on the same LAN */
+/* Other RNICs on the same LAN */
 
 struct lan_search {
 	const struct smcr_port_id *at;
-	const struct net *net;		/* of the netdev of @at; NULL: it is gone */
-	bool v1;			/* @at has a GID of version 1 */
+	const struct net *net;		/* of @at's netdev; NULL: none */
+	bool v1;			/* the GID of @at is a RoCEv1 GID */
 	__be32 v4_mask;			/* subnet of @at; 0: IPv6, or none */
 	struct smcr_port_id *out;
 	int n, max;
@@ -310,7 +314,7 @@ static void lan_begin(struct lan_search *s)
 	rdma_put_gid_attr(attr);
 }
 
-/* IPv4: the same subnet. IPv6: the same /64; all link-local GIDs have one. */
+/* IPv4: the same subnet. IPv6: the same /64; link-local GIDs all share one. */
 static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
 {
 	const struct in6_addr *own = (const struct in6_addr *)s->at->gid.raw;
@@ -338,7 +342,7 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		/* by default the RDMA core shows a device to all namespaces */
+		/* by default all namespaces see all devices of the RDMA core */
 		if (!IS_ERR(ndev) && s->net && net_eq(dev_net(ndev), s->net) &&
 		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    lan_has(s, &attr->gid) &&
@@ -356,9 +360,9 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 }
 
 /**
- * smcr_dev_lan() - RNICs on the LAN of one of them (LG-16)
+ * smcr_dev_lan() - find the RNICs on the LAN of a given RNIC (LG-16)
  * @net: network namespace
- * @at: one of them; the caller holds @at->dev
+ * @at: given RNIC, which is found, too; the caller holds @at->dev
  * @out: filled: active ports, each with a GID in the VLAN and the subnet of
  *	@at, and with a reference on its device
  * @max: size of @out

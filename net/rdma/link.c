@@ -2,11 +2,11 @@
 /*
  * Links: creation, stop, references and the reclaim list.
  *
- * Completions run in softirq, one handler at a time per link because each link
- * has a completion queue of its own. The state of the queue pair is our own
- * record: devices are never asked for it (rxe of Linux 6.1 cannot report it).
- * No error of the queue pair is missed, because it would flush receives, of
- * which some are always outstanding.
+ * Completion handlers run in softirq, or in a worker on a software device, one
+ * at a time per link because each link has a completion queue of its own. The
+ * state of the queue pair is our own record: devices are never asked for it
+ * (rxe of Linux 6.1 cannot report it). No error of the queue pair is missed: an
+ * error flushes the receives, of which some are always outstanding.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -102,8 +102,9 @@ static bool link_drained(const struct smcr_link *link)
 }
 
 /*
- * Limit of the wait for flushes, jiffies. Half of T_LLC, within bounds, as the
- * peer may be waiting for an answer meanwhile, for T_LLC (LLC-50).
+ * Limit of the wait for flushes, in jiffies: half of T_LLC (net.smcr.t_llc),
+ * within bounds. The peer may be waiting for an answer meanwhile, and waits for
+ * T_LLC (LLC-50).
  */
 static unsigned long link_flush_time(const struct smcr_link *link)
 {
@@ -197,7 +198,7 @@ void smcr_link_hold(struct smcr_link *link)
 	refcount_inc(&link->refs);
 }
 
-/* False: its memory is kept, as the device has not destroyed a queue pair */
+/* False: the memory is kept, as the device has not destroyed a queue pair */
 static bool link_free(struct smcr_link *link)
 {
 	struct smcr_buf *buf;
@@ -277,7 +278,7 @@ void smcr_link_put(struct smcr_link *link)
 }
 
 /**
- * smcr_link_reclaim_buf() - keep a send buffer until its queue pair is gone
+ * smcr_link_reclaim_buf() - keep a send buffer until the QP is destroyed
  * @link: link; the caller has a reference
  * @buf: buffer or NULL, mapped for the device of the link only
  *
@@ -301,7 +302,7 @@ unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf)
 
 /**
  * smcr_link_attach() - attach a connection, which is going to send over a link
- * @link: link; a reference is taken for the connection, which is counted
+ * @link: link; a reference is taken for the connection, and n_conns counts it
  *
  * Context: any.
  */

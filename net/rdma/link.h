@@ -4,6 +4,15 @@
  *
  * A link is independent of connections and LLC: it posts what it is given and
  * delivers what arrives through struct smcr_link_ops.
+ *
+ * A link *carries* connections as long as they may send over it: it is in RTS
+ * and does not drain (smcr_link_carries()). It *drains* from smcr_link_drain()
+ * on: connections cannot post any more. It is *silent* when nothing that
+ * connections have posted on it is pending (smcr_link_silent()).
+ *
+ * If the send queue has no *room* for the largest post of a connection,
+ * connections wait in a FIFO. The one that is taken off the FIFO has the
+ * *turn*: it posts next, once.
  */
 #ifndef _SMCR_LINK_H
 #define _SMCR_LINK_H
@@ -19,8 +28,8 @@ enum {
 	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer with
 					 * this module can have outstanding
 					 */
-	SMCR_RQ_BATCH		= 16,	/* replenished together */
-	SMCR_CTRL_RESERVE	= 16,	/* send WRs that are reserved for LLC */
+	SMCR_RQ_BATCH		= 16,	/* receives reposted together */
+	SMCR_CTRL_RESERVE	= 16,	/* send WRs not for connections */
 	SMCR_POST_MAX		= 8,	/* send WRs of one smcr_link_post() */
 	SMCR_RX_LEN		= 64,	/* receive buffer: longer SENDs fail */
 };
@@ -29,14 +38,15 @@ enum {
  * struct smcr_tx_pend - one signalled work request
  * @cqe: completion entry
  * @link: the link
- * @done: called once, before the entry is recycled, with no lock held but
- *	  link->verbs when the link is stopped; softirq, or process context on a
- *	  software device. @ok is false when the WR failed, was flushed, or never
- *	  completed
+ * @done: called once, before the entry is used again; @ok is false when the WR
+ *	  failed, was flushed, or never completed. Softirq, or process context
+ *	  on a software device; no lock is held, except link->verbs in
+ *	  smcr_link_stop()
  * @arg: owner's pointer (e.g. the connection, with a reference)
  * @mark: owner's number (e.g. send buffer position)
  * @flags: owner's flags
- * @posted: link->posted after this WR; completing it completes all before
+ * @posted: link->posted after this WR. When this WR is complete, all that were
+ *	posted before it are complete, too
  */
 struct smcr_tx_pend {
 	struct ib_cqe cqe;
@@ -54,13 +64,13 @@ struct smcr_tx_pend {
  * @n_w: their number, less than SMCR_POST_MAX
  * @msg: link->msg_len bytes to SEND after the WRITEs, copied; NULL: no SEND,
  *	and @n_w is not 0
- * @done: called at completion of the last request; NULL: it is signalled only
- *	if the send queue could not be reclaimed otherwise
- * @arg: for @done, in struct smcr_tx_pend
- * @mark: for @done, in struct smcr_tx_pend
- * @flags: for @done, in struct smcr_tx_pend
- * @waiter: entry of the connection in link->waiters; NULL for control messages,
- *	which do not wait and may use the last SMCR_CTRL_RESERVE requests
+ * @done: called at completion of the last request; NULL: the last request is
+ *	signalled only if the send queue could not be reclaimed otherwise
+ * @arg: for @done, passed in struct smcr_tx_pend
+ * @mark: for @done, passed in struct smcr_tx_pend
+ * @flags: for @done, passed in struct smcr_tx_pend
+ * @waiter: the connection's entry for link->waiters; NULL for LLC, which does
+ *	not wait and may use the last SMCR_CTRL_RESERVE WRs of the send queue
  */
 struct smcr_post {
 	struct ib_rdma_wr *w;
@@ -79,12 +89,13 @@ struct smcr_post {
  *	valid during the call
  * @rx_llc: an LLC message arrived, @link->msg_len bytes, not yet decoded; @buf
  *	is valid during the call
- * @down: the link failed; any context up to softirq; called exactly once
+ * @down: the link failed; any context up to softirq; called once at most, and
+ *	not if smcr_link_stop() has begun before the failure
  * @room: send WRs became free while connections wait for them
- * @freed: a link of @lgr on device entry @d was freed; @orphan: its memory is
- *	not, as the device has not destroyed a queue pair. Process context,
- *	sleeps. Called once for every smcr_link_create(), also for one that
- *	fails
+ * @freed: a link of @lgr on the device with entry @d was freed; @orphan: the
+ *	link's memory is not freed, as the device has not destroyed a queue
+ *	pair. Process context, may sleep. Called once for every
+ *	smcr_link_create(), also for one that fails
  *
  * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
  * one at a time for each link.
@@ -105,11 +116,11 @@ extern const struct smcr_link_ops *smcr_link_owner_ops;
  * @lgr: link group, the owner of the link
  * @lgr_id: number of the group
  * @slot: index of the link in the group
- * @d: entry of the link's device in the group
+ * @d: entry of the link's device (buf.h)
  * @peer_id: peer ID of the group's peer
  * @msg_len: bytes of each message on the link, SMCR_RX_LEN at most
- * @mem: arguments of the buffers of the link and its connections, but for the
- *	device
+ * @mem: arguments for the buffers of the link and its connections, except for
+ *	the device
  */
 struct smcr_link_params {
 	struct smcr_lgr *lgr;
@@ -131,16 +142,18 @@ struct smcr_link_params {
  * @pid: device, with a reference, port and GID; immutable
  * @pd: protection domain of the group on the device; immutable
  * @lkey: local_dma_lkey of @pd; immutable
- * @mem: arguments of the buffers that the link sends from; immutable
+ * @mem: arguments for the buffers of the link and its connections; immutable
  * @cq: completion queue; immutable until smcr_link_stop()
  * @qp: queue pair; immutable until smcr_link_stop()
  * @qpn: number of @qp, also after its end; immutable
  * @psn: own initial PSN; immutable
- * @num: link number, the server's choice, 0: not known; the owner, READ_ONCE()
+ * @num: link number, which the server chooses, 0: not known; written by the
+ *	owner, READ_ONCE()
  * @user_id: own link user ID; set by the owner before others can find the link
- * @peer_user_id: peer's link user ID; the owner, READ_ONCE()
- * @llc_form: enum smcr_llc_form, from CONFIRM LINK on; the owner, READ_ONCE()
- * @msg_len: bytes of each message, by the dialect; immutable
+ * @peer_user_id: peer's link user ID; written by the owner, READ_ONCE()
+ * @llc_form: enum smcr_llc_form, known from CONFIRM LINK on; written by the
+ *	owner, READ_ONCE()
+ * @msg_len: bytes of each message, from struct smcr_dialect; immutable
  * @max_inline: inline bytes that the QP offers; immutable
  * @peer_gid: peer's GID; set once, see smcr_link_met()
  * @peer_mac: peer's MAC; set once, see smcr_link_met()
@@ -148,27 +161,28 @@ struct smcr_link_params {
  *	after the other peer_* and @mtu, read by smcr_link_met()
  * @peer_psn: peer's initial PSN; set once, see smcr_link_met()
  * @mtu: effective MTU, verbs enumeration; set once, see smcr_link_met()
- * @verbs: serializes what is done to the QP as a whole: modify, destroy;
- *	outside of @lock, sleeps
+ * @verbs: serializes modify and destroy of the QP; sleeps, taken before @lock
  * @qp_err: the device was asked to move the QP to ERR; @verbs
  * @stopped: QP and CQ are destroyed; written under @verbs, READ_ONCE()
- * @orphan: the device has not destroyed the QP, or that of a probe; written
- *	under @verbs, read by the last smcr_link_put()
- * @probe_cq: completion queue of smcr_link_probe_qp(), or NULL. Not @cq, so
- *	that a probe may outlive smcr_link_stop(); freed by the last
- *	smcr_link_put(); @verbs
+ * @orphan: the device has not destroyed @qp, or a QP of smcr_link_probe_qp();
+ *	written under @verbs, read by the last smcr_link_put()
+ * @probe_cq: completion queue of smcr_link_probe_qp(), or NULL. It is not @cq,
+ *	so that a QP of smcr_link_probe_qp() may outlive smcr_link_stop(); freed
+ *	by the last smcr_link_put(); @verbs
  * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock,
  *	READ_ONCE()
- * @down_reported: @down of struct smcr_link_ops was called, or must not be;
- *	@lock
+ * @down_reported: @down of struct smcr_link_ops was called, or must not be
+ *	called any more; @lock
  * @why: reason of the failure; written under @lock, READ_ONCE()
- * @draining: connections do not send over it any more: smcr_link_drain(),
- *	smcr_link_stay(); written under @lock, READ_ONCE()
- * @drained: it is draining, and what connections have sent has arrived; set
- *	before they move, by the owner, READ_ONCE()
- * @lost_at: when it failed or began to drain, jiffies, 0: not yet; written
- *	under @lock, READ_ONCE()
- * @deleted: the peer has agreed to its end; set once by the owner, READ_ONCE()
+ * @draining: connections do not send over the link any more: set by
+ *	smcr_link_drain(), cleared by smcr_link_stay(); written under @lock,
+ *	READ_ONCE()
+ * @drained: @draining is set, and what connections have sent has arrived; set
+ *	before the connections move; written by the owner, READ_ONCE()
+ * @lost_at: when the link failed or began to drain, jiffies, 0: not yet;
+ *	written under @lock, READ_ONCE()
+ * @deleted: the peer has agreed to the end of the link; set once by the owner,
+ *	READ_ONCE()
  * @pends: SMCR_SQ_DEPTH entries for signalled requests; immutable
  * @rx_wrs: SMCR_RQ_DEPTH receives; immutable
  * @rx_buf: buffer of @rx_wrs; immutable
@@ -178,21 +192,23 @@ struct smcr_link_params {
  * @drain_wait: smcr_link_stop() waits here until @n_pend and @n_rx are 0
  * @refs: see smcr_link_hold()
  * @n_conns: attached connections, each with a reference: smcr_link_attach()
- * @n_came: connections that have moved here from other links; the owner,
+ * @n_came: connections that have moved here from other links; written by the
+ *	owner, READ_ONCE()
+ * @n_left: connections that have moved to other links; written by the owner,
  *	READ_ONCE()
- * @n_left: connections that have moved to other links; the owner, READ_ONCE()
  * @lock: BH; nests inside a connection's lock. ib_post_send() and
  *	ib_post_recv() are called under it, so that @posted follows the order of
  *	the send queue and nothing is posted after ERR
  * @posted: send WRs posted so far; @lock
  * @completed: of these, those that are known to be completed; @lock
  * @unsignalled: WRs posted since the last signalled one; @lock
- * @pend_head: signalled WRs posted so far, index in @pends modulo its size;
- *	written under @lock, READ_ONCE()
- * @pend_tail: signalled WRs completed so far, index in @pends modulo its size;
- *	written under @lock by completion handlers, which never run side by side
- *	on one CQ
- * @waiters: FIFO of smcr_conn.tx.sq_wait; @lock
+ * @pend_head: number of signalled WRs posted so far; modulo SMCR_SQ_DEPTH,
+ *	index of the next one in @pends; written under @lock, READ_ONCE()
+ * @pend_tail: number of signalled WRs completed so far; modulo SMCR_SQ_DEPTH,
+ *	index of the next one in @pends; written under @lock by completion
+ *	handlers, which never run side by side on one CQ
+ * @waiters: FIFO of connections that wait for room, by smcr_conn.tx.sq_wait;
+ *	@lock
  * @turn: entry that was taken off @waiters and posts next, or NULL; @lock
  * @reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf(); @lock
  * @n_reclaim: number of buffers in @reclaim; @lock
@@ -202,13 +218,13 @@ struct smcr_link_params {
  * @tx_writes: RDMA WRITEs posted; @lock
  * @tx_bytes: bytes of these; @lock
  * @tx_sends: SENDs posted; @lock
- * @rq_tail: receives completed so far, index in @rx_wrs modulo its size of the
- *	one that completes next; completion handlers
- * @rq_missing: number of receives before @rq_tail that are not reposted;
- *	completion handlers, READ_ONCE()
+ * @rq_tail: number of receives completed so far; modulo SMCR_RQ_DEPTH, index in
+ *	@rx_wrs of the receive that completes next; completion handlers only
+ * @rq_missing: number of receives before @rq_tail that are not reposted yet;
+ *	written by completion handlers, READ_ONCE()
  * @n_rx: receives outstanding; smcr_link_stop() waits for them
  * @last_rx: jiffies of the last message; racy by design
- * @rx_sends: messages received; completion handlers, READ_ONCE()
+ * @rx_sends: messages received; written by completion handlers, READ_ONCE()
  */
 struct smcr_link {
 	/* read for each message, written rarely */
@@ -319,19 +335,19 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 static inline bool smcr_link_met(const struct smcr_link *link)
 {
 	/*
-	 * Pairs with smp_store_release() in smcr_link_to_rtr(): without it
-	 * peer_* and mtu could be read from before they were written.
+	 * Pairs with smp_store_release() in smcr_link_to_rtr(): without it,
+	 * values of peer_* and mtu from before the store could be read.
 	 */
 	return smp_load_acquire(&link->peer_qpn);
 }
 
-/* Is nothing that connections have sent over it pending? Any context */
+/* Is nothing pending that connections have posted on the link? Any context */
 static inline bool smcr_link_silent(const struct smcr_link *link)
 {
 	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);
 }
 
-/* May connections send over it, and go on to? Any context */
+/* May connections send over the link, now and later? Any context */
 static inline bool smcr_link_carries(const struct smcr_link *link)
 {
 	return smcr_link_up(link) && !READ_ONCE(link->draining);

@@ -9,7 +9,7 @@
 struct smcr_rx_wr {
 	struct ib_cqe cqe;
 	struct ib_sge sge;
-	struct ib_recv_wr wr;	/* wr.next is the next entry's, in a ring */
+	struct ib_recv_wr wr;	/* wr.next: wr of the next entry, in a ring */
 };
 
 #define SMCR_TX_SLOT		64	/* bytes for each send WR in tx_buf */

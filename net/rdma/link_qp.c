@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue pair of a link: from RESET to RTS, and to ERR.
+ * Queue pair of a link: creation, and transitions up to RTS and to ERR.
  */
 #include "rdma/link.h"
 #include "base/netns.h"
@@ -150,7 +150,10 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 		memcpy(link->peer_mac, mac, sizeof(link->peer_mac));
 		link->peer_psn = psn;
 		link->mtu = mtu;
-		/* pairs with smcr_link_met(): all of the above is set then */
+		/*
+		 * Pairs with smcr_link_met(): without the barrier, a reader of
+		 * peer_qpn could miss what is written above.
+		 */
 		smp_store_release(&link->peer_qpn, qpn);
 		rc = link_modify_rtr(link);
 	}
@@ -181,10 +184,10 @@ void smcr_link_modify_err(struct smcr_link *link)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&link->verbs);
-	/* before the QP, since posts under the lock go by this state */
+	/* set before the QP is modified: posts check it under the lock */
 	spin_lock_bh(&link->lock);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
-	/* no @down from here on: another link may get the slot soon */
+	/* down() must not come later: another link may get the slot soon */
 	link->down_reported = true;
 	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
@@ -201,8 +204,8 @@ static void wc_ignore(struct ib_cq *cq, struct ib_wc *wc)
 
 /*
  * Ignore all completions from now on. They still call a function of this
- * module, so it gets a reference that is never put. On return no handler that
- * began before is running.
+ * module, so a reference on the module is taken that is never put. On return no
+ * handler that began before is running.
  */
 void smcr_link_ignore(struct smcr_link *link)
 {
@@ -243,8 +246,8 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
  * The QP is for an ADD LINK that the peer will refuse (LG-18, LG-19).
  *
  * Context: process, sleeps.
- * Return: QP, for smcr_link_probe_end() before the caller puts the group;
- * ERR_PTR() on failure.
+ * Return: QP, which the caller passes to smcr_link_probe_end() before it puts
+ * the group; ERR_PTR() on failure.
  */
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receive queue of a link: posts, and delivery by struct smcr_link_ops.
+ * Receive queue of a link: posts, and delivery through struct smcr_link_ops.
  */
 #include "core/llc.h"
 #include "base/netns.h"
@@ -17,7 +17,7 @@ static u32 slot_off(const struct smcr_link *link,
 static void slot_give_back(struct smcr_link *link, struct smcr_rx_wr *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
-	/* read by smcr_nl_put_link_flow() */
+	/* smcr_nl_put_link_flow() reads rq_missing at any time */
 	WRITE_ONCE(link->rq_missing, link->rq_missing + 1);
 }
 
@@ -26,7 +26,7 @@ static struct smcr_rx_wr *slot_at(const struct smcr_link *link, u32 n)
 	return &link->rx_wrs[n % SMCR_RQ_DEPTH];
 }
 
-/* Repost the rq_missing receives before rq_tail at once, unless in ERR */
+/* Repost the rq_missing receives before rq_tail in one call, unless in ERR */
 static int link_replenish(struct smcr_link *link)
 {
 	struct smcr_rx_wr *last = slot_at(link, link->rq_tail - 1);
@@ -79,7 +79,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	/* written only if it differs: other processors read the line */
+	/* write only a new value: other processors read the cache line */
 	if (READ_ONCE(link->last_rx) != now)
 		WRITE_ONCE(link->last_rx, now);
 	if (likely(wc->opcode == IB_WC_RECV)) {
@@ -93,7 +93,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	} else {
 		/*
 		 * RDMA WRITE with immediate data: it has consumed a receive but
-		 * not its buffer. CDC has all that it carries (I-04).
+		 * not its buffer. Immediate data are ignored: CDC has all that
+		 * is needed (I-04).
 		 */
 		smcr_count(link->sn, SMCR_CNT_RX_IMM);
 	}

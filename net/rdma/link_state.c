@@ -29,7 +29,10 @@ void smcr_link_lost(struct smcr_link *link)
 		WRITE_ONCE(link->lost_at, jiffies ?: 1);
 }
 
-/* After a successful modify; the link may have failed while it ran */
+/*
+ * Record state @st after ib_modify_qp() has succeeded. -ENOTCONN: the link has
+ * failed meanwhile.
+ */
 int smcr_link_advance(struct smcr_link *link, u8 st)
 {
 	bool ok;
@@ -75,7 +78,7 @@ static bool link_is_err(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_ERR;
 }
 
-/* A work request failed. In ERR that is a flush. */
+/* A work request failed. In ERR the failure is a flush, and expected. */
 void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 {
 	if (link_is_err(link))
@@ -86,10 +89,10 @@ void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 }
 
 /*
- * A queue completes in the order in which it was posted. A completion out of
- * order is a second one of the same request, or that of a receive after one
- * whose completion was lost, and with it a message. Completions of such a
- * device cannot be relied on, so the link fails.
+ * Requests of a queue complete in the order in which they were posted. If a
+ * completion is out of order, the device has reported one request twice, or it
+ * has lost the completion of an earlier receive, and with that completion a
+ * message. Completions of such a device cannot be relied on, so the link fails.
  */
 void smcr_link_wc_order(struct smcr_link *link)
 {
@@ -99,7 +102,7 @@ void smcr_link_wc_order(struct smcr_link *link)
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
 
-/* One request less outstanding; see smcr_link_stop() */
+/* One request counted by @count has ended; smcr_link_stop() waits for all */
 void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 {
 	if (atomic_dec_and_test(count) && wq_has_sleeper(&link->drain_wait))

@@ -17,7 +17,7 @@ static u32 link_wrs_free(const struct smcr_link *link)
 }
 
 /*
- * Enough for any post of a connection. When it is false a signalled WR is
+ * Is there room for any post of a connection? If not, a signalled WR is
  * outstanding (see link_post_chain()), whose completion checks again.
  */
 static bool link_has_room(const struct smcr_link *link)
@@ -33,8 +33,8 @@ static int link_admit(const struct smcr_link *link, u32 n, u32 reserve)
 }
 
 /*
- * First come, first served: while connections wait, room is only for the one
- * that smcr_link_next_waiter() has taken off the FIFO.
+ * First come, first served: while connections wait, only the one that
+ * smcr_link_next_waiter() has taken off the FIFO may post.
  */
 static bool link_is_next(const struct smcr_link *link,
 			 const struct list_head *who)
@@ -62,7 +62,10 @@ static struct smcr_tx_pend *pend_at(const struct smcr_link *link, u32 n)
 	return &link->pends[n % SMCR_SQ_DEPTH];
 }
 
-/* As many entries as send WRs: each in use has an outstanding WR of its own */
+/*
+ * There are as many entries as send WRs, and each entry in use belongs to an
+ * outstanding WR of its own, so NULL is not expected.
+ */
 static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend = pend_at(link, link->pend_head);
@@ -100,9 +103,8 @@ static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
 }
 
 /*
- * Number of entries that were posted before @pend and are outstanding; U32_MAX
- * if
- * @pend is not. Handlers run one at a time, and only they move pend_tail.
+ * Number of outstanding entries that were posted before @pend; U32_MAX if @pend
+ * is not outstanding. Handlers run one at a time, and only they move pend_tail.
  */
 static u32 pends_before(const struct smcr_link *link,
 			const struct smcr_tx_pend *pend)
@@ -131,7 +133,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(!ok))
 		smcr_link_wc_error(link, wc);
 	smcr_race_atomic(link->sn->net, "tx-done");
-	/* those before it have ended, too, even if a completion was lost */
+	/* WRs posted before have ended, too, even if a completion was lost */
 	do {
 		pend_end(link, pend_at(link, link->pend_tail), ok);
 	} while (n--);
@@ -155,7 +157,7 @@ bool smcr_link_stuck(const struct smcr_link *link, unsigned long time)
 	       time_after_eq(jiffies, READ_ONCE(link->last_tx) + time);
 }
 
-/* WRs without a pend complete only in error */
+/* Unsignalled WRs complete only with an error */
 static void tx_unsignalled_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smcr_link *link = container_of(wc->wr_cqe, struct smcr_link,
@@ -212,8 +214,8 @@ static bool link_needs_signal(const struct smcr_link *link, u32 n)
 }
 
 /*
- * Set the payload of the SEND. @wr_no is the number of the WR, and so its place
- * in tx_buf, which no other outstanding WR has.
+ * Set the payload of the SEND. @wr_no, the number of the WR, selects a place in
+ * tx_buf that no other outstanding WR uses.
  */
 static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
 			  struct ib_sge *sge, const u8 *msg, u32 wr_no)
@@ -293,9 +295,10 @@ static int link_post_locked(struct smcr_link *link, const struct smcr_post *post
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
  * Return: 0; -EAGAIN: no room, or other connections come first, nothing posted;
- * -ENOTCONN: the link is not in RTS, drains (for connections), or has failed by
- * this call: some of the WRITEs may have been posted. @post->done is called
- * exactly once after 0, perhaps before this function returns, else never.
+ * -ENOTCONN: the link is not in RTS, or it drains and @post->waiter is set, or
+ * it has failed by this call: some of the WRITEs may have been posted. After 0,
+ * @post->done is called exactly once, perhaps before this function returns;
+ * otherwise never.
  */
 int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
 {
@@ -325,7 +328,8 @@ int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
  * @link: link
  * @node: list head of the waiter; the caller keeps it alive
  *
- * A waiter whose room was used by control messages in its turn stays first.
+ * If LLC has used the room of the waiter that has the turn, that waiter becomes
+ * the first in the FIFO again.
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
  * Return: true if @node is in the FIFO; false if the caller is to post again,
@@ -373,8 +377,8 @@ bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
  * smcr_link_next_waiter() - take the first waiter off the FIFO if there is room
  * @link: link
  *
- * The waiter has its turn, for one post, until the next call, so the caller
- * calls this function until it returns NULL.
+ * The waiter has the turn, for one post, until the next call of this function.
+ * So the caller calls it again and again until it returns NULL.
  *
  * Context: any up to softirq, by one caller at a time.
  * Return: list head of the waiter; NULL if there is none or no room.
@@ -394,7 +398,7 @@ struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 }
 
 /*
- * Shared by the waiter and the completion, which may come after the waiter has
+ * Shared by link_run() and the completion, which may come after link_run() has
  * timed out, or in smcr_link_stop().
  */
 struct link_wait {
@@ -454,7 +458,7 @@ static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 		usleep_range(500, 1000);
 	}
 	if (rc) {
-		link_wait_put(w);	/* the completion's */
+		link_wait_put(w);	/* no completion will put it */
 		return rc;
 	}
 	if (!wait_for_completion_timeout(&w->done, max(left, 1L)))
@@ -463,9 +467,9 @@ static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 }
 
 /*
- * Post one signalled request and wait for its completion. 0; -ENOMEM: not
- * posted; with any other error the device may still execute it. Process
- * context, sleeps up to @time.
+ * Post one signalled request and wait for its completion. Returns 0; -ENOMEM:
+ * not posted; or another error, after which the device may still execute the
+ * request. Process context, sleeps up to @time.
  */
 static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
 		    unsigned long time)
@@ -517,8 +521,8 @@ int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
  * @time: limit, jiffies
  *
  * Connections cannot post any more, LLC can. An RDMA WRITE of no bytes, for
- * which neither key nor address counts, is posted and completes after all that
- * connections have sent: none of that need be sent again then (RFC 7609 2.3,
+ * which neither key nor address matters, is posted. When it completes, all that
+ * connections have sent has arrived and need not be sent again (RFC 7609 2.3,
  * FO-16).
  *
  * Context: process, sleeps up to @time.
@@ -545,8 +549,8 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
  * smcr_link_stay() - undo smcr_link_drain(): connections use the link again
  * @link: link that was drained
  *
- * What connections have sent before has arrived, or is in the send queue before
- * what they send now.
+ * What connections sent before the drain has arrived, or is in the send queue
+ * before what they send from now on.
  *
  * Context: process.
  * Return: false if the link has failed, or was stopped.
@@ -566,7 +570,7 @@ bool smcr_link_stay(struct smcr_link *link)
 	return works;
 }
 
-/* Call @done of all that has not completed: no completion can come any more */
+/* Call @done of all outstanding WRs: no completion can come any more */
 void smcr_link_abandon(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend;
