@@ -80,8 +80,8 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 				      int dif, int sdif);
 
 /*
- * 6.6: a socket can have SOL_SOCKET options passed to proto_ops.setsockopt.
- * Before, core code applies them to struct sock without a call: see
+ * 6.6: a socket can have SOL_SOCKET options passed to proto_ops.setsockopt. In
+ * older kernels core code applies them to struct sock without a call: see
  * smcr_sockopt_push().
  */
 #ifdef HAVE_SOCK_CUSTOM_SOCKOPT
@@ -94,15 +94,17 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 #endif
 
 /*
- * 6.5: sendfile() and splice() send all pages of a pipe at once. Before, they
- * send page by page. Return: true if another page follows the one in @msg.
+ * 6.5: sendfile() and splice() send all pages of a pipe at once. In older
+ * kernels they send page by page. Return: true if another page follows the one
+ * in @msg.
  */
 bool smcr_compat_page_follows(const struct msghdr *msg);
 
 /*
  * 6.5: proto_ops.splice_eof. Core code calls it when a file is shorter than
  * sendfile() was asked for, so that data sent with MSG_MORE are not held back.
- * SMCR_SPLICE_EOF: the operation exists; the function calls the one of @sock.
+ * SMCR_SPLICE_EOF: the operation exists. The function below calls the operation
+ * of @sock.
  */
 #ifdef HAVE_SPLICE_EOF
 #define SMCR_SPLICE_EOF	1

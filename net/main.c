@@ -4,7 +4,7 @@
  * dependencies.
  *
  * An AF_SMC socket behaves like a TCP socket; its data go by RDMA if both hosts
- * can.
+ * can do that.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -61,18 +61,18 @@ err_wq:
 	return rc;
 }
 
-/* No socket exists: each has a reference on the module */
+/* No socket exists: each one would have a reference on the module */
 static void __exit smcr_exit(void)
 {
 	/* entry points: no new socket and no netlink request from here on */
 	smcr_af_exit();
 	smcr_nl_exit();
-	/* DELETE LINK to the peers (LG-43) needs the devices */
+	/* before the devices: DELETE LINK is sent to the peers (LG-43) */
 	smcr_lgr_kill_all();
 	smcr_dev_exit();
 	smcr_pernet_exit();
 	smcr_tcpopt_exit();
-	/* work that the above has queued, then RCU callbacks */
+	/* wait for work that the calls above have queued, then RCU callbacks */
 	smcr_wq_exit();
 	rcu_barrier();
 }

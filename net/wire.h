@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The wiring of the floors. */
+/* Setup of the tables through which floors call those above them. */
 #ifndef _SMCR_WIRE_H
 #define _SMCR_WIRE_H
 

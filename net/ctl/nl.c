@@ -65,7 +65,7 @@ void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
 /**
  * smcr_nl_lgr_wanted() - does a group satisfy the filter's lgr-id and dev-name?
  * @attrs: from smcr_nl_filter()
- * @lgr: group; NULL has neither
+ * @lgr: group; NULL satisfies a filter that has neither
  */
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, struct smcr_lgr *lgr)
 {
@@ -86,7 +86,7 @@ bool smcr_nl_lgr_wanted(struct nlattr **attrs, struct smcr_lgr *lgr)
 /**
  * smcr_nl_open() - begin a message of a dump
  * @msg: message
- * @skb: where it goes
+ * @skb: buffer that the message is put in
  * @cb: dump
  * @cmd: command of the answer
  * @attr: attribute that carries the object
@@ -151,10 +151,10 @@ static const struct {
 	{ SMCR_A_KNOBS_MAX_MEM, offsetof(struct smcr_knobs, max_mem) },
 };
 
-/* smcr_nl_put_knobs() has the other two */
+/* smcr_nl_put_knobs() itself puts the other two attributes */
 static_assert(ARRAY_SIZE(smcr_nl_knobs) + 2 == SMCR_A_KNOBS_MAX);
 
-/* Bytes of excluded_ports that are shown; what is longer ends with "..." */
+/* Bytes of excluded_ports that are reported; a longer list ends with "..." */
 #define SMCR_NL_PORTS	512
 
 static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
@@ -164,7 +164,7 @@ static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
 
 	if (snprintf(text, sizeof(text), "%*pbl", SMCR_PORTS, ports) >=
 	    sizeof(text)) {
-		/* the last number may be cut */
+		/* the last number may be cut, so end the list after a comma */
 		text[sizeof(text) - sizeof("...")] = '\0';
 		comma = strrchr(text, ',');
 		if (comma)

@@ -35,7 +35,7 @@ void smcr_nl_exit(void);
  * @sub: position within the object that follows @after; 0: its beginning
  *
  * Every object that exists during the whole dump is dumped once.
- * NLM_F_DUMP_INTR is set if others were added or removed meanwhile:
+ * NLM_F_DUMP_INTR is set if other objects were added or removed meanwhile: see
  * smcr_nl_look().
  */
 struct smcr_nl_pos {

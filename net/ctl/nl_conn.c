@@ -11,7 +11,7 @@
 #include "conn/smcr_sock.h"
 #include "ctl/nl.h"
 
-/* The interface has the module's own numbers */
+/* The numbers in the netlink interface are those of the module's enums */
 #define X(name, nl, word) \
 	static_assert((int)SMCR_NL_MODE_##nl == (int)SMCR_MODE_##name);
 SMCR_MODES(X)
@@ -24,10 +24,10 @@ static_assert((int)SMCR_NL_TCP_NEW_SYN_RECV == (int)TCP_NEW_SYN_RECV);
 static_assert((int)SMCR_NL_SHUTDOWN_RECV == RCV_SHUTDOWN);
 static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
 
-/* Sockets on which a dump has references at a time */
+/* Number of sockets on which a dump has references at a time */
 #define SMCR_NL_BATCH	32
 
-/* References on a socket and its inner one; NULL: the socket is being freed */
+/* References on a socket and its inner socket; ssk NULL: it is being freed */
 struct smcr_nl_sock {
 	u64 id;
 	struct smcr_sock *ssk;
@@ -51,8 +51,8 @@ static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 }
 
 /*
- * Addresses of the TCP connection, read without its lock, as by every diag
- * interface. inet_sport stays set when the port is released.
+ * Addresses of the TCP connection, read without its lock, as every diag
+ * interface does. inet_sport stays set after the port was released.
  */
 static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
@@ -221,7 +221,7 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	if (link &&	/* else detached, and waits for the socket lock */
+	if (link &&	/* no link: lost, and waits for its release */
 	    (nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
 			    smcr_dev_name(link->pid.dev).s) ||
 	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num))))
@@ -246,7 +246,7 @@ static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* the close machine starts at activation, and keeps its last state */
+	/* the close machine starts at activation and keeps its last state */
 	if (conn->active &&
 	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
 	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
@@ -324,7 +324,7 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 		return rc;
 	rc = smcr_nl_put_sock(skb, cb, s, mode);
 
-	/* nothing below allocates: the message's memory is there already */
+	/* nothing allocates under the lock: the skb has its memory already */
 	spin_lock_bh(&conn->lock);
 	if (!smcr_nl_conn_wanted(attrs, conn))
 		rc = -ENOENT;

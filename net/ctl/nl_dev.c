@@ -11,7 +11,7 @@
 static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
 
-/* Groups after which a count drops sn->lgr_lock for a moment */
+/* Number of groups after which a count drops sn->lgr_lock for a moment */
 #define SMCR_NL_LGRS	256
 
 /* Argument of smcr_nl_show_dev() */
@@ -32,7 +32,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 	u64 after = 0;
 	u32 n = 0;
 
-	do {	/* there may be very many of them */
+	do {	/* there may be very many groups */
 		spin_lock_bh(&sn->lgr_lock);
 		node = smcr_ids_after(&sn->lgrs, after);
 		for (i = 0; node && i < SMCR_NL_LGRS; i++) {
@@ -48,7 +48,7 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 	return n;
 }
 
-/* Number of GIDs of a port; the first netdev of one in @ifindex and @name */
+/* Number of GIDs of a port. @ifindex, @name: first netdev that a GID is on */
 static u32 smcr_nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
 			     int *ifindex, char name[IFNAMSIZ])
 {

@@ -9,15 +9,15 @@
 #include "lgr/lgr.h"
 #include "ctl/nl.h"
 
-/* The interface has the module's own numbers */
+/* The numbers in the netlink interface are those of the module's enums */
 #define X(name) (int)SMCR_NL_EVENT_##name == (int)SMCR_CHANGE_##name &&
 static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
-/* True while events may be sent: the family is registered. Readers: RCU */
+/* Events may be sent: the family is registered. Readers use RCU */
 static bool smcr_nl_told;
 
-/* Room for an event: less than 400 bytes, unless names are long */
+/* Bytes for an event, which takes less than 400 unless names are long */
 #define SMCR_NL_EVENT_SIZE	1024
 
 /**
@@ -114,14 +114,14 @@ static int nl_event_send(const struct smcr_lgr *lgr,
 /**
  * smcr_nl_event() - send an event of a group or of a link
  * @lgr: group
- * @link: link of it, or NULL
+ * @link: link of @lgr, or NULL
  * @what: event
  * @why: reason or SMCR_R_NONE
  *
- * Without memory for the message every listener gets ENOBUFS, as does one whose
- * socket has no room. Without listeners the cost is a test.
+ * If there is no memory for the message, every listener gets ENOBUFS, as does a
+ * listener whose socket has no room. Without listeners the cost is a test.
  *
- * Context: any up to softirq; @event of struct smcr_lgr_ops.
+ * Context: any up to softirq. Called as @event of struct smcr_lgr_ops.
  */
 void smcr_nl_event(struct smcr_lgr *lgr, struct smcr_link *link,
 		   enum smcr_lgr_change what, enum smcr_reason why)

@@ -9,7 +9,7 @@
 #include "lgr/lgr.h"
 #include "ctl/nl.h"
 
-/* The interface has the module's own numbers */
+/* The numbers in the netlink interface are those of the module's enums */
 #define X(name, word) \
 	static_assert((int)SMCR_NL_LGR_##name == (int)SMCR_LGR_ST_##name);
 SMCR_LGR_STATES(X)
@@ -69,8 +69,9 @@ static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
 }
 
 /*
- * Dumps a group, or the objects in it; for several messages, updates pos->sub.
- * Return: 0, or -errno; after -EMSGSIZE it is called again.
+ * Dumps a group, or the objects in it. If these take several messages, it sets
+ * pos->sub after each one, in order to go on there in the next call. Return: 0,
+ * or -errno; after -EMSGSIZE the next call follows.
  */
 typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct smcr_lgr *lgr);
@@ -101,7 +102,7 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_result(skb, rc);
 }
 
-/* Attributes that identify a group; @st: its state. Any context */
+/* Attributes that identify a group; @st: state of the group. Any context */
 int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 {
 	if (nla_put_u32(skb, SMCR_A_LGR_LGR_ID, lgr->id) ||
@@ -226,7 +227,8 @@ int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * Attributes that identify a link, but no number; @st: its state. Any context
+ * Attributes that identify a link, without the link number, which the caller
+ * adds; @st: state of the link. Any context
  */
 int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 			const struct smcr_link *link, u8 st)
@@ -244,7 +246,7 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* The peer's end of the link, as announced; 0 until the QP is in RTR */
+/* The peer's end of the link, as the peer has announced it; 0: not known */
 static int smcr_nl_put_link_peer(struct sk_buff *skb,
 				 const struct smcr_link *link, bool admin)
 {
@@ -322,7 +324,10 @@ static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* Numbers that forged packets of the link need are for administrators only */
+/*
+ * Queue pair numbers, PSNs and user IDs are for administrators only: with them,
+ * packets of the link can be forged.
+ */
 static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 			    struct smcr_link *link, u32 qpn, bool admin)
 {
@@ -350,7 +355,10 @@ static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 qpn;
 	int rc;
 
-	/* a stopped link has no QP; the mutex is held for a drain at most */
+	/*
+	 * A stopped link has no QP. smcr_link_stop() holds the mutex longest,
+	 * for its wait for flushes.
+	 */
 	rc = mutex_lock_killable(&link->verbs);
 	if (rc)
 		return rc;
@@ -412,7 +420,7 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 			   bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
-	/* the first device with an MR; MRs are freed under the mutex only */
+	/* first device with an MR; MRs are freed only under rmbs.mutex */
 	unsigned int d = find_first_bit(&rmb->registered, SMCR_DEVS_MAX);
 	bool registered = d < SMCR_DEVS_MAX;
 
@@ -452,7 +460,7 @@ static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_close(&msg, smcr_nl_put_rmb(skb, rmb, admin));
 }
 
-/* Position of an RMB in a dump: grows along rmbs.list[], as rmb->id does not */
+/* Position of an RMB in a dump: unlike rmb->id, it grows along rmbs.list[] */
 static u64 smcr_nl_rmb_place(const struct smcr_rmb *rmb)
 {
 	return (u64)(rmb->bsize + 1) << 32 | rmb->id;
@@ -466,7 +474,7 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 	int rc;
 	int i;
 
-	/* can be held while memory is registered, seconds at worst */
+	/* others may hold the mutex while memory is registered: for seconds */
 	rc = mutex_lock_killable(&lgr->rmbs.mutex);
 	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
@@ -488,7 +496,7 @@ int smcr_nl_rmb_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_rmbs);
 }
 
-/* The group that a request names, with a reference; NULL: there is no such one */
+/* The group that a request names, with a reference; NULL: no such group */
 static struct smcr_lgr *smcr_nl_lgr_named(struct genl_info *info,
 					  const struct nlattr *attr)
 {

@@ -13,7 +13,7 @@ struct smcr_knob {
 	size_t off;
 	int min;
 	int max;
-	int max_ns;		/* outside of the initial namespace; 0 = @max */
+	int max_ns;		/* @max outside of init_net; 0: the same */
 };
 
 static const struct smcr_knob smcr_knobs[] = {
@@ -57,7 +57,7 @@ int smcr_sysctl_register(struct smcr_net *sn)
 	struct ctl_table *table;
 	size_t i;
 
-	/* 3 more below; older kernels need an empty entry at the end */
+	/* three are added below; older kernels need an empty one at the end */
 	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 4, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
