@@ -24,10 +24,10 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 }
 
 /*
- * The only writer of lgr->st, which begins as FORMING. Returns false if the
- * group was DEAD already, else the caller wakes lgr->wait without the lock.
- * end.work releases a dead group: when the state machine has nothing left to
- * announce to the peer, or when smcr_lgr_end_time() is over.
+ * The only writer of lgr->st, which begins as FORMING. Returns false if the group was
+ * DEAD already; after true the caller drops the lock and wakes lgr->wait. end.work
+ * releases a dead group when the state machine has nothing left to announce to the peer,
+ * or when smcr_lgr_end_time() is over.
  */
 static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 				      enum smcr_reason why)
@@ -47,7 +47,8 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 		lgr->end.tell = true;
 	}
 	lgr->why = why;
-	smp_store_release(&lgr->st, st);	/* pairs with smcr_lgr_state() */
+	/* pairs with smcr_lgr_state(): a reader of DEAD must not read an old lgr->why */
+	smp_store_release(&lgr->st, st);
 	trace_smcr_lgr(lgr->id, lgr->server, old, st, why);
 	smcr_lgr_owner_ops->event(lgr, NULL,
 				  st == SMCR_LGR_ST_DEAD ? SMCR_CHANGE_GROUP_ENDED :
@@ -86,11 +87,11 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 		smcr_lgr_put(lgr);
 }
 
-/* Let the state machine end the group. Only for the caller that has set DEAD */
+/* Have the state machine end the group. Only the caller that has set DEAD calls this */
 void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
-	/* in first contact a Decline announces it, which DELETE LINK would forestall */
+	/* until smcr_lgr_tell_end() the Decline announces the end, and must come first */
 	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
@@ -117,8 +118,9 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
  * smcr_lgr_clear_suspect() - the peer's end of the link has answered TEST LINK
  * @lgr: group
  *
- * The "out of sync" was forged or wrong, and the group is usable again. Each such
- * message keeps new connections out of the group for one round trip.
+ * So the "out of sync" that smcr_lgr_suspect() was called for was forged or wrong, and the
+ * group is usable again. Each such message keeps new connections out of the group for one
+ * round trip.
  *
  * Context: any.
  */
@@ -132,8 +134,8 @@ void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
  * smcr_lgr_kill() - end of a group
  * @lgr: group; the caller keeps its reference
  * @why: reason; only the first caller's counts
- * @del_reason: enum smcr_del_link_reason of the DELETE LINK; 0: none is sent. Nor is
- *	one sent in first contact before smcr_lgr_tell_end()
+ * @del_reason: enum smcr_del_link_reason of the DELETE LINK; 0: none is sent. In first
+ *	contact none is sent before smcr_lgr_tell_end() either
  *
  * Context: any up to softirq.
  */
@@ -161,7 +163,7 @@ void smcr_lgr_tell_end(struct smcr_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 }
 
-/* The reason is KEEPALIVE if TEST LINK of a keepalive was not answered (KA-04) */
+/* @why, but KEEPALIVE if a TEST LINK for the keepalive was not answered (KA-04) */
 static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 				 enum smcr_reason why)
 {
@@ -173,9 +175,9 @@ static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 
 /*
  * Report the failure of a link, once, and only while the link is in its slot: not before
- * it is placed, nor when the slot has another link. Under the lock, so that
- * smcr_slot_off() drops the event, and netlink gets the failure before the end of the
- * group that follows from it.
+ * smcr_lgr_place_link(), nor when the slot has another link. The report is made under the
+ * lock, so that smcr_slot_off() drops the event, and netlink gets the failure before the
+ * end of the group that follows from it.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
@@ -207,8 +209,8 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
  * @lgr: group
  * @slot: of the link
  *
- * If the link has failed, and smcr_lgr_link_down() is not called yet, the reason comes
- * from the link.
+ * Posts LINK_DOWN. If the link has failed, and smcr_lgr_link_down() was not called yet, the
+ * reason of LINK_DOWN comes from the link.
  *
  * Context: the group's work.
  */
@@ -229,7 +231,7 @@ void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
  * @link: link; with the last one the group ends (CONN-32)
  * @why: reason
  *
- * Another link may be in its slot by now: the call comes after the failure.
+ * As the call comes some time after the failure, another link may be in the slot by now.
  *
  * Context: any up to softirq.
  */
@@ -242,8 +244,9 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	if (!slot_fails(link, &why))
 		return;
 	/*
-	 * In first contact no link is live before the first one is confirmed. A link
-	 * that connections leave counts: the state machine may use it again.
+	 * smcr_lgr_linked() has the links that drain, too: the state machine may use them
+	 * again. In first contact it has none until the first link is confirmed, so only
+	 * the loss of the first link, which is in slot 0, ends the group.
 	 */
 	if (!smcr_lgr_linked(lgr) &&
 	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
@@ -266,14 +269,15 @@ void smcr_lgr_place_link(struct smcr_link *link)
 
 	spin_lock_bh(&lgr->lock);
 	slot->down = false;
-	smp_store_release(&slot->link, link);	/* pairs with smcr_slot_link() */
+	/* pairs with smcr_slot_link(), which must not find an incomplete link */
+	smp_store_release(&slot->link, link);
 	spin_unlock_bh(&lgr->lock);
 	why = READ_ONCE(link->why);
 	if (why != SMCR_R_NONE)
 		smcr_lgr_link_down(link, why);
 }
 
-/* A dead group is released in @delay jiffies at the latest */
+/* Have a dead group released in @delay jiffies at the latest */
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	spin_lock_bh(&lgr->lock);
@@ -299,10 +303,10 @@ void smcr_lgr_release_now(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_link_get() - a link of a group, with a reference
  * @lgr: group
- * @slot: which
+ * @slot: slot of the link
  *
  * Context: any.
- * Return: link, to be given back with smcr_link_put(); or NULL.
+ * Return: link, to be put with smcr_link_put(); or NULL.
  */
 struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 {
@@ -319,11 +323,11 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 /**
  * smcr_lgr_other_hears() - can another link have messages that were not passed up?
  * @lgr: group
- * @num: number of the link that does not count
+ * @num: number of the link that is not checked
  *
  * Context: any up to softirq; the connection's lock may be held.
- * Return: false if all other links have stopped: what has arrived on them was passed up
- * before this call.
+ * Return: false if all other links have stopped: all messages that have arrived on them
+ * were passed up before this call.
  */
 bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 {
@@ -352,7 +356,7 @@ static bool smcr_lgr_link_is(const struct smcr_link *link,
 	return smcr_link_matches(link->lgr->dialect, &id, acc);
 }
 
-/* Of all links of a group the one that @acc names, or NULL; lgr->lock held */
+/* The link of a group that @acc names, or NULL; lgr->lock held */
 struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
 				   const struct smcr_clc_accept *acc)
 {
@@ -383,7 +387,7 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 		if (!link || not & BIT(i) ||
 		    (on && !smcr_lgr_link_is(link, on)))
 			continue;
-		/* it has failed just now, or still drains after STAY */
+		/* the link has failed just now, or still drains after STAY */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
 			continue;
 		if (!best || atomic_read(&link->n_conns) <
@@ -399,8 +403,8 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 /**
  * smcr_lgr_conn_link() - the link for a new connection (LG-46)
  * @lgr: group
- * @on: Accept or Confirm that names the link; NULL: the one that carries data and has
- *	the fewest connections, in first contact the first link
+ * @on: Accept or Confirm that names the link; NULL: choose the live link with the fewest
+ *	connections, in first contact the first link
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -414,7 +418,7 @@ struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 /**
  * smcr_lgr_another_link() - the link for a connection that moves
  * @lgr: group
- * @not: slots whose links do not count, bits
+ * @not: slots whose links are not to be used, bits
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -449,8 +453,9 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
  * @lgr: group
  * @conf: Confirm
  *
- * The link may not be live here yet: the client's reply to CONFIRM LINK does not come
- * by the same way as its Confirm, and may come later. Or it has failed since.
+ * The link is perhaps not live here yet: the client's reply to CONFIRM LINK comes over the
+ * link, and may come later than the Confirm, which comes over TCP. Or the link has failed
+ * since.
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.
@@ -468,7 +473,7 @@ struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 	return link;
 }
 
-/* The group of a namespace that comes after ID @after, with a reference, or NULL */
+/* The group of a namespace with the next ID after @after, with a reference, or NULL */
 struct smcr_lgr *smcr_lgr_next(struct smcr_net *sn, u64 after)
 {
 	struct smcr_lgr *lgr = NULL;

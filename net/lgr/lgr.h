@@ -2,10 +2,14 @@
 /*
  * Link groups: RFC 7609 2.2, 3.5.
  *
- * Lifetime: smcr_lgr_get_server()/_create() return a reference. Further
- * references: the namespace's list (until smcr_lgr_release()), every connection,
- * every handshake that uses the group, queued works. The last put queues
- * the teardown (QP, MRs, PD, memory), which always runs in process context.
+ * Lifetime: smcr_lgr_get_server()/_create() return a reference. The namespace's list (until
+ * smcr_lgr_release()), every connection, every handshake that uses the group, and each
+ * queued work have one, too. The last put queues the teardown (QP, MRs, PD, memory), which
+ * always runs in process context.
+ *
+ * llc.work, "the group's work", runs the state machine of core/lgr_fsm.h. Names in capitals
+ * are its events (SMCR_LGR_EV_*) and actions (SMCR_LGR_DO_*), or group states
+ * (SMCR_LGR_ST_*). A link is live while it carries data: its slot is set in @live.
  */
 #ifndef _SMCR_LGR_H
 #define _SMCR_LGR_H
@@ -27,7 +31,7 @@
 #include "core/llc.h"
 #include "core/alloc.h"
 
-/* Addresses that have denied a group, and that a server does not offer it to again */
+/* Addresses that have denied a group: declined it as "out of sync", smcr_lgr_suspect() */
 #define SMCR_DENIED_MAX	4
 
 /**
@@ -35,7 +39,7 @@
  * @id: peer ID, from CLC
  * @mac: MAC of its RNIC, from CLC
  * @hw: link-layer address of @addr in this host's neighbour tables
- * @here: link-layer address of the interface that has the own IP address
+ * @here: link-layer address of this host's interface that has the own IP address
  * @near: @hw is valid, or @addr is an own address
  * @addr: address of the TCP connection
  *
@@ -61,8 +65,8 @@ struct smcr_peer {
  * @used: connections that write to the RMB
  * @size: bytes of an element, from the CLC message of the first connection; valid
  *	while @used is not 0
- * @confirmed: the peer has confirmed it and not withdrawn it; else it is freed with
- *	its last connection
+ * @confirmed: the peer has confirmed the RToken and not withdrawn it; one that is not
+ *	confirmed is freed with its last connection
  * @begun: CONFIRM RKEY is under way: smcr_lgr_begin_rtoken()
  */
 struct smcr_rtoken {
@@ -81,8 +85,8 @@ struct smcr_rtoken {
 /**
  * struct smcr_rtokens - RTokens of the peer; lgr->lock
  * @taken: entries of @tab that are in use, bits
- * @head: hash chains of each slot, by the RKey there: index in @tab of the first
- *	entry + 1, or 0
+ * @head: hash chains, for the link in each slot by the RKey on that link: index in @tab
+ *	of the first entry + 1, or 0
  * @tab: RTokens by index
  */
 struct smcr_rtokens {
@@ -94,12 +98,12 @@ struct smcr_rtokens {
 /**
  * struct smcr_lgr_dev - a device that links of a group are on
  * @dev: with a reference; NULL: the entry is free
- * @pd: protection domain of the group there
- * @n_links: links on it
+ * @pd: protection domain of the group on @dev
+ * @n_links: number of links on @dev
  * @keep_pd: the device has not destroyed an MR or a queue pair in @pd, which is
  *	therefore never freed
- * @late: the removal of the device has found no link in a slot there, but this entry;
- *	only the removal writes it until @dev changes; no lock
+ * @late: the removal of the device has found this entry, but no link on the device in any
+ *	slot; only the removal writes it until @dev changes; no lock
  */
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;
@@ -111,7 +115,7 @@ struct smcr_lgr_dev {
 
 /**
  * struct smcr_lgr_member - a connection in its group; embedded in the connection
- * @token: alert token, by which CDC names it
+ * @token: alert token, by which CDC names the connection
  * @node: in lgr->conns.tab
  * @lgr_node: in lgr->conns.list, which also has the place markers of
  *	smcr_lgr_each_conn(); lgr->lock
@@ -124,7 +128,7 @@ struct smcr_lgr_member {
 
 /**
  * struct smcr_keepalive - TEST LINK that the keepalive of a link's connections needs
- * @left: jiffies until the first connection needs one; 0: now; LONG_MAX: none does
+ * @left: jiffies until a connection needs TEST LINK; 0: now; LONG_MAX: no connection does
  * @intvl: TCP_KEEPINTVL of that connection in jiffies; 0 while @left is not 0
  * @cnt: TCP_KEEPCNT of that connection
  */
@@ -136,8 +140,8 @@ struct smcr_keepalive {
 
 /**
  * struct smcr_nics - RNICs of one side, for core/lgr_roles.h
- * @nic: by number: MAC, and @clock when the number was asked for last; 0: it is free
- * @clock: counts these requests
+ * @nic: by number: .mac, and in .used @clock at the last request for the number; 0: free
+ * @clock: counts the requests for numbers
  */
 struct smcr_nics {
 	struct {
@@ -168,18 +172,18 @@ enum smcr_lgr_change {
  * struct smcr_lgr_ops - callbacks of link groups into the floors above
  * @lose_conns: the group has ended: its connections end and leave it. Process
  *	context, may sleep
- * @move_conns: @link was stopped or drained, and the group has another one: its
- *	connections move. If it is deleted, it no longer limits what connections that
- *	have left it write. Process context
+ * @move_conns: @link was stopped or drained, and the group has another link: the
+ *	connections move there. If @link is deleted, connections that have left it may
+ *	write without the limit of struct smcr_conn_bound again. Process context
  * @link_stays: @link, drained before or new, is the only one in use: connections that
  *	wait for a link use it. Process context
- * @spread_conns: @more connections of each slot's link move to another one. Process
- *	context
- * @late_conns: a device of @lgr is being removed, and no link is in use there any more,
- *	but connections that could have moved keep it. Process context
+ * @spread_conns: of the link in each slot, @more[slot] connections move to another link.
+ *	Process context
+ * @late_conns: a device of @lgr is being removed, and no link there is in use any more. But
+ *	connections that have not moved yet keep the device: they move or end. Process context
  * @agreed: first contact: @lgr->terms.base is settled. Process context
- * @link_gone: @link was stopped or drained: connections that wait for room in its send
- *	queue get none. Process context
+ * @link_gone: @link was stopped or drained: connections stop waiting for room in its send
+ *	queue. Process context
  * @keepalive_due: sets @ka to the TEST LINK that connections of @link need. Process
  *	context
  * @event: reports @what of @lgr, or of its @link if that is not NULL, and the reason.
@@ -208,35 +212,37 @@ extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 /**
  * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
- * @link: set before the action that made it is reported, cleared by llc.work when it
- *	is stopped, or has failed with its device; written under lgr->lock
- * @old: cleared from @link, to be freed; llc.work stores it, @work takes it, by xchg()
+ * @link: the link or NULL; set before MADE or FIRST is posted, cleared by llc.work when the
+ *	link is stopped, or has failed with its device; written under lgr->lock
+ * @old: link that was cleared from @link, to be put; llc.work stores it, @work takes it, by
+ *	xchg()
  * @moving: MOVE is under way; llc.work
  * @drains: MOVE does not stop the link before what is under way on it has arrived;
  *	written by llc.work
  * @move_no: number of the last MOVE; written by llc.work before the action is queued
  * @moved_no: number of the last MOVE that was carried out; written by @work before it
  *	reports
- * @leave_at: its device is being removed: jiffies when the link fails if it is still
- *	there, else 0; written by smcr_lgr_kill_dev(), and by llc.work after STOP
- * @pairs: links that the group has; written by llc.work before MAKE
+ * @leave_at: if the device of @link is being removed: jiffies when @link fails if it still
+ *	exists, else 0; written by smcr_lgr_kill_dev(), and by llc.work after STOP
+ * @pairs: RNICs of the links that the group has; written by llc.work before MAKE
  * @carrier: slot of the link that carries the exchange; written by llc.work before MAKE
- * @nic: number of its own RNIC in the group; written by @work before it reports
- * @peer_nic: client: number of its peer's RNIC; written by llc.work before MAKE
+ * @nic: number of the own RNIC that @link is on; written by @work before it reports
+ * @peer_nic: client: number of the peer's RNIC; written by llc.work before MAKE
  * @try: server: argument of smcr_roles_offer(); written by llc.work before MAKE
  * @again: server: argument of smcr_roles_offer(); written by llc.work before MAKE
- * @peer: the peer's end, from ADD LINK; written by llc.work before the action
- * @tok: own RTokens on it, each with its RKey on the link that carries the exchange;
- *	written by @work before it reports
+ * @peer: the peer's end, from ADD LINK; written by llc.work, client: before MAKE, server:
+ *	before UP
+ * @tok: own RTokens on @link, each with the RMB's RKey on the link that carries the
+ *	exchange; written by @work before it reports
  * @n_tok: number of @tok; written by @work before it reports
- * @probe: queue pair that only serves an offer, in place of @link; @work
+ * @probe: queue pair that is only offered, in place of @link: slot_make_probe(); @work
  * @probe_psn: PSN of @probe; @work
  * @work: carries out @actions, always on smcr_end_wq, as on two queues it could run
  *	twice at a time; owns a reference on the group while queued
- * @actions: actions queued for @work, bits by enum smcr_lgr_do; SMCR_LGR_DO_MAKE owns
- *	one of smcr_making_max; atomic
- * @in_line: in making_line, while MAKE waits for one of smcr_making_max; the list owns
- *	a reference on the group; making_lock
+ * @actions: actions queued for @work, bits by enum smcr_lgr_do; a queued MAKE is one of the
+ *	smcr_making_max that may be under way; atomic
+ * @in_line: in making_line, while smcr_making_max others are under way and MAKE waits; the
+ *	list owns a reference on the group; making_lock
  * @ok: outcome of the last action; written by @work before it reports
  * @why: reason of a failed action; written by @work before it reports
  * @down: the failure of @link is reported; lgr->lock
@@ -273,12 +279,12 @@ struct smcr_lgr_link {
 };
 
 /**
- * struct smcr_llc_rkey - the own RKEY exchange; llc.lock
+ * struct smcr_llc_rkey - the own CONFIRM RKEY or DELETE RKEY exchange; llc.lock
  * @rmb: the RMB; NULL: no caller waits for an exchange
  * @del: DELETE RKEY, not CONFIRM RKEY
  * @on: RKey and address that are announced to the peer, by slot
  * @named: slots of which @on is valid, bits: on other links the RMB has no RKey
- * @prepare: the RMB is to be registered
+ * @prepare: PREPARE was ordered: the caller is to register the RMB and to set @on
  * @ok: outcome of the registration
  * @why: reason of a failed registration
  * @done: @res is valid
@@ -303,22 +309,21 @@ struct smcr_llc_rkey {
  * struct smcr_llc_run - the state machine of a group, its input and its timers
  * @lock: BH; guards @queue, @len, @rkey, slot[].test
  * @fsm: state machine; @work only
- * @out: actions of its last event; @work only
+ * @out: actions that follow from the last event; @work only
  * @queue: messages that have arrived; @lock
  * @len: number of messages in @queue; @lock
  * @late: messages that wait for room in the send queue; @work only
  * @n_late: number of messages in @late; @work only
  * @pending: pending events, bits by SMCR_PENDING(); atomic
- * @rkey_slots: other links that the own CONFIRM RKEY names; @work only
+ * @rkey_slots: slots that the own CONFIRM RKEY names beside the one it is sent on; @work only
  * @n_rkey_slots: number of @rkey_slots; @work only
  * @learning: index of the RToken that the peer's CONFIRM RKEY is about, or negative;
  *	@work only
  * @armed: timers that run, bits; @work only
- * @due: when each of them ends, jiffies; @work only
- * @over: @work does nothing more; written once, by the group's end
- * @first_no: number of the last message of first contact; written by @work
- * @sent_no: number of the last message of first contact that was delivered; written
- *	before SMCR_LGR_EV_FIRST_SENT
+ * @due: when each timer of @armed expires, jiffies; @work only
+ * @over: @work does nothing more; written once, by smcr_llc_stop()
+ * @first_no: number of the last message that reports FIRST_SENT; written by @work
+ * @sent_no: number of the last such message that was delivered; written before FIRST_SENT
  * @settled: how first contact has ended, enum smcr_first_res + 1; 0: it has not;
  *	written once, after @settled_why
  * @settled_why: reason if first contact has failed; written once
@@ -358,7 +363,7 @@ struct smcr_llc_run {
  *	contact of the group is over
  * @idle: in sn->lgr_idle, from the end of the last connection until another one comes;
  *	the group that is idle for longest is first
- * @denied: addresses that have denied the group last
+ * @denied: addresses that have denied the group, the last one first
  * @n_denied: number of @denied
  */
 struct smcr_lgr_net {
@@ -386,7 +391,7 @@ struct smcr_lgr_origin {
 /**
  * struct smcr_lgr_terms - what first contact settles; written by llc.work until ACTIVE
  * @max_links: maximum number of links
- * @base: data offset in elements: 0 or 4
+ * @base: data offset in elements: 0, or 4 with eye catchers
  */
 struct smcr_lgr_terms {
 	u8 max_links;
@@ -407,8 +412,8 @@ struct smcr_lgr_nics {
  * @tab: by alert token; RCU readers
  * @n: number of connections; READ_ONCE without the lock
  * @list: smcr_lgr_member.lgr_node
- * @ka_min: no connection needs a keepalive probe before the link was idle for so long,
- *	jiffies; 0: none does at all; READ_ONCE without the lock
+ * @ka_min: jiffies for which a link is idle before any connection needs a keepalive probe;
+ *	0: no connection needs any; READ_ONCE without the lock
  * @idle_work: ends the group after T_LGR_IDLE; owns a reference on the group while
  *	queued
  */
@@ -423,8 +428,8 @@ struct smcr_lgr_conns {
 /**
  * struct smcr_lgr_rtok - memory of the peer; lgr->lock
  * @all: its RTokens
- * @relems: elements in use, index RToken << 8 | element -> smcr_conn; the xarray's
- *	own lock
+ * @relems: the smcr_conn of each element in use, index RToken << 8 | element; the
+ *	xarray's own lock
  */
 struct smcr_lgr_rtok {
 	struct smcr_rtokens *all;
@@ -433,17 +438,17 @@ struct smcr_lgr_rtok {
 
 /**
  * struct smcr_lgr_rmbs - own memory; @mutex
- * @mutex: for a new link also held while an MR is registered
- * @list: RMBs by class
+ * @mutex: held while an MR is registered for a new link, too
+ * @list: RMBs by class, which is the element size code
  * @off: RMBs that @work is adding or withdrawing, or could not withdraw: their elements
  *	are not given out
  * @n: number of RMBs; READ_ONCE without the mutex
  * @n_free: free elements by class; READ_ONCE without the mutex
  * @next_id: ID of the RMB that was created last
  * @want: requests to @work, by class
- * @devs: by smcr_buf_params.d; an entry stays as long as the memory of a link on it, so
- *	a reference on that link is enough to read the entry without the mutex
- * @pause: no RMB is added ahead of need before that, jiffies
+ * @devs: devices by smcr_buf_params.d; an entry stays until the last link on its device is
+ *	freed, so a reference on such a link is enough to read the entry without the mutex
+ * @pause: jiffies before which no RMB is added ahead of need
  * @max: maximum size of an RMB in bytes, as the first link's device can map; immutable
  * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
  *	while queued
@@ -483,8 +488,8 @@ struct smcr_lgr_test {
  * @released: @work has begun
  * @links: no first contact relies on the links: the release puts them
  * @kept: the group is released, but not its links: first contact relies on them
- * @met: the links were put, and the peer's end of the first one was known
- * @work: releases the group; owns a reference from DEAD on until then
+ * @met: when the links were put, the peer's end of the first one was known
+ * @work: releases the group; owns a reference from DEAD on until it has done so
  * @free_work: frees the group, queued by the last put
  * @del: DELETE LINK for the whole group; set by the caller that has set DEAD, before it
  *	posts WANT_END
@@ -517,15 +522,15 @@ struct smcr_lgr_end {
  * @mem: parameters of its buffers; the device comes with a link; immutable
  * @terms: what first contact settles; written by llc.work until ACTIVE, then immutable
  * @link: the first link, as long as it is there; first contact relies on it; @lock
- * @live: slots that carry data, bits; atomic
- * @spare: slots that connections leave and that can be used again, bits; a slot moves
- *	between @live and @spare under @lock
+ * @live: slots of the links that carry data, bits; atomic
+ * @spare: slots of links that drain, and that STAY can make live again, bits; a slot
+ *	moves between @live and @spare under @lock
  * @nics: numbers of RNICs; @lock
  * @lock: BH; nests inside sn->lgr_lock, never the other way
  * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
  * @why: reason of DEAD; read under @lock, or after smcr_lgr_state() returned DEAD
- * @wait: woken on state changes and LLC answers
+ * @wait: woken when @st changes, or an own LLC exchange or attempt to add an RMB ends
  * @conns: connections; @lock
  * @rtok: memory of the peer; @lock
  * @rmbs: own memory; rmbs.mutex
@@ -577,7 +582,7 @@ struct smcr_lgr {
  * @pid: own port in the peer's subnet
  * @bsize: wanted element size code; a group without room for such an element is
  *	passed over
- * @may_first: the caller may run first contact, if its address has a share left
+ * @may_first: the caller may run first contact, if its address may: SMCR_FIRST_SHARE
  * @forming: in: group whose first contact the caller has waited for, or NULL; out: one
  *	to wait for before the next try, with a reference, or NULL
  * @first: out: the caller has to run first contact
@@ -666,7 +671,7 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 
-/* Slots of links that carry data, or could again; any context up to softirq */
+/* Slots of links that carry data (@live), or could again (@spare); up to softirq */
 static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
 {
 	unsigned long slots;

@@ -7,7 +7,7 @@
 #include "base/netns.h"
 #include "lgr/lgr_impl.h"
 
-/* @more: how many connections are to leave the link of each slot. Returns their sum */
+/* Set @more: how many connections are to leave the link of each slot. Returns their sum */
 static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 {
 	const struct smcr_link *link;
@@ -33,8 +33,8 @@ static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
  * smcr_lgr_balance() - spread the connections of a group evenly over its links
  * @lgr: group; nothing happens unless it is active and a link has too many
  *
- * Each connection moves by itself later, and only if that still evens the load then.
- * Only the sending direction of this host moves.
+ * Each connection moves later, in its own work, and only if that still evens the load
+ * then. Only the sending direction of this host moves.
  *
  * Context: process, sleeps.
  */

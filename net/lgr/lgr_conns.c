@@ -22,16 +22,17 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * The last connection has ended: the group goes to the end of the list from which
- * smcr_lgr_evict() takes the first. Or the first connection has come: off that list. Of
- * two callers at a time the later one reads the final conns.n.
+ * If the group has no connection, put it at the end of sn->lgr_idle, from which
+ * smcr_lgr_evict() takes the first one; else take it off. Called when the last
+ * connection has ended, and when the first one has come. Of two callers at a time the
+ * later one reads the final conns.n.
  */
 static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 
 	spin_lock_bh(&sn->lgr_lock);
-	/* not if the group is released: it is in no list any more */
+	/* a released group is in no list of the namespace, and is not added to one again */
 	if (READ_ONCE(lgr->conns.n))
 		list_del_init(&lgr->net.idle);
 	else if (!list_empty(&lgr->net.node))
@@ -63,7 +64,7 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr)
  * @lgr: group on whose link the token came
  * @token: alert token
  *
- * Context: RCU read side, which keeps the memory of what is returned.
+ * Context: RCU read side, which keeps the memory of the connection.
  * Return: NULL if no connection has the token.
  */
 struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
@@ -72,13 +73,13 @@ struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 }
 
 /*
- * The lock of a bucket is a bit in the pointer to its first entry, which its holder reads
- * plainly while another processor tries to set the bit that is set already. That race
- * belongs to rhashtable.h, whose code is inline.
+ * Why data_race(): the lock of a hash bucket is a bit in the pointer to its first entry.
+ * The holder of the lock reads the pointer plainly while another processor tries to set
+ * that bit. This race is in inline code of rhashtable.h, not here.
  */
 static int member_insert(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
-	/* a bucket's lock, see above */
+	/* lock bit of a bucket, see above */
 	return data_race(rhashtable_lookup_insert_fast(&lgr->conns.tab,
 						       &conn->node,
 						       smcr_member_params));
@@ -86,7 +87,7 @@ static int member_insert(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 
 static void member_remove(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
-	/* a bucket's lock, see above */
+	/* lock bit of a bucket, see member_insert() */
 	data_race(rhashtable_remove_fast(&lgr->conns.tab, &conn->node,
 					 smcr_member_params));
 }
@@ -94,9 +95,9 @@ static void member_remove(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 /**
  * smcr_lgr_add_conn() - publish a connection under its token
  * @lgr: group
- * @conn: connection, token chosen
+ * @conn: connection whose token is chosen
  *
- * Return: 0; -EEXIST token taken, choose another; -ENOTCONN group is dead;
+ * Return: 0; -EEXIST the token is in use, choose another one; -ENOTCONN the group is dead;
  * -ENOMEM.
  */
 int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
@@ -152,18 +153,19 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 	}
 }
 
-/* Connections that are visited before the group's lock is released in between */
+/* Connections that smcr_lgr_each_conn() visits before it releases the lock for a moment */
 #define SMCR_CONNS_BATCH	256
 
 /**
  * smcr_lgr_each_conn() - visit the connections of a group
  * @lgr: group
- * @fn: called for each with lgr->lock held; those that come or go meanwhile are
- *	visited or not
- * @arg: passed on
+ * @fn: called for each connection with lgr->lock held; connections that come or go
+ *	meanwhile are visited or not
+ * @arg: argument of @fn
  *
- * There may be 65,025, and softirqs of other connections wait for the lock: it is
- * released in between. An entry with token 0, which no connection has, marks the place.
+ * A group may have 65,025 connections, and softirqs wait for its lock. So the lock is
+ * released after every SMCR_CONNS_BATCH connections; meanwhile an entry with token 0, which
+ * no connection has, marks the place in the list.
  *
  * Context: process, sleeps.
  */

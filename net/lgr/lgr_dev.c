@@ -7,7 +7,7 @@
 #include "lgr/lgr_impl.h"
 #include "lgr/rmb_impl.h"
 
-/* Entry of @dev, or one that is free; -ENOSPC */
+/* Index of the entry of @dev, or of a free one; -ENOSPC */
 static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {
 	int d, free = -ENOSPC;
@@ -62,11 +62,11 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 /**
  * smcr_lgr_dev_put() - put the entry of a device: @freed of struct smcr_link_ops
  * @lgr: group
- * @d: index
+ * @d: index in lgr->rmbs.devs
  * @orphan: a queue pair of the link is still in the protection domain
  *
- * When the last link on a device puts it, the memory regions there, the mappings of
- * the RMBs and the protection domain are freed.
+ * When the last link on a device is freed, so are the memory regions and mappings that
+ * RMBs have for the device, and the protection domain.
  *
  * Context: process, sleeps.
  */
@@ -92,8 +92,11 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
  * @lgr: group
  * @dev: device that is being removed
  *
+ * Called when no link on the device is in a slot. A reference on a link that has left its
+ * slot keeps the entry of the device in lgr->rmbs.devs all the same.
+ *
  * Context: any; one caller at a time for a device.
- * Return: true if it was kept at the call before this one, too.
+ * Return: true if this call and the one before it have found such an entry.
  */
 bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {

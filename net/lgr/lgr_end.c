@@ -11,7 +11,7 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * The end of a namespace releases its groups after this time at the latest: a peer that
+ * When a namespace ends, its groups are released after this time at the latest: a peer that
  * is alive has acknowledged and answered DELETE LINK before.
  */
 #define SMCR_T_HURRY_NET	300	/* ms */
@@ -57,7 +57,7 @@ void smcr_lgr_idle_work(struct work_struct *work)
 	smcr_lgr_put(lgr);
 }
 
-/* Does not wait for the peer */
+/* Release a dead group: connections, links, works, lists. Does not wait for the peer */
 static void smcr_lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
@@ -96,9 +96,10 @@ static void smcr_lgr_release(struct smcr_lgr *lgr)
  * smcr_lgr_first_over() - no first contact relies on the links of a group any more
  * @lgr: group, with a reference
  *
- * If the group ends before it is ACTIVE, its release puts the links from now on; if it
- * was released before, this function puts them. Otherwise they would keep their devices
- * until the handshake has the lock of its socket, which a thread may hold for ever.
+ * When a group ends before it is ACTIVE, its release leaves the links to first contact.
+ * After this call the release puts them; if the release has come already, this function
+ * puts them. Otherwise the links would keep their devices until the handshake has the lock
+ * of its socket, which a thread may hold for ever.
  *
  * Context: process, sleeps.
  */
@@ -115,7 +116,7 @@ void smcr_lgr_first_over(struct smcr_lgr *lgr)
 		smcr_links_off(lgr);
 }
 
-/* Runs once: when the state machine orders the release, or when the time is over */
+/* Runs once: on RELEASE of the state machine, or when smcr_lgr_end_time() is over */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -142,7 +143,8 @@ static bool smcr_lgr_net_idle(struct smcr_net *sn)
  * smcr_lgr_kill_net_start() - end all groups of a namespace, do not wait
  * @sn: namespace; no new group can be started any more
  *
- * There may be 65,535: each is looked up anew, so that no lock is held over all of them.
+ * There may be 65,535 groups. Each one is looked up anew, so that no lock is held over
+ * all of them.
  *
  * Context: process, sleeps.
  */
@@ -164,8 +166,9 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
  * smcr_lgr_kill_net() - end of a namespace or of the module
  * @sn: namespace; no new group can be started any more
  *
- * Returns when every group is freed; that is bounded by the teardown of the
- * links. Context: process, sleeps.
+ * Returns when every group is freed. The teardown of the links bounds the wait.
+ *
+ * Context: process, sleeps.
  */
 void smcr_lgr_kill_net(struct smcr_net *sn)
 {
@@ -178,7 +181,9 @@ void smcr_lgr_kill_net(struct smcr_net *sn)
 /**
  * smcr_lgr_kill_all() - end of the module: all groups of all namespaces
  *
- * The waits are in smcr_dev_exit() and smcr_pernet_exit(). Context: process.
+ * Does not wait for their end: smcr_dev_exit() and smcr_pernet_exit() do.
+ *
+ * Context: process.
  */
 void smcr_lgr_kill_all(void)
 {
@@ -205,7 +210,7 @@ static bool smcr_lgr_any(void)
 /**
  * smcr_lgr_shutdown() - end all groups, as the system goes down (LG-43)
  *
- * DELETE LINK announces that to the peers.
+ * DELETE LINK announces the end to the peers.
  *
  * Context: process, sleeps, two seconds at most.
  */
