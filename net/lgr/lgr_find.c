@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Link-group lookup and creation. RFC 7609 2.2, 3.5.3. Limits on the number of groups and
- * first contacts, and groups that are not offered to an address that has denied them.
+ * first contacts. A group is not offered again to an address that has denied it, which
+ * means: declined it as "out of sync" (see smcr_lgr_suspect()).
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
@@ -12,7 +13,7 @@
 #include "base/race.h"
 #include "lgr/lgr_impl.h"
 
-/* One address may use 1/SMCR_FIRST_SHARE of max_first_contacts */
+/* One address may run 1/SMCR_FIRST_SHARE of max_first_contacts at a time: its share */
 #define SMCR_FIRST_SHARE	4
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
@@ -24,14 +25,14 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
 
 	lockdep_assert_held(&sn->lgr_lock);
 	list_for_each_entry_safe(lgr, next, &sn->lgr_idle, net.idle) {
-		/* max_first_contacts bounds these */
+		/* max_first_contacts bounds the number of FORMING groups */
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			continue;
 		list_del_init(&lgr->net.idle);
-		/* it has ended, or a connection has come just now */
+		/* the group has ended, or a connection has come just now */
 		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
 			continue;
-		/* only a server gives inactivity as the reason (LG-38) */
+		/* DELETE LINK of a client must not have the reason "inactivity" (LG-38) */
 		smcr_lgr_post_end(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
 				  SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
 		return true;
@@ -58,7 +59,7 @@ static bool smcr_lgr_admit(struct smcr_net *sn)
 	return ok;
 }
 
-/* smcr_buf_params.over: memory for a dead group is worth no effort */
+/* smcr_buf_params.over: a dead group needs no memory, so smcr_buf_alloc() gives up */
 static bool smcr_lgr_over(const void *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
@@ -111,7 +112,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	INIT_LIST_HEAD(&lgr->net.form);
 	INIT_LIST_HEAD(&lgr->net.idle);
 	RB_CLEAR_NODE(&lgr->net.id.rb);
-	/* xa_lock disables bottom halves, also when an allocation has dropped it */
+	/* with this flag the xarray disables BH, too, when it retakes xa_lock */
 	xa_init_flags(&lgr->rtok.relems, XA_FLAGS_LOCK_BH);
 	mutex_init(&lgr->rmbs.mutex);
 	for (i = 0; i < ARRAY_SIZE(lgr->rmbs.list); i++)
@@ -136,7 +137,7 @@ err_count:
 	return NULL;
 }
 
-/* PD, QP and receive queue of a new group */
+/* Set up PD, QP and receive queue of a new group */
 static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 			  enum smcr_reason *why)
 {
@@ -168,7 +169,10 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 		return PTR_ERR(link);
 	}
 	link->user_id = get_random_u32();
-	/* a server's group is listed already; callbacks of the link come later */
+	/*
+	 * Other threads can find a server's group already, so they must find a complete
+	 * link. Completions come later, when the link is connected.
+	 */
 	smp_store_release(&lgr->link, link);
 	smcr_lgr_place_link(link);
 	*why = SMCR_R_NONE;
@@ -184,9 +188,8 @@ static u64 smcr_peer_hash(const u8 peer_id[8])
 }
 
 /*
- * List a FORMING group, with a reference of the list's own. The caller checks the
- * device afterwards: its removal may have begun before the group was listed, and then
- * misses the group.
+ * List a FORMING group; the list gets its own reference. The caller checks the device
+ * afterwards: if its removal began before the group was listed, it has missed the group.
  */
 static void smcr_lgr_publish(struct smcr_lgr *lgr)
 {
@@ -204,11 +207,11 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 }
 
 /*
- * Is the group on the RNICs of both sides that a connection would prefer? Not by GID: a
- * host names another GID of the same RNIC when TCP is IPv6, and the group serves both. A
- * client may have confirmed with another RNIC than the one that it proposes, so the RNICs
- * of all live links count. So does the RNIC where the group was formed, even if the link
- * there has failed: the other links carry its connections.
+ * Is the group on the RNICs of both sides that a connection would prefer? GIDs are not
+ * compared: a host names one GID of an RNIC for IPv4 and another one for IPv6, and the
+ * group serves both. The RNICs of all live links count, since a client may have confirmed
+ * with another RNIC than the one that it proposes. The RNIC where the group was formed
+ * counts even if the link there has failed: the other links carry its connections.
  */
 static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 			      const struct smcr_peer *peer,
@@ -238,17 +241,17 @@ static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
 /**
  * smcr_lgr_with_host() - is a TCP peer the host that a group was formed with?
  * @lgr: group
- * @peer: peer, its address and neighbour are filled
+ * @peer: TCP peer; its @addr, @hw, @here and @near are set
  *
- * Peer ID, MAC and link in a CLC message can be those of another host. So the peer is
- * compared with the address that formed the group, with the link-layer address of that,
- * and with the RNICs that the host has named in this group. A host with several
- * addresses has one group.
+ * A CLC message can have the peer ID, MAC and link of another host than its sender. So the
+ * IP address and the link-layer address of the TCP peer are compared with those that formed
+ * the group, and the link-layer address with the RNICs that the host has named in this
+ * group, too. A host with several addresses has one group.
  *
- * The peer makes the same check of this host: a server does not offer the group at an
+ * The peer makes the same check of this host. So a server does not offer the group at an
  * interface where the peer would not recognise this host.
  *
- * Context: any; no lock of the group.
+ * Context: any; the caller does not hold lgr->lock.
  * Return: true if it is.
  */
 bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer)
@@ -304,10 +307,10 @@ static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
 }
 
 /*
- * Usable group of a peer, or one that is being formed. *@full is set if a group is not
- * usable only because no RMB can be added to it. Any host can form a group with the ID
- * of this peer: the group that this address has formed is preferred; a group of another
- * host is not used, nor one that this address has denied.
+ * Find a usable group of a peer, or else one that is being formed. *@full is set if a group
+ * was passed over that has no free element for @bsize and may have no more RMBs. Any host
+ * can form a group with the ID of this peer. So a group of another host is not used, nor
+ * one that this address has denied; the group that this address has formed is preferred.
  */
 static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 					const struct smcr_peer *peer,
@@ -343,8 +346,9 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
 }
 
 /*
- * Do two peers use one share? A host has any number of IPv6 addresses in its /64, and
- * one of IPv4. Hosts of one /64 are distinguished by their link-layer addresses.
+ * Do two peers use one share of the first contacts (SMCR_FIRST_SHARE)? A host is taken to
+ * have one IPv4 address, and any number of IPv6 addresses in its /64. Hosts of one /64 are
+ * distinguished by their link-layer addresses.
  */
 static bool smcr_lgr_share_of(const struct smcr_peer *a,
 			      const struct smcr_peer *b)
@@ -356,9 +360,9 @@ static bool smcr_lgr_share_of(const struct smcr_peer *a,
 }
 
 /*
- * May @peer begin one more first contact? A host can make up any number of peer IDs,
- * and must not use up all first contacts with them. max_first_contacts bounds the list;
- * groups whose first contact is over are removed from it here.
+ * May @peer begin one more first contact? A host can make up any number of peer IDs, and
+ * must not use up all first contacts with them. max_first_contacts bounds the length of
+ * sn->lgr_forming; groups whose first contact is over are removed from that list here.
  */
 static bool smcr_lgr_share_left(struct smcr_net *sn,
 				const struct smcr_peer *peer)
@@ -378,8 +382,9 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 }
 
 /*
- * May the caller try first contact itself after another one with this peer has
- * failed? Only if the TCP connection of that one was the cause, not the path.
+ * May the caller, which has waited for first contact of @lgr, try it itself now? Yes, if
+ * that has not failed. If it has, only if its TCP connection was the cause, not the path:
+ * it ended before the peer's end of the first link was known.
  */
 static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 {
@@ -403,9 +408,9 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
 }
 
 /*
- * A group for @req: an ACTIVE one, or *@fresh, which is listed now. Or NULL with a
- * reason; if @req->forming is not NULL then, the caller waits for that group. *@fresh
- * is NULL or a new group, with a reference.
+ * Return a group for @req: an ACTIVE one, or *@fresh, which is listed then. NULL: there is
+ * none, for @req->why; if @req->forming is set, the caller waits for that group. *@fresh is
+ * set to a new group, with a reference, if one was made, listed or not.
  */
 static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
 					    struct smcr_lgr_request *req,
@@ -442,7 +447,7 @@ static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
 	}
 	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
 		return lgr;
-	req->forming = lgr;	/* if DEAD just now, the next try finds that */
+	req->forming = lgr;	/* if it is DEAD by now, the next call finds that */
 	req->why = SMCR_R_LGR_BUSY;
 	return NULL;
 }
@@ -452,10 +457,10 @@ static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
  * @sn: namespace
  * @req: what is wanted, and the outcome
  *
- * First contacts are serialised per peer and the address that it comes from, never
- * globally: the first caller that lists a FORMING group runs first contact, the others
- * call again when that has ended. They do not sleep meanwhile: a peer could prolong first
- * contact and send any number of Proposals.
+ * First contacts are serialised for each peer and its address, never globally: the first
+ * caller that lists a FORMING group runs first contact, the others call again when that has
+ * ended. They do not sleep meanwhile, since a peer could prolong first contact and send any
+ * number of Proposals.
  *
  * If a group has all the RMBs that it may have, and no free element of the size, a
  * parallel group is formed (RFC 7609 3.5.3).
@@ -493,7 +498,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		return NULL;
 	}
 	smcr_race(sn->net, "lgr-listed");
-	/* removal of the device, or an event of the port, may have missed the group */
+	/* the removal of the device, or an event of the port, may have missed the group */
 	if (!smcr_dev_pid_ok(req->pid))
 		smcr_lgr_kill(fresh, SMCR_R_LINK_DEVICE, 0);
 	req->first = true;
@@ -528,7 +533,7 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	}
 	smcr_race(sn->net, "lgr-create");
 	spin_lock_bh(&sn->lgr_lock);
-	/* released already, as its link failed: nothing would take it off the list */
+	/* a group that is released already, as its link failed, would stay in the list */
 	spin_lock(&lgr->lock);
 	released = lgr->end.released;
 	spin_unlock(&lgr->lock);
@@ -556,13 +561,13 @@ static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
  * @sn: namespace
  * @acc: Accept
  * @pid: own port of the connection
- * @peer: TCP peer, its address and neighbour are filled
+ * @peer: TCP peer; its @addr, @hw, @here and @near are set
  *
- * Another host can have formed a group that names the same link: the group with @peer
- * is preferred.
+ * Another host can have formed a group with a link of the same identity. So the group that
+ * was formed with @peer is preferred.
  *
- * Return: group with a reference, not DEAD when it was looked up; FORMING: the caller
- * calls again when first contact of the group is settled. NULL: out of sync.
+ * Return: group with a reference, not DEAD when it was looked up; if it is FORMING, the
+ * caller calls again when its first contact is settled. NULL: out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
@@ -588,7 +593,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	return found;
 }
 
-/* Do not offer a group to @addr any more; true if @addr has formed it */
+/* Have the group not offered to @addr any more; true if @addr has formed the group */
 static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	bool own, known;
@@ -609,14 +614,14 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 /**
  * smcr_lgr_suspect() - "out of sync" was received: verify the links of a group
  * @lgr: group; the caller has a reference
- * @addr: address that the Decline came from, if it came to a server, else NULL
+ * @addr: address that the Decline came from; NULL if this host is the client
  *
  * RFC 7609 requires a host that receives "out of sync" to clean up (CLC-36). But the
  * message came on one TCP connection, which proves nothing about its sender, and the
  * group has other connections. So the group is not offered to that address again, and
  * TEST LINK verifies the links. If that address has formed the group, the group is
- * offered to no other address either until TEST LINK is answered. A peer that has lost
- * the link does not answer, and the group ends, after T_LLC at most.
+ * offered to no other address either until TEST LINK is answered. If the peer has lost
+ * the links, it does not answer, and the group ends after T_LLC at most.
  *
  * Context: any.
  */

@@ -10,10 +10,10 @@
 
 /**
  * smcr_llc_first() - first contact begins
- * @lgr: FORMING group whose link is ready to receive; the peer may send CONFIRM
- *	LINK from now on (client), or expects it (server)
+ * @lgr: FORMING group whose link is ready to receive. At a client, the peer may send
+ *	CONFIRM LINK from now on; at a server, the peer waits for it
  *
- * The outcome wakes lgr->wait: smcr_llc_settled().
+ * When first contact ends, lgr->wait is woken, and smcr_llc_settled() has the outcome.
  *
  * Context: process.
  */
@@ -25,8 +25,8 @@ void smcr_llc_first(struct smcr_lgr *lgr)
 /**
  * smcr_llc_settled() - how has first contact ended?
  * @lgr: group of smcr_llc_first()
- * @res: set
- * @why: set: reason of a failure
+ * @res: set to the outcome
+ * @why: set to the reason of a failure
  *
  * Context: any.
  * Return: false if it has not ended.
@@ -34,7 +34,7 @@ void smcr_llc_first(struct smcr_lgr *lgr)
 bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why)
 {
-	/* pairs with smcr_llc_publish_settled() */
+	/* pairs with smcr_llc_publish_settled(): settled_why was written before */
 	u8 settled = smp_load_acquire(&lgr->llc.settled);
 
 	if (!settled)
@@ -44,7 +44,7 @@ bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 	return true;
 }
 
-/* PREPARE: the caller of the exchange registers the RMB and records its RKeys */
+/* PREPARE: wake the caller in rkey_xchg_wait(), which registers the RMB */
 void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
@@ -53,11 +53,11 @@ void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 	wake_up_all(&lgr->wait);
 }
 
-/* RKEY_DONE: the exchange is over, @res is enum smcr_rkey_res */
+/* RKEY_DONE: wake the caller in rkey_xchg_wait() with the outcome, enum smcr_rkey_res */
 void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	/* the RMB is announced on links that are added later, too */
+	/* the peer knows the RMB, so links that are added later announce it, too */
 	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
 		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
 	WRITE_ONCE(lgr->llc.rkey.res, res);
@@ -87,7 +87,7 @@ static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-/* Is the RMB to be registered? Clears that */
+/* Was PREPARE ordered? Clears that */
 static bool rkey_prepare_due(struct smcr_lgr *lgr)
 {
 	bool due;
@@ -100,13 +100,13 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 }
 
 /*
- * The registration has failed, and the link with it. Whether the device has done it is
- * not known, so another link on that device gets another MR.
+ * The registration has failed, and the link with it. It is not known whether the device
+ * has registered the MR, so another link on that device gets another MR.
  */
 static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 		      struct smcr_link *link)
 {
-	smcr_slot_link_stop(link);	/* REG_MR is over */
+	smcr_slot_link_stop(link);	/* afterwards no REG_MR is under way */
 	mutex_lock(&lgr->rmbs.mutex);
 	smcr_rmb_drop_mr(rmb, link->mem.d);
 	mutex_unlock(&lgr->rmbs.mutex);
@@ -114,7 +114,8 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 
 /*
  * Register the RMB on all live links and record its RKeys; for DELETE RKEY only record
- * them. A link on which the registration fails has failed; the others are enough.
+ * them. If the registration fails on a link, that link has failed; the exchange goes on
+ * with the other links.
  */
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
@@ -134,7 +135,7 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 			rc = smcr_rmb_register(rmb, link);
 		if (rc && rc != -ENOMEM)
 			rkey_undo(lgr, rmb, link);
-		/* the reference on the link keeps the MR on its device, too */
+		/* the reference on the link keeps the MR on the link's device */
 		if (!rc && rmb->mr[link->mem.d])
 			rkey_name(lgr, rmb, link);
 		smcr_link_put(link);
@@ -143,8 +144,9 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	if (rc != -ENOMEM && lgr->llc.rkey.named)
 		rc = 0;
 	/*
-	 * An RMB without RKey on any link is not known to the peer (LLC-68), so it can
-	 * go. Not if no link is live just now, or connections leave one: -EAGAIN.
+	 * DELETE RKEY: an RMB without an RKey on any link is not known to the peer (LLC-68),
+	 * so it can be freed. But if no link is live just now, or a link drains that may be
+	 * live again, the peer may know the RKey there: -EAGAIN.
 	 */
 	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
 	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))
@@ -163,9 +165,10 @@ static bool rkey_woken(const struct smcr_lgr *lgr)
 }
 
 /*
- * Wait for the end of one exchange. The state machine ends it in time, whatever the peer
- * does: every step has a timer. 0; -EREMOTEIO refused; -EAGAIN not now; -ENOTCONN the
- * group has ended; else what smcr_rmb_register() returned.
+ * Wait for the end of one exchange. The state machine ends it in limited time, whatever
+ * the peer does: every step has a timer. Returns 0; -EREMOTEIO the peer has refused;
+ * -EAGAIN not possible now; -ENOTCONN the group has ended; else what smcr_rmb_register()
+ * returned.
  */
 static int rkey_xchg_wait(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
@@ -205,17 +208,17 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /*
- * Attempts while the result is -EAGAIN: the peer, a server, changes the group (LLC-77,
- * LLC-82), or no link could carry the request. The server's messages about a change came
- * before its refusal and have been answered, so the change is over on this side. A peer
- * that refuses each time is not asked any more.
+ * Maximum of exchanges as long as the result is -EAGAIN: the peer, a server, changes the
+ * group (LLC-77, LLC-82), or no link could carry the request. The first repetition follows
+ * at once: the server's messages about the change came before its refusal and have been
+ * answered, so the change is over on this side. Further ones follow after pauses.
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)
 
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	/* one without an answer fails its link after T_LLC, and begins again (FO-14) */
+	/* if the peer does not answer, the link fails after T_LLC: begin again (FO-14) */
 	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 
@@ -241,8 +244,8 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
  *
  * Context: process, sleeps for the peer; the RMB work only.
  * Return: 0 when the peer knows the RMB; -EREMOTEIO it has refused the RMB;
- * -EAGAIN not now, several times; -ENOTCONN the group has ended; else what
- * smcr_rmb_register() returned.
+ * -EAGAIN it was not possible in several attempts; -ENOTCONN the group has ended; else
+ * what smcr_rmb_register() returned.
  */
 int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {

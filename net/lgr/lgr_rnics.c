@@ -12,12 +12,12 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * The removal of a device waits for its links, but no longer than this: a peer that
- * is alive has acknowledged and answered DELETE LINK before.
+ * The removal of a device waits until its links are deleted, but no longer than this: a
+ * peer that is alive has acknowledged and answered DELETE LINK before.
  */
 #define SMCR_T_HURRY_DEV	HZ
 
-/* Is a link of the group on this own RNIC, and in use? lgr->lock held */
+/* Is a link of the group in use on the own RNIC with this MAC? lgr->lock held */
 static bool lgr_uses_mac(const struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 {
 	const struct smcr_link *link;
@@ -35,8 +35,8 @@ static bool lgr_uses_mac(const struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 }
 
 /*
- * An RNIC on the LAN of the group that no link is on: true with a reference in *@pid.
- * Context: process.
+ * Find an RNIC on the LAN of the group that no link is on. True if there is one: it is in
+ * *@pid, with a reference on its device. Context: process.
  */
 bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid)
 {
@@ -64,7 +64,7 @@ bool smcr_lgr_new_nic(struct smcr_lgr *lgr, struct smcr_port_id *pid)
 	return found;
 }
 
-/* Use another RNIC: a server adds a link, a client sends its notice (LG-31) */
+/* If another RNIC can be used, a server adds a link, a client sends its notice (LG-31) */
 static void lgr_offer_nic(struct smcr_lgr *lgr)
 {
 	struct smcr_port_id pid;
@@ -77,9 +77,9 @@ static void lgr_offer_nic(struct smcr_lgr *lgr)
 }
 
 /*
- * The namespace after @net, or the first one for NULL, with a reference; not one that is
- * being destroyed. Puts the reference on @net. A namespace stays in the list while it has
- * references.
+ * The next namespace after @net, or the first one for NULL, with a reference; those that
+ * are being destroyed are left out. Puts the caller's reference on @net, which has kept
+ * @net in the list.
  */
 static struct net *lgr_next_net(struct net *net)
 {
@@ -100,8 +100,9 @@ static struct net *lgr_next_net(struct net *net)
 
 /*
  * Call @fn for every group of every namespace. A namespace that is being destroyed ends
- * its groups itself. net_rwsem is not held: @fn sleeps, with the last reference of a link
- * as long as its RMBs take, and RTNL may wait for net_rwsem. Context: process, sleeps.
+ * its groups itself. net_rwsem is not held meanwhile, since RTNL may wait for it, and @fn
+ * may sleep long: if it puts the last reference on a link, RMBs are deregistered. Context:
+ * process, sleeps.
  */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
@@ -124,8 +125,8 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 }
 
 /*
- * Is another link left for the connections if those in @slots go? In first contact only
- * the first link counts.
+ * Is another link left for the connections if the links in @slots go? In first contact
+ * only the first link counts.
  */
 static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 {
@@ -139,7 +140,7 @@ static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 	}
 }
 
-/* The device of a link is being removed: delete the link, orderly while that works */
+/* The device of a link is being removed: delete the link, or fail it if that takes long */
 static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[i];
@@ -148,7 +149,7 @@ static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 
 	if (at && time_before(jiffies, at))
 		return;
-	/* in first contact a link is not in use yet: it fails at once */
+	/* a link of first contact is not in use yet, and fails at once */
 	if (!at && smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE) {
 		WRITE_ONCE(slot->leave_at, (jiffies + SMCR_T_HURRY_DEV) ?: 1);
 		smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_DEL, i);
@@ -184,8 +185,8 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
  * smcr_lgr_kill_dev() - delete all links on an RDMA device that is being removed
  * @dev: device; smcr_dev_put() of the last link wakes the caller's wait
  *
- * Queue pairs still work as far as the device does: links there are deleted orderly,
- * and fail SMCR_T_HURRY_DEV later. Groups that have no other link end, which DELETE LINK
+ * The device may still work, so its links are deleted orderly; a link that still exists
+ * after SMCR_T_HURRY_DEV fails. Groups that have no other link end, which DELETE LINK
  * announces to the peers.
  *
  * Context: process. To be called again, periodically, until the device is not used any
@@ -227,7 +228,7 @@ static void lgr_check_port(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
  * @dev: device
  * @port: port number
  *
- * A new port or GID may serve groups that have no link there: they may add one.
+ * Groups that have no link on the port may add one, since the port or the GID may be new.
  *
  * Context: process, sleeps.
  */
