@@ -12,7 +12,7 @@
 
 /* Facts about a message that arrived */
 
-/* Does CONFIRM LINK name the end that CLC, or ADD LINK, announced? (LLC-21, LLC-22) */
+/* Does CONFIRM LINK name the peer's end that CLC or ADD LINK announced? (LLC-21, LLC-22) */
 static bool llc_link_data_ok(const struct smcr_link *link,
 			     const struct smcr_llc_confirm_link *cl)
 {
@@ -27,6 +27,7 @@ static bool llc_link_data_ok(const struct smcr_link *link,
 	return link->lgr->dialect->same_end(&end, &named);
 }
 
+/* Error mask for the reply to DELETE RKEY: RKeys that are unknown, or are in use */
 static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 			const struct smcr_llc_delete_rkey *dk)
 {
@@ -45,7 +46,7 @@ static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
 	return mask;
 }
 
-/* Does the reply echo the RKey of the own request? */
+/* Does a reply to CONFIRM RKEY echo the RKey of the own request? */
 static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 			const struct smcr_llc *msg)
 {
@@ -58,7 +59,7 @@ static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 	return ok;
 }
 
-/* Set @ev->facts: what the state machine cannot know of the message */
+/* Set @ev->facts: what the state machine cannot check of the message in @ev */
 void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	const struct smcr_link *link = smcr_slot_link(&lgr->slot[ev->slot]);
@@ -70,7 +71,7 @@ void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		facts->link_data = !llc_link_data_ok(link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		/* a client's notice may name any MAC: it gets no number */
+		/* at a server a request is only a notice, with any MAC: give it no number */
 		if (msg->reply || !lgr->server)
 			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 		break;
@@ -110,7 +111,7 @@ static void fill_confirm_link(struct smcr_lgr *lgr,
 	cl->no_eye_catcher = !lgr->eye_wanted;
 }
 
-/* An offer or the answer to one: the own end of the new link */
+/* ADD LINK of the server, or the client's reply: fill in the own end of the new link */
 static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot,
 			  struct smcr_llc_add_link *al)
 {
@@ -134,8 +135,8 @@ static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot
 }
 
 /*
- * The client's notice names an RNIC that no link is on (LLC-35). False: there is none,
- * so no notice is sent.
+ * ADD LINK of a client, its notice of another RNIC: fill in an RNIC that no link is on
+ * (LLC-35). False: there is none, so no notice is sent.
  */
 static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 {
@@ -150,7 +151,7 @@ static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 	return true;
 }
 
-/* ADD LINK CONTINUATION: the next two of the RTokens that are to be announced */
+/* ADD LINK CONTINUATION: fill in the next two of the RTokens that are to be announced */
 static void fill_add_link_cont(const struct smcr_lgr_link *slot,
 			       struct smcr_llc_add_link_cont *ac)
 {
@@ -161,7 +162,7 @@ static void fill_add_link_cont(const struct smcr_lgr_link *slot,
 		ac->pair[i] = slot->tok[slot->n_tok - left + i];
 }
 
-/* The other links that the own CONFIRM RKEY names, from the @from-th on */
+/* Fill in entries of the own CONFIRM RKEY, from the one for rkey_slots[@from] on */
 static void fill_rkey_others(struct smcr_lgr *lgr, u8 from,
 			     struct smcr_llc_rkey_entry *e, u8 n)
 {
@@ -176,6 +177,7 @@ static void fill_rkey_others(struct smcr_lgr *lgr, u8 from,
 	}
 }
 
+/* Set the links that the own CONFIRM RKEY names: all active ones but @carrier */
 static void list_rkey_slots(struct smcr_lgr *lgr, u8 carrier)
 {
 	struct smcr_llc_run *run = &lgr->llc;
@@ -285,7 +287,7 @@ static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* RTokens of the peer */
 
-/* Entries of CONFIRM RKEY for other links, which their numbers name */
+/* Record entries of the peer's CONFIRM RKEY, each for the link whose number it has */
 static void learn_others(struct smcr_lgr *lgr,
 			 const struct smcr_llc_rkey_entry *e, u8 n)
 {
@@ -299,7 +301,7 @@ static void learn_others(struct smcr_lgr *lgr,
 	}
 }
 
-/* End of the peer's CONFIRM RKEY, if any; !@ok: its last message has not come (LLC-13) */
+/* End the peer's CONFIRM RKEY, if one has begun; !@ok: not all messages came (LLC-13) */
 static void learn_end(struct smcr_lgr *lgr, bool ok)
 {
 	if (lgr->llc.learning >= 0)
@@ -328,10 +330,10 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 }
 
 /*
- * ADD LINK CONTINUATION: RTokens of the peer's RMBs on the new link. Some RMBs may be
- * unknown: Linux announces all that are in use, also those that it has not announced
- * before, or has withdrawn. No connection writes to them, so they are passed over
- * (LLC-41).
+ * ADD LINK CONTINUATION: record the RTokens of the peer's RMBs on the new link. A peer that
+ * runs Linux announces all RMBs that are in use, also those that it has not announced
+ * before, or has withdrawn. No connection writes to such an unknown RMB, so it is passed
+ * over (LLC-41).
  */
 static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		     const struct smcr_llc *msg)
@@ -363,8 +365,8 @@ static void do_forget_rmb(struct smcr_lgr *lgr, u8 slot,
 /* First contact */
 
 /*
- * Both sides' CONFIRM LINK are known: the number of links (LG-10), eye catchers
- * and the form of ADD LINK are settled.
+ * The CONFIRM LINK of both sides is known: set the peer's user ID and, in first contact,
+ * the number of links (LG-10), eye catchers and the form of ADD LINK.
  */
 static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		      const struct smcr_llc *msg)
@@ -378,7 +380,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	if (!link)
 		return;
 	WRITE_ONCE(link->peer_user_id, peer->user_id);
-	/* the first link has settled the rest; its slot may have another one later */
+	/* only the first link settles the terms; slot 0 may have another link later */
 	if (link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING) {
 		WRITE_ONCE(link->llc_form, d->llc_form(lgr->terms.base));
 		return;
@@ -392,7 +394,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		   smcr_dialect_base(d, lgr->eye_wanted,
 				     !peer->no_eye_catcher));
 	form = d->llc_form(lgr->terms.base);
-	/* a server has made its second link already (3.5.1.5) */
+	/* a server has made its second link already, which needs the form, too (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		other = smcr_slot_link(&lgr->slot[i]);
 		if (other)
@@ -401,7 +403,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 	smcr_lgr_owner_ops->agreed(lgr);
 }
 
-/* First contact is settled (LG-52) */
+/* First contact has succeeded: the group can be used (LG-52) */
 static void llc_activate(struct smcr_lgr *lgr)
 {
 	if (!smcr_lgr_set_state(lgr, SMCR_LGR_ST_ACTIVE, SMCR_R_NONE))
@@ -412,16 +414,16 @@ static void llc_activate(struct smcr_lgr *lgr)
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	if (a->res == SMCR_FIRST_OK)
-		/* the peer may reuse the group as soon as it gets the next message */
+		/* before the next message: when the peer gets it, it may reuse the group */
 		llc_activate(lgr);
 	else if (a->why == SMCR_R_LLC_TIMEOUT)
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
 }
 
 /*
- * First contact is settled, and its last message posted: the next messages of the
- * handshake, and CONFIRM RKEY, must not overtake that one. Or with RESET, when LLC has
- * been stopped.
+ * Publish how first contact has ended. Its last message is posted before, as CONFIRM RKEY
+ * and the next messages of the handshake must not overtake that message. If there is no
+ * outcome yet, smcr_llc_stop() publishes RESET.
  */
 void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
@@ -429,7 +431,7 @@ void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 	if (lgr->llc.settled)
 		return;
 	lgr->llc.settled_why = why;
-	/* pairs with smcr_llc_settled() */
+	/* pairs with smcr_llc_settled(), which must not read an old settled_why */
 	smp_store_release(&lgr->llc.settled, res + 1);
 	if (res == SMCR_FIRST_OK)
 		smcr_lgr_kick_rmb_work(lgr);
@@ -443,7 +445,7 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_llc_fail(lgr, a->slot, a->why);
 }
 
-/* @msg: client: the server's offer */
+/* @msg: ADD LINK of the server; only for a client */
 static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 		    const struct smcr_lgr_act *a, const struct smcr_llc *msg)
 {
@@ -465,27 +467,28 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	smcr_lgr_link_queue(lgr, slot - lgr->slot, SMCR_LGR_DO_MAKE);
 }
 
-/* Report an event to netlink; a slot that only serves an offer has no link */
+/* Report an event of a link to netlink; with slot_make_probe() the slot has no link */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
 
-	/* a link that has failed since is neither active nor leaving */
+	/* no event if the link has failed meanwhile: it is neither active nor leaving */
 	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
 		smcr_lgr_owner_ops->event(lgr, link, what, SMCR_R_NONE);
 }
 
-/* The connections of a link move to other links */
+/* Have the connections of a link move to other links */
 static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
-	/* Linux requests an orderly deletion also when its own end is dead */
+	/* Linux, as the peer, sets "orderly" also when its end of the link is dead */
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
 
 	/*
-	 * The reply goes over the link after MOVED, so the link is drained, not stopped.
-	 * WRITE_ONCE: the work of the link may still carry out the MOVE before.
+	 * With a->answers, the reply to DELETE LINK goes over the link after MOVED, so the
+	 * link is drained, not stopped. WRITE_ONCE: the work of the link may still carry
+	 * out an earlier MOVE.
 	 */
 	WRITE_ONCE(slot->drains, works && (a->orderly || a->answers));
 	slot->moving = true;
@@ -500,7 +503,7 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_MOVE);
 }
 
-/* Connections use a link again. If it has failed meanwhile, slot_stay() reports that */
+/* Have connections use a link again; slot_stay() reports if it has failed meanwhile */
 static void do_stay(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -514,7 +517,7 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 	smcr_lgr_link_queue(lgr, slot, SMCR_LGR_DO_STAY);
 }
 
-/* Connections of lost links have waited if no link was live: they move to this one */
+/* Make a link live. If no link was live, connections of lost links have waited for it */
 static void do_live(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -625,9 +628,9 @@ static void llc_number_links(struct smcr_lgr *lgr)
 }
 
 /*
- * A failed link is not deleted before the peer agrees, nor one that the server has
- * deleted before the own reply is delivered. The removal of a device does not wait for
- * that: links on it leave their slots here.
+ * A link that has failed (FAILED) is stopped when the peer has agreed to its deletion; one
+ * that the server has deleted (GONE), when the own reply is delivered. The removal of a
+ * device does not wait for that: links on it leave their slots here.
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {
@@ -644,7 +647,7 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 		     lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE) &&
 		    READ_ONCE(link->pid.dev->removed)) {
 			smcr_slot_off(lgr, i);
-			/* the reply over it is not delivered any more */
+			/* the reply that goes over the link is not delivered any more */
 			if (lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE)
 				smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, i);
 		}

@@ -3,12 +3,14 @@
  * The work that runs the state machine of a link group (core/lgr_fsm.h).
  *
  * Messages are decoded in softirq and queued; every other event is a bit, set by
- * smcr_lgr_post(). The work takes one after the other, passes it to the state machine
- * and carries out the actions that come of it (lgr_exec.c) before it takes the next.
- * MAKE, UP, MOVE and STOP sleep: the work of the link does them (link_work.c) and
- * posts MADE, UP, MOVED or STOPPED.
+ * smcr_lgr_post(). The work takes one message or event after the other, passes it to the
+ * state machine, and carries out the actions that this returns (lgr_exec.c) before it
+ * takes the next one. The actions MAKE, UP, MOVE and STOP sleep: the work of the link
+ * carries them out (link_work.c) and posts the event MADE, UP, MOVED or STOPPED.
  *
- * Steps of the server, and of the client (SMCR_LGR_STEPS):
+ * The table shows each exchange at the server (first line) and at the client (second
+ * line): what begins it, an event or a message; then what follows, actions
+ * (SMCR_LGR_DO_*) and messages that are sent. "X: Y" means that Y follows when X has come.
  *
  *	first contact	FIRST		MAKE link 2, UP link 1; CONFIRM LINK
  *			FIRST		request: UP link 1, reply
@@ -75,10 +77,10 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  * smcr_llc_stop() - end of LLC in a group
  * @lgr: group whose links are stopped: nothing arrives
  *
- * The group's work runs once more, since first contact waits for its outcome. Any holder
- * of a reference may queue it later, too: it uses no link then.
+ * The group's work runs once more, since the handshake of a first contact waits for the
+ * outcome. Holders of a reference may queue the work later, too: it does nothing then.
  *
- * Context: process, sleeps. Not on the group's works.
+ * Context: process, sleeps. Not called by the works of the group or of its links.
  */
 void smcr_llc_stop(struct smcr_lgr *lgr)
 {
@@ -86,7 +88,10 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	flush_delayed_work(&lgr->llc.work);
 	WRITE_ONCE(lgr->llc.over, true);
 	smcr_lgr_work_end(lgr, &lgr->llc.work);
-	/* the caller that has set DEAD may not have posted WANT_END yet */
+	/*
+	 * Another thread may have set DEAD and not posted WANT_END yet. Then the state
+	 * machine has not settled first contact, so do that here.
+	 */
 	smcr_llc_publish_settled(lgr, SMCR_FIRST_RESET, lgr->why);
 	smcr_slots_end(lgr);
 }
@@ -105,24 +110,26 @@ void smcr_lgr_queue_run(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_post() - an event of a link group is pending
+ * smcr_lgr_post() - make an event of a link group pending
  * @lgr: group, as for smcr_lgr_queue_run()
- * @ev: event, not one with data of its own; what belongs to it is written already
+ * @ev: event, but not MSG or TIMER, which have data in struct smcr_lgr_ev; the caller has
+ *	already written what fill_event() reads for the event
  * @slot: of the link that the event is about, 0 for the group
  *
  * Context: any up to softirq.
  */
 void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
 {
-	smp_mb__before_atomic();	/* pairs with take_pending() */
+	/* pairs with take_pending(), which must not find the bit without the data */
+	smp_mb__before_atomic();
 	set_bit(SMCR_PENDING(ev, slot), lgr->llc.pending);
 	smcr_lgr_queue_run(lgr);
 }
 
 /*
- * DELETE LINK of the whole group takes effect here, in softirq: the peer resets the TCP
- * connections next, and a connection has to get the end of the group before its reset. A
- * server repeats the reason of the client's request (LG-41).
+ * DELETE LINK of the whole group takes effect here, in softirq, not in the work: the peer
+ * resets the TCP connections next, and a connection has to get the end of the group before
+ * its reset. A server repeats the reason of the client's request (LG-41).
  */
 static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
@@ -138,7 +145,8 @@ static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
  * @link: link
  * @buf: as long as a message of the group's dialect
  *
- * Queued for the work, bounded: LLC must not hold up data (LLC-14).
+ * The message is queued for the work, since LLC must not hold up data (LLC-14). If
+ * SMCR_LLC_QUEUE_MAX messages are queued already, the link fails.
  *
  * Context: softirq, or process on a software device.
  */
@@ -164,7 +172,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	}
 	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
 	item = kmalloc(sizeof(*item), GFP_ATOMIC);
-	if (!item) {	/* as if it were lost: the exchange's timer runs */
+	if (!item) {	/* as if the message were lost: the timer of its exchange runs */
 		smcr_report_reason(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
 		return;
 	}
@@ -182,7 +190,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 		smcr_link_fail(link, SMCR_R_LLC_FLOOD);
 		return;
 	}
-	/* after the message was queued: the state machine gets it before WANT_END */
+	/* the message was queued before, so the state machine gets it before WANT_END */
 	llc_rx_end(lgr, &msg);
 	smcr_lgr_queue_run(lgr);
 }
@@ -223,7 +231,7 @@ static bool take_msg(struct smcr_lgr *lgr)
 	return true;
 }
 
-/* What belongs to a pending event of a link; false: the event is stale */
+/* Fill in what belongs to a pending event of a link; false: the event is stale */
 static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[ev->slot];
@@ -242,7 +250,7 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->n = slot->n_tok;
 		break;
 	case SMCR_LGR_EV_MOVED:
-		/* the link stayed, and another MOVE is under way */
+		/* stale: the link has stayed after that MOVE, and another one is under way */
 		if (READ_ONCE(slot->moved_no) != slot->move_no)
 			return false;
 		slot->moving = false;
@@ -259,9 +267,9 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 }
 
 /*
- * Slot for DELETE RKEY, which names the RMB by its RKey on the link that carries it: on
- * a link that was added while the RMB was withdrawn there is none. SMCR_NO_SLOT: the
- * oldest link will do.
+ * Slot of the link to send DELETE RKEY on. The message names the RMB by its RKey on the
+ * link that carries the message. A link that was added while the RMB is being withdrawn has
+ * no RKey of it, so it cannot carry the message. SMCR_NO_SLOT: the oldest link can.
  */
 static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
 {
@@ -290,7 +298,7 @@ static void fill_rkey_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-/* What belongs to a pending event; false: the event is stale */
+/* Fill in what belongs to a pending event; false: the event is stale */
 static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	switch (ev->type) {
@@ -299,7 +307,7 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
 		return true;
 	case SMCR_LGR_EV_FIRST_SENT:
-		/* else stale: the reply came first, and a later message is under way */
+		/* stale if the reply came first, and a later message is under way by now */
 		return READ_ONCE(lgr->llc.sent_no) == lgr->llc.first_no;
 	case SMCR_LGR_EV_WANT_RKEY:
 	case SMCR_LGR_EV_RKEY_READY:
@@ -322,19 +330,23 @@ static bool take_pending(struct smcr_lgr *lgr)
 
 	if (bit >= NR_SMCR_PENDING)
 		return false;
-	/* an earlier one may have been posted before it, in a word that was read too early */
-	smp_rmb();			/* pairs with smcr_lgr_post() */
+	/*
+	 * Pairs with smcr_lgr_post(). An event with a lower bit may have been posted before
+	 * this one, but after find_first_bit() had read its word: look again.
+	 */
+	smp_rmb();
 	bit = find_first_bit(lgr->llc.pending, bit);
 	ev.type = bit / SMCR_SLOTS;
 	ev.slot = bit % SMCR_SLOTS;
 	clear_bit(bit, lgr->llc.pending);
-	smp_mb__after_atomic();		/* pairs with smcr_lgr_post() */
+	/* pairs with smcr_lgr_post(): data older than the bit must not be read below */
+	smp_mb__after_atomic();
 	if (fill_event(lgr, &ev))
 		run_event(lgr, &ev);
 	return true;
 }
 
-/* Process a timer that is over. False: none is, *@next is the jiffies until the next */
+/* Process a timer that has expired. False: none has, the next one does in *@next jiffies */
 static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
@@ -362,7 +374,8 @@ static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 
 /*
  * Messages are processed before pending events, as they may have arrived on a link before
- * it failed; no more at a time than may be queued, or a peer could hold up the events.
+ * it failed; but no more messages at a time than may be queued, or a peer could hold up the
+ * events.
  */
 static void llc_work(struct work_struct *work)
 {
@@ -372,14 +385,14 @@ static void llc_work(struct work_struct *work)
 	unsigned int n;
 
 	smcr_race(lgr->sn->net, "llc-work");
-	/* smcr_llc_stop() writes it, then waits for a run that is under way */
+	/* smcr_llc_stop() sets this flag, then waits for a run that is under way */
 	if (READ_ONCE(lgr->llc.over)) {
 		smcr_lgr_put(lgr);
 		return;
 	}
 	do {
 		cond_resched();
-		/* before messages: those that have arrived belong to first contact */
+		/* FIRST first: until then the state machine drops messages on link 0 */
 		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
 			take_pending(lgr);
 		for (n = 0; n < SMCR_LLC_QUEUE_MAX; n++)

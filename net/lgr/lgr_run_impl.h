@@ -8,7 +8,7 @@
 
 #include "lgr/lgr_run.h"
 
-/* Messages a peer may have queued; a conforming one never has more than a few */
+/* Maximum of messages in llc.queue; a conforming peer never has more than a few there */
 #define SMCR_LLC_QUEUE_MAX	32
 
 /* Messages that found no room in the send queue are tried again after this time */
@@ -24,8 +24,8 @@ struct smcr_llc_item {
 };
 
 /*
- * The link in a slot, or NULL. Only for llc.work, which alone clears it, so that no
- * reference is needed. A link that is placed there meanwhile is complete: pairs with
+ * The link in a slot, or NULL. Only for llc.work: it alone takes links off their slots, so
+ * it needs no reference. A link that is placed there meanwhile is complete: pairs with
  * smcr_lgr_place_link().
  */
 static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)

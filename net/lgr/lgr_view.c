@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Links of a group as netlink and the log show them: states, roles, redundancy, deleted
- * links. States and roles are a copy of what the state machine holds, as only llc.work
- * may read that. A redundant group survives the loss of an RNIC (LG-53).
+ * links. States and roles are copied from the state machine, which only llc.work may read.
+ * A redundant group survives the loss of an RNIC (LG-53).
  */
 #include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
@@ -14,7 +14,7 @@ static u8 redundancy(const struct smcr_pairs *pairs)
 	return pairs->n > 1 ? SMCR_REDUNDANCY_ASYM : SMCR_REDUNDANCY_NONE;
 }
 
-/* @was: redundancy that was logged last, NR_SMCR_REDUNDANCY: none was */
+/* Log the redundancy @now. @was: what was logged last, NR_SMCR_REDUNDANCY: nothing was */
 static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 			   unsigned int n)
 {
@@ -79,7 +79,7 @@ void smcr_lgr_view_init(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_view_deleted() - record a deleted link, unless it has never carried data
  * @lgr: group, its lock held
- * @link: stopped, or failed: nothing is posted on it any more
+ * @link: link that is stopped or has failed, so nothing is posted on it any more
  */
 void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 {
@@ -109,8 +109,8 @@ void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 /**
  * smcr_lgr_moved() - count a connection that has moved to another link
  * @lgr: group
- * @from: its link before; may be deleted
- * @to: its link now
+ * @from: link of the connection before; may be deleted
+ * @to: link of the connection now
  *
  * Context: any up to softirq.
  */
@@ -134,10 +134,10 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
  * smcr_lgr_waiting() - connections that cannot send until they have moved
  * @lgr: group, its lock held
  *
- * Their link has failed, or is drained, and what they have sent is still under way; or
- * their own work has not run yet.
+ * Such a connection is on a link that has failed, or that drains. What it has sent is
+ * still under way, or its work, which moves it, has not run yet.
  *
- * Return: how many; some that come or go just now may be missing.
+ * Return: their number; connections that come or go just now may be missing.
  */
 u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
 {
@@ -161,7 +161,7 @@ u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
  * smcr_lgr_link_status() - state and role of a link
  * @lgr: group
  * @link: link of it
- * @role: filled with enum smcr_link_role, or SMCR_ROLE_UNKNOWN: it has not carried data
+ * @role: set to enum smcr_link_role, or SMCR_ROLE_UNKNOWN: the link has not carried data
  *
  * Return: enum smcr_slot_st.
  */

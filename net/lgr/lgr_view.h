@@ -29,10 +29,10 @@ struct smcr_link_record {
 	char dev[IB_DEVICE_NAME_MAX];
 	union ib_gid gid;
 	u8 peer_gid[16];
-	enum smcr_reason why;	/* of its failure; NONE: it did not fail */
+	enum smcr_reason why;	/* of its failure; SMCR_R_NONE: it did not fail */
 	u32 n_came, n_left;	/* connections that moved here, and away */
 	u64 writes, bytes;
-	unsigned long since;	/* jiffies */
+	unsigned long since;	/* jiffies when it was recorded */
 };
 
 /**
@@ -41,8 +41,8 @@ struct smcr_link_record {
  * @role: role of each slot's link, enum smcr_link_role, or SMCR_ROLE_UNKNOWN
  * @n_links: links that carry data
  * @redundancy: enum smcr_redundancy
- * @said: @redundancy that was logged last, NR_SMCR_REDUNDANCY: none was
- * @records: deleted links, a ring
+ * @said: @redundancy that was logged last, NR_SMCR_REDUNDANCY: nothing was logged
+ * @records: ring of the links that were deleted last
  * @n_records: number of links that were recorded so far
  * @n_moved: connections that have changed links
  *

@@ -2,6 +2,7 @@
 /*
  * The work of each link of a group: it carries out actions that sleep, MAKE, UP, MOVE,
  * STAY and STOP, and posts their outcome. Limit of links that are made at the same time.
+ * The actions are SMCR_LGR_DO_* of the group's state machine (core/lgr_fsm.h).
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -15,9 +16,9 @@
 #include "lgr/lgr_impl.h"
 
 /*
- * Maximum number of links that are made at the same time, in all groups. A small one:
- * peers may start hundreds of them, and a handshake on another queue has to share the
- * processor with all that run.
+ * Maximum number of links that are made at the same time, in all groups. It is small
+ * because peers may cause hundreds of links to be made: handshakes, on their own
+ * workqueues, share the processor with all the works that run.
  */
 static unsigned int smcr_making_max = 16;
 static DEFINE_SPINLOCK(making_lock);
@@ -31,7 +32,7 @@ MODULE_PARM_DESC(making, "for tests: links that are made at the same time");
 
 /* RNICs */
 
-/* Is a link of the group on the RNIC, an own or a peer's? lgr->lock held */
+/* Is a link of the group on the RNIC? @own: an RNIC of this host. lgr->lock held */
 static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 		       const u8 mac[ETH_ALEN])
 {
@@ -50,9 +51,9 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 }
 
 /*
- * Number of the RNIC that has a MAC. There are more numbers than links: when all are
- * assigned, the RNIC loses its number that no link is on and that was asked for the
- * longest time ago.
+ * Number of the RNIC that has a MAC. There are more numbers than links. So when all are
+ * assigned, some belong to RNICs that no link is on: of these RNICs, the one whose number
+ * was asked for the longest time ago loses it.
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
@@ -94,7 +95,10 @@ u8 smcr_lgr_peer_nic(struct smcr_lgr *lgr, const u8 mac[ETH_ALEN])
 
 /* Making a link */
 
-/* Of the RNICs on the LAN the one for @slot; true with a reference in *@pid */
+/*
+ * Choose the RNIC for @slot among those on the LAN of @at. True if there is one: it is in
+ * *@pid, with a reference on its device.
+ */
 static bool slot_pick_nic(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 			  const struct smcr_port_id *at,
 			  struct smcr_port_id *pid)
@@ -163,7 +167,7 @@ static int slot_connect(const struct smcr_lgr_link *slot, struct smcr_link *link
 							link->pid.mtu));
 }
 
-/* Make another link; at the client it is in RTR then (LG-22) */
+/* Make another link, at the client already in RTR (LG-22), and place it in its slot */
 static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *carrier = smcr_lgr_link_get(lgr, slot->carrier);
@@ -198,7 +202,11 @@ out:
 	return false;
 }
 
-/* A queue pair for an offer without a link, as net.smcr.max_links is 1 (LG-18) */
+/*
+ * Make a queue pair for the server's ADD LINK when net.smcr.max_links is 1. The server has
+ * to offer a second link all the same (LG-18), but gives it up when the client has answered,
+ * so it makes no link.
+ */
 static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct ib_qp *qp = smcr_link_probe_qp(lgr->link);
@@ -235,7 +243,10 @@ static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	return !smcr_rmb_register_all(lgr, link);
 }
 
-/* The link may leave its slot, and the group end, meanwhile: hence the reference */
+/*
+ * UP. The reference on the link is needed because the link may leave its slot, and the
+ * group may end, meanwhile.
+ */
 static void slot_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
@@ -253,6 +264,7 @@ void smcr_slot_link_stop(struct smcr_link *link)
 					  SMCR_R_NONE);
 }
 
+/* STOP: end the link, or the queue pair of slot_make_probe() */
 static void slot_stop(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
@@ -272,15 +284,16 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_llc_test_update(lgr);
 }
 
-/* Time for what connections have sent to arrive, when a link is drained */
+/* How long draining a link may take: what was sent over it should have arrived by then */
 static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
 {
 	return smcr_knob_jiffies(lgr->sn, t_llc) / 8;
 }
 
 /*
- * MOVE: the connections of a link move. What has arrived is known for certain when the
- * link is drained, or when all of its work requests have ended (FO-03, FO-16).
+ * MOVE: the connections of a link move, when it is known for certain what has arrived:
+ * the link is drained, or stopped, so that all of its work requests have ended (FO-03,
+ * FO-16).
  */
 static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -298,8 +311,8 @@ static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 }
 
 /*
- * STAY: the link that connections leave, or have left, is the only one that works. If it
- * was stopped, since draining took too long, the group ends.
+ * STAY: use the link again that connections leave, or have left, since it is the only one
+ * that works. If it was stopped, because draining took too long, the group ends.
  */
 static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -314,7 +327,7 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_link_put(link);
 }
 
-/* Stop and put the link that was in the slot before, if there is one */
+/* Stop and put the link that was taken off the slot, if there is one */
 static void slot_free(struct smcr_lgr_link *slot)
 {
 	struct smcr_link *old = xchg(&slot->old, NULL);
@@ -325,7 +338,7 @@ static void slot_free(struct smcr_lgr_link *slot)
 	smcr_link_put(old);
 }
 
-/* Take a slot off making_line; true if it was there, with the list's group reference */
+/* Take a slot off making_line. True if it was there: the caller then owns its reference */
 static bool making_leave(struct smcr_lgr_link *slot)
 {
 	bool waits;
@@ -336,7 +349,7 @@ static bool making_leave(struct smcr_lgr_link *slot)
 	return waits;
 }
 
-/* Queue MAKE, which owns one of smcr_making_max until making_next() */
+/* Queue MAKE, which counts in making_n until making_next() */
 static void making_queue(struct smcr_lgr_link *slot)
 {
 	set_bit(SMCR_LGR_DO_MAKE, &slot->actions);
@@ -345,7 +358,7 @@ static void making_queue(struct smcr_lgr_link *slot)
 		smcr_lgr_put(slot->lgr);
 }
 
-/* Queue MAKE, now or when it has its turn in making_line */
+/* Queue MAKE now, or put the slot into making_line until another MAKE is over */
 static void making_want(struct smcr_lgr_link *slot)
 {
 	spin_lock(&making_lock);
@@ -369,7 +382,7 @@ static void making_next(void)
 					in_line);
 	if (slot) {
 		making_leave(slot);
-		/* under the lock: the end of the group finds it in line or queued */
+		/* under making_lock, so that making_drop() finds MAKE in line or queued */
 		making_queue(slot);
 	} else {
 		making_n--;
@@ -452,8 +465,8 @@ static void slot_queue(struct smcr_lgr_link *slot)
  * smcr_lgr_link_queue() - queue an action for the work of a link
  * @lgr: group
  * @slot: of the link
- * @action: MAKE, UP, LIVE, MOVE, STAY or STOP; its outcome is the event that enum
- *	smcr_lgr_evt names. A MAKE that has not begun when STOP follows has none
+ * @action: MAKE, UP, MOVE or STOP, whose outcome an event of enum smcr_lgr_evt reports; or
+ *	LIVE or STAY. A MAKE that has not begun when STOP follows is not reported
  *
  * Context: the group's work.
  */
@@ -467,7 +480,8 @@ void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action)
 	}
 	if (action == SMCR_LGR_DO_STOP)
 		making_drop(s);
-	smp_mb__before_atomic();	/* first its arguments: pairs with slot_work() */
+	/* pairs with slot_work(), which must not find the bit without the arguments */
+	smp_mb__before_atomic();
 	set_bit(action, &s->actions);
 	slot_queue(s);
 }
@@ -476,7 +490,7 @@ void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action)
  * smcr_slots_end() - end of the works of all links
  * @lgr: dead group; actions that have not begun are dropped
  *
- * Context: process, sleeps. Not on the group's works.
+ * Context: process, sleeps. Not called by the works of the group or of its links.
  */
 void smcr_slots_end(struct smcr_lgr *lgr)
 {
@@ -492,8 +506,8 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 }
 
 /*
- * Take the link off @slot, and drop its pending events, which would reach the next link
- * there. The last put frees it. Context: the group's work.
+ * Take the link off @slot, and drop its pending events, which would otherwise be taken for
+ * those of the next link there. The link's work puts the link. Context: the group's work.
  */
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 {
@@ -513,11 +527,11 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	slot_queue(&lgr->slot[slot]);
 }
 
-/* The link in @slot is stopped: take it off, and reset what belongs to it */
+/* The link in @slot is stopped: take it off the slot, and reset what belongs to the link */
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 {
 	smcr_slot_off(lgr, slot);
-	/* no reply of it comes any more, and none is due on the next link here */
+	/* no TEST LINK reply comes over it any more, and none is due over the next link */
 	spin_lock_bh(&lgr->llc.lock);
 	memset(&lgr->slot[slot].test, 0, sizeof(lgr->slot[slot].test));
 	spin_unlock_bh(&lgr->llc.lock);
@@ -561,7 +575,8 @@ void smcr_links_off(struct smcr_lgr *lgr)
 	struct smcr_link *link;
 	int i;
 
-	for (i = 0; i < SMCR_SLOTS; i++) {	/* before the PD that it is in */
+	/* queue pairs of slot_make_probe() first: the last link below frees their PD */
+	for (i = 0; i < SMCR_SLOTS; i++) {
 		smcr_link_probe_end(lgr->slot[i].probe);
 		lgr->slot[i].probe = NULL;
 	}

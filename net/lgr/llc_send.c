@@ -9,17 +9,17 @@
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run_impl.h"
 
-/* smcr_tx_pend.mark: number of the message in first contact, event and slot to report */
+/* smcr_tx_pend.mark: llc.first_no at the time, and the event and slot to report */
 #define LLC_MARK(no_, report_, about_)	((u64)(no_) << 16 | (report_) << 8 | (about_))
 
-/* Send completion that is an event of the state machine; softirq */
+/* Send completion of a message with a report: post its event; softirq */
 static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 {
 	struct smcr_lgr *lgr = pend->arg;
 	u8 report = pend->mark >> 8;
 	u8 about = pend->mark;
 
-	if (!ok)	/* the link has failed: LINK_DOWN */
+	if (!ok)	/* the link has failed, and LINK_DOWN reports that */
 		return;
 	if (report == SMCR_LGR_EV_FIRST_SENT) {
 		WRITE_ONCE(lgr->llc.sent_no, pend->mark >> 16);
@@ -31,9 +31,10 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 /**
  * smcr_llc_post() - post one LLC message
  * @lgr: group; it outlives its links, and so their completions
- * @link: on which link; the caller keeps it. NULL: there is none any more
+ * @link: link to post on; the caller has a reference, or is the group's work. NULL: the link
+ *	has left its slot
  * @msg: message
- * @report: event that its completion raises, enum smcr_lgr_evt, or SMCR_LGR_NO_REPORT
+ * @report: event that the send completion posts, enum smcr_lgr_evt, or SMCR_LGR_NO_REPORT
  * @about: slot of that event
  *
  * Context: any up to softirq; with a report the group's work only.
@@ -105,9 +106,9 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 }
 
 /*
- * As smcr_llc_post(). A message with @report is followed by that event or by LINK_DOWN,
- * also if LINK_DOWN was reported before, or is not at all, as for a link that was
- * stopped.
+ * smcr_llc_post() on the link in @slot. A message with @report is always followed by that
+ * event or by LINK_DOWN. So smcr_lgr_not_sent() posts LINK_DOWN if the link was stopped,
+ * which does not report itself, or if LINK_DOWN was processed before the message.
  */
 static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -121,8 +122,8 @@ static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 }
 
 /*
- * Send a message, now or when the send queue has room; messages stay in order on each
- * link. Context: the group's work.
+ * Send a message, now or when the send queue has room; the messages of each link stay in
+ * order. Context: the group's work.
  */
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -132,7 +133,7 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		llc_put_late(lgr, slot, msg, report, about);
 }
 
-/* Send messages that wait for room; true: some still do. Context: the group's work. */
+/* Send messages that wait for room; true: some still wait. Context: the group's work. */
 bool smcr_llc_send_late(struct smcr_lgr *lgr)
 {
 	struct smcr_llc_item *item, *tmp;

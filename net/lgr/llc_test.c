@@ -20,7 +20,7 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 		smcr_lgr_put(lgr);
 }
 
-/* As smcr_llc_arm_test(), but if the work is queued already @delay replaces its delay */
+/* As smcr_llc_arm_test(), but if the work is queued already, @delay replaces its delay */
 static void smcr_llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	smcr_lgr_hold(lgr);
@@ -39,12 +39,12 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 	smcr_llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
-/* A link with a pending close is tested when it was silent for that long */
+/* How long a link is silent before it is tested, after smcr_llc_test_soon() */
 #define SMCR_LLC_TEST_SOON	HZ
 
 /*
- * Is a TEST LINK with timer T_LLC under way on all live links? Those of keepalive have
- * another one.
+ * Is a TEST LINK with timer T_LLC under way on all live links? A TEST LINK for a keepalive
+ * (test.patient) has another timer, TCP_KEEPINTVL, and does not count.
  */
 static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 {
@@ -62,9 +62,9 @@ static bool smcr_llc_testing(const struct smcr_lgr *lgr)
  * smcr_llc_test_soon() - a connection waits for completions on a link
  * @lgr: group
  *
- * If the link falls silent, TEST LINK is sent soon and not after t_testlink: its
- * acknowledgment covers what was posted before, should the acknowledgment of that be
- * lost, and a dead peer is noticed.
+ * If the link falls silent, TEST LINK is sent after SMCR_LLC_TEST_SOON and not only after
+ * t_testlink. A dead peer is noticed by that. And the RDMA acknowledgment of TEST LINK
+ * covers all that was posted before, should an earlier acknowledgment be lost.
  *
  * Context: any.
  */
@@ -77,7 +77,7 @@ void smcr_llc_test_soon(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_test_update() - when TEST LINK is due may have changed
+ * smcr_llc_test_update() - compute anew when TEST LINK is due
  * @lgr: group
  *
  * Context: any.
@@ -93,7 +93,7 @@ void smcr_llc_test_update(struct smcr_lgr *lgr)
  * @lgr: group
  *
  * TEST LINK is sent now, whether the link is silent or not. If it is not answered within
- * T_LLC the link fails.
+ * T_LLC, the link fails.
  *
  * Context: any.
  */
@@ -105,7 +105,7 @@ void smcr_llc_test_now(struct smcr_lgr *lgr)
 	smcr_llc_test_update(lgr);
 }
 
-/* TEST LINK on a link, a request or a reply. Context: the group's work. */
+/* TEST LINK has come on a link, a request or a reply. Context: the group's work. */
 void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 		       const struct smcr_llc *msg)
 {
@@ -136,7 +136,10 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 	}
 }
 
-/* Jiffies until the link will have been silent for @watch; 0 or less: it has. */
+/*
+ * Jiffies until the link will have been silent for @watch, or stuck (smcr_link_stuck()); 0
+ * or less: it has been.
+ */
 static long smcr_llc_silent_in(const struct smcr_link *link,
 			       unsigned long watch)
 {
@@ -144,7 +147,7 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 
 	if (smcr_link_stuck(link, watch))
 		return 0;
-	if (left > 0 && atomic_read(&link->n_pend))	/* it may be stuck before */
+	if (left > 0 && atomic_read(&link->n_pend))	/* it may be stuck earlier */
 		left = clamp((long)(READ_ONCE(link->last_tx) + watch -
 				    jiffies), 1L, left);
 	return left;
@@ -152,13 +155,14 @@ static long smcr_llc_silent_in(const struct smcr_link *link,
 
 /* Arguments for the check of each link */
 struct llc_look {
-	unsigned long watch;	/* silence that is too long, jiffies; 0: none is */
-	bool verify;		/* test, silent or not */
+	unsigned long watch;	/* jiffies of silence after which to test; 0: never */
+	bool verify;		/* test, whether the link was silent or not */
 };
 
 /*
- * Check one link. Returns jiffies until its next check, LONG_MAX: it needs none. *@waits
- * is set if it has been silent for less than @look->watch, or a TEST LINK is unanswered.
+ * Check one link, and send TEST LINK or fail the link if that is due. Returns jiffies until
+ * the next check of the link, LONG_MAX: it needs none. *@waits is set if nothing is due yet:
+ * the link has been silent for less than @look->watch, or a TEST LINK is unanswered.
  */
 static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 			       const struct llc_look *look, bool *waits)
@@ -195,7 +199,7 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 		break;
 	case SMCR_LINK_TEST_SEND:
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
-		/* not even the reserve of the send queue is left (LLC-12) */
+		/* not even the reserve of the send queue has room: the link fails (LLC-12) */
 		if (smcr_llc_post(lgr, link, &msg, SMCR_LGR_NO_REPORT, 0))
 			smcr_link_fail(link, SMCR_R_LINK_ERROR);
 		break;
@@ -208,9 +212,9 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 }
 
 /*
- * TEST LINK is sent when a link was silent for a while, also without
- * connections, since a client would otherwise keep the group of a server that is
- * gone for ever; and when the keepalive of a connection asks for it.
+ * TEST LINK is sent when a link was silent for a while, and when the keepalive of a
+ * connection asks for it. Links without connections are tested, too: otherwise a client
+ * would keep for ever the group of a server that is gone.
  */
 void smcr_llc_test_work(struct work_struct *work)
 {
@@ -237,7 +241,10 @@ void smcr_llc_test_work(struct work_struct *work)
 							    &waits));
 		smcr_link_put(link);
 	}
-	/* a TEST LINK under way runs this again when it ends; else check again as soon */
+	/*
+	 * If TEST LINK is under way on all links, this work runs again when one ends, and
+	 * only @soon has to be set; else check again after SMCR_LLC_TEST_SOON.
+	 */
 	if (probe && waits) {
 		if (smcr_llc_testing(lgr))
 			WRITE_ONCE(lgr->test.soon, 1);
