@@ -2,10 +2,11 @@
 /*
  * RMBs of a link group: memory and registration (RFC 7609 2.1, 3.5.5.2). See rmb.h.
  *
- * An RMB is linked, and its elements are taken and put, only under lgr->rmbs.mutex.
- * From the end of first contact on smcr_rmb_work() alone adds and frees RMBs. So it may
- * release the mutex without losing the RMB that it works on, and never two own CONFIRM
- * RKEY or DELETE RKEY are under way (LLC-15).
+ * Elements of an RMB are given out while it is linked, which means: in lgr->rmbs.list. An
+ * RMB is linked, and its elements are taken and put, only under lgr->rmbs.mutex. From the
+ * end of first contact on, smcr_rmb_work() alone adds and frees RMBs. So it may release the
+ * mutex without losing the RMB that it works on, and at most one own CONFIRM RKEY or
+ * DELETE RKEY is under way (LLC-15).
  */
 #include <linux/bits.h>
 #include <linux/random.h>
@@ -26,7 +27,6 @@ static u32 rmb_bytes_max(const struct smcr_lgr *lgr)
 	return lgr->rmbs.max;
 }
 
-/* Number of RMBs of a class */
 static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)
 {
 	unsigned int n = 0;
@@ -38,7 +38,7 @@ static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)
 	return n;
 }
 
-/* Elements of the next RMB of a class: each one is twice the one before */
+/* Number of elements of the next RMB of a class: each RMB is twice as large as the last */
 u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
 {
 	u32 size = smcr_bsize_bytes(bsize);
@@ -49,7 +49,7 @@ u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
 		     (u32)SMCR_ELEMS_MAX);
 }
 
-/* Are few elements of a class free? Not if it has no elements at all */
+/* Are few elements of a class free? False for a class without elements */
 bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize)
 {
 	u32 n = 0, n_free = 0;
@@ -97,7 +97,7 @@ bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize)
 	       !smcr_rmb_limit_reached(lgr);
 }
 
-/* Count @n more free elements of a class; negative: fewer */
+/* Add @n, which may be negative, to the number of free elements of a class */
 void smcr_rmb_class_add_free(struct smcr_lgr *lgr, u8 bsize, int n)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -109,7 +109,7 @@ bool smcr_rmb_newest(const struct smcr_rmb *rmb)
 	return list_is_last(&rmb->node, &rmb->lgr->rmbs.list[rmb->bsize]);
 }
 
-/* In first contact there is no link to register an RMB on, or to announce it over */
+/* In first contact no link can register an RMB or announce it by CONFIRM RKEY yet */
 bool smcr_lgr_forming(const struct smcr_lgr *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING;
@@ -124,8 +124,8 @@ bool smcr_lgr_dead(const struct smcr_lgr *lgr)
 
 /*
  * Queue rmbs.work. The caller has a reference on the group, the queued work gets another
- * one. smcr_rmb_wq has no other works: this one waits for the peer's answer to CONFIRM
- * RKEY and DELETE RKEY, which a work on smcr_wq processes, and handshakes wait for it.
+ * one. smcr_rmb_wq is for these works only: they wait for the peer's answers to CONFIRM
+ * RKEY and DELETE RKEY, which a work on smcr_wq processes, and handshakes wait for them.
  */
 void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -136,7 +136,7 @@ void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, delay);
 	else
 		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0);
-	/* smcr_lgr_release() cancels it; do so here if that came before */
+	/* smcr_lgr_release() cancels the work; if it has done so already, cancel here */
 	if (!queued ||
 	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmbs.work)))
 		smcr_lgr_put(lgr);
@@ -154,7 +154,7 @@ unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr)
 
 /* Life of an RMB */
 
-/* Errors after which less memory may be available: out of memory, or a limit is near */
+/* Is @rc an error after which a smaller RMB may succeed? No memory, or a limit is near */
 bool smcr_rmb_short(long rc)
 {
 	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
@@ -185,8 +185,8 @@ static int rmb_map(struct smcr_rmb *rmb, u8 d)
 }
 
 /*
- * The address of an RMB for the peer: any page-aligned one will do. The DMA address, on
- * soft RoCE a kernel address, is not announced (SEC-12).
+ * Address of an RMB for the peer: any page-aligned address will do. The DMA address, which
+ * is a kernel address on soft RoCE, is not announced (SEC-12).
  */
 static u64 rmb_random_va(void)
 {
@@ -194,8 +194,8 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under
- * way: an RMB whose registration went wrong stays until the QP is destroyed.
+ * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way.
+ * So if the registration went wrong, the RMB stays until the QP is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -208,7 +208,7 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 	clear_bit(d, &rmb->registered);
 	if (!ib_dereg_mr(mr))
 		return;
-	/* the device may still let the peer write there: never free it */
+	/* the device may still let the peer write to the memory: never free it */
 	pr_warn_ratelimited("link group %u: device %s keeps %u bytes registered, they are lost\n",
 			    lgr->id,
 			    smcr_dev_name(lgr->rmbs.devs[d].dev).s,
@@ -218,8 +218,8 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 }
 
 /*
- * Allocate an MR on the device of a link, on which the caller has a reference; it is not
- * registered yet.
+ * Allocate an MR on the device of @link, and map the RMB there; the MR is not registered
+ * yet. The caller has a reference on @link.
  */
 static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
 {
@@ -240,7 +240,7 @@ static int rmb_alloc_mr(struct smcr_rmb *rmb, const struct smcr_link *link)
 		smcr_rmb_drop_mr(rmb, d);
 		return rc;
 	}
-	/* RKey and address are announced before REG_MR makes them valid */
+	/* choose RKey and address now: they are announced before REG_MR makes them valid */
 	ib_update_fast_reg_key(mr, (u8)get_random_u32());
 	mr->iova = rmb_random_va();
 	return 0;
@@ -258,10 +258,10 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * An RMB of @n elements that is in no list yet; or -ENOMEM, -ENOBUFS, -EDQUOT or -EIO.
- * It has an MR on the device of @link, other devices follow. The caller keeps its
- * reference on @link until the RMB is in a list. First contact has ended when rmbs.work
- * begins to create RMBs: rmbs.next_id needs no lock.
+ * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. It has
+ * an MR on the device of @link; MRs on other devices follow later. The caller keeps its
+ * reference on @link until the RMB is in a list. rmbs.next_id needs no lock, since only
+ * first contact creates RMBs, and then, when that has ended, only rmbs.work.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)
@@ -324,12 +324,12 @@ static void rmbs_leave_dev(struct list_head *rmbs, u8 d,
 
 	list_for_each_entry(rmb, rmbs, node) {
 		smcr_rmb_drop_mr(rmb, d);
-		/* what a device keeps registered is not unmapped, nor used again */
+		/* memory that a device keeps registered is neither unmapped nor used again */
 		smcr_buf_unmap_begin(rmb->buf, d, rmb->leaked ? &lost : maps);
 	}
 }
 
-/* Drop the MRs and mappings of all RMBs on a device that no link is on any more */
+/* Drop the MRs and mappings of all RMBs for a device that no link is on any more */
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 {
 	struct smcr_buf_map *maps = NULL;
@@ -343,9 +343,9 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 }
 
 /*
- * Register an RMB on the device of a link in RTS, if it is not yet. If that fails with
- * anything but -ENOMEM, REG_MR may be under way until the link is stopped. Context:
- * process, sleeps.
+ * Register an RMB on the device of a link in RTS, unless it is registered there. After any
+ * error but -ENOMEM, REG_MR may be under way until the link is stopped. Context: process,
+ * sleeps.
  */
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
@@ -365,7 +365,7 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
-/* Of the RMBs that the peer knows the one after @rmb; the first one if that is NULL */
+/* The next RMB after @rmb that the peer knows; the first one if @rmb is NULL */
 static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	struct list_head *list = rmb && rmb->off ? &lgr->rmbs.off :
@@ -391,8 +391,8 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 }
 
 /*
- * An RMB that the peer knows and that has no MR on the link's device, or is not
- * @registered there.
+ * An RMB that the peer knows and that, on the link's device, is not registered (@registered
+ * is true) or has no MR (false); NULL: there is none.
  */
 static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 				    const struct smcr_link *link,
@@ -412,8 +412,8 @@ static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
  * @lgr: group
  * @link: link in RTS
  *
- * Connections that need an element meanwhile wait for the registration of one RMB, not
- * of all.
+ * lgr->rmbs.mutex is taken anew for each RMB, so that connections that need an element
+ * meanwhile do not wait for the registration of all RMBs.
  *
  * Context: process, sleeps.
  * Return: 0, or what smcr_link_reg_mr() returned.
@@ -433,7 +433,7 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 	return rc;
 }
 
-/* Allocate an MR on the link's device for each RMB, likewise one after the other */
+/* Allocate an MR on the link's device for each RMB; the mutex is taken anew for each one */
 static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
@@ -449,7 +449,7 @@ static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 	return rc;
 }
 
-/* As smcr_rmb_tokens(), after MRs were allocated */
+/* The part of smcr_rmb_tokens() after rmb_alloc_mrs() */
 static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 			   u8 carrier, struct smcr_llc_rtoken_pair *tok, int max)
 {
@@ -471,7 +471,8 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
  * smcr_rmb_tokens() - own RTokens for a new link
  * @lgr: group
  * @link: the new link; an MR is made on its device for every RMB that has none
- * @carrier: device entry of the carrying link, whose RKeys name the RMBs to the peer
+ * @carrier: index in lgr->rmbs.devs for the link that carries ADD LINK: the RKeys on that
+ *	link name the RMBs to the peer
  * @tok: set to an array, to be freed with kvfree(), or NULL
  *
  * Context: process, sleeps.
@@ -525,7 +526,7 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 
 /* Elements */
 
-/* An RMB with a free element, the newest first: older ones get idle and are freed */
+/* The newest RMB with a free element, so that older RMBs become idle and are freed */
 struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;
@@ -537,7 +538,7 @@ struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 	return NULL;
 }
 
-/* An RMB of the class, smaller when memory is short (RMB-11) */
+/* Create an RMB of @n elements, or a smaller one if memory is short (RMB-11) */
 struct smcr_rmb *smcr_rmb_create_some(struct smcr_lgr *lgr,
 				      const struct smcr_link *link, u8 bsize,
 				      u32 n)

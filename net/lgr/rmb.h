@@ -3,7 +3,8 @@
  * RMBs of a link group and their elements, RFC 7609 2.1, 4.1, 4.4.
  *
  * One RMB has up to 255 elements of one size and is registered once on each device of
- * the group; elements are given out and taken back without any verb.
+ * the group; connections get and put elements without any verb. The RMBs of one element
+ * size, which is given as a size code (bsize), are a class.
  */
 #ifndef _SMCR_RMB_H
 #define _SMCR_RMB_H
@@ -19,18 +20,18 @@
  * struct smcr_rmb - one RMB
  * @node: member of lgr->rmbs.list[bsize], oldest first, or of lgr->rmbs.off;
  *	lgr->rmbs.mutex
- * @lgr: owner, no reference (an RMB never outlives it)
+ * @lgr: group that owns the RMB, no reference (an RMB never outlives its group)
  * @buf: memory
- * @mr: fast-registration MR on each device of the group that has one yet; its rkey
- *	and its iova, the address for the peer, are fixed from the start and valid for
- *	the peer once it is @registered. It is freed with the last link on the device,
- *	so a reference on a link there is enough to read it
+ * @mr: fast-registration MR by device of the group, NULL: there is none yet. Its rkey and
+ *	its iova, the address for the peer, are fixed from the start, and valid for the peer
+ *	once the MR is @registered. It is freed with the last link on the device, so a
+ *	reference on a link there is enough to read it
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmbs.mutex
- * @registered: REG_MR has completed, a bit for each device; atomic
- * @off: it is in lgr->rmbs.off; lgr->rmbs.mutex
- * @told: the peer knows it, so that it is announced on new links, too
+ * @registered: devices on which REG_MR has completed, bits; atomic
+ * @off: the RMB is in lgr->rmbs.off; lgr->rmbs.mutex
+ * @told: the peer knows the RMB, so that it is announced on new links, too
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmbs.mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -52,7 +53,7 @@ struct smcr_rmb {
 	unsigned long held_since[];
 };
 
-/* RToken of an RMB on a link; 0: it has no MR on the link's device */
+/* RKey of an RMB on a link, and its address below; 0: it has no MR on the link's device */
 static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
 				const struct smcr_link *link)
 {
@@ -78,12 +79,12 @@ static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 /**
  * struct smcr_rmb_want - requests to rmbs.work for one class; lgr->rmbs.mutex
  * @wanted: a connection waits for another RMB
- * @tries: attempts to add one that are over
+ * @tries: number of attempts to add an RMB that are over
  * @rc: result of the last attempt
- * @payer: memory cgroup that the next RMB is charged to: of the first request since the
- *	last attempt or, if none waits, of the last caller; a reference, NULL the root
- *	cgroup
- * @full: memory cgroup that had no room in the last attempt; a reference, or NULL
+ * @payer: memory cgroup that the next RMB is charged to: that of the first request since
+ *	the last attempt or, if no connection waits, that of the last connection that got an
+ *	element; a reference, or NULL: the root cgroup
+ * @full: memory cgroup that last had no room for an RMB; a reference, or NULL
  */
 struct smcr_rmb_want {
 	bool wanted;
@@ -101,12 +102,12 @@ struct smcr_elem {
 	u32 size;		/* element length */
 };
 
-/* Requests of a caller that does not sleep for an RMB; zero to begin with */
+/* Requests of a caller of smcr_rmb_get_elem(), which does not wait for an RMB; zeroed first */
 struct smcr_rmb_req {
 	u32 lgr_id;
-	u32 tries[SMCR_BSIZE_MAX + 1];	/* attempt that settles the request, or 0 */
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* want.tries that settles the request, or 0 */
 	u8 short_of;		/* classes for which there was no memory, bits */
-	int rc;			/* error of the last of these */
+	int rc;			/* error of the last class without memory */
 };
 
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,

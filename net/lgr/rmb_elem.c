@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Elements of RMBs: allocation to connections, eye catchers, quarantine (RFC 7609 4.1
- * to 4.4).
+ * to 4.4). An element is in quarantine when its connection has ended but the peer may still
+ * write to it.
  */
 #include <linux/bits.h>
 #include "core/byteio.h"
@@ -13,14 +14,14 @@
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
-/* Add the first RMB of a group that is being formed: CLC announces it */
+/* Add the first RMB of a group that is being formed. CLC announces the RMB to the peer */
 static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;
 
 	if (smcr_rmb_limit_reached(lgr))
 		return -ENOSPC;
-	/* the caller runs first contact, which keeps the link */
+	/* the caller runs first contact, which has a reference on lgr->link */
 	rmb = smcr_rmb_create_some(lgr, lgr->link, bsize,
 				   smcr_rmb_elems_wanted(lgr, bsize));
 	if (IS_ERR(rmb))
@@ -31,8 +32,8 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 
 /*
  * Set the memory cgroup that the next RMB of a class is charged to: that of the first
- * request, unless it had no room for the last RMB. So other requests do not wait for a
- * full memory cgroup.
+ * request. But if that memory cgroup had no room for an RMB, a later request replaces it,
+ * and so does not wait for a full memory cgroup.
  */
 static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 			  struct mem_cgroup *memcg)
@@ -47,7 +48,7 @@ static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 	want->payer = smcr_memcg_get(memcg);
 }
 
-/* Result of the last attempt, for a caller that is charged to @memcg; 0: ask again */
+/* Error of the last attempt, for a caller charged to @memcg; 0: another may succeed */
 static int rmb_verdict(const struct smcr_rmb_want *want,
 		       const struct mem_cgroup *memcg)
 {
@@ -55,8 +56,9 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
 }
 
 /*
- * Ask rmbs.work for another RMB of the class: -EINPROGRESS until an attempt that
- * began after the request is over. The caller arms the work.
+ * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until an attempt that
+ * began after this request has ended; then its error, or -EINPROGRESS for a new request.
+ * The caller arms the work.
  */
 static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
@@ -71,7 +73,7 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		req->tries[bsize] = 0;
 		if (rmb_verdict(want, memcg))
 			return want->rc;
-		mine = 0;	/* others took all elements, or their cgroup was full */
+		mine = 0;	/* other callers took all elements, or had a full cgroup */
 	}
 	if (!mine) {
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
@@ -100,7 +102,7 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 	int rc = 0;
 
 	for (;;) {
-		/* the RMBs of a dead group may not be registered */
+		/* an RMB of a dead group is perhaps not registered */
 		if (smcr_lgr_dead(lgr))
 			return -ENOTCONN;
 		rmb = smcr_rmb_with_room(lgr, bsize);
@@ -126,7 +128,7 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	bsize = smcr_rmb_bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
-		if (smcr_rmb_short(rc)) {	/* in later calls, too */
+		if (smcr_rmb_short(rc)) {	/* later calls do not ask for this class again */
 			req->short_of |= BIT(bsize);
 			req->rc = rc;
 		}
@@ -176,7 +178,10 @@ static bool elem_eye_ok(const struct smcr_elem *elem, u8 d)
 	return smcr_get_be32(elem_eye(elem)) == elem_dialect(elem)->eye;
 }
 
-/* Before the index is announced: the owner does not write afterwards (RMB-16) */
+/*
+ * Set the eye catcher, before the index of the element is announced: afterwards this host,
+ * the owner of the RMB, does not write to the element (RMB-16).
+ */
 static void rmb_set_eye(const struct smcr_elem *elem)
 {
 	smcr_put_be32(elem_eye(elem), elem_dialect(elem)->eye);
@@ -188,22 +193,22 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
  * @memcg: memory cgroup that a new RMB is charged to; the caller has a reference
- * @elem: filled on success: busy, zeroed, eye catcher set if the group uses them
- *	or may still agree on them
+ * @elem: filled on success: the element is busy and zeroed, and has an eye catcher if the
+ *	group uses them or may still agree on them
  * @req: the caller's requests so far
  * @why: reason on failure
  *
  * Takes a free element, or one of a new RMB; smaller sizes are tried when memory
- * is short (RMB-11). In an active group every RMB that gives out elements is
- * registered and known to the peer (LLC-55); if none has room, smcr_rmb_work()
- * adds one and the caller calls again. In first contact smcr_rmb_register_all()
- * follows later, and CLC announces the RMB.
+ * is short (RMB-11). In an active group every RMB whose elements are given out is
+ * registered and known to the peer (LLC-55); if none has a free element,
+ * smcr_rmb_work() adds an RMB, and the caller calls again. In first contact
+ * smcr_rmb_register_all() registers the RMB later, and CLC announces it.
  *
  * Context: process, sleeps for memory, not for the peer.
  * Return: 0; -EINPROGRESS a new RMB is being added: call again when lgr->wait is
- * woken; -ENOMEM, -ENOBUFS memory limit, -EDQUOT that of @memcg, -ENOSPC RMB limit,
- * -ENOTCONN the group has ended, -EREMOTEIO the peer has refused the RMB, -EAGAIN
- * it has not answered in time, -EIO.
+ * woken; -ENOMEM; -ENOBUFS memory limit; -EDQUOT memory limit of @memcg; -ENOSPC RMB
+ * limit; -ENOTCONN the group has ended; -EREMOTEIO the peer has refused the RMB; -EAGAIN
+ * the RMB could not be announced in time; -EIO.
  */
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		      struct smcr_elem *elem, struct smcr_rmb_req *req,
@@ -233,7 +238,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	}
 	if (low && READ_ONCE(lgr->live))
 		smcr_rmb_work_arm(lgr, 0);
-	/* in first contact it is not known yet whether the peer wants one */
+	/* in first contact it is not known yet whether the peer wants eye catchers */
 	if (lgr->terms.base ||
 	    (lgr->dialect->eye_len && smcr_lgr_forming(lgr)))
 		rmb_set_eye(elem);
@@ -243,8 +248,8 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 /**
  * smcr_rmb_put_elem() - give back the element of a connection
  * @elem: element; @elem->rmb is NULL afterwards. Nothing happens if it is NULL already
- * @quarantine: the peer did not confirm the end: it may still write, so the
- *	element is kept back for T_ABORT (RMB-22, RMB-23) and cleared then
+ * @quarantine: the peer did not confirm the end of the connection and may still write, so
+ *	the element is kept back for T_ABORT (RMB-22, RMB-23) and cleared then
  *
  * Context: process, sleeps; the caller has a reference on the group.
  */
@@ -281,7 +286,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 }
 
 /**
- * smcr_rmb_clear_eye() - clear the eye catcher: data begin at the first byte
+ * smcr_rmb_clear_eye() - clear the eye catcher, as data begin at the first byte
  * @elem: element of a first contact, before the peer may write
  *
  * If the peer has overwritten the eye catcher all the same, nothing is cleared.
@@ -300,7 +305,7 @@ void smcr_rmb_clear_eye(const struct smcr_elem *elem)
  * @d: as in smcr_buf_sync_cpu()
  *
  * Context: any.
- * Return: false if the peer has overwritten it.
+ * Return: false if the peer has overwritten the eye catcher.
  */
 bool smcr_rmb_eye_ok(const struct smcr_elem *elem, u8 d)
 {

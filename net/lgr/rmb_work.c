@@ -29,7 +29,7 @@ static unsigned long time_left(unsigned long since, unsigned long wait)
 /*
  * Release elements that were in quarantine long enough. rmbs.mutex is dropped while
  * they are cleared; nothing else touches an element in quarantine. Returns jiffies
- * until the next one is due.
+ * until the next element is due.
  */
 static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
 {
@@ -78,8 +78,8 @@ static unsigned long rmbs_end_quarantine(struct smcr_lgr *lgr)
 }
 
 /*
- * Unlink an RMB that was idle for long; never the newest of its class, which the next
- * connection will use. *@next: jiffies until another one may be due.
+ * Unlink an RMB that was idle for long, to lgr->rmbs.off; never the newest of its class,
+ * which the next connection will use. *@next: jiffies until another RMB may be due.
  */
 static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 				      unsigned long *next)
@@ -104,7 +104,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			return rmb;
 		}
 	}
-	/* those that could not be withdrawn before */
+	/* try again RMBs that were unlinked before and could not be withdrawn */
 	list_for_each_entry(rmb, &lgr->rmbs.off, node) {
 		left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 		if (!left)
@@ -115,9 +115,9 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 }
 
 /*
- * The peer drops the RKey before the RMB is freed (LLC-66). If several requests have
- * failed, it may have dropped the RKey or not: the RMB stays, but its elements are not
- * given out any more.
+ * Have the peer drop the RKey, before the RMB is freed (LLC-66). If several requests have
+ * failed, it is not known whether the peer has dropped the RKey: the RMB stays, but its
+ * elements are not given out any more.
  */
 static int rmb_withdraw(struct smcr_rmb *rmb)
 {
@@ -153,7 +153,7 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	return !rc;
 }
 
-/* Does a connection wait for an RMB? The work has been queued again then */
+/* Does a connection wait for an RMB? If so, the work is queued again already */
 static bool rmbs_wanted(const struct smcr_lgr *lgr)
 {
 	int i;
@@ -176,9 +176,9 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * Link a new RMB when it is registered, and the peer knows its RToken (LLC-55). An RMB
- * that the peer refuses is freed; the next connection that needs one begins a new attempt
- * (LLC-60).
+ * Announce a new RMB, and link it when it is registered and the peer knows its RToken
+ * (LLC-55). An RMB that the peer refuses is freed; the next connection that needs an RMB
+ * begins a new attempt (LLC-60).
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
@@ -198,8 +198,8 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 }
 
 /*
- * Create an RMB in lgr->rmbs.off. It is there before the link is put, so that it leaves
- * the link's device like all others: smcr_rmb_leave_dev().
+ * Create an RMB in lgr->rmbs.off. It is in that list before the link is put, so that
+ * smcr_rmb_leave_dev() finds it when the last link on the device is freed.
  */
 static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 				       bool wanted)
@@ -209,7 +209,7 @@ static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 
 	if (!link)
 		return ERR_PTR(-EIO);
-	/* memory ahead of need is not worth much effort */
+	/* try smaller RMBs only if a connection waits for one */
 	rmb = wanted ? smcr_rmb_create_some(lgr, link, bsize, n) :
 		       smcr_rmb_create(lgr, link, bsize, n);
 	if (!IS_ERR(rmb)) {
@@ -229,7 +229,7 @@ static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
 	return IS_ERR(rmb) ? PTR_ERR(rmb) : rmb_publish(lgr, rmb);
 }
 
-/* Number of elements for the next RMB of a class; 0: none is needed */
+/* Number of elements for the next RMB of a class; 0: no RMB is needed, or allowed */
 static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -243,8 +243,8 @@ static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 }
 
 /*
- * Add the next RMB of a class if a connection waits for it, or before one has to
- * (RMB-10).
+ * Add the next RMB of a class if a connection waits for it or, ahead of need, if few
+ * elements are free, so that no connection has to wait (RMB-10).
  */
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 {
@@ -270,12 +270,12 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 	}
 
 	mutex_lock(&lgr->rmbs.mutex);
-	/* a success does not mean that the full cgroup has room again */
+	/* a success does not reset want->full: that cgroup may still have no room */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || smcr_rmb_short(rc))
 		lgr->rmbs.pause = jiffies + smcr_rmb_idle_time(lgr);
-	/* a request that came during an attempt ahead of need gets its own attempt */
+	/* if an attempt ahead of need fails, a request made meanwhile gets its own attempt */
 	if (wanted || !rc) {
 		WRITE_ONCE(want->wanted, false);
 		mem_cgroup_put(want->payer);	/* the next request sets it */

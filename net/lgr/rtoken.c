@@ -39,7 +39,7 @@ static void rtoken_unlink(struct smcr_lgr *lgr, struct smcr_rtoken *rt, u8 slot)
 	rt->known &= ~BIT(slot);
 }
 
-/* An entry for an RMB that is known in no slot yet; NULL: there is no room */
+/* Allocate an entry for an RMB that is known in no slot yet; NULL: there is no room */
 static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
 {
 	struct smcr_rtokens *all = lgr->rtok.all;
@@ -52,7 +52,7 @@ static struct smcr_rtoken *rtoken_begin(struct smcr_lgr *lgr)
 	return &all->tab[i];
 }
 
-/* Free an RToken that is neither confirmed, nor in use, nor begun */
+/* Free an RToken unless it is confirmed, in use or begun: see struct smcr_rtoken */
 static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 {
 	unsigned int slot;
@@ -66,8 +66,8 @@ static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 }
 
 /*
- * RToken with an RKey of the peer: the one at address *@va or, if @va is NULL, the one
- * that is not withdrawn; or NULL.
+ * Find the RToken with an RKey of the peer on the link in @slot, and with address *@va or,
+ * if @va is NULL, the confirmed one. NULL: there is none.
  */
 static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 				       const u64 *va)
@@ -99,7 +99,7 @@ static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	return rt;
 }
 
-/* Index of an RToken that the peer has confirmed, or, with @add, does so now */
+/* Index of an RToken that the peer has confirmed; with @add it is added, and confirmed now */
 static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 			   bool add)
 {
@@ -115,12 +115,12 @@ static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 /**
  * smcr_lgr_rtoken_fits() - is there room for an RToken?
  * @lgr: group
- * @slot: link whose RToken it is
- * @rkey: key on that link
- * @va: address there
+ * @slot: slot of the link that the RToken is for
+ * @rkey: RKey on that link
+ * @va: address on that link
  *
- * Context: the group's LLC work, which alone adds RTokens to an active group.
- * Return: true if it is known, or can be added.
+ * Context: the group's work, which alone adds RTokens to an active group.
+ * Return: true if the RToken is known, or can be added.
  */
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 {
@@ -136,13 +136,13 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 /**
  * smcr_lgr_begin_rtoken() - CONFIRM RKEY: the peer has a new RMB
  * @lgr: group
- * @slot: link whose RToken it is
- * @rkey: key on that link
- * @va: address there
+ * @slot: slot of the link that the RToken is for
+ * @rkey: RKey on that link
+ * @va: address on that link
  *
- * No connection gets it before smcr_lgr_end_rtoken() has confirmed it: more messages
- * may belong to the exchange (LLC-57). Until then it stays, also if it was withdrawn
- * before and its last connection ends.
+ * No connection gets the RToken before smcr_lgr_end_rtoken() has confirmed it: more
+ * messages may belong to the exchange (LLC-57). Until then the RToken is not freed, even if
+ * it was withdrawn before and its last connection ends.
  *
  * Return: index or -ENOSPC.
  */
@@ -159,10 +159,11 @@ int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 }
 
 /**
- * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or none will any more
+ * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or no more will
  * @lgr: group
- * @rtoken: index of smcr_lgr_begin_rtoken()
- * @ok: all have come; else it is freed, unless it is confirmed or in use from before
+ * @rtoken: index that smcr_lgr_begin_rtoken() has returned
+ * @ok: all messages have come; else the RToken is freed, unless it was confirmed or in use
+ *	before
  */
 void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 {
@@ -178,11 +179,12 @@ void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 /**
  * smcr_lgr_rtoken_known() - is this a key of an RMB of the peer?
  * @lgr: group
- * @slot: link by which it is named
- * @rkey: key on that link
- * @unused: and no connection writes there (RMB-25)
+ * @slot: slot of the link on which the peer has named the RMB
+ * @rkey: RKey on that link
+ * @unused: true: the RMB must not be in use either (RMB-25)
  *
- * Return: true if so.
+ * Return: true if the RMB is known and not withdrawn and, with @unused, no connection writes
+ * to it.
  */
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused)
@@ -200,11 +202,11 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 /**
  * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
  * @lgr: group
- * @slot: link by which it names the RMB
- * @rkey: key on that link; those on the others go with it
+ * @slot: slot of the link on which the peer has named the RMB
+ * @rkey: RKey on that link; the RKeys on the other links are withdrawn with it
  *
- * If a connection still writes there, its end may be under way: the RToken is freed with
- * it, and no other connection gets it.
+ * If a connection still writes to the RMB, the end of the connection may be under way: the
+ * RToken is freed when it has ended, and no other connection gets the RToken.
  */
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 {
@@ -223,17 +225,17 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
  * smcr_lgr_use_rtoken() - a connection is going to write to an RMB of the peer
  * @lgr: group
  * @link: link that CLC has named; another one may be in its slot by now
- * @rkey: RKey of the RMB there
- * @va: address of the RMB there
+ * @rkey: RKey of the RMB on @link
+ * @va: address of the RMB on @link
  * @size: bytes of an element
  *
- * First contact adds the RMB. Later ones have to be confirmed on the link before CLC
+ * First contact adds the RMB. Later RMBs have to be confirmed on the link before CLC
  * names them (RFC 7609 3.5.5.2.1): a CLC message may be forged, and a write with an RKey
  * that does not exist ends the link for all its connections. All elements of an RMB have
- * one size: with another one the write would end in the element of another connection,
- * or beyond the RMB.
+ * one size: with another size, a write could end in the element of another connection, or
+ * beyond the RMB.
  *
- * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT it was not confirmed, or is in
+ * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT the RToken is not confirmed, or is in
  * use with elements of another size; -ENOSPC.
  */
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
@@ -263,12 +265,12 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
  * smcr_lgr_rtoken_on() - RKey and address of an RMB of the peer on a link
  * @lgr: group
  * @rtoken: index, in use by the caller
- * @slot: link
- * @rkey: set to the key
+ * @slot: slot of the link
+ * @rkey: set to the RKey
  * @va: set to the address
  *
  * Context: any; a connection's lock may be held.
- * Return: 0; -ENOENT the peer has announced none there.
+ * Return: 0; -ENOENT the peer has announced no RToken of the RMB on the link.
  */
 int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 		       u64 *va)
@@ -289,7 +291,7 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 /**
  * smcr_lgr_unuse_rtoken() - end of smcr_lgr_use_rtoken()
  * @lgr: group
- * @rtoken: index; one that was withdrawn is freed with its last user
+ * @rtoken: index; an RToken that was withdrawn is freed with its last user
  */
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
@@ -305,9 +307,9 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
  * smcr_lgr_tell_rtoken() - record RKey and address of an RMB on another link
  * @lgr: group
  * @rtoken: index
- * @slot: link
- * @rkey: key on that link
- * @va: address there
+ * @slot: slot of the link
+ * @rkey: RKey on that link
+ * @va: address on that link
  */
 void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 			  u64 va)
@@ -324,10 +326,10 @@ void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 /**
  * smcr_lgr_find_rtoken() - RToken of the RMB that has an RKey
  * @lgr: group
- * @slot: link
- * @rkey: key on that link
+ * @slot: slot of the link
+ * @rkey: RKey on that link
  *
- * Context: the group's LLC work, which alone adds and withdraws RTokens.
+ * Context: the group's work, which alone adds and withdraws RTokens.
  * Return: index or -ENOENT.
  */
 int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
