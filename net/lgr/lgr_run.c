@@ -80,7 +80,8 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  * The group's work runs once more, since the handshake of a first contact waits for the
  * outcome. Holders of a reference may queue the work later, too: it does nothing then.
  *
- * Context: process, sleeps. Not called by the works of the group or of its links.
+ * Context: process, sleeps. Not called by llc.work, test.work or the works of links, for
+ * which it waits.
  */
 void smcr_llc_stop(struct smcr_lgr *lgr)
 {

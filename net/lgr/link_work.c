@@ -490,7 +490,7 @@ void smcr_lgr_link_queue(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_do action)
  * smcr_slots_end() - end of the works of all links
  * @lgr: dead group; actions that have not begun are dropped
  *
- * Context: process, sleeps. Not called by the works of the group or of its links.
+ * Context: process, sleeps. Not called by the works of the links, for which it waits.
  */
 void smcr_slots_end(struct smcr_lgr *lgr)
 {
