@@ -26,7 +26,7 @@ static const struct lf_row *row_in(const struct lf_row *row, unsigned int n,
 	return NULL;
 }
 
-/* The row of the step for a code, from the tables of the other files */
+/* The current step's row for a code, from the tables of the other files */
 static const struct lf_row *row_of(const struct smcr_lgr_fsm *f, u16 code)
 {
 	const struct lf_row *row;
@@ -63,8 +63,8 @@ static void step_link_down(struct lf *x, u8 slot)
 
 /*
  * A link has failed: SMCR_LGR_EV_LINK_DOWN, or lf_fail(). Its connections move
- * at once, whichever side has noticed (FO-02); then the link is deleted by
- * DELETE LINK.
+ * at once, whichever side has noticed the failure (FO-02); then the link is
+ * deleted by DELETE LINK.
  */
 static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 {
@@ -88,12 +88,13 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	case SMCR_SLOT_ADDING:
 		break;
 	case SMCR_SLOT_GONE:
-		lf_answers_lost(x, slot);	/* its own reply, over itself */
+		/* the reply about its own deletion may go over it */
+		lf_answers_lost(x, slot);
 		return;
 	default:
 		return;
 	}
-	x->ev = &ev;	/* read by the rows below */
+	x->ev = &ev;	/* for the functions of rows */
 	if (f->first) {
 		step_link_down(x, slot);
 		goto out;
@@ -115,7 +116,7 @@ out:
 	x->ev = old;
 }
 
-/* Consequences of an event for links, after it has been processed */
+/* Handle the failures that the processing of an event has found */
 static void follow_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -135,19 +136,19 @@ static void follow_up(struct lf *x)
 }
 
 /*
- * Requests that the step does not wait for: RFC 7609 3.5.5.3, conformance
- * catalogue E.1. Columns: no step, ADD LINK .. CONFIRM LINK, DELETE LINK. An
- * own RKEY exchange makes no difference: it is independent of the peer's
- * (LLC-17, LLC-89), and a notice of the client is carried out after the
- * server's own exchange (LLC-84, LLC-86).
+ * Verdicts on requests that the step does not wait for: RFC 7609 3.5.5.3,
+ * catalogue E.1. Columns: no step is under way; ADD LINK .. CONFIRM LINK;
+ * DELETE LINK. An own RKEY exchange makes no difference: it is independent of
+ * the peer's (LLC-17, LLC-89), and a notice of the client is carried out after
+ * the server's own exchange (LLC-84, LLC-86).
  */
 enum verdict {
 	DO,		/* now */
-	NOTE,		/* it is remembered, and carried out after the step */
+	NOTE,		/* remembered, and carried out after the step */
 	DEFER,		/* the message is kept, and answered after the step */
 	REFUSE,		/* reply with Z and C: come back later */
 	IGNORE,
-	GIVEN_UP,	/* now; it ends the step */
+	GIVEN_UP,	/* as DO, but the step ends first */
 	FAIL,		/* unexpected: the link fails (LLC-08) */
 };
 
@@ -198,8 +199,8 @@ static bool is_rkey(u8 type)
 }
 
 /*
- * Is the server at a step of which no message was sent yet? It may take long,
- * and the client would see no reason for a refusal.
+ * Is the server at a step of which it has not sent a message yet? Such a step
+ * may take long, and the client would see no reason for a refusal.
  */
 static bool unheard(const struct smcr_lgr_fsm *f)
 {
@@ -212,7 +213,7 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	const struct verdict_row *row = f->server ? at_server : at_client;
 	unsigned int i;
 
-	/* a CONTINUATION of nothing is for the tables */
+	/* a CONTINUATION without CONFIRM RKEY is for the tables */
 	if (is_rkey(type) && unheard(f) &&
 	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
 		return DO;
@@ -237,9 +238,9 @@ static void nic_added(struct lf *x, bool ease)
 }
 
 /*
- * A client's notice of an RNIC (LG-31, LG-32). Only the first one after each
- * T_RETRY resets the back-off: the times between failed attempts grow all the
- * same.
+ * A client's notice of an RNIC (LG-31, LG-32). Only the first notice after each
+ * expiry of T_RETRY resets the back-off: repeated ones do not keep the times
+ * between failed attempts short.
  */
 static void peer_has_nic(struct lf *x)
 {
@@ -271,7 +272,10 @@ static void request_do(struct lf *x)
 	}
 }
 
-/* Only one can be deferred: the peer has no second one under way (LLC-15) */
+/*
+ * Keep a DELETE RKEY until the step is over. Only one can be deferred: the peer
+ * has no second one under way (LLC-15).
+ */
 static void request_defer(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -334,9 +338,9 @@ static bool late_reply(struct lf *x)
 }
 
 /*
- * A link that was to be deleted stays. Replies to requests that the client
- * ignored meanwhile, and that were abandoned, come first: true for these. Those
- * to DELETE LINK, which may come over another link, differ in the link number.
+ * True for a reply to an abandoned request, on a link that was to be deleted
+ * but stays: the client ignored the request, and answers it now, before later
+ * ones. A reply to DELETE LINK that names the subject is the awaited one.
  */
 static bool overtaken(struct lf *x)
 {
@@ -365,8 +369,8 @@ static void stray_reply(struct lf *x)
  * An offer has to name a queue pair, a link and a GID (I-14); a client's
  * notice, which only asks for an offer, need not: no field of it can be wrong.
  * A CONTINUATION for a link that the client has given up is answered as if it
- * had not been given up: else the server would take the carrying link for
- * failed (LLC-42), or for out of sync if the count did not continue (LLC-40).
+ * had not been given up: otherwise the server would take the carrier for failed
+ * (LLC-42), or for out of sync if the count did not continue (LLC-40).
  */
 static bool message_invalid(struct lf *x)
 {
@@ -419,7 +423,7 @@ static void message(struct lf *x)
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}
-	/* a repeated step waits for the reply on its new carrier */
+	/* on the carrier, a reply that the step awaits is not a late one */
 	if (x->ev->slot != x->f->carrier || !row_of(x->f, code) || overtaken(x))
 		if (late_reply(x))
 			return;
@@ -462,7 +466,7 @@ static void timer_over(struct lf *x)
 	}
 }
 
-/* The outcome of an action, if it is about the step's link */
+/* Run the row of an action's outcome, if it is about a link of the step */
 static void result(struct lf *x, bool ok)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -545,10 +549,9 @@ static void dispatch(struct lf *x)
 }
 
 /*
- * A link that has to be deleted, or SMCR_NO_SLOT. First one whose DELETE LINK
- * was sent and has to be sent again (LLC-50), then one on which the client
- * ignores requests (LLC-54): else that may be the one that would carry the
- * request.
+ * Choose the link to delete, or SMCR_NO_SLOT: first one whose DELETE LINK was
+ * sent and has to be sent again (LLC-50), then one on which the client ignores
+ * requests (LLC-54), as that one might have to carry DELETE LINK otherwise.
  */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {
@@ -571,8 +574,8 @@ static u8 next_del(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * A client only sends a notice that another link is possible (LG-31), and none
- * while the group has its maximum of links (LG-11).
+ * Send the client's notice that another link is possible (LG-31), but not while
+ * the group has its maximum of links (LG-11).
  */
 static void client_idle(struct lf *x)
 {
@@ -589,11 +592,11 @@ static void client_idle(struct lf *x)
 }
 
 /*
- * No step is under way: begin the next exchange that is pending, one at a time
- * (LLC-15). A server does not change the group during an own RKEY exchange
+ * If no step is under way, begin the next exchange that is pending, one at a
+ * time (LLC-15). A server does not change the group during an own RKEY exchange
  * either. Deletions come first: their number is limited. An RKEY exchange that
- * has waited for another exchange comes before another link: repeated notices
- * of a client do not put it off for ever.
+ * has waited for another exchange comes before another link, so repeated
+ * notices of a client do not put it off for ever. True: something was begun.
  */
 static bool idle(struct lf *x)
 {
@@ -647,8 +650,8 @@ static bool kept(struct lf *x)
  * smcr_lgr_fsm_init() - initialise the machine of a new link group
  * @f: state
  * @server: own role
- * @max_links: symmetric links that this side wants at most, 1..8; at 1 a server
- *	offers one in first contact all the same (LG-18), and never again
+ * @max_links: symmetric links that this side wants at most, 1..8; a server with
+ *	1 offers a second link in first contact (LG-18), but none later
  */
 void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 {

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * State machine of a link group: how LLC adds, deletes and replaces its links,
- * RFC 7609 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (conformance
- * catalogue, LG, LLC and Part E).
+ * RFC 7609 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (LG, LLC and part E of
+ * Documentation/rfc7609-conformance.md).
  *
- * The machine turns an event into actions. It knows no time, no addresses and
- * no keys. The caller carries the actions out in their order and reports their
+ * The machine turns an event into actions. It has no clock, no addresses and no
+ * keys. The caller carries the actions out in their order and reports their
  * outcome as further events. It passes the events of a group one after the
  * other.
  *
- * Messages are those of core/llc.h. In one that is sent the caller fills in
- * what the machine does not know (addresses, keys); of one that has arrived it
- * checks what the machine cannot check, and passes the result in struct
- * smcr_lgr_facts. TEST LINK is not part of the machine: see link_test.h.
+ * Messages are those of core/llc.h. Before the caller sends one, it fills in
+ * the fields that the machine does not have (addresses, keys). When one has
+ * arrived, the caller checks what the machine cannot check, and passes the
+ * result in struct smcr_lgr_facts. TEST LINK is not part of the machine: see
+ * link_test.h.
+ *
+ * A step is a state of the exchange that changes the group. Its carrier is the
+ * link that carries the messages of the exchange, its subject is the link that
+ * they are about. An offer is the server's ADD LINK. A notice is a request of
+ * the client: ADD LINK announces that another link may be possible, DELETE LINK asks
+ * the server to delete a link. A link stays if its deletion is taken back. An
+ * own message or exchange is one of this side. Documentation/llc.rst describes
+ * steps and timers.
  */
 #ifndef _SMCR_CORE_LGR_FSM_H
 #define _SMCR_CORE_LGR_FSM_H
@@ -50,7 +59,7 @@ enum smcr_slot_st {
  * Steps of the exchange that changes the group; at most one is under way
  * (LLC-15). S: at the server, C: at the client.
  *
- *	X(NAME, column of the collision table, "name")
+ *	X(NAME, column of the collision tables in lgr_fsm.c, "name")
  */
 #define SMCR_LGR_STEPS(X)						\
 	X(IDLE,			NONE,	"idle")				\
@@ -89,7 +98,7 @@ enum smcr_lgr_step {
 	NR_SMCR_LGR_STEP
 };
 
-/* Own RKEY exchange, beside the steps above */
+/* State of the own RKEY exchange, which runs beside the steps above */
 enum smcr_rkey_st {
 	SMCR_RKEY_NONE,
 	SMCR_RKEY_WANTED,	/* begins when no other exchange is under way */
@@ -101,7 +110,7 @@ enum smcr_rkey_st {
 enum smcr_rkey_res {
 	SMCR_RKEY_OK,
 	SMCR_RKEY_REFUSED,	/* do not ask again without a new reason */
-	SMCR_RKEY_AGAIN,	/* the group changes, or the link has failed */
+	SMCR_RKEY_AGAIN,	/* repeat later: refused for now, too late, or links changed */
 	SMCR_RKEY_FAILED,	/* the RMB could not be registered */
 };
 
@@ -115,18 +124,18 @@ enum smcr_first_res {
 enum smcr_lgr_timer {
 	SMCR_LGR_T_STEP,	/* the message that the step waits for */
 	SMCR_LGR_T_RKEY,	/* the reply to an own RKEY request */
-	SMCR_LGR_T_RETRY,	/* another attempt at a link (LG-27, LLC-43, LLC-44) */
+	SMCR_LGR_T_RETRY,	/* the next attempt to add a link (LG-27, LLC-43, LLC-44) */
 	SMCR_LGR_T_END,		/* the end of the group */
-	SMCR_LGR_T_NOTICE,	/* + slot: the server's DELETE LINK (LLC-51, I-53) */
+	SMCR_LGR_T_NOTICE,	/* + slot: the answer to a notice, or a notice (LLC-51, I-53) */
 	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
 };
 
-/* Time of a timer; the caller knows the value */
+/* Time after which a timer expires; the caller has the values */
 enum smcr_lgr_span {
 	SMCR_SPAN_LLC,		/* T_LLC */
 	SMCR_SPAN_NOTICE,	/* 2 T_LLC: another exchange may come first */
 	SMCR_SPAN_FIRST,	/* T_LLC_FIRST */
-	SMCR_SPAN_FIRST_SEND,	/* half of it: for the own send completion */
+	SMCR_SPAN_FIRST_SEND,	/* half of T_LLC_FIRST: for the own send to complete */
 	SMCR_SPAN_RETRY,	/* T_LINK_RETRY, times 2 to the power of .n */
 };
 
@@ -135,11 +144,14 @@ struct smcr_lgr_facts {
 	bool link_data;		/* addresses or QPN are not those announced */
 	bool echo;		/* RKEY reply: does not match the request */
 	bool full;		/* CONFIRM RKEY: no room for another RToken */
-	u8 rkey_mask;		/* DELETE RKEY: those that are not known, or in use */
-	u8 nic;			/* ADD LINK: the peer's RNIC */
+	u8 rkey_mask;		/* DELETE RKEY: RKeys, bits, that are unknown or in use */
+	u8 nic;			/* ADD LINK: number of the peer's RNIC */
 };
 
-/* Events, in the order in which the caller passes those that are pending */
+/*
+ * Events, in the order in which the caller passes those that are pending, with
+ * the members of struct smcr_lgr_ev that are set
+ */
 #define SMCR_LGR_EVENTS(X)						\
 	/* a message: slot, msg, facts */				\
 	X(MSG,		"msg")						\
@@ -147,15 +159,15 @@ struct smcr_lgr_facts {
 	X(TIMER,	"timer")					\
 	/* first contact: link 0 exists; nic, peer_nic */		\
 	X(FIRST,	"first")					\
-	/* the last message of first contact was delivered */		\
+	/* first contact: the latest own message was delivered */	\
 	X(FIRST_SENT,	"first-sent")					\
 	/* CONFIRM RKEY or, if .ok, DELETE RKEY is wanted */		\
 	X(WANT_RKEY,	"want-rkey")					\
-	/* another link may be possible */				\
+	/* an RNIC was added here: another link may be possible */	\
 	X(WANT_LINK,	"want-link")					\
-	/* a link has failed here: slot, why */				\
+	/* this side has found that a link failed: slot, why */		\
 	X(LINK_DOWN,	"down")						\
-	/* outcome of DO_MAKE: slot, ok, why, n RTokens, own RNIC: nic */ \
+	/* outcome of DO_MAKE: slot, ok, why; n: own RTokens; nic: own RNIC */ \
 	X(MADE,		"made")						\
 	/* outcome of DO_UP: slot, ok, why */				\
 	X(UP,		"up")						\
@@ -169,10 +181,10 @@ struct smcr_lgr_facts {
 	X(STOPPED,	"stopped")					\
 	/* a link is to be deleted: slot, del_reason, orderly */	\
 	X(WANT_DEL,	"want-del")					\
-	/* outcome of DO_PREPARE, after LINK_DOWN of links on which it failed: */ \
-	/* ok, why, slot to send on */					\
+	/* outcome of DO_PREPARE: ok, why, slot to send on; LINK_DOWN of the links */ \
+	/* on which it failed comes before */				\
 	X(RKEY_READY,	"rkey-ready")					\
-	/* the group ends: why, msg.delete_link; its reason 0: no message */ \
+	/* the group ends: why; msg.delete_link, sent unless its reason is 0 */ \
 	X(WANT_END,	"want-end")
 
 enum smcr_lgr_evt {
@@ -182,7 +194,7 @@ enum smcr_lgr_evt {
 	NR_SMCR_LGR_EV
 };
 
-/* Value of smcr_lgr_act.report: the send completion is no event */
+/* Value of smcr_lgr_act.report: no event reports the send completion */
 enum { SMCR_LGR_NO_REPORT = SMCR_LGR_EV_MSG };
 
 struct smcr_lgr_ev {
@@ -199,20 +211,22 @@ struct smcr_lgr_ev {
 	struct smcr_llc msg;
 };
 
+/* Actions; .name: a member of struct smcr_lgr_act */
 #define SMCR_LGR_ACTIONS(X)						\
 	/* send out->msg[.msg], about link .about, on .slot; .report: event of its delivery */ \
 	X(SEND,		"send")						\
 	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
 	/* server: .n attempts have failed, .again: no RNIC was added since */ \
 	X(MAKE,		"make")						\
-	/* server: the client's end of .slot is in out->msg[.msg] */	\
+	/* server: connect .slot to the client's end in out->msg[.msg] */ \
 	X(CONNECT,	"connect")					\
-	/* .slot to RTS, RMBs registered on it */			\
+	/* bring .slot to RTS, register the RMBs on it */		\
 	X(UP,		"up")						\
 	/* .slot may carry data */					\
 	X(LIVE,		"live")						\
-	/* move the connections of .slot; .orderly: when all is delivered; .answers: */ \
-	/* the reply goes over the link, which has to work until then */ \
+	/* move the connections of .slot; .orderly: when all that they sent is */ \
+	/* delivered; .answers: the reply to DELETE LINK goes over .slot, which */ \
+	/* has to work until then */					\
 	X(MOVE,		"move")						\
 	/* .slot, which was leaving, is used again */			\
 	X(STAY,		"stay")						\
@@ -223,14 +237,15 @@ struct smcr_lgr_ev {
 	/* start .timer for .span, or stop it */			\
 	X(ARM,		"arm")						\
 	X(DISARM,	"disarm")					\
-	/* register the RMB on all links */				\
+	/* register the RMB of the own RKEY exchange on all links */	\
 	X(PREPARE,	"prepare")					\
 	/* the own RKEY exchange is over: .res */			\
 	X(RKEY_DONE,	"rkey-done")					\
-	/* RTokens for the link being added: out->msg[.msg], received on .about */ \
+	/* store RTokens of the new link, in out->msg[.msg], received on .about */ \
 	X(LEARN,	"learn")					\
-	/* RTokens of an RMB to learn, .last: the last of them; or to forget */ \
+	/* store the RTokens of an RMB in out->msg[.msg]; .last: no more follow */ \
 	X(LEARN_RMB,	"learn-rmb")					\
+	/* drop the RTokens of the RMBs in out->msg[.msg] */		\
 	X(FORGET_RMB,	"forget-rmb")					\
 	/* settle the number of links, eye catchers, user IDs: out->msg[.msg] */ \
 	X(AGREED,	"agreed")					\
@@ -240,7 +255,7 @@ struct smcr_lgr_ev {
 	X(SETTLED,	"settled")					\
 	/* the group is dead: .why */					\
 	X(DEAD,		"dead")						\
-	/* its connections are lost */					\
+	/* the connections of the group are lost */			\
 	X(LOSE,		"lose")						\
 	/* no message is left to be sent: release the group */		\
 	X(RELEASE,	"release")
@@ -269,7 +284,7 @@ struct smcr_lgr_act {
 	enum smcr_reason why;
 };
 
-/* More than any event yields; the tests check that */
+/* Sizes of struct smcr_lgr_out: no event yields more, which the tests check */
 enum { SMCR_LGR_ACTS = 48, SMCR_LGR_MSGS = 24 };
 
 struct smcr_lgr_out {
@@ -289,35 +304,35 @@ struct smcr_lgr_out {
  * @notice_sent: client: the server was asked to delete it
  * @deaf: client: a request that came on it after the notice was ignored and not
  *	kept (LLC-54), so the link cannot stay
- * @answering: client: it is GONE, but not stopped before the reply to DELETE
- *	LINK has been delivered
- * @asked_on: client: slots of the links over which the server has asked to
- *	delete it, bits, while connections move
- * @via: slot of the link that carries the notice or the reply; server: of the
- *	one that has carried the client's notice
- * @timed: T_NOTICE runs; client: the notice is disorderly (I-53); server: see
- *	lf_client_says()
+ * @answering: client: it is GONE, but will be stopped only when the reply to
+ *	DELETE LINK has been delivered
+ * @asked_on: client: links over which the server has asked to delete it, as
+ *	bits of slots; while its connections move
+ * @via: slot of the link over which the notice about this link went or, with
+ *	@answering, the reply to DELETE LINK
+ * @timed: T_NOTICE of this link runs; client: after a disorderly notice (I-53);
+ *	server: see lf_client_wait()
  * @waits: client: how often T_NOTICE was started anew
  * @del: it is to be deleted, with @del_reason and @del_orderly
- * @wanted: server: @del is set since the client has asked for it
- * @unheard: server: it stays though the client has asked to delete it; the
+ * @wanted: server: @del is set because the client has asked for it
+ * @unheard: server, if it stays though the client has asked to delete it:
  *	number of lost links that the client may still take for usable, see
  *	srv_del_silent()
  * @del_orderly: the deletion is orderly
  * @del_reason: reason code of DELETE LINK
- * @later: this side has wanted to delete it, in order, but it stayed; it is
+ * @later: an orderly deletion that this side wanted was taken back; it is
  *	deleted when another link is added
  * @stays: server: how often a notice of the client has made it stay since a
  *	link was added
  * @del_sent: server: DELETE LINK of it was sent, and not answered yet
  * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before it knew
  *	that the link is confirmed
- * @ignore_replies: types of replies, bits, that may still come to abandoned
- *	requests
- * @owed: server: those of @ignore_replies that come before any other if the
- *	link stays, as the client has kept the requests
- * @sure: server: those of @ignore_replies that do come before any other, as the
- *	link has stayed
+ * @ignore_replies: types of replies, bits, that may still come on it to
+ *	abandoned requests; each is ignored once
+ * @owed: server: the replies of @ignore_replies that come before all later ones
+ *	if the link stays, because the client has kept the requests
+ * @sure: server: the replies of @ignore_replies that do come before all later
+ *	ones, because the link has stayed
  */
 struct smcr_fsm_link {
 	u8 st;
@@ -347,8 +362,8 @@ struct smcr_fsm_link {
 };
 
 /*
- * Client: a request on a link that the server was asked to delete, see
- * lf_ignored()
+ * Client: a request that came on a link after the server was asked to delete
+ * that link, see lf_ignored()
  */
 struct smcr_lgr_kept {
 	u8 slot;
@@ -357,8 +372,8 @@ struct smcr_lgr_kept {
 };
 
 /*
- * The server has one exchange of each kind at a time, and may have abandoned
- * some
+ * Maximum of kept requests: the server has one exchange of each kind under way,
+ * and may have abandoned some before
  */
 enum { SMCR_LGR_KEPT = 4 };
 
@@ -368,21 +383,24 @@ enum { SMCR_LGR_KEPT = 4 };
  * @max_links: maximum of symmetric links: this side's, then the negotiated one
  * @single: this side wants one link only
  * @first: first contact is not over
- * @sending: the own last message of first contact has not been delivered yet
+ * @sending: first contact: the latest own message has not been delivered yet
  * @ending: the group is dead; at most messages about that are still to be sent
  * @step: enum smcr_lgr_step
  * @carrier: slot of the link that carries the messages of the step
  * @subject: slot of the link that the step is about
  * @tokens_left: own RTokens that are still to be sent
- * @peer_tokens: count of those that the peer sends
+ * @peer_tokens: count of the RTokens that the peer sends
  * @ages: age of the next link that becomes active
- * @want_link: ADD LINK is to be tried (server), or a notice to be sent (client)
- * @asked_link: server: a notice of the client came while the queue pair of an
- *	attempt is made; if that fails the next attempt follows at once
- * @cause: an RNIC was added since the last attempt, on either side
+ * @want_link: ADD LINK is to be tried (server), or to be sent as a notice
+ *	(client)
+ * @asked_link: server: ADD LINK of the client came while the queue pair of an
+ *	attempt was being made; if the attempt fails, the next one follows at
+ *	once
+ * @cause: an RNIC was added, on either side, since the last attempt to add a
+ *	link began
  * @cause_tried: the attempt under way was begun with @cause set
- * @backoff_reset: a notice of the client has reset @tries since T_RETRY expired
- *	last
+ * @backoff_reset: ADD LINK of the client has reset @tries since T_RETRY expired
+ *	last or a link was added
  * @tries: number of failed attempts, for T_RETRY
  * @retrying: T_RETRY runs
  * @rkey: enum smcr_rkey_st
@@ -392,22 +410,22 @@ enum { SMCR_LGR_KEPT = 4 };
  * @rkey_del: the own exchange is DELETE RKEY
  * @rkey_stale: a link was offered since DO_PREPARE of the own exchange
  * @rkey_lost: a link was deleted since DO_PREPARE of the own exchange
- * @rkey_preparing: the caller carries out DO_PREPARE, whether still wanted or
- *	not
+ * @rkey_preparing: the caller carries out DO_PREPARE, whether the exchange is
+ *	still wanted or not
  * @rkey_via: slot of the link that carries the own exchange
  * @rkey_type: type of the last message of the own exchange that was sent
  * @rkey_left: entries that further messages of the own exchange have to bring
  * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
  * @peer_via: slot of the link that carries the peer's CONFIRM RKEY
  * @peer_named: slots that the peer's CONFIRM RKEY has named so far, bits
- * @failed_pending: slots, bits, that an event has found to have failed, until
- *	follow_up() has handled that
+ * @failed_pending: links, as bits of slots, for which lf_fail() was called and
+ *	link_down() is still to be called
  * @gone: numbers of the links that were deleted last, 0: none
  * @gone_at: the next index of @gone
- * @deferred_via: slot of the link that @deferred came on, SMCR_NO_SLOT: there
- *	is none
+ * @deferred_via: slot of the link that @deferred came on; SMCR_NO_SLOT: nothing
+ *	is deferred
  * @n_kept: number of requests in @kept
- * @end_tried: slots over which the end was sent, bits
+ * @end_tried: links over which @end was sent, as bits of slots
  * @end_reply: @end is sent as a reply
  * @end: the message that ends the group
  * @deferred: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)

@@ -2,6 +2,10 @@
 /*
  * ADD LINK .. CONFIRM LINK, in first contact and later: RFC 7609 3.5.1.6,
  * 3.5.5.1.1, 3.5.5.2.3, C.7.1, C.8. See lgr_fsm.h.
+ *
+ * The carrier is the link that carries the exchange, the subject is the link
+ * that is added. A notice is the client's ADD LINK, which announces an RNIC, or
+ * its DELETE LINK, which asks the server to delete a link.
  */
 #include "env.h"
 #include "clc.h"
@@ -10,9 +14,10 @@
 /* Server */
 
 /*
- * A notice arrives while a link is being added. It may be older than the
- * attempt, or newer, so it is a cause of the next one: see lf_make(). The
- * client takes an offer that follows for the answer (LLC-74); if none follows,
+ * The client sends ADD LINK, its notice of another RNIC (LG-31), while a link
+ * is being added. This attempt may have begun before the RNIC was added, or
+ * after, so @cause records the RNIC for the next one: see lf_make(). If an
+ * offer follows, the client takes it for the answer (LLC-74); if none follows,
  * there is another attempt at once (LG-27).
  */
 void lf_add_asked(struct lf *x)
@@ -51,7 +56,10 @@ void lf_add_dropped(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* Order the queue pair; after each failed attempt another RNIC is offered */
+/*
+ * Have the caller make the queue pair; ->n, the number of failed attempts,
+ * selects another RNIC for each attempt
+ */
 static void lf_make(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_act *a = lf_act(x, SMCR_LGR_DO_MAKE, slot);
@@ -85,7 +93,10 @@ static void srv_made(struct lf *x)
 	lf_srv_offer(x);
 }
 
-/* No RNIC, or no queue pair. In first contact the client waits (LLC-34). */
+/*
+ * No RNIC, or no queue pair. In first contact the client waits for an offer
+ * (LLC-34), so first contact fails, by a Decline.
+ */
 static void srv_not_made(struct lf *x)
 {
 	x->f->subject = SMCR_NO_SLOT;
@@ -99,7 +110,7 @@ static void srv_not_made(struct lf *x)
 	lf_retry(x);
 }
 
-/* The client has no RNIC for it (LG-23) */
+/* The client has rejected the offer (LG-23) */
 static void srv_refused(struct lf *x)
 {
 	lf_add_dropped(x);
@@ -119,7 +130,10 @@ static void srv_tell(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_TOKENS, lf_span(f));
 }
 
-/* The carrier is out of sync or silent: it fails, or first contact does */
+/*
+ * The link that carries the exchange is out of sync or silent: fail that link;
+ * in first contact, first contact fails
+ */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -167,7 +181,10 @@ static void srv_replied(struct lf *x)
 	srv_tell(x);
 }
 
-/* True if the CONTINUATION is the one that is due; else a link fails */
+/*
+ * True if the CONTINUATION is the one that is due; otherwise the link that it
+ * came on fails, or first contact does
+ */
 static bool tokens_ok(struct lf *x)
 {
 	const struct smcr_llc_add_link_cont *ac = &x->ev->msg.add_link_cont;
@@ -201,7 +218,10 @@ static void srv_heard(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_UP, LF_NO_TIMER);
 }
 
-/* The client may have asked meanwhile to delete it: then it is not confirmed */
+/*
+ * The new link is in RTS. If the client has asked meanwhile to delete it, it is
+ * deleted and not confirmed.
+ */
 static void srv_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -215,7 +235,7 @@ static void srv_up(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
 }
 
-/* The asymmetric link that a symmetric one has replaced (LG-33) */
+/* Mark an asymmetric link that a symmetric one replaces for deletion (LG-33) */
 static void replace_asym(struct lf *x)
 {
 	u8 slot[SMCR_SLOTS], i;
@@ -263,13 +283,17 @@ static void srv_confirmed(struct lf *x)
 	lf_settled(x);
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	replace_asym(x);
-	/* there may be RNICs for more links; else redundancy may be missing */
+	/*
+	 * Try for more links at once. If no RNIC is left, the attempt fails,
+	 * and lf_retry() starts T_RETRY as long as there is no redundancy.
+	 */
 	f->want_link = true;
 }
 
 /*
- * Give up a link that the client knows, or may know: it is deleted by DELETE
- * LINK (LG-25, LLC-24, LLC-25), and in first contact data wait for the reply.
+ * Give up the new link, which exists, or may exist, at the client: it is
+ * deleted by DELETE LINK (LG-25, LLC-24, LLC-25). In first contact, data wait
+ * for the reply.
  */
 void lf_add_undo(struct lf *x, u32 del_reason)
 {
@@ -292,7 +316,10 @@ static void srv_undo(struct lf *x)
 	lf_add_undo(x, lf_del_reason(x->ev->why));
 }
 
-/* The new link's RNIC is lost; the reply that is due is ignored (I-20) */
+/*
+ * The new link's RNIC is lost. The reply that is due on the carrier will be
+ * ignored (I-20).
+ */
 static void srv_subject_lost(struct lf *x)
 {
 	lf_carrier(x)->ignore_replies |= x->f->step == SMCR_LGR_S_ADD_REPLY ?
@@ -319,8 +346,8 @@ static void srv_silent(struct lf *x)
 }
 
 /*
- * The link that carries the exchange is lost. The client may know the new one
- * already: that is deleted over another link, if there is one.
+ * The link that carries the exchange is lost. The client may know the new link
+ * already, so the new link is deleted over another one, if there is one.
  */
 static void srv_carrier_lost(struct lf *x)
 {
@@ -340,7 +367,7 @@ static void srv_carrier_lost(struct lf *x)
 	s->del = true;
 	s->del_orderly = false;
 	s->del_reason = SMCR_DEL_LOST_PATH;
-	/* without a reason: the client has asked to delete the carrying link */
+	/* no reason in the event: the client has asked to delete the carrier */
 	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
 		x->ev->why ?: SMCR_R_LINK_DELETED;
 	f->subject = SMCR_NO_SLOT;
@@ -353,7 +380,10 @@ static void clt_refuse(struct lf *x, u8 slot, u8 num, u8 reason)
 {
 	struct smcr_llc *m;
 
-	/* the server may use the group as soon as it has read this */
+	/*
+	 * settle before the refusal is sent: the server may use the group as
+	 * soon as the refusal arrives
+	 */
 	lf_settled(x);
 	m = lf_send(x, slot, SMCR_LLC_ADD_LINK, true, SMCR_LGR_NO_REPORT, 0);
 	m->add_link.rejected = true;
@@ -417,7 +447,7 @@ static void clt_making_lost(struct lf *x)
 	clt_refuse(x, x->f->carrier, num, SMCR_ADD_LINK_NO_ALT_PATH);
 }
 
-/* The client's end of the link is there, and ready to receive (LG-22) */
+/* The client's queue pair is ready to receive: accept the offer (LG-22) */
 static void clt_made(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -437,7 +467,7 @@ static void clt_made(struct lf *x)
 	lf_step(x, SMCR_LGR_C_ADD_TOKENS, lf_span(f));
 }
 
-/* Send the client's next two RTokens on a link (LLC-36, LLC-38) */
+/* Send the client's next two RTokens for the link in @slot (LLC-36, LLC-38) */
 void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -462,8 +492,8 @@ static void clt_heard(struct lf *x)
 }
 
 /*
- * The link cannot be confirmed: the server has to delete it (LG-25, LLC-43,
- * LLC-44). In first contact the group is not used before that is done.
+ * The new link cannot be confirmed, so the server has to delete it (LG-25,
+ * LLC-43, LLC-44). In first contact the group is not used before that is done.
  */
 static void clt_lost(struct lf *x, u32 del_reason)
 {
@@ -493,7 +523,7 @@ static void clt_asked(struct lf *x)
 	}
 	lf_act(x, SMCR_LGR_DO_UP, f->subject);
 	lf_step(x, SMCR_LGR_C_ADD_UP, LF_NO_TIMER);
-	/* for the user ID that it carries */
+	/* CONFIRM LINK has the server's link user ID, which AGREED records */
 	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
 }
 
@@ -520,13 +550,16 @@ static void clt_undo(struct lf *x)
 	clt_lost(x, lf_del_reason(x->ev->why));
 }
 
-/* The server's next RTokens do not come (LLC-42) */
+/* The server's next RTokens do not come in time (LLC-42) */
 static void clt_silent(struct lf *x)
 {
 	carrier_fails(x, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The carrier is lost: the notice goes over another link, if there is one */
+/*
+ * The link that carries the exchange is lost: ask the server over another link,
+ * if there is one, to delete the new link
+ */
 static void clt_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -549,8 +582,8 @@ static void clt_carrier_lost(struct lf *x)
 }
 
 /*
- * What each step waits for. A message that is not here is judged by the tables
- * of lgr_fsm.c.
+ * What each step waits for. If a step has no row for a message, the tables of
+ * lgr_fsm.c apply.
  */
 const struct lf_row lf_add_rows[] = {
 	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, server */

@@ -2,11 +2,15 @@
 /*
  * Requests of the peer to delete one link: RFC 7609 3.5.5.1.3, 3.5.5.1.4. See
  * lgr_fsm.h.
+ *
+ * The client's request is called a notice here. A link stays if its deletion is
+ * taken back; the subject is the link that is being deleted, the carrier the
+ * one over which the server has asked for that.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-enum { LF_STAYS = 4 };	/* by notices, until another link is added */
+enum { LF_STAYS = 4 };	/* limit of .stays */
 
 static void unknown_link(struct lf *x)
 {
@@ -46,8 +50,9 @@ static u16 awaited(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * The client ignores requests on this link from now on (LLC-54): exchanges that
- * were begun on it have failed, and are begun again over another link.
+ * The client's notice about @slot has come: from now on the client ignores
+ * requests on that link (LLC-54). So the exchanges that were begun there have
+ * failed, and are begun again over another link.
  */
 static void begun_in_vain(struct lf *x, u8 slot)
 {
@@ -60,7 +65,7 @@ static void begun_in_vain(struct lf *x, u8 slot)
 			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
 			   BIT(SMCR_LLC_DELETE_RKEY);
 	}
-	/* the client's own requests are answered until the link is deleted */
+	/* orderly: the client's own requests are answered until the deletion */
 	if (x->ev->msg.delete_link.orderly)
 		lf_rkey_in_vain(x, slot);
 	else
@@ -74,11 +79,12 @@ static void begun_in_vain(struct lf *x, u8 slot)
 }
 
 /*
- * A notice about the only other link, in @slot, arrives on a link that is to be
- * deleted: does the latter stay, as the client has lost the other one? What the
- * client had sent on a link before it asked to delete that may arrive
- * afterwards, so this holds only without a third link. The number of times is
- * limited, in case the client asks to delete the one and the other in turn.
+ * A notice about the link in @slot has come over a link that is to be deleted.
+ * Does the link that it came over stay, because the client has lost all others?
+ * Not if there is a third link: the client may have sent this notice first, and
+ * then asked over the third link to delete the one that carries this notice.
+ * The number of times is limited, in case the client asks to delete each of two
+ * links in turn.
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
@@ -101,8 +107,9 @@ static void go_on(struct lf *x)
 
 /*
  * A client's notice (LLC-47). The link is deleted when no other exchange is
- * under way (LLC-75, LLC-80, LLC-86). If the client has lost the link already
- * nothing is delivered on it any more, so connections move at once.
+ * under way (LLC-75, LLC-80, LLC-86). If the notice is disorderly, the client
+ * has lost the link already: nothing is delivered on it any more, so
+ * connections move at once.
  */
 static void srv_del_noticed(struct lf *x, u8 slot)
 {
@@ -126,7 +133,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
-	/* the only link: deleted when nothing is under way (LLC-75, LLC-86) */
+	/* the only link is deleted when nothing else runs (LLC-75, LLC-86) */
 	if ((s->st != SMCR_SLOT_ACTIVE && s->st != SMCR_SLOT_LEAVING) ||
 	    lf_usable(f, slot) == SMCR_NO_SLOT)
 		return;
@@ -147,7 +154,7 @@ static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 report)
 	m->delete_link.reason = s->del_reason;
 }
 
-/* Reply to DELETE LINK; when that is delivered the link is stopped (LG-36) */
+/* Reply to DELETE LINK; the delivery of the reply stops the link (LG-36) */
 static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -173,7 +180,7 @@ static void clt_moved(struct lf *x)
 	struct smcr_lgr_fsm *f = x->f;
 	u8 slot = f->subject, i;
 
-	/* answer all: the order of arrival does not show which is the newest */
+	/* answer all: the order of arrival does not show the newest request */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
 			clt_del_reply(x, i, slot, SMCR_LGR_NO_REPORT);
@@ -182,7 +189,7 @@ static void clt_moved(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* The carrier of the request is lost: the server repeats that (LLC-50) */
+/* The carrier is lost: end the step, as the server asks again (LLC-50) */
 static void clt_del_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -198,11 +205,11 @@ static void clt_del_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
-	/* in any case the requests on the link are not answered */
+	/* in either state, requests on the link are not answered any more */
 	lf_forget_link(x, slot);
 }
 
-/* The carrier is lost: another one over which the server has asked, if any */
+/* The carrier is lost: use another link over which the server has asked */
 static void clt_del_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -231,12 +238,12 @@ static void del_given_up(struct lf *x)
 }
 
 /*
- * Client: the server begins an exchange, of which it has one at a time
- * (LLC-15). So it has abandoned that of the step: its carrying link has failed
- * at the server (LLC-33), or the server's timeout was shorter than our T_LLC
- * (Linux: 2 s), and it has dropped the link that the step is about without a
- * message. No message of that exchange follows: the step ends here, too, and
- * without a message, since the server does not know the link any more.
+ * Client: the server begins an exchange while a step waits for it. The server
+ * has one exchange at a time (LLC-15), so it has abandoned that of the step:
+ * the carrier has failed at the server (LLC-33), or the server's timeout was
+ * shorter than our T_LLC (Linux: 2 s), and it has dropped the subject without a
+ * message. No message of that exchange follows, so the step ends here, too,
+ * also without a message: the server has no such link any more.
  *
  * Return: false if the step is no part of such an exchange.
  */
@@ -250,7 +257,7 @@ bool lf_given_up(struct lf *x)
 		lf_add_dropped(x);
 		return true;
 	case SMCR_LGR_C_DEL_MOVE:
-		/* a message on the link to be deleted may be older */
+		/* a message on the subject may be older than its deletion */
 		if (x->ev->slot == x->f->subject)
 			return false;
 		del_given_up(x);
@@ -288,9 +295,9 @@ static void clt_delete(struct lf *x, u8 slot)
 }
 
 /*
- * The server's request for one link. It has abandoned the exchange under way:
- * an ADD LINK (LLC-24, LLC-25, LLC-33), or the deletion of another link, whose
- * carrying link has failed at the server (LLC-50).
+ * Client: the server asks to delete one link. So it has abandoned the exchange
+ * under way, if any: an ADD LINK (LLC-24, LLC-25, LLC-33), or the deletion of
+ * another link, whose carrier has failed at the server (LLC-50).
  */
 static void clt_del_asked(struct lf *x, u8 slot)
 {
@@ -299,11 +306,11 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	if (f->step != SMCR_LGR_IDLE) {
 		if (f->step == SMCR_LGR_C_DEL_MOVE &&
 		    x->ev->slot == f->subject && slot != f->subject) {
-			/* older than the request about the link it came on */
+			/* stale: older than the deletion of the subject */
 			if (x->ev->msg.delete_link.orderly ||
 			    !lf_subject(x)->del_orderly)
 				return;
-			/* or the server has lost the others: that link stays */
+			/* the server has lost the others: the subject stays */
 			lf_stays(x, f->subject);
 		} else if (f->step == SMCR_LGR_C_DEL_MOVE) {
 			/* the same request, over another link */
@@ -347,7 +354,7 @@ void lf_del_asked(struct lf *x)
 		clt_del_asked(x, slot);
 }
 
-/* The server does not know a link that it was asked to delete (LLC-49) */
+/* The server replies that it has no such link (LLC-49) */
 void lf_link_unknown(struct lf *x)
 {
 	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
@@ -366,11 +373,11 @@ void lf_link_unknown(struct lf *x)
 }
 
 /*
- * Client: a request came on a link that the server was asked to delete. It is
- * ignored (LLC-54), but kept: if the link stays, since all others are lost, the
- * server waits for the answer (FO-24). A disorderly DELETE LINK of another link
- * counts at once: the server has lost that link, and may not have received what
- * was sent on it.
+ * Client: a request came on a link that the server was asked to delete. The
+ * request is ignored (LLC-54), but kept: if the link stays because all others
+ * are lost, the server waits for the answer (FO-24). A disorderly DELETE LINK
+ * of another link has an effect at once: the server has lost that other link,
+ * and may not have received what was sent on it.
  */
 void lf_ignored(struct lf *x)
 {
@@ -394,7 +401,10 @@ void lf_ignored(struct lf *x)
 		lf_fail(x, slot, SMCR_R_LINK_DELETED);
 }
 
-/* Take the oldest kept request whose link stays; drop those of deleted links */
+/*
+ * Take the oldest kept request whose link stays, drop those of deleted links;
+ * false: there is none to take
+ */
 bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 {
 	struct smcr_lgr_fsm *f = x->f;

@@ -2,13 +2,25 @@
 /*
  * Links that fail, DELETE LINK, and the end of the group: RFC 7609 2.3, 3.5.4,
  * 3.5.5.1.3, 3.5.5.1.4, C.7.1. See lgr_fsm.h.
+ *
+ * Only the server deletes links. A notice is the client's DELETE LINK, which
+ * asks the server to do so; it is orderly or disorderly (O = 1 or 0). The
+ * carrier is the link over which the server's DELETE LINK goes, the subject is
+ * the link to be deleted. A link stays if its deletion is taken back.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-enum { LF_NOTICE_WAITS = 32 };	/* more exchanges than there can be links */
+/*
+ * How often other exchanges may start T_NOTICE of a link again (.waits); more
+ * than a group can have links
+ */
+enum { LF_NOTICE_WAITS = 32 };
 
-/* Forget replies sent over a lost link: the server asks again (LLC-50) */
+/*
+ * Client: the link @via is lost. Forget the replies that were sent over it, as
+ * the server asks again (LLC-50).
+ */
 void lf_answers_lost(struct lf *x, u8 via)
 {
 	u8 i;
@@ -20,7 +32,10 @@ void lf_answers_lost(struct lf *x, u8 via)
 	}
 }
 
-/* Send notices that went over a lost link again, over another one (LLC-51) */
+/*
+ * Client: the link @via is lost. Repeat, over another link, the notices that
+ * were sent over it (LLC-51).
+ */
 static void notices_lost(struct lf *x, u8 via)
 {
 	u8 i;
@@ -93,7 +108,7 @@ u32 lf_del_reason(enum smcr_reason why)
 	}
 }
 
-/* The group is dead, without a message to the peer (CONN-32) */
+/* The last link is lost: the group is dead, without a message (CONN-32) */
 void lf_last_link_lost(struct lf *x, enum smcr_reason why)
 {
 	x->f->ending = true;
@@ -146,8 +161,9 @@ void lf_stays(struct lf *x, u8 slot)
 
 /*
  * All other links are lost: take back the orderly deletion of one that still
- * works (FO-24), but not of @not, and not if the server waits for the reply to
- * a request that was ignored there for good. True: there is one.
+ * works (FO-24). Not of @not, and not of a link on which the client has ignored
+ * a request without keeping it (.deaf): the server would wait for a reply that
+ * never comes. True: there is such a link.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -168,10 +184,11 @@ bool lf_take_back(struct lf *x, u8 not)
 }
 
 /*
- * Client: ask the server, over another link, to delete one (LLC-47). The client
- * goes on at once without one that has failed (LG-37). An orderly deletion has
- * no timer: the server may put it off, so its silence does not show that the
- * link with the notice failed (I-53).
+ * Client: send a notice, over another link, which asks the server to delete the
+ * link in @slot (LLC-47). If that link has failed, the client goes on without
+ * it at once (LG-37). An orderly notice starts no timer: the server may put the
+ * deletion off, so its silence does not show that the link that carried the
+ * notice has failed (I-53).
  */
 void lf_notice(struct lf *x, u8 slot)
 {
@@ -194,10 +211,10 @@ void lf_notice(struct lf *x, u8 slot)
 }
 
 /*
- * Client: a message of another exchange has come. The server has one at a time
- * (LLC-15) and may wait for each message of it, so the notices get more time:
- * that they are not answered does not show that the links that carried them
- * have failed.
+ * Client: a message of another exchange has come. The server has one exchange
+ * at a time (LLC-15), and may wait for each message of it. So a notice that is
+ * not answered meanwhile does not show that the link that carried it has
+ * failed: T_NOTICE starts again.
  */
 void lf_notices_wait(struct lf *x)
 {
@@ -226,7 +243,7 @@ void lf_forget_link(struct lf *x, u8 slot)
 /* Is there a link other than @slot that is not to be deleted? */
 static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 {
-	u8 i = lf_usable(f, slot);	/* one not to be deleted comes first */
+	u8 i = lf_usable(f, slot);	/* prefers one not to be deleted */
 
 	return i != SMCR_NO_SLOT && !f->slot[i].del;
 }
@@ -247,13 +264,13 @@ static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 		lf_notice(x, slot);
 }
 
-/* SMCR_LGR_EV_WANT_DEL: by the operator, or as the RNIC will be removed */
+/* SMCR_LGR_EV_WANT_DEL: an operator deletes the link, or its RNIC goes */
 void lf_want_del(struct lf *x)
 {
 	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
 }
 
-/* A link was added: delete those that had to stay without it (LG-34, LG-38) */
+/* A link was added: delete those that had to stay (.later; LG-34, LG-38) */
 void lf_go_after_all(struct lf *x)
 {
 	u8 i;
@@ -287,10 +304,10 @@ static void del_send(struct lf *x)
 }
 
 /*
- * The last link is to be deleted. If only this side has wanted that, it stays.
- * If the client has, the group ends: by DELETE LINK for all if another link
- * carried the notice, since the client ignores all other requests here then
- * (LLC-54).
+ * The last link is to be deleted. If only this side has wanted that, the link
+ * stays. If the client has asked for it, the group ends. If its notice came
+ * over another link, the client ignores requests on this link from then on, but
+ * for DELETE LINK for all (LLC-54): so the group ends by that.
  */
 static void only_link_left(struct lf *x, u8 slot)
 {
@@ -308,8 +325,10 @@ static void only_link_left(struct lf *x, u8 slot)
 }
 
 /*
- * Server: wait for the notice of lf_client_says(). The client's T_NOTICE, if it
- * runs (I-53), began before the loss and is as long.
+ * Server: the only link left is one that the client has asked to delete. Wait
+ * until the client takes that back, by a notice about a lost link: see
+ * lf_client_says(). T_NOTICE is long enough: the client's own, if it runs
+ * (I-53), is as long and began before the loss, so it expires earlier.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -319,7 +338,7 @@ void lf_client_wait(struct lf *x)
 		notice_arm(x, slot);
 }
 
-/* Begin to delete a link; its connections move before that (LG-34) */
+/* Begin to delete a link; its connections move before DELETE LINK (LG-34) */
 void lf_del_begin(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -343,8 +362,9 @@ void lf_del_begin(struct lf *x, u8 slot)
 
 /*
  * The client has replied over @on that it has deleted @gone. If its notice
- * about @on came over @gone, the notice is older than the reply, and void: @on
- * stays.
+ * about @on came over @gone, that notice was sent before this reply. But a
+ * client does not reply on a link that it has asked to delete (LLC-54): so it
+ * has taken the notice back, and @on stays.
  */
 static void listens_again(struct lf *x, u8 on, u8 gone)
 {
@@ -353,9 +373,10 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 }
 
 /*
- * Server: a late reply to a DELETE LINK that was abandoned. If that link was
- * taken to stay meanwhile, as an old notice came over it, it has failed: the
- * client deleted it.
+ * Server: a late reply to a DELETE LINK that was abandoned. If the server has
+ * meanwhile decided to keep that link, because a notice came over it
+ * (goes_on()), the notice was sent before the client deleted the link: the link
+ * has failed.
  */
 void lf_deleted_late(struct lf *x)
 {
@@ -384,8 +405,9 @@ static void srv_deleted(struct lf *x)
 		return;
 	}
 	/*
-	 * a DELETE LINK sent twice here, with another carrier between, has two
-	 * replies
+	 * If this DELETE LINK was sent over this carrier, then over another
+	 * one, and then over this one again, a second reply to it is still to
+	 * be ignored here
 	 */
 	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
@@ -399,10 +421,11 @@ static void srv_deleted(struct lf *x)
 }
 
 /*
- * LLC-50: the carrier of the request is not usable either. But if the client
- * has asked to delete the carrier, and has not noticed that all others are
- * lost, it ignores the request until its notices about the lost ones have timed
- * out (LLC-51, LLC-54).
+ * The client has not replied to DELETE LINK in time, so the link that carried
+ * it counts as failed, too (LLC-50). But if the client has asked to delete the
+ * carrier, and has not noticed that all others are lost, it ignores the request
+ * until its notices about the lost links have timed out (LLC-51, LLC-54): wait
+ * longer for each of them (.unheard).
  */
 static void srv_del_silent(struct lf *x)
 {
@@ -432,8 +455,9 @@ static void srv_del_carrier_lost(struct lf *x)
 }
 
 /*
- * T_NOTICE is over. Client: no DELETE LINK has followed the disorderly notice
- * over .via (LLC-51). Server: no notice has come, see lf_client_says().
+ * T_NOTICE of a link has expired. Client: no DELETE LINK has followed the
+ * disorderly notice about the link, so the link that carried the notice (.via)
+ * has failed (LLC-51). Server: no notice has come, see lf_client_wait().
  */
 void lf_notice_silent(struct lf *x, u8 slot)
 {
@@ -463,7 +487,7 @@ void lf_answer_sent(struct lf *x, u8 slot)
 
 /* The end of the group */
 
-/* A usable link over which the end was not sent yet */
+/* A usable link over which f->end, which ends the group, was not sent yet */
 static u8 end_link(const struct smcr_lgr_fsm *f)
 {
 	u8 i;
@@ -482,7 +506,7 @@ static void end_over(struct lf *x)
 	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
 }
 
-/* Send the end over one link after the other until it is delivered (LLC-52) */
+/* Send f->end over one link after the other until it is delivered (LLC-52) */
 static void end_send(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -502,7 +526,7 @@ static void end_send(struct lf *x)
 	lf_arm(x, SMCR_LGR_T_END, SMCR_SPAN_LLC);
 }
 
-/* SMCR_LGR_EV_WANT_END: the group is dead; the event has the message */
+/* SMCR_LGR_EV_WANT_END: the group is dead; the event has its DELETE LINK */
 void lf_end(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -544,8 +568,8 @@ void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl)
 }
 
 /*
- * DELETE LINK for all. A server answers with its own (LG-41), a client complies
- * (LG-40, I-44).
+ * The peer sends DELETE LINK for all links. A server answers with its own
+ * (LG-41), a client ends the group without an answer (LG-40, I-44).
  */
 void lf_end_asked(struct lf *x)
 {
@@ -557,10 +581,10 @@ void lf_end_asked(struct lf *x)
 }
 
 /*
- * Does the peer answer? A server gets a reply if it has named a single link
- * (LG-35), a client that has asked for an orderly end gets the server's own
- * DELETE LINK (LG-41). A client whose link is about to fail need not wait
- * (LG-37).
+ * Does the peer answer f->end? A server gets a reply if f->end names a single
+ * link (LG-35). A client that has asked for an orderly end gets the server's
+ * own DELETE LINK (LG-41). If a client's end is disorderly, the link is about
+ * to fail, and the client need not wait (LG-37).
  */
 static bool end_has_answer(const struct smcr_lgr_fsm *f)
 {
@@ -601,7 +625,7 @@ void lf_end_event(struct lf *x)
 	case SMCR_LGR_EV_TIMER:
 		if (x->ev->timer != SMCR_LGR_T_END)
 			break;
-		if (x->ev->ok)		/* there is no more time */
+		if (x->ev->ok)		/* the caller has no more time */
 			end_over(x);
 		else
 			end_send(x);

@@ -6,7 +6,7 @@
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-/* The outcome of MAKE or UP is a failure: Decline with its reason */
+/* MAKE or UP has failed: Decline with the reason in the event */
 static void first_fails(struct lf *x)
 {
 	lf_first_over(x, SMCR_FIRST_DECLINE, x->ev->why);
@@ -20,8 +20,8 @@ static void first_active(struct lf *x)
 }
 
 /*
- * SMCR_LGR_EV_FIRST. The server makes the queue pair of the second link before it
- * sends anything: if that fails a Decline is still possible (CLC-57).
+ * SMCR_LGR_EV_FIRST. The server makes the queue pair of the second link before
+ * it sends anything: if that fails, a Decline is still possible (CLC-57).
  */
 void lf_first(struct lf *x)
 {
@@ -50,7 +50,10 @@ static void srv_first_made(struct lf *x)
 	lf_step(x, SMCR_LGR_S_FIRST_UP, LF_NO_TIMER);
 }
 
-/* The second link's RNIC is lost before the offer: another is offered later */
+/*
+ * The second link's RNIC is lost before the offer. If the queue pair was still
+ * being made, first contact fails; otherwise another RNIC is offered later.
+ */
 static void srv_first_lost(struct lf *x)
 {
 	lf_stop(x, x->f->subject);

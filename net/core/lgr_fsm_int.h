@@ -16,8 +16,8 @@ struct lf {
 };
 
 /*
- * What a step can wait for: a message; an event, with or without success; the
- * failure of the carrier, or of the subject
+ * Codes of what a step can wait for: a request, a reply; an event that reports
+ * success, or failure; the failure of the carrier, or of the subject
  */
 #define LF_ASKS(type_)		SMCR_LLC_##type_
 #define LF_REPLY(type_)		(SMCR_LLC_##type_ | 0x80)
@@ -26,7 +26,7 @@ struct lf {
 #define LF_CARRIER_DOWN		0x300
 #define LF_SUBJECT_DOWN		0x301
 
-#define LF_NO_TIMER		0xff	/* lf_step(): nothing of the peer is due */
+#define LF_NO_TIMER		0xff	/* lf_step(): waits for no message */
 
 /* One row of the machine: the function for a step and a code (LF_*) */
 struct lf_row {
@@ -123,8 +123,8 @@ void lf_peer_deletes(struct lf *x);
 void lf_deferred_answer(struct lf *x);
 
 /*
- * May a link stay whose deletion is not complete? Only if that is orderly, not
- * for a lost path, and no request on the link was dropped.
+ * May a link stay whose deletion is not complete? Only if the deletion is
+ * orderly and not for a lost path, and no request on the link was dropped.
  */
 static inline bool lf_can_stay(const struct smcr_fsm_link *s)
 {

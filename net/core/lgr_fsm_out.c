@@ -13,7 +13,7 @@ struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot)
 	struct smcr_lgr_out *out = x->out;
 	struct smcr_lgr_act *a;
 
-	/* never: the tests check the limit */
+	/* does not happen: the tests check the limit */
 	if (out->n == SMCR_LGR_ACTS)
 		out->n--;
 	a = &out->act[out->n++];
@@ -58,7 +58,7 @@ void lf_reply(struct lf *x, const struct smcr_llc *msg)
 	m->reply = true;
 }
 
-/* Hand the event's message over to the caller; .about: the link that it came on */
+/* Pass the event's message to the caller; .about: the link that it came on */
 void lf_pass_msg(struct lf *x, u8 type, u8 slot)
 {
 	struct smcr_lgr_act *a = lf_act(x, type, slot);
@@ -93,9 +93,9 @@ void lf_step(struct lf *x, u8 step, u8 span)
 }
 
 /*
- * Make another attempt at a link later, as long as there is no redundancy
- * (LG-27). A client only makes attempts at these times: its timer is not
- * restarted while it runs.
+ * Start T_RETRY for another attempt to add a link, as long as there is no
+ * redundancy, which is two symmetric links (LG-27). A client makes attempts
+ * only when T_RETRY expires, so its timer is not restarted while it runs.
  */
 void lf_retry(struct lf *x)
 {
@@ -105,16 +105,20 @@ void lf_retry(struct lf *x)
 	x->f->retrying = true;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/*
-	 * no reply of the client: the RNIC that was added is still to be tried
+	 * @cause_tried is set: the client has not replied, so try the new RNIC
+	 * again
 	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
-	/* on overflow: the longest time, but further RNICs */
+	/* on overflow: still the longest time, and further RNICs */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
 }
 
-/* A link was added: short times again; no timer if there is redundancy */
+/*
+ * A link was added: the times between attempts are short again, and T_RETRY
+ * stops if there is redundancy
+ */
 void lf_retry_done(struct lf *x)
 {
 	x->f->tries = 0;
@@ -137,9 +141,9 @@ u8 lf_free_slot(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Is link @a better than @b to send something on? First one on which the client
- * does not ignore requests (LLC-54), then one that is not to be deleted, then
- * the older one.
+ * Is link @a better than @b to send something on? Preferred is a link on which
+ * the client does not ignore requests (LLC-54), then one that is not to be
+ * deleted, then the older one.
  */
 static bool better(const struct smcr_fsm_link *a, const struct smcr_fsm_link *b)
 {
@@ -166,10 +170,10 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 }
 
 /*
- * Server: the client has asked to delete a link in order, which still works,
- * and all others are lost since then. The client ignores requests on it
- * (LLC-54), but keeps it when it notices the loss (FO-24), and announces that
- * by a notice: see goes_on().
+ * Server: is the only link left one that the client has asked to delete, in
+ * order? The client ignores requests on it (LLC-54) until it notices that all
+ * others are lost. Then it keeps the link (FO-24), and announces that by a
+ * notice about a lost one: see goes_on().
  */
 bool lf_client_says(const struct smcr_lgr_fsm *f)
 {
@@ -179,7 +183,7 @@ bool lf_client_says(const struct smcr_lgr_fsm *f)
 	if (!f->server || slot == SMCR_NO_SLOT || !f->slot[slot].wanted ||
 	    f->slot[slot].via == slot || !lf_can_stay(&f->slot[slot]))
 		return false;
-	/* one that is leaving still works for the client */
+	/* a leaving link still works for the client */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != slot && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
 				  f->slot[i].st == SMCR_SLOT_LEAVING))
@@ -280,7 +284,7 @@ bool lf_redundant(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Take a link for failed, as after a violation of the peer or a timeout. The
+ * Take a link for failed, after a violation of the peer or a timeout. The
  * consequences follow after the event: follow_up() in lgr_fsm.c.
  */
 void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
@@ -304,8 +308,8 @@ u8 lf_span(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Enter a step that waits for a reply. In first contact it waits half as long
- * until the own message is delivered: the peer's timer runs, too.
+ * Enter a step that waits for a reply. In first contact the time is half as
+ * long until the own message is delivered: the peer's timer runs already.
  */
 void lf_step_sent(struct lf *x, u8 step)
 {
@@ -349,9 +353,9 @@ void lf_settled(struct lf *x)
 
 /*
  * The link of first contact has failed. As long as the own message has not been
- * delivered that is a failure to send, and a Decline is possible (CLC-57,
- * CLC-63); also for a client that has sent nothing on the link. A violation of
- * the peer resets the connection (SEC-10).
+ * delivered, that is a failure to send, and a Decline is possible (CLC-57,
+ * CLC-63), also for a client that has sent nothing on the link. If the peer has
+ * violated the protocol, the connection is reset (SEC-10).
  */
 void lf_first_down(struct lf *x)
 {
@@ -368,7 +372,7 @@ void lf_first_down(struct lf *x)
 		way_back = false;
 	send_why = x->f->step == SMCR_LGR_S_ADD_REPLY ?
 		   SMCR_R_ADD_LINK_FAIL : SMCR_R_CONFIRM_LINK_FAIL;
-	/* nothing but the registration of memory has been posted yet */
+	/* only registrations of memory have been posted: one of these failed */
 	if (why == SMCR_R_LINK_ERROR &&
 	    (x->f->step == SMCR_LGR_S_FIRST_UP ||
 	     x->f->step == SMCR_LGR_C_FIRST_UP))
@@ -379,7 +383,10 @@ void lf_first_down(struct lf *x)
 		lf_first_over(x, SMCR_FIRST_RESET, why);
 }
 
-/* No message in time: Decline if the own one was not delivered, else reset */
+/*
+ * No message of the peer in time: Decline if the own one was not delivered,
+ * else reset
+ */
 void lf_first_silent(struct lf *x)
 {
 	if (x->f->sending)
@@ -390,7 +397,7 @@ void lf_first_silent(struct lf *x)
 		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The own message has been delivered: start the timeout of the peer's */
+/* The own message has been delivered: start the timeout of the reply */
 void lf_first_sent(struct lf *x)
 {
 	x->f->sending = false;

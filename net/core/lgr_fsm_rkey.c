@@ -9,7 +9,7 @@
 enum {
 	FIRST_ENTRIES = 2,	/* other-link entries in CONFIRM RKEY */
 	CONT_ENTRIES = 3,	/* other-link entries in its CONTINUATION */
-	RKEY_WAITS = 8,		/* T_LLC that steps may delay a reply */
+	RKEY_WAITS = 8,		/* number of T_LLC by which a step may delay a reply */
 };
 
 /* Own exchange */
@@ -27,8 +27,8 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 }
 
 /*
- * SMCR_LGR_EV_WANT_RKEY; the caller has one at a time. T_RKEY limits how long
- * exchanges of the peer delay it.
+ * SMCR_LGR_EV_WANT_RKEY, which the caller passes for one RKEY exchange at a
+ * time. T_RKEY limits how long exchanges of the peer delay it.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -81,8 +81,9 @@ static void rkey_send(struct lf *x, u8 type)
 }
 
 /*
- * SMCR_LGR_EV_RKEY_READY. If the server changes the group, or has changed it
- * meanwhile, the client prepares again afterwards, for the links of that time.
+ * SMCR_LGR_EV_RKEY_READY: the outcome of DO_PREPARE. If the server changes the
+ * group, or has changed it meanwhile, the client prepares the RMB again
+ * afterwards, for the links that exist then.
  */
 void lf_rkey_ready(struct lf *x)
 {
@@ -93,7 +94,7 @@ void lf_rkey_ready(struct lf *x)
 		return;
 	if (f->step != SMCR_LGR_IDLE || f->rkey_stale || lf_client_says(f)) {
 		f->rkey = SMCR_RKEY_WANTED;
-		if (f->rkey_waits)	/* T_RKEY is over */
+		if (f->rkey_waits)	/* T_RKEY has expired */
 			rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 		return;
 	}
@@ -128,7 +129,7 @@ static bool refused(const struct smcr_llc *m, bool *retry)
 		*retry = m->confirm_rkey.retry;
 		return m->confirm_rkey.negative;
 	case SMCR_LLC_CONFIRM_RKEY_CONT:
-		/* there is no flag for that: begin the exchange again */
+		/* it has no flag C: begin the exchange again */
 		*retry = true;
 		return m->confirm_rkey_cont.negative;
 	default:
@@ -171,9 +172,10 @@ void lf_rkey_reply(struct lf *x)
 }
 
 /*
- * T_RKEY is over (LLC-63, I-18). A server that changes the group may delay its
- * reply until that is done (I-19), but not longer than RKEY_WAITS. A request
- * that was not sent yet has waited for its turn: the caller may repeat it.
+ * T_RKEY has expired (LLC-63, I-18). A server that changes the group may delay
+ * its reply until the change is complete (I-19), but not longer than
+ * RKEY_WAITS. A request that was not sent yet has waited for its turn: the
+ * caller may repeat it.
  */
 void lf_rkey_silent(struct lf *x)
 {
@@ -199,7 +201,7 @@ void lf_rkey_in_vain(struct lf *x, u8 slot)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LINK_ERROR);
 }
 
-/* Drop what was under way on a lost link, of either side (LLC-13, LLC-91) */
+/* Drop the RKEY exchanges of either side on a lost link (LLC-13, LLC-91) */
 void lf_rkey_link_down(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -231,7 +233,7 @@ static void peer_no(struct lf *x, bool retry)
 	lf_reply(x, &m);
 }
 
-/* The group is being changed (LLC-77, LLC-82) */
+/* Refuse for now, as the group is being changed (LLC-77, LLC-82) */
 void lf_peer_refuse(struct lf *x)
 {
 	peer_no(x, true);
@@ -247,7 +249,7 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 	for (i = 0; i < n; i++) {
 		slot = smcr_lgr_slot_of(x->f, e[i].link_num);
 		if (slot == SMCR_NO_SLOT) {
-			/* it may have been deleted meanwhile */
+			/* the link may have been deleted meanwhile */
 			*retry = lf_is_gone(x->f, e[i].link_num);
 			return false;
 		}
@@ -258,9 +260,9 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 
 /*
  * Links that are active and were not named have failed at the peer (LLC-62).
- * But a client may have sent this over one link before it replied to CONFIRM
- * LINK on another. Then true is returned: it is asked once to repeat the
- * message.
+ * But a client may have sent CONFIRM RKEY over one link before it replied to
+ * CONFIRM LINK on another. Then this returns true, and the client is asked once
+ * to repeat the message.
  */
 static bool links_missing(struct lf *x, u16 *missing)
 {
@@ -336,7 +338,10 @@ void lf_peer_confirms(struct lf *x)
 		peer_complete(x);
 }
 
-/* Its CONTINUATION: on the same link, and as many entries as were announced */
+/*
+ * CONTINUATION of the peer: on the same link as CONFIRM RKEY, and with as many
+ * entries as were announced
+ */
 void lf_peer_continues(struct lf *x)
 {
 	const struct smcr_llc_confirm_rkey_cont *cc =
@@ -357,7 +362,7 @@ void lf_peer_continues(struct lf *x)
 		peer_complete(x);
 }
 
-/* DELETE RKEY of the peer: the RMB is forgotten on all links (LLC-67) */
+/* DELETE RKEY of the peer: drop the RTokens of the RMB on all links (LLC-67) */
 void lf_peer_deletes(struct lf *x)
 {
 	struct smcr_llc m = x->ev->msg;
