@@ -40,7 +40,7 @@ u8 smcr_elems_get(struct smcr_elems *e)
 	return (u8)(i + 1);
 }
 
-/* @index from state @from to state @to; false if it is not in @from */
+/* Move @index from state @from to state @to; false if it is not in @from */
 static bool elem_move(struct smcr_elems *e, u8 index, u8 from, u8 to)
 {
 	if (!index || index > e->n || e->state[index - 1] != from)

@@ -135,7 +135,7 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 	return 0;
 }
 
-/* Header, total length and trailing eye catcher of a complete message */
+/* Check header, total length and trailing eye catcher of a complete message */
 static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
 			enum smcr_reason *why)
 {
@@ -302,7 +302,7 @@ int smcr_clc_decode_decline(const u8 *buf, size_t len,
 	return 0;
 }
 
-/* Zeroed message of @msg_len bytes with header, peer ID and both eye catchers */
+/* Write header, peer ID and eye catchers; the rest of @msg_len bytes is 0 */
 static void encode_frame(u8 *buf, u16 msg_len, u8 type, u8 version, bool flag,
 			 const u8 *peer_id)
 {
@@ -416,9 +416,9 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
  * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
  * @rcvbuf: bytes the application wants to be able to receive unread
  *
- * When the size is chosen it is not known yet whether elements have eye
- * catchers. Their bytes, the first of an element, are not added: with them it
- * holds so much less.
+ * When the size is chosen, it is not known yet whether elements have eye
+ * catchers. The bytes of an eye catcher, the first of an element, are not added
+ * to the size: with one, the element holds so much less than @rcvbuf.
  *
  * Return: smallest code whose bytes hold @rcvbuf, capped at 512 KiB.
  */

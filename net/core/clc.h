@@ -74,7 +74,10 @@ int smcr_clc_encode_accept(const struct smcr_clc_accept *in, u8 *buf,
 int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
 			    size_t len);
 
-/* Reserved enumeration values are answered with Decline, not termination. */
+/*
+ * A reserved value causes a Decline, and not a reset as other wrong values do
+ * (CLC-10).
+ */
 static inline bool smcr_mtu_ok(u8 mtu)
 {
 	return mtu >= SMCR_MTU_MIN && mtu <= SMCR_MTU_MAX;

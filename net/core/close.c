@@ -5,12 +5,13 @@
  * transitions[] is the whole machine: the first row that matches applies. A row
  * has the actions of a transition; smcr_close_step() omits those without effect
  * (an error after the application closed, a second reset of the TCP
- * connection), and stops the timer. Rows that apply after own C have no error:
- * C means that the application closed.
+ * connection), and stops the timer. D, C and A are the flags of CDC: sending
+ * done, connection closed, abnormal close. Rows that apply after own C have no
+ * error: C means that the application closed.
  *
- * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the
- * RFC has no arrow, the item of the conformance catalogue. Arc 2 of Figure 22
- * is smcr_close_init(), its box 1 the state CLOSED.
+ * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the RFC
+ * has no arrow, the label is the item of the conformance catalogue. Arc 2 of
+ * Figure 22 is smcr_close_init(), box 1 of that figure is the state CLOSED.
  */
 #include "env.h"
 #include "close.h"
@@ -108,7 +109,10 @@ struct smcr_close_row {
 
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
-	/* what failover would repeat must not reach the new connection */
+	/*
+	 * the peer has given the element to a new connection: writes of this
+	 * one that a failover would repeat must not reach it
+	 */
 	ROW(ST(CLOSED), CONFLICT, 0,
 	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
 
@@ -127,7 +131,10 @@ static const struct smcr_close_row transitions[] = {
 	/* close() and shutdown(RDWR) */
 	ROW(OPEN, APP_CLOSE, G_APP_CLOSED,
 	    STAY, 0, 0, NONE, "CONN-06"),
-	/* data queued while the peer's C arrived: as CONN-14 */
+	/*
+	 * data were queued while the peer's C arrived: reset, as for C with
+	 * unsent data (CONN-14)
+	 */
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
 	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNREAD | G_UNDRAINED,
@@ -195,7 +202,7 @@ static const struct smcr_close_row transitions[] = {
 	    CLOSED, END_RST, 0, NONE, "I-28"),
 	IGNORE(ST(APP_FIN_CLOSE_WAIT) | ST(PROCESS_ABORT), EV(RX_CLOSED)),
 
-	/* A from the peer; no A after own C (CONN-30) */
+	/* A from the peer; after own C no A is sent (CONN-30) */
 	ROW(PEER_WAITS, RX_ABORT, G_TX_CLOSED,
 	    CLOSED, DO(PURGE) | END_RST, 0, PEER_ABORT, "I-28"),
 	ROW(ST(APP_FIN_CLOSE_WAIT), RX_ABORT, 0,
@@ -304,8 +311,8 @@ static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
 }
 
 /*
- * The timer runs exactly while something of the peer is due after close() or an
- * abort: that it consumes our data, or answers our C or A.
+ * The timer runs exactly as long as, after close() or an abort, the peer has
+ * still to consume our data, or to answer our C or A.
  */
 static bool timer_runs(const struct smcr_close *c)
 {
@@ -373,34 +380,37 @@ void smcr_close_init(struct smcr_close *c)
  * @c: machine, updated
  * @ev: event
  * @facts: state of the buffers at this moment
- * @why: reason to report for VIOLATION and the other abnormal events,
- *	 SMCR_R_NONE for that of the row
+ * @why: reason to report for VIOLATION and the other abnormal events;
+ *	 SMCR_R_NONE: that of the row
  * @out: filled with what the caller has to do
  *
  * Every (state, event) pair is defined; events that mean nothing in a state
- * return no action. In CLOSED only CONFLICT returns one, NO_TX. SEND_CLOSED or
- * SEND_ABORT comes once in a connection's life, SEND_DONE at most once and
- * before them, RELEASE and one of TCP_FIN and TCP_RST once.
+ * return no action. In CLOSED only CONFLICT returns one, NO_TX. During the life
+ * of a connection at most one of SEND_CLOSED and SEND_ABORT is returned, once;
+ * SEND_DONE at most once, and before them; RELEASE, and one of TCP_FIN and
+ * TCP_RST, exactly once.
  *
  * What the peer wrote before its C stays readable: it is dropped when the
  * application closes (or an A came with the C), not when TCP, link or group
- * end. So there may be unread data at RELEASE. The element is then free as soon
- * as they have been read, or the application has closed.
+ * end. So there may be unread data at RELEASE. The element is then free only
+ * when they have been read, or the application has closed.
  *
  * The caller
- * - applies of one CDC first the cursors, if smcr_close_may_rx(), then D, C, A;
+ * - of each CDC, applies first the cursors (if smcr_close_may_rx()), then the
+ *   flags D, C and A, in this order;
  * - reports data after the peer's D as VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - drops data that arrive after the application closed: only what is unread
- *   when it closes causes an A, and a later A would make the peer lose what it
- *   has not read yet. While a close waits for the drain (want_closed) they
- *   count as consumed, else two sides that closed with full windows wait for
- *   each other;
- * - feeds DRAINED when want_done or want_closed is set and nothing is
- *   undrained; at other times it does no harm;
+ * - drops data that arrive after the application closed. They cause no A, as
+ *   data that are unread at the close do: an A sent so late would make the peer
+ *   lose what the peer's application has not read yet. While a close waits for
+ *   the drain (want_closed), such data count as consumed, else two sides that
+ *   closed with full windows wait for each other;
+ * - passes DRAINED when want_done or want_closed is set and nothing is
+ *   undrained; at other times DRAINED does no harm;
  * - while want_closed is set or after own C, and unless the connection is
  *   ending for another reason, restarts T_CLOSE when the peer has consumed an
- *   eighth of its element, or all: a slow reader gets everything, one that
- *   reads next to nothing does not keep the connection for ever.
+ *   eighth of its element since T_CLOSE began, or all that we have queued. So a
+ *   slow reader gets everything, and one that reads next to nothing does not
+ *   keep the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
@@ -454,7 +464,8 @@ bool smcr_close_may_send(const struct smcr_close *c)
 
 /**
  * smcr_close_may_tx() - may a WRITE or a CDC be posted?
- * @c: machine; for SEND_* actions the state before the step counts
+ * @c: machine; for the CDC that a SEND_* action orders, the state that it had
+ *	before the step: after the step tx_closed or tx_abort is set already
  *
  * Return: false after own C or A, after the peer's A, and in CLOSED.
  */
@@ -468,7 +479,7 @@ bool smcr_close_may_tx(const struct smcr_close *c)
  * smcr_close_may_rx() - do the cursors of the peer's CDCs count?
  * @c: machine
  *
- * After the peer's D they still do: its consumer cursor opens the window for
+ * After the peer's D they still count: its consumer cursor opens the window for
  * own data.
  *
  * Return: false after the peer's C or A, after own A, and in CLOSED.

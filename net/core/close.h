@@ -4,9 +4,14 @@
  * (conformance catalogue, Part D). The machine is one table; each row names its
  * RFC arc.
  *
- * The shell keeps one struct smcr_close per connection under the connection's
- * lock, feeds events and carries out the actions: those that only touch the
- * connection at once, those that sleep after the lock was dropped.
+ * The shell (net/ but for core/) keeps one struct smcr_close per connection
+ * under the connection's lock. It passes events and carries out the actions:
+ * those that only touch the connection at once, those that sleep after the lock
+ * was dropped.
+ *
+ * The drain is the time until all own data are written, and the writes and CDCs
+ * have completed. A shutdown or close that finds data undrained waits for the
+ * event DRAINED.
  */
 #ifndef _SMCR_CORE_CLOSE_H
 #define _SMCR_CORE_CLOSE_H
@@ -89,7 +94,7 @@ enum smcr_conn_ev {
 #define SMCR_CLOSE_ACTIONS(X) \
 	/* drop unsent and unread data */ \
 	X(PURGE,	0,	"purge") \
-	/* send a CDC with D, C or A; none follows C or A */ \
+	/* send a CDC with D, C or A; after C or A no CDC follows */ \
 	X(SEND_DONE,	1,	"send-done") \
 	X(SEND_CLOSED,	2,	"send-closed") \
 	X(SEND_ABORT,	3,	"send-abort") \
@@ -97,11 +102,11 @@ enum smcr_conn_ev {
 	X(EOF,		4,	"eof") \
 	/* report out.err to the application */ \
 	X(ERROR,	5,	"error") \
-	/* (re)start T_CLOSE, T_ABORT */ \
+	/* (re)start T_CLOSE, T_ABORT (net.smcr.t_close, t_abort) */ \
 	X(CLOSE_TIMER,	6,	"close-timer") \
 	X(ABORT_TIMER,	7,	"abort-timer") \
 	X(STOP_TIMER,	8,	"stop-timer") \
-	/* end the TCP connection in order; reset it */ \
+	/* end the TCP connection in order, or reset it */ \
 	X(TCP_FIN,	9,	"tcp-fin") \
 	X(TCP_RST,	10,	"tcp-rst") \
 	/* element and token are free, see smcr_close_step() */ \

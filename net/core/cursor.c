@@ -47,8 +47,8 @@ struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
  * @cur: cursor from the wire
  * @limit: highest absolute position that is possible now
  *
- * The only way peer cursors enter the module. Nothing is clamped: a cursor
- * outside the element, behind @pos or beyond @limit is refused (CDC-19).
+ * Peer cursors enter the module only here. Nothing is clamped: a cursor outside
+ * the element, behind @pos or beyond @limit is refused (CDC-19).
  *
  * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
  * element, or -EPROTO for an impossible position.

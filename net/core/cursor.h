@@ -36,8 +36,8 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 }
 
 /*
- * Copy a position; abs and off may be read without the lock, as by
- * smcr_pos_add()
+ * Copy a position so that abs and off may be read without the lock, as
+ * smcr_pos_add() does
  */
 static inline void smcr_pos_set(struct smcr_pos *pos, const struct smcr_pos *to)
 {

@@ -2,8 +2,8 @@
 /*
  * Dialects: what differs between versions of the protocol after the handshake,
  * which is the length and the encoding of messages, where data begin in an
- * element, and what identifies one end of a link. A group has one; no other
- * code depends on the version.
+ * element, and what identifies one end of a link. A group has one dialect; no
+ * other code depends on the version.
  *
  * Adding one: a struct smcr_dialect; its CLC messages and what they negotiate
  * in clc.c, kclc.c, hs_client.c and hs_server.c; the choice of a group's
@@ -66,11 +66,11 @@ extern const struct smcr_dialect smcr_dialect_v1;
 
 /**
  * smcr_dialect_base() - offset of the data in the elements of a group
- * @d: its dialect
+ * @d: dialect of the group
  * @own: this side wants eye catchers
  * @peer: the peer wants them; false as long as that is not known
  *
- * One side that wants them is enough (RMB-14).
+ * One side that wants eye catchers is enough (RMB-14).
  *
  * Return: bytes from the start of an element.
  */

@@ -6,8 +6,8 @@
 /**
  * smcr_fo_done() - the send of a CDC has completed without error (FO-04)
  * @fo: failover point, advanced if the CDC is newer
- * @seq: its sequence number
- * @abs: its producer position
+ * @seq: sequence number of the CDC
+ * @abs: producer position of the CDC
  */
 void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
 {
@@ -24,17 +24,17 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
  * @facts: state of the connection
  * @plan: filled
  *
- * What the peer has read is not written again, even without its completion: its
- * place in the ring may hold newer data. After A was posted nothing is written
- * again: A may have arrived, and when both sides have sent A the element is
- * free for another connection (RMB-22).
+ * Data that the peer has read are not written again, even if their completion
+ * is missing: their place in the ring may hold newer data. After A was posted,
+ * no data are written again: A may have arrived, and when both sides have sent
+ * A, the element is free for another connection (RMB-22).
  */
 void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
 {
 	u64 from;
 
-	/* not every CDC is signalled: some have arrived without a completion */
+	/* not every CDC is signalled: the last ones may have no completion */
 	if (facts->drained && !facts->behind)
 		smcr_fo_done(fo, facts->seq, facts->prod.abs);
 	from = max(fo->abs, facts->cons.abs);
@@ -42,8 +42,8 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	plan->prod = facts->prod;
 	plan->bound = U64_MAX;
 	/*
-	 * not if our C or A has arrived: the peer has released the connection
-	 * (CDC-44)
+	 * no validation if our C or A has arrived: the peer has released the
+	 * connection (CDC-44)
 	 */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;

@@ -4,12 +4,12 @@
  * (conformance catalogue, FO).
  *
  * Work requests of a link complete in the order in which they were posted. So a
- * position and a sequence number are enough to know which CDC messages, and
- * which data before them, have certainly arrived. All that follows them is
- * repeated, in merged form: the same bytes are written to the same places, and
- * one CDC with a new sequence number follows (FO-10). The peer may have
- * processed some of it. So nothing is announced before all of it is written:
- * the producer cursor never goes backwards.
+ * position and a sequence number, the failover point, are enough to know which
+ * CDC messages, and which data before them, have certainly arrived. All that
+ * was posted later is repeated, in merged form: the same bytes are written to
+ * the same places, and one CDC with a new sequence number follows (FO-10). The
+ * peer may have processed some of that. So nothing is announced before all of
+ * it is written: the producer cursor never goes backwards.
  */
 #ifndef _SMCR_CORE_FAILOVER_H
 #define _SMCR_CORE_FAILOVER_H
@@ -37,8 +37,8 @@ struct smcr_fo_facts {
 	bool closed;		/* C or A has been posted: no CDC follows */
 	bool aborted;		/* A was posted, or goes with the next CDC: no data */
 	bool drained;		/* all that was posted on the old link has arrived */
-	bool behind;		/* an earlier link's losses were not posted */
-	struct smcr_pos prod;	/* producer position in that CDC */
+	bool behind;		/* what an earlier link lost is not posted again yet */
+	struct smcr_pos prod;	/* producer position in the last CDC posted */
 	struct smcr_pos cons;	/* last consumer position of the peer */
 };
 
@@ -49,10 +49,10 @@ struct smcr_fo_facts {
  * @redo: the current state has to be sent again, in a CDC of its own if there
  *	are no data (FO-12)
  * @prod: position from which data are written again, up to the old producer
- * @bound: data from this position on are a ring ahead of data that are written
- *	again; a delayed packet of the old link could overwrite them, so they
- *	are not written as long as the peer may accept one; U64_MAX: no data are
- *	written again
+ * @bound: first position that must not be written yet: from there on data are a
+ *	ring ahead of data that are written again, and a delayed packet of the
+ *	old link could overwrite them. The limit holds as long as the peer may
+ *	accept such a packet; U64_MAX: no limit, since no data are written again
  */
 struct smcr_fo_plan {
 	bool validate;
@@ -69,7 +69,7 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 /**
  * smcr_fo_valid() - has all arrived that the peer takes for received? (FO-08)
  * @seq: sequence number in a CDC with F, the peer's SS
- * @last: of the last CDC that was received and processed, the RFC's SR
+ * @last: sequence number of the last CDC received and processed, the RFC's SR
  *
  * Return: false if data were lost: the connection has to be reset.
  */

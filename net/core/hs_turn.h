@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ownership of a handshake: the thread that runs it, and the events that change
- * that. The state is one word, which the caller changes by
+ * that. The owner is said to have the turn; a kick (KICK) asks for another
+ * check. The state is one word, which the caller changes by
  * compare-and-exchange; this file has the transitions.
  */
 #ifndef _SMCR_CORE_HS_TURN_H
@@ -33,7 +34,7 @@ enum smcr_turn {
 
 enum smcr_turn_ev {
 	SMCR_TURN_EV_BEGIN,	/* the socket gets a handshake */
-	SMCR_TURN_EV_KICK,	/* something to check; any context */
+	SMCR_TURN_EV_KICK,	/* the handshake has something to check; any context */
 	SMCR_TURN_EV_RUN,	/* the work has begun */
 	SMCR_TURN_EV_PARK,	/* the running thread has to wait */
 	SMCR_TURN_EV_STOP,	/* shutdown(), close(), the listener's end */

@@ -38,7 +38,7 @@ enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 
 /**
  * smcr_max_links() - negotiated maximum number of links (LG-10, I-15)
- * @server: the server's value, 2..8; others are clamped to that
+ * @server: the server's value, 2..8; another value is clamped to that range
  * @client: the client's value, 0 if it gave none
  *
  * Return: 2..8.
@@ -54,11 +54,11 @@ u8 smcr_max_links(u8 server, u8 client)
 /**
  * smcr_spread() - connections that have to leave their links for an even load (LG-47)
  * @n: connections of each slot's link
- * @carry: slots of links that carry data, bits; the others do not count
- * @more: filled with the number that has to leave each of them
+ * @carry: slots of links that carry data, bits; other links do not count
+ * @more: filled with the number that has to leave each slot's link
  *
- * No more leave than necessary: where the division has a remainder, some links
- * keep one more.
+ * No more connections leave than necessary: if the division has a remainder,
+ * some links keep one connection more.
  *
  * Return: sum of @more.
  */

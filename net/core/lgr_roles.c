@@ -18,9 +18,9 @@ static bool same(struct smcr_nic_pair a, struct smcr_nic_pair b)
  * @links: links of a group, the oldest first
  * @role: enum smcr_link_role of each of them
  *
- * Roles follow from the oldest link on: one that shares an RNIC with an older
- * symmetric link is not symmetric (RFC 7609 2.2.1). A role may change when
- * others are deleted.
+ * Roles follow from the oldest link on: a link that shares an RNIC with an
+ * older symmetric link is not symmetric (RFC 7609 2.2.1). A role may change
+ * when other links are deleted.
  */
 void smcr_roles(const struct smcr_pairs *links, u8 role[SMCR_SLOTS])
 {
@@ -52,7 +52,7 @@ static u8 count(const struct smcr_pairs *links, enum smcr_link_role want)
 	return n;
 }
 
-/* Symmetric links, those for which the maximum counts (LG-12) */
+/* Number of symmetric links, of which there is a maximum (LG-12) */
 static u8 count_sym(const struct smcr_pairs *links)
 {
 	return links->n == 1 ? 1 : count(links, SMCR_ROLE_SYM);
@@ -99,10 +99,10 @@ static bool is_parallel(const struct smcr_pairs *links,
 /**
  * smcr_role_of_new() - the role that another link would have
  * @links: links of the group
- * @pair: the RNICs that it would join
+ * @pair: the RNICs that the new link would join
  *
- * Return: SYM also where it shares an RNIC only with an asymmetric link, which it
- * then replaces (LG-33).
+ * Return: the role; SYM also if the new link shares an RNIC only with an
+ * asymmetric link, which it then replaces (LG-33).
  */
 enum smcr_link_role smcr_role_of_new(const struct smcr_pairs *links,
 				     struct smcr_nic_pair pair)
@@ -139,7 +139,7 @@ bool smcr_roles_full(const struct smcr_pairs *links, u8 max_links)
  * smcr_role_allowed() - may a link be added?
  * @links: links of the group
  * @max_links: negotiated maximum of symmetric links
- * @pair: the RNICs that it would join
+ * @pair: the RNICs that the new link would join
  *
  * Return: false if it would be a parallel link (LG-08), one too many (LG-11), or
  * a second asymmetric one (LG-12).
@@ -163,8 +163,9 @@ bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
  * smcr_roles_redundant() - can the loss of any one RNIC be survived?
  * @links: links of the group
  *
- * Return: true if there are two symmetric links. With an asymmetric one the RNIC
- * that both use cannot be lost (LG-53).
+ * Return: true if there are two symmetric links. If there is an asymmetric link
+ * instead, the group would not survive the loss of the RNIC that both links
+ * share (LG-53).
  */
 bool smcr_roles_redundant(const struct smcr_pairs *links)
 {
@@ -196,14 +197,14 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * smcr_roles_offer() - the server's RNIC for another link (LG-18)
  * @links: links of the group
  * @max_links: negotiated maximum of symmetric links
- * @nic: RNICs of the server on that LAN
+ * @nic: RNICs of the server on the group's LAN
  * @n_nic: their number
  * @try: number of failed attempts before this one
- * @again: no RNIC was added since the last one, on either side
+ * @again: no RNIC was added since the last attempt, on either side
  *
  * The RNIC of an asymmetric link counts as unused, since the client may have
- * another RNIC now; but with @again it has not, and no better link would
- * result.
+ * another RNIC now. With @again the client has none, so no better link would
+ * result, and that RNIC counts as used.
  *
  * Return: an RNIC that no symmetric link uses, another one with each attempt;
  * else, if there is one link only, that link's RNIC, which asks for an
@@ -231,7 +232,7 @@ u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
  * @links: links of the group, as the client sees them
  * @max_links: negotiated maximum of symmetric links
  * @offered: the server's RNIC
- * @nic: RNICs of the client on that LAN
+ * @nic: RNICs of the client on the group's LAN
  * @n_nic: their number
  *
  * RFC 7609 3.5.1.6.1 (LG-20, LG-21), and for further links 3.5.5.1.1.

@@ -38,7 +38,7 @@ struct smcr_pairs {
 enum smcr_link_role {
 	SMCR_ROLE_SINGLE,	/* the only link of the group */
 	SMCR_ROLE_SYM,		/* shares no RNIC with an older symmetric link */
-	SMCR_ROLE_ASYM,		/* shares one */
+	SMCR_ROLE_ASYM,		/* shares an RNIC with an older symmetric link */
 	SMCR_ROLE_PARALLEL,	/* both RNICs are those of another link */
 };
 

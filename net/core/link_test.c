@@ -47,7 +47,7 @@ static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
 {
-	/* only a silent peer gets keepalive's interval instead of T_LLC */
+	/* keepalive's interval counts only if the peer is silent, else T_LLC */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
 		SMCR_SET(t->patient, false);
 		t->due = facts->now + (unsigned long)facts->t_llc;
@@ -107,7 +107,7 @@ smcr_link_test_step(struct smcr_link_test *t,
 /**
  * smcr_link_test_reply() - a TEST LINK reply has arrived
  * @t: state of the link on which it came
- * @data: its user data
+ * @data: user data of the reply
  *
  * Return: what it means.
  */

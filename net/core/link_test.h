@@ -20,9 +20,9 @@ enum smcr_link_test_act {
 
 /**
  * struct smcr_link_test - state of the test of one link
- * @pending: an own TEST LINK is unanswered
+ * @pending: an own TEST LINK is not answered yet
  * @keep: the keepalive of a connection asked for it
- * @patient: keepalive's interval counts, not T_LLC; only with @keep
+ * @patient: the wait is keepalive's interval, not T_LLC; only with @keep
  * @longer: the wait of T_LLC has been extended, once
  * @owed: replies that are due; all have the same data
  * @left: further probes that may be sent if @patient
@@ -54,7 +54,7 @@ struct smcr_link_test {
  * @idle: the link is to be tested, whatever the connections want
  * @last_rx: when the last message of the peer arrived
  * @keep_in: time until the keepalive of a connection asks for a test; 0 or
- *	less: now; LONG_MAX: none does
+ *	less: it asks now; LONG_MAX: none asks
  * @keep_intvl: TCP_KEEPINTVL of that connection
  * @keep_cnt: TCP_KEEPCNT of that connection
  * @data: random user data, for a first probe

@@ -69,7 +69,7 @@ enum {
 enum {
 	OTHER_FIRST	= 2,	/* entries in CONFIRM RKEY */
 	OTHER_CONT	= 3,	/* entries in its CONTINUATION */
-	/* I-08: eight symmetric links and an asymmetric one, less this one */
+	/* I-08: 8 symmetric links, 1 asymmetric, less the carrying one */
 	OTHER_MAX	= SMCR_LINKS_MAX,
 	DELETE_RKEY_MAX	= 8,
 };
@@ -79,7 +79,7 @@ static_assert(OFF_CR_OTHER + OTHER_FIRST * ENTRY_LEN + 1 == SMCR_WR_LEN);
 static_assert(OFF_CC_OTHER + OTHER_CONT * ENTRY_LEN == SMCR_WR_LEN);
 static_assert(OFF_DR_RKEY + DELETE_RKEY_MAX * 4 + 4 == SMCR_WR_LEN);
 
-/* A bad link number is no error here: first contact answers it (LLC-21) */
+/* A bad link number is no error here: first contact declines it (LLC-21) */
 static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_confirm_link *out = &m->confirm_link;
@@ -95,9 +95,10 @@ static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 }
 
 /*
- * A client's notice has neither QP nor link number (I-14), and of a refusal
- * only the reason matters (I-49). Whether a request is a notice or an offer
- * follows from the roles: lgr_fsm.c checks the fields of an offer.
+ * A client's notice, an ADD LINK request that announces an RNIC, has neither QP
+ * nor link number (I-14), and of a refusal only the reason matters (I-49).
+ * Whether a request is a notice or an offer follows from the roles: lgr_fsm.c
+ * checks the fields of an offer.
  */
 static enum smcr_reason decode_add_link(const u8 *buf, struct smcr_llc *m)
 {
@@ -128,7 +129,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 
 	if (!buf[OFF_AC_LINK_NUM])
 		return SMCR_R_LLC_VALUE;
-	/* LLC-40: announced, but missing */
+	/* LLC-40: an RToken is announced, but missing */
 	for (i = 0; i < n; i++)
 		if (smcr_bytes_zero(buf + OFF_AC_PAIR + i * PAIR_LEN, PAIR_LEN))
 			return SMCR_R_LLC_COUNT;
@@ -157,7 +158,7 @@ static enum smcr_reason decode_delete_link(const u8 *buf, struct smcr_llc *m)
 	return SMCR_R_NONE;
 }
 
-/* The first @n entries of the array at @p; link number 0 is an error (I-16) */
+/* Decode @n entries of the array at @p; link number 0 is an error (I-16) */
 static enum smcr_reason decode_entries(const u8 *p, u32 n,
 				       struct smcr_llc_rkey_entry *out)
 {
@@ -390,7 +391,7 @@ static const struct llc_codec *codec_of(u8 type)
  * smcr_llc_decode() - decode one message received on a link
  * @buf: bytes of the SEND
  * @len: number of bytes that arrived
- * @form: of ADD LINK on that link
+ * @form: form of ADD LINK on that link
  * @out: filled on success
  * @why: set in any case: reason of the error, SMCR_R_NONE without one
  *
@@ -409,7 +410,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 		return -EPROTO;
 	codec = codec_of(buf[OFF_TYPE]);
 	if (!codec) {
-		/* classes are in the top two bits; only 10 may be unknown */
+		/* only opcodes of class 10 (top two bits) may be unknown */
 		if ((buf[OFF_TYPE] & 0xc0) == 0x80) {
 			*why = SMCR_R_LLC_OPTIONAL;
 			return -ENOMSG;
@@ -435,7 +436,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 /**
  * smcr_llc_encode() - encode one message
  * @in: message; must be one that smcr_llc_decode() accepts
- * @form: of ADD LINK on that link
+ * @form: form of ADD LINK on that link
  * @buf: SMCR_WR_LEN bytes, wholly written
  */
 void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
@@ -460,9 +461,9 @@ void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
  * @c: count of this direction, zeroed before the exchange
  * @n_rtokens: from the message
  *
- * Then @c->left is the number that later messages of this direction have to
- * bring. A side that has sent all its RTokens goes on with messages of 0 as
- * long as the other one has more (LLC-39).
+ * Afterwards @c->left is the number that later messages of this direction have
+ * to bring. A side that has sent all its RTokens goes on with messages of 0 as
+ * long as the other side has more (LLC-39).
  *
  * Return: 0, or -EPROTO when the count does not continue the earlier ones
  * (LLC-40); @c is untouched then.

@@ -6,11 +6,11 @@
 /**
  * smcr_urg_tx_queue() - an urgent byte was queued
  * @urg: sender
- * @queued: position one behind it
+ * @queued: position one behind the urgent byte
  *
  * As on TCP there is one urgent pointer: a new urgent byte replaces one that U
- * has not announced yet. One that was announced has to be acknowledged first
- * (CDC-41).
+ * has not announced yet. One that U has announced has to be acknowledged before
+ * U announces another (CDC-41).
  */
 void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
 {
@@ -20,7 +20,7 @@ void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
 /**
  * smcr_urg_tx_acked() - the peer's consumer cursor moved
  * @urg: sender
- * @cons: its position
+ * @cons: position of the cursor
  */
 void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
 {
@@ -34,8 +34,9 @@ void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
  * @prod: position of the next byte to write
  * @unsent: bytes that are queued
  *
- * Nothing behind an urgent byte before it was consumed (CDC-36), and not beyond
- * the next one, so that the producer cursor can point behind it (CDC-34).
+ * Nothing is written behind an announced urgent byte before that was consumed
+ * (CDC-36), and nothing beyond the next urgent byte, so that the producer
+ * cursor can point behind it (CDC-34).
  *
  * Return: number of bytes.
  */
@@ -53,7 +54,7 @@ u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
  *
  * P is sent ahead of data for which the window is closed (CDC-39). The urgent
  * byte may also have been written before it became urgent, as the last byte for
- * which a send had room: then U follows alone.
+ * which a send had room: then a CDC with U follows, without data.
  */
 bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
 {
@@ -78,11 +79,11 @@ u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
 /**
  * smcr_urg_tx_sent() - a CDC with smcr_urg_tx_flags() was posted
  * @urg: sender
- * @prod: its producer position
+ * @prod: producer position of the CDC
  * @cons: the peer's consumer position
  *
- * A byte that becomes urgent after it was consumed is acknowledged already: the
- * peer will send no further update.
+ * If a byte becomes urgent after it was consumed, it is acknowledged already:
+ * the peer will send no further update.
  */
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 {
@@ -104,7 +105,7 @@ static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
 	if (prod == urg->seen_u)	/* repeated: no new event (CDC-42) */
 		return 0;
 	urg->seen_u = prod;
-	if (prod <= told) {		/* too late: it was read */
+	if (prod <= told) {		/* U came after the byte was read */
 		if (pending)
 			SMCR_SET(urg->state, SMCR_URG_NONE);
 		return 0;
@@ -118,7 +119,7 @@ static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
  * smcr_urg_rx_flags() - process the urgent flags of a CDC
  * @urg: receiver
  * @pflags: producer flags of the CDC
- * @prod: its producer position, which has been checked
+ * @prod: producer position of the CDC, which has been checked
  * @told: ackable position
  *
  * P or U that are repeated with the same producer position are no new event
@@ -153,9 +154,9 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
  * @told: ackable position
  * @inlined: SO_OOBINLINE
  *
- * A reader at the mark will skip the byte, which @urg stores. So it is
- * announced as consumed (CDC-37), because the application may wait there for
- * what follows, which the peer does not write before.
+ * A reader at the mark will skip the byte, which @urg stores. So the byte is
+ * announced as consumed already (CDC-37): the application may wait at the mark
+ * for data behind it, which the peer does not write before.
  *
  * Return: true if @told has to move on by one.
  */
@@ -177,8 +178,8 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
  * @announced: consumer position in the last CDC
  * @told: consumer position of the next CDC
  *
- * The peer writes nothing behind an urgent byte before it has this (CDC-37),
- * whatever flags its later CDCs have.
+ * The peer writes nothing behind an urgent byte before it has this update
+ * (CDC-37), whatever flags its later CDCs have.
  */
 bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
 {
@@ -188,11 +189,11 @@ bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
 /**
  * smcr_urg_rx_run() - how much may be read at once?
  * @urg: receiver
- * @pos: position of the reader, or of one that peeks
+ * @pos: position of the reader, or the one that MSG_PEEK has reached
  * @told: ackable position
  *
- * Return: bytes before the mark; 0 at it, or at a byte that is to be skipped;
- * U64_MAX without a mark.
+ * Return: bytes before the mark; 0 at the mark, or at a byte that is to be
+ * skipped; U64_MAX if there is no mark.
  */
 u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
 {
@@ -210,7 +211,8 @@ u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
  * @told: ackable position
  * @inlined: SO_OOBINLINE
  *
- * As tcp_poll() counts: without the urgent byte only if that comes first.
+ * Counts as tcp_poll() does: the urgent byte is left out only if it comes
+ * first.
  *
  * Return: number of bytes.
  */
@@ -231,7 +233,7 @@ u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
  */
 bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told)
 {
-	/* other bytes before it that will be skipped do not count */
+	/* earlier urgent bytes, which the reader will skip, do not count */
 	return smcr_urg_rx_marked(urg) &&
 	       (urg->mark == told || urg->mark + 1 == told);
 }

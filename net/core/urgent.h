@@ -3,15 +3,14 @@
  * Urgent data, RFC 7609 4.7.5, 4.7.6.
  *
  * The last byte of an urgent send is the urgent byte. The sender sets P as long
- * as the byte is not written yet, U when it has been written, and writes
- * nothing behind it until the peer's consumer cursor has passed it. The
- * receiver stops before it, as on TCP: it is the mark. All positions count
- * bytes since the start of the stream.
+ * as the byte is not written yet, and U when it has been written; it writes
+ * nothing behind the byte until the peer's consumer cursor has passed it. The
+ * receiver stops before the byte, as on TCP: the position of the byte is the
+ * mark. All positions count bytes since the start of the stream.
  *
  * A receiver has two positions: cons, that of its reader, and the ackable
- * position (told), which the next CDC announces as consumer cursor. Between
- * them are urgent bytes only, which the reader has not passed yet but will
- * skip.
+ * position (told), which the next CDC announces as consumer cursor. Between the
+ * two are only urgent bytes that the reader has not passed yet but will skip.
  */
 #ifndef _SMCR_CORE_URGENT_H
 #define _SMCR_CORE_URGENT_H

@@ -9,12 +9,13 @@
  * @prod: next byte to write there
  * @cons_abs: absolute position that the peer has consumed (as it last announced)
  * @unsent: bytes in the local send buffer that were not written yet
- * @max: upper bound of one plan (send queue, SGEs); never sets @blocked
+ * @max: upper bound of one plan (send queue, SGEs); does not set @blocked
  * @out: the plan; len 0 when nothing can be sent
  *
- * Never plans more than capacity minus unconsumed (CDC-16), and nothing when the
- * window is too small for @unsent and below SMCR_TX_SWS_MIN. @out->blocked is
- * true exactly when the window, not @max, stops data from being sent.
+ * Never plans more than the window, which is the capacity less what the peer
+ * has not consumed (CDC-16), and nothing if the window is smaller than each of
+ * @unsent, SMCR_TX_SWS_MIN and an eighth of the ring. @out->blocked is true
+ * exactly when the window, not @max, stops data from being sent.
  */
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out)
@@ -53,12 +54,14 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
  * smcr_rx_update_due() - must a CDC be sent just for the consumer cursor?
  * @win: state of the receiving side
  *
- * CDC-24: window seen by the sender below half of the buffer and gain at least
- * a tenth; CDC-26: any gain while the writer is blocked; CDC-27, CDC-37: any
- * gain when the peer asked. Without a gain none is due.
+ * The gain is what was consumed since the last announcement. A CDC is due if
+ * the window that the sender sees is below half of the buffer, and the gain is
+ * at least a tenth of the buffer (CDC-24); with any gain while the writer is
+ * blocked (CDC-26), or if the peer has asked (CDC-27, CDC-37). Without a gain
+ * none is due.
  *
  * To be called each time that something was consumed, and when a CDC arrives
- * that has B or asks: what was too little for a message before may be due then.
+ * that has B or asks: a gain that was too little before may be due then.
  *
  * Return: true if it must.
  */
