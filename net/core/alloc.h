@@ -9,7 +9,7 @@
 #include "proto.h"
 
 /*
- * Elements of one RMB. Next-fit, so that a freed element rests as long as
+ * Elements of one RMB. The search is next-fit: a freed element rests as long as
  * possible before it is used again. An element is free, busy or quarantined
  * (ended by an error path: the peer may still write to it, RMB-22, RMB-23).
  */

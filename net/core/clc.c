@@ -418,9 +418,9 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
  *
  * When the size is chosen, it is not known yet whether elements have eye
  * catchers. The bytes of an eye catcher, the first of an element, are not added
- * to the size: with one, the element holds so much less than @rcvbuf.
+ * to the size: with one, the element holds four bytes less.
  *
- * Return: smallest code whose bytes hold @rcvbuf, capped at 512 KiB.
+ * Return: code of the smallest size that holds @rcvbuf, capped at 512 KiB.
  */
 u8 smcr_bsize_for(u32 rcvbuf)
 {

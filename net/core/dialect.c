@@ -15,7 +15,10 @@ static bool v1_same_rnic(const u8 a[6], const u8 b[6])
 	return !memcmp(a, b, 6);
 }
 
-/* LG-02, LLC-21: a host may use one GID, or one QPN, on several ports */
+/*
+ * LG-02, LLC-21: a host may use one GID, or one QPN, on several ports, so GID,
+ * QPN and MAC all count
+ */
 static bool v1_same_end(const struct smcr_end *a, const struct smcr_end *b)
 {
 	return a->qpn == b->qpn && !memcmp(a->gid, b->gid, 16) &&

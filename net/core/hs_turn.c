@@ -24,9 +24,9 @@ struct turn_cell {
  * Columns: BEGIN, KICK, RUN, PARK, STOP, END, RESET.
  *
  * No event is lost: a KICK or a STOP between the last check of the running
- * thread and its PARK makes it check again (AGAIN). A work has nothing to do
- * (RUN: NONE) if another thread runs the handshake, or if the socket has a
- * newer handshake that is not due. A thread that stops a handshake that no
+ * thread and its PARK makes the thread check again (AGAIN). A work has nothing
+ * to do (RUN: NONE) if another thread runs the handshake, or if the socket has
+ * a newer handshake that is not due. A thread that stops a handshake that no
  * thread runs becomes its owner (STOP: OURS) and need not wait for a worker.
  */
 static const struct turn_cell turn_table[NR_SMCR_TURN][NR_SMCR_TURN_EV] = {
@@ -60,7 +60,7 @@ static const struct turn_cell turn_table[NR_SMCR_TURN][NR_SMCR_TURN_EV] = {
  * @word: enum smcr_turn, with or without SMCR_TURN_STOP
  * @ev: event
  *
- * Return: the new word, and what the caller has to do after it has set that.
+ * Return: the new word, and what the caller has to do when it has set the word.
  */
 struct smcr_turn_step smcr_turn_next(u32 word, enum smcr_turn_ev ev)
 {

@@ -88,13 +88,13 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	case SMCR_SLOT_ADDING:
 		break;
 	case SMCR_SLOT_GONE:
-		/* the reply about its own deletion may go over it */
+		/* the reply about this link's deletion may go over this link */
 		lf_answers_lost(x, slot);
 		return;
 	default:
 		return;
 	}
-	x->ev = &ev;	/* for the functions of rows */
+	x->ev = &ev;	/* the functions of rows read it */
 	if (f->first) {
 		step_link_down(x, slot);
 		goto out;
@@ -109,14 +109,14 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
-	/* also after an orderly notice, which the server may put off (LG-38) */
+	/* even after an orderly notice: the server may put that off (LG-38) */
 	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
 out:
 	x->ev = old;
 }
 
-/* Handle the failures that the processing of an event has found */
+/* Handle failed links and steps that the processing of an event has found */
 static void follow_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -213,7 +213,7 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	const struct verdict_row *row = f->server ? at_server : at_client;
 	unsigned int i;
 
-	/* a CONTINUATION without CONFIRM RKEY is for the tables */
+	/* the tables judge a CONTINUATION that follows no CONFIRM RKEY */
 	if (is_rkey(type) && unheard(f) &&
 	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
 		return DO;

@@ -18,10 +18,10 @@
  * A step is a state of the exchange that changes the group. Its carrier is the
  * link that carries the messages of the exchange, its subject is the link that
  * they are about. An offer is the server's ADD LINK. A notice is a request of
- * the client: ADD LINK announces that another link may be possible, DELETE LINK asks
- * the server to delete a link. A link stays if its deletion is taken back. An
- * own message or exchange is one of this side. Documentation/llc.rst describes
- * steps and timers.
+ * the client: ADD LINK announces that another link may be possible, DELETE LINK
+ * asks the server to delete a link. A link stays if its deletion is taken back.
+ * An own message or exchange is one of this side. Documentation/llc.rst
+ * describes steps and timers.
  */
 #ifndef _SMCR_CORE_LGR_FSM_H
 #define _SMCR_CORE_LGR_FSM_H

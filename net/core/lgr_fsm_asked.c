@@ -205,7 +205,7 @@ static void clt_del_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
-	/* in either state, requests on the link are not answered any more */
+	/* leaving or failed: requests on the link are not answered any more */
 	lf_forget_link(x, slot);
 }
 
@@ -238,12 +238,13 @@ static void del_given_up(struct lf *x)
 }
 
 /*
- * Client: the server begins an exchange while a step waits for it. The server
- * has one exchange at a time (LLC-15), so it has abandoned that of the step:
- * the carrier has failed at the server (LLC-33), or the server's timeout was
- * shorter than our T_LLC (Linux: 2 s), and it has dropped the subject without a
- * message. No message of that exchange follows, so the step ends here, too,
- * also without a message: the server has no such link any more.
+ * Client: the server begins an exchange while a step here waits for a message
+ * of another. The server has one exchange at a time (LLC-15), so it has
+ * abandoned that of the step: the carrier has failed at the server (LLC-33), or
+ * the server's timeout was shorter than our T_LLC (Linux: 2 s), and it has
+ * dropped the subject without a message. No message of that exchange follows,
+ * so the step ends here, too, also without a message: the server has no such
+ * link any more.
  *
  * Return: false if the step is no part of such an exchange.
  */
@@ -306,7 +307,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	if (f->step != SMCR_LGR_IDLE) {
 		if (f->step == SMCR_LGR_C_DEL_MOVE &&
 		    x->ev->slot == f->subject && slot != f->subject) {
-			/* stale: older than the deletion of the subject */
+			/* stale: older than the request about the subject */
 			if (x->ev->msg.delete_link.orderly ||
 			    !lf_subject(x)->del_orderly)
 				return;

@@ -264,7 +264,7 @@ static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 		lf_notice(x, slot);
 }
 
-/* SMCR_LGR_EV_WANT_DEL: an operator deletes the link, or its RNIC goes */
+/* SMCR_LGR_EV_WANT_DEL: an operator wants it, or the RNIC will be removed */
 void lf_want_del(struct lf *x)
 {
 	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
@@ -375,8 +375,8 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 /*
  * Server: a late reply to a DELETE LINK that was abandoned. If the server has
  * meanwhile decided to keep that link, because a notice came over it
- * (goes_on()), the notice was sent before the client deleted the link: the link
- * has failed.
+ * (goes_on()), that notice is older than the deletion, which the client has
+ * carried out: the link has failed.
  */
 void lf_deleted_late(struct lf *x)
 {

@@ -105,8 +105,8 @@ void lf_retry(struct lf *x)
 	x->f->retrying = true;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/*
-	 * @cause_tried is set: the client has not replied, so try the new RNIC
-	 * again
+	 * if @cause_tried is set, the client has not replied: the new RNIC is
+	 * still to be tried
 	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
@@ -195,8 +195,8 @@ bool lf_client_says(const struct smcr_lgr_fsm *f)
  * smcr_lgr_oldest() - the link to send on
  * @f: link group
  *
- * Return: slot of the oldest active link, of one that is to be deleted only if
- * there is no other; SMCR_NO_SLOT: there is none.
+ * Return: slot of the oldest active link, but of one that is to be deleted only
+ * if there is no other; SMCR_NO_SLOT: there is none.
  */
 u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f)
 {

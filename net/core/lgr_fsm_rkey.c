@@ -28,7 +28,7 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 
 /*
  * SMCR_LGR_EV_WANT_RKEY, which the caller passes for one RKEY exchange at a
- * time. T_RKEY limits how long exchanges of the peer delay it.
+ * time. T_RKEY limits how long exchanges of the peer delay that.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -129,7 +129,7 @@ static bool refused(const struct smcr_llc *m, bool *retry)
 		*retry = m->confirm_rkey.retry;
 		return m->confirm_rkey.negative;
 	case SMCR_LLC_CONFIRM_RKEY_CONT:
-		/* it has no flag C: begin the exchange again */
+		/* CONTINUATION has no flag C: begin the exchange again */
 		*retry = true;
 		return m->confirm_rkey_cont.negative;
 	default:

@@ -77,7 +77,7 @@ static bool next_probe(struct smcr_link_test *t,
  * @t: state
  * @facts: facts at this moment
  * @next: time until the next call, unless one of the facts changes before;
- *	LONG_MAX: none is needed
+ *	LONG_MAX: no call is needed
  *
  * Return: what to do; SEND: a TEST LINK with @t->data.
  */

@@ -76,7 +76,7 @@ smcr_link_test_step(struct smcr_link_test *t,
 
 enum smcr_link_test_reply {
 	SMCR_LINK_TEST_GOOD,	/* the peer is there */
-	SMCR_LINK_TEST_STRAY,	/* none is due: unexpected */
+	SMCR_LINK_TEST_STRAY,	/* no reply is due: unexpected */
 	SMCR_LINK_TEST_WRONG,	/* other data (LLC-71) */
 };
 

@@ -56,7 +56,7 @@ bool smcr_tcpopt_find(const u8 *opt, size_t len)
 }
 
 /**
- * smcr_tcpopt_fits() - may the SMC-R option be put behind these?
+ * smcr_tcpopt_fits() - may the SMC-R option be put behind these options?
  * @opt: options of a TCP header
  * @len: their length
  *

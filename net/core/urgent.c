@@ -66,7 +66,7 @@ bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
  * @urg: sender
  * @prod: producer position of the CDC
  *
- * Return: SMCR_CDC_P while there are urgent data, SMCR_CDC_U with it when the
+ * Return: SMCR_CDC_P while there are urgent data, and SMCR_CDC_U, too, when the
  * cursor is one behind the urgent byte.
  */
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
@@ -173,7 +173,7 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
 }
 
 /**
- * smcr_urg_rx_owed() - does the peer wait for an update that it was not sent?
+ * smcr_urg_rx_owed() - does the peer wait for an update that is not sent yet?
  * @urg: receiver
  * @announced: consumer position in the last CDC
  * @told: consumer position of the next CDC

@@ -36,7 +36,7 @@ enum smcr_urg_state {
 struct smcr_urg_rx {
 	u64 mark;		/* position of the urgent byte; in PRESENT and READ */
 	u64 seen_u;		/* producer position of the newest U; 0 none */
-	u64 seen_p;		/* one more than that of the newest P without U; 0 none */
+	u64 seen_p;		/* producer position of the newest P without U, plus 1; 0 none */
 	u8 state;		/* enum smcr_urg_state */
 	u8 byte;		/* the urgent byte, in PRESENT and READ */
 };
