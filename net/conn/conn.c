@@ -31,7 +31,7 @@ void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 	conn->end.due = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
 	if (mod_delayed_work(smcr_wq, &conn->end.timer, msecs_to_jiffies(ms)))
-		sock_put(sk);	/* it was armed and had its reference */
+		sock_put(sk);	/* the timer was armed, and had its reference */
 }
 
 void smcr_conn_stop_timer(struct smcr_conn *conn)
@@ -50,8 +50,9 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 
 	WRITE_ONCE(conn->rx.purged, true);
 	/*
-	 * purged, then the positions. Pairs with both barriers of smcr_rx_copy(), or a
-	 * reader may return bytes that the peer is free to write
+	 * purged is written before the positions. Pairs with both barriers of
+	 * smcr_rx_copy(): without them a reader may return bytes that the peer is free
+	 * to overwrite
 	 */
 	smp_wmb();
 	smcr_pos_set(&conn->rx.cons, &conn->rx.prod);
@@ -71,7 +72,7 @@ void smcr_conn_rest_read(struct smcr_conn *conn)
 		smcr_conn_queue_work(conn);
 }
 
-/* Is FIN on TCP in order? After the peer's D, too, as TCP is then half-closed */
+/* May FIN come on TCP by now? Also after the peer's D, as TCP is then half-closed */
 bool smcr_conn_ended(const struct smcr_conn *conn)
 {
 	return conn->fsm.rx_done || conn->fsm.rx_closed ||
@@ -83,7 +84,7 @@ bool smcr_conn_ended(const struct smcr_conn *conn)
  * smcr_conn_tx_idle() - the last signalled send has completed
  * @conn: connection, conn->lock held
  *
- * The release, or a lingering close(), may have waited for it.
+ * The release, or a lingering close(), may have waited for this completion.
  *
  * Context: softirq, or process on a software device.
  */
@@ -93,7 +94,7 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 
 	if (test_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo))
 		smcr_conn_queue_work(conn);
-	if (conn->fsm.tx_closed) {	/* a lingering close() */
+	if (conn->fsm.tx_closed) {	/* wakes a lingering close() */
 		struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 		sk->sk_state_change(sk);
@@ -101,8 +102,8 @@ void smcr_conn_tx_idle(struct smcr_conn *conn)
 }
 
 /*
- * Attach the connection to @link, or to none. conn->lock held. Returns the link before,
- * which the caller detaches after it has dropped the lock.
+ * Attach the connection to @link, or to none. conn->lock held. Returns the previous link,
+ * from which the caller detaches the connection after it has dropped the lock.
  */
 struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 				     struct smcr_link *link)
@@ -112,14 +113,14 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (link)
 		smcr_link_attach(link);
-	WRITE_ONCE(conn->link, link);	/* smcr_keepalive_due() compares */
+	WRITE_ONCE(conn->link, link);	/* compared without the lock elsewhere */
 	return old;
 }
 
 /*
  * Take RKey and address of the peer's element on @link from the RToken that the peer has
- * announced for the link's slot. If it has announced none nothing changes, and an errno
- * is returned.
+ * announced for the link's slot. If the peer has announced none, nothing changes, and an
+ * errno is returned.
  */
 int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *link)
 {
@@ -136,8 +137,9 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 }
 
 /*
- * True for SMCR_HELD_UP after the peer's last move, as long as a link other than its new
- * one has not stopped: that may be its old link, and packets of it may still arrive.
+ * May packets still arrive that the peer has sent before its last move? True for
+ * SMCR_HELD_UP after that move, as long as a link other than the peer's new one has not
+ * stopped, as it may be the peer's old link.
  */
 static bool smcr_conn_may_come(struct smcr_conn *conn)
 {
@@ -148,8 +150,8 @@ static bool smcr_conn_may_come(struct smcr_conn *conn)
 }
 
 /*
- * The actions of the close machine that sleep. The socket lock keeps a reader
- * or writer out of the element and the send buffer while they are released.
+ * Carry out moves, and the actions of the close machine that sleep. The socket lock keeps
+ * a reader or writer out of the element and the send buffer while they are released.
  */
 void smcr_conn_work(struct work_struct *work)
 {
@@ -180,8 +182,8 @@ void smcr_conn_work(struct work_struct *work)
 	spin_unlock_bh(&conn->lock);
 
 	/*
-	 * FIN comes with RELEASE and after our C, which may still be in line for
-	 * the send queue (CONN-03). The last completion queues this work again.
+	 * FIN and RELEASE have to follow our C, which may still be in line for the
+	 * send queue (CONN-03). The last completion queues this work again.
 	 */
 	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->end.todo))
 		smcr_tcp_fin(ssk);

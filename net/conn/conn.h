@@ -5,6 +5,18 @@
  * A connection is part of its socket (struct smcr_sock) and shares its
  * reference count. It is alive from smcr_conn_open() until the close machine
  * releases it; conn->lgr is non-NULL just as long.
+ *
+ * Words of the files in this directory:
+ * - A CDC or a flag is owed when it is due, and not posted yet. The flags of CDC are B,
+ *   P, U, R, F, D, C and A (RFC 7609 A.4).
+ * - T_CLOSE and T_ABORT are timers that the close machine (core/close.h) starts, with
+ *   the times net.smcr.t_close and net.smcr.t_abort.
+ * - A link carries if connections may send over it: smcr_link_carries(). It is silent
+ *   if nothing that connections have sent over it is pending, as it was stopped or has
+ *   drained: smcr_link_silent().
+ * - Send buffers are lent (@lent of struct smcr_conn_snd), and a lost link binds
+ *   connections (struct smcr_conn_bound).
+ * - The turn of a handshake is its ownership by the thread that runs it: core/hs_turn.h.
  */
 #ifndef _SMCR_CONN_H
 #define _SMCR_CONN_H
@@ -21,15 +33,16 @@
 #include "core/window.h"
 
 /**
- * struct smcr_conn_own - the own element; socket lock, or the turn of the handshake
- * @elem: the element; without an RMB once only unread data of it are left: @pin_len
+ * struct smcr_conn_own - the own element; socket lock, in a handshake its turn
+ * @elem: the element; its RMB is NULL once only unread data are kept, see @pin_len
  * @buf: buffer that the element is in
  * @pin_off: offset in @buf of the unread data that smcr_buf_pin() keeps
  * @pin_len: length of these data, 0: none are kept
  * @clc_sent: an Accept or Confirm that names the element was sent
  *
- * The receipt of CDC messages reads it under conn->lock: the element is set before
- * the connection can be looked up, and released after conn->lgr is cleared.
+ * The receipt of CDC messages reads this structure under conn->lock only. It may, as the
+ * element is set before the connection can be looked up, and released after conn->lgr
+ * was cleared under conn->lock.
  */
 struct smcr_conn_own {
 	struct smcr_elem elem;
@@ -39,9 +52,9 @@ struct smcr_conn_own {
 };
 
 /**
- * struct smcr_conn_relem - the peer's element; socket lock, or the turn of the handshake
- * @rtoken: index in lgr->rtok.all->tab, -1 none
- * @index: element of that RMB
+ * struct smcr_conn_relem - the peer's element; socket lock, in a handshake its turn
+ * @rtoken: RToken of the peer's RMB, index in lgr->rtok.all->tab; -1: none
+ * @index: number of the element in that RMB
  */
 struct smcr_conn_relem {
 	int rtoken;
@@ -49,7 +62,7 @@ struct smcr_conn_relem {
 };
 
 /**
- * struct smcr_conn_ka - keepalive, jiffies; lgr->lock
+ * struct smcr_conn_ka - keepalive, times in jiffies; lgr->lock
  * @since: begin of mode SMC; not read while @idle is 0
  * @idle: TCP_KEEPIDLE, 0 = no keepalive
  * @intvl: TCP_KEEPINTVL
@@ -66,21 +79,23 @@ struct smcr_conn_ka {
  * struct smcr_conn_rx - the receive side; conn->lock
  * @ring: geometry of the own element
  * @prod: end of the data that the peer has announced and that are synced
- * @cons: end of the data that the application has read; only the reader moves it, and
- *	may read it under the socket lock alone; but see @purged
- * @ackable: consumer position for the next CDC: @cons, or behind urgent bytes after
- *	it that the reader will skip
- * @urg: urgent data; the state is written before prod.abs: smcr_conn_urgent()
+ * @cons: end of the data that the application has read; apart from a purge (@purged)
+ *	only the reader moves it, and so may read it under the socket lock alone
+ * @ackable: consumer position for the next CDC: @cons, or the end of urgent bytes after
+ *	@cons that the reader will skip
+ * @urg: urgent data; urg.state is written before prod.abs: smcr_conn_urgent()
  * @acked: ackable.abs in the last CDC sent
- * @tell_at: jiffies of the next update after the peer's C: smcr_rx_peer_closed()
+ * @tell_at: after the peer's C: jiffies when the next window update is due,
+ *	smcr_rx_peer_closed()
  * @seq: number of the last CDC processed, the RFC's SR
- * @blocked: B of the last CDC
- * @asks: R, P or U of the last CDC
+ * @blocked: B of that CDC
+ * @asks: R, P or U of that CDC
  * @redo: a CDC with F has come: the peer's producer cursor may be behind @prod
  * @redo_at: jiffies when the last CDC with F came
  * @redo_num: number of the link that the last CDC with F came on
  * @purged: unread data were dropped; a reader that copies checks it without the lock
- * @lost: a purge dropped data, or came before the peer's D or C
+ * @lost: a purge dropped unread data, or came before the peer's D or C: the end of data
+ *	is not orderly
  * @rest: the close machine is in CLOSED, but unread data are left
  * @bytes: bytes received, for display
  */
@@ -107,12 +122,12 @@ struct smcr_conn_rx {
 };
 
 /**
- * struct smcr_cdc_reorder - wait for the CDC that one with F names; conn->lock
+ * struct smcr_cdc_reorder - wait for the CDC that a CDC with F names; conn->lock
  * @wait: the awaited CDC has not come yet; later ones are deferred
  * @seq: sequence number of the awaited CDC
- * @link_num: number of the link that F came on, where it was the first message: the
- *	awaited CDC can only come on another one
- * @until: end of the wait at the latest, jiffies
+ * @link_num: number of the link that F came on. F is the peer's first message there, so
+ *	the awaited CDC can only come on another link
+ * @until: jiffies when the wait ends at the latest
  * @have: @cdc is valid
  * @cdc: the newest of the deferred CDC messages
  * @timer: next check; a reference on the socket while it runs
@@ -133,18 +148,20 @@ struct smcr_cdc_reorder {
  * @old: the buffer that smcr_tx_grow() has replaced, until no WRITE reads it
  * @size: bytes of @buf
  * @max: bytes that the buffer may grow to
- * @grow_at: no attempt to grow before, jiffies, as the last one has failed
+ * @grow_at: jiffies before which the buffer does not try to grow again, as the last
+ *	attempt has failed
  * @in: offset in @buf of the next byte to queue
  * @lent: both buffers are on the reclaim list of a link that the connection has left:
  *	smcr_conn_leave_link(); conn->lock
  * @old_end: position in the stream: bytes before it are in @old
  *
- * Posting reads @buf, @old, @size and @old_end under conn->lock only, so once there is
- * something to post they change under both locks. Both buffers are mapped for the device
- * of conn->link: before a move changes the link it maps them for the new device. A
- * buffer that smcr_tx_new_buf() allocates for the old device meanwhile is not used. Of
- * lent buffers only the pages stay, for the owner of the socket lock: data are neither
- * sent nor queued any more.
+ * Posting reads @buf, @old, @size and @old_end under conn->lock only. So once there is
+ * something to post, they change under the socket lock and conn->lock. Both buffers are
+ * mapped for the device of conn->link: a move maps them for the new device before it
+ * changes the link. If smcr_tx_new_buf() allocates a buffer for the old device
+ * meanwhile, that buffer is not used. Lent buffers may be freed with the link. Only
+ * their pages stay, as the owner of the socket lock may be copying to them; their data
+ * are not sent, and no more are queued.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -160,34 +177,36 @@ struct smcr_conn_snd {
 /**
  * struct smcr_conn_tx - what is sent; conn->lock
  * @acked: position of the last send completion: no WRITE reads bytes before it
- * @queued: bytes put into the send buffer so far; grows under the socket lock, too
+ * @queued: bytes put into the send buffer so far; grows only under the socket lock and
+ *	conn->lock
  * @done: bytes whose write completed, or that the peer has read
  * @src: offset in snd.buf of the next unsent byte
  * @ring: geometry of the peer's element
- * @prod: end of what was written there; .abs = bytes sent
+ * @prod: end of what was written to the peer's element; .abs = bytes sent
  * @cons: consumer position that the peer has announced
  * @urg: urgent data
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
  * @rkey: RKey of the peer's RMB on conn->link: smcr_conn_resolve_rtoken()
- * @va: address of the element there, base not included
+ * @va: address of the peer's element there; ring.base is not added
  * @seq: number of the last CDC sent
  * @pends: signalled posts that are pending
  * @blocked: B in the last CDC sent
- * @ctrl: a CDC without data is owed
+ * @ctrl: a CDC is owed, even if there are no data to send with it
  * @dead: SMCR_ACT_NO_TX: nothing is posted any more
  * @nodelay: TCP_NODELAY
  * @more: MSG_MORE: more data follow those of the last send
  * @flush: a completion for the last queued byte is wanted: smcr_tx_flush()
  * @dropped: unsent data were dropped: none are queued any more
- * @attempt: number of this connection of the socket: distinguishes late completions
- *	of an earlier one
- * @owed: SMCR_ACT_SEND_* not posted yet
- * @sq_wait: link->waiters; empty = not waiting; link->lock, but list_empty() under conn->lock
+ * @attempt: counts the connections of the socket: late completions of an earlier one
+ *	have another number
+ * @owed: the action SMCR_ACT_SEND_* whose CDC is owed; 0: none
+ * @sq_wait: in link->waiters, the line for the send queue; empty: not in line;
+ *	link->lock, but list_empty() under conn->lock
  * @bytes: bytes sent, for display
  * @timeout: TCP_USER_TIMEOUT in jiffies, 0 none
- * @watched: data or a completion wait for the peer, and @timeout runs since @since
- * @taken: sum of @done and prod.abs at @since
+ * @watched: data or a completion wait for the peer, so @timeout runs, from @since on
+ * @taken: sum of @done and prod.abs at @since; if the sum grows, the peer takes data
  * @since: jiffies when @timeout began to run
  * @timer: TCP_USER_TIMEOUT; a reference on the socket while it runs
  */
@@ -229,7 +248,7 @@ struct smcr_conn_tx {
 /* Progress of a connection that leaves a link which works: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
-	SMCR_MV_STOPS,		/* nothing more is posted but the barrier, which is owed */
+	SMCR_MV_STOPS,		/* nothing but smcr_tx_barrier() is still to be posted */
 	SMCR_MV_WAITS,		/* the barrier is pending */
 	SMCR_MV_LEAVES,		/* the barrier has completed: all data have arrived */
 };
@@ -239,7 +258,7 @@ enum smcr_mv_leave {
  * @fo: what has certainly arrived
  * @validate: a CDC with F is owed
  * @valid_seq: sequence number of the CDC with F
- * @redo: data after @fo, or the current state, are owed once more
+ * @redo: data after @fo, if any, and a CDC with the current state are owed again
  * @lost: a signalled post has failed with the link
  * @unsure: a post failed: some of its WRITEs may be pending
  * @leave: enum smcr_mv_leave
@@ -260,11 +279,13 @@ struct smcr_conn_mv {
  * struct smcr_conn_bound - limit of writes after the loss of a link; conn->lock
  * @at: no byte is written from this position on: see struct smcr_fo_plan; U64_MAX: no
  *	limit
- * @num: number of the link, 0: none, or more than one; written with WRITE_ONCE()
- * @gone: number of the link that is deleted, for TODO_UNBIND; no lock, READ_ONCE()
+ * @num: number of the lost link; 0: none, or more than one; written with WRITE_ONCE()
+ * @gone: number of the lost link that was deleted, argument of SMCR_CONN_TODO_UNBIND; no
+ *	lock, READ_ONCE()
  * @timer: end of the limit at the latest; a reference on the socket while it runs
  *
- * The network may still deliver WRITEs of the lost link.
+ * A lost link binds the connections that have left it: as the network may still deliver
+ * WRITEs of that link, they do not write yet what these WRITEs could overwrite.
  */
 struct smcr_conn_bound {
 	u64 at;
@@ -276,7 +297,7 @@ struct smcr_conn_bound {
 /**
  * struct smcr_conn_preactive - what came before activation; conn->lock
  * @cflags: D, C and A that have come
- * @bad: reason of a violation
+ * @bad: reason of a violation by the peer
  * @conflict: the peer has given its element to another connection
  */
 struct smcr_conn_preactive {
@@ -290,7 +311,7 @@ struct smcr_conn_preactive {
  * @todo: SMCR_CONN_TODO_*, atomic bit operations, for @work
  * @work: smcr_conn_work(); a reference on the socket while it is queued
  * @timer: T_CLOSE or T_ABORT; a reference on the socket while it is armed
- * @due: jiffies when @timer ends; an earlier run is stale
+ * @due: jiffies when @timer expires; an earlier run is stale
  * @taken: tx.cons.abs when @timer was started
  * @abort: @timer is T_ABORT, else T_CLOSE
  * @fin_seen: TCP's FIN came before the peer's D, C or A, and started T_CLOSE
@@ -313,11 +334,12 @@ struct smcr_conn_end {
  * struct smcr_conn - one connection
  * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
  *	or a reference
- * @link: the link that it is attached to and sends over; NULL without @lgr, or when the
- *	connection is lost, has left its device, and no other link carries:
- *	smcr_conn_leave_device(). Valid as long as @lock is held, no other lock and no RCU
- *	keeps it; for longer a reference is taken under @lock. Comparing needs no lock;
- *	read and written under @lock
+ * @link: the link that the connection is attached to and sends over. NULL without @lgr;
+ *	when the handshake has failed, smcr_conn_leave_early(); or when the connection is
+ *	lost, and no other link carries, smcr_conn_leave_device(). Only @lock keeps the
+ *	link valid, no other lock and no RCU; to use it for longer, take a reference
+ *	under @lock. The pointer may be compared without a lock; read and written under
+ *	@lock
  * @member: place in @lgr: own alert token, list; lgr->lock, the token @lock
  * @own: own element; socket lock
  * @relem: the peer's element; socket lock
@@ -327,7 +349,7 @@ struct smcr_conn_end {
  *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
  * @fsm: the close machine; @lock
  * @rx: receive side; @lock
- * @reorder: wait for a CDC on another link; @lock
+ * @reorder: wait for a CDC that may still come on another link; @lock
  * @snd: send buffer; socket lock
  * @tx: send side; @lock
  * @mv: failover; @lock
@@ -364,15 +386,15 @@ enum {
 	SMCR_CONN_TODO_LATE,	/* the move is overdue: the removal of a device waits */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
-	SMCR_CONN_TODO_ELEM,	/* the rest of RELEASE, when all was read */
+	SMCR_CONN_TODO_ELEM,	/* last part of RELEASE, when all data were read */
 };
 
 /**
  * struct smcr_conn_ops - callbacks into the floors above
  * @undefer: @child, which TCP_DEFER_ACCEPT keeps back, has data, their end, or an
  *	error. Any context up to softirq; the connection's lock may be held
- * @link_lost: the link of @ssk, which is in a handshake, may carry nothing any more; or
- *	the group of a server's @ssk has ended. The caller holds a reference. Process
+ * @link_lost: @ssk is in a handshake, and its link has perhaps failed or drains; or @ssk
+ *	is a server's, and its group has ended. The caller holds a reference. Process
  *	context
  */
 struct smcr_conn_ops {
@@ -420,24 +442,25 @@ void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*
- * Readable bytes (0 when a violation ended the connection). Bytes that are read from
- * the element afterwards are at least as new as the producer: see smcr_conn_apply().
+ * Number of readable bytes (0 when a violation ended the connection). Bytes that are
+ * read from the element afterwards are at least as new as the producer position: see
+ * smcr_conn_apply().
  */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
 	u64 cons = READ_ONCE(conn->rx.cons.abs);
 	u64 prod;
 
-	smp_rmb();	/* cons, then prod: an older prod might be behind cons */
+	smp_rmb();	/* cons is read first: an older prod might be behind it */
 	prod = READ_ONCE(conn->rx.prod.abs);
-	smp_rmb();	/* prod, then the data that it announces: smcr_conn_apply() */
+	smp_rmb();	/* prod is read before its data: see smcr_conn_apply() */
 	return prod - cons;
 }
 
 /*
- * True if the reader must check for an urgent mark. After smcr_conn_readable() this
- * covers every mark in the bytes that it has counted: smcr_conn_apply() writes the
- * state before the producer.
+ * True if the reader must check for an urgent mark. If this is called after
+ * smcr_conn_readable(), it covers every mark in the bytes counted there, as
+ * smcr_conn_apply() writes urg.state before the producer position.
  */
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {

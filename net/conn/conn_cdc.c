@@ -11,8 +11,9 @@
 
 /*
  * Apply D, C and A of a CDC, in the order in which the peer would send them one
- * by one. Readers see them together with the data before them: smcr_rx_idle()
- * takes the lock.
+ * by one. The data before them became readable under the same hold of
+ * conn->lock, or earlier. smcr_rx_idle() takes that lock, so a reader that sees
+ * one of the flags sees these data, too.
  */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
@@ -30,12 +31,12 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 				       SMCR_R_PEER_ABORT);
 }
 
-/* In place of a device: the bytes that a CDC announces are synced already */
+/* Value of @d for a deferred CDC, whose bytes smcr_conn_rx_defer() has synced already */
 #define SMCR_RX_SYNCED	(-1)
 
 /*
- * Sync for the CPU what device @d has written from @from to @to. When the application
- * reads these bytes would be too late: by then the peer may write by another device, whose
+ * Sync for the CPU what device @d has written from @from to @to. This must not wait until
+ * the application reads these bytes: by then the peer may write by another device, whose
  * copy of them is old, and @d may be gone. conn->lock held.
  */
 static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
@@ -58,10 +59,10 @@ static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
  * Check and apply the cursors of a CDC as a whole: nothing of an impossible
  * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
  *
- * A peer that has moved writes data without a completion again, to the same places. By
- * RFC 7609 4.6.2 it announces them all at once, but Linux sets its producer cursor back
- * and counts up again from there in messages with new sequence numbers. So its cursor may
- * be behind rx.prod, which stays.
+ * A peer that has moved the connection to another link writes data again whose WRITEs
+ * had no completion, to the same places. By RFC 7609 4.6.2 it announces them all at once.
+ * But Linux sets its producer cursor back and counts up again from there in messages with
+ * new sequence numbers. So its cursor may be behind rx.prod, which then stays as it is.
  */
 static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 					const struct smcr_cdc *cdc, int d,
@@ -96,9 +97,10 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	}
 	if (cdc->cflags & SMCR_CDC_A) {
 		/*
-		 * A peer that has moved repeats A, but not the data that were lost: the
-		 * bytes up to its cursor may be anything, and must not become
-		 * readable, as a reader copies them without the lock.
+		 * A peer that has moved repeats A, but not the data that were lost, so
+		 * the bytes up to its cursor may be anything. They must not become
+		 * readable: a reader takes no lock, and could copy them before the
+		 * abort takes effect.
 		 */
 		prod = conn->rx.prod;
 		*rx = 0;
@@ -113,8 +115,9 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	conn->rx.prod.off = prod.off;
 	conn->rx.prod.wrap = prod.wrap;
 	/*
-	 * the CDC and the urgent state, then the producer. Pairs with
-	 * smcr_conn_readable(), whose caller might else read older data
+	 * The CDC is read and the urgent state written before prod.abs is written. Pairs
+	 * with smcr_conn_readable(): without the barriers its caller might read older
+	 * data.
 	 */
 	smp_mb();
 	WRITE_ONCE(conn->rx.prod.abs, prod.abs);
@@ -123,7 +126,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	return SMCR_R_NONE;
 }
 
-/* New bytes in the element, conn->lock held */
+/* Wake readers for @len new bytes, or drop them after close(). conn->lock held */
 static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -138,9 +141,10 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		return;
 	}
 	/*
-	 * The application has closed and does not read. Room is announced all the
-	 * same while own data drain, or two such sides would wait for each other. Not
-	 * yet after shutdown() alone: a recv() may be copying what was there.
+	 * The application has closed and does not read. While own data are still to be
+	 * delivered, room is announced all the same: otherwise two such sides would wait
+	 * for each other. After shutdown() alone no room is announced here: a recv() may
+	 * still be copying older bytes, and the peer would write over them.
 	 */
 	smcr_race_atomic(smcr_conn_net(conn)->net, "rx-drop");
 	smcr_conn_purge_rx(conn);
@@ -148,7 +152,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 		smcr_rx_window(conn);
 }
 
-/* Has the peer taken enough in this T_CLOSE for it to start again? (CONN-21) */
+/* Has the peer consumed enough since T_CLOSE was started to restart it? (CONN-21) */
 static bool smcr_conn_took_enough(const struct smcr_conn *conn)
 {
 	u64 taken = conn->tx.cons.abs - conn->end.taken;
@@ -181,10 +185,11 @@ static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 #define SMCR_RX_WAIT	HZ
 
 /*
- * The peer has moved, and its F names a CDC, @seq, that was not processed here (FO-08).
- * Each link has a completion queue of its own, in which that CDC may still be. Once all
- * other links have stopped their queues are empty, and it was lost. CDC messages that come
- * meanwhile are deferred; only the last of them counts, with the urgent marks of all.
+ * Wait for the CDC with the number @seq: the peer has moved, and its F names that CDC,
+ * which was not processed here (FO-08). Each link has a completion queue of its own, in
+ * which that CDC may still be. When all other links have stopped, their queues are empty,
+ * so the awaited CDC was lost. CDC messages that come meanwhile are deferred; only the
+ * last of them counts, with the urgent marks of all.
  */
 static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
@@ -193,7 +198,7 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 		conn->reorder.have = false;
 	else if (!smcr_seq_after(seq, conn->reorder.seq))
 		return;
-	/* if the peer has moved once more meanwhile @seq is newer */
+	/* a newer @seq than the awaited one: the peer has moved once more */
 	conn->reorder.wait = true;
 	conn->reorder.seq = seq;
 	conn->reorder.link_num = link_num;
@@ -208,8 +213,9 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 
 /*
  * Defer a CDC until the awaited one has come. Its data are synced now, as its link may be
- * gone later. Those among them that the awaited CDC announces came by another device: they
- * are synced again.
+ * gone later. A part of these bytes may belong to the awaited CDC, and have come by
+ * another device: smcr_conn_apply() syncs that part again when it processes the awaited
+ * CDC.
  */
 static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 			       int d)
@@ -219,10 +225,10 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
-	/* an older one, over yet another link, which was slower */
+	/* this one is older than the deferred one: its link was slower */
 	if (conn->reorder.have && !smcr_seq_after(cdc->seq, conn->reorder.cdc.seq))
 		return;
-	/* the data of the one deferred before are synced */
+	/* the data of the CDC that was deferred before are synced already */
 	if (conn->reorder.have)
 		smcr_pos_apply(&conn->rx.ring, &from, conn->reorder.cdc.prod, most);
 	prod = from;
@@ -233,14 +239,14 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 	conn->reorder.have = true;
 }
 
-/* The awaited CDC has not come: go on waiting if it still can, else data were lost */
+/* The awaited CDC has not come: go on waiting if it still may, else data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
 					      reorder.timer);
 
 	spin_lock_bh(&conn->lock);
-	/* not if it was armed again while this run waited for the lock */
+	/* nothing is due if the timer was armed again while this run waited for the lock */
 	if (conn->reorder.wait && conn->lgr && !timer_pending(timer)) {
 		if (time_before(jiffies, conn->reorder.until) &&
 		    smcr_lgr_other_hears(conn->lgr, conn->reorder.link_num))
@@ -331,7 +337,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (rx)
 		smcr_conn_rx_data(conn, rx);
-	/* the peer waits for room or the cursor, which has moved (CDC-26, CDC-27) */
+	/* the peer waits for our consumer cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->rx.asks || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
@@ -348,7 +354,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		smcr_conn_rx_flags(conn, cdc->cflags);
 }
 
-/* If the awaited CDC has come process the deferred one */
+/* If the awaited CDC was processed, process the deferred one */
 static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 {
 	const struct smcr_cdc later = conn->reorder.cdc;
@@ -362,7 +368,7 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED, 0);
 }
 
-/* Connection of a token; RCU read side, which keeps its memory (SOCK_RCU_FREE) */
+/* The connection with @token. The caller's RCU read side keeps it (SOCK_RCU_FREE) */
 static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
 {
 	struct smcr_lgr_member *member = smcr_lgr_find_conn(lgr, token);
@@ -371,7 +377,7 @@ static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
 }
 
 /**
- * smcr_conn_rx_cdc() - a CDC message arrived on a link
+ * smcr_conn_rx_cdc() - process a CDC message that has arrived on a link
  * @link: link; the tokens of its group are the only ones that count (CDC-05)
  * @buf: SMCR_WR_LEN bytes
  *
@@ -400,9 +406,9 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	spin_lock_bh(&conn->lock);
 	/*
-	 * The socket may have another connection, which was opened since the lookup. A
-	 * connection that is in the group has a reference on the socket, which is not
-	 * put before conn->lgr is cleared under this lock.
+	 * The socket may have another connection by now, which was opened since the
+	 * lookup. A connection that is in the group has a reference on the socket, which
+	 * is not put before conn->lgr is cleared under this lock.
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the close machine, all from here, and the execution of its actions
- * (RFC 7609 4.8).
+ * Events of the close machine (core/close.h), which only this file feeds, and the
+ * execution of its actions (RFC 7609 4.8).
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -11,7 +11,7 @@
 #include "conn/conn_impl.h"
 #include "conn/tx_impl.h"
 
-/* The error for the application, as TCP would have it */
+/* The error for the application, the same as on TCP */
 static int smcr_conn_errno(const struct smcr_conn *conn,
 			   const struct smcr_close_out *out)
 {
@@ -41,7 +41,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (acts & SMCR_ACT_PURGE) {
-		/* data were dropped: a later D or C must not look like EOF */
+		/* data are lost: a later D or C must not look like EOF */
 		if (conn->rx.cons.abs != conn->rx.prod.abs ||
 		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
 			conn->rx.lost = true;
@@ -62,7 +62,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 			next = SMCR_CONN_EV_TX_ABORT_DONE;
 	}
 	if (acts & SMCR_ACT_SEND_ABORT)
-		sk->sk_state_change(sk);	/* a lingering close() */
+		sk->sk_state_change(sk);	/* wakes a lingering close() */
 	if (acts & SMCR_ACT_EOF) {
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 		sk->sk_state_change(sk);
@@ -71,8 +71,9 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	if (acts & SMCR_ACT_ERROR) {
 		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
 		/*
-		 * sk_err, then shutdown and state. Pairs with smcr_poll_own(), or
-		 * poll() may report the end without the error
+		 * sk_err is written before shutdown and state. Pairs with
+		 * smcr_poll_own(): without the barriers poll() may report the end
+		 * without the error
 		 */
 		smp_wmb();
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
@@ -103,16 +104,16 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_RELEASE) {
 		/*
-		 * With unread data the connection stays in the group until they are
-		 * read, so that the end of the group reaches it, and also a failure
-		 * of the link while something is still to be sent.
+		 * While data are unread, the connection stays in the group, so that
+		 * the end of the group reaches it, and also a failure of the link
+		 * while something is still to be sent.
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
-		/* an application that reads on finds an orderly end: the peer's C */
+		/* an application that has not closed reads on, up to the peer's C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
-			sk->sk_state_change(sk);	/* a lingering close() */
+			sk->sk_state_change(sk);	/* wakes a lingering close() */
 		}
 		work = true;
 	}
@@ -141,10 +142,10 @@ static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
  * smcr_conn_event_locked() - feed the close machine
  * @conn: connection, conn->lock held
  * @ev: what happened
- * @why: reason, or SMCR_R_NONE for the event's natural one
+ * @why: reason, or SMCR_R_NONE for the one in the machine's table
  *
  * The only writer of the machine's state once smcr_conn_open() has set it up.
- * What sleeps is left to smcr_conn_work().
+ * Actions that sleep are left to smcr_conn_work().
  *
  * Context: any up to softirq.
  */
@@ -156,13 +157,13 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* the peer ended the group, then TCP: one event, not two */
+	/* the peer has ended the group, then TCP: both are one event, LGR_LOST */
 	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
 	    smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD) {
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	/* already CLOSED, but unread data are left; CONFLICT also stops sending */
+	/* already in CLOSED, but with unread data; only CONFLICT has actions there */
 	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
 		smcr_conn_rest_event(conn, ev);
 		return;
@@ -189,7 +190,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
  * smcr_conn_event() - feed the close machine
  * @conn: connection; caller holds a reference on the socket, not conn->lock
  * @ev: event
- * @why: reason, or SMCR_R_NONE for the event's natural one
+ * @why: reason, or SMCR_R_NONE for the one in the machine's table
  *
  * Context: any up to softirq.
  */
@@ -202,11 +203,11 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
 }
 
 /**
- * smcr_conn_drained() - give the close machine DRAINED if that is due
+ * smcr_conn_drained() - feed the close machine DRAINED if that is due
  * @conn: connection, conn->lock held; smcr_tx_reclaim() has brought tx up to date
  *
- * The machine may send. So it gets this event from here alone, by the callers of
- * smcr_tx_reclaim() when that has returned, never from within.
+ * The machine may send in response. So smcr_tx_reclaim() does not feed this event;
+ * its callers call this function when it has returned.
  */
 void smcr_conn_drained(struct smcr_conn *conn)
 {
@@ -219,9 +220,9 @@ void smcr_conn_drained(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_tx_done() - completion of a signalled post
- * @pend: of smcr_link_post()
- * @ok: it succeeded
+ * smcr_conn_tx_done() - process the completion of a signalled post
+ * @pend: entry of the post, from the link
+ * @ok: the post succeeded
  *
  * First the send state is brought up to date, then the close machine gets its event,
  * then what waited for the completion is posted.
@@ -251,10 +252,11 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
 }
 
 /**
- * smcr_conn_tcp_fin() - FIN on TCP while SMC-R is up (CONN-34)
+ * smcr_conn_tcp_fin() - process a FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *
- * This is not the end of the data: the peer's D, C or A gets T_CLOSE to arrive.
+ * FIN is not the end of the data. If the peer's D, C or A has not come before it, they
+ * have T_CLOSE to arrive.
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
@@ -273,7 +275,7 @@ void smcr_conn_timer(struct work_struct *work)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
-	/* armed again, or over, while this run waited for the lock: not its time */
+	/* nothing is due: armed again, or ended, while this run waited for the lock */
 	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
 	    time_before(jiffies, conn->end.due))
 		goto out;
@@ -296,11 +298,11 @@ out:
 }
 
 /**
- * smcr_conn_closing() - is T_CLOSE the time for the peer to take data after close()?
+ * smcr_conn_closing() - does T_CLOSE limit the time to consume our data after close()?
  * @conn: connection, conn->lock held
  *
- * T_CLOSE after a FIN that came too early does not count, nor does a timer after an
- * abnormal end.
+ * T_CLOSE after a FIN that came too early (smcr_conn_tcp_fin()) does not count, nor does
+ * a timer after an abnormal end.
  *
  * Return: true after close(), until the connection ends for another reason.
  */
@@ -341,8 +343,8 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
  * smcr_conn_orphan() - list a connection that goes on after close() as an orphan
  * @conn: connection of a socket without an application
  *
- * Of more than max_orphans the oldest is aborted: those that end in order are
- * orphans for a moment only, and peers that take little cannot keep their place.
+ * If there are more than max_orphans, the oldest one is aborted: connections that end in
+ * order are orphans for a moment only, so the oldest one has a peer that consumes little.
  *
  * Context: process; socket lock held, without which the connection is not released.
  */
@@ -365,7 +367,7 @@ void smcr_conn_orphan(struct smcr_conn *conn)
 	if (++sn->n_orphans > READ_ONCE(sn->knobs.max_orphans)) {
 		old = list_first_entry(&sn->orphans, struct smcr_conn,
 				       end.orphan);
-		/* an orphan is in a group, and so has a reference */
+		/* an orphan is in a group, and so has a reference on the socket */
 		sock_hold(&smcr_conn_sock(old)->sk);
 		smcr_conn_unorphan_locked(sn, old);
 	}
@@ -380,7 +382,7 @@ void smcr_conn_orphan(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_user_timer() - TCP_USER_TIMEOUT may be over
+ * smcr_conn_user_timer() - abort the connection if TCP_USER_TIMEOUT is over
  * @timer: tx.timer; its reference on the socket is put
  */
 void smcr_conn_user_timer(struct timer_list *timer)

@@ -41,17 +41,18 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 void smcr_conn_rx_wait_over(struct timer_list *timer);
 
 /*
- * Jiffies that the network holds up a packet, at most, for example by flow control with
- * pauses. If the packet is the next one that a queue pair expects it is accepted, also
- * when the sender's queue pair has ended.
+ * Longest time, in jiffies, for which the network holds up a packet, for example by flow
+ * control with pauses. If a queue pair expects that packet next, it accepts the packet
+ * even after the sender's queue pair was destroyed.
  */
 #define SMCR_HELD_UP	HZ
 
 /**
  * struct smcr_conn_left - what smcr_conn_left() finishes without conn->lock
- * @from: link before, which is still attached; NULL: none
+ * @from: previous link, from which the connection is still to be detached; NULL: none
  * @to: link now, with a reference; NULL: none
- * @queued: the connection was in line for the send queue, with a reference on the socket
+ * @queued: the connection was in line for the send queue; the reference on the socket
+ *	that it had for this is still to be put
  * @lost: the close machine has ended the connection, as no link carries any more
  */
 struct smcr_conn_left {
