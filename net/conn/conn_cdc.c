@@ -246,7 +246,7 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 					      reorder.timer);
 
 	spin_lock_bh(&conn->lock);
-	/* nothing is due if the timer was armed again while this run waited for the lock */
+	/* if it was armed again while this run waited for the lock, nothing is due */
 	if (conn->reorder.wait && conn->lgr && !timer_pending(timer)) {
 		if (time_before(jiffies, conn->reorder.until) &&
 		    smcr_lgr_other_hears(conn->lgr, conn->reorder.link_num))

@@ -163,7 +163,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	/* already in CLOSED, but with unread data; only CONFLICT has actions there */
+	/* in CLOSED, with unread data: the machine has an action for CONFLICT only */
 	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
 		smcr_conn_rest_event(conn, ev);
 		return;
@@ -275,7 +275,7 @@ void smcr_conn_timer(struct work_struct *work)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
-	/* nothing is due: armed again, or ended, while this run waited for the lock */
+	/* if restarted, or over, while this run waited for the lock, nothing is due */
 	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
 	    time_before(jiffies, conn->end.due))
 		goto out;

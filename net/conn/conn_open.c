@@ -60,7 +60,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->reorder.wait = false;
 	conn->reorder.have = false;
 	smcr_conn_reset_snd(&conn->snd);
-	/* not tx.pends: a late completion of an earlier attempt still counts down */
+	/* tx.pends stays: late completions of an earlier attempt still decrement it */
 	memset(&conn->tx.zero, 0, sizeof(conn->tx.zero));
 	conn->tx.attempt++;
 	conn->mv = (struct smcr_conn_mv){ };
@@ -90,7 +90,8 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  * @lgr: link group
  * @on: client: the Accept, which names the link; NULL: any link of the group
  * @bsize: wanted element size code
- * @req: the caller's requests so far, for the next try after -EINPROGRESS
+ * @req: requests for RMBs so far; the caller keeps them for the next try after
+ *	-EINPROGRESS
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr, its link and the socket;
@@ -118,7 +119,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	if (rc)
 		return rc;
 	link = smcr_lgr_conn_link(lgr, on);
-	/* in first contact the RMB is registered later */
+	/* in first contact (the link has no number yet) the RMB is registered later */
 	if (!link || (READ_ONCE(link->num) &&
 		      !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
@@ -160,11 +161,11 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
  * smcr_conn_set_peer() - take the peer's element and token from its Accept or Confirm
  * @conn: open connection
  * @m: decoded message, enumerations already checked
- * @on: link that it names; NULL: the one that the connection is on
+ * @on: link that @m names; NULL: the one that the connection is on
  *
- * Return: 0; -ENOENT its RMB is not known on the link, or has elements of another
- * size; -EBUSY the element is in use, see smcr_conn_claim_relem(); -ENOSPC too many
- * RTokens; -ENOMEM.
+ * Return: 0; -ENOENT the peer's RMB is not known on the link, or has elements of
+ * another size; -EBUSY the element is in use, see smcr_conn_claim_relem(); -ENOSPC too
+ * many RTokens; -ENOMEM.
  */
 int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 		       struct smcr_link *on)
@@ -189,7 +190,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx.ring.base = conn->lgr->terms.base;
 	rc = smcr_conn_resolve_rtoken(conn, conn->link);
-	/* its link is lost: it moves once it is active, and the RToken follows (FO-23) */
+	/* the link is lost: the move, once active, resolves the RToken (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
 	    !smcr_link_carries(conn->link))
 		rc = 0;
@@ -198,7 +199,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 }
 
 /**
- * smcr_conn_activate() - the handshake is complete
+ * smcr_conn_activate() - start a connection, as its handshake is complete
  * @conn: open connection with its peer set
  *
  * What arrived before (data, end flags) takes effect now (CLC-44).
@@ -210,7 +211,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
 		       conn->rx.prod.abs);
-	/* a listener's child has inherited it from TCP */
+	/* a listener's child has inherited TCP_NODELAY on TCP */
 	conn->tx.nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	smcr_tx_set_timeout(conn);
 	WRITE_ONCE(conn->active, true);
@@ -228,7 +229,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
-	smcr_tx_push(conn);	/* what was owed before */
+	smcr_tx_push(conn);	/* sends what became due before */
 	if (conn->lgr && !smcr_link_carries(conn->link))
 		smcr_conn_want_move(conn);
 	spin_unlock_bh(&conn->lock);
@@ -242,7 +243,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 				struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	smcr_link_reclaim_buf(link, sndbuf);
-	/* no conforming peer gives elements away again and again */
+	/* so many come from element conflicts only: no conforming peer causes them */
 	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
 			      SMCR_DEL_PROTOCOL);
@@ -256,8 +257,9 @@ static void smcr_conn_unlend(struct smcr_buf *buf)
 }
 
 /*
- * Release what sending needs: place in line, RToken, send buffers. The close machine
- * is in CLOSED or was never started, so that nothing is posted any more.
+ * Release what sending needs: the place in the line for the send queue, RToken, send
+ * buffers. The close machine is in CLOSED or was never started, so that nothing is posted
+ * any more.
  */
 void smcr_conn_release_tx(struct smcr_conn *conn)
 {
@@ -299,13 +301,15 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 }
 
 /*
- * Release the device of a lost connection without the socket lock, which a thread may
- * have for ever: it copies from or to a page that does not come. The link gets the send
- * buffers, whose pages stay for the thread. Then the connection detaches from it, and
- * attaches to another link, over which A goes, or to none. What is left is memory of the
- * group only, and is released under the socket lock.
+ * Release the device of a lost connection without the socket lock. A thread may have that
+ * lock for ever, if it copies from or to a page that user space never provides. The send
+ * buffers are put on the link's reclaim list; their pages are kept for the thread. Then
+ * the connection is detached from the link, and attached to another one, over which A is
+ * sent, or to none. What the connection still has is memory of the group only, which is
+ * released under the socket lock.
  *
- * The owner of the socket lock finds another link or none, under conn->lock.
+ * So the link may change while a thread has the socket lock: it reads conn->link under
+ * conn->lock.
  */
 void smcr_conn_leave_device(struct smcr_conn *conn)
 {
@@ -315,7 +319,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	lgr = conn->lgr;
-	/* the time for a move is over: its device is being removed */
+	/* the time for a move is over: the link's device is being removed */
 	late = test_and_clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo) &&
 	       conn->link && smcr_link_silent(conn->link) &&
 	       READ_ONCE(conn->link->pid.dev->removed);
@@ -326,7 +330,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 	    (left.lost || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD))
 		left = smcr_conn_leave_link(conn, NULL);
 	if (left.from || left.to)
-		smcr_lgr_hold(lgr);	/* a close() may put the connection's reference */
+		smcr_lgr_hold(lgr);	/* the connection's reference may be put */
 	spin_unlock_bh(&conn->lock);
 	if (!left.from && !left.to)
 		return;
@@ -336,8 +340,8 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 
 /*
  * Pin the part of the element that has unread data, when the group has ended and the
- * application still reads. The element is not given back: the group gives out none
- * any more. False if there are no unread data, as they were read or purged.
+ * application still reads. The element is not given back, as the group gives out none any
+ * more. False if there are no unread data.
  */
 static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 {
@@ -346,11 +350,11 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	/* an urgent byte that will be skipped is not read from there */
+	/* urgent bytes before ackable will be skipped: they are not read from there */
 	len = (u32)(conn->rx.prod.abs - conn->rx.ackable.abs);
 	if (!len)
 		return false;
-	if (len > cap - off) {	/* they wrap */
+	if (len > cap - off) {	/* the data wrap */
 		off = 0;
 		len = cap;
 	}
@@ -370,9 +374,9 @@ void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 }
 
 /*
- * Release the element and the references. @keep: unread data stay for the reader, for
- * which the group must be dead; else what a CDC has brought since the caller's check is
- * dropped. The socket lock is held if sk is live.
+ * Release the element and the references. @keep: unread data stay for the reader, which
+ * only a dead group allows. Without @keep, data that a CDC has brought since the caller's
+ * check are dropped. The socket lock is held if the socket is still in use.
  */
 static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 				 bool keep)
@@ -386,7 +390,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
-	/* softirq finds no connection any more before the element is released */
+	/* conn->lgr is cleared first: no CDC is written to an element that is released */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);
@@ -403,15 +407,15 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	if (sock_flag(&ssk->sk, SOCK_DEAD))
 		smcr_conn_unorphan(conn);
-	if (link)		/* not detached before */
+	if (link)		/* the connection was not detached before */
 		smcr_link_detach(link);
 	smcr_lgr_put(lgr);
 	sock_put(&ssk->sk);
 }
 
 /*
- * Release the element if all was read, or the group is dead. Until then a read, a
- * close() and the end of the group queue the work that calls this again.
+ * Release the element if all data were read, or the group is dead. Until then a read, a
+ * close() and the end of the group queue the work that calls this function again.
  */
 void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 {
@@ -425,10 +429,11 @@ void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
  * smcr_conn_leave_early() - detach a connection whose handshake has failed
  * @conn: open or not
  *
- * The link's device does not wait for smcr_conn_discard(), which needs the socket lock.
+ * Without this the removal of the link's device would wait for smcr_conn_discard(), which
+ * needs the socket lock.
  *
  * Context: process, sleeps.
- * Return: false, and nothing is done, if it is active.
+ * Return: false, and nothing is done, if the connection is active.
  */
 bool smcr_conn_leave_early(struct smcr_conn *conn)
 {
@@ -436,7 +441,7 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
 	bool active;
 
 	spin_lock_bh(&conn->lock);
-	/* without a group it is left over from an earlier attempt */
+	/* without a group, conn->active is left over from an earlier attempt */
 	active = conn->lgr && conn->active;
 	if (!active)
 		link = smcr_conn_set_link(conn, NULL);

@@ -14,7 +14,10 @@ bool smcr_tcp_has_bpf(const struct sock *tsk)
 	       (SK_USER_DATA_PSOCK | SK_USER_DATA_BPF);
 }
 
-/* False from a BPF program's first use of sk_user_data on; callback lock */
+/*
+ * Is sk_user_data still ours? False from a BPF program's first use of it on. The caller
+ * has the callback lock.
+ */
 bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
 {
 	return __locked_read_sk_user_data_with_flags(ssk->tcp->sk, 0) == ssk;
@@ -22,10 +25,10 @@ bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
 
 /**
  * smcr_tcp_taken() - has a BPF program taken the connection before we did?
- * @ssk: socket, hooked
+ * @ssk: socket whose callbacks were set on its inner socket
  *
  * A sockops program can put a passive connection into a sockmap as soon as it is
- * established, and others then redirect its data: it has to stay TCP.
+ * established. Other programs then redirect its data, so the connection has to stay TCP.
  *
  * Context: any.
  */
@@ -72,7 +75,7 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	if (!smcr_tcp_has_bpf(tsk) &&
 	    rcu_access_pointer(__sk_user_data(tsk)))
 		return __locked_read_sk_user_data_with_flags(tsk, 0);
-	/* sk_user_data is in use by a BPF program, or was */
+	/* a BPF program uses sk_user_data, or has: the inode has the owner, too */
 	tcp = tsk->sk_socket;
 	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
 }
@@ -90,7 +93,7 @@ bool smcr_tcp_has_news(const struct sock *tsk)
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
 }
 
-/* Inner socket's callback lock held, unless the socket is not published yet */
+/* Set inode and user. Callback lock held, unless the socket is not published yet */
 static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
 			       kuid_t uid, kgid_t gid)
 {
@@ -99,7 +102,7 @@ static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
 	SOCK_INODE(tcp)->i_ino = inode ? inode->i_ino : 0;
 	SOCK_INODE(tcp)->i_uid = uid;
 	SOCK_INODE(tcp)->i_gid = gid;
-	sk_set_socket(tsk, tcp);	/* some kernels keep a copy of the inode's */
+	sk_set_socket(tsk, tcp);	/* some kernels copy i_ino to the sock */
 	WRITE_ONCE(tsk->sk_uid, uid);
 }
 
@@ -110,7 +113,7 @@ static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
  *
  * Packet filters look at the file, routing rules at the user, diag interfaces
  * at user and inode. Called whenever TCP is about to send on behalf of the
- * application for the first time: socket() comes before there is a file.
+ * application for the first time: in socket() there is no file yet.
  *
  * Context: process; @sock cannot be released meanwhile.
  */
@@ -130,7 +133,7 @@ void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock)
  * @child: child, not yet published
  * @lsk: its listener
  *
- * As on TCP it has neither file nor inode before accept().
+ * As on TCP, the child has neither file nor inode before accept().
  */
 void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
 {

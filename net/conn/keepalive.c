@@ -14,8 +14,9 @@
  * @ssk: socket in mode SMC, socket lock held
  * @idle: TCP_KEEPIDLE as the application wants it, jiffies
  *
- * The inner socket gets no less than the floor. What the application has set counts
- * for TEST LINK, and getsockopt() returns it: if it is less it is in ssk->keepidle.
+ * The inner socket gets no less than net.smcr.keepalive_floor. For TEST LINK the
+ * application's value counts, and getsockopt() returns that: if it is less than the
+ * floor, it is stored in ssk->keepidle.
  */
 void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 {
@@ -34,7 +35,7 @@ void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 }
 
 /**
- * smcr_keepalive_changed() - SO_KEEPALIVE, TCP_KEEPIDLE, _INTVL or _CNT
+ * smcr_keepalive_changed() - apply SO_KEEPALIVE, TCP_KEEPIDLE, _INTVL and _CNT
  * @ssk: socket in mode SMC, socket lock held
  *
  * The timer of the group is changed only for a connection with an idle time shorter
@@ -69,23 +70,23 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_keepalive_start() - the connection runs over SMC-R
+ * smcr_keepalive_start() - start keepalive of a connection over SMC-R
  * @ssk: socket that has just got to mode SMC, socket lock held
  */
 void smcr_keepalive_start(struct smcr_sock *ssk)
 {
 	sock_owned_by_me(&ssk->sk);
 
-	/* its idle time begins now, however long the link was silent */
+	/* the idle time begins now, even if the link was idle before */
 	ssk->conn.ka.since = jiffies;
 	smcr_keepalive_floor(ssk, keepalive_time_when(tcp_sk(ssk->tcp->sk)));
 	smcr_keepalive_changed(ssk);
 }
 
 /*
- * Last activity of a link, whichever connection's. A connection is active at its
- * start, and later no more recently than its link: if the link is idle the connection
- * is, too, and needs no stamp of its own.
+ * Time of the last activity on a link, by any of its connections. If the link is idle,
+ * so are its connections. So the time of a connection's last activity is not needed,
+ * except that of its start.
  */
 static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 {
@@ -129,12 +130,12 @@ static void smcr_keepalive_ask(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_keepalive_due() - does a connection want TEST LINK?
+ * smcr_keepalive_due() - when is the next TEST LINK due for a connection?
  * @link: link of an ACTIVE group; only the connections on it count
  * @ka: result
  *
- * The connections of the group are visited only when the link was idle for the
- * shortest idle time of them; an active link costs a comparison.
+ * The connections of the group are visited only when the link was idle for the shortest
+ * of their idle times; for an active link the call costs a comparison.
  *
  * Context: process, sleeps.
  */
@@ -160,7 +161,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		return;
 
 	ka->left = LONG_MAX;
-	/* the visit may miss an option that is set meanwhile, but not its ka_min */
+	/* an option set during the visit may be missed, but sets ka_min anew */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
 	spin_unlock_bh(&lgr->lock);
