@@ -5,8 +5,15 @@
  * When a link has failed, its queue pair is stopped first, so that what has certainly
  * arrived is known. Then each of its connections moves by itself, under its socket
  * lock, since the send buffer has to be mapped for the new link's device. Until
- * then nothing is posted, and what is owed stays owed. A connection in a handshake has
- * no send buffer, and is moved by its handshake.
+ * then nothing is posted; CDC messages and flags that are owed (due, but not posted yet)
+ * are sent after the move. A connection in a handshake has no send buffer, and is moved by
+ * its handshake.
+ *
+ * A link is silent if nothing that connections have sent over it is pending, as it was
+ * stopped or has drained: smcr_link_silent(). It carries if connections may send over it:
+ * smcr_link_carries(). A lost link binds a connection, which is struct smcr_conn_bound, as
+ * long as the network may still deliver old WRITEs. Send buffers are lent (snd.lent) when
+ * they were left to a link that may still read them.
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
@@ -18,8 +25,9 @@
 
 /*
  * The link that a connection has to leave, with a reference; NULL: none, or conn->active
- * differs from @active. As long as posts are pending on the link the connection waits:
- * smcr_conn_move_all() (FO-03) or smcr_conn_tx_done() queues the move when none is.
+ * differs from @active. As long as posts are pending on the link, the connection waits:
+ * when they have ended, smcr_conn_move_all() (FO-03) or smcr_conn_tx_done() queues the
+ * move.
  */
 static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 {
@@ -60,9 +68,10 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * Write nothing from @at on, as the network may still deliver WRITEs of the lost link
- * @num, until that link is deleted, since the peer takes nothing by it any more, or until
- * SMCR_HELD_UP is over.
+ * Bind the connection: it writes nothing from position @at on, as the network may still
+ * deliver WRITEs of the lost link @num, which would overwrite that. The limit ends when
+ * that link is deleted, as the peer then accepts nothing over it any more, or after
+ * SMCR_HELD_UP.
  */
 static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 {
@@ -76,7 +85,7 @@ static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 		       jiffies + SMCR_HELD_UP);
 }
 
-/* The peer takes nothing by the lost link any more. conn->lock held. */
+/* Unbind: the peer accepts nothing over the lost link any more. conn->lock held. */
 static void move_unbind(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -88,7 +97,7 @@ static void move_unbind(struct smcr_conn *conn)
 	smcr_tx_push(conn);
 }
 
-/* The link @num is deleted: unbind, unless another one binds, too. conn->lock held. */
+/* Link @num is deleted: unbind, unless another lost link binds, too. conn->lock held. */
 void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 {
 	lockdep_assert_held(&conn->lock);
@@ -96,14 +105,14 @@ void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 		move_unbind(conn);
 }
 
-/* The lost link is not deleted yet, but no packet is held up for so long */
+/* Unbind: the lost link is not deleted yet, but no packet is held up for so long */
 void smcr_conn_unbind_late(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
 					      bound.timer);
 
 	spin_lock_bh(&conn->lock);
-	/* not if it was armed again while this run waited for the lock */
+	/* if it was armed again while this run waited for the lock, nothing is due */
 	if (!timer_pending(timer))
 		move_unbind(conn);
 	spin_unlock_bh(&conn->lock);
@@ -111,8 +120,8 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 }
 
 /*
- * Change the link from @from to @to. What has certainly arrived is not written again, the
- * rest is, unless the send buffers are lent. conn->lock held.
+ * Change the link from @from to @to. What has certainly arrived is not written again. All
+ * else is, unless the send buffers are lent: then A follows, and no data. conn->lock held.
  */
 static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -135,7 +144,10 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 	conn->mv.lost = false;
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
-	/* only unread data are left; in a handshake there is no element of the peer yet */
+	/*
+	 * Without an element of the peer, an active connection has only unread data left,
+	 * and sends nothing. One in a handshake has no such element yet, but will send.
+	 */
 	if (conn->relem.rtoken < 0 && conn->active)
 		return;
 	smcr_fo_plan(&conn->mv.fo, &conn->tx.ring, &facts, &plan);
@@ -150,8 +162,8 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * As move_switch(). False: the peer has announced no RToken of its RMB on @to, which
- * only data need. conn->lock held.
+ * As move_switch(), but false if data may follow, and the peer has announced no RToken
+ * of its RMB on @to for them. conn->lock held.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -167,14 +179,15 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 
 /*
  * smcr_conn_move_all() may have run for @to before this connection was on it, and for
- * the deletion of @from before it was bound: do now what that has missed.
+ * the deletion of @from before @from bound the connection: do now what it has missed.
  */
 static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *to)
 {
 	/*
-	 * conn->link and conn->bound, then the state of the links. Pairs with
-	 * smcr_conn_move_all(), or both may miss the other: no move, no end of the bound
+	 * conn->link and conn->bound are written before the state of the links is read.
+	 * Pairs with smcr_conn_move_all(): without the barriers each side may miss what
+	 * the other has written, and the connection neither moves nor is unbound
 	 */
 	smp_mb();
 	if (!smcr_link_carries(to))
@@ -188,7 +201,8 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 
 /*
  * Is no post of the connection pending on @from? A silent link may be used again at any
- * time (smcr_link_stay()), and then something is posted there under conn->lock.
+ * time (smcr_link_stay()), and the connection then posts there under conn->lock. So the
+ * caller keeps that lock from this check until it has changed the link.
  */
 static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 {
@@ -199,7 +213,7 @@ static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 /*
  * Move from @from to @to, unless *@why has a reason against it already. False: not
  * moved; *@why is the reason, or NONE if the connection was not on @from any more, or
- * that link is used again.
+ * @from is used again.
  */
 static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 		    struct smcr_link *to, enum smcr_reason *why)
@@ -223,7 +237,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
-/* Leave a send buffer to the link; its pages stay until smcr_conn_unlend() */
+/* Put a send buffer on the link's reclaim list. Its pages stay until smcr_conn_unlend() */
 static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 {
 	if (!buf)
@@ -233,9 +247,9 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 }
 
 /**
- * smcr_conn_leave_link() - leave a link, together with the send buffers
+ * smcr_conn_leave_link() - leave a link, and lend it the send buffers
  * @conn: connection, conn->lock held; it sends no data any more
- * @to: link for what is still to be sent, which carries; NULL: none
+ * @to: link that carries, for what is still to be sent; NULL: none
  *
  * Return: what smcr_conn_left() needs.
  */
@@ -260,9 +274,9 @@ struct smcr_conn_left smcr_conn_leave_link(struct smcr_conn *conn,
 }
 
 /**
- * smcr_conn_left() - the rest of smcr_conn_leave_link()
+ * smcr_conn_left() - finish smcr_conn_leave_link() or smcr_conn_no_move()
  * @conn: connection, without its lock
- * @left: of smcr_conn_leave_link(); its references are put
+ * @left: what that function has returned; its references are put
  *
  * Context: process, sleeps.
  */
@@ -278,14 +292,14 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
 }
 
 /**
- * smcr_conn_no_move() - end a connection for which no other link will do
+ * smcr_conn_no_move() - end a connection that cannot move to any other link
  * @conn: connection, conn->lock held; no post of it is pending
  * @why: reason
  *
- * While the group has a link that carries, A goes over that. A needs no RToken and no
- * send buffer. Without it a peer that does not look at TCP would write into the element
- * when another connection has it (RMB-22). The connection goes on if its own link is used
- * again, or if no link carries just now and the group goes on.
+ * If the group has a link that carries, a CDC with A is sent over that link. It needs no
+ * RToken and no send buffer. Without A, a peer that ignores the reset of TCP would go on
+ * to write into the element when another connection has it (RMB-22). The connection goes
+ * on if its own link is used again, or if no link carries just now and the group goes on.
  *
  * Return: for smcr_conn_left().
  */
@@ -298,7 +312,7 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* a link that drains may be used again: smcr_conn_stay_all() follows */
+	/* a link is used again, or may be soon: smcr_conn_stay_all() follows */
 	if (left.to == conn->link || (!left.to && smcr_tx_parked(conn)))
 		return left;
 	if (!conn->snd.lent)
@@ -316,7 +330,7 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 	return left;
 }
 
-/* No link will do: end the connection if it is still on @from */
+/* No link is suitable: end the connection if it is still on @from */
 static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 			enum smcr_reason why)
 {
@@ -329,7 +343,7 @@ static void move_failed(struct smcr_conn *conn, const struct smcr_link *from,
 	smcr_conn_left(conn, &left);
 }
 
-/* Counter for the time since @from was lost; 0 if it is used again by now */
+/* Counter for the time since @from was lost; the time is 0 if @from is used again */
 static enum smcr_counter move_time(const struct smcr_link *from)
 {
 	unsigned long lost_at = READ_ONCE(from->lost_at);
@@ -353,7 +367,7 @@ static void move_count(struct smcr_conn *conn, const struct smcr_link *from,
 		smcr_count(sn, SMCR_CNT_MOVE_OTHER);
 }
 
-/* move_to() with the send buffers mapped. @to carries, and the caller has a reference */
+/* Map the send buffers for @to, and move there. The caller has a reference on @to */
 static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 		     struct smcr_link *to, enum smcr_reason *why)
 {
@@ -374,7 +388,7 @@ static bool move_try(struct smcr_conn *conn, struct smcr_link *from,
 
 /*
  * Move from a link that works to one that has fewer connections, now that all data have
- * arrived. If there is none any more, or it will not do, the connection stays.
+ * arrived. If there is no such link any more, or the move fails, the connection stays.
  */
 static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 {
@@ -392,7 +406,7 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Move from a link that is stopped, or drained, to any that will do */
+/* Move from a link that is stopped, or drained, to the first one that is suitable */
 static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 {
 	enum smcr_reason why = SMCR_R_NONE;
@@ -402,7 +416,7 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
-		/* its own link is used again: smcr_conn_stay_all() follows */
+		/* the own link is used again: smcr_conn_stay_all() follows */
 		if (to == from) {
 			smcr_link_put(to);
 			return;
@@ -419,14 +433,14 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 		move_failed(conn, from, why);
 }
 
-/* There is no link to leave, or the handshake is to move the connection */
+/* There is no link to leave, or only the handshake may move the connection */
 static void move_not(struct smcr_conn *conn)
 {
 	bool early;
 
 	spin_lock_bh(&conn->lock);
 	early = conn->link && !conn->active;
-	/* post what has waited if its link is used again */
+	/* if the link is used again, post what has waited */
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 	if (early)
@@ -434,13 +448,13 @@ static void move_not(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_move() - go on over another link
+ * smcr_conn_move() - move a connection to another link
  * @conn: connection; the caller has the socket lock
  *
  * Nothing is done if its link is in use, or is the group's last. The connection is aborted
- * if no other link will do: its send buffer cannot be mapped, or the peer has announced no
- * RToken. If it is not active yet its handshake is kicked, and moves it:
- * smcr_conn_move_early().
+ * if no other link is suitable: its send buffer cannot be mapped, or the peer has announced
+ * no RToken. If the connection is not active yet, its handshake is made to run, and moves
+ * it by smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */
@@ -462,12 +476,13 @@ void smcr_conn_move(struct smcr_conn *conn)
 
 /**
  * smcr_conn_move_early() - move a connection in a handshake to another link
- * @conn: connection in an ACTIVE group, whose peer is not set yet; the caller has the turn
- *	of its handshake
+ * @conn: connection in an ACTIVE group, before smcr_conn_set_peer(); the caller has the
+ *	turn of its handshake (core/hs_turn.h)
  *
- * So the removal of its link's device does not wait for the peer. The connection has sent
- * nothing, but CLC may have named the old link to the peer: its first message has F
- * (FO-23). It stays if its link is in use, or while no other one is.
+ * Without this the removal of the link's device would wait for the peer. The connection
+ * has sent nothing, but CLC may have named the old link to the peer, so the connection's
+ * first message has F (FO-23). The connection stays if its link is in use, or as long as
+ * no other link is.
  *
  * Context: process, sleeps.
  */
@@ -486,25 +501,26 @@ static void move_any(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_stay_all() - a link can be used, when none could before
+ * smcr_conn_stay_all() - go on over a link that can be used, when none could before
  * @link: link
  *
- * Connections that are on it go on, those that are on one that cannot be used any more move.
+ * Connections on @link go on. Connections on a link that cannot be used any more move.
  *
  * Context: process, sleeps.
  */
 void smcr_conn_stay_all(struct smcr_link *link)
 {
-	smp_mb();	/* the state of the link, then conn->link: move_check() */
+	/* the state of the link is written before conn->link is read: move_check() */
+	smp_mb();
 	smcr_lgr_each_conn(link->lgr, move_any, NULL);
 }
 
 /**
- * smcr_conn_spread() - go on over a link that has fewer connections
+ * smcr_conn_spread() - begin the move to a link that has fewer connections
  * @conn: connection; the caller has the socket lock
  *
- * As on a link that drains it sends nothing more before all that it has sent has
- * arrived; smcr_conn_move() follows then.
+ * The connection sends nothing more until all that it has sent has arrived, as on a link
+ * that drains. Then smcr_conn_move() follows.
  *
  * Context: process.
  */
@@ -537,7 +553,7 @@ static void move_if_on(struct smcr_lgr_member *member, void *arg)
 		smcr_conn_want_move(conn);
 	if (num && READ_ONCE(link->deleted) &&
 	    READ_ONCE(conn->bound.num) == num) {
-		/* the connection may be bound by another link meanwhile */
+		/* bound.num may change before the work runs: this is its argument */
 		WRITE_ONCE(conn->bound.gone, num);
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
@@ -548,7 +564,7 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 
-	/* it moves, if it can now; else LATE ends it */
+	/* if the work gets the socket lock, it moves the connection; else LATE counts */
 	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 	set_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
 	smcr_conn_queue_work(conn);
@@ -558,7 +574,7 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
  * smcr_conn_late_all() - end overdue moves for which the removal of a device waits
  * @lgr: group with another link
  *
- * Connections that cannot move, as a thread has their lock, are aborted.
+ * Connections that cannot move, as a thread has their socket lock, are aborted.
  *
  * Context: process, sleeps.
  */
@@ -569,15 +585,16 @@ void smcr_conn_late_all(struct smcr_lgr *lgr)
 
 /**
  * smcr_conn_move_all() - move the connections of a link
- * @link: link on which no post of theirs is pending; its group has another one
+ * @link: silent link; its group has another one
  *
- * If it is deleted, connections that have left it are unbound: struct smcr_conn_bound.
+ * If @link is deleted, connections that it binds are unbound: struct smcr_conn_bound.
  *
  * Context: process, sleeps.
  */
 void smcr_conn_move_all(struct smcr_link *link)
 {
-	smp_mb();	/* the state of the link, then conn->link: move_check() */
+	/* the state of the link is written before conn->link is read: move_check() */
+	smp_mb();
 	smcr_lgr_each_conn(link->lgr, move_if_on, link);
 }
 

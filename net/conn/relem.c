@@ -8,9 +8,9 @@
 #include "conn/smcr_sock.h"
 
 /*
- * The peer has given the element of @conn in @lgr to another connection (RMB-24). The
- * caller has a reference. Before activation only activation itself may start the close
- * machine. Context: any up to softirq.
+ * Abort @conn in @lgr: the peer has given its element to another connection (RMB-24). The
+ * caller has a reference. Before activation the conflict is only recorded, as the close
+ * machine gets no event before smcr_conn_activate(). Context: any up to softirq.
  */
 static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 {
@@ -31,9 +31,9 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
 }
 
 /*
- * True if @conn has ended and its last message is posted: the peer may have given its
- * element to another connection. It may not be released yet, as its work waits for the
- * socket lock, or for a completion. Context: any up to softirq.
+ * True if @conn has ended and its last message is posted, so that the peer may give its
+ * element to another connection. @conn is perhaps not released yet, as its work waits for
+ * the socket lock, or for a completion. Context: any up to softirq.
  */
 static bool smcr_conn_has_ended(struct smcr_conn *conn,
 				const struct smcr_lgr *lgr)
@@ -49,9 +49,9 @@ static bool smcr_conn_has_ended(struct smcr_conn *conn,
 }
 
 /*
- * Store @conn as owner of @key, for which memory is reserved. *@old: the owner before,
- * with a reference; NULL: none, or it was freed just now. Only the address that formed
- * the group takes an element from an owner that has not ended.
+ * Store @conn as owner of @key, for which memory is reserved. *@old: the previous owner,
+ * with a reference; NULL: none, or it was freed just now. From an owner that has not
+ * ended, only a connection of the address that formed the group takes the element.
  */
 static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
 			    struct smcr_conn *conn, struct smcr_conn **old)
@@ -93,8 +93,8 @@ out:
  * @size: bytes of an element
  *
  * Another live connection that still has the element loses it: the peer, which owns
- * the RMB, has given it to @conn (RMB-24). But CLC messages can be relayed: from
- * an address that did not form the group they take no element of a connection that
+ * the RMB, has given it to @conn (RMB-24). But CLC messages can be relayed. So those
+ * from an address that did not form the group take no element from a connection that
  * has not ended (J-08).
  *
  * Context: process.
@@ -114,7 +114,7 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 		return rt;
 	key = smcr_relem_key(rt, index);
 
-	/* memory first, so that the swap itself can be done under RCU */
+	/* reserve the memory, as smcr_relem_store() is under RCU and cannot sleep */
 	rc = xa_reserve_bh(&lgr->rtok.relems, key, GFP_KERNEL);
 	if (!rc)
 		rc = smcr_relem_store(lgr, key, conn, &old);
@@ -139,7 +139,7 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 
 	if (conn->relem.rtoken < 0)
 		return;
-	/* a newer owner keeps what it got */
+	/* a newer owner keeps the element */
 	xa_cmpxchg_bh(&lgr->rtok.relems,
 		      smcr_relem_key(conn->relem.rtoken, conn->relem.index),
 		      conn, NULL, GFP_ATOMIC);
@@ -147,7 +147,7 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 	conn->relem.rtoken = -1;
 }
 
-/* The first connection of a group, with a reference instead of lgr->lock */
+/* The first connection of a group, with a reference; NULL: none */
 static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn = NULL;
@@ -164,8 +164,8 @@ static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_conn_agreed() - first contact has settled whether elements have eye catchers
- * @lgr: FORMING group
+ * smcr_conn_agreed() - set up the first connection with or without eye catchers
+ * @lgr: FORMING group; first contact has settled lgr->terms.base
  *
  * Context: process.
  */
@@ -176,7 +176,7 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	if (!conn)
 		return;
 	spin_lock_bh(&conn->lock);
-	/* the peer's first data may be here before we activate */
+	/* not in smcr_conn_activate(): the peer's first data may arrive before that */
 	if (conn->lgr == lgr && !conn->active) {
 		if (!lgr->terms.base)
 			smcr_rmb_clear_eye(&conn->own.elem);
@@ -187,7 +187,7 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	sock_put(&smcr_conn_sock(conn)->sk);
 }
 
-/* The group of a connection has ended */
+/* End a connection, as its group has ended. Puts the caller's reference on the socket */
 static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 			   enum smcr_reason why)
 {
@@ -195,15 +195,21 @@ static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	bool child = false;
 
 	spin_lock_bh(&conn->lock);
-	/* a client may have given it up, and be in another group */
+	/* a client may have given this connection up, and be in another group */
 	if (conn->lgr == lgr) {
-		/* in a handshake the machine has no state: the handshake notices */
+		/*
+		 * before activation the close machine gets no event: the handshake
+		 * notices the end of the group, a server's by link_lost()
+		 */
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 					       why);
 		else
 			child = !ssk->is_client;
-		/* if it was closed before its work may wait for the socket lock */
+		/*
+		 * if the close machine has ended before, the work may wait for the socket
+		 * lock: the new run at least leaves the device (smcr_conn_leave_device())
+		 */
 		if (!child)
 			smcr_conn_queue_work(conn);
 		smcr_tx_give_up(conn);
