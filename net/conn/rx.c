@@ -11,9 +11,10 @@
 #include "conn/smcr_sock.h"
 
 /*
- * Copy @len readable bytes that start @skip bytes behind the consumer. Returns bytes
- * copied, 0 if they were purged meanwhile, or -EFAULT. They are outside of the peer's
- * window; a peer that writes there all the same only spoils its own data.
+ * Copy @len readable bytes that start @skip bytes after the consumer position. Returns
+ * bytes copied, 0 if they were purged meanwhile, or -EFAULT. The copy takes no lock, as
+ * these bytes are outside of the peer's window; a peer that writes there all the same only
+ * spoils its own data.
  */
 static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			u32 len)
@@ -25,8 +26,9 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	u32 done = 0, run, at;
 
 	/*
-	 * cons, then purged. Pairs with smcr_conn_purge_rx(), which sets cons to the end
-	 * of the data: the copy would begin there
+	 * cons is read before purged. Pairs with smcr_conn_purge_rx(), which sets purged,
+	 * then cons to the end of the data: without the barriers the copy could begin
+	 * there
 	 */
 	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
@@ -50,8 +52,8 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			off = 0;
 	}
 	/*
-	 * the bytes, then purged. Pairs with smcr_conn_purge_rx(), after which the peer
-	 * may have written over them
+	 * the bytes are read before purged. Pairs with smcr_conn_purge_rx(), after which
+	 * the peer may write over them: without the barriers newer bytes could be returned
 	 */
 	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
@@ -70,7 +72,7 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* smcr_rx_consume() up to a position: urgent bytes to skip may exceed a ring */
+/* As smcr_rx_consume(), up to position @to: urgent bytes to skip may exceed a ring */
 static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
@@ -82,7 +84,7 @@ static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Bytes up to the next mark, for a reader or a peek @skip bytes behind the consumer */
+/* Bytes up to the next mark, for a read or peek @skip bytes after the consumer position */
 static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 {
 	u64 run;
@@ -97,10 +99,10 @@ static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 }
 
 /*
- * Pass the place where smcr_rx_run() is 0, if nothing was copied yet, as tcp_recvmsg()
- * does. An urgent byte is in the stream with SO_OOBINLINE only, and is copied from
- * urg->byte, as the peer may have written over its place. @hole: bytes that a peek has
- * skipped. Returns bytes put into @msg, or -EFAULT.
+ * Pass the urgent bytes at which smcr_rx_run() is 0, as tcp_recvmsg() does if it has
+ * copied nothing yet. An urgent byte is in the stream with SO_OOBINLINE only, and is
+ * copied from urg->byte, as the peer may have written over its place. @hole: bytes that a
+ * peek has skipped. Returns bytes put into @msg, or -EFAULT.
  */
 static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 			u32 *hole)
@@ -114,7 +116,7 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 	spin_lock_bh(&conn->lock);
 	pos = conn->rx.cons.abs + *hole;
 	end = conn->rx.ackable;
-	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* purged just now */
+	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* data were purged just now */
 		spin_unlock_bh(&conn->lock);
 		return 0;
 	}
@@ -135,16 +137,17 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 	return inlined;
 }
 
-/* The peer ended in good order; nothing before the end was lost */
+/* Has the peer ended in order, with D or C, and was nothing before that lost? */
 static bool smcr_rx_ended(const struct smcr_conn *conn)
 {
 	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx.lost;
 }
 
 /*
- * No more than @skip bytes are readable. Returns 1: wait, 0: end of data, or the error,
- * as tcp_recvmsg(). Under conn->lock a step of the close machine is visible as a whole:
- * an end with the data before it, a purge with its error.
+ * What follows when no more than @skip bytes are readable, as in tcp_recvmsg(). Returns 1:
+ * wait, or data have come; 0: end of data; or the error. Under conn->lock a step of the
+ * close machine is visible as a whole: an end with the data before it, a purge with its
+ * error.
  */
 static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 			u32 skip)
@@ -158,11 +161,11 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 	if (unlikely(conn->rx.rest))
 		smcr_conn_rest_read(conn);
 	shut = sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN);
-	if (smcr_conn_readable(conn) > skip)	/* came just now */
+	if (smcr_conn_readable(conn) > skip)	/* data came just now */
 		rc = 1;
 	else if (copied)
 		rc = !shut && !sk->sk_err && timeo && !signal_pending(current);
-	else if (smcr_rx_ended(conn))		/* before any error */
+	else if (smcr_rx_ended(conn))		/* has precedence over an error */
 		rc = 0;
 	else if (sk->sk_err)
 		rc = sock_error(sk);
@@ -193,8 +196,8 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 }
 
 /*
- * TCP_INQ: bytes that are left, as tcp_recvmsg() reports them. At the end of data it is
- * 1: a program with edge-triggered epoll reads once more, and finds the end.
+ * Report TCP_INQ, the bytes that are left, as tcp_recvmsg() does. At the end of data it
+ * is 1: a program with edge-triggered epoll then reads once more, and finds the end.
  */
 static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
@@ -204,7 +207,7 @@ static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 
 	if (!cmsg && !msg->msg_get_inq)
 		return;
-	spin_lock_bh(&conn->lock);	/* the end comes with the last data */
+	spin_lock_bh(&conn->lock);	/* last data and end appear together */
 	inq = min_t(u64, smcr_conn_readable(conn), INT_MAX);
 	if (!inq && (conn->fsm.rx_done || conn->fsm.rx_closed))
 		inq = 1;
@@ -237,12 +240,12 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	do {	/* once also if @len is 0: an error, or a wait */
+	do {	/* once even if @len is 0, for an error or a wait */
 		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
 		u64 run = smcr_rx_run(conn, skip);
 
-		/* at a mark: data before it, or a signal, end the call */
+		/* at a mark the call ends if data were copied before it, or on a signal */
 		if (unlikely(!run)) {
 			if (copied || !len)
 				break;

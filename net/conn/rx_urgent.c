@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receipt of urgent data, as on TCP, by core/urgent.h (RFC 7609 4.7.5, 4.7.6).
+ * Receipt of urgent data, as on TCP, by core/urgent.h (RFC 7609 4.7.5, 4.7.6). The mark
+ * is the position of the urgent byte, before which a read stops.
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -12,8 +13,8 @@ static bool smcr_rx_inlined(const struct smcr_conn *conn)
 }
 
 /*
- * The byte at the mark, one before the producer. The caller keeps a copy, as the
- * peer may write over its place before the application has read it.
+ * The byte at the mark, one before the producer position. The caller keeps a copy, as
+ * the peer may write over that place before the application has read the byte.
  */
 static u8 smcr_rx_byte(const struct smcr_conn *conn)
 {
@@ -25,10 +26,10 @@ static u8 smcr_rx_byte(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_settle() - the reader or the mark moved
+ * smcr_rx_settle() - update rx.ackable after the reader or the mark has moved
  * @conn: connection, conn->lock held
  *
- * If the reader is at the mark the urgent byte counts as consumed for the peer.
+ * If the reader is at the mark, the urgent byte counts as consumed for the peer.
  */
 void smcr_rx_settle(struct smcr_conn *conn)
 {
@@ -47,7 +48,8 @@ void smcr_rx_settle(struct smcr_conn *conn)
  * @conn: connection, conn->lock held
  * @ev: SMCR_URG_EV_*
  *
- * SIGURG when they are first announced, POLLPRI from then on (CDC-35).
+ * When urgent data are first announced, SIGURG is sent; from then on poll() reports
+ * POLLPRI (CDC-35).
  */
 void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 {
@@ -69,7 +71,10 @@ void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 	sk->sk_data_ready(sk);
 }
 
-/* As tcp_recv_urg(), conn->lock held. 1: there is an urgent byte; 0, or an errno */
+/*
+ * As tcp_recv_urg(): 1 if there is an urgent byte, 0 if none will come, or a negative
+ * errno. conn->lock held.
+ */
 static int smcr_rx_have_urg(struct smcr_sock *ssk)
 {
 	struct smcr_conn *conn = &ssk->conn;

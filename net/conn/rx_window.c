@@ -6,12 +6,13 @@
 #include "conn/smcr_sock.h"
 
 /**
- * smcr_rx_peer_closed() - the peer's C came
+ * smcr_rx_peer_closed() - set the time of the next window update after the peer's C
  * @conn: connection, conn->lock held
  *
- * The peer aborts T_CLOSE after its C unless our consumer cursor moves
- * (CONN-21). So while data are unread an update is due from time to time. The
- * peer's T_CLOSE is not known; the interval fits our own, and the usual one.
+ * When the peer has sent C, and our consumer cursor does not move until the peer's
+ * T_CLOSE expires, the peer aborts the connection (CONN-21). So while data are
+ * unread, an update is due from time to time. The peer's T_CLOSE is not known; the
+ * interval fits our own value and the usual ones.
  */
 void smcr_rx_peer_closed(struct smcr_conn *conn)
 {
@@ -22,9 +23,10 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 }
 
 /*
- * Is an update due to a peer that has sent C and waits? The window rules
- * demand none, as it writes nothing more. After the last byte our own C follows
- * instead.
+ * Is an update due to a peer that has sent C and waits? The window rules demand
+ * none, as the peer writes nothing more. None is due either when the application
+ * has read the last byte: it then finds the end of the data, and our own C follows
+ * when it closes.
  */
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {

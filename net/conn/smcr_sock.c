@@ -8,7 +8,7 @@
 #include "conn/smcr_sock.h"
 
 /**
- * smcr_sock_get() - take a reference where none is held
+ * smcr_sock_get() - take a reference without having one
  * @ssk: socket whose memory is safe (callback lock, RCU, list lock)
  *
  * Return: false when the last reference was put.
@@ -32,10 +32,10 @@ static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
 }
 
 /**
- * smcr_sock_uncount() - do not count a socket any more
+ * smcr_sock_uncount() - remove a socket from the count of its namespace
  * @ssk: socket that the application has closed while its connection goes on
  *
- * Dumps show it until the last reference is put. Context: any. Idempotent.
+ * Dumps show the socket until its last reference is put. Context: any. Idempotent.
  */
 void smcr_sock_uncount(struct smcr_sock *ssk)
 {
@@ -62,7 +62,7 @@ static int smcr_mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
 	case SMCR_MODE_HANDSHAKE:
 		return ssk->is_client ? TCP_SYN_SENT : TCP_SYN_RECV;
 	case SMCR_MODE_SMC:
-		/* it may have been aborted the moment it was activated */
+		/* the connection may have been aborted as soon as it was activated */
 		return ssk->sk.sk_shutdown == SHUTDOWN_MASK ? TCP_CLOSE :
 							      TCP_ESTABLISHED;
 	case SMCR_MODE_TCP:
@@ -94,8 +94,9 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 	WRITE_ONCE(ssk->mode, mode);
 	spin_unlock_bh(&ssk->conn.lock);
 	/*
-	 * the mode, then TCP's state, which smcr_tcp_check() reads; TCP writes its
-	 * state, then its callback reads the mode: one of the two sees an event
+	 * The mode is written before smcr_tcp_check() reads TCP's state. TCP writes its
+	 * state before its callback reads the mode. Without the barrier both may miss an
+	 * event on TCP.
 	 */
 	smp_mb();
 	sk->sk_state_change(sk);
@@ -106,8 +107,8 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
  * @ssk: socket
  * @flag: SMCR_SK_CONN_WORK, SMCR_SK_HS_WORK or SMCR_SK_ACCEPT_WORK
  *
- * The owner may be copying from or to memory that user space provides when it
- * likes; thousands of such threads must not take up all the workers.
+ * The owner of the lock may be copying from or to memory that user space provides when
+ * it likes. Works that wait for thousands of such owners would take up all workers.
  *
  * Context: process.
  * Return: false if the lock is taken; its owner queues the work that @flag names when

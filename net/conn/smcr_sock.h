@@ -36,10 +36,10 @@ struct smcr_tcp_calls {
  * Members are guarded by the socket lock unless stated. The socket lock nests
  * outside the inner socket's lock.
  *
- * The inner socket (tcp) is valid for a reference that was taken while the socket
- * was in sn->socks (sk_lock): release() unlists the socket and then closes tcp,
- * unless the mode is HANDSHAKE or SMC. In these modes the last put leaves tcp to
- * the reaper.
+ * The inner socket (tcp) is valid as long as the socket is in sn->socks: under sk_lock a
+ * reference on it can be taken. release() removes the socket from that list, and then
+ * closes tcp, unless a thread runs its handshake, or the mode is SMC. In these cases the
+ * reaper closes tcp when the last reference on the socket was put.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
  */
@@ -62,7 +62,7 @@ struct smcr_sock {
 	struct smcr_conn conn;
 
 	/* handshake; hs.c */
-	struct smcr_hs *hs;		/* owned by the thread that has the turn */
+	struct smcr_hs *hs;		/* owned by the thread that has the turn, see hs_turn */
 	u32 hs_turn;			/* core/hs_turn.h; smcr_hs_turn() only */
 	struct work_struct hs_work;
 	struct delayed_work hs_timer;	/* end of a wait; also of a deferred accept() */
@@ -71,7 +71,7 @@ struct smcr_sock {
 
 	/* listener */
 	struct work_struct accept_work;
-	spinlock_t accept_lock;		/* BH; guards the two below */
+	spinlock_t accept_lock;		/* BH; guards accept_q, hs_q and their lengths */
 	struct list_head accept_q;	/* ready children; list_empty() without the lock */
 	struct list_head hs_q;		/* children in a handshake */
 	unsigned int n_accept_q;
@@ -113,8 +113,8 @@ enum {
 	SMCR_SK_FORWARDED,	/* calls went to TCP without the socket lock */
 	SMCR_SK_READY,		/* child is in accept_q, not hs_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
-	SMCR_SK_HS_WORK,	/* hs_work does */
-	SMCR_SK_ACCEPT_WORK,	/* accept_work does */
+	SMCR_SK_HS_WORK,	/* hs_work waits for the owner */
+	SMCR_SK_ACCEPT_WORK,	/* accept_work waits for the owner */
 	SMCR_SK_DEFERRED,	/* child stays in hs_q: TCP_DEFER_ACCEPT */
 	SMCR_SK_CROSSED,	/* the peer's Decline may cross our own; inner socket's lock */
 };
