@@ -24,13 +24,14 @@
 
 /*
  * Posts of data in one smcr_tx_push(), at most: meanwhile the peer's messages wait for
- * conn->lock. A ring takes six, unless the send buffer is in many pieces, so that the
- * limit is not met where it would cost. With two writes in each they are below what is
- * posted without a completion. The last one is signalled, and its completion continues.
+ * conn->lock. Six posts fill a ring, unless the send buffer is in many pieces, so the
+ * limit is rarely reached. Even with two WRITEs in each, these posts are fewer work
+ * requests than a link posts without a completion. The last post is signalled, and its
+ * completion calls smcr_tx_push() again.
  */
 #define SMCR_TX_TURN		16
 
-/* Cursors and flags of the next CDC, with the producer at @prod */
+/* Fill the next CDC with cursors and flags; the producer position is @prod */
 static void smcr_tx_fill(const struct smcr_conn *conn,
 			 const struct smcr_pos *prod, bool blocked,
 			 struct smcr_cdc *cdc)
@@ -124,7 +125,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	return 0;
 }
 
-/* Get in line for room in the send queue. False: not in line, try again. */
+/* Get in line for room in the send queue. False: not in line; the caller tries again. */
 static bool smcr_tx_wait_room(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -167,8 +168,9 @@ static u32 smcr_tx_gather_max(const struct smcr_conn *conn)
 }
 
 /*
- * Bytes of one post, at most. Each post costs both hosts some packets and wake-ups,
- * but the peer should read one while others arrive: only a large ring gets larger ones.
+ * Bytes of one post, at most. Each post costs both hosts some packets and wake-ups, but
+ * the peer should read the data of one post while the next ones arrive. So posts are
+ * larger than SMCR_TX_POST only if the ring is large.
  */
 u32 smcr_tx_part(const struct smcr_conn *conn)
 {
@@ -191,7 +193,7 @@ static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
-	/* one chunk for an unaligned start, one for the wrap of the ring */
+	/* one SGE less, for the wrap of the ring; the function allows for the start */
 	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
@@ -225,7 +227,7 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 	return src;
 }
 
-/* One plan: up to two writes and their CDC in one post; @last: see SMCR_TX_TURN */
+/* Post a plan: up to two writes and their CDC at once; @last: see SMCR_TX_TURN */
 static int smcr_tx_post_data(struct smcr_conn *conn,
 			     const struct smcr_tx_plan *plan, u64 unsent,
 			     bool last)
@@ -243,8 +245,8 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
-	 * A completion for every stretch behind which data may wait for it, or for
-	 * the last byte if a flush waits.
+	 * A completion is needed if data may wait for it: at a full window, and after
+	 * half of what smcr_tx_gather() lets wait; and for the last byte if a flush waits.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
@@ -276,7 +278,7 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 	return buf;
 }
 
-/* Writes without a CDC; @last: with a completion, for SMCR_TX_TURN only */
+/* Post a plan without a CDC; @last: with a completion, for SMCR_TX_TURN only */
 static int smcr_tx_post_again(struct smcr_conn *conn,
 			      const struct smcr_tx_plan *plan, bool last)
 {
@@ -301,8 +303,8 @@ static int smcr_tx_post_again(struct smcr_conn *conn,
 }
 
 /*
- * Write data again that may not have arrived over the link before, to the same places:
- * nothing is announced before all of them are there (FO-10).
+ * Write data again that have perhaps not arrived over the previous link, to the same
+ * places. Nothing is announced before all of them are there (FO-10).
  */
 static int smcr_tx_again(struct smcr_conn *conn, int *left)
 {
@@ -310,7 +312,7 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 	int rc;
 
 	while (conn->mv.again.abs < conn->tx.prod.abs) {
-		/* read meanwhile: its place in the send buffer may be reused */
+		/* the peer has read it: its place in the send buffer may be reused */
 		if (conn->mv.again.abs < conn->tx.cons.abs) {
 			conn->mv.again = conn->tx.cons;
 			continue;
@@ -330,7 +332,7 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 	return 0;
 }
 
-/* First message on the new link: the validation CDC (FO-07) */
+/* Post the first message on the new link, the validation CDC (FO-07) */
 static int smcr_tx_validation(struct smcr_conn *conn)
 {
 	const struct smcr_cdc cdc = {
@@ -361,7 +363,7 @@ static bool smcr_tx_behind(const struct smcr_conn *conn)
 	return conn->mv.validate || conn->mv.redo;
 }
 
-/* After a move: validation, the data, and one CDC with the current state */
+/* After a move: post the validation CDC, the data again, and a CDC with the state */
 static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
@@ -401,7 +403,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	u64 unsent, may;
 	int rc;
 
-	/* the last byte posted is urgent, and U is due; it may be read already */
+	/* the last byte posted is urgent, and U is due; the peer may have read the byte */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
@@ -411,10 +413,10 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
 		may = smcr_tx_may(conn, unsent);
-		/* an acknowledgment, or the end of the old link, calls again */
+		/* called again when the urgent byte is consumed, or a link unbinds */
 		if (!may)
 			return 0;
-		/* smcr_conn_tx_done() calls again; urgent data do not wait */
+		/* called again by smcr_conn_tx_done(); urgent data do not wait */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
 		    unsent < smcr_tx_gather(conn))
 			return 0;
@@ -456,8 +458,9 @@ static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
 }
 
 /*
- * An RDMA WRITE of no bytes, for which neither key nor address counts, completes behind
- * all that the connection has sent. Nothing more is sent over this link.
+ * Post the barrier of a connection that leaves a working link: an RDMA WRITE of no bytes,
+ * for which neither key nor address counts. When it completes, all that the connection has
+ * sent has arrived. Nothing more is sent over this link.
  */
 static int smcr_tx_barrier(struct smcr_conn *conn)
 {
@@ -473,7 +476,7 @@ static int smcr_tx_barrier(struct smcr_conn *conn)
 	return rc;
 }
 
-/* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion continues */
+/* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion calls again */
 static int smcr_tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;
@@ -541,7 +544,7 @@ bool smcr_tx_unsaid(const struct smcr_conn *conn)
  * smcr_tx_give_up() - drop what is owed, as nothing can be sent any more
  * @conn: connection, conn->lock held
  *
- * A release, or a lingering close(), may have waited for it, and goes on.
+ * A release, or a lingering close(), that has waited for it goes on.
  */
 void smcr_tx_give_up(struct smcr_conn *conn)
 {
@@ -559,9 +562,9 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * smcr_tx_push() - send what may be sent now
  * @conn: connection, conn->lock held
  *
- * Order: an owed close flag, data, a cursor update that no data carried.
- * Without room in the send queue the connection waits in the link's line, after
- * SMCR_TX_TURN posts it waits for a completion.
+ * Order: after a move what is owed again; an owed D, C or A; data; a cursor update, if no
+ * CDC of data had it. Without room in the send queue the connection waits in the link's
+ * line; after SMCR_TX_TURN posts it waits for a completion.
  *
  * Context: any.
  */
@@ -578,7 +581,7 @@ void smcr_tx_push(struct smcr_conn *conn)
 	do {
 		rc = smcr_tx_try(conn, &left);
 	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
-	/* no link is left, nor will be: the flag cannot be sent */
+	/* no link is left, and none will come: what is owed cannot be sent */
 	if (rc && rc != -EAGAIN && rc != -EBUSY && !smcr_tx_parked(conn))
 		smcr_tx_give_up(conn);
 	smcr_tx_pushed(conn);
@@ -663,8 +666,8 @@ void smcr_tx_room(struct smcr_link *link)
  * smcr_tx_link_gone() - empty the line of a link that was stopped
  * @link: stopped link
  *
- * A connection without another link drops what it owes, for which a release may have
- * waited. One that can move keeps it.
+ * A connection that can move keeps what it owes. All others drop it, as a release may
+ * wait for it.
  *
  * Context: process.
  */

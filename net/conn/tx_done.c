@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delivery of sent data, by completions and the peer's cursor. Nothing here calls the
- * close machine, which sends: the callers do afterwards, by smcr_conn_drained().
+ * Delivery of sent data, by completions and the peer's cursor. The functions here do not
+ * feed the close machine, as it may send; their callers do so afterwards, by
+ * smcr_conn_drained().
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
@@ -27,10 +28,10 @@ bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 }
 
 /**
- * smcr_tx_completed() - completion of a signalled post
+ * smcr_tx_completed() - account for the completion of a signalled post
  * @conn: connection, conn->lock held
- * @pend: of smcr_link_post()
- * @ok: it succeeded
+ * @pend: entry of the post, from the link
+ * @ok: the post succeeded
  *
  * Context: any.
  * Return: as smcr_tx_reclaim().
@@ -54,6 +55,6 @@ bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,
 	    conn->mv.leave == SMCR_MV_WAITS)
 		conn->mv.leave = SMCR_MV_LEAVES;
 	WRITE_ONCE(conn->tx.acked, pend->mark);
-	conn->tx.watched = false;	/* progress, also without data */
+	conn->tx.watched = false;	/* each completion is progress */
 	return smcr_tx_reclaim(conn, pend->mark);
 }

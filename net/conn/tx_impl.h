@@ -5,11 +5,11 @@
 
 #include "conn/conn.h"
 
-/* Bytes of a post, and of the ring that a larger one leaves free: smcr_tx_part() */
+/* Bytes of a post; bytes of the ring that a larger post leaves free: smcr_tx_part() */
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
-/* Bit of pend->flags that is no flag of a CDC: smcr_tx_barrier() */
+/* Bit of pend->flags that is no flag of CDC: the post is that of smcr_tx_barrier() */
 #define SMCR_TX_BARRIER		0x01
 
 /*
@@ -24,8 +24,8 @@ static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn, u8 low,
 
 /*
  * False for a post of an earlier connection of the socket, which must not count for this
- * one. The link does not distinguish them: the next connection to the same peer has the
- * same one.
+ * one. Comparing the links is not enough: the next connection to the same peer may be on
+ * the same link.
  */
 static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 				     const struct smcr_tx_pend *pend)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Limits of unsent data: how many there may be, TCP_NOTSENT_LOWAT, and how long the
- * peer may take nothing, TCP_USER_TIMEOUT.
+ * Limits of unsent data: their amount (TCP_NOTSENT_LOWAT), and the time for which the peer
+ * may take nothing (TCP_USER_TIMEOUT).
  *
  * Data that were written into the peer's element count as sent, like acknowledged ones
  * on TCP, whether the peer's application has read them or not.
@@ -12,13 +12,13 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Not negative: without a lock prod.abs may be read newer than queued */
+/* Unsent bytes. Without a lock prod.abs may be read newer than queued: 0 then */
 static s64 smcr_tx_unsent(const struct smcr_conn *conn)
 {
 	return max_t(s64, smcr_conn_unsent(conn), 0);
 }
 
-/* UINT_MAX: no limit, which is the default of TCP's sysctl */
+/* TCP_NOTSENT_LOWAT. UINT_MAX: no limit, which is the default of TCP's sysctl */
 static u32 smcr_tx_lowat(const struct smcr_conn *conn)
 {
 	return tcp_notsent_lowat(tcp_sk(smcr_conn_sock(conn)->tcp->sk));
@@ -52,10 +52,11 @@ bool smcr_tx_sparse(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_roomy() - is there room that a sleeping writer is woken for?
+ * smcr_tx_roomy() - is there enough room to wake a sleeping writer?
  * @conn: connection
  *
- * A third of the send buffer, and less than half of TCP_NOTSENT_LOWAT unsent, as on TCP.
+ * There is if a third of the send buffer is free, and less than half of
+ * TCP_NOTSENT_LOWAT is unsent, as on TCP.
  *
  * Context: any.
  * Return: true if there is.
@@ -76,7 +77,10 @@ void smcr_tx_space(struct smcr_conn *conn)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 
-	/* the room, then NOSPACE; pairs with smcr_tx_wait(), or a writer sleeps on */
+	/*
+	 * the room is written before NOSPACE is read. Pairs with smcr_tx_wait(): without
+	 * the barriers a writer may sleep on
+	 */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && smcr_tx_roomy(conn)) {
 		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
@@ -84,7 +88,7 @@ void smcr_tx_space(struct smcr_conn *conn)
 	}
 }
 
-/* Something waits for the peer to make room, or for a completion */
+/* Does something wait for room at the peer, or for a completion? */
 static bool smcr_tx_waits(const struct smcr_conn *conn)
 {
 	return conn->tx.pends || smcr_conn_unsent(conn);
@@ -115,7 +119,7 @@ static void smcr_tx_watch(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_pushed() - smcr_tx_push() has sent what it could
+ * smcr_tx_pushed() - watch the limits, as smcr_tx_push() has sent what it could
  * @conn: connection, conn->lock held
  */
 void smcr_tx_pushed(struct smcr_conn *conn)
@@ -124,7 +128,7 @@ void smcr_tx_pushed(struct smcr_conn *conn)
 
 	if (unlikely(conn->tx.timeout))
 		smcr_tx_watch(conn);
-	/* without a limit, room in the buffer is all that writers wait for */
+	/* without TCP_NOTSENT_LOWAT writers wait for room in the buffer only */
 	if (unlikely(smcr_tx_lowat(conn) != UINT_MAX))
 		smcr_tx_space(conn);
 }
@@ -133,7 +137,7 @@ void smcr_tx_pushed(struct smcr_conn *conn)
  * smcr_tx_stalled() - is TCP_USER_TIMEOUT over?
  * @conn: connection, conn->lock held
  *
- * Arms the timer again if not, and something waits.
+ * If it is not, and something waits for the peer, the timer is armed again.
  *
  * Context: any; tx.timer has run out.
  * Return: true: nothing was taken for so long.
@@ -142,7 +146,7 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* armed again while that run waited for the lock? */
+	/* if the timer was armed again while its run waited for the lock, wait on */
 	if (!conn->lgr || !conn->tx.timeout || timer_pending(&conn->tx.timer))
 		return false;
 	smcr_tx_watch(conn);
@@ -155,7 +159,7 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_unwatch() - stop the time of TCP_USER_TIMEOUT
+ * smcr_tx_unwatch() - stop the timer of TCP_USER_TIMEOUT
  * @conn: connection, conn->lock held
  */
 void smcr_tx_unwatch(struct smcr_conn *conn)
@@ -170,7 +174,7 @@ void smcr_tx_unwatch(struct smcr_conn *conn)
  * smcr_tx_set_timeout() - take TCP_USER_TIMEOUT from the inner socket
  * @conn: active connection, conn->lock held
  *
- * For data that wait already the time begins anew.
+ * For data that wait already, the time begins anew.
  */
 void smcr_tx_set_timeout(struct smcr_conn *conn)
 {

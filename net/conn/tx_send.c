@@ -12,8 +12,9 @@
 #define SMCR_TX_REGROW		HZ
 
 /*
- * The link for whose device the send buffers are mapped, with a reference, as the
- * connection may leave it at any time; NULL: they are lent, or there is none.
+ * Get the link for whose device the send buffers are mapped, with a reference, as the
+ * connection may leave the link at any time. NULL: the connection has no link, or the
+ * buffers are on the reclaim list of a link that it has left (@lent in conn.h).
  */
 static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 {
@@ -48,8 +49,8 @@ static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 si
 
 /*
  * Allocate a send buffer for the device of the connection's link. If the connection has
- * left the link meanwhile the buffer is freed, before the reference on the link is put
- * that keeps the device.
+ * left the link meanwhile, the buffer is freed. The reference on the link, which keeps
+ * the device, is put after that.
  */
 static int smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
 {
@@ -91,12 +92,12 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 		rc = smcr_tx_new_buf(conn, SMCR_TX_FIRST);
 	if (rc == -ENOTCONN)	/* the connection was lost just now */
 		return -EPIPE;
-	return rc == -EDQUOT ? -ENOMEM : rc;	/* as TCP */
+	return rc == -EDQUOT ? -ENOMEM : rc;	/* EDQUOT: memory cgroup is full */
 }
 
 /*
- * Free the buffer that smcr_tx_grow() has replaced once no WRITE reads it. Only a
- * completion proves that; the peer's consumer cursor does not, it may be false.
+ * Free the buffer that smcr_tx_grow() has replaced, once no WRITE reads it any more. Only
+ * a completion proves that; the peer's consumer cursor does not, as it may be false.
  */
 static void smcr_tx_free_old(struct smcr_conn *conn)
 {
@@ -114,24 +115,25 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
 }
 
 /*
- * The first buffer is small if the first message is. For the first message that does
- * not fit a buffer of all of SO_SNDBUF is allocated: the message goes there, and what
- * is in the old buffer is sent from there. False if that was done before, or cannot be
- * done now. Until then poll() reports room: a program that polls before each send
- * would else stay with the small buffer.
+ * The first buffer is small if the first message is. When a message does not fit, a
+ * second buffer is allocated, which has the full size of SO_SNDBUF. The message is queued
+ * in the new buffer; what is still in the old one is sent from the old one. False if that
+ * was done before, or cannot be done now. As long as the buffer may grow, poll() reports
+ * room: otherwise a program that polls before each send would never offer a message that
+ * does not fit, and keep the small buffer.
  */
 static bool smcr_tx_grow(struct smcr_conn *conn)
 {
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	if (smcr_tx_new_buf(conn, conn->snd.max)) {	/* not again for every send */
+	if (smcr_tx_new_buf(conn, conn->snd.max)) {	/* no attempt at each send */
 		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
 	return true;
 }
 
-/* Copy into the ring behind what is queued; bytes copied or -EFAULT */
+/* Copy into the send buffer after what is queued; returns bytes copied, or -EFAULT */
 static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
 	u32 off = conn->snd.in, done = 0, run;
@@ -153,7 +155,7 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 	return done ?: -EFAULT;
 }
 
-/* Post what MSG_MORE holds back: no more data can be queued before there is room */
+/* Post what MSG_MORE keeps back: no more data can be queued before there is room */
 static void smcr_tx_push_more(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -163,8 +165,8 @@ static void smcr_tx_push_more(struct smcr_conn *conn)
 }
 
 /*
- * The last byte queued is the urgent one. Until then the bytes before it are ordinary,
- * also if the send had to wait for room.
+ * Make the last byte that is queued the urgent one. This is done when the send ends. Bytes
+ * of the message that were queued earlier, as the send had to wait for room, are ordinary.
  */
 static void smcr_tx_urgent(struct smcr_conn *conn)
 {
@@ -174,7 +176,7 @@ static void smcr_tx_urgent(struct smcr_conn *conn)
 		smcr_urg_tx_queue(&conn->tx.urg, conn->tx.queued);
 }
 
-/* The urgent byte of a send that ends with what there was room for */
+/* A send with MSG_OOB ends before all is queued: the last byte queued is urgent */
 static void smcr_tx_urgent_part(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -190,7 +192,10 @@ static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
 		    (size_t)smcr_tx_allowance(conn), len);
 }
 
-/* No send takes data any more. That may change under the socket lock, too. */
+/*
+ * Does no send take data any more? That may become so while the caller has the socket
+ * lock: the close machine is under conn->lock only.
+ */
 static bool smcr_tx_over(const struct smcr_sock *ssk)
 {
 	return READ_ONCE(ssk->sk.sk_err) ||
@@ -298,7 +303,10 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 		return copied;
 	}
 	if (rc == -EPIPE) {
-		/* a step of the close machine sets the error after the state */
+		/*
+		 * smcr_tx_over() may have seen the close machine's new state before
+		 * sk_err, which is set later in the same step: conn->lock waits for that
+		 */
 		spin_lock_bh(&conn->lock);
 		if (sk->sk_err)
 			rc = sock_error(sk);
