@@ -113,7 +113,7 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (link)
 		smcr_link_attach(link);
-	WRITE_ONCE(conn->link, link);	/* compared without the lock elsewhere */
+	WRITE_ONCE(conn->link, link);	/* others compare it without the lock */
 	return old;
 }
 

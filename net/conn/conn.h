@@ -40,8 +40,8 @@
  * @pin_len: length of these data, 0: none are kept
  * @clc_sent: an Accept or Confirm that names the element was sent
  *
- * The receipt of CDC messages reads this structure under conn->lock only. It may, as the
- * element is set before the connection can be looked up, and released after conn->lgr
+ * The receipt of CDC messages reads this structure under conn->lock only. That is safe, as
+ * the element is set before the connection can be looked up, and released after conn->lgr
  * was cleared under conn->lock.
  */
 struct smcr_conn_own {

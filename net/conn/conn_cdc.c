@@ -180,7 +180,7 @@ static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
 	return conn->rx.seq;
 }
 
-/* Interval of the checks whether the awaited CDC may still come, and end of the wait */
+/* Interval of the checks whether the awaited CDC may still come; longest wait for it */
 #define SMCR_RX_LOOK	msecs_to_jiffies(50)
 #define SMCR_RX_WAIT	HZ
 
@@ -246,7 +246,7 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 					      reorder.timer);
 
 	spin_lock_bh(&conn->lock);
-	/* if it was armed again while this run waited for the lock, nothing is due */
+	/* nothing is due if the timer was armed again while this run waited for the lock */
 	if (conn->reorder.wait && conn->lgr && !timer_pending(timer)) {
 		if (time_before(jiffies, conn->reorder.until) &&
 		    smcr_lgr_other_hears(conn->lgr, conn->reorder.link_num))

@@ -25,8 +25,8 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
 }
 
 /*
- * Carry out the actions of the close machine. conn->lock held; those that sleep
- * are left to smcr_conn_work(). Returns an event that follows at once, or
+ * Carry out the actions of the close machine; those that sleep are left to
+ * smcr_conn_work(). conn->lock held. Returns the event that the caller feeds next, or
  * NR_SMCR_CONN_EV.
  */
 static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
@@ -255,8 +255,8 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
  * smcr_conn_tcp_fin() - process a FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *
- * FIN is not the end of the data. If the peer's D, C or A has not come before it, they
- * have T_CLOSE to arrive.
+ * FIN is not the end of the data: if the peer's D, C or A has not come yet, it may follow
+ * until T_CLOSE expires.
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
@@ -275,7 +275,10 @@ void smcr_conn_timer(struct work_struct *work)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&conn->lock);
-	/* if restarted, or over, while this run waited for the lock, nothing is due */
+	/*
+	 * nothing is due if the timer was armed again, or the connection has ended, while
+	 * this run waited for the lock
+	 */
 	if (!conn->lgr || conn->fsm.st == SMCR_CONN_ST_CLOSED ||
 	    time_before(jiffies, conn->end.due))
 		goto out;
@@ -298,7 +301,7 @@ out:
 }
 
 /**
- * smcr_conn_closing() - does T_CLOSE limit the time to consume our data after close()?
+ * smcr_conn_closing() - does T_CLOSE limit the peer's time to consume data after close()?
  * @conn: connection, conn->lock held
  *
  * T_CLOSE after a FIN that came too early (smcr_conn_tcp_fin()) does not count, nor does

@@ -94,8 +94,8 @@ static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
  *	-EINPROGRESS
  * @why: reason on failure
  *
- * On success the connection holds a reference on @lgr, its link and the socket;
- * all end with smcr_conn_discard() or with the release that the close machine
+ * On success the connection holds a reference on @lgr, its link and the socket.
+ * These are put by smcr_conn_discard(), or by the release that the close machine
  * orders. CDC may arrive from now on (CLC-44, CLC-45), but nothing can be sent
  * before smcr_conn_set_peer() and smcr_conn_activate().
  *
@@ -190,7 +190,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
 	conn->tx.ring.size = smcr_bsize_bytes(m->bsize);
 	conn->tx.ring.base = conn->lgr->terms.base;
 	rc = smcr_conn_resolve_rtoken(conn, conn->link);
-	/* the link is lost: the move, once active, resolves the RToken (FO-23) */
+	/* the link is lost: the move after activation resolves the RToken (FO-23) */
 	if (rc && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_ACTIVE &&
 	    !smcr_link_carries(conn->link))
 		rc = 0;
@@ -243,7 +243,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 				struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	smcr_link_reclaim_buf(link, sndbuf);
-	/* so many come from element conflicts only: no conforming peer causes them */
+	/* only repeated element conflicts lead to so many: the peer does not conform */
 	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
 			      SMCR_DEL_PROTOCOL);
@@ -308,7 +308,7 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
  * sent, or to none. What the connection still has is memory of the group only, which is
  * released under the socket lock.
  *
- * So the link may change while a thread has the socket lock: it reads conn->link under
+ * So conn->link may change while a thread has the socket lock: that thread reads it under
  * conn->lock.
  */
 void smcr_conn_leave_device(struct smcr_conn *conn)
@@ -330,7 +330,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 	    (left.lost || smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD))
 		left = smcr_conn_leave_link(conn, NULL);
 	if (left.from || left.to)
-		smcr_lgr_hold(lgr);	/* the connection's reference may be put */
+		smcr_lgr_hold(lgr);	/* a close() may put the connection's reference */
 	spin_unlock_bh(&conn->lock);
 	if (!left.from && !left.to)
 		return;
@@ -350,7 +350,7 @@ static bool smcr_conn_keep_rest(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	/* urgent bytes before ackable will be skipped: they are not read from there */
+	/* urgent bytes before ackable are skipped, not read from the element */
 	len = (u32)(conn->rx.prod.abs - conn->rx.ackable.abs);
 	if (!len)
 		return false;
@@ -390,7 +390,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
-	/* conn->lgr is cleared first: no CDC is written to an element that is released */
+	/* a softirq finds conn->lgr NULL before the element is released */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);

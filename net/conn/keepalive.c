@@ -161,7 +161,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		return;
 
 	ka->left = LONG_MAX;
-	/* an option set during the visit may be missed, but sets ka_min anew */
+	/* the visit may miss an option that is set meanwhile; that sets ka_min then */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
 	spin_unlock_bh(&lgr->lock);

@@ -11,9 +11,9 @@
  *
  * A link is silent if nothing that connections have sent over it is pending, as it was
  * stopped or has drained: smcr_link_silent(). It carries if connections may send over it:
- * smcr_link_carries(). A lost link binds a connection, which is struct smcr_conn_bound, as
- * long as the network may still deliver old WRITEs. Send buffers are lent (snd.lent) when
- * they were left to a link that may still read them.
+ * smcr_link_carries(). A lost link binds a connection, that is, it limits what may be
+ * written (struct smcr_conn_bound), as long as the network may still deliver its WRITEs.
+ * Send buffers are lent (snd.lent) when they were left to a link that may still read them.
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
@@ -69,9 +69,9 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 
 /*
  * Bind the connection: it writes nothing from position @at on, as the network may still
- * deliver WRITEs of the lost link @num, which would overwrite that. The limit ends when
- * that link is deleted, as the peer then accepts nothing over it any more, or after
- * SMCR_HELD_UP.
+ * deliver WRITEs of the lost link @num, which would overwrite newer data there. The limit
+ * ends when that link is deleted, as the peer then accepts nothing over it any more, or
+ * after SMCR_HELD_UP.
  */
 static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 {
@@ -112,7 +112,7 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 					      bound.timer);
 
 	spin_lock_bh(&conn->lock);
-	/* if it was armed again while this run waited for the lock, nothing is due */
+	/* nothing is due if the timer was armed again while this run waited for the lock */
 	if (!timer_pending(timer))
 		move_unbind(conn);
 	spin_unlock_bh(&conn->lock);
@@ -121,7 +121,7 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 
 /*
  * Change the link from @from to @to. What has certainly arrived is not written again. All
- * else is, unless the send buffers are lent: then A follows, and no data. conn->lock held.
+ * else is, unless the send buffers are lent: then A is sent, and no data. conn->lock held.
  */
 static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -301,7 +301,7 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
  * to write into the element when another connection has it (RMB-22). The connection goes
  * on if its own link is used again, or if no link carries just now and the group goes on.
  *
- * Return: for smcr_conn_left().
+ * Return: what smcr_conn_left() needs.
  */
 struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 					enum smcr_reason why)
@@ -553,7 +553,7 @@ static void move_if_on(struct smcr_lgr_member *member, void *arg)
 		smcr_conn_want_move(conn);
 	if (num && READ_ONCE(link->deleted) &&
 	    READ_ONCE(conn->bound.num) == num) {
-		/* bound.num may change before the work runs: this is its argument */
+		/* bound.num may change before the work runs: the work compares both */
 		WRITE_ONCE(conn->bound.gone, num);
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
@@ -564,7 +564,7 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 
-	/* if the work gets the socket lock, it moves the connection; else LATE counts */
+	/* if the work gets the socket lock, it moves the connection; else LATE ends it */
 	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 	set_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
 	smcr_conn_queue_work(conn);

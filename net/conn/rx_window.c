@@ -24,9 +24,9 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 
 /*
  * Is an update due to a peer that has sent C and waits? The window rules demand
- * none, as the peer writes nothing more. None is due either when the application
- * has read the last byte: it then finds the end of the data, and our own C follows
- * when it closes.
+ * none, as the peer writes nothing more. Nor is one due when the application has
+ * read the last byte: it then finds the end of the data, and our own C follows when
+ * it closes.
  */
 static bool smcr_rx_closer_waits(struct smcr_conn *conn)
 {

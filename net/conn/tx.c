@@ -24,8 +24,8 @@
 
 /*
  * Posts of data in one smcr_tx_push(), at most: meanwhile the peer's messages wait for
- * conn->lock. Six posts fill a ring, unless the send buffer is in many pieces, so the
- * limit is rarely reached. Even with two WRITEs in each, these posts are fewer work
+ * conn->lock. At most six posts fill a ring, unless the send buffer is in many pieces, so
+ * the limit is rarely reached. Even with two WRITEs in each, these posts are fewer work
  * requests than a link posts without a completion. The last post is signalled, and its
  * completion calls smcr_tx_push() again.
  */
@@ -193,7 +193,7 @@ static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
-	/* one SGE less, for the wrap of the ring; the function allows for the start */
+	/* one SGE is for the wrap; smcr_buf_max_span() keeps one for the start */
 	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
@@ -363,7 +363,7 @@ static bool smcr_tx_behind(const struct smcr_conn *conn)
 	return conn->mv.validate || conn->mv.redo;
 }
 
-/* After a move: post the validation CDC, the data again, and a CDC with the state */
+/* After a move, post validation, the data again, and a CDC with the current state */
 static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
@@ -413,7 +413,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
 		may = smcr_tx_may(conn, unsent);
-		/* called again when the urgent byte is consumed, or a link unbinds */
+		/* called again when the urgent byte was consumed, or by move_unbind() */
 		if (!may)
 			return 0;
 		/* called again by smcr_conn_tx_done(); urgent data do not wait */

@@ -12,7 +12,7 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Unsent bytes. Without a lock prod.abs may be read newer than queued: 0 then */
+/* Unsent bytes; 0 if prod.abs was read newer than queued, for lack of a lock */
 static s64 smcr_tx_unsent(const struct smcr_conn *conn)
 {
 	return max_t(s64, smcr_conn_unsent(conn), 0);
@@ -146,7 +146,7 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* if the timer was armed again while its run waited for the lock, wait on */
+	/* the timer may have been armed again while its run waited for the lock */
 	if (!conn->lgr || !conn->tx.timeout || timer_pending(&conn->tx.timer))
 		return false;
 	smcr_tx_watch(conn);

@@ -120,7 +120,7 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
  * in the new buffer; what is still in the old one is sent from the old one. False if that
  * was done before, or cannot be done now. As long as the buffer may grow, poll() reports
  * room: otherwise a program that polls before each send would never offer a message that
- * does not fit, and keep the small buffer.
+ * does not fit, and would keep the small buffer.
  */
 static bool smcr_tx_grow(struct smcr_conn *conn)
 {
@@ -194,7 +194,7 @@ static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
 
 /*
  * Does no send take data any more? That may become so while the caller has the socket
- * lock: the close machine is under conn->lock only.
+ * lock: the close machine runs under conn->lock only.
  */
 static bool smcr_tx_over(const struct smcr_sock *ssk)
 {
