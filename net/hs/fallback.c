@@ -10,7 +10,7 @@
  * smcr_fallback_count() - count and trace that a connection runs over TCP
  * @ssk: socket with its reason recorded
  *
- * Once per connection. Context: any up to softirq.
+ * Does so once for each connection. Context: any up to softirq.
  */
 void smcr_fallback_count(struct smcr_sock *ssk)
 {
@@ -24,7 +24,7 @@ void smcr_fallback_count(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_fallback_early() - plain TCP before anything was sent
+ * smcr_fallback_early() - enter mode TCP before anything was sent
  * @ssk: client socket, socket lock held
  * @why: reason
  *

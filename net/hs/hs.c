@@ -12,7 +12,7 @@
  * smcr_hs_goto() - go to the next step
  * @hs: handshake
  * @step: the next step
- * @ms: how long it may wait
+ * @ms: how long that step may wait
  *
  * Return: SMCR_HS_NEXT.
  */
@@ -42,7 +42,7 @@ u8 smcr_hs_bsize(const struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_fill_accept() - own values for Accept or Confirm
+ * smcr_hs_fill_accept() - fill an Accept or Confirm with our values
  * @hs: handshake with an open connection
  * @type: SMCR_CLC_ACCEPT or SMCR_CLC_CONFIRM
  * @m: filled
@@ -66,7 +66,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->bsize = conn->own.elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
 	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
-	/* on reuse the peer has the PSN; others could forge packets with it */
+	/* on reuse the peer has the PSN; readers of TCP could forge packets */
 	m->psn = hs->first ? link->psn : 0;
 }
 
@@ -74,7 +74,7 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
  * smcr_hs_set_peer() - take the peer's element from its Accept or Confirm
  * @hs: handshake with an open connection
  * @m: Accept or Confirm, checked
- * @on: link that it names; NULL: the one that the connection is on
+ * @on: link that @m names; NULL: the link of the connection
  *
  * Context: process.
  * Return: 0, or a negative errno with @hs->why set.
@@ -103,7 +103,7 @@ int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
  * smcr_hs_check_enums() - reserved MTU or Bsize in the peer's message? (CLC-10)
  * @hs: handshake
  * @m: Accept or Confirm
- * @check_mtu: the MTU counts: first contact
+ * @check_mtu: first contact, in which the MTU is checked, too
  *
  * Return: SMCR_HS_NEXT, or SMCR_HS_DECLINE with @hs->why set.
  */
@@ -133,7 +133,7 @@ static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* before TCP is established: the error that tcp_disconnect() sets */
+	/* before TCP is established ECONNRESET, as tcp_disconnect() sets it */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }
@@ -155,7 +155,10 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 	bool due;
 	int rc;
 
-	/* TCP's lock: a message is found here, or its callback sees hs_want */
+	/*
+	 * under TCP's lock: a message that has come is found here, and for one
+	 * that comes later TCP's callback finds hs_want set
+	 */
 	lock_sock(tsk);
 	WRITE_ONCE(ssk->hs_want, want);
 	due = smcr_hs_clc_due(ssk);
@@ -168,7 +171,7 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 }
 
 /**
- * smcr_hs_declined() - the peer's Decline has come (CLC-52, CLC-36)
+ * smcr_hs_declined() - handle the peer's Decline (CLC-52, CLC-36)
  * @hs: handshake
  * @d: Decline
  *
@@ -193,7 +196,7 @@ static enum smcr_hs_res smcr_hs_lgr_died(struct smcr_hs *hs)
 	return SMCR_HS_FAILED;
 }
 
-/* Something arrived on TCP while LLC was due: a Decline or the end */
+/* Step: while LLC was due, a Decline or the end of TCP has arrived */
 static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
@@ -215,21 +218,24 @@ enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
-/* Has anything arrived on TCP? If not, TCP's callback kicks when it does. */
+/* Has anything arrived on TCP? If not, a callback of TCP kicks when it does. */
 bool smcr_hs_tcp_news(struct smcr_hs *hs)
 {
 	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);
-	/* pairs with TCP, which queues and then calls back: no kick is lost */
+	/*
+	 * hs_want is written, then the queue is read. Pairs with TCP, which
+	 * queues and then calls back: without the barrier a kick could be lost
+	 */
 	smp_mb();
 	return smcr_tcp_has_news(hs->ssk->tcp->sk);
 }
 
 /**
- * smcr_hs_first() - start first contact's LLC, the link is ready to receive
- * @hs: handshake
+ * smcr_hs_first() - begin the LLC part of first contact
+ * @hs: handshake whose link is ready to receive
  *
- * From now on the group's state machine decides; smcr_hs_settle() waits for the
- * outcome.
+ * From now on the group's state machine decides how first contact ends;
+ * smcr_hs_settle() waits for the outcome.
  */
 void smcr_hs_first(struct smcr_hs *hs)
 {
@@ -241,7 +247,7 @@ void smcr_hs_first(struct smcr_hs *hs)
  * smcr_hs_settle() - step: wait for the outcome of first contact
  * @hs: handshake after smcr_hs_first()
  *
- * The timers of the group's state machine bound the wait. A Decline on TCP, or
+ * The timers of the group's state machine limit the wait. A Decline on TCP, or
  * the end of TCP, ends it (CLC-59).
  *
  * Return: what comes next.
@@ -271,8 +277,8 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 }
 
 /**
- * smcr_hs_leave_device() - put the device of a handshake, for good or for now
- * @hs: handshake
+ * smcr_hs_leave_device() - put the device of a handshake
+ * @hs: handshake; a client may take the device again: smcr_clnt_get_back()
  */
 void smcr_hs_leave_device(struct smcr_hs *hs)
 {
@@ -286,9 +292,9 @@ void smcr_hs_leave_device(struct smcr_hs *hs)
  * @hs: handshake
  * @why: what failed; DEVICE_GONE replaces it if the device was removed
  *
- * Decline (CLC-57, CLC-63), unless a message of the peer ended the link: then
- * TCP is reset (SEC-10), whether or not that message came before our send
- * completion.
+ * The result is a Decline (CLC-57, CLC-63), unless a message of the peer has
+ * ended the group: then TCP is reset (SEC-10). So the result does not depend on
+ * which came first, that message or our send completion.
  *
  * Return: SMCR_HS_DECLINE or SMCR_HS_FAILED, with @hs->why set.
  */
@@ -311,7 +317,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 
 /**
  * smcr_hs_wire_why() - reason of a Decline after a group has ended
- * @lost: why it ended; some of these reasons have no code on the wire (CLC-54)
+ * @lost: why the group ended; some reasons have no code on the wire (CLC-54)
  *
  * Return: a reason that has one.
  */

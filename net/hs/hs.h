@@ -5,6 +5,10 @@
  * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. It is called
  * again after an event, or when its wait has expired; meanwhile no thread runs
  * the handshake.
+ *
+ * Code that reports such an event kicks the handshake (smcr_hs_kick()), and a
+ * worker runs the step. The thread that runs or ends a handshake owns it: that
+ * thread has the turn (core/hs_turn.h). T_CLC is net.smcr.t_clc, T_LLC t_llc.
  */
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
@@ -15,7 +19,7 @@
 /* Result of a step; all but NEXT and WAIT end the handshake */
 enum smcr_hs_res {
 	SMCR_HS_NEXT,		/* go on with hs->step */
-	SMCR_HS_WAIT,		/* the same step again: event, or hs->until */
+	SMCR_HS_WAIT,		/* same step again: kick, or hs->until */
 	SMCR_HS_DECLINE,	/* send a Decline, go on with TCP */
 	SMCR_HS_DECLINED,	/* the peer has declined, go on with TCP */
 	SMCR_HS_TCP,		/* go on with TCP: CLC was not begun */
@@ -28,24 +32,24 @@ enum smcr_hs_res {
 enum smcr_hs_cross {
 	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
 	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: it may */
-	SMCR_HS_CROSS_WAITED,	/* as MAY; the peer's is waited for, once */
+	SMCR_HS_CROSS_WAITED,	/* as MAY; the one wait for the peer's began */
 };
 
 /**
- * struct smcr_hs - a handshake; the thread with the turn owns it (hs_turn.h)
+ * struct smcr_hs - a handshake; the thread that has the turn owns it
  * @ssk: socket
  * @step: function to call next
  * @until: jiffies, end of the wait that @step is in
- * @timed: @until counts
+ * @timed: the wait of @step has an end, @until
  * @fresh: nothing but waits so far: a client's TCP is not established, a server
  *	has received no Proposal
- * @pid: own port; holds a device reference while pid.dev is set
+ * @pid: own RDMA port; holds a device reference while pid.dev is set
  * @lgr: link group, a reference
  * @forming: group whose first contact comes before ours, a reference;
  *	smcr_hs_woken() compares it without the turn
  * @watched: group whose wait queue has @watch, a reference
- * @watch: kicks the handshake
- * @peer: server: from the Proposal
+ * @watch: wait-queue entry in @watched; smcr_hs_woken() kicks the handshake
+ * @peer: server: the peer, from the Proposal
  * @acc: client: the Accept
  * @rmb_req: requests for RMBs of the group so far, see smcr_rmb_get_elem()
  * @rmb_wait: server: SMCR_RMB_WAIT was added to @until
@@ -95,11 +99,11 @@ struct smcr_hs {
  *	TCP. Process context
  * @child_failed: the handshake of a listener's child has failed; the caller
  *	holds a reference. Process context
- * @child_defer_end: hs_timer of a socket has expired: a deferred accept() ends.
- *	Process context
- * @listener_busy: enough children of the listener are in a handshake, so a SYN
- *	that offers SMC-R is answered as plain TCP. @own: 1 if TCP counts the
- *	SYN's own request already. Any context up to softirq
+ * @child_defer_end: hs_timer of a socket has expired: if TCP_DEFER_ACCEPT holds
+ *	back this child from accept(), it does not any more. Process context
+ * @listener_busy: true if so many children of the listener are in a handshake
+ *	that a SYN that offers SMC-R is answered as plain TCP. @own: 1 if TCP
+ *	counts the SYN's own request already. Any context up to softirq
  */
 struct smcr_hs_ops {
 	void (*tcp_check)(struct smcr_sock *ssk);

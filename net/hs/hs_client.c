@@ -3,12 +3,16 @@
  * The handshake, client side: Proposal, Accept, Confirm, and in first contact
  * the outcome of LLC on the new link (RFC 7609 3.5.1, 3.5.2).
  *
- *	smcr_clnt_begin		TCP is established or has failed
- *	smcr_clnt_accept	the Accept, or a Decline
- *	smcr_clnt_group		the group that it names, which another handshake
- *				may still be forming; or a new one
- *	smcr_clnt_join		an element, perhaps of a new RMB; then the Confirm
- *	smcr_hs_settle		first contact: LLC on the new link
+ * The steps, each of which may have to wait:
+ *
+ *	smcr_clnt_begin		wait for TCP, send the Proposal
+ *	smcr_clnt_accept	wait for the Accept, or a Decline
+ *	smcr_clnt_group		find the group that the Accept names, which
+ *				another handshake may still be forming; or
+ *				create one
+ *	smcr_clnt_join		get an element, perhaps of a new RMB; send the
+ *				Confirm
+ *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
@@ -20,7 +24,7 @@ static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs);
 
-/* The device that we proposed, if it is still there */
+/* Take the device of the Proposal again, if the route still leads to it */
 static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
 {
 	struct smcr_port_id pid;
@@ -38,7 +42,10 @@ static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
 	return SMCR_HS_NEXT;
 }
 
-/* Checks without the peer, Proposal. Nothing is reserved yet (CLC-17, T-08). */
+/*
+ * Make the checks that need no message of the peer, then send the Proposal.
+ * Nothing is reserved yet (CLC-17, T-08).
+ */
 static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 {
 	struct sock *tcp = hs->ssk->tcp->sk;
@@ -61,7 +68,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
 	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
 	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
 	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
-	/* else the device's removal would wait for the server's answer */
+	/* the removal of the device must not wait for the server's answer */
 	smcr_hs_leave_device(hs);
 	if (smcr_clc_send_proposal(hs->ssk, &p)) {
 		hs->why = SMCR_R_CLC_EOF;
@@ -75,7 +82,7 @@ static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
  * smcr_clnt_begin() - first step of a connecting socket
  * @hs: handshake of a socket whose TCP connection is established, or is not yet
  *
- * T_CLC begins when TCP is established, not when a worker runs this.
+ * T_CLC begins when TCP is established, not when a worker runs this step.
  *
  * Return: what comes next.
  */
@@ -139,7 +146,10 @@ static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->ssk->sn->knobs.t_llc);
 
-	/* before that an unanswered CONFIRM RKEY ends the link */
+	/*
+	 * longer than T_LLC: if the CONFIRM RKEY of a new RMB is not answered,
+	 * the link fails after T_LLC, before this wait expires
+	 */
 	return smcr_hs_goto(hs, smcr_clnt_join, ms + ms / 4);
 }
 
@@ -163,8 +173,8 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 }
 
 /*
- * On reuse, wait until first contact of the named group has ended; on first
- * contact, do not. False: wait.
+ * On reuse, wait until first contact of the group that the Accept names has
+ * ended; on first contact, do not. False: wait.
  */
 static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
@@ -186,7 +196,7 @@ static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 	return link;
 }
 
-/* Step: the group that the Accept names, or a new one */
+/* Step: find the group that the Accept names, or create one */
 static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
@@ -203,7 +213,10 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	WRITE_ONCE(hs->forming, NULL);
 	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
 		      !smcr_clnt_link_up(hs, known))) {
-		/* lost is the link, not the group: the server will notice */
+		/*
+		 * If only the link is lost, and the group has others, decline,
+		 * but not as "out of sync": the server detects the loss itself
+		 */
 		lost = !hs->acc.first_contact && READ_ONCE(known->live);
 		smcr_lgr_put(known);
 		known = NULL;
@@ -226,14 +239,14 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	case SMCR_ACCEPT_FIRST:
 		break;
 	}
-	if (known) {	/* the server may not have that link any more (I-10) */
+	if (known) {	/* the server may have lost the old link (I-10) */
 		smcr_llc_test_now(known);
 		smcr_lgr_put(known);
 	}
 	return smcr_clnt_first(hs);
 }
 
-/* Open a connection in the group. WAIT: for a new RMB. */
+/* Open a connection in the group. WAIT: a new RMB is being added. */
 static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 {
 	int rc;
@@ -262,11 +275,12 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 		return SMCR_HS_DECLINE;
 	if (hs->first)
 		smcr_hs_first(hs);
-	/* the server may write as soon as it has read the Confirm (CLC-45) */
+	/* the server may write to our element after the Confirm (CLC-45) */
 	conn->own.clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)
-		smcr_conn_activate(conn);	/* it may end in there */
+		/* flags that came before may end the connection in this call */
+		smcr_conn_activate(conn);
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
 		hs->why = SMCR_R_CLC_EOF;
 		hs->err = ECONNRESET;

@@ -39,10 +39,10 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
 /*
  * Step: a first contact fails after the Confirm, when both sides may decline. A
  * peer that has declined takes what comes next for application data. So if its
- * Decline is here, it ends the handshake, and no other one is sent;
- * smcr_tcp_await_decline() covers the other direction. If CONFIRM LINK or its
- * reply was not delivered, perhaps in both directions, the client waits for the
- * server's Decline, as the server's timers began first.
+ * Decline has arrived, we send none; if ours is sent first,
+ * smcr_tcp_await_decline() drops the peer's. If CONFIRM LINK or its reply was
+ * not delivered, both sides may be about to decline: the client waits for the
+ * server's Decline, because the server's timers began first.
  */
 static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 {
@@ -72,7 +72,7 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 	return res;
 }
 
-/* Put the groups that the handshake waits for; not its own */
+/* Put the groups that the handshake waits for, but not its own, hs->lgr */
 static void smcr_hs_leave_groups(struct smcr_hs *hs)
 {
 	smcr_hs_unwatch(hs);
@@ -81,11 +81,14 @@ static void smcr_hs_leave_groups(struct smcr_hs *hs)
 	hs->forming = NULL;
 }
 
-/* In first contact the group ends with the handshake */
+/* End the group of a failed handshake in first contact */
 static void smcr_hs_kill(struct smcr_hs *hs)
 {
 	if (hs->lgr && hs->first) {
-		/* DELETE LINK: only past a server's point of no return */
+		/*
+		 * DELETE LINK is sent only after a server's point of no return:
+		 * see smcr_lgr_tell_end()
+		 */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?
 			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
@@ -93,11 +96,12 @@ static void smcr_hs_kill(struct smcr_hs *hs)
 }
 
 /*
- * The handshake is over, but its end needs the socket lock, which a thread may
- * hold for ever. So all that a device waits for is dropped here, without that
- * lock. A connection that became active early ends by itself, and its group
- * goes on. smcr_lgr_first_over() is for a first contact that has succeeded,
- * too: its group may have ended before it was ACTIVE.
+ * The handshake is over, but smcr_hs_finish() needs the socket lock, which a
+ * thread may hold for ever. So the references that the removal of a device
+ * waits for are put here, without that lock. If the handshake has failed, but
+ * its connection is active already, the connection ends by itself, and the
+ * group goes on. smcr_lgr_first_over() is called after success, too: the group
+ * may have ended before it was ACTIVE.
  */
 static void smcr_hs_leave_links(struct smcr_hs *hs)
 {
@@ -109,7 +113,7 @@ static void smcr_hs_leave_links(struct smcr_hs *hs)
 		smcr_lgr_first_over(hs->lgr);
 }
 
-/* Put all that the handshake holds; its memory stays */
+/* Put all references of the handshake; its memory stays */
 static void smcr_hs_release(struct smcr_hs *hs)
 {
 	smcr_hs_leave_groups(hs);
@@ -133,15 +137,16 @@ static void smcr_hs_done(struct smcr_hs *hs)
 						SMCR_CNT_SRV_REUSE);
 	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
 	smcr_keepalive_start(ssk);
-	/* TCP's events now go to the close machine; handle earlier ones */
+	/* TCP's events go to core/close.c from now on; handle earlier ones */
 	smcr_hs_owner_ops->tcp_check(ssk);
 	if (!ssk->is_client)
 		smcr_hs_owner_ops->child_ready(ssk);
 	else
-		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT); /* as TCP */
+		/* connect() has succeeded: SIGIO, as from TCP */
+		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
-/* The connection is lost */
+/* The handshake has failed, and the connection is lost */
 static void smcr_hs_fail(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
@@ -172,7 +177,7 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 	sk_error_report(sk);
 }
 
-/* STOP came while a thread ran the handshake: abort the result (CONN-38) */
+/* smcr_hs_stop() came while a thread ran the handshake: abort (CONN-38) */
 static void smcr_hs_unwanted(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
@@ -187,9 +192,9 @@ static bool smcr_hs_falls_back(enum smcr_hs_res res)
 }
 
 /*
- * End of the handshake: the mode is settled and the state ENDED before the
- * socket lock is dropped. So the next owner of that lock, if it sees another
- * mode than HANDSHAKE, need not wait for any thread.
+ * End of the handshake: before the socket lock is released, the mode is settled
+ * and the state (core/hs_turn.h) is ENDED. So if the next owner of that lock
+ * finds another mode than HANDSHAKE, it need not wait for any thread.
  */
 static void smcr_hs_finish(struct smcr_hs *hs)
 {
@@ -197,14 +202,18 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	enum smcr_hs_res res;
 
 	/*
-	 * A stopped handshake does not enter mode TCP: there a forwarded call
-	 * may have TCP's lock for ever, which would prevent the reset.
+	 * A stopped handshake does not enter mode TCP: in that mode a call that
+	 * is forwarded to TCP may have TCP's lock for ever, which would prevent
+	 * the reset.
 	 */
 	if (smcr_hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
 		hs->res = smcr_hs_aborted(hs);
 	res = hs->res;
 
-	/* a deferred accept() arms it later; the work takes no lock of ours */
+	/*
+	 * smcr_child_defer() may arm the timer again later. No deadlock: its
+	 * work takes no lock that is held here
+	 */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE) {
@@ -252,7 +261,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 
 	do {
 		if (!hs->over) {
-			/* the socket's cgroup pays for the first buffers */
+			/* charge first buffers to the socket's cgroup */
 			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
 			hs->res = smcr_hs_steps(hs);
 			set_active_memcg(old);
@@ -270,7 +279,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}
-		/* lock taken: its owner will kick, in smcr_sock_release_cb() */
+		/* if the lock is taken, smcr_sock_release_cb() kicks */
 		if (!hs->over && hs->timed)
 			smcr_hs_arm(ssk, hs->until);
 	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);
@@ -358,8 +367,8 @@ void smcr_hs_drop(struct smcr_sock *ssk)
  * smcr_hs_begin() - begin the handshake of smcr_hs_new()
  * @ssk: socket in mode HANDSHAKE, socket lock held, or not yet published
  *
- * A client's waits for TCP, a server's for the Proposal (CLC-13). The caller
- * calls smcr_tcp_check() afterwards, for events of TCP that came before.
+ * A client's handshake waits for TCP, a server's for the Proposal (CLC-13). The
+ * caller calls smcr_tcp_check() afterwards, for events of TCP that came before.
  */
 void smcr_hs_begin(struct smcr_sock *ssk)
 {
@@ -381,8 +390,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
-	 * After BEGIN, as the timer's kick would be lost before. A server's
-	 * child is not hooked yet: no TCP event runs the handshake meanwhile.
+	 * The timer is armed after BEGIN: before, its kick would be lost. No
+	 * event of TCP runs the handshake meanwhile: only a server's is timed,
+	 * and its inner socket does not have our callbacks yet.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scheduling of handshakes: the state word (core/hs_turn.c), and what kicks: a
- * timer, TCP, the wait queue of a group.
+ * Scheduling of handshakes: the state word (core/hs_turn.c), and the events
+ * that kick a handshake, from a timer, TCP or the wait queue of a group.
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
@@ -54,14 +54,14 @@ void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until)
 
 	sock_hold(&ssk->sk);
 	if (mod_delayed_work(smcr_wq, &ssk->hs_timer, max(left, 0L)))
-		sock_put(&ssk->sk);	/* it was armed and had its reference */
+		sock_put(&ssk->sk);	/* armed before, with a reference */
 }
 
 /**
  * smcr_hs_timer() - the wait of a handshake has expired
  * @work: hs_timer of a socket; holds a reference
  *
- * After the handshake the timer ends a deferred accept().
+ * After the handshake the same timer ends the delay of TCP_DEFER_ACCEPT.
  */
 void smcr_hs_timer(struct work_struct *work)
 {
@@ -81,7 +81,7 @@ int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode, int sync,
 
 	lockdep_assert_held(&hs->watched->wait.lock);
 
-	/* of another first contact only the end matters, not the steps */
+	/* another handshake forms the group: only the end of that kicks */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
 		smcr_hs_kick(hs->ssk);
@@ -104,7 +104,7 @@ void smcr_hs_unwatch(struct smcr_hs *hs)
 /**
  * smcr_hs_watch() - let the wake-ups of a group kick a handshake
  * @hs: handshake
- * @lgr: group; a change of its state, an LLC answer or an RMB wakes its waiters
+ * @lgr: group; a new state, an LLC outcome or a new RMB wakes its waiters
  *
  * A reference on @lgr is held until smcr_hs_unwatch() or the next watch.
  */

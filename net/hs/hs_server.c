@@ -2,12 +2,14 @@
 /*
  * The handshake, server side (RFC 7609 3.5.1, 3.5.2).
  *
- *	smcr_srv_begin		the Proposal
- *	smcr_srv_join		a group, which another handshake of this peer may
- *				be forming; an element, perhaps of a new RMB;
- *				then the Accept
- *	smcr_srv_confirm	the Confirm
- *	smcr_hs_settle		first contact: LLC on the new link
+ * The steps, each of which may have to wait:
+ *
+ *	smcr_srv_begin		wait for the Proposal
+ *	smcr_srv_join		find a group, which another handshake of this
+ *				peer may be forming, or form one; get an
+ *				element, perhaps of a new RMB; send the Accept
+ *	smcr_srv_confirm	wait for the Confirm
+ *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
 #include "hs/hs.h"
@@ -18,12 +20,17 @@ static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
 
 /*
- * Wait for another first contact of this peer. With the wait for an RMB it is
- * shorter than the six seconds that Linux gives a server for Accept or Decline.
+ * Wait for another first contact of this peer. The sum of this and
+ * SMCR_RMB_WAIT is shorter than the six seconds that Linux waits for Accept or
+ * Decline.
  */
 #define SMCR_FORMING_WAIT	3000	/* ms */
 
-/* Added for an RMB: without an answer to CONFIRM RKEY the link fails first */
+/*
+ * Added to SMCR_FORMING_WAIT for a new RMB. The sum is longer than T_LLC (4 s
+ * by default): if CONFIRM RKEY is not answered, the link fails before the wait
+ * ends.
+ */
 #define SMCR_RMB_WAIT		2000	/* ms */
 
 /* May one more first contact begin? Each costs a queue pair and an RMB */
@@ -38,7 +45,7 @@ static bool smcr_srv_slot(struct smcr_hs *hs)
 	return hs->first_admitted;
 }
 
-/* Group for the client. WAIT: for another first contact of this peer. */
+/* Find or form a group. WAIT: this peer has another first contact under way. */
 static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr_request req = {
@@ -64,7 +71,7 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 			return SMCR_HS_DECLINE;
 		if (hs->watched == req.forming)
 			return SMCR_HS_WAIT;
-		/* it may have ended before the watch: try again */
+		/* first contact may have ended before the watch: try again */
 		smcr_hs_watch(hs, req.forming);
 	}
 }
@@ -155,8 +162,8 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 
 	smcr_hs_unwatch(hs);
 	/*
-	 * Else the device's removal would wait for the client's answer. A group
-	 * that existed before has its own references.
+	 * The removal of the device must not wait for the client's answer. A
+	 * group that existed before has references of its own.
 	 */
 	if (!hs->first)
 		smcr_hs_leave_device(hs);
@@ -178,7 +185,10 @@ static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
 	return res == SMCR_HS_DONE ? smcr_srv_accept(hs) : res;
 }
 
-/* Past the server's point of no return on reuse: RST, never Decline (CLC-56) */
+/*
+ * End the handshake with RST. On reuse the Accept is the server's point of no
+ * return: after it no Decline is sent (CLC-56).
+ */
 static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 {
 	hs->why = why;
@@ -188,9 +198,9 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 
 /*
  * The Confirm may name any link of the group: the client need not write on the
- * one that the server writes on (CLC-42). If the latter fails meanwhile, the
- * connection moves like others (FO-23). A link that was deleted meanwhile is
- * not found.
+ * link that the server writes on (CLC-42). If the server's link has failed
+ * meanwhile, the connection moves like others (FO-23). If the link that the
+ * Confirm names was deleted meanwhile, the handshake fails.
  */
 static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 				      const struct smcr_clc_accept *conf)
@@ -217,7 +227,7 @@ static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-/* First contact: CONFIRM LINK over the new link (CLC-47) */
+/* First contact: connect the link, then send CONFIRM LINK over it (CLC-47) */
 static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 				       const struct smcr_clc_accept *conf)
 {
@@ -265,15 +275,16 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 
 /*
  * The group has ended while the client's Confirm is due, and a Decline can be
- * sent only after the Confirm (CLC-51). Until then the handshake must not hold
- * what the removal of the device waits for.
+ * sent only after the Confirm (CLC-51). Until then the handshake must not have
+ * references that the removal of the device waits for.
  */
 static void smcr_srv_let_go(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
 
 	hs->why = hs->lgr->why;
-	lock_sock(sk);		/* free soon: no application has it yet */
+	/* no long wait for the lock: no application has this socket yet */
+	lock_sock(sk);
 	smcr_conn_discard(&hs->ssk->conn);
 	release_sock(sk);
 	smcr_lgr_put(hs->lgr);
@@ -282,9 +293,10 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
 }
 
 /*
- * Step: the Confirm, then first contact. The end of the group and the loss of
- * the link kick, too: the removal of a device must not wait for the client, so
- * the connection moves at once.
+ * Step: wait for the Confirm, then run first contact or complete the
+ * connection. The end of the group and the loss of the link kick the handshake,
+ * too: as the removal of a device must not wait for the Confirm, the connection
+ * moves at once.
  */
 static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 {
