@@ -272,7 +272,7 @@ void smcr_clc_note_decline(struct smcr_sock *ssk,
 			     d->out_of_sync ? ", out of sync" : "");
 }
 
-/* Is it the Decline of a peer whose first contact failed after the Confirm? */
+/* Are the @len bytes one Decline, from the peer ssk->crossed_id? */
 static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
 				u32 len, struct smcr_clc_hdr *hdr,
 				struct smcr_clc_decline *d)
@@ -289,13 +289,14 @@ static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
 
 /**
  * smcr_clc_drop_crossed() - drop the peer's Decline if it has crossed our own
- * @ssk: socket that has sent a Decline, with SMCR_SK_CROSSED; inner socket locked
+ * @ssk: socket with SMCR_SK_CROSSED, which has sent a Decline; inner socket
+ *	locked
  *
- * Both sides may decline a first contact at once. Then each one's Decline is
- * the first that the other side's application would read from TCP (CLC-57,
- * CLC-58), however long TCP takes to deliver it. It has the peer's ID. Only a
- * complete one counts: TCP does not split a message so short that is sent in
- * one call.
+ * Both sides may decline a first contact at once (CLC-57, CLC-58). Then each
+ * Decline would be the first data that the application on the other side reads
+ * from TCP, however long TCP takes to deliver it. The peer's Decline has the
+ * peer's ID. It is dropped only if it is complete: TCP does not split so short
+ * a message that is sent in one call.
  *
  * Context: any up to softirq.
  * Return: true if one was dropped.
@@ -325,10 +326,11 @@ bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 
 /**
  * smcr_tcp_await_decline() - drop the peer's Decline, now or when it comes
- * @ssk: hooked socket that has just sent a Decline and is not yet in mode TCP
+ * @ssk: hooked socket (smcr_tcp_hook()) that has just sent a Decline and is not
+ *	yet in mode TCP
  * @peer_id: the peer's ID, 8 bytes
  *
- * It is dropped only if the peer has sent nothing else before it.
+ * The Decline is dropped only if the peer has sent nothing else before it.
  *
  * Context: process; takes the inner socket's lock.
  */
@@ -345,8 +347,9 @@ void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
  * smcr_tcp_settle() - drop a crossed Decline before the application reads
  * @ssk: socket in mode TCP
  *
- * TCP does not call back for fewer bytes than SO_RCVLOWAT. So this does, before
- * the inner socket's data are read, what the callback would have done.
+ * TCP does not call back for fewer bytes than SO_RCVLOWAT. So this function,
+ * called before the inner socket's data are read, does what the callback would
+ * have done.
  *
  * Context: process; takes the inner socket's lock if a Decline may come.
  */

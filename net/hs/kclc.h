@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CLC messages over the inner TCP socket: exact reads and writes that do not wait.
+ * CLC messages over the inner TCP socket: exact reads, and no call that waits.
  */
 #ifndef _SMCR_KCLC_H
 #define _SMCR_KCLC_H

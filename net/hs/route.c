@@ -33,7 +33,7 @@ bool smcr_route_is_v4(const struct sock *tcp)
 #endif
 }
 
-/* DST_XFRM_QUEUE: packets wait while keys are negotiated */
+/* Does IPsec apply to a route? DST_XFRM_QUEUE: packets wait for the keys. */
 bool smcr_route_dst_ipsec(const struct dst_entry *dst)
 {
 	return dst_xfrm(dst) || (dst->flags & DST_XFRM_QUEUE);
@@ -99,7 +99,7 @@ bool smcr_route_offlink(struct sock *tcp)
 
 /**
  * smcr_route_onlink4() - is an address in a subnet of a route's interface?
- * @dst: route to it, without a gateway
+ * @dst: route to @daddr, without a gateway
  * @daddr: address
  *
  * Return: true if so, or if it is an own address.
@@ -126,7 +126,7 @@ bool smcr_route_onlink4(const struct dst_entry *dst, __be32 daddr)
 #if IS_ENABLED(CONFIG_IPV6)
 /**
  * smcr_route_onlink6() - is an address in a prefix of a route's interface?
- * @dst: route to it, without a gateway
+ * @dst: route to @daddr, without a gateway
  * @daddr: address
  *
  * Return: true if the route is that of a prefix, if @daddr is in the prefix of
@@ -232,10 +232,10 @@ static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
  * @tcp: established TCP socket
  * @peer: address and neighbour are filled
  *
- * Two IP addresses whose neighbours have one link-layer address belong to one
- * host. That address comes from ARP or NDP, not from a CLC message: a host that
- * can forge it can take the IP address as well. A peer behind a gateway has no
- * such address here.
+ * Two IP addresses whose neighbours have the same link-layer address belong to
+ * one host. The link-layer address comes from ARP or NDP, not from a CLC
+ * message: a host that can forge it can take the IP address as well. A peer
+ * behind a gateway has no link-layer address here.
  *
  * Context: process.
  */
@@ -255,7 +255,7 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 		if (ndev && ndev->addr_len == ETH_ALEN &&
 		    !(dst && smcr_route_dst_gateway(dst)))
 			smcr_route_neigh(ndev, tcp, peer);
-		/* what the peer's ARP or NDP finds, perhaps another netdev */
+		/* the address that the peer's ARP or NDP finds for us */
 		ndev = smcr_route_own_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN)
 			memcpy(peer->here, ndev->dev_addr, ETH_ALEN);
@@ -303,8 +303,8 @@ static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
 
 /*
  * Prefix of the on-link route by which @ndev reaches the peer. The prefix of an
- * address may be of no use: DHCPv6 assigns /128, and the on-link prefix comes
- * with the router's advertisement (RFC 5942). RCU read side.
+ * own address may be of no use: DHCPv6 assigns /128, and the on-link prefix
+ * comes with the router's advertisement (RFC 5942). RCU read side.
  */
 static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
 			      struct smcr_clc_prefix *onlink)
@@ -332,8 +332,9 @@ static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
 }
 
 /*
- * The prefix of the peer's route, and those of our addresses; link-local ones
- * only for a link-local connection. A single address is no subnet.
+ * Fill in the prefix of the route to the peer, and those of our addresses:
+ * link-local ones only for a link-local connection, and no /128, as a single
+ * address is no subnet.
  */
 static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 			       struct smcr_clc_proposal *p)
@@ -473,9 +474,9 @@ static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
 }
 
 /*
- * The @nth netdev in a proposed subnet, with a reference. The netdev of the
- * route, if it is in one, is number 0. As routing may be asymmetric, any other
- * interface in the subnet will do.
+ * Get the @nth netdev in a proposed subnet, with a reference. The netdev of the
+ * route, if it is in a proposed subnet, is number 0. As routing may be
+ * asymmetric, any other interface in the subnet will do.
  */
 static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 					 const struct smcr_clc_proposal *p,
@@ -492,7 +493,7 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 		found = route;
 		goto out;
 	}
-	if (ll)		/* valid on the link of the route's netdev only */
+	if (ll)		/* the address is valid on the link of @route only */
 		goto out;
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
 		if (ndev != route &&
@@ -531,7 +532,7 @@ int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 		ndev = smcr_route_nth(tcp, nth, v4, p, addr);
 		if (!ndev)
 			break;
-		*why = SMCR_R_NO_DEVICE;	/* the subnet is there, at least */
+		*why = SMCR_R_NO_DEVICE;	/* a netdev is in the subnet */
 		rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6,
 				   addr, pid);
 		dev_put(ndev);

@@ -23,12 +23,12 @@ int smcr_tcpopt_client(struct net *net);
 
 /**
  * smcr_tcpopt_offer() - put the option on this socket's SYN / SYN-ACKs
- * @tcp: hooked inner socket: a client's before connect(), a listener's before
- *	listen() or later
+ * @tcp: inner socket with our callbacks (smcr_tcp_hook()): a client's before
+ *	connect(), a listener's before listen() or later
  * @on: true to offer
  *
- * A listener's answer may change at any time. A connection that TCP is about to
- * establish keeps the answer that it got, in all copies of its SYN-ACK and for
+ * A listener may change @on at any time. A connection that TCP is about to
+ * establish keeps the earlier answer, in all copies of its SYN-ACK and for
  * smcr_tcpopt_agreed(), if smcr_tcpopt_listen() was called before listen().
  *
  * Context: process, may sleep; takes the inner socket's lock.
@@ -37,8 +37,8 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on);
 
 /**
  * smcr_tcpopt_listen() - prepare a listener, which offers nothing yet
- * @tcp: hooked inner socket, before listen(); smcr_tcpopt_offer() with false
- *	undoes it if listen() fails
+ * @tcp: inner socket with our callbacks, before listen(); if listen() fails,
+ *	smcr_tcpopt_offer() with false undoes this call
  *
  * Context: process, may sleep; takes the inner socket's lock.
  */

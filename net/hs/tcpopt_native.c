@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * TCP option by the kernel's own code in TCP (CONFIG_SMC). The module that
- * implements AF_SMC turns it on. TCP then sends the option for sockets with
- * tcp_sock.syn_smc, and clears that member when the other side's SYN or SYN-ACK
- * had no option; it sends none with SYN cookies.
+ * implements AF_SMC turns that code on. TCP then sends the option for sockets
+ * with tcp_sock.syn_smc, and clears that member when the other side's SYN or
+ * SYN-ACK had no option. With SYN cookies TCP does not send the option.
  *
- * That code does not cover simultaneous open (T-17). There a client's own
- * socket sends the SYN-ACK, with the option, and counts the peer's SYN as the
- * answer. A peer that saw only the SYN-ACK takes the role of a client and
- * sends a Proposal. A netfilter hook drops such a SYN-ACK.
+ * The kernel's code does not cover simultaneous open (T-17). There the socket
+ * that called connect() sends the SYN-ACK, with the option, and takes the SYN
+ * of the peer for the answer. A peer that gets only the SYN-ACK takes the role
+ * of a client and sends a Proposal. So a netfilter hook drops such a SYN-ACK.
  */
 #include <linux/jump_label.h>
 #include <linux/mutex.h>
@@ -25,8 +25,8 @@
  * smcr_tcpopt_init() - turn on the option in TCP
  *
  * The static key is counted, not just enabled: the in-tree module may be
- * loaded, which the registration of AF_SMC finds out later, and its count has
- * to stay.
+ * loaded, which only the registration of AF_SMC finds out, and the count of
+ * that module has to stay.
  *
  * Context: process, may sleep.
  * Return: 0.
@@ -50,9 +50,9 @@ void smcr_tcpopt_exit(void)
 /*
  * Simultaneous open: a client's socket answers a SYN. Its first SYN-ACK is
  * dropped, as if lost; the copies that follow have no option, and the option
- * does not count as agreed. It is not blanked in the packet, because TCP-AO
- * signs options. TCP transmits with the socket locked, so syn_smc, a bit
- * among others, may be written.
+ * does not count as agreed. The option is not blanked in the packet, because
+ * TCP-AO signs options. TCP transmits with the socket locked, so syn_smc, which
+ * shares a word with other bits, may be written.
  */
 static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
@@ -67,7 +67,7 @@ static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = smcr_tcp_owner(sk);
-	/* else a child that TCP Fast Open made early */
+	/* if not crossed, @sk is a child that TCP Fast Open made early */
 	crossed = ssk && ssk->is_client;
 	if (crossed)
 		WRITE_ONCE(ssk->opt_crossed, true);
@@ -105,10 +105,10 @@ int smcr_tcpopt_net_init(struct net *net)
 
 /**
  * smcr_tcpopt_client() - hook into a namespace, once
- * @net: namespace, which a socket holds
+ * @net: namespace, on which a socket has a reference
  *
- * The hook is called for every packet that is sent, so namespaces without
- * clients do not get it.
+ * The hook is called for every packet that is sent, so it is not installed in
+ * namespaces without clients.
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
@@ -146,9 +146,9 @@ void smcr_tcpopt_net_exit(struct net *net)
 }
 
 /*
- * TCP calls this for every SYN with the option; true: the SYN counts as one
- * without. A listener changes its answer in this way, because syn_smc also
- * applies to retransmitted SYN-ACKs and to children, which must keep the
+ * TCP calls this function for every SYN with the option; true: the SYN counts
+ * as one without. A listener changes its answer in this way, because syn_smc
+ * also applies to retransmitted SYN-ACKs and to children, which must keep the
  * earlier answer.
  */
 static bool smcr_tcpopt_paused(const struct sock *sk)
@@ -157,7 +157,7 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	const struct smcr_sock *ssk;
 	bool paused;
 
-	/* keeps the socket from going away */
+	/* the lock keeps the AF_SMC socket from being freed */
 	read_lock_bh(lock);
 	ssk = smcr_tcp_owner(sk);
 	paused = !ssk || READ_ONCE(ssk->opt_paused) ||
@@ -179,7 +179,7 @@ static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 	if (ssk)
 		WRITE_ONCE(ssk->opt_paused, paused);
 	read_unlock_bh(&tcp->sk_callback_lock);
-	/* TCP reads the pointer twice, without a lock: never NULL again */
+	/* never set to NULL again: TCP reads the pointer twice, unlocked */
 	if (on)
 		tp->smc_hs_congested = smcr_tcpopt_paused;
 	tp->syn_smc = on;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * TCP option by netfilter hooks, for kernels whose TCP has no support for it.
- * The hooks put it on packets that TCP sends and look for it on packets that
- * TCP is about to receive. No hook is nearer to TCP, so that all others in
+ * The hooks put the option on packets that TCP sends and look for it on packets
+ * that TCP is about to receive. No hook is nearer to TCP, so that all others in
  * netfilter see the option as if TCP had made it, and may remove it.
  *
  * The state, and where it is kept:
  *
  * - Whether a socket offers the option: tcp_sock.save_syn, by a value that no
- *   system call can give it. A listener's children inherit it.
- * - Client, whether SYN and SYN-ACK had it: struct smcr_sock, found through
- *   sk_user_data.
- * - Server, until the third packet: inet_request_sock.smc_ok. The kernel itself
- *   sets it only with CONFIG_SMC, while a module has turned that on; the hook
- *   does at the first SYN-ACK, which TCP sends while it receives the SYN. Until
- *   then the table smcr_syns has what was found on the SYN. Later copies of the
- *   SYN-ACK follow smc_ok, whatever those of the SYN have (T-11); one that
- *   leaves while another processor decides is dropped, as if lost.
+ *   system call can give it. A listener's children inherit the value.
+ * - Client, whether SYN and SYN-ACK had the option: struct smcr_sock, found
+ *   through sk_user_data.
+ * - Server, until the third packet: inet_request_sock.smc_ok, which the hook
+ *   sets at the first SYN-ACK. TCP sends that while it receives the SYN, and
+ *   until then the table smcr_syns records whether the SYN had the option.
+ *   Later SYN-ACKs follow smc_ok, whatever later copies of the SYN have (T-11).
+ *   One that is sent while another processor decides is dropped, as if lost.
+ *   The kernel sets smc_ok only if a module has turned on its CONFIG_SMC code.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
- *   save_syn and passes from request to child. If the SYN-ACK goes without
- *   the option although the SYN had it, the copy is freed. TCP makes none with
- *   SYN cookies, and such a SYN-ACK belongs to no request (T-12).
+ *   save_syn and passes from request to child. If the SYN had the option, but
+ *   the SYN-ACK is sent without it, the copy is freed. With SYN cookies TCP
+ *   keeps no copy, and such a SYN-ACK belongs to no request (T-12).
  *
  * An application's TCP_SAVE_SYN works as before, with two exceptions: the SYN
  * is saved even without it, and a listener with TCP_SAVE_SYN set to 2, or set
@@ -51,7 +51,7 @@
 #include "hs/tcpopt.h"
 #include "core/tcpopt_parse.h"
 
-/* TCP distinguishes 0, 2 and all else; setsockopt() accepts 0 to 2 */
+/* save_syn: TCP distinguishes 0, 2 and all else; setsockopt() accepts 0 to 2 */
 #define SMCR_SAVE_SYN	3
 
 /* Until the first offer every packet costs one no-op */
@@ -67,8 +67,8 @@ static bool smcr_tcpopt_ready;
  * @dport: its destination port
  * @opt: it has the option
  * @deciding: the decision for its first SYN-ACK has begun
- * @until: 0: nothing was decided yet. Else jiffies; until then a copy of the
- *	SYN that another processor is late with does not count
+ * @until: 0: nothing was decided yet. Else jiffies, up to which a late copy of
+ *	the SYN, from another processor, is ignored
  */
 struct smcr_syn {
 	const struct net *net;
@@ -90,7 +90,7 @@ struct smcr_syn {
  * @next: number of the entry that is replaced next, modulo SMCR_SYN_WAYS; @lock
  * @syn: entries; @lock
  *
- * An entry is needed for microseconds; if TCP drops the SYN, until replaced.
+ * An entry is used for microseconds; without a SYN-ACK it stays until replaced.
  */
 struct smcr_syns {
 	spinlock_t lock;	/* all members */
@@ -112,7 +112,7 @@ struct smcr_tcphdr {
 	unsigned int opt_len;
 };
 
-/* Offset of the TCP header, -1 if it is not a whole TCP packet */
+/* Offset of the TCP header, -1 if @skb is not a whole TCP packet */
 static int smcr_tcp_off(const struct sk_buff *skb, u8 pf)
 {
 	__be16 frag_off;
@@ -137,7 +137,7 @@ static int smcr_tcp_off(const struct sk_buff *skb, u8 pf)
 	return off;
 }
 
-/* false if it is not a SYN or SYN-ACK */
+/* Copy the TCP header of a SYN or SYN-ACK; false if @skb is neither */
 static bool smcr_tcp_syn(const struct sk_buff *skb, u8 pf,
 			 struct smcr_tcphdr *h)
 {
@@ -160,7 +160,7 @@ static bool smcr_tcpopt_offers(const struct sock *sk)
 	return tcp_sk(sk)->save_syn == SMCR_SAVE_SYN;
 }
 
-/* The callback lock keeps the AF_SMC socket of an inner one from going away */
+/* sk_callback_lock keeps the AF_SMC socket of @sk from being freed */
 static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
 {
 	struct smcr_sock *ssk;
@@ -198,7 +198,7 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 	return paused;
 }
 
-/* False: data ride on the SYN (T-14), or its header is full (T-13) or signed */
+/* False if the SYN has data (T-14), or its header is full (T-13) or signed */
 static bool smcr_tcpopt_may_add(const struct sk_buff *skb,
 				const struct smcr_tcphdr *h)
 {
@@ -206,7 +206,7 @@ static bool smcr_tcpopt_may_add(const struct sk_buff *skb,
 	       smcr_tcpopt_fits(h->opt, h->opt_len);
 }
 
-/* 0 or -ENOMEM */
+/* Add the option to a SYN or SYN-ACK. Return: 0 or -ENOMEM. */
 static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
 			   const struct smcr_tcphdr *h)
 {
@@ -217,7 +217,7 @@ static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
 	__be32 opt[2];
 	int rc;
 
-	/* TCP keeps the original of a SYN for retransmission */
+	/* a SYN is a clone: TCP keeps the original for retransmission */
 	if (skb_cloned(skb) || room < SMCR_TCPOPT_PADDED) {
 		rc = pskb_expand_head(skb, 0, room < SMCR_TCPOPT_PADDED ?
 				      SMCR_TCPOPT_PADDED - room : 0,
@@ -230,7 +230,7 @@ static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
 	smcr_tcpopt_put((u8 *)opt);
 	skb_put_data(skb, opt, sizeof(opt));
 
-	/* With a partial checksum this changes the pseudo header's length only */
+	/* With CHECKSUM_PARTIAL only the pseudo header's length is changed */
 	th = (struct tcphdr *)(skb_network_header(skb) + h->off);
 	word = (__be16 *)th + 6;
 	old = *word;
@@ -264,14 +264,14 @@ static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
 	    !smcr_tcp_syn(skb, pf, &h) || h.th.ack)
 		return NF_ACCEPT;
 	add = smcr_tcpopt_may_add(skb, &h);
-	/* Drop a copy that would differ (T-11): TCP will send another one */
+	/* Without memory drop this copy: TCP sends another, equal one (T-11) */
 	if (add && smcr_tcpopt_add(skb, pf, &h))
 		return NF_DROP;
 	smcr_tcpopt_note_syn(sk, add);
 	return NF_ACCEPT;
 }
 
-/* Lock a SYN's set. A packet queued for user space comes in process context. */
+/* Lock a SYN's set. BH: a packet from nfqueue comes in process context. */
 static struct smcr_syns *smcr_syns_lock(const struct smcr_syn *syn)
 	__acquires(&set->lock)
 {
@@ -333,7 +333,7 @@ static struct smcr_syns *smcr_synack_lock(const struct net *net,
 
 enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
-/* FIRST: decide, by @opt of the SYN. BESIDE: another processor is deciding. */
+/* FIRST: decide, @opt is set. BESIDE: another CPU decides. LATER: decided. */
 static enum smcr_synack smcr_synack_begin(const struct net *net,
 					  const struct tcphdr *th, bool *opt)
 {
@@ -350,7 +350,7 @@ static enum smcr_synack smcr_synack_begin(const struct net *net,
 	return which;
 }
 
-/* The request holds the decision now: later SYN-ACKs do not need the SYN */
+/* smc_ok has the decision now: later SYN-ACKs do not need the entry */
 static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
 {
 	struct smcr_syn *syn;
@@ -362,8 +362,8 @@ static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
 }
 
 /*
- * First SYN-ACK of a request: decide, for the later ones and for the child.
- * The peer cannot answer yet, so no other thread uses the saved SYN.
+ * First SYN-ACK of a request: is the option agreed, for later ones and for the
+ * child? The peer cannot answer yet, so no other thread uses the saved SYN.
  */
 static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 {
@@ -401,7 +401,7 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 		smcr_synack_end(net, &h.th);
 	}
 
-	/* Requests older than the listener's offer have no saved SYN */
+	/* A request older than the listener's offer has no saved SYN */
 	if (ireq->smc_ok && READ_ONCE(req->saved_syn) && may_add &&
 	    smcr_tcpopt_add(skb, pf, &h))
 		return NF_DROP;
@@ -409,9 +409,10 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 }
 
 /*
- * A SYN-ACK of a socket, not of a request: a child that TCP Fast Open makes at
- * once (T-14) and that is not published yet, while later copies come from the
- * request again; or simultaneous open (T-17), a client without a saved SYN.
+ * A SYN-ACK from a socket instead of a request gets no option. The socket is a
+ * child that TCP Fast Open makes at once (T-14) and that is not published yet;
+ * later copies of the SYN-ACK come from the request. Or it is a client in
+ * simultaneous open (T-17), which has no saved SYN.
  */
 static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
 					  struct sock *sk)
@@ -481,15 +482,15 @@ static void smcr_tcpopt_in_syn(const struct net *net,
 		smcr_tcpopt_find(h->opt, h->opt_len),
 	};
 
-	/* The first one of a request counts */
+	/* Only the first SYN of a request counts */
 	if (!sk || READ_ONCE(sk->sk_state) != TCP_NEW_SYN_RECV)
 		smcr_syns_put(&syn);
 }
 
 /*
  * A SYN-ACK arrives. If TCP rejects it, because it is old or damaged, another
- * one will come, which confirms or corrects what is noted here. It may arrive
- * while the SYN is still being sent: snd_nxt is not up to date then.
+ * one will come, which confirms or corrects what is noted here. snd_una is
+ * compared, as snd_nxt is not up to date while the SYN is still being sent.
  */
 static void smcr_tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
 {
@@ -511,8 +512,8 @@ static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 
 	/*
-	 * Early demultiplexing may have found the socket, but it finds no
-	 * listeners: other code has assigned one, and a request may exist.
+	 * Early demultiplexing finds no listeners. If @sk is one, other code
+	 * has assigned it, and a request may exist: look that up.
 	 */
 	if (sk && READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sk = NULL;
@@ -559,9 +560,7 @@ int smcr_tcpopt_init(void)
 	return 0;
 }
 
-/**
- * smcr_tcpopt_exit() - undo smcr_tcpopt_init()
- */
+/* There is nothing to undo */
 void smcr_tcpopt_exit(void)
 {
 }
@@ -600,15 +599,16 @@ void smcr_tcpopt_net_exit(struct net *net)
 /* The first offer on this machine: from now on the hooks look at packets */
 static void smcr_tcpopt_start(void)
 {
-	/* Pairs with the release below: no offer before the hooks are at work */
+	/* Pairs with the release below: no offer before the hooks work */
 	if (smp_load_acquire(&smcr_tcpopt_ready))
 		return;
 	mutex_lock(&smcr_tcpopt_mutex);
 	if (!smcr_tcpopt_ready) {
 		static_branch_enable(&smcr_tcpopt_used);
 		/*
-		 * A SYN that passed LOCAL_IN before that must not find a
-		 * listener that offers: LOCAL_OUT would find no entry for it.
+		 * A SYN that passed LOCAL_IN before the key was enabled must
+		 * not find a listener that offers: LOCAL_OUT would find no
+		 * entry for it in smcr_syns.
 		 */
 		synchronize_net();
 		/* Pairs with the acquire above */
@@ -643,8 +643,9 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 	save_syn = tcp_sk(tcp)->save_syn;
 	if (tcp->sk_state == TCP_LISTEN) {
 		/*
-		 * Its requests are ours, or have no saved SYN. With the
-		 * application's TCP_SAVE_SYN nothing is known about them.
+		 * With our value the hooks have checked its requests, with 0
+		 * these have no saved SYN. With the application's TCP_SAVE_SYN
+		 * nothing is known about them: the offer does not change.
 		 */
 		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
 			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
@@ -684,7 +685,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 					syn->tcp_hdrlen - sizeof(*th));
 	}
 
-	/* a client is hooked, a child not yet: its data is a BPF program's */
+	/* a client has an owner, a child none before smcr_tcp_hook() */
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = smcr_tcp_owner(tcp);
 	agreed = ssk && READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen) &&
