@@ -14,10 +14,10 @@ static struct proto smcr_proto, smcr_proto6;
 static bool smcr_af_ready;
 
 /*
- * Close the inner socket; no other thread may be using it. It keeps its owner
- * until TCP has released it, so that packet filters that match the owner let
- * the FIN through. tcp->file is cleared before sock_release(), which otherwise
- * leaves the memory of the socket to the file.
+ * Close the inner socket; no other thread may be using it. It keeps its file
+ * and user until TCP has released it, so that packet filters that match these
+ * let the FIN through. tcp->file is cleared before sock_release(), which
+ * otherwise leaves the memory of the socket to the file.
  */
 static void smcr_tcp_drop(struct smcr_sock *ssk)
 {
@@ -45,7 +45,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	if (protocol != SMCR_PROTO_V4 && protocol != SMCR_PROTO_V6)
 		return -EPROTONOSUPPORT;
 
-	/* as if the application had made it: LSM, cgroup, namespace (SEC-14) */
+	/* made for the application: LSM, cgroup, namespace apply (SEC-14) */
 	rc = __sock_create(net, protocol == SMCR_PROTO_V6 ? AF_INET6 : AF_INET,
 			   SOCK_STREAM, IPPROTO_TCP, &tcp, kern);
 	if (rc)
@@ -65,7 +65,10 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	return 0;
 }
 
-/* End of SO_LINGER's wait (CONN-36): all data and our C are delivered */
+/*
+ * May SO_LINGER's wait end (CONN-36)? It may if the connection has ended or is
+ * aborted, or if all data and our CDC with C (connection closed) are delivered.
+ */
 static bool smcr_close_is_through(const struct smcr_sock *ssk)
 {
 	const struct smcr_conn *conn = &ssk->conn;
@@ -92,7 +95,7 @@ static void smcr_linger(struct smcr_sock *ssk, long timeo)
 
 /*
  * close() in mode SMC. Socket lock held; dropped while lingering. The close
- * machine finishes the connection without the application.
+ * machine (core/close.c) finishes the connection without the application.
  */
 static void smcr_release_smc(struct smcr_sock *ssk)
 {
@@ -116,7 +119,7 @@ static void smcr_release_smc(struct smcr_sock *ssk)
 		smcr_linger(ssk, sk->sk_lingertime);
 }
 
-/* The inner socket is closed with the application's linger setting */
+/* Close the inner socket, with the application's linger setting */
 static void smcr_release_tcp(struct smcr_sock *ssk)
 {
 	struct sock *tsk = ssk->tcp->sk;
@@ -183,7 +186,7 @@ static int smcr_bind(struct socket *sock, SMCR_SOCKADDR *addr, int alen)
 		smcr_tcp_own(ssk, sock);
 		smcr_sockopt_push(ssk);
 	}
-	/* the checks of the family are TCP's */
+	/* TCP checks the address family */
 	rc = READ_ONCE(ssk->tcp->ops)->bind(ssk->tcp, addr, alen);
 	release_sock(sock->sk);
 	return rc;
@@ -278,8 +281,8 @@ static const struct net_proto_family smcr_family = {
 /**
  * smcr_af_init() - register the address family and its protos
  *
- * The family is registered first: the in-tree module, which may own it, has
- * protos and slabs of the same names.
+ * The family is registered first. If that fails, the in-tree module may own it,
+ * which has protos and slabs of the same names.
  *
  * Return: 0, -EEXIST when AF_SMC is taken, or another negative errno.
  */
@@ -296,7 +299,7 @@ int smcr_af_init(void)
 	rc = proto_register(&smcr_proto6, 1);
 	if (rc)
 		goto err_proto;
-	/* protos before the flag; pairs with smcr_create() */
+	/* the protos are written before the flag; pairs with smcr_create() */
 	smp_store_release(&smcr_af_ready, true);
 	return 0;
 
@@ -311,7 +314,7 @@ err_family:
  * smcr_af_exit() - unregister the address family and its protos
  *
  * No socket exists, as each holds a reference on the module. Waits for what the
- * last ones have left pending: RCU callbacks, inner sockets to release.
+ * last sockets have left pending: RCU callbacks, inner sockets to release.
  *
  * Context: process, sleeps.
  */

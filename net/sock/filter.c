@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Socket filters. They run on packets, so the inner socket needs them. A filter
- * is attached to the own socket first, because no worker waits for that one's
- * lock while the program is read from user space, and then to the inner socket.
- * SO_LOCK_FILTER of the own socket decides whether the filter may be changed.
+ * is first attached to the own (AF_SMC) socket, then to the inner socket: the
+ * program is read from user space under the lock of the own socket, for which
+ * no worker waits. SO_LOCK_FILTER of the own socket decides whether the filter
+ * may be changed.
  */
 #include <linux/filter.h>
 #include <net/sock_reuseport.h>
@@ -50,10 +51,10 @@ static struct sk_filter *smcr_filter_get(const struct sock *sk)
 	return fp;
 }
 
-/* Attach @fp, or NULL, to @sk, which has no filter. Takes over a reference. */
+/* Attach @fp, or NULL, to @sk, which has no filter. Takes over @fp. */
 static void smcr_filter_put_on(struct sock *sk, struct sk_filter *fp)
 {
-	if (fp)			/* uncharged by sk_detach_filter() */
+	if (fp)			/* sk_detach_filter() will uncharge this */
 		atomic_add(bpf_prog_size(fp->prog->len), &sk->sk_omem_alloc);
 	rcu_assign_pointer(sk->sk_filter, fp);
 }
@@ -63,9 +64,9 @@ static void smcr_filter_put_on(struct sock *sk, struct sk_filter *fp)
  * @ssk: socket
  *
  * After the own socket got its filter, another thread may have set
- * SO_LOCK_FILTER, which is on the inner socket by now. The filter was permitted
- * before, so the flag is cleared first: with it, sk_detach_filter() would leave
- * the old filter attached.
+ * SO_LOCK_FILTER, and may have copied it to the inner socket. The filter was
+ * permitted before, so the inner socket's flag is cleared first: while it is
+ * set, sk_detach_filter() would leave the old filter attached.
  *
  * Context: process; may take the inner socket's lock.
  */

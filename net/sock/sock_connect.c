@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * connect(): the check whether to offer SMC-R, TCP's connect, the wait for the
- * result. TCP's connect never blocks here; the wait is for the handshake, too.
- * Return values are TCP's throughout.
+ * result. If SMC-R is offered, TCP's connect does not block, and smcr_hs_wait()
+ * waits for TCP and the handshake. The errors are those of TCP.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/sched/signal.h>
@@ -116,12 +116,12 @@ static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 	return SMCR_R_NO_DEVICE;
 }
 
-/* Port that is connected to; 0 for an address that TCP will refuse */
+/* Destination port; 0 for an address that TCP will refuse */
 static u16 smcr_connect_port(const void *addr, int alen)
 {
 	const struct sockaddr_in *sin = addr;
 
-	/* struct sockaddr_in6 has it in the same place */
+	/* struct sockaddr_in6 has the port in the same place */
 	if (alen < (int)offsetofend(struct sockaddr_in, sin_port))
 		return 0;
 	return ntohs(sin->sin_port);
@@ -136,15 +136,16 @@ static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
 		return SMCR_R_FASTOPEN;
 	/*
-	 * A call that was forwarded before connect(AF_UNSPEC) may get TCP's lock
-	 * only now, and keep it in a page fault: a handshake needs that lock.
+	 * A call that was forwarded to TCP before connect(AF_UNSPEC) may get
+	 * TCP's lock only now, and keep it in a page fault: a handshake needs
+	 * that lock.
 	 */
 	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return SMCR_R_SOCKET_REUSED;
 	return smcr_connect_route(ssk, addr, alen);
 }
 
-/* Offer SMC-R, start TCP's connect. Return: 0: in progress, or TCP's errno. */
+/* Offer SMC-R, start TCP's connect. Return: 0 in progress, or TCP's errno. */
 static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 			      int alen)
 {
@@ -225,7 +226,7 @@ static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	struct socket *tcp = ssk->tcp;
 	int rc;
 
-	release_sock(sock->sk);		/* it may block */
+	release_sock(sock->sk);		/* TCP's connect may block */
 	smcr_tcp_err_enter(ssk);
 	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, flags);
 	smcr_tcp_err_leave(ssk);
@@ -263,7 +264,7 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	enum smcr_reason why;
 	int rc;
 
-	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() */
+	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() does */
 	smcr_tcp_own(ssk, sock);
 	smcr_sockopt_push(ssk);
 	why = smcr_connect_check(ssk, addr, alen);

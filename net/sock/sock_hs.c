@@ -52,9 +52,9 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
  * smcr_hs_abort() - abort a handshake; the socket stays in use
  * @ssk: socket in mode HANDSHAKE, socket lock held; dropped meanwhile
  *
- * A parked handshake ends in this call; one that a worker runs ends at its next
- * step. Afterwards the mode is DEAD, or the one that the handshake ended in
- * before, or what another thread has set meanwhile.
+ * A handshake that no thread runs ends in this call; one that a worker runs
+ * ends at its next step. Afterwards the mode is DEAD, or the one that the
+ * handshake ended in before, or what another thread has set meanwhile.
  *
  * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
  */
@@ -122,7 +122,7 @@ bool smcr_sock_reset(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_state_sync() - copy the inner socket's socket state
+ * smcr_tcp_state_sync() - copy the socket_state of the inner socket
  * @sock: socket, socket lock held; ignored unless in mode TCP
  *
  * If TCP is unconnected (failed connect, shutdown in SYN-SENT) the mode becomes

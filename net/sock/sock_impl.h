@@ -2,6 +2,10 @@
 /*
  * Functions of the socket family, for its own files and for net/main.c and
  * net/wire.c.
+ *
+ * In the comments of these files the own socket is the AF_SMC socket, as
+ * opposed to its inner TCP socket. Modes are those of SMCR_MODES in
+ * base/states.h; mode TCP is fallback.
  */
 #ifndef _SMCR_SOCK_FAMILY_H
 #define _SMCR_SOCK_FAMILY_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls on a socket by mode: send, receive, poll, shutdown, ioctl, addresses.
- * In mode TCP they are forwarded without the socket lock, because they block.
+ * In mode TCP (fallback) calls are forwarded to the inner socket; those that
+ * may block, without the socket lock.
  */
 #include <linux/sched/signal.h>
 #include <linux/sockios.h>
@@ -17,7 +18,7 @@ static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
 }
 
 /*
- * The connection is over, whatever the application still has to read. One that
+ * Is the connection over, whatever the application still has to read? One that
  * the peer has closed looks half-closed until the application closes, too.
  */
 static bool smcr_conn_over(const struct smcr_sock *ssk)
@@ -54,8 +55,8 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 
 /*
  * True in mode TCP: the call is forwarded without the socket lock. It may get
- * TCP's lock when the mode has changed again, so SMCR_SK_FORWARDED records that
- * there was such a call: see smcr_connect_check().
+ * TCP's lock only after the mode has changed again, so SMCR_SK_FORWARDED
+ * records that there was such a call: see smcr_connect_check().
  */
 static bool smcr_tcp_forwards(struct smcr_sock *ssk)
 {
@@ -79,7 +80,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
-	/* before TCP finds no room: SIGIO is sent by the own socket */
+	/* set before TCP finds no room: the own socket sends SIGIO for room */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
 	rc = smcr_tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
@@ -87,7 +88,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	return rc;
 }
 
-/* MSG_FASTOPEN connects and sends in one call: plain TCP (T-14) */
+/* MSG_FASTOPEN connects and sends in one call, over plain TCP (T-14) */
 static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 				 size_t len)
 {
@@ -111,7 +112,7 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
-/* Control messages: checked first, as by tcp_sendmsg(), but without effect */
+/* Check control messages first, as tcp_sendmsg() does; they have no effect */
 static int smcr_check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 {
 	struct sock *tsk = ssk->tcp->sk;
@@ -190,7 +191,7 @@ static int smcr_tcp_recvmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	return rc;
 }
 
-/* No connection; in the order of tcp_recvmsg() */
+/* recvmsg() without a connection: the order of the checks is tcp_recvmsg()'s */
 static int smcr_recv_closed(struct sock *sk)
 {
 	if (sk->sk_state == TCP_LISTEN)
@@ -205,7 +206,7 @@ static int smcr_recv_closed(struct sock *sk)
  * @sock: socket
  *
  * The source of sendfile() or splice() ended before the requested count. The
- * last data were sent with MSG_MORE and would be held back for more.
+ * last data were sent with MSG_MORE and are held back for more: send them now.
  */
 void smcr_splice_eof(struct socket *sock)
 {
@@ -241,7 +242,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	if (smcr_tcp_forwards(ssk))
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
-	if (flags & MSG_ERRQUEUE)	/* nothing is ever queued there */
+	if (flags & MSG_ERRQUEUE)	/* that queue is always empty */
 		return -EAGAIN;
 
 	lock_sock(sk);
@@ -271,8 +272,8 @@ out:
 }
 
 /*
- * True if a third of the send buffer is free, as on TCP, or the next send may
- * enlarge it, or a send would fail at once. A sixteenth is enough unless a
+ * True if a third of the send buffer is free, as on TCP, or if the next send
+ * may enlarge the buffer or would fail at once. A sixteenth is enough unless a
  * thread waits for room (NOSPACE): a program that polls before each send would
  * otherwise sleep each time until a third is free.
  */
@@ -300,7 +301,10 @@ static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SMCR_SK_NOSPACE, &ssk->flags);
-	/* pairs with smcr_tx_space(): room before the bit woke no thread */
+	/*
+	 * the bit is set, then room is checked; pairs with smcr_tx_space():
+	 * room that came before the bit was set has woken no thread
+	 */
 	smp_mb__after_atomic();
 	return smcr_is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
@@ -319,7 +323,8 @@ static __poll_t smcr_poll_own(struct smcr_sock *ssk)
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
 		mask |= smcr_rx_poll(ssk);
 	mask |= smcr_poll_out(ssk, shutdown);
-	smp_rmb();	/* shutdown and state before the error, as tcp_poll() */
+	/* read shutdown and state before the error, as tcp_poll() does */
+	smp_rmb();
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	return mask;
@@ -332,7 +337,7 @@ static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_err_enter(ssk);
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
-	/* no table: waiters are on this socket; TCP sets its NOSPACE anyway */
+	/* no table: waiters are on this socket; TCP sets NOSPACE without it */
 	mask = smcr_tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
 		mask |= EPOLLERR;
@@ -371,7 +376,7 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 	}
 }
 
-/* Mode SMC; socket lock held. shutdown(RD) causes no flow (CONN-04). */
+/* Mode SMC; socket lock held. shutdown(RD) sends nothing (CONN-04). */
 static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 {
 	struct smcr_conn *conn = &ssk->conn;
@@ -397,7 +402,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 	return over ? -ENOTCONN : 0;
 }
 
-/* After shutdown() has aborted a handshake: reset, as TCP in SYN-SENT */
+/* shutdown() has aborted a handshake: reset, as TCP does in SYN-SENT */
 static int smcr_shutdown_undo(struct socket *sock)
 {
 	if (smcr_sock_reset(smcr_sk(sock->sk)))
@@ -485,7 +490,7 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 		break;
 	case SIOCOUTQ:		/* not yet acknowledged by the peer's adapter */
 		n = READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done);
-		if (n) {	/* programs poll for 0: get a completion soon */
+		if (n) {	/* programs wait for 0: get a completion soon */
 			spin_lock_bh(&conn->lock);
 			smcr_tx_flush(conn);
 			spin_unlock_bh(&conn->lock);
@@ -497,7 +502,7 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 	default:		/* SIOCATMARK */
 		return smcr_rx_at_mark(conn);
 	}
-	return n <= INT_MAX ? n : 0;	/* torn read while it is purged */
+	return n <= INT_MAX ? n : 0;	/* torn reads during a purge: 0 */
 }
 
 /**
@@ -506,7 +511,7 @@ static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
  * @cmd: command
  * @arg: its argument
  *
- * Return: 0 or a negative errno, as TCP.
+ * Return: 0 or a negative errno, as on TCP.
  */
 int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
@@ -535,7 +540,7 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
  * smcr_getname() - proto_ops.getname
  * @sock: socket
  * @addr: result
- * @peer: 0 own address, 1 peer's, 2 peer's even when it has gone
+ * @peer: 0: own address; 1: the peer's; 2: the peer's, connected or not
  *
  * Returns TCP's addresses (MISC-02). Programs call getpeername() in order to
  * learn whether connect() succeeded, so it fails during a handshake.

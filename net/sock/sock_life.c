@@ -25,7 +25,7 @@ static void smcr_reap_work(struct work_struct *work)
 	kfree(reaper);
 }
 
-/* After the last reference and a grace period; softirq */
+/* Called after the last reference was put and a grace period; softirq */
 static void smcr_sock_destruct(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -56,7 +56,7 @@ static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 	INIT_LIST_HEAD(&ssk->accept_node);
 }
 
-/* As if the sysctls had been set with SO_RCVBUF and SO_SNDBUF, which double */
+/* Set what SO_RCVBUF and SO_SNDBUF, which double, would set for the sysctls */
 static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 {
 	int rmem = READ_ONCE(sn->knobs.rmem);
@@ -66,7 +66,7 @@ static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 	sk->sk_sndbuf = min(wmem, INT_MAX / 2) * 2;
 }
 
-/* SO_COOKIE is the inner socket's, as ss, tcp_diag and BPF programs have it */
+/* SO_COOKIE is the inner socket's, which ss, tcp_diag and BPF programs use */
 static void smcr_sock_take_cookie(struct sock *sk, struct sock *tsk)
 {
 	u32 half[2];

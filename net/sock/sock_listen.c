@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Listeners and their children, from TCP's accept queue to accept(). A worker
- * takes children from TCP; each runs a handshake of its own, and accept()
- * returns it when that is over.
+ * (accept_work, queued by smcr_listener_kick()) takes children from TCP. Each
+ * child runs a handshake of its own; when that is over, accept() returns it.
  *
  * A child is on hs_q, then on accept_q. The queue owns the child's first
  * reference, and the child owns one on its listener. The thread that takes the
@@ -86,9 +86,9 @@ static void smcr_listeners_kick_net(struct smcr_net *sn)
 /**
  * smcr_listeners_kick() - let all listeners check whether to offer SMC-R
  *
- * For a device that has arrived. A listener that had none for its last
- * connections has withdrawn its offer, and would otherwise check again with the
- * next connection only, after its SYN (T-15).
+ * Called when a device has arrived. A listener that found no device at its last
+ * connections has withdrawn its offer. Without this call it would check again
+ * only with the next connection, after the SYN of that connection (T-15).
  *
  * Context: process, sleeps. Not a handler of RDMA events: the RDMA core reports
  * some with net_rwsem held.
@@ -118,8 +118,8 @@ static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
 }
 
 /*
- * Offer SMC-R, or not any more. Called for each batch of children and each new
- * device, as the last device may have gone and a knob may have changed.
+ * Offer SMC-R, or withdraw the offer. Called for each batch of children and
+ * each new device: the last device may have gone, and a knob may have changed.
  */
 static void smcr_listener_offer(struct smcr_sock *lsk)
 {
@@ -170,7 +170,7 @@ void smcr_child_undefer(struct smcr_sock *child)
 	if (!smcr_sock_get(child))
 		return;
 	if (mod_delayed_work(smcr_wq, &child->hs_timer, 0))
-		sock_put(&child->sk);	/* it was armed and had its reference */
+		sock_put(&child->sk);	/* armed before, with a reference */
 }
 
 /*
@@ -195,8 +195,9 @@ static bool smcr_child_defer(const struct smcr_sock *lsk,
 	spin_lock_bh(&child->conn.lock);
 	set_bit(SMCR_SK_DEFERRED, &child->flags);
 	/*
-	 * mode TCP: flag before check. TCP queues data, then calls back: the
-	 * check sees the data, or smcr_child_end_wait() sees the flag
+	 * mode TCP: the flag is set, then data are checked. TCP queues data,
+	 * then calls back: the check sees the data, or smcr_child_end_wait()
+	 * sees the flag
 	 */
 	smp_mb__after_atomic();
 	news = smcr_child_has_news(child);
@@ -232,8 +233,9 @@ out:
  * smcr_child_ready() - queue a child for accept() when its handshake is over
  * @child: child in mode SMC or TCP
  *
- * Moves it to accept_q, unless it is there already or the listener is gone;
- * with TCP_DEFER_ACCEPT, when it has data. Takes effect once for each child.
+ * Moves the child to accept_q, unless it is there already or the listener is
+ * gone; with TCP_DEFER_ACCEPT, when the child has data. Takes effect once for
+ * each child.
  *
  * Context: process.
  */
@@ -242,7 +244,7 @@ void smcr_child_ready(struct smcr_sock *child)
 	smcr_child_to_queue(child, true);
 }
 
-/* RST for a child that accept() has not returned; puts the queue's reference */
+/* Reset a child that accept() has not returned; put the queue's reference */
 static void smcr_child_drop(struct smcr_sock *child)
 {
 	smcr_sock_unlist(child);
@@ -373,9 +375,10 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 
 /*
  * accept_work takes the inner socket's lock only under the listener's socket
- * lock. A thread that may keep the inner one during a page fault has the socket
- * lock, too (smcr_tcp_alone()), and queues the work when it releases that.
- * Return: false if the socket lock is taken.
+ * lock. A thread that may keep the inner socket's lock during a page fault has
+ * the socket lock as well (smcr_tcp_alone()). So the work, which only tries the
+ * socket lock, does not wait for the page fault: it is queued again when the
+ * socket lock is released. Return: false if the socket lock is taken.
  */
 static bool smcr_listener_trylock(struct smcr_sock *lsk)
 {
@@ -406,7 +409,7 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
 	case -EAGAIN:
 	case -EINVAL:
 		return false;
-	default:		/* no memory: it stays in TCP's queue; retry */
+	default:	/* no memory: the child stays in TCP's queue; retry */
 		schedule_timeout_uninterruptible(HZ / 10);
 		smcr_listener_kick(lsk);
 		return false;
@@ -418,7 +421,7 @@ static bool smcr_accept_one(struct smcr_sock *lsk)
  * @work: accept_work of a listener; holds a reference
  *
  * Touches the inner socket in mode LISTEN only; smcr_listener_stop() waits for
- * this after the mode was changed, with the listener's socket lock held.
+ * this work after the mode was changed, with the listener's socket lock held.
  */
 void smcr_accept_work(struct work_struct *work)
 {
@@ -540,7 +543,7 @@ void smcr_listener_stop(struct smcr_sock *lsk)
  * smcr_listener_undo() - shutdown() or connect(AF_UNSPEC) of a listener
  * @sock: listener, socket lock held
  *
- * Unconnected, and as if listen() had never been called.
+ * Afterwards the socket is unconnected, as if it had never listened.
  */
 void smcr_listener_undo(struct socket *sock)
 {
@@ -585,7 +588,7 @@ int smcr_listen(struct socket *sock, int backlog)
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
 	if (rc && old == SMCR_MODE_INIT) {
 		smcr_sock_set_mode(ssk, old);
-		/* smcr_listeners_kick() may have come in between */
+		/* smcr_listeners_kick() may have queued it in between */
 		if (cancel_work_sync(&ssk->accept_work))
 			sock_put(sk);
 		smcr_tcpopt_offer(ssk->tcp->sk, false);
@@ -597,7 +600,7 @@ out:
 	return rc;
 }
 
-/* A ready child; the caller owns its reference. NULL: none. */
+/* Take a ready child; the caller owns its reference. NULL: there is none. */
 static struct smcr_sock *smcr_accept_dequeue(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child = NULL;
@@ -615,7 +618,7 @@ static bool smcr_is_listening(const struct smcr_sock *lsk)
 	       READ_ONCE(lsk->tcp->sk->sk_state) == TCP_LISTEN;
 }
 
-/* As inet_csk_wait_for_connect(): one sleeper is woken per child */
+/* As in inet_csk_wait_for_connect(), one sleeper is woken for each child */
 static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
 					  int *err)
 {

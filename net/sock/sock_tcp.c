@@ -2,11 +2,13 @@
 /*
  * Callbacks of the inner TCP socket, and what each does by mode.
  *
- * TCP calls them with the inner socket locked or its spin lock held, mostly in
- * softirq; a sockmap, or the error queue, may call without. They hold
- * sk_callback_lock for reading, which keeps the owner's memory, as
- * smcr_tcp_unhook() takes it for writing. Callers of smcr_sock_set_mode() call
- * smcr_tcp_check() for events that came before the mode was set.
+ * An inner socket that has these callbacks is hooked (smcr_tcp_hook()). TCP
+ * calls them with the inner socket locked or its spin lock held, mostly in
+ * softirq; a sockmap, or code that adds to the error queue, may call them
+ * without these locks. They hold sk_callback_lock for reading, and
+ * smcr_tcp_unhook() takes it for writing, so their owner, the AF_SMC socket, is
+ * not freed meanwhile. Callers of smcr_sock_set_mode() call smcr_tcp_check()
+ * afterwards, for events that came before the mode was set.
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
@@ -43,8 +45,10 @@ static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 	WRITE_ONCE(ssk->tcp_err, err);
 	WRITE_ONCE(ssk->sk.sk_err, err);
 	/*
-	 * pairs with smcr_tcp_err_leave() and smcr_tcp_err_enter(), which would
-	 * take an older sk_err of 0 for a copy that SO_ERROR has taken
+	 * sk_err is written, then the bit is set. Pairs with
+	 * smcr_tcp_err_leave() and smcr_tcp_err_enter(): if these saw the bit
+	 * first, they would take the older sk_err of 0 for a copy that SO_ERROR
+	 * has taken
 	 */
 	smp_wmb();
 	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
@@ -85,8 +89,8 @@ void smcr_tcp_err_leave(struct smcr_sock *ssk)
 }
 
 /*
- * Core code answers SO_INCOMING_CPU from the own socket. The value in
- * pushed_cpu is not pushed back to the inner one.
+ * Copy the CPU to the own socket, from which core code answers SO_INCOMING_CPU.
+ * pushed_cpu keeps push_cpu() from copying it back to the inner socket.
  */
 static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 {
@@ -203,7 +207,7 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 		if (READ_ONCE(tsk->sk_state) == TCP_CLOSE)
 			smcr_smc_event(ssk, tsk);
 		break;
-	case SMCR_MODE_LISTEN:	/* only its end is an error */
+	case SMCR_MODE_LISTEN:	/* the only error is the end of listening */
 	case SMCR_MODE_TCP:
 		smcr_tcp_copy_err(ssk, tsk);
 		sk_error_report(&ssk->sk);
@@ -306,7 +310,7 @@ static void smcr_tcp_set_calls(struct sock *tsk,
 
 /*
  * Replace each callback that is the one of @from by the one of @to, also where
- * a psock has saved it and installed its own.
+ * a psock has saved the callback and installed one of its own.
  */
 static void smcr_tcp_swap_calls(struct sock *tsk,
 				const struct smcr_tcp_calls *from,
@@ -335,21 +339,21 @@ static void smcr_tcp_swap_calls(struct sock *tsk,
 /**
  * smcr_tcp_hook() - install our callbacks on the inner socket
  * @ssk: socket
- * @from: listener whose child it is, or NULL; the caller holds a reference
+ * @from: listener whose child @ssk is, or NULL; the caller holds a reference
  *
  * Takes no reference: smcr_tcp_unhook() removes the callbacks, at the latest
  * when the socket is destroyed. Events that came before are not reported:
  * smcr_tcp_check() handles them. Children of the inner socket do not inherit
- * its owner. Where a BPF program uses sk_user_data, only i_private of the inode
- * has the owner.
+ * its owner, @ssk. Where a BPF program uses sk_user_data, only i_private of the
+ * inode has the owner.
  */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {
 	struct sock *tsk = ssk->tcp->sk;
 
 	write_lock_bh(&tsk->sk_callback_lock);
-	/* a child of a hooked listener has inherited our callbacks */
 	SOCK_INODE(ssk->tcp)->i_private = ssk;
+	/* a child may have inherited our callbacks: @from has saved TCP's */
 	if (smcr_tcp_has_bpf(tsk)) {
 		if (from)
 			ssk->tcp_calls = from->tcp_calls;

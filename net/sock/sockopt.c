@@ -2,12 +2,13 @@
 /*
  * setsockopt(), getsockopt(), and the table of options with code of their own.
  *
- * SOL_SOCKET options are kept in the own struct sock, from which core code
+ * SOL_SOCKET options are kept in the own (AF_SMC) socket, from which core code
  * answers getsockopt(). Where the kernel passes setsockopt(SOL_SOCKET) to this
  * module (smcr_compat_custom_sockopt()), an option that TCP needs is set on the
- * inner socket at once. Otherwise, and if TCP must have it in mode TCP only,
- * sockopt_copy.c copies it. All other options are TCP's, with the exceptions in
- * smcr_opts.
+ * inner socket at once. Where the kernel does not, sockopt_copy.c copies the
+ * option before TCP is used; an option that TCP must have in mode TCP
+ * (fallback) only is copied in that mode. Options of other levels are kept in
+ * the inner socket, with the exceptions in smcr_opts.
  */
 #include <linux/errqueue.h>
 #include <linux/in.h>
@@ -47,7 +48,10 @@ static int set_inner(struct socket *sock, int opt, sockptr_t val,
 	return smcr_tcp_setsockopt(smcr_sk(sock->sk), SOL_SOCKET, opt, val, len);
 }
 
-/* Only AF_INET and AF_INET6 have it in core code: set TCP's, copy the value */
+/*
+ * Core code refuses SO_REUSEPORT for families other than AF_INET and AF_INET6:
+ * set it on the inner socket, and copy the value.
+ */
 static int set_reuseport(struct socket *sock, int opt, sockptr_t val,
 			 unsigned int len)
 {
@@ -70,7 +74,7 @@ static int refuse(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 	return -EOPNOTSUPP;
 }
 
-/* TCP gets it in mode TCP only: earlier it would hold back CLC messages */
+/* TCP gets the option in mode TCP only: it would hold back CLC messages */
 static int set_cork(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -158,7 +162,7 @@ static int get_int(int value, char __user *val, int __user *len)
 
 /*
  * TCP_INFO of a listener: tcpi_unacked counts both accept queues. TCP reports
- * its own one only, which the worker empties.
+ * only its own accept queue, which the worker empties.
  */
 static int put_waiting(const struct smcr_sock *lsk, char __user *val,
 		       int __user *len)
@@ -345,12 +349,15 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
-	/* conn->lock: data meet the new value here or on arrival */
+	/*
+	 * conn->lock: no wake-up is lost, as data that arrive now are compared
+	 * with the new value either below or in smcr_conn_rx_data()
+	 */
 	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
 	enough = smcr_conn_readable(&ssk->conn) >= sk->sk_rcvlowat;
 	spin_unlock_bh(&ssk->conn.lock);
-	/* as tcp_set_rcvlowat(): what is there may be enough by now */
+	/* as tcp_set_rcvlowat() does: the unread data may be enough by now */
 	if (ssk->mode == SMCR_MODE_SMC && enough)
 		sk->sk_data_ready(sk);
 	if (ssk->mode == SMCR_MODE_TCP) {
@@ -366,7 +373,7 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
  * @sk: socket, locked
  * @on: SO_KEEPALIVE
  *
- * The TCP connection is kept alive in every mode, and in mode SMC the link is.
+ * The TCP connection is kept alive in every mode, in mode SMC the link as well.
  */
 void smcr_keepalive(struct sock *sk, int on)
 {

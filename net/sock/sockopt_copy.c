@@ -77,7 +77,7 @@ static void push_mark(struct smcr_sock *ssk)
 	sk_dst_reset(ssk->tcp->sk);
 }
 
-/* IP_TOS sets TCP's, too: push SO_PRIORITY only if it is not 0 */
+/* IP_TOS sets TCP's priority, too: push SO_PRIORITY only if it is not 0 */
 static void push_priority(struct smcr_sock *ssk)
 {
 	if (ssk->sk.sk_priority)
@@ -90,7 +90,7 @@ static void push_int(struct smcr_sock *ssk, int opt, int val)
 			sizeof(val));
 }
 
-/* By sock_setsockopt(), which also enables timestamps system-wide */
+/* Copied by sock_setsockopt(), which also enables timestamps system-wide */
 static void push_timestamps(struct smcr_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk, *tsk = ssk->tcp->sk;
@@ -152,8 +152,8 @@ static const struct smcr_value smcr_live[] = {
 };
 
 /*
- * Copied to TCP, also while it is used, where core code stores them without
- * calling this module.
+ * Copied to TCP before it is used, and in mode TCP before each call, on kernels
+ * that store these options without calling this module.
  */
 static const struct smcr_value smcr_silent[] = {
 	MEMBER(sk_tsflags, .push = push_timestamps),
@@ -166,7 +166,7 @@ static const struct smcr_value smcr_silent[] = {
 #endif
 };
 
-/* Copied to TCP before it is used, where core code does not call this module */
+/* Copied to TCP before it is used, on the same kernels */
 static const struct smcr_value smcr_before[] = {
 	MEMBER(sk_sndbuf, .push = push_sndbuf),
 	MEMBER(sk_rcvbuf, .push = push_rcvbuf),
@@ -331,7 +331,7 @@ void smcr_sockopt_to_tcp(struct smcr_sock *ssk)
  * @child: child, not yet visible to other threads
  * @from: its listener
  *
- * The inner socket has inherited its own from the inner listener.
+ * The inner socket has inherited its options from the inner listener.
  */
 void smcr_sockopt_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 {

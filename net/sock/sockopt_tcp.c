@@ -2,12 +2,13 @@
 /*
  * Options of the inner socket. TCP copies many of them from and to user space
  * under its lock, and a page fault may take as long as user space likes. The
- * workers of all sockets are shared: none may wait for that.
+ * workers of all sockets are shared: none may wait for a page fault.
  *
  * Values of setsockopt() are therefore copied before the call. Results cannot
- * be copied afterwards, as getsockopt() takes pointers to user space only:
- * where TCP may write them under its lock, the caller holds the own socket's
- * lock as well, which workers try and do not wait for (smcr_sock_trylock()).
+ * be copied afterwards, as getsockopt() takes pointers to user space only. So
+ * where TCP may write results under its lock, the caller holds the lock of the
+ * own (AF_SMC) socket as well, for which workers do not wait: they only try it
+ * (smcr_sock_trylock()).
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -52,8 +53,9 @@ static bool smcr_result_unlocked(int level, int opt)
 /*
  * Called before TCP reads or writes user memory under its own lock. Waits for
  * the end of a handshake, which needs that lock, and takes the socket lock. In
- * mode TCP, too: the socket may listen next, and then accept_work needs TCP's
- * lock. Return: 0 with the socket locked, or -ERESTARTSYS after a signal.
+ * mode TCP the socket lock is needed, too: the socket may listen next, and then
+ * accept_work needs TCP's lock. Return: 0 with the socket locked, or
+ * -ERESTARTSYS after a signal.
  */
 static int smcr_tcp_alone(struct smcr_sock *ssk)
 {
@@ -156,7 +158,7 @@ int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 	rc = locked ? smcr_tcp_alone(ssk) : 0;
 	if (rc)
 		return rc;
-	/* not by proto_ops: kernels differ in which of its members is set */
+	/* not by proto_ops: which of its members are set varies by kernel */
 	rc = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
 	if (locked)
 		release_sock(&ssk->sk);
