@@ -66,7 +66,10 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->bsize = conn->own.elem.rmb->bsize;
 	m->mtu = link->pid.mtu;
 	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
-	/* on reuse the peer has the PSN; readers of TCP could forge packets */
+	/*
+	 * on reuse the peer has the PSN already; with it, a host that reads the
+	 * TCP connection could forge packets
+	 */
 	m->psn = hs->first ? link->psn : 0;
 }
 
@@ -122,7 +125,7 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 	return SMCR_HS_NEXT;
 }
 
-/* The handshake fails by an error of smcr_clc_recv() */
+/* The handshake fails with an error of smcr_clc_recv() */
 static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 {
 	hs->err = -rc;
@@ -133,7 +136,7 @@ static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* before TCP is established ECONNRESET, as tcp_disconnect() sets it */
+	/* before TCP is established, ECONNRESET, as tcp_disconnect() sets it */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }

@@ -2,13 +2,14 @@
 /*
  * The handshake of a socket: CLC over TCP and, in first contact, LLC over the
  * new link (RFC 7609 3.5). It consists of steps, and none of them sleeps until
- * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. It is called
- * again after an event, or when its wait has expired; meanwhile no thread runs
- * the handshake.
+ * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. The step is
+ * called again after an event, or when its wait has expired; meanwhile no
+ * thread runs the handshake.
  *
  * Code that reports such an event kicks the handshake (smcr_hs_kick()), and a
  * worker runs the step. The thread that runs or ends a handshake owns it: that
- * thread has the turn (core/hs_turn.h). T_CLC is net.smcr.t_clc, T_LLC t_llc.
+ * thread has the turn (core/hs_turn.h). T_CLC and T_LLC are the times
+ * net.smcr.t_clc and net.smcr.t_llc.
  */
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
@@ -32,7 +33,7 @@ enum smcr_hs_res {
 enum smcr_hs_cross {
 	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
 	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: it may */
-	SMCR_HS_CROSS_WAITED,	/* as MAY; the one wait for the peer's began */
+	SMCR_HS_CROSS_WAITED,	/* as MAY, and smcr_hs_crossed() was begun */
 };
 
 /**
@@ -99,8 +100,8 @@ struct smcr_hs {
  *	TCP. Process context
  * @child_failed: the handshake of a listener's child has failed; the caller
  *	holds a reference. Process context
- * @child_defer_end: hs_timer of a socket has expired: if TCP_DEFER_ACCEPT holds
- *	back this child from accept(), it does not any more. Process context
+ * @child_defer_end: hs_timer of a socket has expired: queue @child for
+ *	accept(), if TCP_DEFER_ACCEPT holds it back. Process context
  * @listener_busy: true if so many children of the listener are in a handshake
  *	that a SYN that offers SMC-R is answered as plain TCP. @own: 1 if TCP
  *	counts the SYN's own request already. Any context up to softirq

@@ -142,7 +142,7 @@ static void smcr_hs_done(struct smcr_hs *hs)
 	if (!ssk->is_client)
 		smcr_hs_owner_ops->child_ready(ssk);
 	else
-		/* connect() has succeeded: SIGIO, as from TCP */
+		/* connect() has succeeded: send SIGIO, as TCP does */
 		sk_wake_async(&ssk->sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
@@ -177,7 +177,7 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 	sk_error_report(sk);
 }
 
-/* smcr_hs_stop() came while a thread ran the handshake: abort (CONN-38) */
+/* smcr_hs_stop() was called meanwhile: abort the connection (CONN-38) */
 static void smcr_hs_unwanted(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
@@ -211,8 +211,8 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	res = hs->res;
 
 	/*
-	 * smcr_child_defer() may arm the timer again later. No deadlock: its
-	 * work takes no lock that is held here
+	 * smcr_child_defer() may arm the timer again later. No deadlock: the
+	 * timer's work takes no lock that is held here
 	 */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
@@ -261,7 +261,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 
 	do {
 		if (!hs->over) {
-			/* charge first buffers to the socket's cgroup */
+			/* charge the first buffers to the socket's cgroup */
 			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
 			hs->res = smcr_hs_steps(hs);
 			set_active_memcg(old);
@@ -390,9 +390,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
-	 * The timer is armed after BEGIN: before, its kick would be lost. No
-	 * event of TCP runs the handshake meanwhile: only a server's is timed,
-	 * and its inner socket does not have our callbacks yet.
+	 * The timer is armed after BEGIN: before, its kick would be lost. Only
+	 * a server's handshake is timed here. No event of TCP runs it
+	 * meanwhile, as the inner socket does not have our callbacks yet.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

@@ -81,7 +81,7 @@ int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode, int sync,
 
 	lockdep_assert_held(&hs->watched->wait.lock);
 
-	/* another handshake forms the group: only the end of that kicks */
+	/* no kick while another handshake still forms the group */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)
 		smcr_hs_kick(hs->ssk);

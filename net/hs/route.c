@@ -149,7 +149,7 @@ bool smcr_route_onlink6(const struct dst_entry *dst,
 }
 #endif
 
-/* Device that owns the local address. RCU read side. */
+/* Netdev that owns the local address. RCU read side. */
 static struct net_device *smcr_route_own_dev(struct sock *tcp)
 {
 	struct net *net = sock_net(tcp);
@@ -163,7 +163,7 @@ static struct net_device *smcr_route_own_dev(struct sock *tcp)
 #endif
 }
 
-/* Device of the route, or else of the local address. RCU read side. */
+/* Netdev of the route, or else of the local address. RCU read side. */
 static struct net_device *smcr_route_dev(struct sock *tcp)
 {
 	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
@@ -255,7 +255,10 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 		if (ndev && ndev->addr_len == ETH_ALEN &&
 		    !(dst && smcr_route_dst_gateway(dst)))
 			smcr_route_neigh(ndev, tcp, peer);
-		/* the address that the peer's ARP or NDP finds for us */
+		/*
+		 * our link-layer address as the peer's ARP or NDP finds it,
+		 * perhaps that of another netdev
+		 */
 		ndev = smcr_route_own_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN)
 			memcpy(peer->here, ndev->dev_addr, ETH_ALEN);

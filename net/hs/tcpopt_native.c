@@ -166,7 +166,6 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	return paused;
 }
 
-/* Inner socket's lock held */
 static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 {
 	struct tcp_sock *tp = tcp_sk(tcp);

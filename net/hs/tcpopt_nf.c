@@ -617,7 +617,6 @@ static void smcr_tcpopt_start(void)
 	mutex_unlock(&smcr_tcpopt_mutex);
 }
 
-/* Inner socket's lock held */
 static void smcr_tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
 {
 	struct smcr_sock *ssk;
@@ -643,9 +642,10 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 	save_syn = tcp_sk(tcp)->save_syn;
 	if (tcp->sk_state == TCP_LISTEN) {
 		/*
-		 * With our value the hooks have checked its requests, with 0
-		 * these have no saved SYN. With the application's TCP_SAVE_SYN
-		 * nothing is known about them: the offer does not change.
+		 * With SMCR_SAVE_SYN the hooks have checked the requests of
+		 * this listener; with 0 these have no saved SYN. With the
+		 * application's TCP_SAVE_SYN nothing is known about them: the
+		 * offer does not change.
 		 */
 		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
 			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);

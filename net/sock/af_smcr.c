@@ -45,7 +45,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	if (protocol != SMCR_PROTO_V4 && protocol != SMCR_PROTO_V6)
 		return -EPROTONOSUPPORT;
 
-	/* made for the application: LSM, cgroup, namespace apply (SEC-14) */
+	/* create it as the application would: LSM, cgroup, netns (SEC-14) */
 	rc = __sock_create(net, protocol == SMCR_PROTO_V6 ? AF_INET6 : AF_INET,
 			   SOCK_STREAM, IPPROTO_TCP, &tcp, kern);
 	if (rc)

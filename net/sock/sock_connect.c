@@ -235,7 +235,7 @@ static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	return rc;
 }
 
-/* AF_UNSPEC: as tcp_disconnect(), but not possible for an SMC-R connection */
+/* connect(AF_UNSPEC) disconnects as on TCP, but no SMC-R connection */
 static int smcr_disconnect(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);

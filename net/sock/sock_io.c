@@ -54,8 +54,8 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 }
 
 /*
- * True in mode TCP: the call is forwarded without the socket lock. It may get
- * TCP's lock only after the mode has changed again, so SMCR_SK_FORWARDED
+ * True in mode TCP: the call is forwarded without the socket lock. The call may
+ * get TCP's lock only after the mode has changed again, so SMCR_SK_FORWARDED
  * records that there was such a call: see smcr_connect_check().
  */
 static bool smcr_tcp_forwards(struct smcr_sock *ssk)
@@ -309,7 +309,7 @@ static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
 	return smcr_is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
 
-/* Modes INIT, SMC, DEAD: as tcp_poll() */
+/* Modes INIT, SMC, DEAD: the same result as from tcp_poll() */
 static __poll_t smcr_poll_own(struct smcr_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;

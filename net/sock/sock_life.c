@@ -56,7 +56,7 @@ static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 	INIT_LIST_HEAD(&ssk->accept_node);
 }
 
-/* Set what SO_RCVBUF and SO_SNDBUF, which double, would set for the sysctls */
+/* Set net.smcr.rmem and wmem as SO_RCVBUF and SO_SNDBUF would: doubled */
 static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 {
 	int rmem = READ_ONCE(sn->knobs.rmem);

@@ -20,9 +20,9 @@
 #define SMCR_DEFER_MAX	0x7fff		/* seconds */
 
 /*
- * The limit is that of TCP's queue. Children in a handshake count, too
- * (MISC-21), but fill half of the backlog at most: the other half is left for
- * those that wait for accept().
+ * May a child be taken from TCP? The limit is that of TCP's queue. Children in
+ * a handshake count, too (MISC-21), but fill half of the backlog at most: the
+ * other half is left for those that wait for accept().
  */
 static bool smcr_listener_has_room(const struct smcr_sock *lsk)
 {
@@ -451,7 +451,7 @@ static void smcr_child_abort(struct smcr_sock *child)
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	smcr_hs_stop(child);
 	release_sock(&child->sk);
-	if (cancel_delayed_work(&child->hs_timer))	/* deferred */
+	if (cancel_delayed_work(&child->hs_timer))	/* it was deferred */
 		sock_put(&child->sk);
 }
 
