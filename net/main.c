@@ -13,11 +13,11 @@
 #include "base/base.h"
 #include "rdma/dev.h"
 #include "lgr/lgr.h"
+#include "hs/tcpopt.h"
+#include "sock/sock_impl.h"
 #include "ctl/nl.h"
 #include "pernet.h"
 #include "wire.h"
-#include "sock/sock_impl.h"
-#include "hs/tcpopt.h"
 
 static int __init smcr_init(void)
 {

@@ -5,10 +5,10 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <net/net_namespace.h>
-#include "lgr/lgr.h"
 #include "base/netns.h"
-#include "ctl/sysctl.h"
+#include "lgr/lgr.h"
 #include "hs/tcpopt.h"
+#include "ctl/sysctl.h"
 #include "pernet.h"
 
 static const struct smcr_knobs smcr_knobs_default = {

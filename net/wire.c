@@ -4,15 +4,15 @@
  * A floor is a folder of net/ (base/base.h). A table is declared on the lower
  * floor; there is no other call upwards.
  */
-#include "conn/conn.h"
-#include "conn/keepalive.h"
-#include "ctl/nl.h"
-#include "hs/hs.h"
-#include "lgr/lgr_run.h"
-#include "lgr/lgr.h"
 #include "rdma/dev.h"
 #include "rdma/link.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_run.h"
+#include "conn/conn.h"
+#include "conn/keepalive.h"
+#include "hs/hs.h"
 #include "sock/sock_impl.h"
+#include "ctl/nl.h"
 #include "wire.h"
 
 static void wire_dev_arrived(void)

@@ -13,12 +13,12 @@
 #define _SMCR_TRACE_H
 
 #include <linux/tracepoint.h>
-#include "base/base.h"
-#include "base/stats.h"
 #include "core/cdc.h"
 #include "core/clc.h"
 #include "core/close.h"
 #include "core/llc.h"
+#include "base/base.h"
+#include "base/stats.h"
 
 /*
  * Words for numbers, by the lists beside the enums. SMCR_TR() is used twice:

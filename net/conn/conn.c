@@ -4,8 +4,8 @@
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
-#include "conn/smcr_sock.h"
 #include "conn/conn_impl.h"
+#include "conn/smcr_sock.h"
 
 const struct smcr_conn_ops *smcr_conn_owner_ops __ro_after_init;
 

@@ -22,15 +22,15 @@
 #define _SMCR_CONN_H
 
 #include <linux/rhashtable.h>
-#include "base/base.h"
-#include "rdma/buf.h"
-#include "lgr/lgr.h"
 #include "core/cdc.h"
 #include "core/close.h"
 #include "core/cursor.h"
 #include "core/failover.h"
 #include "core/urgent.h"
 #include "core/window.h"
+#include "base/base.h"
+#include "rdma/buf.h"
+#include "lgr/lgr.h"
 
 /**
  * struct smcr_conn_own - the own element; socket lock, in a handshake its turn

@@ -3,11 +3,11 @@
  * Receipt of CDC messages: each is checked as a whole, then applied (RFC 7609 4.3, 4.7).
  */
 #include <net/tcp.h>
-#include "conn/conn.h"
-#include "conn/smcr_sock.h"
 #include "base/race.h"
 #include "base/trace.h"
+#include "conn/conn.h"
 #include "conn/conn_impl.h"
+#include "conn/smcr_sock.h"
 
 /*
  * Apply D, C and A of a CDC, in the order in which the peer would send them one

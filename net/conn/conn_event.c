@@ -4,11 +4,11 @@
  * execution of its actions (RFC 7609 4.8).
  */
 #include <net/tcp.h>
-#include "conn/conn.h"
-#include "lgr/lgr_run.h"
-#include "conn/smcr_sock.h"
 #include "base/trace.h"
+#include "lgr/lgr_run.h"
+#include "conn/conn.h"
 #include "conn/conn_impl.h"
+#include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /* The error for the application, the same as on TCP */

@@ -5,12 +5,12 @@
  */
 #include <linux/random.h>
 #include <net/tcp.h>
+#include "base/memcg.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "conn/conn.h"
-#include "base/memcg.h"
-#include "conn/smcr_sock.h"
 #include "conn/conn_impl.h"
+#include "conn/smcr_sock.h"
 
 /**
  * smcr_conn_init() - prepare the connection part of a new socket

@@ -5,8 +5,8 @@
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
-#include "conn/keepalive.h"
 #include "lgr/lgr_run.h"
+#include "conn/keepalive.h"
 #include "conn/smcr_sock.h"
 
 /**

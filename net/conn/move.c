@@ -15,13 +15,13 @@
  * written (struct smcr_conn_bound), as long as the network may still deliver its WRITEs.
  * Send buffers are lent (snd.lent) when they were left to a link that may still read them.
  */
-#include "conn/conn.h"
-#include "conn/smcr_sock.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"
-#include "conn/tx_impl.h"
+#include "conn/conn.h"
 #include "conn/conn_impl.h"
+#include "conn/smcr_sock.h"
+#include "conn/tx_impl.h"
 
 /*
  * The link that a connection has to leave, with a reference; NULL: none, or conn->active

@@ -12,9 +12,9 @@
 #include <linux/net.h>
 #include <net/sock.h>
 #include "base/base.h"
-#include "conn/conn.h"
-#include "rdma/dev.h"
 #include "base/netns.h"
+#include "rdma/dev.h"
+#include "conn/conn.h"
 
 /* protocol argument of socket(AF_SMC, ...) */
 enum { SMCR_PROTO_V4 = 0, SMCR_PROTO_V6 = 1 };

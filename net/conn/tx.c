@@ -4,10 +4,10 @@
  * by a CDC in the same post (RFC 7609 4.7).
  */
 #include <linux/math64.h>
-#include "conn/conn.h"
-#include "conn/smcr_sock.h"
 #include "base/race.h"
 #include "base/trace.h"
+#include "conn/conn.h"
+#include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
 /*

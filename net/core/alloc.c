@@ -3,8 +3,8 @@
  * Allocators of RMB elements and link numbers, RFC 7609 2.1, 2.2.4. See
  * alloc.h.
  */
-#include "env.h"
 #include "alloc.h"
+#include "env.h"
 
 /**
  * smcr_elems_init() - make all elements free

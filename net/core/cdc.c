@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* CDC codec, RFC 7609 A.4. See cdc.h. */
-#include "env.h"
 #include "byteio.h"
 #include "cdc.h"
+#include "env.h"
 
 /* Offsets of the fields, conformance catalogue A.16 */
 enum {

@@ -5,10 +5,10 @@
 #ifndef _SMCR_CORE_CDC_H
 #define _SMCR_CORE_CDC_H
 
+#include "cursor.h"
 #include "env.h"
 #include "proto.h"
 #include "reason.h"
-#include "cursor.h"
 
 struct smcr_cdc {
 	u16 seq;

@@ -8,9 +8,9 @@
  * the whole message: -EMSGSIZE when it does not fit, -EINVAL for values that
  * cannot be encoded.
  */
-#include "env.h"
 #include "byteio.h"
 #include "clc.h"
+#include "env.h"
 
 /* Offsets of the fields, conformance catalogue A.3 to A.6 */
 enum {

@@ -13,8 +13,8 @@
  * has no arrow, the label is the item of the conformance catalogue. Arc 2 of
  * Figure 22 is smcr_close_init(), box 1 of that figure is the state CLOSED.
  */
-#include "env.h"
 #include "close.h"
+#include "env.h"
 
 /* Conditions of a row: facts, and members of struct smcr_close */
 enum {

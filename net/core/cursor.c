@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ring positions and wire cursors, RFC 7609 4.3, 4.7, A.4. See cursor.h. */
-#include "env.h"
 #include "cursor.h"
+#include "env.h"
 
 /**
  * smcr_pos_add() - advance a position

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Dialect of version 1, which is RFC 7609. See dialect.h. */
-#include "env.h"
 #include "dialect.h"
+#include "env.h"
 
 static_assert((int)SMCR_WR_LEN <= (int)SMCR_MSG_MAX);
 

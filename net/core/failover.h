@@ -14,8 +14,8 @@
 #ifndef _SMCR_CORE_FAILOVER_H
 #define _SMCR_CORE_FAILOVER_H
 
-#include "env.h"
 #include "cursor.h"
+#include "env.h"
 
 /**
  * struct smcr_fo - failover point: what has certainly arrived

@@ -3,8 +3,8 @@
  * State machine of a link group: dispatch of events, collisions of exchanges.
  * See lgr_fsm.h.
  */
-#include "env.h"
 #include "byteio.h"
+#include "env.h"
 #include "lgr_fsm_int.h"
 
 /* Columns of the collision tables below */

@@ -26,11 +26,11 @@
 #ifndef _SMCR_CORE_LGR_FSM_H
 #define _SMCR_CORE_LGR_FSM_H
 
+#include "alloc.h"
 #include "env.h"
 #include "lgr_roles.h"
 #include "llc.h"
 #include "reason.h"
-#include "alloc.h"
 
 /* States of a link; X(NAME, "name") */
 #define SMCR_SLOT_STATES(X)						\

@@ -7,8 +7,8 @@
  * that is added. A notice is the client's ADD LINK, which announces an RNIC, or
  * its DELETE LINK, which asks the server to delete a link.
  */
-#include "env.h"
 #include "clc.h"
+#include "env.h"
 #include "lgr_fsm_int.h"
 
 /* Server */

@@ -6,9 +6,9 @@
 #ifndef _SMCR_CORE_LGR_PLAN_H
 #define _SMCR_CORE_LGR_PLAN_H
 
-#include "env.h"
 #include "clc.h"
 #include "dialect.h"
+#include "env.h"
 #include "lgr_roles.h"
 #include "llc.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* LLC codec, RFC 7609 A.3. See llc.h. */
-#include "env.h"
 #include "byteio.h"
+#include "env.h"
 #include "llc.h"
 
 /* Offsets of the fields, conformance catalogue A.7 to A.15 */

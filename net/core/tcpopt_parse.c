@@ -2,8 +2,8 @@
 /*
  * The SMC-R option among the options of a TCP header, RFC 7609 A.1.
  */
-#include "env.h"
 #include "byteio.h"
+#include "env.h"
 #include "tcpopt_parse.h"
 
 /* Other option kinds that matter here */

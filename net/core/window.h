@@ -5,8 +5,8 @@
 #ifndef _SMCR_CORE_WINDOW_H
 #define _SMCR_CORE_WINDOW_H
 
-#include "env.h"
 #include "cursor.h"
+#include "env.h"
 #include "proto.h"
 
 /*

@@ -4,8 +4,8 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include "base/base.h"
-#include "base/stats.h"
 #include "base/netns.h"
+#include "base/stats.h"
 #include "rdma/buf.h"
 #include "rdma/dev.h"
 #include "lgr/lgr.h"

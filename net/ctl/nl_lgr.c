@@ -5,8 +5,8 @@
 #include "base/base.h"
 #include "base/netns.h"
 #include "rdma/link.h"
-#include "lgr/rmb.h"
 #include "lgr/lgr.h"
+#include "lgr/rmb.h"
 #include "ctl/nl.h"
 
 /* The numbers in the netlink interface are those of the module's enums */

@@ -3,8 +3,8 @@
  * Fallback to TCP. The AF_SMC socket stays, and its calls are forwarded to the
  * inner TCP socket, whose callbacks wake the waiters of the AF_SMC socket.
  */
-#include "hs/hs.h"
 #include "base/trace.h"
+#include "hs/hs.h"
 
 /**
  * smcr_fallback_count() - count and trace that a connection runs over TCP

@@ -4,8 +4,8 @@
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
-#include "hs/hs.h"
 #include "lgr/lgr_run.h"
+#include "hs/hs.h"
 #include "hs/hs_impl.h"
 
 /**

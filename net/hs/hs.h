@@ -14,8 +14,8 @@
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
 
-#include "hs/kclc.h"
 #include "lgr/lgr.h"
+#include "hs/kclc.h"
 
 /* Result of a step; all but NEXT and WAIT end the handshake */
 enum smcr_hs_res {

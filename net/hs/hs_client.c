@@ -15,8 +15,8 @@
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
-#include "hs/hs.h"
 #include "lgr/lgr_run.h"
+#include "hs/hs.h"
 #include "hs/route.h"
 #include "hs/tcpopt.h"
 

@@ -4,15 +4,15 @@
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
+#include "core/hs_turn.h"
+#include "base/memcg.h"
 #include "base/netns.h"
 #include "base/race.h"
-#include "core/hs_turn.h"
-#include "hs/hs.h"
-#include "conn/keepalive.h"
 #include "lgr/lgr_run.h"
-#include "base/memcg.h"
-#include "hs/route.h"
+#include "conn/keepalive.h"
+#include "hs/hs.h"
 #include "hs/hs_impl.h"
+#include "hs/route.h"
 
 /* Log a Decline, with the text of its diagnosis code */
 static void smcr_hs_log_decline(const struct smcr_sock *ssk,

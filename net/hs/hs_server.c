@@ -12,8 +12,8 @@
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
-#include "hs/hs.h"
 #include "lgr/lgr_run.h"
+#include "hs/hs.h"
 #include "hs/route.h"
 
 static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);

@@ -4,8 +4,8 @@
  * and each takes exactly the bytes of one message.
  */
 #include <net/tcp.h>
-#include "hs/kclc.h"
 #include "base/trace.h"
+#include "hs/kclc.h"
 
 /* Copy up to @len unread bytes, which stay unread; inner socket locked */
 static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)

@@ -5,8 +5,8 @@
 #ifndef _SMCR_KCLC_H
 #define _SMCR_KCLC_H
 
-#include "conn/smcr_sock.h"
 #include "core/clc.h"
+#include "conn/smcr_sock.h"
 
 /* One received CLC message */
 struct smcr_clc_msg {

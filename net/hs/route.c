@@ -12,8 +12,8 @@
 #include <net/neighbour.h>
 #include <net/route.h>
 #include <net/xfrm.h>
-#include "conn/smcr_sock.h"
 #include "core/lgr_plan.h"
+#include "conn/smcr_sock.h"
 #include "hs/route.h"
 
 /**

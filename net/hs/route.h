@@ -5,10 +5,10 @@
 #ifndef _SMCR_ROUTE_H
 #define _SMCR_ROUTE_H
 
-#include "base/base.h"
-#include "lgr/lgr.h"
-#include "rdma/dev.h"
 #include "core/clc.h"
+#include "base/base.h"
+#include "rdma/dev.h"
+#include "lgr/lgr.h"
 
 int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid);
 

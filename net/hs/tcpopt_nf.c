@@ -45,11 +45,11 @@
 #include <net/netns/hash.h>
 #include <net/request_sock.h>
 #include <net/tcp.h>
+#include "core/tcpopt_parse.h"
 #include "base/race.h"
 #include "conn/smcr_sock.h"
 #include "hs/hs.h"
 #include "hs/tcpopt.h"
-#include "core/tcpopt_parse.h"
 
 /* save_syn: TCP distinguishes 0, 2 and all else; setsockopt() accepts 0 to 2 */
 #define SMCR_SAVE_SYN	3

@@ -4,9 +4,9 @@
  * 2.2, 3.5.4).
  */
 #include "core/lgr_plan.h"
-#include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 
 const struct smcr_lgr_ops *smcr_lgr_owner_ops __ro_after_init;

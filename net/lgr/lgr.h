@@ -18,18 +18,18 @@
 #include <linux/in6.h>
 #include <linux/rhashtable.h>
 #include <linux/xarray.h>
-#include "base/base.h"
-#include "base/ids.h"
-#include "rdma/link.h"
-#include "lgr/rmb.h"
-#include "lgr/lgr_view.h"
+#include "core/alloc.h"
 #include "core/clc.h"
 #include "core/dialect.h"
 #include "core/lgr_fsm.h"
 #include "core/lgr_roles.h"
 #include "core/link_test.h"
 #include "core/llc.h"
-#include "core/alloc.h"
+#include "base/base.h"
+#include "base/ids.h"
+#include "rdma/link.h"
+#include "lgr/lgr_view.h"
+#include "lgr/rmb.h"
 
 /* Addresses that have denied a group: declined it as "out of sync", smcr_lgr_suspect() */
 #define SMCR_DENIED_MAX	4

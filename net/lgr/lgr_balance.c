@@ -3,8 +3,8 @@
  * Even distribution of connections over the links of a group (RFC 7609 2.3, LG-47).
  */
 #include "core/lgr_plan.h"
-#include "lgr/lgr.h"
 #include "base/netns.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 
 /* Set @more: how many connections are to leave the link of each slot. Returns their sum */

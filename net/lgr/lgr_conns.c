@@ -2,8 +2,8 @@
 /*
  * Connections of a link group: table by alert token, list, idle time.
  */
-#include "lgr/lgr.h"
 #include "base/netns.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 
 /* The last connection has ended: the server starts T_LGR_IDLE (LG-39) */

@@ -4,11 +4,11 @@
  * end of all groups of a namespace or of the module.
  */
 #include <linux/delay.h>
-#include "lgr/lgr_run.h"
-#include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
 
 /*
  * When a namespace ends, its groups are released after this time at the latest: a peer that

@@ -5,10 +5,10 @@
  */
 #include "core/clc.h"
 #include "core/lgr_plan.h"
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
-#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
+#include "lgr/lgr_run_impl.h"
 
 /* Facts about a message that arrived */
 

@@ -7,11 +7,11 @@
 #include <linux/etherdevice.h>
 #include <linux/random.h>
 #include "core/lgr_plan.h"
-#include "lgr/lgr_run.h"
-#include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
 
 /* One address may run 1/SMCR_FIRST_SHARE of max_first_contacts at a time: its share */
 #define SMCR_FIRST_SHARE	4

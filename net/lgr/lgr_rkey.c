@@ -3,8 +3,8 @@
  * Requests to the state machine of a group and their outcome: first contact, the own
  * CONFIRM RKEY and DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
  */
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 #include "lgr/rmb_impl.h"
 

@@ -5,11 +5,11 @@
  * MISC-16).
  */
 #include <linux/slab.h>
-#include "lgr/lgr_run.h"
-#include "lgr/lgr.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
 
 /*
  * The removal of a device waits until its links are deleted, but no longer than this: a

@@ -23,12 +23,12 @@
  *	the end		WANT_END	DELETE LINK for all; END_SENT or reply: RELEASE
  */
 #include <linux/slab.h>
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"
-#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
+#include "lgr/lgr_run_impl.h"
 
 static void llc_work(struct work_struct *work);
 

@@ -9,11 +9,11 @@
 #include <linux/slab.h>
 #include "core/clc.h"
 #include "core/lgr_plan.h"
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/race.h"
-#include "lgr/lgr_run_impl.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
+#include "lgr/lgr_run_impl.h"
 
 /*
  * Maximum number of links that are made at the same time, in all groups. It is small

@@ -3,10 +3,10 @@
  * Sending LLC messages, and the messages that wait for room in the send queue.
  */
 #include <linux/slab.h>
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
 #include "base/trace.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 
 /* smcr_tx_pend.mark: llc.first_no at the time, and the event and slot to report */

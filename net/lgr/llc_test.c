@@ -4,8 +4,8 @@
  * Documentation/keepalive.rst).
  */
 #include <linux/random.h>
-#include "lgr/lgr_run.h"
 #include "base/netns.h"
+#include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 
 static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)

@@ -13,11 +13,11 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include "core/clc.h"
-#include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "base/netns.h"
-#include "lgr/rmb.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
+#include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
 /* Geometry */

@@ -10,11 +10,11 @@
 #define _SMCR_RMB_H
 
 #include <linux/bits.h>
+#include "core/alloc.h"
+#include "core/llc.h"
 #include "base/base.h"
 #include "rdma/buf.h"
 #include "rdma/link.h"
-#include "core/llc.h"
-#include "core/alloc.h"
 
 /**
  * struct smcr_rmb - one RMB

@@ -7,10 +7,10 @@
 #include <linux/bits.h>
 #include "core/byteio.h"
 #include "core/clc.h"
-#include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "lgr/lgr.h"
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 

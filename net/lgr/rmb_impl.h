@@ -3,8 +3,8 @@
 #ifndef _SMCR_RMB_IMPL_H
 #define _SMCR_RMB_IMPL_H
 
-#include "lgr/rmb.h"
 #include "lgr/lgr.h"
+#include "lgr/rmb.h"
 
 #define SMCR_RMB_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define SMCR_RMB_FIRST		(256U << 10)	/* bytes of the first RMB of a class */

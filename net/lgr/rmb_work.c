@@ -5,13 +5,13 @@
  */
 #include <linux/bitmap.h>
 #include "core/clc.h"
-#include "lgr/lgr_run.h"
-#include "lgr/lgr.h"
 #include "base/memcg.h"
 #include "base/netns.h"
 #include "base/race.h"
-#include "lgr/rmb.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_run.h"
+#include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
 #define RMB_NEVER		MAX_JIFFY_OFFSET

@@ -5,9 +5,9 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "base/netns.h"
 #include "rdma/buf.h"
 #include "rdma/dev.h"
-#include "base/netns.h"
 
 /*
  * Large chunks need few SGEs and few entries of an MR, but are not worth direct

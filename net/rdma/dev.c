@@ -9,10 +9,10 @@
 #include <linux/reboot.h>
 #include <rdma/ib_cache.h>
 #include "core/byteio.h"
-#include "rdma/dev.h"
-#include "rdma/dev_impl.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "rdma/dev.h"
+#include "rdma/dev_impl.h"
 
 const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 

@@ -10,9 +10,9 @@
  */
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "base/netns.h"
 #include "rdma/buf.h"
 #include "rdma/link.h"
-#include "base/netns.h"
 #include "rdma/link_impl.h"
 
 static int link_alloc_arrays(struct smcr_link *link)

@@ -2,8 +2,8 @@
 /*
  * Queue pair of a link: creation, and transitions up to RTS and to ERR.
  */
-#include "rdma/link.h"
 #include "base/netns.h"
+#include "rdma/link.h"
 #include "rdma/link_impl.h"
 
 static struct ib_qp *link_new_qp(struct smcr_link *link, u32 inline_size)

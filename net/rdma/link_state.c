@@ -2,10 +2,10 @@
 /*
  * State of a link, as recorded by the link itself, and link failure.
  */
-#include "rdma/link.h"
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"
+#include "rdma/link.h"
 #include "rdma/link_impl.h"
 
 const struct smcr_link_ops *smcr_link_owner_ops __ro_after_init;

@@ -4,10 +4,10 @@
  * wait for room, memory registration, drain.
  */
 #include <linux/slab.h>
-#include "rdma/buf.h"
-#include "rdma/link.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "rdma/buf.h"
+#include "rdma/link.h"
 #include "rdma/link_impl.h"
 
 static u32 link_wrs_free(const struct smcr_link *link)

@@ -10,10 +10,10 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/tcp.h>
-#include "hs/route.h"
 #include "hs/hs.h"
-#include "sock/sock_impl.h"
+#include "hs/route.h"
 #include "hs/tcpopt.h"
+#include "sock/sock_impl.h"
 
 /* Check the route. The device is looked up again once TCP is established. */
 static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,

@@ -11,11 +11,11 @@
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "base/memcg.h"
-#include "hs/route.h"
-#include "hs/hs.h"
-#include "sock/sock_impl.h"
-#include "hs/tcpopt.h"
 #include "base/trace.h"
+#include "hs/hs.h"
+#include "hs/route.h"
+#include "hs/tcpopt.h"
+#include "sock/sock_impl.h"
 
 #define SMCR_DEFER_MAX	0x7fff		/* seconds */
 

@@ -113,10 +113,10 @@ class Layers(unittest.TestCase):
         "rdma/link.c": '#include "rdma/link.h"\n\nconst struct smcr_link_ops *smcr_link_owner_ops __ro_after_init;\n\n'
                        "void smcr_link_fail(void)\n{\n\tsmcr_link_owner_ops->down();\n}\n",
         "lgr/lgr.h": "void smcr_lgr_down(void);\n",
-        "lgr/lgr.c": '#include "core/plan.h"\n#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nint smcr_n_lgrs = 3;\n\n'
+        "lgr/lgr.c": '#include "core/plan.h"\n#include "rdma/link.h"\n#include "lgr/lgr.h"\n\nint smcr_n_lgrs = 3;\n\n'
                      "static int helper(void)\n{\n\treturn smcr_plan(1);\n}\n\n"
                      "void smcr_lgr_down(void)\n{\n\tif (helper())\n\t\tsmcr_link_fail();\n}\n",
-        "wire.c": '#include "lgr/lgr.h"\n#include "rdma/link.h"\n\nstatic const struct smcr_link_ops up = { .down = smcr_lgr_down };\n\n'
+        "wire.c": '#include "rdma/link.h"\n#include "lgr/lgr.h"\n\nstatic const struct smcr_link_ops up = { .down = smcr_lgr_down };\n\n'
                   "void smcr_wire(void)\n{\n\tsmcr_link_owner_ops = &up;\n}\n",
     }
 
@@ -163,6 +163,12 @@ class Layers(unittest.TestCase):
                 ("sock__io_c", "+void smcr_nl(void)\n{\n}\n", None)):
             self.assertEqual(self.found(**{key: text}), [said] if said else [], key + text)
             self.assertEqual(self.status, 1 if said else 0)
+
+    def test_wants_includes_in_order(self):
+        """Headers of net/ are included from the lowest floor to the highest; within a floor in any order."""
+        self.assertEqual(self.found(sock__io_c='+#include "lgr/lgr.h"\n#include "rdma/link.h"\n'),
+                         ["net/sock/io.c:3: includes rdma/link.h after lgr/lgr.h, which is on a higher floor"])
+        self.assertEqual(self.found(sock__io_c='+#include "rdma/link.h"\n#include "lgr/lgr.h"\n'), [])
 
     def test_knows_what_is_no_call(self):
         """Comments, strings, tags, members, the name of a trace event, a static function of the same name."""
