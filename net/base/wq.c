@@ -18,7 +18,7 @@ struct workqueue_struct *smcr_sock_wq;
 struct workqueue_struct *smcr_wq;
 struct workqueue_struct *smcr_end_wq;
 
-static void smcr_wq_destroy(struct workqueue_struct **wq)
+static void wq_destroy(struct workqueue_struct **wq)
 {
 	if (*wq)
 		destroy_workqueue(*wq);
@@ -38,12 +38,12 @@ void smcr_wq_exit(void)
 	 * smcr_wq and smcr_end_wq come last: works of the other four queues may
 	 * still add works to them, and those of smcr_wq to smcr_end_wq.
 	 */
-	smcr_wq_destroy(&smcr_hs_wq);
-	smcr_wq_destroy(&smcr_srv_wq);
-	smcr_wq_destroy(&smcr_sock_wq);
-	smcr_wq_destroy(&smcr_rmb_wq);
-	smcr_wq_destroy(&smcr_wq);
-	smcr_wq_destroy(&smcr_end_wq);
+	wq_destroy(&smcr_hs_wq);
+	wq_destroy(&smcr_srv_wq);
+	wq_destroy(&smcr_sock_wq);
+	wq_destroy(&smcr_rmb_wq);
+	wq_destroy(&smcr_wq);
+	wq_destroy(&smcr_end_wq);
 }
 
 /**
