@@ -98,7 +98,7 @@ void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 }
 
 /* U: the byte before the producer position is urgent */
-static int smcr_urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
+static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
 {
 	bool pending = urg->state == SMCR_URG_PENDING;
 
@@ -134,7 +134,7 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
 	bool pending = urg->state == SMCR_URG_PENDING;
 
 	if (pflags & SMCR_CDC_U)
-		return prod ? smcr_urg_rx_present(urg, prod, told) : -EPROTO;
+		return prod ? urg_rx_present(urg, prod, told) : -EPROTO;
 	if (!(pflags & SMCR_CDC_P)) {
 		if (pending)
 			SMCR_SET(urg->state, SMCR_URG_NONE);
