@@ -140,7 +140,7 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 }
 
 /* The RDMA core keeps @client_data during the call; one call at a time */
-static void smcr_dev_rename(struct ib_device *ibdev, void *client_data)
+static void dev_rename(struct ib_device *ibdev, void *client_data)
 {
 	if (client_data)
 		dev_take_name(client_data);
@@ -448,7 +448,7 @@ static void dev_wait_gone(struct smcr_dev *dev)
 	} while (!wait_for_completion_timeout(&dev->gone, HZ));
 }
 
-static void smcr_dev_remove(struct ib_device *ibdev, void *client_data)
+static void dev_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct smcr_dev *dev = client_data;
 
@@ -472,8 +472,8 @@ static void smcr_dev_remove(struct ib_device *ibdev, void *client_data)
 static struct ib_client smcr_ib_client = {
 	.name = "smcr",
 	.add = smcr_dev_add,
-	.remove = smcr_dev_remove,
-	.rename = smcr_dev_rename,
+	.remove = dev_remove,
+	.rename = dev_rename,
 };
 
 /* Best effort: a failure must not keep the system from going down */

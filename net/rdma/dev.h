@@ -48,7 +48,7 @@ struct smcr_dev_name {
  *	instruction for xchg() of a byte
  * @recovered: 1: a failed device works again, and the call of @arrived of
  *	struct smcr_dev_ops is pending; xchg()
- * @gone: completed with the last reference; smcr_dev_remove() waits for it, as
+ * @gone: completed with the last reference; dev_remove() waits for it, as
  *	long as the link groups take to leave the device
  * @max_sge: SGEs per send WR that we use
  * @max_inline: inline bytes that we ask for
