@@ -7,7 +7,7 @@
  *
  * Adding one: a struct smcr_dialect; its CLC messages and what they negotiate
  * in clc.c, kclc.c, hs_client.c and hs_server.c; the choice of a group's
- * version in smcr_lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
+ * version in lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
  * receive buffers (SMCR_RX_LEN); a CDC that is not SMCR_WR_LEN long needs
  * link->msg_len in tx.c.
  */

@@ -79,7 +79,7 @@ struct smcr_llc_delete_rkey {
 	u32 rkey[8];
 };
 
-struct smcr_llc_test_link {
+struct llc_test_link {
 	u8 data[16];
 };
 
@@ -94,7 +94,7 @@ struct smcr_llc {
 		struct smcr_llc_confirm_rkey confirm_rkey;
 		struct smcr_llc_confirm_rkey_cont confirm_rkey_cont;
 		struct smcr_llc_delete_rkey delete_rkey;
-		struct smcr_llc_test_link test_link;
+		struct llc_test_link test_link;
 	};
 };
 

@@ -12,7 +12,7 @@
 const struct smcr_lgr_ops *smcr_lgr_owner_ops __ro_after_init;
 
 /* How long the end of a group waits for the peer, at most */
-static unsigned long smcr_lgr_end_time(const struct smcr_lgr *lgr)
+static unsigned long lgr_end_time(const struct smcr_lgr *lgr)
 {
 	return msecs_to_jiffies(min(READ_ONCE(lgr->sn->knobs.t_llc),
 				    SMCR_T_LLC_DEFAULT));
@@ -27,10 +27,10 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
  * The only writer of lgr->st, which begins as FORMING. Returns false if the group was
  * DEAD already; after true the caller drops the lock and wakes lgr->wait. end.work
  * releases a dead group when the state machine has nothing left to announce to the peer,
- * or when smcr_lgr_end_time() is over.
+ * or when lgr_end_time() is over.
  */
-static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
-				      enum smcr_reason why)
+static bool lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
+				 enum smcr_reason why)
 {
 	u8 old = lgr->st;
 
@@ -39,10 +39,10 @@ static bool smcr_lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 		return false;
 	if (st == SMCR_LGR_ST_DEAD) {
 		lgr->end.links |= old == SMCR_LGR_ST_ACTIVE;
-		lgr->end.due = jiffies + smcr_lgr_end_time(lgr);
+		lgr->end.due = jiffies + lgr_end_time(lgr);
 		smcr_lgr_hold(lgr);	/* until it is released */
 		queue_delayed_work(smcr_end_wq, &lgr->end.work,
-				   smcr_lgr_end_time(lgr));
+				   lgr_end_time(lgr));
 	} else {
 		lgr->end.tell = true;
 	}
@@ -62,7 +62,7 @@ bool smcr_lgr_set_state(struct smcr_lgr *lgr, u8 st, enum smcr_reason why)
 	bool ok;
 
 	spin_lock_bh(&lgr->lock);
-	ok = smcr_lgr_set_state_locked(lgr, st, why);
+	ok = lgr_set_state_locked(lgr, st, why);
 	spin_unlock_bh(&lgr->lock);
 	if (ok)
 		wake_up_all(&lgr->wait);
@@ -107,7 +107,7 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 
 	spin_lock_bh(&lgr->lock);
 	end = lgr->st == SMCR_LGR_ST_ACTIVE && !lgr->conns.n &&
-	      smcr_lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
+	      lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
 	spin_unlock_bh(&lgr->lock);
 	if (end)
 		wake_up_all(&lgr->wait);
@@ -345,8 +345,8 @@ bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
 }
 
 /* Does an Accept or a Confirm name this link? */
-static bool smcr_lgr_link_is(const struct smcr_link *link,
-			     const struct smcr_clc_accept *acc)
+static bool lgr_link_is(const struct smcr_link *link,
+			const struct smcr_clc_accept *acc)
 {
 	const struct smcr_link_id id = {
 		link->peer_id,
@@ -366,7 +366,7 @@ struct smcr_link *smcr_lgr_link_of(const struct smcr_lgr *lgr,
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		link = lgr->slot[i].link;
-		if (link && smcr_lgr_link_is(link, acc))
+		if (link && lgr_link_is(link, acc))
 			return link;
 	}
 	return NULL;
@@ -385,7 +385,7 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = lgr->slot[i].link;
 		if (!link || not & BIT(i) ||
-		    (on && !smcr_lgr_link_is(link, on)))
+		    (on && !lgr_link_is(link, on)))
 			continue;
 		/* the link has failed just now, or still drains after STAY */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))

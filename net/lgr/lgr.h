@@ -3,7 +3,7 @@
  * Link groups: RFC 7609 2.2, 3.5.
  *
  * Lifetime: smcr_lgr_get_server()/_create() return a reference. The namespace's list (until
- * smcr_lgr_release()), every connection, every handshake that uses the group, and each
+ * lgr_release()), every connection, every handshake that uses the group, and each
  * queued work have one, too. The last put queues the teardown (QP, MRs, PD, memory), which
  * always runs in process context.
  *
@@ -527,7 +527,7 @@ struct smcr_lgr_end {
  *	moves between @live and @spare under @lock
  * @nics: numbers of RNICs; @lock
  * @lock: BH; nests inside sn->lgr_lock, never the other way
- * @st: enum smcr_lgr_st; written under @lock, by smcr_lgr_set_state_locked() only;
+ * @st: enum smcr_lgr_st; written under @lock, by lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
  * @why: reason of DEAD; read under @lock, or after smcr_lgr_state() returned DEAD
  * @wait: woken when @st changes, or an own LLC exchange or attempt to add an RMB ends
@@ -693,7 +693,7 @@ static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
  */
 static inline u8 smcr_lgr_state(const struct smcr_lgr *lgr)
 {
-	/* pairs with smp_store_release() in smcr_lgr_set_state_locked() */
+	/* pairs with smp_store_release() in lgr_set_state_locked() */
 	return smp_load_acquire(&lgr->st);
 }
 

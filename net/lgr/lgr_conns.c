@@ -7,7 +7,7 @@
 #include "lgr/lgr_impl.h"
 
 /* The last connection has ended: the server starts T_LGR_IDLE (LG-39) */
-static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
+static void lgr_arm_idle(struct smcr_lgr *lgr)
 {
 	int ms = READ_ONCE(lgr->sn->knobs.t_lgr_idle);
 
@@ -23,11 +23,11 @@ static void smcr_lgr_arm_idle(struct smcr_lgr *lgr)
 
 /*
  * If the group has no connection, put it at the end of sn->lgr_idle, from which
- * smcr_lgr_evict() takes the first one; else take it off. Called when the last
+ * lgr_evict() takes the first one; else take it off. Called when the last
  * connection has ended, and when the first one has come. Of two callers at a time the
  * later one reads the final conns.n.
  */
-static void smcr_lgr_note_idle(struct smcr_lgr *lgr)
+static void lgr_note_idle(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 
@@ -121,7 +121,7 @@ int smcr_lgr_add_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 	if (rc)
 		member_remove(lgr, conn);
 	else if (first)
-		smcr_lgr_note_idle(lgr);
+		lgr_note_idle(lgr);
 	return rc;
 }
 
@@ -148,8 +148,8 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 		return;
 	member_remove(lgr, conn);
 	if (last) {
-		smcr_lgr_note_idle(lgr);
-		smcr_lgr_arm_idle(lgr);
+		lgr_note_idle(lgr);
+		lgr_arm_idle(lgr);
 	}
 }
 

@@ -58,7 +58,7 @@ void smcr_lgr_idle_work(struct work_struct *work)
 }
 
 /* Release a dead group: connections, links, works, lists. Does not wait for the peer */
-static void smcr_lgr_release(struct smcr_lgr *lgr)
+static void lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 	bool listed, off;
@@ -116,7 +116,7 @@ void smcr_lgr_first_over(struct smcr_lgr *lgr)
 		smcr_links_off(lgr);
 }
 
-/* Runs once: on RELEASE of the state machine, or when smcr_lgr_end_time() is over */
+/* Runs once: on RELEASE of the state machine, or when lgr_end_time() is over */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -126,10 +126,10 @@ void smcr_lgr_end_work(struct work_struct *work)
 	lgr->end.released = true;
 	spin_unlock_bh(&lgr->lock);
 	cancel_delayed_work(&lgr->end.work);
-	smcr_lgr_release(lgr);
+	lgr_release(lgr);
 }
 
-static bool smcr_lgr_net_idle(struct smcr_net *sn)
+static bool lgr_net_idle(struct smcr_net *sn)
 {
 	bool idle;
 
@@ -173,7 +173,7 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
 void smcr_lgr_kill_net(struct smcr_net *sn)
 {
 	smcr_lgr_kill_net_start(sn);
-	while (!wait_event_timeout(sn->lgr_wait, smcr_lgr_net_idle(sn),
+	while (!wait_event_timeout(sn->lgr_wait, lgr_net_idle(sn),
 				   30 * HZ))
 		pr_warn("still waiting for link groups to end\n");
 }
@@ -195,7 +195,7 @@ void smcr_lgr_kill_all(void)
 	up_read(&net_rwsem);
 }
 
-static bool smcr_lgr_any(void)
+static bool lgr_any(void)
 {
 	struct net *net;
 	bool any = false;
@@ -219,6 +219,6 @@ void smcr_lgr_shutdown(void)
 	unsigned long end = jiffies + 2 * HZ;
 
 	smcr_lgr_kill_all();
-	while (smcr_lgr_any() && time_before(jiffies, end))
+	while (lgr_any() && time_before(jiffies, end))
 		msleep(20);
 }

@@ -19,7 +19,7 @@
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
 
 /* End the group that has been idle for longest; false: there is none */
-static bool smcr_lgr_evict(struct smcr_net *sn)
+static bool lgr_evict(struct smcr_net *sn)
 {
 	struct smcr_lgr *lgr, *next;
 
@@ -45,14 +45,14 @@ static bool smcr_lgr_evict(struct smcr_net *sn)
  * evicted. Evicted groups take a while to be freed, so the total may reach
  * 2 x max_lgrs.
  */
-static bool smcr_lgr_admit(struct smcr_net *sn)
+static bool lgr_admit(struct smcr_net *sn)
 {
 	unsigned int max = READ_ONCE(sn->knobs.max_lgrs);
 	bool ok;
 
 	spin_lock_bh(&sn->lgr_lock);
 	ok = sn->lgr_count < max ||
-	     (sn->lgr_count < 2 * max && smcr_lgr_evict(sn));
+	     (sn->lgr_count < 2 * max && lgr_evict(sn));
 	if (ok)
 		WRITE_ONCE(sn->lgr_count, sn->lgr_count + 1);
 	spin_unlock_bh(&sn->lgr_lock);
@@ -60,21 +60,21 @@ static bool smcr_lgr_admit(struct smcr_net *sn)
 }
 
 /* smcr_buf_params.over: a dead group needs no memory, so smcr_buf_alloc() gives up */
-static bool smcr_lgr_over(const void *lgr)
+static bool lgr_over(const void *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD;
 }
 
-static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
-				       const struct smcr_peer *peer,
-				       const struct smcr_port_id *pid,
-				       enum smcr_reason *why)
+static struct smcr_lgr *lgr_alloc(struct smcr_net *sn, bool server,
+				  const struct smcr_peer *peer,
+				  const struct smcr_port_id *pid,
+				  enum smcr_reason *why)
 {
 	struct smcr_lgr *lgr;
 	int i;
 
 	*why = SMCR_R_LGR_LIMIT;
-	if (!smcr_lgr_admit(sn))
+	if (!lgr_admit(sn))
 		return NULL;
 	*why = SMCR_R_NO_MEMORY;
 	lgr = kzalloc(sizeof(*lgr), GFP_KERNEL);
@@ -96,7 +96,7 @@ static struct smcr_lgr *smcr_lgr_alloc(struct smcr_net *sn, bool server,
 	lgr->rmbs.max = pid->dev->max_mr_pages << PAGE_SHIFT;
 	lgr->mem = (struct smcr_buf_params) {
 		.sn = sn,
-		.over = smcr_lgr_over,
+		.over = lgr_over,
 		.arg = lgr,
 	};
 	lgr->eye_wanted = READ_ONCE(sn->knobs.eye_catcher);
@@ -138,8 +138,8 @@ err_count:
 }
 
 /* Set up PD, QP and receive queue of a new group */
-static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
-			  enum smcr_reason *why)
+static int lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
+		     enum smcr_reason *why)
 {
 	struct smcr_link_params owner = {
 		.lgr = lgr,
@@ -179,7 +179,7 @@ static int smcr_lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 	return 0;
 }
 
-static u64 smcr_peer_hash(const u8 peer_id[8])
+static u64 peer_hash(const u8 peer_id[8])
 {
 	u64 hash;
 
@@ -191,7 +191,7 @@ static u64 smcr_peer_hash(const u8 peer_id[8])
  * List a FORMING group; the list gets its own reference. The caller checks the device
  * afterwards: if its removal began before the group was listed, it has missed the group.
  */
-static void smcr_lgr_publish(struct smcr_lgr *lgr)
+static void lgr_publish(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
 
@@ -201,7 +201,7 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
 	if (lgr->server)
 		list_add_tail(&lgr->net.form, &sn->lgr_forming);
 	smcr_ids_add(&sn->lgrs, &lgr->net.id);
-	hash_add(sn->lgr_hash, &lgr->net.hash, smcr_peer_hash(lgr->peer.id));
+	hash_add(sn->lgr_hash, &lgr->net.hash, peer_hash(lgr->peer.id));
 	smcr_lgr_owner_ops->event(lgr, NULL, SMCR_CHANGE_GROUP_FORMING,
 				  SMCR_R_NONE);
 }
@@ -213,9 +213,9 @@ static void smcr_lgr_publish(struct smcr_lgr *lgr)
  * with another RNIC than the one that it proposes. The RNIC where the group was formed
  * counts even if the link there has failed: the other links carry its connections.
  */
-static bool smcr_lgr_on_rnics(struct smcr_lgr *lgr,
-			      const struct smcr_peer *peer,
-			      const struct smcr_port_id *pid)
+static bool lgr_on_rnics(struct smcr_lgr *lgr,
+			 const struct smcr_peer *peer,
+			 const struct smcr_port_id *pid)
 {
 	bool theirs = lgr->dialect->same_rnic(lgr->peer.mac, peer->mac);
 	bool ours = lgr->origin.port == pid->port &&
@@ -277,17 +277,17 @@ bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer)
 	return ours && (theirs || ipv6_addr_equal(&lgr->peer.addr, &peer->addr));
 }
 
-static bool smcr_lgr_same_peer(struct smcr_lgr *lgr, bool server,
-			       const struct smcr_peer *peer,
-			       const struct smcr_port_id *pid)
+static bool lgr_same_peer(struct smcr_lgr *lgr, bool server,
+			  const struct smcr_peer *peer,
+			  const struct smcr_port_id *pid)
 {
 	lockdep_assert_held(&lgr->sn->lgr_lock);
 	return lgr->server == server && lgr->vlan == pid->vlan &&
 	       !memcmp(lgr->peer.id, peer->id, sizeof(peer->id)) &&
-	       smcr_lgr_on_rnics(lgr, peer, pid);
+	       lgr_on_rnics(lgr, peer, pid);
 }
 
-static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
+static bool lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
 {
 	int max = READ_ONCE(lgr->sn->knobs.max_conns_per_lgr);
 
@@ -295,8 +295,8 @@ static bool smcr_lgr_has_room(const struct smcr_lgr *lgr, u8 bsize)
 	       smcr_rmb_has_room(lgr, bsize);
 }
 
-static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
-			       const struct in6_addr *addr)
+static bool lgr_denied_by(const struct smcr_lgr *lgr,
+			  const struct in6_addr *addr)
 {
 	int i;
 
@@ -312,29 +312,29 @@ static bool smcr_lgr_denied_by(const struct smcr_lgr *lgr,
  * can form a group with the ID of this peer. So a group of another host is not used, nor
  * one that this address has denied; the group that this address has formed is preferred.
  */
-static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
-					const struct smcr_peer *peer,
-					const struct smcr_port_id *pid,
-					u8 bsize, bool *full)
+static struct smcr_lgr *lgr_lookup(struct smcr_net *sn,
+				   const struct smcr_peer *peer,
+				   const struct smcr_port_id *pid,
+				   u8 bsize, bool *full)
 {
 	struct smcr_lgr *lgr, *forming = NULL, *others = NULL;
 
 	lockdep_assert_held(&sn->lgr_lock);
 	hash_for_each_possible(sn->lgr_hash, lgr, net.hash,
-			       smcr_peer_hash(peer->id)) {
+			       peer_hash(peer->id)) {
 		bool own = ipv6_addr_equal(&lgr->peer.addr, &peer->addr);
 		u8 st = smcr_lgr_state(lgr);
 
-		if (!smcr_lgr_same_peer(lgr, true, peer, pid) ||
+		if (!lgr_same_peer(lgr, true, peer, pid) ||
 		    !smcr_lgr_with_host(lgr, peer))
 			continue;
 		if (st == SMCR_LGR_ST_FORMING && own)
 			forming = lgr;
 		if (st != SMCR_LGR_ST_ACTIVE ||
 		    READ_ONCE(lgr->test.no_reuse) || !READ_ONCE(lgr->live) ||
-		    smcr_lgr_denied_by(lgr, &peer->addr))
+		    lgr_denied_by(lgr, &peer->addr))
 			continue;
-		if (!smcr_lgr_has_room(lgr, bsize)) {
+		if (!lgr_has_room(lgr, bsize)) {
 			*full |= !smcr_rmb_has_room(lgr, bsize);
 			continue;
 		}
@@ -350,8 +350,8 @@ static struct smcr_lgr *smcr_lgr_lookup(struct smcr_net *sn,
  * have one IPv4 address, and any number of IPv6 addresses in its /64. Hosts of one /64 are
  * distinguished by their link-layer addresses.
  */
-static bool smcr_lgr_share_of(const struct smcr_peer *a,
-			      const struct smcr_peer *b)
+static bool lgr_share_of(const struct smcr_peer *a,
+			 const struct smcr_peer *b)
 {
 	if (ipv6_addr_v4mapped(&a->addr) || ipv6_addr_v4mapped(&b->addr))
 		return ipv6_addr_equal(&a->addr, &b->addr);
@@ -364,8 +364,8 @@ static bool smcr_lgr_share_of(const struct smcr_peer *a,
  * must not use up all first contacts with them. max_first_contacts bounds the length of
  * sn->lgr_forming; groups whose first contact is over are removed from that list here.
  */
-static bool smcr_lgr_share_left(struct smcr_net *sn,
-				const struct smcr_peer *peer)
+static bool lgr_share_left(struct smcr_net *sn,
+			   const struct smcr_peer *peer)
 {
 	int left = max(READ_ONCE(sn->knobs.max_first_contacts) /
 		       SMCR_FIRST_SHARE, 1);
@@ -376,7 +376,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
 		if (smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
 			list_del_init(&lgr->net.form);
 		else
-			left -= smcr_lgr_share_of(peer, &lgr->peer);
+			left -= lgr_share_of(peer, &lgr->peer);
 	}
 	return left > 0;
 }
@@ -386,7 +386,7 @@ static bool smcr_lgr_share_left(struct smcr_net *sn,
  * that has not failed. If it has, only if its TCP connection was the cause, not the path:
  * it ended before the peer's end of the first link was known.
  */
-static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
+static bool lgr_may_retry(struct smcr_lgr *lgr)
 {
 	const struct smcr_link *link;
 	bool began;
@@ -412,22 +412,22 @@ static bool smcr_lgr_may_retry(struct smcr_lgr *lgr)
  * none, for @req->why; if @req->forming is set, the caller waits for that group. *@fresh is
  * set to a new group, with a reference, if one was made, listed or not.
  */
-static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
-					    struct smcr_lgr_request *req,
-					    struct smcr_lgr **fresh)
+static struct smcr_lgr *lgr_try_server(struct smcr_net *sn,
+				       struct smcr_lgr_request *req,
+				       struct smcr_lgr **fresh)
 {
 	bool full = false, may;
 	struct smcr_lgr *lgr;
 
 	for (;;) {
 		spin_lock_bh(&sn->lgr_lock);
-		lgr = smcr_lgr_lookup(sn, req->peer, req->pid, req->bsize, &full);
+		lgr = lgr_lookup(sn, req->peer, req->pid, req->bsize, &full);
 		may = !lgr && req->may_first &&
-		      smcr_lgr_share_left(sn, req->peer);
+		      lgr_share_left(sn, req->peer);
 		if (lgr)
 			smcr_lgr_hold(lgr);
 		else if (*fresh && may)
-			smcr_lgr_publish(*fresh);
+			lgr_publish(*fresh);
 		spin_unlock_bh(&sn->lgr_lock);
 
 		if (lgr)
@@ -438,7 +438,7 @@ static struct smcr_lgr *smcr_lgr_try_server(struct smcr_net *sn,
 		}
 		if (*fresh)
 			return *fresh;
-		*fresh = smcr_lgr_alloc(sn, true, req->peer, req->pid, &req->why);
+		*fresh = lgr_alloc(sn, true, req->peer, req->pid, &req->why);
 		if (!*fresh) {
 			if (full && req->why == SMCR_R_LGR_LIMIT)
 				req->why = SMCR_R_RMB_LIMIT;
@@ -480,19 +480,19 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 		req->why = SMCR_R_LGR_BUSY;
 		if (smcr_lgr_state(before) == SMCR_LGR_ST_FORMING)
 			return NULL;
-		retry = smcr_lgr_may_retry(before);
+		retry = lgr_may_retry(before);
 		smcr_lgr_put(before);
 		req->forming = NULL;
 		if (!retry)
 			return NULL;
 	}
-	lgr = smcr_lgr_try_server(sn, req, &fresh);
+	lgr = lgr_try_server(sn, req, &fresh);
 	if (!fresh || lgr != fresh) {
 		if (fresh)
 			smcr_lgr_put(fresh);
 		return lgr;
 	}
-	if (smcr_lgr_setup(fresh, req->pid, &req->why)) {
+	if (lgr_setup(fresh, req->pid, &req->why)) {
 		smcr_lgr_kill(fresh, req->why, 0);
 		smcr_lgr_put(fresh);
 		return NULL;
@@ -524,10 +524,10 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	struct smcr_lgr *lgr;
 	bool released;
 
-	lgr = smcr_lgr_alloc(sn, false, peer, pid, why);
+	lgr = lgr_alloc(sn, false, peer, pid, why);
 	if (!lgr)
 		return NULL;
-	if (smcr_lgr_setup(lgr, pid, why)) {
+	if (lgr_setup(lgr, pid, why)) {
 		smcr_lgr_put(lgr);
 		return NULL;
 	}
@@ -538,15 +538,15 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	released = lgr->end.released;
 	spin_unlock(&lgr->lock);
 	if (!released)
-		smcr_lgr_publish(lgr);
+		lgr_publish(lgr);
 	spin_unlock_bh(&sn->lgr_lock);
 	if (!smcr_dev_pid_ok(pid))
 		smcr_lgr_kill(lgr, SMCR_R_LINK_DEVICE, 0);
 	return lgr;
 }
 
-static bool smcr_lgr_names_link(struct smcr_lgr *lgr,
-				const struct smcr_clc_accept *acc)
+static bool lgr_names_link(struct smcr_lgr *lgr,
+			   const struct smcr_clc_accept *acc)
 {
 	bool found;
 
@@ -578,10 +578,10 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 
 	spin_lock_bh(&sn->lgr_lock);
 	hash_for_each_possible(sn->lgr_hash, lgr, net.hash,
-			       smcr_peer_hash(acc->peer_id)) {
+			       peer_hash(acc->peer_id)) {
 		if (!lgr->server && lgr->vlan == pid->vlan &&
 		    smcr_lgr_state(lgr) != SMCR_LGR_ST_DEAD &&
-		    smcr_lgr_names_link(lgr, acc)) {
+		    lgr_names_link(lgr, acc)) {
 			found = lgr;
 			if (smcr_lgr_with_host(lgr, peer))
 				break;
@@ -594,13 +594,13 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 }
 
 /* Have the group not offered to @addr any more; true if @addr has formed the group */
-static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
+static bool lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	bool own, known;
 
 	spin_lock_bh(&lgr->sn->lgr_lock);
 	own = ipv6_addr_equal(&lgr->peer.addr, addr);
-	known = smcr_lgr_denied_by(lgr, addr);
+	known = lgr_denied_by(lgr, addr);
 	if (!known) {
 		lgr->net.n_denied = min(lgr->net.n_denied + 1, SMCR_DENIED_MAX);
 		memmove(&lgr->net.denied[1], &lgr->net.denied[0],
@@ -628,7 +628,7 @@ static bool smcr_lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 void smcr_lgr_suspect(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	smcr_report_reason(lgr->sn, SMCR_R_OUT_OF_SYNC, lgr->id, 0);
-	if (addr && smcr_lgr_denies(lgr, addr))
+	if (addr && lgr_denies(lgr, addr))
 		WRITE_ONCE(lgr->test.no_reuse, true);
 	smcr_llc_test_now(lgr);
 }

@@ -8,7 +8,7 @@
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 
-static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
+static void llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 {
 	if (!delay)
 		return;
@@ -20,8 +20,8 @@ static void smcr_llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 		smcr_lgr_put(lgr);
 }
 
-/* As smcr_llc_arm_test(), but if the work is queued already, @delay replaces its delay */
-static void smcr_llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
+/* As llc_arm_test(), but if the work is queued already, @delay replaces its delay */
+static void llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	smcr_lgr_hold(lgr);
 	if (mod_delayed_work(smcr_wq, &lgr->test.work, delay) ||
@@ -36,7 +36,7 @@ static void smcr_llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
  */
 void smcr_llc_start(struct smcr_lgr *lgr)
 {
-	smcr_llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
+	llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
 /* How long a link is silent before it is tested, after smcr_llc_test_soon() */
@@ -46,7 +46,7 @@ void smcr_llc_start(struct smcr_lgr *lgr)
  * Is a TEST LINK with timer T_LLC under way on all live links? A TEST LINK for a keepalive
  * (test.patient) has another timer, TCP_KEEPINTVL, and does not count.
  */
-static bool smcr_llc_testing(const struct smcr_lgr *lgr)
+static bool llc_testing(const struct smcr_lgr *lgr)
 {
 	unsigned long live = READ_ONCE(lgr->live);
 	unsigned int i;
@@ -71,9 +71,9 @@ static bool smcr_llc_testing(const struct smcr_lgr *lgr)
 void smcr_llc_test_soon(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE ||
-	    smcr_llc_testing(lgr) || xchg(&lgr->test.soon, 1))
+	    llc_testing(lgr) || xchg(&lgr->test.soon, 1))
 		return;
-	smcr_llc_test_in(lgr, SMCR_LLC_TEST_SOON);
+	llc_test_in(lgr, SMCR_LLC_TEST_SOON);
 }
 
 /**
@@ -85,7 +85,7 @@ void smcr_llc_test_soon(struct smcr_lgr *lgr)
 void smcr_llc_test_update(struct smcr_lgr *lgr)
 {
 	if (smcr_lgr_state(lgr) == SMCR_LGR_ST_ACTIVE)
-		smcr_llc_test_in(lgr, 0);
+		llc_test_in(lgr, 0);
 }
 
 /**
@@ -140,8 +140,8 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
  * Jiffies until the link will have been silent for @watch, or stuck (smcr_link_stuck()); 0
  * or less: it has been.
  */
-static long smcr_llc_silent_in(const struct smcr_link *link,
-			       unsigned long watch)
+static long llc_silent_in(const struct smcr_link *link,
+			  unsigned long watch)
 {
 	long left = READ_ONCE(link->last_rx) + watch - jiffies;
 
@@ -164,8 +164,8 @@ struct llc_look {
  * the next check of the link, LONG_MAX: it needs none. *@waits is set if nothing is due yet:
  * the link has been silent for less than @look->watch, or a TEST LINK is unanswered.
  */
-static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
-			       const struct llc_look *look, bool *waits)
+static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
+			  const struct llc_look *look, bool *waits)
 {
 	struct smcr_llc msg = { .type = SMCR_LLC_TEST_LINK };
 	struct smcr_link_test *test = &lgr->slot[link->slot].test;
@@ -176,7 +176,7 @@ static long smcr_llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 	u8 data[SMCR_TEST_DATA];
 
 	if (look->watch)
-		quiet = smcr_llc_silent_in(link, look->watch);
+		quiet = llc_silent_in(link, look->watch);
 	smcr_lgr_owner_ops->keepalive_due(link, &ka);
 	get_random_bytes(data, sizeof(data));
 	facts.now = jiffies;
@@ -237,8 +237,8 @@ void smcr_llc_test_work(struct work_struct *work)
 	for_each_set_bit(i, &live, SMCR_SLOTS) {
 		link = smcr_lgr_link_get(lgr, i);
 		if (link)
-			next = min(next, smcr_llc_test_link(lgr, link, &look,
-							    &waits));
+			next = min(next, llc_test_link(lgr, link, &look,
+						       &waits));
 		smcr_link_put(link);
 	}
 	/*
@@ -246,13 +246,13 @@ void smcr_llc_test_work(struct work_struct *work)
 	 * only @soon has to be set; else check again after SMCR_LLC_TEST_SOON.
 	 */
 	if (probe && waits) {
-		if (smcr_llc_testing(lgr))
+		if (llc_testing(lgr))
 			WRITE_ONCE(lgr->test.soon, 1);
 		else
 			smcr_llc_test_soon(lgr);
 	}
 	if (next != LONG_MAX)
-		smcr_llc_arm_test(lgr, next);
+		llc_arm_test(lgr, next);
 out:
 	smcr_lgr_put(lgr);
 }

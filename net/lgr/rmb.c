@@ -136,7 +136,7 @@ void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 		queued = queue_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, delay);
 	else
 		queued = !mod_delayed_work(smcr_rmb_wq, &lgr->rmbs.work, 0);
-	/* smcr_lgr_release() cancels the work; if it has done so already, cancel here */
+	/* lgr_release() cancels the work; if it has done so already, cancel here */
 	if (!queued ||
 	    (smcr_lgr_dead(lgr) && cancel_delayed_work(&lgr->rmbs.work)))
 		smcr_lgr_put(lgr);

@@ -100,8 +100,8 @@ static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 }
 
 /* Index of an RToken that the peer has confirmed; with @add it is added, and confirmed now */
-static int smcr_lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
-			   bool add)
+static int lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
+		      bool add)
 {
 	struct smcr_rtoken *rt = add ? rtoken_get(lgr, slot, rkey, va) :
 				       rtoken_find(lgr, slot, rkey, &va);
@@ -246,8 +246,8 @@ int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 
 	spin_lock_bh(&lgr->lock);
 	if (lgr->slot[link->slot].link == link)
-		rt = smcr_lgr_rtoken(lgr, link->slot, rkey, va,
-				     lgr->st == SMCR_LGR_ST_FORMING);
+		rt = lgr_rtoken(lgr, link->slot, rkey, va,
+				lgr->st == SMCR_LGR_ST_FORMING);
 	if (rt >= 0) {
 		tok = &lgr->rtok.all->tab[rt];
 		if (!tok->used)
