@@ -51,7 +51,7 @@ void smcr_conn_purge_rx(struct smcr_conn *conn)
 	WRITE_ONCE(conn->rx.purged, true);
 	/*
 	 * purged is written before the positions. Pairs with both barriers of
-	 * smcr_rx_copy(): without them a reader may return bytes that the peer is free
+	 * rx_copy(): without them a reader may return bytes that the peer is free
 	 * to overwrite
 	 */
 	smp_wmb();
@@ -141,7 +141,7 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
  * SMCR_HELD_UP after that move, as long as a link other than the peer's new one has not
  * stopped, as it may be the peer's old link.
  */
-static bool smcr_conn_may_come(struct smcr_conn *conn)
+static bool conn_may_come(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->rx.redo && conn->lgr &&
@@ -178,7 +178,7 @@ void smcr_conn_work(struct work_struct *work)
 		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
 	idle = !smcr_tx_unsaid(conn);
 	orderly = smcr_close_both_sent(&conn->fsm) &&
-		  !smcr_conn_may_come(conn);
+		  !conn_may_come(conn);
 	spin_unlock_bh(&conn->lock);
 
 	/*

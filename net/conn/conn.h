@@ -145,7 +145,7 @@ struct smcr_cdc_reorder {
 /**
  * struct smcr_conn_snd - the send buffer; socket lock
  * @buf: allocated by the first send
- * @old: the buffer that smcr_tx_grow() has replaced, until no WRITE reads it
+ * @old: the buffer that tx_grow() has replaced, until no WRITE reads it
  * @size: bytes of @buf
  * @max: bytes that the buffer may grow to
  * @grow_at: jiffies before which the buffer does not try to grow again, as the last
@@ -158,7 +158,7 @@ struct smcr_cdc_reorder {
  * Posting reads @buf, @old, @size and @old_end under conn->lock only. So once there is
  * something to post, they change under the socket lock and conn->lock. Both buffers are
  * mapped for the device of conn->link: a move maps them for the new device before it
- * changes the link. If smcr_tx_new_buf() allocates a buffer for the old device
+ * changes the link. If tx_new_buf() allocates a buffer for the old device
  * meanwhile, that buffer is not used. Lent buffers may be freed with the link. Only
  * their pages stay, as the owner of the socket lock may be copying to them; their data
  * are not sent, and no more are queued.
@@ -248,7 +248,7 @@ struct smcr_conn_tx {
 /* Progress of a connection that leaves a link which works: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
-	SMCR_MV_STOPS,		/* nothing but smcr_tx_barrier() is still to be posted */
+	SMCR_MV_STOPS,		/* nothing but tx_barrier() is still to be posted */
 	SMCR_MV_WAITS,		/* the barrier is pending */
 	SMCR_MV_LEAVES,		/* the barrier has completed: all data have arrived */
 };
@@ -444,7 +444,7 @@ void smcr_conn_lose_all(struct smcr_lgr *lgr);
 /*
  * Number of readable bytes (0 when a violation ended the connection). Bytes that are
  * read from the element afterwards are at least as new as the producer position: see
- * smcr_conn_apply().
+ * conn_apply().
  */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
@@ -453,14 +453,14 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 
 	smp_rmb();	/* cons is read first: an older prod might be behind it */
 	prod = READ_ONCE(conn->rx.prod.abs);
-	smp_rmb();	/* prod is read before its data: see smcr_conn_apply() */
+	smp_rmb();	/* prod is read before its data: see conn_apply() */
 	return prod - cons;
 }
 
 /*
  * True if the reader must check for an urgent mark. If this is called after
  * smcr_conn_readable(), it covers every mark in the bytes counted there, as
- * smcr_conn_apply() writes urg.state before the producer position.
+ * conn_apply() writes urg.state before the producer position.
  */
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {
@@ -491,7 +491,7 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 	       (u32)(READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done));
 }
 
-/* Will a send that does not fit try to get a larger buffer? smcr_tx_grow() */
+/* Will a send that does not fit try to get a larger buffer? tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
 	return READ_ONCE(conn->snd.size) < READ_ONCE(conn->snd.max) &&

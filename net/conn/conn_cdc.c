@@ -12,7 +12,7 @@
 /*
  * Apply D, C and A of a CDC, in the order in which the peer would send them one
  * by one. The data before them became readable under the same hold of
- * conn->lock, or earlier. smcr_rx_idle() takes that lock, so a reader that sees
+ * conn->lock, or earlier. rx_idle() takes that lock, so a reader that sees
  * one of the flags sees these data, too.
  */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
@@ -31,7 +31,7 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 				       SMCR_R_PEER_ABORT);
 }
 
-/* Value of @d for a deferred CDC, whose bytes smcr_conn_rx_defer() has synced already */
+/* Value of @d for a deferred CDC, whose bytes conn_rx_defer() has synced already */
 #define SMCR_RX_SYNCED	(-1)
 
 /*
@@ -39,9 +39,9 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
  * the application reads these bytes: by then the peer may write by another device, whose
  * copy of them is old, and @d may be gone. conn->lock held.
  */
-static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
-			      const struct smcr_pos *from,
-			      const struct smcr_pos *to)
+static void conn_rx_sync(struct smcr_conn *conn, int d,
+			 const struct smcr_pos *from,
+			 const struct smcr_pos *to)
 {
 	u32 begin = conn->own.elem.off + conn->rx.ring.base;
 	u32 len = (u32)(to->abs - from->abs);
@@ -64,9 +64,9 @@ static void smcr_conn_rx_sync(struct smcr_conn *conn, int d,
  * But Linux sets its producer cursor back and counts up again from there in messages with
  * new sequence numbers. So its cursor may be behind rx.prod, which then stays as it is.
  */
-static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
-					const struct smcr_cdc *cdc, int d,
-					int *rx, int *freed, int *urg)
+static enum smcr_reason conn_apply(struct smcr_conn *conn,
+				   const struct smcr_cdc *cdc, int d,
+				   int *rx, int *freed, int *urg)
 {
 	struct smcr_pos prod = conn->rx.prod, cons = conn->tx.cons;
 	const struct smcr_ring *rx_ring = &conn->rx.ring;
@@ -111,7 +111,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 	if (*urg < 0)
 		return SMCR_R_CDC_URGENT;
 	if (*rx)
-		smcr_conn_rx_sync(conn, d, &conn->rx.prod, &prod);
+		conn_rx_sync(conn, d, &conn->rx.prod, &prod);
 	conn->rx.prod.off = prod.off;
 	conn->rx.prod.wrap = prod.wrap;
 	/*
@@ -127,7 +127,7 @@ static enum smcr_reason smcr_conn_apply(struct smcr_conn *conn,
 }
 
 /* Wake readers for @len new bytes, or drop them after close(). conn->lock held */
-static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
+static void conn_rx_data(struct smcr_conn *conn, u32 len)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
@@ -153,7 +153,7 @@ static void smcr_conn_rx_data(struct smcr_conn *conn, u32 len)
 }
 
 /* Has the peer consumed enough since T_CLOSE was started to restart it? (CONN-21) */
-static bool smcr_conn_took_enough(const struct smcr_conn *conn)
+static bool conn_took_enough(const struct smcr_conn *conn)
 {
 	u64 taken = conn->tx.cons.abs - conn->end.taken;
 
@@ -161,7 +161,7 @@ static bool smcr_conn_took_enough(const struct smcr_conn *conn)
 	       conn->tx.cons.abs == conn->tx.queued;
 }
 
-static void smcr_conn_rx_invalid(struct smcr_conn *conn)
+static void conn_rx_invalid(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	conn->reorder.wait = false;
@@ -173,7 +173,7 @@ static void smcr_conn_rx_invalid(struct smcr_conn *conn)
 }
 
 /* Number of the last CDC that has come, processed or deferred */
-static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
+static u16 conn_rx_last(const struct smcr_conn *conn)
 {
 	if (conn->reorder.wait && conn->reorder.have)
 		return conn->reorder.cdc.seq;
@@ -191,7 +191,7 @@ static u16 smcr_conn_rx_last(const struct smcr_conn *conn)
  * so the awaited CDC was lost. CDC messages that come meanwhile are deferred; only the
  * last of them counts, with the urgent marks of all.
  */
-static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
+static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
 	lockdep_assert_held(&conn->lock);
 	if (!conn->reorder.wait)
@@ -203,7 +203,7 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 	conn->reorder.seq = seq;
 	conn->reorder.link_num = link_num;
 	if (!smcr_lgr_other_hears(conn->lgr, link_num)) {
-		smcr_conn_rx_invalid(conn);
+		conn_rx_invalid(conn);
 		return;
 	}
 	conn->reorder.until = jiffies + SMCR_RX_WAIT;
@@ -214,11 +214,11 @@ static void smcr_conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 /*
  * Defer a CDC until the awaited one has come. Its data are synced now, as its link may be
  * gone later. A part of these bytes may belong to the awaited CDC, and have come by
- * another device: smcr_conn_apply() syncs that part again when it processes the awaited
+ * another device: conn_apply() syncs that part again when it processes the awaited
  * CDC.
  */
-static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
-			       int d)
+static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
+			  int d)
 {
 	u8 marks = conn->reorder.have ? conn->reorder.cdc.pflags & SMCR_CDC_U : 0;
 	u64 most = conn->rx.acked + smcr_ring_cap(&conn->rx.ring);
@@ -233,7 +233,7 @@ static void smcr_conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cd
 		smcr_pos_apply(&conn->rx.ring, &from, conn->reorder.cdc.prod, most);
 	prod = from;
 	if (smcr_pos_apply(&conn->rx.ring, &prod, cdc->prod, most) > 0)
-		smcr_conn_rx_sync(conn, d, &from, &prod);
+		conn_rx_sync(conn, d, &from, &prod);
 	conn->reorder.cdc = *cdc;
 	conn->reorder.cdc.pflags |= marks;
 	conn->reorder.have = true;
@@ -253,7 +253,7 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 			sk_reset_timer(&smcr_conn_sock(conn)->sk, timer,
 				       jiffies + SMCR_RX_LOOK);
 		else
-			smcr_conn_rx_invalid(conn);
+			conn_rx_invalid(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	sock_put(&smcr_conn_sock(conn)->sk);
@@ -263,8 +263,8 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
  * Process one CDC of a known connection, which came by device @d, on the link with the
  * number @link_num (used with F only). conn->lock held.
  */
-static void smcr_conn_rx_locked(struct smcr_conn *conn,
-				const struct smcr_cdc *cdc, int d, u8 link_num)
+static void conn_rx_locked(struct smcr_conn *conn,
+			   const struct smcr_cdc *cdc, int d, u8 link_num)
 {
 	struct smcr_net *sn = smcr_conn_net(conn);
 	enum smcr_reason why;
@@ -276,12 +276,12 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		conn->rx.redo = true;
 		conn->rx.redo_at = jiffies;
 		conn->rx.redo_num = link_num;
-		if (!smcr_fo_valid(cdc->seq, smcr_conn_rx_last(conn)))
-			smcr_conn_rx_wait(conn, cdc->seq, link_num);
+		if (!smcr_fo_valid(cdc->seq, conn_rx_last(conn)))
+			conn_rx_wait(conn, cdc->seq, link_num);
 		return;
 	}
 	if (conn->reorder.wait && smcr_seq_after(cdc->seq, conn->reorder.seq)) {
-		smcr_conn_rx_defer(conn, cdc, d);
+		conn_rx_defer(conn, cdc, d);
 		return;
 	}
 	if (!smcr_seq_after(cdc->seq, conn->rx.seq)) {
@@ -300,7 +300,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 
-	why = smcr_conn_apply(conn, cdc, d, &rx, &freed, &urg);
+	why = conn_apply(conn, cdc, d, &rx, &freed, &urg);
 	if (why == SMCR_R_NONE && conn->rx.ring.base && d != SMCR_RX_SYNCED &&
 	    !smcr_rmb_eye_ok(&conn->own.elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
@@ -336,14 +336,14 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 		return;
 	}
 	if (rx)
-		smcr_conn_rx_data(conn, rx);
+		conn_rx_data(conn, rx);
 	/* the peer waits for our consumer cursor, which has moved (CDC-26, CDC-27) */
 	if ((conn->rx.asks || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
 	if (freed) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn) &&
-		    smcr_conn_took_enough(conn))
+		    conn_took_enough(conn))
 			smcr_conn_start_timer(conn, false);
 		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
 			smcr_conn_drained(conn);
@@ -355,7 +355,7 @@ static void smcr_conn_rx_locked(struct smcr_conn *conn,
 }
 
 /* If the awaited CDC was processed, process the deferred one */
-static void smcr_conn_rx_go_on(struct smcr_conn *conn)
+static void conn_rx_go_on(struct smcr_conn *conn)
 {
 	const struct smcr_cdc later = conn->reorder.cdc;
 
@@ -365,11 +365,11 @@ static void smcr_conn_rx_go_on(struct smcr_conn *conn)
 	conn->reorder.wait = false;
 	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->reorder.timer);
 	if (conn->reorder.have && conn->lgr)
-		smcr_conn_rx_locked(conn, &later, SMCR_RX_SYNCED, 0);
+		conn_rx_locked(conn, &later, SMCR_RX_SYNCED, 0);
 }
 
 /* The connection with @token. The caller's RCU read side keeps it (SOCK_RCU_FREE) */
-static struct smcr_conn *smcr_conn_find(struct smcr_lgr *lgr, u32 token)
+static struct smcr_conn *conn_find(struct smcr_lgr *lgr, u32 token)
 {
 	struct smcr_lgr_member *member = smcr_lgr_find_conn(lgr, token);
 
@@ -398,7 +398,7 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	trace_smcr_cdc(false, cdc.token, &cdc);
 	smcr_race_atomic(lgr->sn->net, "rx-cdc");
 	rcu_read_lock();
-	conn = smcr_conn_find(lgr, cdc.token);
+	conn = conn_find(lgr, cdc.token);
 	if (!conn) {
 		rcu_read_unlock();
 		smcr_report_reason(lgr->sn, SMCR_R_CDC_TOKEN, lgr->id, cdc.token);
@@ -412,10 +412,10 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);
-		smcr_conn_rx_locked(conn, &cdc, link->mem.d,
-				    READ_ONCE(link->num));
+		conn_rx_locked(conn, &cdc, link->mem.d,
+			       READ_ONCE(link->num));
 		if (unlikely(conn->reorder.wait))
-			smcr_conn_rx_go_on(conn);
+			conn_rx_go_on(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	rcu_read_unlock();

@@ -12,8 +12,8 @@
 #include "conn/tx_impl.h"
 
 /* The error for the application, the same as on TCP */
-static int smcr_conn_errno(const struct smcr_conn *conn,
-			   const struct smcr_close_out *out)
+static int conn_errno(const struct smcr_conn *conn,
+		      const struct smcr_close_out *out)
 {
 	int err = out->err;
 
@@ -29,8 +29,8 @@ static int smcr_conn_errno(const struct smcr_conn *conn,
  * smcr_conn_work(). conn->lock held. Returns the event that the caller feeds next, or
  * NR_SMCR_CONN_EV.
  */
-static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
-				       const struct smcr_close_out *out)
+static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
+				  const struct smcr_close_out *out)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 	struct smcr_net *sn = smcr_conn_net(conn);
@@ -69,7 +69,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	}
 	if (acts & SMCR_ACT_ERROR) {
-		WRITE_ONCE(sk->sk_err, smcr_conn_errno(conn, out));
+		WRITE_ONCE(sk->sk_err, conn_errno(conn, out));
 		/*
 		 * sk_err is written before shutdown and state. Pairs with
 		 * smcr_poll_own(): without the barriers poll() may report the end
@@ -123,7 +123,7 @@ static enum smcr_conn_ev smcr_conn_act(struct smcr_conn *conn,
 }
 
 /* An event in CLOSED while unread data are left */
-static void smcr_conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
+static void conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
 {
 	switch (ev) {
 	case SMCR_CONN_EV_APP_CLOSE:
@@ -165,7 +165,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 	}
 	/* in CLOSED, with unread data: the machine has an action for CONFLICT only */
 	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
-		smcr_conn_rest_event(conn, ev);
+		conn_rest_event(conn, ev);
 		return;
 	}
 	while (ev != NR_SMCR_CONN_EV && conn->lgr) {
@@ -177,7 +177,7 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 		smcr_close_step(&conn->fsm, ev, &facts, why, &out);
 		trace_smcr_conn_state(conn->member.token, old, ev, conn->fsm.st,
 				      out.actions);
-		ev = smcr_conn_act(conn, &out);
+		ev = conn_act(conn, &out);
 		why = SMCR_R_NONE;
 	}
 	if (conn->lgr && (conn->fsm.want_done || conn->fsm.want_closed)) {
@@ -318,8 +318,8 @@ bool smcr_conn_closing(const struct smcr_conn *conn)
 	       (!conn->end.fin_seen || smcr_conn_ended(conn));
 }
 
-static void smcr_conn_unorphan_locked(struct smcr_net *sn,
-				      struct smcr_conn *conn)
+static void conn_unorphan_locked(struct smcr_net *sn,
+				 struct smcr_conn *conn)
 {
 	lockdep_assert_held(&sn->sk_lock);
 
@@ -338,7 +338,7 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
 	struct smcr_net *sn = smcr_conn_net(conn);
 
 	spin_lock_bh(&sn->sk_lock);
-	smcr_conn_unorphan_locked(sn, conn);
+	conn_unorphan_locked(sn, conn);
 	spin_unlock_bh(&sn->sk_lock);
 }
 
@@ -372,7 +372,7 @@ void smcr_conn_orphan(struct smcr_conn *conn)
 				       end.orphan);
 		/* an orphan is in a group, and so has a reference on the socket */
 		sock_hold(&smcr_conn_sock(old)->sk);
-		smcr_conn_unorphan_locked(sn, old);
+		conn_unorphan_locked(sn, old);
 	}
 	spin_unlock_bh(&sn->sk_lock);
 	if (!old)

@@ -30,7 +30,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	conn->relem.rtoken = -1;
 }
 
-static void smcr_conn_reset_snd(struct smcr_conn_snd *snd)
+static void conn_reset_snd(struct smcr_conn_snd *snd)
 {
 	snd->size = 0;
 	snd->in = 0;
@@ -44,8 +44,8 @@ static void smcr_conn_reset_snd(struct smcr_conn_snd *snd)
  * in TCP. The token is cleared together with the change of the group: a softirq that
  * has looked up the earlier connection must not find its token in the new group.
  */
-static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
-			    struct smcr_link *link)
+static void conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
+		       struct smcr_link *link)
 {
 	spin_lock_bh(&conn->lock);
 	conn->lgr = lgr;
@@ -59,7 +59,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	conn->rx.ring.base = lgr->terms.base;
 	conn->reorder.wait = false;
 	conn->reorder.have = false;
-	smcr_conn_reset_snd(&conn->snd);
+	conn_reset_snd(&conn->snd);
 	/* tx.pends stays: late completions of an earlier attempt still decrement it */
 	memset(&conn->tx.zero, 0, sizeof(conn->tx.zero));
 	conn->tx.attempt++;
@@ -75,7 +75,7 @@ static void smcr_conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 }
 
 /* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */
-static u32 smcr_conn_sndbuf_size(const struct smcr_sock *ssk)
+static u32 conn_sndbuf_size(const struct smcr_sock *ssk)
 {
 	u32 want = READ_ONCE(ssk->sn->knobs.wmem);
 
@@ -130,8 +130,8 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 
 	smcr_lgr_hold(lgr);
 	sock_hold(&ssk->sk);
-	conn->snd.max = smcr_conn_sndbuf_size(ssk);
-	smcr_conn_reset(conn, lgr, link);
+	conn->snd.max = conn_sndbuf_size(ssk);
+	conn_reset(conn, lgr, link);
 	smcr_link_put(link);
 	smcr_race(lgr->sn->net, "conn-open");
 
@@ -239,8 +239,8 @@ void smcr_conn_activate(struct smcr_conn *conn)
 #define SMCR_RECLAIM_MAX	64
 
 /* Keep send buffers until the queue pair ends: an RDMA WRITE may still read them */
-static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
-				struct smcr_buf *sndbuf, struct smcr_buf *old)
+static void conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
+			   struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	smcr_link_reclaim_buf(link, sndbuf);
 	/* only repeated element conflicts lead to so many: the peer does not conform */
@@ -250,7 +250,7 @@ static void smcr_conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 }
 
 /* Put the pages of a buffer that smcr_conn_leave_link() has lent */
-static void smcr_conn_unlend(struct smcr_buf *buf)
+static void conn_unlend(struct smcr_buf *buf)
 {
 	if (buf)
 		smcr_buf_unpin(buf, 0, buf->size);
@@ -287,15 +287,15 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 		sock_put(&smcr_conn_sock(conn)->sk);
 	smcr_conn_drop_relem(conn);
 	if (!link || lent) {
-		smcr_conn_unlend(sndbuf);
-		smcr_conn_unlend(old);
+		conn_unlend(sndbuf);
+		conn_unlend(old);
 	} else if (smcr_link_silent(link) ||
 		   (conn->tx.signalled == conn->tx.prod.abs &&
 		    !conn->mv.unsure)) {
 		smcr_buf_free(sndbuf);
 		smcr_buf_free(old);
 	} else {
-		smcr_conn_keep_bufs(conn, link, sndbuf, old);
+		conn_keep_bufs(conn, link, sndbuf, old);
 	}
 	smcr_link_put(link);
 }
@@ -343,7 +343,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
  * application still reads. The element is not given back, as the group gives out none any
  * more. False if there are no unread data.
  */
-static bool smcr_conn_keep_rest(struct smcr_conn *conn)
+static bool conn_keep_rest(struct smcr_conn *conn)
 {
 	u32 off = conn->rx.ackable.off, len;
 	u32 cap = smcr_ring_cap(&conn->rx.ring);
@@ -378,8 +378,8 @@ void smcr_conn_unkeep_rest(struct smcr_conn *conn)
  * only a dead group allows. Without @keep, data that a CDC has brought since the caller's
  * check are dropped. The socket lock is held if the socket is still in use.
  */
-static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
-				 bool keep)
+static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
+			    bool keep)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
@@ -394,7 +394,7 @@ static void smcr_conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);
-	rest = smcr_conn_keep_rest(conn);
+	rest = conn_keep_rest(conn);
 	conn->rx.rest = rest;
 	conn->lgr = NULL;
 	link = smcr_conn_set_link(conn, NULL);
@@ -422,7 +422,7 @@ void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 	bool dead = conn->lgr && smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD;
 
 	if (dead || !smcr_conn_readable(conn))
-		smcr_conn_release_rx(conn, quarantine, dead);
+		conn_release_rx(conn, quarantine, dead);
 }
 
 /**
@@ -473,7 +473,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (conn->lgr) {
 		smcr_conn_release_tx(conn);
-		smcr_conn_release_rx(conn, conn->own.clc_sent, false);
+		conn_release_rx(conn, conn->own.clc_sent, false);
 	}
 	if (conn->own.pin_len)
 		smcr_conn_unkeep_rest(conn);

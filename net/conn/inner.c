@@ -94,8 +94,8 @@ bool smcr_tcp_has_news(const struct sock *tsk)
 }
 
 /* Set inode and user. Callback lock held, unless the socket is not published yet */
-static void smcr_tcp_set_owner(struct socket *tcp, const struct inode *inode,
-			       kuid_t uid, kgid_t gid)
+static void tcp_set_owner(struct socket *tcp, const struct inode *inode,
+			  kuid_t uid, kgid_t gid)
 {
 	struct sock *tsk = tcp->sk;
 
@@ -123,7 +123,7 @@ void smcr_tcp_own(struct smcr_sock *ssk, struct socket *sock)
 	struct socket *tcp = ssk->tcp;
 
 	write_lock_bh(&tcp->sk->sk_callback_lock);
-	smcr_tcp_set_owner(tcp, inode, inode->i_uid, inode->i_gid);
+	tcp_set_owner(tcp, inode, inode->i_uid, inode->i_gid);
 	tcp->file = sock->file;
 	write_unlock_bh(&tcp->sk->sk_callback_lock);
 }
@@ -139,7 +139,7 @@ void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
 {
 	const struct inode *inode = SOCK_INODE(lsk->tcp);
 
-	smcr_tcp_set_owner(child->tcp, NULL, inode->i_uid, inode->i_gid);
+	tcp_set_owner(child->tcp, NULL, inode->i_uid, inode->i_gid);
 	child->sk.sk_uid = inode->i_uid;
 	security_sk_clone(&lsk->sk, &child->sk);
 }
@@ -161,8 +161,8 @@ void smcr_tcp_disown(struct smcr_sock *ssk)
 	lock_sock(tsk);
 	write_lock_bh(&tsk->sk_callback_lock);
 	tcp->file = NULL;
-	smcr_tcp_set_owner(tcp, NULL, SOCK_INODE(tcp)->i_uid,
-			   SOCK_INODE(tcp)->i_gid);
+	tcp_set_owner(tcp, NULL, SOCK_INODE(tcp)->i_uid,
+		      SOCK_INODE(tcp)->i_gid);
 	write_unlock_bh(&tsk->sk_callback_lock);
 	release_sock(tsk);
 }

@@ -88,7 +88,7 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
  * so are its connections. So the time of a connection's last activity is not needed,
  * except that of its start.
  */
-static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
+static unsigned long keepalive_heard(const struct smcr_link *link)
 {
 	unsigned long rx = READ_ONCE(link->last_rx);
 	unsigned long tx = READ_ONCE(link->last_tx);
@@ -96,7 +96,7 @@ static unsigned long smcr_keepalive_heard(const struct smcr_link *link)
 	return time_after(rx, tx) ? rx : tx;
 }
 
-/* Arguments and result of smcr_keepalive_ask() */
+/* Arguments and result of keepalive_ask() */
 struct smcr_keepalive_look {
 	const struct smcr_link *link;
 	struct smcr_keepalive *ka;
@@ -104,7 +104,7 @@ struct smcr_keepalive_look {
 	int shortest;
 };
 
-static void smcr_keepalive_ask(struct smcr_lgr_member *member, void *arg)
+static void keepalive_ask(struct smcr_lgr_member *member, void *arg)
 {
 	const struct smcr_conn *conn = container_of(member, struct smcr_conn,
 						    member);
@@ -146,7 +146,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		.link = link,
 		.ka = ka,
 		.now = jiffies,
-		.heard = smcr_keepalive_heard(link),
+		.heard = keepalive_heard(link),
 		.shortest = INT_MAX,
 	};
 	int shortest = READ_ONCE(lgr->conns.ka_min);
@@ -165,7 +165,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
 	spin_unlock_bh(&lgr->lock);
-	smcr_lgr_each_conn(lgr, smcr_keepalive_ask, &look);
+	smcr_lgr_each_conn(lgr, keepalive_ask, &look);
 	spin_lock_bh(&lgr->lock);
 	shortest = min(lgr->conns.ka_min, look.shortest);
 	WRITE_ONCE(lgr->conns.ka_min, shortest == INT_MAX ? 0 : shortest);

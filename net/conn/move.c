@@ -237,7 +237,7 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	return moved;
 }
 
-/* Put a send buffer on the link's reclaim list. Its pages stay until smcr_conn_unlend() */
+/* Put a send buffer on the link's reclaim list. Its pages stay until conn_unlend() */
 static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 {
 	if (!buf)

@@ -12,7 +12,7 @@
  * caller has a reference. Before activation the conflict is only recorded, as the close
  * machine gets no event before smcr_conn_activate(). Context: any up to softirq.
  */
-static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
+static void conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&conn->lock);
 	if (conn->lgr != lgr)	/* it was released meanwhile */
@@ -25,7 +25,7 @@ static void smcr_conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lg
 	spin_unlock_bh(&conn->lock);
 }
 
-static unsigned long smcr_relem_key(int rtoken, u8 index)
+static unsigned long relem_key(int rtoken, u8 index)
 {
 	return (unsigned long)rtoken << 8 | index;
 }
@@ -35,8 +35,8 @@ static unsigned long smcr_relem_key(int rtoken, u8 index)
  * element to another connection. @conn is perhaps not released yet, as its work waits for
  * the socket lock, or for a completion. Context: any up to softirq.
  */
-static bool smcr_conn_has_ended(struct smcr_conn *conn,
-				const struct smcr_lgr *lgr)
+static bool conn_has_ended(struct smcr_conn *conn,
+			   const struct smcr_lgr *lgr)
 {
 	bool ended;
 
@@ -53,8 +53,8 @@ static bool smcr_conn_has_ended(struct smcr_conn *conn,
  * with a reference; NULL: none, or it was freed just now. From an owner that has not
  * ended, only a connection of the address that formed the group takes the element.
  */
-static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
-			    struct smcr_conn *conn, struct smcr_conn **old)
+static int relem_store(struct smcr_lgr *lgr, unsigned long key,
+		       struct smcr_conn *conn, struct smcr_conn **old)
 {
 	struct xarray *relems = &lgr->rtok.relems;
 	struct smcr_conn *owner;
@@ -66,7 +66,7 @@ static int smcr_relem_store(struct smcr_lgr *lgr, unsigned long key,
 	rcu_read_lock();
 	owner = xa_load(relems, key);
 	if (owner && !ipv6_addr_equal(&addr, &lgr->peer.addr) &&
-	    !smcr_conn_has_ended(owner, lgr))
+	    !conn_has_ended(owner, lgr))
 		goto out;
 	xa_lock_bh(relems);
 	*old = xa_load(relems, key);
@@ -112,18 +112,18 @@ int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 	rt = smcr_lgr_use_rtoken(lgr, link, rkey, va, size);
 	if (rt < 0)
 		return rt;
-	key = smcr_relem_key(rt, index);
+	key = relem_key(rt, index);
 
-	/* reserve the memory, as smcr_relem_store() is under RCU and cannot sleep */
+	/* reserve the memory, as relem_store() is under RCU and cannot sleep */
 	rc = xa_reserve_bh(&lgr->rtok.relems, key, GFP_KERNEL);
 	if (!rc)
-		rc = smcr_relem_store(lgr, key, conn, &old);
+		rc = relem_store(lgr, key, conn, &old);
 	if (rc) {
 		smcr_lgr_unuse_rtoken(lgr, rt);
 		return rc;
 	}
 	if (old) {
-		smcr_conn_conflict(old, lgr);
+		conn_conflict(old, lgr);
 		sock_put(&smcr_conn_sock(old)->sk);
 	}
 	return rt;
@@ -141,14 +141,14 @@ void smcr_conn_drop_relem(struct smcr_conn *conn)
 		return;
 	/* a newer owner keeps the element */
 	xa_cmpxchg_bh(&lgr->rtok.relems,
-		      smcr_relem_key(conn->relem.rtoken, conn->relem.index),
+		      relem_key(conn->relem.rtoken, conn->relem.index),
 		      conn, NULL, GFP_ATOMIC);
 	smcr_lgr_unuse_rtoken(lgr, conn->relem.rtoken);
 	conn->relem.rtoken = -1;
 }
 
 /* The first connection of a group, with a reference; NULL: none */
-static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
+static struct smcr_conn *conn_first(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn = NULL;
 	struct smcr_lgr_member *first;
@@ -171,7 +171,7 @@ static struct smcr_conn *smcr_conn_first(struct smcr_lgr *lgr)
  */
 void smcr_conn_agreed(struct smcr_lgr *lgr)
 {
-	struct smcr_conn *conn = smcr_conn_first(lgr);
+	struct smcr_conn *conn = conn_first(lgr);
 
 	if (!conn)
 		return;
@@ -188,8 +188,8 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 }
 
 /* End a connection, as its group has ended. Puts the caller's reference on the socket */
-static void smcr_conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
-			   enum smcr_reason why)
+static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
+		      enum smcr_reason why)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	bool child = false;
@@ -232,6 +232,6 @@ void smcr_conn_lose_all(struct smcr_lgr *lgr)
 {
 	struct smcr_conn *conn;
 
-	while ((conn = smcr_conn_first(lgr)))
-		smcr_conn_lose(conn, lgr, lgr->why);
+	while ((conn = conn_first(lgr)))
+		conn_lose(conn, lgr, lgr->why);
 }

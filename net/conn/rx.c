@@ -16,8 +16,8 @@
  * these bytes are outside of the peer's window; a peer that writes there all the same only
  * spoils its own data.
  */
-static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
-			u32 len)
+static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
+		   u32 len)
 {
 	u32 begin = conn->own.elem.off + conn->rx.ring.base;
 	u32 cap = smcr_ring_cap(&conn->rx.ring);
@@ -61,7 +61,7 @@ static int smcr_rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 	return done || !len ? done : -EFAULT;
 }
 
-static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
+static void rx_consume(struct smcr_conn *conn, u32 n)
 {
 	spin_lock_bh(&conn->lock);
 	if (!conn->rx.purged) {
@@ -72,8 +72,8 @@ static void smcr_rx_consume(struct smcr_conn *conn, u32 n)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* As smcr_rx_consume(), up to position @to: urgent bytes to skip may exceed a ring */
-static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
+/* As rx_consume(), up to position @to: urgent bytes to skip may exceed a ring */
+static void rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
 	if (!conn->rx.purged) {
@@ -85,7 +85,7 @@ static void smcr_rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 }
 
 /* Bytes up to the next mark, for a read or peek @skip bytes after the consumer position */
-static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
+static u64 rx_run(struct smcr_conn *conn, u64 skip)
 {
 	u64 run;
 
@@ -99,13 +99,13 @@ static u64 smcr_rx_run(struct smcr_conn *conn, u64 skip)
 }
 
 /*
- * Pass the urgent bytes at which smcr_rx_run() is 0, as tcp_recvmsg() does if it has
+ * Pass the urgent bytes at which rx_run() is 0, as tcp_recvmsg() does if it has
  * copied nothing yet. An urgent byte is in the stream with SO_OOBINLINE only, and is
  * copied from urg->byte, as the peer may have written over its place. @hole: bytes that a
  * peek has skipped. Returns bytes put into @msg, or -EFAULT.
  */
-static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
-			u32 *hole)
+static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
+		   u32 *hole)
 {
 	bool inlined = sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
 	struct smcr_urg_rx *urg = &conn->rx.urg;
@@ -133,12 +133,12 @@ static int smcr_rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 	if (flags & MSG_PEEK)
 		*hole += (u32)(end.abs - pos) - inlined;
 	else
-		smcr_rx_jump(conn, &end);
+		rx_jump(conn, &end);
 	return inlined;
 }
 
 /* Has the peer ended in order, with D or C, and was nothing before that lost? */
-static bool smcr_rx_ended(const struct smcr_conn *conn)
+static bool rx_ended(const struct smcr_conn *conn)
 {
 	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx.lost;
 }
@@ -149,8 +149,8 @@ static bool smcr_rx_ended(const struct smcr_conn *conn)
  * close machine is visible as a whole: an end with the data before it, a purge with its
  * error.
  */
-static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
-			u32 skip)
+static int rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
+		   u32 skip)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
@@ -165,7 +165,7 @@ static int smcr_rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 		rc = 1;
 	else if (copied)
 		rc = !shut && !sk->sk_err && timeo && !signal_pending(current);
-	else if (smcr_rx_ended(conn))		/* has precedence over an error */
+	else if (rx_ended(conn))		/* has precedence over an error */
 		rc = 0;
 	else if (sk->sk_err)
 		rc = sock_error(sk);
@@ -199,7 +199,7 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
  * Report TCP_INQ, the bytes that are left, as tcp_recvmsg() does. At the end of data it
  * is 1: a program with edge-triggered epoll then reads once more, and finds the end.
  */
-static void smcr_rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
+static void rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
 	const bool cmsg = tcp_sk(ssk->tcp->sk)->recvmsg_inq;
 	struct smcr_conn *conn = &ssk->conn;
@@ -243,7 +243,7 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	do {	/* once even if @len is 0, for an error or a wait */
 		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
-		u64 run = smcr_rx_run(conn, skip);
+		u64 run = rx_run(conn, skip);
 
 		/* at a mark the call ends if data were copied before it, or on a signal */
 		if (unlikely(!run)) {
@@ -253,7 +253,7 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 				rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 				break;
 			}
-			rc = smcr_rx_pass(conn, msg, flags, &hole);
+			rc = rx_pass(conn, msg, flags, &hole);
 			if (rc < 0)
 				break;
 			copied += rc;
@@ -262,25 +262,25 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		if (avail > skip) {
 			n = min3(avail - skip, run, (u64)(len - copied));
 			if (!(flags & MSG_TRUNC))
-				n = smcr_rx_copy(conn, msg, skip, n);
+				n = rx_copy(conn, msg, skip, n);
 			if (n < 0) {
 				rc = n;
 				break;
 			}
 			copied += n;
 			if (n && !(flags & MSG_PEEK))
-				smcr_rx_consume(conn, n);
+				rx_consume(conn, n);
 			continue;
 		}
 		if (copied >= target)
 			break;
-		rc = smcr_rx_idle(ssk, copied, timeo, skip);
+		rc = rx_idle(ssk, copied, timeo, skip);
 		if (rc <= 0)
 			break;
 		smcr_rx_wait(ssk, &timeo, skip);
 	} while (copied < len);
 	if (!copied && rc < 0)
 		return rc;
-	smcr_rx_put_inq(ssk, msg);
+	rx_put_inq(ssk, msg);
 	return copied;
 }

@@ -7,7 +7,7 @@
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 
-static bool smcr_rx_inlined(const struct smcr_conn *conn)
+static bool rx_inlined(const struct smcr_conn *conn)
 {
 	return sock_flag(&smcr_conn_sock(conn)->sk, SOCK_URGINLINE);
 }
@@ -16,7 +16,7 @@ static bool smcr_rx_inlined(const struct smcr_conn *conn)
  * The byte at the mark, one before the producer position. The caller keeps a copy, as
  * the peer may write over that place before the application has read the byte.
  */
-static u8 smcr_rx_byte(const struct smcr_conn *conn)
+static u8 rx_byte(const struct smcr_conn *conn)
 {
 	u32 off = conn->rx.prod.off, at, run;
 
@@ -39,7 +39,7 @@ void smcr_rx_settle(struct smcr_conn *conn)
 		smcr_pos_set(&conn->rx.ackable, &conn->rx.cons);
 	if (unlikely(smcr_urg_rx_settle(&conn->rx.urg, conn->rx.cons.abs,
 					conn->rx.ackable.abs,
-					smcr_rx_inlined(conn))))
+					rx_inlined(conn))))
 		smcr_pos_add(&conn->rx.ring, &conn->rx.ackable, 1);
 }
 
@@ -58,7 +58,7 @@ void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
 	lockdep_assert_held(&conn->lock);
 
 	if (ev & SMCR_URG_EV_BYTE) {
-		conn->rx.urg.byte = smcr_rx_byte(conn);
+		conn->rx.urg.byte = rx_byte(conn);
 		smcr_rx_settle(conn);
 	}
 	if (!conn->active || conn->fsm.app_closed)
@@ -75,7 +75,7 @@ void smcr_rx_urg_news(struct smcr_conn *conn, int ev)
  * As tcp_recv_urg(): 1 if there is an urgent byte, 0 if none will come, or a negative
  * errno. conn->lock held.
  */
-static int smcr_rx_have_urg(struct smcr_sock *ssk)
+static int rx_have_urg(struct smcr_sock *ssk)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
@@ -89,7 +89,7 @@ static int smcr_rx_have_urg(struct smcr_sock *ssk)
 	default:
 		break;
 	}
-	if (smcr_rx_inlined(conn))
+	if (rx_inlined(conn))
 		return -EINVAL;
 	if (sk->sk_state == TCP_CLOSE && !conn->fsm.rx_done &&
 	    !conn->fsm.rx_closed)
@@ -121,7 +121,7 @@ int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 	sock_owned_by_me(&ssk->sk);
 
 	spin_lock_bh(&conn->lock);
-	rc = smcr_rx_have_urg(ssk);
+	rc = rx_have_urg(ssk);
 	byte = conn->rx.urg.byte;
 	if (rc == 1 && !(flags & MSG_PEEK))
 		WRITE_ONCE(conn->rx.urg.state, SMCR_URG_READ);
@@ -160,7 +160,7 @@ __poll_t smcr_rx_poll(struct smcr_sock *ssk)
 		smcr_rx_settle(conn);	/* SO_OOBINLINE may have changed */
 		smcr_rx_window(conn);
 		n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
-				      conn->rx.ackable.abs, smcr_rx_inlined(conn));
+				      conn->rx.ackable.abs, rx_inlined(conn));
 		if (smcr_urg_rx_marked(&conn->rx.urg))
 			lowat = 1;
 		if (conn->rx.urg.state == SMCR_URG_PENDING ||
@@ -188,8 +188,8 @@ u64 smcr_rx_inq(struct smcr_sock *ssk)
 		return n;
 	spin_lock_bh(&conn->lock);
 	n = smcr_urg_rx_ahead(&conn->rx.urg, conn->rx.prod.abs,
-			      conn->rx.ackable.abs, smcr_rx_inlined(conn));
-	if (smcr_urg_rx_marked(&conn->rx.urg) && !smcr_rx_inlined(conn))
+			      conn->rx.ackable.abs, rx_inlined(conn));
+	if (smcr_urg_rx_marked(&conn->rx.urg) && !rx_inlined(conn))
 		n = conn->rx.urg.mark > conn->rx.ackable.abs ?
 		    conn->rx.urg.mark - conn->rx.ackable.abs : 0;
 	spin_unlock_bh(&conn->lock);

@@ -28,7 +28,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
  * read the last byte: it then finds the end of the data, and our own C follows when
  * it closes.
  */
-static bool smcr_rx_closer_waits(struct smcr_conn *conn)
+static bool rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
 	    conn->rx.ackable.abs == conn->rx.acked ||
@@ -57,7 +57,7 @@ void smcr_rx_window(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	if (!smcr_rx_update_due(&win) && !smcr_rx_closer_waits(conn))
+	if (!smcr_rx_update_due(&win) && !rx_closer_waits(conn))
 		return;
 	conn->tx.ctrl = true;
 	smcr_tx_push(conn);

@@ -18,7 +18,7 @@ bool smcr_sock_get(struct smcr_sock *ssk)
 	return refcount_inc_not_zero(&ssk->sk.sk_refcnt);
 }
 
-static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
+static void sock_delist(struct smcr_sock *ssk, bool all)
 {
 	struct smcr_net *sn = ssk->sn;
 
@@ -39,7 +39,7 @@ static void smcr_sock_delist(struct smcr_sock *ssk, bool all)
  */
 void smcr_sock_uncount(struct smcr_sock *ssk)
 {
-	smcr_sock_delist(ssk, false);
+	sock_delist(ssk, false);
 }
 
 /**
@@ -50,11 +50,11 @@ void smcr_sock_uncount(struct smcr_sock *ssk)
  */
 void smcr_sock_unlist(struct smcr_sock *ssk)
 {
-	smcr_sock_delist(ssk, true);
+	sock_delist(ssk, true);
 }
 
 /* The number that core code and tools expect in sk_state */
-static int smcr_mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
+static int mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
 {
 	switch (mode) {
 	case SMCR_MODE_LISTEN:
@@ -90,7 +90,7 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 					smcr_conn_max_lowat(&ssk->conn));
 	/* conn->lock: the connection writes sk_state, too */
 	spin_lock_bh(&ssk->conn.lock);
-	WRITE_ONCE(sk->sk_state, smcr_mode_state(ssk, mode));
+	WRITE_ONCE(sk->sk_state, mode_state(ssk, mode));
 	WRITE_ONCE(ssk->mode, mode);
 	spin_unlock_bh(&ssk->conn.lock);
 	/*

@@ -32,9 +32,9 @@
 #define SMCR_TX_TURN		16
 
 /* Fill the next CDC with cursors and flags; the producer position is @prod */
-static void smcr_tx_fill(const struct smcr_conn *conn,
-			 const struct smcr_pos *prod, bool blocked,
-			 struct smcr_cdc *cdc)
+static void tx_fill(const struct smcr_conn *conn,
+		    const struct smcr_pos *prod, bool blocked,
+		    struct smcr_cdc *cdc)
 {
 	cdc->seq = conn->tx.seq + 1;
 	cdc->token = conn->tx.token;
@@ -48,9 +48,9 @@ static void smcr_tx_fill(const struct smcr_conn *conn,
 }
 
 /* Post on the link. @signal: with a completion, which has a reference on the socket */
-static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
-			     int n_w, const u8 *msg, bool signal, u64 mark,
-			     u32 flags)
+static int tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
+			int n_w, const u8 *msg, bool signal, u64 mark,
+			u32 flags)
 {
 	const struct smcr_post post = {
 		.w = w,
@@ -81,8 +81,8 @@ static int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
  * Post @n_w writes and the CDC behind them, and account for them on success.
  * @signal: with a completion. Returns as smcr_link_post().
  */
-static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
-			const struct smcr_pos *prod, bool blocked, bool signal)
+static int tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+		   const struct smcr_pos *prod, bool blocked, bool signal)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_cdc cdc;
@@ -98,10 +98,10 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	if (!conn->tx.pends &&
 	    (u16)(conn->tx.seq - conn->mv.fo.seq) >= SMCR_TX_TELL)
 		signal = true;
-	smcr_tx_fill(conn, prod, blocked, &cdc);
+	tx_fill(conn, prod, blocked, &cdc);
 	smcr_cdc_encode(&cdc, msg);
-	rc = smcr_tx_link_post(conn, w, n_w, msg, signal, prod->abs,
-			       smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
+	rc = tx_link_post(conn, w, n_w, msg, signal, prod->abs,
+			  smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
 	if (rc) {
 		/* the first writes of several may have been posted */
 		if (rc != -EAGAIN)
@@ -126,7 +126,7 @@ static int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 }
 
 /* Get in line for room in the send queue. False: not in line; the caller tries again. */
-static bool smcr_tx_wait_room(struct smcr_conn *conn)
+static bool tx_wait_room(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
@@ -140,15 +140,15 @@ static bool smcr_tx_wait_room(struct smcr_conn *conn)
 	return false;
 }
 
-/* The buffer that byte @pos of the stream is in: see smcr_tx_grow() */
-static struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos)
+/* The buffer that byte @pos of the stream is in: see tx_grow() */
+static struct smcr_buf *tx_buf_at(const struct smcr_conn *conn, u64 pos)
 {
 	return pos < conn->snd.old_end ? conn->snd.old : conn->snd.buf;
 }
 
 /* SGEs of [src, src+len) of the ring @buf, which may wrap */
-static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
-			u32 src, u32 len, struct ib_sge *sge)
+static int tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
+		   u32 src, u32 len, struct ib_sge *sge)
 {
 	const struct smcr_link *link = conn->link;
 	u32 first = min(len, buf->size - src);
@@ -162,7 +162,7 @@ static int smcr_tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 	return n;
 }
 
-static u32 smcr_tx_gather_max(const struct smcr_conn *conn)
+static u32 tx_gather_max(const struct smcr_conn *conn)
 {
 	return min_t(u32, SMCR_TX_GATHER, conn->snd.size / 2);
 }
@@ -181,21 +181,21 @@ u32 smcr_tx_part(const struct smcr_conn *conn)
 }
 
 /* Fewer unsent bytes than this wait for more while a completion is pending */
-static u32 smcr_tx_gather(const struct smcr_conn *conn)
+static u32 tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx.more)
 		return min_t(u32, SMCR_TX_POST, conn->snd.size / 2);
-	return conn->tx.nodelay ? 0 : smcr_tx_gather_max(conn);
+	return conn->tx.nodelay ? 0 : tx_gather_max(conn);
 }
 
 /* Bytes of one post from @pos on, at most */
-static u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
+static u32 tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
 	/* one SGE is for the wrap; smcr_buf_max_span() keeps one for the start */
 	max = min_t(u32, smcr_tx_part(conn),
-		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
+		    smcr_buf_max_span(tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
 	return pos < conn->snd.old_end ?
 	       min_t(u64, max, conn->snd.old_end - pos) : max;
@@ -216,8 +216,8 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 		memset(&w[i], 0, sizeof(w[i]));
 		w[i].wr.opcode = IB_WR_RDMA_WRITE;
 		w[i].wr.sg_list = sge[i];
-		w[i].wr.num_sge = smcr_tx_sges(conn, buf, src, seg->len,
-					       sge[i]);
+		w[i].wr.num_sge = tx_sges(conn, buf, src, seg->len,
+					  sge[i]);
 		w[i].remote_addr = conn->tx.va + seg->dst;
 		w[i].rkey = conn->tx.rkey;
 		src += seg->len;
@@ -228,11 +228,11 @@ static u32 smcr_tx_writes(struct smcr_conn *conn,
 }
 
 /* Post a plan: up to two writes and their CDC at once; @last: see SMCR_TX_TURN */
-static int smcr_tx_post_data(struct smcr_conn *conn,
-			     const struct smcr_tx_plan *plan, u64 unsent,
-			     bool last)
+static int tx_post_data(struct smcr_conn *conn,
+			const struct smcr_tx_plan *plan, u64 unsent,
+			bool last)
 {
-	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
+	struct smcr_buf *buf = tx_buf_at(conn, conn->tx.prod.abs);
 	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct smcr_pos prod = conn->tx.prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
@@ -246,12 +246,12 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 
 	/*
 	 * A completion is needed if data may wait for it: at a full window, and after
-	 * half of what smcr_tx_gather() lets wait; and for the last byte if a flush waits.
+	 * half of what tx_gather() lets wait; and for the last byte if a flush waits.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
-		 prod.abs - conn->tx.signalled >= smcr_tx_gather_max(conn) / 2;
-	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
+		 prod.abs - conn->tx.signalled >= tx_gather_max(conn) / 2;
+	rc = tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
 
@@ -268,10 +268,10 @@ static int smcr_tx_post_data(struct smcr_conn *conn,
 }
 
 /* Where byte @pos of the stream is: a send buffer, and *@off in it */
-static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
-				      u32 *off)
+static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
+				 u32 *off)
 {
-	struct smcr_buf *buf = smcr_tx_buf_at(conn, pos);
+	struct smcr_buf *buf = tx_buf_at(conn, pos);
 
 	div_u64_rem(pos < conn->snd.old_end ? pos : pos - conn->snd.old_end,
 		    buf->size, off);
@@ -279,8 +279,8 @@ static struct smcr_buf *smcr_tx_where(const struct smcr_conn *conn, u64 pos,
 }
 
 /* Post a plan without a CDC; @last: with a completion, for SMCR_TX_TURN only */
-static int smcr_tx_post_again(struct smcr_conn *conn,
-			      const struct smcr_tx_plan *plan, bool last)
+static int tx_post_again(struct smcr_conn *conn,
+			 const struct smcr_tx_plan *plan, bool last)
 {
 	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct ib_rdma_wr w[2];
@@ -288,10 +288,10 @@ static int smcr_tx_post_again(struct smcr_conn *conn,
 	u32 src;
 	int rc;
 
-	buf = smcr_tx_where(conn, conn->mv.again.abs, &src);
+	buf = tx_where(conn, conn->mv.again.abs, &src);
 	smcr_tx_writes(conn, plan, buf, src, w, sge);
-	rc = smcr_tx_link_post(conn, w, plan->n_seg, NULL, last, conn->mv.fo.abs,
-			       smcr_tx_pend_flags(conn, 0, conn->mv.fo.seq));
+	rc = tx_link_post(conn, w, plan->n_seg, NULL, last, conn->mv.fo.abs,
+			  smcr_tx_pend_flags(conn, 0, conn->mv.fo.seq));
 	if (rc)
 		return rc;
 	smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan->len);
@@ -306,7 +306,7 @@ static int smcr_tx_post_again(struct smcr_conn *conn,
  * Write data again that have perhaps not arrived over the previous link, to the same
  * places. Nothing is announced before all of them are there (FO-10).
  */
-static int smcr_tx_again(struct smcr_conn *conn, int *left)
+static int tx_again(struct smcr_conn *conn, int *left)
 {
 	struct smcr_tx_plan plan;
 	int rc;
@@ -321,10 +321,10 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 			return -EBUSY;
 		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
 			     conn->tx.prod.abs - conn->mv.again.abs,
-			     smcr_tx_post_max(conn, conn->mv.again.abs), &plan);
+			     tx_post_max(conn, conn->mv.again.abs), &plan);
 		if (!plan.len)
 			return -ENOTCONN;
-		rc = smcr_tx_post_again(conn, &plan, *left == 1);
+		rc = tx_post_again(conn, &plan, *left == 1);
 		if (rc)
 			return rc;
 		--*left;
@@ -333,7 +333,7 @@ static int smcr_tx_again(struct smcr_conn *conn, int *left)
 }
 
 /* Post the first message on the new link, the validation CDC (FO-07) */
-static int smcr_tx_validation(struct smcr_conn *conn)
+static int tx_validation(struct smcr_conn *conn)
 {
 	const struct smcr_cdc cdc = {
 		.seq = conn->mv.valid_seq,
@@ -358,31 +358,31 @@ static int smcr_tx_validation(struct smcr_conn *conn)
 }
 
 /* Is something to be sent again after a move? See move.c */
-static bool smcr_tx_behind(const struct smcr_conn *conn)
+static bool tx_behind(const struct smcr_conn *conn)
 {
 	return conn->mv.validate || conn->mv.redo;
 }
 
 /* After a move, post validation, the data again, and a CDC with the current state */
-static int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
+static int tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
 
 	if (conn->mv.validate)
-		rc = smcr_tx_validation(conn);
+		rc = tx_validation(conn);
 	if (rc || !conn->mv.redo)
 		return rc;
-	rc = smcr_tx_again(conn, left);
+	rc = tx_again(conn, left);
 	if (!rc)
-		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
-				  conn->tx.blocked, true);
+		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
+			     conn->tx.blocked, true);
 	if (!rc)
 		conn->mv.redo = false;
 	return rc;
 }
 
 /* Bytes of @unsent that urgent data and struct smcr_conn_bound allow to be written */
-static u64 smcr_tx_may(const struct smcr_conn *conn, u64 unsent)
+static u64 tx_may(const struct smcr_conn *conn, u64 unsent)
 {
 	u64 may = smcr_urg_tx_may(&conn->tx.urg, conn->tx.prod.abs, unsent);
 
@@ -406,33 +406,33 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	/* the last byte posted is urgent, and U is due; the peer may have read the byte */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
-		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
-				  conn->tx.blocked, false);
+		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
+			     conn->tx.blocked, false);
 		if (rc || urg->told)
 			return rc;
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
-		may = smcr_tx_may(conn, unsent);
+		may = tx_may(conn, unsent);
 		/* called again when the urgent byte was consumed, or by move_unbind() */
 		if (!may)
 			return 0;
 		/* called again by smcr_conn_tx_done(); urgent data do not wait */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
-		    unsent < smcr_tx_gather(conn))
+		    unsent < tx_gather(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx.ring, &conn->tx.prod, conn->tx.cons.abs,
-			     may, smcr_tx_post_max(conn, conn->tx.prod.abs),
+			     may, tx_post_max(conn, conn->tx.prod.abs),
 			     &plan);
 		if (!plan.len) {
 			/* announce that data wait (CDC-33, CDC-39) */
 			if (!conn->tx.blocked ||
 			    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
-				return smcr_tx_post(conn, NULL, 0,
-						    &conn->tx.prod, true,
-						    false);
+				return tx_post(conn, NULL, 0,
+					       &conn->tx.prod, true,
+					       false);
 			return 0;
 		}
-		rc = smcr_tx_post_data(conn, &plan, unsent, *left == 1);
+		rc = tx_post_data(conn, &plan, unsent, *left == 1);
 		if (rc)
 			return rc;
 		--*left;
@@ -441,9 +441,9 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 }
 
 /* Post D, C or A that is owed; signalled, as the release waits for the completion */
-static int smcr_tx_owed(struct smcr_conn *conn)
+static int tx_owed(struct smcr_conn *conn)
 {
-	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
+	int rc = tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
 
 	if (!rc)
 		WRITE_ONCE(conn->tx.owed, 0);
@@ -451,7 +451,7 @@ static int smcr_tx_owed(struct smcr_conn *conn)
 }
 
 /* Does a flush need a completion that no pending post will bring? */
-static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
+static bool tx_needs_flush(const struct smcr_conn *conn)
 {
 	return conn->tx.flush && !conn->tx.pends && !smcr_conn_unsent(conn) &&
 	       conn->tx.done != conn->tx.prod.abs;
@@ -462,7 +462,7 @@ static bool smcr_tx_needs_flush(const struct smcr_conn *conn)
  * for which neither key nor address counts. When it completes, all that the connection has
  * sent has arrived. Nothing more is sent over this link.
  */
-static int smcr_tx_barrier(struct smcr_conn *conn)
+static int tx_barrier(struct smcr_conn *conn)
 {
 	struct ib_rdma_wr w = { .wr.opcode = IB_WR_RDMA_WRITE };
 	u32 flags = smcr_tx_pend_flags(conn, SMCR_TX_BARRIER, conn->tx.seq);
@@ -470,36 +470,36 @@ static int smcr_tx_barrier(struct smcr_conn *conn)
 
 	if (conn->mv.leave != SMCR_MV_STOPS)
 		return 0;
-	rc = smcr_tx_link_post(conn, &w, 1, NULL, true, conn->tx.prod.abs, flags);
+	rc = tx_link_post(conn, &w, 1, NULL, true, conn->tx.prod.abs, flags);
 	if (!rc)
 		conn->mv.leave = SMCR_MV_WAITS;
 	return rc;
 }
 
 /* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion calls again */
-static int smcr_tx_try(struct smcr_conn *conn, int *left)
+static int tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;
 	int rc;
 
 	if (unlikely(!smcr_link_carries(conn->link)))
 		return -ENOTCONN;
-	if (unlikely(smcr_tx_behind(conn))) {
-		rc = smcr_tx_catch_up(conn, left);
+	if (unlikely(tx_behind(conn))) {
+		rc = tx_catch_up(conn, left);
 		if (rc)
 			return rc;
 	}
 	if (unlikely(conn->mv.leave != SMCR_MV_STAYS))
-		return smcr_tx_barrier(conn);
+		return tx_barrier(conn);
 	if (conn->tx.owed)
-		return smcr_tx_owed(conn);
+		return tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))
 		return 0;
 	rc = smcr_tx_data(conn, left);
-	flush = smcr_tx_needs_flush(conn);
+	flush = tx_needs_flush(conn);
 	if (!rc && (conn->tx.ctrl || flush)) {
-		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
-				  conn->tx.blocked, flush);
+		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
+			     conn->tx.blocked, flush);
 		if (!rc)
 			smcr_count(smcr_conn_sock(conn)->sn,
 				   SMCR_CNT_CDC_TX_WINDOW);
@@ -536,7 +536,7 @@ bool smcr_tx_unsaid(const struct smcr_conn *conn)
 		return true;
 	if (conn->tx.dead)
 		return false;
-	return conn->tx.owed || smcr_tx_behind(conn) ||
+	return conn->tx.owed || tx_behind(conn) ||
 	       (conn->mv.lost && conn->lgr && smcr_tx_parked(conn));
 }
 
@@ -579,8 +579,8 @@ void smcr_tx_push(struct smcr_conn *conn)
 	    !list_empty(&conn->tx.sq_wait))
 		return;
 	do {
-		rc = smcr_tx_try(conn, &left);
-	} while (rc == -EAGAIN && !smcr_tx_wait_room(conn));
+		rc = tx_try(conn, &left);
+	} while (rc == -EAGAIN && !tx_wait_room(conn));
 	/* no link is left, and none will come: what is owed cannot be sent */
 	if (rc && rc != -EAGAIN && rc != -EBUSY && !smcr_tx_parked(conn))
 		smcr_tx_give_up(conn);

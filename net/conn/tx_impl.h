@@ -9,7 +9,7 @@
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
-/* Bit of pend->flags that is no flag of CDC: the post is that of smcr_tx_barrier() */
+/* Bit of pend->flags that is no flag of CDC: the post is that of tx_barrier() */
 #define SMCR_TX_BARRIER		0x01
 
 /*

@@ -13,13 +13,13 @@
 #include "conn/tx_impl.h"
 
 /* Unsent bytes; 0 if prod.abs was read newer than queued, for lack of a lock */
-static s64 smcr_tx_unsent(const struct smcr_conn *conn)
+static s64 tx_unsent(const struct smcr_conn *conn)
 {
 	return max_t(s64, smcr_conn_unsent(conn), 0);
 }
 
 /* TCP_NOTSENT_LOWAT. UINT_MAX: no limit, which is the default of TCP's sysctl */
-static u32 smcr_tx_lowat(const struct smcr_conn *conn)
+static u32 tx_lowat(const struct smcr_conn *conn)
 {
 	return tcp_notsent_lowat(tcp_sk(smcr_conn_sock(conn)->tcp->sk));
 }
@@ -33,8 +33,8 @@ static u32 smcr_tx_lowat(const struct smcr_conn *conn)
  */
 u32 smcr_tx_allowance(const struct smcr_conn *conn)
 {
-	s64 unsent = smcr_tx_unsent(conn);
-	u32 lowat = smcr_tx_lowat(conn);
+	s64 unsent = tx_unsent(conn);
+	u32 lowat = tx_lowat(conn);
 
 	return unsent < lowat ? lowat - unsent : 0;
 }
@@ -48,7 +48,7 @@ u32 smcr_tx_allowance(const struct smcr_conn *conn)
  */
 bool smcr_tx_sparse(const struct smcr_conn *conn)
 {
-	return smcr_tx_unsent(conn) << 1 < smcr_tx_lowat(conn);
+	return tx_unsent(conn) << 1 < tx_lowat(conn);
 }
 
 /**
@@ -89,22 +89,22 @@ void smcr_tx_space(struct smcr_conn *conn)
 }
 
 /* Does something wait for room at the peer, or for a completion? */
-static bool smcr_tx_waits(const struct smcr_conn *conn)
+static bool tx_waits(const struct smcr_conn *conn)
 {
 	return conn->tx.pends || smcr_conn_unsent(conn);
 }
 
-static void smcr_tx_arm(struct smcr_conn *conn)
+static void tx_arm(struct smcr_conn *conn)
 {
 	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->tx.timer,
 		       conn->tx.since + conn->tx.timeout);
 }
 
-static void smcr_tx_watch(struct smcr_conn *conn)
+static void tx_watch(struct smcr_conn *conn)
 {
 	u64 taken = conn->tx.done + conn->tx.prod.abs;
 
-	if (!smcr_tx_waits(conn)) {
+	if (!tx_waits(conn)) {
 		conn->tx.watched = false;
 		return;
 	}
@@ -115,7 +115,7 @@ static void smcr_tx_watch(struct smcr_conn *conn)
 	conn->tx.since = jiffies;
 	/* a timer that runs checks tx.since when it expires */
 	if (!timer_pending(&conn->tx.timer))
-		smcr_tx_arm(conn);
+		tx_arm(conn);
 }
 
 /**
@@ -127,9 +127,9 @@ void smcr_tx_pushed(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 
 	if (unlikely(conn->tx.timeout))
-		smcr_tx_watch(conn);
+		tx_watch(conn);
 	/* without TCP_NOTSENT_LOWAT writers wait for room in the buffer only */
-	if (unlikely(smcr_tx_lowat(conn) != UINT_MAX))
+	if (unlikely(tx_lowat(conn) != UINT_MAX))
 		smcr_tx_space(conn);
 }
 
@@ -149,12 +149,12 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 	/* the timer may have been armed again while its run waited for the lock */
 	if (!conn->lgr || !conn->tx.timeout || timer_pending(&conn->tx.timer))
 		return false;
-	smcr_tx_watch(conn);
+	tx_watch(conn);
 	if (!conn->tx.watched || timer_pending(&conn->tx.timer))
 		return false;
 	if (time_after_eq(jiffies, conn->tx.since + conn->tx.timeout))
 		return true;
-	smcr_tx_arm(conn);
+	tx_arm(conn);
 	return false;
 }
 
@@ -186,7 +186,7 @@ void smcr_tx_set_timeout(struct smcr_conn *conn)
 	conn->tx.timeout = ms ? max(msecs_to_jiffies(ms), 1UL) : 0;
 	smcr_tx_unwatch(conn);
 	if (conn->tx.timeout)
-		smcr_tx_watch(conn);
+		tx_watch(conn);
 }
 
 /**

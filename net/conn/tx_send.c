@@ -7,7 +7,7 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Bytes of the first send buffer, and pause between attempts to grow: smcr_tx_grow() */
+/* Bytes of the first send buffer, and pause between attempts to grow: tx_grow() */
 #define SMCR_TX_FIRST		SMCR_BUF_SMALL
 #define SMCR_TX_REGROW		HZ
 
@@ -16,7 +16,7 @@
  * connection may leave the link at any time. NULL: the connection has no link, or the
  * buffers are on the reclaim list of a link that it has left (@lent in conn.h).
  */
-static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
+static struct smcr_link *tx_link_get(struct smcr_conn *conn)
 {
 	struct smcr_link *link;
 
@@ -29,7 +29,7 @@ static struct smcr_link *smcr_tx_link_get(struct smcr_conn *conn)
 }
 
 /* Data go into @buf from now on. conn->lock held. */
-static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 size)
+static void tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 size)
 {
 	bool grows = conn->snd.buf;
 
@@ -52,9 +52,9 @@ static void smcr_tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 si
  * left the link meanwhile, the buffer is freed. The reference on the link, which keeps
  * the device, is put after that.
  */
-static int smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
+static int tx_new_buf(struct smcr_conn *conn, u32 size)
 {
-	struct smcr_link *link = smcr_tx_link_get(conn);
+	struct smcr_link *link = tx_link_get(conn);
 	struct smcr_buf *buf;
 	int rc = -ENOTCONN;
 
@@ -67,7 +67,7 @@ static int smcr_tx_new_buf(struct smcr_conn *conn, u32 size)
 	}
 	spin_lock_bh(&conn->lock);
 	if (conn->link == link) {
-		smcr_tx_use_buf(conn, buf, size);
+		tx_use_buf(conn, buf, size);
 		rc = 0;
 	}
 	spin_unlock_bh(&conn->lock);
@@ -78,7 +78,7 @@ out:
 	return rc;
 }
 
-static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
+static int tx_alloc(struct smcr_conn *conn, size_t len)
 {
 	u32 size = conn->snd.max;
 	int rc;
@@ -87,21 +87,21 @@ static int smcr_tx_alloc(struct smcr_conn *conn, size_t len)
 		return 0;
 	if (len <= SMCR_TX_FIRST)
 		size = min_t(u32, size, SMCR_TX_FIRST);
-	rc = smcr_tx_new_buf(conn, size);
+	rc = tx_new_buf(conn, size);
 	if (rc && rc != -ENOTCONN && size > SMCR_TX_FIRST)
-		rc = smcr_tx_new_buf(conn, SMCR_TX_FIRST);
+		rc = tx_new_buf(conn, SMCR_TX_FIRST);
 	if (rc == -ENOTCONN)	/* the connection was lost just now */
 		return -EPIPE;
 	return rc == -EDQUOT ? -ENOMEM : rc;	/* EDQUOT: memory cgroup is full */
 }
 
 /*
- * Free the buffer that smcr_tx_grow() has replaced, once no WRITE reads it any more. Only
+ * Free the buffer that tx_grow() has replaced, once no WRITE reads it any more. Only
  * a completion proves that; the peer's consumer cursor does not, as it may be false.
  */
-static void smcr_tx_free_old(struct smcr_conn *conn)
+static void tx_free_old(struct smcr_conn *conn)
 {
-	struct smcr_link *link = smcr_tx_link_get(conn);
+	struct smcr_link *link = tx_link_get(conn);
 	struct smcr_buf *old = NULL;
 
 	spin_lock_bh(&conn->lock);
@@ -122,11 +122,11 @@ static void smcr_tx_free_old(struct smcr_conn *conn)
  * room: otherwise a program that polls before each send would never offer a message that
  * does not fit, and would keep the small buffer.
  */
-static bool smcr_tx_grow(struct smcr_conn *conn)
+static bool tx_grow(struct smcr_conn *conn)
 {
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	if (smcr_tx_new_buf(conn, conn->snd.max)) {	/* no attempt at each send */
+	if (tx_new_buf(conn, conn->snd.max)) {	/* no attempt at each send */
 		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
@@ -134,7 +134,7 @@ static bool smcr_tx_grow(struct smcr_conn *conn)
 }
 
 /* Copy into the send buffer after what is queued; returns bytes copied, or -EFAULT */
-static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
+static int tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
 	u32 off = conn->snd.in, done = 0, run;
 
@@ -156,7 +156,7 @@ static int smcr_tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 }
 
 /* Post what MSG_MORE keeps back: no more data can be queued before there is room */
-static void smcr_tx_push_more(struct smcr_conn *conn)
+static void tx_push_more(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	conn->tx.more = false;
@@ -168,7 +168,7 @@ static void smcr_tx_push_more(struct smcr_conn *conn)
  * Make the last byte that is queued the urgent one. This is done when the send ends. Bytes
  * of the message that were queued earlier, as the send had to wait for room, are ordinary.
  */
-static void smcr_tx_urgent(struct smcr_conn *conn)
+static void tx_urgent(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
@@ -177,16 +177,16 @@ static void smcr_tx_urgent(struct smcr_conn *conn)
 }
 
 /* A send with MSG_OOB ends before all is queued: the last byte queued is urgent */
-static void smcr_tx_urgent_part(struct smcr_conn *conn)
+static void tx_urgent_part(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	smcr_tx_urgent(conn);
+	tx_urgent(conn);
 	smcr_tx_push(conn);
 	spin_unlock_bh(&conn->lock);
 }
 
 /* Bytes of @len that may be queued now */
-static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
+static u32 tx_room_for(const struct smcr_conn *conn, size_t len)
 {
 	return min3((size_t)smcr_conn_wspace(conn),
 		    (size_t)smcr_tx_allowance(conn), len);
@@ -196,7 +196,7 @@ static u32 smcr_tx_room_for(const struct smcr_conn *conn, size_t len)
  * Does no send take data any more? That may become so while the caller has the socket
  * lock: the close machine runs under conn->lock only.
  */
-static bool smcr_tx_over(const struct smcr_sock *ssk)
+static bool tx_over(const struct smcr_sock *ssk)
 {
 	return READ_ONCE(ssk->sk.sk_err) ||
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN) ||
@@ -214,18 +214,18 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 	for (;;) {
 		set_bit(SMCR_SK_NOSPACE, &ssk->flags);
 		smp_mb__after_atomic();	/* pairs with smcr_tx_space(): no lost wake-up */
-		if (smcr_tx_over(ssk) || smcr_tx_room_for(conn, 1))
+		if (tx_over(ssk) || tx_room_for(conn, 1))
 			break;
 		if (!*timeo || signal_pending(current))
 			break;
 		sk_wait_event(sk, timeo,
-			      smcr_tx_over(ssk) || smcr_tx_roomy(conn), &wait);
+			      tx_over(ssk) || smcr_tx_roomy(conn), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
-	if (smcr_tx_over(ssk))
+	if (tx_over(ssk))
 		return -EPIPE;
-	if (smcr_tx_room_for(conn, 1))
+	if (tx_room_for(conn, 1))
 		return 0;
 	return *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
 }
@@ -253,30 +253,30 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	while (msg_data_left(msg)) {
-		if (smcr_tx_over(ssk)) {
+		if (tx_over(ssk)) {
 			rc = -EPIPE;
 			break;
 		}
-		rc = smcr_tx_alloc(conn, msg_data_left(msg));
+		rc = tx_alloc(conn, msg_data_left(msg));
 		if (rc)
 			break;
 		if (unlikely(conn->snd.old))
-			smcr_tx_free_old(conn);
+			tx_free_old(conn);
 		if (smcr_conn_wspace(conn) < msg_data_left(msg) &&
-		    smcr_tx_grow(conn))
+		    tx_grow(conn))
 			continue;
-		n = smcr_tx_room_for(conn, msg_data_left(msg));
+		n = tx_room_for(conn, msg_data_left(msg));
 		if (!n) {
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-			smcr_tx_push_more(conn);
+			tx_push_more(conn);
 			rc = smcr_tx_wait(ssk, &timeo);
 			if (rc)
 				break;
 			continue;
 		}
 		/* the first bytes are posted before many are copied */
-		n = smcr_tx_copy(conn, msg,
-				 min_t(u32, n, READ_ONCE(conn->tx.pends) ?
+		n = tx_copy(conn, msg,
+			    min_t(u32, n, READ_ONCE(conn->tx.pends) ?
 					       smcr_tx_part(conn) :
 					       SMCR_TX_POST));
 		if (n < 0) {
@@ -289,7 +289,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			conn->tx.more = msg->msg_flags & MSG_MORE;
 			if (unlikely(msg->msg_flags & MSG_OOB) &&
 			    !msg_data_left(msg))
-				smcr_tx_urgent(conn);
+				tx_urgent(conn);
 			if (!conn->tx.pends || !smcr_compat_page_follows(msg) ||
 			    smcr_conn_unsent(conn) >= SMCR_TX_POST)
 				smcr_tx_push(conn);
@@ -299,12 +299,12 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	}
 	if (copied) {
 		if (unlikely(msg->msg_flags & MSG_OOB) && msg_data_left(msg))
-			smcr_tx_urgent_part(conn);
+			tx_urgent_part(conn);
 		return copied;
 	}
 	if (rc == -EPIPE) {
 		/*
-		 * smcr_tx_over() may have seen the close machine's new state before
+		 * tx_over() may have seen the close machine's new state before
 		 * sk_err, which is set later in the same step: conn->lock waits for that
 		 */
 		spin_lock_bh(&conn->lock);

@@ -351,7 +351,7 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
 	/*
 	 * conn->lock: no wake-up is lost, as data that arrive now are compared
-	 * with the new value either below or in smcr_conn_rx_data()
+	 * with the new value either below or in conn_rx_data()
 	 */
 	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);

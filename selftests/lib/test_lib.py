@@ -44,7 +44,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 # One line (or a few) per kind of report, as kernels print them.
 TROUBLE = {
     "kasan": "[    6.620000] BUG: KASAN: slab-use-after-free in smcr_conn_put+0x1eb/0x220 [smcr]",
-    "kcsan": "[   12.1] BUG: KCSAN: data-race in smcr_rx_consume [smcr] / smcr_poll [smcr]",
+    "kcsan": "[   12.1] BUG: KCSAN: data-race in rx_consume [smcr] / smcr_poll [smcr]",
     "null": "[   12.1] BUG: kernel NULL pointer dereference, address: 0000000000000010",
     "gpf": "[   12.1] general protection fault, probably for non-canonical address 0xdffffc0000000001: 0000 [#1]",
     "oops": "[   12.1] Oops: 0000 [#1] PREEMPT SMP NOPTI",
