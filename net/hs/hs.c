@@ -126,7 +126,7 @@ enum smcr_hs_res smcr_hs_check_enums(struct smcr_hs *hs,
 }
 
 /* The handshake fails with an error of smcr_clc_recv() */
-static enum smcr_hs_res smcr_hs_clc_error(struct smcr_hs *hs, int rc)
+static enum smcr_hs_res hs_clc_error(struct smcr_hs *hs, int rc)
 {
 	hs->err = -rc;
 	return SMCR_HS_FAILED;
@@ -170,7 +170,7 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 		return SMCR_HS_WAIT;
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	rc = smcr_clc_recv(ssk, want, clc, &hs->why);
-	return rc ? smcr_hs_clc_error(hs, rc) : SMCR_HS_NEXT;
+	return rc ? hs_clc_error(hs, rc) : SMCR_HS_NEXT;
 }
 
 /**
@@ -192,7 +192,7 @@ enum smcr_hs_res smcr_hs_declined(struct smcr_hs *hs,
 }
 
 /* The group in which first contact runs has ended */
-static enum smcr_hs_res smcr_hs_lgr_died(struct smcr_hs *hs)
+static enum smcr_hs_res hs_lgr_died(struct smcr_hs *hs)
 {
 	hs->why = hs->lgr->why;
 	hs->err = ECONNRESET;
@@ -200,7 +200,7 @@ static enum smcr_hs_res smcr_hs_lgr_died(struct smcr_hs *hs)
 }
 
 /* Step: while LLC was due, a Decline or the end of TCP has arrived */
-static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
+static enum smcr_hs_res hs_tcp_instead(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
 	struct smcr_clc_msg clc;
@@ -211,13 +211,13 @@ static enum smcr_hs_res smcr_hs_tcp_instead(struct smcr_hs *hs)
 	/* an incomplete message must not keep a dead group and its device */
 	if (res == SMCR_HS_WAIT && hs->lgr &&
 	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
-		return smcr_hs_lgr_died(hs);
+		return hs_lgr_died(hs);
 	return res;
 }
 
 enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 {
-	return smcr_hs_goto(hs, smcr_hs_tcp_instead,
+	return smcr_hs_goto(hs, hs_tcp_instead,
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
@@ -281,7 +281,7 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 
 /**
  * smcr_hs_leave_device() - put the device of a handshake
- * @hs: handshake; a client may take the device again: smcr_clnt_get_back()
+ * @hs: handshake; a client may take the device again: clnt_get_back()
  */
 void smcr_hs_leave_device(struct smcr_hs *hs)
 {
@@ -314,7 +314,7 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 	case SMCR_R_LGR_SHUTDOWN:
 		return SMCR_HS_DECLINE;
 	default:
-		return smcr_hs_lgr_died(hs);
+		return hs_lgr_died(hs);
 	}
 }
 

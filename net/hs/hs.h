@@ -33,7 +33,7 @@ enum smcr_hs_res {
 enum smcr_hs_cross {
 	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
 	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: it may */
-	SMCR_HS_CROSS_WAITED,	/* as MAY, and smcr_hs_crossed() was begun */
+	SMCR_HS_CROSS_WAITED,	/* as MAY, and hs_crossed() was begun */
 };
 
 /**
@@ -57,7 +57,7 @@ enum smcr_hs_cross {
  * @first: first contact
  * @first_admitted: server: counted in sn->n_first
  * @cross: whether a Decline of ours can cross the peer's
- * @over: no step follows; smcr_hs_finish() is due, which needs the socket lock
+ * @over: no step follows; hs_finish() is due, which needs the socket lock
  * @res: result of the last step
  * @why: reason of a fallback or failure
  * @err: positive errno for the application when the connection is lost

@@ -6,11 +6,11 @@
  * The steps, each of which may have to wait:
  *
  *	smcr_clnt_begin		wait for TCP, send the Proposal
- *	smcr_clnt_accept	wait for the Accept, or a Decline
- *	smcr_clnt_group		find the group that the Accept names, which
+ *	clnt_accept	wait for the Accept, or a Decline
+ *	clnt_group		find the group that the Accept names, which
  *				another handshake may still be forming; or
  *				create one
- *	smcr_clnt_join		get an element, perhaps of a new RMB; send the
+ *	clnt_join		get an element, perhaps of a new RMB; send the
  *				Confirm
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
@@ -20,12 +20,12 @@
 #include "hs/route.h"
 #include "hs/tcpopt.h"
 
-static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs);
+static enum smcr_hs_res clnt_accept(struct smcr_hs *hs);
+static enum smcr_hs_res clnt_group(struct smcr_hs *hs);
+static enum smcr_hs_res clnt_join(struct smcr_hs *hs);
 
 /* Take the device of the Proposal again, if the route still leads to it */
-static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_get_back(struct smcr_hs *hs)
 {
 	struct smcr_port_id pid;
 
@@ -46,7 +46,7 @@ static enum smcr_hs_res smcr_clnt_get_back(struct smcr_hs *hs)
  * Make the checks that need no message of the peer, then send the Proposal.
  * Nothing is reserved yet (CLC-17, T-08).
  */
-static enum smcr_hs_res smcr_clnt_propose(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 {
 	struct sock *tcp = hs->ssk->tcp->sk;
 	struct smcr_clc_proposal p = {};
@@ -113,16 +113,16 @@ enum smcr_hs_res smcr_clnt_begin(struct smcr_hs *hs)
 			  SMCR_R_SIMULTANEOUS_OPEN : SMCR_R_PEER_NO_SMC;
 		return SMCR_HS_TCP;
 	}
-	res = smcr_clnt_propose(hs);
+	res = clnt_propose(hs);
 	if (res != SMCR_HS_NEXT)
 		return res;
-	hs->step = smcr_clnt_accept;
+	hs->step = clnt_accept;
 	hs->timed = true;
 	hs->until = (up ?: jiffies) + smcr_knob_jiffies(ssk->sn, t_clc);
 	return SMCR_HS_NEXT;
 }
 
-static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_accept(struct smcr_hs *hs)
 {
 	struct smcr_clc_msg clc;
 	enum smcr_hs_res res;
@@ -134,15 +134,15 @@ static enum smcr_hs_res smcr_clnt_accept(struct smcr_hs *hs)
 		return smcr_hs_declined(hs, &clc.decline);
 	res = smcr_hs_check_enums(hs, &clc.accept, clc.accept.first_contact);
 	if (res == SMCR_HS_NEXT)
-		res = smcr_clnt_get_back(hs);
+		res = clnt_get_back(hs);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	hs->acc = clc.accept;
-	return smcr_hs_goto(hs, smcr_clnt_group,
+	return smcr_hs_goto(hs, clnt_group,
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
-static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_goto_join(struct smcr_hs *hs)
 {
 	unsigned int ms = READ_ONCE(hs->ssk->sn->knobs.t_llc);
 
@@ -150,10 +150,10 @@ static enum smcr_hs_res smcr_clnt_goto_join(struct smcr_hs *hs)
 	 * longer than T_LLC: if the CONFIRM RKEY of a new RMB is not answered,
 	 * the link fails after T_LLC, before this wait expires
 	 */
-	return smcr_hs_goto(hs, smcr_clnt_join, ms + ms / 4);
+	return smcr_hs_goto(hs, clnt_join, ms + ms / 4);
 }
 
-static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_first(struct smcr_hs *hs)
 {
 	const struct smcr_clc_accept *acc = &hs->acc;
 	struct smcr_peer peer = {};
@@ -169,14 +169,14 @@ static enum smcr_hs_res smcr_clnt_first(struct smcr_hs *hs)
 	if (smcr_link_to_rtr(hs->lgr->link, acc->gid, acc->mac, acc->qpn,
 			     acc->psn, smcr_min_mtu(acc->mtu, hs->pid.mtu)))
 		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
-	return smcr_clnt_goto_join(hs);
+	return clnt_goto_join(hs);
 }
 
 /*
  * On reuse, wait until first contact of the group that the Accept names has
  * ended; on first contact, do not. False: wait.
  */
-static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
+static bool clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
 	if (hs->acc.first_contact || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING)
 		return true;
@@ -187,7 +187,7 @@ static bool smcr_clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 }
 
 /* Can the link that the Accept names be used? */
-static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
+static bool clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
 	struct smcr_link *link = smcr_lgr_conn_link(lgr, &hs->acc);
 
@@ -197,7 +197,7 @@ static bool smcr_clnt_link_up(struct smcr_hs *hs, struct smcr_lgr *lgr)
 }
 
 /* Step: find the group that the Accept names, or create one */
-static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr *known = hs->forming;
 	struct smcr_peer peer;
@@ -207,12 +207,12 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 	if (!known)
 		known = smcr_lgr_find_client(hs->ssk->sn, &hs->acc, &hs->pid,
 					     &peer);
-	if (known && !smcr_clnt_formed(hs, known))
+	if (known && !clnt_formed(hs, known))
 		return SMCR_HS_WAIT;
 	smcr_hs_unwatch(hs);
 	WRITE_ONCE(hs->forming, NULL);
 	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
-		      !smcr_clnt_link_up(hs, known))) {
+		      !clnt_link_up(hs, known))) {
 		/*
 		 * If only the link is lost, and the group has others, decline,
 		 * but not as "out of sync": the server detects the loss itself
@@ -230,7 +230,7 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		hs->lgr = known;
 		/* another host may have relayed the Accept (J-09) */
 		if (smcr_lgr_with_host(known, &peer))
-			return smcr_clnt_goto_join(hs);
+			return clnt_goto_join(hs);
 		hs->why = SMCR_R_OTHER_HOST;
 		return SMCR_HS_DECLINE;
 	case SMCR_ACCEPT_OUT_OF_SYNC:
@@ -243,11 +243,11 @@ static enum smcr_hs_res smcr_clnt_group(struct smcr_hs *hs)
 		smcr_llc_test_now(known);
 		smcr_lgr_put(known);
 	}
-	return smcr_clnt_first(hs);
+	return clnt_first(hs);
 }
 
 /* Open a connection in the group. WAIT: a new RMB is being added. */
-static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_open(struct smcr_hs *hs)
 {
 	int rc;
 
@@ -266,7 +266,7 @@ static enum smcr_hs_res smcr_clnt_open(struct smcr_hs *hs)
 	}
 }
 
-static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_confirm(struct smcr_hs *hs)
 {
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_clc_accept m;
@@ -291,13 +291,13 @@ static enum smcr_hs_res smcr_clnt_confirm(struct smcr_hs *hs)
 	return SMCR_HS_NEXT;
 }
 
-static enum smcr_hs_res smcr_clnt_join(struct smcr_hs *hs)
+static enum smcr_hs_res clnt_join(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
 
-	res = smcr_clnt_open(hs);
+	res = clnt_open(hs);
 	if (res == SMCR_HS_NEXT)
-		res = smcr_clnt_confirm(hs);
+		res = clnt_confirm(hs);
 	if (res != SMCR_HS_NEXT)
 		return res;
 	if (!hs->first)

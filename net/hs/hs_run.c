@@ -15,8 +15,8 @@
 #include "hs/route.h"
 
 /* Log a Decline, with the text of its diagnosis code */
-static void smcr_hs_log_decline(const struct smcr_sock *ssk,
-				enum smcr_reason why)
+static void hs_log_decline(const struct smcr_sock *ssk,
+			   enum smcr_reason why)
 {
 	const struct sock *tsk = ssk->tcp->sk;
 	u16 lport = inet_sk(tsk)->inet_num;
@@ -44,7 +44,7 @@ static void smcr_hs_log_decline(const struct smcr_sock *ssk,
  * not delivered, both sides may be about to decline: the client waits for the
  * server's Decline, because the server's timers began first.
  */
-static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
+static enum smcr_hs_res hs_crossed(struct smcr_hs *hs)
 {
 	if (smcr_hs_tcp_news(hs))
 		return smcr_hs_goto_instead(hs);
@@ -52,7 +52,7 @@ static enum smcr_hs_res smcr_hs_crossed(struct smcr_hs *hs)
 }
 
 /* Call steps until one of them waits or ends the handshake */
-static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
+static enum smcr_hs_res hs_steps(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
 	bool wait;
@@ -65,7 +65,7 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 			hs->cross = SMCR_HS_CROSS_WAITED;
 			wait = hs->ssk->is_client &&
 			       hs->why == SMCR_R_CONFIRM_LINK_FAIL;
-			res = smcr_hs_goto(hs, smcr_hs_crossed,
+			res = smcr_hs_goto(hs, hs_crossed,
 					   wait ? SMCR_HS_CROSS_MS : 0);
 		}
 	} while (res == SMCR_HS_NEXT);
@@ -73,7 +73,7 @@ static enum smcr_hs_res smcr_hs_steps(struct smcr_hs *hs)
 }
 
 /* Put the groups that the handshake waits for, but not its own, hs->lgr */
-static void smcr_hs_leave_groups(struct smcr_hs *hs)
+static void hs_leave_groups(struct smcr_hs *hs)
 {
 	smcr_hs_unwatch(hs);
 	if (hs->forming)
@@ -82,7 +82,7 @@ static void smcr_hs_leave_groups(struct smcr_hs *hs)
 }
 
 /* End the group of a failed handshake in first contact */
-static void smcr_hs_kill(struct smcr_hs *hs)
+static void hs_kill(struct smcr_hs *hs)
 {
 	if (hs->lgr && hs->first) {
 		/*
@@ -96,27 +96,27 @@ static void smcr_hs_kill(struct smcr_hs *hs)
 }
 
 /*
- * The handshake is over, but smcr_hs_finish() needs the socket lock, which a
+ * The handshake is over, but hs_finish() needs the socket lock, which a
  * thread may hold for ever. So the references that the removal of a device
  * waits for are put here, without that lock. If the handshake has failed, but
  * its connection is active already, the connection ends by itself, and the
  * group goes on. smcr_lgr_first_over() is called after success, too: the group
  * may have ended before it was ACTIVE.
  */
-static void smcr_hs_leave_links(struct smcr_hs *hs)
+static void hs_leave_links(struct smcr_hs *hs)
 {
-	smcr_hs_leave_groups(hs);
+	hs_leave_groups(hs);
 	smcr_hs_leave_device(hs);
 	if (hs->res != SMCR_HS_DONE && smcr_conn_leave_early(&hs->ssk->conn))
-		smcr_hs_kill(hs);
+		hs_kill(hs);
 	if (hs->lgr && hs->first)
 		smcr_lgr_first_over(hs->lgr);
 }
 
 /* Put all references of the handshake; its memory stays */
-static void smcr_hs_release(struct smcr_hs *hs)
+static void hs_release(struct smcr_hs *hs)
 {
-	smcr_hs_leave_groups(hs);
+	hs_leave_groups(hs);
 	if (hs->lgr)
 		smcr_lgr_put(hs->lgr);
 	smcr_hs_leave_device(hs);
@@ -125,7 +125,7 @@ static void smcr_hs_release(struct smcr_hs *hs)
 }
 
 /* The connection runs over SMC-R */
-static void smcr_hs_done(struct smcr_hs *hs)
+static void hs_done(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 
@@ -147,7 +147,7 @@ static void smcr_hs_done(struct smcr_hs *hs)
 }
 
 /* The handshake has failed, and the connection is lost */
-static void smcr_hs_fail(struct smcr_hs *hs)
+static void hs_fail(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 	struct sock *sk = &ssk->sk;
@@ -166,7 +166,7 @@ static void smcr_hs_fail(struct smcr_hs *hs)
 }
 
 /* TCP's connect() failed: no handshake, nothing to count */
-static void smcr_hs_no_tcp(struct smcr_hs *hs)
+static void hs_no_tcp(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
 
@@ -178,14 +178,14 @@ static void smcr_hs_no_tcp(struct smcr_hs *hs)
 }
 
 /* smcr_hs_stop() was called meanwhile: abort the connection (CONN-38) */
-static void smcr_hs_unwanted(struct smcr_sock *ssk)
+static void hs_unwanted(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_APP_ABORT,
 				SMCR_R_NEG_ABORTED);
 }
 
-static bool smcr_hs_falls_back(enum smcr_hs_res res)
+static bool hs_falls_back(enum smcr_hs_res res)
 {
 	return res == SMCR_HS_DECLINE || res == SMCR_HS_DECLINED ||
 	       res == SMCR_HS_TCP;
@@ -196,7 +196,7 @@ static bool smcr_hs_falls_back(enum smcr_hs_res res)
  * and the state (core/hs_turn.h) is ENDED. So if the next owner of that lock
  * finds another mode than HANDSHAKE, it need not wait for any thread.
  */
-static void smcr_hs_finish(struct smcr_hs *hs)
+static void hs_finish(struct smcr_hs *hs)
 {
 	struct smcr_sock *ssk = hs->ssk;
 	enum smcr_hs_res res;
@@ -206,7 +206,7 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	 * is forwarded to TCP may have TCP's lock for ever, which would prevent
 	 * the reset.
 	 */
-	if (smcr_hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
+	if (hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
 		hs->res = smcr_hs_aborted(hs);
 	res = hs->res;
 
@@ -218,10 +218,10 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE) {
 		smcr_conn_discard(&ssk->conn);
-		smcr_hs_kill(hs);
+		hs_kill(hs);
 	}
 	if (res == SMCR_HS_DECLINE) {
-		smcr_hs_log_decline(ssk, hs->why);
+		hs_log_decline(ssk, hs->why);
 		if (smcr_clc_send_decline(ssk, hs->why)) {
 			hs->err = ECONNRESET;
 			res = SMCR_HS_FAILED;
@@ -230,26 +230,26 @@ static void smcr_hs_finish(struct smcr_hs *hs)
 					       hs->acc.peer_id : hs->peer.id);
 		}
 	}
-	smcr_hs_release(hs);
+	hs_release(hs);
 	if (!ssk->is_client)
 		atomic_dec(&ssk->sn->n_handshakes);
 
 	switch (res) {
 	case SMCR_HS_DONE:
-		smcr_hs_done(hs);
+		hs_done(hs);
 		break;
 	case SMCR_HS_FAILED:
-		smcr_hs_fail(hs);
+		hs_fail(hs);
 		break;
 	case SMCR_HS_NO_TCP:
-		smcr_hs_no_tcp(hs);
+		hs_no_tcp(hs);
 		break;
 	default:
 		smcr_fallback(ssk, hs->why);
 	}
 	ssk->hs = NULL;
 	if (smcr_hs_turn(ssk, SMCR_TURN_EV_END) == SMCR_TURN_UNWANTED)
-		smcr_hs_unwanted(ssk);
+		hs_unwanted(ssk);
 	kfree(hs);
 }
 
@@ -263,16 +263,16 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 		if (!hs->over) {
 			/* charge the first buffers to the socket's cgroup */
 			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
-			hs->res = smcr_hs_steps(hs);
+			hs->res = hs_steps(hs);
 			set_active_memcg(old);
 			hs->over = hs->res != SMCR_HS_WAIT;
 			if (hs->over)
-				smcr_hs_leave_links(hs);
+				hs_leave_links(hs);
 		}
 		if (hs->over)
 			smcr_race(ssk->sn->net, "hs-over");
 		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
-			smcr_hs_finish(hs);
+			hs_finish(hs);
 			release_sock(&ssk->sk);
 			if (!ssk->is_client &&
 			    READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
@@ -321,9 +321,9 @@ bool smcr_hs_stop(struct smcr_sock *ssk)
 		hs = ssk->hs;
 		if (!hs->over) {
 			hs->res = smcr_hs_aborted(hs);
-			smcr_hs_leave_links(hs);
+			hs_leave_links(hs);
 		}
-		smcr_hs_finish(hs);
+		hs_finish(hs);
 		return true;
 	case SMCR_TURN_LATER:
 		return false;

@@ -5,10 +5,10 @@
  * The steps, each of which may have to wait:
  *
  *	smcr_srv_begin		wait for the Proposal
- *	smcr_srv_join		find a group, which another handshake of this
+ *	srv_join		find a group, which another handshake of this
  *				peer may be forming, or form one; get an
  *				element, perhaps of a new RMB; send the Accept
- *	smcr_srv_confirm	wait for the Confirm
+ *	srv_confirm	wait for the Confirm
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
@@ -16,8 +16,8 @@
 #include "hs/hs.h"
 #include "hs/route.h"
 
-static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs);
-static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
+static enum smcr_hs_res srv_join(struct smcr_hs *hs);
+static enum smcr_hs_res srv_confirm(struct smcr_hs *hs);
 
 /*
  * Wait for another first contact of this peer. The sum of this and
@@ -34,7 +34,7 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs);
 #define SMCR_RMB_WAIT		2000	/* ms */
 
 /* May one more first contact begin? Each costs a queue pair and an RMB */
-static bool smcr_srv_slot(struct smcr_hs *hs)
+static bool srv_slot(struct smcr_hs *hs)
 {
 	struct smcr_net *sn = hs->ssk->sn;
 
@@ -46,7 +46,7 @@ static bool smcr_srv_slot(struct smcr_hs *hs)
 }
 
 /* Find or form a group. WAIT: this peer has another first contact under way. */
-static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
+static enum smcr_hs_res srv_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr_request req = {
 		.peer = &hs->peer,
@@ -56,7 +56,7 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 	};
 
 	for (;;) {
-		req.may_first = smcr_srv_slot(hs);
+		req.may_first = srv_slot(hs);
 		hs->lgr = smcr_lgr_get_server(hs->ssk->sn, &req);
 		hs->first = req.first;
 		if (!hs->first && hs->first_admitted) {
@@ -77,7 +77,7 @@ static enum smcr_hs_res smcr_srv_group(struct smcr_hs *hs)
 }
 
 /* Wait for a new RMB; after that, the group is looked up again */
-static enum smcr_hs_res smcr_srv_await_rmb(struct smcr_hs *hs)
+static enum smcr_hs_res srv_await_rmb(struct smcr_hs *hs)
 {
 	bool watched = hs->watched == hs->lgr;
 
@@ -95,14 +95,14 @@ static enum smcr_hs_res smcr_srv_await_rmb(struct smcr_hs *hs)
 }
 
 /* Find or form a group, and open a connection in it */
-static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
+static enum smcr_hs_res srv_open(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
 	int tries, rc;
 
 	/* a group may end, or fill up, between its lookup and its use */
 	for (tries = 0; tries < 3; tries++) {
-		res = smcr_srv_group(hs);
+		res = srv_group(hs);
 		if (res != SMCR_HS_NEXT)
 			return res;
 		rc = smcr_conn_open(hs->ssk, hs->lgr, NULL,
@@ -111,7 +111,7 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 		if (!rc)
 			return SMCR_HS_DONE;
 		if (rc == -EINPROGRESS && !hs->first)
-			return smcr_srv_await_rmb(hs);
+			return srv_await_rmb(hs);
 		if (hs->first || (hs->why != SMCR_R_NO_LINK &&
 				  hs->why != SMCR_R_RMB_LIMIT))
 			break;
@@ -121,8 +121,8 @@ static enum smcr_hs_res smcr_srv_open(struct smcr_hs *hs)
 	return smcr_hs_open_failed(hs);
 }
 
-static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
-					  const struct smcr_clc_proposal *p)
+static enum smcr_hs_res srv_proposal(struct smcr_hs *hs,
+				     const struct smcr_clc_proposal *p)
 {
 	struct smcr_net *sn = hs->ssk->sn;
 	struct sock *tcp = hs->ssk->tcp->sk;
@@ -152,11 +152,11 @@ static enum smcr_hs_res smcr_srv_proposal(struct smcr_hs *hs,
 	memcpy(hs->peer.id, p->peer_id, sizeof(hs->peer.id));
 	memcpy(hs->peer.mac, p->mac, sizeof(hs->peer.mac));
 	smcr_route_peer(tcp, &hs->peer);
-	return smcr_hs_goto(hs, smcr_srv_join,
+	return smcr_hs_goto(hs, srv_join,
 			    min(READ_ONCE(sn->knobs.t_clc), SMCR_FORMING_WAIT));
 }
 
-static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
+static enum smcr_hs_res srv_accept(struct smcr_hs *hs)
 {
 	struct smcr_clc_accept m;
 
@@ -174,22 +174,22 @@ static enum smcr_hs_res smcr_srv_accept(struct smcr_hs *hs)
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
-	return smcr_hs_goto(hs, smcr_srv_confirm,
+	return smcr_hs_goto(hs, srv_confirm,
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
-static enum smcr_hs_res smcr_srv_join(struct smcr_hs *hs)
+static enum smcr_hs_res srv_join(struct smcr_hs *hs)
 {
-	enum smcr_hs_res res = smcr_srv_open(hs);
+	enum smcr_hs_res res = srv_open(hs);
 
-	return res == SMCR_HS_DONE ? smcr_srv_accept(hs) : res;
+	return res == SMCR_HS_DONE ? srv_accept(hs) : res;
 }
 
 /*
  * End the handshake with RST. On reuse the Accept is the server's point of no
  * return: after it no Decline is sent (CLC-56).
  */
-static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
+static enum smcr_hs_res srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 {
 	hs->why = why;
 	hs->err = ECONNRESET;
@@ -202,34 +202,34 @@ static enum smcr_hs_res smcr_srv_lost(struct smcr_hs *hs, enum smcr_reason why)
  * meanwhile, the connection moves like others (FO-23). If the link that the
  * Confirm names was deleted meanwhile, the handshake fails.
  */
-static enum smcr_hs_res smcr_srv_peer(struct smcr_hs *hs,
-				      const struct smcr_clc_accept *conf)
+static enum smcr_hs_res srv_peer(struct smcr_hs *hs,
+				 const struct smcr_clc_accept *conf)
 {
 	struct smcr_link *on = NULL;
 	enum smcr_hs_res res;
 	int rc;
 
 	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
-		return smcr_srv_lost(hs, SMCR_R_CLC_PEER_ID);
+		return srv_lost(hs, SMCR_R_CLC_PEER_ID);
 	res = smcr_hs_check_enums(hs, conf, hs->first);
 	if (res != SMCR_HS_NEXT)
-		return hs->first ? res : smcr_srv_lost(hs, hs->why);
+		return hs->first ? res : srv_lost(hs, hs->why);
 	if (!hs->first) {
 		on = smcr_lgr_named_link(hs->lgr, conf);
 		if (!on)
-			return smcr_srv_lost(hs, SMCR_R_CLC_LINK);
+			return srv_lost(hs, SMCR_R_CLC_LINK);
 	}
 	rc = smcr_hs_set_peer(hs, conf, on);
 	smcr_link_put(on);
 	if (rc)
 		return hs->first ? SMCR_HS_DECLINE :
-				   smcr_srv_lost(hs, hs->why);
+				   srv_lost(hs, hs->why);
 	return SMCR_HS_NEXT;
 }
 
 /* First contact: connect the link, then send CONFIRM LINK over it (CLC-47) */
-static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
-				       const struct smcr_clc_accept *conf)
+static enum smcr_hs_res srv_first(struct smcr_hs *hs,
+				  const struct smcr_clc_accept *conf)
 {
 	if (smcr_link_to_rtr(hs->lgr->link, conf->gid, conf->mac, conf->qpn,
 			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)))
@@ -238,7 +238,7 @@ static enum smcr_hs_res smcr_srv_first(struct smcr_hs *hs,
 	return smcr_hs_goto(hs, smcr_hs_settle, 0);
 }
 
-static enum smcr_hs_res smcr_srv_done(struct smcr_hs *hs)
+static enum smcr_hs_res srv_done(struct smcr_hs *hs)
 {
 	smcr_conn_activate(&hs->ssk->conn);
 	return SMCR_HS_DONE;
@@ -270,7 +270,7 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 		hs->why = SMCR_R_SOCKMAP;
 		return SMCR_HS_DECLINE;
 	}
-	return smcr_srv_proposal(hs, &clc.proposal);
+	return srv_proposal(hs, &clc.proposal);
 }
 
 /*
@@ -278,7 +278,7 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
  * sent only after the Confirm (CLC-51). Until then the handshake must not have
  * references that the removal of the device waits for.
  */
-static void smcr_srv_let_go(struct smcr_hs *hs)
+static void srv_let_go(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
 
@@ -298,14 +298,14 @@ static void smcr_srv_let_go(struct smcr_hs *hs)
  * too: as the removal of a device must not wait for the Confirm, the connection
  * moves at once.
  */
-static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
+static enum smcr_hs_res srv_confirm(struct smcr_hs *hs)
 {
 	enum smcr_reason lost = hs->lgr ? SMCR_R_NONE : hs->why;
 	struct smcr_clc_msg clc;
 	enum smcr_hs_res res;
 
 	if (hs->lgr && smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD) {
-		smcr_srv_let_go(hs);
+		srv_let_go(hs);
 		lost = hs->why;
 	} else if (hs->lgr && !hs->first) {
 		smcr_conn_move_early(&hs->ssk->conn);
@@ -319,10 +319,10 @@ static enum smcr_hs_res smcr_srv_confirm(struct smcr_hs *hs)
 		hs->cross = SMCR_HS_CROSS_MAY;
 	if (!hs->lgr) {
 		hs->why = smcr_hs_wire_why(lost);
-		return hs->first ? SMCR_HS_DECLINE : smcr_srv_lost(hs, lost);
+		return hs->first ? SMCR_HS_DECLINE : srv_lost(hs, lost);
 	}
-	res = smcr_srv_peer(hs, &clc.accept);
+	res = srv_peer(hs, &clc.accept);
 	if (res != SMCR_HS_NEXT)
 		return res;
-	return hs->first ? smcr_srv_first(hs, &clc.accept) : smcr_srv_done(hs);
+	return hs->first ? srv_first(hs, &clc.accept) : srv_done(hs);
 }

@@ -8,7 +8,7 @@
 #include "hs/kclc.h"
 
 /* Copy up to @len unread bytes, which stay unread; inner socket locked */
-static u32 smcr_clc_peek(struct sock *tsk, u8 *buf, u32 len)
+static u32 clc_peek(struct sock *tsk, u8 *buf, u32 len)
 {
 	u32 seq = tcp_sk(tsk)->copied_seq, got = 0;
 	struct sk_buff *skb;
@@ -49,7 +49,7 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 	if ((tsk->sk_shutdown & RCV_SHUTDOWN) || tsk->sk_err ||
 	    tsk->sk_state == TCP_CLOSE)
 		return true;
-	if (smcr_clc_peek(tsk, buf, sizeof(buf)) < sizeof(buf))
+	if (clc_peek(tsk, buf, sizeof(buf)) < sizeof(buf))
 		return false;
 	if (smcr_clc_decode_hdr(buf, sizeof(buf), &hdr, &why))
 		return true;
@@ -59,8 +59,8 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 }
 
 /* Read exactly @len bytes; on error @why is set */
-static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
-			 enum smcr_reason *why)
+static int clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
+		    enum smcr_reason *why)
 {
 	size_t got = 0;
 
@@ -86,7 +86,7 @@ static int smcr_clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 	return 0;
 }
 
-static void smcr_clc_count_rx(struct smcr_sock *ssk, u8 type)
+static void clc_count_rx(struct smcr_sock *ssk, u8 type)
 {
 	static const enum smcr_counter cnt[] = {
 		[SMCR_CLC_PROPOSAL] = SMCR_CNT_CLC_RX_PROPOSAL,
@@ -98,8 +98,8 @@ static void smcr_clc_count_rx(struct smcr_sock *ssk, u8 type)
 	smcr_count(ssk->sn, cnt[type]);
 }
 
-static int smcr_clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
-			   enum smcr_reason *why)
+static int clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
+		      enum smcr_reason *why)
 {
 	switch (msg->hdr.type) {
 	case SMCR_CLC_PROPOSAL:
@@ -141,7 +141,7 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 		*why = SMCR_R_NO_MEMORY;
 		return -ENOMEM;
 	}
-	rc = smcr_clc_read(ssk, buf, SMCR_CLC_HDR_LEN, why);
+	rc = clc_read(ssk, buf, SMCR_CLC_HDR_LEN, why);
 	if (!rc)
 		rc = smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &msg->hdr, why);
 	if (!rc && msg->hdr.type != want &&
@@ -150,10 +150,10 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 		rc = -EPROTO;
 	}
 	if (!rc)
-		rc = smcr_clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
-				   msg->hdr.len - SMCR_CLC_HDR_LEN, why);
+		rc = clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
+			      msg->hdr.len - SMCR_CLC_HDR_LEN, why);
 	if (!rc) {
-		rc = smcr_clc_decode(buf, msg, why);
+		rc = clc_decode(buf, msg, why);
 		/*
 		 * A Proposal of a later version is unknown, not malformed: the
 		 * peer gets a Decline. Without both eye catchers it is no CLC
@@ -166,13 +166,13 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 	kfree(buf);
 	if (rc && !msg->too_new)
 		return rc;
-	smcr_clc_count_rx(ssk, msg->hdr.type);
+	clc_count_rx(ssk, msg->hdr.type);
 	trace_smcr_clc(false, msg->hdr.type, msg->hdr.len, msg->hdr.flag);
 	return 0;
 }
 
-static int smcr_clc_send(struct smcr_sock *ssk, u8 *buf, int len,
-			 enum smcr_counter cnt)
+static int clc_send(struct smcr_sock *ssk, u8 *buf, int len,
+		    enum smcr_counter cnt)
 {
 	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL | MSG_DONTWAIT };
 	struct kvec vec = { buf, len };
@@ -203,9 +203,9 @@ int smcr_clc_send_proposal(struct smcr_sock *ssk,
 	u8 buf[SMCR_CLC_PROPOSAL_MIN +
 	       SMCR_CLC_MAX_PREFIX * SMCR_CLC_PREFIX_LEN];
 
-	return smcr_clc_send(ssk, buf,
-			     smcr_clc_encode_proposal(p, buf, sizeof(buf)),
-			     SMCR_CNT_CLC_TX_PROPOSAL);
+	return clc_send(ssk, buf,
+			smcr_clc_encode_proposal(p, buf, sizeof(buf)),
+			SMCR_CNT_CLC_TX_PROPOSAL);
 }
 
 /**
@@ -220,10 +220,10 @@ int smcr_clc_send_accept(struct smcr_sock *ssk, const struct smcr_clc_accept *a)
 {
 	u8 buf[SMCR_CLC_ACCEPT_LEN];
 
-	return smcr_clc_send(ssk, buf,
-			     smcr_clc_encode_accept(a, buf, sizeof(buf)),
-			     a->type == SMCR_CLC_ACCEPT ?
-			     SMCR_CNT_CLC_TX_ACCEPT : SMCR_CNT_CLC_TX_CONFIRM);
+	return clc_send(ssk, buf,
+			smcr_clc_encode_accept(a, buf, sizeof(buf)),
+			a->type == SMCR_CLC_ACCEPT ?
+			SMCR_CNT_CLC_TX_ACCEPT : SMCR_CNT_CLC_TX_CONFIRM);
 }
 
 /**
@@ -243,13 +243,13 @@ int smcr_clc_send_decline(struct smcr_sock *ssk, enum smcr_reason why)
 	u8 buf[SMCR_CLC_DECLINE_LEN];
 
 	smcr_local_peer_id(ssk->sn, d.peer_id);
-	return smcr_clc_send(ssk, buf,
-			     smcr_clc_encode_decline(&d, buf, sizeof(buf)),
-			     SMCR_CNT_CLC_TX_DECLINE);
+	return clc_send(ssk, buf,
+			smcr_clc_encode_decline(&d, buf, sizeof(buf)),
+			SMCR_CNT_CLC_TX_DECLINE);
 }
 
-static int smcr_clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
-			unsigned int off, size_t len)
+static int clc_eat(read_descriptor_t *desc, struct sk_buff *skb,
+		   unsigned int off, size_t len)
 {
 	len = min(len, desc->count);
 	desc->count -= len;
@@ -273,9 +273,9 @@ void smcr_clc_note_decline(struct smcr_sock *ssk,
 }
 
 /* Are the @len bytes one Decline, from the peer ssk->crossed_id? */
-static bool smcr_clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
-				u32 len, struct smcr_clc_hdr *hdr,
-				struct smcr_clc_decline *d)
+static bool clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
+			   u32 len, struct smcr_clc_hdr *hdr,
+			   struct smcr_clc_decline *d)
 {
 	enum smcr_reason why;
 
@@ -310,15 +310,15 @@ bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 	struct smcr_clc_hdr hdr;
 	u32 got;
 
-	got = smcr_clc_peek(tsk, buf, sizeof(buf));
+	got = clc_peek(tsk, buf, sizeof(buf));
 	if (!got)
 		return false;
 	clear_bit(SMCR_SK_CROSSED, &ssk->flags);
-	if (!smcr_clc_is_crossed(ssk, buf, got, &hdr, &d))
+	if (!clc_is_crossed(ssk, buf, got, &hdr, &d))
 		return false;
 	desc.count = got;
-	tcp_read_sock(tsk, &desc, smcr_clc_eat);
-	smcr_clc_count_rx(ssk, hdr.type);
+	tcp_read_sock(tsk, &desc, clc_eat);
+	clc_count_rx(ssk, hdr.type);
 	trace_smcr_clc(false, hdr.type, hdr.len, hdr.flag);
 	smcr_clc_note_decline(ssk, &d);
 	return true;

@@ -150,7 +150,7 @@ bool smcr_route_onlink6(const struct dst_entry *dst,
 #endif
 
 /* Netdev that owns the local address. RCU read side. */
-static struct net_device *smcr_route_own_dev(struct sock *tcp)
+static struct net_device *route_own_dev(struct sock *tcp)
 {
 	struct net *net = sock_net(tcp);
 
@@ -164,13 +164,13 @@ static struct net_device *smcr_route_own_dev(struct sock *tcp)
 }
 
 /* Netdev of the route, or else of the local address. RCU read side. */
-static struct net_device *smcr_route_dev(struct sock *tcp)
+static struct net_device *route_dev(struct sock *tcp)
 {
 	struct dst_entry *dst = rcu_dereference(tcp->sk_dst_cache);
 
 	if (dst && dst->dev && !(dst->dev->flags & IFF_LOOPBACK))
 		return dst->dev;
-	return smcr_route_own_dev(tcp);
+	return route_own_dev(tcp);
 }
 
 /**
@@ -192,7 +192,7 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 		addr = &tcp->sk_v6_rcv_saddr;
 #endif
 	rcu_read_lock();
-	ndev = smcr_route_dev(tcp);
+	ndev = route_dev(tcp);
 	if (ndev)
 		dev_hold(ndev);
 	rcu_read_unlock();
@@ -205,8 +205,8 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 }
 
 /* Get the peer's link-layer address from @ndev's neighbours. RCU read side. */
-static void smcr_route_neigh(struct net_device *ndev, const struct sock *tcp,
-			     struct smcr_peer *peer)
+static void route_neigh(struct net_device *ndev, const struct sock *tcp,
+			struct smcr_peer *peer)
 {
 	struct neighbour *n = NULL;
 
@@ -251,23 +251,23 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 	dst = rcu_dereference(tcp->sk_dst_cache);
 	peer->near = dst && dst->dev && dst->dev->flags & IFF_LOOPBACK;
 	if (!peer->near) {
-		ndev = smcr_route_dev(tcp);
+		ndev = route_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN &&
 		    !(dst && smcr_route_dst_gateway(dst)))
-			smcr_route_neigh(ndev, tcp, peer);
+			route_neigh(ndev, tcp, peer);
 		/*
 		 * our link-layer address as the peer's ARP or NDP finds it,
 		 * perhaps that of another netdev
 		 */
-		ndev = smcr_route_own_dev(tcp);
+		ndev = route_own_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN)
 			memcpy(peer->here, ndev->dev_addr, ETH_ALEN);
 	}
 	rcu_read_unlock();
 }
 
-static int smcr_route_subnet4(struct net_device *ndev, __be32 saddr,
-			      struct smcr_clc_proposal *p)
+static int route_subnet4(struct net_device *ndev, __be32 saddr,
+			 struct smcr_clc_proposal *p)
 {
 	struct in_device *in = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa, *best = NULL;
@@ -292,8 +292,8 @@ static int smcr_route_subnet4(struct net_device *ndev, __be32 saddr,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
-				  const struct in6_addr *prefix, u8 plen)
+static bool route_has_prefix(const struct smcr_clc_proposal *p,
+			     const struct in6_addr *prefix, u8 plen)
 {
 	int i;
 
@@ -309,8 +309,8 @@ static bool smcr_route_has_prefix(const struct smcr_clc_proposal *p,
  * own address may be of no use: DHCPv6 assigns /128, and the on-link prefix
  * comes with the router's advertisement (RFC 5942). RCU read side.
  */
-static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
-			      struct smcr_clc_prefix *onlink)
+static bool route_onlink(struct net_device *ndev, struct sock *tcp,
+			 struct smcr_clc_prefix *onlink)
 {
 	const struct fib6_info *from;
 	struct rt6_info *rt;
@@ -339,8 +339,8 @@ static bool smcr_route_onlink(struct net_device *ndev, struct sock *tcp,
  * link-local ones only for a link-local connection, and no /128, as a single
  * address is no subnet.
  */
-static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
-			       struct smcr_clc_proposal *p)
+static int route_prefixes(struct net_device *ndev, struct sock *tcp,
+			  struct smcr_clc_proposal *p)
 {
 	struct inet6_dev *in6 = __in6_dev_get(ndev);
 	bool ll = ipv6_addr_type(&tcp->sk_v6_rcv_saddr) & IPV6_ADDR_LINKLOCAL;
@@ -349,7 +349,7 @@ static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 
 	if (!in6)
 		return -ENETUNREACH;
-	if (smcr_route_onlink(ndev, tcp, &p->prefix[0]))
+	if (route_onlink(ndev, tcp, &p->prefix[0]))
 		p->n_prefix = 1;
 	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
 		bool is_ll = ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL;
@@ -359,7 +359,7 @@ static int smcr_route_prefixes(struct net_device *ndev, struct sock *tcp,
 		if ((is_ll && !ll) || ifa->prefix_len == 128)
 			continue;
 		ipv6_addr_prefix(&net, &ifa->addr, ifa->prefix_len);
-		if (smcr_route_has_prefix(p, &net, ifa->prefix_len))
+		if (route_has_prefix(p, &net, ifa->prefix_len))
 			continue;
 		memcpy(p->prefix[p->n_prefix].addr, &net, sizeof(net));
 		p->prefix[p->n_prefix++].plen = ifa->prefix_len;
@@ -382,20 +382,20 @@ int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
 	int rc = -ENETUNREACH;
 
 	rcu_read_lock();
-	ndev = smcr_route_dev(tcp);
+	ndev = route_dev(tcp);
 	if (ndev && smcr_route_is_v4(tcp))
-		rc = smcr_route_subnet4(ndev, inet_sk(tcp)->inet_rcv_saddr, p);
+		rc = route_subnet4(ndev, inet_sk(tcp)->inet_rcv_saddr, p);
 #if IS_ENABLED(CONFIG_IPV6)
 	else if (ndev)
-		rc = smcr_route_prefixes(ndev, tcp, p);
+		rc = route_prefixes(ndev, tcp, p);
 #endif
 	rcu_read_unlock();
 	return rc;
 }
 
 /* Copy an own address of @ndev in a proposed subnet to @addr. RCU read side. */
-static bool smcr_route_match4(struct net_device *ndev,
-			      const struct smcr_clc_proposal *p, u8 addr[16])
+static bool route_match4(struct net_device *ndev,
+			 const struct smcr_clc_proposal *p, u8 addr[16])
 {
 	struct in_device *in = __in_dev_get_rcu(ndev);
 	const struct in_ifaddr *ifa;
@@ -414,8 +414,8 @@ static bool smcr_route_match4(struct net_device *ndev,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static bool smcr_route_proposed(const struct smcr_clc_proposal *p,
-				const struct in6_addr *own, u8 plen)
+static bool route_proposed(const struct smcr_clc_proposal *p,
+			   const struct in6_addr *own, u8 plen)
 {
 	int i;
 
@@ -426,7 +426,7 @@ static bool smcr_route_proposed(const struct smcr_clc_proposal *p,
 }
 #endif
 
-static bool smcr_route_is_ll(const struct sock *tcp)
+static bool route_is_ll(const struct sock *tcp)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	return !smcr_route_is_v4(tcp) &&
@@ -437,18 +437,18 @@ static bool smcr_route_is_ll(const struct sock *tcp)
 }
 
 /* fe80::/64 is on every link: it counts for a link-local connection only */
-static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
-			      const struct smcr_clc_proposal *p, u8 addr[16])
+static bool route_match6(struct net_device *ndev, struct sock *tcp,
+			 const struct smcr_clc_proposal *p, u8 addr[16])
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct inet6_dev *in6 = __in6_dev_get(ndev);
 	struct smcr_clc_prefix onlink = {};
 	const struct inet6_ifaddr *ifa;
-	bool ll = smcr_route_is_ll(tcp);
+	bool ll = route_is_ll(tcp);
 
 	if (!in6)
 		return false;
-	smcr_route_onlink(ndev, tcp, &onlink);
+	route_onlink(ndev, tcp, &onlink);
 	list_for_each_entry_rcu(ifa, &in6->addr_list, if_list) {
 		u8 plen = ifa->prefix_len;
 
@@ -459,7 +459,7 @@ static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 							ifa->addr.s6_addr,
 							onlink.plen))
 			plen = onlink.plen;
-		if (smcr_route_proposed(p, &ifa->addr, plen)) {
+		if (route_proposed(p, &ifa->addr, plen)) {
 			memcpy(addr, &ifa->addr, sizeof(ifa->addr));
 			return true;
 		}
@@ -468,12 +468,12 @@ static bool smcr_route_match6(struct net_device *ndev, struct sock *tcp,
 	return false;
 }
 
-static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
-				 bool v4, const struct smcr_clc_proposal *p,
-				 u8 addr[16])
+static bool route_match_dev(struct net_device *ndev, struct sock *tcp,
+			    bool v4, const struct smcr_clc_proposal *p,
+			    u8 addr[16])
 {
-	return v4 ? smcr_route_match4(ndev, p, addr) :
-		    smcr_route_match6(ndev, tcp, p, addr);
+	return v4 ? route_match4(ndev, p, addr) :
+		    route_match6(ndev, tcp, p, addr);
 }
 
 /*
@@ -481,17 +481,17 @@ static bool smcr_route_match_dev(struct net_device *ndev, struct sock *tcp,
  * route, if it is in a proposed subnet, is number 0. As routing may be
  * asymmetric, any other interface in the subnet will do.
  */
-static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
-					 const struct smcr_clc_proposal *p,
-					 u8 addr[16])
+static struct net_device *route_nth(struct sock *tcp, int nth, bool v4,
+				    const struct smcr_clc_proposal *p,
+				    u8 addr[16])
 {
 	struct net_device *ndev, *route, *found = NULL;
-	bool ll = smcr_route_is_ll(tcp);
+	bool ll = route_is_ll(tcp);
 	int i = 0;
 
 	rcu_read_lock();
-	route = smcr_route_dev(tcp);
-	if (route && smcr_route_match_dev(route, tcp, v4, p, addr) &&
+	route = route_dev(tcp);
+	if (route && route_match_dev(route, tcp, v4, p, addr) &&
 	    i++ == nth) {
 		found = route;
 		goto out;
@@ -500,7 +500,7 @@ static struct net_device *smcr_route_nth(struct sock *tcp, int nth, bool v4,
 		goto out;
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
 		if (ndev != route &&
-		    smcr_route_match_dev(ndev, tcp, v4, p, addr) &&
+		    route_match_dev(ndev, tcp, v4, p, addr) &&
 		    i++ == nth) {
 			found = ndev;
 			break;
@@ -532,7 +532,7 @@ int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 
 	*why = SMCR_R_SUBNET;
 	for (nth = 0; rc; nth++) {
-		ndev = smcr_route_nth(tcp, nth, v4, p, addr);
+		ndev = route_nth(tcp, nth, v4, p, addr);
 		if (!ndev)
 			break;
 		*why = SMCR_R_NO_DEVICE;	/* a netdev is in the subnet */

@@ -54,8 +54,8 @@ void smcr_tcpopt_exit(void)
  * TCP-AO signs options. TCP transmits with the socket locked, so syn_smc, which
  * shares a word with other bits, may be written.
  */
-static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
-				    const struct nf_hook_state *state)
+static unsigned int tcpopt_out(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
 {
 	struct sock *sk = skb->sk;
 	struct smcr_sock *ssk;
@@ -80,14 +80,14 @@ static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 
 static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
 	{
-		.hook		= smcr_tcpopt_out,
+		.hook		= tcpopt_out,
 		.pf		= NFPROTO_IPV4,
 		.hooknum	= NF_INET_LOCAL_OUT,
 		.priority	= NF_IP_PRI_FIRST,
 	},
 #if IS_ENABLED(CONFIG_IPV6)
 	{
-		.hook		= smcr_tcpopt_out,
+		.hook		= tcpopt_out,
 		.pf		= NFPROTO_IPV6,
 		.hooknum	= NF_INET_LOCAL_OUT,
 		.priority	= NF_IP6_PRI_FIRST,
@@ -151,7 +151,7 @@ void smcr_tcpopt_net_exit(struct net *net)
  * also applies to retransmitted SYN-ACKs and to children, which must keep the
  * earlier answer.
  */
-static bool smcr_tcpopt_paused(const struct sock *sk)
+static bool tcpopt_paused(const struct sock *sk)
 {
 	rwlock_t *lock = &((struct sock *)sk)->sk_callback_lock;
 	const struct smcr_sock *ssk;
@@ -166,7 +166,7 @@ static bool smcr_tcpopt_paused(const struct sock *sk)
 	return paused;
 }
 
-static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
+static void tcpopt_set(struct sock *tcp, bool on, bool paused)
 {
 	struct tcp_sock *tp = tcp_sk(tcp);
 	struct smcr_sock *ssk;
@@ -180,7 +180,7 @@ static void smcr_tcpopt_set(struct sock *tcp, bool on, bool paused)
 	read_unlock_bh(&tcp->sk_callback_lock);
 	/* never set to NULL again: TCP reads the pointer twice, unlocked */
 	if (on)
-		tp->smc_hs_congested = smcr_tcpopt_paused;
+		tp->smc_hs_congested = tcpopt_paused;
 	tp->syn_smc = on;
 }
 
@@ -188,16 +188,16 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 {
 	lock_sock(tcp);
 	if (tcp->sk_state == TCP_LISTEN)
-		smcr_tcpopt_set(tcp, true, !on);
+		tcpopt_set(tcp, true, !on);
 	else
-		smcr_tcpopt_set(tcp, on, false);
+		tcpopt_set(tcp, on, false);
 	release_sock(tcp);
 }
 
 void smcr_tcpopt_listen(struct sock *tcp)
 {
 	lock_sock(tcp);
-	smcr_tcpopt_set(tcp, true, true);
+	tcpopt_set(tcp, true, true);
 	release_sock(tcp);
 }
 

@@ -113,7 +113,7 @@ struct smcr_tcphdr {
 };
 
 /* Offset of the TCP header, -1 if @skb is not a whole TCP packet */
-static int smcr_tcp_off(const struct sk_buff *skb, u8 pf)
+static int tcp_off(const struct sk_buff *skb, u8 pf)
 {
 	__be16 frag_off;
 	u8 nexthdr;
@@ -143,7 +143,7 @@ static bool smcr_tcp_syn(const struct sk_buff *skb, u8 pf,
 {
 	const struct tcphdr *th;
 
-	h->off = smcr_tcp_off(skb, pf);
+	h->off = tcp_off(skb, pf);
 	if (h->off < 0)
 		return false;
 	th = skb_header_pointer(skb, h->off, sizeof(h->th), &h->th);
@@ -155,13 +155,13 @@ static bool smcr_tcp_syn(const struct sk_buff *skb, u8 pf,
 	return !skb_copy_bits(skb, h->off + sizeof(*th), h->opt, h->opt_len);
 }
 
-static bool smcr_tcpopt_offers(const struct sock *sk)
+static bool tcpopt_offers(const struct sock *sk)
 {
 	return tcp_sk(sk)->save_syn == SMCR_SAVE_SYN;
 }
 
 /* sk_callback_lock keeps the AF_SMC socket of @sk from being freed */
-static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
+static void tcpopt_note_syn(struct sock *sk, bool sent)
 {
 	struct smcr_sock *ssk;
 
@@ -174,7 +174,7 @@ static void smcr_tcpopt_note_syn(struct sock *sk, bool sent)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void smcr_tcpopt_note_synack(struct sock *sk, bool seen)
+static void tcpopt_note_synack(struct sock *sk, bool seen)
 {
 	struct smcr_sock *ssk;
 
@@ -185,7 +185,7 @@ static void smcr_tcpopt_note_synack(struct sock *sk, bool seen)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static bool smcr_tcpopt_paused(struct sock *sk)
+static bool tcpopt_paused(struct sock *sk)
 {
 	const struct smcr_sock *ssk;
 	bool paused;
@@ -199,16 +199,16 @@ static bool smcr_tcpopt_paused(struct sock *sk)
 }
 
 /* False if the SYN has data (T-14), or its header is full (T-13) or signed */
-static bool smcr_tcpopt_may_add(const struct sk_buff *skb,
-				const struct smcr_tcphdr *h)
+static bool tcpopt_may_add(const struct sk_buff *skb,
+			   const struct smcr_tcphdr *h)
 {
 	return skb->len == h->off + h->th.doff * 4 && !skb_is_nonlinear(skb) &&
 	       smcr_tcpopt_fits(h->opt, h->opt_len);
 }
 
 /* Add the option to a SYN or SYN-ACK. Return: 0 or -ENOMEM. */
-static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
-			   const struct smcr_tcphdr *h)
+static int tcpopt_add(struct sk_buff *skb, u8 pf,
+		      const struct smcr_tcphdr *h)
 {
 	int room = skb_tailroom(skb);
 	unsigned int old_len;
@@ -254,25 +254,25 @@ static int smcr_tcpopt_add(struct sk_buff *skb, u8 pf,
 	return 0;
 }
 
-static unsigned int smcr_tcpopt_out_syn(struct sk_buff *skb, u8 pf,
-					struct sock *sk)
+static unsigned int tcpopt_out_syn(struct sk_buff *skb, u8 pf,
+				   struct sock *sk)
 {
 	struct smcr_tcphdr h;
 	bool add;
 
-	if (!sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	if (!sk_is_tcp(sk) || !tcpopt_offers(sk) ||
 	    !smcr_tcp_syn(skb, pf, &h) || h.th.ack)
 		return NF_ACCEPT;
-	add = smcr_tcpopt_may_add(skb, &h);
+	add = tcpopt_may_add(skb, &h);
 	/* Without memory drop this copy: TCP sends another, equal one (T-11) */
-	if (add && smcr_tcpopt_add(skb, pf, &h))
+	if (add && tcpopt_add(skb, pf, &h))
 		return NF_DROP;
-	smcr_tcpopt_note_syn(sk, add);
+	tcpopt_note_syn(sk, add);
 	return NF_ACCEPT;
 }
 
 /* Lock a SYN's set. BH: a packet from nfqueue comes in process context. */
-static struct smcr_syns *smcr_syns_lock(const struct smcr_syn *syn)
+static struct smcr_syns *syns_lock(const struct smcr_syn *syn)
 	__acquires(&set->lock)
 {
 	static u32 key __read_mostly;
@@ -287,8 +287,8 @@ static struct smcr_syns *smcr_syns_lock(const struct smcr_syn *syn)
 	return set;
 }
 
-static struct smcr_syn *smcr_syns_find(struct smcr_syns *set,
-				       const struct smcr_syn *syn)
+static struct smcr_syn *syns_find(struct smcr_syns *set,
+				  const struct smcr_syn *syn)
 {
 	struct smcr_syn *old;
 
@@ -299,10 +299,10 @@ static struct smcr_syn *smcr_syns_find(struct smcr_syns *set,
 	return NULL;
 }
 
-static void smcr_syns_put(const struct smcr_syn *syn)
+static void syns_put(const struct smcr_syn *syn)
 {
-	struct smcr_syns *set = smcr_syns_lock(syn);
-	struct smcr_syn *old = smcr_syns_find(set, syn);
+	struct smcr_syns *set = syns_lock(syn);
+	struct smcr_syn *old = syns_find(set, syn);
 	bool late = old && (old->until ? time_before(jiffies, old->until) :
 			    old->deciding);
 	int i;
@@ -318,28 +318,28 @@ static void smcr_syns_put(const struct smcr_syn *syn)
 }
 
 /* Lock the set of the SYN that @th answers, and find that SYN, or NULL */
-static struct smcr_syns *smcr_synack_lock(const struct net *net,
-					  const struct tcphdr *th,
-					  struct smcr_syn **syn)
+static struct smcr_syns *synack_lock(const struct net *net,
+				     const struct tcphdr *th,
+				     struct smcr_syn **syn)
 {
 	const struct smcr_syn key = {
 		net, ntohl(th->ack_seq) - 1, th->dest, th->source,
 	};
-	struct smcr_syns *set = smcr_syns_lock(&key);
+	struct smcr_syns *set = syns_lock(&key);
 
-	*syn = smcr_syns_find(set, &key);
+	*syn = syns_find(set, &key);
 	return set;
 }
 
 enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
 /* FIRST: decide, @opt is set. BESIDE: another CPU decides. LATER: decided. */
-static enum smcr_synack smcr_synack_begin(const struct net *net,
-					  const struct tcphdr *th, bool *opt)
+static enum smcr_synack synack_begin(const struct net *net,
+				     const struct tcphdr *th, bool *opt)
 {
 	enum smcr_synack which = SMCR_SYNACK_LATER;
 	struct smcr_syn *syn;
-	struct smcr_syns *set = smcr_synack_lock(net, th, &syn);
+	struct smcr_syns *set = synack_lock(net, th, &syn);
 
 	if (syn && !syn->until) {
 		which = syn->deciding ? SMCR_SYNACK_BESIDE : SMCR_SYNACK_FIRST;
@@ -351,10 +351,10 @@ static enum smcr_synack smcr_synack_begin(const struct net *net,
 }
 
 /* smc_ok has the decision now: later SYN-ACKs do not need the entry */
-static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
+static void synack_end(const struct net *net, const struct tcphdr *th)
 {
 	struct smcr_syn *syn;
-	struct smcr_syns *set = smcr_synack_lock(net, th, &syn);
+	struct smcr_syns *set = synack_lock(net, th, &syn);
 
 	if (syn)
 		syn->until = (jiffies + SMCR_SYN_LATE) | 1;
@@ -365,20 +365,20 @@ static void smcr_synack_end(const struct net *net, const struct tcphdr *th)
  * First SYN-ACK of a request: is the option agreed, for later ones and for the
  * child? The peer cannot answer yet, so no other thread uses the saved SYN.
  */
-static bool smcr_tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
+static bool tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 {
 	if (!opt || !req->saved_syn)
 		return false;
-	if (may_add && !smcr_tcpopt_paused(req->rsk_listener))
+	if (may_add && !tcpopt_paused(req->rsk_listener))
 		return true;
 	kfree(req->saved_syn);
 	req->saved_syn = NULL;
 	return false;
 }
 
-static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
-					   const struct net *net,
-					   struct request_sock *req)
+static unsigned int tcpopt_out_synack(struct sk_buff *skb, u8 pf,
+				      const struct net *net,
+				      struct request_sock *req)
 {
 	struct inet_request_sock *ireq = inet_rsk(req);
 	struct smcr_tcphdr h;
@@ -386,24 +386,24 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 	bool may_add, opt;
 
 	if (!req->rsk_listener || !sk_is_tcp(req->rsk_listener) ||
-	    !smcr_tcpopt_offers(req->rsk_listener) ||
+	    !tcpopt_offers(req->rsk_listener) ||
 	    tcp_rsk(req)->tfo_listener ||
 	    !smcr_tcp_syn(skb, pf, &h) || !h.th.ack)
 		return NF_ACCEPT;
-	may_add = smcr_tcpopt_may_add(skb, &h);
+	may_add = tcpopt_may_add(skb, &h);
 
-	which = smcr_synack_begin(net, &h.th, &opt);
+	which = synack_begin(net, &h.th, &opt);
 	if (which == SMCR_SYNACK_BESIDE)
 		return NF_DROP;
 	if (which == SMCR_SYNACK_FIRST) {
 		smcr_race_atomic(net, "tcpopt-decide");
-		ireq->smc_ok = smcr_tcpopt_decide(req, opt, may_add);
-		smcr_synack_end(net, &h.th);
+		ireq->smc_ok = tcpopt_decide(req, opt, may_add);
+		synack_end(net, &h.th);
 	}
 
 	/* A request older than the listener's offer has no saved SYN */
 	if (ireq->smc_ok && READ_ONCE(req->saved_syn) && may_add &&
-	    smcr_tcpopt_add(skb, pf, &h))
+	    tcpopt_add(skb, pf, &h))
 		return NF_DROP;
 	return NF_ACCEPT;
 }
@@ -414,13 +414,13 @@ static unsigned int smcr_tcpopt_out_synack(struct sk_buff *skb, u8 pf,
  * later copies of the SYN-ACK come from the request. Or it is a client in
  * simultaneous open (T-17), which has no saved SYN.
  */
-static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
-					  struct sock *sk)
+static unsigned int tcpopt_out_child(struct sk_buff *skb, u8 pf,
+				     struct sock *sk)
 {
 	struct smcr_sock *ssk;
 	struct smcr_tcphdr h;
 
-	if (!sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	if (!sk_is_tcp(sk) || !tcpopt_offers(sk) ||
 	    !smcr_tcp_syn(skb, pf, &h))
 		return NF_ACCEPT;
 	tcp_saved_syn_free(tcp_sk(sk));
@@ -432,8 +432,8 @@ static unsigned int smcr_tcpopt_out_child(struct sk_buff *skb, u8 pf,
 	return NF_ACCEPT;
 }
 
-static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
-				    const struct nf_hook_state *state)
+static unsigned int tcpopt_out(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
 {
 	struct sock *sk = skb->sk;
 
@@ -441,20 +441,20 @@ static unsigned int smcr_tcpopt_out(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	switch (READ_ONCE(sk->sk_state)) {
 	case TCP_SYN_SENT:
-		return smcr_tcpopt_out_syn(skb, state->pf, sk);
+		return tcpopt_out_syn(skb, state->pf, sk);
 	case TCP_SYN_RECV:
-		return smcr_tcpopt_out_child(skb, state->pf, sk);
+		return tcpopt_out_child(skb, state->pf, sk);
 	case TCP_NEW_SYN_RECV:
-		return smcr_tcpopt_out_synack(skb, state->pf, state->net,
-					      inet_reqsk(sk));
+		return tcpopt_out_synack(skb, state->pf, state->net,
+					 inet_reqsk(sk));
 	default:
 		return NF_ACCEPT;
 	}
 }
 
-static struct sock *smcr_tcpopt_lookup(struct net *net,
-				       const struct sk_buff *skb, u8 pf,
-				       const struct tcphdr *th)
+static struct sock *tcpopt_lookup(struct net *net,
+				  const struct sk_buff *skb, u8 pf,
+				  const struct tcphdr *th)
 {
 	if (pf == NFPROTO_IPV4) {
 		const struct iphdr *iph = ip_hdr(skb);
@@ -473,9 +473,9 @@ static struct sock *smcr_tcpopt_lookup(struct net *net,
 }
 
 /* A SYN arrives; @sk: what TCP has for these addresses and ports, or NULL */
-static void smcr_tcpopt_in_syn(const struct net *net,
-			       const struct smcr_tcphdr *h,
-			       const struct sock *sk)
+static void tcpopt_in_syn(const struct net *net,
+			  const struct smcr_tcphdr *h,
+			  const struct sock *sk)
 {
 	const struct smcr_syn syn = {
 		net, ntohl(h->th.seq), h->th.source, h->th.dest,
@@ -484,7 +484,7 @@ static void smcr_tcpopt_in_syn(const struct net *net,
 
 	/* Only the first SYN of a request counts */
 	if (!sk || READ_ONCE(sk->sk_state) != TCP_NEW_SYN_RECV)
-		smcr_syns_put(&syn);
+		syns_put(&syn);
 }
 
 /*
@@ -492,17 +492,17 @@ static void smcr_tcpopt_in_syn(const struct net *net,
  * one will come, which confirms or corrects what is noted here. snd_una is
  * compared, as snd_nxt is not up to date while the SYN is still being sent.
  */
-static void smcr_tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
+static void tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
 {
 	if (!sk || READ_ONCE(sk->sk_state) != TCP_SYN_SENT ||
-	    !sk_is_tcp(sk) || !smcr_tcpopt_offers(sk) ||
+	    !sk_is_tcp(sk) || !tcpopt_offers(sk) ||
 	    ntohl(h->th.ack_seq) != READ_ONCE(tcp_sk(sk)->snd_una) + 1)
 		return;
-	smcr_tcpopt_note_synack(sk, smcr_tcpopt_find(h->opt, h->opt_len));
+	tcpopt_note_synack(sk, smcr_tcpopt_find(h->opt, h->opt_len));
 }
 
-static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+static unsigned int tcpopt_in(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
 {
 	struct sock *sk = skb->sk;
 	struct smcr_tcphdr h;
@@ -518,12 +518,12 @@ static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
 	if (sk && READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sk = NULL;
 	if (!sk)
-		sk = smcr_tcpopt_lookup(state->net, skb, state->pf, &h.th);
+		sk = tcpopt_lookup(state->net, skb, state->pf, &h.th);
 
 	if (h.th.ack)
-		smcr_tcpopt_in_synack(&h, sk);
+		tcpopt_in_synack(&h, sk);
 	else
-		smcr_tcpopt_in_syn(state->net, &h, sk);
+		tcpopt_in_syn(state->net, &h, sk);
 
 	if (sk && sk != skb->sk)
 		sock_gen_put(sk);
@@ -538,14 +538,14 @@ static unsigned int smcr_tcpopt_in(void *priv, struct sk_buff *skb,
 }
 
 static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
-	SMCR_HOOK(smcr_tcpopt_out, NFPROTO_IPV4, NF_INET_LOCAL_OUT,
+	SMCR_HOOK(tcpopt_out, NFPROTO_IPV4, NF_INET_LOCAL_OUT,
 		  NF_IP_PRI_FIRST),
-	SMCR_HOOK(smcr_tcpopt_in, NFPROTO_IPV4, NF_INET_LOCAL_IN,
+	SMCR_HOOK(tcpopt_in, NFPROTO_IPV4, NF_INET_LOCAL_IN,
 		  NF_IP_PRI_LAST),
 #if IS_ENABLED(CONFIG_IPV6)
-	SMCR_HOOK(smcr_tcpopt_out, NFPROTO_IPV6, NF_INET_LOCAL_OUT,
+	SMCR_HOOK(tcpopt_out, NFPROTO_IPV6, NF_INET_LOCAL_OUT,
 		  NF_IP6_PRI_FIRST),
-	SMCR_HOOK(smcr_tcpopt_in, NFPROTO_IPV6, NF_INET_LOCAL_IN,
+	SMCR_HOOK(tcpopt_in, NFPROTO_IPV6, NF_INET_LOCAL_IN,
 		  NF_IP6_PRI_LAST),
 #endif
 };
@@ -597,7 +597,7 @@ void smcr_tcpopt_net_exit(struct net *net)
 }
 
 /* The first offer on this machine: from now on the hooks look at packets */
-static void smcr_tcpopt_start(void)
+static void tcpopt_start(void)
 {
 	/* Pairs with the release below: no offer before the hooks work */
 	if (smp_load_acquire(&smcr_tcpopt_ready))
@@ -617,7 +617,7 @@ static void smcr_tcpopt_start(void)
 	mutex_unlock(&smcr_tcpopt_mutex);
 }
 
-static void smcr_tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
+static void tcpopt_set(struct sock *tcp, u8 save_syn, bool paused)
 {
 	struct smcr_sock *ssk;
 
@@ -636,7 +636,7 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 	u8 save_syn;
 
 	if (on)
-		smcr_tcpopt_start();
+		tcpopt_start();
 
 	lock_sock(tcp);
 	save_syn = tcp_sk(tcp)->save_syn;
@@ -648,21 +648,21 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 		 * offer does not change.
 		 */
 		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
-			smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
+			tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
 	} else if (on && save_syn != 2) {
-		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, false);
+		tcpopt_set(tcp, SMCR_SAVE_SYN, false);
 	} else if (!on && save_syn == SMCR_SAVE_SYN) {
-		smcr_tcpopt_set(tcp, 0, false);
+		tcpopt_set(tcp, 0, false);
 	}
 	release_sock(tcp);
 }
 
 void smcr_tcpopt_listen(struct sock *tcp)
 {
-	smcr_tcpopt_start();
+	tcpopt_start();
 	lock_sock(tcp);
 	if (tcp_sk(tcp)->save_syn != 2)
-		smcr_tcpopt_set(tcp, SMCR_SAVE_SYN, true);
+		tcpopt_set(tcp, SMCR_SAVE_SYN, true);
 	release_sock(tcp);
 }
 
@@ -673,7 +673,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 	const struct tcphdr *th;
 	bool agreed;
 
-	if (!smcr_tcpopt_offers(tcp))
+	if (!tcpopt_offers(tcp))
 		return false;
 
 	if (syn) {
