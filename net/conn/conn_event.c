@@ -72,7 +72,7 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 		WRITE_ONCE(sk->sk_err, conn_errno(conn, out));
 		/*
 		 * sk_err is written before shutdown and state. Pairs with
-		 * smcr_poll_own(): without the barriers poll() may report the end
+		 * poll_own(): without the barriers poll() may report the end
 		 * without the error
 		 */
 		smp_wmb();

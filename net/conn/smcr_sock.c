@@ -112,7 +112,7 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
  *
  * Context: process.
  * Return: false if the lock is taken; its owner queues the work that @flag names when
- * it releases the lock: smcr_sock_release_cb().
+ * it releases the lock: sock_release_cb().
  */
 bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
 {

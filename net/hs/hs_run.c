@@ -211,7 +211,7 @@ static void hs_finish(struct smcr_hs *hs)
 	res = hs->res;
 
 	/*
-	 * smcr_child_defer() may arm the timer again later. No deadlock: the
+	 * child_defer() may arm the timer again later. No deadlock: the
 	 * timer's work takes no lock that is held here
 	 */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
@@ -279,7 +279,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}
-		/* if the lock is taken, smcr_sock_release_cb() kicks */
+		/* if the lock is taken, sock_release_cb() kicks */
 		if (!hs->over && hs->timed)
 			smcr_hs_arm(ssk, hs->until);
 	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);

@@ -19,7 +19,7 @@ static bool smcr_af_ready;
  * let the FIN through. tcp->file is cleared before sock_release(), which
  * otherwise leaves the memory of the socket to the file.
  */
-static void smcr_tcp_drop(struct smcr_sock *ssk)
+static void tcp_drop(struct smcr_sock *ssk)
 {
 	struct socket *tcp = ssk->tcp;
 
@@ -69,7 +69,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
  * May SO_LINGER's wait end (CONN-36)? It may if the connection has ended or is
  * aborted, or if all data and our CDC with C (connection closed) are delivered.
  */
-static bool smcr_close_is_through(const struct smcr_sock *ssk)
+static bool close_is_through(const struct smcr_sock *ssk)
 {
 	const struct smcr_conn *conn = &ssk->conn;
 
@@ -86,7 +86,7 @@ static void smcr_linger(struct smcr_sock *ssk, long timeo)
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (timeo && !signal_pending(current)) {
-		if (sk_wait_event(sk, &timeo, smcr_close_is_through(ssk),
+		if (sk_wait_event(sk, &timeo, close_is_through(ssk),
 				  &wait))
 			break;
 	}
@@ -97,7 +97,7 @@ static void smcr_linger(struct smcr_sock *ssk, long timeo)
  * close() in mode SMC. Socket lock held; dropped while lingering. The close
  * machine (core/close.c) finishes the connection without the application.
  */
-static void smcr_release_smc(struct smcr_sock *ssk)
+static void release_smc(struct smcr_sock *ssk)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
@@ -120,7 +120,7 @@ static void smcr_release_smc(struct smcr_sock *ssk)
 }
 
 /* Close the inner socket, with the application's linger setting */
-static void smcr_release_tcp(struct smcr_sock *ssk)
+static void release_tcp(struct smcr_sock *ssk)
 {
 	struct sock *tsk = ssk->tcp->sk;
 	struct sock *sk = &ssk->sk;
@@ -132,7 +132,7 @@ static void smcr_release_tcp(struct smcr_sock *ssk)
 		WRITE_ONCE(tsk->sk_lingertime, sk->sk_lingertime);
 		release_sock(tsk);
 	}
-	smcr_tcp_drop(ssk);
+	tcp_drop(ssk);
 }
 
 static int smcr_release(struct socket *sock)
@@ -156,7 +156,7 @@ static int smcr_release(struct socket *sock)
 		own = smcr_hs_stop(ssk);
 	if (ssk->mode == SMCR_MODE_SMC) {
 		own = false;
-		smcr_release_smc(ssk);
+		release_smc(ssk);
 	}
 	if (own)
 		smcr_sock_unlist(ssk);
@@ -170,7 +170,7 @@ static int smcr_release(struct socket *sock)
 
 	if (own) {
 		flush_work(&ssk->conn.end.work);
-		smcr_release_tcp(ssk);
+		release_tcp(ssk);
 	}
 	sock_put(sk);
 	return 0;
@@ -242,7 +242,7 @@ static const struct proto_ops smcr_ops = {
  * proto.release_cb: queue the work items that found the socket lock taken
  * (smcr_sock_trylock()). The spin lock of the socket lock is held.
  */
-static void smcr_sock_release_cb(struct sock *sk)
+static void sock_release_cb(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 
@@ -260,7 +260,7 @@ static struct proto smcr_proto = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
-	.release_cb	= smcr_sock_release_cb,
+	.release_cb	= sock_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 
@@ -268,7 +268,7 @@ static struct proto smcr_proto6 = {
 	.name		= "SMC6",
 	.owner		= THIS_MODULE,
 	.keepalive	= smcr_keepalive,
-	.release_cb	= smcr_sock_release_cb,
+	.release_cb	= sock_release_cb,
 	.obj_size	= sizeof(struct smcr_sock),
 };
 

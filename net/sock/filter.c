@@ -39,7 +39,7 @@ int smcr_filter_reuseport(struct smcr_sock *ssk, sockptr_t val, unsigned int len
 }
 
 /* Take a reference on @sk's filter. NULL if it has none, or just lost it. */
-static struct sk_filter *smcr_filter_get(const struct sock *sk)
+static struct sk_filter *filter_get(const struct sock *sk)
 {
 	struct sk_filter *fp;
 
@@ -52,7 +52,7 @@ static struct sk_filter *smcr_filter_get(const struct sock *sk)
 }
 
 /* Attach @fp, or NULL, to @sk, which has no filter. Takes over @fp. */
-static void smcr_filter_put_on(struct sock *sk, struct sk_filter *fp)
+static void filter_put_on(struct sock *sk, struct sk_filter *fp)
 {
 	if (fp)			/* sk_detach_filter() will uncharge this */
 		atomic_add(bpf_prog_size(fp->prog->len), &sk->sk_omem_alloc);
@@ -81,10 +81,10 @@ void smcr_filter_push(struct smcr_sock *ssk)
 	    sock_flag(tsk, SOCK_FILTER_LOCKED))
 		return;
 	lock_sock(tsk);
-	fp = smcr_filter_get(sk);
+	fp = filter_get(sk);
 	sock_reset_flag(tsk, SOCK_FILTER_LOCKED);
 	sk_detach_filter(tsk);
-	smcr_filter_put_on(tsk, fp);
+	filter_put_on(tsk, fp);
 	WRITE_ONCE(ssk->pushed_filter, fp);
 	sock_valbool_flag(tsk, SOCK_FILTER_LOCKED,
 			  sock_flag(sk, SOCK_FILTER_LOCKED));
@@ -120,9 +120,9 @@ int smcr_filter_set(struct socket *sock, int opt, sockptr_t val,
 void smcr_filter_inherit(struct smcr_sock *child, const struct smcr_sock *from)
 {
 	struct sock *tsk = child->tcp->sk;
-	struct sk_filter *fp = smcr_filter_get(tsk);
+	struct sk_filter *fp = filter_get(tsk);
 
-	smcr_filter_put_on(&child->sk, fp);
+	filter_put_on(&child->sk, fp);
 	child->pushed_filter = fp;
 	sock_valbool_flag(&child->sk, SOCK_FILTER_LOCKED,
 			  sock_flag(&from->sk, SOCK_FILTER_LOCKED) ||

@@ -16,8 +16,8 @@
 #include "sock/sock_impl.h"
 
 /* Check the route. The device is looked up again once TCP is established. */
-static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
-					 struct dst_entry *dst)
+static enum smcr_reason connect_dst(struct smcr_sock *ssk,
+				    struct dst_entry *dst)
 {
 	struct sock *tsk = ssk->tcp->sk;
 
@@ -30,8 +30,8 @@ static enum smcr_reason smcr_connect_dst(struct smcr_sock *ssk,
 	return SMCR_R_NONE;
 }
 
-static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
-					    __be32 daddr, __be16 dport)
+static enum smcr_reason connect_route4(struct smcr_sock *ssk,
+				       __be32 daddr, __be16 dport)
 {
 	struct sock *tsk = ssk->tcp->sk;
 	struct flowi4 fl4 = {};
@@ -44,7 +44,7 @@ static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
 	rt = ip_route_output_flow(sock_net(tsk), &fl4, tsk);
 	if (IS_ERR(rt))		/* TCP's connect will return the error */
 		return SMCR_R_NO_DEVICE;
-	why = smcr_connect_dst(ssk, &rt->dst);
+	why = connect_dst(ssk, &rt->dst);
 	if (why == SMCR_R_NONE && !smcr_route_onlink4(&rt->dst, daddr))
 		why = SMCR_R_SUBNET;
 	ip_rt_put(rt);
@@ -52,8 +52,8 @@ static enum smcr_reason smcr_connect_route4(struct smcr_sock *ssk,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
-					    const struct sockaddr_in6 *sin6)
+static enum smcr_reason connect_route6(struct smcr_sock *ssk,
+				       const struct sockaddr_in6 *sin6)
 {
 	struct sock *tsk = ssk->tcp->sk;
 	struct flowi6 fl6 = {
@@ -77,7 +77,7 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 	dst = ip6_dst_lookup_flow(sock_net(tsk), tsk, &fl6, NULL);
 	if (IS_ERR(dst))
 		return SMCR_R_NO_DEVICE;
-	why = smcr_connect_dst(ssk, dst);
+	why = connect_dst(ssk, dst);
 	if (why == SMCR_R_NONE && !smcr_route_onlink6(dst, &sin6->sin6_addr))
 		why = SMCR_R_SUBNET;
 	dst_release(dst);
@@ -86,8 +86,8 @@ static enum smcr_reason smcr_connect_route6(struct smcr_sock *ssk,
 #endif
 
 /* An address whose family or length TCP will refuse yields NO_DEVICE */
-static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
-					   const void *addr, int alen)
+static enum smcr_reason connect_route(struct smcr_sock *ssk,
+				      const void *addr, int alen)
 {
 	const struct sockaddr_in *sin = addr;
 
@@ -98,8 +98,8 @@ static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 	if (ssk->sk.sk_protocol == SMCR_PROTO_V4) {
 		if (alen < (int)sizeof(*sin) || sin->sin_family != AF_INET)
 			return SMCR_R_NO_DEVICE;
-		return smcr_connect_route4(ssk, sin->sin_addr.s_addr,
-					   sin->sin_port);
+		return connect_route4(ssk, sin->sin_addr.s_addr,
+				      sin->sin_port);
 	}
 #if IS_ENABLED(CONFIG_IPV6)
 	if (alen >= SIN6_LEN_RFC2133 && sin->sin_family == AF_INET6) {
@@ -107,17 +107,17 @@ static enum smcr_reason smcr_connect_route(struct smcr_sock *ssk,
 
 		memcpy(&sin6, addr, min_t(size_t, alen, sizeof(sin6)));
 		if (ipv6_addr_v4mapped(&sin6.sin6_addr))
-			return smcr_connect_route4(ssk,
-						   sin6.sin6_addr.s6_addr32[3],
-						   sin6.sin6_port);
-		return smcr_connect_route6(ssk, &sin6);
+			return connect_route4(ssk,
+					      sin6.sin6_addr.s6_addr32[3],
+					      sin6.sin6_port);
+		return connect_route6(ssk, &sin6);
 	}
 #endif
 	return SMCR_R_NO_DEVICE;
 }
 
 /* Destination port; 0 for an address that TCP will refuse */
-static u16 smcr_connect_port(const void *addr, int alen)
+static u16 connect_port(const void *addr, int alen)
 {
 	const struct sockaddr_in *sin = addr;
 
@@ -128,10 +128,10 @@ static u16 smcr_connect_port(const void *addr, int alen)
 }
 
 /* Reason not to offer the option, or NONE (T-14, T-15, SEC-04, SEC-05) */
-static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
-					   const void *addr, int alen)
+static enum smcr_reason connect_check(struct smcr_sock *ssk,
+				      const void *addr, int alen)
 {
-	if (!smcr_policy_allows(ssk->sn, smcr_connect_port(addr, alen)))
+	if (!smcr_policy_allows(ssk->sn, connect_port(addr, alen)))
 		return SMCR_R_POLICY;
 	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
 		return SMCR_R_FASTOPEN;
@@ -142,12 +142,12 @@ static enum smcr_reason smcr_connect_check(struct smcr_sock *ssk,
 	 */
 	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return SMCR_R_SOCKET_REUSED;
-	return smcr_connect_route(ssk, addr, alen);
+	return connect_route(ssk, addr, alen);
 }
 
 /* Offer SMC-R, start TCP's connect. Return: 0 in progress, or TCP's errno. */
-static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
-			      int alen)
+static int connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
+			 int alen)
 {
 	struct socket *tcp = ssk->tcp;
 	int rc;
@@ -167,7 +167,7 @@ static int smcr_connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 }
 
 /* Result of connect(), as at the end of inet_stream_connect() */
-static int smcr_connect_result(struct socket *sock)
+static int connect_result(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -201,7 +201,7 @@ static int smcr_connect_result(struct socket *sock)
  * result of connect(). @rc is returned if there is no time to wait. Socket lock
  * held; dropped while waiting.
  */
-static int smcr_connect_wait(struct socket *sock, int flags, int rc)
+static int connect_wait(struct socket *sock, int flags, int rc)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	long timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
@@ -215,12 +215,12 @@ static int smcr_connect_wait(struct socket *sock, int flags, int rc)
 		if (ssk->mode == SMCR_MODE_HANDSHAKE)	/* still in progress */
 			return timeo ? sock_intr_errno(timeo) : rc;
 	}
-	return smcr_connect_result(sock);
+	return connect_result(sock);
 }
 
 /* Mode TCP: every connect() is forwarded. Socket lock dropped meanwhile. */
-static int smcr_connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
-			    int flags)
+static int connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
+		       int flags)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	struct socket *tcp = ssk->tcp;
@@ -257,8 +257,8 @@ static int smcr_disconnect(struct socket *sock)
 	return 0;
 }
 
-static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
-			    int flags)
+static int connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
+		       int flags)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	enum smcr_reason why;
@@ -267,19 +267,19 @@ static int smcr_connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	WRITE_ONCE(ssk->sk.sk_err, 0);	/* as tcp_connect_init() does */
 	smcr_tcp_own(ssk, sock);
 	smcr_sockopt_push(ssk);
-	why = smcr_connect_check(ssk, addr, alen);
+	why = connect_check(ssk, addr, alen);
 	if (why == SMCR_R_NONE && (smcr_tcpopt_client(sock_net(sock->sk)) ||
 				   smcr_hs_new(ssk)))
 		why = SMCR_R_NO_MEMORY;
 	if (why != SMCR_R_NONE) {
 		smcr_fallback_early(ssk, why);
-		return smcr_connect_tcp(sock, addr, alen, flags);
+		return connect_tcp(sock, addr, alen, flags);
 	}
-	rc = smcr_connect_offer(ssk, addr, alen);
+	rc = connect_offer(ssk, addr, alen);
 	if (rc)
 		return rc;
 	sock->state = SS_CONNECTING;
-	return smcr_connect_wait(sock, flags, -EINPROGRESS);
+	return connect_wait(sock, flags, -EINPROGRESS);
 }
 
 enum smcr_connect_do {
@@ -319,8 +319,8 @@ static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
 	},
 };
 
-static int smcr_connect_locked(struct socket *sock, SMCR_SOCKADDR *addr,
-			       int alen, int flags)
+static int connect_locked(struct socket *sock, SMCR_SOCKADDR *addr,
+			  int alen, int flags)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	u8 what = SMCR_CONNECT_EINVAL;
@@ -333,11 +333,11 @@ static int smcr_connect_locked(struct socket *sock, SMCR_SOCKADDR *addr,
 	case SMCR_CONNECT_EISCONN:
 		return -EISCONN;
 	case SMCR_CONNECT_NEW:
-		return smcr_connect_new(sock, addr, alen, flags);
+		return connect_new(sock, addr, alen, flags);
 	case SMCR_CONNECT_WAIT:
-		return smcr_connect_wait(sock, flags, -EALREADY);
+		return connect_wait(sock, flags, -EALREADY);
 	case SMCR_CONNECT_TCP:
-		return smcr_connect_tcp(sock, addr, alen, flags);
+		return connect_tcp(sock, addr, alen, flags);
 	default:
 		return -EINVAL;
 	}
@@ -360,7 +360,7 @@ int smcr_connect(struct socket *sock, SMCR_SOCKADDR *addr, int alen, int flags)
 	if (alen < (int)sizeof(addr->sa_family))
 		return -EINVAL;
 	lock_sock(sock->sk);
-	rc = smcr_connect_locked(sock, addr, alen, flags);
+	rc = connect_locked(sock, addr, alen, flags);
 	release_sock(sock->sk);
 	return rc;
 }

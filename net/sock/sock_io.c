@@ -12,7 +12,7 @@
 #include "hs/hs.h"
 #include "sock/sock_impl.h"
 
-static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
+static const struct proto_ops *tcp_ops(const struct smcr_sock *ssk)
 {
 	return READ_ONCE(ssk->tcp->ops);	/* IPV6_ADDRFORM changes them */
 }
@@ -21,7 +21,7 @@ static const struct proto_ops *smcr_tcp_ops(const struct smcr_sock *ssk)
  * Is the connection over, whatever the application still has to read? One that
  * the peer has closed looks half-closed until the application closes, too.
  */
-static bool smcr_conn_over(const struct smcr_sock *ssk)
+static bool conn_over(const struct smcr_sock *ssk)
 {
 	switch (READ_ONCE(ssk->conn.fsm.st)) {
 	case SMCR_CONN_ST_CLOSED:
@@ -39,7 +39,7 @@ static bool smcr_conn_over(const struct smcr_sock *ssk)
  * received. Socket lock held; dropped while waiting. Return: 0 if there is no
  * handshake any more, -EAGAIN after @timeo, or the errno of a signal.
  */
-static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
+static int wait_decided(struct smcr_sock *ssk, long timeo)
 {
 	sock_owned_by_me(&ssk->sk);
 
@@ -56,9 +56,9 @@ static int smcr_wait_decided(struct smcr_sock *ssk, long timeo)
 /*
  * True in mode TCP: the call is forwarded without the socket lock. The call may
  * get TCP's lock only after the mode has changed again, so SMCR_SK_FORWARDED
- * records that there was such a call: see smcr_connect_check().
+ * records that there was such a call: see connect_check().
  */
-static bool smcr_tcp_forwards(struct smcr_sock *ssk)
+static bool tcp_forwards(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) != SMCR_MODE_TCP)
 		return false;
@@ -66,7 +66,7 @@ static bool smcr_tcp_forwards(struct smcr_sock *ssk)
 		return true;
 	set_bit(SMCR_SK_FORWARDED, &ssk->flags);
 	/*
-	 * pairs with smcr_sock_set_mode(): either smcr_connect_check(), after a
+	 * pairs with smcr_sock_set_mode(): either connect_check(), after a
 	 * change of the mode, sees the bit, or this thread sees the new mode
 	 */
 	smp_mb__after_atomic();
@@ -83,14 +83,14 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	/* set before TCP finds no room: the own socket sends SIGIO for room */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
-	rc = smcr_tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
+	rc = tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
 	smcr_tcp_err_leave(ssk);
 	return rc;
 }
 
 /* MSG_FASTOPEN connects and sends in one call, over plain TCP (T-14) */
-static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
-				 size_t len)
+static int sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
+			    size_t len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	int rc;
@@ -100,7 +100,7 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 		smcr_tcp_own(ssk, sock);
 		smcr_fallback_early(ssk, SMCR_R_FASTOPEN);
 	}
-	rc = smcr_tcp_forwards(ssk) ? 0 : -EISCONN;
+	rc = tcp_forwards(ssk) ? 0 : -EISCONN;
 	release_sock(sock->sk);
 	if (rc)
 		return rc;
@@ -113,7 +113,7 @@ static int smcr_sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 }
 
 /* Check control messages first, as tcp_sendmsg() does; they have no effect */
-static int smcr_check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
+static int check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 {
 	struct sock *tsk = ssk->tcp->sk;
 	struct sockcm_cookie sockc;
@@ -122,12 +122,12 @@ static int smcr_check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 	return sock_cmsg_send(tsk, msg, &sockc) ? -EINVAL : 0;
 }
 
-static int smcr_smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
-			    size_t len)
+static int smc_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
+		       size_t len)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (unlikely(msg->msg_controllen) && smcr_check_cmsg(ssk, msg))
+	if (unlikely(msg->msg_controllen) && check_cmsg(ssk, msg))
 		return -EINVAL;
 	if (READ_ONCE(sk->sk_err) ||
 	    (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
@@ -150,21 +150,21 @@ int smcr_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int rc;
 
 	if (unlikely(msg->msg_flags & MSG_FASTOPEN))
-		return smcr_sendmsg_fastopen(sock, msg, len);
-	if (smcr_tcp_forwards(ssk))
+		return sendmsg_fastopen(sock, msg, len);
+	if (tcp_forwards(ssk))
 		return smcr_tcp_sendmsg(ssk, msg, len);
 
 	lock_sock(sk);
-	rc = smcr_wait_decided(ssk, sock_sndtimeo(sk, msg->msg_flags &
+	rc = wait_decided(ssk, sock_sndtimeo(sk, msg->msg_flags &
 						      MSG_DONTWAIT));
 	if (rc)
 		goto out;
 	switch (ssk->mode) {
 	case SMCR_MODE_SMC:
-		rc = smcr_smc_sendmsg(ssk, msg, len);
+		rc = smc_sendmsg(ssk, msg, len);
 		break;
 	case SMCR_MODE_TCP:
-		smcr_tcp_forwards(ssk);
+		tcp_forwards(ssk);
 		release_sock(sk);
 		return smcr_tcp_sendmsg(ssk, msg, len);
 	default:		/* sk_stream_error() prefers sk_err */
@@ -186,13 +186,13 @@ static int smcr_tcp_recvmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
 	smcr_tcp_settle(ssk);
-	rc = smcr_tcp_ops(ssk)->recvmsg(ssk->tcp, msg, len, flags);
+	rc = tcp_ops(ssk)->recvmsg(ssk->tcp, msg, len, flags);
 	smcr_tcp_err_leave(ssk);
 	return rc;
 }
 
 /* recvmsg() without a connection: the order of the checks is tcp_recvmsg()'s */
-static int smcr_recv_closed(struct sock *sk)
+static int recv_closed(struct sock *sk)
 {
 	if (sk->sk_state == TCP_LISTEN)
 		return -ENOTCONN;
@@ -240,7 +240,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	struct smcr_sock *ssk = smcr_sk(sk);
 	int rc;
 
-	if (smcr_tcp_forwards(ssk))
+	if (tcp_forwards(ssk))
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)	/* that queue is always empty */
 		return -EAGAIN;
@@ -248,7 +248,7 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	lock_sock(sk);
 	/* MSG_OOB does not wait for the end of the handshake */
 	rc = ssk->mode == SMCR_MODE_HANDSHAKE && (flags & MSG_OOB) ? -EINVAL :
-	     smcr_wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	     wait_decided(ssk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (rc)
 		goto out;
 	switch (ssk->mode) {
@@ -258,12 +258,12 @@ int smcr_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		     smcr_rx_recvmsg(ssk, msg, len, flags);
 		break;
 	case SMCR_MODE_TCP:
-		smcr_tcp_forwards(ssk);
+		tcp_forwards(ssk);
 		release_sock(sk);
 		return smcr_tcp_recvmsg(ssk, msg, len, flags);
 	default:
 		rc = (flags & MSG_OOB) && sk->sk_state != TCP_LISTEN ?
-		     -EINVAL : smcr_recv_closed(sk);
+		     -EINVAL : recv_closed(sk);
 		break;
 	}
 out:
@@ -277,7 +277,7 @@ out:
  * thread waits for room (NOSPACE): a program that polls before each send would
  * otherwise sleep each time until a third is free.
  */
-static bool smcr_is_writable(const struct smcr_sock *ssk)
+static bool is_writable(const struct smcr_sock *ssk)
 {
 	const struct smcr_conn *conn = &ssk->conn;
 	u32 room;
@@ -293,11 +293,11 @@ static bool smcr_is_writable(const struct smcr_sock *ssk)
 		!test_bit(SMCR_SK_NOSPACE, &ssk->flags));
 }
 
-static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
+static __poll_t poll_out(struct smcr_sock *ssk, u8 shutdown)
 {
 	struct sock *sk = &ssk->sk;
 
-	if ((shutdown & SEND_SHUTDOWN) || smcr_is_writable(ssk))
+	if ((shutdown & SEND_SHUTDOWN) || is_writable(ssk))
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SMCR_SK_NOSPACE, &ssk->flags);
@@ -306,11 +306,11 @@ static __poll_t smcr_poll_out(struct smcr_sock *ssk, u8 shutdown)
 	 * room that came before the bit was set has woken no thread
 	 */
 	smp_mb__after_atomic();
-	return smcr_is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
+	return is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
 
 /* Modes INIT, SMC, DEAD: the same result as from tcp_poll() */
-static __poll_t smcr_poll_own(struct smcr_sock *ssk)
+static __poll_t poll_own(struct smcr_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	u8 shutdown = READ_ONCE(sk->sk_shutdown);
@@ -322,7 +322,7 @@ static __poll_t smcr_poll_own(struct smcr_sock *ssk)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
 		mask |= smcr_rx_poll(ssk);
-	mask |= smcr_poll_out(ssk, shutdown);
+	mask |= poll_out(ssk, shutdown);
 	/* read shutdown and state before the error, as tcp_poll() does */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err))
@@ -330,7 +330,7 @@ static __poll_t smcr_poll_own(struct smcr_sock *ssk)
 	return mask;
 }
 
-static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
+static __poll_t poll_tcp(struct file *file, struct smcr_sock *ssk)
 {
 	__poll_t mask;
 
@@ -338,7 +338,7 @@ static __poll_t smcr_poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	/* no table: waiters are on this socket; TCP sets NOSPACE without it */
-	mask = smcr_tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
+	mask = tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
 		mask |= EPOLLERR;
 	return mask;
@@ -366,18 +366,18 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 	case SMCR_MODE_LISTEN:
 		/* TCP was stopped by other means (ss -K): report its state */
 		if (READ_ONCE(ssk->tcp->sk->sk_state) != TCP_LISTEN)
-			return smcr_poll_tcp(file, ssk);
+			return poll_tcp(file, ssk);
 		return list_empty(&ssk->accept_q) ?
 			0 : EPOLLIN | EPOLLRDNORM;
 	case SMCR_MODE_TCP:
-		return smcr_poll_tcp(file, ssk);
+		return poll_tcp(file, ssk);
 	default:
-		return smcr_poll_own(ssk);
+		return poll_own(ssk);
 	}
 }
 
 /* Mode SMC; socket lock held. shutdown(RD) sends nothing (CONN-04). */
-static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
+static int shutdown_smc(struct smcr_sock *ssk, int how)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
@@ -387,7 +387,7 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 
 	/* conn->lock: the connection sets bits of sk_shutdown, too */
 	spin_lock_bh(&conn->lock);
-	over = smcr_conn_over(ssk) ||
+	over = conn_over(ssk) ||
 	       (conn->fsm.tx_done && (conn->fsm.rx_done || conn->fsm.rx_closed));
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&conn->lock);
@@ -403,32 +403,32 @@ static int smcr_shutdown_smc(struct smcr_sock *ssk, int how)
 }
 
 /* shutdown() has aborted a handshake: reset, as TCP does in SYN-SENT */
-static int smcr_shutdown_undo(struct socket *sock)
+static int shutdown_undo(struct socket *sock)
 {
 	if (smcr_sock_reset(smcr_sk(sock->sk)))
 		sock->state = SS_UNCONNECTED;
 	return 0;
 }
 
-static int smcr_shutdown_listen(struct socket *sock, int how)
+static int shutdown_listen(struct socket *sock, int how)
 {
 	if (how & RCV_SHUTDOWN)
 		smcr_listener_undo(sock);
 	return 0;
 }
 
-static int smcr_shutdown_tcp(struct socket *sock, int how)
+static int shutdown_tcp(struct socket *sock, int how)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	int rc;
 
-	rc = smcr_tcp_ops(ssk)->shutdown(ssk->tcp, how - 1);
+	rc = tcp_ops(ssk)->shutdown(ssk->tcp, how - 1);
 	if (sock->state != SS_CONNECTED)
 		smcr_tcp_state_sync(sock);
 	return rc;
 }
 
-static int smcr_shutdown_locked(struct socket *sock, int how)
+static int shutdown_locked(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -439,15 +439,15 @@ static int smcr_shutdown_locked(struct socket *sock, int how)
 		if (rc)
 			return rc;
 		if (ssk->mode == SMCR_MODE_DEAD)
-			return smcr_shutdown_undo(sock);
+			return shutdown_undo(sock);
 	}
 	switch (ssk->mode) {
 	case SMCR_MODE_SMC:
-		return smcr_shutdown_smc(ssk, how);
+		return shutdown_smc(ssk, how);
 	case SMCR_MODE_TCP:
-		return smcr_shutdown_tcp(sock, how);
+		return shutdown_tcp(sock, how);
 	case SMCR_MODE_LISTEN:
-		return smcr_shutdown_listen(sock, how);
+		return shutdown_listen(sock, how);
 	default:
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 		return -ENOTCONN;
@@ -470,14 +470,14 @@ int smcr_shutdown(struct socket *sock, int how)
 	if ((how & ~SHUTDOWN_MASK) || !how)
 		return -EINVAL;
 	lock_sock(sk);
-	rc = smcr_shutdown_locked(sock, how);
+	rc = shutdown_locked(sock, how);
 	sk->sk_state_change(sk);	/* wakes poll() */
 	release_sock(sk);
 	return rc;
 }
 
 /* SIOCINQ, SIOCOUTQ, SIOCOUTQNSD and SIOCATMARK; 0 unless in mode SMC */
-static int smcr_ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
+static int ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 {
 	struct smcr_conn *conn = &ssk->conn;
 	u64 n;
@@ -519,7 +519,7 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_TCP) {
 		smcr_tcp_settle(ssk);
-		return smcr_tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
+		return tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
 	}
 	switch (cmd) {
 	case SIOCINQ:
@@ -529,10 +529,10 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 			return -EINVAL;
 		fallthrough;
 	case SIOCATMARK:
-		return put_user(smcr_ioctl_value(ssk, cmd),
+		return put_user(ioctl_value(ssk, cmd),
 				(int __user *)arg);
 	default:
-		return smcr_tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
+		return tcp_ops(ssk)->ioctl(ssk->tcp, cmd, arg);
 	}
 }
 
@@ -553,5 +553,5 @@ int smcr_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	if (peer == 1 && READ_ONCE(ssk->mode) == SMCR_MODE_HANDSHAKE)
 		return -ENOTCONN;
-	return smcr_tcp_ops(ssk)->getname(ssk->tcp, addr, peer);
+	return tcp_ops(ssk)->getname(ssk->tcp, addr, peer);
 }

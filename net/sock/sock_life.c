@@ -16,7 +16,7 @@ struct smcr_reaper {
 	struct socket *tcp;
 };
 
-static void smcr_reap_work(struct work_struct *work)
+static void reap_work(struct work_struct *work)
 {
 	struct smcr_reaper *reaper = container_of(work, struct smcr_reaper,
 						  work);
@@ -26,7 +26,7 @@ static void smcr_reap_work(struct work_struct *work)
 }
 
 /* Called after the last reference was put and a grace period; softirq */
-static void smcr_sock_destruct(struct sock *sk)
+static void sock_destruct(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 	struct smcr_reaper *reaper = ssk->reaper;
@@ -42,7 +42,7 @@ static void smcr_sock_destruct(struct sock *sk)
 	queue_work(smcr_wq, &reaper->work);
 }
 
-static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
+static void sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 {
 	ssk->sn = sn;
 	ssk->mode = SMCR_MODE_INIT;
@@ -57,7 +57,7 @@ static void smcr_sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 }
 
 /* Set net.smcr.rmem and wmem as SO_RCVBUF and SO_SNDBUF would: doubled */
-static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
+static void sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 {
 	int rmem = READ_ONCE(sn->knobs.rmem);
 	int wmem = READ_ONCE(sn->knobs.wmem);
@@ -67,7 +67,7 @@ static void smcr_sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 }
 
 /* SO_COOKIE is the inner socket's, which ss, tcp_diag and BPF programs use */
-static void smcr_sock_take_cookie(struct sock *sk, struct sock *tsk)
+static void sock_take_cookie(struct sock *sk, struct sock *tsk)
 {
 	u32 half[2];
 
@@ -102,7 +102,7 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 	reaper = kzalloc(sizeof(*reaper), GFP_KERNEL);
 	if (!reaper)
 		return NULL;
-	INIT_WORK(&reaper->work, smcr_reap_work);
+	INIT_WORK(&reaper->work, reap_work);
 	sk = sk_alloc(net, AF_SMC, GFP_KERNEL, prot, kern);
 	if (!sk) {
 		kfree(reaper);
@@ -111,14 +111,14 @@ struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 	sock_init_data(sock, sk);
 	sk->sk_type = SOCK_STREAM;
 	sk->sk_protocol = protocol;
-	sk->sk_destruct = smcr_sock_destruct;
-	smcr_sock_take_cookie(sk, tcp->sk);
+	sk->sk_destruct = sock_destruct;
+	sock_take_cookie(sk, tcp->sk);
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sock_prot_inuse_add(net, sk->sk_prot, 1);
 
 	ssk = smcr_sk(sk);
-	smcr_sock_init(ssk, sn);
-	smcr_sock_init_bufs(sk, sn);
+	sock_init(ssk, sn);
+	sock_init_bufs(sk, sn);
 	ssk->tcp = tcp;
 	ssk->reaper = reaper;
 	spin_lock_bh(&sn->sk_lock);

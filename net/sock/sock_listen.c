@@ -24,7 +24,7 @@
  * a handshake count, too (MISC-21), but fill half of the backlog at most: the
  * other half is left for those that wait for accept().
  */
-static bool smcr_listener_has_room(const struct smcr_sock *lsk)
+static bool listener_has_room(const struct smcr_sock *lsk)
 {
 	unsigned int max = READ_ONCE(lsk->sk.sk_max_ack_backlog);
 
@@ -56,14 +56,14 @@ bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
 	return true;
 }
 
-static bool smcr_listener_tcp_pending(const struct smcr_sock *lsk)
+static bool listener_tcp_pending(const struct smcr_sock *lsk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(lsk->tcp->sk);
 
 	return !reqsk_queue_empty(&icsk->icsk_accept_queue);
 }
 
-static void smcr_listeners_kick_net(struct smcr_net *sn)
+static void listeners_kick_net(struct smcr_net *sn)
 {
 	struct smcr_id *node;
 	unsigned int n = 0;
@@ -99,12 +99,12 @@ void smcr_listeners_kick(void)
 
 	down_read(&net_rwsem);
 	for_each_net(net)
-		smcr_listeners_kick_net(smcr_net(net));
+		listeners_kick_net(smcr_net(net));
 	up_read(&net_rwsem);
 }
 
 /* Reason not to offer SMC-R, or NONE. The device is chosen later (T-15). */
-static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
+static enum smcr_reason listener_check(struct smcr_sock *lsk)
 {
 	if (!smcr_policy_allows(lsk->sn, inet_sk(lsk->tcp->sk)->inet_num))
 		return SMCR_R_POLICY;
@@ -121,9 +121,9 @@ static enum smcr_reason smcr_listener_check(struct smcr_sock *lsk)
  * Offer SMC-R, or withdraw the offer. Called for each batch of children and
  * each new device: the last device may have gone, and a knob may have changed.
  */
-static void smcr_listener_offer(struct smcr_sock *lsk)
+static void listener_offer(struct smcr_sock *lsk)
 {
-	enum smcr_reason why = smcr_listener_check(lsk);
+	enum smcr_reason why = listener_check(lsk);
 	bool offer = why == SMCR_R_NONE;
 
 	WRITE_ONCE(lsk->fallback_why, why);
@@ -137,7 +137,7 @@ static void smcr_listener_offer(struct smcr_sock *lsk)
  * Take a child off its queue, accept_lock held. The caller takes over the
  * queue's reference on the child and the child's on the listener.
  */
-static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
+static void child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	lockdep_assert_held(&lsk->accept_lock);
 
@@ -149,7 +149,7 @@ static void smcr_child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 	WRITE_ONCE(child->listener, NULL);
 }
 
-static bool smcr_child_has_news(const struct smcr_sock *child)
+static bool child_has_news(const struct smcr_sock *child)
 {
 	if (child->mode == SMCR_MODE_TCP)
 		return smcr_tcp_has_news(child->tcp->sk);
@@ -179,8 +179,8 @@ void smcr_child_undefer(struct smcr_sock *child)
  * data, their end, an error or the timer moves it to accept_q. Return: true if
  * it waits.
  */
-static bool smcr_child_defer(const struct smcr_sock *lsk,
-			     struct smcr_sock *child)
+static bool child_defer(const struct smcr_sock *lsk,
+			struct smcr_sock *child)
 {
 	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
 	bool news;
@@ -200,14 +200,14 @@ static bool smcr_child_defer(const struct smcr_sock *lsk,
 	 * sees the flag
 	 */
 	smp_mb__after_atomic();
-	news = smcr_child_has_news(child);
+	news = child_has_news(child);
 	spin_unlock_bh(&child->conn.lock);
 	if (news)
 		smcr_child_undefer(child);
 	return true;
 }
 
-static void smcr_child_to_queue(struct smcr_sock *child, bool may_defer)
+static void child_to_queue(struct smcr_sock *child, bool may_defer)
 {
 	struct smcr_sock *lsk;
 
@@ -217,7 +217,7 @@ static void smcr_child_to_queue(struct smcr_sock *child, bool may_defer)
 		goto out;
 	spin_lock_bh(&lsk->accept_lock);
 	if (child->listener == lsk &&
-	    !(may_defer && smcr_child_defer(lsk, child)) &&
+	    !(may_defer && child_defer(lsk, child)) &&
 	    !test_and_set_bit(SMCR_SK_READY, &child->flags)) {
 		list_move_tail(&child->accept_node, &lsk->accept_q);
 		WRITE_ONCE(lsk->n_hs_q, lsk->n_hs_q - 1);
@@ -241,11 +241,11 @@ out:
  */
 void smcr_child_ready(struct smcr_sock *child)
 {
-	smcr_child_to_queue(child, true);
+	child_to_queue(child, true);
 }
 
 /* Reset a child that accept() has not returned; put the queue's reference */
-static void smcr_child_drop(struct smcr_sock *child)
+static void child_drop(struct smcr_sock *child)
 {
 	smcr_sock_unlist(child);
 	sock_orphan(&child->sk);
@@ -282,13 +282,13 @@ void smcr_child_failed(struct smcr_sock *child)
 		spin_lock_bh(&lsk->accept_lock);
 		queued = child->listener == lsk;
 		if (queued)
-			smcr_child_unlink(lsk, child);
+			child_unlink(lsk, child);
 		spin_unlock_bh(&lsk->accept_lock);
 	}
 	rcu_read_unlock();
 	if (!queued)
 		return;
-	smcr_child_drop(child);
+	child_drop(child);
 	smcr_listener_kick(lsk);
 	sock_put(&lsk->sk);
 }
@@ -302,10 +302,10 @@ void smcr_child_failed(struct smcr_sock *child)
 void smcr_child_defer_end(struct smcr_sock *child)
 {
 	if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
-		smcr_child_to_queue(child, false);
+		child_to_queue(child, false);
 }
 
-static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
+static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	spin_lock_bh(&lsk->accept_lock);
 	list_add_tail(&child->accept_node, &lsk->hs_q);
@@ -314,23 +314,23 @@ static void smcr_child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /* Both sides offered: wait for the client's Proposal */
-static void smcr_child_begin_hs(struct smcr_sock *lsk,
-				struct smcr_sock *child)
+static void child_begin_hs(struct smcr_sock *lsk,
+			   struct smcr_sock *child)
 {
 	smcr_sock_set_mode(child, SMCR_MODE_HANDSHAKE);
 	smcr_hs_begin(child);
-	smcr_child_enqueue(lsk, child);
+	child_enqueue(lsk, child);
 	smcr_tcp_hook(child, lsk);
 	smcr_tcp_check(child);	/* the Proposal may have come before the hook */
 }
 
-static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
+static void child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	enum smcr_reason why = READ_ONCE(lsk->fallback_why);
 
 	if (why == SMCR_R_NONE)
 		why = SMCR_R_PEER_NO_SMC;
-	smcr_child_enqueue(lsk, child);
+	child_enqueue(lsk, child);
 	smcr_tcp_hook(child, lsk);
 	smcr_fallback(child, why);
 }
@@ -340,7 +340,7 @@ static void smcr_child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
  * child until this function returns, as accept() or a worker may put the first
  * before.
  */
-static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
+static void child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
 	bool agreed = smcr_tcpopt_agreed(tcp->sk);
 	struct smcr_sock *child;
@@ -367,42 +367,42 @@ static void smcr_child_new(struct smcr_sock *lsk, struct socket *tcp)
 	smcr_sk_cgroup_inherit(&child->sk, &lsk->sk);
 	smcr_sockopt_inherit(child, lsk);
 	if (agreed)
-		smcr_child_begin_hs(lsk, child);
+		child_begin_hs(lsk, child);
 	else
-		smcr_child_plain(lsk, child);
+		child_plain(lsk, child);
 	sock_put(&child->sk);
 }
 
 /*
  * accept_work takes the inner socket's lock only under the listener's socket
  * lock. A thread that may keep the inner socket's lock during a page fault has
- * the socket lock as well (smcr_tcp_alone()). So the work, which only tries the
+ * the socket lock as well (tcp_alone()). So the work, which only tries the
  * socket lock, does not wait for the page fault: it is queued again when the
  * socket lock is released. Return: false if the socket lock is taken.
  */
-static bool smcr_listener_trylock(struct smcr_sock *lsk)
+static bool listener_trylock(struct smcr_sock *lsk)
 {
 	return smcr_sock_trylock(lsk, SMCR_SK_ACCEPT_WORK);
 }
 
 /* Take one child from TCP's queue. Return: false if the work has to end. */
-static bool smcr_accept_one(struct smcr_sock *lsk)
+static bool accept_one(struct smcr_sock *lsk)
 {
 	struct socket *tcp;
 	int rc;
 
-	if (!smcr_listener_has_room(lsk)) {
-		if (smcr_listener_tcp_pending(lsk))
+	if (!listener_has_room(lsk)) {
+		if (listener_tcp_pending(lsk))
 			smcr_count(lsk->sn, SMCR_CNT_BACKLOG_FULL);
 		return false;
 	}
-	if (!smcr_listener_trylock(lsk))
+	if (!listener_trylock(lsk))
 		return false;
 	rc = kernel_accept(lsk->tcp, &tcp, O_NONBLOCK);
 	release_sock(&lsk->sk);
 	switch (rc) {
 	case 0:
-		smcr_child_new(lsk, tcp);
+		child_new(lsk, tcp);
 		return true;
 	case -ECONNABORTED:
 		return true;
@@ -431,14 +431,14 @@ void smcr_accept_work(struct work_struct *work)
 
 	/* a kick during smcr_listener_stop() may have queued the work again */
 	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN ||
-	    !smcr_listener_trylock(lsk))
+	    !listener_trylock(lsk))
 		goto out;
-	smcr_listener_offer(lsk);
+	listener_offer(lsk);
 	release_sock(&lsk->sk);
 	/* children are charged to the listener's memory cgroup (SEC-14) */
 	old = set_active_memcg(smcr_sk_memcg(&lsk->sk));
 	while (READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
-	       smcr_accept_one(lsk))
+	       accept_one(lsk))
 		cond_resched();
 	set_active_memcg(old);
 out:
@@ -446,7 +446,7 @@ out:
 }
 
 /* Stop the handshake of a child that was just taken off its queue */
-static void smcr_child_abort(struct smcr_sock *child)
+static void child_abort(struct smcr_sock *child)
 {
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	smcr_hs_stop(child);
@@ -459,15 +459,15 @@ static void smcr_child_abort(struct smcr_sock *child)
  * Take the first child off a queue. The caller takes over the queue's
  * reference. NULL if the queue is empty.
  */
-static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
-					   struct list_head *queue)
+static struct smcr_sock *listener_pop(struct smcr_sock *lsk,
+				      struct list_head *queue)
 {
 	struct smcr_sock *child;
 
 	spin_lock_bh(&lsk->accept_lock);
 	child = list_first_entry_or_null(queue, struct smcr_sock, accept_node);
 	if (child)
-		smcr_child_unlink(lsk, child);
+		child_unlink(lsk, child);
 	spin_unlock_bh(&lsk->accept_lock);
 	if (child)
 		sock_put(&lsk->sk);
@@ -482,7 +482,7 @@ static struct smcr_sock *smcr_listener_pop(struct smcr_sock *lsk,
  * they must not have these callbacks. After smcr_tcp_unhook() new children
  * inherit TCP's own; those that are in the queue are reset here.
  */
-static void smcr_listener_drain(struct smcr_sock *lsk)
+static void listener_drain(struct smcr_sock *lsk)
 {
 	struct sock *tsk = lsk->tcp->sk;
 	struct socket *tcp;
@@ -530,13 +530,13 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 	/* no deadlock: the work only tries the socket lock */
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
-	smcr_listener_drain(lsk);
-	while ((child = smcr_listener_pop(lsk, &lsk->hs_q))) {
-		smcr_child_abort(child);
-		smcr_child_drop(child);
+	listener_drain(lsk);
+	while ((child = listener_pop(lsk, &lsk->hs_q))) {
+		child_abort(child);
+		child_drop(child);
 	}
-	while ((child = smcr_listener_pop(lsk, &lsk->accept_q)))
-		smcr_child_drop(child);
+	while ((child = listener_pop(lsk, &lsk->accept_q)))
+		child_drop(child);
 }
 
 /**
@@ -582,7 +582,7 @@ int smcr_listen(struct socket *sock, int backlog)
 		smcr_sockopt_push(ssk);
 		/* before the first SYN can come in */
 		smcr_tcpopt_listen(ssk->tcp->sk);
-		smcr_listener_offer(ssk);
+		listener_offer(ssk);
 		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
 	}
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
@@ -601,26 +601,26 @@ out:
 }
 
 /* Take a ready child; the caller owns its reference. NULL: there is none. */
-static struct smcr_sock *smcr_accept_dequeue(struct smcr_sock *lsk)
+static struct smcr_sock *accept_dequeue(struct smcr_sock *lsk)
 {
 	struct smcr_sock *child = NULL;
 
 	if (!list_empty(&lsk->accept_q))
-		child = smcr_listener_pop(lsk, &lsk->accept_q);
-	if (child && smcr_listener_tcp_pending(lsk))
+		child = listener_pop(lsk, &lsk->accept_q);
+	if (child && listener_tcp_pending(lsk))
 		smcr_listener_kick(lsk);
 	return child;
 }
 
-static bool smcr_is_listening(const struct smcr_sock *lsk)
+static bool is_listening(const struct smcr_sock *lsk)
 {
 	return READ_ONCE(lsk->mode) == SMCR_MODE_LISTEN &&
 	       READ_ONCE(lsk->tcp->sk->sk_state) == TCP_LISTEN;
 }
 
 /* As in inet_csk_wait_for_connect(), one sleeper is woken for each child */
-static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
-					  int *err)
+static struct smcr_sock *accept_wait(struct smcr_sock *lsk, long timeo,
+				     int *err)
 {
 	struct smcr_sock *child = NULL;
 	struct sock *sk = &lsk->sk;
@@ -630,14 +630,14 @@ static struct smcr_sock *smcr_accept_wait(struct smcr_sock *lsk, long timeo,
 		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
 					  TASK_INTERRUPTIBLE);
 		if (list_empty(&lsk->accept_q) &&
-		    smcr_is_listening(lsk))
+		    is_listening(lsk))
 			timeo = schedule_timeout(timeo);
 		__set_current_state(TASK_RUNNING);
-		child = smcr_accept_dequeue(lsk);
+		child = accept_dequeue(lsk);
 		if (child)
 			break;
 		*err = -EINVAL;
-		if (!smcr_is_listening(lsk))
+		if (!is_listening(lsk))
 			break;
 		*err = sock_intr_errno(timeo);
 		if (signal_pending(current))
@@ -667,12 +667,12 @@ int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags,
 	int err = -EAGAIN;
 	long timeo;
 
-	if (!smcr_is_listening(lsk))
+	if (!is_listening(lsk))
 		return -EINVAL;
-	child = smcr_accept_dequeue(lsk);
+	child = accept_dequeue(lsk);
 	timeo = sock_rcvtimeo(sock->sk, flags & O_NONBLOCK);
 	if (!child && timeo)
-		child = smcr_accept_wait(lsk, timeo, &err);
+		child = accept_wait(lsk, timeo, &err);
 	if (!child)
 		return err;
 

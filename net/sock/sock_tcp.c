@@ -17,7 +17,7 @@
 #include "sock/sock_impl.h"
 
 /* Mode SMC: TCP must be idle until the connection ends (CONN-34, CONN-35) */
-static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
+static void smc_event(struct smcr_sock *ssk, struct sock *tsk)
 {
 	/* sk_err without CLOSE is from ICMP, with IP_RECVERR: TCP goes on */
 	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
@@ -35,7 +35,7 @@ static void smcr_smc_event(struct smcr_sock *ssk, struct sock *tsk)
 }
 
 /* Mode TCP: copy the error to sk_err, where core code looks for it */
-static void smcr_tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
+static void tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	int err = READ_ONCE(tsk->sk_err);
 
@@ -66,7 +66,7 @@ void smcr_tcp_err_enter(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		return;
-	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	smp_rmb();	/* pairs with tcp_copy_err() */
 	/* SO_ERROR has taken the copy: clear the original, too */
 	if (!READ_ONCE(ssk->sk.sk_err) &&
 	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
@@ -81,7 +81,7 @@ void smcr_tcp_err_leave(struct smcr_sock *ssk)
 {
 	if (!test_bit(SMCR_SK_TCP_ERR, &ssk->flags))
 		return;
-	smp_rmb();	/* pairs with smcr_tcp_copy_err() */
+	smp_rmb();	/* pairs with tcp_copy_err() */
 	/* the call has taken the original: clear the copy, too */
 	if (!READ_ONCE(ssk->tcp->sk->sk_err) &&
 	    test_and_clear_bit(SMCR_SK_TCP_ERR, &ssk->flags))
@@ -92,7 +92,7 @@ void smcr_tcp_err_leave(struct smcr_sock *ssk)
  * Copy the CPU to the own socket, from which core code answers SO_INCOMING_CPU.
  * pushed_cpu keeps push_cpu() from copying it back to the inner socket.
  */
-static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
+static void tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	int cpu = READ_ONCE(tsk->sk_incoming_cpu);
 
@@ -103,13 +103,13 @@ static void smcr_tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 }
 
 /* Mode TCP, state change: wake the own socket's waiters as TCP wakes its own */
-static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
+static void tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 {
 	int state = READ_ONCE(tsk->sk_state);
 	struct sock *sk = &ssk->sk;
 
-	smcr_tcp_copy_err(ssk, tsk);
-	smcr_tcp_copy_cpu(ssk, tsk);
+	tcp_copy_err(ssk, tsk);
+	tcp_copy_cpu(ssk, tsk);
 	WRITE_ONCE(sk->sk_state, state);
 	if (state == TCP_ESTABLISHED)
 		smcr_fallback_count(ssk);
@@ -129,7 +129,7 @@ static void smcr_tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
  * sockets share. SIGIO is sent here, as the list of its receivers is the own
  * socket's.
  */
-static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
+static void tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 {
 	const struct tcp_sock *tp = tcp_sk(tsk);
 
@@ -142,7 +142,7 @@ static void smcr_tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 	sk_wake_async(&ssk->sk, SOCK_WAKE_URG, POLL_PRI);
 }
 
-static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
+static void on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
 	case SMCR_MODE_LISTEN:	/* stopped from outside (ss -K): end accept() */
@@ -153,10 +153,10 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
-		smcr_smc_event(ssk, tsk);
+		smc_event(ssk, tsk);
 		break;
 	case SMCR_MODE_TCP:
-		smcr_tcp_mirror_state(ssk, tsk);
+		tcp_mirror_state(ssk, tsk);
 		smcr_child_end_wait(ssk);
 		break;
 	default:
@@ -164,14 +164,14 @@ static void smcr_on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
-static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
+static void on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
 	case SMCR_MODE_LISTEN:
 		smcr_listener_kick(ssk);
 		break;
 	case SMCR_MODE_HANDSHAKE:
-		smcr_tcp_copy_cpu(ssk, tsk);
+		tcp_copy_cpu(ssk, tsk);
 		/* a sockmap calls without TCP's lock: the queue cannot be read */
 		if (smcr_tcp_is_ours(ssk))
 			smcr_hs_tcp_event(ssk);
@@ -179,11 +179,11 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 			smcr_hs_kick(ssk);
 		break;
 	case SMCR_MODE_SMC:
-		smcr_smc_event(ssk, tsk);
+		smc_event(ssk, tsk);
 		break;
 	case SMCR_MODE_TCP:
-		smcr_tcp_copy_cpu(ssk, tsk);
-		smcr_tcp_mirror_urg(ssk, tsk);
+		tcp_copy_cpu(ssk, tsk);
+		tcp_mirror_urg(ssk, tsk);
 		ssk->sk.sk_data_ready(&ssk->sk);
 		smcr_child_end_wait(ssk);
 		break;
@@ -196,7 +196,7 @@ static void smcr_on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
  * Also called without TCP's lock, when something (such as a timestamp) is put
  * on the error queue: do not read the receive queue here.
  */
-static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
+static void on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
 	switch (READ_ONCE(ssk->mode)) {
 	case SMCR_MODE_HANDSHAKE:
@@ -205,11 +205,11 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 		break;
 	case SMCR_MODE_SMC:
 		if (READ_ONCE(tsk->sk_state) == TCP_CLOSE)
-			smcr_smc_event(ssk, tsk);
+			smc_event(ssk, tsk);
 		break;
 	case SMCR_MODE_LISTEN:	/* the only error is the end of listening */
 	case SMCR_MODE_TCP:
-		smcr_tcp_copy_err(ssk, tsk);
+		tcp_copy_err(ssk, tsk);
 		sk_error_report(&ssk->sk);
 		break;
 	default:
@@ -217,34 +217,34 @@ static void smcr_on_error(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
-/* The owner stays until smcr_tcp_unlock_owner() */
-static struct smcr_sock *smcr_tcp_lock_owner(struct sock *tsk)
+/* The owner stays until tcp_unlock_owner() */
+static struct smcr_sock *tcp_lock_owner(struct sock *tsk)
 	__acquires(&tsk->sk_callback_lock)
 {
 	read_lock_bh(&tsk->sk_callback_lock);
 	return smcr_tcp_owner(tsk);
 }
 
-static void smcr_tcp_unlock_owner(struct sock *tsk)
+static void tcp_unlock_owner(struct sock *tsk)
 	__releases(&tsk->sk_callback_lock)
 {
 	read_unlock_bh(&tsk->sk_callback_lock);
 }
 
-static void smcr_tcp_state_change(struct sock *tsk)
+static void tcp_state_change(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
+	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.state_change(tsk);
-		smcr_on_state_change(ssk, tsk);
+		on_state_change(ssk, tsk);
 	}
-	smcr_tcp_unlock_owner(tsk);
+	tcp_unlock_owner(tsk);
 }
 
 static void smcr_tcp_data_ready(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
+	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
 	/* a sockmap calls without TCP's lock: the queue cannot be read */
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
@@ -253,15 +253,15 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 		ssk = NULL;	/* only a crossed Decline: no wake-up */
 	if (ssk) {
 		ssk->tcp_calls.data_ready(tsk);
-		smcr_on_data_ready(ssk, tsk);
+		on_data_ready(ssk, tsk);
 	}
-	smcr_tcp_unlock_owner(tsk);
+	tcp_unlock_owner(tsk);
 }
 
 /* TCP clears SOCK_NOSPACE when it wakes writers; wake ours only then */
-static void smcr_tcp_write_space(struct sock *tsk)
+static void tcp_write_space(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
+	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.write_space(tsk);
@@ -269,29 +269,29 @@ static void smcr_tcp_write_space(struct sock *tsk)
 		    !test_bit(SOCK_NOSPACE, &tsk->sk_socket->flags))
 			ssk->sk.sk_write_space(&ssk->sk);
 	}
-	smcr_tcp_unlock_owner(tsk);
+	tcp_unlock_owner(tsk);
 }
 
-static void smcr_tcp_error_report(struct sock *tsk)
+static void tcp_error_report(struct sock *tsk)
 {
-	struct smcr_sock *ssk = smcr_tcp_lock_owner(tsk);
+	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
 	if (ssk) {
 		ssk->tcp_calls.error_report(tsk);
-		smcr_on_error(ssk, tsk);
+		on_error(ssk, tsk);
 	}
-	smcr_tcp_unlock_owner(tsk);
+	tcp_unlock_owner(tsk);
 }
 
 static const struct smcr_tcp_calls smcr_tcp_ours = {
-	.state_change	= smcr_tcp_state_change,
+	.state_change	= tcp_state_change,
 	.data_ready	= smcr_tcp_data_ready,
-	.write_space	= smcr_tcp_write_space,
-	.error_report	= smcr_tcp_error_report,
+	.write_space	= tcp_write_space,
+	.error_report	= tcp_error_report,
 };
 
-static void smcr_tcp_get_calls(const struct sock *tsk,
-			       struct smcr_tcp_calls *calls)
+static void tcp_get_calls(const struct sock *tsk,
+			  struct smcr_tcp_calls *calls)
 {
 	calls->state_change = tsk->sk_state_change;
 	calls->data_ready = tsk->sk_data_ready;
@@ -299,8 +299,8 @@ static void smcr_tcp_get_calls(const struct sock *tsk,
 	calls->error_report = tsk->sk_error_report;
 }
 
-static void smcr_tcp_set_calls(struct sock *tsk,
-			       const struct smcr_tcp_calls *calls)
+static void tcp_set_calls(struct sock *tsk,
+			  const struct smcr_tcp_calls *calls)
 {
 	WRITE_ONCE(tsk->sk_state_change, calls->state_change);
 	WRITE_ONCE(tsk->sk_data_ready, calls->data_ready);
@@ -312,9 +312,9 @@ static void smcr_tcp_set_calls(struct sock *tsk,
  * Replace each callback that is the one of @from by the one of @to, also where
  * a psock has saved the callback and installed one of its own.
  */
-static void smcr_tcp_swap_calls(struct sock *tsk,
-				const struct smcr_tcp_calls *from,
-				const struct smcr_tcp_calls *to)
+static void tcp_swap_calls(struct sock *tsk,
+			   const struct smcr_tcp_calls *from,
+			   const struct smcr_tcp_calls *to)
 {
 	struct sk_psock *psock;
 
@@ -357,14 +357,14 @@ void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 	if (smcr_tcp_has_bpf(tsk)) {
 		if (from)
 			ssk->tcp_calls = from->tcp_calls;
-		smcr_tcp_swap_calls(tsk, &ssk->tcp_calls, &smcr_tcp_ours);
+		tcp_swap_calls(tsk, &ssk->tcp_calls, &smcr_tcp_ours);
 		goto out;
 	}
 	if (tsk->sk_data_ready == smcr_tcp_data_ready && from)
 		ssk->tcp_calls = from->tcp_calls;
 	else
-		smcr_tcp_get_calls(tsk, &ssk->tcp_calls);
-	smcr_tcp_set_calls(tsk, &smcr_tcp_ours);
+		tcp_get_calls(tsk, &ssk->tcp_calls);
+	tcp_set_calls(tsk, &smcr_tcp_ours);
 	__rcu_assign_sk_user_data_with_flags(tsk, ssk, SK_USER_DATA_NOCOPY);
 out:
 	write_unlock_bh(&tsk->sk_callback_lock);
@@ -386,7 +386,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 	if (smcr_tcp_owner(tsk) == ssk) {
 		if (smcr_tcp_is_ours(ssk))
 			rcu_assign_sk_user_data(tsk, NULL);
-		smcr_tcp_swap_calls(tsk, &smcr_tcp_ours, &ssk->tcp_calls);
+		tcp_swap_calls(tsk, &smcr_tcp_ours, &ssk->tcp_calls);
 		SOCK_INODE(ssk->tcp)->i_private = NULL;
 	}
 	write_unlock_bh(&tsk->sk_callback_lock);
@@ -409,7 +409,7 @@ void smcr_tcp_begin(struct smcr_sock *ssk)
 	lock_sock(tsk);
 	smcr_sock_set_mode(ssk, SMCR_MODE_TCP);
 	smcr_race(ssk->sn->net, "tcp-begin");
-	smcr_tcp_mirror_state(ssk, tsk);
+	tcp_mirror_state(ssk, tsk);
 	release_sock(tsk);
 }
 
@@ -429,7 +429,7 @@ void smcr_tcp_check(struct smcr_sock *ssk)
 		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
-		smcr_smc_event(ssk, tsk);
+		smc_event(ssk, tsk);
 		break;
 	default:
 		break;

@@ -16,7 +16,7 @@
 #include <net/tcp.h>
 #include "sock/sock_impl.h"
 
-/* Longer values are left to smcr_tcp_set_long(), except for SOL_TCP */
+/* Longer values are left to tcp_set_long(), except for SOL_TCP */
 #define SMCR_OPT_COPY_MAX	(64U << 10)
 
 static const struct {
@@ -38,7 +38,7 @@ static const struct {
 };
 
 /* True for a result that TCP is known to copy without its lock */
-static bool smcr_result_unlocked(int level, int opt)
+static bool result_unlocked(int level, int opt)
 {
 	size_t i;
 
@@ -57,7 +57,7 @@ static bool smcr_result_unlocked(int level, int opt)
  * accept_work needs TCP's lock. Return: 0 with the socket locked, or
  * -ERESTARTSYS after a signal.
  */
-static int smcr_tcp_alone(struct smcr_sock *ssk)
+static int tcp_alone(struct smcr_sock *ssk)
 {
 	lock_sock(&ssk->sk);
 	if (ssk->mode == SMCR_MODE_HANDSHAKE) {
@@ -70,8 +70,8 @@ static int smcr_tcp_alone(struct smcr_sock *ssk)
 	return 0;
 }
 
-static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
-			    sockptr_t val, unsigned int len)
+static int tcp_forward(struct smcr_sock *ssk, int level, int opt,
+		       sockptr_t val, unsigned int len)
 {
 	if (level == SOL_SOCKET)
 		return sock_setsockopt(ssk->tcp, level, opt, val, len);
@@ -80,22 +80,22 @@ static int smcr_tcp_forward(struct smcr_sock *ssk, int level, int opt,
 }
 
 /* Set a value too long to copy: netfilter's tables, multicast sources */
-static int smcr_tcp_set_long(struct smcr_sock *ssk, int level, int opt,
-			     sockptr_t val, unsigned int len)
+static int tcp_set_long(struct smcr_sock *ssk, int level, int opt,
+			sockptr_t val, unsigned int len)
 {
 	int rc;
 
-	rc = smcr_tcp_alone(ssk);
+	rc = tcp_alone(ssk);
 	if (rc)
 		return rc;
-	rc = smcr_tcp_forward(ssk, level, opt, val, len);
+	rc = tcp_forward(ssk, level, opt, val, len);
 	release_sock(&ssk->sk);
 	return rc;
 }
 
 /* Return the label of IPV6_FLOWLABEL_MGR; as in TCP, a fault is no error */
-static void smcr_opt_copy_back(int level, int opt, sockptr_t val,
-			       const void *copy, unsigned int len)
+static void opt_copy_back(int level, int opt, sockptr_t val,
+			  const void *copy, unsigned int len)
 {
 	const struct in6_flowlabel_req *req = copy;
 
@@ -122,17 +122,17 @@ int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 	int rc;
 
 	if (sockptr_is_null(val) || !len || val.is_kernel)
-		return smcr_tcp_forward(ssk, level, opt, val, len);
+		return tcp_forward(ssk, level, opt, val, len);
 	if (len > SMCR_OPT_COPY_MAX && level != SOL_TCP)
-		return smcr_tcp_set_long(ssk, level, opt, val, len);
+		return tcp_set_long(ssk, level, opt, val, len);
 	/* no value of TCP's own is that long */
 	len = min(len, SMCR_OPT_COPY_MAX);
 	copy = memdup_sockptr(val, len);
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
-	rc = smcr_tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
+	rc = tcp_forward(ssk, level, opt, KERNEL_SOCKPTR(copy), len);
 	if (!rc)
-		smcr_opt_copy_back(level, opt, val, copy, len);
+		opt_copy_back(level, opt, val, copy, len);
 	kfree(copy);
 	return rc;
 }
@@ -152,10 +152,10 @@ int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 			char __user *val, int __user *len)
 {
 	struct sock *tsk = ssk->tcp->sk;
-	bool locked = !smcr_result_unlocked(level, opt);
+	bool locked = !result_unlocked(level, opt);
 	int rc;
 
-	rc = locked ? smcr_tcp_alone(ssk) : 0;
+	rc = locked ? tcp_alone(ssk) : 0;
 	if (rc)
 		return rc;
 	/* not by proto_ops: which of its members are set varies by kernel */
