@@ -151,13 +151,13 @@ static const struct {
 	{ SMCR_A_KNOBS_MAX_MEM, offsetof(struct smcr_knobs, max_mem) },
 };
 
-/* smcr_nl_put_knobs() itself puts the other two attributes */
+/* nl_put_knobs() itself puts the other two attributes */
 static_assert(ARRAY_SIZE(smcr_nl_knobs) + 2 == SMCR_A_KNOBS_MAX);
 
 /* Bytes of excluded_ports that are reported; a longer list ends with "..." */
 #define SMCR_NL_PORTS	512
 
-static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
+static int nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
 {
 	char text[SMCR_NL_PORTS];
 	char *comma;
@@ -173,7 +173,7 @@ static int smcr_nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
 	return nla_put_string(skb, SMCR_A_KNOBS_EXCLUDED_PORTS, text);
 }
 
-static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
+static int nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMCR_A_SYS_KNOBS);
 	const int *value;
@@ -190,36 +190,36 @@ static int smcr_nl_put_knobs(struct sk_buff *skb, const struct smcr_net *sn)
 	    nla_put_s32(skb, SMCR_A_KNOBS_MAX_MEM_HOST,
 			READ_ONCE(smcr_max_mem_host)))
 		return -EMSGSIZE;
-	if (smcr_nl_put_ports(skb, sn->excluded_ports))
+	if (nl_put_ports(skb, sn->excluded_ports))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int smcr_nl_put_kib(struct sk_buff *skb, int attr, int kib)
+static int nl_put_kib(struct sk_buff *skb, int attr, int kib)
 {
 	return nla_put_u64_64bit(skb, attr, (u64)kib << 10, SMCR_A_SYS_PAD);
 }
 
 /* The sum of all namespaces is reported in the initial one only */
-static int smcr_nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
+static int nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
 {
 	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM, smcr_buf_mem(sn),
 			      SMCR_A_SYS_PAD) ||
-	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_MAX,
-			    READ_ONCE(sn->knobs.max_mem)))
+	    nl_put_kib(skb, SMCR_A_SYS_MEM_MAX,
+		       READ_ONCE(sn->knobs.max_mem)))
 		return -EMSGSIZE;
 	if (!net_eq(sn->net, &init_net))
 		return 0;
 	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM_HOST, smcr_buf_mem(NULL),
 			      SMCR_A_SYS_PAD) ||
-	    smcr_nl_put_kib(skb, SMCR_A_SYS_MEM_HOST_MAX,
-			    READ_ONCE(smcr_max_mem_host)))
+	    nl_put_kib(skb, SMCR_A_SYS_MEM_HOST_MAX,
+		       READ_ONCE(smcr_max_mem_host)))
 		return -EMSGSIZE;
 	return 0;
 }
 
-static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
+static int nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 {
 	const char *version = THIS_MODULE->version;
 	u8 peer_id[8];
@@ -233,9 +233,9 @@ static int smcr_nl_put_sys(struct sk_buff *skb, struct smcr_net *sn)
 	    nla_put_u32(skb, SMCR_A_SYS_LGRS, READ_ONCE(sn->lgr_count)) ||
 	    nla_put_u32(skb, SMCR_A_SYS_HANDSHAKES,
 			atomic_read(&sn->n_handshakes)) ||
-	    smcr_nl_put_mem(skb, sn))
+	    nl_put_mem(skb, sn))
 		return -EMSGSIZE;
-	return smcr_nl_put_knobs(skb, sn);
+	return nl_put_knobs(skb, sn);
 }
 
 int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -251,13 +251,13 @@ int smcr_nl_sys_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_SYS_GET, SMCR_A_SYS);
 	if (rc)
 		return rc;
-	rc = smcr_nl_close(&msg, smcr_nl_put_sys(skb, smcr_nl_net(cb)));
+	rc = smcr_nl_close(&msg, nl_put_sys(skb, smcr_nl_net(cb)));
 	if (!rc)
 		pos->next = 1;
 	return smcr_nl_result(skb, rc);
 }
 
-static int smcr_nl_put_counter(struct sk_buff *skb, unsigned int id, u64 value)
+static int nl_put_counter(struct sk_buff *skb, unsigned int id, u64 value)
 {
 	if (nla_put_u32(skb, SMCR_A_COUNTER_ID, id) ||
 	    nla_put_string(skb, SMCR_A_COUNTER_NAME, smcr_counter_name(id)) ||
@@ -267,7 +267,7 @@ static int smcr_nl_put_counter(struct sk_buff *skb, unsigned int id, u64 value)
 	return 0;
 }
 
-static int smcr_nl_put_reason(struct sk_buff *skb, unsigned int id, u64 value)
+static int nl_put_reason(struct sk_buff *skb, unsigned int id, u64 value)
 {
 	u32 wire = smcr_reason_wire(id);
 
@@ -291,8 +291,8 @@ struct smcr_nl_series {
 	int (*put)(struct sk_buff *skb, unsigned int id, u64 value);
 };
 
-static int smcr_nl_dump_series(struct sk_buff *skb, struct netlink_callback *cb,
-			       const struct smcr_nl_series *s)
+static int nl_dump_series(struct sk_buff *skb, struct netlink_callback *cb,
+			  const struct smcr_nl_series *s)
 {
 	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
@@ -331,10 +331,10 @@ int smcr_nl_counter_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		.attr	= SMCR_A_COUNTER,
 		.end	= NR_SMCR_COUNTER,
 		.offset	= offsetof(struct smcr_stats, cnt),
-		.put	= smcr_nl_put_counter,
+		.put	= nl_put_counter,
 	};
 
-	return smcr_nl_dump_series(skb, cb, &series);
+	return nl_dump_series(skb, cb, &series);
 }
 
 int smcr_nl_reason_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -345,8 +345,8 @@ int smcr_nl_reason_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		.first	= SMCR_R_NONE + 1,
 		.end	= NR_SMCR_REASON,
 		.offset	= offsetof(struct smcr_stats, reason),
-		.put	= smcr_nl_put_reason,
+		.put	= nl_put_reason,
 	};
 
-	return smcr_nl_dump_series(skb, cb, &series);
+	return nl_dump_series(skb, cb, &series);
 }

@@ -35,7 +35,7 @@ struct smcr_nl_sock {
 };
 
 /* Fill @s. The caller's sk_lock keeps @ssk and its inner socket. */
-static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
+static void nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 {
 	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
 	if (!smcr_sock_get(ssk))
@@ -45,7 +45,7 @@ static void smcr_nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 	sock_hold(s->tcp);
 }
 
-static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
+static int nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 {
 	return nla_put_u64_64bit(skb, attr, value, SMCR_A_CONN_PAD);
 }
@@ -54,7 +54,7 @@ static int smcr_nl_put_u64(struct sk_buff *skb, int attr, u64 value)
  * Addresses of the TCP connection, read without its lock, as every diag
  * interface does. inet_sport stays set after the port was released.
  */
-static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
+static int nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
 
@@ -79,8 +79,8 @@ static int smcr_nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 	return 0;
 }
 
-static int smcr_nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct sock *sk)
+static int nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
+			struct sock *sk)
 {
 	struct user_namespace *ns = sk_user_ns(NETLINK_CB(cb->skb).sk);
 	u32 shutdown = READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK;
@@ -88,9 +88,9 @@ static int smcr_nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 cookie[2];
 
 	sock_diag_save_cookie(sk, cookie);
-	if (smcr_nl_put_u64(skb, SMCR_A_CONN_INODE, sock_i_ino(sk)) ||
-	    smcr_nl_put_u64(skb, SMCR_A_CONN_COOKIE,
-			    (u64)cookie[1] << 32 | cookie[0]) ||
+	if (nl_put_u64(skb, SMCR_A_CONN_INODE, sock_i_ino(sk)) ||
+	    nl_put_u64(skb, SMCR_A_CONN_COOKIE,
+		       (u64)cookie[1] << 32 | cookie[0]) ||
 	    nla_put_u32(skb, SMCR_A_CONN_UID,
 			from_kuid_munged(ns, READ_ONCE(sk->sk_uid))) ||
 	    (bound && nla_put_u32(skb, SMCR_A_CONN_BOUND_IFINDEX, bound)) ||
@@ -99,7 +99,7 @@ static int smcr_nl_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-static int smcr_nl_put_why(struct sk_buff *skb, enum smcr_reason why, u32 diag)
+static int nl_put_why(struct sk_buff *skb, enum smcr_reason why, u32 diag)
 {
 	u32 wire = smcr_reason_wire(why);
 
@@ -117,7 +117,7 @@ static int smcr_nl_put_why(struct sk_buff *skb, enum smcr_reason why, u32 diag)
 	return 0;
 }
 
-static int smcr_nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
+static int nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
 {
 	unsigned int ready, neg;
 
@@ -134,9 +134,9 @@ static int smcr_nl_put_queues(struct sk_buff *skb, struct smcr_sock *ssk)
 	return 0;
 }
 
-static int smcr_nl_put_cursor(struct sk_buff *skb, int attr,
-			      const struct smcr_ring *ring,
-			      const struct smcr_pos *pos)
+static int nl_put_cursor(struct sk_buff *skb, int attr,
+			 const struct smcr_ring *ring,
+			 const struct smcr_pos *pos)
 {
 	struct smcr_cursor cur = smcr_pos_cursor(ring, pos);
 	struct nlattr *nest = nla_nest_start(skb, attr);
@@ -183,27 +183,27 @@ static u32 smcr_nl_conn_flags(const struct smcr_conn *conn)
 	return flags;
 }
 
-static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
+static int nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	if (smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx.ring,
-			       &conn->rx.prod) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx.ring,
-			       &conn->rx.cons) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx.ring,
-			       &conn->tx.prod) ||
-	    smcr_nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx.ring,
-			       &conn->tx.cons) ||
+	if (nl_put_cursor(skb, SMCR_A_CONN_RX_PROD, &conn->rx.ring,
+			  &conn->rx.prod) ||
+	    nl_put_cursor(skb, SMCR_A_CONN_RX_CONS, &conn->rx.ring,
+			  &conn->rx.cons) ||
+	    nl_put_cursor(skb, SMCR_A_CONN_TX_PROD, &conn->tx.ring,
+			  &conn->tx.prod) ||
+	    nl_put_cursor(skb, SMCR_A_CONN_TX_CONS, &conn->tx.ring,
+			  &conn->tx.cons) ||
 	    nla_put_u32(skb, SMCR_A_CONN_RX_SEQ, conn->rx.seq) ||
 	    nla_put_u32(skb, SMCR_A_CONN_TX_SEQ, conn->tx.seq) ||
-	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNREAD,
-			    smcr_conn_readable(conn)) ||
-	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNSENT, smcr_conn_unsent(conn)) ||
-	    smcr_nl_put_u64(skb, SMCR_A_CONN_QUEUED,
-			    READ_ONCE(conn->tx.queued) - conn->tx.done) ||
-	    smcr_nl_put_u64(skb, SMCR_A_CONN_UNCONSUMED,
-			    conn->tx.prod.abs - conn->tx.cons.abs) ||
+	    nl_put_u64(skb, SMCR_A_CONN_UNREAD,
+		       smcr_conn_readable(conn)) ||
+	    nl_put_u64(skb, SMCR_A_CONN_UNSENT, smcr_conn_unsent(conn)) ||
+	    nl_put_u64(skb, SMCR_A_CONN_QUEUED,
+		       READ_ONCE(conn->tx.queued) - conn->tx.done) ||
+	    nl_put_u64(skb, SMCR_A_CONN_UNCONSUMED,
+		       conn->tx.prod.abs - conn->tx.cons.abs) ||
 	    nla_put_u32(skb, SMCR_A_CONN_FLAGS, smcr_nl_conn_flags(conn)))
 		return -EMSGSIZE;
 	return 0;
@@ -214,8 +214,8 @@ static int smcr_nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
  * cleared under conn->lock. Tokens are for administrators only, as a forged CDC
  * needs nothing else.
  */
-static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
-			     bool admin)
+static int nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
+			bool admin)
 {
 	const struct smcr_link *link = conn->link;
 
@@ -238,25 +238,25 @@ static int smcr_nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_SIZE, conn->tx.ring.size) ||
 	    nla_put_u32(skb, SMCR_A_CONN_PEER_RMBE_INDEX, conn->relem.index))
 		return -EMSGSIZE;
-	return smcr_nl_put_flow(skb, conn);
+	return nl_put_flow(skb, conn);
 }
 
-static int smcr_nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
-			    bool admin)
+static int nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
+		       bool admin)
 {
 	lockdep_assert_held(&conn->lock);
 
 	/* the close machine starts at activation and keeps its last state */
 	if (conn->active &&
 	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
-	     smcr_nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
-	     smcr_nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx.bytes)))
+	     nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
+	     nl_put_u64(skb, SMCR_A_CONN_TX_BYTES, conn->tx.bytes)))
 		return -EMSGSIZE;
-	return conn->lgr ? smcr_nl_put_place(skb, conn, admin) : 0;
+	return conn->lgr ? nl_put_place(skb, conn, admin) : 0;
 }
 
-static bool smcr_nl_port_wanted(const struct nlattr *port,
-				const struct sock *tcp)
+static bool nl_port_wanted(const struct nlattr *port,
+			   const struct sock *tcp)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
 	__be16 wanted;
@@ -267,8 +267,8 @@ static bool smcr_nl_port_wanted(const struct nlattr *port,
 	return inet->inet_sport == wanted || inet->inet_dport == wanted;
 }
 
-static bool smcr_nl_conn_wanted(struct nlattr **attrs,
-				const struct smcr_conn *conn)
+static bool nl_conn_wanted(struct nlattr **attrs,
+			   const struct smcr_conn *conn)
 {
 	struct nlattr *state = attrs[SMCR_A_STATE];
 
@@ -279,8 +279,8 @@ static bool smcr_nl_conn_wanted(struct nlattr **attrs,
 	return smcr_nl_lgr_wanted(attrs, conn->lgr);
 }
 
-static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
-			    const struct smcr_nl_sock *s, u8 mode)
+static int nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct smcr_nl_sock *s, u8 mode)
 {
 	struct smcr_sock *ssk = s->ssk;
 	enum smcr_reason why;
@@ -288,11 +288,11 @@ static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	if (nla_put_u32(skb, SMCR_A_CONN_MODE, mode) ||
 	    nla_put_u32(skb, SMCR_A_CONN_TCP_STATE,
 			READ_ONCE(s->tcp->sk_state)) ||
-	    smcr_nl_put_addrs(skb, s->tcp) ||
-	    smcr_nl_put_owner(skb, cb, &ssk->sk))
+	    nl_put_addrs(skb, s->tcp) ||
+	    nl_put_owner(skb, cb, &ssk->sk))
 		return -EMSGSIZE;
 	if (mode == SMCR_MODE_LISTEN)
-		return smcr_nl_put_queues(skb, ssk);
+		return nl_put_queues(skb, ssk);
 	if (mode == SMCR_MODE_INIT)
 		return 0;
 	why = mode == SMCR_MODE_TCP ? READ_ONCE(ssk->fallback_why) :
@@ -301,13 +301,13 @@ static int smcr_nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 			ssk->is_client ? SMCR_NL_ROLE_CLIENT :
 					 SMCR_NL_ROLE_SERVER))
 		return -EMSGSIZE;
-	return smcr_nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
+	return nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
 }
 
 /* Dump a socket. Return: 0, also if it was filtered out; -EMSGSIZE: no room */
-static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct nlattr **attrs,
-			     const struct smcr_nl_sock *s)
+static int nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			struct nlattr **attrs,
+			const struct smcr_nl_sock *s)
 {
 	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
 	struct smcr_conn *conn = &s->ssk->conn;
@@ -317,19 +317,19 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 
 	if (attrs[SMCR_A_MODE] && mode != nla_get_u32(attrs[SMCR_A_MODE]))
 		return 0;
-	if (!smcr_nl_port_wanted(attrs[SMCR_A_PORT], s->tcp))
+	if (!nl_port_wanted(attrs[SMCR_A_PORT], s->tcp))
 		return 0;
 	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_CONN_GET, SMCR_A_CONN);
 	if (rc)
 		return rc;
-	rc = smcr_nl_put_sock(skb, cb, s, mode);
+	rc = nl_put_sock(skb, cb, s, mode);
 
 	/* nothing allocates under the lock: the skb has its memory already */
 	spin_lock_bh(&conn->lock);
-	if (!smcr_nl_conn_wanted(attrs, conn))
+	if (!nl_conn_wanted(attrs, conn))
 		rc = -ENOENT;
 	else if (!rc && mode != SMCR_MODE_INIT && mode != SMCR_MODE_LISTEN)
-		rc = smcr_nl_put_conn(skb, conn, admin);
+		rc = nl_put_conn(skb, conn, admin);
 	spin_unlock_bh(&conn->lock);
 
 	rc = smcr_nl_close(&msg, rc);
@@ -337,8 +337,8 @@ static int smcr_nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /* Get references on the next sockets, at most a batch. Return: their number */
-static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
-				       struct smcr_nl_sock *batch)
+static unsigned int nl_hold_socks(struct netlink_callback *cb,
+				  struct smcr_nl_sock *batch)
 {
 	struct smcr_net *sn = smcr_nl_net(cb);
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
@@ -353,17 +353,17 @@ static unsigned int smcr_nl_hold_socks(struct netlink_callback *cb,
 	for (node = smcr_ids_after(&sn->socks, pos->after);
 	     node && node->id <= pos->end && n < SMCR_NL_BATCH;
 	     node = smcr_ids_next(node))
-		smcr_nl_hold_sock(&batch[n++], container_of(node,
-							    struct smcr_sock,
-							    net_node));
+		nl_hold_sock(&batch[n++], container_of(node,
+						       struct smcr_sock,
+						       net_node));
 	spin_unlock_bh(&sn->sk_lock);
 	return n;
 }
 
 /* Dump a batch and put its references */
-static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
-			      struct nlattr **attrs,
-			      const struct smcr_nl_sock *batch, unsigned int n)
+static int nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
+			 struct nlattr **attrs,
+			 const struct smcr_nl_sock *batch, unsigned int n)
 {
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
 	unsigned int i;
@@ -371,7 +371,7 @@ static int smcr_nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 
 	for (i = 0; i < n; i++) {
 		if (!rc && batch[i].ssk)
-			rc = smcr_nl_dump_sock(skb, cb, attrs, &batch[i]);
+			rc = nl_dump_sock(skb, cb, attrs, &batch[i]);
 		if (!rc)
 			pos->after = batch[i].id;
 		if (batch[i].ssk) {
@@ -401,8 +401,8 @@ int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	if (rc)
 		return rc;
 	do {
-		n = smcr_nl_hold_socks(cb, batch);
-		rc = smcr_nl_dump_batch(skb, cb, attrs, batch, n);
+		n = nl_hold_socks(cb, batch);
+		rc = nl_dump_batch(skb, cb, attrs, batch, n);
 	} while (!rc && n == SMCR_NL_BATCH);
 	return smcr_nl_result(skb, rc);
 }

@@ -14,7 +14,7 @@ static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
 /* Number of groups after which a count drops sn->lgr_lock for a moment */
 #define SMCR_NL_LGRS	256
 
-/* Argument of smcr_nl_show_dev() */
+/* Argument of nl_show_dev() */
 struct smcr_nl_dev_dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
@@ -23,8 +23,8 @@ struct smcr_nl_dev_dump {
 };
 
 /* Number of groups of @sn with a link on @dev; on its port @port, unless 0 */
-static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
-			      u32 port)
+static u32 nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
+			 u32 port)
 {
 	struct smcr_id *node;
 	struct smcr_lgr *lgr;
@@ -49,8 +49,8 @@ static u32 smcr_nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 }
 
 /* Number of GIDs of a port. @ifindex, @name: first netdev that a GID is on */
-static u32 smcr_nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
-			     int *ifindex, char name[IFNAMSIZ])
+static u32 nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
+			int *ifindex, char name[IFNAMSIZ])
 {
 	const struct ib_gid_attr *gid;
 	struct net_device *ndev;
@@ -75,8 +75,8 @@ static u32 smcr_nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
 	return n;
 }
 
-static int smcr_nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
-			    struct smcr_dev *dev, u32 port)
+static int nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
+		       struct smcr_dev *dev, u32 port)
 {
 	struct ib_port_attr attr = {};
 	char name[IFNAMSIZ];
@@ -87,14 +87,14 @@ static int smcr_nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
 		return -EMSGSIZE;
 	if (ib_query_port(dev->ibdev, port, &attr))
 		return 0;	/* the device is being removed */
-	gids = smcr_nl_scan_gids(dev->ibdev, port, attr.gid_tbl_len, &ifindex,
-				 name);
+	gids = nl_scan_gids(dev->ibdev, port, attr.gid_tbl_len, &ifindex,
+			    name);
 	if (nla_put_u32(skb, SMCR_A_DEV_PORT_STATE, attr.state) ||
 	    nla_put_u32(skb, SMCR_A_DEV_PORT_MTU,
 			ib_mtu_enum_to_int(attr.active_mtu)) ||
 	    nla_put_u32(skb, SMCR_A_DEV_PORT_GIDS, gids) ||
 	    nla_put_u32(skb, SMCR_A_DEV_PORT_LGRS,
-			smcr_nl_count_lgrs(sn, dev, port)))
+			nl_count_lgrs(sn, dev, port)))
 		return -EMSGSIZE;
 	if (ifindex &&
 	    (nla_put_string(skb, SMCR_A_DEV_PORT_NETDEV, name) ||
@@ -103,15 +103,15 @@ static int smcr_nl_put_port(struct sk_buff *skb, struct smcr_net *sn,
 	return 0;
 }
 
-static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
-			   struct smcr_dev *dev)
+static int nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
+		      struct smcr_dev *dev)
 {
 	struct ib_device *ibdev = dev->ibdev;
 	struct nlattr *nest;
 	u32 port;
 
 	if (nla_put_string(skb, SMCR_A_DEV_DEV_NAME, smcr_dev_name(dev).s) ||
-	    nla_put_u32(skb, SMCR_A_DEV_LGRS, smcr_nl_count_lgrs(sn, dev, 0)) ||
+	    nla_put_u32(skb, SMCR_A_DEV_LGRS, nl_count_lgrs(sn, dev, 0)) ||
 	    nla_put_u32(skb, SMCR_A_DEV_MAX_SGE, dev->max_sge) ||
 	    nla_put_u32(skb, SMCR_A_DEV_MAX_INLINE, dev->max_inline) ||
 	    nla_put_u32(skb, SMCR_A_DEV_MAX_MR_PAGES, dev->max_mr_pages) ||
@@ -121,7 +121,7 @@ static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
 		nest = nla_nest_start(skb, SMCR_A_DEV_PORT);
-		if (!nest || smcr_nl_put_port(skb, sn, dev, port))
+		if (!nest || nl_put_port(skb, sn, dev, port))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
@@ -129,7 +129,7 @@ static int smcr_nl_put_dev(struct sk_buff *skb, struct smcr_net *sn,
 }
 
 /* Callback of smcr_dev_for_each(), which has a reference on the device */
-static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
+static int nl_show_dev(struct smcr_dev *dev, void *arg)
 {
 	struct smcr_nl_dev_dump *dump = arg;
 	struct smcr_nl_pos *pos = smcr_nl_pos(dump->cb);
@@ -147,7 +147,7 @@ static int smcr_nl_show_dev(struct smcr_dev *dev, void *arg)
 			  SMCR_A_DEV);
 	if (rc)
 		return rc;
-	rc = smcr_nl_put_dev(dump->skb, smcr_nl_net(dump->cb), dev);
+	rc = nl_put_dev(dump->skb, smcr_nl_net(dump->cb), dev);
 	rc = smcr_nl_close(&msg, rc);
 	if (!rc)
 		pos->next++;
@@ -164,6 +164,6 @@ int smcr_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	if (rc)
 		return rc;
 	dump.name = attrs[SMCR_A_DEV_NAME];
-	rc = smcr_dev_for_each(sock_net(cb->skb->sk), smcr_nl_show_dev, &dump);
+	rc = smcr_dev_for_each(sock_net(cb->skb->sk), nl_show_dev, &dump);
 	return smcr_nl_result(skb, rc);
 }

@@ -31,7 +31,7 @@ static_assert((int)SMCR_NL_REDUNDANCY_NONE == (int)SMCR_REDUNDANCY_NONE &&
 	      (int)SMCR_NL_REDUNDANCY_SYMMETRIC == (int)SMCR_REDUNDANCY_SYM);
 
 /* Get a reference on the next group of the dump; NULL at the end */
-static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
+static struct smcr_lgr *nl_lgr_next(struct netlink_callback *cb)
 {
 	struct smcr_net *sn = smcr_nl_net(cb);
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
@@ -52,7 +52,7 @@ static struct smcr_lgr *smcr_nl_lgr_next(struct netlink_callback *cb)
 	return lgr;
 }
 
-static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
+static struct smcr_lgr *nl_lgr_by_id(struct smcr_net *sn, u32 id)
 {
 	struct smcr_lgr *lgr, *found = NULL;
 
@@ -76,8 +76,8 @@ static struct smcr_lgr *smcr_nl_lgr_by_id(struct smcr_net *sn, u32 id)
 typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct smcr_lgr *lgr);
 
-static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
-			    smcr_nl_lgr_fn show)
+static int nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
+		       smcr_nl_lgr_fn show)
 {
 	const unsigned long allowed = BIT(SMCR_A_LGR_ID) | BIT(SMCR_A_DEV_NAME);
 	struct nlattr *attrs[SMCR_A_DEV_NAME + 1];
@@ -87,7 +87,7 @@ static int smcr_nl_lgr_walk(struct sk_buff *skb, struct netlink_callback *cb,
 
 	rc = smcr_nl_filter(cb, allowed, attrs);
 	while (!rc) {
-		lgr = smcr_nl_lgr_next(cb);
+		lgr = nl_lgr_next(cb);
 		if (!lgr)
 			break;
 		if (smcr_nl_lgr_wanted(attrs, lgr))
@@ -121,7 +121,7 @@ int smcr_nl_put_lgr_id(struct sk_buff *skb, const struct smcr_lgr *lgr, u8 st)
 }
 
 /* Record of a deleted link */
-static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_link_record *past)
+static int nl_put_past(struct sk_buff *skb, const struct smcr_link_record *past)
 {
 	u64 ago = jiffies_to_msecs(jiffies - past->since);
 	struct nlattr *nest;
@@ -153,7 +153,7 @@ static int smcr_nl_put_past(struct sk_buff *skb, const struct smcr_link_record *
 }
 
 /* Redundancy, number of links, moves, and records of deleted links */
-static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
+static int nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
 	const struct smcr_lgr_view *s = &lgr->view;
 	unsigned int i, n = s->n_records;
@@ -168,12 +168,12 @@ static int smcr_nl_put_shown(struct sk_buff *skb, struct smcr_lgr *lgr)
 	    nla_put_u32(skb, SMCR_A_LGR_WAITING, smcr_lgr_waiting(lgr)))
 		return -EMSGSIZE;
 	for (i = n > SMCR_LINK_RECORDS_MAX ? n - SMCR_LINK_RECORDS_MAX : 0; i < n; i++)
-		if (smcr_nl_put_past(skb, &s->records[i % SMCR_LINK_RECORDS_MAX]))
+		if (nl_put_past(skb, &s->records[i % SMCR_LINK_RECORDS_MAX]))
 			return -EMSGSIZE;
 	return 0;
 }
 
-static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
+static int nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 {
 	int rc;
 
@@ -196,7 +196,7 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 			READ_ONCE(lgr->terms.max_links)))
 		return -EMSGSIZE;
 	spin_lock_bh(&lgr->lock);
-	rc = smcr_nl_put_shown(skb, lgr);
+	rc = nl_put_shown(skb, lgr);
 	spin_unlock_bh(&lgr->lock);
 	if (rc)
 		return rc;
@@ -209,8 +209,8 @@ static int smcr_nl_put_lgr(struct sk_buff *skb, struct smcr_lgr *lgr)
 	return 0;
 }
 
-static int smcr_nl_show_lgr(struct sk_buff *skb, struct netlink_callback *cb,
-			    struct smcr_lgr *lgr)
+static int nl_show_lgr(struct sk_buff *skb, struct netlink_callback *cb,
+		       struct smcr_lgr *lgr)
 {
 	struct smcr_nl_msg msg;
 	int rc;
@@ -218,12 +218,12 @@ static int smcr_nl_show_lgr(struct sk_buff *skb, struct netlink_callback *cb,
 	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_LGR_GET, SMCR_A_LGR);
 	if (rc)
 		return rc;
-	return smcr_nl_close(&msg, smcr_nl_put_lgr(skb, lgr));
+	return smcr_nl_close(&msg, nl_put_lgr(skb, lgr));
 }
 
 int smcr_nl_lgr_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_lgr);
+	return nl_lgr_walk(skb, cb, nl_show_lgr);
 }
 
 /*
@@ -247,8 +247,8 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 }
 
 /* The peer's end of the link, as the peer has announced it; 0: not known */
-static int smcr_nl_put_link_peer(struct sk_buff *skb,
-				 const struct smcr_link *link, bool admin)
+static int nl_put_link_peer(struct sk_buff *skb,
+			    const struct smcr_link *link, bool admin)
 {
 	static const u8 none[sizeof(link->peer_gid)];
 	u32 user = READ_ONCE(link->peer_user_id);
@@ -269,7 +269,7 @@ static int smcr_nl_put_link_peer(struct sk_buff *skb,
 	return 0;
 }
 
-static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
+static int nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 {
 	u64 idle = jiffies_to_msecs(jiffies - READ_ONCE(link->last_rx));
 	u64 writes, bytes, sends;
@@ -301,8 +301,8 @@ static int smcr_nl_put_link_flow(struct sk_buff *skb, struct smcr_link *link)
 }
 
 /* Status and role (LG-53), connections, reason of the failure */
-static int smcr_nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
-				 const struct smcr_link *link)
+static int nl_put_link_role(struct sk_buff *skb, struct smcr_lgr *lgr,
+			    const struct smcr_link *link)
 {
 	enum smcr_reason why = READ_ONCE(link->why);
 	u8 role, status;
@@ -339,16 +339,16 @@ static int smcr_nl_put_link(struct sk_buff *skb, struct smcr_lgr *lgr,
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_PSN, link->psn)) ||
 	    (admin && nla_put_u32(skb, SMCR_A_LINK_USER_ID, link->user_id)) ||
 	    nla_put_u32(skb, SMCR_A_LINK_MAX_INLINE, link->max_inline) ||
-	    smcr_nl_put_link_role(skb, lgr, link))
+	    nl_put_link_role(skb, lgr, link))
 		return -EMSGSIZE;
 	if ((st == SMCR_LINK_ST_RTR || st == SMCR_LINK_ST_RTS) &&
-	    smcr_nl_put_link_peer(skb, link, admin))
+	    nl_put_link_peer(skb, link, admin))
 		return -EMSGSIZE;
-	return smcr_nl_put_link_flow(skb, link);
+	return nl_put_link_flow(skb, link);
 }
 
-static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct smcr_lgr *lgr, struct smcr_link *link)
+static int nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
+			struct smcr_lgr *lgr, struct smcr_link *link)
 {
 	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
 	struct smcr_nl_msg msg;
@@ -372,8 +372,8 @@ static int smcr_nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 						   admin));
 }
 
-static int smcr_nl_show_links(struct sk_buff *skb, struct netlink_callback *cb,
-			      struct smcr_lgr *lgr)
+static int nl_show_links(struct sk_buff *skb, struct netlink_callback *cb,
+			 struct smcr_lgr *lgr)
 {
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
 	struct smcr_link *link;
@@ -383,7 +383,7 @@ static int smcr_nl_show_links(struct sk_buff *skb, struct netlink_callback *cb,
 	for (i = pos->sub; i < SMCR_SLOTS && !rc; i++) {
 		link = smcr_lgr_link_get(lgr, i);
 		if (link)
-			rc = smcr_nl_show_link(skb, cb, lgr, link);
+			rc = nl_show_link(skb, cb, lgr, link);
 		smcr_link_put(link);
 		if (!rc)
 			pos->sub = i + 1;
@@ -393,10 +393,10 @@ static int smcr_nl_show_links(struct sk_buff *skb, struct netlink_callback *cb,
 
 int smcr_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_links);
+	return nl_lgr_walk(skb, cb, nl_show_links);
 }
 
-static int smcr_nl_put_elems(struct sk_buff *skb, const struct smcr_elems *e)
+static int nl_put_elems(struct sk_buff *skb, const struct smcr_elems *e)
 {
 	u32 n[] = {
 		[SMCR_ELEM_FREE]	= 0,
@@ -416,8 +416,8 @@ static int smcr_nl_put_elems(struct sk_buff *skb, const struct smcr_elems *e)
 	return 0;
 }
 
-static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
-			   bool admin)
+static int nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
+		      bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
 	/* first device with an MR; MRs are freed only under rmbs.mutex */
@@ -431,7 +431,7 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 	    nla_put_u32(skb, SMCR_A_RMB_BSIZE, rmb->bsize) ||
 	    nla_put_u32(skb, SMCR_A_RMB_ELEMENT_SIZE,
 			SMCR_RMBE_MIN << rmb->bsize) ||
-	    smcr_nl_put_elems(skb, &rmb->elems) ||
+	    nl_put_elems(skb, &rmb->elems) ||
 	    nla_put_u32(skb, SMCR_A_RMB_SIZE, rmb->buf->size) ||
 	    nla_put_u8(skb, SMCR_A_RMB_REGISTERED, registered))
 		return -EMSGSIZE;
@@ -447,8 +447,8 @@ static int smcr_nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 	return 0;
 }
 
-static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
-			    const struct smcr_rmb *rmb)
+static int nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct smcr_rmb *rmb)
 {
 	bool admin = netlink_capable(cb->skb, CAP_NET_ADMIN);
 	struct smcr_nl_msg msg;
@@ -457,17 +457,17 @@ static int smcr_nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
 	rc = smcr_nl_open(&msg, skb, cb, SMCR_CMD_RMB_GET, SMCR_A_RMB);
 	if (rc)
 		return rc;
-	return smcr_nl_close(&msg, smcr_nl_put_rmb(skb, rmb, admin));
+	return smcr_nl_close(&msg, nl_put_rmb(skb, rmb, admin));
 }
 
 /* Position of an RMB in a dump: unlike rmb->id, it grows along rmbs.list[] */
-static u64 smcr_nl_rmb_place(const struct smcr_rmb *rmb)
+static u64 nl_rmb_place(const struct smcr_rmb *rmb)
 {
 	return (u64)(rmb->bsize + 1) << 32 | rmb->id;
 }
 
-static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct smcr_lgr *lgr)
+static int nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
+			struct smcr_lgr *lgr)
 {
 	struct smcr_nl_pos *pos = smcr_nl_pos(cb);
 	struct smcr_rmb *rmb;
@@ -478,12 +478,12 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 	rc = mutex_lock_killable(&lgr->rmbs.mutex);
 	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
-			if (smcr_nl_rmb_place(rmb) <= pos->sub)
+			if (nl_rmb_place(rmb) <= pos->sub)
 				continue;
-			rc = smcr_nl_show_rmb(skb, cb, rmb);
+			rc = nl_show_rmb(skb, cb, rmb);
 			if (rc)
 				break;
-			pos->sub = smcr_nl_rmb_place(rmb);
+			pos->sub = nl_rmb_place(rmb);
 		}
 	}
 	if (rc != -EINTR)
@@ -493,15 +493,15 @@ static int smcr_nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 
 int smcr_nl_rmb_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return smcr_nl_lgr_walk(skb, cb, smcr_nl_show_rmbs);
+	return nl_lgr_walk(skb, cb, nl_show_rmbs);
 }
 
 /* The group that a request names, with a reference; NULL: no such group */
-static struct smcr_lgr *smcr_nl_lgr_named(struct genl_info *info,
-					  const struct nlattr *attr)
+static struct smcr_lgr *nl_lgr_named(struct genl_info *info,
+				     const struct nlattr *attr)
 {
 	struct smcr_net *sn = smcr_net(genl_info_net(info));
-	struct smcr_lgr *lgr = smcr_nl_lgr_by_id(sn, nla_get_u32(attr));
+	struct smcr_lgr *lgr = nl_lgr_by_id(sn, nla_get_u32(attr));
 
 	if (!lgr)
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
@@ -518,7 +518,7 @@ int smcr_nl_lgr_balance_doit(struct sk_buff *skb, struct genl_info *info)
 		smcr_lgr_balance_all(smcr_net(genl_info_net(info)));
 		return 0;
 	}
-	lgr = smcr_nl_lgr_named(info, attr);
+	lgr = nl_lgr_named(info, attr);
 	if (!lgr)
 		return -ENOENT;
 	smcr_lgr_balance(lgr);
@@ -535,7 +535,7 @@ int smcr_nl_lgr_del_doit(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "the link group's lgr-id is missing");
 		return -EINVAL;
 	}
-	lgr = smcr_nl_lgr_named(info, attr);
+	lgr = nl_lgr_named(info, attr);
 	if (!lgr)
 		return -ENOENT;
 	smcr_lgr_kill(lgr, SMCR_R_LGR_SHUTDOWN, SMCR_DEL_OPERATOR);

@@ -17,7 +17,7 @@ static u32 slot_off(const struct smcr_link *link,
 static void slot_give_back(struct smcr_link *link, struct smcr_rx_wr *slot)
 {
 	smcr_buf_sync_dev(link->rx_buf, slot_off(link, slot), SMCR_RX_LEN);
-	/* smcr_nl_put_link_flow() reads rq_missing at any time */
+	/* nl_put_link_flow() reads rq_missing at any time */
 	WRITE_ONCE(link->rq_missing, link->rq_missing + 1);
 }
 
