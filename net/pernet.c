@@ -73,8 +73,8 @@ err_stats:
 	return rc;
 }
 
-/* An RCU grace period passes between this and smcr_net_exit() */
-static void __net_exit smcr_net_pre_exit(struct net *net)
+/* An RCU grace period passes between this and net_exit() */
+static void __net_exit net_pre_exit(struct net *net)
 {
 	smcr_tcpopt_net_exit(net);
 	/* before any .exit: the removal of devices there waits for groups */
@@ -86,7 +86,7 @@ static void __net_exit smcr_net_pre_exit(struct net *net)
  * Link groups without a connection may be left, with queued work. They use
  * counters and knobs, so they have to end first.
  */
-static void __net_exit smcr_net_exit(struct net *net)
+static void __net_exit net_exit(struct net *net)
 {
 	struct smcr_net *sn = smcr_net(net);
 
@@ -101,8 +101,8 @@ static void __net_exit smcr_net_exit(struct net *net)
 
 static struct pernet_operations smcr_net_ops = {
 	.init		= smcr_net_init,
-	.pre_exit	= smcr_net_pre_exit,
-	.exit		= smcr_net_exit,
+	.pre_exit	= net_pre_exit,
+	.exit		= net_exit,
 	.id		= &smcr_net_id,
 	.size		= sizeof(struct smcr_net),
 };
