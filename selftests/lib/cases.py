@@ -154,9 +154,13 @@ def _set(case, key, value):
 
 
 def digest(text):
-    """The digest of a test that is kept with its results, without the headers that name what it claims and where it runs."""
-    text = re.sub(r"(?m)^# (?:covers|fabric|kernels|needs):.*\n|^\s*covers\([^)]*\);\n", "", text)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    """The digest of a test that is kept with its results, without comments and without what it claims."""
+    text = re.sub(r"(?m)^\s*covers\([^)]*\);\n", "", text)
+    if re.search(r"(?m)^TEST\(", text):
+        text = re.sub(r"(?s)/\*.*?\*/", "", text)
+    else:
+        text = re.sub(r"(?m)^\s*#(?! (?:module|nics|memory|params|timeout):).*\n", "", text)
+    return hashlib.sha256(re.sub(r"(?m)^\s*\n", "", text).encode()).hexdigest()[:16]
 
 
 def load_units(folder):

@@ -26,7 +26,6 @@ import cases  # noqa: E402  pylint: disable=wrong-import-position
 import klog  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import roce  # noqa: E402  pylint: disable=wrong-import-position
-import verdict  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -479,26 +478,64 @@ def conformance__units():
     assert joined[0]["status"] == "open", joined
 
 
+def result(place="umdbg", test="22-a", status="pass", digest="a" * 16):
+    """A committed result by its key."""
+    return {(place, test): load_script(os.path.join(TOP, "scripts", "conformance")).Row(place, test, status, "2026-01-02", digest)}
+
+
 def conformance__document():
-    """Status and tests per entry, from the committed results; what no entry has is found."""
+    """Status and tests per entry, from the committed results of unchanged tests; what no entry has is found."""
     conf = load_script(os.path.join(TOP, "scripts", "conformance"))
     entries = [(i, "§1", "MUST†" if i == "B-01" else "MUST", "text") for i in ("A-01", "A-02", "A-03", "A-04", "B-01")]
-    claimed = {("case", "x"): (["A-01..02"], "d"), ("case", "y"): (["A-02", "Z-09"], "d"), ("unit", "t:u"): (["A-01"], "d"),
-               ("case", "z"): (["B-01"], "d"), ("case", "new"): (["A-03"], "d")}
-    known = rows(row("um", "x"), row("umdbg", "x"), row("um", "y", "timeout"), row("unit", "t:u", date="2026-01-03"),
-                 row("6.1", "z", "flaky"), row("um", "z"), row("um", "gone", "fail"))
-    text = conf.document(entries, known, claimed)
-    for line in ("* ``A-01`` MUST, shown: ``x`` (um, umdbg), ``t:u`` (unit)", "* ``A-02`` MUST, failed: ``x`` (um, umdbg), ``y`` (um timeout)",
-                 "* ``A-03`` MUST, not run: ``new`` (not run)", "* ``A-04`` MUST, no test", "* ``B-01`` MUST†, flaky: ``z`` (6.1 flaky, um)",
-                 "A     4        1      1       0      1        1        0          0                1 of 4",
-                 "all   5        1      1       1      1        1        0          0                1 of 5",
-                 "Results: 2026-01-02 of the tree aaaaaaaaaaaa; 2026-01-03 of the tree aaaaaaaaaaaa."):
+    digest = "a" * 16
+    claimed = {("case", "x"): (["A-01..02"], digest), ("case", "y"): (["A-02", "Z-09"], digest), ("unit", "t:u"): (["A-01"], digest),
+               ("case", "z"): (["B-01"], digest), ("case", "new"): (["A-03"], digest)}
+    known = {**result("um", "x"), **result("umdbg", "x"), **result("um", "y", "timeout"), **result("unit", "t:u"), **result("6.1", "z"),
+             **result("um", "z", "fail", "b" * 16), **result("um", "gone", "fail")}
+    found = {i: (state, about) for i, _, state, about in conf.committed(entries, known, claimed, {})}
+    assert found == {"A-01": ("shown", "x (um, umdbg), t:u (unit)"), "A-02": ("failed", "x (um, umdbg), y (um timeout)"),
+                     "A-03": ("not run", "new (not run)"), "A-04": ("no test", ""), "B-01": ("shown", "z (6.1)")}, found
+    text = conf.document(entries, known, claimed, {})
+    for line in ("A     4        1      1       1        1        0          0                1 of 4",
+                 "B     1        1      0       0        0        0          0                1 of 1",
+                 "all   5        2      1       1        1        0          0                2 of 5"):
         assert line + "\n" in text, (line, text)
+    assert len(text.splitlines()) < 40
     assert conf.unknown_ids(entries, claimed) == [("Z-09", "y")]
-    text = conf.document(entries, known, claimed, {"A-04": ("cannot be shown", "nobody sees it")})
-    assert "* ``A-04`` MUST, cannot be shown: nobody sees it\n" in text, text
+    assert conf.committed(entries, known, claimed, {"A-04": ("cannot be shown", "why")})[3][2:] == ("cannot be shown", "why")
     assert conf.ENTRY.match("- **CLC-01** · §3.2, §A.1 · MUST · Text · with a dot.").groups()[3] == "Text · with a dot."
     assert not conf.ENTRY.match("- [ ] **CLC-01** · §3.2 · MUST · Text.")
+
+
+def conformance__results():
+    """Committed results read back as they were written; anything odd is an error with its line."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    good = "umdbg\t22-a\tpass\t2026-01-02\t0123456789abcdef\nunit\ttest_x:y\tskip\t2026-01-02\tffffffffffffffff\n"
+    known = conf.parse_rows(good)
+    assert conf.format_rows(known).endswith(good) and conf.format_rows(known).startswith("# SPDX")
+    assert conf.parse_rows(conf.format_rows(known)) == known and conf.parse_rows("# only\n\n") == {}
+    line = good.splitlines()[0]
+    for old, new in (("umdbg", "6.9"), ("22-a", " "), ("pass", "ok"), ("2026-01-02", "2026-1-2"), ("0123456789abcdef", "0123"),
+                     ("\tpass", ""), ("cdef", "cdef\tQ")):
+        said = refuses(conf.FormatError, conf.parse_rows, "#\n" + line.replace(old, new), "name")
+        assert said.startswith("name:2: "), said
+    refuses(conf.FormatError, conf.parse_rows, line + "\n" + line)
+
+
+def conformance__commits():
+    """--commit: each record goes to its place, the latest counts, and what is of another test or unusual RNICs does not."""
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+
+    def rec(test, lane, kernel, status="pass", **more):
+        return {"kind": "case", "test": test, "lane": lane, "kernel": kernel, "peer": kernel, "status": status, "digest": "d" * 16,
+                "time": 86400, **more}
+    rows = conf.rows_of([
+        rec("a", "sim", "umdbg", "fail"), rec("a", "sim", "umdbg"), rec("a", "sim", "umsmp"), rec("a", "sim", "6.12"), rec("a", "uml", "umdbg"),
+        rec("a", "uml", "umdbg", tcpopt="nf"), rec("a", "qemu", "6.1", peer="6.12"), rec("a", "sim", "um", knobs="order=1"),
+        rec("a", "sim", "kcsan", digest=""), {"kind": "unit", "test": "t:u", "status": "pass", "digest": "e" * 16, "time": 86400}])
+    assert {k: (r.status, r.date) for k, r in rows.items()} == {
+        k: ("pass", "1970-01-02") for k in (("sim", "a"), ("umsmp", "a"), ("6.12-smp", "a"), ("umdbg", "a"), ("umdbg-nf", "a"), ("unit", "t:u"))}, rows
+    assert conf.current(rows, {("case", "a"): ([], "d" * 16), ("unit", "t:u"): ([], "f" * 16)}).keys() == rows.keys() - {("unit", "t:u")}
 
 
 def conformance__unshown():
@@ -625,283 +662,40 @@ def refuses(error, func, *args):
     raise AssertionError(f"took {args}")
 
 
-def verdict__results():
-    """Results read back as they were written; anything odd is an error with its line."""
-    good = "umdbg\t22-a\tpass\t10.9\t2026-01-02\t0123456789ab\nunit\ttest_x:y\tskip\t0.0\t2026-01-02\t-\n"
-    rows = verdict.parse_rows(good)
-    assert verdict.format_rows(rows).endswith(good) and verdict.format_rows(rows).startswith("# SPDX")
-    assert verdict.parse_rows(verdict.format_rows(rows)) == rows
-    assert rows[("umdbg", "22-a")].seconds == 10.9 and verdict.parse_rows("# only\n\n") == {}
-    line = good.splitlines()[0]
-    for old, new in (("umdbg", "6.9"), ("22-a", " "), ("pass", "ok"), ("10.9", "x"), ("2026-01-02", "2026-13-02"),
-                     ("0123456789ab", "0123"), ("\tpass", ""), ("ab", "ab\tQ"), ("ab", "ab\tP\tP")):
-        said = refuses(verdict.FormatError, verdict.parse_rows, "#\n" + line.replace(old, new), "name")
-        assert said.startswith("name:2: "), said
-    refuses(verdict.FormatError, verdict.parse_rows, line + "\n" + line)
-
-
-def row(place="umdbg", test="22-a", result="pass", date="2026-01-02", tree="a" * 12, seconds=10.0, recent=""):
-    """A result."""
-    return verdict.Row(place, test, result, seconds, date, tree, recent)
-
-
-def rows(*made):
-    """Results by their key."""
-    return {r.key: r for r in made}
-
-
-def verdict__history():
-    """The history knows how the last runs ended, and survives what is no history."""
-    history = {}
-    for n, result in enumerate(("fail", "pass", "flaky", "timeout", "skip", "pass", "pass", "pass", "pass")):
-        history = verdict.remember(history, [row(result=result, date=f"2026-01-02T00:00:0{n}")])
-    (known,) = history.values()
-    assert known.recent == "PXTSPPPP" and known.verdict == "pass" and known.date.endswith("08"), known
-    with tempfile.TemporaryDirectory() as d:
-        path = os.path.join(d, "sub", "history.tsv")
-        verdict.save_history(path, [row(), row(place="unit")])
-        verdict.save_history(path, [row(result="fail")])
-        assert [r.recent for _, r in sorted(verdict.load_history(path).items())] == ["PF", "P"]
-        for junk in ("x", "\udc80"):
-            with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
-                f.write(junk)
-            assert verdict.load_history(path) == {}
-        verdict.save_history(path, [row()])
-        assert len(verdict.load_history(path)) == 1
-
-
-def verdict__lately():
-    """A failure counts until enough runs have passed; so does a committed one."""
-    for recent, bad in (("P", False), ("FPPPPP", False), ("FPPPP", True), ("XP", True), ("TP", True), ("SP", False), ("", False)):
-        assert verdict.lately_bad(row(recent=recent)) == bad, recent
-    assert not verdict.lately_bad(None) and verdict.lately_bad(row(result="flaky")) and not verdict.lately_bad(row(result="skip"))
-
-
-def verdict__commits():
-    """The newest result of a tree of the branch is committed, for today's tests only."""
-    old = rows(row(), row(test="gone"), row(test="here"))
-    new = rows(row(result="fail", date="2026-01-02T10:00:00", tree="b" * 12), row(test="here", tree="c" * 12, date="2026-02-02T10:00:00"),
-               row(test="new", tree="b" * 12), row(test="other", tree="c" * 12))
-    tests = [("umdbg", t) for t in ("22-a", "here", "new", "other", "never")]
-    out = verdict.newest(old, new, {"b" * 12}, tests)
-    assert {k[1]: (r.verdict, r.tree[0]) for k, r in out.items()} == {
-        "22-a": ("fail", "b"), "here": ("pass", "a"), "new": ("pass", "b")}, out
-
-
-def verdict__flaky_list():
-    """An entry needs a case, a kernel, a date and an analysis."""
-    why = "    The peer's timer\n\tends before ours when the host is loaded.\n"
-    good = "# text\n\n37b-x umdbg 2026-01-02\n" + why + "22-a um 2026-01-02\n" + why
-    found = verdict.parse_flaky(good, {"37b-x", "22-a"})
-    assert list(found) == [("umdbg", "37b-x"), ("um", "22-a")]
-    assert found[("um", "22-a")].why == "The peer's timer ends before ours when the host is loaded."
-    for old, new, said in (("37b-x", "37c", "no case"), ("umdbg", "unit", "no kernel"), ("umdbg", "6.9", "no kernel"),
-                           ("2026-01-02", "2026-1-2", "no date"), ("2026-01-02", "2026-02-30", "no date"),
-                           (" 2026-01-02", "", "not CASE"), (why, "", "no analysis"), (why, "\tload\n", "no analysis"),
-                           ("22-a um", "37b-x umdbg", "second time"), ("# text", " text", "of nothing")):
-        assert said in refuses(verdict.FormatError, verdict.parse_flaky, good.replace(old, new), {"37b-x", "22-a"}), new
-
-
-def verdict__reads_runs():
-    """What selftests/run prints: results, reasons and where the logs are."""
-    r = verdict.Reader()
-    for line in ("# lane uml, kernel umdbg, logs in /run/x", "ok 1 a # 1.0s/2.5s", "    not ok 1 sub", "not ok 2 b # TIMEOUT 9.0s/12.0s",
-                 "# guest 1: slow", "# second", "# --- guest 1 server.log", "# a line", "#     kernel", "# fingerprint: x",
-                 "# logs: /run/x/pair1/002-b", "# again: selftests/run", "ok 3 c # SKIP no device", "not ok 4 d # 1.0s/1.5s", "# why",
-                 "# logs: /run/x/pair2/004-d", "# left out: e", "# Totals: pass:1"):
-        r.feed(line)
-    assert r.logs == "/run/x" and [(o.name, o.verdict, o.seconds) for o in r.out] == [
-        ("a", "pass", 2.5), ("b", "timeout", 12.0), ("c", "skip", 0.0), ("d", "fail", 1.5)], r.out
-    assert [(o.reasons, o.logs) for o in r.out] == [([], ""), (["guest 1: slow", "second"], "/run/x/pair1/002-b"), ([], ""),
-                                                    (["why"], "/run/x/pair2/004-d")], r.out
-
-
-def verdict__second_try():
-    """A second try helps only a listed case, and never in a strict run; what fails twice has failed."""
-    out = verdict.Outcome
-    first = [out("a", "fail"), out("b", "timeout"), out("c", "fail"), out("d", "fail")]
-    second = [out("a", "pass"), out("b", "pass"), out("c", "timeout")]
-    entry = verdict.Flaky("a", "um", "2026-01-02", "why")
-    listed = {("um", "a"): entry, ("umdbg", "b"): entry, ("um", "c"): entry}
-    assert verdict.settle(first, second, listed, "um", False) == [
-        ("a", "flaky", True, entry), ("b", "flaky", False, None), ("c", "fail", False, None), ("d", "fail", False, None)]
-    assert [x[2] for x in verdict.settle(first, second, listed, "um", True)] == [False] * 4
-    assert verdict.settle(first, [out("a", "skip")], listed, "um", False)[0][1:3] == ("fail", False)
-
-
-def verdict__affected():
-    """By the map, and whatever is not known is affected."""
-    names = ("map", "other", "none", "new", "lost", "same")
-    trees = {"map": "a", "other": "a", "none": "a", "lost": "b", "same": "c"}
-    committed = rows(*(row(test=t, tree=tree * 12) for t, tree in trees.items()))
-    executes = {"map": {"tx.c", "core/cdc.c"}, "other": {"rx.c"}, "same": {"tx.c"}, "new": {"rx.c"}, "lost": {"rx.c"}}
-
-    def of(*files, place="umdbg"):
-        changed = {"a" * 12: set(files), "b" * 12: None, "c" * 12: set()}
-        pairs = {(place, t) for t in names}
-        known = {(place, k[1]): r for k, r in committed.items()}
-        return {t for _, t in verdict.affected(pairs, known, changed, executes, lambda c: f"selftests/cases/{c}.sh")} - {"new", "lost"}
-    assert of("net/core/cdc.c") == {"map", "none"} and of("net/rx.c") == {"other", "none"}
-    assert of("net/new.c") == {"none"} and of("README.md") == set() == of("selftests/run")
-    assert of("selftests/cases/other.sh") == {"other"}
-    assert {"new", "lost"} <= {t for _, t in verdict.affected({("umdbg", t) for t in names}, committed, {"a" * 12: set(), "b" * 12: None,
-                               "c" * 12: set()}, executes, str)}
-    executes["map"] = {"tcpopt_native.c"}
-    assert of("net/tcpopt_nf.c") == {"none"} and of("net/tcpopt_nf.c", place="umdbg-nf") == {"map", "none"}
-
-
-def verdict__map():
-    """The map reads back; a line that is none is an error."""
-    made = {"22-a": {"tx.c", "core/cdc.c"}, "23-b": {"rx.c"}, "24-c": set()}
-    assert verdict.parse_map(verdict.format_map(made)) == made
-    for bad in ("22-a", "22-a\t", "22-a tx.c", "a\tx.c\na\tx.c"):
-        refuses(verdict.FormatError, verdict.parse_map, bad)
-
-
-def verdict__executes():
-    """What a case calls beyond loading the module, of gcov's reports."""
-    made = load_script(os.path.join(TOP, "scripts", "case-map"))
-
-    def report(cwd, **counts):
-        return json.dumps({"current_working_directory": cwd, "files": [
-            {"file": f.replace("__", "/") + ".c", "functions": [{"name": n, "execution_count": c} for n, c in fs.items()]}
-            for f, fs in counts.items()]}) + "\n"
-    text = report("/b/net", tx={"tx_send": 3, "tx_init": 1, "tx_odd": 0}, core__cdc={"get": 1}) + \
-        report("/elsewhere", **{"tx": {"x": 1}}) + report("/b", **{"net__rx": {"rx_init": 1}, "net__gen__f": {"x": 1}})
-    found = made.called(text, "/b")
-    assert found == {("tx.c", "tx_send"), ("tx.c", "tx_init"), ("core/cdc.c", "get"), ("rx.c", "rx_init")}, found
-    assert made.executes({"a": found, "b": {("rx.c", "rx_init")}}, {("tx.c", "tx_init"), ("rx.c", "rx_init")}) == {
-        "a": {"tx.c", "core/cdc.c"}, "b": set()}
-    alone = [c.name for c in cases.load() if made.without_module(c)]
-    assert "90-rdma-lab" in alone and not {"01-module-load", "10-smoke-echo", "80-module-cycles"} & set(alone), alone
-
-
-def verdict__rotates():
-    """The longest not run comes first, a third by the commit; over commits everybody has a turn."""
-    pairs = [("um", f"{n:02d}") for n in range(30)]
-    ran = {p: n for n, p in enumerate(pairs, 1)}
-    order = verdict.rotation(pairs, ran, "head")
-    assert sorted(order) == pairs and order == verdict.rotation(pairs, ran, "head")
-    assert order[:2] == pairs[:2] and set(pairs[:6]) <= set(order[:9]), order
-    assert verdict.rotation(pairs, {}, "head") != verdict.rotation(pairs, {}, "other")
-    assert ("um", "new") in verdict.rotation(pairs + [("um", "new")], ran, "head")[:1], "what never ran comes first"
-    # a machine that forgets: its history is always the same
-    seen = set()
-    for commit in range(60):
-        seen |= set(verdict.rotation(pairs, ran, str(commit))[:9])
-    assert seen == set(pairs), set(pairs) - seen
-
-
-def verdict__budget():
-    """What must run is chosen in any case, the rest in order as far as it fits, with what its place costs."""
-    places = {n: verdict.Place(n, [], [], [], jobs, start) for n, jobs, start in (("umdbg", 2, 40), ("7.2", 1, 50))}
-    pairs = [("7.2", "smoke"), ("umdbg", "bad"), ("umdbg", "hit"), ("umdbg", "long"), ("umdbg", "r1"), ("7.2", "r2")]
-    classes = {pairs[0]: verdict.MUST, pairs[1]: verdict.BAD, pairs[2]: verdict.AFFECTED}
-    order = verdict.in_order(pairs, classes, {}, "x")
-    assert order[:3] == pairs[:3] and set(order) == set(pairs)
-    cost = {p: 20 for p in pairs} | {("umdbg", "long"): 300}
-
-    def chosen(limit):
-        plan = verdict.pack(pairs, places, classes, cost, limit)
-        assert sorted(plan.left + [(p, c) for p, cs in plan.chosen.items() for c in cs]) == sorted(pairs)
-        assert sum(plan.seconds.values()) <= limit or plan.chosen == {"7.2": ["smoke"]}
-        return plan.chosen
-    assert chosen(0) == chosen(-5) == chosen(89) == {"7.2": ["smoke"]} and chosen(129) == {"7.2": ["smoke", "r2"]}
-    assert chosen(130) == {"7.2": ["smoke"], "umdbg": ["bad", "hit"]}
-    assert chosen(139) == chosen(130) and chosen(140) == {"7.2": ["smoke"], "umdbg": ["bad", "hit", "r1"]}
-    assert chosen(160) == {"7.2": ["smoke", "r2"], "umdbg": ["bad", "hit", "r1"]} and "long" in chosen(600)["umdbg"]
-    assert verdict.wall(places["umdbg"], []) == 0 and verdict.wall(places["umdbg"], [300, 20]) == 340
-    assert verdict.by_needs(["c", "b", "a"], {"a": (2, 1), "b": (1, 1), "c": (1, 1)}, {"a"}) == ["a", "b", "c"]
-
-
-def verdict__expects():
-    """This machine's time counts more than another's; that of a failure says nothing."""
-    mine, theirs = rows(row(seconds=5.0)), rows(row(seconds=9.0))
-    assert verdict.expected("umdbg", "22-a", theirs, mine, 12) == 5.0 and verdict.expected("umdbg", "22-a", theirs, {}, 12) == 9.0
-    assert verdict.expected("umdbg", "23", theirs, mine, 12) == 12
-    assert verdict.expected("umdbg", "22-a", rows(row(result="timeout", seconds=300)), {}, 12) == 12
-    assert [verdict.slow_factor(x) for x in (0.4, 1, 1.5, 1.7, 2.9, 3.1, 50)] == [1, 1, 1, 2, 2, 3, 3]
-
-
-def verdict__of_this_project():
-    """The files that are kept are well-formed; every place is one, and every case has one."""
+def check__of_this_project():
+    """The committed results are well-formed; every place is one, and every case has one; a place's patterns name cases."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
-    verdict.load_rows(verdict.LAST)
-    verdict.load_map()
-    assert check.flaky() == 0
-    assert {p.name for p in (check.VM, *check.VM_FULL)} <= set(verdict.PLACES)
-    cases, taken = check.load_cases(), set()
-    for p in (check.SIM, check.SIM_PLAIN, *check.VM_FULL):
-        names = check.universe(p, cases)[0]
+    conf = load_script(os.path.join(TOP, "scripts", "conformance"))
+    conf.load_rows()
+    everywhere = (check.SMOKE, check.SIM, check.SIM_PLAIN, *check.FULL, *check.GUESTS)
+    assert {p.name for p in everywhere if p != check.SIM} <= set(conf.PLACES)
+    all_cases, taken = check.load_cases(), set()
+    for p in everywhere:
+        names = check.universe(p, all_cases)
         assert names, p
         taken |= set(names)
+    for p in check.GUESTS:
+        for pattern in p.patterns:
+            assert check.universe(check.replace(p, patterns=[pattern]), all_cases), (p, pattern)
     elsewhere = ("tag:storm", "tag:bench")      # make check-full, make bench
-    assert not [c.name for c in cases if c.name not in taken and not c.matches(elsewhere)]
+    assert not [c.name for c in all_cases if c.name not in taken and not c.matches(elsewhere)]
 
 
-def check__flaky():
-    """guests(): a case that passes at the second try is a failure unless it is listed; the history knows."""
+def check__guests():
+    """guests(): a failed case is not run again; after the limit places are named and not run."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
-    place = verdict.Place("um", ["--kernel", "um"], ["x"], [])
-    entry = verdict.Flaky("a", "um", "2026-01-02", "why")
-    said = "not ok 1 a # 1.0s/2.0s\n# it broke\n# logs: /first\nok 2 b # 1.0s/2.0s\n"
-    again = "ok 1 a # 1.0s/2.0s\n"
-    for listed, strict, count in (({}, False, "1 passed, 1 failed"), ({("um", "a"): entry}, False, "2 passed, 0 failed"),
-                                  ({("um", "a"): entry}, True, "1 passed, 1 failed")):
-        texts, saved, out = [said, again], [], io.StringIO()
+    for limit, smp, count in ((float("inf"), True, len(check.GUESTS)), (float("inf"), False, len(check.GUESTS) - 1), (0, True, 0)):
+        ran, out = [], io.StringIO()
 
-        def run(tally, title, cmd, record=None, reader=None, texts=texts):
-            assert record is None and cmd[0] == "selftests/run" and title
-            for line in texts.pop(0).splitlines():
-                reader.feed(line)
-                tally.line(line)
-        with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True), \
-                unittest.mock.patch.object(verdict, "load_flaky", lambda cases, listed=listed: listed), \
-                unittest.mock.patch.object(verdict, "save_history", lambda path, new, saved=saved: saved.extend(new)), \
+        def run(tally, title, cmd, ran=ran):
+            assert cmd[0] == "selftests/run" and title and "--until" not in cmd
+            ran.append(cmd)
+            tally.line("not ok 1 a # 1.0s/2.0s")
+        with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True, has_smp=lambda smp=smp: smp, LIMIT=limit), \
                 contextlib.redirect_stdout(out):
-            tally = check.Tally()
-            check.guests(tally, place, strict=strict)
-        assert str(tally) == count and not texts, (str(tally), count)
-        assert [(r.test, r.verdict) for r in saved] == [("a", "flaky"), ("b", "pass")], saved
-        assert "FLAKY: a on um" in out.getvalue() and "it broke" in out.getvalue() and "/first" in out.getvalue()
-
-
-def check__slow_machine():
-    """
-    Budget: a machine that is too slow for all gets what failed lately first, learns how slow it is, names what it leaves
-    out, and begins nothing after the limit, not even what must run.
-    """
-    check = load_script(os.path.join(TOP, "scripts", "check"))
-    place = verdict.Place("sim", ["--fabric", "sim"], ["x"], [], 1, 10, 10)
-    cases = [unittest.mock.Mock(room=(1, None, 64), path=os.path.join(TOP, "x")) for _ in range(40)]
-    for n, c in enumerate(cases):
-        c.name = f"{n:02d}"
-    bad = {("sim", "33"): verdict.Row("sim", "33", "pass", 10.0, "2026-01-02", "-", "PFP")}
-
-    def guests(_, place, names, until, retry_until):
-        assert until <= limit and retry_until <= limit
-        ran.append([])
-        for name in names:
-            if clock[0] < until:
-                clock[0] += slow
-                ran[-1].append(verdict.Outcome(name, "pass", slow))
-        return ran[-1]
-
-    for slow, seconds, must, done in ((10, 2000, [], 40), (50, 1000, [], 18), (10, -1, ["05"], 0), (10, 60, ["05"], 5)):
-        clock, ran, out, tally = [1000.0], [], io.StringIO(), check.Tally()
-        limit = 1000 + seconds
-        with unittest.mock.patch.multiple(check, guests=guests, load_cases=lambda: cases, LIMIT=limit, RESERVE=0,
-                                          universe=lambda p, c, must=must: ([x.name for x in cases], must)), \
-                unittest.mock.patch.multiple(verdict, load_history=lambda _: bad, load_rows=lambda _: {}, load_map=lambda: {},
-                                             changed_since=lambda _: {}), \
-                unittest.mock.patch.object(check.time, "time", lambda: clock[0]), unittest.mock.patch.dict(os.environ), \
-                contextlib.redirect_stdout(out):
-            check.Budget(tally, [place], limit, check.SUITE_ROUNDS).run()
-        count = sum(map(len, ran))
-        assert abs(count - done) <= 3 * (slow == 50), (slow, count, done)
-        assert tally.failed == 0 and clock[0] <= max(limit, 1000) + slow, (clock, limit)
-        assert f"left out: {40 - count} of 40" in out.getvalue() and (count == 40 or f"left out: {40 - count} on sim" in out.getvalue())
-        assert not ran or (must or ["33"])[0] in [o.name for o in ran[0]], ran
+            assert check.main(["guests"]) == (1 if count else 0)
+        assert len(ran) == count and out.getvalue().count("left out") == len(check.GUESTS) - count, (ran, out.getvalue())
+        assert f"0 passed, {count} failed" in out.getvalue()
 
 
 class FakeHost:

@@ -23,7 +23,6 @@ import cases  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import lab  # noqa: E402  pylint: disable=wrong-import-position
 import sim  # noqa: E402  pylint: disable=wrong-import-position
-import verdict  # noqa: E402  pylint: disable=wrong-import-position
 from lab import read  # noqa: E402  pylint: disable=wrong-import-position
 from test_lib import TOP, load_script, write_case  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -219,34 +218,43 @@ def sim__adds_up_processor_time():
 
 
 def check__simulation():
-    """scripts/check sim: no second try, results are kept as those of "sim"; on other RNICs some cases, or all, and no results."""
+    """scripts/check sim: the suite until the limit, then what else there is, or its name; no second try."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    names = check.universe(check.SIM, check.load_cases())
+    assert "10-smoke-echo" in names and not {"16-wire-first-contact", "80-module-cycles"} & set(names)
+    for limit, want in ((float("inf"), 7 + check.THOROUGH), (time.time() + 1000, 7 + check.THOROUGH), (0, 1)):
+        ran, said = [], io.StringIO()
+
+        def run(tally, title, cmd, ran=ran):
+            assert cmd[0] in ("selftests/run", "selftests/sim") and title
+            ran.append(cmd)
+            tally.line("not ok 1 a # 1.0s/2.0s")
+        with unittest.mock.patch.multiple(check, LIMIT=limit, run=run, needs=lambda *_: True), \
+                unittest.mock.patch.dict(os.environ, SWEEP="x"), contextlib.redirect_stdout(said):
+            tally = check.Tally()
+            check.simulation(tally)
+        assert len(ran) == want == tally.failed and said.getvalue().count("left out") == (0 if want > 1 else 7), (ran, said.getvalue())
+        assert ("--until" in ran[0]) == (limit != float("inf"))
+
+
+def check__other_rnics():
+    """Cases on other RNICs: the values of each knob occur; those about the data path on each RNIC, all others on some."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
     everything = {c.name: c for c in check.load_cases()}
-    names = check.universe(check.SIM, everything.values())[0]
-    assert "10-smoke-echo" in names and all(sim.why_not(everything[n], "umdbg") is None for n in names)
-    assert check.SIM.name in verdict.PLACES and not {"16-wire-first-contact", "80-module-cycles"} & set(names)
-    said, ran, saved = ["not ok 1 a # 1.0s/2.0s\n# it broke\nok 2 b # 1.0s/2.0s\n"], [], []
+    names, ran = check.universe(check.SIM, everything.values()), []
+    assert all(sim.why_not(everything[n], "umdbg") is None for n in names)
 
-    def run(tally, title, cmd, record=None, reader=None):
-        assert record is None and cmd[0] == "selftests/run" and title
-        if "--names" in cmd:
-            with open(cmd[-1], encoding="utf-8") as f:
-                ran.append(([cmd[n + 1] for n, w in enumerate(cmd) if w == "--knob"], f.read().split()))
-        for line in said.pop(0).splitlines() if said else ():
-            reader.feed(line)
-            tally.line(line)
-    with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True), \
-            unittest.mock.patch.object(verdict, "save_history", lambda path, new: saved.extend(new)):
-        tally = check.Tally()
-        check.guests(tally, check.SIM)
-        assert str(tally) == "1 passed, 1 failed" and not ran
-        check.other_rnics(tally, 3)
-        check.other_rnics(tally)
-    assert [(r.place, r.test, r.verdict) for r in saved] == [("sim", "a", "fail"), ("sim", "b", "pass")], saved
-    some, every = ran[:check.KNOB_RNICS], ran[check.KNOB_RNICS:]
-    assert len(every) == len(check.KNOBS) and all(k in [e for e, _ in every] and len(n) == 3 for k, n in some)
+    def run(_, title, cmd):
+        assert cmd[0] == "selftests/run" and title
+        with open(cmd[-1], encoding="utf-8") as f:
+            ran.append(([cmd[n + 1] for n, w in enumerate(cmd) if w == "--knob"], f.read().split()))
+    with unittest.mock.patch.multiple(check, run=run, needs=lambda *_: True):
+        check.other_rnics(None, check.KNOBS[:check.THOROUGH], check.KNOB_CASES)
+        check.other_rnics(None)
+    some, every = ran[:check.THOROUGH], ran[check.THOROUGH:]
+    assert len(every) == len(check.KNOBS)
     data_path = set(every[-1][1])
-    assert len({tuple(n) for _, n in some}) > 1 and all(data_path > set(n) for _, n in some)
+    assert all(data_path > set(n) and len(n) == len(check.KNOB_CASES) for _, n in some), some
     thorough = {n for n in names if "-sweep-" not in n}
     links = {n for n in names if "links" in everything[n].tags}
     assert all(set(n) == (thorough if i < check.THOROUGH else data_path) - (links if "gid_types=1" in k else set())
@@ -259,31 +267,14 @@ def check__simulation():
     assert usual.union(*(k for k, _ in every[:check.THOROUGH])) == every_value
 
 
-def check__simulation_in_time():
-    """Without a limit the suite runs, whatever the time; what else there is runs as long as there is time, or is named."""
-    check = load_script(os.path.join(TOP, "scripts", "check"))
-    most = ["suite", "suite", "random worlds", "the same seed twice", "worlds twice", "worlds twice on the debug kernel"]
-    for smp, left, want in ((True, "inf", [*most, "a storm", "rnics"]), (False, "-999", ["suite", "suite"]),
-                            (False, str(check.SMOKE + 100), [*most, "a storm"]), (True, str(check.SMOKE + check.SMP_SMOKE + 100), [*most, "a storm"])):
-        ran, said = [], io.StringIO()
-        with unittest.mock.patch.multiple(check, LIMIT=float("inf"), guests=lambda *_: ran.append("suite"), other_rnics=lambda *_: ran.append("rnics"),
-                                          run=lambda tally, title, cmd: ran.append(title), has_smp=lambda smp=smp: smp), \
-                unittest.mock.patch.dict(os.environ, SMCR_DEADLINE=str(time.time() + float(left)), SWEEP="x"), \
-                contextlib.redirect_stdout(said):
-            check.simulation(check.Tally())
-        assert ran == want and said.getvalue().count("left out") == 8 - len(want), (ran, said.getvalue())
-
-
 def check__two_processors():
-    """They are a place of vm-full, and of vm-budget if the kernel is there; some cases are never left out; no cold run makes the kernel."""
-    for there in (True, False):
-        with unittest.mock.patch("subprocess.run", lambda cmd, there=there, **_: unittest.mock.Mock(returncode=0 if there else 1, stdout="")):
-            check = load_script(os.path.join(TOP, "scripts", "check"))
-            assert ["umsmp" in {p.name for p in places} for places in (check.VM_FULL, check.VM_BUDGET)] == [True, there]
-    (place,) = (p for p in check.VM_FULL if p.name == "umsmp")
-    names, always = check.universe(place, check.load_cases())
-    assert len(always) == len(check.SMP_ALWAYS) and set(always) < set(names) and \
-        not {name for name, reasons in sim.not_smp().items() if any(not k or "umsmp" in k for k, _ in reasons)} & set(names), always
+    """They are a place of full and of guests; the patterns of guests name cases that the kernel can run; no cold run makes it."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    assert all("umsmp" in {p.name for p in places} for places in (check.FULL, check.GUESTS))
+    (place,) = (p for p in check.GUESTS if p.name == "umsmp")
+    names = check.universe(place, check.load_cases())
+    assert len(names) == len(place.patterns) and \
+        not {name for name, reasons in sim.not_smp().items() if any(not k or "umsmp" in k for k, _ in reasons)} & set(names), names
 
 
 def check__worlds_are_fresh():

@@ -15,7 +15,7 @@
  * The network namespaces h1 (client) and h2 (server) have a card eth0 and eth1
  * each, with the addresses of random worlds; all else is made here, anew for
  * each combination. The fault is on eth0; a connection over eth1 must not be
- * disturbed. See selftests/README.md.
+ * disturbed. See Documentation/testing-simulation.rst.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A random world: hosts, their settings, their applications and disturbances,
- * all from one seed. See selftests/README.md.
+ * all from one seed. See Documentation/testing-simulation.rst.
  *
  * simworld_make.c	makes a world from a seed
  * simworld_lan.c	makes worlds of links, and models failover
