@@ -202,7 +202,7 @@ static bool is_rkey(u8 type)
  * Is the server at a step of which it has not sent a message yet? Such a step
  * may take long, and the client would see no reason for a refusal.
  */
-static bool unheard(const struct smcr_lgr_fsm *f)
+static bool nothing_sent(const struct smcr_lgr_fsm *f)
 {
 	return !f->first && (f->step == SMCR_LGR_S_ADD_MAKE ||
 			     f->step == SMCR_LGR_S_DEL_MOVE);
@@ -214,7 +214,7 @@ static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
 	unsigned int i;
 
 	/* the tables judge a CONTINUATION that follows no CONFIRM RKEY */
-	if (is_rkey(type) && unheard(f) &&
+	if (is_rkey(type) && nothing_sent(f) &&
 	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
 		return DO;
 	for (i = 0; i < ARRAY_SIZE(at_server); i++)
@@ -390,7 +390,7 @@ static bool message_invalid(struct lf *x)
 	slot = smcr_lgr_slot_of(x->f, m->add_link_cont.link_num);
 	if (slot == SMCR_NO_SLOT || !x->f->slot[slot].notice_sent)
 		return false;
-	lf_clt_tell(x, x->ev->slot, slot);
+	lf_clt_tx_tokens(x, x->ev->slot, slot);
 	return true;
 }
 
@@ -614,7 +614,7 @@ static bool idle(struct lf *x)
 		client_idle(x);
 	if (f->rkey > SMCR_RKEY_WANTED)
 		return false;
-	if (lf_client_says(f)) {
+	if (lf_awaits_notice(f)) {
 		lf_client_wait(x);
 		return false;
 	}

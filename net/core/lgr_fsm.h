@@ -302,7 +302,7 @@ struct smcr_lgr_out {
  * @peer: RNIC of the peer
  * @age: number that grows with every link that becomes active
  * @notice_sent: client: the server was asked to delete it
- * @deaf: client: a request that came on it after the notice was ignored and not
+ * @skipped: client: a request that came on it after the notice was ignored and not
  *	kept (LLC-54), so the link cannot stay
  * @answering: client: it is GONE, but will be stopped only when the reply to
  *	DELETE LINK has been delivered
@@ -341,7 +341,7 @@ struct smcr_fsm_link {
 	u8 own, peer;
 	u64 age;
 	bool notice_sent;
-	bool deaf;
+	bool skipped;
 	bool answering;
 	u16 asked_on;
 	u8 via;
@@ -486,7 +486,7 @@ void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links);
 void smcr_lgr_fsm_step(struct smcr_lgr_fsm *f, const struct smcr_lgr_ev *ev,
 		       struct smcr_lgr_out *out);
 u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num);
-u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f);
+u8 smcr_lgr_send_slot(const struct smcr_lgr_fsm *f);
 void smcr_lgr_pairs(const struct smcr_lgr_fsm *f, struct smcr_pairs *pairs,
 		    u8 slot[SMCR_SLOTS]);
 

@@ -76,7 +76,7 @@ void lf_add_begin(struct lf *x)
 	u8 slot = lf_free_slot(f);
 
 	f->want_link = false;
-	f->carrier = smcr_lgr_oldest(f);
+	f->carrier = smcr_lgr_send_slot(f);
 	if (slot == SMCR_NO_SLOT || f->carrier == SMCR_NO_SLOT) {
 		lf_retry(x);
 		return;
@@ -117,7 +117,7 @@ static void srv_refused(struct lf *x)
 	lf_retry(x);
 }
 
-static void srv_tell(struct lf *x)
+static void srv_tx_tokens(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_llc *m;
@@ -178,7 +178,7 @@ static void srv_replied(struct lf *x)
 		return;
 	}
 	lf_pass_msg(x, SMCR_LGR_DO_CONNECT, f->subject);
-	srv_tell(x);
+	srv_tx_tokens(x);
 }
 
 /*
@@ -203,7 +203,7 @@ static bool tokens_ok(struct lf *x)
 	return false;
 }
 
-static void srv_heard(struct lf *x)
+static void srv_rx_tokens(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
@@ -211,7 +211,7 @@ static void srv_heard(struct lf *x)
 		return;
 	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
 	if (f->tokens_left || f->peer_tokens.left) {
-		srv_tell(x);
+		srv_tx_tokens(x);
 		return;
 	}
 	lf_act(x, SMCR_LGR_DO_UP, f->subject);
@@ -468,7 +468,7 @@ static void clt_made(struct lf *x)
 }
 
 /* Send the client's next two RTokens for the link in @slot (LLC-36, LLC-38) */
-void lf_clt_tell(struct lf *x, u8 via, u8 slot)
+void lf_clt_tx_tokens(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
 	struct smcr_llc *m;
@@ -479,14 +479,14 @@ void lf_clt_tell(struct lf *x, u8 via, u8 slot)
 	f->tokens_left = f->tokens_left > 2 ? f->tokens_left - 2 : 0;
 }
 
-static void clt_heard(struct lf *x)
+static void clt_rx_tokens(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
 	if (!tokens_ok(x))
 		return;
 	lf_pass_msg(x, SMCR_LGR_DO_LEARN, f->subject);
-	lf_clt_tell(x, f->carrier, f->subject);
+	lf_clt_tx_tokens(x, f->carrier, f->subject);
 	lf_step(x, f->tokens_left || f->peer_tokens.left ? SMCR_LGR_C_ADD_TOKENS :
 					      SMCR_LGR_C_ADD_CONFIRM, lf_span(f));
 }
@@ -597,7 +597,7 @@ const struct lf_row lf_add_rows[] = {
 	{ SMCR_LGR_S_ADD_REPLY, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_REPLY, LF_SUBJECT_DOWN, srv_subject_lost },
 	/* 3.5.5.2.3 */
-	{ SMCR_LGR_S_ADD_TOKENS, LF_REPLY(ADD_LINK_CONT), srv_heard },
+	{ SMCR_LGR_S_ADD_TOKENS, LF_REPLY(ADD_LINK_CONT), srv_rx_tokens },
 	{ SMCR_LGR_S_ADD_TOKENS, LF_EV(TIMER), srv_silent },	/* LLC-42 */
 	{ SMCR_LGR_S_ADD_TOKENS, LF_CARRIER_DOWN, srv_carrier_lost },
 	{ SMCR_LGR_S_ADD_TOKENS, LF_SUBJECT_DOWN, srv_subject_lost },
@@ -615,7 +615,7 @@ const struct lf_row lf_add_rows[] = {
 	{ SMCR_LGR_C_ADD_MAKE, LF_FAILED(MADE), clt_not_made },
 	{ SMCR_LGR_C_ADD_MAKE, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_MAKE, LF_SUBJECT_DOWN, clt_making_lost },
-	{ SMCR_LGR_C_ADD_TOKENS, LF_ASKS(ADD_LINK_CONT), clt_heard },
+	{ SMCR_LGR_C_ADD_TOKENS, LF_ASKS(ADD_LINK_CONT), clt_rx_tokens },
 	{ SMCR_LGR_C_ADD_TOKENS, LF_EV(TIMER), clt_silent },	/* LLC-42 */
 	{ SMCR_LGR_C_ADD_TOKENS, LF_CARRIER_DOWN, clt_carrier_lost },
 	{ SMCR_LGR_C_ADD_TOKENS, LF_SUBJECT_DOWN, clt_undo },

@@ -387,7 +387,7 @@ void lf_ignored(struct lf *x)
 	u8 slot;
 
 	if (f->n_kept == SMCR_LGR_KEPT) {
-		f->slot[x->ev->slot].deaf = true;
+		f->slot[x->ev->slot].skipped = true;
 		return;
 	}
 	f->kept[f->n_kept++] = (struct smcr_lgr_kept){

@@ -162,7 +162,7 @@ void lf_stays(struct lf *x, u8 slot)
 /*
  * All other links are lost: take back the orderly deletion of one that still
  * works (FO-24). Not of @not, and not of a link on which the client has ignored
- * a request without keeping it (.deaf): the server would wait for a reply that
+ * a request without keeping it (.skipped): the server would wait for a reply that
  * never comes. True: there is such a link.
  */
 bool lf_take_back(struct lf *x, u8 not)
@@ -327,7 +327,7 @@ static void only_link_left(struct lf *x, u8 slot)
 /*
  * Server: the only link left is one that the client has asked to delete. Wait
  * until the client takes that back, by a notice about a lost link: see
- * lf_client_says(). T_NOTICE is long enough: the client's own, if it runs
+ * lf_awaits_notice(). T_NOTICE is long enough: the client's own, if it runs
  * (I-53), is as long and began before the loss, so it expires earlier.
  */
 void lf_client_wait(struct lf *x)
@@ -466,7 +466,7 @@ void lf_notice_silent(struct lf *x, u8 slot)
 
 	if (f->server) {
 		s->timed = false;
-		if (lf_client_says(f))
+		if (lf_awaits_notice(f))
 			only_link_left(x, slot);
 		return;
 	}

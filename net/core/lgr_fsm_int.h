@@ -49,7 +49,7 @@ void lf_retry_done(struct lf *x);
 u8 lf_free_slot(const struct smcr_lgr_fsm *f);
 bool lf_redundant(const struct smcr_lgr_fsm *f);
 u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not);
-bool lf_client_says(const struct smcr_lgr_fsm *f);
+bool lf_awaits_notice(const struct smcr_lgr_fsm *f);
 void lf_gone(struct lf *x, u8 num);
 bool lf_is_gone(const struct smcr_lgr_fsm *f, u8 num);
 void lf_fail(struct lf *x, u8 slot, enum smcr_reason why);
@@ -73,7 +73,7 @@ void lf_add_asked(struct lf *x);
 void lf_srv_offer(struct lf *x);
 void lf_add_begin(struct lf *x);
 void lf_offered(struct lf *x);
-void lf_clt_tell(struct lf *x, u8 via, u8 slot);
+void lf_clt_tx_tokens(struct lf *x, u8 via, u8 slot);
 void lf_add_dropped(struct lf *x);
 void lf_add_undo(struct lf *x, u32 del_reason);
 /* lgr_fsm_del.c */
@@ -129,7 +129,7 @@ void lf_deferred_answer(struct lf *x);
 static inline bool lf_can_stay(const struct smcr_fsm_link *s)
 {
 	return s->del_orderly && s->del_reason != SMCR_DEL_LOST_PATH &&
-	       !s->deaf;
+	       !s->skipped;
 }
 
 static inline struct smcr_fsm_link *lf_carrier(struct lf *x)

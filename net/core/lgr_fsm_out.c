@@ -175,7 +175,7 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
  * others are lost. Then it keeps the link (FO-24), and announces that by a
  * notice about a lost one: see goes_on().
  */
-bool lf_client_says(const struct smcr_lgr_fsm *f)
+bool lf_awaits_notice(const struct smcr_lgr_fsm *f)
 {
 	u8 slot = lf_usable(f, SMCR_NO_SLOT);
 	u8 i;
@@ -192,13 +192,13 @@ bool lf_client_says(const struct smcr_lgr_fsm *f)
 }
 
 /**
- * smcr_lgr_oldest() - the link to send on
+ * smcr_lgr_send_slot() - the link to send on
  * @f: link group
  *
  * Return: slot of the oldest active link, but of one that is to be deleted only
  * if there is no other; SMCR_NO_SLOT: there is none.
  */
-u8 smcr_lgr_oldest(const struct smcr_lgr_fsm *f)
+u8 smcr_lgr_send_slot(const struct smcr_lgr_fsm *f)
 {
 	return lf_usable(f, SMCR_NO_SLOT);
 }

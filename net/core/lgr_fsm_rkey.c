@@ -92,7 +92,7 @@ void lf_rkey_ready(struct lf *x)
 	f->rkey_preparing = false;
 	if (f->rkey != SMCR_RKEY_PREPARE)
 		return;
-	if (f->step != SMCR_LGR_IDLE || f->rkey_stale || lf_client_says(f)) {
+	if (f->step != SMCR_LGR_IDLE || f->rkey_stale || lf_awaits_notice(f)) {
 		f->rkey = SMCR_RKEY_WANTED;
 		if (f->rkey_waits)	/* T_RKEY has expired */
 			rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
@@ -109,7 +109,7 @@ void lf_rkey_ready(struct lf *x)
 	    f->slot[f->rkey_via].notice_sent || f->slot[f->rkey_via].del) {
 		/* on another link the RMB to delete may have no RKey */
 		f->rkey_via = f->rkey_del && x->ev->slot < SMCR_SLOTS ?
-			      SMCR_NO_SLOT : smcr_lgr_oldest(f);
+			      SMCR_NO_SLOT : smcr_lgr_send_slot(f);
 	}
 	if (f->rkey_via == SMCR_NO_SLOT) {
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_NO_LINK);

@@ -275,7 +275,7 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
 {
 	unsigned long named = lgr->llc.rkey.named;
-	u8 oldest = smcr_lgr_oldest(&lgr->llc.fsm);
+	u8 oldest = smcr_lgr_send_slot(&lgr->llc.fsm);
 
 	lockdep_assert_held(&lgr->llc.lock);
 	if (!lgr->llc.rkey.del || !named ||

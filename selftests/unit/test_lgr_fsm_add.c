@@ -537,7 +537,7 @@ TEST(smcr_lgr_fsm_add__ages)
 		lgr_situation(&r, S_CONF);
 		r.f.ages = ages[i];
 		lgr_event(&r, "2<confirm-link! 3");
-		EXPECT_EQ(smcr_lgr_oldest(&r.f), 0);
+		EXPECT_EQ(smcr_lgr_send_slot(&r.f), 0);
 		smcr_lgr_pairs(&r.f, &pairs, slot);
 		EXPECT_EQ(slot[0], 0);
 		EXPECT_EQ(slot[2], 2);
