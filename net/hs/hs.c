@@ -243,7 +243,7 @@ bool smcr_hs_tcp_news(struct smcr_hs *hs)
 void smcr_hs_first(struct smcr_hs *hs)
 {
 	smcr_hs_watch(hs, hs->lgr);
-	smcr_llc_first(hs->lgr);
+	smcr_lgr_post_first(hs->lgr);
 }
 
 /**
@@ -261,7 +261,7 @@ enum smcr_hs_res smcr_hs_settle(struct smcr_hs *hs)
 	enum smcr_reason why;
 
 	hs->timed = false;
-	if (!smcr_llc_settled(hs->lgr, &res, &why))
+	if (!smcr_lgr_settled(hs->lgr, &res, &why))
 		return smcr_hs_tcp_news(hs) ? smcr_hs_goto_instead(hs) :
 					      SMCR_HS_WAIT;
 	switch (res) {

@@ -321,7 +321,7 @@ struct smcr_llc_rkey {
  *	@work only
  * @armed: timers that run, bits; @work only
  * @due: when each timer of @armed expires, jiffies; @work only
- * @over: @work does nothing more; written once, by smcr_llc_stop()
+ * @over: @work does nothing more; written once, by smcr_lgr_run_stop()
  * @first_no: number of the last message that reports FIRST_SENT; written by @work
  * @sent_no: number of the last such message that was delivered; written before FIRST_SENT
  * @settled: how first contact has ended, enum smcr_first_res + 1; 0: it has not;

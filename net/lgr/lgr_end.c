@@ -32,8 +32,8 @@ void smcr_lgr_free_work(struct work_struct *work)
 	struct smcr_net *sn = lgr->sn;
 
 	smcr_links_stop(lgr);
-	smcr_llc_stop(lgr);
-	smcr_llc_free(lgr);
+	smcr_lgr_run_stop(lgr);
+	smcr_lgr_run_free(lgr);
 	smcr_rmb_free_all(lgr);
 	smcr_links_free(lgr);
 	rhashtable_destroy(&lgr->conns.tab);
@@ -69,7 +69,7 @@ static void lgr_release(struct smcr_lgr *lgr)
 	if (cancel_delayed_work(&lgr->conns.idle_work))
 		smcr_lgr_put(lgr);
 	smcr_race(lgr->sn->net, "lgr-release");
-	smcr_llc_stop(lgr);
+	smcr_lgr_run_stop(lgr);
 	/* a link may have been made, or taken off its slot, meanwhile */
 	smcr_links_stop(lgr);
 	spin_lock_bh(&lgr->lock);

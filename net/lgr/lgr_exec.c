@@ -29,7 +29,7 @@ static bool llc_link_data_ok(const struct smcr_link *link,
 
 /* Error mask for the reply to DELETE RKEY: RKeys that are unknown, or are in use */
 static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
-			const struct smcr_llc_delete_rkey *dk)
+			const struct smcr_lgr_delete_rkey *dk)
 {
 	u8 mask = 0;
 	int i;
@@ -60,7 +60,7 @@ static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 }
 
 /* Set @ev->facts: what the state machine cannot check of the message in @ev */
-void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
+void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	const struct smcr_link *link = smcr_slot_link(&lgr->slot[ev->slot]);
 	const struct smcr_llc *msg = &ev->msg;
@@ -192,7 +192,7 @@ static void list_rkey_slots(struct smcr_lgr *lgr, u8 carrier)
 static void fill_rkey(struct smcr_lgr *lgr, u8 slot, struct smcr_llc *msg)
 {
 	struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
-	struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
+	struct smcr_lgr_confirm_rkey *ck = &msg->confirm_rkey;
 
 	spin_lock_bh(&lgr->llc.lock);
 	switch (msg->type) {
@@ -313,7 +313,7 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			 const struct smcr_llc *msg)
 {
 	const struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
-	const struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
+	const struct smcr_lgr_confirm_rkey *ck = &msg->confirm_rkey;
 
 	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
 		learn_end(lgr, false);
@@ -423,15 +423,15 @@ static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 /*
  * Publish how first contact has ended. Its last message is posted before, as CONFIRM RKEY
  * and the next messages of the handshake must not overtake that message. If there is no
- * outcome yet, smcr_llc_stop() publishes RESET.
+ * outcome yet, smcr_lgr_run_stop() publishes RESET.
  */
-void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
+void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
 {
 	if (lgr->llc.settled)
 		return;
 	lgr->llc.settled_why = why;
-	/* pairs with smcr_llc_settled(), which must not read an old settled_why */
+	/* pairs with smcr_lgr_settled(), which must not read an old settled_why */
 	smp_store_release(&lgr->llc.settled, res + 1);
 	if (res == SMCR_FIRST_OK)
 		smcr_lgr_kick_rmb_work(lgr);
@@ -577,10 +577,10 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		lgr->llc.armed &= ~BIT(a->timer);
 		break;
 	case SMCR_LGR_DO_PREPARE:
-		smcr_llc_rkey_prepare(lgr);
+		smcr_lgr_rkey_prepare(lgr);
 		break;
 	case SMCR_LGR_DO_RKEY_DONE:
-		smcr_llc_rkey_done(lgr, a->res);
+		smcr_lgr_rkey_done(lgr, a->res);
 		break;
 	case SMCR_LGR_DO_LEARN_RMB:
 		do_learn_rmb(lgr, a, msg);
@@ -655,7 +655,7 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 }
 
 /* Carry out the actions of the last event, in their order */
-void smcr_llc_do(struct smcr_lgr *lgr)
+void smcr_lgr_exec(struct smcr_lgr *lgr)
 {
 	struct smcr_lgr_out *out = &lgr->llc.out;
 	const struct smcr_lgr_act *settled = NULL;
@@ -670,5 +670,5 @@ void smcr_llc_do(struct smcr_lgr *lgr)
 	llc_leave_devices(lgr);
 	smcr_lgr_view_update(lgr);
 	if (settled)
-		smcr_llc_publish_settled(lgr, settled->res, settled->why);
+		smcr_lgr_publish_settled(lgr, settled->res, settled->why);
 }

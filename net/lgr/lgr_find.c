@@ -123,7 +123,7 @@ static struct smcr_lgr *lgr_alloc(struct smcr_net *sn, bool server,
 	INIT_DELAYED_WORK(&lgr->conns.idle_work, smcr_lgr_idle_work);
 	INIT_DELAYED_WORK(&lgr->end.work, smcr_lgr_end_work);
 	INIT_WORK(&lgr->end.free_work, smcr_lgr_free_work);
-	smcr_llc_init(lgr);
+	smcr_lgr_run_init(lgr);
 	if (smcr_lgr_init_conns(lgr))
 		goto err_lgr;
 	smcr_count(sn, SMCR_CNT_LGR_CREATED);

@@ -9,32 +9,32 @@
 #include "lgr/rmb_impl.h"
 
 /**
- * smcr_llc_first() - first contact begins
+ * smcr_lgr_post_first() - first contact begins
  * @lgr: FORMING group whose link is ready to receive. At a client, the peer may send
  *	CONFIRM LINK from now on; at a server, the peer waits for it
  *
- * When first contact ends, lgr->wait is woken, and smcr_llc_settled() has the outcome.
+ * When first contact ends, lgr->wait is woken, and smcr_lgr_settled() has the outcome.
  *
  * Context: process.
  */
-void smcr_llc_first(struct smcr_lgr *lgr)
+void smcr_lgr_post_first(struct smcr_lgr *lgr)
 {
 	smcr_lgr_post(lgr, SMCR_LGR_EV_FIRST, 0);
 }
 
 /**
- * smcr_llc_settled() - how has first contact ended?
- * @lgr: group of smcr_llc_first()
+ * smcr_lgr_settled() - how has first contact ended?
+ * @lgr: group of smcr_lgr_post_first()
  * @res: set to the outcome
  * @why: set to the reason of a failure
  *
  * Context: any.
  * Return: false if it has not ended.
  */
-bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
+bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why)
 {
-	/* pairs with smcr_llc_publish_settled(): settled_why was written before */
+	/* pairs with smcr_lgr_publish_settled(): settled_why was written before */
 	u8 settled = smp_load_acquire(&lgr->llc.settled);
 
 	if (!settled)
@@ -45,7 +45,7 @@ bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 }
 
 /* PREPARE: wake the caller in rkey_xchg_wait(), which registers the RMB */
-void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
+void smcr_lgr_rkey_prepare(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
 	WRITE_ONCE(lgr->llc.rkey.prepare, true);
@@ -54,7 +54,7 @@ void smcr_llc_rkey_prepare(struct smcr_lgr *lgr)
 }
 
 /* RKEY_DONE: wake the caller in rkey_xchg_wait() with the outcome, enum smcr_rkey_res */
-void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res)
+void smcr_lgr_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
 	/* the peer knows the RMB, so links that are added later announce it, too */
@@ -238,7 +238,7 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /**
- * smcr_llc_confirm_rkey() - register an RMB and announce it to the peer
+ * smcr_lgr_confirm_rkey() - register an RMB and announce it to the peer
  * @lgr: active group
  * @rmb: RMB; only the caller uses it
  *
@@ -247,13 +247,13 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
  * -EAGAIN it was not possible in several attempts; -ENOTCONN the group has ended; else
  * what smcr_rmb_register() returned.
  */
-int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+int smcr_lgr_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	return rkey_xchg_some(lgr, rmb, false);
 }
 
 /**
- * smcr_llc_delete_rkey() - withdraw an RMB from the peer
+ * smcr_lgr_delete_rkey() - withdraw an RMB from the peer
  * @lgr: group
  * @rmb: RMB that is not used any more
  *
@@ -261,7 +261,7 @@ int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
  * Return: 0 when the peer has dropped the RKey or never knew it (LLC-68);
  * else the RMB must be kept.
  */
-int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+int smcr_lgr_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	return rkey_xchg_some(lgr, rmb, true);
 }

@@ -33,12 +33,12 @@
 static void llc_work(struct work_struct *work);
 
 /**
- * smcr_llc_init() - LLC part of a new group
+ * smcr_lgr_run_init() - LLC part of a new group
  * @lgr: group, zeroed; its role is set
  *
  * Context: process.
  */
-void smcr_llc_init(struct smcr_lgr *lgr)
+void smcr_lgr_run_init(struct smcr_lgr *lgr)
 {
 	struct smcr_llc_run *run = &lgr->llc;
 
@@ -64,17 +64,17 @@ static void llc_purge(struct list_head *list)
 }
 
 /**
- * smcr_llc_free() - free messages that were neither processed nor sent
+ * smcr_lgr_run_free() - free messages that were neither processed nor sent
  * @lgr: group without references, so none of its works is queued
  */
-void smcr_llc_free(struct smcr_lgr *lgr)
+void smcr_lgr_run_free(struct smcr_lgr *lgr)
 {
 	llc_purge(&lgr->llc.queue);
 	llc_purge(&lgr->llc.late);
 }
 
 /**
- * smcr_llc_stop() - end of LLC in a group
+ * smcr_lgr_run_stop() - end of LLC in a group
  * @lgr: group whose links are stopped: nothing arrives
  *
  * The group's work runs once more, since the handshake of a first contact waits for the
@@ -83,7 +83,7 @@ void smcr_llc_free(struct smcr_lgr *lgr)
  * Context: process, sleeps. Not called by llc.work, test.work or the works of links, for
  * which it waits.
  */
-void smcr_llc_stop(struct smcr_lgr *lgr)
+void smcr_lgr_run_stop(struct smcr_lgr *lgr)
 {
 	smcr_lgr_work_end(lgr, &lgr->test.work);
 	flush_delayed_work(&lgr->llc.work);
@@ -93,7 +93,7 @@ void smcr_llc_stop(struct smcr_lgr *lgr)
 	 * Another thread may have set DEAD and not posted WANT_END yet. Then the state
 	 * machine has not settled first contact, so do that here.
 	 */
-	smcr_llc_publish_settled(lgr, SMCR_FIRST_RESET, lgr->why);
+	smcr_lgr_publish_settled(lgr, SMCR_FIRST_RESET, lgr->why);
 	smcr_slots_end(lgr);
 }
 
@@ -201,7 +201,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 static void run_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	smcr_lgr_fsm_step(&lgr->llc.fsm, ev, &lgr->llc.out);
-	smcr_llc_do(lgr);
+	smcr_lgr_exec(lgr);
 }
 
 /* Process the oldest message; false: there is none */
@@ -227,7 +227,7 @@ static bool take_msg(struct smcr_lgr *lgr)
 		smcr_llc_got_test(lgr, ev.slot, &ev.msg);
 		return true;
 	}
-	smcr_llc_facts(lgr, &ev);
+	smcr_lgr_read_facts(lgr, &ev);
 	run_event(lgr, &ev);
 	return true;
 }
@@ -386,7 +386,7 @@ static void llc_work(struct work_struct *work)
 	unsigned int n;
 
 	smcr_race(lgr->sn->net, "llc-work");
-	/* smcr_llc_stop() sets this flag, then waits for a run that is under way */
+	/* smcr_lgr_run_stop() sets this flag, then waits for a run that is under way */
 	if (READ_ONCE(lgr->llc.over)) {
 		smcr_lgr_put(lgr);
 		return;

@@ -10,17 +10,17 @@
 #include "lgr/lgr.h"
 
 /* lgr_run.c */
-void smcr_llc_init(struct smcr_lgr *lgr);
-void smcr_llc_stop(struct smcr_lgr *lgr);
-void smcr_llc_free(struct smcr_lgr *lgr);
+void smcr_lgr_run_init(struct smcr_lgr *lgr);
+void smcr_lgr_run_stop(struct smcr_lgr *lgr);
+void smcr_lgr_run_free(struct smcr_lgr *lgr);
 void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
 
 /* lgr_rkey.c */
-void smcr_llc_first(struct smcr_lgr *lgr);
-bool smcr_llc_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
+void smcr_lgr_post_first(struct smcr_lgr *lgr);
+bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why);
-int smcr_llc_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
-int smcr_llc_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
+int smcr_lgr_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
+int smcr_lgr_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb);
 
 /* llc_test.c */
 void smcr_llc_start(struct smcr_lgr *lgr);

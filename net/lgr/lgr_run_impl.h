@@ -34,10 +34,10 @@ static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 }
 
 /* lgr_exec.c */
-void smcr_llc_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
+void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why);
-void smcr_llc_do(struct smcr_lgr *lgr);
-void smcr_llc_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
+void smcr_lgr_exec(struct smcr_lgr *lgr);
+void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
 
 /* llc_send.c */
 int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
@@ -53,8 +53,8 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 void smcr_llc_test_work(struct work_struct *work);
 
 /* lgr_rkey.c */
-void smcr_llc_rkey_done(struct smcr_lgr *lgr, u8 res);
-void smcr_llc_rkey_prepare(struct smcr_lgr *lgr);
+void smcr_lgr_rkey_done(struct smcr_lgr *lgr, u8 res);
+void smcr_lgr_rkey_prepare(struct smcr_lgr *lgr);
 
 /* link_work.c */
 void smcr_slot_init(struct smcr_lgr *lgr);

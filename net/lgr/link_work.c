@@ -295,7 +295,7 @@ static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
  * the link is drained, or stopped, so that all of its work requests have ended (FO-03,
  * FO-16).
  */
-static void slot_leave(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
+static void slot_move(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, slot - lgr->slot);
 
@@ -428,7 +428,7 @@ static void slot_work(struct work_struct *work)
 		smcr_lgr_balance(lgr);
 	if (test_and_clear_bit(SMCR_LGR_DO_MOVE, &slot->actions)) {
 		no = READ_ONCE(slot->move_no);
-		slot_leave(lgr, slot);
+		slot_move(lgr, slot);
 		WRITE_ONCE(slot->moved_no, no);
 		smcr_lgr_post(lgr, SMCR_LGR_EV_MOVED, i);
 	}

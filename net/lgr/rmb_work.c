@@ -123,7 +123,7 @@ static int rmb_withdraw(struct smcr_rmb *rmb)
 {
 	smcr_count(rmb->lgr->sn, SMCR_CNT_T_RMB_FREE);
 	trace_smcr_rmb(rmb->lgr->id, rmb->id, "withdraw", rmb->bsize);
-	return smcr_llc_delete_rkey(rmb->lgr, rmb);
+	return smcr_lgr_delete_rkey(rmb->lgr, rmb);
 }
 
 /* Free one idle RMB; false if there is none, or the peer did not agree */
@@ -184,7 +184,7 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	int rc;
 
-	rc = smcr_llc_confirm_rkey(lgr, rmb);
+	rc = smcr_lgr_confirm_rkey(lgr, rmb);
 	smcr_race(lgr->sn->net, "rmb-publish");
 	if (!rc)
 		trace_smcr_rmb(lgr->id, rmb->id, "confirm", rmb->bsize);
