@@ -203,8 +203,11 @@ static inline void rnd_llc(struct smcr_llc *m, u8 type)
 		for (i = 0; i < dr->count; i++)
 			dr->rkey[i] = rnd_edgy(32);
 		break;
-	default:
+	case SMCR_LLC_TEST_LINK:
 		rnd_bytes(m->test_link.data, sizeof(m->test_link.data));
+		break;
+	default:
+		KTAP_CHECK(0, 1, "no random messages of type %u", type);
 	}
 }
 

@@ -80,6 +80,25 @@ TEST(smcr_lgr_fsm_bad__out_of_place)
 	}
 }
 
+/* No request is dropped without a word: it is answered, or its link fails */
+TEST(smcr_lgr_fsm_bad__no_request_is_lost)
+{
+	static const char *const groups[] = { S_THREE, C_THREE };
+	struct lgr_rig r;
+	u8 i, type;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		for (type = 0; type < ARRAY_SIZE(lgr_msg_names); type++) {
+			/* TEST LINK does not reach the machine */
+			if (!lgr_msg_names[type] || type == SMCR_LLC_TEST_LINK)
+				continue;
+			lgr_situation(&r, groups[i]);
+			lgr_event(&r, text("0<%s 1", lgr_msg_names[type]));
+			KTAP_CHECK(r.said[0], 0, "\"%s\" after \"%s\": nothing",
+				   lgr_msg_names[type], groups[i]);
+		}
+}
+
 /*
  * During an exchange, a reply that it does not wait for fails the link on which
  * it arrives, whichever that is.

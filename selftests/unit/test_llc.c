@@ -166,6 +166,8 @@ static void reserved(const u8 *msg, u8 *mask)
 	case SMCR_LLC_TEST_LINK:
 		memset(mask + 20, 0xff, 24);
 		break;
+	default:
+		KTAP_CHECK(0, 1, "no reserved bits of type %u", msg[0]);
 	}
 }
 
@@ -654,6 +656,25 @@ TEST(smcr_llc_decode__test_link)
 	EXPECT_EQ(m.reply, true);
 	for (i = 0; i < 16; i++)
 		EXPECT_EQ(m.test_link.data[i], 0x40 + i);
+}
+
+/* Each type has a golden message */
+TEST(smcr_llc_decode__vectors)
+{
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
+		u32 n = 0;
+
+		for (j = 0; j < ARRAY_SIZE(vectors); j++) {
+			if (vectors[j].len != 44 ||
+			    vectors[j].bytes[0] != llc_types[i])
+				continue;
+			golden(vectors[j].name);
+			n++;
+		}
+		KTAP_CHECK(n, 0, "no vector of type %u", llc_types[i]);
+	}
 }
 
 TEST(smcr_llc_encode__round_trip)
