@@ -631,6 +631,25 @@ def wire__reads():
     assert p.read().not_ready() == 2
 
 
+def source(*path):
+    """The text of a file of the tree."""
+    with open(os.path.join(TOP, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+def tables__llc_types():
+    """What makes, breaks and reads messages has each LLC type of net/core/proto.h."""
+    listed = source("net", "core", "proto.h").partition("#define SMCR_LLC_TYPES(X)")[2].partition("enum")[0]
+    types = {name: int(number, 16) for name, number in re.findall(r"X\((\w+),\s*(0x\w+),", listed)}
+    assert len(types) >= 8, types
+    assert sorted(wire.LLC_NAMES) == sorted(types.values()), wire.LLC_NAMES
+    faults = re.findall(r"X\(MSG_(\w+?)(?:_REPLY)?, \w+, (0x\w+), ([01])\)", source("selftests", "mod", "rnicsim", "faults.h"))
+    want = {(name, number, reply) for name, number in types.items() for reply in (0, 1)}
+    assert {(n, int(t, 16), int(r)) for n, t, r in faults} - {("CDC", 0xfe, 0)} == want, faults
+    puppet = source("selftests", "prog", "puppet_smc.c").partition("} llc_types[] = {")[2].partition("};")[0]
+    assert set(re.findall(r"\bSMCR_LLC_(\w+)", puppet)) == set(types), puppet
+
+
 def roce__reads():
     """Extended headers, padding, what is no RoCEv2."""
     p = Pcap()
