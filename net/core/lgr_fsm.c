@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State machine of a link group: dispatch of events, collisions of exchanges.
+ * State machine of a link group: dispatch of events.
  * See lgr_fsm.h.
  */
 #include "byteio.h"
 #include "env.h"
 #include "lgr_fsm_int.h"
-
-/* Columns of the collision tables below */
-enum { COL_NONE, COL_ADD, COL_DEL, COL_END, NR_COL };
-
-#define X(name, column, word) [SMCR_LGR_##name] = COL_##column,
-static const u8 step_column[NR_SMCR_LGR_STEP] = {
-	SMCR_LGR_STEPS(X)
-};
-
-#undef X
 
 static const struct lf_row *row_in(const struct lf_row *row, unsigned int n,
 				   u8 step, u16 code)
@@ -136,94 +126,6 @@ static void follow_up(struct lf *x)
 }
 
 /*
- * Verdicts on requests that the step does not wait for: RFC 7609 3.5.5.3,
- * catalogue E.1. Columns: no step is under way; ADD LINK .. CONFIRM LINK;
- * DELETE LINK. An own RKEY exchange makes no difference: it is independent of
- * the peer's (LLC-17, LLC-89), and a notice of the client is carried out after
- * the server's own exchange (LLC-84, LLC-86).
- */
-enum verdict {
-	DO,		/* now */
-	NOTE,		/* remembered, and carried out after the step */
-	DEFER,		/* the message is kept, and answered after the step */
-	REFUSE,		/* reply with Z and C: come back later */
-	IGNORE,
-	GIVEN_UP,	/* as DO, but the step ends first */
-	FAIL,		/* unexpected: the link fails (LLC-08) */
-};
-
-struct verdict_row {
-	u8 type;
-	u8 verdict[NR_COL];
-};
-
-#define ROW(type_, none_, add_, del_) \
-	{ SMCR_LLC_##type_, { none_, add_, del_, IGNORE } }
-
-/* Requests of the client */
-static const struct verdict_row at_server[] = {
-	/* only servers begin these: LLC-18, LLC-36 */
-	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
-	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
-	/* notice: LLC-74, LLC-79 */
-	ROW(ADD_LINK,		DO,	IGNORE,	NOTE),
-	/* notice: LLC-75, LLC-80; lf_del_asked() notes it */
-	ROW(DELETE_LINK,	DO,	DO,	DO),
-	/* LLC-77, LLC-82 */
-	ROW(CONFIRM_RKEY,	DO,	REFUSE,	REFUSE),
-	ROW(CONFIRM_RKEY_CONT,	DO,	REFUSE,	REFUSE),
-	/* LLC-90 */
-	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
-};
-
-/* Requests of the server, which has one exchange at a time (LLC-15) */
-static const struct verdict_row at_client[] = {
-	/* parts of an exchange: valid only if a step waits for them */
-	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
-	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
-	/* GIVEN_UP: the server has begun another exchange, see lf_given_up() */
-	ROW(ADD_LINK,		DO,	GIVEN_UP, GIVEN_UP),
-	/* ends an ADD LINK (LLC-24, LLC-25), or is repeated (LLC-50) */
-	ROW(DELETE_LINK,	DO,	DO,	DO),
-	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
-	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
-	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
-};
-
-#undef ROW
-
-static bool is_rkey(u8 type)
-{
-	return type == SMCR_LLC_CONFIRM_RKEY || type == SMCR_LLC_DELETE_RKEY ||
-	       type == SMCR_LLC_CONFIRM_RKEY_CONT;
-}
-
-/*
- * Is the server at a step of which it has not sent a message yet? Such a step
- * may take long, and the client would see no reason for a refusal.
- */
-static bool nothing_sent(const struct smcr_lgr_fsm *f)
-{
-	return !f->first && (f->step == SMCR_LGR_S_ADD_MAKE ||
-			     f->step == SMCR_LGR_S_DEL_MOVE);
-}
-
-static u8 verdict_on(const struct smcr_lgr_fsm *f, u8 type)
-{
-	const struct verdict_row *row = f->server ? at_server : at_client;
-	unsigned int i;
-
-	/* the tables judge a CONTINUATION that follows no CONFIRM RKEY */
-	if (is_rkey(type) && nothing_sent(f) &&
-	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
-		return DO;
-	for (i = 0; i < ARRAY_SIZE(at_server); i++)
-		if (row[i].type == type)
-			return row[i].verdict[step_column[f->step]];
-	return FAIL;
-}
-
-/*
  * An RNIC was added: a link may be possible now. With @ease the times between
  * attempts are short again.
  */
@@ -291,31 +193,31 @@ static void request_defer(struct lf *x)
 
 static void request(struct lf *x)
 {
-	switch (verdict_on(x->f, x->ev->msg.type)) {
-	case DO:
+	switch (lf_verdict(x->f, x->ev->msg.type)) {
+	case LF_DO:
 		request_do(x);
 		break;
-	case NOTE:
+	case LF_NOTE:
 		peer_has_nic(x);
 		break;
-	case DEFER:
+	case LF_DEFER:
 		request_defer(x);
 		break;
-	case REFUSE:
+	case LF_REFUSE:
 		lf_peer_refuse(x);
 		break;
-	case IGNORE:
+	case LF_IGNORE:
 		if (x->ev->msg.type == SMCR_LLC_ADD_LINK && x->f->server)
 			lf_add_asked(x);
 		break;
-	case GIVEN_UP:
+	case LF_GIVEN_UP:
 		if (!lf_given_up(x)) {
 			lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 			break;
 		}
 		request_do(x);
 		break;
-	case FAIL:
+	case LF_FAIL:
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		break;
 	}
@@ -427,7 +329,7 @@ static void message(struct lf *x)
 	if (x->ev->slot != x->f->carrier || !row_of(x->f, code) || overtaken(x))
 		if (late_reply(x))
 			return;
-	if (m->reply && is_rkey(m->type))
+	if (m->reply && lf_is_rkey(m->type))
 		lf_rkey_reply(x);
 	else if (row_of(x->f, code))
 		run(x, code);
@@ -435,7 +337,7 @@ static void message(struct lf *x)
 		stray_reply(x);
 	else
 		request(x);
-	if (!x->f->server && !m->reply && !is_rkey(m->type) &&
+	if (!x->f->server && !m->reply && !lf_is_rkey(m->type) &&
 	    m->type != SMCR_LLC_CONFIRM_LINK)
 		lf_notices_wait(x);
 }

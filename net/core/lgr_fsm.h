@@ -59,7 +59,7 @@ enum smcr_slot_st {
  * Steps of the exchange that changes the group; at most one is under way
  * (LLC-15). S: at the server, C: at the client.
  *
- *	X(NAME, column of the collision tables in lgr_fsm.c, "name")
+ *	X(NAME, column of the collision tables in lgr_fsm_verdict.c, "name")
  */
 #define SMCR_LGR_STEPS(X)						\
 	X(IDLE,			NONE,	"idle")				\

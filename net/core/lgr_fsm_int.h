@@ -35,6 +35,17 @@ struct lf_row {
 	void (*fn)(struct lf *x);
 };
 
+/* What follows from a request that the step does not wait for */
+enum lf_verdict {
+	LF_DO,		/* now */
+	LF_NOTE,	/* remembered, and carried out after the step */
+	LF_DEFER,	/* the message is kept, and answered after the step */
+	LF_REFUSE,	/* reply with Z and C: come back later */
+	LF_IGNORE,
+	LF_GIVEN_UP,	/* as DO, but the step ends first */
+	LF_FAIL,	/* unexpected: the link fails (LLC-08) */
+};
+
 /* lgr_fsm_out.c */
 struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot);
 struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
@@ -121,6 +132,14 @@ void lf_peer_continues(struct lf *x);
 void lf_peer_refuse(struct lf *x);
 void lf_peer_deletes(struct lf *x);
 void lf_deferred_answer(struct lf *x);
+/* lgr_fsm_verdict.c */
+enum lf_verdict lf_verdict(const struct smcr_lgr_fsm *f, u8 type);
+
+static inline bool lf_is_rkey(u8 type)
+{
+	return type == SMCR_LLC_CONFIRM_RKEY || type == SMCR_LLC_DELETE_RKEY ||
+	       type == SMCR_LLC_CONFIRM_RKEY_CONT;
+}
 
 /*
  * May a link stay whose deletion is not complete? Only if the deletion is

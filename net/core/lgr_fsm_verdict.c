@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Verdicts on requests that the step does not wait for: RFC 7609 3.5.5.3,
+ * catalogue E.1. Columns: no step is under way; ADD LINK .. CONFIRM LINK;
+ * DELETE LINK. An own RKEY exchange makes no difference: it is independent of
+ * the peer's (LLC-17, LLC-89), and a notice of the client is carried out after
+ * the server's own exchange (LLC-84, LLC-86). See lgr_fsm.h.
+ */
+#include "env.h"
+#include "lgr_fsm_int.h"
+
+/* Columns of the tables below */
+enum { COL_NONE, COL_ADD, COL_DEL, COL_END, NR_COL };
+
+#define X(name, column, word) [SMCR_LGR_##name] = COL_##column,
+static const u8 step_column[NR_SMCR_LGR_STEP] = {
+	SMCR_LGR_STEPS(X)
+};
+
+#undef X
+
+struct verdict_row {
+	u8 type;
+	u8 verdict[NR_COL];
+};
+
+#define ROW(type_, none_, add_, del_) \
+	{ SMCR_LLC_##type_, { LF_##none_, LF_##add_, LF_##del_, LF_IGNORE } }
+
+/* Requests of the client */
+static const struct verdict_row at_server[] = {
+	/* only servers begin these: LLC-18, LLC-36 */
+	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
+	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
+	/* notice: LLC-74, LLC-79 */
+	ROW(ADD_LINK,		DO,	IGNORE,	NOTE),
+	/* notice: LLC-75, LLC-80; lf_del_asked() notes it */
+	ROW(DELETE_LINK,	DO,	DO,	DO),
+	/* LLC-77, LLC-82 */
+	ROW(CONFIRM_RKEY,	DO,	REFUSE,	REFUSE),
+	ROW(CONFIRM_RKEY_CONT,	DO,	REFUSE,	REFUSE),
+	/* LLC-90 */
+	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
+};
+
+/* Requests of the server, which has one exchange at a time (LLC-15) */
+static const struct verdict_row at_client[] = {
+	/* parts of an exchange: valid only if a step waits for them */
+	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
+	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
+	/* GIVEN_UP: the server has begun another exchange, see lf_given_up() */
+	ROW(ADD_LINK,		DO,	GIVEN_UP, GIVEN_UP),
+	/* ends an ADD LINK (LLC-24, LLC-25), or is repeated (LLC-50) */
+	ROW(DELETE_LINK,	DO,	DO,	DO),
+	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
+	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
+	ROW(DELETE_RKEY,	DO,	DEFER,	DEFER),
+};
+
+#undef ROW
+
+/*
+ * Is the server at a step of which it has not sent a message yet? Such a step
+ * may take long, and the client would see no reason for a refusal.
+ */
+static bool nothing_sent(const struct smcr_lgr_fsm *f)
+{
+	return !f->first && (f->step == SMCR_LGR_S_ADD_MAKE ||
+			     f->step == SMCR_LGR_S_DEL_MOVE);
+}
+
+/* The verdict on a request of a type that the step does not wait for */
+enum lf_verdict lf_verdict(const struct smcr_lgr_fsm *f, u8 type)
+{
+	const struct verdict_row *row = f->server ? at_server : at_client;
+	unsigned int i;
+
+	/* the tables judge a CONTINUATION that follows no CONFIRM RKEY */
+	if (lf_is_rkey(type) && nothing_sent(f) &&
+	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
+		return LF_DO;
+	for (i = 0; i < ARRAY_SIZE(at_server); i++)
+		if (row[i].type == type)
+			return row[i].verdict[step_column[f->step]];
+	return LF_FAIL;
+}
