@@ -59,6 +59,17 @@ static const struct verdict_row at_client[] = {
 
 #undef ROW
 
+/* Each table has a row for every type but TEST LINK, which lgr_run.c answers */
+#define X(name, num, word) + 1
+static_assert(ARRAY_SIZE(at_server) == 0 SMCR_LLC_TYPES(X) - 1);
+static_assert(ARRAY_SIZE(at_client) == 0 SMCR_LLC_TYPES(X) - 1);
+#undef X
+
+/* struct smcr_fsm_link has masks of 16 bits, one for each type */
+#define X(name, num, word) | (num)
+static_assert((0 SMCR_LLC_TYPES(X)) < 16);
+#undef X
+
 /*
  * Is the server at a step of which it has not sent a message yet? Such a step
  * may take long, and the client would see no reason for a refusal.

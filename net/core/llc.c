@@ -359,8 +359,15 @@ static void encode_test_link(const struct smcr_llc *m, u8 *buf)
  * Codec of one type of message.
  *
  * Adding one: SMCR_LLC_TYPES in proto.h, its struct in struct smcr_llc, a row
- * of codecs[]; a row of at_server[] and at_client[] in lgr_fsm.c for its
- * processing. test_llc fails for a type without a row.
+ * of codecs[]; for its processing a row of at_server[] and at_client[] in
+ * lgr_fsm_verdict.c, a case of request_do() in lgr_fsm.c, and what lgr_exec.c
+ * checks or fills in. Tests: rnd_llc() of selftests/unit/msgs.h, reserved() of
+ * test_llc.c, golden messages in vectors.h, lgr_rows.h. Peers and readers:
+ * RS_MSGS of rnicsim/faults.h (scripts/docs-tables), llc_types[] of
+ * puppet_smc.c, LLC_NAMES of selftests/lib/wire.py, lab/lib/explain/names.py.
+ * "What crosses" in Documentation/llc.rst. The compiler, test_llc,
+ * test_lgr_fsm_bad or test_lib.py reports a missing place, except those in
+ * lgr_exec.c, lgr_rows.h, names.py and llc.rst.
  */
 struct llc_codec {
 	enum smcr_reason (*decode)(const u8 *buf, struct smcr_llc *m);

@@ -49,6 +49,7 @@ enum {
 /* LLC and CDC messages, RFC 7609 A.3 and A.4: always 44 bytes */
 enum { SMCR_WR_LEN = 44 };
 
+/* Adding one: see codecs[] in llc.c */
 #define SMCR_LLC_TYPES(X) \
 	X(CONFIRM_LINK,		0x01, "confirm-link") \
 	X(ADD_LINK,		0x02, "add-link") \
