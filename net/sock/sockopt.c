@@ -219,9 +219,11 @@ static int get_none(struct smcr_sock *ssk, int opt, char __user *val,
  *	for SOL_SOCKET, and the inner socket's setsockopt() for other levels
  * @get: getsockopt(); NULL: the inner socket's. Core code answers SOL_SOCKET.
  *
- * Adding one: a row here; a value that TCP or a listener's child must have, too, is a
- * row of sockopt_copy.c; Documentation/sockets.rst has a line for each (scripts/docs-tables
- * compares), and selftests/prog/options.api a test.
+ * Adding one: a row here; for a value that TCP or a listener's child must have, too, a row
+ * of sockopt_copy.c; the line of Documentation/sockets.rst that names it (scripts/docs-tables
+ * looks for it); its word in selftests/prog/sockwords.c; a test in
+ * selftests/cases/api/options.api. getsockopt(SOL_SOCKET) reads the own socket: that TCP has
+ * the value is seen by what TCP does with it only.
  */
 struct smcr_opt {
 	int level;
