@@ -16,6 +16,9 @@
  * @off: offset of the member
  * @flag: enum sock_flags, if @size is 0
  * @push: copies it to the inner socket; NULL if storing the value is enough
+ *
+ * Adding one: a row in the one table below whose comment describes when it is copied;
+ * children inherit the rows of all tables.
  */
 struct smcr_value {
 	u8 size;
@@ -25,8 +28,12 @@ struct smcr_value {
 	void (*push)(struct smcr_sock *ssk);
 };
 
+/* copy_member() has these sizes */
+#define COPY_SIZE(n_)							\
+	((n_) + BUILD_BUG_ON_ZERO((n_) != 1 && (n_) != 2 && (n_) != 4 && (n_) != 8))
+
 #define MEMBER(member_, ...) {						\
-	.size = sizeof_field(struct sock, member_),			\
+	.size = COPY_SIZE(sizeof_field(struct sock, member_)),		\
 	.off = offsetof(struct sock, member_),				\
 	__VA_ARGS__							\
 }
