@@ -29,6 +29,19 @@ need() {
 	done
 }
 
+# kernel_lane NAME|KDIR: uml or qemu, from selftests/kernels.toml; "path" for a path.
+kernel_lane() {
+	case $1 in
+	*/*|.|..) echo path ;;
+	*) "$TOP/selftests/lib/kernels.py" "$1" lane 2>/dev/null || : ;;
+	esac
+}
+
+# kernel_names [FIELD=VALUE]: the names in that file, for a usage message.
+kernel_names() {
+	"$TOP/selftests/lib/kernels.py" "$@" | tr ' ' '|'
+}
+
 # with_lock NAME CMD...: run CMD under the lock NAME. Two checkouts (or make -j) often need
 # the same kernel of the cache at the same time. If NAME is a path, it is a folder in a
 # checkout: the lock file is beside the folder and is deleted with the checkout.

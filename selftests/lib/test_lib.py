@@ -700,6 +700,16 @@ def check__of_this_project():
     assert not [c.name for c in all_cases if c.name not in taken and not c.matches(elsewhere)]
 
 
+def kernels__of_this_project():
+    """Every kernel has a place where cases run on it; the results of the probes are known for each one with a module check."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    used = {word for p in (check.SMOKE, check.SIM, *check.FULL, *check.GUESTS) for word in p.args}
+    assert set(cases.kernels.ALL) <= used, set(cases.kernels.ALL) - used
+    for name in cases.kernels.field("module"):
+        series = re.match(r"\d+\.\d+", name)
+        assert series and os.path.exists(os.path.join(TOP, "scripts", "kfeat", "expected", series[0])), name
+
+
 def check__guests():
     """guests(): a failed case is not run again; after the limit places are named and not run."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
