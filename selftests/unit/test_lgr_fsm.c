@@ -112,6 +112,39 @@ TEST(smcr_lgr_fsm__collisions)
 	}
 }
 
+static void ended(const char *const *before, u32 n)
+{
+	static const char *const ends[] = {
+		"0<delete-link 0 all orderly reason=0x20000",
+		"want-end orderly reason=0x20000",
+	};
+	char at[1024];
+	u32 i, k;
+
+	for (i = 0; i < n * ARRAY_SIZE(ends); i++) {
+		struct lgr_row row = { "LLC-76 LLC-81 LLC-88", at, "end-sent 0", "release" };
+
+		k = (u32)snprintf(at, sizeof(at), "%s%s;", before[i / ARRAY_SIZE(ends)],
+				  ends[i % ARRAY_SIZE(ends)]);
+		EXPECT_TRUE(k < sizeof(at));
+		lgr_rows(&row, 1);
+	}
+}
+
+/*
+ * The server's DELETE LINK of all has no answer, whatever was under way: when it is
+ * delivered the group is released.
+ */
+TEST(smcr_lgr_fsm__end_is_not_answered)
+{
+	covers("LLC-76 LLC-81 LLC-88");
+	ended(s_add, ARRAY_SIZE(s_add));
+	ended(s_del, ARRAY_SIZE(s_del));
+	ended(s_make, ARRAY_SIZE(s_make));
+	ended(s_move, ARRAY_SIZE(s_move));
+	ended(s_rkey, ARRAY_SIZE(s_rkey));
+}
+
 /* With nothing under way the same is done at once */
 static const struct lgr_row quiet[] = {
 	{ "LG-27 LG-32", S_TWO, "0<add-link 0",

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A server is deleting one of two links, and has no reply yet, when the client asks it to
+# delete the whole group. It sends DELETE LINK of all, which has no answer, and frees the
+# group when that is delivered, before T_LLC.
+#
+# covers: LLC-81
+# module: ours none
+# nics: 2/2
+# timeout: 30
+# needs: synopt
+# allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with both RNICs
+# tags: puppet llc lgr links
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
+# shellcheck source=selftests/prog/smc.sh
+. "$PROG/smc.sh"
+
+server() {
+	fast max_links=2 t_lgr_idle=60000 t_testlink=0 t_link_retry=3600000
+	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 recv:1=ECONNRESET close
+	await over
+	check "the group is freed" eventually 5 no_group
+	mark freed
+	app_end "server program"
+	eq "links that failed" "$(counter link-down)" 0
+}
+
+client() {
+	await up
+	pup "puppet as client" <<-E
+		$(links 2)
+		connect $PEER 5000
+		first_contact until=add_link
+		add_link 2
+		accepted
+		tx data len=5
+		taken
+		tx llc delete_link about=2 orderly=1 reason=0x20000
+		rx llc delete_link reply=0 all=0 about=2
+		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone
+		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
+		start
+		rx rst
+		mark over
+		await freed
+		elapsed 0ms 1500ms
+		rx down
+	E
+}
