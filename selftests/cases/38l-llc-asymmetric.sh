@@ -5,9 +5,10 @@
 # goes on offering links, and there is never a second asymmetric one. When another RNIC
 # comes a symmetric link is added, then the asymmetric one is deleted with that reason,
 # and its connection goes on. The module as server, and as client, which answers with the
-# RNIC of its choice (RFC 7609 3.5.1.6.1).
+# RNIC of its choice (RFC 7609 3.5.1.6.1). A server without another RNIC offers that of the
+# asymmetric link when the client has another one.
 #
-# covers: LG-12 LG-20 LG-21 LG-33
+# covers: FO-18 LG-12 LG-20 LG-21 LG-33
 # module: ours ours
 # nics: 3/2
 # timeout: 90
@@ -26,6 +27,10 @@ server() {
 		slot:2 accept:0 recv:5 send:5 recv:7 send:7 recv:1=eof close slot:1 send:5 recv:1=eof close
 	app_end "server program"
 	eq "connections that moved" "$(counter conn-moved)" 1
+	rnic_delete 2
+	app_bg limit:20 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_end "server program, two cards"
+	rnic_add 2
 
 	pup_bg <<-E
 		$(links 3 3)
@@ -121,6 +126,29 @@ client() {
 		rx data len=7
 		close
 		conn 1
+		rx data len=5
+		close
+		check offences 0
+	E
+	await up3
+	pup "a server with two cards" <<-E
+		link 2 of 1
+		nic $(rnic 0)
+		link 3 of 1
+		nic $(rnic 1)
+		link 1
+		set peer_id=0003525400000002
+		connect $PEER 5002
+		first_contact until=add_link
+		add_link 2
+		accepted
+		rx none 300ms link
+		tx llc add_link gid=%{3:gid} mac=%{3:mac} qpn=0 link=0 psn=0
+		add_link 3
+		rx llc delete_link reply=0 all=0 orderly=1 about=2 reason=0x50000
+		tx llc delete_link reply=1 about=2
+		on 2 qp destroy
+		tx data len=5
 		rx data len=5
 		close
 		check offences 0

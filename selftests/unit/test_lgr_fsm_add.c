@@ -421,7 +421,7 @@ TEST(smcr_lgr_fsm_add__attempts)
 	struct lgr_rig r;
 	u32 i;
 
-	covers("LG-27 LG-32");
+	covers("FO-18 LG-27 LG-32");
 	lgr_situation(&r, S_ONE);
 	for (i = 1; i < 4; i++) {
 		static const char *const want[] = { "", "again 1", "again 2",
@@ -475,6 +475,17 @@ TEST(smcr_lgr_fsm_add__attempts)
 	lgr_situation(&r, S_OFFER "0<add-link! 2 nic=0; 0<add-link-cont! 2; "
 		      "up 1;");
 	attempt(&r, "1<confirm-link! 2", "again 0");
+	/*
+	 * A symmetric link is lost, and an asymmetric one takes its place. The RNIC of
+	 * that is not offered again by the timer, but on a notice, which announces
+	 * another RNIC of the client.
+	 */
+	lgr_situation(&r, S_TWO "down 1 link-error; 0<delete-link! 2; stopped 1; "
+		      "timer retry; made 1 nic=1 n=1; 0<add-link! 3 nic=0; "
+		      "0<add-link-cont! 3; up 1; 1<confirm-link! 3; made 2 no;");
+	attempt(&r, "timer retry", "again 1");
+	lgr_event(&r, "made 2 no");
+	attempt(&r, "0<add-link 0", "cause 0");
 }
 
 /* No slot: so many links are being destroyed that another has to wait */
