@@ -5,9 +5,10 @@
 # CDCs and WRITEs of a connection come over any link, in any order, and each direction has
 # its own. From the module: when a link fails each connection, also an idle one, sends F
 # first on the other link, then what may not have arrived, and goes on with the next
-# number. When a link is deleted in order, all has arrived before.
+# number. When a link is deleted in order, all has arrived before. When the last link is
+# lost each connection is reset.
 #
-# covers: FO-07 FO-08 FO-15 FO-16 CDC-06 CDC-09 LG-45
+# covers: FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45
 # module: ours none
 # nics: 2/2
 # timeout: 90
@@ -41,6 +42,11 @@ server() {
 	eq "connections that have moved" "$(moved)" 2
 	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 send:300 await:left send:6 recv:1=eof close
 	app_end "server program, orderly"
+	smc_reset
+	app_bg limit:40 socket listen:5003 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
+		slot:1 recv:5 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
+	app_end "server program, the last link"
+	smc_was "server, the last link" 2 2
 }
 
 client() {
@@ -167,5 +173,32 @@ client() {
 		rx data len=6
 		close
 		check offences 0
+	E
+	# TCP ends with RST, which a peer that has lost nothing itself takes for an error; with
+	# FIN it would be the end of data
+	await up3
+	pup "the last link is lost" <<-E
+		$(links 2)
+		connect $PEER 5003
+		first_contact until=add_link
+		add_link 2
+		accepted
+		tx data len=5
+		taken
+		$(new 2 5003)
+		on 1 qp err
+		conn 1
+		wait cdc has=F
+		check rx_link 2
+		move 2
+		tx data len=5
+		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=0
+		on 2 tx llc delete_link reply=1 about=1
+		# one has moved, the other one has begun on this link and is idle
+		on 2 qp err
+		conn 1
+		rx rst 10s
+		conn 2
+		rx rst 10s
 	E
 }
