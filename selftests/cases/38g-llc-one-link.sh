@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 #
 # A server with net.smcr.max_links=1 and a client with two RNICs. In first contact the
-# server has to offer a second link (LG-18); a client that accepts gets DELETE LINK
-# instead of RTokens, and data wait for that (LG-25). Afterwards the server never offers
-# again, neither after a time nor when the client announces another RNIC. A server with up
-# to three links does not offer the third one to a client with up to two.
+# server has to offer a second link (LG-18), with a queue pair of its own; a client that
+# accepts gets DELETE LINK instead of RTokens, and data wait for that (LG-25). Afterwards
+# the server never offers again, neither after a time nor when the client announces another
+# RNIC. A server with up to three links does not offer the third one to a client with up to
+# two.
 #
-# covers: LG-11 LG-18 LG-23 LG-25
+# covers: LG-11 LG-18 LG-19 LG-23 LG-25
 # module: ours none
 # nics: 3/3
 # timeout: 90
@@ -45,7 +46,7 @@ client() {
 		link 1
 		connect $PEER 5000
 		first_contact until=add_link
-		rx llc add_link reply=0 rejected=0 about=2
+		rx llc add_link reply=0 rejected=0 about=2 qpn!=%{1:peer_qpn}
 		on 2 qp create
 		tx llc add_link reply=1 about=2
 		rx llc delete_link reply=0 all=0 link=2
