@@ -4,7 +4,7 @@
 # A Confirm names one link of the group, and the server writes on the other one, with the key
 # and the address that the client's RMB has there.
 #
-# covers: LG-24 RMB-20
+# covers: LG-24 LG-45 RMB-20
 # module: ours none
 # nics: 2/2
 # timeout: 60
