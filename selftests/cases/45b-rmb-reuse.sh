@@ -4,8 +4,8 @@
 # An element that had another owner before: a peer that announces data which it never
 # wrote gets zeros, not what the earlier connection left, and the earlier connection's
 # token has no effect any more. Elements of several sizes in one group. Unused RMBs are
-# kept for a while, and then withdrawn even if the peer does not have their keys; an
-# element in quarantine is in use until that ends.
+# kept for a while since their last use, and then withdrawn even if the peer does not have
+# their keys; an element in quarantine is in use until that ends.
 #
 # covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
@@ -54,6 +54,14 @@ server() {
 	for i in {1..4}; do calls+=("slot:$i" recv:1=ECONNRESET close); done
 	app_bg limit:20 socket rcvbuf:65536 listen:5005 mark:up4 "${calls[@]}" mark:reset slot:5 recv:1=eof close
 	app_end "connections that are reset"
+
+	fast t_rmb_free=1500
+	calls=()
+	for i in {1..5}; do calls+=("slot:$i" accept:0 recv:5 send:5); done
+	for i in {1..4}; do calls+=("slot:$i" recv:1=eof close); done
+	app_bg limit:20 slot:10 socket rcvbuf:16384 listen:5007 slot:0 socket rcvbuf:65536 listen:5006 mark:up5 "${calls[@]}" \
+		slot:6 accept:10 recv:5 send:5 slot:5 recv:1=eof close slot:6 recv:1=eof close
+	app_end "an RMB that was in use for long"
 }
 
 old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
@@ -188,6 +196,40 @@ client() {
 			rx none 800ms link
 			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 5s
 			tx llc delete_rkey reply=1 n=1 rkey1=%rkey1
+			close
+		E
+	)
+	await up5
+	pup "kept from the last use on" < <(
+		cat <<-E
+			set peer_id=0005525400000002
+			conn c1
+			connect $PEER 5006
+			first_contact
+			tx data len=5
+			rx data len=5
+			let rkey1=%peer_rkey
+		E
+		for i in 2 3 4 5; do printf '%s\n' "conn c$i" "connect $PEER 5006" "reuse" "tx data len=5" "rx data len=5"; done
+		# in use for longer than an RMB without users is kept
+		echo "rx none 1800ms link"
+		for i in 1 2 3 4; do printf '%s\n' "conn c$i" "close"; done
+		cat <<-E
+			# an element of another size has an RMB of its own. The work that adds it
+			# looks for idle ones, too
+			conn c6
+			connect $PEER 5007
+			tx proposal
+			rx accept first=0 rkey!=%rkey1 bsize=0
+			tx confirm
+			tx data len=5
+			rx data len=5
+			rx none 600ms link
+			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 5s
+			tx llc delete_rkey reply=1 n=1 rkey1=%rkey1
+			conn c5
+			close
+			conn c6
 			close
 		E
 	)
