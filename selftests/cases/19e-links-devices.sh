@@ -4,7 +4,8 @@
 # An RNIC is lost in every way that causes an event, at either end, in the midst of
 # transfers: its link ends, its connections go on, and the group gets a second link again
 # when the RNIC is back (RFC 7609 2.3, 3.5.5.1). An RNIC that gets another GID counts as
-# lost and as new: the next link has the new GID at both ends.
+# lost and as new: the next link has the new GID at both ends. One that is there before its
+# card has an address is used when the card has one.
 #
 # covers: FO-01 FO-18 FO-22 LG-01 LG-28 LG-32 MISC-16
 # nics: 2/2
@@ -17,7 +18,15 @@
 
 # the loss, its end, the card; the first one is what the group was formed on
 ROUNDS="rnic_delete:rnic_add:1 netdev_down:netdev_up:1 port_down:port_up:1 gid_change:gid_back:1 rnic_pulled:rnic_add:1
-	rnic_delete:rnic_add:0"
+	rnic_delete:rnic_add_first:1 rnic_delete:rnic_add:0"
+
+# rnic_add_first N: the RNIC comes before the addresses of its card
+rnic_add_first() {
+	ip addr del "$(me "$1")/24" dev "eth$1"
+	ip addr del "$(me6 "$1")/64" dev "eth$1"
+	rnic_add "$1"
+	nic_address "$1"
+}
 
 links() { "$SMCCTL" -j link | jq "[.. | objects | select(.\"link-num\"?)] | length"; }
 n_links() { [ "$(links)" = "$1" ]; }
@@ -43,7 +52,7 @@ address_new() { local a; a=$(address "$1"); echo "${a%.*}.$((${a##*.} + 100))"; 
 # loss WHERE LOSS BACK CARD: at the end named WHERE, in the midst of the transfer
 loss() {
 	# n is of both()
-	local what="$1: $2 $4" id="$1.$2.$4" where=$1
+	local what="$1: $2 $4" id="$1.$2.$3.$4" where=$1
 	# the load goes on until the loss has been noticed
 	local load=(conns=6 par=6 wchunk=20000:60000 wpause=5 until="$CASEDIR/mark.lost.$id")
 
@@ -88,7 +97,7 @@ both() {
 		loss client ${r//:/ }
 	done
 	"$SMCCTL" link
-	smc_was "$ROLE" 72 72
+	smc_was "$ROLE" 84 84
 	echo "moved: $(counter conn-moved)"
 	check "connections moved" test "$(counter conn-moved)" -ge 12
 }
