@@ -3,7 +3,7 @@
 #
 # RMBs are whole numbers of elements of one size, counted from 1: all elements of an RMB
 # full at the same time, the first and the last one among them; memory behind the last one
-# belongs to none.
+# belongs to none. With eye catchers the distance of two elements is as without.
 #
 # covers: RMB-01 RMB-02
 # module: ours none
@@ -40,6 +40,16 @@ server() {
 	eq "RMBs of two sizes, in one group" "$n $(rmbs | awk '{ print $3 }' | sort -u | wc -l)" "3 2"
 	mark seen
 	app_end "server program"
+	fast rmem=16384
+	app_bg limit:20 socket listen:5003 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
+		slot:1 send:20000 recv:20000 recv:1=eof close slot:2 send:20000 recv:20000 recv:1=eof close
+	app_end "server program, eye catchers"
+}
+
+# eye_data: more than an element holds, both ways; neither the eye catcher nor the next element is touched
+eye_data() {
+	printf '%s\n' "rx data len=16380" "check untouched off=0 len=4" "check untouched off=16384 len=16384" \
+		"consume 16380" "rx data len=3620 consume" "check untouched off=0 len=4" "tx data len=20000" "close"
 }
 
 client() {
@@ -81,4 +91,29 @@ client() {
 			qp destroy
 		E
 	)
+	await up3
+	pup "the distance of elements includes the eye catcher" <<-E
+		set peer_id=0002525400000002 no_eye=0 index=3
+		conn eye1
+		connect $PEER 5003
+		first_contact
+		accepted
+		fill len=32768
+		tx data len=5
+		taken
+		let va=%peer_va rkey=%peer_rkey
+		conn eye2
+		set index=7
+		connect $PEER 5003
+		tx proposal
+		rx accept first=0 va=%va rkey=%rkey index=2 bsize=0
+		tx confirm
+		accepted
+		fill len=32768
+		tx data len=5
+		conn eye1
+		$(eye_data)
+		conn eye2
+		$(eye_data)
+	E
 }
