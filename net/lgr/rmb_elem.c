@@ -279,10 +279,12 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	mutex_unlock(&lgr->rmbs.mutex);
 
 	elem->rmb = NULL;
+	/* the delay of a queued work is not shortened, see smcr_rmb_work() */
 	if (quarantine)
 		smcr_rmb_work_arm(lgr, smcr_rmb_quarantine(lgr));
 	else if (idle)
-		smcr_rmb_work_arm(lgr, smcr_rmb_idle_time(lgr));
+		smcr_rmb_work_arm(lgr, min(smcr_rmb_idle_time(lgr),
+					   smcr_rmb_quarantine(lgr)));
 }
 
 /**

@@ -304,8 +304,8 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
  * @work: lgr->rmbs.work, which owns a reference on the group
  *
  * While an element is in quarantine, or an RMB is to be freed, the work queues itself
- * again with a delay of T_ABORT at most: a caller that begins a quarantine finds the
- * work queued, and need not shorten its delay.
+ * again. Each caller of smcr_rmb_work_arm() passes T_ABORT at most: the caller that begins
+ * a quarantine finds the work queued, and need not shorten its delay.
  */
 void smcr_rmb_work(struct work_struct *work)
 {
