@@ -25,6 +25,7 @@ from explain import model, program  # noqa: E402  pylint: disable=wrong-import-p
 from explain.analysis import Analysis  # noqa: E402  pylint: disable=wrong-import-position
 from explain.capture import FIELD, Frame  # noqa: E402  pylint: disable=wrong-import-position
 from explain.checks import CHECKS  # noqa: E402  pylint: disable=wrong-import-position
+from explain.names import llc_text  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 import rdmawire  # noqa: E402  pylint: disable=wrong-import-position
 import wire  # noqa: E402  pylint: disable=wrong-import-position
@@ -126,6 +127,11 @@ def verbs__alone():
     assert {"CM REQ", "CM REP", "CM RTU", "SEND", "READ request", "READ response", "WRITE", "ACK"} <= kinds, kinds
     rc, out, _ = run("--checks", os.path.join(FIXTURES, "verbs.pcap.gz"))
     assert rc == 0 and "n/a     cdc-seq" in out and "\n5 hold, 0 failed, 14 not applicable" in out, out[-300:]
+
+
+def messages__have_a_text():
+    """The contents of each type of LLC message are shown."""
+    assert not [t for t in wire.LLC_NAMES if not llc_text(wire.link_msg(bytes((t, 44, 0, 0)) + b"\1" * 40))]
 
 
 def ipv6__is_the_same():
