@@ -8,7 +8,8 @@
  *	X(member, ATTRIBUTE, default, least, most, most in other namespaces)
  *
  * Adding one: a row here, its attribute in Documentation/netlink/specs/smcr.yaml
- * (scripts/ynl-gen makes the rest), a row of sysctl.rst, a test of both ends of its range.
+ * (scripts/ynl-gen makes the rest), a row of sysctl.rst, the code that reads it, a test of
+ * what it changes at both ends of its range. test_lib.py fails for a knob that nothing reads.
  *
  * The last value is the maximum in namespaces other than the initial one; 0:
  * the same maximum. In these, limits of what all namespaces share (time of

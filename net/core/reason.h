@@ -5,7 +5,9 @@
  * Decline (0 = never on the wire), the counter name and the text that smcctl
  * prints. Append only: the numbers are part of the netlink interface.
  *
- * Adding one: a row here, run scripts/docs-tables, a test.
+ * Adding one: a row here, scripts/docs-tables for counters.rst, the code that
+ * reports it, a test that sees it; with a wire diagnosis, its text in
+ * tools/smcctl/diag.c. test_lib.py fails for a reason that nothing reports.
  *
  *	X(NAME, wire diagnosis, "kebab-name", "text")
  */

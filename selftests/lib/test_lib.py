@@ -4,6 +4,7 @@
 headers, the conformance join. Prints KTAP."""
 
 import contextlib
+import glob
 import importlib.machinery
 import importlib.util
 import io
@@ -648,6 +649,28 @@ def tables__llc_types():
     assert {(n, int(t, 16), int(r)) for n, t, r in faults} - {("CDC", 0xfe, 0)} == want, faults
     puppet = source("selftests", "prog", "puppet_smc.c").partition("} llc_types[] = {")[2].partition("};")[0]
     assert set(re.findall(r"\bSMCR_LLC_(\w+)", puppet)) == set(types), puppet
+
+
+def tables__rows_are_used():
+    """Each reason, counter, knob and fault point is used by code outside of its table; a program or case sets each fault."""
+    def text(*patterns):
+        return "\n".join(source(f) for p in patterns for f in sorted(glob.glob(p, root_dir=TOP, recursive=True))
+                         if not f.endswith(("reason.h", "stats.h", "knobs.h", "faults.h")))
+
+    net, sim = text("net/**/*.[ch]"), text("selftests/mod/rnicsim/*.c")
+    closes = source("net", "core", "close.c")       # its rows have reasons without the prefix
+    faults = re.findall(r"X\((\w+), (\w+), \"", source("selftests", "mod", "rnicsim", "faults.h").partition("#define RS_MSGS")[0])
+    reasons = re.findall(r'X\((\w+),\s*\w+,\s*"[^"]+",\s*"', source("net", "core", "reason.h"))
+    counters = re.findall(r'\tX\((\w+),\s*"', source("net", "base", "stats.h"))
+    knobs = re.findall(r"(?m)^\tX\((\w+), [A-Z_]+, ", source("net", "base", "knobs.h"))
+    assert all(len(t) >= 20 for t in (faults, reasons, counters, knobs))
+    unused = [n for n in reasons if not re.search(rf"\bSMCR_R_{n}\b", net) and not re.search(rf", {n}, \"", closes)]
+    unused += [n for n in counters if not re.search(rf"\bSMCR_CNT_{n}\b", net)]
+    unused += [n for n in knobs if not re.search(rf"\bknobs(\.|->){n}\b|\bsmcr_knob_\w+\([^;]*\b{n}\)", net)]
+    unused += [n for n, _ in faults if not re.search(rf"\bRS_F_{n}\b", sim)]
+    assert not unused, unused
+    tests = text("selftests/prog/*.c", "selftests/cases/89*.sh")
+    assert not [n for _, n in faults if not re.search(rf"\b{n}\b", tests)]
 
 
 def roce__reads():

@@ -4,8 +4,9 @@
  * debugfs/rnicsim/<device>/fault/ and a row in Documentation/rnicsim.rst; the
  * code calls rs_fault() with the name of the point that it passes.
  *
- * Adding one: a line here, the call, the row of rnicsim.rst, a step of rnictest
- * and one of cases 89* that checks what the module does.
+ * Adding one: a line here, the call, scripts/docs-tables for rnicsim.rst, a step of
+ * rnictest and one of cases 89* that checks what the module does. test_lib.py fails
+ * for a point that nothing passes, or that no program or case sets.
  */
 #ifndef _RNICSIM_FAULTS_H
 #define _RNICSIM_FAULTS_H
