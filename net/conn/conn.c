@@ -138,8 +138,8 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 
 /*
  * May packets still arrive that the peer has sent before its last move? True for
- * SMCR_HELD_UP after that move, as long as a link other than the peer's new one has not
- * stopped, as it may be the peer's old link.
+ * SMCR_HELD_UP after that move, unless all links but the peer's new one have stopped: any
+ * other may be the peer's old link.
  */
 static bool conn_may_come(struct smcr_conn *conn)
 {

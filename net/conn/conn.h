@@ -188,7 +188,7 @@ struct smcr_conn_snd {
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
  * @rkey: RKey of the peer's RMB on conn->link: smcr_conn_resolve_rtoken()
- * @va: address of the peer's element there; ring.base is not added
+ * @va: address of the peer's element on that link; ring.base is not added
  * @seq: number of the last CDC sent
  * @pends: signalled posts that are pending
  * @blocked: B in the last CDC sent
@@ -451,7 +451,7 @@ static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 	u64 cons = READ_ONCE(conn->rx.cons.abs);
 	u64 prod;
 
-	smp_rmb();	/* cons is read first: an older prod might be behind it */
+	smp_rmb();	/* cons is read first: a prod read before might be behind it */
 	prod = READ_ONCE(conn->rx.prod.abs);
 	smp_rmb();	/* prod is read before its data: see conn_apply() */
 	return prod - cons;
@@ -471,7 +471,8 @@ static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 
 /*
  * Upper bound of SO_RCVLOWAT, half of the ring as with TCP: a peer that avoids
- * silly windows need not fill the ring, see SMCR_TX_SWS_MIN.
+ * silly windows (SMCR_TX_SWS_MIN) need not fill the ring, and a reader that waits
+ * for more would wait for ever.
  */
 static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
 {
@@ -491,7 +492,7 @@ static inline u32 smcr_conn_wspace(const struct smcr_conn *conn)
 	       (u32)(READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.done));
 }
 
-/* Will a send that does not fit try to get a larger buffer? tx_grow() */
+/* Will a send that does not fit try to get a larger buffer? See tx_grow() */
 static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 {
 	return READ_ONCE(conn->snd.size) < READ_ONCE(conn->snd.max) &&

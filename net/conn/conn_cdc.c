@@ -31,13 +31,17 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 				       SMCR_R_PEER_ABORT);
 }
 
-/* Value of @d for a deferred CDC, whose bytes conn_rx_defer() has synced already */
+/*
+ * Instead of a device number: the data that a deferred CDC announces, which conn_rx_defer()
+ * has synced already
+ */
 #define SMCR_RX_SYNCED	(-1)
 
 /*
  * Sync for the CPU what device @d has written from @from to @to. This must not wait until
- * the application reads these bytes: by then the peer may write by another device, whose
- * copy of them is old, and @d may be gone. conn->lock held.
+ * the application reads these bytes: by then the peer may have moved the connection to
+ * another device, whose bounce buffer has older bytes at this place, and device @d may be
+ * gone. conn->lock held.
  */
 static void conn_rx_sync(struct smcr_conn *conn, int d,
 			 const struct smcr_pos *from,
@@ -61,8 +65,9 @@ static void conn_rx_sync(struct smcr_conn *conn, int d,
  *
  * A peer that has moved the connection to another link writes data again whose WRITEs
  * had no completion, to the same places. By RFC 7609 4.6.2 it announces them all at once.
- * But Linux sets its producer cursor back and counts up again from there in messages with
- * new sequence numbers. So its cursor may be behind rx.prod, which then stays as it is.
+ * But a peer with net/smc, the SMC-R of the mainline kernel, sets its producer cursor back
+ * and counts up again from there in messages with new sequence numbers. So its cursor may
+ * be behind rx.prod, which then stays as it is.
  */
 static enum smcr_reason conn_apply(struct smcr_conn *conn,
 				   const struct smcr_cdc *cdc, int d,
@@ -115,9 +120,10 @@ static enum smcr_reason conn_apply(struct smcr_conn *conn,
 	conn->rx.prod.off = prod.off;
 	conn->rx.prod.wrap = prod.wrap;
 	/*
-	 * The CDC is read and the urgent state written before prod.abs is written. Pairs
-	 * with smcr_conn_readable(): without the barriers its caller might read older
-	 * data.
+	 * The read of the CDC and the write of the urgent state come before the write of
+	 * prod.abs. Pairs with smcr_conn_readable(): without the barriers a reader that
+	 * sees the new prod.abs might read data older than the CDC, or miss an urgent
+	 * mark in them.
 	 */
 	smp_mb();
 	WRITE_ONCE(conn->rx.prod.abs, prod.abs);
@@ -152,7 +158,10 @@ static void conn_rx_data(struct smcr_conn *conn, u32 len)
 		smcr_rx_window(conn);
 }
 
-/* Has the peer consumed enough since T_CLOSE was started to restart it? (CONN-21) */
+/*
+ * Has the peer consumed so much, since T_CLOSE was last started, that T_CLOSE starts
+ * anew? (CONN-21)
+ */
 static bool conn_took_enough(const struct smcr_conn *conn)
 {
 	u64 taken = conn->tx.cons.abs - conn->end.taken;
@@ -306,7 +315,8 @@ static void conn_rx_locked(struct smcr_conn *conn,
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		/*
 		 * Logged under conn->lock, in softirq: the element and its link are known
-		 * here only. At most ten in five seconds, one for each connection.
+		 * here only. net_ratelimit() admits ten messages in five seconds. An
+		 * active connection logs one only, as the violation ends it.
 		 */
 		net_info_ratelimited("link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,

@@ -104,9 +104,10 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_RELEASE) {
 		/*
-		 * While data are unread, the connection stays in the group, so that
-		 * the end of the group reaches it, and also a failure of the link
-		 * while something is still to be sent.
+		 * While data are unread, the connection stays in the group. So the
+		 * end of the group reaches it, see conn_rest_event(). So does a
+		 * failure of its link, after which what is still to be sent goes over
+		 * another link.
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
@@ -206,8 +207,9 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
  * smcr_conn_drained() - feed the close machine DRAINED if that is due
  * @conn: connection, conn->lock held; smcr_tx_reclaim() has brought tx up to date
  *
- * The machine may send in response. So smcr_tx_reclaim() does not feed this event;
- * its callers call this function when it has returned.
+ * The machine may send in response, for which the send state has to be up to date. So
+ * smcr_tx_reclaim(), which is one part of that update, does not feed this event: its
+ * callers call this function afterwards.
  */
 void smcr_conn_drained(struct smcr_conn *conn)
 {
@@ -349,7 +351,7 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
  * If there are more than max_orphans, the oldest one is aborted: connections that end in
  * order are orphans for a moment only, so the oldest one has a peer that consumes little.
  *
- * Context: process; socket lock held, without which the connection is not released.
+ * Context: process; socket lock held, so that the connection is not released meanwhile.
  */
 void smcr_conn_orphan(struct smcr_conn *conn)
 {

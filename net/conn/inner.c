@@ -75,7 +75,7 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	if (!smcr_tcp_has_bpf(tsk) &&
 	    rcu_access_pointer(__sk_user_data(tsk)))
 		return __locked_read_sk_user_data_with_flags(tsk, 0);
-	/* a BPF program uses sk_user_data, or has: the inode has the owner, too */
+	/* a BPF program uses sk_user_data, or has used it; the inode has the owner, too */
 	tcp = tsk->sk_socket;
 	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
 }

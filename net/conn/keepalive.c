@@ -39,7 +39,7 @@ void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
  * @ssk: socket in mode SMC, socket lock held
  *
  * The timer of the group is changed only for a connection with an idle time shorter
- * than that of all others; many connections with the same options are cheap.
+ * than that of all others, so many connections with the same options are cheap.
  */
 void smcr_keepalive_changed(struct smcr_sock *ssk)
 {
@@ -84,9 +84,9 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 }
 
 /*
- * Time of the last activity on a link, by any of its connections. If the link is idle,
- * so are its connections. So the time of a connection's last activity is not needed,
- * except that of its start.
+ * Time of the last activity on a link, by any of its connections. Keepalive tests the
+ * link: an active one needs no test, and on an idle one all connections are idle, too. So
+ * no connection has a time of its own but that of its start.
  */
 static unsigned long keepalive_heard(const struct smcr_link *link)
 {
@@ -161,7 +161,10 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		return;
 
 	ka->left = LONG_MAX;
-	/* the visit may miss an option that is set meanwhile; that sets ka_min then */
+	/*
+	 * the visit may miss an option that is set meanwhile; but
+	 * smcr_keepalive_changed() then sets ka_min, as INT_MAX is longer than any option
+	 */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);
 	spin_unlock_bh(&lgr->lock);

@@ -50,8 +50,9 @@ static bool conn_has_ended(struct smcr_conn *conn,
 
 /*
  * Store @conn as owner of @key, for which memory is reserved. *@old: the previous owner,
- * with a reference; NULL: none, or it was freed just now. From an owner that has not
- * ended, only a connection of the address that formed the group takes the element.
+ * with a reference; NULL: none, or it was freed just now. If the previous owner has not
+ * ended, @conn takes the element only if its TCP peer has the address with which the group
+ * was formed (J-08); else -EBUSY.
  */
 static int relem_store(struct smcr_lgr *lgr, unsigned long key,
 		       struct smcr_conn *conn, struct smcr_conn **old)
@@ -93,13 +94,14 @@ out:
  * @size: bytes of an element
  *
  * Another live connection that still has the element loses it: the peer, which owns
- * the RMB, has given it to @conn (RMB-24). But CLC messages can be relayed. So those
- * from an address that did not form the group take no element from a connection that
+ * the RMB, has given it to @conn (RMB-24). But another host can relay the peer's CLC
+ * messages, and name any element in them. So an Accept or Confirm from an address other
+ * than the one with which the group was formed takes no element from a connection that
  * has not ended (J-08).
  *
  * Context: process.
- * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the
- * connection's TCP peer did not form the group; or as smcr_lgr_use_rtoken().
+ * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the group was
+ * formed with another address than the connection's; or as smcr_lgr_use_rtoken().
  */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size)
@@ -195,11 +197,15 @@ static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	bool child = false;
 
 	spin_lock_bh(&conn->lock);
-	/* a client may have given this connection up, and be in another group */
+	/*
+	 * the connection may have been released meanwhile; a client's socket may even
+	 * have connected again, in another group
+	 */
 	if (conn->lgr == lgr) {
 		/*
-		 * before activation the close machine gets no event: the handshake
-		 * notices the end of the group, a server's by link_lost()
+		 * before activation the close machine gets no event, and the handshake
+		 * notices the end of the group: a client's watches lgr->wait; a server's
+		 * that waits for the Confirm does not, and is kicked by link_lost()
 		 */
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
@@ -207,8 +213,9 @@ static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 		else
 			child = !ssk->is_client;
 		/*
-		 * if the close machine has ended before, the work may wait for the socket
-		 * lock: the new run at least leaves the device (smcr_conn_leave_device())
+		 * if the close machine has ended before, an earlier run of the work may
+		 * have found the socket lock taken. A run from now on, when the group is
+		 * DEAD, leaves the device even without that lock: smcr_conn_leave_device()
 		 */
 		if (!child)
 			smcr_conn_queue_work(conn);

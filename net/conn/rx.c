@@ -72,7 +72,10 @@ static void rx_consume(struct smcr_conn *conn, u32 n)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* As rx_consume(), up to position @to: urgent bytes to skip may exceed a ring */
+/*
+ * As rx_consume(), but up to position @to: the urgent bytes to skip may be more than a
+ * ring, the most that smcr_pos_add() adds
+ */
 static void rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
 	spin_lock_bh(&conn->lock);
@@ -207,7 +210,7 @@ static void rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 
 	if (!cmsg && !msg->msg_get_inq)
 		return;
-	spin_lock_bh(&conn->lock);	/* last data and end appear together */
+	spin_lock_bh(&conn->lock);	/* the last data and their end appear together */
 	inq = min_t(u64, smcr_conn_readable(conn), INT_MAX);
 	if (!inq && (conn->fsm.rx_done || conn->fsm.rx_closed))
 		inq = 1;
@@ -245,7 +248,7 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		u64 avail = smcr_conn_readable(conn);
 		u64 run = rx_run(conn, skip);
 
-		/* at a mark the call ends if data were copied before it, or on a signal */
+		/* at a mark the call ends if it has copied data already, or on a signal */
 		if (unlikely(!run)) {
 			if (copied || !len)
 				break;

@@ -88,7 +88,7 @@ struct smcr_sock {
 	u32 urg_seq;			/* announced by SIGURG; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
 	u32 pushed_mark;		/* SO_MARK, likewise; see smcr_sockopt_push() */
-	int pushed_cpu;			/* SO_INCOMING_CPU; TCP writes its own, too */
+	int pushed_cpu;			/* SO_INCOMING_CPU, as pushed or learned from TCP */
 	const void *pushed_filter;	/* SO_ATTACH_FILTER; inner socket's lock */
 	bool corked;			/* TCP_CORK */
 	int defer_accept;		/* listener: TCP_DEFER_ACCEPT, seconds */

@@ -17,17 +17,18 @@
 #define SMCR_TX_GATHER		(16 * 1024)
 
 /*
- * CDC messages without a signalled one among them, at most. Sequence numbers that
- * are 32768 apart could not be compared any more.
+ * CDC messages, at most, between the failover point (FO-04), which only completions
+ * advance, and the next signalled one. After a move the sequence numbers of the failover
+ * point and of the newest CDC are compared, so they must be less than 32768 apart.
  */
 #define SMCR_TX_TELL		4096
 
 /*
  * Posts of data in one smcr_tx_push(), at most: meanwhile the peer's messages wait for
  * conn->lock. At most six posts fill a ring, unless the send buffer is in many pieces, so
- * the limit is rarely reached. Even with two WRITEs in each, these posts are fewer work
- * requests than a link posts without a completion. The last post is signalled, and its
- * completion calls smcr_tx_push() again.
+ * the limit is rarely reached. If each has two WRITEs and a CDC, they are 48 work requests,
+ * fewer than a link posts in a row without a signalled one (link_needs_signal()). The last
+ * post is signalled, and its completion calls smcr_tx_push() again.
  */
 #define SMCR_TX_TURN		16
 
@@ -92,8 +93,8 @@ static int tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	lockdep_assert_held(&conn->lock);
 
 	/*
-	 * a connection that sends only window updates needs completions, too: its
-	 * failover point ages (FO-04)
+	 * a connection that sends only window updates has no other signalled post, so its
+	 * failover point, the last CDC that has certainly arrived, would fall behind
 	 */
 	if (!conn->tx.pends &&
 	    (u16)(conn->tx.seq - conn->mv.fo.seq) >= SMCR_TX_TELL)
@@ -169,8 +170,9 @@ static u32 tx_gather_max(const struct smcr_conn *conn)
 
 /*
  * Bytes of one post, at most. Each post costs both hosts some packets and wake-ups, but
- * the peer should read the data of one post while the next ones arrive. So posts are
- * larger than SMCR_TX_POST only if the ring is large.
+ * the peer should read the data of one post while the next ones arrive. So a post is as
+ * large as possible, but leaves SMCR_TX_BESIDE bytes of the ring for the next ones. If the
+ * ring or the send buffer is too small for that, it is SMCR_TX_POST.
  */
 u32 smcr_tx_part(const struct smcr_conn *conn)
 {
@@ -193,7 +195,7 @@ static u32 tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
-	/* one SGE is for the wrap; smcr_buf_max_span() keeps one for the start */
+	/* one SGE is for a wrap; smcr_buf_max_span() keeps one for a start in a chunk */
 	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
@@ -245,8 +247,9 @@ static int tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
-	 * A completion is needed if data may wait for it: at a full window, and after
-	 * half of what tx_gather() lets wait; and for the last byte if a flush waits.
+	 * Data may wait for the completion of this post if it fills the window, or if half
+	 * of what tx_gather() lets wait was posted since the last signalled post. A flush
+	 * waits for the completion of the last byte.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
@@ -312,7 +315,7 @@ static int tx_again(struct smcr_conn *conn, int *left)
 	int rc;
 
 	while (conn->mv.again.abs < conn->tx.prod.abs) {
-		/* the peer has read it: its place in the send buffer may be reused */
+		/* the peer has read this byte: its place in the send buffer may be reused */
 		if (conn->mv.again.abs < conn->tx.cons.abs) {
 			conn->mv.again = conn->tx.cons;
 			continue;
@@ -403,7 +406,10 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	u64 unsent, may;
 	int rc;
 
-	/* the last byte posted is urgent, and U is due; the peer may have read the byte */
+	/*
+	 * The last byte posted is urgent, and U is still due for it. If the peer has
+	 * consumed that byte already (told is 0 after the post), data follow at once.
+	 */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
 		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
@@ -544,7 +550,7 @@ bool smcr_tx_unsaid(const struct smcr_conn *conn)
  * smcr_tx_give_up() - drop what is owed, as nothing can be sent any more
  * @conn: connection, conn->lock held
  *
- * A release, or a lingering close(), that has waited for it goes on.
+ * A release, or a lingering close(), that has waited until that is sent goes on.
  */
 void smcr_tx_give_up(struct smcr_conn *conn)
 {
@@ -562,9 +568,10 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * smcr_tx_push() - send what may be sent now
  * @conn: connection, conn->lock held
  *
- * Order: after a move what is owed again; an owed D, C or A; data; a cursor update, if no
- * CDC of data had it. Without room in the send queue the connection waits in the link's
- * line; after SMCR_TX_TURN posts it waits for a completion.
+ * Order: after a move, what has to be sent again (tx_catch_up()). Then one of these: the
+ * barrier, to leave a working link; an owed D, C or A; data, and a CDC for the cursor or a
+ * flush that the posts of data did not cover. Without room in the send queue the connection
+ * waits in the link's line; after SMCR_TX_TURN posts it waits for a completion.
  *
  * Context: any.
  */
@@ -666,8 +673,8 @@ void smcr_tx_room(struct smcr_link *link)
  * smcr_tx_link_gone() - empty the line of a link that was stopped
  * @link: stopped link
  *
- * A connection that can move keeps what it owes. All others drop it, as a release may
- * wait for it.
+ * A connection that can move keeps what it owes, for the new link. All others drop what
+ * they owe, as their release may wait until that is sent.
  *
  * Context: process.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delivery of sent data, by completions and the peer's cursor. The functions here do not
- * feed the close machine, as it may send; their callers do so afterwards, by
- * smcr_conn_drained().
+ * Delivery of sent data, by completions and the peer's cursor. The functions here update
+ * the send state, and do not feed the close machine: it may send, for which all of that
+ * state has to be up to date. Their callers feed it afterwards, by smcr_conn_drained().
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"

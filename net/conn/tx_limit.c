@@ -68,7 +68,7 @@ bool smcr_tx_roomy(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_space() - wake writers that wait for room if there is more by now
+ * smcr_tx_space() - wake writers that wait for room, if there is enough by now
  * @conn: connection
  *
  * Context: any.
@@ -113,7 +113,7 @@ static void tx_watch(struct smcr_conn *conn)
 	conn->tx.watched = true;
 	conn->tx.taken = taken;
 	conn->tx.since = jiffies;
-	/* a timer that runs checks tx.since when it expires */
+	/* a timer that runs is not put off: smcr_tx_stalled() then checks tx.since */
 	if (!timer_pending(&conn->tx.timer))
 		tx_arm(conn);
 }
@@ -128,7 +128,10 @@ void smcr_tx_pushed(struct smcr_conn *conn)
 
 	if (unlikely(conn->tx.timeout))
 		tx_watch(conn);
-	/* without TCP_NOTSENT_LOWAT writers wait for room in the buffer only */
+	/*
+	 * without TCP_NOTSENT_LOWAT writers wait for room in the buffer only, which comes
+	 * with completions and the peer's cursor, and not with a post
+	 */
 	if (unlikely(tx_lowat(conn) != UINT_MAX))
 		smcr_tx_space(conn);
 }
@@ -146,7 +149,7 @@ bool smcr_tx_stalled(struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* the timer may have been armed again while its run waited for the lock */
+	/* nothing is due if the timer was armed again while its run waited for the lock */
 	if (!conn->lgr || !conn->tx.timeout || timer_pending(&conn->tx.timer))
 		return false;
 	tx_watch(conn);
