@@ -29,7 +29,7 @@ enum {
  * @why: reason, set on error
  *
  * In a failover validation message (F) only sequence number and token mean
- * anything; all the rest is zero in @out, whatever the peer sent (CDC-47).
+ * anything; all other fields of @out are zero, whatever the peer sent (CDC-47).
  *
  * Return: 0 or -EPROTO.
  */

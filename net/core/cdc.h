@@ -15,8 +15,8 @@ struct smcr_cdc {
 	u32 token;		/* the receiver's alert token */
 	struct smcr_cursor prod;
 	struct smcr_cursor cons;
-	u8 pflags;		/* SMCR_CDC_B | P | U | R | F; rest dropped */
-	u8 cflags;		/* SMCR_CDC_D | C | A; rest dropped */
+	u8 pflags;		/* SMCR_CDC_B | P | U | R | F; no other bits */
+	u8 cflags;		/* SMCR_CDC_D | C | A; no other bits */
 };
 
 int smcr_cdc_decode(const u8 *buf, size_t len, struct smcr_cdc *out,

@@ -34,7 +34,12 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 {
 	u64 from;
 
-	/* not every CDC is signalled: the last ones may have no completion */
+	/*
+	 * Not every CDC is signalled, so the last ones may have no completion.
+	 * But if the link has drained, all has arrived that was posted, unless
+	 * an earlier link lost some of it and it is not posted again yet
+	 * (behind).
+	 */
 	if (facts->drained && !facts->behind)
 		smcr_fo_done(fo, facts->seq, facts->prod.abs);
 	from = max(fo->abs, facts->cons.abs);

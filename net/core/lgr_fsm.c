@@ -84,7 +84,7 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	default:
 		return;
 	}
-	x->ev = &ev;	/* the functions of rows read it */
+	x->ev = &ev;	/* the functions of struct lf_row read the event */
 	if (f->first) {
 		step_link_down(x, slot);
 		goto out;
@@ -99,7 +99,7 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
-	/* even after an orderly notice: the server may put that off (LG-38) */
+	/* even after an orderly notice: the server may put the deletion off (LG-38) */
 	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
 out:
@@ -383,7 +383,8 @@ static void made(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
-	if (s->st != SMCR_SLOT_MAKING)	/* not needed any more: STOP follows */
+	/* the queue pair is not needed any more, and STOP follows */
+	if (s->st != SMCR_SLOT_MAKING)
 		return;
 	s->own = x->ev->nic;
 	if (!x->ev->ok)

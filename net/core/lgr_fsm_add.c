@@ -15,10 +15,11 @@
 
 /*
  * The client sends ADD LINK, its notice of another RNIC (LG-31), while a link
- * is being added. This attempt may have begun before the RNIC was added, or
- * after, so @cause records the RNIC for the next one: see lf_make(). If an
- * offer follows, the client takes it for the answer (LLC-74); if none follows,
- * there is another attempt at once (LG-27).
+ * is being added. It is not known whether this attempt began before the RNIC
+ * was added. So f->cause tells the next attempt, too, that an RNIC was added:
+ * see lf_make(). If the offer of this attempt is still to come, the client
+ * takes it for the answer (LLC-74); if the attempt fails before that,
+ * f->asked_link begins another one at once (LG-27).
  */
 void lf_add_asked(struct lf *x)
 {
@@ -131,8 +132,8 @@ static void srv_tx_tokens(struct lf *x)
 }
 
 /*
- * The link that carries the exchange is out of sync or silent: fail that link;
- * in first contact, first contact fails
+ * The peer's message on the carrier does not fit the exchange, or no message
+ * has come in time: the carrier fails; in first contact, first contact fails
  */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {
@@ -173,7 +174,11 @@ static void srv_replied(struct lf *x)
 		lf_add_undo(x, SMCR_DEL_PROTOCOL);	/* LLC-31, LG-12 */
 		return;
 	}
-	if (f->single) {	/* LG-18 demands the offer, not the link */
+	/*
+	 * This side wants one link only. In first contact it had to offer
+	 * another all the same (LG-18), but it need not add it.
+	 */
+	if (f->single) {
 		lf_add_undo(x, SMCR_DEL_LOST_PATH);
 		return;
 	}
@@ -235,7 +240,7 @@ static void srv_up(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
 }
 
-/* Mark an asymmetric link that a symmetric one replaces for deletion (LG-33) */
+/* If a symmetric link replaces an asymmetric one, mark that for deletion (LG-33) */
 static void replace_asym(struct lf *x)
 {
 	u8 slot[SMCR_SLOTS], i;

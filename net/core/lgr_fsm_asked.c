@@ -65,7 +65,11 @@ static void begun_in_vain(struct lf *x, u8 slot)
 			   BIT(SMCR_LLC_CONFIRM_RKEY_CONT) |
 			   BIT(SMCR_LLC_DELETE_RKEY);
 	}
-	/* orderly: the client's own requests are answered until the deletion */
+	/*
+	 * Our RKEY exchange on this link is in vain. The client's is dropped
+	 * only if the link is lost: after an orderly notice it is still
+	 * answered, until the deletion.
+	 */
 	if (x->ev->msg.delete_link.orderly)
 		lf_rkey_in_vain(x, slot);
 	else
@@ -81,8 +85,9 @@ static void begun_in_vain(struct lf *x, u8 slot)
 /*
  * A notice about the link in @slot has come over a link that is to be deleted.
  * Does the link that it came over stay, because the client has lost all others?
- * Not if there is a third link: the client may have sent this notice first, and
- * then asked over the third link to delete the one that carries this notice.
+ * Not if there is a third link. Then the client may have asked, over that third
+ * link, to delete the link on which this notice came, and this notice may be
+ * the older of the two.
  * The number of times is limited, in case the client asks to delete each of two
  * links in turn.
  */
@@ -180,7 +185,11 @@ static void clt_moved(struct lf *x)
 	struct smcr_lgr_fsm *f = x->f;
 	u8 slot = f->subject, i;
 
-	/* answer all: the order of arrival does not show the newest request */
+	/*
+	 * Reply on every link over which the server has asked: it waits for the
+	 * reply on the link of its newest request, and the order of arrival
+	 * does not show which one that is.
+	 */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
 			clt_del_reply(x, i, slot, SMCR_LGR_NO_REPORT);
@@ -205,7 +214,7 @@ static void clt_del_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
-	/* leaving or failed: requests on the link are not answered any more */
+	/* the subject has failed, now or before: drop what was under way on it */
 	lf_forget_link(x, slot);
 }
 
@@ -243,8 +252,8 @@ static void del_given_up(struct lf *x)
  * abandoned that of the step: the carrier has failed at the server (LLC-33), or
  * the server's timeout was shorter than our T_LLC (Linux: 2 s), and it has
  * dropped the subject without a message. No message of that exchange follows,
- * so the step ends here, too, also without a message: the server has no such
- * link any more.
+ * so the step ends on this side as well. No message about it is sent: the
+ * server has no such link any more.
  *
  * Return: false if the step is no part of such an exchange.
  */
@@ -337,7 +346,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	clt_delete(x, slot);
 }
 
-/* A request to delete one link; the verdict was DO */
+/* A request to delete one link that lf_verdict() lets pass (LF_DO) */
 void lf_del_asked(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;

@@ -110,7 +110,7 @@ void lf_retry(struct lf *x)
 	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
-	/* on overflow: still the longest time, and further RNICs */
+	/* on overflow 0x80 keeps the longest time, and goes on with other RNICs */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
 }
@@ -173,7 +173,7 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
  * Server: is the only link left one that the client has asked to delete, in
  * order? The client ignores requests on it (LLC-54) until it notices that all
  * others are lost. Then it keeps the link (FO-24), and announces that by a
- * notice about a lost one: see goes_on().
+ * notice about a lost link: see goes_on().
  */
 bool lf_awaits_notice(const struct smcr_lgr_fsm *f)
 {

@@ -28,7 +28,7 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 
 /*
  * SMCR_LGR_EV_WANT_RKEY, which the caller passes for one RKEY exchange at a
- * time. T_RKEY limits how long exchanges of the peer delay that.
+ * time. T_RKEY limits how long exchanges of the peer delay this exchange.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -261,8 +261,8 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 /*
  * Links that are active and were not named have failed at the peer (LLC-62).
  * But a client may have sent CONFIRM RKEY over one link before it replied to
- * CONFIRM LINK on another. Then this returns true, and the client is asked once
- * to repeat the message.
+ * CONFIRM LINK on another. Then this function returns true, and the client is
+ * asked once to repeat CONFIRM RKEY.
  */
 static bool links_missing(struct lf *x, u16 *missing)
 {

@@ -25,8 +25,8 @@ static void begin(struct smcr_link_test *t,
 /*
  * Extend the wait if a message of the peer has arrived after the probe was
  * sent, and less than T_LLC ago: the reply may be queued behind others, as when
- * the peer drains the link before it deletes it. Only once: a peer that sends
- * but does not reply has failed, too (LLC-72).
+ * the peer drains the link before it deletes it. The wait is extended only
+ * once: a peer that sends but does not reply has failed, too (LLC-72).
  */
 static bool extended(struct smcr_link_test *t,
 		     const struct smcr_link_test_facts *facts, long *next)
@@ -47,7 +47,7 @@ static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
 {
-	/* keepalive's interval counts only if the peer is silent, else T_LLC */
+	/* keepalive's interval counts as long as the peer sends nothing, else T_LLC */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
 		SMCR_SET(t->patient, false);
 		t->due = facts->now + (unsigned long)facts->t_llc;

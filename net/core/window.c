@@ -28,7 +28,10 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 
 	/* used > cap is impossible: smcr_pos_apply() refuses such cursors */
 	space = used < cap ? cap - (u32)used : 0;
-	/* B (@blocked) makes the reader announce more room (CDC-26) */
+	/*
+	 * Data held back here do not wait for ever: out->blocked is set, and B
+	 * makes the peer announce each further room (CDC-26).
+	 */
 	silly = unsent > space && space < min(cap / 8, SMCR_TX_SWS_MIN);
 	n = silly ? 0 : min(space, max);
 	if (unsent < n)
