@@ -91,7 +91,10 @@ void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
-	/* until smcr_lgr_tell_end() the Decline announces the end, and must come first */
+	/*
+	 * Before smcr_lgr_tell_end() no DELETE LINK is sent (reason 0): the Decline announces
+	 * the end, and a DELETE LINK must not arrive before the Decline.
+	 */
 	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
@@ -118,9 +121,9 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
  * smcr_lgr_clear_suspect() - the peer's end of the link has answered TEST LINK
  * @lgr: group
  *
- * So the "out of sync" that smcr_lgr_suspect() was called for was forged or wrong, and the
- * group is usable again. Each such message keeps new connections out of the group for one
- * round trip.
+ * So the Decline "out of sync", for which smcr_lgr_suspect() was called, was forged or
+ * wrong, and the group is usable again. Each such Decline keeps new connections out of the
+ * group for one round trip.
  *
  * Context: any.
  */
@@ -175,9 +178,10 @@ static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 
 /*
  * Report the failure of a link, once, and only while the link is in its slot: not before
- * smcr_lgr_place_link(), nor when the slot has another link. The report is made under the
- * lock, so that smcr_slot_off() drops the event, and netlink gets the failure before the
- * end of the group that follows from it.
+ * smcr_lgr_place_link(), nor when the slot has another link. LINK_DOWN is posted under
+ * lgr->lock, so that smcr_slot_off(), which empties the slot under that lock, drops it. The
+ * report to netlink is made under the lock, so that it comes before the report of the end
+ * of the group, which may follow from the failure.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
@@ -231,7 +235,8 @@ void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
  * @link: link; with the last one the group ends (CONN-32)
  * @why: reason
  *
- * As the call comes some time after the failure, another link may be in the slot by now.
+ * As the call comes some time after the failure, another link may be in the slot by now:
+ * then the group is not changed.
  *
  * Context: any up to softirq.
  */
@@ -387,7 +392,7 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 		if (!link || not & BIT(i) ||
 		    (on && !lgr_link_is(link, on)))
 			continue;
-		/* the link has failed just now, or still drains after STAY */
+		/* a live link that has failed just now, or still drains after STAY */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
 			continue;
 		if (!best || atomic_read(&link->n_conns) <
@@ -453,9 +458,9 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
  * @lgr: group
  * @conf: Confirm
  *
- * The link is perhaps not live here yet: the client's reply to CONFIRM LINK comes over the
- * link, and may come later than the Confirm, which comes over TCP. Or the link has failed
- * since.
+ * A link that is not live here is found, too. It may not be live yet: the client's reply to
+ * CONFIRM LINK comes over the link, and may come later than the Confirm, which comes over
+ * TCP. Or it may have failed since.
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.

@@ -31,10 +31,10 @@ static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 
 /**
  * smcr_lgr_balance() - spread the connections of a group evenly over its links
- * @lgr: group; nothing happens unless it is active and a link has too many
+ * @lgr: group; nothing happens unless it is active and a link has too many connections
  *
- * Each connection moves later, in its own work, and only if that still evens the load
- * then. Only the sending direction of this host moves.
+ * Each connection moves later, in its own work, and only if the move still evens the load
+ * at that time. What moves is the direction in which this host sends.
  *
  * Context: process, sleeps.
  */

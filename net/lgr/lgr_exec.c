@@ -71,7 +71,10 @@ void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		facts->link_data = !llc_link_data_ok(link, &msg->confirm_link);
 		break;
 	case SMCR_LLC_ADD_LINK:
-		/* at a server a request is only a notice, with any MAC: give it no number */
+		/*
+		 * smcr_lgr_peer_nic() gives the MAC a number. A request to a server is only
+		 * a notice, which may have any MAC, so that MAC gets none.
+		 */
 		if (msg->reply || !lgr->server)
 			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
 		break;
@@ -330,10 +333,10 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 }
 
 /*
- * ADD LINK CONTINUATION: record the RTokens of the peer's RMBs on the new link. A peer that
- * runs Linux announces all RMBs that are in use, also those that it has not announced
- * before, or has withdrawn. No connection writes to such an unknown RMB, so it is passed
- * over (LLC-41).
+ * ADD LINK CONTINUATION: record the RTokens of the peer's RMBs on the new link. A peer with
+ * net/smc, the SMC-R of the mainline kernel, announces all RMBs that are in use, also those
+ * that it has not announced before, or has withdrawn. No connection writes to such an
+ * unknown RMB, so its RToken is not recorded (LLC-41).
  */
 static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		     const struct smcr_llc *msg)
@@ -414,7 +417,7 @@ static void llc_activate(struct smcr_lgr *lgr)
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	if (a->res == SMCR_FIRST_OK)
-		/* before the next message: when the peer gets it, it may reuse the group */
+		/* before the next message is sent: a peer that has got it may reuse the group */
 		llc_activate(lgr);
 	else if (a->why == SMCR_R_LLC_TIMEOUT)
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
@@ -467,7 +470,7 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	smcr_lgr_link_queue(lgr, slot - lgr->slot, SMCR_LGR_DO_MAKE);
 }
 
-/* Report an event of a link to netlink; with slot_make_probe() the slot has no link */
+/* Report an event of a link to netlink. After slot_make_probe() the slot has no link: none */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -482,7 +485,10 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
-	/* Linux, as the peer, sets "orderly" also when its end of the link is dead */
+	/*
+	 * A peer with net/smc (see do_learn()) sets "orderly" also when its end of the link is
+	 * dead: then the reason of the deletion is "lost path".
+	 */
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
 
 	/*

@@ -189,7 +189,7 @@ static u64 peer_hash(const u8 peer_id[8])
 
 /*
  * List a FORMING group; the list gets its own reference. The caller checks the device
- * afterwards: if its removal began before the group was listed, it has missed the group.
+ * afterwards: a removal that began before the group was listed has missed the group.
  */
 static void lgr_publish(struct smcr_lgr *lgr)
 {
@@ -382,9 +382,9 @@ static bool lgr_share_left(struct smcr_net *sn,
 }
 
 /*
- * May the caller, which has waited for first contact of @lgr, try it itself now? Yes, if
- * that has not failed. If it has, only if its TCP connection was the cause, not the path:
- * it ended before the peer's end of the first link was known.
+ * May the caller, which has waited for first contact of @lgr, run first contact itself now?
+ * Yes, if that of @lgr has not failed; or if it was ended on TCP (end of TCP, abort, Decline)
+ * before the peer's end of the first link was known: then the path was not the cause.
  */
 static bool lgr_may_retry(struct smcr_lgr *lgr)
 {

@@ -145,8 +145,9 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		rc = 0;
 	/*
 	 * DELETE RKEY: an RMB without an RKey on any link is not known to the peer (LLC-68),
-	 * so it can be freed. But if no link is live just now, or a link drains that may be
-	 * live again, the peer may know the RKey there: -EAGAIN.
+	 * so it can be freed. But the loop above has looked at live links only. If there was
+	 * none, or if a link drains that may be live again (lgr->spare), the peer may know
+	 * an RKey on a link that is not live: -EAGAIN.
 	 */
 	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
 	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))
@@ -218,7 +219,10 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
-	/* if the peer does not answer, the link fails after T_LLC: begin again (FO-14) */
+	/*
+	 * Limit for another exchange. If the peer does not answer, the link fails after
+	 * T_LLC, and there is time to begin again over another link (FO-14).
+	 */
 	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
 

@@ -99,10 +99,10 @@ static struct net *lgr_next_net(struct net *net)
 }
 
 /*
- * Call @fn for every group of every namespace. A namespace that is being destroyed ends
- * its groups itself. net_rwsem is not held meanwhile, since RTNL may wait for it, and @fn
- * may sleep long: if it puts the last reference on a link, RMBs are deregistered. Context:
- * process, sleeps.
+ * Call @fn for every group of every namespace. A namespace that is being destroyed is left
+ * out, as it ends its groups itself. While @fn runs, net_rwsem is not held: a holder of
+ * RTNL may wait for it, and @fn may sleep long, since RMBs are deregistered when @fn puts
+ * the last reference on a link. Context: process, sleeps.
  */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
@@ -140,7 +140,10 @@ static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 	}
 }
 
-/* The device of a link is being removed: delete the link, or fail it if that takes long */
+/*
+ * The device of a link is being removed: have the state machine delete the link. In a later
+ * call, after SMCR_T_HURRY_DEV, a link that is not deleted yet fails.
+ */
 static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 {
 	struct smcr_lgr_link *slot = &lgr->slot[i];
@@ -197,7 +200,7 @@ void smcr_lgr_kill_dev(struct smcr_dev *dev)
 	lgr_for_each(lgr_leave_dev, dev, 0);
 }
 
-/* Fail a link whose GID does not exist any more; @last: end the group */
+/* Fail a link whose GID does not exist any more; @last: the group cannot lose it, and ends */
 static void slot_check(struct smcr_lgr *lgr, unsigned int i, bool last)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, i);

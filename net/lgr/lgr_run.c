@@ -2,11 +2,12 @@
 /*
  * The work that runs the state machine of a link group (core/lgr_fsm.h).
  *
- * Messages are decoded in softirq and queued; every other event is a bit, set by
- * smcr_lgr_post(). The work takes one message or event after the other, passes it to the
- * state machine, and carries out the actions that this returns (lgr_exec.c) before it
- * takes the next one. The actions MAKE, UP, MOVE and STOP sleep: the work of the link
- * carries them out (link_work.c) and posts the event MADE, UP, MOVED or STOPPED.
+ * Messages are decoded in softirq and queued. A timer expires when its llc.due is over;
+ * every other event is a bit, set by smcr_lgr_post(). The work takes one message, event or
+ * timer after the other, passes it to the state machine, and carries out the actions that
+ * the machine returns (lgr_exec.c) before it takes the next one. The actions MAKE, UP, MOVE
+ * and STOP sleep: the work of the link carries them out (link_work.c) and posts the event
+ * MADE, UP, MOVED or STOPPED.
  *
  * The table shows each exchange at the server (first line) and at the client (second
  * line): what begins it, an event or a message; then what follows, actions
@@ -347,7 +348,7 @@ static bool take_pending(struct smcr_lgr *lgr)
 	return true;
 }
 
-/* Process a timer that has expired. False: none has, the next one does in *@next jiffies */
+/* Process a timer that has expired. False: none has, the next one expires in *@next jiffies */
 static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
@@ -393,7 +394,10 @@ static void llc_work(struct work_struct *work)
 	}
 	do {
 		cond_resched();
-		/* FIRST first: until then the state machine drops messages on link 0 */
+		/*
+		 * FIRST is processed before all messages: until then slot 0 is free for the
+		 * state machine, which drops messages that came on the first link.
+		 */
 		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
 			take_pending(lgr);
 		for (n = 0; n < SMCR_LLC_QUEUE_MAX; n++)

@@ -16,9 +16,9 @@
 #include "lgr/lgr_run_impl.h"
 
 /*
- * Maximum number of links that are made at the same time, in all groups. It is small
- * because peers may cause hundreds of links to be made: handshakes, on their own
- * workqueues, share the processor with all the works that run.
+ * Maximum number of links that are made at the same time, in all groups. It is small, as
+ * peers may cause hundreds of links to be made, and handshakes, which run on workqueues of
+ * their own, have to share the processor with all works that make links.
  */
 static unsigned int smcr_making_max = 16;
 static DEFINE_SPINLOCK(making_lock);

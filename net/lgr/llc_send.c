@@ -107,8 +107,8 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 
 /*
  * smcr_llc_post() on the link in @slot. A message with @report is always followed by that
- * event or by LINK_DOWN. So smcr_lgr_not_sent() posts LINK_DOWN if the link was stopped,
- * which does not report itself, or if LINK_DOWN was processed before the message.
+ * event or by LINK_DOWN. So smcr_lgr_not_sent() posts LINK_DOWN if the link was stopped, as
+ * a stopped link reports no failure, or if LINK_DOWN was processed before the message.
  */
 static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)

@@ -62,9 +62,9 @@ static bool llc_testing(const struct smcr_lgr *lgr)
  * smcr_llc_test_soon() - a connection waits for completions on a link
  * @lgr: group
  *
- * If the link falls silent, TEST LINK is sent after SMCR_LLC_TEST_SOON and not only after
- * t_testlink. A dead peer is noticed by that. And the RDMA acknowledgment of TEST LINK
- * covers all that was posted before, should an earlier acknowledgment be lost.
+ * If nothing more arrives on the link, TEST LINK is sent after SMCR_LLC_TEST_SOON and not
+ * only after t_testlink, so that a dead peer is noticed soon. And if an earlier RDMA
+ * acknowledgment was lost, that of TEST LINK covers all that was posted before.
  *
  * Context: any.
  */
@@ -242,8 +242,8 @@ void smcr_llc_test_work(struct work_struct *work)
 		smcr_link_put(link);
 	}
 	/*
-	 * If TEST LINK is under way on all links, this work runs again when one ends, and
-	 * only @soon has to be set; else check again after SMCR_LLC_TEST_SOON.
+	 * If a TEST LINK is under way on all links, this work runs again when one of them has
+	 * ended, and only test.soon has to be set; else check again after SMCR_LLC_TEST_SOON.
 	 */
 	if (probe && waits) {
 		if (llc_testing(lgr))

@@ -124,8 +124,9 @@ bool smcr_lgr_dead(const struct smcr_lgr *lgr)
 
 /*
  * Queue rmbs.work. The caller has a reference on the group, the queued work gets another
- * one. smcr_rmb_wq is for these works only: they wait for the peer's answers to CONFIRM
- * RKEY and DELETE RKEY, which a work on smcr_wq processes, and handshakes wait for them.
+ * one. Handshakes wait for such works, and these works wait for the peer's answers to
+ * CONFIRM RKEY and DELETE RKEY, which a work on smcr_wq processes. So they have a queue of
+ * their own, smcr_rmb_wq.
  */
 void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -194,8 +195,8 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way.
- * So if the registration went wrong, the RMB stays until the QP is destroyed.
+ * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way,
+ * so an RMB whose REG_MR has failed stays until the QP is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -260,8 +261,8 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 /*
  * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. It has
  * an MR on the device of @link; MRs on other devices follow later. The caller keeps its
- * reference on @link until the RMB is in a list. rmbs.next_id needs no lock, since only
- * first contact creates RMBs, and then, when that has ended, only rmbs.work.
+ * reference on @link until the RMB is in a list. rmbs.next_id needs no lock: first contact
+ * alone creates RMBs, and when it has ended, rmbs.work alone does.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)
@@ -383,7 +384,7 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 			continue;
 		}
 		rmb = list_entry(pos, struct smcr_rmb, node);
-		/* an RMB in rmbs.off that the peer knows is about to be linked */
+		/* rmbs.off has RMBs that the peer knows, too: they are about to be linked */
 		if (READ_ONCE(rmb->told))
 			return rmb;
 		pos = pos->next;

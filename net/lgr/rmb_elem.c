@@ -48,7 +48,7 @@ static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 	want->payer = smcr_memcg_get(memcg);
 }
 
-/* Error of the last attempt, for a caller charged to @memcg; 0: another may succeed */
+/* Error of the last attempt, for a caller charged to @memcg; 0: a new attempt may succeed */
 static int rmb_verdict(const struct smcr_rmb_want *want,
 		       const struct mem_cgroup *memcg)
 {
@@ -56,9 +56,11 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
 }
 
 /*
- * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until an attempt that
- * began after this request has ended; then its error, or -EINPROGRESS for a new request.
- * The caller arms the work.
+ * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until the next attempt
+ * has ended, which may be under way already. Then, if the attempt has failed for a reason
+ * that holds for this caller, too, returns its error, once; else no element was left for
+ * this caller: makes a new request and returns -EINPROGRESS. Returns -ENOSPC at the RMB
+ * limit. The caller arms the work.
  */
 static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
@@ -73,7 +75,11 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		req->tries[bsize] = 0;
 		if (rmb_verdict(want, memcg))
 			return want->rc;
-		mine = 0;	/* other callers took all elements, or had a full cgroup */
+		/*
+		 * The attempt has succeeded, but other callers took all elements; or it was
+		 * charged to another memory cgroup, which was full.
+		 */
+		mine = 0;
 	}
 	if (!mine) {
 		smcr_count(lgr->sn, SMCR_CNT_RMB_WAITS);
@@ -279,7 +285,10 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	mutex_unlock(&lgr->rmbs.mutex);
 
 	elem->rmb = NULL;
-	/* the delay of a queued work is not shortened, see smcr_rmb_work() */
+	/*
+	 * No delay is longer than a quarantine, as the delay of a work that is queued already
+	 * is not shortened: see smcr_rmb_work().
+	 */
 	if (quarantine)
 		smcr_rmb_work_arm(lgr, smcr_rmb_quarantine(lgr));
 	else if (idle)

@@ -270,7 +270,10 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 	}
 
 	mutex_lock(&lgr->rmbs.mutex);
-	/* a success does not reset want->full: that cgroup may still have no room */
+	/*
+	 * want->full, the memory cgroup that last had no room, is not reset by a success, which
+	 * may have been charged to another one: it may still have no room.
+	 */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || smcr_rmb_short(rc))
@@ -304,8 +307,9 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
  * @work: lgr->rmbs.work, which owns a reference on the group
  *
  * While an element is in quarantine, or an RMB is to be freed, the work queues itself
- * again. Each caller of smcr_rmb_work_arm() passes T_ABORT at most: the caller that begins
- * a quarantine finds the work queued, and need not shorten its delay.
+ * again. No caller of smcr_rmb_work_arm() passes a delay longer than a quarantine (T_ABORT;
+ * this function: or 100 ms, if that is longer). So if the work is queued already when a
+ * quarantine begins, it runs soon enough, and its delay need not be shortened.
  */
 void smcr_rmb_work(struct work_struct *work)
 {
