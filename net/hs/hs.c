@@ -221,7 +221,10 @@ enum smcr_hs_res smcr_hs_goto_instead(struct smcr_hs *hs)
 			    READ_ONCE(hs->ssk->sn->knobs.t_clc));
 }
 
-/* Has anything arrived on TCP? If not, a callback of TCP kicks when it does. */
+/*
+ * Has anything arrived on TCP? If not, a callback of TCP kicks the handshake
+ * when something arrives.
+ */
 bool smcr_hs_tcp_news(struct smcr_hs *hs)
 {
 	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);

@@ -6,7 +6,7 @@
  * The steps, each of which may have to wait:
  *
  *	smcr_clnt_begin		wait for TCP, send the Proposal
- *	clnt_accept	wait for the Accept, or a Decline
+ *	clnt_accept		wait for the Accept, or a Decline
  *	clnt_group		find the group that the Accept names, which
  *				another handshake may still be forming; or
  *				create one

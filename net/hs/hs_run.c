@@ -86,8 +86,8 @@ static void hs_kill(struct smcr_hs *hs)
 {
 	if (hs->lgr && hs->first) {
 		/*
-		 * DELETE LINK is sent only after a server's point of no return:
-		 * see smcr_lgr_tell_end()
+		 * No DELETE LINK is sent as long as a Decline may follow, which
+		 * announces the end itself: see smcr_lgr_tell_end()
 		 */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?
@@ -101,7 +101,8 @@ static void hs_kill(struct smcr_hs *hs)
  * waits for are put here, without that lock. If the handshake has failed, but
  * its connection is active already, the connection ends by itself, and the
  * group goes on. smcr_lgr_first_over() is called after success, too: the group
- * may have ended before it was ACTIVE.
+ * may meanwhile have ended before it was ACTIVE, and then its release has left
+ * the links to this handshake.
  */
 static void hs_leave_links(struct smcr_hs *hs)
 {
@@ -211,8 +212,9 @@ static void hs_finish(struct smcr_hs *hs)
 	res = hs->res;
 
 	/*
-	 * child_defer() may arm the timer again later. No deadlock: the
-	 * timer's work takes no lock that is held here
+	 * The handshake does not use the timer any more; child_defer() may use
+	 * it again later. No deadlock: the timer's work takes no lock that is
+	 * held here
 	 */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
@@ -391,8 +393,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
 	 * The timer is armed after BEGIN: before, its kick would be lost. Only
-	 * a server's handshake is timed here. No event of TCP runs it
-	 * meanwhile, as the inner socket does not have our callbacks yet.
+	 * a server's handshake is timed here. Between BEGIN and this no event
+	 * of TCP can run the handshake, and so end it before its timer is armed:
+	 * the inner socket does not have our callbacks yet.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

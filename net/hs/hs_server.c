@@ -20,9 +20,9 @@ static enum smcr_hs_res srv_join(struct smcr_hs *hs);
 static enum smcr_hs_res srv_confirm(struct smcr_hs *hs);
 
 /*
- * Wait for another first contact of this peer. The sum of this and
- * SMCR_RMB_WAIT is shorter than the six seconds that Linux waits for Accept or
- * Decline.
+ * Limit of the wait for another first contact of this peer. The sum of this and
+ * SMCR_RMB_WAIT is shorter than the six seconds that net/smc, the SMC-R of the
+ * mainline kernel, waits for Accept or Decline.
  */
 #define SMCR_FORMING_WAIT	3000	/* ms */
 
@@ -163,7 +163,7 @@ static enum smcr_hs_res srv_accept(struct smcr_hs *hs)
 	smcr_hs_unwatch(hs);
 	/*
 	 * The removal of the device must not wait for the client's answer. A
-	 * group that existed before has references of its own.
+	 * group that is reused has references of its own.
 	 */
 	if (!hs->first)
 		smcr_hs_leave_device(hs);
@@ -295,8 +295,9 @@ static void srv_let_go(struct smcr_hs *hs)
 /*
  * Step: wait for the Confirm, then run first contact or complete the
  * connection. The end of the group and the loss of the link kick the handshake,
- * too: as the removal of a device must not wait for the Confirm, the connection
- * moves at once.
+ * too, as the removal of a device must not wait for the Confirm: at the end of
+ * the group the handshake puts the group at once, and after the loss of a link
+ * of a group that is reused, the connection moves at once.
  */
 static enum smcr_hs_res srv_confirm(struct smcr_hs *hs)
 {

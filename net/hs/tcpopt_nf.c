@@ -12,10 +12,10 @@
  * - Client, whether SYN and SYN-ACK had the option: struct smcr_sock, found
  *   through sk_user_data.
  * - Server, until the third packet: inet_request_sock.smc_ok, which the hook
- *   sets at the first SYN-ACK. TCP sends that while it receives the SYN, and
- *   until then the table smcr_syns records whether the SYN had the option.
- *   Later SYN-ACKs follow smc_ok, whatever later copies of the SYN have (T-11).
- *   One that is sent while another processor decides is dropped, as if lost.
+ *   sets at the first SYN-ACK. TCP sends that SYN-ACK while it receives the
+ *   SYN, and until then the table smcr_syns records whether the SYN had the
+ *   option. Later SYN-ACKs follow smc_ok, whatever later copies of the SYN have
+ *   (T-11). A SYN-ACK that is sent while another processor decides is dropped.
  *   The kernel sets smc_ok only if a module has turned on its CONFIG_SMC code.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
  *   save_syn and passes from request to child. If the SYN had the option, but
@@ -333,7 +333,7 @@ static struct smcr_syns *synack_lock(const struct net *net,
 
 enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
-/* FIRST: decide, @opt is set. BESIDE: another CPU decides. LATER: decided. */
+/* FIRST: the caller decides, with *@opt. BESIDE: another CPU does. LATER: done. */
 static enum smcr_synack synack_begin(const struct net *net,
 				     const struct tcphdr *th, bool *opt)
 {

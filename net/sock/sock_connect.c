@@ -136,9 +136,9 @@ static enum smcr_reason connect_check(struct smcr_sock *ssk,
 	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
 		return SMCR_R_FASTOPEN;
 	/*
-	 * A call that was forwarded to TCP before connect(AF_UNSPEC) may get
-	 * TCP's lock only now, and keep it in a page fault: a handshake needs
-	 * that lock.
+	 * Perhaps a call that was forwarded to TCP before connect(AF_UNSPEC)
+	 * does not get TCP's lock until now, and keeps the lock in a page
+	 * fault: a handshake would wait for it.
 	 */
 	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return SMCR_R_SOCKET_REUSED;
@@ -235,7 +235,7 @@ static int connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	return rc;
 }
 
-/* connect(AF_UNSPEC) disconnects as on TCP, but no SMC-R connection */
+/* connect(AF_UNSPEC): as on TCP, but refused for an SMC-R connection */
 static int smcr_disconnect(struct socket *sock)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);

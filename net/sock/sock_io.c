@@ -54,9 +54,9 @@ static int wait_decided(struct smcr_sock *ssk, long timeo)
 }
 
 /*
- * True in mode TCP: the call is forwarded without the socket lock. The call may
- * get TCP's lock only after the mode has changed again, so SMCR_SK_FORWARDED
- * records that there was such a call: see connect_check().
+ * True in mode TCP: the call is forwarded without the socket lock. Perhaps the
+ * call does not get TCP's lock until the mode has changed again. So
+ * SMCR_SK_FORWARDED records that there was such a call: see connect_check().
  */
 static bool tcp_forwards(struct smcr_sock *ssk)
 {
@@ -502,7 +502,8 @@ static int ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 	default:		/* SIOCATMARK */
 		return smcr_rx_at_mark(conn);
 	}
-	return n <= INT_MAX ? n : 0;	/* torn reads during a purge: 0 */
+	/* two positions were read without the lock: if the second has passed the first, 0 */
+	return n <= INT_MAX ? n : 0;
 }
 
 /**

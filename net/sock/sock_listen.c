@@ -336,9 +336,8 @@ static void child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Create a child. The queue owns the first reference; another one keeps the
- * child until this function returns, as accept() or a worker may put the first
- * before.
+ * Create a child. The queue owns the first reference, which accept() or a worker
+ * may put before this function returns: until then another one keeps the child.
  */
 static void child_new(struct smcr_sock *lsk, struct socket *tcp)
 {

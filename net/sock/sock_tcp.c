@@ -5,10 +5,11 @@
  * An inner socket that has these callbacks is hooked (smcr_tcp_hook()). TCP
  * calls them with the inner socket locked or its spin lock held, mostly in
  * softirq; a sockmap, or code that adds to the error queue, may call them
- * without these locks. They hold sk_callback_lock for reading, and
- * smcr_tcp_unhook() takes it for writing, so their owner, the AF_SMC socket, is
- * not freed meanwhile. Callers of smcr_sock_set_mode() call smcr_tcp_check()
- * afterwards, for events that came before the mode was set.
+ * without these locks. The callbacks hold sk_callback_lock for reading, and
+ * smcr_tcp_unhook() takes it for writing, so the owner of the inner socket, the
+ * AF_SMC socket, is not freed while a callback runs. Callers of
+ * smcr_sock_set_mode() call smcr_tcp_check() afterwards, for events that came
+ * before the mode was set.
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
@@ -89,8 +90,9 @@ void smcr_tcp_err_leave(struct smcr_sock *ssk)
 }
 
 /*
- * Copy the CPU to the own socket, from which core code answers SO_INCOMING_CPU.
- * pushed_cpu keeps push_cpu() from copying it back to the inner socket.
+ * Copy TCP's sk_incoming_cpu to the own socket, from which core code answers
+ * SO_INCOMING_CPU. pushed_cpu keeps push_cpu() from copying the value back to
+ * the inner socket.
  */
 static void tcp_copy_cpu(struct smcr_sock *ssk, const struct sock *tsk)
 {
@@ -353,7 +355,10 @@ void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 
 	write_lock_bh(&tsk->sk_callback_lock);
 	SOCK_INODE(ssk->tcp)->i_private = ssk;
-	/* a child may have inherited our callbacks: @from has saved TCP's */
+	/*
+	 * a child may have inherited our callbacks, and TCP's cannot be read
+	 * from it: they are those that @from has saved
+	 */
 	if (smcr_tcp_has_bpf(tsk)) {
 		if (from)
 			ssk->tcp_calls = from->tcp_calls;

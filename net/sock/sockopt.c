@@ -5,10 +5,10 @@
  * SOL_SOCKET options are kept in the own (AF_SMC) socket, from which core code
  * answers getsockopt(). Where the kernel passes setsockopt(SOL_SOCKET) to this
  * module (smcr_compat_custom_sockopt()), an option that TCP needs is set on the
- * inner socket at once. Where the kernel does not, sockopt_copy.c copies the
- * option before TCP is used; an option that TCP must have in mode TCP
- * (fallback) only is copied in that mode. Options of other levels are kept in
- * the inner socket, with the exceptions in smcr_opts.
+ * inner socket at once. Where the kernel does not, sockopt_copy.c copies such an
+ * option before TCP is used. On all kernels, an option that is for TCP in mode
+ * TCP (fallback) only, such as SO_RCVTIMEO, is copied in that mode. Options of
+ * other levels are kept in the inner socket, with the exceptions in smcr_opts.
  */
 #include <linux/errqueue.h>
 #include <linux/in.h>
@@ -222,8 +222,8 @@ static int get_none(struct smcr_sock *ssk, int opt, char __user *val,
  * Adding one: a row here; for a value that TCP or a listener's child must have, too, a row
  * of sockopt_copy.c; the line of Documentation/sockets.rst that names it (scripts/docs-tables
  * looks for it); its word in selftests/prog/sockwords.c; a test in
- * selftests/cases/api/options.api. getsockopt(SOL_SOCKET) reads the own socket: that TCP has
- * the value is seen by what TCP does with it only.
+ * selftests/cases/api/options.api. As getsockopt(SOL_SOCKET) reads the own socket, it cannot
+ * show that TCP has the value: the test has to observe what TCP does.
  */
 struct smcr_opt {
 	int level;
@@ -264,7 +264,7 @@ static const struct smcr_opt smcr_opts[] = {
 	{ SOL_TCP, TCP_NOTSENT_LOWAT,		set_tcp_int },
 	{ SOL_TCP, TCP_CORK,			set_cork,	get_cork },
 	{ SOL_TCP, TCP_INFO,			NULL,		get_info },
-	{ SOL_TCP, TCP_ULP,			refuse },	/* getsockopt(): TCP has none */
+	{ SOL_TCP, TCP_ULP,			refuse },	/* getsockopt(): TCP has no ULP */
 	{ SOL_TCP, TCP_ZEROCOPY_RECEIVE,	refuse,		get_none },
 	{ SOL_TCP, TCP_REPAIR,			refuse,		get_none },
 	{ SOL_TCP, TCP_REPAIR_QUEUE,		refuse,		get_none },

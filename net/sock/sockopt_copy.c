@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Copies of socket options for the inner socket and for a listener's children.
- * Core code stores many options without calling this module; they are copied
- * before TCP is used, and those that may change later before each call in mode
- * TCP.
+ * Core code stores many options without calling this module. They are copied
+ * before TCP is used; those that may still change afterwards are copied in mode
+ * TCP before each call.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -173,7 +173,7 @@ static const struct smcr_value smcr_silent[] = {
 #endif
 };
 
-/* Copied to TCP before it is used, on the same kernels */
+/* Copied to TCP before it is used, on the kernels for which smcr_silent is */
 static const struct smcr_value smcr_before[] = {
 	MEMBER(sk_sndbuf, .push = push_sndbuf),
 	MEMBER(sk_rcvbuf, .push = push_rcvbuf),
@@ -187,8 +187,8 @@ static const struct smcr_value smcr_before[] = {
 };
 
 /*
- * Copied to a child only. Timestamps are flags here: the child's inner socket is the one
- * that keeps them enabled system-wide.
+ * Copied to a child only. Timestamps are copied as flags, not by push_timestamps(): it is
+ * the child's inner socket that keeps them enabled system-wide.
  */
 static const struct smcr_value smcr_child[] = {
 	MEMBER(sk_rcvlowat),
