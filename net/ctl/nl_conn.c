@@ -221,7 +221,7 @@ static int nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 
-	if (link &&	/* no link: lost, and waits for its release */
+	if (link &&	/* NULL: the connection has lost its link, and ends */
 	    (nla_put_string(skb, SMCR_A_CONN_DEV_NAME,
 			    smcr_dev_name(link->pid.dev).s) ||
 	     nla_put_u32(skb, SMCR_A_CONN_LINK_NUM, READ_ONCE(link->num))))

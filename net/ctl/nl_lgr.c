@@ -356,8 +356,9 @@ static int nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 	int rc;
 
 	/*
-	 * A stopped link has no QP. smcr_link_stop() holds the mutex longest,
-	 * for its wait for flushes.
+	 * A stopped link has no QP. The mutex is taken killable, as
+	 * smcr_link_stop() may hold it for seconds, until the device has
+	 * flushed all work requests.
 	 */
 	rc = mutex_lock_killable(&link->verbs);
 	if (rc)

@@ -549,8 +549,8 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
  * smcr_link_stay() - undo smcr_link_drain(): connections use the link again
  * @link: link that was drained
  *
- * What connections sent before the drain has arrived, or is in the send queue
- * before what they send from now on.
+ * All that connections sent before the drain either has arrived, or is ahead,
+ * in the send queue, of what they send from now on.
  *
  * Context: process.
  * Return: false if the link has failed, or was stopped.
