@@ -52,7 +52,8 @@ static int nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 
 /*
  * Addresses of the TCP connection, read without its lock, as every diag
- * interface does. inet_sport stays set after the port was released.
+ * interface does. inet_sport, unlike inet_num, stays set after the port was
+ * released.
  */
 static int nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
@@ -385,7 +386,7 @@ static int nl_dump_batch(struct sk_buff *skb, struct netlink_callback *cb,
 
 /*
  * The dump includes sockets that the application has closed, as long as the
- * close handshake keeps them.
+ * close machine (core/close.c) keeps them.
  */
 int smcr_nl_conn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

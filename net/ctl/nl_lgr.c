@@ -71,7 +71,7 @@ static struct smcr_lgr *nl_lgr_by_id(struct smcr_net *sn, u32 id)
 /*
  * Dumps a group, or the objects in it. If these take several messages, it sets
  * pos->sub after each one, in order to go on there in the next call. Return: 0,
- * or -errno; after -EMSGSIZE the next call follows.
+ * or -errno, of which -EMSGSIZE means that another buffer is needed.
  */
 typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct smcr_lgr *lgr);

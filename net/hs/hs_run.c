@@ -204,8 +204,8 @@ static void hs_finish(struct smcr_hs *hs)
 
 	/*
 	 * A stopped handshake does not enter mode TCP: in that mode a call that
-	 * is forwarded to TCP may have TCP's lock for ever, which would prevent
-	 * the reset.
+	 * is forwarded to TCP may have TCP's lock for ever, and without that
+	 * lock TCP cannot be reset.
 	 */
 	if (hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
 		hs->res = smcr_hs_aborted(hs);

@@ -8,7 +8,7 @@
  *	srv_join		find a group, which another handshake of this
  *				peer may be forming, or form one; get an
  *				element, perhaps of a new RMB; send the Accept
- *	srv_confirm	wait for the Confirm
+ *	srv_confirm		wait for the Confirm
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"

@@ -9,7 +9,7 @@
  *
  * llc.work, "the group's work", runs the state machine of core/lgr_fsm.h. Names in capitals
  * are its events (SMCR_LGR_EV_*) and actions (SMCR_LGR_DO_*), or group states
- * (SMCR_LGR_ST_*). A link is live while it carries data: its slot is set in @live.
+ * (SMCR_LGR_ST_*). A link is live while it carries data: its slot is set in lgr->live.
  */
 #ifndef _SMCR_LGR_H
 #define _SMCR_LGR_H

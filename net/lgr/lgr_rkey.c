@@ -209,10 +209,11 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /*
- * Maximum of exchanges as long as the result is -EAGAIN: the peer, a server, changes the
- * group (LLC-77, LLC-82), or no link could carry the request. The first repetition follows
- * at once: the server's messages about the change came before its refusal and have been
- * answered, so the change is over on this side. Further ones follow after pauses.
+ * Maximum number of exchanges. Another one follows if the result is -EAGAIN: the peer, a
+ * server, changes the group (LLC-77, LLC-82), or no link could carry the request. The first
+ * repetition follows at once: the server's messages about the change came before its
+ * refusal and have been answered, so the change is over on this side. Further ones follow
+ * after pauses.
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)

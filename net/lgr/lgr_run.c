@@ -145,7 +145,7 @@ static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 /**
  * smcr_llc_rx() - an LLC message arrived on a link
  * @link: link
- * @buf: as long as a message of the group's dialect
+ * @buf: as long as a message of the group's dialect (core/dialect.h)
  *
  * The message is queued for the work, since LLC must not hold up data (LLC-14). If
  * SMCR_LLC_QUEUE_MAX messages are queued already, the link fails.

@@ -176,9 +176,9 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * Announce a new RMB, and link it when it is registered and the peer knows its RToken
- * (LLC-55). An RMB that the peer refuses is freed; the next connection that needs an RMB
- * begins a new attempt (LLC-60).
+ * Announce a new RMB, and put it into lgr->rmbs.list when it is registered and the peer
+ * knows its RToken (LLC-55). An RMB that the peer refuses is freed; the next connection
+ * that needs an RMB begins a new attempt (LLC-60).
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {

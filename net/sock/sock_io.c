@@ -80,7 +80,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
-	/* set before TCP finds no room: the own socket sends SIGIO for room */
+	/* set before TCP finds no room: when there is room, the own socket sends SIGIO */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
 	rc = tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
@@ -337,7 +337,7 @@ static __poll_t poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_err_enter(ssk);
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
-	/* no table: waiters are on this socket; TCP sets NOSPACE without it */
+	/* no table: waiters are on this socket; TCP sets NOSPACE also without one */
 	mask = tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
 		mask |= EPOLLERR;
