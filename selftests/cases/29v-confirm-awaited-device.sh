@@ -33,13 +33,7 @@ server() {
 client() {
 	await up
 	pup "puppet as client" <<-E
-		$(links 2)
-		connect $PEER 5000
-		first_contact until=add_link
-		add_link 2
-		accepted
-		tx data len=5
-		taken
+		$(two_link_group)
 		# as many connections on each link: the next one is on the first
 		conn 2
 		connect $PEER 5000

@@ -26,13 +26,7 @@ server() {
 client() {
 	await up
 	pup "puppet as client" <<-E
-		$(links 2)
-		connect $PEER 5000
-		first_contact until=add_link
-		add_link 2
-		accepted
-		tx data len=5
-		taken
+		$(two_link_group)
 		link 2
 		tx cdc flags=F skip nowait
 		write off=5 len=3 byte=61

@@ -30,13 +30,7 @@ server() {
 client() {
 	await up
 	pup "puppet as client" <<-E
-		$(links 2)
-		connect $PEER 5000
-		first_contact until=add_link
-		add_link 2
-		accepted
-		tx data len=5
-		taken
+		$(two_link_group)
 		tx llc delete_link about=2 orderly=1 reason=0x20000
 		rx llc delete_link reply=0 all=0 about=2
 		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone

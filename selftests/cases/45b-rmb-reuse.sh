@@ -17,9 +17,6 @@
 
 zeros=$(printf '00%.0s' {1..60})
 
-# used N: so many elements are in use or in quarantine
-used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
-
 server() {
 	local i calls=() old=(accept:0 recv:16384 recv:1=eof close)
 	log_all
@@ -29,7 +26,7 @@ server() {
 		accept:0 recv:16384 mark:unread recv:1=ECONNRESET close "${old[@]}" "${old[@]}" \
 		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close slot:9 send:5 recv:1=eof close
 	await aborted 30
-	check "one element is in use, none in quarantine" eventually 10 used 1
+	check "one element is in use, none in quarantine" eventually 10 elems_used 1
 	mark free
 	app_end "nothing of an earlier connection is seen"
 	eq "its token is unknown" "$(counter cdc-token)" 1

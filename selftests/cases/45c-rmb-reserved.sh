@@ -14,8 +14,6 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
-
 server() {
 	local end=(slot:1 send:5 slot:2 send:5 slot:3 send:5 slot:1 recv:1=eof close slot:2 recv:1=eof close slot:3 recv:1=eof close)
 	local how
@@ -27,13 +25,13 @@ server() {
 			slot:5 accept:0 recv:5 send:5 recv:1=eof close \
 			slot:4 accept:0 recv:5 send:5 recv:1=eof close "${end[@]}"
 		await "silent.$how"
-		check "$how: the element is reserved" used 4
+		check "$how: the element is reserved" elems_used 4
 		await "over.$how" 20
-		check "$how: it is free again" eventually 8 used 3
+		check "$how: it is free again" eventually 8 elems_used 3
 		mark "free.$how"
 		app_end "$how: server program"
 		# the next peer's elements are counted alone
-		check "$how: the group is gone" eventually 10 used null
+		check "$how: the group is gone" eventually 10 elems_used null
 	done
 	eq "T_CLOSE ran out, T_ABORT after the reset" "$(counter timer-close) $(counter timer-abort)" "1 1"
 }

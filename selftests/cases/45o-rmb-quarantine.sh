@@ -12,9 +12,6 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# used N: so many elements are in use or in quarantine
-used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
-
 server() {
 	local i calls=()
 	fast rmem=65536 t_abort=300 t_rmb_free=60000 t_lgr_idle=60000
@@ -23,7 +20,7 @@ server() {
 	app_bg limit:20 socket listen:5000 mark:up "${calls[@]}" mark:idle slot:5 recv:1=ECONNRESET close mark:reset \
 		slot:6 recv:1=eof close
 	await reset 20
-	check "the quarantine ends" eventually 5 used 1
+	check "the quarantine ends" eventually 5 elems_used 1
 	mark free
 	app_end "program"
 }

@@ -52,13 +52,7 @@ server() {
 client() {
 	await up
 	pup "onto the module" <<-E
-		$(links 2)
-		connect $PEER 5000
-		first_contact until=add_link
-		add_link 2
-		accepted
-		tx data len=5
-		taken
+		$(two_link_group)
 		$(new 2)
 
 		# one direction per link: what the module sends stays where it is

@@ -89,13 +89,7 @@ server() {
 client() {
 	await up
 	pup "puppet as client" <<-E
-		$(links 2)
-		connect $PEER 5000
-		first_contact until=add_link
-		add_link 2
-		accepted
-		tx data len=5
-		taken
+		$(two_link_group)
 		# Accept names the second link, which the server loses before Confirm
 		conn 2
 		connect $PEER 5000

@@ -43,6 +43,16 @@ links() {
 	echo "link 1"
 }
 
+# two_link_group: first contact with two links, and 5 bytes, which the program has read before
+# it goes on
+two_link_group() {
+	links 2
+	printf '%s\n' "connect $PEER 5000" "first_contact until=add_link" "add_link 2" "accepted" "tx data len=5" "taken"
+}
+
+# elems_used N: so many elements are in use or in quarantine; null: there is no RMB
+elems_used() { [ "$("$SMCCTL" -j rmb | jq '[.. | objects | select(has("used"))] | map(.used + .quarantined) | add')" = "$1" ]; }
+
 pup() {
 	local desc=$1; shift
 	_synopt
