@@ -33,7 +33,8 @@ need() {
 kernel_lane() {
 	case $1 in
 	*/*|.|..) echo path ;;
-	*) "$TOP/selftests/lib/kernels.py" "$1" lane 2>/dev/null || : ;;
+	*) need python3
+	   "$TOP/selftests/lib/kernels.py" "$1" lane 2>/dev/null || : ;;
 	esac
 }
 
