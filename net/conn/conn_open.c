@@ -90,8 +90,8 @@ static u32 conn_sndbuf_size(const struct smcr_sock *ssk)
  * @lgr: link group
  * @on: client: the Accept, which names the link; NULL: any link of the group
  * @bsize: wanted element size code
- * @req: requests for RMBs so far; the caller keeps them for the next try after
- *	-EINPROGRESS
+ * @req: this caller's requests to smcr_rmb_work() for new RMBs, zeroed first; kept for the
+ *	next call after -EINPROGRESS, with which an RMB is being added
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr, its link and the socket.
@@ -243,13 +243,16 @@ static void conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 			   struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	smcr_link_reclaim_buf(link, sndbuf);
-	/* only repeated element conflicts lead to so many: the peer does not conform */
+	/*
+	 * so many connections end with WRITEs pending only if the peer gives their elements
+	 * to other connections (RMB-24) again and again: it does not conform
+	 */
 	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
 			      SMCR_DEL_PROTOCOL);
 }
 
-/* Put the pages of a buffer that smcr_conn_leave_link() has lent */
+/* Unpin a send buffer that smcr_conn_leave_link() has put on the link's reclaim list */
 static void conn_unlend(struct smcr_buf *buf)
 {
 	if (buf)
@@ -304,9 +307,9 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
  * Release the device of a lost connection without the socket lock. A thread may have that
  * lock for ever, if it copies from or to a page that user space never provides. The send
  * buffers are put on the link's reclaim list; their pages are kept for the thread. Then
- * the connection is detached from the link, and attached to another one, over which A is
- * sent, or to none. What the connection still has is memory of the group only, which is
- * released under the socket lock.
+ * the connection is detached from the link. If it is attached to another one, it sends a
+ * CDC with A, the flag of an abnormal close, over that link. What the connection still has
+ * is memory of the group only, which is released under the socket lock.
  *
  * So conn->link may change while a thread has the socket lock: that thread reads it under
  * conn->lock.
@@ -350,7 +353,10 @@ static bool conn_keep_rest(struct smcr_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 
-	/* urgent bytes before ackable are skipped, not read from the element */
+	/*
+	 * from ackable on, not from cons: between the two are only urgent bytes, which the
+	 * reader skips or gets from rx.urg
+	 */
 	len = (u32)(conn->rx.prod.abs - conn->rx.ackable.abs);
 	if (!len)
 		return false;
@@ -452,14 +458,16 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
 }
 
 /**
- * smcr_conn_discard() - undo smcr_conn_open() before activation
+ * smcr_conn_discard() - undo smcr_conn_open() after a failed handshake
  * @conn: open or not
  *
- * On return no work or timer of the connection is left, and none will come. The
- * socket lock excludes the work of a connection that was activated already, and is
- * ending by itself.
+ * On return no work or timer of the connection is left, and none will come. A client
+ * activates its connection before it sends the Confirm, which may fail. Then the close
+ * machine may have queued the connection's work; the socket lock keeps it from releasing
+ * the connection at the same time.
  *
- * Context: process, sleeps; socket lock held, which neither work nor timer waits for.
+ * Context: process, sleeps; socket lock held. No deadlock: the work only tries to take
+ * that lock, and the timers do not take it.
  */
 void smcr_conn_discard(struct smcr_conn *conn)
 {

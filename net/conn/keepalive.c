@@ -86,7 +86,7 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 /*
  * Time of the last activity on a link, by any of its connections. Keepalive tests the
  * link: an active one needs no test, and on an idle one all connections are idle, too. So
- * no connection has a time of its own but that of its start.
+ * the last activity is recorded for links only; of a connection only its start is.
  */
 static unsigned long keepalive_heard(const struct smcr_link *link)
 {
@@ -162,8 +162,9 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 
 	ka->left = LONG_MAX;
 	/*
-	 * the visit may miss an option that is set meanwhile; but
-	 * smcr_keepalive_changed() then sets ka_min, as INT_MAX is longer than any option
+	 * the visit may miss an idle time that is set meanwhile; but as it is shorter than
+	 * the INT_MAX that is in ka_min during the visit, smcr_keepalive_changed() stores it
+	 * there
 	 */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);

@@ -94,8 +94,9 @@ void lf_step(struct lf *x, u8 step, u8 span)
 
 /*
  * Start T_RETRY for another attempt to add a link, as long as there is no
- * redundancy, which is two symmetric links (LG-27). A client makes attempts
- * only when T_RETRY expires, so its timer is not restarted while it runs.
+ * redundancy, which is two symmetric links (LG-27). A client's timer is not
+ * restarted while it runs: that would put off the notice that it sends when the
+ * timer expires.
  */
 void lf_retry(struct lf *x)
 {
@@ -105,12 +106,17 @@ void lf_retry(struct lf *x)
 	x->f->retrying = true;
 	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/*
-	 * if @cause_tried is set, the client has not replied: the new RNIC is
-	 * still to be tried
+	 * if cause_tried is still set, an RNIC was added before the last
+	 * attempt, and the client has not replied to that attempt: the next one
+	 * is to try this RNIC, too
 	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
-	/* on overflow 0x80 keeps the longest time, and goes on with other RNICs */
+	/*
+	 * it selects the time (lf_arm()), and another RNIC for each attempt
+	 * (lf_make()). So an overflow neither makes it 0, which is the shortest
+	 * time, nor leaves it at 255, which is always the same RNIC
+	 */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
 }
@@ -170,8 +176,8 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 }
 
 /*
- * Server: is the only link left one that the client has asked to delete, in
- * order? The client ignores requests on it (LLC-54) until it notices that all
+ * Server: is only one link left, whose orderly deletion the client has asked
+ * for? The client ignores requests on it (LLC-54) until it notices that all
  * others are lost. Then it keeps the link (FO-24), and announces that by a
  * notice about a lost link: see goes_on().
  */
@@ -295,7 +301,10 @@ void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
 	x->why[slot] = why;
 }
 
-/* The link works, but the step that it carries has failed */
+/*
+ * End the exchange that the link carries as if the link had failed, although it
+ * works. follow_up() does so after the event.
+ */
 void lf_drop_begun(struct lf *x, u8 slot)
 {
 	x->in_vain |= BIT(slot);
@@ -308,8 +317,9 @@ u8 lf_span(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Enter a step that waits for a reply. In first contact the time is half as
- * long until the own message is delivered: the peer's timer runs already.
+ * Enter a step that waits for a reply. In first contact the peer waits for the
+ * own message, and its timer runs already. So until that message is delivered,
+ * the own time is only half as long, in order to expire before the peer's.
  */
 void lf_step_sent(struct lf *x, u8 step)
 {

@@ -25,7 +25,7 @@ enum {
 	/* ADD LINK */
 	OFF_AL_MTU	= 30,	/* low nibble */
 	OFF_AL_PSN	= 31,
-	AL_PAD		= 2,	/* SMCR_LLC_PADDED: before GID and what follows */
+	AL_PAD		= 2,	/* SMCR_LLC_PADDED: zeros inserted before GID */
 	AL_PADDED_LEN	= OFF_AL_PSN + 3 - OFF_GID,
 
 	/* ADD LINK CONTINUATION */

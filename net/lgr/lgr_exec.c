@@ -470,7 +470,10 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 	smcr_lgr_link_queue(lgr, slot - lgr->slot, SMCR_LGR_DO_MAKE);
 }
 
-/* Report an event of a link to netlink. After slot_make_probe() the slot has no link: none */
+/*
+ * Report an event of a link to netlink; nothing if the slot has no link, but only a queue
+ * pair made by slot_make_probe().
+ */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);

@@ -195,8 +195,9 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way,
- * so an RMB whose REG_MR has failed stays until the QP is destroyed.
+ * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way.
+ * One that has failed may still be (see smcr_rmb_register()), so its RMB stays until the QP
+ * is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -384,7 +385,10 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 			continue;
 		}
 		rmb = list_entry(pos, struct smcr_rmb, node);
-		/* rmbs.off has RMBs that the peer knows, too: they are about to be linked */
+		/*
+		 * also in rmbs.off, the list of RMBs that are not linked: if CONFIRM RKEY has
+		 * succeeded just now, the peer knows the RMB, which is about to be linked
+		 */
 		if (READ_ONCE(rmb->told))
 			return rmb;
 		pos = pos->next;

@@ -507,7 +507,10 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 	u32 at, run;
 	u8 d;
 
-	/* devices in any order: whatever is synced is overwritten below */
+	/*
+	 * the DMA API demands a sync before the CPU writes; it does not matter
+	 * which device's data are copied last, as they are overwritten below
+	 */
 	for (d = 0; d < READ_ONCE(buf->n_map); d++)
 		smcr_buf_sync_cpu(buf, d, off, len);
 	for (at = off; at < off + len; at += run) {

@@ -46,10 +46,11 @@ static void tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 	WRITE_ONCE(ssk->tcp_err, err);
 	WRITE_ONCE(ssk->sk.sk_err, err);
 	/*
-	 * sk_err is written, then the bit is set. Pairs with
-	 * smcr_tcp_err_leave() and smcr_tcp_err_enter(): if these saw the bit
-	 * first, they would take the older sk_err of 0 for a copy that SO_ERROR
-	 * has taken
+	 * Both sk_err are written, then the bit is set. Pairs with
+	 * smcr_tcp_err_enter(), which reads the own socket's sk_err, and
+	 * smcr_tcp_err_leave(), which reads the inner one's: if these saw the
+	 * bit with an older sk_err of 0, they would conclude that the error was
+	 * reported, and clear it in the other socket before it is
 	 */
 	smp_wmb();
 	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
@@ -252,7 +253,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
 	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
 	    !smcr_tcp_has_news(tsk))
-		ssk = NULL;	/* only a crossed Decline: no wake-up */
+		ssk = NULL;	/* only a Decline that crossed ours: no wake-up */
 	if (ssk) {
 		ssk->tcp_calls.data_ready(tsk);
 		on_data_ready(ssk, tsk);
