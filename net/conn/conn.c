@@ -72,7 +72,7 @@ void smcr_conn_rest_read(struct smcr_conn *conn)
 		smcr_conn_queue_work(conn);
 }
 
-/* May FIN come on TCP by now? Also after the peer's D, as TCP is then half-closed */
+/* May FIN come on TCP by now? Yes after the peer's D, too: it may half-close TCP then */
 bool smcr_conn_ended(const struct smcr_conn *conn)
 {
 	return conn->fsm.rx_done || conn->fsm.rx_closed ||
@@ -137,9 +137,9 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 }
 
 /*
- * May packets still arrive that the peer has sent before its last move? True for
- * SMCR_HELD_UP after that move, unless all links but the peer's new one have stopped: any
- * other may be the peer's old link.
+ * May packets still arrive that the peer has sent before its last move? Yes, until the
+ * time SMCR_HELD_UP has passed since that move, or until all links except the one that the
+ * peer has moved to have stopped: any other may be the one that it has left.
  */
 static bool conn_may_come(struct smcr_conn *conn)
 {

@@ -73,8 +73,9 @@ static void rx_consume(struct smcr_conn *conn, u32 n)
 }
 
 /*
- * As rx_consume(), but up to position @to: the urgent bytes to skip may be more than a
- * ring, the most that smcr_pos_add() adds
+ * As rx_consume(), but up to position @to. An urgent byte at the mark counts as consumed
+ * for the peer before the reader skips it, so the bytes to skip may be more than a ring
+ * holds, and smcr_pos_add() adds no more than that.
  */
 static void rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
@@ -102,10 +103,10 @@ static u64 rx_run(struct smcr_conn *conn, u64 skip)
 }
 
 /*
- * Pass the urgent bytes at which rx_run() is 0, as tcp_recvmsg() does if it has
- * copied nothing yet. An urgent byte is in the stream with SO_OOBINLINE only, and is
- * copied from urg->byte, as the peer may have written over its place. @hole: bytes that a
- * peek has skipped. Returns bytes put into @msg, or -EFAULT.
+ * Skip the urgent bytes at the position of a read or peek, where rx_run() is 0, as
+ * tcp_recvmsg() does if it has copied nothing yet. An urgent byte is in the stream with
+ * SO_OOBINLINE only, and is copied from urg->byte, as the peer may have written over its
+ * place. @hole: bytes that a peek has skipped. Returns bytes put into @msg, or -EFAULT.
  */
 static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 		   u32 *hole)
@@ -147,8 +148,9 @@ static bool rx_ended(const struct smcr_conn *conn)
 }
 
 /*
- * What follows when no more than @skip bytes are readable, as in tcp_recvmsg(). Returns 1:
- * wait, or data have come; 0: end of data; or the error. Under conn->lock a step of the
+ * Decide how a read that has found no more than @skip readable bytes goes on, as in
+ * tcp_recvmsg(). Returns 1: wait, or data have come; 0: the read ends, with the bytes that
+ * it has copied or at the end of data; or the error. Under conn->lock a step of the
  * close machine is visible as a whole: an end with the data before it, a purge with its
  * error.
  */

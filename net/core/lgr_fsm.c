@@ -78,7 +78,10 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	case SMCR_SLOT_ADDING:
 		break;
 	case SMCR_SLOT_GONE:
-		/* the reply about this link's deletion may go over this link */
+		/*
+		 * if DELETE LINK came over the link that it deletes, this link
+		 * has to carry the reply, too, which is lost now
+		 */
 		lf_answers_lost(x, slot);
 		return;
 	default:
@@ -99,14 +102,20 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		lf_act(x, SMCR_LGR_DO_MOVE, slot);
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
-	/* even after an orderly notice: the server may put the deletion off (LG-38) */
+	/*
+	 * an orderly notice that was sent before is not enough: the server may
+	 * put off the deletion that it asks for (LG-38)
+	 */
 	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
 out:
 	x->ev = old;
 }
 
-/* Handle failed links and steps that the processing of an event has found */
+/*
+ * Process the links that were marked during an event: by lf_fail(), if the link
+ * has failed, and by lf_drop_begun(), if only the step that it carries has.
+ */
 static void follow_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -240,9 +249,10 @@ static bool late_reply(struct lf *x)
 }
 
 /*
- * True for a reply to an abandoned request, on a link that was to be deleted
- * but stays: the client ignored the request, and answers it now, before later
- * ones. A reply to DELETE LINK that names the subject is the awaited one.
+ * True for a reply to an abandoned request that is sure to come before the
+ * replies to later requests (.sure), because a link stays: the client answers
+ * requests in their order. A reply to DELETE LINK that names the subject is the
+ * awaited one.
  */
 static bool overtaken(struct lf *x)
 {
@@ -270,9 +280,9 @@ static void stray_reply(struct lf *x)
 /*
  * An offer has to name a queue pair, a link and a GID (I-14); a client's
  * notice, which only asks for an offer, need not: no field of it can be wrong.
- * A CONTINUATION for a link that the client has given up is answered as if it
- * had not been given up: otherwise the server would take the carrier for failed
- * (LLC-42), or for out of sync if the count did not continue (LLC-40).
+ * ADD LINK CONTINUATION for a link that the client has given up is answered all
+ * the same, with the count that is due: without an answer the server would take
+ * the carrier for failed (LLC-42), with another count for out of sync (LLC-40).
  */
 static bool message_invalid(struct lf *x)
 {
@@ -359,7 +369,11 @@ static void timer_over(struct lf *x)
 		x->f->want_link = true;
 		x->f->backoff_reset = false;
 		x->f->retrying = false;
-		if (!x->f->server)	/* a notice has no reply */
+		/*
+		 * a server starts T_RETRY when an attempt fails, a client now:
+		 * its notice has no reply that would report a failure
+		 */
+		if (!x->f->server)
 			lf_retry(x);
 		break;
 	default:
@@ -383,7 +397,7 @@ static void made(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
-	/* the queue pair is not needed any more, and STOP follows */
+	/* deleted meanwhile: DO_STOP, which was returned then, destroys it */
 	if (s->st != SMCR_SLOT_MAKING)
 		return;
 	s->own = x->ev->nic;
@@ -454,7 +468,8 @@ static void dispatch(struct lf *x)
 /*
  * Choose the link to delete, or SMCR_NO_SLOT: first one whose DELETE LINK was
  * sent and has to be sent again (LLC-50), then one on which the client ignores
- * requests (LLC-54), as that one might have to carry DELETE LINK otherwise.
+ * requests (LLC-54). If such a link were deleted last, DELETE LINK of another
+ * link might have to go over it, and would be ignored.
  */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {

@@ -52,9 +52,10 @@ u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
  * @urg: sender
  * @prod: position of the next byte to write
  *
- * P is sent ahead of data for which the window is closed (CDC-39). The urgent
- * byte may also have been written before it became urgent, as the last byte for
- * which a send had room: then a CDC with U follows, without data.
+ * P is sent ahead of data for which the window is closed (CDC-39). If a send
+ * ends before all its bytes are queued, the last one that is queued becomes
+ * urgent. That one may have been written already, as an ordinary byte: then a
+ * CDC with U follows, without data.
  */
 bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
 {
@@ -120,7 +121,7 @@ static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
  * @urg: receiver
  * @pflags: producer flags of the CDC
  * @prod: producer position of the CDC, which has been checked
- * @told: ackable position
+ * @told: ackable position: the consumer position for the next CDC, see urgent.h
  *
  * P or U that are repeated with the same producer position are no new event
  * (CDC-42, reading I-24): a mark never moves back, and a flag that is set again
@@ -155,8 +156,8 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
  * @inlined: SO_OOBINLINE
  *
  * A reader at the mark will skip the byte, which @urg stores. So the byte is
- * announced as consumed already (CDC-37): the application may wait at the mark
- * for data behind it, which the peer does not write before.
+ * announced as consumed already (CDC-37): the peer writes nothing behind it
+ * until then, and the application may be waiting, at the mark, for just that.
  *
  * Return: true if @told has to move on by one.
  */
@@ -179,7 +180,7 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
  * @told: consumer position of the next CDC
  *
  * The peer writes nothing behind an urgent byte before it has this update
- * (CDC-37), whatever flags its later CDCs have.
+ * (CDC-37), even if its later CDCs have neither P nor U.
  */
 bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
 {

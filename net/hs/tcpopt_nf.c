@@ -16,7 +16,7 @@
  *   SYN, and until then the table smcr_syns records whether the SYN had the
  *   option. Later SYN-ACKs follow smc_ok, whatever later copies of the SYN have
  *   (T-11). A SYN-ACK that is sent while another processor decides is dropped.
- *   The kernel sets smc_ok only if a module has turned on its CONFIG_SMC code.
+ *   The kernel's CONFIG_SMC code sets smc_ok only if a module has turned it on.
  * - Server, from then on: the copy of the SYN that TCP keeps because of
  *   save_syn and passes from request to child. If the SYN had the option, but
  *   the SYN-ACK is sent without it, the copy is freed. With SYN cookies TCP

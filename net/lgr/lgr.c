@@ -179,8 +179,9 @@ static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 /*
  * Report the failure of a link, once, and only while the link is in its slot: not before
  * smcr_lgr_place_link(), nor when the slot has another link. LINK_DOWN is posted under
- * lgr->lock, so that smcr_slot_off(), which empties the slot under that lock, drops it. The
- * report to netlink is made under the lock, so that it comes before the report of the end
+ * lgr->lock: smcr_slot_off(), which under that lock empties the slot and drops its pending
+ * events, then leaves none that would be taken for one of the next link there. The report
+ * to netlink is made under the lock, so that it comes before the report of the end
  * of the group, which may follow from the failure.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
@@ -250,8 +251,9 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 		return;
 	/*
 	 * smcr_lgr_linked() has the links that drain, too: the state machine may use them
-	 * again. In first contact it has none until the first link is confirmed, so only
-	 * the loss of the first link, which is in slot 0, ends the group.
+	 * again. In first contact it is empty until the first link is confirmed, and so
+	 * does not show that all links are lost: there only the loss of the first link,
+	 * which is in slot 0, ends the group.
 	 */
 	if (!smcr_lgr_linked(lgr) &&
 	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))

@@ -259,8 +259,9 @@ struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
  * @link: link or NULL; with the last reference it is freed, and stopped first if
  *	that was not done
  *
- * The memory is freed before this function returns, and so before the group,
- * which is freed before the namespace that the memory counts against.
+ * The memory is freed before this function returns, while the caller still
+ * holds the group. The group is freed before the namespace that the memory
+ * counts against.
  *
  * Context: process, sleeps.
  */

@@ -136,9 +136,9 @@ static enum smcr_reason connect_check(struct smcr_sock *ssk,
 	if (test_bit(SMCR_SK_FASTOPEN, &ssk->flags))
 		return SMCR_R_FASTOPEN;
 	/*
-	 * Perhaps a call that was forwarded to TCP before connect(AF_UNSPEC)
-	 * does not get TCP's lock until now, and keeps the lock in a page
-	 * fault: a handshake would wait for it.
+	 * A call that was forwarded to TCP before connect(AF_UNSPEC) may get
+	 * TCP's lock only now, and sleep in a page fault while it holds the
+	 * lock: a handshake would have to wait for that call.
 	 */
 	if (test_bit(SMCR_SK_FORWARDED, &ssk->flags))
 		return SMCR_R_SOCKET_REUSED;
