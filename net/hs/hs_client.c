@@ -24,7 +24,10 @@ static enum smcr_hs_res clnt_accept(struct smcr_hs *hs);
 static enum smcr_hs_res clnt_group(struct smcr_hs *hs);
 static enum smcr_hs_res clnt_join(struct smcr_hs *hs);
 
-/* Take the device of the Proposal again, if the route still leads to it */
+/*
+ * Take the device of the Proposal again, if the route still leads to it. A device that was
+ * removed meanwhile, and is back with another GID, will not do: the server has the old GID.
+ */
 static enum smcr_hs_res clnt_get_back(struct smcr_hs *hs)
 {
 	struct smcr_port_id pid;

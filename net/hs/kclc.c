@@ -16,6 +16,7 @@ static u32 clc_peek(struct sock *tsk, u8 *buf, u32 len)
 	skb_queue_walk(&tsk->sk_receive_queue, skb) {
 		u32 off = seq - TCP_SKB_CB(skb)->seq, n;
 
+		/* as in tcp_recvmsg(): a SYN has a sequence number, before those of its data */
 		if (TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN)
 			off--;
 		if (off >= skb->len)

@@ -196,7 +196,7 @@ int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid)
 	if (ndev)
 		dev_hold(ndev);
 	rcu_read_unlock();
-	if (!ndev)
+	if (!ndev)	/* no cached route, and the local address was removed */
 		return -ENODEV;
 	rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6, addr,
 			   pid);

@@ -14,6 +14,7 @@ static void lgr_arm_idle(struct smcr_lgr *lgr)
 	if (!lgr->server || smcr_lgr_state(lgr) != SMCR_LGR_ST_ACTIVE)
 		return;
 	smcr_lgr_hold(lgr);
+	/* lgr_release() cancels the work; if it has done so already, cancel here */
 	if (mod_delayed_work(smcr_wq, &lgr->conns.idle_work,
 			     msecs_to_jiffies(ms)) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&

@@ -488,6 +488,7 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	}
 	lgr = lgr_try_server(sn, req, &fresh);
 	if (!fresh || lgr != fresh) {
+		/* during its allocation another group was listed, or the last share was taken */
 		if (fresh)
 			smcr_lgr_put(fresh);
 		return lgr;

@@ -585,6 +585,7 @@ int smcr_listen(struct socket *sock, int backlog)
 		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
 	}
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
+	/* TCP refuses if another socket listens on the port by now */
 	if (rc && old == SMCR_MODE_INIT) {
 		smcr_sock_set_mode(ssk, old);
 		/* smcr_listeners_kick() may have queued it in between */
