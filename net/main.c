@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 #include "base/base.h"
 #include "rdma/dev.h"
-#include "lgr/lgr.h"
+#include "lgr/lgr_end.h"
 #include "hs/tcpopt.h"
 #include "sock/sock_impl.h"
 #include "ctl/nl.h"

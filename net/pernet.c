@@ -6,7 +6,8 @@
 #include <linux/mm.h>
 #include <net/net_namespace.h>
 #include "base/netns.h"
-#include "lgr/lgr.h"
+#include "rdma/dev.h"
+#include "lgr/lgr_end.h"
 #include "hs/tcpopt.h"
 #include "ctl/sysctl.h"
 #include "pernet.h"

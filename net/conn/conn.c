@@ -3,6 +3,8 @@
  * Connection helpers: queued work, close timer, purge of unread data, current link.
  */
 #include <net/tcp.h>
+#include "lgr/lgr.h"
+#include "lgr/rtoken.h"
 #include "conn/conn.h"
 #include "conn/conn_impl.h"
 #include "conn/smcr_sock.h"

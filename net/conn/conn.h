@@ -23,14 +23,17 @@
 
 #include <linux/rhashtable.h>
 #include "core/cdc.h"
+#include "core/clc.h"
 #include "core/close.h"
 #include "core/cursor.h"
 #include "core/failover.h"
+#include "core/lgr_roles.h"
 #include "core/urgent.h"
 #include "core/window.h"
 #include "base/base.h"
 #include "rdma/buf.h"
-#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/rmb.h"
 
 /**
  * struct smcr_conn_own - the own element; socket lock, in a handshake its turn

@@ -5,6 +5,9 @@
 #include <net/tcp.h>
 #include "base/race.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/rmb.h"
 #include "conn/conn.h"
 #include "conn/conn_impl.h"
 #include "conn/smcr_sock.h"

@@ -5,7 +5,8 @@
  */
 #include <net/tcp.h>
 #include "base/trace.h"
-#include "lgr/lgr_run.h"
+#include "lgr/lgr.h"
+#include "lgr/llc_test.h"
 #include "conn/conn.h"
 #include "conn/conn_impl.h"
 #include "conn/smcr_sock.h"

@@ -5,7 +5,9 @@
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
-#include "lgr/lgr_run.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/llc_test.h"
 #include "conn/keepalive.h"
 #include "conn/smcr_sock.h"
 

@@ -5,7 +5,7 @@
 #ifndef _SMCR_KEEPALIVE_H
 #define _SMCR_KEEPALIVE_H
 
-#include "lgr/lgr.h"
+#include "lgr/llc_test.h"
 
 struct smcr_sock;
 

@@ -4,6 +4,10 @@
  * contact, the end of the group.
  */
 #include <net/ipv6.h>
+#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/rmb.h"
+#include "lgr/rtoken.h"
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 

@@ -6,7 +6,7 @@
 #include <linux/math64.h>
 #include "base/race.h"
 #include "base/trace.h"
-#include "conn/conn.h"
+#include "lgr/lgr.h"
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 

@@ -9,6 +9,7 @@
 #include "rdma/buf.h"
 #include "rdma/dev.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_dev.h"
 #include "hs/tcpopt.h"
 #include "ctl/nl.h"
 

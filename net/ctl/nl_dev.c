@@ -6,6 +6,7 @@
 #include "base/netns.h"
 #include "rdma/dev.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_dev.h"
 #include "ctl/nl.h"
 
 static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);

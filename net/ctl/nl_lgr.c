@@ -6,6 +6,8 @@
 #include "base/netns.h"
 #include "rdma/link.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_balance.h"
+#include "lgr/lgr_view.h"
 #include "lgr/rmb.h"
 #include "ctl/nl.h"
 

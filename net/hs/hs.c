@@ -4,7 +4,10 @@
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_find.h"
 #include "lgr/lgr_run.h"
+#include "lgr/rmb.h"
 #include "hs/hs.h"
 #include "hs/hs_impl.h"
 

@@ -14,7 +14,8 @@
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
 
-#include "lgr/lgr.h"
+#include "lgr/lgr_find.h"
+#include "lgr/rmb.h"
 #include "hs/kclc.h"
 
 /* Result of a step; all but NEXT and WAIT end the handshake */

@@ -15,7 +15,9 @@
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
-#include "lgr/lgr_run.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_find.h"
+#include "lgr/llc_test.h"
 #include "hs/hs.h"
 #include "hs/route.h"
 #include "hs/tcpopt.h"

@@ -5,6 +5,7 @@
  */
 #include <net/tcp.h>
 #include "core/hs_turn.h"
+#include "lgr/lgr.h"
 #include "hs/hs.h"
 #include "hs/hs_impl.h"
 

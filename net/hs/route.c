@@ -13,6 +13,7 @@
 #include <net/route.h>
 #include <net/xfrm.h>
 #include "core/lgr_plan.h"
+#include "lgr/lgr_find.h"
 #include "conn/smcr_sock.h"
 #include "hs/route.h"
 

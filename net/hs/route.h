@@ -8,7 +8,7 @@
 #include "core/clc.h"
 #include "base/base.h"
 #include "rdma/dev.h"
-#include "lgr/lgr.h"
+#include "lgr/lgr_find.h"
 
 int smcr_route_local(struct sock *tcp, struct smcr_port_id *pid);
 

@@ -8,6 +8,7 @@
 #include "base/trace.h"
 #include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_run.h"
 
 const struct smcr_lgr_ops *smcr_lgr_owner_ops __ro_after_init;
 

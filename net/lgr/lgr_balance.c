@@ -5,6 +5,7 @@
 #include "core/lgr_plan.h"
 #include "base/netns.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_balance.h"
 #include "lgr/lgr_impl.h"
 
 /* Set @more: how many connections are to leave the link of each slot. Returns their sum */

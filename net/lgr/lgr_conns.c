@@ -4,7 +4,7 @@
  */
 #include "base/netns.h"
 #include "lgr/lgr.h"
-#include "lgr/lgr_impl.h"
+#include "lgr/lgr_conns.h"
 
 /* The last connection has ended: the server starts T_LGR_IDLE (LG-39) */
 static void lgr_arm_idle(struct smcr_lgr *lgr)

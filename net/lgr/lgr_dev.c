@@ -4,6 +4,7 @@
  * memory regions of the RMBs there.
  */
 #include "lgr/lgr.h"
+#include "lgr/lgr_dev.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/rmb_impl.h"
 

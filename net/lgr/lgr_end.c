@@ -7,8 +7,10 @@
 #include "base/netns.h"
 #include "base/race.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_end.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run.h"
+#include "lgr/rmb.h"
 
 /*
  * When a namespace ends, its groups are released after this time at the latest: a peer that

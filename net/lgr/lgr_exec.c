@@ -6,9 +6,13 @@
 #include "core/clc.h"
 #include "core/lgr_plan.h"
 #include "base/netns.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
+#include "lgr/llc_test.h"
+#include "lgr/rmb.h"
+#include "lgr/rtoken.h"
 
 /* Facts about a message that arrived */
 

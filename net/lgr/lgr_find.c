@@ -10,8 +10,12 @@
 #include "base/netns.h"
 #include "base/race.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/lgr_find.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run.h"
+#include "lgr/llc_test.h"
+#include "lgr/rmb.h"
 
 /* One address may run 1/SMCR_FIRST_SHARE of max_first_contacts at a time: its share */
 #define SMCR_FIRST_SHARE	4

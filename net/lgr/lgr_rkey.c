@@ -4,8 +4,11 @@
  * CONFIRM RKEY and DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
  */
 #include "base/netns.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_rkey.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
+#include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
 /**

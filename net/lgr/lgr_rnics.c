@@ -8,7 +8,9 @@
 #include "base/netns.h"
 #include "base/race.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_dev.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_rnics.h"
 #include "lgr/lgr_run.h"
 
 /*

@@ -27,7 +27,9 @@
 #include "base/netns.h"
 #include "base/race.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
+#include "lgr/lgr_rkey.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 

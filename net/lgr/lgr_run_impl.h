@@ -6,6 +6,7 @@
 #ifndef _SMCR_LGR_RUN_IMPL_H
 #define _SMCR_LGR_RUN_IMPL_H
 
+#include "lgr/lgr.h"
 #include "lgr/lgr_run.h"
 
 /* Maximum of messages in llc.queue; a conforming peer never has more than a few there */

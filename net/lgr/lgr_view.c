@@ -4,8 +4,9 @@
  * links. States and roles are copied from the state machine, which only llc.work may read.
  * A redundant group survives the loss of an RNIC (LG-53).
  */
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
-#include "lgr/lgr_run_impl.h"
+#include "lgr/lgr_view.h"
 
 static u8 redundancy(const struct smcr_pairs *pairs)
 {

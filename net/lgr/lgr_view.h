@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 #include "core/lgr_fsm.h"
 #include "core/reason.h"
+#include "base/base.h"
 
 enum {
 	SMCR_LINK_RECORDS_MAX		= 8,	/* deleted links that are shown */
@@ -58,5 +59,11 @@ struct smcr_lgr_view {
 	unsigned int n_records;
 	u64 n_moved;
 };
+
+void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
+		    struct smcr_link *to);
+u32 smcr_lgr_waiting(const struct smcr_lgr *lgr);
+u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
+			u8 *role);
 
 #endif /* _SMCR_LGR_VIEW_H */

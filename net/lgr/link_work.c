@@ -11,9 +11,14 @@
 #include "core/lgr_plan.h"
 #include "base/netns.h"
 #include "base/race.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_balance.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
+#include "lgr/llc_test.h"
+#include "lgr/rmb.h"
+#include "lgr/rtoken.h"
 
 /*
  * Maximum number of links that are made at the same time, in all groups. It is small, as

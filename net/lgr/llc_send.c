@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include "base/netns.h"
 #include "base/trace.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_impl.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"

@@ -5,8 +5,9 @@
  */
 #include <linux/random.h>
 #include "base/netns.h"
-#include "lgr/lgr_run.h"
+#include "lgr/lgr.h"
 #include "lgr/lgr_run_impl.h"
+#include "lgr/llc_test.h"
 
 static void llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 {

@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "rdma/buf.h"
 #include "rdma/link.h"
+#include "lgr/lgr_dev.h"
 
 /**
  * struct smcr_rmb - one RMB
@@ -94,6 +95,37 @@ struct smcr_rmb_want {
 	struct mem_cgroup *full;
 };
 
+/**
+ * struct smcr_lgr_rmbs - own memory; @mutex
+ * @mutex: held while an MR is registered for a new link, too
+ * @list: RMBs by class, which is the element size code
+ * @off: RMBs that @work is adding or withdrawing, or could not withdraw: their elements
+ *	are not given out
+ * @n: number of RMBs; READ_ONCE without the mutex
+ * @n_free: free elements by class; READ_ONCE without the mutex
+ * @next_id: ID of the RMB that was created last
+ * @want: requests to @work, by class
+ * @devs: devices by smcr_buf_params.d; an entry stays until the last link on its device is
+ *	freed, so a reference on such a link is enough to read the entry without the mutex
+ * @pause: jiffies before which no RMB is added ahead of need
+ * @max: maximum size of an RMB in bytes, as the first link's device can map; immutable
+ * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
+ *	while queued
+ */
+struct smcr_lgr_rmbs {
+	struct mutex mutex;	/* RMBs, their elements, devices */
+	struct list_head list[SMCR_BSIZE_MAX + 1];
+	struct list_head off;
+	unsigned int n;
+	unsigned int n_free[SMCR_BSIZE_MAX + 1];
+	u32 next_id;
+	struct smcr_rmb_want want[SMCR_BSIZE_MAX + 1];
+	struct smcr_lgr_dev devs[SMCR_DEVS_MAX];
+	unsigned long pause;
+	u32 max;
+	struct delayed_work work;
+};
+
 /* An element of a connection */
 struct smcr_elem {
 	struct smcr_rmb *rmb;
@@ -120,6 +152,7 @@ int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok);
 void smcr_rmb_free_all(struct smcr_lgr *lgr);
 void smcr_rmb_work(struct work_struct *work);
+void smcr_lgr_kick_rmb_work(struct smcr_lgr *lgr);
 void smcr_rmb_clear_eye(const struct smcr_elem *elem);
 bool smcr_rmb_eye_ok(const struct smcr_elem *elem, u8 d);
 

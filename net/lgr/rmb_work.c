@@ -10,7 +10,7 @@
 #include "base/race.h"
 #include "base/trace.h"
 #include "lgr/lgr.h"
-#include "lgr/lgr_run.h"
+#include "lgr/lgr_rkey.h"
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 

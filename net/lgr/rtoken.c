@@ -5,7 +5,7 @@
 #include <linux/bitmap.h>
 #include <linux/hash.h>
 #include "lgr/lgr.h"
-#include "lgr/lgr_impl.h"
+#include "lgr/rtoken.h"
 
 static u8 rtoken_id(const struct smcr_lgr *lgr, const struct smcr_rtoken *rt)
 {

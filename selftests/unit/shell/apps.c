@@ -4,6 +4,9 @@
  * has a stream of its own, so that a reader can check each byte by its
  * position.
  */
+#include "lgr/lgr.h"
+#include "lgr/rmb.h"
+#include "lgr/rtoken.h"
 #include "shell.h"
 
 enum { PAIRS = 64, RECORD = 4096 };

@@ -6,7 +6,12 @@
  * drains links independently of the other.
  */
 #include "rdma/link_impl.h"
-#include "lgr/lgr_impl.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
+#include "lgr/lgr_view.h"
+#include "lgr/llc_test.h"
+#include "lgr/rmb.h"
+#include "lgr/rtoken.h"
 #include "shell.h"
 
 struct world w;

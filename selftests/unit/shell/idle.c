@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Idle time of a server's group (net/lgr/lgr_conns.c, LG-39). */
-#include "lgr/lgr_impl.h"
+#include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
 #include "shell.h"
 
 static struct smcr_net sn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* RTokens of a peer: lgr/rtoken.c, compared with a list that is searched. */
 #include "lgr/lgr.h"
-#include "lgr/lgr_impl.h"
+#include "lgr/rtoken.h"
 #include "shell/shell.h"
 
 struct ref {
