@@ -130,17 +130,3 @@ bool smcr_sock_trylock(struct smcr_sock *ssk, int flag)
 		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
 	return got;
 }
-
-/**
- * smcr_listener_kick() - queue the work that takes children from TCP
- * @lsk: listener
- *
- * Context: any up to softirq.
- */
-void smcr_listener_kick(struct smcr_sock *lsk)
-{
-	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN || !smcr_sock_get(lsk))
-		return;
-	if (!queue_work(smcr_sock_wq, &lsk->accept_work))
-		sock_put(&lsk->sk);
-}

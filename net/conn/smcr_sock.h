@@ -135,7 +135,6 @@ bool smcr_sock_get(struct smcr_sock *ssk);
 void smcr_sock_uncount(struct smcr_sock *ssk);
 void smcr_sock_unlist(struct smcr_sock *ssk);
 bool smcr_sock_trylock(struct smcr_sock *ssk, int flag);
-void smcr_listener_kick(struct smcr_sock *lsk);
 /* inner.c */
 bool smcr_tcp_has_bpf(const struct sock *tsk);
 bool smcr_tcp_is_ours(const struct smcr_sock *ssk);

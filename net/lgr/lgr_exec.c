@@ -11,7 +11,6 @@
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 #include "lgr/llc_test.h"
-#include "lgr/rmb.h"
 #include "lgr/rtoken.h"
 
 /* Facts about a message that arrived */
@@ -425,24 +424,6 @@ static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 		llc_activate(lgr);
 	else if (a->why == SMCR_R_LLC_TIMEOUT)
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
-}
-
-/*
- * Publish how first contact has ended. Its last message is posted before, as CONFIRM RKEY
- * and the next messages of the handshake must not overtake that message. If there is no
- * outcome yet, smcr_lgr_run_stop() publishes RESET.
- */
-void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
-			      enum smcr_reason why)
-{
-	if (lgr->llc.settled)
-		return;
-	lgr->llc.settled_why = why;
-	/* pairs with smcr_lgr_settled(), which must not read an old settled_why */
-	smp_store_release(&lgr->llc.settled, res + 1);
-	if (res == SMCR_FIRST_OK)
-		smcr_lgr_kick_rmb_work(lgr);
-	wake_up_all(&lgr->wait);
 }
 
 static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)

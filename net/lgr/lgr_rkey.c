@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests to the state machine of a group and their outcome: first contact, the own
- * CONFIRM RKEY and DELETE RKEY (RFC 7609 3.5.1.5, 3.5.5.2).
+ * The own CONFIRM RKEY and DELETE RKEY: requests to the state machine of a group, and
+ * their outcome (RFC 7609 3.5.5.2).
  */
 #include "base/netns.h"
 #include "lgr/lgr.h"
@@ -10,42 +10,6 @@
 #include "lgr/lgr_run_impl.h"
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
-
-/**
- * smcr_lgr_post_first() - first contact begins
- * @lgr: FORMING group whose link is ready to receive. At a client, the peer may send
- *	CONFIRM LINK from now on; at a server, the peer waits for it
- *
- * When first contact ends, lgr->wait is woken, and smcr_lgr_settled() has the outcome.
- *
- * Context: process.
- */
-void smcr_lgr_post_first(struct smcr_lgr *lgr)
-{
-	smcr_lgr_post(lgr, SMCR_LGR_EV_FIRST, 0);
-}
-
-/**
- * smcr_lgr_settled() - how has first contact ended?
- * @lgr: group of smcr_lgr_post_first()
- * @res: set to the outcome
- * @why: set to the reason of a failure
- *
- * Context: any.
- * Return: false if it has not ended.
- */
-bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
-		      enum smcr_reason *why)
-{
-	/* pairs with smcr_lgr_publish_settled(): settled_why was written before */
-	u8 settled = smp_load_acquire(&lgr->llc.settled);
-
-	if (!settled)
-		return false;
-	*res = settled - 1;
-	*why = lgr->llc.settled_why;
-	return true;
-}
 
 /* PREPARE: wake the caller in rkey_xchg_wait(), which registers the RMB */
 void smcr_lgr_rkey_prepare(struct smcr_lgr *lgr)

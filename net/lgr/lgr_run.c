@@ -32,6 +32,7 @@
 #include "lgr/lgr_rkey.h"
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
+#include "lgr/rmb.h"
 
 static void llc_work(struct work_struct *work);
 
@@ -128,6 +129,60 @@ void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot)
 	smp_mb__before_atomic();
 	set_bit(SMCR_PENDING(ev, slot), lgr->llc.pending);
 	smcr_lgr_queue_run(lgr);
+}
+
+/**
+ * smcr_lgr_post_first() - first contact begins
+ * @lgr: FORMING group whose link is ready to receive. At a client, the peer may send
+ *	CONFIRM LINK from now on; at a server, the peer waits for it
+ *
+ * When first contact ends, lgr->wait is woken, and smcr_lgr_settled() has the outcome.
+ *
+ * Context: process.
+ */
+void smcr_lgr_post_first(struct smcr_lgr *lgr)
+{
+	smcr_lgr_post(lgr, SMCR_LGR_EV_FIRST, 0);
+}
+
+/**
+ * smcr_lgr_settled() - how has first contact ended?
+ * @lgr: group of smcr_lgr_post_first()
+ * @res: set to the outcome
+ * @why: set to the reason of a failure
+ *
+ * Context: any.
+ * Return: false if it has not ended.
+ */
+bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
+		      enum smcr_reason *why)
+{
+	/* pairs with smcr_lgr_publish_settled(): settled_why was written before */
+	u8 settled = smp_load_acquire(&lgr->llc.settled);
+
+	if (!settled)
+		return false;
+	*res = settled - 1;
+	*why = lgr->llc.settled_why;
+	return true;
+}
+
+/*
+ * Publish how first contact has ended. Its last message is posted before, as CONFIRM RKEY
+ * and the next messages of the handshake must not overtake that message. If there is no
+ * outcome yet, smcr_lgr_run_stop() publishes RESET.
+ */
+void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
+			      enum smcr_reason why)
+{
+	if (lgr->llc.settled)
+		return;
+	lgr->llc.settled_why = why;
+	/* pairs with smcr_lgr_settled(), which must not read an old settled_why */
+	smp_store_release(&lgr->llc.settled, res + 1);
+	if (res == SMCR_FIRST_OK)
+		smcr_lgr_kick_rmb_work(lgr);
+	wake_up_all(&lgr->wait);
 }
 
 /*

@@ -63,17 +63,14 @@ struct smcr_llc_run {
 	struct delayed_work work;
 };
 
-/* lgr_run.c */
 void smcr_lgr_run_init(struct smcr_lgr *lgr);
 void smcr_lgr_run_stop(struct smcr_lgr *lgr);
 void smcr_lgr_run_free(struct smcr_lgr *lgr);
 void smcr_lgr_post(struct smcr_lgr *lgr, enum smcr_lgr_evt ev, u8 slot);
 void smcr_lgr_queue_run(struct smcr_lgr *lgr);
-void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
-
-/* lgr_rkey.c */
 void smcr_lgr_post_first(struct smcr_lgr *lgr);
 bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why);
+void smcr_llc_rx(struct smcr_link *link, const u8 *buf);
 
 #endif /* _SMCR_LGR_RUN_H */

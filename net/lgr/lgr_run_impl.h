@@ -34,9 +34,11 @@ static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 	return READ_ONCE(slot->link);
 }
 
-/* lgr_exec.c */
+/* lgr_run.c */
 void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why);
+
+/* lgr_exec.c */
 void smcr_lgr_exec(struct smcr_lgr *lgr);
 void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev);
 

@@ -65,6 +65,7 @@ void smcr_accept_work(struct work_struct *work);
 void smcr_child_defer_end(struct smcr_sock *child);
 int smcr_listen(struct socket *sock, int backlog);
 int smcr_do_accept(struct socket *sock, struct socket *newsock, int flags, bool kern);
+void smcr_listener_kick(struct smcr_sock *lsk);
 void smcr_listeners_kick(void);
 bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own);
 void smcr_child_ready(struct smcr_sock *child);

@@ -63,6 +63,20 @@ static bool listener_tcp_pending(const struct smcr_sock *lsk)
 	return !reqsk_queue_empty(&icsk->icsk_accept_queue);
 }
 
+/**
+ * smcr_listener_kick() - queue the work that takes children from TCP
+ * @lsk: listener
+ *
+ * Context: any up to softirq.
+ */
+void smcr_listener_kick(struct smcr_sock *lsk)
+{
+	if (READ_ONCE(lsk->mode) != SMCR_MODE_LISTEN || !smcr_sock_get(lsk))
+		return;
+	if (!queue_work(smcr_sock_wq, &lsk->accept_work))
+		sock_put(&lsk->sk);
+}
+
 static void listeners_kick_net(struct smcr_net *sn)
 {
 	struct smcr_id *node;
@@ -585,7 +599,6 @@ int smcr_listen(struct socket *sock, int backlog)
 		smcr_sock_set_mode(ssk, SMCR_MODE_LISTEN);
 	}
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
-	/* TCP refuses if another socket listens on the port by now */
 	if (rc && old == SMCR_MODE_INIT) {
 		smcr_sock_set_mode(ssk, old);
 		/* smcr_listeners_kick() may have queued it in between */
