@@ -523,11 +523,11 @@ void smcr_tx_limits_changed(struct smcr_conn *conn);
 /* rx.c */
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
+void smcr_rx_settle(struct smcr_conn *conn);
 void smcr_rx_window(struct smcr_conn *conn);
 void smcr_rx_peer_closed(struct smcr_conn *conn);
 /* rx_urgent.c */
 void smcr_rx_urg_news(struct smcr_conn *conn, int ev);
-void smcr_rx_settle(struct smcr_conn *conn);
 int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		     int flags);
 __poll_t smcr_rx_poll(struct smcr_sock *ssk);

@@ -26,24 +26,6 @@ static u8 rx_byte(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_settle() - update rx.ackable after the reader or the mark has moved
- * @conn: connection, conn->lock held
- *
- * If the reader is at the mark, the urgent byte counts as consumed for the peer.
- */
-void smcr_rx_settle(struct smcr_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-
-	if (conn->rx.ackable.abs < conn->rx.cons.abs)
-		smcr_pos_set(&conn->rx.ackable, &conn->rx.cons);
-	if (unlikely(smcr_urg_rx_settle(&conn->rx.urg, conn->rx.cons.abs,
-					conn->rx.ackable.abs,
-					rx_inlined(conn))))
-		smcr_pos_add(&conn->rx.ring, &conn->rx.ackable, 1);
-}
-
-/**
  * smcr_rx_urg_news() - process what is new on urgent data in a CDC
  * @conn: connection, conn->lock held
  * @ev: SMCR_URG_EV_*
