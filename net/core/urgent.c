@@ -99,14 +99,14 @@ void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 }
 
 /* U: the byte before the producer position is urgent */
-static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
+static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 ackable)
 {
 	bool pending = urg->state == SMCR_URG_PENDING;
 
 	if (prod == urg->seen_u)	/* repeated: no new event (CDC-42) */
 		return 0;
 	urg->seen_u = prod;
-	if (prod <= told) {		/* U came after the byte was read */
+	if (prod <= ackable) {		/* U came after the byte was read */
 		if (pending)
 			SMCR_SET(urg->state, SMCR_URG_NONE);
 		return 0;
@@ -121,7 +121,7 @@ static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
  * @urg: receiver
  * @pflags: producer flags of the CDC
  * @prod: producer position of the CDC, which has been checked
- * @told: ackable position: the consumer position for the next CDC, see urgent.h
+ * @ackable: consumer position for the next CDC, see urgent.h
  *
  * P or U that are repeated with the same producer position are no new event
  * (CDC-42, reading I-24): a mark never moves back, and a flag that is set again
@@ -130,12 +130,12 @@ static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 told)
  *
  * Return: SMCR_URG_EV_*, or -EPROTO if the urgent byte was never written.
  */
-int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
+int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 ackable)
 {
 	bool pending = urg->state == SMCR_URG_PENDING;
 
 	if (pflags & SMCR_CDC_U)
-		return prod ? urg_rx_present(urg, prod, told) : -EPROTO;
+		return prod ? urg_rx_present(urg, prod, ackable) : -EPROTO;
 	if (!(pflags & SMCR_CDC_P)) {
 		if (pending)
 			SMCR_SET(urg->state, SMCR_URG_NONE);
@@ -152,16 +152,16 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told)
  * smcr_urg_rx_settle() - update after the reader or the mark has moved
  * @urg: receiver
  * @cons: position of the reader
- * @told: ackable position
+ * @ackable: as in smcr_urg_rx_flags()
  * @inlined: SO_OOBINLINE
  *
  * A reader at the mark will skip the byte, which @urg stores. So the byte is
  * announced as consumed already (CDC-37): the peer writes nothing behind it
  * until then, and the application may be waiting, at the mark, for just that.
  *
- * Return: true if @told has to move on by one.
+ * Return: true if @ackable has to move on by one.
  */
-bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
+bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 ackable,
 			bool inlined)
 {
 	if (!smcr_urg_rx_marked(urg))
@@ -170,35 +170,35 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
 		SMCR_SET(urg->state, SMCR_URG_NONE);
 		return false;
 	}
-	return !inlined && urg->mark == told;
+	return !inlined && urg->mark == ackable;
 }
 
 /**
  * smcr_urg_rx_owed() - does the peer wait for an update that is not sent yet?
  * @urg: receiver
  * @announced: consumer position in the last CDC
- * @told: consumer position of the next CDC
+ * @ackable: consumer position of the next CDC
  *
  * The peer writes nothing behind an urgent byte before it has this update
  * (CDC-37), even if its later CDCs have neither P nor U.
  */
-bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told)
+bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 ackable)
 {
-	return announced < urg->seen_u && urg->seen_u <= told;
+	return announced < urg->seen_u && urg->seen_u <= ackable;
 }
 
 /**
  * smcr_urg_rx_run() - how much may be read at once?
  * @urg: receiver
  * @pos: position of the reader, or the one that MSG_PEEK has reached
- * @told: ackable position
+ * @ackable: as in smcr_urg_rx_flags()
  *
  * Return: bytes before the mark; 0 at the mark, or at a byte that is to be
  * skipped; U64_MAX if there is no mark.
  */
-u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
+u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 ackable)
 {
-	if (pos < told)
+	if (pos < ackable)
 		return 0;
 	if (smcr_urg_rx_marked(urg) && urg->mark >= pos)
 		return urg->mark - pos;
@@ -209,7 +209,7 @@ u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
  * smcr_urg_rx_ahead() - bytes that the reader does not skip
  * @urg: receiver
  * @prod: producer position
- * @told: ackable position
+ * @ackable: as in smcr_urg_rx_flags()
  * @inlined: SO_OOBINLINE
  *
  * Counts as tcp_poll() does: the urgent byte is left out only if it comes
@@ -217,24 +217,24 @@ u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told)
  *
  * Return: number of bytes.
  */
-u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
+u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 ackable,
 		      bool inlined)
 {
-	if (inlined && smcr_urg_rx_marked(urg) && urg->mark + 1 == told)
-		told--;
-	return prod - told;
+	if (inlined && smcr_urg_rx_marked(urg) && urg->mark + 1 == ackable)
+		ackable--;
+	return prod - ackable;
 }
 
 /**
  * smcr_urg_rx_at_mark() - is the reader at the mark? (SIOCATMARK)
  * @urg: receiver
- * @told: ackable position
+ * @ackable: as in smcr_urg_rx_flags()
  *
  * Return: true if it is.
  */
-bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told)
+bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 ackable)
 {
 	/* earlier urgent bytes, which the reader will skip, do not count */
 	return smcr_urg_rx_marked(urg) &&
-	       (urg->mark == told || urg->mark + 1 == told);
+	       (urg->mark == ackable || urg->mark + 1 == ackable);
 }

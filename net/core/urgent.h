@@ -9,7 +9,7 @@
  * mark. All positions count bytes since the start of the stream.
  *
  * A receiver has two positions: cons, that of its reader, and the ackable
- * position (told), which the next CDC announces as consumer cursor. Between the
+ * position, which the next CDC announces as consumer cursor. Between the
  * two are only urgent bytes that the reader has not passed yet but will skip.
  */
 #ifndef _SMCR_CORE_URGENT_H
@@ -54,14 +54,14 @@ bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod);
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod);
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons);
 
-int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 told);
-bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 told,
+int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 ackable);
+bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 ackable,
 			bool inlined);
-bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 told);
-u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 told);
-u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 told,
+bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 ackable);
+u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 ackable);
+u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 ackable,
 		      bool inlined);
-bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 told);
+bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 ackable);
 
 /*
  * Unread data were dropped. An urgent byte among them that was not received out
