@@ -15,7 +15,7 @@
 server() {
 	fast t_close=1000
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
-		slot:2 accept:0 recv:5 recv:1=eof pollfor:IN:1=IN send:1000 shut:wr await:a close \
+		slot:2 accept:0 recv:5 recv:1=eof pollfor:IN:1=IN send:100000 shut:wr await:a close \
 		accept:0 recv:5 shut:wr recv:7 recv:1=eof mark:b close \
 		accept:0 recv:5 shut:wr close mark:c \
 		accept:0 recv:5 shut:wr recv:1=eof await:c2 close \
@@ -39,11 +39,11 @@ client() {
 		echo "connect $PEER 5000"
 		printf '%s\n' first_contact accepted "tx data len=5"
 
-		echo "# D first; the program sends on, shuts down, then closes"
+		echo "# D first; the program sends on, more than fits, shuts down, then closes"
 		new halfclose
 		cat <<-E
 			tx cdc flags=D
-			rx data len=1000 keep
+			rx data len=100000 consume
 			wait cdc has=D hasnot=C
 			rx none 200ms
 			mark a
