@@ -22,6 +22,8 @@ server() {
 		accept:0 recv:5 send:100000 close mark:d \
 		accept:0 recv:5 shut:rdwr close \
 		accept:0 recv:5 shut:rd recv:1=eof send:5 close \
+		accept:0 recv:5 shut:wr shut:rd await:j recv:5 recv:1=eof close \
+		accept:0 recv:5 shut:rd shut:wr await:k recv:5 recv:1=eof close \
 		accept:0 recv:5 recv:1=eof send:5=EPIPE poll:0 close \
 		accept:0 recv:5 sndbuf:200000 send:50000 await:f 'recv:1=eof|ECONNRESET' 'send:1=ECONNRESET|EPIPE' close \
 		accept:0 recv:5 await:g pollfor:IN:5000=IN close \
@@ -34,6 +36,7 @@ server() {
 }
 
 client() {
+	local i
 	await up
 	pup "puppet as client" < <(
 		echo "connect $PEER 5000"
@@ -124,6 +127,22 @@ client() {
 			rx eof
 			tx fin
 		E
+
+		echo "# nor does it when the program has sent D, nor before D"
+		for i in j k; do
+			new rd_$i
+			cat <<-E
+				wait cdc flags=D
+				rx none 200ms
+				tx data len=5
+				rx none 200ms
+				mark $i
+				wait cdc flags=D,C
+				tx cdc flags=C
+				rx eof
+				tx fin
+			E
+		done
 
 		echo "# C first: nothing can be sent any more"
 		new epipe
