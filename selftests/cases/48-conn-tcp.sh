@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 #
 # The TCP connection below an SMC-R connection: a FIN is not the end of the data, and
-# behind D it is a half-close that may last; payload is a violation, and so are urgent
-# data.
+# with D, before or after it, it is a half-close that may last; payload is a violation, and
+# so are urgent data.
 #
-# covers: CONN-17 CONN-34 CONN-35
+# covers: CONN-17 CONN-22 CONN-34 CONN-35
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -17,8 +17,9 @@ server() {
 	fast t_close=1000
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 accept:0 recv:5 await:fin send:5 recv:20 start recv:1=ECONNABORTED elapsed:300:5000 close \
-		accept:0 recv:5 send:5 recv:5 recv:1=eof close \
+		accept:0 recv:5 send:5 recv:5 recv:1=eof await:late close \
 		accept:0 recv:5 recv:1=eof await:half send:5 close \
+		accept:0 recv:5 recv:1=eof await:half2 send:5 close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
@@ -70,7 +71,7 @@ client() {
 			tx cdc flags=A
 			rx rst
 		E
-		echo "# FIN and then, in time, C"
+		echo "# FIN and then, in time, C; the program closes later than T_CLOSE"
 		new late
 		cat <<-E
 			rx data len=5
@@ -78,6 +79,8 @@ client() {
 			sleep 300ms
 			tx data len=5
 			tx cdc flags=C
+			rx none 2s
+			mark late
 			wait cdc flags=C
 			rx eof
 		E
@@ -88,6 +91,19 @@ client() {
 			tx fin
 			rx none 3s
 			mark half
+			rx data len=5
+			wait cdc has=C
+			tx cdc flags=C
+			rx eof
+		E
+		echo "# the same, FIN first"
+		new half2
+		cat <<-E
+			tx fin
+			sleep 300ms
+			tx cdc flags=D
+			rx none 3s
+			mark half2
 			rx data len=5
 			wait cdc has=C
 			tx cdc flags=C
