@@ -3,11 +3,12 @@
  * Connection state machine, RFC 7609 4.8. See close.h.
  *
  * transitions[] is the whole machine: the first row that matches applies. A row
- * has the actions of a transition; smcr_close_step() omits those without effect
- * (an error after the application closed, a second reset of the TCP
- * connection), and stops the timer. D, C and A are the flags of CDC: sending
- * done, connection closed, abnormal close. Rows that apply after own C have no
- * error: C means that the application closed.
+ * has the actions of a transition, and the error; smcr_close_step() omits what
+ * has no effect (an error after the application closed, FIN or RST after a
+ * reset of the TCP connection), and adds ERROR and STOP_TIMER. D, C and A are
+ * the flags of CDC: sending done, connection closed, abnormal close. Rows that
+ * apply after own C have no error: C is sent only when the application has
+ * closed.
  *
  * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the RFC
  * has no arrow, the label is the item of the conformance catalogue. Arc 2 of
@@ -28,14 +29,14 @@ enum {
 	G_WANT_CLOSED	= 1 << 7,
 };
 
-/* Actions of a row that the caller does not see */
+/* Actions that are not returned: they set want_done and want_closed */
 enum {
 	ACT_WANT_DONE	= 1 << 30,
 	ACT_WANT_CLOSED	= 1 << 29,
 	ACT_INTERNAL	= ACT_WANT_DONE | ACT_WANT_CLOSED,
 };
 
-/* A row that does not change the state */
+/* @to of a row that does not change the state */
 #define SMCR_CONN_ST_STAY	NR_SMCR_CONN_ST
 
 /**
@@ -46,7 +47,7 @@ enum {
  * @to: enum smcr_conn_st, or SMCR_CONN_ST_STAY
  * @err: errno for an application that has not closed, 0 none
  * @why: reason if the caller names none; SMCR_R_NONE for an orderly step
- * @actions: SMCR_ACT_* without ERROR and STOP_TIMER, ACT_*
+ * @actions: ACT_*, and SMCR_ACT_* other than ERROR and STOP_TIMER
  * @arc: RFC arc, or catalogue item
  */
 struct smcr_close_row {
@@ -110,8 +111,8 @@ struct smcr_close_row {
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
 	/*
-	 * the peer has given the element to a new connection: writes of this
-	 * one that a failover would repeat must not reach it
+	 * the peer has given its element of this connection to a new one: a
+	 * failover must not repeat writes into it
 	 */
 	ROW(ST(CLOSED), CONFLICT, 0,
 	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
@@ -132,8 +133,8 @@ static const struct smcr_close_row transitions[] = {
 	ROW(OPEN, APP_CLOSE, G_APP_CLOSED,
 	    STAY, 0, 0, NONE, "CONN-06"),
 	/*
-	 * data were queued while the peer's C arrived: reset, as for C with
-	 * unsent data (CONN-14)
+	 * data that were queued while the peer's C was processed will not be
+	 * read: reset, as for data that are unsent when C arrives (CONN-14)
 	 */
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
 	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
@@ -240,7 +241,10 @@ static const struct smcr_close_row transitions[] = {
 	/* the peer will not send C any more: at most its A is still to come */
 	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
 	    STAY, DO(ABORT_TIMER), 0, TCP_RESET, "CONN-30"),
-	/* the peer's T_CLOSE expired before our application closed: no error */
+	/*
+	 * After the peer's C a reset means that its T_CLOSE expired before our
+	 * application closed. No error: what the peer wrote stays readable.
+	 */
 	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
 	    CLOSED, READER_END, 0, TCP_RESET, "I-28"),
 	ROW(OPEN, TCP_RESET, 0,
@@ -399,11 +403,11 @@ void smcr_close_init(struct smcr_close *c)
  * - of each CDC, applies first the cursors (if smcr_close_may_rx()), then the
  *   flags D, C and A, in this order;
  * - reports data after the peer's D as VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - drops data that arrive after the application closed. They cause no A, as
- *   data that are unread at the close do: an A sent so late would make the peer
- *   lose what the peer's application has not read yet. While a close waits for
- *   the drain (want_closed), such data count as consumed, else two sides that
- *   closed with full windows wait for each other;
+ * - drops data that arrive after the application closed. Data that are unread
+ *   at the close cause an A, these do not: an A sent so late would make the
+ *   peer lose what the peer's application has not read yet. While a close waits
+ *   for the drain (want_closed), such data count as consumed. Otherwise two
+ *   sides that closed with full windows would wait for each other;
  * - passes DRAINED when want_done or want_closed is set and nothing is
  *   undrained; at other times DRAINED does no harm;
  * - while want_closed is set or after own C, and unless the connection is

@@ -4,10 +4,10 @@
  * (conformance catalogue, Part D). The machine is one table; each row names its
  * RFC arc.
  *
- * The shell (net/ but for core/) keeps one struct smcr_close per connection
- * under the connection's lock. It passes events and carries out the actions:
- * those that only touch the connection at once, those that sleep after the lock
- * was dropped.
+ * The shell (net/ without core/) keeps one struct smcr_close per connection
+ * under the connection's lock. It passes events to the machine, and carries out
+ * the actions that the machine returns: at once if an action does not sleep,
+ * after the lock was dropped if it does.
  *
  * The drain is the time until all own data are written, and the writes and CDCs
  * have completed. A shutdown or close that finds data undrained waits for the
@@ -20,8 +20,9 @@
 #include "reason.h"
 
 /*
- * Each list is the only place that has its names: the enum, the trace events
- * and, for states, netlink are made from it.
+ * Lists of the states, the events and the actions. Each list is the only place
+ * that has its names: the enum, the trace events and, for states, netlink are
+ * made from it.
  *
  *	X(NAME, "name in traces")
  */
