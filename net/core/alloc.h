@@ -10,8 +10,9 @@
 
 /*
  * Elements of one RMB. The search is next-fit: a freed element rests as long as
- * possible before it is used again. An element is free, busy or quarantined
- * (ended by an error path: the peer may still write to it, RMB-22, RMB-23).
+ * possible before it is used again. An element is free, or busy, or quarantined
+ * if its connection has ended but the peer may still write to it (RMB-22,
+ * RMB-23).
  */
 struct smcr_elems {
 	u16 n;			/* number of elements, 1..255 */

@@ -5,8 +5,8 @@
  * The body decoders take the whole message, exactly hdr.len bytes of it, check
  * the header again, and verify the trailing eye catcher; the header decoder
  * verifies the leading one. Reserved bits are ignored (CLC-02). Encoders write
- * the whole message: -EMSGSIZE when it does not fit, -EINVAL for values that
- * cannot be encoded.
+ * the whole message; they return -EMSGSIZE if it does not fit, and -EINVAL for
+ * values that cannot be encoded.
  */
 #include "byteio.h"
 #include "clc.h"
@@ -25,7 +25,7 @@ enum {
 	OFF_GID		= 16,
 	OFF_MAC		= 32,
 
-	/* Proposal; offsets behind the growth area are those of an empty one */
+	/* Proposal; offsets behind the growth area are for an empty area */
 	OFF_P_GROWTH	= 38,
 	OFF_P_AREA	= 40,
 	OFF_P_NET	= 40,
@@ -106,7 +106,7 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
 		break;
 	case SMCR_CLC_DECLINE:
-		/* version 2: 16 more bytes, behind those read here */
+		/* in version 2, 16 more bytes follow those that are read */
 		len_ok = msg_len == SMCR_CLC_DECLINE_LEN ||
 			 (msg_len == SMCR_CLC_DECLINE2_LEN &&
 			  version > SMCR_CLC_VERSION);
@@ -151,8 +151,9 @@ static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
 }
 
 /*
- * In version 2 the two low bits, which version 1 reserves, show what is offered
- * for version 1: 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
+ * In a Proposal of version 2 the two low bits of @byte, which has the version,
+ * show what is offered for version 1: 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
+ * Version 1 reserves these bits.
  */
 static bool offers_v1(u8 byte)
 {
@@ -416,9 +417,9 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
  * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
  * @rcvbuf: bytes the application wants to be able to receive unread
  *
- * When the size is chosen, it is not known yet whether elements have eye
- * catchers. The bytes of an eye catcher, the first of an element, are not added
- * to the size: with one, the element holds four bytes less.
+ * When the size is chosen, it is not known yet whether elements begin with an
+ * eye catcher. So no bytes are added for it: an element that has one holds four
+ * bytes less than its size.
  *
  * Return: code of the smallest size that holds @rcvbuf, capped at 512 KiB.
  */

@@ -75,7 +75,7 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
 			    size_t len);
 
 /*
- * A reserved value causes a Decline, and not a reset as other wrong values do
+ * A reserved MTU or Bsize causes a Decline; other wrong values cause a reset
  * (CLC-10).
  */
 static inline bool smcr_mtu_ok(u8 mtu)

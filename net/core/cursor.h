@@ -36,8 +36,8 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 }
 
 /*
- * Copy a position so that abs and off may be read without the lock, as
- * smcr_pos_add() does
+ * Copy a position. As with smcr_pos_add(), abs and off may be read without the
+ * lock meanwhile.
  */
 static inline void smcr_pos_set(struct smcr_pos *pos, const struct smcr_pos *to)
 {

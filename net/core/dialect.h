@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Dialects: what differs between versions of the protocol after the handshake,
- * which is the length and the encoding of messages, where data begin in an
- * element, and what identifies one end of a link. A group has one dialect; no
- * other code depends on the version.
+ * Dialects: what differs, after the handshake, between versions of the
+ * protocol. This is the length and the encoding of messages, where data begin
+ * in an element, and what identifies one end of a link. A group has one
+ * dialect; no other code depends on the version.
  *
  * Adding one: a struct smcr_dialect; its CLC messages and what they negotiate
  * in clc.c, kclc.c, hs_client.c and hs_server.c; the choice of a group's
  * version in lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
- * receive buffers (SMCR_RX_LEN); a CDC that is not SMCR_WR_LEN long needs
- * link->msg_len in tx.c.
+ * receive buffers (SMCR_RX_LEN). For a CDC that is not SMCR_WR_LEN long, tx.c
+ * and conn_cdc.c have to use link->msg_len.
  */
 #ifndef _SMCR_CORE_DIALECT_H
 #define _SMCR_CORE_DIALECT_H

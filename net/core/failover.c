@@ -37,8 +37,7 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	/*
 	 * Not every CDC is signalled, so the last ones may have no completion.
 	 * But if the link has drained, all has arrived that was posted, unless
-	 * an earlier link lost some of it and it is not posted again yet
-	 * (behind).
+	 * an earlier link lost something that is not posted again yet (behind).
 	 */
 	if (facts->drained && !facts->behind)
 		smcr_fo_done(fo, facts->seq, facts->prod.abs);
@@ -54,7 +53,10 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	plan->seq = fo->seq;
 	if (facts->aborted || from >= facts->prod.abs)
 		return;
-	/* the peer's cursor is never more than a ring behind our producer */
+	/*
+	 * smcr_pos_add() adds a ring at most: from is before our producer,
+	 * which is never more than a ring ahead of the peer's cursor
+	 */
 	plan->prod = facts->cons;
 	smcr_pos_add(ring, &plan->prod, (u32)(from - facts->cons.abs));
 	plan->bound = from + smcr_ring_cap(ring);

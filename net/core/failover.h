@@ -8,8 +8,8 @@
  * CDC messages, and which data before them, have certainly arrived. All that
  * was posted later is repeated, in merged form: the same bytes are written to
  * the same places, and one CDC with a new sequence number follows (FO-10). The
- * peer may have processed some of that. So nothing is announced before all of
- * it is written: the producer cursor never goes backwards.
+ * peer may have processed some of what is repeated, and the producer cursor
+ * must never go backwards. So no CDC announces a part before all is written.
  */
 #ifndef _SMCR_CORE_FAILOVER_H
 #define _SMCR_CORE_FAILOVER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ownership of a handshake: the thread that runs it, and the events that change
- * that. The owner is said to have the turn; a kick (KICK) asks for another
- * check. The state is one word, which the caller changes by
- * compare-and-exchange; this file has the transitions.
+ * the owner. The owner is said to have the turn; a kick (KICK) asks for another
+ * check of what the handshake waits for. The state is one word, which the
+ * caller changes by compare-and-exchange; this file has the transitions.
  */
 #ifndef _SMCR_CORE_HS_TURN_H
 #define _SMCR_CORE_HS_TURN_H

@@ -47,7 +47,7 @@ static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
 {
-	/* keepalive's interval counts as long as the peer sends nothing, else T_LLC */
+	/* the peer sends, or the test has another reason, too: wait T_LLC from now */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
 		SMCR_SET(t->patient, false);
 		t->due = facts->now + (unsigned long)facts->t_llc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * TEST LINK of one link: when it is sent, when the link has failed, RFC 7609
- * 4.5.3, A.3.8, C.7.1. Documentation/keepalive.rst has the table.
+ * 4.5.3, A.3.8, C.7.1. Documentation/keepalive.rst has the table of its states.
  *
  * Times are in the caller's unit, and wrap as jiffies do.
  */

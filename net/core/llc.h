@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LLC codec, RFC 7609 A.3. Every message is 44 bytes in and out.
+ * LLC codec, RFC 7609 A.3. Every message is 44 bytes long.
  */
 #ifndef _SMCR_CORE_LLC_H
 #define _SMCR_CORE_LLC_H

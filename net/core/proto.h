@@ -115,7 +115,7 @@ enum {
 	SMCR_ELEMS_MAX		= 255,	/* per RMB; index 1..255 */
 	SMCR_LINKS_MIN		= 2,	/* negotiable range of max links */
 	SMCR_LINKS_MAX		= 8,
-	SMCR_RMBE_EYE_LEN	= 4,	/* RFC mode: data starts behind it */
+	SMCR_RMBE_EYE_LEN	= 4,	/* if elements have one */
 };
 
 #endif /* _SMCR_CORE_PROTO_H */

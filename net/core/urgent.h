@@ -44,7 +44,7 @@ struct smcr_urg_rx {
 /* What smcr_urg_rx_flags() found */
 enum {
 	SMCR_URG_EV_NEWS	= 1 << 0,	/* notify: SIGURG */
-	SMCR_URG_EV_BYTE	= 1 << 1,	/* @mark is new: put the byte there into @byte */
+	SMCR_URG_EV_BYTE	= 1 << 1,	/* @mark is new: copy the byte there to @byte */
 };
 
 void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued);

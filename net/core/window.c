@@ -6,10 +6,10 @@
 /**
  * smcr_tx_plan() - plan the next RDMA writes of a connection
  * @ring: geometry of the peer's element
- * @prod: next byte to write there
+ * @prod: position of the next byte to write into that element
  * @cons_abs: absolute position that the peer has consumed (as it last announced)
  * @unsent: bytes in the local send buffer that were not written yet
- * @max: upper bound of one plan (send queue, SGEs); does not set @blocked
+ * @max: upper bound of one plan (send queue, SGEs)
  * @out: the plan; len 0 when nothing can be sent
  *
  * Never plans more than the window, which is the capacity less what the peer
@@ -30,7 +30,7 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 	space = used < cap ? cap - (u32)used : 0;
 	/*
 	 * Data held back here do not wait for ever: out->blocked is set, and B
-	 * makes the peer announce each further room (CDC-26).
+	 * makes the peer announce all that it consumes (CDC-26).
 	 */
 	silly = unsent > space && space < min(cap / 8, SMCR_TX_SWS_MIN);
 	n = silly ? 0 : min(space, max);
@@ -59,12 +59,12 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
  *
  * The gain is what was consumed since the last announcement. A CDC is due if
  * the window that the sender sees is below half of the buffer, and the gain is
- * at least a tenth of the buffer (CDC-24); with any gain while the writer is
- * blocked (CDC-26), or if the peer has asked (CDC-27, CDC-37). Without a gain
- * none is due.
+ * at least a tenth of the buffer (CDC-24). While the writer is blocked
+ * (CDC-26), or if it has asked (CDC-27, CDC-37), one is due with any gain, but
+ * without a gain none is.
  *
  * To be called each time that something was consumed, and when a CDC arrives
- * that has B or asks: a gain that was too little before may be due then.
+ * that has B or asks: a gain that was too small before may be enough then.
  *
  * Return: true if it must.
  */

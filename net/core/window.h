@@ -33,7 +33,7 @@ struct smcr_tx_plan {
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out);
 
-/* What the receiver knows when it decides on a window update */
+/* Facts on which the receiver decides about a window update */
 struct smcr_rx_window {
 	u32 cap;		/* capacity of the own element */
 	u64 prod_abs;		/* last producer position from the peer */
