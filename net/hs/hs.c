@@ -70,8 +70,8 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->mtu = link->pid.mtu;
 	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
 	/*
-	 * on reuse the peer has the PSN already; with it, a host that reads the
-	 * TCP connection could forge packets
+	 * on reuse the peer has the PSN already, so it is not sent: with it, a
+	 * host that reads the TCP connection could forge packets
 	 */
 	m->psn = hs->first ? link->psn : 0;
 }
@@ -139,7 +139,7 @@ static enum smcr_hs_res hs_clc_error(struct smcr_hs *hs, int rc)
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* before TCP is established, ECONNRESET, as tcp_disconnect() sets it */
+	/* ECONNRESET before TCP is established: tcp_disconnect() sets it then */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }
@@ -150,8 +150,8 @@ enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
  * @want: enum smcr_clc_type
  * @clc: the message, or a Decline
  *
- * Return: SMCR_HS_NEXT with @clc filled; SMCR_HS_WAIT it has not come yet; else
- * how the handshake ends.
+ * Return: SMCR_HS_NEXT with @clc filled; SMCR_HS_WAIT if the message has not
+ * come yet; else how the handshake ends.
  */
 enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 			     struct smcr_clc_msg *clc)
@@ -301,9 +301,9 @@ void smcr_hs_leave_device(struct smcr_hs *hs)
  * @hs: handshake
  * @why: what failed; DEVICE_GONE replaces it if the device was removed
  *
- * The result is a Decline (CLC-57, CLC-63), unless a message of the peer has
- * ended the group: then TCP is reset (SEC-10). So the result does not depend on
- * which came first, that message or our send completion.
+ * The result is a Decline (CLC-57, CLC-63), even if the group has ended, by an
+ * error of its link, the loss of its device, or a shutdown here. But if a
+ * message of the peer has ended it, TCP is reset (SEC-10).
  *
  * Return: SMCR_HS_DECLINE or SMCR_HS_FAILED, with @hs->why set.
  */

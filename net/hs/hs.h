@@ -21,7 +21,7 @@
 /* Result of a step; all but NEXT and WAIT end the handshake */
 enum smcr_hs_res {
 	SMCR_HS_NEXT,		/* go on with hs->step */
-	SMCR_HS_WAIT,		/* same step again: kick, or hs->until */
+	SMCR_HS_WAIT,		/* same step, after a kick or at hs->until */
 	SMCR_HS_DECLINE,	/* send a Decline, go on with TCP */
 	SMCR_HS_DECLINED,	/* the peer has declined, go on with TCP */
 	SMCR_HS_TCP,		/* go on with TCP: CLC was not begun */
@@ -34,7 +34,7 @@ enum smcr_hs_res {
 enum smcr_hs_cross {
 	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
 	SMCR_HS_CROSS_MAY,	/* first contact, after the Confirm: it may */
-	SMCR_HS_CROSS_WAITED,	/* as MAY, and hs_crossed() was begun */
+	SMCR_HS_CROSS_WAITED,	/* as MAY, and the step hs_crossed() has begun */
 };
 
 /**
@@ -47,13 +47,14 @@ enum smcr_hs_cross {
  *	has received no Proposal
  * @pid: own RDMA port; holds a device reference while pid.dev is set
  * @lgr: link group, a reference
- * @forming: group whose first contact comes before ours, a reference;
- *	smcr_hs_woken() compares it without the turn
+ * @forming: group whose first contact has to end before this handshake goes on,
+ *	a reference; smcr_hs_woken() compares it without the turn
  * @watched: group whose wait queue has @watch, a reference
  * @watch: wait-queue entry in @watched; smcr_hs_woken() kicks the handshake
  * @peer: server: the peer, from the Proposal
  * @acc: client: the Accept
- * @rmb_req: requests for RMBs of the group so far, see smcr_rmb_get_elem()
+ * @rmb_req: own requests to smcr_rmb_work() for new RMBs of the group so far,
+ *	see smcr_rmb_get_elem()
  * @rmb_wait: server: SMCR_RMB_WAIT was added to @until
  * @first: first contact
  * @first_admitted: server: counted in sn->n_first

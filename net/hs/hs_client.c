@@ -64,7 +64,10 @@ static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 		hs->why = SMCR_R_NO_DEVICE;
 		return SMCR_HS_DECLINE;
 	}
-	/* check again: a BPF program may have changed the address (T-15) */
+	/*
+	 * check again: after the check in connect() a BPF program may have
+	 * changed the address (T-15)
+	 */
 	if (smcr_route_offlink(tcp) || smcr_route_proposal(tcp, &p)) {
 		hs->why = SMCR_R_SUBNET;
 		return SMCR_HS_DECLINE;
@@ -284,7 +287,10 @@ static enum smcr_hs_res clnt_confirm(struct smcr_hs *hs)
 	conn->own.clc_sent = true;
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)
-		/* flags that came before may end the connection in this call */
+		/*
+		 * may end the connection at once: CDC flags may have come, or
+		 * the group may have ended
+		 */
 		smcr_conn_activate(conn);
 	if (smcr_clc_send_accept(hs->ssk, &m)) {
 		hs->why = SMCR_R_CLC_EOF;

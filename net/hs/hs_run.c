@@ -101,9 +101,9 @@ static void hs_kill(struct smcr_hs *hs)
  * thread may hold for ever. So the references that the removal of a device
  * waits for are put here, without that lock. If the handshake has failed, but
  * its connection is active already, the connection ends by itself, and the
- * group goes on. smcr_lgr_first_over() is called after success, too: the group
- * may meanwhile have ended before it was ACTIVE, and then its release has left
- * the links to this handshake.
+ * group goes on. smcr_lgr_first_over() is called after success, too: even then
+ * the group may have ended before it was ACTIVE, and a group that ends so early
+ * keeps its links until this call.
  */
 static void hs_leave_links(struct smcr_hs *hs)
 {
@@ -394,9 +394,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
 	 * The timer is armed after BEGIN: before, its kick would be lost. Only
-	 * a server's handshake is timed here. Between BEGIN and this no event
-	 * of TCP can run the handshake, and so end it before its timer is armed:
-	 * the inner socket does not have our callbacks yet.
+	 * a server's handshake is timed here. No event of TCP can run it, and
+	 * perhaps end it, between BEGIN and the arming of the timer: the inner
+	 * socket does not have our callbacks yet.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

@@ -156,9 +156,9 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 	if (!rc) {
 		rc = clc_decode(buf, msg, why);
 		/*
-		 * A Proposal of a later version is unknown, not malformed: the
-		 * peer gets a Decline. Without both eye catchers it is no CLC
-		 * message at all.
+		 * A Proposal of a later version that cannot be decoded counts
+		 * as unknown, not as malformed: the peer gets a Decline. But
+		 * without both eye catchers it is no CLC message at all.
 		 */
 		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
 			       msg->hdr.version > SMCR_CLC_VERSION &&
@@ -295,9 +295,9 @@ static bool clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
  *
  * Both sides may decline a first contact at once (CLC-57, CLC-58). Then each
  * Decline would be the first data that the application on the other side reads
- * from TCP, however long TCP takes to deliver it. The peer's Decline has the
- * peer's ID. It is dropped only if it is complete: TCP does not split so short
- * a message that is sent in one call.
+ * from TCP, however long TCP takes to deliver it. The Decline is recognized by
+ * the peer's ID, and dropped only if it is complete: TCP does not split so
+ * short a message that is sent in one call.
  *
  * Context: any up to softirq.
  * Return: true if one was dropped.

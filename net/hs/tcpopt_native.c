@@ -24,9 +24,9 @@
 /**
  * smcr_tcpopt_init() - turn on the option in TCP
  *
- * The static key is counted, not just enabled: the in-tree module may be
- * loaded, which only the registration of AF_SMC finds out, and the count of
- * that module has to stay.
+ * The static key is counted, not just enabled, so that the count of the in-tree
+ * module stays if that is loaded: only the registration of AF_SMC, which comes
+ * later, finds this out.
  *
  * Context: process, may sleep.
  * Return: 0.

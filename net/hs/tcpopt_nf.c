@@ -409,10 +409,10 @@ static unsigned int tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 }
 
 /*
- * A SYN-ACK from a socket instead of a request gets no option. The socket is a
+ * A SYN-ACK from a socket instead of a request gets no option. The socket is
+ * either a client in simultaneous open (T-17), which has no saved SYN, or a
  * child that TCP Fast Open makes at once (T-14) and that is not published yet;
- * later copies of the SYN-ACK come from the request. Or it is a client in
- * simultaneous open (T-17), which has no saved SYN.
+ * later copies of such a child's SYN-ACK come from the request.
  */
 static unsigned int tcpopt_out_child(struct sk_buff *skb, u8 pf,
 				     struct sock *sk)
