@@ -251,7 +251,7 @@ struct smcr_conn_tx {
 /* Progress of a connection that leaves a link which works: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
-	SMCR_MV_STOPS,		/* nothing but tx_barrier() is still to be posted */
+	SMCR_MV_STOPS,		/* nothing but smcr_tx_barrier() is still to be posted */
 	SMCR_MV_WAITS,		/* the barrier is pending */
 	SMCR_MV_LEAVES,		/* the barrier has completed: all data have arrived */
 };

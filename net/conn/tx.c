@@ -3,7 +3,6 @@
  * Send path: from the send buffer by RDMA WRITE into the peer's element, announced
  * by a CDC in the same post (RFC 7609 4.7).
  */
-#include <linux/math64.h>
 #include "base/race.h"
 #include "base/trace.h"
 #include "lgr/lgr.h"
@@ -49,9 +48,8 @@ static void tx_fill(const struct smcr_conn *conn,
 }
 
 /* Post on the link. @signal: with a completion, which has a reference on the socket */
-static int tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
-			int n_w, const u8 *msg, bool signal, u64 mark,
-			u32 flags)
+int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+		      const u8 *msg, bool signal, u64 mark, u32 flags)
 {
 	const struct smcr_post post = {
 		.w = w,
@@ -82,8 +80,8 @@ static int tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w,
  * Post @n_w writes and the CDC behind them, and account for them on success.
  * @signal: with a completion. Returns as smcr_link_post().
  */
-static int tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
-		   const struct smcr_pos *prod, bool blocked, bool signal)
+int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+		 const struct smcr_pos *prod, bool blocked, bool signal)
 {
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_cdc cdc;
@@ -101,8 +99,8 @@ static int tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		signal = true;
 	tx_fill(conn, prod, blocked, &cdc);
 	smcr_cdc_encode(&cdc, msg);
-	rc = tx_link_post(conn, w, n_w, msg, signal, prod->abs,
-			  smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
+	rc = smcr_tx_link_post(conn, w, n_w, msg, signal, prod->abs,
+			       smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
 	if (rc) {
 		/* the first writes of several may have been posted */
 		if (rc != -EAGAIN)
@@ -142,7 +140,7 @@ static bool tx_wait_room(struct smcr_conn *conn)
 }
 
 /* The buffer that byte @pos of the stream is in: see tx_grow() */
-static struct smcr_buf *tx_buf_at(const struct smcr_conn *conn, u64 pos)
+struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos)
 {
 	return pos < conn->snd.old_end ? conn->snd.old : conn->snd.buf;
 }
@@ -191,24 +189,22 @@ static u32 tx_gather(const struct smcr_conn *conn)
 }
 
 /* Bytes of one post from @pos on, at most */
-static u32 tx_post_max(const struct smcr_conn *conn, u64 pos)
+u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
 	/* one SGE is for a wrap; smcr_buf_max_span() keeps one for a start in a chunk */
 	max = min_t(u32, smcr_tx_part(conn),
-		    smcr_buf_max_span(tx_buf_at(conn, pos),
+		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
 	return pos < conn->snd.old_end ?
 	       min_t(u64, max, conn->snd.old_end - pos) : max;
 }
 
 /* Set up the writes of a plan from offset @src of @buf; returns the next offset */
-static u32 smcr_tx_writes(struct smcr_conn *conn,
-			  const struct smcr_tx_plan *plan,
-			  const struct smcr_buf *buf, u32 src,
-			  struct ib_rdma_wr w[2],
-			  struct ib_sge sge[2][SMCR_MAX_SGE])
+u32 smcr_tx_writes(struct smcr_conn *conn, const struct smcr_tx_plan *plan,
+		   const struct smcr_buf *buf, u32 src, struct ib_rdma_wr w[2],
+		   struct ib_sge sge[2][SMCR_MAX_SGE])
 {
 	int i;
 
@@ -234,7 +230,7 @@ static int tx_post_data(struct smcr_conn *conn,
 			const struct smcr_tx_plan *plan, u64 unsent,
 			bool last)
 {
-	struct smcr_buf *buf = tx_buf_at(conn, conn->tx.prod.abs);
+	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
 	struct ib_sge sge[2][SMCR_MAX_SGE];
 	struct smcr_pos prod = conn->tx.prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
@@ -254,7 +250,7 @@ static int tx_post_data(struct smcr_conn *conn,
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
 		 prod.abs - conn->tx.signalled >= tx_gather_max(conn) / 2;
-	rc = tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
+	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
 
@@ -270,118 +266,10 @@ static int tx_post_data(struct smcr_conn *conn,
 	return 0;
 }
 
-/* Where byte @pos of the stream is: a send buffer, and *@off in it */
-static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
-				 u32 *off)
-{
-	struct smcr_buf *buf = tx_buf_at(conn, pos);
-
-	div_u64_rem(pos < conn->snd.old_end ? pos : pos - conn->snd.old_end,
-		    buf->size, off);
-	return buf;
-}
-
-/* Post a plan without a CDC; @last: with a completion, for SMCR_TX_TURN only */
-static int tx_post_again(struct smcr_conn *conn,
-			 const struct smcr_tx_plan *plan, bool last)
-{
-	struct ib_sge sge[2][SMCR_MAX_SGE];
-	struct ib_rdma_wr w[2];
-	struct smcr_buf *buf;
-	u32 src;
-	int rc;
-
-	buf = tx_where(conn, conn->mv.again.abs, &src);
-	smcr_tx_writes(conn, plan, buf, src, w, sge);
-	rc = tx_link_post(conn, w, plan->n_seg, NULL, last, conn->mv.fo.abs,
-			  smcr_tx_pend_flags(conn, 0, conn->mv.fo.seq));
-	if (rc)
-		return rc;
-	smcr_pos_add(&conn->tx.ring, &conn->mv.again, plan->len);
-	smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_WRITE_TX,
-		       plan->n_seg);
-	smcr_count_add(smcr_conn_sock(conn)->sn, SMCR_CNT_BYTES_AGAIN,
-		       plan->len);
-	return 0;
-}
-
-/*
- * Write data again that have perhaps not arrived over the previous link, to the same
- * places. Nothing is announced before all of them are there (FO-10).
- */
-static int tx_again(struct smcr_conn *conn, int *left)
-{
-	struct smcr_tx_plan plan;
-	int rc;
-
-	while (conn->mv.again.abs < conn->tx.prod.abs) {
-		/* the peer has read this byte: its place in the send buffer may be reused */
-		if (conn->mv.again.abs < conn->tx.cons.abs) {
-			conn->mv.again = conn->tx.cons;
-			continue;
-		}
-		if (!*left)
-			return -EBUSY;
-		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
-			     conn->tx.prod.abs - conn->mv.again.abs,
-			     tx_post_max(conn, conn->mv.again.abs), &plan);
-		if (!plan.len)
-			return -ENOTCONN;
-		rc = tx_post_again(conn, &plan, *left == 1);
-		if (rc)
-			return rc;
-		--*left;
-	}
-	return 0;
-}
-
-/* Post the first message on the new link, the validation CDC (FO-07) */
-static int tx_validation(struct smcr_conn *conn)
-{
-	const struct smcr_cdc cdc = {
-		.seq = conn->mv.valid_seq,
-		.token = conn->tx.token,
-		.pflags = SMCR_CDC_F,
-	};
-	u8 msg[SMCR_WR_LEN];
-	const struct smcr_post post = {
-		.msg = msg,
-		.waiter = &conn->tx.sq_wait,
-	};
-	int rc;
-
-	smcr_cdc_encode(&cdc, msg);
-	rc = smcr_link_post(conn->link, &post);
-	if (!rc) {
-		conn->mv.validate = false;
-		trace_smcr_cdc(true, cdc.token, &cdc);
-		smcr_count(smcr_conn_sock(conn)->sn, SMCR_CNT_CDC_TX);
-	}
-	return rc;
-}
-
 /* Is something to be sent again after a move? See move.c */
 static bool tx_behind(const struct smcr_conn *conn)
 {
 	return conn->mv.validate || conn->mv.redo;
-}
-
-/* After a move, post validation, the data again, and a CDC with the current state */
-static int tx_catch_up(struct smcr_conn *conn, int *left)
-{
-	int rc = 0;
-
-	if (conn->mv.validate)
-		rc = tx_validation(conn);
-	if (rc || !conn->mv.redo)
-		return rc;
-	rc = tx_again(conn, left);
-	if (!rc)
-		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
-			     conn->tx.blocked, true);
-	if (!rc)
-		conn->mv.redo = false;
-	return rc;
 }
 
 /* Bytes of @unsent that urgent data and struct smcr_conn_bound allow to be written */
@@ -412,8 +300,8 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	 */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
-		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
-			     conn->tx.blocked, false);
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				  conn->tx.blocked, false);
 		if (rc || urg->told)
 			return rc;
 	}
@@ -427,15 +315,15 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 		    unsent < tx_gather(conn))
 			return 0;
 		smcr_tx_plan(&conn->tx.ring, &conn->tx.prod, conn->tx.cons.abs,
-			     may, tx_post_max(conn, conn->tx.prod.abs),
+			     may, smcr_tx_post_max(conn, conn->tx.prod.abs),
 			     &plan);
 		if (!plan.len) {
 			/* announce that data wait (CDC-33, CDC-39) */
 			if (!conn->tx.blocked ||
 			    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
-				return tx_post(conn, NULL, 0,
-					       &conn->tx.prod, true,
-					       false);
+				return smcr_tx_post(conn, NULL, 0,
+						    &conn->tx.prod, true,
+						    false);
 			return 0;
 		}
 		rc = tx_post_data(conn, &plan, unsent, *left == 1);
@@ -449,7 +337,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 /* Post D, C or A that is owed; signalled, as the release waits for the completion */
 static int tx_owed(struct smcr_conn *conn)
 {
-	int rc = tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
+	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
 
 	if (!rc)
 		WRITE_ONCE(conn->tx.owed, 0);
@@ -463,25 +351,6 @@ static bool tx_needs_flush(const struct smcr_conn *conn)
 	       conn->tx.done != conn->tx.prod.abs;
 }
 
-/*
- * Post the barrier of a connection that leaves a working link: an RDMA WRITE of no bytes,
- * for which neither key nor address counts. When it completes, all that the connection has
- * sent has arrived. Nothing more is sent over this link.
- */
-static int tx_barrier(struct smcr_conn *conn)
-{
-	struct ib_rdma_wr w = { .wr.opcode = IB_WR_RDMA_WRITE };
-	u32 flags = smcr_tx_pend_flags(conn, SMCR_TX_BARRIER, conn->tx.seq);
-	int rc;
-
-	if (conn->mv.leave != SMCR_MV_STOPS)
-		return 0;
-	rc = tx_link_post(conn, &w, 1, NULL, true, conn->tx.prod.abs, flags);
-	if (!rc)
-		conn->mv.leave = SMCR_MV_WAITS;
-	return rc;
-}
-
 /* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion calls again */
 static int tx_try(struct smcr_conn *conn, int *left)
 {
@@ -491,12 +360,12 @@ static int tx_try(struct smcr_conn *conn, int *left)
 	if (unlikely(!smcr_link_carries(conn->link)))
 		return -ENOTCONN;
 	if (unlikely(tx_behind(conn))) {
-		rc = tx_catch_up(conn, left);
+		rc = smcr_tx_catch_up(conn, left);
 		if (rc)
 			return rc;
 	}
 	if (unlikely(conn->mv.leave != SMCR_MV_STAYS))
-		return tx_barrier(conn);
+		return smcr_tx_barrier(conn);
 	if (conn->tx.owed)
 		return tx_owed(conn);
 	if (!smcr_close_may_tx(&conn->fsm))
@@ -504,8 +373,8 @@ static int tx_try(struct smcr_conn *conn, int *left)
 	rc = smcr_tx_data(conn, left);
 	flush = tx_needs_flush(conn);
 	if (!rc && (conn->tx.ctrl || flush)) {
-		rc = tx_post(conn, NULL, 0, &conn->tx.prod,
-			     conn->tx.blocked, flush);
+		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
+				  conn->tx.blocked, flush);
 		if (!rc)
 			smcr_count(smcr_conn_sock(conn)->sn,
 				   SMCR_CNT_CDC_TX_WINDOW);
@@ -568,8 +437,8 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * smcr_tx_push() - send what may be sent now
  * @conn: connection, conn->lock held
  *
- * Order: after a move, what has to be sent again (tx_catch_up()). Then one of these: the
- * barrier, to leave a working link; an owed D, C or A; data, and a CDC for the cursor or a
+ * Order: after a move, what has to be sent again (smcr_tx_catch_up()). Then one of these:
+ * the barrier, to leave a working link; an owed D, C or A; data, and a CDC for the cursor or a
  * flush that the posts of data did not cover. Without room in the send queue the connection
  * waits in the link's line; after SMCR_TX_TURN posts it waits for a completion.
  *

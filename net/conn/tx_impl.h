@@ -9,7 +9,7 @@
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
-/* Bit of pend->flags that is no flag of CDC: the post is that of tx_barrier() */
+/* Bit of pend->flags that is no flag of CDC: the post is that of smcr_tx_barrier() */
 #define SMCR_TX_BARRIER		0x01
 
 /*
@@ -36,6 +36,18 @@ static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 /* tx.c */
 bool smcr_tx_parked(const struct smcr_conn *conn);
 u32 smcr_tx_part(const struct smcr_conn *conn);
+u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos);
+struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos);
+u32 smcr_tx_writes(struct smcr_conn *conn, const struct smcr_tx_plan *plan,
+		   const struct smcr_buf *buf, u32 src, struct ib_rdma_wr w[2],
+		   struct ib_sge sge[2][SMCR_MAX_SGE]);
+int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+		      const u8 *msg, bool signal, u64 mark, u32 flags);
+int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
+		 const struct smcr_pos *prod, bool blocked, bool signal);
+/* tx_move.c */
+int smcr_tx_catch_up(struct smcr_conn *conn, int *left);
+int smcr_tx_barrier(struct smcr_conn *conn);
 /* tx_limit.c */
 void smcr_tx_space(struct smcr_conn *conn);
 bool smcr_tx_roomy(const struct smcr_conn *conn);
