@@ -110,7 +110,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	/* compound page: smcr_buf_pin() takes one reference for all of it */
+	/* a compound page, so that smcr_buf_pin() needs one reference */
 	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
 			   __GFP_ACCOUNT, order);
 	if (!page)
@@ -141,9 +141,9 @@ static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n
 }
 
 /*
- * A chunk that is mapped for another device already is mapped without a sync,
- * and synced afterwards: dma-debug takes two mappings of the same cache lines
- * for a mistake unless the later one has DMA_ATTR_SKIP_CPU_SYNC.
+ * If the chunk is already mapped for another device, it is mapped without a
+ * sync here, and synced afterwards: dma-debug takes two mappings of the same
+ * cache lines for a mistake unless the later one has DMA_ATTR_SKIP_CPU_SYNC.
  */
 static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 		     void *chunk)
@@ -168,7 +168,7 @@ static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
  * @d: entry of the device
  * @ibdev: device, which outlives the mapping
  *
- * From now on ranges are synced for that device, too.
+ * Afterwards smcr_buf_sync_dev() syncs for that device, too.
  *
  * Context: process, may sleep.
  * Return: 0, also if it was mapped already; -ENOMEM.
@@ -291,8 +291,9 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_params *who,
 	if (!buf_charge(who->sn, (long)n << (PAGE_SHIFT + order), must))
 		return ERR_PTR(-ENOBUFS);
 	/*
-	 * The structure takes about 1 % of @size. It is not charged to a memory
-	 * cgroup: the charge might make a worker wait.
+	 * The structure takes less than 1 % of @size, which is 16 KiB or more.
+	 * It is not charged to a memory cgroup: the charge might make a worker
+	 * wait.
 	 */
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
@@ -329,14 +330,15 @@ err:
  * @who: namespace and first device
  * @size: bytes, at most 65535 pages
  * @dir: DMA_TO_DEVICE for send buffers, DMA_FROM_DEVICE for receives,
- *	 DMA_BIDIRECTIONAL for RMBs, where the CPU writes zeros, eye catchers
+ *	 DMA_BIDIRECTIONAL for RMBs, where the CPU writes zeros and eye
+ *	 catchers
  *
- * Chunks are of 32 KiB, or less in a small buffer, if that can be had without
- * reclaim, else they are single pages. The memory is charged to the caller's
- * memory cgroup, in a worker to its active one (set_active_memcg()):
- * Documentation/sockets.rst. It counts against max_mem of the namespace and
- * max_mem_host; a send buffer that a connection cannot do without
- * (SMCR_BUF_SMALL) is allocated even beyond them.
+ * Chunks are of 32 KiB, or less in a small buffer, if such chunks can be
+ * allocated without reclaim; otherwise they are single pages. The memory is
+ * charged to the caller's memory cgroup, in a worker to its active one
+ * (set_active_memcg()): Documentation/sockets.rst. It counts against max_mem of
+ * the namespace and max_mem_host; a send buffer that a connection cannot do
+ * without (SMCR_BUF_SMALL) is allocated even beyond them.
  *
  * Context: process, may sleep.
  * Return: buffer, which smcr_buf_free() frees, or ERR_PTR(): -ENOMEM, also if
@@ -379,9 +381,9 @@ void smcr_buf_free(struct smcr_buf *buf)
  * @len: bytes, not 0; no device writes there any more, and the range is synced
  *
  * The CPU can read the range until smcr_buf_unpin(), even after smcr_buf_free()
- * and the removal of the device; the range must not be synced any more. The
- * function allocates nothing, so it cannot fail. The caller keeps the namespace
- * alive.
+ * and the removal of the device. The range must not be synced any more, as
+ * smcr_buf_free() frees the mappings. The function allocates nothing, so it
+ * cannot fail. The caller keeps the namespace alive.
  *
  * Context: any.
  */

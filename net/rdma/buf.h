@@ -35,10 +35,10 @@ struct smcr_buf_map {
 };
 
 /**
- * struct smcr_buf - a buffer of chunks; all but its mappings is immutable
+ * struct smcr_buf - a buffer of chunks; a member is immutable unless stated
  * @map: mapping for each device, by the device's entry. Readers use RCU. The
- *	owner of the buffer serializes smcr_buf_map(), and for one entry also
- *	mapping and unmapping
+ *	owner of the buffer makes one call of smcr_buf_map() at a time, and
+ *	none while another call unmaps the same entry
  * @n_map: one more than the highest entry that was ever in use; written by
  *	smcr_buf_map(), READ_ONCE()
  * @sync: the buffer was mapped for a device that uses DMA addresses, so it has

@@ -45,7 +45,7 @@ void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
  *
  * The ID stays the same from the first device on until the module is unloaded,
  * even when that device is removed. Before the first device it has a random
- * MAC, and only a Decline can carry it.
+ * MAC, and is sent only in a Decline, as all other messages need a device.
  *
  * Context: any.
  */
@@ -139,7 +139,10 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 	return name;
 }
 
-/* The RDMA core keeps @client_data during the call; one call at a time */
+/*
+ * The RDMA core does not call dev_remove() during the call, and makes one call
+ * at a time.
+ */
 static void dev_rename(struct ib_device *ibdev, void *client_data)
 {
 	if (client_data)
@@ -414,7 +417,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 
-	/* registered before the scan: no GID that is added is overlooked */
+	/* registered before the scan, so that no GID added since is missed */
 	INIT_IB_EVENT_HANDLER(&dev->event_handler, ibdev, dev_event);
 	ib_register_event_handler(&dev->event_handler);
 	rdma_for_each_port(ibdev, port)
@@ -477,8 +480,9 @@ static struct ib_client smcr_ib_client = {
 };
 
 /*
- * Best effort: a failure must not keep the system from going down. No test checks
- * this (LG-43): a guest powers off when its last case is over.
+ * Best effort: a failure must not keep the system from going down. No test
+ * covers this call (LG-43), as the virtual machines of the tests power off
+ * after the last test.
  */
 static int dev_reboot(struct notifier_block *nb, unsigned long event, void *arg)
 {
@@ -512,8 +516,10 @@ int __init smcr_dev_init(void)
 /**
  * smcr_dev_exit() - undo smcr_dev_init()
  *
- * Ends the link groups on all devices and waits for that. Context: process,
- * sleeps.
+ * Ends the link groups on all devices, and waits until none uses a device any
+ * more.
+ *
+ * Context: process, sleeps.
  */
 void smcr_dev_exit(void)
 {

@@ -342,7 +342,7 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		/* compare the namespace: by default all see all devices of the RDMA core */
+		/* compare namespaces: by default each may use all devices of the RDMA core */
 		if (!IS_ERR(ndev) && s->net && net_eq(dev_net(ndev), s->net) &&
 		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    lan_has(s, &attr->gid) &&

@@ -112,8 +112,9 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 }
 
 /*
- * The device has not destroyed the queue pair. It may still receive into the
- * memory of the link, and what it has not flushed yet may complete at any time.
+ * Keep the memory of a link whose queue pair the device has not destroyed: the
+ * device may still receive into it. Completions of what the device has not
+ * flushed yet may come at any time, and are ignored.
  */
 static void link_orphan(struct smcr_link *link)
 {

@@ -61,7 +61,7 @@ struct smcr_tx_pend {
 /**
  * struct smcr_post - arguments of smcr_link_post()
  * @w: RDMA WRITE requests, set up except for chaining, flags and cqe; NULL if @n_w is 0
- * @n_w: their number, less than SMCR_POST_MAX
+ * @n_w: number of requests in @w, less than SMCR_POST_MAX
  * @msg: link->msg_len bytes to SEND after the WRITEs, copied; NULL: no SEND,
  *	and @n_w is not 0
  * @done: called at completion of the last request; NULL: the last request is
@@ -200,7 +200,8 @@ struct smcr_link_params {
  *	ib_post_recv() are called under it, so that @posted follows the order of
  *	the send queue and nothing is posted after ERR
  * @posted: send WRs posted so far; @lock
- * @completed: of these, those that are known to be completed; @lock
+ * @completed: number of send WRs that are known to be completed, @posted at
+ *	most; @lock
  * @unsignalled: WRs posted since the last signalled one; @lock
  * @pend_head: number of signalled WRs posted so far; modulo SMCR_SQ_DEPTH,
  *	index of the next one in @pends; written under @lock, READ_ONCE()
@@ -213,10 +214,10 @@ struct smcr_link_params {
  * @reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf(); @lock
  * @n_reclaim: number of buffers in @reclaim; @lock
  * @n_pend: signalled WRs outstanding; smcr_link_stop() waits for them
- * @last_tx: jiffies of the last completion, or of the first signalled WR after
- *	a pause; racy by design
+ * @last_tx: jiffies of the last completion, or of the last post of a signalled
+ *	WR while no other was outstanding; racy by design
  * @tx_writes: RDMA WRITEs posted; @lock
- * @tx_bytes: bytes of these; @lock
+ * @tx_bytes: bytes of the RDMA WRITEs posted; @lock
  * @tx_sends: SENDs posted; @lock
  * @rq_tail: number of receives completed so far; modulo SMCR_RQ_DEPTH, index in
  *	@rx_wrs of the receive that completes next; completion handlers only
@@ -347,7 +348,7 @@ static inline bool smcr_link_silent(const struct smcr_link *link)
 	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);
 }
 
-/* May connections send over the link, now and later? Any context */
+/* May connections send over the link? Any context */
 static inline bool smcr_link_carries(const struct smcr_link *link)
 {
 	return smcr_link_up(link) && !READ_ONCE(link->draining);

@@ -184,10 +184,13 @@ void smcr_link_modify_err(struct smcr_link *link)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&link->verbs);
-	/* set before the QP is modified: posts check it under the lock */
+	/*
+	 * ERR is recorded before the QP is modified: posts check the state
+	 * under this lock, so nothing is posted to a QP in ERR
+	 */
 	spin_lock_bh(&link->lock);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
-	/* down() must not come later: another link may get the slot soon */
+	/* no down() after this: another link may have the slot by then */
 	link->down_reported = true;
 	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
@@ -243,7 +246,8 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
  * smcr_link_probe_qp() - create a second QP that is never connected
  * @link: link; the caller has a reference on the group
  *
- * The QP is for an ADD LINK that the peer will refuse (LG-18, LG-19).
+ * The QP is for an ADD LINK that the server has to send (LG-18, LG-19) although
+ * it makes no second link.
  *
  * Context: process, sleeps.
  * Return: QP, which the caller passes to smcr_link_probe_end() before it puts

@@ -119,7 +119,7 @@ int smcr_link_init_rq(struct smcr_link *link)
 		n = smcr_buf_sges(link->rx_buf, link->mem.d, link->lkey,
 				  slot_off(link, slot), SMCR_RX_LEN,
 				  &slot->sge, 1);
-		/* one SGE is enough: no slot crosses the border of two chunks */
+		/* one SGE is enough: no receive crosses a border of chunks */
 		if (n < 0)
 			return n;
 		slot->wr.next = &slot_at(link, i + 1)->wr;

@@ -78,7 +78,7 @@ static bool link_is_err(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_ERR;
 }
 
-/* A work request failed. In ERR the failure is a flush, and expected. */
+/* Fail the link, as a work request has failed; in ERR it was only flushed */
 void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 {
 	if (link_is_err(link))
@@ -102,7 +102,7 @@ void smcr_link_wc_order(struct smcr_link *link)
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
 
-/* One request counted by @count has ended; smcr_link_stop() waits for all */
+/* Uncount a request that has ended; smcr_link_stop() waits until @count is 0 */
 void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 {
 	if (atomic_dec_and_test(count) && wq_has_sleeper(&link->drain_wait))

@@ -104,7 +104,8 @@ static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
 
 /*
  * Number of outstanding entries that were posted before @pend; U32_MAX if @pend
- * is not outstanding. Handlers run one at a time, and only they move pend_tail.
+ * is not outstanding, which is assumed if half of the queue or more would be
+ * before it. Handlers run one at a time, and only they move pend_tail.
  */
 static u32 pends_before(const struct smcr_link *link,
 			const struct smcr_tx_pend *pend)
