@@ -57,7 +57,7 @@ struct smcr_conn_own {
 /**
  * struct smcr_conn_relem - the peer's element; socket lock, in a handshake its turn
  * @rtoken: RToken of the peer's RMB, index in lgr->rtok.all->tab; -1: none
- * @index: number of the element in that RMB
+ * @index: number of the element in the peer's RMB
  */
 struct smcr_conn_relem {
 	int rtoken;
@@ -91,8 +91,8 @@ struct smcr_conn_ka {
  * @tell_at: after the peer's C: jiffies when the next window update is due,
  *	smcr_rx_peer_closed()
  * @seq: number of the last CDC processed, the RFC's SR
- * @blocked: B of that CDC
- * @asks: R, P or U of that CDC
+ * @blocked: the last CDC processed has B
+ * @asks: the last CDC processed has R, P or U
  * @redo: a CDC with F has come: the peer's producer cursor may be behind @prod
  * @redo_at: jiffies when the last CDC with F came
  * @redo_num: number of the link that the last CDC with F came on
@@ -191,7 +191,7 @@ struct smcr_conn_snd {
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
  * @rkey: RKey of the peer's RMB on conn->link: smcr_conn_resolve_rtoken()
- * @va: address of the peer's element on that link; ring.base is not added
+ * @va: address of the peer's element on conn->link; ring.base is not added
  * @seq: number of the last CDC sent
  * @pends: signalled posts that are pending
  * @blocked: B in the last CDC sent
@@ -251,7 +251,7 @@ struct smcr_conn_tx {
 /* Progress of a connection that leaves a link which works: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
-	SMCR_MV_STOPS,		/* nothing but smcr_tx_barrier() is still to be posted */
+	SMCR_MV_STOPS,		/* only the post of smcr_tx_barrier() is still due */
 	SMCR_MV_WAITS,		/* the barrier is pending */
 	SMCR_MV_LEAVES,		/* the barrier has completed: all data have arrived */
 };

@@ -35,7 +35,7 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 }
 
 /*
- * Instead of a device number: the data that a deferred CDC announces, which conn_rx_defer()
+ * Passed instead of the entry of a device for a deferred CDC, whose data conn_rx_defer()
  * has synced already
  */
 #define SMCR_RX_SYNCED	(-1)
@@ -237,7 +237,7 @@ static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 	struct smcr_pos from = conn->rx.prod, prod;
 
 	lockdep_assert_held(&conn->lock);
-	/* this one is older than the deferred one: its link was slower */
+	/* @cdc is older than the deferred one, as its link was slower */
 	if (conn->reorder.have && !smcr_seq_after(cdc->seq, conn->reorder.cdc.seq))
 		return;
 	/* the data of the CDC that was deferred before are synced already */

@@ -105,14 +105,13 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 	}
 	if (acts & SMCR_ACT_RELEASE) {
 		/*
-		 * While data are unread, the connection stays in the group. So the
-		 * end of the group reaches it, see conn_rest_event(). So does a
-		 * failure of its link, after which what is still to be sent goes over
-		 * another link.
+		 * While data are unread, the connection stays in the group. There it
+		 * gets LGR_LOST when the group ends (conn_rest_event()), and it moves
+		 * when its link fails, as there may still be something to send.
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
-		/* an application that has not closed reads on, up to the peer's C */
+		/* if the application has not closed, it reads on, up to the peer's C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* wakes a lingering close() */
@@ -124,7 +123,7 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 	return next;
 }
 
-/* An event in CLOSED while unread data are left */
+/* Process an event that comes in CLOSED while unread data are left */
 static void conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
 {
 	switch (ev) {

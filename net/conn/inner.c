@@ -7,7 +7,7 @@
 #include <net/tcp.h>
 #include "conn/smcr_sock.h"
 
-/* True if sk_user_data, the place of the owner, is in use by a BPF program */
+/* True if a BPF program uses sk_user_data, which else points to the AF_SMC socket */
 bool smcr_tcp_has_bpf(const struct sock *tsk)
 {
 	return (uintptr_t)rcu_access_pointer(__sk_user_data(tsk)) &
@@ -112,8 +112,8 @@ static void tcp_set_owner(struct socket *tcp, const struct inode *inode,
  * @sock: its BSD socket
  *
  * Packet filters look at the file, routing rules at the user, diag interfaces
- * at user and inode. Called whenever TCP is about to send on behalf of the
- * application for the first time: in socket() there is no file yet.
+ * at user and inode. Called in socket(), where there is no file yet, and again
+ * before TCP can send for the application for the first time.
  *
  * Context: process; @sock cannot be released meanwhile.
  */

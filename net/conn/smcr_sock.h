@@ -50,8 +50,8 @@ struct smcr_sock {
 	struct smcr_reaper *reaper;	/* releases tcp in process context */
 	u8 mode;			/* enum smcr_mode; READ_ONCE outside the lock */
 	bool is_client;
-	bool offered;			/* the TCP option was sent */
-	bool opt_sent, opt_seen;	/* tcpopt_nf.c: on own SYN, on SYN-ACK */
+	bool offered;			/* SMC-R is offered in the TCP option */
+	bool opt_sent, opt_seen;	/* tcpopt_nf.c: the option was on own SYN, on SYN-ACK */
 	bool opt_paused;		/* tcpopt_*.c: listener, no option for new SYNs */
 	bool opt_crossed;		/* tcpopt_*.c: client, simultaneous open */
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
@@ -87,7 +87,7 @@ struct smcr_sock {
 	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
 	u32 urg_seq;			/* announced by SIGURG; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
-	u32 pushed_mark;		/* SO_MARK, likewise; see smcr_sockopt_push() */
+	u32 pushed_mark;		/* SO_MARK of the inner socket: smcr_sockopt_push() */
 	int pushed_cpu;			/* SO_INCOMING_CPU, as pushed or learned from TCP */
 	const void *pushed_filter;	/* SO_ATTACH_FILTER; inner socket's lock */
 	bool corked;			/* TCP_CORK */
@@ -113,8 +113,8 @@ enum {
 	SMCR_SK_FORWARDED,	/* calls went to TCP without the socket lock */
 	SMCR_SK_READY,		/* child is in accept_q, not hs_q; accept_lock */
 	SMCR_SK_CONN_WORK,	/* conn.end.work waits for the owner of the socket lock */
-	SMCR_SK_HS_WORK,	/* hs_work waits for the owner */
-	SMCR_SK_ACCEPT_WORK,	/* accept_work waits for the owner */
+	SMCR_SK_HS_WORK,	/* hs_work waits for the owner of the socket lock */
+	SMCR_SK_ACCEPT_WORK,	/* accept_work waits for the owner of the socket lock */
 	SMCR_SK_DEFERRED,	/* child stays in hs_q: TCP_DEFER_ACCEPT */
 	SMCR_SK_CROSSED,	/* the peer's Decline may cross our own; inner socket's lock */
 };

@@ -12,7 +12,7 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Unsent bytes; 0 if prod.abs was read newer than queued, for lack of a lock */
+/* Unsent bytes; 0 if prod.abs, which is read without a lock, is newer than queued */
 static s64 tx_unsent(const struct smcr_conn *conn)
 {
 	return max_t(s64, smcr_conn_unsent(conn), 0);
@@ -40,8 +40,10 @@ u32 smcr_tx_allowance(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_sparse() - is less than half of TCP_NOTSENT_LOWAT unsent, as TCP's poll() asks?
+ * smcr_tx_sparse() - is less than half of TCP_NOTSENT_LOWAT unsent?
  * @conn: connection
+ *
+ * If not, poll() reports no room, as on TCP.
  *
  * Context: any.
  * Return: true if so.
@@ -113,7 +115,7 @@ static void tx_watch(struct smcr_conn *conn)
 	conn->tx.watched = true;
 	conn->tx.taken = taken;
 	conn->tx.since = jiffies;
-	/* a timer that runs is not put off: smcr_tx_stalled() then checks tx.since */
+	/* a running timer is not put off: on expiry smcr_tx_stalled() checks tx.since */
 	if (!timer_pending(&conn->tx.timer))
 		tx_arm(conn);
 }
@@ -143,7 +145,7 @@ void smcr_tx_pushed(struct smcr_conn *conn)
  * If it is not, and something waits for the peer, the timer is armed again.
  *
  * Context: any; tx.timer has run out.
- * Return: true: nothing was taken for so long.
+ * Return: true if the peer has taken nothing for that time.
  */
 bool smcr_tx_stalled(struct smcr_conn *conn)
 {

@@ -117,16 +117,16 @@ static void tx_free_old(struct smcr_conn *conn)
 /*
  * The first buffer is small if the first message is. When a message does not fit, a
  * second buffer is allocated, which has the full size of SO_SNDBUF. The message is queued
- * in the new buffer; what is still in the old one is sent from the old one. False if that
- * was done before, or cannot be done now. As long as the buffer may grow, poll() reports
- * room: otherwise a program that polls before each send would never offer a message that
- * does not fit, and would keep the small buffer.
+ * in the new buffer; what is still in the old one is sent from the old one. False if the
+ * buffer has its full size already, or cannot grow now. As long as it may grow, poll()
+ * reports room: otherwise a program that polls before each send would never offer a
+ * message that does not fit, and would keep the small buffer.
  */
 static bool tx_grow(struct smcr_conn *conn)
 {
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	if (tx_new_buf(conn, conn->snd.max)) {	/* no attempt at each send */
+	if (tx_new_buf(conn, conn->snd.max)) {	/* the next send does not try again */
 		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
@@ -176,7 +176,7 @@ static void tx_urgent(struct smcr_conn *conn)
 		smcr_urg_tx_queue(&conn->tx.urg, conn->tx.queued);
 }
 
-/* A send with MSG_OOB ends before all is queued: the last byte queued is urgent */
+/* Make the last byte queued urgent, as a send with MSG_OOB ends before all is queued */
 static void tx_urgent_part(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -193,8 +193,8 @@ static u32 tx_room_for(const struct smcr_conn *conn, size_t len)
 }
 
 /*
- * Does no send take data any more? That may become so while the caller has the socket
- * lock: the close machine runs under conn->lock only.
+ * True if no send takes data any more. The caller's socket lock does not keep this from
+ * changing: the close machine runs under conn->lock only.
  */
 static bool tx_over(const struct smcr_sock *ssk)
 {
@@ -305,7 +305,8 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	if (rc == -EPIPE) {
 		/*
 		 * tx_over() may have seen the close machine's new state before
-		 * sk_err, which is set later in the same step: conn->lock waits for that
+		 * sk_err, which is set later in the same step: to take conn->lock is to
+		 * wait for the end of that step
 		 */
 		spin_lock_bh(&conn->lock);
 		if (sk->sk_err)
