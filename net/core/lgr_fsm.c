@@ -397,7 +397,10 @@ static void made(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
-	/* deleted meanwhile: DO_STOP, which was returned then, destroys it */
+	/*
+	 * the link was deleted meanwhile: DO_STOP, which was returned then,
+	 * destroys the queue pair
+	 */
 	if (s->st != SMCR_SLOT_MAKING)
 		return;
 	s->own = x->ev->nic;
@@ -512,9 +515,10 @@ static void client_idle(struct lf *x)
 /*
  * If no step is under way, begin the next exchange that is pending, one at a
  * time (LLC-15). A server does not change the group during an own RKEY exchange
- * either. Deletions come first: their number is limited. An RKEY exchange that
- * has waited for another exchange comes before another link, so repeated
- * notices of a client do not put it off for ever. True: something was begun.
+ * either. Deletions come first: as their number is limited, they do not put off
+ * other exchanges for ever. An RKEY exchange that has waited for another
+ * exchange comes before another link, so repeated notices of a client do not
+ * put it off for ever. True: something was begun.
  */
 static bool idle(struct lf *x)
 {

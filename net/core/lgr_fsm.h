@@ -10,8 +10,8 @@
  * other.
  *
  * Messages are those of core/llc.h. Before the caller sends one, it fills in
- * the fields that the machine does not have (addresses, keys). When one has
- * arrived, the caller checks what the machine cannot check, and passes the
+ * the fields that the machine does not have (addresses, keys). When a message
+ * has arrived, the caller checks what the machine cannot check, and passes the
  * result in struct smcr_lgr_facts. TEST LINK is not part of the machine: see
  * link_test.h.
  *
@@ -80,7 +80,7 @@ enum smcr_slot_st {
 	X(C_ADD_TOKENS,		ADD,	"add-tokens")			\
 	X(C_ADD_CONFIRM,	ADD,	"add-confirm")			\
 	X(C_ADD_UP,		ADD,	"add-up")			\
-	/* first contact: second link failed, until the server deletes it */ \
+	/* first contact: the second link has failed, and is to be deleted */ \
 	X(C_ADD_LOST,		ADD,	"add-lost")			\
 	/* DELETE LINK of one link */					\
 	X(S_DEL_MOVE,		DEL,	"delete-move")			\
@@ -102,7 +102,7 @@ enum smcr_lgr_step {
 enum smcr_rkey_st {
 	SMCR_RKEY_NONE,
 	SMCR_RKEY_WANTED,	/* begins when no other exchange is under way */
-	SMCR_RKEY_PREPARE,	/* the caller registers the RMB on all links */
+	SMCR_RKEY_PREPARE,	/* the caller carries out DO_PREPARE */
 	SMCR_RKEY_SENT,		/* a reply is due */
 };
 
@@ -110,7 +110,11 @@ enum smcr_rkey_st {
 enum smcr_rkey_res {
 	SMCR_RKEY_OK,
 	SMCR_RKEY_REFUSED,	/* do not ask again without a new reason */
-	SMCR_RKEY_AGAIN,	/* repeat later: refused for now, too late, or links changed */
+	/*
+	 * repeat later: the peer has refused for now, other exchanges took too
+	 * long, the carrier has failed, or links were added or deleted
+	 */
+	SMCR_RKEY_AGAIN,
 	SMCR_RKEY_FAILED,	/* the RMB could not be registered */
 };
 
@@ -121,12 +125,17 @@ enum smcr_first_res {
 	SMCR_FIRST_RESET,	/* by a reset: too late for a Decline */
 };
 
+/* Timers, and what each of them waits for */
 enum smcr_lgr_timer {
 	SMCR_LGR_T_STEP,	/* the message that the step waits for */
-	SMCR_LGR_T_RKEY,	/* the reply to an own RKEY request */
+	SMCR_LGR_T_RKEY,	/* the turn of an own RKEY exchange, then the reply */
 	SMCR_LGR_T_RETRY,	/* the next attempt to add a link (LG-27, LLC-43, LLC-44) */
 	SMCR_LGR_T_END,		/* the end of the group */
-	SMCR_LGR_T_NOTICE,	/* + slot: the answer to a notice, or a notice (LLC-51, I-53) */
+	/*
+	 * + slot. Client: DELETE LINK, for which its notice has asked (LLC-51,
+	 * I-53); server: a notice, see lf_client_wait()
+	 */
+	SMCR_LGR_T_NOTICE,
 	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
 };
 
@@ -136,7 +145,8 @@ enum smcr_lgr_span {
 	SMCR_SPAN_NOTICE,	/* 2 T_LLC: another exchange may come first */
 	SMCR_SPAN_FIRST,	/* T_LLC_FIRST */
 	SMCR_SPAN_FIRST_SEND,	/* half of T_LLC_FIRST: for the own send to complete */
-	SMCR_SPAN_RETRY,	/* T_LINK_RETRY, times 2 to the power of .n */
+	/* T_LINK_RETRY, times 2 to the power of smcr_lgr_act.n */
+	SMCR_SPAN_RETRY,
 };
 
 /* What the caller has found out about a message; all zero: nothing is wrong */
@@ -216,7 +226,8 @@ struct smcr_lgr_ev {
 	/* send out->msg[.msg], about link .about, on .slot; .report: event of its delivery */ \
 	X(SEND,		"send")						\
 	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
-	/* server: .n attempts have failed, .again: no RNIC was added since */ \
+	/* server: .n attempts have failed; .again: no RNIC was added, on */ \
+	/* either side, since the last one began */			\
 	X(MAKE,		"make")						\
 	/* server: connect .slot to the client's end in out->msg[.msg] */ \
 	X(CONNECT,	"connect")					\
@@ -237,7 +248,8 @@ struct smcr_lgr_ev {
 	/* start .timer for .span, or stop it */			\
 	X(ARM,		"arm")						\
 	X(DISARM,	"disarm")					\
-	/* register the RMB of the own RKEY exchange on all links */	\
+	/* collect the RKeys of the RMB of the own RKEY exchange; for */ \
+	/* CONFIRM RKEY, first register the RMB on all links */		\
 	X(PREPARE,	"prepare")					\
 	/* the own RKEY exchange is over: .res */			\
 	X(RKEY_DONE,	"rkey-done")					\
@@ -247,7 +259,8 @@ struct smcr_lgr_ev {
 	X(LEARN_RMB,	"learn-rmb")					\
 	/* drop the RTokens of the RMBs in out->msg[.msg] */		\
 	X(FORGET_RMB,	"forget-rmb")					\
-	/* settle the number of links, eye catchers, user IDs: out->msg[.msg] */ \
+	/* take user ID and, in first contact, number of links and eye */ \
+	/* catchers from the peer's CONFIRM LINK in out->msg[.msg] */	\
 	X(AGREED,	"agreed")					\
 	/* first contact: no Decline can follow any more */		\
 	X(NO_RETURN,	"no-return")					\
@@ -306,8 +319,8 @@ struct smcr_lgr_out {
  *	kept (LLC-54), so the link cannot stay
  * @answering: client: it is GONE, but will be stopped only when the reply to
  *	DELETE LINK has been delivered
- * @asked_on: client: links over which the server has asked to delete it, as
- *	bits of slots; while its connections move
+ * @asked_on: client, while the connections of the link move: links over which
+ *	the server has asked to delete it, as bits of slots
  * @via: slot of the link over which the notice about this link went or, with
  *	@answering, the reply to DELETE LINK
  * @timed: T_NOTICE of this link runs; client: after a disorderly notice (I-53);
@@ -320,8 +333,8 @@ struct smcr_lgr_out {
  *	srv_del_silent()
  * @del_orderly: the deletion is orderly
  * @del_reason: reason code of DELETE LINK
- * @later: an orderly deletion that this side wanted was taken back; it is
- *	deleted when another link is added
+ * @later: an orderly deletion that this side wanted was taken back; the link
+ *	is deleted when another one is added
  * @stays: server: how often a notice of the client has made it stay since a
  *	link was added
  * @del_sent: server: DELETE LINK of it was sent, and not answered yet
@@ -406,7 +419,8 @@ enum { SMCR_LGR_KEPT = 4 };
  * @rkey: enum smcr_rkey_st
  * @rkey_passed: the own RKEY exchange is wanted, and has waited for another
  *	exchange
- * @rkey_waits: how often T_RKEY has expired during exchanges of the peer
+ * @rkey_waits: how often T_RKEY has expired since the own exchange was wanted
+ *	or, later, since its first message was sent
  * @rkey_del: the own exchange is DELETE RKEY
  * @rkey_stale: a link was offered since DO_PREPARE of the own exchange
  * @rkey_lost: a link was deleted since DO_PREPARE of the own exchange
@@ -415,7 +429,8 @@ enum { SMCR_LGR_KEPT = 4 };
  * @rkey_via: slot of the link that carries the own exchange
  * @rkey_type: type of the last message of the own exchange that was sent
  * @rkey_left: entries that further messages of the own exchange have to bring
- * @peer_rkey: entries still due from the peer's CONFIRM RKEY, 0: none is under way
+ * @peer_rkey: entries that the peer still has to send in CONTINUATIONs of its
+ *	CONFIRM RKEY; 0: no CONFIRM RKEY of the peer is under way
  * @peer_via: slot of the link that carries the peer's CONFIRM RKEY
  * @peer_named: slots that the peer's CONFIRM RKEY has named so far, bits
  * @failed_pending: links, as bits of slots, for which lf_fail() was called and

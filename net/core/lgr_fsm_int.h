@@ -26,7 +26,7 @@ struct lf {
 #define LF_CARRIER_DOWN		0x300
 #define LF_SUBJECT_DOWN		0x301
 
-#define LF_NO_TIMER		0xff	/* lf_step(): waits for no message */
+#define LF_NO_TIMER		0xff	/* lf_step(): the step has no timer */
 
 /* One row of the machine: the function for a step and a code (LF_*) */
 struct lf_row {

@@ -65,7 +65,7 @@ static_assert(ARRAY_SIZE(at_server) == 0 SMCR_LLC_TYPES(X) - 1);
 static_assert(ARRAY_SIZE(at_client) == 0 SMCR_LLC_TYPES(X) - 1);
 #undef X
 
-/* struct smcr_fsm_link has masks of 16 bits, one for each type */
+/* struct smcr_fsm_link has masks of 16 bits, with one bit for each type */
 #define X(name, num, word) | (num)
 static_assert((0 SMCR_LLC_TYPES(X)) < 16);
 #undef X
