@@ -16,10 +16,10 @@
 /*
  * The client sends ADD LINK, its notice of another RNIC (LG-31), while a link
  * is being added. It is not known whether this attempt began before the RNIC
- * was added. So f->cause tells the next attempt, too, that an RNIC was added:
- * see lf_make(). If the offer of this attempt is still to come, the client
- * takes it for the answer (LLC-74); if the attempt fails before that,
- * f->asked_link begins another one at once (LG-27).
+ * was added. So f->cause is set for the next attempt, too: see lf_make(). If
+ * the offer of this attempt is still to come, the client takes it for the
+ * answer (LLC-74). If this attempt fails before the offer, f->asked_link begins
+ * another one at once (LG-27).
  */
 void lf_add_asked(struct lf *x)
 {
@@ -95,8 +95,9 @@ static void srv_made(struct lf *x)
 }
 
 /*
- * No RNIC, or no queue pair. In first contact the client waits for an offer
- * (LLC-34), so first contact fails, by a Decline.
+ * The caller has found no RNIC, or could not make the queue pair. In first
+ * contact the client waits for an offer (LLC-34), so first contact fails, by a
+ * Decline.
  */
 static void srv_not_made(struct lf *x)
 {
@@ -133,7 +134,7 @@ static void srv_tx_tokens(struct lf *x)
 
 /*
  * The peer's message on the carrier does not fit the exchange, or no message
- * has come in time: the carrier fails; in first contact, first contact fails
+ * has come in time: end first contact if it is not over, else fail the carrier
  */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {
@@ -240,7 +241,7 @@ static void srv_up(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
 }
 
-/* If a symmetric link replaces an asymmetric one, mark that for deletion (LG-33) */
+/* Mark an asymmetric link that a symmetric one replaces for deletion (LG-33) */
 static void replace_asym(struct lf *x)
 {
 	u8 slot[SMCR_SLOTS], i;
@@ -297,8 +298,8 @@ static void srv_confirmed(struct lf *x)
 
 /*
  * Give up the new link, which exists, or may exist, at the client: it is
- * deleted by DELETE LINK (LG-25, LLC-24, LLC-25). In first contact, data wait
- * for the reply.
+ * deleted by DELETE LINK (LG-25, LLC-24, LLC-25). In first contact the group is
+ * not used before the reply to DELETE LINK.
  */
 void lf_add_undo(struct lf *x, u32 del_reason)
 {
@@ -339,7 +340,10 @@ static void srv_making_lost(struct lf *x)
 	srv_not_made(x);
 }
 
-/* No reply to ADD LINK or its continuation (LLC-32, LLC-33, LLC-42) */
+/*
+ * The client has not replied to ADD LINK, or to its CONTINUATION, in time
+ * (LLC-32, LLC-33, LLC-42)
+ */
 static void srv_silent(struct lf *x)
 {
 	if (x->f->first) {
@@ -372,7 +376,7 @@ static void srv_carrier_lost(struct lf *x)
 	s->del = true;
 	s->del_orderly = false;
 	s->del_reason = SMCR_DEL_LOST_PATH;
-	/* no reason in the event: the client has asked to delete the carrier */
+	/* the event has no reason if the client asks to delete the carrier */
 	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
 		x->ev->why ?: SMCR_R_LINK_DELETED;
 	f->subject = SMCR_NO_SLOT;
@@ -407,7 +411,7 @@ void lf_offered(struct lf *x)
 	u8 slot;
 
 	f->sending = false;
-	f->want_link = false;		/* the offer is the answer (LLC-74) */
+	f->want_link = false;	/* an offer answers a notice (LLC-74) */
 	if (!smcr_mtu_ok(al->mtu)) {
 		clt_refuse(x, x->ev->slot, al->link_num, SMCR_ADD_LINK_BAD_MTU);
 		return;
@@ -574,7 +578,7 @@ static void clt_carrier_lost(struct lf *x)
 		lf_first_down(x);
 		return;
 	}
-	if (f->step == SMCR_LGR_C_ADD_MAKE) {	/* the server has had no reply */
+	if (f->step == SMCR_LGR_C_ADD_MAKE) {	/* offer not accepted yet */
 		lf_add_dropped(x);
 		return;
 	}
@@ -587,8 +591,8 @@ static void clt_carrier_lost(struct lf *x)
 }
 
 /*
- * What each step waits for. If a step has no row for a message, the tables of
- * lgr_fsm.c apply.
+ * What each step waits for. For messages of which the step has no row here, see
+ * message() in lgr_fsm.c.
  */
 const struct lf_row lf_add_rows[] = {
 	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, server */

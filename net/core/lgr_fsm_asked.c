@@ -88,8 +88,8 @@ static void begun_in_vain(struct lf *x, u8 slot)
  * Not if there is a third link. Then the client may have asked, over that third
  * link, to delete the link on which this notice came, and this notice may be
  * the older of the two.
- * The number of times is limited, in case the client asks to delete each of two
- * links in turn.
+ * A link stays LF_STAYS times at most until another one is added, as the client
+ * might ask again and again to delete one and the other of two links in turn.
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
@@ -218,7 +218,10 @@ static void clt_del_lost(struct lf *x)
 	lf_forget_link(x, slot);
 }
 
-/* The carrier is lost: use another link over which the server has asked */
+/*
+ * The carrier is lost: another link over which the server has asked, if any,
+ * becomes the carrier
+ */
 static void clt_del_carrier_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -234,7 +237,10 @@ static void clt_del_carrier_lost(struct lf *x)
 	clt_del_lost(x);
 }
 
-/* The server has deleted the link already; its connections go on moving */
+/*
+ * The server has deleted the subject already: stop it. The caller does so after
+ * the connections have moved, as DO_MOVE is carried out before DO_STOP.
+ */
 static void del_given_up(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -248,12 +254,12 @@ static void del_given_up(struct lf *x)
 
 /*
  * Client: the server begins an exchange while a step here waits for a message
- * of another. The server has one exchange at a time (LLC-15), so it has
- * abandoned that of the step: the carrier has failed at the server (LLC-33), or
- * the server's timeout was shorter than our T_LLC (Linux: 2 s), and it has
- * dropped the subject without a message. No message of that exchange follows,
- * so the step ends on this side as well. No message about it is sent: the
- * server has no such link any more.
+ * of another exchange. The server has one exchange at a time (LLC-15), so it
+ * has abandoned the exchange of the step: the carrier has failed at the server
+ * (LLC-33), or the server's timeout was shorter than our T_LLC (Linux: 2 s),
+ * and it has dropped the subject without a message. No message of the abandoned
+ * exchange follows, so the step ends on this side as well. No message about the
+ * subject is sent: the server has no such link any more.
  *
  * Return: false if the step is no part of such an exchange.
  */
@@ -267,7 +273,7 @@ bool lf_given_up(struct lf *x)
 		lf_add_dropped(x);
 		return true;
 	case SMCR_LGR_C_DEL_MOVE:
-		/* a message on the subject may be older than its deletion */
+		/* a message on the subject may be older than its DELETE LINK */
 		if (x->ev->slot == x->f->subject)
 			return false;
 		del_given_up(x);

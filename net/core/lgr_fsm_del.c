@@ -160,10 +160,10 @@ void lf_stays(struct lf *x, u8 slot)
 }
 
 /*
- * All other links are lost: take back the orderly deletion of one that still
- * works (FO-24). Not of @not, and not of a link on which the client has ignored
- * a request without keeping it (.skipped): the server would wait for a reply that
- * never comes. True: there is such a link.
+ * Take back the orderly deletion of a link that still works, as all others are
+ * lost (FO-24). A link on which the client has ignored a request without
+ * keeping it (.skipped) cannot stay: the server would wait for a reply that
+ * never comes. Nor can @not. True: a link stays.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -243,7 +243,7 @@ void lf_forget_link(struct lf *x, u8 slot)
 /* Is there a link other than @slot that is not to be deleted? */
 static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 {
-	u8 i = lf_usable(f, slot);	/* prefers one not to be deleted */
+	u8 i = lf_usable(f, slot);	/* if possible, not one to be deleted */
 
 	return i != SMCR_NO_SLOT && !f->slot[i].del;
 }
@@ -264,7 +264,10 @@ static void want_del(struct lf *x, u8 slot, bool orderly, u32 reason)
 		lf_notice(x, slot);
 }
 
-/* SMCR_LGR_EV_WANT_DEL: an operator wants it, or the RNIC will be removed */
+/*
+ * SMCR_LGR_EV_WANT_DEL: an operator has asked to delete a link, or its RNIC
+ * will be removed
+ */
 void lf_want_del(struct lf *x)
 {
 	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
@@ -327,8 +330,9 @@ static void only_link_left(struct lf *x, u8 slot)
 /*
  * Server: the only link left is one that the client has asked to delete. Wait
  * until the client takes that back, by a notice about a lost link: see
- * lf_awaits_notice(). T_NOTICE is long enough: the client's own, if it runs
- * (I-53), is as long and began before the loss, so it expires earlier.
+ * lf_awaits_notice(). T_NOTICE is long enough: if the client notices the loss
+ * only when its own T_NOTICE (I-53) expires, that is as long, and was started
+ * before the loss, so it expires earlier.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -406,8 +410,8 @@ static void srv_deleted(struct lf *x)
 	}
 	/*
 	 * If this DELETE LINK was sent over this carrier, then over another
-	 * one, and then over this one again, a second reply to it is still to
-	 * be ignored here
+	 * one, and then over this one again, a second reply to it comes on this
+	 * carrier, and is to be ignored
 	 */
 	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);

@@ -113,7 +113,7 @@ void lf_retry(struct lf *x)
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
 	/*
-	 * it selects the time (lf_arm()), and another RNIC for each attempt
+	 * tries selects the time (lf_arm()), and another RNIC for each attempt
 	 * (lf_make()). So an overflow neither makes it 0, which is the shortest
 	 * time, nor leaves it at 255, which is always the same RNIC
 	 */
@@ -362,10 +362,10 @@ void lf_settled(struct lf *x)
 }
 
 /*
- * The link of first contact has failed. As long as the own message has not been
- * delivered, that is a failure to send, and a Decline is possible (CLC-57,
- * CLC-63), also for a client that has sent nothing on the link. If the peer has
- * violated the protocol, the connection is reset (SEC-10).
+ * The link of first contact has failed. If this side has not sent a message on
+ * it yet, or the latest one has not been delivered, that is a failure to send,
+ * and a Decline is possible (CLC-57, CLC-63). Otherwise, and if the peer has
+ * violated the protocol (SEC-10), the connection is reset.
  */
 void lf_first_down(struct lf *x)
 {
@@ -394,8 +394,8 @@ void lf_first_down(struct lf *x)
 }
 
 /*
- * No message of the peer in time: Decline if the own one was not delivered,
- * else reset
+ * No message of the peer has come in time: Decline if the own one was not
+ * delivered, else reset
  */
 void lf_first_silent(struct lf *x)
 {

@@ -28,7 +28,7 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 
 /*
  * SMCR_LGR_EV_WANT_RKEY, which the caller passes for one RKEY exchange at a
- * time. T_RKEY limits how long exchanges of the peer delay this exchange.
+ * time. T_RKEY limits how long other exchanges, of either side, delay this one.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -41,7 +41,10 @@ void lf_rkey_want(struct lf *x)
 	lf_arm(x, SMCR_LGR_T_RKEY, SMCR_SPAN_NOTICE);
 }
 
-/* No exchange is under way: register the RMB where it is not yet (RMB-21) */
+/*
+ * No other exchange is under way: begin, with DO_PREPARE. For CONFIRM RKEY that
+ * registers the RMB on the links on which it is not registered yet (RMB-21)
+ */
 void lf_rkey_begin(struct lf *x)
 {
 	x->f->rkey = SMCR_RKEY_PREPARE;
@@ -120,7 +123,7 @@ void lf_rkey_ready(struct lf *x)
 				   SMCR_LLC_CONFIRM_RKEY);
 }
 
-/* Is the reply a refusal (LLC-60)? @retry: it is not for good */
+/* Is the reply a refusal (LLC-60)? @retry: set to true if only for now */
 static bool refused(const struct smcr_llc *m, bool *retry)
 {
 	*retry = false;
@@ -160,7 +163,7 @@ void lf_rkey_reply(struct lf *x)
 			  SMCR_R_RKEY_REFUSED);
 		return;
 	}
-	if (f->rkey_left && f->rkey_lost)	/* the count is wrong now */
+	if (f->rkey_left && f->rkey_lost)	/* the links are fewer now */
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->rkey_left)
 		rkey_send(x, SMCR_LLC_CONFIRM_RKEY_CONT);
@@ -194,7 +197,10 @@ void lf_rkey_silent(struct lf *x)
 		lf_fail(x, f->rkey_via, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The own exchange has no reply on this link: it begins again over another */
+/*
+ * If the own exchange runs on this link, no reply to it comes: end it. The
+ * caller repeats it, over another link.
+ */
 void lf_rkey_in_vain(struct lf *x, u8 slot)
 {
 	if (x->f->rkey == SMCR_RKEY_SENT && x->f->rkey_via == slot)
@@ -339,8 +345,8 @@ void lf_peer_confirms(struct lf *x)
 }
 
 /*
- * CONTINUATION of the peer: on the same link as CONFIRM RKEY, and with as many
- * entries as were announced
+ * CONTINUATION of the peer, which has to come on the same link as its CONFIRM
+ * RKEY, and with the number of entries that are still due
  */
 void lf_peer_continues(struct lf *x)
 {
