@@ -57,8 +57,8 @@ u8 smcr_max_links(u8 server, u8 client)
  * @carry: slots of links that carry data, bits; other links do not count
  * @more: filled with the number that has to leave each slot's link
  *
- * No more connections leave than necessary: if the division has a remainder,
- * some links keep one connection more.
+ * No more connections leave than necessary: if the connections cannot be
+ * divided evenly, some links keep one more than others.
  *
  * Return: sum of @more.
  */
@@ -120,7 +120,7 @@ static bool prefix_equal(const u8 *a, const u8 *b, u8 plen)
  * @net: network number from the Proposal
  * @plen: mask length from the Proposal; 0 stands for no subnet
  * @own_addr: address of an own interface
- * @own_plen: mask length of it
+ * @own_plen: mask length of @own_addr
  *
  * Return: true if network number and mask length are equal.
  */
@@ -135,7 +135,7 @@ bool smcr_subnet4_matches(const u8 net[4], u8 plen, const u8 own_addr[4],
  * smcr_prefix6_matches() - is a proposed IPv6 prefix one of ours? (CLC-26)
  * @prefix: prefix from the Proposal; length 0 stands for none
  * @own_addr: address of an own interface
- * @own_plen: prefix length of it
+ * @own_plen: prefix length of @own_addr
  *
  * Return: true if prefix and prefix length are equal.
  */

@@ -16,10 +16,10 @@ static bool same(struct smcr_nic_pair a, struct smcr_nic_pair b)
 /**
  * smcr_roles() - the role of each link
  * @links: links of a group, the oldest first
- * @role: enum smcr_link_role of each of them
+ * @role: filled with the enum smcr_link_role of each link
  *
- * Roles follow from the oldest link on: a link that shares an RNIC with an
- * older symmetric link is not symmetric (RFC 7609 2.2.1). A role may change
+ * Roles are assigned from the oldest link on: a link that shares an RNIC with
+ * an older symmetric link is not symmetric (RFC 7609 2.2.1). A role may change
  * when other links are deleted.
  */
 void smcr_roles(const struct smcr_pairs *links, u8 role[SMCR_SLOTS])
@@ -52,13 +52,16 @@ static u8 count(const struct smcr_pairs *links, enum smcr_link_role want)
 	return n;
 }
 
-/* Number of symmetric links, of which there is a maximum (LG-12) */
+/* Number of links that count toward the maximum; the only one does (LG-12) */
 static u8 count_sym(const struct smcr_pairs *links)
 {
 	return links->n == 1 ? 1 : count(links, SMCR_ROLE_SYM);
 }
 
-/* true if a symmetric link, or the only one, uses RNIC @nic of this side */
+/*
+ * true if a symmetric link, or the only link, uses RNIC @nic: of this side if
+ * @own is true, else of the peer
+ */
 static bool sym_uses(const struct smcr_pairs *links, u8 nic, bool own)
 {
 	u8 role[SMCR_SLOTS];
@@ -117,8 +120,8 @@ enum smcr_link_role smcr_role_of_new(const struct smcr_pairs *links,
 }
 
 /*
- * An asymmetric link is worth having only beside a single one; there is never a
- * second one (LG-12).
+ * An asymmetric link is added only if the group has exactly one link, so there
+ * is never a second asymmetric one (LG-12).
  */
 static bool asym_wanted(const struct smcr_pairs *links)
 {
@@ -141,8 +144,8 @@ bool smcr_roles_full(const struct smcr_pairs *links, u8 max_links)
  * @max_links: negotiated maximum of symmetric links
  * @pair: the RNICs that the new link would join
  *
- * Return: false if it would be a parallel link (LG-08), one too many (LG-11), or
- * a second asymmetric one (LG-12).
+ * Return: false if it would be a parallel link (LG-08), a symmetric one above
+ * the maximum (LG-11), or an asymmetric one beside more than one link (LG-12).
  */
 bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 		       struct smcr_nic_pair pair)
@@ -202,9 +205,9 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * @try: number of failed attempts before this one
  * @again: no RNIC was added since the last attempt, on either side
  *
- * The RNIC of an asymmetric link counts as unused, since the client may have
- * another RNIC now. With @again the client has none, so no better link would
- * result, and that RNIC counts as used.
+ * An RNIC that only an asymmetric link uses counts as unused: if the client has
+ * another RNIC now, a symmetric link results. With @again the client has no
+ * other one, so no better link would result, and such an RNIC counts as used.
  *
  * Return: an RNIC that no symmetric link uses, another one with each attempt;
  * else, if there is one link only, that link's RNIC, which asks for an
