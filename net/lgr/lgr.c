@@ -93,8 +93,8 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
 	/*
-	 * Before smcr_lgr_tell_end() no DELETE LINK is sent (reason 0): the Decline announces
-	 * the end, and a DELETE LINK must not arrive before the Decline.
+	 * In first contact, before smcr_lgr_tell_end(), no DELETE LINK is sent (reason 0):
+	 * the Decline announces the end, and a DELETE LINK must not arrive before it.
 	 */
 	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
 	lgr->end.del.all = true;
@@ -104,7 +104,7 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 	smcr_lgr_post(lgr, SMCR_LGR_EV_WANT_END, 0);
 }
 
-/* ACTIVE to DEAD if there is no connection; smcr_lgr_add_conn() fails from then on */
+/* Set an ACTIVE group without connections to DEAD: smcr_lgr_add_conn() fails from then on */
 bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 {
 	bool end;
@@ -119,12 +119,12 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
 }
 
 /**
- * smcr_lgr_clear_suspect() - the peer's end of the link has answered TEST LINK
+ * smcr_lgr_clear_suspect() - the peer's end of a link has answered TEST LINK
  * @lgr: group
  *
  * So the Decline "out of sync", for which smcr_lgr_suspect() was called, was forged or
- * wrong, and the group is usable again. Each such Decline keeps new connections out of the
- * group for one round trip.
+ * wrong, and the group is usable again. Such a Decline keeps the connections of other
+ * addresses out of the group for one round trip only.
  *
  * Context: any.
  */
@@ -152,10 +152,10 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 
 /**
  * smcr_lgr_tell_end() - no Decline can end this first contact any more
- * @lgr: FORMING group whose peer may have it ACTIVE
+ * @lgr: FORMING group that may be ACTIVE at the peer already
  *
- * From now on DELETE LINK announces the end of the group. Without it the peer would
- * notice the end only by the retries of its queue pair.
+ * From now on DELETE LINK announces the end of the group. Without DELETE LINK, the peer
+ * would notice the end only when its queue pair has run out of retries.
  *
  * Context: any up to softirq.
  */

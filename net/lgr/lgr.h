@@ -33,9 +33,10 @@
 #include "lgr/rtoken.h"
 
 /**
- * struct smcr_nics - RNICs of one side, for core/lgr_roles.h
- * @nic: by number: .mac, and in .used @clock at the last request for the number; 0: free
- * @clock: counts the requests for numbers
+ * struct smcr_nics - numbers of the RNICs of one side, as core/lgr_roles.h uses them
+ * @nic: RNIC of each number: its .mac, and .used, the value of @clock when the number was
+ *	asked for last; .used is 0 while the number is free
+ * @clock: counts how often any number was asked for
  */
 struct smcr_nics {
 	struct {
@@ -45,7 +46,7 @@ struct smcr_nics {
 	u32 clock;
 };
 
-/* Events of groups and links that are reported to netlink: X(NAME), as there */
+/* Events that are reported to netlink: X(NAME), which is SMCR_NL_EVENT_NAME there */
 #define SMCR_LGR_CHANGES(X) \
 	X(GROUP_FORMING) \
 	X(GROUP_ACTIVE) \
@@ -66,8 +67,8 @@ enum smcr_lgr_change {
  * struct smcr_lgr_ops - callbacks of link groups into the floors above
  * @lose_conns: the group has ended: its connections end and leave it. Process
  *	context, may sleep
- * @move_conns: @link was stopped or drained, and the group has another link: the
- *	connections move there. If @link is deleted, connections that have left it may
+ * @move_conns: @link was stopped or drained: its connections move to another link of the
+ *	group, if there is one. If @link is deleted, connections that have left it may
  *	write without the limit of struct smcr_conn_bound again. Process context
  * @link_stays: @link, drained before or new, is the only one in use: connections that
  *	wait for a link use it. Process context
@@ -75,7 +76,8 @@ enum smcr_lgr_change {
  *	Process context
  * @late_conns: a device of @lgr is being removed, and no link there is in use any more. But
  *	connections that have not moved yet keep the device: they move or end. Process context
- * @agreed: first contact: @lgr->terms.base is settled. Process context
+ * @agreed: first contact has settled @lgr->terms.base: the first connection places its data
+ *	accordingly. Process context
  * @link_gone: @link was stopped or drained: connections stop waiting for room in its send
  *	queue. Process context
  * @keepalive_due: sets @ka to the TEST LINK that connections of @link need. Process
@@ -210,9 +212,10 @@ struct smcr_lgr_nics {
  * @peer: the peer, from the Proposal or the Accept; immutable
  * @vlan: VLAN ID; immutable
  * @single: net.smcr.max_links is 1: no second link; immutable
- * @eye_wanted: net.smcr.eye_catcher when it was made; immutable
+ * @eye_wanted: net.smcr.eye_catcher when the group was created; immutable
  * @origin: device and port of the first link; immutable
- * @mem: parameters of its buffers; the device comes with a link; immutable
+ * @mem: parameters of its buffers, without a device; each link has a copy with its own
+ *	device; immutable
  * @terms: what first contact settles; written by llc.work until ACTIVE, then immutable
  * @link: the first link, as long as it is there; first contact relies on it; @lock
  * @live: slots of the links that carry data, bits; atomic
@@ -285,7 +288,7 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 				      const struct smcr_clc_accept *conf);
 
-/* Slots of links that carry data (@live), or could again (@spare); up to softirq */
+/* Slots of links that carry data (@live), or may do so again (@spare). Up to softirq */
 static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
 {
 	unsigned long slots;

@@ -35,7 +35,8 @@ static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
  * @lgr: group; nothing happens unless it is active and a link has too many connections
  *
  * Each connection moves later, in its own work, and only if the move still evens the load
- * at that time. What moves is the direction in which this host sends.
+ * at that time. A move concerns only what this host sends: the peer chooses the link for
+ * what it sends.
  *
  * Context: process, sleeps.
  */

@@ -49,7 +49,7 @@ static const struct rhashtable_params smcr_member_params = {
 };
 
 /**
- * smcr_lgr_init_conns() - empty table and list of connections for a new group
+ * smcr_lgr_init_conns() - set up the table and the list of connections of a new group
  * @lgr: group
  *
  * Return: 0 or -errno.

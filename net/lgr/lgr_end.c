@@ -14,7 +14,7 @@
 
 /*
  * When a namespace ends, its groups are released after this time at the latest: a peer that
- * is alive has acknowledged and answered DELETE LINK before.
+ * is alive has acknowledged and answered DELETE LINK by then.
  */
 #define SMCR_T_HURRY_NET	300	/* ms */
 
@@ -100,8 +100,8 @@ static void lgr_release(struct smcr_lgr *lgr)
  *
  * When a group ends before it is ACTIVE, its release leaves the links to first contact.
  * After this call the release puts them; if the release has come already, this function
- * puts them. Otherwise the links would keep their devices until the handshake has the lock
- * of its socket, which a thread may hold for ever.
+ * puts them. The handshake calls it before it waits for the lock of its socket, which a
+ * thread may hold for ever: the links must not keep their devices that long.
  *
  * Context: process, sleeps.
  */
@@ -118,7 +118,7 @@ void smcr_lgr_first_over(struct smcr_lgr *lgr)
 		smcr_links_off(lgr);
 }
 
-/* Runs once: on RELEASE of the state machine, or when lgr_end_time() is over */
+/* Runs once: on RELEASE of the state machine, or at lgr->end.due */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -168,7 +168,8 @@ void smcr_lgr_kill_net_start(struct smcr_net *sn)
  * smcr_lgr_kill_net() - end of a namespace or of the module
  * @sn: namespace; no new group can be started any more
  *
- * Returns when every group is freed. The teardown of the links bounds the wait.
+ * Returns when every group is freed. As no socket is left, this function waits only for the
+ * release of the groups, and for the teardown of their links.
  *
  * Context: process, sleeps.
  */

@@ -29,7 +29,7 @@ static bool lgr_evict(struct smcr_net *sn)
 
 	lockdep_assert_held(&sn->lgr_lock);
 	list_for_each_entry_safe(lgr, next, &sn->lgr_idle, net.idle) {
-		/* max_first_contacts bounds the number of FORMING groups */
+		/* FORMING groups are left alone: max_first_contacts bounds their number */
 		if (smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING)
 			continue;
 		list_del_init(&lgr->net.idle);
@@ -413,8 +413,8 @@ static bool lgr_may_retry(struct smcr_lgr *lgr)
 
 /*
  * Return a group for @req: an ACTIVE one, or *@fresh, which is listed then. NULL: there is
- * none, for @req->why; if @req->forming is set, the caller waits for that group. *@fresh is
- * set to a new group, with a reference, if one was made, listed or not.
+ * none, and @req->why is the reason; if @req->forming is set, the caller waits for that
+ * group. *@fresh is set to a new group, with a reference, if one was made, listed or not.
  */
 static struct smcr_lgr *lgr_try_server(struct smcr_net *sn,
 				       struct smcr_lgr_request *req,
@@ -492,7 +492,10 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	}
 	lgr = lgr_try_server(sn, req, &fresh);
 	if (!fresh || lgr != fresh) {
-		/* during its allocation another group was listed, or the last share was taken */
+		/*
+		 * While @fresh was allocated, another group was listed, or the address of the
+		 * peer used up its share of the first contacts.
+		 */
 		if (fresh)
 			smcr_lgr_put(fresh);
 		return lgr;

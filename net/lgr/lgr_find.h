@@ -16,7 +16,7 @@
  * @hw: link-layer address of @addr in this host's neighbour tables
  * @here: link-layer address of this host's interface that has the own IP address
  * @near: @hw is valid, or @addr is an own address
- * @addr: address of the TCP connection
+ * @addr: its IP address in the TCP connection
  *
  * The peer ID alone does not identify a host: another host can claim it, and a peer can
  * have several RNICs.
@@ -30,7 +30,7 @@ struct smcr_peer {
 	struct in6_addr addr;
 };
 
-/* Addresses that have denied a group: declined it as "out of sync", smcr_lgr_suspect() */
+/* Maximum of stored addresses that have denied a group: declined it as "out of sync" */
 #define SMCR_DENIED_MAX	4
 
 /**
@@ -61,7 +61,8 @@ struct smcr_lgr_net {
  * @pid: own port in the peer's subnet
  * @bsize: wanted element size code; a group without room for such an element is
  *	passed over
- * @may_first: the caller may run first contact, if its address may: SMCR_FIRST_SHARE
+ * @may_first: the caller may run first contact, unless the address of @peer has used up
+ *	its share of the first contacts (SMCR_FIRST_SHARE)
  * @forming: in: group whose first contact the caller has waited for, or NULL; out: one
  *	to wait for before the next try, with a reference, or NULL
  * @first: out: the caller has to run first contact

@@ -15,7 +15,7 @@ static u8 redundancy(const struct smcr_pairs *pairs)
 	return pairs->n > 1 ? SMCR_REDUNDANCY_ASYM : SMCR_REDUNDANCY_NONE;
 }
 
-/* Log the redundancy @now. @was: what was logged last, NR_SMCR_REDUNDANCY: nothing was */
+/* Log the redundancy @now. @was: the one logged last; NR_SMCR_REDUNDANCY: none was logged */
 static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 			   unsigned int n)
 {
@@ -161,7 +161,7 @@ u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
 /**
  * smcr_lgr_link_status() - state and role of a link
  * @lgr: group
- * @link: link of it
+ * @link: link of the group, or link that has left its slot
  * @role: set to enum smcr_link_role, or SMCR_ROLE_UNKNOWN: the link has not carried data
  *
  * Return: enum smcr_slot_st.

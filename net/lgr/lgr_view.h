@@ -14,7 +14,7 @@ enum {
 	SMCR_ROLE_UNKNOWN	= 0xff,	/* of a link that has not carried data */
 };
 
-/* Redundancy of a group, for the loss of an RNIC (LG-53) */
+/* Does a group survive the loss of an RNIC? Only with SMCR_REDUNDANCY_SYM (LG-53) */
 enum smcr_redundancy {
 	SMCR_REDUNDANCY_NONE,	/* one link */
 	SMCR_REDUNDANCY_ASYM,	/* links that share an RNIC */
