@@ -131,7 +131,7 @@ static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot
 		al->psn = link->psn;
 		return;
 	}
-	if (!slot->probe)	/* refused */
+	if (!slot->probe)	/* the new link has left its slot by now */
 		return;
 	memcpy(al->mac, lgr->link->pid.mac, sizeof(al->mac));
 	memcpy(al->gid, lgr->link->pid.gid.raw, sizeof(al->gid));
@@ -622,9 +622,9 @@ static void llc_number_links(struct smcr_lgr *lgr)
 }
 
 /*
- * A link that has failed (FAILED) is stopped when the peer has agreed to its deletion; one
- * that the server has deleted (GONE), when the own reply is delivered. The removal of a
- * device does not wait for that: links on it leave their slots here.
+ * A link that has failed (FAILED) is stopped when the peer has agreed to its deletion. A
+ * link that the server has deleted (GONE) is stopped when the own reply is delivered. The
+ * removal of a device waits for neither: links on the device leave their slots here.
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {

@@ -54,7 +54,7 @@ static void rkey_name(struct smcr_lgr *lgr, const struct smcr_rmb *rmb,
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-/* Was PREPARE ordered? Clears that */
+/* Has the state machine ordered PREPARE? Clears the order */
 static bool rkey_prepare_due(struct smcr_lgr *lgr)
 {
 	bool due;
@@ -112,9 +112,9 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 		rc = 0;
 	/*
 	 * DELETE RKEY: an RMB without an RKey on any link is not known to the peer (LLC-68),
-	 * so it can be freed. But the loop above has looked at live links only. If there was
-	 * none, or if a link drains that may be live again (lgr->spare), the peer may know
-	 * an RKey on a link that is not live: -EAGAIN.
+	 * so it can be freed. But the loop above has looked at live links only. If no link
+	 * was live, or if a link drains that may be live again (lgr->spare), the peer may
+	 * know an RKey on a link that is not live: -EAGAIN.
 	 */
 	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
 	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))

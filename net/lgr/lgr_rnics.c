@@ -15,7 +15,7 @@
 
 /*
  * The removal of a device waits until its links are deleted, but no longer than this: a
- * peer that is alive has acknowledged and answered DELETE LINK before.
+ * peer that is alive has acknowledged and answered DELETE LINK by then.
  */
 #define SMCR_T_HURRY_DEV	HZ
 
@@ -102,9 +102,9 @@ static struct net *lgr_next_net(struct net *net)
 
 /*
  * Call @fn for every group of every namespace. A namespace that is being destroyed is left
- * out, as it ends its groups itself. While @fn runs, net_rwsem is not held: a holder of
- * RTNL may wait for it, and @fn may sleep long, since RMBs are deregistered when @fn puts
- * the last reference on a link. Context: process, sleeps.
+ * out, as it ends its groups itself. While @fn runs, net_rwsem is not held, since a holder
+ * of RTNL may wait for net_rwsem, and @fn may sleep long: when it puts the last reference on
+ * a link, RMBs are deregistered. Context: process, sleeps.
  */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
@@ -202,7 +202,10 @@ void smcr_lgr_kill_dev(struct smcr_dev *dev)
 	lgr_for_each(lgr_leave_dev, dev, 0);
 }
 
-/* Fail a link whose GID does not exist any more; @last: the group cannot lose it, and ends */
+/*
+ * Fail a link whose device, port or GID cannot be used any more. If @last is set, the group
+ * cannot go on without this link, so the group ends.
+ */
 static void slot_check(struct smcr_lgr *lgr, unsigned int i, bool last)
 {
 	struct smcr_link *link = smcr_lgr_link_get(lgr, i);

@@ -37,7 +37,7 @@
 static void llc_work(struct work_struct *work);
 
 /**
- * smcr_lgr_run_init() - LLC part of a new group
+ * smcr_lgr_run_init() - set up the LLC part of a new group
  * @lgr: group, zeroed; its role is set
  *
  * Context: process.
@@ -168,9 +168,9 @@ bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 }
 
 /*
- * Publish how first contact has ended. Its last message is posted before, as CONFIRM RKEY
- * and the next messages of the handshake must not overtake that message. If there is no
- * outcome yet, smcr_lgr_run_stop() publishes RESET.
+ * Publish how first contact has ended. The caller has posted the last message of first
+ * contact, as CONFIRM RKEY and the next messages of the handshake must not overtake that
+ * message. If there is no outcome yet, smcr_lgr_run_stop() publishes RESET.
  */
 void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
@@ -452,8 +452,8 @@ static void llc_work(struct work_struct *work)
 	do {
 		cond_resched();
 		/*
-		 * FIRST is processed before all messages: until then slot 0 is free for the
-		 * state machine, which drops messages that came on the first link.
+		 * FIRST is processed before all messages: until it is, slot 0 is
+		 * SMCR_SLOT_FREE, and the state machine would drop messages that came there.
 		 */
 		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
 			take_pending(lgr);

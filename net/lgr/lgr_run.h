@@ -31,8 +31,9 @@
  * @armed: timers that run, bits; @work only
  * @due: when each timer of @armed expires, jiffies; @work only
  * @over: @work does nothing more; written once, by smcr_lgr_run_stop()
- * @first_no: number of the last message that reports FIRST_SENT; written by @work
- * @sent_no: number of the last such message that was delivered; written before FIRST_SENT
+ * @first_no: number of the last message whose delivery FIRST_SENT reports; written by @work
+ * @sent_no: number of the last message whose delivery was reported by FIRST_SENT; written
+ *	before that event is posted
  * @settled: how first contact has ended, enum smcr_first_res + 1; 0: it has not;
  *	written once, after @settled_why
  * @settled_why: reason if first contact has failed; written once

@@ -57,8 +57,8 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 
 /*
  * Number of the RNIC that has a MAC. There are more numbers than links. So when all are
- * assigned, some belong to RNICs that no link is on: of these RNICs, the one whose number
- * was asked for the longest time ago loses it.
+ * assigned, some belong to RNICs that no link is on: of these RNICs, the one with the
+ * oldest request for its number loses it.
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
@@ -343,7 +343,7 @@ static void slot_free(struct smcr_lgr_link *slot)
 	smcr_link_put(old);
 }
 
-/* Take a slot off making_line. True if it was there: the caller then owns its reference */
+/* Take a slot off making_line. True if it was there: the caller gets the line's reference */
 static bool making_leave(struct smcr_lgr_link *slot)
 {
 	bool waits;
@@ -536,7 +536,7 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 {
 	smcr_slot_off(lgr, slot);
-	/* no TEST LINK reply comes over it any more, and none is due over the next link */
+	/* no reply to TEST LINK comes over this link any more, and the next link owes none */
 	spin_lock_bh(&lgr->llc.lock);
 	memset(&lgr->slot[slot].test, 0, sizeof(lgr->slot[slot].test));
 	spin_unlock_bh(&lgr->llc.lock);
@@ -571,7 +571,8 @@ void smcr_links_stop(struct smcr_lgr *lgr)
  * @lgr: dead group whose works have ended; the last put stops a link that is not
  *	stopped yet
  *
- * A thread in a page fault may keep the group for ever, but not the devices.
+ * A thread in a page fault may keep its reference on the group for ever. The removal of a
+ * device must not wait for that, so the links are put before the group is freed.
  *
  * Context: process, sleeps.
  */
