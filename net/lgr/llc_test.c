@@ -40,7 +40,7 @@ void smcr_llc_start(struct smcr_lgr *lgr)
 	llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
-/* How long a link is silent before it is tested, after smcr_llc_test_soon() */
+/* After smcr_llc_test_soon(), a link is tested when nothing has arrived for this time */
 #define SMCR_LLC_TEST_SOON	HZ
 
 /*
@@ -93,8 +93,8 @@ void smcr_llc_test_update(struct smcr_lgr *lgr)
  * smcr_llc_test_now() - verify that the peer still has its end of each link
  * @lgr: group
  *
- * TEST LINK is sent now, whether the link is silent or not. If it is not answered within
- * T_LLC, the link fails.
+ * TEST LINK is sent now, however short a time ago a message arrived. If it is not answered
+ * within T_LLC, the link fails.
  *
  * Context: any.
  */
@@ -138,8 +138,8 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 }
 
 /*
- * Jiffies until the link will have been silent for @watch, or stuck (smcr_link_stuck()); 0
- * or less: it has been.
+ * Jiffies until nothing will have arrived on the link for @watch, or until the link will be
+ * stuck (smcr_link_stuck()); 0 or less: that is so now.
  */
 static long llc_silent_in(const struct smcr_link *link,
 			  unsigned long watch)
@@ -156,14 +156,14 @@ static long llc_silent_in(const struct smcr_link *link,
 
 /* Arguments for the check of each link */
 struct llc_look {
-	unsigned long watch;	/* jiffies of silence after which to test; 0: never */
-	bool verify;		/* test, whether the link was silent or not */
+	unsigned long watch;	/* jiffies without a message before the test; 0: never */
+	bool verify;		/* test now, even if a message arrived just now */
 };
 
 /*
  * Check one link, and send TEST LINK or fail the link if that is due. Returns jiffies until
  * the next check of the link, LONG_MAX: it needs none. *@waits is set if nothing is due yet:
- * the link has been silent for less than @look->watch, or a TEST LINK is unanswered.
+ * a message arrived less than @look->watch ago, or a TEST LINK is unanswered.
  */
 static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 			  const struct llc_look *look, bool *waits)
@@ -213,8 +213,8 @@ static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 }
 
 /*
- * TEST LINK is sent when a link was silent for a while, and when the keepalive of a
- * connection asks for it. Links without connections are tested, too: otherwise a client
+ * TEST LINK is sent when nothing has arrived on a link for a while, and when the keepalive
+ * of a connection asks for it. Links without connections are tested, too: otherwise a client
  * would keep for ever the group of a server that is gone.
  */
 void smcr_llc_test_work(struct work_struct *work)
