@@ -155,7 +155,7 @@ unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr)
 
 /* Life of an RMB */
 
-/* Is @rc an error after which a smaller RMB may succeed? No memory, or a limit is near */
+/* Is @rc an error after which a smaller RMB may succeed: lack of memory, or a limit on it? */
 bool smcr_rmb_short(long rc)
 {
 	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
@@ -262,8 +262,9 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 /*
  * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. It has
  * an MR on the device of @link; MRs on other devices follow later. The caller keeps its
- * reference on @link until the RMB is in a list. rmbs.next_id needs no lock: first contact
- * alone creates RMBs, and when it has ended, rmbs.work alone does.
+ * reference on @link until the RMB is in a list, where smcr_rmb_leave_dev() finds the MR.
+ * rmbs.next_id needs no lock: first contact alone creates RMBs, and when it has ended,
+ * rmbs.work alone does.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)
@@ -396,8 +397,8 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 }
 
 /*
- * An RMB that the peer knows and that, on the link's device, is not registered (@registered
- * is true) or has no MR (false); NULL: there is none.
+ * Find an RMB that the peer knows, but that lacks something on the link's device: the
+ * registration if @registered is true, else an MR. NULL: there is none.
  */
 static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 				    const struct smcr_link *link,
@@ -454,7 +455,10 @@ static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 	return rc;
 }
 
-/* The part of smcr_rmb_tokens() after rmb_alloc_mrs() */
+/*
+ * Fill @tok, which has room for @max entries, for smcr_rmb_tokens(). Returns the number of
+ * entries, or -EAGAIN.
+ */
 static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 			   u8 carrier, struct smcr_llc_rtoken_pair *tok, int max)
 {

@@ -54,7 +54,10 @@ struct smcr_rmb {
 	unsigned long held_since[];
 };
 
-/* RKey of an RMB on a link, and its address below; 0: it has no MR on the link's device */
+/*
+ * RKey of an RMB on a link; smcr_rmb_va() is its address there. Both are 0 if the RMB has no
+ * MR on the link's device.
+ */
 static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
 				const struct smcr_link *link)
 {

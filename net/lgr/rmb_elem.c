@@ -56,11 +56,11 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
 }
 
 /*
- * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until the next attempt
- * has ended, which may be under way already. Then, if the attempt has failed for a reason
- * that holds for this caller, too, returns its error, once; else no element was left for
- * this caller: makes a new request and returns -EINPROGRESS. Returns -ENOSPC at the RMB
- * limit. The caller arms the work.
+ * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until an attempt to add
+ * one has ended, which may be under way already. If the attempt has failed for a reason that
+ * holds for this caller, too, the next call returns the error, once. Otherwise that call
+ * makes a new request, as the caller still has no element, and returns -EINPROGRESS. Returns
+ * -ENOSPC at the RMB limit. The caller arms the work.
  */
 static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
@@ -297,10 +297,11 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 }
 
 /**
- * smcr_rmb_clear_eye() - clear the eye catcher, as data begin at the first byte
+ * smcr_rmb_clear_eye() - clear the eye catcher, as the two sides have agreed on none
  * @elem: element of a first contact, before the peer may write
  *
- * If the peer has overwritten the eye catcher all the same, nothing is cleared.
+ * Data begin at the first byte of the element then. If the peer has overwritten the eye
+ * catcher already, although it must not, nothing is cleared.
  *
  * Context: process.
  */

@@ -271,8 +271,8 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 
 	mutex_lock(&lgr->rmbs.mutex);
 	/*
-	 * want->full, the memory cgroup that last had no room, is not reset by a success, which
-	 * may have been charged to another one: it may still have no room.
+	 * A success does not reset want->full, the memory cgroup that last had no room: the
+	 * new RMB may be charged to another one, and want->full may still have no room.
 	 */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
@@ -307,9 +307,10 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
  * @work: lgr->rmbs.work, which owns a reference on the group
  *
  * While an element is in quarantine, or an RMB is to be freed, the work queues itself
- * again. No caller of smcr_rmb_work_arm() passes a delay longer than a quarantine (T_ABORT;
- * this function: or 100 ms, if that is longer). So if the work is queued already when a
- * quarantine begins, it runs soon enough, and its delay need not be shortened.
+ * again. No caller of smcr_rmb_work_arm() passes a delay longer than a quarantine, which
+ * takes T_ABORT; only this function passes 100 ms if T_ABORT is shorter. So if the work is
+ * queued already when a quarantine begins, it runs soon enough, and its delay need not be
+ * shortened.
  */
 void smcr_rmb_work(struct work_struct *work)
 {
