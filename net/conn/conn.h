@@ -515,10 +515,10 @@ void smcr_tx_flush(struct smcr_conn *conn);
 void smcr_tx_room(struct smcr_link *link);
 void smcr_tx_link_gone(struct smcr_link *link);
 void smcr_tx_flag(struct smcr_conn *conn, u32 action);
+/* tx_send.c */
 int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len);
-/* tx_limit.c */
-u32 smcr_tx_allowance(const struct smcr_conn *conn);
 bool smcr_tx_sparse(const struct smcr_conn *conn);
+/* tx_timeout.c */
 void smcr_tx_limits_changed(struct smcr_conn *conn);
 /* rx.c */
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,

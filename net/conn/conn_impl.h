@@ -71,7 +71,7 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num);
 void smcr_conn_unbind_late(struct timer_list *timer);
 
-/* tx_limit.c */
+/* tx_timeout.c */
 bool smcr_tx_stalled(struct smcr_conn *conn);
 void smcr_tx_unwatch(struct smcr_conn *conn);
 void smcr_tx_set_timeout(struct smcr_conn *conn);

@@ -48,9 +48,10 @@ int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 /* tx_move.c */
 int smcr_tx_catch_up(struct smcr_conn *conn, int *left);
 int smcr_tx_barrier(struct smcr_conn *conn);
-/* tx_limit.c */
+/* tx_timeout.c */
+void smcr_tx_watch(struct smcr_conn *conn);
+/* tx_send.c */
 void smcr_tx_space(struct smcr_conn *conn);
-bool smcr_tx_roomy(const struct smcr_conn *conn);
 void smcr_tx_pushed(struct smcr_conn *conn);
 
 #endif /* _SMCR_TX_IMPL_H */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sendmsg(): from the application into the send buffer.
+ * sendmsg(): from the application into the send buffer, and the wait for room there, which
+ * TCP_NOTSENT_LOWAT limits.
  */
 #include <linux/sched/signal.h>
+#include <net/tcp.h>
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
@@ -185,11 +187,99 @@ static void tx_urgent_part(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
+/*
+ * Unsent bytes. Data that were written into the peer's element count as sent, like
+ * acknowledged ones on TCP, whether the peer's application has read them or not. 0 if
+ * prod.abs, which is read without a lock, is newer than queued.
+ */
+static s64 tx_unsent(const struct smcr_conn *conn)
+{
+	return max_t(s64, smcr_conn_unsent(conn), 0);
+}
+
+/* TCP_NOTSENT_LOWAT. UINT_MAX: no limit, which is the default of TCP's sysctl */
+static u32 tx_lowat(const struct smcr_conn *conn)
+{
+	return tcp_notsent_lowat(tcp_sk(smcr_conn_sock(conn)->tcp->sk));
+}
+
+/* Bytes that TCP_NOTSENT_LOWAT allows to be queued, exact under the socket lock only */
+static u32 tx_allowance(const struct smcr_conn *conn)
+{
+	s64 unsent = tx_unsent(conn);
+	u32 lowat = tx_lowat(conn);
+
+	return unsent < lowat ? lowat - unsent : 0;
+}
+
+/**
+ * smcr_tx_sparse() - is less than half of TCP_NOTSENT_LOWAT unsent?
+ * @conn: connection
+ *
+ * If not, poll() reports no room, as on TCP.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool smcr_tx_sparse(const struct smcr_conn *conn)
+{
+	return tx_unsent(conn) << 1 < tx_lowat(conn);
+}
+
+/*
+ * Is there enough room to wake a sleeping writer? There is if a third of the send buffer
+ * is free, and less than half of TCP_NOTSENT_LOWAT is unsent, as on TCP.
+ */
+static bool tx_roomy(const struct smcr_conn *conn)
+{
+	return smcr_conn_wspace(conn) >= READ_ONCE(conn->snd.size) / 3 &&
+	       smcr_tx_sparse(conn);
+}
+
+/**
+ * smcr_tx_space() - wake writers that wait for room, if there is enough by now
+ * @conn: connection
+ *
+ * Context: any.
+ */
+void smcr_tx_space(struct smcr_conn *conn)
+{
+	struct smcr_sock *ssk = smcr_conn_sock(conn);
+
+	/*
+	 * the room is written before NOSPACE is read. Pairs with smcr_tx_wait(): without
+	 * the barriers a writer may sleep on
+	 */
+	smp_mb();
+	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && tx_roomy(conn)) {
+		clear_bit(SMCR_SK_NOSPACE, &ssk->flags);
+		ssk->sk.sk_write_space(&ssk->sk);
+	}
+}
+
+/**
+ * smcr_tx_pushed() - watch the limits of unsent data after smcr_tx_push()
+ * @conn: connection, conn->lock held
+ */
+void smcr_tx_pushed(struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	if (unlikely(conn->tx.timeout))
+		smcr_tx_watch(conn);
+	/*
+	 * without TCP_NOTSENT_LOWAT writers wait for room in the buffer only, which comes
+	 * with completions and the peer's cursor, and not with a post
+	 */
+	if (unlikely(tx_lowat(conn) != UINT_MAX))
+		smcr_tx_space(conn);
+}
+
 /* Bytes of @len that may be queued now */
 static u32 tx_room_for(const struct smcr_conn *conn, size_t len)
 {
 	return min3((size_t)smcr_conn_wspace(conn),
-		    (size_t)smcr_tx_allowance(conn), len);
+		    (size_t)tx_allowance(conn), len);
 }
 
 /*
@@ -219,7 +309,7 @@ static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 		if (!*timeo || signal_pending(current))
 			break;
 		sk_wait_event(sk, timeo,
-			      tx_over(ssk) || smcr_tx_roomy(conn), &wait);
+			      tx_over(ssk) || tx_roomy(conn), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 
