@@ -324,7 +324,7 @@ static void peer_more(struct lf *x, u8 left)
 /* CONFIRM RKEY of the peer */
 void lf_peer_confirms(struct lf *x)
 {
-	const struct smcr_lgr_confirm_rkey *ck = &x->ev->msg.confirm_rkey;
+	const struct smcr_llc_confirm_rkey *ck = &x->ev->msg.confirm_rkey;
 	struct smcr_lgr_fsm *f = x->f;
 	bool retry;
 

@@ -178,7 +178,7 @@ static enum smcr_reason decode_entries(const u8 *p, u32 n,
 
 static enum smcr_reason decode_confirm_rkey(const u8 *buf, struct smcr_llc *m)
 {
-	struct smcr_lgr_confirm_rkey *out = &m->confirm_rkey;
+	struct smcr_llc_confirm_rkey *out = &m->confirm_rkey;
 	u32 n = buf[OFF_CR_N];
 
 	if (n > OTHER_MAX)
@@ -215,7 +215,7 @@ static u8 rkey_mask(u32 count)
 
 static enum smcr_reason decode_delete_rkey(const u8 *buf, struct smcr_llc *m)
 {
-	struct smcr_lgr_delete_rkey *out = &m->delete_rkey;
+	struct smcr_llc_delete_rkey *out = &m->delete_rkey;
 	u32 n = buf[OFF_DR_COUNT];
 	u32 i;
 
@@ -310,7 +310,7 @@ static void encode_entries(const struct smcr_llc_rkey_entry *in, u32 n, u8 *p)
 
 static void encode_confirm_rkey(const struct smcr_llc *m, u8 *buf)
 {
-	const struct smcr_lgr_confirm_rkey *in = &m->confirm_rkey;
+	const struct smcr_llc_confirm_rkey *in = &m->confirm_rkey;
 
 	if (m->reply && in->negative) {
 		buf[OFF_FLAGS] |= FLAG_RKEY_NEGATIVE;
@@ -337,7 +337,7 @@ static void encode_confirm_rkey_cont(const struct smcr_llc *m, u8 *buf)
 
 static void encode_delete_rkey(const struct smcr_llc *m, u8 *buf)
 {
-	const struct smcr_lgr_delete_rkey *in = &m->delete_rkey;
+	const struct smcr_llc_delete_rkey *in = &m->delete_rkey;
 	u32 n = min_t(u32, in->count, DELETE_RKEY_MAX);
 	u32 i;
 

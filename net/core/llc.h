@@ -57,7 +57,7 @@ struct smcr_llc_rkey_entry {
 	u64 va;
 };
 
-struct smcr_lgr_confirm_rkey {
+struct smcr_llc_confirm_rkey {
 	bool negative;		/* Z */
 	bool retry;		/* C */
 	u8 n_other;		/* other-link entries in the whole exchange */
@@ -72,14 +72,14 @@ struct smcr_llc_confirm_rkey_cont {
 	struct smcr_llc_rkey_entry other[3];
 };
 
-struct smcr_lgr_delete_rkey {
+struct smcr_llc_delete_rkey {
 	bool negative;
 	u8 count;		/* 1..8 */
 	u8 error_mask;		/* 0x80 = first */
 	u32 rkey[8];
 };
 
-struct llc_test_link {
+struct smcr_llc_test_link {
 	u8 data[16];
 };
 
@@ -91,10 +91,10 @@ struct smcr_llc {
 		struct smcr_llc_add_link add_link;
 		struct smcr_llc_add_link_cont add_link_cont;
 		struct smcr_llc_delete_link delete_link;
-		struct smcr_lgr_confirm_rkey confirm_rkey;
+		struct smcr_llc_confirm_rkey confirm_rkey;
 		struct smcr_llc_confirm_rkey_cont confirm_rkey_cont;
-		struct smcr_lgr_delete_rkey delete_rkey;
-		struct llc_test_link test_link;
+		struct smcr_llc_delete_rkey delete_rkey;
+		struct smcr_llc_test_link test_link;
 	};
 };
 

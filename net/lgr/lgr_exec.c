@@ -32,7 +32,7 @@ static bool llc_link_data_ok(const struct smcr_link *link,
 
 /* Error mask for the reply to DELETE RKEY: RKeys that are unknown, or are in use */
 static u8 llc_rkey_mask(struct smcr_lgr *lgr, u8 slot,
-			const struct smcr_lgr_delete_rkey *dk)
+			const struct smcr_llc_delete_rkey *dk)
 {
 	u8 mask = 0;
 	int i;
@@ -198,7 +198,7 @@ static void list_rkey_slots(struct smcr_lgr *lgr, u8 carrier)
 static void fill_rkey(struct smcr_lgr *lgr, u8 slot, struct smcr_llc *msg)
 {
 	struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
-	struct smcr_lgr_confirm_rkey *ck = &msg->confirm_rkey;
+	struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
 
 	spin_lock_bh(&lgr->llc.lock);
 	switch (msg->type) {
@@ -319,7 +319,7 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			 const struct smcr_llc *msg)
 {
 	const struct smcr_llc_confirm_rkey_cont *cc = &msg->confirm_rkey_cont;
-	const struct smcr_lgr_confirm_rkey *ck = &msg->confirm_rkey;
+	const struct smcr_llc_confirm_rkey *ck = &msg->confirm_rkey;
 
 	if (msg->type == SMCR_LLC_CONFIRM_RKEY) {
 		learn_end(lgr, false);

@@ -145,9 +145,9 @@ static inline void rnd_llc(struct smcr_llc *m, u8 type)
 	struct smcr_llc_confirm_link *cl = &m->confirm_link;
 	struct smcr_llc_add_link_cont *ac = &m->add_link_cont;
 	struct smcr_llc_delete_link *dl = &m->delete_link;
-	struct smcr_lgr_confirm_rkey *cr = &m->confirm_rkey;
+	struct smcr_llc_confirm_rkey *cr = &m->confirm_rkey;
 	struct smcr_llc_confirm_rkey_cont *cc = &m->confirm_rkey_cont;
-	struct smcr_lgr_delete_rkey *dr = &m->delete_rkey;
+	struct smcr_llc_delete_rkey *dr = &m->delete_rkey;
 	u32 i;
 
 	memset(m, 0, sizeof(*m));
