@@ -227,7 +227,27 @@ static const struct lgr_row afterwards[] = {
 	{ "LLC-15", S_REPLY "want-del 1 orderly; want-rkey",
 	  "0<add-link! 3 rejected",
 	  "stop 2; move 1 orderly" },
+	/* their link is to be deleted, but works until then */
+	{ "LLC-91 LLC-75", S_CONF "1<delete-rkey; 0<delete-link 2 orderly",
+	  "2<confirm-link! 3",
+	  "agreed 2; live 2; -retry; forget-rmb 1; 1>delete-rkey!; "
+	  "move 1 orderly" },
+	{ "LLC-91 LLC-75", S_CONF "1<delete-rkey; 0<delete-link 2 orderly; "
+	  "timer step", "0<delete-link! 3",
+	  "stop 2; forget-rmb 1; 1>delete-rkey!; move 1 orderly" },
+	{ "LLC-91 LLC-80", S_DEL "1<delete-rkey; 0<delete-link 2 orderly",
+	  "0<delete-link! 3",
+	  "stop 2; forget-rmb 1; 1>delete-rkey!; move 1 orderly" },
+	/* of the carrier: the exchange ends without its reply */
+	{ "LLC-91 LLC-75", S_REPLY "0<delete-rkey", "1<delete-link 1 orderly",
+	  "fail 2 link-deleted; forget-rmb 0; 0>delete-rkey!; move 0 orderly" },
+	{ "LLC-91 LLC-80", S_DEL "0<delete-rkey", "1<delete-link 1 orderly",
+	  "forget-rmb 0; 0>delete-rkey!; 1>delete-link 3 orderly 0x20000; "
+	  "+step/llc" },
 	/* dropped with their link */
+	{ "LLC-91 LG-38", S_DEL "1<delete-rkey; 0<delete-link 2",
+	  "0<delete-link! 3",
+	  "stop 2; +retry/retry; 0>delete-link 2 0x10000; +step/llc" },
 	{ "LLC-91", S_REPLY "0<delete-rkey", "down 0",
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LLC-91", S_REPLY "0<delete-rkey; down 0; 1<delete-link! 1",
