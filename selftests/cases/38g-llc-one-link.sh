@@ -6,10 +6,11 @@
 # accepts gets DELETE LINK instead of RTokens, and data wait for that (LG-25). Afterwards
 # the server never offers again, neither after a time nor when the client announces another
 # RNIC. A server with up to three links does not offer the third one to a client with up to
-# two.
+# two; and a client with up to three, which gains a third RNIC, does not announce it to a
+# server with up to two, but to another one, with up to three.
 #
 # covers: LG-11 LG-18 LG-19 LG-23 LG-25
-# module: ours none
+# module: ours ours
 # nics: 3/3
 # timeout: 90
 # needs: synopt
@@ -35,6 +36,38 @@ server() {
 	fast max_links=3
 	app_bg limit:40 socket listen:5001 mark:up2 slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program, three links"
+
+	pup_bg <<-E
+		$(links 2)
+		set max_links=2
+		listen 5002
+		mark up3
+		accept
+		first_contact until=add_link
+		add_link 2
+		rx data len=5
+		set peer_id=0003525400000001 max_links=3
+		conn 2
+		link 3
+		nic $(rnic 0)
+		link 4 of 3
+		nic $(rnic 1)
+		link 3
+		accept
+		first_contact until=add_link
+		add_link 4
+		rx data len=5
+		mark two
+		rx llc add_link reply=0 rejected=0 qpn=0 link=0 psn=0 20s
+		rx none 2s link
+		tx data len=5
+		close
+		conn 1
+		tx data len=5
+		close
+		check offences 0
+	E
+	pup_end "servers with up to two links, and with up to three"
 }
 
 client() {
@@ -95,4 +128,14 @@ client() {
 		close
 		check offences 0
 	E
+
+	rnic_delete 2
+	fast max_links=3 t_link_retry=3600000
+	await up3
+	app_bg limit:40 slot:1 socket "connect:$PEER:5002" send:5 slot:2 socket "connect:$PEER:5002" send:5 \
+		recv:5 recv:1=eof close slot:1 recv:5 recv:1=eof close
+	await two
+	rnic_add 2
+	app_end "client program"
+	eq "link groups of the client" "$(counter lgr-created)" 2
 }
