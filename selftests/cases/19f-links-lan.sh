@@ -20,36 +20,58 @@ n_links() { [ "$(links 1 | wc -w)" = "$1" ]; }
 
 load() {
 	if [ "$ROLE" = server ]; then
-		bg "$PROG/xfer" server 5000 conns=6 par=6 send=12m recv=12m
-		poll 10 listening 5000
-		mark ready
+		bg "$PROG/xfer" server "$2" conns=6 par=6 send=12m recv=12m
+		poll 10 listening "$2"
+		mark "ready$2"
 	else
-		await ready
-		bg "$PROG/xfer" client "$PEER" 5000 conns=6 par=6 send=12m recv=12m
+		await "ready$2"
+		bg "$PROG/xfer" client "$1" "$2" conns=6 par=6 send=12m recv=12m
 	fi
+}
+
+# away: eth2 is in other subnets, which are its LAN's neighbours; home: it is back
+away() {
+	ip addr del "$(me 2)/24" dev eth2
+	ip addr del "$(me6 2)/64" dev eth2
+	ip addr add "10.88.0.$ID/24" dev eth2
+	ip addr add "fd77:0:1::$ID/64" dev eth2 nodad
+}
+home() {
+	ip addr del "10.88.0.$ID/24" dev eth2
+	ip addr del "fd77:0:1::$ID/64" dev eth2
+	nic_address 2
+}
+
+# begun WHAT ADDRESS PORT: a group with two links, and a third one when eth2 is on the LAN
+begun() {
+	away
+	barrier "begin.$1"
+	load "$2" "$3"
+	check "$1: two links" eventually 20 n_links 2
+	says "$1: MTU" .mtu "4096 1024"
+	nap 2
+	check "$1: no link in another subnet" n_links 2
+	barrier "two.$1"
+	home
+	check "$1: a third link" eventually 20 n_links 3
+	barrier "three.$1"
 }
 
 both() {
 	fast max_links=3 qp_timeout=13 t_link_retry=1000
-	ip addr del "$(me 2)/24" dev eth2
-	ip addr add "10.88.0.$ID/24" dev eth2
 	[ "$ROLE" = server ] || ip link set eth1 mtu 1500
-	barrier begin
 	smc_reset
-	load
-	check "two links" eventually 20 n_links 2
-	says "MTU" .mtu "4096 1024"
-	nap 2
-	check "no link in another subnet" n_links 2
-	barrier two
-	ip addr del "10.88.0.$ID/24" dev eth2
-	nic_address 2
-	check "a third link" eventually 20 n_links 3
-	barrier three
+	begun IPv6 "$PEER6" 5006
+	check "transfer over IPv6" wait "$BG"
+	barrier ended
+	[ "$ROLE" = client ] || "$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
+	check "no link" eventually 20 n_links 0
+
+	begun IPv4 "$PEER" 5000
 	[ "$ROLE" = client ] || rnic_delete 0
 	check "two are left" eventually 20 n_links 2
 	check "transfer" wait "$BG"
-	smc_was "$ROLE" 6 6
+	smc_was "$ROLE" 12 12
 	barrier over
 	[ "$ROLE" = client ] || rnic_add 0
 }
