@@ -37,7 +37,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	struct socket *tcp;
 	int rc;
 
-	/* pairs with smcr_af_init(): no socket before there are protos */
+	/* pairs with smcr_af_init(): no socket is created before the protos */
 	if (!smp_load_acquire(&smcr_af_ready))
 		return -EAFNOSUPPORT;
 	if (sock->type != SOCK_STREAM)
@@ -45,7 +45,10 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	if (protocol != SMCR_PROTO_V4 && protocol != SMCR_PROTO_V6)
 		return -EPROTONOSUPPORT;
 
-	/* create it as the application would: LSM, cgroup, netns (SEC-14) */
+	/*
+	 * LSM label, cgroup and namespace of the inner socket are those of the
+	 * application (SEC-14)
+	 */
 	rc = __sock_create(net, protocol == SMCR_PROTO_V6 ? AF_INET6 : AF_INET,
 			   SOCK_STREAM, IPPROTO_TCP, &tcp, kern);
 	if (rc)
@@ -114,7 +117,7 @@ static void release_smc(struct smcr_sock *ssk)
 	}
 	if (!test_and_set_bit(SMCR_SK_APP_CLOSED, &ssk->flags))
 		smcr_conn_event(conn, SMCR_CONN_EV_APP_CLOSE, SMCR_R_NONE);
-	/* a process that exits never lingers */
+	/* a process that exits never lingers, as in inet_release() */
 	if (sock_flag(sk, SOCK_LINGER) && !(current->flags & PF_EXITING))
 		smcr_linger(ssk, sk->sk_lingertime);
 }
@@ -207,8 +210,8 @@ static int smcr_compat_ioctl(struct socket *sock, unsigned int cmd,
 SMCR_DEFINE_ACCEPT(smcr_accept, smcr_do_accept)
 
 /*
- * No splice_read, sendpage, read_sock, set_peek_off: core code uses recvmsg and
- * sendmsg instead, or refuses the call.
+ * Without splice_read, sendpage, read_sock and set_peek_off core code uses
+ * recvmsg and sendmsg instead, or refuses the call.
  */
 static const struct proto_ops smcr_ops = {
 	.family		= AF_SMC,
@@ -281,8 +284,9 @@ static const struct net_proto_family smcr_family = {
 /**
  * smcr_af_init() - register the address family and its protos
  *
- * The family is registered first. If that fails, the in-tree module may own it,
- * which has protos and slabs of the same names.
+ * The family is registered first. This fails with -EEXIST if the in-tree module
+ * owns it; then no protos and slabs may be created, as they have the same names
+ * as those of that module.
  *
  * Return: 0, -EEXIST when AF_SMC is taken, or another negative errno.
  */

@@ -13,7 +13,8 @@
 /**
  * smcr_filter_reuseport() - SO_ATTACH_REUSEPORT_CBPF
  * @ssk: socket
- * @val: value; points to instructions, which TCP would read under its lock
+ * @val: value; points to instructions, which are copied before TCP's lock is
+ *	taken (sockopt_tcp.c)
  * @len: its length
  *
  * Return: 0 or a negative errno.
@@ -64,9 +65,9 @@ static void filter_put_on(struct sock *sk, struct sk_filter *fp)
  * @ssk: socket
  *
  * After the own socket got its filter, another thread may have set
- * SO_LOCK_FILTER, and may have copied it to the inner socket. The filter was
- * permitted before, so the inner socket's flag is cleared first: while it is
- * set, sk_detach_filter() would leave the old filter attached.
+ * SO_LOCK_FILTER, on the inner socket, too. This does not forbid the filter,
+ * which was set before. So the inner socket's flag is cleared first: while it
+ * is set, sk_detach_filter() would leave the old filter attached.
  *
  * Context: process; may take the inner socket's lock.
  */

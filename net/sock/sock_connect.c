@@ -91,7 +91,7 @@ static enum smcr_reason connect_route(struct smcr_sock *ssk,
 {
 	const struct sockaddr_in *sin = addr;
 
-	/* a BPF program may change the address; the handshake checks again */
+	/* a BPF program may change the address: the handshake checks it */
 	if (BPF_CGROUP_PRE_CONNECT_ENABLED(ssk->tcp->sk) &&
 	    smcr_dev_any(sock_net(&ssk->sk)))
 		return SMCR_R_NONE;
@@ -127,7 +127,7 @@ static u16 connect_port(const void *addr, int alen)
 	return ntohs(sin->sin_port);
 }
 
-/* Reason not to offer the option, or NONE (T-14, T-15, SEC-04, SEC-05) */
+/* Reason not to offer SMC-R, or NONE (T-14, T-15, SEC-04, SEC-05) */
 static enum smcr_reason connect_check(struct smcr_sock *ssk,
 				      const void *addr, int alen)
 {

@@ -53,8 +53,9 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
  * @ssk: socket in mode HANDSHAKE, socket lock held; dropped meanwhile
  *
  * A handshake that no thread runs ends in this call; one that a worker runs
- * ends at its next step. Afterwards the mode is DEAD, or the one that the
- * handshake ended in before, or what another thread has set meanwhile.
+ * ends at its next step. Afterwards the mode is DEAD. It is another one if the
+ * handshake ended before it was aborted, or if another thread has changed the
+ * mode since.
  *
  * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
  */

@@ -54,9 +54,9 @@ static int wait_decided(struct smcr_sock *ssk, long timeo)
 }
 
 /*
- * True in mode TCP: the call is forwarded without the socket lock. Perhaps the
- * call does not get TCP's lock until the mode has changed again. So
- * SMCR_SK_FORWARDED records that there was such a call: see connect_check().
+ * True in mode TCP: the call is forwarded without the socket lock. It may get
+ * TCP's lock only after the mode has changed again. So SMCR_SK_FORWARDED
+ * records that there was such a call: see connect_check().
  */
 static bool tcp_forwards(struct smcr_sock *ssk)
 {
@@ -80,7 +80,10 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
-	/* set before TCP finds no room: when there is room, the own socket sends SIGIO */
+	/*
+	 * set before TCP may find no room: without the bit the own socket sends
+	 * no SIGIO when there is room
+	 */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
 	rc = tcp_ops(ssk)->sendmsg(ssk->tcp, msg, len);
@@ -115,7 +118,7 @@ static int sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
-/* Check control messages first, as tcp_sendmsg() does; they have no effect */
+/* Control messages are checked, as by tcp_sendmsg(), but SMC-R ignores them */
 static int check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 {
 	struct sock *tsk = ssk->tcp->sk;
@@ -275,10 +278,11 @@ out:
 }
 
 /*
- * True if a third of the send buffer is free, as on TCP, or if the next send
- * may enlarge the buffer or would fail at once. A sixteenth is enough unless a
- * thread waits for room (NOSPACE): a program that polls before each send would
- * otherwise sleep each time until a third is free.
+ * True if the next send would fail at once. Otherwise less than half of
+ * TCP_NOTSENT_LOWAT must be unsent, as on TCP, and a third of the send buffer
+ * must be free, unless the next send may enlarge the buffer. A sixteenth is
+ * enough as long as no thread waits for room (NOSPACE): a program that polls
+ * before each send would otherwise sleep each time until a third is free.
  */
 static bool is_writable(const struct smcr_sock *ssk)
 {
@@ -340,7 +344,10 @@ static __poll_t poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_err_enter(ssk);
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
-	/* no table: waiters are on this socket; TCP sets NOSPACE also without one */
+	/*
+	 * no poll table, as waiters are on the own socket; TCP sets
+	 * SOCK_NOSPACE without one, too
+	 */
 	mask = tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
 		mask |= EPOLLERR;
@@ -367,7 +374,7 @@ __poll_t smcr_poll(struct file *file, struct socket *sock, poll_table *wait)
 	case SMCR_MODE_HANDSHAKE:
 		return 0;
 	case SMCR_MODE_LISTEN:
-		/* TCP was stopped by other means (ss -K): report its state */
+		/* TCP was stopped from outside (ss -K): report its state */
 		if (READ_ONCE(ssk->tcp->sk->sk_state) != TCP_LISTEN)
 			return poll_tcp(file, ssk);
 		return list_empty(&ssk->accept_q) ?
@@ -405,7 +412,7 @@ static int shutdown_smc(struct smcr_sock *ssk, int how)
 	return over ? -ENOTCONN : 0;
 }
 
-/* shutdown() has aborted a handshake: reset, as TCP does in SYN-SENT */
+/* shutdown() has aborted a handshake: disconnect, as TCP does in SYN-SENT */
 static int shutdown_undo(struct socket *sock)
 {
 	if (smcr_sock_reset(smcr_sk(sock->sk)))
@@ -505,7 +512,10 @@ static int ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 	default:		/* SIOCATMARK */
 		return smcr_rx_at_mark(conn);
 	}
-	/* two positions were read without the lock: if the second has passed the first, 0 */
+	/*
+	 * two positions are read without the lock: if the one that is
+	 * subtracted has passed the other meanwhile, n has wrapped
+	 */
 	return n <= INT_MAX ? n : 0;
 }
 

@@ -21,8 +21,8 @@
 
 /*
  * May a child be taken from TCP? The limit is that of TCP's queue. Children in
- * a handshake count, too (MISC-21), but fill half of the backlog at most: the
- * other half is left for those that wait for accept().
+ * a handshake count, too (MISC-21), but for half of the backlog at most: the
+ * other half is left for children that wait for accept().
  */
 static bool listener_has_room(const struct smcr_sock *lsk)
 {
@@ -34,14 +34,14 @@ static bool listener_has_room(const struct smcr_sock *lsk)
 
 /**
  * smcr_listener_busy() - do handshakes fill their half of the backlog?
- * @lsk: listener that got a SYN with the option
+ * @lsk: listener that got a SYN with the SMC-R option
  * @own: 1 if TCP counts the SYN's own request already, 0 if not
  *
  * If so, the SYN is answered as plain TCP. All requests and children in TCP's
  * queues count, as each may begin a handshake when the worker takes it.
  *
  * Context: any up to softirq; no lock of the inner socket is needed.
- * Return: true if so, which is counted (SMCR_CNT_LISTEN_HALF).
+ * Return: true if they do, which is counted (SMCR_CNT_LISTEN_HALF).
  */
 bool smcr_listener_busy(const struct smcr_sock *lsk, unsigned int own)
 {
@@ -173,7 +173,7 @@ static bool child_has_news(const struct smcr_sock *child)
 
 /**
  * smcr_child_undefer() - TCP_DEFER_ACCEPT: end the wait of a child for data
- * @child: deferred child
+ * @child: deferred child, see child_defer()
  *
  * The timer, which is moved to now, queues the child for accept().
  *
@@ -248,8 +248,8 @@ out:
  * @child: child in mode SMC or TCP
  *
  * Moves the child to accept_q, unless it is there already or the listener is
- * gone; with TCP_DEFER_ACCEPT, when the child has data. Takes effect once for
- * each child.
+ * gone; with TCP_DEFER_ACCEPT, when the child's wait for data has ended. Takes
+ * effect once for each child.
  *
  * Context: process.
  */
@@ -281,7 +281,7 @@ static void child_drop(struct smcr_sock *child)
  * smcr_child_failed() - drop a child whose handshake has failed
  * @child: child in mode DEAD; the caller holds a reference
  *
- * accept() does not report it. Idempotent.
+ * accept() does not report the failure. Idempotent.
  *
  * Context: process.
  */
@@ -351,7 +351,7 @@ static void child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 
 /*
  * Create a child. The queue owns the first reference, which accept() or a worker
- * may put before this function returns: until then another one keeps the child.
+ * may put before this function returns. So this function holds a second one.
  */
 static void child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
@@ -503,7 +503,7 @@ static void listener_drain(struct smcr_sock *lsk)
 	u32 n;
 
 	smcr_tcp_unhook(lsk);
-	/* softirq may be in the midst of copying the listener to a child */
+	/* wait for a softirq that is copying our callbacks to a child */
 	if (rcu_access_pointer(tsk->sk_reuseport_cb))
 		synchronize_rcu();
 	n = READ_ONCE(tsk->sk_ack_backlog);
@@ -601,7 +601,7 @@ int smcr_listen(struct socket *sock, int backlog)
 	rc = READ_ONCE(ssk->tcp->ops)->listen(ssk->tcp, backlog);
 	if (rc && old == SMCR_MODE_INIT) {
 		smcr_sock_set_mode(ssk, old);
-		/* smcr_listeners_kick() may have queued it in between */
+		/* smcr_listeners_kick() may have queued accept_work */
 		if (cancel_work_sync(&ssk->accept_work))
 			sock_put(sk);
 		smcr_tcpopt_offer(ssk->tcp->sk, false);

@@ -20,7 +20,7 @@
 /* Mode SMC: TCP must be idle until the connection ends (CONN-34, CONN-35) */
 static void smc_event(struct smcr_sock *ssk, struct sock *tsk)
 {
-	/* sk_err without CLOSE is from ICMP, with IP_RECVERR: TCP goes on */
+	/* if TCP goes on, sk_err is from ICMP (IP_RECVERR): ignore it */
 	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
 				SMCR_R_TCP_RESET);
@@ -60,9 +60,10 @@ static void tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
  * smcr_tcp_err_enter() - clear a reported error before a forwarded call
  * @ssk: socket in mode TCP
  *
- * The inner socket's error is copied to sk_err, where core code (SO_ERROR)
- * looks. This function and smcr_tcp_err_leave() clear the other copy when one
- * was reported, so that an error is reported once.
+ * The inner socket's error is copied to the own socket's sk_err, which core
+ * code (SO_ERROR) reads. When one of the sockets has reported the error, this
+ * function or smcr_tcp_err_leave() clears it in the other one, so that it is
+ * reported once.
  */
 void smcr_tcp_err_enter(struct smcr_sock *ssk)
 {
@@ -128,9 +129,9 @@ static void tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 }
 
 /*
- * Urgent data in mode TCP: TCP itself sends SIGURG, by the file that both
- * sockets share. SIGIO is sent here, as the list of its receivers is the own
- * socket's.
+ * Urgent data in mode TCP: TCP itself sends SIGURG, to the owner of the file,
+ * which both sockets share. SIGIO is sent here, as the own socket has the list
+ * of its receivers.
  */
 static void tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 {
@@ -175,7 +176,10 @@ static void on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 		break;
 	case SMCR_MODE_HANDSHAKE:
 		tcp_copy_cpu(ssk, tsk);
-		/* a sockmap calls without TCP's lock: the queue cannot be read */
+		/*
+		 * a sockmap calls without TCP's lock: do not read the receive
+		 * queue then
+		 */
 		if (smcr_tcp_is_ours(ssk))
 			smcr_hs_tcp_event(ssk);
 		else
@@ -249,7 +253,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 {
 	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
-	/* a sockmap calls without TCP's lock: the queue cannot be read */
+	/* a sockmap calls without TCP's lock: do not read the receive queue */
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
 	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
 	    !smcr_tcp_has_news(tsk))
@@ -347,8 +351,8 @@ static void tcp_swap_calls(struct sock *tsk,
  * Takes no reference: smcr_tcp_unhook() removes the callbacks, at the latest
  * when the socket is destroyed. Events that came before are not reported:
  * smcr_tcp_check() handles them. Children of the inner socket do not inherit
- * its owner, @ssk. Where a BPF program uses sk_user_data, only i_private of the
- * inode has the owner.
+ * its owner, @ssk. Where a BPF program uses sk_user_data, the owner is stored
+ * only in i_private of the inode.
  */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {

@@ -74,7 +74,7 @@ static int refuse(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 	return -EOPNOTSUPP;
 }
 
-/* TCP gets the option in mode TCP only: it would hold back CLC messages */
+/* TCP gets the option in mode TCP only, as it would hold back CLC messages */
 static int set_cork(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 {
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
@@ -336,10 +336,10 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
  * @sk: socket, locked
  * @val: SO_RCVLOWAT
  *
- * The value is at most smcr_conn_max_lowat(), or readers would wait for ever;
- * smcr_sock_set_mode() applies that limit when there is an element. TCP gets
- * the value in mode TCP only, as the handshake needs a callback for every byte
- * of a CLC message.
+ * In mode SMC the value is at most smcr_conn_max_lowat(), or readers would wait
+ * for ever; smcr_sock_set_mode() limits a value that was set before that mode.
+ * TCP gets the value in mode TCP only, as the handshake needs a callback for
+ * every byte of a CLC message.
  *
  * Return: 0.
  */

@@ -28,7 +28,7 @@ struct smcr_value {
 	void (*push)(struct smcr_sock *ssk);
 };
 
-/* copy_member() has these sizes */
+/* Check that copy_member() can copy a member of this size */
 #define COPY_SIZE(n_)							\
 	((n_) + BUILD_BUG_ON_ZERO((n_) != 1 && (n_) != 2 && (n_) != 4 && (n_) != 8))
 
@@ -97,7 +97,7 @@ static void push_int(struct smcr_sock *ssk, int opt, int val)
 			sizeof(val));
 }
 
-/* Copied by sock_setsockopt(), which also enables timestamps system-wide */
+/* Use sock_setsockopt(), as it also enables timestamps system-wide */
 static void push_timestamps(struct smcr_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk, *tsk = ssk->tcp->sk;
@@ -173,7 +173,7 @@ static const struct smcr_value smcr_silent[] = {
 #endif
 };
 
-/* Copied to TCP before it is used, on the kernels for which smcr_silent is */
+/* Copied to TCP before it is used, on the same kernels as smcr_silent */
 static const struct smcr_value smcr_before[] = {
 	MEMBER(sk_sndbuf, .push = push_sndbuf),
 	MEMBER(sk_rcvbuf, .push = push_rcvbuf),

@@ -28,7 +28,7 @@ static const struct {
 	{ SOL_TCP,	TCP_FASTOPEN_CONNECT,	TCP_FASTOPEN_NO_COOKIE },
 	{ SOL_TCP,	TCP_INQ,		TCP_TX_DELAY },
 	{ SOL_IP,	IP_TOS,			IP_MSFILTER - 1 },
-	{ SOL_IP,	IP_MULTICAST_ALL,	95 },	/* netfilter's, too */
+	{ SOL_IP,	IP_MULTICAST_ALL,	95 },	/* from 64: netfilter */
 	{ SOL_IPV6,	IPV6_ADDRFORM,		IPV6_2292RTHDR },
 	{ SOL_IPV6,	IPV6_CHECKSUM,		MCAST_JOIN_GROUP - 1 },
 	{ SOL_IPV6,	IPV6_RECVPKTINFO,	IPV6_RECVHOPOPTS },
@@ -93,7 +93,7 @@ static int tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 	return rc;
 }
 
-/* Return the label of IPV6_FLOWLABEL_MGR; as in TCP, a fault is no error */
+/* Copy back the flow label that TCP chose; as in TCP, a fault is no error */
 static void opt_copy_back(int level, int opt, sockptr_t val,
 			  const void *copy, unsigned int len)
 {
@@ -106,7 +106,7 @@ static void opt_copy_back(int level, int opt, sockptr_t val,
 
 /**
  * smcr_tcp_setsockopt() - set an option of the inner socket
- * @ssk: socket; the caller may have locked it for SOL_TCP only
+ * @ssk: socket; only for SOL_TCP may the caller hold the socket lock
  * @level: SOL_*
  * @opt: option; its value points to nothing that TCP reads under its lock
  * @val: value
