@@ -21,7 +21,10 @@ smcr_compat_register_net_sysctl(struct net *net, const char *path,
 #endif
 }
 
-/* Since 6.1 a namespace may have a table of its own */
+/*
+ * Up to 6.17 the lookups take the hash table, of which a namespace may have one
+ * of its own since 6.1.
+ */
 #ifdef HAVE_INET_LOOKUP_HASHINFO
 #define smcr_lookup(fn, net, ...) \
 	fn(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)

@@ -67,7 +67,7 @@ static void __exit smcr_exit(void)
 	/* entry points: no new socket and no netlink request from here on */
 	smcr_af_exit();
 	smcr_nl_exit();
-	/* before the devices: DELETE LINK is sent to the peers (LG-43) */
+	/* the devices are still needed: DELETE LINK is sent to peers (LG-43) */
 	smcr_lgr_kill_all();
 	smcr_dev_exit();
 	smcr_pernet_exit();

@@ -19,8 +19,9 @@ static const struct smcr_knobs smcr_knobs_default = {
 };
 
 /*
- * By default the buffers of all namespaces get a quarter of the host's memory,
- * and those of one namespace other than the initial one get a quarter of that.
+ * By default the buffers of all namespaces together may take a quarter of the
+ * host's memory, and those of one namespace other than the initial one may take
+ * a quarter of that.
  */
 #define SMCR_MEM_SHARE	4
 #define SMCR_MEM_MIN	1024		/* KiB; least default of both knobs */
@@ -78,7 +79,7 @@ err_stats:
 static void __net_exit net_pre_exit(struct net *net)
 {
 	smcr_tcpopt_net_exit(net);
-	/* before any .exit: the removal of devices there waits for groups */
+	/* before any .exit: there the removal of devices waits for groups */
 	smcr_lgr_kill_net_start(smcr_net(net));
 }
 

@@ -39,7 +39,7 @@ struct smcr_sock;
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
-/* RMBs: its works wait for the peer's answers; at most one for each group */
+/* Work on RMBs, which waits for the peer's answers; at most one for a group */
 extern struct workqueue_struct *smcr_rmb_wq;
 /*
  * Work that takes the lock of an application's socket, or of its inner socket:

@@ -41,7 +41,10 @@ static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 	rb_insert_color(&node->rb, &ids->root);
 }
 
-/* No effect if not in the index; an object never added needs RB_CLEAR_NODE() */
+/*
+ * Has no effect on an object that is not in the index. One that may be passed
+ * here without having been added needs RB_CLEAR_NODE() before.
+ */
 static inline void smcr_ids_del(struct smcr_ids *ids, struct smcr_id *node)
 {
 	if (RB_EMPTY_NODE(&node->rb))

@@ -12,9 +12,9 @@
  * what it changes at both ends of its range. test_lib.py fails for a knob that nothing reads.
  *
  * The last value is the maximum in namespaces other than the initial one; 0:
- * the same maximum. In these, limits of what all namespaces share (time of
- * workers, queue pairs, handshakes under way) can only be lowered, because root
- * of a namespace is not root of the host.
+ * the same maximum. Limits of what all namespaces share (time of workers, queue
+ * pairs, handshakes under way) can only be lowered in such a namespace, because
+ * its root is not root of the host.
  */
 #ifndef _SMCR_KNOBS_H
 #define _SMCR_KNOBS_H
@@ -46,7 +46,7 @@
 	X(t_clc, T_CLC, 10000, 100, 3600000, 60000) \
 	X(t_llc_first, T_LLC_FIRST, 10000, 100, 3600000, 60000) \
 	X(t_llc, T_LLC, SMCR_T_LLC_DEFAULT, 100, 3600000, 60000) \
-	/* until the next attempt at a redundant link; doubled up to four times */ \
+	/* time between attempts to add a link; doubles up to four times */ \
 	X(t_link_retry, T_LINK_RETRY, 60000, 1000, SMCR_MS_DAY, 0) \
 	X(t_lgr_idle, T_LGR_IDLE, 600000, 100, SMCR_MS_DAY, 0) \
 	X(t_close, T_CLOSE, 60000, 100, 3600000, 0) \
@@ -60,7 +60,7 @@
 	X(keepalive_floor, KEEPALIVE_FLOOR, 0, 0, 32767000, 0) \
 	/* 1: connections move to a new link of their group (LG-47) */ \
 	X(balance, BALANCE, 0, 0, 1, 0) \
-	/* connections after close(); of more, the oldest is aborted */ \
+	/* connections after close(); if more, the oldest is aborted */ \
 	X(max_orphans, MAX_ORPHANS, 16384, 0, 1048576, 16384)
 
 /* Read with READ_ONCE; a change affects what starts later */

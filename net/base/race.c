@@ -7,8 +7,9 @@
  * the latches of the reader's namespace, each with the number of threads that
  * wait there.
  *
- * "race_seed" other than 0 delays one pass in eight at the same places. Seed,
- * place and the number of the pass decide which passes are delayed, and for how
+ * If "race_seed" is not 0, threads are also delayed in one of eight passes
+ * through such a place, whether or not its latch is closed. The seed, the place
+ * and the number of passes so far decide which passes are delayed, and for how
  * long, so that a simulation in virtual time repeats with the same seed.
  */
 #include <linux/atomic.h>

@@ -6,7 +6,7 @@
 #include <linux/sock_diag.h>
 #include "base/base.h"
 
-/* The number that netlink and SO_COOKIE report, too; made at the first use */
+/* The socket's number in netlink and SO_COOKIE; created at the first use */
 static u64 smcr_sock_cookie(const struct sock *sk)
 {
 	u32 cookie[2];

@@ -79,7 +79,7 @@ SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 /* Bytes for the longest reason, and some more; a longer word is cut */
 #define SMCR_TR_WORD	24
 
-/* A reason was counted: smcr_report_reason(). 0: no group, no connection */
+/* smcr_report_reason() has counted a reason; lgr_id, token: 0 if of none */
 TRACE_EVENT(smcr_reason,
 	    TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
 	    TP_ARGS(why, lgr_id, token),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creation and end of the workqueues. What works may wait for is in base.h.
+ * Creation and end of the workqueues. The purpose of each is in base.h.
  */
 #include <linux/workqueue.h>
 #include "base/base.h"
@@ -28,8 +28,8 @@ static void wq_destroy(struct workqueue_struct **wq)
 /**
  * smcr_wq_exit() - drain and destroy the workqueues
  *
- * Some may be missing, after a failure of smcr_wq_init(). Only their own works
- * may still queue work.
+ * Some queues may be missing, after a failure of smcr_wq_init(). Only works on
+ * these queues may still queue works.
  * Context: process, sleeps.
  */
 void smcr_wq_exit(void)
