@@ -131,8 +131,8 @@ int smcr_nl_close(struct smcr_nl_msg *msg, int err)
 
 /**
  * smcr_nl_result() - result of a dump callback
- * @skb: what was filled
- * @err: 0 or a negative errno; -EMSGSIZE is no error once something fitted
+ * @skb: buffer with the messages so far
+ * @err: 0 or a negative errno; -EMSGSIZE is no error if @skb has a message
  *
  * Return: length of @skb, which asks for another call, or @err.
  */

@@ -14,7 +14,7 @@
 static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
-/* Events may be sent: the family is registered. Readers use RCU */
+/* True if events may be sent, as the family is registered; readers use RCU */
 static bool smcr_nl_told;
 
 /* Bytes for an event, which takes less than 400 unless names are long */

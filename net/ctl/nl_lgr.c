@@ -477,7 +477,7 @@ static int nl_show_rmbs(struct sk_buff *skb, struct netlink_callback *cb,
 	int rc;
 	int i;
 
-	/* others may hold the mutex while memory is registered: for seconds */
+	/* a thread that registers memory may hold the mutex for seconds */
 	rc = mutex_lock_killable(&lgr->rmbs.mutex);
 	for (i = 0; !rc && i <= SMCR_BSIZE_MAX; i++) {
 		list_for_each_entry(rmb, &lgr->rmbs.list[i], node) {
