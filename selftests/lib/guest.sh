@@ -45,7 +45,7 @@ nic_address() {
 	ip -6 route replace fd77::/64 dev "eth$1" table $((100 + $1)) || return
 	for v in "-4 $a" "-6 $a6"; do
 		# shellcheck disable=SC2086
-		[ -n "$(ip ${v% *} rule show from ${v#* })" ] || ip ${v% *} rule add from ${v#* } table $((100 + $1)) || return
+		[ -n "$(ip ${v% *} rule show from ${v#* })" ] || ip ${v% *} rule add from ${v#* } pref $((1000 + $1)) table $((100 + $1)) || return
 	done
 }
 
