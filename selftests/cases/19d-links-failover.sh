@@ -21,6 +21,8 @@ moves() {
 	echo "moved: $(counter conn-moved), $(counter conn-moved-10ms) within 10 ms; written again: $(counter bytes-again) bytes"
 }
 two() { [ "$(links)" = 2 ]; }
+# all connections use SMC-R: a handshake in which the link is lost becomes TCP
+all_there() { [ "$("smc_${ROLE}s")" -ge 8 ]; }
 
 server() {
 	fast max_links=2 qp_timeout=13
@@ -29,6 +31,7 @@ server() {
 	poll 10 listening 5000
 	mark ready
 	check "two links" eventually 10 two
+	check "all connections" eventually 10 all_there
 	mark two
 	await cut
 	path_cut 1 1
@@ -44,6 +47,7 @@ client() {
 	smc_reset
 	bg "$PROG/xfer" client "$PEER" 5000 conns=8 par=8 send=20m recv=20m
 	check "two links" eventually 10 two
+	check "all connections" eventually 10 all_there
 	await two
 	mark cut
 	check "client" wait "$BG"
