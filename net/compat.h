@@ -27,8 +27,8 @@ struct socket;
 
 /*
  * 6.19: address arguments of proto_ops.bind, .connect, kernel_bind() and
- * kernel_connect() are struct sockaddr_unsized. A macro and not a typedef, so
- * that the structure needs no definition here.
+ * kernel_connect() point to struct sockaddr_unsized. The last line declares the
+ * structure that the macro names; prototypes with pointers to it need no more.
  */
 #ifdef HAVE_SOCKADDR_UNSIZED
 #define SMCR_SOCKADDR	struct sockaddr_unsized

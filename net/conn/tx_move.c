@@ -20,7 +20,10 @@ static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
 	return buf;
 }
 
-/* Post a plan without a CDC; @last: with a completion, for SMCR_TX_TURN only */
+/*
+ * Post a plan without a CDC. Signalled only if @last: then this smcr_tx_push() makes no
+ * further post of data (SMCR_TX_TURN), and the completion calls it again.
+ */
 static int tx_post_again(struct smcr_conn *conn,
 			 const struct smcr_tx_plan *plan, bool last)
 {

@@ -27,20 +27,20 @@
  *	X(NAME, "name in traces")
  */
 #define SMCR_CONN_STATES(X) \
-	/* no element in use */ \
+	/* before smcr_close_init(), and after RELEASE */ \
 	X(CLOSED,		"Closed") \
 	X(ACTIVE,		"Active") \
 	/* D or C sent, none received */ \
 	X(PEER_CLOSE_WAIT1,	"PeerCloseWait1") \
-	/* D or C sent, D received */ \
+	/* D or C sent, then D received */ \
 	X(PEER_CLOSE_WAIT2,	"PeerCloseWait2") \
-	/* D sent, C received, application not closed */ \
+	/* D sent, then C received, application not closed */ \
 	X(APP_FIN_CLOSE_WAIT,	"AppFinCloseWait") \
 	/* D or C received, none sent */ \
 	X(APP_CLOSE_WAIT1,	"AppCloseWait1") \
-	/* D or C received, D sent */ \
+	/* D or C received, then D sent */ \
 	X(APP_CLOSE_WAIT2,	"AppCloseWait2") \
-	/* C sent, only D received */ \
+	/* D received, then C sent; the peer's C is still to come */ \
 	X(PEER_FIN_CLOSE_WAIT,	"PeerFinCloseWait") \
 	/* A sent */ \
 	X(PEER_ABORT_WAIT,	"PeerAbortWait") \
@@ -77,7 +77,7 @@ enum smcr_conn_st {
 	X(LGR_LOST,		"lgr-lost") \
 	/* protocol violation by the peer: active abort */ \
 	X(VIOLATION,		"violation") \
-	/* the peer gave the element to another connection */ \
+	/* the peer gave its element of this connection to another one */ \
 	X(CONFLICT,		"conflict")
 
 enum smcr_conn_ev {
@@ -128,9 +128,9 @@ enum {
 /* State of the machine of one connection. Guarded by the owner's lock. */
 struct smcr_close {
 	u8 st;			/* enum smcr_conn_st */
-	bool tx_done;		/* D was sent */
-	bool tx_closed;		/* C was sent */
-	bool tx_abort;		/* A was sent */
+	bool tx_done;		/* SEND_DONE was returned */
+	bool tx_closed;		/* SEND_CLOSED was returned */
+	bool tx_abort;		/* SEND_ABORT was returned */
 	bool rx_done;
 	bool rx_closed;
 	bool rx_abort;
@@ -141,9 +141,10 @@ struct smcr_close {
 };
 
 /*
- * Facts at the moment of the event. Data that are unsent when the peer's C
- * arrives will never be read (CONN-14). Data of a pending write do not count as
- * unsent: the peer may have read them already.
+ * Facts at the moment of the event. If data are unsent when the peer's C
+ * arrives, the peer will never read them: the connection is reset (CONN-14).
+ * Data of a pending write do not count as unsent: the peer may have read them
+ * already.
  */
 struct smcr_close_facts {
 	bool unread;		/* the application has bytes to read */
@@ -159,8 +160,8 @@ struct smcr_close_out {
 };
 
 /*
- * Have both sides sent C or A (RMB-22)? Own C or A counts as soon as it is to
- * be sent.
+ * Have both sides sent C or A (RMB-22)? Own C or A counts as soon as the
+ * machine has returned the action that sends it, even if it is not posted yet.
  */
 static inline bool smcr_close_both_sent(const struct smcr_close *c)
 {

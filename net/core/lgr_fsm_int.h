@@ -10,8 +10,8 @@ struct lf {
 	struct smcr_lgr_fsm *f;
 	const struct smcr_lgr_ev *ev;
 	struct smcr_lgr_out *out;
-	u16 failed;		/* slots, see lf_fail() */
-	u16 in_vain;		/* see lf_drop_begun() */
+	u16 failed;		/* slots of links that follow_up() takes down */
+	u16 in_vain;		/* slots of working links whose step fails */
 	enum smcr_reason why[SMCR_SLOTS];
 };
 
@@ -42,7 +42,7 @@ enum lf_verdict {
 	LF_DEFER,	/* the message is kept, and answered after the step */
 	LF_REFUSE,	/* reply with Z and C: come back later */
 	LF_IGNORE,
-	LF_GIVEN_UP,	/* as DO, but the step ends first */
+	LF_GIVEN_UP,	/* server dropped its exchange: end the step; DO */
 	LF_FAIL,	/* unexpected: the link fails (LLC-08) */
 };
 

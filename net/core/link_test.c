@@ -47,7 +47,10 @@ static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
 {
-	/* the peer sends, or the test has another reason, too: wait T_LLC from now */
+	/*
+	 * keepalive's probes are for a silent peer: if the peer sends, or the
+	 * group has an own reason to test, the reply is due T_LLC from now
+	 */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
 		SMCR_SET(t->patient, false);
 		t->due = facts->now + (unsigned long)facts->t_llc;

@@ -20,11 +20,12 @@ enum smcr_link_test_act {
 
 /**
  * struct smcr_link_test - state of the test of one link
- * @pending: an own TEST LINK is not answered yet
+ * @pending: a test has begun, and no reply has come since
  * @keep: the keepalive of a connection asked for it
  * @patient: the wait is keepalive's interval, not T_LLC; only with @keep
  * @longer: the wait of T_LLC has been extended, once
- * @owed: replies that are due; all have the same data
+ * @owed: replies that the peer has still to send, one for each probe, also
+ *	after the first reply has ended the test; all have the same data
  * @left: further probes that may be sent if @patient
  * @intvl: time between probes if @patient
  * @begin: when the first probe was sent
@@ -51,7 +52,8 @@ struct smcr_link_test {
  * struct smcr_link_test_facts - facts for smcr_link_test_step()
  * @now: present time
  * @t_llc: timeout of a reply
- * @idle: the link is to be tested, whatever the connections want
+ * @idle: the group has a reason of its own to test the link, for example a long
+ *	silence: a test is due even if no keepalive asks for it
  * @last_rx: when the last message of the peer arrived
  * @keep_in: time until the keepalive of a connection asks for a test; 0 or
  *	less: it asks now; LONG_MAX: none asks

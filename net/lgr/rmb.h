@@ -32,7 +32,9 @@
  * @elems: allocation state; lgr->rmbs.mutex
  * @registered: devices on which REG_MR has completed, bits; atomic
  * @off: the RMB is in lgr->rmbs.off; lgr->rmbs.mutex
- * @told: the peer knows the RMB, so that it is announced on new links, too
+ * @told: the RMB was announced to the peer, in first contact by CLC, and is not being
+ *	withdrawn: when a link is added, the RToken on that link is announced, too;
+ *	READ_ONCE()
  * @leaked: a device may still let the peer write here: the memory is never freed
  * @idle_since: jiffies when the last element was freed; lgr->rmbs.mutex
  * @held_since: jiffies when element [index - 1] was put into quarantine;
@@ -100,7 +102,8 @@ struct smcr_rmb_want {
 
 /**
  * struct smcr_lgr_rmbs - own memory; @mutex
- * @mutex: held while an MR is registered for a new link, too
+ * @mutex: guards RMBs, their elements, and devices. Also held while an MR of one RMB is
+ *	allocated or registered for a new link, so that this RMB is not freed meanwhile
  * @list: RMBs by class, which is the element size code
  * @off: RMBs that @work is adding or withdrawing, or could not withdraw: their elements
  *	are not given out
@@ -108,8 +111,9 @@ struct smcr_rmb_want {
  * @n_free: free elements by class; READ_ONCE without the mutex
  * @next_id: ID of the RMB that was created last
  * @want: requests to @work, by class
- * @devs: devices by smcr_buf_params.d; an entry stays until the last link on its device is
- *	freed, so a reference on such a link is enough to read the entry without the mutex
+ * @devs: devices of the links, by link->mem.d; an entry stays until the last link on its
+ *	device is freed, so a reference on such a link is enough to read the entry without
+ *	the mutex
  * @pause: jiffies before which no RMB is added ahead of need
  * @max: maximum size of an RMB in bytes, as the first link's device can map; immutable
  * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
@@ -137,10 +141,14 @@ struct smcr_elem {
 	u32 size;		/* element length */
 };
 
-/* Requests of a caller of smcr_rmb_get_elem(), which does not wait for an RMB; zeroed first */
+/*
+ * Requests for RMBs that a caller of smcr_rmb_get_elem() has made so far. That function does
+ * not wait until the RMB is added: its caller calls it again, with the same requests. They
+ * are zeroed before the first call.
+ */
 struct smcr_rmb_req {
 	u32 lgr_id;
-	u32 tries[SMCR_BSIZE_MAX + 1];	/* want.tries that settles the request, or 0 */
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* want.tries once the request is settled; 0: no request */
 	u8 short_of;		/* classes for which there was no memory, bits */
 	int rc;			/* error of the last class without memory */
 };
