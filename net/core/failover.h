@@ -8,8 +8,10 @@
  * CDC messages, and which data before them, have certainly arrived. All that
  * was posted later is repeated, in merged form: the same bytes are written to
  * the same places, and one CDC with a new sequence number follows (FO-10). The
- * peer may have processed some of what is repeated, and the producer cursor
- * must never go backwards. So no CDC announces a part before all is written.
+ * peer may have processed some of what is repeated. A CDC that announced only a
+ * part of the data could have a producer cursor behind one that the peer has
+ * processed, and this cursor must never go backwards. So no CDC announces a part
+ * before all is written.
  */
 #ifndef _SMCR_CORE_FAILOVER_H
 #define _SMCR_CORE_FAILOVER_H
@@ -49,10 +51,11 @@ struct smcr_fo_facts {
  * @redo: the current state has to be sent again, in a CDC of its own if there
  *	are no data (FO-12)
  * @prod: position from which data are written again, up to the old producer
- * @bound: first position that must not be written yet: from there on data are a
- *	ring ahead of data that are written again, and a delayed packet of the
- *	old link could overwrite them. The limit holds as long as the peer may
- *	accept such a packet; U64_MAX: no limit, since no data are written again
+ * @bound: first position that must not be written yet: data from there on take
+ *	the places, in the ring, of data that are written again. A delayed packet
+ *	of the old link, with those older data, could overwrite the newer ones.
+ *	The limit holds as long as the peer may accept such a packet; U64_MAX: no
+ *	limit, since no data are written again
  */
 struct smcr_fo_plan {
 	bool validate;

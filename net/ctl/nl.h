@@ -28,15 +28,18 @@ void smcr_nl_exit(void);
 /**
  * struct smcr_nl_pos - position of a dump, in netlink_callback.ctx
  * @begun: @end is set
- * @next: number of the next object, where objects are numbered from 0
- * @after: number of the last object that was dumped (ids.h)
+ * @next: in dumps of devices, counters, reasons and the system: index of the next
+ *	object, from 0
+ * @after: in other dumps: number (ids.h) of the last socket or link group that
+ *	was dumped
  * @end: number of the newest object when the dump began; newer ones are not
  *	dumped
  * @sub: position within the object that follows @after; 0: its beginning
  *
- * Every object that exists during the whole dump is dumped once.
- * NLM_F_DUMP_INTR is set if other objects were added or removed meanwhile: see
- * smcr_nl_look().
+ * Every object that exists during the whole dump is dumped once; only a device
+ * can be left out, if another one is removed meanwhile and the indices shift.
+ * NLM_F_DUMP_INTR is set if other sockets or link groups were added or removed
+ * meanwhile: see smcr_nl_look().
  */
 struct smcr_nl_pos {
 	bool begun;

@@ -139,7 +139,7 @@ static enum smcr_hs_res hs_clc_error(struct smcr_hs *hs, int rc)
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* ECONNRESET before TCP is established: tcp_disconnect() sets it then */
+	/* while a client's TCP is in SYN_SENT, tcp_disconnect() sets ECONNRESET, too */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }
@@ -301,9 +301,10 @@ void smcr_hs_leave_device(struct smcr_hs *hs)
  * @hs: handshake
  * @why: what failed; DEVICE_GONE replaces it if the device was removed
  *
- * The result is a Decline (CLC-57, CLC-63), even if the group has ended, by an
- * error of its link, the loss of its device, or a shutdown here. But if a
- * message of the peer has ended it, TCP is reset (SEC-10).
+ * The result is a Decline (CLC-57, CLC-63) if the group still exists, and also if
+ * an error of its link, the loss of its device, or a shutdown here has ended it.
+ * If anything else has ended it, such as a message of the peer, TCP is reset
+ * (SEC-10).
  *
  * Return: SMCR_HS_DECLINE or SMCR_HS_FAILED, with @hs->why set.
  */
@@ -342,8 +343,8 @@ enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
  * smcr_hs_open_failed() - how a handshake ends when smcr_conn_open() has failed
  * @hs: handshake, with @hs->why set
  *
- * Return: SMCR_HS_DECLINE; if the group of a first contact has ended, the
- * result of smcr_hs_link_failed(), with the reason of that end in @hs->why.
+ * Return: SMCR_HS_DECLINE; if it has failed because the group of a first contact
+ * has ended, the result of smcr_hs_link_failed(), which sets @hs->why.
  */
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
 {

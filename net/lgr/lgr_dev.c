@@ -61,15 +61,16 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 }
 
 /**
- * smcr_lgr_dev_put() - put the entry of a device: @freed of struct smcr_link_ops
+ * smcr_lgr_dev_put() - put the entry of a device after a link there was freed
  * @lgr: group
  * @d: index in lgr->rmbs.devs
- * @orphan: a queue pair of the link is still in the protection domain
+ * @orphan: the device has not destroyed a queue pair of the link, so that the protection
+ *	domain, which it is in, must not be freed
  *
  * When the last link on a device is freed, so are the memory regions and mappings that
  * RMBs have for the device, and the protection domain.
  *
- * Context: process, sleeps.
+ * Context: process, sleeps. Called as @freed of struct smcr_link_ops.
  */
 void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
 {
@@ -97,7 +98,9 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
  * slot keeps the entry of the device in lgr->rmbs.devs all the same.
  *
  * Context: any; one caller at a time for a device.
- * Return: true if this call and the one before it have found such an entry.
+ * Return: true if this call and an earlier one have found such an entry. The first call
+ * that finds it returns false: connections that are moving just then usually put their
+ * references before the next call (dev_wait_gone() calls once a second).
  */
 bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {

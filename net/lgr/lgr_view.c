@@ -110,8 +110,8 @@ void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 /**
  * smcr_lgr_moved() - count a connection that has moved to another link
  * @lgr: group
- * @from: link of the connection before; may be deleted
- * @to: link of the connection now
+ * @from: link that the connection has left; may already be deleted
+ * @to: link that the connection is on now
  *
  * Context: any up to softirq.
  */

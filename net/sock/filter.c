@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket filters. They run on packets, so the inner socket needs them. A filter
- * is first attached to the own (AF_SMC) socket, then to the inner socket: the
- * program is read from user space under the lock of the own socket, for which
- * no worker waits. SO_LOCK_FILTER of the own socket decides whether the filter
- * may be changed.
+ * Socket filters. They run on packets, so the inner socket needs them. Core code
+ * reads a program from user space under the lock of the socket that it attaches
+ * it to, and a page fault there may take long. Workers wait for the lock of an
+ * inner socket, but not for that of an own (AF_SMC) socket (sockopt_tcp.c). So a
+ * filter is first attached to the own socket, and from there to the inner one.
+ * SO_LOCK_FILTER of the own socket decides whether the filter may be changed.
  */
 #include <linux/filter.h>
 #include <net/sock_reuseport.h>
@@ -64,9 +65,9 @@ static void filter_put_on(struct sock *sk, struct sk_filter *fp)
  * smcr_filter_push() - attach the own socket's filter to the inner socket
  * @ssk: socket
  *
- * After the own socket got its filter, another thread may have set
- * SO_LOCK_FILTER, on the inner socket, too. This does not forbid the filter,
- * which was set before. So the inner socket's flag is cleared first: while it
+ * After the own socket got its filter, and before this call, another thread may
+ * have set SO_LOCK_FILTER of both sockets. This does not forbid the filter, which
+ * is older than the lock. So the inner socket's flag is cleared first: while it
  * is set, sk_detach_filter() would leave the old filter attached.
  *
  * Context: process; may take the inner socket's lock.
