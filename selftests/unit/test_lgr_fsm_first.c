@@ -74,7 +74,7 @@ static const struct lgr_row well[] = {
 
 TEST(smcr_lgr_fsm_first__well)
 {
-	covers("LLC-18 LLC-36 LG-18 LG-24");
+	covers("LLC-18 LLC-36 LG-18 LG-24 LG-52");
 	lgr_rows(well, ARRAY_SIZE(well));
 }
 
