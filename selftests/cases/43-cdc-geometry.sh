@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Elements of all sizes, different on the two sides, data in both directions
-# at once, the last element of an RMB.
+# Elements of all sizes, different on the two sides, data in both directions at once, the
+# last element of an RMB. A client that may have no other RMB declines when its only one has
+# smaller elements than its receive buffer needs, although some are free.
 #
 # covers: CDC-49 CLC-39 RMB-08
 # module: ours none
@@ -26,6 +27,15 @@ server() {
 	fast rmem=524288	# more than SO_RCVBUF may ask for here
 	app_bg limit:60 slot:0 socket listen:5000 "${calls[@]}"
 	app_end "server program"
+
+	# the module as the client: four elements of 16 KiB are its only RMB
+	fast max_rmbs_per_lgr=1
+	await listening
+	app "at the limit of RMBs" slot:1 socket rcvbuf:16384 "connect:$PEER:5001" send:5 \
+		slot:2 socket rcvbuf:200000 "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		slot:3 socket rcvbuf:16384 "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
+		slot:1 recv:5 recv:1=eof close
+	eq "declined at the limit of RMBs" "$(counter rmb-limit)" 1
 }
 
 client() {
@@ -46,4 +56,39 @@ client() {
 			close
 		E
 	done
+	pup "a receive buffer larger than the elements that are left" <<-E
+		listen 5001
+		mark listening
+		set peer_id=0002525400000002
+		conn 1
+		accept
+		rx proposal
+		qp create
+		tx accept first=1
+		rx confirm bsize=0
+		first_contact from=rts
+		rx data len=5
+		let rkey=%peer_rkey
+		conn 2
+		accept
+		rx proposal
+		tx accept first=0
+		rx decline s=0 diag=0x06020000
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		# what fits is used
+		conn 3
+		accept
+		rx proposal
+		tx accept first=0
+		rx confirm bsize=0 rkey=%rkey
+		rx data len=5
+		tx data len=5
+		close
+		conn 1
+		tx data len=5
+		close
+	E
 }
