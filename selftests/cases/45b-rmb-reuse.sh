@@ -3,9 +3,10 @@
 #
 # An element that had another owner before: a peer that announces data which it never
 # wrote gets zeros, not what the earlier connection left, and the earlier connection's
-# token has no effect any more. Elements of several sizes in one group. Unused RMBs are
-# kept for a while since their last use, and then withdrawn even if the peer does not have
-# their keys; an element in quarantine is in use until that ends.
+# token has no effect any more; the same for elements whose quarantine ends together, while
+# the element between them keeps what its peer has written. Elements of several sizes in one
+# group. Unused RMBs are kept for a while since their last use, and then withdrawn even if
+# the peer does not have their keys; an element in quarantine is in use until that ends.
 #
 # covers: RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69
 # module: ours none
@@ -16,6 +17,7 @@
 . "$PROG/puppet.sh"
 
 zeros=$(printf '00%.0s' {1..60})
+b77=$(printf '77%.0s' {1..60})
 
 server() {
 	local i calls=() old=(accept:0 recv:16384 recv:1=eof close)
@@ -59,6 +61,18 @@ server() {
 	app_bg limit:20 slot:10 socket rcvbuf:16384 listen:5007 slot:0 socket rcvbuf:65536 listen:5006 mark:up5 "${calls[@]}" \
 		slot:6 accept:10 recv:5 send:5 slot:5 recv:1=eof close slot:6 recv:1=eof close
 	app_end "an RMB that was in use for long"
+
+	# one RMB, of four elements
+	fast max_rmbs_per_lgr=1 t_abort=300
+	app_bg limit:20 socket rcvbuf:65536 listen:5008 mark:up6 slot:1 accept:0 recv:16384 slot:2 accept:0 \
+		slot:3 accept:0 recv:16384 slot:4 accept:0 recv:5 recv:1=ECONNRESET close \
+		slot:1 recv:1=ECONNRESET close slot:3 recv:1=ECONNRESET close slot:2 "recvhex:60=$b77" \
+		slot:1 accept:0 "recvhex:60=$zeros" slot:3 accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close \
+		slot:1 send:5 recv:1=eof close slot:2 send:5 recv:1=eof close
+	await reset2 20
+	check "three quarantines end" eventually 10 elems_used 1
+	mark free2
+	app_end "quarantines that end together"
 }
 
 old() { printf '%s\n' "conn $1" "connect $PEER 5000" "reuse" "tx data len=16384"; }
@@ -230,4 +244,73 @@ client() {
 			close
 		E
 	)
+	await up6
+	pup "quarantines that end together" <<-E
+		set peer_id=0006525400000002
+		conn 1
+		connect $PEER 5008
+		first_contact
+		accepted
+		tx data len=16384
+		let rkey=%peer_rkey index1=%peer_index
+		conn 2
+		connect $PEER 5008
+		reuse
+		accepted
+		conn 3
+		connect $PEER 5008
+		reuse
+		accepted
+		tx data len=16384
+		let index3=%peer_index
+		conn 4
+		connect $PEER 5008
+		reuse
+		accepted
+		tx data len=5
+		taken
+		# written, and announced when the quarantines have ended
+		conn 2
+		write off=0 len=60 byte=77
+		# the first quarantine ends a little before the others, which end
+		# in the next run of the housekeeping, 100 ms later at the earliest
+		conn 4
+		tx rst
+		rx cdc has=A
+		sleep 20ms
+		conn 1
+		tx rst
+		conn 3
+		tx rst
+		conn 1
+		rx cdc has=A
+		conn 3
+		rx cdc has=A
+		mark reset2
+		await free2
+		conn 2
+		tx cdc advance=60
+		# nothing was written to the elements of these
+		conn 1b
+		connect $PEER 5008
+		tx proposal
+		rx accept first=0 rkey=%rkey index=%index1
+		tx confirm
+		accepted
+		tx cdc advance=60
+		conn 3b
+		connect $PEER 5008
+		tx proposal
+		rx accept first=0 rkey=%rkey index=%index3
+		tx confirm
+		tx cdc advance=60
+		rx data len=5
+		close
+		conn 1b
+		rx data len=5
+		close
+		conn 2
+		rx data len=5
+		close
+	E
 }
