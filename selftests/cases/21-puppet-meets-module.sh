@@ -3,9 +3,10 @@
 #
 # A well-behaved puppet and the module: first contact, reuse, data both ways
 # and orderly close, the puppet as client and then as server. The puppet checks
-# every byte on the way (RFC layout, reserved bits, sequence, cursors).
+# every byte on the way (RFC layout, reserved bits, sequence, cursors). As client it begins
+# with PSN 0, and as server it gives its first link another number than the module would.
 #
-# covers: CLC-15 CLC-30 CLC-31 CLC-43 CLC-45 LLC-01 LLC-02 LLC-19 LLC-20 LLC-27 CDC-01 CDC-14 RMB-19
+# covers: CLC-15 CLC-30 CLC-31 CLC-43 CLC-45 CLC-47 LLC-01 LLC-02 LLC-19 LLC-20 LLC-27 CDC-01 CDC-14 RMB-19
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -21,6 +22,7 @@ server() {
 
 	# --- the puppet is the server
 	pup_bg <<-'E'
+		set link_num=7
 		listen 5001
 		mark up2
 		accept
@@ -44,6 +46,7 @@ server() {
 		rx data len=100
 		tx data len=100
 		close
+		check offences 0
 	E
 	pup_end "puppet as server"
 }
@@ -51,6 +54,7 @@ server() {
 client() {
 	await up
 	pup "puppet as client" <<-E
+		set psn=0
 		connect $PEER 5000
 		opt
 		first_contact
@@ -63,6 +67,7 @@ client() {
 		reuse
 		rx data len=100
 		close
+		check offences 0
 	E
 
 	await up2

@@ -29,7 +29,7 @@
  *	connect ADDR PORT [opt=0]
  *	opt [0|1]		did both SYN and SYN-ACK carry the option?
  *	set NAME=VALUE...	own properties: peer_id gid mac mtu bsize index
- *				token max_links no_eye link_num net auto_test
+ *				token psn max_links no_eye link_num net auto_test
  *				auto_rkey (CONFIRM RKEY is answered) strict
  *				rq (receives of a queue pair) repost
  *	qp create|rtr|rts|err|destroy	(rtr: qpn= psn= mtu= gid= override)
@@ -121,7 +121,7 @@ struct conn *conn, *conns[MAX_CONNS];
 struct link *lnk, *links[MAX_LINKS];
 int slow = 1;
 struct knobs knobs = {
-	.index = -1, .token = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
+	.index = -1, .token = -1, .psn = -1, .max_links = 2, .no_eye = 1, .link_num = 1,
 	.auto_test = 1, .auto_rkey = 1, .strict = 1, .retry = 6, .qp_timeout = 14,
 	.repost = 1, .rq = RX_DEPTH,
 };
@@ -595,6 +595,7 @@ static void cmd_set(int argc, char **argv)
 		FIELD(struct knobs, F_NUM, "bsize", bsize),
 		FIELD(struct knobs, F_NUM, "index", index),
 		FIELD(struct knobs, F_NUM, "token", token),
+		FIELD(struct knobs, F_NUM, "psn", psn),
 		FIELD(struct knobs, F_NUM, "max_links", max_links),
 		FIELD(struct knobs, F_NUM, "no_eye", no_eye),
 		FIELD(struct knobs, F_NUM, "link_num", link_num),

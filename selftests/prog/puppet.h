@@ -167,6 +167,7 @@ struct knobs {
 	u8 bsize;
 	int index;			/* -1: a new one for every connection */
 	s64 token;			/* -1: random */
+	int psn;			/* -1: random */
 	u8 max_links;
 	u8 no_eye;
 	u8 link_num;

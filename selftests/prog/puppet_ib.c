@@ -247,7 +247,7 @@ void qp_create(struct link *l)
 		bad("QP to INIT: %s", strerror(errno));
 	l->state = IBV_QPS_INIT;
 	l->qpn = l->qp->qp_num;
-	l->psn = (u32)rand() & 0xffffff;
+	l->psn = (knobs.psn < 0 ? (u32)rand() : (u32)knobs.psn) & 0xffffff;
 	l->no_eye = knobs.no_eye;
 	l->base = 0;
 	if (!l->rxbuf) {

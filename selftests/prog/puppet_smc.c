@@ -899,6 +899,8 @@ static void got_llc(const struct smcr_llc *m)
 		offence("CONFIRM LINK differs from what CLC announced");
 	if (m->reply && cl->link_num != lnk->num)
 		offence("link number %u was not echoed", lnk->num);
+	if (cl->max_links < SMCR_LINKS_MIN || cl->max_links > SMCR_LINKS_MAX)
+		offence("CONFIRM LINK with at most %u links", cl->max_links);
 	if (m->reply && cl->max_links > knobs.max_links)
 		offence("client wants more links than the server");
 	lnk->num = cl->link_num;

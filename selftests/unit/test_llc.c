@@ -80,6 +80,7 @@ TEST(smcr_llc_decode__opcodes)
 	u8 buf[44] = { 0 };
 	int type;
 
+	covers("LLC-06");
 	for (type = 0; type < 256; type++) {
 		buf[0] = (u8)type;
 		buf[1] = 44;
