@@ -3,14 +3,14 @@
 #
 # A message of the exchange from ADD LINK to CONFIRM LINK is missing. The module as
 # server: without the reply to CONFIRM LINK the new link is deleted and added again later;
-# in first contact data wait for the reply to the deletion. Without the reply to ADD LINK
-# or to ADD LINK CONTINUATION the link that carries them fails, and the next offer comes
-# over another one. All objects of the new link are freed. The module as client: without
-# ADD LINK CONTINUATION first contact fails, or later the link that carries it; without
-# CONFIRM LINK in first contact it asks for the deletion of the new link, and connect()
-# waits for that.
+# in first contact data, and other connections, wait for the reply, or for the reply to
+# the deletion. Without the reply to ADD LINK or to ADD LINK CONTINUATION the link that
+# carries them fails, and the next offer comes over another one. All objects of the new
+# link are freed. The module as client: without ADD LINK CONTINUATION first contact fails,
+# or later the link that carries it; without CONFIRM LINK in first contact it asks for the
+# deletion of the new link, and connect() waits for that.
 #
-# covers: LG-23 LLC-24 LLC-25 LLC-33 LLC-42 LLC-43
+# covers: LG-23 LG-52 LLC-24 LLC-25 LLC-33 LLC-42 LLC-43
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -113,6 +113,31 @@ as_client() {
 		check offences 0
 		qp destroy
 	E
+	group 5 "until the reply to CONFIRM LINK nothing uses the group"
+	cat <<-E
+		set max_links=2
+		connect $PEER 5000
+		first_contact until=add_link
+		add_link 5b until=confirm_link_reply
+		conn 5.2
+		connect $PEER 5000
+		tx proposal
+		rx none 100ms
+		on 5b tx llc confirm_link reply=1
+		conn 5
+		accepted
+		rx data len=5
+		tx data len=5
+		close
+		conn 5.2
+		rx accept first=0
+		tx confirm
+		rx data len=5
+		tx data len=5
+		close
+		check offences 0
+		qp destroy
+	E
 	group 3 "the reply to ADD LINK does not come"
 	cat <<-E
 		connect $PEER 5000
@@ -194,7 +219,7 @@ knobs() { fast max_links=3 t_llc=1500 t_llc_first=1500 t_link_retry=4000 t_testl
 server() {
 	local calls=()
 	knobs
-	for _ in {1..4}; do calls+=(accept:0 send:5 recv:5 recv:1=eof close); done
+	for _ in {1..6}; do calls+=(accept:0 send:5 recv:5 recv:1=eof close); done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	await deleted 30
 	check "the queue pair of the link that was not confirmed is gone" eventually 3 one_qp
@@ -203,7 +228,7 @@ server() {
 	check "that of the link that was refused, too" eventually 3 one_qp
 	mark refused.seen
 	app_end "server program"
-	eq "link groups" "$(counter lgr-created)" 4
+	eq "link groups" "$(counter lgr-created)" 5
 
 	pup_bg < <(
 		printf '%s\n' "listen 5001" "mark up2"
