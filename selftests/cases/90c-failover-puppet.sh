@@ -5,10 +5,11 @@
 # CDCs and WRITEs of a connection come over any link, in any order, and each direction has
 # its own. From the module: when a link fails each connection, also an idle one, sends F
 # first on the other link, then what may not have arrived, and goes on with the next
-# number. When a link is deleted in order, all has arrived before. When the last link is
-# lost each connection is reset.
+# number; the send buffer keeps that, and a program that waits for room goes on waiting. When
+# a link is deleted in order, all has arrived before. When the last link is lost each
+# connection is reset.
 #
-# covers: FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45
+# covers: CDC-23 FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45
 # module: ours none
 # nics: 2/2
 # timeout: 90
@@ -24,7 +25,10 @@
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 
+more_moved() { [ "$(moved)" -gt "$1" ]; }
+
 server() {
+	local before
 	at_once max_links=2 t_lgr_idle=60000
 	smc_reset
 	app_bg limit:40 socket listen:5000 mark:up \
@@ -47,6 +51,16 @@ server() {
 		slot:1 recv:5 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
 	app_end "server program, the last link"
 	smc_was "server, the last link" 2 2
+	smc_reset
+	before=$(moved)
+	at_once max_links=2 t_lgr_idle=60000 t_testlink=0 t_llc=20000
+	app_bg limit:40 socket sndbuf:32768 listen:5004 mark:up4 slot:1 accept:0 recv:5 nonblock fill=32768 mark:full \
+		await:moved write:1=EAGAIN pollfor:OUT:100=none write:1=EAGAIN mark:kept \
+		block send:32768 send:5 recv:1=eof close
+	check "a full send buffer moves" eventually 30 more_moved "$before"
+	mark moved
+	app_end "server program, a full send buffer"
+	smc_was "server, a full send buffer" 1 1
 }
 
 client() {
@@ -194,5 +208,33 @@ client() {
 		rx rst 10s
 		conn 2
 		rx rst 10s
+	E
+	await up4
+	pup "a full send buffer is sent again" <<-E
+		# receives for CONFIRM LINK, ADD LINK and CONTINUATION
+		set rq=3 repost=0 bsize=2 peer_id=0002525400000002
+		$(links 2)
+		connect $PEER 5004
+		first_contact until=add_link
+		set rq=1
+		add_link 2
+		accepted
+		tx data len=5
+		await full
+		# written, but its message has not been taken when the link fails; nor is
+		# one taken on the other link
+		sleep 200ms
+		check cdcs 0
+		on 1 qp err
+		await kept
+		on 2 qp receives 200
+		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=0
+		wait cdc has=F
+		check rx_link 2
+		move 2
+		on 2 tx llc delete_link reply=1 about=1
+		rx data len=65541 consume
+		close
+		check offences 0
 	E
 }
