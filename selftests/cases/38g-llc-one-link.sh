@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 #
 # A server with net.smcr.max_links=1 and a client with two RNICs. The server announces two
-# links, the least that is allowed (LG-09). In first contact it has to offer a second link (LG-18), with a queue pair of its own; a client that
-# accepts gets DELETE LINK instead of RTokens, and data wait for that (LG-25). Afterwards
-# the server never offers again, neither after a time nor when the client announces another
-# RNIC. A server with up to three links does not offer the third one to a client with up to
-# two; and a client with up to three, which gains a third RNIC, does not announce it to a
-# server with up to two, but to another one, with up to three.
+# links, the least that is allowed (LG-09). In first contact it has to offer a second link
+# (LG-18), with a queue pair of its own; a client that accepts gets DELETE LINK instead of
+# RTokens, and data wait for that (LG-25). Afterwards the server never offers again, neither
+# after a time nor when the client announces another RNIC. A server with up to three links
+# does not offer the third one to a client with up to two; and a client with up to three,
+# which gains a third RNIC, does not announce it to a server with up to two, but to another
+# one, with up to three.
 #
 # covers: LG-09 LG-11 LG-18 LG-19 LG-23 LG-25
 # module: ours ours
