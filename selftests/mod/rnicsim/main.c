@@ -7,6 +7,7 @@
 #include <linux/if_arp.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include <linux/stringhash.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/rdma_netlink.h>
@@ -288,6 +289,7 @@ static const struct ib_device_ops dealloc_ops = {
 static int dev_init(struct rs_dev *dev, const char *name,
 		    struct net_device *ndev)
 {
+	u32 hash = full_name_hash(NULL, name, strlen(name));
 	unsigned long flags;
 	int rc;
 
@@ -296,6 +298,9 @@ static int dev_init(struct rs_dev *dev, const char *name,
 	prandom_seed_state(&dev->rnd, rs_get(dev, RS_K_SEED));
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
+	/* a key or number that is used with a wrong device must not be valid there */
+	dev->next_qpn = hash & 0xfff;
+	dev->next_mr = hash >> 20;
 	spin_lock_init(&dev->lock);
 	rwlock_init(&dev->dma_lock);
 	mutex_init(&dev->umem_mutex);

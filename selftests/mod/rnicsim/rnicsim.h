@@ -90,9 +90,9 @@ struct rs_stats {
  * @fatal: DEVICE_FATAL is pending, see rs_settle()
  * @lock: guards @rnd and @fault
  * @qps: queue pairs by number
- * @next_qpn: for xa_alloc_cyclic()
+ * @next_qpn: for xa_alloc_cyclic(); begins at another number on each device
  * @mrs: regions by index
- * @next_mr: for xa_alloc_cyclic()
+ * @next_mr: for xa_alloc_cyclic(); begins at another index on each device
  * @n_qps: number of queue pairs
  * @n_cqs: number of completion queues
  * @n_mrs: number of regions
