@@ -24,6 +24,9 @@ client() {
 		# the server waits for the answer to its ADD LINK
 		connect $PEER 5000
 		first_contact until=add_link_reply
+		# ... and knows that it has arrived
+		tx llc test_link
+		rx llc test_link reply=1
 		tx rst
 		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x30000
 		qp destroy
