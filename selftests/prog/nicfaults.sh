@@ -100,15 +100,16 @@ path_mend() {
 }
 
 lossy() {
-	local p
+	local p some="numgen random mod 1000000 < $2"
 	if _is_sim; then
 		for p in tx_write tx_mid tx_send tx_ack; do echo "p$2 drop" > "$(_sim "$1")/fault/$p"; done
 		return
 	fi
 	nft "add table inet lossy$1; delete table inet lossy$1"
 	[ "$2" != 0 ] || return 0
+	[ "$2" != 1000000 ] || some=""
 	nft "add table inet lossy$1; add chain inet lossy$1 out { type filter hook output priority 0; }
-		add rule inet lossy$1 out oifname eth$1 udp dport 4791 numgen random mod 1000000 < $2 counter drop"
+		add rule inet lossy$1 out oifname eth$1 udp dport 4791 $some counter drop"
 }
 
 lost() {
