@@ -3,10 +3,11 @@
 #
 # The number of link groups is bounded: beyond max_lgrs the group that has been without a
 # connection for longest ends, and its peer is notified. If all are in use a first contact
-# is declined, and connections of known peers go on.
+# is declined, and connections of known peers go on. The reason is inactivity, or the
+# operator if a client ends the group: inactivity is a server's reason.
 #
-# covers: SEC-13
-# module: ours none
+# covers: SEC-13 LG-38
+# module: ours ours
 # timeout: 60
 # needs: synopt
 # tags: puppet lgr
@@ -39,6 +40,29 @@ server() {
 	mark room6
 	app_end "server program"
 	check "two groups are left" test "$("$SMCCTL" -j linkgroup | jq '[.. | objects | select(has("lgr-id"))] | length')" -le 2
+
+	pup_bg <<-'E'
+		listen 5001
+		mark up2
+		accept
+		first_contact
+		rx data len=5
+		tx data len=5
+		close
+		set peer_id=0002525400000001
+		conn 2
+		link 2
+		accept
+		first_contact
+		rx data len=5
+		tx data len=5
+		close
+		conn 1
+		link 1
+		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
+		rx down
+	E
+	pup_end "puppet as server"
 }
 
 peer() {
@@ -103,4 +127,10 @@ client() {
 			$(done5)
 		E
 	)
+
+	await up2
+	fast max_lgrs=1
+	app "the group of a client" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	check "it is idle" eventually 10 conns 0
+	app "another server" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }

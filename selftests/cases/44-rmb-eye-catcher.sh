@@ -4,7 +4,7 @@
 # RFC mode: elements carry an eye catcher, data begin at offset 4. It is used when the
 # peer does not announce that it has none, or when the knob requires it.
 #
-# covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15
+# covers: RMB-14 RMB-15 RMB-17 CDC-12 CDC-15 CDC-16 CDC-48
 # module: ours ours
 # timeout: 90
 # needs: synopt

@@ -23,9 +23,10 @@ server() {
 		slot:2 accept:0 recv:1=ECONNABORTED close \
 		slot:2 accept:0 "recvhex:60=$b77" recvsome:16320=WRONG-DATA send:5 "recvhex:60=$b77" send:5 recv:1=eof close \
 		slot:1 send:5 recv:1=eof close \
+		accept:0 recv:1=ECONNABORTED close \
 		accept:0 recv:1=ECONNABORTED close
 	app_end "server program"
-	eq "damage was counted" "$(counter rmbe-eye-catcher)" 2
+	eq "damage was counted" "$(counter rmbe-eye-catcher)" 3
 }
 
 client() {
@@ -72,6 +73,21 @@ client() {
 		rx llc add_link
 		tx llc add_link reply=1
 		tx data len=5
+		wait cdc has=A
+		tx cdc flags=A
+		rx rst
+		qp destroy
+	E
+	# the data are there before the connection is
+	pup "before the answer to ADD LINK" <<-E
+		set no_eye=0 peer_id=0003525400000002
+		connect $PEER 5000
+		first_contact until=confirm_link_reply
+		write off=0 len=4 byte=00
+		tx llc confirm_link reply=1
+		rx llc add_link
+		tx data len=5
+		tx llc add_link reply=1
 		wait cdc has=A
 		tx cdc flags=A
 		rx rst

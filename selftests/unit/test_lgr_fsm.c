@@ -316,11 +316,19 @@ static const struct lgr_row afterwards[] = {
 	{ "LLC-85 LLC-15", C_TWO "want-rkey; 0<add-link 3 nic=2; made 2 no",
 	  "ready",
 	  "prepare" },
+	{ "LLC-87 LLC-15", C_TWO "want-rkey; "
+	  "0<delete-link 2 orderly reason=0x20000",
+	  "ready",
+	  "" },
+	{ "LLC-87 LLC-15", C_TWO "want-rkey; "
+	  "0<delete-link 2 orderly reason=0x20000; ready",
+	  "moved 1",
+	  "0>delete-link! 2 0x20000 #answer 1; +retry/retry; prepare" },
 };
 
 TEST(smcr_lgr_fsm__afterwards)
 {
-	covers("LLC-60 LLC-79 LLC-85 LLC-90 LLC-91");
+	covers("LLC-15 LLC-60 LLC-79 LLC-85 LLC-87 LLC-90 LLC-91");
 	lgr_rows(afterwards, ARRAY_SIZE(afterwards));
 }
 

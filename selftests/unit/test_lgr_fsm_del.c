@@ -465,6 +465,8 @@ static const struct lgr_row client[] = {
 	/* by the operator */
 	{ "LG-42 LLC-48", C_TWO, "want-del 0 orderly",
 	  "1>delete-link 1 orderly 0x20000" },
+	{ "LLC-48", C_TWO, "want-del 0",
+	  "1>delete-link 1 0x20000; +notice0/notice" },
 	{ "LG-42", C_TWO "want-del 0 orderly;",
 	  "1<delete-link 1 orderly reason=0x20000",
 	  "move 0 orderly" },
@@ -533,7 +535,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-54 LLC-88", C_TWO "down 0 link-error;", "0<delete-link 0 all",
 	  "dead lgr-deleted; lose; release" },
 	/* no request of the server: the link of the notice has failed, too */
-	{ "LLC-51 LLC-10", C_THREE "down 0 link-error;", "timer notice 0",
+	{ "LLC-51 LLC-10 FO-21", C_THREE "down 0 link-error;", "timer notice 0",
 	  "fail 1 llc-timeout; move 1; 2>delete-link 1 0x10000; "
 	  "+notice0/notice; 2>delete-link 2 0x10000; +notice1/notice" },
 	{ "LLC-51 LLC-12", C_THREE "down 0 link-error;", "down 1 link-error",
@@ -627,8 +629,8 @@ TEST(smcr_lgr_fsm_del__to_and_fro)
 
 TEST(smcr_lgr_fsm_del__client)
 {
-	covers("LLC-46 LLC-47 LLC-49 LLC-50 LLC-51 LLC-54");
-	covers("LG-27 LG-36 LG-37 LG-38");
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-51 LLC-54");
+	covers("LG-27 LG-36 LG-37 LG-38 FO-21");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
