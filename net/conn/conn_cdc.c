@@ -32,6 +32,8 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 	if ((cflags & SMCR_CDC_A) && !conn->fsm.rx_abort)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_RX_ABORT,
 				       SMCR_R_PEER_ABORT);
+	if (cflags & (SMCR_CDC_C | SMCR_CDC_A) && conn->lgr)
+		smcr_lgr_wake_claims(conn->lgr);
 }
 
 /*

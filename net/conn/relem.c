@@ -37,7 +37,8 @@ static unsigned long relem_key(int rtoken, u8 index)
 /*
  * True if @conn has ended and its last message is posted, so that the peer may give its
  * element to another connection. @conn is perhaps not released yet, as its work waits for
- * the socket lock, or for a completion. Context: any up to softirq.
+ * the socket lock, or for a completion. After an own A the peer's C or A does not matter:
+ * @conn writes no data any more, and has none to lose. Context: any up to softirq.
  */
 static bool conn_has_ended(struct smcr_conn *conn,
 			   const struct smcr_lgr *lgr)
@@ -46,8 +47,8 @@ static bool conn_has_ended(struct smcr_conn *conn,
 
 	spin_lock_bh(&conn->lock);
 	ended = conn->lgr != lgr ||
-		(conn->active && smcr_close_both_sent(&conn->fsm) &&
-		 !conn->tx.owed);
+		(conn->active && !conn->tx.owed &&
+		 (conn->fsm.tx_abort || smcr_close_both_sent(&conn->fsm)));
 	spin_unlock_bh(&conn->lock);
 	return ended;
 }
@@ -105,7 +106,8 @@ out:
  *
  * Context: process.
  * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the group was
- * formed with another address than the connection's; or as smcr_lgr_use_rtoken().
+ * formed with another address than the connection's: the peer's C or A may still come,
+ * and wakes lgr->wait; or as smcr_lgr_use_rtoken().
  */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size)

@@ -82,17 +82,33 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
  * @m: Accept or Confirm, checked
  * @on: link that @m names; NULL: the link of the connection
  *
+ * The element may be that of a connection that has ended at the peer, which sends C or A
+ * over RDMA, while CLC comes over TCP and may be faster. Then the step waits for that
+ * message, at most SMCR_HS_CLAIM_MS from smcr_hs_goto() on.
+ *
  * Context: process.
- * Return: 0, or a negative errno with @hs->why set.
+ * Return: SMCR_HS_NEXT; SMCR_HS_WAIT, the step has to call this function again;
+ * SMCR_HS_DECLINE with @hs->why set.
  */
-int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
-		     struct smcr_link *on)
+enum smcr_hs_res smcr_hs_set_peer(struct smcr_hs *hs,
+				  const struct smcr_clc_accept *m,
+				  struct smcr_link *on)
 {
-	int rc = smcr_conn_set_peer(&hs->ssk->conn, m, on);
+	int rc;
 
+	for (;;) {
+		rc = smcr_conn_set_peer(&hs->ssk->conn, m, on);
+		if (rc != -EBUSY || smcr_hs_expired(hs) ||
+		    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
+			break;
+		if (hs->watched == hs->lgr)
+			return SMCR_HS_WAIT;
+		/* the message may have come before the watch: try again */
+		smcr_hs_watch(hs, hs->lgr);
+	}
 	switch (rc) {
 	case 0:
-		break;
+		return SMCR_HS_NEXT;
 	case -ENOENT:
 		hs->why = SMCR_R_RKEY_UNKNOWN;
 		break;
@@ -102,7 +118,7 @@ int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
 	default:
 		hs->why = SMCR_R_RMB_LIMIT;
 	}
-	return rc;
+	return SMCR_HS_DECLINE;
 }
 
 /**

@@ -30,6 +30,12 @@ enum smcr_hs_res {
 	SMCR_HS_DONE,
 };
 
+/*
+ * Limit of the wait for the end of a connection whose element the peer has given
+ * on. Its C or A is under way: unless it is lost, it takes no longer than CLC.
+ */
+#define SMCR_HS_CLAIM_MS	1000
+
 /* Can a Decline of ours cross one of the peer? */
 enum smcr_hs_cross {
 	SMCR_HS_CROSS_NOT,	/* it cannot: only one side may decline */
@@ -52,7 +58,7 @@ enum smcr_hs_cross {
  * @watched: group whose wait queue has @watch, a reference
  * @watch: wait-queue entry in @watched; smcr_hs_woken() kicks the handshake
  * @peer: server: the peer, from the Proposal
- * @acc: client: the Accept
+ * @acc: client: the Accept; server: the Confirm
  * @rmb_req: own requests to smcr_rmb_work() for new RMBs of the group so far,
  *	see smcr_rmb_get_elem()
  * @rmb_wait: server: SMCR_RMB_WAIT was added to @until
@@ -75,10 +81,8 @@ struct smcr_hs {
 	struct smcr_lgr *forming;
 	struct smcr_lgr *watched;
 	wait_queue_entry_t watch;
-	union {
-		struct smcr_peer peer;
-		struct smcr_clc_accept acc;
-	};
+	struct smcr_peer peer;
+	struct smcr_clc_accept acc;
 	struct smcr_rmb_req rmb_req;
 	bool rmb_wait;
 	bool first;
@@ -151,8 +155,9 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 			     struct smcr_clc_msg *clc);
 void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr);
 void smcr_hs_unwatch(struct smcr_hs *hs);
-int smcr_hs_set_peer(struct smcr_hs *hs, const struct smcr_clc_accept *m,
-		     struct smcr_link *on);
+enum smcr_hs_res smcr_hs_set_peer(struct smcr_hs *hs,
+				  const struct smcr_clc_accept *m,
+				  struct smcr_link *on);
 void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 			 struct smcr_clc_accept *m);
 u8 smcr_hs_bsize(const struct smcr_sock *ssk);

@@ -10,8 +10,8 @@
  *	clnt_group		find the group that the Accept names, which
  *				another handshake may still be forming; or
  *				create one
- *	clnt_join		get an element, perhaps of a new RMB; send the
- *				Confirm
+ *	clnt_join		get an element, perhaps of a new RMB
+ *	clnt_confirm		take the server's element, send the Confirm
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
@@ -278,9 +278,11 @@ static enum smcr_hs_res clnt_confirm(struct smcr_hs *hs)
 {
 	struct smcr_conn *conn = &hs->ssk->conn;
 	struct smcr_clc_accept m;
+	enum smcr_hs_res res;
 
-	if (smcr_hs_set_peer(hs, &hs->acc, NULL))
-		return SMCR_HS_DECLINE;
+	res = smcr_hs_set_peer(hs, &hs->acc, NULL);
+	if (res != SMCR_HS_NEXT)
+		return res;
 	if (hs->first)
 		smcr_hs_first(hs);
 	/* the server may write to our element after the Confirm (CLC-45) */
@@ -297,21 +299,16 @@ static enum smcr_hs_res clnt_confirm(struct smcr_hs *hs)
 		hs->err = ECONNRESET;
 		return SMCR_HS_FAILED;
 	}
-	if (hs->first)
-		hs->cross = SMCR_HS_CROSS_MAY;
-	return SMCR_HS_NEXT;
+	if (!hs->first)
+		return SMCR_HS_DONE;
+	hs->cross = SMCR_HS_CROSS_MAY;
+	return smcr_hs_goto(hs, smcr_hs_settle, 0);
 }
 
 static enum smcr_hs_res clnt_join(struct smcr_hs *hs)
 {
-	enum smcr_hs_res res;
+	enum smcr_hs_res res = clnt_open(hs);
 
-	res = clnt_open(hs);
-	if (res == SMCR_HS_NEXT)
-		res = clnt_confirm(hs);
-	if (res != SMCR_HS_NEXT)
-		return res;
-	if (!hs->first)
-		return SMCR_HS_DONE;
-	return smcr_hs_goto(hs, smcr_hs_settle, 0);
+	return res == SMCR_HS_NEXT ?
+	       smcr_hs_goto(hs, clnt_confirm, SMCR_HS_CLAIM_MS) : res;
 }

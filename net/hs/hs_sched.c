@@ -105,7 +105,8 @@ void smcr_hs_unwatch(struct smcr_hs *hs)
 /**
  * smcr_hs_watch() - let the wake-ups of a group kick a handshake
  * @hs: handshake
- * @lgr: group; a new state, an LLC outcome or a new RMB wakes its waiters
+ * @lgr: group; a new state, an LLC outcome, a new RMB, or the peer's C or A on a
+ *	connection wakes its waiters
  *
  * A reference on @lgr is held until smcr_hs_unwatch() or the next watch.
  */

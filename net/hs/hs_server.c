@@ -9,6 +9,7 @@
  *				peer may be forming, or form one; get an
  *				element, perhaps of a new RMB; send the Accept
  *	srv_confirm		wait for the Confirm
+ *	srv_peer		take the client's element
  *	smcr_hs_settle		first contact: wait for LLC on the new link
  */
 #include "core/lgr_plan.h"
@@ -197,41 +198,11 @@ static enum smcr_hs_res srv_lost(struct smcr_hs *hs, enum smcr_reason why)
 	return SMCR_HS_FAILED;
 }
 
-/*
- * The Confirm may name any link of the group: the client need not write on the
- * link that the server writes on (CLC-42). If the server's link has failed
- * meanwhile, the connection moves like others (FO-23). If the link that the
- * Confirm names was deleted meanwhile, the handshake fails.
- */
-static enum smcr_hs_res srv_peer(struct smcr_hs *hs,
-				 const struct smcr_clc_accept *conf)
-{
-	struct smcr_link *on = NULL;
-	enum smcr_hs_res res;
-	int rc;
-
-	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
-		return srv_lost(hs, SMCR_R_CLC_PEER_ID);
-	res = smcr_hs_check_enums(hs, conf, hs->first);
-	if (res != SMCR_HS_NEXT)
-		return hs->first ? res : srv_lost(hs, hs->why);
-	if (!hs->first) {
-		on = smcr_lgr_named_link(hs->lgr, conf);
-		if (!on)
-			return srv_lost(hs, SMCR_R_CLC_LINK);
-	}
-	rc = smcr_hs_set_peer(hs, conf, on);
-	smcr_link_put(on);
-	if (rc)
-		return hs->first ? SMCR_HS_DECLINE :
-				   srv_lost(hs, hs->why);
-	return SMCR_HS_NEXT;
-}
-
 /* First contact: connect the link, then send CONFIRM LINK over it (CLC-47) */
-static enum smcr_hs_res srv_first(struct smcr_hs *hs,
-				  const struct smcr_clc_accept *conf)
+static enum smcr_hs_res srv_first(struct smcr_hs *hs)
 {
+	const struct smcr_clc_accept *conf = &hs->acc;
+
 	if (smcr_link_to_rtr(hs->lgr->link, conf->gid, conf->mac, conf->qpn,
 			     conf->psn, smcr_min_mtu(conf->mtu, hs->pid.mtu)))
 		return smcr_hs_link_failed(hs, SMCR_R_QP_FAIL);
@@ -243,6 +214,37 @@ static enum smcr_hs_res srv_done(struct smcr_hs *hs)
 {
 	smcr_conn_activate(&hs->ssk->conn);
 	return SMCR_HS_DONE;
+}
+
+/*
+ * Step: take the client's element. The Confirm may name any link of the group: the client need not write on the
+ * link that the server writes on (CLC-42). If the server's link has failed
+ * meanwhile, the connection moves like others (FO-23). If the link that the
+ * Confirm names was deleted meanwhile, the handshake fails.
+ */
+static enum smcr_hs_res srv_peer(struct smcr_hs *hs)
+{
+	const struct smcr_clc_accept *conf = &hs->acc;
+	struct smcr_link *on = NULL;
+	enum smcr_hs_res res;
+
+	if (memcmp(conf->peer_id, hs->lgr->peer.id, sizeof(conf->peer_id)))
+		return srv_lost(hs, SMCR_R_CLC_PEER_ID);
+	res = smcr_hs_check_enums(hs, conf, hs->first);
+	if (res != SMCR_HS_NEXT)
+		return hs->first ? res : srv_lost(hs, hs->why);
+	if (!hs->first) {
+		on = smcr_lgr_named_link(hs->lgr, conf);
+		if (!on)
+			return srv_lost(hs, SMCR_R_CLC_LINK);
+	}
+	res = smcr_hs_set_peer(hs, conf, on);
+	smcr_link_put(on);
+	if (res == SMCR_HS_DECLINE && !hs->first)
+		return srv_lost(hs, hs->why);
+	if (res != SMCR_HS_NEXT)
+		return res;
+	return hs->first ? srv_first(hs) : srv_done(hs);
 }
 
 /**
@@ -327,8 +329,6 @@ static enum smcr_hs_res srv_confirm(struct smcr_hs *hs)
 		hs->why = smcr_hs_wire_why(lost);
 		return hs->first ? SMCR_HS_DECLINE : srv_lost(hs, lost);
 	}
-	res = srv_peer(hs, &clc.accept);
-	if (res != SMCR_HS_NEXT)
-		return res;
-	return hs->first ? srv_first(hs, &clc.accept) : srv_done(hs);
+	hs->acc = clc.accept;
+	return smcr_hs_goto(hs, srv_peer, SMCR_HS_CLAIM_MS);
 }

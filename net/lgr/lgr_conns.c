@@ -215,3 +215,19 @@ struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
 			return conn;
 	return NULL;
 }
+
+/**
+ * smcr_lgr_wake_claims() - a connection has ended at the peer
+ * @lgr: group
+ *
+ * Wakes the handshakes that wait for the element of such a connection. The caller has the
+ * lock under which they look whether it has ended, after they have begun to watch
+ * lgr->wait: so this function sees them without a barrier, or they see the end.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_wake_claims(struct smcr_lgr *lgr)
+{
+	if (waitqueue_active(&lgr->wait))
+		wake_up_all(&lgr->wait);
+}

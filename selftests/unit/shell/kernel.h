@@ -369,7 +369,9 @@ typedef struct wait_queue_head {
 void wait_seq(const u32 *seq, u32 old, unsigned long deadline, const char *why);
 #define init_waitqueue_head(q)	memset(q, 0, sizeof(*(q)))
 #define wq_has_sleeper(q)	({ point(); (q)->sleepers > 0; })
+#define waitqueue_active(q)	wq_has_sleeper(q)
 #define wake_up(q)		({ point(); (q)->seq++; })
+#define wake_up_all(q)		wake_up(q)
 #define wait_event_timeout(q, cond, time) ({				\
 	unsigned long end_ = jiffies + (time);				\
 	bool ok_;							\
