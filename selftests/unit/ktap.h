@@ -37,7 +37,7 @@ static struct {
 	struct ktap_case cases[200];
 	unsigned int n;
 	unsigned int n_fail;		/* in the running case */
-	char covers[512];
+	char covers[1024];
 	jmp_buf bail;
 	u64 rnd;
 } ktap;
@@ -89,6 +89,20 @@ static inline bool ktap_fail(const char *file, int line)
 			longjmp(ktap.bail, 1);				\
 	}								\
 } while (0)
+
+/* Checks that covers() was called with each of @ids. */
+static inline void claimed(const char *ids)
+{
+	char word[16];
+	size_t n;
+
+	for (; *ids; ids += n) {
+		ids += strspn(ids, " ");
+		n = strcspn(ids, " ");
+		snprintf(word, sizeof(word), "%.*s", (int)n, ids);
+		KTAP_CHECK(strstr(ktap.covers, word), 0, "%s is not claimed", word);
+	}
+}
 
 #define KTAP_OP(a, op, b, bail_) do {					\
 	long long ktap_a = (long long)(a);				\

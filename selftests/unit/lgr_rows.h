@@ -470,12 +470,13 @@ static inline void lgr_situation(struct lgr_rig *r, const char *before)
 	}
 }
 
-/* Check all rows */
+/* Check all rows, whose entries the test must claim */
 static inline void lgr_rows(const struct lgr_row *row, u32 n)
 {
 	struct lgr_rig r;
 
 	for (; n--; row++) {
+		claimed(row->ids);
 		lgr_situation(&r, row->before);
 		lgr_event(&r, row->event);
 		KTAP_CHECK(!strcmp(r.said, row->want), 0,

@@ -87,9 +87,9 @@ TEST(smcr_lgr_fsm__collisions)
 {
 	u32 i;
 
-	covers("LLC-15 LLC-16 LLC-17");
-	covers("LLC-74 LLC-75 LLC-76 LLC-77 LLC-79 LLC-80 LLC-81 LLC-82");
-	covers("LLC-84 LLC-86 LLC-87 LLC-88 LLC-89 LLC-90");
+	covers("LG-31 LLC-15 LLC-16 LLC-17 LLC-24 LLC-25 LLC-33 LLC-74");
+	covers("LLC-75 LLC-76 LLC-77 LLC-79 LLC-80 LLC-81 LLC-82 LLC-84");
+	covers("LLC-86 LLC-87 LLC-88 LLC-89 LLC-90");
 	for (i = 0; i < ARRAY_SIZE(at_server); i++) {
 		CELL(at_server[i].ids, s_add, at_server[i].event,
 		     at_server[i].add);
@@ -187,6 +187,8 @@ static const struct lgr_row quiet[] = {
 
 TEST(smcr_lgr_fsm__nothing_under_way)
 {
+	covers("LG-27 LG-28 LG-31 LG-32 LG-34 LG-38 LG-40 LG-41 LG-42");
+	covers("LLC-35 LLC-46 LLC-47 LLC-55 LLC-59 LLC-67");
 	lgr_rows(quiet, ARRAY_SIZE(quiet));
 }
 
@@ -328,7 +330,8 @@ static const struct lgr_row afterwards[] = {
 
 TEST(smcr_lgr_fsm__afterwards)
 {
-	covers("LLC-15 LLC-60 LLC-79 LLC-85 LLC-87 LLC-90 LLC-91");
+	covers("LG-38 LLC-15 LLC-60 LLC-74 LLC-75 LLC-79 LLC-80 LLC-84");
+	covers("LLC-85 LLC-86 LLC-87 LLC-90 LLC-91");
 	lgr_rows(afterwards, ARRAY_SIZE(afterwards));
 }
 
@@ -367,7 +370,7 @@ static const struct lgr_row twice[] = {
 
 TEST(smcr_lgr_fsm__twice)
 {
-	covers("LLC-08");
+	covers("LLC-08 LLC-15 LLC-80");
 	lgr_rows(twice, ARRAY_SIZE(twice));
 }
 
@@ -432,6 +435,6 @@ static const struct lgr_row carrier[] = {
 
 TEST(smcr_lgr_fsm__carrier_deleted)
 {
-	covers("LLC-54 LLC-75 LLC-86");
+	covers("LG-38 LLC-44 LLC-54 LLC-75 LLC-80 LLC-86 LLC-91");
 	lgr_rows(carrier, ARRAY_SIZE(carrier));
 }

@@ -161,7 +161,9 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_add__server)
 {
-	covers("LLC-10 LLC-12 LLC-25 LLC-33 LLC-39 LG-27");
+	covers("LG-11 LG-23 LG-24 LG-27 LG-28 LG-32 LG-34 LLC-10 LLC-12");
+	covers("LLC-13 LLC-18 LLC-25 LLC-27 LLC-30 LLC-33 LLC-36 LLC-38");
+	covers("LLC-39 LLC-42 LLC-45 LLC-48 LLC-50 LLC-74");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
@@ -332,7 +334,10 @@ static const struct lgr_row client[] = {
 
 TEST(smcr_lgr_fsm_add__client)
 {
-	covers("LG-11 LLC-42 LLC-44 LLC-74 LG-22 LG-31");
+	covers("LG-08 LG-11 LG-12 LG-20 LG-22 LG-27 LG-28 LG-31 LG-36");
+	covers("LLC-04 LLC-05 LLC-10 LLC-12 LLC-13 LLC-20 LLC-25 LLC-28");
+	covers("LLC-29 LLC-33 LLC-35 LLC-36 LLC-38 LLC-39 LLC-40 LLC-42");
+	covers("LLC-43 LLC-44 LLC-48 LLC-74");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
@@ -382,7 +387,7 @@ static const struct lgr_row roles[] = {
 
 TEST(smcr_lgr_fsm_add__roles)
 {
-	covers("LG-08 LG-12 LG-27 LG-33 LLC-31");
+	covers("LG-08 LG-12 LG-21 LG-27 LG-32 LG-33 LLC-31");
 	lgr_rows(roles, ARRAY_SIZE(roles));
 }
 

@@ -60,7 +60,7 @@ TEST(smcr_lgr_fsm_bad__out_of_place)
 {
 	u8 i, k;
 
-	covers("LLC-08");
+	covers("LLC-07 LLC-08 LLC-18 LLC-36 LLC-48");
 	for (k = 0; k < LINKS; k++) {
 		for (i = 0; i < ARRAY_SIZE(nobody_waits); i++) {
 			const char *m = text("%u<%s", k, nobody_waits[i]);
@@ -163,6 +163,7 @@ TEST(smcr_lgr_fsm_bad__confirm_link)
 			     "+step/llc";
 	u8 k;
 
+	covers("LLC-05 LLC-21 LLC-22");
 	row("LLC-22", S_CONF, "2<confirm-link! 3 wrong-data", s_want);
 	row("LLC-22", S_CONF, "2<confirm-link! 4", s_want);
 	row("LLC-05", S_CONF, "0<confirm-link! 3", s_want);
@@ -190,7 +191,7 @@ TEST(smcr_lgr_fsm_bad__notice)
 	};
 	u8 i, k;
 
-	covers("LLC-35");
+	covers("LG-32 LLC-35");
 	for (k = 0; k < LINKS; k++)
 		for (i = 0; i < ARRAY_SIZE(notices); i++)
 			row("LLC-35 LG-32", S_THREE,
@@ -202,7 +203,7 @@ TEST(smcr_lgr_fsm_bad__add_link)
 {
 	u8 k;
 
-	covers("LLC-29 LLC-31");
+	covers("LG-08 LLC-29 LLC-31");
 	for (k = 0; k < LINKS; k++) {
 		row("LLC-29", C_THREE, text("%u<add-link 4 mtu=0", k),
 		    text("%u>add-link! 4 rejected=2", k));
@@ -237,7 +238,7 @@ TEST(smcr_lgr_fsm_bad__rtokens)
 	};
 	u8 i, k;
 
-	covers("LLC-40");
+	covers("LLC-08 LLC-40");
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		row(bad[i].ids,
 		    text(S_THREE "want-link; made 3 nic=3 n=1; "
@@ -290,7 +291,7 @@ TEST(smcr_lgr_fsm_bad__stale)
 	};
 	u8 i, k;
 
-	covers("LLC-54");
+	covers("LLC-54 LLC-88");
 	for (k = 0; k < LINKS; k++) {
 		for (i = 0; i < ARRAY_SIZE(stale); i++) {
 			const char *m = text("%u<%s", k, stale[i]);
@@ -311,7 +312,7 @@ TEST(smcr_lgr_fsm_bad__rkeys)
 {
 	u8 k, miss, third;
 
-	covers("LLC-62 LLC-64");
+	covers("LLC-62 LLC-64 LLC-67");
 	for (k = 0; k < LINKS; k++) {
 		for (miss = 0; miss < LINKS; miss++) {
 			const char *m;

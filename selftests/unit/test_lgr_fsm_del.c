@@ -309,8 +309,10 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_del__server)
 {
-	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80 LLC-86 FO-18");
-	covers("LG-34 LG-35 LG-38 FO-16");
+	covers("FO-02 FO-16 FO-18 FO-24 LG-26 LG-27 LG-34 LG-35 LG-38");
+	covers("LG-40 LG-44 LG-48 LLC-04 LLC-08 LLC-10 LLC-12 LLC-17");
+	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80");
+	covers("LLC-86");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
@@ -629,8 +631,10 @@ TEST(smcr_lgr_fsm_del__to_and_fro)
 
 TEST(smcr_lgr_fsm_del__client)
 {
-	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-51 LLC-54");
-	covers("LG-27 LG-36 LG-37 LG-38 FO-21");
+	covers("FO-02 FO-21 FO-24 LG-27 LG-31 LG-34 LG-36 LG-37 LG-38");
+	covers("LG-42 LG-44 LG-48 LLC-04 LLC-08 LLC-10 LLC-12 LLC-13");
+	covers("LLC-15 LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-51 LLC-54");
+	covers("LLC-64 LLC-88");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 
@@ -752,6 +756,6 @@ static const struct lgr_row end[] = {
 
 TEST(smcr_lgr_fsm_del__end)
 {
-	covers("LLC-52 LLC-53");
+	covers("LG-35 LG-37 LG-40 LG-41 LG-42 LG-44 LLC-10 LLC-52 LLC-53");
 	lgr_rows(end, ARRAY_SIZE(end));
 }

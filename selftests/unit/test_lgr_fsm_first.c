@@ -74,7 +74,9 @@ static const struct lgr_row well[] = {
 
 TEST(smcr_lgr_fsm_first__well)
 {
-	covers("LLC-18 LLC-36 LG-18 LG-24 LG-52");
+	covers("CLC-57 LG-18 LG-19 LG-21 LG-22 LG-24 LG-50 LG-52 LLC-05");
+	covers("LLC-10 LLC-11 LLC-18 LLC-20 LLC-26 LLC-27 LLC-28 LLC-34");
+	covers("LLC-36 LLC-45");
 	lgr_rows(well, ARRAY_SIZE(well));
 }
 
@@ -166,7 +168,8 @@ static const struct lgr_row first_link[] = {
 
 TEST(smcr_lgr_fsm_first__first_link)
 {
-	covers("LLC-23 LLC-26 LLC-34");
+	covers("CLC-57 CLC-63 LG-40 LG-41 LLC-07 LLC-08 LLC-10 LLC-12");
+	covers("LLC-21 LLC-22 LLC-23 LLC-26 LLC-34 LLC-47");
 	lgr_rows(first_link, ARRAY_SIZE(first_link));
 }
 
@@ -201,6 +204,7 @@ static const struct lgr_row early_loss[] = {
 
 TEST(smcr_lgr_fsm_first__second_rnic_goes)
 {
+	covers("CLC-57 LG-18 LLC-32 LLC-34");
 	lgr_rows(early_loss, ARRAY_SIZE(early_loss));
 }
 
@@ -269,7 +273,8 @@ static const struct lgr_row offer[] = {
 
 TEST(smcr_lgr_fsm_first__offer)
 {
-	covers("LLC-29 LLC-31 LLC-32 LG-20 LG-23");
+	covers("CLC-57 LG-08 LG-12 LG-20 LG-21 LG-23 LG-26 LG-27 LLC-08");
+	covers("LLC-12 LLC-15 LLC-28 LLC-29 LLC-31 LLC-32 LLC-74");
 	lgr_rows(offer, ARRAY_SIZE(offer));
 }
 
@@ -402,7 +407,9 @@ static const struct lgr_row second_link[] = {
 
 TEST(smcr_lgr_fsm_first__second_link)
 {
-	covers("LLC-24 LLC-42 LLC-43 LG-25 LG-26");
+	covers("LG-25 LG-26 LG-36 LLC-05 LLC-08 LLC-11 LLC-12 LLC-21");
+	covers("LLC-22 LLC-24 LLC-40 LLC-42 LLC-43 LLC-48 LLC-49 LLC-50");
+	covers("LLC-51 LLC-54");
 	lgr_rows(second_link, ARRAY_SIZE(second_link));
 }
 
@@ -436,6 +443,6 @@ static const struct lgr_row single[] = {
 
 TEST(smcr_lgr_fsm_first__one_link_only)
 {
-	covers("LG-11 LG-18 LG-25");
+	covers("LG-11 LG-18 LG-25 LG-31 LG-32 LG-52 LLC-15");
 	lgr_rows(single, ARRAY_SIZE(single));
 }

@@ -207,7 +207,9 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LLC-55 LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-65 LLC-82 LLC-87 LLC-13");
+	covers("LG-44 LLC-08 LLC-10 LLC-12 LLC-13 LLC-15 LLC-54 LLC-55");
+	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-65 LLC-66 LLC-68");
+	covers("LLC-82 LLC-85 LLC-87 LLC-90 RMB-21");
 	lgr_rows(own, ARRAY_SIZE(own));
 }
 
@@ -343,7 +345,8 @@ static const struct lgr_row peers[] = {
 
 TEST(smcr_lgr_fsm_rkey__peers)
 {
-	covers("LLC-57 LLC-59 LLC-62 LLC-64");
+	covers("LLC-04 LLC-08 LLC-13 LLC-56 LLC-57 LLC-58 LLC-59 LLC-60");
+	covers("LLC-62 LLC-64 LLC-67 LLC-82 LLC-91 SEC-13");
 	lgr_rows(peers, ARRAY_SIZE(peers));
 }
 
@@ -387,7 +390,7 @@ static u32 patience(const char *before)
 
 TEST(smcr_lgr_fsm_rkey__turns)
 {
-	covers("LLC-63");
+	covers("LLC-15 LLC-63");
 	lgr_rows(turns, ARRAY_SIZE(turns));
 	/* nor may offers delay a reply that is due for ever */
 	EXPECT_EQ(patience(C_RKEY "0<add-link 3 nic=2;"), 7);
