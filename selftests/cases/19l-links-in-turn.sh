@@ -44,7 +44,7 @@ both() {
 
 server() {
 	both
-	bg "$PROG/xfer" server 5000 conns=$N par=$N until=/tmp/turned wpause=1
+	bg "$PROG/xfer" server 5000 conns=$N par=$N until=/tmp/turned wpause=10
 	LOAD=$BG
 	poll 10 listening 5000
 	mark ready
@@ -54,7 +54,7 @@ server() {
 client() {
 	both
 	await ready
-	bg "$PROG/xfer" client "$PEER" 5000 conns=$N par=$N until=/tmp/turned wpause=1
+	bg "$PROG/xfer" client "$PEER" 5000 conns=$N par=$N until=/tmp/turned wpause=10
 	LOAD=$BG
 	turns
 }
