@@ -217,10 +217,11 @@ static enum smcr_hs_res srv_done(struct smcr_hs *hs)
 }
 
 /*
- * Step: take the client's element. The Confirm may name any link of the group: the client need not write on the
- * link that the server writes on (CLC-42). If the server's link has failed
- * meanwhile, the connection moves like others (FO-23). If the link that the
- * Confirm names was deleted meanwhile, the handshake fails.
+ * Step: take the client's element. The Confirm may name any link of the group:
+ * the client need not write on the link that the server writes on (CLC-42). If
+ * the server's link has failed meanwhile, the connection moves like others
+ * (FO-23). If the link that the Confirm names was deleted meanwhile, the
+ * handshake fails.
  */
 static enum smcr_hs_res srv_peer(struct smcr_hs *hs)
 {

@@ -228,6 +228,7 @@ struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
  */
 void smcr_lgr_wake_claims(struct smcr_lgr *lgr)
 {
+	/* without a barrier: the caller's lock orders it, see above */
 	if (waitqueue_active(&lgr->wait))
 		wake_up_all(&lgr->wait);
 }
