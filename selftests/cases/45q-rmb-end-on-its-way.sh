@@ -13,7 +13,7 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# the other one's connection over the second address, and its end
+# next5: lines for the connection that gets the element: 5 bytes each way, and its end
 next5() { printf '%s\n' "rx data len=5" "tx data len=5" "close"; }
 
 server() {
