@@ -24,6 +24,7 @@ enum smcr_hs_res smcr_hs_goto(struct smcr_hs *hs,
 			      unsigned int ms)
 {
 	hs->step = step;
+	WRITE_ONCE(hs->claims, false);
 	hs->timed = true;
 	hs->until = jiffies + msecs_to_jiffies(ms);
 	return SMCR_HS_NEXT;
@@ -101,9 +102,10 @@ enum smcr_hs_res smcr_hs_set_peer(struct smcr_hs *hs,
 		if (rc != -EBUSY || smcr_hs_expired(hs) ||
 		    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
 			break;
-		if (hs->watched == hs->lgr)
+		if (hs->claims && hs->watched == hs->lgr)
 			return SMCR_HS_WAIT;
 		/* the message may have come before the watch: try again */
+		WRITE_ONCE(hs->claims, true);
 		smcr_hs_watch(hs, hs->lgr);
 	}
 	switch (rc) {

@@ -57,6 +57,8 @@ enum smcr_hs_cross {
  *	a reference; smcr_hs_woken() compares it without the turn
  * @watched: group whose wait queue has @watch, a reference
  * @watch: wait-queue entry in @watched; smcr_hs_woken() kicks the handshake
+ * @claims: the step waits for the end of a connection whose element it claims;
+ *	smcr_hs_woken() reads it without the turn
  * @peer: server: the peer, from the Proposal
  * @acc: client: the Accept; server: the Confirm
  * @rmb_req: own requests to smcr_rmb_work() for new RMBs of the group so far,
@@ -81,6 +83,7 @@ struct smcr_hs {
 	struct smcr_lgr *forming;
 	struct smcr_lgr *watched;
 	wait_queue_entry_t watch;
+	bool claims;
 	struct smcr_peer peer;
 	struct smcr_clc_accept acc;
 	struct smcr_rmb_req rmb_req;

@@ -6,6 +6,7 @@
 #include <net/tcp.h>
 #include "core/hs_turn.h"
 #include "lgr/lgr.h"
+#include "lgr/lgr_conns.h"
 #include "hs/hs.h"
 #include "hs/hs_impl.h"
 
@@ -82,6 +83,8 @@ int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode, int sync,
 
 	lockdep_assert_held(&hs->watched->wait.lock);
 
+	if (key == SMCR_LGR_WAKE_CLAIMS && !READ_ONCE(hs->claims))
+		return 0;
 	/* no kick while another handshake still forms the group */
 	if (READ_ONCE(hs->forming) != hs->watched ||
 	    READ_ONCE(hs->watched->st) != SMCR_LGR_ST_FORMING)

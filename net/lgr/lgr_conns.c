@@ -220,9 +220,10 @@ struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
  * smcr_lgr_wake_claims() - a connection has ended at the peer
  * @lgr: group
  *
- * Wakes the handshakes that wait for the element of such a connection. The caller has the
- * lock under which they look whether it has ended, after they have begun to watch
- * lgr->wait: so this function sees them without a barrier, or they see the end.
+ * Wakes the handshakes that wait for the element of such a connection, and by the key no
+ * others. The caller has the lock under which they look whether it has ended, after they
+ * have begun to watch lgr->wait: so this function sees them without a barrier, or they see
+ * the end.
  *
  * Context: any up to softirq.
  */
@@ -230,5 +231,5 @@ void smcr_lgr_wake_claims(struct smcr_lgr *lgr)
 {
 	/* without a barrier: the caller's lock orders it, see above */
 	if (waitqueue_active(&lgr->wait))
-		wake_up_all(&lgr->wait);
+		__wake_up(&lgr->wait, TASK_NORMAL, 0, SMCR_LGR_WAKE_CLAIMS);
 }

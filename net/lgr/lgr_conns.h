@@ -43,6 +43,8 @@ void smcr_lgr_each_conn(struct smcr_lgr *lgr,
 			void (*fn)(struct smcr_lgr_member *conn, void *arg), void *arg);
 struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn);
+/* Key of a wake-up of lgr->wait that is for waiters for an element of the peer */
+#define SMCR_LGR_WAKE_CLAIMS	((void *)1)
 void smcr_lgr_wake_claims(struct smcr_lgr *lgr);
 struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);
 

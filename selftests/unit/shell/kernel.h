@@ -372,6 +372,7 @@ void wait_seq(const u32 *seq, u32 old, unsigned long deadline, const char *why);
 #define waitqueue_active(q)	wq_has_sleeper(q)
 #define wake_up(q)		({ point(); (q)->seq++; })
 #define wake_up_all(q)		wake_up(q)
+#define __wake_up(q, mode, nr, key)	wake_up(q)
 #define wait_event_timeout(q, cond, time) ({				\
 	unsigned long end_ = jiffies + (time);				\
 	bool ok_;							\
