@@ -46,6 +46,15 @@ server() {
 		rx data len=100
 		tx data len=100
 		close
+		# TCP_CORK does not hold back the Confirm: TCP would for 200 ms
+		conn 4
+		accept
+		rx proposal
+		tx accept first=0
+		rx confirm 100ms
+		rx data len=100
+		tx data len=100
+		close
 		check offences 0
 	E
 	pup_end "puppet as server"
@@ -74,4 +83,5 @@ client() {
 	app "client program" socket "connect:$PEER:5001" send:5 recv:40000 send:100000 recv:1=eof close
 	app "client program, token 0" socket "connect:$PEER:5001" send:100 recv:100 recv:1=eof close
 	app "client program, token -1" socket "connect:$PEER:5001" send:100 recv:100 recv:1=eof close
+	app "client program, corked" socket set:TCP_CORK:1 "connect:$PEER:5001" send:100 set:TCP_CORK:0 recv:100 recv:1=eof close
 }

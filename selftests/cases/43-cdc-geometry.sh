@@ -5,7 +5,7 @@
 # last element of an RMB. A client that may have no other RMB declines when its only one has
 # smaller elements than its receive buffer needs, although some are free.
 #
-# covers: CDC-49 CLC-39 RMB-08
+# covers: CDC-49 CLC-39 RMB-07 RMB-08
 # module: ours none
 # timeout: 90
 # needs: synopt
@@ -36,6 +36,11 @@ server() {
 		slot:3 socket rcvbuf:16384 "connect:$PEER:5001" send:5 recv:5 recv:1=eof close \
 		slot:1 recv:5 recv:1=eof close
 	eq "declined at the limit of RMBs" "$(counter rmb-limit)" 1
+
+	await listening2
+	app "client with the larger element" socket rcvbuf:200000 "connect:$PEER:5002" recv:300000 send:300000 recv:1=eof close
+	await listening3
+	app "client with the smaller element" socket rcvbuf:16384 "connect:$PEER:5003" recv:300000 send:300000 recv:1=eof close
 }
 
 client() {
@@ -91,4 +96,22 @@ client() {
 		tx data len=5
 		close
 	E
+	# the size that the client needs, and not the server's
+	for i in "2 0 4" "3 5 0"; do
+		read -r n bsize want <<< "$i"
+		pup "element of the puppet as server: code $bsize, of the client: code $want" <<-E
+			set peer_id=000${n}525400000003 bsize=$bsize index=8
+			listen 500$n
+			mark listening$n
+			accept
+			rx proposal
+			qp create
+			tx accept first=1
+			rx confirm bsize=$want
+			first_contact from=rts
+			tx data len=300000
+			rx data len=300000 consume
+			close
+		E
+	done
 }

@@ -25,7 +25,8 @@ server() {
 	fast t_rmb_free=400 t_abort=300 t_lgr_idle=60000
 	for i in {1..6}; do calls+=("slot:$i" accept:0 recv:5); done
 	for i in {1..6}; do calls+=("slot:$i" send:5); done
-	for i in {1..6}; do calls+=("slot:$i" recv:1=eof close); done
+	for i in {1..3}; do calls+=("slot:$i" recv:1=eof close); done
+	calls+=(slot:6 recv:1=ECONNRESET close slot:4 recv:5 recv:1=eof close slot:5 recv:1=eof close)
 	app_bg limit:20 socket listen:5002 mark:up2 "${calls[@]}"
 	app_end "server program, many"
 }
@@ -88,8 +89,18 @@ client() {
 		done
 		for i in 1 2 3 4 5 6; do echo "conn c$i"; echo "rx data len=5"; done
 		# those in the first RMB end; the others stay
-		for i in 1 2 3 4; do echo "conn c$i"; echo "close"; done
+		for i in 1 2 3; do echo "conn c$i"; echo "close"; done
 		cat <<-E
+			# one connection is enough to keep the RMB, also when an element of
+			# another RMB leaves its quarantine and RMBs without use are looked for
+			rx none 500ms link
+			conn c6
+			tx rst
+			rx cdc has=A
+			rx none 1s link
+			conn c4
+			tx data len=5
+			close
 			conn c5
 			rx llc delete_rkey reply=0 n=1 rkey1=%rkey1 @5=00 5s
 			# until it is answered the memory is there, and writable
@@ -99,9 +110,6 @@ client() {
 			sleep 300ms
 			# the other RMB is in use
 			rx none 600ms
-			conn c5
-			close
-			conn c6
 			close
 			write off=0 len=16 rkey=%rkey1 va=%va1 byte=77 expect=err
 		E

@@ -163,6 +163,22 @@ static inline const char *close_check_end(struct close_life *l,
 	return NULL;
 }
 
+/* The element is reusable once both sides have sent C or A (RMB-22, CONN-25) */
+static inline const char *close_check_both(const struct smcr_close *old,
+					   const struct smcr_close *c,
+					   enum smcr_conn_ev ev, u32 acts)
+{
+	bool own = old->tx_closed || old->tx_abort ||
+		   acts & (SMCR_ACT_SEND_CLOSED | SMCR_ACT_SEND_ABORT);
+	bool peer = old->rx_closed || old->rx_abort ||
+		    ev == SMCR_CONN_EV_RX_CLOSED ||
+		    ev == SMCR_CONN_EV_RX_ABORT;
+
+	if (smcr_close_both_sent(c) != (own && peer))
+		return "C or A of one side is forgotten, or made up";
+	return NULL;
+}
+
 static inline const char *close_check_app(struct close_life *l,
 					  const struct smcr_close *old,
 					  enum smcr_conn_ev ev,
@@ -242,6 +258,9 @@ static inline const char *close_life_step(struct close_life *l,
 		wrong = close_check_end(l, ev, out->actions);
 	if (!wrong)
 		wrong = close_check_app(l, &old, ev, out);
+	if (!wrong)
+		wrong = close_check_both(&old, &l->c, ev,
+					 out->actions);
 	return wrong;
 }
 

@@ -487,6 +487,7 @@ TEST(smcr_clc_decode_proposal__growth)
 	union any plain, out;
 	u32 growth, n;
 
+	covers("CLC-07");
 	ASSERT_EQ(v->bytes[39], 8);
 	ASSERT_EQ(decode(SMCR_CLC_PROPOSAL, v->bytes, v->len, &out),
 		  SMCR_R_NONE);

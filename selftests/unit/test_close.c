@@ -570,7 +570,7 @@ TEST(smcr_close_step__part_d)
 	unsigned int i, ev, f, n = 0;
 
 	covers("CONN-01 CONN-07 CONN-09 CONN-10 CONN-11 CONN-14 CONN-15 CONN-16 CONN-20");
-	covers("CONN-18 CONN-22 CONN-23 CONN-25 CONN-26 CONN-30 RMB-24");
+	covers("CONN-18 CONN-22 CONN-23 CONN-25 CONN-26 CONN-30 RMB-22 RMB-24");
 	explore();
 	for (i = 0; i < n_seen; i++)
 		for (ev = 0; ev < NR_SMCR_CONN_EV; ev++)

@@ -221,6 +221,10 @@ static const struct lgr_row client[] = {
 	  "0>add-link! 3 rejected=2" },
 	{ "LLC-29", C_TWO, "0<add-link 3 mtu=6",
 	  "0>add-link! 3 rejected=2" },
+	{ "LLC-29", C_TWO, "0<add-link 3 mtu=9",
+	  "0>add-link! 3 rejected=2" },
+	{ "LLC-29", C_TWO, "0<add-link 3 mtu=15",
+	  "0>add-link! 3 rejected=2" },
 	/* the notice, and what is taken for the answer to it */
 	{ "LG-31 LLC-35", C_ONE, "want-link",
 	  "0>add-link" },

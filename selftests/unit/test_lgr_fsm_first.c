@@ -43,9 +43,10 @@ static const struct lgr_row well[] = {
 	  "+step/first" },
 	{ "LG-24 LLC-36", S_OFFER, "0<add-link! 2 nic=1",
 	  "connect 1; 0>add-link-cont 2 n=1; +step/first" },
-	{ "LG-24", S_FCONT, "0<add-link-cont! 2",
+	/* the connection is not active before the second link is */
+	{ "LG-24 CONN-02", S_FCONT, "0<add-link-cont! 2",
 	  "learn 1; up 1" },
-	{ "LG-24 LLC-18", S_FLINK, "up 1",
+	{ "LG-24 LLC-18 CONN-02", S_FLINK, "up 1",
 	  "1>confirm-link 2; +step/first" },
 	{ "LG-52 LLC-45", S_FCONF, "1<confirm-link! 2",
 	  "agreed 1; live 1; -retry; settled ok; make 2" },
@@ -76,7 +77,7 @@ TEST(smcr_lgr_fsm_first__well)
 {
 	covers("CLC-57 LG-18 LG-19 LG-21 LG-22 LG-24 LG-50 LG-52 LLC-05");
 	covers("LLC-10 LLC-11 LLC-18 LLC-20 LLC-26 LLC-27 LLC-28 LLC-34");
-	covers("LLC-36 LLC-45");
+	covers("LLC-36 LLC-45 CONN-02");
 	lgr_rows(well, ARRAY_SIZE(well));
 }
 

@@ -370,7 +370,10 @@ TEST(smcr_llc_decode__add_link_linux)
 	};
 	enum smcr_reason why;
 	struct smcr_llc m;
+	u8 buf[44];
+	u8 mtu;
 
+	covers("LLC-29");
 	ASSERT_EQ(smcr_llc_decode(bytes, 44, SMCR_LLC_PADDED, &m, &why), 0);
 	EXPECT_MEM(m.add_link.mac, ms2, 6);
 	EXPECT_EQ(m.add_link.gid[0], 0xfe);
@@ -379,6 +382,14 @@ TEST(smcr_llc_decode__add_link_linux)
 	EXPECT_EQ(m.add_link.link_num, 2);
 	EXPECT_EQ(m.add_link.mtu, 3);
 	EXPECT_EQ(m.add_link.psn, 0x123456);
+	/* reserved values of the MTU reach the state machine, which refuses them */
+	memcpy(buf, bytes, sizeof(buf));
+	for (mtu = 0; mtu < 16; mtu++) {
+		buf[32] = mtu;
+		ASSERT_EQ(smcr_llc_decode(buf, 44, SMCR_LLC_PADDED, &m, &why),
+			  0);
+		EXPECT_EQ(m.add_link.mtu, mtu);
+	}
 }
 
 TEST(smcr_llc_decode__add_link_notice)
