@@ -266,10 +266,6 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 		return res;
 	if (clc.hdr.type == SMCR_CLC_DECLINE)
 		return smcr_hs_declined(hs, &clc.decline);
-	/*
-	 * no test runs this: the Proposals of later versions that the tests
-	 * send can be read as version 1
-	 */
 	if (clc.too_new) {
 		hs->why = SMCR_R_CLC_VERSION;
 		return SMCR_HS_DECLINE;

@@ -5,7 +5,7 @@
 # families, another card, the other direction, parallel groups, the end of a group, a
 # restart. Parsed by lib/wire.py.
 #
-# covers: CLC-05 CLC-16 CLC-19 CLC-21 CLC-23 CLC-31 CLC-42 CLC-66 CLC-67 CLC-70
+# covers: CLC-05 CLC-16 CLC-19 CLC-21 CLC-23 CLC-24 CLC-31 CLC-42 CLC-66 CLC-67 CLC-70
 # covers: LG-04 LG-14 RMB-01 RMB-07 RMB-09 RMB-18 RMB-27
 # nics: 2
 # module: none none

@@ -108,7 +108,9 @@ server() {
 		accept
 		rx proposal peer_id!=%id @10=52540000
 		let id=%their_peer_id
-		tx decline
+		# a Decline has it, too
+		tx accept first=0
+		rx decline s=1 peer_id=%id
 		tx fin
 		rx eof
 		# the card whose MAC is in the peer ID may go; GID and MAC are of the card in use
@@ -158,6 +160,8 @@ client() {
 	one "::ffff:$PEER" 5000 smc6
 	# other masks: only this side's interface has them
 	ip addr add 10.78.17.2/20 dev eth0
+	# this subnet contains the next one, and is no connection's own
+	ip addr add 10.79.0.9/16 dev eth0
 	ip addr add 10.79.7.66/25 dev eth0
 	ip addr add 10.79.7.67/25 dev eth0
 	ip route add 10.77.0.201/32 dev eth0 src 10.78.17.2
@@ -166,6 +170,8 @@ client() {
 	one 10.77.0.202 5000
 
 	await up6
+	# a single address is no prefix of the network
+	ip -6 addr add fd89::2/128 dev eth0 nodad
 	one "$PEER6" 5001 smc6
 	for i in {1..9}; do ip addr add "fd88:$i::2/64" dev eth0 nodad; done
 	one "$PEER6" 5001 smc6

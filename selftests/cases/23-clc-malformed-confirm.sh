@@ -3,7 +3,7 @@
 #
 # Where a Confirm is due: malformed ones end the TCP connection, reserved enumerations are
 # declined in first contact. In reuse the MTU is not checked, and a reserved Bsize ends
-# the TCP connection.
+# the TCP connection. Behind the Confirm only a Decline may come before the application's data.
 #
 # covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-39 CLC-48 CLC-50
 # module: ours none
@@ -80,6 +80,11 @@ client() {
 	pup "version 0 and 2" < <(bad @7=00 @7=20)
 	pup "zero index, QP number, GID" < <(bad @45=00 @38=000000 "@16=$(printf '00%.0s' {1..16})")
 	pup "another peer ID than in the Proposal" < <(bad 'peer_id=~')
+	pup "something else than a Decline while the link is confirmed" < <(
+		for i in 'tx confirm' 'tx app "application data"'; do
+			n=$((n + 1))
+			printf '%s\n' "conn $n" "link $n" "connect $PEER 5000" "first_contact until=rts" "$i" "rx rst" "qp destroy"
+		done)
 	pup "reserved MTU and Bsize are declined" < <(
 		for i in "${MTUS[@]}"; do declined "mtu=$i 0x06050000"; done
 		for i in "${BSIZES[@]}"; do declined "bsize=$i 0x06060000"; done

@@ -145,10 +145,10 @@ client() {
 		tx fin
 		rx eof
 	E
-	pup "instead of the ADD LINK reply" <<-E
+	pup "instead of the ADD LINK reply, byte by byte" <<-E
 		connect $PEER 5000
 		first_contact until=add_link_reply
-		tx decline
+		tx decline bytewise
 		tx app len=5
 		rx app len=5
 		tx fin

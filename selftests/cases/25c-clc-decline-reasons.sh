@@ -5,7 +5,7 @@
 # no memory, reserved values, no room for an RMB or a link group, out of sync.
 # Each has its own diagnosis, and TCP goes on.
 #
-# covers: CLC-53
+# covers: CLC-28 CLC-53
 # module: ours ours
 # timeout: 45
 # lanes: uml

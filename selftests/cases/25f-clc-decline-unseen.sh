@@ -6,6 +6,7 @@
 # no Decline can cross, or with another host's peer ID, bytes that look like a Decline are
 # data.
 #
+# covers: CLC-11
 # module: ours ours
 # timeout: 90
 # needs: synopt

@@ -6,7 +6,7 @@
 # module itself sets two reserved bits of CONFIRM LINK, and sends no PSN in reuse (J-05
 # and J-06 of the catalogue).
 #
-# covers: CLC-02 CLC-04 CLC-08 LLC-09
+# covers: CLC-02 CLC-04 CLC-08 CLC-20 LLC-09
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -18,7 +18,7 @@ ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
 server() {
 	app_bg limit:60 socket listen:5000 mark:up slot:1 \
-		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}"
+		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}"
 	app_end "server program"
 
 	pup_bg <<-'E'
@@ -106,6 +106,15 @@ client() {
 		tx data len=5
 		rx data len=5
 		close
+	E
+	pup "version 2, and nothing is offered for version 1" <<-E
+		connect $PEER 5000
+		tx proposal version=2 xor@7=02
+		rx decline s=0 diag=0x030c0000
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
 	E
 	pup "data in one segment with Decline" <<-E
 		connect $PEER 5000

@@ -25,15 +25,18 @@ server() {
 	mark macs "$(mac 0) $(mac 1)"
 	app_bg limit:20 socket listen:5000 mark:up "${echo5[@]}" "${echo5[@]}" "${echo5[@]}"
 	app_end "server program"
+	app_bg limit:20 socket:smc6 listen:5006 mark:up6 "${echo5[@]}" "${echo5[@]}"
+	app_end "server program, IPv6"
 }
 
-# asked SUBNET GID MAC: TCP goes by eth0
+to=$PEER port=5000
+# asked MAC FIELDS [GID]: TCP goes by eth0
 asked() {
 	cat <<-E
 		conn $1
-		connect $PEER 5000
-		tx proposal net=$1
-		rx accept first=1 gid=$2 mac=$3
+		connect $to $port
+		tx proposal $2
+		rx accept first=1 mac=$1 ${3:+gid=$3}
 		tx decline
 		tx app len=5
 		rx app len=5
@@ -48,8 +51,8 @@ client() {
 	read -r mac0 mac1 <<< "$MARK"
 	await up
 	pup "the card of the subnet" < <(
-		asked 10.77.0.0/24 "$(gid4 "$PEER")" "$mac0"
-		asked 10.77.1.0/24 "$(gid4 "$(peer 1)")" "$mac1"
+		asked "$mac0" net=10.77.0.0/24 "$(gid4 "$PEER")"
+		asked "$mac1" net=10.77.1.0/24 "$(gid4 "$(peer 1)")"
 	)
 	# data over the RNIC that it names: this end's RNIC is in that subnet, TCP's
 	# addresses are not
@@ -65,4 +68,11 @@ client() {
 		close
 		qp destroy
 	E
+	await up6
+	to=$PEER6 port=5006
+	pup "the card of the prefix" < <(
+		echo "set peer_id=0002525400000002"
+		asked "$mac0" "noprefix prefix=fd77:0::/64"
+		asked "$mac1" "noprefix prefix=fd77:1::/64"
+	)
 }

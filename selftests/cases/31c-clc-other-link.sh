@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 #
 # A Confirm names one link of the group, and the server writes on the other one, with the key
-# and the address that the client's RMB has there.
+# and the address that the client's RMB has there. The Accept has those of the server's RMB on
+# the link that it names, as the puppet itself checks.
 #
-# covers: LG-24 LG-45 RMB-20
+# covers: CLC-30 LG-24 LG-45 RMB-20
 # module: ours none
 # nics: 2/2
 # timeout: 60

@@ -4,7 +4,7 @@
 # Namespaces: counters and knobs of their own, no RDMA device of another one,
 # and the end of a namespace with listeners and connections in it.
 #
-# covers: T-15 MISC-20
+# covers: CLC-05 T-15 MISC-20
 # timeout: 90
 # lanes: uml qemu
 # tags: lifecycle

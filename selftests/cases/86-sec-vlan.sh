@@ -6,7 +6,7 @@
 # host that leaves the VLAN has no group in it any more and gets none. smcctl shows the
 # same groups on both hosts.
 #
-# covers: SEC-01 LG-16 MISC-15
+# covers: CLC-24 SEC-01 LG-16 MISC-15
 # timeout: 60
 # lanes: uml qemu
 # fabric: roce -- packets: it reads RoCE frames

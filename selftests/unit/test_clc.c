@@ -487,7 +487,7 @@ TEST(smcr_clc_decode_proposal__growth)
 	union any plain, out;
 	u32 growth, n;
 
-	covers("CLC-07");
+	covers("CLC-07 CLC-20");
 	ASSERT_EQ(v->bytes[39], 8);
 	ASSERT_EQ(decode(SMCR_CLC_PROPOSAL, v->bytes, v->len, &out),
 		  SMCR_R_NONE);
@@ -533,6 +533,13 @@ TEST(smcr_clc_decode_proposal__inconsistent)
 		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
 			  SMCR_R_CLC_LENGTH);
 		buf[47] = (u8)(n - 1);
+		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
+			  SMCR_R_CLC_LENGTH);
+		/* a later version may have more behind them, but not fewer */
+		buf[7] = 0x20;
+		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
+			  SMCR_R_NONE);
+		buf[47] = (u8)(n + 1);
 		EXPECT_EQ(decode(SMCR_CLC_PROPOSAL, buf, len, &out),
 			  SMCR_R_CLC_LENGTH);
 	}

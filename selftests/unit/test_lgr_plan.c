@@ -23,6 +23,7 @@ TEST(smcr_link_matches__every_part_counts)
 	struct smcr_clc_accept msg;
 	u32 i, bit;
 
+	covers("CLC-34");
 	for (i = 0; i < 20; i++) {
 		rnd_accept(&msg);
 		name_link(&msg);
@@ -98,7 +99,7 @@ TEST(smcr_accept_classify__truth_table)
 	u32 differs;
 
 	/* all combinations of F and of what may differ (I-10) */
-	covers("CLC-34");
+	covers("CLC-34 CLC-35");
 	for (differs = 0; differs < 32; differs++) {
 		rnd_accept(&msg);
 		msg.type = SMCR_CLC_ACCEPT;
@@ -176,6 +177,7 @@ TEST(smcr_subnet4_matches__table)
 	};
 	u32 i;
 
+	covers("CLC-25");
 	for (i = 0; i < ARRAY_SIZE(row); i++)
 		EXPECT_EQ(smcr_subnet4_matches(row[i].net, row[i].plen,
 					       row[i].own, row[i].own_plen),
@@ -187,6 +189,7 @@ TEST(smcr_subnet4_matches__every_bit)
 	u8 net[4], own[4], plen;
 	u32 bit;
 
+	covers("CLC-25");
 	for (plen = 1; plen <= 32; plen++) {
 		rnd_bytes(net, 4);
 		memcpy(own, net, 4);
@@ -205,6 +208,7 @@ TEST(smcr_prefix6_matches__every_bit)
 	u32 plen, bit;
 	u8 own[16];
 
+	covers("CLC-26");
 	for (plen = 1; plen <= 128; plen++) {
 		rnd_bytes(prefix.addr, 16);
 		prefix.plen = (u8)plen;
