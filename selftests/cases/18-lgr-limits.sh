@@ -5,7 +5,7 @@
 # queue pair serves all of them, and no receiver is not ready. When the group may have no
 # more memory regions a parallel group takes the rest.
 #
-# covers: CLC-68 CLC-69 LG-17 LG-51 RMB-03
+# covers: CLC-68 CLC-69 LG-17 LG-51 LLC-11 RMB-03
 # timeout: 90
 # lanes: uml qemu
 # tags: lgr

@@ -5,7 +5,7 @@
 # gets more than two links, so that the loss of one leaves two (RFC 7609 2.2.2, 3.5.5.1.1,
 # A.3.2).
 #
-# covers: LG-30 LG-49 LLC-30
+# covers: LG-30 LG-49 LLC-27 LLC-28 LLC-30
 # nics: 3/3
 # timeout: 120
 # tags: lgr links
@@ -54,12 +54,14 @@ begun() {
 	barrier "two.$1"
 	home
 	check "$1: a third link" eventually 20 n_links 3
+	says "$1: its MTU" .mtu "4096 1024 1024"
 	barrier "three.$1"
 }
 
 both() {
 	fast max_links=3 qp_timeout=13 t_link_retry=1000
-	[ "$ROLE" = server ] || ip link set eth1 mtu 1500
+	# the client's second RNIC, and the server's third one
+	if [ "$ROLE" = client ]; then ip link set eth1 mtu 1500; else ip link set eth2 mtu 1500; fi
 	smc_reset
 	begun IPv6 "$PEER6" 5006
 	check "transfer over IPv6" wait "$BG"

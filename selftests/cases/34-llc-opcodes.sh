@@ -4,7 +4,7 @@
 # A message that is neither LLC nor CDC ends the link and its connections; unknown
 # optional opcodes and immediate data have no effect.
 #
-# covers: LLC-06 LLC-07 LLC-08 MISC-13
+# covers: LLC-01 LLC-06 LLC-07 LLC-08 MISC-13
 # module: ours ours
 # timeout: 90
 # needs: synopt
@@ -27,6 +27,7 @@ server() {
 	app_end "server program"
 	check "link failures are logged" grep -q "link .* failed: llc-opcode" <(messages)
 	log_limited
+	eq "unknown optional opcodes" "$(counter llc-optional)" 3
 	eq "immediate data was counted" "$(counter rx-write-with-immediate)" 600
 
 	pup_bg <<-E

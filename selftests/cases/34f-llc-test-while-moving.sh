@@ -6,7 +6,7 @@
 # no receive for what is under way there. A TEST LINK over the other link is answered at
 # once.
 #
-# covers: LLC-78
+# covers: LLC-16 LLC-78
 # module: none ours
 # nics: 2/2
 # timeout: 60

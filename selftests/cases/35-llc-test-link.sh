@@ -4,7 +4,7 @@
 # TEST LINK: answered at once with the same data, at any time, in both roles; sent on an
 # idle link. A wrong, a missing and an unsolicited answer end the link.
 #
-# covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 KA-03 KA-04 KA-11
+# covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 LLC-16 KA-03 KA-04 KA-11
 # module: ours ours
 # timeout: 90
 # needs: synopt

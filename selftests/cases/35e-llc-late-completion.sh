@@ -5,7 +5,7 @@
 # LINK follows, which the peer's adapter does not acknowledge: the completion is not that
 # of ADD LINK, so there is still a Decline, because ADD LINK could not be sent.
 #
-# covers: CLC-57
+# covers: CLC-57 LLC-12
 # module: ours none
 # timeout: 60
 # needs: uml latch

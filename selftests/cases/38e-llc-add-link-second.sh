@@ -6,7 +6,8 @@
 # that carries the exchange fails, and the connections go on over another one. With three
 # cards: links 1 and 2 exist, the third one is added.
 #
-# covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-39 LLC-40 LLC-41 LLC-45 LLC-91 CDC-06
+# covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-37 LLC-39 LLC-40
+# covers: LLC-41 LLC-45 LLC-91 CDC-06
 # module: ours ours
 # nics: 3/3
 # timeout: 120

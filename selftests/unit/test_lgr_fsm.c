@@ -281,16 +281,16 @@ static const struct lgr_row afterwards[] = {
 	{ "LLC-86", S_RKEY "0<delete-link 2", "0<confirm-rkey! n=1",
 	  "rkey-done ok; -rkey; 0>delete-link 2 0x10000; +step/llc" },
 	/* client */
-	{ "LLC-90", C_UP "0<delete-rkey", "up 2",
+	{ "LLC-90 LLC-03", C_UP "0<delete-rkey", "up 2",
 	  "live 2; -retry; 2>confirm-link! 3; forget-rmb 0; "
 	  "0>delete-rkey!" },
-	{ "LLC-90", C_CONF "0<delete-rkey", "timer step",
+	{ "LLC-90 LLC-03", C_CONF "0<delete-rkey", "timer step",
 	  "fail 2 link-error; 0>delete-link 3 0x10000; +notice2/notice; "
 	  "forget-rmb 0; 0>delete-rkey!" },
 	{ "LLC-90 LLC-91", C_CONF "0<delete-rkey; down 0", "1<delete-link 3",
 	  "1>delete-link! 3 0x10000 #answer 2; -notice2; +retry/retry; "
 	  "+notice0/notice" },
-	{ "LLC-90", C_MOVE "0<delete-rkey", "moved 2",
+	{ "LLC-90 LLC-03", C_MOVE "0<delete-rkey", "moved 2",
 	  "0>delete-link! 3 0x20000 #answer 2; forget-rmb 0; "
 	  "0>delete-rkey!" },
 	{ "LLC-15", C_UP "want-rkey", "up 2",
@@ -330,8 +330,8 @@ static const struct lgr_row afterwards[] = {
 
 TEST(smcr_lgr_fsm__afterwards)
 {
-	covers("LG-38 LLC-15 LLC-60 LLC-74 LLC-75 LLC-79 LLC-80 LLC-84");
-	covers("LLC-85 LLC-86 LLC-87 LLC-90 LLC-91");
+	covers("LG-38 LLC-03 LLC-15 LLC-60 LLC-74 LLC-75 LLC-79 LLC-80");
+	covers("LLC-84 LLC-85 LLC-86 LLC-87 LLC-90 LLC-91");
 	lgr_rows(afterwards, ARRAY_SIZE(afterwards));
 }
 

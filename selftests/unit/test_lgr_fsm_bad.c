@@ -87,6 +87,7 @@ TEST(smcr_lgr_fsm_bad__no_request_is_lost)
 	struct lgr_rig r;
 	u8 i, type;
 
+	covers("LLC-03");
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (type = 0; type < ARRAY_SIZE(lgr_msg_names); type++) {
 			/* TEST LINK does not reach the machine */
@@ -140,6 +141,7 @@ TEST(smcr_lgr_fsm_bad__reply_in_step)
 {
 	u8 i, j, k;
 
+	covers("LLC-04 LLC-08");
 	for (i = 0; i < ARRAY_SIZE(steps); i++)
 		for (j = 0; j < ARRAY_SIZE(replies); j++)
 			for (k = 0; k < LINKS; k++) {
@@ -168,6 +170,11 @@ TEST(smcr_lgr_fsm_bad__confirm_link)
 	row("LLC-22", S_CONF, "2<confirm-link! 4", s_want);
 	row("LLC-05", S_CONF, "0<confirm-link! 3", s_want);
 	row("LLC-05", S_CONF, "1<confirm-link! 3", s_want);
+	/* another message over the new link */
+	row("LLC-05", S_CONF, "2<delete-rkey", text("fail 2 llc-unexpected; %s", s_want));
+	row("LLC-05", C_CONF, "2<delete-rkey",
+	    "fail 2 llc-unexpected; fail 2 llc-link-data; "
+	    "0>delete-link 3 0x40000; +notice2/notice");
 	for (k = 0; k < LINKS; k++) {
 		/* the new link's RTokens have arrived over link k */
 		const char *conf = text(C_THREE "%u<add-link 4 nic=3; "

@@ -361,6 +361,9 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-21 LLC-43", C_FCONF, "1<confirm-link 2 wrong-data",
 	  "fail 1 llc-link-data; 0>delete-link 2 0x40000; "
 	  "+notice1/first; +retry/retry" },
+	{ "LLC-05 LLC-21 LLC-43", C_FCONF, "0<confirm-link 2",
+	  "fail 1 llc-link-data; 0>delete-link 2 0x40000; "
+	  "+notice1/first; +retry/retry" },
 	{ "LLC-21 LLC-43", C_FCONF, "1<confirm-link 3",
 	  "fail 1 llc-link-data; 0>delete-link 2 0x40000; "
 	  "+notice1/first; +retry/retry" },

@@ -59,6 +59,7 @@ TEST(smcr_llc_decode__length)
 	u8 buf[100];
 	size_t i, len;
 
+	covers("LLC-01");
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		memset(buf, 0, sizeof(buf));
 		rnd_llc(&m, llc_types[i]);
@@ -179,7 +180,7 @@ TEST(smcr_llc_decode__reserved_bits)
 	size_t i, j;
 	u32 n;
 
-	covers("LLC-09");
+	covers("LLC-01 LLC-09");
 	for (i = 0; i < ARRAY_SIZE(llc_types); i++) {
 		for (n = 0; n < 1000; n++) {
 			rnd_llc(&m, llc_types[i]);
@@ -272,6 +273,7 @@ TEST(smcr_llc_decode__add_link)
 	struct smcr_llc m = golden("ADD LINK request");
 	u8 buf[44];
 
+	covers("LLC-08");
 	EXPECT_EQ(m.reply, false);
 	EXPECT_EQ(m.add_link.rejected, false);
 	EXPECT_MEM(m.add_link.mac, ms2, 6);
@@ -323,6 +325,7 @@ TEST(smcr_llc_decode__add_link_padded)
 	u8 want[44], buf[44];
 	size_t i;
 
+	covers("LLC-09");
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct vector *v = vector(names[i]);
 
@@ -809,7 +812,7 @@ TEST(smcr_rtoken_count_step__all)
 	static const u8 few[] = { 0, 1, 2, 3, 5, 255 };
 	u32 n;
 
-	/* LLC-38 */
+	covers("LLC-38");
 	for (n = 0; n < ARRAY_SIZE(few); n++)
 		count_all(few[n]);
 	for (n = 0; n < 256; n++)
