@@ -6,7 +6,7 @@
 # own; so are later RMBs. New connections use both links, and when the first one is lost
 # the connections of every RMB go on over the other.
 #
-# covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 RMB-20 RMB-21
+# covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 LLC-55 RMB-20 RMB-21
 # nics: 2/2
 # timeout: 60
 # tags: lgr links

@@ -6,7 +6,7 @@
 # is declined, and connections of known peers go on. The reason is inactivity, or the
 # operator if a client ends the group: inactivity is a server's reason.
 #
-# covers: SEC-13 LG-38
+# covers: SEC-13 LG-38 LLC-48
 # module: ours ours
 # timeout: 60
 # needs: synopt

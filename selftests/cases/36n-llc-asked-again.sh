@@ -7,7 +7,7 @@
 # is gone at the peer: it is sent over the second, where its delivery is enough. If no
 # link delivers it the group ends, too, with its connection.
 #
-# covers: LLC-10 LLC-50 LLC-52 LLC-53
+# covers: LLC-10 LLC-48 LLC-50 LLC-52 LLC-53
 # module: ours none
 # nics: 3/3
 # timeout: 60
@@ -76,7 +76,7 @@ client() {
 		close
 		on 1 qp destroy
 		mark gone
-		on 2 rx llc delete_link reply=0 all=1
+		on 2 rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
 		# no answer comes, and the link does not wait for T_LLC
 		start
 		on 2 rx down

@@ -6,7 +6,7 @@
 # by DELETE LINK of the module as server; by a request of the module as client, which the
 # server answers with its own DELETE LINK. No link fails.
 #
-# covers: LG-42
+# covers: LG-42 LLC-48
 # module: ours ours
 # nics: 2/2
 # timeout: 60

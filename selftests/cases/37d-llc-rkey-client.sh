@@ -5,7 +5,7 @@
 # server changes the group at that moment, refuses, or does not answer; the link fails;
 # the application gives up.
 #
-# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-85 RMB-10
+# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-85 RMB-10
 # module: none ours
 # timeout: 60
 # needs: synopt
@@ -37,6 +37,8 @@ server() {
 		fifth 1.5
 		cat <<-'E'
 			rx none 300ms
+			tx llc test_link data=000102030405060708090a0b0c0d0e0f
+			rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f 2s
 			# LLC-85: the server's ADD LINK crosses it; then it is repeated
 			tx llc add_link
 			rx llc add_link reply=1 rejected=1

@@ -3,9 +3,10 @@
 #
 # CONFIRM RKEY and DELETE RKEY in a group with two links, over either: the first key in
 # CONFIRM RKEY is for the link that carries it, and an RMB that is withdrawn by its key of
-# one link is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5).
+# one link is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5). The reply has
+# the entries of the request.
 #
-# covers: LLC-56 LLC-67
+# covers: LLC-56 LLC-58 LLC-59 LLC-67
 # module: ours ours
 # nics: 2/2
 # timeout: 60
@@ -22,7 +23,7 @@ rkeys() {
 		for by in 1 2; do
 			cat <<-E
 				on $one tx llc confirm_rkey rkey=0x1122330$one va=0x7f0012340000 n=1 link1=%{$other:link_num} rkey1=0x1122330$other va1=0x7f0056780000
-				on $one rx llc confirm_rkey reply=1 negative=0
+				on $one rx llc confirm_rkey reply=1 negative=0 n=1 rkey=0x1122330$one va=0x7f0012340000 link1=%{$other:link_num} rkey1=0x1122330$other va1=0x7f0056780000
 				on $by tx llc delete_rkey n=1 rkey1=0x1122330$by
 				on $by rx llc delete_rkey reply=1 negative=0 mask=0
 				on $((3 - by)) tx llc delete_rkey n=1 rkey1=0x1122330$((3 - by))

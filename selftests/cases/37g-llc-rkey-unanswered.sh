@@ -3,9 +3,10 @@
 #
 # DELETE RKEY is not answered, over one link of three and over the next: each of them
 # fails, and the RMB is not freed, because the peer may still use its key. The request is
-# repeated later, over the link that is left (RFC 7609 3.5.5.2.2).
+# repeated later, over the link that is left (RFC 7609 3.5.5.2.2). Each request has the
+# RMB's key of the link that carries it.
 #
-# covers: LLC-66
+# covers: LLC-65 LLC-66
 # module: ours none
 # nics: 3/3
 # timeout: 60
@@ -38,7 +39,7 @@ client() {
 	pup "puppet as client" -t 50 < <(
 		links 3 3
 		printf '%s\n' "set max_links=3 auto_rkey=1" "connect $PEER 5000" "first_contact until=add_link" "add_link 2" "add_link 3" accepted "tx data len=5"
-		printf '%s\n' "let rkey1=%peer_rkey"
+		printf '%s\n' "let rkey1=%peer_rkey rkey2=%{2:peer_rmbs} rkey3=%{3:peer_rmbs}"
 		for i in 2 3 4 5; do printf '%s\n' "conn c$i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
 		for i in 1 c2 c3 c4 c5; do printf '%s\n' "conn $i" "rx data len=5" "close"; done
 		cat <<-E
@@ -46,14 +47,14 @@ client() {
 			on 2 rx llc delete_link reply=0 all=0 about=1 5s
 			on 2 tx llc delete_link reply=1 about=1
 			on 1 qp destroy
-			on 2 rx llc delete_rkey reply=0 n=1 5s
+			on 2 rx llc delete_rkey reply=0 n=1 rkey1=%rkey2 5s
 			on 3 rx llc delete_link reply=0 all=0 about=2 5s
 			on 3 tx llc delete_link reply=1 about=2
 			on 2 qp destroy
 			rx none 300ms
 			mark unanswered
 			await again
-			on 3 rx llc delete_rkey reply=0 n=1 10s
+			on 3 rx llc delete_rkey reply=0 n=1 rkey1=%rkey3 10s
 			on 3 tx llc delete_rkey reply=1
 			mark answered
 			await freed

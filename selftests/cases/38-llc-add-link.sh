@@ -5,7 +5,7 @@
 # when the client accepts what would be a parallel link; no data are sent before that is
 # settled.
 #
-# covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35
+# covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35 LLC-48
 # module: ours ours
 # timeout: 90
 # needs: synopt

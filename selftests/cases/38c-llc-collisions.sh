@@ -5,7 +5,7 @@
 # of one link gets there: inside of the server's ADD LINK and of its DELETE LINK
 # of a second link, and of a DELETE RKEY of the client's.
 #
-# covers: LLC-74 LLC-77 LLC-80 LLC-82 LLC-90
+# covers: LLC-74 LLC-77 LLC-80 LLC-82 LLC-83 LLC-90
 # module: ours ours
 # timeout: 60
 # needs: synopt

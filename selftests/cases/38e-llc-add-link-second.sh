@@ -7,7 +7,7 @@
 # cards: links 1 and 2 exist, the third one is added.
 #
 # covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-37 LLC-39 LLC-40
-# covers: LLC-41 LLC-45 LLC-91 CDC-06
+# covers: LLC-41 LLC-45 LLC-70 LLC-73 LLC-91 CDC-06
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -159,7 +159,8 @@ as_client() {
 	group "what comes while a third link is added, which comes to nothing, is done afterwards"
 	second
 	printf '%s\n' "add_link ${n}c until=confirm_link_reply" "tx llc delete_rkey n=1 rkey1=0x99" \
-		"tx llc delete_link about=${n}b orderly=1 reason=0x20000" "rx none 200ms link" \
+		"tx llc delete_link about=${n}b orderly=1 reason=0x20000" "tx llc test_link data=00112233445566778899aabbccddeeff" \
+		"rx llc test_link reply=1 data=00112233445566778899aabbccddeeff" "rx none 200ms link" \
 		"on ${n}c tx llc confirm_link reply=1 qpn=^2 expect=gone"
 	deleted "${n}c" 0x40000
 	printf '%s\n' "rx llc delete_rkey reply=1 negative=1 n=1 mask=0x80 rkey1=0x99" "conn ${n}x"
@@ -393,6 +394,8 @@ as_server() {
 		second
 		cat <<-E
 			on ${n}b add_link ${n}c until=$i
+			tx llc test_link data=00112233445566778899aabbccddeeff
+			rx llc test_link reply=1 data=00112233445566778899aabbccddeeff
 			on ${n}c qp destroy
 			let gone=3
 			tx llc confirm_rkey rkey=0x11223344 va=0x7f0012340000 n=1 link1=2 rkey1=0x11223355 va1=0x7f0012340000

@@ -8,7 +8,7 @@
 # RNIC of its choice (RFC 7609 3.5.1.6.1). A server without another RNIC offers that of the
 # asymmetric link when the client has another one.
 #
-# covers: FO-18 LG-12 LG-20 LG-21 LG-33
+# covers: FO-18 LG-12 LG-20 LG-21 LG-33 LLC-48
 # module: ours ours
 # nics: 3/2
 # timeout: 90

@@ -3,9 +3,10 @@
 #
 # A server is deleting one of two links, and has no reply yet, when the client asks it to
 # delete the whole group. It sends DELETE LINK of all, which has no answer, and frees the
-# group when that is delivered, before T_LLC.
+# group when that is delivered, before T_LLC. Before that TEST LINK is answered, also over
+# the link that is to go.
 #
-# covers: LLC-81
+# covers: LLC-78 LLC-81
 # module: ours none
 # nics: 2/2
 # timeout: 30
@@ -33,6 +34,10 @@ client() {
 		$(two_link_group)
 		tx llc delete_link about=2 orderly=1 reason=0x20000
 		rx llc delete_link reply=0 all=0 about=2
+		tx llc test_link data=000102030405060708090a0b0c0d0e0f
+		rx llc test_link reply=1 data=000102030405060708090a0b0c0d0e0f
+		on 2 tx llc test_link data=101112131415161718191a1b1c1d1e1f
+		on 2 rx llc test_link reply=1 data=101112131415161718191a1b1c1d1e1f
 		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone
 		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
 		start

@@ -363,7 +363,7 @@ static const struct lgr_row roles[] = {
 	  "0<add-link-cont! 3; up 2;",
 	  "2<confirm-link! 3",
 	  "agreed 2; live 2; -retry; move 1 orderly" },
-	{ "LG-33", S_ASYM
+	{ "LG-33 LLC-48", S_ASYM
 	  "0<add-link 0; made 2 nic=1 n=1; 0<add-link! 3 nic=1; "
 	  "0<add-link-cont! 3; up 2; 2<confirm-link! 3;",
 	  "moved 1",
@@ -391,7 +391,7 @@ static const struct lgr_row roles[] = {
 
 TEST(smcr_lgr_fsm_add__roles)
 {
-	covers("LG-08 LG-12 LG-21 LG-27 LG-32 LG-33 LLC-31");
+	covers("LG-08 LG-12 LG-21 LG-27 LG-32 LG-33 LLC-31 LLC-48");
 	lgr_rows(roles, ARRAY_SIZE(roles));
 }
 

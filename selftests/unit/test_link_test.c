@@ -94,6 +94,7 @@ TEST(smcr_link_test_step__heard_but_no_reply)
 	struct smcr_link_test t = { 0 };
 	long next;
 
+	covers("LLC-72");
 	facts.keep_in = 0;
 	facts.keep_intvl = 100000;
 	facts.keep_cnt = 9;
