@@ -7,7 +7,7 @@
 #
 # covers: CLC-15 CLC-18 CLC-30 CLC-47 CLC-49 CLC-65
 # covers: LG-02 LG-09 LG-15 LG-26 LG-53 LLC-01 LLC-02 LLC-19 LLC-27 RMB-02 RMB-17
-# covers: CDC-01 CDC-03 CDC-04 CDC-12 CDC-18 CDC-44 CONN-03 MISC-15 MISC-22
+# covers: CDC-01 CDC-03 CDC-04 CDC-08 CDC-12 CDC-18 CDC-44 CONN-03 MISC-15 MISC-22
 # timeout: 60
 # lanes: uml qemu
 # fabric: roce -- packets: it reads RoCE packets

@@ -22,7 +22,7 @@ server() {
 		slot:3 accept:0 recv:5 shut:wr recv:5 recv:5 recv:1=eof close
 	app_end "server program"
 	eq "unknown tokens were counted" "$(counter cdc-token)" 4
-	eq "old messages were counted" "$(counter cdc-old)" 6
+	eq "old messages were counted" "$(counter cdc-old)" 7
 	eq "failed validations were counted" "$(counter cdc-validation)" 2
 }
 
@@ -76,6 +76,8 @@ client() {
 		tx cdc flags=F seq=-1 xor@10=ffffffffffffff xor@18=ffffffffffff @25=e0 skip
 		tx cdc flags=F seq=-2 @12=00001000 @25=ff skip
 		tx cdc flags=F seq=-30000 skip
+		# nor does it go back
+		tx cdc seq=-1 flags=A skip
 		rx none 200ms
 		mark f3
 		# data are still in order

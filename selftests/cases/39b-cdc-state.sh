@@ -5,7 +5,7 @@
 # message of a script the module shows the cursors and flags that it carried. A dropped
 # message changes nothing.
 #
-# covers: CDC-07
+# covers: CDC-07 CDC-46
 # module: ours none
 # timeout: 60
 # needs: synopt

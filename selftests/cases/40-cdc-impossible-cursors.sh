@@ -13,9 +13,10 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-# Element of 64 KiB, five bytes written and read, nothing sent by the module.
+# Element of 64 KiB, five bytes written and read, nothing sent by the module: no room was
+# announced for these bytes, so a ring from the start is all that the peer may write.
 BAD=("prod=65536" "prod=0xffffffff" "prod=65540" "prod=4" "prod=0"
-	"prod=6 prod_wrap=1" "prod=5 prod_wrap=2" "prod=5 prod_wrap=0xffff" "prod=100 prod_wrap=2"
+	"prod=1 prod_wrap=1" "prod=6 prod_wrap=1" "prod=5 prod_wrap=2" "prod=5 prod_wrap=0xffff" "prod=100 prod_wrap=2"
 	"cons=1" "cons=65535" "cons=0x80000000" "cons_wrap=1" "cons=0 cons_wrap=0xffff" "cons=16384")
 
 server() {

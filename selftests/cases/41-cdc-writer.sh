@@ -4,7 +4,7 @@
 # The module as writer: it never leaves the window, splits at the end of the ring, sends B
 # when the window stops it and only then, and clears B again.
 #
-# covers: CDC-03 CDC-16 CDC-17 CDC-18 CDC-31 CDC-32 CDC-33
+# covers: CDC-03 CDC-16 CDC-17 CDC-18 CDC-25 CDC-28 CDC-31 CDC-32 CDC-33
 # module: ours none
 # timeout: 60
 # needs: synopt

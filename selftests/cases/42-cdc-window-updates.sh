@@ -17,7 +17,7 @@ server() {
 	app_bg socket listen:5000 mark:up slot:1 accept:0 \
 		recv:10000 mark:a await:b recv:1000 mark:b2 await:c recv:1000 mark:c2 await:d recv:5600 mark:d2 \
 		await:e recv:1 mark:e2 await:f recv:1 mark:f2 await:g recv:1 mark:g2 \
-		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 recv:32395 mark:j2 \
+		await:h recv:1 mark:h2 await:i recv:1 mark:i2 await:j send:1 await:j1 recv:32395 mark:j2 \
 		await:u set:OOBINLINE:1 recv:5 mark:u2 await:v recv:4 mark:v2 await:k close
 	app_end "server program"
 }
@@ -78,8 +78,13 @@ client() {
 		# a CDC for another reason carries it along
 		mark j
 		rx cdc cons=17605 prod=1 flags=0
+		# ... so that R finds nothing to announce
+		tx cdc flags=R
+		rx none 200ms
+		tx cdc flags=0
 		# the module has sent as many CDCs as were due
 		check cdcs 7
+		mark j1
 		# everything is read; more than half is left, no update
 		await j2
 		rx none 300ms

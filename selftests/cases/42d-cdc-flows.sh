@@ -7,7 +7,8 @@
 # of 10000; what a figure says of it is larger in proportion. Slips in the figures are
 # read as in I-40 of the catalogue.
 #
-# covers: MISC-18
+# covers: CDC-08 CDC-14 CDC-17 CDC-24 CDC-25 CDC-26 CDC-27 CDC-28 CDC-29 CDC-30 CDC-31 CDC-32
+# covers: CDC-34 CDC-36 CDC-37 CDC-38 CDC-39 CDC-40 CDC-48 MISC-18
 # module: ours none
 # timeout: 60
 # needs: synopt

@@ -15,7 +15,7 @@
 server() {
 	fast t_close=1000
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
-		slot:2 accept:0 recv:5 recv:1=eof pollfor:IN:1=IN send:100000 shut:wr await:a close \
+		slot:2 accept:0 recv:5 recv:7 recv:1=eof pollfor:IN:1=IN send:100000 shut:wr await:a close \
 		accept:0 recv:5 shut:wr recv:7 recv:1=eof mark:b close \
 		accept:0 recv:5 shut:wr close mark:c \
 		accept:0 recv:5 shut:wr recv:1=eof await:c2 close \
@@ -42,10 +42,10 @@ client() {
 		echo "connect $PEER 5000"
 		printf '%s\n' first_contact accepted "tx data len=5"
 
-		echo "# D first; the program sends on, more than fits, shuts down, then closes"
+		echo "# D first, with the last data; the program sends on, more than fits, shuts down, then closes"
 		new halfclose
 		cat <<-E
-			tx cdc flags=D
+			tx data len=7 flags=D
 			rx data len=100000 consume
 			wait cdc has=D hasnot=C
 			rx none 200ms
@@ -69,12 +69,13 @@ client() {
 			tx fin
 		E
 
-		echo "# shutdown, then close: C follows although we said nothing"
+		echo "# shutdown, then close: C follows although we said nothing; nothing follows C"
 		new both
 		cat <<-E
 			wait cdc flags=D
 			await c
 			wait cdc flags=D,C
+			tx data len=5 flags=R
 			rx none 200ms
 			tx cdc flags=C
 			rx eof

@@ -204,6 +204,7 @@ TEST(model_data__small_rings)
 {
 	u32 i;
 
+	covers("CDC-16 CDC-26 CDC-33");
 	for (i = 0; i < 3000; i++) {
 		struct setup s = {
 			.ring_a = rnd_ring(300),

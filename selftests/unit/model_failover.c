@@ -303,7 +303,7 @@ TEST(smcr_fo_plan__nothing_lost)
 	struct smcr_fo fo = { 0 };
 	struct smcr_fo_plan plan;
 
-	covers("FO-06");
+	covers("CDC-44 FO-06");
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_done(&fo, 3, 70);
 	smcr_fo_done(&fo, 2, 50);	/* reported late */
@@ -312,7 +312,7 @@ TEST(smcr_fo_plan__nothing_lost)
 	EXPECT_FALSE(plan.redo);
 	EXPECT_EQ(plan.seq, 3);
 	EXPECT_EQ(plan.prod.abs, 70);
-	/* after a C that has arrived no CDC follows (CDC-44) */
+	/* after a C that has arrived no CDC follows */
 	facts.closed = true;
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_FALSE(plan.validate);

@@ -70,6 +70,7 @@ TEST(smcr_cdc_decode__length_and_type)
 	u8 buf[100] = { 0 };
 	size_t i;
 
+	covers("CDC-01");
 	rnd_cdc(&c);
 	smcr_cdc_encode(&c, buf);
 	for (i = 0; i < sizeof(buf); i++)
@@ -94,6 +95,7 @@ TEST(smcr_cdc_decode__reserved_bits)
 	u8 buf[44];
 	u32 i;
 
+	covers("CDC-01");
 	for (i = 0; i < 1000; i++) {
 		rnd_cdc(&in);
 		smcr_cdc_encode(&in, buf);
@@ -171,6 +173,7 @@ TEST(smcr_cdc_encode__round_trip)
 	u8 buf[48];
 	u32 i;
 
+	covers("CDC-01");
 	for (i = 0; i < ROUNDS; i++) {
 		rnd_cdc(&in);
 		memset(buf, 0xee, sizeof(buf));
@@ -186,6 +189,7 @@ TEST(smcr_cdc_encode__drops_reserved_flags)
 	struct smcr_cdc c;
 	u8 buf[44];
 
+	covers("CDC-01");
 	memset(&c, 0, sizeof(c));
 	c.pflags = 0xff & ~SMCR_CDC_F;
 	c.cflags = 0xff;

@@ -180,6 +180,7 @@ TEST(smcr_pos_apply__nothing_else)
 	static const u16 wraps[] = { 0, 1, 7, 32767, 65534, 65535 };
 	u32 r, w, off;
 
+	covers("CDC-19");
 	for (r = 0; r < ARRAY_SIZE(small); r++)
 		for (w = 0; w < ARRAY_SIZE(wraps); w++)
 			for (off = 0; off < 5; off++)
@@ -196,6 +197,7 @@ TEST(smcr_pos_apply__outside)
 	struct smcr_pos pos = { 0 };
 	u32 i, wrap;
 
+	covers("CDC-19");
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		for (wrap = 0; wrap < 4; wrap++) {
 			struct smcr_cursor cur = { (u16)wrap, bad[i] };
@@ -212,6 +214,7 @@ TEST(smcr_pos_apply__limit)
 {
 	u32 r, i;
 
+	covers("CDC-19");
 	for (r = 0; r < ARRAY_SIZE(rings); r++) {
 		const struct smcr_ring *ring = &rings[r];
 		u32 cap = smcr_ring_cap(ring);
@@ -245,7 +248,7 @@ TEST(smcr_pos_apply__full_and_empty)
 	u32 r, i;
 
 	/* equal counts: empty if the wrap numbers are equal, else full */
-	covers("CDC-15 CDC-32");
+	covers("CDC-15 CDC-19 CDC-32");
 	for (r = 0; r < ARRAY_SIZE(rings); r++) {
 		const struct smcr_ring *ring = &rings[r];
 		u32 cap = smcr_ring_cap(ring);

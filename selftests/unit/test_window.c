@@ -23,7 +23,7 @@ TEST(smcr_tx_plan__properties)
 {
 	u32 r, i;
 
-	covers("CDC-17");
+	covers("CDC-16 CDC-17 CDC-31");
 	for (r = 0; r < ARRAY_SIZE(rings); r++) {
 		const struct smcr_ring *ring = &rings[r];
 		u32 cap = smcr_ring_cap(ring);
@@ -100,6 +100,7 @@ TEST(smcr_tx_plan__max_is_no_block)
 	struct smcr_pos prod = { 0 };
 	struct smcr_tx_plan plan;
 
+	covers("CDC-31");
 	smcr_tx_plan(&ring, &prod, 0, 1000, 99, &plan);
 	EXPECT_EQ(plan.len, 99);
 	EXPECT_FALSE(plan.blocked);
@@ -178,7 +179,8 @@ TEST(smcr_rx_update_due__flags)
 {
 	u32 window, gain;
 
-	/* CDC-26, CDC-27: any gain at all, but no gain is never announced */
+	covers("CDC-26 CDC-27");
+	/* any gain at all, but no gain is never announced */
 	for (window = 0; window <= 100; window++) {
 		for (gain = 1; gain <= 100 - window; gain++) {
 			EXPECT_TRUE(due(100, window, gain, true, false));
@@ -294,6 +296,7 @@ static void scenario_end(void)
 
 TEST(flow__scenario_1_unconstrained)
 {
+	covers("CDC-30");
 	scenario(0);
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
@@ -305,6 +308,7 @@ TEST(flow__scenario_1_unconstrained)
 
 TEST(flow__scenario_2_send_receive)
 {
+	covers("CDC-25 CDC-30");
 	scenario(0);
 	peer_write(&host_a, 1000, false);
 	step(&host_a);
@@ -321,7 +325,7 @@ TEST(flow__scenario_2_send_receive)
 
 TEST(flow__scenario_3_constrained)
 {
-	covers("CDC-29");
+	covers("CDC-29 CDC-30");
 	scenario(0);
 	peer_write(&host_a, 3000, false);
 	step(&host_a);
@@ -340,7 +344,7 @@ TEST(flow__scenario_3_constrained)
 TEST(flow__scenario_4_full_window)
 {
 	/* capacity 9996; 8996 and 1000 bytes a round, 8 of 20000 remain */
-	covers("CDC-15 CDC-32");
+	covers("CDC-15 CDC-17 CDC-31 CDC-32");
 	scenario(9996 + 1000);
 	peer_write(&host_a, 20000, false);
 	step(&host_a);
@@ -412,6 +416,7 @@ TEST(flow__full_window_writes_of_appendix)
 	/* conformance catalogue F.12: E = 16384, 32768 bytes */
 	const struct smcr_ring ring = { 4, 16384 };
 
+	covers("CDC-31 CDC-32");
 	peer_init(&host_a, "A", 1, ring);
 	peer_init(&host_b, "B", 2, ring);
 	peers_connect(&host_a, &host_b);
