@@ -5,7 +5,7 @@
 # workers for handshakes. No other connection waits: a first contact with the attacked
 # host takes less than 4 s in either direction, also on the attacked port.
 #
-# covers: CLC-14
+# covers: CLC-14 CONN-38
 # module: ours ours
 # timeout: 60
 # needs: synopt

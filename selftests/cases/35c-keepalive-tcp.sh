@@ -6,7 +6,7 @@
 # getsockopt() of TCP_KEEPIDLE returns what was set, with a floor or without. A link that
 # does not carry TEST LINK fails: ETIMEDOUT.
 #
-# covers: KA-04 KA-05 KA-07 KA-08
+# covers: CONN-33 KA-04 KA-05 KA-07 KA-08
 # timeout: 60
 # lanes: uml qemu
 # tags: llc keepalive

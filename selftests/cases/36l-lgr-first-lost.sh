@@ -4,8 +4,9 @@
 # A first contact whose TCP connection is reset when the client has ADD LINK: the client's
 # link group is ACTIVE, and a Decline would be too late, so DELETE LINK is sent, and no
 # link is left whose missing partner only retries would show. Before ADD LINK there is no
-# DELETE LINK, because a Decline may be under way.
+# DELETE LINK, because a Decline may be under way. FIN has the same effect as RST.
 #
+# covers: CONN-38
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -29,6 +30,15 @@ client() {
 		rx llc test_link reply=1
 		tx rst
 		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x30000
+		qp destroy
+		conn fin
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		tx llc test_link
+		rx llc test_link reply=1
+		tx fin
+		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x30000
+		rx rst
 		qp destroy
 		# it waits for CONFIRM LINK
 		conn early

@@ -21,6 +21,7 @@ server() {
 		accept:0 recv:5 shut:wr recv:1=eof await:c2 close \
 		accept:0 recv:5 send:100000 close mark:d \
 		accept:0 recv:5 shut:rdwr close \
+		accept:0 recv:5 shut:wr shut:rdwr await:w close \
 		accept:0 recv:5 shut:rd recv:1=eof send:5 close \
 		accept:0 recv:5 shut:wr shut:rd await:j recv:5 recv:1=eof close \
 		accept:0 recv:5 shut:rd shut:wr await:k recv:5 recv:1=eof close \
@@ -114,6 +115,16 @@ client() {
 		new rdwr
 		cat <<-E
 			wait cdc flags=C
+			tx cdc flags=C
+			rx eof
+			tx fin
+		E
+
+		echo "# also after shutdown(WR): C comes before the program closes"
+		new rdwr2
+		cat <<-E
+			wait cdc flags=D,C
+			mark w
 			tx cdc flags=C
 			rx eof
 			tx fin

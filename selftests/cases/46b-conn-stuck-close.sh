@@ -5,9 +5,9 @@
 # peer reads at all, and T_CLOSE longer; then it is aborted. A lingering close() returns
 # when that happens, or when C is delivered, not when it is posted, and not when the peer
 # has answered. C is not even posted before the completions of all that was written (a
-# puppet without receives withholds them).
+# puppet without receives withholds them). A program that exits never lingers.
 #
-# covers: CONN-06 CONN-21 CONN-36 RMB-26
+# covers: CONN-06 CONN-21 CONN-36 CONN-37 RMB-26
 # module: ours none
 # timeout: 90
 # needs: synopt
@@ -28,6 +28,7 @@ server() {
 		accept:0 recv:5 linger:20 mark:last close mark:gone \
 		accept:0 recv:5 sndbuf:200000 send:50000 linger:60 mark:linger start close elapsed:200:5000 mark:back \
 		slot:1 send:5 recv:1=eof close
+	bg "$SOCKCMD" -a limit:60 socket listen:5001 slot:1 accept:0 recv:5 sndbuf:200000 send:50000 linger:60
 	await posted 40
 	# of two connections the one without a program: its data are written, not completed
 	closing() { "$SMCCTL" -ja conn | jq -c '[.. | objects | select(has("tx-seq") and ."tx-seq" > 0)] | map([."tx-seq", .state])'; }
@@ -36,6 +37,8 @@ server() {
 	await unsaid 40
 	check "close() lingers as long as C is not delivered" test ! -e "$CASEDIR/mark.gone"
 	mark lingers
+	check "a program that exits" wait "$BG"
+	mark exited
 	app_end "server program"
 	eq "T_CLOSE ran out" "$(counter timer-close)" 1
 	eq "T_ABORT ran out" "$(smc_sum timer-abort)" 0
@@ -161,6 +164,23 @@ client() {
 			wait cdc has=A
 			await back
 			tx cdc flags=A
+		E
+
+		echo "# the program has ended before anything is consumed; all of it comes nevertheless"
+		new exits 5001
+		cat <<-E
+			rx data len=16384
+			await exited
+			consume 16384
+			rx data len=16384
+			consume 16384
+			rx data len=16384
+			consume 16384
+			rx data len=848
+			wait cdc has=C hasnot=A
+			tx cdc flags=C
+			rx eof
+			tx fin
 			conn 1
 			rx data len=5
 			close

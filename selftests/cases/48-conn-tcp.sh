@@ -23,9 +23,10 @@ server() {
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
+		accept:0 recv:1=ECONNABORTED close \
 		slot:1 send:5 recv:1=eof close
 	app_end "server program"
-	eq "payload was counted" "$(counter tcp-data)" 3
+	eq "payload was counted" "$(counter tcp-data)" 4
 	eq "early FIN was counted" "$(counter tcp-fin)" 1
 
 	pup_bg <<-'E'
@@ -132,6 +133,16 @@ client() {
 		cat <<-E
 			rx data len=5
 			tx decline
+			wait cdc has=A
+			tx cdc flags=A
+			rx rst
+		E
+		echo "# payload in one segment with the Confirm: TCP reports nothing more"
+		cat <<-E
+			conn behind
+			connect $PEER 5000
+			reuse until=confirm
+			tx confirm text=hello
 			wait cdc has=A
 			tx cdc flags=A
 			rx rst

@@ -154,7 +154,7 @@ static const struct lgr_row quiet[] = {
 	{ "LLC-47 LG-38", S_TWO, "0<delete-link 2",
 	  "fail 1 link-deleted; move 1; 0>delete-link 2 0x10000; "
 	  "+step/llc" },
-	{ "LG-41", S_TWO, "0<delete-link 0 all orderly reason=0x20000",
+	{ "LG-41 CONN-32", S_TWO, "0<delete-link 0 all orderly reason=0x20000",
 	  "dead lgr-deleted; lose; "
 	  "0>delete-link all orderly 0x20000 #end; +end/llc" },
 	{ "LLC-59", S_TWO, "0<confirm-rkey n=1 links=2",
@@ -171,7 +171,7 @@ static const struct lgr_row quiet[] = {
 	  "make 2" },
 	{ "LLC-46", C_TWO, "1<delete-link 1 orderly",
 	  "move 0 orderly" },
-	{ "LG-40", C_TWO, "0<delete-link 0 all orderly reason=0x20000",
+	{ "LG-40 CONN-32", C_TWO, "0<delete-link 0 all orderly reason=0x20000",
 	  "dead lgr-deleted; lose; release" },
 	{ "LLC-59", C_TWO, "0<confirm-rkey n=1 links=2",
 	  "learn-rmb 0 last; 0>confirm-rkey! n=1 links=2" },
@@ -188,7 +188,7 @@ static const struct lgr_row quiet[] = {
 TEST(smcr_lgr_fsm__nothing_under_way)
 {
 	covers("LG-27 LG-28 LG-31 LG-32 LG-34 LG-38 LG-40 LG-41 LG-42");
-	covers("LLC-35 LLC-46 LLC-47 LLC-55 LLC-59 LLC-67");
+	covers("LLC-35 LLC-46 LLC-47 LLC-55 LLC-59 LLC-67 CONN-32");
 	lgr_rows(quiet, ARRAY_SIZE(quiet));
 }
 

@@ -80,9 +80,9 @@ static const struct lgr_row server[] = {
 	  "" },
 	{ "FO-02", S_TWO, "down 7 link-error",
 	  "" },
-	{ "LG-44", S_ONE, "down 0 link-error",
+	{ "LG-44 CONN-32", S_ONE, "down 0 link-error",
 	  "dead link-error; lose; release" },
-	{ "LG-44", S_TWO "down 0 link-error;", "down 1 link-device",
+	{ "LG-44 CONN-32", S_TWO "down 0 link-error;", "down 1 link-device",
 	  "dead link-device; lose; release" },
 	/* no reply: the carrying link has failed, too; both go over a third */
 	{ "LLC-50 LLC-10", S_DEL, "timer step",
@@ -312,7 +312,7 @@ TEST(smcr_lgr_fsm_del__server)
 	covers("FO-02 FO-16 FO-18 FO-24 LG-26 LG-27 LG-34 LG-35 LG-38");
 	covers("LG-40 LG-44 LG-48 LLC-04 LLC-08 LLC-10 LLC-12 LLC-17");
 	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80");
-	covers("LLC-86");
+	covers("LLC-86 CONN-32");
 	lgr_rows(server, ARRAY_SIZE(server));
 }
 
@@ -408,7 +408,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-08", C_TWO, "0<delete-link! 77 reason=0x100000",
 	  "" },
 	/* the only one, and with it the group (LG-36) */
-	{ "LG-36", C_ONE, "0<delete-link 1",
+	{ "LG-36 CONN-32", C_ONE, "0<delete-link 1",
 	  "dead link-deleted; lose; 0>delete-link! 1 0x10000 #end; "
 	  "+end/llc" },
 	{ "LG-36", C_ONE "0<delete-link 1;", "end-sent 0",
@@ -634,7 +634,7 @@ TEST(smcr_lgr_fsm_del__client)
 	covers("FO-02 FO-21 FO-24 LG-27 LG-31 LG-34 LG-36 LG-37 LG-38");
 	covers("LG-42 LG-44 LG-48 LLC-04 LLC-08 LLC-10 LLC-12 LLC-13");
 	covers("LLC-15 LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-51 LLC-54");
-	covers("LLC-64 LLC-88");
+	covers("LLC-64 LLC-88 CONN-32");
 	lgr_rows(client, ARRAY_SIZE(client));
 }
 

@@ -234,7 +234,7 @@ static const struct lgr_row offer[] = {
 	{ "LG-23 CLC-57", S_ASEND, "0<add-link! 2 rejected",
 	  "+step/first; no-return 0; stop 1; settled ok; +retry/retry" },
 	/* parallel: DELETE LINK to the client, and no data before its reply */
-	{ "LLC-31 LG-08", "S: first; made 1 nic=0 n=1; up 0; 0<confirm-link! 1;",
+	{ "LLC-31 LG-08 CONN-02", "S: first; made 1 nic=0 n=1; up 0; 0<confirm-link! 1;",
 	  "0<add-link! 2 nic=0",
 	  "+step/first; no-return 0; fail 1 llc-link-data; "
 	  "0>delete-link 2 0x40000; +step/first" },
@@ -275,7 +275,7 @@ static const struct lgr_row offer[] = {
 TEST(smcr_lgr_fsm_first__offer)
 {
 	covers("CLC-57 LG-08 LG-12 LG-20 LG-21 LG-23 LG-26 LG-27 LLC-08");
-	covers("LLC-12 LLC-15 LLC-28 LLC-29 LLC-31 LLC-32 LLC-74");
+	covers("LLC-12 LLC-15 LLC-28 LLC-29 LLC-31 LLC-32 LLC-74 CONN-02");
 	lgr_rows(offer, ARRAY_SIZE(offer));
 }
 
@@ -301,7 +301,7 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-08", C_FCONT, "0<add-link-cont 3",
 	  "settled reset llc-link-data" },
 	/* it cannot be confirmed: DELETE LINK, and no data before the reply */
-	{ "LG-25 LLC-24", S_FCONF, "timer step",
+	{ "LG-25 LLC-24 CONN-02", S_FCONF, "timer step",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
 	{ "LG-25 LLC-24", S_FCONF, "down 1 link-error",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
@@ -325,7 +325,7 @@ static const struct lgr_row second_link[] = {
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
 	{ "LG-25 LLC-43", S_FLINK "0<delete-link 2;", "up 1",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
-	{ "LG-26 LG-25", S_FDEL, "0<delete-link! 2",
+	{ "LG-26 LG-25 CONN-02", S_FDEL, "0<delete-link! 2",
 	  "stop 1; settled ok; +retry/retry" },
 	{ "LG-25", S_FDEL, "0<delete-link 2",
 	  "" },
@@ -413,7 +413,7 @@ TEST(smcr_lgr_fsm_first__second_link)
 {
 	covers("LG-25 LG-26 LG-36 LLC-05 LLC-08 LLC-11 LLC-12 LLC-21");
 	covers("LLC-22 LLC-24 LLC-40 LLC-42 LLC-43 LLC-48 LLC-49 LLC-50");
-	covers("LLC-51 LLC-54");
+	covers("LLC-51 LLC-54 CONN-02");
 	lgr_rows(second_link, ARRAY_SIZE(second_link));
 }
 
