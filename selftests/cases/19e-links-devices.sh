@@ -7,7 +7,7 @@
 # lost and as new: the next link has the new GID at both ends. One that is there before its
 # card has an address is used when the card has one.
 #
-# covers: FO-01 FO-18 FO-22 LG-01 LG-28 LG-32 MISC-16
+# covers: FO-01 FO-18 FO-22 LG-01 LG-27 LG-28 LG-32 MISC-16
 # nics: 2/2
 # timeout: 240
 # tags: lgr links

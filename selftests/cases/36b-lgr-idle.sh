@@ -3,9 +3,9 @@
 #
 # A server's group without connections ends after T_LGR_IDLE, not earlier; a connection in
 # between keeps it. A client's group waits for its server, as long as that answers TEST
-# LINK.
+# LINK. The operator's end of a group in use.
 #
-# covers: LG-39 LLC-48 CLC-31
+# covers: LG-39 LG-42 LLC-48 CLC-31
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -18,7 +18,9 @@ server() {
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
 		accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=eof close \
-		accept:0 recv:5 send:5 recv:1=eof close
+		accept:0 recv:5 send:5 recv:1=ECONNRESET close
+	await open
+	check "the operator ends the group" "$SMCCTL" linkgroup delete "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty] | last')"
 	app_end "server program"
 
 	pup_bg <<-'E'
@@ -71,7 +73,10 @@ client() {
 		first_contact
 		tx data len=5
 		rx data len=5
-		close
+		mark open
+		rx llc delete_link reply=0 all=1 link=0 orderly=1 reason=0x20000
+		rx rst
+		rx down
 	E
 	fast t_lgr_idle=500 t_testlink=300 t_llc=1500
 	await up2

@@ -24,6 +24,7 @@
 two_qps() { [ "$(rdma resource show qp | grep -c 'comm \[smcr' || :)" = 2 ]; }
 
 server() {
+	check "more than eight links are not to be had" bash -c "! echo 9 2>/dev/null > /proc/sys/net/smcr/max_links"
 	fast max_links=1 t_link_retry=1000
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close \
 		slot:1 accept:0 recv:5 send:5 recv:1=eof close

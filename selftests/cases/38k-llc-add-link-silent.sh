@@ -10,7 +10,7 @@
 # or later the link that carries it; without CONFIRM LINK in first contact it asks for the
 # deletion of the new link, and connect() waits for that.
 #
-# covers: LG-23 LG-52 LLC-10 LLC-24 LLC-25 LLC-33 LLC-42 LLC-43
+# covers: LG-23 LG-52 LLC-10 LLC-24 LLC-25 LLC-33 LLC-42 LLC-43 LG-25
 # module: ours ours
 # nics: 3/3
 # timeout: 120

@@ -8,7 +8,7 @@
 # RNIC of its choice (RFC 7609 3.5.1.6.1). A server without another RNIC offers that of the
 # asymmetric link when the client has another one.
 #
-# covers: FO-18 LG-12 LG-20 LG-21 LG-33 LLC-48
+# covers: FO-18 LG-12 LG-20 LG-21 LG-33 LLC-48 LG-35
 # module: ours ours
 # nics: 3/2
 # timeout: 90
@@ -21,12 +21,19 @@
 # The client's cards, as ADD LINK names them
 MAC0=525400000002 MAC1=525400000102
 
+qps() { [ "$(rdma resource show qp | grep -c 'comm \[smcr' || :)" = "$1" ]; }
+
 server() {
-	fast max_links=2 t_lgr_idle=60000 t_testlink=0 t_link_retry=3600000
+	# t_llc: a link is drained for t_llc / 8 at most
+	fast max_links=2 t_lgr_idle=60000 t_testlink=0 t_link_retry=3600000 t_llc=20000
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 accept:0 recv:5 send:5 recv:7 send:7 recv:1=eof close slot:1 send:5 recv:1=eof close
+	await moved
+	check "the link to be deleted has its queue pair until the reply" eventually 5 qps 3
+	mark kept
 	app_end "server program"
 	eq "connections that moved" "$(counter conn-moved)" 1
+	fast t_llc=4000
 	rnic_delete 2
 	app_bg limit:20 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program, two cards"
@@ -120,6 +127,8 @@ client() {
 		wait cdc has=F
 		check rx_link 4
 		move 4
+		mark moved
+		await kept
 		on 1 tx llc delete_link reply=1 about=2
 		on 2 qp destroy
 		tx data len=7

@@ -5,7 +5,7 @@
 # which one is lost and replaced: roles, RNICs and load of each, redundancy, what became
 # of the lost one and of its connections, and its whole life in order.
 #
-# covers: LG-53 MISC-14
+# covers: LG-46 LG-53 MISC-14
 # nics: 2/2
 # timeout: 120
 # tags: diag lgr links nodebug sim-plain

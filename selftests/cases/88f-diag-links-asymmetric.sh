@@ -5,7 +5,7 @@
 # has one card. They show that the group is not redundant, and later the lost link with
 # the connections that have moved.
 #
-# covers: LG-21 LG-53
+# covers: LG-14 LG-21 LG-53
 # nics: 2/1
 # timeout: 120
 # tags: diag lgr links
@@ -42,6 +42,11 @@ both() {
 	says "the peer's" '."peer-gid"' "$peers"
 	says "connections" .conns "2 2"
 	group_says "two links that share an RNIC" '[.links, ."max-links", .redundancy, .redundant] | tojson' '[2,8,"asymmetric",0]'
+	eq "$ROLE: user IDs, each another one" \
+		"$("$SMCCTL" -j link | jq '[.. | objects | ."user-id"? | select(. > 0)] | unique | length')" 2
+	mark "ids.$ID" "$(links '[."user-id", ."peer-user-id"] | tojson')"
+	await "ids.$PEER_ID"
+	eq "$ROLE: the peer knows them" "$(links '[."peer-user-id", ."user-id"] | tojson')" "$MARK"
 	logged 'is not redundant \(an asymmetric link\)'
 	eq "$ROLE: nothing said that it is" "$(grep 'is redundant' <(messages) || :)" ''
 	barrier two

@@ -6,7 +6,7 @@
 # is freed; the first link is not affected, the other RNIC is offered then (RFC 7609
 # 3.5.1.6, C.8), and data flow.
 #
-# covers: LG-18 FO-23
+# covers: LG-18 LG-26 FO-23
 # module: ours ours
 # nics: 2/2
 # timeout: 60

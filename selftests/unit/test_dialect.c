@@ -54,6 +54,7 @@ TEST(smcr_dialect_v1__every_bit_of_an_end)
 	struct smcr_end b = { mac2, gid2, a.qpn };
 	u32 bit;
 
+	covers("LG-02");
 	rnd_bytes(mac, sizeof(mac));
 	rnd_gid(gid);
 	memcpy(mac2, mac, sizeof(mac));

@@ -23,7 +23,7 @@ TEST(smcr_link_matches__every_part_counts)
 	struct smcr_clc_accept msg;
 	u32 i, bit;
 
-	covers("CLC-34");
+	covers("CLC-34 LG-02");
 	for (i = 0; i < 20; i++) {
 		rnd_accept(&msg);
 		name_link(&msg);
