@@ -5,7 +5,7 @@
 # declined in first contact. In reuse the MTU is not checked, and a reserved Bsize ends
 # the TCP connection. Behind the Confirm only a Decline may come before the application's data.
 #
-# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-39 CLC-48 CLC-50
+# covers: CLC-03 CLC-09 CLC-10 CLC-12 CLC-38 CLC-39 CLC-48 CLC-50
 # module: ours none
 # timeout: 60
 # needs: synopt
@@ -79,7 +79,7 @@ client() {
 	pup "wrong length" < <(bad @5=0043 @5=0045 @5=0030)
 	pup "version 0 and 2" < <(bad @7=00 @7=20)
 	pup "zero index, QP number, GID" < <(bad @45=00 @38=000000 "@16=$(printf '00%.0s' {1..16})")
-	pup "another peer ID than in the Proposal" < <(bad 'peer_id=~')
+	pup "another peer ID than in the Proposal" < <(bad 'peer_id=~' xor@8=01 xor@15=01)
 	pup "something else than a Decline while the link is confirmed" < <(
 		for i in 'tx confirm' 'tx app "application data"'; do
 			n=$((n + 1))

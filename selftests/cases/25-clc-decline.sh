@@ -6,9 +6,10 @@
 # diagnosis has no effect, and a Decline without S leaves the link group alone. After one
 # with S=1 the group is not offered to that host again, and is tested by TEST LINK,
 # because another host may have sent the Decline (J-01 of the catalogue): if TEST LINK is
-# answered the group goes on with its connections, else it ends.
+# answered the group goes on with its connections, else it ends. A declined first contact
+# leaves its place to the next one.
 #
-# covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59
+# covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59 CLC-60
 # module: ours ours
 # timeout: 90
 # needs: synopt
@@ -20,7 +21,8 @@ ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
 server() {
 	# --- the module is the server
-	fast t_llc=1000
+	ip addr add 10.77.0.101/24 dev eth0
+	fast t_llc=1000 max_first_contacts=1
 	app_bg limit:60 socket listen:5000 mark:up slot:1 \
 		"${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" "${ECHO[@]}" \
 		slot:2 accept:0 mark:first recv:5 \
@@ -30,7 +32,7 @@ server() {
 	app_end "module as server"
 
 	# an idle link is not tested here
-	fast t_testlink=60000
+	fast t_testlink=60000 max_first_contacts=256
 	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
 	app_end "module as server, a group that nobody knows"
 
@@ -104,6 +106,7 @@ server() {
 }
 
 client() {
+	pup_second_address
 	await up
 	pup "puppet as client" <<-E
 		# instead of Proposal, then data at once
@@ -254,6 +257,14 @@ client() {
 		tx decline s=1
 		# nothing else on this link asks for a test
 		rx llc test_link reply=0 2s
+		# meanwhile that host is not offered the group at another address, either
+		conn 3
+		link 2
+		connect 10.77.0.101 5002
+		tx proposal
+		rx accept first=1
+		tx rst
+		conn 2
 		tx app len=5
 		rx app len=5
 		tx fin

@@ -4,7 +4,7 @@
 # A peer that goes silent anywhere in the handshake: the timer ends the TCP
 # connection with RST, there is no fallback, and nothing is left behind.
 #
-# covers: CLC-13 CLC-62 LLC-10 LLC-23 LLC-26 LLC-32 LLC-34
+# covers: CLC-13 CLC-62 LLC-10 LLC-23 LLC-26 LLC-32 LLC-34 CLC-37
 # module: ours ours
 # timeout: 90
 # needs: synopt

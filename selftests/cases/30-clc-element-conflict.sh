@@ -5,7 +5,7 @@
 # reset and writes no more, the new one works, and later loses the element in the same
 # way. Elements of different RMBs are different, whatever their indexes are.
 #
-# covers: CLC-40 RMB-24
+# covers: CLC-40 CLC-46 RMB-24
 # module: ours ours
 # timeout: 60
 # needs: synopt

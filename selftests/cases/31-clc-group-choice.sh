@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The link group of a connection: a Confirm that names no link of it ends in RST and never
-# in Decline; F=1 from a known server starts a parallel group; F=1 with the QP number of a
+# The link group of a connection: a Confirm that names no link or no RMB of it ends in RST
+# and never in Decline; F=1 from a known server starts a parallel group; F=1 with the QP number of a
 # live link means that the link is stale; a client with a new peer ID or another RNIC is a
 # new peer, and one that uses another RNIC than it prefers is still known.
 #
@@ -90,6 +90,11 @@ client() {
 		connect $PEER 5000
 		reuse until=confirm
 		tx confirm mac=~
+		rx rst
+		conn rkey
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm rkey=^1
 		rx rst
 		conn mtu
 		connect $PEER 5000

@@ -6,7 +6,7 @@
 # is declined, and connections of known peers go on. The reason is inactivity, or the
 # operator if a client ends the group: inactivity is a server's reason.
 #
-# covers: SEC-13 LG-38 LLC-48
+# covers: SEC-13 LG-38 LLC-48 CLC-53
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -17,6 +17,7 @@
 ECHO=(accept:0 recv:5 send:5 recv:1=eof close)
 
 conns() { [ $(($(counter conn-created) - $(counter conn-freed))) = "$1" ]; }
+groups() { [ $(($(counter lgr-created) - $(counter lgr-freed))) = "$1" ]; }
 
 server() {
 	local i
@@ -61,6 +62,29 @@ server() {
 		link 1
 		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
 		rx down
+		# the next one is in use: no room for another
+		set peer_id=0003525400000001
+		conn 3
+		link 3
+		accept
+		first_contact
+		rx data len=5
+		set peer_id=0004525400000001
+		conn 4
+		link 4
+		accept
+		rx proposal
+		qp create
+		tx accept first=1
+		rx decline s=0 diag=0x06090000
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		conn 3
+		tx data len=5
+		close
 	E
 	pup_end "puppet as server"
 }
@@ -133,4 +157,8 @@ client() {
 	app "the group of a client" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	check "it is idle" eventually 10 conns 0
 	app "another server" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	check "that is idle, too" eventually 10 conns 0
+	check "and the only one" eventually 10 groups 1
+	app "no room for a third server's" slot:1 socket "connect:$PEER:5001" send:5 \
+		slot:2 socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close slot:1 recv:5 recv:1=eof close
 }

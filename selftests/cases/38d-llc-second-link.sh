@@ -4,9 +4,10 @@
 # The bad-message matrix (Part E.3 of the catalogue) on a second link. Messages that fail
 # a link fail the one on which they come, which is deleted over the other; its connection
 # goes on there without the loss of a byte, and a connection of the other link is not
-# affected. Messages that are refused or ignored leave both links as they are.
+# affected. Messages that are refused or ignored leave both links as they are. An element is
+# the same one over either link: who gets it over one takes it from a connection of the other.
 #
-# covers: CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
+# covers: CLC-40 CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
 # module: ours ours
 # nics: 2/2
 # timeout: 120
@@ -64,6 +65,16 @@ opened() {
 			"tx data len=5" "rx data len=5"
 	fi
 	echo "check rx_link ${3-$2}"
+}
+# held NAME LINK [LINE...]: a connection over LINK, wherever the module writes; LINEs behind CLC
+held() {
+	echo "conn $1"
+	if [ "$puppet" = server ]; then
+		printf '%s\n' "accept" "link $2" "reuse" "${@:3}" "rx data len=5" "tx data len=5"
+	else
+		printf '%s\n' "link 1" "connect $PEER 5000" "reuse until=confirm" "link $2" "tx confirm" "${@:3}" "accepted" \
+			"tx data len=5" "rx data len=5"
+	fi
 }
 # fails LINK REASON [TIME]: LINK has failed at the module; both directions of the current
 # connection go on over link 1; LINK is deleted
@@ -162,7 +173,14 @@ script() {
 	printf '%s\n' "tx cdc prod=0xffffffff" "wait cdc has=A" "tx cdc flags=A" "rx rst"
 	echo "conn ch1"
 	both 7
-	printf '%s\n' "check rx_link h1" "close" "conn 1"
+	printf '%s\n' "check rx_link h1" "close"
+
+	echo "print ---- an element again, over the other link"
+	echo "set index=3"
+	held ce1 h1
+	held ce2 1 "conn ce1" "rx rst" "conn ce2"
+	both 7
+	printf '%s\n' "close" "conn 1"
 	both 5
 	printf '%s\n' "check rx_link 1" "check offences 0" "close"
 }
@@ -180,7 +198,9 @@ server() {
 		[ $i -ge $((n - 3)) ] || calls+=(slot:1 recv:3 send:3)
 	done
 	app_bg limit:60 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 "${calls[@]}" slot:2 accept:0 recv:5 send:5 \
-		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close slot:2 recv:7 send:7 recv:1=eof close slot:1 recv:5 send:5 recv:1=eof close
+		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close slot:2 recv:7 send:7 recv:1=eof close \
+		slot:2 accept:0 recv:5 send:5 slot:3 accept:0 recv:5 send:5 slot:2 recv:1=ECONNRESET close slot:3 recv:7 send:7 recv:1=eof close \
+		slot:1 recv:5 send:5 recv:1=eof close
 	app_end "server program"
 	eq "connections that moved" "$(counter conn-moved)" $n
 	eq "links that failed" "$(counter link-down)" $n
@@ -209,7 +229,9 @@ client() {
 		[ $i -ge $((n - 3)) ] || calls+=(slot:1 send:3 recv:3)
 	done
 	app "client program" limit:60 slot:1 socket "connect:$PEER:5001" send:5 recv:5 "${calls[@]}" slot:2 socket "connect:$PEER:5001" send:5 recv:5 \
-		slot:3 socket "connect:$PEER:5001" send:5 recv:5 send:1 recv:1=ECONNABORTED close slot:2 send:7 recv:7 recv:1=eof close slot:1 send:5 recv:5 recv:1=eof close
+		slot:3 socket "connect:$PEER:5001" send:5 recv:5 send:1 recv:1=ECONNABORTED close slot:2 send:7 recv:7 recv:1=eof close \
+		slot:2 socket "connect:$PEER:5001" send:5 recv:5 slot:3 socket "connect:$PEER:5001" send:5 recv:5 \
+		slot:2 recv:1=ECONNRESET close slot:3 send:7 recv:7 recv:1=eof close slot:1 send:5 recv:5 recv:1=eof close
 	eq "connections that moved" "$(counter conn-moved)" $n
 	eq "links that failed" "$(counter link-down)" $n
 	eq "link groups" "$(counter lgr-created)" 1

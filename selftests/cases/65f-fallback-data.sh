@@ -5,6 +5,7 @@
 # in time, too: the last segment of a file that is shorter than sendfile() was asked for
 # is not held back.
 #
+# covers: CLC-64
 # timeout: 180
 # lanes: uml qemu
 # tags: api fallback

@@ -44,13 +44,13 @@ static const struct lgr_row well[] = {
 	{ "LG-24 LLC-36", S_OFFER, "0<add-link! 2 nic=1",
 	  "connect 1; 0>add-link-cont 2 n=1; +step/first" },
 	/* the connection is not active before the second link is */
-	{ "LG-24 CONN-02", S_FCONT, "0<add-link-cont! 2",
+	{ "CLC-65 LG-24 CONN-02", S_FCONT, "0<add-link-cont! 2",
 	  "learn 1; up 1" },
-	{ "LG-24 LLC-18 CONN-02", S_FLINK, "up 1",
+	{ "CLC-65 LG-24 LLC-18 CONN-02", S_FLINK, "up 1",
 	  "1>confirm-link 2; +step/first" },
-	{ "LG-52 LLC-45", S_FCONF, "1<confirm-link! 2",
+	{ "CLC-65 LG-52 LLC-45", S_FCONF, "1<confirm-link! 2",
 	  "agreed 1; live 1; -retry; settled ok; make 2" },
-	{ "LLC-26", "C:", "first nic=0 peer=0",
+	{ "CLC-37 LLC-26", "C:", "first nic=0 peer=0",
 	  "+step/first" },
 	{ "LLC-20 LG-50", C_FIRST, "0<confirm-link 1",
 	  "agreed 0; up 0" },
@@ -63,21 +63,21 @@ static const struct lgr_row well[] = {
 	/* the server's next message may overtake the own send completion */
 	{ "LG-21", C_FSEND, "0<add-link 2 nic=1",
 	  "make 1" },
-	{ "LG-22 LLC-28", C_FMAKE, "made 1 nic=1 n=1",
+	{ "CLC-65 LG-22 LLC-28", C_FMAKE, "made 1 nic=1 n=1",
 	  "0>add-link! 2; +step/first" },
-	{ "LLC-36", C_FCONT, "0<add-link-cont 2",
+	{ "CLC-65 LLC-36", C_FCONT, "0<add-link-cont 2",
 	  "learn 1; 0>add-link-cont! 2 n=1; +step/first" },
 	{ "LLC-20 LLC-05", C_FCONF, "1<confirm-link 2",
 	  "up 1; agreed 1" },
-	{ "LG-52 LLC-45", C_FLINK, "up 1",
+	{ "CLC-65 LG-52 LLC-45", C_FLINK, "up 1",
 	  "live 1; -retry; settled ok; 1>confirm-link! 2" },
 };
 
 TEST(smcr_lgr_fsm_first__well)
 {
-	covers("CLC-57 LG-18 LG-19 LG-21 LG-22 LG-24 LG-50 LG-52 LLC-05");
-	covers("LLC-10 LLC-11 LLC-18 LLC-20 LLC-26 LLC-27 LLC-28 LLC-34");
-	covers("LLC-36 LLC-45 CONN-02");
+	covers("CLC-37 CLC-57 CLC-65 LG-18 LG-19 LG-21 LG-22 LG-24 LG-50");
+	covers("LG-52 LLC-05 LLC-10 LLC-11 LLC-18 LLC-20 LLC-26 LLC-27");
+	covers("LLC-28 LLC-34 LLC-36 LLC-45 CONN-02");
 	lgr_rows(well, ARRAY_SIZE(well));
 }
 
@@ -97,7 +97,7 @@ static const struct lgr_row first_link[] = {
 	{ "CLC-63 LLC-12", S_FSEND, "down 0 link-error",
 	  "settled decline confirm-link-fail" },
 	/* it was delivered, and there is no answer: RST */
-	{ "LLC-23 LLC-10", S_START, "timer step",
+	{ "CLC-62 LLC-23 LLC-10", S_START, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-23", S_START, "down 0 link-error",
 	  "settled reset link-error" },
@@ -114,13 +114,13 @@ static const struct lgr_row first_link[] = {
 	{ "LLC-07", S_FMAKE, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
 	/* client */
-	{ "LLC-26", C_FIRST, "timer step",
+	{ "CLC-62 LLC-26", C_FIRST, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-21", C_FIRST, "0<confirm-link 1 wrong-data",
 	  "settled decline bad-link-data" },
 	{ "LLC-21", C_FIRST, "0<confirm-link 0",
 	  "settled decline bad-link-data" },
-	{ "CLC-57", C_FIRST, "down 0 link-error",
+	{ "CLC-58", C_FIRST, "down 0 link-error",
 	  "settled decline confirm-link-fail" },
 	{ "LLC-07", C_FIRST, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
@@ -128,9 +128,9 @@ static const struct lgr_row first_link[] = {
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
 	{ "LLC-08", C_FIRST, "0<confirm-link! 1",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
-	{ "CLC-57", C_FUP, "up 0 no qp-fail",
+	{ "CLC-58", C_FUP, "up 0 no qp-fail",
 	  "settled decline qp-fail" },
-	{ "CLC-57", C_FUP, "down 0 link-error",
+	{ "CLC-58", C_FUP, "down 0 link-error",
 	  "settled decline mr-fail" },
 	{ "LLC-08", C_FUP, "0<confirm-link 1",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
@@ -138,7 +138,7 @@ static const struct lgr_row first_link[] = {
 	  "settled decline confirm-link-fail" },
 	{ "CLC-63 LLC-12", C_FSEND, "down 0 link-device",
 	  "settled decline confirm-link-fail" },
-	{ "LLC-34", C_START, "timer step",
+	{ "CLC-62 LLC-34", C_START, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-34 LLC-12", C_START, "down 0 link-error",
 	  "settled reset link-error" },
@@ -161,7 +161,7 @@ static const struct lgr_row first_link[] = {
 	/* the caller ends it without a message */
 	{ "CLC-57", S_START "timer step;", "want-end",
 	  "release" },
-	{ "CLC-57", C_START "timer step;", "want-end",
+	{ "CLC-58", C_START "timer step;", "want-end",
 	  "release" },
 	{ "LLC-08", S_START "timer step;", "0<confirm-link! 1",
 	  "" },
@@ -169,8 +169,8 @@ static const struct lgr_row first_link[] = {
 
 TEST(smcr_lgr_fsm_first__first_link)
 {
-	covers("CLC-57 CLC-63 LG-40 LG-41 LLC-07 LLC-08 LLC-10 LLC-12");
-	covers("LLC-21 LLC-22 LLC-23 LLC-26 LLC-34 LLC-47");
+	covers("CLC-57 CLC-58 CLC-62 CLC-63 LG-40 LG-41 LLC-07 LLC-08");
+	covers("LLC-10 LLC-12 LLC-21 LLC-22 LLC-23 LLC-26 LLC-34 LLC-47");
 	lgr_rows(first_link, ARRAY_SIZE(first_link));
 }
 
@@ -215,7 +215,7 @@ static const struct lgr_row offer[] = {
 	  "settled decline add-link-fail" },
 	{ "CLC-57 LLC-12", S_ASEND, "down 0 link-error",
 	  "settled decline add-link-fail" },
-	{ "LLC-32", S_OFFER, "timer step",
+	{ "CLC-62 LLC-32", S_OFFER, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-32 LLC-12", S_OFFER, "down 0 link-error",
 	  "settled reset link-error" },
@@ -234,7 +234,7 @@ static const struct lgr_row offer[] = {
 	{ "LG-23 CLC-57", S_ASEND, "0<add-link! 2 rejected",
 	  "+step/first; no-return 0; stop 1; settled ok; +retry/retry" },
 	/* parallel: DELETE LINK to the client, and no data before its reply */
-	{ "LLC-31 LG-08 CONN-02", "S: first; made 1 nic=0 n=1; up 0; 0<confirm-link! 1;",
+	{ "LLC-31 LG-08 CONN-02 CLC-65", "S: first; made 1 nic=0 n=1; up 0; 0<confirm-link! 1;",
 	  "0<add-link! 2 nic=0",
 	  "+step/first; no-return 0; fail 1 llc-link-data; "
 	  "0>delete-link 2 0x40000; +step/first" },
@@ -247,7 +247,7 @@ static const struct lgr_row offer[] = {
 	  "stop 1; settled ok; 0>add-link! 2 rejected=1" },
 	{ "LG-08", C_START "0<add-link 2 nic=0;", "made 1 nic=0 n=1",
 	  "stop 1; settled ok; 0>add-link! 2 rejected=1" },
-	{ "LG-21", C_FMAKE, "made 1 nic=0 n=1",
+	{ "CLC-65 LG-21", C_FMAKE, "made 1 nic=0 n=1",
 	  "0>add-link! 2; +step/first" },
 	{ "LLC-29", C_START, "0<add-link 2 mtu=0",
 	  "settled ok; 0>add-link! 2 rejected=2" },
@@ -276,12 +276,13 @@ TEST(smcr_lgr_fsm_first__offer)
 {
 	covers("CLC-57 LG-08 LG-12 LG-20 LG-21 LG-23 LG-26 LG-27 LLC-08");
 	covers("LLC-12 LLC-15 LLC-28 LLC-29 LLC-31 LLC-32 LLC-74 CONN-02");
+	covers("CLC-62 CLC-65");
 	lgr_rows(offer, ARRAY_SIZE(offer));
 }
 
 /* RTokens, and the second link itself */
 static const struct lgr_row second_link[] = {
-	{ "LLC-42", S_FCONT, "timer step",
+	{ "CLC-62 LLC-42", S_FCONT, "timer step",
 	  "settled reset llc-timeout" },
 	{ "LLC-42 LLC-12", S_FCONT, "down 0 link-error",
 	  "settled reset link-error" },
@@ -289,9 +290,9 @@ static const struct lgr_row second_link[] = {
 	  "settled reset llc-count" },
 	{ "LLC-08", S_FCONT, "0<add-link-cont! 3",
 	  "settled reset llc-link-data" },
-	{ "LLC-42", C_FCONT, "timer step",
+	{ "CLC-62 LLC-42", C_FCONT, "timer step",
 	  "settled reset llc-timeout" },
-	{ "LLC-42 LLC-12", C_FCONT, "down 0 link-error",
+	{ "CLC-58 LLC-42 LLC-12", C_FCONT, "down 0 link-error",
 	  "settled reset link-error" },
 	{ "LLC-42", C_FSEND "0<add-link 2 nic=1; made 1 nic=1 n=1;",
 	  "timer step",
@@ -301,7 +302,7 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-08", C_FCONT, "0<add-link-cont 3",
 	  "settled reset llc-link-data" },
 	/* it cannot be confirmed: DELETE LINK, and no data before the reply */
-	{ "LG-25 LLC-24 CONN-02", S_FCONF, "timer step",
+	{ "LG-25 LLC-24 CONN-02 CLC-65", S_FCONF, "timer step",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
 	{ "LG-25 LLC-24", S_FCONF, "down 1 link-error",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
@@ -325,7 +326,7 @@ static const struct lgr_row second_link[] = {
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
 	{ "LG-25 LLC-43", S_FLINK "0<delete-link 2;", "up 1",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +step/first" },
-	{ "LG-26 LG-25 CONN-02", S_FDEL, "0<delete-link! 2",
+	{ "LG-26 LG-25 CONN-02 CLC-65", S_FDEL, "0<delete-link! 2",
 	  "stop 1; settled ok; +retry/retry" },
 	{ "LG-25", S_FDEL, "0<delete-link 2",
 	  "" },
@@ -349,7 +350,7 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-50", S_FCONF, "down 0 link-error",
 	  "settled reset link-error" },
 	/* client; the timer is first contact's (LLC-11) */
-	{ "LLC-43 LG-25 LLC-11", C_FCONF, "timer step",
+	{ "CLC-65 LLC-43 LG-25 LLC-11", C_FCONF, "timer step",
 	  "fail 1 link-error; 0>delete-link 2 0x10000; +notice1/first; "
 	  "+retry/retry" },
 	{ "LLC-43 LG-25", C_FCONF, "down 1 link-error",
@@ -378,7 +379,7 @@ static const struct lgr_row second_link[] = {
 	  "+retry/retry" },
 	{ "LLC-43 LLC-42", C_FCONT "down 1 link-device;", "0<add-link-cont 2",
 	  "0>add-link-cont! 2 n=1" },
-	{ "LLC-43", C_FLOST, "0<delete-link 2",
+	{ "CLC-65 LLC-43", C_FLOST, "0<delete-link 2",
 	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; -notice1" },
 	{ "LLC-43 LG-36", C_FLOST "0<delete-link 2;", "answer-sent 1",
 	  "stop 1" },
@@ -405,15 +406,15 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-24", C_FLINK, "0<delete-link 2",
 	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; "
 	  "+retry/retry" },
-	{ "LLC-12", C_FLINK, "down 0 link-error",
+	{ "CLC-58 LLC-12", C_FLINK, "down 0 link-error",
 	  "settled reset link-error" },
 };
 
 TEST(smcr_lgr_fsm_first__second_link)
 {
-	covers("LG-25 LG-26 LG-36 LLC-05 LLC-08 LLC-11 LLC-12 LLC-21");
-	covers("LLC-22 LLC-24 LLC-40 LLC-42 LLC-43 LLC-48 LLC-49 LLC-50");
-	covers("LLC-51 LLC-54 CONN-02");
+	covers("LG-25 LG-26 LG-36 LLC-05 LLC-08 LLC-11 LLC-12 LLC-21 LLC-22");
+	covers("LLC-24 LLC-40 LLC-42 LLC-43 LLC-48 LLC-49 LLC-50 LLC-51");
+	covers("LLC-54 CONN-02 CLC-58 CLC-62 CLC-65");
 	lgr_rows(second_link, ARRAY_SIZE(second_link));
 }
 
