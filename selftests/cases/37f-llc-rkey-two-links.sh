@@ -6,7 +6,7 @@
 # one link is forgotten on the other one, too (RFC 7609 3.5.5.2.2, A.3.5). The reply has
 # the entries of the request.
 #
-# covers: LLC-56 LLC-58 LLC-59 LLC-67
+# covers: LLC-56 LLC-58 LLC-59 LLC-67 RMB-05
 # module: ours ours
 # nics: 2/2
 # timeout: 60

@@ -19,11 +19,12 @@ server() {
 		slot:1 await:f3 recv:20 recv:1=eof send:5 await:d send:5 close \
 		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
 		slot:3 accept:0 recv:5 send:5 recv:1=ECONNABORTED close \
+		slot:3 accept:0 recv:1=ECONNABORTED close \
 		slot:3 accept:0 recv:5 shut:wr recv:5 recv:5 recv:1=eof close
 	app_end "server program"
 	eq "unknown tokens were counted" "$(counter cdc-token)" 4
 	eq "old messages were counted" "$(counter cdc-old)" 7
-	eq "failed validations were counted" "$(counter cdc-validation)" 2
+	eq "failed validations were counted" "$(counter cdc-validation)" 3
 }
 
 client() {
@@ -110,6 +111,14 @@ client() {
 		tx data len=5
 		rx data len=5
 		tx cdc flags=F seq=+32000 skip
+		wait cdc has=A
+		tx cdc flags=A
+		rx rst
+
+		# the same before Confirm
+		$(early 6)
+		tx cdc flags=F skip
+		tx confirm
 		wait cdc has=A
 		tx cdc flags=A
 		rx rst

@@ -5,7 +5,7 @@
 # last element of an RMB. A client that may have no other RMB declines when its only one has
 # smaller elements than its receive buffer needs, although some are free.
 #
-# covers: CDC-49 CLC-39 CLC-68 RMB-07 RMB-08
+# covers: CDC-49 CLC-39 CLC-68 RMB-07 RMB-08 RMB-04
 # module: ours none
 # timeout: 90
 # needs: synopt

@@ -4,9 +4,10 @@
 # The owner prepares an element before it names it in Accept, and only reads it from then
 # on: damage to the eye catcher by the peer between Accept and the connection's start is
 # detected and not repaired, and data that the peer wrote are still there in the next lap
-# of the ring.
+# of the ring. If the two sides agree on none, the eye catcher of the first element is
+# cleared, but nothing that the peer has written there by then.
 #
-# covers: RMB-12 RMB-14 RMB-15 RMB-16
+# covers: RMB-12 RMB-13 RMB-14 RMB-15 RMB-16
 # module: ours none
 # timeout: 30
 # needs: synopt
@@ -15,6 +16,7 @@
 . "$PROG/puppet.sh"
 
 b77=$(printf '77%.0s' {1..60})
+zeros=$(printf '00%.0s' {1..60})
 
 server() {
 	fast rmem=16384
@@ -24,7 +26,9 @@ server() {
 		slot:2 accept:0 "recvhex:60=$b77" recvsome:16320=WRONG-DATA send:5 "recvhex:60=$b77" send:5 recv:1=eof close \
 		slot:1 send:5 recv:1=eof close \
 		accept:0 recv:1=ECONNABORTED close \
-		accept:0 recv:1=ECONNABORTED close
+		accept:0 recv:1=ECONNABORTED close \
+		accept:0 "recvhex:60=$b77" send:5 recv:1=eof close \
+		accept:0 "recvhex:60=$zeros" send:5 recv:1=eof close
 	app_end "server program"
 	eq "damage was counted" "$(counter rmbe-eye-catcher)" 3
 }
@@ -91,6 +95,26 @@ client() {
 		wait cdc has=A
 		tx cdc flags=A
 		rx rst
+		qp destroy
+	E
+	pup "no eye catcher, and data before CONFIRM LINK" <<-E
+		set peer_id=0004525400000002
+		connect $PEER 5000
+		first_contact until=confirm_link_reply
+		write off=0 len=60 byte=77
+		first_contact from=confirm_link_reply
+		tx cdc advance=60
+		rx data len=5
+		close
+		qp destroy
+	E
+	pup "no eye catcher, and nothing was written" <<-E
+		set peer_id=0005525400000002
+		connect $PEER 5000
+		first_contact
+		tx cdc advance=60
+		rx data len=5
+		close
 		qp destroy
 	E
 }

@@ -6,7 +6,7 @@
 # link that is left, before its memory may go to another group; so are all when the group
 # ends.
 #
-# covers: RMB-06 SEC-08
+# covers: RMB-06 RMB-27 SEC-08
 # module: ours none
 # nics: 2/2
 # timeout: 60

@@ -7,7 +7,7 @@
 # lower the limits that all share, not raise them. smcctl shows what is in use, of the
 # namespace and, in the initial one, of all.
 #
-# covers: SEC-13
+# covers: RMB-11 SEC-13
 # timeout: 60
 # fabric: roce -- kernel: it sets a limit that only the first namespace has
 # tags: lifecycle

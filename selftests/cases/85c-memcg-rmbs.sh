@@ -7,7 +7,7 @@
 # peer and at the same time, get their RMBs and wait neither for it nor for one that is
 # throttled (memory.high).
 #
-# covers: SEC-14
+# covers: RMB-11 SEC-14
 # timeout: 90
 # lanes: uml qemu
 # tags: lifecycle

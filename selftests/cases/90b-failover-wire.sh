@@ -6,7 +6,7 @@
 # was acknowledged and takes no number; WRITEs use that link's keys; nothing of it goes
 # over the old link any more. The link is deleted over the other one.
 #
-# covers: FO-02 FO-07 FO-13 FO-15 CDC-09
+# covers: FO-02 FO-06 FO-07 FO-13 FO-15 CDC-09
 # nics: 2/2
 # timeout: 120
 # fabric: roce -- packets: it reads RoCE packets

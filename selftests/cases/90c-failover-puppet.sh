@@ -9,7 +9,8 @@
 # a link is deleted in order, all has arrived before. When the last link is lost each
 # connection is reset.
 #
-# covers: CDC-23 CONN-23 CONN-32 FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45 RMB-19
+# covers: CDC-23 CONN-23 CONN-32 FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45 RMB-19 FO-06
+# covers: FO-26
 # module: ours none
 # nics: 2/2
 # timeout: 90

@@ -6,7 +6,7 @@
 # the connection is TCP, and the group stays as it was. An Accept may name any link that
 # is left. A silent link, and many connections at once: none is lost.
 #
-# covers: FO-15 FO-23
+# covers: FO-15 FO-19 FO-23
 # module: ours ours
 # nics: 2/2
 # timeout: 120

@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 #
 # A message is lost with its link: data, or one without, such as a window update, the end
-# of data, the end of a connection, an abort. The peer, a puppet, has its queue pair of
-# that link in error when they are sent. Over the other link it gets F with the number of
-# the last message that it has acknowledged, if any, and then one new message with all
-# that it has missed. In the other direction the puppet repeats everything that had come,
-# without an effect.
+# of data, the end of a connection, an abort; or one that says that the writer is blocked.
+# The peer, a puppet, has its queue pair of that link in error when they are sent. Over the
+# other link it gets F with the number of the last message that it has acknowledged, if any,
+# and then one new message with all that it has missed. In the other direction the puppet
+# repeats everything that had come, without an effect.
 #
 # covers: FO-04 FO-09 FO-10 FO-11 FO-12 FO-25
 # module: ours none
@@ -28,19 +28,21 @@ server() {
 	local i calls=() said
 	at_once max_links=2 t_lgr_idle=60000 t_testlink=30000 rmem=16384
 	smc_reset
-	for i in {1..6}; do calls+=("slot:$i" accept:0 recv:5); done
-	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}" send:9000 slot:1 recv:90 \
-		await:broken slot:2 recv:12000 slot:3 shut:wr slot:4 close slot:5 linger:0 close slot:6 send:100 mark:said \
-		slot:3 recv:7 recv:1=eof close slot:2 recv:7 recv:1=eof close slot:6 recv:7 recv:1=eof close slot:1 recv:7 send:7 recv:1=eof close
+	for i in {1..7}; do calls+=("slot:$i" accept:0 recv:5); done
+	app_bg limit:40 socket listen:5000 mark:up "${calls[@]}" slot:6 send:9000 slot:1 recv:90 \
+		await:broken slot:2 recv:12000 slot:3 shut:wr slot:4 close slot:5 linger:0 close slot:6 send:100 \
+		slot:7 sndbuf:200000 send:32768 mark:said \
+		slot:3 recv:7 recv:1=eof close slot:2 recv:7 recv:1=eof close slot:6 recv:7 recv:1=eof close \
+		slot:7 recv:7 recv:1=eof close slot:1 recv:7 send:7 recv:1=eof close
 	await ready
 	said=$(counter cdc-tx)
 	mark counted
 	await said
 	eq "messages that were sent and are lost" "$(($(counter cdc-tx) - said)), connections that moved: $(moved)" \
-		"5, connections that moved: 0"
+		"6, connections that moved: 0"
 	app_end "server program"
-	smc_was "server" 6 6
-	eq "connections that moved" "$(moved)" 6
+	smc_was "server" 7 7
+	eq "connections that moved" "$(moved)" 7
 	eq "data that were lost" "$(counter cdc-validation)" 0
 	eq "messages that came twice" "$(counter cdc-old)" 10
 }
@@ -56,7 +58,8 @@ client() {
 		accepted
 		tx data len=5
 		taken
-		$(for ((n = 2; n <= 6; n++)); do new "$n"; done)
+		$(for ((n = 2; n <= 7; n++)); do new "$n"; done)
+		conn 6
 		rx cdc seq=1 prod=9000
 		rx data len=9000
 		# nine more, so ten in all
@@ -100,6 +103,10 @@ client() {
 		check rx_link 2
 		rx cdc seq=3 prod=9100 flags=0
 		rx data len=100
+		conn 7
+		rx cdc has=F seq=0
+		check rx_link 2
+		rx cdc seq=2 prod=0 prod_wrap=1 flags=B
 		conn 1
 		rx cdc has=F seq=0
 		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=0
@@ -123,6 +130,13 @@ client() {
 		close
 		conn 6
 		move 2
+		tx data len=7
+		close
+		conn 7
+		move 2
+		rx data len=16384
+		consume 16384
+		rx data len=16384 consume
 		tx data len=7
 		close
 		conn 1

@@ -7,7 +7,7 @@
 # again: the next message has the next number. The other two stay where they are, and send
 # nothing. What the puppet sends stays on its link.
 #
-# covers: LG-47
+# covers: FO-06 FO-07 LG-47
 # module: ours none
 # nics: 2/2
 # timeout: 60

@@ -272,7 +272,7 @@ TEST(shell__storm)
 {
 	const struct kind k = { .orderly = true, .storm = true };
 
-	covers("CDC-04 CDC-18 CDC-23 CONN-03 FO-04 FO-05 FO-06 FO-07 FO-13");
+	covers("CDC-04 CDC-18 CDC-23 CONN-03 FO-04 FO-05 FO-06 FO-07 FO-09 FO-13");
 	run_many(&k, 250);
 }
 
@@ -404,7 +404,7 @@ TEST(shell__spread)
 {
 	const struct kind k = { .orderly = true, .aborts = true, .spread = true };
 
-	covers("LG-29 LG-47");
+	covers("FO-06 FO-07 LG-29 LG-47");
 	run_many(&k, 300);
 }
 

@@ -351,7 +351,7 @@ TEST(smcr_fo_plan__no_data_after_an_abort)
 	struct smcr_fo fo = { 0 };
 	struct smcr_fo_plan plan;
 
-	covers("RMB-22");
+	covers("RMB-22 RMB-26");
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_done(&fo, 1, 20);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);

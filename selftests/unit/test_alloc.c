@@ -9,6 +9,7 @@ TEST(smcr_elems_init__any_number)
 	struct smcr_elems e;
 	u32 n, i;
 
+	covers("RMB-01 RMB-02");
 	for (n = 1; n <= 255; n++) {
 		bool seen[256] = { false };
 
@@ -80,6 +81,7 @@ TEST(smcr_elems_release__quarantine)
 {
 	struct smcr_elems e;
 
+	covers("RMB-22");
 	smcr_elems_init(&e, 2);
 	EXPECT_EQ(smcr_elems_get(&e), 1);
 	EXPECT_FALSE(smcr_elems_release(&e, 1));

@@ -647,7 +647,7 @@ TEST(smcr_clc_decode_accept__bad_values)
 	u8 buf[BIG];
 	size_t i;
 
-	covers("CLC-50");
+	covers("CLC-50 RMB-02");
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct vector *v = vector(names[i]);
 
@@ -869,6 +869,7 @@ TEST(smcr_bsize_for__sizes)
 {
 	u32 i, r;
 
+	covers("RMB-08");
 	for (i = 0; i <= 5; i++) {
 		EXPECT_EQ(smcr_bsize_for(16384U << i), i);
 		EXPECT_EQ(smcr_bsize_for((16384U << i) + 1), min_t(u32, i + 1, 5));

@@ -107,12 +107,12 @@ static const struct lgr_row server[] = {
 	{ "LG-23", S_REPLY, "0<add-link! 0 rejected mtu=0",
 	  "stop 2" },
 	/* no reply: the carrying link has failed; once more over another */
-	{ "LLC-33 LLC-10", S_REPLY, "timer step",
+	{ "LLC-33 LLC-10 FO-21", S_REPLY, "timer step",
 	  "fail 0 llc-timeout; move 0; fail 2 llc-timeout; "
 	  "1>delete-link 1 0x10000; +step/llc" },
 	{ "LLC-33", S_REPLY "timer step;", "1<delete-link! 1",
 	  "stop 0; +retry/retry; 1>delete-link 3 0x10000; +step/llc" },
-	{ "LLC-33", S_REPLY "timer step; 1<delete-link! 1;",
+	{ "LLC-33 FO-14", S_REPLY "timer step; 1<delete-link! 1;",
 	  "1<delete-link! 3 reason=0x100000",
 	  "stop 2; +retry/retry*2; make 3" },
 	{ "LLC-33", S_REPLY "timer step; 1<delete-link! 1; 1<delete-link! 3;",
@@ -120,7 +120,7 @@ static const struct lgr_row server[] = {
 	  "1>add-link 4; +step/llc" },
 	{ "LLC-33 LLC-12", S_REPLY, "down 0 link-error",
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-42", S_CONT, "timer step",
+	{ "LLC-42 FO-21", S_CONT, "timer step",
 	  "fail 0 llc-timeout; move 0; fail 2 llc-timeout; "
 	  "1>delete-link 1 0x10000; +step/llc" },
 	{ "LLC-42 LLC-12", S_CONT, "down 0 link-error",
@@ -129,13 +129,13 @@ static const struct lgr_row server[] = {
 	  "fail 0 llc-timeout; dead llc-timeout; lose; release" },
 	{ "LLC-33 LLC-12", S_MAKE, "down 0 link-error",
 	  "move 0; stop 2; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-33 LLC-12", S_MAKE "down 0 link-error;", "1<delete-link! 1",
+	{ "LLC-33 LLC-12 FO-14", S_MAKE "down 0 link-error;", "1<delete-link! 1",
 	  "stop 0; +retry/retry; make 3" },
 	{ "LLC-33 LLC-12", S_UP, "down 0 link-error",
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
 	{ "LLC-33 LLC-12", S_CONF, "down 0 link-error",
 	  "move 0; fail 2 link-error; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-33", S_CONF "down 0 link-error; 1<delete-link! 1;",
+	{ "LLC-33 FO-14", S_CONF "down 0 link-error; 1<delete-link! 1;",
 	  "1<delete-link! 3",
 	  "stop 2; +retry/retry*2; make 3" },
 	{ "LLC-50 LLC-25", S_CONF "timer step;", "down 0 link-error",
@@ -161,6 +161,7 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_add__server)
 {
+	covers("FO-14 FO-21");
 	covers("LG-11 LG-23 LG-24 LG-27 LG-28 LG-32 LG-34 LLC-10 LLC-12");
 	covers("LLC-13 LLC-18 LLC-25 LLC-27 LLC-30 LLC-33 LLC-36 LLC-38");
 	covers("LLC-39 LLC-42 LLC-45 LLC-48 LLC-50 LLC-74");
@@ -243,7 +244,7 @@ static const struct lgr_row client[] = {
 	{ "LLC-43 LG-31", C_ONE, "timer retry",
 	  "+retry/retry; 0>add-link" },
 	/* no message of the server arrives */
-	{ "LLC-42 LLC-10", C_CONT, "timer step",
+	{ "LLC-42 LLC-10 FO-21", C_CONT, "timer step",
 	  "fail 0 llc-timeout; move 0; fail 2 llc-timeout; "
 	  "1>delete-link 3 0x10000; +notice2/notice; "
 	  "1>delete-link 1 0x10000; +notice0/notice" },
@@ -338,7 +339,7 @@ static const struct lgr_row client[] = {
 
 TEST(smcr_lgr_fsm_add__client)
 {
-	covers("LG-08 LG-11 LG-12 LG-20 LG-22 LG-27 LG-28 LG-31 LG-36");
+	covers("FO-21 LG-08 LG-11 LG-12 LG-20 LG-22 LG-27 LG-28 LG-31 LG-36");
 	covers("LLC-04 LLC-05 LLC-10 LLC-12 LLC-13 LLC-20 LLC-25 LLC-28");
 	covers("LLC-29 LLC-33 LLC-35 LLC-36 LLC-38 LLC-39 LLC-40 LLC-42");
 	covers("LLC-43 LLC-44 LLC-48 LLC-74");

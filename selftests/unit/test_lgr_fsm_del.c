@@ -85,7 +85,7 @@ static const struct lgr_row server[] = {
 	{ "LG-44 CONN-32", S_TWO "down 0 link-error;", "down 1 link-device",
 	  "dead link-device; lose; release" },
 	/* no reply: the carrying link has failed, too; both go over a third */
-	{ "LLC-50 LLC-10", S_DEL, "timer step",
+	{ "LLC-50 LLC-10 FO-21", S_DEL, "timer step",
 	  "fail 0 llc-timeout; move 0; 1>delete-link 3 orderly 0x20000; "
 	  "+step/llc" },
 	{ "LLC-50", S_DEL "timer step;", "1<delete-link! 3",
@@ -309,7 +309,7 @@ static const struct lgr_row server[] = {
 
 TEST(smcr_lgr_fsm_del__server)
 {
-	covers("FO-02 FO-16 FO-18 FO-24 LG-26 LG-27 LG-34 LG-35 LG-38");
+	covers("FO-02 FO-16 FO-18 FO-21 FO-24 LG-26 LG-27 LG-34 LG-35 LG-38");
 	covers("LG-40 LG-44 LG-48 LLC-04 LLC-08 LLC-10 LLC-12 LLC-17");
 	covers("LLC-46 LLC-47 LLC-48 LLC-49 LLC-50 LLC-54 LLC-75 LLC-80");
 	covers("LLC-86 CONN-32");

@@ -114,10 +114,10 @@ static const struct lgr_row own[] = {
 	{ "LLC-60", S_RKEY "0<confirm-rkey! n=1 negative retry;", "want-rkey",
 	  "prepare" },
 	/* no answer: the carrying link has failed; it is not repeated there */
-	{ "LLC-63 LLC-10", S_RKEY, "timer rkey",
+	{ "LLC-63 LLC-10 FO-21", S_RKEY, "timer rkey",
 	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-63 LLC-10", C_RKEY, "timer rkey",
+	{ "LLC-63 LLC-10 FO-21", C_RKEY, "timer rkey",
 	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +notice0/notice" },
 	{ "LLC-63", S_RDEL, "timer rkey",
@@ -127,10 +127,10 @@ static const struct lgr_row own[] = {
 	  "timer rkey",
 	  "fail 0 llc-timeout; move 0; rkey-done again link-error; "
 	  "-rkey; 1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-63 LLC-12 LLC-13", S_RKEY, "down 0 link-error",
+	{ "LLC-63 LLC-12 LLC-13 FO-14", S_RKEY, "down 0 link-error",
 	  "move 0; rkey-done again link-error; -rkey; "
 	  "1>delete-link 1 0x10000; +step/llc" },
-	{ "LLC-13", C_RKEY "down 0 link-error; want-rkey;", "ready",
+	{ "LLC-13 FO-14", C_RKEY "down 0 link-error; want-rkey;", "ready",
 	  "1>confirm-rkey n=0; +rkey/llc" },
 	{ "LLC-13", S_RKEY, "down 1 link-error",
 	  "move 1" },
@@ -207,7 +207,7 @@ static const struct lgr_row own[] = {
 
 TEST(smcr_lgr_fsm_rkey__own)
 {
-	covers("LG-44 LLC-08 LLC-10 LLC-12 LLC-13 LLC-15 LLC-54 LLC-55");
+	covers("FO-14 FO-21 LG-44 LLC-08 LLC-10 LLC-12 LLC-13 LLC-15 LLC-54 LLC-55");
 	covers("LLC-56 LLC-57 LLC-58 LLC-60 LLC-63 LLC-65 LLC-66 LLC-68");
 	covers("LLC-82 LLC-85 LLC-87 LLC-90 RMB-21");
 	lgr_rows(own, ARRAY_SIZE(own));
