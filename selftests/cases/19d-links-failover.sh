@@ -4,6 +4,7 @@
 # One of two links is lost in the midst of transfers in both directions: the connections
 # go on over the other one, and not one byte is lost (RFC 7609 4.6).
 #
+# covers: FO-01 FO-09
 # nics: 2/2
 # timeout: 120
 # tags: lgr links

@@ -5,6 +5,7 @@
 # has declined and gone on with TCP: the server's Decline is the one that counts, and no
 # other Decline gets into the data of the server's application.
 #
+# covers: CLC-52 CLC-59
 # module: ours ours
 # timeout: 60
 # tags: puppet clc

@@ -5,6 +5,7 @@
 # to ADD LINK, which is held here just before it is posted: until then the exchange is
 # not over.
 #
+# covers: CLC-65
 # module: none ours
 # timeout: 60
 # needs: uml

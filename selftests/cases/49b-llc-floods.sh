@@ -6,6 +6,7 @@
 # and impossible counts. Their groups may end. Another peer's group goes on in time
 # meanwhile, and no connection and no group is left behind.
 #
+# covers: SEC-11
 # module: ours ours
 # timeout: 90
 # needs: synopt

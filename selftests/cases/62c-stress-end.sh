@@ -4,6 +4,7 @@
 # Data and the end right behind them, while the reader polls: the end is never seen before
 # the data. A failure needs a kernel whose workers preempt the reader.
 #
+# covers: CDC-43 CONN-13
 # timeout: 60
 # lanes: qemu
 # kernels: 7.2 -- its workers preempt the reader

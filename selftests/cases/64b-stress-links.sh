@@ -5,6 +5,7 @@
 # in all ways and return: no error, no wrong byte, no stall beyond two seconds after the loss is
 # noticed (RFC 7609 4.6).
 #
+# covers: FO-01 FO-18 FO-24
 # nics: 2/2
 # timeout: 900
 # tags: lgr links stress storm

@@ -3,6 +3,7 @@
 #
 # As 64b, with one RNIC on the server: both links are on it.
 #
+# covers: FO-17 FO-18
 # nics: 1/2
 # timeout: 900
 # tags: lgr links stress storm

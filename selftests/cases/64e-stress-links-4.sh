@@ -3,6 +3,7 @@
 #
 # As 64b, with four links.
 #
+# covers: FO-18 FO-24 LG-49
 # nics: 4/4
 # timeout: 900
 # tags: lgr links stress storm

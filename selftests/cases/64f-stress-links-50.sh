@@ -7,6 +7,7 @@
 # connection stalls, both ends have the same links, and in the end no group is left (RFC
 # 7609 3.5.5.3).
 #
+# covers: FO-18 FO-24 LG-39
 # nics: 2/1
 # timeout: 240
 # memory: 2048

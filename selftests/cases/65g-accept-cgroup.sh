@@ -4,6 +4,7 @@
 # A BPF program of a cgroup that refuses an option refuses it to accepted sockets
 # as well: over TCP, SMC-R and in fallback.
 #
+# covers: SEC-14
 # timeout: 60
 # lanes: uml qemu
 # tags: api fallback

@@ -3,6 +3,7 @@
 #
 # TCP_USER_TIMEOUT and TCP_NOTSENT_LOWAT, when the peer does not read, as on TCP.
 #
+# covers: MISC-06
 # timeout: 180
 # lanes: uml qemu
 # tags: api

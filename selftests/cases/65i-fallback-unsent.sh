@@ -3,6 +3,7 @@
 #
 # TCP_USER_TIMEOUT and TCP_NOTSENT_LOWAT of connections whose SMC-R handshake was declined.
 #
+# covers: CLC-64 MISC-06
 # timeout: 180
 # lanes: uml qemu
 # tags: api fallback

@@ -4,6 +4,7 @@
 # SO_COOKIE is the cookie of the TCP connection in ss and BPF programs, and
 # SO_INCOMING_CPU is that connection's last CPU: over TCP, SMC-R and in fallback.
 #
+# covers: CLC-64 MISC-06
 # timeout: 60
 # lanes: uml qemu
 # tags: api fallback

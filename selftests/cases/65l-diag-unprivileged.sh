@@ -4,6 +4,7 @@
 # Without CAP_NET_ADMIN a dump shows links, RMBs and connections, but not what a local
 # user with a queue pair would need to forge packets of them.
 #
+# covers: MISC-15
 # timeout: 30
 # tags: diag
 # shellcheck source=selftests/prog/smc.sh

@@ -4,6 +4,7 @@
 # TCP_INFO of a listener, by which servers see their load, counts the connections that
 # wait for accept(): over TCP, SMC-R and in fallback.
 #
+# covers: MISC-06
 # timeout: 60
 # lanes: uml qemu
 # tags: api fallback

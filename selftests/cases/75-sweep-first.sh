@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in the first contact of two hosts.
 #
+# covers: CLC-53 CLC-60 CLC-63
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

@@ -4,6 +4,7 @@
 # Every fault of the simulated RNIC, on either side, while a second connection joins a
 # link group.
 #
+# covers: FO-20
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

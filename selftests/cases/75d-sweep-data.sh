@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in data under way in both directions.
 #
+# covers: FO-20 RMB-27
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in window updates of two readers.
 #
+# covers: FO-20
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in a close with data.
 #
+# covers: RMB-27
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

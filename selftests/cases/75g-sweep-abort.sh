@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in an abort.
 #
+# covers: CONN-31
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

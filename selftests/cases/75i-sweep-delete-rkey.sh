@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in DELETE RKEY of an RMB that was idle.
 #
+# covers: RMB-25
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

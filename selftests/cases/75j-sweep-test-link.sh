@@ -3,6 +3,7 @@
 #
 # Every fault of the simulated RNIC, on either side, in TEST LINK on an idle link.
 #
+# covers: KA-04 LLC-72
 # timeout: 36000
 # tags: sweep
 # shellcheck source=selftests/prog/simsweep.sh

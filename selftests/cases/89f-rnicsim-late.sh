@@ -8,6 +8,7 @@
 # are right, the log has the link's failure, and nothing is left behind. The next
 # connections use SMC-R as soon as the device reports its port as active, and TCP before.
 #
+# covers: CLC-57 FO-20 LG-44 MISC-16
 # timeout: 500
 # tags: lgr
 # shellcheck source=selftests/prog/smc.sh

@@ -4,6 +4,7 @@
 # Connections that wait for their move are counted. The completions of one adapter come a second late, and its
 # link is lost: half of the connections wait for these, then all send over the other link, and none waits.
 #
+# covers: FO-03
 # nics: 2/2
 # timeout: 120
 # tags: diag lgr links failover

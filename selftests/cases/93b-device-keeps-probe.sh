@@ -6,6 +6,7 @@
 # to are given up and not freed, and the group ends as usual, as do others. In a guest of
 # its own: see 29o.
 #
+# covers: LG-23
 # timeout: 60
 # lanes: uml
 # needs: uml plain

@@ -5,6 +5,7 @@
 # group waits for the group's work, which is held: the report queues nothing then, and
 # must not leave a reference, or the group is never freed.
 #
+# covers: MISC-20
 # needs: latch
 # nics: 2/2
 # timeout: 90

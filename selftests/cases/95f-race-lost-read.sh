@@ -4,6 +4,7 @@
 # A reader copies from its element when the group ends and the element is purged: it gets the bytes
 # that were there, or the error, and the memory stays until it is done.
 #
+# covers: CONN-32
 # needs: latch
 # timeout: 90
 # tags: race conn

@@ -4,6 +4,7 @@
 # A second connection is about to be listed in its group when that ends: it is not lost between the two, but
 # goes on as TCP or in a group of its own.
 #
+# covers: FO-23
 # needs: latch
 # timeout: 90
 # tags: race conn lgr

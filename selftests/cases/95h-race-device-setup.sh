@@ -4,6 +4,7 @@
 # The device of a group that has just been listed is removed before the server checks
 # whether it still exists. The removal is in time, and the connection is TCP.
 #
+# covers: CLC-53 MISC-16
 # needs: latch
 # timeout: 90
 # tags: race lgr

@@ -4,6 +4,7 @@
 # Handshakes are over, but have not ended, when their sockets are closed: a client, an accepted socket and its
 # listener, with a dump at the same time. Nothing is left of them.
 #
+# covers: CONN-38
 # needs: latch
 # timeout: 90
 # tags: race hs

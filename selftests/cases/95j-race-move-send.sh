@@ -4,6 +4,7 @@
 # A connection that moves to another link is held when its send buffer is mapped there, under full load in
 # both directions: its writer, completions of the old link and messages of the peer wait or go on.
 #
+# covers: FO-01 FO-09
 # needs: latch
 # nics: 2/2
 # timeout: 90

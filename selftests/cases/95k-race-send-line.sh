@@ -5,6 +5,7 @@
 # completes, on the other processor, and nothing is posted any more: it finds room then,
 # and waits for no completion.
 #
+# covers: CDC-21
 # needs: latch smp
 # timeout: 90
 # tags: race cdc

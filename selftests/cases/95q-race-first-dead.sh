@@ -7,6 +7,7 @@
 # which is dead before it is active. The RDMA device is removed all the same, in its usual
 # time.
 #
+# covers: MISC-16
 # module: none ours
 # timeout: 120
 # needs: uml latch
