@@ -16,6 +16,7 @@
 . "$PROG/nicfaults.sh"
 
 OLD=28	# connections of the one link
+LAST=27	# the first of them with elements of the largest size
 NEW=8	# new ones, on both links
 
 links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
@@ -45,13 +46,22 @@ second() {
 # both OPEN GO: the connections of this side
 both() {
 	local i calls=()
-	for ((i = 1; i <= OLD; i++)); do eval "calls+=(slot:$i $1)"; done
+	for ((i = 1; i <= OLD; i++)); do
+		[ $i != $LAST ] || calls+=("mark:most$ID" await:large)
+		eval "calls+=(slot:$i $1)"
+	done
 	calls+=("mark:old$ID" await:second)
 	for ((; i <= OLD + NEW; i++)); do eval "calls+=(slot:$i $1)"; done
 	calls+=("mark:new$ID" await:cut)
 	for ((i = 1; i <= OLD + NEW; i++)); do eval "calls+=(slot:$i $2)"; done
 	bg "$PROG/sockcmd" limit:40 "${@:3}" "${calls[@]}"
 	_prog=$BG
+	await "most$ID" 30
+	barrier most
+	# elements of the largest size, too
+	fast rmem=524288
+	barrier large
+	mark large
 	await "old$ID" 30
 	check "one link" eventually 5 has 1
 	check "several RMBs ($(mrs 0))" test "$(mrs 0)" -ge 5

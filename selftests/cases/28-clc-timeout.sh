@@ -52,6 +52,19 @@ server() {
 		rx rst 5s
 		elapsed 1200ms 5s
 		qp destroy
+		# LLC completes, and the Decline that began before does not
+		conn piece
+		accept
+		first_contact until=add_link
+		# later than the waits before, whose timers may still run
+		sleep 500ms
+		tx raw e2
+		start
+		sleep 100ms
+		tx llc add_link
+		rx rst 5s
+		elapsed 800ms 5s
+		qp destroy
 		conn good
 		accept
 		first_contact
@@ -98,6 +111,17 @@ client() {
 		rx rst 5s
 		elapsed 1200ms 5s
 		qp destroy
+		conn piece
+		connect $PEER 5000
+		first_contact until=add_link_reply
+		sleep 500ms
+		tx raw e2
+		start
+		sleep 100ms
+		tx llc add_link reply=1
+		rx rst 5s
+		elapsed 800ms 5s
+		qp destroy
 		conn good
 		connect $PEER 5000
 		first_contact
@@ -111,5 +135,6 @@ client() {
 	app "half an Accept" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:5000 close
 	app "no CONFIRM LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:5000 close
 	app "no ADD LINK" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:1200:5000 close
+	app "a piece of a Decline" start socket "connect:$PEER:5001=ETIMEDOUT" elapsed:800:5000 close
 	app "good" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 }

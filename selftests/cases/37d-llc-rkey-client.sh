@@ -5,7 +5,7 @@
 # server changes the group at that moment, refuses, or does not answer; the link fails;
 # the application gives up.
 #
-# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-83 LLC-85 RMB-10 CLC-55
+# covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-77 LLC-83 LLC-85 RMB-10 CLC-55
 # module: none ours
 # timeout: 60
 # needs: synopt

@@ -6,7 +6,7 @@
 # group when that is delivered, before T_LLC. Before that TEST LINK is answered, also over
 # the link that is to go.
 #
-# covers: LLC-78 LLC-81
+# covers: LLC-05 LLC-70 LLC-78 LLC-81
 # module: ours none
 # nics: 2/2
 # timeout: 30

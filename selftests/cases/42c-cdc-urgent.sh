@@ -5,7 +5,7 @@
 # the urgent byte before it was consumed. As reader: which marks are new, which are kept
 # and signalled, and a peer that repeats marks, sends wrong ones or does not wait.
 #
-# covers: CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
+# covers: CDC-14 CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
 # module: ours none
 # timeout: 60
 # needs: synopt
@@ -29,10 +29,11 @@ server() {
 		await:q6 urg=0 pollfor:pri:0=none recvoob=EINVAL atmark=0 mark:q7 \
 		pollfor:pri:5000=PRI urg=1 mark:q8 await:q9 urg=1 recvoob=Y recvtext:2=cX atmark=1 recvtext:1=d close \
 		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r3 recvtext:3=Ucd close \
-		accept:0 await:u1 recvtext:2=ab await:u2 recvtext:1=d close \
+		accept:0 mark:u0 pollfor:pri:5000=PRI mark:u0.woken await:u1 recvtext:2=ab await:u2 recvtext:1=d close \
 		accept:0 await:s1 atmark=1 set:OOBINLINE:1 inq=16385 recvtext:1=V skip:1 recv:16384 close \
 		accept:0 own recv:1=ECONNABORTED urg=0 close \
-		accept:4 send:16384 await:t1 sleep:100 outq=0 nonblock sendoob:30000=20480 await:t2 close
+		accept:4 send:16384 await:t1 sleep:100 outq=0 nonblock sendoob:30000=20480 await:t2 close \
+		accept:0 recv:16383 atmark=1 recv:1=eof close
 	app_end "server program"
 	eq "violations" "$(counter cdc-urgent)" 1
 }
@@ -203,6 +204,11 @@ client() {
 		conn plain
 		connect $PEER 5000
 		reuse
+		await u0
+		# P alone wakes a poll, which no signal ends here
+		sleep 100ms
+		tx cdc flags=P
+		await u0.woken
 		tx data abU flags=P,U
 		# U only in the CDC of the byte: its acknowledgment comes all the same
 		tx cdc flags=0
@@ -254,5 +260,13 @@ client() {
 		wait cdc has=C
 		tx cdc flags=C
 		rx eof
+	E
+	pup "the urgent byte ends a ring that is smaller than the puppet's" <<-E
+		set peer_id=0003525400000002 bsize=2
+		connect $PEER 5000
+		first_contact
+		tx data len=16384 flags=P,U
+		wait cdc cons=0 cons_wrap=1
+		close
 	E
 }

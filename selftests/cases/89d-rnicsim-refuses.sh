@@ -6,6 +6,7 @@
 # an RMB), by RDMA. Nothing is left behind, and the next connection is over SMC-R. Every
 # fault that was set has happened.
 #
+# covers: CLC-28 CLC-53 CLC-57 CLC-60
 # timeout: 120
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"

@@ -406,6 +406,8 @@ static const struct lgr_row second_link[] = {
 	{ "LLC-24", C_FLINK, "0<delete-link 2",
 	  "settled ok; 0>delete-link! 2 0x10000 #answer 1; "
 	  "+retry/retry" },
+	{ "CLC-58 LLC-12", C_FCONF, "down 0 link-error",
+	  "settled reset link-error" },
 	{ "CLC-58 LLC-12", C_FLINK, "down 0 link-error",
 	  "settled reset link-error" },
 };
